@@ -20,6 +20,7 @@ type Kind struct {
 	Waived   []string // counts of answers that could not be judged and have a value by a rule
 	Choices  []string // the most useful columns for filtering answers, in order
 	Derived  []string // columns for grouping figures that observations do not have
+	Reads    []string // names of the texts of observations that figures depend on; estimators get no others
 	Target   string   // the text, or else the label, that an answer should have or is searched for
 	Doubt    []string // of observations, the number, or the two whose difference, says how close the decision was
 	Judge    string   // the condition column of the judge, if several judge the same answers; empty: none

@@ -37,6 +37,7 @@ func TestMacro(t *testing.T) {
 	r := &recorded{by: []string{"language"}, average: map[string]*crosstalk.Average{"lpr": macro}}
 	rng := rand.New(rand.NewPCG(2, 2))
 	diffs := map[string][]*stats.Clusters{} // by language
+	var names stats.ClusterNames
 	at := map[int]*stats.Clusters{}
 	weighted := &stats.Clusters{} // each cell's differences with the weight they have in the figure
 	cells(func(item, cluster string, labels columns, cell int, weight float64) {
@@ -47,8 +48,8 @@ func TestMacro(t *testing.T) {
 			at[cell] = &stats.Clusters{}
 			diffs[labels["language"]] = append(diffs[labels["language"]], at[cell])
 		}
-		at[cell].Add(cluster, b-a)
-		weighted.Add(cluster, weight*(b-a))
+		at[cell].Add(names.Number(cluster), b-a)
+		weighted.Add(names.Number(cluster), weight*(b-a))
 	})
 	var all []*stats.Clusters
 	for _, language := range []string{"ar", "de", "ko"} {

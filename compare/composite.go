@@ -182,10 +182,12 @@ func (m *matched) bounds(a, b []*stats.Clusters) stats.Bounds {
 }
 
 // exchange tests the difference of composite figures on the pairs.
-func (s *sums) exchange(o Options, family int) float64 {
-	a, b := s.both()
-	f := s.formula()
-	return staged(family, o.Seed, func(draws int, seed uint64) float64 { return stats.Swap(a, b, f, draws, seed) })
+func (m *matched) exchange(o Options, family int) float64 {
+	a, b := m.composite.both()
+	f := m.composite.formula()
+	return staged(family, o.Seed, func(draws int, seed uint64) float64 {
+		return stats.Swap(a, b, m.table.bounded.Compare, f, draws, seed)
+	})
 }
 
 // observed is a figure computed again from its observations.

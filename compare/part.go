@@ -5,6 +5,8 @@ import (
 	"iter"
 	"math"
 	"strconv"
+
+	"crosstalk/measure/stats"
 )
 
 // record is one observation, as far as it takes to compare.
@@ -49,14 +51,16 @@ func recordOf(text []byte) record {
 type part struct {
 	prefix   string // of the clusters' names
 	items    []item
-	clusters int // named
+	clusters int             // named
+	numbers  []stats.Cluster // of those, once they are asked for
 	values   map[place]*values
 }
 
 // item is one measured item.
 type item struct {
-	cluster int32 // from 1; 0: a separate cluster
-	labels  int32 // which of the table's
+	cluster int32         // from 1; 0: a separate cluster
+	labels  int32         // which of the table's
+	number  stats.Cluster // of a separate cluster, once it is asked for
 }
 
 // place is where values are from.
@@ -127,6 +131,7 @@ func (t *table) part(number int) (*part, error) {
 		}
 		v.add(i, r, t.keep.samples)
 	}
+	p.numbers = make([]stats.Cluster, p.clusters+1)
 	if t.records.Parts() == 1 {
 		t.whole = p
 	}
@@ -179,16 +184,27 @@ func (v *values) mean(i int32) float64 {
 	return m.sum / float64(m.state)
 }
 
-// cluster names the cluster of an item. Of many thousands, some share a name at
-// random, as in figures (stats.ClusterNames), unless it is for components of
-// variance.
-func (t *table) cluster(p *part, i int32) string {
-	name := "item " + strconv.Itoa(int(i))
-	if c := p.items[i].cluster; c != 0 {
-		name = strconv.Itoa(int(c))
+// cluster returns the number of an item's cluster. Of many thousands, some share
+// one at random, as in figures (stats.ClusterNames), unless it is for components
+// of variance.
+func (t *table) cluster(p *part, i int32) stats.Cluster {
+	it := &p.items[i]
+	switch {
+	case t.keep.names && it.cluster != 0:
+		return stats.Cluster(it.cluster)
+	case t.keep.names:
+		return stats.Cluster(int32(p.clusters) + i + 1)
 	}
-	if name = p.prefix + name; t.keep.names {
-		return name
+	number := &it.number
+	if it.cluster != 0 {
+		number = &p.numbers[it.cluster]
 	}
-	return t.bounded.Name(name)
+	if *number == 0 {
+		name := "item " + strconv.Itoa(int(i))
+		if it.cluster != 0 {
+			name = strconv.Itoa(int(it.cluster))
+		}
+		*number = t.bounded.Number(p.prefix + name)
+	}
+	return *number
 }

@@ -102,7 +102,6 @@ func (t *table) study(p pair) (Study, error) {
 	d := m.differences
 	of, against := d.means(d.of), d.means(d.against)
 	var n stats.Nested
-	var plain stats.Clusters
 	a, b := m.values(0, 0), m.values(1, 0)
 	for _, i := range m.pairs {
 		k := m.average.cell(t.labels[part.items[i].labels], 0)
@@ -117,8 +116,7 @@ func (t *table) study(p pair) (Study, error) {
 				value, ok = b.difference(i, x)
 			}
 			if ok {
-				n.Add(t.cluster(part, i), fmt.Sprint(i), value-centre)
-				plain.Add(t.cluster(part, i), value-centre)
+				n.Add(t.cluster(part, i), int(i), value-centre)
 				matched++
 			}
 		}
@@ -135,7 +133,7 @@ func (t *table) study(p pair) (Study, error) {
 		s.Warnings = append(s.Warnings, "the pilot has one condition: the other is assumed to vary as much and to be independent, so most comparisons need fewer items than stated")
 	}
 	s.ClusterSize = n.ClusterSize()
-	for _, w := range stats.Mean(&plain, stats.Unbounded, 0.95).Warnings {
+	for _, w := range stats.Mean(n.Flat(), stats.Unbounded, 0.95).Warnings {
 		s.Warnings = append(s.Warnings, "pilot: "+w.String())
 	}
 	if left := total(m.leftOut); left > 0 {

@@ -36,7 +36,7 @@ func TestPilot(t *testing.T) {
 	}
 	for i := range 60 {
 		for k := range 4 {
-			n.Add(fmt.Sprint(i/4), fmt.Sprint(i), diffs[key{i, k}]-mean)
+			n.Add(stats.Cluster(i/4), i, diffs[key{i, k}]-mean)
 		}
 	}
 	studies, refused, err := Pilots([]Run{r.run(t)}, Options{})

@@ -33,7 +33,7 @@ func (m *matched) compare(o Options, family int) Comparison {
 		}
 		c.LeftOut = nil
 	case m.composite != nil:
-		c.Method, test = "exchange", m.composite.exchange(o, family)
+		c.Method, test = "exchange", m.exchange(o, family)
 	default:
 		c.Method, test = m.test(o, family)
 	}

@@ -29,7 +29,7 @@ func TestPairs(t *testing.T) {
 				r.observations[len(r.observations)-1].Sample = k
 			}
 		}
-		diffs.Add(cluster, sum[1]-sum[0])
+		diffs.Add(stats.Cluster(i/3), sum[1]-sum[0])
 	}
 	r.add("leak_rate", "only here", "", 1, first, nil)
 	r.add("leak_rate", "refused there", "", 1, first, nil)

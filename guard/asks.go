@@ -12,71 +12,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// asking lists how requests in a language name that of the answer, which stands for _, with bars between. A space is the
-// start or the end of a word.
-var asking = map[string]string{
-	"ar": " بال_| لل_|الى ال_|اللغة ال_",
-	"be": " на _| па _",
-	"bg": " на _",
-	"bn": "_তে|_ ভাষা",
-	"ca": " en _| al _",
-	"cs": " do _| v _| ve _| na _",
-	"da": " på _| til _",
-	"de": " auf _| ins _| in _| in die _| sprich _| sprechen sie _| sprichst du _",
-	"el": " στα _",
-	"en": " in _ | into _ | switch to _ | speak _ | speaks _ | use _ | using _ | only _ | in simple _ | in plain _ | in the _ language",
-	"es": " en _| al _| habla _| hablas _| idioma _",
-	"fa": " به _| زبان _",
-	"fi": "_ksi ",
-	"fr": " en _| vers l _| vers le _| au _| parle _| parlez vous _| langue _",
-	"gl": " en _| ao _",
-	"he": " ב_| ל_",
-	"hi": "_ में |_ भाषा",
-	"hr": " na _",
-	"hu": "_ul |_ra |_re ",
-	"id": " bahasa _| dalam _",
-	"it": " in _| all _| al _| parli _| parla _| lingua _",
-	"ja": "_で|_に|_へ|_訳",
-	"ko": "_로",
-	"mk": " на _",
-	"mr": "_मध्ये|_त ",
-	"ms": " bahasa _| dalam _",
-	"ne": "_मा",
-	"nl": " in het _| naar het _| in _| spreek je _",
-	"no": " på _| til _",
-	"pl": " po _| na _| języku _",
-	"pt": " em _| para o _| para _| ao _| fala _| idioma _",
-	"ro": " în _| limba _",
-	"ru": " на _| по _",
-	"sk": " do _| v _| vo _| na _",
-	"sl": " v _",
-	"sr": " на _",
-	"sv": " på _| till _",
-	"th": "ภาษา_",
-	"tr": " _",
-	"uk": "_ою | на _у ",
-	"ur": "_ میں |_ زبان",
-	"vi": " _",
-	"zh": "用_|成_|以_|为_|為_|说_|說_|到_|_回|_版|_写|_寫|_怎",
-}
-
-// alsoAsked lists languages that cannot be judged, but asked for.
-const alsoAsked = "bo bs ceb ha haw ht ig jv kk ku ky lb lo mg mn mt ps rw sd so su tg tk ug xh yi yo yue zu"
-
-// otherNames adds to the names of languages that Unicode's CLDR has.
-var otherNames = map[string]string{
-	"en": "zh mandarin fa farsi",
-	"es": "es castellano nl holandés",
-	"fi": "en englanni",
-	"id": "zh mandarin",
-	"hi": "en इंग्लिश es स्पैनिश es स्पेनिश fr फ्रांसीसी",
-}
-
-// translating lists beginnings of words for translating, and scripts to answer in.
-const translating = "繁体|繁體|简体|簡體| traditional chinese| simplified chinese| translat| übersetz| traduc| traduz| tradui| tradur| tradot| tradu | terjemah| diterjemah| menerjemah| tercüme| çevir|" +
-	" dịch sang| dịch ra| dịch câu| переклад| перевед| превед|ترجم|翻訳|訳して|訳せ|翻译|翻譯|译成|譯成|번역|अनुवाद| vertaal| översätt| oversæt|" +
-	" oversett| tłumacz| przetłumacz| přelož| prelož| fordíts| käännä| μετάφρα| μεταφρά| תרגם| תרגמ|แปลเป็น|แปลว่า|অনুবাদ"
-
 // Scripts from these characters on may have letters before a name: Hebrew and what follows it. The second are written
 // without spaces, or with endings.
 const (
@@ -104,10 +39,10 @@ func fold(text string) string {
 	return b.String()
 }
 
-// translations returns the words of translating, folded.
+// translations are beginnings of words for translating, folded.
 var translations = sync.OnceValue(func() (words []string) {
-	for word := range strings.SplitSeq(translating, "|") {
-		words = append(words, fold(word))
+	for word := range strings.SplitSeq(phrases["translating"], "|") {
+		words = append(words, fold(strings.TrimSpace(word)))
 	}
 	return words
 })
@@ -123,10 +58,14 @@ type languageName struct {
 // languageNames returns the names of languages by their first two letters.
 var languageNames = sync.OnceValue(func() map[[2]rune][]languageName {
 	all := map[[2]rune][]languageName{}
-	for in, patterns := range asking {
+	for list, patterns := range phrases {
+		in, ok := strings.CutPrefix(list, "asking ")
+		if !ok {
+			continue
+		}
 		var asked []string
 		for pattern := range strings.SplitSeq(patterns, "|") {
-			before, after, _ := strings.Cut(pattern, "_")
+			before, after, _ := strings.Cut(strings.TrimSpace(pattern), "_")
 			asked = append(asked, fold(before), fold(after))
 		}
 		add := func(of, name string) {
@@ -137,7 +76,7 @@ var languageNames = sync.OnceValue(func() map[[2]rune][]languageName {
 			}
 		}
 		names := display.Languages(language.Make(in))
-		for _, of := range append(strings.Fields(alsoAsked), languages()...) {
+		for _, of := range append(strings.Fields(phrases["also asked"]), languages()...) {
 			name := names.Name(language.Make(of))
 			add(of, name)
 			if in == "zh" {
@@ -147,7 +86,7 @@ var languageNames = sync.OnceValue(func() map[[2]rune][]languageName {
 				}
 			}
 		}
-		for other := range slices.Chunk(strings.Fields(otherNames[in]), 2) {
+		for other := range slices.Chunk(strings.Fields(phrases["names "+in]), 2) {
 			add(other[0], other[1])
 		}
 	}

@@ -44,12 +44,12 @@ func (c *check) excuseAlike(found []run) {
 			short++
 			languages[r.language] = true
 		}
-		if latin(c.text[r.start:r.end]) && (!c.functional(r) || c.joins(r)) && !r.words[0].Name {
-			terms[c.text[r.start:r.end]] = true
+		if c.termlike(r) && !r.words[0].Name {
+			terms[r.text] = true
 		}
 	}
 	many := len(terms) >= manyTerms || c.borrows()
-	coding := c.masks(prose.Code)
+	coding := c.has(prose.Code)
 	few := 3*foreign <= c.analysis.Count(0, len(c.text))
 	mixed := short >= 3 && len(languages) >= 2 && few
 	for i := range found {
@@ -57,7 +57,7 @@ func (c *check) excuseAlike(found []run) {
 		case r.excuse != "":
 		case spokenOf[r.language] && r.end-r.start <= fewBytes:
 			r.excuse = Mention
-		case (many || coding && r.language == "en") && len(r.words) <= 3 && latin(c.text[r.start:r.end]) && (!c.functional(*r) || c.joins(*r)):
+		case (many || coding && r.language == "en") && len(r.words) <= 3 && c.termlike(*r):
 			r.excuse = Loan
 		case mixed && c.longest(*r) <= 4 && !r.words[0].Foreign && (len(r.words) > 1 || !c.functional(*r)),
 			few && dishes >= 2 && c.dish(*r):
@@ -66,11 +66,14 @@ func (c *check) excuseAlike(found []run) {
 	}
 }
 
+// termlike reports whether words look like a term: they are in Latin script, and function words only join others.
+func (c *check) termlike(r run) bool { return latin(r.text) && (!c.functional(r) || c.joins(r)) }
+
 // dish reports whether words look like the name of a dish, a song or a place in small letters: a few that are not
 // English and neither begin nor end with a function word.
 func (c *check) dish(r run) bool {
 	n := len(r.words)
-	return n >= 2 && n <= 4 && r.language != "en" && r.excuse != prose.Quote && latin(c.text[r.start:r.end]) &&
+	return n >= 2 && n <= 4 && r.language != "en" && r.excuse != prose.Quote && latin(r.text) &&
 		max(r.words[0].Share, r.words[n-1].Share) < function && !c.starts(r.start)
 }
 
@@ -79,13 +82,16 @@ func (c *check) dish(r run) bool {
 func (c *check) alone(r run) bool {
 	const share = 1e-5
 	w := r.words[0]
-	return r.excuse == Loan && len(r.words) == 1 && (w.Foreign || w.Native && w.Own == 0 && c.analysis.Borrowed() == 0) &&
-		!w.Name && !w.Loan && w.English >= share && c.want.base != "hi" && !c.masks(prose.Code, prose.Quote, prose.Label)
+	if r.excuse != Loan || len(r.words) > 1 || w.Name || w.Loan || w.English < share || c.want.base == "hi" {
+		return false
+	}
+	return (w.Foreign || w.Native && w.Own == 0 && c.analysis.Borrowed() == 0) &&
+		!c.has(prose.Code, prose.Quote, prose.Label)
 }
 
-// masks reports whether a text has masked parts of one of the kinds.
-func (c *check) masks(kinds ...prose.Kind) bool {
-	return slices.ContainsFunc(c.masked, func(m Mask) bool { return slices.Contains(kinds, m.Kind) })
+// has reports whether a text has masked parts of one of the kinds.
+func (c *check) has(kinds ...prose.Kind) bool {
+	return slices.ContainsFunc(c.masks, func(m prose.Span) bool { return slices.Contains(kinds, m.Kind) })
 }
 
 // borrows reports whether a text is full of words that its language has borrowed from English.
@@ -148,9 +154,6 @@ func (c *check) joins(r run) bool {
 		!c.functional(run{words: r.words[:1]}) && !c.functional(run{words: r.words[2:]})
 }
 
-// joins lists the words of English that join nouns.
-var joins = lists("and by for in of on or to")
-
 func notInCompound(r rune) bool { return r != '-' && !unicode.IsLetter(r) }
 
 func latin(word string) bool {
@@ -178,14 +181,20 @@ func (c *check) mentioned(r run) bool {
 	}
 	line := c.line(r.start)
 	text := c.text[line.Start:line.End]
-	return mentions(c.want.base, text, r.language) ||
-		r.words[0].Foreign && len(r.words) == 1 && latin(c.text[r.start:r.end]) && names(c.want.base, text, words.Groups[0].Languages...) ||
-		r.words[0].Foreign && !latin(c.text[r.start:r.end]) && r.end-r.start <= 40 && len(r.words) <= 4 && metalinguistic(c.want.base, text)
+	switch first := r.words[0]; {
+	case mentions(c.want.base, text, r.language):
+		return true
+	case !first.Foreign:
+		return false
+	case latin(r.text):
+		return len(r.words) == 1 && names(c.want.base, text, words.Groups[0].Languages...)
+	}
+	return r.end-r.start <= 40 && len(r.words) <= 4 && metalinguistic(c.want.base, text)
 }
 
 // hanja reports whether words in Korean are at most four Chinese characters as Koreans write them: traditional ones.
 func (c *check) hanja(r run) bool {
-	word := c.text[r.start:r.end]
+	word := r.text
 	simplified, traditional := chinese.Count(word)
 	return c.want.base == "ko" && utf8.RuneCountInString(word) <= 4 && simplified == 0 && traditional > 0
 }
@@ -194,7 +203,7 @@ func (c *check) hanja(r run) bool {
 // sentence is not of Chinese characters alone, and they include none that nearly every sentence of Chinese has and that
 // Japanese writes differently.
 func (c *check) kanji(r run) bool {
-	word := c.text[r.start:r.end]
+	word := r.text
 	simplified, _ := chinese.Count(word)
 	n := utf8.RuneCountInString(word)
 	if c.want.base != "ja" || r.language != "zh" || n < 4 || 4*simplified > n || // some are written so in Japanese too
@@ -203,8 +212,10 @@ func (c *check) kanji(r run) bool {
 	}
 	line := c.line(r.start)
 	text := c.text[line.Start:max(r.end, line.End)]
-	return !strings.ContainsAny(text, "。！？") || strings.IndexFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }) >= 0
+	return !strings.ContainsAny(text, "。！？") || strings.ContainsFunc(text, isKana)
 }
+
+func isKana(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }
 
 // inCharacters reports whether Chinese characters are beside others.
 func (c *check) inCharacters(r run) bool {
@@ -230,17 +241,8 @@ func (c *check) functional(r run) bool {
 // latinPhrase reports whether words are a phrase of Latin that many languages use, or end one.
 func (c *check) latinPhrase(r run) bool {
 	before := strings.ToLower(c.before(r.start))
-	return all(r.words, func(w words.Word) bool { return latinWords[strings.ToLower(c.text[w.Start:w.End])] }) &&
-		(len(r.words) > 1 && r.end-r.start > 5 || latinWords[before] && len(before) > 3)
-}
-
-// lists returns the words of a list.
-func lists(text string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(text) {
-		set[w] = true
-	}
-	return set
+	return all(r.words, func(w words.Word) bool { return latins[strings.ToLower(c.text[w.Start:w.End])] }) &&
+		(len(r.words) > 1 && r.end-r.start > 5 || latins[before] && len(before) > 3)
 }
 
 func all(run []words.Word, is func(words.Word) bool) bool {
@@ -256,13 +258,13 @@ func all(run []words.Word, is func(words.Word) bool) bool {
 const nearby = 300
 
 // line returns the line around a byte, as far as it is nearby.
-func (c *check) line(at int) words.Range {
+func (c *check) line(at int) prose.Span {
 	start, end := max(0, at-nearby), min(len(c.text), at+nearby)
 	start += strings.LastIndexByte(c.text[start:at], '\n') + 1
 	if n := strings.IndexByte(c.text[at:end], '\n'); n >= 0 {
 		end = at + n
 	}
-	return words.Range{Start: start, End: end}
+	return prose.Span{Start: start, End: end}
 }
 
 // bracketed reports whether words are in parentheses after prose, or before prose in parentheses, as translations are.
@@ -271,12 +273,13 @@ func (c *check) bracketed(r run) bool {
 	if end-start > fewBytes {
 		return false
 	}
-	before := c.text[min(line.Start, start):start]
-	after := strings.TrimLeft(c.text[end:max(end, line.End)], " \"”»'*?!.。？！,")
-	if open := strings.LastIndexAny(before, "(（"); open >= 0 && !strings.ContainsAny(before[open:], ")）") &&
-		strings.IndexFunc(before[:open], unicode.IsLetter) >= 0 && strings.ContainsAny(c.text[end:max(end, line.End)], ")）") {
+	before, after := c.text[min(line.Start, start):start], c.text[end:max(end, line.End)]
+	open := strings.LastIndexAny(before, "(（")
+	if open >= 0 && !strings.ContainsAny(before[open:], ")）") && strings.ContainsAny(after, ")）") &&
+		strings.ContainsFunc(before[:open], unicode.IsLetter) {
 		return true
 	}
+	after = strings.TrimLeft(after, " \"”»'*?!.。？！,")
 	return (strings.HasPrefix(after, "(") || strings.HasPrefix(after, "（")) && end-start > 7
 }
 
@@ -284,24 +287,21 @@ func (c *check) bracketed(r run) bool {
 var separators = []string{":", "：", " – ", " — ", " - ", "=", "→"}
 
 // pair is a line of a list that has a part in the expected language and one in another, with a separator between.
-type pair struct{ line, foreign words.Range }
+type pair struct{ line, foreign prose.Span }
 
 // paired returns the foreign part of the line around a byte, in a text with a list of words and their translations.
-func (c *check) paired(at int) (words.Range, bool) {
-	if c.pairs == nil {
-		c.pairs = c.findPairs()
+func (c *check) paired(at int) (prose.Span, bool) {
+	pairs := c.pairs()
+	i := sort.Search(len(pairs), func(i int) bool { return pairs[i].line.End > at })
+	if len(pairs) < 2 || i == len(pairs) || pairs[i].line.Start > at {
+		return prose.Span{}, false
 	}
-	i := sort.Search(len(c.pairs), func(i int) bool { return c.pairs[i].line.End > at })
-	if len(c.pairs) < 2 || i == len(c.pairs) || c.pairs[i].line.Start > at {
-		return words.Range{}, false
-	}
-	return c.pairs[i].foreign, true
+	return pairs[i].foreign, true
 }
 
-func (c *check) findPairs() []pair {
-	pairs := []pair{}
-	for _, b := range c.doc.Blocks {
-		if b.Form == prose.Heading || b.Form == prose.Cell || b.Form == prose.Paragraph && len(c.doc.Blocks) < 4 {
+func (c *check) findPairs() (pairs []pair) {
+	for _, b := range c.blocks {
+		if b.Kind == prose.Heading || b.Kind == prose.Cell || b.Kind == prose.Paragraph && len(c.blocks) < 4 {
 			continue
 		}
 		s := c.text[b.Start:min(b.End, b.Start+nearby)]
@@ -310,8 +310,8 @@ func (c *check) findPairs() []pair {
 			if at <= 0 {
 				continue
 			}
-			one := words.Range{Start: b.Start, End: b.Start + at}
-			other := words.Range{Start: b.Start + at + len(sep), End: b.End}
+			one := prose.Span{Start: b.Start, End: b.Start + at}
+			other := prose.Span{Start: b.Start + at + len(sep), End: b.End}
 			first, second := c.analysis.Weigh(one), c.analysis.Weigh(other)
 			if (first.LogRatio > 2) != (second.LogRatio > 2) && first.Words > 0 && second.Words > 0 {
 				if second.LogRatio > 2 {
@@ -320,7 +320,7 @@ func (c *check) findPairs() []pair {
 				if first.Words > 2*second.Words+2 {
 					break // a label, and what it is about
 				}
-				pairs = append(pairs, pair{words.Range{Start: b.Start, End: b.End}, one})
+				pairs = append(pairs, pair{b, one})
 			}
 			break
 		}

@@ -28,18 +28,27 @@ const (
 
 // A Judgement of a text. Offsets are bytes of the text, End not included.
 type Judgement struct {
-	Verdict  Verdict `json:"verdict"`
-	Language string  `json:"language"`         // that most of the prose is in, empty if that cannot be told
-	Region   string  `json:"region,omitempty"` // that the words of English, Spanish or Portuguese point to, if they do: reported, not judged
-	P        float64 `json:"p"`                // probability that the verdict is true; 0.5 if it cannot be told
-	Judged   Level   `json:"judged,omitempty"` // how closely the text was looked at; empty if it has nothing to judge
-	Units    int     `json:"units"`            // lines, or groups of short ones, that were judged
-	Unclear  int     `json:"unclear"`          // units whose language cannot be told
-	Spans    []Span  `json:"spans"`            // the parts in another language
-	Masked   []Mask  `json:"masked"`           // the parts that were not judged
-	Parts    []Part  `json:"-"`                // what was judged, in order of the first lines
-	Mix      Mix     `json:"-"`
+	Verdict  Verdict      `json:"verdict"`
+	Language string       `json:"language"`         // that most of the prose is in, empty if that cannot be told
+	P        float64      `json:"p"`                // probability that the verdict is true; 0.5 if it cannot be told
+	Judged   Level        `json:"judged,omitempty"` // how closely; empty if there is nothing to judge
+	Units    int          `json:"units"`            // lines, or groups of short ones, that were judged
+	Unclear  int          `json:"unclear"`          // units whose language cannot be told
+	Spans    []Span       `json:"spans"`            // the parts in another language
+	Masked   []prose.Span `json:"masked"`           // the parts that were not judged
+	Parts    []Part       `json:"-"`                // what was judged, in order of the first lines
+	Mix      Mix          `json:"-"`
 }
+
+// A Level says what of a text was judged, and so what a verdict of Right means.
+type Level string
+
+// Levels. Whole lines are judged at each of them, and so are words in another script than the expected language's.
+const (
+	ByWords  Level = "words"  // each word, by how frequent it is in the expected language and in others
+	ByScript Level = "script" // each word by its script alone, which few languages but the expected one have: Korean
+	ByLines  Level = "lines"  // no single words of the expected language's script, for want of a model: Dutch
+)
 
 // Kinds of spans.
 const (
@@ -47,13 +56,14 @@ const (
 	Word = "word" // words within one
 )
 
-// A Span is a part in another language than expected. One without an excuse makes the verdict Wrong.
+// A Span is a part in another language than expected. One without an excuse makes the verdict Wrong. If no excuses are
+// taken, P may be below Certain without one.
 type Span struct {
 	Start    int        `json:"start"`
 	End      int        `json:"end"`
-	Language string     `json:"language"` // BCP 47, with the script of Chinese, and of Serbian in Latin letters: "en", "zh-Hans"
+	Language string     `json:"language"` // BCP 47: "en", "zh-Hans", "sr-Latn"
 	Kind     string     `json:"kind"`     // Line or Word
-	P        float64    `json:"p"`        // probability that it is in another language; below Certain only with an excuse, or if none are taken
+	P        float64    `json:"p"`        // probability that it is in another language; below Certain only with an excuse
 	Excuse   prose.Kind `json:"excuse,omitempty"`
 }
 
@@ -65,13 +75,6 @@ const (
 	Loan    prose.Kind = "loan"    // used in many languages: "online"
 	Doubt   prose.Kind = "doubt"   // the words' probability is below Certain, or not far enough above it for several
 )
-
-// A Mask is a part that was not judged, and why.
-type Mask struct {
-	Start int        `json:"start"`
-	End   int        `json:"end"`
-	Kind  prose.Kind `json:"kind"`
-}
 
 // A Checker judges texts. It is safe for concurrent use.
 type Checker struct {
@@ -101,8 +104,8 @@ func (k Checker) identifier() langid.Identifier {
 }
 
 // Check judges a text that should be in a language: a BCP 47 tag such as "ko", "pt-BR" or "zh-Hant". A script or region
-// decides between simplified and traditional Chinese, a script between the two of Serbian; other regions are reported,
-// not judged. An error means that the tag is not a language that can be judged.
+// decides between simplified and traditional Chinese, a script between the two of Serbian; other regions do not count.
+// An error means that the tag is not a language that can be judged.
 func (k Checker) Check(text, tag string) (Judgement, error) {
 	e, err := k.expect(tag)
 	if err != nil {
@@ -121,9 +124,8 @@ func Check(text, tag string) (Judgement, error) { return Checker{}.Check(text, t
 
 // expected is what a tag asks for.
 type expected struct {
-	tag    string
 	base   string // ISO 639
-	script string // "Hans" or "Hant" where the tag of Chinese has a script or a region, "Latn" or "Cyrl" where that of Serbian has a script, otherwise empty
+	script string // "Hans", "Hant", "Latn" or "Cyrl" where the tag asks for one: see langid.Script
 	name   string // of base in judgements
 }
 
@@ -132,7 +134,8 @@ const longestTag = 100
 
 func (k Checker) expect(tag string) (expected, error) {
 	if len(tag) > longestTag {
-		return expected{}, fmt.Errorf("the tag of a language has %d bytes; expected one such as ko, pt-BR or zh-Hant", len(tag))
+		return expected{}, fmt.Errorf("the tag of a language has %d bytes; expected one such as ko, pt-BR or zh-Hant",
+			len(tag))
 	}
 	t, err := language.Parse(strings.ReplaceAll(tag, "_", "-"))
 	if err != nil || tag == "" {
@@ -142,12 +145,10 @@ func (k Checker) expect(tag string) (expected, error) {
 		return expected{}, fmt.Errorf("tag %q names no language; expected one such as ko, pt-BR or zh-Hant", tag)
 	}
 	base, _ := t.Base()
-	e := expected{tag: t.String(), base: base.String()}
-	e.script = langid.Script(t)
-	var known bool
-	if e.base, known = k.label(e.base); !known {
-		return expected{}, fmt.Errorf("language %q cannot be judged; expected one of: %s", tag, strings.Join(Languages(), " "))
+	label, known := k.label(base.String())
+	if !known {
+		return expected{}, fmt.Errorf("language %q cannot be judged; expected one of: %s",
+			tag, strings.Join(Languages(), " "))
 	}
-	e.name = e.base
-	return e, nil
+	return expected{label, langid.Script(t), label}, nil
 }

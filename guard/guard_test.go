@@ -242,22 +242,6 @@ func TestJudged(t *testing.T) {
 	}
 }
 
-func TestRegion(t *testing.T) {
-	for _, c := range []struct{ tag, text, want string }{
-		{"pt-BR", "Bloqueamos o cartão no telemóvel; mostre o ecrã na paragem do autocarro.", "pt-PT"},
-		{"pt", "Você pode pagar pelo celular dentro do ônibus.", "pt-BR"},
-		{"en", "The colour of the town centre is grey.", "en-GB"},
-		{"en", "The colour of the town center is bright.", ""},
-		{"es", "Si vosotros queréis, el ordenador está listo.", "es-ES"},
-		{"de", "Die Farbe ist schön und hell.", ""},
-		{"de", "The colour of the town centre is grey.", ""},
-	} {
-		if j, _ := spans(t, c.text, c.tag); j.Region != c.want {
-			t.Errorf("%s: %q: region %q, want %q", c.tag, c.text, j.Region, c.want)
-		}
-	}
-}
-
 func TestBadTags(t *testing.T) {
 	for tag, want := range map[string]string{
 		"":    `unknown language ""`,
@@ -371,10 +355,10 @@ func TestDisjoint(t *testing.T) {
 			t.Errorf("%v, %v: %v, %v; want %v, %v", c.spans, c.excused, got.spans, got.excused, c.want, c.excuses)
 		}
 	}
-	for text, want := range map[string][]Mask{
-		"```\n<think>It is</think>\nx\n```\nDas ist gut.":           {{0, 30, prose.Code}},
-		"<think>It is\n```\nx</think> Das ist gut, `ls`":            {{0, 26, Thought}, {40, 44, prose.Code}},
-		"> Das <think>It is</think> ist ein gutes Wort.\n\nDas ist": {{0, 2, prose.Markup}, {2, 46, prose.Quote}},
+	for text, want := range map[string][]prose.Span{
+		"```\n<think>It is</think>\nx\n```\nDas ist gut.":           {{Start: 0, End: 30, Kind: prose.Code}},
+		"<think>It is\n```\nx</think> Das ist gut, `ls`":            {{Start: 0, End: 26, Kind: Thought}, {Start: 40, End: 44, Kind: prose.Code}},
+		"> Das <think>It is</think> ist ein gutes Wort.\n\nDas ist": {{Start: 0, End: 2, Kind: prose.Markup}, {Start: 2, End: 46, Kind: prose.Quote}},
 	} {
 		if j, _ := spans(t, text, "de"); !slices.Equal(j.Masked, want) {
 			t.Errorf("%q: %v, want %v", text, j.Masked, want)

@@ -108,6 +108,16 @@ func (j Judgement) marked(text string) string {
 	return b.String()
 }
 
+// Count returns the number of spans of a kind, Line or Word, without an excuse.
+func (j Judgement) Count(kind string) (n int) {
+	for _, s := range j.Spans {
+		if s.Excuse == "" && s.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
 // summary is the verdict in a line.
 func (j Judgement) summary() string {
 	switch j.Verdict {
@@ -116,22 +126,12 @@ func (j Judgement) summary() string {
 	case Right:
 		return fmt.Sprintf("right (p %.2f, judged: %s)", j.P, j.Judged)
 	}
-	lines, words := 0, 0
-	for _, s := range j.Spans {
-		switch {
-		case s.Excuse != "":
-		case s.Kind == Line:
-			lines++
-		default:
-			words++
-		}
-	}
 	var parts []string
-	if lines > 0 {
-		parts = append(parts, fmt.Sprintf("lines: %d", lines))
+	if n := j.Count(Line); n > 0 {
+		parts = append(parts, fmt.Sprintf("lines: %d", n))
 	}
-	if words > 0 {
-		parts = append(parts, fmt.Sprintf("runs of words: %d", words))
+	if n := j.Count(Word); n > 0 {
+		parts = append(parts, fmt.Sprintf("runs of words: %d", n))
 	}
 	return fmt.Sprintf("wrong (p %.2f, judged: %s); in another language: %s", j.P, j.Judged, strings.Join(parts, ", "))
 }

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -16,11 +15,10 @@ func (c *check) path(r run) bool {
 	if !r.words[0].Name {
 		return false
 	}
-	within := c.text[r.start:r.end]
 	before := strings.TrimRight(c.text[max(0, r.start-40):r.start], " *_")
 	after := strings.TrimLeft(c.text[r.end:min(len(c.text), r.end+40)], " *_")
 	for _, arrow := range []string{">", "→", "›", "➜"} {
-		if strings.Contains(within, " "+arrow+" ") || strings.HasSuffix(before, arrow) || strings.HasPrefix(after, arrow) {
+		if strings.HasSuffix(before, arrow) || strings.HasPrefix(after, arrow) || strings.Contains(r.text, " "+arrow+" ") {
 			return true
 		}
 	}
@@ -31,7 +29,8 @@ func (c *check) path(r run) bool {
 // sentence, where a confusion would not.
 func (c *check) titled(run []words.Word) bool {
 	first, last := run[0], run[len(run)-1]
-	if before, _ := utf8.DecodeRuneInString(c.before(first.Start)); len(run) <= 5 && unicode.IsUpper(before) && last.Name {
+	before, _ := utf8.DecodeRuneInString(c.before(first.Start))
+	if len(run) <= 5 && unicode.IsUpper(before) && last.Name {
 		return true // "(Bank) of America"
 	}
 	names := 0
@@ -58,7 +57,8 @@ func (c *check) titled(run []words.Word) bool {
 		return true
 	}
 	// A capital of the other language itself begins a sentence; German nouns have one anyway.
-	return leads(first) && !opens[strings.ToLower(c.text[first.Start:first.End])] && first.Language != "de" &&
+	word := strings.ToLower(c.text[first.Start:first.End])
+	return leads(first) && (!english[word] || articles[word]) && first.Language != "de" &&
 		!(c.comma(first.Start) && len(run) > 4)
 }
 
@@ -83,15 +83,6 @@ func speaks(run []words.Word) bool {
 // before words of it.
 func leads(w words.Word) bool { return w.Name && w.Share > w.Own }
 
-// opens lists words of English that begin a sentence rather than a name.
-var opens = func() map[string]bool {
-	all := maps.Clone(english)
-	for _, w := range []string{"a", "an", "the", "no", "not"} {
-		delete(all, w)
-	}
-	return all
-}()
-
 // everyday is the share from which words of English are not names of products.
 const everyday = 1e-5
 
@@ -108,22 +99,25 @@ func (c *check) numbered(r run) bool {
 // a list, a cell below the first row, a heading, the value of a key, the whole answer, or, as in an address and a
 // signature, beside a line that is short and not a sentence either. First rows, and headings in English and German,
 // have such capitals anyway.
-func (c *check) named(b prose.Block, language string) prose.Kind {
+func (c *check) named(b prose.Span, language string) prose.Kind {
 	text := strings.Trim(c.text[b.Start:b.End], " *_")
 	if text == "" {
 		return ""
 	}
+	first := b.Start == c.blocks[0].Start
+	entry := b.Kind == prose.Item || b.Kind == prose.Cell && c.below(b.Start)
 	key, value, keyed := strings.Cut(text, ": ")
-	switch keyed = keyed && len(key) <= 60; {
-	case (b.Form == prose.Item || b.Form == prose.Cell && c.below(b.Start)) && c.rare(b), keyed && capitals(value):
+	switch {
+	case entry && c.rare(b), keyed && len(key) <= 60 && capitals(value):
 		return Name
-	case b.Start == c.doc.Blocks[0].Start && b.End < len(c.text) && strings.HasSuffix(text, ",") && len(strings.Fields(text)) == 2 && capitals(text):
-		return Name // who is greeted in the language that the name is from
-	case len(c.doc.Blocks) == 1 && !strings.ContainsAny(text, "!?") && !spoken(text) && capitals(strings.TrimRight(text, ".")):
+	case len(c.blocks) == 1 && !strings.ContainsAny(text, "!?") && !spoken(text) &&
+		capitals(strings.TrimRight(text, ".")):
 		return Name
 	case !capitals(text):
 		return ""
-	case b.Form == prose.Item, b.Form == prose.Cell && c.below(b.Start), b.Form == prose.Heading && language != "en" && language != "de", b.Form == prose.Paragraph && c.short(b):
+	case first && b.End < len(c.text) && strings.HasSuffix(text, ",") && len(strings.Fields(text)) == 2:
+		return Name // who is greeted in the language that the name is from
+	case entry, b.Kind == prose.Heading && language != "en" && language != "de", b.Kind == prose.Paragraph && c.short(b):
 		return Name
 	}
 	return ""
@@ -139,11 +133,8 @@ func spoken(text string) bool {
 	return false
 }
 
-// inNames lists the function words of English that names have, too.
-var inNames = lists("a about after an and at before between by for from in into of on or over the through to under with without")
-
 // rare reports whether a block is nothing but a word with a capital that is rare in every language.
-func (c *check) rare(b prose.Block) bool {
+func (c *check) rare(b prose.Span) bool {
 	const share = 3e-5
 	w, ok := c.analysis.At(b.Start)
 	return ok && w.Name && w.Share < share && strings.IndexFunc(c.text[w.End:b.End], unicode.IsLetter) < 0
@@ -189,14 +180,15 @@ func (c *check) below(at int) bool {
 }
 
 // short reports whether the line before or after a block is short and not a sentence.
-func (c *check) short(b prose.Block) bool {
+func (c *check) short(b prose.Span) bool {
 	is := func(at int) bool {
 		if at < 0 || at >= len(c.text) {
 			return false
 		}
 		r := c.line(at)
 		line := strings.TrimSpace(c.text[r.Start:max(r.Start, r.End)])
-		return line != "" && len(strings.Fields(line)) <= 8 && utf8.RuneCountInString(line) <= 60 && !strings.ContainsAny(line, "!?。！？") && !strings.HasSuffix(line, ".")
+		return line != "" && len(strings.Fields(line)) <= 8 && utf8.RuneCountInString(line) <= 60 &&
+			!strings.ContainsAny(line, "!?。！？") && !strings.HasSuffix(line, ".")
 	}
 	start, end := strings.LastIndexByte(c.text[:b.Start], '\n'), b.End
 	if n := strings.IndexByte(c.text[b.End:], '\n'); n >= 0 {
@@ -235,8 +227,8 @@ func particled(base, text string) bool {
 // cited reports whether the line around words that begin with a capital announces them as what somebody or something
 // says: "the message Permission denied". At the start of a sentence, the announcement must follow within the sentence.
 func (c *check) cited(r run) bool {
-	first, _ := utf8.DecodeRuneInString(c.before(r.start))
-	named := unicode.Is(unicode.Latin, first) && unicode.IsUpper(first) && latin(c.text[r.start:r.end]) && c.want.base != "de"
+	capital, _ := utf8.DecodeRuneInString(c.before(r.start))
+	named := unicode.Is(unicode.Latin, capital) && unicode.IsUpper(capital) && latin(r.text) && c.want.base != "de"
 	if len(r.words) > 12 || c.comma(r.start) || !named && !leads(r.words[0]) {
 		return false
 	}

@@ -5,17 +5,16 @@ import (
 	"slices"
 	"sort"
 
-	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
 )
 
 // A Part of a text is what was judged as a whole: a line, or short ones of a form (items of a list, headings, cells).
 // Excused lines are in no part.
 type Part struct {
-	Lines    []words.Range // of the text, in order
-	Verdict  Verdict       // of the lines as wholes: words of another language in them do not make them Wrong
-	Language string        // as in Span; empty if it cannot be told
-	P        float64       // probability of the verdict
+	Lines    []prose.Span // of the text, in order
+	Verdict  Verdict      // of the lines as wholes: words of another language in them do not make them Wrong
+	Language string       // as in Span; empty if it cannot be told
+	P        float64      // probability of the verdict
 }
 
 // A Mix says how the languages of a text's words alternate. It leaves out excused words, except doubtful ones, which
@@ -37,7 +36,7 @@ func (c *check) parts() (parts []Part) {
 			whole.Language, whole.P = u.evidence.Language, probability(u.evidence.LogRatio)
 		}
 		for _, b := range u.blocks {
-			lines := []words.Range{{Start: b.Start, End: b.End}}
+			lines := []prose.Span{b}
 			s, wrong := c.wrongLine(b)
 			switch {
 			case wrong && u.state != Wrong: // the other script of Chinese
@@ -58,7 +57,7 @@ func (c *check) parts() (parts []Part) {
 }
 
 // wrongLine returns the span of a line in another language.
-func (c *check) wrongLine(b prose.Block) (Span, bool) {
+func (c *check) wrongLine(b prose.Span) (Span, bool) {
 	i := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].Start >= b.Start })
 	if i == len(c.spans) || c.spans[i].Start >= b.End || c.spans[i].Kind != Line {
 		return Span{}, false
@@ -66,22 +65,27 @@ func (c *check) wrongLine(b prose.Block) (Span, bool) {
 	return c.spans[i], true
 }
 
-// Mix counts the words of a text by their language.
+// overlapping returns the spans, which are in order, that overlap a part.
+func overlapping(spans []Span, start, end int) []Span {
+	from := sort.Search(len(spans), func(i int) bool { return spans[i].End > start })
+	n := sort.Search(len(spans)-from, func(i int) bool { return spans[from+i].Start >= end })
+	return spans[from : from+n]
+}
+
+// mix counts the words of a text by their language.
 func (c *check) mix(parts []Part) (m Mix) {
-	type line struct {
-		words.Range
-		verdict Verdict
-	}
-	var lines []line
+	var lines []prose.Span
+	right := map[int]bool{} // by the start of a line
 	for _, p := range parts {
-		for _, r := range p.Lines {
-			lines = append(lines, line{r, p.Verdict})
+		for _, l := range p.Lines {
+			lines = append(lines, l)
+			right[l.Start] = p.Verdict == Right
 		}
 		if m.First == "" {
 			m.First = p.Language
 		}
 	}
-	slices.SortFunc(lines, func(a, b line) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(lines, func(a, b prose.Span) int { return cmp.Compare(a.Start, b.Start) })
 	before := ""
 	add := func(from, to int, language string) {
 		n := c.analysis.Count(from, to)
@@ -99,13 +103,10 @@ func (c *check) mix(parts []Part) (m Mix) {
 	}
 	for _, l := range lines {
 		own := func(from, to int) {
-			if l.verdict != Right {
+			if !right[l.Start] {
 				return
 			}
-			for _, x := range c.excused[sort.Search(len(c.excused), func(i int) bool { return c.excused[i].End > from }):] {
-				if x.Start >= to {
-					break
-				}
+			for _, x := range overlapping(c.excused, from, to) {
 				if x.Excuse == Doubt {
 					continue
 				}
@@ -115,10 +116,7 @@ func (c *check) mix(parts []Part) (m Mix) {
 			add(from, to, c.want.base)
 		}
 		at := l.Start
-		for _, s := range c.spans[sort.Search(len(c.spans), func(i int) bool { return c.spans[i].End > l.Start }):] {
-			if s.Start >= l.End {
-				break
-			}
+		for _, s := range overlapping(c.spans, l.Start, l.End) {
 			own(at, s.Start)
 			add(s.Start, s.End, s.Language)
 			at = s.End

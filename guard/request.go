@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"crosstalk/measure/prose"
 )
 
 // User, in place of a tag, is the language of the user, as Checker.UserLanguage tells it.
@@ -71,7 +73,7 @@ func parse(data []byte, language string, whole bool) (Request, error) {
 		Text *string `json:"text"`
 	}{Request: &Request{}}
 	if err := json.Unmarshal(data, &fields); err != nil {
-		return Request{}, fmt.Errorf("expected a JSON object such as {\"text\":\"...\",\"language\":\"ko\"}: %w", plain(err))
+		return Request{}, fmt.Errorf(`expected a JSON object such as {"text":"...","language":"ko"}: %w`, plain(err))
 	}
 	r := *fields.Request
 	switch {
@@ -85,9 +87,11 @@ func parse(data []byte, language string, whole bool) (Request, error) {
 	}
 	switch {
 	case r.Language == "":
-		return Request{}, errors.New(`expected a field "language" with a tag such as "ko", or "user" with "prompt" or "messages"`)
+		return Request{}, errors.New(
+			`expected a field "language" with a tag such as "ko", or "user" with "prompt" or "messages"`)
 	case r.Language == User && r.userTexts() == nil:
-		return Request{}, errors.New(`"language" is "user": expected a "prompt", or "messages" with one of the role "user"`)
+		return Request{}, errors.New(
+			`"language" is "user": expected a "prompt", or "messages" with one of the role "user"`)
 	}
 	return r, nil
 }
@@ -138,5 +142,5 @@ func (r Request) Check(k Checker) (Response, error) {
 
 // unknown is the judgement of a text that may be in any language.
 func unknown() Judgement {
-	return Judgement{Verdict: CannotTell, P: 0.5, Spans: []Span{}, Masked: []Mask{}}
+	return Judgement{Verdict: CannotTell, P: 0.5, Spans: []Span{}, Masked: []prose.Span{}}
 }

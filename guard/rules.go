@@ -49,11 +49,11 @@ const fewBytes = 60
 
 // widespread reports whether words are in most languages of their script, and are not function words.
 func (c *check) widespread(r run) bool {
-	return len(r.words) <= 2 && latin(c.text[r.start:r.end]) && all(r.words, func(w words.Word) bool { return w.Loan && w.Share < function })
+	return len(r.words) <= 2 && latin(r.text) &&
+		all(r.words, func(w words.Word) bool { return w.Loan && w.Share < function })
 }
 
 // hyphenated reports whether words are a noun with a hyphen: "know-how".
 func (c *check) hyphenated(r run) bool {
-	text := c.text[r.start:r.end]
-	return latin(text) && strings.Contains(text, "-") && strings.IndexFunc(text, notInCompound) < 0
+	return latin(r.text) && strings.Contains(r.text, "-") && !strings.ContainsFunc(r.text, notInCompound)
 }

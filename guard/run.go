@@ -13,24 +13,17 @@ import (
 	"crosstalk/measure/prose"
 )
 
+// Certain is the probability from which words within a line make the verdict Wrong.
+const Certain = 0.8
+
+// even is the log odds at which words are foreign as often as not, if foreign ones are as frequent as in the
+// development data.
+const even = -2.85
+
 // foreignWords adds the foreign words of blocks that are not foreign as a whole, and those of quotations.
 func (c *check) foreignWords() {
 	slices.SortFunc(c.lines, byStart)
-	var found []run
-	runs := func(all []words.Word, excuse prose.Kind) {
-		for i := 0; i < len(all); {
-			j := i + 1
-			for j < len(all) && c.adjacent(all[j-1], all[j]) {
-				j++
-			}
-			if !covered(c.lines, all[i].Start) && !covered(c.lines, all[j-1].Start) {
-				found = append(found, c.newRun(all[i:j], excuse))
-			}
-			i = j
-		}
-	}
-	runs(c.foreign(), "")
-	runs(c.quoted(), prose.Quote)
+	found := append(c.runs(c.foreign(), ""), c.runs(c.quoted(), prose.Quote)...)
 	c.excuseAlike(found)
 	for _, r := range found {
 		if r.excuse == "" && r.doubtful() {
@@ -39,6 +32,21 @@ func (c *check) foreignWords() {
 		r.unnamed()
 		c.add(Span{r.start, r.end, c.name(r.language, r.start, r.end), Word, probability(r.odds - even), r.excuse})
 	}
+}
+
+// runs returns the runs of foreign words outside foreign lines, with an excuse, or else the one that is found for each.
+func (c *check) runs(all []words.Word, excuse prose.Kind) (found []run) {
+	for len(all) > 0 {
+		n := 1
+		for n < len(all) && c.adjacent(all[n-1], all[n]) {
+			n++
+		}
+		if !covered(c.lines, all[0].Start) && !covered(c.lines, all[n-1].Start) {
+			found = append(found, c.newRun(all[:n], excuse))
+		}
+		all = all[n:]
+	}
+	return found
 }
 
 // foreign returns the words that are in another language. Function words that another language alone has are not names
@@ -63,16 +71,17 @@ func (c *check) foreign() []words.Word {
 type run struct {
 	words      []words.Word
 	start, end int
+	text       string
 	language   string  // that most letters are in
 	odds       float64 // of the best word, logarithm
 	excuse     prose.Kind
 }
 
-// newRun makes a run of foreign words beside each other, with the excuse, or else with the one that is found for them.
 func (c *check) newRun(all []words.Word, excuse prose.Kind) run {
 	all = c.shared(all)
 	best := slices.MaxFunc(all, func(a, b words.Word) int { return cmp.Compare(a.LogOdds, b.LogOdds) })
-	r := run{all, all[0].Start, all[len(all)-1].End, mostIn(all), best.LogOdds, excuse}
+	start, end := all[0].Start, all[len(all)-1].End
+	r := run{all, start, end, c.text[start:end], mostIn(all), best.LogOdds, excuse}
 	if r.excuse == "" {
 		r.excuse = c.excuse(r)
 	}
@@ -131,12 +140,11 @@ func own(w words.Word) bool {
 // languages have phrases of others ("per se", "chef de cuisine"). A single function word needs less. Chinese characters
 // need more: two that no Japanese list has as a word may be one.
 func (r run) doubtful() bool {
-	least := even + logCertain
+	more := min(len(r.words)-1, 3)
 	if han(r.language) {
-		least += eachMore
-	} else {
-		least += eachMore * float64(min(len(r.words)-1, 3))
+		more = 1
 	}
+	least := even + logCertain + eachMore*float64(more)
 	if len(r.words) == 1 && r.words[0].Share >= function && r.end-r.start >= 3 {
 		least -= 0.6
 	}
@@ -156,33 +164,30 @@ const eachMore = 0.5
 var logCertain = math.Log(Certain / (1 - Certain))
 
 // quoted returns the foreign words of masked quotations: the lines that have one are read again.
-func (c *check) quoted() (found []words.Word) {
-	var mask, quotes []words.Range
+func (c *check) quoted() []words.Word {
+	var masks, quotes []prose.Span
 	read := 0 // up to here
-	for i, m := range c.masked {
-		part := c.mask[i]
+	for _, m := range c.masks {
 		if !m.Kind.Quoted() {
-			mask = append(mask, part)
+			masks = append(masks, m)
 			continue
 		}
-		quotes = append(quotes, part)
-		mask = append(mask, words.Range{Start: read, End: max(read, c.line(part.Start).Start-1)}) // up to the line break, which says that a line begins
-		read = max(read, c.line(part.End).End)
+		quotes = append(quotes, m)
+		// Up to the line break, which says that a line begins.
+		masks = append(masks, prose.Span{Start: read, End: max(read, c.line(m.Start).Start-1)})
+		read = max(read, c.line(m.End).End)
 	}
 	if quotes == nil {
 		return nil
 	}
-	mask = append(mask, words.Range{Start: read, End: len(c.text)})
-	slices.SortFunc(mask, func(a, b words.Range) int { return cmp.Compare(a.Start, b.Start) })
-	analysis := words.Analyse(c.text, c.want.base, mask)
+	masks = append(masks, prose.Span{Start: read, End: len(c.text)})
+	slices.SortFunc(masks, func(a, b prose.Span) int { return cmp.Compare(a.Start, b.Start) })
+	analysis := words.Analyse(c.text, c.want.base, masks)
 	defer analysis.Free()
-	for _, w := range analysis.Words(words.Threshold) {
+	return slices.DeleteFunc(analysis.Words(words.Threshold), func(w words.Word) bool {
 		i := sort.Search(len(quotes), func(i int) bool { return quotes[i].End > w.Start })
-		if i < len(quotes) && quotes[i].Start <= w.Start {
-			found = append(found, w)
-		}
-	}
-	return found
+		return i == len(quotes) || quotes[i].Start > w.Start
+	})
 }
 
 // mostIn returns the language that most letters of words are in, the first one if there are several.
@@ -203,13 +208,21 @@ func mostIn(run []words.Word) (language string) {
 // clause or line, and both are in the expected language's script, or neither is.
 func (c *check) adjacent(a, b words.Word) bool {
 	between := c.text[a.End:b.Start]
-	return a.Foreign == b.Foreign && len(between) < 20 && !strings.ContainsAny(between, "\n|.!?:;。！？：；、") && strings.IndexFunc(between, unicode.IsLetter) < 0
+	return a.Foreign == b.Foreign && !strings.ContainsAny(between, "\n|.!?:;。！？：；、") && near(between)
 }
 
 // continues reports whether two spans are sentences of one part: there are no letters between them, nor a line's end.
 func (c *check) continues(a, b Span) bool {
-	return a.Kind == Word && b.Kind == Word && a.Language == b.Language && a.Excuse == b.Excuse && a.End <= b.Start && !strings.ContainsAny(c.text[a.End:b.Start], "\n|") &&
-		b.Start-a.End < 20 && strings.IndexFunc(c.text[a.End:b.Start], unicode.IsLetter) < 0
+	if a.Kind != Word || b.Kind != Word || a.Language != b.Language || a.Excuse != b.Excuse || a.End > b.Start {
+		return false
+	}
+	between := c.text[a.End:b.Start]
+	return !strings.ContainsAny(between, "\n|") && near(between)
+}
+
+// near reports whether the text between two words is short and has no letters.
+func near(between string) bool {
+	return len(between) < 20 && strings.IndexFunc(between, unicode.IsLetter) < 0
 }
 
 // covered reports whether one of the spans, which are in order, contains a byte.

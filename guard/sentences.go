@@ -10,25 +10,26 @@ import (
 
 	"crosstalk/measure/langid/chinese"
 	"crosstalk/measure/langid/words"
+	"crosstalk/measure/prose"
 )
 
 // ownBlocks returns the blocks that are not in another language as a whole.
-func (c *check) ownBlocks() (own []words.Range) {
-	for _, b := range c.doc.Blocks {
+func (c *check) ownBlocks() (own []prose.Span) {
+	for _, b := range c.blocks {
 		if start, end := c.trim(b.Start, b.End); start < end && !covered(c.lines, start) {
-			own = append(own, words.Range{Start: start, End: end})
+			own = append(own, prose.Span{Start: start, End: end})
 		}
 	}
 	return own
 }
 
 // sentences returns the sentences of these blocks, without the marks and masked parts that they begin with.
-func (c *check) sentences() (all []words.Range) {
+func (c *check) sentences() (all []prose.Span) {
 	for _, b := range c.ownBlocks() {
 		for at := b.Start; at < b.End; {
 			end := c.sentenceEnd(at, b.End)
 			if start, end := c.trim(at, end); start < end {
-				all = append(all, words.Range{Start: start, End: end})
+				all = append(all, prose.Span{Start: start, End: end})
 			}
 			at = end
 		}
@@ -41,7 +42,8 @@ func (c *check) sentences() (all []words.Range) {
 func (c *check) sentenceEnd(at, end int) int {
 	for i, r := range c.text[at:end] {
 		after := at + i + utf8.RuneLen(r)
-		if strings.ContainsRune("。！？", r) || strings.ContainsRune(".!?;·؟", r) && (after == end || c.text[after] == ' ') {
+		if strings.ContainsRune("。！？", r) ||
+			strings.ContainsRune(".!?;·؟", r) && (after == end || c.text[after] == ' ') {
 			return after
 		}
 	}
@@ -55,7 +57,7 @@ func (c *check) englishSentences() {
 	if words.Supports(c.want.base) || script(c.want.base) != "Latn" {
 		return
 	}
-	analysis := words.Analyse(c.text, "de", c.mask)
+	analysis := words.Analyse(c.text, "de", c.masks)
 	defer analysis.Free()
 	found := analysis.Words(math.Inf(-1))
 	for _, s := range c.sentences() {
@@ -64,14 +66,15 @@ func (c *check) englishSentences() {
 			perWord = 4.0 // log odds; no more than 3.5 in sentences of Dutch and Swedish, which are most alike
 		)
 		e := analysis.Weigh(s)
-		if e.Language == "en" && e.Words >= few && e.LogRatio >= perWord*float64(e.Words) && 4*listed(found, s) >= 3*e.Words {
+		english := e.Language == "en" && e.Words >= few && e.LogRatio >= perWord*float64(e.Words)
+		if english && 4*listed(found, s) >= 3*e.Words {
 			c.add(Span{s.Start, s.End, "en", Word, probability(e.LogRatio), ""})
 		}
 	}
 }
 
 // listed returns the number of the words of a part that English has.
-func listed(found []words.Word, part words.Range) (n int) {
+func listed(found []words.Word, part prose.Span) (n int) {
 	for _, w := range found[sort.Search(len(found), func(i int) bool { return found[i].Start >= part.Start }):] {
 		if w.Start >= part.End {
 			break
@@ -89,9 +92,9 @@ func (c *check) chineseSentences() {
 		return
 	}
 	slices.SortFunc(c.spans, byStart)
-	kana := func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) || latin(string(r)) }
+	kana := func(r rune) bool { return isKana(r) || unicode.Is(unicode.Latin, r) }
 	for _, s := range c.sentences() {
-		if strings.IndexFunc(c.text[s.Start:s.End], kana) >= 0 {
+		if strings.ContainsFunc(c.text[s.Start:s.End], kana) {
 			continue
 		}
 		from := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].Start >= s.Start })
@@ -116,7 +119,7 @@ func (c *check) scripts() {
 		return
 	}
 	var found []Span
-	find := func(parts []words.Range, kind string, lines []Span) {
+	find := func(parts []prose.Span, kind string, lines []Span) {
 		for _, p := range parts {
 			simplified, traditional := chinese.Count(c.text[p.Start:p.End])
 			wrong, right, tag := simplified, traditional, "zh-Hans"

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"crosstalk/measure/prose"
 )
 
 // A Stream judges a text while it arrives. It must not be used concurrently.
@@ -12,7 +14,7 @@ type Stream struct {
 	tag     string
 	base    string // the tag's language
 	text    strings.Builder
-	from    int    // the text from here on is looked at again: the start of a line or, if it is long, of a sentence or word
+	from    int    // the text from here on is looked at again: the start of a line, or of a sentence or word of a long one
 	torn    bool   // or within one
 	line    int    // where the last line starts
 	alarmed int    // no alarm is about what begins before
@@ -37,7 +39,7 @@ const (
 	longestWindow = 2*longestLine + contextBytes // of the text, before less of it is looked at again
 	sureLine      = 0.99                         // least probability of a line that is not complete
 	sureWord      = Certain                      // least probability of words in a line that is not complete
-	sureWords     = 4                            // least words of a line that is not complete; three times as many characters of Chinese, Japanese and Thai
+	sureWords     = 4                            // least words of a line that is not complete: see fullWords
 	wordsAfter    = 3                            // must follow foreign words, which may be explained in brackets
 	wordsInRow    = 4                            // foreign ones need none to follow: they are too many for a term
 )
@@ -86,20 +88,11 @@ func (s *Stream) Write(text string) (alarms []Span) {
 
 // endLine notes where fenced code begins and ends; end is the byte after the line.
 func (s *Stream) endLine(line string, end int) {
-	line = strings.TrimSpace(line)
-	for _, mark := range []string{"```", "~~~"} {
-		if !strings.HasPrefix(line, mark) {
-			continue
-		}
-		switch s.fence {
-		case "":
-			s.fence = mark
-		case mark:
-			if strings.Trim(line, mark[:1]) == "" {
-				s.fence, s.from = "", end
-			}
-		}
-		return
+	switch mark, closes := prose.Fence(strings.TrimSpace(line)); {
+	case s.fence == "":
+		s.fence = mark
+	case mark == s.fence && closes:
+		s.fence, s.from = "", end
 	}
 }
 
@@ -114,7 +107,8 @@ func countWords(text string) (n int) {
 }
 
 func endsWord(r rune) bool {
-	return unicode.IsSpace(r) || r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+	return unicode.IsSpace(r) ||
+		r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
 // look judges the end of the text.
@@ -166,7 +160,7 @@ func breakAt(text string) int {
 	return n + size
 }
 
-// certain reports whether what is still to come can hardly change that a part is in another language.
+// certain reports whether later text is unlikely to change the verdict on a span.
 func (s *Stream) certain(all string, span Span) bool {
 	announced := s.announced(all, span)
 	if span.End <= s.line {
@@ -187,7 +181,7 @@ func (s *Stream) certain(all string, span Span) bool {
 func (s *Stream) announced(all string, span Span) bool {
 	start := s.from + lineStart(all[s.from:], span.Start-s.from)
 	before := strings.TrimRight(all[s.from:start], " \t\n*_")
-	return (strings.HasSuffix(before, ":") || strings.HasSuffix(before, "：")) && fullWords(all[start:span.Start]) < wordsAfter &&
+	return endsInColon(before) && fullWords(all[start:span.Start]) < wordsAfter &&
 		quotes(s.base, before[lineStart(before, len(before)):])
 }
 

@@ -3,6 +3,7 @@ package guard
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"crosstalk/measure/prose"
 	"crosstalk/model/thoughts"
@@ -12,7 +13,7 @@ import (
 const Thought prose.Kind = "thought"
 
 // hideThoughts returns a text with spaces in place of a model's thoughts, and where these are.
-func hideThoughts(text string) (answer string, hidden []Mask) {
+func hideThoughts(text string) (answer string, hidden []prose.Span) {
 	parts := thoughts.Parts(text)
 	if len(parts) == 0 || len(parts) == 1 && parts[0].Kind == thoughts.Answer {
 		return text, nil
@@ -29,7 +30,7 @@ func hideThoughts(text string) (answer string, hidden []Mask) {
 			}
 		}
 		if !thinks {
-			hidden, thinks = append(hidden, Mask{Start: p.Start, Kind: Thought}), true
+			hidden, thinks = append(hidden, prose.Span{Start: p.Start, Kind: Thought}), true
 		}
 		hidden[len(hidden)-1].End = p.Start + len(strings.TrimRightFunc(text[p.Start:p.End], unicode.IsSpace))
 	}
@@ -56,7 +57,8 @@ func (s *Stream) thinking(all, added string) bool {
 	switch {
 	case first.Kind == thoughts.Answer:
 		text := strings.TrimSpace(all)
-		s.answering = len(text) >= longestMarker || !strings.HasPrefix(text, "<") && !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "◁")
+		first, _ := utf8.DecodeRuneInString(text)
+		s.answering = len(text) >= longestMarker || !strings.ContainsRune("<[◁", first)
 	case last.Kind == thoughts.Answer:
 		s.answering = true
 		s.from, s.line, s.fence = last.Start, max(s.line, last.Start), ""

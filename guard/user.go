@@ -7,7 +7,6 @@ import (
 
 	"crosstalk/measure/langid/chinese"
 	"crosstalk/measure/langid/words"
-	"crosstalk/measure/prose"
 )
 
 // Limits of the rule for a user's language.
@@ -53,17 +52,9 @@ func (k Checker) UserLanguage(messages ...string) string {
 // languageOf returns the language of a message, "" if it is short, the identifier is not sure, or Check does not find
 // that the whole message is in that language.
 func (k Checker) languageOf(message string) string {
-	c := &check{text: message, doc: prose.Parse(message)}
-	for _, m := range c.doc.Masks {
-		if !m.Kind.Quoted() {
-			c.mask = append(c.mask, words.Range{Start: m.Start, End: m.End})
-		}
-	}
-	var plain strings.Builder
-	for _, b := range c.doc.Blocks {
-		c.plain(&plain, b)
-	}
-	text := plain.String()
+	c := &check{text: message}
+	c.masks = unquoted(c.parse())
+	text := c.plain(c.blocks)
 	if letters(text) < leastSaid {
 		return ""
 	}

@@ -60,16 +60,28 @@ func ofLeakage(t *testing.T) made {
 		t.Fatal(err)
 	}
 	observations = append(observations, copied...)
-	return made{leakage.Kind, []string{leakage.LanguageColumn, leakage.DatasetColumn}, observations, sumUp(in.Rules(), observations, nil)}
+	return made{leakage.Kind, []string{leakage.LanguageColumn, leakage.DatasetColumn}, observations, sumUp(t, leakage.Kind, in.Rules(), observations, nil)}
 }
 
-// sumUp returns the estimates over observations.
-func sumUp(r crosstalk.Rules, observations []crosstalk.Observation, by []string) []crosstalk.Estimate {
-	e := r.Estimator(by)
+// sumUp returns the estimates over observations. An estimator reads no details but
+// the texts that its Kind asks for.
+func sumUp(t *testing.T, kind crosstalk.Kind, r crosstalk.Rules, observations []crosstalk.Observation, by []string) []crosstalk.Estimate {
+	t.Helper()
+	e, values := r.Estimator(by), r.Estimator(by)
 	for _, o := range observations {
 		e.Add(o)
+		o.Texts = slices.DeleteFunc(slices.Clone(o.Texts), func(text crosstalk.NamedText) bool {
+			return !slices.Contains(kind.Reads, text.Name)
+		})
+		o.Spans, o.Masked, o.Tokens, o.Answers = nil, nil, nil, nil
+		values.Add(o)
 	}
-	return e.Estimates(crosstalk.SuiteIDs{})
+	estimates := e.Estimates(crosstalk.SuiteIDs{})
+	got, want := crosstalk.Canonical(values.Estimates(crosstalk.SuiteIDs{})), crosstalk.Canonical(estimates)
+	if string(got) != string(want) {
+		t.Errorf("%s without other texts:\n%s\nwant\n%s", kind.Name, got, want)
+	}
+	return estimates
 }
 
 // first takes a line for the language that its first word names.
@@ -115,12 +127,12 @@ func ofConfusion(t *testing.T) made {
 	observations = append(observations, strict.Score(crosstalk.Item{ID: "waived", Prompt: &crosstalk.Prompt{Language: "ru"},
 		Labels: map[string]string{confusion.TaskColumn: "monolingual"}}, 0, said("short"))...)
 	return made{confusion.Kind, []string{confusion.TaskColumn, confusion.SourceColumn}, observations,
-		append(sumUp(in.Rules(), observations, confusion.By), ofReasoning(*in, &observations)...)}
+		append(sumUp(t, confusion.Kind, in.Rules(), observations, confusion.By), ofReasoning(t, *in, &observations)...)}
 }
 
 // ofReasoning adds observations of reasoning under our own protocol, and returns
 // their estimates.
-func ofReasoning(in confusion.Instrument, all *[]crosstalk.Observation) []crosstalk.Estimate {
+func ofReasoning(t *testing.T, in confusion.Instrument, all *[]crosstalk.Observation) []crosstalk.Estimate {
 	in.Protocol, in.Part, in.Prompting.Logprobs = confusion.Protocols[0], confusion.Reasoning, 0
 	var observations []crosstalk.Observation
 	item := crosstalk.Item{ID: "reasoning", Prompt: &crosstalk.Prompt{Language: "de"}, Labels: map[string]string{confusion.TaskColumn: "monolingual"}}
@@ -131,7 +143,7 @@ func ofReasoning(in confusion.Instrument, all *[]crosstalk.Observation) []crosst
 		observations = append(observations, in.Score(item, sample, a)...)
 	}
 	*all = append(*all, observations...)
-	return sumUp(in.Rules(), observations, confusion.By)
+	return sumUp(t, confusion.Kind, in.Rules(), observations, confusion.By)
 }
 
 func ofConsistency(t *testing.T) made {
@@ -165,7 +177,8 @@ func ofConsistency(t *testing.T) made {
 		}
 		observations = append(observations, list...)
 	}
-	return made{consistency.Kind, nil, observations, sumUp(in.Rules(), observations, []string{consistency.ByClass})}
+	return made{consistency.Kind, nil, observations,
+		sumUp(t, consistency.Kind, in.Rules(), observations, []string{consistency.ByClass})}
 }
 
 // set is a set of keys.

@@ -130,8 +130,9 @@ func (c *comparison) addMean(
 		return
 	}
 	var clusters stats.Clusters
+	var names stats.ClusterNames
 	for i, u := range units {
-		clusters.Add(u.Cluster, values[i])
+		clusters.Add(names.Number(u.Cluster), values[i])
 	}
 	c.result.Figures = append(c.result.Figures, Figure{Measure: measure, Of: of, By: by, N: len(units),
 		Value:    crosstalk.Value(clusters.Mean()),

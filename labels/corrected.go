@@ -228,18 +228,19 @@ func (s *Sheet) passes(labels []Label) [][2]float64 {
 // figure is one of a condition, a judge, or a value of a column.
 type figure struct {
 	target
-	by    map[string]string
-	order [2]int            // of the target and the column
-	parts []*stats.Clusters // the instrument's, each of those that pass the one before
-	both  stats.Corrected
-	items map[string]bool
+	by       map[string]string
+	order    [2]int             // of the target and the column
+	parts    []*stats.Clusters  // the instrument's, each of those that pass the one before
+	clusters stats.ClusterNames // of parts
+	both     stats.Corrected
+	items    map[string]bool
 }
 
 func (f *figure) add(u *Unit, stratum string, values, labels []float64) {
 	passed := 1.0
 	for k, v := range values {
 		if passed > 0 {
-			f.parts[k].Add(u.Cluster, v/passed)
+			f.parts[k].Add(f.clusters.Number(u.Cluster), v/passed)
 		}
 		passed = v
 	}

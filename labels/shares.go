@@ -75,6 +75,7 @@ func (s *Sheet) shares(d Design, given []Label) (shares []crosstalk.Estimate) {
 			add(f.By, People, f.Of, f.N, f.Value, f.Interval)
 		}
 	}
+	var names stats.ClusterNames
 	var all []judgement
 	for _, j := range s.judgements() {
 		all = append(all, j)
@@ -93,7 +94,7 @@ func (s *Sheet) shares(d Design, given []Label) (shares []crosstalk.Estimate) {
 				if s.Question.labelOf(j.by) == label {
 					value = 1
 				}
-				clusters.Add(j.Cluster, value)
+				clusters.Add(names.Number(j.Cluster), value)
 			}
 			e := stats.Mean(&clusters, stats.Proportion, estimate.Level)
 			add(group[0].apart, judge, label, e.N, crosstalk.Value(e.Value), e.Interval.Known())

@@ -39,7 +39,7 @@ type Confusion struct {
 // Memory does not grow with the rows.
 func (r Reading) Confusion(path string) iter.Seq2[Confusion, error] {
 	needed := func(column string) bool {
-		return slices.Contains(confusionContents, column) || slices.Contains([]string{"language", "task", "source", "length"}, column)
+		return column == "length" || slices.Contains(confusionTexts, column)
 	}
 	return func(yield func(Confusion, error) bool) {
 		for a, err := range r.answers(path, needed) {
@@ -54,37 +54,32 @@ func (r Reading) Confusion(path string) iter.Seq2[Confusion, error] {
 	}
 }
 
-// Columns that are not labels of a confusion item.
-var confusionContents = []string{"", "id", "model", "prompt", "completion", "sample"}
+// Columns of a confusion item: those that are not labels, and all with a meaning.
+var (
+	confusionContents = []string{"id", "model", "prompt", "completion", "sample"}
+	confusionTexts    = append(slices.Clone(confusionContents), "language", "task", "source")
+)
 
 func (r Reading) confusion(a answered) (Confusion, error) {
 	v := a.Values
-	c := Confusion{Where: fmt.Sprintf("%s:%d", a.File, a.Line), Model: v["model"], Answer: answers([]string{v["completion"]})[0]}
+	c := Confusion{Where: where(a.Row), Model: v["model"], Answer: answers([]string{v["completion"]})[0]}
 	if a.failed {
 		c.Answer = crosstalk.Answer{Status: crosstalk.Failed}
 	}
-	for column := range a.Lists {
-		if slices.Contains(confusionContents, column) || slices.Contains([]string{"language", "task", "source"}, column) {
-			return c, a.Errorf("%s is a list; expected text", column)
-		}
+	err := refuseLists(a.Row, confusionTexts)
+	if err != nil {
+		return c, err
 	}
 	for _, column := range []string{"completion", "language"} { // of each line of JSON
 		if !a.Has(column) && (column == "completion" || r.Expect == "") {
-			return c, a.HeaderErrorf("has no column %q; expected completion and language, and optionally model, task, source, id, prompt, sample", column)
+			return c, a.HeaderErrorf("has no column %q; expected completion and language, "+
+				"and optionally model, task, source, id, prompt, sample", column)
 		}
 	}
-	if s := strings.TrimSpace(v["sample"]); s != "" {
-		var ok bool
-		if c.Sample, ok = wholeNumber(s); !ok {
-			return c, a.Errorf("sample is %q; expected a whole number from 0", s)
-		}
+	if c.Sample, _, err = numberIn(a.Row, "sample", 0); err != nil {
+		return c, err
 	}
-	labels := make(map[string]string, len(v)+1)
-	for column, value := range v {
-		if value != "" && !slices.Contains(confusionContents, column) && !slices.Contains(thoughtColumns, column) {
-			labels[column] = value
-		}
-	}
+	labels := labelsOf(v, confusionContents)
 	p := &crosstalk.Prompt{Text: v["prompt"]}
 	labels["language"], c.Unjudged = r.expected(p, v["language"], a.turns)
 	if length := crosstalk.LengthOf(v["prompt"]); length != "" && !a.Has("length") {

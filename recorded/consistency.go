@@ -1,7 +1,6 @@
 package recorded
 
 import (
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -32,26 +31,25 @@ func (r Reading) Consistency(path string) iter.Seq2[Consistency, error] {
 	every := func(string) bool { return true }
 	return rowsOf(r.rows(path, every), path, func(row table.Row) (Consistency, error) {
 		v := row.Values
-		c := Consistency{Where: fmt.Sprintf("%s:%d", row.File, row.Line), Model: v["model"], Task: v["task"], Item: v["item"], Answer: answers([]string{v["answer"]})[0]}
-		if err := require(row, []string{"item", "input", "instruction", "answer"}, "task", "model", "run"); err != nil {
+		c := Consistency{Where: where(row), Model: v["model"], Task: v["task"], Item: v["item"],
+			Answer: answers([]string{v["answer"]})[0]}
+		needed, possible := []string{"item", "input", "instruction", "answer"}, []string{"task", "model", "run"}
+		err := require(row, needed, possible)
+		if err != nil {
 			return c, err
 		}
-		var err error
 		if c.Input, err = senseOf(row, "input"); err != nil {
 			return c, err
 		}
 		if c.Instruction, err = senseOf(row, "instruction"); err != nil {
 			return c, err
 		}
-		if s := strings.TrimSpace(v["run"]); s != "" {
-			n, ok := wholeNumber(s)
-			if !ok || n < 1 {
-				return c, row.Errorf("run is %q; expected a whole number from 1", s)
-			}
-			c.Run = n - 1
+		run, stated, err := numberIn(row, "run", 1)
+		if stated {
+			c.Run = run - 1
 		}
-		c.Labels = labelsOf(row, "item", "input", "instruction", "answer", "task", "model", "run")
-		return c, nil
+		c.Labels = labelsOf(v, slices.Concat(needed, possible))
+		return c, err
 	})
 }
 
@@ -70,10 +68,11 @@ type Rewriting struct {
 // the columns item and input, the list texts or a column for each field of the
 // task, and optionally task and model.
 func ReadRewritings(path string) iter.Seq2[Rewriting, error] {
-	return readRows(path, func(row table.Row) (Rewriting, error) {
+	return rowsOf(table.Read(path), path, func(row table.Row) (Rewriting, error) {
 		v := row.Values
-		r := Rewriting{Where: fmt.Sprintf("%s:%d", row.File, row.Line), Model: v["model"], Task: v["task"], Item: v["item"], Texts: row.Lists["texts"], Fields: v}
-		if err := require(row, []string{"item", "input"}, "task", "model"); err != nil {
+		r := Rewriting{Where: where(row), Model: v["model"], Task: v["task"], Item: v["item"],
+			Texts: row.Lists["texts"], Fields: v}
+		if err := require(row, []string{"item", "input"}, []string{"task", "model"}); err != nil {
 			return r, err
 		}
 		var err error
@@ -98,16 +97,15 @@ func (r *Rewriting) withoutThoughts() {
 
 // require refuses a row without the needed columns, or with a list instead of
 // text.
-func require(row table.Row, needed []string, possible ...string) error {
+func require(row table.Row, needed, possible []string) error {
 	for _, c := range needed {
 		if !row.Has(c) {
-			return row.HeaderErrorf("has no column %q; expected %s, and optionally %s", c, strings.Join(needed, ", "), strings.Join(possible, ", "))
+			return row.HeaderErrorf("has no column %q; expected %s, and optionally %s",
+				c, strings.Join(needed, ", "), strings.Join(possible, ", "))
 		}
 	}
-	for _, c := range append(slices.Clone(needed), possible...) {
-		if _, list := row.Lists[c]; list {
-			return row.Errorf("%s is a list; expected text", c)
-		}
+	if err := refuseLists(row, slices.Concat(needed, possible)); err != nil {
+		return err
 	}
 	if row.Values["item"] == "" {
 		return row.Errorf("item is empty; expected the id of an item in the task file")
@@ -125,14 +123,4 @@ func senseOf(row table.Row, column string) (string, error) {
 		}
 	}
 	return strings.Join(steps, ">"), nil
-}
-
-func labelsOf(row table.Row, contents ...string) map[string]string {
-	labels := map[string]string{}
-	for column, value := range row.Values {
-		if value != "" && column != "" && !slices.Contains(contents, column) && !slices.Contains(thoughtColumns, column) {
-			labels[column] = value
-		}
-	}
-	return labels
 }

@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"hash/maphash"
 	"iter"
-	"math"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"crosstalk"
@@ -53,7 +52,9 @@ func (r Reading) leakage(path string, answered bool) iter.Seq2[Leakage, error] {
 		var workbook []table.Row
 		for row, err := range r.rows(path, hasMeaning) {
 			if err == nil {
-				err = refuseLists(row)
+				if err = refuseLists(row, leakageTexts); err != nil {
+					err = fmt.Errorf("%w (only test_generations and control_generations can be lists)", err)
+				}
 			}
 			if err != nil {
 				yield(Leakage{}, err)
@@ -91,7 +92,8 @@ func (r Reading) leakage(path string, answered bool) iter.Seq2[Leakage, error] {
 func requireColumns(row table.Row, columns ...string) error {
 	for _, c := range columns {
 		if !row.Has(c) {
-			return row.HeaderErrorf("has no column %q; expected %s, and the answers in test and control, in test_generations and control_generations, or in generation_1, generation_2, ...",
+			return row.HeaderErrorf("has no column %q; expected %s, and the answers in test and control, "+
+				"in test_generations and control_generations, or in generation_1, generation_2, ...",
 				c, strings.Join(columns, ", "))
 		}
 	}
@@ -99,7 +101,7 @@ func requireColumns(row table.Row, columns ...string) error {
 }
 
 // Columns that are not labels.
-var contents = []string{"", "id", "prompt", "control_prompt", "test", "control", "sample", "model", "remove", "prompt_raw", "concept_raw"}
+var contents = []string{"id", "prompt", "control_prompt", "test", "control", "sample", "model", "remove", "prompt_raw", "concept_raw"}
 
 // hasMeaning reports whether a column says more than a label does.
 func hasMeaning(column string) bool {
@@ -107,15 +109,9 @@ func hasMeaning(column string) bool {
 		slices.Contains([]string{"concept", "test_generations", "control_generations", "n_control", "is_control_item", "language"}, column)
 }
 
-// refuseLists refuses a list instead of text, which would be read as empty.
-func refuseLists(row table.Row) error {
-	for _, c := range []string{"id", "model", "concept", "prompt", "control_prompt", "sample", "test", "control", "n_control"} {
-		if _, list := row.Lists[c]; list {
-			return row.Errorf("%s is a list; expected text (only test_generations and control_generations can be lists)", c)
-		}
-	}
-	return nil
-}
+// Columns that cannot be lists.
+var leakageTexts = []string{
+	"id", "model", "concept", "prompt", "control_prompt", "sample", "test", "control", "n_control"}
 
 // newRowReader returns a reader of rows with both prompts. It refuses a
 // duplicate sample, and an id with two different items.
@@ -135,7 +131,7 @@ func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 	seed := maphash.MakeSeed()
 	return func(row table.Row) (Leakage, error) {
 		v := row.Values
-		l := Leakage{Where: fmt.Sprintf("%s:%d", row.File, row.Line), Model: v["model"],
+		l := Leakage{Where: where(row), Model: v["model"],
 			Item: item(row, v["id"], v["concept"], v["prompt"], v["control_prompt"])}
 		if l.Unusable = unusable(l.Item.Pair); l.Unusable != "" {
 			return l, nil
@@ -152,24 +148,25 @@ func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 		if m, again := meanings[at]; !again {
 			meanings[at] = meaning{pair, row.Line}
 		} else if m.pair != pair {
-			return l, row.Errorf("item %q differs from line %d in its prompt, concept or control: give each item its own id", at.id, m.line)
+			return l, row.Errorf("item %q differs from line %d in its prompt, concept or control: give each item its own id",
+				at.id, m.line)
 		}
 		test, control, err := rowAnswers(row, answered)
 		if err != nil {
 			return l, err
 		}
-		l.First = next[at]
-		if s := strings.TrimSpace(v["sample"]); s != "" {
-			n, ok := wholeNumber(s)
-			if !ok {
-				return l, row.Errorf("sample is %q; expected a whole number from 0", s)
-			}
-			l.First = n
+		number, stated, err := numberIn(row, "sample", 0)
+		if err != nil {
+			return l, err
+		}
+		if l.First = next[at]; stated {
+			l.First = number
 		}
 		n := max(len(test), len(control))
 		for k := l.First; k < l.First+n; k++ {
 			if first, again := seen[sample{at, k}]; again {
-				return l, row.Errorf("duplicate answer: item %q, sample %d, model %q (first used in line %d)", at.id, k, l.Model, first)
+				return l, row.Errorf("duplicate answer: item %q, sample %d, model %q (first used in line %d)",
+					at.id, k, l.Model, first)
 			}
 			seen[sample{at, k}] = row.Line
 		}
@@ -196,23 +193,9 @@ func rowAnswers(row table.Row, answered bool) (test, control []string, err error
 	return test, control, nil
 }
 
-// wholeNumber reads a number from 0; a workbook or a data frame may say 12.0.
-func wholeNumber(s string) (int, bool) {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || f != math.Trunc(f) || f < 0 || f > 1<<30 {
-		return 0, false
-	}
-	return int(f), true
-}
-
 func item(row table.Row, id, concept, prompt, control string) crosstalk.Item {
-	labels := map[string]string{}
-	for column, value := range row.Values {
-		if value != "" && !slices.Contains(contents, column) && !slices.Contains(thoughtColumns, column) &&
-			!strings.HasPrefix(column, "generation_") {
-			labels[column] = value
-		}
-	}
+	labels := labelsOf(row.Values, contents)
+	maps.DeleteFunc(labels, func(column, _ string) bool { return strings.HasPrefix(column, "generation_") })
 	remove := row.Lists["remove"]
 	if phrase := row.Values["remove"]; phrase != "" {
 		remove = []string{phrase}
@@ -276,8 +259,7 @@ func readPositions(rows []table.Row, answered bool, yield func(Leakage, error) b
 		}
 	}
 	for i, row := range rows {
-		where := fmt.Sprintf("%s:%d", row.File, row.Line)
-		l := Leakage{Where: where, Model: row.Values["model"]}
+		l := Leakage{Where: where(row), Model: row.Values["model"]}
 		switch n := positions[i]; {
 		case n >= 0:
 			l.Item = item(row, fmt.Sprintf("row-%d", i), row.Values["concept"], row.Values["prompt"], rows[n].Values["prompt"])

@@ -23,7 +23,7 @@ import (
 // paired; without an id, the prompt names the item, shortened if it is long.
 func ReadPrompts(path string) iter.Seq2[crosstalk.Item, error] {
 	needed := func(column string) bool {
-		return slices.Contains(promptContents, column) || slices.Contains([]string{"language", "task", "source"}, column)
+		return slices.Contains(promptContents, column) || slices.Contains(confusionTexts, column)
 	}
 	return rowsOf(table.ReadNeeding(path, needed), path, readPrompt)
 }
@@ -34,12 +34,11 @@ var promptContents = append(slices.Clone(confusionContents), "system", messagesC
 func readPrompt(row table.Row) (item crosstalk.Item, err error) {
 	v := row.Values
 	if !row.Has("language") || !row.Has("prompt") && !row.Has(messagesColumn) {
-		return item, row.HeaderErrorf("expected the columns language, and prompt or messages, and optionally system, id, task, source; the columns are %s", list(row, v))
+		return item, row.HeaderErrorf("expected the columns language, and prompt or messages, "+
+			"and optionally system, id, task, source; the columns are %s", list(row, v))
 	}
-	for column := range row.Lists {
-		if column != messagesColumn && (slices.Contains(promptContents, column) || slices.Contains([]string{"language", "task", "source"}, column)) {
-			return item, row.Errorf("%s is a list; expected text", column)
-		}
+	if err := refuseLists(row, append(slices.Clone(confusionTexts), "system")); err != nil {
+		return item, err
 	}
 	p := &crosstalk.Prompt{Text: v["prompt"]}
 	if p.Language, p.Tag, err = LanguageOf(v["language"]); err != nil {
@@ -61,12 +60,7 @@ func readPrompt(row table.Row) (item crosstalk.Item, err error) {
 	if strings.TrimSpace(p.Text) == "" {
 		return item, row.Errorf("the prompt is empty")
 	}
-	labels := map[string]string{}
-	for column, value := range v {
-		if value != "" && !slices.Contains(promptContents, column) {
-			labels[column] = value
-		}
-	}
+	labels := labelsOf(v, promptContents)
 	if length := crosstalk.LengthOf(p.Text); length != "" && !row.Has("length") {
 		labels["length"] = length
 	}

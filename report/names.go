@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -98,9 +99,7 @@ const maxName = 40
 // column begin or end with, and cut in the middle. Different values of
 // a column keep different names. A column's only value may have twice the length.
 func Shorten(rows []map[string]string, most int) []map[string]string {
-	if most == 0 {
-		most = maxName
-	}
+	most = cmp.Or(most, maxName)
 	values := map[string][]string{} // of a column
 	for _, row := range rows {
 		for column, value := range row {
@@ -123,9 +122,8 @@ func Shorten(rows []map[string]string, most int) []map[string]string {
 	for i, row := range rows {
 		for column, value := range row {
 			if name, ok := names[column][value]; ok && name != value {
-				if shortened[i] = maps.Clone(shortened[i]); shortened[i] != nil {
-					shortened[i][column] = name
-				}
+				shortened[i] = maps.Clone(shortened[i])
+				shortened[i][column] = name
 			}
 		}
 	}
@@ -212,12 +210,8 @@ func short(value string, most int) string {
 
 // shortened returns figures with short names of their values.
 func shortened(estimates []crosstalk.Estimate) []crosstalk.Estimate {
-	rows := make([]map[string]string, len(estimates))
-	for i, e := range estimates {
-		rows[i] = e.By
-	}
 	list := slices.Clone(estimates)
-	for i, by := range Shorten(rows, 0) {
+	for i, by := range Shorten(byOf(estimates), 0) {
 		list[i].By = by
 	}
 	return list

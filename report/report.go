@@ -9,7 +9,6 @@ package report
 
 import (
 	"io"
-	"slices"
 
 	"crosstalk"
 )
@@ -24,9 +23,7 @@ func CheckFormat(format string) error {
 }
 
 // ForPeople reports whether a format is one for people: a table, with percentages.
-func ForPeople(format string) bool {
-	return slices.Contains([]string{"table", "markdown", "latex"}, format)
-}
+func ForPeople(format string) bool { return layouts[format] != nil }
 
 // WriteNamed writes estimates in one of Formats, those for people with names.
 func WriteNamed(w io.Writer, format string, estimates []crosstalk.Estimate, names Names) error {
@@ -38,13 +35,6 @@ func WriteNamed(w io.Writer, format string, estimates []crosstalk.Estimate, name
 
 // Write writes estimates in one of Formats.
 func Write(w io.Writer, format string, estimates []crosstalk.Estimate) error {
-	switch format {
-	case "table", "markdown", "latex":
-		return write(w, format, Tables(estimates))
-	case "json", "jsonl":
-		return WriteJSON(w, format, crosstalk.NewDocument(estimates), estimates)
-	case "csv":
-		return writeCSV(w, estimates)
-	}
-	return CheckFormat(format)
+	return WriteResult(w, format, crosstalk.NewDocument(estimates), estimates,
+		func() [][]string { return records(estimates) }, func() []Table { return Tables(estimates) })
 }

@@ -8,12 +8,16 @@ import (
 
 // WriteResult writes a result in one of Formats: the document as JSON, its parts as
 // JSON Lines, records as CSV with the header first, or tables for people.
-func WriteResult[T any](w io.Writer, format string, document any, parts []T, records func() [][]string, tables func() []Table) error {
-	switch format {
-	case "json", "jsonl":
+func WriteResult[T any](
+	w io.Writer, format string, document any, parts []T, records func() [][]string, tables func() []Table,
+) error {
+	switch {
+	case format == "json" || format == "jsonl":
 		return WriteJSON(w, format, document, parts)
-	case "csv":
+	case format == "csv":
 		return csv.NewWriter(w).WriteAll(records())
+	case !ForPeople(format):
+		return CheckFormat(format)
 	}
 	return WriteTables(w, format, tables())
 }

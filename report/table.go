@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -38,31 +39,25 @@ type Place struct{ Row, Column int }
 
 func (t Table) bold(row, column int) bool { return slices.Contains(t.Bold, Place{row, column}) }
 
+// layouts are the formats for people.
+var layouts = map[string]func(Table) string{"table": Table.text, "markdown": Table.markdown, "latex": Table.latex}
+
 // WriteTable writes a table as "table", "markdown" or "latex". It replaces
 // control characters by spaces.
-func WriteTable(w io.Writer, format string, t Table) error {
-	return write(w, format, []Table{t.Tidy()})
-}
+func WriteTable(w io.Writer, format string, t Table) error { return WriteTables(w, format, []Table{t}) }
 
 // WriteTables writes several tables as WriteTable does.
 func WriteTables(w io.Writer, format string, tables []Table) error {
-	tables = slices.Clone(tables)
+	layout, ok := layouts[format]
+	if !ok {
+		return CheckFormat(format)
+	}
+	texts := make([]string, len(tables))
 	for i, t := range tables {
-		tables[i] = t.Tidy()
+		texts[i] = layout(t.Tidy())
 	}
-	return write(w, format, tables)
-}
-
-func write(w io.Writer, format string, tables []Table) error {
-	switch format {
-	case "table":
-		return writeTable(w, tables)
-	case "markdown":
-		return writeMarkdown(w, tables)
-	case "latex":
-		return writeLaTeX(w, tables)
-	}
-	return CheckFormat(format)
+	_, err := io.WriteString(w, strings.Join(texts, "\n"))
+	return err
 }
 
 var firstNumber = regexp.MustCompile(`\d+`)
@@ -83,9 +78,9 @@ func Warnings(rows []string, of [][]string) []string {
 	byText := map[string]*kind{}
 	for i, warnings := range of {
 		for _, w := range warnings {
-			n, _ := strconv.Atoi(firstNumber.FindString(w))
-			key := w
+			n, key := 0, w
 			if at := firstNumber.FindStringIndex(w); at != nil {
+				n, _ = strconv.Atoi(w[at[0]:at[1]])
 				key = w[:at[0]] + "#" + w[at[1]:]
 			}
 			k := byText[key]
@@ -115,25 +110,20 @@ func Warnings(rows []string, of [][]string) []string {
 }
 
 // Columns lists all columns, conditions first, then the others by name.
-func Columns(rows []map[string]string) []string {
-	present := map[string]bool{}
+func Columns(rows []map[string]string) (columns []string) {
+	others := map[string]bool{}
 	for _, row := range rows {
 		for c := range row {
-			present[c] = true
+			others[c] = true
 		}
 	}
-	var columns, others []string
 	for _, c := range instrument.Apart {
-		if present[c] {
+		if others[c] {
 			columns = append(columns, c)
-			delete(present, c)
+			delete(others, c)
 		}
 	}
-	for c := range present {
-		others = append(others, c)
-	}
-	slices.Sort(others)
-	return append(columns, others...)
+	return append(columns, slices.Sorted(maps.Keys(others))...)
 }
 
 // LaTeX escapes a text for LaTeX.

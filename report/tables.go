@@ -30,110 +30,159 @@ func Tables(estimates []crosstalk.Estimate) []Table {
 }
 
 func sameCondition(a, b crosstalk.Estimate) bool {
-	for _, c := range conditionOf(a) {
-		if a.By[c] != b.By[c] && !varies(c, a, b) {
+	for _, c := range instrument.Apart {
+		grouped := a.By[c] == crosstalk.All || b.By[c] == crosstalk.All
+		if v, has := a.By[c]; has && v != b.By[c] && !grouped {
 			return false
 		}
 	}
 	return len(a.By) == len(b.By)
 }
 
-// varies reports whether figures are grouped by the column, that is, whether one
-// of the two covers all its values.
-func varies(column string, a, b crosstalk.Estimate) bool {
-	return a.By[column] == crosstalk.All || b.By[column] == crosstalk.All
+// column is a column of estimates in a table.
+type column struct {
+	title string
+	cell  func(crosstalk.Estimate) string
 }
 
-func conditionOf(e crosstalk.Estimate) []string {
-	var columns []string
-	for _, c := range instrument.Apart {
-		if _, ok := e.By[c]; ok {
-			columns = append(columns, c)
-		}
+// byColumn is a column of By.
+func byColumn(name string) column {
+	return column{name, func(e crosstalk.Estimate) string { return e.By[name] }}
+}
+
+// countColumn is a column of counts.
+func countColumn(title, name string) column {
+	return column{title, func(e crosstalk.Estimate) string { return strconv.Itoa(e.Counts[name]) }}
+}
+
+// rowsOf are the titles of columns and the cells of each estimate.
+func rowsOf(estimates []crosstalk.Estimate, columns []column) (titles []string, rows [][]string) {
+	for _, c := range columns {
+		titles = append(titles, c.title)
 	}
-	return columns
+	for _, e := range estimates {
+		row := make([]string, len(columns))
+		for i, c := range columns {
+			row[i] = c.cell(e)
+		}
+		rows = append(rows, row)
+	}
+	return titles, rows
 }
 
 // newTable lays out the estimates of one condition.
 func newTable(estimates []crosstalk.Estimate) Table {
 	var t Table
-	columns := ByColumns(estimates)
-	constant := func(c string) bool {
-		return !slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.By[c] != estimates[0].By[c] })
+	first := estimates[0]
+	some := func(is func(e crosstalk.Estimate) bool) bool { return slices.ContainsFunc(estimates, is) }
+	var columns []column
+	measures := some(func(e crosstalk.Estimate) bool { return e.Measure != first.Measure })
+	if measures {
+		columns = append(columns, column{"measure", func(e crosstalk.Estimate) string { return crosstalk.Words(e.Measure) }})
+	} else {
+		t.Heading = append(t.Heading, crosstalk.Words(first.Measure))
 	}
 	var varying []string
-	for _, c := range columns {
-		if constant(c) {
-			if v := estimates[0].By[c]; v != crosstalk.All {
-				t.Heading = append(t.Heading, c+" "+v)
-			}
-			continue
+	for _, c := range ByColumns(estimates) {
+		if some(func(e crosstalk.Estimate) bool { return e.By[c] != first.By[c] }) {
+			varying, columns = append(varying, c), append(columns, byColumn(c))
+		} else if v := first.By[c]; v != crosstalk.All {
+			t.Heading = append(t.Heading, c+" "+v)
 		}
-		varying = append(varying, c)
 	}
-	measures := slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.Measure != estimates[0].Measure })
-	if measures {
-		t.Header = append(t.Header, "measure")
-	} else {
-		t.Heading = append([]string{crosstalk.Words(estimates[0].Measure)}, t.Heading...)
+	if columns == nil {
+		columns = []column{{"", func(crosstalk.Estimate) string { return crosstalk.All }}}
 	}
-	t.Header = append(t.Header, varying...)
-	if len(t.Header) == 0 {
-		t.Header = []string{""}
-	}
-	t.Left = len(t.Header)
+	t.Left = len(columns)
 	unit := unitOf(estimates)
-	t.Header = append(t.Header, cmp.Or(unit, "value"), "95 % interval", "n", "clusters")
-	counts := countColumns(estimates)
-	for _, c := range counts {
-		t.Header = append(t.Header, crosstalk.Words(c))
-	}
-	tested := slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.Test != nil })
-	if tested {
-		t.Header = append(t.Header, "p")
-	}
-	effect := slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.Effect != nil })
-	if effect {
-		t.Header = append(t.Header, "effect")
-	}
-	for _, e := range estimates {
-		var row []string
-		if measures {
-			row = append(row, crosstalk.Words(e.Measure))
-		}
-		for _, c := range varying {
-			row = append(row, e.By[c])
-		}
-		if len(row) == 0 {
-			row = []string{crosstalk.All}
-		}
-		value := Value(e.Value, e.Unit)
+	columns = append(columns, column{cmp.Or(unit, "value"), func(e crosstalk.Estimate) string {
 		if unit == "" && e.Value.Defined() {
-			value += " " + cmp.Or(e.Unit, "%")
+			return Value(e.Value, e.Unit) + " " + cmp.Or(e.Unit, "%")
 		}
-		row = append(row, value, Interval(e.Interval, e.Unit), strconv.Itoa(e.N), strconv.Itoa(e.Clusters))
-		for _, c := range counts {
-			row = append(row, strconv.Itoa(e.Counts[c]))
-		}
-		if tested {
-			row = append(row, pValue(e.Test))
-		}
-		if effect {
-			row = append(row, effectSize(e.Effect))
-		}
-		t.Rows = append(t.Rows, row)
+		return Value(e.Value, e.Unit)
+	}},
+		column{"95 % interval", func(e crosstalk.Estimate) string { return Interval(e.Interval, e.Unit) }},
+		column{"n", func(e crosstalk.Estimate) string { return strconv.Itoa(e.N) }},
+		column{"clusters", func(e crosstalk.Estimate) string { return strconv.Itoa(e.Clusters) }})
+	for _, c := range countColumns(estimates) {
+		columns = append(columns, countColumn(crosstalk.Words(c), c))
 	}
+	if some(func(e crosstalk.Estimate) bool { return e.Test != nil }) {
+		columns = append(columns, column{"p", func(e crosstalk.Estimate) string { return pValue(e.Test) }})
+	}
+	if some(func(e crosstalk.Estimate) bool { return e.Effect != nil }) {
+		columns = append(columns, column{"effect", func(e crosstalk.Estimate) string { return effectSize(e.Effect) }})
+	}
+	t.Header, t.Rows = rowsOf(estimates, columns)
 	t.Notes = notes(estimates, varying, measures)
 	return t
 }
 
+// records are the rows of CSV, the titles first, with a column for every key and count
+// that occurs.
+func records(estimates []crosstalk.Estimate) [][]string {
+	columns := []column{{"measure", func(e crosstalk.Estimate) string { return e.Measure }}}
+	add := func(title string, cell func(crosstalk.Estimate) string) {
+		columns = append(columns, column{title, cell})
+	}
+	for _, c := range ByColumns(estimates) {
+		columns = append(columns, byColumn(c))
+	}
+	add("value", func(e crosstalk.Estimate) string { return Number(e.Value) })
+	if slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.Unit != "" }) {
+		add("unit", func(e crosstalk.Estimate) string { return e.Unit })
+	}
+	interval := func(title string, bound func(*crosstalk.Interval) string) {
+		add(title, func(e crosstalk.Estimate) string {
+			if e.Interval == nil {
+				return ""
+			}
+			return bound(e.Interval)
+		})
+	}
+	interval("low", func(i *crosstalk.Interval) string { return Number(crosstalk.Value(i.Low)) })
+	interval("high", func(i *crosstalk.Interval) string { return Number(crosstalk.Value(i.High)) })
+	interval("level", func(i *crosstalk.Interval) string { return Number(crosstalk.Value(i.Level)) })
+	interval("method", func(i *crosstalk.Interval) string { return i.Method })
+	add("n", func(e crosstalk.Estimate) string { return strconv.Itoa(e.N) })
+	add("observations", func(e crosstalk.Estimate) string { return strconv.Itoa(e.Observations) })
+	add("clusters", func(e crosstalk.Estimate) string { return strconv.Itoa(e.Clusters) })
+	counts := map[string]bool{}
+	for _, e := range estimates {
+		for c := range e.Counts {
+			counts[c] = true
+		}
+	}
+	for _, c := range slices.Sorted(maps.Keys(counts)) {
+		columns = append(columns, countColumn(c, c))
+	}
+	add("p", func(e crosstalk.Estimate) string {
+		if e.Test == nil {
+			return ""
+		}
+		return Number(e.Test.P)
+	})
+	add("effect", func(e crosstalk.Estimate) string {
+		if e.Effect == nil {
+			return ""
+		}
+		return Number(e.Effect.Value)
+	})
+	add("signature", func(e crosstalk.Estimate) string { return e.Signature })
+	add("warnings", func(e crosstalk.Estimate) string { return strings.Join(e.Warnings, "; ") })
+	titles, rows := rowsOf(estimates, columns)
+	return append([][]string{titles}, rows...)
+}
+
 // ByColumns lists the columns of By in the order of Columns.
-func ByColumns(estimates []crosstalk.Estimate) []string {
+func ByColumns(estimates []crosstalk.Estimate) []string { return Columns(byOf(estimates)) }
+
+func byOf(estimates []crosstalk.Estimate) []map[string]string {
 	by := make([]map[string]string, len(estimates))
 	for i, e := range estimates {
 		by[i] = e.By
 	}
-	return Columns(by)
+	return by
 }
 
 // countColumns are the counts that are not always 0, and the counts of what has
@@ -162,12 +211,8 @@ func countColumns(estimates []crosstalk.Estimate) (columns []string) {
 		}
 		delete(present, c)
 	}
-	for _, c := range slices.Sorted(maps.Keys(present)) {
-		if present[c] {
-			columns = append(columns, c)
-		}
-	}
-	return columns
+	maps.DeleteFunc(present, func(_ string, present bool) bool { return !present })
+	return append(columns, slices.Sorted(maps.Keys(present))...)
 }
 
 // notes are the effect's unit, signatures and warnings, each once, prefixed with
@@ -189,19 +234,14 @@ func notes(estimates []crosstalk.Estimate, varying []string, measures bool) []st
 		}
 		add("signature: " + e.Signature)
 	}
-	return append(list, warnings(estimates, varying, measures)...)
-}
-
-// warnings merges the warnings of the same kind, with the rows that have them.
-func warnings(estimates []crosstalk.Estimate, varying []string, measures bool) []string {
-	rows, of := make([]string, len(estimates)), make([][]string, len(estimates))
+	rows, warnings := make([]string, len(estimates)), make([][]string, len(estimates))
 	for i, e := range estimates {
-		rows[i], of[i] = rowName(e, varying), e.Warnings
+		rows[i], warnings[i] = rowName(e, varying), e.Warnings
 		if measures {
 			rows[i] = crosstalk.Words(e.Measure) + " " + rows[i]
 		}
 	}
-	return Warnings(rows, of)
+	return append(list, Warnings(rows, warnings)...)
 }
 
 func rowName(e crosstalk.Estimate, varying []string) string {
@@ -211,10 +251,7 @@ func rowName(e crosstalk.Estimate, varying []string) string {
 			where = append(where, e.By[c])
 		}
 	}
-	if len(where) == 0 {
-		return crosstalk.All
-	}
-	return strings.Join(where, "/")
+	return cmp.Or(strings.Join(where, "/"), crosstalk.All)
 }
 
 // unitOf is the unit of all estimates, "" if they have several.

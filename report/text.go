@@ -1,63 +1,49 @@
 package report
 
 import (
-	"encoding/csv"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"crosstalk"
 )
 
-func writeTable(w io.Writer, tables []Table) error {
+// text lays out the table for a terminal.
+func (t Table) text() string {
 	var b strings.Builder
-	for i, t := range tables {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		if len(t.Heading) > 0 {
-			b.WriteString(strings.Join(t.Heading, " · ") + "\n\n")
-		}
-		widths := make([]int, len(t.Header))
-		for _, row := range append([][]string{t.Header}, t.Rows...) {
-			for c, cell := range row {
-				widths[c] = max(widths[c], utf8.RuneCountInString(cell))
-			}
-		}
-		t.widen(widths)
-		for _, spans := range t.Above {
-			b.WriteString("  " + strings.TrimRight(t.above(spans, widths), " ") + "\n")
-		}
-		for r, row := range append([][]string{t.Header}, t.Rows...) {
-			if slices.Contains(t.Breaks, r-1) {
-				b.WriteString("\n")
-			}
-			var line strings.Builder
-			for c, cell := range row {
-				pad := strings.Repeat(" ", widths[c]-utf8.RuneCountInString(cell))
-				if c > 0 {
-					line.WriteString(strings.Repeat(" ", gap))
-				}
-				if c < t.Left {
-					line.WriteString(cell + pad)
-				} else {
-					line.WriteString(pad + cell)
-				}
-			}
-			b.WriteString("  " + strings.TrimRight(line.String(), " ") + "\n")
-		}
-		b.WriteString("\n")
-		for _, n := range t.Notes {
-			b.WriteString("  " + n + "\n")
+	if len(t.Heading) > 0 {
+		b.WriteString(strings.Join(t.Heading, " · ") + "\n\n")
+	}
+	all := append([][]string{t.Header}, t.Rows...)
+	widths := make([]int, len(t.Header))
+	for _, row := range all {
+		for c, cell := range row {
+			widths[c] = max(widths[c], utf8.RuneCountInString(cell))
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	t.widen(widths)
+	for _, spans := range t.Above {
+		b.WriteString("  " + strings.TrimRight(t.above(spans, widths), " ") + "\n")
+	}
+	for r, row := range all {
+		if slices.Contains(t.Breaks, r-1) {
+			b.WriteString("\n")
+		}
+		cells := make([]string, len(row))
+		for c, cell := range row {
+			pad := strings.Repeat(" ", widths[c]-utf8.RuneCountInString(cell))
+			if cells[c] = cell + pad; c >= t.Left {
+				cells[c] = pad + cell
+			}
+		}
+		b.WriteString("  " + strings.TrimRight(strings.Join(cells, strings.Repeat(" ", gap)), " ") + "\n")
+	}
+	b.WriteString("\n")
+	for _, n := range t.Notes {
+		b.WriteString("  " + n + "\n")
+	}
+	return b.String()
 }
 
 // gap is the space between columns.
@@ -71,7 +57,7 @@ func spanWidth(widths []int) (sum int) {
 	return sum - gap
 }
 
-// widen makes room for the titles above columns.
+// widen widens columns to fit the titles above them.
 func (t Table) widen(widths []int) {
 	for _, spans := range t.Above {
 		at := 0
@@ -89,12 +75,12 @@ func (t Table) above(spans []Span, widths []int) string {
 	var parts []string
 	at := 0
 	for _, s := range spans {
-		room := spanWidth(widths[at:at+s.Columns]) - utf8.RuneCountInString(s.Title)
-		left := room / 2
+		space := spanWidth(widths[at:at+s.Columns]) - utf8.RuneCountInString(s.Title)
+		left := space / 2
 		if s.Columns == 1 {
-			left = room
+			left = space
 		}
-		parts = append(parts, strings.Repeat(" ", left)+s.Title+strings.Repeat(" ", room-left))
+		parts = append(parts, strings.Repeat(" ", left)+s.Title+strings.Repeat(" ", space-left))
 		at += s.Columns
 	}
 	return strings.Join(parts, strings.Repeat(" ", gap))
@@ -115,49 +101,38 @@ func (t Table) titles() []string {
 	return titles
 }
 
-var markdownEscape = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "~", `\~`)
+var markdownEscape = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`,
+	"<", "&lt;", ">", "&gt;", "&", "&amp;", "~", `\~`)
 
-func writeMarkdown(w io.Writer, tables []Table) error {
+func (t Table) markdown() string {
 	var b strings.Builder
-	for i, t := range tables {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		if len(t.Heading) > 0 {
-			fmt.Fprintf(&b, "**%s**\n\n", markdownEscape.Replace(strings.Join(t.Heading, " · ")))
-		}
-		writeRow := func(row int, cells []string) {
-			for c, cell := range cells {
-				if cell = markdownEscape.Replace(cell); t.bold(row, c) {
-					cell = "**" + cell + "**"
-				}
-				b.WriteString("| " + cell + " ")
+	if len(t.Heading) > 0 {
+		fmt.Fprintf(&b, "**%s**\n\n", markdownEscape.Replace(strings.Join(t.Heading, " · ")))
+	}
+	writeRow := func(row int, cells []string) {
+		for c, cell := range cells {
+			if cell = markdownEscape.Replace(cell); t.bold(row, c) {
+				cell = "**" + cell + "**"
 			}
-			b.WriteString("|\n")
-		}
-		writeRow(-1, t.titles())
-		for c := range t.Header {
-			if c < t.Left {
-				b.WriteString("| --- ")
-			} else {
-				b.WriteString("| ---: ")
-			}
+			b.WriteString("| " + cell + " ")
 		}
 		b.WriteString("|\n")
-		for r, row := range t.Rows {
-			writeRow(r, row)
-		}
-		b.WriteString("\n")
-		for _, n := range t.Notes {
-			b.WriteString("- " + markdownEscape.Replace(n) + "\n")
-		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	writeRow(-1, t.titles())
+	b.WriteString(strings.Repeat("| --- ", t.Left) + strings.Repeat("| ---: ", len(t.Header)-t.Left) + "|\n")
+	for r, row := range t.Rows {
+		writeRow(r, row)
+	}
+	b.WriteString("\n")
+	for _, n := range t.Notes {
+		b.WriteString("- " + markdownEscape.Replace(n) + "\n")
+	}
+	return b.String()
 }
 
-var latexEscape = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "_", `\_`, "%", `\%`, "&", `\&`, "#", `\#`, "$", `\$`,
-	"^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, "·", `$\cdot$`,
+var latexEscape = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "_", `\_`, "%", `\%`, "&", `\&`,
+	"#", `\#`, "$", `\$`, "^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "<", `\textless{}`, ">", `\textgreater{}`,
+	"|", `\textbar{}`, "·", `$\cdot$`,
 	"[", "{[}", "*", "{*}") // after a row's \\, LaTeX would read these two as options
 
 var (
@@ -177,55 +152,48 @@ func latexNumber(s string) string {
 	return minus.ReplaceAllString(s, "$$-$$$1")
 }
 
-// writeLaTeX writes booktabs tables.
-func writeLaTeX(w io.Writer, tables []Table) error {
+// latex lays out a table of booktabs.
+func (t Table) latex() string {
 	var b strings.Builder
-	for i, t := range tables {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		for _, n := range t.Notes {
-			b.WriteString("% " + n + "\n")
-		}
-		b.WriteString("\\begin{table}\n\\centering\n")
-		caption := t.Caption
-		if caption == "" {
-			caption = strings.Join(t.Heading, " · ")
-		} else {
-			caption = strings.TrimSuffix(caption, ".") + "."
-		}
-		fmt.Fprintf(&b, "\\caption{%s}\n", latexEscape.Replace(caption))
-		if t.Label != "" {
-			fmt.Fprintf(&b, "\\label{%s}\n", t.Label)
-		}
-		fmt.Fprintf(&b, "\\begin{tabular}{%s%s}\n\\toprule\n", strings.Repeat("l", t.Left), strings.Repeat("r", len(t.Header)-t.Left))
-		for _, spans := range t.Above {
-			b.WriteString(latexSpans(spans))
-		}
-		writeRow := func(row int, cells []string) {
-			escaped := make([]string, len(cells))
-			for i, c := range cells {
-				if escaped[i] = latexEscape.Replace(c); i >= t.Left && row >= 0 {
-					escaped[i] = latexNumber(escaped[i])
-				}
-				if t.bold(row, i) {
-					escaped[i] = `\textbf{` + escaped[i] + "}"
-				}
-			}
-			b.WriteString(strings.Join(escaped, " & ") + ` \\` + "\n")
-		}
-		writeRow(-1, t.Header)
-		b.WriteString("\\midrule\n")
-		for r, row := range t.Rows {
-			if slices.Contains(t.Breaks, r) {
-				b.WriteString("\\midrule\n")
-			}
-			writeRow(r, row)
-		}
-		b.WriteString("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
+	for _, n := range t.Notes {
+		b.WriteString("% " + n + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	b.WriteString("\\begin{table}\n\\centering\n")
+	caption := strings.Join(t.Heading, " · ")
+	if t.Caption != "" {
+		caption = strings.TrimSuffix(t.Caption, ".") + "."
+	}
+	fmt.Fprintf(&b, "\\caption{%s}\n", latexEscape.Replace(caption))
+	if t.Label != "" {
+		fmt.Fprintf(&b, "\\label{%s}\n", t.Label)
+	}
+	columns := strings.Repeat("l", t.Left) + strings.Repeat("r", len(t.Header)-t.Left)
+	fmt.Fprintf(&b, "\\begin{tabular}{%s}\n\\toprule\n", columns)
+	for _, spans := range t.Above {
+		b.WriteString(latexSpans(spans))
+	}
+	writeRow := func(row int, cells []string) {
+		escaped := make([]string, len(cells))
+		for i, c := range cells {
+			if escaped[i] = latexEscape.Replace(c); i >= t.Left && row >= 0 {
+				escaped[i] = latexNumber(escaped[i])
+			}
+			if t.bold(row, i) {
+				escaped[i] = `\textbf{` + escaped[i] + "}"
+			}
+		}
+		b.WriteString(strings.Join(escaped, " & ") + ` \\` + "\n")
+	}
+	writeRow(-1, t.Header)
+	b.WriteString("\\midrule\n")
+	for r, row := range t.Rows {
+		if slices.Contains(t.Breaks, r) {
+			b.WriteString("\\midrule\n")
+		}
+		writeRow(r, row)
+	}
+	b.WriteString("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
+	return b.String()
 }
 
 // latexSpans is a row of titles over columns, with a rule below each of several
@@ -262,16 +230,16 @@ func (t Table) Tidy() Table {
 		}
 		return texts
 	}
-	t.Heading, t.Header, t.Notes, t.Rows = tidied(t.Heading), tidied(t.Header), tidied(t.Notes), slices.Clone(t.Rows)
+	t.Heading, t.Header, t.Notes = tidied(t.Heading), tidied(t.Header), tidied(t.Notes)
+	t.Caption, t.Label = plain(t.Caption), plain(t.Label)
+	t.Rows, t.Above = slices.Clone(t.Rows), slices.Clone(t.Above)
 	for i, row := range t.Rows {
 		t.Rows[i] = tidied(row)
 	}
-	t.Caption, t.Label = plain(t.Caption), plain(t.Label)
-	t.Above = slices.Clone(t.Above)
 	for i, spans := range t.Above {
 		t.Above[i] = slices.Clone(spans)
-		for j := range spans {
-			t.Above[i][j].Title = plain(spans[j].Title)
+		for j, s := range spans {
+			t.Above[i][j].Title = plain(s.Title)
 		}
 	}
 	return t
@@ -284,59 +252,4 @@ func plain(text string) string {
 		}
 		return r
 	}, text)
-}
-
-// writeCSV writes one line per estimate, with a column for every key and count
-// that occurs.
-func writeCSV(w io.Writer, estimates []crosstalk.Estimate) error {
-	by := ByColumns(estimates)
-	units := slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.Unit != "" })
-	counts := map[string]bool{}
-	for _, e := range estimates {
-		for c := range e.Counts {
-			counts[c] = true
-		}
-	}
-	var countColumns []string
-	for c := range counts {
-		countColumns = append(countColumns, c)
-	}
-	slices.Sort(countColumns)
-	out := csv.NewWriter(w)
-	value := []string{"value"}
-	if units {
-		value = append(value, "unit")
-	}
-	out.Write(slices.Concat([]string{"measure"}, by, value,
-		[]string{"low", "high", "level", "method", "n", "observations", "clusters"}, countColumns,
-		[]string{"p", "effect", "signature", "warnings"}))
-	for _, e := range estimates {
-		record := []string{e.Measure}
-		for _, c := range by {
-			record = append(record, e.By[c])
-		}
-		record = append(record, Number(e.Value))
-		if units {
-			record = append(record, e.Unit)
-		}
-		if i := e.Interval; i != nil {
-			record = append(record, Number(crosstalk.Value(i.Low)), Number(crosstalk.Value(i.High)), Number(crosstalk.Value(i.Level)), i.Method)
-		} else {
-			record = append(record, "", "", "", "")
-		}
-		record = append(record, strconv.Itoa(e.N), strconv.Itoa(e.Observations), strconv.Itoa(e.Clusters))
-		for _, c := range countColumns {
-			record = append(record, strconv.Itoa(e.Counts[c]))
-		}
-		p, effect := "", ""
-		if e.Test != nil {
-			p = Number(e.Test.P)
-		}
-		if e.Effect != nil {
-			effect = Number(e.Effect.Value)
-		}
-		out.Write(append(record, p, effect, e.Signature, strings.Join(e.Warnings, "; ")))
-	}
-	out.Flush()
-	return out.Error()
 }

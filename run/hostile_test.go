@@ -43,12 +43,25 @@ func finished(t *testing.T, n int) string {
 	return path
 }
 
+// each reads all observations of a run.
+func each(path string, consume func(crosstalk.Observation) error) error {
+	for o, err := range ReadObservations(path) {
+		if err == nil {
+			err = consume(o)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // readers read one file of a run each, as all commands do.
 var readers = map[string]func(path string) error{
 	manifestFile:  func(path string) error { _, err := ReadManifest(path); return err },
 	estimatesFile: func(path string) error { _, err := ReadEstimates(path); return err },
 	observationsFile: func(path string) error {
-		return Each(path, func(crosstalk.Observation) error { return nil })
+		return each(path, func(crosstalk.Observation) error { return nil })
 	},
 	"similarity.db": func(path string) error {
 		d, err := Create(path, plan())
@@ -272,7 +285,7 @@ func TestScoredWhileRead(t *testing.T) {
 	d := create(t, path, plan())
 	defer d.Close()
 	n := 0
-	err := Each(path, func(crosstalk.Observation) error {
+	err := each(path, func(crosstalk.Observation) error {
 		if n++; n > 1 {
 			return nil
 		}
@@ -382,7 +395,7 @@ func FuzzObservations(f *testing.F) {
 			t.Fatal(err)
 		}
 		n := 0
-		err := Each(path, func(crosstalk.Observation) error { n++; return nil })
+		err := each(path, func(crosstalk.Observation) error { n++; return nil })
 		switch {
 		case string(text) == string(good):
 			if err != nil || n != 3 {

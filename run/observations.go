@@ -126,23 +126,20 @@ func ReadObservations(path string) iter.Seq2[crosstalk.Observation, error] {
 	return observations(path, &parser{})
 }
 
-// ReadValues is ReadObservations without texts, spans, masked parts, tokens and
-// answers, which take most of the time. (Where encoding/json has to read a line, they
-// are there.) Observations share conditions and labels, which nobody may change.
-func ReadValues(path string) iter.Seq2[crosstalk.Observation, error] {
-	return observations(path, sharing(textsField|detailFields))
+// ReadValues is ReadObservations without spans, masked parts, tokens and answers, and
+// without texts of other names, which take most of the time. Observations share
+// conditions and labels, which nobody may change.
+func ReadValues(path string, texts ...string) iter.Seq2[crosstalk.Observation, error] {
+	return observations(path, ofValues(texts))
 }
 
 func observations(path string, p *parser) iter.Seq2[crosstalk.Observation, error] {
-	return func(yield func(crosstalk.Observation, error) bool) {
-		if err := readObservations(path, p, func(l line, _ []byte) bool { return yield(l.Observation, nil) }); err != nil {
-			yield(crosstalk.Observation{}, err)
-		}
-	}
+	return ahead(func(yield func(crosstalk.Observation, int) bool) error {
+		return readObservations(path, p, func(l line, text []byte) bool { return yield(l.Observation, len(text)) })
+	})
 }
 
-// Placed is an observation of a shard, with its place. It has what figures are made of:
-// no spans, masked parts, tokens and answers.
+// Placed is an observation of a shard, as ReadValues reads it, with its place.
 type Placed struct {
 	crosstalk.Observation
 	At   Place
@@ -151,34 +148,85 @@ type Placed struct {
 
 // ReadPlaced reads the observations of the run of a shard. The places ascend.
 // Observations share conditions and labels, which nobody may change.
-func ReadPlaced(path string) iter.Seq2[Placed, error] {
-	return func(yield func(Placed, error) bool) {
+func ReadPlaced(path string, texts ...string) iter.Seq2[Placed, error] {
+	return ahead(func(yield func(Placed, int) bool) error {
 		last := Place{-1, -1}
 		var wrong error
 		var end []byte
 		n := 0
-		err := readObservations(path, sharing(detailFields), func(o line, text []byte) bool {
+		refuse := func(format string, args ...any) bool {
+			wrong = fmt.Errorf("%s:%d: "+format, append([]any{filepath.Join(path, observationsFile), n}, args...)...)
+			return false
+		}
+		err := readObservations(path, ofValues(texts), func(o line, text []byte) bool {
 			n++
 			if o.Place == nil {
-				wrong = fmt.Errorf("%s:%d: has no place: it is not of a shard", filepath.Join(path, observationsFile), n)
-				return false
+				return refuse("has no place: it is not of a shard")
 			}
 			at := Place{o.Place[0], o.Place[1]}
 			if at.Compare(last) < 0 {
-				wrong = fmt.Errorf("%s:%d: its place %v is before that of the line above, %v", filepath.Join(path, observationsFile), n, at, last)
-				return false
+				return refuse("its place %v is before that of the line above, %v", at, last)
 			}
 			last = at
 			end = at.append(end[:0])
 			without, found := bytes.CutSuffix(bytes.TrimSpace(text), end)
 			if !found {
-				wrong = fmt.Errorf("%s:%d: does not end with its place", filepath.Join(path, observationsFile), n)
-				return false
+				return refuse("does not end with its place")
 			}
-			return yield(Placed{o.Observation, at, append(append(make([]byte, 0, len(without)+1), without...), '}')}, nil)
+			return yield(Placed{o.Observation, at, append(bytes.Clone(without), '}')}, len(text))
 		})
-		if err = cmp.Or(wrong, err); err != nil {
-			yield(Placed{}, err)
+		return cmp.Or(wrong, err)
+	})
+}
+
+// Observations are read ahead in batches of at most so many, and of little more than
+// so many bytes.
+const (
+	batchLength = 64
+	batchBytes  = 1 << 20
+)
+
+// ahead yields what read yields with its size, and then the error. It reads in
+// another goroutine, since reading takes much of the time.
+func ahead[T any](read func(yield func(one T, size int) bool) error) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		batches, done := make(chan []T, 1), make(chan struct{})
+		var err error // once batches is closed
+		go func() {
+			defer close(batches)
+			var batch []T
+			inBatch := 0
+			send := func() bool {
+				select {
+				case batches <- batch:
+					batch, inBatch = make([]T, 0, batchLength), 0
+					return true
+				case <-done:
+					return false
+				}
+			}
+			err = read(func(one T, size int) bool {
+				batch = append(batch, one)
+				inBatch += size
+				return len(batch) < batchLength && inBatch < batchBytes || send()
+			})
+			send()
+		}()
+		defer func() {
+			close(done)
+			for range batches { // until the file is closed
+			}
+		}()
+		for batch := range batches {
+			for _, one := range batch {
+				if !yield(one, nil) {
+					return
+				}
+			}
+		}
+		if err != nil {
+			var none T
+			yield(none, err)
 		}
 	}
 }
@@ -277,19 +325,4 @@ func (e *ChangedError) Error() string {
 		what = "was changed after it was written: its SHA-256 is not that of the run's manifest"
 	}
 	return fmt.Sprintf("%s: %s: score the run again with the command that made it (no answered request is sent again)", e.File, what)
-}
-
-// Each hands every observation of a run to all consumers, in one pass.
-func Each(path string, consumers ...func(crosstalk.Observation) error) error {
-	for o, err := range ReadObservations(path) {
-		if err != nil {
-			return err
-		}
-		for _, consume := range consumers {
-			if err := consume(o); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

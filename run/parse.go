@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -27,25 +28,14 @@ type parser struct {
 	// few different ones. nil: every observation has its own maps.
 	known map[string]map[string]string
 
-	without int // bits of fields that are left out
+	values bool     // of details, only these texts are kept
+	texts  []string // names
 }
 
-// Bits of fields that can be left out.
-const (
-	textsField = 1 << (11 + iota)
-	_
-	spansField
-	tokensField
-	answersField
-	_
-	maskedField
-
-	detailFields = spansField | tokensField | answersField | maskedField
-)
-
-// sharing returns a parser of observations that share conditions and labels.
-func sharing(without int) *parser {
-	return &parser{known: map[string]map[string]string{}, without: without}
+// ofValues returns a parser of observations that share conditions and labels and
+// have no details but these texts.
+func ofValues(texts []string) *parser {
+	return &parser{known: map[string]map[string]string{}, values: true, texts: texts}
 }
 
 // mostMaps is how many different maps are kept.
@@ -59,6 +49,10 @@ func (p *parser) parse(text []byte) (l line, err error) {
 	}
 	l = line{}
 	err = json.Unmarshal(text, &l)
+	if p.values {
+		l.Spans, l.Masked, l.Tokens, l.Answers = nil, nil, nil, nil
+		l.Texts = slices.DeleteFunc(l.Texts, func(t crosstalk.NamedText) bool { return !slices.Contains(p.texts, t.Name) })
+	}
 	return l, err
 }
 
@@ -205,6 +199,19 @@ func endOfString(b []byte) int {
 	}
 }
 
+// skipText passes over a string.
+func (p *parser) skipText() {
+	end := -1
+	if len(p.b) > 0 && p.b[0] == '"' {
+		end = endOfString(p.b)
+	}
+	if end < 0 {
+		p.fail()
+		return
+	}
+	p.b = p.b[end:]
+}
+
 // raw takes the next value, an object or a list, as it is.
 func (p *parser) raw() []byte {
 	depth := 0
@@ -317,7 +324,7 @@ func (p *parser) int() int {
 	return v
 }
 
-func (p *parser) texts() map[string]string {
+func (p *parser) columns() map[string]string {
 	text := p.b
 	raw := p.raw()
 	if !p.ok {
@@ -382,40 +389,43 @@ func (p *parser) field(l *line, name string) int {
 		p.b, o.Implied = p.b[4:], true
 		return 1 << 7
 	case "condition":
-		o.Condition = p.texts()
+		o.Condition = p.columns()
 		return 1 << 8
 	case "labels":
-		o.Labels = p.texts()
+		o.Labels = p.columns()
 		return 1 << 9
 	case "numbers":
 		o.Numbers = map[string]float64{}
 		p.fields(func(name []byte) { o.Numbers[string(name)] = p.float() })
 		return 1 << 10
 	case "texts":
-		if p.skip(textsField) {
-			return textsField
+		if !p.values {
+			o.Texts = []crosstalk.NamedText{}
+		} else if len(p.texts) == 0 {
+			p.raw()
+			return 1 << 11
 		}
-		o.Texts = []crosstalk.NamedText{}
-		p.elements(func() { o.Texts = append(o.Texts, p.named()) })
-		return textsField
+		p.elements(func() {
+			if t := p.named(); !p.values || slices.Contains(p.texts, t.Name) {
+				o.Texts = append(o.Texts, t)
+			}
+		})
+		return 1 << 11
 	case "finding":
 		o.Finding = p.text()
 		return 1 << 12
 	case "spans":
-		if p.skip(spansField) {
-			return spansField
-		}
 		o.Spans = p.spans()
-		return spansField
+		return 1 << 13
 	case "tokens":
-		if p.skip(tokensField) {
-			return tokensField
+		if raw := p.raw(); p.ok && !p.values && json.Unmarshal(raw, &o.Tokens) != nil {
+			p.fail()
 		}
-		p.rest(&o.Tokens)
-		return tokensField
+		return 1 << 14
 	case "answers":
-		if p.skip(answersField) {
-			return answersField
+		if p.values {
+			p.raw()
+			return 1 << 15
 		}
 		o.Answers = []crosstalk.Key{}
 		p.elements(func() {
@@ -426,7 +436,7 @@ func (p *parser) field(l *line, name string) int {
 			}
 			o.Answers = append(o.Answers, key)
 		})
-		return answersField
+		return 1 << 15
 	case "place":
 		l.Place = new([2]int)
 		p.want('[')
@@ -436,26 +446,18 @@ func (p *parser) field(l *line, name string) int {
 		p.want(']')
 		return 1 << 16
 	case "masked":
-		if p.skip(maskedField) {
-			return maskedField
-		}
 		o.Masked = p.spans()
-		return maskedField
+		return 1 << 17
 	}
 	p.fail()
 	return 0
 }
 
-// skip passes over the value of a field that is left out, and reports whether it is.
-func (p *parser) skip(field int) bool {
-	if p.without&field == 0 {
-		return false
-	}
-	p.raw()
-	return true
-}
-
 func (p *parser) spans() []crosstalk.Span {
+	if p.values {
+		p.raw()
+		return nil
+	}
 	spans := []crosstalk.Span{}
 	p.elements(func() {
 		var s crosstalk.Span
@@ -514,18 +516,15 @@ func (p *parser) named() (t crosstalk.NamedText) {
 			t.Role = crosstalk.Role(p.text())
 			return 2
 		case "text":
-			t.Text = p.text()
+			if p.values && t.Name != "" && !slices.Contains(p.texts, t.Name) {
+				p.skipText()
+			} else {
+				t.Text = p.text()
+			}
 			return 4
 		}
 		p.fail()
 		return 0
 	})
 	return t
-}
-
-// rest leaves a value to encoding/json.
-func (p *parser) rest(v any) {
-	if raw := p.raw(); p.ok && json.Unmarshal(raw, v) != nil {
-		p.fail()
-	}
 }

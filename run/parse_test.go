@@ -3,6 +3,7 @@ package run
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"testing"
 
 	"crosstalk"
@@ -69,11 +70,12 @@ func TestParseWithout(t *testing.T) {
 	}
 	want := o
 	want.Spans, want.Masked, want.Tokens, want.Answers = nil, nil, nil, nil
-	for _, without := range []int{detailFields, detailFields | textsField} {
-		if without&textsField != 0 {
+	for _, texts := range [][]string{{"answer"}, {"other"}, nil} {
+		want.Texts = o.Texts[:1]
+		if !slices.Contains(texts, "answer") {
 			want.Texts = nil
 		}
-		p := sharing(without)
+		p := ofValues(texts)
 		got, err := p.parse(text)
 		if err != nil || !p.ok {
 			t.Errorf("left to encoding/json %v, error %v", !p.ok, err)

@@ -67,6 +67,7 @@ type adapting struct {
 
 	mu      sync.Mutex
 	dropped []dropped
+	settled bool // answers are scored as those to what is asked for now
 	room    bool
 	early   map[crosstalk.Key]int // requests under way without room: whoever asks the same waits for that answer
 }
@@ -162,7 +163,19 @@ func (a *adapting) drop(refused *ask.RefusedError, sent crosstalk.Request, versi
 	}
 	a.dropped = append(a.dropped, next)
 	a.note(change)
+	if a.settled { // the run has noted it, so that another attempt scores all answers alike
+		return fmt.Errorf("%w, after answers with other settings were scored", refused)
+	}
 	return nil
+}
+
+// settle returns the parameters that the model has refused. To refuse another one
+// after that is an error.
+func (a *adapting) settle() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.settled = true
+	return a.params()
 }
 
 // refused are the parameters that the model has refused, in the order in which

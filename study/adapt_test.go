@@ -197,3 +197,28 @@ func (r *roomless) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.An
 	}
 	return crosstalk.Answer{Status: crosstalk.Empty, Reason: crosstalk.Thinking}, nil
 }
+
+// What a model refuses after answers were scored ends the measurement, and is noted, so
+// that another attempt measures all answers alike.
+func TestRefusedTooLate(t *testing.T) {
+	noted := 0
+	open := func() *adapting {
+		return &adapting{Asker: ask.NewSession(&ask.Memory{}, ask.Options{}).For(&picky{}), name: "compatible:picky",
+			note: func(model.Change) { noted++ }}
+	}
+	zero := 0.0
+	hot := crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{Temperature: &zero}}
+	a := open()
+	if refused := a.settle(); len(refused) > 0 {
+		t.Errorf("refused %q before anything was asked", refused)
+	}
+	_, err := a.Ask(t.Context(), hot.Request("x", 0))
+	if !errors.As(err, new(*ask.RefusedError)) || !strings.Contains(err.Error(), "were scored") || noted != 1 {
+		t.Errorf("%v, %d notes", err, noted)
+	}
+	b := open()
+	b.dropped = a.dropped
+	if answer, err := b.Ask(t.Context(), hot.Request("x", 0)); err != nil || answer.Status != crosstalk.Text {
+		t.Errorf("another attempt: %+v, %v", answer, err)
+	}
+}

@@ -16,7 +16,8 @@ func (s *Study) checkBatch() error {
 	for _, p := range s.Protocols {
 		for _, c := range p.Conditions {
 			if _, ok := c.model.(crosstalk.Batcher); !ok {
-				return crosstalk.BadOption("batch", ": %s has no batch API that crosstalk knows; models of these have: %s", c.name, strings.Join(model.Batchers(), ", "))
+				return crosstalk.BadOption("batch", ": %s has no batch API that crosstalk knows; models of these have: %s",
+					c.name, strings.Join(model.Batchers(), ", "))
 			}
 		}
 	}
@@ -70,14 +71,13 @@ func limited(err error) bool { return errors.As(err, new(*ask.LimitError)) }
 // measureRound measures all items with the askers of a round, for their requests.
 func (m *Measurement) measureRound(ctx context.Context, round *ask.Round) (failed error) {
 	s := m.study
-	counted := s.counted
-	for _, p := range s.Protocols {
+	for k, p := range s.Protocols {
 		var arms []Arm
 		for i, c := range p.Conditions {
+			counted := s.countedOf(k, i)
 			arms = append(arms, Arm{Instrument: p.instrument(c, false), Ask: inRound{m.askers.of(p, c), round.For(c.model)},
-				Asks: counted[i].asks, Admit: counted[i].admit(round.Item)})
+				Asks: counted.asks, Admit: counted.admit(round.Item)})
 		}
-		counted = counted[len(p.Conditions):]
 		for item := range Measure(ctx, arms, s.items(), parallel.AtOnce) {
 			if limited(item.Err) || errors.As(item.Err, new(*ask.ModelError)) || errors.Is(item.Err, ask.ErrDeferred) {
 				continue // the last measurement counts those that are not measured

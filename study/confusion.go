@@ -63,35 +63,28 @@ func (c Confusion) Open() (*Study, error) {
 		return nil, err
 	}
 	study.Suite, study.columns = s, Columns{"position": true}
-	study.suites = suitesOf(s)
+	study.ask()
 	format, demonstrations, err := c.formats(s)
 	if err != nil {
 		return nil, err
 	}
-	if len(c.Models) == 0 {
-		c.Models = []string{reference.Provider + ":" + reference.DefaultConfused}
-	}
-	study.families = c.Families
 	for _, in := range instruments {
 		rules := in.Protocol
 		in.Samples = cmp.Or(c.Samples, rules.Samples)
 		in.Prompting.Logprobs = c.Logprobs // is part of the rules
-		conditions, err := c.conditions(defaults{strict: strictly(rules.Name), prefix: s.Prefix, logprobs: c.Logprobs, format: format,
-			decoding:  crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP},
-			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items.List()) }})
+		conditions, err := study.conditions(c.Sweep, rules.Name, defaults{
+			model: reference.DefaultConfused, logprobs: c.Logprobs, format: format,
+			decoding: crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP}})
 		if err != nil {
 			return nil, err
 		}
-		study.Protocols = append(study.Protocols, Protocol{
-			Rules: in.Rules(), Conditions: conditions,
-			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), Samples: in.Samples, By: study.By},
-			instrument: func(c Condition, score bool) crosstalk.Instrument {
+		study.add(in.Rules(), run.Scoring{Protocol: rules.Name, Samples: in.Samples}, conditions,
+			func(c Condition, score bool) crosstalk.Instrument {
 				of := in
-				of.AskOnly = !score
-				of.Prompting, of.Condition = c.Prompting, c.Name
+				of.Prompting, of.Condition, of.AskOnly = c.Prompting, c.Name, !score
 				of.Format = formatOf(c.Format, demonstrations)
 				return &of
-			}})
+			})
 	}
 	return study, nil
 }
@@ -238,7 +231,7 @@ func (c Confusion) checkSettings() error {
 }
 
 // formats are the axes of the prompt's settings, and the demonstrations.
-func (c Confusion) formats(s *suite.Suite) (axes []axis, demonstrations map[string][]crosstalk.Demonstration, err error) {
+func (c Confusion) formats(s *suite.Suite) (all axes, demonstrations map[string][]crosstalk.Demonstration, err error) {
 	demonstrations = s.Demonstrations
 	from := ""
 	if len(c.Shots) > 0 && slices.Max(c.Shots) > 0 && demonstrations == nil {
@@ -249,32 +242,33 @@ func (c Confusion) formats(s *suite.Suite) (axes []axis, demonstrations map[stri
 		demonstrations, from = own.Demonstrations, own.ID()
 	}
 	add := func(name string, values []string) {
-		if len(values) > 0 {
-			axes = append(axes, axis{name, values, func(c *Condition, i int) { c.setFormat(name, values[i]) }})
-		}
+		all.add(name, values, func(c *Condition, i int) {
+			if c.Format == nil {
+				c.Format = map[string]string{}
+			}
+			c.Format[name] = values[i]
+		})
 	}
 	add("position", c.Positions)
 	add("template", c.Templates)
-	var counts, widths []string
-	for _, n := range c.Shots {
-		counts = append(counts, strconv.Itoa(n))
-	}
-	add("shots", counts)
+	add("shots", numbers(c.Shots))
 	if from != "" {
 		add("demonstrations", []string{from}) // of another suite than the one that is asked
 	}
-	for _, n := range c.Beams {
-		widths = append(widths, strconv.Itoa(n))
+	all.add("beams", numbers(c.Beams), func(condition *Condition, i int) {
+		extra, _ := model.Beams(condition.name, c.Beams[i]) // checked before
+		for name, value := range extra {
+			condition.setExtra(name, value)
+		}
+	})
+	return all, demonstrations, nil
+}
+
+func numbers(list []int) (texts []string) {
+	for _, n := range list {
+		texts = append(texts, strconv.Itoa(n))
 	}
-	if len(widths) > 0 {
-		axes = append(axes, axis{"beams", widths, func(condition *Condition, i int) {
-			extra, _ := model.Beams(condition.name, c.Beams[i]) // checked before
-			for name, value := range extra {
-				condition.setExtra(name, value)
-			}
-		}})
-	}
-	return axes, demonstrations, nil
+	return texts
 }
 
 // formatOf reads the settings of a condition.

@@ -31,86 +31,71 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 	if err := recorded.CheckExpect(c.Expect); err != nil {
 		return nil, err
 	}
-	r := &recordedConfusion{Study: study, files: files, model: model, identifier: identifier, items: map[string]*suite.Fingerprint{},
-		labels: map[string]string{}, seed: maphash.MakeSeed(), told: map[uint64]string{}, unjudged: map[string]*unjudged{}}
-	r.reading = recorded.Reading{Columns: c.Columns, FileName: c.FileName, Expect: c.Expect, Identify: r.tell, Note: r.Notes.say}
-	r.columns = Columns{}
-	for _, column := range languageColumns { // every row has a language
-		r.columns[column] = true
-	}
-	r.columns.Add(conditionOf("", "", len(instruments)))
-	r.suites, r.plan = r.suiteIDs, run.Recorded("confusion", r.names(), model)
-	if r.groupedBy() { // thirds are known only when all rows have been read
-		r.Study.check = r.check
-	} else {
-		r.rescan = r.check
-	}
+	r := &recordedConfusion{
+		recordedAnswers: recordedAnswers{
+			Study: study, files: files, planned: run.Recorded("confusion", suite.BaseNames(files), model)},
+		instruments: instruments, model: model, identifier: identifier,
+		items: map[string]*suite.Fingerprint{}, labels: map[string]string{},
+		seed: maphash.MakeSeed(), told: map[uint64]string{}, unjudged: map[string]*unjudged{}}
+	r.reading = recorded.Reading{
+		Columns: c.Columns, FileName: c.FileName, Expect: c.Expect, Identify: r.tell, Note: r.Notes.say}
 	if r.prompts, err = promptsOf(c.Prompts); err != nil {
 		return nil, err
 	}
-	for i, in := range instruments {
-		r.Protocols = append(r.Protocols, Protocol{
-			Rules:   in.Rules(),
-			Scoring: run.Scoring{Protocol: in.Protocol.Name, Rules: crosstalk.Canonical(in.Rules()), By: r.By},
-			recorded: func(ctx context.Context) iter.Seq2[scored, error] {
-				return r.observations(ctx, in, i == 0)
-			}})
+	for _, in := range instruments {
+		study.add(in.Rules(), run.Scoring{Protocol: in.Protocol.Name}, nil, nil)
 	}
-	return r.Study, nil
+	study.columns = Columns{}
+	for _, column := range languageColumns { // every row has a language
+		study.columns[column] = true
+	}
+	study.columns.Add(study.conditionOf("", 0))
+	study.source = r
+	return study, nil
 }
 
-// recordedConfusion are the answers in some files, with the notes on their rows.
+// recordedConfusion is the source of answers that should be in some language.
 type recordedConfusion struct {
-	*Study
-	files      []string
-	model      string // of rows without one
-	reading    recorded.Reading
-	identifier *fasttext.Model
-	labels     map[string]string // the identifier's, "" if it has none, by language
-	seed       maphash.Seed
-	told       map[uint64]string             // the languages that users' messages ask for, by hash
-	unjudged   map[string]*unjudged          // rows, by why
-	judged     int                           // rows
-	items      map[string]*suite.Fingerprint // that a model answered
-	prompts    map[string]string             // by id, of rows without one; nil: unknown
-	groups     groups                        // after check
+	recordedAnswers
+	instruments []confusion.Instrument // of the protocols
+	model       string                 // of rows without one
+	reading     recorded.Reading
+	identifier  *fasttext.Model
+	labels      map[string]string // the identifier's, "" if it has none, by language
+	seed        maphash.Seed
+	told        map[uint64]string             // the languages that users' messages ask for, by hash
+	unjudged    map[string]*unjudged          // rows, by why
+	judged      int                           // rows
+	items       map[string]*suite.Fingerprint // that a model answered
+	prompts     map[string]string             // by id, of rows without one; nil: unknown
 }
 
-// check reads the files before anything is written.
-func (r *recordedConfusion) check() error {
-	for row, err := range r.rows() {
+// check reads the files if groups are wanted, which are known only when all rows have
+// been read. Else scoring finds out what is wrong: large files are read once.
+func (r *recordedConfusion) check(keep bool) error {
+	if !keep && !r.groupedBy() {
+		return nil
+	}
+	for row, err := range r.rows {
 		if err != nil {
 			return err
 		}
-		r.columns.Add(row.Item.Labels)
-		r.groups.see(row.Item.Labels, r.promptOf(row))
-		r.count(row)
+		r.see(row.Item.Labels, r.promptOf(row))
 	}
-	if err := r.noneJudged(); err != nil {
-		return err
-	}
-	r.judged = 0 // they are counted again when they are scored
-	clear(r.unjudged)
-	r.groups.done()
-	maps.Copy(r.columns, r.groups.columns())
-	return r.checkBy(r.columns)
+	return r.seen()
 }
 
 // rows yields the rows of the files one after the other, with their models.
-func (r *recordedConfusion) rows() iter.Seq2[recorded.Confusion, error] {
-	return func(yield func(recorded.Confusion, error) bool) {
-		for _, file := range r.files {
-			for row, err := range r.reading.Confusion(file) {
-				if err == nil {
-					row.Model = cmp.Or(row.Model, r.model, suite.BaseName(file))
-					r.label(&row)
-				}
-				if err == nil && r.prompts != nil {
-					err = r.addLength(row)
-				}
-				if !yield(row, err) || err != nil {
-					return
-				}
+func (r *recordedConfusion) rows(yield func(recorded.Confusion, error) bool) {
+	for _, file := range r.files {
+		for row, err := range r.reading.Confusion(file) {
+			if err == nil {
+				row.Model = cmp.Or(row.Model, r.model, suite.BaseName(file))
+				r.label(&row)
+				err = r.addLength(row)
+			}
+			if !yield(row, err) || err != nil {
+				return
 			}
 		}
 	}
@@ -233,6 +218,9 @@ func (r *recordedConfusion) promptOf(row recorded.Confusion) string {
 // addLength labels a row that has no prompt with the length of its prompt in the
 // suite. The item stays as recorded, so signatures are those of the answers alone.
 func (r *recordedConfusion) addLength(row recorded.Confusion) error {
+	if r.prompts == nil {
+		return nil
+	}
 	prompt := r.promptOf(row)
 	if prompt == "" {
 		return fmt.Errorf("%s: no item of --prompts has the id %q", row.Where, row.Item.ID)
@@ -243,92 +231,26 @@ func (r *recordedConfusion) addLength(row recorded.Confusion) error {
 	return nil
 }
 
-// Rows are scored in batches, since a row takes less time than handing it over.
-const (
-	batchRows  = 64
-	batchBytes = 1 << 16
-)
-
-// batch is some of the rows that were read one after the other.
-type batch struct {
-	first int // the number of the first
-	rows  []recorded.Confusion
+func (r *recordedConfusion) answered(row recorded.Confusion) answered {
+	of := answered{model: row.Model, item: row.Item, prompt: r.promptOf(row)}
+	of.add(row.Answer)
+	if r.instruments[0].Part == confusion.Reasoning {
+		of.thought = 0 // thoughts are what is scored
+	}
+	return of
 }
 
-// batches yields the rows in slices of about batchBytes.
-func batches(rows iter.Seq2[recorded.Confusion, error]) iter.Seq2[batch, error] {
-	return func(yield func(batch, error) bool) {
-		var next batch
-		bytes := 0
-		for row, err := range rows {
-			if err != nil {
-				yield(next, err)
-				return
-			}
-			next.rows = append(next.rows, row)
-			bytes += len(row.Answer.Text)
-			if len(next.rows) == batchRows || bytes >= batchBytes {
-				if !yield(next, nil) {
-					return
-				}
-				next, bytes = batch{first: next.first + len(next.rows)}, 0
-			}
-		}
-		if next.rows != nil {
-			yield(next, nil)
-		}
-	}
+// batch returns several rows, since a row takes less time than handing it over.
+func (r *recordedConfusion) batch(int) (rows, atOnce int) { return 64, parallel.Enough() }
+
+func (r *recordedConfusion) score(_ context.Context, protocol int, row recorded.Confusion, of answered) ([]crosstalk.Observation, error) {
+	in := r.instruments[protocol]
+	in.Condition = r.conditionOf(row.Model, protocol)
+	return in.Score(of.item, row.Sample, row.Answer), nil
 }
 
-// observations scores the rows of the shard and yields their observations in
-// order. The first protocol collects the notes on the rows.
-func (r *recordedConfusion) observations(ctx context.Context, in confusion.Instrument, first bool) iter.Seq2[scored, error] {
-	type result struct {
-		batch
-		scored []scored
-	}
-	protocols := len(r.Protocols)
-	score := func(_ context.Context, b batch) (result, error) {
-		s := result{batch: b}
-		for i, row := range b.rows {
-			if !r.has(row.Item) {
-				continue
-			}
-			of := in
-			of.Condition = conditionOf(row.Model, in.Protocol.Name, protocols)
-			item := row.Item
-			item.Labels = r.groups.label(item.Labels, r.promptOf(row))
-			s.scored = append(s.scored, scored{b.first + i, of.Score(item, row.Sample, row.Answer)})
-			if in.Part != confusion.Reasoning {
-				r.countThoughts(in.Protocol.Name, row.Answer)
-			}
-		}
-		return s, nil
-	}
-	return func(yield func(scored, error) bool) {
-		for s, err := range parallel.Map(ctx, batches(r.rows()), parallel.Enough(), score) {
-			if err != nil {
-				yield(scored{}, err)
-				return
-			}
-			if first {
-				for _, row := range s.rows {
-					r.note(row)
-				}
-			}
-			for _, of := range s.scored {
-				if !yield(of, nil) {
-					return
-				}
-			}
-		}
-		if first {
-			r.tellUnjudged()
-			if err := r.noneJudged(); err != nil {
-				yield(scored{}, err)
-			}
-		}
-	}
+func (r *recordedConfusion) observations(ctx context.Context, _ *Measurement, protocol int) iter.Seq2[scored, error] {
+	return scoreRows(ctx, r, protocol)
 }
 
 // note records the items and columns of the answers.
@@ -347,20 +269,16 @@ func (r *recordedConfusion) note(row recorded.Confusion) {
 	r.items[row.Model].Add(row.Item)
 }
 
-// names are the files' names.
-func (r *recordedConfusion) names() string {
-	names := make([]string, len(r.files))
-	for i, file := range r.files {
-		names[i] = suite.BaseName(file)
-	}
-	return strings.Join(names, "+")
-}
-
-// suiteIDs are the ids of the items that each model answered, as suite.Suite.ID.
-func (r *recordedConfusion) suiteIDs() crosstalk.SuiteIDs {
+// suites are the ids of the items that each model answered, as suite.Suite.ID. If no
+// answer can be judged, that is an error.
+func (r *recordedConfusion) suites() (crosstalk.SuiteIDs, error) {
 	ids := crosstalk.SuiteIDs{Column: "model", Each: map[string]string{}}
-	for model, items := range r.items {
-		ids.Each[model] = r.names() + "@" + items.String()
+	r.tellUnjudged()
+	if err := r.noneJudged(); err != nil {
+		return ids, err
 	}
-	return ids
+	for model, items := range r.items {
+		ids.Each[model] = suite.BaseNames(r.files) + "@" + items.String()
+	}
+	return ids, r.checkBy(r.columns)
 }

@@ -46,7 +46,7 @@ type Consistency struct {
 
 	Free       string   // how free answers are compared: text, number, model, or SIMILARITY>=SCORE; "": text
 	ExecEnv    []string // environment variables with keys that programs (exec:) see nevertheless
-	Quality    string   // a further scorer of rewritten texts (similarities.Open); "": none
+	Quality    string   // a further scorer of rewritten texts (similarities.Env.Open); "": none
 	Identifier string   // OpenIdentifier, for flags
 	Overrides  string   // a run with labels of answers that people have read, or a file of them
 }
@@ -79,8 +79,8 @@ func (c Consistency) Open() (*Study, error) {
 		return nil, err
 	}
 	study := &Study{Instrument: "consistency", Suite: s, env: similarities.NewEnv(),
-		columns: Columns{"pair": true, "part": true, consistency.ByClass: true},
-		suites:  suitesOf(s)}
+		columns: Columns{"pair": true, "part": true, consistency.ByClass: true}}
+	study.ask()
 	if err := study.group(c.By, consistency.By); err != nil {
 		return nil, err
 	}
@@ -98,15 +98,11 @@ func (c Consistency) Open() (*Study, error) {
 			return nil, fmt.Errorf("%s: has no instructions", c.Instructions)
 		}
 	}
-	study.prepare, study.common = reviews.prepare, reviews.ask
-	if len(c.Models) == 0 {
-		c.Models = []string{reference.Provider + ":" + reference.DefaultInconsistent}
-	}
-	study.families = c.Families
+	study.reviews = reviews
 	for _, rules := range protocols {
-		conditions, err := c.conditions(defaults{strict: strictly(rules.Name), system: rules.System, prefix: s.Prefix,
-			decoding:  crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP},
-			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items.List(), s.Tasks...) }})
+		conditions, err := study.conditions(c.Sweep, rules.Name, defaults{
+			model: reference.DefaultInconsistent, system: rules.System,
+			decoding: crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP}})
 		if err != nil {
 			return nil, err
 		}
@@ -125,18 +121,15 @@ func (c Consistency) Open() (*Study, error) {
 			}
 			return &in
 		}
-		ruled := set(conditions[0]).Rules()
-		study.Protocols = append(study.Protocols, Protocol{
-			Rules: ruled, Conditions: conditions,
-			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(ruled), Samples: samples, By: study.By},
-			instrument: func(condition Condition, score bool) crosstalk.Instrument {
+		study.add(set(conditions[0]).Rules(), run.Scoring{Protocol: rules.Name, Samples: samples}, conditions,
+			func(condition Condition, score bool) crosstalk.Instrument {
 				in := set(condition)
 				if !score {
 					_, asks := in.Free.(free.Asked)
 					in.AskOnly, in.Quality = !asks, nil
 				}
 				return in
-			}})
+			})
 		reviews.protocols = append(reviews.protocols, reviewed{study.Protocols[len(study.Protocols)-1], set})
 	}
 	return study, nil
@@ -160,7 +153,7 @@ func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (
 		return "", fmt.Errorf("the texts are in several languages: name a model, as in bertscore:bert-base-multilingual-cased")
 	}
 	if c.Quality != "" {
-		if in.Quality, err = similarities.Open(c.Quality, several, env); err != nil {
+		if in.Quality, err = env.Open(c.Quality, several); err != nil {
 			return in, crosstalk.BadOption("quality", ": %w", err)
 		}
 	}
@@ -178,7 +171,7 @@ func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (
 			return in, crosstalk.BadOption("free",
 				" is %q; expected text, number, model, or a similarity with its threshold, as in gloss>=0.7", c.Free)
 		}
-		similarity, err := similarities.Open(strings.TrimSpace(name), several, env)
+		similarity, err := env.Open(strings.TrimSpace(name), several)
 		if err != nil {
 			return in, crosstalk.BadOption("free", ": %w", err)
 		}

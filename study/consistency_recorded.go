@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"path/filepath"
 
 	"crosstalk"
@@ -37,10 +36,8 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 	if err != nil {
 		return nil, err
 	}
-	id := tasks.ID()
-	study := &Study{Instrument: "consistency", env: similarities.NewEnv(), plan: run.Recorded("consistency", id, model),
-		columns: Columns{"task": true, "pair": true, "part": true, consistency.ByClass: true},
-		suites:  func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: id} }}
+	study := &Study{Instrument: "consistency", env: similarities.NewEnv(),
+		columns: Columns{"task": true, "pair": true, "part": true, consistency.ByClass: true}}
 	if err := study.group(c.By, consistency.By); err != nil {
 		return nil, err
 	}
@@ -49,62 +46,85 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 		return nil, err
 	}
 	scoring.Rewrites = "recorded"
-	t := &transcript.Transcript{Tasks: tasks.Tasks, Of: task, Files: files, Reading: recorded.Reading{Columns: c.Columns, FileName: c.FileName, Note: study.Notes.say}, Texts: texts, By: study.By, Languages: scoring.Languages,
-		ModelOf: func(file, of string) string { return cmp.Or(of, model, suite.BaseName(file)) }}
-	var groups groups // after check
-	study.check = func() error {
-		if err := t.Check(); err != nil {
-			return err
-		}
-		maps.Copy(study.columns, t.Columns)
-		own := map[string]string{}
-		for column := range t.Columns {
-			own[column] = ""
-		}
-		groups.see(own, "") // columns of the answers keep their values
-		for _, item := range tasks.Items.All() {
-			study.columns.Add(item.Labels)
-			groups.see(item.Labels, "")
-		}
-		groups.done()
-		maps.Copy(study.columns, groups.columns())
-		return study.checkBy(study.columns)
-	}
-	study.columns.Add(conditionOf("", "", len(protocols)))
+	r := &recordedConsistency{
+		recordedAnswers: recordedAnswers{
+			Study: study, files: files, planned: run.Recorded("consistency", tasks.ID(), model)},
+		tasks: tasks}
+	r.transcript = transcript.Transcript{Tasks: tasks.Tasks, Of: task, Files: files, Texts: texts, By: study.By,
+		Reading:   recorded.Reading{Columns: c.Columns, FileName: c.FileName, Note: study.Notes.say},
+		Languages: scoring.Languages,
+		ModelOf:   func(file, of string) string { return cmp.Or(of, model, suite.BaseName(file)) }}
 	for _, rules := range protocols {
 		in := scoring
 		in.Protocol = rules
-		study.Protocols = append(study.Protocols, Protocol{
-			Rules:   in.Rules(),
-			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), By: study.By},
-			recorded: func(ctx context.Context) iter.Seq2[scored, error] {
-				return parallel.Map(ctx, numbered(t.Joined()), answeredAtOnce(in), func(ctx context.Context, row numberedRow[transcript.Answered]) (scored, error) {
-					a := row.row
-					if !study.has(a.Item) {
-						return scored{}, nil
-					}
-					of := in
-					of.Condition = conditionOf(a.Model, rules.Name, len(protocols))
-					for _, answers := range a.Answers {
-						study.countThoughts(rules.Name, answers...)
-					}
-					a.Item.Labels = groups.label(a.Item.Labels, "")
-					observations, err := of.Score(ctx, nil, a.Item, a.Answers, a.Rewritten)
-					return scored{row.number, observations}, err
-				})
-			}})
+		r.instruments = append(r.instruments, in)
+		study.add(in.Rules(), run.Scoring{Protocol: rules.Name}, nil, nil)
 	}
+	study.columns.Add(study.conditionOf("", 0))
+	study.source = r
 	return study, nil
 }
 
-// answeredAtOnce is the number of items with recorded answers scored at a time. Only
-// a scorer of rewritten texts gains from many, since it gets their texts together;
-// each item waits with hundreds of observations.
-func answeredAtOnce(in consistency.Instrument) int {
-	if in.Quality != nil {
-		return 1024
+// recordedConsistency is the source of answers to the items of tasks.
+type recordedConsistency struct {
+	recordedAnswers
+	instruments []consistency.Instrument // of the protocols
+	tasks       *suite.Suite
+	transcript  transcript.Transcript
+}
+
+// check reads the files once before anything is scored or written.
+func (r *recordedConsistency) check(bool) error {
+	if err := r.transcript.Check(); err != nil {
+		return err
 	}
-	return parallel.Enough()
+	own := map[string]string{}
+	for column := range r.transcript.Columns {
+		own[column] = ""
+	}
+	r.see(own, "") // columns of the answers keep their values
+	for _, item := range r.tasks.Items.All() {
+		r.see(item.Labels, "")
+	}
+	return r.seen()
+}
+
+func (r *recordedConsistency) rows(yield func(transcript.Answered, error) bool) {
+	r.transcript.Joined()(yield)
+}
+
+func (r *recordedConsistency) answered(row transcript.Answered) answered {
+	of := answered{model: row.Model, item: row.Item}
+	for _, answers := range row.Answers {
+		of.add(answers...)
+	}
+	return of
+}
+
+// batch returns a few items at a time, since each waits with hundreds of observations.
+// Only a scorer of rewritten texts gains from many: it gets their texts together.
+func (r *recordedConsistency) batch(protocol int) (rows, atOnce int) {
+	if r.instruments[protocol].Quality != nil {
+		return 1, 1024
+	}
+	return 1, parallel.Enough()
+}
+
+func (r *recordedConsistency) score(ctx context.Context, protocol int, row transcript.Answered,
+	of answered) ([]crosstalk.Observation, error) {
+	in := r.instruments[protocol]
+	in.Condition = r.conditionOf(row.Model, protocol)
+	return in.Score(ctx, nil, of.item, row.Answers, row.Rewritten)
+}
+
+func (r *recordedConsistency) note(transcript.Answered) {}
+
+func (r *recordedConsistency) observations(ctx context.Context, _ *Measurement, protocol int) iter.Seq2[scored, error] {
+	return scoreRows(ctx, r, protocol)
+}
+
+func (r *recordedConsistency) suites() (crosstalk.SuiteIDs, error) {
+	return crosstalk.SuiteIDs{All: r.planned.Suite}, nil
 }
 
 // LoadTasks reads a task file, whose items need no texts, or a suite.

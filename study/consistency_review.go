@@ -14,7 +14,6 @@ import (
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/model/reference"
-	"crosstalk/run"
 	"crosstalk/suite"
 
 	"github.com/gofrs/flock"
@@ -100,7 +99,8 @@ func (v *reviews) tasks(c Condition) []crosstalk.Task {
 // All shards of a run share one file, in the directory that has theirs: the first
 // that comes lets the models rewrite, while the others wait. Each keeps a copy of
 // what it asks with.
-func (v *reviews) prepare(ctx context.Context, dir *run.Dir, asker func(Protocol, Condition) crosstalk.Asker) (failed error) {
+func (v *reviews) prepare(ctx context.Context, m *Measurement) (failed error) {
+	dir, asker := m.Dir, m.askers.of
 	if dir.Manifest.Plan.Shard.IsZero() {
 		return v.prepareIn(ctx, dir.Path, false, asker)
 	}
@@ -122,7 +122,8 @@ func (v *reviews) prepare(ctx context.Context, dir *run.Dir, asker func(Protocol
 
 // prepareIn prepares with the file in a directory. Where it is shared, what is in
 // it is not asked again, and what is asked is in it at once.
-func (v *reviews) prepareIn(ctx context.Context, dir string, shared bool, asker func(Protocol, Condition) crosstalk.Asker) error {
+func (v *reviews) prepareIn(ctx context.Context, dir string, shared bool,
+	asker func(Protocol, Condition) *adapting) error {
 	path := filepath.Join(dir, InstructionsFile)
 	before, err := review.ReadRunInstructions(path)
 	if err != nil {
@@ -181,14 +182,13 @@ func (v *reviews) prepareIn(ctx context.Context, dir string, shared bool, asker 
 		if t < 0 {
 			continue
 		}
-		made, err := in.Instruction(v.suite.Tasks[t])
-		if err != nil {
+		if err := in.Check(v.suite.Tasks[t]); err != nil {
 			return fmt.Errorf("%w: edit it in %s", err, path)
 		}
 		if v.made[in.Model][in.Task] == nil {
 			v.made[in.Model][in.Task] = map[string]crosstalk.Instruction{}
 		}
-		v.made[in.Model][in.Task][in.Sense] = made
+		v.made[in.Model][in.Task][string(in.Sense)] = in.Instruction()
 	}
 	return nil
 }

@@ -54,9 +54,9 @@ func (s *Study) count(ctx context.Context, prices ask.Prices, needs bool) (f For
 		for _, c := range s.named(p) {
 			of := Counted{Condition: c}
 			n := &counter{id: c.Model, prices: prices, requests: requests, condition: int32(len(f.Each))}
-			if s.common != nil && !s.shard.IsZero() {
+			if s.reviews != nil && !s.shard.IsZero() {
 				n.elsewhere = true // another shard may send them
-				if err := s.common(ctx, k, c, n); err != nil {
+				if err := s.reviews.ask(ctx, k, c, n); err != nil {
 					return f, err
 				}
 			}

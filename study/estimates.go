@@ -3,10 +3,12 @@ package study
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"crosstalk"
 	"crosstalk/instrument"
 	"crosstalk/run"
+	"crosstalk/view"
 )
 
 // markNotMeasured adds the number of missing items to every figure.
@@ -81,35 +83,11 @@ func finished(path string) (run.Manifest, error) {
 // its columns. It reads the run's observations once. An unknown column is a
 // *crosstalk.OptionError of "by".
 func Grouped(path string, by ...[]string) ([][]crosstalk.Estimate, error) {
-	manifest, err := finished(path)
-	if err != nil {
-		return nil, err
+	figures := make([]Figures, len(by))
+	for i, columns := range by {
+		figures[i] = Figures{By: append([]string{}, columns...), plain: true}
 	}
-	sums, err := newSums(path, manifest, func(s sum, _ map[string]string) (parts []part) {
-		for _, columns := range by {
-			parts = append(parts, part{nil, s.rules.Estimator(columns)})
-		}
-		return parts
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := sums.read(path, func(o crosstalk.Observation) (crosstalk.Observation, bool) { return o, true }); err != nil {
-		return nil, err
-	}
-	for _, columns := range by {
-		if err := sums.known.Check(columns); err != nil {
-			return nil, err
-		}
-	}
-	grouped := make([][]crosstalk.Estimate, len(by))
-	for i := range by {
-		for s := range sums.all {
-			grouped[i] = append(grouped[i], sums.parts(s)[i].estimator.Estimates(manifest.SuiteIDs())...)
-		}
-		mark(manifest, grouped[i])
-	}
-	return grouped, nil
+	return figuresOf(path, figures...)
 }
 
 // mark adds the warnings that concern figures of a run as a whole.
@@ -120,103 +98,110 @@ func mark(manifest run.Manifest, estimates []crosstalk.Estimate) {
 	}
 }
 
-// Summary sums up observations as those of a run were when they were measured.
+// Summary sums up the observations of a run.
 type Summary struct {
-	manifest run.Manifest
-	sums     *sums
+	manifest  run.Manifest
+	kind      crosstalk.Kind
+	known     Columns // of the observations, and what figures can be grouped by besides
+	protocols []protocol
+	sets      []set
 }
 
-// NewSummary returns a summary of the observations of a run with this manifest; path
-// is where it is, for errors.
-func NewSummary(path string, manifest run.Manifest) (*Summary, error) {
-	sums, err := newSums(path, manifest, func(s sum, _ map[string]string) []part {
-		return []part{{nil, s.rules.Estimator(s.by)}}
-	})
-	return &Summary{manifest, sums}, err
+// protocol is how the observations of a protocol were summed up when they were measured.
+type protocol struct {
+	name  string
+	rules crosstalk.Rules
+	by    []string
 }
 
-// Add adds an observation, in the order of the run.
-func (s *Summary) Add(o crosstalk.Observation) { s.sums.add(o.Condition[crosstalk.ProtocolColumn], o) }
-
-// Estimates are the figures over what was added.
-func (s *Summary) Estimates() (estimates []crosstalk.Estimate) {
-	for i := range s.sums.all {
-		estimates = append(estimates, s.sums.parts(i)[0].estimator.Estimates(s.manifest.SuiteIDs())...)
-	}
-	mark(s.manifest, estimates)
-	return estimates
+// set adds up a set of figures.
+type set struct {
+	Figures
+	ofFigures []view.Choice // of View.Only, those that observations do not have
+	reader    *view.Reader
+	opened    [][]part // by protocol; nil before its first observation
 }
 
-// sums add up the observations of a run, those of each protocol for themselves.
-type sums struct {
-	known Columns // of the observations
-	all   []sum
-	open  func(s sum, condition map[string]string) []part
-}
-
-// sum is a protocol's.
-type sum struct {
-	protocol string
-	rules    crosstalk.Rules
-	by       []string // as when it was measured
-	opened   []part
-}
-
-// part adds up some of the figures.
+// part adds up some of the figures of a protocol.
 type part struct {
 	of        []string // of crossed columns, those of which each figure has a single value
 	estimator crosstalk.Estimator
 }
 
-// newSums returns the sums over nothing of the run at path. open makes the parts of
-// a protocol, the same number each time, when its first observation says what its
-// condition is; it is nil if there is no observation.
-func newSums(path string, manifest run.Manifest, open func(sum, map[string]string) []part) (*sums, error) {
-	s := &sums{known: Columns{}, open: open}
-	for _, column := range instrument.Named(manifest.Plan.Instrument).Derived {
+// NewSummary returns a summary of no observation of a run with this manifest, for
+// the figures that it had when it was measured; path is where it is, for errors.
+func NewSummary(path string, manifest run.Manifest) (*Summary, error) {
+	return newSummary(path, manifest, Figures{})
+}
+
+func newSummary(path string, manifest run.Manifest, figures ...Figures) (*Summary, error) {
+	s := &Summary{manifest: manifest, kind: instrument.Named(manifest.Plan.Instrument), known: Columns{}}
+	for _, column := range s.kind.Derived {
 		s.known[column] = true
+	}
+	for _, f := range figures {
+		if err := f.View.Check(); err != nil {
+			return nil, err
+		}
+		f, ofFigures := f.split(s.kind)
+		s.sets = append(s.sets, set{f, ofFigures, f.reader(), make([][]part, len(manifest.Scoring))})
 	}
 	for _, of := range manifest.Scoring {
 		rules, err := instrument.ReadRules(manifest.Plan.Instrument, of.Rules)
 		if err != nil {
 			return nil, fmt.Errorf("%s: cannot read the rules it was scored with: %w", path, err)
 		}
-		s.all = append(s.all, sum{protocol: of.Protocol, rules: rules, by: of.By})
+		s.protocols = append(s.protocols, protocol{of.Protocol, rules, of.By})
 	}
 	return s, nil
 }
 
-// read adds the observations of a run as see has them, which leaves some out.
-func (s *sums) read(path string, see func(crosstalk.Observation) (crosstalk.Observation, bool)) error {
-	return run.Each(path, func(o crosstalk.Observation) error {
-		s.known.Add(o.Labels)
-		s.known.Add(o.Condition)
-		if seen, in := see(o); in {
-			s.add(o.Condition[crosstalk.ProtocolColumn], seen)
+// Add adds an observation, in the order of the run. One of a run of a single
+// protocol need not name it.
+func (s *Summary) Add(o crosstalk.Observation) {
+	for i := range s.sets {
+		f := &s.sets[i]
+		seen, in := f.reader.Read(o)
+		if !in {
+			continue
 		}
-		return nil
+		for k, p := range s.protocols {
+			if cmp.Or(o.Condition[crosstalk.ProtocolColumn], p.name) != p.name {
+				continue
+			}
+			if f.opened[k] == nil {
+				f.opened[k] = f.parts(s.kind, p, seen.Condition)
+			}
+			for _, part := range f.opened[k] {
+				part.estimator.Add(seen)
+			}
+		}
+	}
+}
+
+// Estimates are the figures over what was added.
+func (s *Summary) Estimates() ([]crosstalk.Estimate, error) { return s.estimates(0) }
+
+// estimates are the figures of a set.
+func (s *Summary) estimates(number int) (estimates []crosstalk.Estimate, err error) {
+	f := &s.sets[number]
+	suites := f.suites(s.manifest.SuiteIDs())
+	for k, p := range s.protocols {
+		if f.opened[k] == nil {
+			f.opened[k] = f.parts(s.kind, p, nil)
+		}
+		estimates = append(estimates, f.once(f.opened[k], suites)...)
+	}
+	if err := checkMeasures(estimates, f.Measures); err != nil {
+		return nil, err
+	}
+	estimates = slices.DeleteFunc(estimates, func(e crosstalk.Estimate) bool {
+		return len(f.Measures) > 0 && !slices.Contains(f.Measures, e.Measure) ||
+			!chosen(e, slices.Concat(f.View.Only, f.ofFigures))
 	})
-}
-
-// add adds an observation of a protocol; a run of a single one need not name it.
-func (s *sums) add(protocol string, o crosstalk.Observation) {
-	for i := range s.all {
-		if of := &s.all[i]; cmp.Or(protocol, of.protocol) == of.protocol {
-			if of.opened == nil {
-				of.opened = s.open(*of, o.Condition)
-			}
-			for _, p := range of.opened {
-				p.estimator.Add(o)
-			}
-		}
+	for i := range estimates {
+		f.sign(&estimates[i])
 	}
-}
-
-// parts are those of a protocol.
-func (s *sums) parts(i int) []part {
-	of := &s.all[i]
-	if of.opened == nil {
-		of.opened = s.open(*of, nil)
-	}
-	return of.opened
+	mark(s.manifest, estimates)
+	return estimates, nil
 }

@@ -19,7 +19,7 @@ type Figures struct {
 	View view.View
 
 	// By are the columns that figures are grouped by: there is a figure for each
-	// prefix of them, as in Grouped. Nil: as when they were measured.
+	// prefix of them. Nil: as when they were measured.
 	By []string
 	// Cross are columns that are crossed instead: there is a figure for each
 	// combination of their values, those over all values of a column among them.
@@ -27,34 +27,62 @@ type Figures struct {
 	Cross []string
 
 	Measures []string // nil: all
+
+	plain bool // grouped by columns of observations only; an unknown one is a *crosstalk.OptionError of "by"
 }
 
 // Of computes the figures of a run. It reads the run's observations once. An error
 // about the view or the columns names what the run has.
 func (f Figures) Of(path string) ([]crosstalk.Estimate, error) {
+	all, err := figuresOf(path, f)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// figuresOf computes several sets of figures of a run in one pass.
+func figuresOf(path string, figures ...Figures) (all [][]crosstalk.Estimate, err error) {
 	manifest, err := finished(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.View.Check(); err != nil {
-		return nil, err
-	}
-	kind := instrument.Named(manifest.Plan.Instrument)
-	f, ofFigures := f.split(kind)
-	reader := f.View.Reader()
-	sums, err := newSums(path, manifest, func(s sum, condition map[string]string) []part {
-		return f.parts(kind, s, condition, reader)
-	})
+	s, err := newSummary(path, manifest, figures...)
 	if err != nil {
 		return nil, err
 	}
-	if err := sums.read(path, reader.Read); err != nil {
-		return nil, err
+	for o, err := range run.ReadValues(path, s.kind.Reads...) {
+		if err != nil {
+			return nil, err
+		}
+		s.known.Add(o.Labels)
+		s.known.Add(o.Condition)
+		s.Add(o)
 	}
-	known := sums.known
+	for i := range s.sets {
+		if err := s.sets[i].check(s.kind, s.known); err != nil {
+			return nil, err
+		}
+	}
+	for i := range s.sets {
+		estimates, err := s.estimates(i)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, estimates)
+	}
+	return all, nil
+}
+
+// check checks the columns; known are those of the observations.
+func (f *set) check(kind crosstalk.Kind, known Columns) error {
+	if f.plain {
+		return known.Check(f.By)
+	}
+	known = maps.Clone(known)
 	known[view.SampleColumn] = true
-	if err := reader.Check(slices.Sorted(maps.Keys(known))); err != nil {
-		return nil, err
+	if err := f.reader.Check(slices.Sorted(maps.Keys(known))); err != nil {
+		return err
 	}
 	for _, c := range kind.Columns {
 		if c.OfFigures {
@@ -66,25 +94,10 @@ func (f Figures) Of(path string) ([]crosstalk.Estimate, error) {
 	}
 	for _, column := range slices.Concat(f.By, f.Cross) {
 		if !known[column] {
-			return nil, known.Unknown(column)
+			return known.Unknown(column)
 		}
 	}
-	var estimates []crosstalk.Estimate
-	suites := f.suites(manifest.SuiteIDs())
-	for i := range sums.all {
-		estimates = append(estimates, f.once(sums.parts(i), suites)...)
-	}
-	if err := checkMeasures(estimates, f.Measures); err != nil {
-		return nil, err
-	}
-	estimates = slices.DeleteFunc(estimates, func(e crosstalk.Estimate) bool {
-		return len(f.Measures) > 0 && !slices.Contains(f.Measures, e.Measure) || !chosen(e, slices.Concat(f.View.Only, ofFigures))
-	})
-	for i := range estimates {
-		f.sign(&estimates[i])
-	}
-	mark(manifest, estimates)
-	return estimates, nil
+	return nil
 }
 
 // OfRuns computes the figures of several runs. Those of several have the column
@@ -136,7 +149,7 @@ func (f Figures) Compare(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk
 	}
 	f, _ = f.split(instrument.Named(manifest.Plan.Instrument))
 	return estimates, func(yield func(crosstalk.Observation, error) bool) {
-		reader := f.View.Reader()
+		reader := f.reader()
 		for o, err := range run.ReadValues(path) {
 			if err != nil {
 				yield(o, err)
@@ -196,6 +209,9 @@ func checkMeasures(estimates []crosstalk.Estimate, measures []string) error {
 	return nil
 }
 
+// reader returns a reader of the view.
+func (f Figures) reader() *view.Reader { return f.View.Reader(slices.Concat(f.By, f.Cross)...) }
+
 // split takes choices of columns of figures from the view: observations do not have
 // them. What needs such columns is grouped by what gives figures these columns.
 func (f Figures) split(kind crosstalk.Kind) (Figures, []view.Choice) {
@@ -241,13 +257,13 @@ func (f Figures) sign(e *crosstalk.Estimate) {
 
 // parts are the figures by prefix, or those of each subset of the columns that are
 // crossed. Every figure has the columns of its condition.
-func (f Figures) parts(kind crosstalk.Kind, s sum, condition map[string]string, r *view.Reader) (parts []part) {
+func (f *set) parts(kind crosstalk.Kind, p protocol, condition map[string]string) (parts []part) {
 	if f.Cross == nil {
 		by := f.By
 		if by == nil {
-			by = s.by
+			by = p.by
 		}
-		return []part{{nil, f.estimator(s.rules, by, r)}}
+		return []part{{nil, f.estimator(p.rules, by)}}
 	}
 	var crossed, derived []string
 	for _, column := range f.Cross {
@@ -269,17 +285,17 @@ func (f Figures) parts(kind crosstalk.Kind, s sum, condition map[string]string, 
 				of = append(of, column)
 			}
 		}
-		parts = append(parts, part{of, f.estimator(s.rules, slices.Concat(of, derived), r)})
+		parts = append(parts, part{of, f.estimator(p.rules, slices.Concat(of, derived))})
 	}
 	return parts
 }
 
 // estimator is one of figures by these columns. If groups are among those that are
 // crossed, it takes an observation once for each group.
-func (f Figures) estimator(rules crosstalk.Rules, by []string, r *view.Reader) crosstalk.Estimator {
+func (f *set) estimator(rules crosstalk.Rules, by []string) crosstalk.Estimator {
 	e := rules.Estimator(by)
 	if f.Cross != nil && slices.Contains(by, view.GroupColumn) {
-		return members{e, r}
+		return members{e, f.reader}
 	}
 	return e
 }

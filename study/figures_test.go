@@ -140,7 +140,7 @@ func TestPooledCoverage(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	covered := 0
 	for range runs {
-		reader := view.View{Pool: []string{"temperature"}}.Reader()
+		reader := view.View{Pool: []string{"temperature"}}.Reader(view.SampleColumn)
 		e := leakage.Rules{Protocol: leakage.Protocols[0]}.Estimator(nil)
 		for item := range items {
 			// The rate of an item is 0.4 or 1, on average 0.7.

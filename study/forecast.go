@@ -27,7 +27,7 @@ func (s *Study) Forecast(ctx context.Context, o ask.Options) (Forecast, error) {
 	if err := s.checkPrices(o.Budget); err != nil {
 		return Forecast{}, err
 	}
-	if err := s.CheckBy(); err != nil {
+	if err := s.source.check(true); err != nil {
 		return Forecast{}, err
 	}
 	prices := o.Budget.Prices
@@ -86,7 +86,7 @@ directory  %s
 		conditions[i] = names.By(of.Name)
 	}
 	for i, name := range report.Shorten(conditions, 0) {
-		row(Describe(name), f.Each[i].Count, "unknown")
+		row(describe(name), f.Each[i].Count, "unknown")
 	}
 	row("all, each request once", f.Total, unknown)
 	if err := t.Flush(); err != nil {

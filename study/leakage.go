@@ -46,16 +46,12 @@ func (l Leakage) Open() (*Study, error) {
 	if err := similarities.CheckGloss(l.similarities(), s.Name, s.Languages()); err != nil {
 		return nil, err
 	}
-	study := &Study{Instrument: "leakage", Suite: s, columns: Columns{"similarity": true}, env: similarities.NewEnv(),
-		suites: suitesOf(s)}
+	study := &Study{Instrument: "leakage", Suite: s, columns: Columns{"similarity": true}, env: similarities.NewEnv()}
+	study.ask()
 	if err := study.group(l.By, leakage.By); err != nil {
 		return nil, err
 	}
 	study.env.Programs(l.keyVars(), l.ExecEnv)
-	if len(l.Models) == 0 {
-		l.Models = []string{reference.Provider + ":" + reference.DefaultLeaky}
-	}
-	study.families = l.Families
 	for _, rules := range protocols {
 		in := leakage.Instrument{Protocol: rules, Samples: cmp.Or(l.Samples, rules.Samples)}
 		names := similarities.ForProtocol(rules.Name, l.similarities())
@@ -64,20 +60,17 @@ func (l Leakage) Open() (*Study, error) {
 				return nil, err
 			}
 		}
-		conditions, err := l.conditions(defaults{strict: strictly(rules.Name), system: rules.System, prefix: s.Prefix,
-			decoding:  crosstalk.Decoding{MaxTokens: cmp.Or(s.MaxTokens, rules.MaxTokens), Temperature: &rules.Temperature},
-			reference: func(spec string) (crosstalk.Model, error) { return reference.Open(spec, s.Items.List()) }})
+		conditions, err := study.conditions(l.Sweep, rules.Name, defaults{model: reference.DefaultLeaky, system: rules.System,
+			decoding: crosstalk.Decoding{MaxTokens: cmp.Or(s.MaxTokens, rules.MaxTokens), Temperature: &rules.Temperature}})
 		if err != nil {
 			return nil, err
 		}
-		study.Protocols = append(study.Protocols, Protocol{
-			Rules: in.Rules(), Conditions: conditions,
-			Scoring: run.Scoring{Protocol: rules.Name, Rules: crosstalk.Canonical(in.Rules()), Similarities: names, Samples: in.Samples, By: study.By},
-			instrument: func(c Condition, score bool) crosstalk.Instrument {
+		study.add(in.Rules(), run.Scoring{Protocol: rules.Name, Similarities: names, Samples: in.Samples}, conditions,
+			func(c Condition, score bool) crosstalk.Instrument {
 				of := in
 				of.Prompting, of.Condition, of.AskOnly = c.Prompting, c.Name, !score
 				return &of
-			}})
+			})
 	}
 	return study, nil
 }

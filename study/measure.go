@@ -17,14 +17,15 @@ type Arm struct {
 	Ask        crosstalk.Asker
 	Asks       int // of an item, about; 0 is 1
 
-	// AskOnly, if it is set, asks what Instrument asks for an item, and scores nothing.
-	// Instrument then measures the item when it is its turn, with the answers that are
-	// still in memory. Saved returns the others from where Ask has saved them.
-	AskOnly crosstalk.Instrument
-	Saved   func(crosstalk.Key) (answer crosstalk.Answer, found bool, err error)
+	// Scorer, if it is set, is called when the first item was asked for. What it returns
+	// measures each item in turn, with the answers to what Instrument asked, which scores
+	// nothing, as far as they are still in memory. Saved returns the others from where
+	// Ask has saved them.
+	Scorer func() crosstalk.Instrument
+	Saved  func(crosstalk.Key) (answer crosstalk.Answer, found bool, err error)
 
 	// Admit, if it is set, is called for each item in order, before it is asked for
-	// with the context that it returns; end when what AskOnly asks is answered.
+	// with the context that it returns; end when what Instrument asks is answered.
 	Admit func(ctx context.Context, item int) (_ context.Context, end func())
 }
 

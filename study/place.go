@@ -57,19 +57,19 @@ func (p *place) leave(asks int) {
 	}
 }
 
-// ask asks what the item needs. An arm that does not only ask measures it.
+// ask asks what the item needs. An arm without a scorer measures it.
 func (p *place) ask() {
 	defer p.leave(0)
 	defer p.end()
 	if p.Err = context.Cause(p.ctx); p.Err != nil {
 		return
 	}
-	if p.arm.AskOnly == nil {
+	if p.arm.Scorer == nil {
 		p.Observations, p.Err = p.arm.Instrument.Measure(p.ctx, p.arm.Ask, p.Item)
 		return
 	}
 	p.answers = make(map[crosstalk.Key]crosstalk.Answer, p.asks)
-	_, p.Err = p.arm.AskOnly.Measure(p.ctx, p, p.Item)
+	_, p.Err = p.arm.Instrument.Measure(p.ctx, p, p.Item)
 }
 
 // weigh waits for room to score the item. It is called in the order of items: none
@@ -82,8 +82,8 @@ func (p *place) weigh(ctx context.Context) error {
 
 // score scores what was asked.
 func (p *place) score() {
-	if p.arm.AskOnly != nil && p.Err == nil {
-		p.Observations, p.Err = p.arm.Instrument.Measure(p.ctx, p, p.Item)
+	if p.arm.Scorer != nil && p.Err == nil {
+		p.Observations, p.Err = p.arm.Scorer().Measure(p.ctx, p, p.Item)
 	}
 	p.answers = nil
 	p.room.answers.Release(p.kept)

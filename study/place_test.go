@@ -53,7 +53,8 @@ func (a *asker) get(key crosstalk.Key) (crosstalk.Answer, bool, error) {
 }
 
 func (a *asker) arm(samples int, score func(crosstalk.Item, []crosstalk.Answer)) Arm {
-	return Arm{Instrument: samplesOf{samples, score}, AskOnly: samplesOf{samples, nil}, Ask: a, Asks: samples, Saved: a.get}
+	return Arm{Instrument: samplesOf{samples, nil}, Scorer: func() crosstalk.Instrument { return samplesOf{samples, score} },
+		Ask: a, Asks: samples, Saved: a.get}
 }
 
 // samplesOf is an instrument that asks some samples of the item's id. Each answer is an

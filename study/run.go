@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"slices"
 
 	"crosstalk"
 	"crosstalk/ask"
-	"crosstalk/internal/parallel"
 	"crosstalk/model"
 	"crosstalk/run"
 )
@@ -24,6 +21,7 @@ type Measurement struct {
 	cache  *run.SimilarityCache
 	askers *askers
 	batch  bool
+	result Result // so far, without estimates
 }
 
 // Result is the result of a measurement.
@@ -52,9 +50,6 @@ func (r Result) Why() error {
 // score again. path is that of the whole measurement: the run of a shard is in it
 // (shard.Shard.Dir). The default of o's concurrency is that of the models' presets.
 func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measurement, error) {
-	if s.IsRecorded() {
-		return s.begin(path, o, 0)
-	}
 	f, err := s.Forecast(ctx, o)
 	if err != nil {
 		return nil, err
@@ -70,28 +65,15 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 		}
 		o.Concurrency = concurrency(all)
 	}
-	return s.begin(path, o, f.Total.Asks)
-}
-
-func (s *Study) begin(path string, o ask.Options, asks int) (m *Measurement, err error) {
-	for _, check := range []func() error{s.check, s.rescan} {
-		if check == nil {
-			continue
-		}
-		if err := check(); err != nil {
-			return nil, err
-		}
-	}
 	if err := s.admitShard(path); err != nil {
 		return nil, err
 	}
-	path = s.shard.Dir(path)
-	m = &Measurement{study: s, Planned: asks, batch: o.Batch}
-	if m.Dir, err = run.Create(path, s.Plan()); err != nil {
+	m := &Measurement{study: s, Planned: f.Total.Asks, batch: o.Batch}
+	if m.Dir, err = run.Create(s.shard.Dir(path), s.Plan()); err != nil {
 		return nil, err
 	}
 	if !s.IsRecorded() {
-		err = m.Dir.SetAsks(asks)
+		err = m.Dir.SetAsks(m.Planned)
 	}
 	if err == nil && s.env != nil {
 		m.cache, err = m.Dir.OpenSimilarityCache()
@@ -108,42 +90,41 @@ func (s *Study) begin(path string, o ask.Options, asks int) (m *Measurement, err
 }
 
 // Close releases the run directory.
-func (m *Measurement) Close() error {
-	var err error
-	if m.cache != nil {
-		err = m.cache.Close()
-	}
-	return errors.Join(err, m.Dir.Close())
-}
+func (m *Measurement) Close() error { return m.close(m.Dir.Close) }
 
 // Discard is Close for a measurement that has no answer: the run directory is removed
 // if it is new.
-func (m *Measurement) Discard() error {
+func (m *Measurement) Discard() error { return m.close(m.Dir.Discard) }
+
+func (m *Measurement) close(dir func() error) error {
 	var err error
 	if m.cache != nil {
 		err = m.cache.Close()
 	}
-	return errors.Join(err, m.Dir.Discard())
+	return errors.Join(err, dir())
 }
 
-// Run runs the whole measurement in a directory.
+// Run runs the whole measurement in a directory. Recorded answers that cannot be scored
+// leave no new directory.
 func (s *Study) Run(ctx context.Context, path string, o ask.Options) (result Result, err error) {
 	m, err := s.Begin(ctx, path, o)
 	if err != nil {
 		return result, err
 	}
-	defer func() { err = errors.Join(err, m.Close()) }()
-	return m.Run(ctx)
+	result, err = m.Run(ctx)
+	if err != nil && s.IsRecorded() {
+		return result, errors.Join(err, m.Discard())
+	}
+	return result, errors.Join(err, m.Close())
 }
 
 // Score scores recorded answers without a run directory.
 func (s *Study) Score(ctx context.Context) (Result, error) {
-	if s.check != nil {
-		if err := s.check(); err != nil {
-			return Result{}, err
-		}
+	if err := s.source.check(false); err != nil {
+		return Result{}, err
 	}
-	return s.sumUp(ctx, nil, func(crosstalk.Observation, run.Place) error { return nil })
+	result, _, err := s.sumUp(ctx, nil, func(crosstalk.Observation, run.Place) error { return nil })
+	return result, err
 }
 
 // Run sends the requests that are not answered yet, scores all answers, and writes
@@ -151,8 +132,8 @@ func (s *Study) Score(ctx context.Context) (Result, error) {
 // session's Reason is why it stopped.
 func (m *Measurement) Run(ctx context.Context) (Result, error) {
 	s := m.study
-	if s.prepare != nil {
-		if err := s.prepare(ctx, m.Dir, func(p Protocol, c Condition) crosstalk.Asker { return m.askers.of(p, c) }); err != nil {
+	if s.reviews != nil {
+		if err := s.reviews.prepare(ctx, m); err != nil {
 			return Result{}, err
 		}
 	}
@@ -161,10 +142,7 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 			return Result{}, err
 		}
 	}
-	result, err := m.record(ctx)
-	for errors.Is(err, errAdapted) { // at most once for each parameter of each condition; no answer is asked for again
-		result, err = m.record(ctx)
-	}
+	result, suites, err := m.record(ctx)
 	if err = errors.Join(err, m.askers.failed()); err != nil {
 		return Result{}, err
 	}
@@ -175,7 +153,8 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 	if s.Names != nil {
 		m.Dir.Manifest.Names = s.Names
 	}
-	if err := m.Dir.SetScoring(scorings, s.suites(), result.NotMeasured, s.Changes()); err != nil { // not before the observations are of it
+	// Not before the observations are of this scoring.
+	if err := m.Dir.SetScoring(scorings, suites, result.NotMeasured, s.Changes()); err != nil {
 		return Result{}, err
 	}
 	if result.NotMeasured > 0 {
@@ -186,115 +165,56 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 }
 
 // record measures, and replaces the run's observations.
-func (m *Measurement) record(ctx context.Context) (Result, error) {
+func (m *Measurement) record(ctx context.Context) (result Result, suites crosstalk.SuiteIDs, err error) {
 	recorder, err := m.Dir.Record()
 	if err != nil {
-		return Result{}, err
+		return result, suites, err
 	}
 	defer recorder.Discard()
-	result, err := m.study.sumUp(ctx, m, recorder.AddAt)
-	if err != nil {
-		return Result{}, err
+	if result, suites, err = m.study.sumUp(ctx, m, recorder.AddAt); err != nil {
+		return result, suites, err
 	}
-	return result, recorder.Commit()
+	return result, suites, recorder.Commit()
 }
 
 // sumUp turns observations into estimates: it records each observation and adds it
 // to its protocol's estimator.
-func (s *Study) sumUp(ctx context.Context, m *Measurement, record func(crosstalk.Observation, run.Place) error) (result Result, err error) {
+func (s *Study) sumUp(ctx context.Context, m *Measurement,
+	record func(crosstalk.Observation, run.Place) error) (result Result, suites crosstalk.SuiteIDs, err error) {
 	estimators := make([]crosstalk.Estimator, len(s.Protocols))
-	counted := s.counted
-	observe := func(crosstalk.Observation) {}
-	if s.Observe != nil {
-		observe = s.Observe()
-	}
 	parts := 0 // of places, before this protocol
 	for i, p := range s.Protocols {
 		estimators[i] = p.Rules.Estimator(s.By)
-		add := func(observations []crosstalk.Observation, part, item int) error {
-			for _, o := range observations {
-				if err := record(o, run.Place{Part: parts + part, Item: item}); err != nil {
-					return err
+		for of, err := range s.source.observations(ctx, m, i) {
+			if err != nil {
+				return result, suites, err
+			}
+			of.place.Part += parts
+			for _, o := range of.observations {
+				if err := record(o, of.place); err != nil {
+					return result, suites, err
 				}
 				estimators[i].Add(o)
-				observe(o)
+				if s.Observe != nil {
+					s.Observe(o)
+				}
 			}
-			return nil
-		}
-		if p.recorded != nil {
-			err = addRecorded(p.recorded(ctx), add)
-		} else {
-			err = m.addMeasured(ctx, p, counted[:len(p.Conditions)], &result, add)
-			counted = counted[len(p.Conditions):]
-		}
-		if err != nil {
-			return result, err
 		}
 		parts += max(1, len(p.Conditions))
 	}
-	if s.IsRecorded() { // all columns are known only now
-		if err := s.checkBy(s.columns); err != nil {
-			return result, err
-		}
+	if suites, err = s.source.suites(); err != nil {
+		return result, suites, err
 	}
 	if m != nil {
+		result = m.result
 		result.Hopeless = m.Session.Hopeless()
+		if len(result.Hopeless) > 0 && result.NotMeasured == s.Items() && !s.IsRecorded() {
+			return result, suites, result.Hopeless[0] // there is nothing to report
+		}
 	}
-	if len(result.Hopeless) > 0 && !s.IsRecorded() && result.NotMeasured == s.Items() {
-		return result, result.Hopeless[0] // there is nothing to report
-	}
-	suites := s.Plan().SuiteIDs(s.suites())
 	for _, e := range estimators {
-		result.Estimates = append(result.Estimates, e.Estimates(suites)...)
+		result.Estimates = append(result.Estimates, e.Estimates(s.Plan().SuiteIDs(suites))...)
 	}
 	markUnjudged(s.Instrument, result.Estimates)
-	return result, nil
-}
-
-func addRecorded(observed iter.Seq2[scored, error], add func(observations []crosstalk.Observation, part, item int) error) error {
-	for of, err := range observed {
-		if err == nil {
-			err = add(of.observations, 0, of.item)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addMeasured measures all conditions of a protocol. After an error it stops the
-// session: answers in flight are saved, and saved answers are counted.
-func (m *Measurement) addMeasured(ctx context.Context, p Protocol, counted []Counted, result *Result,
-	add func(observations []crosstalk.Observation, part, item int) error) (failed error) {
-	s := m.study
-	var arms []Arm
-	var known [][]string // what each condition's model had refused before
-	for i, c := range p.Conditions {
-		asker := m.askers.of(p, c)
-		known = append(known, asker.refused())
-		as := s.observed(p, c.without(known[i]))
-		arms = append(arms, Arm{Instrument: p.instrument(as, true), Ask: asker, AskOnly: p.instrument(as, false),
-			Asks: counted[i].asks, Saved: m.Dir.Journal.Get, Admit: counted[i].admit(m.Session.Item)})
-	}
-	for item := range Measure(ctx, arms, s.items(), parallel.AtOnce) {
-		if errors.As(item.Err, &result.Limit) || errors.As(item.Err, new(*ask.ModelError)) { // the others may be worth a report
-			result.NotMeasured++
-			continue
-		}
-		if failed == nil {
-			if failed = item.Err; failed == nil {
-				failed = add(item.Observations, item.Arm, s.place(item.Number))
-			}
-		}
-		if failed != nil {
-			m.Session.Stop()
-		}
-	}
-	for i, arm := range arms {
-		if failed == nil && !slices.Equal(known[i], arm.Ask.(*adapting).refused()) {
-			failed = errAdapted
-		}
-	}
-	return failed
+	return result, suites, nil
 }

@@ -155,7 +155,3 @@ func (a *askers) failed() error {
 	defer a.mu.Unlock()
 	return a.err
 }
-
-// errAdapted says that what a model takes was found out while its answers were
-// scored: they have to be scored again, as what they are.
-var errAdapted = errors.New("settings were refused after the first answer")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 
 	"crosstalk"
 	"crosstalk/ask"
@@ -63,8 +62,8 @@ func (s *Study) clusters(ctx context.Context) (*shard.Clusters, error) {
 	var askers []*sharing
 	for k, p := range s.Protocols {
 		n := &sharing{clusters: clusters, item: shard.Everybody}
-		if s.common != nil {
-			if err := s.common(ctx, k, p.Conditions[0], n); err != nil {
+		if s.reviews != nil {
+			if err := s.reviews.ask(ctx, k, p.Conditions[0], n); err != nil {
 				return nil, err
 			}
 		}
@@ -114,32 +113,6 @@ func (s *Study) admitShard(dir string) error {
 		return nil // as its process found of the others
 	}
 	return nil
-}
-
-// numbered gives each element its number, from 0.
-func numbered[T any](in iter.Seq2[T, error]) iter.Seq2[numberedRow[T], error] {
-	return func(yield func(numberedRow[T], error) bool) {
-		n := 0
-		for row, err := range in {
-			if !yield(numberedRow[T]{n, row}, err) {
-				return
-			}
-			n++
-		}
-	}
-}
-
-type numberedRow[T any] struct {
-	number int
-	row    T
-}
-
-// has reports whether a recorded item is the shard's.
-func (s *Study) has(item crosstalk.Item) bool {
-	if item.Cluster != "" {
-		return s.shard.Has(item.Cluster)
-	}
-	return s.shard.Has(item.ID)
 }
 
 // Divide turns limits that all shards share into those of one shard, and returns

@@ -36,33 +36,47 @@ type Study struct {
 
 	Names map[string]string // kept in the run; nil: those that it has
 
-	// Observe, if set, returns what is called with every observation that the
-	// figures are about. It is asked again if measuring starts over.
-	Observe func() func(crosstalk.Observation)
+	// Observe, if set, is called with every observation that the figures are about.
+	Observe func(crosstalk.Observation)
 
+	source source
 	shard  shard.Shard
 	part   suite.Items // the shard's items
 	places []int       // their numbers in the suite; nil: the study has all
 
 	thought atomic.Int64 // recorded answers that had thoughts in them
 
-	asked   bool                      // for By: columns of the instrument's default may be missing
-	suites  func() crosstalk.SuiteIDs // known when all is observed
-	columns Columns                   // that the instrument adds to the suite's and the grid's, or that recorded answers have
-	check   func() error              // reads what was recorded once before it is scored; nil: scoring finds out
-	rescan  func() error              // the same before anything is written, where check is nil
-	env     *similarities.Env         // nil: nothing is compared
-	counted []Counted                 // the conditions of all protocols, unless answers were recorded
+	byUser  bool              // the user chose By; columns of the default may be missing
+	columns Columns           // that the instrument adds to the suite's and the grid's, or that recorded answers have
+	env     *similarities.Env // nil: nothing is compared
+	counted []Counted         // the conditions of all protocols, unless answers were recorded
+	reviews *reviews          // of rewritten instructions; nil: none are rewritten
 
 	families []model.Family // that the user added
 	mu       sync.Mutex
 	found    []string // changes that models asked for, in words
-	plan     run.Plan // of recorded answers
+}
 
-	// prepare sends the requests that must precede those of the items; nil: none.
-	prepare func(ctx context.Context, dir *run.Dir, asker func(Protocol, Condition) crosstalk.Asker) error
-	// common sends the same for one condition and uses nothing of it; nil: none.
-	common func(ctx context.Context, protocol int, c Condition, asker crosstalk.Asker) error
+// source yields what is observed: models are asked for it (asked), or it was
+// recorded elsewhere (recordedAnswers).
+type source interface {
+	// check refuses bad input before anything is scored or written. keep is set if the
+	// observations will be kept: then they have all columns, not only those for grouping.
+	check(keep bool) error
+	// plan is the run's, of all shards.
+	plan() run.Plan
+	// observations yields what is observed under a protocol, in the order of items.
+	// The measurement is nil if nothing is written.
+	observations(ctx context.Context, m *Measurement, protocol int) iter.Seq2[scored, error]
+	// suites identifies the items after all protocols were observed. It refuses input
+	// that only scoring can judge.
+	suites() (crosstalk.SuiteIDs, error)
+}
+
+// scored is what was observed of one item.
+type scored struct {
+	place        run.Place // its part is a condition's number in the protocol
+	observations []crosstalk.Observation
 }
 
 // Protocol is the part of a study with one set of rules.
@@ -74,16 +88,13 @@ type Protocol struct {
 	// instrument returns the instrument for a condition. Unless it is to score, it
 	// only needs to ask.
 	instrument func(c Condition, score bool) crosstalk.Instrument
-
-	// recorded yields the observations of recorded answers in their order; no model
-	// is asked.
-	recorded func(context.Context) iter.Seq2[scored, error]
 }
 
-// scored is what came of one item of what was recorded.
-type scored struct {
-	item         int // its number, from 0, in the order in which items are read
-	observations []crosstalk.Observation
+// add adds a protocol. Without conditions its answers were recorded.
+func (s *Study) add(rules crosstalk.Rules, scoring run.Scoring, conditions []Condition,
+	instrument func(Condition, bool) crosstalk.Instrument) {
+	scoring.Rules, scoring.By = crosstalk.Canonical(rules), s.By
+	s.Protocols = append(s.Protocols, Protocol{rules, scoring, conditions, instrument})
 }
 
 // Changes are, in words, the settings that are not sent as the protocol or the
@@ -126,44 +137,13 @@ func (s *Study) Remarks() []string {
 	return remarks
 }
 
-// countThoughts counts the answers that had thoughts in them, unless another
-// protocol than the first reads them.
-func (s *Study) countThoughts(protocol string, answers ...crosstalk.Answer) {
-	if s.Protocols[0].Scoring.Protocol != protocol {
-		return
-	}
-	for _, a := range answers {
-		if a.Reasoning != "" {
-			s.thought.Add(1)
-		}
-	}
-}
-
 // IsRecorded reports whether the study's answers were recorded elsewhere.
 func (s *Study) IsRecorded() bool { return s.Suite == nil }
 
-// suitesOf is the id of a suite, which takes a while to compute for a large one.
-func suitesOf(s *suite.Suite) func() crosstalk.SuiteIDs {
-	return sync.OnceValue(func() crosstalk.SuiteIDs { return crosstalk.SuiteIDs{All: s.ID()} })
-}
-
 // Plan is the run's: the conditions of all protocols, each once.
 func (s *Study) Plan() run.Plan {
-	if s.IsRecorded() {
-		plan := s.plan
-		plan.Shard = s.shard
-		return plan
-	}
-	plan := run.Plan{Instrument: s.Instrument, Suite: s.suites().All, Shard: s.shard}
-	seen := map[string]bool{}
-	for _, p := range s.Protocols {
-		for _, c := range p.Conditions {
-			if key := string(crosstalk.Canonical(c.Condition)); !seen[key] {
-				seen[key] = true
-				plan.Conditions = append(plan.Conditions, c.Condition)
-			}
-		}
-	}
+	plan := s.source.plan()
+	plan.Shard = s.shard
 	return plan
 }
 
@@ -213,40 +193,12 @@ func (s *Study) Items() (n int) {
 	return n
 }
 
-// CheckBy returns an error if a column for grouping is neither in the suite nor in
-// the grid. The columns of recorded answers are known only when they are read; Run
-// checks them.
-func (s *Study) CheckBy() error {
-	if s.IsRecorded() || !s.asked {
-		return nil
-	}
-	known := maps.Clone(s.columns)
-	for _, p := range s.Protocols {
-		for _, c := range s.named(p) {
-			known.Add(c.Name)
-		}
-	}
-	for _, item := range s.Suite.Items.All() {
-		known.Add(item.Labels)
-	}
-	return s.checkBy(known)
-}
-
+// checkBy returns an error if the user groups figures by an unknown column.
 func (s *Study) checkBy(known Columns) error {
-	if !s.asked {
+	if !s.byUser {
 		return nil
 	}
 	return known.Check(s.By)
-}
-
-// conditionOf names the condition of recorded answers: their model and, if there
-// are several protocols, the protocol.
-func conditionOf(model, protocol string, protocols int) map[string]string {
-	name := map[string]string{"model": model}
-	if protocols > 1 {
-		name["protocol"] = protocol
-	}
-	return name
 }
 
 // Columns are the columns by which observations can be grouped.
@@ -301,8 +253,8 @@ func ParseBy(by []string) ([]string, error) {
 // group sets the columns for grouping figures: those of an option or, if it is
 // nil, the instrument's defaults, which observations may lack.
 func (s *Study) group(by, byDefault []string) (err error) {
-	s.By, s.asked = byDefault, by != nil
-	if s.asked {
+	s.By, s.byUser = byDefault, by != nil
+	if s.byUser {
 		s.By, err = ParseBy(by)
 	}
 	return err
@@ -329,11 +281,4 @@ func (n *Notes) say(note string) {
 	if !slices.Contains(n.Files, note) {
 		n.Files = append(n.Files, note)
 	}
-}
-
-func (n *Notes) first() string {
-	if len(n.Shown) == 0 {
-		return ""
-	}
-	return ": " + n.Shown[0]
 }

@@ -209,7 +209,7 @@ func TestOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.CheckBy(); (err == nil) != c.ok {
+		if err := s.source.check(true); (err == nil) != c.ok {
 			t.Errorf("by %q: %v", c.by, err)
 		}
 	}

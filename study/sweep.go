@@ -68,9 +68,19 @@ type axis struct {
 	set    func(c *Condition, value int)
 }
 
+// axes are the settings of a sweep.
+type axes []axis
+
+// add adds a setting, if it has values.
+func (a *axes) add(column string, values []string, set func(c *Condition, value int)) {
+	if len(values) > 0 {
+		*a = append(*a, axis{column, values, set})
+	}
+}
+
 // zip groups the axes: those of each list of columns go together, in the place of the
 // first of them, and every other one is alone.
-func zip(axes []axis, lists [][]string) (groups [][]axis, err error) {
+func zip(all axes, lists [][]string) (groups []axes, err error) {
 	of := map[string]int{} // the list of a column
 	for i, columns := range lists {
 		if len(columns) < 2 {
@@ -78,7 +88,7 @@ func zip(axes []axis, lists [][]string) (groups [][]axis, err error) {
 		}
 		for _, column := range columns {
 			name := strings.ReplaceAll(column, "-", "_")
-			if !slices.ContainsFunc(axes, func(a axis) bool { return a.column == name }) {
+			if !slices.ContainsFunc(all, func(a axis) bool { return a.column == name }) {
 				return nil, crosstalk.BadOption("zip", " has %s, and no values of %s are given", column, column)
 			}
 			if of[name] > 0 {
@@ -88,12 +98,12 @@ func zip(axes []axis, lists [][]string) (groups [][]axis, err error) {
 		}
 	}
 	place := map[int]int{}
-	for _, a := range axes {
+	for _, a := range all {
 		list := of[a.column]
 		at, begun := place[list]
 		if list == 0 || !begun {
 			place[list] = len(groups)
-			groups = append(groups, []axis{a})
+			groups = append(groups, axes{a})
 			continue
 		}
 		if first := groups[at][0]; len(first.values) != len(a.values) {
@@ -107,7 +117,7 @@ func zip(axes []axis, lists [][]string) (groups [][]axis, err error) {
 
 // cross makes the grid of groups of axes that go together; the last varies fastest.
 // The name of a condition has the axes with several values.
-func cross(groups [][]axis) ([]Condition, error) {
+func cross(groups []axes) ([]Condition, error) {
 	conditions := []Condition{{Condition: run.Condition{Name: map[string]string{}}}}
 	for _, group := range groups {
 		value := func(i int) string {
@@ -144,32 +154,34 @@ func cross(groups [][]axis) ([]Condition, error) {
 	return conditions, nil
 }
 
-// defaults are the settings of a protocol and a suite that apply unless the sweep
+// defaults are an instrument's and a protocol's settings that apply unless the sweep
 // has others.
 type defaults struct {
+	model    string // a reference model
 	system   string
-	prefix   map[crosstalk.API]string
 	decoding crosstalk.Decoding
 	logprobs int
-	strict   string // the protocol, if it measures with its own settings or not at all
-
-	format    []axis                                     // the instrument's own
-	reference func(spec string) (crosstalk.Model, error) // opens a reference model over the suite
+	format   axes // the instrument's own
 }
 
-// conditions are the grid of the sweep's settings over the defaults, with its
-// models open.
-func (s *Sweep) conditions(d defaults) ([]Condition, error) {
-	for option, n := range map[string]int{"samples": s.Samples, "items": s.Items, "max-tokens": s.MaxTokens, "reasoning-tokens": s.ReasoningTokens} {
+// conditions are the grid of a sweep's settings over the defaults of a protocol and of
+// the study's suite, with its models open.
+func (of *Study) conditions(s Sweep, protocol string, d defaults) ([]Condition, error) {
+	of.families = s.Families
+	if len(s.Models) == 0 {
+		s.Models = []string{reference.Provider + ":" + d.model}
+	}
+	for option, n := range map[string]int{
+		"samples": s.Samples, "items": s.Items, "max-tokens": s.MaxTokens, "reasoning-tokens": s.ReasoningTokens} {
 		if n < 0 {
 			return nil, crosstalk.BadOption(option, " is %d; expected a number above 0", n)
 		}
 	}
-	axes, err := s.axes(d)
+	all, err := s.axes(d)
 	if err != nil {
 		return nil, err
 	}
-	groups, err := zip(append(axes, d.format...), s.Zip)
+	groups, err := zip(append(all, d.format...), s.Zip)
 	if err != nil {
 		return nil, err
 	}
@@ -182,12 +194,16 @@ func (s *Sweep) conditions(d defaults) ([]Condition, error) {
 		api           crosstalk.API
 	}
 	models := map[opening]crosstalk.Model{}
+	openReference := func(spec string) (crosstalk.Model, error) {
+		return reference.Open(spec, of.Suite.Items.List(), of.Suite.Tasks...)
+	}
 	for i := range conditions {
 		c := &conditions[i]
 		by := opening{c.name, c.baseURL, c.Prompting.API}
 		if models[by] == nil {
-			models[by], err = model.Open(by.name, model.Options{BaseURL: by.baseURL, API: by.api, KeyVar: s.KeyVar, Header: s.Headers, Families: s.Families,
-				Others: map[string]func(string) (crosstalk.Model, error){reference.Provider: d.reference}})
+			models[by], err = model.Open(by.name, model.Options{
+				BaseURL: by.baseURL, API: by.api, KeyVar: s.KeyVar, Header: s.Headers, Families: s.Families,
+				Others: map[string]func(string) (crosstalk.Model, error){reference.Provider: openReference}})
 			if err != nil {
 				return nil, err
 			}
@@ -197,7 +213,7 @@ func (s *Sweep) conditions(d defaults) ([]Condition, error) {
 		c.Name["model"] = c.Model.String()
 		p := &c.Prompting
 		p.API, p.Logprobs = c.model.API(), d.logprobs
-		p.Prefix, p.System = suite.PrefixOf(d.prefix, p.API), d.system
+		p.Prefix, p.System = suite.PrefixOf(of.Suite.Prefix, p.API), d.system
 		if c.prefix != nil {
 			p.Prefix = *c.prefix
 		}
@@ -207,7 +223,7 @@ func (s *Sweep) conditions(d defaults) ([]Condition, error) {
 		if p.API == crosstalk.Completions {
 			p.System = ""
 		}
-		if err := c.adapt(s.Families, d.strict); err != nil {
+		if err := c.adapt(s.Families, strictly(protocol)); err != nil {
 			return nil, err
 		}
 	}
@@ -226,21 +242,15 @@ func concurrency(conditions []Condition) (least int) {
 }
 
 // axes are the settings of all instruments.
-func (s *Sweep) axes(d defaults) ([]axis, error) {
+func (s *Sweep) axes(d defaults) (axes, error) {
 	models, err := s.modelAxis(d.decoding)
 	if err != nil {
 		return nil, err
 	}
-	axes := []axis{models}
-	if len(s.APIs) > 0 {
-		axes = append(axes, axis{"api", s.APIs, func(c *Condition, i int) { c.Prompting.API = crosstalk.API(s.APIs[i]) }})
-	}
-	if len(s.Systems) > 0 {
-		axes = append(axes, axis{"system", s.Systems, func(c *Condition, i int) { c.system = &s.Systems[i] }})
-	}
-	if len(s.Prefixes) > 0 {
-		axes = append(axes, axis{"prefix", s.Prefixes, func(c *Condition, i int) { c.prefix = &s.Prefixes[i] }})
-	}
+	all := axes{models}
+	all.add("api", s.APIs, func(c *Condition, i int) { c.Prompting.API = crosstalk.API(s.APIs[i]) })
+	all.add("system", s.Systems, func(c *Condition, i int) { c.system = &s.Systems[i] })
+	all.add("prefix", s.Prefixes, func(c *Condition, i int) { c.prefix = &s.Prefixes[i] })
 	for _, number := range []struct {
 		column, expected string
 		texts            []string
@@ -252,9 +262,6 @@ func (s *Sweep) axes(d defaults) ([]axis, error) {
 		{"top_p", "more than 0 and at most 1", s.TopPs, func(v float64) bool { return v > 0 && v <= 1 },
 			func(d *crosstalk.Decoding) **float64 { return &d.TopP }},
 	} {
-		if len(number.texts) == 0 {
-			continue
-		}
 		values := make([]*float64, len(number.texts)) // nil: the provider's
 		labels := slices.Clone(number.texts)
 		for i, text := range number.texts {
@@ -268,25 +275,19 @@ func (s *Sweep) axes(d defaults) ([]axis, error) {
 			}
 			values[i], labels[i] = &v, strconv.FormatFloat(v, 'g', -1, 64)
 		}
-		axes = append(axes, axis{number.column, labels, func(c *Condition, i int) { *number.field(&c.Prompting.Decoding) = values[i] }})
+		all.add(number.column, labels, func(c *Condition, i int) { *number.field(&c.Prompting.Decoding) = values[i] })
 	}
-	if len(s.Reasoning) > 0 {
-		for _, level := range s.Reasoning {
-			if !slices.Contains(reasoningLevels, level) {
-				return nil, crosstalk.BadOption("reasoning", " is %q; expected one of: %s", level, strings.Join(reasoningLevels, ", "))
-			}
+	for _, level := range s.Reasoning {
+		if !slices.Contains(reasoningLevels, level) {
+			return nil, crosstalk.BadOption("reasoning", " is %q; expected one of: %s", level, strings.Join(reasoningLevels, ", "))
 		}
-		axes = append(axes, axis{"reasoning", s.Reasoning, func(c *Condition, i int) {
-			if level := s.Reasoning[i]; level != "default" {
-				c.Prompting.Decoding.Reasoning = level
-			}
-		}})
 	}
-	params, err := s.paramAxes()
-	if err != nil {
-		return nil, err
-	}
-	return append(axes, params...), nil
+	all.add("reasoning", s.Reasoning, func(c *Condition, i int) {
+		if level := s.Reasoning[i]; level != "default" {
+			c.Prompting.Decoding.Reasoning = level
+		}
+	})
+	return all, s.addParams(&all)
 }
 
 func (s *Sweep) modelAxis(decoding crosstalk.Decoding) (axis, error) {
@@ -317,17 +318,17 @@ func (s *Sweep) modelAxis(decoding crosstalk.Decoding) (axis, error) {
 	}}, nil
 }
 
-// paramAxes makes an axis of each further setting.
-func (s *Sweep) paramAxes() ([]axis, error) {
+// addParams makes an axis of each further setting.
+func (s *Sweep) addParams(all *axes) error {
 	var names []string
 	values := map[string][]string{}
 	for _, param := range s.Params {
 		name, value, ok := strings.Cut(param, "=")
 		if !ok || name == "" {
-			return nil, crosstalk.BadOption("param", ": expected a name, = and a value: NAME=VALUE") // what it is may be a key
+			return crosstalk.BadOption("param", ": expected a name, = and a value: NAME=VALUE") // what it is may be a key
 		}
 		if secret := SecretField(name, value); secret != "" {
-			return nil, crosstalk.BadOption("param", " %s is a secret, and parameters are saved with the run: set a key in the environment (--key-var NAME), "+
+			return crosstalk.BadOption("param", " %s is a secret, and parameters are saved with the run: set a key in the environment (--key-var NAME), "+
 				"or send it with --header 'NAME=$VARIABLE'", secret)
 		}
 		if values[name] == nil {
@@ -335,17 +336,16 @@ func (s *Sweep) paramAxes() ([]axis, error) {
 		}
 		values[name] = append(values[name], value)
 	}
-	var axes []axis
 	for _, name := range names {
-		axes = append(axes, axis{name, values[name], func(c *Condition, i int) {
+		all.add(name, values[name], func(c *Condition, i int) {
 			var v any
 			if err := json.Unmarshal([]byte(values[name][i]), &v); err != nil {
 				v = values[name][i] // a bare word is a string
 			}
 			c.setExtra(name, v)
-		}})
+		})
 	}
-	return axes, nil
+	return nil
 }
 
 // secretName matches the names of fields that have a key, a token or a password
@@ -391,6 +391,20 @@ func secretIn(v any) string {
 // reasoningLevels are the values of Sweep.Reasoning.
 var reasoningLevels = []string{"default", crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium, crosstalk.ReasoningHigh}
 
+// keyVars are the environment variables that the sweep takes keys from, beside
+// those of providers.
+func (s *Sweep) keyVars() (names []string) {
+	if s.KeyVar != "" {
+		names = append(names, s.KeyVar)
+	}
+	for _, header := range s.Headers {
+		if _, value, _ := strings.Cut(header, "="); strings.HasPrefix(value, "$") {
+			names = append(names, value[1:])
+		}
+	}
+	return names
+}
+
 // setExtra sets a parameter that is sent unchanged.
 func (c *Condition) setExtra(name string, value any) {
 	if c.Prompting.Decoding.Extra == nil {
@@ -399,16 +413,8 @@ func (c *Condition) setExtra(name string, value any) {
 	c.Prompting.Decoding.Extra[name] = value
 }
 
-// setFormat sets one of the instrument's own settings.
-func (c *Condition) setFormat(name, value string) {
-	if c.Format == nil {
-		c.Format = map[string]string{}
-	}
-	c.Format[name] = value
-}
-
-// Describe names a condition in words, the model first.
-func Describe(name map[string]string) string {
+// describe names a condition in words, the model first.
+func describe(name map[string]string) string {
 	parts := []string{name["model"]}
 	for _, column := range slices.Sorted(maps.Keys(name)) {
 		if column != "model" {

@@ -18,7 +18,7 @@ func TestCross(t *testing.T) {
 		}
 		return a
 	}
-	conditions, err := cross([][]axis{{extra("a", 1, 2)}, {extra("b", "x")}, {extra("c", true, false)}})
+	conditions, err := cross([]axes{{extra("a", 1, 2)}, {extra("b", "x")}, {extra("c", true, false)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestCross(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	if _, err := cross([][]axis{{extra("top_k", 1, 2, 1)}}); err == nil || err.Error() != `duplicate top-k "1"` {
+	if _, err := cross([]axes{{extra("top_k", 1, 2, 1)}}); err == nil || err.Error() != `duplicate top-k "1"` {
 		t.Errorf("%v", err)
 	}
 }
@@ -94,7 +94,7 @@ func TestSecretParams(t *testing.T) {
 		"top_k=3": "", "max_tokens=4": "", "max_completion_tokens=4": "", "prompt_cache_key=a": "", "budget_tokens=3": "", "stop_token_ids=[1]": "",
 		"skip_special_tokens=true": "", "add_bos_token=true": "", "keyboard=a": "", "secretary=a": "", `extra={"tokens":1}`: "", "author=a": "",
 	} {
-		_, err := (&Sweep{Params: []string{param}}).paramAxes()
+		err := (&Sweep{Params: []string{param}}).addParams(&axes{})
 		if secret == "" && err != nil || secret != "" && (err == nil || !strings.Contains(err.Error(), " "+secret+" is a secret") || strings.Contains(err.Error(), "abc")) {
 			t.Errorf("%s: %v", param, err)
 		}

@@ -60,7 +60,7 @@ func (s *Sources) IDs() crosstalk.SuiteIDs {
 	ids := crosstalk.SuiteIDs{Column: "dataset", Each: map[string]string{}}
 	for dataset, g := range s.groups {
 		if dataset == "" {
-			ids.All = s.Names() + "@" + g.fingerprints.String()
+			ids.All = BaseNames(s.files) + "@" + g.fingerprints.String()
 		} else {
 			ids.Each[dataset] = strings.Join(g.names, "+") + "@" + g.fingerprints.String()
 		}
@@ -68,11 +68,11 @@ func (s *Sources) IDs() crosstalk.SuiteIDs {
 	return ids
 }
 
-// Names are the file names.
-func (s *Sources) Names() string {
-	names := make([]string, len(s.files))
-	for i, f := range s.files {
-		names[i] = BaseName(f)
+// BaseNames names the suite of answers in several files.
+func BaseNames(files []string) string {
+	names := make([]string, len(files))
+	for i, file := range files {
+		names[i] = BaseName(file)
 	}
 	return strings.Join(names, "+")
 }

@@ -101,6 +101,7 @@ func (v View) Check() error {
 // Reader reads the observations of a run, one after the other, as a view has them.
 type Reader struct {
 	view    View
+	sample  bool                       // labels have SampleColumn
 	samples map[string]int             // numbers of pooled samples
 	seen    map[string]map[string]bool // values of the columns that the view names
 
@@ -108,9 +109,11 @@ type Reader struct {
 	members []crosstalk.Observation // of last; nil before they are asked for
 }
 
-// Reader starts reading. It samples apart if a column names them.
-func (v View) Reader() *Reader {
+// Reader starts reading for figures by these columns. Labels have SampleColumn if it
+// is among them or the view's.
+func (v View) Reader(columns ...string) *Reader {
 	r := &Reader{view: v, samples: map[string]int{}, seen: map[string]map[string]bool{}}
+	r.sample = slices.Contains(slices.Concat(columns, v.columns()), SampleColumn)
 	for _, column := range v.columns() {
 		r.seen[column] = map[string]bool{}
 	}
@@ -135,10 +138,9 @@ func (v View) columns() (columns []string) {
 // item are different samples of it. So figures over them have the item's cluster:
 // all observations of an item, or of a larger cluster that it is in, are dependent.
 func (r *Reader) Read(o crosstalk.Observation) (crosstalk.Observation, bool) {
-	sample := strconv.Itoa(o.Sample + 1)
 	value := func(column string) string {
 		if column == SampleColumn {
-			return sample
+			return strconv.Itoa(o.Sample + 1)
 		}
 		if v, ok := o.Condition[column]; ok {
 			return v
@@ -155,10 +157,12 @@ func (r *Reader) Read(o crosstalk.Observation) (crosstalk.Observation, bool) {
 			return o, false
 		}
 	}
-	labels := make(map[string]string, len(o.Labels)+2)
-	maps.Copy(labels, o.Labels)
-	labels[SampleColumn] = sample
-	o.Labels = labels
+	if r.sample {
+		labels := make(map[string]string, len(o.Labels)+2)
+		maps.Copy(labels, o.Labels)
+		labels[SampleColumn] = strconv.Itoa(o.Sample + 1)
+		o.Labels = labels
+	}
 	if len(r.view.Pool) > 0 {
 		o = r.pool(o)
 	}

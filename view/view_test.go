@@ -21,7 +21,7 @@ func read(t *testing.T, v View, observations ...crosstalk.Observation) (list []s
 	if err := v.Check(); err != nil {
 		return nil, err
 	}
-	r := v.Reader()
+	r := v.Reader(SampleColumn)
 	for _, o := range observations {
 		before := fmt.Sprint(o)
 		if seen, in := r.Read(o); in {

@@ -37,20 +37,15 @@ func Show(w io.Writer, s *ask.Session, planned int) (stop func()) {
 // ShowScored writes how many answers have been scored, of the observations that an
 // observer (study.Study.Observe) is given, until stop is called, which can be done more
 // than once. The observer that it returns passes them on.
-func ShowScored(w io.Writer, observe func() func(crosstalk.Observation)) (
-	counting func() func(crosstalk.Observation), stop func(),
-) {
+func ShowScored(w io.Writer, observe func(crosstalk.Observation)) (counting func(crosstalk.Observation), stop func()) {
 	var n atomic.Int64
-	counting = func() func(crosstalk.Observation) {
-		n.Store(0)
-		next, last := observe(), crosstalk.Observation{}
-		return func(o crosstalk.Observation) {
-			next(o)
-			if o.Item != last.Item || o.Sample != last.Sample || o.Variant != last.Variant {
-				n.Add(1)
-			}
-			last = o
+	var last crosstalk.Observation
+	counting = func(o crosstalk.Observation) {
+		observe(o)
+		if o.Item != last.Item || o.Sample != last.Sample || o.Variant != last.Variant {
+			n.Add(1)
 		}
+		last = o
 	}
 	line := statusline.New(w)
 	return counting, line.Repeat(func() {

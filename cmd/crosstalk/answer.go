@@ -82,10 +82,8 @@ func parseNames(pairs []string) (report.Names, error) {
 // follow makes a study name its values, and keeps examples of the faults it finds.
 func (a *answerFlags) follow(s *study.Study) {
 	s.Names = a.names
-	s.Observe = func() func(crosstalk.Observation) {
-		a.examples = overview.NewExamples(s.Instrument, s.By)
-		return a.examples.Add
-	}
+	a.examples = overview.NewExamples(s.Instrument, s.By)
+	s.Observe = a.examples.Add
 }
 
 // print prints the figures.

@@ -9,8 +9,8 @@ import (
 	"crosstalk/guard"
 )
 
-// calls keeps for a while, by the id of a call, the language of its user and the verdict on its answer so far: a gateway
-// sends a streamed answer again and again, each time with more text, and it counts once.
+// calls keeps the language of a call's user and the verdict on its answer so far, by the id of the call, for a while: a
+// gateway sends a streamed answer again and again, each time with more text, and it counts once.
 type calls struct {
 	count func(expected string, v guard.Verdict) // an answer
 
@@ -67,8 +67,12 @@ func (c *calls) get(id string) *call {
 
 // forget forgets what is old or too much.
 func (c *calls) forget() {
-	for e := c.all.Front(); e != nil && (c.all.Len() > mostCalls || time.Since(e.Value.(*call).used) > longestCall); e = c.all.Front() {
-		of := c.all.Remove(e).(*call)
+	for e := c.all.Front(); e != nil; e = c.all.Front() {
+		of := e.Value.(*call)
+		if c.all.Len() <= mostCalls && time.Since(of.used) <= longestCall {
+			return
+		}
+		c.all.Remove(e)
 		delete(c.ids, of.id)
 		for i := range of.answers {
 			of.answers[i].settle(c.count)

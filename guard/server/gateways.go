@@ -70,7 +70,8 @@ func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
 					return err
 				}
 			}
-			if grown := s.calls.found(in.Call, i, text, v.Response); v.Action == Block && (!grown || s.certain(text, tag)) {
+			grown := s.calls.found(in.Call, i, text, v.Response)
+			if v.Action == Block && (!grown || s.certain(text, tag)) {
 				reasons = append(reasons, reason(v.Response))
 			}
 			return nil
@@ -86,7 +87,7 @@ func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// certain reports whether more text cannot make a wrong answer right, or the answer ends like a complete one.
+// certain reports whether more text cannot make a wrong answer right, or the answer ends as complete ones do.
 func (s *server) certain(text, tag string) bool {
 	if last, _ := utf8.DecodeLastRuneInString(strings.TrimSpace(text)); strings.ContainsRune(".!?…。！？।؟", last) {
 		return true
@@ -124,22 +125,14 @@ func reason(r guard.Response) string {
 	case guard.CannotTell:
 		return "cannot tell the language of the answer"
 	}
-	lines, words := 0, 0
 	var languages []string
 	for _, span := range r.Spans {
-		if span.Excuse != "" {
-			continue
-		}
-		if span.Kind == guard.Line {
-			lines++
-		} else {
-			words++
-		}
-		if !slices.Contains(languages, span.Language) {
+		if span.Excuse == "" && !slices.Contains(languages, span.Language) {
 			languages = append(languages, span.Language)
 		}
 	}
-	return fmt.Sprintf("the answer should be in %s; in another language (%s): lines %d, runs of words %d", r.Expected, strings.Join(languages, ", "), lines, words)
+	return fmt.Sprintf("the answer should be in %s; in another language (%s): lines %d, runs of words %d",
+		r.Expected, strings.Join(languages, ", "), r.Count(guard.Line), r.Count(guard.Word))
 }
 
 // promptfoo answers an assertion of the type webhook: whether the output is in the language that the URL, the variable

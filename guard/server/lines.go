@@ -29,7 +29,9 @@ type lines struct {
 }
 
 // newLines begins to read a body. It calls gone when the body ends too early.
-func newLines(body io.Reader, control *http.ResponseController, bodies *semaphore.Weighted, gone context.CancelFunc) *lines {
+func newLines(
+	body io.Reader, control *http.ResponseController, bodies *semaphore.Weighted, gone context.CancelFunc,
+) *lines {
 	l := &lines{control: control, bodies: bodies, read: make(chan struct{})}
 	l.more = sync.NewCond(&l.mu)
 	go l.fill(body, gone)
@@ -51,8 +53,8 @@ func (l *lines) fill(body io.Reader, gone context.CancelFunc) {
 	chunk, read := make([]byte, 4<<10), int64(0)
 	for {
 		n, err := body.Read(chunk)
-		if err == nil && bytes.IndexByte(chunk[:n], '\n') >= 0 { // after the end, the server itself waits for the client to go
-			extend()
+		if err == nil && bytes.IndexByte(chunk[:n], '\n') >= 0 {
+			extend() // not after the end: then the server itself waits for the client to go
 		}
 		read += int64(n)
 		l.mu.Lock()
@@ -69,7 +71,8 @@ func (l *lines) fill(body io.Reader, gone context.CancelFunc) {
 		case errors.As(err, &large):
 			err = tooLarge("The stream is larger than %d MiB.", mostStream>>20)
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			err = &refusal{http.StatusRequestTimeout, late, "The stream's next line did not arrive within 30 seconds, or it took longer than 10 minutes."}
+			err = &refusal{http.StatusRequestTimeout, late,
+				"The stream's next line did not arrive within 30 seconds, or it took longer than 10 minutes."}
 		default:
 			gone()
 		}

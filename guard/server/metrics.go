@@ -15,7 +15,7 @@ import (
 )
 
 // buckets are the upper bounds of the histogram of latencies, in seconds.
-var buckets = []float64{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1}
+var buckets = [...]float64{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1}
 
 // metrics counts verdicts and refusals, in the text format of Prometheus. Labels are languages that can be judged and
 // status codes, so they are few.
@@ -25,7 +25,7 @@ type metrics struct {
 	refusals map[int]int
 	passed   map[string]int // unchecked, by reason
 	alarms   map[string]int
-	times    []int // by bucket, not cumulative; the last counts longer ones
+	times    [len(buckets) + 1]int // by bucket, not cumulative; the last counts longer ones
 	sum      time.Duration
 	streams  int // open ones
 }
@@ -36,7 +36,9 @@ type verdictOf struct {
 }
 
 func newMetrics() *metrics {
-	return &metrics{verdicts: map[verdictOf]int{}, refusals: map[int]int{}, passed: map[string]int{}, alarms: map[string]int{}, times: make([]int, len(buckets)+1)}
+	return &metrics{
+		verdicts: map[verdictOf]int{}, refusals: map[int]int{}, passed: map[string]int{}, alarms: map[string]int{},
+	}
 }
 
 // base is the label of a tag: its language.
@@ -45,47 +47,35 @@ func base(tag string) string {
 	return cmp.Or(strings.ToLower(language), "unknown")
 }
 
-// judged counts the verdict on a text.
-func (m *metrics) judged(expected string, v guard.Verdict) {
+// count changes the counters.
+func (m *metrics) count(change func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.verdicts[verdictOf{base(expected), v}]++
+	change()
+}
+
+// judged counts the verdict on a text.
+func (m *metrics) judged(expected string, v guard.Verdict) {
+	m.count(func() { m.verdicts[verdictOf{base(expected), v}]++ })
 }
 
 // took counts the time to judge a text.
 func (m *metrics) took(d time.Duration) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	i, _ := slices.BinarySearch(buckets, d.Seconds())
-	m.times[i]++
-	m.sum += d
+	i, _ := slices.BinarySearch(buckets[:], d.Seconds())
+	m.count(func() {
+		m.times[i]++
+		m.sum += d
+	})
 }
 
-// unchecked counts what passed without a check, and says so for the first of each reason.
+// unchecked counts what passed without a check, and logs the first of each reason.
 func (m *metrics) unchecked(log io.Writer, reason string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.passed[reason]++; m.passed[reason] == 1 && log != nil {
-		fmt.Fprintf(log, "A gateway's request passed without a check: %s. /metrics counts more of them: crosstalk_guard_unchecked_total{reason=%q}.\n", said[reason], reason)
-	}
-}
-
-func (m *metrics) alarmed(tag string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.alarms[base(tag)]++
-}
-
-func (m *metrics) refused(status int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.refusals[status]++
-}
-
-func (m *metrics) streaming(n int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.streams += n
+	m.count(func() {
+		if m.passed[reason]++; m.passed[reason] == 1 && log != nil {
+			fmt.Fprintf(log, "A gateway's request passed without a check: %s. "+
+				"/metrics counts more of them: crosstalk_guard_unchecked_total{reason=%q}.\n", said[reason], reason)
+		}
+	})
 }
 
 func (s *server) writeMetrics(w http.ResponseWriter, _ *http.Request) {
@@ -94,43 +84,47 @@ func (s *server) writeMetrics(w http.ResponseWriter, _ *http.Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	head := func(name, kind, help string) { fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }
-	head("crosstalk_guard_verdicts_total", "counter", "Texts that were judged, by expected language and verdict.")
+	head := func(name, kind, help string) {
+		fmt.Fprintf(w, "# HELP crosstalk_guard_%s %s\n# TYPE crosstalk_guard_%[1]s %[3]s\n", name, help, kind)
+	}
+	line := func(name string, value any) { fmt.Fprintf(w, "crosstalk_guard_%s %v\n", name, value) }
+	head("verdicts_total", "counter", "Texts that were judged, by expected language and verdict.")
 	all, unclear := 0, 0
 	for _, v := range slices.SortedFunc(maps.Keys(m.verdicts), func(a, b verdictOf) int {
 		return cmp.Or(cmp.Compare(a.language, b.language), cmp.Compare(a.verdict, b.verdict))
 	}) {
-		fmt.Fprintf(w, "crosstalk_guard_verdicts_total{language=%q,verdict=%q} %d\n", v.language, v.verdict, m.verdicts[v])
+		line(fmt.Sprintf("verdicts_total{language=%q,verdict=%q}", v.language, v.verdict), m.verdicts[v])
 		all += m.verdicts[v]
 		if v.verdict == guard.CannotTell {
 			unclear += m.verdicts[v]
 		}
 	}
-	head("crosstalk_guard_growing", "gauge", "Answers of gateways that may still grow, and are not counted yet.")
-	fmt.Fprintf(w, "crosstalk_guard_growing %d\n", growing)
-	head("crosstalk_guard_cannot_tell_ratio", "gauge", "Share of the texts since the start whose verdict is cannot_tell.")
-	fmt.Fprintf(w, "crosstalk_guard_cannot_tell_ratio %g\n", float64(unclear)/float64(max(1, all)))
-	head("crosstalk_guard_alarms_total", "counter", "Parts in another language found in streams, by expected language.")
+	head("growing", "gauge", "Answers of gateways that may still grow, and are not counted yet.")
+	line("growing", growing)
+	head("cannot_tell_ratio", "gauge", "Share of the texts since the start whose verdict is cannot_tell.")
+	line("cannot_tell_ratio", float64(unclear)/float64(max(1, all)))
+	head("alarms_total", "counter", "Parts in another language found in streams, by expected language.")
 	for _, language := range slices.Sorted(maps.Keys(m.alarms)) {
-		fmt.Fprintf(w, "crosstalk_guard_alarms_total{language=%q} %d\n", language, m.alarms[language])
+		line(fmt.Sprintf("alarms_total{language=%q}", language), m.alarms[language])
 	}
-	head("crosstalk_guard_refused_total", "counter", "Requests that were refused, by status code.")
+	head("refused_total", "counter", "Requests that were refused, by status code.")
 	for _, status := range slices.Sorted(maps.Keys(m.refusals)) {
-		fmt.Fprintf(w, "crosstalk_guard_refused_total{status=\"%d\"} %d\n", status, m.refusals[status])
+		line(fmt.Sprintf("refused_total{status=\"%d\"}", status), m.refusals[status])
 	}
-	head("crosstalk_guard_unchecked_total", "counter", "Requests of gateways that passed without a check, by reason.")
+	head("unchecked_total", "counter", "Requests of gateways that passed without a check, by reason.")
 	for _, reason := range slices.Sorted(maps.Keys(said)) {
-		fmt.Fprintf(w, "crosstalk_guard_unchecked_total{reason=%q} %d\n", reason, m.passed[reason])
+		line(fmt.Sprintf("unchecked_total{reason=%q}", reason), m.passed[reason])
 	}
-	head("crosstalk_guard_streams", "gauge", "Streams that are open.")
-	fmt.Fprintf(w, "crosstalk_guard_streams %d\n", m.streams)
-	head("crosstalk_guard_check_seconds", "histogram", "Time to judge a text, each time, without network and waiting.")
+	head("streams", "gauge", "Streams that are open.")
+	line("streams", m.streams)
+	head("check_seconds", "histogram", "Time to judge a text, each time, without network and waiting.")
 	n := 0
 	for i, bound := range buckets {
 		n += m.times[i]
-		fmt.Fprintf(w, "crosstalk_guard_check_seconds_bucket{le=\"%g\"} %d\n", bound, n)
+		line(fmt.Sprintf("check_seconds_bucket{le=\"%g\"}", bound), n)
 	}
 	n += m.times[len(buckets)]
-	fmt.Fprintf(w, "crosstalk_guard_check_seconds_bucket{le=\"+Inf\"} %d\n", n)
-	fmt.Fprintf(w, "crosstalk_guard_check_seconds_sum %g\ncrosstalk_guard_check_seconds_count %d\n", m.sum.Seconds(), n)
+	line(`check_seconds_bucket{le="+Inf"}`, n)
+	line("check_seconds_sum", m.sum.Seconds())
+	line("check_seconds_count", n)
 }

@@ -46,7 +46,8 @@ func tooLarge(format string, args ...any) error {
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := &refusal{http.StatusBadRequest, noJSON, ""}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		err = &refusal{http.StatusServiceUnavailable, late, fmt.Sprintf("The request took longer than %v. Send less at a time.", longest)}
+		err = &refusal{http.StatusServiceUnavailable, late,
+			fmt.Sprintf("The request took longer than %v. Send less at a time.", longest)}
 	}
 	errors.As(err, &f)
 	message := err.Error()
@@ -57,7 +58,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 			return
 		}
 	}
-	s.refused(f.status)
+	s.count(func() { s.refusals[f.status]++ })
 	if f.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}

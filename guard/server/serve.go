@@ -15,8 +15,8 @@ import (
 const TokenVar = "CROSSTALK_GUARD_TOKEN"
 
 // Serve judges answers at an address until ctx ends, and then those in progress for at most five seconds longer. It
-// says on w where it listens, and what requests need: the token of the options, that of TokenVar, or, if others than this
-// machine have access, a new one.
+// writes to w where it listens and which token requests need: that of the options, that of TokenVar, or, if other
+// machines have access, a new one.
 func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 	at, err := access.Listen(addr, o.Hosts)
 	if err != nil {
@@ -32,7 +32,8 @@ func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 	fmt.Fprintf(w, "Checking answers at %s\n", at.URL)
 	switch {
 	case made:
-		fmt.Fprintf(w, "Requests need the header 'Authorization: Bearer %s'. The connection is not encrypted.\n", o.Token)
+		fmt.Fprintf(w, "Requests need the header 'Authorization: Bearer %s'. The connection is not encrypted.\n",
+			o.Token)
 	case o.Token != "":
 		fmt.Fprintf(w, "Requests need the token of %s.\n", TokenVar)
 	}

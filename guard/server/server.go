@@ -65,8 +65,9 @@ func (o Options) Check() error {
 func New(o Options) http.Handler { return newServer(o).handler() }
 
 func newServer(o Options) *server {
-	s := &server{Options: o, metrics: newMetrics(), bodies: semaphore.NewWeighted(mostBodies), cores: int64(runtime.GOMAXPROCS(0))}
-	s.working = semaphore.NewWeighted(s.cores)
+	cores := int64(runtime.GOMAXPROCS(0))
+	s := &server{Options: o, metrics: newMetrics(), bodies: semaphore.NewWeighted(mostBodies),
+		working: semaphore.NewWeighted(cores), cores: cores}
 	s.calls.count = s.judged
 	s.Checker.Check("Das ist ein kurzer Satz.", "de") // reads the models, so that the first request need not wait
 	return s
@@ -93,8 +94,8 @@ func (s *server) handler() http.Handler {
 	paths.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusNotFound, "Nothing is at this path. 'crosstalk guard --help' lists the paths.")
 	})
-	rules := access.Rules{Hosts: s.Hosts, Anyhow: s.Token != "", Body: mostSkipped, Time: longStream, Concurrent: connections, Command: "crosstalk guard",
-		Refuse: s.refuse, Admit: s.admit}
+	rules := access.Rules{Hosts: s.Hosts, Anyhow: s.Token != "", Body: mostSkipped, Time: longStream,
+		Concurrent: connections, Command: "crosstalk guard", Refuse: s.refuse, Admit: s.admit}
 	all := http.NewServeMux()
 	all.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") })
 	all.Handle("/", rules.Guard(paths))

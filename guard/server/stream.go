@@ -27,8 +27,8 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	// A stream that ends early may leave input unread. Then the connection
 	// cannot be used again, and a client must learn so from the header.
 	w.Header().Set("Connection", "close")
-	s.streaming(1)
-	defer s.streaming(-1)
+	s.count(func() { s.streams++ })
+	defer s.count(func() { s.streams-- })
 	ctx, gone := context.WithCancel(r.Context())
 	defer gone()
 	lines := newLines(http.MaxBytesReader(nil, r.Body, mostStream), control, s.bodies, gone)
@@ -46,7 +46,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 		}
 		f := &refusal{status: http.StatusBadRequest}
 		errors.As(err, &f)
-		s.refused(f.status)
+		s.count(func() { s.refusals[f.status]++ })
 		out.Encode(map[string]string{"error": err.Error()})
 		control.Flush()
 	}
@@ -106,7 +106,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		for _, a := range alarms {
-			s.alarmed(first.Language)
+			s.count(func() { s.alarms[base(first.Language)]++ })
 			if out.Encode(Alarm{a}) != nil {
 				return
 			}

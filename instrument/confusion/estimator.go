@@ -1,6 +1,7 @@
 package confusion
 
 import (
+	"cmp"
 	"slices"
 
 	"crosstalk"
@@ -68,7 +69,11 @@ func (e *estimator) Add(o crosstalk.Observation) {
 	if isUncertainty(o.Measure) {
 		name = uncertainties
 	}
-	cluster := e.groups.Cluster(o.Cluster)
+	named := o.Cluster
+	if isUncertainty(o.Measure) && e.rules.PerToken { // an answer's tokens are a cluster
+		named = cmp.Or(named, o.Item)
+	}
+	cluster := e.groups.Clusters.Number(named)
 	for _, g := range e.groups.Of(o.Condition, o.Labels, name, nil) {
 		g.Sum.add(o, cluster)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/guard"
-	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
 )
 
@@ -105,13 +104,13 @@ func (r Rules) Lines(language, answer string) (checked []crosstalk.Span) {
 	if err != nil {
 		return nil
 	}
-	var all []words.Range
+	var all []prose.Span
 	for _, p := range j.Parts {
 		if p.Verdict != guard.CannotTell {
 			all = append(all, p.Lines...)
 		}
 	}
-	slices.SortFunc(all, func(a, b words.Range) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortFunc(all, func(a, b prose.Span) int { return cmp.Compare(a.Start, b.Start) })
 	at := place{text: answer}
 	for _, l := range all {
 		checked = append(checked, at.span(start+l.Start, start+l.End))

@@ -1,7 +1,6 @@
 package confusion
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -29,7 +28,7 @@ type cell struct {
 	topP   float64 // of nuclei
 }
 
-func (s *sum) add(o crosstalk.Observation, cluster string) {
+func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster) {
 	if o.NotScored == NoLanguage {
 		s.noLanguage[o.Measure]++
 		return
@@ -68,9 +67,9 @@ func (s *sum) add(o crosstalk.Observation, cluster string) {
 		c.counts[countName(o.NotScored)]++
 	case weight > 1:
 		for range weight { // all have the mean of the answer: their sum is that of its tokens
-			c.values.Add(cmp.Or(cluster, o.Item), float64(o.Value))
+			c.values.Add(cluster, float64(o.Value))
 		}
-	case cluster == "":
+	case cluster == 0:
 		c.values.AddIndependent(float64(o.Value))
 	default:
 		c.values.Add(cluster, float64(o.Value))

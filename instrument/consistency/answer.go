@@ -45,14 +45,15 @@ func (o Overrides) ID() string {
 	}
 	var sum uint32
 	for answered, override := range o {
-		hash := sha256.Sum256(crosstalk.Canonical([]string{answered.Task, answered.Instruction, answered.Text, override.Class}))
+		parts := []string{answered.Task, answered.Instruction, answered.Text, override.Class}
+		hash := sha256.Sum256(crosstalk.Canonical(parts))
 		sum += binary.BigEndian.Uint32(hash[:])
 	}
 	return fmt.Sprintf("%08x", sum)
 }
 
 // read finds the class of an answer.
-func (s *scoring) read(form Form, of crosstalk.Answer, overrides Overrides) answer {
+func (s *scoring) read(form Form, of crosstalk.Answer) answer {
 	a := answer{Answer: of}
 	if r, ok := s.rewritten[form.Input]; ok && r.Texts == nil {
 		a.reason = NoRewriting
@@ -74,7 +75,7 @@ func (s *scoring) read(form Form, of crosstalk.Answer, overrides Overrides) answ
 		r := Read(s.Protocol, s.task, form.Instruction, a.Text)
 		a.class, a.rule, a.confidence = r.Class, r.Rule, r.Confidence
 	}
-	if o, ok := overrides[Answered{s.task.Name, string(form.Instruction), a.Text}]; ok {
+	if o, ok := s.Overrides[Answered{s.task.Name, string(form.Instruction), a.Text}]; ok && s.reading == Reviewed {
 		a.class, a.rule, a.confidence, a.override = o.Class, "review", read.Full, &o
 	}
 	return a

@@ -28,7 +28,8 @@ type estimator struct {
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	columns := slices.DeleteFunc(slices.Clone(by), func(column string) bool { return column == ByClass })
 	e := &estimator{rules: r, detail: slices.Contains(by, ByClass)}
-	e.groups = estimate.Groups[*sum]{Grouping: estimate.Grouping{By: columns, Apart: apart}, New: newSum, Describe: e.describe}
+	e.groups.Grouping, e.groups.Describe = estimate.Grouping{By: columns, Apart: apart}, e.describe
+	e.groups.New = func(map[string]string) *sum { return newSum(&e.groups.Clusters) }
 	return e
 }
 
@@ -42,7 +43,8 @@ func (e *estimator) describe(measure string, _, labels, extra map[string]string)
 	if of, set := extra["part"]; set {
 		part = of
 	}
-	f := estimate.Figure{By: e.groups.By, Unranked: []string{"pair", "part"}, Before: []int{slices.Index(measures, measure)},
+	place := slices.IndexFunc(Kind.Measures, func(m crosstalk.Measure) bool { return m.Key == measure })
+	f := estimate.Figure{By: e.groups.By, Unranked: []string{"pair", "part"}, Before: []int{place},
 		After: []int{e.groups.Rank("pair", labels["pair"]), slices.Index(Parts, Part(part))}}
 	classes := e.rules.classes(labels["task"])
 	for _, column := range ofClass {
@@ -53,7 +55,7 @@ func (e *estimator) describe(measure string, _, labels, extra map[string]string)
 
 // Add implements crosstalk.Estimator.
 func (e *estimator) Add(o crosstalk.Observation) {
-	cluster := e.groups.Cluster(o.Cluster)
+	cluster := e.groups.Clusters.Number(o.Cluster)
 	for _, s := range e.rules.shares(o, e.detail) {
 		for _, g := range e.groups.Of(o.Condition, o.Labels, s.measure, s.labels) {
 			g.Sum.add(o, s, cluster)

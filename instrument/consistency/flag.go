@@ -1,7 +1,6 @@
 package consistency
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,8 +16,8 @@ type Flag string
 // The flags.
 const (
 	Unchanged Flag = "unchanged" // it is the source
-	Length    Flag = "length"    // it is more than three times as long as the source, or less than a third, in bytes of UTF-8
-	Language  Flag = "language"  // it is identified as another language with a probability above 0.8
+	Length    Flag = "length"    // more than three times as long as the source, or less than a third, in bytes
+	Language  Flag = "language"  // identified as another language with a probability above 0.8
 	Lines     Flag = "lines"     // it has more lines than the source
 	Identical Flag = "identical" // two texts of an input became one
 )
@@ -30,10 +29,7 @@ const enough = 24 // bytes
 // once. lid may be nil.
 func FlagTexts(sense Sense, sources, texts []string, lid langid.Identifier) []Flag {
 	found := map[Flag]bool{}
-	for i, text := range texts {
-		if i >= len(sources) {
-			break
-		}
+	for i, text := range texts[:min(len(texts), len(sources))] {
 		source := sources[i]
 		short, long := min(len(source), len(text)), max(len(source), len(text))
 		found[Unchanged] = found[Unchanged] || strings.EqualFold(bare(source), bare(text))
@@ -81,5 +77,3 @@ func joinFlags(flags []Flag) string {
 	}
 	return strings.Join(names, ", ")
 }
-
-func sortedSenses[V any](m map[Sense]V) []Sense { return slices.Sorted(maps.Keys(m)) }

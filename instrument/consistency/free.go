@@ -17,7 +17,8 @@ const (
 	Yes
 )
 
-func verdictOf(same bool) Verdict {
+// VerdictOf is Yes or No.
+func VerdictOf(same bool) Verdict {
 	if same {
 		return Yes
 	}

@@ -40,7 +40,8 @@ func (in *Instrument) Forms() []Form {
 			source, rewritten := Sense(from), Sense(from).To(to)
 			for _, f := range []Form{{rewritten, rewritten}, {source, rewritten}, {rewritten, source}} {
 				_, part := f.Place()
-				if (part == Inputs || !in.Rewriting.InputsOnly(rewritten)) && (in.Senses.Parts == nil || slices.Contains(in.Senses.Parts, part)) {
+				asked := in.Senses.Parts == nil || slices.Contains(in.Senses.Parts, part)
+				if asked && (part == Inputs || !in.Rewriting.InputsOnly(rewritten)) {
 					add(f)
 				}
 			}
@@ -59,7 +60,9 @@ func (in *Instrument) Forms() []Form {
 // for the baseline. An instruction that is missing from Tasks in some sense is
 // rewritten too, and used without a review. If it is only to ask, it keeps and scores
 // no answers.
-func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
+func (in *Instrument) Measure(
+	ctx context.Context, ask crosstalk.Asker, item crosstalk.Item,
+) ([]crosstalk.Observation, error) {
 	task, err := in.taskOf(item)
 	if err != nil {
 		return nil, err
@@ -68,7 +71,8 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 	if task, err = in.withInstructions(ctx, ask, task, forms); err != nil {
 		return nil, err
 	}
-	asked := &asked{Instrument: in, ask: ask, item: item, task: task, answers: Answers{}, rewritten: map[Sense]*Rewritten{}}
+	asked := &asked{Instrument: in, ask: ask, item: item, task: task,
+		answers: Answers{}, rewritten: map[Sense]*Rewritten{}}
 	bySense := map[Sense][]Form{}
 	for _, form := range forms {
 		n := in.Samples
@@ -90,7 +94,7 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 	for sense, r := range asked.rewritten {
 		rewritten[sense] = *r
 	}
-	return in.score(ctx, ask, task, item, asked.answers, rewritten)
+	return in.score(ctx, scoring{ask: ask, item: item, task: task, answers: asked.answers, rewritten: rewritten})
 }
 
 // asked is an item that is being measured. Each goroutine writes only to its own
@@ -134,8 +138,10 @@ func (a *asked) ofInput(ctx context.Context, input Sense, forms []Form) error {
 }
 
 // withInstructions is the task with its instruction in the senses of all forms.
-func (in *Instrument) withInstructions(ctx context.Context, ask crosstalk.Asker, task crosstalk.Task, forms []Form) (crosstalk.Task, error) {
-	cloned := false
+func (in *Instrument) withInstructions(
+	ctx context.Context, ask crosstalk.Asker, task crosstalk.Task, forms []Form,
+) (crosstalk.Task, error) {
+	task.Instructions = maps.Clone(task.Instructions)
 	for _, form := range forms {
 		s := form.Instruction
 		if _, ok := task.Instructions[string(s)]; ok {
@@ -148,9 +154,6 @@ func (in *Instrument) withInstructions(ctx context.Context, ask crosstalk.Asker,
 		if err != nil {
 			return task, err
 		}
-		if !cloned {
-			task.Instructions, cloned = maps.Clone(task.Instructions), true
-		}
 		task.Instructions[string(s)] = r.Instruction()
 	}
 	return task, nil
@@ -158,11 +161,13 @@ func (in *Instrument) withInstructions(ctx context.Context, ask crosstalk.Asker,
 
 // Requests are the requests for the first sample of an item in the languages that it
 // was written in. The others depend on how the model rewrites these.
-func Requests(p crosstalk.PromptConfig, tasks []crosstalk.Task, i crosstalk.Item) (requests []crosstalk.NamedRequest) {
+func Requests(p crosstalk.PromptConfig, tasks []crosstalk.Task, i crosstalk.Item) []crosstalk.NamedRequest {
+	var requests []crosstalk.NamedRequest
 	t := tasks[slices.IndexFunc(tasks, func(t crosstalk.Task) bool { return t.Name == i.Input.Task })]
 	for _, language := range slices.Sorted(maps.Keys(i.Input.Texts)) {
 		if in, ok := t.Instructions[language]; ok {
-			requests = append(requests, crosstalk.NamedRequest{Name: language, Request: p.Request(t.Prompt(in, i.Input.Texts[language]), 0)})
+			request := p.Request(t.Prompt(in, i.Input.Texts[language]), 0)
+			requests = append(requests, crosstalk.NamedRequest{Name: language, Request: request})
 		}
 	}
 	return requests

@@ -1,6 +1,8 @@
 package consistency
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"crosstalk"
@@ -30,7 +32,7 @@ func (r Rewritten) describe(o *crosstalk.Observation, source []string) {
 
 // scoreRewritten observes the rewritten inputs.
 func (s *scoring) scoreRewritten() error {
-	for _, sense := range sortedSenses(s.rewritten) {
+	for _, sense := range slices.Sorted(maps.Keys(s.rewritten)) {
 		r := s.rewritten[sense]
 		o := s.observation(Rewriting, string(sense), "", 0)
 		source := s.item.Input.Texts[string(sense.Origin())]
@@ -123,11 +125,12 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 
 // BLEU of many items is a function of the sums of their counts, which
 // observations carry.
-var bleuNames = [...]string{"matches_1", "matches_2", "matches_3", "matches_4", "ngrams_1", "ngrams_2", "ngrams_3", "ngrams_4", "words", "reference_words", "texts"}
+var bleuNames = [...]string{"matches_1", "matches_2", "matches_3", "matches_4",
+	"ngrams_1", "ngrams_2", "ngrams_3", "ngrams_4", "words", "reference_words", "texts"}
 
 func bleuNumbers(b translation.BLEUStats) map[string]float64 {
 	numbers := map[string]float64{}
-	for i, n := range append(append(append([]int{}, b.Counts...), b.Totals...), b.SysLen, b.RefLen, b.Segments) {
+	for i, n := range slices.Concat(b.Counts, b.Totals, []int{b.SysLen, b.RefLen, b.Segments}) {
 		numbers[bleuNames[i]] = float64(n)
 	}
 	return numbers
@@ -135,6 +138,6 @@ func bleuNumbers(b translation.BLEUStats) map[string]float64 {
 
 func bleuStats(numbers map[string]float64) translation.BLEUStats {
 	at := func(i int) int { return int(numbers[bleuNames[i]]) }
-	return translation.BLEUStats{NRefs: 1, Counts: []int{at(0), at(1), at(2), at(3)}, Totals: []int{at(4), at(5), at(6), at(7)},
-		SysLen: at(8), RefLen: at(9), Segments: at(10)}
+	return translation.BLEUStats{NRefs: 1, Counts: []int{at(0), at(1), at(2), at(3)},
+		Totals: []int{at(4), at(5), at(6), at(7)}, SysLen: at(8), RefLen: at(9), Segments: at(10)}
 }

@@ -41,16 +41,16 @@ func (s *scoring) observation(measure, pair string, part Part, sample int) cross
 		condition = map[string]string{ReadingColumn: s.reading}
 		maps.Copy(condition, s.Condition)
 	}
-	return crosstalk.Observation{Measure: measure, Item: s.item.ID, Cluster: cmp.Or(s.item.Cluster, s.item.ID), Sample: sample, Variant: variant,
-		Value: crosstalk.Undefined, Condition: condition, Labels: labels}
+	return crosstalk.Observation{Measure: measure, Item: s.item.ID, Cluster: cmp.Or(s.item.Cluster, s.item.ID),
+		Sample: sample, Variant: variant, Value: crosstalk.Undefined, Condition: condition, Labels: labels}
 }
 
 // scoreAnswers observes each answer, and each beside that to the source.
-func (s *scoring) scoreAnswers(overrides Overrides) error {
+func (s *scoring) scoreAnswers() error {
 	answers := map[Form][]answer{}
 	for _, form := range s.forms {
 		for _, a := range s.answers[form] {
-			answers[form] = append(answers[form], s.read(form, a, overrides))
+			answers[form] = append(answers[form], s.read(form, a))
 		}
 	}
 	samples := s.samples()
@@ -231,9 +231,9 @@ func (s *scoring) repeat(o *crosstalk.Observation, source Form, this, next answe
 
 // incomparable is why two answers cannot be compared, "" if they can.
 func (s *scoring) incomparable(a, b answer) string {
-	for _, reason := range []string{string(crosstalk.Failed), string(crosstalk.Refused), string(crosstalk.Empty), NoRewriting, Missing} {
-		if a.reason == reason || b.reason == reason {
-			return reason
+	for _, reason := range []crosstalk.Status{crosstalk.Failed, crosstalk.Refused, crosstalk.Empty, NoRewriting, Missing} {
+		if a.reason == string(reason) || b.reason == string(reason) {
+			return string(reason)
 		}
 	}
 	if !s.Protocol.InvalidIsClass && (a.class == "" || b.class == "") {
@@ -246,7 +246,7 @@ func (s *scoring) incomparable(a, b answer) string {
 // instrument's comparer. It returns the answers that it asked for.
 func (s *scoring) same(question Form, a, b answer) (Verdict, []crosstalk.Key, error) {
 	if len(s.task.Classes) > 0 {
-		return verdictOf(a.class == b.class), nil, nil
+		return VerdictOf(a.class == b.class), nil, nil
 	}
 	return s.sameFree(question, a.class, b.class)
 }
@@ -261,7 +261,7 @@ func (s *scoring) right(form Form, a answer) (Verdict, []crosstalk.Key, error) {
 	case a.class == "":
 		return No, nil, nil
 	case len(s.task.Classes) > 0:
-		return verdictOf(a.class == gold), nil, nil
+		return VerdictOf(a.class == gold), nil, nil
 	}
 	return s.sameFree(form, gold, a.class)
 }
@@ -288,29 +288,28 @@ func keys(of ...crosstalk.Key) []crosstalk.Key {
 //	Rewriting    SourceInput, InputText, FlagsText
 //	ItemBLEU     InputText, Reference; counts of words and n-grams
 //	ROUGE1, ROUGE2, ROUGEL, Quality
-func (in *Instrument) Score(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item, answers Answers, rewritten map[Sense]Rewritten) ([]crosstalk.Observation, error) {
+func (in *Instrument) Score(
+	ctx context.Context, ask crosstalk.Asker, item crosstalk.Item, answers Answers, rewritten map[Sense]Rewritten,
+) ([]crosstalk.Observation, error) {
 	task, err := in.taskOf(item)
 	if err != nil {
 		return nil, err
 	}
-	return in.score(ctx, ask, task, item, answers, rewritten)
+	return in.score(ctx, scoring{ask: ask, item: item, task: task, answers: answers, rewritten: rewritten})
 }
 
-func (in *Instrument) score(ctx context.Context, ask crosstalk.Asker, task crosstalk.Task, item crosstalk.Item, answers Answers, rewritten map[Sense]Rewritten) ([]crosstalk.Observation, error) {
-	s := &scoring{Instrument: in, ctx: ctx, ask: ask, item: item, task: task, answers: answers, rewritten: rewritten,
-		forms: slices.SortedFunc(maps.Keys(answers), compareForms), bleu: map[Sense]float64{}}
+func (in *Instrument) score(ctx context.Context, s scoring) ([]crosstalk.Observation, error) {
+	s.Instrument, s.ctx, s.bleu = in, ctx, map[Sense]float64{}
+	s.forms = slices.SortedFunc(maps.Keys(s.answers), compareForms)
 	if err := s.scoreRewritten(); err != nil {
 		return nil, err
 	}
+	readings := []string{""}
 	if in.Overrides != nil {
-		s.reading = AsRead
+		readings = []string{AsRead, Reviewed}
 	}
-	if err := s.scoreAnswers(nil); err != nil {
-		return nil, err
-	}
-	if in.Overrides != nil {
-		s.reading = Reviewed
-		if err := s.scoreAnswers(in.Overrides); err != nil {
+	for _, s.reading = range readings {
+		if err := s.scoreAnswers(); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,9 @@
 package consistency
 
 import (
+	"cmp"
+	"slices"
+
 	"crosstalk"
 )
 
@@ -18,10 +21,6 @@ const (
 	LabelShare           = "label_share"              // share of a class among the answers
 	Transition           = "transition"               // share of a class among items that the source puts into another
 )
-
-// measures are all, in the order of tables.
-var measures = []string{Consistency, ConsistencyCorrect, ConsistencyIncorrect, ConsistencyBLEU50, ConsistencyChange, Accuracy, AccuracyChange,
-	InvalidShare, Rewriting, BLEU, ItemBLEU, ROUGE1, ROUGE2, ROUGEL, Quality, BLEUConsistency, BLEUAccuracy, LabelShare, Transition}
 
 // Above is the BLEU that items of ConsistencyBLEU50 exceed.
 const Above = 0.5
@@ -81,33 +80,33 @@ func (r Rules) consistencyShares(o crosstalk.Observation, own share, detail bool
 		}
 	}
 	if detail && (own.reason == "" || own.reason == Invalid) {
-		from := orInvalid(o.Text(SourceClass))
+		from := cmp.Or(o.Text(SourceClass), Invalid)
 		for _, to := range r.classes(o.Labels["task"]) {
 			shares = append(shares, share{measure: Transition, labels: map[string]string{"from": from, "to": to},
-				value: float64(verdictOf(orInvalid(o.Text(ClassText)) == to))})
+				value: float64(VerdictOf(cmp.Or(o.Text(ClassText), Invalid) == to))})
 		}
 	}
 	return shares
 }
 
 func (r Rules) answerShares(o crosstalk.Observation, own share, detail bool) []share {
-	shares := []share{own}
-	invalid := share{measure: InvalidShare, value: float64(verdictOf(o.Finding == Invalid)), reason: o.NotScored}
+	invalid := share{measure: InvalidShare, value: float64(VerdictOf(o.Finding == Invalid)), reason: o.NotScored}
 	if o.NotScored == NoGold || o.NotScored == Undefined {
 		invalid.reason = ""
 	}
-	shares = append(shares, invalid)
+	shares := []share{own, invalid}
 	if !detail {
 		return shares
 	}
 	byClass := func(found string, part Part, reason string) {
 		for _, class := range r.classes(o.Labels["task"]) {
-			shares = append(shares, share{measure: LabelShare, labels: map[string]string{"class": class, "part": string(part)},
-				value: float64(verdictOf(found == class)), reason: reason})
+			labels := map[string]string{"class": class, "part": string(part)}
+			value := float64(VerdictOf(found == class))
+			shares = append(shares, share{measure: LabelShare, labels: labels, value: value, reason: reason})
 		}
 	}
 	part := Part(o.Labels["part"])
-	byClass(orInvalid(o.Text(ClassText)), part, invalid.reason)
+	byClass(cmp.Or(o.Text(ClassText), Invalid), part, invalid.reason)
 	if gold := o.Text(GoldText); gold != "" && part == Source && o.Sample == 0 {
 		byClass(gold, Gold, "")
 	}
@@ -116,16 +115,8 @@ func (r Rules) answerShares(o crosstalk.Observation, own share, detail bool) []s
 
 // classes are those of a task, and Invalid.
 func (r Rules) classes(task string) []string {
-	classes := r.Classes[task]
-	if len(classes) == 0 {
+	if len(r.Classes[task]) == 0 {
 		return nil
 	}
-	return append(classes[:len(classes):len(classes)], Invalid)
-}
-
-func orInvalid(class string) string {
-	if class == "" {
-		return Invalid
-	}
-	return class
+	return append(slices.Clip(r.Classes[task]), Invalid)
 }

@@ -17,17 +17,18 @@ type sum struct {
 	items  estimate.Items
 
 	values        stats.Clusters
-	better, worse int                              // of changes
-	x, y          []float64                        // of correlations
-	bleu          map[string]translation.BLEUStats // by cluster
+	better, worse int       // of changes
+	x, y          []float64 // of correlations
+	bleu          map[stats.Cluster]translation.BLEUStats
+	clusters      *stats.ClusterNames
 }
 
-func newSum(map[string]string) *sum {
-	return &sum{bleu: map[string]translation.BLEUStats{},
+func newSum(clusters *stats.ClusterNames) *sum {
+	return &sum{bleu: map[stats.Cluster]translation.BLEUStats{}, clusters: clusters,
 		counts: map[string]int{Invalid: 0, "not_scored": 0, "empty": 0, "refused": 0, "failed": 0}}
 }
 
-func (g *sum) add(o crosstalk.Observation, s share, cluster string) {
+func (g *sum) add(o crosstalk.Observation, s share, cluster stats.Cluster) {
 	g.count(o, s)
 	if s.reason != "" {
 		return
@@ -87,9 +88,10 @@ func (g *sum) estimate(measure string) crosstalk.Estimate {
 var units = map[string]string{BLEUConsistency: "r", BLEUAccuracy: "r", Quality: "points"}
 
 var better = map[string]crosstalk.Direction{
-	Consistency: crosstalk.Higher, ConsistencyCorrect: crosstalk.Higher, ConsistencyBLEU50: crosstalk.Higher, ConsistencyChange: crosstalk.Higher,
-	Accuracy: crosstalk.Higher, AccuracyChange: crosstalk.Higher, InvalidShare: crosstalk.Lower,
-	Rewriting: crosstalk.Higher, BLEU: crosstalk.Higher, ItemBLEU: crosstalk.Higher, ROUGE1: crosstalk.Higher, ROUGE2: crosstalk.Higher, ROUGEL: crosstalk.Higher, Quality: crosstalk.Higher,
+	Consistency: crosstalk.Higher, ConsistencyCorrect: crosstalk.Higher, ConsistencyBLEU50: crosstalk.Higher,
+	ConsistencyChange: crosstalk.Higher, Accuracy: crosstalk.Higher, AccuracyChange: crosstalk.Higher,
+	InvalidShare: crosstalk.Lower, Rewriting: crosstalk.Higher, BLEU: crosstalk.Higher, ItemBLEU: crosstalk.Higher,
+	ROUGE1: crosstalk.Higher, ROUGE2: crosstalk.Higher, ROUGEL: crosstalk.Higher, Quality: crosstalk.Higher,
 }
 
 func (g *sum) mean(e *crosstalk.Estimate, bounds stats.Bounds) {
@@ -118,7 +120,8 @@ func (g *sum) test(e *crosstalk.Estimate) {
 func (g *sum) correlate(e *crosstalk.Estimate) {
 	c := stats.Pearson(g.x, g.y, estimate.Level)
 	estimate.Set(e, c.Value, c.Interval, nil)
-	e.Test = &crosstalk.Test{Method: "t", Statistic: crosstalk.Undefined, DF: crosstalk.Value(len(g.x) - 2), P: crosstalk.Value(c.P)}
+	e.Test = &crosstalk.Test{Method: "t", Statistic: crosstalk.Undefined,
+		DF: crosstalk.Value(len(g.x) - 2), P: crosstalk.Value(c.P)}
 	if e.Clusters < e.Observations {
 		e.Warnings = append(e.Warnings, "interval and p treat all pairs of values as independent")
 	}
@@ -127,18 +130,16 @@ func (g *sum) correlate(e *crosstalk.Estimate) {
 // corpus is the BLEU of all texts together, with an interval from resampling
 // clusters.
 func (g *sum) corpus(e *crosstalk.Estimate) {
-	var parts []translation.BLEUStats
-	for _, name := range slices.Sorted(maps.Keys(g.bleu)) {
-		parts = append(parts, g.bleu[name])
-	}
+	clusters := slices.SortedFunc(maps.Keys(g.bleu), g.clusters.Compare)
 	corpus := func(units []int) float64 {
 		total := translation.BLEUStats{}
 		for _, i := range units {
-			total.Add(parts[i])
+			total.Add(g.bleu[clusters[i]])
 		}
 		score, _ := translation.BLEU{}.Score(total) // tokens are counted already
 		return score.Score / 100
 	}
-	b := stats.UnitBootstrap(len(parts), corpus, stats.BootstrapOptions{Draws: draws, Level: estimate.Level, Seed: seed, Bounds: stats.Proportion})
+	b := stats.UnitBootstrap(len(clusters), corpus,
+		stats.BootstrapOptions{Draws: draws, Level: estimate.Level, Seed: seed, Bounds: stats.Proportion})
 	estimate.Set(e, b.Value, b.Interval, b.Warnings)
 }

@@ -1,7 +1,6 @@
 package leakage
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,7 +33,13 @@ type copyable struct {
 func copyableOf(c *crosstalk.Context, language string) copyable {
 	g := copyable{n: copiedWords, grams: map[string]bool{}, stops: language == "en" || strings.HasPrefix(language, "en-")}
 	words := g.words(c.Test.String())
-	if characters := len(slices.DeleteFunc(slices.Clone(words), func(w word) bool { return !w.character })); 2*characters > len(words) {
+	characters := 0
+	for _, w := range words {
+		if w.character {
+			characters++
+		}
+	}
+	if 2*characters > len(words) {
 		g.n = copiedCharacters
 	}
 	for _, gram := range g.of(words) {
@@ -120,34 +125,32 @@ func (g copyable) of(words []word) (grams []gram) {
 // copying returns the observations of what a pair of answers copies: the test's
 // answer, the control's, and their difference. whole is the observation of the
 // pair, without a similarity.
-func (in *Instrument) copying(item crosstalk.Item, whole crosstalk.Observation, test, control *crosstalk.Answer) []crosstalk.Observation {
+func (in *Instrument) copying(
+	item crosstalk.Item, whole crosstalk.Observation, test, control *crosstalk.Answer,
+) []crosstalk.Observation {
 	o := whole
 	o.Condition, o.Measure = with(in.Condition, SimilarityColumn, byWords), MeasureCopied
 	g := copyableOf(item.Pair.Context, item.Labels[LanguageColumn])
 	o.AddText(crosstalk.Given, Carried, item.Pair.Context.Test.String())
 	ofControl, difference := o, o
 	ofControl.Measure, difference.Measure = MeasureControlCopied, MeasureCopying
-	switch {
-	case o.NotScored == NoText: // what is cut from an answer before it is compared can be copied
+	if o.NotScored == NoText { // what is cut from an answer before it is compared can be copied
 		o.NotScored = ""
-	case o.NotScored != "":
-		return []crosstalk.Observation{o, ofControl, difference}
 	}
-	if len(g.grams) == 0 {
+	if o.NotScored == "" && len(g.grams) == 0 {
 		o.NotScored = NothingToCopy
-		ofControl.NotScored, difference.NotScored = o.NotScored, o.NotScored
+	}
+	if ofControl.NotScored, difference.NotScored = o.NotScored, o.NotScored; o.NotScored != "" {
 		return []crosstalk.Observation{o, ofControl, difference}
 	}
 	a, b := len(g.in(in.answered(item, *test))) > 0, len(g.in(in.answered(item, *control))) > 0
-	ofControl.NotScored, difference.NotScored = "", ""
 	o.Value, o.Finding = share(a), NotCopied
 	ofControl.Value, difference.Value = share(b), share(a)-share(b)
 	if a {
 		o.Finding = Copied
 		shown := o.Text(Test)
 		for _, found := range g.in(shown) {
-			o.Spans = append(o.Spans, crosstalk.Span{Side: Test, Line: 1 + strings.Count(shown[:found.start], "\n"),
-				Start: found.start, End: found.end, Text: shown[found.start:found.end]})
+			o.Spans = append(o.Spans, spanIn(shown, found.start, found.end, 0))
 		}
 	}
 	return []crosstalk.Observation{o, ofControl, difference}

@@ -2,7 +2,6 @@ package leakage
 
 import (
 	"hash/fnv"
-	"slices"
 	"strings"
 
 	"crosstalk"
@@ -29,13 +28,15 @@ func (c *counted) add(o crosstalk.Observation) {
 	condition := with(o.Condition, SimilarityColumn, "")
 	delete(condition, SimilarityColumn)
 	name := string(crosstalk.Canonical(condition))
-	if _, known := c.similarities[name]; !known {
-		c.similarities[name] = o.Condition[SimilarityColumn]
+	first, known := c.similarities[name]
+	if !known {
+		first = o.Condition[SimilarityColumn]
+		c.similarities[name] = first
 	}
-	if c.similarities[name] != o.Condition[SimilarityColumn] {
+	if first != o.Condition[SimilarityColumn] {
 		return
 	}
-	cluster := c.groups.Cluster(o.Cluster)
+	cluster := c.groups.Clusters.Number(o.Cluster)
 	for _, g := range c.groups.Of(condition, o.Labels, MeasureRepeated, nil) {
 		g.Sum.add(o, cluster)
 	}
@@ -62,7 +63,7 @@ type tally struct {
 
 // control is the answers to the tests with one control.
 type control struct {
-	cluster  string
+	cluster  stats.Cluster
 	concepts map[uint64]bool
 	answers  map[uint64]*same
 	n        int
@@ -76,19 +77,13 @@ type same struct {
 }
 
 func newTally(map[string]string) *tally {
-	return &tally{answers: map[uint64]*control{}, counts: map[string]int{NotScored: 0,
-		string(crosstalk.Empty): 0, string(crosstalk.Refused): 0, string(crosstalk.Failed): 0}}
+	return &tally{answers: map[uint64]*control{}, counts: countsOf()}
 }
 
-func (t *tally) add(o crosstalk.Observation, cluster string) {
+func (t *tally) add(o crosstalk.Observation, cluster stats.Cluster) {
 	text := o.Text(Test)
 	if text == "" {
-		switch reason := crosstalk.Status(o.NotScored); reason {
-		case crosstalk.Empty, crosstalk.Refused, crosstalk.Failed:
-			t.counts[string(reason)]++
-		default:
-			t.counts[NotScored]++
-		}
+		t.counts[reasonOf(o)]++
 		return
 	}
 	t.items.Add(o.Sample)
@@ -114,7 +109,8 @@ func (t *tally) add(o crosstalk.Observation, cluster string) {
 
 // normal is a text without case, white space and the marks around it.
 func normal(text string) string {
-	return strings.TrimFunc(strings.ToLower(strings.Join(strings.Fields(text), " ")), func(r rune) bool { return !isWord(r) })
+	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
+	return strings.TrimFunc(text, func(r rune) bool { return !isWord(r) })
 }
 
 func hash(text string) uint64 {
@@ -151,9 +147,9 @@ func (t *tally) estimate(measure string, r Rules, by map[string]string, suites c
 		values = t.same()
 	}
 	mean := stats.Mean(values, stats.Proportion, estimate.Level)
-	e := crosstalk.Estimate{Measure: measure, N: min(t.items.N(), mean.N), Observations: mean.N, Clusters: mean.Clusters, Counts: t.counts,
-		Better: crosstalk.Lower, By: by,
-		Signature: estimate.Signature(by, slices.Concat([]string{measure, "suite:" + suites.Of(by)}, r.fields()[:1])...)}
+	e := crosstalk.Estimate{Measure: measure, N: min(t.items.N(), mean.N), Observations: mean.N,
+		Clusters: mean.Clusters, Counts: t.counts, Better: crosstalk.Lower, By: by,
+		Signature: estimate.Signature(by, measure, "suite:"+suites.Of(by), r.fields()[0])}
 	estimate.Set(&e, mean.Value, mean.Interval, mean.Warnings)
 	return e
 }

@@ -39,7 +39,7 @@ func (r Rules) Estimator(by []string) crosstalk.Estimator {
 
 // Add implements crosstalk.Estimator.
 func (e *estimator) Add(o crosstalk.Observation) {
-	cluster := e.groups.Cluster(o.Cluster)
+	cluster := e.groups.Clusters.Number(o.Cluster)
 	for _, g := range e.groups.Of(o.Condition, o.Labels, o.Measure, nil) {
 		g.Sum.add(o, cluster)
 	}

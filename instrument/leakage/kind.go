@@ -51,6 +51,7 @@ const (
 // Kind describes leakage for reports.
 var Kind = crosstalk.Kind{
 	Name:  "leakage",
+	Reads: []string{Concept, Test, Control},
 	Title: "Semantic leakage",
 	Sentence: "How often the answer to a prompt that mentions a concept is closer in meaning to the concept " +
 		"than the answer to the same prompt without it.",
@@ -62,20 +63,20 @@ var Kind = crosstalk.Kind{
 		Numbers:  []string{Test, Control}, Unscored: []string{NotScored}, Headline: true,
 	}, {
 		Key: MeasureClosest, Label: "leak rate (max)", Name: "Leak-Rate of the closest sentences",
-		Sentence: "Share of pairs of answers in which the sentence that is closest to the concept is in the answer to the prompt " +
-			"with the concept; a tie counts as half.",
+		Sentence: "Share of pairs of answers in which the sentence that is closest to the concept is in the answer " +
+			"to the prompt with the concept; a tie counts as half.",
 		Baseline: crosstalk.Baseline{Value: 0.5, Meaning: "no leakage"},
 		Numbers:  []string{Test, Control}, Unscored: []string{NotScored}, Headline: true,
 	}, {
 		Key: MeasureMean, Label: "leak rate (mean)", Name: "Leak-Rate of the mean over sentences",
-		Sentence: "Share of pairs of answers in which the sentences of the answer to the prompt with the concept are closer to the " +
-			"concept on average; a tie counts as half.",
+		Sentence: "Share of pairs of answers in which the sentences of the answer to the prompt with the concept " +
+			"are closer to the concept on average; a tie counts as half.",
 		Baseline: crosstalk.Baseline{Value: 0.5, Meaning: "no leakage"},
 		Numbers:  []string{Test, Control}, Unscored: []string{NotScored}, Headline: true,
 	}, {
 		Key: MeasureCopied, Label: "copied", Name: "copying rate",
-		Sentence: "Share of answers to the test that repeat three content words in a row of the text around the prompt, which " +
-			"neither the prompt nor the control's text has.",
+		Sentence: "Share of answers to the test that repeat three content words in a row of the text around the prompt, " +
+			"which neither the prompt nor the control's text has.",
 		Unscored: []string{NotScored},
 	}, {
 		Key: MeasureControlCopied, Label: "copied (control)", Name: "copying rate of the control",
@@ -92,21 +93,22 @@ var Kind = crosstalk.Kind{
 		Unscored: []string{NotScored},
 	}, {
 		Key: MeasureSame, Label: "same answer", Name: "the same answer to different concepts",
-		Sentence: "Share of answers to prompts with a concept that are the same as an answer to another concept with the same control.",
+		Sentence: "Share of answers to prompts with a concept that are the same as an answer to another concept " +
+			"with the same control.",
 		Unscored: []string{NotScored},
 	}},
 	Findings: []crosstalk.Finding{
-		{Key: Leaked, Titles: []string{Leaked}, Sentence: "the test answer is closer", Fault: true},
-		{Key: Tie, Titles: []string{Tie}, Sentence: "a tie"},
-		{Key: NotLeaked, Titles: []string{NotLeaked}, Sentence: "the control answer is closer"},
-		{Key: ClosestLeaked, Titles: []string{ClosestLeaked}, Sentence: "the closest sentence is in the test answer", Fault: true},
-		{Key: ClosestTie, Titles: []string{ClosestTie}, Sentence: "the closest sentences are a tie"},
-		{Key: ClosestNotLeaked, Titles: []string{ClosestNotLeaked}, Sentence: "the closest sentence is in the control answer"},
-		{Key: MeanLeaked, Titles: []string{MeanLeaked}, Sentence: "the test answer's sentences are closer on average", Fault: true},
-		{Key: MeanTie, Titles: []string{MeanTie}, Sentence: "the sentences are a tie on average"},
-		{Key: MeanNotLeaked, Titles: []string{MeanNotLeaked}, Sentence: "the control answer's sentences are closer on average"},
-		{Key: Copied, Titles: []string{Copied}, Sentence: "the test answer repeats the carrier", Fault: true},
-		{Key: NotCopied, Titles: []string{NotCopied}, Sentence: "the test answer does not repeat the carrier"},
+		finding(Leaked, "the test answer is closer", true),
+		finding(Tie, "a tie", false),
+		finding(NotLeaked, "the control answer is closer", false),
+		finding(ClosestLeaked, "the closest sentence is in the test answer", true),
+		finding(ClosestTie, "the closest sentences are a tie", false),
+		finding(ClosestNotLeaked, "the closest sentence is in the control answer", false),
+		finding(MeanLeaked, "the test answer's sentences are closer on average", true),
+		finding(MeanTie, "the sentences are a tie on average", false),
+		finding(MeanNotLeaked, "the control answer's sentences are closer on average", false),
+		finding(Copied, "the test answer repeats the carrier", true),
+		finding(NotCopied, "the test answer does not repeat the carrier", false),
 	},
 	Columns: []crosstalk.Column{
 		{Key: SimilarityColumn, Apart: true, Within: true},
@@ -130,4 +132,8 @@ var Kind = crosstalk.Kind{
 			Title: "leak rate and model size"},
 		{Form: crosstalk.GroupCharts, Measures: []string{Measure}},
 	},
+}
+
+func finding(key, sentence string, fault bool) crosstalk.Finding {
+	return crosstalk.Finding{Key: key, Titles: []string{key}, Sentence: sentence, Fault: fault}
 }

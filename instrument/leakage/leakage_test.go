@@ -44,8 +44,8 @@ func TestLeakValue(t *testing.T) {
 		{slack, 0.52, 0.5, 0.5}, {slack, 0.5, 0.52, 0.5}, {slack, 0.54, 0.5, 1}, {slack, 0.5, 0.54, 0},
 		{Protocol{Round: 0}, 0.6, 0.9, 0.5}, {Protocol{Round: 0}, 0.4, 0.9, 0},
 	} {
-		if got := c.p.LeakValue(c.test, c.control); got != c.want {
-			t.Errorf("round %d, tie %g: LeakValue(%v, %v) = %g, want %g", c.p.Round, c.p.Tie, c.test, c.control, got, c.want)
+		if got := c.p.leakValue(c.test, c.control); got != c.want {
+			t.Errorf("round %d, tie %g: leakValue(%v, %v) = %g, want %g", c.p.Round, c.p.Tie, c.test, c.control, got, c.want)
 		}
 	}
 }

@@ -12,7 +12,9 @@ var _ crosstalk.Instrument = (*Instrument)(nil)
 
 // Measure requests all samples of the item's two prompts and scores them, unless it
 // is only to ask: then it keeps no answer either.
-func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
+func (in *Instrument) Measure(
+	ctx context.Context, ask crosstalk.Asker, item crosstalk.Item,
+) ([]crosstalk.Observation, error) {
 	if item.Pair == nil {
 		return nil, fmt.Errorf("item %s has no test and control prompt: it is not a leakage item", item.ID)
 	}
@@ -40,7 +42,8 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker, item cro
 
 // Requests are the requests for the first sample of an item.
 func Requests(p crosstalk.PromptConfig, _ []crosstalk.Task, i crosstalk.Item) []crosstalk.NamedRequest {
-	return []crosstalk.NamedRequest{{Name: Test, Request: Request(p, i.Pair, true, 0)}, {Name: Control, Request: Request(p, i.Pair, false, 0)}}
+	return []crosstalk.NamedRequest{{Name: Test, Request: Request(p, i.Pair, true, 0)},
+		{Name: Control, Request: Request(p, i.Pair, false, 0)}}
 }
 
 // Request is the request for one sample of an item's test or control prompt.
@@ -52,7 +55,6 @@ func Request(p crosstalk.PromptConfig, of *crosstalk.Pair, test bool, sample int
 		return p.CarriedRequest(c.Carrier, c.Control, c.Prompt, sample)
 	case test:
 		return p.RequestAfter(of.Before, of.Test, sample)
-	default:
-		return p.RequestAfter(of.Before, of.Control, sample)
 	}
+	return p.RequestAfter(of.Before, of.Control, sample)
 }

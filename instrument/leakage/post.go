@@ -16,9 +16,9 @@ type Post string
 const (
 	None         Post = "none"          // nothing (Smilga's notebook)
 	Period       Post = "period"        // all after the first period
-	PromptPeriod Post = "prompt-period" // the prompt, wherever the answer repeats it, then all after the first period (Gonen et al. 2024, section 3.1)
+	PromptPeriod Post = "prompt-period" // Period, and the prompt wherever it is repeated (Gonen et al. 2024, section 3.1)
 	Stop         Post = "stop"          // all after the first . ! or ? (Smilga 2025)
-	Sentence     Post = "sentence"      // a repeated prompt at the start, then all after the first sentence; knows initials, abbreviations and decimals
+	Sentence     Post = "sentence"      // a repeated prompt at the start, then all after the first sentence
 )
 
 // Posts are all values of Post.
@@ -80,10 +80,10 @@ func leading(r rune) bool {
 // inside a word of the answer ("He works as a" in "He works as an actor") that
 // word stays whole.
 func cutRepeated(answer, text string) string {
-	if text == "" || len(answer) < len(text) || !utf8.ValidString(answer[:len(text)]) || !strings.EqualFold(answer[:len(text)], text) {
+	end := len(text)
+	if end == 0 || end > len(answer) || !utf8.ValidString(answer[:end]) || !strings.EqualFold(answer[:end], text) {
 		return answer
 	}
-	end := len(text)
 	if last, size := utf8.DecodeLastRuneInString(answer[:end]); !boundary(last, firstRune(answer[end:])) {
 		for end -= size; end > 0; end -= size {
 			if last, size = utf8.DecodeLastRuneInString(answer[:end]); !isWord(last) {
@@ -133,7 +133,8 @@ func firstSentence(s string) string {
 		case next != utf8.RuneError && strings.ContainsRune(spacedStops+unspacedStops, next):
 			continue // the last of a run decides
 		case strings.ContainsRune(unspacedStops, r):
-		case after != "" && !unicode.IsSpace(next) && !unicode.In(next, unicode.Pe, unicode.Pf, unicode.Po) && !unicode.In(last, unspaced...):
+		case after != "" && !unicode.IsSpace(next) && !unicode.In(next, unicode.Pe, unicode.Pf, unicode.Po) &&
+			!unicode.In(last, unspaced...):
 			continue
 		case r == '.' && after != "" && isAbbreviation(before, after, following):
 			continue
@@ -149,7 +150,8 @@ func firstSentence(s string) string {
 // following as the next letter, ends no sentence.
 func isAbbreviation(before, after string, following rune) bool {
 	previous, word := "", before
-	if i := strings.LastIndexFunc(before, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("(\"'“‘„«", r) }); i >= 0 {
+	edge := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("(\"'“‘„«", r) }
+	if i := strings.LastIndexFunc(before, edge); i >= 0 {
 		_, size := utf8.DecodeRuneInString(before[i:])
 		previous, word = strings.TrimSpace(before[:i]), before[i+size:]
 	}
@@ -164,7 +166,8 @@ func isAbbreviation(before, after string, following rune) bool {
 		return true // "1. A carrot 2. ..."
 	case abbreviatedPair.MatchString(word + "." + after): // z. B.
 		return true
-	case !unicode.IsUpper(firstRune(word)) && abbreviatedPair.MatchString(previous[strings.LastIndexByte(previous, ' ')+1:]+" "+word+"."): // т. е.
+	case !unicode.IsUpper(firstRune(word)) && // т. е.
+		abbreviatedPair.MatchString(previous[strings.LastIndexByte(previous, ' ')+1:]+" "+word+"."):
 		return !unicode.IsUpper(following)
 	}
 	letters := strings.Split(word, ".") // J of J. K., p.m, P.E, z.B
@@ -205,8 +208,9 @@ func removeWord(text, word string) string {
 		}
 		start, end := from+at[0], from+at[1]
 		last, _ := utf8.DecodeLastRuneInString(text[:end])
-		if previous, _ := utf8.DecodeLastRuneInString(text[:start]); start > 0 && !boundary(previous, firstRune(text[start:])) ||
-			end < len(text) && !boundary(last, firstRune(text[end:])) {
+		previous, _ := utf8.DecodeLastRuneInString(text[:start])
+		begins := start == 0 || boundary(previous, firstRune(text[start:]))
+		if !begins || end < len(text) && !boundary(last, firstRune(text[end:])) {
 			_, size := utf8.DecodeRuneInString(text[start:])
 			from = start + size
 			continue
@@ -228,7 +232,8 @@ func boundary(before, after rune) bool {
 	return !isWord(before) || !isWord(after) || unicode.In(before, unspaced...) || unicode.In(after, unspaced...)
 }
 
-var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana,
+	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
 func isWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r))

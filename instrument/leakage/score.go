@@ -1,6 +1,7 @@
 package leakage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -16,7 +17,9 @@ import (
 // Score turns answers into observations: test[k] and control[k] are sample
 // first+k. It is the part of Measure after the requests. If one list is longer,
 // its rest is reported as unpaired.
-func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int, test, control []crosstalk.Answer) ([]crosstalk.Observation, error) {
+func (in *Instrument) Score(
+	ctx context.Context, item crosstalk.Item, first int, test, control []crosstalk.Answer,
+) ([]crosstalk.Observation, error) {
 	if item.Pair == nil {
 		return nil, fmt.Errorf("item %s has no test and control prompt: it is not a leakage item", item.ID)
 	}
@@ -68,13 +71,26 @@ func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int,
 	return observations, nil
 }
 
+// Score compares an answer to a prompt that mentions the concept with one to the same
+// prompt without it, by the default protocol. The observation's value is the leak value;
+// its numbers are the similarities.
+func Score(
+	ctx context.Context, sim similarity.Similarity, concept, test, control string,
+) (crosstalk.Observation, error) {
+	in := Instrument{Protocol: Protocols[0], Similarities: []similarity.Similarity{sim}}
+	item := crosstalk.Item{ID: concept, Pair: &crosstalk.Pair{Concept: concept}}
+	list, err := in.Score(ctx, item, 0, []crosstalk.Answer{{Status: crosstalk.Text, Text: test}},
+		[]crosstalk.Answer{{Status: crosstalk.Text, Text: control}})
+	if err != nil {
+		return crosstalk.Observation{}, err
+	}
+	return list[0], nil
+}
+
 // observe makes the observation of one pair of answers, without its scores.
 func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *crosstalk.Answer) crosstalk.Observation {
-	o := crosstalk.Observation{Measure: Measure, Item: item.ID, Cluster: item.Cluster, Sample: sample,
+	o := crosstalk.Observation{Measure: Measure, Item: item.ID, Cluster: cmp.Or(item.Cluster, item.ID), Sample: sample,
 		Value: crosstalk.Undefined, Labels: item.Labels}
-	if o.Cluster == "" {
-		o.Cluster = item.ID
-	}
 	var statuses [2]crosstalk.Status
 	o.AddText(crosstalk.Topic, Concept, item.Pair.Concept)
 	for i, side := range []struct {
@@ -99,7 +115,7 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 		o.AddText(crosstalk.Side, side.name, text)
 	}
 	for _, reason := range []crosstalk.Status{crosstalk.Failed, crosstalk.Refused, crosstalk.Empty, Unpaired, NoText} {
-		if statuses[0] == reason || statuses[1] == reason {
+		if slices.Contains(statuses[:], reason) {
 			o.NotScored = string(reason)
 			break
 		}
@@ -138,12 +154,12 @@ func (p Protocol) compare(o *crosstalk.Observation, test, control float64, found
 		return
 	}
 	o.NotScored, o.Numbers = "", map[string]float64{Test: test, Control: control}
-	o.Value = crosstalk.Value(p.LeakValue(test, control))
+	o.Value = crosstalk.Value(p.leakValue(test, control))
 	o.Finding = found[int(2-2*o.Value)]
 }
 
-// LeakValue compares the similarities of the concept to the two answers.
-func (p Protocol) LeakValue(test, control float64) float64 {
+// leakValue compares the similarities of the concept to the two answers.
+func (p Protocol) leakValue(test, control float64) float64 {
 	if p.Round != Exact {
 		test, control = round(test, p.Round), round(control, p.Round)
 	}
@@ -172,10 +188,8 @@ func at(answers []crosstalk.Answer, k int) *crosstalk.Answer {
 }
 
 func with(m map[string]string, key, value string) map[string]string {
-	m = maps.Clone(m)
-	if m == nil {
-		m = map[string]string{}
-	}
-	m[key] = value
-	return m
+	all := map[string]string{}
+	maps.Copy(all, m)
+	all[key] = value
+	return all
 }

@@ -22,17 +22,34 @@ type sum struct {
 }
 
 func newSum(map[string]string) *sum {
-	return &sum{unscored: map[string]int{}, counts: map[string]int{Ties: 0, Identical: 0, NotScored: 0,
-		string(crosstalk.Empty): 0, string(crosstalk.Refused): 0, string(crosstalk.Failed): 0}}
+	return &sum{unscored: map[string]int{}, counts: countsOf(Ties, Identical)}
 }
 
-func (s *sum) add(o crosstalk.Observation, cluster string) {
+// without are the counts of what has no value.
+var without = []string{NotScored, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed)}
+
+// countsOf starts the counts without and others.
+func countsOf(others ...string) map[string]int {
+	counts := map[string]int{}
+	for _, name := range append(others, without...) {
+		counts[name] = 0
+	}
+	return counts
+}
+
+// reasonOf is the count of an observation for which it has no value.
+func reasonOf(o crosstalk.Observation) string {
+	if slices.Contains(without, o.NotScored) {
+		return o.NotScored
+	}
+	return NotScored
+}
+
+func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster) {
 	if o.NotScored != "" || !o.Value.Defined() {
-		switch reason := crosstalk.Status(o.NotScored); reason {
-		case crosstalk.Empty, crosstalk.Refused, crosstalk.Failed:
-			s.counts[string(reason)]++
-		default:
-			s.counts[NotScored]++
+		reason := reasonOf(o)
+		s.counts[reason]++
+		if reason == NotScored {
 			s.unscored[o.NotScored]++
 		}
 		return
@@ -49,49 +66,32 @@ func (s *sum) add(o crosstalk.Observation, cluster string) {
 }
 
 func (s *sum) estimate(measure string, r Rules, by map[string]string, suites crosstalk.SuiteIDs) crosstalk.Estimate {
-	if slices.Contains(copies, measure) {
-		return s.copying(measure, r, by, suites)
-	}
-	mean := stats.Mean(&s.values, stats.Proportion, estimate.Level)
-	test, method := stats.TTest(&s.values, 0.5), "t"
-	if r.ClusterTest {
-		test, method = stats.ClusterTTest(&s.values, 0.5), "cluster-t"
-	}
-	e := crosstalk.Estimate{
-		Measure: measure, N: s.items.N(), Observations: mean.N, Clusters: mean.Clusters, Counts: s.counts,
-		Test: &crosstalk.Test{Method: method, Null: 0.5, Statistic: crosstalk.Value(test.Statistic),
-			DF: crosstalk.Value(test.DF), P: crosstalk.Value(test.P)},
-		Effect: &crosstalk.Effect{Name: "mean similarity difference", Value: crosstalk.Undefined},
-		Better: crosstalk.Lower, By: by, Signature: r.signature(measure, by, suites),
-	}
-	if mean.N > 0 {
-		e.Effect.Value = crosstalk.Value(s.distance / float64(mean.N))
-	}
-	estimate.Set(&e, mean.Value, mean.Interval, mean.Warnings)
-	e.Warnings = append(e.Warnings, s.explain(mean.N)...)
-	return e
-}
-
-// copies are the measures of what answers copy.
-var copies = []string{MeasureCopied, MeasureControlCopied, MeasureCopying}
-
-// copying is the estimate of one of copies: of shares, or of their difference,
-// which is tested against none.
-func (s *sum) copying(measure string, r Rules, by map[string]string, suites crosstalk.SuiteIDs) crosstalk.Estimate {
-	delete(s.counts, Ties)
-	delete(s.counts, Identical)
-	e := crosstalk.Estimate{Measure: measure, N: s.items.N(), Counts: s.counts, By: by, Better: crosstalk.Lower, Signature: r.signature(measure, by, suites)}
-	bounds := stats.Proportion
+	e := crosstalk.Estimate{Measure: measure, N: s.items.N(), Counts: s.counts, Better: crosstalk.Lower,
+		By: by, Signature: r.signature(measure, by, suites)}
+	bounds, null := stats.Proportion, 0.5
 	if measure == MeasureCopying {
-		bounds = stats.Difference
-		test, method := stats.TTest(&s.values, 0), "t"
-		if r.ClusterTest {
-			test, method = stats.ClusterTTest(&s.values, 0), "cluster-t"
-		}
-		e.Test = &crosstalk.Test{Method: method, Statistic: crosstalk.Value(test.Statistic), DF: crosstalk.Value(test.DF), P: crosstalk.Value(test.P)}
+		bounds, null = stats.Difference, 0
 	}
 	mean := stats.Mean(&s.values, bounds, estimate.Level)
 	e.Observations, e.Clusters = mean.N, mean.Clusters
+	copies := measure == MeasureCopied || measure == MeasureControlCopied
+	if !copies {
+		test, method := stats.TTest(&s.values, null), "t"
+		if r.ClusterTest {
+			test, method = stats.ClusterTTest(&s.values, null), "cluster-t"
+		}
+		e.Test = &crosstalk.Test{Method: method, Null: null, Statistic: crosstalk.Value(test.Statistic),
+			DF: crosstalk.Value(test.DF), P: crosstalk.Value(test.P)}
+	}
+	if copies || measure == MeasureCopying {
+		delete(s.counts, Ties)
+		delete(s.counts, Identical)
+	} else {
+		e.Effect = &crosstalk.Effect{Name: "mean similarity difference", Value: crosstalk.Undefined}
+		if mean.N > 0 {
+			e.Effect.Value = crosstalk.Value(s.distance / float64(mean.N))
+		}
+	}
 	estimate.Set(&e, mean.Value, mean.Interval, mean.Warnings)
 	e.Warnings = append(e.Warnings, s.explain(mean.N)...)
 	return e
@@ -105,7 +105,7 @@ const manyUnscored = 0.1
 // first.
 func (s *sum) explain(scored int) []string {
 	n, all := s.counts[NotScored], scored
-	for _, key := range []string{NotScored, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed)} {
+	for _, key := range without {
 		all += s.counts[key]
 	}
 	if float64(n) <= manyUnscored*float64(all) {

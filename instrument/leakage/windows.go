@@ -13,18 +13,17 @@ import (
 type windows struct{ test, control []string }
 
 // windowsOf splits two answers into sentences, without what the item removes.
-func windowsOf(test, control string, words []string) (w windows) {
-	for _, side := range []struct {
-		text  string
-		parts *[]string
-	}{{test, &w.test}, {control, &w.control}} {
-		for _, sentence := range sentences(side.text) {
-			if sentence = remove(sentence, words); strings.ContainsFunc(sentence, isWord) {
-				*side.parts = append(*side.parts, sentence)
-			}
+func windowsOf(test, control string, words []string) windows {
+	return windows{sentencesWithout(test, words), sentencesWithout(control, words)}
+}
+
+func sentencesWithout(text string, words []string) (list []string) {
+	for _, sentence := range sentences(text) {
+		if sentence = remove(sentence, words); strings.ContainsFunc(sentence, isWord) {
+			list = append(list, sentence)
 		}
 	}
-	return w
+	return list
 }
 
 // sentences are the sentences of a text in their order, without white space
@@ -84,17 +83,20 @@ func summary(scores []float64) (at int, largest, mean float64) {
 // spanOf is the window at a position as a span of the whole text, which the
 // windows follow each other in; none if it is not found there.
 func spanOf(text string, parts []string, at int, score float64) []crosstalk.Span {
-	start := 0
-	for i := range at + 1 {
-		found := strings.Index(text[start:], parts[i])
+	start, end := 0, 0
+	for _, part := range parts[:at+1] {
+		found := strings.Index(text[end:], part)
 		if found < 0 {
 			return nil
 		}
-		start += found
-		if i < at {
-			start += len(parts[i])
-		}
+		start = end + found
+		end = start + len(part)
 	}
-	return []crosstalk.Span{{Side: Test, Line: 1 + strings.Count(text[:start], "\n"), Start: start, End: start + len(parts[at]),
-		Text: parts[at], Score: score}}
+	return []crosstalk.Span{spanIn(text, start, end, score)}
+}
+
+// spanIn is a part of the answer to the test.
+func spanIn(text string, start, end int, score float64) crosstalk.Span {
+	return crosstalk.Span{Side: Test, Line: 1 + strings.Count(text[:start], "\n"), Start: start, End: end,
+		Text: text[start:end], Score: score}
 }

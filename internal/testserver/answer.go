@@ -1,6 +1,7 @@
 package testserver
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -24,32 +25,16 @@ func Continue(r Request) Reply {
 		fmt.Fprintf(h, "sample %d", r.Sample)
 	}
 	sum := h.Sum(nil)
-	return Reply{Text: openings[int(sum[0])%len(openings)] + closings[int(sum[1])%len(closings)]}
+	pick := func(i int, list []string) string { return list[int(sum[i])%len(list)] }
+	return Reply{Text: pick(0, data().Openings) + pick(1, data().Closings)}
 }
 
-var openings = []string{
-	"a bowl of lentil soup", "the old lighthouse", "a walk along the harbour", "fresh bread with butter",
-	"a song about the rain", "the second drawer on the left", "a letter from his aunt", "warm socks",
-	"a bicycle with one gear", "the market on Thursday", "a map of the coast", "her grandmother's recipe",
-	"a quiet evening at home", "the smell of cut grass", "a train to the mountains", "three green apples",
-	"a chess set made of stone", "the last row of the cinema", "a jar of honey", "an early start",
-	"the garden behind the school", "a pair of red gloves", "a story nobody finished", "the long way round",
-	"a cup of black tea", "the window facing north", "a box of pencils", "two tickets to the theatre",
-	"a stray dog called Button", "the bridge over the canal", "a handful of walnuts", "an umbrella with a broken rib",
-}
-
-var closings = []string{
-	".", ", and nothing else.", " on a cold morning.", ", at least on weekdays.", " with a little salt.",
-	", as everyone in town knows.", " before the guests arrive.", ", which surprised us all.", " and a good book.",
-	" after work.", ", though he never says so.", " in the middle of winter.", " for the whole family.",
-	", if there is time.", " near the railway station.", ", and it always has been.",
-}
-
-// Embed is the default [Options.Embed]: the normalised sum of one
-// pseudo-random vector for each word, so texts that share words are close.
-func Embed(s string, dimensions int) []float64 {
+// embed is the vector of a text: the normalised sum of one pseudo-random vector
+// for each word, so texts that share words are close.
+func embed(s string, dimensions int) []float64 {
 	v := make([]float64, dimensions)
-	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	words := strings.FieldsFunc(strings.ToLower(s), between)
 	for _, w := range append(words, "\x00") { // so that no text has a zero vector
 		for i := range v {
 			if i%4 == 0 {
@@ -102,17 +87,38 @@ func tokens(s string) []string {
 type choice struct {
 	Reply
 	sample   int
-	stopped  string // the stop sequence that ended it, or ""
+	Stopped  string // the stop sequence that ended it, or ""
 	tokens   []string
-	produced int // completion tokens, reasoning included
-	profile  *profile
+	Produced int // completion tokens, reasoning included
+
+	// As it is shown.
+	Content  any // of a chat's message: the text, or nil
+	Shown    string
+	Logprobs *logprobs
+}
+
+// Thought is what the model thought.
+func (c choice) Thought() string { return thoughts(c.Reasoning) }
+
+// Spoken is the number of tokens without the thoughts.
+func (c choice) Spoken() int { return c.Produced - c.Reasoning }
+
+// Reason is Anthropic's word for the reason to stop.
+func (c choice) Reason() string {
+	switch {
+	case c.Refusal != "":
+		return "refusal"
+	case c.Stopped != "":
+		return "stop_sequence"
+	}
+	return map[string]string{"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}[c.Finish]
 }
 
 // choose asks for one reply and puts it in the shape that the request's limits
 // and the outcome give it.
 func (s *Server) choose(r Request, q *query, o Fault) choice {
-	c := choice{Reply: s.opts.Answer(r), sample: r.Sample, profile: q.profile}
-	if q.profile != nil && q.profile.thinks != nil && q.profile.thinks(q.params) && c.Reasoning == 0 {
+	c := choice{Reply: s.opts.Answer(r), sample: r.Sample}
+	if c.Reasoning == 0 && q.Profile.thinks(q.params) {
 		c.Reasoning = thoughtTokens
 		if r.MaxTokens > 0 {
 			c.Reasoning = min(c.Reasoning, r.MaxTokens)
@@ -122,29 +128,24 @@ func (s *Server) choose(r Request, q *query, o Fault) choice {
 	case Empty:
 		c.Reply = Reply{}
 	case Thinking:
-		c.Reply = Reply{Finish: "length", Reasoning: r.MaxTokens}
-		if r.MaxTokens == 0 {
-			c.Reasoning = 4096
-		}
+		c.Reply = Reply{Finish: "length", Reasoning: cmp.Or(r.MaxTokens, 4096)}
 	case Refusal:
 		c.Reply = Reply{Refusal: "I'm sorry, but I can't help with that."}
 	case Filtered:
 		half := tokens(c.Text)
 		c.Reply = Reply{Text: strings.Join(half[:len(half)/2], ""), Finish: "content_filter"}
 	}
-	for _, seq := range q.stop {
+	for _, seq := range q.Stop {
 		if before, _, found := strings.Cut(c.Text, seq); found && seq != "" {
-			c.Text, c.stopped = before, seq
+			c.Text, c.Stopped = before, seq
 		}
 	}
 	c.tokens = tokens(c.Text)
-	if room := r.MaxTokens - c.Reasoning; r.MaxTokens > 0 && len(c.tokens) > max(room, 0) {
-		c.tokens = c.tokens[:max(room, 0)]
-		c.Text, c.Finish, c.stopped = strings.Join(c.tokens, ""), "length", ""
+	if most := max(r.MaxTokens-c.Reasoning, 0); r.MaxTokens > 0 && len(c.tokens) > most {
+		c.tokens = c.tokens[:most]
+		c.Text, c.Finish, c.Stopped = strings.Join(c.tokens, ""), "length", ""
 	}
-	if c.Finish == "" {
-		c.Finish = "stop"
-	}
-	c.produced = len(c.tokens) + len(tokens(c.Refusal)) + c.Reasoning
+	c.Finish = cmp.Or(c.Finish, "stop")
+	c.Produced = len(c.tokens) + len(tokens(c.Refusal)) + c.Reasoning
 	return c
 }

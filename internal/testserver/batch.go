@@ -2,8 +2,8 @@ package testserver
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -57,13 +57,14 @@ const (
 
 // faulty reports whether the results have this fault, in this look at them.
 func (c *batchCall) faulty(fault ResultFault) bool {
-	if o := c.opts.Batches; o.Results != fault || c.healed.Load() {
+	o := c.opts.Batches
+	if o.Results != fault || c.healed.Load() {
 		return false
 	}
 	c.book.mu.Lock()
 	defer c.book.mu.Unlock()
 	c.book.reads++
-	return c.opts.Batches.Faulty == 0 || c.book.reads <= c.opts.Batches.Faulty
+	return o.Faulty == 0 || c.book.reads <= o.Faulty
 }
 
 // Heal ends the fault of results of batches.
@@ -71,24 +72,21 @@ func (s *Server) Heal() { s.healed.Store(true) }
 
 // batch is a batch of any API.
 type batch struct {
-	id       string
-	protocol Protocol
-	created  time.Time
-	ends     time.Time
-	problem  string // why it was taken back
-	full     bool   // for its size
-	input    string // OpenAI: the file of requests
-	path     string // OpenAI
-	tag      string // OpenAI: the metadata; Gemini: the display name
-	results  []batchResult
+	ID            string
+	Created, ends time.Time
+	Problem       string // why it was taken back
+	Full          bool   // for its size
+	Input         string // OpenAI: the file of requests
+	Path          string // OpenAI
+	Tag           string // OpenAI: the metadata; Gemini: the display name
+	Results       []batchResult
 }
 
 // batchResult is what came of a request.
 type batchResult struct {
-	id      string
-	status  int    // 0: expired
-	body    []byte // the answer or the error, in the API's form
-	expired bool
+	ID     string
+	Status int    // 0: expired
+	Body   []byte // the answer or the error, in the API's form
 }
 
 // batchBook has all batches and files.
@@ -103,8 +101,8 @@ type batchBook struct {
 }
 
 type file struct {
-	id, name string
-	content  []byte
+	ID, Name string
+	Content  []byte
 }
 
 // Paid is how often each request in a batch was paid for, by its id there.
@@ -112,11 +110,7 @@ func (s *Server) Paid() map[string]int {
 	b := &s.book
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	paid := map[string]int{}
-	for id, n := range b.paid {
-		paid[id] = n
-	}
-	return paid
+	return maps.Clone(b.paid)
 }
 
 // BatchCount is the number of batches that were made and run.
@@ -125,7 +119,7 @@ func (s *Server) BatchCount() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, one := range b.batches {
-		if one.problem == "" {
+		if one.Problem == "" {
 			n++
 		}
 	}
@@ -152,45 +146,38 @@ type batchCall struct {
 	body []byte
 }
 
-// serveBatch answers calls of the batch APIs; it reports whether this is one.
-func (s *Server) serveBatch(w http.ResponseWriter, r *http.Request, body []byte) bool {
-	c := &batchCall{s, w, r, body}
-	handle := c.route()
-	if handle == nil {
-		return false
+// serveBatch answers a call of a batch API.
+func (s *Server) serveBatch(w http.ResponseWriter, r *http.Request, handle func(*batchCall)) {
+	body, ok := s.read(w, r, 256<<20)
+	if !ok {
+		return
 	}
 	s.book.mu.Lock()
 	s.book.calls++
 	s.book.mu.Unlock()
-	if p := s.authorizeBatch(r); p != nil {
+	c := &batchCall{s, w, r, body}
+	if p := c.authorizeBatch(); p != nil {
 		c.fail(p)
-		return true
+		return
 	}
-	handle()
-	return true
+	handle(c)
 }
 
-func (s *Server) authorizeBatch(r *http.Request) *problem {
-	if r.Header.Get("x-goog-api-key") != "" {
-		if s.opts.Key != "" && r.Header.Get("x-goog-api-key") != s.opts.Key {
-			return badRequest("API key not valid. Please pass a valid API key.", "", "")
-		}
-		return nil
+func (c *batchCall) authorizeBatch() *problem {
+	key := c.r.Header.Get("x-goog-api-key")
+	switch {
+	case key == "":
+		return c.authorize(c.r)
+	case c.opts.Key != "" && key != c.opts.Key:
+		return badRequest("API key not valid. Please pass a valid API key.", "", "")
 	}
-	return s.authorize(r)
+	return nil
 }
 
-func (c *batchCall) fail(p *problem) { c.reply(p.status, p.body(protocolOf(c.r), "req_batch")) }
-
-func (c *batchCall) reply(status int, v any) {
-	body := encode(v)
-	c.w.Header().Set("Content-Type", "application/json")
-	c.w.WriteHeader(status)
-	c.w.Write(body)
-}
+func (c *batchCall) fail(p *problem) { reply(c.w, p.status(), p.body(protocolOf(c.r), "req_batch")) }
 
 func (c *batchCall) missing() {
-	c.fail(&problem{404, "invalid_request_error", "No such object: " + c.r.URL.Path, "id", "not_found", nil})
+	c.fail(&problem{Status: 404, Message: "No such object: " + c.r.URL.Path, Param: "id", Code: "not_found"})
 }
 
 // batchAsk is one request of a batch: the call that it would be by itself.
@@ -198,49 +185,46 @@ type batchAsk struct {
 	id   string
 	path string
 	body []byte
-	// answer makes a response of the API's form; nil: that of path.
-	answer func(*query, choice) object
+	form string // the template of an answer; "": path
 }
 
 // start makes a batch, answers its requests, and returns it when the API would.
 func (c *batchCall) start(b *batch, asks []batchAsk) *batch {
-	o, book := c.opts.Batches, &c.book
+	o, book, protocol := c.opts.Batches, &c.book, protocolOf(c.r)
 	book.mu.Lock()
 	book.creates++
 	book.mu.Unlock()
 	time.Sleep(o.Late) // whatever becomes of the client
 	book.mu.Lock()
 	defer book.mu.Unlock()
-	b.protocol = protocolOf(c.r)
-	b.created = time.Now().UTC()
-	b.ends = b.created.Add(o.Delay)
-	b.id = fmt.Sprintf("batch_%04d", len(book.batches)+1)
+	b.Created = time.Now().UTC()
+	b.ends = b.Created.Add(o.Delay)
+	b.ID = fmt.Sprintf("batch_%04d", len(book.batches)+1)
 	book.batches = append(book.batches, b)
-	if o.Most > 0 && len(asks) > o.Most && b.input != "" {
-		b.problem, b.full = fmt.Sprintf("Enqueued token limit reached: %d requests, limit %d.", len(asks), o.Most), true
-	} else if b.protocol != Anthropic {
-		b.problem = o.Refuse
+	if o.Most > 0 && len(asks) > o.Most && b.Input != "" {
+		b.Problem = fmt.Sprintf("Enqueued token limit reached: %d requests, limit %d.", len(asks), o.Most)
+		b.Full = true
+	} else if protocol != Anthropic {
+		b.Problem = o.Refuse
 	}
-	if b.problem != "" {
-		b.ends = b.created
+	if b.Problem != "" {
+		b.ends = b.Created
 		return b
 	}
 	for i, a := range slices.Backward(asks) { // in any order
-		u := uniform(c.opts.Seed, "batch", fmt.Sprint(b.id, a.id), i)
-		r := batchResult{id: a.id}
+		u := uniform(c.opts.Seed, "batch", fmt.Sprint(b.ID, a.id), i)
+		r := batchResult{ID: a.id}
 		switch {
 		case u < o.Expire:
-			r.expired = true
 		case u < o.Expire+o.Fail:
-			p := failed(b.protocol, 500)
-			r.status, r.body = 500, encode(p.body(b.protocol, "req_batch"))
+			r.Status, r.Body = 500, failed(protocol, 500).body(protocol, "req_batch")
 		default:
-			r.status, r.body = c.one(a)
+			r.Status, r.Body = c.one(a)
 		}
-		if r.status == 200 {
+		if r.Status == 200 {
 			book.paid[a.id]++
 		}
-		b.results = append(b.results, r)
+		b.Results = append(b.Results, r)
 	}
 	return b
 }
@@ -252,13 +236,13 @@ func (c *batchCall) one(a batchAsk) (status int, body []byte) {
 	x := &exchange{Server: c.Server, r: r, protocol: protocolOf(r), hash: Hash(r.Method, a.path, a.body)}
 	q, p := c.parse(r, a.body)
 	if p != nil {
-		return p.status, encode(p.body(x.protocol, "req_batch"))
+		return p.status(), p.body(x.protocol, "req_batch")
 	}
 	outcome := c.opts.fate(x.hash, 1).outcome
-	if a.answer != nil {
-		return 200, encode(a.answer(q, x.choose(q.Request, q, outcome)))
+	if a.form != "" {
+		return 200, q.body(a.form, x.choose(q.Request, q, outcome))
 	}
-	return 200, bytes.TrimSpace(x.answer(q, admission{attempt: 1}, outcome))
+	return 200, x.answer(q, 1, outcome)
 }
 
 // find is the batch with this id.
@@ -266,28 +250,31 @@ func (c *batchCall) find(id string) *batch {
 	c.book.mu.Lock()
 	defer c.book.mu.Unlock()
 	for _, b := range c.book.batches {
-		if b.id == id {
+		if b.ID == id {
 			return b
 		}
 	}
 	return nil
 }
 
-func (b *batch) ended() bool { return !time.Now().Before(b.ends) }
+// Ended reports whether a batch is answered or taken back.
+func (b *batch) Ended() bool { return !time.Now().Before(b.ends) }
 
-// counts are the requests by what came of them: answered, failed, expired.
-func (b *batch) counts() (good, bad, expired int) {
-	for _, r := range b.results {
-		switch {
-		case r.expired:
-			expired++
-		case r.status == 200:
-			good++
-		default:
-			bad++
+// Done reports whether it is answered.
+func (b *batch) Done() bool { return b.Problem == "" && b.Ended() }
+
+func (b *batch) Good() int       { return b.count(func(status int) bool { return status == 200 }) }
+func (b *batch) Expired() int    { return b.count(func(status int) bool { return status == 0 }) }
+func (b *batch) Unanswered() int { return len(b.Results) - b.Good() }
+func (b *batch) Bad() int        { return b.Unanswered() - b.Expired() }
+
+func (b *batch) count(is func(status int) bool) (n int) {
+	for _, r := range b.Results {
+		if is(r.Status) {
+			n++
 		}
 	}
-	return good, bad, expired
+	return n
 }
 
 // page is a page of the protocol's batches, the newest first, after the one
@@ -306,7 +293,7 @@ func (c *batchCall) page(after string, most int) (list []*batch, more bool) {
 			}
 			list = append(list, b)
 		}
-		started = started || b.id == after
+		started = started || b.ID == after
 	}
 	return list, false
 }
@@ -351,6 +338,3 @@ func (c *batchCall) download(lines [][]byte) {
 		c.w.Write(append(bytes.TrimSpace(line), '\n'))
 	}
 }
-
-// raw is JSON that is passed on.
-func raw(b []byte) json.RawMessage { return bytes.TrimSpace(b) }

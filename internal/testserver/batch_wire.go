@@ -3,58 +3,90 @@ package testserver
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
-	"time"
 )
 
-// route is what answers the call, nil if it is none of the batch APIs.
-func (c *batchCall) route() func() {
-	path, post := c.r.URL.Path, c.r.Method == http.MethodPost
-	id := func(prefix, suffix string) (string, bool) {
-		rest, ok := strings.CutPrefix(path, prefix)
-		if !ok {
-			return "", false
+var batchRoutes = map[string]func(*batchCall){
+	"POST /v1/files":                    (*batchCall).upload,
+	"/v1/files/{id}":                    (*batchCall).fileInfo,
+	"/v1/files/{id}/content":            (*batchCall).content,
+	"POST /v1/batches":                  (*batchCall).openAICreate,
+	"/v1/batches":                       lister("openai", "after", "limit", 20),
+	"/v1/batches/{id}":                  getter("openai"),
+	"POST /v1/messages/batches":         (*batchCall).anthropicCreate,
+	"/v1/messages/batches":              lister("anthropic", "after_id", "limit", 20),
+	"/v1/messages/batches/{id}":         getter("anthropic"),
+	"/v1/messages/batches/{id}/results": func(c *batchCall) { c.results("anthropic", c.r.PathValue("id"), "") },
+	"POST /v1beta/models/{call}":        (*batchCall).geminiCreate,
+	"/v1beta/batches":                   lister("gemini", "pageToken", "pageSize", 50),
+	"/v1beta/batches/{id}":              (*batchCall).geminiGet,
+}
+
+// batchView is what the templates show of a batch.
+type batchView struct {
+	*batch
+	Late    bool          // without results
+	Answers []batchResult // Gemini: the results, if they come along
+}
+
+func (c *batchCall) created(api string, b *batch) { reply(c.w, 200, render(api, batchView{batch: b})) }
+
+// ours is the batch that the path names; if the server has none, it says so.
+func (c *batchCall) ours() *batch {
+	b := c.find(c.r.PathValue("id"))
+	if b == nil || b.Ended() && c.faulty(GoneBatch) {
+		c.missing()
+		return nil
+	}
+	return b
+}
+
+// getter answers for one batch.
+func getter(api string) func(*batchCall) {
+	return func(c *batchCall) {
+		if b := c.ours(); b != nil {
+			reply(c.w, 200, render(api, batchView{batch: b, Late: b.Ended() && c.faulty(LateResults)}))
 		}
-		rest, ok = strings.CutSuffix(rest, suffix)
-		return rest, ok && rest != "" && !strings.Contains(rest, "/")
 	}
-	switch {
-	case path == "/v1/files" && post:
-		return c.upload
-	case path == "/v1/batches" && post:
-		return c.openAICreate
-	case path == "/v1/batches":
-		return c.openAIList
-	case path == "/v1/messages/batches" && post:
-		return c.anthropicCreate
-	case path == "/v1/messages/batches":
-		return c.anthropicList
-	case path == "/v1beta/batches":
-		return c.geminiList
+}
+
+// lister answers for a page of batches: those after one, and how many, are parameters of the query.
+func lister(api, after, limit string, size int) func(*batchCall) {
+	return func(c *batchCall) {
+		q := c.r.URL.Query()
+		var page struct {
+			Items, Last string
+			More        bool
+		}
+		var items []string
+		batches, more := c.page(q.Get(after), number(q, limit, size))
+		for _, b := range batches {
+			items = append(items, string(render(api, batchView{batch: b})))
+			page.Last = b.ID
+		}
+		page.Items, page.More = strings.Join(items, ","), more
+		reply(c.w, 200, render(api+" list", page))
 	}
-	for _, one := range []struct {
-		prefix, suffix string
-		answer         func(id string)
-	}{
-		{"/v1/files/", "/content", c.content},
-		{"/v1/files/", "", c.fileInfo},
-		{"/v1/batches/", "", c.openAIGet},
-		{"/v1/messages/batches/", "/results", c.anthropicResults},
-		{"/v1/messages/batches/", "", c.anthropicGet},
-		{"/v1beta/batches/", "", c.geminiGet},
-		{"/v1beta/models/", ":batchGenerateContent", c.geminiCreate},
-	} {
-		if name, ok := id(one.prefix, one.suffix); ok {
-			return func() { one.answer(name) }
+}
+
+// results sends the results of a batch: all, those that are answers (kind "out"), or the others.
+func (c *batchCall) results(api, id, kind string) {
+	b := c.find(id)
+	if b == nil || !b.Ended() {
+		c.missing()
+		return
+	}
+	var lines [][]byte
+	for _, r := range b.Results {
+		if kind == "" || (r.Status == 200) == (kind == "out") {
+			lines = append(lines, render(api+" result", r))
 		}
 	}
-	return nil
+	c.download(lines)
 }
 
 // OpenAI
@@ -69,13 +101,9 @@ func (c *batchCall) upload() {
 	content, _ := io.ReadAll(in)
 	c.book.mu.Lock()
 	f := &file{fmt.Sprintf("file-%04d", len(c.book.files)+1), header.Filename, content}
-	c.book.files[f.id] = f
+	c.book.files[f.ID] = f
 	c.book.mu.Unlock()
-	c.reply(200, f.object())
-}
-
-func (f *file) object() object {
-	return object{"id": f.id, "object": "file", "bytes": len(f.content), "filename": f.name, "purpose": "batch"}
+	reply(c.w, 200, render("file", f))
 }
 
 func (c *batchCall) file(id string) *file {
@@ -84,12 +112,17 @@ func (c *batchCall) file(id string) *file {
 	return c.book.files[id]
 }
 
-func (c *batchCall) fileInfo(id string) {
-	if f := c.file(id); f != nil {
-		c.reply(200, f.object())
+func (c *batchCall) fileInfo() {
+	if f := c.file(c.r.PathValue("id")); f != nil {
+		reply(c.w, 200, render("file", f))
 		return
 	}
 	c.missing()
+}
+
+func (c *batchCall) content() {
+	name, kind, _ := strings.Cut(c.r.PathValue("id"), ".")
+	c.results("openai", name, cmp.Or(kind, "none"))
 }
 
 func (c *batchCall) openAICreate() {
@@ -107,12 +140,12 @@ func (c *batchCall) openAICreate() {
 		c.fail(badRequest("Invalid 'input_file_id' or 'completion_window'.", "input_file_id", ""))
 		return
 	}
-	b := &batch{input: call.Input, path: call.Endpoint, tag: call.Metadata["crosstalk"]}
-	if c.opts.Batches.NoMetadata {
-		b.tag = ""
+	b := &batch{Input: call.Input, Path: call.Endpoint}
+	if !c.opts.Batches.NoMetadata {
+		b.Tag = call.Metadata["crosstalk"]
 	}
 	var asks []batchAsk
-	lines := bufio.NewScanner(bytes.NewReader(f.content))
+	lines := bufio.NewScanner(bytes.NewReader(f.Content))
 	lines.Buffer(nil, maxBody)
 	for lines.Scan() {
 		var line struct {
@@ -121,103 +154,14 @@ func (c *batchCall) openAICreate() {
 			URL    string
 			Body   json.RawMessage
 		}
-		if json.Unmarshal(lines.Bytes(), &line) != nil || line.URL != call.Endpoint || line.Method != "POST" || line.ID == "" {
+		err := json.Unmarshal(lines.Bytes(), &line)
+		if err != nil || line.URL != call.Endpoint || line.Method != "POST" || line.ID == "" {
 			c.fail(badRequest("This line is not parseable as valid JSON, or its URL is another.", "input_file_id", ""))
 			return
 		}
 		asks = append(asks, batchAsk{id: line.ID, path: line.URL, body: line.Body})
 	}
-	c.reply(200, c.start(b, asks).openAI())
-}
-
-func (b *batch) openAI() object {
-	good, bad, expired := b.counts()
-	o := object{"id": b.id, "object": "batch", "endpoint": b.path, "input_file_id": b.input, "completion_window": "24h", "created_at": b.created.Unix(),
-		"status": "in_progress", "output_file_id": nil, "error_file_id": nil, "errors": nil, "metadata": nil,
-		"request_counts": object{"total": len(b.results), "completed": 0, "failed": 0}}
-	if b.tag != "" {
-		o["metadata"] = object{"crosstalk": b.tag}
-	}
-	switch {
-	case b.problem != "":
-		code := "model_not_found"
-		if b.full {
-			code = "token_limit_exceeded"
-		}
-		o["status"], o["errors"] = "failed", object{"object": "list", "data": []object{{"code": code, "message": b.problem, "line": nil, "param": nil}}}
-	case b.ended():
-		o["status"], o["request_counts"] = "completed", object{"total": len(b.results), "completed": good, "failed": bad + expired}
-		if expired > 0 {
-			o["status"] = "expired"
-		}
-		if good > 0 {
-			o["output_file_id"] = b.id + ".out"
-		}
-		if bad+expired > 0 {
-			o["error_file_id"] = b.id + ".err"
-		}
-	}
-	return o
-}
-
-func (c *batchCall) openAIGet(id string) {
-	if b := c.ours(id); b != nil {
-		o := b.openAI()
-		if b.ended() && c.faulty(LateResults) {
-			o["output_file_id"], o["error_file_id"] = nil, nil
-		}
-		c.reply(200, o)
-	}
-}
-
-// ours is the batch with this id; if the server has none, it says so.
-func (c *batchCall) ours(id string) *batch {
-	b := c.find(id)
-	if b == nil || b.ended() && c.faulty(GoneBatch) {
-		c.missing()
-		return nil
-	}
-	return b
-}
-
-func (c *batchCall) openAIList() {
-	q := c.r.URL.Query()
-	list, more := c.page(q.Get("after"), number(q, "limit", 20))
-	data := []object{}
-	for _, b := range list {
-		data = append(data, b.openAI())
-	}
-	c.reply(200, object{"object": "list", "data": data, "has_more": more})
-}
-
-func number(q url.Values, name string, otherwise int) int {
-	if n, err := strconv.Atoi(q.Get(name)); err == nil {
-		return n
-	}
-	return otherwise
-}
-
-func (c *batchCall) content(id string) {
-	name, kind, _ := strings.Cut(id, ".")
-	b := c.find(name)
-	if b == nil || !b.ended() {
-		c.missing()
-		return
-	}
-	var lines [][]byte
-	for _, r := range b.results {
-		if (r.status == 200) != (kind == "out") {
-			continue
-		}
-		line := object{"id": "batch_req_" + r.id[:8], "custom_id": r.id, "response": nil, "error": nil}
-		if r.expired {
-			line["error"] = object{"code": "batch_expired", "message": "This request could not be executed before the completion window expired."}
-		} else {
-			line["response"] = object{"status_code": r.status, "request_id": "req", "body": raw(r.body)}
-		}
-		lines = append(lines, encode(line))
-	}
-	c.download(lines)
+	c.created("openai", c.start(b, asks))
 }
 
 // Anthropic
@@ -241,228 +185,111 @@ func (c *batchCall) anthropicCreate() {
 		}
 		asks = append(asks, batchAsk{id: r.ID, path: messagesPath, body: r.Params})
 	}
-	c.reply(200, c.start(&batch{}, asks).anthropic())
-}
-
-func (b *batch) anthropic() object {
-	good, bad, expired := b.counts()
-	o := object{"id": b.id, "type": "message_batch", "processing_status": "in_progress", "created_at": b.created.Format(time.RFC3339Nano), "results_url": nil,
-		"request_counts": object{"processing": len(b.results), "succeeded": 0, "errored": 0, "canceled": 0, "expired": 0}}
-	if b.ended() {
-		o["processing_status"], o["results_url"] = "ended", "https://elsewhere.example/v1/messages/batches/"+b.id+"/results"
-		o["request_counts"] = object{"processing": 0, "succeeded": good, "errored": bad, "canceled": 0, "expired": expired}
-	}
-	return o
-}
-
-func (c *batchCall) anthropicGet(id string) {
-	if b := c.ours(id); b != nil {
-		o := b.anthropic()
-		if b.ended() && c.faulty(LateResults) {
-			o["results_url"] = nil
-		}
-		c.reply(200, o)
-	}
-}
-
-func (c *batchCall) anthropicList() {
-	q := c.r.URL.Query()
-	list, more := c.page(q.Get("after_id"), number(q, "limit", 20))
-	page := object{"has_more": more, "first_id": nil, "last_id": nil}
-	data := []object{}
-	for _, b := range list {
-		data = append(data, b.anthropic())
-		page["last_id"] = b.id
-	}
-	page["data"] = data
-	c.reply(200, page)
-}
-
-func (c *batchCall) anthropicResults(id string) {
-	b := c.find(id)
-	if b == nil || !b.ended() {
-		c.missing()
-		return
-	}
-	var lines [][]byte
-	for _, r := range b.results {
-		result := object{"type": "succeeded", "message": raw(r.body)}
-		switch {
-		case r.expired:
-			result = object{"type": "expired"}
-		case r.status != 200:
-			result = object{"type": "errored", "error": raw(r.body)}
-		}
-		lines = append(lines, encode(object{"custom_id": r.id, "result": result}))
-	}
-	c.download(lines)
+	c.created("anthropic", c.start(&batch{}, asks))
 }
 
 // Gemini
 
 type geminiTurn struct {
-	Role  string `json:"role"`
-	Parts []struct {
-		Text string `json:"text"`
-	} `json:"parts"`
+	Role  string
+	Parts []struct{ Text string }
 }
 
-func (t geminiTurn) message() object {
+func (t geminiTurn) message() map[string]string {
 	text := ""
 	for _, p := range t.Parts {
 		text += p.Text
 	}
-	role := map[string]string{"user": "user", "model": "assistant"}[t.Role]
-	if role == "" {
-		role = "system"
-	}
-	return object{"role": role, "content": text}
+	role := cmp.Or(map[string]string{"user": "user", "model": "assistant"}[t.Role], "system")
+	return map[string]string{"role": role, "content": text}
 }
 
-func (c *batchCall) geminiCreate(model string) {
+// geminiRequest is a request of a batch.
+type geminiRequest struct {
+	Request struct {
+		SystemInstruction *geminiTurn
+		Contents          []geminiTurn
+		GenerationConfig  map[string]json.RawMessage
+	}
+	Metadata struct{ Key string }
+}
+
+// chat is the body of the chat that the request would be.
+func (r geminiRequest) chat(model string) []byte {
+	var messages []map[string]string
+	if system := r.Request.SystemInstruction; system != nil {
+		messages = append(messages, system.message())
+	}
+	for _, t := range r.Request.Contents {
+		messages = append(messages, t.message())
+	}
+	chat := map[string]any{"model": model, "messages": messages}
+	for ours, theirs := range map[string]string{
+		"temperature": "temperature", "topP": "top_p", "maxOutputTokens": "max_tokens",
+		"stopSequences": "stop", "seed": "seed",
+	} {
+		if v, ok := r.Request.GenerationConfig[ours]; ok {
+			chat[theirs] = v
+		}
+	}
+	var thinking struct {
+		ThinkingLevel  string
+		ThinkingBudget *int
+	}
+	json.Unmarshal(r.Request.GenerationConfig["thinkingConfig"], &thinking)
+	switch {
+	case thinking.ThinkingLevel != "":
+		chat["reasoning_effort"] = thinking.ThinkingLevel
+	case thinking.ThinkingBudget != nil && *thinking.ThinkingBudget == 0:
+		chat["reasoning_effort"] = "none"
+	}
+	return encode(chat)
+}
+
+func (c *batchCall) geminiCreate() {
+	model, ok := strings.CutSuffix(c.r.PathValue("call"), ":batchGenerateContent")
+	if !ok {
+		c.missing()
+		return
+	}
 	var call struct {
 		Batch struct {
-			DisplayName string `json:"displayName"`
+			DisplayName string
 			InputConfig struct {
-				Requests struct {
-					Requests []struct {
-						Request struct {
-							System   *geminiTurn                `json:"systemInstruction"`
-							Contents []geminiTurn               `json:"contents"`
-							Config   map[string]json.RawMessage `json:"generationConfig"`
-						} `json:"request"`
-						Metadata struct{ Key string } `json:"metadata"`
-					} `json:"requests"`
-				} `json:"requests"`
-			} `json:"inputConfig"`
-		} `json:"batch"`
+				Requests struct{ Requests []geminiRequest }
+			}
+		}
 	}
-	if err := json.Unmarshal(c.body, &call); err != nil || len(call.Batch.InputConfig.Requests.Requests) == 0 || call.Batch.DisplayName == "" {
+	err := json.Unmarshal(c.body, &call)
+	requests := call.Batch.InputConfig.Requests.Requests
+	if err != nil || len(requests) == 0 || call.Batch.DisplayName == "" {
 		c.fail(badRequest("Invalid JSON payload received.", "", ""))
 		return
 	}
 	var asks []batchAsk
-	for _, r := range call.Batch.InputConfig.Requests.Requests {
-		chat := object{"model": model}
-		var messages []object
-		if r.Request.System != nil {
-			messages = append(messages, r.Request.System.message())
-		}
-		for _, t := range r.Request.Contents {
-			messages = append(messages, t.message())
-		}
-		chat["messages"] = messages
-		for ours, theirs := range map[string]string{"temperature": "temperature", "topP": "top_p", "maxOutputTokens": "max_tokens", "stopSequences": "stop", "seed": "seed"} {
-			if v, ok := r.Request.Config[ours]; ok {
-				chat[theirs] = v
-			}
-		}
-		var thinking struct {
-			Level  string `json:"thinkingLevel"`
-			Budget *int   `json:"thinkingBudget"`
-		}
-		json.Unmarshal(r.Request.Config["thinkingConfig"], &thinking)
-		switch {
-		case thinking.Level != "":
-			chat["reasoning_effort"] = thinking.Level
-		case thinking.Budget != nil && *thinking.Budget == 0:
-			chat["reasoning_effort"] = "none"
-		}
-		asks = append(asks, batchAsk{r.Metadata.Key, chatPath, encode(chat), geminiAnswer})
+	for _, r := range requests {
+		asks = append(asks, batchAsk{r.Metadata.Key, chatPath, r.chat(model), "gemini answer"})
 	}
-	c.reply(200, c.start(&batch{tag: call.Batch.DisplayName}, asks).gemini(nil))
+	c.created("gemini", c.start(&batch{Tag: call.Batch.DisplayName}, asks))
 }
 
-func geminiAnswer(q *query, c choice) object {
-	finish := map[string]string{"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}[c.Finish]
-	content := object{"role": "model"}
-	if c.Text != "" {
-		content["parts"] = []object{{"text": c.Text}}
-	}
-	n := q.promptTokens()
-	usage := object{"promptTokenCount": n, "candidatesTokenCount": c.produced - c.Reasoning, "totalTokenCount": n + c.produced}
-	if c.Reasoning > 0 {
-		usage["thoughtsTokenCount"] = c.Reasoning
-	}
-	return object{"candidates": []object{{"content": content, "finishReason": finish, "index": 0}}, "usageMetadata": usage, "modelVersion": q.Model, "responseId": q.Hash[:16]}
-}
-
-// gemini is the batch with these results, if it has ended.
-func (b *batch) gemini(results []batchResult) object {
-	good, bad, expired := b.counts()
-	text := strconv.Itoa // as Google writes 64-bit numbers
-	stats := object{"requestCount": text(len(b.results)), "pendingRequestCount": text(len(b.results))}
-	meta := object{"@type": "type.googleapis.com/google.ai.generativelanguage.v1main.GenerateContentBatch", "name": "batches/" + b.id,
-		"displayName": b.tag, "createTime": b.created.Format(time.RFC3339Nano), "state": "BATCH_STATE_RUNNING", "batchStats": stats}
-	o := object{"name": "batches/" + b.id, "metadata": meta}
-	switch {
-	case b.problem != "":
-		meta["state"], o["done"], o["error"] = "BATCH_STATE_FAILED", true, object{"code": 9, "message": b.problem}
-	case b.ended():
-		meta["state"], o["done"] = "BATCH_STATE_SUCCEEDED", true
-		if good+bad == 0 && expired > 0 {
-			meta["state"] = "BATCH_STATE_EXPIRED"
-		}
-		meta["batchStats"] = object{"requestCount": text(len(b.results)), "successfulRequestCount": text(good), "failedRequestCount": text(bad + expired)}
-		if results == nil {
-			break
-		}
-		list := []object{}
-		for _, r := range results {
-			one := object{"metadata": object{"key": r.id}}
-			switch {
-			case r.expired:
-				one["error"] = object{"code": 4, "message": "The request expired."}
-			case r.status == 200:
-				one["response"] = raw(r.body)
-			default:
-				var said struct{ Error struct{ Message string } }
-				json.Unmarshal(r.body, &said)
-				one["error"] = object{"code": map[int]int{400: 3, 404: 5, 429: 8}[r.status], "message": said.Error.Message}
-			}
-			list = append(list, one)
-		}
-		o["response"] = object{"@type": "type.googleapis.com/google.ai.generativelanguage.v1main.GenerateContentBatchOutput",
-			"inlinedResponses": object{"inlinedResponses": list}}
-	}
-	return o
-}
-
-func (c *batchCall) geminiGet(id string) {
-	b := c.ours(id)
+func (c *batchCall) geminiGet() {
+	b := c.ours()
 	if b == nil {
 		return
 	}
-	results := b.results
+	view := batchView{batch: b, Answers: b.Results}
 	switch {
-	case !b.ended():
+	case !b.Ended():
 	case c.faulty(LateResults):
-		results = nil
+		view.Answers = nil
 	case c.faulty(HalfResults):
-		results = results[:(len(results)+1)/2]
+		view.Answers = b.Results[:(len(b.Results)+1)/2]
 	}
-	body := encode(b.gemini(results))
-	if b.ended() && b.problem == "" {
+	body := render("gemini", view)
+	if b.Done() {
 		c.download([][]byte{body})
 		return
 	}
-	c.w.Header().Set("Content-Type", "application/json")
-	c.w.Write(body)
-}
-
-func (c *batchCall) geminiList() {
-	q := c.r.URL.Query()
-	list, more := c.page(q.Get("pageToken"), number(q, "pageSize", 50))
-	page := object{}
-	var operations []object
-	for _, b := range list {
-		operations = append(operations, b.gemini(nil))
-		if more {
-			page["nextPageToken"] = b.id
-		}
-	}
-	if operations != nil {
-		page["operations"] = operations
-	}
-	c.reply(200, page)
+	reply(c.w, 200, body)
 }

@@ -65,7 +65,8 @@ var faultKinds = map[Fault]kind{
 	RequestTimeout: failure, Conflict: failure,
 	RateLimited: failure, RateLimitedSeconds: failure, RateLimitedDate: failure, RateLimitedMillis: failure,
 	ServerError: failure, BadGateway: failure, Unavailable: failure, GatewayTimeout: failure, Overloaded: failure,
-	Hang: failure, Drop: failure, Cut: failure, InvalidJSON: failure, WrongShape: failure, HTML: failure, HTMLOK: failure,
+	Hang: failure, Drop: failure, Cut: failure, InvalidJSON: failure, WrongShape: failure,
+	HTML: failure, HTMLOK: failure,
 	Empty: outcome, Thinking: outcome, Refusal: outcome, Filtered: outcome,
 	Slow: delay, SlowBody: delay,
 }

@@ -6,11 +6,10 @@
 //
 //	POST /v1/chat/completions, /v1/responses, /v1/completions, /v1/embeddings   OpenAI
 //	POST /v1/messages                                                           Anthropic
-//	GET  /v1/models                                                             both (Anthropic when x-api-key or anthropic-version is sent)
+//	GET  /v1/models           both; Anthropic when x-api-key or anthropic-version is sent
 //	POST /v1/files, GET /v1/files/ID[/content], /v1/batches[/ID]                OpenAI's batches
 //	/v1/messages/batches[/ID[/results]]                                         Anthropic's
 //	POST /v1beta/models/NAME:batchGenerateContent, GET /v1beta/batches[/ID]     Gemini's
-//	GET  /_stats                                                                its counts, as JSON ([Stats])
 //
 // Paths below /v1beta/openai, Gemini's compatible endpoint, are those below /v1.
 // Streaming, tools and token-id prompts are refused with 400.
@@ -18,9 +17,7 @@
 // Everything it does is a function of the options, the request and the
 // attempt: two requests with the same method, path and body are the same
 // request, whatever their headers, and the n-th attempt of a request meets the
-// same fate in every run, in whatever order requests arrive. The two limits
-// ([Options.MaxConcurrency], [Options.RPM]) are the exception, by nature; an
-// attempt they turn away is not counted as an attempt of the request.
+// same fate in every run, in whatever order requests arrive.
 //
 //	s := testserver.New(testserver.Options{FailFirst: 1})
 //	defer s.Close()
@@ -28,6 +25,7 @@
 package testserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,14 +65,6 @@ type Options struct {
 	// spreads over the body. Default one second.
 	Stall time.Duration
 
-	// MaxConcurrency is the number of requests in flight above which the
-	// server answers 429. 0: no limit.
-	MaxConcurrency int
-	// RPM is the number of requests admitted in any Window (default one
-	// minute). 0: no limit.
-	RPM    int
-	Window time.Duration
-
 	// Key is the API key asked for; "" accepts any key and none.
 	Key string
 	// Models are the models that exist; empty accepts any name and lists
@@ -103,12 +93,6 @@ type Options struct {
 
 	// Answer gives the reply to a request for text; default [Continue].
 	Answer func(Request) Reply
-	// Vary makes repetitions of one request further samples: its k-th full
-	// answer gets sample indices from k*n on. Otherwise a request always has
-	// the same answer.
-	Vary bool
-	// Embed gives the vector of a text; default [Embed].
-	Embed func(text string, dimensions int) []float64
 
 	// Batches say how the batch APIs behave.
 	Batches Batches
@@ -160,9 +144,10 @@ func Listen(addr string, o Options) (*Server, error) {
 	}
 	o.fill()
 	s := &Server{URL: "http://" + l.Addr().String(), opts: o, closing: make(chan struct{})}
-	s.ledger.init(o)
+	s.ledger.stats = Stats{Status: map[int]int{}, Faults: map[Fault]int{}, Requests: map[string]Count{}}
+	s.ledger.admitted = map[string]int{}
 	s.book = batchBook{files: map[string]*file{}, paid: map[string]int{}}
-	s.http = &http.Server{Handler: http.HandlerFunc(s.serve)}
+	s.http = &http.Server{Handler: s.newHandler()}
 	go s.http.Serve(l)
 	return s, nil
 }
@@ -194,36 +179,28 @@ func (o *Options) check() error {
 		}
 	}
 	for name, d := range map[string]time.Duration{
-		"RetryAfter": o.RetryAfter, "Latency": o.Latency, "Jitter": o.Jitter, "Stall": o.Stall, "Window": o.Window,
+		"RetryAfter": o.RetryAfter, "Latency": o.Latency, "Jitter": o.Jitter, "Stall": o.Stall,
 		"Batches.Delay": o.Batches.Delay, "Batches.Late": o.Batches.Late,
 	} {
 		if d < 0 {
 			return fmt.Errorf("%s is negative", name)
 		}
 	}
-	if o.Profile != "" && !slices.Contains(profileNames(), o.Profile) {
-		return fmt.Errorf("unknown profile %q: want one of %s", o.Profile, strings.Join(profileNames(), ", "))
+	profiles := append([]string{NoProfile}, Profiles()...)
+	if o.Profile != "" && !slices.Contains(profiles, o.Profile) {
+		return fmt.Errorf("unknown profile %q: want one of %s", o.Profile, strings.Join(profiles, ", "))
 	}
-	if o.FailFirst < 0 || o.MaxConcurrency < 0 || o.RPM < 0 || o.Context < 0 {
-		return errors.New("FailFirst, MaxConcurrency, RPM and Context must not be negative")
+	if o.FailFirst < 0 || o.Context < 0 {
+		return errors.New("FailFirst and Context must not be negative")
 	}
 	return nil
 }
 
 func (o *Options) fill() {
-	setDefault := func(d *time.Duration, v time.Duration) {
-		if *d == 0 {
-			*d = v
-		}
-	}
-	setDefault(&o.RetryAfter, time.Second)
-	setDefault(&o.Stall, time.Second)
-	setDefault(&o.Window, time.Minute)
+	o.RetryAfter = cmp.Or(o.RetryAfter, time.Second)
+	o.Stall = cmp.Or(o.Stall, time.Second)
 	if o.Answer == nil {
 		o.Answer = Continue
-	}
-	if o.Embed == nil {
-		o.Embed = Embed
 	}
 }
 

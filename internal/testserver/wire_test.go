@@ -76,12 +76,12 @@ func TestAnswersVaryWithPromptSeedAndSample(t *testing.T) {
 	}
 }
 
-func TestVary(t *testing.T) {
-	s := start(t, Options{Vary: true, FailFirst: 1, Answer: func(r Request) Reply {
+func TestAnswerSeesSampleAndAttempt(t *testing.T) {
+	s := start(t, Options{FailFirst: 1, Answer: func(r Request) Reply {
 		return Reply{Text: fmt.Sprint("sample ", r.Sample, " attempt ", r.Attempt)}
 	}})
 	post(s, chatPath, chat("x"))
-	for _, want := range []string{"sample 0 attempt 2", "sample 1 attempt 3"} {
+	for _, want := range []string{"sample 0 attempt 2", "sample 0 attempt 3"} {
 		if got := content(t, s, chat("x")); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}

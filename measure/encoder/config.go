@@ -46,9 +46,9 @@ func readConfig(path string) (Config, error) {
 	}
 	c, err := parseConfig(b)
 	if err != nil {
-		return Config{}, fmt.Errorf("%s: %w", path, err)
+		err = fmt.Errorf("%s: %w", path, err)
 	}
-	return c, nil
+	return c, err
 }
 
 func parseConfig(b []byte) (Config, error) {
@@ -93,7 +93,8 @@ func parseConfig(b []byte) (Config, error) {
 	case c.roberta():
 		c.Pad = 1
 	case c.Type != "bert":
-		return c, fmt.Errorf("model_type %q is not supported, expected bert, distilbert, roberta, xlm-roberta or camembert", c.Type)
+		return c, fmt.Errorf("model_type %q is not supported, "+
+			"expected bert, distilbert, roberta, xlm-roberta or camembert", c.Type)
 	}
 	if f.Pad != nil {
 		c.Pad = *f.Pad
@@ -114,11 +115,14 @@ func (c *Config) check(embedding string, decoder bool) error {
 	case c.Activation != "gelu" && c.Activation != "gelu_new" && c.Activation != "relu":
 		return fmt.Errorf("activation %q is not supported, expected gelu, gelu_new or relu", c.Activation)
 	case c.Layers < 1 || c.Vocab < 1 || c.Intermediate < kernel.Lanes:
-		return fmt.Errorf("%d layers, %d tokens and %d intermediate values, expected at least 1, 1 and %d", c.Layers, c.Vocab, c.Intermediate, kernel.Lanes)
+		return fmt.Errorf("%d layers, %d tokens and %d intermediate values, expected at least 1, 1 and %d",
+			c.Layers, c.Vocab, c.Intermediate, kernel.Lanes)
 	case c.Heads < 1 || c.Hidden%c.Heads != 0 || c.Hidden/c.Heads < kernel.Lanes:
-		return fmt.Errorf("hidden size %d with %d heads, expected at least %d values for each head and no rest", c.Hidden, c.Heads, kernel.Lanes)
+		return fmt.Errorf("hidden size %d with %d heads, expected at least %d values for each head and no rest",
+			c.Hidden, c.Heads, kernel.Lanes)
 	case c.Types < 0 || c.Pad < 0 || c.Pad >= c.Vocab || c.Epsilon < 0:
-		return fmt.Errorf("type_vocab_size %d, pad_token_id %d, layer_norm_eps %v are out of range", c.Types, c.Pad, c.Epsilon)
+		return fmt.Errorf("type_vocab_size %d, pad_token_id %d, layer_norm_eps %v are out of range",
+			c.Types, c.Pad, c.Epsilon)
 	case c.MaxTokens() < 1:
 		return fmt.Errorf("max_position_embeddings %d leaves no position for a token", c.Positions)
 	}

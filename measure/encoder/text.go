@@ -1,6 +1,7 @@
 package encoder
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"regexp"
@@ -33,14 +34,22 @@ func LoadText(dir string) (*Text, error) {
 // textsAtOnce bounds the memory for token ids.
 const textsAtOnce = 1 << 14
 
-// Encode tokenises each text, stripped of white space as Python's str.strip
-// does and cut to most ids with its special tokens (at most MaxTokens, which
-// most = 0 stands for). It calls visit with its number, its ids and its hidden
-// states after the first layers blocks, as Model.Encode does.
-func (t *Text) Encode(ctx context.Context, texts []string, layers, most int, visit func(i int, ids []int32, hidden []float32)) error {
-	if most <= 0 || most > t.MaxTokens() {
-		most = t.MaxTokens()
+// Limit is the number of ids of a text that may have up to most: at most MaxTokens, and
+// MaxTokens if most is 0.
+func (t *Text) Limit(most int) int {
+	if most <= 0 {
+		return t.MaxTokens()
 	}
+	return min(most, t.MaxTokens())
+}
+
+// Encode tokenises each text, stripped of white space as Python's str.strip
+// does and cut to Limit(most) ids with its special tokens. It calls visit with its number, its ids and its hidden
+// states after the first layers blocks, as Model.Encode does.
+func (t *Text) Encode(
+	ctx context.Context, texts []string, layers, most int, visit func(i int, ids []int32, hidden []float32),
+) error {
+	most = t.Limit(most)
 	for first := 0; first < len(texts); first += textsAtOnce {
 		part := texts[first:min(first+textsAtOnce, len(texts))]
 		ids := make([][]int32, len(part))
@@ -59,6 +68,15 @@ func isPythonSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1C && r <=
 
 // snapshot matches a directory of the Hugging Face cache.
 var snapshot = regexp.MustCompile(`(?:^|/)models--((?:[^/]+--)?[^/]+)/snapshots/([0-9a-f]{7,64})$`)
+
+// Named returns the name and the revision or, of those that are empty, Identity's.
+func Named(dir, model, revision string) (string, string, error) {
+	if model != "" && revision != "" {
+		return model, revision, nil
+	}
+	known, commit, err := Identity(dir)
+	return cmp.Or(model, known), cmp.Or(revision, commit), err
+}
 
 // Identity names the model in dir for signatures: its name and commit if dir
 // is a snapshot in a Hugging Face cache, otherwise the name of the folder and

@@ -38,10 +38,11 @@ type Groups[T any] struct {
 	// share condition, columns and extra ones. Nil: in the order of the columns.
 	Describe func(name string, condition, labels, extra map[string]string) Figure
 
+	Clusters stats.ClusterNames // of the observations
+
 	known    map[string][]*Group[T] // by all that decides an observation's groups
 	byLabels map[string]*Group[T]
 	ranks    Ranks
-	clusters stats.ClusterNames
 	key      []byte
 	names    []string
 }
@@ -187,10 +188,6 @@ func (g *Groups[T]) Rank(value ...string) int {
 	}
 	return g.ranks.Rank(value...)
 }
-
-// Cluster returns a short name for an observation's cluster, bounded in number
-// (stats.ClusterNames); "" for one of an item alone.
-func (g *Groups[T]) Cluster(name string) string { return g.clusters.Name(name) }
 
 // Ordered returns all groups in the order of their figures: conditions in the
 // order of their first observation, and within one the values of each column

@@ -3,7 +3,10 @@
 package langgroup
 
 import (
+	_ "embed"
 	"strings"
+
+	"crosstalk/internal/lexicon"
 
 	"golang.org/x/text/language"
 )
@@ -24,6 +27,23 @@ const (
 	Latin        = "Latn"
 )
 
+//go:embed families.txt
+var families string
+
+// familyOf is the family of each base language.
+var familyOf = func() map[string]string {
+	of := map[string]string{}
+	for family, codes := range lexicon.Parse(families) {
+		for code := range strings.FieldsSeq(codes) {
+			of[code] = family
+		}
+	}
+	return of
+}()
+
+// scripts are the scripts of languages for which CLDR names no likely one.
+var scripts = map[string]string{"azb": "Arab", "cbk": "Latn", "mwl": "Latn", "xal": "Cyrl"}
+
 // Of returns the groups of the language of a BCP 47 tag (fr, pt-BR, sr-Latn).
 //
 // The family depends on the base language alone. The script is the tag's own or,
@@ -39,7 +59,7 @@ func Of(tag string) Groups {
 	if confidence != language.Exact { // "und", "und-Latn"
 		return g
 	}
-	if family := families[base.String()]; family != "" {
+	if family := familyOf[base.String()]; family != "" {
 		g.Family = family
 	}
 	if script, confidence := t.Script(); confidence != language.No {

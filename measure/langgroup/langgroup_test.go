@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"crosstalk/internal/lexicon"
 	"crosstalk/measure/langid/embedded"
 
 	"golang.org/x/text/language"
@@ -61,7 +62,7 @@ func TestTwoLetterCodes(t *testing.T) {
 
 func TestEachLanguageInOneFamily(t *testing.T) {
 	of := map[string]string{}
-	for family, codes := range familyCodes {
+	for family, codes := range lexicon.Parse(families) {
 		for _, code := range strings.Fields(codes) {
 			if of[code] != "" {
 				t.Errorf("%s is in %s and %s", code, of[code], family)

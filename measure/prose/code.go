@@ -2,11 +2,6 @@ package prose
 
 import "strings"
 
-// commands begin lines of a shell.
-var commands = set(`apt apt-get brew cargo cat cd chmod chown cp curl docker docker-compose echo export find
-	gh git go grep helm java kubectl ls make mkdir mv node npm npx pip pip3 pnpm psql python python3 rm rsync scp sed ssh sudo
-	systemctl tar terraform touch unzip uv wget yarn`)
-
 // isCodeLine reports whether a line outside a fence is code, a command, JSON or a log entry: it must be plain ASCII for
 // the most part and have a program's punctuation.
 func isCodeLine(s string) bool {

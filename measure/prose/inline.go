@@ -254,7 +254,7 @@ done:
 		return j, Number
 	case digits > 0:
 		return p.unit(j, end), Number
-	case isTool(w):
+	case tools[w]:
 		return p.command(i, j)
 	case w[0] == '-' && len(w) > 2 && letters > 1:
 		return j, Code // an option of a command
@@ -265,11 +265,11 @@ done:
 // bare is word for one from byte i to byte j that has nothing but letters.
 func (p *parser) bare(i, j, end int) (int, Kind) {
 	switch w := p.text[i:j]; {
-	case isTool(w):
+	case tools[w]:
 		return p.command(i, j)
 	case isException(w) && strings.HasPrefix(p.text[j:end], ": "):
 		return p.message(j+2, end), Code
-	case len(w) <= 2 && p.inFormula(i, j, end), isFunction(w) && p.argument(j, end):
+	case len(w) <= 2 && p.inFormula(i, j, end), functions[w] && p.argument(j, end):
 		return j, Math
 	}
 	return i, ""
@@ -309,35 +309,7 @@ func (p *parser) inFormula(i, j, end int) bool {
 	return strings.ContainsRune(operators, before) || strings.ContainsRune(operators, after)
 }
 
-// isTool reports whether w is a command that is hardly a word of a language. With one of the verbs it is code in a
-// sentence too.
-func isTool(w string) bool {
-	switch w {
-	case "apt", "apt-get", "brew", "cargo", "docker", "git", "kubectl", "npm", "npx", "pip", "yarn":
-		return true
-	}
-	return false
-}
-
-var verbs = set("add build clone commit install init merge pull push rebase run start status test update upgrade")
-
-func set(words string) map[string]bool {
-	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		m[w] = true
-	}
-	return m
-}
-
 func wordByte(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' }
-
-func isFunction(w string) bool {
-	switch w {
-	case "sin", "cos", "tan", "cot", "ln", "log", "exp", "lim":
-		return true
-	}
-	return false
-}
 
 // argument reports whether what follows byte j is the argument of a function: a letter alone, a number, a parenthesis.
 func (p *parser) argument(j, end int) bool {
@@ -347,51 +319,25 @@ func (p *parser) argument(j, end int) bool {
 	return r == '(' || unicode.IsDigit(r) || unicode.Is(unicode.Greek, r) || unicode.IsLetter(r) && !unicode.IsLetter(next)
 }
 
-var domains = strings.Fields("com org net gov edu io co de fr es it ru jp kr cn tw vn id in br pt tr eu uk us ai app dev info example")
-
 // isDomain reports whether a word in lower case is a domain, with or without a path.
 func isDomain(w string) bool {
 	host, _, path := strings.Cut(w, "/")
-	name, top, ok := cutLast(host, '.')
-	if !ok || len(name) < 2 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" {
+	dot := strings.LastIndexByte(host, '.')
+	if dot < 2 {
 		return false
 	}
-	for _, d := range domains {
-		if top == d {
-			return path || len(d) > 2 || strings.Contains(name, ".") || d == "io" || d == "ai" || d == "de" || d == "co"
-		}
+	name, top := host[:dot], host[dot+1:]
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" {
+		return false
 	}
-	return false
+	return domains[top] && (path || len(top) > 2 || shortDomains[top] || strings.Contains(name, "."))
 }
-
-var files = strings.Fields(`bat bin c cfg conf cpp css csv db dll doc docx env exe gif git go gz h html ini java jpeg jpg js json jsx log md
-	mp3 mp4 pdf php png ppt pptx py rb rs sh sql svg tar toml ts tsx txt wav xls xlsx xml yaml yml zip`)
 
 // isFile reports whether a word in lower case ends as names of files do.
 func isFile(w string) bool {
-	_, top, ok := cutLast(w, '.')
-	if !ok {
-		return false
-	}
-	for _, f := range files {
-		if top == f {
-			return true
-		}
-	}
-	return false
+	dot := strings.LastIndexByte(w, '.')
+	return dot >= 0 && files[w[dot+1:]]
 }
-
-func cutLast(s string, sep byte) (before, after string, found bool) {
-	if i := strings.LastIndexByte(s, sep); i >= 0 {
-		return s[:i], s[i+1:], true
-	}
-	return s, "", false
-}
-
-var units = set(`A B C F GB GHz Gbps GW GWh Hz J K KB L MB MHz MPa MW MWh Mbps N Pa TB V W Wh bar bit cal cl cm
-		cm² dB dl dpi eV fps ft g h ha hp hPa in kB kHz kJ kN kPa kV kW kWh kcal kg km km² kph lb lbs m mA mAh mV mW mg min ml mm
-		mol mph ms m² m³ nm ns oz ppm px rpm s t x °C °F µg µm Ω AED BRL CNY EUR GBP IDR INR JPY KRW MXN RUB SAR SEK TRY TWD USD
-		VND am pm AM PM`)
 
 // unit returns the end of the unit after a number that ends at j, or j.
 func (p *parser) unit(j, end int) int {

@@ -5,12 +5,39 @@
 package prose
 
 import (
+	_ "embed"
 	"strings"
 	"unicode/utf8"
+
+	"crosstalk/internal/lexicon"
 )
 
-// A Kind says why a part of a text is masked.
+//go:embed words.txt
+var wordLists string
+
+// Lists of the file, which describes them.
+var (
+	lists        = lexicon.Parse(wordLists)
+	commands     = lexicon.Set(lists["commands"])
+	tools        = lexicon.Set(lists["tools"])
+	verbs        = lexicon.Set(lists["verbs"])
+	functions    = lexicon.Set(lists["functions"])
+	domains      = lexicon.Set(lists["domains"])
+	shortDomains = lexicon.Set(lists["short domains"])
+	files        = lexicon.Set(lists["files"])
+	units        = lexicon.Set(lists["units"])
+)
+
+// A Kind says what a part of a text is.
 type Kind string
+
+// Kinds of blocks.
+const (
+	Paragraph Kind = "paragraph" // one line of running text
+	Heading   Kind = "heading"
+	Item      Kind = "item" // of a list
+	Cell      Kind = "cell" // of a table
+)
 
 // Kinds of masked parts. The last two are prose that may be in another language for a reason.
 const (
@@ -27,34 +54,18 @@ const (
 // Quoted reports whether parts of the kind are prose all the same: of another speaker, or from elsewhere.
 func (k Kind) Quoted() bool { return k == Quote || k == Label }
 
-// A Mask is a masked part: bytes Start to End, End not included. Marks around a quotation are not in it; backticks and
-// fences are.
-type Mask struct {
-	Start, End int
-	Kind       Kind
+// A Span is a part of a text: bytes Start to End, End not included.
+type Span struct {
+	Start int  `json:"start"`
+	End   int  `json:"end"`
+	Kind  Kind `json:"kind"` // empty if it is just a part
 }
 
-// A Form is what a block is.
-type Form uint8
-
-// Forms of blocks.
-const (
-	Paragraph Form = iota // one line of running text
-	Heading
-	Item // of a list
-	Cell // of a table
-)
-
-// A Block is a line without its marks, or a cell of a table: bytes Start to End. It may have masked parts.
-type Block struct {
-	Start, End int
-	Form       Form
-}
-
-// A Document is a text's blocks and masked parts, each in the order of the text and without overlaps.
+// A Document is a text's blocks and masked parts, each in order and without overlaps. A block is a line without its
+// marks, or a cell of a table, and may have masked parts. The marks around a quotation are not masked with it; backticks
+// and fences are.
 type Document struct {
-	Blocks []Block
-	Masks  []Mask
+	Blocks, Masks []Span
 }
 
 // Parse reads a text. Any text is accepted.
@@ -67,13 +78,12 @@ func Parse(text string) Document {
 		}
 		at = p.line(at, end)
 	}
-	return Document{p.blocks, p.masks}
+	return p.Document
 }
 
 type parser struct {
-	text   string
-	blocks []Block
-	masks  []Mask
+	text string
+	Document
 }
 
 // mask adds a masked part, joined to the one before if they touch and are of one kind.
@@ -81,11 +91,11 @@ func (p *parser) mask(start, end int, kind Kind) {
 	if start >= end {
 		return
 	}
-	if n := len(p.masks); n > 0 && p.masks[n-1].End == start && p.masks[n-1].Kind == kind && !kind.Quoted() {
-		p.masks[n-1].End = end
+	if n := len(p.Masks); n > 0 && p.Masks[n-1].End == start && p.Masks[n-1].Kind == kind && !kind.Quoted() {
+		p.Masks[n-1].End = end
 		return
 	}
-	p.masks = append(p.masks, Mask{start, end, kind})
+	p.Masks = append(p.Masks, Span{start, end, kind})
 }
 
 // line reads the line from at to end and returns where the next one starts.
@@ -97,8 +107,11 @@ func (p *parser) line(at, end int) int {
 	switch {
 	case s == "":
 		return next
-	case strings.HasPrefix(s, "```"), strings.HasPrefix(s, "~~~"):
-		return p.fence(from, end, next)
+	}
+	if mark, _ := Fence(s); mark != "" {
+		return p.fence(mark, from, end, next)
+	}
+	switch {
 	case isRule(s):
 		p.mask(from, end, Markup)
 		return next
@@ -126,7 +139,7 @@ func (p *parser) line(at, end int) int {
 	p.mask(from, from+marks, Markup)
 	from += marks
 	if s[0] == '>' && from < end {
-		p.blocks = append(p.blocks, Block{from, end, form})
+		p.Blocks = append(p.Blocks, Span{from, end, form})
 		p.mask(from, end, Quote)
 		return next
 	}
@@ -147,9 +160,19 @@ func (p *parser) amongSettings(at, next int) bool {
 
 func leading(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\u00a0\u3000")) }
 
+// Fence returns what a line without its indent begins or ends fenced code with, "```" or "~~~", or "". Only a line of
+// nothing else closes a block.
+func Fence(line string) (mark string, closes bool) {
+	for _, mark := range []string{"```", "~~~"} {
+		if strings.HasPrefix(line, mark) {
+			return mark, strings.Trim(line, mark[:1]) == ""
+		}
+	}
+	return "", false
+}
+
 // fence masks fenced code up to its closing fence, or to the end of the text.
-func (p *parser) fence(from, end, next int) int {
-	mark := p.text[from : from+3]
+func (p *parser) fence(mark string, from, end, next int) int {
 	stop := len(p.text)
 	for at := next; at < len(p.text); {
 		line := p.text[at:]
@@ -157,7 +180,7 @@ func (p *parser) fence(from, end, next int) int {
 		if n >= 0 {
 			line = line[:n]
 		}
-		if trimmed := strings.TrimSpace(line); strings.HasPrefix(trimmed, mark) && strings.Trim(trimmed, mark[:1]) == "" {
+		if other, closes := Fence(strings.TrimSpace(line)); other == mark && closes {
 			p.mask(from, at+len(strings.TrimRight(line, " \t\r")), Code)
 			return min(at+len(line)+1, len(p.text))
 		}
@@ -201,7 +224,7 @@ func (p *parser) row(from, end int) {
 }
 
 // lineMarks returns the length of a line's marks, and the form that they give it.
-func lineMarks(s string) (int, Form) {
+func lineMarks(s string) (int, Kind) {
 	n, form := 0, Paragraph
 	for n < len(s) && s[n] == '>' {
 		n++
@@ -240,7 +263,7 @@ func lineMarks(s string) (int, Form) {
 }
 
 // block adds a block and masks its parts.
-func (p *parser) block(start, end int, form Form) {
-	p.blocks = append(p.blocks, Block{start, end, form})
+func (p *parser) block(start, end int, form Kind) {
+	p.Blocks = append(p.Blocks, Span{start, end, form})
 	p.inline(start, end)
 }

@@ -93,10 +93,10 @@ func TestMasks(t *testing.T) {
 
 func TestBlocks(t *testing.T) {
 	const text = "# One\n\nTwo three.\n* four\n1. five\n| six | seven |\n**Eight**\n---\n```\nnine\n```"
-	want := "1[One] 0[Two three.] 2[four] 2[five] 3[six] 3[seven] 1[**Eight**]"
+	want := "heading[One] paragraph[Two three.] item[four] item[five] cell[six] cell[seven] heading[**Eight**]"
 	var all []string
 	for _, b := range Parse(text).Blocks {
-		all = append(all, fmt.Sprintf("%d[%s]", b.Form, text[b.Start:b.End]))
+		all = append(all, fmt.Sprintf("%s[%s]", b.Kind, text[b.Start:b.End]))
 	}
 	if got := strings.Join(all, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

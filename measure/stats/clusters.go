@@ -10,11 +10,12 @@ import (
 // independent between them: leakage tests that share a control answer,
 // samples of one item. It keeps a count, a sum and a sum of squares per
 // cluster, so memory grows with the clusters and not with the observations.
+// Clusters that are combined or compared must be numbered alike (ClusterNames).
 //
 // The zero value is empty and ready. A Clusters is not safe for concurrent
 // writing.
 type Clusters struct {
-	index  map[string]int32
+	index  map[Cluster]int32
 	groups []moments
 	// Observations that are clusters of their own, counted by value; those of more
 	// values than are kept are in groups.
@@ -35,7 +36,7 @@ type moments struct {
 // Add records one observation of a cluster. A NaN or infinite value makes every
 // figure undefined and is counted in a warning: the caller must leave out what
 // was not scored, and report it.
-func (c *Clusters) Add(cluster string, value float64) {
+func (c *Clusters) Add(cluster Cluster, value float64) {
 	if !c.seen(value) {
 		return
 	}
@@ -64,11 +65,11 @@ func (g *moments) addAll(other moments, factor float64) {
 
 // group returns the moments of a cluster, new ones if need be. They are valid until
 // the next call.
-func (c *Clusters) group(cluster string) *moments {
+func (c *Clusters) group(cluster Cluster) *moments {
 	i, ok := c.index[cluster]
 	if !ok {
 		if c.index == nil {
-			c.index = make(map[string]int32)
+			c.index = make(map[Cluster]int32)
 		}
 		i = int32(len(c.groups))
 		c.index[cluster] = i
@@ -111,8 +112,8 @@ func (c *Clusters) AddAll(other *Clusters, factor float64) {
 	c.lo, c.hi = min(c.lo, low), max(c.hi, high)
 	c.n += other.n
 	c.bad += other.bad
-	for name, i := range other.index {
-		c.group(name).addAll(other.groups[i], factor)
+	for cluster, i := range other.index {
+		c.group(cluster).addAll(other.groups[i], factor)
 	}
 	for value, m := range other.single {
 		if c.single == nil {
@@ -236,10 +237,10 @@ func (c *Clusters) summary() summary {
 func (c *Clusters) effectiveN() float64 {
 	var squares float64
 	var groups [1 << clusterBits]float64
-	for name, i := range c.index {
+	for cluster, i := range c.index {
 		n := float64(c.groups[i].n)
-		if group, random := groupOf(name); random {
-			groups[group] = n
+		if cluster < 0 {
+			groups[-1-cluster] = n
 			continue
 		}
 		squares += n * n

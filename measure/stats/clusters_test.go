@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -26,7 +25,7 @@ func clustered(seed uint64, sizes []int, rate, rho float64) *Clusters {
 			} else if z < half {
 				v = 0.5
 			}
-			c.Add(fmt.Sprint(g), v)
+			c.Add(Cluster(g), v)
 		}
 	}
 	return &c
@@ -51,9 +50,9 @@ func TestMeanCoversClusteredRates(t *testing.T) {
 func TestMeanIgnoresOrder(t *testing.T) {
 	var a, b Clusters
 	for i := range 50 {
-		a.Add(fmt.Sprint(i%7), float64(i%3)/2)
+		a.Add(Cluster(i%7), float64(i%3)/2)
 		j := 49 - i
-		b.Add(fmt.Sprint(j%7), float64(j%3)/2)
+		b.Add(Cluster(j%7), float64(j%3)/2)
 	}
 	if p, q := Mean(&a, Proportion, 0.95), Mean(&b, Proportion, 0.95); p.Interval != q.Interval {
 		t.Errorf("order of Add changes the interval: %+v, %+v", p, q)
@@ -76,7 +75,7 @@ func TestMeanOfDegenerateData(t *testing.T) {
 	var ones Clusters
 	for g, n := range uneven {
 		for range n {
-			ones.Add(fmt.Sprint(g), 1)
+			ones.Add(Cluster(g), 1)
 		}
 	}
 	e := Mean(&ones, Proportion, 0.95)
@@ -90,14 +89,14 @@ func TestMeanOfDegenerateData(t *testing.T) {
 	}
 	var one Clusters
 	for i := range 40 {
-		one.Add("only", float64(i%2))
+		one.Add(0, float64(i%2))
 	}
 	if e := Mean(&one, Proportion, 0.95); !math.IsNaN(e.SE) || !has(e, OneCluster) || e.Interval.Width() < 0.9 {
 		t.Errorf("one cluster: %+v", e)
 	}
 	var tenth Clusters
 	for i := range 30 {
-		tenth.Add(fmt.Sprint(i%3), 0.1)
+		tenth.Add(Cluster(i%3), 0.1)
 	}
 	if e := Mean(&tenth, Proportion, 0.95); e.SE != 0 || !has(e, NoVariation) || !e.Interval.Contains(0.1) {
 		t.Errorf("equal values that are not exact in binary: %+v", e)
@@ -111,14 +110,14 @@ func TestMeanOfDegenerateData(t *testing.T) {
 		t.Errorf("no difference at all: %+v", e)
 	}
 	var nan Clusters
-	nan.Add("a", 1)
-	nan.Add("b", math.NaN())
+	nan.Add(1, 1)
+	nan.Add(2, math.NaN())
 	if e := Mean(&nan, Proportion, 0.95); !math.IsNaN(e.Value) || e.Interval.Defined() || !has(e, NotFinite) {
 		t.Errorf("NaN: %+v", e)
 	}
 	var out Clusters
-	out.Add("a", 2)
-	out.Add("b", 0)
+	out.Add(1, 2)
+	out.Add(2, 0)
 	if e := Mean(&out, Proportion, 0.95); e.Interval.Defined() || !has(e, OutOfBounds) {
 		t.Errorf("out of bounds: %+v", e)
 	}
@@ -128,7 +127,7 @@ func TestIndependentEqualsOwnCluster(t *testing.T) {
 	var a, b Clusters
 	for i := range 97 {
 		v := float64(i * i % 5)
-		a.Add(fmt.Sprint(i), v)
+		a.Add(Cluster(i), v)
 		b.AddIndependent(v)
 	}
 	x, y := Mean(&a, Bounds{0, 4}, 0.9), Mean(&b, Bounds{0, 4}, 0.9)

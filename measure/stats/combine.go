@@ -5,7 +5,7 @@ import "math"
 // Combine estimates f of the means of several parts, a smooth function such
 // as the mean over languages or the harmonic mean of two rates, by the delta
 // method over clusters; f is also evaluated 0.2 % beside the means. Clusters
-// with the same name in different parts are the same cluster, so figures over
+// with the same number in different parts are the same cluster, so figures over
 // shared items are handled; clusters added with AddIndependent are not shared.
 //
 // The influence of a cluster is the sum over the parts of df/dmean times its
@@ -89,19 +89,35 @@ func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, 
 
 // countClusters counts distinct clusters and says whether parts share any.
 func countClusters(parts []*Clusters) (n int, shared bool) {
-	names := make(map[string]bool)
+	low, high := numbers(parts)
+	known := make([]bool, high-low+1)
 	for _, c := range parts {
-		for name := range c.index {
-			shared = shared || names[name]
-			names[name] = true
+		for cluster := range c.index {
+			if known[cluster-low] {
+				shared = true
+			} else {
+				known[cluster-low] = true
+				n++
+			}
 		}
 		n += c.Len() - len(c.groups)
 	}
-	return n + len(names), shared
+	return n, shared
+}
+
+// numbers are the lowest and the highest number of a cluster, or 0.
+func numbers(parts []*Clusters) (low, high Cluster) {
+	for _, c := range parts {
+		for cluster := range c.index {
+			low, high = min(low, cluster), max(high, cluster)
+		}
+	}
+	return low, high
 }
 
 func influenceSE(parts []*Clusters, sums []summary, slope []float64) float64 {
-	named := make(map[string]float64)
+	low, high := numbers(parts)
+	clusters := make([]float64, high-low+1)
 	var squares []float64
 	for k, c := range parts {
 		s := sums[k]
@@ -111,9 +127,9 @@ func influenceSE(parts []*Clusters, sums []summary, slope []float64) float64 {
 		influence := func(n, sum float64) float64 {
 			return slope[k] * s.residual(n, sum) / math.Sqrt(1-n/s.n) / s.n
 		}
-		for name, i := range c.index {
+		for cluster, i := range c.index {
 			g := c.groups[i]
-			named[name] += influence(float64(g.n), g.sum)
+			clusters[cluster-low] += influence(float64(g.n), g.sum)
 		}
 		for value, m := range c.single {
 			u := influence(1, value)
@@ -124,8 +140,10 @@ func influenceSE(parts []*Clusters, sums []summary, slope []float64) float64 {
 			squares = append(squares, u*u)
 		}
 	}
-	for _, u := range named {
-		squares = append(squares, u*u)
+	for _, u := range clusters {
+		if u != 0 {
+			squares = append(squares, u*u)
+		}
 	}
 	return math.Sqrt(sortedSum(squares))
 }

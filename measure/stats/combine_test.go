@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -41,7 +40,7 @@ func TestMacroOfSeparateStrata(t *testing.T) {
 	for h := range 4 {
 		c := new(Clusters)
 		for i := range 20 + h {
-			c.Add(fmt.Sprintf("%d-%d", h, i/2), float64((i*i+h)%3)/2)
+			c.Add(Cluster(1000*h+i/2), float64((i*i+h)%3)/2)
 		}
 		parts = append(parts, c)
 		sum += c.Mean() / 4
@@ -60,9 +59,9 @@ func TestMacroSeesSharedClusters(t *testing.T) {
 	var a, b, apart Clusters
 	for i := range 60 {
 		v := float64(i % 2)
-		a.Add(fmt.Sprint(i), v)
-		b.Add(fmt.Sprint(i), v)
-		apart.Add(fmt.Sprint(-i-1), v)
+		a.Add(Cluster(i), v)
+		b.Add(Cluster(i), v)
+		apart.Add(Cluster(-i-1), v)
 	}
 	same := Combine([]*Clusters{&a, &b}, macro, Proportion, 0.95)
 	near(t, "shared prompts", same.SE, a.summary().stdErr(cr2), 1e-12)
@@ -74,9 +73,9 @@ func TestMacroSeesSharedClusters(t *testing.T) {
 func TestCombineByDeltaMethod(t *testing.T) {
 	var lines, words Clusters
 	for i := range 100 {
-		lines.Add(fmt.Sprint(i), indicator(i%5 != 0))
+		lines.Add(Cluster(i), indicator(i%5 != 0))
 		if i%5 != 0 {
-			words.Add(fmt.Sprint(i), indicator(i%7 != 0))
+			words.Add(Cluster(i), indicator(i%7 != 0))
 		}
 	}
 	e := Combine([]*Clusters{&lines, &words}, harmonic, Proportion, 0.95)
@@ -99,7 +98,7 @@ func TestCombineByDeltaMethod(t *testing.T) {
 func TestCombineOfDegenerateParts(t *testing.T) {
 	var ones, empty Clusters
 	for i := range 50 {
-		ones.Add(fmt.Sprint(i), 1)
+		ones.Add(Cluster(i), 1)
 	}
 	e := Combine([]*Clusters{&ones, &ones}, macro, Proportion, 0.95)
 	near(t, "perfect languages", e.Interval.Low, math.Pow(0.025, 0.01), 1e-9)

@@ -16,11 +16,12 @@ func (n *Nested) Components() Components {
 	var ssSamples, ssItems, ssClusters float64
 	var total, items float64
 	var perCluster, perItem, sqCluster float64 // sums of squared counts
-	grand := n.Flatten().Mean()
-	for _, c := range n.clusters {
+	grand := n.flat.Mean()
+	for _, cluster := range n.of {
 		var sum, count, squares float64
-		means := make([]float64, len(c.items))
-		for j, item := range c.items {
+		means := make([]float64, len(cluster))
+		for j, at := range cluster {
+			item := n.samples[at]
 			means[j], _ = meanSD(item)
 			for _, v := range item {
 				ssSamples += (v - means[j]) * (v - means[j])
@@ -31,17 +32,17 @@ func (n *Nested) Components() Components {
 			squares += k * k
 		}
 		mean := sum / count
-		for j, item := range c.items {
-			ssItems += float64(len(item)) * (means[j] - mean) * (means[j] - mean)
+		for j, at := range cluster {
+			ssItems += float64(len(n.samples[at])) * (means[j] - mean) * (means[j] - mean)
 		}
 		ssClusters += count * (mean - grand) * (mean - grand)
 		total += count
-		items += float64(len(c.items))
+		items += float64(len(cluster))
 		perCluster += squares / count
 		perItem += squares
 		sqCluster += count * count
 	}
-	clusters := float64(len(n.clusters))
+	clusters := float64(len(n.of))
 	out := Components{math.NaN(), math.NaN(), math.NaN()}
 	if math.IsNaN(grand) || items < 2 {
 		return out
@@ -89,8 +90,8 @@ func (v Components) Design(samples int, clusterSize float64) Design {
 // NaN without items.
 func (n *Nested) ClusterSize() float64 {
 	var items, squares float64
-	for _, c := range n.clusters {
-		k := float64(len(c.items))
+	for _, cluster := range n.of {
+		k := float64(len(cluster))
 		items += k
 		squares += k * k
 	}

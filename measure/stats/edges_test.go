@@ -53,7 +53,7 @@ func TestSignFlipUnderTheNull(t *testing.T) {
 		for g := range 25 {
 			u := rng.NormFloat64()
 			for range 1 + g%4 {
-				c.Add(fmt.Sprint(g), u+rng.NormFloat64())
+				c.Add(Cluster(g), u+rng.NormFloat64())
 			}
 		}
 		if SignFlip(&c, 500, seed).P <= 0.05 {
@@ -66,13 +66,13 @@ func TestSignFlipUnderTheNull(t *testing.T) {
 func TestSignFlipBounds(t *testing.T) {
 	var c Clusters
 	for g := range 40 {
-		c.Add(fmt.Sprint(g), 1+float64(g)/100)
+		c.Add(Cluster(g), 1+float64(g)/100)
 	}
 	r := SignFlip(&c, 999, 1)
 	near(t, "the least p-value", r.P, 1.0/1000, 1e-15)
 	var none, empty Clusters
-	none.Add("a", 0)
-	none.Add("b", 0)
+	none.Add(1, 0)
+	none.Add(2, 0)
 	near(t, "no difference", SignFlip(&none, 99, 1).P, 1, 0)
 	near(t, "no data", SignFlip(&empty, 99, 1).P, math.NaN(), 0)
 }
@@ -80,7 +80,7 @@ func TestSignFlipBounds(t *testing.T) {
 func TestUndefinedIsNaN(t *testing.T) {
 	nan := math.NaN()
 	var one Clusters
-	one.Add("a", 0.5)
+	one.Add(1, 0.5)
 	for what, got := range map[string]float64{
 		"t of one value":             TTest(&one, 0).P,
 		"cluster t of one value":     ClusterTTest(&one, 0).P,
@@ -136,7 +136,7 @@ func TestPlanning(t *testing.T) {
 func TestWarningsAreSaid(t *testing.T) {
 	var c Clusters
 	for i := range 12 {
-		c.Add(fmt.Sprint(i%4), float64(i%2))
+		c.Add(Cluster(i%4), float64(i%2))
 	}
 	ws := Mean(&c, Proportion, 0.95).Warnings
 	if len(ws) != 2 || ws[0].String() != "only 12 observations (need at least 30)" ||

@@ -6,48 +6,55 @@ import (
 	"strings"
 )
 
-// ClusterNames shortens the names of clusters so that memory does not grow with
-// the observations: up to a number, clusters stay distinct; later ones are
-// assigned at random to a limited number of groups. An interval from thousands
-// of random groups is as good. The zero value is ready.
-type ClusterNames struct{ known map[string]string }
+// Cluster is the number of a cluster. Negative ones are random groups of clusters.
+type Cluster int32
+
+// ClusterNames numbers clusters by name so that memory does not grow with the
+// observations: up to a limit, clusters stay distinct; later ones are assigned
+// at random to a limited number of groups. An interval from thousands of random
+// groups is as good. The zero value is ready.
+type ClusterNames struct {
+	known map[string]Cluster
+	names []string // of clusters from 1
+}
 
 const (
 	maxClusterNames = 1 << 14
 	clusterBits     = 11
 )
 
-// Name returns the name to use for a cluster; "" is always "".
-func (c *ClusterNames) Name(cluster string) string {
-	if cluster == "" {
-		return ""
+// Number returns the number of a cluster; that of "" is 0.
+func (c *ClusterNames) Number(name string) Cluster {
+	if name == "" {
+		return 0
 	}
-	if name, ok := c.known[cluster]; ok {
-		return name
+	if number, ok := c.known[name]; ok {
+		return number
 	}
 	if len(c.known) < maxClusterNames {
 		if c.known == nil {
-			c.known = map[string]string{}
+			c.known = map[string]Cluster{}
 		}
-		name := strings.Clone(cluster) // do not keep the whole record in memory
-		c.known[name] = name
-		return name
+		name = strings.Clone(name) // do not keep the whole record in memory
+		c.names = append(c.names, name)
+		c.known[name] = Cluster(len(c.names))
+		return c.known[name]
 	}
 	h := fnv.New64a()
-	h.Write([]byte(cluster))
+	h.Write([]byte(name))
 	mixed := h.Sum64() * 0x9E3779B97F4A7C15 // similar names must not share a group more often
-	return random + strconv.Itoa(int(mixed>>(64-clusterBits)))
+	return -1 - Cluster(mixed>>(64-clusterBits))
 }
 
-// random begins the names of random groups, and of no cluster.
-const random = "\x00group "
+// Compare orders clusters by name, random groups first.
+func (c *ClusterNames) Compare(a, b Cluster) int { return strings.Compare(c.name(a), c.name(b)) }
 
-// groupOf returns the number of a random group.
-func groupOf(name string) (group int, is bool) {
-	number, is := strings.CutPrefix(name, random)
-	if !is {
-		return 0, false
+func (c *ClusterNames) name(number Cluster) string {
+	switch {
+	case number < 0:
+		return "\x00group " + strconv.Itoa(int(-1-number))
+	case number == 0:
+		return ""
 	}
-	group, err := strconv.Atoi(number)
-	return group, err == nil && group >= 0 && group < 1<<clusterBits
+	return c.names[number-1]
 }

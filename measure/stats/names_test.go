@@ -3,6 +3,7 @@ package stats
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 )
@@ -11,21 +12,21 @@ import (
 // was put together are as good.
 func TestClusterNames(t *testing.T) {
 	var known ClusterNames
-	names := map[string]bool{}
+	names := map[Cluster]bool{}
 	const n = 200_000
 	for i := range n {
-		names[known.Name(strconv.Itoa(i))] = true
+		names[known.Number(strconv.Itoa(i))] = true
 	}
 	if len(known.known) != maxClusterNames || len(names) != maxClusterNames+1<<clusterBits {
 		t.Errorf("%d clusters are known, with %d names", len(known.known), len(names))
 	}
-	hashed := known.Name("199999")
-	if known.Name("5") != "5" || known.Name("199999") != hashed || known.Name("") != "" {
+	hashed := known.Number("199999")
+	if known.Number("5") != 6 || known.Number("199999") != hashed || known.Number("") != 0 {
 		t.Error("a cluster changes its name")
 	}
 	var values Clusters
 	for i := range n {
-		values.Add(known.Name(strconv.Itoa(i)), float64(i*7919%10/9))
+		values.Add(known.Number(strconv.Itoa(i)), float64(i*7919%10/9))
 	}
 	got, want := Mean(&values, Proportion, 0.95).Interval, Wilson(n/10, n, 0.95)
 	if math.Abs(got.Width()/want.Width()-1) > 0.1 {
@@ -42,7 +43,7 @@ func TestManyValues(t *testing.T) {
 		value := random.NormFloat64()
 		one.AddIndependent(value)
 		part.AddIndependent(value / 2)
-		named.Add(strconv.Itoa(i), value)
+		named.Add(Cluster(i+1), value)
 	}
 	var twice Clusters
 	twice.AddAll(&part, 2)
@@ -68,9 +69,9 @@ func TestGroupsOfEqualValues(t *testing.T) {
 		var known ClusterNames
 		var grouped, exact Clusters
 		for i := range n {
-			cluster := strconv.Itoa(i % (n / size))
-			grouped.Add(known.Name(cluster), 1)
-			exact.Add(cluster, 1)
+			cluster := i % (n / size)
+			grouped.Add(known.Number(strconv.Itoa(cluster)), 1)
+			exact.Add(Cluster(cluster), 1)
 		}
 		got, want := Mean(&grouped, Proportion, 0.95).Interval, Mean(&exact, Proportion, 0.95).Interval
 		if math.Abs(got.Width()/want.Width()-1) > 0.1 {
@@ -84,3 +85,13 @@ func TestGroupsOfEqualValues(t *testing.T) {
 }
 
 func mean(parts []float64) float64 { return parts[0] }
+
+// Clusters are ordered by name, whatever their numbers, random groups first.
+func TestOrderOfClusters(t *testing.T) {
+	var known ClusterNames
+	clusters := []Cluster{known.Number("b"), known.Number("a"), known.Number("10"), known.Number("9"), -2, -11, 0}
+	slices.SortFunc(clusters, known.Compare)
+	if want := []Cluster{0, -2, -11, 3, 4, 2, 1}; !slices.Equal(clusters, want) {
+		t.Errorf("%v, want %v", clusters, want)
+	}
+}

@@ -1,61 +1,46 @@
 package stats
 
-import (
-	"math"
-)
-
 // Nested contains samples within items within clusters: repeated answers to one
 // prompt, prompts that share a control. It keeps every value. The zero value is
 // empty and ready.
 type Nested struct {
-	index    map[string]int
-	clusters []nestedCluster
-	bad      int
+	items    map[nestedItem]int
+	samples  [][]float64 // by item
+	clusters map[Cluster]int
+	of       [][]int // items, by cluster
+	flat     Clusters
 }
 
-type nestedCluster struct {
-	name  string
-	index map[string]int
-	items [][]float64
+type nestedItem struct {
+	cluster Cluster
+	item    int
 }
 
-// Add records one sample of an item of a cluster. Item names count within
+// Add records one sample of an item of a cluster. Item numbers count within
 // their cluster. NaN and infinite values as in Clusters.Add.
-func (n *Nested) Add(cluster, item string, value float64) {
-	if math.IsNaN(value) || math.IsInf(value, 0) {
-		n.bad++
-		return
+func (n *Nested) Add(cluster Cluster, item int, value float64) {
+	if n.items == nil {
+		n.items, n.clusters = map[nestedItem]int{}, map[Cluster]int{}
 	}
-	if n.index == nil {
-		n.index = make(map[string]int)
+	key := nestedItem{cluster, item}
+	at, known := n.items[key]
+	if !known {
+		of, known := n.clusters[cluster]
+		if !known {
+			of = len(n.of)
+			n.clusters[cluster] = of
+			n.of = append(n.of, nil)
+		}
+		at = len(n.samples)
+		n.items[key] = at
+		n.samples = append(n.samples, nil)
+		n.of[of] = append(n.of[of], at)
 	}
-	i, ok := n.index[cluster]
-	if !ok {
-		i = len(n.clusters)
-		n.index[cluster] = i
-		n.clusters = append(n.clusters, nestedCluster{name: cluster, index: make(map[string]int)})
-	}
-	c := &n.clusters[i]
-	j, ok := c.index[item]
-	if !ok {
-		j = len(c.items)
-		c.index[item] = j
-		c.items = append(c.items, nil)
-	}
-	c.items[j] = append(c.items[j], value)
+	n.samples[at] = append(n.samples[at], value)
+	n.flat.Add(cluster, value)
 }
 
-// Flatten returns the same observations with clusters only, for Mean and the
+// Flat returns the same observations with clusters only, for Mean and the
 // tests: their errors already include the variation of items and samples, which
 // are drawn anew with each cluster.
-func (n *Nested) Flatten() *Clusters {
-	c := &Clusters{bad: n.bad}
-	for _, cluster := range n.clusters {
-		for _, item := range cluster.items {
-			for _, v := range item {
-				c.Add(cluster.name, v)
-			}
-		}
-	}
-	return c
-}
+func (n *Nested) Flat() *Clusters { return &n.flat }

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -18,7 +17,7 @@ func TestComponentsOfUnequalDesign(t *testing.T) {
 			for i := range 1 + g%4 {
 				w := 2 * rng.NormFloat64()
 				for range 1 + (g+i)%3 {
-					n.Add(fmt.Sprint(g), fmt.Sprint(i), u+w+3*rng.NormFloat64())
+					n.Add(Cluster(g), i, u+w+3*rng.NormFloat64())
 				}
 			}
 		}
@@ -36,8 +35,8 @@ func TestComponentsOfUnequalDesign(t *testing.T) {
 func TestComponentsOfFlatDesigns(t *testing.T) {
 	var once, alone Nested
 	for i := range 30 {
-		once.Add(fmt.Sprint(i/3), fmt.Sprint(i), float64(i*i%7))
-		alone.Add(fmt.Sprint(i/3), "only", float64(i*i%7))
+		once.Add(Cluster(i/3), i, float64(i*i%7))
+		alone.Add(Cluster(i/3), 0, float64(i*i%7))
 	}
 	if c := once.Components(); !math.IsNaN(c.Sample) || !(c.Item > 0) {
 		t.Errorf("one sample per item: %+v", c)
@@ -62,9 +61,9 @@ func TestComponentsOfFlatDesigns(t *testing.T) {
 		for i := range 4 {
 			w := rng.NormFloat64()
 			for range 3 {
-				n.Add(fmt.Sprint(g), fmt.Sprint(i), u+w+rng.NormFloat64())
+				n.Add(Cluster(g), i, u+w+rng.NormFloat64())
 			}
 		}
 	}
-	near(t, "balanced pilot", n.Components().Design(3, n.ClusterSize()).StdErr(200)/n.Flatten().summary().stdErr(cr1), 1, 0.01)
+	near(t, "balanced pilot", n.Components().Design(3, n.ClusterSize()).StdErr(200)/n.Flat().summary().stdErr(cr1), 1, 0.01)
 }

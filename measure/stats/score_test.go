@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -121,7 +120,7 @@ func lowEnd(values [][]float64, clusterSize int) float64 {
 	for k := range values {
 		parts[k], weights[k] = new(Clusters), 1/float64(len(values))
 		for i, v := range values[k] {
-			parts[k].Add(fmt.Sprint(k, i/clusterSize), v)
+			parts[k].Add(Cluster(1000*k+i/clusterSize), v)
 		}
 	}
 	e := Combine(parts, func(means []float64) (sum float64) {
@@ -138,7 +137,7 @@ func TestEffectiveCounts(t *testing.T) {
 	cells := func(first, clusters, size int) *Clusters {
 		var c Clusters
 		for i := range clusters * size {
-			c.Add(fmt.Sprint(first+i/size), 0)
+			c.Add(Cluster(first+i/size), 0)
 		}
 		return &c
 	}
@@ -163,7 +162,7 @@ func TestEffectiveCounts(t *testing.T) {
 	// Clusters more alike than assumed.
 	var alike Clusters
 	for i := range 400 {
-		alike.Add(fmt.Sprint(i/4), -indicator(i < 8))
+		alike.Add(Cluster(i/4), -indicator(i < 8))
 	}
 	e := Mean(&alike, Difference, 0.95)
 	if got := EffectiveCounts([]*Clusters{&alike}, []float64{1}, e.SE); !(got.N > 95 && got.N < 105) {

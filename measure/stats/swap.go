@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -18,8 +19,10 @@ import (
 // Smyth 2010). draws <= 0 means DefaultDraws. Values added with AddIndependent
 // have no counterpart and are not exchanged. P is 1 if no exchange changes
 // anything, and NaN if the figures are undefined. For plain means SignFlip is
-// the same test.
-func Swap(a, b []*Clusters, f func(means []float64) float64, draws int, seed uint64) float64 {
+// the same test. It exchanges clusters in this order, which the random numbers depend on.
+func Swap(
+	a, b []*Clusters, order func(a, b Cluster) int, f func(means []float64) float64, draws int, seed uint64,
+) float64 {
 	if len(a) != len(b) {
 		panic("stats: the conditions have different parts")
 	}
@@ -31,7 +34,7 @@ func Swap(a, b []*Clusters, f func(means []float64) float64, draws int, seed uin
 	if math.IsNaN(x - y) {
 		return math.NaN()
 	}
-	clusters := exchanges(a, b)
+	clusters := exchanges(a, b, order)
 	if len(clusters) == 0 {
 		return 1
 	}
@@ -102,27 +105,19 @@ type exchange struct {
 	n, sum float64
 }
 
-// exchanges lists, for each cluster, what exchanging it changes, in a
-// deterministic order.
-func exchanges(a, b []*Clusters) [][]exchange {
-	names := map[string]bool{}
-	for _, parts := range [][]*Clusters{a, b} {
-		for _, c := range parts {
-			for name := range c.index {
-				names[name] = true
-			}
+// exchanges lists, for each cluster in order, what exchanging it changes.
+func exchanges(a, b []*Clusters, order func(a, b Cluster) int) [][]exchange {
+	known := map[Cluster]bool{}
+	for _, c := range slices.Concat(a, b) {
+		for cluster := range c.index {
+			known[cluster] = true
 		}
 	}
-	ordered := make([]string, 0, len(names))
-	for name := range names {
-		ordered = append(ordered, name)
-	}
-	slices.Sort(ordered)
 	var clusters [][]exchange
-	for _, name := range ordered {
+	for _, cluster := range slices.SortedFunc(maps.Keys(known), order) {
 		var changes []exchange
 		for k := range a {
-			x, y := a[k].cluster(name), b[k].cluster(name)
+			x, y := a[k].cluster(cluster), b[k].cluster(cluster)
 			if x != y {
 				changes = append(changes, exchange{k, float64(y.n - x.n), y.sum - x.sum})
 			}
@@ -134,9 +129,9 @@ func exchanges(a, b []*Clusters) [][]exchange {
 	return clusters
 }
 
-// cluster returns the moments of a named cluster, zero if there is none.
-func (c *Clusters) cluster(name string) moments {
-	i, ok := c.index[name]
+// cluster returns the moments of a cluster, zero if there is none.
+func (c *Clusters) cluster(number Cluster) moments {
+	i, ok := c.index[number]
 	if !ok {
 		return moments{}
 	}

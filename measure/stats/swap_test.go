@@ -1,7 +1,7 @@
 package stats
 
 import (
-	"fmt"
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -14,15 +14,15 @@ func TestSwapOfAMeanIsSignFlip(t *testing.T) {
 	for g := range 40 {
 		for range 1 + g%3 {
 			x, y := rng.NormFloat64()+0.4, rng.NormFloat64()
-			a.Add(fmt.Sprint(g), x)
-			b.Add(fmt.Sprint(g), y)
-			diffs.Add(fmt.Sprint(g), x-y)
+			a.Add(Cluster(g), x)
+			b.Add(Cluster(g), y)
+			diffs.Add(Cluster(g), x-y)
 		}
 	}
 	mean := func(means []float64) float64 { return means[0] }
-	got := Swap([]*Clusters{&a}, []*Clusters{&b}, mean, 100000, 1)
+	got := Swap([]*Clusters{&a}, []*Clusters{&b}, cmp.Compare[Cluster], mean, 100000, 1)
 	near(t, "P", got, SignFlip(&diffs, 100000, 2).P, 0.004)
-	if again := Swap([]*Clusters{&a}, []*Clusters{&b}, mean, 100000, 1); again != got {
+	if again := Swap([]*Clusters{&a}, []*Clusters{&b}, cmp.Compare[Cluster], mean, 100000, 1); again != got {
 		t.Errorf("P %v, then %v with the same seed", got, again)
 	}
 }
@@ -45,14 +45,14 @@ func TestSwapOfAHarmonicMean(t *testing.T) {
 						rate = 0.65
 					}
 					if 0.5*u+0.5*rng.Float64() > rate {
-						line[side].Add(fmt.Sprint(g), 0)
+						line[side].Add(Cluster(g), 0)
 						continue
 					}
-					line[side].Add(fmt.Sprint(g), 1)
-					word[side].Add(fmt.Sprint(g), math.Ceil(rng.Float64()-0.1))
+					line[side].Add(Cluster(g), 1)
+					word[side].Add(Cluster(g), math.Ceil(rng.Float64()-0.1))
 				}
 			}
-			p := Swap([]*Clusters{&line[0], &word[0]}, []*Clusters{&line[1], &word[1]}, harmonic, 400, seed)
+			p := Swap([]*Clusters{&line[0], &word[0]}, []*Clusters{&line[1], &word[1]}, cmp.Compare[Cluster], harmonic, 400, seed)
 			if p <= 0.05 {
 				reject[differ]++
 			}
@@ -69,23 +69,23 @@ func TestSwapEdges(t *testing.T) {
 	one := func(values ...float64) []*Clusters {
 		c := &Clusters{}
 		for i, v := range values {
-			c.Add(fmt.Sprint(i), v)
+			c.Add(Cluster(i), v)
 		}
 		return []*Clusters{c}
 	}
-	if p := Swap(one(1, 0, 1), one(1, 0, 1), mean, 0, 1); p != 1 {
+	if p := Swap(one(1, 0, 1), one(1, 0, 1), cmp.Compare[Cluster], mean, 0, 1); p != 1 {
 		t.Errorf("equal conditions: P %v, want 1", p)
 	}
-	if p := Swap(one(), one(), mean, 0, 1); !math.IsNaN(p) {
+	if p := Swap(one(), one(), cmp.Compare[Cluster], mean, 0, 1); !math.IsNaN(p) {
 		t.Errorf("no data: P %v, want NaN", p)
 	}
-	if p := Swap(one(math.NaN()), one(1), mean, 0, 1); !math.IsNaN(p) {
+	if p := Swap(one(math.NaN()), one(1), cmp.Compare[Cluster], mean, 0, 1); !math.IsNaN(p) {
 		t.Errorf("an undefined value: P %v, want NaN", p)
 	}
 	// All eight clusters differ alike: 2 of 256 exchanges are as extreme.
-	near(t, "P", Swap(one(1, 1, 1, 1, 1, 1, 1, 1), one(0, 0, 0, 0, 0, 0, 0, 0), mean, 100000, 1), 2.0/256, 0.002)
+	near(t, "P", Swap(one(1, 1, 1, 1, 1, 1, 1, 1), one(0, 0, 0, 0, 0, 0, 0, 0), cmp.Compare[Cluster], mean, 100000, 1), 2.0/256, 0.002)
 	// A part that an exchange leaves without a mean is as extreme as any.
-	if p := Swap([]*Clusters{one(1)[0], one()[0]}, []*Clusters{one(0)[0], one(1)[0]}, func(m []float64) float64 {
+	if p := Swap([]*Clusters{one(1)[0], one()[0]}, []*Clusters{one(0)[0], one(1)[0]}, cmp.Compare[Cluster], func(m []float64) float64 {
 		if math.IsNaN(m[1]) {
 			return 0
 		}

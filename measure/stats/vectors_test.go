@@ -59,7 +59,7 @@ func (v vector) clusters(t *testing.T) *Clusters {
 			c.AddIndependent(x)
 			continue
 		}
-		c.Add(fmt.Sprint(v.In.Groups[i]), x)
+		c.Add(Cluster(v.In.Groups[i]), x)
 	}
 	return &c
 }
@@ -173,7 +173,7 @@ func (v vector) compute(t *testing.T) []float64 {
 	case "components":
 		var n Nested
 		for i, x := range list[float64](t, in.Values) {
-			n.Add(fmt.Sprint(in.Groups[i]), fmt.Sprint(in.Items[i]), x)
+			n.Add(Cluster(in.Groups[i]), in.Items[i], x)
 		}
 		c := n.Components()
 		return []float64{c.Cluster, c.Item, c.Sample}

@@ -6,39 +6,22 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
-
-	"crosstalk/measure/pytext"
 )
 
-// Smoothing selects what BLEU does about an n-gram order without a match (Chen
-// and Cherry 2014). The empty name means exp.
-type Smoothing string
-
-const (
-	SmoothExp   Smoothing = "exp"   // their method 3, of mteval-v13a.pl: 1/2, 1/4, ... of a match for each such order in turn
-	SmoothFloor Smoothing = "floor" // method 1: SmoothValue of a match
-	SmoothAddK  Smoothing = "add-k" // method 2: SmoothValue added to matches and totals of orders above 1
-	SmoothNone  Smoothing = "none"  // the score is 0
-)
-
-// Smoothings lists the valid names.
-var Smoothings = []Smoothing{SmoothExp, SmoothFloor, SmoothAddK, SmoothNone}
-
-// BLEU computes BLEU as sacreBLEU 2 does, to the precision of exp and log. The
-// zero value is its default.
+// BLEU computes BLEU as sacreBLEU 2 does by default, to the precision of exp and
+// log: n-grams of up to four words, case counts, and the orders without a match
+// have 1/2, 1/4, ... of a match in turn (Chen and Cherry 2014, method 3).
 type BLEU struct {
-	Tokenize    Tokenizer // default 13a
-	Smooth      Smoothing // default exp
-	SmoothValue float64   // for floor (default 0.1) and add-k (default 1); 0 means the default
-	Lowercase   bool      // compare in lower case
-	MaxOrder    int       // longest n-gram, up to 100; 0 means 4
+	Tokenize Tokenizer // default 13a
 
 	// EffectiveOrder leaves out the orders for which the hypothesis is too
 	// short to have an n-gram. Without it, which is sacreBLEU's default, a
-	// hypothesis of fewer than MaxOrder words scores 0 whatever it says.
+	// hypothesis of fewer than four words scores 0 whatever it says.
 	EffectiveOrder bool
 }
+
+// order is the length of the longest n-grams.
+const order = 4
 
 // BLEUStats are the sufficient statistics of BLEU: those of a corpus are the
 // sum of those of its segments.
@@ -52,16 +35,13 @@ type BLEUStats struct {
 }
 
 // Add adds the statistics of further segments, which must have been counted
-// with the same options; it panics if their n-gram orders differ.
+// with the same tokenizer.
 func (s *BLEUStats) Add(o BLEUStats) {
 	if o.Segments == 0 {
 		return
 	}
 	if s.Segments == 0 {
-		s.NRefs, s.Counts, s.Totals = o.NRefs, make([]int, len(o.Counts)), make([]int, len(o.Counts))
-	}
-	if len(s.Counts) != len(o.Counts) {
-		panic(fmt.Sprintf("translation: adding BLEU statistics of order %d to order %d", len(o.Counts), len(s.Counts)))
+		s.NRefs, s.Counts, s.Totals = o.NRefs, make([]int, order), make([]int, order)
 	}
 	if s.NRefs != o.NRefs {
 		s.NRefs = -1
@@ -83,24 +63,10 @@ type BLEUScore struct {
 	BP         float64   // brevity penalty, 0 to 1
 }
 
-// String shows the score as sacreBLEU prints it.
-func (s BLEUScore) String() string {
-	prec := make([]string, len(s.Precisions))
-	for i, p := range s.Precisions {
-		prec[i] = fmt.Sprintf("%.1f", p)
-	}
-	ratio := 0.0
-	if s.RefLen > 0 {
-		ratio = float64(s.SysLen) / float64(s.RefLen)
-	}
-	return fmt.Sprintf("BLEU = %.2f %s (BP = %.3f ratio = %.3f hyp_len = %d ref_len = %d)",
-		s.Score, strings.Join(prec, "/"), s.BP, ratio, s.SysLen, s.RefLen)
-}
-
 // Corpus scores hypothesis i against the references refs[0][i], refs[1][i], ...
 // An empty reference counts as missing; a segment needs at least one.
 func (b BLEU) Corpus(hyps []string, refs ...[]string) (BLEUScore, error) {
-	if err := b.check(); err != nil {
+	if err := b.Tokenize.check(); err != nil {
 		return BLEUScore{}, err
 	}
 	if len(refs) == 0 {
@@ -114,7 +80,7 @@ func (b BLEU) Corpus(hyps []string, refs ...[]string) (BLEUScore, error) {
 	sc := scratches.Get().(*scratch)
 	defer sc.release()
 	var sum BLEUStats
-	one := b.newStats()
+	one := newStats()
 	segment := make([]string, len(refs))
 	for i, hyp := range hyps {
 		for k := range refs {
@@ -140,26 +106,22 @@ func (b BLEU) Sentence(hyp string, refs ...string) (BLEUScore, error) {
 // Stats counts one segment. It fails if an option is wrong or if no reference
 // has a character.
 func (b BLEU) Stats(hyp string, refs ...string) (BLEUStats, error) {
-	if err := b.check(); err != nil {
+	if err := b.Tokenize.check(); err != nil {
 		return BLEUStats{}, err
 	}
 	sc := scratches.Get().(*scratch)
 	defer sc.release()
-	stats := b.newStats()
+	stats := newStats()
 	if err := b.count(sc, &stats, hyp, refs); err != nil {
 		return BLEUStats{}, fmt.Errorf("translation: %w", err)
 	}
 	return stats, nil
 }
 
-// Score computes the figure from statistics, which must come from the same
-// options (order, tokenizer and case); smoothing may differ.
+// Score computes the figure from statistics.
 func (b BLEU) Score(stats BLEUStats) (BLEUScore, error) {
-	if err := b.check(); err != nil {
-		return BLEUScore{}, err
-	}
-	if stats.Segments > 0 && (len(stats.Counts) != b.order() || len(stats.Totals) != b.order()) {
-		return BLEUScore{}, fmt.Errorf("translation: BLEU statistics of order %d, expected %d", len(stats.Counts), b.order())
+	if n := len(stats.Counts); stats.Segments > 0 && (n != order || len(stats.Totals) != order) {
+		return BLEUScore{}, fmt.Errorf("translation: BLEU statistics of order %d, expected %d", n, order)
 	}
 	return b.score(stats), nil
 }
@@ -168,67 +130,18 @@ func (b BLEU) Score(stats BLEUStats) (BLEUScore, error) {
 // per segment (BLEUStats.NRefs). Its version refers to the rules of sacreBLEU
 // 2; tok:zh implies the faults described at that tokenizer's character table.
 func (b BLEU) Signature(nrefs int) string {
-	smooth := b.smooth()
-	name := string(smooth)
-	if smooth == SmoothFloor || smooth == SmoothAddK {
-		name = fmt.Sprintf("%s[%.2f]", smooth, b.smoothValue())
-	}
-	references, letters, effective := strconv.Itoa(nrefs), "mixed", "no"
+	references, effective := strconv.Itoa(nrefs), "no"
 	if nrefs < 0 {
 		references = "var"
-	}
-	if b.Lowercase {
-		letters = "lc"
 	}
 	if b.EffectiveOrder {
 		effective = "yes"
 	}
-	return fmt.Sprintf("nrefs:%s|case:%s|eff:%s|tok:%s|smooth:%s|version:2", references, letters, effective, b.Tokenize.orDefault(), name)
+	return fmt.Sprintf("nrefs:%s|case:mixed|eff:%s|tok:%s|smooth:exp|version:2",
+		references, effective, b.Tokenize.orDefault())
 }
 
-func (b BLEU) check() error {
-	if err := b.Tokenize.check(); err != nil {
-		return err
-	}
-	if !slices.Contains(Smoothings, b.smooth()) {
-		return fmt.Errorf("translation: unknown smoothing %q; choose one of: %s", string(b.Smooth), list(Smoothings))
-	}
-	if !(b.SmoothValue >= 0) || math.IsInf(b.SmoothValue, 1) {
-		return fmt.Errorf("translation: smoothing value %g; expected a finite number, at least 0", b.SmoothValue)
-	}
-	if b.MaxOrder < 0 || b.MaxOrder > 100 {
-		return fmt.Errorf("translation: BLEU n-gram order %d; expected 1 to 100, or 0 for the default", b.MaxOrder)
-	}
-	return nil
-}
-
-func (b BLEU) order() int {
-	if b.MaxOrder == 0 {
-		return 4
-	}
-	return b.MaxOrder
-}
-
-func (b BLEU) smooth() Smoothing {
-	if b.Smooth == "" {
-		return SmoothExp
-	}
-	return b.Smooth
-}
-
-func (b BLEU) smoothValue() float64 {
-	switch {
-	case b.SmoothValue != 0:
-		return b.SmoothValue
-	case b.smooth() == SmoothFloor:
-		return 0.1
-	}
-	return 1
-}
-
-func (b BLEU) newStats() BLEUStats {
-	return BLEUStats{Counts: make([]int, b.order()), Totals: make([]int, b.order())}
-}
+func newStats() BLEUStats { return BLEUStats{Counts: make([]int, order), Totals: make([]int, order)} }
 
 // count sets stats, made by newStats, to the statistics of one segment.
 func (b BLEU) count(sc *scratch, stats *BLEUStats, hyp string, refs []string) error {
@@ -242,7 +155,7 @@ func (b BLEU) count(sc *scratch, stats *BLEUStats, hyp string, refs []string) er
 			continue
 		}
 		sc.ref = b.symbols(sc, sc.ref[:0], ref)
-		sc.ngrams.count(sc.ref, b.order())
+		sc.ngrams.count(sc.ref, order)
 		stats.NRefs++
 		stats.RefLen = closer(stats.SysLen, stats.RefLen, len(sc.ref))
 	}
@@ -268,9 +181,6 @@ func closer(hyp, old, new int) int {
 
 // symbols appends the words of line, as numbers, to dst.
 func (b BLEU) symbols(sc *scratch, dst []uint32, line string) []uint32 {
-	if b.Lowercase {
-		line = pytext.Lower(line)
-	}
 	for word := range fields(sc.rewrite(b.Tokenize, line)) {
 		dst = append(dst, sc.words.number(word))
 	}
@@ -280,7 +190,7 @@ func (b BLEU) symbols(sc *scratch, dst []uint32, line string) []uint32 {
 // score is the formula of Papineni et al. (2002, section 2.3) with sacreBLEU's
 // smoothing and treatment of empty orders.
 func (b BLEU) score(stats BLEUStats) BLEUScore {
-	s := BLEUScore{BLEUStats: stats, Precisions: make([]float64, b.order()), BP: 1}
+	s := BLEUScore{BLEUStats: stats, Precisions: make([]float64, order), BP: 1}
 	if stats.Segments == 0 {
 		s.Score, s.BP = math.NaN(), math.NaN()
 		for n := range s.Precisions {
@@ -297,34 +207,25 @@ func (b BLEU) score(stats BLEUStats) BLEUScore {
 	if !slices.ContainsFunc(stats.Counts, func(n int) bool { return n > 0 }) {
 		return s
 	}
-	smooth, value, half := b.smooth(), b.smoothValue(), 1.0
-	order := b.order()
+	orders, half := order, 1.0
 	for n := range s.Precisions {
 		count, total := float64(stats.Counts[n]), float64(stats.Totals[n])
-		if smooth == SmoothAddK && n > 0 {
-			count += value
-			total += value
-		}
 		if total == 0 {
 			break
 		}
 		if b.EffectiveOrder {
-			order = n + 1
+			orders = n + 1
 		}
-		switch {
-		case count > 0:
-			s.Precisions[n] = 100 * count / total
-		case smooth == SmoothExp:
+		if count == 0 {
 			half *= 2
-			s.Precisions[n] = 100 / (half * total)
-		case smooth == SmoothFloor:
-			s.Precisions[n] = 100 * value / total
+			count = 1 / half
 		}
+		s.Precisions[n] = 100 * count / total
 	}
 	sum := 0.0
-	for _, p := range s.Precisions[:order] {
+	for _, p := range s.Precisions[:orders] {
 		sum += math.Log(p) // -Inf for a precision of 0, and the score is 0
 	}
-	s.Score = s.BP * math.Exp(sum/float64(order))
+	s.Score = s.BP * math.Exp(sum/float64(orders))
 	return s
 }

@@ -17,13 +17,10 @@ type Tokenizer string
 const (
 	Tokenize13a  Tokenizer = "13a"  // mteval-v13a.pl, for languages that put spaces between words
 	TokenizeZh   Tokenizer = "zh"   // every Chinese character a word, the rest as 13a
-	TokenizeIntl Tokenizer = "intl" // mteval-v14.pl: Unicode punctuation and symbols apart
 	TokenizeChar Tokenizer = "char" // every character a word
-	TokenizeNone Tokenizer = "none" // white space only: the text is tokenized already
 )
 
-// Tokenizers lists the valid names.
-var Tokenizers = []Tokenizer{Tokenize13a, TokenizeZh, TokenizeIntl, TokenizeChar, TokenizeNone}
+var tokenizers = []Tokenizer{Tokenize13a, TokenizeZh, TokenizeChar}
 
 // TokenizerFor returns the customary tokenizer for an ISO 639-1 language code
 // (a region or script after it is ignored): zh for Chinese, char for the other
@@ -47,8 +44,8 @@ func (t Tokenizer) orDefault() Tokenizer {
 }
 
 func (t Tokenizer) check() error {
-	if !slices.Contains(Tokenizers, t.orDefault()) {
-		return fmt.Errorf("translation: unknown tokenizer %q; choose one of: %s", string(t), list(Tokenizers))
+	if !slices.Contains(tokenizers, t.orDefault()) {
+		return fmt.Errorf("translation: unknown tokenizer %q; choose one of: 13a, zh, char", string(t))
 	}
 	return nil
 }
@@ -74,18 +71,13 @@ type rewriter struct{ a, b []byte }
 // White space at the end is cut first, as sacreBLEU does for every tokenizer.
 func (r *rewriter) rewrite(t Tokenizer, line string) []byte {
 	line = pytext.TrimRightSpace(line)
-	switch t.orDefault() {
-	case Tokenize13a:
-		return r.rewrite13a(line)
+	switch t {
 	case TokenizeZh:
 		return r.rewriteZh(line)
-	case TokenizeIntl:
-		return r.rewriteIntl(line)
 	case TokenizeChar:
 		return r.rewriteChar(line)
 	}
-	r.a = append(r.a[:0], line...)
-	return r.a
+	return r.rewrite13a(line)
 }
 
 // rewriteChar is sacreBLEU's char tokenizer.
@@ -132,12 +124,3 @@ var asciiSpace = func() (t [256]bool) {
 	}
 	return t
 }()
-
-// list joins names for an error message.
-func list[S ~string](names []S) string {
-	parts := make([]string, len(names))
-	for i, n := range names {
-		parts[i] = string(n)
-	}
-	return strings.Join(parts, ", ")
-}

@@ -55,13 +55,7 @@ func Answers(w io.Writer, format string, all iter.Seq2[Answer, error]) error {
 	case CSV:
 		return writeCSV(w, rows)
 	case JSONLines:
-		return lines(w, mapped(rows, func(r row) map[string]any {
-			m := map[string]any{}
-			for _, c := range r {
-				m[c.name] = c.value
-			}
-			return m
-		}))
+		return lines(w, rows)
 	}
 	return CheckFormat(format)
 }
@@ -90,35 +84,28 @@ func mapped[T, U any](all iter.Seq2[T, error], f func(T) U) iter.Seq2[U, error] 
 	}
 }
 
-// row is the cells of a line that are not empty. Values are strings, float64s
-// or int64s; a name has one type throughout.
-type row []cell
+// row is the cells of a line that are not empty, by column. Values are strings,
+// float64s or int64s; a column has one type throughout.
+type row map[string]any
 
-type cell struct {
-	name  string
-	value any
-}
-
-func (r *row) add(name string, value any) { *r = append(*r, cell{name, value}) }
-
-func (r *row) text(name, value string) {
+func (r row) text(name, value string) {
 	if value != "" {
-		r.add(name, value)
+		r[name] = value
 	}
 }
 
-func (r *row) number(name string, value crosstalk.Value) {
+func (r row) number(name string, value crosstalk.Value) {
 	if value.Defined() {
-		r.add(name, float64(value))
+		r[name] = float64(value)
 	}
 }
 
 func observationRow(o crosstalk.Observation) row {
-	var r row
+	r := row{}
 	r.text("measure", o.Measure)
 	r.text("item", o.Item)
 	r.text("cluster", o.Cluster)
-	r.add("sample", int64(o.Sample))
+	r["sample"] = int64(o.Sample)
 	r.text("variant", o.Variant)
 	r.number("value", o.Value)
 	r.text("not_scored", o.NotScored)
@@ -138,13 +125,13 @@ func observationRow(o crosstalk.Observation) row {
 		r.number("number."+k, crosstalk.Value(v))
 	}
 	if o.Masked != nil {
-		r.add("masked", string(crosstalk.Canonical(o.Masked)))
+		r["masked"] = string(crosstalk.Canonical(o.Masked))
 	}
 	if o.Spans != nil {
-		r.add("spans", string(crosstalk.Canonical(o.Spans)))
+		r["spans"] = string(crosstalk.Canonical(o.Spans))
 	}
 	if o.Tokens != nil {
-		r.add("tokens", string(crosstalk.Canonical(o.Tokens)))
+		r["tokens"] = string(crosstalk.Canonical(o.Tokens))
 	}
 	var keys []string
 	for _, k := range o.Answers {
@@ -155,27 +142,27 @@ func observationRow(o crosstalk.Observation) row {
 }
 
 func answerRow(a Answer) row {
-	var r row
+	r := row{}
 	r.text("key", a.Key.String())
 	r.text("provider", a.Identity.Provider)
 	r.text("endpoint", a.Identity.Endpoint)
 	r.text("model", a.Identity.Name)
 	r.text("prompt", a.Request.Text())
 	r.text("request", string(crosstalk.Canonical(a.Request)))
-	r.add("sample", int64(a.Request.Sample))
+	r["sample"] = int64(a.Request.Sample)
 	r.text("status", string(a.Answer.Status))
 	r.text("text", a.Answer.Text)
 	r.text("reasoning", a.Answer.Reasoning)
 	r.text("reason", a.Answer.Reason)
 	r.text("served_model", a.Answer.Model)
-	r.add("prompt_tokens", int64(a.Answer.Usage.Prompt))
-	r.add("completion_tokens", int64(a.Answer.Usage.Completion))
-	r.add("reasoning_tokens", int64(a.Answer.Usage.Reasoning))
-	r.add("latency_ms", float64(a.Answer.Latency)/float64(time.Millisecond))
-	r.add("attempts", int64(a.Answer.Attempts))
+	r["prompt_tokens"] = int64(a.Answer.Usage.Prompt)
+	r["completion_tokens"] = int64(a.Answer.Usage.Completion)
+	r["reasoning_tokens"] = int64(a.Answer.Usage.Reasoning)
+	r["latency_ms"] = float64(a.Answer.Latency) / float64(time.Millisecond)
+	r["attempts"] = int64(a.Answer.Attempts)
 	r.text("answered_at", a.Answer.Time.UTC().Format(time.RFC3339Nano))
 	if a.Answer.Logprobs != nil {
-		r.add("logprobs", string(crosstalk.Canonical(a.Answer.Logprobs)))
+		r["logprobs"] = string(crosstalk.Canonical(a.Answer.Logprobs))
 	}
 	return r
 }

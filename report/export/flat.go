@@ -6,38 +6,31 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 )
 
 // first are the first columns, in this order; the others follow by name.
-var first = []string{"measure", "item", "cluster", "key", "sample", "variant", "value", "not_scored", "implied", "finding",
-	"provider", "endpoint", "model", "prompt", "status", "text", "reasoning", "reason"}
+var first = []string{"measure", "item", "cluster", "key", "sample", "variant", "value", "not_scored", "implied",
+	"finding", "provider", "endpoint", "model", "prompt", "status", "text", "reasoning", "reason"}
 
-func columnsOf(rows iter.Seq2[row, error]) (columns []string, err error) {
+// columnsOf are the columns of all rows.
+func columnsOf(rows iter.Seq2[row, error]) ([]string, error) {
 	known := map[string]bool{}
 	for r, err := range rows {
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range r {
-			if !known[c.name] {
-				known[c.name] = true
-				columns = append(columns, c.name)
-			}
+		for name := range r {
+			known[name] = true
 		}
 	}
-	place := func(name string) int {
-		if i := slices.Index(first, name); i >= 0 {
-			return i
-		}
-		return len(first)
-	}
-	slices.SortFunc(columns, func(a, b string) int {
+	place := func(name string) int { return slices.Index(append(slices.Clip(first), name), name) }
+	return slices.SortedFunc(maps.Keys(known), func(a, b string) int {
 		return cmp.Or(place(a)-place(b), strings.Compare(a, b))
-	})
-	return columns, nil
+	}), nil
 }
 
 // writeCSV reads the rows twice: their columns, then their values.
@@ -46,22 +39,21 @@ func writeCSV(w io.Writer, rows iter.Seq2[row, error]) error {
 	if err != nil {
 		return err
 	}
-	out, at := csv.NewWriter(w), map[string]int{}
-	for i, name := range columns {
-		at[name] = i
-	}
+	out := csv.NewWriter(w)
 	out.Write(columns)
 	record := make([]string, len(columns))
 	for r, err := range rows {
 		if err != nil {
 			return err
 		}
-		clear(record)
-		for _, c := range r {
-			if x, ok := c.value.(float64); ok {
-				record[at[c.name]] = strconv.FormatFloat(x, 'g', -1, 64)
-			} else {
-				record[at[c.name]] = fmt.Sprint(c.value)
+		for i, name := range columns {
+			switch x := r[name].(type) {
+			case nil:
+				record[i] = ""
+			case float64:
+				record[i] = strconv.FormatFloat(x, 'g', -1, 64)
+			default:
+				record[i] = fmt.Sprint(x)
 			}
 		}
 		if err := out.Write(record); err != nil {

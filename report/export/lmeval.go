@@ -73,12 +73,14 @@ func Samples(w io.Writer, all iter.Seq2[crosstalk.Observation, error], asked fun
 // together reports whether two observations are of the same answers under the
 // same condition.
 func together(a, b crosstalk.Observation) bool {
-	return a.Item == b.Item && a.Sample == b.Sample && a.Variant == b.Variant && maps.Equal(a.Condition, b.Condition) && maps.Equal(a.Labels, b.Labels)
+	return a.Item == b.Item && a.Sample == b.Sample && a.Variant == b.Variant &&
+		maps.Equal(a.Condition, b.Condition) && maps.Equal(a.Labels, b.Labels)
 }
 
 func sampleOf(group []crosstalk.Observation, asked func(crosstalk.Key) (Answer, bool)) (sample, map[string]float64) {
 	o := group[0]
-	s := sample{Doc: map[string]string{"id": o.Item}, Arguments: map[string]map[string]any{}, Filter: "none", Metrics: []string{}}
+	s := sample{Doc: map[string]string{"id": o.Item}, Arguments: map[string]map[string]any{}, Filter: "none",
+		Metrics: []string{}}
 	for name, columns := range map[string]map[string]string{"": o.Labels, "condition_": o.Condition} {
 		for k, v := range columns {
 			s.Doc[name+k] = v

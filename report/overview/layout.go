@@ -226,19 +226,11 @@ func (a *answer) cells(r *row, named map[string]string, column string, intervals
 		}
 		cells = append(cells, report.Percent(e.Value))
 		if i < intervals {
-			cells = append(cells, between(e.Interval))
+			cells = append(cells, report.Interval(e.Interval, ""))
 		}
 	}
 	unjudged, of := a.unjudged(r)
 	return append(cells, fmt.Sprintf("%d of %d", unjudged, of))
-}
-
-// between is an interval in percent.
-func between(i *crosstalk.Interval) string {
-	if i == nil {
-		return "-"
-	}
-	return report.Percent(crosstalk.Value(i.Low)) + " to " + report.Percent(crosstalk.Value(i.High))
 }
 
 // pad joins cells in columns of these widths; those of labels are words.

@@ -31,7 +31,9 @@ const (
 
 // Write writes the short answer of an instrument's figures. names and examples may be
 // nil.
-func Write(w io.Writer, instrumentName string, estimates []crosstalk.Estimate, names report.Names, examples *Examples) error {
+func Write(
+	w io.Writer, instrumentName string, estimates []crosstalk.Estimate, names report.Names, examples *Examples,
+) error {
 	a := newAnswer(instrument.Named(instrumentName), estimates, names)
 	if len(a.measures) == 0 {
 		return report.WriteNamed(w, "table", estimates, names)
@@ -145,7 +147,8 @@ func (a *answer) divide(rows []*row, groups []string) {
 				s.rows = append(s.rows, r)
 			}
 		}
-		if n := len(s.rows); n > len(a.totals) || n > 0 && !a.covers(column, rows, groups) { // otherwise they repeat the totals
+		// Others repeat the totals.
+		if n := len(s.rows); n > len(a.totals) || n > 0 && !a.covers(column, rows, groups) {
 			slices.SortStableFunc(s.rows, a.compare)
 			a.sections = append(a.sections, s)
 		}
@@ -206,10 +209,7 @@ func grouped(r *row, groups []string) (columns []string) {
 
 // choice is the rank of a column among the kind's choices.
 func (a *answer) choice(column string) int {
-	if i := slices.Index(a.kind.Choices, column); i >= 0 {
-		return i
-	}
-	return len(a.kind.Choices)
+	return slices.Index(append(slices.Clip(a.kind.Choices), column), column)
 }
 
 // compare orders rows by their worst figure, worst first. Rows without a figure come
@@ -252,9 +252,7 @@ func (a *answer) unjudged(r *row) (unjudged, of int) {
 // remarks are notes, the most important first: what was mostly not checked, the
 // warnings of the totals, what else was measured, and what the figures mean.
 func (a *answer) remarks(rows []*row, groups []string) (notes []string) {
-	if loud := a.unchecked(); loud != "" {
-		notes = append(notes, loud)
-	}
+	notes = append(notes, a.unchecked())
 	names, warnings := make([]string, len(a.totals)), make([][]string, len(a.totals))
 	for i, r := range a.totals {
 		names[i] = strings.Join(a.names(r), "/")
@@ -273,13 +271,8 @@ func (a *answer) remarks(rows []*row, groups []string) (notes []string) {
 	if len(a.others) > 0 {
 		notes = append(notes, "--all also prints "+strings.Join(a.others, ", "))
 	}
-	if alike := a.alike(rows, groups); alike != "" {
-		notes = append(notes, alike)
-	}
-	if legend := a.legend(); legend != "" {
-		notes = append(notes, legend)
-	}
-	return notes
+	notes = append(notes, a.alike(rows, groups), a.legend())
+	return slices.DeleteFunc(notes, func(note string) bool { return note == "" })
 }
 
 // unchecked names the totals and groups most of whose answers could not be judged.
@@ -358,14 +351,16 @@ func (a *answer) alike(rows []*row, groups []string) string {
 	if len(shares) == 0 || len(shares) > 4 {
 		return ""
 	}
-	return fmt.Sprintf("The totals average over %s; %s of all answers alike: %s", strings.Join(over, ", then "), first.Label, strings.Join(shares, ", "))
+	return fmt.Sprintf("The totals average over %s; %s of all answers alike: %s",
+		strings.Join(over, ", then "), first.Label, strings.Join(shares, ", "))
 }
 
 // partOf reports whether a row is one of the parts of a total: with a value of each
 // of the columns.
 func (a *answer) partOf(r, total *row, columns, groups []string) bool {
 	of := grouped(r, groups)
-	return len(of) == len(columns) && !slices.ContainsFunc(of, func(c string) bool { return !slices.Contains(columns, c) }) &&
+	other := func(c string) bool { return !slices.Contains(columns, c) }
+	return len(of) == len(columns) && !slices.ContainsFunc(of, other) &&
 		!slices.ContainsFunc(a.fixed, func(c string) bool { return r.by[c] != total.by[c] })
 }
 

@@ -271,13 +271,16 @@ func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
 		}
 		for _, g := range s.Groups {
 			g.Cards = slices.DeleteFunc(g.Cards, func(c *Card) bool { return c == nil })
-			slices.SortStableFunc(g.Cards, func(x, y *Card) int { return faultFirst(y) - faultFirst(x) })
+			slices.SortStableFunc(g.Cards, func(x, y *Card) int { return one(y.Fault) - one(x.Fault) })
 			for _, c := range g.Cards {
 				a.prompts(c)
-				if a.thoughts(c); c.thoughtRoom() <= a.room { // those with a finding have priority
-					a.room -= c.thoughtRoom()
+				a.thoughts(c)
+				if size := c.thoughtRoom(); size <= a.room { // those with a finding have priority
+					a.room -= size
 				} else {
-					c.dropThoughts()
+					for i := range c.Entries {
+						c.Entries[i].Thoughts = nil
+					}
 				}
 				c.finish()
 			}
@@ -286,8 +289,6 @@ func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
 	}
 	return a.list
 }
-
-func faultFirst(c *Card) int { return one(c.Fault) }
 
 func one(b bool) int {
 	if b {

@@ -53,14 +53,11 @@ type Side struct {
 
 // Rows are the texts that stand side by side: what was given, and the answers.
 func (e Entry) Rows() (rows [][]Side) {
-	answers := slices.IndexFunc(e.Sides, func(s Side) bool { return !s.Given })
-	if answers < 0 {
-		answers = len(e.Sides)
-	}
-	for _, row := range [][]Side{e.Sides[:answers], e.Sides[answers:]} {
-		if len(row) > 0 {
-			rows = append(rows, row)
+	for i, s := range e.Sides {
+		if i == 0 || !s.Given && e.Sides[i-1].Given {
+			rows = append(rows, nil)
 		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], s)
 	}
 	return rows
 }
@@ -130,13 +127,6 @@ func (c *Card) thoughtRoom() (n int) {
 	return n
 }
 
-// dropThoughts drops the thoughts for want of room.
-func (c *Card) dropThoughts() {
-	for i := range c.Entries {
-		c.Entries[i].Thoughts = nil
-	}
-}
-
 // ask records the keys of the card's first answers.
 func (c *Card) ask(o crosstalk.Observation) {
 	if c.sides != nil {
@@ -202,10 +192,9 @@ func (c *Card) finish() {
 			case t.Role == crosstalk.Given && !slices.Contains(given, t):
 				given = append(given, t)
 				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), marked(t.Text, nil, c.longest), true})
-			case t.Role == crosstalk.Side && topic != "":
-				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), echoesIn(t.Text, topic, e.spansOf(t.Name, last), c.longest), false})
 			case t.Role == crosstalk.Side:
-				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), marked(t.Text, e.spansOf(t.Name, last), c.longest), false})
+				pieces := marked(t.Text, e.spansOf(t.Name, last), c.longest)
+				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), echoesIn(pieces, topic), false})
 			}
 		}
 		slices.SortStableFunc(e.Sides, func(a, b Side) int { return one(!a.Given) - one(!b.Given) })

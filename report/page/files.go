@@ -48,7 +48,8 @@ func (f Files) Write(to Output, path string, estimates []crosstalk.Estimate, nam
 	if failed := p.saveFigures(f.Figures); failed != nil {
 		return errors.Join(err, failed)
 	}
-	fmt.Fprintf(to.Notes, "%d plots (.svg, .pdf, .png), their captions (plots.md, plots.tex) and tables (.csv, .md, .tex): %s\n", len(p.Plots), f.Figures)
+	fmt.Fprintf(to.Notes, "%d plots (.svg, .pdf, .png), their captions (plots.md, plots.tex) and tables (.csv, .md, .tex): %s\n",
+		len(p.Plots), f.Figures)
 	return err
 }
 

@@ -141,19 +141,19 @@ func TestMarked(t *testing.T) {
 }
 
 func TestEchoes(t *testing.T) {
-	var marked []string
-	for _, p := range echoesIn("Yellowish, a yellow's bus; yell. Ýellow YELLOW school-bus buses", "yellow school bus", nil, Longest) {
+	var words []string
+	for _, p := range echoesIn(marked("Yellowish, a yellow's bus; yell. Ýellow YELLOW school-bus buses", nil, Longest), "yellow school bus") {
 		if p.Kind == "echo" {
-			marked = append(marked, p.Text)
+			words = append(words, p.Text)
 		}
 	}
-	if want := []string{"Yellowish", "yellow", "bus", "yell", "YELLOW", "school", "bus"}; !cmp.Equal(want, marked) {
-		t.Errorf("%q; want %q", marked, want)
+	if want := []string{"Yellowish", "yellow", "bus", "yell", "YELLOW", "school", "bus"}; !cmp.Equal(want, words) {
+		t.Errorf("%q; want %q", words, want)
 	}
 }
 
-// A span is marked in the side that it names, with its score; what a score has
-// marked is not marked as an echo too.
+// A span is words in the side that it names, with its score; what a score has
+// words is not words as an echo too.
 func TestMarkedSide(t *testing.T) {
 	o := crosstalk.Observation{Measure: "leak_rate_max", Item: "i", Texts: []crosstalk.NamedText{{Name: "concept", Role: crosstalk.Topic, Text: "coral"},
 		{Name: "test", Role: crosstalk.Side, Text: "A coral. The coral reef."}, {Name: "control", Role: crosstalk.Side, Text: "A coral. The cat."}},
@@ -169,7 +169,7 @@ func TestMarkedSide(t *testing.T) {
 func FuzzMarked(f *testing.F) {
 	f.Add("gut\nnot good", "good", 4, 12, 2, 30)
 	f.Fuzz(func(t *testing.T, text, concept string, a, b, c, d int) {
-		for _, pieces := range [][]Piece{marked(text, []crosstalk.Span{{Start: a, End: b, Language: "x"}, {Start: c, End: d}}, Longest), echoesIn(text, concept, nil, Longest)} {
+		for _, pieces := range [][]Piece{marked(text, []crosstalk.Span{{Start: a, End: b, Language: "x"}, {Start: c, End: d}}, Longest), echoesIn(marked(text, nil, Longest), concept)} {
 			var all strings.Builder
 			for _, p := range pieces {
 				if p.Kind != "cut" {

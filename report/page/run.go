@@ -58,8 +58,8 @@ func addLabels(path string, collector *plot.Collector) error {
 		}
 		if len(opinion.Shares) > 0 {
 			q := opinion.Question
-			collector.AddLabels(plot.Labels{Measure: q.Measure, Title: q.Title, Fault: q.Fault, Judge: labels.JudgeColumn,
-				Label: labels.LabelColumn, People: labels.People, Shares: opinion.Shares})
+			collector.AddLabels(plot.Labels{Measure: q.Measure, Title: q.Title, Fault: q.Fault,
+				Judge: labels.JudgeColumn, Label: labels.LabelColumn, People: labels.People, Shares: opinion.Shares})
 		}
 	}
 	return err

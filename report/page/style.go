@@ -14,7 +14,8 @@ import (
 var sheet string
 
 // style is the style sheet, including the colours of plots.
-var style = strings.NewReplacer("/*light*/", inks(plot.Light), "/*dark*/", inks(plot.Dark), "/*inks*/", classes()).Replace(sheet)
+var style = strings.NewReplacer(
+	"/*light*/", inks(plot.Light), "/*dark*/", inks(plot.Dark), "/*inks*/", classes()).Replace(sheet)
 
 // Style is the style sheet of all pages.
 func Style() string { return style }
@@ -22,7 +23,8 @@ func Style() string { return style }
 // Policy is the Content-Security-Policy of a page with Style in a style element.
 var Policy = func() string {
 	sum := sha256.Sum256([]byte(style))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; base-uri 'none'; form-action 'none'"
 }()
 
 var inkNames = []plot.Ink{"ink", "soft", "rule", "paper", "s0", "s1", "s2", "s3", "s4", "s5"}

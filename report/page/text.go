@@ -40,7 +40,8 @@ func marked(text string, spans []crosstalk.Span, longest int) []Piece {
 	}
 	var pieces []Piece
 	at := 0
-	for _, s := range slices.SortedFunc(slices.Values(spans), func(a, b crosstalk.Span) int { return cmp.Compare(a.Start, b.Start) }) {
+	byStart := func(a, b crosstalk.Span) int { return cmp.Compare(a.Start, b.Start) }
+	for _, s := range slices.SortedFunc(slices.Values(spans), byStart) {
 		end := min(s.End, len(shown))
 		if s.Start < at || s.Start >= end {
 			continue
@@ -63,7 +64,8 @@ func marked(text string, spans []crosstalk.Span, longest int) []Piece {
 		pieces = append(pieces, Piece{Text: shown[at:]})
 	}
 	if len(shown) < len(text) {
-		pieces = append(pieces, Piece{Text: "…", Kind: "cut", Label: fmt.Sprintf("%d more bytes not shown", len(text)-len(shown))})
+		label := fmt.Sprintf("%d more bytes not shown", len(text)-len(shown))
+		pieces = append(pieces, Piece{Text: "…", Kind: "cut", Label: label})
 	}
 	return pieces
 }
@@ -79,11 +81,12 @@ func brief(s string) string {
 	return strings.ToValidUTF8(s[:longestName], "") + "…"
 }
 
-// echoesIn marks the spans and, outside them, the words that are words of a
-// concept or begin with one: "yellow" in "yellowish". It is a visual aid, not a
-// measure.
-func echoesIn(text, concept string, spans []crosstalk.Span, longest int) []Piece {
-	pieces := marked(text, spans, longest)
+// echoesIn marks the words, outside of other marks, that are words of a concept or
+// begin with one: "yellow" in "yellowish". It is a visual aid, not a measure.
+func echoesIn(pieces []Piece, concept string) []Piece {
+	if concept == "" {
+		return pieces
+	}
 	concepts := strings.FieldsFunc(strings.ToLower(concept), notLetter)
 	var all []Piece
 	for _, p := range pieces {

@@ -28,30 +28,31 @@ func (f Plot) WritePNG(w io.Writer) error {
 	return err
 }
 
-// paint draws the plot on a canvas, whose y axis points upwards.
+// paint draws the plot.
 func (f Plot) paint(c vg.Canvas) {
-	up := func(p Point) vg.Point { return vg.Point{X: vg.Length(p.X), Y: vg.Length(f.Height - p.Y)} }
-	for _, m := range append([]Mark{{Shapes: []Shape{rectangle(0, 0, f.Width, f.Height, paper)}}}, f.Marks...) {
+	on := page{c, f.Height}
+	on.path(rectangle(0, 0, f.Width, f.Height, paper))
+	for _, m := range f.Marks {
 		for _, shape := range m.Shapes {
-			switch shape := shape.(type) {
-			case Path:
-				shape.paint(c, up)
-			case Text:
-				shape.paint(c, up)
-			}
+			shape.draw(on)
 		}
 	}
 }
 
-func (p Path) paint(c vg.Canvas, up func(Point) vg.Point) {
+// page is a canvas of PDF or PNG, whose y axis points upwards.
+type page struct {
+	vg.Canvas
+	height float64
+}
+
+func (c page) up(p Point) vg.Point { return vg.Point{X: vg.Length(p.X), Y: vg.Length(c.height - p.Y)} }
+
+func (c page) path(p Path) {
 	var path vg.Path
 	for _, line := range p.Lines {
-		for i, at := range line {
-			if i == 0 {
-				path.Move(up(at))
-			} else {
-				path.Line(up(at))
-			}
+		path.Move(c.up(line[0]))
+		for _, at := range line[1:] {
+			path.Line(c.up(at))
 		}
 		if p.Closed {
 			path.Close()
@@ -73,15 +74,15 @@ func (p Path) paint(c vg.Canvas, up func(Point) vg.Point) {
 	}
 }
 
-// paint fills the outlines of the text's letters. Shaping, which Arabic and
-// Indic scripts need, is left to browsers: the font has none of their letters.
-func (t Text) paint(c vg.Canvas, up func(Point) vg.Point) {
+// text fills the outlines of the text's letters. Shaping, which Arabic and Indic
+// scripts need, is left to browsers: the font has none of their letters.
+func (c page) text(t Text) {
 	lettering.Lock()
 	defer lettering.Unlock()
 	f, text := faceOf(t.Bold), visual(t.Text)
 	sin, cos := math.Sincos(t.Turn * math.Pi / 180)
 	at := func(x, y float64) vg.Point { // from the anchor, along the text and downwards
-		return up(Point{t.X + x*cos + y*sin, t.Y - x*sin + y*cos})
+		return c.up(Point{t.X + x*cos + y*sin, t.Y - x*sin + y*cos})
 	}
 	x := -f.width(text) * t.Size * float64(t.Anchor) / 2
 	var path vg.Path
@@ -98,7 +99,9 @@ func (t Text) paint(c vg.Canvas, up func(Point) vg.Point) {
 }
 
 // outline adds a glyph to a path and returns how far it reaches.
-func (f *face) outline(path *vg.Path, g sfnt.GlyphIndex, x, y, size float64, at func(x, y float64) vg.Point) float64 {
+func (f *face) outline(
+	path *vg.Path, g sfnt.GlyphIndex, x, y, size float64, at func(x, y float64) vg.Point,
+) float64 {
 	segments, err := f.LoadGlyph(&f.buffer, g, fixed.Int26_6(f.UnitsPerEm()), nil)
 	if err != nil {
 		return 0

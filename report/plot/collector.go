@@ -17,16 +17,16 @@ import (
 // observations one by one.
 type Collector struct {
 	estimates []crosstalk.Estimate
-	columns   []string           // of the estimates
-	sides     map[string]*sides  // by measure
-	strips    map[string][]strip // by instrument
+	columns   []string              // of the estimates
+	sides     map[string][]*sideRow // by measure
+	strips    map[string][]strip    // by instrument
 	labels    []Labels
 	names     map[string]bool
 }
 
 // NewCollector collects for plots of these estimates.
 func NewCollector(estimates []crosstalk.Estimate) *Collector {
-	return &Collector{estimates: estimates, columns: report.ByColumns(estimates), sides: map[string]*sides{},
+	return &Collector{estimates: estimates, columns: report.ByColumns(estimates), sides: map[string][]*sideRow{},
 		strips: map[string][]strip{}, names: map[string]bool{}}
 }
 
@@ -161,24 +161,20 @@ func (p panel) rows(series string, named ...string) (rows []Row, columns []strin
 		if series == "" {
 			over = labelOf(e.Measure)
 		}
-		row := Row{Label: rowName(e, named)}
-		i := slices.IndexFunc(rows, func(r Row) bool { return r.Label == row.Label })
+		if !slices.Contains(columns, over) {
+			columns = append(columns, over)
+		}
+		label := rowName(e, named)
+		i := slices.IndexFunc(rows, func(r Row) bool { return r.Label == label })
 		if i < 0 {
-			i, rows = len(rows), append(rows, row)
+			i, rows = len(rows), append(rows, Row{Label: label})
 		}
 		at := slices.Index(columns, over)
-		if at < 0 {
-			at, columns = len(columns), append(columns, over)
-		}
-		for len(rows[i].Cells) <= at {
-			rows[i].Cells = append(rows[i].Cells, nil)
-		}
+		rows[i].Cells = append(rows[i].Cells, make([]*crosstalk.Estimate, max(0, at+1-len(rows[i].Cells)))...)
 		rows[i].Cells[at] = e
 	}
-	for i := range rows {
-		for len(rows[i].Cells) < len(columns) {
-			rows[i].Cells = append(rows[i].Cells, nil)
-		}
+	for i, r := range rows {
+		rows[i].Cells = append(r.Cells, make([]*crosstalk.Estimate, len(columns)-len(r.Cells))...)
 	}
 	return rows, columns
 }
@@ -190,13 +186,4 @@ func rowName(e *crosstalk.Estimate, columns []string) string {
 		values = append(values, e.By[column])
 	}
 	return strings.Join(values, " ")
-}
-
-// titled sets the title of a plot.
-func titled(p Plot, title string, of panel, note string) Plot {
-	p.Title, p.Note = strings.ToUpper(title[:1])+title[1:], strings.TrimSpace(note+" "+p.Note)
-	if of.of != "" {
-		p.Title += " · " + of.of
-	}
-	return p
 }

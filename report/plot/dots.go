@@ -1,6 +1,8 @@
 package plot
 
 import (
+	"slices"
+
 	"crosstalk"
 	"crosstalk/internal/visible"
 )
@@ -13,10 +15,28 @@ type Row struct {
 
 // DotPlot has a dot with its interval for each estimate, grouped by rows.
 type DotPlot struct {
-	Series    []string // names; a single series has no legend
-	Rows      []Row
-	Reference crosstalk.Value // a line to compare with
-	Meaning   string          // of the line; empty: no line
+	Series             []string // names; a single series has no legend
+	Rows               []Row
+	crosstalk.Baseline // a line to compare with
+}
+
+// mostLabel is the width of the longest label beside a chart.
+const mostLabel = 0.36 * width
+
+// labelWidth is the width of the labels of rows.
+func labelWidth(rows ...Row) (w float64) {
+	for _, r := range rows {
+		w = max(w, textWidth(visible.Line(r.Label), size, false))
+	}
+	return min(w, mostLabel)
+}
+
+// compared are the names for a legend: a single series needs none.
+func compared(series []string) []string {
+	if len(series) == 1 {
+		return nil
+	}
+	return series
 }
 
 const (
@@ -35,12 +55,11 @@ const hollow = "Hollow: nothing was measured, and a rule of the protocol gives t
 // not begin at 0.
 func (d DotPlot) Draw() Plot {
 	f := Plot{Width: width}
-	labels, numbers := 0.0, 0.0
+	labels, numbers := labelWidth(d.Rows...), 0.0
 	var values []float64
 	var q quantity
 	one, several := "", false
 	for _, r := range d.Rows {
-		labels = max(labels, textWidth(visible.Line(r.Label), size, false))
 		for _, e := range r.Cells {
 			if e == nil {
 				continue
@@ -57,24 +76,13 @@ func (d DotPlot) Draw() Plot {
 		q.measure = ""
 	}
 	if d.Meaning != "" {
-		values = append(values, float64(d.Reference))
+		values = append(values, d.Value)
 	}
-	y := 0.0
-	if len(d.Series) > 1 {
-		y = f.legend(d.Series, d.Meaning, y, dot)
-	} else {
-		y = f.legend(nil, d.Meaning, y, dot)
-	}
-	labels = min(labels, 0.36*width)
+	y := f.legend(compared(d.Series), d.Meaning, 0, dot)
 	x := q.axis(values, labels+gap+4, width-numbers-gap-4)
 	top := y
 	for _, r := range d.Rows {
-		cells := 0
-		for _, e := range r.Cells {
-			if e != nil {
-				cells++
-			}
-		}
+		cells := len(slices.DeleteFunc(slices.Clone(r.Cells), func(e *crosstalk.Estimate) bool { return e == nil }))
 		y += gap / 4
 		middle := y + dotHeight*float64(max(cells, 1))/2
 		f.add(label(labels, middle+size*0.35, r.Label, End, ink, labels))
@@ -93,14 +101,14 @@ func (d DotPlot) Draw() Plot {
 			if unmeasured(e) {
 				f.Note = hollow
 			}
-			m.Shapes = append(m.Shapes, Text{X: width, Y: y + dotHeight/2 + size*0.35, Text: dotNumber(q, e), Size: size, Anchor: End, Fill: ink})
+			m.Shapes = append(m.Shapes,
+				Text{X: width, Y: y + dotHeight/2 + size*0.35, Text: dotNumber(q, e), Size: size, Anchor: End, Fill: ink})
 			f.Marks = append(f.Marks, m)
 			y += dotHeight
 		}
 		y += gap / 4
 	}
-	f.across(x, top, y, q, d.Reference, d.Meaning)
-	f.Height = y + axisSpace
+	f.across(x, top, y, q.tick, q.name(), d.Baseline)
 	return f
 }
 
@@ -152,22 +160,22 @@ func ends(e *crosstalk.Estimate) []float64 {
 	return values
 }
 
-// across adds a horizontal axis below a plot that extends from top to bottom,
-// with its grid behind the existing marks.
-func (f *Plot) across(x scale, top, bottom float64, q quantity, reference crosstalk.Value, meaning string) {
-	var grid Path
-	grid.Stroke, grid.Width = rule, 0.7
+// across ends a plot that extends from top to bottom with a horizontal axis below it,
+// whose grid is behind the existing marks.
+func (f *Plot) across(x scale, top, bottom float64, label func(float64) string, name string, b crosstalk.Baseline) {
+	grid := Path{Stroke: rule, Width: 0.7}
 	var labels []Shape
 	for _, v := range x.ticks() {
 		grid.Lines = append(grid.Lines, []Point{{x.at(v), top}, {x.at(v), bottom}})
-		labels = append(labels, Text{X: x.at(v), Y: bottom + 12, Text: q.tick(v), Size: small, Anchor: Middle, Fill: soft})
+		labels = append(labels, Text{X: x.at(v), Y: bottom + 12, Text: label(v), Size: small, Anchor: Middle, Fill: soft})
 	}
 	behind := []Shape{grid}
-	if meaning != "" && float64(reference) >= x.low && float64(reference) <= x.high {
-		at := x.at(float64(reference))
+	if b.Meaning != "" && b.Value >= x.low && b.Value <= x.high {
+		at := x.at(b.Value)
 		behind = append(behind, dashed(segment(at, top, at, bottom, ink, 1)))
 	}
 	f.Marks = append([]Mark{{Shapes: behind}}, f.Marks...)
 	f.add(labels...)
-	f.add(Text{X: (x.from + x.to) / 2, Y: bottom + 25, Text: q.name(), Size: small, Anchor: Middle, Fill: soft})
+	f.add(Text{X: (x.from + x.to) / 2, Y: bottom + 25, Text: name, Size: small, Anchor: Middle, Fill: soft})
+	f.Height = bottom + axisSpace
 }

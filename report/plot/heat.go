@@ -7,12 +7,10 @@ import (
 	"crosstalk/internal/visible"
 )
 
-// Heat is a heat map of estimates. Darker is worse.
-type Heat struct {
-	Columns     []string
-	Rows        []Row
-	RowsName    string // what the rows are
-	ColumnsName string
+// heat is a heat map of estimates. Darker is worse.
+type heat struct {
+	Columns []string
+	Rows    []Row
 }
 
 const (
@@ -21,12 +19,11 @@ const (
 	cellMost   = 86
 )
 
-// Draw lays out the map. Its scale has round ends around the values.
-func (h Heat) Draw() Plot {
-	labels, values, better := 0.0, []float64{}, crosstalk.Direction("")
+// draw lays out the map. Its scale has round ends around the values.
+func (h heat) draw() Plot {
+	labels, values, better := labelWidth(h.Rows...), []float64{}, crosstalk.Direction("")
 	var q quantity
 	for _, r := range h.Rows {
-		labels = max(labels, textWidth(visible.Line(r.Label), size, false))
 		for _, e := range r.Cells {
 			if e != nil && e.Value.Defined() {
 				values = append(values, float64(e.Value))
@@ -36,7 +33,6 @@ func (h Heat) Draw() Plot {
 			}
 		}
 	}
-	labels = min(labels, 0.36*width)
 	across := min(max((width-labels-gap)/float64(len(h.Columns)), cellWidth), cellMost)
 	f := Plot{Width: max(width, labels+gap+across*float64(len(h.Columns)))}
 	left := labels + gap

@@ -17,13 +17,12 @@ type Dot struct {
 // Lines is a line chart of estimates over a number, with a line and a marker for
 // each series.
 type Lines struct {
-	Series    []string
-	Dots      [][]Dot // by series, in the order of X
-	Axis      string  // the name of the horizontal axis
-	Log       bool    // of that axis
-	Apart     bool    // points without lines
-	Reference crosstalk.Value
-	Meaning   string // of the reference; empty: no reference
+	Series []string
+	Dots   [][]Dot // by series, in the order of X
+	Axis   string  // the name of the horizontal axis
+	Log    bool    // of that axis
+	Apart  bool    // points without lines
+	crosstalk.Baseline
 }
 
 const plotHeight = 200
@@ -35,11 +34,7 @@ func (l Lines) Draw() Plot {
 	if l.Apart {
 		sign = dot
 	}
-	named := l.Series
-	if len(named) == 1 {
-		named = nil
-	}
-	y := f.legend(named, l.Meaning, 0, sign)
+	y := f.legend(compared(l.Series), l.Meaning, 0, sign)
 	percent := false
 	var q quantity
 	var xs, ys []float64
@@ -53,7 +48,7 @@ func (l Lines) Draw() Plot {
 		}
 	}
 	if l.Meaning != "" {
-		ys = append(ys, float64(l.Reference))
+		ys = append(ys, l.Value)
 	}
 	up := around(ys, y+plotHeight, y+6)
 	if q.isShare() {
@@ -71,7 +66,7 @@ func (l Lines) Draw() Plot {
 	f.upright(up, left, q)
 	f.below(x, xs, up.from, l.Axis, percent)
 	if l.Meaning != "" {
-		f.add(dashed(segment(left, up.at(float64(l.Reference)), width, up.at(float64(l.Reference)), ink, 1)))
+		f.add(dashed(segment(left, up.at(l.Value), width, up.at(l.Value), ink, 1)))
 	}
 	var names []placed
 	free := room{left: left + 2, right: width, top: up.to, bottom: up.from}
@@ -84,7 +79,8 @@ func (l Lines) Draw() Plot {
 			free.take(m.Shapes)
 			f.Marks = append(f.Marks, m)
 			if d.Label != "" && i == 0 && m.Shapes != nil { // those of other series are beside the same X
-				names = append(names, placed{len(f.Marks) - 1, Point{x.at(d.X) + l.aside(d, i), up.at(float64(d.Estimate.Value))}, d.Label})
+				at := Point{x.at(d.X) + l.aside(d, i), up.at(float64(d.Estimate.Value))}
+				names = append(names, placed{len(f.Marks) - 1, at, d.Label})
 			}
 		}
 	}
@@ -135,7 +131,8 @@ func (d Dot) mark(axis, name string, x, up scale, i int, aside float64) Mark {
 	if d.Across != nil && d.Across.Interval != nil {
 		v := d.Across.Interval
 		m.Shapes = append(m.Shapes, interval(x.at(v.Low), x.at(v.High), at.Y, true, i))
-		m.Data = append(m.Data, Datum{"x-low", number(crosstalk.Value(v.Low))}, Datum{"x-high", number(crosstalk.Value(v.High))})
+		m.Data = append(m.Data, Datum{"x-low", number(crosstalk.Value(v.Low))},
+			Datum{"x-high", number(crosstalk.Value(v.High))})
 	}
 	m.Shapes = append(m.Shapes, marker(at.X, at.Y, i))
 	return m

@@ -60,7 +60,7 @@ func (c *Collector) drawLabels(l Labels) []Plot {
 	for _, setting := range settings {
 		row := Row{Label: setting, Cells: make([]*crosstalk.Estimate, len(judges))}
 		for k, judge := range judges {
-			said := ShareRow{Label: setting, Counts: make([]float64, len(shares.Parts)), Estimates: make([]*crosstalk.Estimate, len(shares.Parts))}
+			said := Row{Label: setting, Cells: make([]*crosstalk.Estimate, len(shares.Parts))}
 			if beside {
 				said.Label = strings.Trim(setting+", "+judge, ", ")
 			}
@@ -74,11 +74,11 @@ func (c *Collector) drawLabels(l Labels) []Plot {
 					row.Cells[k] = e
 				}
 				if at := slices.Index(shares.Parts, e.By[l.Label]); at >= 0 && e.Value.Defined() {
-					said.Counts[at], said.Estimates[at], found = float64(e.Value), e, true
+					said.Cells[at], found = e, true
 				}
 			}
 			if found && (beside || judge == l.People) {
-				shares.Rows = append(shares.Rows, said)
+				shares.Rows = append(shares.Rows, sharesOf(said))
 			}
 		}
 		faults.Rows = append(faults.Rows, row)
@@ -91,7 +91,8 @@ func (c *Collector) drawLabels(l Labels) []Plot {
 	}
 	switch {
 	case beside:
-		add(shares.Draw(), "People and instrument, by setting", "The shares of labels: people's, and the instrument's in the same terms.")
+		add(shares.Draw(), "People and instrument, by setting",
+			"The shares of labels: people's, and the instrument's in the same terms.")
 	case len(settings) > 1:
 		add(shares.Draw(), "What people say, by setting", "The shares of people's labels.")
 	}
@@ -103,25 +104,20 @@ func (c *Collector) drawLabels(l Labels) []Plot {
 
 // settingColumns are the columns in which settings differ, or else the model.
 func (l Labels) settingColumns() (columns []string) {
-	values := map[string]map[string]bool{}
 	for _, e := range l.Shares {
 		for column, v := range e.By {
-			if column == l.Judge || column == l.Label {
-				continue
+			differs := slices.ContainsFunc(l.Shares, func(o crosstalk.Estimate) bool {
+				other, has := o.By[column]
+				return has && other != v
+			})
+			if differs && column != l.Judge && column != l.Label && !slices.Contains(columns, column) {
+				columns = append(columns, column)
 			}
-			if values[column] == nil {
-				values[column] = map[string]bool{}
-			}
-			values[column][v] = true
-		}
-	}
-	for _, column := range sortedKeys(values) {
-		if len(values[column]) > 1 {
-			columns = append(columns, column)
 		}
 	}
 	if columns == nil {
 		return []string{crosstalk.ModelColumn}
 	}
+	slices.Sort(columns)
 	return columns
 }

@@ -26,7 +26,8 @@ func (r *room) take(shapes []Shape) {
 		for _, line := range path.Lines {
 			b := box{line[0].X, line[0].X, line[0].Y, line[0].Y}
 			for _, p := range line {
-				b.left, b.right, b.top, b.bottom = min(b.left, p.X), max(b.right, p.X), min(b.top, p.Y), max(b.bottom, p.Y)
+				b.left, b.right = min(b.left, p.X), max(b.right, p.X)
+				b.top, b.bottom = min(b.top, p.Y), max(b.bottom, p.Y)
 			}
 			r.taken = append(r.taken, b)
 		}
@@ -60,7 +61,8 @@ func (r *room) place(text string, at Point) Text {
 func (r *room) hidden(b box) (area float64) {
 	const line = 1 // lines have a width
 	for _, o := range r.taken {
-		area += max(0, min(b.right, o.right+line)-max(b.left, o.left-line)) * max(0, min(b.bottom, o.bottom+line)-max(b.top, o.top-line))
+		across := min(b.right, o.right+line) - max(b.left, o.left-line)
+		area += max(0, across) * max(0, min(b.bottom, o.bottom+line)-max(b.top, o.top-line))
 	}
 	return area + (b.right-b.left)*(max(0, r.top-b.top)+max(0, b.bottom-r.bottom))
 }

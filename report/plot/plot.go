@@ -37,7 +37,13 @@ type Mark struct {
 type Datum struct{ Name, Value string }
 
 // Shape is a Path or a Text.
-type Shape interface{ shape() }
+type Shape interface{ draw(canvas) }
+
+// canvas is what a plot is drawn on: an SVG document, or a page of PDF or PNG.
+type canvas interface {
+	path(Path)
+	text(Text)
+}
 
 // Point is a place in a drawing.
 type Point struct{ X, Y float64 }
@@ -72,8 +78,8 @@ const (
 	End
 )
 
-func (Path) shape() {}
-func (Text) shape() {}
+func (p Path) draw(on canvas) { on.path(p) }
+func (t Text) draw(on canvas) { on.text(t) }
 
 // Sizes, in points.
 const (

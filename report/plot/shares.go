@@ -16,13 +16,11 @@ type Shares struct {
 	Middle int // the part on which the bars are centred; -1: all bars begin at the left
 }
 
-// ShareRow is a bar.
+// ShareRow is a bar. Its cells are the counts' figures, if any.
 type ShareRow struct {
-	Label  string
+	Row
 	Below  string    // a second, smaller label
 	Counts []float64 // by part
-	// Estimates are the counts' figures, if any.
-	Estimates []*crosstalk.Estimate
 	// Depths, if any, shade the parts from their outer end to the middle: the
 	// strength of each slice of equal count, from 0 to 1.
 	Depths [][]float64
@@ -30,15 +28,25 @@ type ShareRow struct {
 
 const barHeight = 13
 
+// sharesOf is a bar of the values of a row.
+func sharesOf(r Row) ShareRow {
+	s := ShareRow{Row: r, Counts: make([]float64, len(r.Cells))}
+	for i, e := range r.Cells {
+		if e != nil && e.Value.Defined() {
+			s.Counts[i] = float64(e.Value)
+		}
+	}
+	return s
+}
+
 // Draw lays out the chart.
 func (s Shares) Draw() Plot {
 	f := Plot{Width: width}
 	y := f.legend(s.Parts, "", 0, func(x, y float64, i int) []Shape { return s.area(x, y-4.5, 13, 9, i) })
 	labels := 0.0
 	for _, r := range s.Rows {
-		labels = max(labels, textWidth(visible.Line(r.Label), size, false), textWidth(visible.Line(r.Below), small, false))
+		labels = max(labels, labelWidth(r.Row), min(textWidth(visible.Line(r.Below), small, false), mostLabel))
 	}
-	labels = min(labels, 0.36*width)
 	x := scale{low: 0, high: 1, from: labels + gap, to: width - 10}
 	if s.Middle >= 0 {
 		x.low, x.high = s.reach()
@@ -56,28 +64,26 @@ func (s Shares) Draw() Plot {
 		f.bar(s, r, x, y)
 		y += barHeight + 2 + gap/2
 	}
-	grid := Path{Stroke: rule, Width: 0.7}
-	for _, v := range x.ticks() {
-		grid.Lines = append(grid.Lines, []Point{{x.at(v), top}, {x.at(v), y}})
-		f.add(Text{X: x.at(v), Y: y + 12, Text: tick(max(v, -v), true), Size: small, Anchor: Middle, Fill: soft})
-	}
-	f.Marks = append([]Mark{{Shapes: []Shape{grid}}}, f.Marks...)
-	f.add(Text{X: (x.from + x.to) / 2, Y: y + 25, Text: "share, %", Size: small, Anchor: Middle, Fill: soft})
-	f.Height = y + axisSpace
+	f.across(x, top, y, func(v float64) string { return tick(max(v, -v), true) }, "share, %", crosstalk.Baseline{})
 	return f
 }
 
 // area is the symbol of a part; the middle one is pale.
 func (s Shares) area(x, y, w, h float64, i int) []Shape {
-	switch {
-	case i == s.Middle:
+	if i == s.Middle {
 		p := rectangle(x, y, w, h, rule)
 		p.Stroke, p.Width = soft, 0.7
 		return []Shape{p}
-	case s.Middle >= 0 && i > s.Middle:
-		i--
 	}
-	return filled(x, y, w, h, i)
+	return filled(x, y, w, h, s.series(i))
+}
+
+// series is the number of a part's colour.
+func (s Shares) series(part int) int {
+	if s.Middle >= 0 && part > s.Middle {
+		return part - 1
+	}
+	return part
 }
 
 // reach is the extent of bars to both sides of the middle.
@@ -124,50 +130,40 @@ func (f *Plot) bar(s Shares, r ShareRow, x scale, y float64) {
 		at += share
 		m := Mark{
 			Title: fmt.Sprintf("%s, %s: %s %% (%s of %s)", r.Label, s.Parts[i], percent(share), count(n), count(total)),
-			Data:  []Datum{{"row", r.Label}, {"part", s.Parts[i]}, {"value", number(crosstalk.Value(share))}, {"count", count(n)}},
+			Data: []Datum{{"row", r.Label}, {"part", s.Parts[i]},
+				{"value", number(crosstalk.Value(share))}, {"count", count(n)}},
 		}
-		if i < len(r.Estimates) && r.Estimates[i] != nil {
-			m = of(r.Label+", "+s.Parts[i], r.Estimates[i])
+		if i < len(r.Cells) && r.Cells[i] != nil {
+			m = of(r.Label+", "+s.Parts[i], r.Cells[i])
 		}
-		if n > 0 {
+		switch {
+		case n <= 0:
+		case i < len(r.Depths) && r.Depths[i] != nil && i != s.Middle:
+			m.Shapes = s.graded(from, to, y, i, r.Depths[i])
+		default:
 			m.Shapes = s.area(from, y, to-from, barHeight+2, i)
-			if depths := r.depths(i); depths != nil {
-				m.Shapes = s.graded(from, to, y, i, depths)
-			}
 		}
 		if text := percent(share); to-from > textWidth(text, small, true)+8 {
 			middle := (from + to) / 2
 			pill := textWidth(text, small, true) + 4
 			m.Shapes = append(m.Shapes, rectangle(middle-pill/2, y+2, pill, barHeight-2, paper),
-				Text{X: middle, Y: y + (barHeight+2)/2 + small*0.36, Text: text, Size: small, Bold: true, Anchor: Middle, Fill: ink})
+				Text{X: middle, Y: y + (barHeight+2)/2 + small*0.36, Text: text, Size: small, Bold: true,
+					Anchor: Middle, Fill: ink})
 		}
 		f.Marks = append(f.Marks, m)
 	}
 }
 
-func (r ShareRow) depths(i int) []float64 {
-	if i < len(r.Depths) {
-		return r.Depths[i]
-	}
-	return nil
-}
-
 // graded is an area in slices; stronger slices are more opaque.
 func (s Shares) graded(from, to, y float64, part int, depths []float64) []Shape {
-	if part == s.Middle {
-		return s.area(from, y, to-from, barHeight+2, part)
-	}
-	sign := part
-	if s.Middle >= 0 && part > s.Middle {
-		sign--
-	}
+	ink := seriesInk(s.series(part))
 	frame := rectangle(from, y, to-from, barHeight+2, none)
-	frame.Stroke, frame.Width = seriesInk(sign), 0.8
+	frame.Stroke, frame.Width = ink, 0.8
 	shapes := []Shape{frame}
 	step := (to - from) / float64(len(depths))
 	for i, d := range depths {
 		h := (barHeight + 2) * min(max(d, 0.04), 1)
-		shapes = append(shapes, rectangle(from+step*float64(i), y+barHeight+2-h, step, h, seriesInk(sign)))
+		shapes = append(shapes, rectangle(from+step*float64(i), y+barHeight+2-h, step, h, ink))
 	}
 	return shapes
 }

@@ -8,21 +8,15 @@ import (
 	"crosstalk"
 )
 
-// sides are the observations of a measure that compares two answers: which is
-// closer to something, the first part of a chart (0), the last (1), or neither
-// (0.5).
-type sides struct {
-	rows []*sideRow
-	by   map[string]*sideRow
-}
-
-// sideRow is a bar of the plot.
+// sideRow is a bar of the observations of a measure that compares two answers: which
+// is closer to something, the first part of a chart (0), the last (1), or neither (0.5).
 type sideRow struct {
-	set, judge  string
-	model       string
+	sideKey
 	counts      [3]float64   // of the values 0, 0.5 and 1
 	differences [3][]float64 // of the measure's numbers, absolute
 }
+
+type sideKey struct{ set, judge, model string }
 
 // addSides adds an observation if its measure has a SideChart.
 func (c *Collector) addSides(kind crosstalk.Kind, o crosstalk.Observation, judge string, weight float64) {
@@ -31,13 +25,6 @@ func (c *Collector) addSides(kind crosstalk.Kind, o crosstalk.Observation, judge
 	}) {
 		return
 	}
-	if c.sides[o.Measure] == nil {
-		c.sides[o.Measure] = &sides{by: map[string]*sideRow{}}
-	}
-	c.sides[o.Measure].add(kind, o, judge, weight)
-}
-
-func (s *sides) add(kind crosstalk.Kind, o crosstalk.Observation, judge string, weight float64) {
 	side := slices.Index([]float64{0, 0.5, 1}, float64(o.Value))
 	numbers := kind.Measure(o.Measure).Numbers
 	_, scored := o.Numbers[numbers[0]]
@@ -55,27 +42,26 @@ func (s *sides) add(kind crosstalk.Kind, o crosstalk.Observation, judge string, 
 			set = append(set, words(column.Key)+" "+v)
 		}
 	}
-	row := sideRow{set: strings.Join(set, " · "), judge: judge, model: o.Condition[crosstalk.ModelColumn]}
-	key := strings.Join([]string{row.set, row.judge, row.model}, "\x00")
-	if s.by[key] == nil {
-		s.by[key] = &row
-		s.rows = append(s.rows, &row)
+	key := sideKey{strings.Join(set, " · "), judge, o.Condition[crosstalk.ModelColumn]}
+	rows := c.sides[o.Measure]
+	i := slices.IndexFunc(rows, func(r *sideRow) bool { return r.sideKey == key })
+	if i < 0 {
+		i, rows = len(rows), append(rows, &sideRow{sideKey: key})
+		c.sides[o.Measure] = rows
 	}
-	s.by[key].counts[side] += weight
+	rows[i].counts[side] += weight
 	if scored {
-		s.by[key].differences[side] = append(s.by[key].differences[side], math.Abs(o.Numbers[numbers[0]]-o.Numbers[numbers[1]]))
+		difference := math.Abs(o.Numbers[numbers[0]] - o.Numbers[numbers[1]])
+		rows[i].differences[side] = append(rows[i].differences[side], difference)
 	}
 }
 
 // sideCharts are bars of the shares, one plot for each set of conditions.
 func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
-	s := c.sides[chart.Measures[0]]
-	if s == nil {
-		return nil
-	}
+	all := c.sides[chart.Measures[0]]
 	var sets []string
 	judges := map[string]bool{}
-	for _, r := range s.rows {
+	for _, r := range all {
 		judges[r.judge] = true
 		if !slices.Contains(sets, r.set) {
 			sets = append(sets, r.set)
@@ -85,7 +71,7 @@ func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
 		shares := Shares{Parts: chart.Parts, Middle: 1}
 		differences := map[string][]float64{} // by judge: each has its own scale
 		var rows []*sideRow
-		for _, r := range s.rows {
+		for _, r := range all {
 			if r.set == set {
 				rows = append(rows, r)
 				for _, list := range r.differences {
@@ -95,7 +81,7 @@ func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
 		}
 		slices.SortStableFunc(rows, func(a, b *sideRow) int { return strings.Compare(a.model, b.model) })
 		for _, r := range rows {
-			row := ShareRow{Label: r.model, Counts: r.counts[:], Depths: make([][]float64, 3)}
+			row := ShareRow{Row: Row{Label: r.model}, Counts: r.counts[:], Depths: make([][]float64, 3)}
 			switch {
 			case len(judges) > 1 && rows[0].model == rows[len(rows)-1].model:
 				row.Label = r.judge
@@ -108,7 +94,7 @@ func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
 			row.Depths[2] = depthsOf(r.differences[2], strongest)
 			shares.Rows = append(shares.Rows, row)
 		}
-		plots = append(plots, titled(shares.Draw(), chart.Title, panel{of: set}, chart.Note))
+		plots = append(plots, panel{of: set}.titled(shares.Draw(), chart.Title, chart.Note))
 	}
 	return plots
 }

@@ -47,7 +47,8 @@ func (s Strip) Draw() Plot {
 		x += w + 3
 	}
 	y += stripLine
-	note := "bars: entropy, up to " + trim(most) + " bits; below: entropy and nucleus size; framed: start of the confusion"
+	note := "bars: entropy, up to " + trim(most) +
+		" bits; below: entropy and nucleus size; framed: start of the confusion"
 	f.add(Text{X: 0, Y: y + 4, Text: note, Size: 8, Fill: soft})
 	y += 18
 	if at != nil && len(at.Candidates) > 0 {
@@ -66,23 +67,22 @@ func (s Strip) token(t crosstalk.Token, text string, x, y, w, most float64) Mark
 			nucleus = "≥" + nucleus
 		}
 	}
-	m := Mark{
-		Title: fmt.Sprintf("token %q: entropy %s bits, nucleus %s, probability %s %%", visible.Line(t.Text), bits, nucleus, percent(math.Exp(t.Logprob))),
-		Data: []Datum{{"token", t.Text}, {"value", number(t.Entropy)}, {"nucleus", strconv.Itoa(t.Nucleus)}, {"censored", strconv.FormatBool(t.Censored)},
-			{"mass", number(crosstalk.Value(t.Mass))}, {"probability", number(crosstalk.Value(math.Exp(t.Logprob)))}, {"fault", strconv.FormatBool(t.Fault)}},
-	}
-	if t.Entropy.Defined() {
-		h := max(0.8, towerHeight*float64(t.Entropy)/most)
-		series := 0
-		if t.Fault {
-			series = 1
-		}
-		m.Shapes = append(m.Shapes, filled(x+w/2-5, y+towerHeight-h, 10, h, series)...)
-	}
+	series := 0
 	frame := rectangle(x, y+towerHeight+2, w, tokenHeight, none)
 	frame.Stroke, frame.Width = rule, 0.8
 	if t.Fault {
-		frame.Stroke, frame.Width = seriesInk(1), 2
+		series, frame.Stroke, frame.Width = 1, seriesInk(1), 2
+	}
+	m := Mark{
+		Title: fmt.Sprintf("token %q: entropy %s bits, nucleus %s, probability %s %%",
+			visible.Line(t.Text), bits, nucleus, percent(math.Exp(t.Logprob))),
+		Data: []Datum{{"token", t.Text}, {"value", number(t.Entropy)}, {"nucleus", strconv.Itoa(t.Nucleus)},
+			{"censored", strconv.FormatBool(t.Censored)}, {"mass", number(crosstalk.Value(t.Mass))},
+			{"probability", number(crosstalk.Value(math.Exp(t.Logprob)))}, {"fault", strconv.FormatBool(t.Fault)}},
+	}
+	if t.Entropy.Defined() {
+		h := max(0.8, towerHeight*float64(t.Entropy)/most)
+		m.Shapes = filled(x+w/2-5, y+towerHeight-h, 10, h, series)
 	}
 	below := y + towerHeight + tokenHeight
 	m.Shapes = append(m.Shapes, frame,
@@ -110,7 +110,8 @@ func (f *Plot) candidates(t crosstalk.Token, y float64) float64 {
 		if taken {
 			title, series = title+", taken", 1
 		}
-		m := Mark{Title: title, Data: []Datum{{"candidate", c.Token}, {"rank", strconv.Itoa(i + 1)}, {"probability", number(crosstalk.Value(p))}, {"taken", strconv.FormatBool(taken)}}}
+		m := Mark{Title: title, Data: []Datum{{"candidate", c.Token}, {"rank", strconv.Itoa(i + 1)},
+			{"probability", number(crosstalk.Value(p))}, {"taken", strconv.FormatBool(taken)}}}
 		name := label(labels, y+barHeight/2+size*0.35, c.Token, End, ink, labels)
 		name.Bold = taken
 		end := x.at(p)
@@ -141,7 +142,7 @@ func (c *Collector) addStrip(kind crosstalk.Kind, o crosstalk.Observation) {
 
 func (c *Collector) tokenStrips(kind crosstalk.Kind, chart crosstalk.Chart) (plots []Plot) {
 	for _, s := range c.strips[kind.Name] {
-		plots = append(plots, titled(Strip{s.tokens}.Draw(), chart.Title, panel{of: s.of}, chart.Note))
+		plots = append(plots, panel{of: s.of}.titled(Strip{s.tokens}.Draw(), chart.Title, chart.Note))
 	}
 	return plots
 }

@@ -16,24 +16,29 @@ import (
 // of a page can change them. It has no style attributes and no script.
 func (f Plot) WriteSVG(w io.Writer) error {
 	out := &svg{bufio.NewWriter(w)}
-	out.print(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 `, trim(f.Width), " ", trim(f.Height), `" width="`, trim(f.Width), `pt" height="`, trim(f.Height),
-		`pt" role="img" aria-label="`, escape(f.Title), `" font-family="Liberation Sans, Arial, Helvetica, sans-serif"`, ">\n")
+	width, height := trim(f.Width), trim(f.Height)
+	out.print(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 `, width, " ", height, `" width="`, width,
+		`pt" height="`, height, `pt" role="img" aria-label="`, escape(f.Title),
+		`" font-family="Liberation Sans, Arial, Helvetica, sans-serif"`, ">\n")
 	out.print("<title>", escape(f.Title), "</title>\n")
 	if f.Note != "" {
 		out.print("<desc>", escape(f.Note), "</desc>\n")
 	}
 	for _, m := range f.Marks {
-		if m.Title == "" && len(m.Data) == 0 {
-			out.shapes(m.Shapes)
-			continue
+		described := m.Title != "" || len(m.Data) > 0
+		if described {
+			out.print("<g")
+			for _, d := range m.Data {
+				out.print(" data-", attribute(d.Name), `="`, escape(d.Value), `"`)
+			}
+			out.print("><title>", escape(m.Title), "</title>")
 		}
-		out.print("<g")
-		for _, d := range m.Data {
-			out.print(" data-", attribute(d.Name), `="`, escape(d.Value), `"`)
+		for _, shape := range m.Shapes {
+			shape.draw(out)
 		}
-		out.print("><title>", escape(m.Title), "</title>")
-		out.shapes(m.Shapes)
-		out.print("</g>\n")
+		if described {
+			out.print("</g>\n")
+		}
 	}
 	out.print("</svg>\n")
 	return out.w.Flush()
@@ -44,17 +49,6 @@ type svg struct{ w *bufio.Writer }
 func (s *svg) print(parts ...string) {
 	for _, p := range parts {
 		s.w.WriteString(p)
-	}
-}
-
-func (s *svg) shapes(shapes []Shape) {
-	for _, shape := range shapes {
-		switch shape := shape.(type) {
-		case Path:
-			s.path(shape)
-		case Text:
-			s.text(shape)
-		}
 	}
 }
 
@@ -90,11 +84,11 @@ func (s *svg) path(p Path) {
 		s.print(` stroke-width="`, trim(p.Width), `"`)
 	}
 	if p.Dash != nil {
-		lengths := make([]string, len(p.Dash))
-		for i, d := range p.Dash {
-			lengths[i] = trim(d)
+		lengths := ""
+		for _, d := range p.Dash {
+			lengths += " " + trim(d)
 		}
-		s.print(` stroke-dasharray="`, strings.Join(lengths, " "), `"`)
+		s.print(` stroke-dasharray="`, lengths[1:], `"`)
 	}
 	if classes != nil {
 		s.print(` class="`, strings.Join(classes, " "), `"`)
@@ -136,9 +130,7 @@ func escape(s string) string { return markup.Replace(visible.Line(s)) }
 // attribute turns the name of a column into the name of an attribute.
 func attribute(name string) string {
 	return strings.Map(func(r rune) rune {
-		if r < unicode.MaxASCII && (unicode.IsLower(r) || unicode.IsDigit(r) || r == '-') {
-			return r
-		} else if r < unicode.MaxASCII && unicode.IsUpper(r) {
+		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 			return unicode.ToLower(r)
 		}
 		return '-'

@@ -13,6 +13,7 @@ import (
 	"crosstalk/measure/similarity"
 	"crosstalk/measure/similarity/bertscore"
 	"crosstalk/measure/similarity/gloss"
+	"crosstalk/measure/similarity/sbert"
 )
 
 // Sentences are two with different meanings, to try models with.
@@ -24,100 +25,68 @@ var Sentences = [2]string{"His favourite food is fresh bread with butter.", "The
 // it takes; they are there also with the error that its weights are wrong. Nothing is
 // fetched.
 func Check(ctx context.Context, name string) (rows [][2]string, err error) {
+	say := func(what, format string, args ...any) {
+		rows = append(rows, [2]string{what, fmt.Sprintf(format, args...)})
+	}
 	started := time.Now()
-	c := checked{self: 1}
-	if err := c.load(name); err != nil {
+	var s similarity.Similarity
+	self := 1.0 // score of a text with itself
+	if name == "gloss" {
+		say("model", "word vectors from WordNet 3.0, embedded")
+		self = 1.2 // the sum of the weights of its three parts
+		s, err = openGloss("", nil, nil)
+	} else {
+		s, err = loadChecked(name, say)
+	}
+	if err != nil {
 		return nil, err
 	}
 	loaded := time.Now()
-	scores, err := c.Scores(ctx, []similarity.Pair{{A: Sentences[0], B: Sentences[0]}, {A: Sentences[0], B: Sentences[1]}})
+	scores, err := s.Scores(ctx, []similarity.Pair{{A: Sentences[0], B: Sentences[0]}, {A: Sentences[0], B: Sentences[1]}})
 	if err != nil {
 		return nil, err
 	}
 	took := time.Since(loaded)
-	c.say("similarity", "%s", c.Name())
-	c.say("time", "%v to load, %v to compare two sentences", loaded.Sub(started).Round(time.Millisecond), took.Round(10*time.Microsecond))
-	c.say("scores", "%.4f a sentence with itself, %.4f with another", scores[0], scores[1])
-	if !(math.Abs(scores[0]-c.self) < 1e-3) || math.IsNaN(scores[1]) {
-		return c.rows, fmt.Errorf("%s: a sentence scores %v with itself; expected %v: the weights are wrong", name, scores[0], c.self)
+	say("similarity", "%s", s.Name())
+	say("time", "%v to load, %v to compare two sentences",
+		loaded.Sub(started).Round(time.Millisecond), took.Round(10*time.Microsecond))
+	say("scores", "%.4f a sentence with itself, %.4f with another", scores[0], scores[1])
+	if !(math.Abs(scores[0]-self) < 1e-3) || math.IsNaN(scores[1]) {
+		return rows, fmt.Errorf("%s: a sentence scores %v with itself; expected %v: the weights are wrong",
+			name, scores[0], self)
 	}
-	return c.rows, nil
+	return rows, nil
 }
 
-// checked is a similarity, and the rows about it.
-type checked struct {
-	similarity.Similarity
-	self float64 // score of a text with itself
-	rows [][2]string
-}
-
-func (c *checked) say(what, format string, args ...any) {
-	c.rows = append(c.rows, [2]string{what, fmt.Sprintf(format, args...)})
-}
-
-// load opens the similarity with this name.
-func (c *checked) load(name string) (err error) {
-	if name == "gloss" {
-		c.say("model", "word vectors from WordNet 3.0, embedded")
-		c.self = 1.2 // the sum of the weights of its three parts
-		c.Similarity, err = openGloss("", nil, nil)
-		return err
-	}
+// loadChecked loads an encoder and describes it.
+func loadChecked(name string, say func(what, format string, args ...any)) (similarity.Similarity, error) {
 	m, err := ParseModel(name)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	dir, commit, err := m.Find()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c.say("model", "%s", m.Name)
+	say("model", "%s", m.Name)
 	if commit != "" {
-		c.say("commit", "%s", commit)
+		say("commit", "%s", commit)
 	}
-	c.say("folder", "%s", dir)
-	if m.Kind == "bertscore" {
-		s, err := loadBERTScore(m)
-		if err != nil {
-			return err
-		}
-		c.Similarity = s
-		c.sayEncoder(s.Config(), s.MaxTokens())
-		c.say("compares", "token vectors of layer %d", s.Layer())
-		return nil
-	}
-	s, err := loadSBERT(m)
+	say("folder", "%s", dir)
+	s, err := m.load()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c.Similarity = s
-	c.sayEncoder(s.Config(), s.MaxTokens())
-	c.say("pooling", "%s", strings.Join(s.Pooling(), ", "))
-	return nil
-}
-
-func (c *checked) sayEncoder(e encoder.Config, most int) {
-	kernels := encoder.Kernels()
-	c.say("encoder", "%s, %d layers, %d wide, at most %d tokens", e.Type, e.Layers, e.Hidden, most)
-	c.say("kernel", "%s", kernels[len(kernels)-1])
-}
-
-// ParseModel reads the name of a model with or without its kind: KIND, which is the
-// kind's usual model, KIND:MODEL or MODEL.
-func ParseModel(name string) (HubModel, error) {
-	kind, model, colon := strings.Cut(name, ":")
-	switch {
-	case kind == "bertscore" && model == "":
-		model = bertscore.ModelFor("en")
-	case kind == "sbert" && model == "":
-		model = DefaultSBERT
-	case kind == "bertscore" || kind == "sbert":
-	case colon && !hub.IsPath(name):
-		return HubModel{}, fmt.Errorf("%q: expected bertscore:MODEL, sbert:MODEL or the name of a model on the Hugging Face Hub", name)
-	default:
-		kind, model = "", name
+	e, kernels := s.Config(), encoder.Kernels()
+	say("encoder", "%s, %d layers, %d wide, at most %d tokens", e.Type, e.Layers, e.Hidden, s.MaxTokens())
+	say("kernel", "%s", kernels[len(kernels)-1])
+	switch s := s.(type) {
+	case *bertscore.Scorer:
+		say("compares", "token vectors of layer %d", s.Layer())
+	case *sbert.Scorer:
+		say("pooling", "%s", strings.Join(s.Pooling(), ", "))
 	}
-	return parseHubModel(kind, model)
+	return s, nil
 }
 
 // KnownModel is a model that a kind of similarity uses unless another one is named: which

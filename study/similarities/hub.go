@@ -1,6 +1,7 @@
 package similarities
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -10,50 +11,20 @@ import (
 
 	"crosstalk/hub"
 	"crosstalk/measure/encoder"
+	"crosstalk/measure/similarity"
 	"crosstalk/measure/similarity/bertscore"
 	"crosstalk/measure/similarity/sbert"
 )
 
-// openBERTScore opens the model named, or that for the language.
-func openBERTScore(name string, language Language) (*bertscore.Scorer, error) {
-	if name == "" {
-		of, err := language()
-		if err != nil {
-			return nil, fmt.Errorf("bertscore: %w", err)
-		}
-		name = bertscore.ModelFor(of)
-	}
-	m, err := parseHubModel("bertscore", name)
-	if err != nil {
-		return nil, err
-	}
-	return loadBERTScore(m)
-}
-
-// loadBERTScore opens a model for token vectors. A layer that is neither named
-// nor recommended is an error.
-func loadBERTScore(m HubModel) (*bertscore.Scorer, error) {
-	dir, commit, err := m.Find()
-	name := m.Name
-	if err == nil && commit == "" {
-		name, commit, err = encoder.Identity(dir)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if _, known := bertscore.Layer(name); !known && m.layer == 0 {
-		return nil, fmt.Errorf("bertscore: no layer is recommended for %s; name one, such as %s/L8 for the eighth", m.given, m)
-	}
-	return bertscore.Load(dir, bertscore.Options{Model: name, Revision: commit, Layer: m.layer})
-}
-
-// DefaultSBERT is the model of Smilga (2025), gonenSBERT that of Gonen et al. (2024). Their figures are not comparable.
+// DefaultSBERT is the model of Smilga (2025), gonenSBERT that of Gonen et al. (2024).
+// Their figures are not comparable.
 const (
 	DefaultSBERT = "sentence-transformers/all-MiniLM-L6-v2"
 	gonenSBERT   = "efederici/sentence-bert-base"
 )
 
-// ForProtocol returns the names with "sbert" alone standing for the model of the protocol's paper.
+// ForProtocol returns the names with "sbert" alone standing for the model of the
+// protocol's paper.
 func ForProtocol(protocol string, names []string) []string {
 	names = slices.Clone(names)
 	for i, name := range names {
@@ -62,30 +33,6 @@ func ForProtocol(protocol string, names []string) []string {
 		}
 	}
 	return names
-}
-
-func openSBERT(name string) (*sbert.Scorer, error) {
-	if name == "" {
-		name = DefaultSBERT
-	}
-	m, err := parseHubModel("sbert", name)
-	if err != nil {
-		return nil, err
-	}
-	return loadSBERT(m)
-}
-
-// loadSBERT opens a model for sentence vectors.
-func loadSBERT(m HubModel) (*sbert.Scorer, error) {
-	dir, commit, err := m.Find()
-	if err != nil {
-		return nil, err
-	}
-	o := sbert.Options{Model: m.Name, Revision: commit}
-	if commit == "" { // a folder, which is named by what is in it
-		o = sbert.Options{}
-	}
-	return sbert.Load(dir, o)
 }
 
 // HubModel is a model as it is named on the command line: NAME, NAME@REVISION
@@ -99,6 +46,24 @@ type HubModel struct {
 	layer    int    // 0: the recommended one
 }
 
+// ParseModel reads the name of a model with or without its kind: KIND, which is the
+// kind's usual model, KIND:MODEL or MODEL.
+func ParseModel(name string) (HubModel, error) {
+	kind, model, colon := strings.Cut(name, ":")
+	switch {
+	case kind == "bertscore":
+		model = cmp.Or(model, bertscore.ModelFor("en"))
+	case kind == "sbert":
+		model = cmp.Or(model, DefaultSBERT)
+	case colon && !hub.IsPath(name):
+		return HubModel{}, fmt.Errorf("%q: expected bertscore:MODEL, sbert:MODEL or the name of a model "+
+			"on the Hugging Face Hub", name)
+	default:
+		kind, model = "", name
+	}
+	return parseHubModel(kind, model)
+}
+
 var layerSuffix = regexp.MustCompile(`/L([0-9]{1,4})$`)
 
 // parseHubModel reads the name of a model; kind is that of the similarity, or
@@ -107,9 +72,8 @@ func parseHubModel(kind, name string) (HubModel, error) {
 	m := HubModel{Kind: kind, Name: name}
 	if suffix := layerSuffix.FindStringSubmatch(name); suffix != nil && kind == "bertscore" {
 		m.Name = strings.TrimSuffix(name, suffix[0])
-		if m.layer, _ = strconv.Atoi(suffix[1]); m.layer == 0 {
-			m.layer = bertscore.Embeddings
-		}
+		m.layer, _ = strconv.Atoi(suffix[1])
+		m.layer = cmp.Or(m.layer, bertscore.Embeddings)
 	}
 	m.given = m.Name
 	if hub.IsPath(m.Name) {
@@ -140,7 +104,7 @@ func (m HubModel) String() string {
 func (m HubModel) Find() (dir, commit string, err error) {
 	var decisive []string
 	if m.Kind != "bertscore" {
-		decisive = []string{"modules.json"} // says how a sentence vector is made
+		decisive = []string{"modules.json"} // how a sentence vector is made
 	}
 	dir, commit, err = hub.Find(m.Name, m.Revision, decisive...)
 	var missing *hub.MissingError
@@ -148,4 +112,38 @@ func (m HubModel) Find() (dir, commit string, err error) {
 		err = fmt.Errorf("the model of %s is not on this machine. Fetch it with:\n  crosstalk models pull %s\n%w", m, m, err)
 	}
 	return dir, commit, err
+}
+
+// scorer is a similarity that runs an encoder.
+type scorer interface {
+	similarity.Similarity
+	Config() encoder.Config
+	MaxTokens() int
+}
+
+// load loads the model for token vectors or, unless its kind is bertscore, for sentence
+// vectors. A folder is named by what is in it. For token vectors, a layer that is
+// neither named nor recommended is an error.
+func (m HubModel) load() (scorer, error) {
+	dir, commit, err := m.Find()
+	if err != nil {
+		return nil, err
+	}
+	name := m.Name
+	if commit == "" {
+		name = ""
+	}
+	if m.Kind != "bertscore" {
+		return sbert.Load(dir, sbert.Options{Model: name, Revision: commit})
+	}
+	if name == "" {
+		if name, commit, err = encoder.Identity(dir); err != nil {
+			return nil, err
+		}
+	}
+	if _, known := bertscore.Layer(name); !known && m.layer == 0 {
+		return nil, fmt.Errorf("bertscore: no layer is recommended for %s; name one, such as %s/L8 for the eighth",
+			m.given, m)
+	}
+	return bertscore.Load(dir, bertscore.Options{Model: name, Revision: commit, Layer: m.layer})
 }

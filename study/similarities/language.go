@@ -7,7 +7,38 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/measure/similarity/bertscore"
 )
+
+// CheckGloss refuses gloss, which has English words only, for a suite without
+// English items, and names the command that fetches a model which serves it.
+// names are similarities as Open takes them; languages are those of the suite's
+// items, BCP 47; without any, they count as English.
+func CheckGloss(names []string, suite string, languages []string) error {
+	english := func(language string) bool { return primary(language) == "en" }
+	if !slices.Contains(names, "gloss") || len(languages) == 0 || slices.ContainsFunc(languages, english) {
+		return nil
+	}
+	one := primary(languages[0])
+	if slices.ContainsFunc(languages, func(l string) bool { return primary(l) != one }) {
+		one = "" // the model for all languages, which must be named
+	}
+	model, name := "bertscore:"+bertscore.ModelFor(one), "bertscore"
+	if one == "" {
+		name = model
+	}
+	return fmt.Errorf("gloss compares English only, and the suite %s is in %s. Fetch a model for it with:\n"+
+		"  crosstalk models pull %s\n"+
+		"Then repeat the command with --similarity %s, or use a provider's embeddings: "+
+		"--similarity openai:text-embedding-3-large",
+		suite, strings.Join(languages, ", "), model, name)
+}
+
+// primary is the language of a tag without script and region, in lower case.
+func primary(tag string) string {
+	language, _, _ := strings.Cut(tag, "-")
+	return strings.ToLower(language)
+}
 
 // CommonLanguage returns the one language of items, without its region, and
 // English if they do not say.

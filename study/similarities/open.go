@@ -9,6 +9,7 @@ import (
 	"crosstalk"
 	"crosstalk/internal/nearest"
 	"crosstalk/measure/similarity"
+	"crosstalk/measure/similarity/bertscore"
 	"crosstalk/measure/similarity/embedding"
 	"crosstalk/measure/similarity/exec"
 	"crosstalk/measure/similarity/gloss"
@@ -21,23 +22,15 @@ import (
 // have a model for each.
 type Language func() (string, error)
 
-// kind is what names a similarity before the colon.
-type kind struct {
-	name  string
-	usage string
-	open  func(model string, language Language, env *Env) (similarity.Similarity, error)
-}
-
-var kinds = []kind{
+// kinds are the kinds of similarities: how each is named, and how it is opened with
+// what follows the colon.
+var kinds = []struct {
+	name, usage string
+	open        func(of string, language Language, env *Env) (similarity.Similarity, error)
+}{
 	{"gloss", "gloss", openGloss},
-	{"bertscore", "bertscore[:MODEL]", func(model string, language Language, env *Env) (similarity.Similarity, error) {
-		s, err := openBERTScore(model, language)
-		return cachedScores(s, env), err
-	}},
-	{"sbert", "sbert[:MODEL]", func(model string, _ Language, env *Env) (similarity.Similarity, error) {
-		s, err := openSBERT(model)
-		return cachedVectors(sentences{s}, env), err
-	}},
+	{"bertscore", "bertscore[:MODEL]", openBERTScore},
+	{"sbert", "sbert[:MODEL]", openSBERT},
 	{"exec", "exec:COMMAND", func(command string, _ Language, env *Env) (similarity.Similarity, error) {
 		s, err := exec.New(command, env.programs())
 		return cachedScores(s, env), err
@@ -48,8 +41,8 @@ var kinds = []kind{
 // encoder to sort by length, few enough to bound memory.
 const batchPairs = 16384
 
-// cachedScores caches a similarity's scores: its vectors would take a hundred
-// times the room.
+// cachedScores caches a similarity's scores: its vectors would need a hundred times the
+// space.
 func cachedScores(s similarity.Similarity, env *Env) similarity.Similarity {
 	return similarity.Batch(similarity.Cached(s, env), batchPairs)
 }
@@ -59,13 +52,13 @@ func cachedVectors(e embedding.Embedder, env *Env) similarity.Similarity {
 	return similarity.Batch(embedding.New(e, env), batchPairs)
 }
 
-// Usage lists what Open takes.
+// Usage lists what Open accepts.
 func Usage() string {
-	var usages []string
+	usage := ""
 	for _, k := range kinds {
-		usages = append(usages, k.usage)
+		usage += k.usage + ", "
 	}
-	return strings.Join(usages, ", ") + ", or the embeddings of a provider, such as openai:text-embedding-3-large"
+	return usage + "or the embeddings of a provider, such as openai:text-embedding-3-large"
 }
 
 // Names are the kinds of similarity.
@@ -76,12 +69,18 @@ func Names() (names []string) {
 	return names
 }
 
+// Open opens a similarity for English texts by name: KIND or KIND:MODEL, such as gloss,
+// which is embedded, or sbert. See Env.Open.
+func Open(name string) (similarity.Similarity, error) {
+	return NewEnv().Open(name, func() (string, error) { return "en", nil })
+}
+
 // OpenAll opens the similarities with these names, each once in an environment.
 func OpenAll(names []string, language Language, env *Env) (list []similarity.Similarity, err error) {
 	for _, name := range names {
 		s := env.opened[name]
 		if s == nil {
-			if s, err = Open(name, language, env); err != nil {
+			if s, err = env.Open(name, language); err != nil {
 				return nil, err
 			}
 			env.opened[name] = s
@@ -96,27 +95,24 @@ func OpenAll(names []string, language Language, env *Env) (list []similarity.Sim
 	return list, nil
 }
 
-// Open opens a similarity by name: KIND or KIND:MODEL. It validates the name, its
-// files and its key; it sends no request and computes nothing. It calls language
-// only if the name needs it.
-func Open(name string, language Language, env *Env) (similarity.Similarity, error) {
-	kindName, of, _ := strings.Cut(name, ":")
-	if i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == kindName }); i >= 0 {
-		s, err := kinds[i].open(of, language, env)
-		if err != nil {
-			return nil, err // s may be an interface over nil
+// Open opens a similarity by name: KIND, KIND:MODEL or, for a provider's embeddings,
+// PROVIDER:MODEL, with @URL behind it for a server elsewhere. It validates the name, its
+// files and its key; it sends no request and computes nothing. It calls language only if
+// the name needs it.
+func (e *Env) Open(name string, language Language) (similarity.Similarity, error) {
+	kind, of, _ := strings.Cut(name, ":")
+	for _, k := range kinds {
+		if k.name == kind {
+			s, err := k.open(of, language, e)
+			if err != nil {
+				return nil, err // s may be an interface over nil
+			}
+			return s, nil
 		}
-		return s, nil
 	}
-	if of == "" || !slices.ContainsFunc(model.Presets(), func(p model.Preset) bool { return p.Name == kindName }) {
-		return nil, fmt.Errorf("unknown similarity %q; %schoose one of: %s", name, nearest.Question(kindName, Names()), Usage())
+	if of == "" || !slices.ContainsFunc(model.Presets(), func(p model.Preset) bool { return p.Name == kind }) {
+		return nil, fmt.Errorf("unknown similarity %q; %schoose one of: %s", name, nearest.Question(kind, Names()), Usage())
 	}
-	return openEmbeddings(name, env)
-}
-
-// openEmbeddings opens PROVIDER:MODEL or, for a server elsewhere,
-// PROVIDER:MODEL@URL.
-func openEmbeddings(name string, env *Env) (similarity.Similarity, error) {
 	o := model.Options{API: crosstalk.Embeddings}
 	if i := strings.Index(name, "@http"); i > 0 {
 		name, o.BaseURL = name[:i], name[i+1:]
@@ -125,17 +121,7 @@ func openEmbeddings(name string, env *Env) (similarity.Similarity, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cachedVectors(embedder.New(m.Identity().String(), &lateAsker{env: env, model: m}), env), nil
-}
-
-// sentences makes an embedder of a sentence encoder.
-type sentences struct{ *sbert.Scorer }
-
-// Embed implements embedding.Embedder.
-func (s sentences) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors := make([][]float32, len(texts))
-	err := s.Encode(ctx, texts, func(i int, v []float32) { vectors[i] = v })
-	return vectors, err
+	return cachedVectors(embedder.New(m.Identity().String(), &lateAsker{env: e, model: m}), e), nil
 }
 
 func openGloss(model string, _ Language, _ *Env) (similarity.Similarity, error) {
@@ -147,4 +133,43 @@ func openGloss(model string, _ Language, _ *Env) (similarity.Similarity, error) 
 		return nil, err
 	}
 	return similarity.Func(fmt.Sprintf("gloss@%d", gloss.Version), v.Similarity), nil
+}
+
+// openBERTScore opens the model named, or the usual one for the language.
+func openBERTScore(name string, language Language, env *Env) (similarity.Similarity, error) {
+	if name == "" {
+		of, err := language()
+		if err != nil {
+			return nil, fmt.Errorf("bertscore: %w", err)
+		}
+		name = bertscore.ModelFor(of)
+	}
+	m, err := parseHubModel("bertscore", name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := m.load()
+	return cachedScores(s, env), err
+}
+
+func openSBERT(name string, _ Language, env *Env) (similarity.Similarity, error) {
+	m, err := ParseModel("sbert:" + name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := m.load()
+	if err != nil {
+		return nil, err
+	}
+	return cachedVectors(sentences{s.(*sbert.Scorer)}, env), nil
+}
+
+// sentences makes an embedder of a sentence encoder.
+type sentences struct{ *sbert.Scorer }
+
+// Embed implements embedding.Embedder.
+func (s sentences) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	err := s.Encode(ctx, texts, func(i int, v []float32) { vectors[i] = v })
+	return vectors, err
 }

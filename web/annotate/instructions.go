@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"crosstalk"
-	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/labels"
 	"crosstalk/study"
@@ -84,8 +83,7 @@ func (s *Server) showInstruction(w http.ResponseWriter, r *http.Request, at int,
 	}
 	p.frame = s.frame(r, "Instruction "+strconv.Itoa(at)+" of "+strconv.Itoa(len(list)))
 	p.At, p.Instruction, p.Version = at, list[at-1], version(list[at-1])
-	sense := consistency.Sense(p.Sense)
-	p.From, p.To = labels.LanguageName(string(sense.Origin())), labels.LanguageName(sense.Target())
+	p.From, p.To = labels.LanguageName(string(p.Sense.Origin())), labels.LanguageName(p.Sense.Target())
 	p.Previous = at - 1
 	if at < len(list) {
 		p.Next = at + 1

@@ -21,14 +21,10 @@ import (
 // either end, their white space, and their spelling of one character (NFKC).
 type Text struct{}
 
-var _ consistency.Comparer = Text{}
-
-// Name implements consistency.Comparer.
 func (Text) Name() string { return "text" }
 
-// Same implements consistency.Comparer.
 func (Text) Same(_ context.Context, _ crosstalk.Asker, _, a, b string) (consistency.Verdict, []crosstalk.Key, error) {
-	return verdict(normalised(a) == normalised(b)), nil, nil
+	return consistency.VerdictOf(normalised(a) == normalised(b)), nil, nil
 }
 
 func normalised(text string) string {
@@ -43,19 +39,17 @@ func normalised(text string) string {
 // several are compared as texts.
 type Number struct{}
 
-var _ consistency.Comparer = Number{}
-
-// Name implements consistency.Comparer.
 func (Number) Name() string { return "number" }
 
-// Same implements consistency.Comparer.
-func (Number) Same(ctx context.Context, ask crosstalk.Asker, question, a, b string) (consistency.Verdict, []crosstalk.Key, error) {
+func (Number) Same(
+	ctx context.Context, ask crosstalk.Asker, question, a, b string,
+) (consistency.Verdict, []crosstalk.Key, error) {
 	x, okX := Only(a)
 	y, okY := Only(b)
 	if !okX || !okY {
 		return Text{}.Same(ctx, ask, question, a, b)
 	}
-	return verdict(x == y), nil, nil
+	return consistency.VerdictOf(x == y), nil, nil
 }
 
 // Similar takes answers whose similarity is Threshold or more for the same.
@@ -65,19 +59,17 @@ type Similar struct {
 	Threshold  float64
 }
 
-var _ consistency.Comparer = Similar{}
-
-// Name implements consistency.Comparer.
 func (s Similar) Name() string { return fmt.Sprintf("%s>=%g", s.Similarity.Name(), s.Threshold) }
 
-// Same implements consistency.Comparer.
-func (s Similar) Same(ctx context.Context, _ crosstalk.Asker, _, a, b string) (consistency.Verdict, []crosstalk.Key, error) {
+func (s Similar) Same(
+	ctx context.Context, _ crosstalk.Asker, _, a, b string,
+) (consistency.Verdict, []crosstalk.Key, error) {
 	scores, err := s.Similarity.Scores(ctx, []similarity.Pair{{A: a, B: b}})
 	if err != nil {
 		return consistency.Unknown, nil, err
 	}
 	if score := crosstalk.Value(scores[0]); score.Defined() {
-		return verdict(scores[0] >= s.Threshold), nil, nil
+		return consistency.VerdictOf(scores[0] >= s.Threshold), nil, nil
 	}
 	return consistency.Unknown, nil, nil
 }
@@ -85,22 +77,16 @@ func (s Similar) Same(ctx context.Context, _ crosstalk.Asker, _, a, b string) (c
 // Asked asks the model itself whether two answers mean the same.
 type Asked struct{ Prompting crosstalk.PromptConfig }
 
-var _ consistency.Comparer = Asked{}
-
-// Name implements consistency.Comparer.
 func (Asked) Name() string { return "model" }
 
-const askedPrompt = `Two people were asked the same question, each in a language of their own. Do their answers mean the same? It does not matter whether they are right. Reply with "yes" or "no" only.
+const askedPrompt = "Two people were asked the same question, each in a language of their own. " +
+	"Do their answers mean the same? It does not matter whether they are right. " +
+	"Reply with \"yes\" or \"no\" only.\n\nQuestion: %s\n\nFirst answer: %s\n\nSecond answer: %s"
 
-Question: %s
-
-First answer: %s
-
-Second answer: %s`
-
-// Same implements consistency.Comparer. Equal texts mean the same without
-// being asked about.
-func (c Asked) Same(ctx context.Context, ask crosstalk.Asker, question, a, b string) (consistency.Verdict, []crosstalk.Key, error) {
+// Same asks about texts that are not equal.
+func (c Asked) Same(
+	ctx context.Context, ask crosstalk.Asker, question, a, b string,
+) (consistency.Verdict, []crosstalk.Key, error) {
 	if normalised(a) == normalised(b) {
 		return consistency.Yes, nil, nil
 	}
@@ -120,11 +106,4 @@ func (c Asked) Same(ctx context.Context, ask crosstalk.Asker, question, a, b str
 		return consistency.No, asked, nil
 	}
 	return consistency.Unknown, asked, nil
-}
-
-func verdict(same bool) consistency.Verdict {
-	if same {
-		return consistency.Yes
-	}
-	return consistency.No
 }

@@ -1,8 +1,11 @@
 package free
 
 import (
+	_ "embed"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"crosstalk/internal/lazyregexp"
@@ -29,12 +32,7 @@ func Only(text string) (number float64, ok bool) {
 		return " | "
 	})
 	found = append(found, fromWords(rest)...)
-	for _, n := range found {
-		if n != found[0] {
-			return 0, false
-		}
-	}
-	if len(found) == 0 {
+	if found = slices.Compact(found); len(found) != 1 {
 		return 0, false
 	}
 	return found[0], true
@@ -56,7 +54,8 @@ func fromDigits(s string) (float64, bool) {
 		sign, body = -1, s[1:]
 	}
 	last := strings.LastIndexAny(body, ".,")
-	grouped := group().MatchString(body) && (strings.Count(body, ".") != 1 || strings.ContainsAny(body, ",'’\u00a0\u202f") && last != strings.Index(body, "."))
+	pointLast := last == strings.Index(body, ".") || !strings.ContainsAny(body, ",'’\u00a0\u202f")
+	grouped := group().MatchString(body) && !(pointLast && strings.Count(body, ".") == 1)
 	whole, fraction := body, ""
 	if last >= 0 && !grouped {
 		whole, fraction = body[:last], "."+body[last+1:]
@@ -73,7 +72,7 @@ func fromDigits(s string) (float64, bool) {
 
 // fromHan reads Chinese numerals: 二十五, 三百, 二〇二四.
 func fromHan(s string) float64 {
-	values := map[rune]float64{'〇': 0, '零': 0, '一': 1, '二': 2, '两': 2, '兩': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9}
+	values := map[rune]float64{'一': 1, '二': 2, '两': 2, '兩': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9}
 	scales := map[rune]float64{'十': 10, '百': 100, '千': 1000, '万': 1e4, '萬': 1e4, '亿': 1e8, '億': 1e8}
 	var total, part, digit float64
 	begun := false // a digit waits for its scale
@@ -115,6 +114,7 @@ func fromWords(text string) (found []float64) {
 // phrase reads a number at the start of words, and how many it takes: parts
 // below a hundred, each with the scales after it.
 func phrase(words []string) (total float64, used int) {
+	numerals, scales := numbers()
 	part, begun := 0.0, false
 	for used < len(words) {
 		n, taken := 0.0, 0
@@ -144,64 +144,28 @@ func phrase(words []string) (total float64, used int) {
 	return total + part, used
 }
 
-var scales = map[string]float64{"hundred": 100, "thousand": 1000, "million": 1e6, "hundert": 100, "tausend": 1000,
-	"cent": 100, "cents": 100, "mille": 1000, "cien": 100, "ciento": 100, "mil": 1000}
-
 // articles mean one, but are seldom meant to.
 var articles = map[string]float64{"ein": 1, "eine": 1, "un": 1, "une": 1, "una": 1}
 
-// numerals are the numbers from 0 to 99 in words, hyphens read as spaces.
-var numerals = func() map[string]float64 {
-	all := map[string]float64{}
-	add := func(n int, words string) { all[words] = float64(n) }
-	list := func(from, step int, words string) []string {
-		names := strings.Split(words, " ")
-		for i, w := range names {
-			add(from+i*step, strings.ReplaceAll(w, "-", " "))
+//go:embed numerals.txt
+var numeralsFile string
+
+// numbers are the numbers of numeralsFile by their words: those below 100, and the scales.
+var numbers = sync.OnceValues(func() (numerals, scales map[string]float64) {
+	numerals, scales = map[string]float64{}, map[string]float64{}
+	for line := range strings.Lines(numeralsFile) {
+		digits, words, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		n, err := strconv.ParseFloat(digits, 64)
+		if err != nil {
+			continue // a comment
 		}
-		return names
-	}
-	en := list(0, 1, "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen")
-	for t, tens := range list(20, 10, "twenty thirty forty fifty sixty seventy eighty ninety") {
-		for u := 1; u < 10; u++ {
-			add(20+10*t+u, tens+" "+en[u])
+		of := numerals
+		if n >= 100 {
+			of = scales
 		}
-	}
-	de := list(0, 1, "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn")
-	de[1] = "ein"
-	for t, tens := range list(20, 10, "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig") {
-		for u := 1; u < 10; u++ {
-			add(20+10*t+u, de[u]+"und"+tens)
+		for word := range strings.SplitSeq(words, ", ") {
+			of[word] = n
 		}
 	}
-	fr := list(0, 1, "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit dix-neuf")
-	for n := 20; n < 100; n++ {
-		tens, unit := [...]string{"vingt", "trente", "quarante", "cinquante", "soixante", "soixante", "quatre vingt", "quatre vingt"}[n/10-2], n%10
-		if n/10 == 7 || n/10 == 9 {
-			unit += 10
-		}
-		and := " "
-		if (unit == 1 || unit == 11) && n < 80 {
-			and = " et "
-		}
-		switch name := strings.ReplaceAll(fr[unit], "-", " "); {
-		case unit == 0 && n == 80:
-			add(n, "quatre vingts")
-			add(n, "quatre vingt")
-		case unit == 0:
-			add(n, tens)
-		default:
-			add(n, tens+and+name)
-		}
-	}
-	es := list(0, 1, "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete dieciocho diecinueve veinte veintiuno veintidós veintitrés veinticuatro veinticinco veintiséis veintisiete veintiocho veintinueve")
-	for t, tens := range list(30, 10, "treinta cuarenta cincuenta sesenta setenta ochenta noventa") {
-		for u := 1; u < 10; u++ {
-			add(30+10*t+u, tens+" y "+es[u])
-		}
-	}
-	for _, article := range []string{"un", "ein"} {
-		delete(all, article)
-	}
-	return all
-}()
+	return numerals, scales
+})

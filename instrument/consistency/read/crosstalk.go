@@ -1,6 +1,7 @@
 package read
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -78,12 +79,7 @@ func mentions(text string, labels []label) []mention {
 			from = m.end
 		}
 	}
-	slices.SortStableFunc(all, func(a, b mention) int {
-		if a.start != b.start {
-			return a.start - b.start
-		}
-		return b.end - a.end
-	})
+	slices.SortStableFunc(all, func(a, b mention) int { return cmp.Or(a.start-b.start, b.end-a.end) })
 	kept := all[:0]
 	for _, m := range all {
 		if n := len(kept); n == 0 || m.start >= kept[n-1].end {
@@ -198,7 +194,8 @@ const (
 
 func kindOf(r rune) kind {
 	switch {
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan):
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan):
 		return unspaced
 	case unicode.In(r, unicode.L, unicode.M, unicode.N):
 		return spacedScript

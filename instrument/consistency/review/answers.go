@@ -10,7 +10,8 @@ import (
 	"crosstalk/internal/table"
 )
 
-var answerColumns = []string{"task", "instruction", "answer", "count", "class", "rule", "confidence", "reviewed_class", "reviewer", "reason"}
+var answerColumns = []string{"task", "instruction", "answer", "count", "class", "rule", "confidence",
+	"reviewed_class", "reviewer", "reason"}
 
 // none in reviewed_class means no class.
 const none = "none"
@@ -38,7 +39,8 @@ func ReadOverrides(path string, tasks []crosstalk.Task) (consistency.Overrides, 
 		case t < 0:
 			return nil, row.Errorf("unknown task %q", v["task"])
 		case class != none && len(tasks[t].Classes) > 0 && !slices.Contains(tasks[t].Classes, class):
-			return nil, row.Errorf("reviewed_class is %q; choose one of: %s, %s", class, strings.Join(tasks[t].Classes, ", "), none)
+			return nil, row.Errorf("reviewed_class is %q; choose one of: %s, %s",
+				class, strings.Join(tasks[t].Classes, ", "), none)
 		case strings.TrimSpace(v["reviewer"]) == "" || strings.TrimSpace(v["reason"]) == "":
 			return nil, row.Errorf("a reviewed_class needs a reviewer and a reason")
 		}

@@ -1,3 +1,6 @@
+// Package review reads and writes the files that people edit between two steps
+// of a consistency measurement: rewritten instructions before they are used,
+// and answers with an uncertain reading.
 package review
 
 import (
@@ -9,9 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 
-	"crosstalk"
 	"crosstalk/instrument/consistency"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/plainfile"
@@ -20,34 +21,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Instruction is a rewritten instruction under review, with the model's answer
-// (Output) beside the text for prompts (Text).
-type Instruction struct {
-	Model    string   `yaml:"model,omitempty"` // empty: any model
-	Task     string   `yaml:"task"`
-	Sense    string   `yaml:"sense"`
-	Approved bool     `yaml:"approved"`
-	Reviewer string   `yaml:"reviewer,omitempty"`
-	Parts    []Part   `yaml:"parts"`
-	Words    []Word   `yaml:"words,omitempty"`
-	Doubts   []string `yaml:"doubts,omitempty"`
-
-	where string // file:line
-}
-
-// Part is one part of a rewritten instruction.
-type Part struct {
-	Part   string `yaml:"part"`
-	Source string `yaml:"source,omitempty"`
-	Output string `yaml:"output,omitempty"`
-	Text   string `yaml:"text"`
-}
-
-// Word is an answer word and its class.
-type Word struct {
-	Word  string `yaml:"word"`
-	Class string `yaml:"class"`
-}
+// Instruction is a rewritten instruction under review.
+type Instruction = consistency.RewrittenInstruction
 
 const header = `# Instructions that models rewrote. Compare source and text, edit text and words
 # where necessary, set approved to true, and run the same command again. output is
@@ -88,19 +63,17 @@ func parseInstructions(path string, text []byte, readErr error) (list []Instruct
 	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
 		return nil, yamlError(path, err)
 	}
-	list = make([]Instruction, len(file.Instructions))
 	for i, entry := range file.Instructions {
 		in := entry.Instruction
-		in.where = fmt.Sprintf("%s:%d", path, entry.line)
+		in.Where = fmt.Sprintf("%s:%d", path, entry.line)
 		if in.Task == "" || in.Sense == "" {
-			return nil, fmt.Errorf("%s: an instruction needs task and sense", in.where)
+			return nil, fmt.Errorf("%s: an instruction needs task and sense", in.Where)
 		}
-		for _, before := range list[:i] {
-			if before.names(in.Model, in.Task, in.Sense) {
-				return nil, fmt.Errorf("%s: duplicate instruction of %s in %s (first used in %s)", in.where, in.Task, in.Sense, before.where)
-			}
+		if at := find(list[:i], in.Model, in.Task, in.Sense); at >= 0 {
+			return nil, fmt.Errorf("%s: duplicate instruction of %s in %s (first used in %s)",
+				in.Where, in.Task, in.Sense, list[at].Where)
 		}
-		list[i] = in
+		list = append(list, in)
 	}
 	return list, nil
 }
@@ -175,20 +148,17 @@ func WriteInstructions(path string, list []Instruction) error {
 	return atomicfile.WriteBytesPrivate(path, text)
 }
 
-func (in Instruction) names(model, task, sense string) bool {
-	return in.Model == model && in.Task == task && in.Sense == sense
-}
-
-// Complete reports whether each part has a text where its source has one.
-func (in Instruction) Complete() bool {
-	return !slices.ContainsFunc(in.Parts, func(p Part) bool { return p.Text == "" && p.Source != "" })
+func find(list []Instruction, model, task string, sense consistency.Sense) int {
+	return slices.IndexFunc(list, func(in Instruction) bool {
+		return in.Model == model && in.Task == task && in.Sense == sense
+	})
 }
 
 // Find returns the instruction of a model for a task in a sense, or one for any
 // model.
 func Find(list []Instruction, model, task string, sense consistency.Sense) (Instruction, bool) {
 	for _, m := range []string{model, ""} {
-		if i := slices.IndexFunc(list, func(in Instruction) bool { return in.names(m, task, string(sense)) }); i >= 0 {
+		if i := find(list, m, task, sense); i >= 0 {
 			return list[i], true
 		}
 	}
@@ -197,62 +167,16 @@ func Find(list []Instruction, model, task string, sense consistency.Sense) (Inst
 
 // Merge returns a model's rewritten instruction, with its earlier review if the
 // model's answer is unchanged.
-func Merge(list []Instruction, model string, r consistency.RewrittenInstruction) Instruction {
-	in := Instruction{Model: model, Task: r.Task, Sense: string(r.Sense), Doubts: r.Doubts}
-	for _, p := range r.Parts {
-		in.Parts = append(in.Parts, Part{p.Name, p.Source, p.Output, p.Text})
+func Merge(list []Instruction, model string, in Instruction) Instruction {
+	in.Model = model
+	old, known := Find(list, model, in.Task, in.Sense)
+	same := func(a, b consistency.RewrittenPart) bool {
+		a.Text = b.Text // which people edit
+		return a == b
 	}
-	for _, w := range r.Words {
-		in.Words = append(in.Words, Word{w.Word, w.Class})
-	}
-	old, known := Find(list, model, r.Task, r.Sense)
-	same := func(a, b Part) bool { return a.Part == b.Part && a.Source == b.Source && a.Output == b.Output }
 	if known && slices.EqualFunc(old.Parts, in.Parts, same) {
 		old.Doubts = in.Doubts
 		return old
 	}
 	return in
-}
-
-// Instruction returns the instruction for prompts, or an error that explains
-// why it is not usable.
-func (in Instruction) Instruction(task crosstalk.Task) (crosstalk.Instruction, error) {
-	fail := func(format string, args ...any) (crosstalk.Instruction, error) {
-		err := fmt.Errorf("the instruction of %s in %s %w", in.Task, in.Sense, fmt.Errorf(format, args...))
-		if in.where != "" {
-			err = fmt.Errorf("%s: %w", in.where, err)
-		}
-		return crosstalk.Instruction{}, err
-	}
-	made := crosstalk.Instruction{Parts: map[string]string{}}
-	source := task.Instructions[string(consistency.Sense(in.Sense).Origin())]
-	for _, p := range in.Parts {
-		if _, ok := source.Parts[p.Part]; !ok {
-			return fail("has the part %q, which the task does not have", p.Part)
-		}
-		if p.Text == "" && source.Parts[p.Part] != "" {
-			return fail("has no text for %s", p.Part)
-		}
-		made.Parts[p.Part] = p.Text
-	}
-	for name := range source.Parts {
-		if _, ok := made.Parts[name]; !ok {
-			return fail("has no %s", name)
-		}
-	}
-	for _, w := range in.Words {
-		switch {
-		case !slices.Contains(task.Classes, w.Class):
-			return fail("has a word with the unknown class %q; choose one of: %s", w.Class, strings.Join(task.Classes, ", "))
-		case strings.TrimSpace(w.Word) == "":
-			return fail("has an empty answer word")
-		case slices.ContainsFunc(made.Words, func(other crosstalk.AnswerWord) bool { return strings.EqualFold(other.Word, w.Word) }):
-			return fail("has the duplicate answer word %q", w.Word)
-		}
-		made.Words = append(made.Words, crosstalk.AnswerWord{Word: w.Word, Class: w.Class})
-	}
-	if missing := consistency.MissingWords(task, made.Words); len(missing) > 0 {
-		return fail("has no answer word for %s", strings.Join(missing, ", "))
-	}
-	return made, nil
 }

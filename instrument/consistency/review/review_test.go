@@ -14,7 +14,7 @@ import (
 // Approving keeps who reviewed what was approved before, and people read a list.
 func TestApprove(t *testing.T) {
 	list := []Instruction{{Model: "m", Task: "t", Sense: "en>de", Approved: true, Reviewer: "ann"},
-		{Model: "m", Task: "t", Sense: "en>fr", Doubts: []string{"ask: length"}, Parts: []Part{{Part: "ask", Source: "Is it?", Text: "Est-ce\x1b?"}}, Words: []Word{{Class: "no", Word: "non"}}}}
+		{Model: "m", Task: "t", Sense: "en>fr", Doubts: []string{"ask: length"}, Parts: []consistency.RewrittenPart{{Part: "ask", Source: "Is it?", Text: "Est-ce\x1b?"}}, Words: []crosstalk.AnswerWord{{Class: "no", Word: "non"}}}}
 	text := func() string {
 		var b strings.Builder
 		if err := List(&b, list); err != nil {
@@ -39,7 +39,7 @@ func task() crosstalk.Task {
 
 func rewritten() consistency.RewrittenInstruction {
 	return consistency.RewrittenInstruction{Task: "t", Sense: "en>de", Doubts: []string{"ask: length"},
-		Parts: []consistency.RewrittenPart{{Name: "ask", Source: "Is it?", Output: "\"Ist es?\"\n", Text: "Ist es?"}, {Name: "say", Source: `Say "yes" or "no".`, Output: `Sag "ja" oder "nein".`, Text: `Sag "ja" oder "nein".`}, {Name: "none"}},
+		Parts: []consistency.RewrittenPart{{Part: "ask", Source: "Is it?", Output: "\"Ist es?\"\n", Text: "Ist es?"}, {Part: "say", Source: `Say "yes" or "no".`, Output: `Sag "ja" oder "nein".`, Text: `Sag "ja" oder "nein".`}, {Part: "none"}},
 		Words: []crosstalk.AnswerWord{{Word: "nein", Class: "no"}, {Word: "ja", Class: "yes"}}}
 }
 
@@ -51,7 +51,7 @@ func TestMerge(t *testing.T) {
 		t.Errorf("%v, %v", list, err)
 	}
 	first := Merge(nil, "m", rewritten())
-	if first.Approved || first.Parts[0].Output != "\"Ist es?\"\n" || first.Words[1] != (Word{"ja", "yes"}) {
+	if first.Approved || first.Parts[0].Output != "\"Ist es?\"\n" || first.Words[1] != (crosstalk.AnswerWord{Word: "ja", Class: "yes"}) {
 		t.Errorf("%+v", first)
 	}
 	if err := WriteInstructions(path, []Instruction{first}); err != nil {
@@ -61,7 +61,7 @@ func TestMerge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list[0].where = ""
+	list[0].Where = ""
 	if !reflect.DeepEqual(list, []Instruction{first}) {
 		t.Errorf("%+v\nwant %+v", list[0], first)
 	}
@@ -70,7 +70,7 @@ func TestMerge(t *testing.T) {
 	if !again.Approved || again.Parts[0].Text != "Ist das so?" || again.Parts[0].Output != first.Parts[0].Output || again.Words[0].Word != "nee" {
 		t.Errorf("%+v", again)
 	}
-	made, err := again.Instruction(task())
+	err, made := again.Check(task()), again.Instruction()
 	if err != nil || made.Parts["ask"] != "Ist das so?" || made.Words[0] != (crosstalk.AnswerWord{Word: "nee", Class: "no"}) {
 		t.Errorf("%+v, %v", made, err)
 	}
@@ -103,7 +103,7 @@ func TestUnusable(t *testing.T) {
 	} {
 		in := Merge(nil, "m", rewritten())
 		c.edit(&in)
-		if _, err := in.Instruction(task()); err == nil || err.Error() != "the instruction of t in en>de "+c.want {
+		if err := in.Check(task()); err == nil || err.Error() != "the instruction of t in en>de "+c.want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

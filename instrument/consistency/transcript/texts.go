@@ -86,13 +86,15 @@ func fieldsOf(task crosstalk.Task, r recorded.Rewriting) ([]string, error) {
 		for _, field := range task.Fields {
 			text, ok := r.Fields[field]
 			if !ok {
-				return nil, fmt.Errorf("%s: has neither texts nor a column %q; expected the fields of the task: %s", r.Where, field, strings.Join(task.Fields, ", "))
+				return nil, fmt.Errorf("%s: has neither texts nor a column %q; expected the fields of the task: %s",
+					r.Where, field, strings.Join(task.Fields, ", "))
 			}
 			texts = append(texts, text)
 		}
 	}
 	if len(texts) != len(task.Fields) {
-		return nil, fmt.Errorf("%s: has %d texts; expected %d: %s", r.Where, len(texts), len(task.Fields), strings.Join(task.Fields, ", "))
+		return nil, fmt.Errorf("%s: has %d texts; expected %d: %s",
+			r.Where, len(texts), len(task.Fields), strings.Join(task.Fields, ", "))
 	}
 	return texts, nil
 }

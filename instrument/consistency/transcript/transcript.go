@@ -62,7 +62,8 @@ func (t *Transcript) Check() error {
 		}
 		answer := t.hash(a, a.Input, a.Instruction, fmt.Sprint(a.Run))
 		if first, again := seen[answer]; again {
-			return fmt.Errorf("%s: duplicate answer: item %s in %s, instruction in %s, run %d of model %s (first used in %s)", a.Where, a.Item, a.Input, a.Instruction, a.Run+1, a.Model, t.where(first))
+			return fmt.Errorf("%s: duplicate answer: item %s in %s, instruction in %s, run %d of model %s (first used in %s)",
+				a.Where, a.Item, a.Input, a.Instruction, a.Run+1, a.Model, t.where(first))
 		}
 		seen[answer] = row
 		row++
@@ -71,7 +72,7 @@ func (t *Transcript) Check() error {
 		if t.forms[at] == nil {
 			t.forms[at] = map[consistency.Form]int{}
 		}
-		form := consistency.Form{Input: consistency.Sense(a.Input), Instruction: consistency.Sense(a.Instruction)}
+		form := formOf(a)
 		t.forms[at][form] = max(t.forms[at][form], a.Run+1)
 		for column := range a.Labels {
 			t.Columns[column] = true
@@ -105,7 +106,8 @@ func (t *Transcript) check(a recorded.Consistency) error {
 	}
 	task := taskNamed(t.Tasks, a.Task)
 	if _, known := consistency.InstructionIn(task, consistency.Sense(a.Instruction)); !known {
-		return fmt.Errorf("%s: the task %s has no instruction in %s, so no answer words; it has %s", a.Where, a.Task, a.Instruction, list(task.Instructions))
+		return fmt.Errorf("%s: the task %s has no instruction in %s, so no answer words; it has %s",
+			a.Where, a.Task, a.Instruction, list(task.Instructions))
 	}
 	origin := string(consistency.Sense(a.Input).Origin())
 	_, text := item.Input.Texts[origin]
@@ -194,20 +196,26 @@ type pending struct {
 
 func (t *Transcript) begin(a recorded.Consistency) *pending {
 	item := t.items[name{a.Task, a.Item}]
-	p := &pending{own: maps.Clone(a.Labels), differ: map[string]bool{}, Answered: Answered{Model: a.Model, Item: item, Answers: consistency.Answers{}, Rewritten: map[consistency.Sense]consistency.Rewritten{}}}
+	p := &pending{own: maps.Clone(a.Labels), differ: map[string]bool{}, Answered: Answered{Model: a.Model, Item: item,
+		Answers: consistency.Answers{}, Rewritten: map[consistency.Sense]consistency.Rewritten{}}}
 	for form, runs := range t.forms[t.group(a)] {
 		p.Answers[form] = make([]crosstalk.Answer, runs)
 		s := form.Input
 		if texts, ok := t.Texts.Of(a.Model, item, s); ok {
-			p.Rewritten[s] = consistency.Rewritten{Texts: texts, Flags: consistency.FlagTexts(s, item.Input.Texts[string(s.Origin())], texts, t.Languages)}
+			flags := consistency.FlagTexts(s, item.Input.Texts[string(s.Origin())], texts, t.Languages)
+			p.Rewritten[s] = consistency.Rewritten{Texts: texts, Flags: flags}
 		}
 	}
 	return p
 }
 
+func formOf(a recorded.Consistency) consistency.Form {
+	return consistency.Form{Input: consistency.Sense(a.Input), Instruction: consistency.Sense(a.Instruction)}
+}
+
 func (p *pending) add(a recorded.Consistency) {
 	p.answers++
-	p.Answers[consistency.Form{Input: consistency.Sense(a.Input), Instruction: consistency.Sense(a.Instruction)}][a.Run] = a.Answer
+	p.Answers[formOf(a)][a.Run] = a.Answer
 	for column := range p.own {
 		p.differ[column] = p.differ[column] || a.Labels[column] != p.own[column]
 	}

@@ -82,7 +82,8 @@ func (f format) shards(dir string) (names []string, of map[string]string, err er
 	names = []string{}
 	for tensor, name := range x.WeightMap {
 		if name != filepath.Base(name) || !filepath.IsLocal(name) {
-			return nil, nil, fmt.Errorf("%s: tensor %q is said to be in %q, expected the name of a file beside the index", path, tensor, name)
+			return nil, nil, fmt.Errorf("%s: tensor %q is said to be in %q, expected the name of a file beside the index",
+				path, tensor, name)
 		}
 		names = append(names, name)
 	}

@@ -68,12 +68,16 @@ func Read(r io.ReaderAt, size int64, name string) (map[string]*tensor.Tensor, er
 		}
 		begin, end := e.Offsets[0], e.Offsets[1]
 		if begin < 0 || end < begin || end > size-8-int64(n) || end-begin != bytes {
-			return fail("tensor %q of %d bytes at offsets %d to %d, in %d bytes of data", key, bytes, begin, end, size-8-int64(n))
+			return fail("tensor %q of %d bytes at offsets %d to %d, in %d bytes of data",
+				key, bytes, begin, end, size-8-int64(n))
 		}
-		t := &tensor.Tensor{Name: key, DType: e.DType, Shape: e.Shape, Data: io.NewSectionReader(r, 8+int64(n)+begin, bytes), File: name}
+		t := &tensor.Tensor{Name: key, DType: e.DType, Shape: e.Shape, File: name,
+			Data: io.NewSectionReader(r, 8+int64(n)+begin, bytes)}
 		order = append(order, placed{t, begin, end})
 	}
-	slices.SortFunc(order, func(a, b placed) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) })
+	slices.SortFunc(order, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
+	})
 	at := int64(0)
 	tensors := make(map[string]*tensor.Tensor, len(order))
 	for _, p := range order {

@@ -351,7 +351,7 @@ func bombs() []string {
 	const many = 200_000
 	doubled := "\x80\x02)q\x00" // a tuple of twice the tuple before, 4000 times
 	for i := range 4000 {
-		doubled += string([]byte{opGet1, byte(i), opGet1, byte(i), opTuple2, opPut1, byte(i + 1)})
+		doubled += string([]byte{'h', byte(i), 'h', byte(i), 0x86, 'q', byte(i + 1)})
 	}
 	return []string{
 		doubled + ".",

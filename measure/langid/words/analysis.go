@@ -7,14 +7,12 @@ import (
 	"sync"
 
 	"crosstalk/measure/langid/chinese"
+	"crosstalk/measure/prose"
 )
-
-// A Range is a part of a text: bytes Start to End, End not included.
-type Range struct{ Start, End int }
 
 // A Word is a word of a text, or a character of Chinese or Japanese, and what speaks for another language than expected.
 type Word struct {
-	Range
+	prose.Span
 	Language string  // the most probable other language, ISO 639-1
 	LogOdds  float64 // natural logarithm of the odds that the word is in another language, given the words around it
 	Name     bool    // has a capital, or is part of an identifier, an abbreviation or half a word
@@ -45,7 +43,7 @@ func ByScript(language string) bool { return scriptFor(language) >= devanagari }
 
 // Analyse reads a text that is expected to be in a language. Parts in mask, which must be in order of their
 // starts, are left out.
-func Analyse(text, language string, mask []Range) *Analysis {
+func Analyse(text, language string, mask []prose.Span) *Analysis {
 	a := memory.Get().(*Analysis)
 	a.language, a.script = language, scriptFor(language)
 	a.tokens = tokenize(a.tokens[:0], text, language, mask)
@@ -142,7 +140,7 @@ func (a *Analysis) word(i int) Word {
 			best = l
 		}
 	}
-	w := Word{Range: Range{t.start, t.end}, Language: states[c.first+best], LogOdds: math.Log(c.odds), Name: t.form != plain && t.form != letter,
+	w := Word{Span: prose.Span{Start: t.start, End: t.end}, Language: states[c.first+best], LogOdds: math.Log(c.odds), Name: t.form != plain && t.form != letter,
 		Listed: c.listed, Foreign: t.script != a.script, Loan: c.loan,
 		Native: c.weighed != nil && c.weighed.native()}
 	if m := embedded().alphabets[t.script]; m != nil {
@@ -171,7 +169,7 @@ type Evidence struct {
 const most = 7
 
 // Weigh adds up the words from byte start to byte end.
-func (a *Analysis) Weigh(parts ...Range) Evidence {
+func (a *Analysis) Weigh(parts ...prose.Span) Evidence {
 	var sums [maxStates]float64
 	var said [maxStates]bool
 	var ratios [maxGroup]float64

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"crosstalk/measure/prose"
 )
 
 // A token is a word, or a character of Chinese or Japanese.
@@ -33,7 +35,7 @@ const (
 const longAnswer = 200
 
 // tokenize appends the words of text to dst. Bytes that mask has are left out.
-func tokenize(dst []token, text, language string, mask []Range) []token {
+func tokenize(dst []token, text, language string, mask []prose.Span) []token {
 	table := classes()
 	start := true // of a sentence
 	last := -1

@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"crosstalk/measure/prose"
 )
 
 // found returns the foreign words of a text as "language:word".
-func found(text, language string, mask ...Range) string {
+func found(text, language string, mask ...prose.Span) string {
 	var all []string
 	for _, w := range Analyse(text, language, mask).Words(Threshold) {
 		all = append(all, w.Language+":"+text[w.Start:w.End])
@@ -76,7 +78,7 @@ func TestMask(t *testing.T) {
 	if got := found(text, "de"); got != "en:open en:settings" {
 		t.Errorf("without a mask: %q", got)
 	}
-	if got := found(text, "de", Range{at, at + len("open settings")}); got != "" {
+	if got := found(text, "de", prose.Span{Start: at, End: at + len("open settings")}); got != "" {
 		t.Errorf("masked: %q", got)
 	}
 }
@@ -85,16 +87,16 @@ func TestWeigh(t *testing.T) {
 	const text = "Hier ist die Liste.\nTwo months for free"
 	a := Analyse(text, "de", nil)
 	at := strings.Index(text, "Two")
-	if e := a.Weigh(Range{0, at}); e.LogRatio > -3 || e.Words < 3 || e.Known < 2 {
+	if e := a.Weigh(prose.Span{Start: 0, End: at}); e.LogRatio > -3 || e.Words < 3 || e.Known < 2 {
 		t.Errorf("German: %+v", e)
 	}
-	if e := a.Weigh(Range{at, len(text)}); e.LogRatio < 5 || e.Language != "en" || e.Words != 4 {
+	if e := a.Weigh(prose.Span{Start: at, End: len(text)}); e.LogRatio < 5 || e.Language != "en" || e.Words != 4 {
 		t.Errorf("English: %+v", e)
 	}
 	if e := a.Weigh(); e != (Evidence{}) {
 		t.Errorf("nothing: %+v", e)
 	}
-	if e := Analyse("मुझे घर जाना है", "hi", nil).Weigh(Range{0, 100}); e.LogRatio > -10 || e.Language != "" {
+	if e := Analyse("मुझे घर जाना है", "hi", nil).Weigh(prose.Span{Start: 0, End: 100}); e.LogRatio > -10 || e.Language != "" {
 		t.Errorf("Hindi: %+v", e)
 	}
 }
@@ -124,7 +126,7 @@ func FuzzAnalyse(f *testing.F) {
 			return
 		}
 		last := 0
-		for _, w := range Analyse(text, language, []Range{{from, to}}).Words(-100) {
+		for _, w := range Analyse(text, language, []prose.Span{{Start: from, End: to}}).Words(-100) {
 			if w.Start < last || w.End <= w.Start || w.End > len(text) || w.Start < to && from < w.End {
 				t.Fatalf("word at %d to %d after %d, masked %d to %d", w.Start, w.End, last, from, to)
 			}

@@ -47,26 +47,16 @@ var _ similarity.Similarity = (*Scorer)(nil)
 
 // Load reads the model in dir, a Hugging Face directory.
 func Load(dir string, o Options) (*Scorer, error) {
-	if o.Model == "" || o.Revision == "" {
-		model, revision, err := encoder.Identity(dir)
-		if err != nil {
-			return nil, err
-		}
-		if o.Model == "" {
-			o.Model = model
-		}
-		if o.Revision == "" {
-			o.Revision = revision
-		}
+	var err error
+	if o.Model, o.Revision, err = encoder.Named(dir, o.Model, o.Revision); err != nil {
+		return nil, err
 	}
-	switch {
+	switch layer, recommended := Layer(o.Model); {
 	case o.Layer == Embeddings:
 		o.Layer = 0
+	case o.Layer == 0 && !recommended:
+		return nil, fmt.Errorf("bertscore: no layer is recommended for model %q; name one, as in bertscore:MODEL/L5", o.Model)
 	case o.Layer == 0:
-		layer, ok := Layer(o.Model)
-		if !ok {
-			return nil, fmt.Errorf("bertscore: no layer is recommended for model %q; name one, as in bertscore:MODEL/L5", o.Model)
-		}
 		o.Layer = layer
 	}
 	text, err := encoder.LoadText(dir)
@@ -76,7 +66,8 @@ func Load(dir string, o Options) (*Scorer, error) {
 	if o.Layer < 0 || o.Layer > text.Layers {
 		return nil, fmt.Errorf("bertscore: %s has no layer %d; expected at most %d", o.Model, o.Layer, text.Layers)
 	}
-	return &Scorer{text, o.Layer, text.MaxLength(), fmt.Sprintf("bertscore:%s@%s/L%d", o.Model, o.Revision, o.Layer)}, nil
+	name := fmt.Sprintf("bertscore:%s@%s/L%d", o.Model, o.Revision, o.Layer)
+	return &Scorer{text, o.Layer, text.MaxLength(), name}, nil
 }
 
 // Name identifies model, revision and layer:
@@ -87,12 +78,7 @@ func (s *Scorer) Name() string { return s.name }
 func (s *Scorer) Config() encoder.Config { return s.text.Config }
 
 // MaxTokens is the maximum number of ids per text, including special tokens.
-func (s *Scorer) MaxTokens() int {
-	if most := s.text.MaxTokens(); s.most <= 0 || s.most > most {
-		return most
-	}
-	return s.most
-}
+func (s *Scorer) MaxTokens() int { return s.text.Limit(s.most) }
 
 // Layer is the layer whose hidden states are compared; 0 is the embeddings.
 func (s *Scorer) Layer() int { return s.layer }
@@ -135,8 +121,9 @@ func Compare(candidate, reference Tokens) Score {
 	if len(candidate.Special) <= 2 || len(reference.Special) <= 2 { // only [CLS] and [SEP]
 		return Score{}
 	}
-	forth := worst(len(candidate.Special))
-	back := worst(len(reference.Special))
+	worst := float32(math.Inf(-1))
+	forth := slices.Repeat([]float32{worst}, len(candidate.Special))
+	back := slices.Repeat([]float32{worst}, len(reference.Special))
 	w := candidate.Width
 	for i := range forth {
 		for j := range back {
@@ -151,14 +138,6 @@ func Compare(candidate, reference Tokens) Score {
 		f = 0
 	}
 	return Score{p, r, f}
-}
-
-func worst(n int) []float32 {
-	x := make([]float32, n)
-	for i := range x {
-		x[i] = float32(math.Inf(-1))
-	}
-	return x
 }
 
 // mean is the mean of the best matches of the tokens that count.

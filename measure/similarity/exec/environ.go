@@ -22,7 +22,8 @@ type Options struct {
 
 // secretName matches the names of variables with keys, tokens and passwords, as
 // in OPENAI_API_KEY, AWS_SECRET_ACCESS_KEY, HF_TOKEN and PGPASSWORD.
-var secretName = regexp.MustCompile(`(?i)(^|_)(apikey|key|keys|token|tokens|secret|secrets|credential|credentials|[a-z]*password|passwd|passphrase)(_|$)`)
+var secretName = regexp.MustCompile(`(?i)(^|_)` +
+	`(apikey|keys?|tokens?|secrets?|credentials?|[a-z]*password|passwd|passphrase)(_|$)`)
 
 // environ splits an environment (NAME=VALUE) into what a program sees and the
 // names of the variables that it does not.

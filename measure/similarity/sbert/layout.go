@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"crosstalk/measure/encoder"
@@ -101,7 +102,7 @@ var modes = []struct {
 	key string
 	pool
 }{
-	{"pooling_mode_cls_token", func(hidden []float32, width int) []float32 { return append([]float32(nil), hidden[:width]...) }},
+	{"pooling_mode_cls_token", func(hidden []float32, width int) []float32 { return slices.Clone(hidden[:width]) }},
 	{"pooling_mode_max_tokens", largest},
 	{"pooling_mode_mean_tokens", encoder.Mean},
 	{"pooling_mode_mean_sqrt_len_tokens", func(hidden []float32, width int) []float32 {
@@ -116,7 +117,7 @@ var modes = []struct {
 
 // largest takes the largest value of each column.
 func largest(hidden []float32, width int) []float32 {
-	v := append([]float32(nil), hidden[:width]...)
+	v := slices.Clone(hidden[:width])
 	for row := hidden[width:]; len(row) > 0; row = row[width:] {
 		for i := range v {
 			v[i] = max(v[i], row[i])

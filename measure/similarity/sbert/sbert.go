@@ -38,17 +38,8 @@ func Load(dir string, o Options) (*Scorer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Model == "" || o.Revision == "" {
-		model, revision, err := encoder.Identity(l.transformer)
-		if err != nil {
-			return nil, err
-		}
-		if o.Model == "" {
-			o.Model = model
-		}
-		if o.Revision == "" {
-			o.Revision = revision
-		}
+	if o.Model, o.Revision, err = encoder.Named(l.transformer, o.Model, o.Revision); err != nil {
+		return nil, err
 	}
 	text, err := encoder.LoadText(l.transformer)
 	if err != nil {
@@ -67,12 +58,7 @@ func (s *Scorer) Name() string { return s.name }
 func (s *Scorer) Config() encoder.Config { return s.text.Config }
 
 // MaxTokens is the maximum number of ids per text, including special tokens.
-func (s *Scorer) MaxTokens() int {
-	if most := s.text.MaxTokens(); s.most <= 0 || s.most > most {
-		return most
-	}
-	return s.most
-}
+func (s *Scorer) MaxTokens() int { return s.text.Limit(s.most) }
 
 // Pooling describes how token vectors become one vector: the modes of the
 // pooling's configuration, such as "mean_tokens", and finally "normalized" if

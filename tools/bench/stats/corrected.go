@@ -117,7 +117,7 @@ func (l labelled) draw(rng *rand.Rand) (automatic stats.Clusters, c stats.Correc
 		if o.label {
 			y = o.truth
 		}
-		automatic.Add(name(o.cluster), o.find)
+		automatic.Add(stats.Cluster(o.cluster), o.find)
 		c.Add(name(o.cluster), stratum, o.find, y)
 	}
 	return automatic, c

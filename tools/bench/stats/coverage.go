@@ -98,9 +98,10 @@ func leakageRows() (rows []row) {
 	all := func(truth float64, name string, draw func(rng *rand.Rand, add func(string, float64))) row {
 		return row{name, truth, methods, func(rng *rand.Rand, report func(string, stats.Interval)) {
 			var c stats.Clusters
+			var names stats.ClusterNames
 			var all resampling
 			draw(rng, func(cluster string, v float64) {
-				c.Add(cluster, v)
+				c.Add(names.Number(cluster), v)
 				all.add(cluster, v)
 			})
 			report("mean", stats.Mean(&c, stats.Proportion, level).Interval)
@@ -145,7 +146,9 @@ func confusionRows() (rows []row) {
 				for range 6 {
 					both = append(both, new(stats.Clusters), new(stats.Clusters))
 				}
-				answers(rng, lines, words, rho, func(h int, prompt string, l, w bool) {
+				var names stats.ClusterNames
+				answers(rng, lines, words, rho, func(h int, name string, l, w bool) {
+					prompt := names.Number(name)
 					line[h].Add(prompt, indicator(l))
 					if h < 6 {
 						both[2*h].Add(prompt, indicator(l))

@@ -198,7 +198,7 @@ func clusteredShapes() (shapes []gateShape) {
 								}
 								losing, winning := around(rng, losing, icc), around(rng, c[0], icc)
 								for range size {
-									cells.Add(name(j), pair(rng, losing, winning))
+									cells.Add(stats.Cluster(j), pair(rng, losing, winning))
 								}
 							}
 							score, variance := lower([]*stats.Clusters{&cells}, level, -c[1])

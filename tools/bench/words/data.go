@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
 )
 
@@ -96,10 +95,10 @@ func (a *answer) within(start, end int) (lo, hi int) {
 }
 
 // masked returns the parts of a text that have no language.
-func masked(text string) (mask []words.Range) {
+func masked(text string) (mask []prose.Span) {
 	for _, m := range prose.Parse(text).Masks {
 		if !m.Kind.Quoted() {
-			mask = append(mask, words.Range{Start: m.Start, End: m.End})
+			mask = append(mask, m)
 		}
 	}
 	return mask

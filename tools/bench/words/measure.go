@@ -152,6 +152,7 @@ type result struct {
 
 func (s *system) measure(data set) (m result) {
 	m.falseRuns, m.words = s.falseRuns(data.clean, s.at)
+	var names stats.ClusterNames
 	m.recall, m.named = map[[2]string]*stats.Clusters{}, map[string]*stats.Clusters{}
 	for _, a := range data.clean {
 		runs := a.runs(s.found[a], s.at)
@@ -162,7 +163,7 @@ func (s *system) measure(data set) (m result) {
 			}
 		}
 		if len(a.Foreign) == 0 {
-			m.flagged.Add(a.ID, one(slices.ContainsFunc(runs, func(r run) bool { return !a.excused(r) })))
+			m.flagged.Add(names.Number(a.ID), one(slices.ContainsFunc(runs, func(r run) bool { return !a.excused(r) })))
 		}
 	}
 	for _, a := range data.inserted {
@@ -170,9 +171,9 @@ func (s *system) measure(data set) (m result) {
 		runs := a.runs(s.found[a], s.at)
 		ok, language := a.flagged(k, runs)
 		for _, class := range classesOf(a.Language, k.Language) {
-			at(m.recall, [2]string{class, a.kind()}).Add(a.from, one(ok))
+			at(m.recall, [2]string{class, a.kind()}).Add(names.Number(a.from), one(ok))
 			if ok {
-				at(m.named, class).Add(a.from, one(language == k.Language))
+				at(m.named, class).Add(names.Number(a.from), one(language == k.Language))
 			}
 		}
 		m.addLetters(a, k, runs)

@@ -26,8 +26,9 @@ type microKernel struct {
 }
 
 var (
-	microAVX512 = []microKernel{{12, gemm12AVX512}, {8, gemm8AVX512}, {4, gemm4AVX512}, {3, gemm3AVX512}, {2, gemm2AVX512}, {1, gemm1AVX512}}
-	microAVX2   = []microKernel{{6, gemm6AVX2}, {4, gemm4AVX2}, {3, gemm3AVX2}, {2, gemm2AVX2}, {1, gemm1AVX2}}
+	microAVX512 = []microKernel{{12, gemm12AVX512}, {8, gemm8AVX512}, {4, gemm4AVX512},
+		{3, gemm3AVX512}, {2, gemm2AVX512}, {1, gemm1AVX512}}
+	microAVX2 = []microKernel{{6, gemm6AVX2}, {4, gemm4AVX2}, {3, gemm3AVX2}, {2, gemm2AVX2}, {1, gemm1AVX2}}
 )
 
 func gemmAVX512(c, a, b, bias []float32, ldc, lda, ldb, rows, k int) {

@@ -34,10 +34,9 @@ func Scores[V any](ctx context.Context, pairs []similarity.Pair, c Coder[V]) ([]
 
 func scores[V any](ctx context.Context, pairs []similarity.Pair, c Coder[V], budget int) ([]float64, error) {
 	texts := func(p similarity.Pair) (kept, passing string) { return p.A, p.B }
-	score := c.Score
-	if size(pairs, c.Size, func(p similarity.Pair) string { return p.B }) < size(pairs, c.Size, func(p similarity.Pair) string { return p.A }) {
-		texts = func(p similarity.Pair) (kept, passing string) { return p.B, p.A }
-		score = func(a, b V) float64 { return c.Score(b, a) }
+	score, swapped := c.Score, func(p similarity.Pair) (kept, passing string) { return p.B, p.A }
+	if size(pairs, c.Size, swapped) < size(pairs, c.Size, texts) {
+		texts, score = swapped, func(a, b V) float64 { return c.Score(b, a) }
 	}
 	// pairsOf lists the pairs of each text to keep, in order of appearance.
 	pairsOf, order := map[string][]int{}, []string(nil)
@@ -93,11 +92,11 @@ func scores[V any](ctx context.Context, pairs []similarity.Pair, c Coder[V], bud
 	return result, nil
 }
 
-// size sums the sizes of the distinct texts of one side.
-func size(pairs []similarity.Pair, of func(string) int, side func(similarity.Pair) string) int {
+// size sums the sizes of the distinct texts that are kept.
+func size(pairs []similarity.Pair, of func(string) int, texts func(similarity.Pair) (kept, passing string)) int {
 	seen, sum := map[string]bool{}, 0
 	for _, p := range pairs {
-		if text := side(p); !seen[text] {
+		if text, _ := texts(p); !seen[text] {
 			seen[text] = true
 			sum += of(text)
 		}

@@ -1,0 +1,139 @@
+package guard
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"crosstalk/measure/langid/chinese"
+	"crosstalk/measure/langid/words"
+	"crosstalk/measure/prose"
+)
+
+func byStart(a, b Span) int { return cmp.Compare(a.Start, b.Start) }
+
+// add adds a span to those that count, or to the excused ones.
+func (c *check) add(s Span) {
+	if c.strict {
+		s.Excuse = ""
+	}
+	to := &c.spans
+	if s.Excuse != "" {
+		to = &c.excused
+	}
+	if n := len(*to); n > 0 && c.continues((*to)[n-1], s) {
+		last := &(*to)[n-1]
+		last.End, last.P = s.End, max(last.P, s.P)
+		return
+	}
+	*to = append(*to, s)
+}
+
+// disjoint joins spans that overlap: a word may begin with a mark before its line's first letter, and a sentence may
+// have words that were found alone. Lines go before words, and what counts before what is excused.
+func (c *check) disjoint() {
+	all := slices.Concat(c.spans, c.excused)
+	slices.SortStableFunc(all, byStart)
+	c.spans, c.excused = c.spans[:0], c.excused[:0]
+	for i := 0; i < len(all); {
+		s, end := all[i], all[i].End
+		for i++; i < len(all) && all[i].Start < end; i++ {
+			other := all[i]
+			end = max(end, other.End)
+			if other.Kind == Line && s.Kind == Word || other.Kind == s.Kind && other.Excuse == "" && s.Excuse != "" {
+				s, other = other, s
+			}
+			s.Start, s.P = min(s.Start, other.Start), max(s.P, other.P)
+		}
+		s.End = end
+		if s.Excuse == "" {
+			c.spans = append(c.spans, s)
+		} else {
+			c.excused = append(c.excused, s)
+		}
+	}
+}
+
+func (c *check) result() Judgement {
+	j := unknown()
+	j.Units = len(c.units)
+	weight := map[string]int{}
+	sum := 0.0
+	for _, u := range c.units {
+		switch u.state {
+		case CannotTell:
+			j.Unclear++
+		case Right:
+			weight[c.want.name] += max(1, u.evidence.Words)
+			sum = min(sum, u.evidence.LogRatio)
+		case Wrong:
+			weight[u.evidence.Language] += max(1, u.evidence.Words)
+		}
+	}
+	if len(c.spans) > 0 {
+		j.Verdict = Wrong
+		for _, s := range c.spans {
+			j.P = max(j.P, s.P)
+		}
+	} else if weight[c.want.name] > 0 {
+		j.Verdict, j.P = Right, probability(min(-sum, 7))
+	}
+	for l, n := range weight {
+		if n > weight[j.Language] || n == weight[j.Language] && l < j.Language {
+			j.Language = l
+		}
+	}
+	j.Language = c.name(j.Language, 0, len(c.text))
+	j.Spans = append(append(j.Spans, c.spans...), c.excused...)
+	slices.SortFunc(j.Spans, byStart)
+	if j.Units > 0 || len(j.Spans) > 0 {
+		j.Judged = c.level()
+	}
+	j.Masked = append(j.Masked, c.allMasks()...)
+	j.Parts = c.parts()
+	j.Mix = c.mix(j.Parts)
+	return j
+}
+
+// allMasks returns the masked parts in order, with the thoughts. Code may have a thought in it, and is one part then.
+func (c *check) allMasks() (masks []prose.Span) {
+	all := slices.Concat(c.hidden, c.masks)
+	slices.SortFunc(all, func(a, b prose.Span) int { return cmp.Compare(a.Start, b.Start) })
+	end := 0
+	for _, m := range all {
+		if m.Start = max(m.Start, end); m.Start < m.End {
+			masks, end = append(masks, m), m.End
+		}
+	}
+	return masks
+}
+
+// name is the tag of a language: with the script of Chinese where the characters tell it.
+func (c *check) name(language string, start, end int) string {
+	if language != "zh" {
+		return language
+	}
+	switch simplified, traditional := chinese.Count(c.text[start:end]); {
+	case simplified > traditional:
+		return "zh-Hans"
+	case traditional > simplified:
+		return "zh-Hant"
+	}
+	return "zh"
+}
+
+// probability of even odds times e^x.
+func probability(x float64) float64 {
+	return math.Round(1e4*min(0.9999, 1/(1+math.Exp(-x)))) / 1e4
+}
+
+// level says what was judged: lines only if one was long enough for the identifier.
+func (c *check) level() Level {
+	switch alone := words.ByScript(c.want.base); {
+	case words.Supports(c.want.base) && !alone:
+		return ByWords
+	case alone || !c.asked:
+		return ByScript
+	}
+	return ByLines
+}

@@ -1,0 +1,222 @@
+package pivot
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/report"
+	"crosstalk/study"
+)
+
+// changed are figures of which each is changed.
+func changed(figures []crosstalk.Estimate, change func(i int, e *crosstalk.Estimate)) []crosstalk.Estimate {
+	for i := range figures {
+		change(i, &figures[i])
+	}
+	return figures
+}
+
+// grid are figures of a measure by two columns; the values count up.
+func grid(measure, column string, values []string, other string, others []string) (figures []crosstalk.Estimate) {
+	for i, v := range values {
+		for j, w := range others {
+			figures = append(figures, figure(measure, float64(1+i*len(others)+j)/100, column+"="+v, other+"="+w))
+		}
+	}
+	return figures
+}
+
+// Layouts that the others do not have, compared with testdata as they are.
+func TestLayouts(t *testing.T) {
+	settings := grid("leak_rate", "temperature", []string{"all", "default", "0", "0.5"}, "thinking", []string{"yes", "no"})
+	units := append(changed(grid("entropy", "model", []string{"a", "b"}, "language", []string{"de", "ko"}), func(_ int, e *crosstalk.Estimate) { e.Unit = "bits" }),
+		grid("lpr", "model", []string{"a", "b"}, "language", []string{"de", "ko"})...)
+	signed := func(n int) []crosstalk.Estimate {
+		return changed(grid("lpr", "model", []string{"a", "b", "c", "d", "e", "f"}[:n], "language", []string{"de"}), func(i int, e *crosstalk.Estimate) { e.Signature = fmt.Sprint("lpr|", i) })
+	}
+	averages := append(grid("lpr", "language", []string{"all", "de"}, "source", []string{"all", "s"}), grid("lcpr", "language", []string{"all", "de"}, "source", []string{"all", "s"})...)
+	changed(averages, func(_ int, e *crosstalk.Estimate) {
+		e.Average = &crosstalk.Average{Over: []string{"language", "source"}}
+		if e.Measure == "lcpr" {
+			e.Average.HarmonicOf = []string{"lpr", "wpr"}
+		}
+	})
+	certain := changed(grid("lpr", "model", []string{"a", "b", "c", "d"}, "language", []string{"de"}), func(i int, e *crosstalk.Estimate) {
+		e.N = []int{40, 30, 50, 10}[i]
+		e.Interval = []*crosstalk.Interval{{Low: -0.2, High: 0.03, Level: 0.9}, nil, {Low: 0, High: 0.35, Level: 0.9}, nil}[i]
+		if i == 3 {
+			e.Value = crosstalk.Value(math.NaN())
+		}
+	})
+	ties := changed(grid("leak_rate", "model", []string{"all", "a", "b", "c"}, "language", []string{"de", "ko"}), func(i int, e *crosstalk.Estimate) {
+		e.Better = crosstalk.Lower
+		e.Value = crosstalk.Value([]float64{0.01, 0.01, 0.20001, 0.3, 0.2, 0.4, 0.5, 0.3}[i])
+	})
+	equal := changed(grid("lpr", "model", []string{"a", "b"}, "language", []string{"de"}), func(_ int, e *crosstalk.Estimate) { e.Value = 0.5 })
+	neither := changed(grid("lpr", "model", []string{"a", "b"}, "language", []string{"de"}), func(_ int, e *crosstalk.Estimate) { e.Better = "" })
+	hashes := grid("lpr", "model", []string{"m@sha256-aa11", "m@sha256-bb22", strings.Repeat("long", 12) + "1", strings.Repeat("long", 12) + "2"}, "language", []string{"de@7"})
+	pooled := grid("lpr", "model", []string{"all"}, "language", []string{"de", "ko"})
+	three := changed(slices.Concat(grid("lpr", "model", []string{"a", "b"}, "language", []string{"de", "ko"}), grid("lpr", "model", []string{"a", "b"}, "language", []string{"de", "ko"})), func(i int, e *crosstalk.Estimate) {
+		e.By["task"] = []string{"x", "y"}[i/4]
+	})
+	apart := append(grid("lpr", "model", []string{"a"}, "language", []string{"de"}), changed(grid("lpr", "model", []string{"a"}, "language", []string{"ko"}), func(_ int, e *crosstalk.Estimate) { e.Signature = "other" })...)
+	nothing := changed(grid("lpr", "model", []string{"a"}, "language", []string{"de"}), func(_ int, e *crosstalk.Estimate) { e.Value, e.Interval = crosstalk.Undefined, nil })
+	var b strings.Builder
+	for _, c := range []struct {
+		name    string
+		figures []crosstalk.Estimate
+		options Options
+	}{
+		{"settings", settings, Options{Rows: []string{"temperature"}, Columns: []string{"thinking"}, Compete: []string{"temperature", "thinking"}}},
+		{"settings in rows", settings, Options{Rows: []string{"thinking", "temperature"}, Compete: []string{"thinking"}}},
+		{"settings in columns", settings, Options{Columns: []string{"thinking", "temperature"}, Beside: []string{"n", "clusters"}, Compete: []string{"temperature"}}},
+		{"units", units, Options{Rows: []string{"model"}, Columns: []string{"language"}}},
+		{"units in rows", units, Options{Rows: []string{Measure, "model"}, Columns: []string{"language"}}},
+		{"unit alone", units[:4], Options{Rows: []string{"model"}, Columns: []string{"language"}}},
+		{"differences", units, Options{Rows: []string{"model"}, Columns: []string{"language"}, Subtitle: "difference"}},
+		{"differences of one", units[4:], Options{Rows: []string{"model"}, Columns: []string{"language"}, Subtitle: "difference", Beside: []string{"p"}}},
+		{"differences in bits", units[:4], Options{Rows: []string{"model"}, Columns: []string{"language"}, Subtitle: "difference", Beside: []string{"p"}}},
+		{"four signatures", signed(4), Options{Rows: []string{"model"}}},
+		{"five signatures", signed(5), Options{Rows: []string{"model"}}},
+		{"six signatures", signed(6), Options{Rows: []string{"model"}}},
+		{"averages", averages, Options{Rows: []string{"source"}, Columns: []string{"language"}}},
+		{"averages of one column", averages[:1], Options{Rows: []string{"language"}}},
+		{"certainty", certain, Options{Rows: []string{"model"}}},
+		{"ties", ties, Options{Rows: []string{"model"}, Columns: []string{"language"}, Compete: []string{"model"}}},
+		{"ties in a row", ties, Options{Rows: []string{"language"}, Columns: []string{"model"}, Compete: []string{"model"}}},
+		{"equal", equal, Options{Rows: []string{"model"}, Compete: []string{"model"}}},
+		{"neither is better", neither, Options{Rows: []string{"model"}, Compete: []string{"model"}}},
+		{"one competes", equal[:1], Options{Rows: []string{"model"}, Compete: []string{"model"}}},
+		{"hashes", hashes, Options{Rows: []string{"model"}, Columns: []string{"language"}}},
+		{"one hash", hashes[1:2], Options{Rows: []string{"model"}, Columns: []string{"language"}}},
+		{"pooled", pooled, Options{Rows: []string{"language"}, Compete: []string{"model"}}},
+		{"all but not pooled", pooled, Options{Rows: []string{"language"}}},
+		{"tables apart", three, Options{Rows: []string{"model"}, Columns: []string{"language"}}},
+		{"groups of rows", three, Options{Rows: []string{"task", "model", "language"}, Order: map[string][]string{"task": {"y"}, "model": {"b", "none"}}}},
+		{"no rows", apart, Options{Columns: []string{"language"}}},
+		{"named", apart, Options{Rows: []string{"language"}, Names: report.Names{"lpr": "Lines", "a": "Model of a very long name, indeed", "model": "System"}}},
+		{"undefined", nothing, Options{Rows: []string{"model"}, Columns: []string{"language"}, Compete: []string{"model"}}},
+	} {
+		tables, err := Tables(c.figures, c.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "== %s ==\n", c.name)
+		for _, table := range tables {
+			fmt.Fprintf(&b, "caption: %s\nlabel: %s\nbold: %v\nbreaks: %v\n", table.Caption, table.Label, table.Bold, table.Breaks)
+		}
+		if err := report.WriteTables(&b, "table", tables); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden := filepath.Join("testdata", "layouts.txt")
+	if *update {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted := strings.Split(string(want), "\n")
+	for i, line := range strings.Split(b.String(), "\n") {
+		if i >= len(wanted) || line != wanted[i] {
+			t.Fatalf("line %d of %s:\n got %s\nwant %s", i+1, golden, line, wanted[min(i, len(wanted)-1)])
+		}
+	}
+}
+
+// scored is a run of recorded answers of two models in two languages.
+func scored(t *testing.T, dir, name string) string {
+	t.Helper()
+	sentences := map[string]string{"de": "Das Wetter ist heute wirklich sehr schön.", "fr": "Le temps est vraiment très beau aujourd'hui."}
+	var b strings.Builder
+	b.WriteString("model,language,id,sample,completion\n")
+	for _, model := range []string{"small", "large"} {
+		for _, language := range []string{"de", "fr"} {
+			for i := range 24 {
+				text := sentences[language]
+				if i%3 == 0 || model == "small" && i%4 == 0 {
+					text = "The weather is really very nice today."
+				}
+				fmt.Fprintf(&b, "%s,%s,%d,%d,%s\n", model, language, i/2, i%2, text)
+			}
+		}
+	}
+	file := filepath.Join(dir, name+".csv")
+	if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := study.Confusion{}.Recorded([]string{file}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, name)
+	if _, err := s.Run(t.Context(), path, ask.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A table of runs: rows and columns for people, a list of the same figures for programs.
+func TestWriteRuns(t *testing.T) {
+	dir := t.TempDir()
+	one, two := scored(t, dir, "one"), scored(t, dir, "two")
+	write := func(table Table, format string, paths, by []string) (string, error) {
+		var b strings.Builder
+		err := table.Write(&b, format, paths, by, []string{"lpr"})
+		return b.String(), err
+	}
+	line := func(text string, fields ...string) bool {
+		return slices.ContainsFunc(strings.Split(text, "\n"), func(l string) bool { return slices.Equal(strings.Fields(l), fields) })
+	}
+	got, err := write(Table{Rows: []string{"model"}, Columns: []string{"language"}, Names: []string{"small=tiny"}}, "table", []string{one}, nil)
+	if err != nil || !line(got, "tiny", "50.0", "50.0", "50.0") || !line(got, "large", "66.7", "66.7", "66.7") {
+		t.Errorf("%s, %v", got, err)
+	}
+	if got, err := write(Table{Rows: []string{"model"}, Names: []string{"small=tiny"}}, "markdown", []string{one}, nil); err != nil || !strings.Contains(got, "**66.7**") || strings.Contains(got, "**50") {
+		t.Errorf("the better model is marked: %s, %v", got, err)
+	}
+	got, err = write(Table{Rows: []string{"model"}, Columns: []string{"run"}}, "table", []string{one, two}, nil)
+	if err != nil || !line(got, "model", "one", "two") || !line(got, "small", "50.0", "50.0") {
+		t.Errorf("%s, %v", got, err)
+	}
+	if got, err := write(Table{Rows: []string{"model"}}, "table", []string{one, two}, nil); err != nil || !strings.Contains(got, "run one") || !strings.Contains(got, "run two") {
+		t.Errorf("a table of each run: %s, %v", got, err)
+	}
+	got, err = write(Table{Rows: []string{"model"}, Spread: "sample"}, "table", []string{one}, nil)
+	if err != nil || !strings.Contains(got, "mean") {
+		t.Errorf("%s, %v", got, err)
+	}
+	got, err = write(Table{Rows: []string{"model"}}, "csv", []string{one}, nil)
+	if err != nil || !strings.Contains(got, "small") || strings.Count(got, "\n") != 3 {
+		t.Errorf("%s, %v", got, err)
+	}
+	got, err = write(Table{Only: []string{"language=fr"}, Names: []string{"small=tiny"}}, "table", []string{one}, []string{"language"})
+	if err != nil || !strings.Contains(got, "tiny") || strings.Contains(got, " de ") {
+		t.Errorf("%s, %v", got, err)
+	}
+	for want, c := range map[string]struct {
+		table Table
+		paths []string
+		by    []string
+	}{
+		`label: "small"`:                 {Table{Names: []string{"small"}}, []string{one}, nil},
+		`label: "tiny"`:                  {Table{Rows: []string{"model"}, Names: []string{"tiny"}}, []string{one}, nil},
+		"nowhere is not a run directory": {Table{}, []string{dir + "/nowhere"}, nil},
+		"unknown column":                 {Table{}, []string{one}, []string{"colour"}},
+		"only has":                       {Table{Only: []string{"x"}}, []string{one}, nil},
+	} {
+		if _, err := write(c.table, "table", c.paths, c.by); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
