@@ -77,7 +77,7 @@ func (s *Sheet) correct(d Design, labels []Label, by []string, own []crosstalk.E
 	targets, strata := s.targets(labels), d.strata()
 	var figures []*figure
 	at := map[string]*figure{}
-	for i, u := range s.judgements() {
+	for u := range s.judgements() {
 		for k := -1; k < len(by); k++ {
 			if k >= 0 && u.condition[by[k]] != "" {
 				continue
@@ -92,7 +92,7 @@ func (s *Sheet) correct(d Design, labels []Label, by []string, own []crosstalk.E
 				}
 			}
 			for t, target := range targets {
-				values, given, ok := target.steps(i, u.by)
+				values, given, ok := target.steps(u.at, u.by)
 				if !ok {
 					continue
 				}
@@ -131,15 +131,16 @@ func (s *Sheet) correct(d Design, labels []Label, by []string, own []crosstalk.E
 // judgement is what one judge, such as a similarity, found in a unit.
 type judgement struct {
 	*Unit
+	at        int // its place among the units
 	by        Judged
 	apart     map[string]string // the columns that no figure mixes
 	condition map[string]string // those with the judge
 }
 
-// judgements yields all judgements with the number of their unit.
-func (s *Sheet) judgements() iter.Seq2[int, judgement] {
+// judgements yields all judgements of the units.
+func (s *Sheet) judgements() iter.Seq[judgement] {
 	judge := instrument.Named(s.Question.Instrument).Judge
-	return func(yield func(int, judgement) bool) {
+	return func(yield func(judgement) bool) {
 		for i := range s.Units {
 			u := &s.Units[i]
 			apart := s.Question.apart(u)
@@ -148,7 +149,7 @@ func (s *Sheet) judgements() iter.Seq2[int, judgement] {
 				if judge != "" {
 					condition[judge] = j.Judge
 				}
-				if !yield(i, judgement{u, j, apart, condition}) {
+				if !yield(judgement{u, i, j, apart, condition}) {
 					return
 				}
 			}

@@ -30,7 +30,7 @@ func (c *comparison) judges() {
 		}
 	}
 	for _, name := range names {
-		j := judge{c, name, cmp.Or(name, Instrument), nil}
+		j := judge{c, name, cmp.Or(name, ownJudge), nil}
 		j.units = filter(c.units, func(u labelledUnit) bool {
 			return slices.ContainsFunc(u.Judged, func(j Judged) bool { return j.Judge == name })
 		})
@@ -157,7 +157,7 @@ func (j judge) addShare(measure string, by map[string]string, units []labelledUn
 	f.Interval = i.Known()
 }
 
-func canTell(u labelledUnit) bool { return u.majority != CannotTell }
+func canTell(u labelledUnit) bool { return u.majority != cannotTell }
 
 func not(met func(labelledUnit) bool) func(labelledUnit) bool {
 	return func(u labelledUnit) bool { return !met(u) }
@@ -181,7 +181,7 @@ func (j judge) gap(u labelledUnit) float64 {
 	}
 	others, n := 0.0, 0.0
 	for _, l := range u.labels {
-		if l == CannotTell {
+		if l == cannotTell {
 			continue
 		}
 		n++

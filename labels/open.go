@@ -72,7 +72,7 @@ func openAll(path string, questions []string, sheets []*Sheet) error {
 			continue
 		}
 		s.Question = possible[q]
-		if s.Question.Name == answerLanguage {
+		if s.Question.Words && s.Question.Unit != unitLine {
 			s.words = map[int]float64{}
 		}
 		units, done, err := s.unitsOf(path, manifest)
@@ -193,7 +193,7 @@ func (r reader) fill() {
 		return
 	}
 	choices := func(classes map[string]bool) []string {
-		return append(slices.Sorted(maps.Keys(classes)), noClass, CannotTell)
+		return append(slices.Sorted(maps.Keys(classes)), noClass, cannotTell)
 	}
 	for i := range r.Units {
 		r.Units[i].Choices = choices(classes[r.Units[i].Topic])

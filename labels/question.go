@@ -51,27 +51,16 @@ const (
 	unitPair    = "pair"
 )
 
-// Labels of leakage.
+// The names of questions that readers of labels know.
 const (
-	Test    = "test"
-	Control = "control"
-	Neither = "neither"
+	Reading = "reading" // the class that an answer chooses
+	Codes   = "codes"   // why a pair of answers differs
 )
 
-// CannotTell is the label for "cannot tell".
-const CannotTell = "cannot tell"
-
-// noClass is the label of an answer that chooses none of the classes.
-const noClass = "none"
-
-// The names of questions.
+// Labels of several questions.
 const (
-	NearerText     = "leakage"
-	answerLanguage = "confusion" // of an answer
-	Lines          = "lines"     // the language of a line
-	SameMeaning    = "consistency"
-	Reading        = "reading" // the class that an answer chooses
-	Codes          = "codes"   // why a pair of answers differs
+	cannotTell = "cannot tell"
+	noClass    = "none" // of an answer that chooses none of the classes
 )
 
 //go:embed questions.yaml
