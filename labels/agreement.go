@@ -23,8 +23,8 @@ const (
 	SameFindings = "same judgement" // as the majority: found by both or by neither; or the same class
 )
 
-// Agreement is what people say of a run, and how far they agree with each other
-// and with the instrument.
+// Agreement compares people's labels of a run with each other and with the
+// instrument.
 type Agreement struct {
 	Question      string         `json:"question"`
 	Labels        int            `json:"labels"`
@@ -103,13 +103,13 @@ type Options struct {
 }
 
 // AgreementOf compares the labels of a finished run that answer a question, by
-// default the first of its instrument's, with each other and with the instrument. If
-// By is nil, it is the columns that the run was scored by last and the length of
-// lines, those of them that the questions have.
+// default the first of its instrument, with each other and with the instrument. If By
+// is nil, figures are given by the columns of the last scoring and the length of
+// lines, where the questions have them.
 //
-// Shares, rates, sensitivity and specificity are weighted so that they are those of
-// the whole run where the sample was stratified. Intervals have a level of 95 %:
-// those of stats.Mean for means, of a percentile bootstrap over clusters for the rest.
+// If the sample was stratified, shares, rates, sensitivity and specificity are
+// weighted to describe the whole run. Intervals have a level of 95 %: stats.Mean for
+// means, a percentile bootstrap over clusters for the rest.
 func AgreementOf(path, question string, o Options) (Agreement, error) {
 	sheet, err := Open(path, question)
 	if err != nil {
@@ -155,9 +155,9 @@ func (s *Sheet) compare(d Design, labels []Label, o Options) (Agreement, error) 
 	labels = s.own(labels)
 	units, unmatched := s.labelled(d.strata(), labels)
 	c := comparison{q: s.Question, o: o, units: units, names: labelNames(s.Question, units)}
-	c.result = Agreement{Question: s.Question.Name, Labels: len(labels) - unmatched, Questions: len(units), Units: len(s.Units),
-		Annotators: annotators(units), Weighted: d.strata(), Slack: o.Slack, Curves: []Curve{}, Cells: []Cell{},
-		Disagreements: []Disagreement{}, Unmatched: unmatched}
+	c.result = Agreement{Question: s.Question.Name, Labels: len(labels) - unmatched, Questions: len(units),
+		Units: len(s.Units), Annotators: annotators(units), Weighted: d.strata(), Slack: o.Slack, Curves: []Curve{},
+		Cells: []Cell{}, Disagreements: []Disagreement{}, Unmatched: unmatched}
 	if len(units) > 0 {
 		c.people()
 		c.annotators()

@@ -34,7 +34,7 @@ func (s *Sheet) Blind(d Design) Blind {
 	return b
 }
 
-// side is the side that an id stands for. On sheets of an earlier version the letter
+// side returns the unit and the sides of an id. On sheets of an earlier version the letter
 // is missing, and leading zeros too if a spreadsheet took the id for a number.
 func (b Blind) side(id string) (at side, known bool) {
 	if at, known = b.ids[id]; !known && len(id) <= idDigits {
@@ -43,7 +43,7 @@ func (b Blind) side(id string) (at side, known bool) {
 	return at, known
 }
 
-// Unit returns the unit that an id stands for.
+// Unit returns the unit of an id.
 func (b Blind) Unit(id string) (*Unit, bool) {
 	at, known := b.side(id)
 	if !known {
@@ -81,7 +81,7 @@ func (b Blind) Label(a Answer) (Label, error) {
 		Seconds: a.Seconds, Comment: a.Comment}, err
 }
 
-// unblind returns the label that a choice stands for.
+// unblind returns the label of a choice.
 func (b Blind) unblind(u *Unit, shown string, swapped bool) (string, error) {
 	q := b.Question
 	if q.Several {

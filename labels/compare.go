@@ -32,7 +32,9 @@ func (c *comparison) grouped(units []labelledUnit, apart func(labelledUnit) map[
 			if _, there := g.by[column]; there {
 				continue
 			}
-			parts := groups(g.units, func(u labelledUnit) map[string]string { return map[string]string{column: u.column(column)} })
+			parts := groups(g.units, func(u labelledUnit) map[string]string {
+				return map[string]string{column: u.column(column)}
+			})
 			slices.SortFunc(parts, func(a, b group) int { return compareNumbered(a.by[column], b.by[column]) })
 			for _, p := range parts {
 				maps.Copy(p.by, g.by)
@@ -107,9 +109,11 @@ func (c *comparison) annotators() {
 	}
 }
 
-// addMean adds the mean of a value of these units, with the interval of all
-// means; a weighted one has that of the bootstrap.
-func (c *comparison) addMean(measure, of string, by map[string]string, units []labelledUnit, value func(labelledUnit) float64) {
+// addMean adds the mean of a value of these units. The interval of a weighted mean
+// is from the bootstrap, any other from stats.Mean.
+func (c *comparison) addMean(
+	measure, of string, by map[string]string, units []labelledUnit, value func(labelledUnit) float64,
+) {
 	if len(units) == 0 {
 		return
 	}
@@ -145,7 +149,9 @@ const pairsPerFigure = 3e8
 // add adds a figure of these units, with the interval of a bootstrap over their
 // clusters. There is none of few units, and none where one resample in ten has no
 // value or where the ends are equal.
-func (c *comparison) add(measure, of string, by map[string]string, units []labelledUnit, stat statistic, bounds stats.Bounds) {
+func (c *comparison) add(
+	measure, of string, by map[string]string, units []labelledUnit, stat statistic, bounds stats.Bounds,
+) {
 	if len(units) == 0 {
 		return
 	}
@@ -156,13 +162,14 @@ func (c *comparison) add(measure, of string, by map[string]string, units []label
 		if measure == TauB {
 			draws = min(draws, max(200, int(pairsPerFigure/float64(len(units)*len(units)/2+1))))
 		}
+		o := stats.BootstrapOptions{Draws: draws, Level: estimate.Level, Seed: c.o.Seed, Bounds: bounds}
 		b := stats.UnitBootstrap(len(clusters), func(drawn []int) float64 {
 			list := make([]int, 0, 2*len(units))
 			for _, i := range drawn {
 				list = append(list, clusters[i]...)
 			}
 			return stat(list)
-		}, stats.BootstrapOptions{Draws: draws, Level: estimate.Level, Seed: c.o.Seed, Bounds: bounds})
+		}, o)
 		if b.Interval.Low < b.Interval.High && b.Skipped <= draws/10 {
 			f.Interval = b.Interval.Known()
 		}

@@ -27,18 +27,18 @@ const (
 	corrected   = "corrected"
 )
 
-// CorrectedOf returns figures of a finished run three times, for every question that
-// was answered: as the instrument has them, those of people alone, and corrected:
-// the mean that people would give to all answers, from their labels of some and the
-// instrument's values of all (stats.Corrected, prediction-powered inference). Figures
-// are given for each condition and judge, and for each value of each column of by.
-// The strata are those of the exported samples. If people marked words, WPR and LCPR
-// are figures too. Notes say what could not be corrected.
+// CorrectedOf returns each figure of a finished run that people's labels can correct,
+// three times: from the instrument, from the labels alone, and corrected: an estimate
+// of the mean that people would give to all answers, from their labels of some answers
+// and the instrument's values of all (stats.Corrected, prediction-powered inference).
+// There is a figure for each condition and judge, and for each value of each column of
+// by. Samples were stratified by the columns of the exports. If people marked words,
+// WPR and LCPR are corrected too. Notes name figures that could not be corrected.
 //
-// All are plain means over answers (of lines: over lines), also where the instrument
-// averages over languages. An answer that several people labelled has the mean of
-// their values; one that nobody can tell counts as not labelled. Signatures are those
-// of the run's own figures, with a field for what is different.
+// All figures are plain means over answers (of lines: over lines), also where the
+// instrument averages over languages. An answer that several people labelled has the
+// mean of their values; one that nobody can tell counts as not labelled. Signatures
+// are the run's own, with a field for the difference.
 func CorrectedOf(path string, by []string) (estimates []crosstalk.Estimate, notes []string, err error) {
 	labels, design, err := given(path)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Sheet) correct(d Design, labels []Label, by []string, own []crosstalk.E
 	targets, strata := s.targets(labels), d.strata()
 	var figures []*figure
 	at := map[string]*figure{}
-	for i, u := range s.judgements() {
+	for u := range s.judgements() {
 		for k := -1; k < len(by); k++ {
 			if k >= 0 && u.condition[by[k]] != "" {
 				continue
@@ -92,7 +92,7 @@ func (s *Sheet) correct(d Design, labels []Label, by []string, own []crosstalk.E
 				}
 			}
 			for t, target := range targets {
-				values, given, ok := target.steps(i, u.by)
+				values, given, ok := target.steps(u.at, u.by)
 				if !ok {
 					continue
 				}
@@ -131,15 +131,16 @@ func (s *Sheet) correct(d Design, labels []Label, by []string, own []crosstalk.E
 // judgement is what one judge, such as a similarity, found in a unit.
 type judgement struct {
 	*Unit
+	at        int // its place among the units
 	by        Judged
 	apart     map[string]string // the columns that no figure mixes
 	condition map[string]string // those with the judge
 }
 
-// judgements yields all judgements with the number of their unit.
-func (s *Sheet) judgements() iter.Seq2[int, judgement] {
+// judgements yields all judgements of the units.
+func (s *Sheet) judgements() iter.Seq[judgement] {
 	judge := instrument.Named(s.Question.Instrument).Judge
-	return func(yield func(int, judgement) bool) {
+	return func(yield func(judgement) bool) {
 		for i := range s.Units {
 			u := &s.Units[i]
 			apart := s.Question.apart(u)
@@ -148,7 +149,7 @@ func (s *Sheet) judgements() iter.Seq2[int, judgement] {
 				if judge != "" {
 					condition[judge] = j.Judge
 				}
-				if !yield(i, judgement{u, j, apart, condition}) {
+				if !yield(judgement{u, i, j, apart, condition}) {
 					return
 				}
 			}
@@ -165,9 +166,9 @@ type target struct {
 	steps   func(unit int, j Judged) (values, labels []float64, ok bool)
 }
 
-// targets are the question's measure and, if people marked words, those of words: of
-// answers that pass the check of lines, and of those that pass that of words too.
-// LCPR is the harmonic mean of LPR and WPR in the languages that have both.
+// targets are the question's measure and, if people marked words, WPR (the share of
+// answers that pass the check of words among those that pass that of lines) and LCPR,
+// the harmonic mean of LPR and WPR in the languages that have both.
 func (s *Sheet) targets(labels []Label) []target {
 	values := slices.Repeat([]float64{math.NaN()}, len(s.Units))
 	units, _ := s.labelled(nil, labels)
@@ -294,7 +295,7 @@ func (q Question) better() crosstalk.Direction {
 	return crosstalk.Higher
 }
 
-// signature is that of the run's own figure of this measure with these columns.
+// signature returns the signature of the run's own figure with these columns.
 func (s *Sheet) signature(own []crosstalk.Estimate, measure string, by map[string]string) string {
 	lines := s.Question.Unit == unitLine
 	mean := "mean:answers"

@@ -34,7 +34,7 @@ type Design struct {
 	Samples []Sample `json:"samples,omitempty"` // that were exported, each kind once
 }
 
-// Sample says which units are asked about.
+// Sample is a choice of units to ask about.
 type Sample struct {
 	N    int      `json:"n"`              // units; 0: all
 	By   []string `json:"by,omitempty"`   // columns of the strata, besides the condition
@@ -132,7 +132,7 @@ func (d Design) mac(words ...string) []byte {
 
 // Asked is a question as an annotator sees it.
 type Asked struct {
-	ID     string // says nothing without the run's secret
+	ID     string // meaningless without the run's secret
 	Topic  string
 	A, B   string
 	Given  [2]string // what A and B answer, if people should see it
@@ -165,7 +165,7 @@ func (d Design) Ask(q Question, units []Unit, annotator string, seed uint64) []A
 }
 
 // id names a question on a sheet. The secret tells the unit and the sides from it,
-// whoever was asked. It begins with a letter, so that no spreadsheet takes it for a
+// whoever was asked. It begins with a letter, so that no spreadsheet reads it as a
 // number.
 func (d Design) id(unit string, swapped bool) string {
 	return idLetter + hex.EncodeToString(d.mac("id", unit, fmt.Sprint(swapped))[:idDigits/2])
@@ -201,7 +201,8 @@ func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
 			"use a larger --sample or fewer columns in --by", sample.N, len(strata))
 	}
 	slices.SortFunc(strata, func(a, b []int) int { // the smallest first: what they lack goes to the others
-		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(units[a[0]].stratum(sample.By), units[b[0]].stratum(sample.By)))
+		one, other := units[a[0]], units[b[0]]
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(one.stratum(sample.By), other.stratum(sample.By)))
 	})
 	var chosen []int
 	left := sample.N

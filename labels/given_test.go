@@ -192,7 +192,7 @@ func TestQuestions(t *testing.T) {
 			t.Errorf("%s: the fault %s is no choice with the value %v", q.Name, q.Fault, q.FaultValue)
 		}
 	}
-	if q, err := questionFor(Lines); err != nil || !math.IsNaN(q.value(CannotTell)) || q.value("right") != 1 || q.Unit != unitLine || !q.Words {
+	if q, err := questionFor(Lines); err != nil || !math.IsNaN(q.value(cannotTell)) || q.value("right") != 1 || q.Unit != unitLine || !q.Words {
 		t.Errorf("%+v, %v", q, err)
 	}
 	if q, err := questionFor(SameMeaning); err != nil || strings.Join(q.labels(), ", ") != "yes, no, cannot tell" || q.Sides != [2]string{"source", "answer"} {

@@ -37,7 +37,7 @@ func (a filledIn) errorf(format string, args ...any) error {
 }
 
 // ImportInto reads a sheet of a finished run that an annotator has filled in, and adds
-// its labels to the run. question is that of the sheet, by default the first of the
+// its labels to the run. question is the question asked, by default the first of the
 // run's instrument. A sheet without a label is an error.
 func ImportInto(path, question, file, annotator string, now time.Time) (Imported, error) {
 	sheet, err := Open(path, question)
@@ -146,7 +146,8 @@ func (s *Sheet) pairID(d Design, a filledIn) (string, error) {
 		}
 	}
 	if len(ids) != 1 {
-		return "", a.errorf("the question %s is about %d pairs of answers like this one; expected 1", s.Question.Name, len(ids))
+		return "", a.errorf("the question %s is about %d pairs of answers like this one; expected 1",
+			s.Question.Name, len(ids))
 	}
 	return ids[0], nil
 }

@@ -30,7 +30,7 @@ func (c *comparison) judges() {
 		}
 	}
 	for _, name := range names {
-		j := judge{c, name, cmp.Or(name, Instrument), nil}
+		j := judge{c, name, cmp.Or(name, ownJudge), nil}
 		j.units = filter(c.units, func(u labelledUnit) bool {
 			return slices.ContainsFunc(u.Judged, func(j Judged) bool { return j.Judge == name })
 		})
@@ -67,7 +67,7 @@ func (q Question) labelOf(j Judged) string {
 	return j.Finding
 }
 
-// slacks are those of curves.
+// slacks are the points of curves.
 var slacks = []float64{0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15, 0.2}
 
 // differences adds tau-b of the judge's differences and people's labels, and its
@@ -125,8 +125,9 @@ func (j judge) findings(g group) {
 
 // addShare adds the share of units that meet a condition, as sensitivity and
 // specificity. In a sample by finding some units weigh much more than others, and the
-// bootstrap does not see that few or none of them was drawn, so that the interval also
-// contains that of the strata. Labels of other groups count in the strata, too.
+// bootstrap does not see that few or none of them were drawn. The interval is therefore
+// widened to contain the interval from the strata, in which labels of other groups count
+// too.
 func (j judge) addShare(measure string, by map[string]string, units []labelledUnit, met func(labelledUnit) bool) {
 	j.addMean(measure, j.of, by, units, oneIf(met))
 	if len(j.result.Weighted) == 0 || len(units) == 0 {
@@ -156,7 +157,7 @@ func (j judge) addShare(measure string, by map[string]string, units []labelledUn
 	f.Interval = i.Known()
 }
 
-func canTell(u labelledUnit) bool { return u.majority != CannotTell }
+func canTell(u labelledUnit) bool { return u.majority != cannotTell }
 
 func not(met func(labelledUnit) bool) func(labelledUnit) bool {
 	return func(u labelledUnit) bool { return !met(u) }
@@ -180,7 +181,7 @@ func (j judge) gap(u labelledUnit) float64 {
 	}
 	others, n := 0.0, 0.0
 	for _, l := range u.labels {
-		if l == CannotTell {
+		if l == cannotTell {
 			continue
 		}
 		n++
@@ -203,7 +204,8 @@ func (j judge) disagreements() {
 	})
 	for _, u := range worst[:min(len(worst), max(j.o.Worst, 0))] {
 		x := Disagreement{Judge: j.name, Item: u.Item, Sample: u.Sample, Variant: u.Variant, Line: u.Line,
-			Condition: u.Condition, Found: j.finding(u), Difference: crosstalk.Value(j.by(u).Difference), Topic: u.Topic, Gap: j.gap(u)}
+			Condition: u.Condition, Found: j.finding(u), Difference: crosstalk.Value(j.by(u).Difference), Topic: u.Topic,
+			Gap: j.gap(u)}
 		if j.o.Link != nil {
 			x.Link = j.o.Link(u.Item)
 		}

@@ -4,7 +4,7 @@
 // People are asked about units: for leakage a pair of answers, whatever the number
 // of similarities that judge it. Sheets are blind, in an order and on sides drawn
 // for each annotator; importing one un-blinds it. Three files in the run directory
-// keep what people say:
+// keep them:
 //
 //	labels.jsonl  every label: what was asked, who answered what, and when
 //	labels.json   the secret that blinds questions, and how samples were drawn

@@ -17,6 +17,18 @@ import (
 	"crosstalk/measure/stats"
 )
 
+// Names of questions, and labels of leakage.
+const (
+	NearerText     = "leakage"
+	answerLanguage = "confusion"
+	Lines          = "lines"
+	SameMeaning    = "consistency"
+
+	Test    = "test"
+	Control = "control"
+	Neither = "neither"
+)
+
 // pair is a pair of answers of testdata/pairs109.csv: two people's labels, with
 // many ties, and the difference of two similarities.
 type pair struct {

@@ -16,7 +16,8 @@ const maxLabels = 512 << 20 // bytes
 
 // NewLog returns a log of a run's labels, without labels until Refresh.
 func NewLog(run string) *Log {
-	return &Log{lines: lines[Label]{file: filepath.Join(run, File), what: "label", most: maxLabels}, at: map[[2]string]int{}}
+	file := lines[Label]{file: filepath.Join(run, File), what: "label", most: maxLabels}
+	return &Log{lines: file, at: map[[2]string]int{}}
 }
 
 // Refresh reads the labels that were added.

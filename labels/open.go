@@ -72,7 +72,7 @@ func openAll(path string, questions []string, sheets []*Sheet) error {
 			continue
 		}
 		s.Question = possible[q]
-		if s.Question.Name == answerLanguage {
+		if s.Question.Words && s.Question.Unit != unitLine {
 			s.words = map[int]float64{}
 		}
 		units, done, err := s.unitsOf(path, manifest)
@@ -169,8 +169,8 @@ func (s *Sheet) add(u Unit) error {
 	return nil
 }
 
-// fill completes units from other observations: that of an input that was not
-// rewritten does not repeat it, and the classes of a task are those of its answers.
+// fill completes units from other observations: one whose input was not rewritten does
+// not repeat the input, and the classes of a task come from all its answers.
 func (r reader) fill() {
 	classes, all := map[string]map[string]bool{}, map[string]bool{}
 	for i := range r.Units {
@@ -193,7 +193,7 @@ func (r reader) fill() {
 		return
 	}
 	choices := func(classes map[string]bool) []string {
-		return append(slices.Sorted(maps.Keys(classes)), noClass, CannotTell)
+		return append(slices.Sorted(maps.Keys(classes)), noClass, cannotTell)
 	}
 	for i := range r.Units {
 		r.Units[i].Choices = choices(classes[r.Units[i].Topic])
@@ -268,7 +268,8 @@ func given(path string) ([]Label, Design, error) {
 		return nil, Design{}, err
 	}
 	if len(labels) == 0 {
-		return nil, Design{}, fmt.Errorf("%s has no labels: use 'crosstalk labels export' and 'crosstalk labels import'", path)
+		return nil, Design{}, fmt.Errorf("%s has no labels: "+
+			"use 'crosstalk labels export' and 'crosstalk labels import'", path)
 	}
 	design, err := ReadDesign(path)
 	return labels, design, err

@@ -53,7 +53,7 @@ func (s *Sheet) overrides(labels []Label) consistency.Overrides {
 			}
 		}
 		class := s.Question.majority(said)
-		if class == CannotTell {
+		if class == cannotTell {
 			continue
 		}
 		agreed := 0

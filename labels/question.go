@@ -40,7 +40,7 @@ type Question struct {
 // choice is a possible answer to a question.
 type choice struct {
 	Label string  // as stored
-	Shown string  // as asked; empty: as stored. "A" stands for the first side on the unblinded sheet
+	Shown string  // as asked; empty: as stored. "A" is the first side on the unblinded sheet
 	Value float64 // on the scale of the measure; NaN: none
 }
 
@@ -51,33 +51,22 @@ const (
 	unitPair    = "pair"
 )
 
-// Labels of leakage.
+// The names of questions that readers of labels know.
 const (
-	Test    = "test"
-	Control = "control"
-	Neither = "neither"
+	Reading = "reading" // the class that an answer chooses
+	Codes   = "codes"   // why a pair of answers differs
 )
 
-// CannotTell is the label for "cannot tell".
-const CannotTell = "cannot tell"
-
-// noClass is the label of an answer that chooses none of the classes.
-const noClass = "none"
-
-// The names of questions.
+// Labels of several questions.
 const (
-	NearerText     = "leakage"
-	answerLanguage = "confusion" // of an answer
-	Lines          = "lines"     // the language of a line
-	SameMeaning    = "consistency"
-	Reading        = "reading" // what an answer says
-	Codes          = "codes"   // what is wrong with a pair of answers
+	cannotTell = "cannot tell"
+	noClass    = "none" // of an answer that chooses none of the classes
 )
 
 //go:embed questions.yaml
 var questionsFile []byte
 
-// questions are those of all instruments.
+// questions are the questions about all instruments.
 var questions = sync.OnceValue(func() (list []Question) {
 	if err := yaml.Unmarshal(questionsFile, &list); err != nil {
 		panic(err)
@@ -121,7 +110,7 @@ func (q Question) shown() (list []string) {
 	return list
 }
 
-// value is that of a label, NaN where it has none.
+// value is the value of a label, NaN if it has none.
 func (q Question) value(label string) float64 {
 	for _, c := range q.Choices {
 		if c.Label == label {

@@ -19,7 +19,9 @@ import (
 
 // unitsOf returns a function that makes units of an observation: none, one, or one
 // for each line. Each has one judgement. done is called after the last one.
-func (s *Sheet) unitsOf(path string, m run.Manifest) (units func(crosstalk.Observation) []Unit, done func() error, err error) {
+func (s *Sheet) unitsOf(path string, m run.Manifest) (
+	units func(crosstalk.Observation) []Unit, done func() error, err error,
+) {
 	done = func() error { return nil }
 	switch s.Question.Unit {
 	case unitLine:

@@ -1,6 +1,7 @@
 package labels
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -11,17 +12,17 @@ import (
 
 // The columns of Opinion.Shares.
 const (
-	JudgeColumn = "judge" // People, a similarity, or Instrument
+	JudgeColumn = "judge" // People, a similarity, or the instrument
 	LabelColumn = "label"
 )
 
 // Judges that are no similarity.
 const (
-	People     = "people"
-	Instrument = "instrument"
+	People   = "people"
+	ownJudge = "instrument"
 )
 
-// Opinion is what people say about one question, as plots draw it.
+// Opinion is people's labels for one question, as plots draw them.
 type Opinion struct {
 	Question Question
 	Said     []Said
@@ -38,7 +39,7 @@ type Said struct {
 	Weight float64 // the weights of all add up to the number of labels
 }
 
-// Opinions returns what people say of a run, none if it has no labels.
+// Opinions returns people's labels of a run by question, none if it has no labels.
 func Opinions(path string) (list []Opinion, err error) {
 	given, err := Read(path)
 	if err != nil || len(given) == 0 {
@@ -76,28 +77,33 @@ func (s *Sheet) shares(d Design, given []Label) (shares []crosstalk.Estimate) {
 		}
 	}
 	var names stats.ClusterNames
-	var all []judgement
-	for _, j := range s.judgements() {
-		all = append(all, j)
+	type found struct { // by a judge in a setting
+		judgement
+		labels []stats.Clusters // in the order of c.names
 	}
-	for _, group := range groupBy(all, func(j judgement) string {
-		return string(crosstalk.Canonical([]any{j.apart, j.by.Judge}))
-	}) {
-		judge := group[0].by.Judge
-		if judge == "" {
-			judge = Instrument
+	var all []*found
+	at := map[string]*found{}
+	for j := range s.judgements() {
+		id := string(crosstalk.Canonical([]any{j.apart, j.by.Judge}))
+		f := at[id]
+		if f == nil {
+			f = &found{j, make([]stats.Clusters, len(c.names))}
+			at[id] = f
+			all = append(all, f)
 		}
-		for _, label := range c.names {
-			var clusters stats.Clusters
-			for _, j := range group {
-				value := 0.0
-				if s.Question.labelOf(j.by) == label {
-					value = 1
-				}
-				clusters.Add(names.Number(j.Cluster), value)
+		label := s.Question.labelOf(j.by)
+		for i, name := range c.names {
+			value := 0.0
+			if name == label {
+				value = 1
 			}
-			e := stats.Mean(&clusters, stats.Proportion, estimate.Level)
-			add(group[0].apart, judge, label, e.N, crosstalk.Value(e.Value), e.Interval.Known())
+			f.labels[i].Add(names.Number(j.Cluster), value)
+		}
+	}
+	for _, f := range all {
+		for i, name := range c.names {
+			e := stats.Mean(&f.labels[i], stats.Proportion, estimate.Level)
+			add(f.apart, cmp.Or(f.by.Judge, ownJudge), name, e.N, crosstalk.Value(e.Value), e.Interval.Known())
 		}
 	}
 	return shares

@@ -13,7 +13,7 @@ import (
 	"crosstalk"
 )
 
-// Formats are those of sheets. The second is the tasks of Label Studio.
+// Formats are the formats of sheets; json is a list of Label Studio's tasks.
 var Formats = []string{"csv", "json"}
 
 // CheckFormat returns an error for an unknown format.
@@ -81,7 +81,8 @@ func (q Questionnaire) Write(w io.Writer, format string) error {
 }
 
 func writeTasks(w *csv.Writer, tasks []task) error {
-	rows := [][]string{{"id", "question", "x", "a", "b", "answered_by_a", "answered_by_b", "choices", "label", "seconds", "comment"}}
+	rows := [][]string{{"id", "question", "x", "a", "b", "answered_by_a", "answered_by_b", "choices",
+		"label", "seconds", "comment"}}
 	for _, t := range tasks {
 		d := t.Data
 		rows = append(rows, []string{d.ID, d.Question, d.X, d.A, d.B, d.GivenA, d.GivenB, d.Choices, "", "", ""})

@@ -23,7 +23,7 @@ type Unit struct {
 	Topic     string
 	Given     [2]string // what the texts answer, if people should see it
 	Texts     [2]string // in the order of the question's sides
-	Choices   []string  // the labels to choose from; nil: those of the question
+	Choices   []string  // the labels to choose from; nil: the question's
 	Judged    []Judged  // by each similarity; one where the instrument has no judges
 	Doubt     float64   // how far the instrument is from another finding; NaN: not known
 
@@ -43,7 +43,7 @@ type Judged struct {
 // Key identifies the unit in its run, as Label.Key does.
 func (u Unit) Key() string { return u.key }
 
-// The columns that units have besides those of their items and conditions.
+// Columns that units have besides the columns of their items and conditions.
 const (
 	findingColumn  = "finding"  // what the instrument found
 	disputedColumn = "disputed" // yes: similarities find different things
@@ -52,7 +52,7 @@ const (
 )
 
 // column returns the value of a unit's column: one of those above, a label or a part
-// of its condition. The finding is that of its first judge.
+// of its condition. The finding is its first judge's.
 func (u *Unit) column(name string) string {
 	switch name {
 	case findingColumn:

@@ -87,7 +87,7 @@ func (q Question) majority(labels map[string]string) string {
 	return best
 }
 
-// codes are the parts of a label of a question that takes several.
+// codes are the parts of a label, if the question allows several.
 func codes(label string) []string { return strings.Split(label, "; ") }
 
 // groupBy returns the elements with the same key together, groups in order of first

@@ -92,14 +92,14 @@ func TestUnits(t *testing.T) {
 			t.Fatalf("%+v", u)
 		}
 		least := min(math.Abs(u.Judged[0].Difference), math.Abs(u.Judged[1].Difference))
-		if u.Doubt != least || u.Column(DoubtfulColumn) != yesNo(least <= 0.03) || u.Column(FindingColumn) != u.Judged[0].Finding ||
-			u.Column(DisputedColumn) != yesNo(u.Judged[0].Finding != u.Judged[1].Finding) || u.Column("model") != u.Condition["model"] || u.Column("category") != u.Columns["category"] {
+		if u.Doubt != least || u.column(DoubtfulColumn) != yesNo(least <= 0.03) || u.column(FindingColumn) != u.Judged[0].Finding ||
+			u.column(DisputedColumn) != yesNo(u.Judged[0].Finding != u.Judged[1].Finding) || u.column("model") != u.Condition["model"] || u.column("category") != u.Columns["category"] {
 			t.Errorf("%+v", u)
 		}
-		if u.Column(DoubtfulColumn) == "yes" {
+		if u.column(DoubtfulColumn) == "yes" {
 			doubtful++
 		}
-		if u.Column(DisputedColumn) == "yes" {
+		if u.column(DisputedColumn) == "yes" {
 			disputed++
 		}
 	}
@@ -264,12 +264,12 @@ func TestDoubtOfLines(t *testing.T) {
 	dir := madeRun(t, `"confusion"},"scoring":[{"rules":{"MinWords":5,"Threshold":0.3}}]`, []crosstalk.Observation{o})
 	var got []string
 	for _, u := range openAs(t, dir, Lines).Units {
-		got = append(got, fmt.Sprintf("%d %v %s %.2f %s", u.Line, u.Judged[0].Value, u.Judged[0].Finding, u.Doubt, u.Column(DoubtfulColumn)))
+		got = append(got, fmt.Sprintf("%d %v %s %.2f %s", u.Line, u.Judged[0].Value, u.Judged[0].Finding, u.Doubt, u.column(DoubtfulColumn)))
 	}
 	if want := []string{"1 1  +Inf no", "2 1  0.05 yes", "3 0 en 0.45 no", "4 0 unknown 0.20 no"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if u := openAs(t, dir, Language).Units[0]; u.Doubt != 0.05 || u.Column(DoubtfulColumn) != "yes" || u.Topic != "de" {
+	if u := openAs(t, dir, Language).Units[0]; u.Doubt != 0.05 || u.column(DoubtfulColumn) != "yes" || u.Topic != "de" {
 		t.Errorf("%+v", u)
 	}
 }
@@ -304,7 +304,7 @@ func TestReadingsAndCodes(t *testing.T) {
 	s := openAs(t, madeRun(t, `"consistency"},"scoring":[{"rules":{}}]`, observations), Reading)
 	var got []string
 	for _, u := range s.Units {
-		got = append(got, fmt.Sprintf("%s %s %q %v", u.Item, u.Column(FindingColumn), u.Choices, u.Doubt))
+		got = append(got, fmt.Sprintf("%s %s %q %v", u.Item, u.column(FindingColumn), u.Choices, u.Doubt))
 	}
 	want := []string{`1 positive ["negative" "neutral" "positive" "none" "cannot tell"] 1`, `3 none ["negative" "neutral" "positive" "none" "cannot tell"] 0`, `4 sports ["sports" "none" "cannot tell"] 0`}
 	if !slices.Equal(got, want) {

@@ -59,8 +59,8 @@ func (a AgreementView) tables() []Table {
 		figures.Rows = append(figures.Rows, []string{f.Measure, f.Of, inWords(own), interval, value, strconv.Itoa(f.N)})
 	}
 	if len(a.Weighted) > 0 {
-		note := "shares and rates are weighted: the sample was stratified by " + strings.Join(a.Weighted, ", ")
-		figures.Notes = []string{note}
+		figures.Notes = []string{"shares and rates are weighted: the sample was stratified by " +
+			strings.Join(a.Weighted, ", ")}
 	}
 	tables := []Table{figures}
 	if len(a.Curves) > 0 {
@@ -83,7 +83,7 @@ const (
 	shortCells   = 8
 )
 
-// screen is what matters most: how well the instrument does, before what people say.
+// screen keeps what matters most: how well the instrument does, then rates.
 func (a AgreementView) screen() AgreementView {
 	order := []string{labels.Sensitivity, labels.Specificity, labels.SameFindings, labels.TauB, labels.CohensKappa,
 		labels.Alpha, labels.Rate}
@@ -93,10 +93,11 @@ func (a AgreementView) screen() AgreementView {
 	byGroup := func(by map[string]string) bool {
 		return slices.ContainsFunc(a.ByDefault, func(column string) bool { _, is := by[column]; return is })
 	}
-	pair := len(a.Annotators) == 2
 	ofOne := func(of string) bool { // annotator
-		both := pair && of == strings.Join(a.Annotators, " and ")
-		return !both && slices.ContainsFunc(a.Annotators, func(name string) bool {
+		if len(a.Annotators) == 2 && of == strings.Join(a.Annotators, " and ") {
+			return false
+		}
+		return slices.ContainsFunc(a.Annotators, func(name string) bool {
 			return name != labels.People && (of == name || strings.HasSuffix(of, " and "+name))
 		})
 	}

@@ -19,7 +19,8 @@ const mostShards = 20
 func WriteJSON(w io.Writer, runs []Run) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(map[string]any{"schema": "crosstalk/status/v1", "runs": append([]Run{}, runs...)}) // no runs are [], not null
+	runs = append([]Run{}, runs...) // no runs are [], not null
+	return e.Encode(map[string]any{"schema": "crosstalk/status/v1", "runs": runs})
 }
 
 // Write writes how far runs have come, for people: each run, and below it all its
@@ -75,7 +76,7 @@ func (r Run) writeShards(w io.Writer, all bool) error {
 	list := r.Parts
 	if !all {
 		list = slices.DeleteFunc(slices.Clone(list), func(p Part) bool { return p.State == Finished && p.Failed == 0 })
-		slices.SortStableFunc(list, func(a, b Part) int { return int(b.Left - a.Left) }) // those that take longest first
+		slices.SortStableFunc(list, func(a, b Part) int { return int(b.Left - a.Left) }) // the slowest first
 	}
 	more := 0
 	if !all && len(list) > mostShards {

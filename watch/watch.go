@@ -1,5 +1,5 @@
-// Package watch says how far runs have come: those in a directory, all shards of one
-// as one run, and one that is measured now.
+// Package watch shows the progress of runs: of those in a directory, with all shards of
+// a run as one, and of a run that is being measured.
 package watch
 
 import (
@@ -28,14 +28,14 @@ type Run struct {
 	Missing []int    `json:"missing,omitempty"` // shards that have not begun
 	Parts   []Part   `json:"parts"`             // the shards that have; of a run without shards the run itself
 
-	Totals // Requests and Left are with those of Missing, about
+	Totals // Requests and Left are estimates that include Missing
 }
 
 // Part is the run of one shard, or a whole run.
 type Part struct {
 	Path  string      `json:"path"`
 	Shard shard.Shard `json:"shard,omitzero"`
-	Slow  bool        `json:"slow,omitempty"`  // its rate is less than half that of the usual shard
+	Slow  bool        `json:"slow,omitempty"`  // its rate is less than half the usual shard's
 	Error string      `json:"error,omitempty"` // why it cannot be read
 
 	Totals
@@ -79,7 +79,11 @@ const deepest = 8
 // their paths. prices may be nil. An error is one of the directory; what is wrong
 // with a run is in its part.
 func Read(dir string, prices ask.Prices, now time.Time) ([]Run, error) {
-	paths, err := find(dir)
+	var paths []string
+	err := Find(dir, true, func(path string) bool {
+		paths = append(paths, path)
+		return true
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -117,10 +121,13 @@ func Whole(path string, m run.Manifest) string {
 	return fmt.Sprint(filepath.Dir(path), m.Plan.Shard.Count, m.Plan.Whole().Hash())
 }
 
-// find returns the run directories at or below a directory.
-func find(dir string) (paths []string, err error) {
+// Find calls use with each run directory at or below a directory until use returns
+// false. With links, the run of a shard may be a symbolic link, as in shard.Runs; no
+// other link is followed.
+func Find(dir string, links bool, use func(path string) bool) error {
 	dir = filepath.Clean(dir)
-	err = filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error { // dir may be a link
+	root := dir + string(filepath.Separator) // dir may be a link
+	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		path = filepath.Clean(path)
 		if err != nil {
 			if path == dir {
@@ -128,26 +135,26 @@ func find(dir string) (paths []string, err error) {
 			}
 			return fs.SkipDir // an unreadable directory does not hide the others
 		}
-		if e.Type()&fs.ModeSymlink != 0 && shard.IsRun(e.Name()) { // as shard.Runs has it; no other link is followed
-			if isRun(path) {
-				paths = append(paths, path)
-			}
-			return nil
-		}
-		if !e.IsDir() {
+		linked := links && e.Type()&fs.ModeSymlink != 0 && shard.IsRun(e.Name())
+		if !e.IsDir() && !linked {
 			return nil
 		}
 		name, err := filepath.Rel(dir, path)
-		if err != nil || path != dir && strings.HasPrefix(e.Name(), ".") || strings.Count(name, string(filepath.Separator)) >= deepest {
+		hidden := path != dir && strings.HasPrefix(e.Name(), ".")
+		switch {
+		case linked && !isRun(path):
+			return nil
+		case err != nil || hidden || strings.Count(name, string(filepath.Separator)) >= deepest:
 			return fs.SkipDir
+		case !isRun(path):
+			return nil
+		case !use(path):
+			return fs.SkipAll
+		case linked:
+			return nil
 		}
-		if isRun(path) {
-			paths = append(paths, path)
-			return fs.SkipDir
-		}
-		return nil
+		return fs.SkipDir
 	})
-	return paths, err
 }
 
 func isRun(path string) bool {
@@ -169,8 +176,7 @@ func newRun(path string, m run.Manifest, parts ...Part) Run {
 	return r
 }
 
-// Of reads how far one run has come, a whole run or that of a shard. prices may be
-// nil.
+// Of reads the progress of one run, whole or of a shard. prices may be nil.
 func Of(path string, m run.Manifest, prices ask.Prices, now time.Time) Part {
 	p := Part{Path: path, Shard: m.Plan.Shard, Totals: Totals{State: Quiet, Requests: m.Asks}}
 	j, err := journal.OpenReader(filepath.Join(path, journal.Name))

@@ -54,14 +54,14 @@ type exchange struct {
 }
 
 // answer writes the page of one answer, with everything that was derived from it.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) error {
 	run, number, observations, last, err := s.observations(r)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	path := "/runs/" + run.ID
-	p := answerPage{Number: number, Text: r.URL.Path + "/text", Path: r.URL.Path, frame: run.frame("Answer "+count(number), "")}
+	p := answerPage{Number: number, Text: r.URL.Path + "/text", Path: r.URL.Path}
+	p.frame = run.frame("Answer "+count(number), "")
 	if notes, err := labels.ReadNotes(run.path); err != nil {
 		p.Trouble = visible.Line(strings.ReplaceAll(err.Error(), run.path, "…"))
 	} else {
@@ -77,12 +77,14 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	defer prompts.close()
 	p.Card = page.NewCard(observations, longest, nil, nil)
 	p.fill(observations, prompts)
-	s.show(w, r, "answer.html", p)
+	return show(w, http.StatusOK, "answer.html", p)
 }
 
 // observations returns the observations of the answer in the URL, and the number
 // of the run's last answer.
-func (s *Server) observations(r *http.Request) (run *runEntry, number int, of []crosstalk.Observation, last int, err error) {
+func (s *Server) observations(r *http.Request) (
+	run *runEntry, number int, of []crosstalk.Observation, last int, err error,
+) {
 	if run, err = s.listing.run(r.PathValue("run")); err != nil {
 		return nil, 0, nil, 0, err
 	}
@@ -202,15 +204,13 @@ func cut(text string) string {
 }
 
 // text sends an answer's complete texts as plain text.
-func (s *Server) text(w http.ResponseWriter, r *http.Request) {
+func (s *Server) text(w http.ResponseWriter, r *http.Request) error {
 	_, _, observations, _, err := s.observations(r)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	out, sent := bufio.NewWriter(w), map[string]bool{}
-	defer out.Flush()
 	for _, o := range observations {
 		for _, t := range o.Texts {
 			if !sent[t.Name] {
@@ -219,4 +219,6 @@ func (s *Server) text(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
+	out.Flush()
+	return nil
 }

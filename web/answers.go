@@ -59,20 +59,19 @@ type answerCard struct {
 }
 
 // answers writes a page of answers.
-func (s *Server) answers(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) {
+func (s *Server) answers(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) error {
 	path := "/runs/" + run.ID + "/answers"
 	p := answersPage{Run: run, Progress: progressOf(run, l, false), Clear: path}
 	p.frame = run.frame("Answers", "Answers")
 	if l.index != nil {
 		if err := p.fill(r, l, path); err != nil {
-			s.fail(w, r, err)
-			return
+			return err
 		}
 	}
 	if p.Progress.Changing {
 		p.Live = "/runs/" + run.ID + "/live.json"
 	}
-	s.show(w, r, "answers.html", &p)
+	return show(w, http.StatusOK, "answers.html", &p)
 }
 
 func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
@@ -161,7 +160,8 @@ func (p *answersPage) count() string {
 	case p.Page.Total == 0, k == 0 && !p.Page.Cut:
 		return "No answers match."
 	case p.Page.Cut:
-		return number(k, "answer", "answers") + " found before the search timed out. Use a filter or a rarer word to search faster."
+		return number(k, "answer", "answers") +
+			" found before the search timed out. Use a filter or a rarer word to search faster."
 	case p.Page.Total < 0:
 		return number(k, "answer", "answers") + " on this page"
 	case p.Page.First == 0:

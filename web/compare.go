@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"crosstalk/report/page"
+	"crosstalk/web/access"
 	"crosstalk/web/index"
 )
 
@@ -72,43 +73,38 @@ type comparePage struct {
 }
 
 // compare writes a comparison of two runs, or of two conditions of a run.
-func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
+func (s *Server) compare(w http.ResponseWriter, r *http.Request) (err error) {
 	query := r.URL.Query()
 	if chosen := query["run"]; len(chosen) > 0 {
-		s.compareChosen(w, r, chosen)
-		return
+		return s.compareChosen(w, r, chosen)
 	}
-	p := comparePage{frame: frame{Title: "Compare", Trail: []link{{"Runs", "/"}}, Lead: "The same item side by side, before and after."},
-		A: side{Name: "a", Title: "before"}, B: side{Name: "b", Title: "after"}}
+	p := comparePage{A: side{Name: "a", Title: "before"}, B: side{Name: "b", Title: "after"}}
+	p.frame = frame{Title: "Compare", Trail: []link{{"Runs", "/"}}, Lead: "The same item side by side, before and after."}
 	for _, x := range []*side{&p.A, &p.B} {
-		id := query.Get(x.Name)
-		if id == "" {
-			continue
+		if id := query.Get(x.Name); id != "" {
+			if x.Run, err = s.listing.run(id); err != nil {
+				return err
+			}
 		}
-		run, err := s.listing.run(id)
-		if err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		x.Run = run
 	}
 	runs, err := s.listing.all()
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	p.Runs = slices.DeleteFunc(runs, func(run *runEntry) bool {
 		of := cmp.Or(p.A.Run, p.B.Run)
-		return !run.finished || of != nil && run.Manifest.Plan.Instrument != of.Manifest.Plan.Instrument && run != p.A.Run && run != p.B.Run
+		other := of != nil && run.Manifest.Plan.Instrument != of.Manifest.Plan.Instrument
+		return !run.finished || other && run != p.A.Run && run != p.B.Run
 	})
 	p.Runs = p.Runs[:min(len(p.Runs), mostRows)]
 	if p.A.Run != nil {
 		p.Trail = append(p.Trail, link{p.A.Run.Name, "/runs/" + p.A.Run.ID})
 		if p.B.Run == nil { // the conditions of a run come first
-			if several, err := s.several(r.Context(), p.A.Run); err != nil {
-				s.fail(w, r, err)
-				return
-			} else if several {
+			several, err := s.several(r.Context(), p.A.Run)
+			if err != nil {
+				return err
+			}
+			if several {
 				p.B.Run = p.A.Run
 			}
 		}
@@ -117,34 +113,32 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) {
 		done, err := s.pair(r, &p)
 		defer done()
 		if err != nil {
-			s.fail(w, r, err)
-			return
+			return err
 		}
 	}
-	s.show(w, r, "compare.html", &p)
+	return show(w, http.StatusOK, "compare.html", &p)
 }
 
 // compareChosen leads to the comparison of two runs of the list: the older one is
 // the one before.
-func (s *Server) compareChosen(w http.ResponseWriter, r *http.Request, ids []string) {
+func (s *Server) compareChosen(w http.ResponseWriter, r *http.Request, ids []string) error {
 	if len(ids) != 2 {
-		s.fail(w, r, &statusError{http.StatusUnprocessableEntity, "Go back and choose two runs; " + number(len(ids), "is", "are") + " chosen."})
-		return
+		return &access.Error{Status: http.StatusUnprocessableEntity,
+			Message: "Go back and choose two runs; " + number(len(ids), "is", "are") + " chosen."}
 	}
 	a, err := s.listing.run(ids[0])
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	b, err := s.listing.run(ids[1])
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	if b.Changed.Before(a.Changed) {
 		a, b = b, a
 	}
 	http.Redirect(w, r, "/compare?"+url.Values{"a": {a.ID}, "b": {b.ID}}.Encode(), http.StatusSeeOther)
+	return nil
 }
 
 // several reports whether a run has several conditions.

@@ -14,6 +14,7 @@ import (
 	"crosstalk"
 	"crosstalk/instrument"
 	"crosstalk/report/page"
+	"crosstalk/web/access"
 	"crosstalk/web/index"
 )
 
@@ -22,31 +23,28 @@ import (
 const mostDownload = 50_000
 
 // download sends the answers of a filter as CSV or JSON Lines, in its order.
-func (s *Server) download(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) {
+func (s *Server) download(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) error {
 	if l.index == nil {
-		s.fail(w, r, index.ErrNone)
-		return
+		return index.ErrNone
 	}
 	columns, err := l.index.Columns(r.Context())
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
-	d := downloaded{Run: run, index: l.index, marks: l.notes.read(r.Context(), run.path, l.index), prompts: newPrompts(run.path)}
+	d := downloaded{Run: run, index: l.index, marks: l.notes.read(r.Context(), run.path, l.index),
+		prompts: newPrompts(run.path)}
 	defer d.prompts.close()
 	q := newFilter(r.URL, columns).query(d.marks)
 	q.Limit = mostDownload
 	found, err := l.index.Search(r.Context(), q)
 	switch {
 	case err != nil:
+		return err
 	case found.Later:
-		err = &statusError{http.StatusRequestEntityTooLarge, fmt.Sprintf("More than %s answers. Use a filter, or 'crosstalk export' for all.", count(mostDownload))}
+		return &access.Error{Status: http.StatusRequestEntityTooLarge,
+			Message: fmt.Sprintf("More than %s answers. Use a filter, or 'crosstalk export' for all.", count(mostDownload))}
 	case found.Cut:
-		err = errSlow
-	}
-	if err != nil {
-		s.fail(w, r, err)
-		return
+		return errSlow
 	}
 	d.numbers = found.Numbers
 	write, kind := d.csv, "text/csv; charset=utf-8"
@@ -58,6 +56,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request, run *runEntry,
 	if write(r, w) != nil {
 		panic(http.ErrAbortHandler) // the browser sees that the file is not whole
 	}
+	return nil
 }
 
 // downloaded are the answers of a file.
@@ -104,8 +103,9 @@ func (d downloaded) each(r *http.Request, f func(answerRecord) error) error {
 // record sums up the observations of an answer.
 func (d downloaded) record(number int, of []crosstalk.Observation) answerRecord {
 	note := d.marks.Notes.Of(of[0])
-	a := answerRecord{Number: number, Item: of[0].Item, Sample: of[0].Sample, Variant: of[0].Variant, Condition: note.Condition, Labels: map[string]string{},
-		Prompts: map[string]string{}, Texts: map[string]string{}, Values: map[string]crosstalk.Value{}, NotError: note.NotError, Note: note.Text}
+	a := answerRecord{Number: number, Item: of[0].Item, Sample: of[0].Sample, Variant: of[0].Variant,
+		Condition: note.Condition, Labels: map[string]string{}, Prompts: map[string]string{}, Texts: map[string]string{},
+		Values: map[string]crosstalk.Value{}, NotError: note.NotError, Note: note.Text}
 	for _, p := range page.NewCard(of, 0, d.prompts.prompt, nil).Prompts {
 		a.Prompts[p.Name] = p.Value
 	}
@@ -184,7 +184,9 @@ func (d downloaded) csv(r *http.Request, w http.ResponseWriter) error {
 // cells are the columns that not every instrument has.
 func (a answerRecord) cells() map[string]string {
 	cells := map[string]string{}
-	for prefix, values := range map[string]map[string]string{"condition.": a.Condition, "label.": a.Labels, "prompt.": a.Prompts, "text.": a.Texts} {
+	for prefix, values := range map[string]map[string]string{
+		"condition.": a.Condition, "label.": a.Labels, "prompt.": a.Prompts, "text.": a.Texts,
+	} {
 		for k, v := range values {
 			cells[prefix+k] = v
 		}

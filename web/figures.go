@@ -94,7 +94,7 @@ func (c *comparisons) of(ctx context.Context, a, b side) *figureTable {
 	return nil
 }
 
-// add makes room for a comparison, nil if all that are kept are being computed.
+// add starts a comparison and drops the oldest finished one; nil if none has finished.
 func (c *comparisons) add(key string) *comparison {
 	if len(c.kept) == mostKept {
 		i := slices.IndexFunc(c.kept, func(k *comparison) bool {
@@ -124,7 +124,8 @@ func (k *comparison) compute(a, b side) {
 		return err
 	})
 	if err != nil {
-		k.table.Problem = visible.Line(strings.NewReplacer(a.Run.path, a.Run.Name, b.Run.path, b.Run.Name).Replace(err.Error()))
+		named := strings.NewReplacer(a.Run.path, a.Run.Name, b.Run.path, b.Run.Name)
+		k.table.Problem = visible.Line(named.Replace(err.Error()))
 	}
 }
 
@@ -143,7 +144,8 @@ func compareFigures(a, b side) (t figureTable, err error) {
 		if i == 1 && a.Run.ID == b.Run.ID {
 			continue
 		}
-		runs = append(runs, compare.Run{Name: names[i], Estimates: x.Run.Estimates, Observations: run.ReadObservations(x.Run.path), Settings: study.Settings(x.Run.Manifest)})
+		runs = append(runs, compare.Run{Name: names[i], Estimates: x.Run.Estimates,
+			Observations: run.ReadObservations(x.Run.path), Settings: study.Settings(x.Run.Manifest)})
 	}
 	if len(runs) > 1 {
 		reference[compare.RunColumn], of[compare.RunColumn] = names[0], names[1]
@@ -191,7 +193,8 @@ func covers(condition, of map[string]string) bool {
 func rowOfFigure(c compare.Comparison, kind crosstalk.Kind) figureRow {
 	m := kind.Measure(c.Measure)
 	r := figureRow{Meaning: page.Meaning{Label: m.Label, Name: cmp.Or(m.Name, m.Label), Sentence: m.Sentence},
-		Before: report.Value(c.ReferenceValue, c.Unit), After: report.Value(c.Value, c.Unit), Difference: "~", Verdict: "no difference shown", N: count(c.N)}
+		Before: report.Value(c.ReferenceValue, c.Unit), After: report.Value(c.Value, c.Unit), Difference: "~",
+		Verdict: "no difference shown", P: report.PValue(c.Adjusted), N: count(c.N)}
 	var of []string
 	for _, by := range []map[string]string{c.Condition, c.By} {
 		for _, column := range report.Columns([]map[string]string{by}) {
@@ -211,12 +214,6 @@ func rowOfFigure(c compare.Comparison, kind crosstalk.Kind) figureRow {
 	}
 	if i := c.Interval; i != nil {
 		r.Interval = signed(crosstalk.Value(i.Low)) + " to " + signed(crosstalk.Value(i.High))
-	}
-	if r.P = "-"; c.Adjusted.Defined() {
-		r.P = fmt.Sprintf("%.3f", float64(c.Adjusted))
-		if c.Adjusted < 0.001 {
-			r.P = "<0.001"
-		}
 	}
 	if !c.Shown {
 		return r

@@ -88,13 +88,13 @@ func (f filter) to(path string, more ...string) string {
 
 // findings are the links to the findings, with the rest of the filter unchanged.
 func (f filter) findings(path string) (list []choice) {
-	for _, c := range f.columns {
-		if c.Name != index.Found {
-			continue
-		}
-		for _, v := range c.Values {
-			list = append(list, choice{v.Name, v.N, f.with(v.Name, "").to(path), f.Where[index.Found] == v.Name && f.Noted == ""})
-		}
+	i := slices.IndexFunc(f.columns, func(c index.Column) bool { return c.Name == index.Found })
+	if i < 0 {
+		return nil
+	}
+	for _, v := range f.columns[i].Values {
+		chosen := f.Where[index.Found] == v.Name && f.Noted == ""
+		list = append(list, choice{v.Name, v.N, f.with(v.Name, "").to(path), chosen})
 	}
 	return list
 }
@@ -135,13 +135,14 @@ func (f filter) query(m marks) index.Query {
 
 // orders are the orders of answers to choose from.
 func (f filter) orders(kind crosstalk.Kind) (list []option) {
-	for _, o := range []struct {
-		order index.Order
-		title string
-	}{{index.ByNumber, "order of the run"}, {index.Doubtful, "closest decisions first"}, {index.Longest, "longest first"}, {index.Shortest, "shortest first"}} {
-		if o.order != index.Doubtful || len(kind.Doubt) > 0 {
-			list = append(list, option{string(o.order), o.title, f.Order == o.order})
-		}
+	list = []option{{string(index.ByNumber), "order of the run", false}}
+	if len(kind.Doubt) > 0 {
+		list = append(list, option{string(index.Doubtful), "closest decisions first", false})
+	}
+	list = append(list, option{string(index.Longest), "longest first", false},
+		option{string(index.Shortest), "shortest first", false})
+	for i := range list {
+		list[i].Chosen = list[i].Value == string(f.Order)
 	}
 	return list
 }

@@ -37,11 +37,10 @@ var listOrders = []struct {
 }
 
 // list writes the list of runs.
-func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	runs, err := s.listing.all()
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	rows := make([]listRow, len(runs))
 	for i, run := range runs {
@@ -49,11 +48,10 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	}
 	rows = s.together(rows)
 	search := strings.TrimSpace(visible.Line(r.URL.Query().Get("q")))
-	if search != "" {
-		rows = slices.DeleteFunc(rows, func(r listRow) bool {
-			return !strings.Contains(strings.ToLower(r.Name+"\n"+r.Title+"\n"+r.Models+"\n"+r.Manifest.Plan.Suite), strings.ToLower(search))
-		})
-	}
+	rows = slices.DeleteFunc(rows, func(r listRow) bool {
+		text := r.Name + "\n" + r.Title + "\n" + r.Models + "\n" + r.Manifest.Plan.Suite
+		return !strings.Contains(strings.ToLower(text), strings.ToLower(search))
+	})
 	data := struct {
 		frame
 		Dir    string
@@ -73,7 +71,7 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	if data.Rows = rows; len(rows) > mostRows {
 		data.Rows, data.More = rows[:mostRows], len(rows)-mostRows
 	}
-	s.show(w, r, "list.html", data)
+	return show(w, http.StatusOK, "list.html", data)
 }
 
 // option is a choice of a form.

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +16,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/run"
+	"crosstalk/watch"
 )
 
 // runEntry is a run in the listing.
@@ -58,11 +61,8 @@ type listing struct {
 // listingAge is the age after which the listing is read again.
 const listingAge = time.Second
 
-// Limits of the listing.
-const (
-	deepest  = 8 // levels of directories
-	mostRuns = 5000
-)
+// mostRuns is the maximum number of runs in the listing.
+const mostRuns = 5000
 
 // all returns the runs, most recently changed first.
 func (l *listing) all() ([]*runEntry, error) {
@@ -71,15 +71,9 @@ func (l *listing) all() ([]*runEntry, error) {
 	if err := l.refresh(); err != nil {
 		return nil, err
 	}
-	runs := make([]*runEntry, 0, len(l.runs))
-	for _, r := range l.runs {
-		runs = append(runs, r)
-	}
+	runs := slices.Collect(maps.Values(l.runs))
 	slices.SortFunc(runs, func(a, b *runEntry) int {
-		if c := b.Changed.Compare(a.Changed); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(b.Changed.Compare(a.Changed), strings.Compare(a.Name, b.Name))
 	})
 	return runs, nil
 }
@@ -102,47 +96,29 @@ func (l *listing) refresh() error {
 		return nil
 	}
 	found := map[string]*runEntry{}
-	dir := filepath.Clean(l.dir)
-	err := filepath.WalkDir(dir+string(filepath.Separator), func(path string, e fs.DirEntry, err error) error { // dir may be a link
-		path = filepath.Clean(path)
+	err := watch.Find(l.dir, false, func(path string) bool {
+		name, err := filepath.Rel(l.dir, path)
 		if err != nil {
-			if path == dir && !errors.Is(err, fs.ErrNotExist) { // it may come to exist
-				return err
-			}
-			return fs.SkipDir // an unreadable directory does not hide the others
+			return true
 		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
+		if r := l.read(path, name); r != nil {
+			found[r.ID] = r
 		}
-		switch {
-		case !e.IsDir(): // links below are not followed
-			return nil
-		case path != dir && strings.HasPrefix(e.Name(), "."), strings.Count(name, string(filepath.Separator)) >= deepest:
-			return fs.SkipDir
-		}
-		manifest := stampOf(filepath.Join(path, "manifest.json"))
-		if manifest == (fileStamp{}) {
-			return nil
-		}
-		id := idOf(name)
-		if r := l.read(id, path, name, manifest); r != nil {
-			found[id] = r
-		}
-		if len(found) == mostRuns {
-			return fs.SkipAll
-		}
-		return fs.SkipDir
+		return len(found) < mostRuns
 	})
+	if errors.Is(err, fs.ErrNotExist) { // it may come to exist
+		err = nil
+	}
 	if err == nil {
 		l.runs, l.when = found, time.Now()
 	}
 	return err
 }
 
-// read returns the run in a directory, or nil if there is none.
-func (l *listing) read(id, path, name string, manifest fileStamp) *runEntry {
-	stamp := [2]fileStamp{manifest, stampOf(filepath.Join(path, "estimates.json"))}
+// read returns the run in a directory, or nil if it cannot be read.
+func (l *listing) read(path, name string) *runEntry {
+	stamp := [2]fileStamp{stampOf(filepath.Join(path, "manifest.json")), stampOf(filepath.Join(path, "estimates.json"))}
+	id := idOf(name)
 	if known, ok := l.runs[id]; ok && known.stamp == stamp {
 		return known
 	}
@@ -156,7 +132,7 @@ func (l *listing) read(id, path, name string, manifest fileStamp) *runEntry {
 			name = filepath.Base(whole)
 		}
 	}
-	r := &runEntry{ID: id, Name: filepath.ToSlash(name), path: path, Manifest: m, Changed: manifest.time, stamp: stamp}
+	r := &runEntry{ID: id, Name: filepath.ToSlash(name), path: path, Manifest: m, Changed: stamp[0].time, stamp: stamp}
 	if r.finished = stamp[1] != (fileStamp{}); r.finished {
 		if stamp[1].time.After(r.Changed) {
 			r.Changed = stamp[1].time

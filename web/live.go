@@ -102,7 +102,7 @@ func latest(path string) (list []latestAnswer) {
 	if prompts.journal == nil {
 		return nil
 	}
-	records, _ := prompts.journal.Latest(3) // what is wrong with the journal is in the detail
+	records, _ := prompts.journal.Latest(3) // an error is in the detail
 	for _, r := range records {
 		list = append(list, latestAnswer{brief(r.Request.Text()), brief(r.Answer.Text), string(r.Answer.Status)})
 	}
@@ -135,7 +135,7 @@ func indexing(s index.State) string {
 }
 
 // live sends the progress of a run to the script.
-func (s *Server) live(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) {
+func (s *Server) live(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) error {
 	w.Header().Set("Content-Type", "application/json")
-	json.NewEncoder(w).Encode(progressOf(run, l, true))
+	return json.NewEncoder(w).Encode(progressOf(run, l, true))
 }

@@ -15,6 +15,7 @@ import (
 
 	"crosstalk/internal/visible"
 	"crosstalk/labels"
+	"crosstalk/web/access"
 	"crosstalk/web/index"
 )
 
@@ -86,7 +87,7 @@ func (m *marks) find(ctx context.Context, x *index.Index) error {
 	return nil
 }
 
-// String says how many answers have a note or a mark, "" if none has.
+// String counts the answers with a note or a mark in a sentence, "" if none has one.
 func (m marks) String() string {
 	if m.Trouble != "" {
 		return m.Trouble
@@ -95,21 +96,18 @@ func (m marks) String() string {
 }
 
 // note keeps a note on an answer, and leads back to where it was written.
-func (s *Server) note(w http.ResponseWriter, r *http.Request) {
+func (s *Server) note(w http.ResponseWriter, r *http.Request) error {
 	run, number, observations, _, err := s.observations(r)
-	if err == nil {
-		if err = r.ParseForm(); err != nil {
-			err = &statusError{http.StatusBadRequest, "The form cannot be read. A note has at most " + count(labels.LongestNote) + " characters."}
-		}
-	}
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
+	}
+	if r.ParseForm() != nil {
+		return &access.Error{Status: http.StatusBadRequest,
+			Message: "The form cannot be read. A note has at most " + count(labels.LongestNote) + " characters."}
 	}
 	notes, err := labels.ReadNotes(run.path)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	n := notes.Of(observations[0])
 	if text, ok := r.PostForm["text"]; ok {
@@ -122,15 +120,15 @@ func (s *Server) note(w http.ResponseWriter, r *http.Request) {
 	err = labels.AddNote(run.path, n)
 	switch {
 	case errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS):
-		err = &statusError{http.StatusForbidden, "The note was not saved: the run's directory is not writable."}
-	case err != nil && !errors.As(err, new(*fs.PathError)):
-		err = &statusError{http.StatusUnprocessableEntity, "The note was not saved: " + err.Error() + "."}
-	}
-	if err != nil {
-		s.fail(w, r, err)
-		return
+		return &access.Error{Status: http.StatusForbidden,
+			Message: "The note was not saved: the run's directory is not writable."}
+	case errors.As(err, new(*fs.PathError)):
+		return err
+	case err != nil:
+		return &access.Error{Status: http.StatusUnprocessableEntity, Message: "The note was not saved: " + err.Error() + "."}
 	}
 	http.Redirect(w, r, backTo(r.PostForm.Get("back"), run.ID, number), http.StatusSeeOther)
+	return nil
 }
 
 // backTo is the page from which a form was sent: a list of the run's answers, or

@@ -36,16 +36,17 @@ type openRun struct {
 }
 
 // ofRun opens the run in the URL for a handler.
-func (s *Server) ofRun(handle func(http.ResponseWriter, *http.Request, *runEntry, openRun)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+func (s *Server) ofRun(
+	handle func(http.ResponseWriter, *http.Request, *runEntry, openRun) error,
+) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		run, err := s.listing.run(r.PathValue("run"))
 		if err != nil {
-			s.fail(w, r, err)
-			return
+			return err
 		}
 		l, done := s.runs.open(run)
 		defer done()
-		handle(w, r, run, l)
+		return handle(w, r, run, l)
 	}
 }
 
@@ -80,7 +81,8 @@ func (o *openRuns) acquire(r *runEntry) (openRun, func()) {
 		l.index = nil
 	}
 	if l.index == nil {
-		if l.index, l.err = index.Open(r.path, o.cache, &gallery{plot.NewCollector(r.Estimates)}); errors.Is(l.err, fs.ErrNotExist) {
+		l.index, l.err = index.Open(r.path, o.cache, &gallery{plot.NewCollector(r.Estimates)})
+		if errors.Is(l.err, fs.ErrNotExist) {
 			l.err = nil
 		}
 	}

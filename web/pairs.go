@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -193,32 +194,36 @@ func (p *comparePage) cards(ctx context.Context, pairs []pair) error {
 	before, after := newPrompts(p.A.Run.path), newPrompts(p.B.Run.path)
 	defer before.close()
 	defer after.close()
-	titles := [2]string{p.A.label(&p.B), p.B.label(&p.A)}
 	for _, x := range pairs {
-		a, err := p.A.open.index.Observations(ctx, x.before)
-		if err != nil {
-			return err
+		c := pairCard{Outcome: x.outcome, Number: x.after, Change: x.outcome.changes()}
+		var cards [2]*page.Card
+		var texts [2][]string
+		for i, of := range []struct {
+			*side
+			title   string
+			number  int
+			prompts *prompts
+		}{{&p.A, p.A.label(&p.B), x.before, before}, {&p.B, p.B.label(&p.A), x.after, after}} {
+			list, err := of.open.index.Observations(ctx, of.number)
+			if err != nil {
+				return err
+			}
+			cards[i] = page.NewCard(list[0], 0, of.prompts.prompt, of.prompts.reasoning)
+			texts[i] = answersOf(list[0])
+			c.Item, c.Head, c.Expect = cards[i].Name, cards[i].Head, cards[i].Expected
+			if c.Sample = list[0][0].Sample; c.Sample > 0 {
+				c.Sample++
+			}
+			cards[i].Name, cards[i].Head = "", "" // they are above both
+			c.Sides[i] = pairSide{of.title, cards[i], fmt.Sprintf("/runs/%s/answers/%d", of.Run.ID, of.number)}
 		}
-		b, err := p.B.open.index.Observations(ctx, x.after)
-		if err != nil {
-			return err
-		}
-		cards := [2]*page.Card{page.NewCard(a[0], 0, before.prompt, before.reasoning), page.NewCard(b[0], 0, after.prompt, after.reasoning)}
-		c := pairCard{Item: cards[1].Name, Head: cards[1].Head, Expect: cards[1].Expected, Outcome: x.outcome, Number: x.after,
-			Change: x.outcome.changes(), Same: slices.Equal(answersOf(a[0]), answersOf(b[0]))}
-		if sample := b[0][0].Sample; sample > 0 {
-			c.Sample = sample + 1
-		}
+		c.Same = slices.Equal(texts[0], texts[1])
 		if !c.Same {
 			c.Other = page.MarkChanges(cards[0], cards[1])
 		}
 		if slices.Equal(cards[0].Prompts, cards[1].Prompts) {
 			c.Prompts = cards[1].Prompts
 			cards[0].Prompts, cards[1].Prompts = nil, nil
-		}
-		for i, to := range []string{"/runs/" + p.A.Run.ID + "/answers/" + strconv.Itoa(x.before), "/runs/" + p.B.Run.ID + "/answers/" + strconv.Itoa(x.after)} {
-			cards[i].Name, cards[i].Head = "", "" // they are above both
-			c.Sides[i] = pairSide{titles[i], cards[i], to}
 		}
 		p.Pairs = append(p.Pairs, c)
 	}

@@ -19,19 +19,19 @@ func (r *runEntry) hasReport() bool {
 
 // report sends the run's page that 'crosstalk report' wrote. It may come from
 // somebody else with the run: its policy keeps it from running or loading anything.
-func (s *Server) report(w http.ResponseWriter, r *http.Request) {
+func (s *Server) report(w http.ResponseWriter, r *http.Request) error {
 	run, err := s.listing.run(r.PathValue("run"))
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	f, err := plainfile.Open(filepath.Join(run.path, reportFile))
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	defer f.Close()
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "+
+		"form-action 'none'; frame-ancestors 'none'; sandbox")
 	http.ServeContent(w, r, "", time.Time{}, f)
+	return nil
 }

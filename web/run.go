@@ -34,9 +34,10 @@ type plotView struct {
 }
 
 // run writes a run's page.
-func (s *Server) run(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) {
+func (s *Server) run(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) error {
 	about := run.about()
-	p := runPage{Run: run, Progress: progressOf(run, l, true), Answers: "/runs/" + run.ID + "/answers", Trouble: run.Trouble}
+	p := runPage{Run: run, Progress: progressOf(run, l, true), Trouble: run.Trouble,
+		Answers: "/runs/" + run.ID + "/answers"}
 	p.frame = run.frame(about.Heading(), "Result")
 	p.Lead, p.Trail[1].To = about.Sentence, ""
 	if p.Progress.Changing {
@@ -53,11 +54,10 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, run *runEntry, l op
 	p.Tables = tables(report.Tables(run.Estimates), r.URL)
 	if l.index != nil {
 		if err := p.fill(r, l); err != nil {
-			s.fail(w, r, err)
-			return
+			return err
 		}
 	}
-	s.show(w, r, "run.html", p)
+	return show(w, http.StatusOK, "run.html", p)
 }
 
 // fill adds the plots and findings from the index.

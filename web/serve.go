@@ -29,7 +29,8 @@ func Serve(ctx context.Context, stderr io.Writer, dir, addr string, hosts []stri
 	}
 	fmt.Fprintf(stderr, "Runs below %s: %s\n", dir, where)
 	if o.Token != "" {
-		fmt.Fprintln(stderr, "Anyone with this address can read everything there and write notes. The connection is not encrypted.")
+		fmt.Fprintln(stderr, "Anyone with this address can read everything there and write notes. "+
+			"The connection is not encrypted.")
 	}
 	return errors.Join(at.Serve(ctx, server), server.Close())
 }

@@ -20,7 +20,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"crosstalk/internal/visible"
 	"crosstalk/report/page"
@@ -79,24 +78,32 @@ func New(dir string, o Options) (*Server, error) {
 	s := &Server{options: o, listing: listing{dir: dir}}
 	s.runs.cache = o.Cache
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.list)
-	mux.HandleFunc("GET /compare", s.compare)
-	mux.HandleFunc("GET /runs/{run}", s.ofRun(s.run))
-	mux.HandleFunc("GET /runs/{run}/live.json", s.ofRun(s.live))
-	mux.HandleFunc("GET /runs/{run}/report.html", s.report)
-	mux.HandleFunc("GET /runs/{run}/answers", s.ofRun(s.answers))
-	mux.HandleFunc("GET /runs/{run}/answers.csv", s.ofRun(s.download))
-	mux.HandleFunc("GET /runs/{run}/answers.jsonl", s.ofRun(s.download))
-	mux.HandleFunc("GET /runs/{run}/answers/{number}", s.answer)
-	mux.HandleFunc("GET /runs/{run}/answers/{number}/text", s.text)
-	mux.HandleFunc("POST /runs/{run}/answers/{number}/note", s.note)
+	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET /{$}":                               s.list,
+		"GET /compare":                           s.compare,
+		"GET /runs/{run}":                        s.ofRun(s.run),
+		"GET /runs/{run}/live.json":              s.ofRun(s.live),
+		"GET /runs/{run}/report.html":            s.report,
+		"GET /runs/{run}/answers":                s.ofRun(s.answers),
+		"GET /runs/{run}/answers.csv":            s.ofRun(s.download),
+		"GET /runs/{run}/answers.jsonl":          s.ofRun(s.download),
+		"GET /runs/{run}/answers/{number}":       s.answer,
+		"GET /runs/{run}/answers/{number}/text":  s.text,
+		"POST /runs/{run}/answers/{number}/note": s.note,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := handle(w, r); err != nil {
+				s.fail(w, r, err)
+			}
+		})
+	}
 	mux.HandleFunc("GET /style.css", access.Static("text/css; charset=utf-8", []byte(page.Style()+sheet)))
 	mux.HandleFunc("GET /script.js", access.Static("text/javascript; charset=utf-8", script))
 	mux.HandleFunc("GET /icon.svg", access.Static("image/svg+xml", access.Icon))
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNothing) })
 	mux.HandleFunc("POST /", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Allow", "GET, HEAD")
-		s.fail(w, r, &statusError{http.StatusMethodNotAllowed, "This page takes no such requests."})
+		s.fail(w, r, &access.Error{Status: http.StatusMethodNotAllowed, Message: "This page takes no such requests."})
 	})
 	s.handler = s.guard(mux)
 	return s, nil
@@ -116,7 +123,7 @@ func CheckDir(dir string) error {
 	return nil
 }
 
-// missingError says that the directory of the runs does not exist.
+// missingError is the error for a directory of runs that does not exist.
 type missingError struct{ dir string }
 
 func (e *missingError) Error() string {
@@ -134,17 +141,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 func (s *Server) Close() error { return s.runs.close() }
 
 // errNothing is the error for an unknown page.
-var errNothing = &statusError{http.StatusNotFound, "Page not found. Its run may have been deleted."}
+var errNothing = &access.Error{Status: http.StatusNotFound, Message: "Page not found. Its run may have been deleted."}
 
-var errSlow = &statusError{http.StatusServiceUnavailable, "This took too long. Try a more specific search."}
-
-// statusError is an error that is shown to the user.
-type statusError struct {
-	status  int
-	message string
-}
-
-func (e *statusError) Error() string { return e.message }
+var errSlow = &access.Error{Status: http.StatusServiceUnavailable,
+	Message: "This took too long. Try a more specific search."}
 
 // frame is what every page has.
 type frame struct {
@@ -176,37 +176,33 @@ func (r *runEntry) frame(title, here string) frame {
 	return f
 }
 
-// show writes a page. The page is buffered, so that an error does not leave half
-// a page.
-func (s *Server) show(w http.ResponseWriter, r *http.Request, name string, data any) {
+// show writes a page, all of it or, if a template fails, nothing.
+func show(w http.ResponseWriter, status int, name string, data any) error {
 	var b bytes.Buffer
 	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b.Bytes()))
+	w.WriteHeader(status)
+	w.Write(b.Bytes())
+	return nil
 }
 
 // fail writes an error page. It removes the directory's path from messages.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := http.StatusInternalServerError
-	var known *statusError
+	var known *access.Error
 	switch {
 	case errors.As(err, &known):
-		status = known.status
+		status = known.Status
 	case errors.Is(err, index.ErrNone), errors.Is(err, fs.ErrNotExist):
-		status, err = errNothing.status, errNothing
+		status, err = errNothing.Status, errNothing
 	case r.Context().Err() != nil:
-		status, err = errSlow.status, errSlow
+		status, err = errSlow.Status, errSlow
 	}
-	var b bytes.Buffer
 	message := strings.ReplaceAll(err.Error(), s.listing.dir, "…")
-	templates().ExecuteTemplate(&b, "error.html", struct {
+	show(w, status, "error.html", struct {
 		frame
 		Message string
 	}{frame{Title: http.StatusText(status), Trail: []link{{"Runs", "/"}}}, visible.Line(message)})
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	w.Write(b.Bytes())
 }

@@ -35,9 +35,9 @@ func TestAnnotateInABrowser(t *testing.T) {
 		n        int
 		args     []string
 	}{
-		{labels.NearerText, 60, []string{"run", "leakage"}},
-		{labels.Lines, 60, []string{"score", "confusion", confusionAnswers(t, 70)}},
-		{labels.SameMeaning, 40, []string{"run", "consistency", "--accept-rewrites"}},
+		{"leakage", 60, []string{"run", "leakage"}},
+		{"lines", 60, []string{"score", "confusion", confusionAnswers(t, 70)}},
+		{"consistency", 40, []string{"run", "consistency", "--accept-rewrites"}},
 	} {
 		t.Run(c.question, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "run")
@@ -215,12 +215,12 @@ func scripted(question, name string, s shown) string {
 		choice = (choice + 1) % 3
 	}
 	switch question {
-	case labels.Lines:
-		return []string{"right", "wrong", labels.CannotTell}[choice]
-	case labels.SameMeaning:
-		return []string{"yes", "no", labels.CannotTell}[choice]
+	case "lines":
+		return []string{"right", "wrong", "cannot tell"}[choice]
+	case "consistency":
+		return []string{"yes", "no", "cannot tell"}[choice]
 	}
-	return []string{"the first", "the second", labels.Neither}[choice] // in alphabetical order
+	return []string{"the first", "the second", "neither"}[choice] // in alphabetical order
 }
 
 // check compares labels and agreement with the script.
@@ -297,7 +297,7 @@ func meant(name string, q labels.Question, u labels.Unit) string {
 	if q.Words {
 		s.Topic = "" // the language is in the question
 	}
-	return choose(scripted(q.Name, name, s), u.Texts[0], u.Texts[1], labels.Test, labels.Control)
+	return choose(scripted(q.Name, name, s), u.Texts[0], u.Texts[1], "test", "control")
 }
 
 // choose makes "the first" the choice of the text that is first in alphabetical
@@ -309,7 +309,7 @@ func choose(answer, one, two, choiceOne, choiceTwo string) string {
 	case answer == "the first" && one > two, answer == "the second" && one < two:
 		return choiceTwo
 	case strings.HasPrefix(answer, "the "): // the same text
-		return labels.Neither
+		return "neither"
 	}
 	return answer
 }

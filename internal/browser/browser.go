@@ -22,7 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long one step in the browser may take. No step takes long,
+// patience limits the time of one step in the browser. No step needs long,
 // but a busy machine may leave a browser no time.
 const patience = 4 * time.Minute
 
@@ -40,8 +40,9 @@ func Start(t testing.TB) *Browser {
 	if path == "" {
 		t.Fatal("there is no browser: Debian's is apt-get install chromium")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(patience))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.WSURLReadTimeout(patience))
 	// The context of a test ends before its cleanup, which would kill the
 	// browser: ended by itself it leaves no process and no files behind.
 	ctx, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
@@ -69,7 +70,7 @@ type Page struct {
 	requests []string // other than of the page's own server
 }
 
-// Look says how a page is looked at.
+// Look is a window size and a colour scheme.
 type Look struct {
 	Width, Height int64
 	Dark          bool
@@ -104,8 +105,10 @@ func (b *Browser) Open(t testing.TB, url string, look Look) *Page {
 	call(p, network.Enable, network.EnableParams{})
 	call(p, log.Enable, cdp.Empty{})
 	call(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
-	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: look.Width, Height: look.Height, DeviceScaleFactor: 1, Mobile: look.Width < 600})
+	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: look.Width, Height: look.Height, DeviceScaleFactor: 1, Mobile: look.Width < 600})
 	p.Do(chromedp.Navigate(url))
 	return p
 }

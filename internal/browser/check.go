@@ -44,7 +44,9 @@ func (p *Page) report(what string, list []string) {
 }
 
 // named are the roles that need a name.
-var named = []string{"link", "button", "radio", "checkbox", "textbox", "searchbox", "combobox", "DisclosureTriangle", "DisclosureTriangleGrouped", "image", "img", "region", "navigation", "table", "group", "heading", "columnheader", "rowheader"}
+var named = []string{"link", "button", "radio", "checkbox", "textbox", "searchbox", "combobox", "DisclosureTriangle",
+	"DisclosureTriangleGrouped", "image", "img", "region", "navigation", "table", "group", "heading", "columnheader",
+	"rowheader"}
 
 func (p *Page) nameless() (list []string) {
 	for _, n := range call(p, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{}).Nodes {
@@ -73,7 +75,13 @@ func (p *Page) unreached() []string {
 	Eval[bool](p, `(() => { window.reached = []; return true })()`)
 	for range min(stops, Eval[int](p, `tabStops().length`)) {
 		p.Do(chromedp.KeyEvent(kb.Tab))
-		Eval[bool](p, `(() => { const e = document.activeElement; window.reached.push(e); e.unseen = getComputedStyle(e).outlineStyle == "none"; return true })()`)
+		Eval[bool](p, `(() => {
+			const e = document.activeElement
+			window.reached.push(e)
+			e.unseen = getComputedStyle(e).outlineStyle == "none"
+			return true
+		})()`)
 	}
-	return Eval[[]string](p, fmt.Sprintf(`tabStops().slice(0, %d).filter(e => !window.reached.includes(e) || e.unseen).map(describe)`, stops))
+	return Eval[[]string](p, fmt.Sprintf(
+		`tabStops().slice(0, %d).filter(e => !window.reached.includes(e) || e.unseen).map(describe)`, stops))
 }

@@ -21,9 +21,9 @@ import (
 
 // Limits of requests.
 const (
-	MostRequests = 32               // concurrent, unless the rules say otherwise
+	MostRequests = 32               // concurrent, unless Rules.Concurrent is set
 	mostWaiting  = 5 * time.Second  // for a slot
-	mostTime     = 20 * time.Second // per request, unless the rules say otherwise
+	mostTime     = 20 * time.Second // per request, unless Rules.Time is set
 	MostURL      = 8 << 10          // bytes
 	mostHeader   = 16 << 10
 )
@@ -47,6 +47,15 @@ type Rules struct {
 	Admit  func(w http.ResponseWriter, r *http.Request) bool // writes the response where it refuses
 }
 
+// Error is an error that is shown to the user with an HTTP status.
+type Error struct {
+	Status  int
+	Message string
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.Message }
+
 // NewServer returns an HTTP server with time-outs and limits.
 func NewServer(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
@@ -68,6 +77,7 @@ func (a Rules) Guard(next http.Handler) http.Handler {
 	slots := make(chan struct{}, cmp.Or(a.Concurrent, MostRequests))
 	origin := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		refuse := func(status int, message string) { a.Refuse(w, r, status, message) }
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -80,23 +90,23 @@ func (a Rules) Guard(next http.Handler) http.Handler {
 		switch {
 		case !reading && a.Body == 0:
 			h.Set("Allow", "GET, HEAD")
-			a.Refuse(w, r, http.StatusMethodNotAllowed, "This server is read-only.")
+			refuse(http.StatusMethodNotAllowed, "This server is read-only.")
 			return
 		case !reading && r.Method != http.MethodPost:
 			h.Set("Allow", "GET, HEAD, POST")
-			a.Refuse(w, r, http.StatusMethodNotAllowed, "This server takes no such requests.")
+			refuse(http.StatusMethodNotAllowed, "This server takes no such requests.")
 			return
 		case reading && r.ContentLength != 0:
-			a.Refuse(w, r, http.StatusRequestEntityTooLarge, "Requests must not have a body.")
+			refuse(http.StatusRequestEntityTooLarge, "Requests must not have a body.")
 			return
 		case len(r.RequestURI) > MostURL:
-			a.Refuse(w, r, http.StatusRequestURITooLong, "The URL is too long.")
+			refuse(http.StatusRequestURITooLong, "The URL is too long.")
 			return
 		case !a.goesBy(r.Host):
-			a.Refuse(w, r, http.StatusMisdirectedRequest, "Unknown host name. To accept it, start '"+a.Command+" --host NAME'.")
+			refuse(http.StatusMisdirectedRequest, "Unknown host name. To accept it, start '"+a.Command+" --host NAME'.")
 			return
 		case origin.Check(r) != nil:
-			a.Refuse(w, r, http.StatusForbidden, "This request comes from a page of another site.")
+			refuse(http.StatusForbidden, "This request comes from a page of another site.")
 			return
 		case !a.Admit(w, r):
 			return
@@ -111,7 +121,7 @@ func (a Rules) Guard(next http.Handler) http.Handler {
 			defer func() { <-slots }()
 		case <-wait.C:
 			h.Set("Retry-After", "5")
-			a.Refuse(w, r, http.StatusServiceUnavailable, "Too many concurrent requests. Try again soon.")
+			refuse(http.StatusServiceUnavailable, "Too many concurrent requests. Try again soon.")
 			return
 		case <-ctx.Done():
 			return
@@ -132,7 +142,8 @@ func (a Rules) goesBy(host string) bool {
 	if ip, err := netip.ParseAddr(name); err == nil {
 		return a.Anyhow || ip.IsLoopback()
 	}
-	return name == "localhost" || name != "" && slices.ContainsFunc(a.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
+	known := func(host string) bool { return strings.EqualFold(host, name) }
+	return name == "localhost" || name != "" && slices.ContainsFunc(a.Hosts, known)
 }
 
 // Icon is the icon of all pages, as SVG.

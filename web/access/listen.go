@@ -28,7 +28,8 @@ func Listen(addr string, hosts []string) (*Listener, error) {
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w; name another address with --addr (port 0 is any free port)", addr, err)
+		return nil, fmt.Errorf("cannot listen on %s: %w; "+
+			"name another address with --addr (port 0 is any free port)", addr, err)
 	}
 	at := l.Addr().(*net.TCPAddr)
 	url := "http://" + net.JoinHostPort(reachedBy(host, at, hosts), fmt.Sprint(at.Port)) + "/"

@@ -29,7 +29,7 @@ import (
 	"crosstalk/web/access"
 )
 
-// Options say who is asked what.
+// Options choose the annotators and the questions.
 type Options struct {
 	Questions  []string // names; empty: all of the run
 	Sample     labels.Sample
@@ -75,8 +75,8 @@ var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(page.Templates().ParseFS(files, "templates/*.html"))
 })
 
-// check returns an error for a sample that says nothing, and for names that cannot be
-// kept or told apart.
+// check returns an error for an impossible sample, and for names that cannot be stored
+// or are not unique.
 func (o Options) check() error {
 	if err := o.Sample.Check(); err != nil {
 		return err
@@ -140,10 +140,7 @@ func New(run string, o Options) (*Server, error) {
 	mux.HandleFunc("GET /icon.svg", access.Static("image/svg+xml", access.Icon))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNothing) })
 	s.handler = access.Rules{Hosts: o.Hosts, Anyhow: len(o.Annotators) > 0, Body: mostBody,
-		Command: "crosstalk annotate", Admit: s.admit,
-		Refuse: func(w http.ResponseWriter, r *http.Request, status int, message string) {
-			s.fail(w, r, &statusError{status, message})
-		}}.Guard(mux)
+		Command: "crosstalk annotate", Admit: s.admit, Refuse: s.refuse}.Guard(mux)
 	return s, nil
 }
 
@@ -169,7 +166,8 @@ func (s *Server) open() error {
 	wanted := s.options.Questions
 	for _, name := range wanted {
 		if !slices.Contains(all, name) {
-			return fmt.Errorf("unknown question %q for a run of %s; choose one of: %s", name, instrument, strings.Join(all, ", "))
+			return fmt.Errorf("unknown question %q for a run of %s; choose one of: %s",
+				name, instrument, strings.Join(all, ", "))
 		}
 	}
 	var reasons []error // why questions cannot be asked
@@ -212,7 +210,7 @@ func (s *Server) open() error {
 	return nil
 }
 
-// add adds the sample of a sheet to what is asked.
+// add draws the sample of a sheet.
 func (s *Server) add(of *labels.Sheet) error {
 	units, err := of.Draw(s.options.Sample)
 	if err != nil {
@@ -231,7 +229,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // Token is the token of an annotator: the same whenever the run is served.
 func (s *Server) Token(annotator string) string { return s.design.Token(annotator) }
 
-// Count says what an annotator is asked: "60 questions", "rewritten instructions".
+// Count describes an annotator's work: "60 questions", "rewritten instructions".
 func (s *Server) Count() string {
 	n := 0
 	for _, sheet := range s.sheets {
@@ -247,7 +245,7 @@ func (s *Server) Count() string {
 	return strings.Join(parts, " and ")
 }
 
-// of returns the questions for an annotator, in their order.
+// of returns the questions for an annotator, in the order drawn for them.
 func (q *sheet) of(d labels.Design, annotator string, seed uint64) []labels.Asked {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -265,15 +263,7 @@ func (q *sheet) of(d labels.Design, annotator string, seed uint64) []labels.Aske
 // memory: on loopback anybody can give a new name at every request.
 const mostKnown = 1000
 
-// statusError is an error that is shown to the user.
-type statusError struct {
-	status  int
-	message string
-}
-
-func (e *statusError) Error() string { return e.message }
-
-var errNothing = &statusError{http.StatusNotFound, "Page not found."}
+var errNothing = &access.Error{Status: http.StatusNotFound, Message: "Page not found."}
 
 // frame is what every page has.
 type frame struct {
@@ -296,8 +286,7 @@ func (s *Server) kinds() int {
 	return n
 }
 
-// show writes a page. The page is buffered, so that an error does not leave half
-// a page.
+// show writes a page, all of it or, if a template fails, nothing.
 func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	var b bytes.Buffer
 	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
@@ -309,13 +298,17 @@ func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name s
 	w.Write(b.Bytes())
 }
 
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
+	s.fail(w, r, &access.Error{Status: status, Message: message})
+}
+
 // fail writes an error page. Messages do not contain the run's path, which may
 // name the model.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := http.StatusInternalServerError
-	var known *statusError
+	var known *access.Error
 	if errors.As(err, &known) {
-		status = known.status
+		status = known.Status
 	}
 	f := s.frame(r, http.StatusText(status))
 	if status == http.StatusUnauthorized {

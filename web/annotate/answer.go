@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"crosstalk/labels"
+	"crosstalk/web/access"
 )
 
 // longestComment is the maximum length of a comment in characters.
@@ -58,9 +59,9 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, q *sheet, annota
 	if err == nil {
 		err = s.save(q, given)
 	}
-	var trouble *statusError
-	if errors.As(err, &trouble) && trouble.status == http.StatusUnprocessableEntity {
-		return s.showNext(w, r, q, annotator, given, trouble.message)
+	var trouble *access.Error
+	if errors.As(err, &trouble) && trouble.Status == http.StatusUnprocessableEntity {
+		return s.showNext(w, r, q, annotator, given, trouble.Message)
 	}
 	if err != nil {
 		return err
@@ -71,11 +72,11 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, q *sheet, annota
 
 // formError is the error of a form that cannot be read.
 func formError(err error) error {
-	var known *statusError
+	var known *access.Error
 	if errors.As(err, &known) {
 		return known
 	}
-	return &statusError{http.StatusBadRequest, "The form cannot be read."}
+	return &access.Error{Status: http.StatusBadRequest, Message: "The form cannot be read."}
 }
 
 // read reads an answer from a form.
@@ -86,8 +87,8 @@ func read(r *http.Request, annotator string, now time.Time) (labels.Answer, erro
 		a.Shown = strings.Join(append(codes, a.Shown), ";")
 	}
 	if utf8.RuneCountInString(a.Comment) > longestComment {
-		return a, &statusError{http.StatusUnprocessableEntity,
-			fmt.Sprintf("The comment is longer than %d characters.", longestComment)}
+		return a, &access.Error{Status: http.StatusUnprocessableEntity,
+			Message: fmt.Sprintf("The comment is longer than %d characters.", longestComment)}
 	}
 	if shown, err := strconv.ParseInt(r.PostForm.Get("shown"), 10, 64); err == nil {
 		away, _ := strconv.ParseInt(r.PostForm.Get("away"), 10, 64) // nothing without the script
@@ -100,7 +101,7 @@ func read(r *http.Request, annotator string, now time.Time) (labels.Answer, erro
 		start, err1 := strconv.Atoi(from)
 		end, err2 := strconv.Atoi(to)
 		if err1 != nil || err2 != nil {
-			return a, &statusError{http.StatusBadRequest, "The form has been changed."}
+			return a, &access.Error{Status: http.StatusBadRequest, Message: "The form has been changed."}
 		}
 		a.Words = append(a.Words, [2]int{start, end})
 	}
@@ -115,11 +116,12 @@ const mostThought = 24 * time.Hour
 func (s *Server) save(q *sheet, given labels.Answer) error {
 	asked := q.of(s.design, given.Annotator, s.options.Sample.Seed)
 	if !slices.ContainsFunc(asked, func(a labels.Asked) bool { return a.ID == given.ID }) {
-		return &statusError{http.StatusBadRequest, "This question is not one of yours. Go on with the next one."}
+		return &access.Error{Status: http.StatusBadRequest,
+			Message: "This question is not one of yours. Go on with the next one."}
 	}
 	label, err := q.Label(given)
 	if err != nil {
-		return &statusError{http.StatusUnprocessableEntity, "Choose an answer: " + err.Error() + "."}
+		return &access.Error{Status: http.StatusUnprocessableEntity, Message: "Choose an answer: " + err.Error() + "."}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -30,7 +30,7 @@ type askPage struct {
 	Codes    []string // that have been used before
 	Comment  string
 	Shown    int64 // when, in milliseconds
-	Undo     bool  // there is an answer to take back
+	Undo     bool  // there is an answer to withdraw
 	Trouble  string
 }
 
@@ -58,7 +58,9 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, q *sheet, annotator
 
 // showNext shows the next question. trouble is what is wrong with the given
 // answer, whose marks and comment are kept.
-func (s *Server) showNext(w http.ResponseWriter, r *http.Request, q *sheet, annotator string, given labels.Answer, trouble string) error {
+func (s *Server) showNext(
+	w http.ResponseWriter, r *http.Request, q *sheet, annotator string, given labels.Answer, trouble string,
+) error {
 	st, given, codes, err := s.next(q, annotator, given)
 	if err != nil {
 		return err
@@ -105,7 +107,7 @@ func (s *Server) next(q *sheet, annotator string, given labels.Answer) (state, l
 	return st, given, s.codes(q), nil
 }
 
-// fill fills in what is asked.
+// fill sets the texts and choices of a question.
 func (p *askPage) fill(q *sheet, a labels.Asked, marked [][2]int) {
 	u, _ := q.Unit(a.ID)
 	p.ID, p.Topic, p.Text = a.ID, a.Topic, q.Question.Asks(a.Topic)

@@ -12,6 +12,7 @@ import (
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/labels"
 	"crosstalk/study"
+	"crosstalk/web/access"
 )
 
 // Instructions is the name of the review of rewritten instructions. Its answers
@@ -134,7 +135,7 @@ func (s *Server) saveInstruction(r *http.Request, at int, annotator string) (tro
 	}
 	texts, words := r.PostForm["text"], r.PostForm["wording"]
 	if len(texts) != len(in.Parts) || len(words) != len(in.Words) {
-		return "", &statusError{http.StatusBadRequest, "The form has been changed."}
+		return "", &access.Error{Status: http.StatusBadRequest, Message: "The form has been changed."}
 	}
 	for i, text := range texts {
 		in.Parts[i].Text = strings.ReplaceAll(text, "\r\n", "\n")

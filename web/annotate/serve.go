@@ -15,8 +15,8 @@ func (e *OpenError) Error() string {
 	return "--addr " + e.Addr + " lets others connect; name those who may with --annotator"
 }
 
-// Serve asks about a run at an address until ctx ends. It says on w where, with the token
-// of each annotator, and which questions are left out. The error is an *OpenError if
+// Serve asks about a run at an address until ctx ends. It prints the address to w, with
+// the token of each annotator, and which questions are left out. The error is an *OpenError if
 // others than this machine have access and there are no annotators.
 func Serve(ctx context.Context, w io.Writer, addr, run string, o Options) error {
 	at, err := access.Listen(addr, o.Hosts)

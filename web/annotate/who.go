@@ -50,7 +50,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	if s.annotator(r) == "" {
-		s.fail(w, r, &statusError{http.StatusUnauthorized, "Token missing. Open the address that you were given; it contains your token."})
+		s.fail(w, r, &access.Error{Status: http.StatusUnauthorized,
+			Message: "Token missing. Open the address that you were given; it contains your token."})
 		return false
 	}
 	return true
@@ -63,7 +64,8 @@ func (s *Server) setCookie(w http.ResponseWriter, value string) {
 	if value == "" {
 		age = -1
 	}
-	http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode})
 }
 
 // longestName is the maximum length of an annotator's name in characters.
@@ -71,13 +73,14 @@ const longestName = 80
 
 // checkName returns an error if a name of an annotator cannot be kept.
 func checkName(name string) error {
-	if name == "" || name != strings.TrimSpace(name) || utf8.RuneCountInString(name) > longestName || visible.Line(name) != name {
+	plain := name == strings.TrimSpace(name) && name == visible.Line(name)
+	if n := utf8.RuneCountInString(name); !plain || n < 1 || n > longestName {
 		return fmt.Errorf("expected a name of 1 to %d characters", longestName)
 	}
 	return nil
 }
 
-// enter takes the name of an annotator.
+// enter stores the name of an annotator.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimSpace(r.PostFormValue("name"))
 	if len(s.options.Annotators) > 0 {
@@ -85,7 +88,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := checkName(name); err != nil {
-		s.fail(w, r, &statusError{http.StatusBadRequest, "Not a name: " + err.Error() + "."})
+		s.fail(w, r, &access.Error{Status: http.StatusBadRequest, Message: "Not a name: " + err.Error() + "."})
 		return
 	}
 	s.setCookie(w, url.QueryEscape(name))

@@ -50,7 +50,8 @@ func newBuilder(places []string, stamp string) (*builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{part: part, whole: whole, stamp: stamp, condition: map[string]int{}, places: map[string]map[string][]uint16{}, values: map[string]map[string]bool{}}
+	b := &builder{part: part, whole: whole, stamp: stamp, condition: map[string]int{},
+		places: map[string]map[string][]uint16{}, values: map[string]map[string]bool{}}
 	if b.conn, err = sqlite3.Open(part); err == nil {
 		// An index that a crash left unfinished is never used: nothing needs to reach the disk.
 		err = b.conn.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768;" + schema)
@@ -201,7 +202,8 @@ func (b *builder) flush(x *Index) (err error) {
 			x.progress(func(s *State) { s.Answers += n })
 		}
 	}()
-	if err := b.run("INSERT INTO chunks VALUES (?, ?, ?, ?)", b.chunk, n, packLines(b.answer), packFacts(b.answer)); err != nil {
+	err = b.run("INSERT INTO chunks VALUES (?, ?, ?, ?)", b.chunk, n, packLines(b.answer), packFacts(b.answer))
+	if err != nil {
 		return err
 	}
 	put, _, err := b.conn.Prepare("INSERT INTO sets VALUES (?, ?, ?, ?)")
@@ -210,22 +212,16 @@ func (b *builder) flush(x *Index) (err error) {
 	}
 	defer put.Close()
 	for _, kind := range slices.Sorted(maps.Keys(b.places)) {
-		if kind != "" {
-			if ok, err := b.facets(kind); err != nil {
-				return err
-			} else if !ok {
-				continue
-			}
+		few, err := b.facets(kind)
+		if err != nil {
+			return err
 		}
-		places := b.places[kind]
-		for _, value := range slices.Sorted(maps.Keys(places)) {
-			if err := step(put, b.chunk, kind, value, pack(places[value])); err != nil {
+		if !few {
+			continue
+		}
+		for value, places := range sorted(b.places[kind]) {
+			if err := step(put, b.chunk, kind, value, pack(places)); err != nil {
 				return err
-			}
-			if kind != "" {
-				if err := b.run("INSERT INTO facets VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n", kind, value, len(places[value])); err != nil {
-					return err
-				}
 			}
 		}
 	}
@@ -235,9 +231,12 @@ func (b *builder) flush(x *Index) (err error) {
 	return nil
 }
 
-// facets reports whether a column has few enough values for a filter, and drops
-// the column when it has too many.
-func (b *builder) facets(kind string) (bool, error) {
+// facets counts the values of a column, and reports whether these are few enough for
+// a filter. It drops the column when they become too many. Words are not counted.
+func (b *builder) facets(kind string) (few bool, err error) {
+	if kind == "" {
+		return true, nil
+	}
 	known, old := b.values[kind]
 	if old && known == nil {
 		return false, nil
@@ -249,32 +248,52 @@ func (b *builder) facets(kind string) (bool, error) {
 	for value := range b.places[kind] {
 		known[value] = true
 	}
-	if len(known) <= mostValues {
-		return true, nil
+	if len(known) > mostValues {
+		b.values[kind] = nil
+		return false, b.run("DELETE FROM facets WHERE kind = ?", kind)
 	}
-	b.values[kind] = nil
-	return false, b.run("DELETE FROM facets WHERE kind = ?", kind)
+	const count = "INSERT INTO facets VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n"
+	for value, places := range sorted(b.places[kind]) {
+		if err := b.run(count, kind, value, len(places)); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// sorted yields a map in the order of its keys.
+func sorted[V any](m map[string]V) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if !yield(k, m[k]) {
+				return
+			}
+		}
+	}
 }
 
 // finish makes the index a single file and moves it to its place.
 func (x *Index) finish(b *builder, book Book) error {
 	pages, err := book.Pages()
-	if err == nil {
-		var conditions []byte
-		if conditions, err = json.Marshal(b.conditions); err == nil {
-			err = b.run("INSERT INTO meta VALUES ('conditions', ?)", conditions)
-		}
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = errors.Join(b.run("INSERT INTO meta VALUES ('pages', ?)", pages), b.run("INSERT INTO meta VALUES ('stamp', ?)", []byte(b.stamp)))
+	conditions, err := json.Marshal(b.conditions)
+	if err != nil {
+		return err
+	}
+	for name, value := range map[string][]byte{"conditions": conditions, "pages": pages, "stamp": []byte(b.stamp)} {
+		if err := b.run("INSERT INTO meta VALUES (?, ?)", name, value); err != nil {
+			return err
+		}
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	err = errors.Join(err, x.drain())
-	if err == nil {
-		err = b.conn.Exec("PRAGMA journal_mode = DELETE") // a single file, which readers do not need to write
+	if err := x.drain(); err != nil {
+		return err
 	}
-	if err = errors.Join(err, b.conn.Close()); err != nil {
+	// A single file, which readers do not need to write.
+	if err := errors.Join(b.conn.Exec("PRAGMA journal_mode = DELETE"), b.conn.Close()); err != nil {
 		return err
 	}
 	if removeBeside(b.whole) == nil && os.Rename(b.part, b.whole) == nil { // else it serves where it is

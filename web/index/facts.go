@@ -144,8 +144,8 @@ func packFacts(answers []answer) []byte {
 }
 
 func unpackFact(b []byte) Fact {
-	return Fact{binary.LittleEndian.Uint64(b), Verdict(b[8]), binary.LittleEndian.Uint32(b[9:]), math.Float32frombits(binary.LittleEndian.Uint32(b[13:])),
-		binary.LittleEndian.Uint16(b[17:])}
+	le := binary.LittleEndian
+	return Fact{le.Uint64(b), Verdict(b[8]), le.Uint32(b[9:]), math.Float32frombits(le.Uint32(b[13:])), le.Uint16(b[17:])}
 }
 
 // Facts returns the facts of the answers that have these values of columns, by

@@ -14,7 +14,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// layout is raised when the tables or what is in them change.
+// layout is raised when the tables or their contents change.
 const layout = 3
 
 const schema = `
@@ -139,7 +139,7 @@ func remove(path string) {
 // beside are the endings of files that SQLite opens beside a database.
 var beside = []string{"-wal", "-shm", "-journal"}
 
-// removeBeside removes what SQLite has beside a database, or would take for that.
+// removeBeside removes SQLite's files beside a database, and files with their names.
 func removeBeside(path string) (err error) {
 	for _, end := range beside {
 		if failed := os.Remove(path + end); !errors.Is(failed, fs.ErrNotExist) {

@@ -68,10 +68,10 @@ type State struct {
 
 // Open returns the index of the observations in a run's directory. If there is
 // none that is up to date it begins to build one, in the run's directory or else
-// in the directory cache; what is built can be used meanwhile. The error is
+// in the directory cache; the finished part can be used meanwhile. The error is
 // fs.ErrNotExist if nothing was observed yet. Building ends with an error if the
 // observations are not those that the run recorded. book is called with every
-// observation while building, and at the end for what is to be kept with the
+// observation while building, and at the end for the data to store with the
 // index.
 func Open(dir, cache string, book Book) (*Index, error) {
 	stamp := stampOf(dir)
@@ -83,7 +83,8 @@ func Open(dir, cache string, book Book) (*Index, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	x := &Index{dir: dir, stamp: stamp, observations: f, check: check, size: info.Size(), built: make(chan struct{}), conns: make(chan *sqlite3.Conn, 4), stop: func() {}}
+	x := &Index{dir: dir, stamp: stamp, observations: f, check: check, size: info.Size(), built: make(chan struct{}),
+		conns: make(chan *sqlite3.Conn, 4), stop: func() {}}
 	sealed := seal(cache, x.stamp)
 	places := []string{filepath.Join(dir, "browse.db"), filepath.Join(cache, cacheName(dir))}
 	for _, path := range places {
@@ -110,7 +111,7 @@ type Book interface {
 	Pages() ([]byte, error)
 }
 
-// Fresh reports whether what was observed is still what is in the index.
+// Fresh reports whether the observations are unchanged since they were indexed.
 func (x *Index) Fresh() bool { return stampOf(x.dir) == x.stamp }
 
 // stampOf tells the state of a run's observations and figures from others.

@@ -20,7 +20,7 @@ const (
 // Orders are all orders.
 var Orders = []Order{ByNumber, Longest, Shortest, Doubtful}
 
-// compare says which of two answers comes first, as slices.SortFunc needs it.
+// compare orders two answers, for slices.SortFunc.
 func (o Order) compare(a, b Numbered) int {
 	switch o {
 	case Longest:

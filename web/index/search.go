@@ -14,7 +14,7 @@ import (
 
 // Query selects answers.
 type Query struct {
-	Where  map[string]string // values of columns, all of which hold
+	Where  map[string]string // values of columns; answers have all of them
 	Text   string            // words that begin words of the answer; "exact phrases" in quotation marks
 	After  int               // numbers larger than that, the least first
 	Before int               // if not 0: numbers less than that, the largest of them, in ascending order
@@ -121,7 +121,8 @@ func (s *search) size(chunk int) int { return min(s.answers-chunk*chunkSize, chu
 // page finds the page, backwards from Before or forwards from After, and counts.
 func (s *search) page() (p Page, err error) {
 	back := s.query.Before > 0
-	chunk, step, edge := min(s.query.After, 1<<40)/chunkSize, 1, s.query.After // After is the index of the number that follows it
+	// After is the index of the number that follows it.
+	chunk, step, edge := min(s.query.After, 1<<40)/chunkSize, 1, s.query.After
 	if back {
 		chunk, step, edge = (min(s.query.Before-1, s.answers)-1)/chunkSize, -1, s.query.Before-1
 	}
@@ -206,26 +207,26 @@ func (s *search) find(chunk int) (*set, error) {
 		}
 		found.and(&only)
 	}
-	for column, value := range s.query.Where {
+	narrow := func(stmt *sqlite3.Stmt, a, b string) error {
 		var with set
-		if err := with.fill(s.get, chunk, column, value); err != nil {
+		err := with.fill(stmt, chunk, a, b)
+		found.and(&with)
+		return err
+	}
+	for column, value := range s.query.Where {
+		if err := narrow(s.get, column, value); err != nil {
 			return nil, err
 		}
-		found.and(&with)
 	}
 	for _, t := range s.terms {
-		for i, word := range t.words {
-			var with set
-			var err error
-			if i == len(t.words)-1 {
-				err = with.fill(s.from, chunk, word, word+"\U0010ffff")
-			} else {
-				err = with.fill(s.get, chunk, "", word)
-			}
-			if err != nil {
+		last := len(t.words) - 1
+		for _, word := range t.words[:last] {
+			if err := narrow(s.get, "", word); err != nil {
 				return nil, err
 			}
-			found.and(&with)
+		}
+		if err := narrow(s.from, t.words[last], t.words[last]+"\U0010ffff"); err != nil {
+			return nil, err
 		}
 	}
 	return found, nil

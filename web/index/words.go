@@ -13,7 +13,8 @@ const longestWord = 32
 const longestText = 1 << 20
 
 // unspaced are scripts without spaces between words: each letter counts as a word.
-var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
+	unicode.Khmer, unicode.Myanmar}
 
 // words calls use with each word of a text, in lower case: letters with their
 // marks, and digits.
