@@ -92,25 +92,25 @@ func TestUnits(t *testing.T) {
 			t.Fatalf("%+v", u)
 		}
 		least := min(math.Abs(u.Judged[0].Difference), math.Abs(u.Judged[1].Difference))
-		if u.Doubt != least || u.column(DoubtfulColumn) != yesNo(least <= 0.03) || u.column(FindingColumn) != u.Judged[0].Finding ||
-			u.column(DisputedColumn) != yesNo(u.Judged[0].Finding != u.Judged[1].Finding) || u.column("model") != u.Condition["model"] || u.column("category") != u.Columns["category"] {
+		if u.Doubt != least || u.column(doubtfulColumn) != word(least <= 0.03) || u.column(findingColumn) != u.Judged[0].Finding ||
+			u.column(disputedColumn) != word(u.Judged[0].Finding != u.Judged[1].Finding) || u.column("model") != u.Condition["model"] || u.column("category") != u.Columns["category"] {
 			t.Errorf("%+v", u)
 		}
-		if u.column(DoubtfulColumn) == "yes" {
+		if u.column(doubtfulColumn) == "yes" {
 			doubtful++
 		}
-		if u.column(DisputedColumn) == "yes" {
+		if u.column(disputedColumn) == "yes" {
 			disputed++
 		}
 	}
 	if disputed == 0 || disputed == 40 || doubtful == 0 || doubtful == 40 {
 		t.Errorf("%d disputed, %d doubtful", disputed, doubtful)
 	}
-	if err := s.CheckBy([]string{DisputedColumn, DoubtfulColumn, FindingColumn, "model", "category"}); err != nil {
+	if err := s.check("by", []string{disputedColumn, doubtfulColumn, findingColumn, "model", "category"}); err != nil {
 		t.Error(err)
 	}
 	for doubt, want := range map[float64]string{0.03: "yes", 0.0301: "no"} {
-		if got := (Unit{Doubt: doubt, near: 0.03, Judged: []Judged{{}}}).Column(DoubtfulColumn); got != want {
+		if got := (&Unit{Doubt: doubt, near: 0.03, Judged: []Judged{{}}}).column(doubtfulColumn); got != want {
 			t.Errorf("doubtful at %v: %s", doubt, got)
 		}
 	}
@@ -119,11 +119,11 @@ func TestUnits(t *testing.T) {
 		t.Error(err)
 	}
 	lone := newRun(t, pairs(t)[:4], false)
-	if err := open(t, lone).CheckBy([]string{DisputedColumn}); err == nil || err.Error() != "by disputed: needs a run with several similarities" {
+	if err := open(t, lone).check("by", []string{disputedColumn}); err == nil || err.Error() != "by disputed: needs a run with several similarities" {
 		t.Error(err)
 	}
 	old := madeRun(t, `"confusion"},"scoring":[{"rules":{}}]`, []crosstalk.Observation{{Measure: "lpr", Item: "a", Value: 1, Condition: map[string]string{"model": "m"}, Labels: map[string]string{"language": "de"}}})
-	if err := openAs(t, old, Language).CheckBy([]string{DoubtfulColumn}); err == nil || err.Error() != "by doubtful: this run does not say how sure the instrument was; score it again" {
+	if err := openAs(t, old, answerLanguage).check("by", []string{doubtfulColumn}); err == nil || err.Error() != "by doubtful: this run does not say how sure the instrument was; score it again" {
 		t.Error(err)
 	}
 }
@@ -144,7 +144,7 @@ func people(s *Sheet, units []Unit) (labels []Label) {
 		}
 	}
 	other := s.says(units[0], "ann", Test)
-	other.Question = Language
+	other.Question = answerLanguage
 	lost := s.says(units[0], "ann", Test)
 	lost.Item = "nowhere"
 	return append(labels, other, lost)
@@ -159,7 +159,7 @@ func TestWholeAgreement(t *testing.T) {
 		d := plan(t, dir, sample)
 		var units []Unit
 		for i, u := range s.Units {
-			if len(d.By()) == 0 || i%3 == 0 || u.Judged[0].Finding != "leaked" {
+			if len(d.strata()) == 0 || i%3 == 0 || u.Judged[0].Finding != "leaked" {
 				units = append(units, u)
 			}
 		}
@@ -169,26 +169,31 @@ func TestWholeAgreement(t *testing.T) {
 	show := func(name string, d Design, labels []Label, o Options) {
 		t.Helper()
 		o.Draws = 200
-		a, err := s.Compare(d, labels, o)
+		a, err := s.compare(d, labels, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&b, "== %s: %d of %d, %d unmatched, weighted %q ==\n", name, a.Questions, a.Units, a.Unmatched, a.Weighted)
-		for _, format := range []string{"table", "csv"} {
-			if format == "csv" && name != "few" {
-				continue
+		for _, f := range a.Figures {
+			value := "-"
+			if f.Value.Defined() {
+				value = fmt.Sprintf("%.4f", f.Value)
 			}
-			if err := a.Write(&b, format); err != nil {
-				t.Fatal(err)
-			}
+			fmt.Fprintf(&b, "%s of %s %v: %s, %s, n %d\n", f.Measure, f.Of, f.By, value, bounds(f.Interval), f.N)
+		}
+		for _, c := range a.Cells {
+			fmt.Fprintf(&b, "%s %v: people say %s, found %s: %d\n", c.Judge, c.By, c.People, c.Found, c.N)
+		}
+		for _, c := range a.Curves {
+			fmt.Fprintf(&b, "%s %v, n %d: %v\n", c.Judge, c.By, c.N, c.Points)
 		}
 		for _, d := range a.Disagreements {
-			fmt.Fprintf(&b, "%s %s %v people %q found %s, %.3f apart, %q\n", d.Judge, d.Item, d.Condition, d.People, d.Found, d.Gap, d.Texts)
+			fmt.Fprintf(&b, "%s %s %v people %q found %s, %.3f apart, %q %s\n", d.Judge, d.Item, d.Condition, d.People, d.Found, d.Gap, d.Texts, d.Link)
 		}
 	}
 	correct := func(name string, d Design, labels []Label, by ...string) {
 		t.Helper()
-		figures, err := s.Correct(d, labels, by, []crosstalk.Estimate{{Measure: "leak_rate", By: map[string]string{"model": "m1"}, Signature: "leak_rate|suite:s|v1"}})
+		figures, err := s.correct(d, labels, by, []crosstalk.Estimate{{Measure: "leak_rate", By: map[string]string{"model": "m1"}, Signature: "leak_rate|suite:s|v1"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +205,7 @@ func TestWholeAgreement(t *testing.T) {
 	whole, all := drawn(Sample{Seed: 1})
 	labels := people(s, all)
 	show("all", whole, labels, Options{Slack: 0.1, Worst: 3, By: []string{"category"}})
-	show("short", whole, labels, Options{Short: true, Worst: 2, Link: func(item string) string { return "/items/" + item }})
+	show("with links", whole, labels, Options{Worst: 2, Link: func(item string) string { return "/items/" + item }})
 	show("one person", whole, slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return l.Annotator != "bob" }), Options{})
 	show("few", whole, labels[:8], Options{By: []string{"model"}})
 	show("nothing", whole, nil, Options{})
@@ -238,14 +243,14 @@ func TestCorrectByCondition(t *testing.T) {
 	labels := people(s, s.Units)
 	var counts []int
 	for _, by := range [][]string{nil, {"model"}, {"category"}} {
-		figures, err := s.Correct(Design{}, labels, by, nil)
+		figures, err := s.correct(Design{}, labels, by, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		counts = append(counts, len(figures))
 		for _, e := range figures {
 			if e.By["model"] == "" || e.By["model"] == crosstalk.All || e.By["similarity"] == "" || e.Better != crosstalk.Lower ||
-				!strings.Contains(e.Signature, "|mean:answers") || strings.Contains(e.Signature, "|labels:") != (e.By[FigureColumn] == LabelsAlone) {
+				!strings.Contains(e.Signature, "|mean:answers") || strings.Contains(e.Signature, "|labels:") != (e.By[figureColumn] == labelsAlone) {
 				t.Errorf("%+v", e)
 			}
 		}
@@ -264,12 +269,12 @@ func TestDoubtOfLines(t *testing.T) {
 	dir := madeRun(t, `"confusion"},"scoring":[{"rules":{"MinWords":5,"Threshold":0.3}}]`, []crosstalk.Observation{o})
 	var got []string
 	for _, u := range openAs(t, dir, Lines).Units {
-		got = append(got, fmt.Sprintf("%d %v %s %.2f %s", u.Line, u.Judged[0].Value, u.Judged[0].Finding, u.Doubt, u.column(DoubtfulColumn)))
+		got = append(got, fmt.Sprintf("%d %v %s %.2f %s", u.Line, u.Judged[0].Value, u.Judged[0].Finding, u.Doubt, u.column(doubtfulColumn)))
 	}
 	if want := []string{"1 1  +Inf no", "2 1  0.05 yes", "3 0 en 0.45 no", "4 0 unknown 0.20 no"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if u := openAs(t, dir, Language).Units[0]; u.Doubt != 0.05 || u.column(DoubtfulColumn) != "yes" || u.Topic != "de" {
+	if u := openAs(t, dir, answerLanguage).Units[0]; u.Doubt != 0.05 || u.column(doubtfulColumn) != "yes" || u.Topic != "de" {
 		t.Errorf("%+v", u)
 	}
 }
@@ -304,22 +309,22 @@ func TestReadingsAndCodes(t *testing.T) {
 	s := openAs(t, madeRun(t, `"consistency"},"scoring":[{"rules":{}}]`, observations), Reading)
 	var got []string
 	for _, u := range s.Units {
-		got = append(got, fmt.Sprintf("%s %s %q %v", u.Item, u.column(FindingColumn), u.Choices, u.Doubt))
+		got = append(got, fmt.Sprintf("%s %s %q %v", u.Item, u.column(findingColumn), u.Choices, u.Doubt))
 	}
 	want := []string{`1 positive ["negative" "neutral" "positive" "none" "cannot tell"] 1`, `3 none ["negative" "neutral" "positive" "none" "cannot tell"] 0`, `4 sports ["sports" "none" "cannot tell"] 0`}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := s.Question.Labels(); !slices.Equal(got, []string{"negative", "neutral", "positive", "sports", "none", "cannot tell"}) {
+	if got := s.Question.labels(); !slices.Equal(got, []string{"negative", "neutral", "positive", "sports", "none", "cannot tell"}) {
 		t.Errorf("%q", got)
 	}
 	// The majority overrides; who cannot tell, or does not agree, does not.
 	labels := []Label{s.says(s.Units[0], "ann", "negative"), s.says(s.Units[0], "bob", "negative"), s.says(s.Units[0], "cy", "positive"),
-		s.says(s.Units[1], "ann", NoClass), s.says(s.Units[2], "ann", "sports"), s.says(s.Units[2], "bob", NoClass)}
-	if got := s.Overrides(labels); len(got) != 2 {
+		s.says(s.Units[1], "ann", noClass), s.says(s.Units[2], "ann", "sports"), s.says(s.Units[2], "bob", noClass)}
+	if got := s.overrides(labels); len(got) != 2 {
 		t.Errorf("%+v", got)
 	}
-	a, err := s.Compare(Design{}, labels, Options{})
+	a, err := s.compare(Design{}, labels, Options{})
 	if err != nil || a.Questions != 3 {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -363,7 +368,7 @@ func TestNoted(t *testing.T) {
 func TestLengths(t *testing.T) {
 	var got []string
 	for _, n := range []int{1, 20, 21, 50, 51, 100, 101, 200, 201} {
-		got = append(got, (Unit{Line: 1, Texts: [2]string{strings.Repeat("ü", n)}, Judged: []Judged{{}}}).Column(LengthColumn))
+		got = append(got, (&Unit{Line: 1, Texts: [2]string{strings.Repeat("ü", n)}, Judged: []Judged{{}}}).column(lengthColumn))
 	}
 	want := []string{"1 to 20", "1 to 20", "21 to 50", "21 to 50", "51 to 100", "51 to 100", "101 to 200", "101 to 200", "201 or more"}
 	if !slices.Equal(got, want) {
@@ -374,4 +379,11 @@ func TestLengths(t *testing.T) {
 	if !slices.Equal(list, []string{"a", "b", "1 to 20", "51 to 100", "51 to 9", "201 or more"}) {
 		t.Errorf("%q", list)
 	}
+}
+
+func word(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "no"
 }
