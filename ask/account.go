@@ -11,27 +11,22 @@ import (
 // Need is the most that an item of a suite asks for, which a budget sets aside
 // for it. The zero value needs nothing.
 type Need struct {
-	Asks   int
-	Tokens int
-	Cost   float64
+	Asks int
+	Cost float64
 }
 
 // Add adds what a request to a model may use at most.
 func (n *Need) Add(prices Prices, model string, req crosstalk.Request) {
-	worst := Worst(req)
-	n.plus(Need{1, worst.Prompt + worst.Completion, prices.Cost(model, worst)}, 1)
+	n.plus(Need{1, prices.Cost(model, Worst(req))}, 1)
 }
 
 func (n *Need) plus(o Need, sign int) {
 	n.Asks += sign * o.Asks
-	n.Tokens += sign * o.Tokens
 	n.Cost += float64(sign) * o.Cost
 }
 
 // within reports whether n is at most o in all that is counted.
-func (n Need) within(o Need) bool {
-	return n.Asks <= o.Asks && n.Tokens <= o.Tokens && n.Cost <= o.Cost
-}
+func (n Need) within(o Need) bool { return n.Asks <= o.Asks && n.Cost <= o.Cost }
 
 // account tracks what was spent and reserved, so that the budget holds even if
 // every ask uses its maximum.
@@ -276,7 +271,7 @@ func (a *account) spend(prices Prices, model string, req crosstalk.Request, answ
 	if used == (crosstalk.Usage{}) && answer.Status != crosstalk.Failed {
 		used = Worst(req)
 	}
-	a.spent.plus(Need{1, used.Prompt + used.Completion, prices.Cost(model, used)}, 1)
+	a.spent.plus(Need{1, prices.Cost(model, used)}, 1)
 }
 
 // collected adds what an answer from a batch cost.
@@ -305,9 +300,6 @@ func (a *account) over(want Need, who string) string {
 			who, want.Asks, a.Asks)
 	case a.Asks > 0 && next.Asks > a.Asks:
 		return fmt.Sprintf("stopped after %d asks (--budget-asks %d)", a.spent.Asks+a.reserved.Asks, a.Asks)
-	case a.Tokens > 0 && next.Tokens > a.Tokens:
-		return fmt.Sprintf("stopped after %d tokens: %s could use up to %d more (--budget-tokens %d)", a.spent.Tokens, who,
-			want.Tokens, a.Tokens)
 	case a.Budget.Cost > 0 && next.Cost > a.Budget.Cost:
 		return fmt.Sprintf("stopped at a cost of %.4f: %s could cost up to %.4f more (--budget-cost %g)", a.spent.Cost, who,
 			want.Cost, a.Budget.Cost)

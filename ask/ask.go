@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -31,11 +30,9 @@ type Journal interface {
 type Options struct {
 	Concurrency int           // asks in flight per endpoint, at most; found by trying below that. Default 64
 	RPM         int           // asks per minute and endpoint, evenly spread. Default: no limit
-	TPM         int           // tokens per minute and endpoint, estimated before asking. Default: no limit
 	Retries     int           // further attempts after a passing fault of the ask itself; negative: none. Default 8
 	Timeout     time.Duration // of one attempt. Default 2 minutes
 	Patience    time.Duration // with an endpoint that answers nothing any more, or asks to wait. Default 10 minutes
-	FailAfter   int           // stop when this many asks have failed. Default: never
 	StopEmpty   int           // stop asking a model whose first N answers are all empty; negative: never. Default 8
 	Budget      Budget
 	Backoff     time.Duration // first wait before a retry, doubled each time. Default 500 ms
@@ -58,8 +55,7 @@ func (o Options) Check() error {
 	for _, l := range []struct {
 		option string
 		n      int
-	}{{"concurrency", o.Concurrency}, {"rpm", o.RPM}, {"tpm", o.TPM}, {"fail-after", o.FailAfter},
-		{"budget-asks", o.Budget.Asks}, {"budget-tokens", o.Budget.Tokens}} {
+	}{{"concurrency", o.Concurrency}, {"rpm", o.RPM}, {"budget-asks", o.Budget.Asks}} {
 		if l.n < 0 {
 			return crosstalk.BadOption(l.option, " is %d; expected a number above 0", l.n)
 		}
@@ -375,18 +371,13 @@ func (a *asker) ask(ctx context.Context, key crosstalk.Key, s *shape,
 		return answer, true, a.end(err)
 	}
 	answer = withoutBody(req, answer)
-	failed := a.count(key, req, answer, fromModel)
+	a.count(key, req, answer, fromModel)
 	if answer.Status != crosstalk.Failed {
 		a.about.knows(req)
 		if err := s.works(answer, false); err != nil {
 			s.halt(err)
 			return answer, true, a.gaveUp(err)
 		}
-	} else if limit := a.options.FailAfter; limit > 0 && failed >= limit {
-		// Each that fails from here on says so before it gives its place away:
-		// no more than were in flight can fail after the limit.
-		a.end(&LimitError{fmt.Sprintf("stopped after %d failed asks (--fail-after %d); the last: %s", failed, limit,
-			answer.Reason)})
 	}
 	return answer, true, nil
 }

@@ -24,7 +24,7 @@ func (a *asker) attempt(ctx context.Context, s *shape, req crosstalk.Request,
 	t := &trial{suspect: failedBefore}
 	defer e.breaker.drop(t)
 	for n := 1; ; n++ {
-		if err := e.admit(ctx, s.stop, t, estimateTokens(req)); err != nil {
+		if err := e.admit(ctx, s.stop, t); err != nil {
 			return answer, nil, err
 		}
 		started := time.Now()
@@ -74,12 +74,12 @@ func (a *asker) attempt(ctx context.Context, s *shape, req crosstalk.Request,
 
 // admit waits until an attempt may begin: for the circuit to be closed, for a
 // place among those in flight, and for its time.
-func (e *endpoint) admit(ctx, stop context.Context, t *trial, tokens int) error {
+func (e *endpoint) admit(ctx, stop context.Context, t *trial) error {
 	for {
 		if err := e.breaker.enter(ctx, stop, t); err != nil {
 			return err
 		}
-		if err := e.limit.acquire(ctx, stop, tokens); err != nil {
+		if err := e.limit.acquire(ctx, stop); err != nil {
 			e.breaker.leave(t)
 			return err
 		}

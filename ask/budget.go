@@ -6,13 +6,12 @@ import "crosstalk"
 // no bound. Asks that the journal answers cost nothing.
 type Budget struct {
 	Asks   int
-	Tokens int
 	Cost   float64 // in the currency of Prices
 	Prices Prices
 }
 
 // Limits reports whether the budget has a bound.
-func (b Budget) Limits() bool { return b.Asks > 0 || b.Tokens > 0 || b.Cost > 0 }
+func (b Budget) Limits() bool { return b.Asks > 0 || b.Cost > 0 }
 
 // Prices are per million tokens, by model name.
 type Prices map[string]Price
@@ -78,9 +77,4 @@ func textTokens(s string) int {
 		}
 	}
 	return len(s) - ascii + ascii/3 + 1
-}
-
-func estimateTokens(req crosstalk.Request) int {
-	u := Worst(req)
-	return u.Prompt + u.Completion
 }

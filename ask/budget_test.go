@@ -27,17 +27,16 @@ func TestBudget(t *testing.T) {
 	}{
 		{ask.Budget{Asks: 100}, "stopped after 100 asks (--budget-asks 100)"},
 		{ask.Budget{Asks: 1}, "stopped after 1 asks"},
-		{ask.Budget{Tokens: 1000}, "(--budget-tokens 1000)"},
-		{ask.Budget{Tokens: 11}, "stopped after 0 tokens: one more ask could use up to 12 more (--budget-tokens 11)"},
+		{ask.Budget{Cost: most - 1, Prices: prices}, fmt.Sprintf("stopped at a cost of 0.0000: one more ask could cost up to %.4f more (--budget-cost %g)", most, most-1)},
 		{ask.Budget{Cost: 1500, Prices: prices}, "--budget-cost 1500"},
-		{ask.Budget{Asks: 70, Tokens: 900, Cost: 5000, Prices: prices}, ""},
+		{ask.Budget{Asks: 70, Cost: 5000, Prices: prices}, ""},
 	} {
 		for _, reported := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%+v, %v", c.budget, reported), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					var mu sync.Mutex
 					random := rand.New(rand.NewPCG(1, 2))
-					asks, tokens, cost := 0, 0, 0.0
+					asks, cost := 0, 0.0
 					m := &model{answer: func(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 						mu.Lock()
 						used := crosstalk.Usage{Prompt: 1 + random.IntN(worst.Prompt), Completion: random.IntN(worst.Completion + 1)}
@@ -54,7 +53,6 @@ func TestBudget(t *testing.T) {
 						mu.Lock()
 						defer mu.Unlock()
 						asks++
-						tokens += used.Prompt + used.Completion
 						cost += prices.Cost("m", used)
 						answer := text("yes")
 						if reported {
@@ -75,12 +73,12 @@ func TestBudget(t *testing.T) {
 						}
 					}
 					b := c.budget
-					if b.Asks > 0 && asks > b.Asks || b.Tokens > 0 && tokens > b.Tokens || b.Cost > 0 && cost > b.Cost {
-						t.Errorf("spent %d asks, %d tokens, %g", asks, tokens, cost)
+					if b.Asks > 0 && asks > b.Asks || b.Cost > 0 && cost > b.Cost {
+						t.Errorf("spent %d asks, %g", asks, cost)
 					}
-					full := b.Asks > 0 && asks == b.Asks || b.Tokens > 0 && tokens > b.Tokens-worst.Prompt-worst.Completion || b.Cost > 0 && cost > b.Cost-most
+					full := b.Asks > 0 && asks == b.Asks || b.Cost > 0 && cost > b.Cost-most
 					if !full || answered != asks || s.Stats().Done != asks {
-						t.Errorf("%d asks were answered, %d sent an answer, %d tokens, %g; %+v", answered, asks, tokens, cost, s.Stats())
+						t.Errorf("%d asks were answered, %d sent an answer, %g; %+v", answered, asks, cost, s.Stats())
 					}
 					if !errors.As(s.Reason(), new(*ask.LimitError)) {
 						t.Errorf("reason %v", s.Reason())

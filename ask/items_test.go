@@ -83,14 +83,14 @@ func suiteOf(n int) (items []item) {
 func TestBudgetTakesItemsInOrder(t *testing.T) {
 	prices := ask.Prices{"m": {Input: 1e6, Output: 2e6}}
 	items := suiteOf(300)
-	for _, budget := range []ask.Budget{{Asks: 1}, {Asks: 100}, {Asks: 103}, {Tokens: 1000}, {Tokens: 5000}, {Cost: 3000, Prices: prices}, {Asks: 200, Tokens: 4000}, {Asks: 5000}} {
+	for _, budget := range []ask.Budget{{Asks: 1}, {Asks: 100}, {Asks: 103}, {Cost: 1000, Prices: prices}, {Cost: 3000, Prices: prices}, {Cost: 9000, Prices: prices}, {Asks: 200, Cost: 4000, Prices: prices}, {Asks: 5000}} {
 		t.Run(fmt.Sprintf("%+v", budget), func(t *testing.T) {
 			var first []bool
 			for round := range uint64(4) {
 				synctest.Test(t, func(t *testing.T) {
 					var mu sync.Mutex
 					random := rand.New(rand.NewPCG(round, 2))
-					sent, tokens := map[int]int{}, 0
+					sent, cost := map[int]int{}, 0.0
 					m := &model{answer: func(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 						mu.Lock()
 						delay := time.Duration(random.IntN(3000)) * time.Millisecond
@@ -105,7 +105,7 @@ func TestBudgetTakesItemsInOrder(t *testing.T) {
 						mu.Lock()
 						defer mu.Unlock()
 						sent[req.Sample]++
-						tokens += answer.Usage.Prompt + answer.Usage.Completion
+						cost += prices.Cost("m", answer.Usage)
 						return answer, nil
 					}}
 					s := ask.NewSession(&ask.Memory{}, ask.Options{Concurrency: 64, Budget: budget, Retries: 50})
@@ -128,8 +128,8 @@ func TestBudgetTakesItemsInOrder(t *testing.T) {
 					if len(sent) != len(done) {
 						t.Errorf("%d asks were sent, of which %d belong to whole items", len(sent), len(done))
 					}
-					if budget.Asks > 0 && len(sent) > budget.Asks || budget.Tokens > 0 && tokens > budget.Tokens {
-						t.Errorf("%d asks, %d tokens", len(sent), tokens)
+					if budget.Asks > 0 && len(sent) > budget.Asks || budget.Cost > 0 && cost > budget.Cost {
+						t.Errorf("%d asks, %g", len(sent), cost)
 					}
 					if round == 0 {
 						first = whole
@@ -219,7 +219,7 @@ func TestItemsDoNotDeadlock(t *testing.T) {
 	}{
 		"too small":         {1, ask.Budget{Asks: 20}, nil},
 		"none":              {0, ask.Budget{Asks: 20}, nil},
-		"small and tokens":  {1, ask.Budget{Tokens: 300}, nil},
+		"small and costs":   {1, ask.Budget{Cost: 300, Prices: ask.Prices{"m": {Input: 1e6, Output: 1e6}}}, nil},
 		"too large":         {9, ask.Budget{Asks: 20}, nil},
 		"stop":              {2, ask.Budget{Asks: 20}, func(s *ask.Session, _ func()) { s.Stop() }},
 		"cancel":            {2, ask.Budget{Asks: 20}, func(_ *ask.Session, cancel func()) { cancel() }},
@@ -248,7 +248,7 @@ func TestItemsDoNotDeadlock(t *testing.T) {
 				for i := range answered {
 					var need ask.Need
 					for k := range c.need {
-						need.Add(nil, "m", request(2*i+k))
+						need.Add(c.budget.Prices, "m", request(2*i+k))
 					}
 					ctx, end := s.Item(ctx, need)
 					group.Go(func() {

@@ -16,7 +16,7 @@ import (
 // overloaded, is halved whenever it says so, and grows by one a round trip
 // after that (additive increase, multiplicative decrease: Chiu and Jain 1989).
 type limiter struct {
-	requests, tokens *rate.Limiter // nil: no limit
+	requests *rate.Limiter // nil: no limit
 
 	mu       sync.Mutex
 	limit    float64
@@ -34,18 +34,12 @@ func newLimiter(o Options) *limiter {
 	if o.RPM > 0 {
 		l.requests = rate.NewLimiter(rate.Limit(o.RPM)/60, 1)
 	}
-	if o.TPM > 0 {
-		// The burst lets one ask be large; it starts used up, or the first
-		// minute would take two minutes' tokens.
-		l.tokens = rate.NewLimiter(rate.Limit(o.TPM)/60, o.TPM)
-		l.tokens.AllowN(time.Now(), o.TPM)
-	}
 	return l
 }
 
 // acquire waits for a slot, which leave releases. It fails when ctx or stop ends
 // first.
-func (l *limiter) acquire(ctx, stop context.Context, tokens int) error {
+func (l *limiter) acquire(ctx, stop context.Context) error {
 	if err := stop.Err(); err != nil {
 		return context.Cause(stop)
 	}
@@ -54,7 +48,7 @@ func (l *limiter) acquire(ctx, stop context.Context, tokens int) error {
 	}
 	either, cancel := merge(ctx, stop)
 	defer cancel()
-	err := l.rates(either, tokens)
+	err := l.rates(either)
 	if err != nil {
 		l.leave()
 		if stop.Err() != nil {
@@ -75,7 +69,7 @@ func (l *limiter) place(ctx, stop context.Context) error {
 }
 
 // rates waits for what the server or the user said about time.
-func (l *limiter) rates(ctx context.Context, tokens int) error {
+func (l *limiter) rates(ctx context.Context) error {
 	for {
 		l.mu.Lock()
 		wait := time.Until(l.resume)
@@ -89,15 +83,10 @@ func (l *limiter) rates(ctx context.Context, tokens int) error {
 			return context.Cause(ctx)
 		}
 	}
-	if l.requests != nil {
-		if err := l.requests.Wait(ctx); err != nil {
-			return err
-		}
+	if l.requests == nil {
+		return nil
 	}
-	if l.tokens != nil {
-		return l.tokens.WaitN(ctx, min(tokens, l.tokens.Burst()))
-	}
-	return nil
+	return l.requests.Wait(ctx)
 }
 
 // learn learns from how an attempt ended.

@@ -117,28 +117,3 @@ func TestRPM(t *testing.T) {
 		}
 	})
 }
-
-// The tokens that asks may use, per minute.
-func TestTPM(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l, overloads := newLog(), 0
-		s := ask.NewSession(&ask.Memory{}, ask.Options{TPM: 1200})
-		each := ask.Worst(request(0))
-		perMinute := 1200 / (each.Prompt + each.Completion)
-		askAll(t.Context(), s.For(capacity(l, 1000, &overloads)), 5*perMinute)
-		times := l.sorted()
-		for i := perMinute + 1; i < len(times); i++ {
-			if times[i]-times[i-perMinute-1] < time.Minute-time.Millisecond {
-				t.Fatalf("%d asks of %d tokens within %v", perMinute+2, each.Prompt+each.Completion, times[i]-times[i-perMinute-1])
-			}
-		}
-		if last := times[len(times)-1]; last > 301*time.Second {
-			t.Errorf("five minutes' tokens took %v", last)
-		}
-		// An ask larger than a minute's tokens is sent all the same.
-		s = ask.NewSession(&ask.Memory{}, ask.Options{TPM: 5})
-		if _, err := s.For(capacity(l, 1000, &overloads)).Ask(t.Context(), request(0)); err != nil {
-			t.Error(err)
-		}
-	})
-}

@@ -209,7 +209,7 @@ func (r *Round) admitted() (order []group, asks map[group][]crosstalk.BatchAsk, 
 
 // without is what n needs beyond o.
 func (n Need) without(o Need) Need {
-	return Need{max(0, n.Asks-o.Asks), max(0, n.Tokens-o.Tokens), max(0, n.Cost-o.Cost)}
+	return Need{max(0, n.Asks-o.Asks), max(0, n.Cost-o.Cost)}
 }
 
 // divide makes batches of asks, and notes them in the journal. Asks that are too

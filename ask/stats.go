@@ -143,14 +143,14 @@ const (
 	fromBatch
 )
 
-// count adds an answer, once per key, and returns how many asks have failed.
-func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk.Answer, from source) (failed int) {
+// count adds an answer, once per key.
+func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk.Answer, from source) {
 	s := a.Session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, again := s.seen[key.Short()]; again {
 		delete(s.fresh, key)
-		return s.stats.Failed
+		return
 	}
 	s.seen[key.Short()] = struct{}{}
 	if _, fresh := s.fresh[key]; fresh {
@@ -161,7 +161,7 @@ func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk
 	if answer.Status == crosstalk.Failed {
 		s.stats.Failed++
 		s.stats.Trouble = answer.Reason
-		return s.stats.Failed
+		return
 	}
 	a.about.seen.note(req, answer, a.options.SameModel, a.about.id)
 	s.stats.Answered++
@@ -179,7 +179,7 @@ func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk
 	}
 	if from == fromJournal {
 		s.stats.Cached++
-		return s.stats.Failed
+		return
 	}
 	u := answer.Usage
 	s.stats.Usage.Prompt += u.Prompt
@@ -190,7 +190,6 @@ func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk
 		prices = s.budget.batched
 	}
 	s.stats.Cost += prices.Cost(a.about.id.Name, u)
-	return s.stats.Failed
 }
 
 // thought reports whether the model thought before it gave this answer, as far as

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -154,8 +153,7 @@ func TestStop(t *testing.T) {
 			return nil
 		}},
 		"rpm":        {ask.Options{RPM: 1}, 2, nil},
-		"tpm":        {ask.Options{TPM: 12}, 1, nil},
-		"the budget": {ask.Options{Budget: ask.Budget{Tokens: 25}}, 2, nil},
+		"the budget": {ask.Options{Budget: ask.Budget{Cost: 25, Prices: ask.Prices{"m": {Input: 1e6, Output: 1e6}}}}, 2, nil},
 	} {
 		for _, hard := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, hard %v", name, hard), func(t *testing.T) {
@@ -265,35 +263,6 @@ func TestReason(t *testing.T) {
 		s.Stop()
 		if !errors.As(err, new(*ask.LimitError)) || s.Reason() != err {
 			t.Errorf("%v, %v", err, s.Reason())
-		}
-	})
-}
-
-func TestFailAfter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := newLog()
-		m := &model{answer: func(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
-			l.enter(req)
-			time.Sleep(time.Second)
-			if req.Sample%2 == 1 {
-				return crosstalk.Answer{}, fault(crosstalk.Transient)
-			}
-			return text("yes"), nil
-		}}
-		s := ask.NewSession(&ask.Memory{}, ask.Options{Retries: -1, FailAfter: 5, Concurrency: 4})
-		s.For(m).Ask(t.Context(), request(0)) // shows that the model works
-		failed := 0
-		for i, r := range askAll(t.Context(), s.For(m), 200) {
-			switch {
-			case r.answer.Status == crosstalk.Failed:
-				failed++
-			case r.err != nil && r.err != s.Reason():
-				t.Errorf("%d: %v", i, r.err)
-			}
-		}
-		reason := s.Reason()
-		if failed < 5 || failed > 8 || l.total() > 30 || !errors.As(reason, new(*ask.LimitError)) || !strings.Contains(reason.Error(), "--fail-after 5") {
-			t.Errorf("%d failed of %d, %v", failed, l.total(), reason)
 		}
 	})
 }

@@ -137,9 +137,7 @@ func Divide(o *ask.Options, of shard.Shard) (said []string, err error) {
 		*n = part
 	}
 	divide("rpm", &o.RPM, "request a minute")
-	divide("tpm", &o.TPM, "token a minute")
 	divide("budget-asks", &o.Budget.Asks, "request")
-	divide("budget-tokens", &o.Budget.Tokens, "token")
 	if cost := o.Budget.Cost; cost > 0 {
 		o.Budget.Cost = cost / float64(of.Count)
 		said = append(said, fmt.Sprintf("--budget-cost %g is divided among %d shards: %g for this one",

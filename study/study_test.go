@@ -85,7 +85,7 @@ directory  runs/a
 	}
 	for want, o := range map[string]ask.Options{
 		"rpm is -1; expected a number above 0":                     {RPM: -1},
-		"budget-tokens is -5; expected a number above 0":           {Budget: ask.Budget{Tokens: -5}},
+		"budget-asks is -5; expected a number above 0":             {Budget: ask.Budget{Asks: -5}},
 		"budget-cost is NaN; expected a number above 0":            {Budget: ask.Budget{Cost: math.NaN()}},
 		"patience is -1s; expected a duration above 0, such as 2m": {Patience: -time.Second},
 	} {
