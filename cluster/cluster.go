@@ -22,7 +22,6 @@ import (
 
 // Job is a measurement whose shards are the tasks of a scheduler's job.
 type Job struct {
-	Name     string   // "" for the last part of Out
 	Command  []string // of crosstalk, as in run leakage --out runs/a; without --shard
 	Out      string   // the value of its --out
 	Shards   int
@@ -41,7 +40,18 @@ func (j Job) Sharded() []string {
 	return slices.Insert(slices.Clone(j.Command), end, "--shard", "auto")
 }
 
-func (j *Job) complete() error {
+// Name is the last part of Out as both schedulers take a name. Kubernetes adds an
+// index and five letters to it, and takes 63 characters.
+func (j Job) Name() string {
+	base := strings.ToLower(filepath.Base(j.Out))
+	name := strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(base, "-"), "-")
+	name = strings.TrimRight(name[:min(len(name), longest)], "-")
+	return cmp.Or(name, "crosstalk") // of a directory in another script
+}
+
+const longest = 45
+
+func (j Job) check() error {
 	if j.Shards < 1 {
 		return crosstalk.BadOption("shards", " is %d; expected a number from 1, as in 64", j.Shards)
 	}
@@ -56,23 +66,8 @@ func (j *Job) complete() error {
 	if base == "." || base == ".." || base == string(filepath.Separator) { // there is no directory beside it
 		return crosstalk.BadOption("out", " is %q; expected the name of a directory, as in runs/sweep", j.Out)
 	}
-	if j.Name == "" {
-		j.Name = strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(base), "-"), "-")
-		j.Name = strings.TrimRight(j.Name[:min(len(j.Name), longest)], "-")
-		j.Name = cmp.Or(j.Name, "crosstalk") // of a directory in another script
-	}
-	if !label.MatchString(j.Name) || len(j.Name) > longest {
-		return crosstalk.BadOption("name", " is %q; expected at most %d lower-case letters, digits and hyphens, from a "+
-			"letter or a digit to one", j.Name, longest)
-	}
 	return nil
 }
-
-// label is a name that both schedulers take. Kubernetes adds an index and five
-// letters to it, and takes 63 characters.
-var label = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
-
-const longest = 45
 
 //go:embed *.tmpl
 var files embed.FS

@@ -28,9 +28,9 @@ func TestNames(t *testing.T) {
 	} {
 		j := job
 		j.Out = out
-		err := j.complete()
-		if j.Name != want || (err == nil) != (want != "") {
-			t.Errorf("%q becomes the name %q, expected %q: %v", out, j.Name, want, err)
+		err := j.check()
+		if err == nil && j.Name() != want || (err == nil) != (want != "") {
+			t.Errorf("%q becomes the name %q, expected %q: %v", out, j.Name(), want, err)
 		}
 	}
 }
@@ -126,7 +126,6 @@ func TestRefused(t *testing.T) {
 		{slurm(func(s *Slurm) { s.Shards = 0 }), "shards is 0; expected a number from 1"},
 		{slurm(func(s *Slurm) { s.Shards = 1 << 21 }), "shards: "},
 		{slurm(func(s *Slurm) { s.Parallel = 4 }), "parallel is 4; expected 0 (no limit) to the number of shards, 3"},
-		{slurm(func(s *Slurm) { s.Name = "a\nb" }), "name is"},
 		{kubernetes(func(k *Kubernetes) { k.Out = `a"; id; "` }), "out is"},
 		{kubernetes(func(k *Kubernetes) { k.Out = "/runs/all" }), `out is "/runs/all"; expected a path in the volume`},
 		{kubernetes(func(k *Kubernetes) { k.Claim = "a, b: c" }), "claim is"},
@@ -135,8 +134,6 @@ func TestRefused(t *testing.T) {
 		{kubernetes(func(k *Kubernetes) { k.Store = "s3:a" }), "claim or --store: expected one of them"},
 		{kubernetes(func(k *Kubernetes) { k.Image = "" }), "image is missing"},
 		{kubernetes(func(k *Kubernetes) { k.Secret = "$(A)" }), "secret is"},
-		{kubernetes(func(k *Kubernetes) { k.Namespace = "a\nb" }), "namespace is"},
-		{kubernetes(func(k *Kubernetes) { k.Name = "My_Job" }), `name is "My_Job"; expected at most 45 lower-case letters`},
 	} {
 		err := c.refuse()
 		if bad := new(crosstalk.OptionError); !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) {

@@ -12,10 +12,9 @@ import (
 // Kubernetes is an Indexed Job, and a Job that merges when its pods have succeeded.
 // Kubernetes 1.31 or newer takes them. Either Claim or Store is set.
 type Kubernetes struct {
-	Job              // Out is a relative path, as are the files that Command names
-	Namespace string // "" for the one that kubectl uses
-	Image     string // of crosstalk
-	Secret    string // a Secret whose entries are environment variables of all containers: keys. "" for none
+	Job           // Out is a relative path, as are the files that Command names
+	Image  string // of crosstalk
+	Secret string // a Secret whose entries are environment variables of all containers: keys. "" for none
 
 	// Claim is a PersistentVolumeClaim that all pods mount, where paths begin.
 	Claim string
@@ -28,7 +27,7 @@ type Kubernetes struct {
 
 // Manifests are both jobs in YAML.
 func (k Kubernetes) Manifests() ([]byte, error) {
-	if err := k.complete(); err != nil {
+	if err := k.check(); err != nil {
 		return nil, err
 	}
 	k.Out = path.Clean(k.Out)
@@ -42,8 +41,7 @@ func (k Kubernetes) Manifests() ([]byte, error) {
 	if (k.Claim == "") == (k.Store == "") {
 		return nil, crosstalk.BadOption("claim", " or --store: expected one of them, for where the shards meet")
 	}
-	for _, o := range []struct{ option, name string }{{"claim", k.Claim}, {"secret", k.Secret},
-		{"namespace", k.Namespace}} {
+	for _, o := range []struct{ option, name string }{{"claim", k.Claim}, {"secret", k.Secret}} {
 		if o.name != "" && !regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`).MatchString(o.name) {
 			return nil, crosstalk.BadOption(o.option, " is %q; expected lower-case letters, digits, hyphens and dots", o.name)
 		}
@@ -53,12 +51,6 @@ func (k Kubernetes) Manifests() ([]byte, error) {
 		k.Parallel = k.Shards
 	}
 	return fill("kubernetes.yaml.tmpl", k)
-}
-
-// Merge is k with the name of the job that merges.
-func (k Kubernetes) Merge() Kubernetes {
-	k.Name += "-merge"
-	return k
 }
 
 // Retries is how often all shards together may be tried again, where Kubernetes

@@ -20,7 +20,7 @@ type Slurm struct {
 // Scripts are the two for sbatch. They must be in a directory that all nodes see;
 // Logs must exist when they are submitted.
 func (s Slurm) Scripts() (array, merge []byte, err error) {
-	if err := s.complete(); err != nil {
+	if err := s.check(); err != nil {
 		return nil, nil, err
 	}
 	if s.Folder == "" {
