@@ -412,7 +412,7 @@ func TestMargins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goal := Goal{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{1}, Margins: []float64{0.02}}
+	goal := Goal{Level: 0.95, Samples: []int{1}, Margins: []float64{0.02}}
 	items := func(s Study, samples int) float64 {
 		t.Helper()
 		goal.Samples = []int{samples}
@@ -447,7 +447,7 @@ func TestGoals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := Goal{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{1}, Differences: []float64{-0.05}, Margins: []float64{0.02}, Items: []int{1}}
+	good := Goal{Level: 0.95, Samples: []int{1}, Differences: []float64{-0.05}, Margins: []float64{0.02}, Items: []int{1}}
 	p, err := good.Plan([]Study{s})
 	if err != nil || p.Differences[0] != 0.05 || good.Differences[0] != -0.05 || len(p.Plans) != 3 {
 		t.Errorf("%+v, %v", p, err)
@@ -455,9 +455,6 @@ func TestGoals(t *testing.T) {
 	for want, change := range map[string]func(*Goal){
 		"the level is 0; expected a number between":        func(g *Goal) { g.Level = 0 },
 		"the level is 1; expected a number between":        func(g *Goal) { g.Level = 1 },
-		"the power is 0; expected a number between":        func(g *Goal) { g.Power = 0 },
-		"the power is 1; expected a number between":        func(g *Goal) { g.Power = 1 },
-		"the number of comparisons is 0; expected":         func(g *Goal) { g.Comparisons = 0 },
 		"expected a difference to find, a margin or":       func(g *Goal) { g.Differences, g.Margins, g.Items = nil, nil, nil },
 		"the number of samples is 0; expected 1":           func(g *Goal) { g.Samples = []int{0} },
 		"samples 1,2 needs --within":                       func(g *Goal) { g.Samples = []int{1, 2} },
@@ -475,7 +472,7 @@ func TestGoals(t *testing.T) {
 		}
 	}
 	for _, only := range []Goal{{Differences: good.Differences}, {Margins: good.Margins}, {Items: good.Items}} {
-		only.Level, only.Power, only.Comparisons, only.Samples = 0.95, 0.8, 1, []int{1}
+		only.Level, only.Samples = 0.95, []int{1}
 		if p, err := only.Plan([]Study{s}); err != nil || len(p.Plans) != 1 {
 			t.Errorf("%+v, %v", p, err)
 		}

@@ -13,24 +13,27 @@ import (
 // PowerSchema names the machine format of a Power.
 const PowerSchema = "crosstalk/power/v1"
 
+// power is the probability with which a plan detects an existing difference.
+const power = 0.8
+
 // Goal is what a study should detect.
 type Goal struct {
-	Level       float64   `json:"level"`       // 0.95
-	Power       float64   `json:"power"`       // probability to detect an existing difference
-	Comparisons int       `json:"comparisons"` // in the family; the plan is for the strictest
-	Samples     []int     `json:"-"`           // answers to each prompt
-	Differences []float64 `json:"-"`           // to detect, in either direction
-	Margins     []float64 `json:"-"`           // with which a gate passes, if nothing has changed
-	Items       []int     `json:"-"`           // numbers to evaluate
+	Level       float64   `json:"level"` // 0.95
+	Samples     []int     `json:"-"`     // answers to each prompt
+	Differences []float64 `json:"-"`     // to detect, in either direction
+	Margins     []float64 `json:"-"`     // with which a gate passes, if nothing has changed
+	Items       []int     `json:"-"`     // numbers to evaluate
 }
 
 // Power is the result of planning.
 type Power struct {
 	Schema string `json:"schema"`
 	Goal
-	Studies []Study   `json:"studies"`
-	Plans   []Plan    `json:"plans"`
-	Refused []Refusal `json:"refused"`
+	Power       float64   `json:"power"`       // probability to detect an existing difference: 0.8
+	Comparisons int       `json:"comparisons"` // in the family: 1; Level allows for others
+	Studies     []Study   `json:"studies"`
+	Plans       []Plan    `json:"plans"`
+	Refused     []Refusal `json:"refused"`
 }
 
 // Plan is one size of a study. Given says which of Difference and Items is
@@ -47,14 +50,11 @@ type Plan struct {
 // Plan plans studies for a goal: the items that each difference needs, and the
 // difference that each number of items detects, for each number of samples.
 func (g Goal) Plan(studies []Study) (Power, error) {
-	p := Power{Schema: PowerSchema, Goal: g, Studies: studies, Plans: []Plan{}, Refused: []Refusal{}}
+	p := Power{Schema: PowerSchema, Goal: g, Power: power, Comparisons: 1, Studies: studies, Plans: []Plan{},
+		Refused: []Refusal{}}
 	switch {
 	case !(g.Level > 0 && g.Level < 1):
 		return p, fmt.Errorf("the level is %g; expected a number between 0 and 1, such as 0.95", g.Level)
-	case !(g.Power > 0 && g.Power < 1):
-		return p, fmt.Errorf("the power is %g; expected a number between 0 and 1, such as 0.8", g.Power)
-	case g.Comparisons < 1:
-		return p, fmt.Errorf("the number of comparisons is %d; expected 1 or more", g.Comparisons)
 	case len(g.Differences) == 0 && len(g.Items) == 0 && len(g.Margins) == 0:
 		return p, fmt.Errorf("expected a difference to find, a margin or a number of items")
 	}
@@ -63,7 +63,7 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 		g.Differences[i] = math.Abs(d)
 	}
 	p.Goal = g
-	alpha := (1 - g.Level) / float64(g.Comparisons)
+	alpha := 1 - g.Level
 	for i, s := range studies {
 		for _, samples := range g.Samples {
 			if samples < 1 {
@@ -82,19 +82,19 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 					return p, fmt.Errorf("a difference of %g is impossible here: it cannot exceed the share of items on which "+
 						"the conditions disagree", d)
 				}
-				p.Plans = append(p.Plans, plan(i, samples, "difference", d, s.design(d, samples).Items(d, alpha, g.Power)))
+				p.Plans = append(p.Plans, plan(i, samples, "difference", d, s.design(d, samples).Items(d, alpha, power)))
 			}
 			for _, m := range g.Margins {
 				if !(m > 0 && m < 1) {
 					return p, fmt.Errorf("the margin is %g; expected more than 0 and less than 1", m)
 				}
-				p.Plans = append(p.Plans, plan(i, samples, "margin", m, math.Ceil(s.itemsForMargin(m, samples, g.Level, g.Power))))
+				p.Plans = append(p.Plans, plan(i, samples, "margin", m, math.Ceil(s.itemsForMargin(m, samples, g.Level))))
 			}
 			for _, n := range g.Items {
 				if n < 1 {
 					return p, fmt.Errorf("the number of items is %d; expected 1 or more", n)
 				}
-				p.Plans = append(p.Plans, plan(i, samples, "items", s.detectable(float64(n), samples, alpha, g.Power), float64(n)))
+				p.Plans = append(p.Plans, plan(i, samples, "items", s.detectable(float64(n), samples, alpha), float64(n)))
 			}
 		}
 	}
@@ -108,7 +108,7 @@ func plan(study, samples int, given string, difference, items float64) Plan {
 
 // itemsForMargin is the number of items with which a gate passes if nothing has changed:
 // as many items get better as get worse, and clusters count as the gate counts them.
-func (s Study) itemsForMargin(margin float64, samples int, level, power float64) float64 {
+func (s Study) itemsForMargin(margin float64, samples int, level float64) float64 {
 	d := s.design(0, samples)
 	effect := math.Max(d.Effect, 1+(s.ClusterSize-1)*stats.LeastICC)
 	half := (d.Between + d.Within/float64(d.Samples)) / 2
@@ -127,7 +127,7 @@ func (s Study) design(difference float64, samples int) stats.Design {
 // detectable is the difference that this many items detect; NaN if it is
 // impossible. The variance of stated rates depends on the difference, so it is
 // found by bisection.
-func (s Study) detectable(items float64, samples int, alpha, power float64) float64 {
+func (s Study) detectable(items float64, samples int, alpha float64) float64 {
 	if s.stated == nil {
 		return stats.MinDetectable(s.design(0, samples).StdErr(items), alpha, power)
 	}

@@ -51,14 +51,14 @@ func TestPilot(t *testing.T) {
 	if s.Items != 60 || s.Samples != 4 {
 		t.Errorf("%+v", s)
 	}
-	p, err := Goal{Level: 0.95, Power: 0.8, Comparisons: 2, Samples: []int{1, 8}, Differences: []float64{0.3}, Items: []int{100}}.Plan(studies)
+	p, err := Goal{Level: 0.95, Samples: []int{1, 8}, Differences: []float64{0.3}, Items: []int{100}}.Plan(studies)
 	if err != nil || len(p.Plans) != 4 {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	for i, samples := range []int{1, 8} {
 		d := want.Design(samples, 4)
-		near(t, "items", float64(p.Plans[2*i].Items), d.Items(0.3, 0.025, 0.8), 0)
-		near(t, "difference", float64(p.Plans[2*i+1].Difference), stats.MinDetectable(d.StdErr(100), 0.025, 0.8), 1e-9)
+		near(t, "items", float64(p.Plans[2*i].Items), d.Items(0.3, 0.05, 0.8), 0)
+		near(t, "difference", float64(p.Plans[2*i+1].Difference), stats.MinDetectable(d.StdErr(100), 0.05, 0.8), 1e-9)
 		near(t, "observations", float64(p.Plans[2*i+1].Observations), float64(100*samples), 0)
 	}
 }
@@ -99,7 +99,7 @@ func TestPilotOfOneCondition(t *testing.T) {
 	if w := studies[0].Warnings; len(w) != 2 || !strings.HasPrefix(w[0], "the pilot has one condition") || !strings.HasPrefix(w[1], "1 of the pilot's 51 items") {
 		t.Errorf("%q", w)
 	}
-	p, err := Goal{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{1, 2}, Differences: []float64{0.1}}.Plan(studies)
+	p, err := Goal{Level: 0.95, Samples: []int{1, 2}, Differences: []float64{0.1}}.Plan(studies)
 	if err != nil || !p.Plans[0].Items.Defined() || p.Plans[1].Items.Defined() {
 		t.Errorf("%+v, %v", p.Plans, err)
 	}
@@ -118,14 +118,14 @@ func TestStated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goal := Goal{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{1}, Differences: []float64{0.05}, Items: []int{100, 1531, 100_000}}
+	goal := Goal{Level: 0.95, Samples: []int{1}, Differences: []float64{0.05}, Items: []int{100, 1531, 100_000}}
 	p, err := goal.Plan([]Study{s})
 	if err != nil {
 		t.Fatal(err)
 	}
 	near(t, "items", float64(p.Plans[0].Items), stats.PairedRates(0.6, 0.55, stats.IndependentDiscordance(0.6, 0.55)).Items(0.05, 0.05, 0.8), 0)
 	near(t, "difference", float64(p.Plans[2].Difference), 0.05, 1e-4)
-	if down, err := (Goal{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{1}, Differences: []float64{-0.05}}).Plan([]Study{s}); err != nil || down.Plans[0].Items != p.Plans[0].Items {
+	if down, err := (Goal{Level: 0.95, Samples: []int{1}, Differences: []float64{-0.05}}).Plan([]Study{s}); err != nil || down.Plans[0].Items != p.Plans[0].Items {
 		t.Errorf("a difference in the other direction: %+v, %v", down, err)
 	}
 	for i, n := range goal.Items {
@@ -137,7 +137,7 @@ func TestStated(t *testing.T) {
 		near(t, "items again", float64(again.Plans[0].Items), float64(n), 0)
 	}
 	// Two items are too few for any difference.
-	if p, _ := (Goal{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{1}, Items: []int{1}}).Plan([]Study{s}); p.Plans[0].Difference.Defined() {
+	if p, _ := (Goal{Level: 0.95, Samples: []int{1}, Items: []int{1}}).Plan([]Study{s}); p.Plans[0].Difference.Defined() {
 		t.Errorf("%+v", p.Plans)
 	}
 	for _, bad := range [][5]float64{{1.2, 0.1, 0, 0, 1}, {0.5, -1, 0, 0, 1}, {0.5, 0.1, 2, 0, 1}, {0.5, 0.1, 0, 2, 1}, {0.5, 0.1, 0.6, 0.6, 1}, {0.5, 0.1, 0, 0, 0.5}} {
@@ -146,14 +146,12 @@ func TestStated(t *testing.T) {
 		}
 	}
 	for _, bad := range []Goal{
-		{Level: 95, Power: 0.8, Comparisons: 1, Samples: []int{1}, Items: []int{5}},
-		{Level: 0.95, Power: 0, Comparisons: 1, Samples: []int{1}, Items: []int{5}},
-		{Level: 0.95, Power: 0.8, Samples: []int{1}, Items: []int{5}},
-		{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{0}, Items: []int{5}},
-		{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{1, 5}, Items: []int{5}}, // nothing varies between answers to a prompt
-		{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{1}, Items: []int{0}},
-		{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{1}, Differences: []float64{0}},
-		{Level: 0.95, Power: 0.8, Comparisons: 1, Samples: []int{1}},
+		{Level: 95, Samples: []int{1}, Items: []int{5}},
+		{Level: 0.95, Samples: []int{0}, Items: []int{5}},
+		{Level: 0.95, Samples: []int{1, 5}, Items: []int{5}}, // nothing varies between answers to a prompt
+		{Level: 0.95, Samples: []int{1}, Items: []int{0}},
+		{Level: 0.95, Samples: []int{1}, Differences: []float64{0}},
+		{Level: 0.95, Samples: []int{1}},
 	} {
 		if _, err := bad.Plan([]Study{s}); err == nil {
 			t.Errorf("%+v is taken", bad)
@@ -163,7 +161,7 @@ func TestStated(t *testing.T) {
 
 func TestWritePower(t *testing.T) {
 	s, _ := Stated(0.6, 0.3, 0.5, 0.1, 3)
-	p, err := Goal{Level: 0.95, Power: 0.8, Comparisons: 3, Samples: []int{1, 5}, Differences: []float64{0.05}, Items: []int{10}}.Plan([]Study{s})
+	p, err := Goal{Level: 0.95, Samples: []int{1, 5}, Differences: []float64{0.05}, Items: []int{10}}.Plan([]Study{s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +175,7 @@ func TestWritePower(t *testing.T) {
 	if err := WritePower(&b, "table", p); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"power 80 % at level 95 % among 3 comparisons", "items for 5 points", "points with 10 items", "the average item is in a cluster of 3", "-: the difference is impossible"} {
+	for _, want := range []string{"power 80 % at level 95 %", "items for 5 points", "points with 10 items", "the average item is in a cluster of 3", "-: the difference is impossible"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, &b)
 		}

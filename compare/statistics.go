@@ -42,7 +42,7 @@ func (m *matched) compare(o Options, family int) Comparison {
 	c.Detectable = crosstalk.Undefined
 	// A permutation test of few clusters has no small p-value.
 	if alpha := (1 - o.Level) / float64(family); !c.Paired || math.Pow(2, float64(1-c.Clusters)) <= alpha {
-		c.Detectable = crosstalk.Value(e.MinDetectable(alpha, 0.8))
+		c.Detectable = crosstalk.Value(e.MinDetectable(alpha, power))
 	}
 	c.Interval = e.Interval.Known()
 	if c.Paired {

@@ -28,9 +28,6 @@ func (p Power) table() report.Table {
 		t = layout(named(subjects, nil))
 	}
 	heading := fmt.Sprintf("power %s %% at level %s %%", plainPercent(p.Power), plainPercent(p.Level))
-	if p.Comparisons > 1 {
-		heading += fmt.Sprintf(" among %d comparisons", p.Comparisons)
-	}
 	t.Heading = append([]string{heading}, t.Heading...)
 	names, warnings := make([]string, len(p.Studies)), make([][]string, len(p.Studies))
 	for i, s := range p.Studies {

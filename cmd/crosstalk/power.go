@@ -49,7 +49,7 @@ between answers to the same prompt.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.run(c) },
 	}
-	p.goal = compare.Goal{Samples: []int{1}, Power: 0.8, Comparisons: 1}
+	p.goal = compare.Goal{Samples: []int{1}}
 	p.clusterSize = 1
 	config.Declare(c, "", []config.Flag{
 		{Name: "difference", To: &p.differences, Reach: config.Nothing,
