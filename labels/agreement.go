@@ -3,7 +3,6 @@ package labels
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"crosstalk"
@@ -94,7 +93,6 @@ type Disagreement struct {
 
 // Options are the settings of AgreementOf.
 type Options struct {
-	Slack float64                  // similarity differences that differ by no more are tied in tau-b
 	By    []string                 // columns by whose values all figures are given too
 	Worst int                      // number of disagreements to list for each judge
 	Link  func(item string) string // to the answers of an item; nil: none
@@ -146,9 +144,6 @@ func AgreementOf(path, question string, o Options) (Agreement, error) {
 
 // compare computes an agreement as AgreementOf does.
 func (s *Sheet) compare(d Design, labels []Label, o Options) (Agreement, error) {
-	if math.IsNaN(o.Slack) || o.Slack < 0 {
-		return Agreement{}, crosstalk.BadOption("slack", " is %v; expected a number that is not negative", o.Slack)
-	}
 	if err := s.check("by", o.By); err != nil {
 		return Agreement{}, err
 	}
@@ -156,7 +151,7 @@ func (s *Sheet) compare(d Design, labels []Label, o Options) (Agreement, error) 
 	units, unmatched := s.labelled(d.strata(), labels)
 	c := comparison{q: s.Question, o: o, units: units, names: labelNames(s.Question, units)}
 	c.result = Agreement{Question: s.Question.Name, Labels: len(labels) - unmatched, Questions: len(units),
-		Units: len(s.Units), Annotators: annotators(units), Weighted: d.strata(), Slack: o.Slack, Curves: []Curve{},
+		Units: len(s.Units), Annotators: annotators(units), Weighted: d.strata(), Slack: slack, Curves: []Curve{},
 		Cells: []Cell{}, Disagreements: []Disagreement{}, Unmatched: unmatched}
 	if len(units) > 0 {
 		c.people()

@@ -34,7 +34,7 @@ func labelled(t *testing.T) string {
 
 func TestAgreementOf(t *testing.T) {
 	dir := labelled(t)
-	a, err := AgreementOf(dir, "", Options{Slack: 0.03, Worst: 2, Draws: 50, Link: func(item string) string { return "/x?q=" + item }})
+	a, err := AgreementOf(dir, "", Options{Worst: 2, Draws: 50, Link: func(item string) string { return "/x?q=" + item }})
 	if err != nil {
 		t.Fatal(err)
 	}

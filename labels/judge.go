@@ -67,6 +67,10 @@ func (q Question) labelOf(j Judged) string {
 	return j.Finding
 }
 
+// slack is that of Gonen et al. (2024, section 5): similarity differences that differ by
+// no more are tied in tau-b.
+const slack = 0.03
+
 // slacks are the points of curves.
 var slacks = []float64{0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15, 0.2}
 
@@ -79,15 +83,15 @@ func (j judge) differences(g group) {
 	if len(units) == 0 {
 		return
 	}
-	j.add(TauB, j.of+" and people", g.by, units, tau(units, value, difference, j.o.Slack), signed)
+	j.add(TauB, j.of+" and people", g.by, units, tau(units, value, difference, slack), signed)
 	if len(j.result.Annotators) > 1 {
 		for _, a := range j.result.Annotators {
 			own := j.ratedBy(units, a)
-			j.add(TauB, j.of+" and "+a, g.by, own, tau(own, j.valueBy(a), difference, j.o.Slack), signed)
+			j.add(TauB, j.of+" and "+a, g.by, own, tau(own, j.valueBy(a), difference, slack), signed)
 		}
 	}
 	curve := Curve{Judge: j.name, By: g.by, N: len(units)}
-	for _, slack := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(slacks), j.o.Slack)))) {
+	for _, slack := range slacks {
 		t := tau(units, value, difference, slack)(indexes(len(units)))
 		curve.Points = append(curve.Points, Point{slack, crosstalk.Value(t)})
 	}

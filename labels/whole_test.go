@@ -204,7 +204,7 @@ func TestWholeAgreement(t *testing.T) {
 	}
 	whole, all := drawn(Sample{Seed: 1})
 	labels := people(s, all)
-	show("all", whole, labels, Options{Slack: 0.1, Worst: 3, By: []string{"category"}})
+	show("all", whole, labels, Options{Worst: 3, By: []string{"category"}})
 	show("with links", whole, labels, Options{Worst: 2, Link: func(item string) string { return "/items/" + item }})
 	show("one person", whole, slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return l.Annotator != "bob" }), Options{})
 	show("few", whole, labels[:8], Options{By: []string{"model"}})

@@ -194,7 +194,7 @@ func TestAgreementByCategory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.compare(d, given, Options{Slack: 0.03, By: []string{"category"}, Draws: 100})
+	got, err := s.compare(d, given, Options{By: []string{"category"}, Draws: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ were missed by the instrument, its sensitivity looks better than it is.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.run(c, args[0]) },
 	}
-	a.Slack, a.Worst, a.Seed = 0.03, 10, 1 // at most 0.03 apart is a tie in tau-b
+	a.Worst, a.Seed = 10, 1
 	config.Declare(c, "", []config.Flag{
 		{Name: "by", To: &a.By, Reach: config.Nothing,
 			Help: "columns to give figures by, such as category or language (default with --all: as when they were measured)"},
