@@ -10,7 +10,7 @@ import (
 var ErrStopped = errors.New("stopped")
 
 // LimitError says that no more is asked because a limit that the user set was
-// reached: a budget, the failures or the patience. What was answered until then
+// reached: a budget or the patience. What was answered until then
 // is good, and the same command asks for the rest.
 type LimitError struct{ Reason string }
 

@@ -20,7 +20,7 @@ func configure(root *cobra.Command) {
 		`a file of settings with a key for each flag (default: `+standardConfig+` if it exists; "" for none)`)
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
 		silent := quiet(c)
-		applied, err := config.Load(c, standardConfig)
+		applied, err := config.Load(c, standardConfig, insteadOf)
 		if err != nil {
 			return err
 		}

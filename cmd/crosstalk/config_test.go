@@ -45,7 +45,7 @@ func TestManualConfig(t *testing.T) {
 	}
 	_, example, _ := strings.Cut(string(text), "```yaml\n")
 	example, _, found := strings.Cut(example, "```")
-	if _, err := config.Parse("config.md", []byte(example), rootCommand()); err != nil || !found {
+	if _, err := config.Parse("config.md", []byte(example), rootCommand(), insteadOf); err != nil || !found {
 		t.Errorf("%v: %q", err, example)
 	}
 }

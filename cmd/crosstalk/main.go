@@ -94,8 +94,8 @@ func reportUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &usageError{explainFlag(c, err)} })
 	if args := c.Args; args != nil {
 		c.Args = func(c *cobra.Command, list []string) error {
-			if path, instead := removedCommand(c, list); instead != "" {
-				return usagef("%q was removed: %s", path, instead)
+			if err := wasRemoved(c, list); err != nil {
+				return &usageError{err}
 			}
 			if args(c, list) != nil {
 				return &usageError{wrongArguments(c, list)}

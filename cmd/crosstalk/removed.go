@@ -2,6 +2,7 @@ package main
 
 import (
 	_ "embed"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,12 +24,15 @@ func insteadOf(name string) string {
 	return ""
 }
 
-// removedCommand is the words of the command that the first argument of c named, if that
-// was removed, and what replaces it.
-func removedCommand(c *cobra.Command, args []string) (path, instead string) {
+// wasRemoved is the error that tells what replaces the command that the first argument
+// of c named, nil if none was removed.
+func wasRemoved(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return "", ""
+		return nil
 	}
-	_, path, _ = strings.Cut(c.CommandPath()+" "+args[0], " ")
-	return path, insteadOf(path)
+	_, path, _ := strings.Cut(c.CommandPath()+" "+args[0], " ")
+	if instead := insteadOf(path); instead != "" {
+		return fmt.Errorf("%q was removed: %s", path, instead)
+	}
+	return nil
 }

@@ -13,8 +13,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// explainFlag says what is wrong with a flag, and which one may have been meant.
+// explainFlag says what is wrong with a flag, and which one may have been meant. A flag
+// of a removed command needs no other explanation than the command.
 func explainFlag(c *cobra.Command, err error) error {
+	if err := wasRemoved(c, c.Flags().Args()); err != nil {
+		return err
+	}
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
 	switch {

@@ -21,9 +21,9 @@ const FileFlag = "config"
 // Load sets a command's flags from the file that --config names, or else from
 // the standard file if it exists in the current directory. A file that was only
 // found is not trusted: what reaches further than a found file may is refused
-// unless TrustVariable says otherwise. Call it after the command line is parsed and before the command
-// runs.
-func Load(c *cobra.Command, standard string) (Applied, error) {
+// unless TrustVariable says otherwise. removed is that of Parse. Call it after the
+// command line is parsed and before the command runs.
+func Load(c *cobra.Command, standard string, removed func(string) string) (Applied, error) {
 	name, err := c.Flags().GetString(FileFlag)
 	if err != nil || !configurable(c) {
 		return Applied{}, err
@@ -53,7 +53,7 @@ func Load(c *cobra.Command, standard string) (Applied, error) {
 	if err != nil {
 		return Applied{}, err
 	}
-	f, err := Parse(name, text, c.Root())
+	f, err := Parse(name, text, c.Root(), removed)
 	if err != nil {
 		return Applied{}, err
 	}

@@ -101,6 +101,9 @@ var files = []struct{ text, want string }{
 	{"init: {force: true}", "f:1: init: unknown command or flag"},
 	{"hidden: {loud: true}", "f:1: hidden: unknown command or flag"},
 	{"look: {hidden: x}", "f:1: look.hidden: unknown command or flag of look"},
+	{"ask:\n  soup: {heat: 1}", "f:2: ask.soup.heat: was removed: use --power"},
+	{"heat: 1", "f:1: heat: was removed: use --power"},
+	{"ask: {tea: {samples: 1}}", "f:1: ask.tea: was removed: use 'ask soup'"},
 	{"7: x", "f:1: 7: unknown command or flag"},
 	{"ask: {api_key: x}", "f:1: ask.api_key: keys do not belong in a file; set them in the environment"},
 	{"OPENAI_API_KEY: x", "f:1: OPENAI_API_KEY: keys do not belong in a file; set them in the environment"},
@@ -133,10 +136,15 @@ var files = []struct{ text, want string }{
 	{"one: 1\nask:\n  two: 2", "f:1: one: unknown command or flag\nf:3: ask.two: unknown command or flag of ask"},
 }
 
+// removed are a flag and a command that the tree no longer has.
+func removed(name string) string {
+	return map[string]string{"--heat": "use --power", "ask tea": "use 'ask soup'"}[name]
+}
+
 func TestParse(t *testing.T) {
 	for _, c := range files {
 		root, _ := tree()
-		_, err := Parse("f", []byte(c.text), root)
+		_, err := Parse("f", []byte(c.text), root, removed)
 		got := ""
 		if err != nil {
 			got = err.Error()
@@ -255,7 +263,7 @@ func execute(args ...string) (*flags, Applied, error) {
 	root, f := tree()
 	var applied Applied
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) (err error) {
-		applied, err = Load(c, "app.yaml")
+		applied, err = Load(c, "app.yaml", removed)
 		return err
 	}
 	root.SetArgs(args)
@@ -310,7 +318,10 @@ func TestUnconcerned(t *testing.T) {
 	for _, args := range [][]string{{"plain"}, {"init", "--config", "app.yaml"}, {"hidden"}, {"help", "look"}, {"look", "--help"}} {
 		root, _ := tree()
 		root.SetOut(&bytes.Buffer{})
-		root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { _, err := Load(c, "app.yaml"); return err }
+		root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+			_, err := Load(c, "app.yaml", removed)
+			return err
+		}
 		root.SetArgs(args)
 		if err := root.Execute(); err != nil {
 			t.Errorf("%v: %v", args, err)
@@ -386,7 +397,7 @@ power:
 	}
 	uncommented := regexp.MustCompile(`(?m)^( *)#(\S+: \S)`).ReplaceAllString(got, "$1$2")
 	for _, text := range []string{got, strings.ReplaceAll(uncommented, "#", " #")} {
-		if _, err := Parse("f", []byte(text), root); err != nil {
+		if _, err := Parse("f", []byte(text), root, removed); err != nil {
 			t.Errorf("%s\n%v", text, err)
 		}
 	}
@@ -414,7 +425,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		file, err := Parse("f", []byte(text), root)
+		file, err := Parse("f", []byte(text), root, removed)
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20+4096*uint64(len(text)) {
 			t.Errorf("%d bytes took %d bytes of memory", len(text), used)

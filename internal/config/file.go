@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,9 +26,10 @@ type File struct {
 var limits = strictyaml.Limits{Bytes: 1 << 20, Depth: 16, Keys: 1000, One: "set of keys"}
 
 // Parse reads a file for a tree of commands. An error names the file and
-// the line; there is one for every invalid key.
-func Parse(name string, text []byte, commands *cobra.Command) (*File, error) {
-	p := &reader{name: name, top: sections(commands), settings: map[string]value{}}
+// the line; there is one for every invalid key. removed tells what replaces the
+// words of a command or a --flag that no longer exists, "" for any other.
+func Parse(name string, text []byte, commands *cobra.Command, removed func(string) string) (*File, error) {
+	p := &reader{name: name, top: sections(commands), removed: removed, settings: map[string]value{}}
 	root, err := strictyaml.Parse(name, text, limits)
 	if err != nil {
 		return nil, err
@@ -44,6 +46,7 @@ func Parse(name string, text []byte, commands *cobra.Command) (*File, error) {
 type reader struct {
 	name     string
 	top      *section
+	removed  func(string) string
 	settings map[string]value
 	errors   []error
 }
@@ -144,6 +147,10 @@ func (p *reader) unknown(s *section, key string) string {
 	known := s.names()
 	for _, part := range s.parts {
 		known = append(known, part.name)
+	}
+	words := strings.ReplaceAll(join(s.path, key), ".", " ")
+	if instead := cmp.Or(p.removed("--"+key), p.removed(words)); instead != "" {
+		return "was removed: " + instead
 	}
 	message := "unknown command or flag"
 	if s.path != "" {
