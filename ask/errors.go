@@ -10,8 +10,8 @@ import (
 var ErrStopped = errors.New("stopped")
 
 // LimitError says that no more is asked because a limit that the user set was
-// reached: a budget or the patience. What was answered until then
-// is good, and the same command asks for the rest.
+// reached: a budget or the patience. What was answered until then is good, and the
+// same command asks for the rest.
 type LimitError struct{ Reason string }
 
 func (e *LimitError) Error() string { return e.Reason }
