@@ -38,7 +38,6 @@ type Consistency struct {
 	// Rewrite are prompts for rewriting, NAME=PROMPT: of languages, pairs (en>de) or
 	// additional senses of inputs. NAME:I is that of instructions.
 	Rewrite        []string
-	RewriteTokens  int      // of a rewritten text; 0: the protocol's
 	Texts          []string // files of inputs rewritten elsewhere
 	Instructions   string   // a file of reviewed instructions
 	AcceptRewrites bool     // use the model's instructions without a review
@@ -112,7 +111,7 @@ func (c Consistency) Open() (*Study, error) {
 		set := func(condition Condition) *consistency.Instrument {
 			in := scoring
 			in.Protocol, in.Prompting, in.Condition, in.Samples = rules, condition.Prompting, condition.Name, samples
-			in.Rewriting.Prompting = rewritePrompts(condition, rules, c.RewriteTokens)
+			in.Rewriting.Prompting = rewritePrompts(condition, rules)
 			if _, asks := in.Free.(free.Asked); asks {
 				in.Free = free.Asked{Prompting: condition.Prompting}
 			}
@@ -301,13 +300,13 @@ func (c Consistency) rewriter(s *suite.Suite) (consistency.Rewriter, error) {
 
 // rewritePrompts are the settings for rewriting: those of questions, without what
 // a sweep varies, so that the conditions of a sweep share their rewritings.
-func rewritePrompts(c Condition, rules consistency.Protocol, tokens int) crosstalk.PromptConfig {
+func rewritePrompts(c Condition, rules consistency.Protocol) crosstalk.PromptConfig {
 	p := c.Prompting
 	if c.planned != nil { // whoever asks makes of it what the model takes
 		p = *c.planned
 	}
 	p.Prefix, p.Logprobs = "", 0
-	p.Decoding.MaxTokens = cmp.Or(tokens, rules.RewriteTokens)
+	p.Decoding.MaxTokens = rules.RewriteTokens
 	if _, varies := c.Name["temperature"]; varies {
 		p.Decoding.Temperature = &rules.Temperature
 	}

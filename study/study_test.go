@@ -12,7 +12,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
-	"crosstalk/instrument/leakage"
 	"crosstalk/report"
 	"crosstalk/run"
 )
@@ -171,17 +170,15 @@ func equal(a, b []crosstalk.Estimate) bool {
 // Bad settings are errors that name the option; columns by default may be
 // missing, columns that were asked for not.
 func TestOptions(t *testing.T) {
-	round, threshold := 99, 1.5
 	for option, open := range map[string]func() (*Study, error){
-		"round":       Leakage{Options: leakage.Options{Round: &round}}.Open,
 		"similarity":  Leakage{Similarities: []string{}}.Open,
 		"temperature": Leakage{Sweep: Sweep{Temperatures: []string{"warm"}}}.Open,
 		"base-url":    Leakage{Sweep: Sweep{Models: []string{"compatible:m"}, BaseURLs: []string{"http://a", "http://b"}}}.Open,
 		"param":       Leakage{Sweep: Sweep{Params: []string{"top_k"}}}.Open,
 		"by":          Leakage{By: []string{" "}}.Open,
-		"threshold": func() (*Study, error) {
+		"strict": func() (*Study, error) {
 			c := Confusion{}
-			c.Threshold = &threshold
+			c.Protocols, c.Strict = []string{"lcb-paper"}, true
 			return c.Open()
 		},
 		"language": Confusion{Languages: []string{"xx"}}.Open,

@@ -160,24 +160,6 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-func TestKana(t *testing.T) {
-	for _, test := range []struct{ language, text, want string }{
-		{"ja", "漢字漢字", "zh"}, {"ja", "漢字かな", "ja"}, {"ja", "カナ", "ja"}, {"ja", "abc", "ja"},
-		{"zh", "漢字かな", "ja"}, {"zh", "漢字", "zh"}, {"ko", "漢字かな", "ko"},
-	} {
-		if got := byKana(test.language, test.text); got != test.want {
-			t.Errorf("%s for %q becomes %s, want %s", test.language, test.text, got, test.want)
-		}
-	}
-	in := instrument(t, "lcb-script")
-	for kana, want := range map[bool]crosstalk.Value{false: 0, true: 1} {
-		in.Protocol.Kana = kana
-		if got := in.Score(item("ja"), 0, text("zh 図書館で本を読む"))[0].Value; got != want {
-			t.Errorf("kana %v: LPR %v, want %v", kana, got, want)
-		}
-	}
-}
-
 func TestLabels(t *testing.T) {
 	in := instrument(t, "lcb-script")
 	in.Condition = map[string]string{"model": "m"}
@@ -195,9 +177,6 @@ func TestLabels(t *testing.T) {
 func TestProtocols(t *testing.T) {
 	if _, err := ProtocolNamed("gonen-2024"); err == nil || !strings.Contains(err.Error(), "crosstalk-1, lcb-paper, lcb-script") {
 		t.Errorf("a leakage protocol: %v", err)
-	}
-	if _, err := parseLatin("no"); err == nil || !strings.Contains(err.Error(), "off, wpr") {
-		t.Errorf("no way of checking Latin: %v", err)
 	}
 	seen := map[string]string{}
 	for _, p := range Protocols {

@@ -7,7 +7,6 @@ import (
 	"unicode"
 
 	"crosstalk"
-	"crosstalk/measure/langid"
 	"crosstalk/measure/segment"
 	"crosstalk/measure/segment/japanese"
 	"crosstalk/measure/segment/jieba"
@@ -26,7 +25,7 @@ func (in *Instrument) checkLines(expected, answer string, isWrong func(word stri
 			continue
 		}
 		c.lines++
-		guess := in.identify(l.text)
+		guess := in.Identifier.Identify(l.text)
 		if margin := math.Abs(float64(guess.Probability) - in.Protocol.Threshold); c.lines == 1 || margin < c.margin {
 			c.margin, c.marginLine = margin, l.number
 		}
@@ -60,29 +59,6 @@ func (l line) appendWrong(spans []crosstalk.Span, words []string, isWrong func(s
 		from += len(word)
 	}
 	return spans
-}
-
-func (in *Instrument) identify(text string) langid.Guess {
-	guess := in.Identifier.Identify(text)
-	if in.Protocol.Kana {
-		guess.Language = byKana(guess.Language, text)
-	}
-	return guess
-}
-
-// byKana corrects small identifiers that confuse Chinese and Japanese: Japanese
-// has kana, Chinese does not.
-func byKana(language, text string) string {
-	has := func(scripts ...*unicode.RangeTable) bool {
-		return strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, scripts...) })
-	}
-	switch {
-	case language == "ja" && has(unicode.Han) && !has(unicode.Hiragana, unicode.Katakana):
-		return "zh"
-	case language == "zh" && has(unicode.Hiragana, unicode.Katakana):
-		return "ja"
-	}
-	return language
 }
 
 // Segmenters names the word segmenters, for signatures. Other languages are split

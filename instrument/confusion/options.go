@@ -10,10 +10,6 @@ import (
 // field overrides nothing.
 type Options struct {
 	Protocols []string // measured side by side; nil: the default
-	Threshold *float64 // probability that a line needs, from 0 to below 1
-	MinWords  *int     // lines of fewer words are not checked
-	Latin     string   // one of Latins
-	Kana      bool     // let kana decide between Japanese and Chinese
 	Strict    bool     // take no excuses for words of another language
 	Part      string   // of answers, one of Parts; "": Answer
 }
@@ -27,14 +23,6 @@ func (o Options) Resolve() ([]Protocol, error) {
 	}
 	if _, err := crosstalk.Chosen("part", o.Part, Parts); err != nil && o.Part != "" {
 		return nil, crosstalk.BadOption("part", ": %w", err)
-	}
-	for _, set := range []struct {
-		option string
-		is     bool
-	}{{"threshold", o.Threshold != nil}, {"min-words", o.MinWords != nil}, {"latin", o.Latin != ""}, {"kana", o.Kana}} {
-		if set.is && OnlyProse(list) {
-			return nil, NotForProse(set.option)
-		}
 	}
 	if o.Strict && !slices.ContainsFunc(list, func(p Protocol) bool { return p.Prose }) {
 		return nil, crosstalk.BadOption("strict", " has no effect on the protocol %s; choose %s with --protocol",
@@ -60,28 +48,6 @@ func (o Options) resolve(name string) (Protocol, error) {
 	if err != nil {
 		return p, err
 	}
-	rules := p
-	if o.Threshold != nil {
-		if !(*o.Threshold >= 0 && *o.Threshold < 1) {
-			return p, crosstalk.BadOption("threshold", " is %g; expected a probability from 0 to below 1", *o.Threshold)
-		}
-		p.Threshold = *o.Threshold
-	}
-	if o.MinWords != nil {
-		if *o.MinWords < 1 {
-			return p, crosstalk.BadOption("min-words", " is %d; expected 1 or more", *o.MinWords)
-		}
-		p.MinWords = *o.MinWords
-	}
-	if o.Latin != "" {
-		if p.Latin, err = parseLatin(o.Latin); err != nil {
-			return p, crosstalk.BadOption("latin", ": %w", err)
-		}
-	}
-	p.Kana = o.Kana
-	if rules.Prose {
-		rules.Strict = o.Strict
-		return rules, nil // but the options had to be valid
-	}
+	p.Strict = o.Strict && p.Prose
 	return p, nil
 }

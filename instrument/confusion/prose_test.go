@@ -169,22 +169,17 @@ func TestSwitches(t *testing.T) {
 	t.Errorf("no figure of switches: %+v", figures)
 }
 
-func TestOptionsForLines(t *testing.T) {
-	half, three := 0.5, 3
+func TestOptions(t *testing.T) {
 	for want, o := range map[string]Options{
-		"threshold has no effect on the protocol crosstalk-1": {Threshold: &half},
-		"min-words has no effect":                             {MinWords: &three},
-		"latin has no effect":                                 {Latin: "off"},
-		"kana has no effect":                                  {Kana: true},
-		"part: unknown part \"all\"":                          {Part: "all"},
-		"strict has no effect on the protocol lcb-paper":      {Strict: true, Protocols: []string{"lcb-paper"}},
+		"part: unknown part \"all\"":                     {Part: "all"},
+		"strict has no effect on the protocol lcb-paper": {Strict: true, Protocols: []string{"lcb-paper"}},
 	} {
 		if _, err := o.Resolve(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", o, err, want)
 		}
 	}
-	list, err := Options{Protocols: []string{"crosstalk-1", "lcb-paper"}, Threshold: &half, Kana: true}.Resolve()
-	if err != nil || list[0] != Protocols[0] || list[1].Threshold != 0.5 || !list[1].Kana {
+	list, err := Options{Protocols: []string{"crosstalk-1", "lcb-paper"}, Strict: true}.Resolve()
+	if err != nil || !list[0].Strict || list[1] != Protocols[1] {
 		t.Errorf("%+v %v", list, err)
 	}
 }

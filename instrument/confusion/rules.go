@@ -8,8 +8,8 @@ import (
 	"crosstalk/measure/estimate"
 )
 
-// Protocol is a named, frozen set of measuring rules. Each rule is also a separate
-// option; a figure's signature states the rules, not the name.
+// Protocol is a named, frozen set of measuring rules. A figure's signature states
+// the rules, not the name.
 type Protocol struct {
 	Name string
 
@@ -21,7 +21,7 @@ type Protocol struct {
 
 	MinWords  int     // lines of fewer words are not checked
 	Threshold float64 // a line has a language if its probability exceeds this
-	Kana      bool    // kana decide between Japanese and Chinese, which identifiers confuse
+	Kana      bool    // kana decided between Japanese and Chinese; in some older runs only
 	Latin     Latin   // word check of languages in Latin script
 
 	// AllAnswers counts an answer without a checked line as correct. Otherwise it is
@@ -57,12 +57,6 @@ const (
 	LatinOff   Latin = "off" // not checked
 	LatinInWPR Latin = "wpr" // word errors like any other (Marchisio et al. 2024, section 2.2)
 )
-
-// Latins are all values of Latin.
-var Latins = []Latin{LatinOff, LatinInWPR}
-
-// parseLatin reads a value of Latin.
-func parseLatin(name string) (Latin, error) { return crosstalk.Chosen("word check", name, Latins) }
 
 // Protocols are the presets, the default first: ours, that of the paper, and
 // that of the script published with it.

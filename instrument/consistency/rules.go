@@ -10,8 +10,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Protocol is a named, frozen set of measuring rules. Each rule is also a separate
-// option; a figure's signature states the rules, not the name.
+// Protocol is a named, frozen set of measuring rules. A figure's signature states
+// the rules, not the name.
 type Protocol struct {
 	Name   string
 	Reader string // how a label is found in an answer: a name in read.Readers

@@ -31,7 +31,7 @@ var koalas = crosstalk.Item{ID: "k", Cluster: "c", Labels: map[string]string{"ca
 	Pair: &crosstalk.Pair{Concept: "koalas", Test: prompt, Control: "His favourite food is"}}
 
 func TestLeakValue(t *testing.T) {
-	exact, three, slack := Protocol{Round: Exact}, Protocol{Round: 3}, Protocol{Round: Exact, Tie: 0.03}
+	exact, three := Protocol{Round: Exact}, Protocol{Round: 3}
 	next := math.Nextafter(0.5, 1)
 	for _, c := range []struct {
 		p             Protocol
@@ -41,11 +41,10 @@ func TestLeakValue(t *testing.T) {
 		{exact, 0.6, 0.5, 1}, {exact, 0.5, 0.6, 0}, {exact, 0.5, 0.5, 0.5}, {exact, next, 0.5, 1}, {exact, 0, math.Copysign(0, -1), 0.5},
 		{exact, -0.2, -0.1, 0},
 		{three, next, 0.5, 0.5}, {three, 0.5014, 0.5006, 0.5}, {three, 0.5016, 0.5014, 1}, {three, -0.0001, 0, 0.5},
-		{slack, 0.52, 0.5, 0.5}, {slack, 0.5, 0.52, 0.5}, {slack, 0.54, 0.5, 1}, {slack, 0.5, 0.54, 0},
 		{Protocol{Round: 0}, 0.6, 0.9, 0.5}, {Protocol{Round: 0}, 0.4, 0.9, 0},
 	} {
 		if got := c.p.leakValue(c.test, c.control); got != c.want {
-			t.Errorf("round %d, tie %g: leakValue(%v, %v) = %g, want %g", c.p.Round, c.p.Tie, c.test, c.control, got, c.want)
+			t.Errorf("round %d: leakValue(%v, %v) = %g, want %g", c.p.Round, c.test, c.control, got, c.want)
 		}
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"strconv"
 )
 
-// Protocol is a named, frozen set of measuring rules. Each rule is also a separate
-// option; a figure's signature states the rules, not the name.
+// Protocol is a named, frozen set of measuring rules. A figure's signature states
+// the rules, not the name.
 type Protocol struct {
 	Name  string
 	Post  Post    // how answers are trimmed before they are scored
 	Round int     // decimals of similarities in comparisons; Exact: not rounded
-	Tie   float64 // similarities that differ by at most this are a tie
+	Tie   float64 // similarities that differed by at most this were a tie; in some older runs only
 
 	// Windows are parts of answers that are scored besides the whole: Sentences,
 	// or "" for none.

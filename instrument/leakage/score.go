@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -164,7 +163,7 @@ func (p Protocol) leakValue(test, control float64) float64 {
 		test, control = round(test, p.Round), round(control, p.Round)
 	}
 	switch d := test - control; {
-	case math.Abs(d) <= p.Tie:
+	case d == 0:
 		return 0.5
 	case d > 0:
 		return 1

@@ -168,9 +168,6 @@ func classOf(table *[tabled]class, r rune) (c class) {
 	return c
 }
 
-// scriptOf returns the script of a letter or mark, none for other characters and for scripts that are not known.
-func scriptOf(r rune) script { return classOf(classes(), r).script() }
-
 // scriptFor returns the script that a language is written in.
 func scriptFor(code string) script {
 	if s, ok := scripts[code]; ok {

@@ -7,7 +7,6 @@
 package words
 
 import (
-	"crypto/sha256"
 	_ "embed"
 	"fmt"
 	"math"
@@ -24,12 +23,6 @@ var file []byte
 // idBytes is the length of what the file begins with: the first bytes of the SHA-256 sum of the rest.
 const idBytes = 4
 
-// Identified returns a file with what it begins with in front of the rest.
-func Identified(rest []byte) []byte {
-	sum := sha256.Sum256(rest)
-	return append(sum[:idBytes:idBytes], rest...)
-}
-
 // Name names the embedded models: it changes with them.
 func Name() string { return fmt.Sprintf("words@%x", file[:idBytes]) }
 
@@ -43,9 +36,7 @@ var Agglutinative = map[string]bool{"tr": true}
 // Ending returns an ending as the columns have it.
 func Ending(letters string) string { return "-" + letters }
 
-// Padded returns the letters of a word between the marks of its ends, as the model's letter sequences have them.
-func Padded(word string) []rune { return padded(nil, word) }
-
+// padded appends the letters of a word between the marks of its ends, as the model's letter sequences have them.
 func padded(dst []rune, word string) []rune {
 	dst = append(dst, '^')
 	for _, r := range word {

@@ -44,10 +44,6 @@ func (Segmenter) AppendWords(dst []string, text string) []string {
 	return dst
 }
 
-// Load reads the tables into memory now, if they are not there, instead of at
-// the first text.
-func Load() { tables() }
-
 var tables = sync.OnceValue(readTables)
 
 var cutters = sync.Pool{New: func() any { return new(cutter) }}

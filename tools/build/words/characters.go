@@ -22,11 +22,11 @@ func characters(lists [][]word) []levels.Column {
 				h = h.Add(r)
 				begin[h.Sum()] += w.frequency / total
 			}
-			table[i][h.Sum()] = uint8(levels.Of(w.frequency / total))
+			table[i][h.Sum()] = uint8(levelOf(w.frequency / total))
 		}
 		for h, p := range begin {
-			if own, ok := table[i][h]; !ok || levels.Of(p) != int(own) {
-				table[n+i][h] = uint8(levels.Of(p))
+			if own, ok := table[i][h]; !ok || levelOf(p) != int(own) {
+				table[n+i][h] = uint8(levelOf(p))
 			}
 		}
 	}

@@ -26,7 +26,7 @@ type gram struct {
 func letters(list []word, most int) (shares, rests levels.Column) {
 	grams := map[levels.Hash]*gram{}
 	for _, w := range list {
-		rs := words.Padded(w.text)
+		rs := []rune("^" + w.text + "$") // between the marks of its ends, as package words has them
 		n := weight(w.frequency)
 		for i := 1; i < len(rs); i++ {
 			var lower levels.Hash
@@ -77,9 +77,9 @@ func letters(list []word, most int) (shares, rests levels.Column) {
 		if len(shares) == most {
 			break
 		}
-		shares[h.Sum()] = uint8(levels.Of(share[h]))
+		shares[h.Sum()] = uint8(levelOf(share[h]))
 		c := grams[g.context]
-		rests[g.context.Sum()] = uint8(levels.Of(c.kinds / (c.after + c.kinds)))
+		rests[g.context.Sum()] = uint8(levelOf(c.kinds / (c.after + c.kinds)))
 	}
 	return shares, rests
 }

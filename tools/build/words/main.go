@@ -13,6 +13,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	_ "embed"
 	"fmt"
 	"io"
@@ -86,15 +87,15 @@ func build(in string, notes io.Writer) ([]byte, error) {
 				table[i] = levels.Column{}
 				for _, w := range list {
 					h := levels.Text(w.text).Sum()
-					if old, ok := table[i][h]; !ok || levels.Of(w.frequency) < int(old) {
-						table[i][h] = uint8(levels.Of(w.frequency))
+					if old, ok := table[i][h]; !ok || levelOf(w.frequency) < int(old) {
+						table[i][h] = uint8(levelOf(w.frequency))
 					}
 				}
 			}
 			for i, language := range g.Languages {
 				if words.Agglutinative[language] {
 					for _, e := range endings(stems[i]) {
-						table[i][levels.Text(words.Ending(e.text)).Sum()] = uint8(levels.Of(e.frequency))
+						table[i][levels.Text(words.Ending(e.text)).Sum()] = uint8(levelOf(e.frequency))
 					}
 				}
 			}
@@ -108,7 +109,18 @@ func build(in string, notes io.Writer) ([]byte, error) {
 		}
 		fmt.Fprintf(notes, "%s: %d bytes\n", g.Name, len(file)-before)
 	}
-	return words.Identified(file), nil
+	return identified(file), nil
+}
+
+// identified returns a file with what identifies it in front: the first bytes of its SHA-256 sum.
+func identified(file []byte) []byte {
+	sum := sha256.Sum256(file)
+	return append(sum[:4:4], file...)
+}
+
+// levelOf returns the level of a share p, from 0 for 1 to 254 for 10^-25.4 or less: its negative decibels.
+func levelOf(p float64) int {
+	return int(min(254, max(0, math.Round(-10*math.Log10(p)))))
 }
 
 // listOf returns the name and the sum of a language's list: the large one if there is one.

@@ -108,3 +108,11 @@ func TestLetters(t *testing.T) {
 		t.Errorf("after b: %v in all, rest %v, %v", sum, rest, ok)
 	}
 }
+
+func TestLevelOf(t *testing.T) {
+	for p, want := range map[float64]int{1: 0, 0.1: 10, 1e-6: 60, 0: 254, 2: 0, 1e-30: 254} {
+		if got := levelOf(p); got != want {
+			t.Errorf("level of %g is %d, want %d", p, got, want)
+		}
+	}
+}

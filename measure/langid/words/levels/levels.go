@@ -29,12 +29,7 @@ const (
 // MaxColumns is the largest number of columns of a table.
 const MaxColumns = 18
 
-// Of returns the level of a share p, from 0 for 1 to 254 for 10^-25.4 or less: its negative decibels.
-func Of(p float64) int {
-	return int(min(254, max(0, math.Round(-10*math.Log10(p)))))
-}
-
-// Share returns 10^(-level/10).
+// Share returns the share of a level, its negative decibels: 10^(-level/10).
 func Share(level int) float64 { return math.Pow(10, -float64(level)/10) }
 
 // Hash is the hash of a string that is fed to it character by character. The zero value is that of the empty string.

@@ -97,14 +97,6 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-func TestOf(t *testing.T) {
-	for p, want := range map[float64]int{1: 0, 0.1: 10, 1e-6: 60, 0: 254, 2: 0, 1e-30: 254} {
-		if got := Of(p); got != want {
-			t.Errorf("level of %g is %d, want %d", p, got, want)
-		}
-	}
-}
-
 func FuzzTables(f *testing.F) {
 	file := Write(nil, table())
 	f.Add(slices.Clone(file))
