@@ -14,7 +14,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -31,7 +30,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"crosstalk/guard"
@@ -117,23 +115,12 @@ func texts() (all []text) {
 
 // recorded returns texts of 500 tokens that are answers of models one after the other.
 func recorded(dir string) (all []text, err error) {
-	f, err := os.Open(filepath.Join(dir, "words/clean.jsonl.gz"))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
+	answers, err := bench.ReadLines[struct{ Language, Text string }](filepath.Join(dir, "words/clean.jsonl.gz"))
 	if err != nil {
 		return nil, err
 	}
 	of := map[string]*strings.Builder{} // a language's answers so far
-	for lines := json.NewDecoder(z); ; {
-		var a struct{ Language, Text string }
-		if err := lines.Decode(&a); err == io.EOF {
-			return all, nil
-		} else if err != nil {
-			return nil, err
-		}
+	for _, a := range answers {
 		b := of[a.Language]
 		if b == nil {
 			b = &strings.Builder{}
@@ -145,6 +132,7 @@ func recorded(dir string) (all []text, err error) {
 			b.Reset()
 		}
 	}
+	return all, nil
 }
 
 // times are sorted durations.
@@ -157,12 +145,6 @@ func (t times) String() string {
 	return fmt.Sprintf("median %v, p99 %v, longest %v", t.at(0.5), t.at(0.99), t[len(t)-1])
 }
 
-func cpu() float64 {
-	var u syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
-}
-
 // threadTime is the processor time of the thread.
 func threadTime() time.Duration {
 	var t unix.Timespec
@@ -170,65 +152,59 @@ func threadTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
+// timed does something for each of n texts, over and over, and returns how long each took and the number per CPU second.
+func timed(all []text, n int, do func(text)) (took times, rate float64) {
+	before := bench.CPU()
+	for i := range n {
+		start := time.Now()
+		do(all[i%len(all)])
+		took = append(took, time.Since(start))
+	}
+	return took, float64(n) / (bench.CPU() - before).Seconds()
+}
+
 // library measures guard.Check in this process, on one core. Recorded answers may have words of another language of
 // their own, so those that are flagged need not be errors.
 func library(all []text, n int, lid string) {
-	var took, spent times
 	runtime.LockOSThread() // for threadTime, which does not count what else the machine does
 	defer runtime.UnlockOSThread()
 	guard.Check("a", "de") // reads the models
-	before := cpu()
-	for _, t := range all {
-		start := time.Now()
+	took, rate := timed(all, len(all), func(t text) {
 		_, err := guard.Check(t.text, t.language)
-		took = append(took, time.Since(start))
 		bench.Check(err)
-	}
-	fmt.Printf("guard.Check, 500 tokens, each text for the first time: %v; %.0f checks a CPU second\n", took, float64(len(all))/(cpu()-before))
-	took = nil
-	missed, wrong, false0 := 0, 0, 0
-	before = cpu()
-	for i := range n {
-		t := all[i%len(all)]
-		start, spending := time.Now(), threadTime()
+	})
+	fmt.Printf("guard.Check, 500 tokens, each text for the first time: %v; %.0f checks a CPU second\n", took, rate)
+	var spent times
+	missed, made, flagged := 0, 0, 0
+	took, rate = timed(all, n, func(t text) {
+		start := threadTime()
 		j, err := guard.Check(t.text, t.language)
-		took, spent = append(took, time.Since(start)), append(spent, threadTime()-spending)
+		spent = append(spent, threadTime()-start)
 		bench.Check(err)
-		flagged := j.Verdict == guard.Wrong
-		switch {
+		switch wrong := j.Verdict == guard.Wrong; {
 		case t.wrong:
-			wrong++
-			if !flagged {
+			made++
+			if !wrong {
 				missed++
 			}
-		case flagged:
-			false0++
+		case wrong:
+			flagged++
 		}
-	}
-	fmt.Printf("guard.Check, 500 tokens: %v; in processor time %v; %.0f checks a CPU second; %d of %d made with words of another language missed, %d other texts flagged\n",
-		took, spent, float64(n)/(cpu()-before), missed, wrong, false0)
+	})
+	fmt.Printf("guard.Check, 500 tokens: %v; in processor time %v; %.0f checks a CPU second; "+
+		"%d of %d made with words of another language missed, %d other texts flagged\n",
+		took, spent, rate, missed, made, flagged)
 	const fewer = 20 // times, since it is slow
 	detector := lingua.NewLanguageDetectorBuilder().FromLanguages(linguaLanguages...).WithPreloadedLanguageModels().Build()
-	took, before = nil, cpu()
-	for i := range n / fewer {
-		start := time.Now()
-		detector.DetectLanguageOf(all[i%len(all)].text)
-		took = append(took, time.Since(start))
-	}
-	fmt.Printf("lingua-go, one label a text: %v; %.0f texts a CPU second\n", took, float64(n/fewer)/(cpu()-before))
+	took, rate = timed(all, n/fewer, func(t text) { detector.DetectLanguageOf(t.text) })
+	fmt.Printf("lingua-go, one label a text: %v; %.0f texts a CPU second\n", took, rate)
 	if lid == "" {
 		return
 	}
 	m, err := fasttext.Load(lid)
 	bench.Check(err)
-	took = nil
-	before = cpu()
-	for i := range n {
-		start := time.Now()
-		m.Identify(all[i%len(all)].text)
-		took = append(took, time.Since(start))
-	}
-	fmt.Printf("%s, one label a text: %v; %.0f texts a CPU second\n", m.Name(), took, float64(n)/(cpu()-before))
+	took, rate = timed(all, n, func(t text) { m.Identify(t.text) })
+	fmt.Printf("%s, one label a text: %v; %.0f texts a CPU second\n", m.Name(), took, rate)
 	fastTextTool(all, n, lid)
 }
 

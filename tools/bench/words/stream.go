@@ -39,14 +39,8 @@ func streamTables(o options) error {
 				if wait <= soon {
 					early++
 				}
-				if o.list == "late" && wait > soon {
-					fmt.Printf("%s %s %s in %s, %d tokens: %q\n", a.ID, a.Kind, f.Language, a.Language, wait, a.Text[max(0, f.Start-60):f.End])
-				}
 			case end:
 				atEnd++
-				if o.list == "late" {
-					fmt.Printf("%s %s %s in %s, end: %q\n", a.ID, a.Kind, f.Language, a.Language, a.Text[max(0, f.Start-60):])
-				}
 			default:
 				missed++
 			}

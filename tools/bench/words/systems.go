@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"unicode"
 
 	"crosstalk/guard"
@@ -18,19 +17,13 @@ import (
 	"github.com/pemistahl/lingua-go"
 )
 
-func cpu() float64 {
-	var u syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
-}
-
 // lowest is the log odds below which words are not looked at.
 const lowest = -8
 
 // detector is package words alone.
 func detector(a *answer) (found []finding) {
 	for _, w := range words.Analyse(a.Text, a.Language, masked(a.Text)).Words(lowest) {
-		found = append(found, finding{w.Start, w.End, w.Language, w.LogOdds, ""})
+		found = append(found, finding{w.Start, w.End, w.Language, w.LogOdds})
 	}
 	return found
 }
@@ -44,7 +37,7 @@ func spansOf(counted bool) func(*answer) []finding {
 		}
 		for _, s := range j.Spans {
 			if s.Excuse == "" || !counted {
-				found = append(found, finding{s.Start, s.End, base(s.Language), s.P, strings.TrimSpace(s.Kind + " " + string(s.Excuse))})
+				found = append(found, finding{s.Start, s.End, base(s.Language), s.P})
 			}
 		}
 		return found

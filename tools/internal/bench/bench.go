@@ -5,12 +5,16 @@ package bench
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -117,5 +121,29 @@ func Check(err error) {
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", filepath.Base(os.Args[0]), err)
 		os.Exit(1)
+	}
+}
+
+// ReadLines decodes a file of JSON Lines, unpacking it if its name ends in .gz.
+func ReadLines[T any](path string) (all []T, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	for lines := json.NewDecoder(r); ; {
+		var x T
+		if err := lines.Decode(&x); err == io.EOF {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: value %d: %w", path, len(all)+1, err)
+		}
+		all = append(all, x)
 	}
 }
