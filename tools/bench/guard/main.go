@@ -316,7 +316,8 @@ func (s *service) http(name string, clients int, all []text, n int) {
 		})
 	}
 	group.Wait()
-	fmt.Printf("over HTTP, %d at a time, %s: %v; %.0f checks a CPU second of the service; memory %.0f MB\n", clients, name, took, float64(n)/(s.cpu()-before), s.status("VmRSS"))
+	fmt.Printf("over HTTP, %d at a time, %s: %v; %.0f checks a CPU second of the service; memory %.0f MB\n",
+		clients, name, took, float64(n)/(s.cpu()-before), s.status("VmRSS"))
 }
 
 // load runs good clients beside hostile ones.
@@ -451,11 +452,13 @@ func (s *service) load(all []text, duration time.Duration) {
 	})
 	before := s.cpu()
 	group.Wait()
-	fmt.Printf("%v beside hostile clients: %d checks answered, %d lost, %d hostile connections refused; %.0f CPU s\n", duration, good.Load(), bad.Load(), refused.Load(), s.cpu()-before)
+	fmt.Printf("%v beside hostile clients: %d checks answered, %d lost, %d hostile connections refused; %.0f CPU s\n",
+		duration, good.Load(), bad.Load(), refused.Load(), s.cpu()-before)
 	wrong.Range(func(key, _ any) bool { fmt.Println("  lost:", key); return true })
 	ended := time.Now()
 	for files() > 16 && time.Since(ended) < 2*time.Minute { // idle connections end after half a minute
 		time.Sleep(time.Second)
 	}
-	fmt.Printf("memory %.0f MB before, at most %.0f MB, %.0f MB after (peak %.0f MB); %d open files after %.0f s\n", first, most, s.status("VmRSS"), s.status("VmHWM"), files(), time.Since(ended).Seconds())
+	fmt.Printf("memory %.0f MB before, at most %.0f MB, %.0f MB after (peak %.0f MB); %d open files after %.0f s\n",
+		first, most, s.status("VmRSS"), s.status("VmHWM"), files(), time.Since(ended).Seconds())
 }

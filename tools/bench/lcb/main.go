@@ -131,16 +131,19 @@ func compare(data string, list int, strict bool) error {
 		}
 		done()
 		ci := stats.Wilson(float64(wrong), float64(passed), 0.95)
-		fmt.Printf("  %-18s %5d answers pass; %4d have words of another language, %.1f %% (%.1f to %.1f)\n", model, passed, wrong,
+		fmt.Printf("  %-18s %5d answers pass; %4d have words of another language, %.1f %% (%.1f to %.1f)\n",
+			model, passed, wrong,
 			100*float64(wrong)/float64(passed), 100*ci.Low, 100*ci.High)
 	}
 	total := [3]int{}
 	for _, language := range strings.Fields("ar de en es fr hi id it ja ko pt ru tr vi zh") {
-		fmt.Printf("  %s agree %6.2f %% of %5d; cannot tell %d\n", language, 100*float64(same[language])/float64(lines[language]), lines[language], unclear[language])
+		fmt.Printf("  %s agree %6.2f %% of %5d; cannot tell %d\n", language,
+			100*float64(same[language])/float64(lines[language]), lines[language], unclear[language])
 		total[0], total[1], total[2] = total[0]+same[language], total[1]+lines[language], total[2]+unclear[language]
 	}
 	ci := stats.Wilson(float64(total[0]), float64(total[1]), 0.95)
-	fmt.Printf("  all agree %.2f %% (%.2f to %.2f) of %d; cannot tell %d\n", 100*float64(total[0])/float64(total[1]), 100*ci.Low, 100*ci.High, total[1], total[2])
+	fmt.Printf("  all agree %.2f %% (%.2f to %.2f) of %d; cannot tell %d\n",
+		100*float64(total[0])/float64(total[1]), 100*ci.Low, 100*ci.High, total[1], total[2])
 	return figures(data, strict)
 }
 
@@ -205,8 +208,10 @@ func figures(data string, strict bool) error {
 		return strings.Compare(a.Measure+a.By["task"]+a.By["model"], b.Measure+b.By["task"]+b.By["model"])
 	})
 	for _, e := range all {
-		if e.By["language"] == "all" && e.By["source"] == "all" && (e.Measure == confusion.LPR || e.Measure == confusion.WPR) && e.Interval != nil {
-			fmt.Printf("  %-4s %-12s %-18s %-12s %6.2f (%.2f to %.2f) n %d, cannot tell %d, unchecked %d\n", e.Measure, e.By["task"], e.By["model"], e.By["protocol"],
+		if e.By["language"] == "all" && e.By["source"] == "all" && (e.Measure == confusion.LPR || e.Measure == confusion.WPR) &&
+			e.Interval != nil {
+			fmt.Printf("  %-4s %-12s %-18s %-12s %6.2f (%.2f to %.2f) n %d, cannot tell %d, unchecked %d\n", e.Measure,
+				e.By["task"], e.By["model"], e.By["protocol"],
 				100*float64(e.Value), 100*e.Interval.Low, 100*e.Interval.High, e.Observations, e.Counts["cannot_tell"], e.Counts["unchecked"])
 		}
 	}

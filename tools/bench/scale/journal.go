@@ -109,8 +109,10 @@ func fill(j *journal.Journal, from, to int) error {
 func answered(i int) journal.Record {
 	l := languages[i%len(languages)]
 	r := journal.Record{Identity: crosstalk.Identity{Provider: "compatible", Name: "m"},
-		Request: crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: fmt.Sprintf("%s %d", l.prompt, i)}}},
-		Answer: crosstalk.Answer{Status: crosstalk.Text, Text: strings.Repeat("*", 1+i%7), Model: "m", Finish: "stop", Attempts: 1,
+		Request: crosstalk.Request{API: crosstalk.Chat,
+			Messages: []crosstalk.Message{{Role: "user", Content: fmt.Sprintf("%s %d", l.prompt, i)}}},
+		Answer: crosstalk.Answer{Status: crosstalk.Text, Text: strings.Repeat("*", 1+i%7),
+			Model: "m", Finish: "stop", Attempts: 1,
 			Usage: crosstalk.Usage{Prompt: 12, Completion: 40}, Time: time.UnixMilli(1767225600000 + int64(i))}}
 	r.Answer.Key = crosstalk.KeyOf(r.Identity, r.Request)
 	return r

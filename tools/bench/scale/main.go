@@ -158,7 +158,9 @@ func (b *measuring) run(n int) error {
 
 // asking are the arguments for a run.
 func asking(url, suite, out string, more ...string) []string {
-	return append([]string{"run", "confusion", "--model", "compatible:m", "--base-url", url + "/v1", "--suite", suite, "--out", out, "--quiet", "--format", "json"}, more...)
+	return append([]string{"run", "confusion",
+		"--model", "compatible:m", "--base-url", url + "/v1", "--suite", suite,
+		"--out", out, "--quiet", "--format", "json"}, more...)
 }
 
 // score scores n recorded answers.
@@ -281,7 +283,8 @@ func (b *measuring) processes(n int) error {
 			group.Add(1)
 			go func() {
 				defer group.Done()
-				_, errs[i] = b.command(nil, asking(server.URL, suite, all, "--concurrency", fmt.Sprint(concurrency), "--shard", fmt.Sprintf("%d/%d", i+1, count))...)
+				_, errs[i] = b.command(nil, asking(server.URL, suite, all,
+					"--concurrency", fmt.Sprint(concurrency), "--shard", fmt.Sprintf("%d/%d", i+1, count))...)
 			}()
 		}
 		group.Wait()

@@ -55,7 +55,8 @@ func difference(rng *rand.Rand, measure string, average *crosstalk.Average, draw
 	run := compare.Run{Name: "simulated"}
 	conditions := []map[string]string{{"model": "first"}, {"model": "second"}}
 	for _, condition := range conditions {
-		run.Estimates = append(run.Estimates, crosstalk.Estimate{Measure: measure, Value: crosstalk.Undefined, Average: average, By: condition, Signature: measure})
+		run.Estimates = append(run.Estimates, crosstalk.Estimate{Measure: measure,
+			Value: crosstalk.Undefined, Average: average, By: condition, Signature: measure})
 	}
 	run.Observations = func(yield func(crosstalk.Observation, error) bool) {
 		for side, condition := range conditions {
@@ -75,7 +76,8 @@ func difference(rng *rand.Rand, measure string, average *crosstalk.Average, draw
 }
 
 func observation(measure, item, cluster string, value float64, condition, labels map[string]string) crosstalk.Observation {
-	o := crosstalk.Observation{Measure: measure, Item: item, Cluster: cluster, Value: crosstalk.Value(value), Condition: condition, Labels: labels}
+	o := crosstalk.Observation{Measure: measure,
+		Item: item, Cluster: cluster, Value: crosstalk.Value(value), Condition: condition, Labels: labels}
 	if value == notScored {
 		o.Value, o.NotScored = crosstalk.Undefined, "line error"
 	}

@@ -20,7 +20,8 @@ import (
 func margins(out io.Writer, sets int) bool {
 	ok := true
 	for _, level := range []float64{0.95, 0.9} {
-		fmt.Fprintf(out, "\nPasses of gate --no-worse-than --level %g in %%, at most %.1f at the margin; worst of several shapes\n", level, 50*(1-level))
+		fmt.Fprintf(out, "\nPasses of gate --no-worse-than --level %g in %%, at most %.1f at the margin; worst of several shapes\n",
+			level, 50*(1-level))
 		fmt.Fprintf(out, "%-58s%22s%22s\n", "", "at the margin", "nothing changed")
 		fmt.Fprintf(out, "%-58s%11s%11s%11s%11s\n", "", "score", "variance", "score", "variance")
 		for _, table := range [][]gateShape{pairedShapes(), unpairedShapes()} {
@@ -78,7 +79,8 @@ func (s gateShape) print(out io.Writer, level float64, sets int) bool {
 	if worst.score > (1-level)/2+0.005 {
 		mark = "!"
 	}
-	fmt.Fprintf(out, "%-58s%10.1f%s%11.1f%11.1f%11.1f\n", "*"+s.name, 100*worst.score, mark, 100*worst.variance, 100*same.score, 100*same.variance)
+	fmt.Fprintf(out, "%-58s%10.1f%s%11.1f%11.1f%11.1f\n", "*"+s.name,
+		100*worst.score, mark, 100*worst.variance, 100*same.score, 100*same.variance)
 	return mark == " "
 }
 

@@ -100,8 +100,9 @@ func (s nullShape) run(seed uint64) compare.Run {
 	conditions := []map[string]string{{"model": "first"}, {"model": "second"}}
 	for k := range comparisons {
 		for _, condition := range conditions {
-			run.Estimates = append(run.Estimates, crosstalk.Estimate{Measure: s.measure, Value: crosstalk.Undefined, Average: s.average,
-				By: map[string]string{"model": condition["model"], "group": name(k)}, Signature: s.measure + "|suite:simulated"})
+			run.Estimates = append(run.Estimates, crosstalk.Estimate{Measure: s.measure, Value: crosstalk.Undefined,
+				Average: s.average,
+				By:      map[string]string{"model": condition["model"], "group": name(k)}, Signature: s.measure + "|suite:simulated"})
 		}
 	}
 	run.Observations = func(yield func(crosstalk.Observation, error) bool) {

@@ -53,7 +53,8 @@ func makeOwn(dir string) (s set, err error) {
 			return s, err
 		}
 		for i := 0; i+linesOfAnswer <= len(lines); i += linesOfAnswer {
-			a := &answer{ID: fmt.Sprintf("own-%s-%d", language, i), Language: language, Kind: "clean", Text: strings.Join(lines[i:i+linesOfAnswer], "\n")}
+			a := &answer{ID: fmt.Sprintf("own-%s-%d", language, i), Language: language,
+				Kind: "clean", Text: strings.Join(lines[i:i+linesOfAnswer], "\n")}
 			// The same news is in the same half in every language.
 			a.from = fmt.Sprintf("own-%d", i)
 			a.half = halfOf(a.from)
@@ -172,7 +173,8 @@ func mostFrequent(texts []*answer, language string) map[string]bool {
 }
 
 // putIn makes an answer in language a with k words of language b, or twice as many letters of Chinese or Japanese.
-func putIn(r *rand.Rand, texts map[string][]*answer, vocabulary map[string]map[string]bool, frequent map[string]bool, a, b string, k int) *answer {
+func putIn(r *rand.Rand, texts map[string][]*answer,
+	vocabulary map[string]map[string]bool, frequent map[string]bool, a, b string, k int) *answer {
 	for {
 		base := texts[a][r.IntN(len(texts[a]))]
 		other := "a"

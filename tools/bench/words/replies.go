@@ -78,7 +78,8 @@ func replyTables(o options) error {
 		fmt.Printf("\nReplies, half %s\n", part)
 		row := func(what string, k, n int, note string) {
 			ci := stats.Wilson(float64(k), float64(n), 0.95)
-			fmt.Printf("  %-28s %4d of %4d  %5.1f %% (%.1f to %.1f)%s\n", what, k, n, 100*float64(k)/float64(n), 100*ci.Low, 100*ci.High, note)
+			fmt.Printf("  %-28s %4d of %4d  %5.1f %% (%.1f to %.1f)%s\n", what,
+				k, n, 100*float64(k)/float64(n), 100*ci.Low, 100*ci.High, note)
 		}
 		row("clean, flagged", flagged, clean, fmt.Sprintf("; cannot tell %d", unclear))
 		row("confused, missed", missed, confused, fmt.Sprintf("; cannot tell %d of these", unsure))

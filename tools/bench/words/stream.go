@@ -68,9 +68,12 @@ func streamTables(o options) error {
 		ci := stats.Wilson(float64(early), float64(n), 0.95)
 		fmt.Printf("\nStreams, half %s: lines and sentences in another language, %d\n", half.clean[0].half, n)
 		fmt.Printf("  found within %d tokens        %5.1f %% (%.1f to %.1f); median %d, 95 of 100 within %d, all within %d\n", soon,
+
 			100*float64(early)/float64(n), 100*ci.Low, 100*ci.High, waits[len(waits)/2], waits[len(waits)*95/100], waits[len(waits)-1])
-		fmt.Printf("  found at the answer's end    %5.1f %%; not found %.1f %%\n", 100*float64(atEnd)/float64(n), 100*float64(missed)/float64(n))
-		fmt.Printf("  clean answers with an alarm  %5.1f %% (%d of %d; %d of them are wrong by the whole text, too)\n", 100*float64(alarmed)/float64(clean), alarmed, clean, kept)
+		fmt.Printf("  found at the answer's end    %5.1f %%; not found %.1f %%\n",
+			100*float64(atEnd)/float64(n), 100*float64(missed)/float64(n))
+		fmt.Printf("  clean answers with an alarm  %5.1f %% (%d of %d; %d of them are wrong by the whole text, too)\n",
+			100*float64(alarmed)/float64(clean), alarmed, clean, kept)
 	}
 	return nil
 }

@@ -74,7 +74,8 @@ func build(in string, notes io.Writer) ([]byte, error) {
 				candidates = standard[:1]
 			}
 			for _, s := range candidates {
-				if other[t] == 0 && s != t && common(t) && common(s) && !strings.ContainsRune(onlyTraditional.String()+onlySimplified.String(), t) {
+				if other[t] == 0 && s != t && common(t) && common(s) &&
+					!strings.ContainsRune(onlyTraditional.String()+onlySimplified.String(), t) {
 					other[t] = s
 				}
 			}
@@ -86,7 +87,8 @@ func build(in string, notes io.Writer) ([]byte, error) {
 	}
 	fmt.Fprintf(notes, "%d simplified and %d traditional characters, %d of both\n",
 		utf8.RuneCountInString(onlySimplified.String()), utf8.RuneCountInString(onlyTraditional.String()), len(other))
-	return []byte(strings.Join([]string{onlySimplified.String(), onlyTraditional.String(), forms.String(), both.String(), others.String(), ""}, "\n")), nil
+	return []byte(strings.Join([]string{onlySimplified.String(), onlyTraditional.String(),
+		forms.String(), both.String(), others.String(), ""}, "\n")), nil
 }
 
 // common reports whether r is in the first block of Chinese characters; the others are of scholars and names.

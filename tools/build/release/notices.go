@@ -58,7 +58,8 @@ func thirdParty(tree string, p platform) ([]byte, error) {
 	for _, text := range texts {
 		name, text, _ := strings.Cut(text, "\n")
 		rule := strings.Repeat("=", 80)
-		fmt.Fprintf(&out, "\n%s\n%s\n%s\n%s\n\n%s\n", rule, strings.Join(owners[name+"\n"+text], "\n"), name, rule, strings.Trim(text, "\n"))
+		fmt.Fprintf(&out, "\n%s\n%s\n%s\n%s\n\n%s\n", rule,
+			strings.Join(owners[name+"\n"+text], "\n"), name, rule, strings.Trim(text, "\n"))
 	}
 	return out.Bytes(), nil
 }

@@ -39,7 +39,8 @@ type file struct {
 func committed(tree string) (release, error) {
 	r := release{tree: tree, version: crosstalk.Version}
 	if !regexp.MustCompile(`^\d+\.\d+\.\d+$`).MatchString(r.version) {
-		return r, fmt.Errorf("crosstalk.Version is %q; expected MAJOR.MINOR.PATCH, which archives, wheels and formulas order alike", r.version)
+		return r, fmt.Errorf("crosstalk.Version is %q; expected MAJOR.MINOR.PATCH, which archives, wheels and formulas order alike",
+			r.version)
 	}
 	if changes, err := git(tree, "status", "--porcelain"); err != nil || changes != "" {
 		return r, errors.Join(err, fmt.Errorf("the tree has changes; commit them first:\n%s", changes))

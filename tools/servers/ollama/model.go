@@ -95,7 +95,9 @@ func (c *chain) gguf(broken bool) []byte {
 			return 0
 		}},
 		// The norm makes a one of sqrt(width) of a one-hot vector's one.
-		{"output.weight", width, width, func(row, column int) float32 { return float32(c.next[column][row] / math.Sqrt(width)) }},
+		{"output.weight", width, width, func(row, column int) float32 {
+			return float32(c.next[column][row] / math.Sqrt(width))
+		}},
 		{"output_norm.weight", width, 1, one},
 		{"blk.0.attn_norm.weight", width, 1, one},
 		{"blk.0.ffn_norm.weight", width, 1, one},
