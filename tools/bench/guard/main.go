@@ -77,35 +77,24 @@ type text struct {
 	wrong          bool
 }
 
-// sentences are those of bench/confusion, each with a few more words.
-var sentences = []struct{ language, text string }{
-	{"ar", "تحكي لنا الجدة حكاية طويلة كل مساء عن القرية القديمة."}, {"de", "Die Großmutter erzählt jeden Abend eine lange Geschichte von dem alten Dorf."},
-	{"en", "Grandmother tells us a long story about the old village every evening."}, {"es", "La abuela nos cuenta cada noche una larga historia del pueblo viejo."},
-	{"fr", "La grand-mère nous raconte chaque soir une longue histoire du vieux village."}, {"hi", "दादी हमें हर शाम पुराने गाँव की एक लंबी कहानी सुनाती हैं।"},
-	{"id", "Nenek menceritakan kisah yang panjang tentang desa lama setiap malam."}, {"it", "La nonna ci racconta ogni sera una lunga storia del vecchio paese."},
-	{"ja", "おばあさんは毎晩、古い村の長い話をしてくれます。"}, {"ko", "할머니는 매일 저녁 우리에게 옛 마을의 긴 이야기를 해 주신다."},
-	{"pt", "A avó conta-nos todas as noites uma longa história da aldeia velha."}, {"ru", "Бабушка каждый вечер рассказывает нам длинную историю о старой деревне."},
-	{"tr", "Büyükannem her akşam bize eski köyün uzun bir hikâyesini anlatır."}, {"vi", "Mỗi tối bà kể cho chúng tôi một câu chuyện dài về ngôi làng cũ."},
-	{"zh", "奶奶每天晚上给我们讲一个关于老村子的很长的故事。"},
-}
-
 func texts() (all []text) {
+	sentences := bench.Sentences()
 	for i := range 10 * len(sentences) {
 		s := sentences[i%len(sentences)]
 		var b strings.Builder
 		for n := 0; len([]rune(b.String())) < 2000 && b.Len() < 4000; n++ {
-			b.WriteString(s.text)
+			b.WriteString(s.Text)
 			b.WriteString([]string{" ", "\n\n", "\n- "}[n*(i+1)%3])
 		}
-		t := text{s.language, b.String(), i%5 == 0}
+		t := text{s.Language, b.String(), i%5 == 0}
 		if t.wrong {
 			foreign := "всегда"
-			if s.language == "ru" {
+			if s.Language == "ru" {
 				foreign = "すべて"
 			}
-			t.text += strings.Replace(s.text, " ", " "+foreign+" ", 1)
-			if !strings.Contains(s.text, " ") {
-				t.text += "пожалуйста " + s.text
+			t.text += strings.Replace(s.Text, " ", " "+foreign+" ", 1)
+			if !strings.Contains(s.Text, " ") {
+				t.text += "пожалуйста " + s.Text
 			}
 		}
 		all = append(all, t)
@@ -152,7 +141,8 @@ func threadTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// timed does something for each of n texts, over and over, and returns how long each took and the number per CPU second.
+// timed does something with n texts, again and again the same ones, and returns how long each took and how many it
+// did in a CPU second.
 func timed(all []text, n int, do func(text)) (took times, rate float64) {
 	before := bench.CPU()
 	for i := range n {
@@ -225,13 +215,14 @@ func fastTextTool(all []text, n int, lid string) {
 		bench.Check(c.Run())
 		return (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
 	}
-	fmt.Printf("fasttext predict, one label a text: %.0f texts a CPU second\n", float64(n)/(spent(n)-spent(0))) // without reading the model
+	took := spent(n) - spent(0) // without reading the model
+	fmt.Printf("fasttext predict, one label a text: %.0f texts a CPU second\n", float64(n)/took)
 }
 
 // linguaLanguages are the 15 of the benchmark.
-var linguaLanguages = []lingua.Language{lingua.Arabic, lingua.German, lingua.English, lingua.Spanish, lingua.French, lingua.Hindi,
-	lingua.Indonesian, lingua.Italian, lingua.Japanese, lingua.Korean, lingua.Portuguese, lingua.Russian, lingua.Turkish,
-	lingua.Vietnamese, lingua.Chinese}
+var linguaLanguages = []lingua.Language{lingua.Arabic, lingua.German, lingua.English, lingua.Spanish, lingua.French,
+	lingua.Hindi, lingua.Indonesian, lingua.Italian, lingua.Japanese, lingua.Korean, lingua.Portuguese, lingua.Russian,
+	lingua.Turkish, lingua.Vietnamese, lingua.Chinese}
 
 type service struct {
 	process *exec.Cmd

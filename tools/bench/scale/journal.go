@@ -60,9 +60,10 @@ func (b *measuring) journal(n int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("journal  %8d: filled in %.1f s (%.0f/s; by tenths %.0f), opened in %v, one more saved in %v, one found in %v, "+
-		"all counted in %v, %d MB\n", n, filled.Seconds(), float64(n)/filled.Seconds(), rates, open.took, save.took, found.took,
-		count.took, info.Size()/1e6)
+	fmt.Printf("journal  %8d: filled in %.1f s (%.0f/s; by tenths %.0f), opened in %v, "+
+		"one more saved in %v, one found in %v, all counted in %v, %d MB\n",
+		n, filled.Seconds(), float64(n)/filled.Seconds(), rates, open.took,
+		save.took, found.took, count.took, info.Size()/1e6)
 	return nil
 }
 

@@ -6,6 +6,7 @@ package bench
 import (
 	"bytes"
 	"compress/gzip"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -146,4 +147,19 @@ func ReadLines[T any](path string) (all []T, err error) {
 		}
 		all = append(all, x)
 	}
+}
+
+// Sentence is a sentence that is long enough to be checked.
+type Sentence struct{ Language, Text string }
+
+//go:embed sentences.txt
+var sentences string
+
+// Sentences returns one sentence in each of 15 languages.
+func Sentences() (all []Sentence) {
+	for line := range strings.Lines(sentences) {
+		language, text, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		all = append(all, Sentence{language, text})
+	}
+	return all
 }
