@@ -217,7 +217,8 @@ func observe(r *rand.Rand, zipf *rand.Zipf, i int) []crosstalk.Observation {
 	case r.IntN(10) == 0:
 		line.Value, line.Finding, word.Value, word.NotScored = 0, "line", crosstalk.Undefined, "line error"
 		word.Implied = true
-		line.Spans = []crosstalk.Span{{Line: 1, Start: 0, End: 10, Text: text.String()[:10], Language: "en", Probability: 0.9}}
+		line.Spans = []crosstalk.Span{{Line: 1, Start: 0, End: 10,
+			Text: text.String()[:10], Language: "en", Probability: 0.9}}
 	case r.IntN(20) == 0:
 		word.Value, word.Finding = 0, "word"
 		word.Spans = []crosstalk.Span{{Line: 1, Start: 0, End: 2, Text: "w0"}}

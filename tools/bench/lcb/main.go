@@ -189,11 +189,13 @@ func figures(data string) error {
 		return strings.Compare(a.Measure+a.By["task"]+a.By["model"], b.Measure+b.By["task"]+b.By["model"])
 	})
 	for _, e := range all {
-		if e.By["language"] == "all" && e.By["source"] == "all" && (e.Measure == confusion.LPR || e.Measure == confusion.WPR) &&
+		if e.By["language"] == "all" && e.By["source"] == "all" &&
+			(e.Measure == confusion.LPR || e.Measure == confusion.WPR) &&
 			e.Interval != nil {
 			fmt.Printf("  %-4s %-12s %-18s %-12s %6.2f (%.2f to %.2f) n %d, cannot tell %d, unchecked %d\n", e.Measure,
 				e.By["task"], e.By["model"], e.By["protocol"],
-				100*float64(e.Value), 100*e.Interval.Low, 100*e.Interval.High, e.Observations, e.Counts["cannot_tell"], e.Counts["unchecked"])
+				100*float64(e.Value), 100*e.Interval.Low, 100*e.Interval.High, e.Observations,
+				e.Counts["cannot_tell"], e.Counts["unchecked"])
 		}
 	}
 	return nil

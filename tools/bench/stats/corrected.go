@@ -163,7 +163,8 @@ func corrected(out io.Writer, sets int) bool {
 		for range sets {
 			automatic, c := l.draw(rng)
 			e := c.Estimate(stats.Proportion, 0.95)
-			for j, interval := range []stats.Interval{e.Corrected.Interval, e.Labels.Interval, stats.Mean(&automatic, stats.Proportion, 0.95).Interval} {
+			for j, interval := range []stats.Interval{e.Corrected.Interval, e.Labels.Interval,
+				stats.Mean(&automatic, stats.Proportion, 0.95).Interval} {
 				if interval.Contains(l.truth()) {
 					covers[j]++
 				}

@@ -82,7 +82,9 @@ func difference(rng *rand.Rand, measure string, average *crosstalk.Average, draw
 	return stats.Interval{Low: math.NaN(), High: math.NaN()}
 }
 
-func observation(measure, item, cluster string, value float64, condition, labels map[string]string) crosstalk.Observation {
+func observation(
+	measure, item, cluster string, value float64, condition, labels map[string]string,
+) crosstalk.Observation {
 	o := crosstalk.Observation{Measure: measure,
 		Item: item, Cluster: cluster, Value: crosstalk.Value(value), Condition: condition, Labels: labels}
 	if value == notScored {

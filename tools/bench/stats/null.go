@@ -93,8 +93,9 @@ func (s nullShape) run(seed uint64) compare.Run {
 	for k := range comparisons {
 		for _, condition := range conditions {
 			run.Estimates = append(run.Estimates, crosstalk.Estimate{Measure: s.measure, Value: crosstalk.Undefined,
-				Average: s.average,
-				By:      map[string]string{"model": condition["model"], "group": name(k)}, Signature: s.measure + "|suite:simulated"})
+				Average:   s.average,
+				By:        map[string]string{"model": condition["model"], "group": name(k)},
+				Signature: s.measure + "|suite:simulated"})
 		}
 	}
 	run.Observations = func(yield func(crosstalk.Observation, error) bool) {

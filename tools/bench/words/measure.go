@@ -146,7 +146,7 @@ type result struct {
 	recall                map[[2]string]*stats.Clusters // of a class and a kind; clusters are clean answers
 	named                 map[string]*stats.Clusters    // of a class: of the found ones, those whose language is right
 	rightLetters, letters int                           // flagged in the answers with inserted words
-	beside                int                           // of the other letters, those in a run with inserted words or next to them
+	beside                int                           // of the other letters, those in a run that touches inserted words
 }
 
 func (s *system) measure(data set) (m result) {

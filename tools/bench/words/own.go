@@ -17,8 +17,9 @@ import (
 // ownFiles are the translations of NTREX-128 (Federmann, Kocmi and Xin 2022; CC BY-SA 4.0): the same news in every
 // language, line by line.
 var ownFiles = map[string]string{
-	"ar": "ref.arb", "de": "ref.deu", "en": "src.eng", "es": "ref.spa", "fr": "ref.fra", "hi": "ref.hin", "id": "ref.ind", "it": "ref.ita",
-	"ja": "ref.jpn", "ko": "ref.kor", "pt": "ref.por-BR", "ru": "ref.rus", "tr": "ref.tur", "vi": "ref.vie", "zh": "ref.zho-CN",
+	"ar": "ref.arb", "de": "ref.deu", "en": "src.eng", "es": "ref.spa", "fr": "ref.fra", "hi": "ref.hin",
+	"id": "ref.ind", "it": "ref.ita", "ja": "ref.jpn", "ko": "ref.kor", "pt": "ref.por-BR", "ru": "ref.rus",
+	"tr": "ref.tur", "vi": "ref.vie", "zh": "ref.zho-CN",
 }
 
 // linesOfAnswer is how many lines of news make an answer.
@@ -252,7 +253,8 @@ func takeRun(r *rand.Rand, donor *answer, others, frequent map[string]bool, lang
 	}
 	first := all[at].text(donor.Text)
 	if frequent[first] || utf8.RuneCountInString(first) < least || strings.IndexFunc(run, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != ' ' && r != '\'' && r != '’' || unicode.IsUpper(r) && language != "de"
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != ' ' && r != '\'' && r != '’' ||
+			unicode.IsUpper(r) && language != "de"
 	}) >= 0 {
 		return "", false
 	}

