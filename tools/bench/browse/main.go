@@ -141,7 +141,8 @@ func pages(dir, run string, rounds int) error {
 			return err
 		}
 		slices.Sort(warm)
-		fmt.Printf("%-27s cold %6.1f ms, then fastest %6.1f ms, median %6.1f ms, slowest %6.1f ms (n = %d)\n", p.name, ms(cold), ms(warm[0]), ms(warm[rounds/2]), ms(warm[rounds-1]), rounds)
+		fmt.Printf("%-27s cold %6.1f ms, then fastest %6.1f ms, median %6.1f ms, slowest %6.1f ms (n = %d)\n",
+			p.name, ms(cold), ms(warm[0]), ms(warm[rounds/2]), ms(warm[rounds-1]), rounds)
 	}
 	return nil
 }
@@ -193,7 +194,8 @@ func makeRun(path string, answers int) error {
 	if err := recorder.Commit(); err != nil {
 		return err
 	}
-	return d.WriteEstimates([]crosstalk.Estimate{{Measure: "lpr", Value: 0.9, N: answers, Observations: answers, By: map[string]string{"model": "model-a"}, Signature: "made up"}})
+	return d.WriteEstimates([]crosstalk.Estimate{{Measure: "lpr", Value: 0.9, N: answers, Observations: answers,
+		By: map[string]string{"model": "model-a"}, Signature: "made up"}})
 }
 
 func observe(r *rand.Rand, zipf *rand.Zipf, i int) []crosstalk.Observation {
@@ -206,7 +208,8 @@ func observe(r *rand.Rand, zipf *rand.Zipf, i int) []crosstalk.Observation {
 	}
 	base := crosstalk.Observation{Item: fmt.Sprintf("item-%d", i), Cluster: fmt.Sprintf("item-%d", i), Value: 1,
 		Condition: map[string]string{"model": models[r.IntN(len(models))]},
-		Labels:    map[string]string{"language": languages[r.IntN(len(languages))], "source": sources[r.IntN(len(sources))], "task": "monolingual"}}
+		Labels: map[string]string{"language": languages[r.IntN(len(languages))],
+			"source": sources[r.IntN(len(sources))], "task": "monolingual"}}
 	line, accuracy, word := base, base, base
 	line.Measure, accuracy.Measure, word.Measure = "lpr", "line_accuracy", "wpr"
 	line.AddText(crosstalk.Side, "answer", text.String())
@@ -214,7 +217,8 @@ func observe(r *rand.Rand, zipf *rand.Zipf, i int) []crosstalk.Observation {
 	case r.IntN(10) == 0:
 		line.Value, line.Finding, word.Value, word.NotScored = 0, "line", crosstalk.Undefined, "line error"
 		word.Implied = true
-		line.Spans = []crosstalk.Span{{Line: 1, Start: 0, End: 10, Text: text.String()[:10], Language: "en", Probability: 0.9}}
+		line.Spans = []crosstalk.Span{{Line: 1, Start: 0, End: 10,
+			Text: text.String()[:10], Language: "en", Probability: 0.9}}
 	case r.IntN(20) == 0:
 		word.Value, word.Finding = 0, "word"
 		word.Spans = []crosstalk.Span{{Line: 1, Start: 0, End: 2, Text: "w0"}}

@@ -14,7 +14,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -31,7 +30,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"crosstalk/guard"
@@ -79,35 +77,24 @@ type text struct {
 	wrong          bool
 }
 
-// sentences are those of bench/confusion, each with a few more words.
-var sentences = []struct{ language, text string }{
-	{"ar", "تحكي لنا الجدة حكاية طويلة كل مساء عن القرية القديمة."}, {"de", "Die Großmutter erzählt jeden Abend eine lange Geschichte von dem alten Dorf."},
-	{"en", "Grandmother tells us a long story about the old village every evening."}, {"es", "La abuela nos cuenta cada noche una larga historia del pueblo viejo."},
-	{"fr", "La grand-mère nous raconte chaque soir une longue histoire du vieux village."}, {"hi", "दादी हमें हर शाम पुराने गाँव की एक लंबी कहानी सुनाती हैं।"},
-	{"id", "Nenek menceritakan kisah yang panjang tentang desa lama setiap malam."}, {"it", "La nonna ci racconta ogni sera una lunga storia del vecchio paese."},
-	{"ja", "おばあさんは毎晩、古い村の長い話をしてくれます。"}, {"ko", "할머니는 매일 저녁 우리에게 옛 마을의 긴 이야기를 해 주신다."},
-	{"pt", "A avó conta-nos todas as noites uma longa história da aldeia velha."}, {"ru", "Бабушка каждый вечер рассказывает нам длинную историю о старой деревне."},
-	{"tr", "Büyükannem her akşam bize eski köyün uzun bir hikâyesini anlatır."}, {"vi", "Mỗi tối bà kể cho chúng tôi một câu chuyện dài về ngôi làng cũ."},
-	{"zh", "奶奶每天晚上给我们讲一个关于老村子的很长的故事。"},
-}
-
 func texts() (all []text) {
+	sentences := bench.Sentences()
 	for i := range 10 * len(sentences) {
 		s := sentences[i%len(sentences)]
 		var b strings.Builder
 		for n := 0; len([]rune(b.String())) < 2000 && b.Len() < 4000; n++ {
-			b.WriteString(s.text)
+			b.WriteString(s.Text)
 			b.WriteString([]string{" ", "\n\n", "\n- "}[n*(i+1)%3])
 		}
-		t := text{s.language, b.String(), i%5 == 0}
+		t := text{s.Language, b.String(), i%5 == 0}
 		if t.wrong {
 			foreign := "всегда"
-			if s.language == "ru" {
+			if s.Language == "ru" {
 				foreign = "すべて"
 			}
-			t.text += strings.Replace(s.text, " ", " "+foreign+" ", 1)
-			if !strings.Contains(s.text, " ") {
-				t.text += "пожалуйста " + s.text
+			t.text += strings.Replace(s.Text, " ", " "+foreign+" ", 1)
+			if !strings.Contains(s.Text, " ") {
+				t.text += "пожалуйста " + s.Text
 			}
 		}
 		all = append(all, t)
@@ -117,23 +104,12 @@ func texts() (all []text) {
 
 // recorded returns texts of 500 tokens that are answers of models one after the other.
 func recorded(dir string) (all []text, err error) {
-	f, err := os.Open(filepath.Join(dir, "words/clean.jsonl.gz"))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
+	answers, err := bench.ReadLines[struct{ Language, Text string }](filepath.Join(dir, "words/clean.jsonl.gz"))
 	if err != nil {
 		return nil, err
 	}
 	of := map[string]*strings.Builder{} // a language's answers so far
-	for lines := json.NewDecoder(z); ; {
-		var a struct{ Language, Text string }
-		if err := lines.Decode(&a); err == io.EOF {
-			return all, nil
-		} else if err != nil {
-			return nil, err
-		}
+	for _, a := range answers {
 		b := of[a.Language]
 		if b == nil {
 			b = &strings.Builder{}
@@ -145,6 +121,7 @@ func recorded(dir string) (all []text, err error) {
 			b.Reset()
 		}
 	}
+	return all, nil
 }
 
 // times are sorted durations.
@@ -157,12 +134,6 @@ func (t times) String() string {
 	return fmt.Sprintf("median %v, p99 %v, longest %v", t.at(0.5), t.at(0.99), t[len(t)-1])
 }
 
-func cpu() float64 {
-	var u syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
-}
-
 // threadTime is the processor time of the thread.
 func threadTime() time.Duration {
 	var t unix.Timespec
@@ -170,65 +141,60 @@ func threadTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
+// timed does something with n texts, again and again the same ones, and returns how long each took and how many it
+// did in a CPU second.
+func timed(all []text, n int, do func(text)) (took times, rate float64) {
+	before := bench.CPU()
+	for i := range n {
+		start := time.Now()
+		do(all[i%len(all)])
+		took = append(took, time.Since(start))
+	}
+	return took, float64(n) / (bench.CPU() - before).Seconds()
+}
+
 // library measures guard.Check in this process, on one core. Recorded answers may have words of another language of
 // their own, so those that are flagged need not be errors.
 func library(all []text, n int, lid string) {
-	var took, spent times
 	runtime.LockOSThread() // for threadTime, which does not count what else the machine does
 	defer runtime.UnlockOSThread()
 	guard.Check("a", "de") // reads the models
-	before := cpu()
-	for _, t := range all {
-		start := time.Now()
+	took, rate := timed(all, len(all), func(t text) {
 		_, err := guard.Check(t.text, t.language)
-		took = append(took, time.Since(start))
 		bench.Check(err)
-	}
-	fmt.Printf("guard.Check, 500 tokens, each text for the first time: %v; %.0f checks a CPU second\n", took, float64(len(all))/(cpu()-before))
-	took = nil
-	missed, wrong, false0 := 0, 0, 0
-	before = cpu()
-	for i := range n {
-		t := all[i%len(all)]
-		start, spending := time.Now(), threadTime()
+	})
+	fmt.Printf("guard.Check, 500 tokens, each text for the first time: %v; %.0f checks a CPU second\n", took, rate)
+	var spent times
+	missed, made, flagged := 0, 0, 0
+	took, rate = timed(all, n, func(t text) {
+		start := threadTime()
 		j, err := guard.Check(t.text, t.language)
-		took, spent = append(took, time.Since(start)), append(spent, threadTime()-spending)
+		spent = append(spent, threadTime()-start)
 		bench.Check(err)
-		flagged := j.Verdict == guard.Wrong
-		switch {
+		switch wrong := j.Verdict == guard.Wrong; {
 		case t.wrong:
-			wrong++
-			if !flagged {
+			made++
+			if !wrong {
 				missed++
 			}
-		case flagged:
-			false0++
+		case wrong:
+			flagged++
 		}
-	}
-	fmt.Printf("guard.Check, 500 tokens: %v; in processor time %v; %.0f checks a CPU second; %d of %d made with words of another language missed, %d other texts flagged\n",
-		took, spent, float64(n)/(cpu()-before), missed, wrong, false0)
+	})
+	fmt.Printf("guard.Check, 500 tokens: %v; in processor time %v; %.0f checks a CPU second; "+
+		"%d of %d made with words of another language missed, %d other texts flagged\n",
+		took, spent, rate, missed, made, flagged)
 	const fewer = 20 // times, since it is slow
 	detector := lingua.NewLanguageDetectorBuilder().FromLanguages(linguaLanguages...).WithPreloadedLanguageModels().Build()
-	took, before = nil, cpu()
-	for i := range n / fewer {
-		start := time.Now()
-		detector.DetectLanguageOf(all[i%len(all)].text)
-		took = append(took, time.Since(start))
-	}
-	fmt.Printf("lingua-go, one label a text: %v; %.0f texts a CPU second\n", took, float64(n/fewer)/(cpu()-before))
+	took, rate = timed(all, n/fewer, func(t text) { detector.DetectLanguageOf(t.text) })
+	fmt.Printf("lingua-go, one label a text: %v; %.0f texts a CPU second\n", took, rate)
 	if lid == "" {
 		return
 	}
 	m, err := fasttext.Load(lid)
 	bench.Check(err)
-	took = nil
-	before = cpu()
-	for i := range n {
-		start := time.Now()
-		m.Identify(all[i%len(all)].text)
-		took = append(took, time.Since(start))
-	}
-	fmt.Printf("%s, one label a text: %v; %.0f texts a CPU second\n", m.Name(), took, float64(n)/(cpu()-before))
+	took, rate = timed(all, n, func(t text) { m.Identify(t.text) })
+	fmt.Printf("%s, one label a text: %v; %.0f texts a CPU second\n", m.Name(), took, rate)
 	fastTextTool(all, n, lid)
 }
 
@@ -249,13 +215,14 @@ func fastTextTool(all []text, n int, lid string) {
 		bench.Check(c.Run())
 		return (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
 	}
-	fmt.Printf("fasttext predict, one label a text: %.0f texts a CPU second\n", float64(n)/(spent(n)-spent(0))) // without reading the model
+	took := spent(n) - spent(0) // without reading the model
+	fmt.Printf("fasttext predict, one label a text: %.0f texts a CPU second\n", float64(n)/took)
 }
 
 // linguaLanguages are the 15 of the benchmark.
-var linguaLanguages = []lingua.Language{lingua.Arabic, lingua.German, lingua.English, lingua.Spanish, lingua.French, lingua.Hindi,
-	lingua.Indonesian, lingua.Italian, lingua.Japanese, lingua.Korean, lingua.Portuguese, lingua.Russian, lingua.Turkish,
-	lingua.Vietnamese, lingua.Chinese}
+var linguaLanguages = []lingua.Language{lingua.Arabic, lingua.German, lingua.English, lingua.Spanish, lingua.French,
+	lingua.Hindi, lingua.Indonesian, lingua.Italian, lingua.Japanese, lingua.Korean, lingua.Portuguese, lingua.Russian,
+	lingua.Turkish, lingua.Vietnamese, lingua.Chinese}
 
 type service struct {
 	process *exec.Cmd
@@ -340,7 +307,8 @@ func (s *service) http(name string, clients int, all []text, n int) {
 		})
 	}
 	group.Wait()
-	fmt.Printf("over HTTP, %d at a time, %s: %v; %.0f checks a CPU second of the service; memory %.0f MB\n", clients, name, took, float64(n)/(s.cpu()-before), s.status("VmRSS"))
+	fmt.Printf("over HTTP, %d at a time, %s: %v; %.0f checks a CPU second of the service; memory %.0f MB\n",
+		clients, name, took, float64(n)/(s.cpu()-before), s.status("VmRSS"))
 }
 
 // load runs good clients beside hostile ones.
@@ -475,11 +443,13 @@ func (s *service) load(all []text, duration time.Duration) {
 	})
 	before := s.cpu()
 	group.Wait()
-	fmt.Printf("%v beside hostile clients: %d checks answered, %d lost, %d hostile connections refused; %.0f CPU s\n", duration, good.Load(), bad.Load(), refused.Load(), s.cpu()-before)
+	fmt.Printf("%v beside hostile clients: %d checks answered, %d lost, %d hostile connections refused; %.0f CPU s\n",
+		duration, good.Load(), bad.Load(), refused.Load(), s.cpu()-before)
 	wrong.Range(func(key, _ any) bool { fmt.Println("  lost:", key); return true })
 	ended := time.Now()
 	for files() > 16 && time.Since(ended) < 2*time.Minute { // idle connections end after half a minute
 		time.Sleep(time.Second)
 	}
-	fmt.Printf("memory %.0f MB before, at most %.0f MB, %.0f MB after (peak %.0f MB); %d open files after %.0f s\n", first, most, s.status("VmRSS"), s.status("VmHWM"), files(), time.Since(ended).Seconds())
+	fmt.Printf("memory %.0f MB before, at most %.0f MB, %.0f MB after (peak %.0f MB); %d open files after %.0f s\n",
+		first, most, s.status("VmRSS"), s.status("VmHWM"), files(), time.Since(ended).Seconds())
 }

@@ -1,17 +1,15 @@
 // Lcb compares the protocol crosstalk-1 with the published checks on the recorded answers of the Language Confusion
 // Benchmark (../shared/data/lcb):
 //
-//	go -C tools run ./bench/lcb [-data DIR] [-list N] [-strict]
+//	go -C tools run ./bench/lcb [-data DIR]
 //
-// It prints how often the decision on a line agrees with lid.176's where that is certain (probability above 0.9), LPR and
-// WPR of each model under both with their intervals, and how many answers that pass the benchmark's own checks have
-// words of another language. -strict takes no excuses for them. -list N prints the first N lines that are judged differently.
+// It prints how often the decision on a line agrees with lid.176's where that is certain (probability above 0.9), LPR
+// and WPR of each model under both with their intervals, and how many answers that pass the benchmark's own checks have
+// words of another language.
 package main
 
 import (
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"log"
@@ -28,6 +26,7 @@ import (
 	"crosstalk/measure/wordlist"
 	"crosstalk/recorded"
 	"crosstalk/study"
+	"crosstalk/tools/internal/bench"
 )
 
 var models = []string{"command-r-base", "command-r-plus", "gpt-3.5-turbo", "llama-3-instruct"}
@@ -44,19 +43,17 @@ type golden struct {
 func main() {
 	log.SetFlags(0)
 	data := flag.String("data", "../../shared/data", "`folder` of the reference data, relative to the folder tools")
-	list := flag.Int("list", 0, "print the first N lines that are judged differently")
-	strict := flag.Bool("strict", false, "take no excuses for words of another language")
 	flag.Parse()
 	if _, err := os.Stat(filepath.Join(*data, "lcb")); err != nil {
 		fmt.Printf("skipped: no reference data (%v)\n", err)
 		return
 	}
-	if err := compare(*data, *list, *strict); err != nil {
+	if err := compare(*data); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func compare(data string, list int, strict bool) error {
+func compare(data string) error {
 	lid, err := fasttext.Load(filepath.Join(data, "lid/lid.176.ftz"))
 	if err != nil {
 		return err
@@ -71,12 +68,12 @@ func compare(data string, list int, strict bool) error {
 	}
 	theirs := &confusion.Instrument{Protocol: published, Identifier: lid, Words: words}
 	ours := &confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: lid, Words: words}
-	ours.Protocol.Strict = strict
-	fmt.Println("Lines of at least five words that lid.176.ftz is certain of (p > 0.9), and answers that pass the benchmark's checks")
-	same, lines, unclear, flagged := map[string]int{}, map[string]int{}, map[string]int{}, 0
+	fmt.Println("Lines of at least five words that lid.176.ftz is certain of (p > 0.9), " +
+		"and answers that pass the benchmark's checks")
+	same, lines, unclear := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, model := range models {
 		passed, wrong := 0, 0
-		next, done, err := decisions(filepath.Join(data, "lcb/golden", model+".jsonl.gz"))
+		decisions, err := bench.ReadLines[golden](filepath.Join(data, "lcb/golden", model+".jsonl.gz"))
 		if err != nil {
 			return err
 		}
@@ -84,10 +81,11 @@ func compare(data string, list int, strict bool) error {
 			if err != nil {
 				return err
 			}
-			var decision golden
-			if err := next.Decode(&decision); err != nil {
-				return err
+			if len(decisions) == 0 {
+				return fmt.Errorf("%s has more answers than decisions", model)
 			}
+			decision := decisions[0]
+			decisions = decisions[1:]
 			language, text := row.Item.Prompt.Language, row.Answer.Text
 			if row.Answer.Status != crosstalk.Text {
 				continue
@@ -122,38 +120,24 @@ func compare(data string, list int, strict bool) error {
 					same[language]++
 				default:
 					lines[language]++
-					if flagged < list {
-						flagged++
-						fmt.Printf("%s, lid.176 %s %.2f, %s: %.150q\n", language, l.Label, l.Score, got, line.Text)
-					}
 				}
 			}
 		}
-		done()
 		ci := stats.Wilson(float64(wrong), float64(passed), 0.95)
-		fmt.Printf("  %-18s %5d answers pass; %4d have words of another language, %.1f %% (%.1f to %.1f)\n", model, passed, wrong,
+		fmt.Printf("  %-18s %5d answers pass; %4d have words of another language, %.1f %% (%.1f to %.1f)\n",
+			model, passed, wrong,
 			100*float64(wrong)/float64(passed), 100*ci.Low, 100*ci.High)
 	}
 	total := [3]int{}
 	for _, language := range strings.Fields("ar de en es fr hi id it ja ko pt ru tr vi zh") {
-		fmt.Printf("  %s agree %6.2f %% of %5d; cannot tell %d\n", language, 100*float64(same[language])/float64(lines[language]), lines[language], unclear[language])
+		fmt.Printf("  %s agree %6.2f %% of %5d; cannot tell %d\n", language,
+			100*float64(same[language])/float64(lines[language]), lines[language], unclear[language])
 		total[0], total[1], total[2] = total[0]+same[language], total[1]+lines[language], total[2]+unclear[language]
 	}
 	ci := stats.Wilson(float64(total[0]), float64(total[1]), 0.95)
-	fmt.Printf("  all agree %.2f %% (%.2f to %.2f) of %d; cannot tell %d\n", 100*float64(total[0])/float64(total[1]), 100*ci.Low, 100*ci.High, total[1], total[2])
-	return figures(data, strict)
-}
-
-func decisions(path string) (*json.Decoder, func() error, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, nil, err
-	}
-	return json.NewDecoder(z), f.Close, nil
+	fmt.Printf("  all agree %.2f %% (%.2f to %.2f) of %d; cannot tell %d\n",
+		100*float64(total[0])/float64(total[1]), 100*ci.Low, 100*ci.High, total[1], total[2])
+	return figures(data)
 }
 
 func value(observations []crosstalk.Observation, measure string) crosstalk.Value {
@@ -186,12 +170,12 @@ func verdict(j guard.Judgement, line crosstalk.Span) guard.Verdict {
 }
 
 // figures prints LPR and WPR of the models under the paper's rules and ours.
-func figures(data string, strict bool) error {
+func figures(data string) error {
 	var files []string
 	for _, model := range models {
 		files = append(files, filepath.Join(data, "lcb/outputs", model+".csv.gz"))
 	}
-	s, err := study.Confusion{Options: confusion.Options{Protocols: []string{"lcb-script", "crosstalk-1"}, Strict: strict},
+	s, err := study.Confusion{Options: confusion.Options{Protocols: []string{"lcb-script", "crosstalk-1"}},
 		Identifier: filepath.Join(data, "lid/lid.176.ftz"), Words: filepath.Join(data, "lcb/words")}.Recorded(files, "")
 	if err != nil {
 		return err
@@ -205,9 +189,13 @@ func figures(data string, strict bool) error {
 		return strings.Compare(a.Measure+a.By["task"]+a.By["model"], b.Measure+b.By["task"]+b.By["model"])
 	})
 	for _, e := range all {
-		if e.By["language"] == "all" && e.By["source"] == "all" && (e.Measure == confusion.LPR || e.Measure == confusion.WPR) && e.Interval != nil {
-			fmt.Printf("  %-4s %-12s %-18s %-12s %6.2f (%.2f to %.2f) n %d, cannot tell %d, unchecked %d\n", e.Measure, e.By["task"], e.By["model"], e.By["protocol"],
-				100*float64(e.Value), 100*e.Interval.Low, 100*e.Interval.High, e.Observations, e.Counts["cannot_tell"], e.Counts["unchecked"])
+		if e.By["language"] == "all" && e.By["source"] == "all" &&
+			(e.Measure == confusion.LPR || e.Measure == confusion.WPR) &&
+			e.Interval != nil {
+			fmt.Printf("  %-4s %-12s %-18s %-12s %6.2f (%.2f to %.2f) n %d, cannot tell %d, unchecked %d\n", e.Measure,
+				e.By["task"], e.By["model"], e.By["protocol"],
+				100*float64(e.Value), 100*e.Interval.Low, 100*e.Interval.High, e.Observations,
+				e.Counts["cannot_tell"], e.Counts["unchecked"])
 		}
 	}
 	return nil

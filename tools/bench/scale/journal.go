@@ -60,9 +60,10 @@ func (b *measuring) journal(n int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("journal  %8d: filled in %.1f s (%.0f/s; by tenths %.0f), opened in %v, one more saved in %v, one found in %v, "+
-		"all counted in %v, %d MB\n", n, filled.Seconds(), float64(n)/filled.Seconds(), rates, open.took, save.took, found.took,
-		count.took, info.Size()/1e6)
+	fmt.Printf("journal  %8d: filled in %.1f s (%.0f/s; by tenths %.0f), opened in %v, "+
+		"one more saved in %v, one found in %v, all counted in %v, %d MB\n",
+		n, filled.Seconds(), float64(n)/filled.Seconds(), rates, open.took,
+		save.took, found.took, count.took, info.Size()/1e6)
 	return nil
 }
 
@@ -109,8 +110,10 @@ func fill(j *journal.Journal, from, to int) error {
 func answered(i int) journal.Record {
 	l := languages[i%len(languages)]
 	r := journal.Record{Identity: crosstalk.Identity{Provider: "compatible", Name: "m"},
-		Request: crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: fmt.Sprintf("%s %d", l.prompt, i)}}},
-		Answer: crosstalk.Answer{Status: crosstalk.Text, Text: strings.Repeat("*", 1+i%7), Model: "m", Finish: "stop", Attempts: 1,
+		Request: crosstalk.Request{API: crosstalk.Chat,
+			Messages: []crosstalk.Message{{Role: "user", Content: fmt.Sprintf("%s %d", l.prompt, i)}}},
+		Answer: crosstalk.Answer{Status: crosstalk.Text, Text: strings.Repeat("*", 1+i%7),
+			Model: "m", Finish: "stop", Attempts: 1,
 			Usage: crosstalk.Usage{Prompt: 12, Completion: 40}, Time: time.UnixMilli(1767225600000 + int64(i))}}
 	r.Answer.Key = crosstalk.KeyOf(r.Identity, r.Request)
 	return r

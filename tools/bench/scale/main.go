@@ -53,7 +53,6 @@ func main() {
 	n := flags.String("n", "", "numbers of prompts or answers")
 	flags.IntVar(&b.shards, "shards", 10, "shards to merge")
 	flags.DurationVar(&b.delay, "delay", 50*time.Millisecond, "of the server, for processes")
-	flags.StringVar(&b.crosstalk, "crosstalk", "", "the command (default: it is built)")
 	flags.StringVar(&b.dir, "dir", "", "where files are made (default: a temporary directory)")
 	flags.Parse(os.Args[2:])
 	if err := b.measure(os.Args[1], *n); err != nil {
@@ -95,11 +94,9 @@ func (b *measuring) measure(what, numbers string) error {
 		defer os.RemoveAll(temporary)
 		b.dir = temporary
 	}
-	if b.crosstalk == "" {
-		var err error
-		if b.crosstalk, err = bench.Program(b.dir); err != nil {
-			return err
-		}
+	var err error
+	if b.crosstalk, err = bench.Program(b.dir); err != nil {
+		return err
 	}
 	for _, text := range strings.Split(numbers, ",") {
 		n, err := strconv.Atoi(text)
@@ -158,7 +155,9 @@ func (b *measuring) run(n int) error {
 
 // asking are the arguments for a run.
 func asking(url, suite, out string, more ...string) []string {
-	return append([]string{"run", "confusion", "--model", "compatible:m", "--base-url", url + "/v1", "--suite", suite, "--out", out, "--quiet", "--format", "json"}, more...)
+	return append([]string{"run", "confusion",
+		"--model", "compatible:m", "--base-url", url + "/v1", "--suite", suite,
+		"--out", out, "--quiet", "--format", "json"}, more...)
 }
 
 // score scores n recorded answers.
@@ -278,11 +277,10 @@ func (b *measuring) processes(n int) error {
 		server.began, server.ended = time.Time{}, time.Time{}
 		started := time.Now()
 		for i := range count {
-			group.Add(1)
-			go func() {
-				defer group.Done()
-				_, errs[i] = b.command(nil, asking(server.URL, suite, all, "--concurrency", fmt.Sprint(concurrency), "--shard", fmt.Sprintf("%d/%d", i+1, count))...)
-			}()
+			group.Go(func() {
+				_, errs[i] = b.command(nil, asking(server.URL, suite, all,
+					"--concurrency", fmt.Sprint(concurrency), "--shard", fmt.Sprintf("%d/%d", i+1, count))...)
+			})
 		}
 		group.Wait()
 		if err := errors.Join(errs...); err != nil {

@@ -47,7 +47,8 @@ func serve(delay time.Duration) (*server, error) {
 		h.Write([]byte(prompt))
 		text, _ := json.Marshal(replyTo(prompt, int(h.Sum32())))
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],`+
+		fmt.Fprintf(w, `{"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,`+
+			`"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],`+
 			`"usage":{"prompt_tokens":12,"completion_tokens":40,"total_tokens":52}}`, text)
 		s.mu.Lock()
 		s.ended = time.Now()
@@ -63,12 +64,18 @@ func serve(delay time.Duration) (*server, error) {
 type language struct{ code, prompt, answer string }
 
 var languages = []language{
-	{"en", "Tell me something about the number", "The number is well known, and people have counted with it for a very long time."},
-	{"de", "Erzähle mir etwas über die Zahl", "Die Zahl ist gut bekannt, und die Menschen rechnen schon sehr lange mit ihr."},
-	{"fr", "Raconte-moi quelque chose sur le nombre", "Ce nombre est bien connu, et les gens comptent avec lui depuis très longtemps."},
-	{"es", "Cuéntame algo sobre el número", "El número es muy conocido, y la gente cuenta con él desde hace mucho tiempo."},
-	{"it", "Raccontami qualcosa sul numero", "Il numero è ben conosciuto, e la gente lo usa per contare da molto tempo."},
-	{"pt", "Conte-me algo sobre o número", "O número é bem conhecido, e as pessoas contam com ele há muito tempo."},
+	{"en", "Tell me something about the number",
+		"The number is well known, and people have counted with it for a very long time."},
+	{"de", "Erzähle mir etwas über die Zahl",
+		"Die Zahl ist gut bekannt, und die Menschen rechnen schon sehr lange mit ihr."},
+	{"fr", "Raconte-moi quelque chose sur le nombre",
+		"Ce nombre est bien connu, et les gens comptent avec lui depuis très longtemps."},
+	{"es", "Cuéntame algo sobre el número",
+		"El número es muy conocido, y la gente cuenta con él desde hace mucho tiempo."},
+	{"it", "Raccontami qualcosa sul numero",
+		"Il numero è ben conosciuto, e la gente lo usa per contare da molto tempo."},
+	{"pt", "Conte-me algo sobre o número",
+		"O número é bem conhecido, e as pessoas contam com ele há muito tempo."},
 }
 
 // replyTo answers a prompt in its language, and now and then in English.

@@ -38,7 +38,8 @@ func (l labelled) String() string {
 	if l.neither > 0 {
 		of = fmt.Sprintf("neither %.0f%%,", 100*l.neither)
 	}
-	return fmt.Sprintf("%s %2.0f%%, sens. %.1f, spec. %.2f, %3d labels, %s, %s", of, 100*l.rate, l.sensitivity, l.specificity, l.labels, size, how)
+	return fmt.Sprintf("%s %2.0f%%, sens. %.1f, spec. %.2f, %3d labels, %s, %s",
+		of, 100*l.rate, l.sensitivity, l.specificity, l.labels, size, how)
 }
 
 func labelledShapes() (list []labelled) {
@@ -46,7 +47,8 @@ func labelledShapes() (list []labelled) {
 		for _, rate := range []float64{0.05, 0.2, 0.5, 0.8, 0.95} {
 			for _, labels := range []int{50, 100, 200, 500} {
 				for _, byFinding := range []bool{false, true} {
-					l := labelled{clusters: 2000, largest: 1, rate: rate, sensitivity: errors[0], specificity: errors[1], labels: labels, byFinding: byFinding}
+					l := labelled{clusters: 2000, largest: 1, rate: rate, sensitivity: errors[0],
+						specificity: errors[1], labels: labels, byFinding: byFinding}
 					list = append(list, l)
 					l.clusters, l.largest, l.icc = 200, 19, 0.1
 					list = append(list, l)
@@ -57,7 +59,8 @@ func labelledShapes() (list []labelled) {
 	for _, rate := range []float64{0.5, 0.65, 0.9} {
 		for _, labels := range []int{50, 109, 500} {
 			for _, byFinding := range []bool{false, true} {
-				l := labelled{clusters: 1000, largest: 1, rate: rate, sensitivity: 0.8, specificity: 0.65, labels: labels, byFinding: byFinding, neither: 0.4}
+				l := labelled{clusters: 1000, largest: 1, rate: rate, sensitivity: 0.8,
+					specificity: 0.65, labels: labels, byFinding: byFinding, neither: 0.4}
 				list = append(list, l)
 				l.clusters, l.largest, l.icc = 100, 19, 0.1
 				list = append(list, l)
@@ -149,7 +152,8 @@ func gamma(rng *rand.Rand, a float64) float64 {
 // alone and of the automatic figure contain the truth.
 func corrected(out io.Writer, sets int) bool {
 	ok := true
-	fmt.Fprintf(out, "%d runs per shape\n%-76s %9s %6s %9s  %s\n", sets, "", "corrected", "labels", "automatic", "mean width, corrected and labels")
+	fmt.Fprintf(out, "%d runs per shape\n%-76s %9s %6s %9s  %s\n", sets,
+		"", "corrected", "labels", "automatic", "mean width, corrected and labels")
 	shapes := labelledShapes()
 	within := 0
 	for i, l := range shapes {
@@ -159,7 +163,8 @@ func corrected(out io.Writer, sets int) bool {
 		for range sets {
 			automatic, c := l.draw(rng)
 			e := c.Estimate(stats.Proportion, 0.95)
-			for j, interval := range []stats.Interval{e.Corrected.Interval, e.Labels.Interval, stats.Mean(&automatic, stats.Proportion, 0.95).Interval} {
+			for j, interval := range []stats.Interval{e.Corrected.Interval, e.Labels.Interval,
+				stats.Mean(&automatic, stats.Proportion, 0.95).Interval} {
 				if interval.Contains(l.truth()) {
 					covers[j]++
 				}
@@ -178,7 +183,8 @@ func corrected(out io.Writer, sets int) bool {
 		if widths[0] > 1.05*widths[1] {
 			ok, mark = false, "!"
 		}
-		fmt.Fprintf(out, "%-76s %8.1f%s %6.1f %9.1f  %.3f %.3f\n", l, share(covers[0]), mark, share(covers[1]), share(covers[2]), widths[0], widths[1])
+		fmt.Fprintf(out, "%-76s %8.1f%s %6.1f %9.1f  %.3f %.3f\n", l,
+			share(covers[0]), mark, share(covers[1]), share(covers[2]), widths[0], widths[1])
 	}
 	fmt.Fprintf(out, "%d of %d shapes within 93 to 97 %%\n", within, len(shapes))
 	return ok

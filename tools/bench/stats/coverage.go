@@ -55,30 +55,23 @@ func (r row) print(out io.Writer, sets int) bool {
 		tallies[m] = new(tally)
 	}
 	var mu sync.Mutex
-	var wg sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
-		wg.Go(func() {
-			for seed := w; seed < sets; seed += workers {
-				rng := rand.New(rand.NewPCG(uint64(seed), 77))
-				r.trial(rng, func(method string, i stats.Interval) {
-					mu.Lock()
-					defer mu.Unlock()
-					t := tallies[method]
-					if t == nil {
-						t = tallies["*"+method]
-					}
-					if i.Contains(r.truth) {
-						t.hit++
-					}
-					if i.Defined() {
-						t.width += i.Width()
-					}
-				})
+	parallel(sets, func(seed int) {
+		rng := rand.New(rand.NewPCG(uint64(seed), 77))
+		r.trial(rng, func(method string, i stats.Interval) {
+			mu.Lock()
+			defer mu.Unlock()
+			t := tallies[method]
+			if t == nil {
+				t = tallies["*"+method]
+			}
+			if i.Contains(r.truth) {
+				t.hit++
+			}
+			if i.Defined() {
+				t.width += i.Width()
 			}
 		})
-	}
-	wg.Wait()
+	})
 	fmt.Fprintf(out, "%-34s", r.name)
 	ok := true
 	for _, m := range r.methods {
@@ -91,6 +84,20 @@ func (r row) print(out io.Writer, sets int) bool {
 	}
 	fmt.Fprintln(out)
 	return ok
+}
+
+// parallel calls f(0) to f(n-1) on all processors and waits for them.
+func parallel(n int, f func(i int)) {
+	var wg sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < n; i += workers {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func leakageRows() (rows []row) {

@@ -5,7 +5,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"runtime"
+	"slices"
 	"sync"
 
 	"crosstalk/measure/stats"
@@ -20,7 +20,9 @@ import (
 func margins(out io.Writer, sets int) bool {
 	ok := true
 	for _, level := range []float64{0.95, 0.9} {
-		fmt.Fprintf(out, "\nPasses of gate --no-worse-than --level %g in %%, at most %.1f at the margin; worst of several shapes\n", level, 50*(1-level))
+		fmt.Fprintf(out, "\nPasses of gate --no-worse-than --level %g in %%, "+
+			"at most %.1f at the margin; worst of several shapes\n",
+			level, 50*(1-level))
 		fmt.Fprintf(out, "%-58s%22s%22s\n", "", "at the margin", "nothing changed")
 		fmt.Fprintf(out, "%-58s%11s%11s%11s%11s\n", "", "score", "variance", "score", "variance")
 		for _, table := range [][]gateShape{pairedShapes(), unpairedShapes()} {
@@ -59,26 +61,20 @@ type gateShape struct {
 func (s gateShape) print(out io.Writer, level float64, sets int) bool {
 	var worst, same passes
 	var mu sync.Mutex
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for _, try := range s.settings {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			lost, unchanged := try(level, sets, true), try(level, sets, false)
-			mu.Lock()
-			defer mu.Unlock()
-			worst.score, worst.variance = math.Max(worst.score, lost.score), math.Max(worst.variance, lost.variance)
-			same.score += unchanged.score / float64(len(s.settings))
-			same.variance += unchanged.variance / float64(len(s.settings))
-		})
-	}
-	wg.Wait()
+	parallel(len(s.settings), func(i int) {
+		lost, unchanged := s.settings[i](level, sets, true), s.settings[i](level, sets, false)
+		mu.Lock()
+		defer mu.Unlock()
+		worst.score, worst.variance = max(worst.score, lost.score), max(worst.variance, lost.variance)
+		same.score += unchanged.score / float64(len(s.settings))
+		same.variance += unchanged.variance / float64(len(s.settings))
+	})
 	mark := " "
 	if worst.score > (1-level)/2+0.005 {
 		mark = "!"
 	}
-	fmt.Fprintf(out, "%-58s%10.1f%s%11.1f%11.1f%11.1f\n", "*"+s.name, 100*worst.score, mark, 100*worst.variance, 100*same.score, 100*same.variance)
+	fmt.Fprintf(out, "%-58s%10.1f%s%11.1f%11.1f%11.1f\n", "*"+s.name,
+		100*worst.score, mark, 100*worst.variance, 100*same.score, 100*same.variance)
 	return mark == " "
 }
 
@@ -176,35 +172,42 @@ func rateOf(right, n int) stats.Rate {
 	return stats.Rate{Counts: stats.Counts{N: float64(n), DF: math.Inf(1)}, Value: float64(right) / float64(n)}
 }
 
+// simulate adds a setting whose data sets are drawn with a loss, the margin or none.
+func (s *gateShape) simulate(seed [2]int, margin float64, draw func(rng *rand.Rand, loss float64) []*stats.Clusters) {
+	s.settings = append(s.settings, func(level float64, sets int, changed bool) (p passes) {
+		rng := rand.New(rand.NewPCG(uint64(seed[0]), uint64(seed[1])))
+		loss := 0.0
+		if changed {
+			loss = margin
+		}
+		for range sets {
+			score, variance := lower(draw(rng, loss), level, -margin)
+			p.add(1/float64(sets), score, variance)
+		}
+		return p
+	})
+}
+
 // clusteredShapes are losses and wins that are alike within clusters.
 func clusteredShapes() (shapes []gateShape) {
 	for _, design := range [][2]int{{5, 60}, {12, 20}, {12, 60}, {40, 4}, {40, 20}, {120, 5}, {345, 3}} {
 		for _, icc := range []float64{0, 0.1, 0.3, 0.5} {
-			s := gateShape{name: fmt.Sprintf("%d clusters of %d or about, correlation %g, margins 1 to 10 %%", design[0], design[1], icc)}
-			for _, c := range [][2]float64{{0.01, 0.05}, {0.005, 0.02}, {0.02, 0.05}, {0.1, 0.1}, {0.001, 0.02}, {0.001, 0.05}, {0.002, 0.01}} {
+			s := gateShape{name: fmt.Sprintf("%d clusters of %d or about, correlation %g, margins 1 to 10 %%",
+				design[0], design[1], icc)}
+			for _, c := range [][2]float64{ // wins, and the margin
+				{0.01, 0.05}, {0.005, 0.02}, {0.02, 0.05}, {0.1, 0.1}, {0.001, 0.02}, {0.001, 0.05}, {0.002, 0.01},
+			} {
 				for _, spread := range []float64{0, 1.2} {
-					s.settings = append(s.settings, func(level float64, sets int, changed bool) (p passes) {
-						rng := rand.New(rand.NewPCG(uint64(design[0]), uint64(design[1])))
-						for range sets {
-							var cells stats.Clusters
-							for j := range design[0] {
-								size := design[1]
-								if design[0] > 1 {
-									size = max(1, int(float64(size)*math.Exp(spread*(2*float64(j)/float64(design[0]-1)-1))))
-								}
-								losing := c[0]
-								if changed {
-									losing += c[1]
-								}
-								losing, winning := around(rng, losing, icc), around(rng, c[0], icc)
-								for range size {
-									cells.Add(stats.Cluster(j), pair(rng, losing, winning))
-								}
+					s.simulate(design, c[1], func(rng *rand.Rand, loss float64) []*stats.Clusters {
+						var cells stats.Clusters
+						for j := range design[0] {
+							size := float64(design[1]) * math.Exp(spread*(2*float64(j)/float64(design[0]-1)-1))
+							losing, winning := around(rng, c[0]+loss, icc), around(rng, c[0], icc)
+							for range max(1, int(size)) {
+								cells.Add(stats.Cluster(j), pair(rng, losing, winning))
 							}
-							score, variance := lower([]*stats.Clusters{&cells}, level, -c[1])
-							p.add(1/float64(sets), score, variance)
 						}
-						return p
+						return []*stats.Clusters{&cells}
 					})
 				}
 			}
@@ -259,9 +262,9 @@ func languageShapes() (shapes []gateShape) {
 		name  string
 		sizes []int
 	}{
-		{"15 languages of 23", []int{23, 23, 23, 23, 23, 23, 23, 23, 23, 23, 23, 23, 23, 23, 23}},
+		{"15 languages of 23", slices.Repeat([]int{23}, 15)},
 		{"15 languages of 8 to 60", uneven},
-		{"5 languages of 200", []int{200, 200, 200, 200, 200}},
+		{"5 languages of 200", slices.Repeat([]int{200}, 5)},
 		{"4 languages of 20 and one of 500", []int{20, 20, 20, 20, 500}},
 	} {
 		for _, one := range []bool{false, true} {
@@ -274,27 +277,22 @@ func languageShapes() (shapes []gateShape) {
 					if one && margin*float64(len(design.sizes)) > 0.9-wins {
 						continue
 					}
-					s.settings = append(s.settings, func(level float64, sets int, changed bool) (p passes) {
-						rng := rand.New(rand.NewPCG(uint64(len(design.sizes)), 9))
-						for range sets {
-							parts := make([]*stats.Clusters, len(design.sizes))
-							for k, n := range design.sizes {
-								loss := 0.0
-								switch {
-								case changed && !one:
-									loss = margin
-								case changed && k == 0:
-									loss = margin * float64(len(design.sizes))
-								}
-								parts[k] = new(stats.Clusters)
-								for range n {
-									parts[k].AddIndependent(pair(rng, wins+loss, wins))
-								}
+					seed := [2]int{len(design.sizes), 9}
+					s.simulate(seed, margin, func(rng *rand.Rand, loss float64) (parts []*stats.Clusters) {
+						for k, n := range design.sizes {
+							of := loss
+							if one && k == 0 {
+								of *= float64(len(design.sizes))
+							} else if one {
+								of = 0
 							}
-							score, variance := lower(parts, level, -margin)
-							p.add(1/float64(sets), score, variance)
+							part := new(stats.Clusters)
+							for range n {
+								part.AddIndependent(pair(rng, wins+of, wins))
+							}
+							parts = append(parts, part)
 						}
-						return p
+						return parts
 					})
 				}
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"sync"
 
 	"crosstalk"
@@ -51,34 +50,27 @@ func null(out io.Writer, families int) (bool, error) {
 // try counts the families with a false positive, and the single ones.
 func (s nullShape) try(families int) (wrong, alone int, err error) {
 	var mu sync.Mutex
-	var wg sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
-		wg.Go(func() {
-			for f := w; f < families; f += workers {
-				result, failed := compare.Runs([]compare.Run{s.run(uint64(f))}, compare.Options{Groups: true, Seed: uint64(f)})
-				mu.Lock()
-				if failed != nil {
-					err = failed
-				}
-				any := false
-				for _, c := range result.Comparisons {
-					any = any || c.Shown
-					if c.P <= 0.05 {
-						alone++
-					}
-				}
-				if any {
-					wrong++
-				}
-				if result.Family != comparisons && err == nil {
-					err = fmt.Errorf("%s: %d tests in a family of %d", s.name, result.Family, comparisons)
-				}
-				mu.Unlock()
+	parallel(families, func(f int) {
+		result, failed := compare.Runs([]compare.Run{s.run(uint64(f))}, compare.Options{Groups: true, Seed: uint64(f)})
+		mu.Lock()
+		defer mu.Unlock()
+		if failed != nil {
+			err = failed
+		}
+		any := false
+		for _, c := range result.Comparisons {
+			any = any || c.Shown
+			if c.P <= 0.05 {
+				alone++
 			}
-		})
-	}
-	wg.Wait()
+		}
+		if any {
+			wrong++
+		}
+		if result.Family != comparisons && err == nil {
+			err = fmt.Errorf("%s: %d tests in a family of %d", s.name, result.Family, comparisons)
+		}
+	})
 	return wrong, alone, err
 }
 
@@ -100,8 +92,10 @@ func (s nullShape) run(seed uint64) compare.Run {
 	conditions := []map[string]string{{"model": "first"}, {"model": "second"}}
 	for k := range comparisons {
 		for _, condition := range conditions {
-			run.Estimates = append(run.Estimates, crosstalk.Estimate{Measure: s.measure, Value: crosstalk.Undefined, Average: s.average,
-				By: map[string]string{"model": condition["model"], "group": name(k)}, Signature: s.measure + "|suite:simulated"})
+			run.Estimates = append(run.Estimates, crosstalk.Estimate{Measure: s.measure, Value: crosstalk.Undefined,
+				Average:   s.average,
+				By:        map[string]string{"model": condition["model"], "group": name(k)},
+				Signature: s.measure + "|suite:simulated"})
 		}
 	}
 	run.Observations = func(yield func(crosstalk.Observation, error) bool) {
@@ -109,7 +103,8 @@ func (s nullShape) run(seed uint64) compare.Run {
 		for k := range comparisons {
 			for _, condition := range conditions {
 				s.draw(rng, func(measure, item, cluster string, value float64, labels map[string]string) {
-					yield(observation(measure, item, cluster, value, condition, map[string]string{"group": name(k), "language": labels["language"]}), nil)
+					labels = map[string]string{"group": name(k), "language": labels["language"]}
+					yield(observation(measure, item, cluster, value, condition, labels), nil)
 				})
 			}
 		}

@@ -127,7 +127,8 @@ func languages(mean float64) []float64 {
 // answers draws 100 answers in each language: whether its lines pass, and for
 // those that do whether its words pass. rho is the correlation of answers to
 // the same prompt in different languages.
-func answers(rng *rand.Rand, lines []float64, words, rho float64, add func(language int, prompt string, line, word bool)) {
+func answers(rng *rand.Rand, lines []float64, words, rho float64,
+	add func(language int, prompt string, line, word bool)) {
 	cuts := make([]float64, len(lines))
 	for h, p := range lines {
 		cuts[h] = mathext.NormalQuantile(p)

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"crosstalk/measure/prose"
+	"crosstalk/tools/internal/bench"
 )
 
 // answer is an item of the words' data.
@@ -33,10 +34,10 @@ type known struct {
 type set struct{ clean, inserted []*answer }
 
 func readSet(dir string) (s set, err error) {
-	if s.clean, err = readLines[*answer](filepath.Join(dir, "clean.jsonl.gz")); err != nil {
+	if s.clean, err = bench.ReadLines[*answer](filepath.Join(dir, "clean.jsonl.gz")); err != nil {
 		return s, err
 	}
-	if s.inserted, err = readLines[*answer](filepath.Join(dir, "inserted.jsonl.gz")); err != nil {
+	if s.inserted, err = bench.ReadLines[*answer](filepath.Join(dir, "inserted.jsonl.gz")); err != nil {
 		return s, err
 	}
 	for a := range s.all() {

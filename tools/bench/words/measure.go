@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"crosstalk/measure/stats"
+	"crosstalk/tools/internal/bench"
 )
 
 // finding is a part of an answer that a system takes for another language.
@@ -14,7 +15,6 @@ type finding struct {
 	start, end int
 	language   string
 	score      float64
-	note       string // why, if the system says
 }
 
 // run is flagged letters with no other letter between them.
@@ -22,7 +22,6 @@ type run struct {
 	lo, hi   int // letters
 	language string
 	score    float64 // the highest
-	note     string  // of the first finding
 }
 
 func (a *answer) runs(found []finding, threshold float64) (runs []run) {
@@ -34,7 +33,7 @@ func (a *answer) runs(found []finding, threshold float64) (runs []run) {
 		if n := len(runs); n > 0 && runs[n-1].hi == lo && runs[n-1].language == f.language {
 			runs[n-1].hi, runs[n-1].score = hi, max(runs[n-1].score, f.score)
 		} else if lo < hi {
-			runs = append(runs, run{lo, hi, f.language, f.score, f.note})
+			runs = append(runs, run{lo, hi, f.language, f.score})
 		}
 	}
 	return runs
@@ -85,12 +84,12 @@ const falseRate = 1.0
 func (s *system) run(data set) {
 	s.find(data.clean[0]) // which loads it
 	s.found = map[*answer][]finding{}
-	count, start := 0.0, cpu()
+	count, start := 0.0, bench.CPU()
 	for a := range data.all() {
 		s.found[a] = s.find(a)
 		count += a.words
 	}
-	s.speed = count / (cpu() - start)
+	s.speed = count / (bench.CPU() - start).Seconds()
 	s.at = math.Inf(-1)
 	if !s.fixed {
 		s.at = s.threshold(data.of("a").clean)
@@ -147,7 +146,7 @@ type result struct {
 	recall                map[[2]string]*stats.Clusters // of a class and a kind; clusters are clean answers
 	named                 map[string]*stats.Clusters    // of a class: of the found ones, those whose language is right
 	rightLetters, letters int                           // flagged in the answers with inserted words
-	beside                int                           // of the other letters, those in a run with inserted words or next to them
+	beside                int                           // of the other letters, those in a run that touches inserted words
 }
 
 func (s *system) measure(data set) (m result) {
@@ -220,7 +219,8 @@ func one(b bool) float64 {
 // kinds are what was put in: words, or characters of Chinese and Japanese twice as many.
 var kinds = []string{"1", "2", "4", "8", "line", "sentence"}
 
-var classNames = []string{"all", "other script", "Latin in other script", "zh-ja", "same script", "romance", "de-en", "en-romance", "de-romance", "with id", "with tr", "with vi"}
+var classNames = []string{"all", "other script", "Latin in other script", "zh-ja", "same script", "romance", "de-en",
+	"en-romance", "de-romance", "with id", "with tr", "with vi"}
 
 // classesOf returns the classes of a pair of languages: the expected one and the foreign one.
 func classesOf(a, b string) []string {

@@ -17,8 +17,9 @@ import (
 // ownFiles are the translations of NTREX-128 (Federmann, Kocmi and Xin 2022; CC BY-SA 4.0): the same news in every
 // language, line by line.
 var ownFiles = map[string]string{
-	"ar": "ref.arb", "de": "ref.deu", "en": "src.eng", "es": "ref.spa", "fr": "ref.fra", "hi": "ref.hin", "id": "ref.ind", "it": "ref.ita",
-	"ja": "ref.jpn", "ko": "ref.kor", "pt": "ref.por-BR", "ru": "ref.rus", "tr": "ref.tur", "vi": "ref.vie", "zh": "ref.zho-CN",
+	"ar": "ref.arb", "de": "ref.deu", "en": "src.eng", "es": "ref.spa", "fr": "ref.fra", "hi": "ref.hin",
+	"id": "ref.ind", "it": "ref.ita", "ja": "ref.jpn", "ko": "ref.kor", "pt": "ref.por-BR", "ru": "ref.rus",
+	"tr": "ref.tur", "vi": "ref.vie", "zh": "ref.zho-CN",
 }
 
 // linesOfAnswer is how many lines of news make an answer.
@@ -53,7 +54,8 @@ func makeOwn(dir string) (s set, err error) {
 			return s, err
 		}
 		for i := 0; i+linesOfAnswer <= len(lines); i += linesOfAnswer {
-			a := &answer{ID: fmt.Sprintf("own-%s-%d", language, i), Language: language, Kind: "clean", Text: strings.Join(lines[i:i+linesOfAnswer], "\n")}
+			a := &answer{ID: fmt.Sprintf("own-%s-%d", language, i), Language: language,
+				Kind: "clean", Text: strings.Join(lines[i:i+linesOfAnswer], "\n")}
 			// The same news is in the same half in every language.
 			a.from = fmt.Sprintf("own-%d", i)
 			a.half = halfOf(a.from)
@@ -172,7 +174,8 @@ func mostFrequent(texts []*answer, language string) map[string]bool {
 }
 
 // putIn makes an answer in language a with k words of language b, or twice as many letters of Chinese or Japanese.
-func putIn(r *rand.Rand, texts map[string][]*answer, vocabulary map[string]map[string]bool, frequent map[string]bool, a, b string, k int) *answer {
+func putIn(r *rand.Rand, texts map[string][]*answer,
+	vocabulary map[string]map[string]bool, frequent map[string]bool, a, b string, k int) *answer {
 	for {
 		base := texts[a][r.IntN(len(texts[a]))]
 		other := "a"
@@ -250,7 +253,8 @@ func takeRun(r *rand.Rand, donor *answer, others, frequent map[string]bool, lang
 	}
 	first := all[at].text(donor.Text)
 	if frequent[first] || utf8.RuneCountInString(first) < least || strings.IndexFunc(run, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != ' ' && r != '\'' && r != '’' || unicode.IsUpper(r) && language != "de"
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != ' ' && r != '\'' && r != '’' ||
+			unicode.IsUpper(r) && language != "de"
 	}) >= 0 {
 		return "", false
 	}

@@ -9,23 +9,20 @@ import (
 
 	"crosstalk/guard"
 	"crosstalk/measure/stats"
+	"crosstalk/tools/internal/bench"
 )
 
 // reply is an item of the replies' data.
 type reply struct {
 	ID, Language, Text, Label, Kind string
-	Hard                            bool
-	Foreign                         []struct {
-		Start, End int
-		Language   string
-	}
+	Foreign                         []known
 }
 
 // replyTables prints how many clean replies are flagged, how many confused ones are missed, and how many foreign spans
 // are found with an overlap (intersection over union) of at least half. It leaves out replies in the wrong region of a
 // language.
 func replyTables(o options) error {
-	all, err := readLines[*reply](filepath.Join(o.data, "replies", "replies.jsonl"))
+	all, err := bench.ReadLines[*reply](filepath.Join(o.data, "replies", "replies.jsonl"))
 	if err != nil {
 		return err
 	}
@@ -55,13 +52,6 @@ func replyTables(o options) error {
 				if j.Verdict == guard.CannotTell {
 					unclear++
 				}
-				if o.list == "false" && j.Verdict != guard.Right {
-					fmt.Printf("%s %s %s:", r.ID, r.Kind, j.Verdict)
-					for _, s := range j.Spans {
-						fmt.Printf(" %s %s %.2f [%s] %s", s.Language, s.Kind, s.P, r.Text[s.Start:s.End], s.Excuse)
-					}
-					fmt.Println()
-				}
 				continue
 			}
 			confused++
@@ -73,40 +63,23 @@ func replyTables(o options) error {
 			}
 			for _, f := range r.Foreign {
 				spans++
-				ok := false
 				for _, s := range j.Spans {
 					both, either := min(f.End, s.End)-max(f.Start, s.Start), max(f.End, s.End)-min(f.Start, s.Start)
 					if 2*both >= either && both > 0 {
-						ok = true
+						right++
 						if base(s.Language) == base(f.Language) {
 							named++
 						}
 						break
 					}
 				}
-				if ok {
-					right++
-				} else if o.list == "missed" {
-					fmt.Printf("%s %s %s %s [%s]:", r.ID, r.Kind, j.Verdict, f.Language, r.Text[f.Start:f.End])
-					for _, s := range j.Spans {
-						fmt.Printf(" %s %s %.2f [%s] %s", s.Language, s.Kind, s.P, r.Text[s.Start:s.End], s.Excuse)
-					}
-					for _, m := range j.Masked {
-						if m.Start < f.End && f.Start < m.End {
-							fmt.Printf(" {%s}", m.Kind)
-						}
-					}
-					fmt.Println()
-				}
 			}
-		}
-		if o.list != "" {
-			continue
 		}
 		fmt.Printf("\nReplies, half %s\n", part)
 		row := func(what string, k, n int, note string) {
 			ci := stats.Wilson(float64(k), float64(n), 0.95)
-			fmt.Printf("  %-28s %4d of %4d  %5.1f %% (%.1f to %.1f)%s\n", what, k, n, 100*float64(k)/float64(n), 100*ci.Low, 100*ci.High, note)
+			fmt.Printf("  %-28s %4d of %4d  %5.1f %% (%.1f to %.1f)%s\n", what,
+				k, n, 100*float64(k)/float64(n), 100*ci.Low, 100*ci.High, note)
 		}
 		row("clean, flagged", flagged, clean, fmt.Sprintf("; cannot tell %d", unclear))
 		row("confused, missed", missed, confused, fmt.Sprintf("; cannot tell %d of these", unsure))

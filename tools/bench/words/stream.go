@@ -39,14 +39,8 @@ func streamTables(o options) error {
 				if wait <= soon {
 					early++
 				}
-				if o.list == "late" && wait > soon {
-					fmt.Printf("%s %s %s in %s, %d tokens: %q\n", a.ID, a.Kind, f.Language, a.Language, wait, a.Text[max(0, f.Start-60):f.End])
-				}
 			case end:
 				atEnd++
-				if o.list == "late" {
-					fmt.Printf("%s %s %s in %s, end: %q\n", a.ID, a.Kind, f.Language, a.Language, a.Text[max(0, f.Start-60):])
-				}
 			default:
 				missed++
 			}
@@ -73,16 +67,21 @@ func streamTables(o options) error {
 		n := len(waits) + atEnd + missed
 		ci := stats.Wilson(float64(early), float64(n), 0.95)
 		fmt.Printf("\nStreams, half %s: lines and sentences in another language, %d\n", half.clean[0].half, n)
-		fmt.Printf("  found within %d tokens        %5.1f %% (%.1f to %.1f); median %d, 95 of 100 within %d, all within %d\n", soon,
-			100*float64(early)/float64(n), 100*ci.Low, 100*ci.High, waits[len(waits)/2], waits[len(waits)*95/100], waits[len(waits)-1])
-		fmt.Printf("  found at the answer's end    %5.1f %%; not found %.1f %%\n", 100*float64(atEnd)/float64(n), 100*float64(missed)/float64(n))
-		fmt.Printf("  clean answers with an alarm  %5.1f %% (%d of %d; %d of them are wrong by the whole text, too)\n", 100*float64(alarmed)/float64(clean), alarmed, clean, kept)
+		fmt.Printf("  found within %d tokens        %5.1f %% (%.1f to %.1f); "+
+			"median %d, 95 of 100 within %d, all within %d\n", soon,
+
+			100*float64(early)/float64(n), 100*ci.Low, 100*ci.High,
+			waits[len(waits)/2], waits[len(waits)*95/100], waits[len(waits)-1])
+		fmt.Printf("  found at the answer's end    %5.1f %%; not found %.1f %%\n",
+			100*float64(atEnd)/float64(n), 100*float64(missed)/float64(n))
+		fmt.Printf("  clean answers with an alarm  %5.1f %% (%d of %d; %d of them are wrong by the whole text, too)\n",
+			100*float64(alarmed)/float64(clean), alarmed, clean, kept)
 	}
 	return nil
 }
 
-// alarm returns the number of tokens from the start of a foreign part to the first alarm about it, or -1 and whether the
-// whole text tells.
+// alarm returns the number of tokens from the start of a foreign part to the first alarm about it, or -1 and whether
+// the whole text tells.
 func alarm(a *answer, f known) (wait int, atEnd bool, err error) {
 	s, err := guard.Checker{}.Stream(a.Language)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"unicode"
 
 	"crosstalk/guard"
@@ -18,19 +17,13 @@ import (
 	"github.com/pemistahl/lingua-go"
 )
 
-func cpu() float64 {
-	var u syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
-}
-
 // lowest is the log odds below which words are not looked at.
 const lowest = -8
 
 // detector is package words alone.
 func detector(a *answer) (found []finding) {
 	for _, w := range words.Analyse(a.Text, a.Language, masked(a.Text)).Words(lowest) {
-		found = append(found, finding{w.Start, w.End, w.Language, w.LogOdds, ""})
+		found = append(found, finding{w.Start, w.End, w.Language, w.LogOdds})
 	}
 	return found
 }
@@ -44,7 +37,7 @@ func spansOf(counted bool) func(*answer) []finding {
 		}
 		for _, s := range j.Spans {
 			if s.Excuse == "" || !counted {
-				found = append(found, finding{s.Start, s.End, base(s.Language), s.P, strings.TrimSpace(s.Kind + " " + string(s.Excuse))})
+				found = append(found, finding{s.Start, s.End, base(s.Language), s.P})
 			}
 		}
 		return found
@@ -128,9 +121,9 @@ func lidPerWord(data string) (func(*answer) []finding, error) {
 // linguaPair gives lingua-go each word and the two languages that it can be in: in clean answers one of the others in
 // turn. Kanji are left out of Japanese, since lingua takes every word of kanji alone for Chinese.
 func linguaPair() func(*answer) []finding {
-	names := map[string]lingua.Language{"ar": lingua.Arabic, "de": lingua.German, "en": lingua.English, "es": lingua.Spanish,
-		"fr": lingua.French, "hi": lingua.Hindi, "id": lingua.Indonesian, "it": lingua.Italian, "ja": lingua.Japanese, "ko": lingua.Korean,
-		"pt": lingua.Portuguese, "ru": lingua.Russian, "tr": lingua.Turkish, "vi": lingua.Vietnamese, "zh": lingua.Chinese}
+	name := func(language string) lingua.Language {
+		return lingua.GetLanguageFromIsoCode639_1(lingua.GetIsoCode639_1FromValue(strings.ToUpper(language)))
+	}
 	detectors := map[[2]string]lingua.LanguageDetector{}
 	cache := map[[3]string]float64{}
 	turn := 0
@@ -146,7 +139,7 @@ func linguaPair() func(*answer) []finding {
 		pair := [2]string{min(a.Language, other), max(a.Language, other)}
 		d := detectors[pair]
 		if d == nil {
-			d = lingua.NewLanguageDetectorBuilder().FromLanguages(names[pair[0]], names[pair[1]]).Build()
+			d = lingua.NewLanguageDetectorBuilder().FromLanguages(name(pair[0]), name(pair[1])).Build()
 			detectors[pair] = d
 		}
 		for _, t := range tokens(a) {
@@ -157,7 +150,8 @@ func linguaPair() func(*answer) []finding {
 			key := [3]string{a.Language, other, text}
 			score, ok := cache[key]
 			if !ok {
-				foreign, own := d.ComputeLanguageConfidence(text, names[other]), d.ComputeLanguageConfidence(text, names[a.Language])
+				foreign := d.ComputeLanguageConfidence(text, name(other))
+				own := d.ComputeLanguageConfidence(text, name(a.Language))
 				score = math.Log((foreign + 1e-12) / (own + 1e-12))
 				cache[key] = score
 			}

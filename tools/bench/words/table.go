@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
-	"unicode/utf8"
 
 	"crosstalk/measure/stats"
 )
@@ -18,27 +16,22 @@ func wordTables(o options) error {
 	if err != nil {
 		return err
 	}
+	lid, err := lidPerWord(o.data)
+	if err != nil {
+		return err
+	}
 	systems := []*system{
 		{name: "check, all spans", find: spansOf(false), fixed: true},
 		{name: "check, verdict", find: spansOf(true), fixed: true},
 		{name: "package words", find: detector},
-	}
-	if o.baselines {
-		lid, err := lidPerWord(o.data)
-		if err != nil {
-			return err
-		}
-		systems = append(systems, &system{name: "lid.176 per word", find: lid}, &system{name: "lingua-go, pair known", find: linguaPair()})
+		{name: "lid.176 per word", find: lid},
+		{name: "lingua-go, pair known", find: linguaPair()},
 	}
 	for _, s := range systems {
 		s.run(data)
 	}
 	for _, half := range o.halves {
 		part := data.of(half)
-		if o.list != "" {
-			systems[0].print(part, o.list)
-			continue
-		}
 		results := make([]result, len(systems))
 		for i, s := range systems {
 			results[i] = s.measure(part)
@@ -59,8 +52,10 @@ func percent(c *stats.Clusters) string {
 }
 
 func overview(half string, data set, systems []*system, results []result) {
-	fmt.Printf("\nHalf %s: %d clean answers, %.0f words; %d with foreign words put in\n\n", half, len(data.clean), results[0].words["all"], len(data.inserted))
-	fmt.Printf("%-22s %10s %18s %16s %14s %16s %10s %10s %10s\n", "", "threshold", "false runs/1,000", "most in", "real found", "clean flagged, %", "letters, %", "beside, %", "words/CPU s")
+	fmt.Printf("\nHalf %s: %d clean answers, %.0f words; %d with foreign words put in\n\n",
+		half, len(data.clean), results[0].words["all"], len(data.inserted))
+	fmt.Printf("%-22s %10s %18s %16s %14s %16s %10s %10s %10s\n", "", "threshold",
+		"false runs/1,000", "most in", "real found", "clean flagged, %", "letters, %", "beside, %", "words/CPU s")
 	for i, s := range systems {
 		m := results[i]
 		worst, rate := m.worst()
@@ -68,8 +63,11 @@ func overview(half string, data set, systems []*system, results []result) {
 		if !s.fixed {
 			threshold = fmt.Sprintf("%.2f", s.at)
 		}
-		fmt.Printf("%-22s %10s %18.2f %16s %14s %16s %10.1f %10.1f %10.0f\n", s.name, threshold, 1000*m.falseRuns["all"]/m.words["all"],
-			fmt.Sprintf("%s %.1f", worst, rate), fmt.Sprintf("%d of %d", m.marked, m.real), percent(&m.flagged), 100*float64(m.rightLetters)/float64(m.letters), 100*float64(m.beside)/float64(m.letters), s.speed)
+		fmt.Printf("%-22s %10s %18.2f %16s %14s %16s %10.1f %10.1f %10.0f\n", s.name,
+			threshold, 1000*m.falseRuns["all"]/m.words["all"],
+			fmt.Sprintf("%s %.1f", worst, rate), fmt.Sprintf("%d of %d", m.marked, m.real), percent(&m.flagged),
+			100*float64(m.rightLetters)/float64(m.letters),
+			100*float64(m.beside)/float64(m.letters), s.speed)
 	}
 	fmt.Printf("\nfalse runs per 1,000 words\n%-22s", "")
 	for _, l := range languages {
@@ -104,47 +102,4 @@ func recallTable(systems []*system, results []result) {
 			fmt.Printf("%8d %17s\n", at(results[i].recall, [2]string{class, kinds[0]}).N(), percent(results[i].named[class]))
 		}
 	}
-}
-
-// print lists a system's false runs, or the parts that it misses.
-func (s *system) print(data set, what string) {
-	for a := range data.all() {
-		runs := a.runs(s.found[a], s.at)
-		if what == "beside" {
-			for _, k := range a.Foreign {
-				lo, hi := a.within(k.Start, k.End)
-				for _, r := range runs {
-					if r.lo <= hi && lo <= r.hi && (r.lo < lo || r.hi > hi) {
-						end := a.letters[r.hi-1]
-						_, n := utf8.DecodeRuneInString(a.Text[end:])
-						a.print(known{a.letters[r.lo], end + n, r.language}, fmt.Sprintf("%s in %s %s %d %d (%s)", k.Language, r.language, r.note, lo-r.lo, r.hi-hi, a.Text[k.Start:k.End]), r.score)
-					}
-				}
-			}
-			continue
-		}
-		if what != "false" {
-			for _, k := range a.Foreign {
-				ok, language := a.flagged(k, runs)
-				if !ok && what == "missed" || ok && what == "misnamed" && language != k.Language {
-					a.print(k, k.Language+" "+a.kind()+" "+language, 0)
-				}
-			}
-			continue
-		}
-		for _, r := range runs {
-			if a.kind() == "clean" && !a.excused(r) {
-				end := a.letters[r.hi-1]
-				_, n := utf8.DecodeRuneInString(a.Text[end:])
-				a.print(known{a.letters[r.lo], end + n, r.language}, r.language+" "+r.note, r.score)
-			}
-		}
-	}
-}
-
-// print prints a part with the text around it.
-func (a *answer) print(k known, what string, score float64) {
-	from, to := max(0, k.Start-40), min(len(a.Text), k.End+40)
-	context := strings.ToValidUTF8(a.Text[from:k.Start], "") + "[" + a.Text[k.Start:k.End] + "]" + strings.ToValidUTF8(a.Text[k.End:to], "")
-	fmt.Printf("%s %s %.3f  %q\n", a.Language, what, score, context)
 }

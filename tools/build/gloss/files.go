@@ -36,7 +36,8 @@ func readWordNet(dir string) (map[string][]byte, error) {
 			return nil, fmt.Errorf("WordNet 3.0 (Debian: apt-get install wordnet-base): %w", err)
 		}
 		if got := fmt.Sprintf("%x", sha256.Sum256(content)); got != s.sum {
-			return nil, fmt.Errorf("%s: SHA-256 is %s, expected %s: not the file of WordNet 3.0 that the vectors are made from", path, got, s.sum)
+			return nil, fmt.Errorf("%s: SHA-256 is %s, expected %s: not the file of WordNet 3.0 that the vectors are made from",
+				path, got, s.sum)
 		}
 		files[s.name] = content
 	}

@@ -85,7 +85,8 @@ func (w *wordnet) worthy(id int32, mentions int) bool {
 		}
 	}
 	definition, head := w.firstDefinition(id)
-	return !taxonGenera.MatchString(head) && !strings.HasPrefix(definition, "type genus") && !taxonEnding.MatchString(lemma)
+	return !taxonGenera.MatchString(head) && !strings.HasPrefix(definition, "type genus") &&
+		!taxonEnding.MatchString(lemma)
 }
 
 // derivedFrom returns the words from which the look-up would derive a word.
@@ -113,7 +114,8 @@ func derivedFrom(word string) []string {
 func (w *wordnet) priority(id int32, mentions int) float64 {
 	lemma := w.lexicon.Lemma(id)
 	definition, head := w.firstDefinition(id)
-	p := float64(2*ln(float64(1+w.count(id)))) + float64(1.5*ln(float64(1+mentions))) + float64(0.3*float64(len(w.senses[id])))
+	p := float64(2*ln(float64(1+w.count(id)))) + float64(1.5*ln(float64(1+mentions))) +
+		float64(0.3*float64(len(w.senses[id])))
 	p -= float64(1.2 * float64(strings.Count(lemma, "_")))
 	p -= float64(0.02 * float64(len(lemma)))
 	if digitOrDot.MatchString(lemma) {

@@ -14,7 +14,8 @@ const (
 func walk(g *sparse, starts []int32, words int) *sparse {
 	rows := make([][]entry, len(starts))
 	parallelRows(len(starts), func(from, to int) {
-		w := &walker{graph: g, words: int32(words), here: newTally(g.columns), there: newTally(g.columns), visits: newTally(words)}
+		w := &walker{graph: g, words: int32(words),
+			here: newTally(g.columns), there: newTally(g.columns), visits: newTally(words)}
 		for i := from; i < to; i++ {
 			rows[i] = w.from(starts[i])
 		}

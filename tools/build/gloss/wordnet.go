@@ -67,14 +67,19 @@ type sense struct {
 }
 
 // extension names the files of each part of speech.
-var extension = map[lexicon.POS]string{lexicon.Noun: "noun", lexicon.Verb: "verb", lexicon.Adjective: "adj", lexicon.Adverb: "adv"}
+var extension = map[lexicon.POS]string{
+	lexicon.Noun: "noun", lexicon.Verb: "verb", lexicon.Adjective: "adj", lexicon.Adverb: "adv",
+}
 
 // kinds are the letters of the parts of speech with the numbers they have in
 // sense keys; "s" is an adjective satellite.
 var kinds = map[string]struct {
 	pos  lexicon.POS
 	kind int
-}{"n": {lexicon.Noun, 1}, "v": {lexicon.Verb, 2}, "a": {lexicon.Adjective, 3}, "r": {lexicon.Adverb, 4}, "s": {lexicon.Adjective, 5}}
+}{
+	"n": {lexicon.Noun, 1}, "v": {lexicon.Verb, 2}, "a": {lexicon.Adjective, 3}, "r": {lexicon.Adverb, 4},
+	"s": {lexicon.Adjective, 5},
+}
 
 // parseWordNet reads the files of WordNet.
 func parseWordNet(files map[string][]byte) (*wordnet, error) {

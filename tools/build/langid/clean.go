@@ -9,9 +9,10 @@ import (
 
 var (
 	accelerator = regexp.MustCompile(`\([_~&]?[A-Z]\)`)
-	placeholder = regexp.MustCompile(`%\(\w+\)[sd]|%[-+ 0#]*\d*(\.\d+)?\$?\w+|\$\{[^}]*\}|\$\w+|\{[^{}]*\}|\\[ntr"'\\]|\[\[?/?[A-Za-z0-9_ =.-]+\]?\]`)
-	code        = regexp.MustCompile(`://|www\.|[\w.]@\w|[{}<>\\|=^~` + "`" + `$_]|\w::\w|\w\(\)|/\w+/|--\w|©`)
-	decoration  = strings.NewReplacer("*", " ", "#", " ", "•", " ", "►", " ", "▪", " ", "·", " ", "†", " ",
+	placeholder = regexp.MustCompile(`%\(\w+\)[sd]|%[-+ 0#]*\d*(\.\d+)?\$?\w+|` +
+		`\$\{[^}]*\}|\$\w+|\{[^{}]*\}|\\[ntr"'\\]|\[\[?/?[A-Za-z0-9_ =.-]+\]?\]`)
+	code       = regexp.MustCompile(`://|www\.|[\w.]@\w|[{}<>\\|=^~` + "`" + `$_]|\w::\w|\w\(\)|/\w+/|--\w|©`)
+	decoration = strings.NewReplacer("*", " ", "#", " ", "•", " ", "►", " ", "▪", " ", "·", " ", "†", " ",
 		"\u00ad", "", "\u200b", "", "_", "", "~", "", "&", "")
 )
 

@@ -7,8 +7,9 @@ import (
 
 // Elements whose text is no prose, and elements that end a paragraph.
 var (
-	dropped = set("script style pre programlisting screen synopsis svg nav info credit revision legalnotice head code aside")
-	blocks  = set(`p li td th tr h1 h2 h3 h4 h5 h6 dt dd div title para listitem entry term caption desc item section
+	dropped = set(`script style pre programlisting screen synopsis svg nav info credit revision legalnotice head code
+		aside`)
+	blocks = set(`p li td th tr h1 h2 h3 h4 h5 h6 dt dd div title para listitem entry term caption desc item section
 		table ul ol dl br hr body subtitle note figure text blockquote`)
 )
 

@@ -131,7 +131,8 @@ func (s *sampler) mix(line, language string) string {
 	case p < 0.6:
 		at = s.rng.IntN(len(words) + 1)
 	}
-	return strings.TrimSpace(strings.Join(words[:at], separator) + " " + foreign + " " + strings.Join(words[at:], separator))
+	return strings.TrimSpace(strings.Join(words[:at], separator) + " " +
+		foreign + " " + strings.Join(words[at:], separator))
 }
 
 // units cuts a line into words, or into pairs of characters where the language

@@ -16,7 +16,8 @@ func (r release) homepage() string {
 func (r release) formula(chosen []platform, sums map[string]string) []byte {
 	var f strings.Builder
 	quoted := `"` + strings.ReplaceAll(licences, " AND ", `", "`) + `"`
-	fmt.Fprintf(&f, "class Crosstalk < Formula\n  desc %q\n  homepage %q\n  version %q\n  license all_of: [%s]\n", summary, r.homepage(), r.version, quoted)
+	fmt.Fprintf(&f, "class Crosstalk < Formula\n  desc %q\n  homepage %q\n  version %q\n  license all_of: [%s]\n",
+		summary, r.homepage(), r.version, quoted)
 	for _, system := range []struct{ os, homebrew string }{{"darwin", "macos"}, {"linux", "linux"}} {
 		if !slices.ContainsFunc(chosen, func(p platform) bool { return p.os == system.os }) {
 			continue

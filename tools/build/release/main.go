@@ -1,10 +1,10 @@
-// Release makes the files of a release: an archive and a Python wheel for each of six platforms, a Homebrew formula, and
-// SHA256SUMS. It publishes nothing.
+// Release makes the files of a release: an archive and a Python wheel for each of six platforms, a Homebrew formula,
+// and SHA256SUMS. It publishes nothing.
 //
 //	go -C tools run ./build/release -url https://github.com/OWNER/crosstalk/releases/download/v0.1.0
 //
-// The version is crosstalk.Version; the commit and its day are stamped into the program. The tree must be committed. The
-// same commit and the same version of Go give the same bytes on every machine.
+// The version is crosstalk.Version; the commit and its day are stamped into the program. The tree must be committed.
+// The same commit and the same version of Go give the same bytes on every machine.
 package main
 
 import (
@@ -28,7 +28,8 @@ func main() {
 
 func run(args []string, stdout io.Writer) error {
 	f := flag.NewFlagSet("release", flag.ExitOnError)
-	url := f.String("url", "", "where the archives will be: an `address` without the file's name, for the Homebrew formula")
+	url := f.String("url", "",
+		"where the archives will be: an `address` without the file's name, for the Homebrew formula")
 	out := f.String("out", "../dist", "the `folder` to make; must not exist")
 	only := f.String("platforms", strings.Join(names(platforms), ","), "platforms, separated by commas")
 	notices := f.String("notices", "", "write only the third-party notices of one platform, to this `file`")

@@ -30,8 +30,8 @@ var all = flag.Bool("all", false, "release the commit for all platforms, and aga
 
 const address = "https://github.com/OWNER/crosstalk/releases/download/v0.1.0"
 
-// A release for this machine, or with -all for all platforms: what is in its files, whether a wheel can be installed, and
-// whether the same commit gives the same bytes.
+// A release for this machine, or with -all for all platforms: what is in its files, whether a wheel can be installed,
+// and whether the same commit gives the same bytes.
 func TestRelease(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -173,7 +173,8 @@ func checkWheel(t *testing.T, r release, p platform, path string) {
 	}
 	for _, row := range rows {
 		sum := sha256.Sum256(files[row[0]].data)
-		if want := "sha256=" + base64.RawURLEncoding.EncodeToString(sum[:]); row[0] != info+"RECORD" && (row[1] != want || row[2] != fmt.Sprint(len(files[row[0]].data))) {
+		if want := "sha256=" + base64.RawURLEncoding.EncodeToString(sum[:]); row[0] != info+"RECORD" &&
+			(row[1] != want || row[2] != fmt.Sprint(len(files[row[0]].data))) {
 			t.Errorf("%s: RECORD says %q, expected %s", path, row, want)
 		}
 	}

@@ -16,7 +16,8 @@ import (
 )
 
 // notice matches the names of files, and of folders of files, that must come with a program.
-var notice = regexp.MustCompile(`(?i)^((un)?licen[cs]es?|copying|notice|patents|authors|third_party_licenses)([.-][a-z-]+)?$`)
+var notice = regexp.MustCompile(`(?i)^((un)?licen[cs]es?|copying|notice|patents|authors|third_party_licenses)` +
+	`([.-][a-z-]+)?$`)
 
 // thirdParty is the text of THIRD-PARTY-NOTICES.txt: the licences of Go, of every module that has a package in the
 // program for p, and of embedded data. It is an error if a module has none.
@@ -51,14 +52,15 @@ func thirdParty(tree string, p platform) ([]byte, error) {
 	out.WriteString("crosstalk contains the software and the data below, by others. Their licences and notices:\n")
 	for owner := range folders {
 		if strings.HasPrefix(owner, "github.com/golang/freetype ") {
-			out.WriteString("\nOf FreeType's two licences, the FreeType License (FTL) applies here, not the GPL. Portions of this software are\n" +
-				"copyright (c) The FreeType Project (www.freetype.org). All rights reserved.\n")
+			out.WriteString("\nOf FreeType's two licences, the FreeType License (FTL) applies here, not the GPL. Portions of " +
+				"this software are\ncopyright (c) The FreeType Project (www.freetype.org). All rights reserved.\n")
 		}
 	}
 	for _, text := range texts {
 		name, text, _ := strings.Cut(text, "\n")
 		rule := strings.Repeat("=", 80)
-		fmt.Fprintf(&out, "\n%s\n%s\n%s\n%s\n\n%s\n", rule, strings.Join(owners[name+"\n"+text], "\n"), name, rule, strings.Trim(text, "\n"))
+		fmt.Fprintf(&out, "\n%s\n%s\n%s\n%s\n\n%s\n", rule,
+			strings.Join(owners[name+"\n"+text], "\n"), name, rule, strings.Trim(text, "\n"))
 	}
 	return out.Bytes(), nil
 }
@@ -115,14 +117,15 @@ func noticesIn(folder string) (texts []string, err error) {
 		if !notice.MatchString(e.Name()) || filepath.Ext(e.Name()) == ".go" {
 			continue
 		}
-		err = errors.Join(err, filepath.WalkDir(filepath.Join(folder, e.Name()), func(path string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() {
+		err = errors.Join(err, filepath.WalkDir(filepath.Join(folder, e.Name()),
+			func(path string, e fs.DirEntry, err error) error {
+				if err != nil || e.IsDir() {
+					return err
+				}
+				text, err := os.ReadFile(path)
+				texts = append(texts, e.Name()+"\n"+strings.ReplaceAll(string(text), "\r\n", "\n"))
 				return err
-			}
-			text, err := os.ReadFile(path)
-			texts = append(texts, e.Name()+"\n"+strings.ReplaceAll(string(text), "\r\n", "\n"))
-			return err
-		}))
+			}))
 	}
 	return texts, err
 }

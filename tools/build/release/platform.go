@@ -93,7 +93,9 @@ func (p platform) check(program []byte) error {
 		if err != nil {
 			return fmt.Errorf("the program for %v: %w", p, err)
 		}
-		if slices.ContainsFunc(f.Progs, func(part *elf.Prog) bool { return part.Type == elf.PT_INTERP || part.Type == elf.PT_DYNAMIC }) {
+		if slices.ContainsFunc(f.Progs, func(part *elf.Prog) bool {
+			return part.Type == elf.PT_INTERP || part.Type == elf.PT_DYNAMIC
+		}) {
 			return fmt.Errorf("the program for %v is linked dynamically", p)
 		}
 		machine = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}[f.Machine]

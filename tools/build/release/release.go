@@ -34,12 +34,14 @@ type file struct {
 	data []byte
 }
 
-// committed describes a release of the commit that is checked out in tree. It is an error if tree has changes, or if the
-// commit has a version's tag and crosstalk.Version is another.
+// committed describes a release of the commit that is checked out in tree. It is an error if tree has changes, or if
+// the commit has a version's tag and crosstalk.Version is another.
 func committed(tree string) (release, error) {
 	r := release{tree: tree, version: crosstalk.Version}
 	if !regexp.MustCompile(`^\d+\.\d+\.\d+$`).MatchString(r.version) {
-		return r, fmt.Errorf("crosstalk.Version is %q; expected MAJOR.MINOR.PATCH, which archives, wheels and formulas order alike", r.version)
+		return r, fmt.Errorf("crosstalk.Version is %q; expected MAJOR.MINOR.PATCH, "+
+			"which archives, wheels and formulas order alike",
+			r.version)
 	}
 	if changes, err := git(tree, "status", "--porcelain"); err != nil || changes != "" {
 		return r, errors.Join(err, fmt.Errorf("the tree has changes; commit them first:\n%s", changes))
@@ -70,8 +72,8 @@ func (r *release) stamp() error {
 	return nil
 }
 
-// make makes all files in the folder out, which must not exist: it appears when everything is in it. The names are those
-// of the files, sorted.
+// make makes all files in the folder out, which must not exist: it appears when everything is in it. The names are
+// those of the files, sorted.
 func (r release) make(out string, chosen []platform) (names []string, err error) {
 	if _, err := os.Lstat(out); !errors.Is(err, fs.ErrNotExist) {
 		return nil, errors.Join(err, fmt.Errorf("%s exists; remove it first", out))

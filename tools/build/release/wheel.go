@@ -49,7 +49,8 @@ Requires-Python: >=3.7
 Description-Content-Type: text/markdown
 
 %s`, r.version, summary, licences, r.homepage(), readme)},
-		{info + "WHEEL", 0o644, fmt.Appendf(nil, "Wheel-Version: 1.0\nGenerator: crosstalk/tools/build/release\nRoot-Is-Purelib: false\n%s", &tags)},
+		{info + "WHEEL", 0o644, fmt.Appendf(nil,
+			"Wheel-Version: 1.0\nGenerator: crosstalk/tools/build/release\nRoot-Is-Purelib: false\n%s", &tags)},
 		{info + "licenses/LICENSE", 0o644, licence},
 		{info + "licenses/THIRD-PARTY-NOTICES.txt", 0o644, notices},
 	}

@@ -103,7 +103,8 @@ func (k *kinds) count(words map[string][]word, unknown [][]word) error {
 	count := func(readings []word) error {
 		for _, w := range readings {
 			if !k.knows(w) {
-				return fmt.Errorf("a word has the context ids %d and %d, which are not in left-id.def and right-id.def", w.left, w.right)
+				return fmt.Errorf("a word has the context ids %d and %d, which are not in left-id.def and right-id.def",
+					w.left, w.right)
 			}
 			kind := k.of(w)
 			freq = append(freq, make([]int, len(k.rows)-len(freq))...)

@@ -61,20 +61,22 @@ func dictionary(list []word, in, language string) ([]word, error) {
 		return nil, err
 	}
 	if got, want := sha256.Sum256(data), sumOf(filepath.Base(name)); hex.EncodeToString(got[:]) != want {
-		return nil, fmt.Errorf("%s: SHA-256 is %x, expected %s: check out the release that the builder names", name, got, want)
+		return nil, fmt.Errorf("%s: SHA-256 is %x, expected %s: check out the release that the builder names",
+			name, got, want)
 	}
 	return unlistedWords(string(data), list), nil
 }
 
-// unlistedWords returns the words of a dictionary of Zemberek that are not in a list: it has a word and, in brackets, its
-// properties on a line; verbs end in -mak or -mek, without which they are stems.
+// unlistedWords returns the words of a dictionary of Zemberek that are not in a list: it has a word and, in brackets,
+// its properties on a line; verbs end in -mak or -mek, without which they are stems.
 func unlistedWords(dictionary string, list []word) (added []word) {
 	have := map[string]bool{}
 	for _, w := range list {
 		have[w.text] = true
 	}
 	add := func(w string) {
-		if !have[w] && utf8.RuneCountInString(w) >= shortestStem && written(w, []*unicode.RangeTable{unicode.Latin}) && strings.ToLower(w) == w {
+		if !have[w] && utf8.RuneCountInString(w) >= shortestStem && written(w, []*unicode.RangeTable{unicode.Latin}) &&
+			strings.ToLower(w) == w {
 			have[w] = true
 			added = append(added, word{w, dictionaryShare})
 		}

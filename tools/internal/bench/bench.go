@@ -5,12 +5,17 @@ package bench
 
 import (
 	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -118,4 +123,43 @@ func Check(err error) {
 		fmt.Fprintf(os.Stderr, "%s: %v\n", filepath.Base(os.Args[0]), err)
 		os.Exit(1)
 	}
+}
+
+// ReadLines decodes a file of JSON Lines, unpacking it if its name ends in .gz.
+func ReadLines[T any](path string) (all []T, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	for lines := json.NewDecoder(r); ; {
+		var x T
+		if err := lines.Decode(&x); err == io.EOF {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: value %d: %w", path, len(all)+1, err)
+		}
+		all = append(all, x)
+	}
+}
+
+// Sentence is a sentence that is long enough to be checked.
+type Sentence struct{ Language, Text string }
+
+//go:embed sentences.txt
+var sentences string
+
+// Sentences returns one sentence in each of 15 languages.
+func Sentences() (all []Sentence) {
+	for line := range strings.Lines(sentences) {
+		language, text, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		all = append(all, Sentence{language, text})
+	}
+	return all
 }

@@ -63,3 +63,27 @@ func TestCPU(t *testing.T) {
 		t.Error("no peak")
 	}
 }
+
+func TestReadLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lines.jsonl")
+	if err := os.WriteFile(path, []byte("{\"A\":1}\n{\"A\":2}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	all, err := ReadLines[struct{ A int }](path)
+	if err != nil || len(all) != 2 || all[1].A != 2 {
+		t.Errorf("read %v, %v", all, err)
+	}
+	if err := os.WriteFile(path, []byte("{\"A\":1}\n{\"A\":"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadLines[struct{ A int }](path); err == nil {
+		t.Error("half a line is no error")
+	}
+}
+
+func TestSentences(t *testing.T) {
+	all := Sentences()
+	if len(all) != 15 || all[14].Language != "zh" || all[14].Text == "" {
+		t.Errorf("%q", all)
+	}
+}

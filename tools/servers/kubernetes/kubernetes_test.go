@@ -41,7 +41,8 @@ func TestManifests(t *testing.T) {
 				check(t, j, k)
 			}
 			shards, merge := jobs[0].Spec, jobs[1].Spec
-			if *shards.CompletionMode != batch.IndexedCompletion || *shards.Completions != 64 || *shards.Parallelism != 8 || merge.Completions != nil {
+			if *shards.CompletionMode != batch.IndexedCompletion || *shards.Completions != 64 ||
+				*shards.Parallelism != 8 || merge.Completions != nil {
 				t.Errorf("the shards are %+v, the merge %+v", shards, merge)
 			}
 			pod := shards.Template.Spec

@@ -20,15 +20,20 @@ struct ma_decoder {};
 struct ma_decoder_config {};
 enum { MA_SUCCESS = 0, MA_ERROR = -1, ma_format_f32 = 5 };
 static inline ma_decoder_config ma_decoder_config_init(ma_format, unsigned, unsigned) { return {}; }
-static inline ma_result ma_decoder_init_memory(const void *, unsigned long, const ma_decoder_config *, ma_decoder *) { return MA_ERROR; }
+static inline ma_result ma_decoder_init_memory(const void *, unsigned long, const ma_decoder_config *, ma_decoder *) {
+    return MA_ERROR;
+}
 static inline ma_result ma_decoder_get_length_in_pcm_frames(ma_decoder *, ma_uint64 *) { return MA_ERROR; }
 static inline ma_result ma_decoder_read_pcm_frames(ma_decoder *, void *, ma_uint64, ma_uint64 *) { return MA_ERROR; }
 static inline ma_result ma_decoder_uninit(ma_decoder *) { return MA_SUCCESS; }
 `
 
+// version is that of Ollama's module.
+const version = "v0.17.4"
+
 // build returns the path of Ollama's program, which it builds once for each version: about ten minutes on two cores. An
 // error means that it cannot be built here.
-func build(version string) (string, error) {
+func build() (string, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
@@ -49,7 +54,10 @@ func build(version string) (string, error) {
 		return "", fmt.Errorf("there is no C++ compiler: %w", err)
 	}
 	paths := headers
-	for _, p := range []struct{ name, header string }{{"nlohmann-json3-dev", "nlohmann/json_fwd.hpp"}, {"libstb-dev", "stb/stb_image.h"}} {
+	for _, p := range []struct{ name, header string }{
+		{"nlohmann-json3-dev", "nlohmann/json_fwd.hpp"},
+		{"libstb-dev", "stb/stb_image.h"},
+	} {
 		if _, err := os.Stat(filepath.Join("/usr/include", p.header)); err == nil {
 			continue
 		}

@@ -30,10 +30,11 @@ func checks() []check {
 		{"logprobs", false, logprobs},
 		{"kill -9 of crosstalk, resume", false, killed},
 		{"kill -9 of the server, restart", false, func(t *trial) { away(t, 12*time.Second) }},
-		{"outage", false, func(t *trial) { away(t, t.outage) }},
+		{"outage", false, func(t *trial) { away(t, outage) }},
 	}
 	all := append(main[:len(main):len(main)],
-		check{"missing model", false, fails([]string{"--model", "ollama:nosuch"}, 2, `has no model "nosuch"`, "ollama pull nosuch")},
+		check{"missing model", false, fails([]string{"--model", "ollama:nosuch"}, 2,
+			`has no model "nosuch"`, "ollama pull nosuch")},
 		check{"impossible model name", false, fails([]string{"--model", "ollama:Bad/Name/x:y:z"}, 2, "HTTP 400")},
 		check{"model that cannot be loaded", false, broken},
 		check{"base URL without /v1", false, func(t *trial) { fails([]string{"--base-url", t.url()}, 2, "the base URL")(t) }},
@@ -41,7 +42,7 @@ func checks() []check {
 		check{"logprobs 30", false, func(t *trial) {
 			p := t.start(t.asks("confusion", "--logprobs", "30")...)
 			t.ends(p, 0, "logprobs 30 is not sent") // Ollama gives at most 20
-			t.answered(t.items)
+			t.answered(items)
 			t.note("%s", mentions(p, "logprobs 30"))
 		}},
 		check{"logprobs of completions", false, completions},
@@ -55,12 +56,12 @@ func checks() []check {
 		check{"budget", false, budget},
 		check{"embeddings", false, func(t *trial) {
 			t.ends(t.start(t.asks("leakage", "--similarity", "gloss,ollama:tiny@"+t.url()+"/v1")...), 0, "ollama:tiny")
-			t.answered(t.items)
+			t.answered(items)
 			t.measured()
 		}},
 		check{"Anthropic's API", false, func(t *trial) {
 			t.ends(t.start(t.asks("leakage", "--model", "anthropic:tiny")...), 0)
-			t.answered(t.items)
+			t.answered(items)
 			t.measured()
 		}},
 		check{"models, models --check", false, func(t *trial) {
@@ -80,7 +81,7 @@ func checks() []check {
 func instrument(name string) func(*trial) {
 	return func(t *trial) {
 		t.ends(t.start(t.asks(name)...), 0)
-		t.answered(t.items)
+		t.answered(items)
 		t.measured()
 		if !t.gated {
 			return
@@ -96,7 +97,7 @@ func instrument(name string) func(*trial) {
 // logprobs compares what the journal has with the model's own table.
 func logprobs(t *trial) {
 	t.ends(t.start(t.asks("confusion", "--logprobs", "20", "--temperature", "1.5")...), 0, "entropy")
-	t.answered(t.items)
+	t.answered(items)
 	tokens, worst := 0, 0.0
 	for _, r := range t.records() {
 		t.expect(len(r.Answer.Logprobs) > 0, "an answer has no log probabilities")
@@ -113,7 +114,7 @@ func logprobs(t *trial) {
 		}
 	}
 	t.note("%d tokens, at most %.1g nats from the model's table", tokens, worst)
-	t.expect(tokens >= 2*t.items && worst < 0.01, "want many tokens within 0.01 nats")
+	t.expect(tokens >= 2*items && worst < 0.01, "want many tokens within 0.01 nats")
 }
 
 // many makes a run last.
@@ -122,7 +123,7 @@ var many = []string{"--samples", "5", "--temperature", "1"}
 // killed kills crosstalk and asks again: what was saved is not asked again.
 func killed(t *trial) {
 	p := t.start(t.asks("leakage", many...)...)
-	t.until(t.items)
+	t.until(items)
 	p.Process.Kill()
 	p.Wait()
 	saved := map[crosstalk.Key]time.Time{}
@@ -138,14 +139,14 @@ func killed(t *trial) {
 	}
 	t.note("%d saved at the kill, %d reused", len(saved), kept)
 	t.expect(kept == len(saved), "saved answers were asked for again")
-	t.answered(5 * t.items)
+	t.answered(5 * items)
 	t.measured()
 }
 
 // away kills the server in the middle of a run and starts it later. No ask may fail.
 func away(t *trial, d time.Duration) {
 	p := t.start(t.asks("leakage", many...)...)
-	t.until(t.items)
+	t.until(items)
 	t.server.kill()
 	before := len(t.records())
 	time.Sleep(d)
@@ -154,7 +155,7 @@ func away(t *trial, d time.Duration) {
 	}
 	t.ends(p, 0)
 	t.note("away for %v after %d answers", d, before)
-	t.answered(5 * t.items)
+	t.answered(5 * items)
 	t.expect(len(t.records()) > before, "the server was killed too late")
 	t.measured()
 }
@@ -162,7 +163,7 @@ func away(t *trial, d time.Duration) {
 // gone kills the server for good: the run stops in time, and continues when the server is back.
 func gone(t *trial) {
 	p := t.start(t.asks("leakage", append(many, "--patience", "5s")...)...)
-	t.until(t.items)
+	t.until(items)
 	t.server.kill()
 	start := time.Now()
 	t.ends(p, 3, "--patience 5s")
@@ -172,15 +173,15 @@ func gone(t *trial) {
 		t.expect(false, "%v", err)
 	}
 	t.ends(t.start(t.asks("leakage", many...)...), 0)
-	t.answered(5 * t.items)
+	t.answered(5 * items)
 }
 
 func interrupted(t *trial) {
 	p := t.start(t.asks("leakage", many...)...)
-	t.until(t.items)
+	t.until(items)
 	p.Process.Signal(syscall.SIGINT)
 	t.ends(p, 130, "interrupted")
-	t.answered(t.items)
+	t.answered(items)
 }
 
 func broken(t *trial) {
@@ -194,7 +195,7 @@ func broken(t *trial) {
 func completions(t *trial) {
 	p := t.start(t.asks("confusion", "--api", "completions", "--logprobs", "5")...)
 	t.ends(p, 0, "log probabilities")
-	t.answered(t.items)
+	t.answered(items)
 	t.note("%s", mentions(p, "log probabilities"))
 }
 
@@ -210,7 +211,7 @@ func mentions(p *process, word string) string {
 
 func twoModels(t *trial) {
 	t.ends(t.start(t.asks("leakage", "--model", "ollama:tiny,ollama:twin", "--concurrency", "32")...), 0)
-	t.answered(2 * t.items)
+	t.answered(2 * items)
 	t.measured()
 }
 
@@ -228,7 +229,7 @@ func seed(t *trial) {
 		}
 	}
 	t.note("%d of %d texts are equal in two runs", same, len(texts))
-	t.expect(same == len(texts) && same >= t.items, "want all equal")
+	t.expect(same == len(texts) && same >= items, "want all equal")
 }
 
 func system(t *trial) {
@@ -243,7 +244,7 @@ func system(t *trial) {
 	t.out += "system"
 	t.ends(t.start(t.asks("leakage", "--system", "Write as a poet would.")...), 0)
 	t.note("%d prompt tokens without, %d with", without, tokens())
-	t.expect(tokens() > without+10*t.items, "the system message did not arrive")
+	t.expect(tokens() > without+10*items, "the system message did not arrive")
 }
 
 func cut(t *trial) {
@@ -265,7 +266,7 @@ func budget(t *trial) {
 	first := t.out
 	for _, model := range []string{"tiny", "twin"} {
 		t.out = first + model
-		t.ends(t.start(t.asks("leakage", "--model", "ollama:"+model, "--budget-asks", fmt.Sprint(t.items))...), 3)
+		t.ends(t.start(t.asks("leakage", "--model", "ollama:"+model, "--budget-asks", fmt.Sprint(items))...), 3)
 		for _, r := range t.records() {
 			prompts[fmt.Sprint(r.Request.Messages, r.Request.Prompt)]++
 		}
@@ -277,7 +278,7 @@ func budget(t *trial) {
 		}
 	}
 	t.note("%d prompts are asked of both models", shared)
-	t.expect(shared == t.items, "want %d", t.items)
+	t.expect(shared == items, "want %d", items)
 }
 
 // fails makes a check that a run with these flags ends with an exit code and words, without an answer.

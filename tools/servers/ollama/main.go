@@ -37,12 +37,13 @@ func main() {
 	}
 }
 
+const (
+	items  = 20 // of each run; with far fewer, too few answers of a model that babbles can be scored
+	outage = 100 * time.Second
+)
+
 // run returns how many checks failed.
 func run() (wrong int, err error) {
-	version := flag.String("version", "v0.17.4", "version of Ollama's module")
-	program := flag.String("ollama", "", "use this `program` instead of building one")
-	items := flag.Int("items", 20, "items of each run; with far fewer, too few answers of a model that babbles can be scored")
-	outage := flag.Duration("outage", 100*time.Second, "how long the server is away in an outage")
 	only := flag.String("only", "", "run only the checks whose names match this `expression`")
 	flag.Parse()
 	wanted, err := regexp.Compile(*only)
@@ -55,15 +56,12 @@ func run() (wrong int, err error) {
 	}
 	defer os.RemoveAll(dir)
 
-	if *program == "" {
-		if *program, err = build(*version); err != nil {
-			fmt.Println("skipped: Ollama cannot be built here:", err)
-			return 0, nil
-		}
-	} else {
-		*version = *program
+	program, err := build()
+	if err != nil {
+		fmt.Println("skipped: Ollama cannot be built here:", err)
+		return 0, nil
 	}
-	s, err := newServer(*program, dir)
+	s, err := newServer(program, dir)
 	if err != nil {
 		return 0, err
 	}
@@ -80,8 +78,9 @@ func run() (wrong int, err error) {
 		os.RemoveAll(dir)
 		os.Exit(130)
 	}()
-	b := &trials{server: s, dir: dir, items: *items, outage: *outage, chain: newChain(1)}
-	for name, gguf := range map[string][]byte{"tiny": b.chain.gguf(false), "twin": newChain(2).gguf(false), "broken": b.chain.gguf(true)} {
+	b := &trials{server: s, dir: dir, chain: newChain(1)}
+	models := map[string][]byte{"tiny": b.chain.gguf(false), "twin": newChain(2).gguf(false), "broken": b.chain.gguf(true)}
+	for name, gguf := range models {
 		if err := s.create(name, gguf); err != nil {
 			return 0, err
 		}
@@ -93,7 +92,7 @@ func run() (wrong int, err error) {
 		return 0, err
 	}
 
-	fmt.Printf("Ollama %s; at least %d items in a run, an outage of %v\n\n", *version, *items, *outage)
+	fmt.Printf("Ollama %s; at least %d items in a run, an outage of %v\n\n", version, items, outage)
 	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "CHECK\tTOOK\tRESULT")
 	for i, c := range checks() {

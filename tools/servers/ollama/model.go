@@ -27,8 +27,10 @@ const (
 )
 
 // The vocabulary has several scripts, so that language confusion has something to find.
-var vocabulary = strings.Fields(`yes no red green blue black small big old young the a my our this one two and or but with under near
-cat horse river bridge window paper lamp school market winter summer morning night music bread salt apple boat stone cloud
+var vocabulary = strings.Fields(`
+yes no red green blue black small big old young the a my our this one two and or but with under near
+cat horse river bridge window paper lamp school market winter summer morning night music bread salt
+apple boat stone cloud
 goes comes finds loses opens closes paints carries forgets remembers slowly often here there again
 der die das Hund Baum Fenster Straße kommt geht heute nicht und sehr schön el la perro calle mesa viene hoy muy
 собака дерево улица окно сегодня идёт очень 狗 树 街道 今天 来 很 犬 木 窓 今日 とても شجرة شارع اليوم كلب नदी पेड़ आज 나무 거리 오늘`)
@@ -95,7 +97,9 @@ func (c *chain) gguf(broken bool) []byte {
 			return 0
 		}},
 		// The norm makes a one of sqrt(width) of a one-hot vector's one.
-		{"output.weight", width, width, func(row, column int) float32 { return float32(c.next[column][row] / math.Sqrt(width)) }},
+		{"output.weight", width, width, func(row, column int) float32 {
+			return float32(c.next[column][row] / math.Sqrt(width))
+		}},
 		{"output_norm.weight", width, 1, one},
 		{"blk.0.attn_norm.weight", width, 1, one},
 		{"blk.0.ffn_norm.weight", width, 1, one},

@@ -31,8 +31,7 @@ func newServer(program, dir string) (*server, error) {
 		return nil, err
 	}
 	defer l.Close()
-	s := &server{program: program, dir: dir, address: l.Addr().String()}
-	return s, nil
+	return &server{program: program, dir: dir, address: l.Addr().String()}, nil
 }
 
 func (s *server) environment() []string {

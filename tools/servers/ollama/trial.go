@@ -24,8 +24,6 @@ type trials struct {
 	dir     string
 	program string // crosstalk
 	chain   *chain
-	items   int
-	outage  time.Duration
 }
 
 // A trial is one check under way.
@@ -84,7 +82,7 @@ func (t *trial) url() string {
 
 // asks returns a command line that asks the items of an instrument: of tiny, unless more names another model or URL.
 func (t *trial) asks(instrument string, more ...string) []string {
-	args := []string{"run", instrument, "--items", fmt.Sprint(t.items), "--out", t.out}
+	args := []string{"run", instrument, "--items", fmt.Sprint(items), "--out", t.out}
 	if !slices.Contains(more, "--model") {
 		args = append(args, "--model", "ollama:tiny")
 	}
