@@ -28,6 +28,8 @@ func TestImportRefusesMore(t *testing.T) {
 		{"x.csv", "ann", "id,label,seconds\n" + id + ",A,1e9\n", `x.csv:2: seconds is "1e9"`},
 		{"x.csv", "ann", "id,code\n" + id + ",A\n", "x.csv:1: no column label"},
 		{"x.csv", "ann", "id,item,code\n" + id + ",t001,A\n", "x.csv:1: no column label"},
+		{"x.csv", "ann", "item,label\nt001,A\n", "x.csv:1: no column id"},
+		{"x.csv", "ann", "code,label\nx,A\n", "x.csv:1: no column id"},
 		{"x.json", "ann", "[\n\n{\"data\": 3}]", "x.json:3: invalid task"},
 		{"x.json", "ann", "[{\"data\": {\"id\": \"" + id + "\"}}\n", "x.json:2: the list of tasks does not end"},
 		{"x.json", "ann", "[\n{\"data\": {\"id\": \"" + id + "\"}, \"annotations\": [{\"result\": [{\"value\": {\"choices\": [\"A\", \"B\"]}}]}]}]",
@@ -463,5 +465,17 @@ func TestMarkedWords(t *testing.T) {
 	got := s.passes([]Label{s.says(s.Units[0], "ann", "right"), marked, s.says(s.Units[0], "cy", cannotTell), s.says(s.Units[0], "dan", "wrong"), s.says(s.Units[0], "eve", "right")})
 	if got[0] != [2]float64{0.75, 0.5} || !math.IsNaN(got[1][0]) || !math.IsNaN(got[1][1]) {
 		t.Errorf("%v", got)
+	}
+}
+
+// A line is asked about with its own text, not that of the answer, by the rules of the
+// only protocol if observations do not name it.
+func TestTextsOfLines(t *testing.T) {
+	var got []string
+	for _, u := range openAs(t, confusionRun(t, []int{1}, []int{1}), Lines).Units {
+		got = append(got, fmt.Sprintf("%d %q", u.Line, u.Texts))
+	}
+	if want := []string{`1 ["a b c d e" ""]`, `2 ["f g h i j" ""]`}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
