@@ -95,11 +95,11 @@ func TestNotWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, out := range []string{"file/a", "file/a/b"} {
+	for _, out := range []string{"file", "file/a", "file/a/b"} {
 		s := Slurm{Job: job, Folder: here, Program: "crosstalk"}
 		s.Out = out
 		if array, merge, err := s.Write(); err == nil || array+merge != "" {
-			t.Errorf("%s is below a file, and %q and %q were written: %v", out, array, merge, err)
+			t.Errorf("%s is a file or below one, and %q and %q were written: %v", out, array, merge, err)
 		}
 	}
 	if err := os.MkdirAll(filepath.Join("runs", "a", "merge.sh"), 0o700); err != nil {
