@@ -19,8 +19,8 @@ import (
 //
 // The model answers all items alike, so the suite's items can be treated as a
 // sample of a population. in names one source language and one sense.
-func coverConsistency(ctx context.Context, in consistency.Instrument, items []crosstalk.Item, truth reference.Inconsistency,
-	seeds int) ([]Result, error) {
+func coverConsistency(ctx context.Context, in consistency.Instrument, items []crosstalk.Item,
+	truth reference.Inconsistency, seeds int) ([]Result, error) {
 	if seeds < 1 || in.Samples < 1 || len(in.Senses.From) != 1 || len(in.Senses.To) != 1 {
 		return nil, fmt.Errorf("expected at least one seed, one sample and one pair of senses, got %d, %d, %v and %v",
 			seeds, in.Samples, in.Senses.From, in.Senses.To)
