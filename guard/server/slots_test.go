@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,22 +57,23 @@ func TestShortTextsTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(Options{})
 		s.cores, s.working = 2, semaphore.NewWeighted(2)
-		inside, leave := 0, make(chan bool)
+		var inside atomic.Int32
+		leave := make(chan bool)
 		for range 3 {
 			go s.work(t.Context(), 1, func() error {
-				inside++
+				inside.Add(1)
 				<-leave
 				return nil
 			})
 		}
 		synctest.Wait()
-		if inside != 2 {
-			t.Errorf("%d at a time, want 2", inside)
+		if n := inside.Load(); n != 2 {
+			t.Errorf("%d at a time, want 2", n)
 		}
 		close(leave)
 		synctest.Wait()
-		if inside != 3 {
-			t.Errorf("%d, want 3", inside)
+		if n := inside.Load(); n != 3 {
+			t.Errorf("%d, want 3", n)
 		}
 	})
 }

@@ -1,0 +1,61 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"crosstalk"
+)
+
+// The signature of a figure names what is pooled, chosen and grouped.
+func TestFields(t *testing.T) {
+	v := View{Pool: []string{"model", "temperature"}, Only: []Choice{{"task", []string{"a", "b"}}, {"language", []string{"de"}}}}
+	if got, want := v.Fields(), []string{"pool:model,temperature", "only:task=a,b", "only:language=de"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := (View{Only: v.Only[1:]}).Fields(); !slices.Equal(got, []string{"only:language=de"}) {
+		t.Errorf("without pooled columns: %q", got)
+	}
+	if got := (View{}).Fields(); len(got) > 0 {
+		t.Errorf("of all as it is: %q", got)
+	}
+	if got := (Group{"x", v.Only[0]}).Field(); got != "group:task=a,b" {
+		t.Errorf("of a group: %q", got)
+	}
+}
+
+// Members are the same however often they are asked for, and those of the observation
+// that was read last.
+func TestMembersAgain(t *testing.T) {
+	r := View{Groups: []Group{{"x", Choice{"language", []string{"de"}}}}}.Reader()
+	for i, want := range []int{1, 0, 1} {
+		language := []string{"de", "fr", "de"}[i]
+		r.Read(observation(fmt.Sprint(i), 0, nil, map[string]string{"language": language}))
+		for range 2 {
+			if got := r.Members(); len(got) != want || want > 0 && got[0].Item != fmt.Sprint(i) {
+				t.Errorf("observation %d: %v, want %d", i, got, want)
+			}
+		}
+	}
+}
+
+// A figure over all values of a column, however it says so, is not among those that
+// are spread, and is of the same group as one that does not name the column.
+func TestSpreadWithoutAll(t *testing.T) {
+	figure := func(value float64, by map[string]string) crosstalk.Estimate {
+		return crosstalk.Estimate{Measure: "a", Value: crosstalk.Value(value), N: 3, By: by}
+	}
+	got := Spread([]crosstalk.Estimate{
+		figure(0.9, map[string]string{"sample": crosstalk.All}),
+		figure(0.1, map[string]string{"sample": "1"}),
+		figure(0.3, map[string]string{"sample": "2", "model": crosstalk.All}),
+	}, "sample")
+	var list []string
+	for _, e := range got {
+		list = append(list, fmt.Sprintf("%s %.2f", e.By["sample"], e.Value))
+	}
+	if want := []string{"min 0.10", "mean 0.20", "max 0.30"}; !slices.Equal(list, want) {
+		t.Errorf("%q, want %q", list, want)
+	}
+}
