@@ -17,7 +17,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/internal/shell"
-	"crosstalk/shard"
+	"crosstalk/run/shard"
 )
 
 // Job is a measurement whose shards are the tasks of a scheduler's job.

@@ -9,7 +9,7 @@ import (
 	"crosstalk"
 	"crosstalk/report"
 	"crosstalk/report/pivot"
-	"crosstalk/view"
+	"crosstalk/run/view"
 )
 
 // AgainstColumn is the column of the reference in tables of rows and columns.

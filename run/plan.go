@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"crosstalk"
-	"crosstalk/shard"
+	"crosstalk/run/shard"
 )
 
 // Plan determines the requests of a run. A directory has one plan; samples can be

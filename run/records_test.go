@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/shard"
+	"crosstalk/run/shard"
 )
 
 // everyKind are observations with each field, and with each at an edge.

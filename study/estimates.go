@@ -8,7 +8,7 @@ import (
 	"crosstalk"
 	"crosstalk/instrument"
 	"crosstalk/run"
-	"crosstalk/view"
+	"crosstalk/run/view"
 )
 
 // markNotMeasured adds the number of missing items to every figure.

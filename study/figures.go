@@ -11,7 +11,7 @@ import (
 	"crosstalk/instrument"
 	"crosstalk/measure/estimate"
 	"crosstalk/run"
-	"crosstalk/view"
+	"crosstalk/run/view"
 )
 
 // Figures says which figures of a finished run to compute.

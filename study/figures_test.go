@@ -14,7 +14,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/instrument/leakage"
-	"crosstalk/view"
+	"crosstalk/run/view"
 )
 
 // scoredRun scores recorded answers of two models in four languages, three samples

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"crosstalk/datasets"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/fasttext"
 	"crosstalk/study/similarities"
+	"crosstalk/suite/datasets"
 )
 
 // embeddedIdentifier names the embedded identifier, as "" does.

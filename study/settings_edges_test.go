@@ -98,21 +98,19 @@ func TestRewritePrompts(t *testing.T) {
 	}
 	for _, c := range []struct {
 		varies map[string]string
-		tokens int
 		want   string
 	}{
-		{nil, 0, "2 0.5 theirs 77 map[min_p:2 top_k:1] 0"},
-		{nil, 50, "2 0.5 theirs 50 map[min_p:2 top_k:1] 0"},
-		{map[string]string{"temperature": "2"}, 0, "0.25 0.5 theirs 77 map[min_p:2 top_k:1] 0"},
-		{map[string]string{"top_p": "0.5"}, 0, "2 0.75 theirs 77 map[min_p:2 top_k:1] 0"},
-		{map[string]string{"system": "theirs"}, 0, "2 0.5 ours 77 map[min_p:2 top_k:1] 0"},
-		{map[string]string{"top_k": "1"}, 0, "2 0.5 theirs 77 map[min_p:2] 0"},
+		{nil, "2 0.5 theirs 77 map[min_p:2 top_k:1] 0"},
+		{map[string]string{"temperature": "2"}, "0.25 0.5 theirs 77 map[min_p:2 top_k:1] 0"},
+		{map[string]string{"top_p": "0.5"}, "2 0.75 theirs 77 map[min_p:2 top_k:1] 0"},
+		{map[string]string{"system": "theirs"}, "2 0.5 ours 77 map[min_p:2 top_k:1] 0"},
+		{map[string]string{"top_k": "1"}, "2 0.5 theirs 77 map[min_p:2] 0"},
 	} {
 		var condition Condition
 		condition.Name = c.varies
 		condition.Prompting = config
 		condition.Prompting.Decoding.Extra = map[string]any{"top_k": 1, "min_p": 2}
-		if got := show(rewritePrompts(condition, rules, c.tokens)); got != c.want {
+		if got := show(rewritePrompts(condition, rules)); got != c.want {
 			t.Errorf("%v: %s, want %s", c.varies, got, c.want)
 		}
 		if len(condition.Prompting.Decoding.Extra) != 2 {

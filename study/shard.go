@@ -9,7 +9,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/run"
-	"crosstalk/shard"
+	"crosstalk/run/shard"
 	"crosstalk/suite"
 )
 

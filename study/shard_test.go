@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"crosstalk/ask"
-	"crosstalk/shard"
+	"crosstalk/run/shard"
 )
 
 // Shards of different measurements, and a run of all items, never share a directory.

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"crosstalk"
-	"crosstalk/shard"
+	"crosstalk/run/shard"
 )
 
 // sharing is an Asker that notes which items share requests. Its answers are

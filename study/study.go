@@ -21,7 +21,7 @@ import (
 	"crosstalk"
 	"crosstalk/model"
 	"crosstalk/run"
-	"crosstalk/shard"
+	"crosstalk/run/shard"
 	"crosstalk/study/similarities"
 	"crosstalk/suite"
 )

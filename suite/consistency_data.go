@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"crosstalk"
-	"crosstalk/datasets"
+	"crosstalk/suite/datasets"
 )
 
 // dataEntry locates a task's items outside the task file.

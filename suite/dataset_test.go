@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/datasets"
 	"crosstalk/internal/shared"
+	"crosstalk/suite/datasets"
 )
 
 const (

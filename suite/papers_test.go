@@ -17,8 +17,8 @@ import (
 	"testing"
 
 	"crosstalk"
-	"crosstalk/datasets"
 	"crosstalk/internal/shared"
+	"crosstalk/suite/datasets"
 
 	"github.com/xuri/excelize/v2"
 )

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 
-	"crosstalk/datasets"
+	"crosstalk/suite/datasets"
 )
 
 // pulled builds suites from what crosstalk suites pull fetched, by the name of

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/datasets"
 	"crosstalk/internal/shared"
+	"crosstalk/suite/datasets"
 )
 
 // Every data set that can be fetched is meant by its name, and named by the

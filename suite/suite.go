@@ -15,8 +15,8 @@ import (
 	"strings"
 
 	"crosstalk"
-	"crosstalk/datasets"
 	"crosstalk/internal/nearest"
+	"crosstalk/suite/datasets"
 )
 
 // Suite is a named set of items for one instrument.

@@ -16,7 +16,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/run"
-	"crosstalk/watch"
+	"crosstalk/run/watch"
 )
 
 // runEntry is a run in the listing.

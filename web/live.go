@@ -8,7 +8,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/internal/visible"
-	"crosstalk/watch"
+	"crosstalk/run/watch"
 	"crosstalk/web/index"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"crosstalk/report/page"
-	"crosstalk/watch"
+	"crosstalk/run/watch"
 )
 
 // together makes one row of the shards of a run that are in one directory, in the

@@ -10,7 +10,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/run"
-	"crosstalk/shard"
+	"crosstalk/run/shard"
 )
 
 // The shards of a run are one row of the list, with how far they have come.

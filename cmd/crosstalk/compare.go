@@ -6,7 +6,7 @@ import (
 
 	"crosstalk/compare"
 	"crosstalk/internal/config"
-	"crosstalk/view"
+	"crosstalk/run/view"
 
 	"github.com/spf13/cobra"
 )

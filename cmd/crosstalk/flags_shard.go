@@ -6,7 +6,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/internal/config"
-	"crosstalk/shard"
+	"crosstalk/run/shard"
 	"crosstalk/study"
 
 	"github.com/spf13/cobra"

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"crosstalk/internal/config"
-	"crosstalk/merge"
 	"crosstalk/run"
+	"crosstalk/run/merge"
 	"crosstalk/study"
 
 	"github.com/spf13/cobra"

@@ -12,15 +12,15 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"crosstalk/datasets"
-	"crosstalk/hub"
 	"crosstalk/internal/config"
 	"crosstalk/internal/fetch"
+	"crosstalk/internal/hub"
 	"crosstalk/internal/visible"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/model"
 	"crosstalk/study"
 	"crosstalk/study/similarities"
+	"crosstalk/suite/datasets"
 
 	"github.com/spf13/cobra"
 )

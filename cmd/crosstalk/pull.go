@@ -10,8 +10,8 @@ import (
 	"strings"
 	"syscall"
 
-	"crosstalk/datasets"
 	"crosstalk/internal/fetch"
+	"crosstalk/suite/datasets"
 
 	"github.com/spf13/cobra"
 )

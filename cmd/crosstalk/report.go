@@ -8,8 +8,8 @@ import (
 	"crosstalk/labels"
 	"crosstalk/report"
 	"crosstalk/report/page"
+	"crosstalk/run/view"
 	"crosstalk/study"
-	"crosstalk/view"
 
 	"github.com/spf13/cobra"
 )

@@ -12,8 +12,8 @@ import (
 	"crosstalk/internal/interrupt"
 	"crosstalk/internal/shell"
 	"crosstalk/model/reference"
+	"crosstalk/run/watch"
 	"crosstalk/study"
-	"crosstalk/watch"
 
 	"github.com/spf13/cobra"
 )

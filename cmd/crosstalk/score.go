@@ -9,8 +9,8 @@ import (
 	"crosstalk/internal/statusline"
 	"crosstalk/recorded"
 	"crosstalk/report"
+	"crosstalk/run/watch"
 	"crosstalk/study"
-	"crosstalk/watch"
 
 	"github.com/spf13/cobra"
 )

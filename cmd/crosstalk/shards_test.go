@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"crosstalk/internal/testserver"
-	"crosstalk/shard"
+	"crosstalk/run/shard"
 )
 
 // Shards run two at a time, some are killed and run again, and all are merged:

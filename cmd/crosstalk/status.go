@@ -6,7 +6,7 @@ import (
 
 	"crosstalk/ask"
 	"crosstalk/internal/config"
-	"crosstalk/watch"
+	"crosstalk/run/watch"
 
 	"github.com/spf13/cobra"
 )

@@ -7,11 +7,11 @@ import (
 	"text/tabwriter"
 
 	"crosstalk"
-	"crosstalk/datasets"
 	"crosstalk/internal/config"
 	"crosstalk/internal/fetch"
 	"crosstalk/study"
 	"crosstalk/suite"
+	"crosstalk/suite/datasets"
 
 	"github.com/spf13/cobra"
 )

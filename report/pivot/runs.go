@@ -8,8 +8,8 @@ import (
 	"crosstalk"
 	"crosstalk/report"
 	"crosstalk/run"
+	"crosstalk/run/view"
 	"crosstalk/study"
-	"crosstalk/view"
 )
 
 // Table says which figures of runs to show, about which observations, and how to

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"crosstalk/view"
+	"crosstalk/run/view"
 )
 
 // A table adds the rows and columns that it implies, and crosses all of them.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"crosstalk/hub"
+	"crosstalk/internal/hub"
 	"crosstalk/measure/encoder"
 	"crosstalk/measure/similarity"
 	"crosstalk/measure/similarity/bertscore"

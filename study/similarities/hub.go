@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"crosstalk/hub"
+	"crosstalk/internal/hub"
 	"crosstalk/measure/encoder"
 	"crosstalk/measure/similarity"
 	"crosstalk/measure/similarity/bertscore"

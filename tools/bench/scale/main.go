@@ -39,7 +39,7 @@ import (
 	"sync"
 	"time"
 
-	"crosstalk/shard"
+	"crosstalk/run/shard"
 	"crosstalk/tools/internal/bench"
 )
 

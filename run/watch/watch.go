@@ -16,7 +16,7 @@ import (
 	"crosstalk/ask"
 	"crosstalk/ask/journal"
 	"crosstalk/run"
-	"crosstalk/shard"
+	"crosstalk/run/shard"
 )
 
 // Run is a run, or all shards of one that are in a directory.

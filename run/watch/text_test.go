@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"crosstalk/shard"
+	"crosstalk/run/shard"
 )
 
 func TestWrite(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"crosstalk/labels"
-	"crosstalk/merge"
 	"crosstalk/run"
-	"crosstalk/shard"
+	"crosstalk/run/merge"
+	"crosstalk/run/shard"
 	"crosstalk/study"
 )
 

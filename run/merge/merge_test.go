@@ -14,9 +14,9 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/ask/journal"
-	"crosstalk/merge"
 	"crosstalk/run"
-	"crosstalk/shard"
+	"crosstalk/run/merge"
+	"crosstalk/run/shard"
 	"crosstalk/study"
 	"crosstalk/suite"
 )

@@ -12,7 +12,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/run"
-	"crosstalk/shard"
+	"crosstalk/run/shard"
 )
 
 // DifferentError says that two runs are not shards of one measurement.

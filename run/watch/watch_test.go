@@ -16,7 +16,7 @@ import (
 	"crosstalk/ask"
 	"crosstalk/ask/journal"
 	"crosstalk/run"
-	"crosstalk/shard"
+	"crosstalk/run/shard"
 )
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)

@@ -15,7 +15,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/run"
-	"crosstalk/shard"
+	"crosstalk/run/shard"
 )
 
 // found are the run directories in a directory, as Find finds them, relative to it.
