@@ -28,12 +28,14 @@ func TestCarriedRequest(t *testing.T) {
 	} {
 		for _, api := range []API{Chat, Responses} {
 			p := PromptConfig{API: api, Prefix: "Answer: ", System: "Be brief."}
-			if got := p.CarriedRequest(c.carrier, c.of, prompt, 3); !slices.Equal(got.Messages, c.chat) || got.Prompt != "" || got.Sample != 3 || got.API != api {
+			if got := p.CarriedRequest(c.carrier, c.of, prompt, 3); !slices.Equal(got.Messages, c.chat) || got.Prompt != "" ||
+				got.Sample != 3 || got.API != api {
 				t.Errorf("%s, %s: %+v\nwant %+v", c.carrier, api, got, c.chat)
 			}
 		}
 		p := PromptConfig{API: Completions, Prefix: "Answer: "}
-		if got := p.CarriedRequest(c.carrier, c.of, prompt, 3); got.Prompt != "Answer: "+c.whole || got.Messages != nil || got.Sample != 3 {
+		if got := p.CarriedRequest(c.carrier, c.of, prompt, 3); got.Prompt != "Answer: "+c.whole || got.Messages != nil ||
+			got.Sample != 3 {
 			t.Errorf("%s: %+v\nwant %s", c.carrier, got, c.whole)
 		}
 	}

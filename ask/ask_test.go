@@ -125,12 +125,14 @@ func TestAnswersAreAskedForOnce(t *testing.T) {
 			if i == 1 {
 				want = crosstalk.Failed
 			}
-			if r.err != nil || r.answer.Status != want || r.answer.Attempts != 1 || r.answer.Time.IsZero() || r.answer.Latency != time.Second ||
+			if r.err != nil || r.answer.Status != want || r.answer.Attempts != 1 || r.answer.Time.IsZero() ||
+				r.answer.Latency != time.Second ||
 				r.answer.Key != crosstalk.KeyOf(m.Identity(), request(i)) {
 				t.Errorf("%d: %+v", i, r)
 			}
 		}
-		checkStats(t, first, ask.Stats{Done: 3, Answered: 2, Thought: 2, Failed: 1, Usage: crosstalk.Usage{Prompt: 6, Completion: 4, Reasoning: 2}, Trouble: "no"})
+		checkStats(t, first, ask.Stats{Done: 3, Answered: 2, Thought: 2, Failed: 1,
+			Usage: crosstalk.Usage{Prompt: 6, Completion: 4, Reasoning: 2}, Trouble: "no"})
 		// Another session asks for the failed one only; a session counts an ask once.
 		second := ask.NewSession(memory, ask.Options{})
 		asker := second.For(m)
@@ -142,19 +144,24 @@ func TestAnswersAreAskedForOnce(t *testing.T) {
 		if r := results[1]; r.answer.Text != "answer 1" {
 			t.Errorf("%+v", r)
 		}
-		checkStats(t, second, ask.Stats{Done: 3, Answered: 3, Cached: 2, Thought: 3, Usage: crosstalk.Usage{Prompt: 3, Completion: 2, Reasoning: 1}})
+		checkStats(t, second,
+			ask.Stats{Done: 3, Answered: 3, Cached: 2, Thought: 3,
+				Usage: crosstalk.Usage{Prompt: 3, Completion: 2, Reasoning: 1}})
 	})
 }
 
 func TestStatsCountKinds(t *testing.T) {
 	kinds := []crosstalk.Status{crosstalk.Empty, crosstalk.Refused, crosstalk.Text}
 	m := &model{answer: func(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
-		return crosstalk.Answer{Status: kinds[req.Sample%3], Finish: map[int]crosstalk.Finish{2: crosstalk.FinishLength}[req.Sample], Usage: crosstalk.Usage{Prompt: 1e6, Completion: 2e6, Reasoning: 1e6}}, nil
+		return crosstalk.Answer{Status: kinds[req.Sample%3],
+			Finish: map[int]crosstalk.Finish{2: crosstalk.FinishLength}[req.Sample],
+			Usage:  crosstalk.Usage{Prompt: 1e6, Completion: 2e6, Reasoning: 1e6}}, nil
 	}}
 	s := ask.NewSession(&ask.Memory{}, ask.Options{Budget: ask.Budget{Prices: ask.Prices{"m": {Input: 1, Output: 2}}}})
 	askAll(t.Context(), s.For(m), 6)
 	// Reasoning is a part of the completion, and billed once.
-	checkStats(t, s, ask.Stats{Done: 6, Answered: 6, Empty: 2, Refused: 2, Cut: 1, Thought: 6, Usage: crosstalk.Usage{Prompt: 6e6, Completion: 12e6, Reasoning: 6e6}, Cost: 30})
+	checkStats(t, s, ask.Stats{Done: 6, Answered: 6, Empty: 2, Refused: 2, Cut: 1, Thought: 6,
+		Usage: crosstalk.Usage{Prompt: 6e6, Completion: 12e6, Reasoning: 6e6}, Cost: 30})
 }
 
 func TestStatsText(t *testing.T) {
@@ -316,7 +323,8 @@ func TestWorst(t *testing.T) {
 		{request(0), crosstalk.Usage{Prompt: 2, Completion: 10}},
 		{crosstalk.Request{Prompt: "日本"}, crosstalk.Usage{Prompt: 7}},
 		{chat, crosstalk.Usage{Prompt: 1 + 2 + 4 + 11 + 4}},
-		{crosstalk.Request{Decoding: crosstalk.Decoding{MaxTokens: 5, Extra: map[string]any{"max_completion_tokens": 900.0}}}, crosstalk.Usage{Prompt: 1, Completion: 900}},
+		{crosstalk.Request{Decoding: crosstalk.Decoding{MaxTokens: 5, Extra: map[string]any{"max_completion_tokens": 900.0}}},
+			crosstalk.Usage{Prompt: 1, Completion: 900}},
 	} {
 		if got := ask.Worst(c.req); got != c.want {
 			t.Errorf("%+v: %+v; want %+v", c.req, got, c.want)

@@ -101,7 +101,8 @@ func (p *provider) Submit(_ context.Context, tag string, asks []crosstalk.BatchA
 	return b.id, nil
 }
 
-func (p *provider) Find(_ context.Context, tag string, _ time.Time, _ []crosstalk.BatchAsk, known func(string) bool) (string, bool, error) {
+func (p *provider) Find(_ context.Context, tag string, _ time.Time, _ []crosstalk.BatchAsk,
+	known func(string) bool) (string, bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.sure != nil && !p.sure() {
@@ -142,7 +143,8 @@ func (p *provider) Poll(_ context.Context, id string) (crosstalk.BatchState, err
 	return crosstalk.BatchState{Ended: p.since(b) >= 0, Failed: p.failed}, nil
 }
 
-func (p *provider) Results(ctx context.Context, id string, requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
+func (p *provider) Results(ctx context.Context, id string,
+	requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
 	return func(yield func(crosstalk.BatchResult, error) bool) {
 		p.mu.Lock()
 		b := p.find(id)
@@ -248,7 +250,8 @@ func (m *batchMemory) Unanswered() (keys []crosstalk.Key, err error) {
 
 // batched asks n requests in rounds, as a study does, and returns the answers'
 // texts by number.
-func batched(ctx context.Context, s *ask.Session, m crosstalk.Model, n int) (texts map[string]int, rounds int, err error) {
+func batched(ctx context.Context, s *ask.Session, m crosstalk.Model, n int) (texts map[string]int, rounds int,
+	err error) {
 	s.For(m)
 	b, err := s.Batching()
 	if err != nil {
@@ -295,7 +298,8 @@ func TestBatching(t *testing.T) {
 			p.listed = 50 * time.Second
 			p.submitting = func(int) (error, bool) { return unclear(), true }
 		}, 1, 1, 3 * time.Hour, ""},
-		"unclear, not made": {func(p *provider) { p.submitting = func(n int) (error, bool) { return unclear(), n > 1 } }, 1, 1, 3*time.Hour + time.Minute, ""},
+		"unclear, not made": {func(p *provider) { p.submitting = func(n int) (error, bool) { return unclear(), n > 1 } }, 1,
+			1, 3*time.Hour + time.Minute, ""},
 		"busy": {func(p *provider) {
 			p.submitting = func(n int) (error, bool) {
 				if n < 5 {
@@ -378,15 +382,18 @@ func TestBatchesOfKilledSession(t *testing.T) {
 				}
 				ctx, kill := context.WithTimeout(t.Context(), c.when)
 				defer kill()
-				if _, _, err := batched(ctx, ask.NewSession(store, ask.Options{}), p, 40); !errors.Is(err, context.DeadlineExceeded) {
+				if _, _, err := batched(ctx, ask.NewSession(store, ask.Options{}), p, 40); !errors.Is(err,
+					context.DeadlineExceeded) {
 					t.Fatal(err)
 				}
-				if open, _ := store.OpenBatches(); len(open) != 1 || len(open[0].Asks) != 39 || (open[0].ID == "") != (c.when == time.Second) {
+				if open, _ := store.OpenBatches(); len(open) != 1 || len(open[0].Asks) != 39 ||
+					(open[0].ID == "") != (c.when == time.Second) {
 					t.Fatalf("%+v", open)
 				}
 				p.submitting = nil
 				texts, _, err := batched(t.Context(), ask.NewSession(store, ask.Options{}), p, 40)
-				if asks, again := p.total(); err != nil || asks != 40 || again > 0 || len(p.batches) != c.batches || texts["direct"]+texts["batched"] != 40 {
+				if asks, again := p.total(); err != nil || asks != 40 || again > 0 || len(p.batches) != c.batches ||
+					texts["direct"]+texts["batched"] != 40 {
 					t.Errorf("%v, %v: %d asks paid for, %d again, in %d batches", texts, err, asks, again, len(p.batches))
 				}
 			})
@@ -461,7 +468,8 @@ func TestForgottenBatch(t *testing.T) {
 		defer kill()
 		batched(ctx, ask.NewSession(store, ask.Options{}), p, 40)
 		p.batches = nil
-		if _, _, err := batched(t.Context(), ask.NewSession(store, ask.Options{}), p, 40); !errors.As(err, new(*ask.LimitError)) ||
+		if _, _, err := batched(t.Context(), ask.NewSession(store, ask.Options{}), p, 40); !errors.As(err,
+			new(*ask.LimitError)) ||
 			!strings.Contains(err.Error(), "stopped: test:m: the batch batch1 is not there (HTTP 404); tried since") {
 			t.Error(err)
 		}
@@ -494,7 +502,8 @@ func TestFewAsks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a, err := b.Round().For(p).Ask(t.Context(), request(5)); err != nil || a.Status != crosstalk.Failed || failing != 1 {
+		if a, err := b.Round().For(p).Ask(t.Context(), request(5)); err != nil || a.Status != crosstalk.Failed ||
+			failing != 1 {
 			t.Errorf("in the next round: %v, %v; %d failures", a.Status, err, failing)
 		}
 	})

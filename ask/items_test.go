@@ -25,7 +25,8 @@ func (it item) asks() []int { return append(append([]int{}, it.first...), it.the
 
 // measure asks items as a study does, up to parallel at a time, and says for
 // each whether it got all its answers.
-func measure(ctx context.Context, s *ask.Session, a crosstalk.Asker, prices ask.Prices, items []item, parallel int) []error {
+func measure(ctx context.Context, s *ask.Session, a crosstalk.Asker, prices ask.Prices, items []item,
+	parallel int) []error {
 	errs := make([]error, len(items))
 	places := make(chan struct{}, parallel)
 	var group sync.WaitGroup
@@ -83,7 +84,8 @@ func suiteOf(n int) (items []item) {
 func TestBudgetTakesItemsInOrder(t *testing.T) {
 	prices := ask.Prices{"m": {Input: 1e6, Output: 2e6}}
 	items := suiteOf(300)
-	for _, budget := range []ask.Budget{{Asks: 1}, {Asks: 100}, {Asks: 103}, {Cost: 1000, Prices: prices}, {Cost: 3000, Prices: prices}, {Cost: 9000, Prices: prices}, {Asks: 200, Cost: 4000, Prices: prices}, {Asks: 5000}} {
+	for _, budget := range []ask.Budget{{Asks: 1}, {Asks: 100}, {Asks: 103}, {Cost: 1000, Prices: prices},
+		{Cost: 3000, Prices: prices}, {Cost: 9000, Prices: prices}, {Asks: 200, Cost: 4000, Prices: prices}, {Asks: 5000}} {
 		t.Run(fmt.Sprintf("%+v", budget), func(t *testing.T) {
 			var first []bool
 			for round := range uint64(4) {

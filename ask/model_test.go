@@ -191,7 +191,8 @@ func TestOneHopelessModel(t *testing.T) {
 					time.Sleep(10 * time.Second)
 					return text("yes"), nil
 				}}
-				bad := named{&model{endpoint: c.endpoint, answer: func(context.Context, crosstalk.Request) (crosstalk.Answer, error) {
+				bad := named{&model{endpoint: c.endpoint, answer: func(context.Context, crosstalk.Request) (crosstalk.Answer,
+					error) {
 					return crosstalk.Answer{}, c.err
 				}}, "bad"}
 				s := ask.NewSession(&ask.Memory{}, ask.Options{Concurrency: 8})
@@ -205,7 +206,8 @@ func TestOneHopelessModel(t *testing.T) {
 						t.Fatalf("the good model: %+v", goods[i])
 					}
 					var hopeless *ask.ModelError
-					if bads[i].err != nil && (!errors.As(bads[i].err, &hopeless) || hopeless.Model != bad.Identity() || !errors.Is(bads[i].err, c.err)) {
+					if bads[i].err != nil && (!errors.As(bads[i].err, &hopeless) || hopeless.Model != bad.Identity() ||
+						!errors.Is(bads[i].err, c.err)) {
 						t.Fatalf("the bad model: %+v", bads[i])
 					}
 				}

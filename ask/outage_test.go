@@ -88,11 +88,13 @@ func TestOutage(t *testing.T) {
 						last = max(last, at)
 					}
 					// Thirty seconds between probes, and what an attempt takes; the limit grows again after 503s.
-					if best := 1000/time.Duration(concurrency)*time.Second + (to - from); during > 30+concurrency || last > best+5*time.Minute {
+					if best := 1000/time.Duration(concurrency)*time.Second + (to - from); during > 30+concurrency ||
+						last > best+5*time.Minute {
 						t.Errorf("%d attempts during the outage; done after %v, at best %v", during, last, best)
 					}
 					got := <-waits
-					if len(got) != 1 || !got[0].Down || got[0].Since.Sub(l.start) > 45*time.Second || !strings.HasPrefix(got[0].Text(time.Now()), "server down since ") {
+					if len(got) != 1 || !got[0].Down || got[0].Since.Sub(l.start) > 45*time.Second ||
+						!strings.HasPrefix(got[0].Text(time.Now()), "server down since ") {
 						t.Errorf("%+v", got)
 					}
 					if stats := s.Stats(); stats.Failed != 0 || len(stats.Waits) != 0 {
@@ -127,7 +129,8 @@ func TestPatience(t *testing.T) {
 						t.Fatalf("%d: told after %v", i, r.at)
 					}
 				}
-				if answered == 0 || s.Stats().Answered != answered || s.Stats().Failed != 0 || !errors.As(s.Reason(), new(*ask.LimitError)) {
+				if answered == 0 || s.Stats().Answered != answered || s.Stats().Failed != 0 ||
+					!errors.As(s.Reason(), new(*ask.LimitError)) {
 					t.Errorf("%d answered, %+v, %v", answered, s.Stats(), s.Reason())
 				}
 				t.Log(s.Reason())
@@ -135,7 +138,8 @@ func TestPatience(t *testing.T) {
 				s = ask.NewSession(memory, ask.Options{Timeout: 10 * time.Second, Patience: time.Minute})
 				start := time.Now()
 				askAll(t.Context(), s.For(m), 1000)
-				if took := time.Since(start); took > time.Minute || !errors.As(s.Reason(), new(*ask.ModelError)) || s.Stats().Failed > 0 {
+				if took := time.Since(start); took > time.Minute || !errors.As(s.Reason(), new(*ask.ModelError)) ||
+					s.Stats().Failed > 0 {
 					t.Errorf("resumed: %v after %v, %+v", s.Reason(), took, s.Stats())
 				}
 				time.Sleep(time.Hour)
@@ -308,7 +312,8 @@ func TestLongRetryAfter(t *testing.T) {
 		l := newLog()
 		m := &model{answer: func(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 			if l.enter(req); l.total() == 5 {
-				return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Overloaded, Status: 429, RetryAfter: time.Hour, Message: "quota"}
+				return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Overloaded, Status: 429, RetryAfter: time.Hour,
+					Message: "quota"}
 			}
 			return text("yes"), nil
 		}}
@@ -321,7 +326,8 @@ func TestLongRetryAfter(t *testing.T) {
 			}
 		}
 		want := "stopped: the server asks to wait for 1h, longer than --patience 10m; it said: quota"
-		if limited != 46 || l.total() != 5 || s.Reason() == nil || s.Reason().Error() != want || time.Since(l.start) > time.Second {
+		if limited != 46 || l.total() != 5 || s.Reason() == nil || s.Reason().Error() != want ||
+			time.Since(l.start) > time.Second {
 			t.Errorf("%d limited, %d attempts, %v after %v", limited, l.total(), s.Reason(), time.Since(l.start))
 		}
 

@@ -56,7 +56,8 @@ func TestHopeless(t *testing.T) {
 					}
 				}
 				var hopeless *ask.ModelError
-				if !errors.Is(s.Reason(), c.err) || !errors.As(s.Reason(), &hopeless) || hopeless.Model != m.Identity() || told < 94 {
+				if !errors.Is(s.Reason(), c.err) || !errors.As(s.Reason(), &hopeless) || hopeless.Model != m.Identity() ||
+					told < 94 {
 					t.Errorf("%v; told to %d of 100", s.Reason(), told)
 				}
 				if len(s.Hopeless()) != 1 {
@@ -219,7 +220,8 @@ func TestStop(t *testing.T) {
 						}
 						return
 					}
-					if _, err := asker.Ask(t.Context(), request(1000)); err != ask.ErrStopped || s.Reason() != ask.ErrStopped || l.total() != before {
+					if _, err := asker.Ask(t.Context(), request(1000)); err != ask.ErrStopped || s.Reason() != ask.ErrStopped ||
+						l.total() != before {
 						t.Errorf("after Stop: %v, %v, %d attempts more", err, s.Reason(), l.total()-before)
 					}
 				})

@@ -13,7 +13,8 @@ import (
 )
 
 // conversation asks one prompt after the other, and returns the warnings.
-func conversation(t *testing.T, prompts []string, change func(*crosstalk.Request), answer func(i int, r crosstalk.Request) crosstalk.Answer, same func(crosstalk.Identity, string) bool) []string {
+func conversation(t *testing.T, prompts []string, change func(*crosstalk.Request),
+	answer func(i int, r crosstalk.Request) crosstalk.Answer, same func(crosstalk.Identity, string) bool) []string {
 	t.Helper()
 	i := 0
 	m := &model{answer: func(_ context.Context, r crosstalk.Request) (crosstalk.Answer, error) {
@@ -116,7 +117,8 @@ func TestWarnings(t *testing.T) {
 		"changed":       {many(4, 5), nil, served("m-1", "m-2"), []string{`test:m: answered under several names, so the model may have changed during the run: "m-1" (2), "m-2" (2)`}},
 		"cut thoughts": {many(10, 5), nil, func(i int, _ crosstalk.Request) crosstalk.Answer {
 			if i%2 == 0 {
-				return crosstalk.Answer{Status: crosstalk.Empty, Finish: crosstalk.FinishLength, Usage: crosstalk.Usage{Prompt: 20, Completion: 9, Reasoning: 9}}
+				return crosstalk.Answer{Status: crosstalk.Empty, Finish: crosstalk.FinishLength,
+					Usage: crosstalk.Usage{Prompt: 20, Completion: 9, Reasoning: 9}}
 			}
 			return crosstalk.Answer{Finish: crosstalk.FinishLength}
 		}, []string{"test:m: 5 of 10 answers reached their limit before they said anything: raise --reasoning-tokens, or --max-tokens"}},
@@ -134,11 +136,14 @@ func TestWarnings(t *testing.T) {
 			}
 			return crosstalk.Answer{}
 		}, nil},
-		"all cut": {many(12, 5), nil, func(int, crosstalk.Request) crosstalk.Answer { return crosstalk.Answer{Finish: crosstalk.FinishLength} },
+		"all cut": {many(12, 5), nil,
+			func(int, crosstalk.Request) crosstalk.Answer { return crosstalk.Answer{Finish: crosstalk.FinishLength} },
 			[]string{"test:m: all 12 answers were cut at their limit; they may be thoughts, which 'crosstalk models test:m --check' would show"}},
-		"few, all cut": {many(9, 5), nil, func(int, crosstalk.Request) crosstalk.Answer { return crosstalk.Answer{Finish: crosstalk.FinishLength} }, nil},
+		"few, all cut": {many(9, 5), nil,
+			func(int, crosstalk.Request) crosstalk.Answer { return crosstalk.Answer{Finish: crosstalk.FinishLength} }, nil},
 		"all but one cut": {many(12, 5), nil, func(i int, _ crosstalk.Request) crosstalk.Answer {
-			return crosstalk.Answer{Finish: map[bool]crosstalk.Finish{true: crosstalk.FinishStop, false: crosstalk.FinishLength}[i == 7]}
+			return crosstalk.Answer{Finish: map[bool]crosstalk.Finish{true: crosstalk.FinishStop,
+				false: crosstalk.FinishLength}[i == 7]}
 		}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -55,7 +55,8 @@ func asked(n int) (list []crosstalk.Item) {
 	for i := range n {
 		for _, language := range []string{"ru", "it"} {
 			id := fmt.Sprint(language, i)
-			list = append(list, crosstalk.Item{ID: id, Labels: map[string]string{"task": "monolingual"}, Prompt: &crosstalk.Prompt{Text: id, Language: language}})
+			list = append(list, crosstalk.Item{ID: id, Labels: map[string]string{"task": "monolingual"},
+				Prompt: &crosstalk.Prompt{Text: id, Language: language}})
 		}
 	}
 	return list
@@ -85,10 +86,12 @@ func TestConfusion(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range results {
-		if math.Abs(r.Mean-r.Truth) > 0.02 || r.Coverage < 0.90 || r.Coverage > 0.99 || !(r.Certainty.Low < r.Coverage && r.Coverage < r.Certainty.High) {
+		if math.Abs(r.Mean-r.Truth) > 0.02 || r.Coverage < 0.90 || r.Coverage > 0.99 ||
+			!(r.Certainty.Low < r.Coverage && r.Coverage < r.Certainty.High) {
 			t.Errorf("%s: truth %g, mean %g, coverage %g, certainty %v", r.Measure, r.Truth, r.Mean, r.Coverage, r.Certainty)
 		}
-		if !(r.Width > 0.05 && r.Width < 0.5) || r.Seeds != seeds || r.Model != "reference:confused?line=0.2&word=0.1&mask=0.1&short=0.1" || r.Estimate.By["task"] != "monolingual" || r.Estimate.Clusters < 20 {
+		if !(r.Width > 0.05 && r.Width < 0.5) || r.Seeds != seeds ||
+			r.Model != "reference:confused?line=0.2&word=0.1&mask=0.1&short=0.1" || r.Estimate.By["task"] != "monolingual" || r.Estimate.Clusters < 20 {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -109,18 +112,21 @@ func TestTruthOfUncheckedLines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.IsNaN(want) && len(results) != 0 || !math.IsNaN(want) && (len(results) != 2 || results[0].Truth != want || results[1].Truth != want) {
+		if math.IsNaN(want) && len(results) != 0 || !math.IsNaN(want) &&
+			(len(results) != 2 || results[0].Truth != want || results[1].Truth != want) {
 			t.Errorf("%s: %+v", protocol, results)
 		}
 	}
 }
 
 func TestConfusionIsDeterministic(t *testing.T) {
-	one, err := coverConfusion(bg, confusionInstrument(), asked(5), reference.Confusion{Line: 0.2, Word: 0.1, Mask: 0.3, Short: 0.2}, 5)
+	one, err := coverConfusion(bg, confusionInstrument(), asked(5),
+		reference.Confusion{Line: 0.2, Word: 0.1, Mask: 0.3, Short: 0.2}, 5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := coverConfusion(bg, confusionInstrument(), asked(5), reference.Confusion{Line: 0.2, Word: 0.1, Mask: 0.3, Short: 0.2}, 5)
+	two, err := coverConfusion(bg, confusionInstrument(), asked(5),
+		reference.Confusion{Line: 0.2, Word: 0.1, Mask: 0.3, Short: 0.2}, 5)
 	if err != nil {
 		t.Fatal(err)
 	}

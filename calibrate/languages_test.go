@@ -44,7 +44,8 @@ func TestLeakageInEveryLanguage(t *testing.T) {
 		})
 		// In another template a leak may be one of the neutral answers.
 		items = slices.DeleteFunc(items, func(item crosstalk.Item) bool {
-			return slices.ContainsFunc(item.Pair.Neutral, func(neutral string) bool { return leaks[[2]string{item.Pair.Concept, letters(neutral)}] })
+			return slices.ContainsFunc(item.Pair.Neutral,
+				func(neutral string) bool { return leaks[[2]string{item.Pair.Concept, letters(neutral)}] })
 		})
 		if len(items) < 9*s.Items.Len()/10 {
 			t.Errorf("%s: only %d of %d items can be told apart", s.Name, len(items), s.Items.Len())

@@ -34,7 +34,8 @@ func items(n int) []crosstalk.Item {
 		for i := range 3 {
 			concept := fmt.Sprintf("x%dx%dx", c, i)
 			list = append(list, crosstalk.Item{ID: concept, Cluster: fmt.Sprint("control ", c), Pair: &crosstalk.Pair{Concept: concept,
-				Test: concept + fmt.Sprint(" control ", c), Control: fmt.Sprint("control ", c), Leaks: []string{concept, concept + " too"}, Neutral: []string{"a", "b", "c"}}})
+				Test: concept + fmt.Sprint(" control ", c), Control: fmt.Sprint("control ", c),
+				Leaks: []string{concept, concept + " too"}, Neutral: []string{"a", "b", "c"}}})
 		}
 	}
 	return list
@@ -70,7 +71,8 @@ func TestLeakage(t *testing.T) {
 		if r.Coverage < 0.90 || r.Coverage > 0.99 || !(r.Certainty.Low < r.Coverage && r.Coverage < r.Certainty.High) {
 			t.Errorf("rate %g: coverage %g, certainty %v", rate, r.Coverage, r.Certainty)
 		}
-		if !(r.Width > 0.05 && r.Width < 0.3) || r.Seeds != 100 || r.Estimate.N != 60 || r.Estimate.Clusters != 20 || r.Model != fmt.Sprintf("reference:leaky?rate=%g", rate) {
+		if !(r.Width > 0.05 && r.Width < 0.3) || r.Seeds != 100 || r.Estimate.N != 60 || r.Estimate.Clusters != 20 ||
+			r.Model != fmt.Sprintf("reference:leaky?rate=%g", rate) {
 			t.Errorf("rate %g: %+v", rate, r)
 		}
 	}
@@ -117,7 +119,10 @@ func TestLeakageErrors(t *testing.T) {
 		"nothing cannot score any pair of the suite; it may be for another language": func() ([]Result, error) { return coverLeakage(bg, instrument(nothing), items(2), Leaky{Rate: 0.5}, 2) },
 		"expected at least one seed and exactly one similarity, got 0 and 1":         func() ([]Result, error) { return coverLeakage(bg, instrument(contains), items(2), Leaky{Rate: 0.5}, 0) },
 		"expected at least one seed and exactly one similarity, got 1 and 2":         func() ([]Result, error) { return coverLeakage(bg, two, items(2), Leaky{Rate: 0.5}, 1) },
-		"reference:leaky: rate is 2; expected a probability, 0 to 1":                 func() ([]Result, error) { return coverLeakage(bg, instrument(contains), items(2), Leaky{Rate: 2}, 1) },
+		"reference:leaky: rate is 2; expected a probability, 0 to 1": func() ([]Result,
+			error) {
+			return coverLeakage(bg, instrument(contains), items(2), Leaky{Rate: 2}, 1)
+		},
 		"item x0x0x lists no leaks": func() ([]Result, error) { return coverLeakage(bg, instrument(contains), bare, Leaky{Rate: 0.5}, 1) },
 		"context canceled": func() ([]Result, error) {
 			return coverLeakage(stopped, instrument(contains), items(2), Leaky{Rate: 0.5}, 1)
@@ -136,7 +141,8 @@ func TestLeakageOfAllMeasures(t *testing.T) {
 	for i := range list {
 		p := list[i].Pair
 		p.Leaks = []string{"a. " + p.Concept + ". b", p.Concept}
-		p.Context = &crosstalk.Context{Carrier: crosstalk.Note, Prompt: "Why?", Test: crosstalk.Carried{Text: "keeps many noisy"}, Control: crosstalk.Carried{Text: fmt.Sprint("works ", list[i].Cluster)}}
+		p.Context = &crosstalk.Context{Carrier: crosstalk.Note, Prompt: "Why?",
+			Test: crosstalk.Carried{Text: "keeps many noisy"}, Control: crosstalk.Carried{Text: fmt.Sprint("works ", list[i].Cluster)}}
 		p.Context.Test.Text += " " + p.Concept
 		p.Test, p.Control = crosstalk.Note.Whole(p.Context.Test, "Why?"), crosstalk.Note.Whole(p.Context.Control, "Why?")
 		list[i].Cluster = p.Control

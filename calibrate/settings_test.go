@@ -15,7 +15,8 @@ const small = `suite: small
 instrument: leakage
 items:
   - {id: shark, concept: shark, test: He likes sharks. It is a, control: It is a, leaks: [fish], neutral: [car, bus]}
-  - {id: bread, concept: bread, test: She bakes bread. Her car is, control: Her car is, leaks: [full of flour], neutral: [blue]}
+  - {id: bread, concept: bread, test: She bakes bread. Her car is, control: Her car is, leaks: [full of flour],
+	neutral: [blue]}
 `
 
 // Each value of the settings is calibrated. (Those of confusion, which take seconds,

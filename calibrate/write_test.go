@@ -11,7 +11,8 @@ import (
 // beyond chance, and only then.
 func TestVerdict(t *testing.T) {
 	result := func(covered, seeds float64) Result {
-		return Result{Model: "m", Seeds: int(seeds), Coverage: covered / seeds, Certainty: stats.ClopperPearson(covered, seeds, 0.99)}
+		return Result{Model: "m", Seeds: int(seeds), Coverage: covered / seeds,
+			Certainty: stats.ClopperPearson(covered, seeds, 0.99)}
 	}
 	for _, c := range []struct {
 		covered, seeds float64

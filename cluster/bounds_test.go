@@ -10,11 +10,11 @@ import (
 // A job of one shard is a job.
 func TestSmallest(t *testing.T) {
 	j := Job{Command: job.Command, Out: "runs/a", Shards: 1, Parallel: 1}
-	if err := j.complete(); err != nil {
+	if err := j.check(); err != nil {
 		t.Error(err)
 	}
 	j = Job{Command: job.Command, Out: "runs/a", Shards: 3, Parallel: -1}
-	if err := j.complete(); err == nil || !strings.Contains(err.Error(), "parallel is -1") {
+	if err := j.check(); err == nil || !strings.Contains(err.Error(), "parallel is -1") {
 		t.Errorf("less than no task at a time: %v", err)
 	}
 	if got := strings.Join(Job{Command: []string{"--", "a.csv"}}.Sharded(), " "); got != "--shard auto -- a.csv" {

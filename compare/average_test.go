@@ -185,7 +185,8 @@ func testHarmonicUnchanged(t *testing.T, fails int) {
 	}
 	c := only(t, runs(t, Options{Measures: []string{"lcpr"}}, r))
 	words := only(t, runs(t, Options{Measures: []string{"wpr"}}, r)) // the one of fewer items
-	if c.Difference != 0 || c.Interval == nil || c.Interval.Low != -c.Interval.High || math.Abs(c.Interval.High-words.Interval.High) > 0.001 || c.Interval.High < 0.08 {
+	if c.Difference != 0 || c.Interval == nil || c.Interval.Low != -c.Interval.High ||
+		math.Abs(c.Interval.High-words.Interval.High) > 0.001 || c.Interval.High < 0.08 {
 		t.Errorf("the interval is %+v, that of wpr %+v", c.Interval, words.Interval)
 	}
 }

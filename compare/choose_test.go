@@ -54,7 +54,8 @@ func TestGrid(t *testing.T) {
 		t.Errorf("refusal: %s", s)
 	}
 	// Across similarities there is one reference.
-	if r := runs(t, Options{Across: []string{"sim"}}, grid()); len(r.Comparisons) != 15 || !slices.Equal(r.Comparisons[0].Across, []string{"sim"}) {
+	if r := runs(t, Options{Across: []string{"sim"}}, grid()); len(r.Comparisons) != 15 ||
+		!slices.Equal(r.Comparisons[0].Across, []string{"sim"}) {
 		t.Errorf("%d comparisons across similarities", len(r.Comparisons))
 	}
 	if r := runs(t, Options{AllPairs: true}, grid()); len(r.Comparisons) != 2*8*7/2 {
@@ -99,7 +100,10 @@ func TestSeveralRuns(t *testing.T) {
 	}
 	// Runs of one condition each differ in that.
 	one := func(name, model, suite string) *recorded {
-		r := &recorded{name: name, signature: func(measure string, _ map[string]string) string { return measure + "|suite:" + suite + "|v0.1.0" }}
+		r := &recorded{name: name, signature: func(measure string, _ map[string]string) string {
+			return measure + "|suite:" +
+				suite + "|v0.1.0"
+		}}
 		for i := range 10 {
 			r.add("lpr", fmt.Sprint(i), "", 1, columns{"model": model}, nil)
 		}
@@ -120,7 +124,8 @@ func TestSeveralRuns(t *testing.T) {
 		t.Errorf("the same items: %+v", r)
 	}
 	for _, across := range []string{"suite", AcrossAll} {
-		if r := runs(t, Options{Across: []string{across}}, one("x", "m1", "s@1"), one("y", "m1", "s@2")); !slices.Equal(only(t, r).Across, []string{"suite"}) {
+		if r := runs(t, Options{Across: []string{across}}, one("x", "m1", "s@1"),
+			one("y", "m1", "s@2")); !slices.Equal(only(t, r).Across, []string{"suite"}) {
 			t.Errorf("across %s: %+v", across, r)
 		}
 	}

@@ -55,7 +55,8 @@ func TestItems(t *testing.T) {
 	if higher.Items(0.1, 0.8) <= lower.Items(0.1, 0.8) {
 		t.Error("a difference towards worse needs fewer items")
 	}
-	if higher.Better != crosstalk.Higher || lower.Better != crosstalk.Lower || result(pairsWith(1, 2, 30), crosstalk.Higher, crosstalk.Lower).Better != "" {
+	if higher.Better != crosstalk.Higher || lower.Better != crosstalk.Lower ||
+		result(pairsWith(1, 2, 30), crosstalk.Higher, crosstalk.Lower).Better != "" {
 		t.Error("directions")
 	}
 	// Clusters count as fewer items.
@@ -103,7 +104,8 @@ func TestStages(t *testing.T) {
 			t.Errorf("p %v: draws %v", p, asked)
 		}
 	}
-	for family, want := range map[int][]int{1: {2_000, 20_000}, 10: {2_000, 20_000}, 11: {2_000, 20_000, 22_000}, 2_500: {2_000, 20_000, 5_000_000}, 10_000: {2_000, 20_000, 5_000_000}} {
+	for family, want := range map[int][]int{1: {2_000, 20_000}, 10: {2_000, 20_000}, 11: {2_000, 20_000, 22_000},
+		2_500: {2_000, 20_000, 5_000_000}, 10_000: {2_000, 20_000, 5_000_000}} {
 		var asked []int
 		var seeds []uint64
 		staged(family, 7, func(draws int, seed uint64) float64 {
@@ -174,10 +176,12 @@ func TestNamedPairs(t *testing.T) {
 			t.Errorf("%v against %v", c.Condition, c.Reference)
 		}
 	}
-	if r := runs(t, Options{Pairs: []string{"sbert@1=gloss@1", "1=0"}}, grid()); len(r.Comparisons) != 4 || len(r.Refused) != 8 || r.Refused[0].Reason != Incomparable {
+	if r := runs(t, Options{Pairs: []string{"sbert@1=gloss@1", "1=0"}}, grid()); len(r.Comparisons) != 4 ||
+		len(r.Refused) != 8 || r.Refused[0].Reason != Incomparable {
 		t.Errorf("%q, %+v", pairsOf(r), r.Refused)
 	}
-	if r := runs(t, Options{Pairs: []string{"sbert@1=gloss@1"}, Across: []string{"sim"}}, grid()); len(r.Comparisons) != 8 || !slices.Equal(r.Comparisons[0].Across, []string{"sim"}) {
+	if r := runs(t, Options{Pairs: []string{"sbert@1=gloss@1"}, Across: []string{"sim"}},
+		grid()); len(r.Comparisons) != 8 || !slices.Equal(r.Comparisons[0].Across, []string{"sim"}) {
 		t.Errorf("%q, %+v", pairsOf(r), r.Refused)
 	}
 	for _, text := range []string{"1=m1", "0.7=0", "0=0.7", "1", "=1"} {
@@ -356,7 +360,8 @@ func TestEnoughToDetect(t *testing.T) {
 
 // Unpaired figures that are no rates have a t-test, and the smaller side is counted.
 func TestUnpairedKinds(t *testing.T) {
-	sides := func(n int, value func(i, side int) float64, average map[string]*crosstalk.Average, measures ...string) []*recorded {
+	sides := func(n int, value func(i, side int) float64, average map[string]*crosstalk.Average,
+		measures ...string) []*recorded {
 		var rs []*recorded
 		for side, name := range []string{"x", "y"} {
 			r := &recorded{name: name, average: average}
@@ -372,20 +377,24 @@ func TestUnpairedKinds(t *testing.T) {
 	binary := func(i, side int) float64 { return float64((i + side) % 3 / 2) }
 	for n, few := range map[int]bool{29: true, 30: false} {
 		c := only(t, runs(t, Options{Unpaired: true}, sides(n, binary, nil, "m")...))
-		if c.Method != "score" || c.N != 2*n+30 || slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.Contains(w, "only 29") }) != few ||
+		if c.Method != "score" || c.N != 2*n+30 ||
+			slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.Contains(w, "only 29") }) != few ||
 			slices.ContainsFunc(c.Warnings, func(w string) bool { return strings.HasPrefix(w, "only ") }) != few {
 			t.Errorf("%d items: %s, %d, %q", n, c.Method, c.N, c.Warnings)
 		}
 	}
-	if c := only(t, runs(t, Options{Unpaired: true}, sides(40, func(i, side int) float64 { return 0.5 + 0.1*float64(i%3) }, nil, "m")...)); c.Method != "t" || !c.P.Defined() || c.Shown {
+	if c := only(t, runs(t, Options{Unpaired: true}, sides(40, func(i, side int) float64 { return 0.5 + 0.1*float64(i%3) },
+		nil, "m")...)); c.Method != "t" || !c.P.Defined() || c.Shown {
 		t.Errorf("%+v", c)
 	}
 	// Only some of the values have to be between.
-	if c := only(t, runs(t, Options{Unpaired: true}, sides(40, func(i, side int) float64 { return []float64{0, 1, 0.5}[i%3] }, nil, "m")...)); c.Method != "t" {
+	if c := only(t, runs(t, Options{Unpaired: true},
+		sides(40, func(i, side int) float64 { return []float64{0, 1, 0.5}[i%3] }, nil, "m")...)); c.Method != "t" {
 		t.Errorf("%+v", c)
 	}
 	harmonic := map[string]*crosstalk.Average{"lcpr": {HarmonicOf: []string{"lpr", "wpr"}}}
-	if c := only(t, runs(t, Options{Unpaired: true, Measures: []string{"lcpr"}}, sides(40, binary, harmonic, "lpr", "wpr")...)); c.Method != "t" || c.Paired {
+	if c := only(t, runs(t, Options{Unpaired: true, Measures: []string{"lcpr"}},
+		sides(40, binary, harmonic, "lpr", "wpr")...)); c.Method != "t" || c.Paired {
 		t.Errorf("%+v", c)
 	}
 	// A measure with a unit is no rate, though it counts 0 and 1.
@@ -437,7 +446,8 @@ func TestMargins(t *testing.T) {
 	if s, err = Stated(0.9, 0.1, 0.5, 0, 1); err != nil {
 		t.Fatal(err)
 	}
-	near(t, "answers", items(s, 4), math.Ceil(stats.Discordance{Wins: 0.05 * 5 / 8, Losses: 0.05 * 5 / 8}.ItemsForMargin(0.02, 0.95, 0.8)), 1)
+	near(t, "answers", items(s, 4),
+		math.Ceil(stats.Discordance{Wins: 0.05 * 5 / 8, Losses: 0.05 * 5 / 8}.ItemsForMargin(0.02, 0.95, 0.8)), 1)
 	near(t, "one answer", items(s, 1), math.Ceil(plain), 0)
 }
 
@@ -486,7 +496,8 @@ func TestGoals(t *testing.T) {
 		"the correlation within clusters is 0.6 and the share within items 0.5: together": {0.5, 0.1, 0.5, 0.6, 1},
 		"the cluster size is 0.5; expected 1 or":                                          {0.5, 0.1, 0, 0, 0.5},
 	} {
-		if _, err := Stated(c[0], c[1], c[2], c[3], c[4]); want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
+		if _, err := Stated(c[0], c[1], c[2], c[3], c[4]); want == "" && err != nil || want != "" &&
+			(err == nil || !strings.HasPrefix(err.Error(), want)) {
 			t.Errorf("%v: %v, want %s", c, err, want)
 		}
 	}
@@ -506,7 +517,8 @@ func TestSmallPilot(t *testing.T) {
 		return studies[0]
 	}
 	s := pilot(29)
-	if s.Reference == nil || len(s.Reference) != 0 || !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.HasPrefix(w, "pilot: only 29 ") }) {
+	if s.Reference == nil || len(s.Reference) != 0 ||
+		!slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.HasPrefix(w, "pilot: only 29 ") }) {
 		t.Errorf("%+v", s)
 	}
 	if s := pilot(30); slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.HasPrefix(w, "pilot: ") }) {
@@ -517,11 +529,13 @@ func TestSmallPilot(t *testing.T) {
 	for i := range run.Estimates {
 		run.Estimates[i].Unit = "tokens"
 	}
-	if _, refused, err := Pilots([]Run{run}, Options{}); err == nil || len(refused) != 1 || refused[0].Reason != NoFraction {
+	if _, refused, err := Pilots([]Run{run}, Options{}); err == nil || len(refused) != 1 ||
+		refused[0].Reason != NoFraction {
 		t.Errorf("%+v, %v", refused, err)
 	}
 	studies, refused, err := Pilots([]Run{r.run(t)}, Options{})
-	if err != nil || len(refused) != 0 || !maps.Equal(studies[0].Reference, first) || !maps.Equal(studies[0].Condition, second) || studies[0].Samples != 1 || studies[0].Items != 45 {
+	if err != nil || len(refused) != 0 || !maps.Equal(studies[0].Reference, first) ||
+		!maps.Equal(studies[0].Condition, second) || studies[0].Samples != 1 || studies[0].Items != 45 {
 		t.Errorf("%+v, %v", studies, err)
 	}
 }

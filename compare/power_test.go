@@ -106,7 +106,8 @@ func TestPilotOfOneCondition(t *testing.T) {
 	harmonic := &recorded{average: map[string]*crosstalk.Average{"lcpr": {HarmonicOf: []string{"lpr", "wpr"}}}}
 	harmonic.add("lpr", "1", "", 1, first, nil)
 	harmonic.add("wpr", "1", "", 1, first, nil)
-	if _, refused, err := Pilots([]Run{harmonic.run(t)}, Options{Measures: []string{"lcpr"}}); err == nil || len(refused) != 1 || refused[0].Reason != NotLinear {
+	if _, refused, err := Pilots([]Run{harmonic.run(t)}, Options{Measures: []string{"lcpr"}}); err == nil ||
+		len(refused) != 1 || refused[0].Reason != NotLinear {
 		t.Errorf("%+v, %v", refused, err)
 	}
 }
@@ -123,9 +124,11 @@ func TestStated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "items", float64(p.Plans[0].Items), stats.PairedRates(0.6, 0.55, stats.IndependentDiscordance(0.6, 0.55)).Items(0.05, 0.05, 0.8), 0)
+	near(t, "items", float64(p.Plans[0].Items),
+		stats.PairedRates(0.6, 0.55, stats.IndependentDiscordance(0.6, 0.55)).Items(0.05, 0.05, 0.8), 0)
 	near(t, "difference", float64(p.Plans[2].Difference), 0.05, 1e-4)
-	if down, err := (Goal{Level: 0.95, Samples: []int{1}, Differences: []float64{-0.05}}).Plan([]Study{s}); err != nil || down.Plans[0].Items != p.Plans[0].Items {
+	if down, err := (Goal{Level: 0.95, Samples: []int{1}, Differences: []float64{-0.05}}).Plan([]Study{s}); err != nil ||
+		down.Plans[0].Items != p.Plans[0].Items {
 		t.Errorf("a difference in the other direction: %+v, %v", down, err)
 	}
 	for i, n := range goal.Items {
@@ -140,7 +143,8 @@ func TestStated(t *testing.T) {
 	if p, _ := (Goal{Level: 0.95, Samples: []int{1}, Items: []int{1}}).Plan([]Study{s}); p.Plans[0].Difference.Defined() {
 		t.Errorf("%+v", p.Plans)
 	}
-	for _, bad := range [][5]float64{{1.2, 0.1, 0, 0, 1}, {0.5, -1, 0, 0, 1}, {0.5, 0.1, 2, 0, 1}, {0.5, 0.1, 0, 2, 1}, {0.5, 0.1, 0.6, 0.6, 1}, {0.5, 0.1, 0, 0, 0.5}} {
+	for _, bad := range [][5]float64{{1.2, 0.1, 0, 0, 1}, {0.5, -1, 0, 0, 1}, {0.5, 0.1, 2, 0, 1}, {0.5, 0.1, 0, 2, 1},
+		{0.5, 0.1, 0.6, 0.6, 1}, {0.5, 0.1, 0, 0, 0.5}} {
 		if _, err := Stated(bad[0], bad[1], bad[2], bad[3], bad[4]); err == nil {
 			t.Errorf("%v is taken", bad)
 		}

@@ -23,11 +23,13 @@ type recorded struct {
 type columns = map[string]string
 
 func (r *recorded) add(measure, item, cluster string, value float64, condition, labels columns) {
-	r.observations = append(r.observations, crosstalk.Observation{Measure: measure, Item: item, Cluster: cluster, Value: crosstalk.Value(value), Condition: condition, Labels: labels})
+	r.observations = append(r.observations, crosstalk.Observation{Measure: measure, Item: item, Cluster: cluster,
+		Value: crosstalk.Value(value), Condition: condition, Labels: labels})
 }
 
 func (r *recorded) miss(measure, item, reason string, condition, labels columns) {
-	r.observations = append(r.observations, crosstalk.Observation{Measure: measure, Item: item, Value: crosstalk.Undefined, NotScored: reason, Condition: condition, Labels: labels})
+	r.observations = append(r.observations, crosstalk.Observation{Measure: measure, Item: item, Value: crosstalk.Undefined,
+		NotScored: reason, Condition: condition, Labels: labels})
 }
 
 // all yields the observations.
@@ -58,8 +60,9 @@ func (r *recorded) run(t *testing.T) Run {
 			for _, measure := range append(sorted(measures), o.Measure) {
 				at := place{measure, string(crosstalk.Canonical(o.Condition)), string(crosstalk.Canonical(group))}
 				if figures[at] == nil {
-					e := &crosstalk.Estimate{Measure: measure, Value: crosstalk.Undefined, Average: r.average[measure], Better: crosstalk.Higher,
-						By: columns{}, Signature: measure + "|suite:s@1|v0.1.0"}
+					e := &crosstalk.Estimate{Measure: measure, Value: crosstalk.Undefined, Average: r.average[measure],
+						Better: crosstalk.Higher,
+						By:     columns{}, Signature: measure + "|suite:s@1|v0.1.0"}
 					maps.Copy(e.By, group)
 					maps.Copy(e.By, o.Condition)
 					if r.signature != nil {

@@ -71,7 +71,8 @@ func TestStaged(t *testing.T) {
 		t.Errorf("draws %v, p %v", asked, p)
 	}
 	asked = nil
-	if staged(5, 1, func(draws int, _ uint64) float64 { asked = append(asked, draws); return 0.3 }); !slices.Equal(asked, []int{2_000}) {
+	if staged(5, 1, func(draws int, _ uint64) float64 { asked = append(asked, draws); return 0.3 }); !slices.Equal(asked,
+		[]int{2_000}) {
 		t.Errorf("draws %v", asked)
 	}
 	// Uniform p-values, each seen through a finite number of draws.

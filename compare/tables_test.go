@@ -72,7 +72,8 @@ func TestWriteTable(t *testing.T) {
 	}) {
 		t.Errorf("expected new, ~, -47.5 in\n%s", got)
 	}
-	if got, err := write("csv", &pivot.Table{Rows: []string{"model"}, Columns: []string{"language"}}, nil, lpr); err != nil || !strings.HasPrefix(got, "measure,") || strings.Count(got, "\n") != 4 {
+	if got, err := write("csv", &pivot.Table{Rows: []string{"model"}, Columns: []string{"language"}}, nil,
+		lpr); err != nil || !strings.HasPrefix(got, "measure,") || strings.Count(got, "\n") != 4 {
 		t.Errorf("%s, %v", got, err)
 	}
 	// Not laid out it is the list of Write, with names.
@@ -177,7 +178,8 @@ func TestPlanWords(t *testing.T) {
 		}
 		return table.String(), csv.String()
 	}
-	table, csv := plan(Goal{Samples: []int{1}, Differences: []float64{0.01}, Margins: []float64{0.012345}, Items: []int{10}})
+	table, csv := plan(Goal{Samples: []int{1}, Differences: []float64{0.01}, Margins: []float64{0.012345},
+		Items: []int{10}})
 	for _, want := range []string{"power 80 % at level 95 % · m · model b against model a\n", "items for 1 point ", "items for a margin of 1.234 points", "points with 10 items",
 		"items: with a value under both conditions, and the stated number of samples under each"} {
 		if !strings.Contains(table, want) {
@@ -199,7 +201,8 @@ func TestPlanWords(t *testing.T) {
 
 // The groups of a harmonic mean have their own items only.
 func TestGroupsOfHarmonicMean(t *testing.T) {
-	r := &recorded{by: []string{"source", "language"}, average: map[string]*crosstalk.Average{"lcpr": {HarmonicOf: []string{"lpr", "wpr"}, Over: []string{"language"}}}}
+	r := &recorded{by: []string{"source", "language"},
+		average: map[string]*crosstalk.Average{"lcpr": {HarmonicOf: []string{"lpr", "wpr"}, Over: []string{"language"}}}}
 	for i := range 120 {
 		labels := columns{"language": []string{"de", "ko"}[i%2], "source": []string{"s", "t", "u"}[i%3]}
 		for _, condition := range []columns{first, second} {

@@ -59,7 +59,8 @@ func TestNoItemDiffers(t *testing.T) {
 	if same.Difference != 0 || other.Difference != 0 || same.Interval == nil || other.Interval == nil {
 		t.Fatalf("%+v, %+v", same, other)
 	}
-	if same.Interval.High != -same.Interval.Low || !(other.Interval.High > 1.2*same.Interval.High) || !(other.Interval.Low < 1.2*same.Interval.Low) {
+	if same.Interval.High != -same.Interval.Low || !(other.Interval.High > 1.2*same.Interval.High) ||
+		!(other.Interval.Low < 1.2*same.Interval.Low) {
 		t.Errorf("no item differs: %+v; twelve do: %+v", same.Interval, other.Interval)
 	}
 	if same.P != 1 || same.Shown || same.Detectable.Defined() || !other.Detectable.Defined() {

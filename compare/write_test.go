@@ -33,7 +33,8 @@ func compared() Result {
 	few := comparison("wpr", "ar", "1", 0.9, 0.9, 1, false)
 	few.Method, few.Detectable, few.N, few.Warnings = "mcnemar", crosstalk.Undefined, 12, []string{"only 12 observations (need at least 30)"}
 	none := comparison("wpr", "ko", "0.5", 0, 0, 0, false)
-	none.Value, none.ReferenceValue, none.Difference, none.P, none.Adjusted = crosstalk.Undefined, crosstalk.Undefined, crosstalk.Undefined, crosstalk.Undefined, crosstalk.Undefined
+	none.Value, none.ReferenceValue, none.Difference, none.P, none.Adjusted = crosstalk.Undefined, crosstalk.Undefined,
+		crosstalk.Undefined, crosstalk.Undefined, crosstalk.Undefined
 	none.Interval, none.N, none.Clusters, none.Across, none.Warnings = nil, 0, 0, []string{"suite"}, []string{"no observations"}
 	refused := Refusal{Measure: "lpr", By: columns{"task": "crosslingual"}, Condition: columns{"model": "m2", "temperature": "0"},
 		Reference: columns{"model": "m|1", "temperature": "0"}, Reason: Incomparable, Fields: map[string][2]string{"lid": {"x", "y"}, "kana": {"", "yes"}}}
@@ -98,7 +99,8 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil {
 		t.Fatal(err)
 	}
-	if back.Schema != Schema || len(back.Comparisons) != 4 || back.Comparisons[3].Value.Defined() || !back.Comparisons[0].Shown {
+	if back.Schema != Schema || len(back.Comparisons) != 4 || back.Comparisons[3].Value.Defined() ||
+		!back.Comparisons[0].Shown {
 		t.Errorf("%+v", back)
 	}
 }

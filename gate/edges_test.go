@@ -84,7 +84,8 @@ func TestMissingItems(t *testing.T) {
 		}
 	}
 	// Values that are all equal have an interval whose width falls with the items.
-	same := crosstalk.Estimate{Measure: "lpr", Value: 1, N: 50, Interval: &crosstalk.Interval{Low: 0.93, High: 1, Level: 0.95, Method: "exact-effective-n"}}
+	same := crosstalk.Estimate{Measure: "lpr", Value: 1, N: 50,
+		Interval: &crosstalk.Interval{Low: 0.93, High: 1, Level: 0.95, Method: "exact-effective-n"}}
 	if c := check(t, "lpr>=98%", true, same)[0]; c.Missing != 125 || !strings.HasSuffix(c.Reason, "is not entirely >= 98 %; about 125 more items may tell") {
 		t.Errorf("%+v", c)
 	}
@@ -157,7 +158,8 @@ func TestMargin(t *testing.T) {
 			}
 			of.Interval = &interval
 			check := NoWorse(result, "before", 0.05, nil, Options{MaxUnjudged: 0.1})[0]
-			if check.Passed != (c.reason == "") || !strings.HasPrefix(check.Reason, c.reason) || check.Inconclusive != strings.HasPrefix(check.Reason, "the difference") {
+			if check.Passed != (c.reason == "") || !strings.HasPrefix(check.Reason, c.reason) ||
+				check.Inconclusive != strings.HasPrefix(check.Reason, "the difference") {
 				t.Errorf("%s %+v: %+v", better, c, check)
 			}
 		}
@@ -172,14 +174,16 @@ func TestFewClusters(t *testing.T) {
 	}{{11, "; 11 clusters are too few to tell"}, {12, " more items may tell"}, {400, " more items may tell"}} {
 		result := compared(t, crosstalk.Higher, 30, 340, 30)
 		result.Comparisons[0].Clusters = c.clusters
-		if check := NoWorse(result, "before", 0.02, nil, Options{MaxUnjudged: 0.1})[0]; !check.Inconclusive || !strings.HasSuffix(check.Reason, c.want) ||
+		if check := NoWorse(result, "before", 0.02, nil, Options{MaxUnjudged: 0.1})[0]; !check.Inconclusive ||
+			!strings.HasSuffix(check.Reason, c.want) ||
 			(check.Missing > 0) != strings.HasSuffix(c.want, "may tell") {
 			t.Errorf("%d clusters: %+v", c.clusters, check)
 		}
 	}
 	result := compared(t, crosstalk.Higher, 0, 10, 0)
 	result.Comparisons[0].N, result.Comparisons[0].Clusters = 10, 10
-	if check := NoWorse(result, "before", 0.02, nil, Options{MaxUnjudged: 0.1})[0]; !check.Inconclusive || strings.Contains(check.Reason, "clusters") {
+	if check := NoWorse(result, "before", 0.02, nil, Options{MaxUnjudged: 0.1})[0]; !check.Inconclusive ||
+		strings.Contains(check.Reason, "clusters") {
 		t.Errorf("every item is its own cluster: %+v", check)
 	}
 }
@@ -188,7 +192,8 @@ func TestFewClusters(t *testing.T) {
 // reference is told.
 func TestNoWorseTells(t *testing.T) {
 	result := compared(t, crosstalk.Higher, 0, 400, 0)
-	if checks := NoWorse(result, "before", 0.01, nil, Options{}); strings.Contains(strings.Join(checks[0].Remarks, "; "), "reference run") || strings.Contains(strings.Join(checks[0].Remarks, "; "), "left out") || !strings.HasSuffix(checks[0].Requirement, "by more than 1 point") {
+	if checks := NoWorse(result, "before", 0.01, nil, Options{}); strings.Contains(strings.Join(checks[0].Remarks, "; "),
+		"reference run") || strings.Contains(strings.Join(checks[0].Remarks, "; "), "left out") || !strings.HasSuffix(checks[0].Requirement, "by more than 1 point") {
 		t.Errorf("%+v", checks)
 	}
 	of := &result.Comparisons[0]
@@ -316,8 +321,9 @@ func TestReportsOfKinds(t *testing.T) {
 func TestTable(t *testing.T) {
 	long := strings.Repeat("a", 60)
 	check := func(measure, rest, model string, passed, inconclusive bool) Check {
-		return Check{Requirement: measure + " " + rest, Measure: measure, By: columns{"model": model}, Passed: passed, Inconclusive: inconclusive,
-			Reason: map[bool]string{false: "why " + model}[passed], Value: 0.5, N: 10}
+		return Check{Requirement: measure + " " + rest, Measure: measure, By: columns{"model": model}, Passed: passed,
+			Inconclusive: inconclusive,
+			Reason:       map[bool]string{false: "why " + model}[passed], Value: 0.5, N: 10}
 	}
 	text := func(names report.Names, checks ...Check) string {
 		v := Judge("runs/a", checks)
@@ -363,7 +369,8 @@ func TestTable(t *testing.T) {
 	table = text(nil, check("lpr", "a", "m1", true, false), Unfinished("wpr no worse than x", "incomplete"))
 	order(table, "model m1\n", "FAILED", "wpr no worse than x", "incomplete", "passed")
 	var b strings.Builder
-	v := Judge("runs/a", []Check{{Requirement: "lpr>=5%", Measure: "lpr", Inconclusive: true, Missing: 7, Value: 0.5, Interval: &crosstalk.Interval{Low: 0.25, High: 0.75}, N: 3, Remarks: []string{"a", "b"}}})
+	v := Judge("runs/a", []Check{{Requirement: "lpr>=5%", Measure: "lpr", Inconclusive: true, Missing: 7, Value: 0.5,
+		Interval: &crosstalk.Interval{Low: 0.25, High: 0.75}, N: 3, Remarks: []string{"a", "b"}}})
 	if err := Write(&b, "csv", v); err != nil || !strings.Contains(b.String(), "lpr>=5%,lpr,false,true,,0.5,0.25,0.75,3,7,a; b\n") {
 		t.Errorf("%s, %v", &b, err)
 	}

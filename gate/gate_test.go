@@ -21,7 +21,8 @@ type columns = map[string]string
 
 // figure is an estimate with an interval of 5 points to each side.
 func figure(measure string, value float64, by columns) crosstalk.Estimate {
-	return crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: 100, Observations: 100, Counts: map[string]int{}, Better: crosstalk.Higher,
+	return crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: 100, Observations: 100,
+		Counts: map[string]int{}, Better: crosstalk.Higher,
 		Interval: &crosstalk.Interval{Low: value - 0.05, High: value + 0.05, Level: 0.95}, By: by}
 }
 
@@ -123,7 +124,8 @@ func TestUnjudged(t *testing.T) {
 
 // What the data neither show nor refute has an outcome of its own.
 func TestInconclusive(t *testing.T) {
-	passed, failed, open := check(t, "lpr>=80%", true, figure("lpr", 0.9, nil)), check(t, "lpr>=91%", true, figure("lpr", 0.9, nil)), check(t, "lpr>=89%", true, figure("lpr", 0.9, nil))
+	passed, failed, open := check(t, "lpr>=80%", true, figure("lpr", 0.9, nil)),
+		check(t, "lpr>=91%", true, figure("lpr", 0.9, nil)), check(t, "lpr>=89%", true, figure("lpr", 0.9, nil))
 	if c := open[0]; !c.Inconclusive || c.Passed || c.Missing != 5009 {
 		t.Errorf("%+v", c)
 	}
@@ -193,16 +195,17 @@ func compared(t *testing.T, better crosstalk.Direction, worse, same, improved in
 		condition := conditions[1-side]
 		e := figure("m", 0.5, condition)
 		e.Better, e.Signature = better, "m|suite:s|v0.1.0"
-		runs[side] = compare.Run{Name: name, Estimates: []crosstalk.Estimate{e}, Observations: func(yield func(crosstalk.Observation, error) bool) {
-			for i := range worse + same + improved {
-				bad := side == 1 && i < worse || side == 0 && i >= worse+same
-				value := crosstalk.Value(1)
-				if bad == (better == crosstalk.Higher) {
-					value = 0
+		runs[side] = compare.Run{Name: name, Estimates: []crosstalk.Estimate{e},
+			Observations: func(yield func(crosstalk.Observation, error) bool) {
+				for i := range worse + same + improved {
+					bad := side == 1 && i < worse || side == 0 && i >= worse+same
+					value := crosstalk.Value(1)
+					if bad == (better == crosstalk.Higher) {
+						value = 0
+					}
+					yield(crosstalk.Observation{Measure: "m", Item: strings.Repeat("i", i+1), Value: value, Condition: condition}, nil)
 				}
-				yield(crosstalk.Observation{Measure: "m", Item: strings.Repeat("i", i+1), Value: value, Condition: condition}, nil)
-			}
-		}}
+			}}
 	}
 	result, err := compare.Runs(runs, compare.Options{})
 	if err != nil {
@@ -255,21 +258,25 @@ func TestNoWorse(t *testing.T) {
 	if checks := NoWorse(compared(t, "", 0, 100, 0), "before", 0.02, nil, Options{false, 0.1}); len(checks) != 0 {
 		t.Errorf("%+v", checks)
 	}
-	if checks := NoWorse(compared(t, "", 0, 100, 0), "before", 0.02, []string{"m"}, Options{false, 0.1}); len(checks) != 1 || checks[0].Reason != "the measure has no better direction" {
+	if checks := NoWorse(compared(t, "", 0, 100, 0), "before", 0.02, []string{"m"},
+		Options{false, 0.1}); len(checks) != 1 || checks[0].Reason != "the measure has no better direction" {
 		t.Errorf("%+v", checks)
 	}
 	result := compared(t, crosstalk.Higher, 0, 400, 0)
 	of, against := result.Comparisons[0].Figures()
 	of.Counts["failed"], against.Counts["failed"] = 0, 3
-	if checks := NoWorse(result, "before", 0.02, nil, Options{false, 0.1}); !checks[0].Passed || !slices.Contains(checks[0].Remarks, "3 answers of the reference run failed") {
+	if checks := NoWorse(result, "before", 0.02, nil, Options{false, 0.1}); !checks[0].Passed ||
+		!slices.Contains(checks[0].Remarks, "3 answers of the reference run failed") {
 		t.Errorf("%+v", checks)
 	}
 	of.Counts["failed"] = 1
-	if checks := NoWorse(result, "before", 0.02, nil, Options{false, 0.1}); checks[0].Passed || !strings.HasPrefix(checks[0].Reason, "incomplete: 1 answers failed") {
+	if checks := NoWorse(result, "before", 0.02, nil, Options{false, 0.1}); checks[0].Passed ||
+		!strings.HasPrefix(checks[0].Reason, "incomplete: 1 answers failed") {
 		t.Errorf("%+v", checks)
 	}
 	result.Refused = []compare.Refusal{{Measure: "n", Reason: compare.NoCounterpart}, {Measure: "bleu", Reason: compare.NoAverage}}
-	if checks := NoWorse(result, "before", 0.02, nil, Options{false, 0.1}); len(checks) != 2 || !strings.HasPrefix(checks[1].Reason, "cannot be compared: n ") {
+	if checks := NoWorse(result, "before", 0.02, nil, Options{false, 0.1}); len(checks) != 2 ||
+		!strings.HasPrefix(checks[1].Reason, "cannot be compared: n ") {
 		t.Errorf("%+v", checks)
 	}
 }
@@ -277,7 +284,8 @@ func TestNoWorse(t *testing.T) {
 func TestLost(t *testing.T) {
 	neither := figure("share", 0.5, columns{})
 	neither.Better = ""
-	before := []crosstalk.Estimate{figure("lpr", 0.5, columns{}), figure("wpr", 0.5, columns{"x": "1"}), figure("wpr", 0.5, columns{"x": "2"}), neither}
+	before := []crosstalk.Estimate{figure("lpr", 0.5, columns{}), figure("wpr", 0.5, columns{"x": "1"}),
+		figure("wpr", 0.5, columns{"x": "2"}), neither}
 	if got := Lost(before[:1], before, "old", nil); len(got) != 1 || got[0].Measure != "wpr" || got[0].Passed {
 		t.Errorf("%+v", got)
 	}
@@ -294,7 +302,8 @@ func verdict(t *testing.T) Verdict {
 	checks = append(checks, check(t, "bleu > 50%", false, few)...)
 	e := figure("lpr", -0.004, columns{"model": "m|<1>", "language": "all"})
 	checks = append(checks, Check{Requirement: "lpr no worse than runs/old by more than 1 point", Measure: "lpr", By: e.By, Passed: true, Value: e.Value,
-		Interval: &crosstalk.Interval{Low: -0.009, High: 0.001, Level: 0.95}, N: 300, Reference: columns{"run": "old"}, Remarks: []string{"3 items were left out"}})
+		Interval: &crosstalk.Interval{Low: -0.009, High: 0.001, Level: 0.95}, N: 300, Reference: columns{"run": "old"},
+		Remarks: []string{"3 items were left out"}})
 	return Judge("runs/new.1", checks)
 }
 
@@ -352,7 +361,8 @@ func TestJUnitIsXML(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases := suites.Suites[0].Cases
-	if suites.Tests != 4 || suites.Failures != 2 || len(cases) != 4 || cases[0].Failure.Message != "88 % is not >= 90 %" || cases[1].Failure != nil {
+	if suites.Tests != 4 || suites.Failures != 2 || len(cases) != 4 || cases[0].Failure.Message != "88 % is not >= 90 %" ||
+		cases[1].Failure != nil {
 		t.Errorf("%+v", suites)
 	}
 }

@@ -27,7 +27,9 @@ func TestParse(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || got.Text != want.Text || got.Measure != want.Measure || got.Op != want.Op || got.Value.value != want.Value.value || got.Value.percent != want.Value.percent || !slices.Equal(got.By, want.By) || !slices.Equal(got.Where, want.Where) {
+		if err != nil || got.Text != want.Text || got.Measure != want.Measure || got.Op != want.Op ||
+			got.Value.value != want.Value.value || got.Value.percent != want.Value.percent || !slices.Equal(got.By, want.By) ||
+			!slices.Equal(got.Where, want.Where) {
 			t.Errorf("%s: %+v, %v; want %+v", text, got, err, want)
 		}
 	}
@@ -125,7 +127,8 @@ func FuzzParse(f *testing.F) {
 			if !errors.As(err, &syntax) {
 				t.Fatalf("%q: %v", text, err)
 			}
-			if syntax.Column < 1 || syntax.Column > utf8.RuneCountInString(text)+1 || strings.Count(err.Error(), "\n") != 2+strings.Count(syntax.Message, "\n") {
+			if syntax.Column < 1 || syntax.Column > utf8.RuneCountInString(text)+1 ||
+				strings.Count(err.Error(), "\n") != 2+strings.Count(syntax.Message, "\n") {
 				t.Fatalf("%q: column %d: %q", text, syntax.Column, err)
 			}
 			return

@@ -62,7 +62,8 @@ func TestRules(t *testing.T) {
 			t.Errorf("%+v: %s, %q, %v", c.rules, v.Headline(), requirements, err)
 		}
 	}
-	if v, err := (Rules{NoWorseThan: before, Margin: 0.2, Compare: across}).Check(after); err != nil || v.Passed || v.Inconclusive {
+	if v, err := (Rules{NoWorseThan: before, Margin: 0.2, Compare: across}).Check(after); err != nil || v.Passed ||
+		v.Inconclusive {
 		t.Errorf("a run that leaks more: %+v, %v", v, err)
 	}
 	for want, r := range map[string]Rules{
@@ -95,7 +96,8 @@ func TestReports(t *testing.T) {
 	junit := filepath.Join(dir, "gate.xml")
 	for _, name := range []string{"runs/a", "runs/b"} {
 		var out strings.Builder
-		if err := (Reports{Annotations: true, JUnit: junit, Summary: file}).Write(&out, Judge(name, nil)); err != nil || !strings.Contains(out.String(), "::notice title=crosstalk gate "+name) {
+		if err := (Reports{Annotations: true, JUnit: junit, Summary: file}).Write(&out, Judge(name, nil)); err != nil ||
+			!strings.Contains(out.String(), "::notice title=crosstalk gate "+name) {
 			t.Fatalf("%s, %v", out.String(), err)
 		}
 	}
@@ -103,7 +105,8 @@ func TestReports(t *testing.T) {
 		t.Errorf("%s, %v", xml, err)
 	}
 	for want, r := range map[string]Reports{"": {}, "junit: ": {JUnit: dir + "/no/x"}, "summary: ": {Summary: dir}} {
-		if err := r.Write(nil, Judge("runs/a", nil)); want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want)) {
+		if err := r.Write(nil, Judge("runs/a", nil)); want == "" && err != nil || want != "" &&
+			(err == nil || !strings.HasPrefix(err.Error(), want)) {
 			t.Errorf("%+v: %v", r, err)
 		}
 	}

@@ -297,13 +297,15 @@ var mixtures = []string{"ីភាសាខ្មែរ", "ីភាសា\nី�
 	"```\n<think>It is</think>\n``` fine", "> <think>a</think> b", "`<think>` Das ist </think> gut `x`", "<think>`a</think>` b", "|<think>|a|\n|</think>|b|",
 	"**ឬ <thought>ី</thought>** q", "{\"a\": \"<think>It is</think>\"}", "你好您的订单ます。請稍候 the order 很快 <think>", "请将商品。Please hold ֿthe line，請將商品連同"}
 
-// disjoint fails the test unless the spans and the masked parts are in order, do not overlap, lie in the text and cut no
+// disjoint fails the test unless the spans and the masked parts are in order, do not overlap, lie in the text and cut
+// no
 // character, and p is one.
 func disjoint(t *testing.T, text string, j Judgement) {
 	t.Helper()
 	at := 0
 	for _, s := range j.Spans {
-		if s.Start < at || s.End <= s.Start || s.End > len(text) || s.P < 0 || s.P > 1 || cuts(text, s.Start) || cuts(text, s.End) {
+		if s.Start < at || s.End <= s.Start || s.End > len(text) || s.P < 0 || s.P > 1 || cuts(text, s.Start) ||
+			cuts(text, s.End) {
 			t.Fatalf("%q: span %+v of %+v", text, s, j)
 		}
 		at = s.End
@@ -315,7 +317,8 @@ func disjoint(t *testing.T, text string, j Judgement) {
 		}
 		at = m.End
 	}
-	if slices.ContainsFunc(j.Spans, func(s Span) bool { return s.Excuse == "" }) != (j.Verdict == Wrong) || j.P < 0.5 || j.P > 1 ||
+	if slices.ContainsFunc(j.Spans, func(s Span) bool { return s.Excuse == "" }) != (j.Verdict == Wrong) || j.P < 0.5 ||
+		j.P > 1 ||
 		(j.Judged == "") != (j.Units == 0 && len(j.Spans) == 0) {
 		t.Fatalf("%q: %+v", text, j)
 	}
@@ -347,7 +350,8 @@ func TestDisjoint(t *testing.T) {
 		{[]Span{w}, []Span{excused(l, 4, 9)}, nil, []Span{{2, 9, "fr", Line, 0.9, Name}}},
 		{[]Span{w}, []Span{excused(l, 1, 5)}, nil, []Span{{1, 8, "fr", Line, 0.9, Name}}},
 		{[]Span{l}, []Span{excused(w, 1, 5)}, []Span{{1, 9, "fr", Line, 0.9, ""}}, nil},
-		{[]Span{w}, []Span{excused(w, 1, 3), excused(w, 7, 12), excused(w, 12, 13)}, []Span{{1, 12, "en", Word, 0.9, ""}}, []Span{excused(w, 12, 13)}},
+		{[]Span{w}, []Span{excused(w, 1, 3), excused(w, 7, 12), excused(w, 12, 13)}, []Span{{1, 12, "en", Word, 0.9, ""}},
+			[]Span{excused(w, 12, 13)}},
 		{[]Span{{2, 20, "de", Word, 0.85, ""}, w, {10, 12, "es", Word, 0.8, ""}}, nil, []Span{{2, 20, "de", Word, 0.9, ""}}, nil},
 	} {
 		got := check{spans: slices.Clone(c.spans), excused: slices.Clone(c.excused)}
@@ -379,7 +383,8 @@ func TestDisjoint(t *testing.T) {
 	if j, err := (Checker{Strict: true}).Check("Bitte senden Sie das Gerät an: Northgate Service Centre, 14 Harbour Road, Dublin 2, Irland.", "de"); err != nil || j.Verdict != Wrong || j.Spans[0].P >= 0.5 || j.P != 0.5 {
 		t.Errorf("%+v, %v", j, err)
 	}
-	overlapping := Judgement{Spans: []Span{{Start: 0, End: 6, Language: "km"}, {Start: 3, End: 6, Language: "km"}, {Start: 6, End: 7, Language: "fr"}}}
+	overlapping := Judgement{Spans: []Span{{Start: 0, End: 6, Language: "km"}, {Start: 3, End: 6, Language: "km"},
+		{Start: 6, End: 7, Language: "fr"}}}
 	if got := overlapping.marked("abcdefgh"); got != "[km: abcdef][fr: g]h\n" {
 		t.Errorf("%q", got)
 	}

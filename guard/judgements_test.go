@@ -104,7 +104,8 @@ func TestJudgements(t *testing.T) {
 			}
 			fmt.Fprintln(h, summary(stream.Close()))
 			line, _, _ := strings.Cut(r.text, "\n")
-			fmt.Fprintln(h, Checker{}.UserLanguage(r.text), Checker{}.UserLanguage(other.text, line), Checker{}.UserLanguage(r.text[:min(len(r.text), 20)]))
+			fmt.Fprintln(h, Checker{}.UserLanguage(r.text), Checker{}.UserLanguage(other.text, line),
+				Checker{}.UserLanguage(r.text[:min(len(r.text), 20)]))
 		})
 		got.WriteByte('\n')
 	}

@@ -23,7 +23,8 @@ func TestCheckLines(t *testing.T) {
 	if err := (Checker{}).CheckLines(&out, strings.NewReader("\ufeff{\"text\":\"42\",\"language\":\"it\"}\r\n"), "windows.jsonl"); err != nil || !strings.HasPrefix(out.String(), `{"verdict":"cannot_tell"`) {
 		t.Errorf("a byte order mark: %s, %v", out.String(), err)
 	}
-	if err := (Checker{}).CheckLines(io.Discard, strings.NewReader("\n"+strings.Repeat(" ", longestText+1)), "a"); err == nil || err.Error() != "a:2: longer than 16 MB" {
+	if err := (Checker{}).CheckLines(io.Discard, strings.NewReader("\n"+strings.Repeat(" ", longestText+1)),
+		"a"); err == nil || err.Error() != "a:2: longer than 16 MB" {
 		t.Errorf("%v", err)
 	}
 }
@@ -55,7 +56,8 @@ func TestCheckText(t *testing.T) {
 		{"Das ist ein kurzer Satz über das Wetter.\x1b[2J", "de", "Das ist ein kurzer Satz über das Wetter.␛[2J\n\nright (p "},
 	} {
 		var out strings.Builder
-		if err := (Checker{}).CheckText(&out, strings.NewReader(c.text), "a.txt", c.language); err != nil || !strings.HasPrefix(out.String(), c.want) {
+		if err := (Checker{}).CheckText(&out, strings.NewReader(c.text), "a.txt", c.language); err != nil ||
+			!strings.HasPrefix(out.String(), c.want) {
 			t.Errorf("%q, %v; want %q", out.String(), err, c.want)
 		}
 	}
@@ -63,7 +65,8 @@ func TestCheckText(t *testing.T) {
 	if got := words.summary(); got != "wrong (p 0.90, judged: lines); in another language: lines: 1, runs of words: 2" {
 		t.Errorf("%s", got)
 	}
-	if err := (Checker{}).CheckText(io.Discard, strings.NewReader(strings.Repeat("a", longestText+1)), "a.txt", "de"); err == nil || err.Error() != "a.txt: longer than 16 MB" {
+	if err := (Checker{}).CheckText(io.Discard, strings.NewReader(strings.Repeat("a", longestText+1)), "a.txt",
+		"de"); err == nil || err.Error() != "a.txt: longer than 16 MB" {
 		t.Errorf("%v", err)
 	}
 }

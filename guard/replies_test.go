@@ -33,7 +33,8 @@ func readReplies(t *testing.T) (all []reply) {
 		}
 		for i, f := range txtar.Parse(data).Files {
 			tag, kind, _ := strings.Cut(f.Name, " ")
-			r := reply{name: fmt.Sprintf("%s %d %s", filepath.Base(name), i+1, f.Name), tag: tag, confused: strings.HasPrefix(kind, "confused "), seen: !strings.HasPrefix(filepath.Base(name), "unseen")}
+			r := reply{name: fmt.Sprintf("%s %d %s", filepath.Base(name), i+1, f.Name), tag: tag,
+				confused: strings.HasPrefix(kind, "confused "), seen: !strings.HasPrefix(filepath.Base(name), "unseen")}
 			var text strings.Builder
 			for rest := strings.TrimRight(string(f.Data), "\n"); rest != ""; {
 				before, marked, found := strings.Cut(rest, "⟦")
@@ -67,7 +68,8 @@ func (s Span) found(part Span) bool {
 	return both > 0 && 2*both >= either
 }
 
-// TestReplies counts the clean replies that are flagged, the confused ones that are missed, and the parts that are found.
+// TestReplies counts the clean replies that are flagged, the confused ones that are missed, and the parts that are
+// found.
 // Its limits are what the rules do today. With -v it lists the errors on those that rules were chosen on.
 func TestReplies(t *testing.T) {
 	for _, part := range []struct {

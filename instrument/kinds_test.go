@@ -33,15 +33,18 @@ func all(t *testing.T) []made { return []made{ofLeakage(t), ofConfusion(t), ofCo
 var condition = map[string]string{crosstalk.ModelColumn: "m"}
 
 func said(text string) crosstalk.Answer {
-	return crosstalk.Answer{Status: crosstalk.Text, Text: text, Key: crosstalk.KeyOf(crosstalk.Identity{}, crosstalk.Request{Prompt: text})}
+	return crosstalk.Answer{Status: crosstalk.Text, Text: text,
+		Key: crosstalk.KeyOf(crosstalk.Identity{}, crosstalk.Request{Prompt: text})}
 }
 
-var unanswered = []crosstalk.Answer{{Status: crosstalk.Empty, Key: crosstalk.Key{1}}, {Status: crosstalk.Refused, Key: crosstalk.Key{2}},
+var unanswered = []crosstalk.Answer{{Status: crosstalk.Empty, Key: crosstalk.Key{1}},
+	{Status: crosstalk.Refused, Key: crosstalk.Key{2}},
 	{Status: crosstalk.Failed, Key: crosstalk.Key{3}}}
 
 func ofLeakage(t *testing.T) made {
 	length := similarity.Func("length", func(_, b string) (float64, bool) { return float64(len(b)), b != "unknown" })
-	in := &leakage.Instrument{Protocol: leakage.Protocols[0], Similarities: []similarity.Similarity{length}, Condition: condition}
+	in := &leakage.Instrument{Protocol: leakage.Protocols[0], Similarities: []similarity.Similarity{length},
+		Condition: condition}
 	in.Protocol.Windows, in.Protocol.Counts = leakage.Sentences, true
 	item := crosstalk.Item{ID: "i", Pair: &crosstalk.Pair{Concept: "koalas", Test: "He likes koalas. He eats", Control: "He eats"},
 		Labels: map[string]string{leakage.LanguageColumn: "en", leakage.DatasetColumn: "d"}}
@@ -60,12 +63,14 @@ func ofLeakage(t *testing.T) made {
 		t.Fatal(err)
 	}
 	observations = append(observations, copied...)
-	return made{leakage.Kind, []string{leakage.LanguageColumn, leakage.DatasetColumn}, observations, sumUp(t, leakage.Kind, in.Rules(), observations, nil)}
+	return made{leakage.Kind, []string{leakage.LanguageColumn, leakage.DatasetColumn}, observations,
+		sumUp(t, leakage.Kind, in.Rules(), observations, nil)}
 }
 
 // sumUp returns the estimates over observations. An estimator reads no details but
 // the texts that its Kind asks for.
-func sumUp(t *testing.T, kind crosstalk.Kind, r crosstalk.Rules, observations []crosstalk.Observation, by []string) []crosstalk.Estimate {
+func sumUp(t *testing.T, kind crosstalk.Kind, r crosstalk.Rules, observations []crosstalk.Observation,
+	by []string) []crosstalk.Estimate {
 	t.Helper()
 	e, values := r.Estimator(by), r.Estimator(by)
 	for _, o := range observations {
@@ -109,7 +114,8 @@ func ofConfusion(t *testing.T) made {
 		for i, text := range texts {
 			a := said(text)
 			if i != 3 { // of that one the probabilities are not known
-				a.Logprobs = []crosstalk.TokenLogprob{{Token: text, Logprob: math.Log(0.5), Top: []crosstalk.CandidateLogprob{{Token: text, Logprob: math.Log(0.5)}}}}
+				a.Logprobs = []crosstalk.TokenLogprob{{Token: text, Logprob: math.Log(0.5),
+					Top: []crosstalk.CandidateLogprob{{Token: text, Logprob: math.Log(0.5)}}}}
 			}
 			answers = append(answers, a)
 		}
@@ -171,7 +177,9 @@ func ofConsistency(t *testing.T) made {
 	} {
 		rewritten := consistency.Rewritten{Texts: c.texts, Flags: consistency.FlagTexts("en>de", item.Input.Texts["en"], c.texts, nil)}
 		item.ID += "i"
-		list, err := in.Score(t.Context(), nil, item, consistency.Answers{source: c.source, both: c.other, inputs: c.source[:1]}, map[consistency.Sense]consistency.Rewritten{"en>de": rewritten})
+		list, err := in.Score(t.Context(), nil, item,
+			consistency.Answers{source: c.source, both: c.other, inputs: c.source[:1]},
+			map[consistency.Sense]consistency.Rewritten{"en>de": rewritten})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -72,36 +72,37 @@ func TestNobodyElseKnowsKeys(t *testing.T) {
 	}
 	files := 0
 	for _, reader := range readers {
-		err := filepath.WalkDir(filepath.Join("..", filepath.FromSlash(reader)), func(path string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			files++
-			positions := token.NewFileSet()
-			file, err := parser.ParseFile(positions, path, nil, 0)
-			if err != nil {
-				return err
-			}
-			name := strings.TrimPrefix(filepath.ToSlash(path), "../")
-			options := map[ast.Node]bool{} // names of options
-			ast.Inspect(file, func(n ast.Node) bool {
-				if call, ok := n.(*ast.CallExpr); ok && len(call.Args) > 0 {
-					if f, ok := call.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "BadOption" {
-						options[call.Args[0]] = true
+		err := filepath.WalkDir(filepath.Join("..", filepath.FromSlash(reader)),
+			func(path string, e fs.DirEntry, err error) error {
+				if err != nil || e.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+					return err
+				}
+				files++
+				positions := token.NewFileSet()
+				file, err := parser.ParseFile(positions, path, nil, 0)
+				if err != nil {
+					return err
+				}
+				name := strings.TrimPrefix(filepath.ToSlash(path), "../")
+				options := map[ast.Node]bool{} // names of options
+				ast.Inspect(file, func(n ast.Node) bool {
+					if call, ok := n.(*ast.CallExpr); ok && len(call.Args) > 0 {
+						if f, ok := call.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "BadOption" {
+							options[call.Args[0]] = true
+						}
 					}
-				}
-				literal, ok := n.(*ast.BasicLit)
-				if !ok || literal.Kind != token.STRING || options[literal] {
+					literal, ok := n.(*ast.BasicLit)
+					if !ok || literal.Kind != token.STRING || options[literal] {
+						return true
+					}
+					text, err := strconv.Unquote(literal.Value)
+					if err == nil && keys[text] && !slices.Contains(otherwise[name], text) {
+						t.Errorf("%s:%d: %q is an instrument's: read it from a Kind or an observation", name, positions.Position(literal.Pos()).Line, text)
+					}
 					return true
-				}
-				text, err := strconv.Unquote(literal.Value)
-				if err == nil && keys[text] && !slices.Contains(otherwise[name], text) {
-					t.Errorf("%s:%d: %q is an instrument's: read it from a Kind or an observation", name, positions.Position(literal.Pos()).Line, text)
-				}
-				return true
+				})
+				return nil
 			})
-			return nil
-		})
 		if err != nil {
 			t.Fatal(err)
 		}

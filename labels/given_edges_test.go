@@ -40,7 +40,8 @@ func TestImportRefusesMore(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), c.name)
 		write(t, file, c.text)
-		if got, err := s.importSheet(d, file, c.annotator, nil, time.Now()); err == nil || !strings.Contains(err.Error(), c.want) || len(got.Labels) > 0 {
+		if got, err := s.importSheet(d, file, c.annotator, nil, time.Now()); err == nil ||
+			!strings.Contains(err.Error(), c.want) || len(got.Labels) > 0 {
 			t.Errorf("%q: %v; expected %q", c.text, err, c.want)
 		}
 	}
@@ -50,11 +51,13 @@ func TestImportRefusesMore(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	got, err := s.importSheet(d, file, " ann ", nil, time.Now())
-	if err != nil || len(got.Labels) != 1 || got.Labels[0].Seconds != 1.5 || got.Labels[0].Annotator != "ann" || got.Restored != 0 {
+	if err != nil || len(got.Labels) != 1 || got.Labels[0].Seconds != 1.5 || got.Labels[0].Annotator != "ann" ||
+		got.Restored != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, missing := range []string{"no.csv", "no.json"} {
-		if _, err := s.importSheet(d, filepath.Join(dir, missing), "ann", nil, time.Now()); !os.IsNotExist(err) && !strings.Contains(fmt.Sprint(err), missing) {
+		if _, err := s.importSheet(d, filepath.Join(dir, missing), "ann", nil, time.Now()); !os.IsNotExist(err) &&
+			!strings.Contains(fmt.Sprint(err), missing) {
 			t.Errorf("%s: %v", missing, err)
 		}
 	}
@@ -188,7 +191,8 @@ func TestReadDesignRefuses(t *testing.T) {
 		for _, read := range []func() (Design, error){
 			func() (Design, error) { return ReadDesign(dir) }, func() (Design, error) { return Plan(dir, Sample{N: 3}) },
 		} {
-			if d, err := read(); want == "" && (err != nil || d.Secret != secret) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			if d, err := read(); want == "" && (err != nil || d.Secret != secret) || want != "" &&
+				(err == nil || !strings.Contains(err.Error(), want)) {
 				t.Errorf("%s: %v, want %q", text, err, want)
 			}
 		}
@@ -201,7 +205,8 @@ func TestReadDesignRefuses(t *testing.T) {
 // Samples that differ in anything are each noted, once.
 func TestPlanOfSamples(t *testing.T) {
 	dir := t.TempDir()
-	samples := []Sample{{N: 3, Seed: 1}, {N: 4, Seed: 1}, {N: 3, Seed: 2}, {N: 3, Seed: 1, By: []string{"finding"}}, {N: 3, Seed: 1, By: []string{"model"}}, {N: 3, Seed: 1, Only: []string{"disputed"}}}
+	samples := []Sample{{N: 3, Seed: 1}, {N: 4, Seed: 1}, {N: 3, Seed: 2}, {N: 3, Seed: 1, By: []string{"finding"}},
+		{N: 3, Seed: 1, By: []string{"model"}}, {N: 3, Seed: 1, Only: []string{"disputed"}}}
 	var last Design
 	for range 2 {
 		for _, s := range samples {
@@ -276,7 +281,8 @@ func TestTornFiles(t *testing.T) {
 
 // Comments are reasons; "none" reads an answer as of no class.
 func TestOverridesTell(t *testing.T) {
-	o := crosstalk.Observation{Measure: "accuracy", Item: "1", Value: 1, Condition: map[string]string{"model": "m"}, Labels: map[string]string{"task": "sentiment"}}
+	o := crosstalk.Observation{Measure: "accuracy", Item: "1", Value: 1, Condition: map[string]string{"model": "m"},
+		Labels: map[string]string{"task": "sentiment"}}
 	for _, x := range [][2]string{{"rule", "r"}, {"instruction", "choose"}, {"answer", "good"}, {"class", "positive"}, {"gold", "negative"}} {
 		o.AddText(crosstalk.Fact, x[0], x[1])
 	}
@@ -294,7 +300,8 @@ func TestOverridesTell(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// Who cannot tell does not count as one who disagrees.
-	a, err := s.compare(Design{}, []Label{s.says(u, "ann", "negative"), s.says(u, "bob", cannotTell), s.says(u, "cy", "positive"), s.says(u, "dan", "negative")}, Options{Worst: 1})
+	a, err := s.compare(Design{}, []Label{s.says(u, "ann", "negative"), s.says(u, "bob", cannotTell),
+		s.says(u, "cy", "positive"), s.says(u, "dan", "negative")}, Options{Worst: 1})
 	if err != nil || len(a.Disagreements) != 1 || math.Abs(float64(a.Disagreements[0].Gap)-2.0/3) > 1e-12 {
 		t.Errorf("%+v, %v", a.Disagreements, err)
 	}
@@ -392,7 +399,8 @@ func TestMergeKeepsOrder(t *testing.T) {
 // A reading shows what was asked, as the journal has it.
 func TestReadingsShowPrompts(t *testing.T) {
 	answer := func(item, reading string, key crosstalk.Key) crosstalk.Observation {
-		o := crosstalk.Observation{Measure: "accuracy", Item: item, Value: 1, Condition: map[string]string{"model": "m", "reading": reading}, Labels: map[string]string{"task": "sentiment"}}
+		o := crosstalk.Observation{Measure: "accuracy", Item: item, Value: 1,
+			Condition: map[string]string{"model": "m", "reading": reading}, Labels: map[string]string{"task": "sentiment"}}
 		if key != (crosstalk.Key{}) {
 			o.Answers = []crosstalk.Key{key}
 		}
@@ -404,7 +412,8 @@ func TestReadingsShowPrompts(t *testing.T) {
 	id := crosstalk.Identity{Provider: "openai", Endpoint: "http://localhost", Name: "m"}
 	requests := []crosstalk.Request{
 		{Messages: []crosstalk.Message{{Role: "system", Content: "be short"}, {Role: "user", Content: " How was it?\n"}}}, {Prompt: " Was it good?\n"}}
-	observations := []crosstalk.Observation{answer("chat", "as read", crosstalk.KeyOf(id, requests[0])), answer("prompt", "as read", crosstalk.KeyOf(id, requests[1])),
+	observations := []crosstalk.Observation{answer("chat", "as read", crosstalk.KeyOf(id, requests[0])),
+		answer("prompt", "as read", crosstalk.KeyOf(id, requests[1])),
 		answer("lost", "as read", crosstalk.Key{1}), answer("recorded", "as read", crosstalk.Key{})}
 	dir := madeRun(t, `"consistency"},"scoring":[{"rules":{}}]`, observations)
 	given := func() (list []string) {
@@ -424,7 +433,8 @@ func TestReadingsShowPrompts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range requests {
-		if err := j.Put(journal.Record{Identity: id, Request: r, Answer: crosstalk.Answer{Key: crosstalk.KeyOf(id, r), Status: crosstalk.Text, Text: "good"}}); err != nil {
+		if err := j.Put(journal.Record{Identity: id, Request: r,
+			Answer: crosstalk.Answer{Key: crosstalk.KeyOf(id, r), Status: crosstalk.Text, Text: "good"}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -457,7 +467,8 @@ func TestMarkedWords(t *testing.T) {
 	}
 	marked := s.says(s.Units[0], "bob", "right")
 	marked.Words = words[:1]
-	got := s.passes([]Label{s.says(s.Units[0], "ann", "right"), marked, s.says(s.Units[0], "cy", cannotTell), s.says(s.Units[0], "dan", "wrong"), s.says(s.Units[0], "eve", "right")})
+	got := s.passes([]Label{s.says(s.Units[0], "ann", "right"), marked, s.says(s.Units[0], "cy", cannotTell),
+		s.says(s.Units[0], "dan", "wrong"), s.says(s.Units[0], "eve", "right")})
 	if got[0] != [2]float64{0.75, 0.5} || !math.IsNaN(got[1][0]) || !math.IsNaN(got[1][1]) {
 		t.Errorf("%v", got)
 	}

@@ -47,7 +47,8 @@ func TestAgreementOf(t *testing.T) {
 			rate = f
 		}
 	}
-	if rate.N != 60 || a.Figures[0].Measure != Rate || len(a.Curves) == 0 || len(a.Disagreements) != 2 || a.Disagreements[0].Link == "" {
+	if rate.N != 60 || a.Figures[0].Measure != Rate || len(a.Curves) == 0 || len(a.Disagreements) != 2 ||
+		a.Disagreements[0].Link == "" {
 		t.Errorf("%+v", a)
 	}
 	if _, err := AgreementOf(dir, "lines", Options{}); err == nil || !strings.Contains(err.Error(), "choose one of: leakage") {
@@ -185,14 +186,17 @@ func TestOverridesRefuse(t *testing.T) {
 func TestQuestions(t *testing.T) {
 	for _, q := range questions() {
 		kind := instrument.Named(q.Instrument)
-		if !slices.ContainsFunc(kind.Measures, func(m crosstalk.Measure) bool { return m.Key == q.Measure }) || q.Undecided == "" || len(q.Guide) == 0 {
+		if !slices.ContainsFunc(kind.Measures, func(m crosstalk.Measure) bool { return m.Key == q.Measure }) ||
+			q.Undecided == "" || len(q.Guide) == 0 {
 			t.Errorf("%+v", q)
 		}
-		if q.Fault != "" && !slices.ContainsFunc(q.Choices, func(c choice) bool { return c.Label == q.Fault && c.Value == q.FaultValue }) {
+		if q.Fault != "" && !slices.ContainsFunc(q.Choices,
+			func(c choice) bool { return c.Label == q.Fault && c.Value == q.FaultValue }) {
 			t.Errorf("%s: the fault %s is no choice with the value %v", q.Name, q.Fault, q.FaultValue)
 		}
 	}
-	if q, err := questionFor(Lines); err != nil || !math.IsNaN(q.value(cannotTell)) || q.value("right") != 1 || q.Unit != unitLine || !q.Words {
+	if q, err := questionFor(Lines); err != nil || !math.IsNaN(q.value(cannotTell)) || q.value("right") != 1 ||
+		q.Unit != unitLine || !q.Words {
 		t.Errorf("%+v, %v", q, err)
 	}
 	if q, err := questionFor(SameMeaning); err != nil || strings.Join(q.labels(), ", ") != "yes, no, cannot tell" || q.Sides != [2]string{"source", "answer"} {

@@ -75,7 +75,8 @@ func newRun(t *testing.T, pairs []pair, swapped bool) string {
 			test, control = control, test
 			p.difference = -p.difference
 		}
-		o := crosstalk.Observation{Measure: "leak_rate", Item: p.item, Cluster: p.cluster, Value: crosstalk.Value(value), Finding: finding,
+		o := crosstalk.Observation{Measure: "leak_rate", Item: p.item, Cluster: p.cluster, Value: crosstalk.Value(value),
+			Finding:   finding,
 			Condition: map[string]string{"model": "secret-model", "similarity": "gloss@1"},
 			Labels:    map[string]string{"category": p.cluster[:2], "language": "en"},
 			Numbers:   map[string]float64{"test": p.difference, "control": 0}}
@@ -373,7 +374,8 @@ func TestStratified(t *testing.T) {
 		{corrected, "leak_rate|x|corrected:60-labels|v1", want},
 	} {
 		e := estimates[i]
-		if e.By[figureColumn] != w.figure || e.Signature != w.signature || math.Abs(float64(e.Value)-w.value) > 1e-12 || e.Interval == nil {
+		if e.By[figureColumn] != w.figure || e.Signature != w.signature || math.Abs(float64(e.Value)-w.value) > 1e-12 ||
+			e.Interval == nil {
 			t.Errorf("%s: %v, %s; expected %v, %s with an interval", e.By[figureColumn], e.Value, e.Signature, w.value, w.signature)
 		}
 	}
@@ -439,7 +441,8 @@ func TestImportRefuses(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), c.name)
 		write(t, file, c.text)
-		if got, err := s.importSheet(d, file, "ann", old, time.Now()); err == nil || !strings.Contains(err.Error(), c.want) || len(got.Labels) > 0 {
+		if got, err := s.importSheet(d, file, "ann", old, time.Now()); err == nil || !strings.Contains(err.Error(), c.want) ||
+			len(got.Labels) > 0 {
 			t.Errorf("%q: %v; expected %q", c.text, err, c.want)
 		}
 	}
@@ -465,7 +468,8 @@ func TestImportTasks(t *testing.T) {
 	if strings.HasPrefix(rows[1][3], "east") {
 		want = Test
 	}
-	if l := got.Labels[0]; l.Label != want || l.Seconds != 4.5 || l.Comment != "both are odd" || l.When.Year() != 2026 || l.When.Month() != 3 {
+	if l := got.Labels[0]; l.Label != want || l.Seconds != 4.5 || l.Comment != "both are odd" || l.When.Year() != 2026 ||
+		l.When.Month() != 3 {
 		t.Errorf("%+v; expected label %s, 4.5 seconds, a comment and March 2026", l, want)
 	}
 }
@@ -518,7 +522,8 @@ func TestAppendAtOnce(t *testing.T) {
 	for a := range 8 {
 		wait.Go(func() {
 			for i := range 20 {
-				if err := Append(dir, Label{Question: "leakage", Item: strconv.Itoa(i), Annotator: strconv.Itoa(a), Label: Test}); err != nil {
+				if err := Append(dir, Label{Question: "leakage", Item: strconv.Itoa(i), Annotator: strconv.Itoa(a),
+					Label: Test}); err != nil {
 					t.Error(err)
 				}
 			}

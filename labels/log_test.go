@@ -93,7 +93,8 @@ func TestBlindLabel(t *testing.T) {
 		if u, known := b.Unit(a.ID); !known || u.Key() != l.Key() {
 			t.Errorf("%s is of %v", a.ID, u)
 		}
-		for _, wrong := range []Answer{{ID: a.ID, Shown: "left"}, {ID: a.ID, Shown: Test}, {ID: "x" + a.ID, Shown: "a"}, {ID: a.ID, Shown: "a", Words: [][2]int{{0, 4}}}, {ID: a.ID}} {
+		for _, wrong := range []Answer{{ID: a.ID, Shown: "left"}, {ID: a.ID, Shown: Test}, {ID: "x" + a.ID, Shown: "a"},
+			{ID: a.ID, Shown: "a", Words: [][2]int{{0, 4}}}, {ID: a.ID}} {
 			if l, err := b.Label(wrong); err == nil {
 				t.Errorf("%+v is %+v", wrong, l)
 			}

@@ -12,7 +12,8 @@ func TestSaid(t *testing.T) {
 	var given []Label
 	for i, annotators := range [][]string{{"ann", "bob"}, {"ann"}} {
 		for _, a := range annotators {
-			given = append(given, Label{Question: "leakage", Item: s.Units[i].Item, Condition: s.Units[i].Condition, Annotator: a, Label: Test})
+			given = append(given, Label{Question: "leakage", Item: s.Units[i].Item, Condition: s.Units[i].Condition,
+				Annotator: a, Label: Test})
 		}
 	}
 	weights := map[string]float64{}

@@ -46,7 +46,8 @@ func openAs(t *testing.T, dir, question string) *Sheet {
 
 // says is the label of an annotator on a unit.
 func (s *Sheet) says(u Unit, annotator, label string) Label {
-	return Label{Question: s.Question.Name, Item: u.Item, Sample: u.Sample, Variant: u.Variant, Line: u.Line, Condition: u.Condition, Annotator: annotator, Label: label}
+	return Label{Question: s.Question.Name, Item: u.Item, Sample: u.Sample, Variant: u.Variant, Line: u.Line,
+		Condition: u.Condition, Annotator: annotator, Label: label}
 }
 
 // leaks is a leakage run of two similarities, two models and two categories: the
@@ -63,7 +64,8 @@ func leaks(t *testing.T, n int) string {
 				} else if difference < 0 {
 					value, finding = 0, "not leaked"
 				}
-				o := crosstalk.Observation{Measure: "leak_rate", Item: fmt.Sprint("i", i), Cluster: fmt.Sprint("c", i/2), Value: crosstalk.Value(value), Finding: finding,
+				o := crosstalk.Observation{Measure: "leak_rate", Item: fmt.Sprint("i", i), Cluster: fmt.Sprint("c", i/2),
+					Value: crosstalk.Value(value), Finding: finding,
 					Condition: map[string]string{"model": model, "similarity": similarity},
 					Labels:    map[string]string{"category": []string{"animals", "food"}[i%2], "language": "en"}, Numbers: map[string]float64{"test": difference, "control": 0}}
 				o.AddText(crosstalk.Topic, "concept", fmt.Sprint("word ", i))
@@ -92,8 +94,10 @@ func TestUnits(t *testing.T) {
 			t.Fatalf("%+v", u)
 		}
 		least := min(math.Abs(u.Judged[0].Difference), math.Abs(u.Judged[1].Difference))
-		if u.Doubt != least || u.column(doubtfulColumn) != word(least <= 0.03) || u.column(findingColumn) != u.Judged[0].Finding ||
-			u.column(disputedColumn) != word(u.Judged[0].Finding != u.Judged[1].Finding) || u.column("model") != u.Condition["model"] || u.column("category") != u.Columns["category"] {
+		if u.Doubt != least || u.column(doubtfulColumn) != word(least <= 0.03) ||
+			u.column(findingColumn) != u.Judged[0].Finding ||
+			u.column(disputedColumn) != word(u.Judged[0].Finding != u.Judged[1].Finding) ||
+			u.column("model") != u.Condition["model"] || u.column("category") != u.Columns["category"] {
 			t.Errorf("%+v", u)
 		}
 		if u.column(doubtfulColumn) == "yes" {
@@ -122,7 +126,9 @@ func TestUnits(t *testing.T) {
 	if err := open(t, lone).check("by", []string{disputedColumn}); err == nil || err.Error() != "by disputed: needs a run with several similarities" {
 		t.Error(err)
 	}
-	old := madeRun(t, `"confusion"},"scoring":[{"rules":{}}]`, []crosstalk.Observation{{Measure: "lpr", Item: "a", Value: 1, Condition: map[string]string{"model": "m"}, Labels: map[string]string{"language": "de"}}})
+	old := madeRun(t, `"confusion"},"scoring":[{"rules":{}}]`,
+		[]crosstalk.Observation{{Measure: "lpr", Item: "a", Value: 1, Condition: map[string]string{"model": "m"},
+			Labels: map[string]string{"language": "de"}}})
 	if err := openAs(t, old, answerLanguage).check("by", []string{doubtfulColumn}); err == nil || err.Error() != "by doubtful: this run does not say how sure the instrument was; score it again" {
 		t.Error(err)
 	}
@@ -199,7 +205,8 @@ func TestWholeAgreement(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "== corrected %s ==\n", name)
 		for _, e := range figures {
-			fmt.Fprintf(&b, "%v %.4f %s n %d of %d, clusters %d, %v %s %s\n", e.By, e.Value, bounds(e.Interval), e.N, e.Observations, e.Clusters, e.Counts, e.Better, e.Signature)
+			fmt.Fprintf(&b, "%v %.4f %s n %d of %d, clusters %d, %v %s %s\n", e.By, e.Value, bounds(e.Interval), e.N,
+				e.Observations, e.Clusters, e.Counts, e.Better, e.Signature)
 		}
 	}
 	whole, all := drawn(Sample{Seed: 1})
@@ -263,8 +270,10 @@ func TestCorrectByCondition(t *testing.T) {
 // Lines know how doubtful they are: those at fault by their probability, the nearest
 // of a right answer by its margin.
 func TestDoubtOfLines(t *testing.T) {
-	o := crosstalk.Observation{Measure: "lpr", Item: "a", Value: 0, Condition: map[string]string{"model": "m"}, Labels: map[string]string{"language": "de", "task": "x"},
-		Numbers: map[string]float64{"margin": 0.05, "margin_line": 2}, Spans: []crosstalk.Span{{Line: 3, Language: "en", Probability: 0.75}, {Line: 4, Probability: 0.5}}}
+	o := crosstalk.Observation{Measure: "lpr", Item: "a", Value: 0, Condition: map[string]string{"model": "m"},
+		Labels:  map[string]string{"language": "de", "task": "x"},
+		Numbers: map[string]float64{"margin": 0.05, "margin_line": 2},
+		Spans:   []crosstalk.Span{{Line: 3, Language: "en", Probability: 0.75}, {Line: 4, Probability: 0.5}}}
 	o.AddText(crosstalk.Side, "answer", "eins zwei drei vier fünf\nsechs sieben acht neun zehn\none two three four five\nx y z u v w\nkurz")
 	dir := madeRun(t, `"confusion"},"scoring":[{"rules":{"MinWords":5,"Threshold":0.3}}]`, []crosstalk.Observation{o})
 	var got []string
@@ -283,7 +292,8 @@ func TestDoubtOfLines(t *testing.T) {
 // pairs that differ, as they were reviewed or read.
 func TestReadingsAndCodes(t *testing.T) {
 	answer := func(item, task, text, class, gold, confidence, reading string) crosstalk.Observation {
-		o := crosstalk.Observation{Measure: "accuracy", Item: item, Value: 1, Condition: map[string]string{"model": "m", "reading": reading}, Labels: map[string]string{"task": task}}
+		o := crosstalk.Observation{Measure: "accuracy", Item: item, Value: 1,
+			Condition: map[string]string{"model": "m", "reading": reading}, Labels: map[string]string{"task": task}}
 		for _, x := range [][2]string{{"rule", "r"}, {"instruction", "choose"}, {"answer", text}, {"class", class}, {"gold", gold}, {"confidence", confidence}} {
 			o.AddText(crosstalk.Fact, x[0], x[1])
 		}
@@ -292,7 +302,8 @@ func TestReadingsAndCodes(t *testing.T) {
 	unread := answer("u", "sentiment", "x", "a", "a", "high", "as read")
 	unread.Texts = slices.DeleteFunc(unread.Texts, func(x crosstalk.NamedText) bool { return x.Name == "rule" })
 	pair := func(item, finding, reading, source, input string) crosstalk.Observation {
-		o := crosstalk.Observation{Measure: "consistency", Item: item, Value: 0, Finding: finding, Condition: map[string]string{"model": "m", "reading": reading}, Labels: map[string]string{"task": "t"}}
+		o := crosstalk.Observation{Measure: "consistency", Item: item, Value: 0, Finding: finding,
+			Condition: map[string]string{"model": "m", "reading": reading}, Labels: map[string]string{"task": "t"}}
 		if source != "" {
 			o.AddText(crosstalk.Given, "source_input", source)
 		}

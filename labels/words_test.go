@@ -20,8 +20,9 @@ func confusionRun(t *testing.T, lines, words []int) string {
 	dir := t.TempDir()
 	var text strings.Builder
 	for i := range lines {
-		o := crosstalk.Observation{Measure: "lpr", Item: fmt.Sprint(i), Value: crosstalk.Value(lines[i]), Condition: map[string]string{"model": "m"},
-			Labels: map[string]string{"language": "ar", "task": "monolingual"}}
+		o := crosstalk.Observation{Measure: "lpr", Item: fmt.Sprint(i), Value: crosstalk.Value(lines[i]),
+			Condition: map[string]string{"model": "m"},
+			Labels:    map[string]string{"language": "ar", "task": "monolingual"}}
 		o.AddText(crosstalk.Side, "answer", "a b c d e\nf g h i j")
 		w := o
 		w.Measure, w.Texts, w.Value = "wpr", nil, crosstalk.Value(words[i])
@@ -139,7 +140,8 @@ func TestLines(t *testing.T) {
 			given = append(given, l)
 		}
 	}
-	a, err := s.compare(Design{}, given, Options{By: []string{"language", lengthColumn}, Worst: 9, Draws: 100, Link: func(item string) string { return "/" + item }})
+	a, err := s.compare(Design{}, given, Options{By: []string{"language", lengthColumn}, Worst: 9, Draws: 100,
+		Link: func(item string) string { return "/" + item }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,8 @@ func TestAdaptDetails(t *testing.T) {
 	}
 	before := full()
 	before.Decoding.Reasoning = "off"
-	if p, _ = Adapt("gemini:gemini-2.5-pro", before, nil); p.Decoding.Reasoning != "" || p.Decoding.ReasoningTokens != 4000 || p.Decoding.Limit() != 4100 {
+	if p, _ = Adapt("gemini:gemini-2.5-pro", before, nil); p.Decoding.Reasoning != "" ||
+		p.Decoding.ReasoningTokens != 4000 || p.Decoding.Limit() != 4100 {
 		t.Errorf("%+v", p.Decoding)
 	}
 	if before.Decoding.Reasoning != "off" || *before.Decoding.Temperature != 0 {
@@ -126,13 +127,16 @@ func TestAdaptDetails(t *testing.T) {
 	}
 	api := full()
 	api.API = crosstalk.Responses
-	if p, changes := Adapt("openai:gpt-4o", api, nil); p.Decoding.Seed != nil || len(changes) != 2 || !changes[0].Keeps || changes[1].Keeps {
+	if p, changes := Adapt("openai:gpt-4o", api, nil); p.Decoding.Seed != nil || len(changes) != 2 || !changes[0].Keeps ||
+		changes[1].Keeps {
 		t.Errorf("responses: %s", said(changes))
 	}
 	// The user's entries come last.
 	yes := true
-	families := []Family{{Name: "mine", Models: []string{"gpt-5-mini*"}, Takes: Takes{Temperature: "0.5-1", Logprobs: &yes}, Reasoning: Reasoning{Default: "off"}}}
-	if p, changes := Adapt("openai:gpt-5-mini", full(), families); *p.Decoding.Temperature != 0.5 || p.Logprobs != 5 || p.Decoding.ReasoningTokens != 0 {
+	families := []Family{{Name: "mine", Models: []string{"gpt-5-mini*"},
+		Takes: Takes{Temperature: "0.5-1", Logprobs: &yes}, Reasoning: Reasoning{Default: "off"}}}
+	if p, changes := Adapt("openai:gpt-5-mini", full(), families); *p.Decoding.Temperature != 0.5 || p.Logprobs != 5 ||
+		p.Decoding.ReasoningTokens != 0 {
 		t.Errorf("%+v: %s", p, said(changes))
 	}
 }
@@ -173,7 +177,8 @@ func TestWithRoom(t *testing.T) {
 	if _, _, ok := WithRoom("compatible:m", p, nil); ok {
 		t.Error("room is given twice")
 	}
-	for _, a := range []crosstalk.Answer{{Reasoning: "hm"}, {Usage: crosstalk.Usage{Reasoning: 1}}, {Status: crosstalk.Empty, Reason: crosstalk.Thinking}} {
+	for _, a := range []crosstalk.Answer{{Reasoning: "hm"}, {Usage: crosstalk.Usage{Reasoning: 1}},
+		{Status: crosstalk.Empty, Reason: crosstalk.Thinking}} {
 		if !Thought(a) {
 			t.Errorf("%+v shows no thoughts", a)
 		}
@@ -295,7 +300,8 @@ func TestParseHeader(t *testing.T) {
 		"x=sk-secret\n":    "--header x: the value contains a line break",
 		"host=sk-secret":   "--header host: this header is set by the program",
 	} {
-		if _, _, err := ParseHeader([]string{text}, getenv); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sk-secret") {
+		if _, _, err := ParseHeader([]string{text}, getenv); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "sk-secret") {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}

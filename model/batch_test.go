@@ -31,11 +31,13 @@ func batchModel(t *testing.T, s *testserver.Server, name string) crosstalk.Batch
 }
 
 // batchAsks are n requests, of which those of fail are refused.
-func batchAsks(m crosstalk.Model, first, n int) (asks []crosstalk.BatchAsk, requests map[crosstalk.Key]crosstalk.Request) {
+func batchAsks(m crosstalk.Model, first, n int) (asks []crosstalk.BatchAsk,
+	requests map[crosstalk.Key]crosstalk.Request) {
 	requests = map[crosstalk.Key]crosstalk.Request{}
 	zero := 0.0
 	for i := range n {
-		r := crosstalk.PromptConfig{API: crosstalk.Chat, System: "Be <brief> & kind.", Decoding: crosstalk.Decoding{Temperature: &zero, MaxTokens: 20, Stop: []string{"\n"}}}.
+		r := crosstalk.PromptConfig{API: crosstalk.Chat, System: "Be <brief> & kind.",
+			Decoding: crosstalk.Decoding{Temperature: &zero, MaxTokens: 20, Stop: []string{"\n"}}}.
 			Request(fmt.Sprintf("Prompt %d", first+i), 0)
 		key := crosstalk.KeyOf(m.Identity(), r)
 		asks = append(asks, crosstalk.BatchAsk{Key: key, Request: r})
@@ -76,7 +78,8 @@ func TestBatchAnswers(t *testing.T) {
 					t.Error("an answer without its source")
 				}
 				r.Answer.Raw, want.Raw = nil, nil
-				if err != nil || r.Answer.Text != want.Text || r.Answer.Status != want.Status || r.Answer.Finish != want.Finish || r.Answer.Usage != want.Usage ||
+				if err != nil || r.Answer.Text != want.Text || r.Answer.Status != want.Status || r.Answer.Finish != want.Finish ||
+					r.Answer.Usage != want.Usage ||
 					r.Answer.Model != want.Model {
 					t.Errorf("%+v, %v; want %+v", r.Answer, err, want)
 				}
@@ -110,7 +113,8 @@ func TestFindBatch(t *testing.T) {
 			none := func(string) bool { return false }
 			for _, i := range []int{0, 3, 6} {
 				asks, _ := batchAsks(m, 10*i, 10)
-				if id, sure, err := m.Find(t.Context(), fmt.Sprint("tag", i), time.Now(), asks, none); id != all[i] || !sure || err != nil {
+				if id, sure, err := m.Find(t.Context(), fmt.Sprint("tag", i), time.Now(), asks, none); id != all[i] || !sure ||
+					err != nil {
 					t.Errorf("batch %d: %q, %v, %v", i, id, sure, err)
 				}
 			}
@@ -163,7 +167,8 @@ func TestFindAnthropicBatch(t *testing.T) {
 // Results that are of no request, or cannot be read, are told from the others.
 func TestDamagedResults(t *testing.T) {
 	for _, name := range []string{"openai:m", "anthropic:m"} {
-		s := testserver.New(testserver.Options{Batches: testserver.Batches{Results: testserver.DamagedResults, Faulty: 1, Expire: 0.2, Fail: 0.2}})
+		s := testserver.New(testserver.Options{Batches: testserver.Batches{Results: testserver.DamagedResults, Faulty: 1,
+			Expire: 0.2, Fail: 0.2}})
 		defer s.Close()
 		m := batchModel(t, s, name)
 		asks, requests := batchAsks(m, 0, 40)
@@ -207,7 +212,8 @@ func TestUnclearSubmission(t *testing.T) {
 			t.Errorf("%s, wrong key: %v", name, err)
 		}
 		s.Close()
-		if _, err := batchModel(t, &testserver.Server{URL: "http://127.0.0.1:1"}, name).Submit(t.Context(), "tag", asks); isUnclear(err) || err == nil {
+		if _, err := batchModel(t, &testserver.Server{URL: "http://127.0.0.1:1"}, name).Submit(t.Context(), "tag",
+			asks); isUnclear(err) || err == nil {
 			t.Errorf("%s, nobody there: %v", name, err)
 		}
 		s = testserver.New(testserver.Options{Batches: testserver.Batches{Late: time.Second}})
@@ -363,7 +369,8 @@ func TestUnreadableAnswers(t *testing.T) {
 
 // Results that cannot be read do not say that a batch is another's.
 func TestFindUnreadableBatch(t *testing.T) {
-	for _, fault := range []testserver.ResultFault{testserver.GoneResults, testserver.PageResults, testserver.RandomResults, testserver.RedirectResults} {
+	for _, fault := range []testserver.ResultFault{testserver.GoneResults, testserver.PageResults,
+		testserver.RandomResults, testserver.RedirectResults} {
 		s := testserver.New(testserver.Options{Batches: testserver.Batches{Results: fault}})
 		m := batchModel(t, s, "anthropic:m")
 		asks, _ := batchAsks(m, 0, 10)

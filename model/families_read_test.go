@@ -32,7 +32,8 @@ func TestReadFamilies(t *testing.T) {
 		switch {
 		case err != nil && (c.err == "" || err.Error() != file+c.err):
 			t.Errorf("%s: %v; want %s", name, err, c.err)
-		case err == nil && (c.err != "" || len(all) != 1 || all[0].Name != "ours" || !slices.Equal(all[0].Models, []string{"gpt-4o*"}) || all[0].Temperature != "default"):
+		case err == nil && (c.err != "" || len(all) != 1 || all[0].Name != "ours" ||
+			!slices.Equal(all[0].Models, []string{"gpt-4o*"}) || all[0].Temperature != "default"):
 			t.Errorf("%s: %+v; want the error %q", name, all, c.err)
 		}
 	}

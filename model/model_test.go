@@ -120,13 +120,17 @@ func TestPresets(t *testing.T) {
 		}
 		p.BaseURL = base
 		u, err := url.Parse(p.BaseURL)
-		if p.BaseURL != "" && (err != nil || p.Local != (u.Hostname() == "localhost") || !p.Local && u.Scheme != "https" || strings.HasSuffix(u.Path, "/")) {
+		if p.BaseURL != "" && (err != nil || p.Local != (u.Hostname() == "localhost") || !p.Local && u.Scheme != "https" ||
+			strings.HasSuffix(u.Path, "/")) {
 			t.Errorf("%+v", p)
 		}
-		if p.KeyVar == "" || p.Name != strings.ToLower(p.Name) || strings.Contains(p.Name, ":") || p.Local && p.BaseURL != "" && p.Start == "" {
+		if p.KeyVar == "" || p.Name != strings.ToLower(p.Name) || strings.Contains(p.Name, ":") || p.Local &&
+			p.BaseURL != "" && p.Start == "" {
 			t.Errorf("%+v", p)
 		}
-		if m, err := Open(p.Name+":m", Options{Getenv: func(string) string { return "key" }, BaseURL: p.BaseURL}); p.BaseURL != "" && (err != nil || m.Identity().Endpoint != p.BaseURL) {
+		if m, err := Open(p.Name+":m",
+			Options{Getenv: func(string) string { return "key" }, BaseURL: p.BaseURL}); p.BaseURL != "" &&
+			(err != nil || m.Identity().Endpoint != p.BaseURL) {
 			t.Errorf("%s: %v, %v", p.Name, m, err)
 		}
 	}
@@ -163,7 +167,8 @@ func TestPresetDialects(t *testing.T) {
 			t.Fatal(err)
 		}
 		seed := int64(4)
-		if _, err := m.Answer(t.Context(), crosstalk.Request{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 9, Seed: &seed}}); err != nil {
+		if _, err := m.Answer(t.Context(),
+			crosstalk.Request{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 9, Seed: &seed}}); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(string(body), c.param) || header.Get(c.header) != c.value {
@@ -171,11 +176,12 @@ func TestPresetDialects(t *testing.T) {
 		}
 	}
 	sent := ""
-	m, err := Open("openai:m", Options{Getenv: func(string) string { return "k" }, Client: &http.Client{Transport: roundTrip(func(r *http.Request) {
-		body = make([]byte, r.ContentLength)
-		r.Body.Read(body)
-		sent = string(body)
-	})}})
+	m, err := Open("openai:m",
+		Options{Getenv: func(string) string { return "k" }, Client: &http.Client{Transport: roundTrip(func(r *http.Request) {
+			body = make([]byte, r.ContentLength)
+			r.Body.Read(body)
+			sent = string(body)
+		})}})
 	if err != nil {
 		t.Fatal(err)
 	}

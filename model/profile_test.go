@@ -25,7 +25,8 @@ func opened2(t *testing.T, s *testserver.Server, name string, api crosstalk.API)
 }
 
 // askAsIs asks, and drops what is refused until there is an answer.
-func askAsIs(t *testing.T, m crosstalk.Model, name string, p crosstalk.PromptConfig) (a crosstalk.Answer, refused []string) {
+func askAsIs(t *testing.T, m crosstalk.Model, name string, p crosstalk.PromptConfig) (a crosstalk.Answer,
+	refused []string) {
 	t.Helper()
 	for range 9 {
 		a, err := m.Answer(t.Context(), p.Request("His favourite food is", 0))
@@ -99,7 +100,9 @@ var served = []struct {
 // answer is the visible one and within the limit, and thoughts are apart.
 func TestFamiliesServed(t *testing.T) {
 	long := strings.Repeat("one two three four five six seven eight nine ten ", 3)
-	s := testserver.New(testserver.Options{Answer: func(testserver.Request) testserver.Reply { return testserver.Reply{Text: long} }})
+	s := testserver.New(testserver.Options{Answer: func(testserver.Request) testserver.Reply {
+		return testserver.Reply{Text: long}
+	}})
 	defer s.Close()
 	for _, c := range served {
 		name := c.name + " " + c.reasoning
@@ -122,7 +125,8 @@ func TestFamiliesServed(t *testing.T) {
 			a, _ = askAsIs(t, m, c.name, p)
 		}
 		words := len(strings.Fields(a.Text))
-		if a.Status != crosstalk.Text || !strings.HasPrefix(long, a.Text) || words < 8 || words > 12 || a.Finish != crosstalk.FinishLength {
+		if a.Status != crosstalk.Text || !strings.HasPrefix(long, a.Text) || words < 8 || words > 12 ||
+			a.Finish != crosstalk.FinishLength {
 			t.Errorf("%s: %d words, %s, %s: %q", name, words, a.Status, a.Finish, a.Text)
 		}
 		// Anthropic bills thoughts among the output tokens and does not tell them apart.
@@ -189,7 +193,8 @@ func TestFilteredAndUsedUp(t *testing.T) {
 		"anthropic:claude-sonnet-5", "openrouter:openrouter-x"} {
 		p, _ := Adapt(name, full(), nil)
 		p.Logprobs = 0
-		if a, err := opened2(t, s, name, "").Answer(t.Context(), p.Request("hi", 0)); err != nil || a.Status != crosstalk.Refused || a.Finish != crosstalk.FinishFilter || a.Reason == "" {
+		if a, err := opened2(t, s, name, "").Answer(t.Context(), p.Request("hi", 0)); err != nil ||
+			a.Status != crosstalk.Refused || a.Finish != crosstalk.FinishFilter || a.Reason == "" {
 			t.Errorf("%s: %+v, %v", name, a, err)
 		}
 	}
@@ -201,7 +206,8 @@ func TestFilteredAndUsedUp(t *testing.T) {
 		if name == "compatible:lone-x" { // without its end a thought cannot be told from an answer
 			continue
 		}
-		if err != nil || a.Status != crosstalk.Empty || a.Reason != crosstalk.Thinking || a.Finish != crosstalk.FinishLength || a.Text != "" {
+		if err != nil || a.Status != crosstalk.Empty || a.Reason != crosstalk.Thinking ||
+			a.Finish != crosstalk.FinishLength || a.Text != "" {
 			t.Errorf("%s: %+v, %v", name, a, err)
 		}
 	}
@@ -209,16 +215,20 @@ func TestFilteredAndUsedUp(t *testing.T) {
 
 // Thoughts that a server leaves in the answer, and their log probabilities.
 func TestThoughtsInText(t *testing.T) {
-	s := testserver.New(testserver.Options{Answer: func(testserver.Request) testserver.Reply { return testserver.Reply{Text: "a pizza with cheese"} }})
+	s := testserver.New(testserver.Options{Answer: func(testserver.Request) testserver.Reply {
+		return testserver.Reply{Text: "a pizza with cheese"}
+	}})
 	defer s.Close()
 	for _, name := range []string{"compatible:think-x", "compatible:lone-x", "compatible:raw-gpt-oss"} {
-		p := crosstalk.PromptConfig{API: crosstalk.Chat, Logprobs: 2, Decoding: crosstalk.Decoding{MaxTokens: 3, ReasoningTokens: 1000}}
+		p := crosstalk.PromptConfig{API: crosstalk.Chat, Logprobs: 2,
+			Decoding: crosstalk.Decoding{MaxTokens: 3, ReasoningTokens: 1000}}
 		a, err := opened2(t, s, name, "").Answer(t.Context(), p.Request("hi", 0))
 		joined := ""
 		for _, l := range a.Logprobs {
 			joined += l.Token
 		}
-		if err != nil || a.Text != "a pizza with" || joined != a.Text || a.Finish != crosstalk.FinishLength || !strings.HasPrefix(a.Reasoning, "The user wants") {
+		if err != nil || a.Text != "a pizza with" || joined != a.Text || a.Finish != crosstalk.FinishLength ||
+			!strings.HasPrefix(a.Reasoning, "The user wants") {
 			t.Errorf("%s: %q %q %s, %v", name, a.Text, joined, a.Finish, err)
 		}
 	}
@@ -230,7 +240,8 @@ func TestRenamedOnce(t *testing.T) {
 	defer s.Close()
 	m := opened2(t, s, "compatible:m", "")
 	for i := range 3 {
-		req := crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 5, Stop: []string{"."}}}.Request(fmt.Sprint(i), 0)
+		req := crosstalk.PromptConfig{API: crosstalk.Chat,
+			Decoding: crosstalk.Decoding{MaxTokens: 5, Stop: []string{"."}}}.Request(fmt.Sprint(i), 0)
 		if a, err := m.Answer(t.Context(), req); err != nil || a.Status != crosstalk.Text {
 			t.Errorf("%+v, %v", a, err)
 		}
@@ -242,17 +253,20 @@ func TestRenamedOnce(t *testing.T) {
 	defer neither.Close()
 	var e *crosstalk.AskError
 	req := crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 5}}.Request("x", 0)
-	if _, err := opened2(t, neither, "compatible:m", "").Answer(t.Context(), req); !errors.As(err, &e) || e.Param != crosstalk.ParamMaxTokens {
+	if _, err := opened2(t, neither, "compatible:m", "").Answer(t.Context(), req); !errors.As(err, &e) ||
+		e.Param != crosstalk.ParamMaxTokens {
 		t.Errorf("a server that wants neither: %v", err)
 	}
 	if n := neither.Stats().Attempts; n != 2 {
 		t.Errorf("%d attempts, want 2", n)
 	}
-	stops := testserver.New(testserver.Options{Unsupported: map[string]string{"stop": ""}, Answer: func(testserver.Request) testserver.Reply { return testserver.Reply{Text: "one. two."} }})
+	stops := testserver.New(testserver.Options{Unsupported: map[string]string{"stop": ""},
+		Answer: func(testserver.Request) testserver.Reply { return testserver.Reply{Text: "one. two."} }})
 	defer stops.Close()
 	req.Decoding.Stop = []string{"."}
 	for range 2 {
-		if a, err := opened2(t, stops, "compatible:m", "").Answer(t.Context(), req); err != nil || a.Text != "one" || a.Finish != crosstalk.FinishStop {
+		if a, err := opened2(t, stops, "compatible:m", "").Answer(t.Context(), req); err != nil || a.Text != "one" ||
+			a.Finish != crosstalk.FinishStop {
 			t.Errorf("%+v, %v", a, err)
 		}
 	}
@@ -268,7 +282,8 @@ func TestResponsesAPI(t *testing.T) {
 		p, _ = Adapt(name, p, nil)
 		a, err := opened2(t, s, name, crosstalk.Responses).Answer(t.Context(), p.Request("hi", 0))
 		thinks := name == "openai:gpt-5-mini"
-		if err != nil || a.Status != crosstalk.Text || Thought(a) != thinks || (len(a.Logprobs) > 0) == thinks || a.Finish != crosstalk.FinishStop {
+		if err != nil || a.Status != crosstalk.Text || Thought(a) != thinks || (len(a.Logprobs) > 0) == thinks ||
+			a.Finish != crosstalk.FinishStop {
 			t.Errorf("%s: %+v, %v", name, a, err)
 		}
 	}
@@ -476,7 +491,8 @@ func TestCheck(t *testing.T) {
 		if tried := strings.Join(levels, ", "); tried != c.levels || strings.Join(got.Flags(), " ") != c.flags {
 			t.Errorf("%s: levels %s; flags %q", c.name, tried, got.Flags())
 		}
-		if err != nil || params != c.params || got.Asks != c.asks || got.Thinks != c.thinks || got.Shown != c.shown || got.ReasoningTokens != c.tokens || !got.Same || got.Served == "" {
+		if err != nil || params != c.params || got.Asks != c.asks || got.Thinks != c.thinks || got.Shown != c.shown ||
+			got.ReasoningTokens != c.tokens || !got.Same || got.Served == "" {
 			t.Errorf("%s: %v: %s, %d asks, thinks %v %s %d, served %s", c.name, err, params, got.Asks, got.Thinks, got.Shown, got.ReasoningTokens, got.Served)
 		}
 	}
@@ -485,7 +501,8 @@ func TestCheck(t *testing.T) {
 	defer all.Close()
 	o.BaseURL = all.URL + "/v1"
 	got, err := Check(t.Context(), "compatible:mystery", o)
-	if err != nil || got.Asks != 3 || got.Params["temperature"] != Refused || got.Params["top_p"] != Refused || got.Params["logprobs"] != NotTried || len(got.Refusals) != 2 {
+	if err != nil || got.Asks != 3 || got.Params["temperature"] != Refused || got.Params["top_p"] != Refused ||
+		got.Params["logprobs"] != NotTried || len(got.Refusals) != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	// A refusal that names nothing: the next ask has nothing but the prompt.
@@ -499,7 +516,8 @@ func TestCheck(t *testing.T) {
 	}))
 	defer mute.Close()
 	got, err = Check(t.Context(), "compatible:m", Options{BaseURL: mute.URL + "/v1"})
-	if err != nil || got.Asks != 3 || got.Answer.Text != "Paris" || got.Params["temperature"] != NotTried || len(got.Refusals) != 1 || len(got.Levels) != 1 {
+	if err != nil || got.Asks != 3 || got.Answer.Text != "Paris" || got.Params["temperature"] != NotTried ||
+		len(got.Refusals) != 1 || len(got.Levels) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if _, err := Check(t.Context(), "compatible:m", Options{BaseURL: "http://127.0.0.1:1/v1"}); err == nil {

@@ -18,7 +18,8 @@ func TestGuessedColumns(t *testing.T) {
 		said = nil
 		path := write(t, "a.csv", c.header+"\nOui.,fr,Bonjour"+strings.Repeat(",Salut", strings.Count(c.header, ",")-2)+"\n")
 		all, err := collect(r.Confusion(path))
-		if err != nil || len(all) != 1 || all[0].Answer.Text != "Oui." || all[0].Item.Prompt.Text != c.prompt || all[0].Item.Prompt.Language != "fr" {
+		if err != nil || len(all) != 1 || all[0].Answer.Text != "Oui." || all[0].Item.Prompt.Text != c.prompt ||
+			all[0].Item.Prompt.Language != "fr" {
 			t.Errorf("%s: %+v, %v", c.header, all, err)
 		}
 		if got := strings.Join(said, "\n"); !strings.HasSuffix(got, c.note) || (got == "") != (c.note == "") {

@@ -50,7 +50,8 @@ func TestReadConfusion(t *testing.T) {
 				Labels: map[string]string{"task": "crosslingual", "source": "okapi", "language": "fr", "temperature": "0.5", "length": "up to 10"},
 				Prompt: &crosstalk.Prompt{Text: "Answer in French.", Language: "fr"}}},
 		{Answer: crosstalk.Answer{Status: crosstalk.Empty, Text: "  "},
-			Item: crosstalk.Item{ID: "pt-BR/Oi?", Cluster: "Oi?", Labels: map[string]string{"language": "pt-BR", "length": "up to 10"}, Prompt: &crosstalk.Prompt{Text: "Oi?", Language: "pt"}}},
+			Item: crosstalk.Item{ID: "pt-BR/Oi?", Cluster: "Oi?",
+				Labels: map[string]string{"language": "pt-BR", "length": "up to 10"}, Prompt: &crosstalk.Prompt{Text: "Oi?", Language: "pt"}}},
 		{Answer: crosstalk.Answer{Status: crosstalk.Text, Text: "x"},
 			Item: crosstalk.Item{Labels: map[string]string{"language": "ZHO"}, Prompt: &crosstalk.Prompt{Language: "zh"}}},
 	}
@@ -116,7 +117,8 @@ func TestUnjudged(t *testing.T) {
 		"xx":     `"xx" is not a valid language; expected a code such as fr, zh or pt-BR`,
 	} {
 		rows, err := readConfusions(write(t, "a.csv", "completion,language\nx,"+language+"\ny,fr\n"))
-		if err != nil || len(rows) != 2 || rows[0].Unjudged != want || rows[0].Item.Prompt.Language != "" || rows[1].Unjudged != "" {
+		if err != nil || len(rows) != 2 || rows[0].Unjudged != want || rows[0].Item.Prompt.Language != "" ||
+			rows[1].Unjudged != "" {
 			t.Errorf("%q: %+v, %v; want %q", language, rows, err, want)
 		}
 	}

@@ -31,8 +31,10 @@ func TestReadConsistency(t *testing.T) {
 {"item":"8","input":"en>de","instruction":"en > de","run":2,"answer":"  "}
 `
 	want := []Consistency{
-		{Model: "m", Task: "paws", Item: "7", Input: "en", Instruction: "en", Labels: map[string]string{"category": "short"}, Answer: crosstalk.Answer{Status: crosstalk.Text, Text: "Yes,\n\"it is\"."}},
-		{Item: "8", Input: "en>de", Instruction: "en>de", Run: 1, Labels: map[string]string{}, Answer: crosstalk.Answer{Status: crosstalk.Empty, Text: "  "}},
+		{Model: "m", Task: "paws", Item: "7", Input: "en", Instruction: "en", Labels: map[string]string{"category": "short"},
+			Answer: crosstalk.Answer{Status: crosstalk.Text, Text: "Yes,\n\"it is\"."}},
+		{Item: "8", Input: "en>de", Instruction: "en>de", Run: 1, Labels: map[string]string{},
+			Answer: crosstalk.Answer{Status: crosstalk.Empty, Text: "  "}},
 	}
 	for _, file := range []struct{ name, content string }{{"a.csv", csv}, {"a.csv.gz", gzipped(t, csv)}, {"a.jsonl", jsonl}} {
 		got, err := collect(Reading{}.Consistency(write(t, file.name, file.content)))
@@ -77,7 +79,8 @@ func TestReadConsistencyRefuses(t *testing.T) {
 func TestReadRewritings(t *testing.T) {
 	lists := write(t, "a.jsonl", `{"task":"paws","model":"m","item":"1","input":"en>de","texts":["a","b"]}`+"\n")
 	got, err := collect(ReadRewritings(lists))
-	if err != nil || len(got) != 1 || got[0].Input != "en>de" || got[0].Model != "m" || got[0].Task != "paws" || !reflect.DeepEqual(got[0].Texts, []string{"a", "b"}) {
+	if err != nil || len(got) != 1 || got[0].Input != "en>de" || got[0].Model != "m" || got[0].Task != "paws" ||
+		!reflect.DeepEqual(got[0].Texts, []string{"a", "b"}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	columns := write(t, "b.csv", "item,input,sentence1,sentence2\n1,de,a,b\n")

@@ -61,7 +61,8 @@ func TestExpectedOfLongConversations(t *testing.T) {
 		{"no message", ExpectPrompt, nil, Undetermined, 1},
 	} {
 		seen = nil
-		if tag, _ := (Reading{Expect: c.expect, Identify: languages}).expected(&crosstalk.Prompt{}, "", c.turns); tag != c.want || len(seen) != c.texts {
+		if tag, _ := (Reading{Expect: c.expect, Identify: languages}).expected(&crosstalk.Prompt{}, "",
+			c.turns); tag != c.want || len(seen) != c.texts {
 			t.Errorf("%s, %s: %s after %d texts; want %s after %d", c.expect, c.name, tag, len(seen), c.want, c.texts)
 		}
 	}

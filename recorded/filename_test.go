@@ -24,7 +24,8 @@ func TestFileName(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := n.values(c.file)
-		if err == nil && fmt.Sprint(got) != c.want || err != nil && (c.want != "" || !strings.Contains(err.Error(), "is not of the form "+c.pattern)) {
+		if err == nil && fmt.Sprint(got) != c.want || err != nil &&
+			(c.want != "" || !strings.Contains(err.Error(), "is not of the form "+c.pattern)) {
 			t.Errorf("%s of %s: %v, %v; want %s", c.pattern, c.file, got, err, c.want)
 		}
 	}

@@ -173,7 +173,8 @@ func TestPositions(t *testing.T) {
 			if r.Unusable != "" {
 				s += " " + r.Unusable
 			} else {
-				s += " " + r.Item.ID + " " + r.Item.Pair.Concept + ": " + strings.Join(texts(r.Test), "|") + " / " + strings.Join(texts(r.Control), "|") + " / " + r.Item.Cluster
+				s += " " + r.Item.ID + " " + r.Item.Pair.Concept + ": " + strings.Join(texts(r.Test), "|") + " / " +
+					strings.Join(texts(r.Control), "|") + " / " + r.Item.Cluster
 			}
 			got = append(got, s)
 		}
@@ -349,7 +350,8 @@ func TestSmilgaWorkbooks(t *testing.T) {
 				t.Errorf("%s: %s is not in the JSON Lines", c.file, row.Item.ID)
 				continue
 			}
-			if squeeze(row.Item.Pair.Test) != squeeze(want.Item.Pair.Test) || squeeze(row.Item.Pair.Control) != squeeze(want.Item.Pair.Control) ||
+			if squeeze(row.Item.Pair.Test) != squeeze(want.Item.Pair.Test) ||
+				squeeze(row.Item.Pair.Control) != squeeze(want.Item.Pair.Control) ||
 				squeeze(row.Item.Pair.Concept) != squeeze(want.Item.Pair.Concept) {
 				t.Errorf("%s: %s: %+v, JSON Lines %+v", c.file, row.Item.ID, row.Item.Pair, want.Item.Pair)
 			}
@@ -377,7 +379,8 @@ func FuzzReadLeakage(f *testing.F) {
 			if err != nil {
 				return
 			}
-			if p := row.Item.Pair; row.Unusable == "" && (p.Concept == "" || p.Test == "" || p.Control == "" || row.Item.Cluster == "" || row.First < 0) {
+			if p := row.Item.Pair; row.Unusable == "" &&
+				(p.Concept == "" || p.Test == "" || p.Control == "" || row.Item.Cluster == "" || row.First < 0) {
 				t.Errorf("row %+v", row)
 			}
 		}

@@ -242,7 +242,8 @@ func TestPlaces(t *testing.T) {
 	log := inspectHeader[:len(inspectHeader)-1] + `, "samples": [` + inspectSample("1", 1, `"one"`) + `]}`
 	wantTold(t, "metadata", told(t, Reading{Columns: map[string]string{"language": "lang"}}, write(t, "log.json", log)), "openai/m|poems/fr/1|1|fr|0|fr un|text|one")
 	pairs := `{"concept":"c","prompt":"p c","control_prompt":"p","answers":["a","b"],"control_generations":["a","b"]}`
-	if got, err := collect(Reading{Columns: map[string]string{"test_generations": "answers"}}.Leakage(write(t, "pairs.jsonl", pairs))); err != nil || len(got) != 1 || len(got[0].Test) != 2 {
+	if got, err := collect(Reading{Columns: map[string]string{"test_generations": "answers"}}.Leakage(write(t,
+		"pairs.jsonl", pairs))); err != nil || len(got) != 1 || len(got[0].Test) != 2 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	const row, without = `{"language":"fr","a":[{"b":["x","y"]}]}` + "\n", `{"language":"fr","a":[]}` + "\n"

@@ -27,7 +27,8 @@ func TestReadPrompts(t *testing.T) {
 	if err != nil || len(items) != 3 {
 		t.Fatalf("%+v, %v", items, err)
 	}
-	if p := items[0].Prompt; p.Text != "3" || !reflect.DeepEqual(p.Before, []crosstalk.Message{{Role: "system", Content: "S"}, {Role: "user", Content: "1"}, {Role: "assistant", Content: "2"}}) {
+	if p := items[0].Prompt; p.Text != "3" ||
+		!reflect.DeepEqual(p.Before, []crosstalk.Message{{Role: "system", Content: "S"}, {Role: "user", Content: "1"}, {Role: "assistant", Content: "2"}}) {
 		t.Errorf("%+v", p)
 	}
 	if items[1].ID != "de/3" || !strings.HasPrefix(items[2].ID, "de/"+strings.Repeat("ä", 60)+"#") {

@@ -18,13 +18,17 @@ func TestAgreementView(t *testing.T) {
 	figure := func(measure, of string, by map[string]string) labels.Figure {
 		return labels.Figure{Measure: measure, Of: of, By: by, Value: 0.5, Interval: interval, N: 60}
 	}
-	a := labels.Agreement{Question: "leakage", Labels: 120, Questions: 60, Units: 109, Annotators: []string{"ann", "bob"}, Weighted: []string{"finding"},
-		Figures: []labels.Figure{figure(labels.Rate, "people", by), figure(labels.Rate, "ann", by), figure(labels.Share, "test", by), figure(labels.Rate, "people", group),
-			{Measure: labels.TauB, Of: "gloss and people", Value: crosstalk.Undefined, N: 2}, figure(labels.CohensKappa, "ann and bob", nil), figure(labels.Sensitivity, "gloss", nil)},
-		Curves:        []labels.Curve{{Judge: "gloss", N: 60, Points: []labels.Point{{Slack: 0.03, Tau: 0.25}}}},
-		Cells:         []labels.Cell{{Judge: "gloss", People: "test", Found: "leaked", N: 7}},
-		Disagreements: []labels.Disagreement{{Judge: "gloss", Item: "i", Line: 2, People: []string{"test", "neither"}, Found: "none", Topic: "word", Texts: []string{strings.Repeat("long ", 20), "b"}, Difference: 0.125}},
-		ByDefault:     []string{"colour"}}
+	a := labels.Agreement{Question: "leakage", Labels: 120, Questions: 60, Units: 109, Annotators: []string{"ann", "bob"},
+		Weighted: []string{"finding"},
+		Figures: []labels.Figure{figure(labels.Rate, "people", by), figure(labels.Rate, "ann", by),
+			figure(labels.Share, "test", by), figure(labels.Rate, "people", group),
+			{Measure: labels.TauB, Of: "gloss and people", Value: crosstalk.Undefined, N: 2},
+			figure(labels.CohensKappa, "ann and bob", nil), figure(labels.Sensitivity, "gloss", nil)},
+		Curves: []labels.Curve{{Judge: "gloss", N: 60, Points: []labels.Point{{Slack: 0.03, Tau: 0.25}}}},
+		Cells:  []labels.Cell{{Judge: "gloss", People: "test", Found: "leaked", N: 7}},
+		Disagreements: []labels.Disagreement{{Judge: "gloss", Item: "i", Line: 2, People: []string{"test", "neither"},
+			Found: "none", Topic: "word", Texts: []string{strings.Repeat("long ", 20), "b"}, Difference: 0.125}},
+		ByDefault: []string{"colour"}}
 	view := AgreementView{Agreement: a, Link: func(item string) string { return "/x?q=" + item }}
 	text := func(format string) string {
 		var b bytes.Buffer

@@ -27,7 +27,8 @@ func estimates() []crosstalk.Estimate {
 		return map[string]int{"ties": ties, "identical": 0, "not_scored": notScored, "empty": empty, "refused": 0, "failed": 0}
 	}
 	estimate := func(by map[string]string, value float64, n int) crosstalk.Estimate {
-		return crosstalk.Estimate{Measure: "leak_rate", Value: crosstalk.Value(value), N: n, Observations: 5 * n, Clusters: n / 3, Counts: counts(n/10, 1, 0),
+		return crosstalk.Estimate{Measure: "leak_rate", Value: crosstalk.Value(value), N: n, Observations: 5 * n,
+			Clusters: n / 3, Counts: counts(n/10, 1, 0),
 			Interval: &crosstalk.Interval{Low: value - 0.08, High: value + 0.07, Level: 0.95, Method: "cluster-robust-t-logit"},
 			Test:     &crosstalk.Test{Method: "cluster-t", Null: 0.5, Statistic: 2.5, DF: 30.5, P: 0.0123},
 			Effect:   &crosstalk.Effect{Name: "mean similarity difference", Value: 0.1234}, By: by, Signature: signature}
@@ -40,7 +41,8 @@ func estimates() []crosstalk.Estimate {
 	fewer.Warnings = []string{"only 3 observations (need at least 30)"}
 	fewer.Effect.Value = -0.0001
 	nothing := crosstalk.Estimate{Measure: "leak_rate", Value: crosstalk.Undefined, N: 2, Counts: counts(0, 0, 2),
-		Test:   &crosstalk.Test{Method: "cluster-t", Null: 0.5, Statistic: crosstalk.Undefined, DF: crosstalk.Undefined, P: crosstalk.Undefined},
+		Test: &crosstalk.Test{Method: "cluster-t", Null: 0.5, Statistic: crosstalk.Undefined, DF: crosstalk.Undefined,
+			P: crosstalk.Undefined},
 		Effect: &crosstalk.Effect{Name: "mean similarity difference", Value: crosstalk.Undefined},
 		By:     map[string]string{"model": "m", "similarity": "gloss@1", "category": "[=1+1]"}, Signature: signature}
 	hostile := estimate(map[string]string{"model": "<b>\x1b[31mred\n\n\\input{x}, \"žluť\" 是", "similarity": "gloss@1", "category": "all"}, 0.9, 40)
@@ -88,7 +90,8 @@ func TestJSONSchema(t *testing.T) {
 		t.Errorf("document %v", document)
 	}
 	first := document["estimates"].([]any)[0].(map[string]any)
-	for field, kind := range map[string]any{"measure": "", "value": 0.0, "n": 0.0, "clusters": 0.0, "interval": map[string]any{}, "counts": map[string]any{}, "by": map[string]any{}, "signature": ""} {
+	for field, kind := range map[string]any{"measure": "", "value": 0.0, "n": 0.0, "clusters": 0.0,
+		"interval": map[string]any{}, "counts": map[string]any{}, "by": map[string]any{}, "signature": ""} {
 		if reflect.TypeOf(first[field]) != reflect.TypeOf(kind) {
 			t.Errorf("%s is %v, a %T; expected a %T", field, first[field], first[field], kind)
 		}
@@ -140,7 +143,8 @@ func TestMachineFormatsKeepNames(t *testing.T) {
 	d := json.NewDecoder(&b)
 	for i, want := range estimates() {
 		var got crosstalk.Estimate
-		if err := d.Decode(&got); err != nil || !reflect.DeepEqual(got.By, want.By) || got.Value.Defined() != want.Value.Defined() {
+		if err := d.Decode(&got); err != nil || !reflect.DeepEqual(got.By, want.By) ||
+			got.Value.Defined() != want.Value.Defined() {
 			t.Errorf("line %d: %+v %v", i, got, err)
 		}
 	}
@@ -193,8 +197,10 @@ func TestTextFormatsContainNames(t *testing.T) {
 func TestUndefinedIsADash(t *testing.T) {
 	for got, want := range map[string]string{
 		Percent(crosstalk.Undefined): "-", Percent(0): "0.0", Percent(1): "100.0", Percent(0.70185): "70.2",
-		pValue(nil): "-", pValue(&crosstalk.Test{P: crosstalk.Undefined}): "-", pValue(&crosstalk.Test{P: 0.0009}): "<0.001", pValue(&crosstalk.Test{P: 0.04}): "0.040",
-		effectSize(nil): "-", effectSize(&crosstalk.Effect{Value: crosstalk.Undefined}): "-", effectSize(&crosstalk.Effect{Value: -0.0001}): "0.000",
+		pValue(nil): "-", pValue(&crosstalk.Test{P: crosstalk.Undefined}): "-", pValue(&crosstalk.Test{P: 0.0009}): "<0.001",
+		pValue(&crosstalk.Test{P: 0.04}): "0.040",
+		effectSize(nil):                  "-", effectSize(&crosstalk.Effect{Value: crosstalk.Undefined}): "-",
+		effectSize(&crosstalk.Effect{Value: -0.0001}): "0.000",
 		Interval(nil, ""): "-", Number(crosstalk.Undefined): "",
 	} {
 		if got != want {

@@ -123,7 +123,8 @@ func TestForeignDirectory(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, err := Create(path, plan()); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), c.want) {
+			if _, err := Create(path, plan()); err == nil || !strings.Contains(err.Error(), path) ||
+				!strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v; want %s", err, c.want)
 			}
 			if got := read(t, path); len(got) != len(c.files) {
@@ -285,7 +286,8 @@ func TestReading(t *testing.T) {
 	}
 	if d2, err := Create(t.TempDir(), plan()); err != nil { // the next scoring writes what the manifest says
 		t.Fatal(err)
-	} else if err := errors.Join(d2.WriteEstimates(nil), d2.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil), d2.Close()); err != nil || d2.Manifest.EstimatesSHA256 != "" {
+	} else if err := errors.Join(d2.WriteEstimates(nil), d2.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil),
+		d2.Close()); err != nil || d2.Manifest.EstimatesSHA256 != "" {
 		t.Errorf("the figures of an older scoring are taken: %v", err)
 	}
 	replace(text)

@@ -132,7 +132,8 @@ func TestWritingOverLinks(t *testing.T) {
 	d := create(t, path, plan())
 	defer d.Close()
 	for _, name := range []string{manifestFile, estimatesFile, observationsFile} {
-		if err := errors.Join(os.Remove(filepath.Join(path, name)), os.Symlink(precious, filepath.Join(path, name))); err != nil {
+		if err := errors.Join(os.Remove(filepath.Join(path, name)),
+			os.Symlink(precious, filepath.Join(path, name))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -187,7 +188,8 @@ func TestPrivate(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o022))
 	path := finished(t, 2)
 	for name, want := range map[string]os.FileMode{
-		".": 0o700 | os.ModeDir, "..": 0o755 | os.ModeDir, manifestFile: 0o600, observationsFile: 0o600, estimatesFile: 0o600, "similarity.db": 0o600,
+		".": 0o700 | os.ModeDir, "..": 0o755 | os.ModeDir, manifestFile: 0o600, observationsFile: 0o600, estimatesFile: 0o600,
+		"similarity.db": 0o600,
 	} {
 		if info, err := os.Stat(filepath.Join(path, name)); err != nil || info.Mode() != want {
 			t.Errorf("%s: %v, %v; want %v", name, info.Mode(), err, want)
@@ -331,7 +333,8 @@ func TestScoredWhileOpened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(r.Add(crosstalk.Observation{Item: "new"}), r.Commit(), d.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil)); err != nil {
+	if err := errors.Join(r.Add(crosstalk.Observation{Item: "new"}), r.Commit(),
+		d.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if err := errors.Join(check(*old.Observations), check(*d.Manifest.Observations)); err != nil {

@@ -11,10 +11,13 @@ import (
 
 // FuzzParse compares the parser with encoding/json.
 func FuzzParse(f *testing.F) {
-	full := crosstalk.Observation{Measure: "lpr", Item: "a/é\"\\", Cluster: "c\n\t\u2028", Sample: 3, Variant: "v\\", Value: 0.5, NotScored: "empty", Implied: true,
+	full := crosstalk.Observation{Measure: "lpr", Item: "a/é\"\\", Cluster: "c\n\t\u2028", Sample: 3, Variant: "v\\",
+		Value: 0.5, NotScored: "empty", Implied: true,
 		Condition: map[string]string{"model": "m", "temperature": "0"}, Labels: map[string]string{"language": "de", "x": "\"\\\""}, Numbers: map[string]float64{"n": -1e-9, "m": 1e21},
 		Finding: "line", Spans: []crosstalk.Span{{Line: 1, Text: "]}\"\\"}, {}},
-		Masked: []crosstalk.Span{{Side: "answer", Line: 2, Start: 3, End: 4, Language: "de", Probability: 0.1, Score: -1e-9, Reason: "number"}}, Tokens: []crosstalk.Token{{Text: "t", Entropy: crosstalk.Undefined}}, Answers: []crosstalk.Key{{1, 2, 254}, {}}}
+		Masked: []crosstalk.Span{{Side: "answer", Line: 2, Start: 3, End: 4, Language: "de", Probability: 0.1, Score: -1e-9,
+			Reason: "number"}}, Tokens: []crosstalk.Token{{Text: "t", Entropy: crosstalk.Undefined}},
+		Answers: []crosstalk.Key{{1, 2, 254}, {}}}
 	full.AddText(crosstalk.Side, "answer", "two \"words\"\\\nand 世 \xff more")
 	undefined := crosstalk.Observation{Value: crosstalk.Undefined}
 	for _, o := range []crosstalk.Observation{full, undefined, {}} {
@@ -60,9 +63,11 @@ func FuzzParse(f *testing.F) {
 // What is left out of observations is passed over, whatever it contains.
 func TestParseWithout(t *testing.T) {
 	t.Parallel()
-	o := crosstalk.Observation{Measure: "lpr", Item: "a", Value: 0.5, Condition: map[string]string{"model": "m"}, Labels: map[string]string{"language": "de"},
+	o := crosstalk.Observation{Measure: "lpr", Item: "a", Value: 0.5, Condition: map[string]string{"model": "m"},
+		Labels:  map[string]string{"language": "de"},
 		Numbers: map[string]float64{"n": 2}, Finding: "line",
-		Spans: []crosstalk.Span{{Line: 1, Text: "]}\"\\"}, {}}, Masked: []crosstalk.Span{{Side: "answer"}}, Tokens: []crosstalk.Token{{Text: "t"}}, Answers: []crosstalk.Key{{1}}}
+		Spans: []crosstalk.Span{{Line: 1, Text: "]}\"\\"}, {}}, Masked: []crosstalk.Span{{Side: "answer"}},
+		Tokens: []crosstalk.Token{{Text: "t"}}, Answers: []crosstalk.Key{{1}}}
 	o.AddText(crosstalk.Side, "answer", "two \"words\"\\\\\nand [{ more \\")
 	text, err := encode(nil, &o)
 	if err != nil {
@@ -104,9 +109,11 @@ func same(t *testing.T, got, want line) {
 // What Recorder writes is never left to encoding/json: no field of an observation,
 // nor of what it has lists of.
 func TestParseIsQuick(t *testing.T) {
-	o := crosstalk.Observation{Measure: "lpr", Item: "a/é\"", Cluster: "c\n", Variant: "v", Value: crosstalk.Undefined, NotScored: "empty", Implied: true, Finding: "line",
+	o := crosstalk.Observation{Measure: "lpr", Item: "a/é\"", Cluster: "c\n", Variant: "v", Value: crosstalk.Undefined,
+		NotScored: "empty", Implied: true, Finding: "line",
 		Condition: map[string]string{"model": "m"}, Labels: map[string]string{"language": "de"}, Numbers: map[string]float64{"n": -1e-9},
-		Spans:  []crosstalk.Span{{Side: "answer", Line: 1, Start: 2, End: 3, Text: "]}", Language: "de", Probability: 0.5, Score: 0.25, Reason: "number"}},
+		Spans: []crosstalk.Span{{Side: "answer", Line: 1, Start: 2, End: 3, Text: "]}", Language: "de", Probability: 0.5,
+			Score: 0.25, Reason: "number"}},
 		Masked: []crosstalk.Span{{Line: 1}}, Tokens: []crosstalk.Token{{Text: "t"}}, Answers: []crosstalk.Key{{1}}, Sample: 1}
 	o.AddText(crosstalk.Side, "answer", "two \"words\"\\\nand 世\u2028 more")
 	for _, of := range []any{o, o.Spans[0]} {

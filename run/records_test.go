@@ -20,22 +20,29 @@ import (
 
 // everyKind are observations with each field, and with each at an edge.
 func everyKind() []crosstalk.Observation {
-	full := crosstalk.Observation{Measure: "lpr", Item: "a \"<&>\"\\", Cluster: "\u2028\u2029\u007f\x1f\x7e ~", Sample: 3, Variant: "v", Value: 0.5, NotScored: "empty", Implied: true, Finding: "line",
+	full := crosstalk.Observation{Measure: "lpr", Item: "a \"<&>\"\\", Cluster: "\u2028\u2029\u007f\x1f\x7e ~", Sample: 3,
+		Variant: "v", Value: 0.5, NotScored: "empty", Implied: true, Finding: "line",
 		Condition: map[string]string{"model": "m", "temperature": "0"}, Labels: map[string]string{"b": "1", "a": "é世\xff"},
-		Spans: []crosstalk.Span{{Line: 1, Start: 2, End: 3, Text: "<x>", Language: "en", Probability: 0.25, Score: 2.5, Reason: "r", Side: "s"}}, Answers: []crosstalk.Key{{1, 254}, {2}}}
+		Spans: []crosstalk.Span{{Line: 1, Start: 2, End: 3, Text: "<x>", Language: "en", Probability: 0.25, Score: 2.5,
+			Reason: "r", Side: "s"}}, Answers: []crosstalk.Key{{1, 254}, {2}}}
 	full.AddText(crosstalk.Side, "answer", "two\nlines\t\r\b\f\x00")
 	full.AddText(crosstalk.Given, "question", strings.Repeat("long ", 20_000))
-	all := []crosstalk.Observation{full, {Value: crosstalk.Undefined, NotScored: "failed"}, {Value: crosstalk.Undefined, NotScored: "refused", Implied: true},
+	all := []crosstalk.Observation{full, {Value: crosstalk.Undefined, NotScored: "failed"},
+		{Value: crosstalk.Undefined, NotScored: "refused", Implied: true},
 		{Masked: []crosstalk.Span{{Line: 1, Start: 10, End: 37, Reason: "number"}, {Line: 12, Start: 0, End: 5, Reason: "code"}}},
 		{Masked: []crosstalk.Span{{Line: 1, Start: 10, End: 37}}}, {Tokens: []crosstalk.Token{{Text: "<t>", Start: 1, End: 4}}},
-		{Texts: full.Texts[:1]}, {Answers: []crosstalk.Key{{7}}}, {Condition: map[string]string{}}, {Labels: map[string]string{"only": ""}}, {Finding: "x"}, {Variant: "en>de T"}}
+		{Texts: full.Texts[:1]}, {Answers: []crosstalk.Key{{7}}}, {Condition: map[string]string{}},
+		{Labels: map[string]string{"only": ""}}, {Finding: "x"}, {Variant: "en>de T"}}
 	for i := range all {
 		if all[i].Condition == nil && i%2 == 1 {
 			all[i].Condition = map[string]string{"model": "m"}
 		}
 	}
-	for _, f := range []float64{0, math.Copysign(0, -1), 1, -1, 0.1, 1e-6, 9.99e-7, -1e-6, 1e-7, 1e-9, 1.5e-10, -2e-100, 1e20, 1e21, 1.5e21, 9.9e20, -1e21, 1e100, 123456789012345678, 999999999999999, 9999999999999999, math.MaxFloat64, math.SmallestNonzeroFloat64, 1 << 53, 1<<53 + 2} {
-		all = append(all, crosstalk.Observation{Value: crosstalk.Value(f), Sample: int(math.Mod(f, 1e6)), Numbers: map[string]float64{"n": f, "m": -f}})
+	for _, f := range []float64{0, math.Copysign(0, -1), 1, -1, 0.1, 1e-6, 9.99e-7, -1e-6, 1e-7, 1e-9, 1.5e-10, -2e-100,
+		1e20, 1e21, 1.5e21, 9.9e20, -1e21, 1e100, 123456789012345678, 999999999999999, 9999999999999999, math.MaxFloat64,
+		math.SmallestNonzeroFloat64, 1 << 53, 1<<53 + 2} {
+		all = append(all, crosstalk.Observation{Value: crosstalk.Value(f), Sample: int(math.Mod(f, 1e6)),
+			Numbers: map[string]float64{"n": f, "m": -f}})
 	}
 	return all
 }
@@ -61,7 +68,8 @@ func TestRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, bad := range []crosstalk.Observation{{Numbers: map[string]float64{"n": math.NaN()}}, {Numbers: map[string]float64{"n": math.Inf(-1)}}} {
+	for _, bad := range []crosstalk.Observation{{Numbers: map[string]float64{"n": math.NaN()}},
+		{Numbers: map[string]float64{"n": math.Inf(-1)}}} {
 		if err := r.Add(bad); err == nil || !strings.Contains(err.Error(), "unsupported value") {
 			t.Errorf("%+v: %v", bad, err)
 		}
@@ -81,7 +89,8 @@ func TestRecords(t *testing.T) {
 		}
 		t.Fatalf("%d lines, want %d", len(got), len(wanted))
 	}
-	if m, err := ReadManifest(path); err != nil || m.Observations == nil || m.Observations.N != len(all) || m.SuiteIDs().All != "s@1" {
+	if m, err := ReadManifest(path); err != nil || m.Observations == nil || m.Observations.N != len(all) ||
+		m.SuiteIDs().All != "s@1" {
 		t.Errorf("%+v, %v", m.Observations, err)
 	}
 	n := 0
@@ -104,7 +113,8 @@ func TestRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		wanted := all[values] // of lines without a condition, which encoding/json reads, the rest is there as well
-		if o.Item != wanted.Item || wanted.Condition != nil && (o.Texts != nil || o.Spans != nil || o.Answers != nil || o.Masked != nil || o.Tokens != nil) || !reflect.DeepEqual(o.Numbers, wanted.Numbers) || o.Finding != wanted.Finding {
+		if o.Item != wanted.Item || wanted.Condition != nil && (o.Texts != nil || o.Spans != nil || o.Answers != nil ||
+			o.Masked != nil || o.Tokens != nil) || !reflect.DeepEqual(o.Numbers, wanted.Numbers) || o.Finding != wanted.Finding {
 			t.Errorf("line %d: %+v", values+1, o)
 		}
 		values++
@@ -152,7 +162,8 @@ func TestPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, err := ReadManifest(d.Path)
-	if want := (crosstalk.SuiteIDs{All: "s@1[2/3]", Column: "task", Each: map[string]string{"a": "a@1[2/3]"}}); err != nil || !reflect.DeepEqual(m.SuiteIDs(), want) {
+	if want := (crosstalk.SuiteIDs{All: "s@1[2/3]", Column: "task",
+		Each: map[string]string{"a": "a@1[2/3]"}}); err != nil || !reflect.DeepEqual(m.SuiteIDs(), want) {
 		t.Errorf("%+v, %v", m.SuiteIDs(), err)
 	}
 	if got := (Manifest{Plan: Plan{Shard: p.Shard}, Suites: crosstalk.SuiteIDs{}}).SuiteIDs(); got.All != "" {
@@ -210,7 +221,8 @@ func TestPlaces(t *testing.T) {
 			last = err
 			n++
 		}
-		if want == "" && last != nil || want != "" && (last == nil || !strings.HasPrefix(last.Error(), filepath.Join(path, "observations.jsonl")+want)) {
+		if want == "" && last != nil || want != "" &&
+			(last == nil || !strings.HasPrefix(last.Error(), filepath.Join(path, "observations.jsonl")+want)) {
 			t.Errorf("%s: %v, want %s", lines, last, want)
 		}
 		if want == "" && n != 2 {
@@ -230,7 +242,8 @@ func TestCompare(t *testing.T) {
 	for _, c := range []struct {
 		p, q Place
 		want int
-	}{{Place{0, 1}, Place{0, 2}, -1}, {Place{0, 9}, Place{1, 0}, -1}, {Place{1, 2}, Place{1, 2}, 0}, {Place{2, 0}, Place{1, 5}, 1}, {Place{1, 3}, Place{1, 2}, 1}} {
+	}{{Place{0, 1}, Place{0, 2}, -1}, {Place{0, 9}, Place{1, 0}, -1}, {Place{1, 2}, Place{1, 2}, 0},
+		{Place{2, 0}, Place{1, 5}, 1}, {Place{1, 3}, Place{1, 2}, 1}} {
 		if got := c.p.Compare(c.q); got != c.want {
 			t.Errorf("%v and %v: %d", c.p, c.q, got)
 		}
@@ -313,12 +326,14 @@ func TestNotes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run")
 	d := create(t, path, plan())
 	adapted := []Adapted{{Condition: 0, Without: []string{"seed"}, Room: true}}
-	if err := errors.Join(d.SetAsks(17), d.SetAdapted(adapted), d.SetScoring(nil, crosstalk.SuiteIDs{}, 5, []string{"seed was not sent"}), d.Close()); err != nil {
+	if err := errors.Join(d.SetAsks(17), d.SetAdapted(adapted),
+		d.SetScoring(nil, crosstalk.SuiteIDs{}, 5, []string{"seed was not sent"}), d.Close()); err != nil {
 		t.Fatal(err)
 	}
 	check := func(m Manifest) {
 		t.Helper()
-		if m.Asks != 17 || !reflect.DeepEqual(m.Adapted, adapted) || m.NotMeasured != 5 || !slices.Equal(m.Changes, []string{"seed was not sent"}) || m.Schema != "crosstalk/run/v1" {
+		if m.Asks != 17 || !reflect.DeepEqual(m.Adapted, adapted) || m.NotMeasured != 5 ||
+			!slices.Equal(m.Changes, []string{"seed was not sent"}) || m.Schema != "crosstalk/run/v1" {
 			t.Errorf("%+v", m)
 		}
 	}

@@ -32,7 +32,8 @@ func (p *picky) Answer(_ context.Context, req crosstalk.Request) (crosstalk.Answ
 	p.asks++
 	p.mu.Unlock()
 	refuse := func(param string) (crosstalk.Answer, error) {
-		return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected, Status: 400, Param: param, Message: param + " is not supported"}
+		return crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected, Status: 400, Param: param, Message: param +
+			" is not supported"}
 	}
 	switch d := req.Decoding; {
 	case d.Temperature != nil:
@@ -45,7 +46,8 @@ func (p *picky) Answer(_ context.Context, req crosstalk.Request) (crosstalk.Answ
 		return crosstalk.Answer{Status: crosstalk.Empty, Reason: crosstalk.Thinking, Finish: crosstalk.FinishLength,
 			Usage: crosstalk.Usage{Prompt: 5, Completion: d.Limit(), Reasoning: d.Limit()}}, nil
 	}
-	return crosstalk.Answer{Status: crosstalk.Text, Text: req.Text(), Usage: crosstalk.Usage{Prompt: 5, Completion: 400, Reasoning: 390}}, nil
+	return crosstalk.Answer{Status: crosstalk.Text, Text: req.Text(),
+		Usage: crosstalk.Usage{Prompt: 5, Completion: 400, Reasoning: 390}}, nil
 }
 
 // A model that is not in the table is found out by its first answers, once, by
@@ -61,7 +63,8 @@ func TestAdapting(t *testing.T) {
 		notes = append(notes, c.Param)
 	}}
 	zero, nearly := 0.0, 0.9
-	config := crosstalk.PromptConfig{API: crosstalk.Chat, System: "Be brief.", Decoding: crosstalk.Decoding{Temperature: &zero, TopP: &nearly, MaxTokens: 100}}
+	config := crosstalk.PromptConfig{API: crosstalk.Chat, System: "Be brief.",
+		Decoding: crosstalk.Decoding{Temperature: &zero, TopP: &nearly, MaxTokens: 100}}
 	const n = 100
 	var group sync.WaitGroup
 	for i := range n {
@@ -74,7 +77,8 @@ func TestAdapting(t *testing.T) {
 	}
 	group.Wait()
 	slices.Sort(notes)
-	if want := []string{crosstalk.ParamMaxTokens, crosstalk.ParamSystem, crosstalk.ParamTemperature, crosstalk.ParamTopP}; !slices.Equal(notes, want) {
+	if want := []string{crosstalk.ParamMaxTokens, crosstalk.ParamSystem, crosstalk.ParamTemperature,
+		crosstalk.ParamTopP}; !slices.Equal(notes, want) {
 		t.Errorf("changes %q, want %q", notes, want)
 	}
 	if useless := m.asks - n; useless > 4*8 {
@@ -120,7 +124,8 @@ func TestAdaptingWithinBudget(t *testing.T) {
 				session := ask.NewSession(&ask.Memory{}, ask.Options{Concurrency: 16, Budget: ask.Budget{Asks: 20}})
 				a := &adapting{Asker: session.For(c.model), name: "compatible:picky", note: func(model.Change) {}}
 				zero := 0.0
-				config := crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{Temperature: &zero, MaxTokens: 100}}
+				config := crosstalk.PromptConfig{API: crosstalk.Chat,
+					Decoding: crosstalk.Decoding{Temperature: &zero, MaxTokens: 100}}
 				var items sync.WaitGroup
 				var mu sync.Mutex
 				measured := 0
@@ -170,7 +175,8 @@ func TestRoomIsNotWaitedFor(t *testing.T) {
 		var group sync.WaitGroup
 		for _, way := range []*roomless{slow, {after: time.Hour}} {
 			group.Go(func() {
-				if answer, err := a.through(t.Context(), way, config.Request("x", 0)); err != nil || answer.Status != crosstalk.Text || way.asks != 2 {
+				if answer, err := a.through(t.Context(), way, config.Request("x", 0)); err != nil ||
+					answer.Status != crosstalk.Text || way.asks != 2 {
 					t.Errorf("%+v, %v after %d requests; want 2", answer, err, way.asks)
 				}
 			})

@@ -81,10 +81,12 @@ func TestFigures(t *testing.T) {
 				"lpr map[language:de model:small source:s0] 0.667 n 3 of 9", "lpr map[language:ru model:small source:s0] 0.667 n 3 of 9",
 				"lpr map[language:de model:small source:s1] 0.667 n 3 of 9", "lpr map[language:ru model:small source:s1] 0.667 n 3 of 9"}},
 		{"overlapping groups are not in the total twice", Figures{Cross: []string{"group"}, Measures: []string{"lpr"},
-			View: view.View{Pool: []string{"model"}, Groups: []view.Group{{Name: "European", Choice: view.Choice{Column: "language", Values: []string{"de", "fr", "ru"}}},
-				{Name: "Latin", Choice: view.Choice{Column: "latin", Values: []string{"yes"}}}}}},
+			View: view.View{Pool: []string{"model"},
+				Groups: []view.Group{{Name: "European", Choice: view.Choice{Column: "language", Values: []string{"de", "fr", "ru"}}},
+					{Name: "Latin", Choice: view.Choice{Column: "latin", Values: []string{"yes"}}}}}},
 			[]string{"lpr map[] 0.667 n 24 of 144", "lpr map[group:European] 0.667 n 18 of 108", "lpr map[group:Latin] 0.667 n 12 of 72"}},
-		{"samples", Figures{Cross: []string{"sample"}, Measures: []string{"lpr"}, View: view.View{Pool: []string{"model"}, Only: []view.Choice{{Column: "language", Values: []string{"de"}}}}},
+		{"samples", Figures{Cross: []string{"sample"}, Measures: []string{"lpr"},
+			View: view.View{Pool: []string{"model"}, Only: []view.Choice{{Column: "language", Values: []string{"de"}}}}},
 			[]string{"lpr map[] 0.667 n 6 of 36", "lpr map[sample:1] 0.667 n 6 of 12", "lpr map[sample:2] 0.667 n 6 of 12", "lpr map[sample:3] 0.667 n 6 of 12"}},
 	} {
 		got, err := c.of.Of(run)

@@ -19,7 +19,8 @@ type fakeInstrument func(ctx context.Context, item crosstalk.Item) ([]crosstalk.
 
 var _ crosstalk.Instrument = fakeInstrument(nil)
 
-func (f fakeInstrument) Measure(ctx context.Context, _ crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation, error) {
+func (f fakeInstrument) Measure(ctx context.Context, _ crosstalk.Asker, item crosstalk.Item) ([]crosstalk.Observation,
+	error) {
 	return f(ctx, item)
 }
 
@@ -58,7 +59,8 @@ func TestMeasure(t *testing.T) {
 			})
 			i := 0
 			for m := range Measure(t.Context(), []Arm{{Instrument: in}}, items(100), parallel) {
-				if m.Item.ID != fmt.Sprint(i) || i%2 == 1 && m.Err != odd || i%2 == 0 && (m.Err != nil || m.Observations[0].Item != m.Item.ID) {
+				if m.Item.ID != fmt.Sprint(i) || i%2 == 1 && m.Err != odd || i%2 == 0 &&
+					(m.Err != nil || m.Observations[0].Item != m.Item.ID) {
 					t.Errorf("%d: %+v", i, m)
 				}
 				i++
@@ -79,7 +81,8 @@ func TestMeasureArms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var arms []Arm
 		for k := range 3 {
-			arms = append(arms, Arm{Instrument: fakeInstrument(func(_ context.Context, item crosstalk.Item) ([]crosstalk.Observation, error) {
+			arms = append(arms, Arm{Instrument: fakeInstrument(func(_ context.Context,
+				item crosstalk.Item) ([]crosstalk.Observation, error) {
 				time.Sleep(time.Second)
 				return []crosstalk.Observation{{Item: item.ID, Sample: k}}, nil
 			})})

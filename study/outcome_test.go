@@ -15,7 +15,8 @@ import (
 // What ends a measurement early says what is saved, and who stopped it.
 func TestExplain(t *testing.T) {
 	begun := func() *Measurement {
-		return &Measurement{Session: ask.NewSession(&ask.Memory{}, ask.Options{}), Dir: &run.Dir{Path: "runs/a"}, Planned: 7, study: &Study{}}
+		return &Measurement{Session: ask.NewSession(&ask.Memory{}, ask.Options{}), Dir: &run.Dir{Path: "runs/a"}, Planned: 7,
+			study: &Study{}}
 	}
 	m := begun()
 	m.Session.Stop()
@@ -38,12 +39,14 @@ func TestMissing(t *testing.T) {
 		t.Errorf("all is there: %v", err)
 	}
 	limit := &ask.LimitError{}
-	if err := m.Missing(Result{Limit: limit, NotMeasured: 2}); !errors.As(err, new(*IncompleteError)) || !errors.Is(err, limit) ||
+	if err := m.Missing(Result{Limit: limit, NotMeasured: 2}); !errors.As(err, new(*IncompleteError)) ||
+		!errors.Is(err, limit) ||
 		!strings.HasSuffix(err.Error(), "; run the same command again to resume") {
 		t.Errorf("%v", err)
 	}
 	hopeless := &ask.ModelError{Err: errors.New("no key")}
-	if err := m.Missing(Result{NotMeasured: 2, Hopeless: []*ask.ModelError{hopeless}}); !errors.As(err, new(*IncompleteError)) ||
+	if err := m.Missing(Result{NotMeasured: 2, Hopeless: []*ask.ModelError{hopeless}}); !errors.As(err,
+		new(*IncompleteError)) ||
 		!strings.HasPrefix(err.Error(), "2 of 0 items were not measured: ") {
 		t.Errorf("%v", err)
 	}

@@ -53,8 +53,9 @@ func (a *asker) get(key crosstalk.Key) (crosstalk.Answer, bool, error) {
 }
 
 func (a *asker) arm(samples int, score func(crosstalk.Item, []crosstalk.Answer)) Arm {
-	return Arm{Instrument: samplesOf{samples, nil}, Scorer: func() crosstalk.Instrument { return samplesOf{samples, score} },
-		Ask: a, Asks: samples, Saved: a.get}
+	return Arm{Instrument: samplesOf{samples, nil},
+		Scorer: func() crosstalk.Instrument { return samplesOf{samples, score} },
+		Ask:    a, Asks: samples, Saved: a.get}
 }
 
 // samplesOf is an instrument that asks some samples of the item's id. Each answer is an
@@ -64,7 +65,8 @@ type samplesOf struct {
 	score func(crosstalk.Item, []crosstalk.Answer) // nil: it is only to ask
 }
 
-func (in samplesOf) Measure(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item) (observed []crosstalk.Observation, err error) {
+func (in samplesOf) Measure(ctx context.Context, ask crosstalk.Asker,
+	item crosstalk.Item) (observed []crosstalk.Observation, err error) {
 	answers := make([]crosstalk.Answer, in.n)
 	err = parallel.Each(in.n, func(k int) error {
 		answer, err := ask.Ask(ctx, crosstalk.Request{Prompt: item.ID, Sample: k})
@@ -78,7 +80,8 @@ func (in samplesOf) Measure(ctx context.Context, ask crosstalk.Asker, item cross
 	}
 	in.score(item, answers)
 	for k, a := range answers {
-		observed = append(observed, crosstalk.Observation{Item: item.ID, Sample: k, Finding: string(a.Status), NotScored: a.Text})
+		observed = append(observed, crosstalk.Observation{Item: item.ID, Sample: k, Finding: string(a.Status),
+			NotScored: a.Text})
 	}
 	return observed, nil
 }
@@ -103,7 +106,8 @@ func TestAsksUnderWay(t *testing.T) {
 				return echo(req)
 			})
 			i := 0
-			for m := range Measure(t.Context(), []Arm{a.arm(c.samples, func(crosstalk.Item, []crosstalk.Answer) {})}, items(c.items), c.n) {
+			for m := range Measure(t.Context(), []Arm{a.arm(c.samples, func(crosstalk.Item, []crosstalk.Answer) {})},
+				items(c.items), c.n) {
 				for k, o := range m.Observations {
 					if m.Err != nil || o.NotScored != fmt.Sprint(i, " ", k) {
 						t.Fatalf("item %d, sample %d: %q, %v", i, k, o.NotScored, m.Err)

@@ -94,7 +94,8 @@ func TestRewritePrompts(t *testing.T) {
 	config := crosstalk.PromptConfig{API: crosstalk.Chat, Prefix: "x", System: "theirs", Logprobs: 5,
 		Decoding: crosstalk.Decoding{Temperature: &two, TopP: &half, MaxTokens: 9, Extra: map[string]any{"top_k": 1, "min_p": 2}}}
 	show := func(p crosstalk.PromptConfig) string {
-		return fmt.Sprintf("%g %g %s %d %v%s %d", *p.Decoding.Temperature, *p.Decoding.TopP, p.System, p.Decoding.MaxTokens, p.Decoding.Extra, p.Prefix, p.Logprobs)
+		return fmt.Sprintf("%g %g %s %d %v%s %d", *p.Decoding.Temperature, *p.Decoding.TopP, p.System, p.Decoding.MaxTokens,
+			p.Decoding.Extra, p.Prefix, p.Logprobs)
 	}
 	for _, c := range []struct {
 		varies map[string]string

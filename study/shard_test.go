@@ -27,7 +27,8 @@ func TestAdmitShard(t *testing.T) {
 		return m.Close()
 	}
 	half := shard.Shard{Index: 1, Count: 2}
-	for _, err := range []error{begin("all", Leakage{}, half), begin("all", Leakage{}, shard.Shard{Index: 2, Count: 2}), begin("single", Leakage{}, shard.Shard{})} {
+	for _, err := range []error{begin("all", Leakage{}, half), begin("all", Leakage{}, shard.Shard{Index: 2, Count: 2}),
+		begin("single", Leakage{}, shard.Shard{})} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +56,8 @@ func TestPlanningScoresNothing(t *testing.T) {
 		}
 		p := s.Protocols[0]
 		for _, score := range []bool{false, true} {
-			observed, err := p.instrument(p.Conditions[0], score).Measure(t.Context(), &sharing{clusters: &shard.Clusters{}}, s.Suite.Items.At(0))
+			observed, err := p.instrument(p.Conditions[0], score).Measure(t.Context(), &sharing{clusters: &shard.Clusters{}},
+				s.Suite.Items.At(0))
 			if err != nil || (len(observed) > 0) != score {
 				t.Errorf("%s, to score: %v: %d observations, %v", name, score, len(observed), err)
 			}
@@ -68,7 +70,8 @@ func TestDivide(t *testing.T) {
 	said, err := Divide(&o, shard.Shard{Index: 2, Count: 2})
 	want := "--rpm 100 is divided among 2 shards: 50 for this one|--budget-asks 101 is divided among 2 shards: 50 for this one|" +
 		"--budget-cost 3 is divided among 2 shards: 1.5 for this one"
-	if got := strings.Join(said, "|"); err != nil || got != want || o.RPM != 50 || o.Budget.Asks != 50 || o.Budget.Cost != 1.5 {
+	if got := strings.Join(said, "|"); err != nil || got != want || o.RPM != 50 || o.Budget.Asks != 50 ||
+		o.Budget.Cost != 1.5 {
 		t.Errorf("%s, %v: %+v", got, err, o)
 	}
 	if said, err := Divide(&o, shard.Shard{}); said != nil || err != nil || o.RPM != 50 {

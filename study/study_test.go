@@ -18,7 +18,8 @@ import (
 
 // A study that only counts opens nothing that scores, and scores nothing.
 func TestCount(t *testing.T) {
-	s, err := Leakage{Sweep: Sweep{Temperatures: []string{"0", "1"}, Samples: 2}, Similarities: []string{"exec:/no/such/program"}, CountOnly: true}.Open()
+	s, err := Leakage{Sweep: Sweep{Temperatures: []string{"0", "1"}, Samples: 2},
+		Similarities: []string{"exec:/no/such/program"}, CountOnly: true}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,8 @@ func TestCount(t *testing.T) {
 	for _, item := range s.Suite.Items.All() {
 		prompts[item.Pair.Test], prompts[item.Pair.Control] = true, true
 	}
-	if len(each) != 2 || each[0].Asks != 2*len(prompts) || each[1].Asks != 2*len(prompts) || total.Asks != 4*len(prompts) || total.Priced {
+	if len(each) != 2 || each[0].Asks != 2*len(prompts) || each[1].Asks != 2*len(prompts) ||
+		total.Asks != 4*len(prompts) || total.Priced {
 		t.Errorf("%d prompts, 2 samples: %+v, in all %+v", len(prompts), each, total)
 	}
 	if strings.Contains(s.Directory(), "temperature") || !strings.HasPrefix(s.Directory(), filepath.Join("runs", "leakage-en-leaky")) {
@@ -62,7 +64,8 @@ all, each request once                            8         200        160      
 directory  runs/a
 `},
 	} {
-		s, err := Leakage{Sweep: Sweep{Temperatures: c.temperatures, Samples: 1, MaxTokens: 20, Items: 2}, CountOnly: true}.Open()
+		s, err := Leakage{Sweep: Sweep{Temperatures: c.temperatures, Samples: 1, MaxTokens: 20, Items: 2},
+			CountOnly: true}.Open()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +82,8 @@ directory  runs/a
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Forecast(t.Context(), ask.Options{Budget: ask.Budget{Cost: 1}}); err == nil || !strings.HasPrefix(err.Error(), "no price for leaky") {
+	if _, err := s.Forecast(t.Context(), ask.Options{Budget: ask.Budget{Cost: 1}}); err == nil ||
+		!strings.HasPrefix(err.Error(), "no price for leaky") {
 		t.Error(err)
 	}
 	for want, o := range map[string]ask.Options{
@@ -149,7 +153,8 @@ func TestGrouped(t *testing.T) {
 		t.Errorf("%+v, want %+v", all, stored[0])
 	}
 	var unknown *ColumnError
-	if _, err := Grouped(dir, nil, []string{"colour"}); !errors.As(err, &unknown) || unknown.Column != "colour" || !slices.Contains(unknown.Known, "category") {
+	if _, err := Grouped(dir, nil, []string{"colour"}); !errors.As(err, &unknown) || unknown.Column != "colour" ||
+		!slices.Contains(unknown.Known, "category") {
 		t.Errorf("%v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "estimates.json")); err != nil {

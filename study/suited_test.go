@@ -38,7 +38,8 @@ func TestSuited(t *testing.T) {
 		}
 		p := s.Protocols[0]
 		rules := p.Rules.(leakage.Rules)
-		if tokens := p.Conditions[0].Prompting.Decoding.MaxTokens; tokens != c.tokens || rules.Post != c.post || rules.Windows != c.windows {
+		if tokens := p.Conditions[0].Prompting.Decoding.MaxTokens; tokens != c.tokens || rules.Post != c.post ||
+			rules.Windows != c.windows {
 			t.Errorf("%s: %d tokens, post %s, windows %q; want %d, %s, %q", c.name, tokens, rules.Post, rules.Windows, c.tokens, c.post, c.windows)
 		}
 	}

@@ -95,7 +95,8 @@ func TestSecretParams(t *testing.T) {
 		"skip_special_tokens=true": "", "add_bos_token=true": "", "keyboard=a": "", "secretary=a": "", `extra={"tokens":1}`: "", "author=a": "",
 	} {
 		err := (&Sweep{Params: []string{param}}).addParams(&axes{})
-		if secret == "" && err != nil || secret != "" && (err == nil || !strings.Contains(err.Error(), " "+secret+" is a secret") || strings.Contains(err.Error(), "abc")) {
+		if secret == "" && err != nil || secret != "" &&
+			(err == nil || !strings.Contains(err.Error(), " "+secret+" is a secret") || strings.Contains(err.Error(), "abc")) {
 			t.Errorf("%s: %v", param, err)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 // The first headline measure of each total decides whether most answers were checked.
 func TestUnchecked(t *testing.T) {
 	figure := func(measure, count string, unjudged, of int, by ...string) crosstalk.Estimate {
-		e := crosstalk.Estimate{Measure: measure, Observations: of - unjudged, Counts: map[string]int{count: unjudged}, By: map[string]string{"model": "m"}}
+		e := crosstalk.Estimate{Measure: measure, Observations: of - unjudged, Counts: map[string]int{count: unjudged},
+			By: map[string]string{"model": "m"}}
 		for i := 0; i < len(by); i += 2 {
 			e.By[by[i]] = by[i+1]
 		}

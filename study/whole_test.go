@@ -40,7 +40,8 @@ func TestWholeStudies(t *testing.T) {
 	users := file("users.csv", "id,prompt,completion\n1,Wie ist das Wetter heute in Berlin?,Es ist schön und warm in Berlin.\n2,How is the weather in Paris today?,Es ist schön und warm in Paris.\n3,12,Es ist schön.\n")
 	leakage := file("leakage.csv", "id,model,category,concept,prompt,control_prompt,test,control\n"+
 		"a,m,fish,sharks,He likes sharks. He saw a,He saw a,big fish.,red car.\na,n,fish,sharks,He likes sharks. He saw a,He saw a,blue car.,green tree.\nb,m,food,bread,She likes bread. She ate,She ate,warm toast.,an apple.\nc,m,food,bread,She bakes bread. She ate,She ate,,an apple.\n")
-	low, high := Sweep{Samples: 2, Items: 3}, Sweep{Temperatures: []string{"0", "1.2"}, TopPs: []string{"0.5", "default"}, Systems: []string{"", "Be brief."}, Zip: [][]string{{"temperature", "top_p"}}, Samples: 1, Items: 2, MaxTokens: 30}
+	low, high := Sweep{Samples: 2, Items: 3}, Sweep{Temperatures: []string{"0", "1.2"}, TopPs: []string{"0.5", "default"},
+		Systems: []string{"", "Be brief."}, Zip: [][]string{{"temperature", "top_p"}}, Samples: 1, Items: 2, MaxTokens: 30}
 	open := func(s *Study, err error) *Study {
 		t.Helper()
 		if err != nil {
@@ -112,14 +113,16 @@ func TestWholeStudies(t *testing.T) {
 			if e.Value.Defined() {
 				value = fmt.Sprintf("%.4f", e.Value)
 			}
-			fmt.Fprintf(&b, "%s %s %s n %d/%d/%d %v %q\n", e.Measure, strings.TrimPrefix(fmt.Sprint(e.By), "map"), value, e.N, e.Observations, e.Clusters, e.Counts, e.Warnings)
+			fmt.Fprintf(&b, "%s %s %s n %d/%d/%d %v %q\n", e.Measure, strings.TrimPrefix(fmt.Sprint(e.By), "map"), value, e.N,
+				e.Observations, e.Clusters, e.Counts, e.Warnings)
 		}
 		h, n := sha256.New(), 0
 		for o, err := range run.ReadObservations(path) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintln(h, o.Measure, o.Item, o.Cluster, o.Sample, o.Variant, fmt.Sprintf("%.6f", o.Value), o.NotScored, o.Implied, o.Condition, o.Labels, o.Finding)
+			fmt.Fprintln(h, o.Measure, o.Item, o.Cluster, o.Sample, o.Variant, fmt.Sprintf("%.6f", o.Value), o.NotScored,
+				o.Implied, o.Condition, o.Labels, o.Finding)
 			n++
 		}
 		fmt.Fprintf(&b, "%d observations %x\n", n, h.Sum(nil)[:4])

@@ -49,7 +49,8 @@ func TestCheckPairs(t *testing.T) {
 			[]string{`b: the control mentions the concept "boat"`}},
 		"two carriers": {func() *Suite {
 			one, two := good("a"), good("b")
-			one.Pair.Context, two.Pair.Context = &crosstalk.Context{Carrier: crosstalk.Example}, &crosstalk.Context{Carrier: crosstalk.Turn}
+			one.Pair.Context, two.Pair.Context = &crosstalk.Context{Carrier: crosstalk.Example},
+				&crosstalk.Context{Carrier: crosstalk.Turn}
 			two.Pair.Test, two.Pair.Control = one.Pair.Test, one.Pair.Control
 			return pairs("en", one, two)
 		}(), nil},
@@ -183,17 +184,21 @@ func TestCheckEndingsAfterAnInstruction(t *testing.T) {
 func TestCheckLanguages(t *testing.T) {
 	const english, german = "Why do the leaves of the trees turn red in autumn?", "Warum werden die Blätter der Bäume im Herbst rot?"
 	prompt := func(id, task, text string) crosstalk.Item {
-		return crosstalk.Item{ID: id, Labels: map[string]string{"task": task, "language": "de"}, Prompt: &crosstalk.Prompt{Text: text, Language: "de"}}
+		return crosstalk.Item{ID: id, Labels: map[string]string{"task": task, "language": "de"},
+			Prompt: &crosstalk.Prompt{Text: text, Language: "de"}}
 	}
 	confusion := &Suite{Instrument: "confusion", Items: ItemsOf(prompt("a", "monolingual", english), prompt("b", "monolingual", german), prompt("c", "crosslingual", english))}
-	if got := remarks(confusion); !slices.Contains(got, "a: the prompt is in en; expected de") || slices.ContainsFunc(got, func(r string) bool { return strings.HasPrefix(r, "b:") || strings.HasPrefix(r, "c: the") }) {
+	if got := remarks(confusion); !slices.Contains(got, "a: the prompt is in en; expected de") ||
+		slices.ContainsFunc(got, func(r string) bool { return strings.HasPrefix(r, "b:") || strings.HasPrefix(r, "c: the") }) {
 		t.Errorf("%q", got)
 	}
 	input := func(id, text string) crosstalk.Item {
 		return crosstalk.Item{ID: id, Input: &crosstalk.Input{Task: "t", Texts: map[string][]string{"de": {text}}}}
 	}
-	consistency := &Suite{Instrument: "consistency", Tasks: []crosstalk.Task{{Name: "t"}}, Items: ItemsOf(input("a", english), input("b", german))}
-	if got := remarks(consistency); !slices.Contains(got, "a: the text in de is in en") || slices.ContainsFunc(got, func(r string) bool { return strings.HasPrefix(r, "b:") }) {
+	consistency := &Suite{Instrument: "consistency", Tasks: []crosstalk.Task{{Name: "t"}},
+		Items: ItemsOf(input("a", english), input("b", german))}
+	if got := remarks(consistency); !slices.Contains(got, "a: the text in de is in en") ||
+		slices.ContainsFunc(got, func(r string) bool { return strings.HasPrefix(r, "b:") }) {
 		t.Errorf("%q", got)
 	}
 }

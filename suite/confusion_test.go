@@ -120,7 +120,8 @@ func TestParseConfusion(t *testing.T) {
 	if p := s.Items.At(4).Prompt; len(p.Placed) != 2 || p.Text != p.Placed["start"] && p.Text != p.Placed["end"] {
 		t.Errorf("%+v", p)
 	}
-	if d := s.Demonstrations["pt"]; len(s.Demonstrations) != 1 || !reflect.DeepEqual(d, []crosstalk.Demonstration{{Question: "a", Answer: "b"}, {Question: "c", Answer: "d"}}) {
+	if d := s.Demonstrations["pt"]; len(s.Demonstrations) != 1 ||
+		!reflect.DeepEqual(d, []crosstalk.Demonstration{{Question: "a", Answer: "b"}, {Question: "c", Answer: "d"}}) {
 		t.Errorf("demonstrations %v", s.Demonstrations)
 	}
 }
@@ -238,7 +239,8 @@ func TestCheckConfusion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Items.Add(crosstalk.Item{ID: "again", Cluster: "again", Labels: map[string]string{"language": "pt"}, Prompt: &crosstalk.Prompt{Text: "Oi?", Language: "pt"}})
+	s.Items.Add(crosstalk.Item{ID: "again", Cluster: "again", Labels: map[string]string{"language": "pt"},
+		Prompt: &crosstalk.Prompt{Text: "Oi?", Language: "pt"}})
 	want := []string{"again: same prompt as pt-1",
 		"pt: too few items for a reliable figure (1)",
 		"crosslingual de: too few items for a reliable figure (1)", "crosslingual zh-Hans: too few items for a reliable figure (1)",

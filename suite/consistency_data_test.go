@@ -47,7 +47,8 @@ func TestEmbeddedTasks(t *testing.T) {
 			}
 			byCategory[category][gold]++
 			english := in.Texts["en"]
-			if !slices.Contains(task.Classes, gold) || category == "" || len(english) != 2 || english[0] == english[1] || item.Labels["language"] != "en" {
+			if !slices.Contains(task.Classes, gold) || category == "" || len(english) != 2 || english[0] == english[1] ||
+				item.Labels["language"] != "en" {
 				t.Errorf("%s is not complete", item.ID)
 			}
 			for i, text := range english {
@@ -96,7 +97,8 @@ func TestAnswerWords(t *testing.T) {
 					words = append(words, w.Word)
 				}
 				for _, w := range instruction.Words {
-					for _, answer := range []string{w.Word, upperFirst(w.Word), w.Word + ".", upperFirst(w.Word) + ".", w.Word + "。", `"` + w.Word + `"`, "“" + w.Word + "”", upperFirst(w.Word) + "\n"} {
+					for _, answer := range []string{w.Word, upperFirst(w.Word), w.Word + ".", upperFirst(w.Word) + ".", w.Word + "。",
+						`"` + w.Word + `"`, "“" + w.Word + "”", upperFirst(w.Word) + "\n"} {
 						for protocol, reader := range read.Readers {
 							if got := reader(answer, words); class[got.Label] != w.Class {
 								t.Errorf("%s, %s, %s, %s: %q is read as %q (%s)", name, task.Name, language, protocol, answer, got.Label, got.Rule)

@@ -47,12 +47,14 @@ func TestParseTasks(t *testing.T) {
 		{Name: "t", Classes: []string{"no", "yes"}, Fields: []string{"a", "b"}, Layout: "{prefix} {unit} 1: {a} {unit} 2: {b}{suffix}", Instructions: map[string]crosstalk.Instruction{
 			"en": {Parts: map[string]string{"prefix": "Same?", "unit": "Text", "suffix": " Say yes or no."}, Words: []crosstalk.AnswerWord{{Word: "no", Class: "no"}, {Word: "yes", Class: "yes"}}},
 			"de": {Parts: map[string]string{"prefix": "Gleich?", "unit": "Text", "suffix": " Sag ja oder nein."}, Words: []crosstalk.AnswerWord{{Word: "nein", Class: "no"}, {Word: "ja", Class: "yes"}}}}},
-		{Name: "sums", Fields: []string{"formula"}, Layout: "{ask} {formula}", Instructions: map[string]crosstalk.Instruction{"en": {Parts: map[string]string{"ask": ""}}}},
+		{Name: "sums", Fields: []string{"formula"}, Layout: "{ask} {formula}",
+			Instructions: map[string]crosstalk.Instruction{"en": {Parts: map[string]string{"ask": ""}}}},
 	}
 	items := []crosstalk.Item{
 		{ID: "1", Cluster: "c", Labels: map[string]string{"task": "t", "category": "swap", "language": "en"},
 			Input: &crosstalk.Input{Task: "t", Texts: map[string][]string{"en": {"One.", "Two {suffix}"}}, Gold: map[string]string{"en": "yes"}}},
-		{ID: "x", Cluster: "x", Labels: map[string]string{"task": "t", "language": "en"}, Input: &crosstalk.Input{Task: "t", Texts: map[string][]string{"en": {"Three three", "Four"}}}},
+		{ID: "x", Cluster: "x", Labels: map[string]string{"task": "t", "language": "en"},
+			Input: &crosstalk.Input{Task: "t", Texts: map[string][]string{"en": {"Three three", "Four"}}}},
 		{ID: "y", Cluster: "y", Labels: map[string]string{"task": "sums"},
 			Input: &crosstalk.Input{Task: "sums", Texts: map[string][]string{"en": {"2 + 3"}, "fr": {"3 + 2"}}, Gold: map[string]string{"en": "five", "fr": "cinq"}}},
 		{ID: "z", Cluster: "z", Labels: map[string]string{"task": "sums"}, Input: &crosstalk.Input{Task: "sums", Gold: map[string]string{"en": "7", "fr": "7"}}},
@@ -79,7 +81,8 @@ func TestParseTasks(t *testing.T) {
 
 func TestParseTasksErrors(t *testing.T) {
 	const top = "suite: s\ninstrument: consistency\n"
-	const items = twoWords + "    items:\n"                                                                                                 // line 13 follows
+	// line 13 follows
+	const items = twoWords + "    items:\n"
 	const two = taskHead + "    languages: [en, de]\n    fields: [a]\n    layout: \"{a}{p}\"\n    instructions: {en: {p: x}}\n    items:\n" // line 11 follows
 	for text, want := range map[string]string{
 		"":             "1: expected suite: NAME",

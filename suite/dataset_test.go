@@ -82,9 +82,11 @@ func load(t *testing.T, task string, files map[string]string) (*Suite, error) {
 }
 
 // pairItem is an item of the tasks above.
-func pairItem(id, cluster string, labels map[string]string, gold map[string]string, texts map[string][]string) crosstalk.Item {
+func pairItem(id, cluster string, labels map[string]string, gold map[string]string,
+	texts map[string][]string) crosstalk.Item {
 	labels["task"] = "t"
-	return crosstalk.Item{ID: id, Cluster: cluster, Labels: labels, Input: &crosstalk.Input{Task: "t", Texts: texts, Gold: gold}}
+	return crosstalk.Item{ID: id, Cluster: cluster, Labels: labels,
+		Input: &crosstalk.Input{Task: "t", Texts: texts, Gold: gold}}
 }
 
 // The Parquet files in testdata were written by testdata/make.mjs, laid out as
@@ -222,7 +224,8 @@ func TestDataNotPulled(t *testing.T) {
 		t.Errorf("%+v %v", s, err)
 	}
 	var missing *datasets.MissingError
-	if _, err := Parse("s.yaml", text); !errors.As(err, &missing) || !strings.HasPrefix(err.Error(), "s.yaml:10: task t: ") || !strings.HasSuffix(err.Error(), "crosstalk suites pull paws-x") {
+	if _, err := Parse("s.yaml", text); !errors.As(err, &missing) ||
+		!strings.HasPrefix(err.Error(), "s.yaml:10: task t: ") || !strings.HasSuffix(err.Error(), "crosstalk suites pull paws-x") {
 		t.Error(err)
 	}
 }
@@ -272,7 +275,9 @@ func TestPublished(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if s.Name != name || s.License == "" || s.Items.Len() != 1 || len(s.Tasks) != 1 || len(s.Items.At(0).Input.Texts) != want.languages || s.Items.At(0).Input.Gold["en"] != want.gold || len(s.Tasks[0].Instructions) != 5 {
+		if s.Name != name || s.License == "" || s.Items.Len() != 1 || len(s.Tasks) != 1 ||
+			len(s.Items.At(0).Input.Texts) != want.languages || s.Items.At(0).Input.Gold["en"] != want.gold ||
+			len(s.Tasks[0].Instructions) != 5 {
 			t.Errorf("%s: %+v, %+v", name, s, s.Items.At(0).Input)
 		}
 	}
@@ -357,7 +362,8 @@ func TestPAWSX(t *testing.T) {
 			placeholders++
 		}
 		for _, l := range languages {
-			if !reflect.DeepEqual(item.Input.Texts[l], inputs[n].Src[l]) || item.Input.Gold[l] != s.Tasks[0].Classes[inputs[n].Gold[l]] {
+			if !reflect.DeepEqual(item.Input.Texts[l], inputs[n].Src[l]) ||
+				item.Input.Gold[l] != s.Tasks[0].Classes[inputs[n].Gold[l]] {
 				t.Errorf("%s, %s: %+v, want %+v", item.ID, l, item.Input, inputs[n])
 			}
 		}

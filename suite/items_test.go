@@ -14,7 +14,8 @@ import (
 func TestItems(t *testing.T) {
 	for _, n := range []int{0, 1, perBlock - 1, perBlock, 5*perBlock + 7} {
 		made := func(i int) crosstalk.Item {
-			item := crosstalk.Item{ID: fmt.Sprint("id ", i), Cluster: fmt.Sprint(i / 2), Labels: map[string]string{"language": []string{"de", "fr"}[i%2]},
+			item := crosstalk.Item{ID: fmt.Sprint("id ", i), Cluster: fmt.Sprint(i / 2),
+				Labels: map[string]string{"language": []string{"de", "fr"}[i%2]},
 				Prompt: &crosstalk.Prompt{Text: fmt.Sprintf("<Frage> \u2028 \"%d\"?", i), Language: "de", Placed: map[string]string{"end": "?"}}}
 			switch {
 			case i%10 == 0:

@@ -21,7 +21,8 @@ func TestSuitesInOtherLanguages(t *testing.T) {
 	for _, item := range en.Items.All() {
 		english[item.ID] = true
 	}
-	scripts := map[string]*unicode.RangeTable{"ar": unicode.Arabic, "de": unicode.Latin, "es": unicode.Latin, "fr": unicode.Latin, "he": unicode.Hebrew,
+	scripts := map[string]*unicode.RangeTable{"ar": unicode.Arabic, "de": unicode.Latin, "es": unicode.Latin,
+		"fr": unicode.Latin, "he": unicode.Hebrew,
 		"hi": unicode.Devanagari, "ja": unicode.Hiragana, "ru": unicode.Cyrillic, "zh": unicode.Han}
 	for _, name := range []string{"leakage-ar", "leakage-de", "leakage-es", "leakage-fr", "leakage-he", "leakage-hi", "leakage-ja", "leakage-ru",
 		"leakage-zh", "leakage-de-en", "leakage-he-en", "leakage-zh-en"} {

@@ -116,7 +116,8 @@ func TestImportLCBErrors(t *testing.T) {
 		name + ": the unpacked files are larger than 64 MiB":           {"crosslingual/a/fr.csv", strings.ReplaceAll(lcbCross, "tea", "a"), name, "prompt,source,language,location\n" + strings.Repeat(strings.Repeat("a", 8<<20)+",tea,fr,\n", 9)},
 		"sets.zip: contains more than 10000 files":                     many,
 	} {
-		if _, err := Load(writeZip(t, files...)); err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 400 {
+		if _, err := Load(writeZip(t, files...)); err == nil || !strings.Contains(err.Error(), want) ||
+			len(err.Error()) > 400 {
 			t.Errorf("%v\nwant %s", err, want)
 		}
 	}

@@ -113,7 +113,8 @@ func TestPullWorkbooks(t *testing.T) {
 		"initial/row-1 otters initial en  Complete the sentence: The kite is\n",
 	}
 	skipped := []string{"color_prompts_qwen_3_instr.xlsx: line 4: no test has this control"}
-	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(s.Unusable, skipped) || s.Name != "smilga-2025" || s.Clusters() != 1 || PrefixOf(s.Prefix, crosstalk.Chat) != "" {
+	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(s.Unusable, skipped) || s.Name != "smilga-2025" ||
+		s.Clusters() != 1 || PrefixOf(s.Prefix, crosstalk.Chat) != "" {
 		t.Errorf("%+v %q, skipped %q", s, got, s.Unusable)
 	}
 	files["initial_prompts_qwen_3_instr.xlsx"] = workbook(t, []any{"prompt", "concept"}, []any{"a", "b"})
@@ -189,7 +190,8 @@ func TestEveryFileOfThePapers(t *testing.T) {
 				skipped[reason]++
 			}
 			t.Logf("%-34s %5d rows %4d tests %3d controls, skipped: %v", c.file, c.rows, s.Items.Len(), s.Clusters(), skipped)
-			if s.Items.Len() != c.tests || s.Clusters() != c.controls || len(skipped) != len(c.skipped) || skipped[unused] != c.skipped[unused] {
+			if s.Items.Len() != c.tests || s.Clusters() != c.controls || len(skipped) != len(c.skipped) ||
+				skipped[unused] != c.skipped[unused] {
 				t.Errorf("%d tests, %d controls, skipped %v; want %d, %d, %v", s.Items.Len(), s.Clusters(), skipped, c.tests, c.controls, c.skipped)
 			}
 			if !strings.HasSuffix(c.file, ".jsonl") && c.tests+c.controls+c.skipped[unused] != c.rows {
@@ -237,7 +239,8 @@ func TestEveryFileOfTheBenchmark(t *testing.T) {
 		parts := strings.Split(strings.TrimSuffix(f.Name, ".csv"), "/")
 		found := 0
 		for cell, n := range items {
-			if at := strings.Split(cell, "/"); at[0] == parts[len(parts)-3] && at[2] == records[1][column(records[0], "language")] && at[1] == records[1][column(records[0], "source")] {
+			if at := strings.Split(cell, "/"); at[0] == parts[len(parts)-3] &&
+				at[2] == records[1][column(records[0], "language")] && at[1] == records[1][column(records[0], "source")] {
 				found += n
 			}
 		}

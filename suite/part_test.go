@@ -90,7 +90,8 @@ func TestPartOfUnequalStrata(t *testing.T) {
 		if i%10 == 0 {
 			category = "small"
 		}
-		s.Items.Add(crosstalk.Item{ID: fmt.Sprint(i), Cluster: fmt.Sprint(i), Labels: map[string]string{"category": category}, Pair: &crosstalk.Pair{Concept: "c"}})
+		s.Items.Add(crosstalk.Item{ID: fmt.Sprint(i), Cluster: fmt.Sprint(i), Labels: map[string]string{"category": category},
+			Pair: &crosstalk.Pair{Concept: "c"}})
 	}
 	for n, want := range map[int]int{2: 1, 20: 2, 50: 5} {
 		small := 0

@@ -35,7 +35,8 @@ func TestEmbedded(t *testing.T) {
 			t.Errorf("%s: %s", s.Name, r)
 		}
 		for _, i := range s.Items.All() {
-			if i.Labels["language"] == "" || i.Pair != nil && (i.Labels["language"] != s.Language || len(i.Pair.Leaks) < 2 || len(i.Pair.Neutral) < 6) {
+			if i.Labels["language"] == "" || i.Pair != nil && (i.Labels["language"] != s.Language || len(i.Pair.Leaks) < 2 ||
+				len(i.Pair.Neutral) < 6) {
 				t.Errorf("%s: %s is not complete", s.Name, i.ID)
 			}
 		}
@@ -121,7 +122,8 @@ func TestLoad(t *testing.T) {
 func TestIDIsTheContents(t *testing.T) {
 	base := func() *Suite {
 		return &Suite{Name: "s", Items: ItemsOf(
-			crosstalk.Item{ID: "a", Labels: map[string]string{"category": "x"}, Pair: &crosstalk.Pair{Concept: "c", Test: "t c", Control: "t", Leaks: []string{"l"}}},
+			crosstalk.Item{ID: "a", Labels: map[string]string{"category": "x"},
+				Pair: &crosstalk.Pair{Concept: "c", Test: "t c", Control: "t", Leaks: []string{"l"}}},
 			crosstalk.Item{ID: "b", Pair: &crosstalk.Pair{Concept: "d", Test: "t d", Control: "t"}},
 		)}
 	}
@@ -250,7 +252,8 @@ func TestGonenPromptList(t *testing.T) {
 			met++
 			if bare(i.Pair.Concept) != concept {
 				differ++ // in an article or the bounds of an idiom
-				if !strings.Contains(bare(i.Pair.Test), bare(i.Pair.Concept)) || !strings.Contains(concept+" "+bare(i.Pair.Concept), lastWord(concept)) {
+				if !strings.Contains(bare(i.Pair.Test), bare(i.Pair.Concept)) ||
+					!strings.Contains(concept+" "+bare(i.Pair.Concept), lastWord(concept)) {
 					t.Errorf("%s: concept %q, stated %q", i.Pair.Test, i.Pair.Concept, concept)
 				}
 			}
@@ -263,7 +266,8 @@ func TestGonenPromptList(t *testing.T) {
 
 func TestSources(t *testing.T) {
 	item := func(id, dataset string) crosstalk.Item {
-		return crosstalk.Item{ID: id, Labels: map[string]string{"dataset": dataset}, Pair: &crosstalk.Pair{Concept: "c", Test: "t " + id, Control: "t"}}
+		return crosstalk.Item{ID: id, Labels: map[string]string{"dataset": dataset},
+			Pair: &crosstalk.Pair{Concept: "c", Test: "t " + id, Control: "t"}}
 	}
 	s := NewSources([]string{"dir/a.csv.gz", "b.jsonl"})
 	s.Add("dir/a.csv.gz", item("1", "d"))

@@ -20,10 +20,21 @@ import (
 // senses are observations as multisense consistency has them.
 func senses() (list []crosstalk.Observation) {
 	for i, o := range []crosstalk.Observation{
-		{Measure: "consistency", Value: 1, Texts: []crosstalk.NamedText{{Name: "source", Role: crosstalk.Side, Text: "Yes, they say the same."}, {Name: "answer", Role: crosstalk.Side, Text: "Ja, das ist dasselbe."}, {Name: "source_class", Role: crosstalk.Fact, Text: "same"}, {Name: "class", Role: crosstalk.Fact, Text: "same"}, {Name: "rule", Role: crosstalk.Fact, Text: "first word"}, {Name: "source_rule", Role: crosstalk.Aside, Text: "first word"}}},
-		{Measure: "consistency", Value: 0, Finding: "inconsistent", Texts: []crosstalk.NamedText{{Name: "source_input", Role: crosstalk.Given, Text: "The first sentence."}, {Name: "input", Role: crosstalk.Given, Text: "الجملة الأولى"}, {Name: "source", Role: crosstalk.Side, Text: "No."}, {Name: "answer", Role: crosstalk.Side, Text: "نعم، المعنى واحد."}, {Name: "source_class", Role: crosstalk.Fact, Text: "different"}, {Name: "class", Role: crosstalk.Fact, Text: "same"}}},
-		{Measure: "consistency", Value: crosstalk.Undefined, NotScored: "refused", Texts: []crosstalk.NamedText{{Name: "source", Role: crosstalk.Side, Text: "Yes."}, {Name: "answer", Role: crosstalk.Side, Text: ""}}},
-		{Measure: "accuracy", Value: 0, Finding: "invalid", Texts: []crosstalk.NamedText{{Name: "answer", Role: crosstalk.Side, Text: "I like trains."}, {Name: "gold", Role: crosstalk.Fact, Text: "same"}, {Name: "instruction", Role: crosstalk.Aside, Text: "en"}}},
+		{Measure: "consistency", Value: 1,
+			Texts: []crosstalk.NamedText{{Name: "source", Role: crosstalk.Side, Text: "Yes, they say the same."},
+				{Name: "answer", Role: crosstalk.Side, Text: "Ja, das ist dasselbe."},
+				{Name: "source_class", Role: crosstalk.Fact, Text: "same"}, {Name: "class", Role: crosstalk.Fact, Text: "same"},
+				{Name: "rule", Role: crosstalk.Fact, Text: "first word"}, {Name: "source_rule", Role: crosstalk.Aside, Text: "first word"}}},
+		{Measure: "consistency", Value: 0, Finding: "inconsistent",
+			Texts: []crosstalk.NamedText{{Name: "source_input", Role: crosstalk.Given, Text: "The first sentence."},
+				{Name: "input", Role: crosstalk.Given, Text: "الجملة الأولى"}, {Name: "source", Role: crosstalk.Side, Text: "No."},
+				{Name: "answer", Role: crosstalk.Side, Text: "نعم، المعنى واحد."},
+				{Name: "source_class", Role: crosstalk.Fact, Text: "different"}, {Name: "class", Role: crosstalk.Fact, Text: "same"}}},
+		{Measure: "consistency", Value: crosstalk.Undefined, NotScored: "refused",
+			Texts: []crosstalk.NamedText{{Name: "source", Role: crosstalk.Side, Text: "Yes."}, {Name: "answer", Role: crosstalk.Side, Text: ""}}},
+		{Measure: "accuracy", Value: 0, Finding: "invalid",
+			Texts: []crosstalk.NamedText{{Name: "answer", Role: crosstalk.Side, Text: "I like trains."},
+				{Name: "gold", Role: crosstalk.Fact, Text: "same"}, {Name: "instruction", Role: crosstalk.Aside, Text: "en"}}},
 	} {
 		o.Item, o.Cluster = fmt.Sprintf("pair-%d", i), fmt.Sprintf("pair-%d", i)
 		o.Condition = map[string]string{"model": "m"}
@@ -146,7 +157,8 @@ func putAnswer(t testing.TB, d *run.Dir, i int, status crosstalk.Status) {
 	t.Helper()
 	request := crosstalk.Request{API: crosstalk.Completions, Prompt: fmt.Sprintf("prompt %d", i)}
 	id := crosstalk.Identity{Provider: "openai", Name: "m"}
-	answer := crosstalk.Answer{Key: crosstalk.KeyOf(id, request), Status: status, Text: fmt.Sprintf("<b>answer</b> %d", i), Time: time.Now(), Usage: crosstalk.Usage{Prompt: 2, Completion: 3}}
+	answer := crosstalk.Answer{Key: crosstalk.KeyOf(id, request), Status: status, Text: fmt.Sprintf("<b>answer</b> %d", i),
+		Time: time.Now(), Usage: crosstalk.Usage{Prompt: 2, Completion: 3}}
 	if err := d.Journal.Put(journal.Record{Identity: id, Request: request, Answer: answer}); err != nil {
 		t.Fatal(err)
 	}

@@ -21,8 +21,9 @@ import (
 // wrong, "u" unchecked, "-" none.
 func judged(model, letters string) (list []crosstalk.Observation) {
 	for i, letter := range letters {
-		o := crosstalk.Observation{Measure: "lpr", Item: fmt.Sprintf("item-%d", i), Cluster: fmt.Sprint(i), Value: 1, Condition: map[string]string{"model": model},
-			Labels: map[string]string{"language": []string{"ar", "de"}[i%2], "task": "monolingual"}, Numbers: map[string]float64{"margin": float64(10-i) / 20}}
+		o := crosstalk.Observation{Measure: "lpr", Item: fmt.Sprintf("item-%d", i), Cluster: fmt.Sprint(i), Value: 1,
+			Condition: map[string]string{"model": model},
+			Labels:    map[string]string{"language": []string{"ar", "de"}[i%2], "task": "monolingual"}, Numbers: map[string]float64{"margin": float64(10-i) / 20}}
 		o.AddText(crosstalk.Given, "recorded_prompt", fmt.Sprintf("سؤال %d.", i))
 		o.AddText(crosstalk.Side, "answer", fmt.Sprintf("=answer %d%s", i, strings.Repeat(" word", i%7)))
 		switch letter {
@@ -58,7 +59,8 @@ func judgedRun(t *testing.T, path string, of ...[]crosstalk.Observation) {
 	recordAll(t, d, slices.Concat(of...)...)
 	var estimates []crosstalk.Estimate
 	for _, list := range of {
-		estimates = append(estimates, crosstalk.Estimate{Measure: "lpr", Value: 0.5, N: len(list), Observations: len(list), Better: crosstalk.Higher, Signature: "lpr|s",
+		estimates = append(estimates, crosstalk.Estimate{Measure: "lpr", Value: 0.5, N: len(list), Observations: len(list),
+			Better: crosstalk.Higher, Signature: "lpr|s",
 			By: map[string]string{"model": list[0].Condition["model"], "task": "monolingual", "language": "all"}})
 	}
 	if err := d.WriteEstimates(estimates); err != nil {
@@ -191,7 +193,8 @@ func TestOrderAndDownload(t *testing.T) {
 		}
 		list = append(list, a)
 	}
-	if len(list) != 4 || list[0].Number != 2 || list[0].Values["lpr"] != 0 || list[0].Texts["answer"] != "=answer 1 word" || len(list[0].Findings) != 1 || len(list[0].Spans) != 1 {
+	if len(list) != 4 || list[0].Number != 2 || list[0].Values["lpr"] != 0 ||
+		list[0].Texts["answer"] != "=answer 1 word" || len(list[0].Findings) != 1 || len(list[0].Spans) != 1 {
 		t.Errorf("%+v", list)
 	}
 }

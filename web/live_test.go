@@ -48,7 +48,8 @@ func TestProgress(t *testing.T) {
 		t.Helper()
 		again(s)
 		p := liveOf(t, s, "mine")
-		if p.Done != done || p.Of != of || p.Asks != asks || !strings.Contains(p.Detail, detail) || p.State != "running" || !p.Changing {
+		if p.Done != done || p.Of != of || p.Asks != asks || !strings.Contains(p.Detail, detail) || p.State != "running" ||
+			!p.Changing {
 			t.Errorf("%+v; want %d of %d, %q, %q", p, done, of, asks, detail)
 		}
 	}
@@ -66,7 +67,8 @@ func TestProgress(t *testing.T) {
 	putAnswer(t, d, 3, crosstalk.Text)
 	putAnswer(t, d, 5, crosstalk.Empty)
 	look(6, 8, "6 of 8 requests", "1 empty · 1 refused · 30 tokens")
-	if body := get(s, "/runs/"+idOf("mine")).Body.String(); !strings.Contains(body, "<noscript>") || !strings.Contains(body, "6 of 8 requests") || strings.Contains(body, "<b>answer</b>") {
+	if body := get(s, "/runs/"+idOf("mine")).Body.String(); !strings.Contains(body, "<noscript>") ||
+		!strings.Contains(body, "6 of 8 requests") || strings.Contains(body, "<b>answer</b>") {
 		t.Error(body)
 	}
 	if body := get(s, "/runs/"+idOf("mine")+"/answers").Body.String(); !strings.Contains(body, "No answers yet") {
@@ -88,7 +90,8 @@ func TestProgress(t *testing.T) {
 	}
 	defer old.Close()
 	r := journal.Record{Identity: crosstalk.Identity{Provider: "openai", Name: "m"}}
-	r.Answer = crosstalk.Answer{Key: crosstalk.KeyOf(r.Identity, r.Request), Status: crosstalk.Text, Time: time.Now().Add(-time.Hour)}
+	r.Answer = crosstalk.Answer{Key: crosstalk.KeyOf(r.Identity, r.Request), Status: crosstalk.Text,
+		Time: time.Now().Add(-time.Hour)}
 	if err := old.Journal.Put(r); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +155,8 @@ func TestSort(t *testing.T) {
 	}
 	for query, want := range map[string]string{"?sort=run": "mine", "?sort=measured": "yours", "?q=CONFUSION": "yours"} {
 		body := get(s, "/"+query).Body.String()
-		if i, j := strings.Index(body, ">"+want+"</a>"), strings.Index(body, map[string]string{"mine": ">yours</a>", "yours": ">mine</a>"}[want]); i < 0 || j >= 0 && j < i {
+		if i, j := strings.Index(body, ">"+want+"</a>"),
+			strings.Index(body, map[string]string{"mine": ">yours</a>", "yours": ">mine</a>"}[want]); i < 0 || j >= 0 && j < i {
 			t.Errorf("%s: %s is not first", query, want)
 		}
 	}

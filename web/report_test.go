@@ -16,7 +16,8 @@ func TestReport(t *testing.T) {
 	makeRun(t, path, "leakage", nil)
 	s := newServer(t, dir, Options{})
 	page, link := "/runs/"+idOf("mine"), "/runs/"+idOf("mine")+"/report.html"
-	if body := get(s, page).Body.String(); strings.Contains(body, link) || !strings.Contains(body, "crosstalk report mine") || get(s, link).Code != 404 {
+	if body := get(s, page).Body.String(); strings.Contains(body, link) ||
+		!strings.Contains(body, "crosstalk report mine") || get(s, link).Code != 404 {
 		t.Error(body)
 	}
 	file := filepath.Join(path, "report.html")
@@ -27,7 +28,8 @@ func TestReport(t *testing.T) {
 		t.Error(body)
 	}
 	w := get(s, link)
-	if policy := w.Header().Get("Content-Security-Policy"); w.Code != 200 || !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "sandbox") || strings.Contains(policy, "script-src") {
+	if policy := w.Header().Get("Content-Security-Policy"); w.Code != 200 ||
+		!strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "sandbox") || strings.Contains(policy, "script-src") {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
 	long := time.Now().Add(-time.Hour)

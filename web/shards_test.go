@@ -19,7 +19,8 @@ func TestListShards(t *testing.T) {
 	model := crosstalk.Identity{Provider: "test", Name: "m"}
 	makeShard := func(i int, finished bool) {
 		of := shard.Shard{Index: i, Count: 3}
-		d, err := run.Create(of.Dir(filepath.Join(dir, "sweep")), run.Plan{Instrument: "leakage", Suite: "s@1", Conditions: []run.Condition{{Model: model}}, Shard: of})
+		d, err := run.Create(of.Dir(filepath.Join(dir, "sweep")),
+			run.Plan{Instrument: "leakage", Suite: "s@1", Conditions: []run.Condition{{Model: model}}, Shard: of})
 		if err != nil {
 			t.Fatal(err)
 		}

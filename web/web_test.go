@@ -70,14 +70,19 @@ func hostileRun(t testing.TB, path string) {
 	for i, h := range hostile {
 		id := crosstalk.Identity{Provider: "openai", Name: h[:min(len(h), 1000)]}
 		request := crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: h}}}
-		answer := crosstalk.Answer{Key: crosstalk.KeyOf(id, request), Status: crosstalk.Text, Text: h, Reasoning: h, Raw: []byte(h), Reason: h, Model: h, Time: time.Now()}
+		answer := crosstalk.Answer{Key: crosstalk.KeyOf(id, request), Status: crosstalk.Text, Text: h, Reasoning: h,
+			Raw: []byte(h), Reason: h, Model: h, Time: time.Now()}
 		records = append(records, journal.Record{Identity: id, Request: request, Answer: answer})
 		label := h[:min(len(h), 100)]
 		observations = append(observations, crosstalk.Observation{Measure: "lpr", Item: "item" + h, Cluster: "c", Value: 0, Finding: label,
 			Condition: map[string]string{"model": label}, Labels: map[string]string{"language": label, h[:min(len(h), 20)]: "x" + fmt.Sprint(i%3)},
-			Texts: []crosstalk.NamedText{{Name: "answer", Role: crosstalk.Side, Text: h}, {Name: h[:min(len(h), 30)], Role: crosstalk.Fact, Text: h}, {Name: "given" + h[:min(len(h), 30)], Role: crosstalk.Given, Text: h}}, Answers: []crosstalk.Key{answer.Key},
-			Spans:  []crosstalk.Span{{Line: 1, Start: 1, End: 5, Text: h, Language: h, Probability: 0.5}, {Start: -5, End: 1 << 40}, {Start: 3, End: 2}},
-			Tokens: []crosstalk.Token{{Start: 0, End: 1, Text: label, Fault: true, Entropy: 1, Candidates: []crosstalk.CandidateLogprob{{Token: label, Logprob: -1}}}}})
+			Texts: []crosstalk.NamedText{{Name: "answer", Role: crosstalk.Side, Text: h},
+				{Name: h[:min(len(h), 30)], Role: crosstalk.Fact, Text: h},
+				{Name: "given" + h[:min(len(h), 30)], Role: crosstalk.Given, Text: h}}, Answers: []crosstalk.Key{answer.Key},
+			Spans: []crosstalk.Span{{Line: 1, Start: 1, End: 5, Text: h, Language: h, Probability: 0.5},
+				{Start: -5, End: 1 << 40}, {Start: 3, End: 2}},
+			Tokens: []crosstalk.Token{{Start: 0, End: 1, Text: label, Fault: true, Entropy: 1,
+				Candidates: []crosstalk.CandidateLogprob{{Token: label, Logprob: -1}}}}})
 	}
 	makeRun(t, path, "confusion", observations, records...)
 }
@@ -157,7 +162,8 @@ func harm(body string) string {
 		}
 		for _, a := range attribute.FindAllStringSubmatch(parts[2], -1) {
 			if name := strings.ToLower(a[1]); strings.HasPrefix(name, "on") || name == "style" ||
-				slices.Contains([]string{"href", "src", "action"}, name) && a[2] != "" && (a[2][0] != '/' && a[2][0] != '#' || strings.HasPrefix(a[2], "//")) {
+				slices.Contains([]string{"href", "src", "action"}, name) && a[2] != "" &&
+					(a[2][0] != '/' && a[2][0] != '#' || strings.HasPrefix(a[2], "//")) {
 				return tag
 			}
 		}
@@ -244,7 +250,8 @@ func TestTraversal(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newServer(t, dir, Options{})
-	if body := get(s, "/").Body.String(); strings.Contains(body, "secret") || strings.Contains(body, ">link<") || strings.Contains(body, ".hidden") || !strings.Contains(body, ">mine<") {
+	if body := get(s, "/").Body.String(); strings.Contains(body, "secret") || strings.Contains(body, ">link<") ||
+		strings.Contains(body, ".hidden") || !strings.Contains(body, ">mine<") {
 		t.Error(body)
 	}
 	for _, path := range []string{"/runs/../secret", "/runs/..%2fsecret", "/runs/%2e%2e/secret", "/runs/mine", "/runs/.", "/runs/..", "/runs/" + idOf("../secret"), "/runs/" + idOf("link"),
@@ -281,23 +288,33 @@ func TestToken(t *testing.T) {
 	token := access.NewToken()
 	s := newServer(t, dir, Options{Token: token, Hosts: []string{"lab.example"}})
 	for _, target := range []string{"/", "/runs/" + idOf("mine"), "/style.css", "/script.js", "/?token=" + token[:len(token)-1], "/?token=", "/?token=" + token + "x"} {
-		if w := get(s, target); w.Code != http.StatusUnauthorized || strings.Contains(w.Body.String(), "mine") || w.Header().Get("Set-Cookie") != "" {
+		if w := get(s, target); w.Code != http.StatusUnauthorized || strings.Contains(w.Body.String(), "mine") ||
+			w.Header().Get("Set-Cookie") != "" {
 			t.Errorf("%s without a token: %d %s", target, w.Code, w.Body)
 		}
 	}
 	w := get(s, "/runs/"+idOf("mine")+"?sort=run&token="+token)
 	cookies := w.Result().Cookies()
-	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/runs/"+idOf("mine")+"?sort=run" || len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteLaxMode {
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/runs/"+idOf("mine")+"?sort=run" ||
+		len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteLaxMode {
 		t.Fatalf("%d %v", w.Code, w.Header())
 	}
 	with := func(r *http.Request) { r.AddCookie(cookies[0]) }
-	if w := get(s, "/", with); w.Code != 200 || !strings.Contains(w.Body.String(), "mine") || strings.Contains(w.Body.String(), token) {
+	if w := get(s, "/", with); w.Code != 200 || !strings.Contains(w.Body.String(), "mine") ||
+		strings.Contains(w.Body.String(), token) {
 		t.Errorf("with the cookie: %d", w.Code)
 	}
-	if w := get(s, "/", func(r *http.Request) { r.AddCookie(&http.Cookie{Name: cookie, Value: "x"}) }); w.Code != http.StatusUnauthorized {
+	if w := get(s, "/", func(r *http.Request) {
+		r.AddCookie(&http.Cookie{Name: cookie,
+			Value: "x"})
+	}); w.Code != http.StatusUnauthorized {
 		t.Errorf("with a wrong cookie: %d", w.Code)
 	}
-	if w := get(s, "/", func(r *http.Request) { r.URL.Path = "//evil.example/"; r.URL.RawQuery = "token=" + token }); strings.HasPrefix(w.Header().Get("Location"), "//") {
+	if w := get(s, "/", func(r *http.Request) {
+		r.URL.Path = "//evil.example/"
+		r.URL.RawQuery = "token=" +
+			token
+	}); strings.HasPrefix(w.Header().Get("Location"), "//") {
 		t.Errorf("leads to %s", w.Header().Get("Location"))
 	}
 	for host, want := range map[string]int{"192.0.2.7:8020": 200, "lab.example": 200, "LAB.example:80": 200, "evil.example": 421} {
@@ -333,10 +350,14 @@ func TestLimits(t *testing.T) {
 	if w := get(s, "/?q="+strings.Repeat("x", access.MostURL)); w.Code != http.StatusRequestURITooLong {
 		t.Errorf("a long address: %d", w.Code)
 	}
-	if w := get(s, "/", func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("x")), -1 }); w.Code != http.StatusRequestEntityTooLarge {
+	if w := get(s, "/", func(r *http.Request) {
+		r.Body, r.ContentLength = io.NopCloser(strings.NewReader("x")),
+			-1
+	}); w.Code != http.StatusRequestEntityTooLarge {
 		t.Errorf("a body: %d", w.Code)
 	}
-	if h := access.NewServer(s); h.ReadHeaderTimeout == 0 || h.ReadTimeout == 0 || h.WriteTimeout == 0 || h.IdleTimeout == 0 || h.MaxHeaderBytes > 1<<16 {
+	if h := access.NewServer(s); h.ReadHeaderTimeout == 0 || h.ReadTimeout == 0 || h.WriteTimeout == 0 ||
+		h.IdleTimeout == 0 || h.MaxHeaderBytes > 1<<16 {
 		t.Errorf("%+v", h)
 	}
 }

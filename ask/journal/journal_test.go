@@ -20,7 +20,8 @@ func record(i int) Record {
 	r := Record{
 		Identity: crosstalk.Identity{Provider: "test", Endpoint: "http://localhost/v1", Name: "m"},
 		Request:  crosstalk.Request{API: crosstalk.Completions, Prompt: "ask", Sample: i},
-		Answer:   crosstalk.Answer{Status: crosstalk.Text, Text: fmt.Sprint("answer ", i), Attempts: 1, Time: time.UnixMilli(int64(i)).UTC()},
+		Answer: crosstalk.Answer{Status: crosstalk.Text, Text: fmt.Sprint("answer ", i), Attempts: 1,
+			Time: time.UnixMilli(int64(i)).UTC()},
 	}
 	r.Answer.Key = crosstalk.KeyOf(r.Identity, r.Request)
 	return r
@@ -67,12 +68,17 @@ func texts(t *testing.T, j *Journal) (all []string) {
 func TestRoundTrip(t *testing.T) {
 	half, seed := 0.5, int64(-7)
 	full := record(0)
-	full.Request = crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: "<é>\x00\n\""}}, Sample: 3, Logprobs: 2,
-		Decoding: crosstalk.Decoding{Temperature: &half, TopP: &half, MaxTokens: 9, Seed: &seed, Stop: []string{"."}, Extra: map[string]any{"k": []any{"v", 1.0, nil}}}}
-	full.Answer = crosstalk.Answer{Key: crosstalk.KeyOf(full.Identity, full.Request), Status: crosstalk.Refused, Text: "nul\x00 and \xff no UTF-8", Reason: "why",
-		Model: "m-2024", Usage: crosstalk.Usage{Prompt: 1, Completion: 2, Reasoning: 3}, Raw: json.RawMessage("{\"raw\":\x00\xfe}"), Latency: 123456789, Attempts: 4,
-		Time:     time.Date(2024, 2, 29, 1, 2, 3, 4e6, time.UTC),
-		Logprobs: []crosstalk.TokenLogprob{{Token: "a", Logprob: -0.1, Top: []crosstalk.CandidateLogprob{{Token: "b", Logprob: -2}}}}}
+	full.Request = crosstalk.Request{API: crosstalk.Chat,
+		Messages: []crosstalk.Message{{Role: "user", Content: "<é>\x00\n\""}}, Sample: 3, Logprobs: 2,
+		Decoding: crosstalk.Decoding{Temperature: &half, TopP: &half, MaxTokens: 9, Seed: &seed, Stop: []string{"."},
+			Extra: map[string]any{"k": []any{"v", 1.0, nil}}}}
+	full.Answer = crosstalk.Answer{Key: crosstalk.KeyOf(full.Identity, full.Request), Status: crosstalk.Refused,
+		Text: "nul\x00 and \xff no UTF-8", Reason: "why",
+		Model: "m-2024", Usage: crosstalk.Usage{Prompt: 1, Completion: 2, Reasoning: 3},
+		Raw: json.RawMessage("{\"raw\":\x00\xfe}"), Latency: 123456789, Attempts: 4,
+		Time: time.Date(2024, 2, 29, 1, 2, 3, 4e6, time.UTC),
+		Logprobs: []crosstalk.TokenLogprob{{Token: "a", Logprob: -0.1,
+			Top: []crosstalk.CandidateLogprob{{Token: "b", Logprob: -2}}}}}
 	bare := Record{Answer: crosstalk.Answer{Status: crosstalk.Empty, Time: time.UnixMilli(0).UTC()}}
 	bare.Answer.Key = crosstalk.KeyOf(bare.Identity, bare.Request)
 	want := []Record{full, bare, record(1)}
@@ -141,7 +147,8 @@ func TestOnlyFailedAnswersAreReplaced(t *testing.T) {
 		r.Answer.Raw = json.RawMessage(step.text)
 		putAll(t, j, r)
 		a, _, err := j.Get(r.Answer.Key)
-		if err != nil || a.Text != step.want || a.Status != step.status2 || a.Attempts != step.attempts || string(a.Raw) != step.want {
+		if err != nil || a.Text != step.want || a.Status != step.status2 || a.Attempts != step.attempts ||
+			string(a.Raw) != step.want {
 			t.Errorf("step %d: %+v, %v", i, a, err)
 		}
 	}

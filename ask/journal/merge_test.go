@@ -100,7 +100,8 @@ func checkCounts(t *testing.T, j *Journal) {
 func TestCounts(t *testing.T) {
 	path := newPath(t)
 	j := open(t, path)
-	for i, status := range []crosstalk.Status{crosstalk.Failed, crosstalk.Text, crosstalk.Failed, crosstalk.Empty, crosstalk.Text, crosstalk.Failed} {
+	for i, status := range []crosstalk.Status{crosstalk.Failed, crosstalk.Text, crosstalk.Failed, crosstalk.Empty,
+		crosstalk.Text, crosstalk.Failed} {
 		r := record(i % 4)
 		r.Identity.Name = fmt.Sprint("m", i%2)
 		r.Answer.Status, r.Answer.Usage = status, crosstalk.Usage{Prompt: 10 + i, Completion: 20 * i}
@@ -172,7 +173,9 @@ func TestProgress(t *testing.T) {
 		putAll(t, j, r)
 	}
 	p, err := j.Progress()
-	want := Progress{Done: 40, Failed: 1, Status: map[crosstalk.Status]int{crosstalk.Text: 39, crosstalk.Failed: 1}, Usage: map[string]crosstalk.Usage{"m": {Prompt: 400, Completion: 20}}, Last: start.Add(39 * 500 * time.Millisecond), Rate: 2}
+	want := Progress{Done: 40, Failed: 1, Status: map[crosstalk.Status]int{crosstalk.Text: 39, crosstalk.Failed: 1},
+		Usage: map[string]crosstalk.Usage{"m": {Prompt: 400, Completion: 20}}, Last: start.Add(39 * 500 * time.Millisecond),
+		Rate: 2}
 	if p.Last = p.Last.UTC(); err != nil || !reflect.DeepEqual(p, want) {
 		t.Errorf("%+v, %v; want %+v", p, err, want)
 	}

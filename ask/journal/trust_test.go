@@ -124,7 +124,8 @@ func TestNotAJournal(t *testing.T) {
 			}
 			before, _ := os.ReadFile(path)
 			for name, open := range map[string]func(string) (*Journal, error){"Open": Open, "OpenReader": OpenReader} {
-				if _, err := open(path); err == nil || !strings.Contains(err.Error(), c.says) || strings.Count(err.Error(), path) != 1 {
+				if _, err := open(path); err == nil || !strings.Contains(err.Error(), c.says) ||
+					strings.Count(err.Error(), path) != 1 {
 					t.Errorf("%s: %v", name, err)
 				}
 			}

@@ -59,7 +59,8 @@ func readStrictly[T any](t *testing.T, path string) (file T) {
 	return file
 }
 
-// runner runs the steps of actions and workflows as GitHub's does, as far as ours need it. Steps that use the actions of
+// runner runs the steps of actions and workflows as GitHub's does, as far as ours need it. Steps that use the actions
+// of
 // others do nothing.
 type runner struct {
 	t         *testing.T
@@ -84,7 +85,8 @@ func newRunner(t *testing.T, temporary string, values map[string]string) *runner
 var expression = regexp.MustCompile(`\$\{\{ *(.*?) *\}\}`)
 
 func (r *runner) expand(text string) string {
-	return expression.ReplaceAllStringFunc(text, func(e string) string { return r.value(expression.FindStringSubmatch(e)[1]) })
+	return expression.ReplaceAllStringFunc(text,
+		func(e string) string { return r.value(expression.FindStringSubmatch(e)[1]) })
 }
 
 // value evaluates an expression: || of && of comparisons of names and strings.
@@ -265,7 +267,8 @@ func TestAction(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r, code := step(t, test.with)
-			if verdict := r.values["steps.c.outputs.verdict"]; code != test.code || verdict != test.verdict || !strings.Contains(r.log.String(), test.logged) {
+			if verdict := r.values["steps.c.outputs.verdict"]; code != test.code || verdict != test.verdict ||
+				!strings.Contains(r.log.String(), test.logged) {
 				t.Errorf("exit code %d, verdict %q; expected %d, %q, and %q in\n%s", code, verdict, test.code, test.verdict, test.logged, &r.log)
 			}
 			if len(r.used) != 1 {

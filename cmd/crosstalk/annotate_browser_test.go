@@ -245,7 +245,8 @@ func (a *annotation) check(t *testing.T) {
 			t.Errorf("%v s, at %v", l.Seconds, l.When)
 		}
 	}
-	if n := a.written(t); n != 2*a.n || len(given) != n || count["ann"] != a.n || count["bob"] != a.n || len(said) != a.n || comments != 1 {
+	if n := a.written(t); n != 2*a.n || len(given) != n || count["ann"] != a.n || count["bob"] != a.n ||
+		len(said) != a.n || comments != 1 {
 		t.Errorf("%d lines, %d labels, by annotator %v, of %d questions, %d comments; expected %d of %d questions each, and 1 comment",
 			n, len(given), count, len(said), comments, a.n, a.n)
 	}

@@ -65,7 +65,8 @@ func TestBatchRun(t *testing.T) {
 			suite, out, plain := writeSuite(t, asks/10), filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 			args := runBatch(s, api.model, api.base, suite, out)
 			start(t, nil, args...).expect(0, fmt.Sprintf("%d answers", asks))
-			if batched, direct, again, more := paidAt(s); batched != asks-1 || direct != 1 || again+more > 0 || s.BatchCount() != 1 {
+			if batched, direct, again, more := paidAt(s); batched != asks-1 || direct != 1 || again+more > 0 ||
+				s.BatchCount() != 1 {
 				t.Errorf("%d and %d asks paid, %d and %d again, in %d batches", batched, direct, again, more, s.BatchCount())
 			}
 			start(t, nil, args...).expect(0, fmt.Sprintf("%d answers, %d of them from an earlier run", asks, asks))
@@ -95,7 +96,8 @@ func TestKilledBatch(t *testing.T) {
 			for done < kills {
 				runs++
 				s := newServer(t, testserver.Options{Seed: int64(runs), Latency: 5 * time.Millisecond,
-					Batches: testserver.Batches{Delay: 150 * time.Millisecond, Late: 300 * time.Millisecond, Most: asks / 3, Expire: 0.01, Fail: 0.01,
+					Batches: testserver.Batches{Delay: 150 * time.Millisecond, Late: 300 * time.Millisecond, Most: asks / 3,
+						Expire: 0.01, Fail: 0.01,
 						Results: testserver.DamagedResults, Faulty: 1, Page: 2}})
 				suite, out, plain := writeSuite(t, asks/10), filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 				args := runBatch(s, api.model, api.base, suite, out, "--quiet")
@@ -234,12 +236,13 @@ func TestTroubledBatches(t *testing.T) {
 		direct  func(int) bool
 		says    string
 	}{
-		"all expire":  {testserver.Batches{Expire: 1}, func(n int) bool { return n == 100 }, "99 of 99 requests of the batch "},
-		"some fail":   {testserver.Batches{Expire: 0.2, Fail: 0.2}, func(n int) bool { return n > 20 && n < 70 }, "were sent again one by one"},
-		"damaged":     {testserver.Batches{Results: testserver.DamagedResults, Faulty: 1}, func(n int) bool { return n == 1 }, ""},
-		"broken":      {testserver.Batches{Results: testserver.BrokenResults, Faulty: 4}, func(n int) bool { return n == 1 }, ""},
-		"too large":   {testserver.Batches{Most: 30}, func(n int) bool { return n < 12 }, "smaller ones follow"},
-		"no metadata": {testserver.Batches{NoMetadata: true, Late: 100 * time.Millisecond, Delay: 300 * time.Millisecond}, func(n int) bool { return n == 1 }, ""},
+		"all expire": {testserver.Batches{Expire: 1}, func(n int) bool { return n == 100 }, "99 of 99 requests of the batch "},
+		"some fail":  {testserver.Batches{Expire: 0.2, Fail: 0.2}, func(n int) bool { return n > 20 && n < 70 }, "were sent again one by one"},
+		"damaged":    {testserver.Batches{Results: testserver.DamagedResults, Faulty: 1}, func(n int) bool { return n == 1 }, ""},
+		"broken":     {testserver.Batches{Results: testserver.BrokenResults, Faulty: 4}, func(n int) bool { return n == 1 }, ""},
+		"too large":  {testserver.Batches{Most: 30}, func(n int) bool { return n < 12 }, "smaller ones follow"},
+		"no metadata": {testserver.Batches{NoMetadata: true, Late: 100 * time.Millisecond, Delay: 300 * time.Millisecond},
+			func(n int) bool { return n == 1 }, ""},
 	} {
 		for _, api := range batchAPIs {
 			t.Run(name+" "+api.model, func(t *testing.T) {
@@ -295,12 +298,14 @@ func TestUnreadBatch(t *testing.T) {
 // Results that come within the patience are waited for.
 func TestLateBatch(t *testing.T) {
 	t.Parallel()
-	for _, fault := range []testserver.ResultFault{testserver.LateResults, testserver.GoneResults, testserver.GoneBatch, testserver.PageResults,
+	for _, fault := range []testserver.ResultFault{testserver.LateResults, testserver.GoneResults, testserver.GoneBatch,
+		testserver.PageResults,
 		testserver.RedirectResults, testserver.RandomResults, testserver.HalfResults, testserver.BrokenResults} {
 		for _, api := range batchAPIs {
 			t.Run(string(fault)+" "+api.model, func(t *testing.T) {
 				t.Parallel()
-				s := newServer(t, testserver.Options{Batches: testserver.Batches{Results: fault, Faulty: 3, Delay: 100 * time.Millisecond}})
+				s := newServer(t, testserver.Options{Batches: testserver.Batches{Results: fault, Faulty: 3,
+					Delay: 100 * time.Millisecond}})
 				out := filepath.Join(t.TempDir(), "run")
 				start(t, nil, runBatch(s, api.model, api.base, writeSuite(t, 10), out)...).expect(0, "100 answers")
 				paidOnce(t, s, 99, 1)
@@ -360,7 +365,8 @@ func TestBatchBudget(t *testing.T) {
 	suite := writeSuite(t, 10)
 	out := func() string { return filepath.Join(t.TempDir(), "run") }
 	whole := start(t, nil, runBatch(s, "compatible:m", "/v1", suite, out(), "--prices", prices)...).expect(0, ", cost ")
-	full := start(t, nil, slices.DeleteFunc(runBatch(s, "compatible:m", "/v1", suite, out(), "--prices", prices), func(a string) bool { return a == "--batch" })...).expect(0)
+	full := start(t, nil, slices.DeleteFunc(runBatch(s, "compatible:m", "/v1", suite, out(), "--prices", prices),
+		func(a string) bool { return a == "--batch" })...).expect(0)
 	cost := func(p *process) float64 {
 		all := strings.Split(p.stderr.String(), ", cost ") // in lines of progress, too
 		rest := all[len(all)-1]
@@ -396,7 +402,8 @@ func TestNoBatchAPI(t *testing.T) {
 // the same figures.
 func TestBatchRounds(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, testserver.Options{Answer: translator(t, "consistency", reference.Inconsistency{Flip: 0.2, Invalid: 0.02, Wrong: 0.2})})
+	s := newServer(t, testserver.Options{Answer: translator(t, "consistency",
+		reference.Inconsistency{Flip: 0.2, Invalid: 0.02, Wrong: 0.2})})
 	out, plain := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 	args := runConsistency(s, out, "--to", "de", "--items", "60", "--accept-rewrites", "--batch")
 	start(t, nil, args...).expect(0)

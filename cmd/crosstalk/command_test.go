@@ -65,7 +65,8 @@ func start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, cmd: exec.Command(os.Args[0], args...), ended: make(chan struct{})}
 	p.cmd.Dir = t.TempDir()
-	p.cmd.Env = append([]string{asCommand + "=1", fmt.Sprint("GOGC=", fewerCollections), "HOME=" + p.cmd.Dir, "PATH=" + os.Getenv("PATH"), "CROSSTALK_API_KEY=" + apiKey}, env...)
+	p.cmd.Env = append([]string{asCommand + "=1", fmt.Sprint("GOGC=", fewerCollections), "HOME=" + p.cmd.Dir,
+		"PATH=" + os.Getenv("PATH"), "CROSSTALK_API_KEY=" + apiKey}, env...)
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)

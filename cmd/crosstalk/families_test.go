@@ -116,7 +116,8 @@ func TestFamilies(t *testing.T) {
 						if !*full && c.name != "leakage" {
 							return
 						}
-						if again := s.measure(t, c, model, out); again.answers != got.answers || again.items != got.items || again.code != 0 {
+						if again := s.measure(t, c, model, out); again.answers != got.answers || again.items != got.items ||
+							again.code != 0 {
 							t.Errorf("again: exit code %d, %d of %d items, %d more answers; stderr:\n%s",
 								again.code, again.items, got.items, again.answers-got.answers, again.stderr)
 						}
@@ -158,7 +159,8 @@ func familyCommands(t *testing.T) []familyCommand {
 	return []familyCommand{
 		{"leakage", suites[0], testserver.Continue},
 		{"confusion", suites[1], func(r testserver.Request) testserver.Reply {
-			a, err := confused.Answer(t.Context(), crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: r.Prompt}}})
+			a, err := confused.Answer(t.Context(),
+				crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: r.Prompt}}})
 			if err != nil {
 				return testserver.Reply{Text: err.Error()}
 			}

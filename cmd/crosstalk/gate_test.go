@@ -77,7 +77,8 @@ func scoredRun(t *testing.T, dir string, n, offset, samples, wrong int) string {
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	if code := execute([]string{"score", "confusion", file, "-m", "x", "--out", run, "-q"}, &stdout, &stderr); code != 0 && !strings.Contains(stderr.String(), "exists") {
+	if code := execute([]string{"score", "confusion", file, "-m", "x", "--out", run, "-q"}, &stdout, &stderr); code != 0 &&
+		!strings.Contains(stderr.String(), "exists") {
 		t.Fatalf("exit code %d: %s", code, &stderr)
 	}
 	return run

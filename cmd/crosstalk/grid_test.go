@@ -64,7 +64,8 @@ func TestGridComparedAndGated(t *testing.T) {
 			}
 		}
 		leaks := c.Condition["model"] == "compatible:leaky"
-		if strongly := leaks && c.Condition["temperature"] != "0.5"; c.Shown && !leaks || !c.Shown && strongly || strongly && c.Difference < 0.1 {
+		if strongly := leaks && c.Condition["temperature"] != "0.5"; c.Shown && !leaks || !c.Shown && strongly || strongly &&
+			c.Difference < 0.1 {
 			t.Errorf("%v: difference %v, adjusted p %v", c.Condition, c.Difference, c.Adjusted)
 		}
 		if c.N != 180 || c.Clusters != 20 || c.Reference["temperature"] != "0" {
@@ -106,7 +107,8 @@ func TestGridComparedAndGated(t *testing.T) {
 	var suites struct {
 		Failures int `xml:"failures,attr"`
 	}
-	if err := xml.Unmarshal([]byte(readFile(t, junit)), &suites); err != nil || suites.Failures != v.Failed() || suites.Failures == 0 {
+	if err := xml.Unmarshal([]byte(readFile(t, junit)), &suites); err != nil || suites.Failures != v.Failed() ||
+		suites.Failures == 0 {
 		t.Errorf("%d failures of %d, %v", suites.Failures, v.Failed(), err)
 	}
 }

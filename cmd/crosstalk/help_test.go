@@ -34,7 +34,8 @@ func TestHelpOfRunAndScore(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.Flags().VisitAll(func(f *pflag.Flag) {
-				if group := config.GroupOf(f); !slices.Contains(flagGroups, group) || group == "" && f.Name != "help" && f.Name != config.FileFlag {
+				if group := config.GroupOf(f); !slices.Contains(flagGroups, group) || group == "" && f.Name != "help" &&
+					f.Name != config.FileFlag {
 					t.Errorf("%s %s: --%s is in group %q of help", command, in.name, f.Name, group)
 				}
 				if !strings.Contains(stdout.String(), " --"+f.Name) {

@@ -121,7 +121,10 @@ func TestGrace(t *testing.T) {
 func TestInterruptedResume(t *testing.T) {
 	t.Parallel()
 	var answers brake
-	s := newServer(t, testserver.Options{Answer: func(r testserver.Request) testserver.Reply { answers.begin(); return testserver.Continue(r) }})
+	s := newServer(t, testserver.Options{Answer: func(r testserver.Request) testserver.Reply {
+		answers.begin()
+		return testserver.Continue(r)
+	}})
 	suite, out := writeSuite(t, 10), filepath.Join(t.TempDir(), "run")
 	args := runLeakage(s, suite, out, "--concurrency", "4")
 	for _, want := range []int64{30, 60, 90} {
@@ -157,7 +160,8 @@ func TestInterruptTwice(t *testing.T) {
 // An interrupt ends the wait for a retry.
 func TestInterruptBeforeRetry(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, testserver.Options{RetryAfter: 5 * time.Minute, Faults: map[testserver.Fault]float64{testserver.RateLimitedSeconds: 1}})
+	s := newServer(t, testserver.Options{RetryAfter: 5 * time.Minute,
+		Faults: map[testserver.Fault]float64{testserver.RateLimitedSeconds: 1}})
 	p := start(t, nil, runLeakage(s, writeSuite(t, 1), filepath.Join(t.TempDir(), "run"))...)
 	until(t, "the server's refusals", func() bool { st := s.Stats(); return st.Attempts > 0 && st.InFlight == 0 })
 	until(t, "the trouble on stderr", func() bool { return strings.Contains(p.stderr.String(), "limits the rate of requests (HTTP 429") })

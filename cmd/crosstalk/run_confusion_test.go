@@ -50,7 +50,8 @@ func confusionSuite(t *testing.T) (file string, items []crosstalk.Item) {
 
 // moody is a server whose models answer the items, all in the right language
 // where spoil is false of the request, and all in another where it is true.
-func moody(t *testing.T, items []crosstalk.Item, spoil func(r testserver.Request, body map[string]any) bool) *testserver.Server {
+func moody(t *testing.T, items []crosstalk.Item,
+	spoil func(r testserver.Request, body map[string]any) bool) *testserver.Server {
 	t.Helper()
 	right, err := reference.NewConfused(items, reference.Confusion{Line: 0, Word: 0}, 1)
 	if err != nil {
@@ -69,7 +70,8 @@ func moody(t *testing.T, items []crosstalk.Item, spoil func(r testserver.Request
 		if spoil(r, body) {
 			of = wrong
 		}
-		a, err := of.Answer(context.Background(), crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: r.Prompt}}, Sample: r.Sample})
+		a, err := of.Answer(context.Background(),
+			crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: r.Prompt}}, Sample: r.Sample})
 		if err != nil {
 			t.Error(err)
 		}
@@ -117,7 +119,8 @@ func TestConfusionSweeps(t *testing.T) {
 		"shots in a template": {[]string{"--shots", "0,2", "--api", "completions"}, "shots", []string{"0", "2"},
 			func(r testserver.Request, body map[string]any) bool {
 				stop, _ := body["stop"].([]any)
-				return !(strings.HasPrefix(r.Prompt, "Q: ") && strings.Count(r.Prompt, "\nA:") == 3 && strings.HasSuffix(r.Prompt, "\nA:") && slices.Contains(stop, any("\nQ:")))
+				return !(strings.HasPrefix(r.Prompt, "Q: ") && strings.Count(r.Prompt, "\nA:") == 3 &&
+					strings.HasSuffix(r.Prompt, "\nA:") && slices.Contains(stop, any("\nQ:")))
 			}},
 		"template": {[]string{"--template", "auto,qa", "--api", "completions"}, "template", []string{"auto", "qa"},
 			func(r testserver.Request, _ map[string]any) bool { return !strings.HasPrefix(r.Prompt, "Q: ") }},
@@ -209,7 +212,8 @@ func TestConfusionPoints(t *testing.T) {
 			}
 			for _, measure := range []string{"entropy", "nucleus_size"} {
 				at, elsewhere, clean := found[measure+" confusion point"], found[measure+" elsewhere"], found[measure+" clean answer"]
-				if at.N != 2 || elsewhere.N != 2 || clean.N != 10 || at.Counts["no_logprobs"]+clean.Counts["no_logprobs"] != 0 || at.Counts["tokens"] < 2 || clean.Counts["tokens"] < 50 {
+				if at.N != 2 || elsewhere.N != 2 || clean.N != 10 || at.Counts["no_logprobs"]+clean.Counts["no_logprobs"] != 0 ||
+					at.Counts["tokens"] < 2 || clean.Counts["tokens"] < 50 {
 					t.Errorf("%s: %+v, %+v, %+v", measure, at, elsewhere, clean)
 				}
 				if !strings.Contains(at.Signature, "|top:5|T=0.3|") || at.Unit == "" || !(at.Value > 0) {
@@ -228,7 +232,8 @@ func TestConfusionPoints(t *testing.T) {
 				strips++
 				faults := 0
 				for _, token := range o.Tokens {
-					if o.Text("answer")[token.Start:token.End] != token.Text || !token.Entropy.Defined() || token.Nucleus == 0 || len(token.Candidates) == 0 {
+					if o.Text("answer")[token.Start:token.End] != token.Text || !token.Entropy.Defined() || token.Nucleus == 0 ||
+						len(token.Candidates) == 0 {
 						t.Errorf("%+v", token)
 					}
 					if token.Fault {

@@ -35,7 +35,8 @@ func translator(t *testing.T, name string, truth reference.Inconsistency) func(t
 		if r.Seed != nil {
 			sample = int(*r.Seed)
 		}
-		a, err := m.Answer(t.Context(), crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: r.Prompt}}, Sample: sample})
+		a, err := m.Answer(t.Context(),
+			crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: r.Prompt}}, Sample: sample})
 		if err != nil {
 			return testserver.Reply{Text: err.Error()}
 		}
@@ -55,8 +56,10 @@ func TestKilledConsistencyRun(t *testing.T) {
 	const concurrency = 32
 	var answers brake // the run cannot end before it is killed
 	answer := translator(t, "consistency", reference.Inconsistency{Flip: 0.2, Invalid: 0.02, Wrong: 0.2})
-	s := newServer(t, testserver.Options{Seed: 7, Latency: 3 * time.Millisecond, Jitter: 12 * time.Millisecond, RetryAfter: 3 * time.Millisecond,
-		Faults: map[testserver.Fault]float64{testserver.RateLimited: 0.005, testserver.ServerError: 0.02, testserver.Cut: 0.02, testserver.Empty: 0.01, testserver.Refusal: 0.01},
+	s := newServer(t, testserver.Options{Seed: 7, Latency: 3 * time.Millisecond, Jitter: 12 * time.Millisecond,
+		RetryAfter: 3 * time.Millisecond,
+		Faults: map[testserver.Fault]float64{testserver.RateLimited: 0.005, testserver.ServerError: 0.02,
+			testserver.Cut: 0.02, testserver.Empty: 0.01, testserver.Refusal: 0.01},
 		Answer: func(r testserver.Request) testserver.Reply { answers.begin(); return answer(r) }})
 	out := filepath.Join(t.TempDir(), "run")
 	args := runConsistency(s, out, "--to", "zh", "--accept-rewrites", "--seed", "3", "--concurrency", "32", "--retries", "30", "--quiet", "--by", "category,class")

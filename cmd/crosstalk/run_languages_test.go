@@ -70,7 +70,8 @@ func TestRunLeakageInManyScripts(t *testing.T) {
 				}
 				scored++
 				for side, texts := range map[string][]string{leakage.Test: p.Leaks, leakage.Control: p.Neutral} {
-					if got := strings.TrimSuffix(o.Text(side), more[0]); got == o.Text(side) || !slices.ContainsFunc(texts, func(s string) bool { return strings.HasSuffix(s, got) }) {
+					if got := strings.TrimSuffix(o.Text(side), more[0]); got == o.Text(side) ||
+						!slices.ContainsFunc(texts, func(s string) bool { return strings.HasSuffix(s, got) }) {
 						t.Errorf("%s: the %s answer is scored as %q; expected one of %q", o.Item, side, o.Text(side), texts)
 					}
 				}

@@ -93,7 +93,8 @@ func TestScripts(t *testing.T) {
 			}
 			return shared.Root() != "", nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "hub": hubCommand, "mirror": mirrorCommand, "server": serverCommand, "replace": replace},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "hub": hubCommand,
+			"mirror": mirrorCommand, "server": serverCommand, "replace": replace},
 	})
 }
 

@@ -31,7 +31,8 @@ func expectSent(t *testing.T, estimates []crosstalk.Estimate, out, sent string) 
 		if got := e.By[crosstalk.SentColumn]; got != sent {
 			t.Fatalf("%s under sent %q; want %q", e.Measure, got, sent)
 		}
-		if field := "|sent:" + sent + "|v"; strings.Contains(e.Signature, "sent:") != (sent != "") || sent != "" && !strings.Contains(e.Signature, field) {
+		if field := "|sent:" + sent + "|v"; strings.Contains(e.Signature, "sent:") != (sent != "") || sent != "" &&
+			!strings.Contains(e.Signature, field) {
 			t.Fatalf("signature %s; want %q in it", e.Signature, field)
 		}
 	}

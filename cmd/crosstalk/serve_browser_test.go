@@ -77,7 +77,8 @@ func compareRuns(t *testing.T, p *browser.Page, url string) {
 	browser.Eval[bool](p, "([...document.querySelectorAll(`.pick input`)].forEach(e => e.click()), true)")
 	p.Do(chromedp.Focus("form[action='/compare'] button"), chromedp.KeyEvent("\r"))
 	p.Wait("location.pathname == `/compare`")
-	for tries := 0; !browser.Eval[bool](p, "!!document.querySelector(`.result`)") && tries < 100; tries++ { // until the index is built and the figures are computed
+	// until the index is built and the figures are computed
+	for tries := 0; !browser.Eval[bool](p, "!!document.querySelector(`.result`)") && tries < 100; tries++ {
 		time.Sleep(time.Second)
 		p.Do(chromedp.Reload())
 	}
@@ -97,7 +98,8 @@ func compareRuns(t *testing.T, p *browser.Page, url string) {
 // it among those with notes.
 func mark(t *testing.T, p *browser.Page) {
 	t.Helper()
-	p.Do(chromedp.Focus("[name=mark][type=checkbox]"), chromedp.KeyEvent(" "), chromedp.Focus("#text"), chromedp.KeyEvent("a name"), chromedp.Focus("#text"), chromedp.KeyEvent("\t"), chromedp.KeyEvent("\r"))
+	p.Do(chromedp.Focus("[name=mark][type=checkbox]"), chromedp.KeyEvent(" "), chromedp.Focus("#text"),
+		chromedp.KeyEvent("a name"), chromedp.Focus("#text"), chromedp.KeyEvent("\t"), chromedp.KeyEvent("\r"))
 	p.Wait("location.hash == `#note` && document.querySelector(`#text`).value.endsWith(`a name`) && document.querySelector(`[name=mark][type=checkbox]`).checked")
 	p.Check()
 	p.Do(chromedp.Navigate(browser.Eval[string](p, "location.href.replace(/answers.*/, `answers?noted=no-error`)")))

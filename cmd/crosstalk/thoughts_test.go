@@ -203,7 +203,8 @@ func TestNoThoughtIsScored(t *testing.T) {
 				t.Errorf("%d requests to score a journal again", s.Stats().Attempts-asked)
 			}
 			texts, _ = scoredTexts(t, out)
-			if e := estimatesOf(t, p)[0]; withThoughts(texts) != 0 || len(texts) != 2*items.Items.Len() || e.Value != live[0].Value {
+			if e := estimatesOf(t, p)[0]; withThoughts(texts) != 0 || len(texts) != 2*items.Items.Len() ||
+				e.Value != live[0].Value {
 				t.Errorf("an older journal: %d of %d texts with a thought, %v; want %v", withThoughts(texts), len(texts), e.Value, live[0].Value)
 			}
 		})

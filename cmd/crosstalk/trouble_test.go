@@ -113,7 +113,8 @@ func TestFailedAsks(t *testing.T) {
 	args := runLeakage(s, writeSuite(t, 4), out, "--retries", "0", "--concurrency", "1")
 	p := start(t, nil, args...).expect(3, " of 40 requests failed (the last: compatible:m: "+s.URL+"/v1 failed (HTTP 500", "run the same command again to retry them")
 	var document struct{ Estimates []crosstalk.Estimate }
-	if err := json.Unmarshal(p.stdout.Bytes(), &document); err != nil || len(document.Estimates) == 0 || document.Estimates[0].Counts["failed"] == 0 {
+	if err := json.Unmarshal(p.stdout.Bytes(), &document); err != nil || len(document.Estimates) == 0 ||
+		document.Estimates[0].Counts["failed"] == 0 {
 		t.Errorf("%v\n%s", err, p.stdout.String())
 	}
 	for range 20 { // each asks for what is left
@@ -282,7 +283,8 @@ func listing(t *testing.T, path string) string {
 	}
 	var b strings.Builder
 	for _, e := range entries {
-		fmt.Fprintf(&b, "%s %x\n", e.Name(), crosstalk.KeyOf(crosstalk.Identity{}, crosstalk.Request{Prompt: readFile(t, path, e.Name())}).String()[:8])
+		fmt.Fprintf(&b, "%s %x\n", e.Name(),
+			crosstalk.KeyOf(crosstalk.Identity{}, crosstalk.Request{Prompt: readFile(t, path, e.Name())}).String()[:8])
 	}
 	return b.String()
 }
@@ -309,7 +311,8 @@ func TestFlags(t *testing.T) {
 		var stdout, stderr strings.Builder
 		code := execute([]string{"run", "leakage", "--model", "compatible:m", "--base-url", "http://127.0.0.1:1/v1", flag}, &stdout, &stderr)
 		name, value, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
-		if text := stderr.String(); code != exitUsage || !strings.Contains(text, name) && !strings.Contains(text, value) || strings.Count(text, "\n") > 2 {
+		if text := stderr.String(); code != exitUsage || !strings.Contains(text, name) && !strings.Contains(text, value) ||
+			strings.Count(text, "\n") > 2 {
 			t.Errorf("%s: exit code %d, stderr:\n%s", flag, code, text)
 		}
 		if entries, _ := os.ReadDir("."); len(entries) != 0 {

@@ -92,7 +92,8 @@ func TestUserLanguage(t *testing.T) {
 		if m == nil {
 			m = []string{"", ""}
 		}
-		if blocks := strings.Contains(string(answer), `"block"`) || strings.Contains(string(answer), "BLOCKED"); blocks != (m[1] != "") && path != "/promptfoo" {
+		if blocks := strings.Contains(string(answer), `"block"`) ||
+			strings.Contains(string(answer), "BLOCKED"); blocks != (m[1] != "") && path != "/promptfoo" {
 			t.Errorf("%s: %s", path, answer)
 		}
 		return m[1]

@@ -122,11 +122,13 @@ func TestFitsForgets(t *testing.T) {
 		return guard.Message{Role: "user", Content: guard.Content(strings.Repeat("x", n))}
 	}
 	reply := guard.Message{Role: "assistant", Content: guard.Content(strings.Repeat("y", mostText))}
-	r := guard.Request{Language: guard.User, Messages: []guard.Message{user(1), reply, user(mostText - 100), reply, user(90), user(11)}}
+	r := guard.Request{Language: guard.User, Messages: []guard.Message{user(1), reply, user(mostText - 100), reply,
+		user(90), user(11)}}
 	if err := fits(&r); err != nil || len(r.Messages) != 3 || string(r.Messages[1].Content) != strings.Repeat("x", 90) {
 		t.Errorf("%d messages are left, %v", len(r.Messages), err)
 	}
-	r = guard.Request{Language: guard.User, Messages: []guard.Message{user(1), reply, user(mostText - 100), reply, user(89), user(10)}}
+	r = guard.Request{Language: guard.User, Messages: []guard.Message{user(1), reply, user(mostText - 100), reply,
+		user(89), user(10)}}
 	if err := fits(&r); err != nil || len(r.Messages) != 6 {
 		t.Errorf("%d messages are left, %v; want all", len(r.Messages), err)
 	}

@@ -25,7 +25,8 @@ func sends(t *testing.T, s *server, call string, texts ...string) string {
 	return w.Body.String()
 }
 
-// counted returns the counts of /metrics: of right, wrong and unclear answers, of those that may grow, and of judgements.
+// counted returns the counts of /metrics: of right, wrong and unclear answers, of those that may grow, and of
+// judgements.
 func counted(s *server) string {
 	w := httptest.NewRecorder()
 	s.handler().ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/metrics", nil))

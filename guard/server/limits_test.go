@@ -68,7 +68,8 @@ func TestLimits(t *testing.T) {
 		{"a longer output", promptfooPath + "?language=de", `{"output":["` + blank(mostText/2) + `","` + blank(mostText/2) + `"]}`, 413, "the text is longer than 256 KiB"},
 		{"variables", promptfooPath, `{"output":"x","context":{"prompt":"x","vars":{` + strings.Repeat(`"a":1,`, mostValues) + `"b":1}}}`, 413, "values of JSON"},
 		{"an answer", "/v1/check", "[" + record(strings.Repeat("1 ", mostText/2), "de") + "," + record(strings.Repeat("1 ", mostText/2), "de") + "]", 200, `"verdict"`},
-		{"a longer answer", "/v1/check", "[" + strings.Repeat(record(strings.Repeat("1 ", mostText/2), "de")+",", 2) + record(strings.Repeat("1 ", mostText/2), "de") + "]", 413, "record 3: the answer would be larger than 16 MiB"},
+		{"a longer answer", "/v1/check", "[" + strings.Repeat(record(strings.Repeat("1 ", mostText/2), "de")+",", 2) +
+			record(strings.Repeat("1 ", mostText/2), "de") + "]", 413, "record 3: the answer would be larger than 16 MiB"},
 		{"a byte order mark", "/v1/check", "\ufeff" + record(german, "de"), 200, `"verdict":"right"`},
 		{"no UTF-8", "/v1/check", "{\"text\":\"\ufffd\xff\",\"language\":\"de\"}", 400, "byte 12 is none of it"},
 		{"half a character", "/v1/check", "{\"language\":\"de\",\"text\":\"é\xc3\"}", 400, "byte 27 is none of it"},
@@ -106,7 +107,9 @@ func TestFits(t *testing.T) {
 		record := guard.Request{Language: guard.User}
 		for n := range strings.FieldsSeq(c.sizes) {
 			size, _ := strconv.Atoi(n)
-			record.Messages = append(record.Messages, guard.Message{Role: "user", Content: guard.Content(strings.Repeat("x", size))}, guard.Message{Role: "assistant", Content: guard.Content(strings.Repeat("y", mostText+1))})
+			record.Messages = append(record.Messages,
+				guard.Message{Role: "user", Content: guard.Content(strings.Repeat("x", size))},
+				guard.Message{Role: "assistant", Content: guard.Content(strings.Repeat("y", mostText+1))})
 		}
 		err := fits(&record)
 		var got []string

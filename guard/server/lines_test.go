@@ -62,7 +62,8 @@ func TestLines(t *testing.T) {
 	}
 	// Who wants no more lines need not wait for them.
 	w := &unblocked{deadlines{ResponseRecorder: httptest.NewRecorder()}, make(chan bool)}
-	l := newLines(readerFunc(func([]byte) (int, error) { <-w.end; return 0, errors.New("closed") }), http.NewResponseController(w), semaphore.NewWeighted(0), func() {})
+	l := newLines(readerFunc(func([]byte) (int, error) { <-w.end; return 0, errors.New("closed") }),
+		http.NewResponseController(w), semaphore.NewWeighted(0), func() {})
 	l.end()
 }
 

@@ -64,7 +64,8 @@ tests:
 		if !want {
 			reason = "the answer should be in de; in another language (en): lines 1, runs of words 0"
 		}
-		if r.Success != want || len(r.GradingResult.ComponentResults) != 1 || r.GradingResult.ComponentResults[0].Reason != reason {
+		if r.Success != want || len(r.GradingResult.ComponentResults) != 1 ||
+			r.GradingResult.ComponentResults[0].Reason != reason {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -115,7 +115,8 @@ func TestPaths(t *testing.T) {
 		}
 		defer response.Body.Close()
 		var got struct{ Error string }
-		if err := json.NewDecoder(response.Body).Decode(&got); err != nil || response.StatusCode != c.status || !strings.HasPrefix(got.Error, c.want) {
+		if err := json.NewDecoder(response.Body).Decode(&got); err != nil || response.StatusCode != c.status ||
+			!strings.HasPrefix(got.Error, c.want) {
 			t.Errorf("%s %s: %d %q, %v", c.method, c.path, response.StatusCode, got.Error, err)
 		}
 		if allow := response.Header.Get("Allow"); (c.status == 405) != (allow != "") {

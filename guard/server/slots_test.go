@@ -108,7 +108,8 @@ func TestLongStream(t *testing.T) {
 // The time to judge is counted in the bucket of its upper bound.
 func TestBuckets(t *testing.T) {
 	s := newServer(Options{})
-	for _, bound := range []float64{0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1} { // one at each, and one above it
+	// one at each, and one above it
+	for _, bound := range []float64{0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1} {
 		at := time.Duration(bound * float64(time.Second))
 		one := newServer(Options{})
 		one.took(at)
@@ -119,7 +120,8 @@ func TestBuckets(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, w.Body)
 		}
 	}
-	for _, d := range []time.Duration{0, 100 * time.Microsecond, 100*time.Microsecond + 1, time.Second, time.Second + 1, time.Minute} {
+	for _, d := range []time.Duration{0, 100 * time.Microsecond, 100*time.Microsecond + 1, time.Second, time.Second + 1,
+		time.Minute} {
 		s.took(d)
 	}
 	s.judged("PT_br", guard.Wrong)
@@ -128,7 +130,8 @@ func TestBuckets(t *testing.T) {
 	s.handler().ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/metrics", nil))
 	for _, want := range []string{`seconds_bucket{le="0.0001"} 2`, `seconds_bucket{le="0.00025"} 3`, `seconds_bucket{le="0.1"} 3`, `seconds_bucket{le="1"} 4`, `seconds_bucket{le="+Inf"} 6`,
 		"seconds_count 6", "seconds_sum 62.0002", `verdicts_total{language="pt",verdict="wrong"} 2`, "cannot_tell_ratio 0", "guard_streams 0", "guard_growing 0"} {
-		if !strings.Contains(w.Body.String(), "crosstalk_guard_check_"+want) && !strings.Contains(w.Body.String(), "crosstalk_guard_"+want+"\n") && !strings.Contains(w.Body.String(), "crosstalk_"+want+"\n") {
+		if !strings.Contains(w.Body.String(), "crosstalk_guard_check_"+want) &&
+			!strings.Contains(w.Body.String(), "crosstalk_guard_"+want+"\n") && !strings.Contains(w.Body.String(), "crosstalk_"+want+"\n") {
 			t.Errorf("no %s in\n%s", want, w.Body)
 		}
 	}
@@ -218,7 +221,8 @@ func TestUserOfCall(t *testing.T) {
 // Languages that cannot be judged are refused before anything is served.
 func TestLanguageOption(t *testing.T) {
 	for language, ok := range map[string]bool{"": true, "user": true, "de": true, "pt-BR": true, "tlh": false, "Korean": false} {
-		if err := (Options{Language: language}).Check(); (err == nil) != ok || err != nil && !strings.HasPrefix(err.Error(), "language: ") {
+		if err := (Options{Language: language}).Check(); (err == nil) != ok || err != nil &&
+			!strings.HasPrefix(err.Error(), "language: ") {
 			t.Errorf("%q: %v", language, err)
 		}
 	}

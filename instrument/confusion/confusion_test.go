@@ -152,7 +152,8 @@ func TestEvidence(t *testing.T) {
 			t.Errorf("the wrong word is %+v", s)
 		}
 	}
-	if wpr.Finding != SingleWords || !slices.Equal(found, []string{"with", "people", "people"}) || wpr.Spans[2].Start != strings.LastIndex(words, "people") {
+	if wpr.Finding != SingleWords || !slices.Equal(found, []string{"with", "people", "people"}) ||
+		wpr.Spans[2].Start != strings.LastIndex(words, "people") {
 		t.Errorf("found %q %+v", wpr.Finding, wpr.Spans)
 	}
 	if observations[0].Finding != "" || observations[0].Spans != nil {
@@ -168,7 +169,8 @@ func TestLabels(t *testing.T) {
 	if o.Labels["language"] != "ru" || o.Labels["source"] != "s" || o.Condition["model"] != "m" || o.Cluster != "i" || len(labels) != 1 {
 		t.Errorf("observed %+v; the item's labels are %v", o, labels)
 	}
-	o = in.Score(crosstalk.Item{ID: "i", Cluster: "c", Labels: map[string]string{"language": "pt-BR"}, Prompt: &crosstalk.Prompt{Language: "pt"}}, 0, text(""))[0]
+	o = in.Score(crosstalk.Item{ID: "i", Cluster: "c", Labels: map[string]string{"language": "pt-BR"},
+		Prompt: &crosstalk.Prompt{Language: "pt"}}, 0, text(""))[0]
 	if o.Labels["language"] != "pt-BR" || o.Cluster != "c" {
 		t.Errorf("observed %+v", o)
 	}
@@ -186,7 +188,8 @@ func TestProtocols(t *testing.T) {
 		}
 		seen[rules] = p.Name
 		p.Kana = true
-		if kana := fmt.Sprint((&Instrument{Protocol: p, Identifier: tagged(1), Words: wordlist.English()}).Rules().fields(true)); (kana == rules) != p.Prose {
+		if kana := fmt.Sprint((&Instrument{Protocol: p, Identifier: tagged(1),
+			Words: wordlist.English()}).Rules().fields(true)); (kana == rules) != p.Prose {
 			t.Errorf("%s has the signature %s, with kana %s", p.Name, rules, kana)
 		}
 	}

@@ -157,7 +157,8 @@ func TestLCPROfASource(t *testing.T) {
 	if row, mean := find(t, all, LCPR, "all", "a"), find(t, all, LCPR, "all", "all"); row.Observations != 4 || mean.Observations != 5 {
 		t.Errorf("%d answers of a source, %d of all; want 4 and 5", row.Observations, mean.Observations)
 	}
-	if all := estimates(instrument(t, "lcb-script"), By, fr, answers{"", "a", "de", right, 1}); slices.ContainsFunc(all, func(e crosstalk.Estimate) bool { return e.Measure == LCPR }) {
+	if all := estimates(instrument(t, "lcb-script"), By, fr, answers{"", "a", "de", right, 1}); slices.ContainsFunc(all,
+		func(e crosstalk.Estimate) bool { return e.Measure == LCPR }) {
 		t.Error("LCPR of answers without a word check")
 	}
 }
@@ -314,15 +315,17 @@ func TestUncertaintyPerToken(t *testing.T) {
 	for _, p := range Protocols {
 		e := Rules{Protocol: p, Candidates: 2}.Estimator(By)
 		for item, of := range map[string][2]float64{"a": {2, 1}, "b": {1, 3}} {
-			e.Add(crosstalk.Observation{Measure: Entropy, Item: item, Cluster: item, Value: crosstalk.Value(of[0]), Condition: map[string]string{"model": "m"},
-				Labels: map[string]string{"at": atPoint}, Numbers: map[string]float64{tokensCount: of[1], "mass": 1, "top_p": 0.75}})
+			e.Add(crosstalk.Observation{Measure: Entropy, Item: item, Cluster: item, Value: crosstalk.Value(of[0]),
+				Condition: map[string]string{"model": "m"},
+				Labels:    map[string]string{"at": atPoint}, Numbers: map[string]float64{tokensCount: of[1], "mass": 1, "top_p": 0.75}})
 		}
 		want, n := 1.5, 2
 		if p.Name != "crosstalk-1" {
 			want, n = 1.25, 4
 		}
 		got := e.Estimates(crosstalk.SuiteIDs{})[0]
-		if float64(got.Value) != want || got.Observations != n || got.N != 2 || got.Clusters != 2 || got.Counts[tokensCount] != 4 {
+		if float64(got.Value) != want || got.Observations != n || got.N != 2 || got.Clusters != 2 ||
+			got.Counts[tokensCount] != 4 {
 			t.Errorf("%s: %+v, want %v", p.Name, got, want)
 		}
 		if strings.Contains(got.Signature, "mean:tokens") != (n == 4) {

@@ -42,7 +42,8 @@ var (
 	monolingual = crosstalk.Item{ID: "de-1", Labels: map[string]string{"source": "s"}, Prompt: &crosstalk.Prompt{Text: "Wie?", Language: "de"}}
 	placed      = crosstalk.Item{ID: "x-1", Prompt: &crosstalk.Prompt{Text: "How? In German.", Language: "de",
 		Placed: map[string]string{"start": "In German: how?", "end": "How? In German.", "integrated": "Say in German how."}}}
-	shown = map[string][]crosstalk.Demonstration{"de": {{Question: "Was?", Answer: "Dies."}, {Question: "Wer?", Answer: "Er."}, {Question: "Wo?", Answer: "Da."}}}
+	shown = map[string][]crosstalk.Demonstration{"de": {{Question: "Was?", Answer: "Dies."},
+		{Question: "Wer?", Answer: "Er."}, {Question: "Wo?", Answer: "Da."}}}
 )
 
 func TestMeasure(t *testing.T) {
@@ -163,7 +164,8 @@ func TestFormats(t *testing.T) {
 		in := instrument(t, "lcb-paper")
 		in.Samples, in.Format = 1, test.format
 		in.Demonstrations = shown
-		in.Prompting = crosstalk.PromptConfig{API: test.api, Prefix: "> ", System: "Sys.", Logprobs: 4, Decoding: crosstalk.Decoding{MaxTokens: 9}}
+		in.Prompting = crosstalk.PromptConfig{API: test.api, Prefix: "> ", System: "Sys.", Logprobs: 4,
+			Decoding: crosstalk.Decoding{MaxTokens: 9}}
 		asked := &listener{}
 		if _, err := in.Measure(t.Context(), asked, monolingual); err != nil {
 			t.Fatal(err)
@@ -177,7 +179,8 @@ func TestFormats(t *testing.T) {
 	// The user's own stop sequences stay, and are not changed under the user's feet.
 	in := instrument(t, "lcb-paper")
 	own := append(make([]string, 0, 4), "END")
-	in.Samples, in.Template, in.Prompting = 1, QA, crosstalk.PromptConfig{API: crosstalk.Completions, Decoding: crosstalk.Decoding{Stop: own}}
+	in.Samples, in.Template, in.Prompting = 1, QA,
+		crosstalk.PromptConfig{API: crosstalk.Completions, Decoding: crosstalk.Decoding{Stop: own}}
 	asked := &listener{}
 	if _, err := in.Measure(t.Context(), asked, monolingual); err != nil {
 		t.Fatal(err)

@@ -71,11 +71,13 @@ func TestProseEvidence(t *testing.T) {
 		t.Fatalf("%+v", lpr)
 	}
 	for i, s := range lpr.Spans {
-		if s.Line != 4+i || answer[s.Start:s.End] != english || s.Text != english || s.Language != "en" || s.Probability < 0.9 || s.Reason != guard.Line {
+		if s.Line != 4+i || answer[s.Start:s.End] != english || s.Text != english || s.Language != "en" ||
+			s.Probability < 0.9 || s.Reason != guard.Line {
 			t.Errorf("%+v", s)
 		}
 	}
-	if n := lpr.Numbers; n[linesChecked] != 3 || n[linesWrong] != 2 || n[linesUnclear] != 0 || !(n[Margin] > 0.3 && n[Margin] <= 0.5) {
+	if n := lpr.Numbers; n[linesChecked] != 3 || n[linesWrong] != 2 || n[linesUnclear] != 0 ||
+		!(n[Margin] > 0.3 && n[Margin] <= 0.5) {
 		t.Errorf("numbers %v", n)
 	}
 	code := 0
@@ -92,7 +94,8 @@ func TestProseEvidence(t *testing.T) {
 		t.Errorf("begins at %v", got)
 	}
 	wpr := in.Score(item("de"), 0, text(mixed))[2]
-	if len(wpr.Spans) != 1 || wpr.Spans[0].Text != "завтра" || wpr.Spans[0].Language != "ru" || wpr.Spans[0].Reason != guard.Word || wpr.Finding != SingleWords {
+	if len(wpr.Spans) != 1 || wpr.Spans[0].Text != "завтра" || wpr.Spans[0].Language != "ru" ||
+		wpr.Spans[0].Reason != guard.Word || wpr.Finding != SingleWords {
 		t.Errorf("%+v", wpr)
 	}
 	lines := in.Rules().Lines("de", answer)
@@ -111,12 +114,18 @@ func TestReasoning(t *testing.T) {
 		answer crosstalk.Answer
 		want   map[string]any
 	}{
-		{answer(crosstalk.Text, german), map[string]any{LPR: 1.0, LineAccuracy: 1.0, WPR: 1.0, WordAccuracy: 1.0, FirstLine: 1.0, Switches: 0.0}},
-		{answer(crosstalk.Empty, english), map[string]any{LPR: 0.0, LineAccuracy: 0.0, WPR: LineError, WordAccuracy: 0.0, FirstLine: 0.0, Switches: 0.0}},
-		{answer(crosstalk.Text, english+"\n"+german), map[string]any{LPR: 0.0, LineAccuracy: 0.5, WPR: LineError, WordAccuracy: 10.0 / 18, FirstLine: 0.0, Switches: 1000.0 / 18}},
-		{answer(crosstalk.Text, mixed), map[string]any{LPR: 1.0, LineAccuracy: 1.0, WPR: 0.0, WordAccuracy: 9.0 / 10, FirstLine: 1.0, Switches: 200.0}},
-		{answer(crosstalk.Text, "12"), map[string]any{LPR: CannotTell, LineAccuracy: CannotTell, WPR: CannotTell, WordAccuracy: CannotTell, FirstLine: CannotTell, Switches: CannotTell}},
-		{answer(crosstalk.Text, ""), map[string]any{LPR: NoReasoning, LineAccuracy: NoReasoning, WPR: NoReasoning, WordAccuracy: NoReasoning, FirstLine: NoReasoning, Switches: NoReasoning}},
+		{answer(crosstalk.Text, german), map[string]any{LPR: 1.0, LineAccuracy: 1.0, WPR: 1.0, WordAccuracy: 1.0,
+			FirstLine: 1.0, Switches: 0.0}},
+		{answer(crosstalk.Empty, english), map[string]any{LPR: 0.0, LineAccuracy: 0.0, WPR: LineError, WordAccuracy: 0.0,
+			FirstLine: 0.0, Switches: 0.0}},
+		{answer(crosstalk.Text, english+"\n"+german), map[string]any{LPR: 0.0, LineAccuracy: 0.5, WPR: LineError,
+			WordAccuracy: 10.0 / 18, FirstLine: 0.0, Switches: 1000.0 / 18}},
+		{answer(crosstalk.Text, mixed), map[string]any{LPR: 1.0, LineAccuracy: 1.0, WPR: 0.0, WordAccuracy: 9.0 / 10,
+			FirstLine: 1.0, Switches: 200.0}},
+		{answer(crosstalk.Text, "12"), map[string]any{LPR: CannotTell, LineAccuracy: CannotTell, WPR: CannotTell,
+			WordAccuracy: CannotTell, FirstLine: CannotTell, Switches: CannotTell}},
+		{answer(crosstalk.Text, ""), map[string]any{LPR: NoReasoning, LineAccuracy: NoReasoning, WPR: NoReasoning,
+			WordAccuracy: NoReasoning, FirstLine: NoReasoning, Switches: NoReasoning}},
 		{answer(crosstalk.Failed, ""), map[string]any{LPR: "failed", LineAccuracy: "failed", WPR: "failed", WordAccuracy: "failed", FirstLine: "failed", Switches: "failed"}},
 	} {
 		o := in.Score(item("de"), 0, test.answer)
@@ -159,7 +168,8 @@ func TestSwitches(t *testing.T) {
 	}, nil)
 	for _, e := range figures {
 		if e.Measure == Switches {
-			if !near(e.Value, 100) || e.Interval == nil || e.Interval.Low < 0 || e.Interval.High < 100 || e.Better != crosstalk.Lower || e.Unit == "" ||
+			if !near(e.Value, 100) || e.Interval == nil || e.Interval.Low < 0 || e.Interval.High < 100 ||
+				e.Better != crosstalk.Lower || e.Unit == "" ||
 				!strings.Contains(e.Signature, "|part:reasoning|") || e.Counts["cannot_tell"] != 0 {
 				t.Errorf("%+v %+v", e, e.Interval)
 			}
@@ -215,7 +225,8 @@ func FuzzProse(f *testing.F) {
 	in.Part = Reasoning
 	f.Fuzz(func(t *testing.T, tag, answer string) {
 		for _, o := range in.Score(item(tag), 0, crosstalk.Answer{Status: crosstalk.Text, Reasoning: answer}) {
-			if o.Value.Defined() == (o.NotScored != "") || o.Value < 0 || o.Measure != Switches && o.Value > 1 || o.Value > 1000 || math.IsInf(float64(o.Value), 0) {
+			if o.Value.Defined() == (o.NotScored != "") || o.Value < 0 || o.Measure != Switches && o.Value > 1 ||
+				o.Value > 1000 || math.IsInf(float64(o.Value), 0) {
 				t.Errorf("%q: %+v", answer, o)
 			}
 			for _, s := range append(o.Spans, o.Masked...) {

@@ -45,7 +45,8 @@ func TestUncertaintyOf(t *testing.T) {
 		{"a hundred tokens", []float64{0.01}, 1, 0.75, uncertainty{entropy: math.Log2(100), nucleus: 75, censored: true, mass: 0.01}},
 	} {
 		got := uncertaintyOf(candidates(test.probabilities...), test.temperature, test.p)
-		if math.Abs(got.entropy-test.want.entropy) > 1e-4 || math.Abs(got.mass-test.want.mass) > 1e-6 || got.nucleus != test.want.nucleus || got.censored != test.want.censored {
+		if math.Abs(got.entropy-test.want.entropy) > 1e-4 || math.Abs(got.mass-test.want.mass) > 1e-6 ||
+			got.nucleus != test.want.nucleus || got.censored != test.want.censored {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
 	}
@@ -66,7 +67,8 @@ func TestUncertaintyIsALowerBound(t *testing.T) {
 	all := uncertaintyOf(candidates(zipf...), 1, 0.75)
 	for k := len(zipf) - 1; k > 0; k-- {
 		of := uncertaintyOf(candidates(zipf[:k]...), 1, 0.75)
-		if of.entropy > all.entropy+1e-9 || of.nucleus > all.nucleus || !of.censored && of.nucleus != all.nucleus || of.censored != (k < all.nucleus) {
+		if of.entropy > all.entropy+1e-9 || of.nucleus > all.nucleus || !of.censored && of.nucleus != all.nucleus ||
+			of.censored != (k < all.nucleus) {
 			t.Errorf("%d of 200 candidates: %+v; all: %+v", k, of, all)
 		}
 		all.entropy = of.entropy // and falls with k
@@ -124,10 +126,12 @@ func TestUncertaintyInAnswers(t *testing.T) {
 	answer.Logprobs = append(answer.Logprobs, tokens(0.99, " one two", " три four", "<end>")...)
 	observations := in.Score(item("ru"), 0, answer)
 	strip := observations[0].Tokens
-	if len(strip) != 5 || strip[2].Text != "en" || !strip[2].Fault || strip[1].Fault || strip[3].Fault || answer.Text[strip[2].Start:strip[2].End] != "en" {
+	if len(strip) != 5 || strip[2].Text != "en" || !strip[2].Fault || strip[1].Fault || strip[3].Fault ||
+		answer.Text[strip[2].Start:strip[2].End] != "en" {
 		t.Fatalf("the strip is %+v", strip)
 	}
-	if strip[2].Entropy != 1 || strip[2].Nucleus != 2 || strip[2].Mass != 1 || strip[2].Logprob != -0.6931 || len(strip[2].Candidates) != 2 {
+	if strip[2].Entropy != 1 || strip[2].Nucleus != 2 || strip[2].Mass != 1 || strip[2].Logprob != -0.6931 ||
+		len(strip[2].Candidates) != 2 {
 		t.Errorf("at the point: %+v", strip[2])
 	}
 	found := map[string]crosstalk.Observation{}
@@ -150,7 +154,8 @@ func TestUncertaintyInAnswers(t *testing.T) {
 	clean := text("ru 1 2 3 4")
 	clean.Logprobs = tokens(0.9, "ru 1 2", " 3 4")
 	observations = in.Score(item("ru"), 0, clean)
-	if o := observations[3]; observations[0].Tokens != nil || len(observations) != 5 || o.Measure != Entropy || o.Labels["at"] != cleanAnswer || o.Numbers["tokens"] != 2 {
+	if o := observations[3]; observations[0].Tokens != nil || len(observations) != 5 || o.Measure != Entropy ||
+		o.Labels["at"] != cleanAnswer || o.Numbers["tokens"] != 2 {
 		t.Errorf("a clean answer: %+v", observations)
 	}
 }
@@ -283,11 +288,13 @@ func TestEstimateUncertainty(t *testing.T) {
 			t.Errorf("by %v: %+v", by, e)
 		}
 		at := found["entropy confusion point all"]
-		if math.Abs(float64(at.Value)-(1+h(0.9))/2) > 1e-9 || at.N != 2 || at.Observations != 2 || at.Unit != "bits" || at.Counts["tokens"] != 2 || at.Average != nil {
+		if math.Abs(float64(at.Value)-(1+h(0.9))/2) > 1e-9 || at.N != 2 || at.Observations != 2 || at.Unit != "bits" ||
+			at.Counts["tokens"] != 2 || at.Average != nil {
 			t.Errorf("by %v: at confusion points %+v", by, at)
 		}
 		clean := found["nucleus_size clean answer all"]
-		if clean.Value != 2 || clean.N != 1 || clean.Observations != 1 || clean.Counts["no_logprobs"] != 1 || clean.Counts["tokens"] != 2 || clean.Unit != "tokens" {
+		if clean.Value != 2 || clean.N != 1 || clean.Observations != 1 || clean.Counts["no_logprobs"] != 1 ||
+			clean.Counts["tokens"] != 2 || clean.Unit != "tokens" {
 			t.Errorf("by %v: in clean answers %+v", by, clean)
 		}
 		if want := "top:2|unscaled|p=0.75|v"; !strings.Contains(clean.Signature, want) {
@@ -331,7 +338,9 @@ func FuzzUncertainty(f *testing.F) {
 		in.Prompting.Decoding.Temperature = &temperature
 		a := text(answer)
 		for i, token := range strings.Split(tokens, "|") {
-			l := crosstalk.TokenLogprob{Token: token, Logprob: second, Top: []crosstalk.CandidateLogprob{{Token: "a", Logprob: max(first, second)}, {Token: token, Logprob: min(first, second)}}}
+			l := crosstalk.TokenLogprob{Token: token, Logprob: second,
+				Top: []crosstalk.CandidateLogprob{{Token: "a", Logprob: max(first, second)},
+					{Token: token, Logprob: min(first, second)}}}
 			if i%3 == 2 {
 				l.Bytes = []byte(token)
 			}
@@ -343,7 +352,8 @@ func FuzzUncertainty(f *testing.F) {
 			}
 		}
 		for _, o := range in.Score(item("ru"), 0, a) {
-			if isUncertainty(o.Measure) && o.NotScored == "" && !(o.Value >= 0 && o.Value.Defined() && o.Numbers["mass"] > 0 && o.Numbers["mass"] <= 1+1e-9) {
+			if isUncertainty(o.Measure) && o.NotScored == "" && !(o.Value >= 0 && o.Value.Defined() && o.Numbers["mass"] > 0 &&
+				o.Numbers["mass"] <= 1+1e-9) {
 				t.Errorf("%q %q %g %g %g: %s %v %v", answer, tokens, first, second, temperature, o.Measure, o.Value, o.Numbers)
 			}
 		}
@@ -355,7 +365,8 @@ func FuzzUncertainty(f *testing.F) {
 func TestPointInParts(t *testing.T) {
 	in := listening(t)
 	for name, parts := range map[string][]crosstalk.TokenLogprob{
-		"bytes":      append(tokens(0.9, "fr 1 2 3 "), crosstalk.TokenLogprob{Token: "?", Bytes: []byte{0xd0}}, crosstalk.TokenLogprob{Token: "?", Bytes: []byte{0xb4}}),
+		"bytes": append(tokens(0.9, "fr 1 2 3 "), crosstalk.TokenLogprob{Token: "?", Bytes: []byte{0xd0}},
+			crosstalk.TokenLogprob{Token: "?", Bytes: []byte{0xb4}}),
 		"empty part": tokens(0.9, "fr 1 2 3 ", "", "д"),
 	} {
 		answer := text("fr 1 2 3 д")

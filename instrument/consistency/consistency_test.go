@@ -93,8 +93,9 @@ func TestScore(t *testing.T) {
 			t.Errorf("%s: accuracy %v, want %v", protocol, values, want)
 		}
 		for _, o := range got {
-			if o.Measure == Consistency && o.Labels["part"] == "T" && (o.Finding != Inconsistent || o.Text(SourceClass) != "same" || o.Text(ClassText) != "different" ||
-				o.Numbers[SourceCorrect] != 1 || o.Numbers[Correct] != 0 || o.Numbers[Repeated] != 0 || o.Cluster != "1") {
+			if o.Measure == Consistency && o.Labels["part"] == "T" &&
+				(o.Finding != Inconsistent || o.Text(SourceClass) != "same" || o.Text(ClassText) != "different" ||
+					o.Numbers[SourceCorrect] != 1 || o.Numbers[Correct] != 0 || o.Numbers[Repeated] != 0 || o.Cluster != "1") {
 				t.Errorf("%s: %+v", protocol, o)
 			}
 		}
@@ -112,7 +113,8 @@ func TestNotScored(t *testing.T) {
 		{"missing", "yes", Missing, Missing}, {"yes", "missing", Missing, Missing},
 	} {
 		for protocol, want := range map[string]string{"crosstalk-1": c.ours, "ohmer-2023": c.theirs} {
-			got, err := instrument(protocol).Score(t.Context(), nil, item("1", ""), Answers{source: said(c.source), inputs: said(c.answer)}, nil)
+			got, err := instrument(protocol).Score(t.Context(), nil, item("1", ""),
+				Answers{source: said(c.source), inputs: said(c.answer)}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -178,7 +180,8 @@ func TestRewritten(t *testing.T) {
 		t.Errorf("ROUGE-1: %v", values)
 	}
 	for _, o := range got {
-		if o.Measure == Consistency && (o.Text(FlagsText) != "identical" || o.Numbers[BLEUNumber] <= 0.5 || o.Text(InputText) != strings.Join(r.Texts, "\n")) {
+		if o.Measure == Consistency && (o.Text(FlagsText) != "identical" || o.Numbers[BLEUNumber] <= 0.5 ||
+			o.Text(InputText) != strings.Join(r.Texts, "\n")) {
 			t.Errorf("%+v", o)
 		}
 	}

@@ -24,7 +24,8 @@ func sumUp(r Rules, observations iter.Seq[crosstalk.Observation], by []string) [
 
 // figuresOf scores items, each with the answers of its id, and names the
 // figures by measure and the columns in names.
-func figuresOf(t *testing.T, in *Instrument, items []crosstalk.Item, answers map[string]Answers, by []string, names ...string) map[string]crosstalk.Estimate {
+func figuresOf(t *testing.T, in *Instrument, items []crosstalk.Item, answers map[string]Answers, by []string,
+	names ...string) map[string]crosstalk.Estimate {
 	t.Helper()
 	figures := map[string]crosstalk.Estimate{}
 	for _, e := range sumUp(in.Rules(), func(yield func(crosstalk.Observation) bool) {
@@ -85,7 +86,8 @@ func TestEstimate(t *testing.T) {
 	}
 	figures := figuresOf(t, instrument("crosstalk-1"), items, answers, nil)
 	e := figures["consistency en>de T"]
-	if e.N != 4 || e.Observations != 4 || e.Counts[Invalid] != 1 || e.Counts["empty"] != 1 || e.Better != crosstalk.Higher || e.Unit != "" {
+	if e.N != 4 || e.Observations != 4 || e.Counts[Invalid] != 1 || e.Counts["empty"] != 1 ||
+		e.Better != crosstalk.Higher || e.Unit != "" {
 		t.Errorf("%+v", e)
 	}
 	if e := figures["consistency_change en>de T"]; e.Test == nil || e.Test.Method != "mcnemar" || e.Test.P != 1 || e.Observations != 4 {
@@ -125,7 +127,8 @@ func TestEstimateClusters(t *testing.T) {
 		answers[it.ID] = Answers{source: said("yes", "yes", "yes"), inputs: said(word, word)}
 	}
 	e := figuresOf(t, instrument("crosstalk-1"), items, answers, nil)
-	if c := e["consistency en>de X"]; c.N != 40 || c.Observations != 80 || c.Clusters != 10 || c.Value != 0.5 || c.Interval.High-c.Interval.Low < 0.5 {
+	if c := e["consistency en>de X"]; c.N != 40 || c.Observations != 80 || c.Clusters != 10 || c.Value != 0.5 ||
+		c.Interval.High-c.Interval.Low < 0.5 {
 		t.Errorf("%+v %+v", c, c.Interval)
 	}
 	if c := e["consistency_change en>de X"]; c.Test.Method != "sign-flip" || c.Value != -0.5 {
@@ -142,7 +145,8 @@ func TestCorpusBLEU(t *testing.T) {
 	var hyps, refs []string
 	for i, t2 := range texts {
 		it := item(fmt.Sprint(i), "")
-		got, err := in.Score(t.Context(), nil, it, Answers{source: said("yes"), inputs: said("yes")}, map[Sense]Rewritten{"en>de": {Texts: t2}})
+		got, err := in.Score(t.Context(), nil, it, Answers{source: said("yes"), inputs: said("yes")},
+			map[Sense]Rewritten{"en>de": {Texts: t2}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,8 @@ func TestGolden(t *testing.T) {
 	data := multisense.Read(t)
 	protocol, _ := ProtocolNamed("ohmer-2023")
 	comet := recordedScores{}
-	in := &Instrument{Protocol: protocol, Tasks: []crosstalk.Task{data.Task}, Condition: map[string]string{"model": "m"}, Quality: comet}
+	in := &Instrument{Protocol: protocol, Tasks: []crosstalk.Task{data.Task}, Condition: map[string]string{"model": "m"},
+		Quality: comet}
 	estimates := map[[4]string]crosstalk.Estimate{}
 	for _, e := range sumUp(in.Rules(), func(yield func(crosstalk.Observation) bool) {
 		for i, item := range data.Items {
@@ -33,7 +34,8 @@ func TestGolden(t *testing.T) {
 				sense := Sense(name)
 				rewritten[sense] = Rewritten{Texts: texts}
 				for k, score := range data.COMET[i][name] {
-					comet[similarity.Pair{A: texts[k], B: item.Input.Texts[sense.Target()][k], Source: item.Input.Texts[string(sense.Origin())][k]}] = score
+					comet[similarity.Pair{A: texts[k], B: item.Input.Texts[sense.Target()][k],
+						Source: item.Input.Texts[string(sense.Origin())][k]}] = score
 				}
 			}
 			observations, err := in.Score(t.Context(), nil, item, answers, rewritten)

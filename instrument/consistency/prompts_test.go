@@ -62,7 +62,8 @@ func TestPromptsID(t *testing.T) {
 		t.Errorf("id %q of a sense of inputs", got)
 	}
 	ids := map[string]bool{}
-	for _, got := range []string{id(map[string]string{"de": "a"}, nil), id(map[string]string{"de": "b"}, nil), id(map[string]string{"en>de": "a"}, nil), id(nil, map[string]string{"de": "a"})} {
+	for _, got := range []string{id(map[string]string{"de": "a"}, nil), id(map[string]string{"de": "b"}, nil),
+		id(map[string]string{"en>de": "a"}, nil), id(nil, map[string]string{"de": "a"})} {
 		ids[got] = true
 	}
 	if len(ids) != 4 || ids[""] {

@@ -31,7 +31,8 @@ func (a *asked) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answer,
 // The carrier's text is sent with both, each with its own, and the prompt that
 // an answer may repeat is the question.
 func TestMeasureContext(t *testing.T) {
-	in := &Instrument{Protocol: Protocol{Post: PromptPeriod, Round: Exact}, Samples: 1, Prompting: crosstalk.PromptConfig{API: crosstalk.Chat},
+	in := &Instrument{Protocol: Protocol{Post: PromptPeriod, Round: Exact}, Samples: 1,
+		Prompting:    crosstalk.PromptConfig{API: crosstalk.Chat},
 		Similarities: []similarity.Similarity{fake("a", map[string]float64{"In France.": 0.5})}}
 	server := &asked{answer: "Where is Paris? In France. Yes.\nQ: And Rome?"}
 	got, err := in.Measure(bg, server, aroundParis)

@@ -9,8 +9,10 @@ import (
 )
 
 func carried(prompt, test, control, language string) crosstalk.Item {
-	return crosstalk.Item{ID: "n", Cluster: "c", Labels: map[string]string{LanguageColumn: language}, Pair: &crosstalk.Pair{Concept: "bees", Test: "t", Control: "c",
-		Context: &crosstalk.Context{Carrier: crosstalk.Note, Prompt: prompt, Test: crosstalk.Carried{Text: test}, Control: crosstalk.Carried{Text: control}}}}
+	return crosstalk.Item{ID: "n", Cluster: "c", Labels: map[string]string{LanguageColumn: language},
+		Pair: &crosstalk.Pair{Concept: "bees", Test: "t", Control: "c",
+			Context: &crosstalk.Context{Carrier: crosstalk.Note, Prompt: prompt, Test: crosstalk.Carried{Text: test},
+				Control: crosstalk.Carried{Text: control}}}}
 }
 
 func TestCopying(t *testing.T) {
@@ -115,7 +117,8 @@ func TestCopyingEstimates(t *testing.T) {
 		value   float64
 	}{{MeasureCopied, 25.0 / 40}, {MeasureControlCopied, 1.0 / 40}, {MeasureCopying, 24.0 / 40}} {
 		e := list[i]
-		if e.Measure != want.measure || math.Abs(float64(e.Value)-want.value) > 1e-12 || e.N != 40 || e.Clusters != 20 || e.Interval == nil || !e.Interval.Contains(want.value) {
+		if e.Measure != want.measure || math.Abs(float64(e.Value)-want.value) > 1e-12 || e.N != 40 || e.Clusters != 20 ||
+			e.Interval == nil || !e.Interval.Contains(want.value) {
 			t.Errorf("%+v, want %+v", e, want)
 		}
 		if _, ties := e.Counts[Ties]; ties || (e.Test != nil) != (i == 2) {

@@ -8,7 +8,8 @@ import (
 )
 
 func TestCounted(t *testing.T) {
-	answered := func(item, concept, cluster, category, similarity, answer, reason string, sample int) crosstalk.Observation {
+	answered := func(item, concept, cluster, category, similarity, answer, reason string,
+		sample int) crosstalk.Observation {
 		o := scored(item, 1, "category", category)
 		o.Cluster, o.Sample, o.NotScored = cluster, sample, reason
 		o.Condition = map[string]string{"model": "m", "similarity": similarity}
@@ -44,7 +45,8 @@ func TestCounted(t *testing.T) {
 		"same_answer y ":        {math.NaN(), 0, 0},
 	} {
 		e, ok := byName[name]
-		if !ok || !(math.Abs(float64(e.Value)-want.value) < 1e-12 || math.IsNaN(want.value) && !e.Value.Defined()) || e.N != want.n || e.Observations != want.observations {
+		if !ok || !(math.Abs(float64(e.Value)-want.value) < 1e-12 || math.IsNaN(want.value) && !e.Value.Defined()) ||
+			e.N != want.n || e.Observations != want.observations {
 			t.Errorf("%s: %v of %d, %d observations; want %+v", name, e.Value, e.N, e.Observations, want)
 		}
 	}

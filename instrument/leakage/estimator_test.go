@@ -45,7 +45,8 @@ func estimates(by []string, observations ...crosstalk.Observation) []crosstalk.E
 	return estimatesOf(Protocols[0], by, crosstalk.SuiteIDs{}, observations...)
 }
 
-func estimatesOf(p Protocol, by []string, suites crosstalk.SuiteIDs, observations ...crosstalk.Observation) []crosstalk.Estimate {
+func estimatesOf(p Protocol, by []string, suites crosstalk.SuiteIDs,
+	observations ...crosstalk.Observation) []crosstalk.Estimate {
 	e := Rules{p}.Estimator(by)
 	for _, o := range observations {
 		e.Add(o)
@@ -152,7 +153,8 @@ func TestEstimateOfNothing(t *testing.T) {
 	o := scored("i", 0)
 	o.Value, o.NotScored = crosstalk.Undefined, "failed"
 	e := estimates(nil, o)[0]
-	if e.Value.Defined() || e.Interval != nil || e.Effect.Value.Defined() || e.Test.P.Defined() || e.N != 0 || e.Observations != 0 || e.Clusters != 0 {
+	if e.Value.Defined() || e.Interval != nil || e.Effect.Value.Defined() || e.Test.P.Defined() || e.N != 0 ||
+		e.Observations != 0 || e.Clusters != 0 {
 		t.Errorf("%+v", e)
 	}
 	text, err := json.Marshal(e)

@@ -38,7 +38,8 @@ func TestLeakValue(t *testing.T) {
 		test, control float64
 		want          float64
 	}{
-		{exact, 0.6, 0.5, 1}, {exact, 0.5, 0.6, 0}, {exact, 0.5, 0.5, 0.5}, {exact, next, 0.5, 1}, {exact, 0, math.Copysign(0, -1), 0.5},
+		{exact, 0.6, 0.5, 1}, {exact, 0.5, 0.6, 0}, {exact, 0.5, 0.5, 0.5}, {exact, next, 0.5, 1},
+		{exact, 0, math.Copysign(0, -1), 0.5},
 		{exact, -0.2, -0.1, 0},
 		{three, next, 0.5, 0.5}, {three, 0.5014, 0.5006, 0.5}, {three, 0.5016, 0.5014, 1}, {three, -0.0001, 0, 0.5},
 		{Protocol{Round: 0}, 0.6, 0.9, 0.5}, {Protocol{Round: 0}, 0.4, 0.9, 0},
@@ -59,7 +60,8 @@ func TestRoundIsPythons(t *testing.T) {
 		want float64
 	}{
 		{0.0005, 3, 0.001}, {0.0015, 3, 0.002}, {0.0025, 3, 0.003}, {0.0035, 3, 0.004}, {0.0045, 3, 0.004}, {2.675, 2, 2.67},
-		{0.5, 0, 0}, {1.5, 0, 2}, {2.5, 0, 2}, {0.125, 2, 0.12}, {0.375, 2, 0.38}, {-0.0625, 3, -0.062}, {1e-9, 3, 0}, {0.9995, 3, 1}, {1.0005, 3, 1},
+		{0.5, 0, 0}, {1.5, 0, 2}, {2.5, 0, 2}, {0.125, 2, 0.12}, {0.375, 2, 0.38}, {-0.0625, 3, -0.062}, {1e-9, 3, 0},
+		{0.9995, 3, 1}, {1.0005, 3, 1},
 	} {
 		if got := round(c.x, c.n); got != c.want {
 			t.Errorf("round(%v, %d) = %v, want %v", c.x, c.n, got, c.want)
@@ -69,7 +71,8 @@ func TestRoundIsPythons(t *testing.T) {
 
 func TestScore(t *testing.T) {
 	in := &Instrument{Protocol: Protocols[0], Condition: map[string]string{"model": "m"},
-		Similarities: []similarity.Similarity{fake("a", map[string]float64{"leaves.": 0.9, "bread": 0.1}), fake("b", map[string]float64{"leaves.": 0.2, "bread": 0.2})}}
+		Similarities: []similarity.Similarity{fake("a", map[string]float64{"leaves.": 0.9, "bread": 0.1}),
+			fake("b", map[string]float64{"leaves.": 0.2, "bread": 0.2})}}
 	test := text("leaves. More.")
 	test.Key[0] = 1
 	got, err := in.Score(bg, koalas, 4, []crosstalk.Answer{test}, []crosstalk.Answer{text(" bread ")})
@@ -94,8 +97,10 @@ func TestScore(t *testing.T) {
 
 // Each sample has the scores of its own answers, also behind one without.
 func TestScoreKeepsSamplesApart(t *testing.T) {
-	in := &Instrument{Protocol: Protocols[0], Similarities: []similarity.Similarity{fake("a", map[string]float64{"p": 0.1, "q": 0.2, "r": 0.3, "s": 0.4})}}
-	got, err := in.Score(bg, koalas, 0, []crosstalk.Answer{text("p"), status(crosstalk.Empty), text("r"), text("s")}, []crosstalk.Answer{text("q"), text("q"), text("q"), text("s")})
+	in := &Instrument{Protocol: Protocols[0],
+		Similarities: []similarity.Similarity{fake("a", map[string]float64{"p": 0.1, "q": 0.2, "r": 0.3, "s": 0.4})}}
+	got, err := in.Score(bg, koalas, 0, []crosstalk.Answer{text("p"), status(crosstalk.Empty), text("r"), text("s")},
+		[]crosstalk.Answer{text("q"), text("q"), text("q"), text("s")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +117,8 @@ func TestScoreKeepsSamplesApart(t *testing.T) {
 func TestScoreRemovesTheItemsWords(t *testing.T) {
 	item := koalas
 	item.Pair = &crosstalk.Pair{Concept: "Coral", Test: "a", Control: "b", Remove: []string{"Coral"}}
-	in := &Instrument{Protocol: Protocol{Post: None, Round: Exact}, Similarities: []similarity.Similarity{fake("a", map[string]float64{"swam": 1, "ran": 0})}}
+	in := &Instrument{Protocol: Protocol{Post: None, Round: Exact},
+		Similarities: []similarity.Similarity{fake("a", map[string]float64{"swam": 1, "ran": 0})}}
 	got, err := in.Score(bg, item, 0, []crosstalk.Answer{text("Coral swam"), text("coral")}, []crosstalk.Answer{text("ran"), text("ran")})
 	if err != nil || got[0].Value != 1 || got[1].NotScored != NoText {
 		t.Errorf("%+v %v", got, err)
@@ -135,7 +141,8 @@ func TestScoreSaysWhyNot(t *testing.T) {
 		{status(crosstalk.Empty), status(crosstalk.Refused), "refused"}, {status(crosstalk.Failed), status(crosstalk.Refused), "failed"},
 		{text(" "), status(crosstalk.Empty), "empty"}, {unknown, text(" "), "no text"},
 	} {
-		in := &Instrument{Protocol: Protocols[0], Similarities: []similarity.Similarity{fake("a", map[string]float64{"leaves.": 0.9, "infinite.": math.Inf(1)})}}
+		in := &Instrument{Protocol: Protocols[0],
+			Similarities: []similarity.Similarity{fake("a", map[string]float64{"leaves.": 0.9, "infinite.": math.Inf(1)})}}
 		got, err := in.Score(bg, koalas, 0, []crosstalk.Answer{c.test}, []crosstalk.Answer{c.control})
 		if err != nil {
 			t.Fatal(err)
@@ -148,7 +155,8 @@ func TestScoreSaysWhyNot(t *testing.T) {
 
 func TestScoreUnequalLists(t *testing.T) {
 	in := &Instrument{Protocol: Protocols[0], Similarities: []similarity.Similarity{fake("a", map[string]float64{"x": 1, "y": 0})}}
-	got, err := in.Score(bg, koalas, 0, []crosstalk.Answer{text("x"), status(crosstalk.Failed), text("x")}, []crosstalk.Answer{text("y")})
+	got, err := in.Score(bg, koalas, 0, []crosstalk.Answer{text("x"), status(crosstalk.Failed), text("x")},
+		[]crosstalk.Answer{text("y")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,9 +32,10 @@ func TestSentences(t *testing.T) {
 // The whole answer, its closest sentence and the mean over its sentences are
 // compared each for itself; the closest sentence is where the answer leaks.
 func TestWindows(t *testing.T) {
-	in := &Instrument{Protocol: Protocol{Post: None, Round: Exact, Windows: Sentences}, Similarities: []similarity.Similarity{fake("a", map[string]float64{
-		"A day. The reef was blue. shells. ***": 0.2, "A night. No.": 0.3, // whole answers
-		"A day.": 0.1, "The reef was blue.": 0.9, "shells.": -0.4, "A night.": 0.2, "No.": 0.3})}}
+	in := &Instrument{Protocol: Protocol{Post: None, Round: Exact, Windows: Sentences},
+		Similarities: []similarity.Similarity{fake("a", map[string]float64{
+			"A day. The reef was blue. shells. ***": 0.2, "A night. No.": 0.3, // whole answers
+			"A day.": 0.1, "The reef was blue.": 0.9, "shells.": -0.4, "A night.": 0.2, "No.": 0.3})}}
 	got, err := in.Score(bg, open, 0, []crosstalk.Answer{text("A day. The reef was blue. Coral's shells. ***")}, []crosstalk.Answer{text("A night. No.")})
 	if err != nil || len(got) != 3 {
 		t.Fatal(got, err)
@@ -44,16 +45,19 @@ func TestWindows(t *testing.T) {
 		value         crosstalk.Value
 		test, control float64
 		finding       string
-	}{{Measure, 0, 0.2, 0.3, NotLeaked}, {MeasureClosest, 1, 0.9, 0.3, ClosestLeaked}, {MeasureMean, 0, 0.2, 0.25, MeanNotLeaked}} {
+	}{{Measure, 0, 0.2, 0.3, NotLeaked}, {MeasureClosest, 1, 0.9, 0.3, ClosestLeaked},
+		{MeasureMean, 0, 0.2, 0.25, MeanNotLeaked}} {
 		o := got[i]
 		near := func(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 }
-		if o.Measure != want.measure || o.Value != want.value || !near(o.Numbers[Test], want.test) || !near(o.Numbers[Control], want.control) || o.Finding != want.finding {
+		if o.Measure != want.measure || o.Value != want.value || !near(o.Numbers[Test], want.test) ||
+			!near(o.Numbers[Control], want.control) || o.Finding != want.finding {
 			t.Errorf("%+v, want %+v", o, want)
 		}
 	}
 	// The sentence behind "***" is not counted; the mark is of the text as it is shown.
 	span := got[1].Spans
-	if len(span) != 1 || span[0].Side != Test || span[0].Score != 0.9 || got[1].Text(Test)[span[0].Start:span[0].End] != "The reef was blue." || span[0].Line != 1 {
+	if len(span) != 1 || span[0].Side != Test || span[0].Score != 0.9 ||
+		got[1].Text(Test)[span[0].Start:span[0].End] != "The reef was blue." || span[0].Line != 1 {
 		t.Errorf("%+v of %q", span, got[1].Text(Test))
 	}
 	if got[0].Spans != nil || got[2].Spans != nil {
@@ -62,8 +66,10 @@ func TestWindows(t *testing.T) {
 }
 
 func TestWindowsNotScored(t *testing.T) {
-	in := &Instrument{Protocol: Protocol{Post: None, Round: Exact, Windows: Sentences}, Similarities: []similarity.Similarity{fake("a", map[string]float64{"Yes.": 0.5, "One.": 0.1})}}
-	got, err := in.Score(bg, open, 0, []crosstalk.Answer{text("One. Two."), text("Two."), status(crosstalk.Empty)}, []crosstalk.Answer{text("Yes."), text("Yes."), text("Yes.")})
+	in := &Instrument{Protocol: Protocol{Post: None, Round: Exact, Windows: Sentences},
+		Similarities: []similarity.Similarity{fake("a", map[string]float64{"Yes.": 0.5, "One.": 0.1})}}
+	got, err := in.Score(bg, open, 0, []crosstalk.Answer{text("One. Two."), text("Two."), status(crosstalk.Empty)},
+		[]crosstalk.Answer{text("Yes."), text("Yes."), text("Yes.")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,8 @@ func tree() (root *cobra.Command, executed *flags) {
 	of := map[string]*flags{}
 	command := func(use string, subs ...*cobra.Command) *cobra.Command {
 		of[use] = &flags{}
-		c := &cobra.Command{Use: use, Short: "Try " + use, RunE: func(*cobra.Command, []string) error { *executed = *of[use]; return nil }}
+		c := &cobra.Command{Use: use, Short: "Try " + use,
+			RunE: func(*cobra.Command, []string) error { *executed = *of[use]; return nil }}
 		c.AddCommand(subs...)
 		return c
 	}
@@ -281,7 +282,8 @@ func TestPrecedence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.samples != 3 || f.wait != 5*time.Second || f.format != "json" || !f.dry || !slices.Equal(f.models, []string{"a", "b,c"}) || !slices.Equal(f.params, []string{"x=1,2"}) {
+	if f.samples != 3 || f.wait != 5*time.Second || f.format != "json" || !f.dry ||
+		!slices.Equal(f.models, []string{"a", "b,c"}) || !slices.Equal(f.params, []string{"x=1,2"}) {
 		t.Errorf("set are %+v", f)
 	}
 	if want := "app.yaml sets --model, --param, --samples, --format, --dry-run"; applied.String() != want {

@@ -61,7 +61,8 @@ func TestMarked(t *testing.T) {
 	}
 }
 
-// A 0 is refused where it would mean the default. A value that is not one of the choices is refused, alone and in a list; a default
+// A 0 is refused where it would mean the default. A value that is not one of the choices is refused, alone and in a
+// list; a default
 // that means none of them is not.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {

@@ -47,7 +47,8 @@ func (s serving) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func response(status int, body []byte, length int64) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: length}
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(body)),
+		ContentLength: length}
 }
 
 // What a server sends in pieces becomes a file; until then there is none.
@@ -79,9 +80,12 @@ func TestFetchRefuses(t *testing.T) {
 	content := []byte("abc")
 	for want, r := range map[string]func(int64) *http.Response{
 		"a.bin: its checksum is 3608bca1e44ea6c4d268eb6db02260269892c0b42b86bbf1e77a6fa16c3c9282, expected ba7816bf": func(int64) *http.Response { return response(200, []byte("xyz"), 3) },
-		"a.bin: the server's file has 4 bytes, expected 3":                                                           func(int64) *http.Response { return response(200, []byte("abcd"), 4) },
-		"the connection to http://server failed (unexpected EOF), after 6 attempts":                                  func(int64) *http.Response { return response(200, nil, -1) },
-		"a.bin: the server cannot resume at byte 0, after 6 attempts":                                                func(int64) *http.Response { return response(416, nil, -1) },
+		"a.bin: the server's file has 4 bytes, expected 3": func(int64) *http.Response {
+			return response(200,
+				[]byte("abcd"), 4)
+		},
+		"the connection to http://server failed (unexpected EOF), after 6 attempts": func(int64) *http.Response { return response(200, nil, -1) },
+		"a.bin: the server cannot resume at byte 0, after 6 attempts":               func(int64) *http.Response { return response(416, nil, -1) },
 	} {
 		f := file(t, content, r)
 		if err := f.Fetch(t.Context(), f.Path+".lock"); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -100,7 +104,8 @@ func TestAgain(t *testing.T) {
 		err   error
 		moved int // attempts that moved things on
 		want  int // attempts
-	}{{fault, 0, 1}, {Pass(fault), 0, Attempts}, {Pass(Unreachable{fault}), 0, dials}, {Pass(fault), 3, Attempts + 2}, {nil, 0, 1}} {
+	}{{fault, 0, 1}, {Pass(fault), 0, Attempts}, {Pass(Unreachable{fault}), 0, dials}, {Pass(fault), 3, Attempts + 2},
+		{nil, 0, 1}} {
 		n := 0
 		err := Again(t.Context(), func() (bool, error) {
 			n++
@@ -128,7 +133,8 @@ func TestUnreached(t *testing.T) {
 		want string
 	}{{refused, true, "http://server cannot be reached ("}, {&url.Error{Op: "Get", URL: "http://x/?secret", Err: io.ErrUnexpectedEOF}, false, "the connection to http://server failed (unexpected EOF)"}} {
 		err := Unreached(t.Context(), "http://server", c.err)
-		if !errors.As(err, new(Passing)) || errors.As(err, new(Unreachable)) != c.dead || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
+		if !errors.As(err, new(Passing)) || errors.As(err, new(Unreachable)) != c.dead ||
+			!strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 	}

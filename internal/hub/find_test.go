@@ -234,7 +234,8 @@ func TestHostileNames(t *testing.T) {
 			return nil
 		})
 	}
-	for path, ok := range map[string]bool{"a/b.json": true, "../a": false, "/a": false, "a/../../b": false, `a\..\b`: false, "c:a": false, "a\x00b": false, "": false, ".": false, "a//b": false} {
+	for path, ok := range map[string]bool{"a/b.json": true, "../a": false, "/a": false, "a/../../b": false,
+		`a\..\b`: false, "c:a": false, "a\x00b": false, "": false, ".": false, "a//b": false} {
 		if isLocal(path) != ok {
 			t.Errorf("isLocal(%q) is %v", path, !ok)
 		}

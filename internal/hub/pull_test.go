@@ -290,7 +290,8 @@ func TestPullWrongChecksum(t *testing.T) {
 	for _, file := range []string{"model.safetensors", "config.json"} {
 		s := start(t)
 		s.Break(func(w http.ResponseWriter, r *http.Request) bool {
-			if r.Method == http.MethodHead || !strings.HasSuffix(r.URL.Path, file) || strings.HasPrefix(r.URL.Path, "/some-lab/tiny/resolve") && file == "model.safetensors" {
+			if r.Method == http.MethodHead || !strings.HasSuffix(r.URL.Path, file) ||
+				strings.HasPrefix(r.URL.Path, "/some-lab/tiny/resolve") && file == "model.safetensors" {
 				return false
 			}
 			w.Write(bytes.Repeat([]byte("x"), len(s.Models[tiny].Files[file])))

@@ -197,7 +197,8 @@ func TestBombs(t *testing.T) {
 			t.Errorf("snappy, %s: no error", what)
 		}
 	}
-	for codec, data := range map[int64][]byte{compressedSnappy: packed.snappy, compressedGzip: packed.gzip, compressedZstd: packed.zstd} {
+	for codec, data := range map[int64][]byte{compressedSnappy: packed.snappy, compressedGzip: packed.gzip,
+		compressedZstd: packed.zstd} {
 		p := page{file: &File{}, codec: codec}
 		if out, err := p.unpack(data, bomb); err != nil || len(out) != bomb {
 			t.Errorf("codec %d: %d bytes, %v", codec, len(out), err)

@@ -250,7 +250,8 @@ func TestLongFiles(t *testing.T) {
 func TestWorkbookBomb(t *testing.T) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	w, err := z.CreateRaw(&zip.FileHeader{Name: "xl/worksheets/sheet1.xml", Method: zip.Deflate, CompressedSize64: 4, UncompressedSize64: maxWorkbook + 1})
+	w, err := z.CreateRaw(&zip.FileHeader{Name: "xl/worksheets/sheet1.xml", Method: zip.Deflate, CompressedSize64: 4,
+		UncompressedSize64: maxWorkbook + 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -141,7 +141,8 @@ func TestDamagedWorkbooks(t *testing.T) {
 	} {
 		path := write(t, "a.xlsx", ofSheet(t, c.sheet, c.shared))
 		rows, err := readAll(path)
-		if err == nil || !strings.HasPrefix(err.Error(), path) || !regexp.MustCompile("^"+c.want).MatchString(strings.TrimPrefix(err.Error(), path)) {
+		if err == nil || !strings.HasPrefix(err.Error(), path) ||
+			!regexp.MustCompile("^"+c.want).MatchString(strings.TrimPrefix(err.Error(), path)) {
 			t.Errorf("%s: %d rows, %v; want %s", name, len(rows), err, c.want)
 		}
 	}

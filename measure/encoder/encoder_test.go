@@ -274,7 +274,8 @@ func TestIdentity(t *testing.T) {
 
 func TestText(t *testing.T) {
 	dir := t.TempDir()
-	if err := randmodel.New(randmodel.Shape{Layers: 1, Hidden: 16, Heads: 2, Inner: 8, Vocab: 40, Positions: 6}, 1).Write(dir, 1); err != nil {
+	if err := randmodel.New(randmodel.Shape{Layers: 1, Hidden: 16, Heads: 2, Inner: 8, Vocab: 40, Positions: 6},
+		1).Write(dir, 1); err != nil {
 		t.Fatal(err)
 	}
 	text, err := LoadText(dir)

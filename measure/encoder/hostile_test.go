@@ -51,7 +51,8 @@ func TestConfigErrors(t *testing.T) {
 		{`{`, `[`}:                                             "config.json",
 	} {
 		dir := t.TempDir()
-		if err := randmodel.New(randmodel.Shape{Layers: 1, Hidden: 8, Heads: 1, Inner: 8, Vocab: 9, Positions: 5}, 1).Write(dir, 1); err != nil {
+		if err := randmodel.New(randmodel.Shape{Layers: 1, Hidden: 8, Heads: 1, Inner: 8, Vocab: 9, Positions: 5},
+			1).Write(dir, 1); err != nil {
 			t.Fatal(err)
 		}
 		mustWrite(t, filepath.Join(dir, "config.json"), []byte(strings.Replace(tiny, change[0], change[1], 1)))
@@ -91,7 +92,8 @@ func TestMissingFiles(t *testing.T) {
 // or an error, and memory stays within a small multiple of the file.
 func FuzzLoad(f *testing.F) {
 	good := f.TempDir()
-	if err := randmodel.New(randmodel.Shape{Layers: 1, Hidden: 8, Heads: 1, Inner: 8, Vocab: 9, Positions: 5}, 1).Write(good, 1); err != nil {
+	if err := randmodel.New(randmodel.Shape{Layers: 1, Hidden: 8, Heads: 1, Inner: 8, Vocab: 9, Positions: 5},
+		1).Write(good, 1); err != nil {
 		f.Fatal(err)
 	}
 	weights, err := os.ReadFile(filepath.Join(good, "model.safetensors"))

@@ -73,9 +73,11 @@ func TestGroups(t *testing.T) {
 
 // Figures of several names, with columns and an order of their own.
 func TestDescribedGroups(t *testing.T) {
-	g := Groups[*int]{Grouping: Grouping{By: []string{"category"}, Apart: []string{"part"}}, New: func(map[string]string) *int { return new(int) }}
+	g := Groups[*int]{Grouping: Grouping{By: []string{"category"}, Apart: []string{"part"}},
+		New: func(map[string]string) *int { return new(int) }}
 	g.Describe = func(name string, condition, labels, extra map[string]string) Figure {
-		return Figure{By: g.By, Unranked: []string{"part"}, Before: []int{len(name)}, After: []int{len(labels["part"]), g.Rank("class", extra["class"])}}
+		return Figure{By: g.By, Unranked: []string{"part"}, Before: []int{len(name)},
+			After: []int{len(labels["part"]), g.Rank("class", extra["class"])}}
 	}
 	for _, part := range []string{"xx", "x"} {
 		for _, name := range []string{"long", "s"} {

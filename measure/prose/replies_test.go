@@ -62,7 +62,8 @@ func TestReplies(t *testing.T) {
 			words := strings.Split(text, " ")
 			var all []string
 			for i := range words {
-				all = append(all, strings.Join(words[:i], " ")+" "+marks[i%len(marks)]+strings.Join(words[i:], " "), strings.Join(words[:i], " ")+marks[(i*3+1)%len(marks)]+" "+strings.Join(words[i:], " "))
+				all = append(all, strings.Join(words[:i], " ")+" "+marks[i%len(marks)]+strings.Join(words[i:], " "),
+					strings.Join(words[:i], " ")+marks[(i*3+1)%len(marks)]+" "+strings.Join(words[i:], " "))
 			}
 			return all
 		},

@@ -29,11 +29,13 @@ func TestCorrectedExtremes(t *testing.T) {
 		all.Add(id, "", float64(rng.IntN(2)), y)
 		noise.Add(id, "", float64(i%2), label)
 	}
-	if c := right.Estimate(Proportion, 0.95); math.Abs(c.Corrected.Value-sum/2000) > 1e-3 || c.Weight < 0.99 || c.Labelled != 200 ||
+	if c := right.Estimate(Proportion, 0.95); math.Abs(c.Corrected.Value-sum/2000) > 1e-3 || c.Weight < 0.99 ||
+		c.Labelled != 200 ||
 		math.Abs(c.Labels.Value-labels/labelled) > 1e-12 || width(c.Corrected) > 0.5*width(c.Labels) {
 		t.Errorf("right: %+v", c)
 	}
-	if c := all.Estimate(Proportion, 0.95); math.Abs(c.Corrected.Value-sum/2000) > 1e-12 || math.Abs(c.Labels.SE-math.Sqrt(0.25/2000)) > 1e-4 {
+	if c := all.Estimate(Proportion, 0.95); math.Abs(c.Corrected.Value-sum/2000) > 1e-12 ||
+		math.Abs(c.Labels.SE-math.Sqrt(0.25/2000)) > 1e-4 {
 		t.Errorf("all: %+v", c)
 	}
 	if c := noise.Estimate(Proportion, 0.95); c.Weight > 0.1 || math.Abs(width(c.Corrected)/width(c.Labels)-1) > 0.02 {
@@ -63,14 +65,17 @@ func TestCorrectedByHand(t *testing.T) {
 	got := c.Estimate(Proportion, 0.95)
 	w := got.Weight
 	// mean value 49/100; by the labelled ones 0.4*9/16 + 0.6*6/16; mean label the same
-	if want := 0.45 + w*(0.49-0.45); math.Abs(got.Corrected.Value-want) > 1e-12 || math.Abs(got.Labels.Value-0.45) > 1e-12 || w < 0.5 || w > 1 {
+	if want := 0.45 + w*(0.49-0.45); math.Abs(got.Corrected.Value-want) > 1e-12 ||
+		math.Abs(got.Labels.Value-0.45) > 1e-12 || w < 0.5 || w > 1 {
 		t.Errorf("%+v", got)
 	}
 	c.Add("x", "c", 1, math.NaN())
-	if got := c.Estimate(Proportion, 0.95); !math.IsNaN(got.Corrected.Value) || len(got.Corrected.Warnings) != 1 || got.Corrected.Warnings[0].String() != "1 parts have no mean" {
+	if got := c.Estimate(Proportion, 0.95); !math.IsNaN(got.Corrected.Value) || len(got.Corrected.Warnings) != 1 ||
+		got.Corrected.Warnings[0].String() != "1 parts have no mean" {
 		t.Errorf("a stratum without labels: %+v", got)
 	}
-	if got := new(Corrected).Estimate(Proportion, 0.95); !math.IsNaN(got.Corrected.Value) || got.Corrected.Warnings[0].Code != Empty {
+	if got := new(Corrected).Estimate(Proportion, 0.95); !math.IsNaN(got.Corrected.Value) ||
+		got.Corrected.Warnings[0].Code != Empty {
 		t.Errorf("nothing: %+v", got)
 	}
 }
@@ -86,7 +91,8 @@ func TestCorrectedAgreeing(t *testing.T) {
 		c.Add(strconv.Itoa(i), "", 1, label)
 	}
 	got := c.Estimate(Proportion, 0.95)
-	if got.Corrected.Value != 1 || got.Corrected.Interval.High != 1 || got.Corrected.Interval.Low < 0.85 || got.Corrected.Interval.Low > 0.97 {
+	if got.Corrected.Value != 1 || got.Corrected.Interval.High != 1 || got.Corrected.Interval.Low < 0.85 ||
+		got.Corrected.Interval.Low > 0.97 {
 		t.Errorf("%+v", got.Corrected)
 	}
 }

@@ -51,7 +51,8 @@ func TestManyValues(t *testing.T) {
 	for i, c := range []*Clusters{&one, &twice} {
 		got := Mean(c, Unbounded, 0.95)
 		combined := Combine([]*Clusters{c}, mean, Unbounded, 0.95)
-		if math.Abs(got.Value-want.Value) > 1e-12 || math.Abs(got.Interval.Width()/want.Interval.Width()-1) > 0.05 || math.Abs(combined.SE/want.SE-1) > 0.05 {
+		if math.Abs(got.Value-want.Value) > 1e-12 || math.Abs(got.Interval.Width()/want.Interval.Width()-1) > 0.05 ||
+			math.Abs(combined.SE/want.SE-1) > 0.05 {
 			t.Errorf("%d: %+v, combined %+v, want %+v", i, got, combined, want)
 		}
 		if c.N() != 100_000 || c.Len() != 100_000 || len(c.single) > maxClusterNames || len(c.rest) > 1<<clusterBits {
@@ -77,7 +78,8 @@ func TestGroupsOfEqualValues(t *testing.T) {
 		if math.Abs(got.Width()/want.Width()-1) > 0.1 {
 			t.Errorf("clusters of %d: interval %+v, by themselves %+v", size, got, want)
 		}
-		got, want = Combine([]*Clusters{&grouped}, mean, Proportion, 0.95).Interval, Combine([]*Clusters{&exact}, mean, Proportion, 0.95).Interval
+		got, want = Combine([]*Clusters{&grouped}, mean, Proportion, 0.95).Interval,
+			Combine([]*Clusters{&exact}, mean, Proportion, 0.95).Interval
 		if math.Abs(got.Width()/want.Width()-1) > 0.1 {
 			t.Errorf("combined clusters of %d: interval %+v, by themselves %+v", size, got, want)
 		}

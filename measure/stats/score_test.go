@@ -19,7 +19,8 @@ func TestScoreIntervals(t *testing.T) {
 		{12, 2, 50, 0.0611, 0.3447},
 	} {
 		d, n := paired(c.wins, c.losses, c.n)
-		i := scoreInterval(d.Wins-d.Losses, n.quantile(0.95), 0.95, methodTango, func(x float64) float64 { return d.score(n.N, x) })
+		i := scoreInterval(d.Wins-d.Losses, n.quantile(0.95), 0.95, methodTango,
+			func(x float64) float64 { return d.score(n.N, x) })
 		near(t, "tango low", i.Low, c.low, 0.0005)
 		near(t, "tango high", i.High, c.high, 0.0005)
 	}
@@ -151,8 +152,10 @@ func TestEffectiveCounts(t *testing.T) {
 		{[]*Clusters{cells(0, 40, 20)}, []float64{1}, 0, 800 / (1 + 19*0.3), 39},
 		{[]*Clusters{cells(0, 1, 20)}, []float64{1}, math.NaN(), 20 / (1 + 19*0.3), 1},
 		{[]*Clusters{cells(0, 100, 1), cells(100, 100, 1)}, []float64{0.5, 0.5}, 0, 200, math.Inf(1)},
-		{[]*Clusters{cells(0, 20, 1), cells(20, 500, 1)}, []float64{0.5, 0.5}, 0, (1/80.0 + 1/2000.0) / (1/3200.0 + 1/2e6), math.Inf(1)},
-		{[]*Clusters{cells(0, 20, 2), cells(0, 30, 2)}, []float64{0.4, 0.6}, 0, 100 / (1 + 2.6*0.3), 29}, // 20 clusters of 4 and 10 of 2
+		{[]*Clusters{cells(0, 20, 1), cells(20, 500, 1)}, []float64{0.5, 0.5}, 0, (1/80.0 + 1/2000.0) / (1/3200.0 + 1/2e6),
+			math.Inf(1)},
+		// 20 clusters of 4 and 10 of 2
+		{[]*Clusters{cells(0, 20, 2), cells(0, 30, 2)}, []float64{0.4, 0.6}, 0, 100 / (1 + 2.6*0.3), 29},
 	} {
 		got := EffectiveCounts(c.parts, c.weights, c.se)
 		if math.Abs(got.N-c.n) > 1e-9 || !(math.Abs(got.DF-c.df) < 1e-9 || got.DF == c.df) {

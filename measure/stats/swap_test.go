@@ -52,7 +52,8 @@ func TestSwapOfAHarmonicMean(t *testing.T) {
 					word[side].Add(Cluster(g), math.Ceil(rng.Float64()-0.1))
 				}
 			}
-			p := Swap([]*Clusters{&line[0], &word[0]}, []*Clusters{&line[1], &word[1]}, cmp.Compare[Cluster], harmonic, 400, seed)
+			p := Swap([]*Clusters{&line[0], &word[0]}, []*Clusters{&line[1], &word[1]}, cmp.Compare[Cluster], harmonic, 400,
+				seed)
 			if p <= 0.05 {
 				reject[differ]++
 			}
@@ -83,14 +84,16 @@ func TestSwapEdges(t *testing.T) {
 		t.Errorf("an undefined value: P %v, want NaN", p)
 	}
 	// All eight clusters differ alike: 2 of 256 exchanges are as extreme.
-	near(t, "P", Swap(one(1, 1, 1, 1, 1, 1, 1, 1), one(0, 0, 0, 0, 0, 0, 0, 0), cmp.Compare[Cluster], mean, 100000, 1), 2.0/256, 0.002)
+	near(t, "P", Swap(one(1, 1, 1, 1, 1, 1, 1, 1), one(0, 0, 0, 0, 0, 0, 0, 0), cmp.Compare[Cluster], mean, 100000, 1),
+		2.0/256, 0.002)
 	// A part that an exchange leaves without a mean is as extreme as any.
-	if p := Swap([]*Clusters{one(1)[0], one()[0]}, []*Clusters{one(0)[0], one(1)[0]}, cmp.Compare[Cluster], func(m []float64) float64 {
-		if math.IsNaN(m[1]) {
-			return 0
-		}
-		return m[0] * m[1]
-	}, 100, 1); p != 1 {
+	if p := Swap([]*Clusters{one(1)[0], one()[0]}, []*Clusters{one(0)[0], one(1)[0]}, cmp.Compare[Cluster],
+		func(m []float64) float64 {
+			if math.IsNaN(m[1]) {
+				return 0
+			}
+			return m[0] * m[1]
+		}, 100, 1); p != 1 {
 		t.Errorf("P %v, want 1", p)
 	}
 }

@@ -52,7 +52,8 @@ func TestSentences(t *testing.T) {
 		}
 		near(t, "BLEU", s.Score, r.BLEU, 1e-9)
 		near(t, "BP", s.BP, r.BP, 1e-12)
-		if !slices.Equal(s.Counts, r.Counts) || !slices.Equal(s.Totals, r.Totals) || s.SysLen != r.SysLen || s.RefLen != r.RefLen {
+		if !slices.Equal(s.Counts, r.Counts) || !slices.Equal(s.Totals, r.Totals) || s.SysLen != r.SysLen ||
+			s.RefLen != r.RefLen {
 			t.Errorf("row %d: got %+v, want %v %v %d %d", r.N, s.BLEUStats, r.Counts, r.Totals, r.SysLen, r.RefLen)
 		}
 		eff, err := BLEU{Tokenize: r.Tok, EffectiveOrder: true}.Sentence(r.Hyp, r.Ref)
@@ -192,7 +193,8 @@ func TestCorpora(t *testing.T) {
 			t.Fatal(err)
 		}
 		near(t, pair+" BLEU", s.Score, c.Recomputed, 1e-9)
-		if !slices.Equal(s.Counts, c.Counts) || !slices.Equal(s.Totals, c.Totals) || s.SysLen != c.SysLen || s.RefLen != c.RefLen {
+		if !slices.Equal(s.Counts, c.Counts) || !slices.Equal(s.Totals, c.Totals) || s.SysLen != c.SysLen ||
+			s.RefLen != c.RefLen {
 			t.Errorf("%s: got %+v, want %+v", pair, s.BLEUStats, c)
 		}
 		checked++

@@ -13,7 +13,8 @@ import (
 
 func open(t *testing.T, s *testserver.Server, key string) *Model {
 	t.Helper()
-	m, err := New(endpoint.Config{Provider: "anthropic", Model: "m", BaseURL: s.URL + "/v1", Key: key, KeyVar: "ANTHROPIC_API_KEY"}, Options{Reasoning: map[string]map[string]any{
+	m, err := New(endpoint.Config{Provider: "anthropic", Model: "m", BaseURL: s.URL + "/v1", Key: key,
+		KeyVar: "ANTHROPIC_API_KEY"}, Options{Reasoning: map[string]map[string]any{
 		"off": {}, "low": {"thinking": map[string]any{"type": "enabled", "budget_tokens": endpoint.Budget}}}})
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +36,8 @@ func TestBody(t *testing.T) {
 	half := 0.5
 	full := request("system", "be brief", "user", "hi", "assistant", "ho", "system", "and kind", "user", "hi")
 	full.Logprobs, full.Sample = 3, 2
-	full.Decoding = crosstalk.Decoding{Temperature: &half, TopP: &half, MaxTokens: 9, Seed: new(int64), Stop: []string{"."}, Extra: map[string]any{"top_k": 3}}
+	full.Decoding = crosstalk.Decoding{Temperature: &half, TopP: &half, MaxTokens: 9, Seed: new(int64),
+		Stop: []string{"."}, Extra: map[string]any{"top_k": 3}}
 	for _, c := range []struct {
 		request crosstalk.Request
 		want    string
@@ -72,7 +74,8 @@ func TestBody(t *testing.T) {
 	var ask *crosstalk.AskError
 	unknown := request("user", "hi")
 	unknown.Decoding.Reasoning = "high"
-	if _, err := open(t, s, "").Answer(t.Context(), unknown); !errors.As(err, &ask) || ask.Fault != crosstalk.Rejected || ask.Param != crosstalk.ParamReasoning {
+	if _, err := open(t, s, "").Answer(t.Context(), unknown); !errors.As(err, &ask) || ask.Fault != crosstalk.Rejected ||
+		ask.Param != crosstalk.ParamReasoning {
 		t.Errorf("an unknown level: %v", err)
 	}
 	_, err := open(t, s, "").Answer(t.Context(), crosstalk.Request{API: crosstalk.Completions, Prompt: "hi"})
@@ -101,7 +104,8 @@ func TestAnswers(t *testing.T) {
 		req := request("user", "hi")
 		req.Decoding.MaxTokens = c.tokens
 		a, err := open(t, s, "").Answer(t.Context(), req)
-		if err != nil || a.Status != c.status || a.Text != c.text || a.Reason != c.reason || a.Model != "m" || a.Usage.Prompt == 0 || a.Usage.Completion == 0 {
+		if err != nil || a.Status != c.status || a.Text != c.text || a.Reason != c.reason || a.Model != "m" ||
+			a.Usage.Prompt == 0 || a.Usage.Completion == 0 {
 			t.Errorf("%v: %+v, %v", c.fault, a, err)
 		}
 		if !json.Valid(a.Raw) || !strings.Contains(string(a.Raw), `"service_tier"`) {
@@ -114,7 +118,8 @@ func TestAnswers(t *testing.T) {
 func TestRead(t *testing.T) {
 	a, err := read([]byte(`{"type":"message","content":[{"type":"thinking","thinking":"t"},{"type":"text","text":"a"},{"type":"x"},{"type":"text","text":"b"}],
 		"usage":{"input_tokens":1,"cache_creation_input_tokens":2,"cache_read_input_tokens":4,"output_tokens":8}}`))
-	if err != nil || a.Text != "ab" || a.Reasoning != "t" || !a.Thought || a.Usage != (crosstalk.Usage{Prompt: 7, Completion: 8}) {
+	if err != nil || a.Text != "ab" || a.Reasoning != "t" || !a.Thought ||
+		a.Usage != (crosstalk.Usage{Prompt: 7, Completion: 8}) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	for _, body := range broken {
@@ -141,8 +146,10 @@ func FuzzRead(f *testing.F) {
 
 func TestFailures(t *testing.T) {
 	for fault, want := range map[testserver.Fault]crosstalk.Fault{
-		testserver.Overloaded: crosstalk.Overloaded, testserver.RateLimitedSeconds: crosstalk.Overloaded, testserver.RateLimited: crosstalk.Overloaded,
-		testserver.ServerError: crosstalk.Transient, testserver.Cut: crosstalk.Transient, testserver.Drop: crosstalk.Transient,
+		testserver.Overloaded: crosstalk.Overloaded, testserver.RateLimitedSeconds: crosstalk.Overloaded,
+		testserver.RateLimited: crosstalk.Overloaded,
+		testserver.ServerError: crosstalk.Transient, testserver.Cut: crosstalk.Transient,
+		testserver.Drop:        crosstalk.Transient,
 		testserver.InvalidJSON: crosstalk.Transient, testserver.WrongShape: crosstalk.Transient,
 		testserver.HTML: crosstalk.Transient, testserver.HTMLOK: crosstalk.Transient,
 	} {
@@ -159,7 +166,8 @@ func TestFailures(t *testing.T) {
 	defer s.Close()
 	for key, want := range map[string]string{"": "ANTHROPIC_API_KEY is not set", "wrong": "ANTHROPIC_API_KEY was refused by " + s.URL} {
 		var ask *crosstalk.AskError
-		if _, err := open(t, s, key).Answer(t.Context(), request("user", "hi")); !errors.As(err, &ask) || ask.Fault != crosstalk.Denied || !strings.Contains(err.Error(), want) {
+		if _, err := open(t, s, key).Answer(t.Context(), request("user", "hi")); !errors.As(err, &ask) ||
+			ask.Fault != crosstalk.Denied || !strings.Contains(err.Error(), want) {
 			t.Errorf("key %q: %v", key, err)
 		}
 	}

@@ -157,7 +157,8 @@ func TestFiltered(t *testing.T) {
 		{200, `{"error":{"code":403,"message":"Your chosen model requires moderation and your input was flagged"}}`},          // OpenRouter
 	} {
 		a, err := ask(t, Config{}, c.status, nil, c.body)
-		if err != nil || a.Status != crosstalk.Refused || !strings.HasPrefix(a.Reason, `filtered: "`) || a.Finish != crosstalk.FinishFilter || string(a.Raw) != c.body {
+		if err != nil || a.Status != crosstalk.Refused || !strings.HasPrefix(a.Reason, `filtered: "`) ||
+			a.Finish != crosstalk.FinishFilter || string(a.Raw) != c.body {
 			t.Errorf("%s: %+v, %v", c.body, a, err)
 		}
 	}
@@ -216,7 +217,10 @@ func TestUnreachable(t *testing.T) {
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
 	failing := func(err error) *http.Client {
-		return &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, err }}}
+		return &http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn,
+			error) {
+			return nil, err
+		}}}
 	}
 	const advice = "is ollama running? start it with: ollama serve"
 	for _, c := range []struct {
@@ -275,7 +279,8 @@ func TestTime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	var ask *crosstalk.AskError
-	if _, err := e.Ask(ctx, "", nil, maxText, nil); !errors.As(err, &ask) || ask.Fault != crosstalk.Transient || !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := e.Ask(ctx, "", nil, maxText, nil); !errors.As(err, &ask) || ask.Fault != crosstalk.Transient ||
+		!errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("after its time: %v", err)
 	}
 	why := errors.New("because")
@@ -295,7 +300,8 @@ func TestBaseURL(t *testing.T) {
 		{"http://h", "http://h", "http://h/chat"},
 	} {
 		var asked string
-		e, err := New(Config{BaseURL: c.base, Client: &http.Client{Transport: transport(func(r *http.Request) { asked = r.URL.String() })}})
+		e, err := New(Config{BaseURL: c.base,
+			Client: &http.Client{Transport: transport(func(r *http.Request) { asked = r.URL.String() })}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -305,7 +311,8 @@ func TestBaseURL(t *testing.T) {
 		}
 	}
 	for _, base := range []string{"", "localhost:8000/v1", "ftp://h/v1", "http://", "http://u:secret99@[", "/v1"} {
-		if _, err := New(Config{BaseURL: base}); err == nil || !strings.HasPrefix(err.Error(), "the base URL is not a URL") || strings.Contains(err.Error(), "secret99") {
+		if _, err := New(Config{BaseURL: base}); err == nil || !strings.HasPrefix(err.Error(), "the base URL is not a URL") ||
+			strings.Contains(err.Error(), "secret99") {
 			t.Errorf("%q: %v", base, err)
 		}
 	}

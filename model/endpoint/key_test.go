@@ -57,7 +57,8 @@ func TestKeyFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := func() (crosstalk.Answer, error) {
-		return e.Ask(t.Context(), "/x", nil, maxText, func(b []byte) (crosstalk.Answer, error) { return crosstalk.Answer{Text: string(b)}, nil })
+		return e.Ask(t.Context(), "/x", nil, maxText,
+			func(b []byte) (crosstalk.Answer, error) { return crosstalk.Answer{Text: string(b)}, nil })
 	}
 	if _, err := answer(); err != nil {
 		t.Fatal(err)
@@ -81,7 +82,8 @@ func TestKeyFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	valid = "another"
-	if _, err := answer(); !errors.As(err, &ask) || ask.Fault != crosstalk.Denied || !strings.Contains(err.Error(), "the key in "+path+" was refused") ||
+	if _, err := answer(); !errors.As(err, &ask) || ask.Fault != crosstalk.Denied ||
+		!strings.Contains(err.Error(), "the key in "+path+" was refused") ||
 		strings.Contains(err.Error(), second) {
 		t.Errorf("expired: %v", err)
 	}

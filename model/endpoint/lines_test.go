@@ -36,7 +36,8 @@ func TestLongLines(t *testing.T) {
 			}
 			got = append(got, len(line))
 			r := BatchResult(line, new(struct{}), new(string), nil, nil)
-			if long := len(line) >= MaxNumbers; r.Key != (crosstalk.Key{}) || r.Err == nil || strings.Contains(r.Err.Error(), "longer than 16 MiB") != long {
+			if long := len(line) >= MaxNumbers; r.Key != (crosstalk.Key{}) || r.Err == nil ||
+				strings.Contains(r.Err.Error(), "longer than 16 MiB") != long {
 				t.Errorf("%s: %d bytes: %v", name, len(line), r.Err)
 			}
 		}

@@ -73,14 +73,16 @@ func TestClaimedLength(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	defer s.Close()
-	if _, err := askAt(t, Config{BaseURL: s.URL}); err == nil || err.Fault != crosstalk.Rejected || err.Message != tooLong {
+	if _, err := askAt(t, Config{BaseURL: s.URL}); err == nil || err.Fault != crosstalk.Rejected ||
+		err.Message != tooLong {
 		t.Error(err)
 	}
 }
 
 // A server that ignores a limit of tokens may not fill the memory.
 func TestMostText(t *testing.T) {
-	for limit, want := range map[int]int{0: maxText, 1: 256<<10 + 64, 100: 256<<10 + 6400, 1 << 20: maxText, 1 << 62: maxText} {
+	for limit, want := range map[int]int{0: maxText, 1: 256<<10 + 64, 100: 256<<10 + 6400, 1 << 20: maxText,
+		1 << 62: maxText} {
 		if got := MostText(crosstalk.Decoding{MaxTokens: limit}); got != want {
 			t.Errorf("%d tokens: %d bytes; want %d", limit, got, want)
 		}
@@ -92,7 +94,8 @@ func TestMostText(t *testing.T) {
 
 // Bodies of every length near a limit arrive whole.
 func TestLengths(t *testing.T) {
-	for _, n := range []int{20, 8<<10 - 1, 8 << 10, 8<<10 + 1, inflight.Free - 1, inflight.Free, inflight.Free + 1, 1 << 20, maxText - 1, maxText} {
+	for _, n := range []int{20, 8<<10 - 1, 8 << 10, 8<<10 + 1, inflight.Free - 1, inflight.Free, inflight.Free + 1,
+		1 << 20, maxText - 1, maxText} {
 		for _, flush := range []bool{false, true} { // with a length, and in chunks
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if flush {

@@ -103,7 +103,8 @@ func TestWrongRequests(t *testing.T) {
 	unknown.Decoding.Reasoning = "extreme"
 	for _, r := range []crosstalk.Request{prompt("hi"), bad, unknown} {
 		var ask *crosstalk.AskError
-		if _, err := open(t, s, Options{Reasoning: map[string]map[string]any{}}).Answer(t.Context(), r); !errors.As(err, &ask) || ask.Fault != crosstalk.Rejected {
+		if _, err := open(t, s, Options{Reasoning: map[string]map[string]any{}}).Answer(t.Context(), r); !errors.As(err,
+			&ask) || ask.Fault != crosstalk.Rejected {
 			t.Errorf("%v: %v", r, err)
 		}
 	}
@@ -146,7 +147,8 @@ func TestAnswers(t *testing.T) {
 			}
 			req.Decoding.MaxTokens = c.maxTokens
 			a, err := open(t, s, Options{API: api}).Answer(t.Context(), req)
-			if err != nil || a.Status != c.status || a.Text != c.text || a.Reason != c.reason || a.Usage.Reasoning != c.reasoning || a.Model != "m" {
+			if err != nil || a.Status != c.status || a.Text != c.text || a.Reason != c.reason ||
+				a.Usage.Reasoning != c.reasoning || a.Model != "m" {
 				t.Errorf("%s %s %q: %+v, %v", api, c.fault, c.reply.Text, a, err)
 			}
 			if a.Usage.Prompt == 0 || c.text != "" && a.Usage.Completion == 0 {
@@ -197,7 +199,8 @@ func TestFailures(t *testing.T) {
 		testserver.RateLimitedDate: crosstalk.Overloaded, testserver.RateLimitedMillis: crosstalk.Overloaded,
 		testserver.ServerError: crosstalk.Transient, testserver.BadGateway: crosstalk.Transient,
 		testserver.Unavailable: crosstalk.Overloaded, testserver.GatewayTimeout: crosstalk.Transient,
-		testserver.Overloaded: crosstalk.Overloaded, testserver.Drop: crosstalk.Transient, testserver.Cut: crosstalk.Transient,
+		testserver.Overloaded: crosstalk.Overloaded, testserver.Drop: crosstalk.Transient,
+		testserver.Cut:         crosstalk.Transient,
 		testserver.InvalidJSON: crosstalk.Transient, testserver.WrongShape: crosstalk.Transient,
 		testserver.HTML: crosstalk.Transient, testserver.HTMLOK: crosstalk.Transient,
 	}
@@ -223,7 +226,8 @@ func TestDenied(t *testing.T) {
 	defer s.Close()
 	_, err := open(t, s, Options{}).Answer(t.Context(), chat("a"))
 	var ask *crosstalk.AskError
-	if !errors.As(err, &ask) || ask.Fault != crosstalk.Denied || !strings.Contains(err.Error(), "P_KEY was refused by "+s.URL) || strings.Contains(err.Error(), "sk-01234") {
+	if !errors.As(err, &ask) || ask.Fault != crosstalk.Denied ||
+		!strings.Contains(err.Error(), "P_KEY was refused by "+s.URL) || strings.Contains(err.Error(), "sk-01234") {
 		t.Errorf("wrong key: %v", err)
 	}
 	m, err := New(endpoint.Config{Provider: "p", Model: "m", BaseURL: s.URL + "/v1", Key: "another"}, Options{})

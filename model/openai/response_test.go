@@ -65,14 +65,17 @@ var choices = []struct {
 			{Token: "a", Logprob: -0.1, Top: []crosstalk.CandidateLogprob{{Token: "a", Logprob: -0.1}, {Token: "b", Logprob: -3}}}}}},
 	{"llama.cpp after sampling", true, `{"choices":[{"message":{"content":"a"},"logprobs":{"content":[{"id":7,"token":"a","bytes":[97],"prob":0.5,"top_probs":[{"id":7,"token":"a","bytes":[97],"prob":0.5},{"id":8,"token":"b","bytes":[98],"prob":0.25},{"id":9,"token":"c","bytes":[99],"prob":0}]}]}}]}`,
 		crosstalk.Answer{Status: crosstalk.Text, Text: "a", Logprobs: []crosstalk.TokenLogprob{
-			{Token: "a", Logprob: math.Log(0.5), Top: []crosstalk.CandidateLogprob{{Token: "a", Logprob: math.Log(0.5)}, {Token: "b", Logprob: math.Log(0.25)}}}}}},
+			{Token: "a", Logprob: math.Log(0.5), Top: []crosstalk.CandidateLogprob{{Token: "a", Logprob: math.Log(0.5)},
+				{Token: "b", Logprob: math.Log(0.25)}}}}}},
 	{"older llama.cpp", true, `{"choices":[{"message":{"content":"ab"}}],"completion_probabilities":[{"content":"a","probs":[{"tok_str":"x","prob":0.5},{"tok_str":"a","prob":0.25}]},{"content":"b","probs":[{"tok_str":"y","prob":0.5}]},{"content":"","probs":[]}]}`,
 		crosstalk.Answer{Status: crosstalk.Text, Text: "ab", Logprobs: []crosstalk.TokenLogprob{
-			{Token: "a", Logprob: math.Log(0.25), Top: []crosstalk.CandidateLogprob{{Token: "x", Logprob: math.Log(0.5)}, {Token: "a", Logprob: math.Log(0.25)}}},
+			{Token: "a", Logprob: math.Log(0.25), Top: []crosstalk.CandidateLogprob{{Token: "x", Logprob: math.Log(0.5)},
+				{Token: "a", Logprob: math.Log(0.25)}}},
 			{Token: "b", Logprob: math.Log(0.5), Top: []crosstalk.CandidateLogprob{{Token: "y", Logprob: math.Log(0.5)}}}}}},
 	{"parts of a character", true, `{"choices":[{"message":{"content":"é"},"logprobs":{"content":[{"token":"\\xc3","bytes":[195],"logprob":-1,"top_logprobs":[{"token":"\\xc3","bytes":[195],"logprob":-1}]},{"token":"\\xa9","bytes":[169],"logprob":-2}]}}]}`,
 		crosstalk.Answer{Status: crosstalk.Text, Text: "é", Logprobs: []crosstalk.TokenLogprob{
-			{Token: `\xc3`, Bytes: []byte{195}, Logprob: -1, Top: []crosstalk.CandidateLogprob{{Token: `\xc3`, Bytes: []byte{195}, Logprob: -1}}},
+			{Token: `\xc3`, Bytes: []byte{195}, Logprob: -1,
+				Top: []crosstalk.CandidateLogprob{{Token: `\xc3`, Bytes: []byte{195}, Logprob: -1}}},
 			{Token: `\xa9`, Bytes: []byte{169}, Logprob: -2}}}},
 	{"a token with a better text in bytes", true, `{"choices":[{"message":{"content":"é"},"logprobs":{"content":[{"token":"Ã©","bytes":[195,169],"logprob":-1}]}}]}`,
 		crosstalk.Answer{Status: crosstalk.Text, Text: "é", Logprobs: []crosstalk.TokenLogprob{{Token: "é", Logprob: -1}}}},
@@ -81,7 +84,8 @@ var choices = []struct {
 			{Token: "a", Logprob: -1, Top: []crosstalk.CandidateLogprob{{Token: "b", Logprob: -2}, {Token: "c", Logprob: -3}}}}}},
 	{"parts of a character in completions", false, `{"choices":[{"text":" é","logprobs":{"tokens":["bytes: \\xc3","bytes:\\xa9","bytes:"],"token_logprobs":[-1,-2,-3],"top_logprobs":[{"bytes: \\xc3":-1},null,null]}}]}`,
 		crosstalk.Answer{Status: crosstalk.Text, Text: " é", Logprobs: []crosstalk.TokenLogprob{
-			{Token: `bytes: \xc3`, Bytes: []byte{32, 195}, Logprob: -1, Top: []crosstalk.CandidateLogprob{{Token: `bytes: \xc3`, Bytes: []byte{32, 195}, Logprob: -1}}},
+			{Token: `bytes: \xc3`, Bytes: []byte{32, 195}, Logprob: -1,
+				Top: []crosstalk.CandidateLogprob{{Token: `bytes: \xc3`, Bytes: []byte{32, 195}, Logprob: -1}}},
 			{Token: `bytes:\xa9`, Bytes: []byte{169}, Logprob: -2}, {Token: "bytes:", Logprob: -3}}}},
 	{"Together chat", true, `{"choices":[{"message":{"content":"a"},"logprobs":{"tokens":["a"],"token_logprobs":[-0.2]}}]}`,
 		crosstalk.Answer{Status: crosstalk.Text, Text: "a", Logprobs: []crosstalk.TokenLogprob{{Token: "a", Logprob: -0.2}}}},

@@ -35,7 +35,8 @@ func confused(t *testing.T, line, word float64, seed uint64) *Confused {
 }
 
 func chat(content string, sample int) crosstalk.Request {
-	return crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: content}}, Sample: sample}
+	return crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: content}},
+		Sample: sample}
 }
 
 // Each sentence has enough words to be checked, and an English word that the
@@ -65,7 +66,8 @@ func TestSentences(t *testing.T) {
 				if n := len(segmenter.AppendWords(nil, s.text())); n < 8 {
 					t.Errorf("%s: %d words: %s", language, n, s.text())
 				}
-				if words := segment.Words(segmenter, s.with(s.english)); segmenter != (segment.Space{}) && !slices.Contains(words, s.english) {
+				if words := segment.Words(segmenter, s.with(s.english)); segmenter != (segment.Space{}) &&
+					!slices.Contains(words, s.english) {
 					t.Errorf("%s: %s is no word of %q", language, s.english, words)
 				}
 				if !wordlist.English().Contains(s.english) || s.own == "" || s.before == "" || strings.ContainsAny(s.text(), "{|}\t\n") {
@@ -98,7 +100,8 @@ func TestConfusedFollowsLines(t *testing.T) {
 			if math.Abs(total-1) > 1e-12 {
 				t.Errorf("%s: probabilities sum to %g", language, total)
 			}
-			if math.Abs(want[place][WrongLine]-0.1) > 1e-12 || math.Abs(want[place][WrongWord]-0.9*0.3) > 1e-12 || math.Abs(want[place][Masked]-0.9*0.7*0.2) > 1e-12 {
+			if math.Abs(want[place][WrongLine]-0.1) > 1e-12 || math.Abs(want[place][WrongWord]-0.9*0.3) > 1e-12 ||
+				math.Abs(want[place][Masked]-0.9*0.7*0.2) > 1e-12 {
 				t.Errorf("%s: %v", language, want[place])
 			}
 		}
@@ -231,7 +234,8 @@ func TestConfusedLogprobs(t *testing.T) {
 			}
 			latin := strings.ContainsFunc(l.Token, func(r rune) bool { return unicode.Is(unicode.Latin, r) })
 			before := strings.TrimRight(text.String(), " ")
-			if start := latin && !strings.HasSuffix(before, "\n") && before != "" && strings.HasPrefix(l.Token, " ") && !strings.ContainsFunc(text.String(), isLatin); start {
+			if start := latin && !strings.HasSuffix(before, "\n") && before != "" && strings.HasPrefix(l.Token, " ") &&
+				!strings.ContainsFunc(text.String(), isLatin); start {
 				at = append(at, math.Exp(l.Logprob))
 			} else if !latin {
 				elsewhere = append(elsewhere, math.Exp(l.Logprob))
@@ -265,7 +269,8 @@ func TestConfusedIdentity(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, other := range map[string]crosstalk.Identity{
-		"line": confused(t, 0.2, 0.05, 1).Identity(), "word": confused(t, 0.1, 0.06, 1).Identity(), "seed": confused(t, 0.1, 0.05, 2).Identity(), "suite": fewer.Identity(),
+		"line": confused(t, 0.2, 0.05, 1).Identity(), "word": confused(t, 0.1, 0.06, 1).Identity(),
+		"seed": confused(t, 0.1, 0.05, 2).Identity(), "suite": fewer.Identity(),
 	} {
 		if other == base {
 			t.Errorf("another %s has the same identity", what)
@@ -297,7 +302,8 @@ func TestOpenConfused(t *testing.T) {
 		"item el: reference:confused has no sentences in the language el, only in ar,":              greek,
 		"item k has no prompt that reference:confused can answer":                                   items(),
 	} {
-		if _, err := NewConfused(list, Confusion{Line: 0.1, Word: 0.1}, 1); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := NewConfused(list, Confusion{Line: 0.1, Word: 0.1}, 1); err == nil ||
+			!strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}

@@ -10,22 +10,28 @@ import (
 )
 
 func tasks() []crosstalk.Task {
-	return []crosstalk.Task{{Name: "colour", Classes: []string{"r", "g", "b"}, Fields: []string{"text"}, Layout: "{ask} {text}{say}", Instructions: map[string]crosstalk.Instruction{
-		"en": {Parts: map[string]string{"ask": "Which?", "say": " One word."}, Words: []crosstalk.AnswerWord{{Word: "red", Class: "r"}, {Word: "green", Class: "g"}, {Word: "blue", Class: "b"}}},
-		"de": {Parts: map[string]string{"ask": "Welche?", "say": " Ein Wort."}, Words: []crosstalk.AnswerWord{{Word: "rot", Class: "r"}, {Word: "grün", Class: "g"}, {Word: "blau", Class: "b"}}},
-	}}}
+	return []crosstalk.Task{{Name: "colour", Classes: []string{"r", "g", "b"}, Fields: []string{"text"},
+		Layout: "{ask} {text}{say}", Instructions: map[string]crosstalk.Instruction{
+			"en": {Parts: map[string]string{"ask": "Which?", "say": " One word."},
+				Words: []crosstalk.AnswerWord{{Word: "red", Class: "r"}, {Word: "green", Class: "g"}, {Word: "blue", Class: "b"}}},
+			"de": {Parts: map[string]string{"ask": "Welche?", "say": " Ein Wort."},
+				Words: []crosstalk.AnswerWord{{Word: "rot", Class: "r"}, {Word: "grün", Class: "g"}, {Word: "blau", Class: "b"}}},
+		}}}
 }
 
 func inputs(n int) (items []crosstalk.Item) {
 	for i := range n {
-		items = append(items, crosstalk.Item{ID: fmt.Sprint(i), Input: &crosstalk.Input{Task: "colour", Texts: map[string][]string{"en": {fmt.Sprintf("Thing %d.", i)}}, Gold: map[string]string{"en": "g"}}})
+		items = append(items,
+			crosstalk.Item{ID: fmt.Sprint(i),
+				Input: &crosstalk.Input{Task: "colour", Texts: map[string][]string{"en": {fmt.Sprintf("Thing %d.", i)}}, Gold: map[string]string{"en": "g"}}})
 	}
 	return items
 }
 
 func said(t *testing.T, m crosstalk.Model, prompt string, sample int) string {
 	t.Helper()
-	a, err := m.Answer(t.Context(), crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: prompt}}, Sample: sample})
+	a, err := m.Answer(t.Context(),
+		crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: prompt}}, Sample: sample})
 	if err != nil || a.Status != crosstalk.Text {
 		t.Fatalf("%q: %+v, %v", prompt, a, err)
 	}
@@ -50,7 +56,8 @@ func TestInconsistentRewrites(t *testing.T) {
 			t.Errorf("%q: %q, want %q", prompt, got, want)
 		}
 	}
-	if _, err := m.Answer(t.Context(), crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: "Hello?"}}}); err == nil {
+	if _, err := m.Answer(t.Context(),
+		crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: "Hello?"}}}); err == nil {
 		t.Error("answered what it does not know")
 	}
 }
@@ -84,7 +91,8 @@ func TestInconsistentRates(t *testing.T) {
 			t.Fatalf("item %d: %s, then %s", i, source, again)
 		}
 	}
-	for name, c := range map[string][2]float64{"flip": {flips / valid, truth.Flip}, "invalid": {invalid / n, truth.Invalid}, "wrong": {wrong / (n - invalid), truth.Wrong}} {
+	for name, c := range map[string][2]float64{"flip": {flips / valid, truth.Flip},
+		"invalid": {invalid / n, truth.Invalid}, "wrong": {wrong / (n - invalid), truth.Wrong}} {
 		if math.Abs(c[0]-c[1]) > 4*math.Sqrt(c[1]*(1-c[1])/n) {
 			t.Errorf("%s: %.4f, want %.2f", name, c[0], c[1])
 		}
@@ -102,7 +110,11 @@ func TestInconsistentRates(t *testing.T) {
 			t.Errorf("seed %d: %d of 1000 answers are the same", seed, same)
 		}
 	}
-	if m.Identity() == func() crosstalk.Identity { m, _ := NewInconsistent(tasks(), inputs(3), truth, 7); return m.Identity() }() {
+	if m.Identity() == func() crosstalk.Identity {
+		m,
+			_ := NewInconsistent(tasks(), inputs(3), truth, 7)
+		return m.Identity()
+	}() {
 		t.Error("a model of other items has the same identity")
 	}
 }

@@ -197,7 +197,8 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	for _, spoil := range []func(*crosstalk.Item){
-		func(i *crosstalk.Item) { i.Pair.Leaks = nil }, func(i *crosstalk.Item) { i.Pair.Neutral = nil }, func(i *crosstalk.Item) { i.Pair = nil },
+		func(i *crosstalk.Item) { i.Pair.Leaks = nil }, func(i *crosstalk.Item) { i.Pair.Neutral = nil },
+		func(i *crosstalk.Item) { i.Pair = nil },
 	} {
 		list := items()
 		spoil(&list[1])
@@ -223,7 +224,8 @@ func TestAnswerStops(t *testing.T) {
 // the control too, and only where there is one.
 func TestCopying(t *testing.T) {
 	const n = 5000
-	c := crosstalk.Context{Carrier: crosstalk.Note, Prompt: "Where?", Test: crosstalk.Carried{Text: "He keeps bees."}, Control: crosstalk.Carried{Text: "He works."}}
+	c := crosstalk.Context{Carrier: crosstalk.Note, Prompt: "Where?", Test: crosstalk.Carried{Text: "He keeps bees."},
+		Control: crosstalk.Carried{Text: "He works."}}
 	around := crosstalk.Item{ID: "a", Pair: &crosstalk.Pair{Concept: "bees", Leaks: []string{"hive"}, Neutral: []string{"town", "sea"}, Context: &c,
 		Test: c.Carrier.Whole(c.Test, c.Prompt), Control: c.Carrier.Whole(c.Control, c.Prompt)}}
 	plain, err := NewLeaky(append(items(), around), 0.6, 1)

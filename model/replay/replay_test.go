@@ -49,7 +49,8 @@ func TestFiles(t *testing.T) {
 		}
 		for text, sample := range map[string]int{"p": 2, "another prompt": 0} {
 			var ask *crosstalk.AskError
-			if _, err := m.Answer(t.Context(), chat(text, sample)); !errors.As(err, &ask) || ask.Fault != crosstalk.Rejected || !strings.Contains(err.Error(), `prompt "`+text+`"`) {
+			if _, err := m.Answer(t.Context(), chat(text, sample)); !errors.As(err, &ask) || ask.Fault != crosstalk.Rejected ||
+				!strings.Contains(err.Error(), `prompt "`+text+`"`) {
 				t.Errorf("%s: %v", c.name, err)
 			}
 		}
@@ -67,7 +68,8 @@ func TestIdentity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if id := m.Identity(); id.Provider != "replay" || !strings.HasPrefix(id.Name, "a.jsonl@") || id.Endpoint != "" || m.API() != crosstalk.Completions {
+		if id := m.Identity(); id.Provider != "replay" || !strings.HasPrefix(id.Name, "a.jsonl@") || id.Endpoint != "" ||
+			m.API() != crosstalk.Completions {
 			t.Errorf("%+v, %s", id, m.API())
 		}
 		names[m.Identity().Name] = true
@@ -102,10 +104,12 @@ func TestThoughts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, err := m.Answer(t.Context(), chat("p", 0)); err != nil || a.Text != "pizza" || a.Reasoning != "hm" || a.Status != crosstalk.Text {
+	if a, err := m.Answer(t.Context(), chat("p", 0)); err != nil || a.Text != "pizza" || a.Reasoning != "hm" ||
+		a.Status != crosstalk.Text {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if a, err := m.Answer(t.Context(), chat("p", 1)); err != nil || a.Text != "" || a.Status != crosstalk.Empty || a.Reason != crosstalk.Thinking {
+	if a, err := m.Answer(t.Context(), chat("p", 1)); err != nil || a.Text != "" || a.Status != crosstalk.Empty ||
+		a.Reason != crosstalk.Thinking {
 		t.Errorf("%+v, %v", a, err)
 	}
 }

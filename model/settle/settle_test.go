@@ -53,19 +53,22 @@ func TestAnswer(t *testing.T) {
 		{"no logprobs", crosstalk.Request{Logprobs: 1}, Received{Text: "a"}, crosstalk.Answer{Status: text, Text: "a", Missing: []string{"logprobs"}}},
 		{"all dropped", crosstalk.Request{Logprobs: 1, Decoding: crosstalk.Decoding{MaxTokens: 2, Reasoning: "off"}},
 			Received{Text: "a", Reasoning: "b", Usage: crosstalk.Usage{Completion: 20, Reasoning: 10}},
-			crosstalk.Answer{Status: text, Text: "a", Reasoning: "b", Missing: []string{"logprobs", "max_tokens", "reasoning"}, Usage: crosstalk.Usage{Completion: 20, Reasoning: 10}}},
+			crosstalk.Answer{Status: text, Text: "a", Reasoning: "b", Missing: []string{"logprobs", "max_tokens", "reasoning"},
+				Usage: crosstalk.Usage{Completion: 20, Reasoning: 10}}},
 
 		{"cut by tokens", crosstalk.Request{Decoding: room}, Received{Text: "a b c d e", Finish: "stop", Logprobs: tokens("a", " b", " c", " d", " e")},
 			crosstalk.Answer{Status: text, Text: "a b c d", Reason: "length", Finish: "length", Logprobs: tokens("a", " b", " c", " d")}},
 		{"cut inside a character", crosstalk.Request{Decoding: crosstalk.Decoding{MaxTokens: 1, ReasoningTokens: 9}},
 			Received{Text: "aé", Logprobs: []crosstalk.TokenLogprob{{Token: "?", Bytes: []byte("a\xc3")}, {Token: "?", Bytes: []byte("\xa9")}}},
-			crosstalk.Answer{Status: text, Text: "a", Reason: "length", Finish: "length", Logprobs: []crosstalk.TokenLogprob{{Token: "?", Bytes: []byte("a\xc3")}}}},
+			crosstalk.Answer{Status: text, Text: "a", Reason: "length", Finish: "length",
+				Logprobs: []crosstalk.TokenLogprob{{Token: "?", Bytes: []byte("a\xc3")}}}},
 		{"cut by usage", crosstalk.Request{Decoding: room},
 			Received{Text: "one two three four five six", Finish: "stop", Usage: crosstalk.Usage{Completion: 397, Reasoning: 390}},
 			crosstalk.Answer{Status: text, Text: "one two three four", Reason: "length", Finish: "length", Usage: crosstalk.Usage{Completion: 397, Reasoning: 390}}},
 		{"cut where reasoning is not counted", crosstalk.Request{Decoding: room},
 			Received{Text: "one two three four five six", Reasoning: strings.Repeat("thought ", 27), Finish: "stop", Usage: crosstalk.Usage{Completion: 63}},
-			crosstalk.Answer{Status: text, Text: "one two three four", Reasoning: strings.Repeat("thought ", 27), Reason: "length", Finish: "length", Usage: crosstalk.Usage{Completion: 63}}},
+			crosstalk.Answer{Status: text, Text: "one two three four", Reasoning: strings.Repeat("thought ", 27),
+				Reason: "length", Finish: "length", Usage: crosstalk.Usage{Completion: 63}}},
 		{"not cut", crosstalk.Request{Decoding: room}, Received{Text: "one two three four", Finish: "stop", Usage: crosstalk.Usage{Completion: 5}},
 			crosstalk.Answer{Status: text, Text: "one two three four", Reason: "stop", Finish: "stop", Usage: crosstalk.Usage{Completion: 5}}},
 		{"not ours to cut", crosstalk.Request{Decoding: crosstalk.Decoding{MaxTokens: 4}}, Received{Text: "one two three four five six"},
@@ -80,7 +83,8 @@ func TestAnswer(t *testing.T) {
 			crosstalk.Answer{Status: text, Text: "a b c d", Reason: "stop", Finish: "stop", Logprobs: tokens("a", " b", " c", " d")}},
 		{"tokens that do not spell the text do not say where to cut", crosstalk.Request{Decoding: room},
 			Received{Text: "one two three four five six", Finish: "stop", Logprobs: tokens("u", "v", "w", "x", "y", "z"), Usage: crosstalk.Usage{Completion: 7}},
-			crosstalk.Answer{Status: text, Text: "one two three four", Reason: "length", Finish: "length", Logprobs: tokens("u", "v", "w", "x", "y", "z"), Usage: crosstalk.Usage{Completion: 7}}},
+			crosstalk.Answer{Status: text, Text: "one two three four", Reason: "length", Finish: "length",
+				Logprobs: tokens("u", "v", "w", "x", "y", "z"), Usage: crosstalk.Usage{Completion: 7}}},
 		{"cut without usage, by characters", crosstalk.Request{Decoding: room}, Received{Text: "one two three four five six", Finish: "stop"},
 			crosstalk.Answer{Status: text, Text: "one two three four", Reason: "length", Finish: "length"}},
 		{"short without usage", crosstalk.Request{Decoding: room}, Received{Text: "one two three four", Finish: "stop"},
@@ -176,8 +180,10 @@ func FuzzAnswer(f *testing.F) {
 			probs = append(probs, crosstalk.TokenLogprob{Bytes: []byte(text[i:min(i+3, len(text))])})
 		}
 		for _, l := range [][]crosstalk.TokenLogprob{nil, probs} {
-			a := Answer(crosstalk.Request{Decoding: crosstalk.Decoding{MaxTokens: limit, ReasoningTokens: 7, Stop: []string{stop}}},
-				Received{Text: text, Reasoning: reasoning, Finish: finish, Logprobs: l, Usage: crosstalk.Usage{Completion: completion, Reasoning: thought}})
+			a := Answer(crosstalk.Request{Decoding: crosstalk.Decoding{MaxTokens: limit, ReasoningTokens: 7,
+				Stop: []string{stop}}},
+				Received{Text: text, Reasoning: reasoning, Finish: finish, Logprobs: l,
+					Usage: crosstalk.Usage{Completion: completion, Reasoning: thought}})
 			if !utf8.ValidString(a.Text) {
 				t.Fatalf("%q is cut inside a character", a.Text)
 			}

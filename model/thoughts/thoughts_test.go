@@ -111,7 +111,8 @@ func FuzzSplit(f *testing.F) {
 			case Answer:
 				answer.WriteString(piece)
 			case Marker:
-				bare := strings.TrimFunc(stop().ReplaceAllString(message().ReplaceAllString(tag().ReplaceAllString(piece, ""), ""), ""), unicode.IsSpace)
+				bare := strings.TrimFunc(stop().ReplaceAllString(message().ReplaceAllString(tag().ReplaceAllString(piece, ""), ""),
+					""), unicode.IsSpace)
 				if bare != "" && bare != skipped && !final().MatchString(bare) {
 					t.Fatalf("%q: %q is no marker", text, piece)
 				}

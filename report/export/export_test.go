@@ -31,9 +31,11 @@ func observations() []crosstalk.Observation {
 		Labels: map[string]string{"category": awkward, "language": "en"}, Numbers: map[string]float64{"test": 0.75, "control": 0.1},
 		Finding: "leaked", Texts: pairOf("eucalyptus", "bread, \"fresh\""), Answers: []crosstalk.Key{{1}, {2}}}
 	none := o
-	none.Sample, none.Value, none.NotScored, none.Numbers, none.Texts, none.Finding = 1, crosstalk.Undefined, "empty", nil, pairOf("", "rice"), ""
+	none.Sample, none.Value, none.NotScored, none.Numbers, none.Texts, none.Finding = 1, crosstalk.Undefined, "empty", nil,
+		pairOf("", "rice"), ""
 	line := crosstalk.Observation{Measure: "lpr", Item: "b", Value: 0, Finding: "line", Condition: map[string]string{"model": "m"},
-		Spans: []crosstalk.Span{{Line: 1, End: 2, Text: "ab", Language: "de", Probability: 0.5}}, Texts: []crosstalk.NamedText{{Name: "answer", Role: crosstalk.Side, Text: "ab"}}, Labels: map[string]string{"language": "ar"}}
+		Spans: []crosstalk.Span{{Line: 1, End: 2, Text: "ab", Language: "de", Probability: 0.5}},
+		Texts: []crosstalk.NamedText{{Name: "answer", Role: crosstalk.Side, Text: "ab"}}, Labels: map[string]string{"language": "ar"}}
 	accuracy := line
 	accuracy.Measure, accuracy.Value, accuracy.Texts, accuracy.Spans, accuracy.Finding = "line_accuracy", 0.25, nil, nil, ""
 	token := line
@@ -104,8 +106,9 @@ func TestCSV(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	temperature := 0.5
 	a := Answer{Key: crosstalk.Key{7}, Identity: crosstalk.Identity{Provider: "openai", Name: "m"},
-		Request: crosstalk.Request{API: crosstalk.Completions, Prompt: "He saw", Decoding: crosstalk.Decoding{Temperature: &temperature}, Sample: 3},
-		Answer:  crosstalk.Answer{Status: crosstalk.Text, Text: "a <bus>", Usage: crosstalk.Usage{Prompt: 2}, Attempts: 1}}
+		Request: crosstalk.Request{API: crosstalk.Completions, Prompt: "He saw",
+			Decoding: crosstalk.Decoding{Temperature: &temperature}, Sample: 3},
+		Answer: crosstalk.Answer{Status: crosstalk.Text, Text: "a <bus>", Usage: crosstalk.Usage{Prompt: 2}, Attempts: 1}}
 	var b bytes.Buffer
 	if err := Answers(&b, JSONLines, seq([]Answer{a})); err != nil {
 		t.Fatal(err)
@@ -137,7 +140,8 @@ func TestSamples(t *testing.T) {
 		if k != (crosstalk.Key{1}) {
 			return Answer{}, false
 		}
-		return Answer{Request: crosstalk.Request{API: crosstalk.Completions, Prompt: "He likes koalas. He eats"}, Answer: crosstalk.Answer{Text: " eucalyptus. And"}}, true
+		return Answer{Request: crosstalk.Request{API: crosstalk.Completions, Prompt: "He likes koalas. He eats"},
+			Answer: crosstalk.Answer{Text: " eucalyptus. And"}}, true
 	}
 	var b bytes.Buffer
 	if err := Samples(&b, seq(observations()), asked); err != nil {

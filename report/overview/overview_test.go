@@ -12,7 +12,8 @@ import (
 )
 
 func figure(measure string, value float64, n, unchecked int, by ...string) crosstalk.Estimate {
-	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: n, Observations: n, Clusters: n, Better: crosstalk.Higher,
+	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: n, Observations: n, Clusters: n,
+		Better: crosstalk.Higher,
 		Counts: map[string]int{confusion.Unchecked: unchecked}, By: map[string]string{}, Signature: "s",
 		Interval: &crosstalk.Interval{Low: value - 0.05, High: min(1, value+0.05), Level: 0.95}}
 	if n == 0 {
@@ -112,7 +113,8 @@ func TestAnswer(t *testing.T) {
 // However many conditions, groups and warnings there are and however long their
 // names, the answer fits, with the totals and the worst group first.
 func TestFits(t *testing.T) {
-	for _, shape := range [][3]int{{1, 1, 0}, {1, 2, 5}, {2, 15, 10}, {1, 40, 40}, {5, 3, 300}, {24, 20, 200}, {100, 5, 50}} {
+	for _, shape := range [][3]int{{1, 1, 0}, {1, 2, 5}, {2, 15, 10}, {1, 40, 40}, {5, 3, 300}, {24, 20, 200},
+		{100, 5, 50}} {
 		models, languages, long := shape[0], shape[1], shape[2]
 		var estimates []crosstalk.Estimate
 		for m := range models {
@@ -133,7 +135,8 @@ func TestFits(t *testing.T) {
 		if strings.Contains(got, "\x1b") {
 			t.Errorf("%v: control characters:\n%s", shape, got)
 		}
-		if worst := fmt.Sprintf("l%d", languages-1); languages > 1 && models < 10 && !strings.Contains(strings.SplitAfterN(got, "worst", 2)[1][:200], worst) {
+		if worst := fmt.Sprintf("l%d", languages-1); languages > 1 && models < 10 &&
+			!strings.Contains(strings.SplitAfterN(got, "worst", 2)[1][:200], worst) {
 			t.Errorf("%v: %s is not first:\n%s", shape, worst, got)
 		}
 		if rows := models + models*languages; languages > 1 && rows > maxLines && !strings.Contains(got, "more: --all") {
@@ -146,7 +149,8 @@ func TestFits(t *testing.T) {
 func TestOtherMeasures(t *testing.T) {
 	for _, estimates := range [][]crosstalk.Estimate{nil, {figure(confusion.LineAccuracy, 0.9, 40, 3, "model", "m")}} {
 		var b strings.Builder
-		if err := Write(&b, confusion.Kind.Name, estimates, nil, nil); err != nil || strings.Contains(b.String(), "90.0") != (estimates != nil) {
+		if err := Write(&b, confusion.Kind.Name, estimates, nil, nil); err != nil ||
+			strings.Contains(b.String(), "90.0") != (estimates != nil) {
 			t.Errorf("%d figures: %q, %v", len(estimates), b.String(), err)
 		}
 	}
@@ -157,7 +161,8 @@ func TestExamplesBounded(t *testing.T) {
 	x := NewExamples("confusion", []string{"language"})
 	long := strings.Repeat("ü", 1<<20)
 	for i := range 10 * maxKept {
-		o := crosstalk.Observation{Measure: confusion.LPR, Item: fmt.Sprint(i), Finding: confusion.FullAnswer, Labels: map[string]string{"language": fmt.Sprint(i)}}
+		o := crosstalk.Observation{Measure: confusion.LPR, Item: fmt.Sprint(i), Finding: confusion.FullAnswer,
+			Labels: map[string]string{"language": fmt.Sprint(i)}}
 		o.AddText(crosstalk.Side, confusion.AnswerText, long)
 		x.Add(o)
 	}

@@ -70,7 +70,8 @@ func TestChangesInMarks(t *testing.T) {
 		return []Piece{{Text: "same " + strings.Repeat(c+" z ", 2500) + strings.Repeat("w ", 3000)}}
 	}
 	x, _, _ = changes(many("a"), many("b"))
-	if a := marks(x); !strings.HasPrefix(a, "same [-a z a ") || strings.Count(a, "[-") != 1 || !strings.HasSuffix(a, "-] z "+strings.Repeat("w ", 3000)) {
+	if a := marks(x); !strings.HasPrefix(a, "same [-a z a ") || strings.Count(a, "[-") != 1 ||
+		!strings.HasSuffix(a, "-] z "+strings.Repeat("w ", 3000)) {
 		t.Errorf("%.30s", a)
 	}
 }

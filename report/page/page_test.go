@@ -28,8 +28,9 @@ func written(t *testing.T, r Report) string {
 }
 
 func confusion(item, answer string, spans ...crosstalk.Span) crosstalk.Observation {
-	o := crosstalk.Observation{Measure: "lpr", Item: item, Value: 1, Condition: map[string]string{"model": "m"}, Labels: map[string]string{"language": "ar", "task": "monolingual"},
-		Spans: spans}
+	o := crosstalk.Observation{Measure: "lpr", Item: item, Value: 1, Condition: map[string]string{"model": "m"},
+		Labels: map[string]string{"language": "ar", "task": "monolingual"},
+		Spans:  spans}
 	o.AddText(crosstalk.Side, "answer", answer)
 	o.Answers = []crosstalk.Key{{1}}
 	if spans != nil {
@@ -43,7 +44,8 @@ func estimates() []crosstalk.Estimate {
 		return map[string]string{"model": "m", "task": "monolingual", "language": language}
 	}
 	return []crosstalk.Estimate{
-		{Measure: "lpr", Value: 0.75, N: 4, Interval: &crosstalk.Interval{Low: 0.5, High: 0.9, Level: 0.95}, By: by("all"), Counts: map[string]int{"empty": 1, "line": 2}, Signature: "lpr|x"},
+		{Measure: "lpr", Value: 0.75, N: 4, Interval: &crosstalk.Interval{Low: 0.5, High: 0.9, Level: 0.95}, By: by("all"),
+			Counts: map[string]int{"empty": 1, "line": 2}, Signature: "lpr|x"},
 		{Measure: "lpr", Value: 0.5, N: 2, By: by("ar"), Signature: "lpr|x"},
 	}
 }
@@ -70,7 +72,8 @@ func TestPolicy(t *testing.T) {
 	if got := between(`"Content-Security-Policy" content="`, `"`); got != want {
 		t.Errorf("policy %s\nwant   %s", got, want)
 	}
-	if strings.Contains(text, "<script") || regexp.MustCompile(`<[^>]* (style|on\w+)=`).MatchString(text) || strings.Contains(text, "http:") && !strings.Contains(text, "http://www.w3.org/2000/svg") {
+	if strings.Contains(text, "<script") || regexp.MustCompile(`<[^>]* (style|on\w+)=`).MatchString(text) ||
+		strings.Contains(text, "http:") && !strings.Contains(text, "http://www.w3.org/2000/svg") {
 		t.Error("there is script, a style attribute or an address in the page")
 	}
 }
@@ -88,7 +91,8 @@ var hostile = []string{
 // pageOf is a page with a text in every place where others can put one.
 func pageOf(t *testing.T, text string) string {
 	short := text[:min(len(text), 100)]
-	o := confusion(text, text, crosstalk.Span{Start: 1, End: len(text) - 1, Language: short, Probability: 0.5}, crosstalk.Span{Start: -5, End: 3}, crosstalk.Span{Start: 4, End: 1 << 40}, crosstalk.Span{Start: 9, End: 2})
+	o := confusion(text, text, crosstalk.Span{Start: 1, End: len(text) - 1, Language: short, Probability: 0.5},
+		crosstalk.Span{Start: -5, End: 3}, crosstalk.Span{Start: 4, End: 1 << 40}, crosstalk.Span{Start: 9, End: 2})
 	o.Finding, o.Labels["language"], o.Condition["model"] = short, short, short
 	r := reportOf(o)
 	r.Answers.Reasoning = func(crosstalk.Key) string { return text }
@@ -130,7 +134,8 @@ func TestLong(t *testing.T) {
 
 func TestMarked(t *testing.T) {
 	const text = "gut\nnot good\nمرحبا hello"
-	got := marked(text, []crosstalk.Span{{Start: 24, End: 29, Text: "hello"}, {Start: 4, End: 12, Language: "en", Probability: 0.988}, {Start: 5, End: 6}, {Start: 28, End: 99}}, Longest)
+	got := marked(text, []crosstalk.Span{{Start: 24, End: 29, Text: "hello"},
+		{Start: 4, End: 12, Language: "en", Probability: 0.988}, {Start: 5, End: 6}, {Start: 28, End: 99}}, Longest)
 	want := []Piece{{Text: "gut\n"}, {Text: "not good", Kind: "line", Label: "en 99 %"}, {Text: "\nمرحبا "}, {Text: "hello", Kind: "word"}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -169,7 +174,8 @@ func TestMarkedSide(t *testing.T) {
 func FuzzMarked(f *testing.F) {
 	f.Add("gut\nnot good", "good", 4, 12, 2, 30)
 	f.Fuzz(func(t *testing.T, text, concept string, a, b, c, d int) {
-		for _, pieces := range [][]Piece{marked(text, []crosstalk.Span{{Start: a, End: b, Language: "x"}, {Start: c, End: d}}, Longest), echoesIn(marked(text, nil, Longest), concept)} {
+		for _, pieces := range [][]Piece{marked(text, []crosstalk.Span{{Start: a, End: b, Language: "x"}, {Start: c, End: d}},
+			Longest), echoesIn(marked(text, nil, Longest), concept)} {
 			var all strings.Builder
 			for _, p := range pieces {
 				if p.Kind != "cut" {
@@ -215,7 +221,8 @@ func TestAnswers(t *testing.T) {
 			faults++
 		}
 	}
-	if faults != n/3 || len(g.Cards) == n || a.dropped != n-len(g.Cards) || !strings.Contains(a.Note(), fmt.Sprintf("%d items are not shown", n-len(g.Cards))) {
+	if faults != n/3 || len(g.Cards) == n || a.dropped != n-len(g.Cards) ||
+		!strings.Contains(a.Note(), fmt.Sprintf("%d items are not shown", n-len(g.Cards))) {
 		t.Errorf("%d cards, %d with a finding, %d dropped", len(g.Cards), faults, a.dropped)
 	}
 	if page := written(t, Report{Estimates: estimates(), Answers: a}); len(page) > 5_000_000 {
@@ -225,14 +232,17 @@ func TestAnswers(t *testing.T) {
 
 // Test and control stand side by side, with the similarities of each measure.
 func TestLeakageCard(t *testing.T) {
-	es := []crosstalk.Estimate{{Measure: "leak_rate", Value: 1, By: map[string]string{"model": "m", "similarity": "gloss", "category": "all"}}, {Measure: "leak_rate", Value: 1, By: map[string]string{"model": "m", "similarity": "gloss", "category": "x"}}}
+	es := []crosstalk.Estimate{{Measure: "leak_rate", Value: 1, By: map[string]string{"model": "m", "similarity": "gloss",
+		"category": "all"}}, {Measure: "leak_rate", Value: 1, By: map[string]string{"model": "m", "similarity": "gloss", "category": "x"}}}
 	a := NewAnswers(es)
 	a.Prompt = func(k crosstalk.Key) (string, bool) { return fmt.Sprintf("prompt %d", k[0]), true }
 	for _, similarity := range []string{"gloss", "sbert"} {
 		for k := range 2 {
-			a.Add(crosstalk.Observation{Measure: "leak_rate", Item: "i", Sample: k, Value: crosstalk.Value(k), Condition: map[string]string{"model": "m", "similarity": similarity}, Labels: map[string]string{"category": "x"},
+			a.Add(crosstalk.Observation{Measure: "leak_rate", Item: "i", Sample: k, Value: crosstalk.Value(k),
+				Condition: map[string]string{"model": "m", "similarity": similarity}, Labels: map[string]string{"category": "x"},
 				Numbers: map[string]float64{"test": 0.5, "control": 0.25}, Finding: []string{"not leaked", "leaked"}[k], Answers: []crosstalk.Key{{1}, {2}},
-				Texts: []crosstalk.NamedText{{Name: "concept", Role: crosstalk.Topic, Text: "koala"}, {Name: "test", Role: crosstalk.Side, Text: "koalas"}, {Name: "control", Role: crosstalk.Side, Text: "bread"}}}, labels.Note{})
+				Texts: []crosstalk.NamedText{{Name: "concept", Role: crosstalk.Topic, Text: "koala"},
+					{Name: "test", Role: crosstalk.Side, Text: "koalas"}, {Name: "control", Role: crosstalk.Side, Text: "bread"}}}, labels.Note{})
 		}
 	}
 	sections := a.sections(es)
@@ -302,8 +312,10 @@ func TestCardOfSeveralObservations(t *testing.T) {
 	if c := NewCard([]crosstalk.Observation{line}, 0, nil, nil); !c.Unscored || len(c.Entries[0].Facts) != 1 {
 		t.Errorf("a gap: %+v", c)
 	}
-	tie := crosstalk.Observation{Measure: "leak_rate", Value: 0.5, Finding: "tie", Condition: map[string]string{"similarity": "s"}, Numbers: map[string]float64{"test": 1, "control": 1}}
-	if c := NewCard([]crosstalk.Observation{tie}, 0, nil, nil); c.Fault || !cmp.Equal(c.Entries[0].Facts, []Fact{{Text: "s: a tie (test 1.000, control 1.000)"}}) {
+	tie := crosstalk.Observation{Measure: "leak_rate", Value: 0.5, Finding: "tie",
+		Condition: map[string]string{"similarity": "s"}, Numbers: map[string]float64{"test": 1, "control": 1}}
+	if c := NewCard([]crosstalk.Observation{tie}, 0, nil, nil); c.Fault ||
+		!cmp.Equal(c.Entries[0].Facts, []Fact{{Text: "s: a tie (test 1.000, control 1.000)"}}) {
 		t.Errorf("a tie: %+v", c)
 	}
 }
@@ -317,15 +329,18 @@ func TestResult(t *testing.T) {
 	}
 	r := NewResult([]crosstalk.Estimate{
 		{Measure: "wpr", Value: 1, N: 0, By: by("crosslingual", "all")},
-		{Measure: "lpr", Value: 0.75, N: 4, Observations: 4, By: by("monolingual", "all"), Interval: &crosstalk.Interval{Low: 0.5, High: 0.9, Level: 0.9}, Counts: map[string]int{"unchecked": 1, "full_answer": 2}},
+		{Measure: "lpr", Value: 0.75, N: 4, Observations: 4, By: by("monolingual", "all"),
+			Interval: &crosstalk.Interval{Low: 0.5, High: 0.9, Level: 0.9}, Counts: map[string]int{"unchecked": 1, "full_answer": 2}},
 		{Measure: "lpr", Value: 0.5, N: 2, By: by("monolingual", "ar")},
 		{Measure: "entropy", Value: 2, Unit: "bits", N: 2, By: map[string]string{"model": "m", "at": "elsewhere"}},
 	})
-	if len(r.Measures) != 2 || r.Measures[0].Label != "LPR" || r.Measures[1].Name != "word-level pass rate" || len(r.Parts) != 2 || r.More != 0 || !r.Cards() || r.Level() != "90 %" {
+	if len(r.Measures) != 2 || r.Measures[0].Label != "LPR" || r.Measures[1].Name != "word-level pass rate" ||
+		len(r.Parts) != 2 || r.More != 0 || !r.Cards() || r.Level() != "90 %" {
 		t.Fatalf("%+v", r)
 	}
 	cross, mono := r.Parts[0], r.Parts[1]
-	if cross.Name != "task crosslingual" || cross.Figures[0] != nil || cross.Figures[1].Value != "100.0" || !strings.HasPrefix(cross.Figures[1].Doubt, "Nothing was measured") {
+	if cross.Name != "task crosslingual" || cross.Figures[0] != nil || cross.Figures[1].Value != "100.0" ||
+		!strings.HasPrefix(cross.Figures[1].Doubt, "Nothing was measured") {
 		t.Errorf("%+v", cross)
 	}
 	if f := mono.Figures[0]; f.Interval != "50.0 to 90.0" || f.Counts != "4 items · 2 all in a wrong language · 1 unchecked" || f.Doubt != "1 of 5 answers could not be judged." || f.Sentence == "" {
@@ -334,7 +349,8 @@ func TestResult(t *testing.T) {
 	one := map[string]string{"model": "m", "task": "t", "pair": "en>de", "part": "T"}
 	r = NewResult([]crosstalk.Estimate{{Measure: "consistency", Value: 0.75, N: 4, By: one, Counts: map[string]int{"not_scored": 1}},
 		{Measure: "transition", Value: 0.25, By: one}, {Measure: "label_share", Value: 0.25, By: one}})
-	if len(r.Parts) != 1 || r.Parts[0].Name != "" || len(r.Measures) != 1 || !strings.HasSuffix(r.Parts[0].Figures[0].Counts, "1 not scored") {
+	if len(r.Parts) != 1 || r.Parts[0].Name != "" || len(r.Measures) != 1 ||
+		!strings.HasSuffix(r.Parts[0].Figures[0].Counts, "1 not scored") {
 		t.Errorf("%+v", r)
 	}
 	var many []crosstalk.Estimate
@@ -349,8 +365,10 @@ func TestResult(t *testing.T) {
 // A page's title and summary say what was measured, by the figures or, as long
 // as there are none, by the plan.
 func TestAbout(t *testing.T) {
-	m := run.Manifest{Crosstalk: "1", Plan: run.Plan{Instrument: "leakage", Suite: "s@1", Conditions: []run.Condition{{Model: crosstalk.Identity{Name: "planned"}}}},
-		Scoring: []run.Scoring{{Protocol: "a", Similarities: []string{"gloss", "sbert"}, By: []string{"x", "y"}}, {Protocol: "b", Similarities: []string{"gloss"}, By: []string{"x", "y"}}}}
+	m := run.Manifest{Crosstalk: "1",
+		Plan: run.Plan{Instrument: "leakage", Suite: "s@1", Conditions: []run.Condition{{Model: crosstalk.Identity{Name: "planned"}}}},
+		Scoring: []run.Scoring{{Protocol: "a", Similarities: []string{"gloss", "sbert"}, By: []string{"x", "y"}},
+			{Protocol: "b", Similarities: []string{"gloss"}, By: []string{"x", "y"}}}}
 	var estimates []crosstalk.Estimate
 	for _, want := range []string{"Semantic leakage of planned", "Semantic leakage of m1", "Semantic leakage of m1 and m2", "Semantic leakage of 3 models"} {
 		a := NewAbout(m, estimates)

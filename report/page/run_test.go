@@ -45,7 +45,8 @@ func TestNotes(t *testing.T) {
 	var text []byte
 	for i, model := range []string{"secret/a", "secret/b"} {
 		for item := range 3 {
-			o := crosstalk.Observation{Measure: "lpr", Item: fmt.Sprint("item-", item), Value: 1, Condition: map[string]string{"model": model}, Labels: map[string]string{"language": "ar"}}
+			o := crosstalk.Observation{Measure: "lpr", Item: fmt.Sprint("item-", item), Value: 1,
+				Condition: map[string]string{"model": model}, Labels: map[string]string{"language": "ar"}}
 			o.AddText(crosstalk.Side, "answer", "text")
 			line, err := json.Marshal(o)
 			if err != nil {
@@ -66,7 +67,8 @@ func TestNotes(t *testing.T) {
 			}
 		}
 	}
-	estimates := []crosstalk.Estimate{{Measure: "lpr", Value: 1, N: 3, By: map[string]string{"model": "a"}}, {Measure: "lpr", Value: 1, N: 3, By: map[string]string{"model": "b"}}}
+	estimates := []crosstalk.Estimate{{Measure: "lpr", Value: 1, N: 3, By: map[string]string{"model": "a"}},
+		{Measure: "lpr", Value: 1, N: 3, By: map[string]string{"model": "b"}}}
 	for file, content := range map[string]string{"manifest.json": `{"schema":"crosstalk/run/v1","plan":{"instrument":"confusion"}}`, "observations.jsonl": string(text)} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o666); err != nil {
 			t.Fatal(err)

@@ -39,7 +39,8 @@ func TestLayouts(t *testing.T) {
 	units := append(changed(grid("entropy", "model", []string{"a", "b"}, "language", []string{"de", "ko"}), func(_ int, e *crosstalk.Estimate) { e.Unit = "bits" }),
 		grid("lpr", "model", []string{"a", "b"}, "language", []string{"de", "ko"})...)
 	signed := func(n int) []crosstalk.Estimate {
-		return changed(grid("lpr", "model", []string{"a", "b", "c", "d", "e", "f"}[:n], "language", []string{"de"}), func(i int, e *crosstalk.Estimate) { e.Signature = fmt.Sprint("lpr|", i) })
+		return changed(grid("lpr", "model", []string{"a", "b", "c", "d", "e", "f"}[:n], "language", []string{"de"}),
+			func(i int, e *crosstalk.Estimate) { e.Signature = fmt.Sprint("lpr|", i) })
 	}
 	averages := append(grid("lpr", "language", []string{"all", "de"}, "source", []string{"all", "s"}), grid("lcpr", "language", []string{"all", "de"}, "source", []string{"all", "s"})...)
 	changed(averages, func(_ int, e *crosstalk.Estimate) {
@@ -63,11 +64,14 @@ func TestLayouts(t *testing.T) {
 	neither := changed(grid("lpr", "model", []string{"a", "b"}, "language", []string{"de"}), func(_ int, e *crosstalk.Estimate) { e.Better = "" })
 	hashes := grid("lpr", "model", []string{"m@sha256-aa11", "m@sha256-bb22", strings.Repeat("long", 12) + "1", strings.Repeat("long", 12) + "2"}, "language", []string{"de@7"})
 	pooled := grid("lpr", "model", []string{"all"}, "language", []string{"de", "ko"})
-	three := changed(slices.Concat(grid("lpr", "model", []string{"a", "b"}, "language", []string{"de", "ko"}), grid("lpr", "model", []string{"a", "b"}, "language", []string{"de", "ko"})), func(i int, e *crosstalk.Estimate) {
+	three := changed(slices.Concat(grid("lpr", "model", []string{"a", "b"}, "language", []string{"de", "ko"}),
+		grid("lpr", "model", []string{"a", "b"}, "language", []string{"de", "ko"})), func(i int, e *crosstalk.Estimate) {
 		e.By["task"] = []string{"x", "y"}[i/4]
 	})
-	apart := append(grid("lpr", "model", []string{"a"}, "language", []string{"de"}), changed(grid("lpr", "model", []string{"a"}, "language", []string{"ko"}), func(_ int, e *crosstalk.Estimate) { e.Signature = "other" })...)
-	nothing := changed(grid("lpr", "model", []string{"a"}, "language", []string{"de"}), func(_ int, e *crosstalk.Estimate) { e.Value, e.Interval = crosstalk.Undefined, nil })
+	apart := append(grid("lpr", "model", []string{"a"}, "language", []string{"de"}),
+		changed(grid("lpr", "model", []string{"a"}, "language", []string{"ko"}), func(_ int, e *crosstalk.Estimate) { e.Signature = "other" })...)
+	nothing := changed(grid("lpr", "model", []string{"a"}, "language", []string{"de"}),
+		func(_ int, e *crosstalk.Estimate) { e.Value, e.Interval = crosstalk.Undefined, nil })
 	var b strings.Builder
 	for _, c := range []struct {
 		name    string
@@ -176,20 +180,23 @@ func TestWriteRuns(t *testing.T) {
 		return b.String(), err
 	}
 	line := func(text string, fields ...string) bool {
-		return slices.ContainsFunc(strings.Split(text, "\n"), func(l string) bool { return slices.Equal(strings.Fields(l), fields) })
+		return slices.ContainsFunc(strings.Split(text, "\n"),
+			func(l string) bool { return slices.Equal(strings.Fields(l), fields) })
 	}
 	got, err := write(Table{Rows: []string{"model"}, Columns: []string{"language"}, Names: []string{"small=tiny"}}, "table", []string{one}, nil)
 	if err != nil || !line(got, "tiny", "50.0", "50.0", "50.0") || !line(got, "large", "66.7", "66.7", "66.7") {
 		t.Errorf("%s, %v", got, err)
 	}
-	if got, err := write(Table{Rows: []string{"model"}, Names: []string{"small=tiny"}}, "markdown", []string{one}, nil); err != nil || !strings.Contains(got, "**66.7**") || strings.Contains(got, "**50") {
+	if got, err := write(Table{Rows: []string{"model"}, Names: []string{"small=tiny"}}, "markdown", []string{one},
+		nil); err != nil || !strings.Contains(got, "**66.7**") || strings.Contains(got, "**50") {
 		t.Errorf("the better model is marked: %s, %v", got, err)
 	}
 	got, err = write(Table{Rows: []string{"model"}, Columns: []string{"run"}}, "table", []string{one, two}, nil)
 	if err != nil || !line(got, "model", "one", "two") || !line(got, "small", "50.0", "50.0") {
 		t.Errorf("%s, %v", got, err)
 	}
-	if got, err := write(Table{Rows: []string{"model"}}, "table", []string{one, two}, nil); err != nil || !strings.Contains(got, "run one") || !strings.Contains(got, "run two") {
+	if got, err := write(Table{Rows: []string{"model"}}, "table", []string{one, two}, nil); err != nil ||
+		!strings.Contains(got, "run one") || !strings.Contains(got, "run two") {
 		t.Errorf("a table of each run: %s, %v", got, err)
 	}
 	got, err = write(Table{Rows: []string{"model"}, Spread: "sample"}, "table", []string{one}, nil)

@@ -16,8 +16,10 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // figure makes one with columns as COLUMN=VALUE pairs.
 func figure(measure string, value float64, by ...string) crosstalk.Estimate {
-	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: 20, Clusters: 10, Better: crosstalk.Higher, By: map[string]string{},
-		Interval: &crosstalk.Interval{Low: value - 0.05, High: value + 0.1, Level: 0.95}, Test: &crosstalk.Test{P: 1e-120}, Signature: measure + "|suite:s|v1"}
+	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: 20, Clusters: 10, Better: crosstalk.Higher,
+		By:       map[string]string{},
+		Interval: &crosstalk.Interval{Low: value - 0.05, High: value + 0.1, Level: 0.95}, Test: &crosstalk.Test{P: 1e-120},
+		Signature: measure + "|suite:s|v1"}
 	if math.IsNaN(value) {
 		e.Interval = nil
 	}

@@ -22,7 +22,8 @@ func TestComplete(t *testing.T) {
 		t.Errorf("columns %q, want %q", table.Columns, want)
 	}
 	f := table.Figures(nil, []string{"lpr"})
-	if want := []string{view.SampleColumn, "model", view.GroupColumn}; !slices.Equal(f.Cross, want) || len(f.View.Only) != 1 || len(f.View.Groups) != 1 {
+	if want := []string{view.SampleColumn, "model", view.GroupColumn}; !slices.Equal(f.Cross, want) ||
+		len(f.View.Only) != 1 || len(f.View.Groups) != 1 {
 		t.Errorf("%+v; expected to cross %q", f, want)
 	}
 	o, err := table.Layout(nil)

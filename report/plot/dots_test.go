@@ -27,7 +27,8 @@ func TestAxis(t *testing.T) {
 		values    []float64
 		low, high float64
 	}{
-		{[]float64{0.9, 0.97, 0.93}, 0.9, 0.98}, {[]float64{0.998, 1, 1}, 0.95, 1}, {[]float64{0, 0.001}, 0, 0.05}, {[]float64{0.5}, 0.475, 0.525},
+		{[]float64{0.9, 0.97, 0.93}, 0.9, 0.98}, {[]float64{0.998, 1, 1}, 0.95, 1}, {[]float64{0, 0.001}, 0, 0.05},
+		{[]float64{0.5}, 0.475, 0.525},
 		{[]float64{0.02, 1}, 0, 1}, {[]float64{math.NaN()}, 0, 1}, {nil, 0, 1},
 	} {
 		x := quantity{measure: "lpr"}.axis(c.values, 0, 100)
@@ -52,7 +53,8 @@ func TestDots(t *testing.T) {
 			dots = append(dots, m.Shapes[len(m.Shapes)-2].(Path))
 		}
 	}
-	if len(dots) != 2 || dots[0].Fill != seriesInk(0) || dots[1].Fill != paper || dots[1].Stroke != seriesInk(0) || dots[0].Lines[0][3].X >= dots[1].Lines[0][3].X {
+	if len(dots) != 2 || dots[0].Fill != seriesInk(0) || dots[1].Fill != paper || dots[1].Stroke != seriesInk(0) ||
+		dots[0].Lines[0][3].X >= dots[1].Lines[0][3].X {
 		t.Errorf("%+v", dots)
 	}
 	if !strings.Contains(f.Note, "nothing was measured") {

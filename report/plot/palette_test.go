@@ -64,10 +64,12 @@ func difference(p, q triple) float64 {
 		hue = math.Mod(hue+180, 360)
 	}
 	light, chroma := (p[0]+q[0])/2, (c1+c2)/2
-	t := 1 - 0.17*math.Cos((hue-30)*degree) + 0.24*math.Cos(2*hue*degree) + 0.32*math.Cos((3*hue+6)*degree) - 0.20*math.Cos((4*hue-63)*degree)
+	t := 1 - 0.17*math.Cos((hue-30)*degree) + 0.24*math.Cos(2*hue*degree) +
+		0.32*math.Cos((3*hue+6)*degree) - 0.20*math.Cos((4*hue-63)*degree)
 	sl := 1 + 0.015*(light-50)*(light-50)/math.Sqrt(20+(light-50)*(light-50))
 	dl, dc, dh := (q[0]-p[0])/sl, (c2-c1)/(1+0.045*chroma), 2*math.Sqrt(c1*c2)*math.Sin(turn/2*degree)/(1+0.015*chroma*t)
-	rt := -math.Sin(60*math.Exp(-math.Pow((hue-275)/25, 2))*degree) * 2 * math.Sqrt(math.Pow(chroma, 7)/(math.Pow(chroma, 7)+math.Pow(25, 7)))
+	rt := -math.Sin(60*math.Exp(-math.Pow((hue-275)/25, 2))*degree) * 2 * math.Sqrt(math.Pow(chroma,
+		7)/(math.Pow(chroma, 7)+math.Pow(25, 7)))
 	return math.Sqrt(dl*dl + dc*dc + dh*dh + rt*dc*dh)
 }
 

@@ -88,7 +88,8 @@ func value(t *testing.T, marks []mark, data map[string]string) float64 {
 	if err != nil {
 		t.Fatalf("%v: %v", data, err)
 	}
-	if percent := strconv.FormatFloat(100*v, 'f', 1, 64); strings.Contains(found[0].title, "%") && !strings.Contains(found[0].title, percent) {
+	if percent := strconv.FormatFloat(100*v, 'f', 1, 64); strings.Contains(found[0].title, "%") &&
+		!strings.Contains(found[0].title, percent) {
 		t.Errorf("%v has the value %v and says %q", data, v, found[0].title)
 	}
 	return v
@@ -96,7 +97,8 @@ func value(t *testing.T, marks []mark, data map[string]string) float64 {
 
 // estimate is a figure with an interval of ours around it.
 func estimate(measure string, v float64, by ...string) crosstalk.Estimate {
-	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(v), N: 100, Better: crosstalk.Higher, By: map[string]string{},
+	e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(v), N: 100, Better: crosstalk.Higher,
+		By:       map[string]string{},
 		Interval: &crosstalk.Interval{Low: max(v-0.05, 0), High: min(v+0.04, 1), Level: 0.95}}
 	if measure == "leak_rate" {
 		e.Better = crosstalk.Lower
@@ -233,7 +235,8 @@ func TestTemperatures(t *testing.T) {
 	for i, temperature := range []string{"0", "0.5", "1", "1.5"} {
 		for j, model := range []string{"a", "b"} {
 			for k, similarity := range []string{"bertscore", "sbert"} {
-				sweep = append(sweep, estimate("leak_rate", 0.6+0.05*float64(i)+0.02*float64(j)+0.01*float64(k), "model", model, "temperature", temperature, "similarity", similarity, "category", "all"))
+				sweep = append(sweep, estimate("leak_rate", 0.6+0.05*float64(i)+0.02*float64(j)+0.01*float64(k), "model", model,
+					"temperature", temperature, "similarity", similarity, "category", "all"))
 			}
 		}
 	}
@@ -252,7 +255,8 @@ func TestSides(t *testing.T) {
 	counts := map[float64]int{0: 20, 0.5: 30, 1: 50}
 	for v, n := range counts {
 		for i := range n {
-			o := crosstalk.Observation{Measure: "leak_rate", Value: crosstalk.Value(v), Condition: map[string]string{"model": "m", "similarity": "gloss@1"}, Labels: map[string]string{"language": "en"},
+			o := crosstalk.Observation{Measure: "leak_rate", Value: crosstalk.Value(v),
+				Condition: map[string]string{"model": "m", "similarity": "gloss@1"}, Labels: map[string]string{"language": "en"},
 				Numbers: map[string]float64{"test": 0.5 + (v-0.5)*float64(i)/50, "control": 0.5}}
 			b.Add(o)
 			if i%2 == 0 {
@@ -321,13 +325,15 @@ var marchisio = []struct {
 	languages, sources map[string]float64
 }{
 	{"command-r-plus", "crosslingual", 90.06, 95.22,
-		map[string]float64{"ar": 93.35, "de": 91.55, "es": 91.68, "fr": 90.10, "ja": 89.75, "zh": 82.82}, map[string]float64{"complex_prompts": 78.12, "okapi": 94.21, "sharegpt": 97.86}},
+		map[string]float64{"ar": 93.35, "de": 91.55, "es": 91.68, "fr": 90.10, "ja": 89.75, "zh": 82.82},
+		map[string]float64{"complex_prompts": 78.12, "okapi": 94.21, "sharegpt": 97.86}},
 	{"command-r-base", "crosslingual", 0.70, 97.22,
 		map[string]float64{"ar": 0, "de": 0.87, "es": 1.61, "fr": 0.88, "ja": 0.41, "zh": 2.33}, map[string]float64{"complex_prompts": 1.81, "okapi": 0, "sharegpt": 0.29}},
 	{"command-r-plus", "monolingual", 98.63, 99.44,
 		map[string]float64{"ar": 99, "es": 99.33, "ja": 97, "ko": 100, "pt": 96, "zh": 93.5}, map[string]float64{"aya_human_annotated": 97.6, "dolly_human_edited": 99.6, "native_prompts": 98.75, "okapi": 98.4}},
 	{"command-r-base", "monolingual", 83.40, 97.46,
-		map[string]float64{"ar": 94.54, "es": 89.63, "ja": 64.65, "ko": 97.73, "pt": 82.86, "zh": 60.49}, map[string]float64{"aya_human_annotated": 90.49, "dolly_human_edited": 91.65, "native_prompts": 85.13, "okapi": 78.24}},
+		map[string]float64{"ar": 94.54, "es": 89.63, "ja": 64.65, "ko": 97.73, "pt": 82.86, "zh": 60.49},
+		map[string]float64{"aya_human_annotated": 90.49, "dolly_human_edited": 91.65, "native_prompts": 85.13, "okapi": 78.24}},
 }
 
 func TestConfusion(t *testing.T) {
@@ -384,7 +390,8 @@ func TestDoubt(t *testing.T) {
 		{Text: "Der", Logprob: math.Log(0.9), Entropy: 0.4, Nucleus: 1, Mass: 0.99},
 		{Text: " Fluss", Logprob: math.Log(0.8), Entropy: 0.9, Nucleus: 1, Mass: 0.98},
 		{Text: " الترجمة", Logprob: math.Log(0.25), Entropy: 2.75, Nucleus: 4, Censored: true, Mass: 0.7, Fault: true,
-			Candidates: []crosstalk.CandidateLogprob{{Token: " ist", Logprob: math.Log(0.5)}, {Token: " الترجمة", Logprob: math.Log(0.25)}, {Token: "是", Logprob: math.Log(0.1)}}},
+			Candidates: []crosstalk.CandidateLogprob{{Token: " ist", Logprob: math.Log(0.5)},
+				{Token: " الترجمة", Logprob: math.Log(0.25)}, {Token: "是", Logprob: math.Log(0.1)}}},
 		{Text: `\xe3\x81`, Logprob: -1, Entropy: crosstalk.Undefined},
 	}
 	b.Add(crosstalk.Observation{Measure: "lpr", Item: "i", Condition: map[string]string{"model": "m"}, Tokens: tokens})
@@ -394,13 +401,15 @@ func TestDoubt(t *testing.T) {
 	marks := read(t, f)
 	for i, want := range tokens {
 		m := marks[i].data
-		if m["token"] != want.Text || m["value"] != number(want.Entropy) || m["nucleus"] != strconv.Itoa(want.Nucleus) || m["censored"] != strconv.FormatBool(want.Censored) || m["fault"] != strconv.FormatBool(want.Fault) {
+		if m["token"] != want.Text || m["value"] != number(want.Entropy) || m["nucleus"] != strconv.Itoa(want.Nucleus) ||
+			m["censored"] != strconv.FormatBool(want.Censored) || m["fault"] != strconv.FormatBool(want.Fault) {
 			t.Errorf("token %d: %v of %+v", i, m, want)
 		}
 	}
 	for i, want := range tokens[2].Candidates {
 		m := marks[len(tokens)+i].data
-		if p, _ := strconv.ParseFloat(m["probability"], 64); m["candidate"] != want.Token || math.Abs(p-math.Exp(want.Logprob)) > 1e-12 || m["taken"] != strconv.FormatBool(i == 1) {
+		if p, _ := strconv.ParseFloat(m["probability"], 64); m["candidate"] != want.Token ||
+			math.Abs(p-math.Exp(want.Logprob)) > 1e-12 || m["taken"] != strconv.FormatBool(i == 1) {
 			t.Errorf("candidate %d: %v", i, m)
 		}
 	}
@@ -415,7 +424,9 @@ func TestConsistency(t *testing.T) {
 	add := func(measure string, v float64, by ...string) {
 		list = append(list, estimate(measure, v, append(by, "model", "gpt-3.5", "task", "paws-x")...))
 	}
-	for pair, v := range map[string][]float64{"en>de": {0.84, 0.93, 0.85, 0.565, 0.89, 0.67}, "en>zh": {0.76, 0.91, 0.79, 0.492, 0.78, 0.71}, "de>en": {0.86, 0.93, 0.86, 0.600, 0.92, 0.72}, "zh>en": {0.70, 0.87, 0.75, 0.376, 0.82, 0.52}} {
+	for pair, v := range map[string][]float64{"en>de": {0.84, 0.93, 0.85, 0.565, 0.89, 0.67},
+		"en>zh": {0.76, 0.91, 0.79, 0.492, 0.78, 0.71}, "de>en": {0.86, 0.93, 0.86, 0.600, 0.92, 0.72},
+		"zh>en": {0.70, 0.87, 0.75, 0.376, 0.82, 0.52}} {
 		for i, part := range []string{"T", "I", "X"} {
 			add("consistency", v[i], "pair", pair, "part", part)
 		}
@@ -483,7 +494,8 @@ func TestNames(t *testing.T) {
 	b, taken := NewCollector(nil), map[string]bool{}
 	for _, title := range []string{"a", "a", "A 2", "", "是", strings.Repeat("long ", 50), strings.Repeat("long ", 60), strings.Repeat("long ", 70), "x/../y · z"} {
 		name := b.name(title)
-		if taken[name] || len(name) > 80 || strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-", r) }) {
+		if taken[name] || len(name) > 80 ||
+			strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-", r) }) {
 			t.Errorf("%.20q is called %q", title, name)
 		}
 		taken[name] = true
@@ -505,7 +517,9 @@ func TestScale(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
 		want   []float64
-	}{{[]float64{0, 1}, []float64{0, 0.2, 0.4, 0.6, 0.8, 1}}, {[]float64{0.912, 0.987}, []float64{0.9, 0.92, 0.94, 0.96, 0.98, 1}}, {[]float64{0, 37}, []float64{0, 10, 20, 30, 40}}, {nil, []float64{0, 0.2, 0.4, 0.6, 0.8, 1}}} {
+	}{{[]float64{0, 1}, []float64{0, 0.2, 0.4, 0.6, 0.8, 1}},
+		{[]float64{0.912, 0.987}, []float64{0.9, 0.92, 0.94, 0.96, 0.98, 1}},
+		{[]float64{0, 37}, []float64{0, 10, 20, 30, 40}}, {nil, []float64{0, 0.2, 0.4, 0.6, 0.8, 1}}} {
 		got := around(c.values, 0, 100).ticks()
 		if len(got) != len(c.want) {
 			t.Errorf("%v: %v; want %v", c.values, got, c.want)

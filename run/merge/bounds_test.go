@@ -192,7 +192,8 @@ func TestNotes(t *testing.T) {
 
 	adapted(0, nil, run.Adapted{Condition: 0, Without: without})
 	var different *merge.DifferentError
-	if _, err := merge.Merge(paths, out); !errors.As(err, &different) || different.Path != paths[1] || different.Than != paths[0] ||
+	if _, err := merge.Merge(paths, out); !errors.As(err, &different) || different.Path != paths[1] ||
+		different.Than != paths[0] ||
 		!strings.HasPrefix(different.Field, "adapted is {}, not {") {
 		t.Error(err)
 	}
@@ -329,7 +330,8 @@ func TestWait(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
 		defer cancel()
 		began := time.Now()
-		if err := merge.Wait(ctx, paths[:1], time.Hour); err != context.DeadlineExceeded || time.Since(began) != 2500*time.Millisecond {
+		if err := merge.Wait(ctx, paths[:1], time.Hour); err != context.DeadlineExceeded ||
+			time.Since(began) != 2500*time.Millisecond {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})

@@ -221,7 +221,8 @@ func TestIncomplete(t *testing.T) {
 		t.Fatal(err)
 	}
 	none := filepath.Join(dir, "none")
-	if _, err := merge.Merge([]string{path(1), again, path(3)}, none); !errors.As(err, &incomplete) || len(incomplete.Twice) != 1 || incomplete.Out != "" {
+	if _, err := merge.Merge([]string{path(1), again, path(3)}, none); !errors.As(err, &incomplete) ||
+		len(incomplete.Twice) != 1 || incomplete.Out != "" {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(none); err == nil {
@@ -244,7 +245,8 @@ func TestUnfinished(t *testing.T) {
 		}
 		var incomplete *merge.IncompleteError
 		_, err := merge.Merge([]string{dir}, filepath.Join(t.TempDir(), "out"))
-		if !errors.As(err, &incomplete) || len(incomplete.Unfinished) != 1 || !strings.HasSuffix(incomplete.Unfinished[0], ": "+why+")") || incomplete.Missing != nil {
+		if !errors.As(err, &incomplete) || len(incomplete.Unfinished) != 1 ||
+			!strings.HasSuffix(incomplete.Unfinished[0], ": "+why+")") || incomplete.Missing != nil {
 			t.Errorf("%v; want %s", err, why)
 		}
 	}

@@ -106,7 +106,8 @@ func TestParse(t *testing.T) {
 // are some, and one of another kind kept.
 func TestSpread(t *testing.T) {
 	figure := func(measure, model, sample string, value float64) crosstalk.Estimate {
-		e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: 3, By: map[string]string{"model": model}, Interval: &crosstalk.Interval{}}
+		e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: 3, By: map[string]string{"model": model},
+			Interval: &crosstalk.Interval{}}
 		if sample != "" {
 			e.By["sample"] = sample
 		}
@@ -131,8 +132,9 @@ func TestSpread(t *testing.T) {
 // The three figures have the largest n, all observations and counts, and each warning once.
 func TestSpreadSums(t *testing.T) {
 	figure := func(sample string, n int, warnings ...string) crosstalk.Estimate {
-		return crosstalk.Estimate{Measure: "a", Value: 0.5, N: n, Clusters: n - 1, Observations: 2 * n, Counts: map[string]int{"empty": n, sample: 1},
-			By: map[string]string{"sample": sample}, Warnings: warnings}
+		return crosstalk.Estimate{Measure: "a", Value: 0.5, N: n, Clusters: n - 1, Observations: 2 * n,
+			Counts: map[string]int{"empty": n, sample: 1},
+			By:     map[string]string{"sample": sample}, Warnings: warnings}
 	}
 	got := Spread([]crosstalk.Estimate{figure("1", 3, "few"), figure("2", 5, "few", "odd")}, "sample")
 	for _, e := range got {
@@ -158,7 +160,8 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		if g, err := ParseGroup(text); err == nil {
-			if again, err := ParseGroup(g.Column + ":" + g.Name + "=" + strings.Join(g.Values, ",")); err != nil || again.Name != g.Name || again.String() != g.String() {
+			if again, err := ParseGroup(g.Column + ":" + g.Name + "=" + strings.Join(g.Values, ",")); err != nil ||
+				again.Name != g.Name || again.String() != g.String() {
 				t.Errorf("%q is %q %q, then %q %q, %v", text, g.Name, g, again.Name, again, err)
 			}
 		}

@@ -127,7 +127,8 @@ func TestCost(t *testing.T) {
 		dir := t.TempDir()
 		makeRun(t, dir, part{asks: 4, done: c.done, last: time.Hour})
 		runs, err := Read(dir, c.prices, now)
-		if err != nil || len(runs) != 1 || (runs[0].Cost == nil) != (c.want < 0) || c.want >= 0 && math.Abs(*runs[0].Cost-c.want) > 1e-9 {
+		if err != nil || len(runs) != 1 || (runs[0].Cost == nil) != (c.want < 0) || c.want >= 0 &&
+			math.Abs(*runs[0].Cost-c.want) > 1e-9 {
 			t.Errorf("%s: %+v, %v; want %v", name, runs, err, c.want)
 		}
 	}

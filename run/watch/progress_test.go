@@ -103,7 +103,8 @@ func TestShowScored(t *testing.T) {
 		var b bytes.Buffer
 		passed := 0
 		observe, stop := ShowScored(&b, func(crosstalk.Observation) { passed++ })
-		for _, o := range []crosstalk.Observation{{Item: "a"}, {Item: "a", Measure: "wpr"}, {Item: "a", Sample: 1}, {Item: "b", Variant: "T"}, {Item: "b", Variant: "I"}} {
+		for _, o := range []crosstalk.Observation{{Item: "a"}, {Item: "a", Measure: "wpr"}, {Item: "a", Sample: 1},
+			{Item: "b", Variant: "T"}, {Item: "b", Variant: "I"}} {
 			observe(o)
 		}
 		time.Sleep(3 * time.Second)

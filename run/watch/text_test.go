@@ -24,7 +24,8 @@ func TestWrite(t *testing.T) {
 	broken := part(5, Totals{State: Broken})
 	broken.Error = "no http://u:secret@h\x1b"
 	sweep.Parts = []Part{part(1, Totals{State: Finished, Requests: 10, Done: 10}), slow,
-		part(3, Totals{State: Quiet, Requests: 10, Done: 1, Last: last}), part(4, Totals{State: Quiet, Requests: 10, Left: time.Minute}), broken, part(6, Totals{State: Quiet})}
+		part(3, Totals{State: Quiet, Requests: 10, Done: 1, Last: last}),
+		part(4, Totals{State: Quiet, Requests: 10, Left: time.Minute}), broken, part(6, Totals{State: Quiet})}
 	single := Run{Path: "runs/lost", Totals: Totals{State: Broken}, Parts: []Part{{Error: "is gone"}}}
 	want := `runs/sweep: running
   leakage-en@1, a:1, a:2, b:␛3 and 1 more
@@ -49,15 +50,18 @@ runs/lost: broken
 		t.Errorf("%v\n%s", err, b.String())
 	}
 
-	failed := Run{Shards: 2, Parts: []Part{part(1, Totals{State: Finished, Requests: 10, Done: 10, Failed: 1}), part(2, Totals{State: Finished, Requests: 10, Done: 10})}}
+	failed := Run{Shards: 2, Parts: []Part{part(1, Totals{State: Finished, Requests: 10, Done: 10, Failed: 1}),
+		part(2, Totals{State: Finished, Requests: 10, Done: 10})}}
 	b.Reset()
-	if err := Write(&b, []Run{failed}, false); err != nil || !strings.Contains(b.String(), "1/7  10 of 10 requests, 1 failed") || strings.Contains(b.String(), "2/7") {
+	if err := Write(&b, []Run{failed}, false); err != nil ||
+		!strings.Contains(b.String(), "1/7  10 of 10 requests, 1 failed") || strings.Contains(b.String(), "2/7") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 
 	many := Run{Shards: 30, Totals: Totals{State: Quiet}}
 	for i := range 30 {
-		many.Parts = append(many.Parts, Part{Shard: shard.Shard{Index: i + 1, Count: 30}, Totals: Totals{State: Quiet, Requests: 1}})
+		many.Parts = append(many.Parts,
+			Part{Shard: shard.Shard{Index: i + 1, Count: 30}, Totals: Totals{State: Quiet, Requests: 1}})
 	}
 	for all, want := range map[bool]int{false: mostShards, true: 30} {
 		b.Reset()

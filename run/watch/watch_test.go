@@ -36,7 +36,8 @@ type part struct {
 func makeRun(t *testing.T, dir string, p part) {
 	t.Helper()
 	model := crosstalk.Identity{Provider: "test", Name: "m"}
-	d, err := run.Create(p.shard.Dir(dir), run.Plan{Instrument: "leakage", Suite: "s@1", Conditions: []run.Condition{{Model: model}}, Shard: p.shard})
+	d, err := run.Create(p.shard.Dir(dir),
+		run.Plan{Instrument: "leakage", Suite: "s@1", Conditions: []run.Condition{{Model: model}}, Shard: p.shard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,8 @@ func makeRun(t *testing.T, dir string, p part) {
 	check(d.SetAsks(p.asks))
 	for i := range p.done {
 		r := journal.Record{Identity: model, Request: crosstalk.Request{Prompt: fmt.Sprint(p.shard, i)},
-			Answer: crosstalk.Answer{Status: crosstalk.Text, Usage: crosstalk.Usage{Prompt: 1000, Completion: 100}, Time: now.Add(-p.last - time.Duration(p.done-1-i)*p.each)}}
+			Answer: crosstalk.Answer{Status: crosstalk.Text, Usage: crosstalk.Usage{Prompt: 1000, Completion: 100},
+				Time: now.Add(-p.last - time.Duration(p.done-1-i)*p.each)}}
 		if i < p.failed {
 			r.Answer.Status, r.Answer.Usage = crosstalk.Failed, crosstalk.Usage{}
 		}
@@ -82,15 +84,18 @@ func TestShards(t *testing.T) {
 		t.Fatalf("%+v, %v", runs, err)
 	}
 	r := runs[0]
-	if r.Path != all || r.Shards != 7 || !slices.Equal(r.Missing, []int{7}) || r.State != Running || r.Requests != 198 || r.Done != 80 || r.Failed != 2 ||
-		math.Abs(r.Rate-2.25) > 1e-9 || r.Left != 80*second || !r.Last.Equal(now.Add(-second)) || math.Abs(*r.Cost-78*0.002) > 1e-9 {
+	if r.Path != all || r.Shards != 7 || !slices.Equal(r.Missing, []int{7}) || r.State != Running || r.Requests != 198 ||
+		r.Done != 80 || r.Failed != 2 ||
+		math.Abs(r.Rate-2.25) > 1e-9 || r.Left != 80*second || !r.Last.Equal(now.Add(-second)) ||
+		math.Abs(*r.Cost-78*0.002) > 1e-9 {
 		t.Errorf("%+v, cost %v", r, *r.Cost)
 	}
 	for i, want := range []struct {
 		state State
 		slow  bool
 		left  time.Duration
-	}{{Finished, false, 0}, {Running, false, 20 * second}, {Running, true, 80 * second}, {Running, false, 10 * second}, {Quiet, false, 0}, {Quiet, false, 0}} {
+	}{{Finished, false, 0}, {Running, false, 20 * second}, {Running, true, 80 * second}, {Running, false, 10 * second},
+		{Quiet, false, 0}, {Quiet, false, 0}} {
 		if p := r.Parts[i]; p.Shard != of(i+1) || p.State != want.state || p.Slow != want.slow || p.Left != want.left {
 			t.Errorf("%+v, want %+v", p, want)
 		}
@@ -105,11 +110,14 @@ func TestNotBegun(t *testing.T) {
 		requests int
 		left     time.Duration
 	}{
-		"one runs":           {[]part{{shard: shard.Shard{Index: 3, Count: 8}, asks: 156, done: 28, last: time.Second, each: time.Second}}, 8 * 156, 1220 * time.Second},
-		"one is quiet":       {[]part{{shard: shard.Shard{Index: 3, Count: 8}, asks: 156, done: 28, last: time.Hour}}, 8 * 156, 0},
-		"they differ":        {[]part{{shard: shard.Shard{Index: 1, Count: 4}, asks: 20}, {shard: shard.Shard{Index: 4, Count: 4}, asks: 10}}, 60, 0},
+		"one runs": {[]part{{shard: shard.Shard{Index: 3, Count: 8}, asks: 156, done: 28, last: time.Second,
+			each: time.Second}}, 8 * 156, 1220 * time.Second},
+		"one is quiet": {[]part{{shard: shard.Shard{Index: 3, Count: 8}, asks: 156, done: 28, last: time.Hour}}, 8 * 156, 0},
+		"they differ": {[]part{{shard: shard.Shard{Index: 1, Count: 4}, asks: 20},
+			{shard: shard.Shard{Index: 4, Count: 4}, asks: 10}}, 60, 0},
 		"nothing is planned": {[]part{{shard: shard.Shard{Index: 1, Count: 2}}}, 0, 0},
-		"all have begun":     {[]part{{shard: shard.Shard{Index: 1, Count: 1}, asks: 20, done: 10, last: time.Second, each: time.Second}}, 20, 10 * time.Second},
+		"all have begun": {[]part{{shard: shard.Shard{Index: 1, Count: 1}, asks: 20, done: 10, last: time.Second,
+			each: time.Second}}, 20, 10 * time.Second},
 	} {
 		dir := t.TempDir()
 		for _, p := range c.parts {
@@ -130,7 +138,8 @@ func TestSlow(t *testing.T) {
 	}{{[]time.Duration{9, 1}, false}, {[]time.Duration{2, 1, 1}, false}, {[]time.Duration{3, 1, 1}, true}} {
 		dir := t.TempDir()
 		for i, each := range c.each {
-			makeRun(t, dir, part{shard: shard.Shard{Index: i + 1, Count: len(c.each)}, asks: 30, done: 10, last: time.Second, each: each * time.Second})
+			makeRun(t, dir, part{shard: shard.Shard{Index: i + 1, Count: len(c.each)}, asks: 30, done: 10, last: time.Second,
+				each: each * time.Second})
 		}
 		runs, err := Read(dir, nil, now)
 		if err != nil || len(runs) != 1 || runs[0].Parts[0].Slow != c.slow || runs[0].Parts[1].Slow {

@@ -26,7 +26,8 @@ func TestFullDisk(t *testing.T) {
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT, "size=4m"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := from.Pull(t.Context(), nil); err != nil || !slices.ContainsFunc(s.asked, func(r string) bool { return strings.HasPrefix(r, "/a bytes=") }) {
+	if _, err := from.Pull(t.Context(), nil); err != nil ||
+		!slices.ContainsFunc(s.asked, func(r string) bool { return strings.HasPrefix(r, "/a bytes=") }) {
 		t.Errorf("%v, asked %q", err, s.asked)
 	}
 }

@@ -67,7 +67,8 @@ var content = bytes.Repeat([]byte("0123456789abcdef"), 1<<15)
 
 // some is a source of one file at these addresses.
 func some(urls ...string) Source {
-	return Source{Name: "some", Kind: Suite, Home: "https://some.example", Files: []File{{Name: "data.bin", URLs: urls, Size: int64(len(content)), SHA256: sum(content)}}}
+	return Source{Name: "some", Kind: Suite, Home: "https://some.example",
+		Files: []File{{Name: "data.bin", URLs: urls, Size: int64(len(content)), SHA256: sum(content)}}}
 }
 
 func TestPull(t *testing.T) {
@@ -216,7 +217,8 @@ func TestPullByHand(t *testing.T) {
 		}
 	}
 	put(content[1:])
-	if _, err := from.Pull(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "data.bin: its checksum is "+sum(content[1:])+", expected "+sum(content)+": delete the file") {
+	if _, err := from.Pull(t.Context(), nil); err == nil ||
+		!strings.Contains(err.Error(), "data.bin: its checksum is "+sum(content[1:])+", expected "+sum(content)+": delete the file") {
 		t.Errorf("a wrong file: %v", err)
 	}
 	put(content)
@@ -233,7 +235,8 @@ func TestPullMirror(t *testing.T) {
 		t.Errorf("%v, asked %q", err, s.asked)
 	}
 	t.Setenv("CROSSTALK_MIRROR", "ftp://x")
-	if _, err := (Source{Name: "other", Files: some("https://some.example/a").Files}).Pull(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "CROSSTALK_MIRROR is not a URL") {
+	if _, err := (Source{Name: "other", Files: some("https://some.example/a").Files}).Pull(t.Context(), nil); err == nil ||
+		!strings.Contains(err.Error(), "CROSSTALK_MIRROR is not a URL") {
 		t.Error(err)
 	}
 }
@@ -276,7 +279,9 @@ func TestPullUnpacks(t *testing.T) {
 			s := serve(t)
 			packed := archive(t, kind, "x/en/a.tsv", "A", "x/en/train.tsv", "not needed", "../x/evil", "evil", "x/b.tsv", "B")
 			s.files["/"+name] = packed
-			from := Source{Name: "packed", Kind: Suite, Files: []File{{Name: name, URLs: []string{s.URL + "/" + name}, Size: int64(len(packed)), SHA256: sum(packed), Members: []string{"x/b.tsv", "x/en/a.tsv"}}}}
+			from := Source{Name: "packed", Kind: Suite,
+				Files: []File{{Name: name, URLs: []string{s.URL + "/" + name}, Size: int64(len(packed)), SHA256: sum(packed),
+					Members: []string{"x/b.tsv", "x/en/a.tsv"}}}}
 			dir, err := from.Pull(t.Context(), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -329,7 +334,8 @@ func TestPullersWait(t *testing.T) {
 func TestCatalogue(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range catalogue {
-		if seen[s.Name] || s.What == "" || s.License == "" || s.Cite == "" || len(s.Files) == 0 || (s.Kind == Suite) != (s.Instrument != "") || s.Size() <= 0 {
+		if seen[s.Name] || s.What == "" || s.License == "" || s.Cite == "" || len(s.Files) == 0 ||
+			(s.Kind == Suite) != (s.Instrument != "") || s.Size() <= 0 {
 			t.Errorf("%s is not complete, or there twice: %+v", s.Name, s)
 		}
 		seen[s.Name] = true
@@ -337,7 +343,8 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("%s is not found", s.Name)
 		}
 		for _, f := range s.Files {
-			if b, err := hex.DecodeString(f.SHA256); err != nil || len(b) != sha256.Size || f.Size <= 0 || len(f.URLs) == 0 || filepath.Base(f.Name) != f.Name {
+			if b, err := hex.DecodeString(f.SHA256); err != nil || len(b) != sha256.Size || f.Size <= 0 || len(f.URLs) == 0 ||
+				filepath.Base(f.Name) != f.Name {
 				t.Errorf("%s: %+v", s.Name, f)
 			}
 			for _, address := range append(f.URLs, s.Home) {

@@ -106,7 +106,8 @@ func as(t testing.TB, h http.Handler, name string) *client {
 	return c
 }
 
-func (c *client) send(method, target string, form url.Values, change ...func(*http.Request)) *httptest.ResponseRecorder {
+func (c *client) send(method, target string, form url.Values,
+	change ...func(*http.Request)) *httptest.ResponseRecorder {
 	var body io.Reader
 	if form != nil {
 		body = strings.NewReader(form.Encode())
@@ -409,7 +410,8 @@ func TestTokens(t *testing.T) {
 	}
 	c := &client{t: t, h: s}
 	w := c.send("GET", "/?token="+bob, nil)
-	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/" || !c.cookies[0].HttpOnly || c.cookies[0].SameSite != http.SameSiteLaxMode {
+	if w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/" || !c.cookies[0].HttpOnly ||
+		c.cookies[0].SameSite != http.SameSiteLaxMode {
 		t.Fatalf("%d %v", w.Code, w.Header())
 	}
 	c.answer("leakage", "A")

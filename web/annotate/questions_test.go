@@ -60,7 +60,8 @@ func TestLines(t *testing.T) {
 		asked = append(asked, strings.Join(words, " "))
 		if slices.Contains(words, "test") { // what Return sends: no answer, and nothing is lost
 			form.Set("comment", "look")
-			if w := c.send("POST", "/lines", form); w.Code != 422 || !strings.Contains(w.Body.String(), `checked>test<`) || !strings.Contains(w.Body.String(), "look</textarea>") {
+			if w := c.send("POST", "/lines", form); w.Code != 422 || !strings.Contains(w.Body.String(), `checked>test<`) ||
+				!strings.Contains(w.Body.String(), "look</textarea>") {
 				t.Errorf("without an answer: %d\n%s", w.Code, w.Body)
 			}
 		}
@@ -116,14 +117,17 @@ func senses() (list []crosstalk.Observation) {
 		if class == "" {
 			confidence = "none"
 		}
-		accuracy := crosstalk.Observation{Measure: "accuracy", Item: item, Cluster: item, Value: 1, Variant: "en", Condition: map[string]string{"model": "m"},
-			Labels: map[string]string{"task": "quiz", "pair": "en"},
+		accuracy := crosstalk.Observation{Measure: "accuracy", Item: item, Cluster: item, Value: 1, Variant: "en",
+			Condition: map[string]string{"model": "m"},
+			Labels:    map[string]string{"task": "quiz", "pair": "en"},
 			Texts: []crosstalk.NamedText{{Name: "answer", Role: crosstalk.Side, Text: text}, {Name: "class", Role: crosstalk.Fact, Text: class},
 				{Name: "gold", Role: crosstalk.Fact, Text: "yes"}, {Name: "rule", Role: crosstalk.Fact, Text: "exact"},
 				{Name: "confidence", Role: crosstalk.Fact, Text: confidence}, {Name: "instruction", Role: crosstalk.Aside, Text: "en"}}}
-		pair := crosstalk.Observation{Measure: "consistency", Item: item, Cluster: item, Value: 1, Variant: "en>de X", Finding: finding, Condition: map[string]string{"model": "m"},
+		pair := crosstalk.Observation{Measure: "consistency", Item: item, Cluster: item, Value: 1, Variant: "en>de X",
+			Finding: finding, Condition: map[string]string{"model": "m"},
 			Labels: map[string]string{"task": "quiz", "pair": "en>de", "part": "X"},
-			Texts: []crosstalk.NamedText{{Name: "source_input", Role: crosstalk.Given, Text: "Is it so " + item + "?"}, {Name: "input", Role: crosstalk.Given, Text: "Ist das so " + item + "?"},
+			Texts: []crosstalk.NamedText{{Name: "source_input", Role: crosstalk.Given, Text: "Is it so " + item + "?"},
+				{Name: "input", Role: crosstalk.Given, Text: "Ist das so " + item + "?"},
 				{Name: "source", Role: crosstalk.Side, Text: "Yes " + item}, {Name: "answer", Role: crosstalk.Side, Text: "Nein " + item}}}
 		if finding != "" {
 			pair.Value = 0
@@ -310,7 +314,8 @@ func TestHostile(t *testing.T) {
 	c.send("POST", "/leakage/undo", url.Values{})
 	c.question("leakage")
 	for _, page := range c.bodies {
-		if strings.Contains(page, "<script>") || strings.Contains(page, "<b>.") || strings.ContainsAny(strings.ReplaceAll(page, html.EscapeString(hostile)+"</textarea>", ""), "\u202e\x1b") {
+		if strings.Contains(page, "<script>") || strings.Contains(page, "<b>.") ||
+			strings.ContainsAny(strings.ReplaceAll(page, html.EscapeString(hostile)+"</textarea>", ""), "\u202e\x1b") {
 			t.Errorf("not escaped:\n%s", page)
 		}
 	}

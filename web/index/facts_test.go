@@ -31,7 +31,8 @@ func TestOrder(t *testing.T) {
 	phrase := "word7 and word3"
 	only := []int{3, 500, 501, chunkSize, chunkSize + 1, chunkSize + 70}
 	for _, order := range Orders[1:] {
-		for what, q := range map[string]Query{"all": {}, "one language": {Where: map[string]string{"language": "ja"}}, "phrase": {Text: `"` + phrase + `"`}, "only some": {Only: only}} {
+		for what, q := range map[string]Query{"all": {}, "one language": {Where: map[string]string{"language": "ja"}},
+			"phrase": {Text: `"` + phrase + `"`}, "only some": {Only: only}} {
 			var want []int
 			for i := range len(observations) / 2 {
 				o := observations[2*i]
@@ -56,7 +57,8 @@ func TestOrder(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if from := want[min(q.Skip, len(want)):]; !slices.Equal(p.Numbers, from[:min(50, len(from))]) || p.Later != (len(from) > 50) || p.Earlier != (q.Skip > 0) {
+				if from := want[min(q.Skip, len(want)):]; !slices.Equal(p.Numbers, from[:min(50, len(from))]) ||
+					p.Later != (len(from) > 50) || p.Earlier != (q.Skip > 0) {
 					t.Errorf("%s, %s, from %d: %v; want %v", order, what, q.Skip, p.Numbers, from[:min(50, len(from))])
 				}
 				if what != "phrase" && p.Total != len(want) {

@@ -58,8 +58,9 @@ func open(t testing.TB, dir, cache string) *Index {
 func answered(n int) (observations []crosstalk.Observation) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range n {
-		base := crosstalk.Observation{Item: fmt.Sprintf("item-%d", i), Value: 1, Condition: map[string]string{"model": fmt.Sprint("m", r.IntN(3))},
-			Labels: map[string]string{"language": []string{"ar", "de", "ja"}[r.IntN(3)]}}
+		base := crosstalk.Observation{Item: fmt.Sprintf("item-%d", i), Value: 1,
+			Condition: map[string]string{"model": fmt.Sprint("m", r.IntN(3))},
+			Labels:    map[string]string{"language": []string{"ar", "de", "ja"}[r.IntN(3)]}}
 		lpr, wpr := base, base
 		lpr.Measure, wpr.Measure = "lpr", "wpr"
 		place := "北海道"
@@ -114,9 +115,10 @@ func TestSearch(t *testing.T) {
 		query Query
 		holds func(i int) bool
 	}{
-		"all":        {Query{}, func(int) bool { return true }},
-		"a column":   {Query{Where: map[string]string{"language": "ja"}}, func(i int) bool { return observations[2*i].Labels["language"] == "ja" }},
-		"two":        {Query{Where: map[string]string{"model": "m1", Found: wrongWord}}, func(i int) bool { return observations[2*i].Condition["model"] == "m1" && found(i, wrongWord) }},
+		"all":      {Query{}, func(int) bool { return true }},
+		"a column": {Query{Where: map[string]string{"language": "ja"}}, func(i int) bool { return observations[2*i].Labels["language"] == "ja" }},
+		"two": {Query{Where: map[string]string{"model": "m1", Found: wrongWord}},
+			func(i int) bool { return observations[2*i].Condition["model"] == "m1" && found(i, wrongWord) }},
 		"nothing":    {Query{Where: map[string]string{Found: Nothing}}, func(i int) bool { return found(i, Nothing) }},
 		"a gap":      {Query{Where: map[string]string{Found: NotScored}}, func(int) bool { return false }},
 		"no such":    {Query{Where: map[string]string{"language": "xx"}}, func(int) bool { return false }},
@@ -127,8 +129,9 @@ func TestSearch(t *testing.T) {
 		"not so":     {Query{Text: "都京"}, func(int) bool { return false }},
 		"rare":       {Query{Text: "16390"}, func(i int) bool { return strings.Contains(text(i), " 16390") }},
 		"an item":    {Query{Text: "item-77"}, func(i int) bool { return strings.Contains(observations[2*i].Item, "item-77") }},
-		"with both":  {Query{Text: "word17", Where: map[string]string{Found: wrongLanguage}}, func(i int) bool { return strings.HasPrefix(text(i), "word17 ") && found(i, wrongLanguage) }},
-		"no word":    {Query{Text: "!?"}, func(int) bool { return true }},
+		"with both": {Query{Text: "word17", Where: map[string]string{Found: wrongLanguage}},
+			func(i int) bool { return strings.HasPrefix(text(i), "word17 ") && found(i, wrongLanguage) }},
+		"no word": {Query{Text: "!?"}, func(int) bool { return true }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var want []int
@@ -211,7 +214,8 @@ func TestAnswers(t *testing.T) {
 	var list []crosstalk.Observation
 	for _, sim := range []string{"gloss", "exec"} {
 		for sample := range 2 {
-			o := crosstalk.Observation{Measure: "leak_rate", Item: "i", Sample: sample, Value: crosstalk.Value(sample), Numbers: map[string]float64{"test": 1, "control": 0},
+			o := crosstalk.Observation{Measure: "leak_rate", Item: "i", Sample: sample, Value: crosstalk.Value(sample),
+				Numbers:   map[string]float64{"test": 1, "control": 0},
 				Condition: map[string]string{"similarity": sim, "model": "m"}, Labels: map[string]string{"category": "colour"}, Finding: []string{"not leaked", "leaked"}[sample]}
 			o.AddText(crosstalk.Topic, "concept", "yellow")
 			o.AddText(crosstalk.Side, "test", "a")
@@ -221,10 +225,12 @@ func TestAnswers(t *testing.T) {
 			list = append(list, o)
 		}
 	}
-	list = append(list, crosstalk.Observation{Measure: "leak_rate", Item: "i", Condition: map[string]string{"similarity": "gloss", "model": "other"}, Value: crosstalk.Undefined, NotScored: "empty"},
+	list = append(list, crosstalk.Observation{Measure: "leak_rate", Item: "i",
+		Condition: map[string]string{"similarity": "gloss", "model": "other"}, Value: crosstalk.Undefined, NotScored: "empty"},
 		crosstalk.Observation{Measure: "consistency", Item: "j", Variant: "en>de T", Labels: map[string]string{"pair": "en>de", "part": "T"}, Value: 1},
 		crosstalk.Observation{Measure: "consistency", Item: "j", Variant: "en>de X", Labels: map[string]string{"pair": "en>de", "part": "X"}, Value: 0, Finding: "inconsistent"},
-		crosstalk.Observation{Measure: "rewriting", Item: "j", Variant: "en>de", Labels: map[string]string{"pair": "en>de"}, Value: 0, Finding: "flagged", Texts: []crosstalk.NamedText{{Name: "flags", Role: crosstalk.Fact, Text: "length, lines"}}})
+		crosstalk.Observation{Measure: "rewriting", Item: "j", Variant: "en>de", Labels: map[string]string{"pair": "en>de"},
+			Value: 0, Finding: "flagged", Texts: []crosstalk.NamedText{{Name: "flags", Role: crosstalk.Fact, Text: "length, lines"}}})
 	write(t, dir, list)
 	x := open(t, dir, t.TempDir())
 	columns, err := x.Columns(t.Context())
@@ -239,7 +245,8 @@ func TestAnswers(t *testing.T) {
 	}
 	for name, want := range map[string]string{"found": "tie 2, empty 1, inconsistent 1, leaked 1, not leaked 1, not scored 1, no finding 1, rewriting flagged 1, ", "flags": "length, lines 1, ", "leaked by": "gloss 1, ", "tie by": "", "not leaked by": "", "similarity": "gloss 3, exec 2, ",
 		"model": "m 2, other 1, ", "category": "colour 2, ", "concept": "yellow 2, ", "part": "T 1, X 1, ", "pair": "en>de 3, "} {
-		if a, b := strings.Split(got[name], ", "), strings.Split(want, ", "); !slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))) {
+		if a, b := strings.Split(got[name], ", "), strings.Split(want, ", "); !slices.Equal(slices.Sorted(slices.Values(a)),
+			slices.Sorted(slices.Values(b))) {
 			t.Errorf("%s: %s; want %s", name, got[name], want)
 		}
 	}
@@ -253,7 +260,8 @@ func TestManyValues(t *testing.T) {
 	dir := t.TempDir()
 	var list []crosstalk.Observation
 	for i := range 3 * chunkSize / 2 {
-		list = append(list, crosstalk.Observation{Item: fmt.Sprint(i), Labels: map[string]string{"few": fmt.Sprint(i % mostValues), "many": fmt.Sprint(i / 90), "long": strings.Repeat("x", 200)}})
+		list = append(list, crosstalk.Observation{Item: fmt.Sprint(i),
+			Labels: map[string]string{"few": fmt.Sprint(i % mostValues), "many": fmt.Sprint(i / 90), "long": strings.Repeat("x", 200)}})
 	}
 	write(t, dir, list)
 	columns, err := open(t, dir, t.TempDir()).Columns(t.Context())
@@ -301,7 +309,8 @@ func TestPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := open(t, dir, cache)
-	if after, err := os.Stat(there); err != nil || after.ModTime() != before.ModTime() || x.Progress().Took != 0 || x.Progress().Answers != 10 || !x.Fresh() {
+	if after, err := os.Stat(there); err != nil || after.ModTime() != before.ModTime() || x.Progress().Took != 0 ||
+		x.Progress().Answers != 10 || !x.Fresh() {
 		t.Errorf("the index was made again: %v, %+v", err, x.Progress())
 	}
 	write(t, dir, answered(20))

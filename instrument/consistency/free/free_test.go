@@ -42,7 +42,8 @@ func (s said) Ask(context.Context, crosstalk.Request) (crosstalk.Answer, error) 
 }
 
 func TestSame(t *testing.T) {
-	length := similarity.Func("length", func(a, b string) (float64, bool) { return 1 / (1 + math.Abs(float64(len(a)-len(b)))), a != "" })
+	length := similarity.Func("length",
+		func(a, b string) (float64, bool) { return 1 / (1 + math.Abs(float64(len(a)-len(b)))), a != "" })
 	for _, c := range []struct {
 		by   consistency.Comparer
 		ask  crosstalk.Asker

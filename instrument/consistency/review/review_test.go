@@ -14,7 +14,8 @@ import (
 // Approving keeps who reviewed what was approved before, and people read a list.
 func TestApprove(t *testing.T) {
 	list := []Instruction{{Model: "m", Task: "t", Sense: "en>de", Approved: true, Reviewer: "ann"},
-		{Model: "m", Task: "t", Sense: "en>fr", Doubts: []string{"ask: length"}, Parts: []consistency.RewrittenPart{{Part: "ask", Source: "Is it?", Text: "Est-ce\x1b?"}}, Words: []crosstalk.AnswerWord{{Class: "no", Word: "non"}}}}
+		{Model: "m", Task: "t", Sense: "en>fr", Doubts: []string{"ask: length"},
+			Parts: []consistency.RewrittenPart{{Part: "ask", Source: "Is it?", Text: "Est-ce\x1b?"}}, Words: []crosstalk.AnswerWord{{Class: "no", Word: "non"}}}}
 	text := func() string {
 		var b strings.Builder
 		if err := List(&b, list); err != nil {
@@ -39,7 +40,8 @@ func task() crosstalk.Task {
 
 func rewritten() consistency.RewrittenInstruction {
 	return consistency.RewrittenInstruction{Task: "t", Sense: "en>de", Doubts: []string{"ask: length"},
-		Parts: []consistency.RewrittenPart{{Part: "ask", Source: "Is it?", Output: "\"Ist es?\"\n", Text: "Ist es?"}, {Part: "say", Source: `Say "yes" or "no".`, Output: `Sag "ja" oder "nein".`, Text: `Sag "ja" oder "nein".`}, {Part: "none"}},
+		Parts: []consistency.RewrittenPart{{Part: "ask", Source: "Is it?", Output: "\"Ist es?\"\n", Text: "Ist es?"},
+			{Part: "say", Source: `Say "yes" or "no".`, Output: `Sag "ja" oder "nein".`, Text: `Sag "ja" oder "nein".`}, {Part: "none"}},
 		Words: []crosstalk.AnswerWord{{Word: "nein", Class: "no"}, {Word: "ja", Class: "yes"}}}
 }
 
@@ -67,7 +69,8 @@ func TestMerge(t *testing.T) {
 	}
 	list[0].Approved, list[0].Reviewer, list[0].Parts[0].Text, list[0].Words[0].Word = true, "ab", "Ist das so?", "nee"
 	again := Merge(list, "m", rewritten())
-	if !again.Approved || again.Parts[0].Text != "Ist das so?" || again.Parts[0].Output != first.Parts[0].Output || again.Words[0].Word != "nee" {
+	if !again.Approved || again.Parts[0].Text != "Ist das so?" || again.Parts[0].Output != first.Parts[0].Output ||
+		again.Words[0].Word != "nee" {
 		t.Errorf("%+v", again)
 	}
 	err, made := again.Check(task()), again.Instruction()

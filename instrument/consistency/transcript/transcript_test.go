@@ -17,12 +17,14 @@ import (
 
 func tasks() []crosstalk.Task {
 	words := []crosstalk.AnswerWord{{Word: "no", Class: "no"}, {Word: "yes", Class: "yes"}}
-	return []crosstalk.Task{{Name: "t", Classes: []string{"no", "yes"}, Fields: []string{"a", "b"}, Instructions: map[string]crosstalk.Instruction{"en": {Words: words}, "de": {Words: words}}}}
+	return []crosstalk.Task{{Name: "t", Classes: []string{"no", "yes"}, Fields: []string{"a", "b"},
+		Instructions: map[string]crosstalk.Instruction{"en": {Words: words}, "de": {Words: words}}}}
 }
 
 func items() (list []crosstalk.Item) {
 	for i := range 5 {
-		list = append(list, crosstalk.Item{ID: fmt.Sprint(i), Labels: map[string]string{"kind": "own"}, Input: &crosstalk.Input{Task: "t", Texts: map[string][]string{"en": {"one", "two"}}, Gold: map[string]string{"en": "yes"}}})
+		list = append(list, crosstalk.Item{ID: fmt.Sprint(i), Labels: map[string]string{"kind": "own"},
+			Input: &crosstalk.Input{Task: "t", Texts: map[string][]string{"en": {"one", "two"}}, Gold: map[string]string{"en": "yes"}}})
 	}
 	return list
 }
@@ -46,7 +48,8 @@ func open(t *testing.T, by []string, texts string, files ...string) *Transcript 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Transcript{Tasks: tasks(), Of: "tasks.yaml", Files: files, Texts: read, By: by, ModelOf: func(_, model string) string { return cmp.Or(model, "m") }}
+	return &Transcript{Tasks: tasks(), Of: "tasks.yaml", Files: files, Texts: read, By: by,
+		ModelOf: func(_, model string) string { return cmp.Or(model, "m") }}
 }
 
 func joined(t *testing.T, tr *Transcript) (all []Answered) {
@@ -95,7 +98,8 @@ func TestJoined(t *testing.T) {
 	}
 	a := first[3]
 	x := consistency.Form{Input: "en>de", Instruction: "en"}
-	if a.Model != "m" || len(a.Answers) != 3 || len(a.Answers[consistency.Form{Input: "en", Instruction: "en"}]) != 2 || len(a.Answers[x]) != 1 || a.Answers[x][0].Status != "" {
+	if a.Model != "m" || len(a.Answers) != 3 || len(a.Answers[consistency.Form{Input: "en", Instruction: "en"}]) != 2 ||
+		len(a.Answers[x]) != 1 || a.Answers[x][0].Status != "" {
 		t.Errorf("%+v", a)
 	}
 	if a.Item.Labels["group"] != "x1" || a.Item.Labels["kind"] != "own" {
@@ -127,7 +131,9 @@ func TestTexts(t *testing.T) {
 {"item":"1","input":"en","texts":["not","used"]}
 `, path))
 	m, n := all[0].Rewritten["en>de"], all[1].Rewritten["en>de"]
-	if !slices.Equal(m.Texts, []string{"eins", "eins"}) || !slices.Equal(m.Flags, []consistency.Flag{consistency.Identical}) || !slices.Equal(n.Texts, []string{"uno", "due"}) || n.Flags != nil {
+	if !slices.Equal(m.Texts, []string{"eins", "eins"}) ||
+		!slices.Equal(m.Flags, []consistency.Flag{consistency.Identical}) || !slices.Equal(n.Texts, []string{"uno", "due"}) ||
+		n.Flags != nil {
 		t.Errorf("%+v, %+v", m, n)
 	}
 	if texts := all[0].Item.Input.Texts; !slices.Equal(texts["de"], []string{"ein", "zwei"}) || !slices.Equal(texts["en"], []string{"one", "two"}) {
@@ -143,7 +149,8 @@ func TestTexts(t *testing.T) {
 		`{"item":"1","input":"en>de","a":"x"}`:                                                                              `a.jsonl:1: has neither texts nor a column "b"`,
 		`{"item":"1","input":"en>de","texts":["a","b"]}` + "\n" + `{"item":"1","input":"en > de","texts":["a","b"]}` + "\n": "a.jsonl:2: duplicate texts of item 1 in en>de (first used in ",
 	} {
-		if _, err := ReadTexts([]string{write(t, "a.jsonl", content)}, "tasks.yaml", tasks(), items()); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadTexts([]string{write(t, "a.jsonl", content)}, "tasks.yaml", tasks(), items()); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", content, err, want)
 		}
 	}

@@ -36,7 +36,8 @@ func encode(t testing.TB, f *File) []byte {
 }
 
 func TestRoundTrip(t *testing.T) {
-	for _, f := range []*File{sample(), {Lemmas: []string{}, POS: []lexicon.Set{}, Exceptions: []Exception{}, Frequency: []byte{}, Codes: []byte{}}} {
+	for _, f := range []*File{sample(), {Lemmas: []string{}, POS: []lexicon.Set{}, Exceptions: []Exception{},
+		Frequency: []byte{}, Codes: []byte{}}} {
 		got, err := Decode(encode(t, f))
 		if err != nil {
 			t.Fatal(err)

@@ -24,7 +24,8 @@ func TestFloat16(t *testing.T) {
 			want = math.NaN()
 		}
 		got := float64(float16(uint16(h)))
-		if got != want && !(math.IsNaN(got) && math.IsNaN(want)) || math.Signbit(got) != math.Signbit(want) && exponent != 31 {
+		if got != want && !(math.IsNaN(got) && math.IsNaN(want)) || math.Signbit(got) != math.Signbit(want) &&
+			exponent != 31 {
 			t.Fatalf("%#x: %v, want %v", h, got, want)
 		}
 	}

@@ -170,7 +170,8 @@ const count6 = "\x06\x00\x00\x00\x00\x00\x00\x00"
 var keys0 = "\x80\x02](" + str("0") + "e."
 
 func TestViews(t *testing.T) {
-	matrix := pre + entry("a", 0, []int{2, 3}, []int{3, 1}) + entry("b", 1, []int{2, 2}, []int{1, 3}) + entry("c", 6, []int{0, 9}, []int{9, 1}) +
+	matrix := pre + entry("a", 0, []int{2, 3}, []int{3, 1}) + entry("b", 1, []int{2, 2}, []int{1, 3}) +
+		entry("c", 6, []int{0, 9}, []int{9, 1}) +
 		entry("d", 5, nil, nil) + entry("e", 0, []int{1, 6}, []int{99, 1}) + end
 	for _, b := range [][]byte{one(t, matrix), packed(t, matrix, "m/data/0", six, "m/byteorder", "little", "m/.data/serialization_id", "7"), older(matrix, keys0, count6+six)} {
 		tensors, err := read(b)
@@ -398,7 +399,8 @@ func visit(t *testing.T, b []byte) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(tensors)) {
 			x, n := tensors[name], int64(0)
-			if err := x.Rows(func(row []float32) { n += int64(len(row)) }); err == nil && n*tensor.Size(x.DType) != tensor.Bytes(x.DType, x.Shape) {
+			if err := x.Rows(func(row []float32) { n += int64(len(row)) }); err == nil &&
+				n*tensor.Size(x.DType) != tensor.Bytes(x.DType, x.Shape) {
 				t.Errorf("%s: %d values of shape %v", name, n, x.Shape)
 			}
 		}

@@ -134,7 +134,8 @@ func TestAgreement(t *testing.T) {
 		if perLanguage[a] == nil {
 			perLanguage[a] = map[string][][2]float64{}
 		}
-		perLanguage[a][key.language] = append(perLanguage[a][key.language], [2]float64{c.reference / c.answers, c.ours / c.answers})
+		perLanguage[a][key.language] = append(perLanguage[a][key.language],
+			[2]float64{c.reference / c.answers, c.ours / c.answers})
 	}
 	var total float64
 	for a, languages := range perLanguage {

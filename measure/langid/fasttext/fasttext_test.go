@@ -122,7 +122,8 @@ func TestLID176(t *testing.T) {
 		if w, err := strconv.ParseFloat(want.Exact, 64); err == nil && math.Abs(float64(got[0].Probability)-w) > 2e-6 {
 			t.Errorf("line %d %q: probability %v, the tool's library has %v", i+1, text, got[0].Probability, w)
 		}
-		if g := m.Identify(text); strings.Trim(text, spaces) != "" && (g.Language != want.Label || g.Probability != got[0].Probability) {
+		if g := m.Identify(text); strings.Trim(text, spaces) != "" &&
+			(g.Language != want.Label || g.Probability != got[0].Probability) {
 			t.Errorf("line %d %q: identified as %v, expected %s", i+1, text, g, want.Label)
 		}
 	}

@@ -46,10 +46,12 @@ func TestReplies(t *testing.T) {
 		a := Analyse(text, language, mask)
 		defer a.Free()
 		for _, w := range a.Words(-12) {
-			fmt.Fprintf(h, "%d-%d %s %.2f %t %t %t %t %t %.3g %.3g %.3g\n", w.Start, w.End, w.Language, w.LogOdds, w.Name, w.Listed, w.Foreign, w.Loan, w.Native, w.Share, w.English, w.Own)
+			fmt.Fprintf(h, "%d-%d %s %.2f %t %t %t %t %t %.3g %.3g %.3g\n", w.Start, w.End, w.Language, w.LogOdds, w.Name,
+				w.Listed, w.Foreign, w.Loan, w.Native, w.Share, w.English, w.Own)
 		}
 		fmt.Fprintln(h, a.Borrowed(), a.Count(0, len(text)), a.Own(0, len(text), 2), a.Own(len(text)/3, len(text)/2, -1))
-		fmt.Fprintln(h, evidence(a.Weigh(prose.Span{End: len(text)})), evidence(a.Weigh(prose.Span{End: len(text) / 4}, prose.Span{Start: len(text) / 2, End: len(text)})))
+		fmt.Fprintln(h, evidence(a.Weigh(prose.Span{End: len(text)})),
+			evidence(a.Weigh(prose.Span{End: len(text) / 4}, prose.Span{Start: len(text) / 2, End: len(text)})))
 		for at := 0; at < len(text); at += 1 + len(text)/5 {
 			from, to := a.Foreign(at, len(text), -1)
 			w, ok := a.At(at)
@@ -76,7 +78,8 @@ func TestReplies(t *testing.T) {
 		h.Reset()
 		half := strings.LastIndexByte(r.text[:len(r.text)/2], ' ') + 1
 		all(h, r.text[:half]+" "+other.text+" "+r.text[half:], r.tag,
-			prose.Span{Start: 3, End: 9}, prose.Span{Start: half + 5, End: half + 8}, prose.Span{Start: len(r.text) / 2, End: len(r.text)})
+			prose.Span{Start: 3, End: 9}, prose.Span{Start: half + 5, End: half + 8},
+			prose.Span{Start: len(r.text) / 2, End: len(r.text)})
 		all(h, strings.ToUpper(r.text[:half])+strings.Join(strings.Fields(other.text), "-")+"'"+r.text[half:], r.tag)
 		fmt.Fprintf(&got, " %x\n", h.Sum(nil)[:1])
 	}

@@ -19,7 +19,8 @@ func TestClasses(t *testing.T) {
 			t.Errorf("%q has a lower case", r)
 		}
 	}
-	for r, want := range map[rune]script{'a': latin, 'ß': latin, 'ạ': latin, '1': none, 'º': none, 'ж': cyrillic, 'ع': arabic, '漢': han,
+	for r, want := range map[rune]script{'a': latin, 'ß': latin, 'ạ': latin, '1': none, 'º': none, 'ж': cyrillic,
+		'ع': arabic, '漢': han,
 		'㐷': han, 'か': han, 'ー': han, '々': han, 'ह': devanagari, 'ि': devanagari, '한': hangul, '€': none, -1: none} {
 		if got := classOf(table, r).script(); got != want {
 			t.Errorf("%q: script %d, want %d", r, got, want)

@@ -67,7 +67,8 @@ func write(t *testing.T) string {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := randmodel.New(randmodel.Shape{Layers: 2, Hidden: 16, Heads: 2, Inner: 20, Vocab: 40, Positions: 12}, 3).Write(dir, 1); err != nil {
+	if err := randmodel.New(randmodel.Shape{Layers: 2, Hidden: 16, Heads: 2, Inner: 20, Vocab: 40, Positions: 12},
+		3).Write(dir, 1); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -109,7 +110,8 @@ func TestScores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if math.Abs(scores[0]-1) > 1e-6 || scores[2] != 0 || scores[3] != 0 || scores[4] != 0 || scores[1] != scores[5] || scores[1] <= 0 || scores[1] >= 1 {
+	if math.Abs(scores[0]-1) > 1e-6 || scores[2] != 0 || scores[3] != 0 || scores[4] != 0 || scores[1] != scores[5] ||
+		scores[1] <= 0 || scores[1] >= 1 {
 		t.Errorf("%v", scores)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -64,7 +64,8 @@ func TestScores(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	broken := errors.New("broken")
-	if _, err := embedding.New(&letters{fail: broken}, nil).Scores(context.Background(), []similarity.Pair{{A: "a", B: "b"}}); !errors.Is(err, broken) {
+	if _, err := embedding.New(&letters{fail: broken}, nil).Scores(context.Background(),
+		[]similarity.Pair{{A: "a", B: "b"}}); !errors.Is(err, broken) {
 		t.Errorf("got %v; want %v", err, broken)
 	}
 	if _, err := embedding.Cosine([]float32{1}, []float32{1, 2}); err == nil {

@@ -84,7 +84,8 @@ func scorer(t *testing.T, how string, timeout time.Duration) *Scorer {
 	return s
 }
 
-var pairs = []similarity.Pair{{A: "koalas", B: "leaves"}, {A: "a\nb", B: "“ü”"}, {A: "", B: "xx"}, {A: "abc", B: ""}, {A: "ein", B: "eins", Source: "one"}, {A: "", B: "zwei", Source: "two"}}
+var pairs = []similarity.Pair{{A: "koalas", B: "leaves"}, {A: "a\nb", B: "“ü”"}, {A: "", B: "xx"}, {A: "abc", B: ""},
+	{A: "ein", B: "eins", Source: "one"}, {A: "", B: "zwei", Source: "two"}}
 
 func TestScores(t *testing.T) {
 	for _, how := range []string{"score", "backwards"} {

@@ -21,7 +21,8 @@ func write(t *testing.T, files map[string]string) string {
 	if err := os.MkdirAll(transformer, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := randmodel.New(randmodel.Shape{Layers: 1, Hidden: 16, Heads: 2, Inner: 20, Vocab: 40, Positions: 12}, 3).Write(transformer, 1); err != nil {
+	if err := randmodel.New(randmodel.Shape{Layers: 1, Hidden: 16, Heads: 2, Inner: 20, Vocab: 40, Positions: 12},
+		3).Write(transformer, 1); err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range files {
@@ -72,7 +73,8 @@ func TestPooling(t *testing.T) {
 	}
 	cls, top, sqrt := one("cls_token", ""), one("max_tokens", ""), one("mean_sqrt_len_tokens", "")
 	for i := range mean {
-		if top[i] < mean[i] || top[i] < cls[i] || top[i] == mean[i] || math.Abs(float64(sqrt[i])-math.Sqrt(5)*float64(mean[i])) > 1e-6 {
+		if top[i] < mean[i] || top[i] < cls[i] || top[i] == mean[i] ||
+			math.Abs(float64(sqrt[i])-math.Sqrt(5)*float64(mean[i])) > 1e-6 {
 			t.Errorf("value %d: cls %v max %v mean %v sqrt %v", i, cls[i], top[i], mean[i], sqrt[i])
 		}
 	}

@@ -5,8 +5,9 @@
 //	go build -o /tmp/new ./cmd/crosstalk
 //	go -C tools run ./bench/equal [-shared DIR] [-rounds 5] [-only TEXT] [-renamed OLD=NEW,...] /tmp/old /tmp/new
 //
-// Both programs make every run that the reference data allow, and the three runs of reference models. Each field of each
-// estimate in estimates.json has to be the same, number by number as it is written, and the estimates in the same order.
+// Both programs make every run that the reference data allow, and the three runs of reference models. Each field of
+// each estimate in estimates.json has to be the same, number by number as it is written, and the estimates in the same
+// order.
 // -renamed names fields that are called otherwise in the new file: value=point; without a new name (value=) the field
 // was dropped, without an old one (=point) it is new.
 //
@@ -91,7 +92,8 @@ func run(stdout, stderr io.Writer, args []string) (same bool, err error) {
 }
 
 // compareAll prints a line for each run, and tells whether all figures are equal.
-func compareAll(stdout, stderr io.Writer, programs [2]string, studies []study, dir string, renamed renames) (same bool, err error) {
+func compareAll(stdout, stderr io.Writer, programs [2]string, studies []study, dir string,
+	renamed renames) (same bool, err error) {
 	t := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "run\testimates\tequal\tfields that differ\tfirst difference")
 	estimates, equal := 0, 0

@@ -78,7 +78,8 @@ func studies(shared, dir string) ([]study, error) {
 		}
 	}
 	for _, by := range []string{"", "concept", "category,template_id"} {
-		add(false, "score", "leakage", file("leakage/smilga_generations.jsonl"), "--protocol", strings.Join(leakage, ","), "--by", by)
+		add(false, "score", "leakage", file("leakage/smilga_generations.jsonl"),
+			"--protocol", strings.Join(leakage, ","), "--by", by)
 	}
 
 	confusion := []string{"crosstalk-1", "lcb-paper", "lcb-script"}
@@ -108,7 +109,8 @@ func studies(shared, dir string) ([]study, error) {
 	}
 	for _, protocol := range []string{"crosstalk-1", "ohmer-2023"} {
 		add(false, "score", "consistency", answers, "--task", task, "--protocol", protocol)
-		add(protocol == "ohmer-2023", "score", "consistency", answers, "--task", task, "--texts", texts, "--protocol", protocol, "--by", "class")
+		add(protocol == "ohmer-2023", "score", "consistency", answers, "--task", task, "--texts", texts,
+			"--protocol", protocol, "--by", "class")
 	}
 
 	for _, by := range []string{"category", "", "category,language"} {

@@ -94,7 +94,8 @@ func TestScores(t *testing.T) {
 
 func TestScoresError(t *testing.T) {
 	c := &coder{encoded: map[string]int{}, err: errors.New("broken")}
-	if scores, err := Scores(context.Background(), []similarity.Pair{{A: "a", B: "b"}}, c.coder()); !errors.Is(err, c.err) || scores != nil {
+	if scores, err := Scores(context.Background(), []similarity.Pair{{A: "a", B: "b"}}, c.coder()); !errors.Is(err,
+		c.err) || scores != nil {
 		t.Error(scores, err)
 	}
 	if scores, err := Scores(context.Background(), nil, Coder[string]{}); err != nil || len(scores) != 0 {
