@@ -71,7 +71,7 @@ func TestMacro(t *testing.T) {
 			near(t, "low", c.Interval.Low, interval.Low, 1e-9)
 			near(t, "high", c.Interval.High, interval.High, 1e-9)
 			near(t, "value - reference", float64(c.Value-c.ReferenceValue), want.Value, 1e-12)
-			near(t, "p", float64(c.P), stats.SignFlip(weighted, 100_000, 1).P, 0.02)
+			near(t, "p", float64(c.P), stats.SignFlip(weighted, 100_000, 1), 0.02)
 			near(t, "detectable", float64(c.Detectable), want.MinDetectable(0.05/4, 0.8), 1e-9)
 			if c.N != 140 || c.Clusters != 75 {
 				t.Errorf("n %d, clusters %d", c.N, c.Clusters)

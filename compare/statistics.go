@@ -420,6 +420,6 @@ func (m *matched) test(o Options, family int) (method string, p float64) {
 		}
 	}
 	return "sign-flip", staged(family, o.Seed, func(draws int, seed uint64) float64 {
-		return stats.SignFlip(weighted, draws, seed).P
+		return stats.SignFlip(weighted, draws, seed)
 	})
 }

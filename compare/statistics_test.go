@@ -48,7 +48,7 @@ func TestPairs(t *testing.T) {
 	least := stats.Discordance{}.Interval(stats.EffectiveCounts([]*stats.Clusters{&diffs}, []float64{1}, 0), 0.95)
 	near(t, "low", c.Interval.Low, want.Value+least.Low, 1e-12)
 	near(t, "high", c.Interval.High, want.Value+least.High, 1e-12)
-	near(t, "p", float64(c.P), stats.SignFlip(&diffs, 0, 1).P, 0.03)
+	near(t, "p", float64(c.P), stats.SignFlip(&diffs, 0, 1), 0.03)
 	near(t, "adjusted", float64(c.Adjusted), float64(c.P), 0)
 	near(t, "detectable", float64(c.Detectable), want.MinDetectable(0.05, 0.8), 1e-12)
 	if c.N != 40 || c.Clusters != 14 || c.Method != "sign-flip" || !c.Paired {

@@ -114,7 +114,7 @@ func (g *sum) test(e *crosstalk.Estimate) {
 		e.Test.P = crosstalk.Value(stats.McNemar(g.better, g.worse))
 		return
 	}
-	e.Test.Method, e.Test.P = "sign-flip", crosstalk.Value(stats.SignFlip(&g.values, draws, seed).P)
+	e.Test.Method, e.Test.P = "sign-flip", crosstalk.Value(stats.SignFlip(&g.values, draws, seed))
 }
 
 func (g *sum) correlate(e *crosstalk.Estimate) {

@@ -3,6 +3,7 @@ package stats
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"crosstalk"
 )
@@ -45,20 +46,20 @@ func (b Bounds) back(u float64) float64 {
 	return math.Min(math.Max(b.Low+u*(b.High-b.Low), b.Low), b.High)
 }
 
-// Code identifies a warning.
+// Code identifies a warning. It is what people read, with places for its counts.
 type Code string
 
 const (
-	Empty         Code = "empty"          // no observation at all
-	NotFinite     Code = "not-finite"     // NaN or infinite observations
-	OutOfBounds   Code = "out-of-bounds"  // observations outside the stated bounds
-	FewItems      Code = "few-items"      // fewer than MinItems observations
-	FewClusters   Code = "few-clusters"   // fewer than MinClusters clusters
-	OneCluster    Code = "one-cluster"    // no variation between clusters can be seen
-	NoVariation   Code = "no-variation"   // every cluster has the same mean
-	SkippedDraw   Code = "skipped-draws"  // resamples for which the statistic is undefined
-	UndefinedPart Code = "undefined-part" // strata without a mean
-	LonePart      Code = "lone-part"      // strata of one cluster
+	Empty         Code = "no observations"
+	NotFinite     Code = "%d observations are not finite numbers"
+	OutOfBounds   Code = "observations lie outside the stated bounds"
+	FewItems      Code = "only %d observations (need at least %d)"
+	FewClusters   Code = "only %d clusters (need at least %d)"
+	OneCluster    Code = "all observations are in one cluster"
+	NoVariation   Code = "no variation between clusters"
+	SkippedDraw   Code = "the statistic is undefined in %d resamples"
+	UndefinedPart Code = "%d parts have no mean"
+	LonePart      Code = "%d of the parts averaged have a single cluster, so no known variance"
 )
 
 // Below these counts every method depends on assumptions that the data cannot
@@ -76,38 +77,17 @@ type Warning struct {
 }
 
 func (w Warning) String() string {
-	switch w.Code {
-	case Empty:
-		return "no observations"
-	case NotFinite:
-		return fmt.Sprintf("%d observations are not finite numbers", w.Have)
-	case OutOfBounds:
-		return "observations lie outside the stated bounds"
-	case FewItems:
-		return fmt.Sprintf("only %d observations (need at least %d)", w.Have, w.Want)
-	case FewClusters:
-		return fmt.Sprintf("only %d clusters (need at least %d)", w.Have, w.Want)
-	case OneCluster:
-		return "all observations are in one cluster"
-	case NoVariation:
-		return "no variation between clusters"
-	case UndefinedPart:
-		return fmt.Sprintf("%d parts have no mean", w.Have)
-	case LonePart:
-		return fmt.Sprintf("%d of the parts averaged have a single cluster, so no known variance", w.Have)
-	case SkippedDraw:
-		return fmt.Sprintf("the statistic is undefined in %d resamples", w.Have)
-	}
-	return string(w.Code)
+	counts := []any{w.Have, w.Want}
+	return fmt.Sprintf(string(w.Code), counts[:strings.Count(string(w.Code), "%d")]...)
 }
 
 // sizeWarnings are the warnings that follow from counts alone.
 func sizeWarnings(items, clusters int) []Warning {
-	var ws []Warning
-	switch {
-	case items == 0:
+	if items == 0 {
 		return []Warning{{Code: Empty}}
-	case items < MinItems:
+	}
+	var ws []Warning
+	if items < MinItems {
 		ws = append(ws, Warning{FewItems, items, MinItems})
 	}
 	switch {

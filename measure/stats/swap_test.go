@@ -21,7 +21,7 @@ func TestSwapOfAMeanIsSignFlip(t *testing.T) {
 	}
 	mean := func(means []float64) float64 { return means[0] }
 	got := Swap([]*Clusters{&a}, []*Clusters{&b}, cmp.Compare[Cluster], mean, 100000, 1)
-	near(t, "P", got, SignFlip(&diffs, 100000, 2).P, 0.004)
+	near(t, "P", got, SignFlip(&diffs, 100000, 2), 0.004)
 	if again := Swap([]*Clusters{&a}, []*Clusters{&b}, cmp.Compare[Cluster], mean, 100000, 1); again != got {
 		t.Errorf("P %v, then %v with the same seed", got, again)
 	}

@@ -148,7 +148,7 @@ func (v vector) compute(t *testing.T) []float64 {
 	case "mcnemar":
 		return []float64{McNemar(int(scalar(t, in.B)), int(scalar(t, in.C)))}
 	case "sign-flip":
-		return []float64{SignFlip(v.clusters(t), 200000, 1).P}
+		return []float64{SignFlip(v.clusters(t), 200000, 1)}
 	case "holm":
 		return Holm(list[float64](t, in.P))
 	case "pearson":

@@ -1,7 +1,12 @@
 package stats
 
 import (
+	"cmp"
+	"fmt"
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
 // Test is the result of a test of a mean or a difference. P is two-sided;
@@ -83,4 +88,48 @@ func quotient(a, b float64) float64 {
 		return math.NaN()
 	}
 	return a / b
+}
+
+// McNemar is the exact two-sided p-value of McNemar's test (1947): b and c
+// count the pairs in which only the first or only the second is a success,
+// and given b+c the null distribution of b is binomial(b+c, 1/2). Pairs must
+// be independent: with clustered pairs use SignFlip. 1 without discordant
+// pairs; NaN for negative counts. As in statsmodels mcnemar(exact=True) and R
+// binom.test(b, b+c).
+func McNemar(b, c int) float64 {
+	if b < 0 || c < 0 {
+		return math.NaN()
+	}
+	if b == c {
+		return 1
+	}
+	lo, hi := float64(min(b, c)), float64(max(b, c))
+	// P(X <= lo) for binomial(lo+hi, 1/2).
+	return math.Min(1, 2*mathext.RegIncBeta(hi, lo+1, 0.5))
+}
+
+// Holm adjusts the p-values of a declared family of tests (Holm 1979): to
+// reject where the adjusted value is at most alpha keeps the chance of any
+// false rejection at most alpha, whatever the dependence. The family is all
+// of ps, NaN entries excepted: they were not tested and stay NaN. As in R
+// p.adjust(method="holm"). It panics on a p-value outside [0, 1].
+func Holm(ps []float64) []float64 {
+	out := slices.Repeat([]float64{math.NaN()}, len(ps))
+	var order []int
+	for i, p := range ps {
+		if math.IsNaN(p) {
+			continue
+		}
+		if p < 0 || p > 1 {
+			panic(fmt.Sprintf("stats: p-value %v is not between 0 and 1", p))
+		}
+		order = append(order, i)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ps[a], ps[b]) })
+	least := 0.0
+	for rank, i := range order {
+		least = math.Max(least, math.Min(1, float64(len(order)-rank)*ps[i]))
+		out[i] = least
+	}
+	return out
 }
