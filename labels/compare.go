@@ -20,9 +20,6 @@ type comparison struct {
 	result Agreement
 }
 
-// signed are the bounds of coefficients.
-var signed = stats.Bounds{Low: -1, High: 1}
-
 // grouped are the groups of figures: all units that may be mixed, then each value of
 // each column of Options.By.
 func (c *comparison) grouped(units []labelledUnit, apart func(labelledUnit) map[string]string) (list []group) {
@@ -99,13 +96,13 @@ func (c *comparison) annotators() {
 					return func(u labelledUnit) string { return u.labels[name] }
 				}
 				both := filter(g.units, func(u labelledUnit) bool { return u.labels[a] != "" && u.labels[b] != "" })
-				c.add(CohensKappa, of, g.by, both, kappa(both, by(a), by(b)), signed)
+				c.add(CohensKappa, of, g.by, both, kappa(both, by(a), by(b)))
 				rated := c.ratedBy(both, a, b)
-				c.add(TauB, of, g.by, rated, tau(rated, c.valueBy(a), c.valueBy(b), 0), signed)
+				c.add(TauB, of, g.by, rated, tau(rated, c.valueBy(a), c.valueBy(b), 0))
 			}
 		}
 		several := filter(g.units, func(u labelledUnit) bool { return len(u.labels) > 1 })
-		c.add(Alpha, "all annotators", g.by, several, alpha(several), signed)
+		c.add(Alpha, "all annotators", g.by, several, alpha(several))
 	}
 }
 
@@ -126,7 +123,7 @@ func (c *comparison) addMean(
 				n += units[i].weight
 			}
 			return sum / n
-		}, stats.Proportion)
+		})
 		return
 	}
 	var clusters stats.Clusters
@@ -150,7 +147,7 @@ const pairsPerFigure = 3e8
 // clusters. There is none of few units, and none where one resample in ten has no
 // value or where the ends are equal.
 func (c *comparison) add(
-	measure, of string, by map[string]string, units []labelledUnit, stat statistic, bounds stats.Bounds,
+	measure, of string, by map[string]string, units []labelledUnit, stat statistic,
 ) {
 	if len(units) == 0 {
 		return
@@ -162,14 +159,13 @@ func (c *comparison) add(
 		if measure == TauB {
 			draws = min(draws, max(200, int(pairsPerFigure/float64(len(units)*len(units)/2+1))))
 		}
-		o := stats.BootstrapOptions{Draws: draws, Level: estimate.Level, Seed: c.o.Seed, Bounds: bounds}
 		b := stats.UnitBootstrap(len(clusters), func(drawn []int) float64 {
 			list := make([]int, 0, 2*len(units))
 			for _, i := range drawn {
 				list = append(list, clusters[i]...)
 			}
 			return stat(list)
-		}, o)
+		}, draws, estimate.Level, c.o.Seed)
 		if b.Interval.Low < b.Interval.High && b.Skipped <= draws/10 {
 			f.Interval = b.Interval.Known()
 		}

@@ -83,11 +83,11 @@ func (j judge) differences(g group) {
 	if len(units) == 0 {
 		return
 	}
-	j.add(TauB, j.of+" and people", g.by, units, tau(units, value, difference, slack), signed)
+	j.add(TauB, j.of+" and people", g.by, units, tau(units, value, difference, slack))
 	if len(j.result.Annotators) > 1 {
 		for _, a := range j.result.Annotators {
 			own := j.ratedBy(units, a)
-			j.add(TauB, j.of+" and "+a, g.by, own, tau(own, j.valueBy(a), difference, slack), signed)
+			j.add(TauB, j.of+" and "+a, g.by, own, tau(own, j.valueBy(a), difference, slack))
 		}
 	}
 	curve := Curve{Judge: j.name, By: g.by, N: len(units)}
@@ -124,7 +124,7 @@ func (j judge) findings(g group) {
 		same = func(u labelledUnit) bool { return found(u) == wrong(u) }
 	}
 	j.addMean(SameFindings, j.of, g.by, decided, oneIf(same))
-	j.add(CohensKappa, j.of+" and people", g.by, decided, kappa(decided, j.label, majority), signed)
+	j.add(CohensKappa, j.of+" and people", g.by, decided, kappa(decided, j.label, majority))
 }
 
 // addShare adds the share of units that meet a condition, as sensitivity and

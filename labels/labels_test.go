@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"crosstalk"
-	"crosstalk/measure/stats"
 )
 
 // Names of questions, and labels of leakage.
@@ -414,7 +413,7 @@ func TestDegenerateBootstrap(t *testing.T) {
 		list := units(c.n, c.apart)
 		var own comparison
 		own.o.Draws = 500
-		own.add(TauB, "x", nil, list, count(list), stats.Proportion)
+		own.add(TauB, "x", nil, list, count(list))
 		if got := own.result.Figures[0].Interval != nil; got != c.interval {
 			t.Errorf("%d units, %d apart: interval %v", c.n, c.apart, own.result.Figures[0].Interval)
 		}

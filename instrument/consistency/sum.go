@@ -139,7 +139,6 @@ func (g *sum) corpus(e *crosstalk.Estimate) {
 		score, _ := translation.BLEU{}.Score(total) // tokens are counted already
 		return score.Score / 100
 	}
-	b := stats.UnitBootstrap(len(clusters), corpus,
-		stats.BootstrapOptions{Draws: draws, Level: estimate.Level, Seed: seed, Bounds: stats.Proportion})
+	b := stats.UnitBootstrap(len(clusters), corpus, draws, estimate.Level, seed)
 	estimate.Set(e, b.Value, b.Interval, b.Warnings)
 }

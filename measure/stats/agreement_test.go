@@ -20,21 +20,19 @@ func TestUnitBootstrap(t *testing.T) {
 		}
 		return s
 	}
-	o := BootstrapOptions{Draws: 2000, Seed: 9}
-	a, b := UnitBootstrap(len(xs), mean, o), UnitBootstrap(len(xs), mean, o)
+	a, b := UnitBootstrap(len(xs), mean, 2000, 0.95, 9), UnitBootstrap(len(xs), mean, 2000, 0.95, 9)
 	if a.Interval != b.Interval || a.SE != b.SE || !a.Interval.Contains(a.Value) {
 		t.Errorf("%+v, again %+v", a, b)
 	}
-	o.Seed++
-	if c := UnitBootstrap(len(xs), mean, o); c.SE == a.SE {
+	if c := UnitBootstrap(len(xs), mean, 2000, 0.95, 10); c.SE == a.SE {
 		t.Error("the seed changes nothing")
 	}
 	constant := func([]int) float64 { return 1 }
-	if b := UnitBootstrap(10, constant, BootstrapOptions{Draws: 10}); b.Value != 1 || b.Interval.Defined() {
+	if b := UnitBootstrap(10, constant, 10, 0.95, 0); b.Value != 1 || b.Interval.Defined() {
 		t.Errorf("no variation: %+v", b)
 	}
 	undefined := func([]int) float64 { return math.NaN() }
-	if b := UnitBootstrap(10, undefined, BootstrapOptions{Draws: 10}); b.Interval.Defined() {
+	if b := UnitBootstrap(10, undefined, 10, 0.95, 0); b.Interval.Defined() {
 		t.Errorf("%+v", b)
 	}
 }

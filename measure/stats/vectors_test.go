@@ -207,7 +207,7 @@ func (v vector) bootstrap(t *testing.T) []float64 {
 		}
 		return all / of
 	}
-	b := UnitBootstrap(len(n), mean, BootstrapOptions{Draws: draws, Seed: 4})
+	b := UnitBootstrap(len(n), mean, draws, 0.95, 4)
 	got := []float64{b.Mean, b.SE, b.Interval.Low, b.Interval.High}
 	// Standard errors in units of SE: of the mean 1/sqrt(draws), of SE itself
 	// about 0.7 times that, of a 2.5 % quantile about 2.7 times; both sides

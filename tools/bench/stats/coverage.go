@@ -273,8 +273,7 @@ func (r *resampling) report(bounds stats.Bounds, rng *rand.Rand, report func(str
 		}
 		return sum / n
 	}
-	o := stats.BootstrapOptions{Draws: 1000, Level: level, Seed: rng.Uint64(), Bounds: bounds}
-	report("percentile", stats.UnitBootstrap(len(r.n), ratio, o).Interval)
+	report("percentile", stats.UnitBootstrap(len(r.n), ratio, 1000, level, rng.Uint64()).Interval)
 }
 
 func indicator(b bool) float64 {
