@@ -52,39 +52,15 @@ func compareCommand() *cobra.Command {
 	var o compareFlags
 	var table tableFlags
 	var options compare.Options
-	c := &cobra.Command{
-		Use:   "compare RUN...",
-		Short: "Compare the conditions of a run, or several runs",
-		Long: `Compare the conditions of a run, or several runs: each with the first, or with
-the closest match to --reference. Figures are compared on the items that both
-conditions have a value for: the difference with its interval, a p-value that is
-adjusted for the number of comparisons, and the smallest difference that such data
-could have shown. ~ marks a comparison that shows no difference.
-
-Figures of different signatures (another suite, similarity, rule, version, or
-settings that a model did not take) are not compared; the field that differs is
-named, and --across compares them all the same. A warning names the settings that differ between
-runs.
-
---rows and --columns lay the differences out in one table, as in 'crosstalk
-report'; against means the references. --pool temperature compares over all
-temperatures together, --only and --group compare some values.`,
-		Example: `  crosstalk compare runs/before runs/after
-  crosstalk compare runs/sweep --reference temperature=0 --by category
-  crosstalk compare runs/a runs/b --measure lpr,wpr --by language
-  crosstalk compare runs/sweep --measure lpr --rows language \
-      --columns temperature`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, paths []string) error {
-			if err := o.apply(c, &options); err != nil {
-				return err
-			}
-			if table.wanted(c) || slices.Contains(o.by, view.SampleColumn) {
-				return compare.WriteTable(c.OutOrStdout(), out.format, paths, &table.Table, o.by, options)
-			}
-			return compare.WriteRuns(c.OutOrStdout(), out.format, paths, o.by, options)
-		},
-	}
+	c := command("compare", cobra.MinimumNArgs(1), func(c *cobra.Command, paths []string) error {
+		if err := o.apply(c, &options); err != nil {
+			return err
+		}
+		if table.wanted(c) || slices.Contains(o.by, view.SampleColumn) {
+			return compare.WriteTable(c.OutOrStdout(), out.format, paths, &table.Table, o.by, options)
+		}
+		return compare.WriteRuns(c.OutOrStdout(), out.format, paths, o.by, options)
+	})
 	o.add(c)
 	config.Declare(c, "", []config.Flag{
 		{Name: "all-pairs", To: &options.AllPairs, Help: "compare every two conditions"},

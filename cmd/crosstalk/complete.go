@@ -20,29 +20,23 @@ import (
 // completionCommand prints scripts for shells.
 func completionCommand() *cobra.Command {
 	shells := []string{"bash", "fish", "powershell", "zsh"}
-	return &cobra.Command{
-		Use:         "completion " + strings.Join(shells, "|"),
-		Short:       "Print a script for your shell that completes commands and flags",
-		Example:     "  crosstalk completion bash > /etc/bash_completion.d/crosstalk",
-		Args:        cobra.ExactArgs(1),
-		ValidArgs:   shells,
-		Annotations: map[string]string{config.None: ""},
-		RunE: func(c *cobra.Command, args []string) error {
-			root, w := c.Root(), c.OutOrStdout()
-			switch args[0] {
-			case "bash":
-				return root.GenBashCompletionV2(w, true)
-			case "fish":
-				return root.GenFishCompletion(w, true)
-			case "powershell":
-				return root.GenPowerShellCompletionWithDesc(w)
-			case "zsh":
-				return root.GenZshCompletion(w)
-			}
-			_, err := crosstalk.Chosen("shell", args[0], shells)
-			return err
-		},
-	}
+	c := command("completion", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		root, w := c.Root(), c.OutOrStdout()
+		switch args[0] {
+		case "bash":
+			return root.GenBashCompletionV2(w, true)
+		case "fish":
+			return root.GenFishCompletion(w, true)
+		case "powershell":
+			return root.GenPowerShellCompletionWithDesc(w)
+		case "zsh":
+			return root.GenZshCompletion(w)
+		}
+		_, err := crosstalk.Chosen("shell", args[0], shells)
+		return err
+	})
+	c.ValidArgs, c.Annotations = shells, map[string]string{config.None: ""}
+	return c
 }
 
 // completeBelow makes shells complete the arguments and the values of the flags of c

@@ -21,32 +21,7 @@ type gateFlags struct {
 
 func gateCommand() *cobra.Command {
 	g := &gateFlags{}
-	c := &cobra.Command{
-		Use:   "gate RUN",
-		Short: "Fail if a run is not good enough",
-		Long: `Exit with code 1 if a run's figures do not meet stated requirements or are worse
-than another run's. A requirement is
-
-  MEASURE >=|<=|>|< VALUE [by COLUMN,...] [where COLUMN=VALUE,...]
-
-98%, 0.98 and 98 are the same value; a plain 1 is refused, since it could mean
-1 % or 100 %. Every condition of the run must satisfy it, and with 'by' every
-group. The point estimate is tested; with --interval, the whole interval.
-
---no-worse-than tests the interval of the paired difference: it must not extend
-beyond --margin in the worse direction. Figures that are undefined, not measured
-or incomplete fail, and so do figures that leave out more than --max-unchecked
-of the answers, because those could not be judged.
-
-Exit code 4 means inconclusive: the figure is good enough, but its interval,
-which --interval and --no-worse-than look at, is not. The message says about how
-many more items may decide it.`,
-		Example: `  crosstalk gate runs/new --require 'lpr>=0.98' --require 'wpr>=95% by language'
-  crosstalk gate runs/new --require 'lpr >= 95% where language=ko' --interval
-  crosstalk gate runs/new --no-worse-than runs/old --margin 1% --junit gate.xml`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return g.run(c, args[0]) },
-	}
+	c := command("gate", cobra.ExactArgs(1), g.run)
 	g.unchecked = "10%"
 	config.Declare(c, "", []config.Flag{
 		{Name: "require", To: &g.Require, Whole: true, Reach: config.Nothing,
@@ -65,7 +40,7 @@ many more items may decide it.`,
 	return c
 }
 
-func (g *gateFlags) run(c *cobra.Command, path string) error {
+func (g *gateFlags) run(c *cobra.Command, args []string) error {
 	var err error
 	if err = g.apply(c, &g.Compare); err != nil {
 		return err
@@ -82,7 +57,7 @@ func (g *gateFlags) run(c *cobra.Command, path string) error {
 			return err
 		}
 	}
-	verdict, err := g.Check(path)
+	verdict, err := g.Check(args[0])
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	_ "embed"
 	"strings"
 	"sync"
 	"text/template"
@@ -11,6 +12,26 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
+
+// descriptions describe the commands: for each a heading with its path, its usage, a line for
+// lists, and a text that Examples: ends.
+//
+//go:embed commands.txt
+var descriptions string
+
+// command is the command with a path, as descriptions describe it.
+func command(path string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
+	_, text, found := strings.Cut("\n"+descriptions, "\n# "+path+"\n")
+	if !found {
+		panic("commands.txt does not describe " + path)
+	}
+	text, _, _ = strings.Cut(text, "\n# ")
+	use, text, _ := strings.Cut(text, "\n")
+	short, text, _ := strings.Cut(text, "\n")
+	long, example, _ := strings.Cut(text, "\nExamples:\n")
+	return &cobra.Command{Use: use, Short: short, Long: strings.TrimSpace(long), Example: strings.TrimRight(example, "\n"),
+		Args: args, RunE: run}
+}
 
 // helpWidth is the width of help in columns.
 const helpWidth = 80

@@ -58,6 +58,25 @@ func TestCommandGroups(t *testing.T) {
 	}
 }
 
+// Descriptions are of commands that exist, and only once.
+func TestDescriptions(t *testing.T) {
+	seen := map[string]bool{"crosstalk": true}
+	for line := range strings.Lines(descriptions) {
+		path, heading := strings.CutPrefix(strings.TrimSpace(line), "# ")
+		if !heading || path == "crosstalk" {
+			continue
+		}
+		c, rest, err := rootCommand().Find(strings.Fields(path))
+		if err != nil || len(rest) > 0 || c.CommandPath() != "crosstalk "+path || seen[path] {
+			t.Errorf("%s is no command, or is there twice", path)
+		}
+		seen[path] = true
+		if !strings.HasPrefix(c.Use, c.Name()) || c.Short == "" || c.Example == "" || strings.HasSuffix(c.Short, ".") {
+			t.Errorf("%s: usage %q, short %q, example %q", path, c.Use, c.Short, c.Example)
+		}
+	}
+}
+
 // There are not more commands and flags than one can know.
 func TestBreadth(t *testing.T) {
 	commands, flags, onRun := 0, map[string]bool{}, 0

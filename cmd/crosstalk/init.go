@@ -23,34 +23,18 @@ const schemaFile = "crosstalk.schema.json"
 var liveKeys = []string{"protocol", "similarity", "suite"}
 
 func initCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "init [SUITE [INSTRUMENT]]",
-		Short: "Write a commented " + standardConfig + ", or a suite",
-		Long: `Write a commented ` + standardConfig + ` (or the file that --config names). Every flag
-of every command is a key in it. All keys have their defaults, most of them
-commented out, so the file changes nothing until you edit it. Editors use
-` + schemaFile + `, written beside it, to complete and check keys.
-
-With the name of a suite, write SUITE.yaml in the current directory: a small suite
-with comments, to edit. INSTRUMENT is leakage (the default), confusion or
-consistency. Existing files are not overwritten.`,
-		Example: `  crosstalk init
-  crosstalk init --config sweep.yaml
-  crosstalk init my-suite
-  crosstalk init my-suite confusion`,
-		Args:        cobra.MaximumNArgs(2),
-		Annotations: map[string]string{config.None: "it writes the file"},
-		RunE: func(c *cobra.Command, args []string) error {
-			switch len(args) {
-			case 0:
-				name, err := c.Flags().GetString(config.FileFlag)
-				return cmp.Or(err, writeConfig(c, cmp.Or(name, standardConfig)))
-			case 1:
-				return newSuite(c, args[0], instruments()[0].name)
-			}
-			return newSuite(c, args[0], args[1])
-		},
-	}
+	c := command("init", cobra.MaximumNArgs(2), func(c *cobra.Command, args []string) error {
+		switch len(args) {
+		case 0:
+			name, err := c.Flags().GetString(config.FileFlag)
+			return cmp.Or(err, writeConfig(c, cmp.Or(name, standardConfig)))
+		case 1:
+			return newSuite(c, args[0], instruments()[0].name)
+		}
+		return newSuite(c, args[0], args[1])
+	})
+	c.Annotations = map[string]string{config.None: "it writes the file"}
+	return c
 }
 
 // writeConfig writes a new file and its schema.

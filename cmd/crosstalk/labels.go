@@ -15,12 +15,7 @@ import (
 )
 
 func labelsCommand() *cobra.Command {
-	return group("labels", "Ask people about a run's answers in spreadsheets",
-		`Ask people about the answers of a run in spreadsheets: export questions, let one or
-more people fill them in, and import their labels into the run. ('crosstalk
-annotate' asks them in a browser.) Then 'crosstalk agreement' compares the labels,
-and 'crosstalk report --corrected' corrects the run's figures with them.`,
-		labelsExportCommand(), labelsImportCommand())
+	return group("labels", labelsExportCommand(), labelsImportCommand())
 }
 
 type sheetFlags struct {
@@ -48,31 +43,7 @@ func addSample(c *cobra.Command, s *labels.Sample) {
 
 func labelsExportCommand() *cobra.Command {
 	var s sheetFlags
-	c := &cobra.Command{
-		Use:   "export RUN",
-		Short: "Write questions about a run's answers for an annotator",
-		Long: `Write questions about the answers of a run, for one annotator to answer: a CSV
-table, or tasks for Label Studio (.json). Fill in the column label, and import
-the file with 'crosstalk labels import'.
-
-Leakage: which of two texts is more related to the word X? Confusion: is the
-answer in language X? Consistency: do two answers mean the same? --question asks
-another one: reading (what does the answer say?), codes (why do two differ?).
-
-The sheet is blind. It names no model, setting or item. The order and the sides
-A and B are drawn for each annotator from --seed and a secret in RUN/labels.json,
-without which nobody can tell the sides. Do not give that file to annotators.
-
---sample N asks about N of the answers, as many from each value of the columns in
---by; finding is what the instrument found. --only asks about some answers only,
-such as those on which similarities disagree. The same seed draws the same sample.`,
-		Example: `  crosstalk labels export RUN --annotator ann --out ann.csv
-  crosstalk labels export RUN --annotator bob --out bob.csv --sample 200 --by finding
-  crosstalk labels export RUN --out tasks.json --only disputed
-  crosstalk labels export RUN --out lines.csv --question lines --sample 60`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return s.run(c, args[0]) },
-	}
+	c := command("labels export", cobra.ExactArgs(1), s.run)
 	config.Declare(c, "", []config.Flag{
 		{Name: "out", To: &s.out, Reach: config.Path, Help: "the file to write: .csv or .json (default: stdout)"},
 		{Name: "format", To: &s.format, Choices: labels.Formats,
@@ -85,12 +56,12 @@ such as those on which similarities disagree. The same seed draws the same sampl
 	return c
 }
 
-func (s *sheetFlags) run(c *cobra.Command, path string) error {
+func (s *sheetFlags) run(c *cobra.Command, args []string) error {
 	format := cmp.Or(s.format, labels.FormatOf(s.out))
 	if err := cmp.Or(s.sample.Check(), labels.CheckFormat(format)); err != nil {
 		return err
 	}
-	q, err := labels.NewQuestionnaire(path, s.question, s.annotator, s.sample)
+	q, err := labels.NewQuestionnaire(args[0], s.question, s.annotator, s.sample)
 	if err != nil {
 		return err
 	}
@@ -107,35 +78,22 @@ func (s *sheetFlags) run(c *cobra.Command, path string) error {
 
 func labelsImportCommand() *cobra.Command {
 	var annotator, question string
-	c := &cobra.Command{
-		Use:   "import RUN FILE",
-		Short: "Read an annotator's labels into a run",
-		Long: `Read a sheet that 'crosstalk labels export' wrote and an annotator filled in, and
-add its labels to RUN/labels.jsonl, un-blinded. FILE is CSV, TSV, JSON Lines, a
-workbook, or Label Studio's export (.json).
-
-Questions without a label are skipped. If an id or a label is unknown, or a
-question was answered before by this annotator, nothing is imported.`,
-		Example: `  crosstalk labels import RUN ann.csv --annotator ann
-  crosstalk labels import RUN project-1.json --annotator bob`,
-		Args: cobra.ExactArgs(2),
-		RunE: func(c *cobra.Command, args []string) error {
-			if annotator == "" {
-				return usagef("expected --annotator NAME")
-			}
-			imported, err := labels.ImportInto(args[0], question, args[1], annotator, time.Now())
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(c.ErrOrStderr(), "%d labels by %s added; %d questions without a label\n",
-				len(imported.Labels), annotator, imported.Blank)
-			if imported.Restored > 0 {
-				fmt.Fprintf(c.ErrOrStderr(), "note: %d ids had lost the zeros at their beginning, as in a spreadsheet\n",
-					imported.Restored)
-			}
-			return nil
-		},
-	}
+	c := command("labels import", cobra.ExactArgs(2), func(c *cobra.Command, args []string) error {
+		if annotator == "" {
+			return usagef("expected --annotator NAME")
+		}
+		imported, err := labels.ImportInto(args[0], question, args[1], annotator, time.Now())
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "%d labels by %s added; %d questions without a label\n",
+			len(imported.Labels), annotator, imported.Blank)
+		if imported.Restored > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "note: %d ids had lost the zeros at their beginning, as in a spreadsheet\n",
+				imported.Restored)
+		}
+		return nil
+	})
 	config.Declare(c, "", []config.Flag{
 		{Name: "annotator", To: &annotator, Reach: config.Nothing, Help: "who filled in the sheet (required)"},
 		{Name: "question", To: &question, Reach: config.Nothing, Help: questionHelp},

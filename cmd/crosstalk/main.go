@@ -109,30 +109,8 @@ func reportUsage(c *cobra.Command) {
 }
 
 func rootCommand() *cobra.Command {
-	root := &cobra.Command{
-		Use:   "crosstalk",
-		Short: "Measure what bleeds through in language models",
-		Long: `Crosstalk measures what bleeds through in language models: meaning that leaks
-from a prompt into an unrelated answer (semantic leakage), one language breaking
-into another (language confusion), and answers that change when only the form of
-a question does (multisense inconsistency).
-
-Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a gate
-or a calibration failed, 2 bad usage or input, 3 incomplete (requests failed, a
-limit was reached, a review is needed, or most answers were not checked), 4 a
-gate is inconclusive, 130 interrupted.`,
-		Example: `  crosstalk run leakage                             a reference model, to try it
-  crosstalk run leakage --model openai:gpt-4o-mini  a model (OPENAI_API_KEY)
-  crosstalk score confusion answers.csv             recorded answers
-  crosstalk serve                                   every answer in a browser
-  crosstalk compare runs/before runs/after          did it change?
-  crosstalk gate runs/after --require 'lpr>=98%'    is it good enough?`,
-		Args:          cobra.ArbitraryArgs,
-		RunE:          chooseCommand,
-		Version:       version(),
-		SilenceUsage:  true,
-		SilenceErrors: true,
-	}
+	root := command("crosstalk", cobra.ArbitraryArgs, chooseCommand)
+	root.Version, root.SilenceUsage, root.SilenceErrors = version(), true, true
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
 	for _, group := range []struct {
@@ -171,8 +149,8 @@ func versionCommand() *cobra.Command {
 }
 
 // group is a command that only has subcommands.
-func group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Long: long, Args: cobra.ArbitraryArgs, RunE: chooseCommand}
+func group(name string, commands ...*cobra.Command) *cobra.Command {
+	c := command(name, cobra.ArbitraryArgs, chooseCommand)
 	c.AddCommand(commands...)
 	var examples []string // one of each
 	for _, sub := range commands {

@@ -20,56 +20,37 @@ func mergeCommand() *cobra.Command {
 	var o figureFlags
 	var out string
 	var wait time.Duration
-	c := &cobra.Command{
-		Use:   "merge RUN... --out DIR",
-		Short: "Combine the runs of shards into one run",
-		Long: `Combine the runs of all shards of a measurement (--shard) into one, and print its
-figures: those of a single run, to the last digit. RUN is the run of a shard, or
-the directory that has the runs of all of them; their order does not matter.
-
-The result is a run like any other: report, compare, gate and serve take it, and
-the command that made the shards resumes it, without --shard and with --out DIR.
-People's labels and notes are merged, too. Merging again changes nothing.
-
-Runs of different measurements are refused with the field that differs. Shards
-that are missing or unfinished are named, and the exit code is 3: DIR has their
-answers so far, and no figures. If a shard occurs twice, nothing is written.
---wait waits for them first.`,
-		Example: `  crosstalk merge runs/sweep --out runs/sweep-merged
-  crosstalk merge node1/shard-1-of-2 node2/shard-2-of-2 --out runs/merged`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, paths []string) error {
-			if out == "" {
-				return usagef("--out is missing: expected the directory of the merged run")
-			}
-			if err := merge.Wait(c.Context(), paths, wait); err != nil {
-				return err
-			}
-			if os.Getenv("GOGC") == "" {
-				debug.SetGCPercent(300) // a fifth of the time for 50 MB
-			}
-			result, err := merge.Merge(paths, out)
-			if errors.As(err, new(*merge.IncompleteError)) || errors.As(err, new(*merge.AheadError)) {
-				return &exitError{exitIncomplete, err}
-			}
-			if err != nil {
-				return err
-			}
-			manifest, err := run.ReadManifest(out)
-			if err != nil {
-				return err
-			}
-			if err := o.write(c, manifest.Plan.Instrument, result.Estimates, manifest.Names, nil); err != nil {
-				return err
-			}
-			summarizeMerge(notes(c), result, out)
-			if result.Failed > 0 {
-				return &exitError{exitIncomplete, fmt.Errorf("%d requests failed; run the command that made the shards again, "+
-					"without --shard and with --out %s, to retry them", result.Failed, out)}
-			}
-			return withCode(study.Unchecked(manifest.Plan.Instrument, result.Estimates))
-		},
-	}
+	c := command("merge", cobra.MinimumNArgs(1), func(c *cobra.Command, paths []string) error {
+		if out == "" {
+			return usagef("--out is missing: expected the directory of the merged run")
+		}
+		if err := merge.Wait(c.Context(), paths, wait); err != nil {
+			return err
+		}
+		if os.Getenv("GOGC") == "" {
+			debug.SetGCPercent(300) // a fifth of the time for 50 MB
+		}
+		result, err := merge.Merge(paths, out)
+		if errors.As(err, new(*merge.IncompleteError)) || errors.As(err, new(*merge.AheadError)) {
+			return &exitError{exitIncomplete, err}
+		}
+		if err != nil {
+			return err
+		}
+		manifest, err := run.ReadManifest(out)
+		if err != nil {
+			return err
+		}
+		if err := o.write(c, manifest.Plan.Instrument, result.Estimates, manifest.Names, nil); err != nil {
+			return err
+		}
+		summarizeMerge(notes(c), result, out)
+		if result.Failed > 0 {
+			return &exitError{exitIncomplete, fmt.Errorf("%d requests failed; run the command that made the shards again, "+
+				"without --shard and with --out %s, to retry them", result.Failed, out)}
+		}
+		return withCode(study.Unchecked(manifest.Plan.Instrument, result.Estimates))
+	})
 	config.Declare(c, "", []config.Flag{
 		{Name: "out", To: &out, Reach: config.Path, Help: "the directory of the merged run (required)"},
 		{Name: "wait", To: &wait, Help: "maximum time to wait until all shards are finished (default: do not wait)"},

@@ -27,64 +27,26 @@ import (
 
 func modelsCommand() *cobra.Command {
 	var m modelsFlags
-	c := &cobra.Command{
-		Use:   "models [PROVIDER:[PART] | MODEL]",
-		Short: "List, check and fetch models",
-		Long: `Without an argument, list the providers of language models (--model
-provider:name), with the environment variable of the API key; the default models
-for --similarity, with the commit in the cache; and the models for --lid.
-
-With a provider, ask its server which models it has, and print their names as
---model takes them, one per line. PART selects the names that contain it. With an
-identifier (embedded, lid.176, lid.176.ftz or a file), print the codes of the
-languages that it knows.
-
-With --check and provider:name, find out what a language model takes. This sends
-at most three short requests (about 2,000 tokens each if the model thinks). It
-prints
-
-  - whether the model takes a temperature, top-p beside a temperature and a
-    system message, and the name of the parameter that limits its answers;
-  - whether log probabilities come back;
-  - whether it thinks, where its thoughts come back, and which levels of
-    reasoning have an effect;
-  - which model answered, by the server's own account;
-  - the flags of a run that spell this out. Under the protocol crosstalk-1, a run
-    does the same without them.
-
-With --check and a model of --similarity, load it and compare two sentences: print
-its properties, the code that runs it, and the time it takes. Nothing is fetched. A
-model without bertscore: or sbert: is used for sentence vectors. For embedded,
-lid.176, lid.176.ftz and files ending in .bin or .ftz, identify the language of a
-sentence.`,
-		Example: `  crosstalk models
-  crosstalk models openrouter:qwen
-  crosstalk models compatible: --base-url http://localhost:8000/v1
-  crosstalk models embedded
-  crosstalk models openai:gpt-4o-mini --check
-  crosstalk models bertscore --check`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
-			switch {
-			case len(args) == 0 && m.check:
-				return usagef("expected the name of a model beside --check")
-			case len(args) == 0:
-				return cmp.Or(listModels(w), w.Flush())
-			case m.check:
-				return cmp.Or(m.checkModel(c.Context(), w, args[0]), w.Flush())
-			case study.IsIdentifier(args[0]):
-				return listLanguages(c.OutOrStdout(), args[0])
-			}
-			ctx, cancel := context.WithTimeout(c.Context(), m.timeout)
-			defer cancel()
-			names, err := model.List(ctx, args[0], m.options)
-			for _, name := range names {
-				fmt.Fprintln(w, visible.Line(name))
-			}
-			return cmp.Or(err, w.Flush())
-		},
-	}
+	c := command("models", cobra.MaximumNArgs(1), func(c *cobra.Command, args []string) error {
+		w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+		switch {
+		case len(args) == 0 && m.check:
+			return usagef("expected the name of a model beside --check")
+		case len(args) == 0:
+			return cmp.Or(listModels(w), w.Flush())
+		case m.check:
+			return cmp.Or(m.checkModel(c.Context(), w, args[0]), w.Flush())
+		case study.IsIdentifier(args[0]):
+			return listLanguages(c.OutOrStdout(), args[0])
+		}
+		ctx, cancel := context.WithTimeout(c.Context(), m.timeout)
+		defer cancel()
+		names, err := model.List(ctx, args[0], m.options)
+		for _, name := range names {
+			fmt.Fprintln(w, visible.Line(name))
+		}
+		return cmp.Or(err, w.Flush())
+	})
 	m.timeout = 2 * time.Minute
 	config.Declare(c, "", []config.Flag{
 		{Name: "check", To: &m.check, Reach: config.Expense.If("true"), Help: "find out what the model takes, or try it"},
@@ -191,37 +153,14 @@ func yes(is bool) string {
 }
 
 func modelsPullCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "pull MODEL",
-		Short: "Fetch a model for --similarity or --lid",
-		Long: `Fetch a model from the Hugging Face Hub into the cache that its libraries share,
-and print its folder; or fetch one of fastText's language identification models,
-lid.176 and lid.176.ftz, and print its file. Files in the cache are not fetched
-again. Interrupted downloads resume. Every file is checked against its checksum.
-Weights must be safetensors or pytorch_model.bin, which is fetched only where there
-are no safetensors. It is read as tensors; nothing in it is executed.
-
-MODEL@REVISION selects a branch, tag or commit (default main).
-
-For the hub: HF_HOME or HF_HUB_CACHE sets the cache, HF_TOKEN grants access to
-gated or private models, HF_ENDPOINT sets another hub, HF_HUB_OFFLINE=1 disables
-downloads. For lid.176: CROSSTALK_CACHE sets the cache, CROSSTALK_MIRROR the
-address of a mirror.`,
-		Example: `  crosstalk models pull bertscore
-  crosstalk models pull lid.176
-  crosstalk models pull bertscore:bert-base-multilingual-cased
-  crosstalk models pull sbert:sentence-transformers/all-MiniLM-L6-v2
-  crosstalk models pull efederici/sentence-bert-base@main`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			path, err := pullModel(c, args[0])
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(c.OutOrStdout(), path)
+	c := command("models pull", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		path, err := pullModel(c, args[0])
+		if err != nil {
 			return err
-		},
-	}
+		}
+		_, err = fmt.Fprintln(c.OutOrStdout(), path)
+		return err
+	})
 	addQuiet(c, "print only the folder or file, and errors")
 	return c
 }

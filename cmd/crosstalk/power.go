@@ -28,27 +28,7 @@ type powerFlags struct {
 
 func powerCommand() *cobra.Command {
 	p := &powerFlags{}
-	c := &cobra.Command{
-		Use:   "power",
-		Short: "Plan how many items a study needs",
-		Long: `Plan how many items, and how many answers to each, are needed to detect a
-difference between two conditions on the same items; with --margin, for a gate
-('crosstalk gate --no-worse-than') to pass if nothing has changed; or, with
---items, print the smallest difference that a number of items can detect. The
-plan starts from a pilot run, from which the variance between clusters, items
-and samples is estimated, or from a stated rate.
-
-The best pilot is a run of the two conditions to be compared. To plan from a
-rate, --discordant is the share of items on which the two disagree (default: as
-if they were independent), and --within the share of the variance that lies
-between answers to the same prompt.`,
-		Example: `  crosstalk power --rate 0.6 --difference 0.05 --cluster-size 3.6 --icc 0.2
-  crosstalk power --rate 95% --difference 1%,2% --discordant 6% --within 0.3 --samples 1,5,10
-  crosstalk power --pilot runs/pilot --difference 0.05 --items 200,1000
-  crosstalk power --rate 98% --margin 1%,3%`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return p.run(c) },
-	}
+	c := command("power", cobra.NoArgs, func(c *cobra.Command, _ []string) error { return p.run(c) })
 	p.goal = compare.Goal{Samples: []int{1}}
 	p.clusterSize = 1
 	config.Declare(c, "", []config.Flag{

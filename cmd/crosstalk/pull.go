@@ -21,28 +21,19 @@ func suitesPullCommand() *cobra.Command {
 	for _, s := range datasets.All(datasets.Suite) {
 		names = append(names, s.Name)
 	}
-	c := &cobra.Command{
-		Use: "pull NAME", Short: "Fetch a published data set", Args: cobra.ExactArgs(1),
-		Long: `Fetch a published data set and print its folder. The licence, the citation and
-the address are printed first. Interrupted downloads resume. Every file is
-checked against its checksum. NAME is one of: ` + strings.Join(names, ", ") + `.
-
-CROSSTALK_CACHE sets the cache (default: crosstalk in the user's cache folder),
-CROSSTALK_MIRROR the address of a mirror, which has copies by host and path.`,
-		Example: "  crosstalk suites pull lcb\n  crosstalk suites pull paws-x",
-		RunE: func(c *cobra.Command, args []string) error {
-			s, ok := datasets.Named(datasets.Suite, args[0])
-			if !ok {
-				return fmt.Errorf("unknown data set %q; choose one of: %s", args[0], strings.Join(names, ", "))
-			}
-			dir, err := pullSource(c, s)
-			if err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(c.OutOrStdout(), dir)
+	c := command("suites pull", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		s, ok := datasets.Named(datasets.Suite, args[0])
+		if !ok {
+			return fmt.Errorf("unknown data set %q; choose one of: %s", args[0], strings.Join(names, ", "))
+		}
+		dir, err := pullSource(c, s)
+		if err != nil {
 			return err
-		},
-	}
+		}
+		_, err = fmt.Fprintln(c.OutOrStdout(), dir)
+		return err
+	})
+	c.Long = strings.ReplaceAll(c.Long, "{names}", strings.Join(names, ", "))
 	addQuiet(c, "print only the folder and errors")
 	return c
 }

@@ -25,35 +25,7 @@ type reportFlags struct {
 
 func reportCommand() *cobra.Command {
 	r := &reportFlags{}
-	c := &cobra.Command{
-		Use:   "report RUN...",
-		Short: "Print the figures of a run, write its page, make tables",
-		Long: `Print the figures of a run, computed from its observations, and write
-RUN/report.html: one page that describes what was measured, with the figures,
-their intervals, and the answers behind each figure. The page has no script and
-loads nothing. No model is asked and no answer is scored again.
-
-If the run has labels ('crosstalk annotate', 'crosstalk labels'), the page has what
-people say by setting, beside what the instrument finds.
-
---corrected prints Leak-Rate, LPR, WPR, LCPR or consistency corrected by people's
-labels, beside the uncorrected figure and that of the labels alone. All three are
-plain means over answers. It writes no page.
-
---rows and --columns lay figures out in one table, of one or several runs: with
-models as rows and languages as columns, say. Columns of the suite or the data
-also have a row or column "all". In LaTeX the table is complete, and the best of
-the models or settings is bold. --pool, --only, --group and --spread say which
-observations a figure is about; they need no table. None of them writes a page.`,
-		Example: `  crosstalk report runs/leakage-en-leaky-1a2b3c4d
-  crosstalk report RUN --by category --format latex
-  crosstalk report RUN --rows model --columns language --measure lpr
-  crosstalk report RUN --rows model --measure leak_rate --pool temperature --format latex
-  crosstalk report RUN --corrected
-  crosstalk report RUN --html page.html --figures paper/`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: r.run,
-	}
+	c := command("report", cobra.MinimumNArgs(1), r.run)
 	config.Declare(c, "", []config.Flag{
 		{Name: "by", To: &r.by, Reach: config.Nothing,
 			Help: "group figures by columns of the suite or the recorded data (default: as when they were measured)"},

@@ -19,11 +19,7 @@ import (
 )
 
 func runCommand() *cobra.Command {
-	return group("run", "Ask a model, score its answers, report",
-		`Send the items of a suite to a model, score its answers and print the figures.
-
-The answers are saved in a run directory. Run the same command again to resume:
-no request is sent twice.`, each(func(in instrument) *cobra.Command { return in.run() })...)
+	return group("run", each(func(in instrument) *cobra.Command { return in.run() })...)
 }
 
 // runFlags are the flags of every run.

@@ -12,38 +12,13 @@ import (
 func runConsistencyCommand() *cobra.Command {
 	var r runFlags
 	var f consistencyFlags
-	c := &cobra.Command{
-		Use:   "consistency",
-		Short: "Measure multisense consistency",
-		Long: `Measure multisense consistency: whether a model's answer keeps its meaning when
-the question is asked in another language or in other words. The model itself
-first rewrites inputs and instructions, in separate requests, and then answers
-both versions.
-
-Review the rewritten instructions before they are used: the command stops and
-prints where they are. --accept-rewrites skips the review.
-
-Without --model, a reference model answers, whose consistency is known.`,
-		Example: `  crosstalk run consistency
-  crosstalk run consistency --model openai:gpt-4o-mini --to de,zh
-  crosstalk run consistency --model ollama:llama3.2 --to paraphrase \
-      --accept-rewrites
-  crosstalk run consistency --model openai:gpt-4o-mini --suite paws-x \
-      --from en,de --to en,de --mixed en,de
-  crosstalk run consistency --model openai:gpt-4o-mini --suite paws-x \
-      --from en,de --to en,de --rewrite 'de>en=Übersetze ins Englische: {text}'
-  crosstalk run consistency --model openai:gpt-4o-mini --suite sums.yaml \
-      --rewrite 'equal=Write another formula of the same value. Formula only.' \
-      --to equal --free number`,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return r.run(c, func() (*study.Study, error) {
-				s := f.study(c)
-				s.Sweep, s.Suite = r.sweep, r.suite
-				return s.Open()
-			})
-		},
-	}
+	c := command("run consistency", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
+		return r.run(c, func() (*study.Study, error) {
+			s := f.study(c)
+			s.Sweep, s.Suite = r.sweep, r.suite
+			return s.Open()
+		})
+	})
 	r.add(c, reference.Provider+":"+reference.DefaultInconsistent, "consistency")
 	f.To = []string{"de", "zh"}
 	config.Declare(c, often, []config.Flag{

@@ -16,9 +16,7 @@ import (
 )
 
 func scoreCommand() *cobra.Command {
-	return group("score", "Score answers recorded elsewhere",
-		`Score answers that were recorded elsewhere. No model is asked.`,
-		each(func(in instrument) *cobra.Command { return in.score() })...)
+	return group("score", each(func(in instrument) *cobra.Command { return in.score() })...)
 }
 
 // scoreFlags are the flags of every command that scores recorded answers.
@@ -106,29 +104,13 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 func scoreLeakageCommand() *cobra.Command {
 	var s scoreFlags
 	var l leakageFlags
-	c := &cobra.Command{
-		Use:   "leakage FILE...",
-		Short: "Score recorded answers for semantic leakage",
-		Long: `Score recorded answers for semantic leakage.
-
-FILE is a table: CSV, TSV, JSON, JSON Lines, Parquet or an Excel workbook,
-optionally gzip-compressed. It has the columns prompt, control_prompt, concept,
-test and control, one row per sample; or the lists test_generations and
-control_generations; or the layout of Smilga's workbooks. Figures can be grouped
-by all other columns, such as model, category and language. If a row is
-malformed, nothing is printed or written.`,
-		Example: `  crosstalk score leakage answers.jsonl
-  crosstalk score leakage answers.csv.gz --by dataset,category --format csv
-  crosstalk score leakage answers.xlsx --protocol smilga-2025 --model Qwen2.5-3B`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, files []string) error {
-			return s.score(c, func() (*study.Study, error) {
-				of := l.study(c)
-				of.Columns, of.FileName = s.columns, s.name
-				return of.Recorded(files, s.model)
-			})
-		},
-	}
+	c := command("score leakage", cobra.MinimumNArgs(1), func(c *cobra.Command, files []string) error {
+		return s.score(c, func() (*study.Study, error) {
+			of := l.study(c)
+			of.Columns, of.FileName = s.columns, s.name
+			return of.Recorded(files, s.model)
+		})
+	})
 	s.add(c)
 	l.add(c)
 	return c
@@ -137,53 +119,17 @@ malformed, nothing is printed or written.`,
 func scoreConfusionCommand() *cobra.Command {
 	var s scoreFlags
 	var f confusionFlags
-	c := &cobra.Command{
-		Use:   "confusion FILE...",
-		Short: "Score recorded answers for language confusion",
-		Long: `Score recorded answers for language confusion: how often an answer is not in the
-requested language.
-
-FILE is one of
-
-  a table       CSV, TSV, JSON, JSON Lines, Parquet or an Excel workbook, one
-                row per answer
-  a chat log    JSON Lines with messages; every turn of the assistant is an
-                answer
-  other logs    samples_*.jsonl of lm-evaluation-harness, .eval and .json of
-                Inspect, output.json, .jsonl and .csv of promptfoo
-
-optionally gzip-compressed. A table has the columns completion and language, and
-optionally model, task, source, id, prompt and sample. --column says where they
-have other names; usual names such as reply and locale are recognised, and a
-message says so. --expect says which language answers should be in, where no
-column does.
-
-Figures can be grouped by all other columns, by groups of languages and by the
-length of the prompts. If FILE has no prompts, --prompts names the suite that
-has them. An answer whose language cannot be judged is counted and reported. If
-a row is malformed, nothing is printed or written. Files may be larger than
-memory.`,
-		Example: `  crosstalk score confusion answers.csv.gz
-  crosstalk score confusion export.csv --column completion=reply,language=locale
-  crosstalk score confusion chats.jsonl --expect user
-  crosstalk score confusion logs/2026-11-22_poems.eval --expect de
-  crosstalk score confusion answers.jsonl --by language --format csv
-  crosstalk score confusion answers.csv --protocol lcb-script --lid lid.176
-  crosstalk score confusion answers.csv.gz --prompts test_sets.zip \
-      --by source,length_tertile`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, files []string) error {
-			err := s.score(c, func() (*study.Study, error) {
-				of := f.study(c)
-				of.Columns, of.FileName = s.columns, s.name
-				return of.Recorded(files, s.model)
-			})
-			if err == nil {
-				f.noteIdentifier(notes(c))
-			}
-			return err
-		},
-	}
+	c := command("score confusion", cobra.MinimumNArgs(1), func(c *cobra.Command, files []string) error {
+		err := s.score(c, func() (*study.Study, error) {
+			of := f.study(c)
+			of.Columns, of.FileName = s.columns, s.name
+			return of.Recorded(files, s.model)
+		})
+		if err == nil {
+			f.noteIdentifier(notes(c))
+		}
+		return err
+	})
 	s.add(c)
 	config.Declare(c, often, []config.Flag{{Name: "expect", To: &f.Expect, Reach: config.Nothing,
 		Help: "the language that answers should be in: user (that of the user, if the messages tell it), " +
@@ -199,34 +145,13 @@ func scoreConsistencyCommand() *cobra.Command {
 	var s scoreFlags
 	var f consistencyFlags
 	var task string
-	c := &cobra.Command{
-		Use:   "consistency FILE...",
-		Short: "Score recorded answers for multisense consistency",
-		Long: `Score recorded answers for multisense consistency: whether a model's answer
-keeps its meaning when the question is asked in another language or in other
-words.
-
-FILE is a table: CSV, TSV, JSON, JSON Lines, Parquet or an Excel workbook,
-optionally gzip-compressed, with one row per answer. The columns item, input,
-instruction and answer are required; task, model and run are optional. input and
-instruction are a language (en), or en>de if the model itself rewrote the
-English into German. The task file (crosstalk suites) defines the classes of
-answers and which are correct. Figures can be grouped by all other columns. If a
-row is malformed or has an unknown item, nothing is printed or written.`,
-		Example: `  crosstalk score consistency answers.csv --task task.yaml
-  crosstalk score consistency answers.csv.gz --task task.yaml --by class \
-      --texts translations.jsonl
-  crosstalk score consistency answers.jsonl --task task.yaml \
-      --protocol ohmer-2023 --format csv`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, files []string) error {
-			return s.score(c, func() (*study.Study, error) {
-				of := f.study(c)
-				of.Columns, of.FileName = s.columns, s.name
-				return of.Recorded(files, s.model, task)
-			})
-		},
-	}
+	c := command("score consistency", cobra.MinimumNArgs(1), func(c *cobra.Command, files []string) error {
+		return s.score(c, func() (*study.Study, error) {
+			of := f.study(c)
+			of.Columns, of.FileName = s.columns, s.name
+			return of.Recorded(files, s.model, task)
+		})
+	})
 	s.add(c)
 	config.Declare(c, often, []config.Flag{{Name: "task", To: &task, Values: "suites", Reach: config.Path,
 		Help: "the task file, with classes, answer words and correct answers: an embedded suite or a file (required)"}})

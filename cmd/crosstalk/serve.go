@@ -14,34 +14,18 @@ import (
 func serveCommand() *cobra.Command {
 	var addr string
 	var hosts []string
-	c := &cobra.Command{
-		Use:   "serve [DIR]",
-		Short: "Browse runs in a web browser",
-		Long: `Browse the runs below a directory (default: runs) in a web browser: figures,
-tables, every answer behind them, two runs side by side, what was measured and
-how, and the progress of unfinished runs. The address to open is printed on
-stderr. Without any run yet, the page says how to make one.
-
-Notes that you write on answers are kept in the run; nothing else changes. By
-default, only this machine has access; with any other --addr, access needs the
-token in the printed address.`,
-		Example: `  crosstalk serve
-  crosstalk serve results --addr 127.0.0.1:0          on any free port
-  crosstalk serve --addr :8020 --host lab.example     for others, under this name`,
-		Args: cobra.MaximumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			dir := "runs" // which need not exist yet
-			if len(args) > 0 {
-				dir = args[0]
-				if err := web.CheckDir(dir); err != nil {
-					return err
-				}
+	c := command("serve", cobra.MaximumNArgs(1), func(c *cobra.Command, args []string) error {
+		dir := "runs" // which need not exist yet
+		if len(args) > 0 {
+			dir = args[0]
+			if err := web.CheckDir(dir); err != nil {
+				return err
 			}
-			ctx, stop := untilSignal(c.Context())
-			defer stop()
-			return web.Serve(ctx, c.ErrOrStderr(), dir, addr, hosts)
-		},
-	}
+		}
+		ctx, stop := untilSignal(c.Context())
+		defer stop()
+		return web.Serve(ctx, c.ErrOrStderr(), dir, addr, hosts)
+	})
 	addAddress(c, &addr, "127.0.0.1:8020", &hosts)
 	return c
 }

@@ -18,11 +18,7 @@ import (
 )
 
 func submitCommand() *cobra.Command {
-	return group("submit", "Measure in shards on a cluster",
-		`Write the jobs that measure in shards on Slurm or Kubernetes and merge the shards;
-with --submit, submit them too. After -- comes a 'run' or 'score' command with
---out DIR, for the shards; the merged run is DIR-merged. See docs/cluster.md.`,
-		submitSlurmCommand(), submitKubernetesCommand())
+	return group("submit", submitSlurmCommand(), submitKubernetesCommand())
 }
 
 // addJob adds the flags that schedulers have in common.
@@ -109,40 +105,26 @@ var queryName = lazyregexp.New(`[?&]([^?&=\s]+)=`)
 func submitSlurmCommand() *cobra.Command {
 	var s cluster.Slurm
 	var submit bool
-	c := &cobra.Command{
-		Use:   "slurm --shards N [flags] -- run|score ... --out DIR",
-		Short: "Write a Slurm job array and its merge",
-		Long: `Write DIR/array.sh, a job array that measures a shard in each task, and
-DIR/merge.sh, which merges the shards when all tasks have ended. With --submit,
-submit both. All nodes must see DIR, the current directory and the program.
-
-API keys reach the tasks through the environment of sbatch, not through the
-scripts. A task that is preempted, or reaches its time limit, is requeued and
-resumes. To repeat shards that failed, run the same command again.`,
-		Example: `  crosstalk submit slurm --shards 64 -- run leakage --out runs/sweep
-  crosstalk submit slurm --shards 16 --parallel 4 --sbatch --time=4:00:00 \
-      --submit -- score confusion answers.jsonl --out runs/scored`,
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := readCommand(c, args, &s.Job); err != nil {
-				return err
-			}
-			w := c.OutOrStdout()
-			if submit {
-				array, merge, err := s.Submit()
-				if err == nil {
-					fmt.Fprintf(w, "Submitted job %s, %d shards, and job %s, which merges them into %s.\n"+
-						"Watch them with squeue; logs are in %s.\n", array, s.Shards, merge, s.Merged(), s.Logs())
-				}
-				return err
-			}
-			array, merge, err := s.Write()
+	c := command("submit slurm", nil, func(c *cobra.Command, args []string) error {
+		if err := readCommand(c, args, &s.Job); err != nil {
+			return err
+		}
+		w := c.OutOrStdout()
+		if submit {
+			array, merge, err := s.Submit()
 			if err == nil {
-				fmt.Fprintf(w, "Wrote %s and %s. To submit them:\n  job=$(sbatch --parsable %s)\n"+
-					"  sbatch --dependency=afterany:$job %s\n", array, merge, shell.Quote(array), shell.Quote(merge))
+				fmt.Fprintf(w, "Submitted job %s, %d shards, and job %s, which merges them into %s.\n"+
+					"Watch them with squeue; logs are in %s.\n", array, s.Shards, merge, s.Merged(), s.Logs())
 			}
 			return err
-		},
-	}
+		}
+		array, merge, err := s.Write()
+		if err == nil {
+			fmt.Fprintf(w, "Wrote %s and %s. To submit them:\n  job=$(sbatch --parsable %s)\n"+
+				"  sbatch --dependency=afterany:$job %s\n", array, merge, shell.Quote(array), shell.Quote(merge))
+		}
+		return err
+	})
 	addJob(c, &s.Job, &submit)
 	config.Declare(c, "", []config.Flag{
 		{Name: "sbatch", To: &s.Options, Whole: true, Reach: config.Program,
@@ -156,35 +138,19 @@ resumes. To repeat shards that failed, run the same command again.`,
 func submitKubernetesCommand() *cobra.Command {
 	var k cluster.Kubernetes
 	var submit bool
-	c := &cobra.Command{
-		Use:   "kubernetes --shards N --image IMAGE --claim CLAIM|--store FOLDER [flags] -- run|score ... --out DIR",
-		Short: "Write a Kubernetes Indexed Job and its merge",
-		Long: `Print the manifests of an Indexed Job that measures a shard in each pod, and of
-a Job that merges the shards. With --submit, give them to 'kubectl apply'.
-
-Paths after -- are relative to what the pods share: a volume (--claim), which has
-the input files and gets the runs, or a folder of object storage (--store), as
-rclone names it. Entries of --secret are environment variables: API keys, and the
-settings of rclone.`,
-		Example: `  crosstalk submit kubernetes --shards 64 --image IMAGE --claim runs -- run leakage --out runs/sweep
-  crosstalk submit kubernetes --shards 64 --image IMAGE --claim runs --secret keys \
-      --submit -- run leakage --model openai:gpt-4o-mini --out runs/sweep
-  crosstalk submit kubernetes --shards 8 --image IMAGE --store s3:bucket/sweep --secret keys \
-      -- score confusion answers.jsonl --out scored`,
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := readCommand(c, args, &k.Job); err != nil {
-				return err
-			}
-			if submit {
-				said, err := k.Apply()
-				fmt.Fprint(c.OutOrStdout(), said)
-				return err
-			}
-			manifests, err := k.Manifests()
-			c.OutOrStdout().Write(manifests)
+	c := command("submit kubernetes", nil, func(c *cobra.Command, args []string) error {
+		if err := readCommand(c, args, &k.Job); err != nil {
 			return err
-		},
-	}
+		}
+		if submit {
+			said, err := k.Apply()
+			fmt.Fprint(c.OutOrStdout(), said)
+			return err
+		}
+		manifests, err := k.Manifests()
+		c.OutOrStdout().Write(manifests)
+		return err
+	})
 	addJob(c, &k.Job, &submit)
 	config.Declare(c, "", []config.Flag{
 		{Name: "image", To: &k.Image, Reach: config.Program, Help: "container image with crosstalk (required)"},

@@ -19,51 +19,31 @@ import (
 func suitesCommand() *cobra.Command {
 	var card, check bool
 	var api string
-	c := &cobra.Command{
-		Use:   "suites [SUITE|FILE]...",
-		Short: "List, show, check and fetch suites",
-		Long: `List the embedded suites and the data sets to fetch; or print a suite's items. If
-the instruction of a prompt can be in several places, every version is printed; a
-star marks the default. With --api, print what is sent to such an API for each
-item, without what the protocol, --system, --prefix or --shots add.
-
-With --check, list likely mistakes of suites, and what figures of the suite cannot
-tell. For leakage: controls that mention the concept, in any inflection; tests that
-do not end like their control; duplicates and near duplicates; text in another
-language; concepts that cannot be scored; too few leaks, neutral continuations or
-controls; unbalanced categories. For all: what 'crosstalk run' would refuse. No
-similarity is computed. A suite that cannot be read is an error (exit code 2).`,
-		Example: `  crosstalk suites
-  crosstalk suites leakage-en --card
-  crosstalk suites my-suite.yaml --api chat
-  crosstalk suites my-suite.yaml --check`,
-		Args: cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, args []string) error {
-			w := c.OutOrStdout()
-			switch {
-			case check && len(args) > 0:
-				return checkSuites(c, args)
-			case len(args) > 1:
-				return usagef("expected one suite; only --check reads several")
-			case len(args) == 0 && (check || card || api != ""):
-				return usagef("expected the name of a suite, or a file")
-			case len(args) == 0:
-				return listSuites(w)
-			}
-			s, err := suite.Load(args[0])
-			switch {
-			case err != nil:
-				return err
-			case card && s.Card == nil:
-				return fmt.Errorf("%s has no card", args[0])
-			case card:
-				return s.WriteCard(w)
-			case api != "":
-				return s.WriteRequests(w, crosstalk.API(api), instrumentNamed(s.Instrument).requests)
-			}
-			return s.Write(w)
-		},
-	}
+	c := command("suites", cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+		w := c.OutOrStdout()
+		switch {
+		case check && len(args) > 0:
+			return checkSuites(c, args)
+		case len(args) > 1:
+			return usagef("expected one suite; only --check reads several")
+		case len(args) == 0 && (check || card || api != ""):
+			return usagef("expected the name of a suite, or a file")
+		case len(args) == 0:
+			return listSuites(w)
+		}
+		s, err := suite.Load(args[0])
+		switch {
+		case err != nil:
+			return err
+		case card && s.Card == nil:
+			return fmt.Errorf("%s has no card", args[0])
+		case card:
+			return s.WriteCard(w)
+		case api != "":
+			return s.WriteRequests(w, crosstalk.API(api), instrumentNamed(s.Instrument).requests)
+		}
+		return s.Write(w)
+	})
 	config.Declare(c, "", []config.Flag{
 		{Name: "api", To: &api, Choices: apis, Help: "print what is sent instead: chat, completions or responses"},
 		{Name: "card", To: &card,
