@@ -40,3 +40,16 @@ func Groups[T any, K comparable](list []T, key func(T) K) (groups [][]T) {
 	}
 	return groups
 }
+
+// Distinct returns the keys of the elements of a list, each once, in the order of
+// their first elements.
+func Distinct[T any, K comparable](list []T, key func(T) K) (keys []K) {
+	known := map[K]bool{}
+	for _, element := range list {
+		if k := key(element); !known[k] {
+			known[k] = true
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}

@@ -33,3 +33,10 @@ func TestGroups(t *testing.T) {
 		t.Errorf("nothing has the groups %v", got)
 	}
 }
+
+func TestDistinct(t *testing.T) {
+	got := Distinct([]string{"ba", "a", "bb", "c", "ab"}, func(s string) byte { return s[0] })
+	if want := "[98 97 99]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}

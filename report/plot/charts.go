@@ -10,144 +10,133 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/ordered"
 )
 
 const intervals = "Thin lines are 95 % intervals."
 
 // draw draws a chart of an instrument, once for each condition.
-func (c *Collector) draw(kind crosstalk.Kind, chart crosstalk.Chart) []Plot {
+func (c *Collector) draw(kind crosstalk.Kind, chart crosstalk.Chart) (plots []Plot) {
 	switch chart.Form {
-	case crosstalk.DotPlot:
-		return c.dots(chart)
-	case crosstalk.HeatMap:
-		return c.heatMaps(chart)
-	case crosstalk.ShareChart:
-		return c.shares(chart)
-	case crosstalk.ScatterChart:
-		return c.scatter(chart)
-	case crosstalk.SizeChart:
-		return c.sizes(chart)
-	case crosstalk.SweepCharts:
-		return slices.Concat(c.sweeps(chart), c.settings(kind, chart))
-	case crosstalk.GroupCharts:
-		return c.groups(chart)
 	case crosstalk.SideChart:
 		return c.sideCharts(chart)
 	case crosstalk.TokenStrips:
 		return c.tokenStrips(kind, chart)
+	case crosstalk.GroupCharts:
+		return c.over(chart, panel.group, c.groupColumns)
+	case crosstalk.SweepCharts:
+		settings := func(measure string) []string { return c.settings(kind, measure) }
+		return slices.Concat(c.over(chart, panel.sweep, c.numeric), c.over(chart, panel.setting, settings))
+	case crosstalk.SizeChart:
+		chart.Rows = []string{crosstalk.ModelColumn}
 	}
-	panic("plot: unknown form " + chart.Form)
+	return c.each(chart, map[crosstalk.Form]drawing{
+		crosstalk.DotPlot: panel.dotPlot, crosstalk.HeatMap: panel.heatMap, crosstalk.ShareChart: panel.shares,
+		crosstalk.SizeChart: panel.sizes, crosstalk.ScatterChart: c.scatter,
+	}[chart.Form])
 }
 
-// panels are the estimates of a chart by condition.
-func (c *Collector) panels(chart crosstalk.Chart) []panel {
-	return c.panelsOf(chart.Measures, append(slices.Clone(chart.Rows), chart.Series)...)
+// drawing draws the panel of a chart. A plot without marks shows nothing.
+type drawing func(panel, crosstalk.Chart) Plot
+
+// each draws a chart for each condition.
+func (c *Collector) each(chart crosstalk.Chart, draw drawing) (plots []Plot) {
+	for _, p := range c.panelsOf(chart.Measures, append(slices.Clone(chart.Rows), chart.Series)...) {
+		if drawn := draw(p, chart); drawn.Marks != nil {
+			plots = append(plots, p.titled(drawn))
+		}
+	}
+	return plots
 }
 
-// titled sets the title of a plot of the panel.
-func (p panel) titled(drawn Plot, title, note string) Plot {
-	drawn.Title, drawn.Note = strings.ToUpper(title[:1])+title[1:], strings.TrimSpace(note+" "+drawn.Note)
+// over draws each measure of a chart by some of its columns, with models as series.
+func (c *Collector) over(chart crosstalk.Chart, draw drawing, columns func(measure string) []string) (plots []Plot) {
+	for _, measure := range chart.Measures {
+		for _, column := range columns(measure) {
+			plots = append(plots, c.each(crosstalk.Chart{Measures: []string{measure}, Rows: []string{column},
+				Series: crosstalk.ModelColumn, Title: labelOf(measure) + " by " + words(column)}, draw)...)
+		}
+	}
+	return plots
+}
+
+// about says what a plot shows and how it is read.
+func (f Plot) about(title, note string) Plot {
+	f.Title, f.Note = title, strings.TrimSpace(note+" "+f.Note)
+	return f
+}
+
+// titled adds the panel's condition to the title of its plot.
+func (p panel) titled(drawn Plot) Plot {
+	drawn.Title = strings.ToUpper(drawn.Title[:1]) + drawn.Title[1:]
 	if p.of != "" {
 		drawn.Title += " · " + p.of
 	}
 	return drawn
 }
 
-// dots draws rows with the baseline of the measure.
-func (p panel) dots(measure string, rows []Row, series []string, title string) Plot {
-	return p.titled(DotPlot{Series: series, Rows: rows, Baseline: baseline(measure)}.Draw(), title, intervals)
+// setting draws rows with the baseline of the measure.
+func (p panel) setting(chart crosstalk.Chart) Plot {
+	rows, series := p.rows(chart)
+	return DotPlot{Series: series, Rows: rows, Baseline: baseline(chart)}.Draw().about(chart.Title, intervals)
 }
 
-// baseline is the value with which a measure is compared.
-func baseline(measure string) crosstalk.Baseline { return instrument.Measure(measure).Baseline }
+// baseline is the value with which a chart's measure is compared.
+func baseline(chart crosstalk.Chart) crosstalk.Baseline { return instrument.Measure(chart.Measures[0]).Baseline }
 
-// dots compare series within rows. A single model is not compared.
-func (c *Collector) dots(chart crosstalk.Chart) (plots []Plot) {
-	for _, p := range c.panels(chart) {
-		if len(p.estimates) < 2 && slices.Equal(chart.Rows, []string{crosstalk.ModelColumn}) {
-			continue
+// dotPlot compares series within rows. A single model is not compared.
+func (p panel) dotPlot(chart crosstalk.Chart) Plot {
+	if len(p.estimates) < 2 && slices.Equal(chart.Rows, []string{crosstalk.ModelColumn}) {
+		return Plot{}
+	}
+	if chart.Title == "" {
+		of, by := labelOf(chart.Measures[0]), chart.Rows
+		if _, series := p.rows(chart); chart.Series == "" {
+			of = strings.Join(series, ", ")
+		} else if len(series) > 1 {
+			by = append(slices.Clone(by), chart.Series)
 		}
-		rows, series := p.rows(chart.Series, chart.Rows...)
-		title := cmp.Or(chart.Title, dotTitle(chart, series))
-		plots = append(plots, p.dots(chart.Measures[0], rows, series, title))
-	}
-	return plots
-}
-
-func dotTitle(chart crosstalk.Chart, series []string) string {
-	of, by := labelOf(chart.Measures[0]), chart.Rows
-	if chart.Series == "" {
-		of = strings.Join(series, ", ")
-	} else if len(series) > 1 {
-		by = append(slices.Clone(by), chart.Series)
-	}
-	names := make([]string, len(by))
-	for i, column := range by {
-		names[i] = words(column)
-	}
-	return of + " by " + strings.Join(names, " and ")
-}
-
-func (c *Collector) heatMaps(chart crosstalk.Chart) (plots []Plot) {
-	for _, p := range c.panels(chart) {
-		rows, columns := p.rows(chart.Series, chart.Rows...)
-		plots = append(plots, p.titled(heat{columns, rows}.draw(), chart.Title, chart.Note))
-	}
-	return plots
-}
-
-func (c *Collector) shares(chart crosstalk.Chart) (plots []Plot) {
-	for _, p := range c.panels(chart) {
-		rows, parts := p.rows(chart.Series, chart.Rows...)
-		s := Shares{Parts: parts, Middle: -1}
-		for _, row := range rows {
-			s.Rows = append(s.Rows, sharesOf(row))
+		names := make([]string, len(by))
+		for i, column := range by {
+			names[i] = words(column)
 		}
-		plots = append(plots, p.titled(s.Draw(), chart.Title, chart.Note))
+		chart.Title = of + " by " + strings.Join(names, " and ")
 	}
-	return plots
+	return p.setting(chart)
 }
 
-// groups are plots for each column by which estimates are grouped: heat maps by
-// model for columns with many values, dot plots for the others.
-func (c *Collector) groups(chart crosstalk.Chart) (plots []Plot) {
+func (p panel) heatMap(chart crosstalk.Chart) Plot {
+	rows, columns := p.rows(chart)
+	return heat{columns, rows}.draw().about(chart.Title, chart.Note)
+}
+
+func (p panel) shares(chart crosstalk.Chart) Plot {
+	rows, parts := p.rows(chart)
+	s := Shares{Parts: parts, Middle: -1}
+	for _, row := range rows {
+		s.Rows = append(s.Rows, sharesOf(row))
+	}
+	return s.Draw().about(chart.Title, chart.Note)
+}
+
+// group draws a column by which estimates are grouped: as a heat map by model if it
+// has many values, else as dots.
+func (p panel) group(chart crosstalk.Chart) Plot {
 	const few = 5
-	for _, measure := range chart.Measures {
-		for _, column := range c.groupColumns(measure) {
-			for _, p := range c.panelsOf([]string{measure}, crosstalk.ModelColumn, column) {
-				rows, models := p.rows(crosstalk.ModelColumn, column)
-				title := labelOf(measure) + " by " + words(column)
-				switch {
-				case len(rows) < 2:
-				case len(models) > 1 && (len(rows) > few || len(models) > 3):
-					plots = append(plots, p.titled(heat{models, rows}.draw(), title+" and model", "The tables have the intervals."))
-				default:
-					plots = append(plots, p.dots(measure, rows, models, title))
-				}
-			}
-		}
+	switch rows, models := p.rows(chart); {
+	case len(rows) < 2:
+		return Plot{}
+	case len(models) > 1 && (len(rows) > few || len(models) > 3):
+		chart.Title, chart.Note = chart.Title+" and model", "The tables have the intervals."
+		return p.heatMap(chart)
 	}
-	return plots
-}
-
-// settings are dot plots over the columns of conditions that are not numbers, such as
-// the position of an instruction or the template of a prompt.
-func (c *Collector) settings(kind crosstalk.Kind, chart crosstalk.Chart) (plots []Plot) {
-	for _, measure := range chart.Measures {
-		for _, column := range c.varied(kind, measure) {
-			for _, p := range c.panelsOf([]string{measure}, crosstalk.ModelColumn, column) {
-				rows, models := p.rows(crosstalk.ModelColumn, column)
-				plots = append(plots, p.dots(measure, rows, models, labelOf(measure)+" by "+words(column)))
-			}
-		}
-	}
-	return plots
+	return p.setting(chart)
 }
 
 // lines has a series for each value of a column, of the estimates with at least as
 // many dots; dot returns the dot of an estimate, if it has one.
 func (p panel) lines(series string, least int, dot func(*crosstalk.Estimate) (Dot, bool)) (l Lines) {
-	for _, name := range p.values(series) {
+	for _, name := range ordered.Distinct(p.estimates, func(e *crosstalk.Estimate) string { return e.By[series] }) {
 		var dots []Dot
 		for _, e := range p.estimates {
 			if d, ok := dot(e); ok && e.By[series] == name {
@@ -163,20 +152,18 @@ func (p panel) lines(series string, least int, dot func(*crosstalk.Estimate) (Do
 }
 
 // scatter plots a measure against another one. A series needs two points.
-func (c *Collector) scatter(chart crosstalk.Chart) (plots []Plot) {
-	for _, p := range c.panels(chart) {
-		l := p.lines(chart.Series, 2, func(e *crosstalk.Estimate) (Dot, bool) {
-			over := c.beside(e, chart)
-			if over == nil || !over.Value.Defined() {
-				return Dot{}, false
-			}
-			return Dot{X: float64(over.Value), Label: rowName(e, chart.Rows), Across: over}, true
-		})
-		if l.Axis, l.Apart = chart.Axis, true; l.Dots != nil {
-			plots = append(plots, p.titled(l.Draw(), chart.Title, intervals))
+func (c *Collector) scatter(p panel, chart crosstalk.Chart) Plot {
+	l := p.lines(chart.Series, 2, func(e *crosstalk.Estimate) (Dot, bool) {
+		over := c.beside(e, chart)
+		if over == nil || !over.Value.Defined() {
+			return Dot{}, false
 		}
+		return Dot{X: float64(over.Value), Label: rowName(e, chart.Rows), Across: over}, true
+	})
+	if l.Axis, l.Apart = chart.Axis, true; l.Dots == nil {
+		return Plot{}
 	}
-	return plots
+	return l.Draw().about(chart.Title, intervals)
 }
 
 // beside is the estimate of the chart's other measure with the same columns, as
@@ -194,43 +181,35 @@ func (c *Collector) beside(e *crosstalk.Estimate, chart crosstalk.Chart) *crosst
 	return nil
 }
 
-// sweeps are line charts over the numeric columns of conditions.
-func (c *Collector) sweeps(chart crosstalk.Chart) (plots []Plot) {
-	for _, measure := range chart.Measures {
-		for _, column := range c.numeric(measure) {
-			for _, p := range c.panelsOf([]string{measure}, crosstalk.ModelColumn, column) {
-				l := p.lines(crosstalk.ModelColumn, 0, func(e *crosstalk.Estimate) (Dot, bool) {
-					x, err := strconv.ParseFloat(e.By[column], 64)
-					return Dot{X: x}, err == nil
-				})
-				for _, dots := range l.Dots {
-					slices.SortFunc(dots, func(a, b Dot) int { return cmp.Compare(a.X, b.X) })
-				}
-				l.Axis, l.Baseline = column, baseline(measure)
-				plots = append(plots, p.titled(l.Draw(), labelOf(measure)+" over "+words(column), intervals))
-			}
-		}
+// sweep is a line chart over a numeric column of conditions.
+func (p panel) sweep(chart crosstalk.Chart) Plot {
+	column := chart.Rows[0]
+	l := p.lines(chart.Series, 0, func(e *crosstalk.Estimate) (Dot, bool) {
+		x, err := strconv.ParseFloat(e.By[column], 64)
+		return Dot{X: x}, err == nil
+	})
+	for _, dots := range l.Dots {
+		slices.SortFunc(dots, func(a, b Dot) int { return cmp.Compare(a.X, b.X) })
 	}
-	return plots
+	l.Axis, l.Baseline = column, baseline(chart)
+	return l.Draw().about(labelOf(chart.Measures[0])+" over "+words(column), intervals)
 }
 
 // sizes plots the figures of models over their size.
-func (c *Collector) sizes(chart crosstalk.Chart) (plots []Plot) {
-	for _, p := range c.panelsOf(chart.Measures, crosstalk.ModelColumn, chart.Series) {
-		var sizes []float64
-		l := p.lines(chart.Series, 0, func(e *crosstalk.Estimate) (Dot, bool) {
-			size, ok := sizeOf(e)
-			if ok {
-				sizes = append(sizes, size)
-			}
-			return Dot{X: size, Label: e.By[crosstalk.ModelColumn]}, ok
-		})
-		l.Axis, l.Log, l.Apart, l.Baseline = "billions of parameters", true, true, baseline(chart.Measures[0])
-		if len(distinct(sizes)) > 1 {
-			plots = append(plots, p.titled(l.Draw(), chart.Title, intervals))
+func (p panel) sizes(chart crosstalk.Chart) Plot {
+	var sizes []float64
+	l := p.lines(chart.Series, 0, func(e *crosstalk.Estimate) (Dot, bool) {
+		size, ok := sizeOf(e)
+		if ok {
+			sizes = append(sizes, size)
 		}
+		return Dot{X: size, Label: e.By[crosstalk.ModelColumn]}, ok
+	})
+	l.Axis, l.Log, l.Apart, l.Baseline = "billions of parameters", true, true, baseline(chart)
+	if len(distinct(sizes)) < 2 {
+		return Plot{}
 	}
-	return plots
+	return l.Draw().about(chart.Title, intervals)
 }
 
 // parameters is a number of parameters in a model's name: 0.5B, 70b, 8x7B, 350M.
@@ -256,7 +235,8 @@ func sizeOf(e *crosstalk.Estimate) (float64, bool) {
 	return 0, false
 }
 
-// columnsWhere are the columns of a measure's figures whose values fit.
+// columnsWhere are the columns of a measure's figures whose values fit, if there are
+// several.
 func (c *Collector) columnsWhere(measure string, fits func(column string, values []string) bool) (columns []string) {
 	values := map[string][]string{}
 	for _, e := range c.estimates {
@@ -283,22 +263,25 @@ func (c *Collector) groupColumns(measure string) []string {
 
 // numeric are the condition columns of a measure with several numbers.
 func (c *Collector) numeric(measure string) []string {
-	return c.columnsWhere(measure, func(_ string, values []string) bool {
-		return !slices.ContainsFunc(values, func(v string) bool {
-			x, err := strconv.ParseFloat(v, 64)
-			return err != nil || math.IsNaN(x) || math.IsInf(x, 0)
-		})
+	return c.columnsWhere(measure, func(_ string, values []string) bool { return numbers(values) })
+}
+
+// numbers reports whether all values are numbers.
+func numbers(values []string) bool {
+	return !slices.ContainsFunc(values, func(v string) bool {
+		x, err := strconv.ParseFloat(v, 64)
+		return err != nil || math.IsNaN(x) || math.IsInf(x, 0)
 	})
 }
 
-// varied are the condition columns of a measure with several values that are not
+// settings are the condition columns of a measure with several values that are not
 // all numbers and that are settings of a model, without the model itself and the
 // columns that the instrument adds.
-func (c *Collector) varied(kind crosstalk.Kind, measure string) []string {
-	apart := []string{crosstalk.ModelColumn, crosstalk.ProtocolColumn}
-	for _, column := range kind.Columns {
-		apart = append(apart, column.Key)
-	}
-	apart = slices.Concat(apart, c.groupColumns(measure), c.numeric(measure))
-	return c.columnsWhere(measure, func(column string, _ []string) bool { return !slices.Contains(apart, column) })
+func (c *Collector) settings(kind crosstalk.Kind, measure string) []string {
+	apart := slices.Concat([]string{crosstalk.ModelColumn, crosstalk.ProtocolColumn}, c.groupColumns(measure),
+		c.numeric(measure))
+	return c.columnsWhere(measure, func(column string, _ []string) bool {
+		return !slices.Contains(apart, column) &&
+			!slices.ContainsFunc(kind.Columns, func(k crosstalk.Column) bool { return k.Key == column })
+	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/ordered"
 	"crosstalk/internal/visible"
 	"crosstalk/labels"
 	"crosstalk/report"
@@ -105,9 +106,9 @@ func (c *Collector) panelsOf(measures []string, shown ...string) []panel {
 			varies[column] = varies[column] || e.By[column] != estimates[0].By[column]
 		}
 	}
-	var panels []panel
-	for _, e := range estimates {
-		var of []string
+	of := map[*crosstalk.Estimate]string{}
+	estimates = slices.DeleteFunc(estimates, func(e *crosstalk.Estimate) bool {
+		var condition []string
 		fits := true
 		for _, column := range c.columns {
 			v, has := e.By[column]
@@ -117,64 +118,45 @@ func (c *Collector) panelsOf(measures []string, shown ...string) []panel {
 			case grouped[column]:
 				fits = fits && (v == crosstalk.All || !has)
 			case varies[column] && has:
-				of = append(of, words(column)+" "+visible.Line(v))
+				condition = append(condition, words(column)+" "+visible.Line(v))
 			}
 		}
-		if !fits {
-			continue
-		}
-		name := strings.Join(of, " · ")
-		i := slices.IndexFunc(panels, func(p panel) bool { return p.of == name })
-		if i < 0 {
-			i = len(panels)
-			panels = append(panels, panel{of: name})
-		}
-		panels[i].estimates = append(panels[i].estimates, e)
+		of[e] = strings.Join(condition, " · ")
+		return !fits
+	})
+	var panels []panel
+	for _, group := range ordered.Groups(estimates, func(e *crosstalk.Estimate) string { return of[e] }) {
+		panels = append(panels, panel{of[group[0]], group})
 	}
 	return panels[:min(len(panels), mostPanels)]
 }
 
-// values are the values of a column, in order of appearance.
-func (p panel) values(column string) (values []string) {
-	for _, e := range p.estimates {
-		if v := e.By[column]; !slices.Contains(values, v) {
-			values = append(values, v)
+// rows arranges estimates: a row for each combination of values of the chart's
+// rows, a series for each value of its series or, without one, each measure.
+func (p panel) rows(chart crosstalk.Chart) (rows []Row, series []string) {
+	seriesOf := func(e *crosstalk.Estimate) string {
+		if chart.Series == "" {
+			return labelOf(e.Measure)
 		}
+		return e.By[chart.Series]
 	}
-	return values
-}
-
-// rows arranges estimates: a row for each combination of values of some columns,
-// a series for each value of the column series or, without one, each measure.
-func (p panel) rows(series string, named ...string) (rows []Row, columns []string) {
-	for _, e := range p.estimates {
-		over := e.By[series]
-		if series == "" {
-			over = labelOf(e.Measure)
+	series = ordered.Distinct(p.estimates, seriesOf)
+	named := func(e *crosstalk.Estimate) string { return rowName(e, chart.Rows) }
+	for _, group := range ordered.Groups(p.estimates, named) {
+		row := Row{named(group[0]), make([]*crosstalk.Estimate, len(series))}
+		for _, e := range group {
+			row.Cells[slices.Index(series, seriesOf(e))] = e
 		}
-		if !slices.Contains(columns, over) {
-			columns = append(columns, over)
-		}
-		label := rowName(e, named)
-		i := slices.IndexFunc(rows, func(r Row) bool { return r.Label == label })
-		if i < 0 {
-			i, rows = len(rows), append(rows, Row{Label: label})
-		}
-		at := slices.Index(columns, over)
-		rows[i].Cells = append(rows[i].Cells, make([]*crosstalk.Estimate, max(0, at+1-len(rows[i].Cells)))...)
-		rows[i].Cells[at] = e
+		rows = append(rows, row)
 	}
-	for i, r := range rows {
-		rows[i].Cells = append(r.Cells, make([]*crosstalk.Estimate, len(columns)-len(r.Cells))...)
-	}
-	return rows, columns
+	return rows, series
 }
 
 // rowName names an estimate by some of its columns.
 func rowName(e *crosstalk.Estimate, columns []string) string {
-	var values []string
-	for _, column := range columns {
-		values = append(values, e.By[column])
+	values := make([]string, len(columns))
+	for i, column := range columns {
+		values[i] = e.By[column]
 	}
 	return strings.Join(values, " ")
 }

@@ -6,6 +6,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/ordered"
 	"crosstalk/labels"
 )
 
@@ -27,94 +28,86 @@ const mostSettings = 30
 // drawOpinion draws the shares of labels in each setting, and how often people and
 // the instrument find a fault. Where another chart has people's shares beside the
 // instrument's, those of the instrument are left out.
-func drawOpinion(o labels.Opinion) []Plot {
-	shares := Shares{Middle: -1}
-	beside := true
+func drawOpinion(o labels.Opinion) (plots []Plot) {
+	said, beside := Shares{Middle: -1}, true
 	for _, chart := range instrument.Of(o.Question.Measure).Charts {
 		if chart.Form == crosstalk.SideChart && slices.Contains(chart.Measures, o.Question.Measure) {
-			shares.Parts, shares.Middle, beside = chart.Parts, 1, false
+			said.Parts, said.Middle, beside = chart.Parts, 1, false
 		}
+	}
+	shares := make([]*crosstalk.Estimate, len(o.Shares))
+	for i := range o.Shares {
+		shares[i] = &o.Shares[i]
+	}
+	column := func(name string) func(*crosstalk.Estimate) string {
+		return func(e *crosstalk.Estimate) string { return e.By[name] }
 	}
 	if beside {
-		for _, e := range o.Shares {
-			if label := e.By[labels.LabelColumn]; !slices.Contains(shares.Parts, label) {
-				shares.Parts = append(shares.Parts, label)
-			}
-		}
+		said.Parts = ordered.Distinct(shares, column(labels.LabelColumn))
 	}
 	columns := settingColumns(o.Shares)
-	var settings, judges []string
-	for _, e := range o.Shares {
-		if name := rowName(&e, columns); !slices.Contains(settings, name) {
-			settings = append(settings, name)
-		}
-		if j := e.By[labels.JudgeColumn]; !slices.Contains(judges, j) {
-			judges = append(judges, j)
-		}
-	}
-	settings = settings[:min(len(settings), mostSettings)]
-	faults := DotPlot{Series: judges}
-	for _, setting := range settings {
-		row := Row{Label: setting, Cells: make([]*crosstalk.Estimate, len(judges))}
-		for k, judge := range judges {
-			said := Row{Label: setting, Cells: make([]*crosstalk.Estimate, len(shares.Parts))}
+	settings := ordered.Groups(shares, func(e *crosstalk.Estimate) string { return rowName(e, columns) })
+	faults := DotPlot{Series: ordered.Distinct(shares, column(labels.JudgeColumn))}
+	for _, of := range settings[:min(len(settings), mostSettings)] {
+		setting := rowName(of[0], columns)
+		found := Row{setting, make([]*crosstalk.Estimate, len(faults.Series))}
+		for k, judge := range faults.Series {
+			row := Row{setting, make([]*crosstalk.Estimate, len(said.Parts))}
 			if beside {
-				said.Label = strings.Trim(setting+", "+judge, ", ")
+				row.Label = strings.Trim(setting+", "+judge, ", ")
 			}
-			found := false
-			for i := range o.Shares {
-				e := &o.Shares[i]
-				if e.By[labels.JudgeColumn] != judge || rowName(e, columns) != setting {
+			for _, e := range of {
+				if e.By[labels.JudgeColumn] != judge {
 					continue
 				}
-				if e.By[labels.LabelColumn] == o.Question.Fault {
-					row.Cells[k] = e
+				label := e.By[labels.LabelColumn]
+				if label == o.Question.Fault {
+					found.Cells[k] = e
 				}
-				if at := slices.Index(shares.Parts, e.By[labels.LabelColumn]); at >= 0 && e.Value.Defined() {
-					said.Cells[at], found = e, true
+				if at := slices.Index(said.Parts, label); at >= 0 && e.Value.Defined() {
+					row.Cells[at] = e
 				}
 			}
-			if found && (beside || judge == labels.People) {
-				shares.Rows = append(shares.Rows, sharesOf(said))
+			any := slices.ContainsFunc(row.Cells, func(e *crosstalk.Estimate) bool { return e != nil })
+			if any && (beside || judge == labels.People) {
+				said.Rows = append(said.Rows, sharesOf(row))
 			}
 		}
-		faults.Rows = append(faults.Rows, row)
+		faults.Rows = append(faults.Rows, found)
 	}
-	title := strings.TrimSuffix(o.Question.Title, "?")
-	var plots []Plot
-	add := func(p Plot, name, note string) {
-		p.Title, p.Note = name+" · "+title, note
-		plots = append(plots, p)
-	}
+	title := " · " + strings.TrimSuffix(o.Question.Title, "?")
 	switch {
 	case beside:
-		add(shares.Draw(), "People and instrument, by setting",
-			"The shares of labels: people's, and the instrument's in the same terms.")
+		plots = append(plots, said.Draw().about("People and instrument, by setting"+title,
+			"The shares of labels: people's, and the instrument's in the same terms."))
 	case len(settings) > 1:
-		add(shares.Draw(), "What people say, by setting", "The shares of people's labels.")
+		plots = append(plots, said.Draw().about("What people say, by setting"+title, "The shares of people's labels."))
 	}
 	if o.Question.Fault != "" {
-		add(faults.Draw(), "Found by people and instrument", "Share of answers labelled "+o.Question.Fault+". "+intervals)
+		plots = append(plots, faults.Draw().about("Found by people and instrument"+title,
+			"Share of answers labelled "+o.Question.Fault+". "+intervals))
 	}
 	return plots
 }
 
 // settingColumns are the columns in which settings differ, or else the model.
 func settingColumns(shares []crosstalk.Estimate) (columns []string) {
+	values := map[string]map[string]bool{}
 	for _, e := range shares {
 		for column, v := range e.By {
-			differs := slices.ContainsFunc(shares, func(o crosstalk.Estimate) bool {
-				other, has := o.By[column]
-				return has && other != v
-			})
-			if differs && column != labels.JudgeColumn && column != labels.LabelColumn && !slices.Contains(columns, column) {
-				columns = append(columns, column)
+			if values[column] == nil {
+				values[column] = map[string]bool{}
 			}
+			values[column][v] = true
+		}
+	}
+	for _, column := range sortedKeys(values) {
+		if len(values[column]) > 1 && column != labels.JudgeColumn && column != labels.LabelColumn {
+			columns = append(columns, column)
 		}
 	}
 	if columns == nil {
 		return []string{crosstalk.ModelColumn}
 	}
-	slices.Sort(columns)
 	return columns
 }

@@ -95,7 +95,7 @@ func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
 			row.Depths[2] = depthsOf(r.differences[2], strongest)
 			shares.Rows = append(shares.Rows, row)
 		}
-		plots = append(plots, panel{of: set}.titled(shares.Draw(), chart.Title, chart.Note))
+		plots = append(plots, panel{of: set}.titled(shares.Draw().about(chart.Title, chart.Note)))
 	}
 	return plots
 }

@@ -142,7 +142,7 @@ func (c *Collector) addStrip(kind crosstalk.Kind, o crosstalk.Observation) {
 
 func (c *Collector) tokenStrips(kind crosstalk.Kind, chart crosstalk.Chart) (plots []Plot) {
 	for _, s := range c.strips[kind.Name] {
-		plots = append(plots, panel{of: s.of}.titled(Strip{s.tokens}.Draw(), chart.Title, chart.Note))
+		plots = append(plots, panel{of: s.of}.titled(Strip{s.tokens}.Draw().about(chart.Title, chart.Note)))
 	}
 	return plots
 }
