@@ -72,17 +72,12 @@ func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error 
 		if len(fields) != len(columns) {
 			return fmt.Errorf("%s:%d: has %d fields; the header has %d", path, line, len(fields), len(columns))
 		}
-		row := Row{File: path, Line: line, Header: header, Columns: columns, repeated: repeated,
-			Values: make(map[string]string, len(columns))}
 		for i, value := range fields {
 			if err := checkUTF8(path, line, columns[i], value); err != nil {
 				return err
 			}
-			if columns[i] != "" {
-				row.Values[columns[i]] = value
-			}
 		}
-		if !yield(row) {
+		if !yield(rowOf(path, line, header, columns, repeated, fields)) {
 			return nil
 		}
 	}

@@ -96,6 +96,22 @@ func rows(path string, needed func(string) bool, read func(func(Row) bool) error
 	}
 }
 
+// rowOf is a row with these values of its columns; those that are missing at its end are "".
+func rowOf(path string, line, header int, columns, repeated, values []string) Row {
+	r := Row{File: path, Line: line, Header: header, Columns: columns, repeated: repeated,
+		Values: make(map[string]string, len(columns))}
+	for i, c := range columns {
+		switch {
+		case c == "":
+		case i < len(values):
+			r.Values[c] = values[i]
+		default:
+			r.Values[c] = ""
+		}
+	}
+	return r
+}
+
 // Formats are the file name endings that Read supports, each optionally with
 // ".gz".
 const Formats = ".csv, .tsv, .jsonl, .json, .xlsx or .parquet"

@@ -2,16 +2,19 @@ package table
 
 import (
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// The most rows and columns of a sheet, as Excel has them.
+// Limits of a sheet. The first two are Excel's.
 const (
 	maxRows    = 1 << 20
 	maxColumns = 1 << 14
+	maxStrings = 1 << 24 // shared: an empty one takes five bytes of XML and more of memory
 )
 
 // maxCells is the most cells that are read of a sheet, blank ones included: more
@@ -21,111 +24,109 @@ var maxCells = 1 << 26
 // readWorkbook reads the first sheet of a workbook (ECMA-376, Part 1, section
 // 18.3) to its end. Anything that could lose a row or a value is an error: the
 // sheet's XML must be well-formed to its last byte, rows and cells in order, and
-// every shared string there.
+// every shared string there. (excelize reads a sheet that is cut off as a shorter
+// one.)
 //
 // Values are as they are stored: a number as it is written, a date as a number,
 // true as 1, and a formula's cached result.
 func readWorkbook(path string, in io.Reader, yield func(Row) bool) error {
+	var s *sheet
 	book, err := openWorkbook(&bounded{in: in, most: maxWorkbook})
+	if err == nil {
+		s, err = book.firstSheet()
+	}
 	if err != nil {
 		return fmt.Errorf("%s: is not a readable workbook: %w", path, err)
 	}
-	sheet, err := book.firstSheet()
-	if err != nil {
-		return fmt.Errorf("%s: is not a readable workbook: %w", path, err)
-	}
-	defer sheet.close()
+	defer s.file.Close()
 	var columns, repeated []string
 	line, cells := 0, 0
-	// emit hands on one row of the sheet; more is false when the reader has enough.
-	emit := func(record []string) (more bool, err error) {
-		line++
-		if line == 1 {
-			columns = append([]string{}, record...)
-			repeated, err = checkHeader(path, line, columns)
-			return true, err
-		}
-		if cells += max(1, len(columns)); cells > maxCells {
-			return false, fmt.Errorf("%s:%d: has more than %d cells up to here", path, line, maxCells)
-		}
-		row, err := padded(path, line, columns, record)
-		row.repeated = repeated
-		return err == nil && yield(row), err
-	}
-	for {
-		number, record, err := sheet.next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("%s:%d: %w", path, max(1, number), err)
-		}
-		for line < number {
+	emit := func(number int, record []string) error {
+		for line++; line <= number; line++ {
 			var values []string // of a row that is not written because it is blank
-			if line+1 == number {
+			if line == number {
 				values = record
 			}
-			if more, err := emit(values); err != nil || !more {
-				return err
+			if line == 1 {
+				columns = slices.Clone(values)
+				if repeated, err = checkHeader(path, line, columns); err != nil {
+					return placed{err}
+				}
+				continue
+			}
+			if cells += max(1, len(columns)); cells > maxCells {
+				return placed{fmt.Errorf("%s:%d: has more than %d cells up to here", path, line, maxCells)}
+			}
+			for i := len(columns); i < len(values); i++ {
+				if values[i] != "" {
+					return fmt.Errorf("has %d cells; the header has %d", len(values), len(columns))
+				}
+			}
+			if !yield(rowOf(path, line, 1, columns, repeated, values)) {
+				return errStop
 			}
 		}
+		line--
+		return nil
 	}
-	if line == 0 {
+	err = s.children(func(t xml.StartElement) error { return s.worksheet(t, emit) })
+	switch {
+	case errors.Is(err, errStop):
+		return nil
+	case errors.As(err, new(placed)):
+		return errors.Unwrap(err)
+	case err != nil:
+		return fmt.Errorf("%s:%d: %w", path, max(1, s.row), err)
+	case line == 0:
 		return fmt.Errorf("%s: the first sheet is empty", path)
 	}
 	return nil
 }
 
+// placed is an error that says where it is.
+type placed struct{ error }
+
+func (p placed) Unwrap() error { return p.error }
+
 // sheet reads the rows of a worksheet.
 type sheet struct {
 	*part
-	shared []string
-
-	row     int // the last one that was read
-	in      bool
-	over    bool // sheetData has ended
+	shared  []string
+	row     int  // the last one that was read
+	data    bool // whether sheetData has begun
 	scratch []string
 }
 
-// next returns the next row that is written in the sheet, with its number from
-// 1, and io.EOF at the end of the file. The values are valid until the next call;
-// empty ones at the end are left out. After an error, number is where it is.
-func (s *sheet) next() (number int, values []string, err error) {
-	for {
-		token, err := s.token()
-		if err != nil {
-			return s.row, nil, err
-		}
-		switch t := token.(type) {
-		case xml.StartElement:
-			switch name := t.Name.Local; {
-			case s.depth == 1 && name == "worksheet":
-			case s.depth == 1:
-				return s.row, nil, fmt.Errorf("the first sheet is a %s; expected a worksheet", name)
-			case s.depth == 2 && name == "sheetData":
-				if s.in || s.over {
-					return s.row, nil, fmt.Errorf("the sheet has a second sheetData")
-				}
-				s.in = true
-			case s.in && name == "row":
-				if s.row, err = s.rowNumber(t); err != nil {
-					return s.row, nil, err
-				}
-				values, err = s.cells()
-				return s.row, values, err
-			case s.in:
-				return s.row, nil, fmt.Errorf("unexpected element %s; expected row", name)
-			default:
-				if err := s.skip(); err != nil {
-					return s.row, nil, err
-				}
-			}
-		case xml.EndElement:
-			if s.in && s.depth == 1 {
-				s.in, s.over = false, true
-			}
-		}
+// worksheet reads the root of a worksheet. It calls emit with each row that is written in it, with its number from
+// 1. The values are valid until emit returns; empty ones at the end are left out.
+func (s *sheet) worksheet(t xml.StartElement, emit func(number int, values []string) error) error {
+	if t.Name.Local != "worksheet" {
+		return fmt.Errorf("the first sheet is a %s; expected a worksheet", t.Name.Local)
 	}
+	return s.children(func(t xml.StartElement) error {
+		switch {
+		case t.Name.Local != "sheetData":
+			return nil
+		case s.data:
+			return errors.New("the sheet has a second sheetData")
+		}
+		s.data = true
+		return s.children(func(t xml.StartElement) error {
+			if t.Name.Local != "row" {
+				return fmt.Errorf("unexpected element %s; expected row", t.Name.Local)
+			}
+			number, err := s.rowNumber(t)
+			if err != nil {
+				return err
+			}
+			s.row = number
+			values, err := s.cells()
+			if err != nil {
+				return err
+			}
+			return emit(s.row, values)
+		})
+	})
 }
 
 // rowNumber is the number of a row: the next one if it is not written.
@@ -133,14 +134,14 @@ func (s *sheet) rowNumber(t xml.StartElement) (int, error) {
 	number, err := s.row+1, error(nil)
 	if text := attribute(t, "r"); text != "" {
 		if number, err = strconv.Atoi(text); err != nil || number < 1 {
-			return s.row, fmt.Errorf("after this row comes one with the number %q; expected 1 to %d", text, maxRows)
+			return 0, fmt.Errorf("after this row comes one with the number %q; expected 1 to %d", text, maxRows)
 		}
 	}
 	switch {
 	case number > maxRows:
-		return s.row, fmt.Errorf("after this row comes row %d; a sheet has at most %d", number, maxRows)
+		return 0, fmt.Errorf("after this row comes row %d; a sheet has at most %d", number, maxRows)
 	case number <= s.row:
-		return s.row, fmt.Errorf("after this row comes row %d; expected rows in ascending order", number)
+		return 0, fmt.Errorf("after this row comes row %d; expected rows in ascending order", number)
 	}
 	return number, nil
 }
@@ -148,54 +149,43 @@ func (s *sheet) rowNumber(t xml.StartElement) (int, error) {
 // cells reads the values of a row to its end.
 func (s *sheet) cells() ([]string, error) {
 	values, size, column := s.scratch[:0], 0, 0
-	for {
-		token, err := s.token()
+	err := s.children(func(t xml.StartElement) (err error) {
+		switch t.Name.Local {
+		case "c":
+		case "row":
+			return errors.New("unexpected element row inside of a row")
+		default:
+			return nil
+		}
+		if column, err = s.column(attribute(t, "r"), column); err != nil {
+			return err
+		}
+		value, formula, err := s.cell(attribute(t, "t"))
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("column %d: %w", column, err)
 		}
-		switch t := token.(type) {
-		case xml.EndElement:
-			s.scratch = values
-			return values, nil
-		case xml.StartElement:
-			switch t.Name.Local {
-			case "c":
-			case "row":
-				return nil, fmt.Errorf("unexpected element row inside of a row")
-			default:
-				if err := s.skip(); err != nil {
-					return nil, err
-				}
-				continue
-			}
-			if column, err = s.column(t, column); err != nil {
-				return nil, err
-			}
-			value, formula, err := s.cell(t)
-			if err != nil {
-				return nil, fmt.Errorf("column %d: %w", column, err)
-			}
-			if size += len(value); size > maxRecord {
-				return nil, tooLong(maxRecord)
-			}
-			if value != "" || formula {
-				for len(values) < column-1 {
-					values = append(values, "")
-				}
-				values = append(values, value)
-			}
+		if size += len(value); size > maxRecord {
+			return tooLong(maxRecord)
 		}
-	}
+		if value != "" || formula {
+			for len(values) < column-1 {
+				values = append(values, "")
+			}
+			values = append(values, value)
+		}
+		return nil
+	})
+	s.scratch = values
+	return values, err
 }
 
 // column is the column of a cell, from 1, after that of the one before: the next
 // one if it is not written.
-func (s *sheet) column(t xml.StartElement, before int) (int, error) {
-	ref := attribute(t, "r")
+func (s *sheet) column(ref string, before int) (int, error) {
+	if ref == "" && before == maxColumns {
+		return 0, fmt.Errorf("has more than %d columns", maxColumns)
+	}
 	if ref == "" {
-		if before == maxColumns {
-			return 0, fmt.Errorf("has more than %d columns", maxColumns)
-		}
 		return before + 1, nil
 	}
 	letters := strings.TrimRight(ref, "0123456789")
@@ -219,77 +209,46 @@ func (s *sheet) column(t xml.StartElement, before int) (int, error) {
 	return column, nil
 }
 
-// cell reads the value of a cell to its end.
-func (s *sheet) cell(t xml.StartElement) (value string, formula bool, err error) {
-	kind := attribute(t, "t")
+// cell reads the value of a cell of a type to its end.
+func (s *sheet) cell(kind string) (value string, formula bool, err error) {
 	var inline string
-	var hasValue, hasInline bool
-	for {
-		token, err := s.token()
-		if err != nil {
-			return "", false, err
-		}
-		if _, ended := token.(xml.EndElement); ended {
-			break
-		}
-		child, ok := token.(xml.StartElement)
-		if !ok {
-			continue
-		}
-		switch name := child.Name.Local; {
-		case name == "v" && !hasValue:
-			hasValue = true
+	values, inlines := 0, 0
+	err = s.children(func(t xml.StartElement) (err error) {
+		switch t.Name.Local {
+		case "v":
+			values++
 			value, err = s.text()
-		case name == "is" && !hasInline:
-			hasInline = true
-			inline, err = s.richText()
-		case name == "v", name == "is":
-			err = fmt.Errorf("a cell has two values")
-		default:
-			formula = formula || name == "f"
-			err = s.skip()
+		case "is":
+			inlines++
+			inline, err = s.rich()
+		case "f":
+			formula = true
 		}
-		if err != nil {
-			return "", false, err
+		if err == nil && max(values, inlines) > 1 {
+			err = errors.New("a cell has two values")
 		}
+		return err
+	})
+	if err != nil {
+		return "", false, err
 	}
 	switch kind {
 	case "", "n", "b", "d", "e", "str":
-		return value, formula, nil
 	case "inlineStr":
-		if hasInline {
+		if inlines > 0 {
 			value = inline
 		}
-		return value, formula, nil
 	case "s":
 		if value == "" {
-			return "", formula, nil
+			break
 		}
 		n, err := strconv.Atoi(strings.TrimSpace(value))
 		if err != nil || n < 0 || n >= len(s.shared) {
 			return "", false, fmt.Errorf("refers to the shared string %q; the workbook has %d of them", value, len(s.shared))
 		}
-		return s.shared[n], formula, nil
+		value = s.shared[n]
+	default:
+		return "", false, fmt.Errorf("a cell has the unknown type %q", kind)
 	}
-	return "", false, fmt.Errorf("a cell has the unknown type %q", kind)
-}
-
-// padded is a row of a workbook, extended to the full number of columns.
-func padded(path string, line int, columns, record []string) (Row, error) {
-	for i := len(columns); i < len(record); i++ {
-		if record[i] != "" {
-			return Row{}, fmt.Errorf("%s:%d: has %d cells; the header has %d", path, line, len(record), len(columns))
-		}
-	}
-	row := Row{File: path, Line: line, Header: 1, Columns: columns, Values: make(map[string]string, len(columns))}
-	for i, c := range columns {
-		if c == "" {
-			continue
-		}
-		row.Values[c] = ""
-		if i < len(record) {
-			row.Values[c] = record[i]
-		}
-	}
-	return row, nil
+	return value, formula, nil
 }

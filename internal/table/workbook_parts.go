@@ -14,14 +14,12 @@ import (
 	"unicode/utf16"
 )
 
-// archive is the zip file of a workbook (ECMA-376, Part 2: Open Packaging
-// Conventions): XML parts, and relationships that say what they are.
-type archive struct {
-	parts map[string]*zip.File // by name in lower case, without a leading slash
-}
+// archive is the zip file of a workbook (ECMA-376, Part 2: Open Packaging Conventions): XML parts by name in
+// lower case, without a leading slash, and relationships that say what they are.
+type archive map[string]*zip.File
 
 // openWorkbook reads the directory of a workbook, at most maxWorkbook of it.
-func openWorkbook(in io.Reader) (*archive, error) {
+func openWorkbook(in io.Reader) (archive, error) {
 	content, err := io.ReadAll(in)
 	if err != nil {
 		return nil, err
@@ -33,13 +31,13 @@ func openWorkbook(in io.Reader) (*archive, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, size := &archive{map[string]*zip.File{}}, uint64(0)
+	b, size := archive{}, uint64(0)
 	for _, f := range z.File {
 		name := partName(strings.ReplaceAll(f.Name, `\`, "/"))
-		if b.parts[name] != nil {
+		if b[name] != nil {
 			return nil, fmt.Errorf("duplicate part %s", f.Name)
 		}
-		if b.parts[name] = f; f.UncompressedSize64 > maxWorkbook-size {
+		if b[name] = f; f.UncompressedSize64 > maxWorkbook-size {
 			return nil, fmt.Errorf("unpacks to more than %d MiB", maxWorkbook>>20)
 		}
 		size += f.UncompressedSize64
@@ -50,121 +48,102 @@ func openWorkbook(in io.Reader) (*archive, error) {
 func partName(name string) string { return strings.ToLower(strings.TrimPrefix(path.Clean(name), "/")) }
 
 // relationship is what one part says of another.
-type relationship struct{ ID, Type, Target string }
+type relationship struct{ id, kind, target string }
 
-// relationships are those of a part, or of the whole workbook (""); none if it
-// has none.
-func (b *archive) relationships(of string) ([]relationship, error) {
+// relationships are those of a part, or of the whole workbook (""); none if it has none.
+func (b archive) relationships(of string) ([]relationship, error) {
 	dir, base := path.Split(of)
-	p, err := b.open(path.Join(dir, "_rels", base+".rels"))
-	if err != nil || p == nil {
-		return nil, err
-	}
-	defer p.close()
 	var list []relationship
-	return list, p.each("Relationship", func(t xml.StartElement) {
-		target := attribute(t, "Target")
-		if !strings.HasPrefix(target, "/") {
-			target = path.Join(dir, target)
+	_, err := b.read(path.Join(dir, "_rels", base+".rels"), func(t xml.StartElement) {
+		r := relationship{attribute(t, "Id"), attribute(t, "Type"), attribute(t, "Target")}
+		if !strings.HasPrefix(r.target, "/") {
+			r.target = path.Join(dir, r.target)
 		}
-		list = append(list, relationship{attribute(t, "Id"), attribute(t, "Type"), partName(target)})
+		r.target = partName(r.target)
+		list = append(list, r)
 	})
+	return list, err
 }
 
 // firstSheet opens the first sheet with the strings that it may refer to.
-func (b *archive) firstSheet() (*sheet, error) {
+func (b archive) firstSheet() (*sheet, error) {
 	top, err := b.relationships("")
 	if err != nil {
 		return nil, err
 	}
 	book := ""
 	for _, r := range top {
-		if strings.HasSuffix(r.Type, "/officeDocument") {
-			book = r.Target
+		if strings.HasSuffix(r.kind, "/officeDocument") {
+			book = r.target
 			break
 		}
 	}
-	p, err := b.open(book)
-	if err != nil {
-		return nil, err
-	}
-	if p == nil {
-		return nil, errors.New("has no workbook part")
-	}
-	defer p.close()
-	id, name, found := "", "", false
-	err = p.each("sheet", func(t xml.StartElement) {
-		if !found {
-			id, name, found = attribute(t, "id"), attribute(t, "name"), true
+	var sheets []xml.StartElement
+	switch found, err := b.read(book, func(t xml.StartElement) {
+		if t.Name.Local == "sheet" && sheets == nil {
+			sheets = append(sheets, t.Copy())
 		}
-	})
-	switch {
+	}); {
 	case err != nil:
 		return nil, err
 	case !found:
+		return nil, errors.New("has no workbook part")
+	case sheets == nil:
 		return nil, errors.New("has no sheet")
 	}
 	related, err := b.relationships(book)
 	if err != nil {
 		return nil, err
 	}
-	s, strs := &sheet{}, ""
+	file, texts := "", ""
 	for _, r := range related {
 		switch {
-		case r.ID == id && s.part == nil:
-			if s.part, err = b.open(r.Target); err != nil {
-				return nil, err
-			}
-		case strings.HasSuffix(r.Type, "/sharedStrings"):
-			strs = r.Target
+		case r.id == attribute(sheets[0], "id") && file == "":
+			file = r.target
+		case strings.HasSuffix(r.kind, "/sharedStrings"):
+			texts = r.target
 		}
 	}
-	if s.part == nil {
-		return nil, fmt.Errorf("its first sheet, %q, is missing", name)
-	}
-	if s.shared, err = b.sharedStrings(strs); err != nil {
-		s.close()
+	s := &sheet{}
+	if s.shared, err = b.sharedStrings(texts); err != nil {
 		return nil, err
 	}
-	return s, nil
+	if s.part, err = b.open(file); err == nil && s.part == nil {
+		err = fmt.Errorf("its first sheet, %q, is missing", attribute(sheets[0], "name"))
+	}
+	return s, err
 }
 
-// maxStrings bounds the shared strings: an empty one takes five bytes of XML and
-// more of memory.
-const maxStrings = 1 << 24
-
 // sharedStrings reads the part of that name; there are none if there is no part.
-func (b *archive) sharedStrings(name string) ([]string, error) {
+func (b archive) sharedStrings(name string) (list []string, err error) {
 	p, err := b.open(name)
 	if err != nil || p == nil {
 		return nil, err
 	}
-	defer p.close()
-	var list []string
-	for {
-		token, err := p.token()
-		if err == io.EOF {
-			return list, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("after shared string %d: %w", len(list), err)
-		}
-		t, ok := token.(xml.StartElement)
-		switch {
-		case !ok || p.depth == 1:
-		case t.Name.Local != "si":
-			err = p.skip()
-		case len(list) == maxStrings:
-			err = fmt.Errorf("there are more than %d", maxStrings)
-		default:
-			var text string
-			text, err = p.richText()
-			list = append(list, text)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("shared string %d: %w", len(list), err)
-		}
+	defer p.file.Close()
+	in := 0 // the string that is read
+	err = p.children(func(xml.StartElement) error {
+		return p.children(func(t xml.StartElement) error {
+			if t.Name.Local != "si" {
+				return nil
+			}
+			if in = len(list) + 1; in > maxStrings {
+				return fmt.Errorf("there are more than %d", maxStrings)
+			}
+			text, err := p.rich()
+			if err == nil {
+				list, in = append(list, text), 0
+			}
+			return err
+		})
+	})
+	switch {
+	case err != nil && in > 0:
+		err = fmt.Errorf("shared string %d: %w", in, err)
+	case err != nil:
+		err = fmt.Errorf("after shared string %d: %w", len(list), err)
 	}
+	return list, err
 }
 
 // part reads one XML part, strictly and to its end.
@@ -178,8 +157,8 @@ type part struct {
 }
 
 // open opens a part; nil if the workbook does not have it.
-func (b *archive) open(name string) (*part, error) {
-	f := b.parts[partName(name)]
+func (b archive) open(name string) (*part, error) {
+	f := b[partName(name)]
 	if f == nil {
 		return nil, nil
 	}
@@ -192,18 +171,30 @@ func (b *archive) open(name string) (*part, error) {
 	return p, nil
 }
 
-func (p *part) close() { p.file.Close() }
+// read calls use with all elements of a part; found is false if the workbook does not have it.
+func (b archive) read(name string, use func(xml.StartElement)) (found bool, err error) {
+	p, err := b.open(name)
+	if err != nil || p == nil {
+		return false, err
+	}
+	defer p.file.Close()
+	var all func(xml.StartElement) error
+	all = func(t xml.StartElement) error {
+		use(t)
+		return p.children(all)
+	}
+	return true, p.children(all)
+}
 
-// token returns the next token, io.EOF at the end of a whole document. The zip
-// file's checksum is verified there.
+// token returns the next token, io.EOF at the end of a whole document. The zip file's checksum is verified there.
 func (p *part) token() (xml.Token, error) {
 	p.record.reset()
 	t, err := p.xml.Token()
-	if err == io.EOF && !p.rooted {
-		err = io.ErrUnexpectedEOF
-	}
-	if err == io.EOF {
+	switch {
+	case err == io.EOF && p.rooted:
 		return nil, err
+	case err == io.EOF:
+		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.name, err)
@@ -221,90 +212,69 @@ func (p *part) token() (xml.Token, error) {
 	return t, nil
 }
 
-// skip reads to the end of the element that began last.
-func (p *part) skip() error {
-	for outside := p.depth - 1; p.depth > outside; {
-		if _, err := p.token(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// each calls use with all elements of a name, to the end of the part.
-func (p *part) each(name string, use func(xml.StartElement)) error {
-	for {
-		token, err := p.token()
+// children calls use with each element in the one that the last token began, or at first with the root, to its
+// end. What use does not read is passed over.
+func (p *part) children(use func(xml.StartElement) error) error {
+	for inside := p.depth; ; {
+		t, err := p.token()
 		if err == io.EOF {
 			return nil
 		}
-		if err != nil {
+		if err != nil || p.depth < inside {
 			return err
 		}
-		if t, ok := token.(xml.StartElement); ok && t.Name.Local == name {
-			use(t)
-		}
-	}
-}
-
-// text is the text of the element that began last, without that of elements in
-// it.
-func (p *part) text() (string, error) {
-	var b strings.Builder
-	for inside := p.depth; ; {
-		token, err := p.token()
-		if err != nil {
-			return "", err
-		}
-		if text, ok := token.(xml.CharData); ok && p.depth == inside {
-			if b.Len()+len(text) > maxRecord {
-				return "", tooLong(maxRecord)
-			}
-			b.Write(text)
-		}
-		if p.depth < inside {
-			return b.String(), nil
-		}
-	}
-}
-
-// richText is the text of a string item (CT_Rst) that began last: its own, and
-// that of its runs, but not how it is pronounced.
-func (p *part) richText() (string, error) {
-	var b strings.Builder
-	for inside := p.depth; ; {
-		token, err := p.token()
-		if err != nil {
-			return "", err
-		}
-		if p.depth < inside {
-			return unescape(b.String()), nil
-		}
-		t, ok := token.(xml.StartElement)
+		start, ok := t.(xml.StartElement)
 		if !ok {
 			continue
 		}
-		switch t.Name.Local {
-		case "r":
-		case "t":
-			text, err := p.text()
-			if err != nil {
-				return "", err
-			}
-			if b.Len()+len(text) > maxRecord {
+		for err = use(start); err == nil && p.depth > inside; {
+			_, err = p.token()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// text is the text of the element that began last, without that of elements in it.
+func (p *part) text() (string, error) {
+	var b []byte
+	for inside := p.depth; ; {
+		t, err := p.token()
+		if err != nil || p.depth < inside {
+			return string(b), err
+		}
+		if text, ok := t.(xml.CharData); ok && p.depth == inside {
+			if b = append(b, text...); len(b) > maxRecord {
 				return "", tooLong(maxRecord)
-			}
-			b.WriteString(text)
-		default:
-			if err := p.skip(); err != nil {
-				return "", err
 			}
 		}
 	}
 }
 
-// attribute is the value of an attribute, whatever its name space; "" if there
-// is none.
+// rich is the text of a string item (CT_Rst) that began last: its own, and that of its runs, but not how it is
+// pronounced.
+func (p *part) rich() (string, error) {
+	text := ""
+	var add func(xml.StartElement) error
+	add = func(t xml.StartElement) error {
+		switch t.Name.Local {
+		case "r":
+			return p.children(add)
+		case "t":
+			more, err := p.text()
+			if text += more; len(text) > maxRecord {
+				return tooLong(maxRecord)
+			}
+			return err
+		}
+		return nil
+	}
+	err := p.children(add)
+	return unescape(text), err
+}
+
+// attribute is the value of an attribute, whatever its name space; "" if there is none.
 func attribute(t xml.StartElement, name string) string {
 	for _, a := range t.Attr {
 		if a.Name.Local == name {
