@@ -20,17 +20,16 @@ type dataset struct {
 	fields []string // in the order of a row's texts
 	labels []string // by label number; a task's classes are in the same order
 
-	// read yields the rows of a file, in language unless the file names
-	// another.
-	read func(file, language string) iter.Seq2[dataRow, error]
+	// inputs are those in the n-th row of a file, from 0, in language unless the row names another.
+	inputs func(r table.Row, n int, language string) ([]dataRow, error)
 }
 
 const boolqFormat = "boolq"
 
 var publishedTasks = []dataset{
-	{"paws-x", []string{"sentence1", "sentence2"}, []string{"different meaning", "same meaning"}, readPAWSX},
-	{"xnli", []string{"premise", "hypothesis"}, xnliLabels, readXNLI},
-	{boolqFormat, []string{"passage", "question"}, []string{"no", "yes"}, readBoolQ},
+	{"paws-x", []string{"sentence1", "sentence2"}, []string{"different meaning", "same meaning"}, pawsX},
+	{"xnli", []string{"premise", "hypothesis"}, xnliLabels, xnli},
+	{boolqFormat, []string{"passage", "question"}, []string{"no", "yes"}, boolQ},
 }
 
 // dataRow is one input in one language.
@@ -41,24 +40,49 @@ type dataRow struct {
 	label        int // -1: none
 }
 
-// readPAWSX reads a file of PAWS-X (Yang et al. 2019), TSV or Parquet. Each
-// text is quoted as in CSV, but a line is always a row. The Parquet files on
-// the Hugging Face hub still contain these quotes.
-func readPAWSX(file, language string) iter.Seq2[dataRow, error] {
-	return eachRow(file, func(_ int, r table.Row) ([]dataRow, error) {
-		row := dataRow{Row: r, id: r.Values["id"], language: language, label: labelNumber(r.Values["label"], 2)}
-		for _, column := range []string{"sentence1", "sentence2"} {
-			if !r.Has(column) {
-				return nil, r.HeaderErrorf("has no column %q; expected the columns of PAWS-X: id, sentence1, sentence2, label",
-					column)
+// read yields the inputs of a file.
+func (d dataset) read(file, language string) iter.Seq2[dataRow, error] {
+	rows := table.Read(file)
+	if strings.EqualFold(filepath.Ext(file), ".tsv") {
+		rows = table.ReadPlain(file)
+	}
+	return func(yield func(dataRow, error) bool) {
+		n := 0
+		for r, err := range rows {
+			var inputs []dataRow
+			if err == nil {
+				inputs, err = d.inputs(r, n, language)
 			}
-			row.texts = append(row.texts, unquote(r.Values[column]))
+			if err != nil {
+				yield(dataRow{}, err)
+				return
+			}
+			for _, input := range inputs {
+				if !yield(input, nil) {
+					return
+				}
+			}
+			n++
 		}
-		if row.id == "" {
-			return nil, r.Errorf("has no id")
+	}
+}
+
+// pawsX reads a row of PAWS-X (Yang et al. 2019), TSV or Parquet. Each text is
+// quoted as in CSV, but a line is always a row. The Parquet files on the Hugging
+// Face hub still contain these quotes.
+func pawsX(r table.Row, _ int, language string) ([]dataRow, error) {
+	row := dataRow{Row: r, id: r.Values["id"], language: language, label: labelNumber(r.Values["label"], 2)}
+	for _, column := range []string{"sentence1", "sentence2"} {
+		if !r.Has(column) {
+			return nil, r.HeaderErrorf("has no column %q; expected the columns of PAWS-X: id, sentence1, sentence2, label",
+				column)
 		}
-		return []dataRow{row}, nil
-	})
+		row.texts = append(row.texts, unquote(r.Values[column]))
+	}
+	if row.id == "" {
+		return nil, r.Errorf("has no id")
+	}
+	return []dataRow{row}, nil
 }
 
 // unquote removes the quoting of a CSV field; other text is unchanged.
@@ -75,76 +99,43 @@ func unquote(field string) string {
 
 var xnliLabels = []string{"entailment", "neutral", "contradiction"}
 
-// readXNLI reads a file of XNLI (Conneau et al. 2018): TSV or JSON Lines in all
+// xnli reads a row of XNLI (Conneau et al. 2018): TSV or JSON Lines in all
 // languages, or Parquet as on the Hugging Face hub, in one language or all.
 // Quotes in it are part of the texts.
-func readXNLI(file, language string) iter.Seq2[dataRow, error] {
-	return eachRow(file, func(n int, r table.Row) ([]dataRow, error) {
-		v := r.Values
-		switch {
-		case r.Has("gold_label"):
-			return []dataRow{{r, cmp.Or(v["pairID"], strconv.Itoa(n)), cmp.Or(v["language"], language),
-				[]string{v["sentence1"], v["sentence2"]}, slices.Index(xnliLabels, v["gold_label"])}}, nil
-		case r.Has("premise") && r.Has("hypothesis"):
-			return []dataRow{{r, strconv.Itoa(n), language, []string{v["premise"], v["hypothesis"]},
-				labelNumber(v["label"], 3)}}, nil
-		case len(r.Lists["hypothesis.language"]) > 0:
-			var rows []dataRow
-			for i, l := range r.Lists["hypothesis.language"] {
-				if translations := r.Lists["hypothesis.translation"]; i < len(translations) && r.Has("premise."+l) {
-					rows = append(rows, dataRow{r, strconv.Itoa(n), l, []string{v["premise."+l], translations[i]},
-						labelNumber(v["label"], 3)})
-				}
+func xnli(r table.Row, n int, language string) (rows []dataRow, err error) {
+	v, id := r.Values, strconv.Itoa(n)
+	label := labelNumber(v["label"], len(xnliLabels))
+	switch languages := r.Lists["hypothesis.language"]; {
+	case r.Has("gold_label"):
+		return []dataRow{{r, cmp.Or(v["pairID"], id), cmp.Or(v["language"], language),
+			[]string{v["sentence1"], v["sentence2"]}, slices.Index(xnliLabels, v["gold_label"])}}, nil
+	case r.Has("premise") && r.Has("hypothesis"):
+		return []dataRow{{r, id, language, []string{v["premise"], v["hypothesis"]}, label}}, nil
+	case len(languages) > 0:
+		translations := r.Lists["hypothesis.translation"]
+		for i, l := range languages[:min(len(languages), len(translations))] {
+			if r.Has("premise." + l) {
+				rows = append(rows, dataRow{r, id, l, []string{v["premise."+l], translations[i]}, label})
 			}
-			return rows, nil
 		}
-		return nil, r.Errorf("has neither a column gold_label nor premise; expected the columns of XNLI: language, " +
-			"gold_label, sentence1, sentence2, pairID")
-	})
+		return rows, nil
+	}
+	return nil, r.Errorf("has neither a column gold_label nor premise; expected the columns of XNLI: language, " +
+		"gold_label, sentence1, sentence2, pairID")
 }
 
-// readBoolQ reads a file of BoolQ (Clark et al. 2019), JSON Lines as published
-// or in SuperGLUE, or Parquet.
-func readBoolQ(file, language string) iter.Seq2[dataRow, error] {
-	return eachRow(file, func(n int, r table.Row) ([]dataRow, error) {
-		v := r.Values
-		for _, column := range []string{"question", "passage"} {
-			if !r.Has(column) {
-				return nil, r.Errorf("has no %q; expected the columns of BoolQ: question, passage, answer", column)
-			}
-		}
-		return []dataRow{{r, cmp.Or(v["idx"], strconv.Itoa(n)), language,
-				[]string{v["passage"], boolq.Question(v["question"], language)}, labelNumber(cmp.Or(v["answer"], v["label"]), 2)}},
-			nil
-	})
-}
-
-// eachRow builds rows from the n-th row of a file, from 0.
-func eachRow(file string, rows func(n int, r table.Row) ([]dataRow, error)) iter.Seq2[dataRow, error] {
-	read := table.Read(file)
-	if strings.EqualFold(filepath.Ext(file), ".tsv") {
-		read = plainRows(file)
-	}
-	return func(yield func(dataRow, error) bool) {
-		n := 0
-		for r, err := range read {
-			if err != nil {
-				yield(dataRow{}, err)
-				return
-			}
-			made, err := rows(n, r)
-			if err != nil {
-				yield(dataRow{}, err)
-				return
-			}
-			for _, row := range made {
-				if !yield(row, nil) {
-					return
-				}
-			}
-			n++
+// boolQ reads a row of BoolQ (Clark et al. 2019), JSON Lines as published or in
+// SuperGLUE, or Parquet.
+func boolQ(r table.Row, n int, language string) ([]dataRow, error) {
+	v := r.Values
+	for _, column := range []string{"question", "passage"} {
+		if !r.Has(column) {
+			return nil, r.Errorf("has no %q; expected the columns of BoolQ: question, passage, answer", column)
 		}
 	}
+	return []dataRow{{r, cmp.Or(v["idx"], strconv.Itoa(n)), language,
+		[]string{v["passage"], boolq.Question(v["question"], language)},
+		labelNumber(cmp.Or(v["answer"], v["label"]), 2)}}, nil
 }
 
 // labelNumber returns the label for a number below n or a truth value; -1 for

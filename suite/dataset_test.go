@@ -160,7 +160,7 @@ func TestDatasetErrors(t *testing.T) {
 	for _, c := range []struct {
 		task, file, want string // the file is a.tsv; DIR in want is its folder
 	}{
-		{paws("{en: b.tsv}"), "", "DIR/task.yaml:11: open DIR/b.tsv: no such file or directory"},
+		{paws("{en: b.tsv}"), "", "DIR/task.yaml:11: DIR/b.tsv: no such file or directory"},
 		{paws("a.tsv"), "", "DIR/task.yaml:11: DIR/a.tsv:1: is empty; expected a header line"},
 		{paws("a.tsv"), "id\tsentence1\tlabel\n1\ta\t1\n", `DIR/task.yaml:11: DIR/a.tsv:1: has no column "sentence2"; expected the columns of PAWS-X`},
 		{paws("a.tsv"), header + "1\ta\tb\t1\n2\ta\tb\n", "DIR/task.yaml:11: DIR/a.tsv:3: has 3 fields; the header has 4"},

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
+	"unicode/utf8"
 )
 
 // delimiterOf is the character that separates the names in a CSV file's first
@@ -47,7 +49,7 @@ func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error 
 	r.FieldsPerRecord = -1 // our own message says more
 	columns, err := r.Read()
 	if err == io.EOF {
-		return fmt.Errorf("%s:1: is empty; expected a header line with the names of the columns", path)
+		return emptyError(path)
 	}
 	if err != nil {
 		return csvError(path, err)
@@ -81,6 +83,49 @@ func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error 
 			return nil
 		}
 	}
+}
+
+// ReadPlain yields the rows of a TSV file in which every line is a row and quotes
+// have no special meaning.
+func ReadPlain(path string) iter.Seq2[Row, error] {
+	return rows(path, anyColumn, func(yield func(Row) bool) error {
+		in, err := open(path)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		lines := bufio.NewScanner(in)
+		lines.Buffer(nil, 1<<20)
+		var columns []string
+		n := 1
+		for ; lines.Scan(); n++ {
+			text := strings.TrimSuffix(lines.Text(), "\r")
+			fields := strings.Split(text, "\t")
+			switch {
+			case !utf8.ValidString(text):
+				return fmt.Errorf("%s:%d: is not valid UTF-8: save the file as UTF-8", path, n)
+			case columns == nil:
+				fields[0] = strings.TrimPrefix(fields[0], "\ufeff")
+				columns = fields
+			case text == "":
+			case len(fields) != len(columns):
+				return fmt.Errorf("%s:%d: has %d fields; the header has %d", path, n, len(fields), len(columns))
+			case !yield(rowOf(path, n, 1, columns, nil, fields)):
+				return nil
+			}
+		}
+		if err := lines.Err(); err != nil {
+			return fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+		if columns == nil {
+			return emptyError(path)
+		}
+		return nil
+	})
+}
+
+func emptyError(path string) error {
+	return fmt.Errorf("%s:1: is empty; expected a header line with the names of the columns", path)
 }
 
 func csvError(path string, err error) error {
