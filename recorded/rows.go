@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"crosstalk"
 	"crosstalk/internal/table"
 )
 
@@ -101,4 +103,140 @@ func wholeNumber(s string) (int, bool) {
 		return 0, false
 	}
 	return int(f), true
+}
+
+// usual are the names that exports have for our columns, in lower case with
+// underscores.
+var usual = map[string][]string{
+	"completion": {"completion", "reply", "response", "answer", "output", "generation", "generated_text", "model_output",
+		"model_response",
+		"model_answer", "assistant", "assistant_message", "assistant_reply", "bot_message", "bot_reply", "bot_response"},
+	"language": {"language", "locale", "lang", "language_code", "lang_code", "expected_language", "target_language",
+		"target_lang",
+		"user_language", "user_locale"},
+	"prompt": {"prompt", "user_message", "user_prompt", "user_input", "question", "query", "input", "request",
+		"instruction"},
+}
+
+// names are the file's names of our columns: those that the user states, and
+// for those that the file lacks the usual ones. A file that has all that is needed
+// is read as it is.
+func (r Reading) names(row table.Row, columns map[string]string, of layout) (map[string]string, error) {
+	names := maps.Clone(r.Columns)
+	if names == nil {
+		names = map[string]string{}
+	}
+	delete(names, messagesColumn) // is read already
+	if of.name == chat.name {
+		delete(names, "completion") // so is the answer to the messages
+	}
+	has := func(ours string) bool {
+		_, is := columns[ours]
+		_, stated := names[ours]
+		return is || stated || row.Has(ours) && of.name == ""
+	}
+	needed, wanted := r.needed(of)
+	if !slices.ContainsFunc(needed, func(ours string) bool { return !has(ours) }) {
+		return names, nil
+	}
+	var said []string
+	for _, ours := range []string{"completion", "language", "prompt"} {
+		if has(ours) || !slices.Contains(needed, ours) && !slices.Contains(wanted, ours) {
+			continue
+		}
+		found := candidates(columns, ours, names)
+		switch {
+		case len(found) == 1:
+			names[ours] = found[0]
+			said = append(said, fmt.Sprintf("%s as %s", found[0], ours))
+		case len(found) > 1 && slices.Contains(needed, ours):
+			return nil, row.HeaderErrorf("has no column %q; it may be %s: say which, with --column %s=%s",
+				ours, strings.Join(found, " or "), ours, found[0])
+		case slices.Contains(needed, ours):
+			return nil, row.HeaderErrorf("has no column %q; %s", ours, r.remedy(row, columns, of, ours))
+		}
+	}
+	if r.Note != nil && len(said) > 0 {
+		r.Note(fmt.Sprintf("%s: reading %s (to change it: --column %s=NAME)",
+			row.File, strings.Join(said, ", "), said[0][strings.LastIndex(said[0], " ")+1:]))
+	}
+	return names, nil
+}
+
+// needed are our columns that a file must have, and one that is useful.
+func (r Reading) needed(of layout) (needed, wanted []string) {
+	if r.Expect == "" {
+		needed = append(needed, "language")
+	}
+	if of.name == "" {
+		needed, wanted = append(needed, "completion"), []string{"prompt"}
+		if r.Expect == ExpectUser || r.Expect == ExpectPrompt {
+			needed, wanted = append(needed, "prompt"), nil
+		}
+	}
+	return needed, wanted
+}
+
+// remedy says what to do about a missing column.
+func (r Reading) remedy(row table.Row, columns map[string]string, of layout, ours string) string {
+	expected := "expected completion and language, and optionally model, task, source, id, prompt, sample; " +
+		"the columns are "
+	if of.name != "" {
+		expected = "the columns of " + of.name + " are "
+	}
+	name := "name it with --column " + ours + "=NAME"
+	switch {
+	case ours == "language":
+		name += ", or say what to expect: --expect user, --expect prompt or a language, as in --expect en"
+	case ours == "prompt":
+		name += "; --expect " + r.Expect + " takes the language from it"
+	}
+	return expected + list(row, columns) + "; " + name
+}
+
+// candidates are the columns with a usual name of ours.
+func candidates(columns map[string]string, ours string, taken map[string]string) (found []string) {
+	used := slices.Collect(maps.Values(taken))
+	for column := range columns {
+		name := strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(column)))
+		if slices.Contains(usual[ours], name) && !slices.Contains(used, column) {
+			found = append(found, column)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// list names the columns that a user may mean, in the file's order.
+func list(row table.Row, columns map[string]string) string {
+	names := slices.Sorted(maps.Keys(columns))
+	if len(row.Columns) > 0 {
+		names = slices.DeleteFunc(slices.Clone(row.Columns), func(c string) bool { return c == "" })
+		for _, c := range slices.Sorted(maps.Keys(columns)) {
+			if !slices.Contains(names, c) {
+				names = append(names, c)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// ParseColumns reads OURS=THEIRS, as in completion=reply.
+func ParseColumns(pairs []string) (map[string]string, error) {
+	columns := map[string]string{}
+	for _, pair := range pairs {
+		ours, theirs, ok := strings.Cut(pair, "=")
+		ours, theirs = strings.TrimSpace(ours), strings.TrimSpace(theirs)
+		switch {
+		case !ok || ours == "" || theirs == "":
+			return nil, crosstalk.BadOption("column", " is %q; expected OURS=THEIRS, as in completion=reply", pair)
+		case columns[ours] != "":
+			return nil, crosstalk.BadOption("column", " names %s twice: %s and %s", ours, columns[ours], theirs)
+		}
+		columns[ours] = theirs
+	}
+	return columns, nil
 }
