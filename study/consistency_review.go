@@ -32,8 +32,7 @@ type ReviewError struct {
 
 func (e *ReviewError) Error() string {
 	return fmt.Sprintf("%d rewritten instructions need a review: in %s, edit text and words, set approved to true, "+
-		"and run the same command again; or approve all with 'crosstalk review %s --approve', "+
-		"or use --accept-rewrites",
+		"and run the same command again; or review them with 'crosstalk annotate %s', or use --accept-rewrites",
 		e.Waiting, e.File, e.Run)
 }
 

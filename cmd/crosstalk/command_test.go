@@ -23,8 +23,14 @@ import (
 // killed and interrupted is a process, and this is the cheapest one.
 const asCommand = "CROSSTALK_TEST_COMMAND"
 
+// graceVariable sets grace in it.
+const graceVariable = "CROSSTALK_TEST_GRACE"
+
 func init() {
 	batchPoll, batchSettle = 20*time.Millisecond, time.Second
+	if d, err := time.ParseDuration(os.Getenv(graceVariable)); err == nil {
+		grace = d
+	}
 	if os.Getenv(asCommand) != "" {
 		os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
 	}

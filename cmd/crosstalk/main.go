@@ -120,7 +120,7 @@ func rootCommand() *cobra.Command {
 		{"Measure", []*cobra.Command{runCommand(), scoreCommand(), calibrateCommand(), powerCommand()}},
 		{"Read and compare", []*cobra.Command{
 			reportCommand(), compareCommand(), gateCommand(), serveCommand(), exportCommand()}},
-		{"Ask people", []*cobra.Command{annotateCommand(), labelsCommand(), agreementCommand(), reviewCommand()}},
+		{"Ask people", []*cobra.Command{annotateCommand(), labelsCommand(), agreementCommand()}},
 		{"Check single answers", []*cobra.Command{checkCommand(), guardCommand()}},
 		{"Use many machines", []*cobra.Command{submitCommand(), mergeCommand(), statusCommand()}},
 		{"Set up", []*cobra.Command{suitesCommand(), modelsCommand(), initCommand(), completionCommand()}},

@@ -24,15 +24,15 @@ func insteadOf(name string) string {
 	return ""
 }
 
-// wasRemoved is the error that tells what replaces the command that the first argument
-// of c named, nil if none was removed.
+// wasRemoved is the error that tells what replaces the command that the first one or two
+// arguments of c named, nil if none was removed.
 func wasRemoved(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	_, path, _ := strings.Cut(c.CommandPath()+" "+args[0], " ")
-	if instead := insteadOf(path); instead != "" {
-		return fmt.Errorf("%q was removed: %s", path, instead)
+	_, path, _ := strings.Cut(c.CommandPath(), " ")
+	for n := min(2, len(args)); n > 0; n-- {
+		name := strings.TrimSpace(path + " " + strings.Join(args[:n], " "))
+		if instead := insteadOf(name); instead != "" {
+			return fmt.Errorf("%q was removed: %s", name, instead)
+		}
 	}
 	return nil
 }

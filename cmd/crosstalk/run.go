@@ -29,13 +29,12 @@ type runFlags struct {
 	suite string
 	out   string
 	shard shardFlag
-	grace time.Duration
 	dry   bool
 }
 
 func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	r.modelFlags.add(c, standIn)
-	r.suite, r.grace = suite, 20*time.Second
+	r.suite = suite
 	config.Declare(c, often, []config.Flag{
 		{Name: "suite", To: &r.suite, Values: "suites", Reach: config.Path,
 			Help: "an embedded suite (crosstalk suites) or a file: YAML, or a table of prompts"},
@@ -43,9 +42,6 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 		{Name: "dry-run", To: &r.dry, Help: "print the conditions, requests, tokens and cost; send nothing"},
 	})
 	r.shard.add(c)
-	config.Declare(c, limits, []config.Flag{{Name: "grace", To: &r.grace,
-		Help: "after SIGTERM, maximum time to wait for the requests in flight; " +
-			"must be shorter than the scheduler's kill delay"}})
 	r.answerFlags.add(c)
 }
 
@@ -87,12 +83,16 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 	return errors.Join(err, m.Close())
 }
 
+// grace is how long a run waits after SIGTERM for the requests in flight: less than the
+// time after which schedulers kill. A variable for tests.
+var grace = 20 * time.Second
+
 // measure sends the requests, scores the answers, and writes and prints the
 // figures.
 func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
 	ctx, cancel := context.WithCancel(c.Context())
 	defer cancel()
-	defer interrupt.Gently(c.ErrOrStderr(), r.grace, m.Session.Stop, cancel)()
+	defer interrupt.Gently(c.ErrOrStderr(), grace, m.Session.Stop, cancel)()
 	shown := watch.Show(notes(c), m.Session, m.Planned)
 	defer shown()
 	result, err := m.Run(ctx)

@@ -138,7 +138,7 @@ func senses() (list []crosstalk.Observation) {
 }
 
 // What people read in answers, and why pairs differ, fills in the tables of
-// 'crosstalk review'.
+// corrections and codes.
 func TestReviews(t *testing.T) {
 	path := newRun(t, "consistency", senses()...)
 	s := newServer(t, path, Options{})

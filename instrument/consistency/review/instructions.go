@@ -4,11 +4,9 @@
 package review
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -99,38 +97,6 @@ func yamlError(path string, err error) error {
 		return fmt.Errorf("%s:%d: %s", path, e.GetToken().Position.Line, e.GetMessage())
 	}
 	return fmt.Errorf("%s: %w", path, err)
-}
-
-// Approve approves all instructions unchanged; those that are approved already keep
-// their reviewer.
-func Approve(list []Instruction, reviewer string) {
-	for i := range list {
-		if in := &list[i]; !in.Approved {
-			in.Approved, in.Reviewer = true, reviewer
-		}
-	}
-}
-
-// List writes instructions with the program's doubts about them, for people to read.
-func List(w io.Writer, list []Instruction) error {
-	out := bufio.NewWriter(w)
-	for _, in := range list {
-		state := "not approved"
-		if in.Approved {
-			state = "approved"
-		}
-		fmt.Fprintf(out, "%s %s %s: %s\n", in.Model, in.Task, in.Sense, state)
-		for _, p := range in.Parts {
-			fmt.Fprintf(out, "  %s: %q -> %q\n", p.Part, p.Source, p.Text)
-		}
-		for _, w := range in.Words {
-			fmt.Fprintf(out, "  %s: %q\n", w.Class, w.Word)
-		}
-		for _, doubt := range in.Doubts {
-			fmt.Fprintf(out, "  doubt: %s\n", doubt)
-		}
-	}
-	return out.Flush()
 }
 
 // WriteInstructions writes the review file of a run.

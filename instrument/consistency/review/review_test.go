@@ -11,28 +11,6 @@ import (
 	"crosstalk/instrument/consistency"
 )
 
-// Approving keeps who reviewed what was approved before, and people read a list.
-func TestApprove(t *testing.T) {
-	list := []Instruction{{Model: "m", Task: "t", Sense: "en>de", Approved: true, Reviewer: "ann"},
-		{Model: "m", Task: "t", Sense: "en>fr", Doubts: []string{"ask: length"},
-			Parts: []consistency.RewrittenPart{{Part: "ask", Source: "Is it?", Text: "Est-ce\x1b?"}}, Words: []crosstalk.AnswerWord{{Class: "no", Word: "non"}}}}
-	text := func() string {
-		var b strings.Builder
-		if err := List(&b, list); err != nil {
-			t.Fatal(err)
-		}
-		return b.String()
-	}
-	const parts = "  ask: \"Is it?\" -> \"Est-ce\\x1b?\"\n  no: \"non\"\n  doubt: ask: length\n"
-	if want := "m t en>de: approved\nm t en>fr: not approved\n" + parts; text() != want {
-		t.Errorf("%s", text())
-	}
-	Approve(list, "bob")
-	if want := "m t en>de: approved\nm t en>fr: approved\n" + parts; text() != want || list[0].Reviewer != "ann" || list[1].Reviewer != "bob" {
-		t.Errorf("%s%+v", text(), list)
-	}
-}
-
 func task() crosstalk.Task {
 	return crosstalk.Task{Name: "t", Classes: []string{"no", "yes"}, Layout: "{ask} {say}", Instructions: map[string]crosstalk.Instruction{
 		"en": {Parts: map[string]string{"ask": "Is it?", "say": `Say "yes" or "no".`, "none": ""}, Words: []crosstalk.AnswerWord{{Word: "no", Class: "no"}, {Word: "yes", Class: "yes"}}}}}
