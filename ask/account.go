@@ -8,8 +8,7 @@ import (
 	"crosstalk"
 )
 
-// Need is the most that an item of a suite asks for, which a budget sets aside
-// for it. The zero value needs nothing.
+// Need is the most that an item of a suite asks for, which a budget sets aside for it. The zero value needs nothing.
 type Need struct {
 	Asks int
 	Cost float64
@@ -28,13 +27,11 @@ func (n *Need) plus(o Need, sign int) {
 // within reports whether n is at most o in all that is counted.
 func (n Need) within(o Need) bool { return n.Asks <= o.Asks && n.Cost <= o.Cost }
 
-// account tracks what was spent and reserved, so that the budget holds even if
-// every ask uses its maximum.
+// account tracks what was spent and reserved, so that the budget holds even if every ask uses its maximum.
 //
-// Items are admitted whole and in order: an item enters when the budget covers its
-// need after everything that earlier items may use. It waits while those may still
-// return something; if it does not fit then, it and all later items are refused. So
-// which items are measured depends only on what the items before them used.
+// Items are admitted whole and in order: an item enters when the budget covers its need after everything that earlier
+// items may use. It waits while those may still return something; if it does not fit then, it and all later items are
+// refused. So which items are measured depends only on what the items before them used.
 type account struct {
 	Budget
 	batched  Prices // of asks in batches
@@ -66,16 +63,13 @@ func newAccount(b Budget) *account {
 
 type itemKey struct{}
 
-// Item takes a place in the budget's queue for one item of the suite. It is
-// called in the order of the suite, before the item's goroutine starts, and
-// returns at once; the asks that are made with the context it returns wait for
-// the item's turn. The item is let in as a whole, if need fits, or none of its
-// asks is sent: they end with a *LimitError. What the journal answers needs no
-// turn.
+// Item takes a place in the budget's queue for one item of the suite. It is called in the order of the suite, before
+// the item's goroutine starts, and returns at once; the asks that are made with the context it returns wait for the
+// item's turn. The item is let in as a whole, if need fits, or none of its asks is sent: they end with a *LimitError.
+// What the journal answers needs no turn.
 //
-// need is the most that the item may ask. Asks beyond it are let in one by one,
-// where there is room. end gives back what was not used; it must be called when
-// the item is done, whatever came of it.
+// need is the most that the item may ask. Asks beyond it are let in one by one, where there is room. end gives back
+// what was not used; it must be called when the item is done, whatever came of it.
 func (s *Session) Item(ctx context.Context, need Need) (_ context.Context, end func()) {
 	it := s.budget.enqueue(need)
 	return context.WithValue(ctx, itemKey{}, it), it.end
@@ -130,8 +124,7 @@ func (it *item) end() {
 	a.change()
 }
 
-// now changes what is known of the item, and whether it counts as working. The
-// caller holds mu.
+// now changes what is known of the item, and whether it counts as working. The caller holds mu.
 func (it *item) now(change func()) {
 	before := it.works()
 	change()
@@ -149,8 +142,7 @@ func (it *item) works() bool {
 	return it.admitted() && !it.ended && (it.waiting == 0 || it.flying > 0)
 }
 
-// admitted reports whether the item was let in with something set aside. The
-// caller holds mu.
+// admitted reports whether the item was let in with something set aside. The caller holds mu.
 func (it *item) admitted() bool {
 	select {
 	case <-it.decided:
@@ -167,11 +159,9 @@ func (a *account) change() {
 	a.changed = make(chan struct{})
 }
 
-// reserve reserves what req may use and returns the function that settles it with
-// the answer that was paid for. An answer that does not report its usage counts as
-// the maximum, the zero Answer as nothing. reserve waits for the turn of ctx's item.
-// An ask without an item, or beyond its item's need, waits while others may still
-// return something.
+// reserve reserves what req may use and returns the function that settles it with the answer that was paid for. An
+// answer that does not report its usage counts as the maximum, the zero Answer as nothing. reserve waits for the turn
+// of ctx's item. An ask without an item, or beyond its item's need, waits while others may still return something.
 func (a *account) reserve(ctx, stop context.Context, model string,
 	req crosstalk.Request) (settle func(crosstalk.Answer), err error) {
 	var want Need
@@ -206,8 +196,7 @@ func (a *account) reserve(ctx, stop context.Context, model string,
 	return func(answer crosstalk.Answer) { a.settle(model, req, want, it, answer) }, nil
 }
 
-// single reserves the budget of an ask that no item has reserved. The caller holds
-// mu.
+// single reserves the budget of an ask that no item has reserved. The caller holds mu.
 func (a *account) single(ctx, stop context.Context, it *item, want Need) error {
 	waits := false // an item all of whose asks wait gives nothing back meanwhile
 	defer func() {
@@ -241,9 +230,8 @@ func (a *account) single(ctx, stop context.Context, it *item, want Need) error {
 	return nil
 }
 
-// settle replaces what was reserved for an ask by what it used. it is the item that
-// reserved it, or nil. An item may reuse what an ask has not used: a model that
-// refuses a parameter is asked again without it.
+// settle replaces what was reserved for an ask by what it used. it is the item that reserved it, or nil. An item may
+// reuse what an ask has not used: a model that refuses a parameter is asked again without it.
 func (a *account) settle(model string, req crosstalk.Request, want Need, it *item, answer crosstalk.Answer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -1,7 +1,6 @@
-// Package ask makes asking a model durable and polite: answers are journalled
-// before they are used and never asked for twice, the endpoint's limits are
-// found and kept, passing faults are retried, outages are waited out, and a
-// budget is not exceeded.
+// Package ask makes asking a model durable and polite: answers are journalled before they are used and never asked for
+// twice, the endpoint's limits are found and kept, passing faults are retried, outages are waited out, and a budget is
+// not exceeded.
 package ask
 
 import (
@@ -41,8 +40,7 @@ type Options struct {
 	Poll   time.Duration // first interval of looking at a batch; it grows to a minute. Default 5 seconds
 	Settle time.Duration // how long a batch that may have been submitted is looked for. Default 1 minute
 
-	// BatchGiveUp asks again, one by one, what was answered in a batch and cannot be
-	// read within Patience.
+	// BatchGiveUp asks again, one by one, what was answered in a batch and cannot be read within Patience.
 	BatchGiveUp bool
 
 	// SameModel reports whether a server that was asked for one model and says
@@ -90,8 +88,7 @@ func (o Options) withDefaults() Options {
 // circuit: half a minute, and less if the first wait is shorter than usual.
 func (o Options) longestWait() time.Duration { return min(60*o.Backoff, 30*time.Second) }
 
-// Session asks any number of models on behalf of one run. It is safe for
-// concurrent use.
+// Session asks any number of models on behalf of one run. It is safe for concurrent use.
 type Session struct {
 	journal Journal
 	options Options
@@ -135,9 +132,8 @@ func (s *Session) end(err error) error {
 	return err
 }
 
-// Reason is why the session takes no more asks: an error that no further ask
-// could survive, or else ErrStopped or a *LimitError, whichever came first; nil
-// if it does take more. A model that cannot be asked is the reason if there is
+// Reason is why the session takes no more asks: an error that no further ask could survive, or else ErrStopped or a
+// *LimitError, whichever came first; nil if it does take more. A model that cannot be asked is the reason if there is
 // no other model, or if Stop was called after it was found.
 func (s *Session) Reason() error {
 	s.mu.Lock()
@@ -148,8 +144,7 @@ func (s *Session) Reason() error {
 	return s.reason
 }
 
-// Hopeless are the models that cannot be asked, or not with some settings, in
-// the order in which that was found.
+// Hopeless are the models that cannot be asked, or not with some settings, in the order in which that was found.
 func (s *Session) Hopeless() []*ModelError {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -260,9 +255,8 @@ func (a *asker) endEndpoint(err error) error {
 	return err
 }
 
-// Ask implements crosstalk.Asker. Equal asks under way at the same time are
-// one ask. When ctx ends, an ask that was sent is lost, though the provider
-// may bill it.
+// Ask implements crosstalk.Asker. Equal asks under way at the same time are one ask. When ctx ends, an ask that was
+// sent is lost, though the provider may bill it.
 //
 // Besides the journal's errors and the context's it returns ErrStopped, a
 // *LimitError, a *ModelError or a *RefusedError.
@@ -272,8 +266,7 @@ func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answe
 	if found || err != nil {
 		return answer, err
 	}
-	// The budget comes before the flight: whoever leads one waits for nobody
-	// who might wait for it.
+	// The budget comes before the flight: whoever leads one waits for nobody who might wait for it.
 	settle, err := a.budget.reserve(ctx, s.stop, a.about.id.Name, req)
 	if err != nil {
 		if !errors.As(err, new(*LimitError)) {
@@ -340,8 +333,7 @@ func withoutBody(req crosstalk.Request, answer crosstalk.Answer) crosstalk.Answe
 	return answer
 }
 
-// ask sends one ask and saves its answer. sent reports whether there is one
-// that costs something.
+// ask sends one ask and saves its answer. sent reports whether there is one that costs something.
 func (a *asker) ask(ctx context.Context, key crosstalk.Key, s *shape,
 	req crosstalk.Request) (answer crosstalk.Answer, sent bool, err error) {
 	answer, failedBefore, err := a.journal.Get(key)

@@ -14,9 +14,8 @@ import (
 	"crosstalk/internal/duration"
 )
 
-// attempt asks until there is an answer, the retries are used up (an Answer
-// with Status Failed), or going on is pointless (an error). Without an error
-// the ask keeps its place among those in flight until leave is called.
+// attempt asks until there is an answer, the retries are used up (an Answer with Status Failed), or going on is
+// pointless (an error). Without an error the ask keeps its place among those in flight until leave is called.
 // failedBefore says that an earlier run has asked it.
 func (a *asker) attempt(ctx context.Context, s *shape, req crosstalk.Request,
 	failedBefore bool) (answer crosstalk.Answer, leave func(), err error) {
@@ -141,9 +140,8 @@ func spoken(wait time.Duration) string {
 	return duration.Text(wait.Round(time.Second))
 }
 
-// stillAnswers reports whether the server answers a request that it answered
-// before. Then it is there, and asks that it fails at are to blame themselves:
-// without this, an outage and a rest of bad requests look the same.
+// stillAnswers reports whether the server answers a request that it answered before. Then it is there, and asks that
+// it fails at are to blame themselves: without this, an outage and a rest of bad requests look the same.
 func (a *asker) stillAnswers(s *shape, t *trial) bool {
 	a.about.checking.Lock()
 	defer a.about.checking.Unlock()
@@ -171,8 +169,7 @@ func (s *shape) attempted(at time.Time) {
 	s.mu.Unlock()
 }
 
-// unreachable reports whether err says that there was no connection to send
-// anything over.
+// unreachable reports whether err says that there was no connection to send anything over.
 func unreachable(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") ||
@@ -182,8 +179,7 @@ func unreachable(err error) bool {
 // errTimeout is an attempt that took all its time.
 var errTimeout = errors.New("timeout")
 
-// errGivenUp is an attempt that was called off because others have shown that
-// it is pointless.
+// errGivenUp is an attempt that was called off because others have shown that it is pointless.
 var errGivenUp = errors.New("the model was given up")
 
 // try is one attempt within its time.
@@ -211,9 +207,8 @@ func (a *asker) try(ctx context.Context, s *shape, req crosstalk.Request) (cross
 	return answer, err
 }
 
-// pause is the wait before attempt n+1: as long as the server asked for, or an
-// exponentially growing time, half of it random, so that the asks that
-// failed together do not come back together.
+// pause is the wait before attempt n+1: as long as the server asked for, or an exponentially growing time, half of it
+// random, so that the asks that failed together do not come back together.
 func (a *asker) pause(n int, err error) time.Duration {
 	var e *crosstalk.AskError
 	if errors.As(err, &e) && e.RetryAfter > 0 {

@@ -16,8 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// batchJournal is a Journal that keeps batches, too. *journal.Journal is one;
-// see its methods.
+// batchJournal is a Journal that keeps batches, too. *journal.Journal is one; see its methods.
 type batchJournal interface {
 	Journal
 	AddBatch(*journal.Batch) error
@@ -29,14 +28,12 @@ type batchJournal interface {
 	Unanswered() ([]crosstalk.Key, error)
 }
 
-// Batching asks in batches. A Round gathers what the items of a study need
-// next, submits it and collects the answers into the journal; rounds follow
-// until nothing is wanted.
+// Batching asks in batches. A Round gathers what the items of a study need next, submits it and collects the answers
+// into the journal; rounds follow until nothing is wanted.
 //
-// A batch is in the journal, with its requests, before it is submitted, and
-// until everything that came of it is saved. So whoever opens the journal after
-// a kill knows what may be at the provider, looks there, and submits nothing
-// twice. No answer is used that is not in the journal.
+// A batch is in the journal, with its requests, before it is submitted, and until everything that came of it is saved.
+// So whoever opens the journal after a kill knows what may be at the provider, looks there, and submits nothing twice.
+// No answer is used that is not in the journal.
 type Batching struct {
 	*Session
 	store batchJournal
@@ -71,8 +68,7 @@ func (b *Batches) add(w *waiting) {
 	}
 }
 
-// fewest is how many asks make a batch. Fewer are asked one by one: a last
-// round of a few asks is not worth a day.
+// fewest is how many asks make a batch. Fewer are asked one by one: a last round of a few asks is not worth a day.
 const fewest = 10
 
 // Batching starts asking in batches. It is nil without an error if the session's
@@ -93,8 +89,7 @@ func (s *Session) Batching() (*Batching, error) {
 	return b, nil
 }
 
-// Collect waits for the batches that an earlier session left and saves what
-// comes of them.
+// Collect waits for the batches that an earlier session left and saves what comes of them.
 func (b *Batching) Collect(ctx context.Context) error {
 	open, err := b.store.OpenBatches()
 	if err != nil {
@@ -118,8 +113,7 @@ func (b *Batching) Collect(ctx context.Context) error {
 	return b.run(ctx, all)
 }
 
-// batcher is how the model of a batch is asked; nil if it is not a model of the
-// session that can be asked in batches.
+// batcher is how the model of a batch is asked; nil if it is not a model of the session that can be asked in batches.
 func (b *Batching) batcher(batch *journal.Batch) (crosstalk.Batcher, group) {
 	b.Session.mu.Lock()
 	defer b.Session.mu.Unlock()
@@ -340,9 +334,8 @@ func (b *Batching) takenBack(ctx context.Context, w *waiting, state crosstalk.Ba
 	return errors.Join(b.drop(w), sleep(ctx, b.stop, 6*b.options.Poll))
 }
 
-// find looks for a batch that may have been submitted. It reports that there is
-// none when the provider's list has had the time to show it, which is counted
-// from now.
+// find looks for a batch that may have been submitted. It reports that there is none when the provider's list has had
+// the time to show it, which is counted from now.
 func (b *Batching) find(ctx context.Context, w *waiting) (found bool, err error) {
 	began := time.Now() // and not w.At: the upload may have taken long, and the clock may have been set
 	list, err := b.store.BatchIDs()
@@ -375,9 +368,8 @@ func (b *Batching) find(ctx context.Context, w *waiting) (found bool, err error)
 	}
 }
 
-// insist calls f, which changes nothing, until it succeeds: a batch goes on
-// while its provider cannot be reached. Errors are f's, if trying again does not
-// help, or why the session stops.
+// insist calls f, which changes nothing, until it succeeds: a batch goes on while its provider cannot be reached.
+// Errors are f's, if trying again does not help, or why the session stops.
 func (b *Batching) insist(ctx context.Context, f func(context.Context) error) error {
 	began := time.Now()
 	for n := 1; ; n++ {

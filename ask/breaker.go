@@ -11,15 +11,13 @@ import (
 	"crosstalk/internal/duration"
 )
 
-// breaker tells an endpoint that is down from asks that fail by themselves. It
-// counts a streak: the failures since the last answer. When several asks have
-// failed in a row the circuit opens: one ask at a time is tried, with growing
-// pauses, and the others wait and hold nothing. An answer closes the circuit;
-// a streak that outlasts the patience ends the asking.
+// breaker tells an endpoint that is down from asks that fail by themselves. It counts a streak: the failures since the
+// last answer. When several asks have failed in a row the circuit opens: one ask at a time is tried, with growing
+// pauses, and the others wait and hold nothing. An answer closes the circuit; a streak that outlasts the patience ends
+// the asking.
 //
-// A failure counts against its ask only if there is evidence that the ask is to
-// blame: others that began later were answered, or no other ask fails. So an
-// outage costs no retries.
+// A failure counts against its ask only if there is evidence that the ask is to blame: others that began later were
+// answered, or no other ask fails. So an outage costs no retries.
 type breaker struct {
 	patience time.Duration
 	longest  time.Duration // pause of an open circuit; the first is a 30th of it
@@ -59,9 +57,8 @@ type trial struct {
 	failed   int  // of the one that failed last
 }
 
-// The circuit opens after this many failures in a row, of two asks or more: or
-// after this many attempts that found nobody to connect to. Attempts that began
-// before the first failure may still be answered, for a while.
+// The circuit opens after this many failures in a row, of two asks or more: or after this many attempts that found
+// nobody to connect to. Attempts that began before the first failure may still be answered, for a while.
 const (
 	openAfter            = 4
 	openAfterUnreachable = 3
@@ -87,8 +84,7 @@ func (b *breaker) enter(ctx, stop context.Context, t *trial) error {
 	return nil
 }
 
-// begin notes that t's attempt starts. It reports false if the circuit has
-// opened meanwhile.
+// begin notes that t's attempt starts. It reports false if the circuit has opened meanwhile.
 func (b *breaker) begin(t *trial) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -191,8 +187,7 @@ func (b *breaker) blame(t *trial) {
 	t.failures++
 }
 
-// ignored notes a failure that is not evidence against the endpoint: nobody knows
-// yet whether its model works at all.
+// ignored notes a failure that is not evidence against the endpoint: nobody knows yet whether its model works at all.
 func (b *breaker) ignored(t *trial, reached bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -268,9 +263,8 @@ func (b *breaker) failed(t *trial, err error) (counts bool, ends error) {
 	return counts, nil
 }
 
-// schedule sets when the next ask is tried: after the pause or the wait that
-// the server asked for, and once more when the patience ends. The caller holds
-// mu.
+// schedule sets when the next ask is tried: after the pause or the wait that the server asked for, and once more when
+// the patience ends. The caller holds mu.
 func (b *breaker) schedule(now time.Time, asked time.Duration) {
 	wait := max(b.pause, asked)
 	if left := b.streak.since.Add(b.patience).Sub(now); wait > left {
@@ -284,8 +278,7 @@ func (b *breaker) schedule(now time.Time, asked time.Duration) {
 	})
 }
 
-// tryOne lets one ask in, if it is time and none is under way. The caller holds
-// mu.
+// tryOne lets one ask in, if it is time and none is under way. The caller holds mu.
 func (b *breaker) tryOne() {
 	if b.open && !b.trying && b.waiting.len() > 0 && !time.Now().Before(b.next) {
 		b.trying, b.offered = true, true
@@ -315,8 +308,7 @@ func (b *breaker) wait() (w Wait, waiting bool) {
 	return Wait{Down: true, Since: b.streak.since, Until: b.next, Why: b.streak.last.Error()}, true
 }
 
-// gateway reports whether e comes from something before the server that says
-// that the server is down.
+// gateway reports whether e comes from something before the server that says that the server is down.
 func gateway(e *crosstalk.AskError) bool {
 	return e != nil && (e.Status >= 502 && e.Status <= 504 || e.Status >= 520 && e.Status <= 527)
 }

@@ -16,9 +16,8 @@ func (b Budget) Limits() bool { return b.Asks > 0 || b.Cost > 0 }
 // Prices are per million tokens, by model name.
 type Prices map[string]Price
 
-// Price is what one model costs per million tokens. Reasoning is billed as
-// output; prompts that the provider has cached are billed as any other, so the
-// cost is at most a little too high.
+// Price is what one model costs per million tokens. Reasoning is billed as output; prompts that the provider has
+// cached are billed as any other, so the cost is at most a little too high.
 type Price struct {
 	Input  float64 `yaml:"input" json:"input"`
 	Output float64 `yaml:"output" json:"output"`
@@ -26,8 +25,7 @@ type Price struct {
 	Batch *float64 `yaml:"batch" json:"batch,omitempty"`
 }
 
-// defaultBatch is the part of the price that requests in batches cost with most
-// providers.
+// defaultBatch is the part of the price that requests in batches cost with most providers.
 const defaultBatch = 0.5
 
 // Batched are the prices of requests in batches.
@@ -49,9 +47,8 @@ func (p Prices) Cost(model string, u crosstalk.Usage) float64 {
 	return (float64(u.Prompt)*price.Input + float64(u.Completion)*price.Output) / 1e6
 }
 
-// Worst is the most that an ask should use: its prompt, by a rule of thumb of
-// a token for three bytes of ASCII or one byte of anything else, and all the
-// tokens it may answer with, none if it states no bound.
+// Worst is the most that an ask should use: its prompt, by a rule of thumb of a token for three bytes of ASCII or one
+// byte of anything else, and all the tokens it may answer with, none if it states no bound.
 func Worst(req crosstalk.Request) crosstalk.Usage {
 	prompt := textTokens(req.Prompt)
 	for _, text := range req.Input {

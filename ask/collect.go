@@ -39,9 +39,8 @@ func (b *Batching) collection(w *waiting) *collection {
 	return c
 }
 
-// collect reads the results of a batch that has ended and saves the answers. failed is
-// how many requests the provider says it did not answer; if it answered more than can
-// be read, that is an *crosstalk.AskError.
+// collect reads the results of a batch that has ended and saves the answers. failed is how many requests the provider
+// says it did not answer; if it answered more than can be read, that is an *crosstalk.AskError.
 func (c *collection) collect(ctx context.Context, failed int) error {
 	// A download may take longer than an answer.
 	longer, cancel := context.WithTimeout(ctx, max(c.options.Timeout, longTransfer))

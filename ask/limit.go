@@ -11,10 +11,9 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// limiter keeps the asks in flight at one endpoint to what it can take: the
-// limit doubles each round trip until the endpoint first says that it is
-// overloaded, is halved whenever it says so, and grows by one a round trip
-// after that (additive increase, multiplicative decrease: Chiu and Jain 1989).
+// limiter keeps the asks in flight at one endpoint to what it can take: the limit doubles each round trip until the
+// endpoint first says that it is overloaded, is halved whenever it says so, and grows by one a round trip after that
+// (additive increase, multiplicative decrease: Chiu and Jain 1989).
 type limiter struct {
 	requests *rate.Limiter // nil: no limit
 
@@ -37,8 +36,7 @@ func newLimiter(o Options) *limiter {
 	return l
 }
 
-// acquire waits for a slot, which leave releases. It fails when ctx or stop ends
-// first.
+// acquire waits for a slot, which leave releases. It fails when ctx or stop ends first.
 func (l *limiter) acquire(ctx, stop context.Context) error {
 	if err := stop.Err(); err != nil {
 		return context.Cause(stop)

@@ -7,8 +7,7 @@ import (
 	"crosstalk/ask/journal"
 )
 
-// Memory is a journal that lasts as long as the process, for measurements that
-// cost nothing to repeat.
+// Memory is a journal that lasts as long as the process, for measurements that cost nothing to repeat.
 type Memory struct{ answers sync.Map }
 
 // Get returns the answer to the ask with this key.

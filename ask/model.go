@@ -81,9 +81,8 @@ func shapeOf(req crosstalk.Request) string {
 		Logprobs: req.Logprobs}))
 }
 
-// scouts is how many asks go ahead until one is answered: few, so that a wrong
-// key or URL does not go wrong many times over, but more than one, since one
-// may hang.
+// scouts is how many asks go ahead until one is answered: few, so that a wrong key or URL does not go wrong many times
+// over, but more than one, since one may hang.
 const scouts = 4
 
 // tries is how often something has to go wrong, when nothing has gone right
@@ -134,8 +133,7 @@ func (s *shape) admit() {
 	}
 }
 
-// works notes an answer. It returns an error if there are many by now and all
-// are empty.
+// works notes an answer. It returns an error if there are many by now and all are empty.
 func (s *shape) works(answer crosstalk.Answer, cached bool) error {
 	if !cached {
 		s.model.mu.Lock()
@@ -173,8 +171,7 @@ func (s *shape) isSettled() bool {
 	return s.settled
 }
 
-// explainEmpty says what to do about answers that are all empty. The caller
-// holds mu.
+// explainEmpty says what to do about answers that are all empty. The caller holds mu.
 func (s *shape) explainEmpty() string {
 	what := fmt.Sprintf("%s: the first %d answers are all empty", s.model.id, s.empty)
 	switch {
@@ -207,9 +204,8 @@ type failure struct {
 	failedBefore bool          // an earlier run found the same
 }
 
-// judge decides what a failure means as long as the model has not answered.
-// verdict says that there is no hope, for this way of asking or for the model.
-// Without one, mine says that the failure is judged here and not by the breaker.
+// judge decides what a failure means as long as the model has not answered. verdict says that there is no hope, for
+// this way of asking or for the model. Without one, mine says that the failure is judged here and not by the breaker.
 func (s *shape) judge(f failure) (mine bool, verdict error) {
 	s.model.mu.Lock()
 	answered := s.model.answered
@@ -260,9 +256,8 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 	return true, nil
 }
 
-// rejected judges a request that the server will not answer. One that an earlier
-// run found rejected says nothing: a run that is resumed may have only such
-// requests left. The caller holds mu.
+// rejected judges a request that the server will not answer. One that an earlier run found rejected says nothing: a
+// run that is resumed may have only such requests left. The caller holds mu.
 func (s *shape) rejected(f failure) error {
 	if s.settled {
 		return nil
@@ -294,8 +289,7 @@ func giveUp(id crosstalk.Identity, err error, stop context.Context, halt context
 	return hopeless
 }
 
-// serverError reports whether the server itself says that it failed, perhaps
-// because of what it was asked.
+// serverError reports whether the server itself says that it failed, perhaps because of what it was asked.
 func serverError(err error) bool {
 	var e *crosstalk.AskError
 	return errors.As(err, &e) && e.Status >= 500 && !gateway(e)

@@ -11,8 +11,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// priceLimits are far above what a list of every model on the market needs:
-// 500 models, 30 KiB.
+// priceLimits are far above what a list of every model on the market needs: 500 models, 30 KiB.
 var priceLimits = strictyaml.Limits{Bytes: 1 << 20, Depth: 4, Keys: 10_000, One: "price list"}
 
 // ReadPrices reads a YAML file of prices per million tokens:

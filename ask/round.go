@@ -11,8 +11,7 @@ import (
 	"crosstalk/ask/journal"
 )
 
-// ErrDeferred says that an ask will be answered in a batch. Whoever needs it
-// measures again, in the next round.
+// ErrDeferred says that an ask will be answered in a batch. Whoever needs it measures again, in the next round.
 var ErrDeferred = errors.New("deferred to a batch")
 
 // Round gathers asks for batches. Items are measured with its askers, which
@@ -61,9 +60,8 @@ type roundAsker struct {
 	round *Round
 }
 
-// Ask implements crosstalk.Asker. The first ask in each way of asking is sent
-// at once: if the model refuses something, it is better to know before thousands
-// are refused. So are asks that no batch answered.
+// Ask implements crosstalk.Asker. The first ask in each way of asking is sent at once: if the model refuses something,
+// it is better to know before thousands are refused. So are asks that no batch answered.
 func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	b := a.round.b
 	key, s := crosstalk.KeyOf(a.about.id, req), a.shape(req)
@@ -96,8 +94,7 @@ func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.
 	return answer, ErrDeferred
 }
 
-// failedNow returns the answer to an ask that has failed in this session, which
-// does not ask it again.
+// failedNow returns the answer to an ask that has failed in this session, which does not ask it again.
 func (a *asker) failedNow(key crosstalk.Key) (answer crosstalk.Answer, failed bool, err error) {
 	a.mu.Lock()
 	_, now := a.seen[key.Short()]
@@ -169,9 +166,8 @@ func (r *Round) Send(ctx context.Context) (another bool, err error) {
 	return len(order) > 0 || stale, r.b.run(ctx, all)
 }
 
-// admitted are the asks that the budget has room for, each once, by model and in
-// the order of the items. stale says that some have been answered since they were
-// wanted: they went ahead for another item.
+// admitted are the asks that the budget has room for, each once, by model and in the order of the items. stale says
+// that some have been answered since they were wanted: they went ahead for another item.
 func (r *Round) admitted() (order []group, asks map[group][]crosstalk.BatchAsk, stale bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

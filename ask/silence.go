@@ -9,8 +9,7 @@ import (
 // before Stats says so: longer than most answers take.
 const silentAfter = 15 * time.Second
 
-// silence tracks whether an endpoint has answered lately, if only with an error. The
-// zero value is ready to use.
+// silence tracks whether an endpoint has answered lately, if only with an error. The zero value is ready to use.
 type silence struct {
 	mu       sync.Mutex
 	inFlight int

@@ -29,8 +29,7 @@ type Stats struct {
 	Batches Batches // that are waited for
 }
 
-// Text counts the answers in a few words: "120 answers, 3 of them from an earlier run,
-// cost 0.0100".
+// Text counts the answers in a few words: "120 answers, 3 of them from an earlier run, cost 0.0100".
 func (s Stats) Text() string {
 	text := fmt.Sprintf("%d answers", s.Answered)
 	if s.Cached > 0 {
@@ -59,8 +58,7 @@ type Batches struct {
 	Since time.Time // when the first of them was submitted
 }
 
-// Text is the wait in a few words, for one line: "1941 requests in 2 batches
-// since 14:02, 812 done".
+// Text is the wait in a few words, for one line: "1941 requests in 2 batches since 14:02, 812 done".
 func (b Batches) Text() string {
 	return fmt.Sprintf("%s in %s since %s, %d done", many(b.Asks, "request", "s"), many(b.N, "batch", "es"),
 		b.Since.Local().Format("15:04"), b.Done)
@@ -74,8 +72,7 @@ func many(n int, what, plural string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// Wait is why an endpoint is not asked at the moment, or that it has not answered for
-// a long time.
+// Wait is why an endpoint is not asked at the moment, or that it has not answered for a long time.
 type Wait struct {
 	Endpoint string
 	InFlight int           // requests that it has not answered, if it is asked and answers nothing
@@ -192,8 +189,7 @@ func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk
 	s.stats.Cost += prices.Cost(a.about.id.Name, u)
 }
 
-// thought reports whether the model thought before it gave this answer, as far as
-// the answer shows.
+// thought reports whether the model thought before it gave this answer, as far as the answer shows.
 func thought(a crosstalk.Answer) bool {
 	return a.Reasoning != "" || a.Usage.Reasoning > 0 || a.Status == crosstalk.Empty && a.Reason == crosstalk.Thinking
 }

@@ -122,8 +122,7 @@ func (o *observed) end(req crosstalk.Request, answer crosstalk.Answer) {
 	o.limits[at] = e
 }
 
-// endings sums up how answers ended, but for those that were asked again with
-// room for thoughts.
+// endings sums up how answers ended, but for those that were asked again with room for thoughts.
 func (o *observed) endings() (all ended) {
 	for at, e := range o.limits {
 		again := false
@@ -176,17 +175,15 @@ func (o *observed) prompt(req crosstalk.Request, tokens int) {
 	}
 }
 
-// A prompt is taken to have at least this many tokens a byte: one in eight, which is
-// fewer than any language has, or what the model's shorter prompts show, up to one
-// in five.
+// A prompt is taken to have at least this many tokens a byte: one in eight, which is fewer than any language has, or
+// what the model's shorter prompts show, up to one in five.
 const (
 	leastRate = 1 / 8.
 	mostRate  = 1 / 5.
 )
 
-// cutPrompts reports whether the largest count is a limit of the server: several
-// different prompts have it, and either all are too long for it or it is a round
-// number.
+// cutPrompts reports whether the largest count is a limit of the server: several different prompts have it, and either
+// all are too long for it or it is a round number.
 func (o *observed) cutPrompts() bool {
 	if len(o.alike) < 3 {
 		return false

@@ -19,9 +19,8 @@ type Kubernetes struct {
 	// Claim is a PersistentVolumeClaim that all pods mount, where paths begin.
 	Claim string
 
-	// Store is a folder of object storage, as rclone names it, where paths begin:
-	// input files are fetched from it, a shard that is measured is stored in it.
-	// rclone gets its settings from Secret.
+	// Store is a folder of object storage, as rclone names it, where paths begin: input files are fetched from it, a
+	// shard that is measured is stored in it. rclone gets its settings from Secret.
 	Store string
 }
 
@@ -53,15 +52,13 @@ func (k Kubernetes) Manifests() ([]byte, error) {
 	return fill("kubernetes.yaml.tmpl", k)
 }
 
-// Retries is how often all shards together may be tried again, where Kubernetes
-// does not count them by shard.
+// Retries is how often all shards together may be tried again, where Kubernetes does not count them by shard.
 func (k Kubernetes) Retries() int { return 3 * k.Shards }
 
 // Digits is the number of digits in the names of shards' directories.
 func (k Kubernetes) Digits() int { return len(fmt.Sprint(k.Shards)) }
 
-// MergeArguments are those of the merge. Where the volume is shared, it waits for
-// the shards.
+// MergeArguments are those of the merge. Where the volume is shared, it waits for the shards.
 func (k Kubernetes) MergeArguments() []string {
 	arguments := []string{"merge", k.Out, "--out", k.Merged()}
 	if k.Claim != "" {

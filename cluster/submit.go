@@ -12,9 +12,8 @@ import (
 	"crosstalk/internal/atomicfile"
 )
 
-// Write writes the scripts into the directory of the shards, array.sh and merge.sh,
-// makes the directory for logs, and returns the paths of the scripts. They are private,
-// and so is the directory if it is new.
+// Write writes the scripts into the directory of the shards, array.sh and merge.sh, makes the directory for logs, and
+// returns the paths of the scripts. They are private, and so is the directory if it is new.
 func (s Slurm) Write() (array, merge string, err error) {
 	arrayScript, mergeScript, err := s.Scripts()
 	if err != nil {

@@ -17,8 +17,7 @@ type Change struct {
 	Keeps bool   `json:"keeps,omitempty"` // the answer is the one that was asked for, in another way
 }
 
-// String is the change in words: "temperature 0 is not sent: gpt-5-mini takes
-// only its default".
+// String is the change in words: "temperature 0 is not sent: gpt-5-mini takes only its default".
 func (c Change) String() string {
 	what := c.Param
 	if c.From != "" {
@@ -30,14 +29,12 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s is sent as %s: %s", what, c.To, c.Why)
 }
 
-// Adapt makes of p what the model with this name, provider:name, takes as far
-// as is known, and lists the changes. The table of families and the user's own
-// entries say what is known. Models inside the program and recorded answers
-// take everything.
+// Adapt makes of p what the model with this name, provider:name, takes as far as is known, and lists the changes. The
+// table of families and the user's own entries say what is known. Models inside the program and recorded answers take
+// everything.
 //
-// A model that thinks gets room for it (Decoding.ReasoningTokens) unless p has
-// some. Thinking is not switched off unless p says so or the model cannot be
-// asked otherwise.
+// A model that thinks gets room for it (Decoding.ReasoningTokens) unless p has some. Thinking is not switched off
+// unless p says so or the model cannot be asked otherwise.
 func Adapt(name string, p crosstalk.PromptConfig, own []Family) (crosstalk.PromptConfig, []Change) {
 	if p.API == crosstalk.Embeddings {
 		return p, nil
@@ -181,8 +178,7 @@ func extraLevel(extra map[string]any) (level string, found bool) {
 	return "", false
 }
 
-// sampling adapts temperature or top_p to what the model takes; otherwise is what it
-// takes when it does not think.
+// sampling adapts temperature or top_p to what the model takes; otherwise is what it takes when it does not think.
 func (a *adapter) sampling(param string, value **float64, takes, otherwise string) {
 	if *value == nil || takes == "" || takes == "any" {
 		return
@@ -233,11 +229,10 @@ func between(takes string) string {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// Without is p without the parameter that a model refused
-// (crosstalk.AskError.Param): the next thing to try with a model that Adapt
-// does not know well enough. It is not ok if there is nothing left to try. A
-// refusal of reasoning drops the level that was asked for and, where none was,
-// asks for none: whoever tries gives up when reasoning is refused twice.
+// Without is p without the parameter that a model refused (crosstalk.AskError.Param): the next thing to try with a
+// model that Adapt does not know well enough. It is not ok if there is nothing left to try. A refusal of reasoning
+// drops the level that was asked for and, where none was, asks for none: whoever tries gives up when reasoning is
+// refused twice.
 func Without(name string, p crosstalk.PromptConfig, param string) (without crosstalk.PromptConfig, c Change, ok bool) {
 	_, model, err := cutName(name)
 	if err != nil {
@@ -280,8 +275,7 @@ func WithRoom(name string, p crosstalk.PromptConfig, own []Family) (with crossta
 	return a.PromptConfig, a.changes[0], true
 }
 
-// Thought reports whether the model thought before it gave this answer, as far
-// as the answer shows.
+// Thought reports whether the model thought before it gave this answer, as far as the answer shows.
 func Thought(a crosstalk.Answer) bool {
 	return a.Reasoning != "" || a.Usage.Reasoning > 0 || a.Status == crosstalk.Empty && a.Reason == crosstalk.Thinking
 }

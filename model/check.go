@@ -57,11 +57,9 @@ const mostAsks = 3
 // room is how many tokens Check leaves for thoughts.
 const room = 2000
 
-// Check finds out what the model with this name, provider:name, takes and
-// whether it thinks, with at most three asks of some tokens. The first has all
-// parameters, the next what is left of them after a refusal and the table of
-// families, the last none; asks that are left try levels of reasoning. The
-// error is of a model that did not answer.
+// Check finds out what the model with this name, provider:name, takes and whether it thinks, with at most three asks
+// of some tokens. The first has all parameters, the next what is left of them after a refusal and the table of
+// families, the last none; asks that are left try levels of reasoning. The error is of a model that did not answer.
 func Check(ctx context.Context, name string, o Options) (Checked, error) {
 	switch o.API {
 	case "", crosstalk.Chat, crosstalk.Completions, crosstalk.Responses:
@@ -205,8 +203,7 @@ func spelledOut(params map[string]any) json.RawMessage {
 	return body
 }
 
-// Flags are those of a run that spell out what the model takes. Under
-// crosstalk-1 a run finds the same by itself.
+// Flags are those of a run that spell out what the model takes. Under crosstalk-1 a run finds the same by itself.
 func (c Checked) Flags() (flags []string) {
 	for _, f := range []struct {
 		param, flag string
@@ -238,8 +235,7 @@ func (c Checked) Why(param string) string {
 	return ""
 }
 
-// headroom is how many tokens a run gives a model for its thoughts, 0 for one
-// that does not think.
+// headroom is how many tokens a run gives a model for its thoughts, 0 for one that does not think.
 func headroom(name string, own []Family, thinks bool) int {
 	p, _ := Adapt(name, crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 1}}, own)
 	if p.Decoding.ReasoningTokens == 0 && thinks {

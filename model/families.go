@@ -37,9 +37,8 @@ type Family struct {
 
 // Takes says which parameters a model takes.
 type Takes struct {
-	// Temperature is "any", "default" (only the provider's, so none is sent),
-	// "ignored" (likewise), or a range such as 0-1: values outside are moved to
-	// its end.
+	// Temperature is "any", "default" (only the provider's, so none is sent), "ignored" (likewise), or a range such as
+	// 0-1: values outside are moved to its end.
 	Temperature string `yaml:"temperature,omitempty" json:"temperature,omitempty"`
 	// TopP is as Temperature, or "alone" (not together with a temperature), or
 	// "sampling" (not with a temperature of 0).
@@ -56,23 +55,18 @@ type Reasoning struct {
 	Default string `yaml:"default,omitempty" json:"default,omitempty"`
 	// Levels are those that can be asked for, of off, low, medium and high.
 	Levels *[]string `yaml:"levels,omitempty" json:"levels,omitempty"`
-	// Use is the level to ask for where the user names none, for models whose
-	// default cannot be had.
+	// Use is the level to ask for where the user names none, for models whose default cannot be had.
 	Use string `yaml:"use,omitempty" json:"use,omitempty"`
-	// Shown is where thoughts come back: field, text (between markers), parts
-	// (of the content), blocks, or nowhere.
+	// Shown is where thoughts come back: field, text (between markers), parts (of the content), blocks, or nowhere.
 	Shown string `yaml:"shown,omitempty" json:"shown,omitempty"`
-	// Headroom is the room for thoughts in tokens, half of it for low and twice
-	// as much for high.
+	// Headroom is the room for thoughts in tokens, half of it for low and twice as much for high.
 	Headroom int `yaml:"headroom,omitempty" json:"headroom,omitempty"`
-	// Send gives the parameters that ask for each level; default
-	// reasoning_effort, with "none" for off. The text $budget is replaced by the
-	// number of tokens for thoughts.
+	// Send gives the parameters that ask for each level; default reasoning_effort, with "none" for off. The text
+	// $budget is replaced by the number of tokens for thoughts.
 	Send map[string]map[string]any `yaml:"send,omitempty" json:"send,omitempty"`
 }
 
-// DefaultHeadroom is the room for the thoughts of a model that the table does
-// not know, in tokens.
+// DefaultHeadroom is the room for the thoughts of a model that the table does not know, in tokens.
 const DefaultHeadroom = 4000
 
 // On is Reasoning.Default of a model that thinks at no level with a name.
@@ -98,13 +92,11 @@ var table = sync.OnceValue(func() familyTable {
 	return t
 })
 
-// Families are the entries of the embedded table, and the date on which it was
-// last brought up to date (YYYY-MM-DD).
+// Families are the entries of the embedded table, and the date on which it was last brought up to date (YYYY-MM-DD).
 func Families() (families []Family, date string) { return slices.Clone(table().Families), table().Date }
 
-// familyOf is what is known of a model, provider:name: all that fits it in the
-// table and then in own, a later entry's fields over an earlier one's. Its Name
-// lists theirs; without any it is empty.
+// familyOf is what is known of a model, provider:name: all that fits it in the table and then in own, a later entry's
+// fields over an earlier one's. Its Name lists theirs; without any it is empty.
 func familyOf(name string, own []Family) Family {
 	provider, model, err := cutName(name)
 	if err != nil {
@@ -132,8 +124,7 @@ func familyOf(name string, own []Family) Family {
 var vendor = lazyregexp.New(`^(?:[a-z]{2,6}\.)?(?:openai|anthropic|meta|mistral|deepseek|` +
 	`qwen|google|zai|moonshotai|moonshot|minimax|nvidia|cohere|writer|xai)\.`)
 
-// fits reports whether the family has a model of a provider, by any form of its
-// name in lower case.
+// fits reports whether the family has a model of a provider, by any form of its name in lower case.
 func (f Family) fits(provider string, forms []string) bool {
 	if len(f.Providers) > 0 && !slices.Contains(f.Providers, provider) {
 		return false
@@ -199,8 +190,7 @@ func (r Reasoning) spelling() map[string]map[string]any {
 	return all
 }
 
-// can reports whether a level can be asked for; of models that nothing is known
-// about any can.
+// can reports whether a level can be asked for; of models that nothing is known about any can.
 func (r Reasoning) can(level string) bool {
 	_, spelled := r.spelling()[level]
 	return spelled && (r.Levels == nil || slices.Contains(*r.Levels, level))
@@ -229,8 +219,7 @@ func (r Reasoning) headroom(level string) int {
 	return n
 }
 
-// Validate checks entries that a user wrote. The error names the entry, the
-// field and what was expected.
+// Validate checks entries that a user wrote. The error names the entry, the field and what was expected.
 func Validate(families []Family) error {
 	for i, f := range families {
 		if err := f.Validate(); err != nil {
@@ -240,8 +229,7 @@ func Validate(families []Family) error {
 	return nil
 }
 
-// Validate checks an entry that a user wrote. The error names it, the field and
-// what was expected.
+// Validate checks an entry that a user wrote. The error names it, the field and what was expected.
 func (f Family) Validate() error {
 	if f.Name == "" {
 		return fmt.Errorf("expected a name")

@@ -60,8 +60,7 @@ func DecodeFamilies(file string, list ast.Node) (all []Family, err error) {
 	return all, nil
 }
 
-// lineOfField is the line of a field of an entry, such as reasoning.default, or of
-// the entry if it lacks the field.
+// lineOfField is the line of a field of an entry, such as reasoning.default, or of the entry if it lacks the field.
 func lineOfField(node ast.Node, path string) int {
 	line := node.GetToken().Position.Line
 	if m, ok := node.(*ast.MappingNode); ok && len(m.Values) > 0 {

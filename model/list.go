@@ -18,10 +18,9 @@ import (
 // mostPages bounds how many pages of a list are fetched.
 const mostPages = 50
 
-// List asks a provider's server for its models and returns their names, sorted, as
-// Open takes them: provider:name. name is the provider, or provider:part for the
-// models whose names contain the part, in any case. Errors are in the user's words
-// and contain no API key.
+// List asks a provider's server for its models and returns their names, sorted, as Open takes them: provider:name.
+// name is the provider, or provider:part for the models whose names contain the part, in any case. Errors are in the
+// user's words and contain no API key.
 func List(ctx context.Context, name string, o Options) ([]string, error) {
 	provider, part, _ := strings.Cut(strings.ToLower(strings.TrimSpace(name)), ":")
 	const nameless = "models"
@@ -87,9 +86,8 @@ type listed struct {
 	Name string `json:"name"`
 }
 
-// readList reads a page: {"data": [...]} (OpenAI, Anthropic and most), a bare
-// list (Together), or {"models": [...]} (Cohere). Next is the last name of a
-// page that others follow.
+// readList reads a page: {"data": [...]} (OpenAI, Anthropic and most), a bare list (Together), or {"models": [...]}
+// (Cohere). Next is the last name of a page that others follow.
 func readList(body []byte) (names []string, next string, err error) {
 	var page struct {
 		Data    []listed `json:"data"`

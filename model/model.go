@@ -1,5 +1,4 @@
-// Package model opens models by name: providers and local servers over HTTP,
-// and answers that were recorded elsewhere.
+// Package model opens models by name: providers and local servers over HTTP, and answers that were recorded elsewhere.
 package model
 
 import (
@@ -28,8 +27,7 @@ type Options struct {
 	Families []Family            // the user's additions to what is known of models; see Validate
 	Getenv   func(string) string // default os.Getenv
 	Client   *http.Client        // default: one that all models share
-	// Others are further providers by name, such as the reference models. Each
-	// is given what follows "provider:".
+	// Others are further providers by name, such as the reference models. Each is given what follows "provider:".
 	Others map[string]func(name string) (crosstalk.Model, error)
 }
 
@@ -40,10 +38,9 @@ func (o Options) getenv(name string) string {
 	return os.Getenv(name)
 }
 
-// Open returns the model with this name, provider:name. The name may contain
-// colons and slashes: ollama:llama3.2:1b. Provider is one of Presets, of
-// o.Others, or replay, whose name is a file (see replay.Open). Nothing is
-// asked; a key that is missing is an error here.
+// Open returns the model with this name, provider:name. The name may contain colons and slashes: ollama:llama3.2:1b.
+// Provider is one of Presets, of o.Others, or replay, whose name is a file (see replay.Open). Nothing is asked; a key
+// that is missing is an error here.
 func Open(name string, o Options) (crosstalk.Model, error) {
 	provider, model, err := cutName(name)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"sync"
 )
 
-// Preset is a provider by name: where its models are, and which environment
-// variable has the key.
+// Preset is a provider by name: where its models are, and which environment variable has the key.
 type Preset struct {
 	Name string `json:"name"`
 	// BaseURL is "" if the user has to give one. {VARIABLE} is replaced by an
@@ -64,8 +63,7 @@ func (p Preset) baseURL(getenv func(string) string) (string, error) {
 	return strings.Replace(url, "//global-aiplatform.", "//aiplatform.", 1), nil
 }
 
-// PublicURL is a base URL as it can be shown and saved: without a user, a
-// password and a query.
+// PublicURL is a base URL as it can be shown and saved: without a user, a password and a query.
 func PublicURL(base string) string {
 	u, err := url.Parse(strings.TrimSpace(base))
 	switch {
@@ -105,8 +103,7 @@ func lookup(provider string) (Preset, bool) {
 	return Preset{}, false
 }
 
-// presetsFile has the providers behind the internet first, then local servers, then
-// those that need a base URL.
+// presetsFile has the providers behind the internet first, then local servers, then those that need a base URL.
 //
 //go:embed presets.json
 var presetsFile []byte
@@ -118,11 +115,10 @@ var presets = sync.OnceValue(func() (all []Preset) {
 	return all
 })
 
-// Beams returns the settings, sent as they are, that make a server look for the
-// likeliest answer with a beam of width n instead of drawing one; none for
-// width 1. vLLM takes n for the width (BeamSearchParams; before 0.6.3 best_of,
-// whose default is n) and gives the best answer first. Servers that are known
-// to have no beam search are an error: most ignore what they do not know.
+// Beams returns the settings, sent as they are, that make a server look for the likeliest answer with a beam of width
+// n instead of drawing one; none for width 1. vLLM takes n for the width (BeamSearchParams; before 0.6.3 best_of,
+// whose default is n) and gives the best answer first. Servers that are known to have no beam search are an error:
+// most ignore what they do not know.
 func Beams(name string, n int) (map[string]any, error) {
 	provider, _, err := cutName(name)
 	if err != nil || n <= 1 {
@@ -135,8 +131,7 @@ func Beams(name string, n int) (map[string]any, error) {
 	return map[string]any{"use_beam_search": true, "n": n}, nil
 }
 
-// HasLogprobs is an error for a model that is known to give no log
-// probabilities.
+// HasLogprobs is an error for a model that is known to give no log probabilities.
 func HasLogprobs(name string, own []Family) error {
 	provider, model, err := cutName(name)
 	if err != nil {

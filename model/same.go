@@ -7,8 +7,7 @@ import (
 )
 
 var (
-	// version matches what a provider adds to a model's name when it says which
-	// snapshot answered: a date or a number.
+	// version matches what a provider adds to a model's name when it says which snapshot answered: a date or a number.
 	version = lazyregexp.New(`[-@_:](?:v?\d{8}|\d{6}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2,4}|\d{4}|\d{3}|` +
 		`v\d+(?::\d+)?|preview(?:-\d{2}-\d{2,4})?)$`)
 	// alias matches what a name ends in that leaves the snapshot to the provider.
@@ -17,11 +16,9 @@ var (
 	file = lazyregexp.New(`(?:[-.]q\d\w*|[-.]f16|[-.]bf16|[-.]f32)?\.gguf$`)
 )
 
-// SameModel reports whether the model that a server says answered is the one
-// that was asked for: its name, a dated snapshot of it, or its file. Where the
-// name asks for a snapshot, another one is another model. A server that does
-// not say is believed. The name of a deployment (Azure) tells nothing of the
-// model behind it.
+// SameModel reports whether the model that a server says answered is the one that was asked for: its name, a dated
+// snapshot of it, or its file. Where the name asks for a snapshot, another one is another model. A server that does
+// not say is believed. The name of a deployment (Azure) tells nothing of the model behind it.
 func SameModel(asked, served string) bool {
 	asked, served = plainName(asked), plainName(served)
 	if served == "" || asked == served {

@@ -28,8 +28,7 @@ type block struct {
 	err   error
 }
 
-// The sizes of a block: it has no more rows, and no further one after so many
-// bytes.
+// The sizes of a block: it has no more rows, and no further one after so many bytes.
 const (
 	blockRows = 128
 	blockSize = 1 << 17
@@ -91,8 +90,7 @@ func (a *ahead) read() {
 	}
 }
 
-// fill reads a block of the rows after the one with the number last, and reports
-// whether there may be more.
+// fill reads a block of the rows after the one with the number last, and reports whether there may be more.
 func (a *ahead) fill(b *block, last int64) (number int64, more bool, err error) {
 	for len(b.rows) < blockRows && len(b.bytes) < blockSize {
 		if !a.stmt.Step() {

@@ -21,8 +21,7 @@ type Batch struct {
 	Asks     []crosstalk.BatchAsk
 }
 
-// AddBatch notes that a batch is about to be submitted, sets its number, and
-// returns when that is on the disk.
+// AddBatch notes that a batch is about to be submitted, sets its number, and returns when that is on the disk.
 func (j *Journal) AddBatch(b *Batch) error {
 	return j.change(func() error {
 		id := b.Identity
@@ -101,8 +100,7 @@ func (j *Journal) exec(sql string, values ...any) error {
 	return stmt.Exec()
 }
 
-// OpenBatches returns the batches that have not ended, with their asks, in the
-// order in which they were added.
+// OpenBatches returns the batches that have not ended, with their asks, in the order in which they were added.
 func (j *Journal) OpenBatches() (open []*Batch, err error) {
 	err = j.query("SELECT number, provider, endpoint, model, tag, id, submitted_at FROM batches WHERE ended = 0 ORDER BY "+
 		"number", func(s *sqlite3.Stmt) error {

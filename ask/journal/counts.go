@@ -8,14 +8,12 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// tally is what the journal keeps of all asks with one model and status, so that
-// nobody has to read them for it.
+// tally is what the journal keeps of all asks with one model and status, so that nobody has to read them for it.
 type tally struct{ asks, prompt, completion int64 }
 
 type tallied struct{ model, status string }
 
-// counts are what the transaction changes of the table counts. Only the writing
-// goroutine uses them.
+// counts are what the transaction changes of the table counts. Only the writing goroutine uses them.
 type counts struct {
 	changed map[tallied]*tally
 	add     *sqlite3.Stmt

@@ -14,12 +14,10 @@ import (
 // Name is that of the journal in a run's directory.
 const Name = "answers.db"
 
-// ErrGone says that the journal's file was deleted, moved or replaced while it
-// was open for writing.
+// ErrGone says that the journal's file was deleted, moved or replaced while it was open for writing.
 var ErrGone = errors.New("was deleted or replaced during the run")
 
-// The files beside a journal: SQLite's log with its index, the journal of older
-// versions of SQLite, and the lock.
+// The files beside a journal: SQLite's log with its index, the journal of older versions of SQLite, and the lock.
 var beside = []string{"-wal", "-shm", "-journal", ".lock"}
 
 // checkFiles refuses a journal that is not a regular file, or has such a thing
@@ -39,10 +37,9 @@ func checkFiles(path string) error {
 	return nil
 }
 
-// makeBeside makes the files that SQLite makes beside a journal that it reads, with
-// the journal's owner and permissions. SQLite's would be those of the process, and
-// what root makes by looking at a run would keep its owner from resuming it. Where
-// nothing can be written, readers do without.
+// makeBeside makes the files that SQLite makes beside a journal that it reads, with the journal's owner and
+// permissions. SQLite's would be those of the process, and what root makes by looking at a run would keep its owner
+// from resuming it. Where nothing can be written, readers do without.
 func makeBeside(path string) error {
 	inLog, err := isInLog(path)
 	if err != nil || !inLog {

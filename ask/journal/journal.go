@@ -1,6 +1,5 @@
-// Package journal is the SQLite file in a run's directory that keeps every
-// answer the run received. An answer is durable before anything uses it: Put
-// returns after its commit was synchronised to the disk.
+// Package journal is the SQLite file in a run's directory that keeps every answer the run received. An answer is
+// durable before anything uses it: Put returns after its commit was synchronised to the disk.
 package journal
 
 import (
@@ -29,9 +28,8 @@ var ErrLocked = errors.New("another crosstalk is writing to this run")
 
 var errClosed = errors.New("the journal is closed")
 
-// Journal is one journal file. It is safe for concurrent use. One process at a
-// time can write; any number can read meanwhile. Only its owner may read a file
-// that was made by Open.
+// Journal is one journal file. It is safe for concurrent use. One process at a time can write; any number can read
+// meanwhile. Only its owner may read a file that was made by Open.
 type Journal struct {
 	path string
 	lock *flock.Flock // nil for a reader
@@ -92,8 +90,7 @@ func Open(path string) (*Journal, error) {
 	return j, nil
 }
 
-// OpenReader opens an existing journal for reading only. A journal of an older
-// version is read as it is.
+// OpenReader opens an existing journal for reading only. A journal of an older version is read as it is.
 func OpenReader(path string) (*Journal, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
@@ -127,8 +124,7 @@ func hasLog(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist) && (err != nil || info.Size() > 0)
 }
 
-// guard turns a panic of SQLite's, which has none but for a lack of memory, into
-// an error.
+// guard turns a panic of SQLite's, which has none but for a lack of memory, into an error.
 func guard(use func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -175,8 +171,7 @@ func connect(path, query string, flags sqlite3.OpenFlag) (*sqlite3.Conn, error) 
 		"cell_size_check = ON"))
 }
 
-// within runs use and interrupts conn when it takes longer than any file takes
-// that is not made to.
+// within runs use and interrupts conn when it takes longer than any file takes that is not made to.
 func within(conn *sqlite3.Conn, use func() error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
 	defer cancel()
@@ -192,10 +187,9 @@ func (j *Journal) openWriter() (err error) {
 		if _, err := admit(j.writer); err != nil { // before anything is changed
 			return err
 		}
-		// FULL: a commit survives a power cut, not only kill -9. Commits are
-		// grouped, so it costs one fsync for many answers.
-		// The log is folded into the file every 32 MiB: of millions of answers,
-		// each comes to another page of the index.
+		// FULL: a commit survives a power cut, not only kill -9. Commits are grouped, so it costs one fsync for many
+		// answers. The log is folded into the file every 32 MiB: of millions of answers, each comes to another page of
+		// the index.
 		return j.writer.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; " + checkpoints)
 	})
 	if err != nil {
@@ -256,8 +250,7 @@ func (j *Journal) Record(key crosstalk.Key) (record Record, found bool, err erro
 	return record, err == nil, j.wrap(err)
 }
 
-// Put writes an answer and returns when it is on the disk. An answer is never
-// overwritten, unless it was a failed one.
+// Put writes an answer and returns when it is on the disk. An answer is never overwritten, unless it was a failed one.
 func (j *Journal) Put(record Record) error {
 	return j.hand(put{record: record})
 }
@@ -286,8 +279,7 @@ func (j *Journal) hand(p put) error {
 	}
 }
 
-// All yields every record in the order of arrival. The loop must not call the
-// journal.
+// All yields every record in the order of arrival. The loop must not call the journal.
 func (j *Journal) All() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		j.reading.Lock()
@@ -320,8 +312,7 @@ func (j *Journal) All() iter.Seq2[Record, error] {
 	}
 }
 
-// Close writes what was put before and closes the file. A Put that comes later
-// fails.
+// Close writes what was put before and closes the file. A Put that comes later fails.
 func (j *Journal) Close() error {
 	var err error
 	j.once.Do(func() {
@@ -351,8 +342,7 @@ func (j *Journal) close() error {
 	return j.wrap(errors.Join(errs...))
 }
 
-// write commits whatever has gathered since the last commit, as one
-// transaction, until Close.
+// write commits whatever has gathered since the last commit, as one transaction, until Close.
 func (j *Journal) write() {
 	defer close(j.stopped)
 	for {
@@ -372,8 +362,7 @@ func (j *Journal) write() {
 	}
 }
 
-// The sizes in bytes of a batch, about, and of one record, which SQLite has to
-// have in memory several times.
+// The sizes in bytes of a batch, about, and of one record, which SQLite has to have in memory several times.
 const (
 	batchSize = 16 << 20
 	largest   = 24 << 20
@@ -482,8 +471,7 @@ func (j *Journal) wrap(err error) error {
 	return fmt.Errorf("%s: %w", j.path, err)
 }
 
-// full tries whether the disk is full, which the driver does not always tell
-// from other errors.
+// full tries whether the disk is full, which the driver does not always tell from other errors.
 func (j *Journal) full() bool {
 	f, err := os.CreateTemp(filepath.Dir(j.path), filepath.Base(j.path)+".full-*")
 	if err == nil {

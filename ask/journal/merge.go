@@ -16,10 +16,9 @@ type Merged struct {
 	Behind int // of Asks: failed in the other journal, and answered in this one
 }
 
-// Merge takes in every ask of another journal, which is only read. As with Put, an
-// answer is never overwritten, unless it was a failed one. It returns when all is
-// on the disk; after an error a part of it may be. To merge a journal again has no
-// effect.
+// Merge takes in every ask of another journal, which is only read. As with Put, an answer is never overwritten, unless
+// it was a failed one. It returns when all is on the disk; after an error a part of it may be. To merge a journal
+// again has no effect.
 func (j *Journal) Merge(from *Journal) (Merged, error) {
 	from.reading.Lock()
 	defer from.reading.Unlock()
@@ -43,8 +42,7 @@ func (j *Journal) Merge(from *Journal) (Merged, error) {
 	return t.merged, err
 }
 
-// transfer copies the rows of a journal to another one. Its methods are called by
-// the goroutine that writes the other.
+// transfer copies the rows of a journal to another one. Its methods are called by the goroutine that writes the other.
 type transfer struct {
 	rows   *ahead
 	done   bool
@@ -60,8 +58,7 @@ type transfer struct {
 	}
 }
 
-// rowsAtOnce is about the number of rows in a transaction, so that the disk is
-// rarely waited for.
+// rowsAtOnce is about the number of rows in a transaction, so that the disk is rarely waited for.
 const rowsAtOnce = 1 << 17
 
 func (t *transfer) begin(to *sqlite3.Conn) (err error) {
@@ -112,8 +109,7 @@ func (t *transfer) some() error {
 	return nil
 }
 
-// bind sets the parameters of the insertion. Most columns are in every row what they
-// are in the row before.
+// bind sets the parameters of the insertion. Most columns are in every row what they are in the row before.
 func (t *transfer) bind(row []value) error {
 	const short = 64
 	for i, v := range row {

@@ -19,9 +19,8 @@ type Progress struct {
 	Rate float64   // answers per second, over the latest ones; 0: not known
 }
 
-// Progress counts the asks. It reads counts that the journal keeps, and a few
-// answers; in a journal of an older version, which no process has opened for
-// writing since, all of an index or of the answers.
+// Progress counts the asks. It reads counts that the journal keeps, and a few answers; in a journal of an older
+// version, which no process has opened for writing since, all of an index or of the answers.
 func (j *Journal) Progress() (p Progress, err error) {
 	p.Usage, p.Status = map[string]crosstalk.Usage{}, map[crosstalk.Status]int{}
 	err = j.query(j.counted, func(s *sqlite3.Stmt) error {
@@ -42,8 +41,7 @@ func (j *Journal) Progress() (p Progress, err error) {
 	return p, err
 }
 
-// recent is how old an answer may be at most, before the latest, to count for the
-// rate.
+// recent is how old an answer may be at most, before the latest, to count for the rate.
 const recent = time.Minute
 
 // pace returns when the latest answer came, and at which rate they come.

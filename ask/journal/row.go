@@ -70,8 +70,7 @@ func values(r Record) []value {
 		text(a.Reasoning), text(string(a.Finish)), blob(missing)}
 }
 
-// The columns that are blobs, those that are counted or compared, and where the
-// checksum stands.
+// The columns that are blobs, those that are counted or compared, and where the checksum stands.
 const (
 	keyColumn        = 0
 	modelColumn      = 3
@@ -104,8 +103,7 @@ func (v value) bind(s *sqlite3.Stmt, column int) error {
 	return s.BindRawText(column+1, v.bytes)
 }
 
-// rawValues appends the values of a row that is read. They are valid until the next
-// one.
+// rawValues appends the values of a row that is read. They are valid until the next one.
 func rawValues(row []value, s *sqlite3.Stmt) []value {
 	for i := range checksumColumn {
 		if s.ColumnType(i) == sqlite3.INTEGER {
@@ -157,9 +155,8 @@ func sumOf(text []byte) []byte {
 	return sum[:16]
 }
 
-// scan reads a row of the columns, with its number in the column after them. In
-// rows of version 1 it separates the model's thoughts from its answer, as is done
-// today before an answer is written.
+// scan reads a row of the columns, with its number in the column after them. In rows of version 1 it separates the
+// model's thoughts from its answer, as is done today before an answer is written.
 func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
 	r := Record{Identity: crosstalk.Identity{Provider: s.ColumnText(1), Endpoint: s.ColumnText(2), Name: s.ColumnText(3)}}
 	a := &r.Answer

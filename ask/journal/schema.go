@@ -30,9 +30,8 @@ var migrations = []string{
 		attempts          INTEGER NOT NULL,
 		answered_at       INTEGER NOT NULL      -- Unix time in ms
 	)`,
-	// reasoning: what the model thought; finish: how the answer ended; missing:
-	// the parameters without effect, a JSON list or empty; checksum: of the
-	// columns before it, NULL in rows of version 1.
+	// reasoning: what the model thought; finish: how the answer ended; missing: the parameters without effect, a JSON
+	// list or empty; checksum: of the columns before it, NULL in rows of version 1.
 	`ALTER TABLE asks ADD COLUMN reasoning TEXT NOT NULL DEFAULT '';
 	ALTER TABLE asks ADD COLUMN finish TEXT NOT NULL DEFAULT '';
 	ALTER TABLE asks ADD COLUMN missing TEXT NOT NULL DEFAULT '';
@@ -54,8 +53,7 @@ var migrations = []string{
 	)`,
 	// What Progress counts, which would else read every answer.
 	`CREATE INDEX progress ON asks (model, status, prompt_tokens, completion_tokens)`,
-	// The counts themselves, which take no time to read, and less to keep than the
-	// index.
+	// The counts themselves, which take no time to read, and less to keep than the index.
 	`CREATE TABLE counts (
 		model             TEXT NOT NULL,
 		status            TEXT NOT NULL,
@@ -69,15 +67,13 @@ var migrations = []string{
 	DROP INDEX progress`,
 }
 
-// Versions that differ in how asks are counted: in all earlier ones, from the
-// answers.
+// Versions that differ in how asks are counted: in all earlier ones, from the answers.
 const (
 	indexed = 4 // from the index progress
 	counted = 5 // in the table counts
 )
 
-// countedOf is the query for how many asks a journal of a version has, with their
-// tokens, by model and status.
+// countedOf is the query for how many asks a journal of a version has, with their tokens, by model and status.
 func countedOf(version int) string {
 	if version >= counted {
 		return "SELECT model, status, asks, prompt_tokens, completion_tokens FROM counts"
@@ -90,8 +86,7 @@ const columns = "key, provider, endpoint, model, request, status, text, reason, 
 	"prompt_tokens, completion_tokens, reasoning_tokens, logprobs, raw, latency_ns, attempts, answered_at, " +
 	"reasoning, finish, missing, checksum"
 
-// added says what stands in the place of the columns that version i+2 has and
-// version i+1 has not.
+// added says what stands in the place of the columns that version i+2 has and version i+1 has not.
 var added = []struct{ columns, defaults string }{{"reasoning, finish, missing, checksum", "'', '', '', NULL"}}
 
 // columnsOf is columns as they are read from a journal of a version.
@@ -109,8 +104,7 @@ func insertion() string {
 		strings.Repeat(", ?", strings.Count(columns, ",")))
 }
 
-// replacing is what follows insertion for a row that takes the place of another
-// one, whose number it keeps.
+// replacing is what follows insertion for a row that takes the place of another one, whose number it keeps.
 func replacing() string {
 	names := columnNames(len(migrations))
 	sets := make([]string, len(names))

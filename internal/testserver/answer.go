@@ -11,10 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Continue is the default [Options.Answer]: a short English continuation,
-// chosen by a hash of model, messages or prompt, seed and sample. At
-// temperature 0 seed and sample do not matter, as for a model that always
-// takes its likeliest token.
+// Continue is the default [Options.Answer]: a short English continuation, chosen by a hash of model, messages or
+// prompt, seed and sample. At temperature 0 seed and sample do not matter, as for a model that always takes its
+// likeliest token.
 func Continue(r Request) Reply {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%q\n%s\n", r.Model, r.Messages, r.Prompt)
@@ -56,9 +55,8 @@ func embed(s string, dimensions int) []float64 {
 	return v
 }
 
-// tokens splits a text into pieces that concatenate to it: an optional space
-// and up to six letters or digits, or one other character. It is no model's
-// tokenizer, and about as fine as one.
+// tokens splits a text into pieces that concatenate to it: an optional space and up to six letters or digits, or one
+// other character. It is no model's tokenizer, and about as fine as one.
 func tokens(s string) []string {
 	var out []string
 	for len(s) > 0 {
@@ -114,8 +112,7 @@ func (c choice) Reason() string {
 	return map[string]string{"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}[c.Finish]
 }
 
-// choose asks for one reply and puts it in the shape that the request's limits
-// and the outcome give it.
+// choose asks for one reply and puts it in the shape that the request's limits and the outcome give it.
 func (s *Server) choose(r Request, q *query, o Fault) choice {
 	c := choice{Reply: s.opts.Answer(r), sample: r.Sample}
 	if c.Reasoning == 0 && q.Profile.thinks(q.params) {

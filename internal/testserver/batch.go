@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// Batches say how the batch APIs behave. The zero value ends a batch when it is
-// made, with an answer to every request.
+// Batches say how the batch APIs behave. The zero value ends a batch when it is made, with an answer to every request.
 type Batches struct {
 	Delay time.Duration // from the start of a batch to its end
 	// Late is how long after the last byte of the request a batch is there, and
@@ -22,8 +21,7 @@ type Batches struct {
 	// Expire and Fail are the probabilities that a request expires, and that it
 	// fails with a server error; drawn once per request and batch.
 	Expire, Fail float64
-	// Most, if positive, is the number of requests above which OpenAI's API takes
-	// a batch back for being too large.
+	// Most, if positive, is the number of requests above which OpenAI's API takes a batch back for being too large.
 	Most int
 	// Refuse is why every batch is taken back, but Anthropic's; "": none is.
 	Refuse string
@@ -37,8 +35,7 @@ type Batches struct {
 	Page int
 }
 
-// ResultFault is what is wrong with the results of a batch, to all of which the server
-// has answers.
+// ResultFault is what is wrong with the results of a batch, to all of which the server has answers.
 type ResultFault string
 
 // The faults. Gemini's results come with the batch, in one line.
@@ -126,16 +123,14 @@ func (s *Server) BatchCount() (n int) {
 	return n
 }
 
-// BatchCalls is the number of calls of the batch APIs that have arrived, and how
-// many of them make a batch.
+// BatchCalls is the number of calls of the batch APIs that have arrived, and how many of them make a batch.
 func (s *Server) BatchCalls() (calls, creates int) {
 	s.book.mu.Lock()
 	defer s.book.mu.Unlock()
 	return s.book.calls, s.book.creates
 }
 
-// SetDown makes the server close every new connection without an answer, or
-// answer again.
+// SetDown makes the server close every new connection without an answer, or answer again.
 func (s *Server) SetDown(down bool) { s.down.Store(down) }
 
 // batchCall is a call of one of the batch APIs.

@@ -13,8 +13,7 @@ import (
 // Fault is a way to misbehave, named as on the command line.
 type Fault string
 
-// Failures: the attempt yields no usable answer. At most one happens, drawn
-// per (seed, request, attempt).
+// Failures: the attempt yields no usable answer. At most one happens, drawn per (seed, request, attempt).
 const (
 	RequestTimeout     Fault = "408"
 	Conflict           Fault = "409"
@@ -36,9 +35,8 @@ const (
 	HTMLOK             Fault = "html-200"     // a proxy's page with status 200
 )
 
-// Outcomes: a complete answer without the text one hoped for. At most one
-// happens, drawn per (seed, request): they are the model's doing, so another
-// attempt meets them again. Embeddings know none.
+// Outcomes: a complete answer without the text one hoped for. At most one happens, drawn per (seed, request): they are
+// the model's doing, so another attempt meets them again. Embeddings know none.
 const (
 	Empty    Fault = "empty"    // empty text, finished by itself
 	Thinking Fault = "thinking" // empty text, all tokens spent on reasoning, finished by length
@@ -46,8 +44,7 @@ const (
 	Filtered Fault = "filtered" // OpenAI finish_reason "content_filter" after half the text; Anthropic as for Refusal
 )
 
-// Delays: the answer is right and late. Each is drawn for itself per (seed,
-// request, attempt).
+// Delays: the answer is right and late. Each is drawn for itself per (seed, request, attempt).
 const (
 	Slow     Fault = "slow"      // Options.Stall more before the headers
 	SlowBody Fault = "slow-body" // the body dribbles over Options.Stall

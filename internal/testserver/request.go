@@ -48,8 +48,7 @@ type Reply struct {
 	Reasoning int    // tokens spent thinking, part of the completion tokens
 }
 
-// Hash identifies a request: hex SHA-256 of method, path and body. Headers,
-// and so API keys, are no part of it.
+// Hash identifies a request: hex SHA-256 of method, path and body. Headers, and so API keys, are no part of it.
 func Hash(method, path string, body []byte) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n", method, path)
@@ -170,8 +169,7 @@ func (s *Server) authorize(r *http.Request) *problem {
 		". You can find your API key at https://platform.openai.com/account/api-keys."}
 }
 
-// masked shows a key as OpenAI's error does: its first eight and last four
-// characters, and a short key entirely.
+// masked shows a key as OpenAI's error does: its first eight and last four characters, and a short key entirely.
 func masked(key string) string {
 	if len(key) <= 12 {
 		return key

@@ -92,8 +92,7 @@ func (x *exchange) leave() {
 	}
 }
 
-// accept checks all that is wrong with the request itself. The query is nil
-// for the list of models.
+// accept checks all that is wrong with the request itself. The query is nil for the list of models.
 func (x *exchange) accept(body []byte) (*query, *problem) {
 	if p := x.authorize(x.r); p != nil {
 		return nil, p
@@ -229,8 +228,7 @@ func (x *exchange) answer(q *query, attempt int, o Fault) []byte {
 	return q.body(q.Path, choices...)
 }
 
-// strictly reports whether an answer is one that the model's provider makes an
-// error of: nothing but thoughts.
+// strictly reports whether an answer is one that the model's provider makes an error of: nothing but thoughts.
 func (q *query) strictly(body []byte) bool {
 	return q.Profile.Strict && q.Path == chatPath &&
 		bytes.Contains(body, []byte(`"content":"",`)) && bytes.Contains(body, []byte(`"finish_reason":"length"`))
@@ -259,9 +257,8 @@ func (x *exchange) head(status int, contentType string, size int) {
 	x.w.WriteHeader(status)
 }
 
-// send writes a whole response, its body spread over a time. Counts are
-// settled before the last byte leaves; an answer that does not get through is
-// taken back.
+// send writes a whole response, its body spread over a time. Counts are settled before the last byte leaves; an answer
+// that does not get through is taken back.
 func (x *exchange) send(status int, contentType string, body []byte, spread time.Duration, full bool) {
 	const pieces = 8
 	x.head(status, contentType, len(body))

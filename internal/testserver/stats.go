@@ -41,8 +41,7 @@ func (s *Server) Stats() (st Stats) {
 	return st
 }
 
-// Records returns the requests seen so far in order of arrival, if
-// [Options.Record] is set.
+// Records returns the requests seen so far in order of arrival, if [Options.Record] is set.
 func (s *Server) Records() (records []Record) {
 	s.ledger.do(func(l *ledger) { records = slices.Clone(l.records) })
 	return records
@@ -84,8 +83,7 @@ func (l *ledger) admit(hash string) (attempt int) {
 
 func (l *ledger) leave() { l.do(func(l *ledger) { l.stats.InFlight-- }) }
 
-// answered adds by to the full answers sent; -1 takes one back that did not
-// get through.
+// answered adds by to the full answers sent; -1 takes one back that did not get through.
 func (l *ledger) answered(hash string, by int) {
 	l.do(func(l *ledger) {
 		c := l.stats.Requests[hash]

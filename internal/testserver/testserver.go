@@ -1,6 +1,5 @@
-// Package testserver is a local server that speaks the wire protocols of
-// OpenAI and Anthropic and misbehaves on demand. Tests and benchmarks ask it
-// instead of a provider.
+// Package testserver is a local server that speaks the wire protocols of OpenAI and Anthropic and misbehaves on
+// demand. Tests and benchmarks ask it instead of a provider.
 //
 // It answers
 //
@@ -14,10 +13,9 @@
 // Paths below /v1beta/openai, Gemini's compatible endpoint, are those below /v1.
 // Streaming, tools and token-id prompts are refused with 400.
 //
-// Everything it does is a function of the options, the request and the
-// attempt: two requests with the same method, path and body are the same
-// request, whatever their headers, and the n-th attempt of a request meets the
-// same fate in every run, in whatever order requests arrive.
+// Everything it does is a function of the options, the request and the attempt: two requests with the same method,
+// path and body are the same request, whatever their headers, and the n-th attempt of a request meets the same fate in
+// every run, in whatever order requests arrive.
 //
 //	s := testserver.New(testserver.Options{FailFirst: 1})
 //	defer s.Close()
@@ -39,51 +37,42 @@ import (
 	"time"
 )
 
-// Options say how the server behaves. The zero value answers every request at
-// once and correctly.
+// Options say how the server behaves. The zero value answers every request at once and correctly.
 type Options struct {
 	// Seed moves all draws of faults and jitter. It does not touch answers.
 	Seed int64
 
-	// Faults gives each fault its probability in [0, 1]. Failures are drawn
-	// once per attempt, outcomes once per request, delays each for itself
-	// once per attempt (see [Fault]). The failures together, and the
-	// outcomes together, must not exceed 1.
+	// Faults gives each fault its probability in [0, 1]. Failures are drawn once per attempt, outcomes once per
+	// request, delays each for itself once per attempt (see [Fault]). The failures together, and the outcomes together,
+	// must not exceed 1.
 	Faults map[Fault]float64
-	// FailFirst, if positive, makes the first FailFirst attempts of each
-	// request fail and all later ones succeed. Which failure is drawn by the
-	// weights in Faults; with no failure there, it is [ServerError].
+	// FailFirst, if positive, makes the first FailFirst attempts of each request fail and all later ones succeed. Which
+	// failure is drawn by the weights in Faults; with no failure there, it is [ServerError].
 	FailFirst int
 	// RetryAfter is the wait that [RateLimitedSeconds], [RateLimitedDate] and
 	// [RateLimitedMillis] ask for. Default one second.
 	RetryAfter time.Duration
 
-	// Latency passes before the headers of every answer, plus a draw from
-	// [0, Jitter).
+	// Latency passes before the headers of every answer, plus a draw from [0, Jitter).
 	Latency, Jitter time.Duration
-	// Stall is what [Slow] adds before the headers and what [SlowBody]
-	// spreads over the body. Default one second.
+	// Stall is what [Slow] adds before the headers and what [SlowBody] spreads over the body. Default one second.
 	Stall time.Duration
 
 	// Key is the API key asked for; "" accepts any key and none.
 	Key string
-	// Models are the models that exist; empty accepts any name and lists
-	// "test".
+	// Models are the models that exist; empty accepts any name and lists "test".
 	Models []string
-	// Unsupported names request parameters that are refused with 400, each
-	// with the parameter to use instead, or "".
+	// Unsupported names request parameters that are refused with 400, each with the parameter to use instead, or "".
 	Unsupported map[string]string
 
-	// Profile is the family whose refusals and thoughts every model has; ""
-	// chooses by the model's name (gpt-5-mini refuses what GPT-5 refuses),
-	// [NoProfile] has none. A profile thinks 390 tokens before it answers.
+	// Profile is the family whose refusals and thoughts every model has; "" chooses by the model's name (gpt-5-mini
+	// refuses what GPT-5 refuses), [NoProfile] has none. A profile thinks 390 tokens before it answers.
 	Profile string
 
-	// Losses that a client has to notice by itself. Context is the number of
-	// tokens to which prompts are cut, as Ollama does: usage counts the rest (0:
-	// no limit). System is a message that the server puts before those of chats.
-	// Serves is the model that answers, and says so, whatever is asked for.
-	// Ignores names parameters that are passed over, as gateways do.
+	// Losses that a client has to notice by itself. Context is the number of tokens to which prompts are cut, as Ollama
+	// does: usage counts the rest (0: no limit). System is a message that the server puts before those of chats. Serves
+	// is the model that answers, and says so, whatever is asked for. Ignores names parameters that are passed over, as
+	// gateways do.
 	Context int
 	System  string
 	Serves  string
@@ -129,8 +118,7 @@ func New(o Options) *Server {
 	return s
 }
 
-// Listen starts a server on addr, which must be a loopback address and a port
-// ("127.0.0.1:0" takes a free one).
+// Listen starts a server on addr, which must be a loopback address and a port ("127.0.0.1:0" takes a free one).
 func Listen(addr string, o Options) (*Server, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("testserver: %w", err)
@@ -152,8 +140,7 @@ func Listen(addr string, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Close drops every connection, lets hanging requests go, and stops the
-// server. Counts and records remain readable.
+// Close drops every connection, lets hanging requests go, and stops the server. Counts and records remain readable.
 func (s *Server) Close() {
 	s.close.Do(func() {
 		close(s.closing)

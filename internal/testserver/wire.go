@@ -116,8 +116,7 @@ func (a answer) Completion() int {
 	return a.Produced
 }
 
-// PromptTokens counts as OpenAI's chat format does: four tokens around each
-// message, three to start the answer.
+// PromptTokens counts as OpenAI's chat format does: four tokens around each message, three to start the answer.
 func (q *query) PromptTokens() int {
 	n := 0
 	for _, p := range slices.Concat(q.Prompts, q.inputs) {
@@ -173,8 +172,7 @@ func (s *Server) embeddings(q *query) []byte {
 	return render(embeddingsPath, a)
 }
 
-// models is a page of the list of models. Anthropic's has the parameters limit
-// (default 20) and after_id.
+// models is a page of the list of models. Anthropic's has the parameters limit (default 20) and after_id.
 func (s *Server) models(p Protocol, query url.Values) []byte {
 	var page struct {
 		Names       []string

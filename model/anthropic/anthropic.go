@@ -27,8 +27,7 @@ type Options struct {
 	Reasoning map[string]map[string]any
 }
 
-// Model is a model behind Anthropic's API. It has neither seeds nor log
-// probabilities, and they are not sent.
+// Model is a model behind Anthropic's API. It has neither seeds nor log probabilities, and they are not sent.
 type Model struct {
 	endpoint *endpoint.Endpoint
 	options  Options
@@ -84,8 +83,7 @@ func reader(req crosstalk.Request) func(body []byte) (crosstalk.Answer, error) {
 	return settle.Reader(req, read)
 }
 
-// body is the request in the API's form, which keeps what the system says
-// apart from the turns.
+// body is the request in the API's form, which keeps what the system says apart from the turns.
 func (m *Model) body(req crosstalk.Request) ([]byte, error) {
 	d := req.Decoding
 	system, turns := endpoint.Apart(req.Messages)

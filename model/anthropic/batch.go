@@ -148,8 +148,7 @@ func (m *Model) has(ctx context.Context, b batch, asks []crosstalk.BatchAsk) (bo
 	return false, m.endpoint.Unread("the results of the batch "+b.ID, errors.New("they have no line with an id"))
 }
 
-// resultsPath is where the results are. The address that the API gives is not used:
-// the key goes to no other host.
+// resultsPath is where the results are. The address that the API gives is not used: the key goes to no other host.
 func resultsPath(id string) string { return "/messages/batches/" + url.PathEscape(id) + "/results" }
 
 // Poll implements crosstalk.Batcher.

@@ -1,5 +1,4 @@
-// Package embedder asks an embeddings endpoint for vectors, as any model is
-// asked: journalled, retried, within limits.
+// Package embedder asks an embeddings endpoint for vectors, as any model is asked: journalled, retried, within limits.
 package embedder
 
 import (
@@ -15,15 +14,13 @@ import (
 // Batch is how many texts go into one request.
 const Batch = 64
 
-// Embedder is an embedding.Embedder over a model that speaks OpenAI's
-// embeddings API.
+// Embedder is an embedding.Embedder over a model that speaks OpenAI's embeddings API.
 type Embedder struct {
 	name string
 	ask  crosstalk.Asker
 }
 
-// New returns the embedder with this name that asks ask, an Asker of a model
-// whose API is crosstalk.Embeddings.
+// New returns the embedder with this name that asks ask, an Asker of a model whose API is crosstalk.Embeddings.
 func New(name string, ask crosstalk.Asker) *Embedder { return &Embedder{name, ask} }
 
 // Name implements embedding.Embedder.

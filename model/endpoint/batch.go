@@ -22,8 +22,7 @@ func Fits(asks []crosstalk.BatchAsk, most, bytes int, size func(crosstalk.BatchA
 	return min(len(asks), most)
 }
 
-// Results yields what the lines at a path of the API say, read with result, and the
-// error that ends them.
+// Results yields what the lines at a path of the API say, read with result, and the error that ends them.
 func (e *Endpoint) Results(ctx context.Context, path string,
 	result func([]byte) crosstalk.BatchResult) iter.Seq2[crosstalk.BatchResult, error] {
 	return func(yield func(crosstalk.BatchResult, error) bool) {
@@ -49,9 +48,8 @@ func (e *Endpoint) Unread(what string, cause error) error {
 	return e.fault(crosstalk.Transient, 0, nil, "%s cannot be read: %v", what, cause)
 }
 
-// BatchResult reads a line with the result of a request of a batch into line, whose id
-// is the request's key. read reads what line then has of the answer; an error of a
-// request that was answered has a 2xx status.
+// BatchResult reads a line with the result of a request of a batch into line, whose id is the request's key. read
+// reads what line then has of the answer; an error of a request that was answered has a 2xx status.
 func BatchResult(text []byte, line any, id *string, requests map[crosstalk.Key]crosstalk.Request,
 	read func(crosstalk.Request) (crosstalk.Answer, error)) (r crosstalk.BatchResult) {
 	if len(text) >= MaxNumbers {

@@ -9,8 +9,7 @@ import (
 	"crosstalk"
 )
 
-// Body is a JSON object being written, with parameters that override what is
-// set. Equal requests give equal bytes.
+// Body is a JSON object being written, with parameters that override what is set. Equal requests give equal bytes.
 type Body struct {
 	json  []byte
 	extra map[string]any
@@ -51,15 +50,13 @@ func Apart(messages []crosstalk.Message) (system []string, turns []crosstalk.Mes
 // IsNull reports whether a field of an answer is null or not there.
 func IsNull(field json.RawMessage) bool { return len(field) == 0 || string(field) == "null" }
 
-// Budget is a placeholder in parameters for the number of tokens that a model
-// may think.
+// Budget is a placeholder in parameters for the number of tokens that a model may think.
 const Budget = "$budget"
 
 // leastBudget is the least that Claude takes, and little for any model.
 const leastBudget = 1024
 
-// SetAll adds fields in the order of their names, with tokens in the place of
-// Budget.
+// SetAll adds fields in the order of their names, with tokens in the place of Budget.
 func (b *Body) SetAll(params map[string]any, tokens int) {
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		b.Set(name, fill(params[name], max(tokens, leastBudget)))

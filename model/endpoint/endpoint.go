@@ -94,8 +94,7 @@ func New(c Config) (*Endpoint, error) {
 // Identity is the model's, its endpoint without user, password and query.
 func (e *Endpoint) Identity() crosstalk.Identity { return e.identity }
 
-// parseBase reads a base URL. A path of the API at its end is taken off: that
-// is what many people paste.
+// parseBase reads a base URL. A path of the API at its end is taken off: that is what many people paste.
 func parseBase(base string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(base))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -132,11 +131,9 @@ var shared = http.Client{Transport: &http.Transport{
 
 const dialTimeout = 15 * time.Second
 
-// Ask posts body to a path of the API and reads the answer, of at most most
-// bytes (maxText or MaxNumbers), with read, which returns an error if the JSON
-// is not one of the API's answers. Every error is a *crosstalk.AskError, or
-// ctx's if ctx was cancelled. A prompt that the provider's filter stopped is an
-// answer with status Refused.
+// Ask posts body to a path of the API and reads the answer, of at most most bytes (maxText or MaxNumbers), with read,
+// which returns an error if the JSON is not one of the API's answers. Every error is a *crosstalk.AskError, or ctx's
+// if ctx was cancelled. A prompt that the provider's filter stopped is an answer with status Refused.
 //
 // A long answer waits until the other answers in flight leave room for it; if
 // ctx has a share of the room (inflight.With), the answer keeps it.
@@ -156,8 +153,7 @@ func (e *Endpoint) Ask(ctx context.Context, path string, body []byte, most int,
 	return e.answer(resp.StatusCode, resp.Header, raw, key, read)
 }
 
-// Read is Ask for a response that came within another one, such as the results
-// of a batch.
+// Read is Ask for a response that came within another one, such as the results of a batch.
 func (e *Endpoint) Read(status int, raw []byte, read func([]byte) (crosstalk.Answer, error)) (crosstalk.Answer, error) {
 	key, _ := e.key()
 	return e.answer(status, nil, raw, key, read)
@@ -243,8 +239,7 @@ func (e *Endpoint) send(ctx context.Context, method, path, mediaType string, bod
 	return raw, resp, key, nil
 }
 
-// exchange returns the response when its headers are there; its body must be
-// closed. The path may have a query.
+// exchange returns the response when its headers are there; its body must be closed. The path may have a query.
 func (e *Endpoint) exchange(ctx context.Context, method, path, mediaType string, body []byte,
 	key string) (*http.Response, error) {
 	if query := strings.TrimPrefix(e.query, "?"); query != "" {
@@ -270,8 +265,7 @@ func (e *Endpoint) exchange(ctx context.Context, method, path, mediaType string,
 	return e.client.Do(req)
 }
 
-// readResponse reads the body and closes it; errTooLong says that it has more
-// than most bytes.
+// readResponse reads the body and closes it; errTooLong says that it has more than most bytes.
 func readResponse(ctx context.Context, resp *http.Response, most int, share *inflight.Share) ([]byte, error) {
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {

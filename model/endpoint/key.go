@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// checkKey refuses a key that no header can take, or that was copied with
-// something else.
+// checkKey refuses a key that no header can take, or that was copied with something else.
 func checkKey(key, from string) error {
 	for _, r := range key {
 		if r <= ' ' || r > '~' {
@@ -28,8 +27,7 @@ func (e *Endpoint) key() (string, error) {
 	return e.file.read()
 }
 
-// hidden are the secrets to keep out of what is shown and saved: every key that
-// the file ever had is one.
+// hidden are the secrets to keep out of what is shown and saved: every key that the file ever had is one.
 func (e *Endpoint) hidden() secrets {
 	if e.file == nil {
 		return e.secrets
@@ -39,8 +37,7 @@ func (e *Endpoint) hidden() secrets {
 	return slices.Concat(e.secrets, e.file.seen)
 }
 
-// keyFile is a key in a file that something else renews: access tokens last an
-// hour or so.
+// keyFile is a key in a file that something else renews: access tokens last an hour or so.
 type keyFile struct {
 	path string
 

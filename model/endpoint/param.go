@@ -8,9 +8,8 @@ import (
 	"crosstalk/internal/lazyregexp"
 )
 
-// param is the parameter of the request that the server refused, by our name,
-// or "". It is what the server names as the culprit or, where it only says it
-// in words, the parameter that a sentence of refusal mentions first.
+// param is the parameter of the request that the server refused, by our name, or "". It is what the server names as
+// the culprit or, where it only says it in words, the parameter that a sentence of refusal mentions first.
 func (p problem) param() string {
 	if excess().MatchString(p.message) {
 		return ""
@@ -37,8 +36,7 @@ func (p problem) param() string {
 	return found
 }
 
-// ourName is our name for a server's: generationConfig.topP, reasoning.effort,
-// messages[0].role.
+// ourName is our name for a server's: generationConfig.topP, reasoning.effort, messages[0].role.
 func ourName(name, message string) string {
 	if strings.HasPrefix(name, "messages") || strings.HasPrefix(name, "input") {
 		if strings.Contains(message, "system") {
@@ -98,8 +96,7 @@ var refusal = lazyregexp.New(`(?i)not support|n't support|unsupported|not allow|
 	`not available|not accept|invalid|deprecated|unknown|unrecogni[sz]ed|cannot|can not|can't|forbid|must |only |` +
 	`unexpected|out of range|not a valid|extra inputs|incompatible|should be|disabled|greater than|at most`)
 
-// mentions find a parameter in a sentence. A word of everyday English needs
-// quotes or "parameter" beside it.
+// mentions find a parameter in a sentence. A word of everyday English needs quotes or "parameter" beside it.
 var mentions = []wording{
 	{crosstalk.ParamTemperature, mention(`temperature`)},
 	{crosstalk.ParamTopP, mention(`top_p|topP|top-p`)},

@@ -24,10 +24,8 @@ type problem struct {
 	reported            bool          // there is an error where errors are reported
 }
 
-// readProblem reads an error body: {"error": {...}} (OpenAI, Anthropic and
-// most), the same in a list (Gemini), {"error": "..."} (Ollama),
-// {"message": "..."} (Mistral, Cohere), {"detail": ...} (FastAPI), an HTML
-// page, or text.
+// readProblem reads an error body: {"error": {...}} (OpenAI, Anthropic and most), the same in a list (Gemini),
+// {"error": "..."} (Ollama), {"message": "..."} (Mistral, Cohere), {"detail": ...} (FastAPI), an HTML page, or text.
 func readProblem(body []byte) problem {
 	body = bytes.TrimSpace(body)
 	var v any
@@ -86,8 +84,7 @@ func readProblem(body []byte) problem {
 	return p
 }
 
-// invalidField reads the first entry of a list of FastAPI's validation errors,
-// and the name of the field it is about.
+// invalidField reads the first entry of a list of FastAPI's validation errors, and the name of the field it is about.
 func invalidField(detail any) (message, name string) {
 	list, _ := detail.([]any)
 	if len(list) == 0 {
@@ -121,8 +118,7 @@ func word(vs ...any) string {
 	return ""
 }
 
-// status is what the HTTP status should have been of an error that came as a
-// success; 0 if there is none.
+// status is what the HTTP status should have been of an error that came as a success; 0 if there is none.
 func (p problem) status() int {
 	if status, err := strconv.Atoi(p.code); err == nil && status >= 400 && status < 600 {
 		return status
@@ -143,8 +139,7 @@ func (p problem) status() int {
 	return 500
 }
 
-// flagged reports whether a content filter stopped the prompt, which is the
-// provider's answer to it and no fault.
+// flagged reports whether a content filter stopped the prompt, which is the provider's answer to it and no fault.
 func (p problem) flagged() bool {
 	for _, code := range []string{p.code, p.kind} {
 		switch code {
@@ -223,8 +218,7 @@ func plain(text []byte) string {
 	}), " ")
 }
 
-// quote is what the server said, fit for a message: no secrets, on one line,
-// short.
+// quote is what the server said, fit for a message: no secrets, on one line, short.
 func (e *Endpoint) quote(p problem) string {
 	text := []rune(e.hidden().hide(plain([]byte(p.message))))
 	if len(text) > longestQuote {

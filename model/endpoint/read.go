@@ -89,8 +89,7 @@ func grow(body []byte, r io.Reader, size int) ([]byte, error) {
 	return all, nil
 }
 
-// parsing lets two long answers be parsed at a time: what that takes for a moment
-// is not in anybody's share.
+// parsing lets two long answers be parsed at a time: what that takes for a moment is not in anybody's share.
 var parsing = make(chan struct{}, 2)
 
 // parse reads a body with read. The error is errTooMany, or read's.

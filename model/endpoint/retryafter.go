@@ -10,11 +10,9 @@ import (
 // longestWait bounds what a server can ask for to what a time.Duration can take.
 const longestWait = 100 * 365 * 24 * time.Hour
 
-// retryAfter reads how long the server wants to be left alone, 0 if it does
-// not say: retry-after-ms (OpenAI, Azure), Retry-After in seconds or as a date
-// (RFC 9110, section 10.2.3), or else when the limit that is used up is
-// renewed, as OpenAI and those after it (a duration) and Anthropic (a time)
-// report it.
+// retryAfter reads how long the server wants to be left alone, 0 if it does not say: retry-after-ms (OpenAI, Azure),
+// Retry-After in seconds or as a date (RFC 9110, section 10.2.3), or else when the limit that is used up is renewed,
+// as OpenAI and those after it (a duration) and Anthropic (a time) report it.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("retry-after-ms"), 64); err == nil {
 		return wait(ms / 1000)
@@ -44,8 +42,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return longest
 }
 
-// reset reads a duration, seconds, a time, or seconds or milliseconds since
-// 1970.
+// reset reads a duration, seconds, a time, or seconds or milliseconds since 1970.
 func reset(v string, now time.Time) time.Duration {
 	if d, err := time.ParseDuration(v); err == nil {
 		return wait(d.Seconds())

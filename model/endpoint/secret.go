@@ -16,8 +16,7 @@ type secrets []string
 
 const (
 	hidden = "[key]"
-	// A part of a secret that is this long is hidden from messages: servers
-	// echo keys, and the ends of keys.
+	// A part of a secret that is this long is hidden from messages: servers echo keys, and the ends of keys.
 	leastInMessage = 8
 	// From answers a longer part is hidden: an answer is what is measured, and
 	// words must not vanish from it because they stand in somebody's key.
@@ -63,9 +62,8 @@ func (s secrets) hide(text string) string {
 	return string(b)
 }
 
-// hideInAnswer takes secrets out of what a model said. Placeholders that
-// servers without keys are given ("none", "something") are no secrets: they
-// are shorter than leastInMessage, or a short word of letters alone.
+// hideInAnswer takes secrets out of what a model said. Placeholders that servers without keys are given ("none",
+// "something") are no secrets: they are shorter than leastInMessage, or a short word of letters alone.
 func (s secrets) hideInAnswer(text []byte) []byte {
 	for _, secret := range s {
 		if len(secret) >= leastInAnswer || len(secret) >= leastInMessage && strings.IndexFunc(secret, notLetter) >= 0 {
@@ -102,9 +100,8 @@ var escape = lazyregexp.New(`\\(?:\\|/|u00(?:2[013-9a-fA-F]|[346][0-9a-fA-F]|5[0
 
 func notLetter(r rune) bool { return (r|0x20) < 'a' || (r|0x20) > 'z' }
 
-// cut replaces each part of secret that is at least least (> 1) bytes long.
-// Such a part covers one of every least-1 positions, so only these are looked
-// at: text without secrets passes at about a nanosecond a byte.
+// cut replaces each part of secret that is at least least (> 1) bytes long. Such a part covers one of every least-1
+// positions, so only these are looked at: text without secrets passes at about a nanosecond a byte.
 func cut(text []byte, secret string, least int) []byte {
 	var out []byte
 	done := 0 // text before this is in out, or hidden

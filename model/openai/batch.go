@@ -17,9 +17,8 @@ import (
 	"crosstalk/model/endpoint"
 )
 
-// Batcher is a Model whose server has OpenAI's batch API: a file of requests is
-// uploaded, a batch is made of it, and two files have what came of it.
-// (https://developers.openai.com/api/reference/go/resources/batches)
+// Batcher is a Model whose server has OpenAI's batch API: a file of requests is uploaded, a batch is made of it, and
+// two files have what came of it. (https://developers.openai.com/api/reference/go/resources/batches)
 type Batcher struct{ *Model }
 
 var _ crosstalk.Batcher = Batcher{}
@@ -140,8 +139,7 @@ func (b Batcher) get(ctx context.Context, id string) (got batch, err error) {
 	return got, b.read(raw, &got)
 }
 
-// Find implements crosstalk.Batcher. A server that keeps no metadata still
-// knows the name of the file.
+// Find implements crosstalk.Batcher. A server that keeps no metadata still knows the name of the file.
 func (b Batcher) Find(ctx context.Context, tag string, at time.Time, _ []crosstalk.BatchAsk,
 	_ func(string) bool) (id string, sure bool, err error) {
 	earliest := at.Add(-24 * time.Hour).Unix() // by a clock that may be wrong

@@ -19,8 +19,7 @@ type embeddings struct {
 	} `json:"usage"`
 }
 
-// readEmbeddings checks that body has n vectors. They stay in the raw body,
-// where Vectors finds them.
+// readEmbeddings checks that body has n vectors. They stay in the raw body, where Vectors finds them.
 func readEmbeddings(body []byte, n int) (crosstalk.Answer, error) {
 	if _, err := Vectors(body, n); err != nil {
 		return crosstalk.Answer{}, err

@@ -14,14 +14,12 @@ import (
 	"crosstalk"
 )
 
-// logprobs are in one of two forms, and the API does not tell which one comes:
-// llama.cpp gives completions the form of chats, and Together and older vLLM give
-// chats that of completions.
+// logprobs are in one of two forms, and the API does not tell which one comes: llama.cpp gives completions the form of
+// chats, and Together and older vLLM give chats that of completions.
 type logprobs struct {
 	// Of chats.
 	Content []position `json:"content"`
-	// Of completions. A position that was not predicted is null: with echo,
-	// the first of the prompt.
+	// Of completions. A position that was not predicted is null: with echo, the first of the prompt.
 	Tokens        []string              `json:"tokens"`
 	TokenLogprobs []*float64            `json:"token_logprobs"`
 	TopLogprobs   []map[string]*float64 `json:"top_logprobs"`
@@ -59,8 +57,7 @@ func (b *tokenBytes) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// nativePosition is a token as llama.cpp's servers gave it until December 2024,
-// beside the choices.
+// nativePosition is a token as llama.cpp's servers gave it until December 2024, beside the choices.
 type nativePosition struct {
 	Content string `json:"content"`
 	Probs   []struct {
@@ -71,8 +68,7 @@ type nativePosition struct {
 
 var errLogprobs = errors.New("its logprobs do not match its tokens")
 
-// tokens gives the positions that have a log probability, candidates likeliest
-// first.
+// tokens gives the positions that have a log probability, candidates likeliest first.
 func (l *logprobs) tokens() ([]crosstalk.TokenLogprob, error) {
 	if l == nil {
 		return nil, nil

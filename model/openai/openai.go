@@ -1,6 +1,5 @@
-// Package openai asks models over OpenAI's HTTP API, which most other
-// providers and local servers speak too: chat completions, responses,
-// completions and embeddings.
+// Package openai asks models over OpenAI's HTTP API, which most other providers and local servers speak too: chat
+// completions, responses, completions and embeddings.
 package openai
 
 import (
@@ -21,19 +20,16 @@ import (
 type Options struct {
 	// API is what the model is asked over; default crosstalk.Chat.
 	API crosstalk.API
-	// MaxTokensName is the parameter of chats that takes the limit; default
-	// max_tokens. Where the server says that it wants the other one of
-	// max_tokens and max_completion_tokens, the model sends that from then on.
+	// MaxTokensName is the parameter of chats that takes the limit; default max_tokens. Where the server says that it
+	// wants the other one of max_tokens and max_completion_tokens, the model sends that from then on.
 	MaxTokensName string
 	// SeedName is the parameter that takes the seed; default "seed".
 	SeedName string
-	// NoStop says that the server refuses stop sequences. They are not sent
-	// then, and answers are cut here. A server that refuses them with an error
-	// is remembered as such.
+	// NoStop says that the server refuses stop sequences. They are not sent then, and answers are cut here. A server
+	// that refuses them with an error is remembered as such.
 	NoStop bool
-	// Reasoning gives the parameters that ask for each level of reasoning (see
-	// crosstalk.Decoding); endpoint.Budget in them becomes the room for it.
-	// Default: reasoning_effort, with "none" for off.
+	// Reasoning gives the parameters that ask for each level of reasoning (see crosstalk.Decoding); endpoint.Budget in
+	// them becomes the room for it. Default: reasoning_effort, with "none" for off.
 	Reasoning map[string]map[string]any
 }
 
@@ -73,8 +69,7 @@ func (m *Model) Identity() crosstalk.Identity { return m.endpoint.Identity() }
 // API implements crosstalk.Model.
 func (m *Model) API() crosstalk.API { return m.options.API }
 
-// MaxTokensName is the parameter that takes the limit, as far as is known by
-// now.
+// MaxTokensName is the parameter that takes the limit, as far as is known by now.
 func (m *Model) MaxTokensName() string {
 	switch m.options.API {
 	case crosstalk.Responses:
@@ -85,9 +80,8 @@ func (m *Model) MaxTokensName() string {
 	return m.dialect.Load().maxTokens
 }
 
-// Answer implements crosstalk.Model. A request that the server refuses only for
-// the name of a parameter, or for its stop sequences, is sent again without; so
-// is one that switches thinking off in other words than the server's.
+// Answer implements crosstalk.Model. A request that the server refuses only for the name of a parameter, or for its
+// stop sequences, is sent again without; so is one that switches thinking off in other words than the server's.
 func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	if req.API != m.options.API {
 		return crosstalk.Answer{}, m.endpoint.Rejected("", "takes requests over the %s API, and this one is for %q (--api)",
@@ -256,8 +250,7 @@ func (m *Model) setReasoning(b *endpoint.Body, req crosstalk.Request, how *diale
 	return nil
 }
 
-// loose is a text, where anything else is passed over: an answer is not lost
-// over a field that only some servers have.
+// loose is a text, where anything else is passed over: an answer is not lost over a field that only some servers have.
 type loose string
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -93,8 +93,7 @@ type completionResponse struct {
 	} `json:"choices"`
 }
 
-// content is a text, null, or a list of parts: texts, which are joined,
-// thoughts (Mistral, Cohere) and refusals.
+// content is a text, null, or a list of parts: texts, which are joined, thoughts (Mistral, Cohere) and refusals.
 type content struct{ text, thoughts, refusal string }
 
 type part struct {

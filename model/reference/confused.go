@@ -28,16 +28,13 @@ type Confusion struct {
 	Short float64 // that the answer is a short reply, not lines
 }
 
-// Confused answers in the language that the suite asks for, in one to three
-// lines, each number with equal chance, or with a short reply. A line, or short
-// reply, may be a sentence of another language, every one of the others with equal
-// chance. In a line of the right language an English word, a word of another
-// language, or the beginning of a sentence in another language may replace a word,
-// with equal chance; or else code, a quotation in another language or an English
-// name may follow, which are no faults. An answer depends on seed, prompt and
-// sample alone: text before the prompt and all decoding settings are ignored.
-// Asked for log probabilities it makes some up, with more doubt where it is about
-// to go wrong.
+// Confused answers in the language that the suite asks for, in one to three lines, each number with equal chance, or
+// with a short reply. A line, or short reply, may be a sentence of another language, every one of the others with
+// equal chance. In a line of the right language an English word, a word of another language, or the beginning of a
+// sentence in another language may replace a word, with equal chance; or else code, a quotation in another language or
+// an English name may follow, which are no faults. An answer depends on seed, prompt and sample alone: text before the
+// prompt and all decoding settings are ignored. Asked for log probabilities it makes some up, with more doubt where it
+// is about to go wrong.
 type Confused struct {
 	Confusion
 	seed      uint64
@@ -62,8 +59,7 @@ var foreign = []func(other sentence) string{
 	func(s sentence) string { return s.before + s.own },
 }
 
-// nameless are what may follow a sentence without being a fault, besides
-// quotations.
+// nameless are what may follow a sentence without being a fault, besides quotations.
 var nameless = []string{" `git status --short`", " (Adobe Acrobat Reader)"}
 
 func quotation(s sentence) string { return " “" + s.text() + "”" }
@@ -85,8 +81,7 @@ var replies = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// sentences are those of each language and line of an answer: the same one
-// is never in an answer twice.
+// sentences are those of each language and line of an answer: the same one is never in an answer twice.
 var sentences = sync.OnceValue(func() map[string][MaxLines][]sentence {
 	all, count := map[string][MaxLines][]sentence{}, map[string]int{}
 	for line := range bytes.Lines(sentencesFile) {
@@ -146,8 +141,7 @@ func NewConfused(items []crosstalk.Item, of Confusion, seed uint64) (*Confused, 
 	return c, nil
 }
 
-// String is the settings as in the name of the model: without those that are 0
-// unless they are named otherwise.
+// String is the settings as in the name of the model: without those that are 0 unless they are named otherwise.
 func (c Confusion) String() string {
 	s := fmt.Sprintf("line=%g&word=%g", c.Line, c.Word)
 	if c.Mask > 0 {
@@ -305,8 +299,7 @@ func (c *Confused) Lines(language string, place int) (outcomes []Line) {
 	return outcomes
 }
 
-// Replies is the distribution of a short reply in a language, which an answer is
-// with the probability Short.
+// Replies is the distribution of a short reply in a language, which an answer is with the probability Short.
 func (c *Confused) Replies(language string) (outcomes []Line) {
 	for _, of := range Languages() {
 		list := replies()[of]

@@ -13,22 +13,18 @@ import (
 	"crosstalk"
 )
 
-// Inconsistency is the truth of a reference model. All are probabilities, 0 to
-// 1, and independent of each other.
+// Inconsistency is the truth of a reference model. All are probabilities, 0 to 1, and independent of each other.
 type Inconsistency struct {
 	Flip    float64 // that an answer in another sense is of another class than that to the source
 	Invalid float64 // that an answer has no label
 	Wrong   float64 // that an item's source is answered wrongly
 }
 
-// Inconsistent answers the questions of classification tasks. An item has one
-// answer in a language that people wrote it in, the right one but with
-// probability Wrong; in every form in which something was rewritten the class
-// flips, with probability Flip, to one of the others. It rewrites a text by putting the sense before
-// it, as in "[German] Is it so?", and knows its texts again by that, so that a
-// measurement goes its whole way. An answer depends on seed, question and
-// sample alone, but for the class of the source, which is the same in all
-// samples.
+// Inconsistent answers the questions of classification tasks. An item has one answer in a language that people wrote
+// it in, the right one but with probability Wrong; in every form in which something was rewritten the class flips,
+// with probability Flip, to one of the others. It rewrites a text by putting the sense before it, as in "[German] Is
+// it so?", and knows its texts again by that, so that a measurement goes its whole way. An answer depends on seed,
+// question and sample alone, but for the class of the source, which is the same in all samples.
 type Inconsistent struct {
 	Inconsistency
 	seed      uint64
@@ -88,8 +84,7 @@ func NewInconsistent(tasks []crosstalk.Task, items []crosstalk.Item, truth Incon
 	return m, nil
 }
 
-// Identity names the settings, and as endpoint the tasks that it knows: answers
-// depend on both.
+// Identity names the settings, and as endpoint the tasks that it knows: answers depend on both.
 func (m *Inconsistent) Identity() crosstalk.Identity {
 	return crosstalk.Identity{Provider: Provider, Endpoint: "suite:" + m.content,
 		Name: fmt.Sprintf("inconsistent?flip=%g&invalid=%g&wrong=%g&seed=%d", m.Flip, m.Invalid, m.Wrong, m.seed)}
@@ -117,8 +112,7 @@ func (m *Inconsistent) Answer(ctx context.Context, req crosstalk.Request) (cross
 
 var target = regexp.MustCompile(` into ([\pL() ]+)[.,:]`)
 
-// rewrite rewrites the longest text of the suite that a prompt ends with, in
-// quotation marks or not.
+// rewrite rewrites the longest text of the suite that a prompt ends with, in quotation marks or not.
 func (m *Inconsistent) rewrite(prompt string) (text string, known bool) {
 	inner := strings.TrimSuffix(prompt, `"`)
 	for candidate := range m.texts {

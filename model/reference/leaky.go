@@ -9,15 +9,12 @@ import (
 	"crosstalk"
 )
 
-// Leaky continues a test prompt, with probability rate, with one of the leaks
-// that the suite lists for the item, and otherwise, like a control prompt,
-// with one of the control's neutral continuations; each with equal chance. An
-// answer depends on seed, prompt and sample alone; text before the prompt is
-// ignored.
+// Leaky continues a test prompt, with probability rate, with one of the leaks that the suite lists for the item, and
+// otherwise, like a control prompt, with one of the control's neutral continuations; each with equal chance. An answer
+// depends on seed, prompt and sample alone; text before the prompt is ignored.
 //
-// Where a text around the prompt mentions the concept (crosstalk.Context), an
-// answer begins with that text, word for word, with probability copying; so does
-// one to a control with the control's text.
+// Where a text around the prompt mentions the concept (crosstalk.Context), an answer begins with that text, word for
+// word, with probability copying; so does one to a control with the control's text.
 type Leaky struct {
 	rate    float64
 	copying float64
@@ -71,8 +68,7 @@ func (l *Leaky) WithCopying(p float64) (*Leaky, error) {
 	return &copying, nil
 }
 
-// Identity names the settings, and as endpoint the continuations that the
-// suite lists: answers depend on both.
+// Identity names the settings, and as endpoint the continuations that the suite lists: answers depend on both.
 func (l *Leaky) Identity() crosstalk.Identity {
 	name := fmt.Sprintf("leaky?rate=%g&seed=%d", l.rate, l.seed)
 	if l.copying > 0 {

@@ -11,9 +11,8 @@ import (
 	"crosstalk"
 )
 
-// madeUp makes log probabilities for the pieces of a text: mostly of little
-// doubt, of much where a fault begins, and there a token of the right language
-// is as likely as the one taken. k candidates each, whose probabilities fall
+// madeUp makes log probabilities for the pieces of a text: mostly of little doubt, of much where a fault begins, and
+// there a token of the right language is as likely as the one taken. k candidates each, whose probabilities fall
 // geometrically and leave some for the rest.
 func madeUp(r *rand.Rand, language, text string, switches []int, k int) (positions []crosstalk.TokenLogprob) {
 	var others []string
@@ -56,8 +55,7 @@ func madeUp(r *rand.Rand, language, text string, switches []int, k int) (positio
 	return positions
 }
 
-// pieces splits a text into what it uses as tokens: a space and up to four
-// letters, or one other character.
+// pieces splits a text into what it uses as tokens: a space and up to four letters, or one other character.
 func pieces(text string) (list []string) {
 	for len(text) > 0 {
 		end, letters := 0, 0

@@ -1,6 +1,5 @@
-// Package reference has models with a known truth, as a phantom is for a
-// scanner: they calibrate an instrument, and answer where no language model is
-// named. They are never presented as language models.
+// Package reference has models with a known truth, as a phantom is for a scanner: they calibrate an instrument, and
+// answer where no language model is named. They are never presented as language models.
 package reference
 
 import (
@@ -128,8 +127,7 @@ func checkProbability(model, name string, p float64) error {
 	return nil
 }
 
-// draws are the random numbers of an answer, which depend on seed, prompt and
-// sample alone.
+// draws are the random numbers of an answer, which depend on seed, prompt and sample alone.
 func draws(seed uint64, prompt string, sample int) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(prompt))

@@ -41,16 +41,13 @@ type entry struct {
 
 var _ crosstalk.Model = (*Model)(nil)
 
-// Open reads the answers in path: a run's directory, its journal, or a file of
-// records (table.Formats) with the columns prompt, answer (or completion, or
-// text), and optionally sample and model. Without a sample column, rows with the
-// same prompt are counted; an answer that is a list is one sample for each
-// entry. Where answers of several models are recorded, path#model names one of
-// them. The API is api, or as recorded, or Chat. Thoughts that were recorded in
+// Open reads the answers in path: a run's directory, its journal, or a file of records (table.Formats) with the
+// columns prompt, answer (or completion, or text), and optionally sample and model. Without a sample column, rows with
+// the same prompt are counted; an answer that is a list is one sample for each entry. Where answers of several models
+// are recorded, path#model names one of them. The API is api, or as recorded, or Chat. Thoughts that were recorded in
 // an answer are separated from it.
 //
-// The model's identity contains a hash of what was read: other answers are
-// another model.
+// The model's identity contains a hash of what was read: other answers are another model.
 func Open(path string, api crosstalk.API) (*Model, error) {
 	m := &Model{api: api, exact: map[[sha256.Size]byte]crosstalk.Answer{}, byText: map[place]entry{}, sum: sha256.New()}
 	only := ""

@@ -30,12 +30,10 @@ func atStop(a *crosstalk.Answer, sequences []string) {
 // atLimit cuts a visible answer that is longer than limit tokens, as the server
 // would have cut it had the model not had room for thoughts.
 //
-// Where log probabilities give the answer's tokens, the cut is exact. Else the
-// number of visible tokens is what usage says, without the reasoning tokens,
-// or, where usage does not tell them apart, the share that the answer has of
-// all that was written; and the same share of the answer's characters is kept,
-// back to the end of a word in scripts that separate words. The error is that
-// of taking tokens for equally long: a few characters in a text of one kind.
+// Where log probabilities give the answer's tokens, the cut is exact. Else the number of visible tokens is what usage
+// says, without the reasoning tokens, or, where usage does not tell them apart, the share that the answer has of all
+// that was written; and the same share of the answer's characters is kept, back to the end of a word in scripts that
+// separate words. The error is that of taking tokens for equally long: a few characters in a text of one kind.
 func atLimit(a *crosstalk.Answer, limit int, thought bool) {
 	if spelled(a.Logprobs) == a.Text && len(a.Logprobs) > 0 {
 		if len(a.Logprobs) > limit {
@@ -113,8 +111,7 @@ func boundary(text string, share float64) int {
 	return end
 }
 
-// joined reports whether a text that is cut between two characters is cut
-// inside a word or a character.
+// joined reports whether a text that is cut between two characters is cut inside a word or a character.
 func joined(before, after rune) bool {
 	return unicode.IsMark(after) || wordly(before) && wordly(after) && !unspaced(before) && !unspaced(after)
 }
@@ -162,9 +159,8 @@ func spelled(tokens []crosstalk.TokenLogprob) string {
 	return b.String()
 }
 
-// visible keeps the tokens of the visible answer. Text is what the server gave
-// as the answer: the tokens may spell thoughts before it, as vLLM's do, and
-// text may contain thoughts itself. A token that a marker and the answer share
+// visible keeps the tokens of the visible answer. Text is what the server gave as the answer: the tokens may spell
+// thoughts before it, as vLLM's do, and text may contain thoughts itself. A token that a marker and the answer share
 // is left out. None are kept if the tokens do not spell the text.
 func visible(tokens []crosstalk.TokenLogprob, text string) (kept []crosstalk.TokenLogprob) {
 	all := spelled(tokens)

@@ -1,6 +1,5 @@
-// Package settle makes the answer to what was asked out of what a server sent:
-// thoughts are separated, stop sequences and the limit of the visible answer
-// are kept, and the provider's words for how it ended become one vocabulary.
+// Package settle makes the answer to what was asked out of what a server sent: thoughts are separated, stop sequences
+// and the limit of the visible answer are kept, and the provider's words for how it ended become one vocabulary.
 package settle
 
 import (
@@ -23,8 +22,7 @@ type Received struct {
 	Logprobs  []crosstalk.TokenLogprob // may cover the thoughts too
 }
 
-// Answer is the answer to req. Key, Raw and what the asker measures are left
-// to others.
+// Answer is the answer to req. Key, Raw and what the asker measures are left to others.
 func Answer(req crosstalk.Request, r Received) crosstalk.Answer {
 	text, reasoning := thoughts.Split(r.Text)
 	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
@@ -105,9 +103,8 @@ func missing(req crosstalk.Request, a crosstalk.Answer, thought bool) (names []s
 	return names
 }
 
-// FinishOf reads a provider's word for how an answer ended: OpenAI's,
-// Anthropic's, and Gemini's native ones, which its compatible endpoint passes
-// on at times, alone or as "content_filter: RECITATION".
+// FinishOf reads a provider's word for how an answer ended: OpenAI's, Anthropic's, and Gemini's native ones, which its
+// compatible endpoint passes on at times, alone or as "content_filter: RECITATION".
 func FinishOf(word string) crosstalk.Finish {
 	word, _, _ = strings.Cut(strings.ToLower(word), ":")
 	switch strings.TrimSpace(word) {
@@ -122,9 +119,8 @@ func FinishOf(word string) crosstalk.Finish {
 	return ""
 }
 
-// Broken reports whether an answer broke off at the provider's side and is
-// worth asking for again: OpenRouter and Mistral (error), DeepSeek
-// (insufficient_system_resource), Z.ai (network_error), vLLM and SGLang (abort).
+// Broken reports whether an answer broke off at the provider's side and is worth asking for again: OpenRouter and
+// Mistral (error), DeepSeek (insufficient_system_resource), Z.ai (network_error), vLLM and SGLang (abort).
 func Broken(finish string) bool {
 	switch strings.ToLower(finish) {
 	case "error", "insufficient_system_resource", "network_error", "abort":

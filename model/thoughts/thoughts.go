@@ -1,9 +1,7 @@
-// Package thoughts separates what a model thought from what it answered, where
-// a server leaves both in one text.
+// Package thoughts separates what a model thought from what it answered, where a server leaves both in one text.
 //
-// A server with a reasoning parser puts thoughts in a field of their own. One
-// without (vLLM unless told, llama.cpp with --reasoning-format none, many
-// gateways, recorded files) leaves the model's markers in the answer:
+// A server with a reasoning parser puts thoughts in a field of their own. One without (vLLM unless told, llama.cpp
+// with --reasoning-format none, many gateways, recorded files) leaves the model's markers in the answer:
 //
 //	<think> ... </think>          most open models; also thinking, thought, reasoning, seed:think
 //	[THINK] ... [/THINK]          Magistral
@@ -13,19 +11,16 @@
 //
 // # What is a block
 //
-// An opening marker begins a block at the start of the text, right after
-// another block, at the start of a line, or after the end of a sentence. After
-// other text on its line it is a mention, as it is in quotes or in code. At the
-// start of the text a block without an end is a thought that was cut off, and
-// all of the text is thought. Further down it is one only if the marker is
-// alone on its line; else it is a mention.
+// An opening marker begins a block at the start of the text, right after another block, at the start of a line, or
+// after the end of a sentence. After other text on its line it is a mention, as it is in quotes or in code. At the
+// start of the text a block without an end is a thought that was cut off, and all of the text is thought. Further down
+// it is one only if the marker is alone on its line; else it is a mention.
 //
 // A closing marker without an opening one ends a thought that the chat template
 // began: everything before it is thought. It must be at the start or the end of
 // a line or after the end of a sentence, and be neither quoted nor in code.
 //
-// A text that begins with a bare <think> and explains it cannot be told from
-// a block, and is taken for one.
+// A text that begins with a bare <think> and explains it cannot be told from a block, and is taken for one.
 package thoughts
 
 import (
@@ -52,10 +47,9 @@ type Part struct {
 	Start, End int // bytes
 }
 
-// Split returns a model's answer and its thoughts. A text without thoughts is
-// its own answer. White space between a thought and the start of the answer
-// belongs to neither; apart from it and the markers, every byte of text is in
-// one of the two, in order. Several thoughts are joined by a blank line.
+// Split returns a model's answer and its thoughts. A text without thoughts is its own answer. White space between a
+// thought and the start of the answer belongs to neither; apart from it and the markers, every byte of text is in one
+// of the two, in order. Several thoughts are joined by a blank line.
 func Split(text string) (answer, reasoning string) {
 	parts := Parts(text)
 	if len(parts) == 1 && parts[0].Kind == Answer {
@@ -143,8 +137,7 @@ type marker struct {
 	name       string
 }
 
-// most is how many markers are looked at, so that a text of nothing else takes
-// no longer than any other.
+// most is how many markers are looked at, so that a text of nothing else takes no longer than any other.
 const most = 256
 
 func markers(text string) (out []marker) {
@@ -223,22 +216,19 @@ func match(text string, marks []marker) (end marker, found bool) {
 	return marks[first], true
 }
 
-// begins reports whether an opening marker is where a block can begin; the
-// text before at belongs to earlier parts.
+// begins reports whether an opening marker is where a block can begin; the text before at belongs to earlier parts.
 func (m marker) begins(text string, at int) bool {
 	before := strings.TrimSpace(text[at:m.start])
 	return before == "" || m.lineStart(text) || sentenceEnd(before)
 }
 
-// ends reports whether a closing marker that no opening one matches is where a
-// thought can end.
+// ends reports whether a closing marker that no opening one matches is where a thought can end.
 func (m marker) ends(text string) bool {
 	rest, _, _ := strings.Cut(text[m.end:], "\n")
 	return m.lineStart(text) || strings.TrimSpace(rest) == "" || sentenceEnd(strings.TrimSpace(text[:m.start]))
 }
 
-// lineStart reports whether only an indent of less than a code block's is
-// before the marker on its line.
+// lineStart reports whether only an indent of less than a code block's is before the marker on its line.
 func (m marker) lineStart(text string) bool {
 	indent := text[strings.LastIndexByte(text[:m.start], '\n')+1 : m.start]
 	return strings.TrimLeft(indent, " ") == "" && len(indent) < 4

@@ -1,6 +1,5 @@
-// Package merge makes one run of the runs of a measurement's shards: it merges
-// answers by request and observations by their places, and the figures are those
-// of a single run, to the last digit.
+// Package merge makes one run of the runs of a measurement's shards: it merges answers by request and observations by
+// their places, and the figures are those of a single run, to the last digit.
 package merge
 
 import (
@@ -86,9 +85,8 @@ func (e *IncompleteError) Error() string {
 	return text + fmt.Sprintf(": %s has the answers so far and %s; run these shards, and merge again", e.Out, figures)
 }
 
-// AheadError says that the merged run has answers to requests that failed in the
-// shards, since it was resumed. The answers are merged, and the figures stay as they
-// were: those of the shards would be about the failures.
+// AheadError says that the merged run has answers to requests that failed in the shards, since it was resumed. The
+// answers are merged, and the figures stay as they were: those of the shards would be about the failures.
 type AheadError struct {
 	Requests int
 	Out      string
@@ -100,13 +98,11 @@ func (e *AheadError) Error() string {
 		e.Requests)
 }
 
-// Merge merges runs of shards into the run directory out. Each path is the run of
-// a shard, or a directory that has such runs in it. The order does not matter, and
-// merging again has no effect.
+// Merge merges runs of shards into the run directory out. Each path is the run of a shard, or a directory that has
+// such runs in it. The order does not matter, and merging again has no effect.
 //
-// Runs of different measurements, versions or scorings are refused with the field
-// that differs. The error is an *IncompleteError if a shard is missing, unfinished
-// or there twice, and an *AheadError if out was resumed.
+// Runs of different measurements, versions or scorings are refused with the field that differs. The error is an
+// *IncompleteError if a shard is missing, unfinished or there twice, and an *AheadError if out was resumed.
 func Merge(paths []string, out string) (result Result, err error) {
 	shards, err := open(paths)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"crosstalk/study"
 )
 
-// mergeObservations records the observations of all shards in the order of the
-// whole measurement, and sums them up.
+// mergeObservations records the observations of all shards in the order of the whole measurement, and sums them up.
 func (s shards) mergeObservations(d *run.Dir, recorder *run.Recorder) ([]crosstalk.Estimate, error) {
 	summary, err := study.NewSummary(d.Path, d.Manifest)
 	if err != nil {

@@ -49,8 +49,7 @@ func (s shards) paths() (paths []string) {
 	return paths
 }
 
-// open reads the manifests of the runs that paths name, and refuses those that are
-// not of one measurement.
+// open reads the manifests of the runs that paths name, and refuses those that are not of one measurement.
 func open(paths []string) (list shards, err error) {
 	all, err := expand(paths)
 	if err != nil {

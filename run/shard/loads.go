@@ -18,8 +18,7 @@ func newLoads(shards int) *loads {
 	return &l
 }
 
-// add gives items to the shard with the fewest, the first of several, and returns
-// which it is.
+// add gives items to the shard with the fewest, the first of several, and returns which it is.
 func (l *loads) add(items int) (shard int) {
 	shard = (*l)[0].shard
 	(*l)[0].items += items

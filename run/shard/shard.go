@@ -22,8 +22,7 @@ type Shard struct {
 	Count int
 }
 
-// most is the largest number of shards: as many tasks as a job array of Slurm can
-// have if its administrator lets it.
+// most is the largest number of shards: as many tasks as a job array of Slurm can have if its administrator lets it.
 const most = 1 << 20
 
 // Parse reads the value of --shard: "" for the whole measurement, I/N, or "auto"
@@ -167,8 +166,7 @@ func hash(text string) uint64 {
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// Part is the shard's part of n, a budget that all shards share: the parts are
-// equal up to one, and together n.
+// Part is the shard's part of n, a budget that all shards share: the parts are equal up to one, and together n.
 func (s Shard) Part(n int) int {
 	if s.IsZero() {
 		return n
@@ -206,8 +204,7 @@ func (c *Clusters) Add(id, cluster string) {
 	}
 }
 
-// Share says what an item has: all that have the same are in one shard. What is a
-// hash.
+// Share says what an item has: all that have the same are in one shard. What is a hash.
 func (c *Clusters) Share(what uint64, item int) {
 	c.sharing = append(c.sharing, sharing{what, int32(item)})
 }
@@ -240,10 +237,9 @@ func (c *Clusters) root(item int32) int32 {
 	return item
 }
 
-// Of returns the shard's items, ascending. The clusters are dealt out in the order
-// of their sizes, those of the same size in the order of their hashes, each to the
-// shard with the fewest items: shards differ by at most one cluster where all have
-// the same size.
+// Of returns the shard's items, ascending. The clusters are dealt out in the order of their sizes, those of the same
+// size in the order of their hashes, each to the shard with the fewest items: shards differ by at most one cluster
+// where all have the same size.
 func (s Shard) Of(c *Clusters) []int {
 	c.join()
 	items := []int{} // not nil, for a shard may have none

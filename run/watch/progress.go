@@ -23,17 +23,15 @@ type progress struct {
 	told    time.Time
 }
 
-// Show writes how far a session has come, of the requests that are planned, until stop
-// is called, which can be done more than once: one line that is rewritten on a
-// terminal, else an occasional line. The first comes soon.
+// Show writes how far a session has come, of the requests that are planned, until stop is called, which can be done
+// more than once: one line that is rewritten on a terminal, else an occasional line. The first comes soon.
 func Show(w io.Writer, s *ask.Session, planned int) (stop func()) {
 	p := newProgress(w, s, planned)
 	return p.line.Repeat(p.show)
 }
 
-// ShowScored writes how many answers have been scored, of the observations that an
-// observer (study.Study.Observe) is given, until stop is called, which can be done more
-// than once. The observer that it returns passes them on.
+// ShowScored writes how many answers have been scored, of the observations that an observer (study.Study.Observe) is
+// given, until stop is called, which can be done more than once. The observer that it returns passes them on.
 func ShowScored(w io.Writer, observe func(crosstalk.Observation)) (counting func(crosstalk.Observation), stop func()) {
 	var n atomic.Int64
 	var last crosstalk.Observation

@@ -75,9 +75,8 @@ const Silence = time.Minute
 // deepest is how many directories below the named one are searched.
 const deepest = 8
 
-// Read returns the runs in a directory, which may be a run itself, in the order of
-// their paths. prices may be nil. An error is one of the directory; what is wrong
-// with a run is in its part.
+// Read returns the runs in a directory, which may be a run itself, in the order of their paths. prices may be nil. An
+// error is one of the directory; what is wrong with a run is in its part.
 func Read(dir string, prices ask.Prices, now time.Time) ([]Run, error) {
 	var paths []string
 	err := Find(dir, true, func(path string) bool {
@@ -121,9 +120,8 @@ func Whole(path string, m run.Manifest) string {
 	return fmt.Sprint(filepath.Dir(path), m.Plan.Shard.Count, m.Plan.Whole().Hash())
 }
 
-// Find calls use with each run directory at or below a directory until use returns
-// false. With links, the run of a shard may be a symbolic link, as in shard.Runs; no
-// other link is followed.
+// Find calls use with each run directory at or below a directory until use returns false. With links, the run of a
+// shard may be a symbolic link, as in shard.Runs; no other link is followed.
 func Find(dir string, links bool, use func(path string) bool) error {
 	dir = filepath.Clean(dir)
 	root := dir + string(filepath.Separator) // dir may be a link
