@@ -36,7 +36,7 @@ const (
 
 // readAhead starts reading all rows.
 func (j *Journal) readAhead() (*ahead, error) {
-	stmt, _, err := j.reader.Prepare("SELECT " + j.columns + " FROM asks ORDER BY rowid")
+	stmt, _, err := j.reader.Prepare(selection + "ORDER BY rowid")
 	if err != nil {
 		return nil, err
 	}
@@ -117,12 +117,6 @@ func (a *ahead) row(b *block, number int64) error {
 	}
 	row := &b.rows[len(b.rows)-1]
 	want := a.stmt.ColumnRawBlob(checksumColumn)
-	if want == nil { // of version 1
-		record, err := a.from.scan(a.stmt)
-		*row = values(record)
-		*row = append(*row, value{bytes: checksum(*row)})
-		return err
-	}
 	start := len(b.bytes)
 	*row = rawValues((*row)[:0], a.stmt)
 	b.bytes = appendSummed(b.bytes, *row)

@@ -36,8 +36,6 @@ type Journal struct {
 
 	reading sync.Mutex
 	reader  *sqlite3.Conn
-	columns string // as the reader selects them
-	counted string // the query for what Progress says
 	get     *sqlite3.Stmt
 
 	puts    chan put
@@ -90,7 +88,7 @@ func Open(path string) (*Journal, error) {
 	return j, nil
 }
 
-// OpenReader opens an existing journal for reading only. A journal of an older version is read as it is.
+// OpenReader opens an existing journal for reading only.
 func OpenReader(path string) (*Journal, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, err
@@ -184,18 +182,20 @@ func (j *Journal) openWriter() (err error) {
 		return err
 	}
 	err = within(j.writer, func() error {
-		if _, err := admit(j.writer); err != nil { // before anything is changed
+		there, err := admit(j.writer) // before anything is changed
+		if err != nil {
 			return err
 		}
 		// FULL: a commit survives a power cut, not only kill -9. Commits are grouped, so it costs one fsync for many
 		// answers. The log is folded into the file every 32 MiB: of millions of answers, each comes to another page of
 		// the index.
-		return j.writer.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; " + checkpoints)
+		err = j.writer.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; " + checkpoints)
+		if err == nil && !there {
+			err = j.writer.Exec(fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", schema, version))
+		}
+		return err
 	})
 	if err != nil {
-		return err
-	}
-	if err := migrate(j.writer); err != nil { // which takes minutes for millions of answers
 		return err
 	}
 	if j.old, _, err = j.writer.Prepare(known); err != nil {
@@ -213,18 +213,20 @@ func (j *Journal) openReader(query string) (err error) {
 		return err
 	}
 	return within(j.reader, func() error {
-		have, err := admit(j.reader)
+		there, err := admit(j.reader)
 		if err != nil {
 			return err
 		}
-		if have == 0 {
+		if !there {
 			return errors.New("has no answers yet: run the command that made it again")
 		}
-		j.columns, j.counted = columnsOf(have)+", rowid", countedOf(have)
-		j.get, _, err = j.reader.Prepare("SELECT " + j.columns + " FROM asks WHERE key = ?")
+		j.get, _, err = j.reader.Prepare(selection + "WHERE key = ?")
 		return err
 	})
 }
+
+// selection is the columns of asks and the number of the row.
+const selection = "SELECT " + columns + ", rowid FROM asks "
 
 // Get returns the answer to the ask with this key.
 func (j *Journal) Get(key crosstalk.Key) (answer crosstalk.Answer, found bool, err error) {
@@ -282,34 +284,34 @@ func (j *Journal) hand(p put) error {
 // All yields every record in the order of arrival. The loop must not call the journal.
 func (j *Journal) All() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		j.reading.Lock()
-		defer j.reading.Unlock()
-		if j.get == nil {
-			yield(Record{}, j.wrap(errClosed))
-			return
-		}
-		stmt, _, err := j.reader.Prepare("SELECT " + j.columns + " FROM asks ORDER BY rowid")
-		if err != nil {
-			yield(Record{}, j.wrap(err))
-			return
-		}
-		defer stmt.Close()
 		last := int64(math.MinInt64)
-		for stmt.Step() {
-			record, err := j.scan(stmt)
-			row := stmt.ColumnInt64(checksumColumn + 1)
+		stop := errors.New("stop")
+		err := j.query(selection+"ORDER BY rowid", func(s *sqlite3.Stmt) error {
+			record, err := j.scan(s)
+			row := s.ColumnInt64(checksumColumn + 1)
 			if row <= last { // the file leads in a circle
 				err = &corruptError{j.path, row, record.Answer.Key, errOrder}
 			}
 			last = row
-			if !yield(record, j.wrap(err)) || err != nil {
-				return
+			if err == nil && !yield(record, nil) {
+				return stop
 			}
-		}
-		if err := stmt.Err(); err != nil {
-			yield(Record{}, j.wrap(err))
+			return err
+		})
+		if err != nil && !errors.Is(err, stop) {
+			yield(Record{}, err)
 		}
 	}
+}
+
+// Latest returns the last records that arrived, the latest first.
+func (j *Journal) Latest(n int) (list []Record, err error) {
+	err = j.query(fmt.Sprintf(selection+"ORDER BY rowid DESC LIMIT %d", n), func(s *sqlite3.Stmt) error {
+		r, err := j.scan(s)
+		list = append(list, r)
+		return err
+	})
+	return list, err
 }
 
 // Close writes what was put before and closes the file. A Put that comes later fails.

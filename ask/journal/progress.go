@@ -19,11 +19,10 @@ type Progress struct {
 	Rate float64   // answers per second, over the latest ones; 0: not known
 }
 
-// Progress counts the asks. It reads counts that the journal keeps, and a few answers; in a journal of an older
-// version, which no process has opened for writing since, all of an index or of the answers.
+// Progress counts the asks. It reads counts that the journal keeps, and a few answers.
 func (j *Journal) Progress() (p Progress, err error) {
 	p.Usage, p.Status = map[string]crosstalk.Usage{}, map[crosstalk.Status]int{}
-	err = j.query(j.counted, func(s *sqlite3.Stmt) error {
+	err = j.query("SELECT model, status, asks, prompt_tokens, completion_tokens FROM counts", func(s *sqlite3.Stmt) error {
 		n, model := s.ColumnInt(2), s.ColumnText(0)
 		p.Done += n
 		p.Status[crosstalk.Status(s.ColumnText(1))] += n

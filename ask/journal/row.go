@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"crosstalk"
-	"crosstalk/model/settle"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -155,8 +154,7 @@ func sumOf(text []byte) []byte {
 	return sum[:16]
 }
 
-// scan reads a row of the columns, with its number in the column after them. In rows of version 1 it separates the
-// model's thoughts from its answer, as is done today before an answer is written.
+// scan reads a row of the columns, with its number in the column after them.
 func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
 	r := Record{Identity: crosstalk.Identity{Provider: s.ColumnText(1), Endpoint: s.ColumnText(2), Name: s.ColumnText(3)}}
 	a := &r.Answer
@@ -164,11 +162,8 @@ func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
 	corrupt := func(err error) (Record, error) {
 		return r, &corruptError{j.path, s.ColumnInt64(checksumColumn + 1), a.Key, err}
 	}
-	want := s.ColumnRawBlob(checksumColumn)
-	if want != nil {
-		if !bytes.Equal(want, checksum(rawValues(nil, s))) {
-			return corrupt(errChecksum)
-		}
+	if !bytes.Equal(s.ColumnRawBlob(checksumColumn), checksum(rawValues(nil, s))) {
+		return corrupt(errChecksum)
 	}
 	if err := json.Unmarshal(s.ColumnRawText(4), &r.Request); err != nil {
 		return corrupt(fmt.Errorf("its request is not JSON: %w", err))
@@ -189,9 +184,6 @@ func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
 		if err := json.Unmarshal(missing, &a.Missing); err != nil {
 			return corrupt(fmt.Errorf("its list of missing parameters is not JSON: %w", err))
 		}
-	}
-	if want == nil { // of version 1, which left thoughts in the text
-		r.Answer = settle.Recorded(r.Answer)
 	}
 	return r, nil
 }

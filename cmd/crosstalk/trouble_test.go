@@ -226,7 +226,7 @@ func TestRefusedDirectories(t *testing.T) {
 			}
 			defer c.Close()
 			return c.Exec("PRAGMA user_version = 99")
-		}, nil, "answers.db: was written by a newer crosstalk (journal version 99, this one reads up to 5): update crosstalk, or use another --out"},
+		}, nil, "answers.db: was written by a newer crosstalk (journal version 99, this one reads 5): update crosstalk, or use another --out"},
 		"damaged journal": {func(out string) error {
 			return os.WriteFile(filepath.Join(out, "answers.db"), []byte(strings.Repeat("no journal ", 1000)), 0o666)
 		}, nil, "answers.db: is not a readable journal: move it away, or use another --out"},
