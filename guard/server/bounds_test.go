@@ -12,8 +12,7 @@ import (
 	"crosstalk/guard"
 )
 
-// Serve needs the token that it is given, here and for other machines, and makes no
-// other.
+// Serve needs the token that it is given, here and for other machines, and makes no other.
 func TestServeGivenToken(t *testing.T) {
 	for _, addr := range []string{"127.0.0.1:0", "0.0.0.0:0"} {
 		t.Setenv(TokenVar, "mine")
@@ -54,8 +53,7 @@ func TestUncheckedLog(t *testing.T) {
 	}
 }
 
-// A body that does not arrive, or is not UTF-8, is refused in JSON, and leaves room for
-// others.
+// A body that does not arrive, or is not UTF-8, is refused in JSON, and leaves room for others.
 func TestBodiesRefused(t *testing.T) {
 	handler := New(Options{})
 	send := func(r *http.Request, status int, want string) {

@@ -24,8 +24,8 @@ type Alarm struct {
 func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	control.EnableFullDuplex() // HTTP/1.1 would not answer while it reads; other versions do
-	// A stream that ends early may leave input unread. Then the connection
-	// cannot be used again, and a client must learn so from the header.
+	// A stream that ends early may leave input unread. Then the connection cannot be used again, and a client must
+	// learn so from the header.
 	w.Header().Set("Connection", "close")
 	s.count(func() { s.streams++ })
 	defer s.count(func() { s.streams-- })

@@ -1,6 +1,5 @@
-// Package browser looks at pages in a real browser, for tests: Debian's
-// chromium or any other in the path. These tests take minutes: they run where
-// CROSSTALK_TEST_BROWSER is set, and are skipped elsewhere.
+// Package browser looks at pages in a real browser, for tests: Debian's chromium or any other in the path. These tests
+// take minutes: they run where CROSSTALK_TEST_BROWSER is set, and are skipped elsewhere.
 package browser
 
 import (
@@ -22,12 +21,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience limits the time of one step in the browser. No step needs long,
-// but a busy machine may leave a browser no time.
+// patience limits the time of one step in the browser. No step needs long, but a busy machine may leave a browser no
+// time.
 const patience = 4 * time.Minute
 
-// Browser is a running browser. Starting one takes longer than most tests of
-// pages, so the subtests of a test share it.
+// Browser is a running browser. Starting one takes longer than most tests of pages, so the subtests of a test share it.
 type Browser struct{ ctx context.Context }
 
 // Start starts a browser that lives as long as the test, or skips the test.
@@ -43,8 +41,8 @@ func Start(t testing.TB) *Browser {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.WSURLReadTimeout(patience))
-	// The context of a test ends before its cleanup, which would kill the
-	// browser: ended by itself it leaves no process and no files behind.
+	// The context of a test ends before its cleanup, which would kill the browser: ended by itself it leaves no process
+	// and no files behind.
 	ctx, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
@@ -76,8 +74,8 @@ type Look struct {
 	Dark          bool
 }
 
-// Looks are the ways in which every page is tested: each width and each colour
-// scheme once, for one does not depend on the other.
+// Looks are the ways in which every page is tested: each width and each colour scheme once, for one does not depend on
+// the other.
 var Looks = []Look{{1280, 900, false}, {390, 844, true}}
 
 func (l Look) String() string {
@@ -87,8 +85,7 @@ func (l Look) String() string {
 	return fmt.Sprintf("%d light", l.Width)
 }
 
-// Open shows a page in a tab with no cookies and no cache, which is closed when
-// the test ends.
+// Open shows a page in a tab with no cookies and no cache, which is closed when the test ends.
 func (b *Browser) Open(t testing.TB, url string, look Look) *Page {
 	t.Helper()
 	ctx, stop := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
@@ -167,15 +164,13 @@ func call[P, R any](p *Page, command cdp.Command[P, R], params P) R {
 	return step(p, func(ctx context.Context) (R, error) { return chromedp.Call(ctx, command, params) })
 }
 
-// Eval returns the value of a JavaScript expression. The page must not be about
-// to load another one: see Wait.
+// Eval returns the value of a JavaScript expression. The page must not be about to load another one: see Wait.
 func Eval[T any](p *Page, expression string) T {
 	p.t.Helper()
 	return step(p, func(ctx context.Context) (T, error) { return chromedp.Run(ctx, chromedp.Evaluate[T](expression)) })
 }
 
-// step returns what f does in the page, which must not take longer than
-// patience.
+// step returns what f does in the page, which must not take longer than patience.
 func step[T any](p *Page, f func(context.Context) (T, error)) T {
 	p.t.Helper()
 	ctx, stop := context.WithTimeout(p.ctx, patience)
@@ -187,9 +182,8 @@ func step[T any](p *Page, f func(context.Context) (T, error)) T {
 	return value
 }
 
-// Wait waits until a JavaScript expression is true of a page that is loaded.
-// The page may load others meanwhile, in which there is nothing to evaluate
-// the expression in.
+// Wait waits until a JavaScript expression is true of a page that is loaded. The page may load others meanwhile, in
+// which there is nothing to evaluate the expression in.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
 	var last error

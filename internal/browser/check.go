@@ -14,9 +14,8 @@ import (
 //go:embed check.js
 var script string
 
-// Check reports as errors of the test what keeps people from using the page as
-// it is now: sideways scrolling, errors of the console, requests to elsewhere,
-// controls without a name, and the faults that check.js looks for.
+// Check reports as errors of the test what keeps people from using the page as it is now: sideways scrolling, errors of
+// the console, requests to elsewhere, controls without a name, and the faults that check.js looks for.
 func (p *Page) Check() {
 	p.t.Helper()
 	for what, list := range p.faults() {
@@ -29,8 +28,8 @@ func (p *Page) faults() map[string][]string {
 		"errors of the console": p.Errors(), "requests": p.Requests()}
 }
 
-// CheckKeyboard reports controls that the keyboard does not reach, or that do
-// not show that they have the focus. It is called before anything has it.
+// CheckKeyboard reports controls that the keyboard does not reach, or that do not show that they have the focus. It is
+// called before anything has it.
 func (p *Page) CheckKeyboard() {
 	p.t.Helper()
 	p.report("out of the keyboard's reach", p.unreached())

@@ -1,5 +1,5 @@
-// Package randmodel makes encoders with random weights, for tests and
-// benchmarks: DistilBERTs in Hugging Face's layout, of any size.
+// Package randmodel makes encoders with random weights, for tests and benchmarks: DistilBERTs in Hugging Face's layout,
+// of any size.
 package randmodel
 
 import (
@@ -18,9 +18,8 @@ import (
 // Shape is the size of a model.
 type Shape struct{ Layers, Hidden, Heads, Inner, Vocab, Positions int }
 
-// Model has its tensors by short names: word, position, norm, and in each layer
-// i (see Name) q, k, v, out, up, down, norm1, norm2; all but the first two with
-// .weight ([out, in] for the linear ones) and .bias.
+// Model has its tensors by short names: word, position, norm, and in each layer i (see Name) q, k, v, out, up, down,
+// norm1, norm2; all but the first two with .weight ([out, in] for the linear ones) and .bias.
 type Model struct {
 	Shape
 	Tensors map[string][]float32
@@ -70,9 +69,8 @@ var long = strings.NewReplacer("word", "embeddings.word_embeddings.weight",
 	".k.", ".attention.k_lin.", ".v.", ".attention.v_lin.", ".out.", ".attention.out_lin.",
 	"up.", "ffn.lin1.", "down.", "ffn.lin2.")
 
-// Write writes the model to dir: config.json, a vocab.txt of the tokens [PAD],
-// [UNK], [CLS], [SEP], [MASK] and w5, w6, ..., and the weights in F32, in one
-// file or in that many shards.
+// Write writes the model to dir: config.json, a vocab.txt of the tokens [PAD], [UNK], [CLS], [SEP], [MASK] and w5, w6,
+// ..., and the weights in F32, in one file or in that many shards.
 func (m *Model) Write(dir string, shards int) error {
 	config, err := json.Marshal(map[string]any{
 		"model_type": "distilbert", "activation": "gelu", "dim": m.Hidden, "hidden_dim": m.Inner,

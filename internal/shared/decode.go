@@ -27,8 +27,7 @@ func Names(t testing.TB, name string) []string {
 	return names
 }
 
-// Open opens a file and unpacks it if its name ends in ".gz". The file is
-// closed when the test ends.
+// Open opens a file and unpacks it if its name ends in ".gz". The file is closed when the test ends.
 func Open(t testing.TB, name string) io.Reader {
 	t.Helper()
 	f, err := os.Open(File(t, name))
@@ -73,8 +72,7 @@ func JSON[T any](t testing.TB, name string) T {
 	return v
 }
 
-// Matrix reads a two-dimensional float32 array in NumPy's format, version 1,
-// row-major.
+// Matrix reads a two-dimensional float32 array in NumPy's format, version 1, row-major.
 func Matrix(t testing.TB, name string) (values []float32, columns int) {
 	t.Helper()
 	b, err := io.ReadAll(Open(t, name))

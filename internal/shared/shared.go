@@ -1,8 +1,7 @@
-// Package shared opens the reference data that tests compare with: published
-// answers, figures, and vectors of other implementations. The data is not part
-// of the project. It lies in the folder data of ../shared, beside the project,
-// or of the folder that CROSSTALK_SHARED names. Without it a test is skipped,
-// and the program skipped, below this package, counts how many were.
+// Package shared opens the reference data that tests compare with: published answers, figures, and vectors of other
+// implementations. The data is not part of the project. It lies in the folder data of ../shared, beside the project, or
+// of the folder that CROSSTALK_SHARED names. Without it a test is skipped, and the program skipped, below this package,
+// counts how many were.
 package shared
 
 import (
@@ -11,8 +10,7 @@ import (
 	"testing"
 )
 
-// Absent starts the message of every test that is skipped for want of
-// reference data, scripts included.
+// Absent starts the message of every test that is skipped for want of reference data, scripts included.
 const Absent = "no reference data: "
 
 // Root returns the folder that has the folder data, "" if there is none.
@@ -37,8 +35,7 @@ func Root() string {
 	}
 }
 
-// existing returns the absolute path of a folder that has a folder data, else
-// "".
+// existing returns the absolute path of a folder that has a folder data, else "".
 func existing(dir string) string {
 	info, err := os.Stat(filepath.Join(dir, "data"))
 	if err != nil || !info.IsDir() {
@@ -51,8 +48,8 @@ func existing(dir string) string {
 	return dir
 }
 
-// File returns the path of a file or folder of the reference data by its path
-// below data, such as "lcb/words". Without it the test is skipped.
+// File returns the path of a file or folder of the reference data by its path below data, such as "lcb/words". Without
+// it the test is skipped.
 func File(t testing.TB, name string) string {
 	t.Helper()
 	if root := Root(); root != "" {

@@ -22,9 +22,8 @@ type Slurm struct {
 	conf string
 }
 
-// Start starts a Slurm that ends with the test. The test is skipped where Slurm is
-// not installed (Debian's slurm-wlm), or where it cannot be started: its daemons
-// want to be root.
+// Start starts a Slurm that ends with the test. The test is skipped where Slurm is not installed (Debian's slurm-wlm),
+// or where it cannot be started: its daemons want to be root.
 func Start(t *testing.T) *Slurm {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -75,8 +74,8 @@ func Start(t *testing.T) *Slurm {
 	return s
 }
 
-// configuration of a cluster that starts jobs without delay, and jobs that were
-// requeued after five seconds, the least that Slurm can.
+// configuration of a cluster that starts jobs without delay, and jobs that were requeued after five seconds, the least
+// that Slurm can.
 func configuration(dir, host string, controller, node int) string {
 	return fmt.Sprintf(`ClusterName=crosstalk
 SlurmctldHost=%[2]s(127.0.0.1)

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// The same weights as PyTorch and safetensors files store them give the same
-// bits.
+// The same weights as PyTorch and safetensors files store them give the same bits.
 func TestFormatsAgree(t *testing.T) {
 	const golden = "torchfile/testdata"
 	load := func(from, to string) (*Model, error) {

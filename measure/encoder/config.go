@@ -24,8 +24,7 @@ type Config struct {
 	Activation   string  // "gelu", "gelu_new" or "relu"
 }
 
-// MaxTokens is the length of the longest sequence that the model has positions
-// for, special tokens included.
+// MaxTokens is the length of the longest sequence that the model has positions for, special tokens included.
 func (c *Config) MaxTokens() int {
 	if c.roberta() {
 		return c.Positions - c.Pad - 1

@@ -10,20 +10,17 @@ import (
 	"sync/atomic"
 )
 
-// Bounds of the tokens of a batch. More amortises the reading of the weights,
-// fewer keep the cores evenly busy and the batch in the cache. A sequence that
-// is longer is a batch by itself.
+// Bounds of the tokens of a batch. More amortises the reading of the weights, fewer keep the cores evenly busy and the
+// batch in the cache. A sequence that is longer is a batch by itself.
 const minBatch, maxBatch = 64, 512
 
-// Encode runs the first layers blocks of the model over each sequence of token
-// ids and calls visit once for each, with its number and its hidden states: one
-// row of Hidden values for each token, row-major, layers = 0 being the output
-// of the embeddings. The slice is only lent for the call. Calls come from
-// several goroutines at once and in no order, and must not call Encode.
+// Encode runs the first layers blocks of the model over each sequence of token ids and calls visit once for each, with
+// its number and its hidden states: one row of Hidden values for each token, row-major, layers = 0 being the output of
+// the embeddings. The slice is only lent for the call. Calls come from several goroutines at once and in no order, and
+// must not call Encode.
 //
-// It is an error if a sequence is empty or longer than MaxTokens or if an id is
-// not in the vocabulary. When ctx is done, Encode stops after the batches in
-// work and returns its error; some sequences are then not visited.
+// It is an error if a sequence is empty or longer than MaxTokens or if an id is not in the vocabulary. When ctx is
+// done, Encode stops after the batches in work and returns its error; some sequences are then not visited.
 func (m *Model) Encode(ctx context.Context, seqs [][]int32, layers int, visit func(i int, hidden []float32)) error {
 	if layers < 0 || layers > m.Layers {
 		return fmt.Errorf("layer %d of a model with layers 0 to %d", layers, m.Layers)
@@ -65,8 +62,8 @@ func (m *Model) Encode(ctx context.Context, seqs [][]int32, layers int, visit fu
 	return ctx.Err()
 }
 
-// plan groups the numbers of the sequences into batches of similar lengths, the
-// longest first so that the last ones to run are short.
+// plan groups the numbers of the sequences into batches of similar lengths, the longest first so that the last ones to
+// run are short.
 func plan(seqs [][]int32, cores int) [][]int {
 	order, tokens := make([]int, len(seqs)), 0
 	for i, ids := range seqs {

@@ -15,8 +15,8 @@ import (
 	"crosstalk/internal/randmodel"
 )
 
-// reference is DistilBERT written down plainly in float64: the hidden states of
-// one sequence after the given number of layers.
+// reference is DistilBERT written down plainly in float64: the hidden states of one sequence after the given number of
+// layers.
 func reference(m *randmodel.Model, ids []int32, layers int) []float64 {
 	n, h := len(ids), m.Hidden
 	norm := func(x []float64, name string) {
@@ -113,8 +113,7 @@ func write(t testing.TB, s randmodel.Shape, shards int) (*randmodel.Model, *Mode
 	return r, m
 }
 
-// Sizes that are and are not whole panels, heads wider than one, sequences
-// longer than a block, and sharded weights.
+// Sizes that are and are not whole panels, heads wider than one, sequences longer than a block, and sharded weights.
 func TestForward(t *testing.T) {
 	for i, s := range []randmodel.Shape{
 		{Layers: 2, Hidden: 24, Heads: 3, Inner: 50, Vocab: 60, Positions: 230},
@@ -150,8 +149,8 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// The hidden states of a sequence are the same to the last bit whatever is
-// encoded with it and however many cores there are.
+// The hidden states of a sequence are the same to the last bit whatever is encoded with it and however many cores there
+// are.
 func TestIndependent(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	_, m := write(t, randmodel.Shape{Layers: 2, Hidden: 40, Heads: 5, Inner: 70, Vocab: 99, Positions: 150}, 1)

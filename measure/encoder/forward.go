@@ -6,9 +6,8 @@ import (
 	"crosstalk/measure/encoder/internal/kernel"
 )
 
-// The plan of memory: a batch has its hidden states and its queries, keys and
-// values (four times Hidden for each token); everything else is done in blocks
-// of blockRows tokens or queries, so it does not grow with the batch, and the
+// The plan of memory: a batch has its hidden states and its queries, keys and values (four times Hidden for each
+// token); everything else is done in blocks of blockRows tokens or queries, so it does not grow with the batch, and the
 // scores of attention grow with the length of one sequence, not its square.
 const blockRows = 96 // a multiple of the rows of every micro-kernel
 
@@ -23,8 +22,8 @@ type scratch struct {
 	flat  []float32 // one sequence without padding [sequence, Hidden]
 }
 
-// stride is the row stride for n values: whole panels, and no multiple of 1 KiB,
-// for which the rows of a micro-kernel would fall into the same cache sets.
+// stride is the row stride for n values: whole panels, and no multiple of 1 KiB, for which the rows of a micro-kernel
+// would fall into the same cache sets.
 func stride(n int) int {
 	n = pad(n)
 	if n%256 == 0 {
@@ -42,8 +41,7 @@ func grow(b *[]float32, n int) []float32 {
 	return *b
 }
 
-// forward runs the first layers blocks over a batch of sequences, laid end to
-// end, and leaves the hidden states in s.x.
+// forward runs the first layers blocks over a batch of sequences, laid end to end, and leaves the hidden states in s.x.
 func (m *Model) forward(s *scratch, batch [][]int32, layers int) {
 	tokens, longest := 0, 0
 	for _, ids := range batch {
@@ -109,8 +107,7 @@ func (m *Model) embed(x []float32, ldx int, batch [][]int32) {
 	}
 }
 
-// attend replaces the queries of a sequence of n tokens by their contexts,
-// softmax(Q K' / sqrt(head)) V, head by head.
+// attend replaces the queries of a sequence of n tokens by their contexts, softmax(Q K' / sqrt(head)) V, head by head.
 func (m *Model) attend(s *scratch, qkv []float32, ldq, n int) {
 	head, width, ld := m.Hidden/m.Heads, m.headWidth(), stride(n)
 	inner := m.Heads * width

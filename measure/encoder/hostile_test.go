@@ -88,8 +88,8 @@ func TestMissingFiles(t *testing.T) {
 	}
 }
 
-// FuzzLoad changes one file of a good model at a time: every result is a model
-// or an error, and memory stays within a small multiple of the file.
+// FuzzLoad changes one file of a good model at a time: every result is a model or an error, and memory stays within a
+// small multiple of the file.
 func FuzzLoad(f *testing.F) {
 	good := f.TempDir()
 	if err := randmodel.New(randmodel.Shape{Layers: 1, Hidden: 8, Heads: 1, Inner: 8, Vocab: 9, Positions: 5},

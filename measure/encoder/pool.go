@@ -2,8 +2,8 @@ package encoder
 
 import "math"
 
-// Mean returns the mean over tokens of hidden states of the given width
-// (Reimers and Gurevych 2019, section 3), summed in float64.
+// Mean returns the mean over tokens of hidden states of the given width (Reimers and Gurevych 2019, section 3), summed
+// in float64.
 func Mean(hidden []float32, width int) []float32 {
 	sum := make([]float64, width)
 	for row := hidden; len(row) > 0; row = row[width:] {

@@ -34,8 +34,7 @@ func LoadText(dir string) (*Text, error) {
 // textsAtOnce bounds the memory for token ids.
 const textsAtOnce = 1 << 14
 
-// Limit is the number of ids of a text that may have up to most: at most MaxTokens, and
-// MaxTokens if most is 0.
+// Limit is the number of ids of a text that may have up to most: at most MaxTokens, and MaxTokens if most is 0.
 func (t *Text) Limit(most int) int {
 	if most <= 0 {
 		return t.MaxTokens()
@@ -43,9 +42,9 @@ func (t *Text) Limit(most int) int {
 	return min(most, t.MaxTokens())
 }
 
-// Encode tokenises each text, stripped of white space as Python's str.strip
-// does and cut to Limit(most) ids with its special tokens. It calls visit with its number, its ids and its hidden
-// states after the first layers blocks, as Model.Encode does.
+// Encode tokenises each text, stripped of white space as Python's str.strip does and cut to Limit(most) ids with its
+// special tokens. It calls visit with its number, its ids and its hidden states after the first layers blocks, as
+// Model.Encode does.
 func (t *Text) Encode(
 	ctx context.Context, texts []string, layers, most int, visit func(i int, ids []int32, hidden []float32),
 ) error {
@@ -78,9 +77,8 @@ func Named(dir, model, revision string) (string, string, error) {
 	return cmp.Or(model, known), cmp.Or(revision, commit), err
 }
 
-// Identity names the model in dir for signatures: its name and commit if dir
-// is a snapshot in a Hugging Face cache, otherwise the name of the folder and
-// "sha256-" with the first twelve digits of the hash of the weights.
+// Identity names the model in dir for signatures: its name and commit if dir is a snapshot in a Hugging Face cache,
+// otherwise the name of the folder and "sha256-" with the first twelve digits of the hash of the weights.
 func Identity(dir string) (model, revision string, err error) {
 	path, err := filepath.Abs(dir)
 	if err != nil {

@@ -9,16 +9,15 @@ import (
 	"crosstalk/measure/encoder/tensor"
 )
 
-// layer is one transformer block. Each head is padded to headWidth columns, so
-// that a head is a whole number of panels.
+// layer is one transformer block. Each head is padded to headWidth columns, so that a head is a whole number of panels.
 type layer struct {
 	qkv, out       *linear // hidden -> 3 x heads x headWidth; heads x headWidth -> hidden
 	up, down       *linear // hidden -> intermediate -> hidden
 	attended, done norm
 }
 
-// embeddings are the tables that turn ids into the first hidden states, one row
-// of Hidden values each, and their layer norm.
+// embeddings are the tables that turn ids into the first hidden states, one row of Hidden values each, and their layer
+// norm.
 type embeddings struct {
 	word, position []float32
 	token          []float32 // only row 0 is used; zeros for DistilBERT
@@ -28,8 +27,7 @@ type embeddings struct {
 // norm is the gain and the bias of a layer norm, padded with zeros.
 type norm struct{ gain, bias []float32 }
 
-// linear is a dense layer y = x W + b, W packed in panels of kernel.Panel
-// columns, each row-major.
+// linear is a dense layer y = x W + b, W packed in panels of kernel.Panel columns, each row-major.
 type linear struct {
 	in, out       int // rows and columns; out is padded
 	weights, bias []float32
@@ -55,8 +53,7 @@ var (
 		"attention.out_lin", "ffn.lin1", "ffn.lin2", "sa_layer_norm", "output_layer_norm"}
 )
 
-// load fills the model from tensors. The names may carry a common prefix such
-// as "bert."; pooler and heads are ignored.
+// load fills the model from tensors. The names may carry a common prefix such as "bert."; pooler and heads are ignored.
 func (m *Model) load(tensors map[string]*tensor.Tensor) error {
 	const root = "embeddings.word_embeddings.weight"
 	var prefixes []string
@@ -89,8 +86,8 @@ func (m *Model) load(tensors map[string]*tensor.Tensor) error {
 	return l.err
 }
 
-// loader finds tensors by name and copies them. Its first error sticks, and
-// nothing is allocated for a tensor that is not there in the expected shape.
+// loader finds tensors by name and copies them. Its first error sticks, and nothing is allocated for a tensor that is
+// not there in the expected shape.
 type loader struct {
 	tensors map[string]*tensor.Tensor
 	prefix  string
@@ -116,9 +113,8 @@ func (l *loader) block(c *Config, n blockNames, prefix string) layer {
 // headWidth is the number of columns of one head.
 func (c *Config) headWidth() int { return pad(c.Hidden / c.Heads) }
 
-// linear packs the dense layers of the given names side by side, apart columns
-// from each other, into one of rows x columns. Each has a weight[out,in] and a
-// bias[out]; its input k becomes row(k), its output j column(j).
+// linear packs the dense layers of the given names side by side, apart columns from each other, into one of rows x
+// columns. Each has a weight[out,in] and a bias[out]; its input k becomes row(k), its output j column(j).
 func (l *loader) linear(rows, columns int, row, column func(int) int, apart, in, out int, names ...string) *linear {
 	for _, name := range names {
 		l.find(name+".weight", out, in)

@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// Batch returns a similarity that combines the pairs of concurrent callers into
-// one call of s, with at most size pairs (more if a single caller has more).
-// Encoders and servers are faster with many texts.
+// Batch returns a similarity that combines the pairs of concurrent callers into one call of s, with at most size pairs
+// (more if a single caller has more). Encoders and servers are faster with many texts.
 func Batch(s Similarity, size int) Similarity { return &batch{Similarity: s, size: size} }
 
-// gather is how long the first caller waits for others: long enough for
-// concurrent measurements, too short to be noticed.
+// gather is how long the first caller waits for others: long enough for concurrent measurements, too short to be
+// noticed.
 const gather = 2 * time.Millisecond
 
 type batch struct {

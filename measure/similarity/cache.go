@@ -20,8 +20,7 @@ func KeyOf(parts ...string) Key {
 	return Key(h.Sum(nil)[:16])
 }
 
-// Cache keeps results that are expensive to compute from one measurement to the next. Safe
-// for concurrent use.
+// Cache keeps results that are expensive to compute from one measurement to the next. Safe for concurrent use.
 type Cache interface {
 	Get(Key) (value []byte, found bool, err error)
 	Put(map[Key][]byte) error

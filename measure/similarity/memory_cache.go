@@ -2,8 +2,7 @@ package similarity
 
 import "sync"
 
-// NewMemoryCache returns a Cache that keeps the last limit bytes of values in
-// memory.
+// NewMemoryCache returns a Cache that keeps the last limit bytes of values in memory.
 func NewMemoryCache(limit int) Cache { return &memory{limit: limit, values: map[Key][]byte{}} }
 
 type memory struct {

@@ -118,8 +118,7 @@ func TestCachedScoresOfSources(t *testing.T) {
 	}
 }
 
-// slow takes a second for each call, wants one at a time, and notes how many
-// pairs each was given.
+// slow takes a second for each call, wants one at a time, and notes how many pairs each was given.
 type slow struct {
 	counting
 	t     *testing.T
@@ -138,8 +137,8 @@ func (s *slow) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64, 
 	return s.counting.Scores(ctx, pairs)
 }
 
-// Callers at the same time share calls that are as full as they may be, those
-// who come during a call share the next ones, and each gets its own scores.
+// Callers at the same time share calls that are as full as they may be, those who come during a call share the next
+// ones, and each gets its own scores.
 func TestBatchJoinsCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slow{t: t}

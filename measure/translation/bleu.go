@@ -8,23 +8,20 @@ import (
 	"strconv"
 )
 
-// BLEU computes BLEU as sacreBLEU 2 does by default, to the precision of exp and
-// log: n-grams of up to four words, case counts, and the orders without a match
-// have 1/2, 1/4, ... of a match in turn (Chen and Cherry 2014, method 3).
+// BLEU computes BLEU as sacreBLEU 2 does by default, to the precision of exp and log: n-grams of up to four words, case
+// counts, and the orders without a match have 1/2, 1/4, ... of a match in turn (Chen and Cherry 2014, method 3).
 type BLEU struct {
 	Tokenize Tokenizer // default 13a
 
-	// EffectiveOrder leaves out the orders for which the hypothesis is too
-	// short to have an n-gram. Without it, which is sacreBLEU's default, a
-	// hypothesis of fewer than four words scores 0 whatever it says.
+	// EffectiveOrder leaves out the orders for which the hypothesis is too short to have an n-gram. Without it, which
+	// is sacreBLEU's default, a hypothesis of fewer than four words scores 0 whatever it says.
 	EffectiveOrder bool
 }
 
 // order is the length of the longest n-grams.
 const order = 4
 
-// BLEUStats are the sufficient statistics of BLEU: those of a corpus are the
-// sum of those of its segments.
+// BLEUStats are the sufficient statistics of BLEU: those of a corpus are the sum of those of its segments.
 type BLEUStats struct {
 	Segments int
 	NRefs    int   // references of each segment, -1 if segments differ
@@ -34,8 +31,7 @@ type BLEUStats struct {
 	Totals   []int // n-grams of the hypotheses, n from 1
 }
 
-// Add adds the statistics of further segments, which must have been counted
-// with the same tokenizer.
+// Add adds the statistics of further segments, which must have been counted with the same tokenizer.
 func (s *BLEUStats) Add(o BLEUStats) {
 	if o.Segments == 0 {
 		return
@@ -63,8 +59,8 @@ type BLEUScore struct {
 	BP         float64   // brevity penalty, 0 to 1
 }
 
-// Corpus scores hypothesis i against the references refs[0][i], refs[1][i], ...
-// An empty reference counts as missing; a segment needs at least one.
+// Corpus scores hypothesis i against the references refs[0][i], refs[1][i], ... An empty reference counts as missing; a
+// segment needs at least one.
 func (b BLEU) Corpus(hyps []string, refs ...[]string) (BLEUScore, error) {
 	if err := b.Tokenize.check(); err != nil {
 		return BLEUScore{}, err
@@ -104,8 +100,7 @@ func (b BLEU) Sentence(hyp string, refs ...string) (BLEUScore, error) {
 	return b.score(stats), nil
 }
 
-// Stats counts one segment. It fails if an option is wrong or if no reference
-// has a character.
+// Stats counts one segment. It fails if an option is wrong or if no reference has a character.
 func (b BLEU) Stats(hyp string, refs ...string) (BLEUStats, error) {
 	if err := b.Tokenize.check(); err != nil {
 		return BLEUStats{}, err
@@ -127,9 +122,8 @@ func (b BLEU) Score(stats BLEUStats) (BLEUScore, error) {
 	return b.score(stats), nil
 }
 
-// Signature is sacreBLEU's signature of a score with this number of references
-// per segment (BLEUStats.NRefs). Its version refers to the rules of sacreBLEU
-// 2; tok:zh implies the faults described at that tokenizer's character table.
+// Signature is sacreBLEU's signature of a score with this number of references per segment (BLEUStats.NRefs). Its
+// version refers to the rules of sacreBLEU 2; tok:zh implies the faults described at that tokenizer's character table.
 func (b BLEU) Signature(nrefs int) string {
 	references, effective := strconv.Itoa(nrefs), "no"
 	if nrefs < 0 {
@@ -170,8 +164,8 @@ func (b BLEU) count(sc *scratch, stats *BLEUStats, hyp string, refs []string) er
 	return nil
 }
 
-// closer returns the reference length, old (-1 if none) or new, that is closer
-// to the length of the hypothesis; the shorter one in a tie.
+// closer returns the reference length, old (-1 if none) or new, that is closer to the length of the hypothesis; the
+// shorter one in a tie.
 func closer(hyp, old, new int) int {
 	dOld, dNew := max(hyp-old, old-hyp), max(hyp-new, new-hyp)
 	if old < 0 || dNew < dOld || dNew == dOld && new < old {
@@ -188,8 +182,7 @@ func (b BLEU) symbols(sc *scratch, dst []uint32, line string) []uint32 {
 	return dst
 }
 
-// score is the formula of Papineni et al. (2002, section 2.3) with sacreBLEU's
-// smoothing and treatment of empty orders.
+// score is the formula of Papineni et al. (2002, section 2.3) with sacreBLEU's smoothing and treatment of empty orders.
 func (b BLEU) score(stats BLEUStats) BLEUScore {
 	s := BLEUScore{BLEUStats: stats, Precisions: make([]float64, order), BP: 1}
 	if stats.Segments == 0 {

@@ -16,8 +16,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// TestSentences compares tokens, counts and figures of single sentences with
-// those of sacreBLEU and the ROUGE packages.
+// TestSentences compares tokens, counts and figures of single sentences with those of sacreBLEU and the ROUGE packages.
 func TestSentences(t *testing.T) {
 	rows := shared.Lines[struct {
 		N                      int
@@ -71,8 +70,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// jieba restores the output of jieba, to which each white space character is a
-// word, from the text and the other words.
+// jieba restores the output of jieba, to which each white space character is a word, from the text and the other words.
 func jieba(text, recorded string) (words []string) {
 	next := strings.Fields(recorded)
 	for text != "" {
@@ -86,8 +84,8 @@ func jieba(text, recorded string) (words []string) {
 	return words
 }
 
-// pawsx is the reference data's PAWS-X part: texts of item i in a language and
-// the model's translations of them, each a pair of sentences.
+// pawsx is the reference data's PAWS-X part: texts of item i in a language and the model's translations of them, each a
+// pair of sentences.
 type pawsx struct {
 	source []struct{ Src map[string][2]string }
 	own    []struct {

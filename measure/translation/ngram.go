@@ -84,11 +84,9 @@ func (v *vocabulary) grow() {
 	}
 }
 
-// ngrams counts the n-grams of reference segments, for all orders up to the
-// longest at once, and matches those of a hypothesis against them. A segment
-// is a sequence of symbols. The n-grams form a trie: one is known by the
-// number of its first n-1 symbols and its last symbol, which makes a key of 64
-// bits without loss.
+// ngrams counts the n-grams of reference segments, for all orders up to the longest at once, and matches those of a
+// hypothesis against them. A segment is a sequence of symbols. The n-grams form a trie: one is known by the number of
+// its first n-1 symbols and its last symbol, which makes a key of 64 bits without loss.
 type ngrams struct {
 	slots []ngramSlot // open addressing, at most half full, length a power of two
 	shift uint8       // 64 minus the logarithm of the length of slots
@@ -111,9 +109,8 @@ func (g *ngrams) reset() {
 	g.left, g.here = append(g.left[:0], 0), append(g.here[:0], 0)
 }
 
-// count adds a reference: of each n-gram up to order, as many matches will be
-// allowed as it has occurrences in the reference that has most of them
-// (Papineni et al. 2002, section 2.1: modified precision).
+// count adds a reference: of each n-gram up to order, as many matches will be allowed as it has occurrences in the
+// reference that has most of them (Papineni et al. 2002, section 2.1: modified precision).
 func (g *ngrams) count(ref []uint32, order int) {
 	for start := range ref {
 		id := uint32(0)
@@ -128,8 +125,8 @@ func (g *ngrams) count(ref []uint32, order int) {
 	}
 }
 
-// match adds to matches[n-1], for n from 1 to len(matches), how many n-grams of
-// hyp the references allow, and uses these up.
+// match adds to matches[n-1], for n from 1 to len(matches), how many n-grams of hyp the references allow, and uses
+// these up.
 func (g *ngrams) match(hyp []uint32, matches []int) {
 	for start := range hyp {
 		id := uint32(0)

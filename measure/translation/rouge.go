@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// A ROUGE is one way to compute ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004) of one
-// hypothesis against one reference, without stemming. Published figures come
-// from packages that differ in more than the words they see:
+// A ROUGE is one way to compute ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004) of one hypothesis against one reference,
+// without stemming. Published figures come from packages that differ in more than the words they see:
 //
 //   - ROUGEASCII is the rouge_score package: lower case, words of [a-z0-9] only
 //     (so "für" is the words "f" and "r"), bags of n-grams. A score of two
@@ -38,8 +37,8 @@ type ROUGEScore struct {
 	ROUGE1, ROUGE2, ROUGEL Overlap
 }
 
-// Overlap is the share of the hypothesis (Precision) and of the reference
-// (Recall) that both have in common, 0 to 1, and their harmonic mean.
+// Overlap is the share of the hypothesis (Precision) and of the reference (Recall) that both have in common, 0 to 1,
+// and their harmonic mean.
 type Overlap struct {
 	Precision, Recall, F1 float64
 }
@@ -58,9 +57,8 @@ func (r ROUGE) Score(hyp, ref string) ROUGEScore {
 	return r.score(r.words(hyp), r.words(ref))
 }
 
-// ScoreWords compares two texts that are cut into words already. For
-// ROUGEChinese, white space that the segmenter returned as words must be among
-// them.
+// ScoreWords compares two texts that are cut into words already. For ROUGEChinese, white space that the segmenter
+// returned as words must be among them.
 func (r ROUGE) ScoreWords(hyp, ref []string) ROUGEScore {
 	if r.rejoin {
 		return r.Score(strings.Join(hyp, " "), strings.Join(ref, " "))

@@ -10,8 +10,8 @@ import (
 	"crosstalk/measure/pytext"
 )
 
-// A Tokenizer names one of sacreBLEU's rules to split a segment into the words
-// that BLEU counts. The empty name means 13a.
+// A Tokenizer names one of sacreBLEU's rules to split a segment into the words that BLEU counts. The empty name means
+// 13a.
 type Tokenizer string
 
 const (
@@ -22,9 +22,8 @@ const (
 
 var tokenizers = []Tokenizer{Tokenize13a, TokenizeZh, TokenizeChar}
 
-// TokenizerFor returns the customary tokenizer for an ISO 639-1 language code
-// (a region or script after it is ignored): zh for Chinese, char for the other
-// languages that write no spaces between words, 13a for the rest.
+// TokenizerFor returns the customary tokenizer for an ISO 639-1 language code (a region or script after it is ignored):
+// zh for Chinese, char for the other languages that write no spaces between words, 13a for the rest.
 func TokenizerFor(lang string) Tokenizer {
 	lang, _, _ = strings.Cut(strings.ReplaceAll(strings.ToLower(lang), "_", "-"), "-")
 	switch lang {
@@ -63,12 +62,12 @@ func (t Tokenizer) Tokenize(line string) ([]string, error) {
 	return words, nil
 }
 
-// A rewriter inserts white space between the words of a line. It reuses its
-// buffers: the result of rewrite is valid until the next call.
+// A rewriter inserts white space between the words of a line. It reuses its buffers: the result of rewrite is valid
+// until the next call.
 type rewriter struct{ a, b []byte }
 
-// rewrite spaces out line as tokenizer t, which must be known, prescribes.
-// White space at the end is cut first, as sacreBLEU does for every tokenizer.
+// rewrite spaces out line as tokenizer t, which must be known, prescribes. White space at the end is cut first, as
+// sacreBLEU does for every tokenizer.
 func (r *rewriter) rewrite(t Tokenizer, line string) []byte {
 	line = pytext.TrimRightSpace(line)
 	switch t {

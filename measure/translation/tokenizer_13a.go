@@ -2,8 +2,8 @@ package translation
 
 import "strings"
 
-// rewrite13a is the tokenizer of mteval-v13a.pl as implemented in sacreBLEU: it
-// removes SGML leftovers, then separates punctuation (punctuate).
+// rewrite13a is the tokenizer of mteval-v13a.pl as implemented in sacreBLEU: it removes SGML leftovers, then separates
+// punctuation (punctuate).
 func (r *rewriter) rewrite13a(line string) []byte {
 	if strings.Contains(line, "<skipped>") {
 		line = strings.ReplaceAll(line, "<skipped>", "")
@@ -19,8 +19,8 @@ func (r *rewriter) rewrite13a(line string) []byte {
 		line = strings.ReplaceAll(line, "&lt;", "<")
 		line = strings.ReplaceAll(line, "&gt;", ">")
 	}
-	// The outer spaces give a full stop at the very end a neighbour that is not a
-	// digit. The zh tokenizer lacks them: there "in 2005." ends in "2005.".
+	// The outer spaces give a full stop at the very end a neighbour that is not a digit. The zh tokenizer lacks them:
+	// there "in 2005." ends in "2005.".
 	r.a = append(r.a[:0], ' ')
 	from := 0
 	for i := range len(line) {
@@ -33,9 +33,8 @@ func (r *rewriter) rewrite13a(line string) []byte {
 	return r.punctuate()
 }
 
-// apart marks the ASCII characters that 13a always separates: all punctuation
-// and symbols but ' , - and the full stop. The range in mteval-v13a.pl that
-// covers them includes the space, which has no effect.
+// apart marks the ASCII characters that 13a always separates: all punctuation and symbols but ' , - and the full stop.
+// The range in mteval-v13a.pl that covers them includes the space, which has no effect.
 var apart = func() (t [256]bool) {
 	for _, c := range []byte("!\"#$%&()*+/:;<=>?@[\\]^_`{|}~") {
 		t[c] = true

@@ -7,9 +7,8 @@ import (
 	"crosstalk/measure/pytext"
 )
 
-// rewriteZh is sacreBLEU's zh tokenizer: Chinese characters stand alone and
-// the rest is cut as 13a cuts it, but without 13a's handling of SGML and
-// without its outer spaces.
+// rewriteZh is sacreBLEU's zh tokenizer: Chinese characters stand alone and the rest is cut as 13a cuts it, but without
+// 13a's handling of SGML and without its outer spaces.
 func (r *rewriter) rewriteZh(line string) []byte {
 	line = pytext.TrimSpace(line)
 	r.a = r.a[:0]
@@ -35,14 +34,12 @@ func isChinese(c rune) bool {
 	return 0x4E00 <= c && c <= 0x9FBB || c > 0x2000 && unicode.Is(chinese, c)
 }
 
-// chinese contains the characters that sacreBLEU's zh tokenizer treats as
-// Chinese, faults included. Its table is meant to contain CJK extension B,
-// U+20000 to U+2A6D6, and the supplement, U+2F800 to U+2FA1D, but writes them
-// with four-digit escapes: "\u20000" is U+2000 and the digit 0. Compared as
-// strings, a single character falls between these bounds from U+2001 to U+2A6D
-// and from U+2F81 to U+2FA1, while no character of the extensions does. So
-// dashes, curly quotes, arrows and mathematical symbols count as Chinese, and
-// rare ideographs do not. The figures that sacreBLEU gives for Chinese include this fault.
+// chinese contains the characters that sacreBLEU's zh tokenizer treats as Chinese, faults included. Its table is meant
+// to contain CJK extension B, U+20000 to U+2A6D6, and the supplement, U+2F800 to U+2FA1D, but writes them with
+// four-digit escapes: "\u20000" is U+2000 and the digit 0. Compared as strings, a single character falls between these
+// bounds from U+2001 to U+2A6D and from U+2F81 to U+2FA1, while no character of the extensions does. So dashes, curly
+// quotes, arrows and mathematical symbols count as Chinese, and rare ideographs do not. The figures that sacreBLEU
+// gives for Chinese include this fault.
 var chinese = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x2001, Hi: 0x2A6D, Stride: 1}, // meant: CJK extension B
 	{Lo: 0x2E80, Hi: 0x2EFF, Stride: 1}, // radicals supplement

@@ -137,8 +137,7 @@ func TestROUGE(t *testing.T) {
 	}
 }
 
-// TestLong counts segments that outgrow the first tables, twice in the same
-// scratch space.
+// TestLong counts segments that outgrow the first tables, twice in the same scratch space.
 func TestLong(t *testing.T) {
 	var words [2][]string
 	for i := range 6000 {

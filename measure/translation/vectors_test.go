@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// vector is a line of testdata/vectors.jsonl: the tokens of a text, or a
-// corpus, or a figure of the last corpus.
+// vector is a line of testdata/vectors.jsonl: the tokens of a text, or a corpus, or a figure of the last corpus.
 type vector struct {
 	Tokenize  Tokenizer
 	Text      string

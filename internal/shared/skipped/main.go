@@ -1,6 +1,5 @@
-// Skipped prints the results of tests as go test does, and then what it does
-// not print: how many comparisons with reference data were skipped, and which
-// other tests.
+// Skipped prints the results of tests as go test does, and then what it does not print: how many comparisons with
+// reference data were skipped, and which other tests.
 //
 //	go test -json ./... | go run ./internal/shared/skipped
 //
@@ -83,8 +82,7 @@ func (s *summary) add(e event) {
 	}
 }
 
-// finish prints the output of a package, and that of its failed tests, and
-// counts what was skipped.
+// finish prints the output of a package, and that of its failed tests, and counts what was skipped.
 func (s *summary) finish(name, result string) {
 	events := s.output[name]
 	delete(s.output, name)

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What go test -json of Go 1.26 said of a package that does not build, one
-// that fails, one that panics and one that passes, without times and traces.
+// What go test -json of Go 1.26 said of a package that does not build, one that fails, one that panics and one that
+// passes, without times and traces.
 const recorded = "testdata/events.jsonl"
 
 const printed = `# m/broken [m/broken.test]

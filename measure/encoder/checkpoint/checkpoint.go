@@ -1,5 +1,4 @@
-// Package checkpoint opens the weights of a Hugging Face model directory,
-// whatever their format.
+// Package checkpoint opens the weights of a Hugging Face model directory, whatever their format.
 package checkpoint
 
 import (
@@ -19,9 +18,8 @@ import (
 	"crosstalk/measure/encoder/torchfile"
 )
 
-// format is a format of weights: the name of a file that has all of them, and
-// how to read it. Weights in several files have an index of that name with
-// ".index.json" at its end.
+// format is a format of weights: the name of a file that has all of them, and how to read it. Weights in several files
+// have an index of that name with ".index.json" at its end.
 type format struct {
 	single string
 	read   func(r io.ReaderAt, size int64, name string) (map[string]*tensor.Tensor, error)
@@ -29,22 +27,20 @@ type format struct {
 
 func (f format) index() string { return f.single + ".index.json" }
 
-// formats are tried in this order. Directories often have the same weights in
-// both.
+// formats are tried in this order. Directories often have the same weights in both.
 var formats = []format{
 	{"model.safetensors", safetensors.Read},
 	{"pytorch_model.bin", torchfile.Read},
 }
 
-// Dir is the weights of a model directory: one file, or the shards that an
-// index names.
+// Dir is the weights of a model directory: one file, or the shards that an index names.
 type Dir struct {
 	Tensors map[string]*tensor.Tensor
 	files   []*os.File
 }
 
-// Open opens the weights in dir: model.safetensors, pytorch_model.bin where
-// there is no safetensors file, or their shards. The caller closes it.
+// Open opens the weights in dir: model.safetensors, pytorch_model.bin where there is no safetensors file, or their
+// shards. The caller closes it.
 func Open(dir string) (*Dir, error) {
 	for _, f := range formats {
 		names, of, err := f.shards(dir)
@@ -59,8 +55,8 @@ func Open(dir string) (*Dir, error) {
 		dir, formats[0].single, formats[1].single)
 }
 
-// shards returns the names of the weight files and, where there is an index,
-// the file of each tensor. The names are nil without weights in this format.
+// shards returns the names of the weight files and, where there is an index, the file of each tensor. The names are nil
+// without weights in this format.
 func (f format) shards(dir string) (names []string, of map[string]string, err error) {
 	if _, err = os.Stat(filepath.Join(dir, f.single)); err == nil {
 		return []string{f.single}, nil, nil
@@ -108,8 +104,7 @@ func open(dir string, f format, names []string, of map[string]string) (*Dir, err
 	return d, nil
 }
 
-// add opens a file and adds its tensors; with an index, only those that it
-// lists for this file.
+// add opens a file and adds its tensors; with an index, only those that it lists for this file.
 func (d *Dir) add(f format, path, name string, of map[string]string) error {
 	file, err := os.Open(path)
 	if err != nil {

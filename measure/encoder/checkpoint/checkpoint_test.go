@@ -73,8 +73,7 @@ func TestOpenDirIndex(t *testing.T) {
 	}
 }
 
-// A directory's safetensors go before its pytorch_model.bin, which may have
-// shards too.
+// A directory's safetensors go before its pytorch_model.bin, which may have shards too.
 func TestFormats(t *testing.T) {
 	dir := t.TempDir()
 	copied := func(from, to string) {

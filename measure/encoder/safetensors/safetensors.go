@@ -1,9 +1,8 @@
-// Package safetensors reads tensors from files in Hugging Face's safetensors
-// format: eight bytes of header length, a JSON header, then the values.
+// Package safetensors reads tensors from files in Hugging Face's safetensors format: eight bytes of header length, a
+// JSON header, then the values.
 //
-// A header is believed only as far as the file goes: every tensor must lie in
-// the file, without gap or overlap, and have the size that its type and shape
-// require. What is allocated is bounded by the size of the header; values are
+// A header is believed only as far as the file goes: every tensor must lie in the file, without gap or overlap, and
+// have the size that its type and shape require. What is allocated is bounded by the size of the header; values are
 // streamed.
 package safetensors
 
@@ -21,8 +20,8 @@ import (
 // maxHeader is the format's own limit of the header, in bytes.
 const maxHeader = 100_000_000
 
-// Read reads the header of the safetensors file r of the given size in bytes
-// and returns its tensors by name. name stands in errors.
+// Read reads the header of the safetensors file r of the given size in bytes and returns its tensors by name. name
+// stands in errors.
 func Read(r io.ReaderAt, size int64, name string) (map[string]*tensor.Tensor, error) {
 	fail := func(format string, a ...any) (map[string]*tensor.Tensor, error) {
 		return nil, fmt.Errorf("%s: not a valid safetensors file: %s", name, fmt.Sprintf(format, a...))

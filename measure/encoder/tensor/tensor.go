@@ -1,5 +1,5 @@
-// Package tensor is one named array in a file of weights, whatever the format
-// of the file. Values stay in the file until they are read.
+// Package tensor is one named array in a file of weights, whatever the format of the file. Values stay in the file
+// until they are read.
 package tensor
 
 import (
@@ -29,8 +29,8 @@ var sizes = map[string]int64{
 // Size returns the size in bytes of one value of a type, 0 for an unknown type.
 func Size(dtype string) int64 { return sizes[dtype] }
 
-// Bytes returns the size in bytes of a row-major array of a known type, or -1
-// if a dimension is negative or the size is more than an int64.
+// Bytes returns the size in bytes of a row-major array of a known type, or -1 if a dimension is negative or the size is
+// more than an int64.
 func Bytes(dtype string, shape []int) int64 {
 	n := Size(dtype)
 	for _, d := range shape {
@@ -42,9 +42,8 @@ func Bytes(dtype string, shape []int) int64 {
 	return n
 }
 
-// Rows calls visit with each row (the last dimension) in order, as float32.
-// The slice is reused. The type must be F32, F16 or BF16. Row-major data is
-// streamed; data with strides is read at once.
+// Rows calls visit with each row (the last dimension) in order, as float32. The slice is reused. The type must be F32,
+// F16 or BF16. Row-major data is streamed; data with strides is read at once.
 func (t *Tensor) Rows(visit func(row []float32)) error {
 	decode, ok := decoders[t.DType]
 	if !ok {

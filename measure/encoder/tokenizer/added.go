@@ -22,9 +22,8 @@ func sortAdded(tokens []addedToken) {
 	slices.SortStableFunc(tokens, func(a, b addedToken) int { return len(b.Content) - len(a.Content) })
 }
 
-// splitAdded calls visit with the parts of text in order: added tokens by id,
-// and the text between them, unless it is empty. It stops when visit returns
-// false, and returns that.
+// splitAdded calls visit with the parts of text in order: added tokens by id, and the text between them, unless it is
+// empty. It stops when visit returns false, and returns that.
 func splitAdded(text string, tokens []addedToken, visit func(part string, id int32, isAdded bool) bool) bool {
 	var starts [256]bool
 	for i := range tokens {

@@ -61,14 +61,13 @@ func (n *bertNormalizer) normalize(text string) string {
 	return text
 }
 
-// isControl reports whether BERT drops r: controls but tab and line ends,
-// format characters and private use.
+// isControl reports whether BERT drops r: controls but tab and line ends, format characters and private use.
 func isControl(r rune) bool {
 	return r != '\t' && r != '\n' && r != '\r' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co)
 }
 
-// isChinese reports whether BERT makes r a separate word. The table is that
-// of the Rust library, which leaves out U+2B820 to U+2B91F.
+// isChinese reports whether BERT makes r a separate word. The table is that of the Rust library, which leaves out
+// U+2B820 to U+2B91F.
 func isChinese(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0x20000 && r <= 0x2A6DF ||
 		r >= 0x2A700 && r <= 0x2B81F || r >= 0x2B920 && r <= 0x2CEAF || r >= 0xF900 && r <= 0xFAFF ||
@@ -123,8 +122,7 @@ func isPunctuation(r rune) bool {
 	return unicode.Is(unicode.P, r)
 }
 
-// newBERT makes the tokenizer of a BERT that has only a vocab.txt, one token a
-// line, its number being its id.
+// newBERT makes the tokenizer of a BERT that has only a vocab.txt, one token a line, its number being its id.
 func newBERT(vocab string, c config) (*Tokenizer, error) {
 	w := &wordPiece{vocab: map[string]int32{}, prefix: "##", maxChars: 100}
 	for i, line := range strings.Split(strings.TrimSuffix(vocab, "\n"), "\n") {

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// bpe joins neighbouring symbols of a word by the earliest learnt merge until
-// none applies (Sennrich et al. 2016).
+// bpe joins neighbouring symbols of a word by the earliest learnt merge until none applies (Sennrich et al. 2016).
 type bpe struct {
 	vocab   map[string]int32
 	merges  map[[2]int32]merge
@@ -26,8 +25,7 @@ type symbol struct {
 	prev, next int
 }
 
-// candidate is a merge of the symbol at and its next one, valid while they
-// still are the pair it was found for.
+// candidate is a merge of the symbol at and its next one, valid while they still are the pair it was found for.
 type candidate struct {
 	merge
 	at   int

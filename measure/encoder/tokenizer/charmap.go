@@ -8,8 +8,8 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// charMap is SentencePiece's compiled table of replacements: a double-array
-// trie (Aoe 1989) from UTF-8 to places in a list of strings that end in NUL.
+// charMap is SentencePiece's compiled table of replacements: a double-array trie (Aoe 1989) from UTF-8 to places in a
+// list of strings that end in NUL.
 type charMap struct {
 	units []uint32
 	texts string
@@ -60,9 +60,8 @@ func (m *charMap) lookup(s string) (string, bool) {
 	return "", false
 }
 
-// normalize replaces grapheme clusters, or else their characters. A cluster
-// of less than six bytes gives way as a whole even if only its beginning is a
-// key: so does the Rust library, and models are trained with it.
+// normalize replaces grapheme clusters, or else their characters. A cluster of less than six bytes gives way as a whole
+// even if only its beginning is a key: so does the Rust library, and models are trained with it.
 func (m *charMap) normalize(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))

@@ -11,8 +11,7 @@ import (
 	"crosstalk/internal/shared"
 )
 
-// expected is a text's ids by the Rust library; Why tells why other tokenizers
-// disagree, where they do.
+// expected is a text's ids by the Rust library; Why tells why other tokenizers disagree, where they do.
 type expected struct {
 	ID   int
 	Text string
@@ -79,8 +78,7 @@ func TestGoldenTruncation(t *testing.T) {
 	}
 }
 
-// The models' own files: tokenizer.json with a truncation that must be ignored,
-// or vocab.txt alone.
+// The models' own files: tokenizer.json with a truncation that must be ignored, or vocab.txt alone.
 func TestGoldenModels(t *testing.T) {
 	n := 0
 	for _, name := range shared.Names(t, "encoder/models") {

@@ -74,8 +74,7 @@ func sequence[T any](parts []json.RawMessage, parse func(json.RawMessage) (func(
 	return chain(all), nil
 }
 
-// parse reads a tokenizer.json. Its truncation and padding are not the
-// model's business and are ignored.
+// parse reads a tokenizer.json. Its truncation and padding are not the model's business and are ignored.
 func parse(b []byte, c config) (*Tokenizer, error) {
 	var f struct {
 		Added      []addedToken `json:"added_tokens"`

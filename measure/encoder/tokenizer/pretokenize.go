@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// each makes a splitter of all words from one of a single word, which appends
-// its parts.
+// each makes a splitter of all words from one of a single word, which appends its parts.
 func each(split func(word string, parts []string) []string) func([]string) []string {
 	return func(words []string) []string {
 		var parts []string
@@ -93,8 +92,7 @@ func (m metaspace) apply(text string, words []string) []string {
 	return words
 }
 
-// byteLevel splits text into words as GPT-2 does and writes each byte as a
-// printable character.
+// byteLevel splits text into words as GPT-2 does and writes each byte as a printable character.
 type byteLevel struct {
 	prefix bool // the text gets a space in front
 	words  bool // split into words
@@ -119,8 +117,8 @@ func (b byteLevel) apply(text string, words []string) []string {
 	return words
 }
 
-// visible maps the bytes to characters: printable ones of Latin-1 to
-// themselves, the others to U+0100 and on (Radford et al. 2019).
+// visible maps the bytes to characters: printable ones of Latin-1 to themselves, the others to U+0100 and on (Radford
+// et al. 2019).
 var visible = func() (v [256]rune) {
 	next := rune(0x100)
 	for b := range rune(256) {
@@ -134,9 +132,8 @@ var visible = func() (v [256]rune) {
 	return v
 }()
 
-// gpt2Word returns the length of the first word of text, which is one of: an
-// English clitic ('s 't 're 've 'm 'll 'd); letters, digits or other marks, with
-// one space before them; white space, except its last character, which is left for
+// gpt2Word returns the length of the first word of text, which is one of: an English clitic ('s 't 're 've 'm 'll 'd);
+// letters, digits or other marks, with one space before them; white space, except its last character, which is left for
 // the next word.
 func gpt2Word(text string) int {
 	for _, clitic := range []string{"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"} {

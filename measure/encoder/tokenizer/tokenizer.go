@@ -1,10 +1,9 @@
-// Package tokenizer turns text into the token ids of a BERT-family model, id
-// for id as Hugging Face's Rust tokenizers do: WordPiece (Wu et al. 2016) for
-// BERT and DistilBERT, Unigram (Kudo 2018) for XLM-RoBERTa, byte-level BPE
-// (Radford et al. 2019) for RoBERTa.
+// Package tokenizer turns text into the token ids of a BERT-family model, id for id as Hugging Face's Rust tokenizers
+// do: WordPiece (Wu et al. 2016) for BERT and DistilBERT, Unigram (Kudo 2018) for XLM-RoBERTa, byte-level BPE (Radford
+// et al. 2019) for RoBERTa.
 //
-// It reads tokenizer.json or, for BERT, vocab.txt. A part of a tokenizer that
-// it does not know is an error, never a guess.
+// It reads tokenizer.json or, for BERT, vocab.txt. A part of a tokenizer that it does not know is an error, never a
+// guess.
 package tokenizer
 
 import (
@@ -36,8 +35,8 @@ type model interface {
 	encode(ids []int32, word string) []int32
 }
 
-// Load reads the tokenizer of the model directory dir: tokenizer.json, or else
-// vocab.txt of a BERT, and tokenizer_config.json where there is one.
+// Load reads the tokenizer of the model directory dir: tokenizer.json, or else vocab.txt of a BERT, and
+// tokenizer_config.json where there is one.
 func Load(dir string) (*Tokenizer, error) {
 	config, err := readConfig(filepath.Join(dir, "tokenizer_config.json"))
 	if err != nil {
@@ -111,27 +110,24 @@ func readConfig(path string) (config, error) {
 	return c, nil
 }
 
-// MaxLength is the tokenizer's own limit of ids for a text (model_max_length),
-// special tokens included, and 0 if it has none.
+// MaxLength is the tokenizer's own limit of ids for a text (model_max_length), special tokens included, and 0 if it has
+// none.
 func (t *Tokenizer) MaxLength() int { return t.max }
 
-// Special reports whether id is one of those that Encode puts around a text:
-// [CLS] and [SEP], or <s> and </s>.
+// Special reports whether id is one of those that Encode puts around a text: [CLS] and [SEP], or <s> and </s>.
 func (t *Tokenizer) Special(id int32) bool {
 	return slices.Contains(t.before, id) || slices.Contains(t.after, id)
 }
 
-// Encode returns the ids of text with the special tokens around it. If there
-// are more than most, the text is cut at its end and the special tokens stay;
-// most = 0 is no limit.
+// Encode returns the ids of text with the special tokens around it. If there are more than most, the text is cut at its
+// end and the special tokens stay; most = 0 is no limit.
 func (t *Tokenizer) Encode(text string, most int) []int32 {
 	limit := math.MaxInt // of the ids before t.after
 	if most > 0 {
 		limit = max(most-len(t.after), len(t.before))
 	}
 	ids := slices.Clone(t.before)
-	// visit handles one part of the text; text after the limit cannot change the ids
-	// before it.
+	// visit handles one part of the text; text after the limit cannot change the ids before it.
 	visit := func(part string, id int32, isAdded bool) bool {
 		if isAdded {
 			ids = append(ids, id)

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// unigram finds the segmentation whose pieces have the largest sum of log
-// probabilities (Kudo 2018, by the algorithm of Viterbi).
+// unigram finds the segmentation whose pieces have the largest sum of log probabilities (Kudo 2018, by the algorithm of
+// Viterbi).
 type unigram struct {
 	pieces  []piece // sorted by text
 	score   []float64
@@ -56,8 +56,7 @@ func newUnigram(vocab []scored, unknown int, bytes bool) (*unigram, error) {
 	return u, nil
 }
 
-// prefixes calls visit with the pieces that begin s, shortest first. It narrows
-// the sorted list byte by byte.
+// prefixes calls visit with the pieces that begin s, shortest first. It narrows the sorted list byte by byte.
 func (u *unigram) prefixes(s string, visit func(n int, id int32)) {
 	list := u.pieces
 	for n := 1; n <= len(s); n++ {

@@ -2,8 +2,8 @@ package tokenizer
 
 import "unicode/utf8"
 
-// wordPiece cuts off the longest piece of the vocabulary that begins the rest of a
-// word, again and again; the pieces after the first carry a prefix.
+// wordPiece cuts off the longest piece of the vocabulary that begins the rest of a word, again and again; the pieces
+// after the first carry a prefix.
 type wordPiece struct {
 	vocab    map[string]int32
 	unknown  int32

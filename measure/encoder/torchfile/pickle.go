@@ -8,8 +8,7 @@ import (
 	"crosstalk/measure/encoder/tensor"
 )
 
-// maxStack is the limit of values that wait to be put together. Python writes a dict
-// in batches of 1000 pairs.
+// maxStack is the limit of values that wait to be put together. Python writes a dict in batches of 1000 pairs.
 const maxStack = 4096
 
 // The values of a pickle: nil, bool, string, int64, *storage, *view, and
@@ -22,8 +21,8 @@ type (
 	mark   struct{} // on the stack: where the values of a tuple, list or dict begin
 )
 
-// The names that a pickle may mention, besides the types of storages. They are never
-// called: reduce builds what they would.
+// The names that a pickle may mention, besides the types of storages. They are never called: reduce builds what they
+// would.
 const (
 	orderedDict      = global("collections.OrderedDict")
 	rebuildTensor    = global("torch._utils._rebuild_tensor_v2")
@@ -43,16 +42,14 @@ type storage struct {
 	count, at  int64 // values; offset in bytes, known when the pickle has been read
 }
 
-// view is a tensor: where its values are in a storage. Offset and strides are in
-// values.
+// view is a tensor: where its values are in a storage. Offset and strides are in values.
 type view struct {
 	storage        *storage
 	offset         int64
 	shape, strides []int
 }
 
-// kind names the type of a value for an error. It never looks into a value, which may
-// contain itself.
+// kind names the type of a value for an error. It never looks into a value, which may contain itself.
 func kind(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -112,8 +109,8 @@ func (m *machine) run() any {
 	}
 }
 
-// step executes one of the opcodes of pickle protocol 2 that a dict of tensors needs.
-// Source: pickletools.py of Python 3.11, which gives the names.
+// step executes one of the opcodes of pickle protocol 2 that a dict of tensors needs. Source: pickletools.py of Python
+// 3.11, which gives the names.
 func (m *machine) step(op byte) {
 	switch op {
 	case 0x80: // PROTO
@@ -173,8 +170,7 @@ func (m *machine) step(op byte) {
 		args := m.pop()
 		m.push(m.reduce(m.pop(), args))
 	case 'b': // BUILD
-		// The attributes of an OrderedDict: state dicts have _metadata, the versions of
-		// PyTorch's modules.
+		// The attributes of an OrderedDict: state dicts have _metadata, the versions of PyTorch's modules.
 		_, attributes := m.pop().(dict)
 		if _, object := m.top().(dict); !object || !attributes {
 			m.fail("it sets attributes of something that is not a dict")
@@ -336,9 +332,8 @@ func (m *machine) reduce(f, args any) any {
 	return nil
 }
 
-// rebuild makes a tensor of a storage, an offset, a shape, strides, whether it is
-// trained, hooks and perhaps metadata. Metadata (conjugate, negative) would change
-// values, so there must be none.
+// rebuild makes a tensor of a storage, an offset, a shape, strides, whether it is trained, hooks and perhaps metadata.
+// Metadata (conjugate, negative) would change values, so there must be none.
 func (m *machine) rebuild(a tuple) *view {
 	if len(a) < 6 || len(a) > 7 || !empty(a[5]) || len(a) == 7 && !empty(a[6]) {
 		m.fail("%s has unknown arguments", rebuildTensor)
@@ -372,9 +367,8 @@ func ints(v any) ([]int, bool) {
 	return values, ok
 }
 
-// storage makes a storage of the id by which a pickle refers to it: "storage", the
-// type, the key, a device, the number of values and, in the older form, a view of
-// another storage.
+// storage makes a storage of the id by which a pickle refers to it: "storage", the type, the key, a device, the number
+// of values and, in the older form, a view of another storage.
 func (m *machine) storage(id any) *storage {
 	t, _ := id.(tuple)
 	if len(t) < 5 || len(t) > 6 || t[0] != "storage" || len(t) == 6 && t[5] != nil {

@@ -1,15 +1,12 @@
-// Package torchfile reads tensors from files that torch.save wrote, such as
-// pytorch_model.bin: the zip that PyTorch writes since 1.6, and the sequence of
-// pickles before it.
+// Package torchfile reads tensors from files that torch.save wrote, such as pytorch_model.bin: the zip that PyTorch
+// writes since 1.6, and the sequence of pickles before it.
 //
-// Such a file describes its tensors in a pickle, a program that in Python can
-// run anything. Here it runs nothing: only the few opcodes and names that a
-// dict of tensors needs are known (pickle.go), and everything else is an error that
+// Such a file describes its tensors in a pickle, a program that in Python can run anything. Here it runs nothing: only
+// the few opcodes and names that a dict of tensors needs are known (pickle.go), and everything else is an error that
 // states what was found.
 //
-// A file is believed only as far as it goes: a pickle has at most 1 MiB, every
-// storage must lie in the file, every tensor in its storage, and all tensors
-// together may be only a few times as large as the file. Values are read when
+// A file is believed only as far as it goes: a pickle has at most 1 MiB, every storage must lie in the file, every
+// tensor in its storage, and all tensors together may be only a few times as large as the file. Values are read when
 // they are needed.
 //
 // Source: torch/serialization.py and torch/_utils.py of PyTorch 1.13.
@@ -29,13 +26,11 @@ import (
 )
 
 const (
-	// maxPickle is the limit of what describes the tensors, in bytes. A tensor takes
-	// about 150.
+	// maxPickle is the limit of what describes the tensors, in bytes. A tensor takes about 150.
 	maxPickle = 1 << 20
 
-	// maxRepeat limits the size of all tensors together, as a multiple of the file's
-	// size. Tensors share values (an embedding and the decoder tied to it), but a small
-	// file must not describe a model that fills memory.
+	// maxRepeat limits the size of all tensors together, as a multiple of the file's size. Tensors share values (an
+	// embedding and the decoder tied to it), but a small file must not describe a model that fills memory.
 	maxRepeat = 4
 )
 
@@ -53,9 +48,8 @@ func (f file) fail(format string, a ...any) {
 	panic(fault{fmt.Errorf("%s: not a file of tensors from torch.save: %s", f.name, fmt.Sprintf(format, a...))})
 }
 
-// Read reads the description of the tensors in the file r of the given size in bytes
-// and returns them by name. The file must be a state dict: a dict of names and tensors.
-// name is for errors.
+// Read reads the description of the tensors in the file r of the given size in bytes and returns them by name. The file
+// must be a state dict: a dict of names and tensors. name is for errors.
 func Read(r io.ReaderAt, size int64, name string) (tensors map[string]*tensor.Tensor, err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -164,8 +158,7 @@ func rowMajor(shape, strides []int) bool {
 	return true
 }
 
-// zip reads the form since PyTorch 1.6: NAME/data.pkl, and NAME/data/KEY for each
-// storage, without compression.
+// zip reads the form since PyTorch 1.6: NAME/data.pkl, and NAME/data/KEY for each storage, without compression.
 func (f file) zip() any {
 	archive, err := zip.NewReader(f.r, f.size)
 	if err != nil {
@@ -213,8 +206,7 @@ func (f file) zip() any {
 	return top
 }
 
-// stored returns the place of the bytes of an entry of a zip, which must not be
-// compressed.
+// stored returns the place of the bytes of an entry of a zip, which must not be compressed.
 func (f file) stored(e *zip.File) (at, size int64) {
 	if e.Method != zip.Store || e.CompressedSize64 != e.UncompressedSize64 {
 		f.fail("%s is compressed, expected it as torch.save stores it", e.Name)
@@ -241,9 +233,9 @@ func (f file) content(e *zip.File, limit int64) []byte {
 // magic begins files before PyTorch 1.6: 0x1950a86a20f9469cfc6c.
 const magic = wide("\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")
 
-// pickles reads the form before PyTorch 1.6: pickles of a magic number, the version of
-// the format, the machine that wrote it, the state dict and the keys of the storages;
-// then of each storage the number of values, in eight bytes, and the values.
+// pickles reads the form before PyTorch 1.6: pickles of a magic number, the version of the format, the machine that
+// wrote it, the state dict and the keys of the storages; then of each storage the number of values, in eight bytes, and
+// the values.
 func (f file) pickles() any {
 	m := machine{file: f, in: f.read(0, min(f.size, maxPickle)), storages: map[string]*storage{}}
 	if v := m.run(); v != magic {

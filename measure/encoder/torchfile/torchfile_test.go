@@ -389,8 +389,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// visit reads all tensors in a fixed order, and checks that each gives as many
-// values as its shape says.
+// visit reads all tensors in a fixed order, and checks that each gives as many values as its shape says.
 func visit(t *testing.T, b []byte) {
 	allocated(t, len(b), func() {
 		tensors, err := read(b)

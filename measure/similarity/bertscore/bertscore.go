@@ -1,7 +1,6 @@
-// Package bertscore compares texts by greedy matching of contextual token
-// vectors (Zhang et al. 2020, BERTScore, equations 1 to 3), with the semantics
-// of the reference implementation bert_score 0.3.13: no idf weights, no
-// rescaling with a baseline, pair by pair.
+// Package bertscore compares texts by greedy matching of contextual token vectors (Zhang et al. 2020, BERTScore,
+// equations 1 to 3), with the semantics of the reference implementation bert_score 0.3.13: no idf weights, no rescaling
+// with a baseline, pair by pair.
 //
 //   - Texts are stripped of white space and cut at the tokenizer's own limit.
 //   - [CLS] and [SEP] (<s> and </s>), also where the text spells them out, count
@@ -9,8 +8,7 @@
 //   - An empty text, which has no other tokens, gives P = R = F = 0.
 //   - A text with only literal special tokens gives NaN for its side and F = 0.
 //
-// The reference pads batches, which turns negative similarities into 0; here
-// no score depends on other pairs.
+// The reference pads batches, which turns negative similarities into 0; here no score depends on other pairs.
 package bertscore
 
 import (
@@ -34,8 +32,7 @@ type Options struct {
 // Embeddings is the layer below the first, the output of the embeddings.
 const Embeddings = -1
 
-// Scorer scores by the hidden states of one layer. It is safe for concurrent
-// use.
+// Scorer scores by the hidden states of one layer. It is safe for concurrent use.
 type Scorer struct {
 	text  *encoder.Text
 	layer int
@@ -70,8 +67,7 @@ func Load(dir string, o Options) (*Scorer, error) {
 	return &Scorer{text, o.Layer, text.MaxLength(), name}, nil
 }
 
-// Name identifies model, revision and layer:
-// "bertscore:distilbert-base-uncased@12040ac.../L5".
+// Name identifies model, revision and layer: "bertscore:distilbert-base-uncased@12040ac.../L5".
 func (s *Scorer) Name() string { return s.name }
 
 // Config is the configuration of the encoder.
@@ -97,8 +93,8 @@ type Score struct {
 	F float64 // their harmonic mean
 }
 
-// Encode calls visit with the tokens of each text, concurrently and in any
-// order; the tokens are valid only during the call.
+// Encode calls visit with the tokens of each text, concurrently and in any order; the tokens are valid only during the
+// call.
 func (s *Scorer) Encode(ctx context.Context, texts []string, visit func(i int, t Tokens)) error {
 	return s.text.Encode(ctx, texts, s.layer, s.most, func(i int, ids []int32, hidden []float32) {
 		special := make([]bool, len(ids))
@@ -152,8 +148,7 @@ func mean(best []float32, special []bool) float64 {
 	return sum / n
 }
 
-// dot sums in eight places at once, which keeps the processor busy and the
-// error small.
+// dot sums in eight places at once, which keeps the processor busy and the error small.
 func dot(a, b []float32) float32 {
 	var s [8]float32
 	b = b[:len(a)]
@@ -174,9 +169,8 @@ func dot(a, b []float32) float32 {
 	return (s[0] + s[4]) + (s[1] + s[5]) + ((s[2] + s[6]) + (s[3] + s[7]))
 }
 
-// Scores returns F of each pair, with A as the candidate and B as the
-// reference. Each distinct text is encoded once, and only the vectors of the
-// smaller side are kept in memory.
+// Scores returns F of each pair, with A as the candidate and B as the reference. Each distinct text is encoded once,
+// and only the vectors of the smaller side are kept in memory.
 func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64, error) {
 	return pairwise.Scores(ctx, pairs, pairwise.Coder[Tokens]{
 		Encode: s.Encode,

@@ -11,8 +11,7 @@ import (
 	"crosstalk/measure/similarity"
 )
 
-// tolerance of the reference scores, made by bert_score's own functions on
-// float64 vectors.
+// tolerance of the reference scores, made by bert_score's own functions on float64 vectors.
 const tolerance = 2e-6
 
 func TestGolden(t *testing.T) {

@@ -2,9 +2,8 @@ package bertscore
 
 import "strings"
 
-// layers are the layers that bert_score recommends, by correlation with human
-// judgement on WMT16 (Zhang et al. 2020, appendix B, and the table in the
-// reference implementation), for the models that measure/encoder runs.
+// layers are the layers that bert_score recommends, by correlation with human judgement on WMT16 (Zhang et al. 2020,
+// appendix B, and the table in the reference implementation), for the models that measure/encoder runs.
 var layers = map[string]int{
 	"bert-base-uncased":                       9,
 	"bert-large-uncased":                      18,
@@ -41,8 +40,8 @@ var layers = map[string]int{
 	"princeton-nlp/sup-simcse-roberta-large":        16,
 }
 
-// Layer returns the recommended layer of a model by its name on Hugging Face.
-// Models that were once published without an owner have both names.
+// Layer returns the recommended layer of a model by its name on Hugging Face. Models that were once published without
+// an owner have both names.
 func Layer(model string) (layer int, ok bool) {
 	owner, name, found := strings.Cut(model, "/")
 	if found && (owner == "google-bert" || owner == "distilbert" || owner == "FacebookAI" || owner == "openai-community") {
@@ -52,8 +51,8 @@ func Layer(model string) (layer int, ok bool) {
 	return layer, ok
 }
 
-// ModelFor returns the model that the leakage protocols use for a language, by
-// its ISO 639-1 code; cross-lingual prompts use the model for English.
+// ModelFor returns the model that the leakage protocols use for a language, by its ISO 639-1 code; cross-lingual
+// prompts use the model for English.
 func ModelFor(language string) string {
 	switch language {
 	case "en":

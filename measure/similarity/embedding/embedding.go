@@ -1,5 +1,4 @@
-// Package embedding compares texts by the cosine of vectors from elsewhere,
-// such as an embeddings endpoint.
+// Package embedding compares texts by the cosine of vectors from elsewhere, such as an embeddings endpoint.
 package embedding
 
 import (
@@ -14,14 +13,13 @@ import (
 type Embedder interface {
 	// Name identifies provider and model in signatures.
 	Name() string
-	// Embed returns a nonzero vector for each text, all with the same number
-	// of dimensions. The texts are distinct and not empty.
+	// Embed returns a nonzero vector for each text, all with the same number of dimensions. The texts are distinct and
+	// not empty.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// New returns the cosine similarity of an embedder's vectors, in [-1, 1], and
-// NaN for an empty text. Each distinct text of a call is embedded once, unless
-// keep contains its vector; keep may be nil.
+// New returns the cosine similarity of an embedder's vectors, in [-1, 1], and NaN for an empty text. Each distinct text
+// of a call is embedded once, unless keep contains its vector; keep may be nil.
 func New(e Embedder, keep similarity.Cache) similarity.Similarity { return cosine{e, keep} }
 
 type cosine struct {
@@ -43,8 +41,7 @@ func (c cosine) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64,
 	return scores, nil
 }
 
-// vectors finds or computes the vector of each distinct text, except empty
-// ones.
+// vectors finds or computes the vector of each distinct text, except empty ones.
 func (c cosine) vectors(ctx context.Context, pairs []similarity.Pair) (map[string][]float32, error) {
 	vectors := make(map[string][]float32, len(pairs))
 	var missing []string
@@ -87,8 +84,8 @@ func (c cosine) vectors(ctx context.Context, pairs []similarity.Pair) (map[strin
 
 func (c cosine) key(text string) similarity.Key { return similarity.KeyOf("vector", c.Name(), text) }
 
-// Cosine is the cosine of the angle between two vectors: NaN if one is missing
-// or zero, an error if their dimensions differ.
+// Cosine is the cosine of the angle between two vectors: NaN if one is missing or zero, an error if their dimensions
+// differ.
 func Cosine(a, b []float32) (float64, error) {
 	if a == nil || b == nil {
 		return math.NaN(), nil

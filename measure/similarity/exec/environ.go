@@ -13,20 +13,19 @@ import (
 type Options struct {
 	// Timeout is the maximum time for one answer; 0: DefaultTimeout.
 	Timeout time.Duration
-	// Hide are environment variables that the program does not see, besides those
-	// with the names of secrets (see environ).
+	// Hide are environment variables that the program does not see, besides those with the names of secrets (see
+	// environ).
 	Hide []string
 	// Show are environment variables that it sees nevertheless. Each must be set.
 	Show []string
 }
 
-// secretName matches the names of variables with keys, tokens and passwords, as
-// in OPENAI_API_KEY, AWS_SECRET_ACCESS_KEY, HF_TOKEN and PGPASSWORD.
+// secretName matches the names of variables with keys, tokens and passwords, as in OPENAI_API_KEY,
+// AWS_SECRET_ACCESS_KEY, HF_TOKEN and PGPASSWORD.
 var secretName = regexp.MustCompile(`(?i)(^|_)` +
 	`(apikey|keys?|tokens?|secrets?|credentials?|[a-z]*password|passwd|passphrase)(_|$)`)
 
-// environ splits an environment (NAME=VALUE) into what a program sees and the
-// names of the variables that it does not.
+// environ splits an environment (NAME=VALUE) into what a program sees and the names of the variables that it does not.
 func (o Options) environ(all []string) (seen, hidden []string) {
 	has := func(list []string, name string) bool {
 		return slices.ContainsFunc(list, func(other string) bool { return strings.EqualFold(other, name) })

@@ -1,19 +1,16 @@
-// Package exec gets scores from a program of the user: COMET, BLEURT, or any
-// other scorer.
+// Package exec gets scores from a program of the user: COMET, BLEURT, or any other scorer.
 //
 // The program is started once and reads one JSON object per line:
 //
 //	{"id": 0, "a": "concept", "b": "answer"}
 //
-// (for a translation, a is the text to judge, b the reference, and an
-// additional "source" the text that was translated) and writes one for each, in
-// any order:
+// (for a translation, a is the text to judge, b the reference, and an additional "source" the text that was translated)
+// and writes one for each, in any order:
 //
 //	{"id": 0, "score": 0.83}
 //
-// A score of null means that there is none. {"id": 0, "error": "..."} ends the
-// measurement. If the program fails, its stderr is shown. It should exit at the
-// end of its input. It sees the environment without API keys (Options).
+// A score of null means that there is none. {"id": 0, "error": "..."} ends the measurement. If the program fails, its
+// stderr is shown. It should exit at the end of its input. It sees the environment without API keys (Options).
 package exec
 
 import (
@@ -35,8 +32,7 @@ import (
 	"crosstalk/measure/similarity"
 )
 
-// Scorer is a running program. It is safe for concurrent use; calls take
-// turns. Close it when done.
+// Scorer is a running program. It is safe for concurrent use; calls take turns. Close it when done.
 type Scorer struct {
 	command string
 	options Options
@@ -55,13 +51,11 @@ type process struct {
 	hidden []string // environment variables that the program does not see
 }
 
-// DefaultTimeout is the maximum time for one answer, including the start of the
-// program: large models load slowly.
+// DefaultTimeout is the maximum time for one answer, including the start of the program: large models load slowly.
 const DefaultTimeout = 5 * time.Minute
 
-// New returns a scorer that runs command, split at white space into words;
-// quotes keep words together. It does not start the program. A program that
-// does not answer in time is terminated.
+// New returns a scorer that runs command, split at white space into words; quotes keep words together. It does not
+// start the program. A program that does not answer in time is terminated.
 func New(command string, o Options) (*Scorer, error) {
 	words, err := split(command)
 	if err != nil {
@@ -82,8 +76,7 @@ func New(command string, o Options) (*Scorer, error) {
 	return &Scorer{command: command, options: o}, nil
 }
 
-// Name is the command. The signature contains nothing else about the program,
-// so a command should include its version.
+// Name is the command. The signature contains nothing else about the program, so a command should include its version.
 func (s *Scorer) Name() string { return "exec:" + strings.ReplaceAll(s.command, "|", "/") }
 
 // Scores implements similarity.Similarity.
@@ -117,8 +110,8 @@ func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64
 	return nil, s.failed
 }
 
-// exchange writes all pairs while it reads their scores, because a program may
-// answer each pair at once or wait for many.
+// exchange writes all pairs while it reads their scores, because a program may answer each pair at once or wait for
+// many.
 func (s *Scorer) exchange(ctx context.Context, pairs []similarity.Pair) ([]float64, error) {
 	first := s.next
 	s.next += len(pairs)
@@ -249,8 +242,8 @@ func start(command string, o Options) (*process, error) {
 	return p, nil
 }
 
-// end closes the program's input, and the channel that it returns when the program has
-// ended and all its output has been read.
+// end closes the program's input, and the channel that it returns when the program has ended and all its output has
+// been read.
 func (p *process) end() <-chan struct{} {
 	p.in.Close()
 	ended := make(chan struct{})
@@ -292,8 +285,7 @@ func (t *tail) String() string {
 	return strings.ToValidUTF8(strings.TrimSpace(string(t.text)), "\ufffd")
 }
 
-// split splits a command line into words; single and double quotes keep white
-// space in a word.
+// split splits a command line into words; single and double quotes keep white space in a word.
 func split(command string) ([]string, error) {
 	var words []string
 	var word strings.Builder

@@ -5,9 +5,8 @@ import (
 	"sync"
 )
 
-// cache keeps prepared texts, because concepts and answers to control prompts
-// recur. It has two generations: when the young one is full it becomes the old
-// one, and texts still in use are carried over.
+// cache keeps prepared texts, because concepts and answers to control prompts recur. It has two generations: when the
+// young one is full it becomes the old one, and texts still in use are carried over.
 type cache struct {
 	mutex      sync.Mutex
 	young, old map[string]*text

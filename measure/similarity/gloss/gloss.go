@@ -1,14 +1,12 @@
-// Package gloss measures the semantic similarity of short English texts
-// offline, with static word vectors made from WordNet 3.0 and embedded in the
-// program: 64,000 lemmas, 224 dimensions of 4 bits.
+// Package gloss measures the semantic similarity of short English texts offline, with static word vectors made from
+// WordNet 3.0 and embedded in the program: 64,000 lemmas, 224 dimensions of 4 bits.
 //
-// The builder computes the vectors from random walks over the senses, relations
-// and glosses of WordNet, the positive pointwise mutual information of the
-// lemmas that walks start from and pass, and its singular vectors. Princeton's
+// The builder computes the vectors from random walks over the senses, relations and glosses of WordNet, the positive
+// pointwise mutual information of the lemmas that walks start from and pass, and its singular vectors. Princeton's
 // licence is in LICENSE.wordnet.
 //
-// It is the fallback for a machine without a network or an embedding model. It
-// knows English only, and names only as far as WordNet lists them.
+// It is the fallback for a machine without a network or an embedding model. It knows English only, and names only as
+// far as WordNet lists them.
 package gloss
 
 import (
@@ -27,8 +25,8 @@ import (
 
 //go:generate go -C ../../../tools run ./build/gloss
 
-// Version numbers the vectors and the way texts are read and scored. Scores of
-// the same version are equal on every machine.
+// Version numbers the vectors and the way texts are read and scored. Scores of the same version are equal on every
+// machine.
 const Version = 1
 
 //go:embed vectors.bin
@@ -39,11 +37,11 @@ type Vectors struct {
 	lexicon   *lexicon.Lexicon
 	frequency []uint8
 	codes     []byte
-	// weight is the smooth inverse frequency a/(a+p) of a lemma, by its coded
-	// frequency (Arora, Liang and Ma 2017, section 3, with a = 0.002).
+	// weight is the smooth inverse frequency a/(a+p) of a lemma, by its coded frequency (Arora, Liang and Ma 2017,
+	// section 3, with a = 0.002).
 	weight [256]float64
-	// solid maps lemmas without their spaces, hyphens and apostrophes to the
-	// lemma, unless the result is a lemma itself.
+	// solid maps lemmas without their spaces, hyphens and apostrophes to the lemma, unless the result is a lemma
+	// itself.
 	solid map[string]int32
 	cache cache
 }
@@ -81,8 +79,8 @@ func decode(data []byte) (*Vectors, error) {
 // weigh fills the table of weights.
 func (v *Vectors) weigh() {
 	const a = 0.002
-	// A code c means 2^(c/16) - 1 occurrences. Square roots and products are
-	// exact to the last bit everywhere, math.Exp2 is not.
+	// A code c means 2^(c/16) - 1 occurrences. Square roots and products are exact to the last bit everywhere,
+	// math.Exp2 is not.
 	step := math.Sqrt(math.Sqrt(math.Sqrt(math.Sqrt(2))))
 	var occurrences [256]float64
 	for c, x := 0, 1.0; c < len(occurrences); c, x = c+1, float64(x*step) {
@@ -97,11 +95,9 @@ func (v *Vectors) weigh() {
 	}
 }
 
-// Similarity returns the similarity of two texts: half the cosine of their
-// mean vectors weighted by smooth inverse frequency, half the weighted mean
-// over the lemmas of both of the cosine with the nearest lemma of the other,
-// and 0.2 the cosine of their counts of character trigrams. It lies between -1
-// and 1.2 (identical texts). It is symmetric.
+// Similarity returns the similarity of two texts: half the cosine of their mean vectors weighted by smooth inverse
+// frequency, half the weighted mean over the lemmas of both of the cosine with the nearest lemma of the other, and 0.2
+// the cosine of their counts of character trigrams. It lies between -1 and 1.2 (identical texts). It is symmetric.
 //
 // ok is false if a text has no lemma with a vector: the pair is not scored.
 func (v *Vectors) Similarity(a, b string) (score float64, ok bool) {
@@ -117,8 +113,7 @@ func (v *Vectors) Similarity(a, b string) (score float64, ok bool) {
 	return (cosine+alignment)/2 + float64(0.2*x.trigrams.cosine(y.trigrams)), true
 }
 
-// compare returns the cosine of the weighted sums of two texts' vectors, and
-// their soft alignment.
+// compare returns the cosine of the weighted sums of two texts' vectors, and their soft alignment.
 func (v *Vectors) compare(x, y *text) (cosine, alignment float64) {
 	var buffer [32]float64
 	nearest := buffer[:] // to each item of y
@@ -165,9 +160,8 @@ func (v *Vectors) row(id int32) []byte {
 
 // dot returns the sum of the products of the codes of two rows.
 //
-// Four products take one multiplication. With codes a0..a3 in the 16-bit lanes
-// of one word and b3..b0 in those of another, the top lane of the product is
-// a0*b0 + a1*b1 + a2*b2 + a3*b3. No lane overflows in the sum over a row, as
+// Four products take one multiplication. With codes a0..a3 in the 16-bit lanes of one word and b3..b0 in those of
+// another, the top lane of the product is a0*b0 + a1*b1 + a2*b2 + a3*b3. No lane overflows in the sum over a row, as
 // each of its 56 terms is at most 4 * 15 * 15.
 func dot(a, b []byte) int {
 	const lanes = 0x000f_000f_000f_000f

@@ -13,9 +13,8 @@ type Lemma struct {
 	Weight float64 // its weight in the text: positive, at most 1; 0 without a vector
 }
 
-// Lemmas returns how a text is read: its words in order, without stop words,
-// each with the entries whose vectors represent it. A multiword entry comes
-// before the words inside it.
+// Lemmas returns how a text is read: its words in order, without stop words, each with the entries whose vectors
+// represent it. A multiword entry comes before the words inside it.
 func (v *Vectors) Lemmas(text string) []Lemma {
 	var lemmas []Lemma
 	v.read(lexicon.Fold(text), func(tokens []string, id int32, weight float64) {
@@ -28,8 +27,7 @@ func (v *Vectors) Lemmas(text string) []Lemma {
 	return lemmas
 }
 
-// read calls found for each entry of a folded text, and with id -1 for a word
-// without one.
+// read calls found for each entry of a folded text, and with id -1 for a word without one.
 func (v *Vectors) read(folded string, found func(tokens []string, id int32, weight float64)) {
 	const (
 		longest       = 4 // words of a multiword entry
@@ -66,11 +64,9 @@ func (v *Vectors) read(folded string, found func(tokens []string, id int32, weig
 	}
 }
 
-// lookUp appends to dst the entries of a token. It tries, in order: the
-// dictionary forms, the token written solid ("icecream", "e-mail"), endings of
-// derivation and British spelling, the parts of a hyphenated token, the most
-// frequent division into two entries ("dogfood"), and the longest beginning
-// that is an entry.
+// lookUp appends to dst the entries of a token. It tries, in order: the dictionary forms, the token written solid
+// ("icecream", "e-mail"), endings of derivation and British spelling, the parts of a hyphenated token, the most
+// frequent division into two entries ("dogfood"), and the longest beginning that is an entry.
 func (v *Vectors) lookUp(dst []int32, token string) []int32 {
 	const maxToken = 80 // bytes: no entry is longer, and the work stays bounded
 	start := len(dst)
@@ -131,8 +127,7 @@ func (v *Vectors) findSolid(key string) (id int32, ok bool) {
 	return id, ok
 }
 
-// derivations are endings and their replacements in the entry that a word is
-// derived from, or spelt like.
+// derivations are endings and their replacements in the entry that a word is derived from, or spelt like.
 var derivations = []struct{ ending, other string }{
 	{"iness", "y"}, {"ness", ""}, {"ally", "al"}, {"ally", ""}, {"ily", "y"}, {"bly", "ble"}, {"ly", ""}, {"ly", "le"},
 	{"isation", "ization"}, {"ise", "ize"}, {"ised", "ize"}, {"ising", "ize"}, {"ey", "y"}, {"tt", "t"},
@@ -149,8 +144,8 @@ func (v *Vectors) derived(token string) (id int32, ok bool) {
 	return 0, false
 }
 
-// divide returns the division of a token into two entries of at least three
-// letters whose rarer one is the most frequent.
+// divide returns the division of a token into two entries of at least three letters whose rarer one is the most
+// frequent.
 func (v *Vectors) divide(token string) (left, right int32, ok bool) {
 	best := -1
 	for i := 3; i <= len(token)-3; i++ {

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// share returns the share of triples (concept, related text, neutral text)
-// whose related text is the more similar one, ties and triples that are not
-// scored counting one half, and how many are not scored.
+// share returns the share of triples (concept, related text, neutral text) whose related text is the more similar one,
+// ties and triples that are not scored counting one half, and how many are not scored.
 func share(t *testing.T, v *Vectors, triples [][3]string) (share float64, notScored int) {
 	t.Helper()
 	right := 0.0

@@ -30,14 +30,13 @@ func compareItems(p, q item) int {
 	return cmp.Or(cmp.Compare(p.row, q.row), cmp.Compare(p.weight, q.weight))
 }
 
-// Preparing a text needs some 20 times its bytes, so at most two long ones are
-// compared at a time, however many answers wait to be scored.
+// Preparing a text needs some 20 times its bytes, so at most two long ones are compared at a time, however many answers
+// wait to be scored.
 const long = 64 << 10 // bytes
 
 var longOnes = make(chan struct{}, 2)
 
-// turn waits until texts of that many bytes may be compared; done is to be called
-// when they are.
+// turn waits until texts of that many bytes may be compared; done is to be called when they are.
 func turn(bytes int) (done func()) {
 	if bytes <= long {
 		return func() {}
@@ -81,8 +80,7 @@ func (v *Vectors) prepare(s string) *text {
 	return t
 }
 
-// measure returns the sum of a row's codes and the inverse length of its
-// vector, 0 for the zero vector.
+// measure returns the sum of a row's codes and the inverse length of its vector, 0 for the zero vector.
 func measure(row []byte) (sum int, scale float64) {
 	const zero = vectorfile.Zero
 	for _, c := range row {
@@ -102,8 +100,7 @@ func addRow(sum *[vectorfile.Dim]float64, row []byte, a float64) {
 	}
 }
 
-// trigrams are the character trigrams of a text's words, with a space before,
-// between and after them.
+// trigrams are the character trigrams of a text's words, with a space before, between and after them.
 type trigrams struct {
 	sorted []uint16 // base-37 numbers of space, 0-9, a-z; with repetitions
 	length float64  // of the vector of their counts

@@ -96,8 +96,7 @@ func (l *layout) readTransformer() error {
 	return nil
 }
 
-// modes are the supported pooling modes, in the order in which their results
-// are concatenated.
+// modes are the supported pooling modes, in the order in which their results are concatenated.
 var modes = []struct {
 	key string
 	pool

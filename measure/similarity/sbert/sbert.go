@@ -1,8 +1,7 @@
-// Package sbert compares texts by the cosine of their sentence vectors (Reimers
-// and Gurevych 2019, Sentence-BERT), from Hugging Face directories that the
-// library sentence-transformers wrote: modules.json, the pooling's config.json
-// and sentence_bert_config.json. A directory without modules.json is taken as
-// a plain encoder with mean pooling, as that library does.
+// Package sbert compares texts by the cosine of their sentence vectors (Reimers and Gurevych 2019, Sentence-BERT), from
+// Hugging Face directories that the library sentence-transformers wrote: modules.json, the pooling's config.json and
+// sentence_bert_config.json. A directory without modules.json is taken as a plain encoder with mean pooling, as that
+// library does.
 package sbert
 
 import (
@@ -60,9 +59,8 @@ func (s *Scorer) Config() encoder.Config { return s.text.Config }
 // MaxTokens is the maximum number of ids per text, including special tokens.
 func (s *Scorer) MaxTokens() int { return s.text.Limit(s.most) }
 
-// Pooling describes how token vectors become one vector: the modes of the
-// pooling's configuration, such as "mean_tokens", and finally "normalized" if
-// it is.
+// Pooling describes how token vectors become one vector: the modes of the pooling's configuration, such as
+// "mean_tokens", and finally "normalized" if it is.
 func (s *Scorer) Pooling() []string {
 	if s.normalize {
 		return append(slices.Clone(s.modes), "normalized")
@@ -73,8 +71,8 @@ func (s *Scorer) Pooling() []string {
 // Width is the number of values of a sentence vector.
 func (s *Scorer) Width() int { return s.text.Hidden * len(s.pooling) }
 
-// Encode calls visit with the sentence vector of each text, which the caller
-// may keep. Calls are concurrent and in any order.
+// Encode calls visit with the sentence vector of each text, which the caller may keep. Calls are concurrent and in any
+// order.
 func (s *Scorer) Encode(ctx context.Context, texts []string, visit func(i int, v []float32)) error {
 	if s.prompt != "" || s.lower {
 		texts = slices.Clone(texts)
@@ -108,8 +106,8 @@ func Cosine(a, b []float32) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// Scores returns the cosine of each pair. Each distinct text is encoded once,
-// and only the vectors of the smaller side are kept in memory.
+// Scores returns the cosine of each pair. Each distinct text is encoded once, and only the vectors of the smaller side
+// are kept in memory.
 func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64, error) {
 	return pairwise.Scores(ctx, pairs, pairwise.Coder[[]float32]{
 		Encode: s.Encode,

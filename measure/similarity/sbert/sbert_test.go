@@ -93,8 +93,7 @@ func TestLayout(t *testing.T) {
 	if math.Abs(length-1) > 1e-6 {
 		t.Errorf("squared length %v", length)
 	}
-	// A limit of four ids leaves two words; the tokenizer's own limit, of
-	// three, loses.
+	// A limit of four ids leaves two words; the tokenizer's own limit, of three, loses.
 	short := write(t, map[string]string{"sentence_bert_config.json": `{"max_seq_length":4}`, "tokenizer_config.json": `{"model_max_length":3}`})
 	if fmt.Sprint(vectors(t, short, "w5 w6 w7 w8")) != fmt.Sprint(vectors(t, plain, "w5 w6")) {
 		t.Error("max_seq_length is not kept")

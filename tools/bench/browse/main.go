@@ -1,11 +1,10 @@
-// Browse measures how long 'crosstalk serve' takes to show a large run: the
-// time to index it, and then that of pages of its answers.
+// Browse measures how long 'crosstalk serve' takes to show a large run: the time to index it, and then that of pages of
+// its answers.
 //
 //	go -C tools run ./bench/browse -answers 1000000
 //
-// The run is made of answers with two or three observations each, as language
-// confusion has them. Times of pages are of whole HTTP exchanges over loopback;
-// "cold" is the first one of a server that was just started over a built index.
+// The run is made of answers with two or three observations each, as language confusion has them. Times of pages are of
+// whole HTTP exchanges over loopback; "cold" is the first one of a server that was just started over a built index.
 package main
 
 import (
@@ -169,8 +168,8 @@ var (
 	sources   = []string{"news", "chat", "questions"}
 )
 
-// makeRun writes a run of made-up answers: 60 words each, a tenth of them with
-// a wrong line, a twentieth of the others with a wrong word.
+// makeRun writes a run of made-up answers: 60 words each, a tenth of them with a wrong line, a twentieth of the others
+// with a wrong word.
 func makeRun(path string, answers int) error {
 	d, err := run.Create(path, run.Recorded("confusion", "made-up", "models"))
 	if err != nil {

@@ -1,15 +1,13 @@
 //go:build unix
 
-// Confusion measures crosstalk score confusion: wall and processor seconds and
-// peak memory for a file of recorded answers, and for a stream of generated
-// ones whose length does not show in the memory.
+// Confusion measures crosstalk score confusion: wall and processor seconds and peak memory for a file of recorded
+// answers, and for a stream of generated ones whose length does not show in the memory.
 //
 //	go -C tools run ./bench/confusion [-passes 5] FILE...
 //	go -C tools run ./bench/confusion -rows 10000000
 //
-// The reference data has files of some 6,500 answers. Each pass is a process
-// of its own; files take turns. The generated answers come through a pipe, in
-// 15 languages, each with an id of its own.
+// The reference data has files of some 6,500 answers. Each pass is a process of its own; files take turns. The
+// generated answers come through a pipe, in 15 languages, each with an id of its own.
 package main
 
 import (

@@ -7,9 +7,8 @@
 //
 // Both programs make every run that the reference data allow, and the three runs of reference models. Each field of
 // each estimate in estimates.json has to be the same, number by number as it is written, and the estimates in the same
-// order.
-// -renamed names fields that are called otherwise in the new file: value=point; without a new name (value=) the field
-// was dropped, without an old one (=point) it is new.
+// order. -renamed names fields that are called otherwise in the new file: value=point; without a new name (value=) the
+// field was dropped, without an old one (=point) it is new.
 //
 // Then the two take turns in scoring, each in a process of its own; medians and ratios are printed, new over old.
 //

@@ -141,8 +141,8 @@ func threadTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// timed does something with n texts, again and again the same ones, and returns how long each took and how many it
-// did in a CPU second.
+// timed does something with n texts, again and again the same ones, and returns how long each took and how many it did
+// in a CPU second.
 func timed(all []text, n int, do func(text)) (took times, rate float64) {
 	before := bench.CPU()
 	for i := range n {

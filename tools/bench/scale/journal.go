@@ -15,9 +15,9 @@ import (
 	"crosstalk/ask/journal"
 )
 
-// journal fills a journal with n short answers, in this process, and then times what
-// a run and its readers do with it: open it, save one answer more, find one, and
-// count all. The rates of the tenths show whether a journal gets slower as it grows.
+// journal fills a journal with n short answers, in this process, and then times what a run and its readers do with it:
+// open it, save one answer more, find one, and count all. The rates of the tenths show whether a journal gets slower as
+// it grows.
 func (b *measuring) journal(n int) error {
 	path := filepath.Join(b.dir, fmt.Sprintf("journal-%d.db", n))
 	j, err := journal.Open(path)
@@ -84,8 +84,7 @@ func each(times int, do func(i int) error) (t timed) {
 	return t
 }
 
-// fill saves the answers from one number up to another, as many at a time as a run
-// with a high concurrency.
+// fill saves the answers from one number up to another, as many at a time as a run with a high concurrency.
 func fill(j *journal.Journal, from, to int) error {
 	var group sync.WaitGroup
 	var next atomic.Int64

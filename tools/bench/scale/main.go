@@ -1,5 +1,5 @@
-// Scale measures what large measurements cost: wall clock and CPU time, and the
-// peak memory of the command, which must not grow with the number of items.
+// Scale measures what large measurements cost: wall clock and CPU time, and the peak memory of the command, which must
+// not grow with the number of items.
 //
 //	go -C tools run ./bench/scale run -n 100000,300000
 //	go -C tools run ./bench/scale run -n 1000000
@@ -11,17 +11,15 @@
 //	go -C tools run ./bench/scale processes -n 4000 -delay 50ms
 //	go -C tools run ./bench/scale journal -n 1000000
 //
-// run asks n prompts, one answer each, of a local server that answers at once;
-// score scores n recorded answers; read reports, compares and gates a run of n
-// recorded answers. shards asks n prompts for each shard; merge merges them. What is
-// in DIR of an earlier measurement is not made again.
-// processes asks n prompts from 1, 2, 3 and 4 shards at a time, of a server that
-// answers after the delay and takes no more than 16 requests at a time from each
-// process. journal fills a journal with n short answers, and saves, finds and counts
-// some more. Each takes a few minutes on two quiet cores.
+// run asks n prompts, one answer each, of a local server that answers at once; score scores n recorded answers; read
+// reports, compares and gates a run of n recorded answers. shards asks n prompts for each shard; merge merges them.
+// What is in DIR of an earlier measurement is not made again. processes asks n prompts from 1, 2, 3 and 4 shards at a
+// time, of a server that answers after the delay and takes no more than 16 requests at a time from each process.
+// journal fills a journal with n short answers, and saves, finds and counts some more. Each takes a few minutes on two
+// quiet cores.
 //
-// The command is built first. CPU time and memory are those of its process, as
-// the operating system counts them; the server and this program are not in them.
+// The command is built first. CPU time and memory are those of its process, as the operating system counts them; the
+// server and this program are not in them.
 package main
 
 import (
@@ -110,8 +108,7 @@ func (b *measuring) measure(what, numbers string) error {
 	return nil
 }
 
-// command runs crosstalk with these arguments. An exit code that is not among ok
-// is an error.
+// command runs crosstalk with these arguments. An exit code that is not among ok is an error.
 func (b *measuring) command(ok []int, args ...string) (bench.Cost, error) {
 	var out strings.Builder
 	c := exec.Command(b.crosstalk, args...)
@@ -176,8 +173,7 @@ func (b *measuring) scoring(n int) (args []string, out string, err error) {
 	return []string{"score", "confusion", answers, "--out", out, "--quiet", "--format", "json"}, out, err
 }
 
-// read times the commands that read a run of n recorded answers, which it makes
-// unless it is there.
+// read times the commands that read a run of n recorded answers, which it makes unless it is there.
 func (b *measuring) read(n int) error {
 	args, out, err := b.scoring(n)
 	if err != nil {

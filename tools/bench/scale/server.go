@@ -19,8 +19,7 @@ type server struct {
 	began, ended time.Time // the first request, and the last answer
 }
 
-// address is always the same, since it is a part of what makes two runs shards of one
-// measurement.
+// address is always the same, since it is a part of what makes two runs shards of one measurement.
 const address = "127.0.0.1:27182"
 
 // serve starts a server that answers after a delay.

@@ -129,8 +129,7 @@ func TestGlosses(t *testing.T) {
 	}
 }
 
-// Glosses are read without folding: a contraction is a word, an accented
-// letter none.
+// Glosses are read without folding: a contraction is a word, an accented letter none.
 func TestAddText(t *testing.T) {
 	l := lexicon.New([]string{"it", "it_girl", "naive", "ve"}, make([]lexicon.Set, 4))
 	weights := map[int32]float64{}
@@ -178,8 +177,8 @@ func TestGraphAndWalk(t *testing.T) {
 		}
 		return 0
 	}
-	// From cat and back: through its synset; twice so; or through the synset
-	// of animals, of whose two hyponyms cat is one.
+	// From cat and back: through its synset; twice so; or through the synset of animals, of whose two hyponyms cat is
+	// one.
 	once := (1 - mentionMass) * lemmaMass
 	far := (1 - mentionMass) * relationMass * relationMass / 2 * lemmaMass
 	near("cat to cat", visit(1, "cat"), walkStart+math.Pow(walkDecay, 2)*once+math.Pow(walkDecay, 4)*(once*once+far))
@@ -196,8 +195,7 @@ func TestInformation(t *testing.T) {
 	}
 }
 
-// A synset's gloss words share glossMass by weight and information, and a
-// lemma's glosses its mentionMass.
+// A synset's gloss words share glossMass by weight and information, and a lemma's glosses its mentionMass.
 func TestGlossEdges(t *testing.T) {
 	w, err := parseWordNet(tiny())
 	if err != nil {
@@ -239,8 +237,7 @@ func TestGlossEdges(t *testing.T) {
 }
 
 func TestPPMI(t *testing.T) {
-	// Ten rows: all visit column 0, which tells nothing; column 1 is visited
-	// by too few; row 9 prefers column 2.
+	// Ten rows: all visit column 0, which tells nothing; column 1 is visited by too few; row 9 prefers column 2.
 	rows := make([][]entry, contextMin)
 	for i := range rows {
 		rows[i] = []entry{{0, 8}, {2, 1}}

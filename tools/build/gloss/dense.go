@@ -41,8 +41,7 @@ func (d *dense) times(m *dense) *dense {
 	return out
 }
 
-// gram returns the transpose of d times d: sums over blocks of rows, added in
-// the order of the blocks.
+// gram returns the transpose of d times d: sums over blocks of rows, added in the order of the blocks.
 func (d *dense) gram() *dense {
 	blocks := make([]*dense, (d.rows()+blockRows-1)/blockRows)
 	parallelRows(d.rows(), func(from, to int) {
@@ -69,9 +68,8 @@ func (d *dense) gram() *dense {
 	return sum
 }
 
-// orthonormalise makes the columns of d orthonormal, by Cholesky factorisation
-// of the Gram matrix. The error grows with the square of d's condition number;
-// once more makes it as good as the arithmetic (CholeskyQR2: Fukaya et al. 2014).
+// orthonormalise makes the columns of d orthonormal, by Cholesky factorisation of the Gram matrix. The error grows with
+// the square of d's condition number; once more makes it as good as the arithmetic (CholeskyQR2: Fukaya et al. 2014).
 func (d *dense) orthonormalise() error {
 	upper, err := cholesky(d.gram())
 	if err != nil {
@@ -114,10 +112,9 @@ func solveRow(x []float64, r *dense) {
 	}
 }
 
-// orthogonalFactor returns the q of a = q x r, with r upper triangular, by
-// Householder's reflections. It overwrites the square matrix a. The signs are
-// those of LAPACK's dgeqrf: each reflection makes the diagonal entry of r of the
-// other sign than what it was reflected from, and the last entry is left alone.
+// orthogonalFactor returns the q of a = q x r, with r upper triangular, by Householder's reflections. It overwrites the
+// square matrix a. The signs are those of LAPACK's dgeqrf: each reflection makes the diagonal entry of r of the other
+// sign than what it was reflected from, and the last entry is left alone.
 func orthogonalFactor(a *dense) *dense {
 	n := a.columns
 	q := newDense(n, n)

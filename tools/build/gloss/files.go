@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// sums are the SHA-256 sums of the files of WordNet 3.0 that are read, as in
-// Debian's package wordnet-base (checked with 1:3.0-37).
+// sums are the SHA-256 sums of the files of WordNet 3.0 that are read, as in Debian's package wordnet-base (checked
+// with 1:3.0-37).
 var sums = []struct{ name, sum string }{
 	{"adj.exc", "8824cc24bbedd797b9702316b27f07cd4c2b76b629539f0a1276f03926758016"},
 	{"adv.exc", "e7291461b629abfe63301bbe1998cee09fd575ed7107abd7ea9763adb05bf0a8"},
@@ -25,8 +25,8 @@ var sums = []struct{ name, sum string }{
 	{"verb.exc", "dbbcf9a601b2d77e934e413b91d90e88ec7f933a8b77cfc00602a923b891b42c"},
 }
 
-// readWordNet returns the content of the files of WordNet 3.0 in dir, by name.
-// Another version of any of them is an error: the vectors would differ.
+// readWordNet returns the content of the files of WordNet 3.0 in dir, by name. Another version of any of them is an
+// error: the vectors would differ.
 func readWordNet(dir string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, s := range sums {

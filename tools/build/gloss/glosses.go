@@ -8,8 +8,7 @@ import (
 	"crosstalk/internal/gloss/lexicon"
 )
 
-// exampleWeight is what a word of an example counts, where a word of the
-// definition counts 1.
+// exampleWeight is what a word of an example counts, where a word of the definition counts 1.
 const exampleWeight = 0.2
 
 // bag is the content lemmas of a text with their weights, sorted by lemma.
@@ -20,8 +19,8 @@ type weighted struct {
 	weight float64
 }
 
-// glosses returns the bag of every synset's gloss, without the synset's own
-// words, and the number of glosses in which each lemma occurs.
+// glosses returns the bag of every synset's gloss, without the synset's own words, and the number of glosses in which
+// each lemma occurs.
 func (w *wordnet) glosses() (bags []bag, occurrences []int) {
 	bags = make([]bag, len(w.synsets))
 	parallelRows(len(bags), func(from, to int) {
@@ -45,11 +44,11 @@ func (w *wordnet) glosses() (bags []bag, occurrences []int) {
 	return bags, occurrences
 }
 
-// addText adds the content lemmas of a text to weights. A word inside a
-// multiword lemma counts half; the lemmas of an ambiguous form share its weight.
+// addText adds the content lemmas of a text to weights. A word inside a multiword lemma counts half; the lemmas of an
+// ambiguous form share its weight.
 //
-// Unlike the look-up, it neither folds accents nor leaves out contractions:
-// the prototype did not, and a context lemma more or less is another sketch.
+// Unlike the look-up, it neither folds accents nor leaves out contractions: the prototype did not, and a context lemma
+// more or less is another sketch.
 func addText(weights map[int32]float64, l *lexicon.Lexicon, text string, weight float64) {
 	const longest = 3
 	tokens := lexicon.Tokens(strings.ToLower(text))

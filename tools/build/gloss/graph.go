@@ -2,9 +2,8 @@ package main
 
 import "math"
 
-// The graph has a node for each lemma, then one for each synset. A walk leaves
-// a lemma for its senses or for the glosses that mention it, and a synset for
-// its words, the words of its gloss, or related synsets. The weights of the
+// The graph has a node for each lemma, then one for each synset. A walk leaves a lemma for its senses or for the
+// glosses that mention it, and a synset for its words, the words of its gloss, or related synsets. The weights of the
 // edges are what follows; they were chosen once on relatedness judgements.
 const (
 	mentionMass    = 0.42 // from a lemma to the glosses that mention it; the rest goes to its senses
@@ -41,8 +40,8 @@ func relationWeight(symbol string) float64 {
 	return 0 // members of a usage
 }
 
-// graph returns the transition weights between nodes. Rows sum to at most
-// about 1: what is missing is where a walk ends.
+// graph returns the transition weights between nodes. Rows sum to at most about 1: what is missing is where a walk
+// ends.
 func (w *wordnet) graph(glosses []bag, occurrences []int) *sparse {
 	words := w.lexicon.Len()
 	rows := make([][]entry, words+len(w.synsets))
@@ -107,8 +106,8 @@ func (w *wordnet) graph(glosses []bag, occurrences []int) *sparse {
 	return newSparse(rows, len(rows))
 }
 
-// information is what a word that occurs in n of the given number of glosses
-// tells: its inverse document frequency less informationMin, or 0.
+// information is what a word that occurs in n of the given number of glosses tells: its inverse document frequency less
+// informationMin, or 0.
 func information(n, glosses int) float64 {
 	return max(0, ln(float64(glosses)/float64(n+2))-informationMin)
 }

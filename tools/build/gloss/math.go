@@ -7,8 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// The vectors must come out the same, bit for bit, on every machine. Two rules
-// see to it:
+// The vectors must come out the same, bit for bit, on every machine. Two rules see to it:
 //
 //   - A product that is added to something is written float64(x*y), which
 //     forbids the compiler to fuse the two operations, as it does on arm64.
@@ -17,8 +16,7 @@ import (
 //   - Work is split among goroutines by output, or into blocks that do not
 //     depend on the number of processors and are summed in order.
 
-// ln returns the natural logarithm of x > 0, by the series of the inverse
-// hyperbolic tangent.
+// ln returns the natural logarithm of x > 0, by the series of the inverse hyperbolic tangent.
 func ln(x float64) float64 {
 	fraction, exponent := math.Frexp(x)
 	if fraction < math.Sqrt2/2 {

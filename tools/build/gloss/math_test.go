@@ -137,8 +137,8 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// The Gram matrix of embed's rows is that of U sqrt(S), centred: for a matrix
-// of low rank the square of X X' before centring.
+// The Gram matrix of embed's rows is that of U sqrt(S), centred: for a matrix of low rank the square of X X' before
+// centring.
 func TestEmbed(t *testing.T) {
 	const rank = 4
 	m, d := lowRank(120, 90, rank)

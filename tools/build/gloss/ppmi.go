@@ -5,10 +5,9 @@ const (
 	contextMin   = 10   // rows that must visit a context lemma for it to be kept
 )
 
-// ppmi returns the positive pointwise mutual information of row lemmas and
-// context lemmas, given how often walks from the former visit the latter:
-// max(0, ln p(context|row) - ln p(context)), with p(context) smoothed by
-// contextPower (Levy, Goldberg and Dagan 2015, section 3.2).
+// ppmi returns the positive pointwise mutual information of row lemmas and context lemmas, given how often walks from
+// the former visit the latter: max(0, ln p(context|row) - ln p(context)), with p(context) smoothed by contextPower
+// (Levy, Goldberg and Dagan 2015, section 3.2).
 func ppmi(visits *sparse) *sparse {
 	total := make([]float64, visits.columns)
 	rows := make([]int, visits.columns)

@@ -2,9 +2,8 @@ package main
 
 import "math"
 
-// mersenne is the generator MT19937 of Matsumoto and Nishimura (1998), and the
-// numbers that numpy's RandomState draws from it: other programs can repeat
-// the draw.
+// mersenne is the generator MT19937 of Matsumoto and Nishimura (1998), and the numbers that numpy's RandomState draws
+// from it: other programs can repeat the draw.
 type mersenne struct {
 	state    [624]uint32
 	next     int
@@ -12,8 +11,8 @@ type mersenne struct {
 	hasSpare bool
 }
 
-// newMersenne returns the generator that RandomState(seed) is: the seeding of
-// Matsumoto and Nishimura's mt19937ar, init_genrand.
+// newMersenne returns the generator that RandomState(seed) is: the seeding of Matsumoto and Nishimura's mt19937ar,
+// init_genrand.
 func newMersenne(seed uint32) *mersenne {
 	m := &mersenne{}
 	m.state[0] = seed
@@ -49,8 +48,7 @@ func (m *mersenne) uniform() float64 {
 	return float64(uint64(high)<<26|uint64(low)) / (1 << 53)
 }
 
-// normal returns a number from the standard normal distribution, by
-// Marsaglia's polar method.
+// normal returns a number from the standard normal distribution, by Marsaglia's polar method.
 func (m *mersenne) normal() float64 {
 	if m.hasSpare {
 		m.hasSpare = false
@@ -68,8 +66,8 @@ func (m *mersenne) normal() float64 {
 	}
 }
 
-// normal returns a matrix of standard normal numbers, drawn row by row: what
-// numpy's RandomState(seed).standard_normal((rows, columns)) is.
+// normal returns a matrix of standard normal numbers, drawn row by row: what numpy's
+// RandomState(seed).standard_normal((rows, columns)) is.
 func normal(rows, columns int, seed uint32) *dense {
 	m := newMersenne(seed)
 	d := newDense(rows, columns)

@@ -17,8 +17,7 @@ type entry struct {
 	value  float64
 }
 
-// newSparse returns the matrix of the given rows; entries of the same column
-// are summed in their order.
+// newSparse returns the matrix of the given rows; entries of the same column are summed in their order.
 func newSparse(rows [][]entry, columns int) *sparse {
 	m := &sparse{columns: columns, start: make([]int, 1, len(rows)+1)}
 	for _, row := range rows {

@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// The sketch is one draw of several, that of seed 1, and one power iteration
-// leaves the vectors dependent on it: another seed moves leak rates by several
-// points. Draw and iteration are those of the prototype whose figures we quote:
-// these hold for this draw, and say nothing of others.
+// The sketch is one draw of several, that of seed 1, and one power iteration leaves the vectors dependent on it:
+// another seed moves leak rates by several points. Draw and iteration are those of the prototype whose figures we
+// quote: these hold for this draw, and say nothing of others.
 const (
 	oversampling    = 108 // dimensions of the random sketch beyond those kept
 	powerIterations = 1
@@ -17,9 +16,8 @@ const (
 	rotationSeed    = 3
 )
 
-// embed returns the rows of m in the space of its first dim left singular
-// vectors, each scaled by the square root of its singular value, centred. The
-// singular vectors come from a random sketch of dim + oversampling dimensions,
+// embed returns the rows of m in the space of its first dim left singular vectors, each scaled by the square root of
+// its singular value, centred. The singular vectors come from a random sketch of dim + oversampling dimensions,
 // improved by power iterations (Halko, Martinsson and Tropp 2011, algorithms
 // 4.4 and 5.1). The entry of largest magnitude of each is positive.
 func embed(m *sparse, dim, oversampling int) (*dense, error) {
@@ -50,8 +48,8 @@ func embed(m *sparse, dim, oversampling int) (*dense, error) {
 	return e, nil
 }
 
-// setSigns turns each column so that its entry of largest magnitude, the first
-// of several, is positive: a singular vector is one only up to its sign.
+// setSigns turns each column so that its entry of largest magnitude, the first of several, is positive: a singular
+// vector is one only up to its sign.
 func (d *dense) setSigns() {
 	largest := make([]float64, d.columns)
 	for i := range d.rows() {
@@ -68,8 +66,8 @@ func (d *dense) setSigns() {
 	}
 }
 
-// rotation returns a random orthogonal matrix: it spreads the variance evenly
-// over the dimensions, so that few bits per dimension lose little.
+// rotation returns a random orthogonal matrix: it spreads the variance evenly over the dimensions, so that few bits per
+// dimension lose little.
 func rotation(dim int) *dense {
 	return orthogonalFactor(normal(dim, dim, rotationSeed))
 }
@@ -85,8 +83,8 @@ func (d *dense) centre() {
 	}
 }
 
-// eigen returns the eigenvalues of the symmetric matrix a, largest first, and
-// its eigenvectors as rows, by Jacobi's method. It overwrites a.
+// eigen returns the eigenvalues of the symmetric matrix a, largest first, and its eigenvectors as rows, by Jacobi's
+// method. It overwrites a.
 func eigen(a *dense) (values []float64, vectors *dense) {
 	n := a.columns
 	v := newDense(n, n)
@@ -128,8 +126,8 @@ func eigen(a *dense) (values []float64, vectors *dense) {
 	return values, vectors
 }
 
-// rotate turns rows and columns p and q of the symmetric matrix a, and rows p
-// and q of v, by the angle with cosine c and sine s.
+// rotate turns rows and columns p and q of the symmetric matrix a, and rows p and q of v, by the angle with cosine c
+// and sine s.
 func rotate(a, v *dense, p, q int, c, s float64) {
 	rotateRows(a.row(p), a.row(q), c, s)
 	for k := range a.columns {

@@ -11,8 +11,7 @@ import (
 // vocabularySize is the number of lemmas that get a vector.
 const vocabularySize = 64000
 
-// Lexicographer files (lexnames(5WN)) whose lemmas are worth more, or less,
-// than their frequency says.
+// Lexicographer files (lexnames(5WN)) whose lemmas are worth more, or less, than their frequency says.
 var topicBonus = map[int]float64{
 	2:  -1.5, // adverbs
 	4:  0.2,  // acts
@@ -66,8 +65,8 @@ func (w *wordnet) firstDefinition(id int32) (definition, head string) {
 	return d, d[:min(len(d), 40)]
 }
 
-// worthy reports whether a lemma may get a vector. Rare phrases, numbers,
-// names of taxa, and rare words that the look-up derives from others do not.
+// worthy reports whether a lemma may get a vector. Rare phrases, numbers, names of taxa, and rare words that the
+// look-up derives from others do not.
 func (w *wordnet) worthy(id int32, mentions int) bool {
 	lemma := w.lexicon.Lemma(id)
 	count := w.count(id)
@@ -130,8 +129,8 @@ func (w *wordnet) priority(id int32, mentions int) float64 {
 	return p + topicBonus[w.synsets[w.senses[id][0].synset].file]
 }
 
-// frequency estimates how often a lemma is used: its mentions in glosses and
-// half its count in the sense-tagged texts, as 16 log2(1 + that), rounded.
+// frequency estimates how often a lemma is used: its mentions in glosses and half its count in the sense-tagged texts,
+// as 16 log2(1 + that), rounded.
 func (w *wordnet) frequency(id int32, mentions int) uint8 {
 	n := float64(mentions) + float64(0.5*float64(w.count(id)))
 	return uint8(min(255, math.Round(16*ln(1+n)/math.Ln2)))

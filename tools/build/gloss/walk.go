@@ -9,8 +9,8 @@ const (
 	walkPrune = 0.00025 // probability below which a path is given up
 )
 
-// walk returns, for each start lemma, how often random walks from it pass each
-// lemma: the sum over steps of decayed probabilities.
+// walk returns, for each start lemma, how often random walks from it pass each lemma: the sum over steps of decayed
+// probabilities.
 func walk(g *sparse, starts []int32, words int) *sparse {
 	rows := make([][]entry, len(starts))
 	parallelRows(len(starts), func(from, to int) {

@@ -52,8 +52,7 @@ type address struct {
 	offset string
 }
 
-// senseKey is what the sense keys of cntlist.rev say, without the head word
-// that tells apart satellites.
+// senseKey is what the sense keys of cntlist.rev say, without the head word that tells apart satellites.
 type senseKey struct {
 	lemma             string
 	kind, file, lexID int
@@ -71,8 +70,7 @@ var extension = map[lexicon.POS]string{
 	lexicon.Noun: "noun", lexicon.Verb: "verb", lexicon.Adjective: "adj", lexicon.Adverb: "adv",
 }
 
-// kinds are the letters of the parts of speech with the numbers they have in
-// sense keys; "s" is an adjective satellite.
+// kinds are the letters of the parts of speech with the numbers they have in sense keys; "s" is an adjective satellite.
 var kinds = map[string]struct {
 	pos  lexicon.POS
 	kind int
@@ -114,8 +112,7 @@ func parseWordNet(files map[string][]byte) (*wordnet, error) {
 	return w, w.collectForms(files)
 }
 
-// entries yields the numbered lines of a file without the licence at its head,
-// which is indented.
+// entries yields the numbered lines of a file without the licence at its head, which is indented.
 func entries(file []byte) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		n := 0
@@ -132,8 +129,7 @@ func entries(file []byte) iter.Seq2[int, string] {
 	}
 }
 
-// fields takes apart a line; the first field missing or no number is kept as
-// the error.
+// fields takes apart a line; the first field missing or no number is kept as the error.
 type fields struct {
 	rest []string
 	err  error

@@ -3,8 +3,7 @@
 //
 //	go generate crosstalk/measure/segment/jieba
 //
-// The stream, before compression, is a row of unsigned varints unless said
-// otherwise:
+// The stream, before compression, is a row of unsigned varints unless said otherwise:
 //
 //	format number 1
 //	number of characters, then each, most frequent first, as the difference
@@ -41,8 +40,7 @@ import (
 	"crosstalk/tools/internal/builder"
 )
 
-// The characters that jieba's accurate mode looks up in the dictionary; words
-// with any other can never be found.
+// The characters that jieba's accurate mode looks up in the dictionary; words with any other can never be found.
 var lookedUp = regexp.MustCompile(`^[\x{4E00}-\x{9FD5}a-zA-Z0-9+#&._%-]+$`)
 
 const (
@@ -147,8 +145,8 @@ func addDictionary(w *builder.Stream, path string) error {
 	return nil
 }
 
-// readDictionary returns the words that can be looked up with their
-// frequencies, and the sum of the frequencies of all lines, as jieba counts it.
+// readDictionary returns the words that can be looked up with their frequencies, and the sum of the frequencies of all
+// lines, as jieba counts it.
 func readDictionary(path string) (words map[string]int, total int, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -224,8 +222,8 @@ func addModel(w *builder.Stream, dir string) error {
 
 var pythonEntry = regexp.MustCompile(`'([^']+)': *(?:(-?[0-9.][0-9.e+-]*)|(\{))`)
 
-// readPython reads a dictionary, or a dictionary of dictionaries, of floats
-// from a Python source file; the keys of both depths are joined.
+// readPython reads a dictionary, or a dictionary of dictionaries, of floats from a Python source file; the keys of both
+// depths are joined.
 func readPython(path string) (map[string]float64, error) {
 	source, err := os.ReadFile(path)
 	if err != nil {
@@ -261,9 +259,8 @@ func byCount[K cmp.Ordered](count map[K]int) []K {
 	})
 }
 
-// logInt returns the natural logarithm of n, correctly rounded. Ties between
-// paths are decided by the last bit of sums of logarithms, and math.Log, which
-// differs there from the C library's and between machines, would break them
+// logInt returns the natural logarithm of n, correctly rounded. Ties between paths are decided by the last bit of sums
+// of logarithms, and math.Log, which differs there from the C library's and between machines, would break them
 // differently from jieba.
 func logInt(n int) float64 {
 	const prec = 300

@@ -20,9 +20,8 @@ var (
 	avx512 = unit{"AVX512", 64, ZMM}
 )
 
-// gemm writes the micro-kernel for rows rows of A and two vectors of columns
-// of B. All accumulators live in registers; each step of k loads two vectors of
-// B and broadcasts one value of each row of A.
+// gemm writes the micro-kernel for rows rows of A and two vectors of columns of B. All accumulators live in registers;
+// each step of k loads two vectors of B and broadcasts one value of each row of A.
 func gemm(u unit, rows int) {
 	name := fmt.Sprintf("gemm%d%s", rows, u.name)
 	TEXT(name, NOSPLIT, "func(c, a, b, bias *float32, ldc, lda, ldb, k int)")

@@ -9,8 +9,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// vectors is the read-only table of constants, each repeated in all lanes,
-// written once by the first function that needs it.
+// vectors is the read-only table of constants, each repeated in all lanes, written once by the first function that
+// needs it.
 var vectors = struct {
 	base   Mem
 	offset map[uint32]int
@@ -32,13 +32,12 @@ func bits(v uint32) Mem {
 
 func lanes(v float64) Mem { return bits(math.Float32bits(float32(v))) }
 
-// beginVectors opens the table; every constant must be named before the code
-// that uses it is finished, which avo allows in any order.
+// beginVectors opens the table; every constant must be named before the code that uses it is finished, which avo allows
+// in any order.
 func beginVectors() { vectors.base = GLOBL("lanes", attr.RODATA|attr.NOPTR) }
 
-// exp replaces x <= 0 by e^x, lane by lane, with relative error below 2e-7:
-// x = n ln 2 + r, |r| <= ln(2)/2, and the Taylor polynomial of degree 7 at r.
-// Below -87.3 the result is e^-87.3, about 1e-38.
+// exp replaces x <= 0 by e^x, lane by lane, with relative error below 2e-7: x = n ln 2 + r, |r| <= ln(2)/2, and the
+// Taylor polynomial of degree 7 at r. Below -87.3 the result is e^-87.3, about 1e-38.
 func exp(x reg.VecVirtual) {
 	n, p := YMM(), YMM()
 	VMAXPS(lanes(-87.3), x, x)
@@ -88,8 +87,8 @@ func at(base, i reg.Register) Mem { return Mem{Base: base, Index: i, Scale: 4} }
 func add(ops ...Op) { VADDPS(ops[0], ops[1], ops[2]) }
 func max(ops ...Op) { VMAXPS(ops[0], ops[1], ops[2]) }
 
-// gelu uses x Phi(x) = max(x, 0) - |x| Q(|x|), where Q(z) = erfc(z/sqrt 2)/2
-// by Abramowitz and Stegun 7.1.26 (error of erf at most 1.5e-7).
+// gelu uses x Phi(x) = max(x, 0) - |x| Q(|x|), where Q(z) = erfc(z/sqrt 2)/2 by Abramowitz and Stegun 7.1.26 (error of
+// erf at most 1.5e-7).
 func gelu() {
 	beginVectors()
 	TEXT("geluAVX2", NOSPLIT, "func(x *float32, n int)")
@@ -195,8 +194,8 @@ func addNorm() {
 	reduce(add, mean)
 	VMULPS(scale, mean, mean)
 
-	// The zeros after n must not count, so the last vector is masked. The mask
-	// comes from a window that slides over eight lanes of ones, then of zeros.
+	// The zeros after n must not count, so the last vector is masked. The mask comes from a window that slides over
+	// eight lanes of ones, then of zeros.
 	full, rest := GP64(), GP64()
 	MOVQ(n, full)
 	ANDQ(I8(-8), full)

@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// gettext calls yield with the translations of a GNU .mo catalogue that differ
-// from their source.
+// gettext calls yield with the translations of a GNU .mo catalogue that differ from their source.
 func gettext(data []byte, yield func(string)) error {
 	const magic = 0x950412de
 	if len(data) < 20 || binary.LittleEndian.Uint32(data) != magic {
@@ -41,8 +40,7 @@ func gettext(data []byte, yield func(string)) error {
 	return nil
 }
 
-// languagePack calls yield with the messages of a Firefox extension: Fluent
-// and Java property files in a zip.
+// languagePack calls yield with the messages of a Firefox extension: Fluent and Java property files in a zip.
 func languagePack(data []byte, yield func(string)) error {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {

@@ -16,8 +16,8 @@ type example struct{ language, origin, line string }
 
 const examplesEach = 400
 
-// examples returns the first held-out sentences of each origin with five words
-// or more, whole and, as a second origin, cut to five words.
+// examples returns the first held-out sentences of each origin with five words or more, whole and, as a second origin,
+// cut to five words.
 func examples(language string, all []sentence) []example {
 	n := map[string]int{}
 	var held []example
@@ -34,8 +34,7 @@ func examples(language string, all []sentence) []example {
 	return held
 }
 
-// evaluate prints the share of held-out lines that are in their language with
-// a probability above 0.3, per origin.
+// evaluate prints the share of held-out lines that are in their language with a probability above 0.3, per origin.
 func evaluate(path string, held []example) error {
 	m, err := fasttext.Load(path)
 	if err != nil {

@@ -5,11 +5,9 @@ import (
 	"unicode"
 )
 
-// How many training lines a language gets. The core is what the Language
-// Confusion Benchmark asks for; its neighbours are there to be told apart from
-// it, the others to be recognised at all. Twins are so close to a core language
-// that software's texts do not tell the two apart in talk of daily life; a line
-// is then taken for the core language.
+// How many training lines a language gets. The core is what the Language Confusion Benchmark asks for; its neighbours
+// are there to be told apart from it, the others to be recognised at all. Twins are so close to a core language that
+// software's texts do not tell the two apart in talk of daily life; a line is then taken for the core language.
 const (
 	coreLines    = 70_000
 	englishLines = 180_000
@@ -49,8 +47,7 @@ func target(language string) int {
 	return 0
 }
 
-// language maps a locale, as packages write it, to lid.176's label: "" if it
-// has none here.
+// language maps a locale, as packages write it, to lid.176's label: "" if it has none here.
 func language(locale string) string {
 	locale = strings.ToLower(strings.ReplaceAll(locale, "-", "_"))
 	base, variant, _ := strings.Cut(locale, "@")

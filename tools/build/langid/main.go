@@ -3,14 +3,12 @@
 //	apt-get install fasttext=0.9.2+ds-1+b1 dpkg
 //	go -C tools run ./build/langid -work /tmp/lid
 //
-// It downloads the Debian packages that packages.txt names, in the versions
-// that it names, takes translated text out of them, trains a fastText model
-// with the fasttext tool on one thread, and quantises it. The same versions
-// give the same bytes; SHA-256 sums are printed and stand in README.md. The
-// text stays in the work directory.
+// It downloads the Debian packages that packages.txt names, in the versions that it names, takes translated text out of
+// them, trains a fastText model with the fasttext tool on one thread, and quantises it. The same versions give the same
+// bytes; SHA-256 sums are printed and stand in README.md. The text stays in the work directory.
 //
-// Versions that the mirrors no longer carry are in Debian's snapshot archive;
-// put them into the debs folder of the work directory.
+// Versions that the mirrors no longer carry are in Debian's snapshot archive; put them into the debs folder of the work
+// directory.
 package main
 
 import (
@@ -105,8 +103,7 @@ func tool(args string) error {
 	return cmd.Run()
 }
 
-// download fetches the packages that are not yet there and returns their files
-// in the order of the list.
+// download fetches the packages that are not yet there and returns their files in the order of the list.
 func download(dir string) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err

@@ -17,10 +17,9 @@ type text struct {
 	body     string
 }
 
-// Origins that are not trained on: they tell how the model does on text of
-// another kind. The training text is under the Mozilla Public License 2.0, the
-// 3-clause BSD licence, WordNet's or in the public domain; these are under
-// CC BY-SA 3.0.
+// Origins that are not trained on: they tell how the model does on text of another kind. The training text is under the
+// Mozilla Public License 2.0, the 3-clause BSD licence, WordNet's or in the public domain; these are under CC BY-SA
+// 3.0.
 var heldOut = set("gnome handbook novels")
 
 // Novels of php-faker whose author had died by 1943; the others are held out.

@@ -14,8 +14,8 @@ type sentence struct {
 	order        uint64
 }
 
-// shuffled returns the sentences of a language in an order that depends on
-// nothing but themselves, so that a change of one leaves the others in place.
+// shuffled returns the sentences of a language in an order that depends on nothing but themselves, so that a change of
+// one leaves the others in place.
 func (c corpus) shuffled(language string) []sentence {
 	all := make([]sentence, 0, len(c[language]))
 	for text, origin := range c[language] {
@@ -29,8 +29,8 @@ func (c corpus) shuffled(language string) []sentence {
 	return all
 }
 
-// Of a language's lines at most this share is from one origin while others
-// have more, and a sentence is seen at most so many times.
+// Of a language's lines at most this share is from one origin while others have more, and a sentence is seen at most so
+// many times.
 const (
 	originShare = 0.4
 	repeats     = 4
@@ -114,8 +114,7 @@ func (s *sampler) view(text, language string) string {
 	return text
 }
 
-// mix puts a few English words into a line of another script, where they do
-// not change its language.
+// mix puts a few English words into a line of another script, where they do not change its language.
 func (s *sampler) mix(line, language string) string {
 	words, separator := units(line, language)
 	phrase := s.english[s.rng.IntN(len(s.english))]
@@ -135,8 +134,8 @@ func (s *sampler) mix(line, language string) string {
 		foreign + " " + strings.Join(words[at:], separator))
 }
 
-// units cuts a line into words, or into pairs of characters where the language
-// puts no space between words, and returns what to join them with.
+// units cuts a line into words, or into pairs of characters where the language puts no space between words, and returns
+// what to join them with.
 func units(line, language string) (words []string, separator string) {
 	if !unspaced[language] {
 		return strings.Fields(line), " "
@@ -158,8 +157,7 @@ func titleCase(s string) string {
 	}, s)
 }
 
-// normalise does to a line what the confusion protocols do before they look
-// at its language.
+// normalise does to a line what the confusion protocols do before they look at its language.
 func normalise(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

@@ -12,8 +12,8 @@ import (
 	"crosstalk/tools/internal/bench"
 )
 
-// The Dockerfile, as far as that can be checked without a builder: each file that it copies is there, its version of
-// Go is that of go.mod, and its commands make a static program. Where there is a builder, it builds.
+// The Dockerfile, as far as that can be checked without a builder: each file that it copies is there, its version of Go
+// is that of go.mod, and its commands make a static program. Where there is a builder, it builds.
 func TestDockerfile(t *testing.T) {
 	tree, err := bench.Tree()
 	if err != nil {

@@ -9,29 +9,26 @@ import (
 	"crosstalk/tools/internal/builder"
 )
 
-// Costs are kept as sums of steps, of which stepsPerUnit make one of MeCab's
-// units: fine enough that a sum of some sixty rounded weights is that of the
-// weights but for a unit at most.
+// Costs are kept as sums of steps, of which stepsPerUnit make one of MeCab's units: fine enough that a sum of some
+// sixty rounded weights is that of the weights but for a unit at most.
 const stepsPerUnit = 256
 
-// A block is the part of the costs that templates of like fields make up. What
-// a context id has to say to them it has in common with many others; each such
-// class is a row of the block's table, if of the first word, or a column.
+// A block is the part of the costs that templates of like fields make up. What a context id has to say to them it has
+// in common with many others; each such class is a row of the block's table, if of the first word, or a column.
 type block struct {
 	from, to map[int]int // class by context id
 	tables   []table
 }
 
-// A table is a template with its weights. Each class has a key or, where the
-// template makes no feature of it or none that has a weight, 0.
+// A table is a template with its weights. Each class has a key or, where the template makes no feature of it or none
+// that has a weight, 0.
 type table struct {
 	from, to []int         // key by class
 	weights  []map[int]int // for each key of the first word from 1 on, steps by key of the second
 }
 
-// blocks divides the templates by what their fields say of either word: its
-// grammar, its accent, or, for the few hundred whose own behaviour was learnt,
-// which word it is. The blocks stand in the order of those names: accent,
+// blocks divides the templates by what their fields say of either word: its grammar, its accent, or, for the few
+// hundred whose own behaviour was learnt, which word it is. The blocks stand in the order of those names: accent,
 // grammar and grammar, grammar and word, word and grammar, word and word.
 func (m *model) blocks() []*block {
 	groups := map[string][]template{}
@@ -119,8 +116,7 @@ func render(s side, contexts map[int][]string) map[int]string {
 	return parts
 }
 
-// features are a template's parts of features that have weights, as keys from 1
-// on.
+// features are a template's parts of features that have weights, as keys from 1 on.
 type features struct {
 	keys map[string]int
 	of   map[int]int // by context id
@@ -137,8 +133,7 @@ func number(parts map[int]string, used map[string]bool) features {
 	return f
 }
 
-// classes puts context ids with the same keys in all templates into one class.
-// Class 0 has none.
+// classes puts context ids with the same keys in all templates into one class. Class 0 has none.
 func classes(of []features, contexts map[int][]string) (byID map[int]int, rows [][]int) {
 	keys := map[int][]int{}
 	for id := range contexts {
@@ -159,11 +154,10 @@ func classes(of []features, contexts map[int][]string) (byID map[int]int, rows [
 	return byID, rows
 }
 
-// write writes the number of classes of the first word and of the second, that
-// of the templates, and then for each template the number of keys of the first
-// word, the key of each class, the same of the second word, and for each key
-// of the first word the number of its weights, then the second word's key of
-// each, as the difference from the one before, and its steps, zigzag.
+// write writes the number of classes of the first word and of the second, that of the templates, and then for each
+// template the number of keys of the first word, the key of each class, the same of the second word, and for each key
+// of the first word the number of its weights, then the second word's key of each, as the difference from the one
+// before, and its steps, zigzag.
 func (b *block) write(w *builder.Stream) {
 	w.Uint(len(b.tables[0].from))
 	w.Uint(len(b.tables[0].to))

@@ -10,8 +10,7 @@ import (
 	"crosstalk/tools/internal/builder"
 )
 
-// characters are the rules of char.def and unk.def for words that the lexicon
-// lacks.
+// characters are the rules of char.def and unk.def for words that the lexicon lacks.
 type characters struct {
 	names      []string // of the categories
 	rules      [][3]int // by name's place: invoke, group, length
@@ -20,8 +19,7 @@ type characters struct {
 	of         [0x10000]int // place in categories
 }
 
-// A category is a name with all that a character belongs to, as bits by place
-// of the name.
+// A category is a name with all that a character belongs to, as bits by place of the name.
 type category struct{ name, goesWith int }
 
 func readCharacters(dir string) (*characters, error) {
@@ -45,9 +43,8 @@ func readCharacters(dir string) (*characters, error) {
 	})
 }
 
-// parse reads a line of char.def: a name with its rules, or characters with
-// their names, the first of which has the rules that apply. Later lines
-// overrule earlier ones.
+// parse reads a line of char.def: a name with its rules, or characters with their names, the first of which has the
+// rules that apply. Later lines overrule earlier ones.
 func (c *characters) parse(line string) error {
 	line, _, _ = strings.Cut(line, "#")
 	fields := strings.Fields(line)

@@ -14,8 +14,7 @@ import (
 	"crosstalk/tools/internal/builder"
 )
 
-// A word is a reading of a spelling: its context ids, before it and after it,
-// and its cost.
+// A word is a reading of a spelling: its context ids, before it and after it, and its cost.
 type word struct {
 	left, right int
 	cost        int
@@ -63,8 +62,7 @@ func parseWord(fields []string) (w word, err error) {
 	return w, nil
 }
 
-// kinds numbers what words differ in but for spelling and cost: the classes of
-// their context ids.
+// kinds numbers what words differ in but for spelling and cost: the classes of their context ids.
 type kinds struct {
 	blocks []*block
 	number map[string]int
@@ -96,8 +94,7 @@ func (k *kinds) of(w word) int {
 	return number
 }
 
-// count numbers the kinds of all words by falling frequency. The end of a text
-// stays 0.
+// count numbers the kinds of all words by falling frequency. The end of a text stays 0.
 func (k *kinds) count(words map[string][]word, unknown [][]word) error {
 	freq := make([]int, 1)
 	count := func(readings []word) error {
@@ -220,8 +217,7 @@ func writeLexicon(w *builder.Stream, words map[string][]word, k *kinds) {
 	*w = slices.Concat(*w, children, deltas, counts, kindsOf, high, low)
 }
 
-// cheapest leaves out words that another of the same spelling and kind costs
-// no more than.
+// cheapest leaves out words that another of the same spelling and kind costs no more than.
 func (k *kinds) cheapest(words []word) []word {
 	best := map[int]int{} // by kind: place in words
 	for i, w := range words {

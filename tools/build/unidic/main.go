@@ -3,13 +3,11 @@
 //
 //	go generate crosstalk/measure/segment/japanese
 //
-// A MeCab dictionary is a lexicon, whose words have costs, rules for words that
-// it lacks, and the costs of words that follow each other. UniDic lists the last
-// in a matrix of 240 million, but they are sums of 1.6 million weights, which it
-// ships too (model.def); the stream holds these, see blocks.go.
+// A MeCab dictionary is a lexicon, whose words have costs, rules for words that it lacks, and the costs of words that
+// follow each other. UniDic lists the last in a matrix of 240 million, but they are sums of 1.6 million weights, which
+// it ships too (model.def); the stream holds these, see blocks.go.
 //
-// The stream, before compression, is a row of unsigned varints unless said
-// otherwise:
+// The stream, before compression, is a row of unsigned varints unless said otherwise:
 //
 //	format number 1
 //	number of blocks, then each, see (*model).blocks and (*block).write

@@ -9,8 +9,7 @@ import (
 
 func TestCurrent(t *testing.T) { command.Current(t) }
 
-// TestBlocks compares the costs of two words in a row, as the blocks give them,
-// with those of UniDic's own matrix.
+// TestBlocks compares the costs of two words in a row, as the blocks give them, with those of UniDic's own matrix.
 func TestBlocks(t *testing.T) {
 	command.Need(t)
 	matrix, err := os.Open("/var/lib/mecab/dic/unidic/matrix.bin")

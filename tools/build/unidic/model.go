@@ -12,10 +12,9 @@ import (
 	"strings"
 )
 
-// A model is the conditional random field from which UniDic's costs of two
-// words in a row were computed (Kudo et al. 2004): templates make features of
-// what is known of the two words, features have weights, and the cost is minus
-// their sum times a factor.
+// A model is the conditional random field from which UniDic's costs of two words in a row were computed (Kudo et al.
+// 2004): templates make features of what is known of the two words, features have weights, and the cost is minus their
+// sum times a factor.
 type model struct {
 	factor    float64
 	templates []template
@@ -32,8 +31,7 @@ type weight struct {
 // A template makes a feature: the parts of the two words in a row.
 type template struct{ from, to side }
 
-// A side is a word's part of a template: literal text before each field, and a
-// last one after them.
+// A side is a word's part of a template: literal text before each field, and a last one after them.
 type side struct {
 	text     []string
 	field    []int
@@ -100,8 +98,8 @@ func eachLine(path string, f func(line string) error) error {
 	return lines.Err()
 }
 
-// readContexts returns the fields of each context id. Of those that share an
-// id, since their costs are the same, the first are kept.
+// readContexts returns the fields of each context id. Of those that share an id, since their costs are the same, the
+// first are kept.
 func readContexts(path string) (map[int][]string, error) {
 	contexts := map[int][]string{}
 	err := eachLine(path, func(line string) error {
@@ -169,8 +167,7 @@ func parseSide(text, word string) (side, error) {
 	return s, nil
 }
 
-// readWeights keeps the weights under every division of a feature into two
-// parts: a slash may be part of a word.
+// readWeights keeps the weights under every division of a feature into two parts: a slash may be part of a word.
 func (m *model) readWeights(path string) error {
 	var named []string // of the templates, to leave out the features of single words
 	for _, t := range m.templates {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A chain is a language model that is a table: the next token depends on the last one alone. A server that answers
-// with it gives log probabilities that can be checked against the table.
+// A chain is a language model that is a table: the next token depends on the last one alone. A server that answers with
+// it gives log probabilities that can be checked against the table.
 type chain struct {
 	tokens []string       // in SentencePiece's spelling, ▁ for a space
 	kinds  []int32        // GGUF's: 1 normal, 2 unknown, 3 control, 5 unused, 6 byte

@@ -140,8 +140,8 @@ func (t *trial) answered(n int) {
 	t.expect(text == len(records) && text >= n, "want text to all of at least %d asks", n)
 }
 
-// measured notes the first figure of a run that has a value, and its items: of a
-// model that babbles, the answers in some languages cannot be judged.
+// measured notes the first figure of a run that has a value, and its items: of a model that babbles, the answers in
+// some languages cannot be judged.
 func (t *trial) measured() {
 	b, err := os.ReadFile(filepath.Join(t.out, "estimates.json"))
 	var f struct {

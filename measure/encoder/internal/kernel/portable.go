@@ -4,8 +4,8 @@ import "math"
 
 var portable = &Set{"portable", gemmGo, geluGo, softmaxGo, addNormGo}
 
-// gemmGo works on tiles of four rows and two columns: eight accumulators and
-// their operands fit the registers of every machine.
+// gemmGo works on tiles of four rows and two columns: eight accumulators and their operands fit the registers of every
+// machine.
 func gemmGo(c, a, b, bias []float32, ldc, lda, ldb, rows, k int) {
 	r := 0
 	for ; r+4 <= rows; r += 4 {

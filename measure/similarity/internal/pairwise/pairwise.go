@@ -1,6 +1,5 @@
-// Package pairwise scores pairs of texts by their vectors with bounded memory:
-// the vectors of one side are kept; those of the other are scored as they
-// arrive and then dropped.
+// Package pairwise scores pairs of texts by their vectors with bounded memory: the vectors of one side are kept; those
+// of the other are scored as they arrive and then dropped.
 package pairwise
 
 import (
@@ -11,8 +10,7 @@ import (
 
 // Coder computes vectors V of texts and scores two of them.
 type Coder[V any] struct {
-	// Encode calls visit for each text, concurrently. The vectors are valid
-	// only during the call.
+	// Encode calls visit for each text, concurrently. The vectors are valid only during the call.
 	Encode func(ctx context.Context, texts []string, visit func(i int, v V)) error
 	// Keep copies vectors.
 	Keep func(V) V
@@ -25,9 +23,8 @@ type Coder[V any] struct {
 // budget limits the size of the vectors that are kept, in bytes.
 const budget = 128 << 20
 
-// Scores returns the score of each pair. Each distinct text is encoded once;
-// only if the vectors of the smaller side exceed the budget are texts of the
-// other side encoded once for each part of it that they meet.
+// Scores returns the score of each pair. Each distinct text is encoded once; only if the vectors of the smaller side
+// exceed the budget are texts of the other side encoded once for each part of it that they meet.
 func Scores[V any](ctx context.Context, pairs []similarity.Pair, c Coder[V]) ([]float64, error) {
 	return scores(ctx, pairs, c, budget)
 }

@@ -11,8 +11,8 @@ import (
 	"crosstalk/measure/similarity"
 )
 
-// coder codes a text as itself. It counts how often each text is encoded and
-// how many bytes are kept since the last call of Encode.
+// coder codes a text as itself. It counts how often each text is encoded and how many bytes are kept since the last
+// call of Encode.
 type coder struct {
 	mu      sync.Mutex
 	encoded map[string]int
