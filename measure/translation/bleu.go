@@ -1,11 +1,28 @@
+// Package translation scores translations and paraphrases against references: BLEU (Papineni et al. 2002) with the
+// tokenizers, smoothing and figures of sacreBLEU (Post 2018), and ROUGE-1, -2 and -L (Lin 2004).
+//
+// Each metric is a struct of options whose zero value is the usual setting:
+//
+//	score, err := translation.BLEU{}.Corpus(hyps, refs)
+//	score, err := translation.BLEU{Tokenize: translation.TokenizeZh}.Sentence(hyp, ref)
+//	score := translation.ROUGEUnicode.Score(hyp, ref)
+//
+// BLEU of a corpus is a function of counts summed over its segments. Stats gives the counts of one segment, Add sums
+// them and Score turns them into the figure, so a corpus can be streamed, split over machines or resampled without its
+// texts.
+//
+// BLEU ranges from 0 to 100, ROUGE from 0 to 1. A score without segments is NaN. Text is UTF-8; an invalid byte counts
+// as U+FFFD or as itself, never as an error. All methods may be called concurrently.
 package translation
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 )
 
 // BLEU computes BLEU as sacreBLEU 2 does by default, to the precision of exp and log: n-grams of up to four words, case
@@ -62,9 +79,6 @@ type BLEUScore struct {
 // Corpus scores hypothesis i against the references refs[0][i], refs[1][i], ... An empty reference counts as missing; a
 // segment needs at least one.
 func (b BLEU) Corpus(hyps []string, refs ...[]string) (BLEUScore, error) {
-	if err := b.Tokenize.check(); err != nil {
-		return BLEUScore{}, err
-	}
 	if len(refs) == 0 {
 		return BLEUScore{}, errors.New("translation: no references given")
 	}
@@ -74,16 +88,14 @@ func (b BLEU) Corpus(hyps []string, refs ...[]string) (BLEUScore, error) {
 				len(hyps), len(set), k+1)
 		}
 	}
-	sc := scratches.Get().(*scratch)
-	defer sc.release()
 	var sum BLEUStats
-	one := newStats()
 	segment := make([]string, len(refs))
 	for i, hyp := range hyps {
 		for k := range refs {
 			segment[k] = refs[k][i]
 		}
-		if err := b.count(sc, &one, hyp, segment); err != nil {
+		one, err := b.count(hyp, segment)
+		if err != nil {
 			return BLEUScore{}, fmt.Errorf("translation: segment %d of %d: %w", i+1, len(hyps), err)
 		}
 		sum.Add(one)
@@ -102,14 +114,38 @@ func (b BLEU) Sentence(hyp string, refs ...string) (BLEUScore, error) {
 
 // Stats counts one segment. It fails if an option is wrong or if no reference has a character.
 func (b BLEU) Stats(hyp string, refs ...string) (BLEUStats, error) {
+	stats, err := b.count(hyp, refs)
+	if err != nil {
+		err = fmt.Errorf("translation: %w", err)
+	}
+	return stats, err
+}
+
+func (b BLEU) count(hyp string, refs []string) (BLEUStats, error) {
 	if err := b.Tokenize.check(); err != nil {
 		return BLEUStats{}, err
 	}
 	sc := scratches.Get().(*scratch)
 	defer sc.release()
-	stats := newStats()
-	if err := b.count(sc, &stats, hyp, refs); err != nil {
-		return BLEUStats{}, fmt.Errorf("translation: %w", err)
+	sc.reset()
+	symbols := b.symbols(sc, hyp)
+	stats := BLEUStats{Segments: 1, SysLen: len(symbols), RefLen: -1}
+	stats.Counts, stats.Totals = make([]int, order), make([]int, order)
+	for _, ref := range refs {
+		if ref == "" {
+			continue
+		}
+		words := b.symbols(sc, ref)
+		sc.count(words)
+		stats.NRefs++
+		stats.RefLen = closer(stats.SysLen, stats.RefLen, len(words))
+	}
+	if stats.NRefs == 0 {
+		return BLEUStats{}, errors.New("no reference, or only empty ones")
+	}
+	sc.match(symbols, stats.Counts)
+	for n := range stats.Totals {
+		stats.Totals[n] = max(len(symbols)-n, 0)
 	}
 	return stats, nil
 }
@@ -133,35 +169,7 @@ func (b BLEU) Signature(nrefs int) string {
 		effective = "yes"
 	}
 	return fmt.Sprintf("nrefs:%s|case:mixed|eff:%s|tok:%s|smooth:exp|version:2",
-		references, effective, b.Tokenize.orDefault())
-}
-
-func newStats() BLEUStats { return BLEUStats{Counts: make([]int, order), Totals: make([]int, order)} }
-
-// count sets stats, made by newStats, to the statistics of one segment.
-func (b BLEU) count(sc *scratch, stats *BLEUStats, hyp string, refs []string) error {
-	sc.words.reset()
-	sc.ngrams.reset()
-	sc.hyp = b.symbols(sc, sc.hyp[:0], hyp)
-	clear(stats.Counts)
-	*stats = BLEUStats{Segments: 1, SysLen: len(sc.hyp), RefLen: -1, Counts: stats.Counts, Totals: stats.Totals}
-	for _, ref := range refs {
-		if ref == "" {
-			continue
-		}
-		sc.ref = b.symbols(sc, sc.ref[:0], ref)
-		sc.ngrams.count(sc.ref, order)
-		stats.NRefs++
-		stats.RefLen = closer(stats.SysLen, stats.RefLen, len(sc.ref))
-	}
-	if stats.NRefs == 0 {
-		return errors.New("no reference, or only empty ones")
-	}
-	sc.ngrams.match(sc.hyp, stats.Counts)
-	for n := range stats.Totals {
-		stats.Totals[n] = max(len(sc.hyp)-n, 0)
-	}
-	return nil
+		references, effective, cmp.Or(b.Tokenize, Tokenize13a))
 }
 
 // closer returns the reference length, old (-1 if none) or new, that is closer to the length of the hypothesis; the
@@ -174,22 +182,24 @@ func closer(hyp, old, new int) int {
 	return old
 }
 
-// symbols appends the words of line, as numbers, to dst.
-func (b BLEU) symbols(sc *scratch, dst []uint32, line string) []uint32 {
+// symbols returns the words of line as numbers.
+func (b BLEU) symbols(sc *scratch, line string) (symbols []uint32) {
 	for word := range fields(sc.rewrite(b.Tokenize, line)) {
-		dst = append(dst, sc.words.number(word))
+		n, known := sc.words[string(word)]
+		if !known {
+			n = uint32(len(sc.words))
+			sc.words[string(word)] = n
+		}
+		symbols = append(symbols, n)
 	}
-	return dst
+	return symbols
 }
 
 // score is the formula of Papineni et al. (2002, section 2.3) with sacreBLEU's smoothing and treatment of empty orders.
 func (b BLEU) score(stats BLEUStats) BLEUScore {
 	s := BLEUScore{BLEUStats: stats, Precisions: make([]float64, order), BP: 1}
-	if stats.Segments == 0 {
-		s.Score, s.BP = math.NaN(), math.NaN()
-		for n := range s.Precisions {
-			s.Precisions[n] = math.NaN()
-		}
+	if nan := math.NaN(); stats.Segments == 0 {
+		s.Score, s.BP, s.Precisions = nan, nan, slices.Repeat([]float64{nan}, order)
 		return s
 	}
 	if stats.SysLen == 0 && stats.RefLen > 0 {
@@ -222,4 +232,66 @@ func (b BLEU) score(stats BLEUStats) BLEUScore {
 	}
 	s.Score = s.BP * math.Exp(sum/float64(orders))
 	return s
+}
+
+// scratch is what scoring a segment needs, kept for the next segment. The n-grams of its references form a trie: one is
+// known by the number of its first n-1 words and its last word, which makes a key of 64 bits without loss.
+type scratch struct {
+	rewriter
+	words  map[string]uint32
+	ngrams map[uint64]uint32 // their numbers, from 1
+	left   []int32           // by n-gram: how many matches the references still allow
+	here   []int32           // by n-gram: occurrences in the reference that is being counted
+}
+
+var scratches = sync.Pool{New: func() any { return &scratch{words: map[string]uint32{}, ngrams: map[uint64]uint32{}} }}
+
+func (sc *scratch) reset() {
+	clear(sc.words)
+	clear(sc.ngrams)
+	sc.left, sc.here = append(sc.left[:0], 0), append(sc.here[:0], 0)
+}
+
+// release returns sc to the pool unless a long segment made it large.
+func (sc *scratch) release() {
+	if len(sc.left) <= 1<<15 && cap(sc.a) <= 1<<16 {
+		scratches.Put(sc)
+	}
+}
+
+// count adds a reference: of each n-gram up to order, as many matches will be allowed as it has occurrences in the
+// reference that has most of them (Papineni et al. 2002, section 2.1: modified precision).
+func (sc *scratch) count(ref []uint32) {
+	for start := range ref {
+		id := uint32(0)
+		for _, symbol := range ref[start:min(start+order, len(ref))] {
+			key := uint64(id)<<32 | uint64(symbol)
+			if id = sc.ngrams[key]; id == 0 {
+				id = uint32(len(sc.left))
+				sc.ngrams[key] = id
+				sc.left, sc.here = append(sc.left, 0), append(sc.here, 0)
+			}
+			sc.here[id]++
+		}
+	}
+	for id, n := range sc.here {
+		sc.left[id] = max(sc.left[id], n)
+		sc.here[id] = 0
+	}
+}
+
+// match adds to matches[n-1] how many n-grams of hyp the references allow, and uses these up.
+func (sc *scratch) match(hyp []uint32, matches []int) {
+	for start := range hyp {
+		id := uint32(0)
+		for n, symbol := range hyp[start:min(start+order, len(hyp))] {
+			if id = sc.ngrams[uint64(id)<<32|uint64(symbol)]; id == 0 {
+				break // no longer n-gram from here is in a reference either
+			}
+			if sc.left[id] > 0 {
+				sc.left[id]--
+				matches[n]++
+			}
+		}
+	}
 }
