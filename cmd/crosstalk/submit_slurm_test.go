@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"crosstalk/internal/shared"
-	"crosstalk/internal/slurmtest"
 	"crosstalk/internal/testserver"
 )
 
@@ -79,7 +78,7 @@ func sameRun(t *testing.T, merged, single string) {
 // array is a job array on a real Slurm.
 type array struct {
 	t                    *testing.T
-	slurm                *slurmtest.Slurm
+	slurm                *slurm
 	shards, disturbances int
 }
 
@@ -88,7 +87,7 @@ func newArray(t *testing.T) *array {
 	if testing.Short() {
 		t.Skip("waits for Slurm")
 	}
-	a := &array{t: t, slurm: slurmtest.Start(t), shards: 5}
+	a := &array{t: t, slurm: startSlurm(t), shards: 5}
 	if n, err := strconv.Atoi(os.Getenv("CROSSTALK_TEST_SHARDS")); err == nil {
 		a.shards = n
 	}

@@ -1,7 +1,6 @@
 //go:build linux
 
-// Package slurmtest starts a real Slurm of one node for a test.
-package slurmtest
+package main
 
 import (
 	"crypto/rand"
@@ -16,15 +15,15 @@ import (
 	"time"
 )
 
-// Slurm is a cluster of one node, this machine, with two processors.
-type Slurm struct {
+// slurm is a cluster of one node, this machine, with two processors.
+type slurm struct {
 	t    *testing.T
 	conf string
 }
 
-// Start starts a Slurm that ends with the test. The test is skipped where Slurm is not installed (Debian's slurm-wlm),
+// startSlurm starts a real Slurm that ends with the test. The test is skipped where Slurm is not installed (Debian's slurm-wlm),
 // or where it cannot be started: its daemons want to be root.
-func Start(t *testing.T) *Slurm {
+func startSlurm(t *testing.T) *slurm {
 	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("skipped: Slurm's daemons want to be root")
@@ -42,7 +41,7 @@ func Start(t *testing.T) *Slurm {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	s := &Slurm{t, filepath.Join(dir, "slurm.conf")}
+	s := &slurm{t, filepath.Join(dir, "slurm.conf")}
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
@@ -104,17 +103,17 @@ PartitionName=test Nodes=%[2]s Default=YES MaxTime=INFINITE State=UP
 }
 
 // Environ is what Slurm's commands want in their environment.
-func (s *Slurm) Environ() string { return "SLURM_CONF=" + s.conf }
+func (s *slurm) Environ() string { return "SLURM_CONF=" + s.conf }
 
 // Command is a command of Slurm.
-func (s *Slurm) Command(name string, args ...string) *exec.Cmd {
+func (s *slurm) Command(name string, args ...string) *exec.Cmd {
 	c := exec.Command(name, args...)
 	c.Env = append(os.Environ(), s.Environ())
 	return c
 }
 
 // Running are the numbers of the jobs that run, a number for each task.
-func (s *Slurm) Running() []string {
+func (s *slurm) Running() []string {
 	s.t.Helper()
 	out, err := s.Command("squeue", "--noheader", "--states=RUNNING", "--format=%A").Output()
 	if err != nil {
@@ -124,7 +123,7 @@ func (s *Slurm) Running() []string {
 }
 
 // Drain waits until no job runs or is in the queue.
-func (s *Slurm) Drain() {
+func (s *slurm) Drain() {
 	s.t.Helper()
 	s.within(30*time.Minute, "the end of all jobs", func() bool {
 		out, err := s.Command("squeue", "--noheader").Output()
@@ -133,7 +132,7 @@ func (s *Slurm) Drain() {
 }
 
 // daemon starts a program that ends with the test.
-func (s *Slurm) daemon(path string, args ...string) {
+func (s *slurm) daemon(path string, args ...string) {
 	s.t.Helper()
 	c := s.Command(path, args...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM} // also when the test is killed
@@ -146,13 +145,13 @@ func (s *Slurm) daemon(path string, args ...string) {
 	})
 }
 
-func (s *Slurm) until(what string, condition func() bool) {
+func (s *slurm) until(what string, condition func() bool) {
 	s.t.Helper()
 	s.within(5*time.Minute, what, condition)
 }
 
 // within waits for at most this long.
-func (s *Slurm) within(most time.Duration, what string, condition func() bool) {
+func (s *slurm) within(most time.Duration, what string, condition func() bool) {
 	s.t.Helper()
 	for end := time.Now().Add(most); !condition(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {
