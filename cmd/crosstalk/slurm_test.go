@@ -21,8 +21,8 @@ type slurm struct {
 	conf string
 }
 
-// startSlurm starts a real Slurm that ends with the test. The test is skipped where Slurm is not installed (Debian's slurm-wlm),
-// or where it cannot be started: its daemons want to be root.
+// startSlurm starts a real Slurm that ends with the test. The test is skipped where Slurm is not installed (Debian's
+// slurm-wlm), or where it cannot be started: its daemons want to be root.
 func startSlurm(t *testing.T) *slurm {
 	t.Helper()
 	if os.Getuid() != 0 {

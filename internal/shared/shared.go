@@ -5,8 +5,16 @@
 package shared
 
 import (
+	"bufio"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -60,4 +68,86 @@ func File(t testing.TB, name string) string {
 	}
 	t.Skipf("%s../shared/data/%s does not exist (CROSSTALK_SHARED names another folder than ../shared)", Absent, name)
 	return ""
+}
+
+// Names returns the names of the folders and files in a folder.
+func Names(t testing.TB, name string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(File(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// Open opens a file and unpacks it if its name ends in ".gz". The file is closed when the test ends.
+func Open(t testing.TB, name string) io.Reader {
+	t.Helper()
+	f, err := os.Open(File(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	if !strings.HasSuffix(name, ".gz") {
+		return bufio.NewReader(f)
+	}
+	z, err := gzip.NewReader(bufio.NewReader(f))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return z
+}
+
+// Lines decodes a file of JSON Lines.
+func Lines[T any](t testing.TB, name string) []T {
+	t.Helper()
+	var all []T
+	for d := json.NewDecoder(Open(t, name)); ; {
+		var v T
+		switch err := d.Decode(&v); err {
+		case nil:
+			all = append(all, v)
+		case io.EOF:
+			return all
+		default:
+			t.Fatalf("%s: record %d: %v", name, len(all)+1, err)
+		}
+	}
+}
+
+// JSON decodes a file of one JSON value.
+func JSON[T any](t testing.TB, name string) T {
+	t.Helper()
+	var v T
+	if err := json.NewDecoder(Open(t, name)).Decode(&v); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return v
+}
+
+// Matrix reads a two-dimensional float32 array in NumPy's format, version 1, row-major.
+func Matrix(t testing.TB, name string) (values []float32, columns int) {
+	t.Helper()
+	b, err := io.ReadAll(Open(t, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 10 + int(binary.LittleEndian.Uint16(b[8:]))
+	header := string(b[10:n])
+	var rows int
+	_, err = fmt.Sscanf(header[strings.Index(header, "("):], "(%d, %d)", &rows, &columns)
+	if err != nil || !strings.Contains(header, "'<f4'") || !strings.Contains(header, "'fortran_order': False") {
+		t.Fatalf("%s: header %q", name, header)
+	}
+	for b = b[n:]; len(b) > 0; b = b[4:] {
+		values = append(values, math.Float32frombits(binary.LittleEndian.Uint32(b)))
+	}
+	if len(values) != rows*columns {
+		t.Fatalf("%s: %d values, expected %d x %d", name, len(values), rows, columns)
+	}
+	return values, columns
 }

@@ -10,12 +10,18 @@
 package encoder
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strings"
+	"unicode"
 
 	"crosstalk/measure/encoder/checkpoint"
 	"crosstalk/measure/encoder/internal/kernel"
+	"crosstalk/measure/encoder/tokenizer"
 )
 
 // Model is an encoder with its weights in memory, as float32. It is safe for concurrent use; calls share one scratch
@@ -72,4 +78,91 @@ func (m *Model) UseKernel(name string) error {
 		}
 	}
 	return fmt.Errorf("no kernel %q on this machine, expected one of %v", name, Kernels())
+}
+
+// Text is a model with its tokenizer. It is safe for concurrent use.
+type Text struct {
+	*Model
+	*tokenizer.Tokenizer
+}
+
+// LoadText reads the model and the tokenizer in dir.
+func LoadText(dir string) (*Text, error) {
+	t, err := tokenizer.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	m, err := Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Text{m, t}, nil
+}
+
+// textsAtOnce bounds the memory for token ids.
+const textsAtOnce = 1 << 14
+
+// Limit is the number of ids of a text that may have up to most: at most MaxTokens, and MaxTokens if most is 0.
+func (t *Text) Limit(most int) int {
+	if most <= 0 {
+		return t.MaxTokens()
+	}
+	return min(most, t.MaxTokens())
+}
+
+// Encode tokenises each text, stripped of white space as Python's str.strip does and cut to Limit(most) ids with its
+// special tokens. It calls visit with its number, its ids and its hidden states after the first layers blocks, as
+// Model.Encode does.
+func (t *Text) Encode(
+	ctx context.Context, texts []string, layers, most int, visit func(i int, ids []int32, hidden []float32),
+) error {
+	most = t.Limit(most)
+	for first := 0; first < len(texts); first += textsAtOnce {
+		part := texts[first:min(first+textsAtOnce, len(texts))]
+		ids := make([][]int32, len(part))
+		for i, text := range part {
+			ids[i] = t.Tokenizer.Encode(strings.TrimFunc(text, isPythonSpace), most)
+		}
+		err := t.Model.Encode(ctx, ids, layers, func(i int, hidden []float32) { visit(first+i, ids[i], hidden) })
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+func isPythonSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1C && r <= 0x1F }
+
+// snapshot matches a directory of the Hugging Face cache.
+var snapshot = regexp.MustCompile(`(?:^|/)models--((?:[^/]+--)?[^/]+)/snapshots/([0-9a-f]{7,64})$`)
+
+// Named returns the name and the revision or, of those that are empty, Identity's.
+func Named(dir, model, revision string) (string, string, error) {
+	if model != "" && revision != "" {
+		return model, revision, nil
+	}
+	known, commit, err := Identity(dir)
+	return cmp.Or(model, known), cmp.Or(revision, commit), err
+}
+
+// Identity names the model in dir for signatures: its name and commit if dir is a snapshot in a Hugging Face cache,
+// otherwise the name of the folder and "sha256-" with the first twelve digits of the hash of the weights.
+func Identity(dir string) (model, revision string, err error) {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return "", "", err
+	}
+	if m := snapshot.FindStringSubmatch(filepath.ToSlash(path)); m != nil {
+		return strings.ReplaceAll(m[1], "--", "/"), m[2], nil
+	}
+	weights, err := checkpoint.Open(dir)
+	if err != nil {
+		return "", "", err
+	}
+	defer weights.Close()
+	hash, err := weights.Hash()
+	if err != nil {
+		return "", "", err
+	}
+	return filepath.Base(path), "sha256-" + hash[:12], nil
 }

@@ -6,8 +6,13 @@ package sbert
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -115,4 +120,154 @@ func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64
 		Size:   func(string) int { return 4 * s.Width() },
 		Score:  Cosine,
 	})
+}
+
+// layout is the content of a directory's configuration files.
+type layout struct {
+	transformer string // directory of the encoder
+	pooling     []pool // results are concatenated
+	modes       []string
+	normalize   bool
+	lower       bool // the text is lower-cased first
+	most        int  // maximum ids per text, 0 if not stated
+	prompt      string
+}
+
+// pool computes one vector from hidden states, rows of the given width.
+type pool func(hidden []float32, width int) []float32
+
+func readLayout(dir string) (layout, error) {
+	l := layout{transformer: dir, pooling: []pool{encoder.Mean}, modes: []string{"mean_tokens"}}
+	var modules []struct{ Path, Type string }
+	path := filepath.Join(dir, "modules.json")
+	if found, err := read(path, &modules); err != nil {
+		return l, err
+	} else if found {
+		for _, m := range modules {
+			if m.Path != "" && !filepath.IsLocal(m.Path) {
+				return l, fmt.Errorf("%s: path %q points outside the directory", path, m.Path)
+			}
+			at := filepath.Join(dir, m.Path)
+			switch m.Type[strings.LastIndexByte(m.Type, '.')+1:] {
+			case "Transformer":
+				l.transformer = at
+			case "Pooling":
+				if l.pooling, l.modes, err = readPooling(filepath.Join(at, "config.json")); err != nil {
+					return l, err
+				}
+			case "Normalize":
+				l.normalize = true
+			default:
+				return l, fmt.Errorf("%s: module %q is not supported; expected Transformer, Pooling or Normalize", path, m.Type)
+			}
+		}
+	}
+	if err := l.readTransformer(); err != nil {
+		return l, err
+	}
+	var c struct {
+		Prompts map[string]string `json:"prompts"`
+		Default *string           `json:"default_prompt_name"`
+	}
+	if _, err := read(filepath.Join(dir, "config_sentence_transformers.json"), &c); err != nil {
+		return l, err
+	}
+	if c.Default != nil {
+		l.prompt = c.Prompts[*c.Default]
+	}
+	return l, nil
+}
+
+// readTransformer reads the length limit, which overrides the tokenizer's.
+func (l *layout) readTransformer() error {
+	for _, kind := range []string{"bert", "roberta", "distilbert", "camembert", "xlm-roberta"} {
+		var c struct {
+			Most  *int `json:"max_seq_length"`
+			Lower bool `json:"do_lower_case"`
+		}
+		path := filepath.Join(l.transformer, "sentence_"+kind+"_config.json")
+		found, err := read(path, &c)
+		if err != nil {
+			return err
+		}
+		if !found {
+			continue
+		}
+		l.lower = c.Lower
+		if c.Most != nil {
+			if l.most = *c.Most; l.most < 2 {
+				return fmt.Errorf("%s: max_seq_length %d leaves no room for the special tokens", path, l.most)
+			}
+		}
+		break
+	}
+	return nil
+}
+
+// modes are the supported pooling modes, in the order in which their results are concatenated.
+var modes = []struct {
+	key string
+	pool
+}{
+	{"pooling_mode_cls_token", func(hidden []float32, width int) []float32 { return slices.Clone(hidden[:width]) }},
+	{"pooling_mode_max_tokens", largest},
+	{"pooling_mode_mean_tokens", encoder.Mean},
+	{"pooling_mode_mean_sqrt_len_tokens", func(hidden []float32, width int) []float32 {
+		v := encoder.Mean(hidden, width)
+		scale := float32(math.Sqrt(float64(len(hidden) / width)))
+		for i := range v {
+			v[i] *= scale
+		}
+		return v
+	}},
+}
+
+// largest is the largest value of each column.
+func largest(hidden []float32, width int) []float32 {
+	v := slices.Clone(hidden[:width])
+	for row := hidden[width:]; len(row) > 0; row = row[width:] {
+		for i := range v {
+			v[i] = max(v[i], row[i])
+		}
+	}
+	return v
+}
+
+func readPooling(path string) (pools []pool, names []string, err error) {
+	var c map[string]any
+	if found, err := read(path, &c); err != nil {
+		return nil, nil, err
+	} else if !found {
+		return nil, nil, fmt.Errorf("%s: missing", path)
+	}
+	for _, m := range modes {
+		if c[m.key] == true {
+			pools, names = append(pools, m.pool), append(names, strings.TrimPrefix(m.key, "pooling_mode_"))
+		}
+		delete(c, m.key)
+	}
+	for key, on := range c {
+		if strings.HasPrefix(key, "pooling_mode_") && on == true {
+			return nil, nil, fmt.Errorf("%s: %s is not supported", path, key)
+		}
+	}
+	if pools == nil {
+		return nil, nil, fmt.Errorf("%s: no pooling mode is enabled", path)
+	}
+	return pools, names, nil
+}
+
+// read decodes a JSON file if it exists.
+func read(path string, v any) (found bool, err error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, v)
+	}
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", path, err)
+	}
+	return true, nil
 }
