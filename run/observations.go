@@ -121,14 +121,14 @@ func (r *Recorder) Discard() { r.file.Discard() }
 // are all and as they were written is known at the end: then the last pair is a
 // *ChangedError, and nothing that was made of them should be used. Who stops
 // early does not learn it. The observations of a run without a manifest, or
-// whose manifest does not say what they are, are taken as they are.
+// whose manifest does not say what they are, are taken as they are. Observations share
+// conditions and labels, which nobody may change.
 func ReadObservations(path string) iter.Seq2[crosstalk.Observation, error] {
-	return observations(path, &parser{})
+	return observations(path, newParser())
 }
 
 // ReadValues is ReadObservations without spans, masked parts, tokens and answers, and
-// without texts of other names, which take most of the time. Observations share
-// conditions and labels, which nobody may change.
+// without texts of other names, which take most of the time.
 func ReadValues(path string, texts ...string) iter.Seq2[crosstalk.Observation, error] {
 	return observations(path, ofValues(texts))
 }
@@ -147,7 +147,6 @@ type Placed struct {
 }
 
 // ReadPlaced reads the observations of the run of a shard. The places ascend.
-// Observations share conditions and labels, which nobody may change.
 func ReadPlaced(path string, texts ...string) iter.Seq2[Placed, error] {
 	return ahead(func(yield func(Placed, int) bool) error {
 		last := Place{-1, -1}

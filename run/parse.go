@@ -23,18 +23,21 @@ type parser struct {
 	b  []byte // what is left of the line
 	ok bool   // nothing has come that is left to encoding/json
 
-	// conditions and labels are those of earlier lines, by their text: there are
-	// few different ones. nil: every observation has its own maps.
+	// known are the conditions and labels of earlier lines, by their text: there are few
+	// different ones.
 	known map[string]map[string]string
 
 	values bool     // of details, only these texts are kept
 	texts  []string // names
 }
 
-// ofValues returns a parser of observations that share conditions and labels and
-// have no details but these texts.
+func newParser() *parser { return &parser{known: map[string]map[string]string{}} }
+
+// ofValues returns a parser of observations that have no details but these texts.
 func ofValues(texts []string) *parser {
-	return &parser{known: map[string]map[string]string{}, values: true, texts: texts}
+	p := newParser()
+	p.values, p.texts = true, texts
+	return p
 }
 
 // mostMaps is how many different maps are kept.
@@ -290,7 +293,7 @@ func (p *parser) columns() map[string]string {
 		p.fail()
 		return nil
 	}
-	if p.known != nil && len(p.known) < mostMaps {
+	if len(p.known) < mostMaps {
 		p.known[string(raw)] = m
 	}
 	return m

@@ -37,25 +37,23 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		var want line
 		wantErr := json.Unmarshal([]byte(text), &want)
-		for _, p := range []*parser{{}, {known: map[string]map[string]string{}}} {
-			for range 2 {
-				got, err := p.parse([]byte(text))
-				if (err != nil) != (wantErr != nil) {
-					t.Fatalf("error %v, encoding/json %v", err, wantErr)
-				}
-				if err != nil {
-					continue
-				}
-				if got.Value.Defined() != want.Value.Defined() {
-					t.Fatalf("%v, encoding/json %v", got.Value, want.Value)
-				}
-				if w := want; !got.Value.Defined() { // NaN is unlike itself
-					got.Value, w.Value = 0, 0
-					same(t, got, w)
-				} else {
-					same(t, got, w)
-				}
+		p := newParser()
+		for range 2 {
+			got, err := p.parse([]byte(text))
+			if (err != nil) != (wantErr != nil) {
+				t.Fatalf("error %v, encoding/json %v", err, wantErr)
 			}
+			if err != nil {
+				continue
+			}
+			if got.Value.Defined() != want.Value.Defined() {
+				t.Fatalf("%v, encoding/json %v", got.Value, want.Value)
+			}
+			w := want
+			if !got.Value.Defined() { // NaN is unlike itself
+				got.Value, w.Value = 0, 0
+			}
+			same(t, got, w)
 		}
 	})
 }
@@ -127,7 +125,8 @@ func TestParseIsQuick(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &parser{b: append(text[:len(text)-1], `,"place":[2,17]}`...), ok: true}
+	p := newParser()
+	p.b, p.ok = append(text[:len(text)-1], `,"place":[2,17]}`...), true
 	var l line
 	if p.line(&l); !p.ok || len(p.b) > 0 || l.Texts[0].Text != o.Texts[0].Text || *l.Place != [2]int{2, 17} {
 		t.Errorf("%v, left %q", p.ok, p.b)

@@ -2,13 +2,10 @@ package study
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
 	"sync"
 
 	"crosstalk"
 	"crosstalk/ask"
-	"crosstalk/internal/spill"
 )
 
 // Count is the number of requests, tokens and the cost of a measurement.
@@ -50,12 +47,11 @@ type Counted struct {
 // count runs the instruments over the items without sending requests. It keeps
 // what each item needs if needs is set.
 func (s *Study) count(ctx context.Context, prices ask.Prices, needs bool) (f Forecast, err error) {
-	requests := spill.New(requestSize, requestsRoom)
-	defer func() { err = errors.Join(err, requests.Close()) }()
+	n := &counter{prices: prices, forecast: &f, last: map[uint64]int32{}}
 	for k, p := range s.Protocols {
 		for _, c := range s.named(p) {
-			of := Counted{Condition: c}
-			n := &counter{id: c.Model, prices: prices, requests: requests, condition: int32(len(f.Each))}
+			f.Each = append(f.Each, Counted{Condition: c})
+			of := &f.Each[len(f.Each)-1]
 			if s.reviews != nil && !s.shard.IsZero() {
 				n.elsewhere = true // another shard may send them
 				if err := s.reviews.ask(ctx, k, c, n); err != nil {
@@ -74,85 +70,39 @@ func (s *Study) count(ctx context.Context, prices ask.Prices, needs bool) (f For
 					of.needs = append(of.needs, n.need)
 				}
 			}
-			f.Each = append(f.Each, of)
 		}
 	}
-	return f, f.sum(requests, prices)
+	return f, nil
 }
 
-// sum counts each request once, and once for each condition.
-func (f *Forecast) sum(requests *spill.Records, prices ask.Prices) error {
-	for part := range requests.Parts() {
-		last := map[uint64]int32{} // condition with a request
-		for text, err := range requests.Part(part) {
-			if err != nil {
-				return err
-			}
-			r := requestOf(text)
-			before, again := last[r.key]
-			last[r.key] = r.condition
-			if r.elsewhere || again && before == r.condition {
-				continue
-			}
-			of := &f.Each[r.condition]
-			of.add(r.worst, prices, of.Model.Name)
-			if !again {
-				f.Total.add(r.worst, prices, of.Model.Name)
-			}
-		}
-	}
-	return nil
-}
-
-// request is what is counted of a request.
-type request struct {
-	key       uint64 // crosstalk.Key.Short
-	condition int32  // its number
-	elsewhere bool   // it is not counted
-	worst     crosstalk.Usage
-}
-
-const (
-	requestSize  = 8 + 4 + 1 + 2*8
-	requestsRoom = 2 << 20 // bytes of requests in memory
-)
-
-func (r request) append(to []byte) []byte {
-	to = binary.BigEndian.AppendUint64(to, r.key)
-	to = binary.BigEndian.AppendUint32(to, uint32(r.condition))
-	to = append(to, 0)
-	if r.elsewhere {
-		to[len(to)-1] = 1
-	}
-	to = binary.BigEndian.AppendUint64(to, uint64(r.worst.Prompt))
-	return binary.BigEndian.AppendUint64(to, uint64(r.worst.Completion))
-}
-
-func requestOf(text []byte) request {
-	big := binary.BigEndian
-	return request{big.Uint64(text), int32(big.Uint32(text[8:])), text[12] == 1,
-		crosstalk.Usage{Prompt: int(big.Uint64(text[13:])), Completion: int(big.Uint64(text[21:]))}}
-}
-
-// counter is an Asker that only notes requests. Its answers are different texts, so
-// that requests that depend on answers are noted too.
+// counter is an Asker that only counts requests: each once in all, and once for each
+// condition. Its answers are different texts, so that requests that depend on answers are
+// counted too.
 type counter struct {
 	mu        sync.Mutex
-	id        crosstalk.Identity
 	prices    ask.Prices
-	condition int32 // its number
-	elsewhere bool
-	requests  *spill.Records
-	need      ask.Need // of the item that is counted now
-	record    []byte
+	forecast  *Forecast        // of which the last condition is asked
+	elsewhere bool             // requests are known, but not counted
+	last      map[uint64]int32 // the last condition with a request, by crosstalk.Key.Short
+	need      ask.Need         // of the item that is counted now
 }
 
 // Ask implements crosstalk.Asker.
 func (n *counter) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
-	key := crosstalk.KeyOf(n.id, req)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.need.Add(n.prices, n.id.Name, req)
-	n.record = request{key.Short(), n.condition, n.elsewhere, ask.Worst(req)}.append(n.record[:0])
-	return crosstalk.Answer{Status: crosstalk.Text, Text: key.String()}, n.requests.Add(n.record)
+	condition := int32(len(n.forecast.Each) - 1)
+	of := &n.forecast.Each[condition]
+	name := of.Model.Name
+	key := crosstalk.KeyOf(of.Model, req)
+	n.need.Add(n.prices, name, req)
+	before, again := n.last[key.Short()]
+	n.last[key.Short()] = condition
+	if !n.elsewhere && !(again && before == condition) {
+		of.add(ask.Worst(req), n.prices, name)
+		if !again {
+			n.forecast.Total.add(ask.Worst(req), n.prices, name)
+		}
+	}
+	return crosstalk.Answer{Status: crosstalk.Text, Text: key.String()}, nil
 }
