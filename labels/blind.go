@@ -1,13 +1,26 @@
 package labels
 
 import (
+	"bytes"
+	"cmp"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"crosstalk"
 	"crosstalk/instrument/confusion"
+	"crosstalk/internal/atomicfile"
+	"crosstalk/internal/plainfile"
 )
 
 // Blind is a sheet whose questions are known by the ids that annotators see.
@@ -145,4 +158,230 @@ func (b Blind) marked(u *Unit, places [][2]int) (marked []Word, err error) {
 		return nil, errors.New("marked words are not words of the text")
 	}
 	return marked, nil
+}
+
+// designFile is the name of the design in a run directory.
+const designFile = "labels.json"
+
+const designSchema = "crosstalk/labels/v1"
+
+// Design is how a run's questions were drawn. Its secret blinds them: without
+// it nobody can tell from a sheet which side is which.
+type Design struct {
+	Schema  string   `json:"schema"`
+	Secret  string   `json:"secret"`            // 32 bytes in hexadecimal
+	Samples []Sample `json:"samples,omitempty"` // that were exported, each kind once
+}
+
+// Sample is a choice of units to ask about.
+type Sample struct {
+	N    int      `json:"n"`              // units; 0: all
+	By   []string `json:"by,omitempty"`   // columns of the strata, besides the condition
+	Only []string `json:"only,omitempty"` // "column=value", or a column that is yes: units with these only
+	Seed uint64   `json:"seed"`
+}
+
+// Check returns an error for impossible settings.
+func (s Sample) Check() error {
+	if s.N < 0 {
+		return crosstalk.BadOption("sample", " is %d; expected a positive number", s.N)
+	}
+	if len(s.By) > 0 && s.N == 0 {
+		return crosstalk.BadOption("by", " needs --sample: without it, every answer is asked about")
+	}
+	return nil
+}
+
+// strata are the columns by which any sample was stratified. Within all of them,
+// labels were drawn at random. What Sample.Only leaves out is a stratum too.
+func (d Design) strata() (by []string) {
+	for _, s := range d.Samples {
+		for _, c := range slices.Concat(s.By, s.Only) {
+			if column, _, _ := strings.Cut(c, "="); !slices.Contains(by, column) {
+				by = append(by, column)
+			}
+		}
+	}
+	return by
+}
+
+// ReadDesign reads the design of a run, the zero value if it has none.
+func ReadDesign(run string) (Design, error) {
+	file := filepath.Join(run, designFile)
+	var d Design
+	text, err := plainfile.Read(file, 1<<20)
+	if errors.Is(err, fs.ErrNotExist) {
+		return d, nil
+	}
+	if err != nil {
+		return d, err
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		return d, fmt.Errorf("%s: invalid design: %w", file, err)
+	}
+	if d.Schema != designSchema {
+		return d, fmt.Errorf("%s: unknown schema %q; expected %q: update crosstalk", file, d.Schema, designSchema)
+	}
+	if secret, err := hex.DecodeString(d.Secret); err != nil || len(secret) != 32 {
+		return d, fmt.Errorf("%s: invalid secret; expected 64 hexadecimal digits", file)
+	}
+	return d, nil
+}
+
+// Plan notes a sample in the run's design, and makes the design if there is none.
+func Plan(run string, s Sample) (Design, error) {
+	d, err := ReadDesign(run)
+	if err != nil {
+		return d, err
+	}
+	if slices.ContainsFunc(d.Samples, func(old Sample) bool {
+		return old.N == s.N && old.Seed == s.Seed && slices.Equal(old.By, s.By) && slices.Equal(old.Only, s.Only)
+	}) {
+		return d, nil
+	}
+	if d.Secret == "" {
+		secret := make([]byte, 32)
+		if _, err := rand.Read(secret); err != nil {
+			return d, err
+		}
+		d.Schema, d.Secret = designSchema, hex.EncodeToString(secret)
+	}
+	d.Samples = append(d.Samples, s)
+	text, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return d, err
+	}
+	return d, atomicfile.WriteBytesPrivate(filepath.Join(run, designFile), append(text, '\n'))
+}
+
+// Token is a secret of an annotator: the same as long as the run has this design.
+func (d Design) Token(annotator string) string {
+	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(d.mac("token", annotator)[:16])
+}
+
+// mac is a keyed hash of these words.
+func (d Design) mac(words ...string) []byte {
+	secret, _ := hex.DecodeString(d.Secret) // ReadDesign has checked it
+	h := hmac.New(sha256.New, secret)
+	for _, w := range words {
+		fmt.Fprintf(h, "%d:%s", len(w), w)
+	}
+	return h.Sum(nil)
+}
+
+// Asked is a question as an annotator sees it.
+type Asked struct {
+	ID     string // meaningless without the run's secret
+	Topic  string
+	A, B   string
+	Given  [2]string // what A and B answer, if people should see it
+	Labels []string  // to choose from, as shown
+
+	at []byte // its place among the others
+}
+
+// Ask returns the questions about units for an annotator: sides and order are
+// drawn from the run's secret, the annotator's name and the seed. They do not
+// depend on what the units contain or what was found in them.
+func (d Design) Ask(q Question, units []Unit, annotator string, seed uint64) []Asked {
+	asked := make([]Asked, len(units))
+	for i, u := range units {
+		draw := d.mac("draw", annotator, fmt.Sprint(seed), u.key)
+		swapped := q.paired() && draw[0]&1 == 1
+		a := Asked{ID: d.id(u.key, swapped), Topic: u.Topic, A: u.Texts[0], B: u.Texts[1], Given: u.Given,
+			Labels: u.Choices, at: draw[1:]}
+		if swapped {
+			a.A, a.B = a.B, a.A
+			a.Given[0], a.Given[1] = a.Given[1], a.Given[0]
+		}
+		if a.Labels == nil {
+			a.Labels = q.shown()
+		}
+		asked[i] = a
+	}
+	slices.SortFunc(asked, func(a, b Asked) int { return cmp.Or(bytes.Compare(a.at, b.at), cmp.Compare(a.ID, b.ID)) })
+	return asked
+}
+
+// id names a question on a sheet. The secret tells the unit and the sides from it,
+// whoever was asked. It begins with a letter, so that no spreadsheet reads it as a
+// number.
+func (d Design) id(unit string, swapped bool) string {
+	return idLetter + hex.EncodeToString(d.mac("id", unit, fmt.Sprint(swapped))[:idDigits/2])
+}
+
+const (
+	idLetter = "q"
+	idDigits = 16 // in hexadecimal
+)
+
+// Draw returns the units of a sample in the sheet's order. Each stratum gives
+// the same number, and those with fewer give all; within it units are drawn at
+// random. A larger sample of the same seed contains a smaller one, but for the
+// units that strata without enough had to leave to others.
+func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
+	if err := s.check("by", sample.By); err != nil {
+		return nil, err
+	}
+	units, err := s.only(sample.Only)
+	if err != nil {
+		return nil, err
+	}
+	if sample.N <= 0 || sample.N >= len(units) {
+		return units, nil
+	}
+	ranks := make([][sha256.Size]byte, len(units))
+	for i, u := range units {
+		ranks[i] = sha256.Sum256(fmt.Appendf(nil, "%d:%s", sample.Seed, u.key))
+	}
+	strata := groupBy(indexes(len(units)), func(i int) string { return units[i].stratum(sample.By) })
+	if sample.N < len(strata) {
+		return nil, fmt.Errorf("a sample of %d is smaller than the number of strata, %d; "+
+			"use a larger --sample or fewer columns in --by", sample.N, len(strata))
+	}
+	slices.SortFunc(strata, func(a, b []int) int { // the smallest first: what they lack goes to the others
+		one, other := units[a[0]], units[b[0]]
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(one.stratum(sample.By), other.stratum(sample.By)))
+	})
+	var chosen []int
+	left := sample.N
+	for i, stratum := range strata {
+		take := min(len(stratum), left/(len(strata)-i))
+		left -= take
+		slices.SortFunc(stratum, func(a, b int) int { return bytes.Compare(ranks[a][:], ranks[b][:]) })
+		chosen = append(chosen, stratum[:take]...)
+	}
+	slices.Sort(chosen)
+	return pick(units, chosen), nil
+}
+
+// only returns the units that have these values: "column=value", or a column for
+// "column=yes". Different columns have to match all, values of one column any.
+func (s *Sheet) only(conditions []string) ([]Unit, error) {
+	if len(conditions) == 0 {
+		return s.Units, nil
+	}
+	wanted := map[string][]string{}
+	for _, c := range conditions {
+		column, value, given := strings.Cut(c, "=")
+		if !given {
+			value = "yes"
+		}
+		if err := s.check("only", []string{column}); err != nil {
+			return nil, err
+		}
+		wanted[column] = append(wanted[column], value)
+	}
+	units := slices.DeleteFunc(slices.Clone(s.Units), func(u Unit) bool {
+		for column, values := range wanted {
+			if !slices.Contains(values, u.column(column)) {
+				return true
+			}
+		}
+		return false
+	})
+	if len(units) == 0 {
+		return nil, crosstalk.BadOption("only", " %s: there is no such answer", strings.Join(conditions, ","))
+	}
+	return units, nil
 }

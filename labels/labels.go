@@ -106,3 +106,139 @@ func Append(run string, labels ...Label) error {
 	}
 	return appendLines(filepath.Join(run, File), labels)
 }
+
+// Log follows the labels of a run while this process or others add to them. It is
+// for one goroutine at a time.
+type Log struct {
+	lines[Label]
+	list []Label // the last one of each annotator and unit
+	at   map[[2]string]int
+	turn []int // of each label: the line that gave it
+}
+
+// maxLabels bounds labels.jsonl: about a million labels.
+const maxLabels = 512 << 20 // bytes
+
+// NewLog returns a log of a run's labels, without labels until Refresh.
+func NewLog(run string) *Log {
+	file := lines[Label]{file: filepath.Join(run, File), what: "label", most: maxLabels}
+	return &Log{lines: file, at: map[[2]string]int{}}
+}
+
+// Refresh reads the labels that were added.
+func (l *Log) Refresh() error {
+	return l.next(func() { l.list, l.turn, l.at = nil, nil, map[[2]string]int{} }, l.add)
+}
+
+func (l *Log) add(label Label) error {
+	if err := label.check(); err != nil {
+		return err
+	}
+	id := [2]string{label.Annotator, label.Key()}
+	i, again := l.at[id]
+	if !again {
+		i = len(l.list)
+		l.at[id] = i
+		l.list, l.turn = append(l.list, Label{}), append(l.turn, 0)
+	}
+	l.list[i], l.turn[i] = label, l.n
+	return nil
+}
+
+// Labels are all labels that count, in the order in which questions were first
+// answered.
+func (l *Log) Labels() (list []Label) {
+	for _, label := range l.list {
+		if label.Label != "" {
+			list = append(list, label)
+		}
+	}
+	return list
+}
+
+// Find returns an annotator's last label of a unit, which may be withdrawn (an empty
+// Label), and its place in the file: later ones are larger.
+func (l *Log) Find(annotator, key string) (label Label, turn int, found bool) {
+	i, found := l.at[[2]string{annotator, key}]
+	if !found {
+		return label, 0, false
+	}
+	return l.list[i], l.turn[i], true
+}
+
+// Merge adds to a run what people said of its shards: labels, notes, and how samples
+// were drawn. Where the run and a shard have something of one annotator on the same
+// answer, the later one counts, so merging again has no effect. It returns how many
+// labels and notes were added.
+//
+// A sheet that was exported from a shard is imported into that shard, whose secret
+// blinded it.
+func Merge(run string, shards []string) (added int, err error) {
+	for _, shard := range shards {
+		labels, err := mergeLabels(run, shard)
+		if err != nil {
+			return added, err
+		}
+		notes, err := mergeNotes(run, shard)
+		if err != nil {
+			return added, err
+		}
+		added += labels + notes
+		design, err := ReadDesign(shard)
+		if err != nil {
+			return added, err
+		}
+		for _, sample := range design.Samples {
+			if _, err := Plan(run, sample); err != nil {
+				return added, err
+			}
+		}
+	}
+	return added, nil
+}
+
+func mergeLabels(run, shard string) (added int, err error) {
+	have, from := NewLog(run), NewLog(shard)
+	if err := have.Refresh(); err != nil {
+		return 0, err
+	}
+	if err := from.Refresh(); err != nil {
+		return 0, err
+	}
+	var list []Label
+	for _, l := range from.list {
+		before, _, found := have.Find(l.Annotator, l.Key())
+		if found && l.When.After(before.When) || !found && l.Label != "" {
+			list = append(list, l)
+		}
+	}
+	if len(list) == 0 {
+		return 0, nil
+	}
+	return len(list), Append(run, list...)
+}
+
+func mergeNotes(run, shard string) (added int, err error) {
+	have, err := lastNotes(run)
+	if err != nil {
+		return 0, err
+	}
+	from, err := lastNotes(shard)
+	if err != nil {
+		return 0, err
+	}
+	var list []Note
+	for key, n := range from {
+		before, found := have[key]
+		if found && n.When.After(before.When) || !found && !n.Empty() {
+			list = append(list, n)
+		}
+	}
+	slices.SortFunc(list, func(a, b Note) int { return a.When.Compare(b.When) })
+	for _, n := range list {
+		if err := AddNote(run, n); err != nil {
+			return 0, err
+		}
+	}
+	return len(list), nil
+}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -148,4 +149,10 @@ func (l *listing) read(path, name string) *runEntry {
 func idOf(name string) string {
 	sum := sha256.Sum256([]byte(filepath.ToSlash(name)))
 	return hex.EncodeToString(sum[:8])
+}
+
+// ItemPath is the path of the answers of an item, below the address of a server
+// of the run's own directory ('crosstalk serve RUN').
+func ItemPath(item string) string {
+	return (&url.URL{Path: "/runs/" + idOf(".") + "/answers", RawQuery: url.Values{"q": {item}}.Encode()}).String()
 }

@@ -10,12 +10,15 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -205,4 +208,71 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		frame
 		Message string
 	}{frame{Title: http.StatusText(status), Trail: []link{{"Runs", "/"}}}, visible.Line(message)})
+}
+
+// guard refuses requests that this server should not answer.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return access.Rules{Hosts: s.options.Hosts, Anyhow: s.options.Token != "", Body: mostBody,
+		Command: "crosstalk serve", Admit: s.admit, Refuse: s.refuse}.Guard(next)
+}
+
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
+	s.fail(w, r, &access.Error{Status: status, Message: message})
+}
+
+// mostBody is the maximum size of a form in bytes.
+const mostBody = 64 << 10
+
+// cookie is the name of the cookie that contains the token.
+const cookie = "crosstalk-token"
+
+// admit lets a request with the token pass. It moves a token in the URL to a
+// cookie, so that the token does not stay in the browser's history.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
+	if s.options.Token == "" {
+		return true
+	}
+	if c, err := r.Cookie(cookie); err == nil && access.Equal(c.Value, s.options.Token) {
+		return true
+	}
+	query := r.URL.Query()
+	if !access.Equal(query.Get("token"), s.options.Token) {
+		s.fail(w, r, &access.Error{Status: http.StatusUnauthorized,
+			Message: "Token missing. Open the address that 'crosstalk serve' printed when it started; it contains the token."})
+		return false
+	}
+	// Lax: links from other sites work, and are harmless since reading changes
+	// nothing. Forms of other sites come without the cookie.
+	http.SetCookie(w, &http.Cookie{Name: cookie, Value: s.options.Token, Path: "/", HttpOnly: true,
+		SameSite: http.SameSiteLaxMode})
+	query.Del("token")
+	to := url.URL{Path: r.URL.Path, RawQuery: query.Encode()}
+	http.Redirect(w, r, "/"+strings.TrimLeft(to.String(), "/"), http.StatusSeeOther)
+	return false
+}
+
+// Serve shows the runs below dir at an address, HOST:PORT, and under these host names,
+// until ctx ends. It prints the URL to open; one that others can reach has a token.
+func Serve(ctx context.Context, stderr io.Writer, dir, addr string, hosts []string) error {
+	at, err := access.Listen(addr, hosts)
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	o := Options{Hosts: at.Hosts}
+	where := at.URL
+	if !at.Loopback() {
+		o.Token = access.NewToken()
+		where += "?token=" + o.Token
+	}
+	server, err := New(dir, o)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "Runs below %s: %s\n", dir, where)
+	if o.Token != "" {
+		fmt.Fprintln(stderr, "Anyone with this address can read everything there and write notes. "+
+			"The connection is not encrypted.")
+	}
+	return errors.Join(at.Serve(ctx, server), server.Close())
 }

@@ -8,16 +8,33 @@ package page
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"embed"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"html/template"
 	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 
 	"crosstalk"
+	"crosstalk/ask/journal"
+	"crosstalk/internal/atomicfile"
+	"crosstalk/internal/rescue"
 	"crosstalk/internal/visible"
+	"crosstalk/labels"
 	"crosstalk/report"
 	"crosstalk/report/plot"
+	"crosstalk/run"
 )
 
 // Report is the page of a run.
@@ -88,4 +105,239 @@ func (r Report) shown() any {
 		Sections []*Section
 	}{Report: r, Result: NewResult(r.Estimates), All: append([]Setting{Signatures(r.Estimates)}, r.Settings...),
 		Tables: report.Tables(r.Estimates), Sections: r.Answers.sections(r.Estimates)}
+}
+
+// Files names where to write the page of a run, its plots and its tables.
+type Files struct {
+	HTML    string // a file, - for Output.Page, or none; empty: report.html in the run
+	Figures string // a directory for plots and tables; empty: none
+}
+
+// Output is where Files.Write writes everything that is in no file.
+type Output struct {
+	Page     io.Writer
+	Notes    io.Writer // which files it wrote
+	Warnings io.Writer // which it could not
+}
+
+// Write writes the page and the files of a finished run, of figures that have these
+// names already. A defect in one of them leaves the others. That the page cannot be
+// written into the run is a warning, no error.
+func (f Files) Write(to Output, path string, estimates []crosstalk.Estimate, names report.Names) error {
+	if f.HTML == "none" && f.Figures == "" {
+		return nil
+	}
+	p, err := Read(path, estimates, names)
+	if err != nil {
+		return err
+	}
+	err = p.NoPlots
+	if f.HTML != "none" {
+		err = errors.Join(err, rescue.Do("the page", func() error { return f.writePage(to, path, p) }))
+	}
+	if f.Figures == "" {
+		return err
+	}
+	if failed := p.saveFigures(f.Figures); failed != nil {
+		return errors.Join(err, failed)
+	}
+	fmt.Fprintf(to.Notes, "%d plots (.svg, .pdf, .png), their captions (plots.md, plots.tex) and "+
+		"tables (.csv, .md, .tex): %s\n", len(p.Plots), f.Figures)
+	return err
+}
+
+func (f Files) writePage(to Output, path string, p Report) error {
+	write := func(w io.Writer) error { return p.writeRun(w, path) }
+	file, save := f.HTML, atomicfile.Write
+	switch f.HTML {
+	case "-":
+		return write(to.Page)
+	case "":
+		file, save = filepath.Join(path, "report.html"), atomicfile.WritePrivate // as all files of the run are
+	}
+	err := save(file, write)
+	switch {
+	case f.HTML == "" && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)):
+		fmt.Fprintf(to.Warnings, "The page was not written: %s is not writable; name another file with --html\n", path)
+	case err != nil:
+		return err
+	default:
+		fmt.Fprintf(to.Notes, "Page: %s\n", file)
+	}
+	return nil
+}
+
+// Read reads the report of a finished run with these figures: its observations by these
+// names, human judgements of them, and their notes. The figures have the names already.
+// A defect that leaves the report without plots is in NoPlots.
+func Read(path string, estimates []crosstalk.Estimate, names report.Names) (Report, error) {
+	r := Report{Estimates: estimates, Answers: NewAnswers(estimates)}
+	collector := plot.NewCollector(estimates)
+	notes, err := labels.ReadNotes(path)
+	if err != nil {
+		return r, err
+	}
+	for o, err := range run.ReadObservations(path) {
+		if err != nil {
+			return r, err
+		}
+		var note labels.Note
+		if len(notes) > 0 {
+			note = notes.Of(o) // before it gets the names
+		}
+		o = names.Observation(o)
+		r.Answers.Add(o, note)
+		collector.Add(o)
+	}
+	opinions, err := labels.Opinions(path)
+	if err != nil {
+		return r, err
+	}
+	for _, o := range opinions {
+		collector.AddOpinion(o)
+	}
+	r.NoPlots = rescue.Do("the plots", func() error {
+		r.Plots = collector.Plots()
+		return nil
+	})
+	return r, nil
+}
+
+// writeRun writes the page of the run that the report is about, with its settings and
+// with the prompts and thoughts in its journal, if it has one.
+func (r Report) writeRun(w io.Writer, path string) error {
+	manifest, err := run.ReadManifest(path)
+	if err != nil {
+		return err
+	}
+	text, err := run.ManifestText(path)
+	if err != nil {
+		return err
+	}
+	if r.Settings, err = Settings(text); err != nil {
+		return err
+	}
+	about := NewAbout(manifest, r.Estimates)
+	r.Title, r.Lead, r.Summary = about.Heading(), about.Sentence, about.Summary()
+	j, err := journal.OpenReader(filepath.Join(path, journal.Name))
+	switch {
+	case err == nil:
+		defer j.Close()
+		r.Answers.Prompt = func(key crosstalk.Key) (string, bool) {
+			record, found, err := j.Record(key)
+			return record.Request.Text(), found && err == nil
+		}
+		r.Answers.Reasoning = func(key crosstalk.Key) string {
+			record, _, _ := j.Record(key) // the zero value if it cannot be read
+			return record.Answer.Reasoning
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return r.Write(w)
+}
+
+// saveFigures writes each plot as SVG, PDF and PNG, their captions, and the tables as CSV, markdown and
+// LaTeX, to a directory. What a defect leaves out is an error; the others are written.
+func (r Report) saveFigures(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	var failed error
+	save := func(name string, write func(io.Writer) error) {
+		file := filepath.Join(dir, name)
+		failed = errors.Join(failed, rescue.Do(file, func() error { return atomicfile.Write(file, write) }))
+	}
+	for _, p := range r.Plots {
+		save(p.Name+".svg", p.WriteSVG)
+		save(p.Name+".pdf", p.WritePDF)
+		save(p.Name+".png", p.WritePNG)
+	}
+	save("plots.md", func(w io.Writer) error { return plot.WriteMarkdown(w, r.Plots) })
+	save("plots.tex", func(w io.Writer) error { return plot.WriteLaTeX(w, r.Plots) })
+	for ending, format := range map[string]string{".csv": "csv", ".md": "markdown", ".tex": "latex"} {
+		save("tables"+ending, func(w io.Writer) error { return report.Write(w, format, r.Estimates) })
+	}
+	return failed
+}
+
+// Settings lists all settings in a run's manifest, one for each value, named by
+// its path.
+func Settings(manifest []byte) ([]Setting, error) {
+	var v any
+	d := json.NewDecoder(strings.NewReader(string(manifest)))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	var settings []Setting
+	flatten(&settings, "", v)
+	return settings, nil
+}
+
+func flatten(settings *[]Setting, name string, v any) {
+	below := func(key string) string { return strings.TrimPrefix(name+" › "+key, " › ") }
+	switch v := v.(type) {
+	case map[string]any:
+		for _, key := range sorted(v) {
+			flatten(settings, below(key), v[key])
+		}
+	case []any:
+		var plain []string
+		for i, item := range v {
+			switch item.(type) {
+			case map[string]any, []any:
+				flatten(settings, below(fmt.Sprint(i+1)), item)
+			default:
+				plain = append(plain, fmt.Sprint(item))
+			}
+		}
+		if plain != nil {
+			*settings = append(*settings, Setting{name, strings.Join(plain, ", ")})
+		}
+	case nil:
+	default:
+		if text := fmt.Sprint(v); text != "" {
+			*settings = append(*settings, Setting{name, text})
+		}
+	}
+}
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+
+//go:embed style.css
+var sheet string
+
+// style is the style sheet, including the colours of plots.
+var style = strings.NewReplacer(
+	"/*light*/", inks(plot.Light), "/*dark*/", inks(plot.Dark), "/*inks*/", classes()).Replace(sheet)
+
+// Style is the style sheet of all pages.
+func Style() string { return style }
+
+// Policy is the Content-Security-Policy of a page with Style in a style element.
+var Policy = func() string {
+	sum := sha256.Sum256([]byte(style))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; base-uri 'none'; form-action 'none'"
+}()
+
+var inkNames = []plot.Ink{"ink", "soft", "rule", "paper", "s0", "s1", "s2", "s3", "s4", "s5"}
+
+// inks declares the colours.
+func inks(colours map[plot.Ink]string) string {
+	var b strings.Builder
+	for _, name := range inkNames {
+		fmt.Fprintf(&b, "--%s:%s;", name, colours[name])
+	}
+	return b.String()
+}
+
+// classes gives plots the colours of the page.
+func classes() string {
+	var b strings.Builder
+	for _, name := range inkNames {
+		fmt.Fprintf(&b, ".fill-%s{fill:var(--%s)}.line-%s{stroke:var(--%s)}", name, name, name, name)
+	}
+	return b.String()
 }
