@@ -79,19 +79,15 @@ type Point struct {
 
 // Disagreement is a question on which people and an instrument disagree.
 type Disagreement struct {
-	Judge      string            `json:"judge,omitempty"`
-	Item       string            `json:"item"`
-	Sample     int               `json:"sample"`
-	Variant    string            `json:"variant,omitempty"`
-	Line       int               `json:"line,omitempty"`
-	Link       string            `json:"link,omitempty"` // to the answers of the item, below the address of a server
-	Condition  map[string]string `json:"condition"`
-	People     []string          `json:"people"` // labels, by annotator's name
-	Found      string            `json:"found"`
-	Difference crosstalk.Value   `json:"difference"` // of the two similarities
-	Topic      string            `json:"topic"`
-	Texts      []string          `json:"texts"`
-	Gap        float64           `json:"gap"` // between the values of people and of the instrument
+	Judge string `json:"judge,omitempty"`
+	Place
+	Link       string          `json:"link,omitempty"` // to the answers of the item, below the address of a server
+	People     []string        `json:"people"`         // labels, by annotator's name
+	Found      string          `json:"found"`
+	Difference crosstalk.Value `json:"difference"` // of the two similarities
+	Topic      string          `json:"topic"`
+	Texts      []string        `json:"texts"`
+	Gap        float64         `json:"gap"` // between the values of people and of the instrument
 }
 
 // Options are the settings of AgreementOf.

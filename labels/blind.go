@@ -20,6 +20,7 @@ import (
 	"crosstalk"
 	"crosstalk/instrument/confusion"
 	"crosstalk/internal/atomicfile"
+	"crosstalk/internal/ordered"
 	"crosstalk/internal/plainfile"
 )
 
@@ -89,9 +90,8 @@ func (b Blind) Label(a Answer) (Label, error) {
 		return Label{}, err
 	}
 	words, err := b.marked(u, a.Words)
-	return Label{Question: b.Question.Name, Item: u.Item, Sample: u.Sample, Variant: u.Variant, Line: u.Line,
-		Condition: u.Condition, Annotator: a.Annotator, Label: label, Words: words, When: a.When.UTC(),
-		Seconds: a.Seconds, Comment: a.Comment}, err
+	return Label{Question: b.Question.Name, Place: u.Place, Annotator: a.Annotator, Label: label, Words: words,
+		When: a.When.UTC(), Seconds: a.Seconds, Comment: a.Comment}, err
 }
 
 // unblind returns the label of a choice.
@@ -334,7 +334,7 @@ func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
 	for i, u := range units {
 		ranks[i] = sha256.Sum256(fmt.Appendf(nil, "%d:%s", sample.Seed, u.key))
 	}
-	strata := groupBy(indexes(len(units)), func(i int) string { return units[i].stratum(sample.By) })
+	strata := ordered.Groups(indexes(len(units)), func(i int) string { return units[i].stratum(sample.By) })
 	if sample.N < len(strata) {
 		return nil, fmt.Errorf("a sample of %d is smaller than the number of strata, %d; "+
 			"use a larger --sample or fewer columns in --by", sample.N, len(strata))

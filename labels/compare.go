@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"crosstalk"
+	"crosstalk/internal/ordered"
 	"crosstalk/measure/estimate"
 	"crosstalk/measure/stats"
 )
@@ -153,7 +154,7 @@ func (c *comparison) add(
 		return
 	}
 	f := Figure{Measure: measure, Of: of, By: by, N: len(units), Value: crosstalk.Value(stat(indexes(len(units))))}
-	clusters := groupBy(indexes(len(units)), func(i int) string { return units[i].Cluster })
+	clusters := ordered.Groups(indexes(len(units)), func(i int) string { return units[i].Cluster })
 	if f.Value.Defined() && len(units) >= fewestResampled && len(clusters) > 1 {
 		draws := cmp.Or(c.o.Draws, 2000)
 		if measure == TauB {
@@ -407,9 +408,8 @@ func (j judge) disagreements() {
 			cmp.Compare(math.Abs(j.by(b).Difference), math.Abs(j.by(a).Difference)))
 	})
 	for _, u := range worst[:min(len(worst), max(j.o.Worst, 0))] {
-		x := Disagreement{Judge: j.name, Item: u.Item, Sample: u.Sample, Variant: u.Variant, Line: u.Line,
-			Condition: u.Condition, Found: j.finding(u), Difference: crosstalk.Value(j.by(u).Difference), Topic: u.Topic,
-			Gap: j.gap(u)}
+		x := Disagreement{Judge: j.name, Place: u.Place, Found: j.finding(u),
+			Difference: crosstalk.Value(j.by(u).Difference), Topic: u.Topic, Gap: j.gap(u)}
 		if j.o.Link != nil {
 			x.Link = j.o.Link(u.Item)
 		}

@@ -15,6 +15,7 @@ import (
 	"crosstalk/instrument"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
+	"crosstalk/internal/ordered"
 	"crosstalk/measure/estimate"
 	"crosstalk/measure/stats"
 	"crosstalk/run"
@@ -364,7 +365,7 @@ func Overrides(path string) (consistency.Overrides, error) {
 
 func (s *Sheet) overrides(labels []Label) consistency.Overrides {
 	overrides := consistency.Overrides{}
-	for _, list := range groupBy(s.own(labels), Label.Key) {
+	for _, list := range ordered.Groups(s.own(labels), Label.Key) {
 		i, known := s.at[list[0].Key()]
 		if !known {
 			continue

@@ -2,6 +2,7 @@ package labels
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"crosstalk/internal/plainfile"
 
@@ -105,19 +108,32 @@ func dropTorn(f *os.File) error {
 	return f.Truncate(0)
 }
 
-// lines reads a file of JSON Lines while it grows.
-type lines[T any] struct {
+// entry is a line of a ledger.
+type entry interface {
+	check() error
+	id() string // of what it is about
+	item() string
+	time() time.Time
+	empty() bool // it withdraws those before
+}
+
+// ledger is a file of JSON Lines that may grow while it is read. Of the entries with the
+// same id the last one counts.
+type ledger[T entry] struct {
 	file string
-	what string // for messages: "label"
+	name string // of an entry: "label"
 	most int64  // bytes that the file may have
 	read int64  // bytes: whole lines
 	n    int    // lines that were read
+
+	list []T            // the last entry of each id, in the order of the first ones
+	turn []int          // the lines that these are in
+	at   map[string]int // their places by id
 }
 
-// next passes on what was added to the file since the last call, whole lines only.
-// again is called first if another file has taken its place, which is read from its
-// beginning. A file that does not exist has no lines.
-func (l *lines[T]) next(again func(), use func(T) error) error {
+// Refresh reads what was added since the last call, whole lines only. A file in its
+// place that is shorter is read from its beginning; one that does not exist has no lines.
+func (l *ledger[T]) Refresh() error {
 	f, err := plainfile.Open(l.file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -132,9 +148,8 @@ func (l *lines[T]) next(again func(), use func(T) error) error {
 		return err
 	case info.Size() > l.most:
 		return fmt.Errorf("%s: is larger than %d MiB", l.file, l.most>>20)
-	case info.Size() < l.read:
-		l.read, l.n = 0, 0
-		again()
+	case info.Size() < l.read || l.at == nil:
+		l.read, l.n, l.list, l.turn, l.at = 0, 0, nil, nil, map[string]int{}
 	}
 	text, err := io.ReadAll(io.NewSectionReader(f, l.read, info.Size()-l.read))
 	if err != nil {
@@ -146,14 +161,44 @@ func (l *lines[T]) next(again func(), use func(T) error) error {
 			return nil
 		}
 		var value T
-		if err := json.Unmarshal(line, &value); err != nil {
-			return fmt.Errorf("%s:%d: invalid %s: %w", l.file, l.n+1, l.what, err)
+		err := json.Unmarshal(line, &value)
+		if err = cmp.Or(err, value.check()); err != nil {
+			return fmt.Errorf("%s:%d: invalid %s: %w", l.file, l.n+1, l.name, err)
 		}
-		if err := use(value); err != nil {
-			return fmt.Errorf("%s:%d: %w", l.file, l.n+1, err)
+		i, again := l.at[value.id()]
+		if !again {
+			i = len(l.list)
+			l.at[value.id()] = i
+			l.list, l.turn = append(l.list, value), append(l.turn, 0)
 		}
+		l.list[i], l.turn[i] = value, l.n
 		text = rest
 		l.read += int64(len(line)) + 1
 		l.n++
 	}
+}
+
+func (l *ledger[T]) append(values ...T) error {
+	for _, v := range values {
+		if err := v.check(); err != nil {
+			return fmt.Errorf("%s on item %s: %w", l.name, v.item(), err)
+		}
+	}
+	return appendLines(l.file, values)
+}
+
+// merge adds the entries of another ledger that are new or later, and counts them.
+func (l *ledger[T]) merge(other *ledger[T]) (added int, err error) {
+	if err := cmp.Or(l.Refresh(), other.Refresh()); err != nil {
+		return 0, err
+	}
+	list := slices.DeleteFunc(other.list, func(v T) bool {
+		i, found := l.at[v.id()]
+		return found && !v.time().After(l.list[i].time()) || !found && v.empty()
+	})
+	if len(list) == 0 {
+		return 0, nil
+	}
+	slices.SortStableFunc(list, func(a, b T) int { return a.time().Compare(b.time()) })
+	return len(list), l.append(list...)
 }

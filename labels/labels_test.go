@@ -425,7 +425,7 @@ func TestImportRefuses(t *testing.T) {
 	dir := newRun(t, list, false)
 	s, d := open(t, dir), plan(t, dir, Sample{Seed: 1})
 	id := func(unit int) string { return d.id(s.Units[unit].key, false) }
-	old := []Label{{Question: "leakage", Item: s.Units[0].Item, Condition: s.Units[0].Condition, Annotator: "ann", Label: Test}}
+	old := []Label{{Question: "leakage", Place: s.Units[0].Place, Annotator: "ann", Label: Test}}
 	answeredBefore := d.id(s.Units[0].key, true)
 	for _, c := range []struct{ name, text, want string }{
 		{"x.csv", "id,label\n" + id(1) + ",A\nfedcba,B\n", "x.csv:3: unknown id fedcba"},
@@ -477,7 +477,7 @@ func TestStore(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, File)
 	label := func(item, annotator, label string) Label {
-		return Label{Question: "leakage", Item: item, Annotator: annotator, Label: label}
+		return Label{Question: "leakage", Place: Place{Item: item}, Annotator: annotator, Label: label}
 	}
 	if list, err := Read(dir); err != nil || list != nil {
 		t.Fatalf("no file: %v, %v", list, err)
@@ -509,7 +509,7 @@ func TestStore(t *testing.T) {
 	}
 	text, _ := os.ReadFile(file)
 	write(t, file, string(text)+"{}\n")
-	if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), File+":7: unknown question") {
+	if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), File+":7: invalid label: unknown question") {
 		t.Errorf("a bad line: %v", err)
 	}
 }
@@ -521,7 +521,7 @@ func TestAppendAtOnce(t *testing.T) {
 	for a := range 8 {
 		wait.Go(func() {
 			for i := range 20 {
-				if err := Append(dir, Label{Question: "leakage", Item: strconv.Itoa(i), Annotator: strconv.Itoa(a),
+				if err := Append(dir, Label{Question: "leakage", Place: Place{Item: strconv.Itoa(i)}, Annotator: strconv.Itoa(a),
 					Label: Test}); err != nil {
 					t.Error(err)
 				}
@@ -544,7 +544,7 @@ func TestLinks(t *testing.T) {
 		if err := os.Symlink(target, filepath.Join(dir, File)); err != nil {
 			t.Skip(err)
 		}
-		if err := Append(dir, Label{Question: "leakage", Item: "1", Annotator: "ann", Label: Test}); err == nil {
+		if err := Append(dir, Label{Question: "leakage", Place: Place{Item: "1"}, Annotator: "ann", Label: Test}); err == nil {
 			t.Error("a link was followed for writing")
 		}
 		if _, err := Read(dir); err == nil {

@@ -15,7 +15,7 @@ func TestLog(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, File)
 	label := func(item, annotator, label string) Label {
-		return Label{Question: NearerText, Item: item, Annotator: annotator, Label: label, When: time.Now()}
+		return Label{Question: NearerText, Place: Place{Item: item}, Annotator: annotator, Label: label, When: time.Now()}
 	}
 	add := func(labels ...Label) {
 		t.Helper()

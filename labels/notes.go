@@ -3,7 +3,6 @@ package labels
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"strings"
 	"time"
@@ -23,19 +22,16 @@ const LongestNote = 4000
 // figure. They belong to the answer, not to the score, so scoring a run again keeps
 // them.
 type Note struct {
-	Item      string            `json:"item"`
-	Sample    int               `json:"sample"`
-	Variant   string            `json:"variant,omitempty"`
-	Condition map[string]string `json:"condition"` // of the observation, without the columns within an answer
-	Text      string            `json:"text,omitempty"`
-	NotError  bool              `json:"not_error,omitempty"` // what the instrument found is no error
-	When      time.Time         `json:"when"`
+	Place
+	Text     string    `json:"text,omitempty"`
+	NotError bool      `json:"not_error,omitempty"` // what the instrument found is no error
+	When     time.Time `json:"when"`
 }
 
 // NoteOn returns an empty note on the answer of an observation.
 func NoteOn(o crosstalk.Observation) Note {
 	kind := instrument.Of(o.Measure)
-	n := Note{Item: o.Item, Sample: o.Sample, Variant: o.Variant, Condition: map[string]string{}}
+	n := Note{Place: Place{Item: o.Item, Sample: o.Sample, Variant: o.Variant, Condition: map[string]string{}}}
 	for c, v := range o.Condition {
 		if !kind.Column(c).Within {
 			n.Condition[c] = v
@@ -45,10 +41,15 @@ func NoteOn(o crosstalk.Observation) Note {
 }
 
 // Key identifies the answer in its run.
-func (n Note) Key() string { return key("", n.Item, n.Sample, n.Variant, n.Condition, 0) }
+func (n Note) Key() string { return n.key("") }
 
 // Empty reports whether the note is withdrawn: it has no text and no mark.
 func (n Note) Empty() bool { return n.Text == "" && !n.NotError }
+
+func (n Note) id() string      { return n.Key() }
+func (n Note) item() string    { return n.Item }
+func (n Note) time() time.Time { return n.When }
+func (n Note) empty() bool     { return n.Empty() }
 
 func (n Note) check() error {
 	switch {
@@ -104,30 +105,23 @@ func (n Noted) String() string {
 		count(n.Answers, "answer has", "answers have"), count(n.NotError, "is", "are"))
 }
 
+// newNotes is the ledger of a run's notes.
+func newNotes(run string) *ledger[Note] {
+	const most = 64 << 20 // more than a hundred thousand notes
+	return &ledger[Note]{file: filepath.Join(run, NotesFile), name: "note", most: most}
+}
+
 // ReadNotes returns the notes of a run, none if it has no file of them. If an answer
 // has several, the last counts. A line that a crash cut short is left out.
 func ReadNotes(run string) (Notes, error) {
-	notes, err := lastNotes(run)
-	maps.DeleteFunc(notes, func(_ string, n Note) bool { return n.Empty() })
-	return notes, err
-}
-
-// maxNotes bounds notes.jsonl: more than a hundred thousand notes.
-const maxNotes = 64 << 20 // bytes
-
-// lastNotes are the last notes on each answer, withdrawn ones included.
-func lastNotes(run string) (Notes, error) {
-	in := lines[Note]{file: filepath.Join(run, NotesFile), what: "note", most: maxNotes}
-	notes := Notes{}
-	err := in.next(func() {}, func(n Note) error {
-		if err := n.check(); err != nil {
-			return fmt.Errorf("invalid note: %w", err)
-		}
-		notes[n.Key()] = n
-		return nil
-	})
-	if err != nil {
+	l, notes := newNotes(run), Notes{}
+	if err := l.Refresh(); err != nil {
 		return nil, err
+	}
+	for _, n := range l.list {
+		if !n.Empty() {
+			notes[n.Key()] = n
+		}
 	}
 	return notes, nil
 }
@@ -136,8 +130,5 @@ func lastNotes(run string) (Notes, error) {
 // processes may add notes at once.
 func AddNote(run string, n Note) error {
 	n.Text = strings.TrimSpace(n.Text)
-	if err := n.check(); err != nil {
-		return fmt.Errorf("note on item %s: %w", n.Item, err)
-	}
-	return appendLines(filepath.Join(run, NotesFile), []Note{n})
+	return newNotes(run).append(n)
 }

@@ -66,7 +66,7 @@ func TestNotes(t *testing.T) {
 	if n := read().Of(on("k", "0", "a")); n.Text != "whole" {
 		t.Errorf("%+v after a torn line", n)
 	}
-	if err := AddNote(dir, Note{Item: "i", Text: strings.Repeat("é", LongestNote+1)}); err == nil {
+	if err := AddNote(dir, Note{Place: Place{Item: "i"}, Text: strings.Repeat("é", LongestNote+1)}); err == nil {
 		t.Error("a note that is too long is accepted")
 	}
 	write(t, file, `{"item":"i","text":"x"}`+"\n{}\n")
@@ -81,7 +81,7 @@ func TestNotesAtOnce(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range 20 {
 		wait.Go(func() {
-			if err := AddNote(dir, Note{Item: strings.Repeat("x", i+1), Text: strings.Repeat("y", 3000)}); err != nil {
+			if err := AddNote(dir, Note{Place: Place{Item: strings.Repeat("x", i+1)}, Text: strings.Repeat("y", 3000)}); err != nil {
 				t.Error(err)
 			}
 		})

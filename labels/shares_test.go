@@ -12,7 +12,7 @@ func TestSaid(t *testing.T) {
 	var given []Label
 	for i, annotators := range [][]string{{"ann", "bob"}, {"ann"}} {
 		for _, a := range annotators {
-			given = append(given, Label{Question: "leakage", Item: s.Units[i].Item, Condition: s.Units[i].Condition,
+			given = append(given, Label{Question: "leakage", Place: s.Units[i].Place,
 				Annotator: a, Label: Test})
 		}
 	}

@@ -29,8 +29,7 @@ type Imported struct {
 // filledIn is an answer on a sheet.
 type filledIn struct {
 	Answer
-	where string            // file and line
-	pair  map[string]string // a row of a table of pairs, which has no ids
+	where string // file and line
 }
 
 // errorf is an error that names the file and the line.
@@ -65,9 +64,8 @@ func ImportInto(path, question, file, annotator string, now time.Time) (Imported
 }
 
 // importSheet reads a sheet that an annotator has filled in: CSV, TSV, JSON Lines or
-// a workbook with the columns of an exported one, the tasks that Label Studio
-// exports (.json), or a table of pairs of answers with codes, which an earlier
-// version wrote. Questions without an answer are counted. An unknown id or label, a
+// a workbook with the columns of an exported one, or the tasks that Label Studio
+// exports (.json). Questions without an answer are counted. An unknown id or label, a
 // question that the sheet has twice, and one that the annotator has answered before
 // (old) are errors that name the file and the line; then nothing is imported.
 func (s *Sheet) importSheet(d Design, file, annotator string, old []Label, now time.Time) (Imported, error) {
@@ -88,17 +86,13 @@ func (s *Sheet) importSheet(d Design, file, annotator string, old []Label, now t
 			before[l.Key()] = true
 		}
 	}
+	if d.Secret == "" {
+		return Imported{}, errors.New("no questions were exported from this run; use 'crosstalk labels export' first")
+	}
 	var result Imported
 	blind := s.Blind(d)
 	first := map[string]string{} // where a unit was answered
 	for _, a := range answers {
-		if a.pair != nil {
-			if a.ID, err = s.pairID(d, a); err != nil {
-				return Imported{}, err
-			}
-		} else if d.Secret == "" {
-			return Imported{}, errors.New("no questions were exported from this run; use 'crosstalk labels export' first")
-		}
 		u, known := blind.Unit(a.ID)
 		if !known {
 			expected := "; expected one of a sheet exported from this run"
@@ -134,26 +128,6 @@ func (s *Sheet) importSheet(d Design, file, annotator string, old []Label, now t
 	return result, nil
 }
 
-// pairID is the id of the pair of answers in a row of a table of pairs.
-func (s *Sheet) pairID(d Design, a filledIn) (string, error) {
-	var ids []string
-	for _, u := range s.Units {
-		same := u.Item == a.pair["item"] && strconv.Itoa(u.Sample) == a.pair["sample"] &&
-			u.Texts == [2]string{a.pair["source_answer"], a.pair["answer"]}
-		for _, c := range []string{"model", "task", "pair", "part"} {
-			same = same && u.column(c) == a.pair[c]
-		}
-		if same {
-			ids = append(ids, d.id(u.key, false))
-		}
-	}
-	if len(ids) != 1 {
-		return "", a.errorf("the question %s is about %d pairs of answers like this one; expected 1",
-			s.Question.Name, len(ids))
-	}
-	return ids[0], nil
-}
-
 func readTable(file string) (list []filledIn, err error) {
 	for row, err := range table.Read(file) {
 		if err != nil {
@@ -161,12 +135,6 @@ func readTable(file string) (list []filledIn, err error) {
 		}
 		v := row.Values
 		a := filledIn{where: fmt.Sprintf("%s:%d", row.File, row.Line)}
-		if row.Has("code") && row.Has("item") && !row.Has("id") {
-			a.pair = v
-			a.Shown, a.Comment = strings.TrimSpace(v["code"]), v["note"]
-			list = append(list, a)
-			continue
-		}
 		for _, needed := range []string{"id", "label"} {
 			if !row.Has(needed) {
 				return nil, row.HeaderErrorf("no column %s; expected the columns of an exported sheet", needed)
@@ -293,14 +261,13 @@ func (q Questionnaire) Write(w io.Writer, format string) error {
 		tasks[i].Data = taskData{ID: a.ID, Question: q.Question.Text, X: a.Topic, A: a.A, B: a.B, GivenA: a.Given[0],
 			GivenB: a.Given[1], Choices: strings.Join(a.Labels, ", ")}
 	}
-	switch format {
-	case "csv":
+	switch {
+	case format == "csv":
 		return writeTasks(csv.NewWriter(w), tasks)
-	case "json":
-		if q.Question.Several {
-			return crosstalk.BadOption("format", " json: Label Studio needs choices, and the question %s has none; use csv",
-				q.Question.Name)
-		}
+	case format == "json" && q.Question.Several:
+		return crosstalk.BadOption("format", " json: Label Studio needs choices, and the question %s has none; use csv",
+			q.Question.Name)
+	case format == "json":
 		e := json.NewEncoder(w)
 		e.SetEscapeHTML(false)
 		e.SetIndent("", "  ")

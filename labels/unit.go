@@ -12,23 +12,20 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument/consistency"
+	"crosstalk/internal/ordered"
 )
 
 // Unit is one thing that people judge, with what the instrument found.
 type Unit struct {
-	Item      string
-	Sample    int
-	Variant   string
-	Line      int               // of the answer, from 1; 0: all of it
-	Condition map[string]string // without the judge's column
-	Cluster   string
-	Columns   map[string]string // the item's labels
-	Topic     string
-	Given     [2]string // what the texts answer, if people should see it
-	Texts     [2]string // in the order of the question's sides
-	Choices   []string  // the labels to choose from; nil: the question's
-	Judged    []Judged  // by each similarity; one where the instrument has no judges
-	Doubt     float64   // how far the instrument is from another finding; NaN: not known
+	Place
+	Cluster string
+	Columns map[string]string // the item's labels
+	Topic   string
+	Given   [2]string // what the texts answer, if people should see it
+	Texts   [2]string // in the order of the question's sides
+	Choices []string  // the labels to choose from; nil: the question's
+	Judged  []Judged  // by each similarity; one where the instrument has no judges
+	Doubt   float64   // how far the instrument is from another finding; NaN: not known
 
 	key      string
 	near     float64              // of the question
@@ -57,25 +54,21 @@ const (
 // column returns the value of a unit's column: one of those above, a label or a part
 // of its condition. The finding is its first judge's.
 func (u *Unit) column(name string) string {
-	switch name {
-	case findingColumn:
-		return cmp.Or(u.Judged[0].Finding, "none")
-	case disputedColumn:
-		for _, j := range u.Judged {
-			if j.Finding != u.Judged[0].Finding {
-				return "yes"
-			}
-		}
-		return "no"
-	case doubtfulColumn:
-		if u.Doubt <= u.near {
+	yes := func(is bool) string {
+		if is {
 			return "yes"
 		}
 		return "no"
-	case lengthColumn:
-		if u.Line > 0 {
-			return length(u.Texts[0])
-		}
+	}
+	switch {
+	case name == findingColumn:
+		return cmp.Or(u.Judged[0].Finding, "none")
+	case name == disputedColumn:
+		return yes(slices.ContainsFunc(u.Judged, func(j Judged) bool { return j.Finding != u.Judged[0].Finding }))
+	case name == doubtfulColumn:
+		return yes(u.Doubt <= u.near)
+	case name == lengthColumn && u.Line > 0:
+		return length(u.Texts[0])
 	}
 	if value, known := u.Columns[name]; known {
 		return value
@@ -107,8 +100,7 @@ func length(text string) string {
 // compareNumbered compares texts by the numbers that they begin with, then as texts.
 func compareNumbered(a, b string) int {
 	number := func(s string) int {
-		digits := s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
-		n, _ := strconv.Atoi(digits)
+		n, _ := strconv.Atoi(s[:len(s)-len(strings.TrimLeft(s, "0123456789"))])
 		return n
 	}
 	return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a, b))
@@ -130,23 +122,24 @@ func (s *Sheet) labelled(by []string, labels []Label) (units []labelledUnit, unm
 	given := map[int]map[string]string{}
 	for _, l := range labels {
 		i, known := s.at[l.Key()]
-		if !known {
+		switch {
+		case !known:
 			unmatched++
 			continue
-		}
-		if given[i] == nil {
+		case given[i] == nil:
 			given[i] = map[string]string{}
 		}
 		given[i][l.Annotator] = l.Label
 	}
 	all, labelled := map[string]float64{}, map[string]float64{}
-	if len(by) > 0 {
-		for i := range s.Units {
-			name := s.Units[i].stratum(by)
-			all[name]++
-			if given[i] != nil {
-				labelled[name]++
-			}
+	for i := range s.Units {
+		if len(by) == 0 {
+			break
+		}
+		name := s.Units[i].stratum(by)
+		all[name]++
+		if given[i] != nil {
+			labelled[name]++
 		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(given)) {
@@ -195,23 +188,6 @@ func (q Question) majority(labels map[string]string) string {
 // codes are the parts of a label, if the question allows several.
 func codes(label string) []string { return strings.Split(label, "; ") }
 
-// groupBy returns the elements with the same key together, groups in order of first
-// use.
-func groupBy[T any](list []T, key func(T) string) (groups [][]T) {
-	at := map[string]int{}
-	for _, x := range list {
-		k := key(x)
-		i, known := at[k]
-		if !known {
-			i = len(groups)
-			at[k] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], x)
-	}
-	return groups
-}
-
 // group is units that share a condition or the value of a column.
 type group struct {
 	by    map[string]string
@@ -220,7 +196,7 @@ type group struct {
 
 // groups are the units by these columns of theirs, in order of first use.
 func groups(units []labelledUnit, by func(labelledUnit) map[string]string) (list []group) {
-	for _, g := range groupBy(units, func(u labelledUnit) string { return string(crosstalk.Canonical(by(u))) }) {
+	for _, g := range ordered.Groups(units, func(u labelledUnit) string { return string(crosstalk.Canonical(by(u))) }) {
 		list = append(list, group{by(g[0]), g})
 	}
 	return list
@@ -231,10 +207,8 @@ func everything(labelledUnit) map[string]string { return map[string]string{} }
 
 // apart are the columns of a unit that no figure mixes.
 func (q Question) apart(u *Unit) map[string]string {
-	columns := maps.Clone(u.Condition)
-	if columns == nil {
-		columns = map[string]string{}
-	}
+	columns := map[string]string{}
+	maps.Copy(columns, u.Condition)
 	for _, c := range q.Apart {
 		if value, known := u.Columns[c]; known {
 			columns[c] = value
@@ -247,13 +221,8 @@ func valued(units []labelledUnit) []labelledUnit {
 	return filter(units, func(u labelledUnit) bool { return !math.IsNaN(u.value) })
 }
 
-func filter(units []labelledUnit, keep func(labelledUnit) bool) (list []labelledUnit) {
-	for _, u := range units {
-		if keep(u) {
-			list = append(list, u)
-		}
-	}
-	return list
+func filter(units []labelledUnit, keep func(labelledUnit) bool) []labelledUnit {
+	return slices.DeleteFunc(slices.Clone(units), func(u labelledUnit) bool { return !keep(u) })
 }
 
 // each is a property of each unit.

@@ -46,8 +46,7 @@ func openAs(t *testing.T, dir, question string) *Sheet {
 
 // says is the label of an annotator on a unit.
 func (s *Sheet) says(u Unit, annotator, label string) Label {
-	return Label{Question: s.Question.Name, Item: u.Item, Sample: u.Sample, Variant: u.Variant, Line: u.Line,
-		Condition: u.Condition, Annotator: annotator, Label: label}
+	return Label{Question: s.Question.Name, Place: u.Place, Annotator: annotator, Label: label}
 }
 
 // leaks is a leakage run of two similarities, two models and two categories: the
@@ -369,7 +368,7 @@ func TestNoted(t *testing.T) {
 		}
 	}
 	for text, ok := range map[string]bool{strings.Repeat("é", LongestNote): true, strings.Repeat("é", LongestNote+1): false} {
-		if err := AddNote(t.TempDir(), Note{Item: "a", Text: text}); (err == nil) != ok {
+		if err := AddNote(t.TempDir(), Note{Place: Place{Item: "a"}, Text: text}); (err == nil) != ok {
 			t.Errorf("%d characters: %v", len([]rune(text)), err)
 		}
 	}
@@ -379,7 +378,7 @@ func TestNoted(t *testing.T) {
 func TestLengths(t *testing.T) {
 	var got []string
 	for _, n := range []int{1, 20, 21, 50, 51, 100, 101, 200, 201} {
-		got = append(got, (&Unit{Line: 1, Texts: [2]string{strings.Repeat("ü", n)}, Judged: []Judged{{}}}).column(lengthColumn))
+		got = append(got, (&Unit{Place: Place{Line: 1}, Texts: [2]string{strings.Repeat("ü", n)}, Judged: []Judged{{}}}).column(lengthColumn))
 	}
 	want := []string{"1 to 20", "1 to 20", "21 to 50", "21 to 50", "51 to 100", "51 to 100", "101 to 200", "101 to 200", "201 or more"}
 	if !slices.Equal(got, want) {

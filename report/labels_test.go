@@ -26,7 +26,7 @@ func TestAgreementView(t *testing.T) {
 			figure(labels.CohensKappa, "ann and bob", nil), figure(labels.Sensitivity, "gloss", nil)},
 		Curves: []labels.Curve{{Judge: "gloss", N: 60, Points: []labels.Point{{Slack: 0.03, Tau: 0.25}}}},
 		Cells:  []labels.Cell{{Judge: "gloss", People: "test", Found: "leaked", N: 7}},
-		Disagreements: []labels.Disagreement{{Judge: "gloss", Item: "i", Line: 2, People: []string{"test", "neither"},
+		Disagreements: []labels.Disagreement{{Judge: "gloss", Place: labels.Place{Item: "i", Line: 2}, People: []string{"test", "neither"},
 			Found: "none", Topic: "word", Texts: []string{strings.Repeat("long ", 20), "b"}, Difference: 0.125}},
 		ByDefault: []string{"colour"}}
 	view := AgreementView{Agreement: a, Link: func(item string) string { return "/x?q=" + item }}

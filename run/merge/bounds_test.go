@@ -89,7 +89,7 @@ func TestPeople(t *testing.T) {
 	out := filepath.Join(dir, "out")
 	paths := measureShards(t, filepath.Join(dir, "all"), 4, 2)
 	for i, path := range paths {
-		l := labels.Label{Question: "leakage", Item: fmt.Sprint(i), Annotator: "ann", Label: "test", When: time.Unix(1e9, 0)}
+		l := labels.Label{Question: "leakage", Place: labels.Place{Item: fmt.Sprint(i)}, Annotator: "ann", Label: "test", When: time.Unix(1e9, 0)}
 		if err := labels.Append(path, l); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,385 @@
+package labels
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/ask/journal"
+	"crosstalk/instrument"
+	"crosstalk/instrument/confusion"
+	"crosstalk/instrument/consistency"
+	"crosstalk/instrument/consistency/read"
+	"crosstalk/run"
+)
+
+// Sheet is one question about the answers of a run.
+type Sheet struct {
+	Question Question
+	Units    []Unit
+	at       map[string]int  // places in Units by key
+	words    map[int]float64 // of answers: 1 if the instrument found no wrong word in them, else 0
+}
+
+// Open reads what the question of this name asks about a finished run, in the order
+// of its observations; without a name, the first of its instrument's questions. What
+// the instrument could not score is left out.
+func Open(path, name string) (*Sheet, error) {
+	sheets, errs := OpenAll(path, name)
+	return sheets[0], errs[0]
+}
+
+// OpenAll opens several questions as Open does, and reads the observations once. Each
+// question has a sheet or the reason why it cannot be asked.
+func OpenAll(path string, names ...string) ([]*Sheet, []error) {
+	sheets, errs := make([]*Sheet, len(names)), make([]error, len(names))
+	err := openAll(path, names, sheets, errs)
+	for i := range errs {
+		if errs[i] = cmp.Or(err, errs[i]); errs[i] != nil {
+			sheets[i] = nil
+		}
+	}
+	return sheets, errs
+}
+
+func openAll(path string, questions []string, sheets []*Sheet, errs []error) error {
+	if _, err := run.ReadEstimates(path); err != nil { // it is finished
+		return err
+	}
+	manifest, err := run.ReadManifest(path)
+	if err != nil {
+		return err
+	}
+	name := manifest.Plan.Instrument
+	possible := QuestionsOf(name)
+	if len(possible) == 0 {
+		return fmt.Errorf("%s: there are no questions about a run of %s", path, name)
+	}
+	prompts, err := journal.OpenReader(filepath.Join(path, journal.Name))
+	if err == nil { // recorded answers have none
+		defer prompts.Close()
+	}
+	readers := map[int]*reader{}
+	for i, wanted := range questions {
+		q := slices.IndexFunc(possible, func(q Question) bool { return q.Name == cmp.Or(wanted, possible[0].Name) })
+		if q < 0 {
+			errs[i] = fmt.Errorf("unknown question %q for a run of %s; choose one of: %s", wanted, name,
+				strings.Join(names(possible), ", "))
+			continue
+		}
+		s := &Sheet{Question: possible[q], at: map[string]int{}}
+		sheets[i] = s
+		if s.Question.Words && s.Question.Unit != unitLine {
+			s.words = map[int]float64{}
+		}
+		readers[i] = &reader{Sheet: s, journal: prompts, inputs: map[string]string{}, seen: map[consistency.Answered]bool{}}
+		if readers[i].rules, err = rulesOf(manifest); err != nil && s.Question.Unit == unitLine {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if len(readers) == 0 {
+		return nil
+	}
+	for o, err := range run.ReadObservations(path) {
+		if err != nil {
+			return err
+		}
+		for i, r := range readers {
+			if errs[i] == nil {
+				errs[i] = r.read(path, o)
+			}
+		}
+	}
+	for _, r := range readers {
+		r.fill()
+	}
+	return nil
+}
+
+// rulesOf are the rules of each protocol; "" is the only one.
+func rulesOf(m run.Manifest) (map[string]confusion.Rules, error) {
+	rules := map[string]confusion.Rules{}
+	for _, scoring := range m.Scoring {
+		var r confusion.Rules
+		if err := json.Unmarshal(scoring.Rules, &r); err != nil {
+			return nil, fmt.Errorf("invalid rules: %w", err)
+		}
+		rules[scoring.Protocol], rules[""] = r, r
+	}
+	return rules, nil
+}
+
+// reader reads the units of a sheet.
+type reader struct {
+	*Sheet
+	rules   map[string]confusion.Rules
+	journal *journal.Journal              // nil: there is none
+	inputs  map[string]string             // the first given text of each item
+	seen    map[consistency.Answered]bool // of readings
+}
+
+func (r *reader) read(path string, o crosstalk.Observation) error {
+	if r.words != nil && o.Measure == confusion.WPR { // after LPR of the same answer
+		r.readWords(o)
+	}
+	if o.Measure != r.Question.Measure {
+		return nil
+	}
+	if text := o.Text(cmp.Or(r.Question.Given[0], r.Question.Topic)); text != "" {
+		r.inputs[o.Item] = text
+	}
+	for _, u := range r.units(o) {
+		if err := r.add(u); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// readWords keeps what the instrument found in the words of an answer.
+func (r *reader) readWords(o crosstalk.Observation) {
+	right := float64(o.Value)
+	if !o.Value.Defined() {
+		right = 0
+		if o.NotScored != confusion.LineError {
+			return
+		}
+	}
+	if i, known := r.at[r.place(o).key(r.Question.Name)]; known {
+		r.words[i] = right
+	}
+}
+
+// units are the units of an observation: none, one, or one for each line. Each has one
+// judgement.
+func (r *reader) units(o crosstalk.Observation) []Unit {
+	scored := o.NotScored == "" && o.Value.Defined()
+	switch r.Question.Unit {
+	case unitReading:
+		return r.readings(o)
+	case unitPair:
+		scored = scored && o.Finding == consistency.Inconsistent &&
+			o.Condition[consistency.ReadingColumn] != consistency.AsRead
+	}
+	switch {
+	case !scored:
+		return nil
+	case r.Question.Unit == unitLine:
+		return r.lines(o)
+	}
+	return []Unit{r.unit(o)}
+}
+
+// place is the place of an observation's answer, whoever judged it.
+func (r *reader) place(o crosstalk.Observation) Place {
+	p := Place{Item: o.Item, Sample: o.Sample, Variant: o.Variant, Condition: maps.Clone(o.Condition)}
+	delete(p.Condition, instrument.Named(r.Question.Instrument).Judge)
+	return p
+}
+
+// unit is the unit of an observation.
+func (r *reader) unit(o crosstalk.Observation) Unit {
+	q := r.Question
+	j := Judged{Judge: o.Condition[instrument.Named(q.Instrument).Judge], Value: float64(o.Value), Finding: o.Finding,
+		Difference: math.NaN()}
+	if a, known := o.Numbers[q.Sides[0]]; known {
+		if b, known := o.Numbers[q.Sides[1]]; known {
+			j.Difference = a - b
+		}
+	}
+	u := Unit{Place: r.place(o), Cluster: cmp.Or(o.Cluster, o.Item), Columns: o.Labels,
+		Topic: cmp.Or(o.Text(q.Topic), o.Labels[q.Topic]), Judged: []Judged{j}, Doubt: math.Abs(j.Difference)}
+	if margin, known := o.Numbers[confusion.Margin]; known {
+		u.Doubt = margin
+	}
+	for side := range 2 {
+		u.Texts[side], u.Given[side] = o.Text(q.Sides[side]), o.Text(q.Given[side])
+	}
+	return u
+}
+
+// lines makes a unit of each checked line of an answer.
+func (r *reader) lines(o crosstalk.Observation) (units []Unit) {
+	rule, wrong := r.rules[o.Condition[crosstalk.ProtocolColumn]], map[int]crosstalk.Span{}
+	for _, span := range o.Spans {
+		wrong[span.Line] = span
+	}
+	answer := r.unit(o)
+	_, sure := o.Numbers[confusion.Margin]
+	for _, line := range rule.Lines(answer.Topic, answer.Texts[0]) {
+		u := answer
+		u.Line, u.Texts[0] = line.Line, line.Text
+		u.Judged = []Judged{{Value: 1, Difference: math.NaN()}}
+		if sure && line.Line != int(o.Numbers[confusion.MarginLine]) {
+			u.Doubt = math.Inf(1) // farther than the answer's nearest line
+		}
+		if span, found := wrong[line.Line]; found {
+			u.Judged[0].Value, u.Judged[0].Finding = 0, cmp.Or(span.Language, "unknown")
+			u.Doubt = math.Abs(float64(span.Probability) - rule.Threshold)
+		}
+		units = append(units, u)
+	}
+	return units
+}
+
+// readings makes a unit of an answer whose class was read, the first time it comes:
+// answers with the same text to the same instruction are read alike. The journal has
+// what was asked.
+func (r *reader) readings(o crosstalk.Observation) []Unit {
+	answered := consistency.Answered{Task: o.Labels[consistency.TaskColumn],
+		Instruction: o.Text(consistency.SenseText), Text: o.Text(consistency.AnswerText)}
+	if o.Text(consistency.RuleText) == "" || o.Condition[consistency.ReadingColumn] == consistency.Reviewed ||
+		r.seen[answered] {
+		return nil
+	}
+	r.seen[answered] = true
+	u, class := r.unit(o), o.Text(consistency.ClassText)
+	u.answered = answered
+	delete(u.Condition, consistency.ReadingColumn)
+	u.Judged = []Judged{{Value: math.NaN(), Difference: math.NaN(), Finding: cmp.Or(class, noClass)}}
+	if r.journal != nil && len(o.Answers) > 0 {
+		if record, found, err := r.journal.Record(o.Answers[0]); err == nil && found {
+			u.Given[0] = lastMessage(record.Request)
+		}
+	}
+	var confidence read.Confidence
+	if u.Doubt = 1; confidence.UnmarshalText([]byte(o.Text(consistency.Confidence))) != nil || confidence <= read.Low {
+		u.Doubt = 0
+	}
+	u.Choices = slices.DeleteFunc([]string{class, o.Text(consistency.GoldText)}, func(c string) bool { return c == "" })
+	return []Unit{u}
+}
+
+// lastMessage is the end of a request: the question.
+func lastMessage(r crosstalk.Request) string {
+	if n := len(r.Messages); n > 0 {
+		return strings.TrimSpace(r.Messages[n-1].Content)
+	}
+	return strings.TrimSpace(r.Prompt)
+}
+
+// add adds a unit with one judgement, or the judgement to the unit that is there.
+func (s *Sheet) add(u Unit) error {
+	u.near = s.Question.Near
+	u.key = u.Place.key(s.Question.Name)
+	i, known := s.at[u.key]
+	if !known {
+		s.at[u.key] = len(s.Units)
+		s.Units = append(s.Units, u)
+		return nil
+	}
+	old := &s.Units[i]
+	if slices.ContainsFunc(old.Judged, func(j Judged) bool { return j.Judge == u.Judged[0].Judge }) {
+		return fmt.Errorf("item %s has two answers with sample %d; labels cannot tell them apart", u.Item, u.Sample)
+	}
+	old.Judged = append(old.Judged, u.Judged...)
+	old.Doubt = min(old.Doubt, u.Doubt)
+	return nil
+}
+
+// fill completes units from other observations: one whose input was not rewritten does
+// not repeat the input, and the classes of a task come from all its answers.
+func (r *reader) fill() {
+	classes, all := map[string]map[string]bool{}, map[string]bool{}
+	for i := range r.Units {
+		u := &r.Units[i]
+		switch {
+		case r.Question.Given[0] != "":
+			u.Given[0] = cmp.Or(u.Given[0], r.inputs[u.Item])
+			u.Given[1] = cmp.Or(u.Given[1], u.Given[0])
+		case u.Topic == "":
+			u.Topic = r.inputs[u.Item]
+		}
+		for _, c := range u.Choices {
+			if classes[u.Topic] == nil {
+				classes[u.Topic] = map[string]bool{}
+			}
+			classes[u.Topic][c], all[c] = true, true
+		}
+	}
+	if r.Question.Unit != unitReading {
+		return
+	}
+	choices := func(classes map[string]bool) []string {
+		return append(slices.Sorted(maps.Keys(classes)), noClass, cannotTell)
+	}
+	for i := range r.Units {
+		r.Units[i].Choices = choices(classes[r.Units[i].Topic])
+	}
+	for _, label := range choices(all) {
+		r.Question.Choices = append(r.Question.Choices, choice{Label: label, Value: math.NaN()})
+	}
+}
+
+// own are the labels that answer the sheet's question.
+func (s *Sheet) own(labels []Label) []Label {
+	return slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return l.Question != s.Question.Name })
+}
+
+// check returns an error that names the option if no unit has one of these columns.
+func (s *Sheet) check(option string, columns []string) error {
+	known := map[string]bool{findingColumn: true}
+	for _, u := range s.Units {
+		for _, columns := range []map[string]string{u.Columns, u.Condition} {
+			for c := range columns {
+				known[c] = true
+			}
+		}
+		known[lengthColumn] = known[lengthColumn] || u.Line > 0
+		known[disputedColumn] = known[disputedColumn] || len(u.Judged) > 1
+		known[doubtfulColumn] = known[doubtfulColumn] || !math.IsNaN(u.Doubt)
+	}
+	maps.DeleteFunc(known, func(_ string, has bool) bool { return !has })
+	for _, c := range columns {
+		switch {
+		case known[c]:
+		case c == disputedColumn:
+			return crosstalk.BadOption(option, " %s: needs a run with several similarities", c)
+		case c == doubtfulColumn && s.Question.Near > 0:
+			return crosstalk.BadOption(option, " %s: this run does not say how sure the instrument was; score it again", c)
+		default:
+			return crosstalk.BadOption(option, ": unknown column %s; choose one of: %s", c,
+				strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+	}
+	return nil
+}
+
+// answered opens the questions about a run that a label answers and wanted, the most
+// important first.
+func answered(path string, labels []Label, wanted func(Question) bool) ([]*Sheet, error) {
+	manifest, err := run.ReadManifest(path)
+	if err != nil {
+		return nil, err
+	}
+	questions := slices.DeleteFunc(QuestionsOf(manifest.Plan.Instrument), func(q Question) bool {
+		return !wanted(q) || !slices.ContainsFunc(labels, func(l Label) bool { return l.Question == q.Name })
+	})
+	if len(questions) == 0 {
+		return nil, nil
+	}
+	sheets, errs := OpenAll(path, names(questions)...)
+	return sheets, errors.Join(errs...)
+}
+
+// given reads the labels of a run and how their questions were drawn. No label is
+// an error.
+func given(path string) ([]Label, Design, error) {
+	labels, err := Read(path)
+	if err != nil {
+		return nil, Design{}, err
+	}
+	if len(labels) == 0 {
+		return nil, Design{}, fmt.Errorf("%s has no labels: "+
+			"use 'crosstalk labels export' and 'crosstalk labels import'", path)
+	}
+	design, err := ReadDesign(path)
+	return labels, design, err
+}
