@@ -14,7 +14,8 @@ func TestMerge(t *testing.T) {
 	at := func(minute int) time.Time { return time.Date(2026, 1, 1, 0, minute, 0, 0, time.UTC) }
 	label := func(run, item, label string, minute int) {
 		t.Helper()
-		l := Label{Question: "leakage", Place: Place{Item: item, Condition: map[string]string{"model": "m"}}, Annotator: "ann", Label: label, When: at(minute)}
+		l := Label{Question: "leakage", Place: Place{Item: item, Condition: map[string]string{"model": "m"}},
+			Annotator: "ann", Label: label, When: at(minute)}
 		if err := Append(run, l); err != nil {
 			t.Fatal(err)
 		}

@@ -378,7 +378,8 @@ func TestNoted(t *testing.T) {
 func TestLengths(t *testing.T) {
 	var got []string
 	for _, n := range []int{1, 20, 21, 50, 51, 100, 101, 200, 201} {
-		got = append(got, (&Unit{Place: Place{Line: 1}, Texts: [2]string{strings.Repeat("ü", n)}, Judged: []Judged{{}}}).column(lengthColumn))
+		got = append(got, (&Unit{Place: Place{Line: 1}, Texts: [2]string{strings.Repeat("ü", n)},
+			Judged: []Judged{{}}}).column(lengthColumn))
 	}
 	want := []string{"1 to 20", "1 to 20", "21 to 50", "21 to 50", "51 to 100", "51 to 100", "101 to 200", "101 to 200", "201 or more"}
 	if !slices.Equal(got, want) {

@@ -64,7 +64,8 @@ func TestCorrectWords(t *testing.T) {
 	words := []int{1, 0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0}
 	dir := confusionRun(t, lines, words)
 	label := func(i int, right, word bool) Label {
-		l := Label{Question: answerLanguage, Place: Place{Item: fmt.Sprint(i), Condition: map[string]string{"model": "m"}}, Annotator: "ann", Label: "wrong"}
+		l := Label{Question: answerLanguage, Place: Place{Item: fmt.Sprint(i), Condition: map[string]string{"model": "m"}},
+			Annotator: "ann", Label: "wrong"}
 		if right {
 			l.Label = "right"
 		}
@@ -133,7 +134,8 @@ func TestLines(t *testing.T) {
 	var given []Label
 	for i := range 3 {
 		for line := 1; line <= 2; line++ {
-			l := Label{Question: Lines, Place: Place{Item: fmt.Sprint(i), Line: line, Condition: map[string]string{"model": "m"}}, Annotator: "ann", Label: "right"}
+			l := Label{Question: Lines, Place: Place{Item: fmt.Sprint(i), Line: line, Condition: map[string]string{"model": "m"}},
+				Annotator: "ann", Label: "right"}
 			if i == 1 && line == 1 || i == 2 && line == 2 {
 				l.Label = "wrong"
 			}
