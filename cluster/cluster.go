@@ -74,7 +74,7 @@ var files embed.FS
 
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{"shell": shell.Quote, "shellLine": shell.Line,
-		"yaml": yaml, "kube": kube}).ParseFS(files, "*.tmpl"))
+		"yaml": inline, "kube": kube}).ParseFS(files, "*.tmpl"))
 })
 
 func fill(name string, data any) ([]byte, error) {
@@ -83,8 +83,8 @@ func fill(name string, data any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// yaml writes a value as JSON, which is YAML.
-func yaml(v any) (string, error) {
+// inline writes a value as JSON, which is YAML.
+func inline(v any) (string, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
@@ -92,7 +92,7 @@ func yaml(v any) (string, error) {
 	return strings.TrimSpace(out.String()), err
 }
 
-// kube is yaml for what Kubernetes expands: arguments, commands and the values of
+// kube is inline for what Kubernetes expands: arguments, commands and the values of
 // variables, in which $(NAME) is a variable and $$ a dollar.
 func kube(v any) (string, error) {
 	if words, ok := v.([]string); ok {
@@ -100,7 +100,7 @@ func kube(v any) (string, error) {
 		for i, w := range words {
 			escaped[i] = strings.ReplaceAll(w, "$", "$$")
 		}
-		return yaml(escaped)
+		return inline(escaped)
 	}
-	return yaml(strings.ReplaceAll(fmt.Sprint(v), "$", "$$"))
+	return inline(strings.ReplaceAll(fmt.Sprint(v), "$", "$$"))
 }

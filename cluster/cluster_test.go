@@ -70,23 +70,51 @@ func TestSlurmOptions(t *testing.T) {
 	}
 }
 
-// On a volume, each shard is tried four times. In a store Kubernetes counts the
-// retries of all shards together, so that there are three for each.
+// Each shard is tried four times by itself, and bad usage once. The merge waits for the shards of a volume; in a store
+// they are fetched when they are there.
 func TestRetries(t *testing.T) {
-	for want, k := range map[string]Kubernetes{
-		"\n  completions: 3\n  parallelism: 3\n  backoffLimitPerIndex: 3 ": {Claim: "c"},
-		"\n  completions: 3\n  parallelism: 3\n  backoffLimit: 9\n":        {Store: "s3:a/"},
-	} {
+	for _, k := range []Kubernetes{{Claim: "c"}, {Store: "s3:a/"}} {
 		k.Job, k.Image = job, "i"
 		text, err := k.Manifests()
-		if err != nil || !strings.Contains(string(text), want) {
+		if want := "\n  completions: 3\n  parallelism: 3\n  backoffLimitPerIndex: 3 "; err != nil ||
+			!strings.Contains(string(text), want) || strings.Count(string(text), "restartPolicy: Never") != 1 ||
+			!strings.Contains(string(text), "containerName: measure, operator: In, values: [2]}") {
 			t.Errorf("%v; want %q in\n%s", err, want, text)
 		}
-		// Bad usage is not tried again; the merge on a volume waits for the shards.
-		for _, part := range []string{"containerName: measure, operator: In, values: [2]}", `"--wait","168h"]`} {
-			if strings.Contains(string(text), part) != (k.Claim != "") {
-				t.Errorf("%s in\n%s", part, text)
-			}
+		if strings.Contains(string(text), `"--wait","168h"]`) != (k.Claim != "") {
+			t.Errorf("the wait of the merge in\n%s", text)
+		}
+	}
+}
+
+// API keys are in the container that asks alone, and those of the store in rclone's.
+func TestSecretsApart(t *testing.T) {
+	k := Kubernetes{Job: job, Image: "i", Store: "s3:a", Secret: "keys", StoreSecret: "s3"}
+	text, err := k.Manifests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range strings.Split(string(text), "\n      - name: ")[1:] {
+		name := strings.Fields(c)[0]
+		if got, want := strings.Contains(c, `name: "keys"`), name == "measure"; got != want {
+			t.Errorf("%s has the API keys: %v", name, got)
+		}
+		if got, want := strings.Contains(c, `name: "s3"`), name == "fetch" || name == "store"; name != "work" && got != want {
+			t.Errorf("%s has the store's: %v", name, got)
+		}
+	}
+}
+
+// Fields of --pod are in both jobs, in the place of ours.
+func TestPodFields(t *testing.T) {
+	k := Kubernetes{Job: job, Image: "i", Claim: "c", Memory: "2.5Gi", CPU: "250m", Pod: []string{"nodeSelector={pool: cpu}",
+		"terminationGracePeriodSeconds=90", `tolerations=[{key: "a=b", operator: Exists}]`}}
+	text, err := k.Manifests()
+	for want, n := range map[string]int{"\n      nodeSelector: {\"pool\":\"cpu\"}\n": 2, "\n      terminationGracePeriodSeconds: 90\n": 2,
+		"Seconds: 60\n": 0, "\n      tolerations: [{\"key\":\"a=b\",\"operator\":\"Exists\"}]\n": 2,
+		`requests: {cpu: "250m", memory: "2.5Gi"}`: 2, `limits: {cpu: "250m", memory: "2.5Gi"}`: 2} {
+		if err != nil || strings.Count(string(text), want) != n {
+			t.Errorf("%v; want %q %d times in\n%s", err, want, n, text)
 		}
 	}
 }
@@ -134,6 +162,16 @@ func TestRefused(t *testing.T) {
 		{kubernetes(func(k *Kubernetes) { k.Store = "s3:a" }), "claim or --store: expected one of them"},
 		{kubernetes(func(k *Kubernetes) { k.Image = "" }), "image is missing"},
 		{kubernetes(func(k *Kubernetes) { k.Secret = "$(A)" }), "secret is"},
+		{kubernetes(func(k *Kubernetes) { k.StoreSecret = "a" }), "store-secret is for --store"},
+		{kubernetes(func(k *Kubernetes) { k.Claim, k.Store, k.StoreSecret = "", "s3:a", "A" }), `store-secret is "A"; expected lower`},
+		{kubernetes(func(k *Kubernetes) { k.CPU = "one" }), `cpu is "one"; expected an amount of Kubernetes`},
+		{kubernetes(func(k *Kubernetes) { k.Memory = "2Gb" }), `memory is "2Gb"; expected an amount of Kubernetes`},
+		{kubernetes(func(k *Kubernetes) { k.Pod = []string{"tolerations"} }), `pod is "tolerations"; expected a field of a pod`},
+		{kubernetes(func(k *Kubernetes) { k.Pod = []string{"a b=c"} }), "expected a field of a pod"},
+		{kubernetes(func(k *Kubernetes) { k.Pod = []string{"containers=[]"} }), "this field is set by the program"},
+		{kubernetes(func(k *Kubernetes) { k.Pod = []string{"hostname=[a"} }), "its value is not YAML"},
+		{kubernetes(func(k *Kubernetes) { k.Pod = []string{"hostname="} }), "its value is not YAML"},
+		{kubernetes(func(k *Kubernetes) { k.Pod = []string{"hostname=a", "hostname=b"} }), "this field is given twice"},
 	} {
 		err := c.refuse()
 		if bad := new(crosstalk.OptionError); !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) {

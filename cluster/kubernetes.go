@@ -1,28 +1,41 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"crosstalk"
+
+	"github.com/goccy/go-yaml"
 )
 
-// Kubernetes is an Indexed Job, and a Job that merges when its pods have succeeded.
-// Kubernetes 1.31 or newer takes them. Either Claim or Store is set.
+// Kubernetes is an Indexed Job, and a Job that merges when its pods have succeeded. Kubernetes 1.31 or newer takes
+// them, also where Pod Security is "restricted". Either Claim or Store is set.
 type Kubernetes struct {
 	Job           // Out is a relative path, as are the files that Command names
 	Image  string // of crosstalk
-	Secret string // a Secret whose entries are environment variables of all containers: keys. "" for none
+	Secret string // a Secret whose entries are environment variables of the container that asks: API keys. "" for none
 
 	// Claim is a PersistentVolumeClaim that all pods mount, where paths begin.
 	Claim string
 
-	// Store is a folder of object storage, as rclone names it, where paths begin: input files are fetched from it, a
-	// shard that is measured is stored in it. rclone gets its settings from Secret.
-	Store string
+	// Store is a folder of object storage, as rclone names it, where paths begin: input files are fetched from it, and
+	// a shard is stored in it whenever its pod ends. rclone gets its settings from StoreSecret's entries, "" for none.
+	Store, StoreSecret string
+
+	CPU, Memory string   // what the container that measures or merges requests, and its limits: 500m, 2Gi
+	Pod         []string // further fields of the pods of both jobs, FIELD=YAML: tolerations=[{operator: Exists}]
 }
+
+// The values of CPU and Memory unless they are set. A million answers take 200 MB; encoders take more.
+const (
+	DefaultCPU    = "1"
+	DefaultMemory = "1Gi"
+)
 
 // Manifests are both jobs in YAML.
 func (k Kubernetes) Manifests() ([]byte, error) {
@@ -40,10 +53,21 @@ func (k Kubernetes) Manifests() ([]byte, error) {
 	if (k.Claim == "") == (k.Store == "") {
 		return nil, crosstalk.BadOption("claim", " or --store: expected one of them, for where the shards meet")
 	}
-	for _, o := range []struct{ option, name string }{{"claim", k.Claim}, {"secret", k.Secret}} {
-		if o.name != "" && !regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`).MatchString(o.name) {
-			return nil, crosstalk.BadOption(o.option, " is %q; expected lower-case letters, digits, hyphens and dots", o.name)
+	if k.StoreSecret != "" && k.Store == "" {
+		return nil, crosstalk.BadOption("store-secret", " is for --store; API keys come from --secret")
+	}
+	k.CPU, k.Memory = cmp.Or(k.CPU, DefaultCPU), cmp.Or(k.Memory, DefaultMemory)
+	const name, nameIs = `^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`, "lower-case letters, digits, hyphens and dots"
+	const amount, amountIs = `^[0-9]+(\.[0-9]+)?(m|[kMGT]i?)?$`, "an amount of Kubernetes, such as 500m or 2Gi"
+	for _, o := range []struct{ option, value, pattern, is string }{{"claim", k.Claim, name, nameIs},
+		{"secret", k.Secret, name, nameIs}, {"store-secret", k.StoreSecret, name, nameIs},
+		{"cpu", k.CPU, amount, amountIs}, {"memory", k.Memory, amount, amountIs}} {
+		if o.value != "" && !regexp.MustCompile(o.pattern).MatchString(o.value) {
+			return nil, crosstalk.BadOption(o.option, " is %q; expected %s", o.value, o.is)
 		}
+	}
+	if _, err := k.PodFields(); err != nil {
+		return nil, err
 	}
 	k.Store = strings.TrimSuffix(k.Store, "/")
 	if k.Parallel == 0 {
@@ -52,8 +76,49 @@ func (k Kubernetes) Manifests() ([]byte, error) {
 	return fill("kubernetes.yaml.tmpl", k)
 }
 
-// Retries is how often all shards together may be tried again, where Kubernetes does not count them by shard.
-func (k Kubernetes) Retries() int { return 3 * k.Shards }
+// Field is a field of a pod.
+type Field struct {
+	Name  string
+	Value any
+}
+
+// PodFields are the fields of all pods, those of Pod in the place of ours.
+func (k Kubernetes) PodFields() ([]Field, error) {
+	grace := 60 // what is in flight is saved within 20 seconds
+	if k.Store != "" {
+		grace = 600 // and the shard is stored
+	}
+	fields := []Field{
+		{"automountServiceAccountToken", false},
+		{"securityContext", map[string]any{"runAsNonRoot": true, "runAsUser": 65532, "fsGroup": 65532,
+			"seccompProfile": map[string]any{"type": "RuntimeDefault"}}},
+		{"terminationGracePeriodSeconds", grace},
+	}
+	own := len(fields)
+	for _, text := range k.Pod {
+		name, value, found := strings.Cut(text, "=")
+		bad := func(what string) ([]Field, error) { return nil, crosstalk.BadOption("pod", " is %q; %s", text, what) }
+		if !found || !regexp.MustCompile(`^[a-z][A-Za-z]*$`).MatchString(name) {
+			return bad("expected a field of a pod and its value in YAML, as in 'nodeSelector={pool: cpu}'")
+		}
+		if slices.Contains([]string{"containers", "initContainers", "restartPolicy", "volumes"}, name) {
+			return bad("this field is set by the program")
+		}
+		f := Field{Name: name}
+		if err := yaml.Unmarshal([]byte(value), &f.Value); err != nil || f.Value == nil {
+			return bad("its value is not YAML; expected something like 'nodeSelector={pool: cpu}'")
+		}
+		switch i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == name }); {
+		case i < 0:
+			fields = append(fields, f)
+		case i < own:
+			fields[i] = f
+		default:
+			return bad("this field is given twice")
+		}
+	}
+	return fields, nil
+}
 
 // Digits is the number of digits in the names of shards' directories.
 func (k Kubernetes) Digits() int { return len(fmt.Sprint(k.Shards)) }
@@ -66,3 +131,6 @@ func (k Kubernetes) MergeArguments() []string {
 	}
 	return arguments
 }
+
+// Rclone is the image that moves files between Store and the pods.
+func (k Kubernetes) Rclone() string { return "rclone/rclone:1.68.2" }

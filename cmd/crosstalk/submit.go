@@ -159,7 +159,14 @@ func submitKubernetesCommand() *cobra.Command {
 		{Name: "store", To: &k.Store, Reach: config.Address,
 			Help: "a folder of object storage, as rclone names it, such as s3:bucket/sweep"},
 		{Name: "secret", To: &k.Secret, Reach: config.Credential,
-			Help: "a Secret whose entries become environment variables"},
+			Help: "a Secret whose entries become environment variables of the containers that ask"},
+		{Name: "store-secret", To: &k.StoreSecret, Reach: config.Credential,
+			Help: "a Secret whose entries become environment variables of rclone"},
+		{Name: "cpu", To: &k.CPU, Help: "CPU that a shard and the merge request, and their limit (default " +
+			cluster.DefaultCPU + ")"},
+		{Name: "memory", To: &k.Memory, Help: "the same for memory (default " + cluster.DefaultMemory + ")"},
+		{Name: "pod", To: &k.Pod, Whole: true, Reach: config.Program,
+			Help: "a field of all pods, such as 'tolerations=[{operator: Exists}]'; may be repeated"},
 	})
 	return c
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,21 +35,22 @@ type kubeJob struct {
 
 type kubeContainer struct {
 	Name          string
+	Restart       string `yaml:"restartPolicy"`
 	Command, Args []string
 	Folder        string `yaml:"workingDir"`
 	Env           []struct{ Name, Value string }
 }
 
 // kubelet runs the pods of jobs, as far as ours need it: containers one after the
-// other, in a folder in place of /data, which keeps between pods what a volume
-// keeps.
+// other but for those that always run, which get TERM in the end, in a folder in
+// place of /data, which keeps between pods what a volume keeps.
 type kubelet struct {
 	t      *testing.T
 	volume string // "" for a new folder in each pod
 }
 
 // pod runs the containers of a pod. If one fails, it returns how, and ends.
-func (k kubelet) pod(ctx context.Context, j kubeJob, index int) string {
+func (k kubelet) pod(ctx context.Context, j kubeJob, index int) (said string) {
 	work := k.volume
 	if work == "" {
 		work = k.t.TempDir()
@@ -79,6 +81,21 @@ func (k kubelet) pod(ctx context.Context, j kubeJob, index int) string {
 		command := exec.CommandContext(ctx, program, line...)
 		command.Dir, command.Env = work, environ
 		command.WaitDelay = time.Second
+		if c.Restart == "Always" {
+			out := new(bytes.Buffer)
+			command.Stdout, command.Stderr = out, out
+			if err := command.Start(); err != nil {
+				return err.Error()
+			}
+			defer func() {
+				time.Sleep(100 * time.Millisecond) // its trap is set
+				command.Process.Signal(syscall.SIGTERM)
+				if err := command.Wait(); err != nil {
+					said += fmt.Sprintf("%s: %v\n%s", c.Name, err, out)
+				}
+			}()
+			continue
+		}
 		if out, err := command.CombinedOutput(); err != nil {
 			return fmt.Sprintf("%s: %v\n%s", c.Name, err, out)
 		}

@@ -14,6 +14,8 @@ import (
 
 	batch "k8s.io/api/batch/v1"
 	core "k8s.io/api/core/v1"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
 	"sigs.k8s.io/yaml"
 )
 
@@ -26,7 +28,9 @@ func TestManifests(t *testing.T) {
 	for name, k := range map[string]cluster.Kubernetes{
 		"volume": {Job: measurement, Image: "registry.example.org/crosstalk:0.1.0", Claim: "runs", Secret: "keys"},
 		"plain":  {Job: measurement, Image: "crosstalk", Claim: "runs"},
-		"store":  {Job: measurement, Image: "crosstalk", Store: "s3:bucket/sweep $(x)", Secret: "keys"},
+		"store":  {Job: measurement, Image: "crosstalk", Store: "s3:bucket/sweep $(x)", Secret: "keys", StoreSecret: "s3"},
+		"pod": {Job: measurement, Image: "crosstalk", Claim: "runs", Memory: "4Gi", Pod: []string{"nodeSelector={pool: cpu}",
+			"tolerations=[{key: a, operator: Exists}]", "imagePullSecrets=[{name: a}]", "serviceAccountName=b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, err := k.Manifests()
@@ -99,6 +103,15 @@ func decode(t *testing.T, text []byte) (jobs []batch.Job) {
 	return jobs
 }
 
+// evaluator is Kubernetes' own of Pod Security levels.
+var evaluator = func() policy.Evaluator {
+	e, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		panic(err)
+	}
+	return e
+}()
+
 // check checks the rules that the API server has for the fields of a job that we set.
 func check(t *testing.T, j batch.Job, k cluster.Kubernetes) {
 	t.Helper()
@@ -129,6 +142,12 @@ func check(t *testing.T, j batch.Job, k cluster.Kubernetes) {
 	if len(pod.Containers) == 0 {
 		t.Errorf("%s has no containers", j.Name)
 	}
+	restricted := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
+	for _, r := range evaluator.EvaluatePod(restricted, &j.Spec.Template.ObjectMeta, &pod) {
+		if !r.Allowed {
+			t.Errorf("%s is not restricted: %s: %s", j.Name, r.ForbiddenReason, r.ForbiddenDetail)
+		}
+	}
 	volumes := map[string]bool{}
 	for _, v := range pod.Volumes {
 		volumes[v.Name] = (v.PersistentVolumeClaim == nil) != (v.EmptyDir == nil)
@@ -144,8 +163,15 @@ func check(t *testing.T, j batch.Job, k cluster.Kubernetes) {
 				t.Errorf("%s: %s mounts %s, which is no volume of one kind", j.Name, c.Name, m.Name)
 			}
 		}
-		if (len(c.EnvFrom) == 1) != (k.Secret != "") || k.Secret != "" && c.EnvFrom[0].SecretRef.Name != k.Secret {
+		secret := map[string]string{"measure": k.Secret, "fetch": k.StoreSecret, "store": k.StoreSecret}[c.Name]
+		if (len(c.EnvFrom) == 1) != (secret != "") || secret != "" && c.EnvFrom[0].SecretRef.Name != secret {
 			t.Errorf("%s: %s gets %+v", j.Name, c.Name, c.EnvFrom)
+		}
+		if len(c.Resources.Limits) != 2 || len(c.Resources.Requests) != 2 {
+			t.Errorf("%s: %s has the resources %+v", j.Name, c.Name, c.Resources)
+		}
+		if strings.HasSuffix(c.Image, ":latest") || c.Name == "store" && !regexp.MustCompile(`:\d+\.\d+\.\d+$`).MatchString(c.Image) {
+			t.Errorf("%s: the image %s has no version", j.Name, c.Image)
 		}
 	}
 }
