@@ -59,6 +59,9 @@ func TestPapers(t *testing.T) {
 	if commands < 50 || tables < 10 {
 		t.Errorf("%d commands and %d tables", commands, tables)
 	}
+	if *full {
+		comparePublished(t, dir)
+	}
 	if *update && *full && !t.Failed() {
 		if err := os.WriteFile(papersPage, []byte(text), 0o666); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,526 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/internal/ordered"
+	"crosstalk/internal/shared"
+)
+
+// published is a number in a paper, a row of docs/published.tsv.
+type published struct {
+	paper, section, table string // a table, or text: a number in the text of the section
+	part, row, column     string // of the table, in its words
+	value                 string // as printed: with its decimals
+	computed              string // what crosstalk prints of the answers that are here, with one more decimal
+	state                 string
+}
+
+const publishedFile = "../../docs/published.tsv"
+
+// publishedStates are the states of a number, and what the page says of them. The first
+// are compared.
+var publishedStates = []struct{ name, meaning string }{
+	{"equal", "equal at the paper's decimals"},
+	{"rounding", "halfway between two of the paper's figures, or rounded twice, as 0.0249 is printed as 0.03"},
+	{"identifier", "the authors' script gives our figure with the identifier that is here, `lid.176.ftz`. The paper's " +
+		"figure is of `lid.176.bin` and, in some tables of base models, of another run: Tables A17 and A19 print different " +
+		"figures of one model"},
+	{"rule", "the authors' script does not have this measure, and the paper describes it in a sentence"},
+	{"similarity", "the figure is of `gloss`; the paper's needs the weights of an encoder"},
+	{"differs", "not explained"},
+	{"answers", "needs answers that are not here, of other models or settings"},
+	{"prompts", "describes the prompts (`crosstalk suites pull lcb`)"},
+	{"people", "needs annotators"},
+	{"training", "needs a model that was trained for the paper"},
+}
+
+// comparedStates is the number of states with a computed figure.
+const comparedStates = 6
+
+func readPublished(t *testing.T) (list []published) {
+	t.Helper()
+	b, err := os.ReadFile(publishedFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := csv.NewReader(bytes.NewReader(b))
+	r.Comma = '\t'
+	rows, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range rows[1:] {
+		list = append(list, published{f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8]})
+	}
+	return list
+}
+
+func writePublished(t *testing.T, list []published) {
+	t.Helper()
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	w.Comma = '\t'
+	w.Write([]string{"paper", "section", "table", "part", "row", "column", "published", "computed", "state"})
+	for _, n := range list {
+		w.Write([]string{n.paper, n.section, n.table, n.part, n.row, n.column, n.value, n.computed, n.state})
+	}
+	w.Flush()
+	if err := os.WriteFile(publishedFile, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var digitsOf = regexp.MustCompile(`\d+(?:\.\d+)?k?`)
+
+// Every row of docs/published.tsv is in the text of its paper: its numbers follow each
+// other in a line.
+func TestPublished(t *testing.T) {
+	texts := map[string][][]string{} // the numbers of each line, by paper
+	type place struct{ paper, table, row string }
+	list := readPublished(t)
+	var places []place
+	rows := map[place][]string{}
+	for _, n := range list {
+		at := place{n.paper, n.table, strings.TrimSuffix(n.part, ", change") + ", " + n.row}
+		if n.table == "text" {
+			at.row += ", " + n.column
+		}
+		if rows[at] == nil {
+			places = append(places, at)
+		}
+		rows[at] = append(rows[at], strings.TrimPrefix(n.value, "-"))
+		if texts[n.paper] == nil {
+			file := filepath.Join(filepath.Dir(shared.File(t, "")), "papers", n.paper+".txt")
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Skip(shared.Absent, err)
+			}
+			for line := range strings.Lines(string(b)) {
+				texts[n.paper] = append(texts[n.paper], digitsOf.FindAllString(line, -1))
+			}
+		}
+	}
+	for _, at := range places {
+		found := slices.ContainsFunc(texts[at.paper], func(line []string) bool { return containsRun(line, rows[at]) })
+		if !found {
+			t.Errorf("%v is in no line of the paper: %v", at, rows[at])
+		}
+	}
+	if len(list) < 3900 {
+		t.Errorf("%d numbers", len(list))
+	}
+}
+
+// containsRun reports whether a list has the elements of another next to each other.
+func containsRun(list, of []string) bool {
+	for i := 0; i+len(of) <= len(list); i++ {
+		if slices.Equal(list[i:i+len(of)], of) {
+			return true
+		}
+	}
+	return false
+}
+
+// figures are estimates of the runs of the page, by the name of the table that has them.
+type figures map[string][]crosstalk.Estimate
+
+// at is the figure of a measure with these columns: name, value and so on. Those that
+// are over all values have none.
+func (f figures) at(table, measure string, columns ...string) (crosstalk.Estimate, bool) {
+	want := map[string]string{}
+	for i := 0; i < len(columns); i += 2 {
+		want[columns[i]] = columns[i+1]
+	}
+	for _, e := range f[table] {
+		by := maps.Clone(e.By)
+		maps.DeleteFunc(by, func(column, v string) bool {
+			return v == crosstalk.All || column == "similarity" || column == "language" && table == "smilga"
+		})
+		if e.Measure == measure && maps.Equal(by, want) {
+			return e, true
+		}
+	}
+	return crosstalk.Estimate{}, false
+}
+
+// paperReports are the tables of runs with the figures that papers have.
+var paperReports = map[string]string{
+	"languages": "runs/lcb --rows model --columns task,language --measure lpr,wpr,lcpr,line_accuracy",
+	"sources":   "runs/lcb --rows model --columns task,source --measure lpr,wpr,lcpr",
+	"average crosslingual": "runs/lcb --rows model --columns source --measure lpr,wpr,lcpr --only task=crosslingual " +
+		"--spread source",
+	"average monolingual": "runs/lcb --rows model --columns source --measure lpr,wpr,lcpr --only task=monolingual " +
+		"--only source=okapi,aya_human_annotated,dolly_human_edited --spread source",
+	"lengths": "runs/lcb --rows model --columns length_tertile --measure lpr --only source=complex_prompts",
+	"latin":   "runs/lcb-paper --rows model --columns task,language --measure wpr --only latin=yes",
+	"paws-x":  "runs/paws-x --by class",
+	"smilga":  "runs/smilga --rows dataset,model --columns category --measure leak_rate",
+}
+
+// paperNames are the names of papers for values of columns.
+var paperNames = map[string]string{
+	"Command R base": "command-r-base", "Command R Base": "command-r-base", "Command R+": "command-r-plus",
+	"GPT-3.5 Turbo": "gpt-3.5-turbo", "Llama 3 70B-I": "llama-3-instruct",
+	"Okapi": "okapi", "Aya": "aya_human_annotated", "Dolly": "dolly_human_edited", "Native": "native_prompts",
+	"ShareGPT": "sharegpt", "Complex": "complex_prompts",
+	"0.5B-Instruct": "05", "3B-Instruct": "3", "true": "1", "false": "0",
+	"ROUGE-1": "rouge1", "ROUGE-2": "rouge2", "ROUGE-L": "rougeL", "BLEU": "bleu",
+	"consistency all": "consistency", "consistency correct": "consistency_correct",
+	"consistency incorrect": "consistency_incorrect",
+}
+
+// compute finds the figure of a number in its paper's unit, and what it needs where the
+// answers are not here.
+func (f figures) compute(n published) (v float64, ok bool, needs string) {
+	var e crosstalk.Estimate
+	switch n.paper {
+	case "marchisio-2024":
+		e, ok = f.marchisio(n)
+	case "ohmer-2023":
+		e, ok = f.ohmer(n)
+	case "smilga-2025":
+		e, ok = f.smilga(n)
+	}
+	v = float64(e.Value)
+	switch {
+	case ok && (n.paper != "ohmer-2023" || n.column == "BLEU"):
+		v *= 100
+	case ok && strings.HasPrefix(n.row, "included"):
+		v = 100 * float64(e.N) / 2000
+	}
+	switch {
+	case strings.Contains(n.row, "SFT"):
+		needs = "training"
+	case n.paper == "marchisio-2024" && (n.table == "1" || n.row == "bounds"):
+		needs = "prompts"
+	case strings.Contains(n.part, "people") || n.column == "people" || n.paper == "ohmer-2023" && n.section == "E" ||
+		n.row == "annotators":
+		needs = "people"
+	default:
+		needs = "answers"
+	}
+	return v, ok, needs
+}
+
+func (f figures) marchisio(n published) (crosstalk.Estimate, bool) {
+	model, known := paperNames[n.row]
+	if !known || slices.Contains([]string{"7", "8", "9", "10", "A12", "A20"}, n.table) {
+		return crosstalk.Estimate{}, false
+	}
+	task, measure, _ := strings.Cut(strings.TrimSuffix(n.part, ", Complex"), " ")
+	column := n.column
+	switch n.table {
+	case "4":
+		task, measure, column = n.column, "WPR", "avg"
+	case "11":
+		measure, column = n.column, "avg"
+	case "A10":
+		return f.at("lengths", "lpr", "model", model, "task", task, "length_tertile", column)
+	}
+	measure = strings.ReplaceAll(strings.ToLower(measure), " ", "_")
+	switch n.table {
+	case "5", "A7", "A8", "A9":
+		if column == "avg" {
+			return f.at("average "+task, measure, "model", model, "source", "mean")
+		}
+		return f.at("sources", measure, "model", model, "task", task, "source", paperNames[column])
+	}
+	table := "languages"
+	if n.table == "A4" {
+		table = "latin"
+	}
+	if n.table == "6" && column == "avg" { // over some languages
+		return f.mean(table, measure, "language", strings.Fields("ar hi ja ko vi zh"), "model", model, "task", task)
+	}
+	if column == "avg" {
+		return f.at(table, measure, "model", model, "task", task)
+	}
+	return f.at(table, measure, "model", model, "task", task, "language", column)
+}
+
+// mean is the unweighted mean of figures with these values of a column.
+func (f figures) mean(
+	table, measure, column string, values []string, columns ...string,
+) (sum crosstalk.Estimate, ok bool) {
+	for _, v := range values {
+		e, ok := f.at(table, measure, append(slices.Clone(columns), column, v)...)
+		if !ok {
+			return e, false
+		}
+		sum.Value += e.Value / crosstalk.Value(len(values))
+	}
+	return sum, true
+}
+
+func (f figures) ohmer(n published) (crosstalk.Estimate, bool) {
+	if n.part != "PAWS-X" {
+		return crosstalk.Estimate{}, false
+	}
+	at := func(measure string, columns ...string) (crosstalk.Estimate, bool) {
+		return f.at("paws-x", measure, append(columns, "model", "gpt-3.5-turbo", "task", "paws-x")...)
+	}
+	part := n.column
+	origin, _, rewritten := strings.Cut(n.row, ">")
+	switch n.table {
+	case "1":
+		return at("consistency", "pair", n.row, "part", part)
+	case "2", "10":
+		return at(paperNames[n.column], "pair", n.row)
+	case "3":
+		return at("bleu_consistency_pearson", "pair", n.column, "part", "X")
+	case "4", "13":
+		if part == "source" {
+			return at("accuracy", "pair", origin, "part", part)
+		}
+		return at("accuracy", "pair", n.row, "part", part)
+	case "5":
+		if n.column == "repeat" {
+			return at(paperNames[n.row], "pair", "en", "part", "repeat")
+		}
+		return at(paperNames[n.row], "pair", n.column, "part", "T")
+	case "7":
+		pair, part := n.row, "source"
+		if rewritten {
+			part = "T"
+		} else if pair == "gold" {
+			pair, part = "en", "gold"
+		}
+		return at("label_share", "pair", pair, "part", part, "class", paperNames[n.column])
+	case "11":
+		if n.row == "consistency" {
+			return at("consistency", "pair", n.column, "part", "X")
+		}
+		return at("consistency_bleu50", "pair", n.column, "part", "X")
+	case "12":
+		return at("accuracy", "pair", n.column, "part", "mixed")
+	case "text":
+		return f.inconsistencies(n)
+	}
+	return crosstalk.Estimate{}, false
+}
+
+var changeOf = regexp.MustCompile(`^inconsistencies (\S+): (\w+) to (\w+)$`)
+
+// inconsistencies are the share of a change of class among all changes, in percent.
+func (f figures) inconsistencies(n published) (share crosstalk.Estimate, ok bool) {
+	m := changeOf.FindStringSubmatch(n.row)
+	if m == nil {
+		return share, false
+	}
+	changes, all := 0.0, 0.0
+	for _, e := range f["paws-x"] {
+		if e.Measure != "transition" || e.By["pair"] != m[1] || e.By["part"] != "T" || e.By["from"] == e.By["to"] {
+			continue
+		}
+		count := float64(e.Value) * float64(e.N)
+		all += count
+		if e.By["from"] == paperNames[m[2]] && e.By["to"] == paperNames[m[3]] {
+			changes += count
+		}
+	}
+	share.Value = crosstalk.Value(100 * changes / all)
+	if strings.HasPrefix(n.value, "0.") { // printed as 0.72 %
+		share.Value /= 100
+	}
+	return share, true
+}
+
+func (f figures) smilga(n published) (crosstalk.Estimate, bool) {
+	model, known := paperNames[n.row]
+	switch category, is := strings.CutPrefix(n.part, "category "); {
+	case !known:
+		return crosstalk.Estimate{}, false
+	case is:
+		return f.at("smilga", "leak_rate", "model", model, "dataset", "color", "category", category)
+	case n.part == "initial":
+		return f.at("smilga", "leak_rate", "model", model, "dataset", "initial")
+	}
+	return f.mean("smilga", "leak_rate", "category", []string{"1", "2"}, "model", model, "dataset", "color")
+}
+
+// stateOf compares a figure with a number of the paper.
+func stateOf(n published, v float64) string {
+	_, decimals, _ := strings.Cut(n.value, ".")
+	round := func(x float64, d int) float64 { // half up
+		p := math.Pow(10, float64(d))
+		return math.Floor(x*p+0.5+1e-9) / p
+	}
+	want, err := strconv.ParseFloat(n.value, 64)
+	d := len(decimals)
+	same := func(x float64) bool { return math.Abs(x-want) < 1e-9 }
+	switch {
+	case err != nil:
+		return err.Error()
+	case same(round(v, d)) || strconv.FormatFloat(v, 'f', d, 64) == n.value:
+		return "equal"
+	case same(round(round(v, d+1), d)) || math.Abs(v-want) < 0.5*math.Pow(10, -float64(d))+1e-9:
+		return "rounding"
+	case n.table == "A4":
+		return "rule"
+	case n.paper == "marchisio-2024":
+		return "identifier"
+	case n.paper == "smilga-2025":
+		return "similarity"
+	}
+	return "differs"
+}
+
+// comparePublished computes every published number of which the answers are here, and
+// compares it and its state with docs/published.tsv.
+func comparePublished(t *testing.T, dir string) {
+	t.Helper()
+	f := figures{}
+	for name, line := range paperReports {
+		var document crosstalk.Document
+		text := papersCommand(t, dir, "crosstalk report "+line+" --format json")
+		if err := json.Unmarshal([]byte(text), &document); err != nil {
+			t.Fatal(name, err)
+		}
+		f[name] = document.Estimates
+	}
+	list := readPublished(t)
+	wrong := 0
+	for i, was := range list {
+		n := &list[i]
+		v, ok, needs := f.compute(was)
+		n.computed, n.state = "", needs
+		if ok {
+			_, decimals, _ := strings.Cut(n.value, ".")
+			n.computed, n.state = strconv.FormatFloat(v, 'f', len(decimals)+1, 64), stateOf(was, v)
+			if n.paper == "smilga-2025" {
+				n.state = "similarity"
+			}
+		}
+		if *n != was && !*update {
+			if wrong++; wrong < 10 {
+				t.Errorf("%s has %v, computed is %v", publishedFile, was, *n)
+			}
+		}
+	}
+	if *update {
+		writePublished(t, list)
+	}
+}
+
+// publishedTable is the page's table of all published numbers.
+func publishedTable(list []published) string {
+	var b strings.Builder
+	b.WriteString("| paper | table | numbers | compared | equal | others | largest difference |\n" +
+		"| --- | --- | ---: | ---: | ---: | --- | ---: |\n")
+	for _, of := range ordered.Groups(list, func(n published) string { return n.paper + n.table }) {
+		compared := 0
+		states := map[string]int{}
+		for _, n := range of {
+			compared += btoi(n.computed != "")
+			states[n.state]++
+		}
+		var others []string
+		for _, s := range publishedStates[1:] {
+			if n := states[s.name]; n > 0 {
+				others = append(others, fmt.Sprintf("%s %d", s.name, n))
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %d | %s | %s |\n", of[0].paper, of[0].table, len(of), compared,
+			states["equal"], strings.Join(others, ", "), largest(of))
+	}
+	return b.String()
+}
+
+func btoi(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// largest is the largest difference of numbers that are computed, in their unit.
+func largest(list []published) string {
+	most := -1.0
+	for _, n := range list {
+		a, errA := strconv.ParseFloat(n.value, 64)
+		b, errB := strconv.ParseFloat(n.computed, 64)
+		if n.state != "equal" && errA == nil && errB == nil {
+			most = max(most, math.Abs(a-b))
+		}
+	}
+	if most < 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(most, 'g', 2, 64)
+}
+
+// publishedBlock is the part of the page that is made from docs/published.tsv.
+var publishedBlock = regexp.MustCompile(`(?s)(<!-- published -->\n).*?(<!-- end -->)`)
+
+// The page counts the numbers in docs/published.tsv, and explains each state that
+// occurs and no other.
+func TestPublishedPage(t *testing.T) {
+	page, err := os.ReadFile(papersPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := readPublished(t)
+	text := publishedBlock.ReplaceAllString(string(page), "${1}"+publishedText(list)+"${2}")
+	if *update {
+		err = os.WriteFile(papersPage, []byte(text), 0o666)
+	} else if text != string(page) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil || !publishedBlock.Match(page) {
+		t.Errorf("%s is not made from %s: run go test ./cmd/crosstalk -run TestPublishedPage -update (%v)",
+			papersPage, publishedFile, err)
+	}
+	for _, n := range list {
+		compared := slices.IndexFunc(publishedStates, func(s struct{ name, meaning string }) bool { return s.name == n.state })
+		if compared < 0 || (compared < comparedStates) != (n.computed != "") {
+			t.Errorf("%v has the state %q", n, n.state)
+		}
+	}
+}
+
+func publishedText(list []published) string {
+	var b strings.Builder
+	count := map[string]int{}
+	compared := 0
+	for _, n := range list {
+		count[n.state]++
+		compared += btoi(n.computed != "")
+	}
+	fmt.Fprintf(&b, "The four papers print %d numbers that crosstalk makes or could make. The answers behind %d of them are "+
+		"here:\n%d are equal, %d are explained, %d are not.\n\n", len(list), compared, count["equal"],
+		compared-count["equal"]-count["differs"], count["differs"])
+	for _, s := range publishedStates {
+		if count[s.name] > 0 {
+			at := 0
+			for word := range strings.FieldsSeq(fmt.Sprintf("- **%s**, %d: %s.", s.name, count[s.name], s.meaning)) {
+				switch at += 1 + len(word); {
+				case at > 120:
+					b.WriteString("\n  " + word)
+					at = 2 + len(word)
+				case word == "-":
+					b.WriteString(word)
+				default:
+					b.WriteString(" " + word)
+				}
+			}
+			b.WriteString("\n")
+		}
+	}
+	b.WriteString("\n" + publishedTable(list))
+	return b.String()
+}
