@@ -486,7 +486,8 @@ func TestPublishedPage(t *testing.T) {
 			papersPage, publishedFile, err)
 	}
 	for _, n := range list {
-		compared := slices.IndexFunc(publishedStates, func(s struct{ name, meaning string }) bool { return s.name == n.state })
+		named := func(s struct{ name, meaning string }) bool { return s.name == n.state }
+		compared := slices.IndexFunc(publishedStates, named)
 		if compared < 0 || (compared < comparedStates) != (n.computed != "") {
 			t.Errorf("%v has the state %q", n, n.state)
 		}
