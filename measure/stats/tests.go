@@ -9,15 +9,12 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Test is the result of a test of a mean or a difference. P is two-sided;
+// Test is the result of a t-test of a mean or a difference. P is two-sided;
 // Effect is the estimate minus its null value in units of the standard
 // deviation of observations (Cohen's d). NaN if undefined.
 type Test struct {
-	Value, Null       float64
-	SE, Statistic, DF float64
-	P, Effect         float64
-	N, Clusters       int
-	Warnings          []Warning
+	Value, SE, Statistic, DF float64
+	P, Effect                float64
 }
 
 // Interval is the t interval of the tested value (TInterval).
@@ -32,10 +29,7 @@ func (t Test) Interval(bounds Bounds, level float64) Interval {
 // two observations; without variation P is NaN too.
 func TTest(c *Clusters, null float64) Test {
 	s := c.summary()
-	t := s.test(c, null)
-	t.SE = s.stdDev() / math.Sqrt(s.n)
-	t.DF = s.n - 1
-	return t.finish()
+	return s.test(null, s.stdDev()/math.Sqrt(s.n), s.n-1)
 }
 
 // ClusterTTest is the one-sample t-test of the mean against null with the CR2
@@ -44,26 +38,12 @@ func TTest(c *Clusters, null float64) Test {
 // clusters do not vary.
 func ClusterTTest(c *Clusters, null float64) Test {
 	s := c.summary()
-	t := s.test(c, null)
-	t.SE = s.stdErr()
-	t.DF = s.df(s.icc())
-	return t.finish()
+	return s.test(null, s.stdErr(), s.df(s.icc()))
 }
 
-func (s summary) test(c *Clusters, null float64) Test {
-	return Test{
-		Value: s.mean, Null: null, N: c.n, Clusters: int(s.clusters),
-		Effect: quotient(s.mean-null, s.stdDev()), Warnings: s.warnings,
-	}
-}
-
-func (t Test) finish() Test {
-	t.Statistic = quotient(t.Value-t.Null, t.SE)
-	t.P = tTwoSided(t.Statistic, t.DF)
-	if t.SE == 0 {
-		t.Warnings = append(t.Warnings, Warning{Code: NoVariation})
-	}
-	return t
+func (s summary) test(null, se, df float64) Test {
+	t := quotient(s.mean-null, se)
+	return Test{Value: s.mean, SE: se, Statistic: t, DF: df, P: tTwoSided(t, df), Effect: quotient(s.mean-null, s.stdDev())}
 }
 
 // stdDev is the standard deviation of the observations with divisor N-1.
