@@ -90,9 +90,9 @@ func (t *table) swapOf(text string) (swap, error) {
 }
 
 // namedPairs pairs the figures of the conditions of Options.Pairs that are else alike.
-func (o Options) namedPairs(t *table, figures []figure, pairs []pair, refused []Refusal) ([]pair, []Refusal) {
-	for _, text := range o.Pairs {
-		s, _ := t.swapOf(text) // checked before
+func (c *choice) namedPairs(figures []figure) {
+	for _, text := range c.Pairs {
+		s, _ := c.table.swapOf(text) // checked before
 		for _, of := range figures {
 			if of.side.condition[s.column] != s.of {
 				continue
@@ -100,18 +100,12 @@ func (o Options) namedPairs(t *table, figures []figure, pairs []pair, refused []
 			wanted := maps.Clone(of.side.condition)
 			wanted[s.column] = s.against
 			for _, against := range figures {
-				if !maps.Equal(against.side.condition, wanted) {
-					continue
-				}
-				if fields, ok := o.comparable(against, of); ok {
-					pairs = append(pairs, pair{of, against, sorted(fields)})
-				} else {
-					refused = append(refused, refuse(of, against, fields))
+				if maps.Equal(against.side.condition, wanted) {
+					c.add(of, against)
 				}
 			}
 		}
 	}
-	return pairs, refused
 }
 
 func checkReference(reference map[string]string, sides []*side) error {
@@ -149,27 +143,31 @@ func checkReference(reference map[string]string, sides []*side) error {
 }
 
 // choose pairs the figures of each measure and group.
-func (o Options) choose(t *table) (pairs []pair, refused []Refusal) {
-	refused = []Refusal{}
+func (o Options) choose(t *table) ([]pair, []Refusal) {
+	c := choice{o, t, nil, []Refusal{}}
 	for _, figures := range o.families(t) {
 		figures = slices.DeleteFunc(figures, func(f figure) bool {
 			if t.averages(f) {
 				return false
 			}
-			refused = append(refused, Refusal{Measure: f.Measure, By: f.group, Condition: f.side.condition,
+			c.refused = append(c.refused, Refusal{Measure: f.Measure, By: f.group, Condition: f.side.condition,
 				Reference: map[string]string{}, Reason: NoAverage})
 			return true
 		})
 		switch {
 		case o.AllPairs:
-			pairs, refused = o.everyPair(figures, pairs, refused)
+			for i, against := range figures {
+				for _, of := range figures[i+1:] {
+					c.add(of, against)
+				}
+			}
 		case len(o.Pairs) > 0:
-			pairs, refused = o.namedPairs(t, figures, pairs, refused)
+			c.namedPairs(figures)
 		default:
-			pairs, refused = o.withReference(t, figures, pairs, refused)
+			c.withReference(figures)
 		}
 	}
-	return pairs, refused
+	return c.pairs, c.refused
 }
 
 // averages reports whether a figure is an average of available observations.
@@ -224,17 +222,21 @@ func has(columns, wanted map[string]string) bool {
 	return true
 }
 
-func (o Options) everyPair(figures []figure, pairs []pair, refused []Refusal) ([]pair, []Refusal) {
-	for i, against := range figures {
-		for _, of := range figures[i+1:] {
-			if fields, ok := o.comparable(against, of); ok {
-				pairs = append(pairs, pair{of, against, sorted(fields)})
-			} else {
-				refused = append(refused, refuse(of, against, fields))
-			}
-		}
+// choice is the pairs that options choose.
+type choice struct {
+	Options
+	table   *table
+	pairs   []pair
+	refused []Refusal
+}
+
+// add pairs two figures, or refuses them if they are not comparable.
+func (c *choice) add(of, against figure) {
+	if fields, ok := c.comparable(against, of); ok {
+		c.pairs = append(c.pairs, pair{of, against, sorted(fields)})
+	} else {
+		c.refused = append(c.refused, refuse(of, against, fields))
 	}
-	return pairs, refused
 }
 
 // withReference pairs every figure with the nearest comparable one of the
@@ -242,13 +244,13 @@ func (o Options) everyPair(figures []figure, pairs []pair, refused []Refusal) ([
 // first among equals. Without a stated reference it is the first run. Within
 // one run it is the first condition, and the first of those that are not
 // comparable with it.
-func (o Options) withReference(t *table, figures []figure, pairs []pair, refused []Refusal) ([]pair, []Refusal) {
+func (c *choice) withReference(figures []figure) {
 	var references, others []figure
 	for i, f := range figures {
 		isReference := i == 0
-		if len(o.Reference) > 0 {
-			isReference = has(f.side.condition, o.Reference)
-		} else if t.several {
+		if len(c.Reference) > 0 {
+			isReference = has(f.side.condition, c.Reference)
+		} else if c.table.several {
 			isReference = f.side.run == 0
 		}
 		if isReference {
@@ -257,34 +259,29 @@ func (o Options) withReference(t *table, figures []figure, pairs []pair, refused
 			others = append(others, f)
 		}
 	}
-	free := len(o.Reference) == 0 && !t.several
+	free := len(c.Reference) == 0 && !c.table.several
 	for _, f := range others {
-		var best, nearest *figure
-		for i := range references {
-			r := &references[i]
-			if nearest == nil || distance(f, *r) < distance(f, *nearest) {
-				nearest = r
-			}
-			if _, ok := o.comparable(*r, f); ok && (best == nil || distance(f, *r) < distance(f, *best)) {
-				best = r
-			}
+		near := func(among []figure) []figure {
+			return slices.SortedStableFunc(slices.Values(among),
+				func(a, b figure) int { return distance(f, a) - distance(f, b) })
 		}
-		switch {
-		case best != nil:
-			fields, _ := o.comparable(*best, f)
-			pairs = append(pairs, pair{f, *best, sorted(fields)})
+		best := near(slices.DeleteFunc(slices.Clone(references), func(r figure) bool {
+			_, ok := c.comparable(r, f)
+			return !ok
+		}))
+		switch nearest := near(references); {
+		case len(best) > 0:
+			c.add(f, best[0])
 			continue
-		case nearest != nil:
-			fields, _ := o.comparable(*nearest, f)
-			refused = append(refused, refuse(f, *nearest, fields))
+		case len(nearest) > 0:
+			c.add(f, nearest[0])
 		default:
-			refused = append(refused, refuse(f, figure{}, nil))
+			c.refused = append(c.refused, refuse(f, figure{}, nil))
 		}
 		if free {
 			references = append(references, f)
 		}
 	}
-	return pairs, refused
 }
 
 func distance(a, b figure) (n int) {
