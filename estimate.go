@@ -75,6 +75,7 @@ type Interval struct {
 	High   float64 `json:"high"`
 	Level  float64 `json:"level"`  // nominal coverage: 0.95
 	Method string  `json:"method"` // how it was constructed: "wilson", "cluster-robust-logit-t", ...
+	DF     float64 `json:"-"`      // of Student's t behind it; 0 where there is none
 }
 
 // Defined reports whether both ends are known.

@@ -76,6 +76,10 @@ type Options struct {
 	Unpaired  bool              // compare as independent if at most half of the items pair
 	Level     float64           // confidence level of intervals; tests use 1 - Level; 0: 0.95
 	Seed      uint64            // of the permutation tests
+
+	// Apart is the number of statements that Comparison.Together allows for besides the
+	// comparisons.
+	Apart int
 }
 
 // Check returns an error if the options contradict each other. It does not know the
@@ -151,25 +155,14 @@ type Comparison struct {
 	Across         []string            `json:"across,omitempty"` // fields in which the other differs
 	Warnings       []string            `json:"warnings,omitempty"`
 
+	// Together is the interval at the level at which those of all comparisons hold
+	// together (Bonferroni). Undefined where Interval is nil.
+	Together crosstalk.Interval `json:"-"`
+	Same     bool               `json:"-"` // no item differs between the two
+
 	of, against *crosstalk.Estimate
 	shares      stats.Discordance // as in matched
 	counts      stats.Counts
-}
-
-// Items is about how many items would show, with this power, that the figure is worse
-// than its reference by at most the margin, if the measured difference is the true one.
-// NaN unless it is smaller than the margin and has an interval.
-func (c Comparison) Items(margin, power float64) float64 {
-	gap, end := margin+float64(c.Difference), float64(c.Difference)-c.Interval.Low
-	d := c.shares
-	if c.Better == crosstalk.Lower {
-		gap, end = margin-float64(c.Difference), c.Interval.High-float64(c.Difference)
-		d.Wins, d.Losses = d.Losses, d.Wins
-	}
-	if c.counts.N > 0 {
-		return d.ItemsForMargin(margin, c.Interval.Level, power) * float64(c.N) / c.counts.N
-	}
-	return stats.ItemsForWidth(float64(c.N), end, gap, c.Interval.Level, power)
 }
 
 // Figures are the two compared figures, over all their items.

@@ -38,60 +38,6 @@ func directed(t *testing.T, r *recorded, better ...crosstalk.Direction) Run {
 	return run
 }
 
-// How many items would show a margin follows the direction that is better.
-func TestItems(t *testing.T) {
-	result := func(r *recorded, better ...crosstalk.Direction) Comparison {
-		result, err := Runs([]Run{directed(t, r, better...)}, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return only(t, result)
-	}
-	higher, lower := result(pairsWith(30, 50, 320), crosstalk.Higher), result(pairsWith(30, 50, 320), crosstalk.Lower)
-	d := stats.Discordance{Wins: 30. / 400, Losses: 50. / 400}
-	near(t, "higher", higher.Items(0.1, 0.8), d.ItemsForMargin(0.1, 0.95, 0.8), 1e-9)
-	d.Wins, d.Losses = d.Losses, d.Wins
-	near(t, "lower", lower.Items(0.1, 0.8), d.ItemsForMargin(0.1, 0.95, 0.8), 1e-9)
-	if higher.Items(0.1, 0.8) <= lower.Items(0.1, 0.8) {
-		t.Error("a difference towards worse needs fewer items")
-	}
-	if higher.Better != crosstalk.Higher || lower.Better != crosstalk.Lower ||
-		result(pairsWith(1, 2, 30), crosstalk.Higher, crosstalk.Lower).Better != "" {
-		t.Error("directions")
-	}
-	// Clusters count as fewer items.
-	clustered := &recorded{}
-	for i := range 400 {
-		b := 1.0
-		if i/20%4 == 0 {
-			b = 0
-		}
-		clustered.add("m", fmt.Sprint(i), fmt.Sprint("c", i/20), 1, first, nil)
-		clustered.add("m", fmt.Sprint(i), fmt.Sprint("c", i/20), b, second, nil)
-	}
-	c := result(clustered, crosstalk.Lower)
-	d = stats.Discordance{Losses: 0.25}
-	d.Wins, d.Losses = d.Losses, d.Wins
-	if got, least := c.Items(0.05, 0.8), d.ItemsForMargin(0.05, 0.95, 0.8); !(got > 10*least && got < 40*least) {
-		t.Errorf("clusters of 20 items: %v items, %v without clusters", got, least)
-	}
-	// Values between 0 and 1 have the interval's width.
-	graded := &recorded{}
-	for i := range 200 {
-		graded.add("m", fmt.Sprint(i), "", 0.5, first, nil)
-		graded.add("m", fmt.Sprint(i), "", 0.5+0.3*float64(i%3-1)-0.01, second, nil)
-	}
-	for _, better := range []crosstalk.Direction{crosstalk.Higher, crosstalk.Lower} {
-		c := result(graded, better)
-		x := float64(c.Difference)
-		gap, end := 0.05+x, x-c.Interval.Low
-		if better == crosstalk.Lower {
-			gap, end = 0.05-x, c.Interval.High-x
-		}
-		near(t, "graded "+string(better), c.Items(0.05, 0.8), stats.ItemsForWidth(200, end, gap, 0.95, 0.8), 1e-9)
-	}
-}
-
 // A test is staged where few draws are as extreme as the data: fewer than a hundred.
 func TestStages(t *testing.T) {
 	for p, want := range map[float64]int{99.9 / 2001: 3, 100. / 2001: 1, 100.01 / 2001: 1} {

@@ -44,10 +44,14 @@ func (m *matched) compare(o Options, family int) Comparison {
 	if alpha := (1 - o.Level) / float64(family); !c.Paired || math.Pow(2, float64(1-c.Clusters)) <= alpha {
 		c.Detectable = crosstalk.Value(e.MinDetectable(alpha, power))
 	}
-	c.Interval = e.Interval.Known()
+	c.Interval, c.Same = e.Interval.Known(), e.SE == 0
 	if c.Paired {
 		c.shares, c.counts = m.shares, m.counts
 	}
+	together := o
+	together.Level = 1 - (1-o.Level)/float64(family+o.Apart)
+	strict, _, _ := m.estimate(together)
+	c.Together = strict.Interval
 	for _, w := range e.Warnings {
 		c.Warnings = append(c.Warnings, w.String())
 	}

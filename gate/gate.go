@@ -2,20 +2,21 @@
 // bounds and are no worse than those of another run. It knows estimates and
 // comparisons, but no instruments.
 //
-// A bound is checked on the point estimate, as users expect of a threshold. If
-// the bound lies inside the interval, a remark says that chance may have
-// decided; a caller can require the whole interval to satisfy the bound.
-// Whether a run is no worse is always decided on the interval, because a
-// difference that is not significant may still exist.
+// A check has three outcomes. It passes if the whole interval of the figure, or of the
+// difference, satisfies the bound: that is evidence for it. It fails if the whole
+// interval misses it, and is else inconclusive, with the side on which the figure lies
+// and the number of items that may decide it. A gate passes if all of its checks do,
+// so each has the whole level; it fails if one does, so for failures they share it
+// (Bonferroni). A caller can have figures judged without their intervals.
 //
 // What cannot be judged fails, with the reason: a figure that was not measured
 // or has no scored observations; a figure that is incomplete because requests
 // failed or items were not measured; and a figure that too many of the answers
-// are not part of, since they could not be judged. What the data neither show nor
-// refute is inconclusive, with the number of items that may decide it.
+// are not part of, since they could not be judged.
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -26,6 +27,7 @@ import (
 	"crosstalk"
 	"crosstalk/instrument"
 	"crosstalk/internal/nearest"
+	"crosstalk/measure/estimate"
 	"crosstalk/measure/stats"
 	"crosstalk/report"
 )
@@ -46,7 +48,8 @@ type Verdict struct {
 
 // Options are the rules for judging figures.
 type Options struct {
-	Interval    bool    // whole intervals must satisfy a bound, not only figures
+	Point       bool    // figures are judged without their intervals
+	Level       float64 // two-sided, of intervals; 0: 0.95
 	MaxUnjudged float64 // the largest share of answers, 0 to 1, that may not have been judged
 }
 
@@ -57,14 +60,22 @@ type Check struct {
 	By           map[string]string   `json:"by"`             // the figure's columns
 	Unit         string              `json:"unit,omitempty"` // of Value and Interval; empty: a fraction
 	Passed       bool                `json:"passed"`
-	Inconclusive bool                `json:"inconclusive,omitempty"`  // not passed, but more items may decide
+	Inconclusive bool                `json:"inconclusive,omitempty"`  // neither passed nor failed: evidence is missing
+	Side         string              `json:"side,omitempty"`          // inconclusive: the figure is "within" the bound or "beyond"
 	Reason       string              `json:"reason,omitempty"`        // why it did not pass
-	Missing      int                 `json:"missing_items,omitempty"` // that may decide an inconclusive check
+	Missing      []int               `json:"missing_items,omitempty"` // inconclusive: least and most that may decide it
 	Value        crosstalk.Value     `json:"value"`                   // the figure, or its difference from Reference
 	Interval     *crosstalk.Interval `json:"interval"`
 	N            int                 `json:"n"`
 	Reference    map[string]string   `json:"reference,omitempty"` // the condition of the reference
 	Remarks      []string            `json:"remarks,omitempty"`   // cautions about a check that passed
+
+	bound        bound
+	observations int
+	clusters     int
+	still        bool               // no item differs from the others, or from its reference
+	strict       crosstalk.Interval // at the level that all checks share
+	undecided    bool               // Reason does not fail the check yet
 }
 
 // Judge makes a verdict of checks.
@@ -141,7 +152,7 @@ func (r Requirement) Check(estimates []crosstalk.Estimate, o Options) (checks []
 			if b.value, err = r.Value.of(e.Unit); err != nil {
 				return nil, err
 			}
-			checks = append(checks, r.check(e, b, o))
+			checks = append(checks, r.check(e, b, o.MaxUnjudged))
 		}
 	}
 	if checks == nil {
@@ -197,60 +208,165 @@ func list(estimates []crosstalk.Estimate, text func(crosstalk.Estimate) string) 
 	return strings.Join(names, ", ")
 }
 
-func (r Requirement) check(e crosstalk.Estimate, b bound, o Options) Check {
+// check is the check of a figure, still undecided if it can be judged.
+func (r Requirement) check(e crosstalk.Estimate, b bound, maxUnjudged float64) Check {
 	c := Check{Requirement: r.Text, Measure: e.Measure, By: e.By, Unit: e.Unit, Value: e.Value, Interval: e.Interval,
-		N: e.N}
-	whole := e.Interval != nil && b.keeps(e.Interval.Low) && b.keeps(e.Interval.High)
-	switch reason := unfit(e, o.MaxUnjudged); {
-	case reason != "":
-		c.Reason = reason
-	case !b.keeps(float64(e.Value)):
-		c.Reason = fmt.Sprintf("%s is not %s", apart(float64(e.Value), b), b)
-	case o.Interval && e.Interval == nil:
-		c.Reason = "the figure has no interval"
-	case o.Interval && !whole:
-		c.Inconclusive = true
-		c.Reason = fmt.Sprintf("the interval, %s, is not entirely %s", between(e), b)
-		end := e.Interval.Low // the one that does not keep the bound
-		if b.keeps(end) {
-			end = e.Interval.High
-		}
-		c.need(items(*e.Interval, e.N, math.Abs(float64(e.Value)-end), math.Abs(float64(e.Value)-b.value)))
-	default:
-		c.Passed = true
-		if !whole && e.Interval != nil {
-			c.Remarks = append(c.Remarks, fmt.Sprintf("%s is inside the interval, %s: chance may have decided",
-				amount(b.value, b.unit), between(e)))
-		}
-		c.Remarks = append(c.Remarks, e.Warnings...)
-	}
+		N: e.N, Remarks: slices.Clone(e.Warnings), bound: b, observations: e.Observations,
+		still: e.Value == 0 || e.Value == 1}
+	c.Reason = unfit(e, maxUnjudged)
+	c.undecided = c.Reason == ""
 	return c
 }
 
-// need says how many more items may decide an inconclusive check, if it is known how
-// many it takes.
-func (c *Check) need(items float64) {
-	if items < 1e9 {
-		c.Missing = max(1, int(items)-c.N)
-		c.Reason += fmt.Sprintf("; about %d more items may tell", c.Missing)
+// decide judges the checks together.
+func (o Options) decide(checks []Check) {
+	level := cmp.Or(o.Level, estimate.Level)
+	shared := 0
+	for _, c := range checks {
+		if c.undecided {
+			shared++
+		}
+	}
+	for i := range checks {
+		if c := &checks[i]; c.undecided {
+			if c.Reference == nil && c.Interval != nil {
+				at := func(level float64) crosstalk.Interval {
+					return stats.AtLevel(*c.Interval, float64(c.Value), c.observations, level)
+				}
+				c.strict = at(1 - (1-level)/float64(shared))
+				if level != c.Interval.Level {
+					c.Interval = at(level).Known()
+				}
+			}
+			c.decide(o.Point)
+		}
+		if c := &checks[i]; !c.Passed {
+			c.Remarks = nil
+		}
 	}
 }
 
-// power is the probability with which the missing items are to decide a check, if
-// the true figure is the measured one.
-const power = 0.8
-
-// withoutVariance is the method of intervals of values that are all equal, whose
-// width falls with the number of items rather than its root.
-const withoutVariance = "exact-effective-n"
-
-// items is how many items an interval of n, which reaches over a distance, needs to
-// keep a gap; NaN if there is no gap.
-func items(i crosstalk.Interval, n int, distance, gap float64) float64 {
-	if i.Method == withoutVariance && gap > 0 {
-		return math.Ceil(float64(n) * distance / gap)
+// decide judges a check by its intervals, or by the point alone.
+func (c *Check) decide(point bool) {
+	within := c.bound.keeps(float64(c.Value))
+	i := c.Interval
+	switch {
+	case point:
+		c.Passed = within
+		if i != nil && c.bound.keeps(i.Low) != c.bound.keeps(i.High) {
+			c.Remarks = append([]string{fmt.Sprintf("%s is inside the interval, %s: chance may have decided",
+				amount(c.bound.value, c.Unit), c.between())}, c.Remarks...)
+		}
+	case i == nil && c.Reference != nil:
+		c.Reason = fmt.Sprintf("the difference over %d items has no interval", c.N)
+		return
+	case i == nil:
+		c.Reason = "the figure has no interval; --point judges it without one"
+		return
+	case c.bound.keeps(i.Low) && c.bound.keeps(i.High):
+		c.Passed = true
+	default:
+		c.Inconclusive = c.bound.keeps(c.strict.Low) || c.bound.keeps(c.strict.High)
 	}
-	return stats.ItemsForWidth(float64(n), distance, gap, i.Level, power)
+	if c.Passed {
+		return
+	}
+	c.Reason = c.miss(within)
+	if !c.Inconclusive {
+		return
+	}
+	c.Side = "beyond"
+	if within {
+		c.Side = "within"
+	}
+	if c.Reference != nil && c.clusters < fewestClusters && c.clusters < c.N {
+		c.Reason += fmt.Sprintf("; %d clusters are too few to tell", c.clusters)
+		return
+	}
+	c.need(within)
+}
+
+// miss says why a figure does not pass.
+func (c *Check) miss(within bool) string {
+	i, v := c.Interval, float64(c.Value)
+	if c.Reference != nil {
+		worst, best := i.Low, i.High
+		if c.bound.op == "<=" {
+			worst, best = best, worst
+		}
+		reason := fmt.Sprintf("worse by %s points", report.Percent(crosstalk.Value(math.Abs(v))))
+		switch {
+		case within:
+			return fmt.Sprintf("the difference may be as bad as %s points", report.Points(crosstalk.Value(worst)))
+		case c.Inconclusive && c.bound.keeps(best):
+			return fmt.Sprintf("%s, but may be as good as %s points", reason, report.Points(crosstalk.Value(best)))
+		case c.Inconclusive:
+			return reason + ", but one of so many checks may be so by chance"
+		}
+		return reason
+	}
+	figure := apart(v, c.bound)
+	switch {
+	case within:
+		return fmt.Sprintf("%s is %s, but its interval, %s, is not", figure, c.bound, c.between())
+	case c.Inconclusive && (c.bound.keeps(i.Low) || c.bound.keeps(i.High)):
+		return fmt.Sprintf("%s is not %s, but its interval, %s, reaches it", figure, c.bound, c.between())
+	case c.Inconclusive:
+		return fmt.Sprintf("%s is not %s, but one of so many checks may be so by chance", figure, c.bound)
+	}
+	return fmt.Sprintf("%s is not %s", figure, c.bound)
+}
+
+const (
+	// power is the probability with which the missing items are to decide a check.
+	power = 0.8
+	// manyTimes as many items as there are is no advice.
+	manyTimes = 20
+)
+
+// need says how many more items may decide an inconclusive check: with the greater
+// number if the true figure is as near to the bound as the half of the interval's
+// figures that are nearest to the value, with the least if as far.
+func (c *Check) need(within bool) {
+	i, v, n := c.Interval, float64(c.Value), float64(c.N)
+	gap, half := math.Abs(v-c.bound.value), v-i.Low
+	if c.bound.keeps(i.High) != within {
+		half = i.High - v
+	}
+	var least, most float64
+	if c.still && gap > 0 { // the width falls with n; every new fault takes as many more
+		least = n * half / gap
+		most = 2 * least
+	} else {
+		z := stats.NormalQuantile((1 + i.Level) / 2)
+		se, toBe := half/z, z+stats.NormalQuantile(power)
+		probable := stats.NormalQuantile(0.75) * se
+		items := func(gap float64) float64 { return n * math.Pow(toBe*se/gap, 2) }
+		least, most = items(gap+probable), math.Inf(1)
+		if gap > probable {
+			most = items(gap - probable)
+		}
+	}
+	more := func(items float64) int { return max(1, int(math.Ceil(items-n-1e-9))) }
+	switch {
+	case !(least <= manyTimes*n):
+		c.Reason += fmt.Sprintf("; it takes more than %d times as many items", manyTimes)
+	case !(most <= manyTimes*n):
+		c.Missing = []int{more(least)}
+		c.Reason += fmt.Sprintf("; it takes at least %s more items", about(more(least)))
+	default:
+		c.Missing = []int{more(least), more(most)}
+		c.Reason += fmt.Sprintf("; about %s to %s more items may decide", about(more(least)), about(more(most)))
+	}
+}
+
+// about rounds a number to two digits.
+func about(n int) string {
+	unit := 1
+	for n/unit >= 100 {
+		unit *= 10
+	}
+	return strconv.Itoa((n + unit/2) / unit * unit)
 }
 
 // unfit explains why a figure cannot be judged; it is empty if it can.
@@ -296,11 +412,4 @@ func apart(f float64, b bound) string {
 	return amount(f, b.unit)
 }
 
-func between(e crosstalk.Estimate) string {
-	unit := e.Unit
-	if unit == "" {
-		unit = "%"
-	}
-	return report.Value(crosstalk.Value(e.Interval.Low), e.Unit) + " to " +
-		report.Value(crosstalk.Value(e.Interval.High), e.Unit) + " " + unit
-}
+func (c Check) between() string { return c.interval() + " " + cmp.Or(c.Unit, "%") }

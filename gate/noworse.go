@@ -7,13 +7,11 @@ import (
 
 	"crosstalk"
 	"crosstalk/compare"
-	"crosstalk/report"
 )
 
 // NoWorse checks that no compared figure is worse than its reference by more
-// than the margin. It uses the interval of the difference: the lower end if
-// higher is better, otherwise the upper end. Figures without a better direction
-// are skipped unless wanted names them.
+// than the margin, on the difference and its interval. Figures without a better
+// direction are skipped unless wanted names them. Checks are still undecided.
 func NoWorse(result compare.Result, reference string, margin float64, wanted []string, o Options) (checks []Check) {
 	text := fmt.Sprintf("no worse than %s by more than %s", reference, points(100*margin))
 	for _, c := range result.Comparisons {
@@ -22,7 +20,12 @@ func NoWorse(result compare.Result, reference string, margin float64, wanted []s
 			continue
 		}
 		check := Check{Requirement: c.Measure + " " + text, Measure: c.Measure, By: of.By, Unit: c.Unit,
-			Value: c.Difference, Interval: c.Interval, N: c.N, Reference: c.Reference}
+			Value: c.Difference, Interval: c.Interval, N: c.N, Reference: c.Reference, Remarks: remarks(c, *against),
+			bound: bound{op: ">=", value: -margin}, strict: c.Together, clusters: c.Clusters,
+			still: c.Same}
+		if c.Better == crosstalk.Lower {
+			check.bound = bound{op: "<=", value: margin}
+		}
 		check.Reason = unfit(*of, o.MaxUnjudged)
 		switch {
 		case check.Reason != "":
@@ -32,24 +35,8 @@ func NoWorse(result compare.Result, reference string, margin float64, wanted []s
 			check.Reason = "the measure has no better direction"
 		case !against.Value.Defined():
 			check.Reason = "the reference is undefined"
-		case c.Interval == nil:
-			check.Reason = fmt.Sprintf("the difference over %d items has no interval", c.N)
-		case c.Better == crosstalk.Higher && c.Interval.Low < -margin-slack,
-			c.Better == crosstalk.Lower && c.Interval.High > margin+slack:
-			if worse(c) > margin+slack {
-				check.Reason = fmt.Sprintf("worse by %s points", report.Percent(crosstalk.Value(worse(c))))
-				break
-			}
-			check.Inconclusive = true
-			check.Reason = fmt.Sprintf("the difference may be as bad as %s points", report.Points(worst(c)))
-			if c.Clusters < fewestClusters && c.Clusters < c.N {
-				check.Reason += fmt.Sprintf("; %d clusters are too few to tell", c.Clusters)
-				break
-			}
-			check.need(c.Items(margin, power))
 		default:
-			check.Passed = true
-			check.Remarks = remarks(c, *against)
+			check.undecided = true
 		}
 		checks = append(checks, check)
 	}
@@ -87,22 +74,6 @@ func Lost(of, reference []crosstalk.Estimate, name string, wanted []string) (che
 // fewestClusters can show that a rate near 100 % fell by at most some points; with fewer,
 // no number of items in them can.
 const fewestClusters = 12
-
-// worst is the end of the interval in the worse direction.
-func worst(c compare.Comparison) crosstalk.Value {
-	if c.Better == crosstalk.Lower {
-		return crosstalk.Value(c.Interval.High)
-	}
-	return crosstalk.Value(c.Interval.Low)
-}
-
-// worse is how much worse the point estimate is.
-func worse(c compare.Comparison) float64 {
-	if c.Better == crosstalk.Lower {
-		return float64(c.Difference)
-	}
-	return -float64(c.Difference)
-}
 
 func remarks(c compare.Comparison, against crosstalk.Estimate) (list []string) {
 	if !c.Paired {

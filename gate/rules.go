@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -40,7 +41,7 @@ func (r Rules) Check(path string) (Verdict, error) {
 		return Verdict{}, err
 	}
 	if r.NoWorseThan != "" {
-		found, err := r.checkNoWorse(path)
+		found, err := r.checkNoWorse(path, len(checks))
 		if err != nil {
 			return Verdict{}, err
 		}
@@ -49,6 +50,7 @@ func (r Rules) Check(path string) (Verdict, error) {
 	if len(checks) == 0 {
 		return Verdict{}, errors.New("no figure has a better direction; name the figures to compare with --measure")
 	}
+	r.decide(checks)
 	verdict := Judge(path, checks)
 	verdict.Names, err = study.Names(path)
 	return verdict, err
@@ -93,8 +95,9 @@ func (r Rules) checkBounds(path string) (checks []Check, err error) {
 	return checks, nil
 }
 
-// checkNoWorse compares the run with the one that it must not be worse than.
-func (r Rules) checkNoWorse(path string) ([]Check, error) {
+// checkNoWorse compares the run with the one that it must not be worse than. There are
+// some checks apart.
+func (r Rules) checkNoWorse(path string, apart int) ([]Check, error) {
 	for _, p := range []string{path, r.NoWorseThan} {
 		if reason, err := unfinished(p); reason != "" || err != nil {
 			return []Check{Unfinished("no worse than "+r.NoWorseThan, p+": "+reason)}, err
@@ -105,7 +108,7 @@ func (r Rules) checkNoWorse(path string) ([]Check, error) {
 		return nil, err
 	}
 	options := r.Compare
-	options.Unpaired = true
+	options.Unpaired, options.Apart, options.Level = true, apart, cmp.Or(r.Level, options.Level)
 	result, err := compare.Runs(runs, options)
 	if err != nil && len(result.Refused) == 0 {
 		return nil, err

@@ -47,9 +47,9 @@ func TestRules(t *testing.T) {
 		verdict      string
 		requirements string // of the checks
 	}{
-		{Rules{Require: []string{"leak_rate<=50%", "leak_rate<=90% by category"}}, "passed: 2 checks", "leak_rate<=50%; leak_rate<=90% by category"},
-		{Rules{Require: []string{"leak_rate<50%"}}, "failed: 1 of 1 check", "leak_rate<50%"},
-		{Rules{Require: []string{"leak_rate<=60%"}, Options: Options{Interval: true}}, "inconclusive: 1 of 1 check", "leak_rate<=60%"},
+		{Rules{Require: []string{"leak_rate<=50%", "leak_rate<=90% by category"}, Options: Options{Point: true}}, "passed: 2 checks", "leak_rate<=50%; leak_rate<=90% by category"},
+		{Rules{Require: []string{"leak_rate<50%"}, Options: Options{Point: true}}, "failed: 1 of 1 check", "leak_rate<50%"},
+		{Rules{Require: []string{"leak_rate<=60%"}}, "inconclusive: 1 of 1 check", "leak_rate<=60%"},
 		{Rules{NoWorseThan: before, Margin: 0.95, Compare: across}, "passed: 1 check", "leak_rate no worse than " + before + " by more than 95 points"},
 		{Rules{NoWorseThan: after, Margin: 0.1, Compare: across}, "inconclusive: 1 of 1 check", "leak_rate no worse than " + after + " by more than 10 points"},
 	} {
@@ -62,9 +62,11 @@ func TestRules(t *testing.T) {
 			t.Errorf("%+v: %s, %q, %v", c.rules, v.Headline(), requirements, err)
 		}
 	}
-	if v, err := (Rules{NoWorseThan: before, Margin: 0.2, Compare: across}).Check(after); err != nil || v.Passed ||
-		v.Inconclusive {
-		t.Errorf("a run that leaks more: %+v, %v", v, err)
+	for point, open := range map[bool]bool{true: false, false: true} {
+		r := Rules{NoWorseThan: before, Margin: 0.2, Compare: across, Options: Options{Point: point}}
+		if v, err := r.Check(after); err != nil || v.Passed || v.Inconclusive != open {
+			t.Errorf("a run that leaks more, point %v: %+v, %v", point, v, err)
+		}
 	}
 	for want, r := range map[string]Rules{
 		"nothing is required: expected --require":         {},

@@ -193,20 +193,20 @@ func (v Verdict) records() [][]string {
 	}
 	columns := report.Columns(by)
 	all := [][]string{slices.Concat([]string{"requirement", "measure"}, columns,
-		[]string{"passed", "inconclusive", "reason", "value", "low", "high", "n", "missing_items", "remarks"})}
+		[]string{"passed", "inconclusive", "side", "reason", "value", "low", "high", "n", "missing_items", "remarks"})}
 	for _, c := range v.Checks {
 		record := []string{c.Requirement, c.Measure}
 		for _, column := range columns {
 			record = append(record, c.By[column])
 		}
 		low, high, more := "", "", ""
-		if c.Missing > 0 {
-			more = strconv.Itoa(c.Missing)
+		if c.Missing != nil {
+			more = strings.Trim(fmt.Sprint(c.Missing), "[]")
 		}
 		if i := c.Interval; i != nil {
 			low, high = report.Number(crosstalk.Value(i.Low)), report.Number(crosstalk.Value(i.High))
 		}
-		all = append(all, append(record, strconv.FormatBool(c.Passed), strconv.FormatBool(c.Inconclusive), c.Reason,
+		all = append(all, append(record, strconv.FormatBool(c.Passed), strconv.FormatBool(c.Inconclusive), c.Side, c.Reason,
 			report.Number(c.Value), low, high, strconv.Itoa(c.N), more, strings.Join(c.Remarks, "; ")))
 	}
 	return all

@@ -254,7 +254,7 @@ func TestAction(t *testing.T) {
 		verdict string
 		logged  string
 	}{
-		{"passed", map[string]string{"run": right, "require": "lpr >= 95%\nwpr >= 95% by language\n"}, 0, "passed", ""},
+		{"passed", map[string]string{"run": right, "require": "lpr >= 90%\nwpr >= 80% by language\n"}, 0, "passed", ""},
 		{"failed", map[string]string{"run": wrong, "require": "lpr >= 95%"}, 1, "failed", "::error"},
 		{"worse", map[string]string{"run": wrong, "baseline": right, "margin": "3%"}, 1, "failed", "::group::Baseline"},
 		{"inconclusive", map[string]string{"run": right + " --items 8", "baseline": right + " --items 8", "margin": "1%"}, 4, "inconclusive", "more items"},

@@ -26,7 +26,7 @@ func gateCommand() *cobra.Command {
 	config.Declare(c, "", []config.Flag{
 		{Name: "require", To: &g.Require, Whole: true, Reach: config.Nothing,
 			Help: "a requirement that the figures must satisfy; may be repeated"},
-		{Name: "interval", To: &g.Interval, Help: "require the whole interval to satisfy the requirements"},
+		{Name: "point", To: &g.Point, Help: "judge figures and differences alone, without their intervals"},
 		{Name: "no-worse-than", To: &g.NoWorseThan, Values: "runs", Reach: config.Path,
 			Help: "a run that this one must not be worse than"},
 		{Name: "margin", To: &g.margin, Reach: config.Nothing,
@@ -45,7 +45,7 @@ func (g *gateFlags) run(c *cobra.Command, args []string) error {
 	if err = g.apply(c, &g.Compare); err != nil {
 		return err
 	}
-	g.By = g.by
+	g.By, g.Level = g.by, g.level
 	if g.MaxUnjudged, err = fraction("max-unchecked", g.unchecked); err != nil {
 		return err
 	}

@@ -94,11 +94,11 @@ func TestGridComparedAndGated(t *testing.T) {
 		}
 		return v
 	}
-	if v := judged(0, "--require", "leak_rate<=60% where model=compatible:calm", "--no-worse-than", out, "--margin", "20%"); len(v.Checks) != 8+16 {
+	if v := judged(0, "--point", "--require", "leak_rate<=60% where model=compatible:calm", "--no-worse-than", out, "--margin", "20%"); len(v.Checks) != 8+16 {
 		t.Errorf("%d checks", len(v.Checks))
 	}
 	junit := filepath.Join(t.TempDir(), "gate.xml")
-	v := judged(1, "--require", "leak_rate<=60%", "--junit", junit)
+	v := judged(1, "--point", "--require", "leak_rate<=60%", "--junit", junit)
 	for _, c := range v.Checks {
 		if want := c.By["model"] == "compatible:calm" || c.By["temperature"] == "0"; c.Passed != want {
 			t.Errorf("%+v", c)

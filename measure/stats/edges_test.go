@@ -145,3 +145,40 @@ func TestWarningsAreSaid(t *testing.T) {
 		t.Errorf("12 independent answers: %+v, want the exact interval", e.Interval)
 	}
 }
+
+// An interval at another level is the one that would have been computed.
+func TestAtLevel(t *testing.T) {
+	var rate, few, same, none, graded, plain Clusters
+	for i := range 90 {
+		rate.AddIndependent(float64(min(i%9, 1)))
+		graded.Add(Cluster(i%13), float64(i%3)/2)
+		plain.Add(Cluster(i%13), float64(i*i%7))
+		same.Add(Cluster(i/3), 1)
+		none.Add(Cluster(i/3), 0)
+		if i < 20 {
+			few.AddIndependent(float64(i % 2))
+		}
+	}
+	for what, c := range map[string]*Clusters{"rate": &rate, "few": &few, "all equal": &same, "none": &none, "graded": &graded, "plain": &plain} {
+		bounds := Proportion
+		if what == "plain" {
+			bounds = Unbounded
+		}
+		for _, level := range []float64{0.5, 0.9, 0.95, 0.9983} {
+			e, want := Mean(c, bounds, 0.95), Mean(c, bounds, level)
+			got := AtLevel(e.Interval, e.Value, e.N, level)
+			near(t, what+" low", got.Low, want.Interval.Low, 1e-9)
+			near(t, what+" high", got.High, want.Interval.High, 1e-9)
+			if got.Level != level || got.Method != want.Interval.Method {
+				t.Errorf("%s: %+v", what, got)
+			}
+		}
+	}
+	// Of other methods the distances grow with the normal quantile, or the logits do.
+	i := AtLevel(Interval{Low: -0.1, High: 0.3, Level: 0.95, Method: "x"}, 0.1, 9, 0.99)
+	near(t, "low", i.Low, 0.1-0.2*2.575829/1.959964, 1e-6)
+	near(t, "high", i.High, 0.1+0.2*2.575829/1.959964, 1e-6)
+	if i := AtLevel(Interval{Low: 0.5, High: 0.99, Level: 0.95}, 0.9, 9, 0.999); !(i.Low < 0.5 && i.High > 0.99 && i.High < 1) {
+		t.Errorf("%+v", i)
+	}
+}

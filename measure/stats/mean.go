@@ -131,7 +131,7 @@ func TInterval(value, se, df float64, bounds Bounds, level float64) Interval {
 	}
 	r := tQuantile((1+level)/2, df) * se
 	if !bounds.Finite() {
-		return bounds.clip(Interval{Low: value - r, High: value + r, Level: level, Method: method})
+		return bounds.clip(Interval{Low: value - r, High: value + r, Level: level, Method: method, DF: df})
 	}
 	p := bounds.unit(value)
 	if !(p > 0 && p < 1) {
@@ -139,7 +139,36 @@ func TInterval(value, se, df float64, bounds Bounds, level float64) Interval {
 	}
 	l := math.Log(p / (1 - p))
 	r /= (bounds.High - bounds.Low) * p * (1 - p)
-	return Interval{Low: bounds.back(logistic(l - r)), High: bounds.back(logistic(l + r)), Level: level, Method: method}
+	return Interval{Low: bounds.back(logistic(l - r)), High: bounds.back(logistic(l + r)), Level: level, Method: method,
+		DF: df}
+}
+
+// AtLevel is the interval of a mean of n observations at another level: recomputed for
+// independent observations, else its distances from the value, on the logit scale for
+// shares, times the ratio of the quantiles.
+func AtLevel(i Interval, value float64, n int, level float64) Interval {
+	checkLevel(level)
+	switch {
+	case i.Method == methodWilson:
+		return Wilson(math.Round(value*float64(n)), float64(n), level)
+	case i.Method == methodClopper:
+		return ClopperPearson(math.Round(value*float64(n)), float64(n), level)
+	case i.Method == methodEffectiveN && (value == 0 || value == 1):
+		// One less the width is (1-level)/2 to the power 1/n.
+		width := 1 - math.Pow(1-i.Width(), math.Log((1-level)/2)/math.Log((1-i.Level)/2))
+		return Interval{Low: value - value*width, High: value + width*(1-value), Level: level, Method: i.Method}
+	}
+	scale := normalQuantile((1+level)/2) / normalQuantile((1+i.Level)/2)
+	if i.DF > 0 {
+		scale = tQuantile((1+level)/2, i.DF) / tQuantile((1+i.Level)/2, i.DF)
+	}
+	to, back := func(x float64) float64 { return x }, func(x float64) float64 { return x }
+	if value > 0 && value < 1 && i.Low > 0 && i.High < 1 {
+		to, back = func(x float64) float64 { return math.Log(x / (1 - x)) }, logistic
+	}
+	v := to(value)
+	i.Low, i.High, i.Level = back(v-scale*(v-to(i.Low))), back(v+scale*(to(i.High)-v)), level
+	return i
 }
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

@@ -83,16 +83,3 @@ func PairedRates(a, b, discordant float64) Design {
 // are independent given the item's population: a(1-b) + b(1-a). Rates that
 // agree more than by chance have less.
 func IndependentDiscordance(a, b float64) float64 { return a*(1-b) + b*(1-a) }
-
-// ItemsForWidth is the number of items with which an interval of this level, which
-// has the half-width half over n items, does not reach over the gap between
-// estimate and bound with this power, if the estimate is the truth: the standard
-// error is that of the interval, and falls with the root of the number. NaN unless
-// half, gap and n are positive.
-func ItemsForWidth(n, half, gap, level, power float64) float64 {
-	if !(half > 0 && gap > 0 && n > 0) {
-		return math.NaN()
-	}
-	se := half / normalQuantile((1+level)/2)
-	return Design{Between: se * se * n}.Items(gap, 1-level, power)
-}

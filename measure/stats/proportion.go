@@ -55,7 +55,9 @@ func ClopperPearson(x, n, level float64) Interval {
 // Distributions use only gonum's mathext: its stat/distuv would add linear
 // algebra and five seconds to every cold build.
 
-// normalQuantile is the inverse of the standard normal distribution.
+// NormalQuantile is the inverse of the standard normal distribution.
+func NormalQuantile(p float64) float64 { return normalQuantile(p) }
+
 func normalQuantile(p float64) float64 { return mathext.NormalQuantile(p) }
 
 // normalCDF keeps its relative precision in the lower tail.
