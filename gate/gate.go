@@ -61,7 +61,7 @@ type Check struct {
 	Unit         string              `json:"unit,omitempty"` // of Value and Interval; empty: a fraction
 	Passed       bool                `json:"passed"`
 	Inconclusive bool                `json:"inconclusive,omitempty"`  // neither passed nor failed: evidence is missing
-	Side         string              `json:"side,omitempty"`          // inconclusive: the figure is "within" the bound or "beyond"
+	Side         string              `json:"side,omitempty"`          // inconclusive: "within" the bound or "beyond"
 	Reason       string              `json:"reason,omitempty"`        // why it did not pass
 	Missing      []int               `json:"missing_items,omitempty"` // inconclusive: least and most that may decide it
 	Value        crosstalk.Value     `json:"value"`                   // the figure, or its difference from Reference

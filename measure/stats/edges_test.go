@@ -159,7 +159,8 @@ func TestAtLevel(t *testing.T) {
 			few.AddIndependent(float64(i % 2))
 		}
 	}
-	for what, c := range map[string]*Clusters{"rate": &rate, "few": &few, "all equal": &same, "none": &none, "graded": &graded, "plain": &plain} {
+	for what, c := range map[string]*Clusters{"rate": &rate, "few": &few, "all equal": &same, "none": &none,
+		"graded": &graded, "plain": &plain} {
 		bounds := Proportion
 		if what == "plain" {
 			bounds = Unbounded

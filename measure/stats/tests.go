@@ -43,7 +43,8 @@ func ClusterTTest(c *Clusters, null float64) Test {
 
 func (s summary) test(null, se, df float64) Test {
 	t := quotient(s.mean-null, se)
-	return Test{Value: s.mean, SE: se, Statistic: t, DF: df, P: tTwoSided(t, df), Effect: quotient(s.mean-null, s.stdDev())}
+	return Test{Value: s.mean, SE: se, Statistic: t, DF: df, P: tTwoSided(t, df),
+		Effect: quotient(s.mean-null, s.stdDev())}
 }
 
 // stdDev is the standard deviation of the observations with divisor N-1.
