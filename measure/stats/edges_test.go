@@ -179,7 +179,8 @@ func TestAtLevel(t *testing.T) {
 	i := AtLevel(Interval{Low: -0.1, High: 0.3, Level: 0.95, Method: "x"}, 0.1, 9, 0.99)
 	near(t, "low", i.Low, 0.1-0.2*2.575829/1.959964, 1e-6)
 	near(t, "high", i.High, 0.1+0.2*2.575829/1.959964, 1e-6)
-	if i := AtLevel(Interval{Low: 0.5, High: 0.99, Level: 0.95}, 0.9, 9, 0.999); !(i.Low < 0.5 && i.High > 0.99 && i.High < 1) {
+	i = AtLevel(Interval{Low: 0.5, High: 0.99, Level: 0.95}, 0.9, 9, 0.999)
+	if !(i.Low < 0.5 && i.High > 0.99 && i.High < 1) {
 		t.Errorf("%+v", i)
 	}
 }
