@@ -39,7 +39,7 @@ const (
 	longestWindow = 2*longestLine + contextBytes // of the text, before less of it is looked at again
 	sureLine      = 0.99                         // least probability of a line that is not complete
 	sureWord      = Certain                      // least probability of words in a line that is not complete
-	sureWords     = 4                            // least words of a line that is not complete: see fullWords
+	sureWords     = 4                            // least words of a line that is not complete: see Words
 	wordsAfter    = 3                            // must follow foreign words, which may be explained in brackets
 	wordsInRow    = 4                            // foreign ones need none to follow: they are too many for a term
 )
@@ -166,14 +166,14 @@ func (s *Stream) certain(all string, span Span) bool {
 	if span.End <= s.line {
 		return !announced || strings.TrimSpace(all[span.End:s.line]) != ""
 	}
-	words, marks := fullWords(all[span.Start:span.End]), s.marksUntil(all, span.End)
+	words, marks := Words(all[span.Start:span.End]), s.marksUntil(all, span.End)
 	if announced || marks.open() {
 		return false
 	}
 	if span.Kind == Line {
 		return span.P >= sureLine && min(words, marks.words()) >= sureWords
 	}
-	return span.P >= sureWord && (words >= wordsInRow || fullWords(all[span.End:]) >= wordsAfter)
+	return span.P >= sureWord && (words >= wordsInRow || Words(all[span.End:]) >= wordsAfter)
 }
 
 // announced reports whether the line of a part follows one that announces a quotation, and has nothing else before the
@@ -181,7 +181,7 @@ func (s *Stream) certain(all string, span Span) bool {
 func (s *Stream) announced(all string, span Span) bool {
 	start := s.from + lineStart(all[s.from:], span.Start-s.from)
 	before := strings.TrimRight(all[s.from:start], " \t\n*_")
-	return endsInColon(before) && fullWords(all[start:span.Start]) < wordsAfter &&
+	return endsInColon(before) && Words(all[start:span.Start]) < wordsAfter &&
 		quotes(s.base, before[lineStart(before, len(before)):])
 }
 
@@ -239,13 +239,13 @@ func (m *marks) read(text string) {
 // open reports whether marks are open.
 func (m marks) open() bool { return m.quote || m.emphasis || m.code || m.brackets > 0 }
 
-// words counts complete words as fullWords does.
+// words counts complete words as Words does.
 func (m marks) words() int { return m.spaces + m.characters/3 }
 
 func lineStart(all string, at int) int { return strings.LastIndexByte(all[:at], '\n') + 1 }
 
-// fullWords counts complete words, three characters of scripts without spaces as one.
-func fullWords(text string) (n int) {
+// Words counts words that something follows, three characters of scripts without spaces as one.
+func Words(text string) (n int) {
 	characters := countWords(text)
 	spaces := strings.Count(text, " ")
 	return spaces + (characters-spaces)/3

@@ -99,29 +99,29 @@ func (c *calls) language(id string) string {
 	return ""
 }
 
-// found notes what was found of an answer so far, and reports whether it has grown. It is counted once it does not grow
-// any more.
-func (c *calls) found(id string, choice int, text string, r guard.Response) (grown bool) {
+// found notes what was found of an answer so far, and reports whether it was seen before, and whether it has grown since.
+// It is counted once it does not grow any more.
+func (c *calls) found(id string, choice int, text string, r guard.Response) (seen, grown bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := growing{len(text), maphash.String(seed, text), r.Expected, r.Verdict, false, time.Now()}
 	of := c.get(id)
 	if of == nil || choice >= mostChoices {
 		now.settle(c.count)
-		return false
+		return false, false
 	}
 	if choice >= len(of.answers) {
 		of.answers = append(of.answers, now)
-		return false
+		return false, false
 	}
 	before := &of.answers[choice]
 	if before.size <= len(text) && maphash.String(seed, text[:before.size]) == before.hash {
-		now.counted, grown = before.counted, before.size < len(text)
+		now.counted, seen, grown = before.counted, true, before.size < len(text)
 	} else {
 		before.settle(c.count)
 	}
 	*before = now
-	return grown
+	return seen, grown
 }
 
 // settle counts an answer, once.

@@ -37,7 +37,7 @@ type litellmRequest struct {
 
 // litellm answers NONE, or BLOCKED for an answer in another language if the server blocks. Requests pass; it keeps only
 // the user's language, for the answer, which comes several times if it is streamed, each time with more text. Such an
-// answer is blocked once it is certain.
+// answer is blocked once it is certain that it is wrong.
 func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
 	data, done, ok := s.read(w, r)
 	if !ok {
@@ -70,8 +70,8 @@ func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
 					return err
 				}
 			}
-			grown := s.calls.found(in.Call, i, text, v.Response)
-			if v.Action == Block && (!grown || s.certain(text, tag)) {
+			seen, grown := s.calls.found(in.Call, i, text, v.Response)
+			if v.Action == Block && s.certain(text, tag, seen, grown) {
 				reasons = append(reasons, reason(v.Response))
 			}
 			return nil
@@ -87,13 +87,23 @@ func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// certain reports whether more text cannot make a wrong answer right, or the answer ends as complete ones do.
-func (s *server) certain(text, tag string) bool {
-	if last, _ := utf8.DecodeLastRuneInString(strings.TrimSpace(text)); strings.ContainsRune(".!?…。！？।؟", last) {
+// Limits of what may be the beginning of an answer, chosen on the replies of the package guard.
+const (
+	wholeWords   = 8 // more are no beginning: LiteLLM first sends five pieces
+	certainWords = 4 // in another language block; fewer may be terms of which more come, and which are then excused
+)
+
+// certain reports whether a wrong answer, of which more may come, stays wrong, or looks complete. seen tells that the
+// call has sent it before, grown that it was shorter.
+func (s *server) certain(text, tag string, seen, grown bool) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimSpace(text))
+	if strings.ContainsRune(".!?…。！？।؟", last) || seen && !grown || !seen && guard.Words(text) > wholeWords {
 		return true
 	}
 	of, err := s.Checker.Stream(tag)
-	return err != nil || len(of.Write(text)) > 0
+	return err != nil || slices.ContainsFunc(of.Write(text), func(span guard.Span) bool {
+		return span.Kind == guard.Line || guard.Words(text[span.Start:span.End]) >= certainWords
+	})
 }
 
 // userTag is the language of the user, "" if it cannot be told.

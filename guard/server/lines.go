@@ -26,6 +26,7 @@ type lines struct {
 	data    []byte // that was not asked for yet
 	scanned int    // of data: no line ends before
 	err     error  // io.EOF at the end
+	ended   bool   // nobody asks for more
 }
 
 // newLines begins to read a body. It calls gone when the body ends too early.
@@ -59,7 +60,16 @@ func (l *lines) fill(body io.Reader, gone context.CancelFunc) {
 		read += int64(n)
 		l.mu.Lock()
 		l.data = append(l.data, chunk[:n]...)
-		if more := read - freeBody - l.taken; more > 0 {
+		for len(l.data) > keptStream && err == nil && !l.ended {
+			if bytes.IndexByte(l.data, '\n') < 0 {
+				err = tooLarge("A line of the stream is larger than %d MiB.", keptStream>>20)
+				l.data = nil
+				io.Copy(io.Discard, body) // its sender reads the answer only then
+				break
+			}
+			l.more.Wait() // until there is less
+		}
+		if more := min(read, keptStream) - freeBody - l.taken; more > 0 {
 			if l.bodies.TryAcquire(more) {
 				l.taken += more
 			} else if err == nil {
@@ -77,7 +87,7 @@ func (l *lines) fill(body io.Reader, gone context.CancelFunc) {
 			gone()
 		}
 		l.err = err
-		l.more.Signal()
+		l.more.Broadcast()
 		l.mu.Unlock()
 		if err != nil {
 			return
@@ -104,6 +114,7 @@ func (l *lines) next() (line []byte, err error) {
 		l.scanned = len(l.data)
 		l.more.Wait()
 	}
+	l.more.Broadcast()
 	return bytes.TrimSpace(line), nil
 }
 
@@ -112,6 +123,10 @@ func (l *lines) end() {
 	select {
 	case <-l.read:
 	default:
+		l.mu.Lock()
+		l.ended = true
+		l.more.Broadcast()
+		l.mu.Unlock()
 		l.control.SetReadDeadline(time.Unix(1, 0))
 		<-l.read
 	}

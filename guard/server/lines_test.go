@@ -40,7 +40,7 @@ func TestLines(t *testing.T) {
 		{"nothing", strings.NewReader(""), "; EOF", 1, false},
 		{"a client that leaves", io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(io.ErrUnexpectedEOF)), "a; unexpected EOF", 2, true},
 		{"a client that says nothing", io.MultiReader(strings.NewReader("a\n"), iotest.ErrReader(os.ErrDeadlineExceeded)), "a; The stream's next line did not arrive within 30 seconds, or it took longer than 10 minutes.", 2, false},
-		{"too much", http.MaxBytesReader(nil, io.NopCloser(strings.NewReader("a\nbcd\n")), 4), "a; The stream is larger than 1 MiB.", 1, false},
+		{"too much", http.MaxBytesReader(nil, io.NopCloser(strings.NewReader("a\nbcd\n")), 4), "a; The stream is larger than 16 MiB.", 1, false},
 	} {
 		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 		gone := false
@@ -60,6 +60,35 @@ func TestLines(t *testing.T) {
 			t.Errorf("%s: %s, gone %v, %d deadlines; want %s, %v, %d", c.name, got, gone, len(w.reading), c.want, c.gone, c.extended)
 		}
 	}
+	// No more than a MiB is kept, however fast it arrives; a line has no more either.
+	many := strings.Repeat("x\n", keptStream)
+	read := 0
+	rest := strings.NewReader(many)
+	long := newLines(readerFunc(func(p []byte) (int, error) {
+		n, err := rest.Read(p)
+		read += n
+		return n, err
+	}), http.NewResponseController(&deadlines{ResponseRecorder: httptest.NewRecorder()}), semaphore.NewWeighted(keptStream), func() {})
+	for i := range keptStream {
+		line, err := long.next()
+		if long.mu.Lock(); string(line) != "x" || err != nil || read > 2*i+keptStream+8<<10 {
+			t.Fatalf("line %d is %q, %v, with %d bytes read", i, line, err, read)
+		}
+		long.mu.Unlock()
+	}
+	if line, err := long.next(); err != io.EOF {
+		t.Error(line, err)
+	}
+	long.end()
+	wide := newLines(strings.NewReader(strings.Repeat("x", keptStream+1)),
+		http.NewResponseController(&deadlines{ResponseRecorder: httptest.NewRecorder()}), semaphore.NewWeighted(keptStream), func() {})
+	if line, err := wide.next(); fmt.Sprint(err) != "A line of the stream is larger than 1 MiB." {
+		t.Error(len(line), err)
+	}
+	wide.end()
+	full := newLines(strings.NewReader(many),
+		http.NewResponseController(&deadlines{ResponseRecorder: httptest.NewRecorder()}), semaphore.NewWeighted(keptStream), func() {})
+	full.end() // although it waits for room
 	// Who wants no more lines need not wait for them.
 	w := &unblocked{deadlines{ResponseRecorder: httptest.NewRecorder()}, make(chan bool)}
 	l := newLines(readerFunc(func([]byte) (int, error) { <-w.end; return 0, errors.New("closed") }),

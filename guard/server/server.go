@@ -30,7 +30,8 @@ const (
 	freeBody    = 64 << 10  // bytes of each of them that do not count
 	mostText    = 256 << 10 // bytes of a text: judging takes some hundred times as much memory
 	mostReply   = 16 << 20  // bytes of an answer
-	mostStream  = 1 << 20   // bytes of a stream
+	mostStream  = 16 << 20  // bytes of a stream: models send some hundred for each token
+	keptStream  = 1 << 20   // bytes of it that are kept at a time
 	mostRecords = 1000      // of a request; also texts
 	mostValues  = 100_000   // of JSON in a request: an empty one may take a hundred times the memory of its bytes
 	connections = 512       // at a time

@@ -301,6 +301,59 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// What OpenAI and Anthropic stream is judged as it is, after a language in the URL; and a character that is divided
+// between two pieces is one.
+func TestStreamChunks(t *testing.T) {
+	url := serving(t, Options{})
+	for _, c := range []struct{ name, query, body, want string }{
+		{"OpenAI", "?language=ko", `: comment
+data: {"id":"c","choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}
+
+data: {"choices":[{"index":0,"delta":{"content":"Your order is on its"}}]}
+data: {"choices":[{"index":0,"delta":{"content":" way.","tool_calls":null},"finish_reason":null}]}
+data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}
+data: {"choices":[],"usage":{"total_tokens":3}}
+data: [DONE]
+`, `"start":0,"end":25,"language":"en"`},
+		{"OpenAI's responses", "?language=de", `event: response.created
+data: {"type":"response.created","response":{}}
+
+event: response.output_text.delta
+data: {"type":"response.output_text.delta","delta":"Your order is on "}
+data: {"type":"response.output_text.delta","delta":"its way."}
+data: {"type":"response.completed","response":{"output":[]}}
+`, `"start":0,"end":25,"language":"en"`},
+		{"Anthropic", "?language=de", `event: message_start
+data: {"type":"message_start","message":{"id":"m","role":"assistant","content":[]}}
+
+event: content_block_delta
+data: {"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"Das ist Deutsch."}}
+data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Your order is"}}
+data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" on its way."}}
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}}
+data: {"type":"message_stop"}
+`, `"start":0,"end":25,"language":"en"`},
+		{"bytes", "", "{\"language\":\"de\"}\n{\"text\":\"Gr\xc3\"}\n{\"text\":\"\xbc\xc3\"}\n{\"text\":\"\xbfe aus dem Urlaub. 天\xe6\xb0\"}\n{\"text\":\"\x94很好。\"}\n",
+			`"start":24,"end":36,"language":"zh-Hans"`},
+		{"surrogates", "", `{"language":"de"}` + "\n" + `{"text":"Das ist schön \ud83d"}` + "\n" + `{"text":"\ude00 und gut. Your order is on \\ud83d"}` + "\n" + `{"text":" its way."}`,
+			`"masked":[{"start":15,"end":19,"kind":"emoji"}`},
+	} {
+		status, got := post(t, url+"/v1/check/stream"+c.query, c.body)
+		if status != 200 || !strings.Contains(got, c.want) || strings.Contains(got, `"error"`) {
+			t.Errorf("%s: %d %s", c.name, status, got)
+		}
+	}
+	for body, want := range map[string]string{
+		"data: {\"text\":\"a\xc3\"}\ndata: {\"text\":\"b\"}\n": `{"error":"line 2: expected JSON in UTF-8; byte 0 is none of it"}`,
+		`{"choices":[{"delta":{"content":7}}]}`:                `{"error":"line 1: expected an object with more text, {\"text\":\"...\"}, or a chunk of OpenAI or Anthropic"}`,
+		`{}`:                                                   `{"error":"line 1: expected an object with more text`,
+	} {
+		if status, got := post(t, url+"/v1/check/stream?language=de", body); !strings.Contains(got, want) {
+			t.Errorf("%q: %d %s", body, status, got)
+		}
+	}
+}
+
 func TestStreamErrors(t *testing.T) {
 	url := serving(t, Options{})
 	for body, want := range map[string]string{
@@ -312,7 +365,7 @@ func TestStreamErrors(t *testing.T) {
 		`{"language":"tlh"}`:                   `400 {"error":"line 1: language \"tlh\" cannot be judged`,
 		"\n{\"language\":\"de\"}":              `200 {"verdict":"cannot_tell"`,
 		"{\"language\":\"de\"}\n{\"token\":1}": `200 {"error":"line 2: expected an object with more text`,
-		"{\"language\":\"de\"}\n" + strings.Repeat("x", mostStream): `200 {"error":"The stream is larger than 1 MiB."}`,
+		"{\"language\":\"de\"}\n" + strings.Repeat("x", 2*keptStream): `200 {"error":"A line of the stream is larger than 1 MiB."}`,
 		`{"language":"user"}`: `400 {"error":"line 1: \"language\" is \"user\": expected a \"prompt\"`,
 		"{\"language\":\"user\",\"prompt\":\"ok\"}\n" + record(german+"\n"+english, ""): `200 {"verdict":"cannot_tell"`,
 	} {

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"crosstalk/guard"
 )
@@ -18,8 +20,8 @@ type Alarm struct {
 	Alarm guard.Span `json:"alarm"`
 }
 
-// stream judges a text as it arrives: lines of JSON, the first a record whose text may be empty, each of the others an
-// object with more text. It answers with a line for each alarm and, at the end, with the verdict. It ends when the
+// stream judges a text as it arrives: lines of JSON, the first a record whose text may be empty unless the URL names the
+// language, each of the others an object with more text, or an event that a model streams. It answers with a line for each alarm and, at the end, with the verdict. It ends when the
 // client is gone.
 func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
@@ -53,6 +55,10 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	total := 0 // bytes of the text
 	var first guard.Request
 	var of *guard.Stream
+	var in pieces
+	if language := r.URL.Query().Get("language"); language != "" { // so that what a model sends can be sent on as it is
+		first.Language = language
+	}
 	for n := 1; ; n++ {
 		line, err := lines.next()
 		if err == io.EOF {
@@ -64,30 +70,26 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 		if n == 1 {
 			line = bytes.TrimPrefix(line, byteOrderMark)
 		}
-		if len(line) == 0 {
+		if line = event(line); len(line) == 0 {
 			continue
 		}
 		control.SetWriteDeadline(time.Now().Add(idleStream))
 		var alarms []guard.Span
-		err = s.work(ctx, len(line), func() error {
-			if err := valid(line); err != nil {
-				return fmt.Errorf("line %d: %w", n, err)
-			}
+		err = s.work(ctx, len(line), func() (err error) {
 			text := ""
-			if of == nil {
-				if first, of, err = s.open(line); err != nil {
-					return fmt.Errorf("line %d: %w", n, err)
-				}
-				text = first.Text
-				first = guard.Request{ID: first.ID, Language: first.Language}
+			if of == nil && first.Language == "" {
+				first, of, err = s.open(line)
+				text, first.Text = first.Text, ""
 			} else {
-				var more struct {
-					Text *string `json:"text"`
+				if of == nil {
+					of, err = s.Checker.Stream(first.Language)
 				}
-				if err := json.Unmarshal(line, &more); err != nil || more.Text == nil {
-					return fmt.Errorf(`line %d: expected an object with more text, {"text":"..."}`, n)
+				if err == nil {
+					text, err = in.next(line)
 				}
-				text = *more.Text
+			}
+			if err != nil {
+				return fmt.Errorf("line %d: %w", n, err)
 			}
 			if total += len(text); total > mostText {
 				return tooLarge("The text is longer than %d KiB.", mostText>>10)
@@ -137,6 +139,9 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 
 // open begins the stream that its first line describes. The record's language becomes the one that is judged by.
 func (s *server) open(line []byte) (guard.Request, *guard.Stream, error) {
+	if err := valid(line); err != nil {
+		return guard.Request{}, nil, err
+	}
 	if _, _, err := split(line); err != nil {
 		return guard.Request{}, nil, err
 	}
@@ -149,5 +154,90 @@ func (s *server) open(line []byte) (guard.Request, *guard.Stream, error) {
 	}
 	record.Language = record.Tag(s.Checker)
 	of, err := s.Checker.Stream(record.Language)
-	return record, of, err
+	return guard.Request{ID: record.ID, Language: record.Language, Text: record.Text}, of, err
+}
+
+// event returns what a line of a stream has: JSON as it is, or that of a server-sent event; nothing for other fields of
+// events, and for the mark at the end of OpenAI's streams.
+func event(line []byte) []byte {
+	if data, found := bytes.CutPrefix(line, []byte("data:")); found {
+		line = bytes.TrimSpace(data)
+	} else if len(line) > 0 && line[0] != '{' && (line[0] == ':' || bytes.HasPrefix(line, []byte("event:")) ||
+		bytes.HasPrefix(line, []byte("id:")) || bytes.HasPrefix(line, []byte("retry:"))) {
+		return nil
+	}
+	if string(line) == "[DONE]" {
+		return nil
+	}
+	return line
+}
+
+// pieces are the texts of a stream's lines. A character may be divided between two of them: its bytes, or the surrogates
+// that JSON writes it with.
+type pieces struct{ torn []byte } // the beginning of a character, as JSON writes it
+
+// next returns the text of a line: an object with a text, or a chunk as OpenAI or Anthropic stream it.
+func (p *pieces) next(line []byte) (string, error) {
+	var in struct {
+		Text    json.RawMessage
+		Choices []struct {
+			Delta struct{ Content json.RawMessage }
+		}
+		Type  string
+		Delta json.RawMessage
+	}
+	err := json.Unmarshal(line, &in)
+	literal, known := in.Text, in.Text != nil
+	switch {
+	case err != nil:
+	case in.Choices != nil: // of OpenAI's chat completions; the last has usage and no choice
+		known = true
+		if len(in.Choices) > 0 {
+			literal = in.Choices[0].Delta.Content
+		}
+	case in.Type == "response.output_text.delta": // of OpenAI's responses
+		literal, known = in.Delta, true
+	case in.Type == "content_block_delta": // of Anthropic's messages; text is missing in deltas of thoughts and tools
+		var delta struct{ Text json.RawMessage }
+		err = json.Unmarshal(in.Delta, &delta)
+		literal, known = delta.Text, true
+	case in.Type != "": // other events of both
+		known = true
+	}
+	if err != nil || !known || len(literal) > 0 && literal[0] != '"' && string(literal) != "null" {
+		return "", errors.New(`expected an object with more text, {"text":"..."}, or a chunk of OpenAI or Anthropic`)
+	}
+	if len(literal) == 0 || literal[0] != '"' {
+		return "", nil
+	}
+	all := append(p.torn, literal[1:len(literal)-1]...)
+	whole := len(all) - torn(all)
+	p.torn = bytes.Clone(all[whole:])
+	if err := valid(all[:whole]); err != nil {
+		return "", err
+	}
+	var text string
+	err = json.Unmarshal(append(append([]byte{'"'}, all[:whole]...), '"'), &text)
+	return text, err
+}
+
+// torn is the length of the beginning of a character at the end of a text, as JSON writes it.
+func torn(text []byte) int {
+	for n := 1; n <= min(3, len(text)); n++ {
+		if at := text[len(text)-n:]; utf8.RuneStart(at[0]) {
+			if !utf8.FullRune(at) {
+				return n
+			}
+			break
+		}
+	}
+	const escape = len(`\ud83d`)
+	if n := len(text) - escape; n >= 0 && text[n] == '\\' && text[n+1] == 'u' {
+		before := len(text[:n]) - len(bytes.TrimRight(text[:n], `\`))
+		if code, err := strconv.ParseUint(string(text[n+2:]), 16, 16); err == nil && before%2 == 0 &&
+			code >= 0xd800 && code < 0xdc00 {
+			return escape
+		}
+	}
+	return 0
 }
