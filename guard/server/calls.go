@@ -99,8 +99,8 @@ func (c *calls) language(id string) string {
 	return ""
 }
 
-// found notes what was found of an answer so far, and reports whether it was seen before, and whether it has grown since.
-// It is counted once it does not grow any more.
+// found notes what was found of an answer so far, and reports whether it was seen before, and whether it has grown
+// since. It is counted once it does not grow any more.
 func (c *calls) found(id string, choice int, text string, r guard.Response) (seen, grown bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -63,7 +63,7 @@ func (l *lines) fill(body io.Reader, gone context.CancelFunc) {
 		for len(l.data) > keptStream && err == nil && !l.ended {
 			if bytes.IndexByte(l.data, '\n') < 0 {
 				err = tooLarge("A line of the stream is larger than %d MiB.", keptStream>>20)
-				l.data = nil
+				l.data, l.scanned = nil, 0
 				io.Copy(io.Discard, body) // its sender reads the answer only then
 				break
 			}
@@ -77,7 +77,7 @@ func (l *lines) fill(body io.Reader, gone context.CancelFunc) {
 			}
 		}
 		switch large := (*http.MaxBytesError)(nil); {
-		case err == nil, err == io.EOF, err == error(errBusy):
+		case err == nil, err == io.EOF, errors.As(err, new(*refusal)):
 		case errors.As(err, &large):
 			err = tooLarge("The stream is larger than %d MiB.", mostStream>>20)
 		case errors.Is(err, os.ErrDeadlineExceeded):

@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -18,10 +20,13 @@ import (
 // deadlines is a response that notes the deadlines for reading.
 type deadlines struct {
 	*httptest.ResponseRecorder
+	mu      sync.Mutex
 	reading []time.Time
 }
 
 func (d *deadlines) SetReadDeadline(t time.Time) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.reading = append(d.reading, t)
 	return nil
 }
@@ -62,32 +67,33 @@ func TestLines(t *testing.T) {
 	}
 	// No more than a MiB is kept, however fast it arrives; a line has no more either.
 	many := strings.Repeat("x\n", keptStream)
-	read := 0
+	lines := func(body io.Reader) *lines {
+		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+		return newLines(body, http.NewResponseController(w), semaphore.NewWeighted(keptStream), func() {})
+	}
+	var read atomic.Int64
 	rest := strings.NewReader(many)
-	long := newLines(readerFunc(func(p []byte) (int, error) {
+	long := lines(readerFunc(func(p []byte) (int, error) {
 		n, err := rest.Read(p)
-		read += n
+		read.Add(int64(n))
 		return n, err
-	}), http.NewResponseController(&deadlines{ResponseRecorder: httptest.NewRecorder()}), semaphore.NewWeighted(keptStream), func() {})
+	}))
 	for i := range keptStream {
 		line, err := long.next()
-		if long.mu.Lock(); string(line) != "x" || err != nil || read > 2*i+keptStream+8<<10 {
-			t.Fatalf("line %d is %q, %v, with %d bytes read", i, line, err, read)
+		if got := read.Load(); string(line) != "x" || err != nil || got > int64(2*i+keptStream+8<<10) {
+			t.Fatalf("line %d is %q, %v, with %d bytes read", i, line, err, got)
 		}
-		long.mu.Unlock()
 	}
 	if line, err := long.next(); err != io.EOF {
 		t.Error(line, err)
 	}
 	long.end()
-	wide := newLines(strings.NewReader(strings.Repeat("x", keptStream+1)),
-		http.NewResponseController(&deadlines{ResponseRecorder: httptest.NewRecorder()}), semaphore.NewWeighted(keptStream), func() {})
+	wide := lines(strings.NewReader(strings.Repeat("x", keptStream+1)))
 	if line, err := wide.next(); fmt.Sprint(err) != "A line of the stream is larger than 1 MiB." {
 		t.Error(len(line), err)
 	}
 	wide.end()
-	full := newLines(strings.NewReader(many),
-		http.NewResponseController(&deadlines{ResponseRecorder: httptest.NewRecorder()}), semaphore.NewWeighted(keptStream), func() {})
+	full := lines(strings.NewReader(many))
 	full.end() // although it waits for room
 	// Who wants no more lines need not wait for them.
 	w := &unblocked{deadlines{ResponseRecorder: httptest.NewRecorder()}, make(chan bool)}

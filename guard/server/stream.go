@@ -20,9 +20,9 @@ type Alarm struct {
 	Alarm guard.Span `json:"alarm"`
 }
 
-// stream judges a text as it arrives: lines of JSON, the first a record whose text may be empty unless the URL names the
-// language, each of the others an object with more text, or an event that a model streams. It answers with a line for each alarm and, at the end, with the verdict. It ends when the
-// client is gone.
+// stream judges a text as it arrives: lines of JSON, the first a record whose text may be empty unless the URL names
+// the language, each of the others an object with more text, or an event that a model streams. It answers with a line
+// for each alarm and, at the end, with the verdict. It ends when the client is gone.
 func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	control.EnableFullDuplex() // HTTP/1.1 would not answer while it reads; other versions do
@@ -56,9 +56,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	var first guard.Request
 	var of *guard.Stream
 	var in pieces
-	if language := r.URL.Query().Get("language"); language != "" { // so that what a model sends can be sent on as it is
-		first.Language = language
-	}
+	first.Language = r.URL.Query().Get("language") // so that what a model sends can be sent on as it is
 	for n := 1; ; n++ {
 		line, err := lines.next()
 		if err == io.EOF {
@@ -172,8 +170,8 @@ func event(line []byte) []byte {
 	return line
 }
 
-// pieces are the texts of a stream's lines. A character may be divided between two of them: its bytes, or the surrogates
-// that JSON writes it with.
+// pieces are the texts of a stream's lines. A character may be divided between two of them: its bytes, or the
+// surrogates that JSON writes it with.
 type pieces struct{ torn []byte } // the beginning of a character, as JSON writes it
 
 // next returns the text of a line: an object with a text, or a chunk as OpenAI or Anthropic stream it.
