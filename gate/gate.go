@@ -149,7 +149,7 @@ func (r Requirement) Check(estimates []crosstalk.Estimate, o Options) (checks []
 		measured = append(measured, e)
 		if r.concerns(e) {
 			b := bound{op: r.Op, unit: e.Unit}
-			if b.value, err = r.Value.of(e.Unit); err != nil {
+			if b.value, err = r.Value.Of(e.Unit); err != nil {
 				return nil, err
 			}
 			checks = append(checks, r.check(e, b, o.MaxUnjudged))

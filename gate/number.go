@@ -32,8 +32,8 @@ func parseNumber(text string) (Number, error) {
 	return Number{value: v, percent: percent, text: text}, nil
 }
 
-// of converts the number for a figure with a unit.
-func (n Number) of(unit string) (float64, error) {
+// Of converts the number for a figure with a unit.
+func (n Number) Of(unit string) (float64, error) {
 	v, problem := n.value, ""
 	switch {
 	case unit != "" && n.percent:
@@ -63,7 +63,7 @@ func ParseFraction(text string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return n.of("")
+	return n.Of("")
 }
 
 // points formats percentage points with their unit.

@@ -100,7 +100,7 @@ func TestNumber(t *testing.T) {
 		{"50%", "bits", 0, "the figure is in bits; expected a plain number, not a percentage"},
 	} {
 		r := parse(t, "é >= "+c.text)
-		got, err := r.Value.of(c.unit)
+		got, err := r.Value.Of(c.unit)
 		var syntax *SyntaxError
 		switch {
 		case c.message == "" && (err != nil || math.Abs(got-c.value) > 1e-15):

@@ -21,7 +21,10 @@ type Measurement struct {
 	cache  *run.SimilarityCache
 	askers *askers
 	batch  bool
+	budget ask.Budget
 	result Result // so far, without estimates
+
+	prepared bool // for Round: instructions are rewritten and reviewed
 }
 
 // Result is the result of a measurement.
@@ -68,7 +71,7 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 	if err := s.admitShard(path); err != nil {
 		return nil, err
 	}
-	m := &Measurement{study: s, Planned: f.Total.Asks, batch: o.Batch}
+	m := &Measurement{study: s, Planned: f.Total.Asks, batch: o.Batch, budget: o.Budget}
 	if m.Dir, err = run.Create(s.shard.Dir(path), s.Plan()); err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@ func rootCommand() *cobra.Command {
 	}{
 		{"Measure", []*cobra.Command{runCommand(), scoreCommand(), calibrateCommand(), powerCommand()}},
 		{"Read and compare", []*cobra.Command{
-			reportCommand(), compareCommand(), gateCommand(), serveCommand(), exportCommand()}},
+			reportCommand(), compareCommand(), gateCommand(), acceptCommand(), serveCommand(), exportCommand()}},
 		{"Ask people", []*cobra.Command{annotateCommand(), labelsCommand(), agreementCommand()}},
 		{"Check single answers", []*cobra.Command{checkCommand(), guardCommand()}},
 		{"Use many machines", []*cobra.Command{submitCommand(), mergeCommand(), statusCommand()}},

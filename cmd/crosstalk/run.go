@@ -76,7 +76,11 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 	if err != nil {
 		return err
 	}
-	err = r.measure(c, s, m, len(known))
+	measure := r.measure
+	if of, ok := c.Context().Value(accepting{}).(*acceptFlags); ok {
+		measure = of.measure(r)
+	}
+	err = measure(c, s, m, len(known))
 	if stats := m.Session.Stats(); err != nil && stats.Answered+stats.Batches.N == 0 && !errors.As(err, new(*exitError)) {
 		return errors.Join(err, m.Discard()) // such as a key that is refused
 	}

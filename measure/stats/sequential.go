@@ -146,6 +146,12 @@ func (s *Sequential) Outcome() Outcome { return s.outcome }
 // Read is the number of units that were read.
 func (s *Sequential) Read() int { return len(s.read) }
 
+// Evidence is the largest evidence so far, for accepting and for rejecting: 1/(1-Level) is
+// enough, and +Inf is certainty.
+func (s *Sequential) Evidence() [2]float64 {
+	return [2]float64{s.running[accepting].most, s.running[rejecting].most}
+}
+
 // total is the largest sum of a finite population whose mean is at most the margin, plus
 // some steps; of an infinite one the margin.
 func (s *Sequential) total(steps float64) float64 {

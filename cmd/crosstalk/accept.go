@@ -1,0 +1,246 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/gate"
+	"crosstalk/gate/accept"
+	kinds "crosstalk/instrument"
+	"crosstalk/internal/config"
+	"crosstalk/internal/interrupt"
+	"crosstalk/internal/lazyregexp"
+	"crosstalk/measure/stats"
+	"crosstalk/run"
+	"crosstalk/run/watch"
+	"crosstalk/study"
+
+	"github.com/spf13/cobra"
+)
+
+type acceptFlags struct {
+	accept.Acceptance
+	target, margin     string
+	model, out, format string
+}
+
+// accepting is the key of acceptFlags in the context of the run command that asks.
+type accepting struct{}
+
+func acceptCommand() *cobra.Command {
+	a := &acceptFlags{}
+	c := command("accept", cobra.ArbitraryArgs, a.run)
+	a.target, a.Level, a.Seed, a.Measure = string(accept.Suite), .95, 1, "lpr"
+	config.Declare(c, "", []config.Flag{
+		{Name: "model,m", To: &a.model, Values: "models", Reach: modelReach(), Help: "the model to judge: provider:name (required)"},
+		{Name: "baseline", To: &a.Baseline, Values: "runs", Reach: append(modelReach(), config.Path...),
+			Help: "what it must not be worse than: a run of one model, or a model that is asked, too"},
+		{Name: "margin", To: &a.margin, Reach: config.Nothing, Help: "how much worse it may be, such as 0.01 or 1%"},
+		{Name: "measure", To: &a.Measure, Values: "measures", Reach: config.Nothing,
+			Help: "what is compared: a measure that each answer has, such as lpr, leak_rate or consistency"},
+		{Name: "require", To: &a.Require, Reach: config.Nothing, Help: "in place of --baseline: a bound, such as 'lpr>=98%'"},
+		{Name: "target", To: &a.target, Choices: accept.Targets,
+			Help: "what the verdict is about: this suite, or all prompts such as these: " + strings.Join(accept.Targets, ", ")},
+		{Name: "level", To: &a.Level, Help: "confidence: either error has a probability of at most 1 - level"},
+		{Name: "seed", To: &a.Seed, Help: "seed of the order"},
+		{Name: "out", To: &a.out, Reach: config.Path, Help: "the run directory (default: runs/SUITE-MODEL-HASH)"},
+		formatFlag(&a.format, accept.Formats),
+	})
+	addQuiet(c, "print only the result and errors")
+	return c
+}
+
+// run asks through the command that runs the instrument of the measure, with the settings of
+// the baseline.
+func (a *acceptFlags) run(c *cobra.Command, after []string) error {
+	if err := a.check(c); err != nil {
+		return err
+	}
+	kind := kinds.Of(a.Measure)
+	args := []string{"--model", a.model}
+	if a.out != "" {
+		args = append(args, "--out", a.out)
+	}
+	manifest, err := run.ReadManifest(a.Baseline)
+	switch {
+	case a.Baseline == "":
+	case err == nil:
+		if kind.Name != manifest.Plan.Instrument {
+			return crosstalk.BadOption("measure", " is %s; %s is a run of %s", a.Measure, a.Baseline, manifest.Plan.Instrument)
+		}
+		args = append(args, settingsOf(manifest)...)
+	case strings.Contains(a.Baseline, ":"):
+		args[1] = a.Baseline + "," + a.model
+	default:
+		return err
+	}
+	root := rootCommand()
+	root.SetOut(c.OutOrStdout())
+	root.SetErr(c.ErrOrStderr())
+	of, _, err := root.Find([]string{"run", kind.Name})
+	if err != nil {
+		return err
+	}
+	of.SetContext(context.WithValue(c.Context(), accepting{}, a))
+	if quiet(c) {
+		args = append(args, "--quiet")
+	}
+	if err := of.ParseFlags(append(args, after...)); err != nil {
+		return usagef("after --: %w", explainFlag(of, err))
+	}
+	if rest := of.Flags().Args(); len(rest) > 0 {
+		return usagef("unexpected %q after --: expected flags of 'crosstalk run %s'", rest[0], kind.Name)
+	}
+	if of.Flags().Changed("shard") || of.Flags().Changed("samples") {
+		return usagef("--shard and --samples after --: an acceptance asks each prompt once, in one process")
+	}
+	if err := root.PersistentPreRunE(of, nil); err != nil {
+		return err
+	}
+	return of.RunE(of, nil)
+}
+
+// check validates what no study sees.
+func (a *acceptFlags) check(c *cobra.Command) (err error) {
+	a.Target = accept.Target(a.target)
+	switch {
+	case a.model == "":
+		return usagef("--model is missing: expected the model to judge, such as openai:gpt-4o-mini")
+	case strings.Contains(a.model, ","):
+		return usagef("--model has several models: each needs an acceptance of its own, with a level of 1 - 0.05 / their number")
+	case (a.Baseline == "") == (a.Require == ""):
+		return usagef("expected --baseline RUN, or --require, such as 'lpr>=98%%'")
+	case a.Require != "" && (a.margin != "" || c.Flags().Changed("measure")):
+		return usagef("--require has its measure and bound: remove --margin and --measure")
+	case a.Baseline != "" && a.margin == "":
+		return usagef("--baseline needs --margin, such as 1%%: no data can show that two models are equal")
+	case a.Require != "":
+		r, err := gate.Parse(a.Require)
+		a.Measure = r.Measure
+		if err != nil {
+			return crosstalk.BadOption("require", ": %w", err)
+		}
+	default:
+		if a.Margin, err = fraction("margin", a.margin); err != nil {
+			return err
+		}
+	}
+	for _, kind := range kinds.Kinds {
+		for _, m := range kind.Measures {
+			if m.Key == a.Measure {
+				return nil
+			}
+		}
+	}
+	return crosstalk.BadOption("measure", " is %q; expected one such as lpr, leak_rate or consistency", a.Measure)
+}
+
+// suiteName matches the name of a suite in a plan, with how many items were drawn from it.
+var suiteName = lazyregexp.New(`^(.*?)(?:\[(\d+) of \d+\])?@`)
+
+// settingsOf are the flags with which a run asked: those of its one condition.
+func settingsOf(m run.Manifest) (args []string) {
+	add := func(flag, value string) { args = append(args, "--"+flag+"="+value) }
+	if suite := suiteName().FindStringSubmatch(m.Plan.Suite); suite != nil {
+		if add("suite", suite[1]); suite[2] != "" {
+			add("items", suite[2])
+		}
+	}
+	for _, s := range m.Scoring[:min(1, len(m.Scoring))] {
+		add("protocol", s.Protocol)
+		for _, similarity := range s.Similarities {
+			add("similarity", similarity)
+		}
+	}
+	number := func(flag string, v *float64) {
+		if v != nil {
+			add(flag, strconv.FormatFloat(*v, 'g', -1, 64))
+		} else {
+			add(flag, "default")
+		}
+	}
+	for _, c := range m.Plan.Conditions[:min(1, len(m.Plan.Conditions))] {
+		p, d := c.Prompting, c.Prompting.Decoding
+		number("temperature", d.Temperature)
+		number("top-p", d.TopP)
+		if d.MaxTokens > 0 {
+			add("max-tokens", strconv.Itoa(d.MaxTokens))
+		}
+		if d.Seed != nil {
+			add("seed", strconv.FormatInt(*d.Seed, 10))
+		}
+		if d.Reasoning != "" {
+			add("reasoning", d.Reasoning)
+		}
+		for _, text := range []struct{ flag, is string }{{"prefix", p.Prefix}, {"system", p.System}} {
+			if strings.HasPrefix(text.is, "@") && text.flag == "system" {
+				text.is = "@" + text.is
+			}
+			if text.is != "" || p.API != crosstalk.Completions {
+				add(text.flag, text.is)
+			}
+		}
+		for name, value := range d.Extra {
+			add("param", name+"="+string(crosstalk.Canonical(value)))
+		}
+		for _, name := range []string{"position", "template", "shots"} {
+			if value := c.Format[name]; value != "" {
+				add(name, value)
+			}
+		}
+	}
+	return args
+}
+
+// measure asks in rounds and prints the verdict, in place of runFlags.measure.
+func (a *acceptFlags) measure(r *runFlags) func(*cobra.Command, *study.Study, *study.Measurement, int) error {
+	return func(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
+		if same(a.Baseline, m.Dir.Path) {
+			return fmt.Errorf("%s is the baseline itself: its answers would be taken for those of the model: use another --out",
+				m.Dir.Path)
+		}
+		if err := a.Resolve(s); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithCancel(c.Context())
+		defer cancel()
+		defer interrupt.Gently(c.ErrOrStderr(), grace, m.Session.Stop, cancel)()
+		shown := watch.Show(notes(c), m.Session, m.Planned)
+		defer shown()
+		result, err := a.Run(ctx, s, m)
+		shown()
+		warn(c, s.Changes()[warned:])
+		warn(c, m.Session.Warnings())
+		if err != nil {
+			return withCode(m.Explain(err))
+		}
+		if err := result.Write(c.OutOrStdout(), a.format); err != nil {
+			return err
+		}
+		fmt.Fprintf(notes(c), "\n%s. Run directory: %s\n", m.Session.Stats().Text(), m.Dir.Path)
+		switch stats.Outcome(result.Outcome) {
+		case stats.Accepted:
+			return nil
+		case stats.Rejected:
+			return &exitError{exitGate, errors.New("rejected")}
+		}
+		return &exitError{exitInconclusive, errors.New(cmp.Or(result.Outcome, accept.CannotTell))}
+	}
+}
+
+// same reports whether two paths are the same directory.
+func same(a, b string) bool {
+	x, err := os.Stat(filepath.Clean(a))
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}

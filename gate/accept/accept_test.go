@@ -1,0 +1,306 @@
+package accept
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/gate"
+	"crosstalk/study"
+)
+
+// confused is a study of models on some items of the suite.
+func confused(t *testing.T, items int, models ...string) *study.Study {
+	t.Helper()
+	for i := range models {
+		models[i] = "reference:confused?" + models[i]
+	}
+	s, err := study.Confusion{Sweep: study.Sweep{Models: models, Items: items}}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func baselineRun(t *testing.T, items int, model string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "old")
+	if _, err := confused(t, items, model).Run(t.Context(), path, ask.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// acceptIn runs an acceptance in a directory.
+func acceptIn(t *testing.T, a Acceptance, s *study.Study, path string, o ask.Options) (Result, error) {
+	t.Helper()
+	m, err := s.Begin(t.Context(), path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if err := a.Resolve(s); err != nil {
+		return Result{}, err
+	}
+	return a.Run(t.Context(), s, m)
+}
+
+// A model that is as good is accepted early, one that is worse is rejected early, and a
+// small number of prompts cannot tell of all such prompts.
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	const items = 200
+	old := baselineRun(t, items, "line=0&word=0&seed=1")
+	for name, c := range map[string]struct {
+		a     Acceptance
+		model string
+		want  string
+	}{
+		"equal":         {Acceptance{Measure: "lpr", Baseline: old, Margin: .05}, "line=0&word=0&seed=2", "accepted"},
+		"worse":         {Acceptance{Measure: "lpr", Baseline: old, Margin: .05}, "line=0.4&word=0&seed=2", "rejected"},
+		"prompts":       {Acceptance{Measure: "lpr", Baseline: old, Margin: .4, Target: Prompts}, "line=0&word=0&seed=2", "accepted"},
+		"prompts worse": {Acceptance{Measure: "lpr", Baseline: old, Margin: .05, Target: Prompts}, "line=0.4&word=0&seed=2", "rejected"},
+		"few prompts":   {Acceptance{Measure: "lpr", Baseline: old, Margin: .04, Target: Prompts}, "line=0&word=0&seed=2", "cannot tell"},
+		"bound":         {Acceptance{Require: "lpr>=95%"}, "line=0&word=0&seed=2", "accepted"},
+		"broken bound":  {Acceptance{Require: "lpr>=95%"}, "line=0.5&word=0&seed=2", "rejected"},
+	} {
+		c.a.Level, c.a.Seed = .95, 7
+		path := filepath.Join(t.TempDir(), "new")
+		got, err := acceptIn(t, c.a, confused(t, items, c.model), path, ask.Options{})
+		if err != nil || got.Outcome != c.want {
+			t.Fatalf("%s: %q, error %v; want %s", name, got.Outcome, err, c.want)
+		}
+		if early := got.Read < items; early == (c.want == "cannot tell") {
+			t.Errorf("%s: stopped after %d", name, got.Read)
+		}
+		margin := got.Settings.Test.Margin
+		if i := got.Interval; i.Low > i.High || c.want == "accepted" && i.High > margin+1e-4 || c.want == "rejected" && i.Low < margin-1e-4 {
+			t.Errorf("%s: interval %+v", name, i)
+		}
+		// The same again asks nothing and says the same; the file has it.
+		m := confused(t, items, c.model)
+		again, err := acceptIn(t, c.a, m, path, ask.Options{Budget: ask.Budget{Asks: 1}})
+		if err != nil || string(crosstalk.Canonical(again)) != string(crosstalk.Canonical(got)) {
+			t.Errorf("%s: again %+v, error %v; want %+v", name, again, err, got)
+		}
+		var kept Result
+		if text, err := os.ReadFile(filepath.Join(path, "accept.json")); err != nil || json.Unmarshal(text, &kept) != nil ||
+			kept.Outcome != got.Outcome || kept.Read != got.Read {
+			t.Errorf("%s: %v, %s", name, err, text)
+		}
+		var text strings.Builder
+		if err := got.Write(&text, "table"); err != nil || !strings.HasPrefix(text.String(), c.want+": the LPR of ") {
+			t.Errorf("%s: %v\n%s", name, err, &text)
+		}
+		// Any other setting would be another chance.
+		for field, change := range map[string]func(*Acceptance){
+			"seed": func(a *Acceptance) { a.Seed++ }, "level": func(a *Acceptance) { a.Level = .9 },
+			"target": func(a *Acceptance) { a.Target = map[Target]Target{Prompts: Suite}[a.Target] + Prompts[len(a.Target):] },
+		} {
+			if field == "target" && c.a.Target == Prompts {
+				continue
+			}
+			other := c.a
+			change(&other)
+			if _, err := acceptIn(t, other, confused(t, items, c.model), path, ask.Options{}); err == nil ||
+				!strings.Contains(err.Error(), "an acceptance with other settings was begun") {
+				t.Errorf("%s: with another %s: %v", name, field, err)
+			}
+		}
+	}
+}
+
+// What a limit stops goes on where it was, and ends as if nothing had been in the way;
+// the settings are there before the first answer. Both models can be asked.
+func TestResumes(t *testing.T) {
+	t.Parallel()
+	const items = 150
+	a := Acceptance{Measure: "lpr", Baseline: "reference:confused?line=0.02&seed=1", Margin: .04, Level: .95, Seed: 3}
+	models := func() []string { return []string{"line=0.02&seed=1", "line=0.02&seed=2"} }
+	whole, err := acceptIn(t, a, confused(t, items, models()...), filepath.Join(t.TempDir(), "whole"), ask.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "parts")
+	for n := 0; ; n++ {
+		got, err := acceptIn(t, a, confused(t, items, models()...), path, ask.Options{Budget: ask.Budget{Asks: 41}})
+		if errors.As(err, new(*study.IncompleteError)) {
+			if _, err := os.Stat(filepath.Join(path, "accept.json")); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if err != nil || string(crosstalk.Canonical(got)) != string(crosstalk.Canonical(whole)) || n == 0 {
+			t.Fatalf("after %d parts: %+v, error %v; want %+v", n, got, err, whole)
+		}
+		break
+	}
+	// The old model's run as the baseline: the same items, the same differences.
+	a.Baseline = baselineRun(t, items, "line=0.02&seed=1")
+	got, err := acceptIn(t, a, confused(t, items, "line=0.02&seed=2"), filepath.Join(t.TempDir(), "run"), ask.Options{})
+	if err != nil || got.Settings.Order != whole.Settings.Order || got.Settings.Test.Step != 1 ||
+		got.Read == whole.Read && (got.Better != whole.Better || got.Worse != whole.Worse) {
+		t.Errorf("%+v, error %v; asked beside: %+v", got, err, whole)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := confused(t, items, "line=0.02&seed=2")
+	m, err := s.Begin(t.Context(), filepath.Join(t.TempDir(), "cancelled"), ask.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if _, err := (Acceptance{Require: "lpr>=50%", Measure: "lpr", Level: .95}).Run(ctx, s, m); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// Leakage is in clusters that share a control, and its values are 0, 0.5 and 1, where less is
+// better.
+func TestClusters(t *testing.T) {
+	t.Parallel()
+	leaky := func(model string) *study.Study {
+		s, err := study.Leakage{Sweep: study.Sweep{Models: []string{"reference:leaky?" + model}}}.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	old := filepath.Join(t.TempDir(), "old")
+	if _, err := leaky("rate=0&seed=1").Run(t.Context(), old, ask.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	a := Acceptance{Measure: "leak_rate", Baseline: old, Margin: .01, Level: .95, Target: Prompts}
+	_, err := acceptIn(t, a, leaky("rate=0&seed=2"), filepath.Join(t.TempDir(), "refused"), ask.Options{})
+	if err == nil || !strings.Contains(err.Error(), "a margin of 1 % needs 300 or more: use --target suite") {
+		t.Errorf("%v", err)
+	}
+	a.Margin = .1
+	got, err := acceptIn(t, a, leaky("rate=0.9&seed=2"), filepath.Join(t.TempDir(), "worse"), ask.Options{})
+	if err != nil || got.Outcome != "rejected" || got.Settings.Units >= got.Settings.Items || got.Settings.Test.Together < 2 ||
+		!got.Settings.Lower {
+		t.Errorf("%+v, %v", got, err)
+	}
+	a.Target = Suite
+	got, err = acceptIn(t, a, leaky("rate=0&seed=3"), filepath.Join(t.TempDir(), "suite"), ask.Options{})
+	if err != nil || got.Outcome != "accepted" || got.Settings.Test.Together != 1 || got.Settings.Test.Step != .5 || got.Unchecked == 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// What cannot be compared is refused with what to do.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	const items = 40
+	old := baselineRun(t, items, "seed=1")
+	for want, c := range map[string]struct {
+		a     Acceptance
+		items int
+	}{
+		"whose figure leaves out answers":                    {Acceptance{Measure: "wpr", Baseline: old, Margin: .1}, items},
+		`measure is "lcpr"; expected one that each answer`:   {Acceptance{Measure: "lcpr", Baseline: old, Margin: .1}, items},
+		"give its --suite, --items or --language after --":   {Acceptance{Measure: "lpr", Baseline: old, Margin: .1}, 30},
+		"the margin is 0; expected a number between 0 and 1": {Acceptance{Measure: "lpr", Baseline: old}, items},
+		"expected lpr>=98%":                                  {Acceptance{Require: "lpr<=98%"}, items},
+		"by and where are for":                               {Acceptance{Require: "lpr>=98% by language"}, items},
+		`unknown target "all"`:                               {Acceptance{Measure: "lpr", Baseline: old, Margin: .1, Target: "all"}, items},
+		"expected no sweep":                                  {Acceptance{Measure: "lpr", Baseline: "a:b", Margin: .1}, items},
+		"is not a run directory: ":                           {Acceptance{Measure: "lpr", Baseline: filepath.Dir(old), Margin: .1}, -1},
+	} {
+		if c.items < 0 {
+			continue
+		}
+		c.a.Level = .95
+		_, err := acceptIn(t, c.a, confused(t, c.items, "seed=2"), filepath.Join(t.TempDir(), "new"), ask.Options{})
+		if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "at least something, as in ", ""), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "new")
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(path, "accept.json"), []byte("[]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := begin(path, Result{}); err == nil || !strings.Contains(err.Error(), "is not the file of an acceptance") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Differences of items: ties, what is not known, several observations of an item.
+func TestDifference(t *testing.T) {
+	t.Parallel()
+	o := func(value float64, variant string) crosstalk.Observation {
+		return crosstalk.Observation{Measure: "lpr", Item: "a", Value: crosstalk.Value(value), Variant: variant,
+			Condition: map[string]string{"model": "m", "sent": "x"}}
+	}
+	unknown := math.NaN()
+	type list = []crosstalk.Observation
+	for name, c := range map[string]struct {
+		old, now list
+		lower    bool
+		want     between
+	}{
+		"tie":                {list{o(1, "")}, list{o(1, "")}, false, between{0, 0}},
+		"loss":               {list{o(1, "")}, list{o(0, "")}, false, between{1, 1}},
+		"win":                {list{o(0, "")}, list{o(1, "")}, false, between{-1, -1}},
+		"loss where lower":   {list{o(0, "")}, list{o(1, "")}, true, between{1, 1}},
+		"new unknown":        {list{o(1, "")}, list{o(unknown, "")}, false, between{0, 1}},
+		"new unknown, wrong": {list{o(0, "")}, list{o(unknown, "")}, false, between{-1, 0}},
+		"old unknown":        {list{o(unknown, "")}, list{o(1, "")}, false, between{-1, 0}},
+		"old missing":        {nil, list{o(0, "")}, false, between{0, 1}},
+		"new missing":        {list{o(1, "")}, nil, false, between{0, 1}},
+		"both missing":       {nil, nil, false, between{-1, 1}},
+		"two":                {list{o(1, "a"), o(0, "b")}, list{o(0, "a"), o(0, "b")}, false, between{.5, .5}},
+		"samples":            {list{o(1, "")}, list{o(1, ""), {Measure: "lpr", Sample: 1, Value: 0}, {Measure: "wpr", Value: 0}}, false, between{0, 0}},
+	} {
+		of := Settings{Measure: "lpr", Lower: c.lower}
+		got, err := Acceptance{}.difference(of, [][]crosstalk.Observation{c.old, c.now}, 0)
+		if err != nil || got != c.want {
+			t.Errorf("%s: %v, error %v; want %v", name, got, err, c.want)
+		}
+	}
+	of := Settings{Measure: "lpr", Require: "lpr>=98%"}
+	for value, want := range map[float64]between{1: {0, 0}, 0: {1, 1}, .25: {.75, .75}} {
+		if got, err := (Acceptance{}).difference(of, [][]crosstalk.Observation{{o(value, "")}}, 0); err != nil || got != want {
+			t.Errorf("%v: %v, %v", value, got, err)
+		}
+	}
+	if got, _ := (Acceptance{}).difference(of, [][]crosstalk.Observation{{o(unknown, "")}}, 0); got != (between{0, 1}) {
+		t.Errorf("%v", got)
+	}
+	if got, _ := (Acceptance{}).difference(of, [][]crosstalk.Observation{nil}, 0); got != (between{0, 1}) {
+		t.Errorf("%v", got)
+	}
+	of.Require, of.Test.Step = "", 1
+	if _, err := (Acceptance{}).difference(of, [][]crosstalk.Observation{{o(.5, "")}, {o(1, "")}}, 0); err == nil {
+		t.Error("a difference off the steps")
+	}
+	if _, err := goodness(of, list{o(2, "")}); err == nil {
+		t.Error("a value of 2")
+	}
+}
+
+func TestSlack(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]float64{"lpr>=98%": .02, "lpr>=0.9": .1, "lpr>98%": 0, "lpr<=5%": 0, "lpr>=100%": 0} {
+		r, err := gate.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := slack(r, crosstalk.Higher); math.Abs(got-want) > 1e-12 || (err == nil) != (want > 0) {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+		if got, _ := slack(r, crosstalk.Lower); text == "lpr<=5%" && math.Abs(got-.05) > 1e-12 {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}

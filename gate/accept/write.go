@@ -1,0 +1,167 @@
+package accept
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/instrument"
+	"crosstalk/internal/atomicfile"
+	"crosstalk/internal/plainfile"
+	"crosstalk/measure/stats"
+)
+
+// acceptFile is the run's file of an acceptance: its settings before the first item was
+// asked, and then its result.
+const acceptFile = "accept.json"
+
+// maxAcceptFile bounds it, far above what it can be.
+const maxAcceptFile = 1 << 20
+
+// begin writes the settings before anything is asked. An acceptance that was begun before
+// goes on if its settings are the same: another order or margin would be another chance.
+func begin(dir string, of Result) error {
+	path := filepath.Join(dir, acceptFile)
+	file, err := plainfile.Read(path, maxAcceptFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return write(dir, of)
+	}
+	if err != nil {
+		return err
+	}
+	var was, now struct {
+		Settings map[string]any `json:"settings"`
+	}
+	if err := json.Unmarshal(file, &was); err != nil {
+		return fmt.Errorf("%s: is not the file of an acceptance: %w", path, err)
+	}
+	if err := json.Unmarshal(crosstalk.Canonical(of), &now); err != nil {
+		return err
+	}
+	if field := difference(was.Settings, now.Settings); field != "" {
+		return fmt.Errorf("%s: an acceptance with other settings was begun: its %s. A second one is a second chance to be "+
+			"wrong: continue that one, or ask for new answers with another --out", path, field)
+	}
+	return nil
+}
+
+// difference names the first setting that differs, with both values; "" if none does.
+func difference(was, now map[string]any) string {
+	all := maps.Clone(was)
+	if all == nil {
+		all = map[string]any{}
+	}
+	maps.Copy(all, now)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		a, b := was[name], now[name]
+		x, nested := a.(map[string]any)
+		if y, both := b.(map[string]any); nested && both {
+			if field := difference(x, y); field != "" {
+				return field
+			}
+		} else if !reflect.DeepEqual(a, b) {
+			return fmt.Sprintf("%s is %v, not %v", strings.ReplaceAll(name, "_", " "), text(a), text(b))
+		}
+	}
+	return ""
+}
+
+func text(v any) string {
+	if v == nil {
+		return "none"
+	}
+	return fmt.Sprint(v)
+}
+
+func write(dir string, of Result) error {
+	b, err := json.MarshalIndent(of, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.WriteBytesPrivate(filepath.Join(dir, acceptFile), append(b, '\n'))
+}
+
+func sumOf(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Formats are the formats of Result.Write, the first by default.
+var Formats = []string{"table", "json"}
+
+// Write writes the result.
+func (a Result) Write(w io.Writer, format string) error {
+	if format == "json" {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(a)
+	}
+	_, err := io.WriteString(w, a.text())
+	return err
+}
+
+// text is the verdict, where it stopped and what is known of the loss.
+func (a Result) text() string {
+	s := a.Settings
+	of := fmt.Sprintf("%s of these %d prompts", instrument.Of(s.Measure).Measure(s.Measure).Label, s.Items)
+	if s.Target == Prompts {
+		of = strings.Replace(of, fmt.Sprintf("these %d", s.Items), "all such", 1)
+	}
+	claim, what := fmt.Sprintf("at most %s worse than with %s", points(s.Test.Margin), s.Baseline), "loss     "
+	if s.Require != "" {
+		claim, what = "as required: "+s.Require, "wrong    "
+	}
+	is := "is"
+	if a.Outcome == string(stats.Rejected) {
+		is = "is not"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: the %s %s %s\nstopped after %d of %d prompts", a.Outcome, of, is, claim, a.Read, s.Items)
+	if a.Cost > 0 {
+		fmt.Fprintf(&b, ", %.2f of %.2f spent", a.Cost, a.Of)
+	}
+	value := "-"
+	if a.Loss.Defined() {
+		value = points(float64(a.Loss))
+	}
+	fmt.Fprintf(&b, "\n\n%s %s (%g to %g by the confidence sequence, each side %s)\n", what, value,
+		round(100*a.Interval.Low), round(100*a.Interval.High), percent(s.Test.Level))
+	if s.Require == "" {
+		fmt.Fprintf(&b, "prompts   %g better, %g worse\n", round(a.Better), round(a.Worse))
+	}
+	if a.Unchecked > 0 {
+		fmt.Fprintf(&b, "unchecked %d, which count against either verdict\n", a.Unchecked)
+	}
+	fmt.Fprintf(&b, "evidence  %s for accepting, %s for rejecting; %.3g decides\n", amount(a.Evidence[0]), amount(a.Evidence[1]),
+		1/(1-s.Test.Level))
+	return b.String()
+}
+
+func amount(e crosstalk.Value) string {
+	if !e.Defined() {
+		return "certainty"
+	}
+	return fmt.Sprintf("%.3g", e)
+}
+
+func round(x float64) float64 { return math.Round(100*x) / 100 }
+
+// points is a difference in percentage points.
+func points(x float64) string {
+	if x = round(100 * x); math.Abs(x) == 1 {
+		return fmt.Sprintf("%g point", x)
+	}
+	return fmt.Sprintf("%g points", x)
+}
