@@ -3,7 +3,6 @@ package study
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -74,14 +73,4 @@ func (s *Study) Shuffled(seed uint64, clusters bool) [][]int {
 	r := rand.New(rand.NewPCG(seed, 0))
 	r.Shuffle(len(units), func(i, j int) { units[i], units[j] = units[j], units[i] })
 	return units
-}
-
-// Same returns the condition columns of an observation that a comparison of models needs:
-// all but the model and what it was sent.
-func Same(o crosstalk.Observation) string {
-	columns := maps.Clone(o.Condition)
-	for _, c := range []string{crosstalk.ModelColumn, crosstalk.SentColumn, "base_url", "api"} {
-		delete(columns, c)
-	}
-	return o.Variant + "\x00" + string(crosstalk.Canonical(columns))
 }

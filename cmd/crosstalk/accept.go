@@ -1,13 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
-	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 
 	"crosstalk"
@@ -27,8 +26,7 @@ import (
 
 type acceptFlags struct {
 	accept.Acceptance
-	target, margin     string
-	model, out, format string
+	margin, model, out, format string
 }
 
 // accepting is the key of acceptFlags in the context of the run command that asks.
@@ -37,16 +35,17 @@ type accepting struct{}
 func acceptCommand() *cobra.Command {
 	a := &acceptFlags{}
 	c := command("accept", cobra.ArbitraryArgs, a.run)
-	a.target, a.Level, a.Seed, a.Measure = string(accept.Suite), .95, 1, "lpr"
+	a.Target, a.Level, a.Seed, a.Measure = accept.Suite, .95, 1, "lpr"
 	config.Declare(c, "", []config.Flag{
-		{Name: "model,m", To: &a.model, Values: "models", Reach: modelReach(), Help: "the model to judge: provider:name (required)"},
+		{Name: "model,m", To: &a.model, Values: "models", Reach: modelReach(),
+			Help: "the model to judge: provider:name (required)"},
 		{Name: "baseline", To: &a.Baseline, Values: "runs", Reach: append(modelReach(), config.Path...),
 			Help: "what it must not be worse than: a run of one model, or a model that is asked, too"},
 		{Name: "margin", To: &a.margin, Reach: config.Nothing, Help: "how much worse it may be, such as 0.01 or 1%"},
 		{Name: "measure", To: &a.Measure, Values: "measures", Reach: config.Nothing,
 			Help: "what is compared: a measure that each answer has, such as lpr, leak_rate or consistency"},
 		{Name: "require", To: &a.Require, Reach: config.Nothing, Help: "in place of --baseline: a bound, such as 'lpr>=98%'"},
-		{Name: "target", To: &a.target, Choices: accept.Targets,
+		{Name: "target", To: &a.Target, Choices: accept.Targets,
 			Help: "what the verdict is about: this suite, or all prompts such as these: " + strings.Join(accept.Targets, ", ")},
 		{Name: "level", To: &a.Level, Help: "confidence: either error has a probability of at most 1 - level"},
 		{Name: "seed", To: &a.Seed, Help: "seed of the order"},
@@ -75,7 +74,9 @@ func (a *acceptFlags) run(c *cobra.Command, after []string) error {
 		if kind.Name != manifest.Plan.Instrument {
 			return crosstalk.BadOption("measure", " is %s; %s is a run of %s", a.Measure, a.Baseline, manifest.Plan.Instrument)
 		}
-		args = append(args, settingsOf(manifest)...)
+		if len(manifest.Plan.Conditions) == 1 { // else the acceptance refuses it
+			args = append(args, settingsOf(manifest)...)
+		}
 	case strings.Contains(a.Baseline, ":"):
 		args[1] = a.Baseline + "," + a.model
 	default:
@@ -109,12 +110,11 @@ func (a *acceptFlags) run(c *cobra.Command, after []string) error {
 
 // check validates what no study sees.
 func (a *acceptFlags) check(c *cobra.Command) (err error) {
-	a.Target = accept.Target(a.target)
 	switch {
 	case a.model == "":
 		return usagef("--model is missing: expected the model to judge, such as openai:gpt-4o-mini")
 	case strings.Contains(a.model, ","):
-		return usagef("--model has several models: each needs an acceptance of its own, with a level of 1 - 0.05 / their number")
+		return usagef("--model has several models: each needs an acceptance of its own, with --level 1 - 0.05 / their number")
 	case (a.Baseline == "") == (a.Require == ""):
 		return usagef("expected --baseline RUN, or --require, such as 'lpr>=98%%'")
 	case a.Require != "" && (a.margin != "" || c.Flags().Changed("measure")):
@@ -132,14 +132,10 @@ func (a *acceptFlags) check(c *cobra.Command) (err error) {
 			return err
 		}
 	}
-	for _, kind := range kinds.Kinds {
-		for _, m := range kind.Measures {
-			if m.Key == a.Measure {
-				return nil
-			}
-		}
+	if !slices.Contains(measures(), a.Measure) {
+		return crosstalk.BadOption("measure", " is %q; expected one such as lpr, leak_rate or consistency", a.Measure)
 	}
-	return crosstalk.BadOption("measure", " is %q; expected one such as lpr, leak_rate or consistency", a.Measure)
+	return nil
 }
 
 // suiteName matches the name of a suite in a plan, with how many items were drawn from it.
@@ -159,41 +155,18 @@ func settingsOf(m run.Manifest) (args []string) {
 			add("similarity", similarity)
 		}
 	}
-	number := func(flag string, v *float64) {
-		if v != nil {
-			add(flag, strconv.FormatFloat(*v, 'g', -1, 64))
-		} else {
-			add(flag, "default")
-		}
-	}
-	for _, c := range m.Plan.Conditions[:min(1, len(m.Plan.Conditions))] {
-		p, d := c.Prompting, c.Prompting.Decoding
-		number("temperature", d.Temperature)
-		number("top-p", d.TopP)
-		if d.MaxTokens > 0 {
-			add("max-tokens", strconv.Itoa(d.MaxTokens))
-		}
-		if d.Seed != nil {
-			add("seed", strconv.FormatInt(*d.Seed, 10))
-		}
-		if d.Reasoning != "" {
-			add("reasoning", d.Reasoning)
-		}
-		for _, text := range []struct{ flag, is string }{{"prefix", p.Prefix}, {"system", p.System}} {
-			if strings.HasPrefix(text.is, "@") && text.flag == "system" {
-				text.is = "@" + text.is
-			}
-			if text.is != "" || p.API != crosstalk.Completions {
-				add(text.flag, text.is)
-			}
-		}
-		for name, value := range d.Extra {
-			add("param", name+"="+string(crosstalk.Canonical(value)))
-		}
-		for _, name := range []string{"position", "template", "shots"} {
-			if value := c.Format[name]; value != "" {
-				add(name, value)
-			}
+	flags := strings.Fields("temperature top-p reasoning max-tokens seed system prefix position template shots")
+	sent := study.Settings(m)(m.Plan.Conditions[0].Name)
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		flag, value := strings.ReplaceAll(name, "_", "-"), sent[name]
+		switch {
+		case slices.Contains([]string{"api", "stop", "demonstrations"}, name): // the model's, and the suite's
+		case !slices.Contains(flags, flag):
+			add("param", name+"="+value)
+		case name == "system" || name == "prefix":
+			add(flag, strings.Replace(strings.TrimPrefix(value, "none"), "@", "@@", 1))
+		case value != "none":
+			add(flag, value)
 		}
 	}
 	return args
@@ -205,9 +178,6 @@ func (a *acceptFlags) measure(r *runFlags) func(*cobra.Command, *study.Study, *s
 		if same(a.Baseline, m.Dir.Path) {
 			return fmt.Errorf("%s is the baseline itself: its answers would be taken for those of the model: use another --out",
 				m.Dir.Path)
-		}
-		if err := a.Resolve(s); err != nil {
-			return err
 		}
 		ctx, cancel := context.WithCancel(c.Context())
 		defer cancel()
@@ -225,19 +195,17 @@ func (a *acceptFlags) measure(r *runFlags) func(*cobra.Command, *study.Study, *s
 			return err
 		}
 		fmt.Fprintf(notes(c), "\n%s. Run directory: %s\n", m.Session.Stats().Text(), m.Dir.Path)
-		switch stats.Outcome(result.Outcome) {
-		case stats.Accepted:
+		code := map[stats.Outcome]int{stats.Rejected: exitGate, accept.CannotTell: exitInconclusive}[result.Outcome]
+		if code == 0 {
 			return nil
-		case stats.Rejected:
-			return &exitError{exitGate, errors.New("rejected")}
 		}
-		return &exitError{exitInconclusive, errors.New(cmp.Or(result.Outcome, accept.CannotTell))}
+		return &exitError{code, errors.New(string(result.Outcome))}
 	}
 }
 
 // same reports whether two paths are the same directory.
 func same(a, b string) bool {
-	x, err := os.Stat(filepath.Clean(a))
+	x, err := os.Stat(a)
 	if err != nil {
 		return false
 	}

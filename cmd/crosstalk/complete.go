@@ -69,13 +69,7 @@ func completionOf(f *pflag.Flag) cobra.CompletionFunc {
 	case "similarities":
 		return config.Complete(f, similarities.Names(), cobra.ShellCompDirectiveNoSpace)
 	case "measures":
-		var measures []string
-		for _, kind := range kinds.Kinds {
-			for _, m := range kind.Measures {
-				measures = append(measures, m.Key)
-			}
-		}
-		return config.Complete(f, measures, cobra.ShellCompDirectiveNoFileComp)
+		return config.Complete(f, measures(), cobra.ShellCompDirectiveNoFileComp)
 	case "models":
 		var names []string
 		for _, p := range model.Presets() {
@@ -86,6 +80,16 @@ func completionOf(f *pflag.Flag) cobra.CompletionFunc {
 		return completeRuns
 	}
 	return nil
+}
+
+// measures are those of all instruments.
+func measures() (keys []string) {
+	for _, kind := range kinds.Kinds {
+		for _, m := range kind.Measures {
+			keys = append(keys, m.Key)
+		}
+	}
+	return keys
 }
 
 // completeRuns completes the path of a run.

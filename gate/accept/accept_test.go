@@ -46,9 +46,6 @@ func acceptIn(t *testing.T, a Acceptance, s *study.Study, path string, o ask.Opt
 		t.Fatal(err)
 	}
 	defer m.Close()
-	if err := a.Resolve(s); err != nil {
-		return Result{}, err
-	}
 	return a.Run(t.Context(), s, m)
 }
 
@@ -74,7 +71,7 @@ func TestOutcomes(t *testing.T) {
 		c.a.Level, c.a.Seed = .95, 7
 		path := filepath.Join(t.TempDir(), "new")
 		got, err := acceptIn(t, c.a, confused(t, items, c.model), path, ask.Options{})
-		if err != nil || got.Outcome != c.want {
+		if err != nil || string(got.Outcome) != c.want {
 			t.Fatalf("%s: %q, error %v; want %s", name, got.Outcome, err, c.want)
 		}
 		if early := got.Read < items; early == (c.want == "cannot tell") {
@@ -102,7 +99,7 @@ func TestOutcomes(t *testing.T) {
 		// Any other setting would be another chance.
 		for field, change := range map[string]func(*Acceptance){
 			"seed": func(a *Acceptance) { a.Seed++ }, "level": func(a *Acceptance) { a.Level = .9 },
-			"target": func(a *Acceptance) { a.Target = map[Target]Target{Prompts: Suite}[a.Target] + Prompts[len(a.Target):] },
+			"target": func(a *Acceptance) { a.Target = Prompts },
 		} {
 			if field == "target" && c.a.Target == Prompts {
 				continue
@@ -190,7 +187,8 @@ func TestClusters(t *testing.T) {
 	}
 	a.Target = Suite
 	got, err = acceptIn(t, a, leaky("rate=0&seed=3"), filepath.Join(t.TempDir(), "suite"), ask.Options{})
-	if err != nil || got.Outcome != "accepted" || got.Settings.Test.Together != 1 || got.Settings.Test.Step != .5 || got.Unchecked == 0 {
+	plan := got.Settings.Test
+	if err != nil || got.Outcome != "accepted" || plan.Together != 1 || plan.Step != .5 || got.Unchecked == 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -208,18 +206,14 @@ func TestRefused(t *testing.T) {
 		`measure is "lcpr"; expected one that each answer`:   {Acceptance{Measure: "lcpr", Baseline: old, Margin: .1}, items},
 		"give its --suite, --items or --language after --":   {Acceptance{Measure: "lpr", Baseline: old, Margin: .1}, 30},
 		"the margin is 0; expected a number between 0 and 1": {Acceptance{Measure: "lpr", Baseline: old}, items},
-		"expected lpr>=98%":                                  {Acceptance{Require: "lpr<=98%"}, items},
+		"expected a bound such as lpr>=98%":                  {Acceptance{Require: "lpr<=98%"}, items},
 		"by and where are for":                               {Acceptance{Require: "lpr>=98% by language"}, items},
 		`unknown target "all"`:                               {Acceptance{Measure: "lpr", Baseline: old, Margin: .1, Target: "all"}, items},
 		"expected no sweep":                                  {Acceptance{Measure: "lpr", Baseline: "a:b", Margin: .1}, items},
-		"is not a run directory: ":                           {Acceptance{Measure: "lpr", Baseline: filepath.Dir(old), Margin: .1}, -1},
 	} {
-		if c.items < 0 {
-			continue
-		}
 		c.a.Level = .95
 		_, err := acceptIn(t, c.a, confused(t, c.items, "seed=2"), filepath.Join(t.TempDir(), "new"), ask.Options{})
-		if err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), "at least something, as in ", ""), want) {
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)
 		}
 	}
@@ -260,31 +254,32 @@ func TestDifference(t *testing.T) {
 		"new missing":        {list{o(1, "")}, nil, false, between{0, 1}},
 		"both missing":       {nil, nil, false, between{-1, 1}},
 		"two":                {list{o(1, "a"), o(0, "b")}, list{o(0, "a"), o(0, "b")}, false, between{.5, .5}},
-		"samples":            {list{o(1, "")}, list{o(1, ""), {Measure: "lpr", Sample: 1, Value: 0}, {Measure: "wpr", Value: 0}}, false, between{0, 0}},
+		"samples": {list{o(1, "")}, list{o(1, ""), {Measure: "lpr", Sample: 1}, {Measure: "wpr"}}, false,
+			between{0, 0}},
 	} {
 		of := Settings{Measure: "lpr", Lower: c.lower}
-		got, err := Acceptance{}.difference(of, [][]crosstalk.Observation{c.old, c.now}, 0)
+		got, err := of.difference([][]crosstalk.Observation{c.old, c.now}, nil)
 		if err != nil || got != c.want {
 			t.Errorf("%s: %v, error %v; want %v", name, got, err, c.want)
 		}
 	}
 	of := Settings{Measure: "lpr", Require: "lpr>=98%"}
 	for value, want := range map[float64]between{1: {0, 0}, 0: {1, 1}, .25: {.75, .75}} {
-		if got, err := (Acceptance{}).difference(of, [][]crosstalk.Observation{{o(value, "")}}, 0); err != nil || got != want {
+		if got, err := of.difference([][]crosstalk.Observation{{o(value, "")}}, nil); err != nil || got != want {
 			t.Errorf("%v: %v, %v", value, got, err)
 		}
 	}
-	if got, _ := (Acceptance{}).difference(of, [][]crosstalk.Observation{{o(unknown, "")}}, 0); got != (between{0, 1}) {
+	if got, _ := of.difference([][]crosstalk.Observation{{o(unknown, "")}}, nil); got != (between{0, 1}) {
 		t.Errorf("%v", got)
 	}
-	if got, _ := (Acceptance{}).difference(of, [][]crosstalk.Observation{nil}, 0); got != (between{0, 1}) {
+	if got, _ := of.difference([][]crosstalk.Observation{nil}, nil); got != (between{0, 1}) {
 		t.Errorf("%v", got)
 	}
 	of.Require, of.Test.Step = "", 1
-	if _, err := (Acceptance{}).difference(of, [][]crosstalk.Observation{{o(.5, "")}, {o(1, "")}}, 0); err == nil {
+	if _, err := of.difference([][]crosstalk.Observation{{o(.5, "")}, {o(1, "")}}, nil); err == nil {
 		t.Error("a difference off the steps")
 	}
-	if _, err := goodness(of, list{o(2, "")}); err == nil {
+	if _, err := of.values(list{o(2, "")}); err == nil {
 		t.Error("a value of 2")
 	}
 }

@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"math"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 
 	"crosstalk"
@@ -40,16 +38,11 @@ func begin(dir string, of Result) error {
 	if err != nil {
 		return err
 	}
-	var was, now struct {
-		Settings map[string]any `json:"settings"`
-	}
+	var was Result
 	if err := json.Unmarshal(file, &was); err != nil {
 		return fmt.Errorf("%s: is not the file of an acceptance: %w", path, err)
 	}
-	if err := json.Unmarshal(crosstalk.Canonical(of), &now); err != nil {
-		return err
-	}
-	if field := difference(was.Settings, now.Settings); field != "" {
+	if field := difference(reflect.ValueOf(was.Settings), reflect.ValueOf(of.Settings)); field != "" {
 		return fmt.Errorf("%s: an acceptance with other settings was begun: its %s. A second one is a second chance to be "+
 			"wrong: continue that one, or ask for new answers with another --out", path, field)
 	}
@@ -57,31 +50,19 @@ func begin(dir string, of Result) error {
 }
 
 // difference names the first setting that differs, with both values; "" if none does.
-func difference(was, now map[string]any) string {
-	all := maps.Clone(was)
-	if all == nil {
-		all = map[string]any{}
-	}
-	maps.Copy(all, now)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		a, b := was[name], now[name]
-		x, nested := a.(map[string]any)
-		if y, both := b.(map[string]any); nested && both {
-			if field := difference(x, y); field != "" {
+func difference(was, now reflect.Value) string {
+	for i := range now.NumField() {
+		a, b := was.Field(i), now.Field(i)
+		name, _, _ := strings.Cut(now.Type().Field(i).Tag.Get("json"), ",")
+		if a.Kind() == reflect.Struct {
+			if field := difference(a, b); field != "" {
 				return field
 			}
-		} else if !reflect.DeepEqual(a, b) {
-			return fmt.Sprintf("%s is %v, not %v", strings.ReplaceAll(name, "_", " "), text(a), text(b))
+		} else if !a.Equal(b) {
+			return fmt.Sprintf("%s is %v, not %v", strings.ReplaceAll(name, "_", " "), a, b)
 		}
 	}
 	return ""
-}
-
-func text(v any) string {
-	if v == nil {
-		return "none"
-	}
-	return fmt.Sprint(v)
 }
 
 func write(dir string, of Result) error {
@@ -124,7 +105,7 @@ func (a Result) text() string {
 		claim, what = "as required: "+s.Require, "wrong    "
 	}
 	is := "is"
-	if a.Outcome == string(stats.Rejected) {
+	if a.Outcome == stats.Rejected {
 		is = "is not"
 	}
 	var b strings.Builder
@@ -144,8 +125,8 @@ func (a Result) text() string {
 	if a.Unchecked > 0 {
 		fmt.Fprintf(&b, "unchecked %d, which count against either verdict\n", a.Unchecked)
 	}
-	fmt.Fprintf(&b, "evidence  %s for accepting, %s for rejecting; %.3g decides\n", amount(a.Evidence[0]), amount(a.Evidence[1]),
-		1/(1-s.Test.Level))
+	fmt.Fprintf(&b, "evidence  %s for accepting, %s for rejecting; %.3g decides\n",
+		amount(a.Evidence[0]), amount(a.Evidence[1]), 1/(1-s.Test.Level))
 	return b.String()
 }
 
@@ -165,3 +146,6 @@ func points(x float64) string {
 	}
 	return fmt.Sprintf("%g points", x)
 }
+
+// percent is a fraction in percent.
+func percent(x float64) string { return fmt.Sprintf("%g %%", round(100*x)) }

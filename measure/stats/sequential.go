@@ -81,14 +81,13 @@ const (
 
 // NewSequential returns the test of a plan. An error says what is wrong with it.
 func NewSequential(p SequentialPlan) (*Sequential, error) {
-	for _, v := range []struct {
-		name      string
-		value     float64
-		low, high float64
-	}{{"margin", p.Margin, 0, 1}, {"level", p.Level, 0, 1}, {"share of values that differ", p.Discord, 0, math.Nextafter(1, 2)}} {
-		if !(v.value > v.low && v.value < v.high) {
-			return nil, fmt.Errorf("the %s is %v; expected a number between 0 and 1", v.name, v.value)
+	for name, v := range map[string]float64{"margin": p.Margin, "level": p.Level} {
+		if !(v > 0 && v < 1) {
+			return nil, fmt.Errorf("the %s is %v; expected a number between 0 and 1", name, v)
 		}
+	}
+	if !(p.Discord > 0 && p.Discord <= 1) {
+		return nil, fmt.Errorf("the share of values that differ is %v; expected a number above 0, at most 1", p.Discord)
 	}
 	if p.Together < 1 || p.Together > 1 && p.Population > 0 {
 		return nil, fmt.Errorf("%d values come together; expected 1", p.Together)

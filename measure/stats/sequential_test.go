@@ -166,7 +166,8 @@ func TestSequentialErrors(t *testing.T) {
 	limit := int(runs*.05 + 3*math.Sqrt(runs*.05*.95))
 	for _, n := range []int{100, 345} {
 		for _, d := range []int{0, n / 50} {
-			p := SequentialPlan{Margin: .02, Level: .95, Discord: max(.002, 2*float64(d)/float64(n)), Population: n, Step: 1, Together: 1}
+			p := SequentialPlan{Margin: .02, Level: .95, Discord: max(.002, 2*float64(d)/float64(n)), Population: n,
+				Step: 1, Together: 1}
 			k := int(.02 * float64(n))
 			wrong := [2]int{}
 			for range runs {
@@ -224,7 +225,8 @@ func TestSequentialShares(t *testing.T) {
 		d := int(math.Round(.004 * float64(c.n))) // an old rate of 99 %, of which 0.4 % differ each way
 		reads := make([]int, 0, 199)
 		for range cap(reads) {
-			s := sequential(t, SequentialPlan{Margin: c.margin, Level: .95, Discord: .008, Population: c.n, Step: 1, Together: 1})
+			p := SequentialPlan{Margin: c.margin, Level: .95, Discord: .008, Population: c.n, Step: 1, Together: 1}
+			s := sequential(t, p)
 			if outcome, read := runSequential(s, values(r, c.n, d, d)); outcome == Accepted {
 				reads = append(reads, read)
 			} else {
