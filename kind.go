@@ -63,6 +63,10 @@ type Column struct {
 	Within bool // observations that differ only in it are of the same answer, or are shown together
 
 	OfFigures bool // observations do not have it: figures do that are grouped by Kind.Derived
+
+	// Made are values that only figures have, each with that of the observations that
+	// they are made of.
+	Made map[string]string
 }
 
 // Chart describes a plot of figures or observations. It is drawn for each

@@ -25,8 +25,7 @@ var otherwise = map[string][]string{
 	"report/export/export.go": {"not_scored", "tokens"},
 	"report/export/flat.go":   {"not_scored"},
 	"report/labels.go":        {"texts"}, // of the units that people judged
-	"report/page/page.go":     {"line"},
-	"report/page/style.go":    {"rule"},
+	"report/page/page.go":     {"line", "rule"},
 	"report/page/text.go":     {"line", "word"},
 	"report/plot/measures.go": {"top_p"}, // the setting
 	"report/plot/palette.go":  {"rule"},

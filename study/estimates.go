@@ -118,7 +118,7 @@ type protocol struct {
 // set adds up a set of figures.
 type set struct {
 	Figures
-	ofFigures []view.Choice // of View.Only, those that observations do not have
+	ofFigures []view.Choice // of View.Only, as figures have the values
 	reader    *view.Reader
 	opened    [][]part // by protocol; nil before its first observation
 }
@@ -198,7 +198,7 @@ func (s *Summary) estimates(number int) (estimates []crosstalk.Estimate, err err
 	}
 	estimates = slices.DeleteFunc(estimates, func(e crosstalk.Estimate) bool {
 		return len(f.Measures) > 0 && !slices.Contains(f.Measures, e.Measure) ||
-			!chosen(e, slices.Concat(f.View.Only, f.ofFigures))
+			!chosen(e, f.ofFigures)
 	})
 	for i := range estimates {
 		f.sign(&estimates[i])

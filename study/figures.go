@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -212,17 +213,25 @@ func checkMeasures(estimates []crosstalk.Estimate, measures []string) error {
 // reader returns a reader of the view.
 func (f Figures) reader() *view.Reader { return f.View.Reader(slices.Concat(f.By, f.Cross)...) }
 
-// split takes choices of columns of figures from the view: observations do not have
-// them. What needs such columns is grouped by what gives figures these columns.
+// split returns the choices of figures, and leaves to the view those of observations,
+// which do not have some columns and values. What needs such columns is grouped by
+// what gives figures these columns.
 func (f Figures) split(kind crosstalk.Kind) (Figures, []view.Choice) {
-	var choices []view.Choice
-	f.View.Only = slices.DeleteFunc(slices.Clone(f.View.Only), func(c view.Choice) bool {
-		if of := kind.Column(c.Column).OfFigures; of {
-			choices = append(choices, c)
-			return true
+	choices := f.View.Only
+	f.View.Only = nil
+	for _, c := range choices {
+		column := kind.Column(c.Column)
+		if column.OfFigures {
+			continue
 		}
-		return false
-	})
+		var values []string
+		for _, v := range c.Values {
+			if v = cmp.Or(column.Made[v], v); !slices.Contains(values, v) {
+				values = append(values, v)
+			}
+		}
+		f.View.Only = append(f.View.Only, view.Choice{Column: c.Column, Values: values})
+	}
 	return f, choices
 }
 

@@ -56,7 +56,7 @@ func compareCommand() *cobra.Command {
 		if err := o.apply(c, &options); err != nil {
 			return err
 		}
-		if table.wanted(c) || slices.Contains(o.by, view.SampleColumn) {
+		if table.wanted(c) != "" || slices.Contains(o.by, view.SampleColumn) {
 			return compare.WriteTable(c.OutOrStdout(), out.format, paths, &table.Table, o.by, options)
 		}
 		return compare.WriteRuns(c.OutOrStdout(), out.format, paths, o.by, options)

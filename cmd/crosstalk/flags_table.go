@@ -37,7 +37,5 @@ func (t *tableFlags) add(c *cobra.Command) {
 	})
 }
 
-// wanted reports whether a flag asks for something else than a run's own figures.
-func (t *tableFlags) wanted(c *cobra.Command) bool {
-	return anyGiven(c, tableNames...) != ""
-}
+// wanted is the first flag that asks for something else than a run's own figures.
+func (t *tableFlags) wanted(c *cobra.Command) string { return anyGiven(c, tableNames...) }

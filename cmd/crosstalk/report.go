@@ -44,7 +44,9 @@ func reportCommand() *cobra.Command {
 
 func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	path := paths[0]
-	if r.measures != nil || r.table.wanted(c) || len(paths) > 1 || slices.Contains(r.by, view.SampleColumn) {
+	relabelled := r.table.wanted(c) == "label" && (r.files.Figures != "" || r.files.HTML != "")
+	if r.measures != nil || r.table.wanted(c) != "" && !relabelled || len(paths) > 1 ||
+		slices.Contains(r.by, view.SampleColumn) {
 		return r.writeTable(c, paths)
 	}
 	if r.corrected {
@@ -54,7 +56,7 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
-	names, err := study.Names(path)
+	names, err := r.table.NamesOf(paths)
 	if err != nil {
 		return err
 	}
@@ -64,16 +66,31 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 		}
 	}
 	to := page.Output{Page: c.OutOrStdout(), Notes: notes(c), Warnings: c.ErrOrStderr()}
-	return r.files.Write(to, path, report.Names(names).Estimates(estimates), names)
+	return r.files.Write(to, path, names.Estimates(estimates), names)
 }
 
 // writeTable prints figures that are laid out in a table, or are about other
-// observations than the run's own figures.
+// observations than the run's own figures, and draws them.
 func (r *reportFlags) writeTable(c *cobra.Command, paths []string) error {
-	if name := anyGiven(c, "html", "figures", "corrected"); name != "" {
-		return fmt.Errorf("--%s cannot be combined with --measure or flags of tables: such figures are only printed", name)
+	if name := anyGiven(c, "html", "corrected"); name != "" {
+		return fmt.Errorf("--%s cannot be combined with --measure or flags of tables: such figures are in no page", name)
 	}
-	return r.table.Write(c.OutOrStdout(), r.format, paths, given(c, "by", r.by), r.measures)
+	laid, err := r.table.Of(paths, given(c, "by", r.by), r.measures)
+	if err != nil {
+		return err
+	}
+	if err := laid.Write(c.OutOrStdout(), r.format); err != nil || r.files.Figures == "" {
+		return err
+	}
+	if !r.table.LaidOut() {
+		return fmt.Errorf("--figures of --measure, --pool, --only, --group or --spread needs a table: " +
+			"name its --rows and --columns, such as --rows model")
+	}
+	plots, err := laid.Plots()
+	if err != nil {
+		return err
+	}
+	return page.SaveFigures(notes(c), r.files.Figures, plots, laid.Write)
 }
 
 // writeCorrected prints a run's figures corrected by people's labels.

@@ -108,7 +108,7 @@ var Kind = crosstalk.Kind{
 	Columns: []crosstalk.Column{
 		{Key: TaskColumn, Apart: true},
 		{Key: PairColumn},
-		{Key: PartColumn, Within: true},
+		{Key: PartColumn, Within: true, Made: map[string]string{string(Gold): string(Source)}},
 		{Key: ReadingColumn, Within: true},
 		{Key: ClassColumn, Within: true, OfFigures: true},
 		{Key: FromColumn, Within: true, OfFigures: true},

@@ -138,12 +138,9 @@ func (f Files) Write(to Output, path string, estimates []crosstalk.Estimate, nam
 	if f.Figures == "" {
 		return err
 	}
-	if failed := p.saveFigures(f.Figures); failed != nil {
-		return errors.Join(err, failed)
-	}
-	fmt.Fprintf(to.Notes, "%d plots (.svg, .pdf, .png), their captions (plots.md, plots.tex) and "+
-		"tables (.csv, .md, .tex): %s\n", len(p.Plots), f.Figures)
-	return err
+	return errors.Join(err, SaveFigures(to.Notes, f.Figures, p.Plots, func(w io.Writer, format string) error {
+		return report.Write(w, format, estimates)
+	}))
 }
 
 func (f Files) writePage(to Output, path string, p Report) error {
@@ -237,9 +234,10 @@ func (r Report) writeRun(w io.Writer, path string) error {
 	return r.Write(w)
 }
 
-// saveFigures writes each plot as SVG, PDF and PNG, their captions, and the tables as CSV, markdown and
-// LaTeX, to a directory. What a defect leaves out is an error; the others are written.
-func (r Report) saveFigures(dir string) error {
+// SaveFigures writes each plot as SVG, PDF and PNG, their captions, and the tables as CSV,
+// markdown and LaTeX, as write writes them, to a directory. What a defect leaves out is an
+// error; the others are written. A note says what there is.
+func SaveFigures(notes io.Writer, dir string, plots []plot.Plot, write func(w io.Writer, format string) error) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
@@ -248,15 +246,19 @@ func (r Report) saveFigures(dir string) error {
 		file := filepath.Join(dir, name)
 		failed = errors.Join(failed, rescue.Do(file, func() error { return atomicfile.Write(file, write) }))
 	}
-	for _, p := range r.Plots {
+	for _, p := range plots {
 		save(p.Name+".svg", p.WriteSVG)
 		save(p.Name+".pdf", p.WritePDF)
 		save(p.Name+".png", p.WritePNG)
 	}
-	save("plots.md", func(w io.Writer) error { return plot.WriteMarkdown(w, r.Plots) })
-	save("plots.tex", func(w io.Writer) error { return plot.WriteLaTeX(w, r.Plots) })
+	save("plots.md", func(w io.Writer) error { return plot.WriteMarkdown(w, plots) })
+	save("plots.tex", func(w io.Writer) error { return plot.WriteLaTeX(w, plots) })
 	for ending, format := range map[string]string{".csv": "csv", ".md": "markdown", ".tex": "latex"} {
-		save("tables"+ending, func(w io.Writer) error { return report.Write(w, format, r.Estimates) })
+		save("tables"+ending, func(w io.Writer) error { return write(w, format) })
+	}
+	if failed == nil {
+		fmt.Fprintf(notes, "%d plots (.svg, .pdf, .png), their captions (plots.md, plots.tex) and "+
+			"tables (.csv, .md, .tex): %s\n", len(plots), dir)
 	}
 	return failed
 }

@@ -4,6 +4,7 @@
 package pivot
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
 	"crosstalk/report"
+	"crosstalk/report/plot"
 )
 
 // Measure names the measures of figures as rows or columns.
@@ -54,10 +56,65 @@ func (o Options) Check() error {
 // Tables lays figures out: in one table, or one for each combination of values of
 // columns that are neither rows nor columns. Measures that are neither are groups
 // of columns, if there are several. An error says which two figures share a cell.
-func Tables(estimates []crosstalk.Estimate, o Options) ([]report.Table, error) {
+func Tables(estimates []crosstalk.Estimate, o Options) (tables []report.Table, err error) {
 	if o.Text == nil {
 		o.Text = func(e crosstalk.Estimate) string { return report.Value(e.Value, e.Unit) }
 	}
+	for _, l := range layouts(estimates, o) {
+		t, err := l.table()
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+	}
+	return tables, nil
+}
+
+// Plots draws the tables: each a plot, and a second one over the sizes of models if
+// its rows are models whose names have their sizes.
+func Plots(estimates []crosstalk.Estimate, o Options) (plots []plot.Plot, err error) {
+	for _, l := range layouts(estimates, o) {
+		g := plot.Grid{Name: strings.TrimPrefix(l.label(), "tab:"), Title: l.caption(false),
+			Axis: l.axis(l.Options.Rows), Over: l.axis(l.Options.Columns)}
+		for _, column := range l.columns {
+			g.Series = append(g.Series, l.named(l.Options.Columns, column))
+		}
+		for _, row := range l.rows {
+			cells := make([]*crosstalk.Estimate, len(l.columns))
+			for c, column := range l.columns {
+				if cells[c], err = l.at(row, column); err != nil {
+					return nil, err
+				}
+			}
+			g.Rows = append(g.Rows, plot.Row{Label: l.named(l.Options.Rows, row), Cells: cells})
+		}
+		plots = append(plots, g.Draw()...)
+	}
+	return plot.Named(plots), nil
+}
+
+// axis is what the values of columns are.
+func (l *layout) axis(columns []string) string {
+	titles := make([]string, len(columns))
+	for i, column := range columns {
+		titles[i] = l.title(column)
+	}
+	return strings.Join(titles, ", ")
+}
+
+// named is what the values of a row or column are called together.
+func (l *layout) named(columns, values []string) string {
+	names := make([]string, len(columns))
+	for i, column := range columns {
+		if names[i] = l.name(column, values[i]); len(columns) > 1 {
+			names[i] = l.columnTitle(column, values[i])
+		}
+	}
+	return cmp.Or(strings.Join(names, ", "), crosstalk.All)
+}
+
+// layouts are the layouts of tables.
+func layouts(estimates []crosstalk.Estimate, o Options) (list []*layout) {
 	if !slices.Contains(slices.Concat(o.Rows, o.Columns), Measure) && several(estimates, Measure) {
 		o.Columns = append([]string{Measure}, o.Columns...)
 	}
@@ -67,16 +124,11 @@ func Tables(estimates []crosstalk.Estimate, o Options) ([]report.Table, error) {
 			apart = append(apart, column)
 		}
 	}
-	var tables []report.Table
 	key := func(e crosstalk.Estimate) string { return strings.Join(tuple(e, apart), "\x00") }
 	for _, figures := range ordered.Groups(estimates, key) {
-		t, err := newLayout(figures, apart, o).table()
-		if err != nil {
-			return nil, err
-		}
-		tables = append(tables, t)
+		list = append(list, newLayout(figures, apart, o))
 	}
-	return tables, nil
+	return list
 }
 
 // value is a figure's value of a column, crosstalk.All if it has none.

@@ -7,6 +7,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/report"
+	"crosstalk/report/plot"
 	"crosstalk/run"
 	"crosstalk/run/view"
 	"crosstalk/study"
@@ -123,44 +124,58 @@ func (t *Table) Layout(paths []string) (o Options, err error) {
 	return o, nil
 }
 
-// Write writes the figures of runs in one of report.Formats, grouped by columns and of
-// these measures; nil as in Figures.
+// Write writes the figures of runs as Of lays them out, in one of report.Formats.
 func (t *Table) Write(w io.Writer, format string, paths, by, measures []string) error {
-	if err := t.Complete(); err != nil {
+	l, err := t.Of(paths, by, measures)
+	if err != nil {
 		return err
+	}
+	return l.Write(w, format)
+}
+
+// Laid is figures of runs, laid out by rows and columns or, without any, a list.
+type Laid struct {
+	estimates []crosstalk.Estimate
+	options   Options
+}
+
+// Of computes the figures of runs, grouped by columns and of these measures; nil as in
+// Figures.
+func (t *Table) Of(paths, by, measures []string) (l Laid, err error) {
+	if err := t.Complete(); err != nil {
+		return l, err
 	}
 	switch {
 	case by != nil && t.LaidOut():
-		return ErrTwoGroupings
+		return l, ErrTwoGroupings
 	case len(paths) > 1 && !t.LaidOut():
-		return fmt.Errorf("several runs need a table: name its --rows and --columns, such as --rows model")
+		return l, fmt.Errorf("several runs need a table: name its --rows and --columns, such as --rows model")
 	case by != nil:
-		var err error
 		if by, err = study.ParseBy(by); err != nil {
-			return err
+			return l, err
 		}
 	}
-	estimates, err := t.Figures(by, measures).OfRuns(paths, run.Names(paths))
-	if err != nil {
-		return err
+	if l.estimates, err = t.Figures(by, measures).OfRuns(paths, run.Names(paths)); err != nil {
+		return l, err
 	}
 	if t.Spread != "" {
-		estimates = view.Spread(estimates, t.Spread)
+		l.estimates = view.Spread(l.estimates, t.Spread)
 	}
-	if !t.LaidOut() || !report.ForPeople(format) {
-		names, err := t.NamesOf(paths)
-		if err != nil {
-			return err
-		}
-		return report.WriteNamed(w, format, estimates, names)
+	l.options, err = t.Layout(paths)
+	return l, err
+}
+
+// Write writes the figures in one of report.Formats.
+func (l Laid) Write(w io.Writer, format string) error {
+	if len(l.options.Rows)+len(l.options.Columns) == 0 || !report.ForPeople(format) {
+		return report.WriteNamed(w, format, l.estimates, l.options.Names)
 	}
-	o, err := t.Layout(paths)
-	if err != nil {
-		return err
-	}
-	tables, err := Tables(estimates, o)
+	tables, err := Tables(l.estimates, l.options)
 	if err != nil {
 		return err
 	}
 	return report.WriteTables(w, format, tables)
 }
+
+// Plots draws each table.
+func (l Laid) Plots() ([]plot.Plot, error) { return Plots(l.estimates, l.options) }

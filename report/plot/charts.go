@@ -224,17 +224,24 @@ func sizeOf(e *crosstalk.Estimate) (float64, bool) {
 	if x, err := strconv.ParseFloat(column, 64); err == nil && x > 0 {
 		return x, true
 	}
-	for _, text := range []string{column, e.By[crosstalk.ModelColumn]} {
-		if m := parameters.FindStringSubmatch(text); m != nil {
-			n, _ := strconv.ParseFloat(m[2], 64)
-			if times, err := strconv.ParseFloat(m[1], 64); err == nil {
-				n *= times
-			}
-			n /= map[string]float64{"b": 1, "m": 1000, "t": 0.001}[strings.ToLower(m[3])]
-			return n, n > 0
-		}
+	if size, ok := sizeIn(column); ok {
+		return size, ok
 	}
-	return 0, false
+	return sizeIn(e.By[crosstalk.ModelColumn])
+}
+
+// sizeIn is the size in a model's name.
+func sizeIn(name string) (float64, bool) {
+	m := parameters.FindStringSubmatch(name)
+	if m == nil {
+		return 0, false
+	}
+	n, _ := strconv.ParseFloat(m[2], 64)
+	if times, err := strconv.ParseFloat(m[1], 64); err == nil {
+		n *= times
+	}
+	n /= map[string]float64{"b": 1, "m": 1000, "t": 0.001}[strings.ToLower(m[3])]
+	return n, n > 0
 }
 
 // columnsWhere are the columns of a measure's figures whose values fit, if there are

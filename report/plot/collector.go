@@ -23,13 +23,12 @@ type Collector struct {
 	sides     map[string][]*sideRow // by measure
 	strips    map[string][]strip    // by instrument
 	opinions  []labels.Opinion
-	names     map[string]bool
 }
 
 // NewCollector collects for plots of these estimates.
 func NewCollector(estimates []crosstalk.Estimate) *Collector {
 	return &Collector{estimates: estimates, columns: report.ByColumns(estimates), sides: map[string][]*sideRow{},
-		strips: map[string][]strip{}, names: map[string]bool{}}
+		strips: map[string][]strip{}}
 }
 
 // Add adds an observation. It keeps a limited number of comparisons of two
@@ -50,27 +49,36 @@ func (c *Collector) Plots() (plots []Plot) {
 	for _, o := range c.opinions {
 		plots = append(plots, drawOpinion(o)...)
 	}
-	for i := range plots {
-		plots[i].Name = c.name(plots[i].Title)
-	}
-	return plots
+	return Named(plots)
 }
 
 // longest is the maximum length of a plot's name without its number.
 const longest = 72
 
+// fileNames are the names of files that are taken.
+type fileNames map[string]bool
+
+// Named gives plots the names of files, each another one, made of their names or titles.
+func Named(plots []Plot) []Plot {
+	taken := fileNames{}
+	for i := range plots {
+		plots[i].Name = taken.name(cmp.Or(plots[i].Name, plots[i].Title))
+	}
+	return plots
+}
+
 // name turns a title into an unused file name.
-func (c *Collector) name(title string) string {
+func (taken fileNames) name(title string) string {
 	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
 	name := strings.Join(words, "-")
 	base := cmp.Or(strings.Trim(name[:min(len(name), longest)], "-"), "plot")
 	name = base
-	for n := 2; c.names[name]; n++ {
+	for n := 2; taken[name]; n++ {
 		name = fmt.Sprintf("%s-%d", base, n)
 	}
-	c.names[name] = true
+	taken[name] = true
 	return name
 }
 

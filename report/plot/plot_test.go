@@ -491,9 +491,9 @@ func TestHostileNames(t *testing.T) {
 
 // Names of files differ, however long and alike the titles are.
 func TestNames(t *testing.T) {
-	b, taken := NewCollector(nil), map[string]bool{}
+	names, taken := fileNames{}, map[string]bool{}
 	for _, title := range []string{"a", "a", "A 2", "", "是", strings.Repeat("long ", 50), strings.Repeat("long ", 60), strings.Repeat("long ", 70), "x/../y · z"} {
-		name := b.name(title)
+		name := names.name(title)
 		if taken[name] || len(name) > 80 ||
 			strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-", r) }) {
 			t.Errorf("%.20q is called %q", title, name)

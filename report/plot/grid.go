@@ -1,0 +1,136 @@
+package plot
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"crosstalk"
+)
+
+// Grid is figures laid out in a table.
+type Grid struct {
+	Name       string // of the plot's file; empty: the title
+	Title      string
+	Axis, Over string // what the rows and the series are
+	Rows       []Row
+	Series     []string
+}
+
+// mostDots is the number of figures up to which a grid is drawn as dots, and mostSeries
+// that of series.
+const (
+	mostDots   = 60
+	mostSeries = 6
+)
+
+// Draw draws the figures: as lines if the rows or the series are numbers, as a heat map
+// if there are many of one measure, else as dots with their intervals. If the rows have
+// the sizes of models in their names, a second plot shows the figures over these. Rows
+// and series over all values are left out, if there are others.
+func (g Grid) Draw() (plots []Plot) {
+	g = g.without(true).without(false)
+	labels := make([]string, len(g.Rows))
+	measures, drawn := map[string]bool{}, 0
+	var one *crosstalk.Estimate
+	for i, row := range g.Rows {
+		labels[i] = row.Label
+		for _, e := range row.Cells {
+			if e != nil {
+				one, measures[e.Measure] = e, true
+				drawn++
+			}
+		}
+	}
+	if one == nil {
+		return nil
+	}
+	chart := crosstalk.Chart{Measures: []string{one.Measure}}
+	add := func(f Plot, suffix, note string) {
+		f.Name = g.Name + suffix
+		plots = append(plots, f.about(g.Title+suffix, note))
+	}
+	line := func(g Grid, axis string, log bool, x func(label string) (float64, bool)) {
+		l := Lines{Series: g.Series, Dots: make([][]Dot, len(g.Series)), Axis: axis, Log: log, Apart: log}
+		if len(measures) == 1 {
+			l.Baseline = baseline(chart)
+		}
+		for _, row := range g.Rows {
+			at, ok := x(row.Label)
+			for i, e := range row.Cells {
+				if ok && e != nil {
+					d := Dot{X: at, Estimate: e}
+					if log {
+						d.Label = row.Label
+					}
+					l.Dots[i] = append(l.Dots[i], d)
+				}
+			}
+		}
+		for _, dots := range l.Dots {
+			slices.SortStableFunc(dots, func(a, b Dot) int { return cmp.Compare(a.X, b.X) })
+		}
+		f := l.Draw()
+		if log {
+			add(f, " by model size", intervals)
+		} else {
+			add(f, "", intervals)
+		}
+	}
+	parse := func(label string) (float64, bool) {
+		x, err := strconv.ParseFloat(label, 64)
+		return x, err == nil
+	}
+	switch {
+	case len(labels) > 1 && numbers(labels):
+		line(g, g.Axis, false, parse)
+	case len(g.Series) > 1 && numbers(g.Series):
+		line(g.turned(), g.Over, false, parse)
+	case len(measures) == 1 && (drawn > mostDots || len(g.Series) > mostSeries):
+		add(heat{g.Series, g.Rows}.draw(), "", "The tables have the intervals.")
+	default:
+		d := DotPlot{Series: g.Series, Rows: g.Rows}
+		if len(measures) == 1 {
+			d.Baseline = baseline(chart)
+		}
+		add(d.Draw(), "", intervals)
+	}
+	sizes := map[float64]bool{}
+	for _, label := range labels {
+		if size, ok := sizeIn(label); ok {
+			sizes[size] = true
+		}
+	}
+	if len(sizes) > 1 && g.Axis == crosstalk.ModelColumn {
+		line(g, "billions of parameters", true, sizeIn)
+	}
+	return plots
+}
+
+// turned has the series as rows.
+func (g Grid) turned() Grid {
+	t := Grid{Name: g.Name, Title: g.Title, Axis: g.Over, Over: g.Axis}
+	for _, row := range g.Rows {
+		t.Series = append(t.Series, row.Label)
+	}
+	for i, name := range g.Series {
+		row := Row{Label: name}
+		for _, r := range g.Rows {
+			row.Cells = append(row.Cells, r.Cells[i])
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// without leaves out the rows, or the series, over all values, unless there are no others.
+func (g Grid) without(rows bool) Grid {
+	if !rows {
+		return g.turned().without(true).turned()
+	}
+	kept := slices.DeleteFunc(slices.Clone(g.Rows), func(r Row) bool { return r.Label == crosstalk.All })
+	if len(kept) > 0 {
+		g.Rows = kept
+	}
+	return g
+}
