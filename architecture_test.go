@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"crosstalk"
 )
 
 // Packages import what the list of docs/architecture.md has further down.
@@ -61,5 +63,13 @@ func TestArchitecture(t *testing.T) {
 	}
 	if n < 100 {
 		t.Errorf("%d imports were checked", n)
+	}
+}
+
+// CITATION.cff cites this version.
+func TestCitation(t *testing.T) {
+	text, err := os.ReadFile("CITATION.cff")
+	if err != nil || !strings.Contains(string(text), "\nversion: "+crosstalk.Version+"\n") {
+		t.Errorf("CITATION.cff does not cite version %s (%v)", crosstalk.Version, err)
 	}
 }

@@ -12,15 +12,17 @@ import (
 	"crosstalk"
 )
 
-// The formats. CSV is flat: a column for each name that occurs in any row. LMEval is for observations only.
+// The formats. CSV is flat: a column for each name that occurs in any row. Codebook
+// describes these columns. LMEval is for observations only.
 const (
 	JSONLines = "jsonl"
 	CSV       = "csv"
+	Codebook  = "codebook"
 	LMEval    = "lm-eval"
 )
 
 // Formats are all formats, the default first.
-var Formats = []string{JSONLines, CSV, LMEval}
+var Formats = []string{JSONLines, CSV, Codebook, LMEval}
 
 // CheckFormat returns an error for an unknown format.
 func CheckFormat(format string) error {
@@ -44,6 +46,8 @@ func Observations(w io.Writer, format string, all iter.Seq2[crosstalk.Observatio
 		return lines(w, all)
 	case CSV:
 		return writeCSV(w, mapped(all, observationRow))
+	case Codebook:
+		return writeCodebook(w, mapped(all, observationRow))
 	}
 	return CheckFormat(format)
 }
@@ -54,6 +58,8 @@ func Answers(w io.Writer, format string, all iter.Seq2[Answer, error]) error {
 	switch format {
 	case CSV:
 		return writeCSV(w, rows)
+	case Codebook:
+		return writeCodebook(w, rows)
 	case JSONLines:
 		return lines(w, rows)
 	}

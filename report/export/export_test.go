@@ -193,7 +193,7 @@ func TestErrors(t *testing.T) {
 	if err := Samples(io.Discard, broken, nil); err == nil {
 		t.Error("no error")
 	}
-	if err := CheckFormat("xml"); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, lm-eval` {
+	if err := CheckFormat("xml"); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, codebook, lm-eval` {
 		t.Errorf("%v", err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 
 // first are the first columns, in this order; the others follow by name.
 var first = []string{"measure", "item", "cluster", "key", "sample", "variant", "value", "not_scored", "implied",
-	"finding", "provider", "endpoint", "model", "prompt", "status", "text", "reasoning", "reason"}
+	"finding", "signature", "run", "version",
+	"provider", "endpoint", "model", "prompt", "status", "text", "reasoning", "reason"}
 
 // columnsOf are the columns of all rows.
 func columnsOf(rows iter.Seq2[row, error]) ([]string, error) {

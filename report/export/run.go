@@ -36,8 +36,19 @@ func writeRun(w io.Writer, format, path string, answers bool) error {
 		if _, err := os.Lstat(filepath.Join(path, "observations.jsonl")); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s %w", path, run.ErrUnfinished)
 		}
-		if format != LMEval {
+		if format == JSONLines {
 			return Observations(w, format, run.ReadObservations(path))
+		}
+		if format != LMEval {
+			from, err := newOrigin(path)
+			if err != nil {
+				return err
+			}
+			rows := mapped(run.ReadObservations(path), from.row)
+			if format == Codebook {
+				return writeCodebook(w, rows)
+			}
+			return writeCSV(w, rows)
 		}
 	}
 	j, err := journal.OpenReader(filepath.Join(path, journal.Name))

@@ -1,13 +1,17 @@
 package export
 
 import (
+	"encoding/csv"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"crosstalk"
+	"crosstalk/labels"
 	"crosstalk/run"
 )
 
@@ -36,7 +40,94 @@ func TestWriteRun(t *testing.T) {
 	if err := WriteRun(io.Discard, LMEval, dir, true); err == nil || !strings.HasPrefix(err.Error(), "format lm-eval and --answers cannot be combined") {
 		t.Errorf("%v", err)
 	}
-	if err := WriteRun(io.Discard, "xml", dir, false); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, lm-eval` {
+	if err := WriteRun(io.Discard, "xml", dir, false); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, codebook, lm-eval` {
 		t.Errorf("%v", err)
+	}
+}
+
+// Rows say where they come from and what people say of the answer, whoever judged it; a
+// line's label names the line.
+func TestOrigin(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("manifest.json", `{"schema":"crosstalk/run/v1","crosstalk":"9.9","plan":{"instrument":"leakage"}}`)
+	write("observations.jsonl", `{"measure":"leak_rate","item":"a","sample":0,"value":1,"condition":{"model":"m","similarity":"s"}}
+{"measure":"leak_rate","item":"a","sample":0,"value":0,"condition":{"model":"m","similarity":"u"}}
+{"measure":"leak_rate","item":"a","sample":1,"value":0,"condition":{"model":"m","similarity":"s"}}
+{"measure":"copied","item":"a","sample":0,"value":0,"condition":{"model":"m","similarity":"s"}}
+`)
+	write("estimates.json", `{"schema":"crosstalk/estimates/v1","estimates":[
+{"measure":"leak_rate","value":1,"by":{"model":"other","similarity":"s"},"signature":"no"},
+{"measure":"leak_rate","value":1,"by":{"model":"m","similarity":"s","category":"all"},"signature":"of s"},
+{"measure":"leak_rate","value":1,"by":{"model":"m","similarity":"u","category":"all"},"signature":"of u"}]}`)
+	place := labels.Place{Item: "a", Condition: map[string]string{"model": "m"}}
+	line := place
+	line.Line = 2
+	err := labels.Append(dir, labels.Label{Question: "leakage", Place: place, Annotator: "ann", Label: "test"},
+		labels.Label{Question: "leakage", Place: line, Annotator: "bob", Label: "control"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := WriteRun(&out, CSV, dir, false); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"of s 9.9 test line 2: control", "of u 9.9 test line 2: control", "of s 9.9  ", " 9.9  "} {
+		var got []string
+		for _, column := range []string{"signature", "version", "people.leakage.ann", "people.leakage.bob"} {
+			got = append(got, rows[i+1][slices.Index(rows[0], column)])
+		}
+		if strings.Join(got, " ") != want || rows[i+1][slices.Index(rows[0], "run")] != dir {
+			t.Errorf("row %d: %q; want %q", i, got, want)
+		}
+	}
+	out.Reset()
+	if err := WriteRun(&out, Codebook, dir, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"column,type,meaning,rows,values\nmeasure,text,", "\nvalue,number,", ",4,0 to 1\n",
+		"\nsample,number,", "\npeople.leakage.ann,text,", ",2,test\n", "condition.similarity,text,", ",4,s; u\n",
+		"leak_rate: Share of pairs of answers"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
+
+// A codebook says what every column is, lists up to twelve values, and the range of numbers.
+func TestCodebook(t *testing.T) {
+	list := observations()
+	for i := range 13 {
+		list = append(list, crosstalk.Observation{Measure: "lpr", Item: "n", Value: crosstalk.Value(-i), Finding: "line",
+			Labels: map[string]string{"many": strings.Repeat("x", i+1), "few": strings.Repeat("y", i%12+1)}})
+	}
+	var out strings.Builder
+	if err := Observations(&out, Codebook, seq(list)); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]string{}
+	for _, row := range rows[1:] {
+		if values[row[0]] = row[4]; row[2] == "" {
+			t.Errorf("%s has no meaning", row[0])
+		}
+	}
+	if values["label.many"] != "more than 12" || strings.Count(values["label.few"], ";") != 11 || values["value"] != "-12 to 1" ||
+		values["spans"] != "" || values["text.concept"] == "koalas" {
+		t.Errorf("%q", values)
+	}
+	if Meaning("nothing") != "" || Meaning("label.a/b") == "" || Meaning("number.matches_3") == "" {
+		t.Error("columns by their patterns")
 	}
 }

@@ -23,7 +23,9 @@ func TestBrokenPlot(t *testing.T) {
 	dir := t.TempDir()
 	broken := plot.Plot{Name: "broken", Width: 1e15, Height: 1e15} // no picture can be that large
 	plots := []plot.Plot{broken, {Name: "good", Width: 10, Height: 10}}
-	err := SaveFigures(io.Discard, dir, plots, func(w io.Writer, format string) error { return report.Write(w, format, nil) })
+	err := SaveFigures(io.Discard, dir, plots, func(w io.Writer, format string) error {
+		return report.Write(w, format, nil)
+	})
 	var p *rescue.PanicError
 	if !errors.As(err, &p) || p.What != filepath.Join(dir, "broken.png") || !strings.Contains(err.Error(), "defect in crosstalk") {
 		t.Errorf("%v", err)

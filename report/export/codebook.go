@@ -1,0 +1,205 @@
+package export
+
+import (
+	_ "embed"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk"
+	"crosstalk/instrument"
+	"crosstalk/labels"
+	"crosstalk/run"
+)
+
+//go:embed codebook.txt
+var meanings string
+
+// Meaning says what a column of a CSV export is, with its unit and range; "" for an
+// unknown one.
+func Meaning(column string) string {
+	for line := range strings.Lines(meanings) {
+		name, meaning, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if match, _ := path.Match(name, strings.ReplaceAll(column, "/", "-")); match {
+			return meaning
+		}
+	}
+	return ""
+}
+
+// mostValues is the number of values up to which a codebook lists them all.
+const mostValues = 12
+
+// writeCodebook describes the columns of rows, as CSV: in how many rows they have a value,
+// and their values, or the range of numbers.
+func writeCodebook(w io.Writer, rows iter.Seq2[row, error]) error {
+	columns, err := columnsOf(rows)
+	if err != nil {
+		return err
+	}
+	type column struct {
+		filled    int
+		low, high float64
+		number    bool
+		values    map[string]bool
+	}
+	books := map[string]*column{}
+	for r, err := range rows {
+		if err != nil {
+			return err
+		}
+		for name, v := range r {
+			c := books[name]
+			if c == nil {
+				c = &column{values: map[string]bool{}}
+				books[name] = c
+			}
+			x, isNumber := v.(float64)
+			if n, is := v.(int64); is {
+				x, isNumber = float64(n), true
+			}
+			if c.filled == 0 {
+				c.number, c.low, c.high = isNumber, x, x
+			}
+			c.filled++
+			c.low, c.high = min(c.low, x), max(c.high, x)
+			if len(c.values) <= mostValues {
+				c.values[fmt.Sprint(v)] = true
+			}
+		}
+	}
+	out := csv.NewWriter(w)
+	out.Write([]string{"column", "type", "meaning", "rows", "values"})
+	for _, name := range columns {
+		c := books[name]
+		kind, values := "text", fmt.Sprintf("more than %d", mostValues)
+		switch {
+		case c.number:
+			kind, values = "number", fmt.Sprintf("%g to %g", c.low, c.high)
+		case name == "measure":
+			values = sentences(c.values)
+		case strings.HasSuffix(Meaning(name), "JSON") || strings.Contains(Meaning(name), "JSON:"):
+			values = ""
+		case len(c.values) <= mostValues && !strings.HasPrefix(name, "text."):
+			values = strings.Join(sortedKeys(c.values), "; ")
+		}
+		out.Write([]string{name, kind, Meaning(name), strconv.Itoa(c.filled), values})
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// sentences are measures with what they mean.
+func sentences(measures map[string]bool) string {
+	var list []string
+	for _, key := range sortedKeys(measures) {
+		list = append(list, strings.TrimSuffix(key+": "+instrument.Measure(key).Sentence, ": "))
+	}
+	return strings.Join(list, "; ")
+}
+
+// origin adds to the rows of observations where they come from, and what people say.
+type origin struct {
+	run, version string
+	estimates    []crosstalk.Estimate
+	signatures   map[string]string              // by measure and condition
+	people       map[string]map[string][]string // by place and measure: the labels of each column
+}
+
+func newOrigin(path string) (o *origin, err error) {
+	manifest, err := run.ReadManifest(path)
+	if err != nil {
+		return nil, err
+	}
+	o = &origin{run: path, version: manifest.Crosstalk, signatures: map[string]string{},
+		people: map[string]map[string][]string{}}
+	if o.estimates, err = run.ReadEstimates(path); err != nil && !errors.Is(err, run.ErrUnfinished) {
+		return nil, err
+	}
+	list, err := labels.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	measures := map[string]string{}
+	for _, q := range labels.QuestionsOf(manifest.Plan.Instrument) {
+		measures[q.Name] = q.Measure
+	}
+	for _, l := range list {
+		at := placeOf(measures[l.Question], l.Item, l.Sample, l.Variant, l.Condition)
+		if o.people[at] == nil {
+			o.people[at] = map[string][]string{}
+		}
+		column, text := "people."+l.Question+"."+l.Annotator, l.Label
+		if l.Line > 0 {
+			text = fmt.Sprintf("line %d: %s", l.Line, l.Label)
+		}
+		o.people[at][column] = append(o.people[at][column], text)
+	}
+	return o, nil
+}
+
+func placeOf(measure, item string, sample int, variant string, condition map[string]string) string {
+	return string(crosstalk.Canonical([]any{measure, item, sample, variant, condition}))
+}
+
+// row is the row of an observation.
+func (o *origin) row(of crosstalk.Observation) row {
+	r := observationRow(of)
+	r.text("run", o.run)
+	r.text("version", o.version)
+	r.text("signature", o.signature(of))
+	if len(o.people) == 0 {
+		return r
+	}
+	condition := map[string]string{}
+	judge := instrument.Of(of.Measure).Judge
+	for column, v := range of.Condition {
+		if column != judge {
+			condition[column] = v
+		}
+	}
+	for column, said := range o.people[placeOf(of.Measure, of.Item, of.Sample, of.Variant, condition)] {
+		r.text(column, strings.Join(said, "; "))
+	}
+	return r
+}
+
+// signature is that of the figure over most observations of the measure and condition.
+func (o *origin) signature(of crosstalk.Observation) string {
+	var apart []string
+	for _, column := range instrument.Apart {
+		if v, ok := of.Labels[column]; ok {
+			apart = append(apart, column, v)
+		}
+	}
+	key := string(crosstalk.Canonical([]any{of.Measure, of.Condition, apart}))
+	signature, known := o.signatures[key]
+	if known {
+		return signature
+	}
+	for _, e := range o.estimates {
+		fits := e.Measure == of.Measure
+		for column, v := range e.By {
+			value, has := of.Condition[column]
+			if !has {
+				value = of.Labels[column]
+			}
+			fits = fits && (v == crosstalk.All || v == value)
+		}
+		if fits {
+			signature = e.Signature
+			break
+		}
+	}
+	o.signatures[key] = signature
+	return signature
+}
+
+func sortedKeys(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
