@@ -89,10 +89,9 @@ func (o Options) Check() error {
 	case !(o.Level > 0 && o.Level < 1):
 		return crosstalk.BadOption("level", " is %g; expected a number between 0 and 1, such as 0.95", o.Level)
 	case o.AllPairs && o.Reference != nil:
-		return crosstalk.BadOption("all-pairs", " and --reference cannot be combined: --all-pairs compares every two "+
-			"conditions")
+		return crosstalk.BadOption("reference", " is all, which compares every two conditions; expected no others")
 	case len(o.Pairs) > 0 && (o.AllPairs || o.Reference != nil):
-		return crosstalk.BadOption("pair", " cannot be combined with --all-pairs or --reference: it says what is compared")
+		return crosstalk.BadOption("pair", " cannot be combined with --reference: it says what is compared")
 	}
 	return nil
 }

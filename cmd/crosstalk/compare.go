@@ -29,7 +29,8 @@ func (o *compareFlags) add(c *cobra.Command) {
 		{Name: "measure", To: &o.measures, Values: "measures", Reach: config.Nothing,
 			Help: "compare only these measures (default: all)"},
 		{Name: "reference", To: &o.reference, Reach: config.Nothing,
-			Help: "the condition to compare with, as COLUMN=VALUE,... (default: the first run or the first condition)"},
+			Help: "the condition to compare with, as COLUMN=VALUE,...; compare: all for every two conditions " +
+				"(default: the first run or the first condition)"},
 		{Name: "across", To: &o.across, Reach: config.Nothing,
 			Help: "compare even if these signature fields differ (all: any field)"},
 		{Name: "level", To: &o.level, Help: "confidence level of intervals; tests use 1 - level"},
@@ -53,6 +54,9 @@ func compareCommand() *cobra.Command {
 	var table tableFlags
 	var options compare.Options
 	c := command("compare", cobra.MinimumNArgs(1), func(c *cobra.Command, paths []string) error {
+		if options.AllPairs = o.reference == "all"; options.AllPairs {
+			o.reference = ""
+		}
 		if err := o.apply(c, &options); err != nil {
 			return err
 		}
@@ -63,7 +67,6 @@ func compareCommand() *cobra.Command {
 	})
 	o.add(c)
 	config.Declare(c, "", []config.Flag{
-		{Name: "all-pairs", To: &options.AllPairs, Help: "compare every two conditions"},
 		{Name: "pair", To: &options.Pairs, Whole: true, Reach: config.Nothing,
 			Help: "compare conditions that differ in one value: NEW=OLD, such as openai:chat=openai:base"},
 		{Name: "unpaired", To: &options.Unpaired, Help: "compare figures with few items in common as independent samples"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"crosstalk"
 	"crosstalk/cluster"
 	"crosstalk/internal/config"
 	"crosstalk/internal/lazyregexp"
@@ -129,8 +130,6 @@ func submitSlurmCommand() *cobra.Command {
 	config.Declare(c, "", []config.Flag{
 		{Name: "sbatch", To: &s.Options, Whole: true, Reach: config.Program,
 			Help: "an option of sbatch for both jobs, such as --partition=long; may be repeated"},
-		{Name: "program", To: &s.Program, Reach: config.Program,
-			Help: "path of crosstalk on the nodes (default: this program)"},
 	})
 	return c
 }
@@ -138,9 +137,18 @@ func submitSlurmCommand() *cobra.Command {
 func submitKubernetesCommand() *cobra.Command {
 	var k cluster.Kubernetes
 	var submit bool
+	var limits []string
 	c := command("submit kubernetes", nil, func(c *cobra.Command, args []string) error {
 		if err := readCommand(c, args, &k.Job); err != nil {
 			return err
+		}
+		for _, limit := range limits {
+			name, amount, _ := strings.Cut(limit, "=")
+			to := map[string]*string{"cpu": &k.CPU, "memory": &k.Memory}[name]
+			if to == nil || amount == "" {
+				return crosstalk.BadOption("limits", " has %q; expected cpu=AMOUNT or memory=AMOUNT, such as memory=4Gi", limit)
+			}
+			*to = amount
 		}
 		if submit {
 			said, err := k.Apply()
@@ -162,9 +170,9 @@ func submitKubernetesCommand() *cobra.Command {
 			Help: "a Secret whose entries become environment variables of the containers that ask"},
 		{Name: "store-secret", To: &k.StoreSecret, Reach: config.Credential,
 			Help: "a Secret whose entries become environment variables of rclone"},
-		{Name: "cpu", To: &k.CPU, Help: "CPU that a shard and the merge request, and their limit (default " +
-			cluster.DefaultCPU + ")"},
-		{Name: "memory", To: &k.Memory, Help: "the same for memory (default " + cluster.DefaultMemory + ")"},
+		{Name: "limits", To: &limits, Reach: config.Nothing,
+			Help: "what a shard and the merge request, and their limits (default cpu=" + cluster.DefaultCPU + ",memory=" +
+				cluster.DefaultMemory + ")"},
 		{Name: "pod", To: &k.Pod, Whole: true, Reach: config.Program,
 			Help: "a field of all pods, such as 'tolerations=[{operator: Exists}]'; may be repeated"},
 	})
