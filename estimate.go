@@ -38,11 +38,19 @@ type Estimate struct {
 	Counts       map[string]int    `json:"counts"`   // what was not scored, and ties
 	Test         *Test             `json:"test,omitempty"`
 	Effect       *Effect           `json:"effect,omitempty"`
+	People       *People           `json:"people,omitempty"`  // whose labels correct the figure
 	Average      *Average          `json:"average,omitempty"` // what Value is made of; nil: the plain mean
 	Better       Direction         `json:"better,omitempty"`  // which way a model gets better; empty: neither
 	By           map[string]string `json:"by"`
 	Signature    string            `json:"signature"` // figures with equal signatures are comparable
 	Warnings     []string          `json:"warnings,omitempty"`
+}
+
+// People tells how far the labels behind a figure can be trusted.
+type People struct {
+	Kappa       Value `json:"kappa"`                 // Cohen's, mean of pairs of annotators; undefined for one
+	CannotTell  Value `json:"cannot_tell"`           // share of the labelled answers that have no judgement
+	Adjudicated int   `json:"adjudicated,omitempty"` // labelled answers that a third person decided
 }
 
 // Average describes how a figure is averaged from its parts, so that others can

@@ -39,7 +39,8 @@ type Agreement struct {
 	Curves        []Curve        `json:"curves"`
 	Cells         []Cell         `json:"cells"`
 	Disagreements []Disagreement `json:"disagreements"`
-	Unmatched     int            `json:"unmatched,omitempty"` // labels of answers that the run does not have
+	Unmatched     int            `json:"unmatched,omitempty"`   // labels of answers that the run does not have
+	Adjudicated   int            `json:"adjudicated,omitempty"` // questions that a third person decided
 
 	ByDefault []string `json:"-"` // the columns of groups, if nobody asked for them; else nil
 }
@@ -152,6 +153,11 @@ func (s *Sheet) compare(d Design, labels []Label, o Options) (Agreement, error) 
 	c.result = Agreement{Question: s.Question.Name, Labels: len(labels) - unmatched, Questions: len(units),
 		Units: len(s.Units), Annotators: annotators(units), Weighted: d.strata(), Slack: slack, Curves: []Curve{},
 		Cells: []Cell{}, Disagreements: []Disagreement{}, Unmatched: unmatched}
+	for _, u := range units {
+		if u.decided {
+			c.result.Adjudicated++
+		}
+	}
 	if len(units) > 0 {
 		c.people()
 		c.annotators()

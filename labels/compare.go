@@ -107,8 +107,9 @@ func (c *comparison) annotators() {
 	}
 }
 
-// addMean adds the mean of a value of these units. The interval of a weighted mean
-// is from the bootstrap, any other from stats.Mean.
+// addMean adds the mean of a value of these units. The interval is from the bootstrap if
+// they are from several strata, which is known before anybody labels them; else from
+// stats.Mean.
 func (c *comparison) addMean(
 	measure, of string, by map[string]string, units []labelledUnit, value func(labelledUnit) float64,
 ) {
@@ -116,7 +117,7 @@ func (c *comparison) addMean(
 		return
 	}
 	values := each(units, value)
-	if slices.ContainsFunc(units, func(u labelledUnit) bool { return u.weight != units[0].weight }) {
+	if slices.ContainsFunc(units, func(u labelledUnit) bool { return u.stratum != units[0].stratum }) {
 		c.add(measure, of, by, units, func(at []int) float64 {
 			sum, n := 0.0, 0.0
 			for _, i := range at {
@@ -330,9 +331,9 @@ func (j judge) findings(g group) {
 
 // addShare adds the share of units that meet a condition, as sensitivity and
 // specificity. In a sample by finding some units weigh much more than others, and the
-// bootstrap does not see that few or none of them were drawn. The interval is therefore
-// widened to contain the interval from the strata, in which labels of other groups count
-// too.
+// bootstrap does not see that few or none of them were drawn. The interval is therefore that
+// from the strata, in which labels of other groups count too. It takes units as independent:
+// where they share clusters, it is widened to contain the bootstrap's.
 func (j judge) addShare(measure string, by map[string]string, units []labelledUnit, met func(labelledUnit) bool) {
 	j.addMean(measure, j.of, by, units, oneIf(met))
 	if len(j.result.Weighted) == 0 || len(units) == 0 {
@@ -356,7 +357,11 @@ func (j judge) addShare(measure string, by map[string]string, units []labelledUn
 	}
 	_, i := stats.StratifiedShare(lists[1], lists[0], estimate.Level)
 	f := &j.result.Figures[len(j.result.Figures)-1]
-	if f.Interval != nil {
+	names := map[string]bool{}
+	for _, u := range j.units {
+		names[u.Cluster] = true
+	}
+	if f.Interval != nil && len(names) < len(j.units) {
 		i.Low, i.High = min(i.Low, f.Interval.Low), max(i.High, f.Interval.High)
 	}
 	f.Interval = i.Known()

@@ -15,7 +15,6 @@ import (
 	"crosstalk/instrument"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
-	"crosstalk/internal/ordered"
 	"crosstalk/measure/estimate"
 	"crosstalk/measure/stats"
 	"crosstalk/run"
@@ -40,9 +39,9 @@ const (
 // WPR and LCPR are corrected too. Notes name figures that could not be corrected.
 //
 // All figures are plain means over answers (of lines: over lines), also where the
-// instrument averages over languages. An answer that several people labelled has the
-// mean of their values; one that nobody can tell counts as not labelled. Signatures
-// are the run's own, with a field for the difference.
+// instrument averages over languages. What people say of an answer is one thing here and
+// in AgreementOf (labelledUnit); one that nobody can tell counts as not labelled.
+// Signatures are the run's own, with a field for the difference.
 func CorrectedOf(path string, by []string) (estimates []crosstalk.Estimate, notes []string, err error) {
 	labels, design, err := given(path)
 	if err != nil {
@@ -78,7 +77,12 @@ func (s *Sheet) correct(d Design, labels []Label, by []string, own []crosstalk.E
 		return nil, err
 	}
 	labels = s.own(labels)
-	targets, strata := s.targets(labels), d.strata()
+	strata := d.strata()
+	units, _ := s.labelled(nil, labels)
+	targets, people := s.targets(units, s.markedWords(labels)), map[string]labelledUnit{}
+	for _, u := range units {
+		people[u.key] = u
+	}
 	var figures []*figure
 	at := map[string]*figure{}
 	for u := range s.judgements() {
@@ -112,6 +116,9 @@ func (s *Sheet) correct(d Design, labels []Label, by []string, own []crosstalk.E
 					figures = append(figures, f)
 				}
 				f.add(u.Unit, u.stratum(strata), values, given)
+				if labelled, is := people[u.key]; is {
+					f.people = append(f.people, labelled)
+				}
 			}
 		}
 	}
@@ -127,7 +134,7 @@ func (s *Sheet) correct(d Design, labels []Label, by []string, own []crosstalk.E
 	})
 	var estimates []crosstalk.Estimate
 	for _, f := range figures {
-		estimates = append(estimates, f.estimates(s.signature(own, f.measure, f.by), s.Question.better())...)
+		estimates = append(estimates, f.estimates(s.Question, s.signature(own, f.measure, f.by))...)
 	}
 	return estimates, nil
 }
@@ -173,9 +180,8 @@ type target struct {
 // targets are the question's measure and, if people marked words, WPR (the share of
 // answers that pass the check of words among those that pass that of lines) and LCPR,
 // the harmonic mean of LPR and WPR in the languages that have both.
-func (s *Sheet) targets(labels []Label) []target {
+func (s *Sheet) targets(units []labelledUnit, marked bool) []target {
 	values := slices.Repeat([]float64{math.NaN()}, len(s.Units))
-	units, _ := s.labelled(nil, labels)
 	for _, u := range units {
 		values[s.at[u.key]] = u.value
 	}
@@ -184,10 +190,10 @@ func (s *Sheet) targets(labels []Label) []target {
 	if s.Question.Unit == unitLine {
 		first.measure = confusion.LineAccuracy
 	}
-	if !s.markedWords(labels) {
+	if !marked {
 		return []target{first}
 	}
-	given := s.passes(labels)
+	given := s.passes(units)
 	steps := func(i int, j Judged) ([]float64, []float64, bool) {
 		right, known := s.words[i]
 		return []float64{j.Value, j.Value * right}, given[i][:], known
@@ -206,26 +212,24 @@ func (s *Sheet) markedWords(labels []Label) bool {
 	return s.words != nil && slices.ContainsFunc(s.own(labels), func(l Label) bool { return len(l.Words) > 0 })
 }
 
-// passes are, for each unit, two shares of the annotators who can tell: those who find
-// no wrong line, and those who find no wrong line or word.
-func (s *Sheet) passes(labels []Label) [][2]float64 {
-	list, n := make([][2]float64, len(s.Units)), make([]float64, len(s.Units))
-	for _, l := range labels {
-		i, known := s.at[l.Key()]
-		right := s.Question.value(l.Label)
-		if !known || math.IsNaN(right) {
-			continue
+// passes are, for each unit, two shares of its deciding labels that have a value: those
+// that find no wrong line, and those that find no wrong line or word.
+func (s *Sheet) passes(units []labelledUnit) [][2]float64 {
+	list := slices.Repeat([][2]float64{{math.NaN(), math.NaN()}}, len(s.Units))
+	for _, u := range units {
+		sum, n := [2]float64{}, 0.0
+		for _, l := range u.deciding {
+			right := s.Question.value(l.Label)
+			if math.IsNaN(right) {
+				continue
+			}
+			n++
+			sum[0] += right
+			if len(l.Words) == 0 {
+				sum[1] += right
+			}
 		}
-		n[i]++
-		list[i][0] += right
-		if len(l.Words) == 0 {
-			list[i][1] += right
-		}
-	}
-	for i := range list {
-		for k := range list[i] {
-			list[i][k] /= n[i] // NaN without labels
-		}
+		list[s.at[u.key]] = [2]float64{sum[0] / n, sum[1] / n}
 	}
 	return list
 }
@@ -239,6 +243,7 @@ type figure struct {
 	clusters stats.ClusterNames // of parts
 	both     stats.Corrected
 	items    map[string]bool
+	people   []labelledUnit
 }
 
 func (f *figure) add(u *Unit, stratum string, values, labels []float64) {
@@ -268,7 +273,11 @@ func (f *figure) uncorrected() stats.Estimate {
 }
 
 // estimates are the figure's three.
-func (f *figure) estimates(signature string, better crosstalk.Direction) (list []crosstalk.Estimate) {
+func (f *figure) estimates(q Question, signature string) (list []crosstalk.Estimate) {
+	people, warnings := q.quality(f.people)
+	if people.Adjudicated > 0 {
+		signature = withField(signature, fmt.Sprintf("adjudicated:%d", people.Adjudicated))
+	}
 	c := f.both.EstimateOf(f.of, stats.Proportion, estimate.Level)
 	for _, kind := range []struct {
 		name, field string
@@ -281,14 +290,54 @@ func (f *figure) estimates(signature string, better crosstalk.Direction) (list [
 		columns := maps.Clone(f.by)
 		columns[figureColumn] = kind.name
 		e := crosstalk.Estimate{Measure: f.measure, N: len(f.items), Observations: kind.N, Clusters: kind.Clusters,
-			By: columns, Counts: map[string]int{"labelled": c.Labelled}, Better: better, Signature: signature}
-		if kind.field != "" {
-			e.Signature = withField(signature, kind.field)
-		}
+			By: columns, Counts: map[string]int{"labelled": c.Labelled}, Better: q.better(), Signature: signature, People: &people}
 		estimate.Set(&e, kind.Value, kind.Interval, kind.Warnings)
+		if kind.field != "" {
+			e.Signature, e.Warnings = withField(signature, kind.field), append(e.Warnings, warnings...)
+		}
 		list = append(list, e)
 	}
 	return list
+}
+
+// Labels that agree less than leastKappa, or of which more than mostUntold do not tell, are
+// no truth to correct figures with.
+const (
+	leastKappa = 0.6
+	mostUntold = 0.05
+)
+
+// quality is how far the labels of units can be trusted, and warnings where they cannot.
+func (q Question) quality(units []labelledUnit) (p crosstalk.People, warnings []string) {
+	untold := 0.0
+	for _, u := range units {
+		if math.IsNaN(u.value) {
+			untold++
+		}
+		if u.decided {
+			p.Adjudicated++
+		}
+	}
+	p.CannotTell = crosstalk.Value(untold / float64(len(units)))
+	sum, n := 0.0, 0.0
+	for i, a := range annotators(units) {
+		for _, b := range annotators(units)[:i] {
+			both := filter(units, func(u labelledUnit) bool { return u.labels[a] != "" && u.labels[b] != "" })
+			by := func(name string) func(labelledUnit) string {
+				return func(u labelledUnit) string { return u.labels[name] }
+			}
+			if k := kappa(both, by(a), by(b))(indexes(len(both))); !math.IsNaN(k) {
+				sum, n = sum+k*float64(len(both)), n+float64(len(both))
+			}
+		}
+	}
+	if p.Kappa = crosstalk.Value(sum / n); p.Kappa < leastKappa {
+		warnings = append(warnings, "annotators agree little (kappa is below 0.6): do not take their labels for the truth")
+	}
+	if p.CannotTell > mostUntold {
+		warnings = append(warnings, "people could not tell of more than 5 % of the labelled answers, which are left out")
+	}
+	return p, warnings
 }
 
 // better is the direction of a question's measure: fewer faults.
@@ -365,35 +414,32 @@ func Overrides(path string) (consistency.Overrides, error) {
 
 func (s *Sheet) overrides(labels []Label) consistency.Overrides {
 	overrides := consistency.Overrides{}
-	for _, list := range ordered.Groups(s.own(labels), Label.Key) {
-		i, known := s.at[list[0].Key()]
-		if !known {
+	units, _ := s.labelled(nil, s.own(labels))
+	for _, u := range units {
+		if u.majority == cannotTell {
 			continue
 		}
-		said := map[string]string{}
-		var comments []string
-		for _, l := range list {
-			said[l.Annotator] = l.Label
-			if l.Comment != "" {
-				comments = append(comments, l.Comment)
-			}
-		}
-		class := s.Question.majority(said)
-		if class == cannotTell {
-			continue
-		}
-		agreed := 0
-		for _, label := range said {
-			if label == class {
+		who, agreed := slices.Sorted(maps.Keys(u.labels)), 0
+		for _, label := range u.labels {
+			if label == u.majority {
 				agreed++
 			}
 		}
+		reason := []string{fmt.Sprintf("labelled so by %d of %d", agreed, len(u.labels))}
+		for _, l := range u.all {
+			if l.Decides && u.labels[l.Annotator] == "" {
+				reason[0], who = "decided by "+l.Annotator, append(who, l.Annotator)
+			}
+			if l.Comment != "" {
+				reason = append(reason, l.Comment)
+			}
+		}
+		class := u.majority
 		if class == noClass {
 			class = ""
 		}
-		reason := append([]string{fmt.Sprintf("labelled so by %d of %d", agreed, len(said))}, comments...)
-		overrides[s.Units[i].answered] = consistency.Override{Class: class,
-			Reviewer: strings.Join(slices.Sorted(maps.Keys(said)), ", "), Reason: strings.Join(reason, "; ")}
+		overrides[u.answered] = consistency.Override{Class: class, Reviewer: strings.Join(who, ", "),
+			Reason: strings.Join(reason, "; ")}
 	}
 	return overrides
 }

@@ -444,9 +444,15 @@ func TestMarkedWords(t *testing.T) {
 	}
 	marked := s.says(s.Units[0], "bob", "right")
 	marked.Words = words[:1]
-	got := s.passes([]Label{s.says(s.Units[0], "ann", "right"), marked, s.says(s.Units[0], "cy", cannotTell),
-		s.says(s.Units[0], "dan", "wrong"), s.says(s.Units[0], "eve", "right")})
-	if got[0] != [2]float64{0.75, 0.5} || !math.IsNaN(got[1][0]) || !math.IsNaN(got[1][1]) {
+	labels := []Label{s.says(s.Units[0], "ann", "right"), marked, s.says(s.Units[0], "cy", cannotTell),
+		s.says(s.Units[0], "dan", "wrong"), s.says(s.Units[0], "eve", "wrong")}
+	units, _ := s.labelled(nil, labels) // a tie
+	got := s.passes(units)
+	if got[0] != [2]float64{0.5, 0.25} || !math.IsNaN(got[1][0]) || !math.IsNaN(got[1][1]) {
+		t.Errorf("%v", got)
+	}
+	units, _ = s.labelled(nil, labels[:4])
+	if got := s.passes(units); got[0] != [2]float64{1, 0.5} {
 		t.Errorf("%v", got)
 	}
 }

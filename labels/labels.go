@@ -50,8 +50,9 @@ type Label struct {
 	Question string `json:"question"` // its name: "leakage"
 	Place
 	Annotator string    `json:"annotator"`
-	Label     string    `json:"label"`           // un-blinded; empty: withdrawn
-	Words     []Word    `json:"words,omitempty"` // that the annotator marked
+	Decides   bool      `json:"decides,omitempty"` // it is an adjudicator's: it counts instead of all others
+	Label     string    `json:"label"`             // un-blinded; empty: withdrawn
+	Words     []Word    `json:"words,omitempty"`   // that the annotator marked
 	When      time.Time `json:"when"`
 	Seconds   float64   `json:"seconds,omitempty"` // that the answer took, if known
 	Comment   string    `json:"comment,omitempty"`

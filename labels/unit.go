@@ -106,12 +106,17 @@ func compareNumbered(a, b string) int {
 	return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a, b))
 }
 
-// labelledUnit is a unit with its labels.
+// labelledUnit is a unit with its labels. What people say of it is one thing, in all
+// figures: the label of an adjudicator or else the one that most of them gave. A tie has
+// the mean of the values of its labels, and no majority.
 type labelledUnit struct {
 	*Unit
 	labels   map[string]string // by annotator
+	all      []Label           // by annotator's name
+	deciding []Label           // an adjudicator's, or those with the most votes
+	decided  bool              // by an adjudicator
 	majority string
-	value    float64 // mean of the labels' values, NaN without any
+	value    float64 // mean of the deciding labels' values, NaN without any
 	stratum  string  // of a stratified sample
 	weight   float64 // units of its stratum for each labelled one
 }
@@ -119,17 +124,13 @@ type labelledUnit struct {
 // labelled returns the units that have labels, in the sheet's order, and the number
 // of labels that belong to none. by are the columns of the strata.
 func (s *Sheet) labelled(by []string, labels []Label) (units []labelledUnit, unmatched int) {
-	given := map[int]map[string]string{}
+	given := map[int][]Label{}
 	for _, l := range labels {
-		i, known := s.at[l.Key()]
-		switch {
-		case !known:
+		if i, known := s.at[l.Key()]; known {
+			given[i] = append(given[i], l)
+		} else {
 			unmatched++
-			continue
-		case given[i] == nil:
-			given[i] = map[string]string{}
 		}
-		given[i][l.Annotator] = l.Label
 	}
 	all, labelled := map[string]float64{}, map[string]float64{}
 	for i := range s.Units {
@@ -143,8 +144,8 @@ func (s *Sheet) labelled(by []string, labels []Label) (units []labelledUnit, unm
 		}
 	}
 	for _, i := range slices.Sorted(maps.Keys(given)) {
-		u := labelledUnit{Unit: &s.Units[i], labels: given[i], weight: 1, value: s.Question.mean(given[i]),
-			majority: s.Question.majority(given[i])}
+		u := s.Question.said(given[i])
+		u.Unit, u.weight = &s.Units[i], 1
 		if len(by) > 0 {
 			u.stratum = u.Unit.stratum(by)
 			u.weight = all[u.stratum] / labelled[u.stratum]
@@ -154,35 +155,38 @@ func (s *Sheet) labelled(by []string, labels []Label) (units []labelledUnit, unm
 	return units, unmatched
 }
 
-// mean is the mean value of labels, NaN if none has a value.
-func (q Question) mean(labels map[string]string) float64 {
+// said is what these labels of a unit say together.
+func (q Question) said(labels []Label) (u labelledUnit) {
+	slices.SortStableFunc(labels, func(a, b Label) int { return cmp.Compare(a.Annotator, b.Annotator) })
+	u.deciding = slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return !l.Decides })
+	u.all, u.decided, u.labels = labels, len(u.deciding) > 0, map[string]string{}
+	votes, most := map[string]int{}, 0
+	for _, l := range labels {
+		if !l.Decides || len(u.deciding) == len(labels) { // who decides is no annotator among others
+			u.labels[l.Annotator] = l.Label
+		}
+		if l.Decides == u.decided && (q.Several || slices.Contains(q.labels(), l.Label)) {
+			votes[l.Label]++
+			most = max(most, votes[l.Label])
+		}
+	}
+	u.deciding = slices.DeleteFunc(slices.Clone(labels), func(l Label) bool {
+		return l.Decides != u.decided || most == 0 || votes[l.Label] < most
+	})
+	maps.DeleteFunc(votes, func(_ string, n int) bool { return n < most })
+	u.majority = q.Undecided
+	if len(votes) == 1 {
+		u.majority = u.deciding[0].Label
+	}
 	sum, n := 0.0, 0.0
-	for _, annotator := range slices.Sorted(maps.Keys(labels)) {
-		if v := q.value(labels[annotator]); !math.IsNaN(v) {
+	for _, l := range u.deciding {
+		if v := q.value(l.Label); !math.IsNaN(v) {
 			sum += v
 			n++
 		}
 	}
-	return sum / n
-}
-
-// majority is the most frequent label; a tie is undecided.
-func (q Question) majority(labels map[string]string) string {
-	counts := map[string]int{}
-	for _, l := range labels {
-		counts[l]++
-	}
-	best, most := q.Undecided, 0
-	for l, n := range counts {
-		switch {
-		case !q.Several && !slices.Contains(q.labels(), l):
-		case n > most:
-			best, most = l, n
-		case n == most:
-			best = q.Undecided
-		}
-	}
-	return best
+	u.value = sum / n
+	return u
 }
 
 // codes are the parts of a label, if the question allows several.

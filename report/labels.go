@@ -39,6 +39,9 @@ func (a AgreementView) tables() []Table {
 			"annotators " + strings.Join(a.Annotators, ", ")},
 		Header: []string{"measure", "of", "by", "95 % interval", "value", "n"}, Left: 3,
 	}
+	if a.Adjudicated > 0 {
+		figures.Heading = append(figures.Heading, fmt.Sprintf("%d decided by a third person", a.Adjudicated))
+	}
 	if len(shared) > 0 {
 		figures.Heading = append(figures.Heading, inWords(shared))
 	}

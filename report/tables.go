@@ -113,6 +113,10 @@ func newTable(estimates []crosstalk.Estimate) Table {
 	if some(func(e crosstalk.Estimate) bool { return e.Effect != nil }) {
 		columns = append(columns, column{"effect", func(e crosstalk.Estimate) string { return effectSize(e.Effect) }})
 	}
+	if some(ofPeople) {
+		columns = append(columns, peopleColumn("kappa", decimals, kappaOf),
+			peopleColumn("cannot tell %", Percent, untoldOf))
+	}
 	t.Header, t.Rows = rowsOf(estimates, columns)
 	t.Notes = notes(estimates, varying, measures)
 	return t
@@ -168,11 +172,29 @@ func records(estimates []crosstalk.Estimate) [][]string {
 		}
 		return Number(e.Effect.Value)
 	})
+	if slices.ContainsFunc(estimates, ofPeople) {
+		columns = append(columns, peopleColumn("kappa", Number, kappaOf), peopleColumn("cannot_tell", Number, untoldOf))
+	}
 	add("signature", func(e crosstalk.Estimate) string { return e.Signature })
 	add("warnings", func(e crosstalk.Estimate) string { return strings.Join(e.Warnings, "; ") })
 	titles, rows := rowsOf(estimates, columns)
 	return append([][]string{titles}, rows...)
 }
+
+func ofPeople(e crosstalk.Estimate) bool { return e.People != nil }
+
+// peopleColumn is how far the labels behind corrected figures can be trusted.
+func peopleColumn(title string, write func(crosstalk.Value) string, of func(crosstalk.People) crosstalk.Value) column {
+	return column{title, func(e crosstalk.Estimate) string {
+		if e.People == nil {
+			return ""
+		}
+		return write(of(*e.People))
+	}}
+}
+
+func kappaOf(p crosstalk.People) crosstalk.Value  { return p.Kappa }
+func untoldOf(p crosstalk.People) crosstalk.Value { return p.CannotTell }
 
 // ByColumns lists the columns of By in the order of Columns.
 func ByColumns(estimates []crosstalk.Estimate) []string { return Columns(byOf(estimates)) }

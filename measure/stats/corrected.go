@@ -78,8 +78,8 @@ type Correction struct {
 // cells do not have: observations and clusters were drawn too. Where labels share
 // clusters, they count as fewer, by the squared ratio of Student's t for as many
 // clusters to that for as many labels. The command in tools/bench/stats prints the
-// coverage. If the interval is wider than that of the labels alone, the instrument
-// gets no weight.
+// coverage. Which interval is taken does not depend on the labels: the corrected one
+// can be wider than that of the labels alone, where the instrument says little.
 //
 // A stratum without labels leaves the figures undefined, with a warning.
 // Bounds must be finite.
@@ -112,9 +112,6 @@ func (c *Corrected) EstimateOf(f func(means []float64) float64, bounds Bounds, l
 	corrected := s.linear(gradient(s.f, s.means(first)))
 	r.Weight = corrected.weight()
 	r.Corrected = corrected.estimate(r.Weight, true, level)
-	if r.Corrected.Interval.High-r.Corrected.Interval.Low > r.Labels.Interval.High-r.Labels.Interval.Low {
-		r.Corrected, r.Weight = r.Labels, 0 // an instrument that says little splits the labels into small cells
-	}
 	return r
 }
 
