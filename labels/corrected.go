@@ -332,7 +332,8 @@ func (q Question) quality(units []labelledUnit) (p crosstalk.People, warnings []
 		}
 	}
 	if p.Kappa = crosstalk.Value(sum / n); p.Kappa < leastKappa {
-		warnings = append(warnings, "annotators agree little (kappa is below 0.6): do not take their labels for the truth")
+		warnings = append(warnings,
+			"annotators agree little (kappa is below 0.6): do not take their labels for the truth")
 	}
 	if p.CannotTell > mostUntold {
 		warnings = append(warnings, "people could not tell of more than 5 % of the labelled answers, which are left out")

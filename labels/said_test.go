@@ -77,7 +77,8 @@ func TestOneDefinition(t *testing.T) {
 	}
 	for _, e := range estimates {
 		p := e.People
-		if p == nil || p.Adjudicated != 1 || math.Abs(float64(p.CannotTell)-1./12) > 1e-12 || !(p.Kappa > 0 && p.Kappa < 0.6) {
+		if p == nil || p.Adjudicated != 1 || math.Abs(float64(p.CannotTell)-1./12) > 1e-12 ||
+			!(p.Kappa > 0 && p.Kappa < 0.6) {
 			t.Fatalf("%+v", p)
 		}
 		want := 2
