@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,6 +72,7 @@ type Answer struct {
 	ID        string
 	Shown     string // the choice as shown: "A"; case does not matter
 	Annotator string
+	Decides   bool // as an adjudicator
 	When      time.Time
 	Seconds   float64 // that it took; 0: not known
 	Comment   string
@@ -90,8 +92,8 @@ func (b Blind) Label(a Answer) (Label, error) {
 		return Label{}, err
 	}
 	words, err := b.marked(u, a.Words)
-	return Label{Question: b.Question.Name, Place: u.Place, Annotator: a.Annotator, Label: label, Words: words,
-		When: a.When.UTC(), Seconds: a.Seconds, Comment: a.Comment}, err
+	return Label{Question: b.Question.Name, Place: u.Place, Annotator: a.Annotator, Decides: a.Decides, Label: label,
+		Words: words, When: a.When.UTC(), Seconds: a.Seconds, Comment: a.Comment}, err
 }
 
 // unblind returns the label of a choice.
@@ -353,6 +355,60 @@ func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
 	}
 	slices.Sort(chosen)
 	return pick(units, chosen), nil
+}
+
+// Disagreed are the units that several people labelled, not all alike: those about which an
+// adjudicator decides.
+func (s *Sheet) Disagreed(labels []Label) (units []Unit) {
+	all, _ := s.labelled(nil, s.own(labels))
+	for _, u := range all {
+		if len(slices.Compact(slices.Sorted(maps.Values(u.labels)))) > 1 {
+			units = append(units, *u.Unit)
+		}
+	}
+	return units
+}
+
+// Share are the units of a member of a team of annotators. Each unit is for overlap of
+// them, who are drawn; all get as many, or one more.
+func (d Design) Share(units []Unit, team []string, overlap int, member string) (share []Unit) {
+	order := indexes(len(units))
+	rank := make([][]byte, len(units))
+	for i, u := range units {
+		rank[i] = d.mac("share", u.key)
+	}
+	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(rank[a], rank[b]) })
+	load, mine := map[string]int{}, map[int]bool{}
+	for _, i := range order {
+		draw := func(name string) []byte { return d.mac("member", name, units[i].key) }
+		free := slices.SortedFunc(slices.Values(team), func(a, b string) int {
+			return cmp.Or(cmp.Compare(load[a], load[b]), bytes.Compare(draw(a), draw(b)))
+		})
+		for _, name := range free[:min(overlap, len(free))] {
+			load[name]++
+			mine[i] = mine[i] || name == member
+		}
+	}
+	for i, u := range units {
+		if mine[i] {
+			share = append(share, u)
+		}
+	}
+	return share
+}
+
+// Shown is a label of a unit as the question with this id shows it: A for the first side.
+func (b Blind) Shown(id, label string) string {
+	at, known := b.side(id)
+	q := b.Question
+	i := slices.IndexFunc(q.Choices, func(c choice) bool { return c.Label == label })
+	if !known || i < 0 || q.Choices[i].Shown == "" {
+		return label
+	}
+	if at.swapped {
+		i = 1 - i
+	}
+	return q.Choices[i].Shown
 }
 
 // only returns the units that have these values: "column=value", or a column for

@@ -40,23 +40,23 @@ func TestImportRefusesMore(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), c.name)
 		write(t, file, c.text)
-		if got, err := s.importSheet(d, file, c.annotator, nil, time.Now()); err == nil ||
-			!strings.Contains(err.Error(), c.want) || len(got.Labels) > 0 {
-			t.Errorf("%q: %v; expected %q", c.text, err, c.want)
+		if got, err := s.importSheet(d, file, Label{Annotator: c.annotator}, nil, time.Now()); fault(got, err) == nil ||
+			!strings.Contains(fault(got, err).Error(), c.want) {
+			t.Errorf("%q: %v; expected %q", c.text, fault(got, err), c.want)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "x.csv")
 	write(t, file, "id,label,seconds\n"+id+",A,1.5\n")
-	if _, err := s.importSheet(Design{}, file, "ann", nil, time.Now()); err == nil || !strings.HasPrefix(err.Error(), "no questions were exported from this run") {
+	if _, err := s.importSheet(Design{}, file, Label{Annotator: "ann"}, nil, time.Now()); err == nil || !strings.HasPrefix(err.Error(), "no questions were exported from this run") {
 		t.Errorf("%v", err)
 	}
-	got, err := s.importSheet(d, file, " ann ", nil, time.Now())
+	got, err := s.importSheet(d, file, Label{Annotator: " ann "}, nil, time.Now())
 	if err != nil || len(got.Labels) != 1 || got.Labels[0].Seconds != 1.5 || got.Labels[0].Annotator != "ann" ||
 		got.Restored != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, missing := range []string{"no.csv", "no.json"} {
-		if _, err := s.importSheet(d, filepath.Join(dir, missing), "ann", nil, time.Now()); !os.IsNotExist(err) &&
+		if _, err := s.importSheet(d, filepath.Join(dir, missing), Label{Annotator: "ann"}, nil, time.Now()); !os.IsNotExist(err) &&
 			!strings.Contains(fmt.Sprint(err), missing) {
 			t.Errorf("%s: %v", missing, err)
 		}
@@ -70,7 +70,7 @@ func TestImportTexts(t *testing.T) {
 	for text, want := range map[string]string{`"odd"`: "odd", `""`: "", `["odd", "very"]`: "odd\nvery", `[]`: "", `null`: ""} {
 		file := filepath.Join(t.TempDir(), "x.json")
 		write(t, file, `[{"data": {"id": "`+d.id(s.Units[0].key, false)+`"}, "annotations": [{"result": [{"value": {"choices": ["neither"]}}, {"value": {"text": `+text+`}}]}]}]`)
-		got, err := s.importSheet(d, file, "ann", nil, time.Now())
+		got, err := s.importSheet(d, file, Label{Annotator: "ann"}, nil, time.Now())
 		if err != nil || len(got.Labels) != 1 || got.Labels[0].Comment != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
@@ -91,7 +91,7 @@ func TestImportRestores(t *testing.T) {
 	for id, restored := range map[string]int{idLetter + digits: 0, digits: 0, strings.TrimLeft(digits, "0"): 1} {
 		file := filepath.Join(t.TempDir(), "x.csv")
 		write(t, file, "id,label\n"+id+",A\n")
-		got, err := s.importSheet(d, file, "ann", nil, time.Now())
+		got, err := s.importSheet(d, file, Label{Annotator: "ann"}, nil, time.Now())
 		if err != nil || len(got.Labels) != 1 || got.Labels[0].Label != Test || got.Restored != restored {
 			t.Errorf("%s: %+v, %v", id, got, err)
 		}

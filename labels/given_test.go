@@ -110,7 +110,7 @@ func TestCorrectedOf(t *testing.T) {
 // A questionnaire is what a sheet of the sample asks; filled in, it is read back once.
 func TestQuestionnaire(t *testing.T) {
 	dir := newRun(t, pairs(t), false)
-	q, err := NewQuestionnaire(dir, "", "ann", Sample{N: 20, Seed: 1})
+	q, err := NewQuestionnaire(dir, "", "ann", Sample{N: 20, Seed: 1}, false)
 	if err != nil || len(q.Asked) != 20 || q.Of != 109 || q.Question.Name != NearerText {
 		t.Fatalf("%+v, %v", q, err)
 	}
@@ -120,7 +120,7 @@ func TestQuestionnaire(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "ann.csv")
 	write(t, file, text.String())
-	if _, err := ImportInto(dir, "", file, "ann", time.Now()); err == nil || err.Error() != file+": no question has a label; fill in the column label" {
+	if _, err := ImportInto(dir, "", file, "ann", false, time.Now()); err == nil || err.Error() != file+": no question has a label; fill in the column label" {
 		t.Errorf("%v", err)
 	}
 	rows, err := csv.NewReader(&text).ReadAll()
@@ -132,17 +132,30 @@ func TestQuestionnaire(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, file, text.String())
-	imported, err := ImportInto(dir, "", file, "ann", time.Now())
+	imported, err := ImportInto(dir, "", file, "ann", false, time.Now())
 	if err != nil || len(imported.Labels) != 2 || imported.Blank != 18 {
 		t.Errorf("%+v, %v", imported, err)
 	}
 	if kept, err := Read(dir); err != nil || len(kept) != 2 {
 		t.Errorf("%v, %v", kept, err)
 	}
-	if _, err := ImportInto(dir, "", file, "ann", time.Now()); err == nil || !strings.Contains(err.Error(), "ann has answered question ") {
-		t.Errorf("again: %v", err)
+	again, err := ImportInto(dir, "", file, "ann", false, time.Now())
+	if err != nil || len(again.Labels) != 0 || again.Before != 2 {
+		t.Errorf("again: %+v, %v", again, err)
 	}
-	if kept, _ := Read(dir); len(kept) != 2 {
+	text.Reset()
+	rows[1][6], rows[2][6], rows[3][6], rows[4][6] = "B", "A", "north", "neither" // one more and two odd ones
+	if err := csv.NewWriter(&text).WriteAll(rows); err != nil {
+		t.Fatal(err)
+	}
+	write(t, file, text.String())
+	again, err = ImportInto(dir, "", file, "ann", false, time.Now())
+	if err != nil || len(again.Labels) != 2 || len(again.Odd) != 2 || again.Labels[0].Decides ||
+		!strings.Contains(again.Odd[0].Error(), "ann.csv:2: ann has answered question ") ||
+		!strings.Contains(again.Odd[1].Error(), "ann.csv:4: unknown label \"north\"") {
+		t.Errorf("%+v, %v", again, err)
+	}
+	if kept, _ := Read(dir); len(kept) != 4 {
 		t.Errorf("%d labels", len(kept))
 	}
 }

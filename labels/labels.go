@@ -85,7 +85,7 @@ func (l Label) check() error {
 	return unknownLabel(l.Label, choices)
 }
 
-func (l Label) id() string      { return l.Annotator + "\x00" + l.Key() }
+func (l Label) id() string      { return labelID(l.Annotator, l.Key(), l.Decides) }
 func (l Label) item() string    { return l.Item }
 func (l Label) time() time.Time { return l.When }
 func (l Label) empty() bool     { return l.Label == "" }
@@ -108,10 +108,14 @@ func NewLog(run string) *Log {
 // answered.
 func (l *Log) Labels() []Label { return slices.DeleteFunc(slices.Clone(l.list), Label.empty) }
 
-// Find returns an annotator's last label of a unit, which may be withdrawn (an empty
-// Label), and its place in the file: later ones are larger.
-func (l *Log) Find(annotator, key string) (label Label, turn int, found bool) {
-	i, found := l.at[annotator+"\x00"+key]
+func labelID(annotator, key string, decides bool) string {
+	return fmt.Sprintf("%s\x00%s\x00%v", annotator, key, decides)
+}
+
+// Find returns an annotator's or an adjudicator's last label of a unit, which may be
+// withdrawn (an empty Label), and its place in the file: later ones are larger.
+func (l *Log) Find(annotator, key string, decides bool) (label Label, turn int, found bool) {
+	i, found := l.at[labelID(annotator, key, decides)]
 	if !found {
 		return label, 0, false
 	}

@@ -3,6 +3,7 @@ package labels
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -162,7 +163,7 @@ func fill(t *testing.T, dir string, d Design, annotator string, units []Unit, la
 		t.Fatal(err)
 	}
 	f.Close()
-	imported, err := s.importSheet(d, file, annotator, nil, time.Now())
+	imported, err := s.importSheet(d, file, Label{Annotator: annotator}, nil, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -420,6 +421,9 @@ func TestDegenerateBootstrap(t *testing.T) {
 	}
 }
 
+// fault is why a sheet or a row of it cannot be read.
+func fault(got Imported, err error) error { return errors.Join(append(got.Odd, err)...) }
+
 func TestImportRefuses(t *testing.T) {
 	list := pairs(t)[:3]
 	dir := newRun(t, list, false)
@@ -440,8 +444,7 @@ func TestImportRefuses(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), c.name)
 		write(t, file, c.text)
-		if got, err := s.importSheet(d, file, "ann", old, time.Now()); err == nil || !strings.Contains(err.Error(), c.want) ||
-			len(got.Labels) > 0 {
+		if got, err := s.importSheet(d, file, Label{Annotator: "ann"}, old, time.Now()); fault(got, err) == nil || !strings.Contains(fault(got, err).Error(), c.want) {
 			t.Errorf("%q: %v; expected %q", c.text, err, c.want)
 		}
 	}
@@ -459,7 +462,7 @@ func TestImportTasks(t *testing.T) {
 	    {"type": "choices", "from_name": "label", "value": {"choices": ["A"]}},
 	    {"type": "textarea", "value": {"text": ["both are odd"]}}]}]},
 	 {"id": 2, "data": {"id": "`+rows[2][0]+`"}, "annotations": []}]`)
-	got, err := s.importSheet(d, file, "ann", nil, time.Now())
+	got, err := s.importSheet(d, file, Label{Annotator: "ann"}, nil, time.Now())
 	if err != nil || len(got.Labels) != 1 || got.Blank != 1 {
 		t.Fatalf("%+v, %v; expected one label and one blank", got, err)
 	}

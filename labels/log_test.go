@@ -43,14 +43,14 @@ func TestLog(t *testing.T) {
 	add(label("2", "a", Test), label("1", "b", Neither))
 	add(label("1", "a", Control))
 	want("1a:control 2a:test 1b:neither")
-	_, first, _ := l.Find("a", label("1", "", "").Key())
-	_, second, _ := l.Find("a", label("2", "", "").Key())
+	_, first, _ := l.Find("a", label("1", "", "").Key(), false)
+	_, second, _ := l.Find("a", label("2", "", "").Key(), false)
 	if first <= second {
 		t.Errorf("the label that was given last is at %d, the other one at %d", first, second)
 	}
 	add(label("2", "a", ""))
 	want("1a:control 1b:neither")
-	if x, _, found := l.Find("a", label("2", "", "").Key()); !found || x.Label != "" {
+	if x, _, found := l.Find("a", label("2", "", "").Key(), false); !found || x.Label != "" {
 		t.Errorf("a withdrawn label: %v, %v", x, found)
 	}
 	// A line that is being written, or was cut short, is not read.

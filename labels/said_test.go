@@ -127,3 +127,29 @@ func TestQuality(t *testing.T) {
 		}
 	}
 }
+
+// Items of the same name in two recorded data sets are two questions, whichever comes first;
+// each has its own judges.
+func TestDataSets(t *testing.T) {
+	var all []crosstalk.Observation
+	for _, o := range [][3]string{{"one", "s1", "a"}, {"two", "s1", "b"}, {"two", "s2", "b"}, {"one", "s2", "a"}, {"three", "s1", "c"}} {
+		x := crosstalk.Observation{Measure: "leak_rate", Item: "row-2", Value: 1, Finding: "leaked",
+			Condition: map[string]string{"model": "m", "similarity": o[1]}, Labels: map[string]string{"dataset": o[0]}}
+		x.AddText(crosstalk.Side, "test", o[2])
+		x.AddText(crosstalk.Side, "control", "x")
+		all = append(all, x)
+	}
+	s := openAs(t, madeRun(t, `"leakage"},"scoring":[{"rules":{}}]`, all), "")
+	got := ""
+	for _, u := range s.Units {
+		got += fmt.Sprint(u.Texts[0], len(u.Judged), u.Condition["dataset"], " ")
+	}
+	if got != "a2 b2two c1three " {
+		t.Errorf("%s", got)
+	}
+	all = append(all, all[0])
+	if _, err := Open(madeRun(t, `"leakage"},"scoring":[{"rules":{}}]`, all), ""); err == nil ||
+		!strings.Contains(err.Error(), "two answers with sample 0") {
+		t.Errorf("the same twice: %v", err)
+	}
+}

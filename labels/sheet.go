@@ -152,7 +152,9 @@ func (r *reader) readWords(o crosstalk.Observation) {
 			return
 		}
 	}
-	if i, known := r.at[r.place(o).key(r.Question.Name)]; known {
+	p := r.place(o)
+	r.tellApart(&p, o.Labels)
+	if i, known := r.at[p.key(r.Question.Name)]; known {
 		r.words[i] = right
 	}
 }
@@ -265,8 +267,24 @@ func lastMessage(r crosstalk.Request) string {
 	return strings.TrimSpace(r.Prompt)
 }
 
+// tellApart adds to a place what tells it from an earlier one: recorded data sets may
+// have items of the same names.
+func (s *Sheet) tellApart(p *Place, columns map[string]string) {
+	i, known := s.at[p.key(s.Question.Name)]
+	if !known {
+		return
+	}
+	for _, c := range s.Question.Apart {
+		if v := columns[c]; v != "" && v != s.Units[i].Columns[c] {
+			p.Condition = maps.Clone(p.Condition)
+			p.Condition[c] = v
+		}
+	}
+}
+
 // add adds a unit with one judgement, or the judgement to the unit that is there.
 func (s *Sheet) add(u Unit) error {
+	s.tellApart(&u.Place, u.Columns)
 	u.near = s.Question.Near
 	u.key = u.Place.key(s.Question.Name)
 	i, known := s.at[u.key]

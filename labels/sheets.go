@@ -23,24 +23,23 @@ import (
 type Imported struct {
 	Labels   []Label // un-blinded
 	Blank    int     // questions without an answer
+	Before   int     // questions to which the annotator gave the same label before
 	Restored int     // ids without their leading zeros, which a spreadsheet dropped
+	Odd      []error // rows that cannot be read, with file and line
 }
 
 // filledIn is an answer on a sheet.
 type filledIn struct {
 	Answer
 	where string // file and line
-}
-
-// errorf is an error that names the file and the line.
-func (a filledIn) errorf(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", a.where, fmt.Errorf(format, args...))
+	err   error  // why it cannot be read
 }
 
 // ImportInto reads a sheet of a finished run that an annotator has filled in, and adds
 // its labels to the run. question is the question asked, by default the first of the
-// run's instrument. A sheet without a label is an error.
-func ImportInto(path, question, file, annotator string, now time.Time) (Imported, error) {
+// run's instrument. decides makes the labels an adjudicator's. Odd rows are left out; a
+// sheet without any label is an error.
+func ImportInto(path, question, file, annotator string, decides bool, now time.Time) (Imported, error) {
 	sheet, err := Open(path, question)
 	if err != nil {
 		return Imported{}, err
@@ -53,11 +52,14 @@ func ImportInto(path, question, file, annotator string, now time.Time) (Imported
 	if err != nil {
 		return Imported{}, err
 	}
-	imported, err := sheet.importSheet(design, file, annotator, old, now)
-	if err != nil {
+	imported, err := sheet.importSheet(design, file, Label{Annotator: annotator, Decides: decides}, old, now)
+	switch {
+	case err != nil:
 		return Imported{}, err
-	}
-	if len(imported.Labels) == 0 {
+	case len(imported.Labels)+imported.Before > 0:
+	case len(imported.Odd) > 0:
+		return Imported{}, errors.Join(imported.Odd[:min(len(imported.Odd), 10)]...)
+	default:
 		return Imported{}, fmt.Errorf("%s: no question has a label; fill in the column label", file)
 	}
 	return imported, Append(path, imported.Labels...)
@@ -65,11 +67,11 @@ func ImportInto(path, question, file, annotator string, now time.Time) (Imported
 
 // importSheet reads a sheet that an annotator has filled in: CSV, TSV, JSON Lines or
 // a workbook with the columns of an exported one, or the tasks that Label Studio
-// exports (.json). Questions without an answer are counted. An unknown id or label, a
-// question that the sheet has twice, and one that the annotator has answered before
-// (old) are errors that name the file and the line; then nothing is imported.
-func (s *Sheet) importSheet(d Design, file, annotator string, old []Label, now time.Time) (Imported, error) {
-	if annotator = strings.TrimSpace(annotator); annotator == "" {
+// exports (.json). who has the annotator. Questions without an answer are counted, and those that have the same
+// label among old ones. An unknown id or label, a question that the sheet has twice, and
+// one that has another label already are odd rows.
+func (s *Sheet) importSheet(d Design, file string, who Label, old []Label, now time.Time) (Imported, error) {
+	if who.Annotator = strings.TrimSpace(who.Annotator); who.Annotator == "" {
 		return Imported{}, crosstalk.BadOption("annotator", ": expected a name")
 	}
 	read := readTable
@@ -80,52 +82,66 @@ func (s *Sheet) importSheet(d Design, file, annotator string, old []Label, now t
 	if err != nil {
 		return Imported{}, err
 	}
-	before := map[string]bool{}
-	for _, l := range old {
-		if l.Annotator == annotator {
-			before[l.Key()] = true
-		}
-	}
 	if d.Secret == "" {
 		return Imported{}, errors.New("no questions were exported from this run; use 'crosstalk labels export' first")
 	}
-	var result Imported
-	blind := s.Blind(d)
-	first := map[string]string{} // where a unit was answered
+	in := sheetReader{Blind: s.Blind(d), before: map[string]string{}, first: map[string]string{}}
+	for _, l := range old {
+		if l.Annotator == who.Annotator && l.Decides == who.Decides {
+			in.before[l.Key()] = l.Label
+		}
+	}
 	for _, a := range answers {
-		u, known := blind.Unit(a.ID)
-		if !known {
-			expected := "; expected one of a sheet exported from this run"
-			if _, err := strconv.ParseFloat(a.ID, 64); err == nil {
-				expected = ", a number that a spreadsheet may have made of it; expected that of the exported sheet"
-			}
-			return Imported{}, a.errorf("unknown id %s%s", a.ID, expected)
-		}
-		if len(a.ID) < idDigits {
-			result.Restored++
-		}
-		if where, again := first[u.key]; again {
-			return Imported{}, a.errorf("duplicate id %s (first used in %s)", a.ID, where)
-		}
-		first[u.key] = a.where
-		if a.Shown == "" {
-			result.Blank++
-			continue
-		}
-		a.Annotator = annotator
-		if a.When.IsZero() {
+		if a.Annotator, a.Decides = who.Annotator, who.Decides; a.When.IsZero() {
 			a.When = now
 		}
-		label, err := blind.Label(a.Answer)
-		if err != nil {
-			return Imported{}, a.errorf("%w", err)
+		if err := cmp.Or(a.err, in.add(a)); err != nil {
+			in.Odd = append(in.Odd, fmt.Errorf("%s: %w", a.where, err))
 		}
-		if before[u.key] {
-			return Imported{}, a.errorf("%s has answered question %s before", annotator, a.ID)
-		}
-		result.Labels = append(result.Labels, label)
 	}
-	return result, nil
+	return in.Imported, nil
+}
+
+// sheetReader reads the rows of a sheet.
+type sheetReader struct {
+	Blind
+	Imported
+	before map[string]string // the annotator's labels, by unit
+	first  map[string]string // where a unit was answered
+}
+
+func (r *sheetReader) add(a filledIn) error {
+	u, known := r.Unit(a.ID)
+	if !known {
+		expected := "; expected one of a sheet exported from this run"
+		if _, err := strconv.ParseFloat(a.ID, 64); err == nil {
+			expected = ", a number that a spreadsheet may have made of it; expected that of the exported sheet"
+		}
+		return fmt.Errorf("unknown id %s%s", a.ID, expected)
+	}
+	if where, again := r.first[u.key]; again {
+		return fmt.Errorf("duplicate id %s (first used in %s)", a.ID, where)
+	}
+	r.first[u.key] = a.where
+	if a.Shown == "" {
+		r.Blank++
+		return nil
+	}
+	label, err := r.Label(a.Answer)
+	before, answered := r.before[u.key]
+	switch {
+	case err != nil:
+		return err
+	case answered && before != label.Label:
+		return fmt.Errorf("%s has answered question %s before, with another label", a.Annotator, a.ID)
+	case answered:
+		r.Before++
+		return nil
+	case len(a.ID) < idDigits:
+		r.Restored++
+	}
+	r.Labels = append(r.Labels, label)
+	return nil
 }
 
 func readTable(file string) (list []filledIn, err error) {
@@ -143,7 +159,7 @@ func readTable(file string) (list []filledIn, err error) {
 		a.ID, a.Shown, a.Comment = strings.TrimSpace(v["id"]), strings.TrimSpace(v["label"]), v["comment"]
 		if text := strings.TrimSpace(v["seconds"]); text != "" {
 			if a.Seconds, err = strconv.ParseFloat(text, 64); err != nil || !(a.Seconds >= 0 && a.Seconds < 1e9) {
-				return nil, row.Errorf("seconds is %q; expected a number that is not negative", text)
+				a.err = fmt.Errorf("seconds is %q; expected a number that is not negative", text)
 			}
 		}
 		list = append(list, a)
@@ -179,28 +195,13 @@ func readTasks(file string) ([]filledIn, error) {
 	}
 	var list []filledIn
 	for d.More() {
-		a := filledIn{where: fmt.Sprintf("%s:%d", file, line())}
-		var t task
-		if err := d.Decode(&t); err != nil {
-			return nil, a.errorf("invalid task: %v", err)
-		}
-		a.ID = t.Data.ID
-		given := slices.DeleteFunc(t.Annotations, func(n annotation) bool { return n.Cancelled })
-		if len(given) > 1 {
-			return nil, a.errorf("the task has %d annotations; export those of one annotator", len(given))
-		}
-		for _, n := range given {
-			a.Seconds = n.Seconds
-			a.When, _ = time.Parse(time.RFC3339, n.Created)
-			var chosen, comments []string
-			for _, r := range n.Result {
-				chosen = append(chosen, r.Value.Choices...)
-				comments = append(comments, r.Value.Text...)
-			}
-			if len(chosen) > 1 {
-				return nil, a.errorf("the task has %d choices; expected one", len(chosen))
-			}
-			a.Shown, a.Comment = strings.Join(chosen, ""), strings.Join(comments, "\n")
+		a, t := filledIn{where: fmt.Sprintf("%s:%d", file, line())}, task{}
+		if err := d.Decode(&t); errors.As(err, new(*json.UnmarshalTypeError)) {
+			a.err = fmt.Errorf("invalid task: %w", err)
+		} else if err != nil {
+			return nil, fmt.Errorf("%s: invalid task: %w", a.where, err)
+		} else {
+			a.err = a.read(t)
 		}
 		list = append(list, a)
 	}
@@ -234,11 +235,19 @@ type Questionnaire struct {
 
 // NewQuestionnaire draws questions about a finished run for an annotator, and
 // keeps in the run how they were drawn. Without a question, it asks the first of
-// the run's instrument.
-func NewQuestionnaire(path, question, annotator string, sample Sample) (Questionnaire, error) {
+// the run's instrument. An adjudicator is asked about the answers on which labels disagree.
+func NewQuestionnaire(path, question, annotator string, sample Sample, decides bool) (Questionnaire, error) {
 	sheet, err := Open(path, question)
 	if err != nil {
 		return Questionnaire{}, err
+	}
+	if decides {
+		labels, design, err := given(path)
+		units := sheet.Disagreed(labels)
+		if err == nil && len(units) == 0 {
+			err = fmt.Errorf("%s: no labels disagree", path)
+		}
+		return Questionnaire{sheet.Question, design.Ask(sheet.Question, units, annotator, sample.Seed), len(sheet.Units)}, err
 	}
 	units, err := sheet.Draw(sample)
 	if err != nil {
@@ -332,4 +341,27 @@ func (t *texts) UnmarshalJSON(b []byte) error {
 		return json.Unmarshal(b, &(*t)[0])
 	}
 	return json.Unmarshal(b, (*[]string)(t))
+}
+
+// read takes the answer of a task.
+func (a *filledIn) read(t task) error {
+	a.ID = t.Data.ID
+	given := slices.DeleteFunc(t.Annotations, func(n annotation) bool { return n.Cancelled })
+	if len(given) > 1 {
+		return fmt.Errorf("the task has %d annotations; export those of one annotator", len(given))
+	}
+	for _, n := range given {
+		a.Seconds = n.Seconds
+		a.When, _ = time.Parse(time.RFC3339, n.Created)
+		var chosen, comments []string
+		for _, r := range n.Result {
+			chosen = append(chosen, r.Value.Choices...)
+			comments = append(comments, r.Value.Text...)
+		}
+		if len(chosen) > 1 {
+			return fmt.Errorf("the task has %d choices; expected one", len(chosen))
+		}
+		a.Shown, a.Comment = strings.Join(chosen, ""), strings.Join(comments, "\n")
+	}
+	return nil
 }

@@ -34,6 +34,10 @@ func annotateCommand() *cobra.Command {
 			Help: "a text file to show in place of the guidelines of the questions"},
 		{Name: "annotator", To: &o.Annotators, Reach: config.Access,
 			Help: "names of annotators who get a token each (default: everybody enters a name)"},
+		{Name: "overlap", To: &o.Overlap,
+			Help: "how many of the --annotator names are asked each question (default: all)"},
+		{Name: "adjudicator", To: &o.Adjudicator, Reach: config.Access,
+			Help: "who decides: ask this person alone, about answers on which annotators disagree"},
 	})
 	addAddress(c, &addr, "127.0.0.1:8021", &o.Hosts)
 	return c

@@ -19,8 +19,8 @@ func labelsCommand() *cobra.Command {
 }
 
 type sheetFlags struct {
-	out, format, annotator, question string
-	sample                           labels.Sample
+	out, format, annotator, adjudicator, question string
+	sample                                        labels.Sample
 }
 
 // questionHelp is the help of --question.
@@ -50,6 +50,8 @@ func labelsExportCommand() *cobra.Command {
 			Help: strings.Join(labels.Formats, ", ") + " (default: as --out ends, else csv)"},
 		{Name: "annotator", To: &s.annotator, Reach: config.Nothing,
 			Help: "who is asked: another name draws another order and other sides"},
+		{Name: "adjudicator", To: &s.adjudicator, Reach: config.Nothing,
+			Help: "who decides: ask only about answers on which annotators disagree"},
 		{Name: "question", To: &s.question, Reach: config.Nothing, Help: questionHelp},
 	})
 	addSample(c, &s.sample)
@@ -61,7 +63,11 @@ func (s *sheetFlags) run(c *cobra.Command, args []string) error {
 	if err := cmp.Or(s.sample.Check(), labels.CheckFormat(format)); err != nil {
 		return err
 	}
-	q, err := labels.NewQuestionnaire(args[0], s.question, s.annotator, s.sample)
+	name, decides := cmp.Or(s.annotator, s.adjudicator), s.adjudicator != ""
+	if decides && (s.annotator != "" || anyGiven(c, "sample", "by", "only") != "") {
+		return usagef("--adjudicator cannot be combined with --annotator, --sample, --by and --only")
+	}
+	q, err := labels.NewQuestionnaire(args[0], s.question, name, s.sample, decides)
 	if err != nil {
 		return err
 	}
@@ -77,25 +83,37 @@ func (s *sheetFlags) run(c *cobra.Command, args []string) error {
 }
 
 func labelsImportCommand() *cobra.Command {
-	var annotator, question string
+	var annotator, adjudicator, question string
 	c := command("labels import", cobra.ExactArgs(2), func(c *cobra.Command, args []string) error {
-		if annotator == "" {
-			return usagef("expected --annotator NAME")
+		name := cmp.Or(annotator, adjudicator)
+		if (annotator == "") == (adjudicator == "") {
+			return usagef("expected --annotator NAME, or --adjudicator NAME")
 		}
-		imported, err := labels.ImportInto(args[0], question, args[1], annotator, time.Now())
+		imported, err := labels.ImportInto(args[0], question, args[1], name, adjudicator != "", time.Now())
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(c.ErrOrStderr(), "%d labels by %s added; %d questions without a label\n",
-			len(imported.Labels), annotator, imported.Blank)
+			len(imported.Labels), name, imported.Blank)
+		if imported.Before > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "%d labels were there before\n", imported.Before)
+		}
 		if imported.Restored > 0 {
 			fmt.Fprintf(c.ErrOrStderr(), "note: %d ids had lost the zeros at their beginning, as in a spreadsheet\n",
 				imported.Restored)
 		}
+		for _, odd := range imported.Odd {
+			fmt.Fprintf(c.ErrOrStderr(), "left out: %v\n", odd)
+		}
+		if n := len(imported.Odd); n > 0 {
+			return &exitError{exitIncomplete, fmt.Errorf("%d rows were left out", n)}
+		}
 		return nil
 	})
 	config.Declare(c, "", []config.Flag{
-		{Name: "annotator", To: &annotator, Reach: config.Nothing, Help: "who filled in the sheet (required)"},
+		{Name: "annotator", To: &annotator, Reach: config.Nothing, Help: "who filled in the sheet"},
+		{Name: "adjudicator", To: &adjudicator, Reach: config.Nothing,
+			Help: "who filled in the sheet and decides, instead of --annotator"},
 		{Name: "question", To: &question, Reach: config.Nothing, Help: questionHelp},
 	})
 	return c

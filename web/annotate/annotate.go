@@ -40,6 +40,9 @@ type Options struct {
 	Annotators []string // each needs a token; empty: who comes gives a name, for loopback addresses only
 	Hosts      []string // accepted host names besides localhost
 	Guide      []string // paragraphs that replace the guide of every question
+
+	Overlap     int    // annotators of each question; 0: all
+	Adjudicator string // the only annotator, who decides about answers on which labels disagree
 }
 
 // Server asks about one run.
@@ -85,6 +88,12 @@ func (o Options) check() error {
 	if err := o.Sample.Check(); err != nil {
 		return err
 	}
+	switch {
+	case o.Overlap < 0, o.Overlap > len(o.Annotators):
+		return crosstalk.BadOption("overlap", " is %d; expected at most the number of names in --annotator", o.Overlap)
+	case o.Adjudicator != "" && (len(o.Annotators) != 1 || o.Sample.N > 0 || o.Sample.Only != nil):
+		return crosstalk.BadOption("adjudicator", " cannot be combined with --annotator, --sample and --only")
+	}
 	for i, name := range o.Annotators {
 		if err := checkName(name); err != nil {
 			return crosstalk.BadOption("annotator", " %q: %w", name, err)
@@ -116,6 +125,9 @@ func ReadGuide(file string) (paragraphs []string, err error) {
 // there is another one.
 func New(run string, o Options) (*Server, error) {
 	o.Annotators = slices.Clone(o.Annotators)
+	if o.Adjudicator != "" {
+		o.Annotators = append(o.Annotators, o.Adjudicator)
+	}
 	for i, name := range o.Annotators {
 		o.Annotators[i] = strings.TrimSpace(name)
 	}
@@ -134,6 +146,7 @@ func New(run string, o Options) (*Server, error) {
 	mux.HandleFunc("GET /{$}", s.home)
 	mux.HandleFunc("POST /name", s.enter)
 	mux.HandleFunc("POST /leave", s.leave)
+	mux.HandleFunc("GET /progress", s.known(s.progress))
 	mux.HandleFunc("GET /"+Instructions, s.known(s.instruction))
 	mux.HandleFunc("POST /"+Instructions, s.known(s.review))
 	mux.HandleFunc("GET /{question}", s.ofSheet(s.ask))
@@ -162,7 +175,7 @@ func (s *Server) open() error {
 	for _, q := range labels.QuestionsOf(instrument) {
 		possible = append(possible, q.Name)
 	}
-	instructions := instrument == consistency.Kind.Name
+	instructions := instrument == consistency.Kind.Name && !s.decides()
 	all := possible
 	if instructions {
 		all = append(slices.Clone(possible), Instructions)
@@ -205,7 +218,12 @@ func (s *Server) open() error {
 	case len(s.sheets) > 0:
 		s.LeftOut = reasons
 	} // else the run is not finished: its rewritten instructions are reviewed
-	if s.design, err = labels.Plan(s.run, s.options.Sample); err != nil {
+	if s.decides() {
+		s.design, err = labels.ReadDesign(s.run) // no sample of its own
+	} else {
+		s.design, err = labels.Plan(s.run, s.options.Sample)
+	}
+	if err != nil {
 		return err
 	}
 	for _, sheet := range s.sheets {
@@ -220,6 +238,15 @@ func (s *Server) add(of *labels.Sheet) error {
 	if err != nil {
 		return err
 	}
+	if s.decides() {
+		given, err := labels.Read(s.run)
+		if err != nil {
+			return err
+		}
+		if units = of.Disagreed(given); len(units) == 0 {
+			return fmt.Errorf("%s has no labels that disagree about this question", s.run)
+		}
+	}
 	if len(units) == 0 {
 		return fmt.Errorf("%s has no answers to ask about", s.run)
 	}
@@ -233,36 +260,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 // Token is the token of an annotator: the same whenever the run is served.
 func (s *Server) Token(annotator string) string { return s.design.Token(annotator) }
 
-// Count describes an annotator's work: "60 questions", "rewritten instructions".
-func (s *Server) Count() string {
-	n := 0
-	for _, sheet := range s.sheets {
-		n += len(sheet.units)
-	}
-	var parts []string
-	if n > 0 {
-		parts = append(parts, fmt.Sprintf("%d questions", n))
-	}
-	if s.reviews {
-		parts = append(parts, "rewritten instructions")
-	}
-	return strings.Join(parts, " and ")
-}
-
-// of returns the questions for an annotator, in the order drawn for them.
-func (q *sheet) of(d labels.Design, annotator string, seed uint64) []labels.Asked {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	asked, known := q.asked[annotator]
-	if !known {
-		asked = d.Ask(q.Question, q.units, annotator, seed)
-		if len(q.asked) < mostKnown {
-			q.asked[annotator] = asked
-		}
-	}
-	return asked
-}
-
 // mostKnown is the maximum number of annotators whose questions are kept in
 // memory: on loopback anybody can give a new name at every request.
 const mostKnown = 1000
@@ -274,11 +271,13 @@ type frame struct {
 	Title     string
 	Annotator string // empty: not known
 	Leave     bool   // the annotator can give another name
+	Team      bool   // there is a page with everybody's progress
 	Home      bool   // there are several questions to choose from
 }
 
 func (s *Server) frame(r *http.Request, title string) frame {
-	return frame{Title: title, Annotator: s.annotator(r), Leave: len(s.options.Annotators) == 0, Home: s.kinds() > 1}
+	return frame{Title: title, Annotator: s.annotator(r), Leave: len(s.options.Annotators) == 0,
+		Team: !s.decides(), Home: s.kinds() > 1}
 }
 
 // kinds is the number of kinds of questions.
@@ -352,10 +351,10 @@ func Serve(ctx context.Context, w io.Writer, addr, run string, o Options) error 
 		fmt.Fprintf(w, "Not asked: %v\n", reason)
 	}
 	if len(o.Annotators) == 0 {
-		fmt.Fprintf(w, "%s: %s\n", s.Count(), at.URL)
+		fmt.Fprintf(w, "%s: %s\n", s.count(""), at.URL)
 	}
 	for _, name := range s.options.Annotators {
-		fmt.Fprintf(w, "%s for %s: %s?token=%s\n", s.Count(), name, at.URL, s.Token(name))
+		fmt.Fprintf(w, "%s for %s: %s?token=%s\n", s.count(name), name, at.URL, s.Token(name))
 	}
 	if !at.Loopback() {
 		fmt.Fprintln(w, "Whoever has such an address can answer under that name. The connection is not encrypted.")

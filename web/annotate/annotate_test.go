@@ -340,8 +340,8 @@ func TestRefused(t *testing.T) {
 	}
 	outside := "" // of the sample
 	all := newServer(t, path, Options{})
-	for _, a := range all.sheets[0].of(all.design, "ann", 0) {
-		if !slices.ContainsFunc(s.sheets[0].of(s.design, "ann", 1), func(mine labels.Asked) bool {
+	for _, a := range all.of(all.sheets[0], "ann") {
+		if !slices.ContainsFunc(s.of(s.sheets[0], "ann"), func(mine labels.Asked) bool {
 			u, _ := s.sheets[0].Unit(mine.ID)
 			v, _ := s.sheets[0].Unit(a.ID)
 			return u.Key() == v.Key()

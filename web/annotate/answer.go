@@ -56,6 +56,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, q *sheet, annota
 		return formError(err)
 	}
 	given, err := read(r, annotator, time.Now())
+	given.Decides = s.decides()
 	if err == nil {
 		err = s.save(q, given)
 	}
@@ -114,7 +115,7 @@ const mostThought = 24 * time.Hour
 
 // save puts an answer on the disk.
 func (s *Server) save(q *sheet, given labels.Answer) error {
-	asked := q.of(s.design, given.Annotator, s.options.Sample.Seed)
+	asked := s.of(q, given.Annotator)
 	if !slices.ContainsFunc(asked, func(a labels.Asked) bool { return a.ID == given.ID }) {
 		return &access.Error{Status: http.StatusBadRequest,
 			Message: "This question is not one of yours. Go on with the next one."}
@@ -128,7 +129,7 @@ func (s *Server) save(q *sheet, given labels.Answer) error {
 	if err := s.log.Refresh(); err != nil {
 		return err
 	}
-	old, _, found := s.log.Find(label.Annotator, label.Key())
+	old, _, found := s.log.Find(label.Annotator, label.Key(), label.Decides)
 	if found && old.Label == label.Label && old.Comment == label.Comment && slices.Equal(old.Words, label.Words) {
 		return nil
 	}
@@ -153,7 +154,7 @@ func (s *Server) withdraw(q *sheet, annotator string) error {
 		return err
 	}
 	u, _ := q.Unit(st.asked[st.last].ID)
-	label, _, _ := s.log.Find(annotator, u.Key())
+	label, _, _ := s.log.Find(annotator, u.Key(), s.decides())
 	label.Label, label.When, label.Seconds = "", time.Now().UTC(), 0
 	return labels.Append(s.run, label)
 }
@@ -176,8 +177,9 @@ type askPage struct {
 	Several  bool
 	Codes    []string // that have been used before
 	Comment  string
-	Shown    int64 // when, in milliseconds
-	Undo     bool  // there is an answer to withdraw
+	Shown    int64     // when, in milliseconds
+	Undo     bool      // there is an answer to withdraw
+	Others   []opinion // that an adjudicator decides between
 	Trouble  string
 }
 
@@ -221,6 +223,7 @@ func (s *Server) showNext(
 	}
 	p.Title = fmt.Sprintf("Question %d of %d", st.done+1, p.Of)
 	p.First, p.Shown, p.Comment, p.Codes = st.done == 0, time.Now().UnixMilli(), given.Comment, codes
+	p.Others = st.others
 	p.fill(q, st.asked[st.next], given.Words)
 	if len(s.options.Guide) > 0 {
 		p.Guide = s.options.Guide
@@ -245,12 +248,13 @@ func (s *Server) next(q *sheet, annotator string, given labels.Answer) (state, l
 	}
 	if id := st.asked[st.next].ID; given.ID != id {
 		u, _ := q.Unit(id)
-		before, _, _ := s.log.Find(annotator, u.Key())
+		before, _, _ := s.log.Find(annotator, u.Key(), s.decides())
 		given = labels.Answer{Comment: before.Comment}
 		for _, word := range before.Words {
 			given.Words = append(given.Words, [2]int{word.Start, word.End})
 		}
 	}
+	st.others = s.others(q, st.asked[st.next].ID)
 	return st, given, s.codes(q), nil
 }
 
@@ -324,6 +328,8 @@ type state struct {
 	done  int
 	next  int // of asked; -1: all are answered
 	last  int // the one that was answered last; -1: none
+
+	others []opinion // on the next question
 }
 
 // stateOf reads an annotator's labels. The next question is the one whose answer
@@ -332,11 +338,11 @@ func (s *Server) stateOf(q *sheet, annotator string) (state, error) {
 	if err := s.log.Refresh(); err != nil {
 		return state{}, err
 	}
-	st := state{asked: q.of(s.design, annotator, s.options.Sample.Seed), next: -1, last: -1}
+	st := state{asked: s.of(q, annotator), next: -1, last: -1}
 	latest, latestAnswer, withdrawn := -1, -1, -1
 	for i, a := range st.asked {
 		u, _ := q.Unit(a.ID)
-		label, turn, found := s.log.Find(annotator, u.Key())
+		label, turn, found := s.log.Find(annotator, u.Key(), s.decides())
 		answered := found && label.Label != ""
 		switch {
 		case answered:
