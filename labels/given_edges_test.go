@@ -47,7 +47,8 @@ func TestImportRefusesMore(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "x.csv")
 	write(t, file, "id,label,seconds\n"+id+",A,1.5\n")
-	if _, err := s.importSheet(Design{}, file, Label{Annotator: "ann"}, nil, time.Now()); err == nil || !strings.HasPrefix(err.Error(), "no questions were exported from this run") {
+	ann := Label{Annotator: "ann"}
+	if _, err := s.importSheet(Design{}, file, ann, nil, time.Now()); err == nil || !strings.HasPrefix(err.Error(), "no questions were exported from this run") {
 		t.Errorf("%v", err)
 	}
 	got, err := s.importSheet(d, file, Label{Annotator: " ann "}, nil, time.Now())
@@ -56,7 +57,7 @@ func TestImportRefusesMore(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, missing := range []string{"no.csv", "no.json"} {
-		if _, err := s.importSheet(d, filepath.Join(dir, missing), Label{Annotator: "ann"}, nil, time.Now()); !os.IsNotExist(err) &&
+		if _, err := s.importSheet(d, filepath.Join(dir, missing), ann, nil, time.Now()); !os.IsNotExist(err) &&
 			!strings.Contains(fmt.Sprint(err), missing) {
 			t.Errorf("%s: %v", missing, err)
 		}

@@ -429,6 +429,7 @@ func TestImportRefuses(t *testing.T) {
 	dir := newRun(t, list, false)
 	s, d := open(t, dir), plan(t, dir, Sample{Seed: 1})
 	id := func(unit int) string { return d.id(s.Units[unit].key, false) }
+	ann := Label{Annotator: "ann"}
 	old := []Label{{Question: "leakage", Place: s.Units[0].Place, Annotator: "ann", Label: Test}}
 	answeredBefore := d.id(s.Units[0].key, true)
 	for _, c := range []struct{ name, text, want string }{
@@ -444,7 +445,8 @@ func TestImportRefuses(t *testing.T) {
 	} {
 		file := filepath.Join(t.TempDir(), c.name)
 		write(t, file, c.text)
-		if got, err := s.importSheet(d, file, Label{Annotator: "ann"}, old, time.Now()); fault(got, err) == nil || !strings.Contains(fault(got, err).Error(), c.want) {
+		if got, err := s.importSheet(d, file, ann, old, time.Now()); fault(got, err) == nil ||
+			!strings.Contains(fault(got, err).Error(), c.want) {
 			t.Errorf("%q: %v; expected %q", c.text, err, c.want)
 		}
 	}
