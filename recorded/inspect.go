@@ -176,10 +176,7 @@ func contentOfMember(f *zip.File) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
 	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, maxSample+1))
-	if err == nil && len(text) > maxSample {
-		err = fmt.Errorf("is longer than %d MiB", maxSample>>20)
-	}
+	text, err := io.ReadAll(table.Limit(in, maxSample))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}

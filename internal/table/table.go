@@ -6,6 +6,7 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -266,21 +267,32 @@ func (p packed) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// bounded is a reader that fails when more than the given number of bytes is
-// read between resets.
+// Limit returns what in has, and fails when it is longer than most bytes or has too many values.
+func Limit(in io.Reader, most int) io.Reader { return &bounded{in: in, most: most} }
+
+// bounded is a reader that fails when more than the given number of bytes is read between resets, or what takes a
+// hundred times its bytes in memory: more than maxValues columns or numbers, or a quarter as many lists and objects.
 type bounded struct {
-	in        io.Reader
-	most, got int
+	in                io.Reader
+	most, got, values int
 }
 
-func (b *bounded) reset() { b.got = 0 }
+const maxValues = 2 << 20
+
+func (b *bounded) reset() { b.got, b.values = 0, 0 }
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.got > b.most {
 		return 0, tooLong(b.most)
 	}
+	if b.values > maxValues {
+		return 0, fmt.Errorf("has more than %d million values in a record", maxValues>>20)
+	}
 	n, err := b.in.Read(p)
 	b.got += n
+	for separator, weight := range map[string]int{",": 1, "\t": 1, "[": 4, "{": 4} {
+		b.values += weight * bytes.Count(p[:n], []byte(separator))
+	}
 	return n, err
 }
 

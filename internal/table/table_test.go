@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -312,4 +313,33 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What would take a hundred times its bytes in memory is refused: many columns, lists or objects in a record. As many
+// in several records are not.
+func TestManyValues(t *testing.T) {
+	dir := t.TempDir()
+	const many = maxValues / 4
+	for name, c := range map[string]struct {
+		text string
+		bad  bool
+	}{
+		"columns.csv":   {strings.Repeat("a,", 2*maxValues) + "\n1\n", true},
+		"objects.jsonl": {`{"id":"1","x":[` + strings.Repeat("{},", many) + "{}]}\n", true},
+		"lists.jsonl":   {`{"id":"1","x":[` + strings.Repeat("[],", many) + "[]]}\n", true},
+		"rows.jsonl":    {strings.Repeat(`{"id":"1","x":[`+strings.Repeat("{},", many/4)+"{}]}\n", 3), false},
+		"prose.csv":     {"id\n\"" + strings.Repeat("Yes, no. ", maxValues/2) + "\"\n", false},
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var failed error
+		for _, err := range Read(path) {
+			failed = errors.Join(failed, err)
+		}
+		if (failed != nil) != c.bad || c.bad && !strings.Contains(failed.Error(), "has more than 2 million values in a record") {
+			t.Errorf("%s: %.300v", name, failed)
+		}
+	}
 }
