@@ -143,7 +143,7 @@ func observe(o crosstalk.Observation) observationRow {
 	kind := instrument.Of(o.Measure)
 	out := observationRow{Measure: kind.Measure(o.Measure).Label, Value: "-"}
 	if o.Finding != "" {
-		out.Why = brief(kind.Finding(o.Finding).Says())
+		out.Why = brief(page.FindingName(kind.Finding(o.Finding)))
 	}
 	if o.Value.Defined() {
 		out.Value = strconv.FormatFloat(float64(o.Value), 'g', 4, 64)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"net/http"
 	"net/url"
@@ -93,6 +94,9 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 	}
 	p.Any = choice{"all", l.index.Progress().Answers, f.with("", "").to(path), f.Where[index.Found] == "" && f.Noted == ""}
 	q := f.query(notes)
+	if err := p.countFound(ctx, l, f); err != nil {
+		return err
+	}
 	q.After, q.Before, q.Skip = placeOf(r.URL, "after"), placeOf(r.URL, "before"), placeOf(r.URL, "skip")
 	if p.Page, err = l.index.Search(ctx, q); err != nil {
 		return err
@@ -133,6 +137,26 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 		}
 	}
 	return nil
+}
+
+// countFound counts the answers with each finding among those that the rest of the filter
+// finds; -1: not known.
+func (p *answersPage) countFound(ctx context.Context, l openRun, f filter) error {
+	f = f.with("", "")
+	i := slices.IndexFunc(f.columns, func(c index.Column) bool { return c.Name == index.Found })
+	if len(f.Where) == 0 && f.Text == "" || i < 0 {
+		return nil // as the index counts them
+	}
+	counts, all, known, err := l.index.Counts(ctx, f.query(marks{}), index.Found, f.columns[i].Values)
+	if p.Any.N = all; !known {
+		p.Any.N = -1
+	}
+	for k := range p.Found {
+		if p.Found[k].N = -1; known {
+			p.Found[k].N = counts[k].N
+		}
+	}
+	return err
 }
 
 // conditionOf is the condition of an answer, if the run has several.

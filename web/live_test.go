@@ -178,6 +178,29 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: not %q:\n%s", query, want, body)
 		}
 	}
+	chips := func(query string) (list []string) {
+		body := get(s, page+query).Body.String()
+		_, body, _ = strings.Cut(body, `<nav aria-label="What was found">`)
+		body, _, _ = strings.Cut(body, "</nav>")
+		for _, m := range regexp.MustCompile(`>(?:<bdi>)?([a-z ]+)(?:</bdi>)?(?: <span class="n">(\d+)</span>)?</a>`).FindAllStringSubmatch(body, -1) {
+			list = append(list, strings.TrimSpace(m[1])+" "+m[2])
+		}
+		return list
+	}
+	// Chips count the answers that the rest of the filter finds; of phrases nothing is known.
+	whole := chips("")
+	if !slices.Contains(whole, "all 4") || !slices.Contains(whole, "inconsistent 1") {
+		t.Errorf("%q", whole)
+	}
+	for query, want := range map[string]string{"?is.pair=en%3Ede": "all 2,inconsistent 0", "?is.pair=en%3Ear": "all 2,inconsistent 1",
+		"?is.pair=en%3Ear&is.found=refused": "all 2,inconsistent 1", "?q=trains": "all 1", "?q=%22I+like+trains%22": "all ,inconsistent "} {
+		got := chips(query)
+		for w := range strings.SplitSeq(want, ",") {
+			if !slices.Contains(got, w) {
+				t.Errorf("%s: %q lacks %q", query, got, w)
+			}
+		}
+	}
 	body := get(s, page+"?q=s&is.found=inconsistent&is.pair=en%3Ear").Body.String()
 	for _, want := range []string{`value="s"`, `<input type="hidden" name="is.found" value="inconsistent">`, `<option value="en&gt;ar" selected>`, `is.pair=en%3Ear&amp;q=s`} {
 		if !strings.Contains(body, want) {

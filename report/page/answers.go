@@ -259,7 +259,8 @@ func (a *Answers) keep() {
 	a.open = nil
 }
 
-// sections are the answers in the order of the page, those with a finding first.
+// sections are the answers in the order of the page: groups with the most findings first,
+// and in them answers with a finding.
 func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
 	if a == nil {
 		return nil
@@ -269,6 +270,7 @@ func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
 		if s.Name == "" {
 			s.Name = "All answers"
 		}
+		slices.SortStableFunc(s.Groups, func(g, h *Group) int { return h.faults - g.faults })
 		for _, g := range s.Groups {
 			g.Cards = slices.DeleteFunc(g.Cards, func(c *Card) bool { return c == nil })
 			slices.SortStableFunc(g.Cards, func(x, y *Card) int { return one(y.Fault) - one(x.Fault) })

@@ -153,7 +153,7 @@ func factOf(kind crosstalk.Kind, o crosstalk.Observation) Fact {
 		return Fact{}
 	}
 	found := kind.Finding(o.Finding)
-	text := found.Says()
+	text := FindingName(found)
 	if judge := o.Condition[kind.Judge]; judge != "" {
 		text = judge + ": " + text
 	}
@@ -167,6 +167,14 @@ func factOf(kind crosstalk.Kind, o crosstalk.Observation) Fact {
 		text += " (" + strings.Join(numbers, ", ") + ")"
 	}
 	return Fact{Text: brief(text), Fault: found.Fault}
+}
+
+// FindingName is a finding as filters name it, with what it means.
+func FindingName(f crosstalk.Finding) string {
+	if len(f.Titles) == 0 || strings.Contains(f.Says(), f.Titles[len(f.Titles)-1]) {
+		return f.Says()
+	}
+	return f.Titles[len(f.Titles)-1] + ": " + f.Sentence
 }
 
 // finish turns the collected texts into sides.

@@ -203,6 +203,20 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("%+v: %s", g, g.Count())
 	}
 
+	other := func(item string, spans ...crosstalk.Span) crosstalk.Observation {
+		o := confusion(item, "abc", spans...)
+		o.Labels = map[string]string{"task": "monolingual", "language": "de"}
+		return o
+	}
+	worst := reportOf(confusion("1", "abc"), confusion("2", "xyz", wrong), other("3", wrong), other("4", wrong))
+	order := ""
+	for _, g := range worst.Answers.sections(worst.Estimates)[0].Groups {
+		order += g.Name + " "
+	}
+	if order != "de ar " {
+		t.Errorf("groups in the order %s", order)
+	}
+
 	a := NewAnswers(estimates())
 	a.Reasoning = func(crosstalk.Key) string { return strings.Repeat("<", 5000) }
 	text := strings.Repeat("x", 3000)
@@ -257,7 +271,7 @@ func TestLeakageCard(t *testing.T) {
 	if len(e.Sides) != 2 || e.Sides[0].Name != "test" || e.Sides[0].Pieces[0].Kind != "echo" || e.Sides[1].Name != "control" {
 		t.Errorf("%+v", e.Sides)
 	}
-	if len(e.Facts) != 2 || e.Facts[1].Text != "sbert: the test answer is closer (test 0.500, control 0.250)" || !e.Facts[1].Fault {
+	if len(e.Facts) != 2 || e.Facts[1].Text != "sbert: leaked: the test answer is closer (test 0.500, control 0.250)" || !e.Facts[1].Fault {
 		t.Errorf("%+v", e.Facts)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -89,6 +90,51 @@ func (x *Index) Search(ctx context.Context, q Query) (p Page, err error) {
 		return err
 	})
 	return p, err
+}
+
+// Counts returns how many answers of a query have each of these values of a column, besides
+// what the query wants of that column, and how many there are in all. known is false if
+// that would take too long.
+func (x *Index) Counts(ctx context.Context, q Query, column string, values []Value) (
+	list []Value, all int, known bool, err error,
+) {
+	q.Where = maps.Clone(q.Where)
+	delete(q.Where, column)
+	err = x.read(ctx, func(c *sqlite3.Conn) error {
+		s := &search{x: x, conn: c, query: q, terms: terms(q.Text), begun: time.Now(), answers: x.Progress().Answers}
+		defer s.close()
+		if slices.ContainsFunc(s.terms, func(t term) bool { return t.text != "" }) {
+			return nil // exact phrases are looked for in texts
+		}
+		if err := s.prepare(); err != nil {
+			return err
+		}
+		list = slices.Clone(values)
+		for i := range list {
+			list[i].N = 0
+		}
+		for chunk := 0; s.size(chunk) > 0; chunk++ {
+			if time.Since(s.begun) > patience/10 {
+				return nil
+			}
+			found, err := s.find(chunk)
+			if err != nil {
+				return err
+			}
+			all += found.count()
+			for i := range list {
+				var with set
+				if err := with.fill(s.get, chunk, column, list[i].Name); err != nil {
+					return err
+				}
+				with.and(found)
+				list[i].N += with.count()
+			}
+		}
+		known = true
+		return nil
+	})
+	return list, all, known, err
 }
 
 // search is a running query.
