@@ -160,9 +160,12 @@ type Comparison struct {
 	Same     bool               `json:"-"` // no item differs between the two
 
 	of, against *crosstalk.Estimate
-	shares      stats.Discordance // as in matched
-	counts      stats.Counts
+	night       stats.Night // of pairs of a mean of fractions; Losses are worse under the condition
 }
+
+// Night is how the items differ, for evidence over several nights. It is known for pairs
+// of rates, and of other means of fractions.
+func (c Comparison) Night() (stats.Night, bool) { return c.night, c.night.N > 0 }
 
 // Figures are the two compared figures, over all their items.
 func (c Comparison) Figures() (of, against *crosstalk.Estimate) { return c.of, c.against }

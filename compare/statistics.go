@@ -45,8 +45,11 @@ func (m *matched) compare(o Options, family int) Comparison {
 		c.Detectable = crosstalk.Value(e.MinDetectable(alpha, power))
 	}
 	c.Interval, c.Same = e.Interval.Known(), e.SE == 0
-	if c.Paired {
-		c.shares, c.counts = m.shares, m.counts
+	if c.Paired && m.composite == nil && m.differences.bounds() == stats.Difference {
+		c.night = stats.Night{Discordance: m.differences.split(m.average.weights()), N: m.counts.N}
+		if c.Better == crosstalk.Lower {
+			c.night.Wins, c.night.Losses = c.night.Losses, c.night.Wins
+		}
 	}
 	together := o
 	together.Level = 1 - (1-o.Level)/float64(family+o.Apart)
@@ -278,9 +281,10 @@ func (m *matched) linear(level float64) (e stats.Estimate, of, against crosstalk
 	switch {
 	case d.bounds() != stats.Difference:
 	case d.binary:
-		m.shares, m.counts = stats.DiscordanceOf(d.cells, weights), stats.EffectiveCounts(d.cells, weights, e.SE)
+		m.shares, m.counts = d.split(weights), stats.EffectiveCounts(d.cells, weights, e.SE)
 		e.Interval = m.shares.Interval(m.counts, level)
 	default:
+		m.counts = stats.EffectiveCounts(d.cells, weights, e.SE)
 		least, _ := unchanged(d.cells, weights, level)
 		e.Interval = asWideAs(least, e)
 	}
@@ -328,6 +332,7 @@ func asWideAs(unchanged stats.Interval, e stats.Estimate) stats.Interval {
 type differences struct {
 	cells       []*stats.Clusters
 	of, against []float64 // sums of the cells
+	better      []float64 // sums of what is above 0
 	fractions   bool      // all values lie in [0, 1]
 	binary      bool      // all are 0 or 1
 	independent bool      // no two items share a cluster
@@ -338,6 +343,16 @@ func (d *differences) bounds() stats.Bounds {
 		return stats.Difference
 	}
 	return stats.Unbounded
+}
+
+// split is the mean of the differences above and below 0, with a weight for each cell.
+func (d *differences) split(weights []float64) (s stats.Discordance) {
+	for k, w := range weights {
+		n := float64(d.cells[k].N())
+		s.Wins += w * d.better[k] / n
+		s.Losses += w * max(0, d.better[k]+d.against[k]-d.of[k]) / n
+	}
+	return s
 }
 
 // means are those of the cells with these sums.
@@ -357,11 +372,12 @@ func (m *matched) addDifferences(shared []bool) {
 		k := m.average.cell(m.table.labels[m.part.items[i].labels], 0)
 		if k == len(d.cells) {
 			d.cells = append(d.cells, &stats.Clusters{})
-			d.of, d.against = append(d.of, 0), append(d.against, 0)
+			d.of, d.against, d.better = append(d.of, 0), append(d.against, 0), append(d.better, 0)
 		}
 		x, y := a.mean(i), b.mean(i)
 		d.of[k] += x
 		d.against[k] += y
+		d.better[k] += max(x-y, 0)
 		d.fractions = d.fractions && min(x, y) >= 0 && max(x, y) <= 1
 		d.binary = d.binary && (x == 0 || x == 1) && (y == 0 || y == 1)
 		if m.addTo(d.cells[k], shared, i, x-y) {

@@ -50,6 +50,7 @@ type Verdict struct {
 type Options struct {
 	Point       bool    // figures are judged without their intervals
 	Level       float64 // two-sided, of intervals; 0: 0.95
+	Night       int     // figures are judged every night, this is which, from 1; 0: once
 	MaxUnjudged float64 // the largest share of answers, 0 to 1, that may not have been judged
 }
 
@@ -69,10 +70,12 @@ type Check struct {
 	N            int                 `json:"n"`
 	Reference    map[string]string   `json:"reference,omitempty"` // the condition of the reference
 	Remarks      []string            `json:"remarks,omitempty"`   // cautions about a check that passed
+	Nightly      *Nightly            `json:"nightly,omitempty"`
 
 	bound        bound
 	observations int
 	clusters     int
+	margin       float64
 	still        bool               // no item differs from the others, or from its reference
 	strict       crosstalk.Interval // at the level that all checks share
 	undecided    bool               // Reason does not fail the check yet
@@ -228,23 +231,35 @@ func (o Options) decide(checks []Check) {
 		}
 	}
 	for i := range checks {
-		if c := &checks[i]; c.undecided {
+		c := &checks[i]
+		switch {
+		case c.undecided && c.Nightly != nil:
+			c.decideNightly(2 * float64(shared) / (1 - level))
+		case c.undecided:
 			if c.Reference == nil && c.Interval != nil {
-				at := func(level float64) crosstalk.Interval {
-					return stats.AtLevel(*c.Interval, float64(c.Value), c.observations, level)
+				at := func(i crosstalk.Interval, level float64) crosstalk.Interval {
+					return stats.AtLevel(i, float64(c.Value), c.observations, level)
 				}
-				c.strict = at(1 - (1-level)/float64(shared))
+				exact := *c.Interval
+				if exact.Method == "wilson" { // too narrow far from a rate near 0 or 1
+					exact.Method = "clopper-pearson"
+				}
+				c.strict = at(exact, 1-(1-level)/float64(shared*o.looks()))
 				if level != c.Interval.Level {
-					c.Interval = at(level).Known()
+					c.Interval = at(*c.Interval, level).Known()
 				}
 			}
 			c.decide(o.Point)
 		}
-		if c := &checks[i]; !c.Passed {
+		if !c.Passed {
 			c.Remarks = nil
 		}
 	}
 }
+
+// looks divides the level of this night's figures: over all nights, 1/(t(t+1)) adds up
+// to 1.
+func (o Options) looks() int { return max(1, o.Night*(o.Night+1)) }
 
 // decide judges a check by its intervals, or by the point alone.
 func (c *Check) decide(point bool) {

@@ -37,7 +37,7 @@ func parse(t *testing.T, text string) Requirement {
 
 // noWorse checks comparisons with the run before.
 func noWorse(result compare.Result, margin float64, wanted []string, o Options) []Check {
-	checks := NoWorse(result, "before", margin, wanted, o)
+	checks := NoWorse(result, "before", "after", margin, wanted, o)
 	o.decide(checks)
 	return checks
 }

@@ -12,16 +12,27 @@ import (
 // NoWorse checks that no compared figure is worse than its reference by more
 // than the margin, on the difference and its interval. Figures without a better
 // direction are skipped unless wanted names them. Checks are still undecided.
-func NoWorse(result compare.Result, reference string, margin float64, wanted []string, o Options) (checks []Check) {
+//
+// Of several nights, the figures of the last run are checked, with the evidence of all.
+// What no evidence is known for is skipped likewise.
+func NoWorse(result compare.Result, reference, last string, margin float64, wanted []string,
+	o Options) (checks []Check) {
 	text := fmt.Sprintf("no worse than %s by more than %s", reference, points(100*margin))
 	for _, c := range result.Comparisons {
 		of, against := c.Figures()
-		if c.Better == "" && !slices.Contains(wanted, c.Measure) {
+		if c.Better == "" && !slices.Contains(wanted, c.Measure) || o.Night > 0 && c.Condition[compare.RunColumn] != last {
 			continue
+		}
+		var over *Nightly
+		if o.Night > 0 {
+			if over = nightly(c, result.Comparisons, margin); over == nil && c.Paired && !slices.Contains(wanted, c.Measure) {
+				continue
+			}
 		}
 		check := Check{Requirement: c.Measure + " " + text, Measure: c.Measure, By: of.By, Unit: c.Unit,
 			Value: c.Difference, Interval: c.Interval, N: c.N, Reference: c.Reference, Remarks: remarks(c, *against),
 			bound: bound{op: ">=", value: -margin}, strict: c.Together, clusters: c.Clusters,
+			Nightly: over, margin: margin,
 			still: c.Same}
 		if c.Better == crosstalk.Lower {
 			check.bound = bound{op: "<=", value: margin}
@@ -35,13 +46,18 @@ func NoWorse(result compare.Result, reference string, margin float64, wanted []s
 			check.Reason = "the measure has no better direction"
 		case !against.Value.Defined():
 			check.Reason = "the reference is undefined"
+		case o.Night > 0 && !c.Paired:
+			check.Reason = "the runs share too few items to pair them"
+		case o.Night > 0 && over == nil:
+			check.Reason = "evidence of several nights is for means of fractions"
 		default:
 			check.undecided = true
 		}
 		checks = append(checks, check)
 	}
 	for _, r := range result.Refused {
-		if r.Reason == compare.NoAverage && !slices.Contains(wanted, r.Measure) {
+		if r.Reason == compare.NoAverage && !slices.Contains(wanted, r.Measure) ||
+			o.Night > 0 && r.Condition[compare.RunColumn] != last {
 			continue
 		}
 		by := maps.Clone(r.Condition)

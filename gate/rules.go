@@ -17,7 +17,12 @@ type Rules struct {
 	NoWorseThan string   // the directory of a run that this one must not be worse than; empty: none
 	Margin      float64  // how much worse it may be, 0 to 1: no data can show that two runs are equal
 	By          []string // columns of the groups that are compared too; nil: totals only
-	Compare     compare.Options
+
+	// Nights are runs of earlier nights, the oldest first: with Options.Night all of them
+	// together are evidence that the run is worse. Unfinished ones are left out.
+	Nights []string
+
+	Compare compare.Options
 	Options
 }
 
@@ -98,12 +103,18 @@ func (r Rules) checkBounds(path string) (checks []Check, err error) {
 // checkNoWorse compares the run with the one that it must not be worse than. There are
 // some checks apart.
 func (r Rules) checkNoWorse(path string, apart int) ([]Check, error) {
-	for _, p := range []string{path, r.NoWorseThan} {
-		if reason, err := unfinished(p); reason != "" || err != nil {
+	var paths []string
+	all := slices.Concat([]string{r.NoWorseThan}, r.Nights, []string{path})
+	for i, p := range all {
+		reason, err := unfinished(p)
+		switch earlier := i > 0 && i < len(all)-1; {
+		case err != nil || reason != "" && !earlier:
 			return []Check{Unfinished("no worse than "+r.NoWorseThan, p+": "+reason)}, err
+		case reason == "":
+			paths = append(paths, p)
 		}
 	}
-	runs, err := compare.Open([]string{r.NoWorseThan, path}, r.By)
+	runs, err := compare.Open(paths, r.By)
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +124,8 @@ func (r Rules) checkNoWorse(path string, apart int) ([]Check, error) {
 	if err != nil && len(result.Refused) == 0 {
 		return nil, err
 	}
-	checks := NoWorse(result, r.NoWorseThan, r.Margin, options.Measures, r.Options)
-	return append(checks, Lost(runs[1].Estimates, runs[0].Estimates, r.NoWorseThan, options.Measures)...), nil
+	checks := NoWorse(result, r.NoWorseThan, runs[len(runs)-1].Name, r.Margin, options.Measures, r.Options)
+	return append(checks, Lost(runs[len(runs)-1].Estimates, runs[0].Estimates, r.NoWorseThan, options.Measures)...), nil
 }
 
 // unfinished is the reason why a run has no figures yet; empty if it has them.

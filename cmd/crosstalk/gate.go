@@ -16,12 +16,13 @@ type gateFlags struct {
 	compareFlags
 	gate.Rules
 	margin, unchecked string
+	nightly           bool
 	reports           gate.Reports
 }
 
 func gateCommand() *cobra.Command {
 	g := &gateFlags{}
-	c := command("gate", cobra.ExactArgs(1), g.run)
+	c := command("gate", cobra.MinimumNArgs(1), g.run)
 	g.unchecked = "10%"
 	config.Declare(c, "", []config.Flag{
 		{Name: "require", To: &g.Require, Whole: true, Reach: config.Nothing,
@@ -31,6 +32,8 @@ func gateCommand() *cobra.Command {
 			Help: "a run that this one must not be worse than"},
 		{Name: "margin", To: &g.margin, Reach: config.Nothing,
 			Help: "how much worse the run may be, such as 0.01 or 1%"},
+		{Name: "nightly", To: &g.nightly,
+			Help: "judge the last of several runs, one a night, by the evidence of all"},
 		{Name: "max-unchecked", To: &g.unchecked, Reach: config.Nothing,
 			Help: "largest share of the answers that may not have been judged, such as 0.1 or 10%"},
 		{Name: "junit", To: &g.reports.JUnit, Reach: config.Path, Help: "write the checks to this file as JUnit XML"},
@@ -57,7 +60,16 @@ func (g *gateFlags) run(c *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	verdict, err := g.Check(args[0])
+	last := len(args) - 1
+	switch {
+	case g.nightly && (g.NoWorseThan == "" || g.Point):
+		return fmt.Errorf("--nightly needs --no-worse-than, and not --point")
+	case g.nightly:
+		g.Nights, g.Night = args[:last], last+1
+	case last > 0:
+		return fmt.Errorf("expected one run, found %d: with --nightly they are those of several nights", last+1)
+	}
+	verdict, err := g.Check(args[last])
 	if err != nil {
 		return err
 	}

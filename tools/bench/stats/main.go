@@ -1,6 +1,6 @@
 // Stats shows that the intervals and tests of measure/stats keep their word.
 //
-//	go -C tools run ./bench/stats [-sets 2000] [-seeds 200] [coverage] [corrected] [margins] [null]
+//	go -C tools run ./bench/stats [-sets 2000] [-seeds 200] [coverage] [corrected] [margins] [nights] [null]
 //
 // coverage prints how often each 95 % interval holds the truth over simulated
 // data sets shaped like the three instruments, and of the differences that
@@ -35,7 +35,7 @@ func run(out io.Writer, args []string) error {
 	}
 	parts := flags.Args()
 	if len(parts) == 0 {
-		parts = []string{"coverage", "corrected", "margins", "null"}
+		parts = []string{"coverage", "corrected", "margins", "nights", "null"}
 	}
 	ok := true
 	for _, part := range parts {
@@ -46,6 +46,8 @@ func run(out io.Writer, args []string) error {
 			ok = corrected(out, *sets) && ok
 		case "margins":
 			ok = margins(out, *sets) && ok
+		case "nights":
+			ok = nights(out, *sets) && ok
 		case "null":
 			quiet, err := null(out, *seeds)
 			if err != nil {
@@ -53,7 +55,7 @@ func run(out io.Writer, args []string) error {
 			}
 			ok = quiet && ok
 		default:
-			return fmt.Errorf("unknown part %q, expected coverage, corrected, margins or null", part)
+			return fmt.Errorf("unknown part %q, expected coverage, corrected, margins, nights or null", part)
 		}
 	}
 	if !ok {
