@@ -31,8 +31,8 @@ func nights(out io.Writer, sets int) bool {
 	} {
 		ok = s.print(out, sets) && ok
 	}
-	fmt.Fprintf(out, "\nGate --require 'lpr>=B by language', 15 languages that are all at 97 %%, %d histories: a failure in "+
-		"%%\n", sets)
+	fmt.Fprintf(out, "\nGate --require 'lpr>=B by language', 15 languages, all at 97 %%, %d histories: a failure in %%\n",
+		sets)
 	fmt.Fprintf(out, "%-36s%16s%16s%16s%16s\n", "", "figure alone", "30 nights", "evidence", "30 nights")
 	for _, n := range []int{10, 23, 50, 150} {
 		for _, bound := range []float64{0.9, 0.95, 0.97} {
