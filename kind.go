@@ -25,6 +25,7 @@ type Kind struct {
 	Doubt    []string // of observations, the number, or the two whose difference, says how close the decision was
 	Judge    string   // the condition column of the judge, if several judge the same answers; empty: none
 	Charts   []Chart
+	Faults   Faults
 }
 
 // Measure is a measure of observations and estimates.
@@ -40,6 +41,20 @@ type Measure struct {
 	ByClass  bool     // figures are by class of answers, so they are not headlines
 	OfTokens bool     // observations are of an answer's tokens, not of the answer
 }
+
+// Faults say which answers have any fault: what users ask first of an instrument.
+// Kind.Fault makes an observation of it.
+type Faults struct {
+	Measure  string            // the measure: 1 for an answer with a fault, 0 for one without
+	Of       string            // the measure whose observations decide: by a Finding that is a fault,
+	Numbers  map[string]string // by a number above 0, here with its finding,
+	Reasons  []string          // or by a reason for which they have no value
+	Sentence string            // after the number of answers: "answers are in another language"
+	ByRate   bool              // groups are listed by the share of answers with a fault, not by their number
+}
+
+// AnyFault names the Faults.Measure of every instrument where users name a measure.
+const AnyFault = "faults"
 
 // Baseline is a value with which figures of a measure are compared.
 type Baseline struct {
@@ -127,6 +142,36 @@ func (k Kind) UnjudgedOf(e Estimate) (unjudged, of int) {
 		unjudged += e.Counts[count]
 	}
 	return unjudged, of
+}
+
+// Fault returns what an observation says of any fault in its answer, as an
+// observation of Faults.Measure: 1, 0, or not scored. There is one for each answer;
+// ok is false for all other observations.
+func (k Kind) Fault(o Observation) (of Observation, ok bool) {
+	if k.Faults.Measure == "" || o.Measure != k.Faults.Of {
+		return o, false
+	}
+	found := ""
+	switch {
+	case o.Finding != "" && k.Finding(o.Finding).Fault:
+		found = o.Finding
+	case slices.Contains(k.Faults.Reasons, o.NotScored):
+		found = o.NotScored
+	default:
+		for number, finding := range k.Faults.Numbers {
+			if o.Numbers[number] > 0 {
+				found = finding
+			}
+		}
+	}
+	o.Measure, o.Finding = k.Faults.Measure, found
+	switch {
+	case found != "":
+		o.Value, o.NotScored = 1, ""
+	case o.NotScored == "":
+		o.Value = 0
+	}
+	return o, true
 }
 
 // Measure returns a measure by its key. The label of an unknown one is its key in

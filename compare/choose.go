@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
 )
 
@@ -181,7 +182,8 @@ func (o Options) families(t *table) [][]figure {
 	outer := outermost(t.figures)
 	var chosen []figure
 	for i, f := range t.figures {
-		if (len(o.Measures) == 0 || slices.Contains(o.Measures, f.Measure)) && (o.Groups || outer[i]) {
+		wanted := instrument.Chosen(o.Measures, f.Measure) || len(o.Measures) == 0 && !instrument.IsFault(f.Measure)
+		if wanted && (o.Groups || outer[i]) {
 			chosen = append(chosen, f)
 		}
 	}

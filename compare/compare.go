@@ -68,7 +68,7 @@ type Run struct {
 // Options select what to compare.
 type Options struct {
 	Groups    bool              // every figure; otherwise only totals
-	Measures  []string          // nil: all
+	Measures  []string          // nil: all but any fault, which says again what the others do
 	Reference map[string]string // of the conditions that others are compared with; nil: the first run or condition
 	AllPairs  bool              // every pair of conditions
 	Pairs     []string          // "NEW=OLD": compare conditions with NEW to those with OLD that are else alike

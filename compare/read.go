@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/instrument"
 	"crosstalk/internal/spill"
 	"crosstalk/measure/stats"
 )
@@ -111,6 +112,11 @@ func (t *table) read(number int, run Run) error {
 			}
 			t.ofRun[string(t.key)] = s
 			sides = append(sides, s)
+		}
+		if fault, ok := instrument.Of(o.Measure).Fault(o); ok {
+			if err := t.add(s, fault); err != nil {
+				return err
+			}
 		}
 		if err := t.add(s, o); err != nil {
 			return err

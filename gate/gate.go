@@ -146,7 +146,7 @@ func (b bound) String() string { return b.op + " " + amount(b.value, b.unit) }
 func (r Requirement) Check(estimates []crosstalk.Estimate, o Options) (checks []Check, err error) {
 	var measured []crosstalk.Estimate
 	for _, e := range estimates {
-		if e.Measure != r.Measure {
+		if !instrument.Chosen([]string{r.Measure}, e.Measure) {
 			continue
 		}
 		measured = append(measured, e)

@@ -67,6 +67,15 @@ func Of(measure string) crosstalk.Kind {
 	return crosstalk.Kind{}
 }
 
+// IsFault reports whether a measure is one of any fault.
+func IsFault(measure string) bool { return measure != "" && Of(measure).Faults.Measure == measure }
+
+// Chosen reports whether a measure is among those that a user names; crosstalk.AnyFault
+// is the name of those of every instrument.
+func Chosen(named []string, measure string) bool {
+	return slices.Contains(named, measure) || slices.Contains(named, crosstalk.AnyFault) && IsFault(measure)
+}
+
 // Measure returns a measure of any instrument, as Kind.Measure does.
 func Measure(key string) crosstalk.Measure { return Of(key).Measure(key) }
 

@@ -197,7 +197,7 @@ func (s *Summary) estimates(number int) (estimates []crosstalk.Estimate, err err
 		return nil, err
 	}
 	estimates = slices.DeleteFunc(estimates, func(e crosstalk.Estimate) bool {
-		return len(f.Measures) > 0 && !slices.Contains(f.Measures, e.Measure) ||
+		return len(f.Measures) > 0 && !instrument.Chosen(f.Measures, e.Measure) ||
 			!chosen(e, f.ofFigures)
 	})
 	for i := range estimates {

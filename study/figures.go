@@ -203,7 +203,7 @@ func checkMeasures(estimates []crosstalk.Estimate, measures []string) error {
 		known[e.Measure] = true
 	}
 	for _, m := range measures {
-		if !known[m] {
+		if !known[m] && (m != crosstalk.AnyFault || !slices.ContainsFunc(slices.Collect(maps.Keys(known)), instrument.IsFault)) {
 			return fmt.Errorf("unknown measure %q; choose one of: %s", m, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
 	}

@@ -106,12 +106,22 @@ var units = map[string]string{Entropy: "bits", NucleusSize: "tokens", Switches: 
 
 func isUncertainty(measure string) bool { return measure == Entropy || measure == NucleusSize }
 
-// uncertainty is the unweighted mean over answers of all languages.
-func (s *sum) uncertainty(e *crosstalk.Estimate) {
+// isPooled reports whether figures are of the answers of all languages and sources alike.
+func isPooled(measure string) bool { return measure == Faults || isUncertainty(measure) }
+
+// pooled is the unweighted mean over answers of all languages.
+func (s *sum) pooled(e *crosstalk.Estimate) {
 	c := s.cells[cellKey{measure: e.Measure}]
-	mean := stats.Mean(&c.values, stats.Bounds{Low: 0, High: math.Inf(1)}, estimate.Level)
+	bounds := stats.Bounds{Low: 0, High: math.Inf(1)}
+	if e.Measure == Faults {
+		bounds = stats.Proportion
+	}
+	mean := stats.Mean(&c.values, bounds, estimate.Level)
 	estimate.Set(e, mean.Value, mean.Interval, mean.Warnings)
 	e.Clusters = mean.Clusters
+	if e.Measure == Faults {
+		return
+	}
 	if n := c.counts["censored"]; n > 0 && e.Measure == NucleusSize {
 		e.Warnings = append(e.Warnings, fmt.Sprintf("at %d of %d tokens the candidates do not reach top-p; "+
 			"the nucleus size is a lower bound", n, c.counts["tokens"]))

@@ -14,7 +14,7 @@ import (
 var apart = []string{"task", "at"}
 
 // measures are in the order of their figures.
-var measures = []string{LPR, WPR, LCPR, LineAccuracy, WordAccuracy, FirstLine, Switches, Entropy, NucleusSize}
+var measures = []string{LPR, WPR, LCPR, LineAccuracy, WordAccuracy, FirstLine, Switches, Faults, Entropy, NucleusSize}
 
 // estimator implements crosstalk.Estimator.
 type estimator struct {
@@ -39,6 +39,7 @@ type estimator struct {
 //	word          the answer has a word error
 //	line_error    excluded from word-level figures, since the answer has a line error
 //
+// Faults is the share of all answers alike, whatever their language and source.
 // Entropy and NucleusSize are unweighted means over answers (Protocol.PerToken: over tokens), and over all
 // languages and sources unless figures are grouped by other columns than By. They
 // count "tokens", the "censored" ones, and the answers with "no_logprobs".
@@ -65,6 +66,13 @@ const (
 
 // Add implements crosstalk.Estimator.
 func (e *estimator) Add(o crosstalk.Observation) {
+	if fault, ok := Kind.Fault(o); ok {
+		e.add(fault)
+	}
+	e.add(o)
+}
+
+func (e *estimator) add(o crosstalk.Observation) {
 	name := rates
 	if isUncertainty(o.Measure) {
 		name = uncertainties

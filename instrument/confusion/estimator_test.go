@@ -258,6 +258,7 @@ func TestOrderAndSignature(t *testing.T) {
 		"wpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|list:" + list + "|v" + crosstalk.Version,
 		"lcpr|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|list:" + list + "|v" + crosstalk.Version,
 		"line_accuracy|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|v" + crosstalk.Version,
+		"faults|suite:a_b@1|lid:tagged|threshold:0.3|words:5+|segment:ja=unidic-3.1.1,zh=jieba|list:" + list + "|v" + crosstalk.Version,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("signatures\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -16,6 +16,7 @@ const (
 	linesChecked = "lines_checked" // numbers
 	linesWrong   = "lines_wrong"
 	linesUnclear = "lines_unclear"
+	wordsWrong   = "words_wrong" // where there are any
 	Margin       = "margin"      // least distance of a checked line's probability from the threshold
 	MarginLine   = "margin_line" // that line, from 1
 )
@@ -58,6 +59,8 @@ var Kind = crosstalk.Kind{
 			Sentence: "Share of reasoning whose first line is in the expected language."},
 		{Key: Switches, Label: "switches", Name: "changes of language", Unscored: unscored,
 			Sentence: "How often the language of the reasoning changes in 1,000 words, averaged over answers."},
+		{Key: Faults, Label: "any fault", Name: "answers with any fault", Unscored: unscored,
+			Sentence: "Share of all answers with a line or a word in another language."},
 		{Key: Entropy, Label: "entropy", Name: "entropy of the next token",
 			Unscored: []string{countName(NoLogprobs)}, OfTokens: true,
 			Sentence: "Uncertainty of the model about its next token, in bits."},
@@ -86,6 +89,8 @@ var Kind = crosstalk.Kind{
 	Choices:  []string{LanguageColumn, TaskColumn, SourceColumn},
 	Target:   LanguageColumn,
 	Doubt:    []string{Margin},
+	Faults: crosstalk.Faults{Measure: Faults, Of: LPR, Numbers: map[string]string{wordsWrong: SingleWords},
+		Sentence: "answers are in another language, or have words of one"},
 	Charts: []crosstalk.Chart{
 		{Form: crosstalk.DotPlot, Measures: []string{LPR, WPR, LCPR}, Rows: []string{crosstalk.ModelColumn}},
 		{Form: crosstalk.SweepCharts, Measures: []string{LPR, WPR, LCPR}},

@@ -162,7 +162,7 @@ func (r Rules) fields(words bool) []string {
 
 func (r Rules) signature(measure string, g *estimate.Group[*sum], suites crosstalk.SuiteIDs) string {
 	fields := []string{measure, "suite:" + suites.Of(g.Labels)}
-	fields = append(fields, r.fields(measure == WPR || measure == LCPR || isUncertainty(measure))...)
+	fields = append(fields, r.fields(measure == Faults || measure == WPR || measure == LCPR || isUncertainty(measure))...)
 	if measure == LCPR && g.Sum.harmonicOfSource() {
 		fields = append(fields, "harmonic:source")
 	}

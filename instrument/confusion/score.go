@@ -107,6 +107,9 @@ func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
 	if c.lines > 0 {
 		numbers[Margin], numbers[MarginLine] = c.margin, float64(c.marginLine)
 	}
+	if len(c.words) > 0 {
+		numbers[wordsWrong] = float64(len(c.words))
+	}
 	for i := range observations {
 		o := &observations[i]
 		if o.Measure == LPR || o.Measure == LineAccuracy {

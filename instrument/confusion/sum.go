@@ -34,7 +34,7 @@ func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster) {
 		return
 	}
 	at := cellKey{o.Measure, o.Labels["language"], o.Labels["source"]}
-	if isUncertainty(o.Measure) {
+	if isPooled(o.Measure) {
 		at = cellKey{measure: o.Measure}
 	}
 	c := s.cells[at]
@@ -79,6 +79,8 @@ func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster) {
 func newCell(measure, unscored string) *cell {
 	names := []string{unscored, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed)}
 	switch measure {
+	case Faults:
+		names = append(names, FullAnswer, SomeLines, SingleWords)
 	case LPR:
 		names = append(names, FullAnswer, SomeLines)
 	case WPR:
@@ -94,7 +96,7 @@ func newCell(measure, unscored string) *cell {
 }
 
 func (s *sum) allSources() []string {
-	return s.names(func(cellKey) bool { return true }, func(at cellKey) string { return at.source })
+	return s.names(func(at cellKey) bool { return !isPooled(at.measure) }, func(at cellKey) string { return at.source })
 }
 
 // names returns the names in the keys of cells, each once.
@@ -147,13 +149,15 @@ func (s *sum) sources(measure, language string) []string {
 
 func (s *sum) estimate(measure string) crosstalk.Estimate {
 	e := crosstalk.Estimate{Measure: measure, Unit: units[measure], Counts: map[string]int{}}
-	if isUncertainty(measure) {
-		s.uncertainty(&e)
-	} else {
+	if !isUncertainty(measure) {
 		e.Better = crosstalk.Higher
-		if measure == Switches {
-			e.Better = crosstalk.Lower
-		}
+	}
+	if measure == Switches || measure == Faults {
+		e.Better = crosstalk.Lower
+	}
+	if isPooled(measure) {
+		s.pooled(&e)
+	} else {
 		s.average(&e)
 	}
 	for _, c := range s.cellsOf(measure) {

@@ -74,6 +74,8 @@ var Kind = crosstalk.Kind{
 			Sentence: "Accuracy minus the accuracy of the source."},
 		{Key: InvalidShare, Label: "invalid", Name: "answers without a label", Unscored: []string{NotScored}, Headline: true,
 			Sentence: "Share of answers without a recognisable class."},
+		{Key: Faults, Label: "changes", Name: "answers that change or are invalid", Unscored: []string{NotScored},
+			Sentence: "Share of items whose answer has another class than the answer to the source, or none."},
 		{Key: Rewriting, Label: "rewriting", Name: "rewritings without a flag", Unscored: []string{NotScored},
 			Sentence: "Share of rewritten inputs without a flag."},
 		{Key: BLEU, Label: "BLEU", Name: "BLEU of all rewritten inputs", Unscored: []string{NotScored},
@@ -118,6 +120,8 @@ var Kind = crosstalk.Kind{
 	Derived: []string{ByClass},
 	Choices: []string{"language", "category", TaskColumn, PairColumn, PartColumn},
 	Target:  GoldText,
+	Faults: crosstalk.Faults{Measure: Faults, Of: Consistency, Reasons: []string{Invalid},
+		Sentence: "answers have another meaning than the answer to the source, or none"},
 	Charts: []crosstalk.Chart{
 		{Form: crosstalk.SweepCharts, Measures: []string{Consistency, Accuracy}},
 		{Form: crosstalk.DotPlot, Measures: []string{Consistency}, Rows: []string{PairColumn}, Series: PartColumn,

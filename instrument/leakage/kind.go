@@ -88,6 +88,10 @@ var Kind = crosstalk.Kind{
 		Baseline: crosstalk.Baseline{Value: 0, Meaning: "no copying"},
 		Unscored: []string{NotScored},
 	}, {
+		Key: Faults, Label: "leaks", Name: "pairs of answers that leak",
+		Sentence: "Share of pairs of answers in which the answer to the prompt with the concept is closer to the concept.",
+		Unscored: []string{NotScored},
+	}, {
 		Key: MeasureRepeated, Label: "concept repeated", Name: "answers that repeat the concept",
 		Sentence: "Share of answers to the prompt with the concept that contain it.",
 		Unscored: []string{NotScored},
@@ -119,7 +123,9 @@ var Kind = crosstalk.Kind{
 	Choices: []string{LanguageColumn, "category", SimilarityColumn},
 	Target:  Concept,
 	Doubt:   []string{Test, Control},
-	Judge:   SimilarityColumn,
+	Faults: crosstalk.Faults{Measure: Faults, Of: Measure, ByRate: true,
+		Sentence: "answers are closer in meaning to the concept than the answer without it"},
+	Judge: SimilarityColumn,
 	Charts: []crosstalk.Chart{
 		{Form: crosstalk.DotPlot, Measures: []string{Measure}, Rows: []string{crosstalk.ModelColumn},
 			Series: SimilarityColumn},

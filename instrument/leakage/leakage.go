@@ -16,6 +16,7 @@ import (
 // The measures. Measure is the Leak-Rate of whole answers; the next two are of
 // their sentences.
 const (
+	Faults         = "leaks" // share of pairs that leak; a tie is none (Kind.Fault)
 	Measure        = "leak_rate"
 	MeasureClosest = "leak_rate_max"  // of the sentence of each answer that is closest to the concept
 	MeasureMean    = "leak_rate_mean" // of the mean similarity of each answer's sentences
@@ -31,8 +32,9 @@ const (
 	MeasureSame     = "same_answer"      // share that another concept with the same control got too
 )
 
-// measures are all measures of observations, in the order of tables.
-var measures = []string{Measure, MeasureClosest, MeasureMean, MeasureCopied, MeasureControlCopied, MeasureCopying}
+// measures are all measures of observations, and Faults, in the order of tables.
+var measures = []string{
+	Measure, MeasureClosest, MeasureMean, MeasureCopied, MeasureControlCopied, MeasureCopying, Faults}
 
 // Reasons why a pair has no leak value, besides the status of an answer without
 // text.

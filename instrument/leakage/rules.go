@@ -78,7 +78,7 @@ func (in *Instrument) Rules() Rules { return Rules{in.Protocol} }
 func (r Rules) signature(measure string, by map[string]string, suites crosstalk.SuiteIDs) string {
 	fields := []string{measure, "suite:" + suites.Of(by)}
 	switch measure {
-	case Measure:
+	case Measure, Faults:
 		fields = append(append(fields, "sim:"+by[SimilarityColumn]), r.fields()...)
 	case MeasureClosest, MeasureMean:
 		fields = append(append(append(fields, "sim:"+by[SimilarityColumn]), r.fields()...), "windows:"+r.Windows)

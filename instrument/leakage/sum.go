@@ -74,8 +74,8 @@ func (s *sum) estimate(measure string, r Rules, by map[string]string, suites cro
 	}
 	mean := stats.Mean(&s.values, bounds, estimate.Level)
 	e.Observations, e.Clusters = mean.N, mean.Clusters
-	copies := measure == MeasureCopied || measure == MeasureControlCopied
-	if !copies {
+	shares := measure == Faults || measure == MeasureCopied || measure == MeasureControlCopied
+	if !shares {
 		test, method := stats.TTest(&s.values, null), "t"
 		if r.ClusterTest {
 			test, method = stats.ClusterTTest(&s.values, null), "cluster-t"
@@ -83,7 +83,7 @@ func (s *sum) estimate(measure string, r Rules, by map[string]string, suites cro
 		e.Test = &crosstalk.Test{Method: method, Null: null, Statistic: crosstalk.Value(test.Statistic),
 			DF: crosstalk.Value(test.DF), P: crosstalk.Value(test.P)}
 	}
-	if copies || measure == MeasureCopying {
+	if shares || measure == MeasureCopying {
 		delete(s.counts, Ties)
 		delete(s.counts, Identical)
 	} else {
