@@ -49,7 +49,7 @@ type Faults struct {
 	Of       string            // the measure whose observations decide: by a Finding that is a fault,
 	Numbers  map[string]string // by a number above 0, here with its finding,
 	Reasons  []string          // or by a reason for which they have no value
-	Sentence string            // after the number of answers: "answers are in another language"
+	Sentence string            // after the number of answers: "answers leak the concept"
 	ByRate   bool              // groups are listed by the share of answers with a fault, not by their number
 }
 

@@ -9,6 +9,7 @@ package report
 
 import (
 	"io"
+	"strings"
 
 	"crosstalk"
 )
@@ -33,8 +34,14 @@ func WriteNamed(w io.Writer, format string, estimates []crosstalk.Estimate, name
 	return Write(w, format, estimates)
 }
 
-// Write writes estimates in one of Formats.
+// Write writes estimates in one of Formats. Before a table it says in words how many
+// answers have a fault.
 func Write(w io.Writer, format string, estimates []crosstalk.Estimate) error {
+	if lines := plainTotals(estimates); format == Formats[0] && len(lines) > 0 {
+		if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n\n"); err != nil {
+			return err
+		}
+	}
 	return WriteResult(w, format, crosstalk.NewDocument(estimates), estimates,
 		func() [][]string { return records(estimates) }, func() []Table { return Tables(estimates) })
 }

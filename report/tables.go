@@ -14,10 +14,10 @@ import (
 )
 
 // Tables lays out estimates in tables, one for each sequence of estimates with
-// the same condition. Long values of columns are shortened.
+// the same condition. Figures of any fault are left out. Long values of columns are shortened.
 func Tables(estimates []crosstalk.Estimate) []Table {
 	var tables []Table
-	estimates = shortened(estimates)
+	estimates = shortened(withoutFaults(estimates))
 	for len(estimates) > 0 {
 		n := 1
 		for n < len(estimates) && sameCondition(estimates[0], estimates[n]) {

@@ -99,10 +99,10 @@ func TestFigures(t *testing.T) {
 		}
 	}
 	for want, of := range map[string]Figures{
-		`unknown column "colour"; choose one of: `:             {Cross: []string{"colour"}},
-		`unknown column "temperature"; choose one of: `:        {View: view.View{Pool: []string{"temperature"}}},
-		`no language is "xx"; choose from: de, fr, ko, ru`:     {View: view.View{Only: []view.Choice{{Column: "language", Values: []string{"xx"}}}}},
-		`unknown measure "lrp"; choose one of: lcpr, line_acc`: {Measures: []string{"lrp"}},
+		`unknown column "colour"; choose one of: `:                {Cross: []string{"colour"}},
+		`unknown column "temperature"; choose one of: `:           {View: view.View{Pool: []string{"temperature"}}},
+		`no language is "xx"; choose from: de, fr, ko, ru`:        {View: view.View{Only: []view.Choice{{Column: "language", Values: []string{"xx"}}}}},
+		`unknown measure "lrp"; choose one of: faults, lcpr, lin`: {Measures: []string{"lrp"}},
 	} {
 		if _, err := of.Of(run); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -162,7 +162,7 @@ func TestPooledCoverage(t *testing.T) {
 			}
 		}
 		figures := e.Estimates(crosstalk.SuiteIDs{})
-		if len(figures) != 1 || figures[0].N != items || figures[0].Clusters != items || figures[0].Observations != 4*items {
+		if len(figures) != 2 || figures[0].N != items || figures[0].Clusters != items || figures[0].Observations != 4*items {
 			t.Fatalf("%v", show(figures))
 		}
 		if figures[0].Interval.Contains(rate) {

@@ -146,7 +146,7 @@ func TestGrouped(t *testing.T) {
 		t.Errorf("stored %v (%v), want %v", stored, err, result.Estimates)
 	}
 	grouped, err := Grouped(dir, []string{"category"}, nil)
-	if err != nil || len(grouped) != 2 || !equal(grouped[0], stored) || len(grouped[1]) != 1 {
+	if err != nil || len(grouped) != 2 || !equal(grouped[0], stored) || len(grouped[1]) != 2 {
 		t.Fatalf("%v, %v", grouped, err)
 	}
 	if all := grouped[1][0]; all.Value != stored[0].Value || all.N != stored[0].N || all.Signature != stored[0].Signature {

@@ -90,7 +90,7 @@ var Kind = crosstalk.Kind{
 	Target:   LanguageColumn,
 	Doubt:    []string{Margin},
 	Faults: crosstalk.Faults{Measure: Faults, Of: LPR, Numbers: map[string]string{wordsWrong: SingleWords},
-		Sentence: "answers are in another language, or have words of one"},
+		Sentence: "answers are wholly or partly in another language"},
 	Charts: []crosstalk.Chart{
 		{Form: crosstalk.DotPlot, Measures: []string{LPR, WPR, LCPR}, Rows: []string{crosstalk.ModelColumn}},
 		{Form: crosstalk.SweepCharts, Measures: []string{LPR, WPR, LCPR}},

@@ -120,8 +120,8 @@ var Kind = crosstalk.Kind{
 	Derived: []string{ByClass},
 	Choices: []string{"language", "category", TaskColumn, PairColumn, PartColumn},
 	Target:  GoldText,
-	Faults: crosstalk.Faults{Measure: Faults, Of: Consistency, Reasons: []string{Invalid},
-		Sentence: "answers have another meaning than the answer to the source, or none"},
+	Faults: crosstalk.Faults{Measure: Faults, Of: Consistency, ByRate: true, Reasons: []string{Invalid},
+		Sentence: "answers change their meaning or are invalid"},
 	Charts: []crosstalk.Chart{
 		{Form: crosstalk.SweepCharts, Measures: []string{Consistency, Accuracy}},
 		{Form: crosstalk.DotPlot, Measures: []string{Consistency}, Rows: []string{PairColumn}, Series: PartColumn,

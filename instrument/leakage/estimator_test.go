@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,22 +60,25 @@ func estimatesOf(p Protocol, by []string, suites crosstalk.SuiteIDs,
 func TestFaults(t *testing.T) {
 	e := Rules{Protocols[0]}.Estimator([]string{"category"})
 	for i, o := range []crosstalk.Observation{scored("a", 1, "category", "x"), scored("b", 0.5, "category", "x"),
-		scored("c", 0, "category", "y"), {Measure: Measure, Item: "d", Cluster: "d", Value: crosstalk.Undefined, NotScored: "empty"},
-		{Measure: MeasureClosest, Item: "a", Cluster: "a", Value: 1, Finding: ClosestLeaked}} {
-		if o.Finding == "" && o.NotScored == "" {
-			o.Finding = []string{Leaked, Tie, NotLeaked}[i]
+		scored("c", 0, "category", "y"), scored("d", 0, "category", "y"), scored("a", 1, "category", "x")} {
+		o.Finding = []string{Leaked, Tie, NotLeaked, "", ClosestLeaked}[i]
+		switch i {
+		case 3:
+			o.Value, o.NotScored = crosstalk.Undefined, "empty"
+		case 4:
+			o.Measure = MeasureClosest
 		}
 		e.Add(o)
 	}
 	var got []string
 	for _, e := range e.Estimates(crosstalk.SuiteIDs{}) {
-		if e.Measure == Faults {
+		if e.Measure == Faults && e.By["model"] == "m" {
 			got = append(got, fmt.Sprintf("%s %.3f of %d, %d empty, %v, %s", e.By["category"], e.Value, e.Observations,
 				e.Counts["empty"], e.Test, e.Better))
 		}
 	}
 	if want := []string{"all 0.333 of 3, 1 empty, <nil>, lower", "x 0.500 of 2, 0 empty, <nil>, lower",
-		"y 0.000 of 1, 0 empty, <nil>, lower"}; !slices.Equal(got, want) {
+		"y 0.000 of 1, 1 empty, <nil>, lower"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
 }

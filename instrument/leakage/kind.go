@@ -124,7 +124,7 @@ var Kind = crosstalk.Kind{
 	Target:  Concept,
 	Doubt:   []string{Test, Control},
 	Faults: crosstalk.Faults{Measure: Faults, Of: Measure, ByRate: true,
-		Sentence: "answers are closer in meaning to the concept than the answer without it"},
+		Sentence: "answers leak the concept"},
 	Judge: SimilarityColumn,
 	Charts: []crosstalk.Chart{
 		{Form: crosstalk.DotPlot, Measures: []string{Measure}, Rows: []string{crosstalk.ModelColumn},

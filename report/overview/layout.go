@@ -15,6 +15,14 @@ import (
 // lines are the lines of the answer, at most maxLines.
 func (a *answer) lines(examples *Examples) (lines []string) {
 	lines = append(lines, cut(visible.Line(a.title()), maxColumns), "")
+	for _, line := range a.plain() {
+		for _, part := range wrap(visible.Line(line), maxColumns-2) {
+			lines = append(lines, "  "+part)
+		}
+	}
+	if len(lines) > 2 {
+		lines = append(lines, "")
+	}
 	room := maxLines - len(lines) - 1 // the header
 	wanted := len(a.totals)
 	if len(a.sections) > 0 {
@@ -74,7 +82,7 @@ func (a *answer) fit(room int) []block {
 	blocks := []block{totals}
 	room -= min(len(a.totals), room)
 	for i, s := range a.sections {
-		b := block{heading: fmt.Sprintf("by %s, worst first", crosstalk.Words(s.column)), column: s.column, rows: s.rows}
+		b := block{heading: fmt.Sprintf("by %s, %s first", crosstalk.Words(s.column), a.first()), column: s.column, rows: s.rows}
 		if over := 2+len(b.rows) > room; over && len(a.totals) > 2 {
 			b.heading, b.rows = fmt.Sprintf("by %s, each where it is worst", crosstalk.Words(s.column)), s.first()
 		}
@@ -132,6 +140,9 @@ var labelWidths = []int{28, 24, 20, 17, 14, 12, 10}
 // table lays out blocks in common columns. Until lines fit, intervals are left out
 // from the right, and then names are shortened.
 func (a *answer) table(blocks []block) (g grid) {
+	if _, fits := a.tableOf(blocks, len(a.measures), labelWidths[0]); !fits && a.kind.Faults.ByRate {
+		a.counts = false // the rates say it too
+	}
 	for _, most := range labelWidths {
 		for intervals := len(a.measures); intervals > 0; intervals-- {
 			var fits bool
@@ -182,6 +193,14 @@ func (a *answer) tableOf(blocks []block, intervals, most int) (g grid, fits bool
 	return g, total <= maxColumns
 }
 
+// first says which rows of a section come first.
+func (a *answer) first() string {
+	if a.byNumber() {
+		return "most faults"
+	}
+	return "worst"
+}
+
 func (a *answer) header(intervals int) (header []string, labels int) {
 	for _, c := range a.fixed {
 		header = append(header, crosstalk.Words(c))
@@ -190,6 +209,9 @@ func (a *answer) header(intervals int) (header []string, labels int) {
 		header = append(header, "")
 	}
 	labels = len(header)
+	if a.counts {
+		header = append(header, a.kind.Measure(a.kind.Faults.Measure).Label)
+	}
 	for i, m := range a.measures {
 		header = append(header, m.Label+" %")
 		if i < intervals {
@@ -218,6 +240,11 @@ func (a *answer) cells(r *row, named map[string]string, column string, intervals
 	}
 	if len(a.sections) > 0 || len(cells) == 0 {
 		cells = append(cells, visible.Line(cmp.Or(named[column], crosstalk.All)))
+	}
+	if e := r.figures[a.kind.Faults.Measure]; a.counts && e.Observations > 0 {
+		cells = append(cells, faults(e))
+	} else if a.counts {
+		cells = append(cells, "-")
 	}
 	for i, m := range a.measures {
 		e, ok := r.figures[m.Key]

@@ -27,6 +27,7 @@ const (
 	maxExamples = 3  // one less where rows do not fit
 	minNotes    = 2  // lines of notes, however many rows there are
 	maxNotes    = 6
+	maxPlain    = 6
 )
 
 // Write writes the short answer of an instrument's figures. names and examples may be
@@ -53,6 +54,7 @@ type answer struct {
 	totals   []*row
 	sections []section
 	notes    []string
+	counts   bool // whether it is known which answers have a fault
 }
 
 // row is the figures of a condition or a group.
@@ -75,7 +77,7 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 	measured := map[string]bool{}
 	for _, e := range estimates {
 		m := kind.Measure(e.Measure)
-		if m.Headline {
+		if m.Headline || m.Key == kind.Faults.Measure {
 			headlines = append(headlines, e)
 		} else if !measured[m.Key] {
 			a.others = append(a.others, m.Label)
@@ -90,10 +92,11 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 	if len(a.measures) == 0 {
 		return a
 	}
+	a.counts = measured[kind.Faults.Measure]
 	rows := rowsOf(headlines, names)
 	groups := a.columns(report.ByColumns(headlines), rows)
 	a.divide(rows, groups)
-	a.notes = a.remarks(rows, groups)
+	a.notes = a.remarks()
 	return a
 }
 
@@ -212,9 +215,19 @@ func (a *answer) choice(column string) int {
 	return slices.Index(append(slices.Clip(a.kind.Choices), column), column)
 }
 
-// compare orders rows by their worst figure, worst first. Rows without a figure come
-// last.
-func (a *answer) compare(x, y *row) int { return cmp.Compare(a.badness(x), a.badness(y)) }
+// compare orders rows by the number of answers with a fault, so that small groups do
+// not come first, then by their worst figure. Rows without a figure come last.
+func (a *answer) compare(x, y *row) int {
+	if measure := a.kind.Faults.Measure; a.byNumber() {
+		if c := cmp.Compare(report.Faulty(y.figures[measure]), report.Faulty(x.figures[measure])); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(a.badness(x), a.badness(y))
+}
+
+// byNumber reports whether groups are ordered by the number of answers with a fault.
+func (a *answer) byNumber() bool { return a.counts && !a.kind.Faults.ByRate }
 
 // badness is the worst of the figures that one of the measures combines, or else the
 // first figure; smaller is worse.
@@ -251,14 +264,14 @@ func (a *answer) unjudged(r *row) (unjudged, of int) {
 
 // remarks are notes, the most important first: what was mostly not checked, the
 // warnings of the totals, what else was measured, and what the figures mean.
-func (a *answer) remarks(rows []*row, groups []string) (notes []string) {
+func (a *answer) remarks() (notes []string) {
 	notes = append(notes, a.unchecked())
 	names, warnings := make([]string, len(a.totals)), make([][]string, len(a.totals))
 	for i, r := range a.totals {
 		names[i] = strings.Join(a.names(r), "/")
 		for _, m := range a.measures {
 			for _, w := range r.figures[m.Key].Warnings {
-				if !strings.HasPrefix(w, crosstalk.MostlyUnchecked) &&
+				if !strings.HasPrefix(w, crosstalk.MostlyUnchecked) && !idle.MatchString(w) &&
 					!slices.ContainsFunc(warnings[i], func(other string) bool { return kindOf(other) == kindOf(w) }) {
 					warnings[i] = append(warnings[i], w)
 				}
@@ -271,7 +284,7 @@ func (a *answer) remarks(rows []*row, groups []string) (notes []string) {
 	if len(a.others) > 0 {
 		notes = append(notes, "--all also prints "+strings.Join(a.others, ", "))
 	}
-	notes = append(notes, a.alike(rows, groups), a.legend())
+	notes = append(notes, a.legend())
 	return slices.DeleteFunc(notes, func(note string) bool { return note == "" })
 }
 
@@ -301,6 +314,9 @@ func (a *answer) unchecked() string {
 	return "warning: " + crosstalk.MostlyUnchecked + ": " + strings.Join(list, ", ")
 }
 
+// idle are warnings about which readers can do nothing; the tables have them.
+var idle = regexp.MustCompile(`^no variation between clusters|of the parts averaged have a single cluster`)
+
 var number = regexp.MustCompile(`\d+`)
 
 // kindOf is a warning without its numbers.
@@ -324,44 +340,28 @@ func (a *answer) legend() string {
 	return strings.Join(legend, "; ")
 }
 
-// alike states the first measure if all answers count alike, where the totals
-// average over columns instead.
-func (a *answer) alike(rows []*row, groups []string) string {
-	first := a.measures[0]
-	var shares, over []string
-	for _, total := range a.totals {
-		e := total.figures[first.Key]
-		if e.Average == nil {
-			return ""
+// plain says in words how many answers have a fault: a line for each total, and none
+// if there are too many of them.
+func (a *answer) plain() (lines []string) {
+	for _, r := range a.totals {
+		line := report.Plain(r.figures[a.kind.Faults.Measure])
+		if line == "" {
+			continue
 		}
-		over = slices.DeleteFunc(slices.Clone(e.Average.Over), func(c string) bool { return !slices.Contains(groups, c) })
-		sum, n := 0.0, 0
-		for _, r := range rows {
-			if part, ok := r.figures[first.Key]; ok && part.Value.Defined() && a.partOf(r, total, over, groups) {
-				sum += float64(part.Value) * float64(part.Observations)
-				n += part.Observations
-			}
+		if names := a.names(r); len(names) > 0 {
+			line = strings.Join(names, " ") + ": " + line
 		}
-		if len(over) == 0 || n == 0 || n != e.Observations {
-			return "" // its parts are not known
-		}
-		share := report.Percent(crosstalk.Value(sum / float64(n)))
-		shares = append(shares, strings.TrimSpace(share+" "+strings.Join(a.names(total), " ")))
+		lines = append(lines, line)
 	}
-	if len(shares) == 0 || len(shares) > 4 {
-		return ""
+	if len(lines) > maxPlain {
+		return nil
 	}
-	return fmt.Sprintf("The totals average over %s; %s of all answers alike: %s",
-		strings.Join(over, ", then "), first.Label, strings.Join(shares, ", "))
+	return lines
 }
 
-// partOf reports whether a row is one of the parts of a total: with a value of each
-// of the columns.
-func (a *answer) partOf(r, total *row, columns, groups []string) bool {
-	of := grouped(r, groups)
-	other := func(c string) bool { return !slices.Contains(columns, c) }
-	return len(of) == len(columns) && !slices.ContainsFunc(of, other) &&
-		!slices.ContainsFunc(a.fixed, func(c string) bool { return r.by[c] != total.by[c] })
+// faults is the number of answers with a fault, and of all that were checked.
+func faults(e crosstalk.Estimate) string {
+	return fmt.Sprintf("%d of %d", report.Faulty(e), e.Observations)
 }
 
 // names are the values that distinguish a row's condition.

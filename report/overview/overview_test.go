@@ -80,19 +80,26 @@ func TestAnswer(t *testing.T) {
 		figure(confusion.LCPR, 0.77, 40, 3, "model", "m", "language", "all"),
 		figure(confusion.LCPR, 0.55, 10, 0, "model", "m", "language", "ko"),
 		figure(confusion.LineAccuracy, 0.9, 40, 3, "model", "m", "language", "all"),
+		figure(confusion.Faults, 0.275, 40, 3, "model", "m", "language", "all"),
+		figure(confusion.Faults, 0, 20, 0, "model", "m", "language", "ja"),
+		figure(confusion.Faults, 0.6, 10, 0, "model", "m", "language", "ko"),
+		figure(confusion.Faults, 0.5, 10, 3, "model", "m", "language", "fr"),
+		figure(confusion.Faults, 0, 0, 4, "model", "m", "language", "th"),
 	}
 	estimates[0].Warnings = []string{"only 3 clusters (need at least 5)"}
 	estimates[5].Warnings = []string{"only 2 clusters (need at least 5)"}
 	want := `Language confusion of mini
 
-       LPR %  95 % interval  WPR %  95 % interval  LCPR %  95 % interval  not checked
-  all   80.0   75.0 to 85.0   75.0   70.0 to 80.0    77.0   72.0 to 82.0      3 of 43
+  11 of 40 answers are wholly or partly in another language: 27.5 % (22.5 to 32.5)
 
-  by language, worst first
-  ko    90.0   85.0 to 95.0   40.0   35.0 to 45.0    55.0   50.0 to 60.0      0 of 10
-  fr    50.0   45.0 to 55.0      -              -       -              -      3 of 13
-  ja   100.0  95.0 to 100.0  100.0  95.0 to 100.0       -              -      0 of 20
-  th       -              -      -              -       -              -       4 of 4
+       any fault  LPR %  95 % interval  WPR %  95 % interval  LCPR %  95 % interval  not checked
+  all   11 of 40   80.0   75.0 to 85.0   75.0   70.0 to 80.0    77.0   72.0 to 82.0      3 of 43
+
+  by language, most faults first
+  ko     6 of 10   90.0   85.0 to 95.0   40.0   35.0 to 45.0    55.0   50.0 to 60.0      0 of 10
+  fr     5 of 10   50.0   45.0 to 55.0      -              -       -              -      3 of 13
+  ja     0 of 20  100.0  95.0 to 100.0  100.0  95.0 to 100.0       -              -      0 of 20
+  th           -      -              -      -              -       -              -       4 of 4
 
   for example
   ko-1  wrong word  환불은 [已经] 처리되었습니다.
@@ -102,7 +109,6 @@ func TestAnswer(t *testing.T) {
   warning: MOST ANSWERS WERE NOT CHECKED: th 4 of 4
   warning: only 3 clusters (need at least 5)
   --all also prints line accuracy
-  The totals average over language; LPR of all answers alike: 85.0
   LPR: line-level pass rate; WPR: word-level pass rate; LCPR: language confusion pass rate
 `
 	if got := written(t, estimates, report.Names{"m": "mini"}, examples()); got != want {
