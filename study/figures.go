@@ -203,7 +203,8 @@ func checkMeasures(estimates []crosstalk.Estimate, measures []string) error {
 		known[e.Measure] = true
 	}
 	for _, m := range measures {
-		if !known[m] && (m != crosstalk.AnyFault || !slices.ContainsFunc(slices.Collect(maps.Keys(known)), instrument.IsFault)) {
+		is := func(e crosstalk.Estimate) bool { return instrument.Chosen([]string{m}, e.Measure) }
+		if !slices.ContainsFunc(estimates, is) {
 			return fmt.Errorf("unknown measure %q; choose one of: %s", m, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
 	}

@@ -88,7 +88,8 @@ func (g *sum) estimate(measure string) crosstalk.Estimate {
 var units = map[string]string{BLEUConsistency: "r", BLEUAccuracy: "r", Quality: "points"}
 
 var better = map[string]crosstalk.Direction{
-	Faults: crosstalk.Lower, Consistency: crosstalk.Higher, ConsistencyCorrect: crosstalk.Higher, ConsistencyBLEU50: crosstalk.Higher,
+	Faults:      crosstalk.Lower,
+	Consistency: crosstalk.Higher, ConsistencyCorrect: crosstalk.Higher, ConsistencyBLEU50: crosstalk.Higher,
 	ConsistencyChange: crosstalk.Higher, Accuracy: crosstalk.Higher, AccuracyChange: crosstalk.Higher,
 	InvalidShare: crosstalk.Lower, Rewriting: crosstalk.Higher, BLEU: crosstalk.Higher, ItemBLEU: crosstalk.Higher,
 	ROUGE1: crosstalk.Higher, ROUGE2: crosstalk.Higher, ROUGEL: crosstalk.Higher, Quality: crosstalk.Higher,

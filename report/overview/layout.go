@@ -82,7 +82,8 @@ func (a *answer) fit(room int) []block {
 	blocks := []block{totals}
 	room -= min(len(a.totals), room)
 	for i, s := range a.sections {
-		b := block{heading: fmt.Sprintf("by %s, %s first", crosstalk.Words(s.column), a.first()), column: s.column, rows: s.rows}
+		b := block{column: s.column, rows: s.rows}
+		b.heading = fmt.Sprintf("by %s, %s first", crosstalk.Words(s.column), a.first())
 		if over := 2+len(b.rows) > room; over && len(a.totals) > 2 {
 			b.heading, b.rows = fmt.Sprintf("by %s, each where it is worst", crosstalk.Words(s.column)), s.first()
 		}
