@@ -41,6 +41,8 @@ func guardCommand() *cobra.Command {
 			Help: "the language of records that name none: a tag such as ko, or user: that of the user's message " +
 				"(default: refuse them)"},
 		{Name: "block", To: &o.Block, Help: "tell callers to stop answers in another language, or with words of one"},
+		{Name: "log-verdicts", To: &o.LogVerdicts, Reach: config.Path,
+			Help: "append each verdict, without the text, to this file as a line of JSON; at 64 MiB it becomes FILE.1"},
 		{Name: "strict", To: &strict,
 			Help: "take no excuses: words that may be names, loans, explanations or quotations, or are doubtful, " +
 				"make an answer wrong"},

@@ -3,16 +3,15 @@ package server
 import (
 	"container/list"
 	"hash/maphash"
+	"slices"
 	"sync"
 	"time"
-
-	"crosstalk/guard"
 )
 
 // calls keeps the language of a call's user and the verdict on its answer so far, by the id of the call, for a while: a
 // gateway sends a streamed answer again and again, each time with more text, and it counts once.
 type calls struct {
-	count func(expected string, v guard.Verdict) // an answer
+	count func(event) // an answer
 
 	mu  sync.Mutex
 	ids map[string]*list.Element
@@ -27,18 +26,17 @@ type call struct {
 
 // growing is an answer that may still grow. Its text is not kept.
 type growing struct {
-	size     int
-	hash     uint64
-	expected string
-	verdict  guard.Verdict
-	counted  bool
-	seen     time.Time
+	size    int
+	hash    uint64
+	event   event
+	counted bool
+	seen    time.Time
 }
 
 const (
 	mostCalls   = 10_000
 	mostCallID  = 200 // bytes
-	mostChoices = 16  // of a call that are told apart
+	mostChoices = 4   // of a call that are told apart
 	longestCall = 15 * time.Minute
 	quiet       = 15 * time.Second // after which an answer does not grow any more
 )
@@ -101,10 +99,11 @@ func (c *calls) language(id string) string {
 
 // found notes what was found of an answer so far, and reports whether it was seen before, and whether it has grown
 // since. It is counted once it does not grow any more.
-func (c *calls) found(id string, choice int, text string, r guard.Response) (seen, grown bool) {
+func (c *calls) found(id string, choice int, text string, e event) (seen, grown bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := growing{len(text), maphash.String(seed, text), r.Expected, r.Verdict, false, time.Now()}
+	e.Time, e.Spans = time.Now(), slices.Clone(e.Spans[:min(len(e.Spans), 4)])
+	now := growing{len(text), maphash.String(seed, text), e, false, time.Now()}
 	of := c.get(id)
 	if of == nil || choice >= mostChoices {
 		now.settle(c.count)
@@ -125,15 +124,20 @@ func (c *calls) found(id string, choice int, text string, r guard.Response) (see
 }
 
 // settle counts an answer, once.
-func (g *growing) settle(count func(expected string, v guard.Verdict)) {
+func (g *growing) settle(count func(event)) {
 	if !g.counted {
 		g.counted = true
-		count(g.expected, g.verdict)
+		count(g.event)
 	}
 }
 
+// end counts all answers.
+func (c *calls) end() { c.settleAfter(-1) }
+
 // settle counts the answers that do not grow any more, and returns the number of the others.
-func (c *calls) settle() (left int) {
+func (c *calls) settle() (left int) { return c.settleAfter(quiet) }
+
+func (c *calls) settleAfter(quiet time.Duration) (left int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget()

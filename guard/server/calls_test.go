@@ -40,7 +40,9 @@ func counted(s *server) string {
 		fmt.Sscan(rest, &n)
 		return n
 	}
-	verdict := func(v guard.Verdict) int { return value(fmt.Sprintf(`verdicts_total{language="de",verdict=%q}`, v)) }
+	verdict := func(v guard.Verdict) int {
+		return value(fmt.Sprintf(`verdicts_total{language="de",verdict=%q,route="litellm",model=""}`, v))
+	}
 	return fmt.Sprintf("right %d, wrong %d, unclear %d, growing %d, judged %d",
 		verdict(guard.Right), verdict(guard.Wrong), verdict(guard.CannotTell), value("growing"), value("check_seconds_count"))
 }
@@ -87,10 +89,10 @@ func TestGrowingAnswersCountOnce(t *testing.T) {
 func TestCallsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		c := calls{count: func(string, guard.Verdict) { n++ }}
+		c := calls{count: func(event) { n++ }}
 		c.keep("first", "de")
 		for i := range mostCalls - 1 {
-			c.found(fmt.Sprint(i), 0, "x", guard.Response{})
+			c.found(fmt.Sprint(i), 0, "x", event{})
 		}
 		if c.language("first") != "de" || n != 0 || len(c.ids) != mostCalls {
 			t.Errorf("full: %q, %d counted, %d kept", c.language("first"), n, len(c.ids))
@@ -112,7 +114,7 @@ func TestCallsAreBounded(t *testing.T) {
 			t.Errorf("too old: %d left, %d counted, %d kept", left, n, len(c.ids))
 		}
 		for i := range mostChoices + 3 {
-			c.found("choices", i, "x", guard.Response{})
+			c.found("choices", i, "x", event{})
 		}
 		if n != mostCalls-1+3 || c.settle() != mostChoices {
 			t.Errorf("%d counted of many choices, %d left", n-mostCalls+1, c.settle())

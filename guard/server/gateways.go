@@ -18,6 +18,7 @@ import (
 const (
 	litellmPath   = "/beta/litellm_basic_guardrail_api"
 	promptfooPath = "/promptfoo"
+	portkeyPath   = "/portkey"
 )
 
 // none lets a text of LiteLLM pass.
@@ -26,10 +27,15 @@ var none = map[string]string{"action": "NONE"}
 // litellmRequest is what LiteLLM's generic guardrail sends (docs.litellm.ai, Generic Guardrail API, beta): a request to
 // a model, or its response.
 type litellmRequest struct {
-	Texts  []string        `json:"texts"`
-	Type   string          `json:"input_type"` // "request" or "response"
-	Call   string          `json:"litellm_call_id"`
-	Rows   []guard.Message `json:"structured_messages"`
+	Texts []string        `json:"texts"`
+	Type  string          `json:"input_type"` // "request" or "response"
+	Call  string          `json:"litellm_call_id"`
+	Rows  []guard.Message `json:"structured_messages"`
+	Model string          `json:"model"`
+	Data  struct {
+		TeamAlias string `json:"user_api_key_team_alias"`
+		Team      string `json:"user_api_key_team_id"`
+	} `json:"request_data"`
 	Params struct {
 		Language string `json:"language"` // a tag, or "user"
 	} `json:"additional_provider_specific_params"`
@@ -64,13 +70,14 @@ func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
 			break
 		}
 		err = s.work(r.Context(), len(text), func() (err error) {
-			v := Verdict{Response: guard.Response{Judgement: guard.Judgement{Verdict: guard.CannotTell}}}
+			v := Verdict{Response: guard.Response{Judgement: guard.Judgement{Verdict: guard.CannotTell, P: 0.5}}, Action: Allow}
 			if tag != "" {
 				if v, err = s.judge(guard.Request{Text: text, Language: tag}); err != nil {
 					return err
 				}
 			}
-			seen, grown := s.calls.found(in.Call, i, text, v.Response)
+			who := sent{cmp.Or(in.Model, r.URL.Query().Get("model")), cmp.Or(in.Data.TeamAlias, in.Data.Team)}
+			seen, grown := s.calls.found(in.Call, i, text, who.of("litellm", label(in.Call), v))
 			if v.Action == Block && s.certain(text, tag, seen, grown) {
 				reasons = append(reasons, reason(v.Response))
 			}
@@ -183,9 +190,55 @@ func (s *server) promptfoo(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
-	s.judged(v.Expected, v.Verdict)
+	s.record(from(r, nil).of("promptfoo", "", v))
 	score := map[guard.Verdict]float64{guard.Right: 1, guard.CannotTell: 0.5}[v.Verdict]
 	respond(w, map[string]any{"pass": v.Verdict != guard.Wrong, "score": score, "reason": reason(v.Response)})
+}
+
+// portkey answers a guardrail of the type webhook. Requests pass; an answer does not if it is in another language and
+// the server blocks. Its language is that of the URL, of the metadata or the server's options, or else the user's.
+func (s *server) portkey(w http.ResponseWriter, r *http.Request) {
+	data, done, ok := s.read(w, r)
+	if !ok {
+		return
+	}
+	defer done()
+	var v *Verdict
+	err := s.work(r.Context(), len(data), func() error {
+		var in struct {
+			Event   string `json:"eventType"`
+			Request struct {
+				JSON struct {
+					Model    string
+					Messages []guard.Message
+				}
+			}
+			Response struct{ Text string }
+			Metadata struct{ Language, Team string }
+		}
+		if err := decode(data, &in); err != nil {
+			return fmt.Errorf("expected what Portkey's webhook guardrail sends: %w", err)
+		}
+		if in.Event == "" {
+			return errors.New("expected what Portkey's webhook guardrail sends: an object with an eventType")
+		}
+		if in.Event != "afterRequestHook" {
+			return nil
+		}
+		found, err := s.judge(guard.Request{Text: in.Response.Text, Messages: in.Request.JSON.Messages,
+			Language: cmp.Or(r.URL.Query().Get("language"), in.Metadata.Language, s.Language, guard.User)})
+		if err != nil {
+			return err
+		}
+		v = &found
+		s.record(sent{in.Request.JSON.Model, in.Metadata.Team}.of("portkey", "", found))
+		return nil
+	})
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	respond(w, map[string]any{"verdict": v == nil || v.Action != Block, "data": v})
 }
 
 // texts are the texts in a JSON value, those of objects in the order of their keys.

@@ -2,11 +2,15 @@ package server
 
 import (
 	"cmp"
+	"crosstalk"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
+	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -28,16 +32,23 @@ type metrics struct {
 	times    [len(buckets) + 1]int // by bucket, not cumulative; the last counts longer ones
 	sum      time.Duration
 	streams  int // open ones
+	models   map[string]bool
 }
 
 type verdictOf struct {
 	language string // expected
 	verdict  guard.Verdict
+	route    string
+	model    string // "other" for all after the first mostModels
 }
+
+// mostModels is how many models have counts of their own.
+const mostModels = 50
 
 func newMetrics() *metrics {
 	return &metrics{
 		verdicts: map[verdictOf]int{}, refusals: map[int]int{}, passed: map[string]int{}, alarms: map[string]int{},
+		models: map[string]bool{},
 	}
 }
 
@@ -54,9 +65,27 @@ func (m *metrics) count(change func()) {
 	change()
 }
 
+// record counts, logs and keeps a verdict.
+func (s *server) record(e event) {
+	if e.Time.IsZero() {
+		e.Time = time.Now()
+	}
+	s.judged(e.Expected, e.Verdict, e.Route, e.Model)
+	s.log.add(e)
+}
+
 // judged counts the verdict on a text.
-func (m *metrics) judged(expected string, v guard.Verdict) {
-	m.count(func() { m.verdicts[verdictOf{base(expected), v}]++ })
+func (m *metrics) judged(expected string, v guard.Verdict, route, model string) {
+	m.count(func() {
+		if model != "" && !m.models[model] {
+			if len(m.models) >= mostModels {
+				model = "other"
+			} else {
+				m.models[model] = true
+			}
+		}
+		m.verdicts[verdictOf{base(expected), v, route, model}]++
+	})
 }
 
 // took counts the time to judge a text.
@@ -88,12 +117,15 @@ func (s *server) writeMetrics(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, "# HELP crosstalk_guard_%s %s\n# TYPE crosstalk_guard_%[1]s %[3]s\n", name, help, kind)
 	}
 	line := func(name string, value any) { fmt.Fprintf(w, "crosstalk_guard_%s %v\n", name, value) }
-	head("verdicts_total", "counter", "Texts that were judged, by expected language and verdict.")
+	head("verdicts_total", "counter", "Texts that were judged, by expected language, verdict, route and model.")
 	all, unclear := 0, 0
 	for _, v := range slices.SortedFunc(maps.Keys(m.verdicts), func(a, b verdictOf) int {
-		return cmp.Or(cmp.Compare(a.language, b.language), cmp.Compare(a.verdict, b.verdict))
+		return cmp.Or(cmp.Compare(a.language, b.language), cmp.Compare(a.verdict, b.verdict),
+			cmp.Compare(a.route, b.route), cmp.Compare(a.model, b.model))
 	}) {
-		line(fmt.Sprintf("verdicts_total{language=%q,verdict=%q}", v.language, v.verdict), m.verdicts[v])
+		model := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v.model)
+		line(fmt.Sprintf(`verdicts_total{language=%q,verdict=%q,route=%q,model="%s"}`,
+			v.language, v.verdict, v.route, model), m.verdicts[v])
 		all += m.verdicts[v]
 		if v.verdict == guard.CannotTell {
 			unclear += m.verdicts[v]
@@ -127,4 +159,32 @@ func (s *server) writeMetrics(w http.ResponseWriter, _ *http.Request) {
 	line(`check_seconds_bucket{le="+Inf"}`, n)
 	line("check_seconds_sum", m.sum.Seconds())
 	line("check_seconds_count", n)
+	head("build_info", "gauge", "The version of the service and of Go.")
+	line(fmt.Sprintf("build_info{version=%q,goversion=%q}", crosstalk.Version, runtime.Version()), 1)
+	writeProcess(w)
+}
+
+// started is about when the process began.
+var started = time.Now()
+
+// writeProcess writes what Prometheus's own clients say of a process, as far as the system tells.
+func writeProcess(w io.Writer) {
+	write := func(name, kind, help string, value any) {
+		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %[1]s %[3]s\n%[1]s %[4]v\n", name, help, kind, value)
+	}
+	write("process_start_time_seconds", "gauge", "When the process began, in seconds since 1970.", started.Unix())
+	write("go_goroutines", "gauge", "Number of goroutines.", runtime.NumGoroutine())
+	stat, err := os.ReadFile("/proc/self/stat")
+	_, rest, found := strings.Cut(string(stat), ") ")
+	fields := strings.Fields(rest) // from the third, proc(5)
+	if err != nil || !found || len(fields) < 22 {
+		return
+	}
+	number := func(i int) float64 { n, _ := strconv.ParseFloat(fields[i-3], 64); return n }
+	const ticks = 100 // a second, on all Linux systems that Go supports
+	write("process_cpu_seconds_total", "counter", "CPU time, of users and of the system.", (number(14)+number(15))/ticks)
+	write("process_resident_memory_bytes", "gauge", "Memory in use.", number(24)*float64(os.Getpagesize()))
+	if files, err := os.ReadDir("/proc/self/fd"); err == nil {
+		write("process_open_fds", "gauge", "Number of open file descriptors.", len(files)-1)
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
+	"time"
 )
 
 // A refusal says why a request is not answered as it asks.
@@ -54,6 +56,8 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if !s.Block && f.reason != "" {
 		if pass := passing(r.URL.Path, message); pass != nil {
 			s.unchecked(s.Log, f.reason)
+			s.log.add(event{Time: time.Now(), Route: strings.Trim(r.URL.Path, "/"), Verdict: unchecked, Reason: f.reason,
+				Action: Allow})
 			respond(w, pass)
 			return
 		}
@@ -82,6 +86,8 @@ func passing(path, why string) any {
 	switch path {
 	case litellmPath:
 		return none
+	case portkeyPath:
+		return map[string]any{"verdict": true, "data": map[string]string{"reason": "not checked: " + why}}
 	case promptfooPath:
 		return map[string]any{"pass": true, "score": 0, "reason": "not checked: " + why}
 	}

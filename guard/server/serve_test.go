@@ -64,11 +64,21 @@ func TestServe(t *testing.T) {
 	io.WriteString(text, `{"text":"Your order is on its way.",`)
 	ended := make(chan bool)
 	go func() { stop(); close(ended) }()
-	for range 100 { // until it takes no more connections
-		if _, err := http.Get(url + "/healthz"); err != nil {
-			break
+	// For a second it still answers, but load balancers are told to send no more.
+	ending := 0
+	for {
+		response, err := http.Get(url + "/readyz")
+		if err != nil {
+			break // it takes no more connections
+		}
+		response.Body.Close()
+		if response.StatusCode == 503 && response.Close && status(t, url+"/healthz") == 200 {
+			ending++
 		}
 		time.Sleep(10 * time.Millisecond)
+	}
+	if ending < 5 {
+		t.Errorf("ready and ending at most %d times", ending)
 	}
 	io.WriteString(text, `"language":"de"}`)
 	text.Close()

@@ -3,11 +3,12 @@
 package server
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"runtime"
 	"slices"
@@ -34,7 +35,7 @@ const (
 	keptStream  = 1 << 20   // bytes of it that are kept at a time
 	mostRecords = 1000      // of a request; also texts
 	mostValues  = 100_000   // of JSON in a request: an empty one may take a hundred times the memory of its bytes
-	connections = 512       // at a time
+	concurrent  = 512       // requests at a time
 	longest     = 20 * time.Second
 	idleStream  = 30 * time.Second
 	longStream  = 10 * time.Minute
@@ -47,6 +48,8 @@ type Options struct {
 	Token    string   // that requests must have; empty: none
 	Language string   // a tag, or guard.User, for records without one; empty: they are refused
 	Block    bool     // say no to answers in another language, where a caller acts on it
+
+	LogVerdicts string // a file for verdicts, without texts; empty: none
 
 	Log io.Writer // what gateways could not have checked, the first of each reason; nil: nowhere
 }
@@ -69,7 +72,8 @@ func newServer(o Options) *server {
 	cores := int64(runtime.GOMAXPROCS(0))
 	s := &server{Options: o, metrics: newMetrics(), bodies: semaphore.NewWeighted(mostBodies),
 		working: semaphore.NewWeighted(cores), cores: cores}
-	s.calls.count = s.judged
+	s.calls.count = s.record
+	s.log = verdicts{path: o.LogVerdicts, most: mostLog, report: o.Log}
 	s.Checker.Check("Das ist ein kurzer Satz.", "de") // reads the models, so that the first request need not wait
 	return s
 }
@@ -84,7 +88,9 @@ func (s *server) handler() http.Handler {
 		{"POST", "/v1/check/stream", s.stream},
 		{"POST", litellmPath, inTime(s.litellm)},
 		{"POST", promptfooPath, inTime(s.promptfoo)},
+		{"POST", portkeyPath, inTime(s.portkey)},
 		{"GET", "/metrics", s.writeMetrics},
+		{"GET", "/{$}", s.page},
 	} {
 		paths.HandleFunc(e.method+" "+e.path, e.handle)
 		paths.HandleFunc(e.path, func(w http.ResponseWriter, r *http.Request) {
@@ -96,29 +102,25 @@ func (s *server) handler() http.Handler {
 		s.refuse(w, r, http.StatusNotFound, "Nothing is at this path. 'crosstalk guard --help' lists the paths.")
 	})
 	rules := access.Rules{Hosts: s.Hosts, Anyhow: s.Token != "", Body: mostSkipped, Time: longStream,
-		Concurrent: connections, Command: "crosstalk guard", Refuse: s.refuse, Admit: s.admit}
+		Concurrent: concurrent, Command: "crosstalk guard", Refuse: s.refuse, Admit: s.admit}
 	all := http.NewServeMux()
 	all.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok\n") })
-	all.Handle("/", rules.Guard(paths))
-	return all
-}
-
-// HTTP returns an HTTP server with time-outs and limits. Connections beyond their limit are closed at once.
-func HTTP(h http.Handler) *http.Server {
-	s := access.NewServer(h)
-	s.IdleTimeout = idleStream
-	var open atomic.Int64
-	s.ConnState = func(c net.Conn, state http.ConnState) {
-		switch state {
-		case http.StateNew:
-			if open.Add(1) > connections {
-				c.Close()
-			}
-		case http.StateClosed, http.StateHijacked:
-			open.Add(-1)
+	all.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if s.ending.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			io.WriteString(w, "ending\n")
+			return
 		}
-	}
-	return s
+		io.WriteString(w, "ok\n")
+	})
+	all.HandleFunc("GET /guard.css", access.Static("text/css; charset=utf-8", pageStyle))
+	all.Handle("/", rules.Guard(paths))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.ending.Load() {
+			w.Header().Set("Connection", "close") // the next request is for another replica
+		}
+		all.ServeHTTP(w, r)
+	})
 }
 
 type server struct {
@@ -128,6 +130,8 @@ type server struct {
 	working *semaphore.Weighted // checks
 	cores   int64               // of working
 	calls   calls
+	log     verdicts
+	ending  atomic.Bool // it answers, but a load balancer should send no more
 }
 
 // admit lets a request with the token pass.
@@ -149,6 +153,8 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request) bool {
 type Verdict struct {
 	guard.Response
 	Action string `json:"action"` // Allow or Block
+
+	took time.Duration
 }
 
 // Actions.
@@ -189,8 +195,9 @@ func (s *server) judge(record guard.Request) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, &refusal{http.StatusBadRequest, badLanguage, err.Error()}
 	}
-	s.took(time.Since(start))
-	return Verdict{response, s.action(response.Verdict)}, nil
+	took := time.Since(start)
+	s.took(took)
+	return Verdict{response, s.action(response.Verdict), took}, nil
 }
 
 // fits returns an error for a record whose texts are too long, and forgets the oldest messages of long conversations.
@@ -235,6 +242,15 @@ func respond(w http.ResponseWriter, v any) {
 	encoder.Encode(v) // a client that is gone needs no answer
 }
 
+// from is what a record says of its answer besides the text, or else the URL.
+func from(r *http.Request, record []byte) (who sent) {
+	if bytes.Contains(record, []byte(`"model"`)) || bytes.Contains(record, []byte(`"team"`)) {
+		json.Unmarshal(record, &who) // what is no text is left out
+	}
+	q := r.URL.Query()
+	return sent{cmp.Or(who.Model, q.Get("model")), cmp.Or(who.Team, q.Get("team"))}
+}
+
 // check judges a record, or each of a list.
 func (s *server) check(w http.ResponseWriter, r *http.Request) {
 	data, done, ok := s.read(w, r)
@@ -243,6 +259,11 @@ func (s *server) check(w http.ResponseWriter, r *http.Request) {
 	}
 	defer done()
 	records, many, err := split(data)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	offsets, err := offsetsOf(r)
 	if err != nil {
 		s.fail(w, r, err)
 		return
@@ -262,7 +283,10 @@ func (s *server) check(w http.ResponseWriter, r *http.Request) {
 			if err != nil {
 				return err
 			}
-			s.judged(v.Expected, v.Verdict)
+			s.record(from(r, one).of("check", "", v))
+			if offsets != nil {
+				v.in(offsets, record.Text)
+			}
 			return out.add(v)
 		})
 		if err != nil {

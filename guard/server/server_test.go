@@ -100,7 +100,8 @@ func TestPaths(t *testing.T) {
 		want         string
 	}{
 		{"POST", "/v1/nothing", 404, "Nothing is at this path."},
-		{"GET", "/", 404, "Nothing is at this path."},
+		{"GET", "/nothing", 404, "Nothing is at this path."},
+		{"POST", "/", 405, "Expected the method GET."},
 		{"GET", "/v1/check", 405, "Expected the method POST."},
 		{"POST", "/metrics", 405, "Expected the method GET."},
 		{"PUT", "/v1/check", 405, "This server takes no such requests."},
@@ -388,9 +389,9 @@ func TestMetrics(t *testing.T) {
 	}
 	data, _ := io.ReadAll(response.Body)
 	for _, want := range []string{
-		`crosstalk_guard_verdicts_total{language="de",verdict="right"} 2`,
-		`crosstalk_guard_verdicts_total{language="de",verdict="wrong"} 1`,
-		`crosstalk_guard_verdicts_total{language="de",verdict="cannot_tell"} 1`,
+		`crosstalk_guard_verdicts_total{language="de",verdict="right",route="check",model=""} 2`,
+		`crosstalk_guard_verdicts_total{language="de",verdict="wrong",route="check",model=""} 1`,
+		`crosstalk_guard_verdicts_total{language="de",verdict="cannot_tell",route="check",model=""} 1`,
 		"crosstalk_guard_cannot_tell_ratio 0.25",
 		`crosstalk_guard_refused_total{status="400"} 1`,
 		`crosstalk_guard_check_seconds_bucket{le="+Inf"} 4`,
@@ -428,10 +429,9 @@ func TestRoom(t *testing.T) {
 	done()
 }
 
-// More connections than the limit are closed, and those before go on.
+// A new connection takes the place of one that says nothing, not of one that has asked before.
 func TestConnections(t *testing.T) {
 	url := serving(t, Options{})
-	address := strings.TrimPrefix(url, "http://")
 	var open []net.Conn
 	defer func() {
 		for _, c := range open {
@@ -439,7 +439,7 @@ func TestConnections(t *testing.T) {
 		}
 	}()
 	dial := func() net.Conn {
-		c, err := net.Dial("tcp", address)
+		c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -455,16 +455,82 @@ func TestConnections(t *testing.T) {
 	if err := ask(first); err != nil {
 		t.Fatal(err)
 	}
-	for range connections - 1 {
+	for range ofOneAddress - 1 {
 		dial()
 	}
-	if err := ask(open[connections-1]); err != nil {
-		t.Errorf("the last within the limit: %v", err)
-	}
-	if err := ask(dial()); err == nil {
-		t.Error("one more than the limit was answered")
+	for range 5 {
+		if err := ask(dial()); err != nil {
+			t.Errorf("one more than the limit: %v", err)
+		}
 	}
 	if err := ask(first); err != nil {
 		t.Errorf("the first: %v", err)
+	}
+	if err := ask(open[1]); err == nil {
+		t.Error("who said nothing longest was not closed")
+	}
+	if err := ask(open[ofOneAddress-1]); err != nil {
+		t.Errorf("one that was within the limit: %v", err)
+	}
+}
+
+// fakeConn is a connection from an address.
+type fakeConn struct {
+	net.Conn
+	address string
+	closed  bool
+}
+
+func (c *fakeConn) Close() error { c.closed = true; return nil }
+
+func (c *fakeConn) RemoteAddr() net.Addr {
+	a, _ := net.ResolveTCPAddr("tcp", c.address+":1")
+	return a
+}
+
+func TestAdmission(t *testing.T) {
+	a := newAdmission()
+	open := func(address string, state http.ConnState) *fakeConn {
+		c := &fakeConn{address: address}
+		a.change(c, http.StateNew)
+		if state != http.StateNew {
+			a.change(c, state)
+		}
+		return c
+	}
+	var busy []*fakeConn
+	for range ofOneAddress {
+		busy = append(busy, open("10.0.0.1", http.StateActive))
+	}
+	if c := open("10.0.0.1", http.StateNew); !c.closed || a.silent() != 0 {
+		t.Error("an address got more than its share")
+	}
+	silent, idle := open("10.0.0.2", http.StateNew), open("10.0.0.2", http.StateIdle)
+	later := open("10.0.0.2", http.StateNew)
+	if a.silent() != 2 {
+		t.Errorf("%d silent, want 2", a.silent())
+	}
+	for range connections - ofOneAddress - 3 {
+		if open("10.0.0.3", http.StateActive).closed {
+			t.Error("another address got none of the rest")
+		}
+	}
+	for i, victim := range []*fakeConn{silent, later, idle} {
+		if c := open("10.0.0.4", http.StateActive); c.closed || !victim.closed {
+			t.Errorf("%d: it was closed %v, the one that waits longest %v", i, c.closed, victim.closed)
+		}
+	}
+	if c := open("10.0.0.4", http.StateNew); !c.closed {
+		t.Error("one more than the limit")
+	}
+	a.change(silent, http.StateClosed) // the server says so later
+	for _, c := range busy {
+		if c.closed {
+			t.Fatal("a connection was closed that had sent a header")
+		}
+		a.change(c, http.StateClosed)
+	}
+	if c := open("10.0.0.1", http.StateNew); c.closed || len(a.open) != connections-ofOneAddress+1 || a.of["10.0.0.1"] != 1 {
+		t.Errorf("after all: %d open, %d of the address", len(a.open), a.of["10.0.0.1"])
 	}
 }

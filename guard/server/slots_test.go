@@ -124,12 +124,12 @@ func TestBuckets(t *testing.T) {
 		time.Minute} {
 		s.took(d)
 	}
-	s.judged("PT_br", guard.Wrong)
-	s.judged("pt-PT", guard.Wrong)
+	s.judged("PT_br", guard.Wrong, "check", "")
+	s.judged("pt-PT", guard.Wrong, "check", "")
 	w := httptest.NewRecorder()
 	s.handler().ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/metrics", nil))
 	for _, want := range []string{`seconds_bucket{le="0.0001"} 2`, `seconds_bucket{le="0.00025"} 3`, `seconds_bucket{le="0.1"} 3`, `seconds_bucket{le="1"} 4`, `seconds_bucket{le="+Inf"} 6`,
-		"seconds_count 6", "seconds_sum 62.0002", `verdicts_total{language="pt",verdict="wrong"} 2`, "cannot_tell_ratio 0", "guard_streams 0", "guard_growing 0"} {
+		"seconds_count 6", "seconds_sum 62.0002", `verdicts_total{language="pt",verdict="wrong",route="check",model=""} 2`, "cannot_tell_ratio 0", "guard_streams 0", "guard_growing 0"} {
 		if !strings.Contains(w.Body.String(), "crosstalk_guard_check_"+want) &&
 			!strings.Contains(w.Body.String(), "crosstalk_guard_"+want+"\n") && !strings.Contains(w.Body.String(), "crosstalk_"+want+"\n") {
 			t.Errorf("no %s in\n%s", want, w.Body)
@@ -247,7 +247,7 @@ func TestStreamCounts(t *testing.T) {
 	}
 	got := metricsOf(t, url+"/metrics")
 	for _, want := range []string{`crosstalk_guard_alarms_total{language="de"} 1`, `crosstalk_guard_refused_total{status="400"} 3`, `crosstalk_guard_refused_total{status="413"} 2`, "# TYPE crosstalk_guard_refused_total counter",
-		`crosstalk_guard_verdicts_total{language="de",verdict="right"} 1`, "crosstalk_guard_streams 0"} {
+		`crosstalk_guard_verdicts_total{language="de",verdict="right",route="stream",model=""} 1`, "crosstalk_guard_streams 0"} {
 		if !strings.Contains(got, want+"\n") {
 			t.Errorf("no %s in\n%s", want, got)
 		}

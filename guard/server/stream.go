@@ -56,6 +56,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	var first guard.Request
 	var of *guard.Stream
 	var in pieces
+	who := from(r, nil)
 	first.Language = r.URL.Query().Get("language") // so that what a model sends can be sent on as it is
 	for n := 1; ; n++ {
 		line, err := lines.next()
@@ -68,7 +69,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 		if n == 1 {
 			line = bytes.TrimPrefix(line, byteOrderMark)
 		}
-		if line = event(line); len(line) == 0 {
+		if line = payload(line); len(line) == 0 {
 			continue
 		}
 		control.SetWriteDeadline(time.Now().Add(idleStream))
@@ -77,6 +78,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 			text := ""
 			if of == nil && first.Language == "" {
 				first, of, err = s.open(line)
+				who = from(r, line)
 				text, first.Text = first.Text, ""
 			} else {
 				if of == nil {
@@ -120,19 +122,21 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	response := guard.Response{ID: first.ID, Expected: first.Language}
+	var v Verdict
 	err := s.work(ctx, total, func() error {
 		start := time.Now()
 		response.Judgement = of.Close()
-		s.took(time.Since(start))
+		v = Verdict{response, s.action(response.Verdict), time.Since(start)}
+		s.took(v.took)
 		return nil
 	})
 	if err != nil {
 		fail(err)
 		return
 	}
-	s.judged(response.Expected, response.Verdict)
+	s.record(who.of("stream", "", v))
 	control.SetWriteDeadline(time.Now().Add(idleStream))
-	out.Encode(Verdict{response, s.action(response.Verdict)})
+	out.Encode(v)
 }
 
 // open begins the stream that its first line describes. The record's language becomes the one that is judged by.
@@ -155,9 +159,9 @@ func (s *server) open(line []byte) (guard.Request, *guard.Stream, error) {
 	return guard.Request{ID: record.ID, Language: record.Language, Text: record.Text}, of, err
 }
 
-// event returns what a line of a stream has: JSON as it is, or that of a server-sent event; nothing for other fields of
-// events, and for the mark at the end of OpenAI's streams.
-func event(line []byte) []byte {
+// payload returns what a line of a stream has: JSON as it is, or that of a server-sent event; nothing for other fields
+// of events, and for the mark at the end of OpenAI's streams.
+func payload(line []byte) []byte {
 	if data, found := bytes.CutPrefix(line, []byte("data:")); found {
 		line = bytes.TrimSpace(data)
 	} else if len(line) > 0 && line[0] != '{' && (line[0] == ':' || bytes.HasPrefix(line, []byte("event:")) ||

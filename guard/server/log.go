@@ -1,0 +1,167 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"crosstalk/guard"
+)
+
+// event is a verdict, or that there is none, as it is logged, counted and shown: without the text.
+type event struct {
+	Time     time.Time       `json:"time"`
+	ID       json.RawMessage `json:"id,omitempty"` // of the record
+	Call     string          `json:"call,omitempty"`
+	Route    string          `json:"route"` // check, stream, litellm, promptfoo, portkey
+	Model    string          `json:"model,omitempty"`
+	Team     string          `json:"team,omitempty"`
+	Expected string          `json:"expected"` // empty: not known
+	Language string          `json:"language"` // found
+	Verdict  guard.Verdict   `json:"verdict"`  // or unchecked
+	Reason   string          `json:"reason,omitempty"`
+	P        float64         `json:"p"`
+	Action   string          `json:"action"`
+	Spans    []guard.Span    `json:"spans"`
+	MS       float64         `json:"ms"` // time to judge the text, in milliseconds
+}
+
+// unchecked is the verdict of an event about what passed without a check.
+const unchecked guard.Verdict = "unchecked"
+
+// sent is what callers say of an answer besides its text.
+type sent struct{ Model, Team string }
+
+// of returns the event of a verdict.
+func (s sent) of(route, call string, v Verdict) event {
+	return event{Route: route, Call: call, Model: label(s.Model), Team: label(s.Team), ID: short(v.ID),
+		Expected: label(v.Expected), Language: v.Language, Verdict: v.Verdict, P: v.P, Action: v.Action,
+		Spans: slices.Clone(v.Spans[:min(len(v.Spans), mostSpans)]),
+		MS:    float64(v.took) / float64(time.Millisecond)}
+}
+
+// label shortens a name that a caller sends, and leaves out what a log or a metric cannot have.
+func label(name string) string {
+	const most = 100
+	name = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, name[:min(len(name), most)])
+	return name
+}
+
+// short leaves out an id that is too long for a log.
+func short(id json.RawMessage) json.RawMessage {
+	if len(id) > mostCallID {
+		return nil
+	}
+	return id
+}
+
+// mostLog is the size at which a log of verdicts begins anew, in bytes. What it had is kept as FILE.1.
+const mostLog = 64 << 20
+
+// mostSpans is how many parts of an answer an event has.
+const mostSpans = 20
+
+// mostRecent is how many verdicts are kept to be shown.
+const mostRecent = 50
+
+// verdicts logs and keeps the last verdicts.
+type verdicts struct {
+	path   string // empty: no log
+	most   int64
+	report io.Writer // of errors
+
+	mu     sync.Mutex
+	file   *os.File
+	size   int64
+	failed bool
+	recent []event // the newest last
+}
+
+func (l *verdicts) open() error {
+	if l.path == "" {
+		return nil
+	}
+	file, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return err
+	}
+	l.file, l.size = file, info.Size()
+	return nil
+}
+
+func (l *verdicts) add(e event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.recent = append(l.recent, e)
+	l.recent = l.recent[max(0, len(l.recent)-mostRecent):]
+	if l.path == "" {
+		return
+	}
+	if e.Spans == nil {
+		e.Spans = []guard.Span{}
+	}
+	line, err := json.Marshal(e)
+	if err == nil {
+		err = l.write(append(line, '\n'))
+	}
+	if err != nil && !l.failed && l.report != nil {
+		fmt.Fprintf(l.report, "The log of verdicts cannot be written; the service goes on without it: %v\n", err)
+	}
+	l.failed = err != nil
+}
+
+func (l *verdicts) write(line []byte) error {
+	if l.file == nil { // the last attempt failed
+		if err := l.open(); err != nil {
+			return err
+		}
+	}
+	if l.size > 0 && l.size+int64(len(line)) > l.most {
+		l.close()
+		if err := os.Rename(l.path, l.path+".1"); err != nil {
+			return err
+		}
+		if err := l.open(); err != nil {
+			return err
+		}
+	}
+	n, err := l.file.Write(line)
+	l.size += int64(n)
+	if err != nil {
+		l.close()
+	}
+	return err
+}
+
+func (l *verdicts) close() {
+	if l.file != nil {
+		l.file.Close()
+		l.file = nil
+	}
+}
+
+// last returns the last verdicts, the newest first.
+func (l *verdicts) last() []event {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := slices.Clone(l.recent)
+	slices.Reverse(all)
+	return all
+}
