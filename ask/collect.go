@@ -86,7 +86,9 @@ func (c *collection) read(ctx context.Context) {
 		case r.Err != nil:
 			c.note(r.Key, r.Err)
 		default:
-			saving.Go(func() error { c.save(r); return nil })
+			if c.first(r.Key) {
+				saving.Go(func() error { c.save(r); return nil })
+			}
 		}
 	}
 	saving.Wait()
@@ -100,16 +102,18 @@ func (c *collection) note(key crosstalk.Key, err error) {
 	}
 }
 
-// save journals an answer, once.
-func (c *collection) save(r crosstalk.BatchResult) {
+// first notes that a request is answered, and reports whether it was not before: of several answers the first counts.
+func (c *collection) first(key crosstalk.Key) bool {
 	c.mu.Lock()
-	again := c.answered[r.Key] || c.full != nil
-	c.answered[r.Key] = true
-	delete(c.failed, r.Key)
-	c.mu.Unlock()
-	if again {
-		return
-	}
+	defer c.mu.Unlock()
+	again := c.answered[key] || c.full != nil
+	c.answered[key] = true
+	delete(c.failed, key)
+	return !again
+}
+
+// save journals an answer.
+func (c *collection) save(r crosstalk.BatchResult) {
 	req, answer := c.requests[r.Key], r.Answer
 	answer.Key, answer.Attempts, answer.Time = r.Key, 1, time.Now().UTC()
 	old, found, err := c.journal.Get(r.Key)

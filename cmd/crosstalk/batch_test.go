@@ -240,6 +240,8 @@ func TestTroubledBatches(t *testing.T) {
 		"some fail":  {testserver.Batches{Expire: 0.2, Fail: 0.2}, func(n int) bool { return n > 20 && n < 70 }, "were sent again one by one"},
 		"damaged":    {testserver.Batches{Results: testserver.DamagedResults, Faulty: 1}, func(n int) bool { return n == 1 }, ""},
 		"broken":     {testserver.Batches{Results: testserver.BrokenResults, Faulty: 4}, func(n int) bool { return n == 1 }, ""},
+		"twice":      {testserver.Batches{Results: testserver.TwiceResults}, func(n int) bool { return n == 1 }, ""},
+		"foreign":    {testserver.Batches{Results: testserver.ForeignResults}, func(n int) bool { return n == 1 }, "99 lines that cannot be read"},
 		"too large":  {testserver.Batches{Most: 30}, func(n int) bool { return n < 12 }, "smaller ones follow"},
 		"no metadata": {testserver.Batches{NoMetadata: true, Late: 100 * time.Millisecond, Delay: 300 * time.Millisecond},
 			func(n int) bool { return n == 1 }, ""},
@@ -255,6 +257,9 @@ func TestTroubledBatches(t *testing.T) {
 				p := start(t, nil, runBatch(s, api.model, api.base, suite, out)...).expect(0, "100 answers", c.says)
 				if batched, direct, again, more := paidAt(s); !c.direct(direct) || again+more > 0 || batched+direct < 100 {
 					t.Errorf("%d and %d asks paid, %d and %d again\n%s", batched, direct, again, more, p.stderr.String())
+				}
+				if strings.Contains(readFile(t, out, "answers.db"), "OTHER ") {
+					t.Error("a later answer took the place of the first")
 				}
 			})
 		}

@@ -50,6 +50,8 @@ const (
 	BrokenResults   ResultFault = "broken"   // the connection closes in the middle
 	DamagedResults  ResultFault = "damaged"  // a line is cut, and one is of an unknown request
 	LongResults     ResultFault = "long"     // one line has more than 16 MiB
+	TwiceResults    ResultFault = "twice"    // each comes three times, the last time with another answer
+	ForeignResults  ResultFault = "foreign"  // as many again are of no request
 )
 
 // faulty reports whether the results have this fault, in this look at them.
@@ -291,6 +293,26 @@ func (c *batchCall) page(after string, most int) (list []*batch, more bool) {
 		started = started || b.ID == after
 	}
 	return list, false
+}
+
+// shown are the results of a batch, with what is wrong with them.
+func (c *batchCall) shown(b *batch) []batchResult {
+	all := slices.Clone(b.Results)
+	twice, foreign := c.faulty(TwiceResults), c.faulty(ForeignResults)
+	for _, r := range b.Results {
+		if twice {
+			other := r
+			for _, name := range []string{`"content":"`, `"text":"`} {
+				other.Body = bytes.ReplaceAll(other.Body, []byte(name), []byte(name+"OTHER "))
+			}
+			all = append(all, r, other)
+		}
+		if foreign {
+			r.ID = fmt.Sprintf("%064x", len(all))
+			all = append(all, r)
+		}
+	}
+	return all
 }
 
 // download sends the lines of results, or what is wrong with them.

@@ -81,7 +81,7 @@ func (c *batchCall) results(api, id, kind string) {
 		return
 	}
 	var lines [][]byte
-	for _, r := range b.Results {
+	for _, r := range c.shown(b) {
 		if kind == "" || (r.Status == 200) == (kind == "out") {
 			lines = append(lines, render(api+" result", r))
 		}
@@ -278,7 +278,7 @@ func (c *batchCall) geminiGet() {
 	if b == nil {
 		return
 	}
-	view := batchView{batch: b, Answers: b.Results}
+	view := batchView{batch: b, Answers: c.shown(b)}
 	switch {
 	case !b.Ended():
 	case c.faulty(LateResults):
