@@ -75,6 +75,18 @@ func pValue(t *crosstalk.Test) string {
 	return PValue(t.P)
 }
 
+// IndependentNote explains the mark of Independent.
+const IndependentNote = "*: the test counts all observations as independent, but they come in clusters: p is too small"
+
+// Independent marks a p-value in a table for people: "*" if the test is a t-test as in the
+// papers, which knows no clusters, and there are some.
+func Independent(e crosstalk.Estimate) string {
+	if e.Test != nil && e.Test.Method == "t" && e.Test.P.Defined() && e.Clusters < e.Observations {
+		return "*"
+	}
+	return ""
+}
+
 // SmallP is the p-value of a test, with its order of magnitude where PValue has only
 // a bound; "-" without a test.
 func SmallP(t *crosstalk.Test) string {

@@ -283,3 +283,40 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// A t-test over observations that come in clusters is marked in tables, with a note, and
+// not in formats for programs.
+func TestIndependent(t *testing.T) {
+	e := crosstalk.Estimate{Measure: "leak_rate", Value: 0.6, N: 4, Observations: 4, Clusters: 2, By: map[string]string{"model": "m"},
+		Test: &crosstalk.Test{Method: "t", Null: 0.5, P: 0.012}}
+	for _, c := range []struct {
+		name string
+		edit func(*crosstalk.Estimate)
+		want bool
+	}{
+		{"clusters", func(*crosstalk.Estimate) {}, true},
+		{"no clusters", func(e *crosstalk.Estimate) { e.Clusters = 4 }, false},
+		{"cluster test", func(e *crosstalk.Estimate) { e.Test = &crosstalk.Test{Method: "cluster-t", P: 0.012} }, false},
+		{"no p", func(e *crosstalk.Estimate) { e.Test = &crosstalk.Test{Method: "t", P: crosstalk.Undefined} }, false},
+		{"no test", func(e *crosstalk.Estimate) { e.Test = nil }, false},
+	} {
+		one := e
+		c.edit(&one)
+		for _, format := range Formats {
+			var b strings.Builder
+			if err := Write(&b, format, []crosstalk.Estimate{one}); err != nil {
+				t.Fatal(err)
+			}
+			marked, noted := strings.Contains(b.String(), "0.012*"), strings.Contains(b.String(), "counts all observations as independent")
+			if format == "latex" {
+				marked = strings.Contains(b.String(), "0.012{*}")
+			}
+			if format == "markdown" {
+				marked = strings.Contains(b.String(), `0.012\*`)
+			}
+			if want := c.want && ForPeople(format); marked != want || noted != want {
+				t.Errorf("%s, %s: marked %v, note %v; want %v\n%s", c.name, format, marked, noted, want, &b)
+			}
+		}
+	}
+}

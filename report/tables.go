@@ -108,7 +108,7 @@ func newTable(estimates []crosstalk.Estimate) Table {
 		columns = append(columns, countColumn(crosstalk.Words(c), c))
 	}
 	if some(func(e crosstalk.Estimate) bool { return e.Test != nil }) {
-		columns = append(columns, column{"p", func(e crosstalk.Estimate) string { return pValue(e.Test) }})
+		columns = append(columns, column{"p", func(e crosstalk.Estimate) string { return pValue(e.Test) + Independent(e) }})
 	}
 	if some(func(e crosstalk.Estimate) bool { return e.Effect != nil }) {
 		columns = append(columns, column{"effect", func(e crosstalk.Estimate) string { return effectSize(e.Effect) }})
@@ -253,6 +253,9 @@ func notes(estimates []crosstalk.Estimate, varying []string, measures bool) []st
 				s += "; effect: " + e.Effect.Name
 			}
 			add(s)
+		}
+		if Independent(e) != "" {
+			add(IndependentNote)
 		}
 		add("signature: " + e.Signature)
 	}

@@ -66,8 +66,11 @@ type recordedConfusion struct {
 	unjudged    map[string]*unjudged          // rows, by why
 	judged      int                           // rows
 	items       map[string]*suite.Fingerprint // that a model answered
-	prompts     map[string]string             // by id, of rows without one; nil: unknown
+	prompts     map[string]prompted           // by id, of rows without one; nil: unknown
 }
+
+// prompted is a prompt, and the position in it of the instruction to answer in a language.
+type prompted struct{ text, position string }
 
 // check reads the files if groups are wanted, which are known only when all rows have
 // been read. Else scoring finds out what is wrong: large files are read once.
@@ -182,7 +185,7 @@ func (r *recordedConfusion) tellUnjudged() {
 
 // promptsOf returns the prompts of a suite by the ids that recorded answers to
 // them have.
-func promptsOf(nameOrFile string) (map[string]string, error) {
+func promptsOf(nameOrFile string) (map[string]prompted, error) {
 	if nameOrFile == "" {
 		return nil, nil
 	}
@@ -190,23 +193,30 @@ func promptsOf(nameOrFile string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	prompts := make(map[string]string, s.Items.Len())
+	prompts := make(map[string]prompted, s.Items.Len())
 	for _, item := range s.Items.All() {
 		// Published test sets have the answers' ids; in a suite of one's own, the
 		// column id names the item.
-		prompts[recorded.ConfusionItem(item.Labels, item.ID, nil).ID] = item.Prompt.Text
-		prompts[item.ID] = item.Prompt.Text
+		p := prompted{text: item.Prompt.Text}
+		for position, text := range item.Prompt.Placed {
+			if text == p.text {
+				p.position = position
+			}
+		}
+		prompts[recorded.ConfusionItem(item.Labels, item.ID, nil).ID] = p
+		prompts[item.ID] = p
 	}
 	return prompts, nil
 }
 
 // promptOf is the prompt of a row, "" if it is unknown.
 func (r *recordedConfusion) promptOf(row recorded.Confusion) string {
-	return cmp.Or(row.Item.Prompt.Text, r.prompts[row.Item.ID])
+	return cmp.Or(row.Item.Prompt.Text, r.prompts[row.Item.ID].text)
 }
 
 // addLength labels a row that has no prompt with the length of its prompt in the
-// suite. The item stays as recorded, so signatures are those of the answers alone.
+// suite, and with the position of the instruction in it. The item stays as recorded, so
+// signatures are those of the answers alone.
 func (r *recordedConfusion) addLength(row recorded.Confusion) error {
 	if r.prompts == nil {
 		return nil
@@ -217,6 +227,9 @@ func (r *recordedConfusion) addLength(row recorded.Confusion) error {
 	}
 	if length := crosstalk.LengthOf(prompt); length != "" && row.Item.Labels["length"] == "" {
 		row.Item.Labels["length"] = length
+	}
+	if position := r.prompts[row.Item.ID].position; position != "" && row.Item.Labels["position"] == "" {
+		row.Item.Labels["position"] = position
 	}
 	return nil
 }

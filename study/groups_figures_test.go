@@ -54,6 +54,9 @@ func TestFiguresByGroups(t *testing.T) {
 		// A suite has the prompts of answers without.
 		{"bare.csv", sets, "length_tertile", map[string]float64{"short": 1, "medium": 1. / 6, "long": 0.5}},
 		{"bare.csv", sets, "length", map[string]float64{"up to 10": 1. / 3}},
+		// And the position of the instruction in them, unless the answers say it.
+		{"placed.csv", filepath.Join(dir, "placed"), "position", map[string]float64{"start": 1, "integrated": 0, "own": 0,
+			"end": math.NaN()}},
 		// The data's own columns come first.
 		{"own.csv first.csv", "", "family", map[string]float64{"large": 1, "Indo-European": math.NaN()}},
 	} {

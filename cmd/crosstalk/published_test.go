@@ -41,6 +41,8 @@ var publishedStates = []struct{ name, meaning string }{
 		"figure is of `lid.176.bin` and, in some tables of base models, of another run: Tables A17 and A19 print different " +
 		"figures of one model"},
 	{"rule", "the authors' script does not have this measure, and the paper describes it in a sentence"},
+	{"contradiction", "Tables 5 and A11 disagree: no average over the positions of A11 reaches the figures of the same " +
+		"prompts in Table 5"},
 	{"similarity", "the figure is of `gloss`; the paper's needs the weights of an encoder"},
 	{"differs", "not explained"},
 	{"answers", "needs answers that are not here, of other models or settings"},
@@ -50,7 +52,7 @@ var publishedStates = []struct{ name, meaning string }{
 }
 
 // comparedStates is the number of states with a computed figure.
-const comparedStates = 6
+const comparedStates = 7
 
 func readPublished(t *testing.T) (list []published) {
 	t.Helper()
@@ -167,9 +169,11 @@ var paperReports = map[string]string{
 	"average monolingual": "runs/lcb --rows model --columns source --measure lpr,wpr,lcpr --only task=monolingual " +
 		"--only source=okapi,aya_human_annotated,dolly_human_edited --spread source",
 	"lengths": "runs/lcb --rows model --columns length_tertile --measure lpr --only source=complex_prompts",
-	"latin":   "runs/lcb-paper --rows model --columns task,language --measure wpr --only latin=yes",
-	"paws-x":  "runs/paws-x --by class",
-	"smilga":  "runs/smilga --rows dataset,model --columns category --measure leak_rate",
+	"positions": "runs/lcb --rows model --columns position --measure lpr --only task=crosslingual " +
+		"--only source=okapi,sharegpt",
+	"latin":  "runs/lcb-paper --rows model --columns task,language --measure wpr --only latin=yes",
+	"paws-x": "runs/paws-x --by class",
+	"smilga": "runs/smilga --rows dataset,model --columns category --measure leak_rate",
 }
 
 // paperNames are the names of papers for values of columns.
@@ -231,6 +235,9 @@ func (f figures) marchisio(n published) (crosstalk.Estimate, bool) {
 		measure, column = n.column, "avg"
 	case "A10":
 		return f.at("lengths", "lpr", "model", model, "task", task, "length_tertile", column)
+	}
+	if n.table == "A11" {
+		return f.at("positions", "lpr", "model", model, "task", task, "position", column)
 	}
 	measure = strings.ReplaceAll(strings.ToLower(measure), " ", "_")
 	switch n.table {
@@ -372,6 +379,8 @@ func stateOf(n published, v float64) string {
 		return "rounding"
 	case n.table == "A4":
 		return "rule"
+	case n.table == "A11":
+		return "contradiction"
 	case n.paper == "marchisio-2024":
 		return "identifier"
 	case n.paper == "smilga-2025":
@@ -503,8 +512,9 @@ func publishedText(list []published) string {
 		compared += btoi(n.computed != "")
 	}
 	fmt.Fprintf(&b, "The four papers print %d numbers that crosstalk makes or could make. The answers behind %d of them are "+
-		"here:\n%d are equal, %d are explained, %d are not.\n\n", len(list), compared, count["equal"],
-		compared-count["equal"]-count["differs"], count["differs"])
+		"here:\n%d are equal, %d are explained, %d contradict other tables of their paper, %d are not explained.\n\n",
+		len(list), compared, count["equal"], compared-count["equal"]-count["differs"]-count["contradiction"],
+		count["contradiction"], count["differs"])
 	for _, s := range publishedStates {
 		if count[s.name] > 0 {
 			at := 0

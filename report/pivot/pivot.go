@@ -124,11 +124,43 @@ func layouts(estimates []crosstalk.Estimate, o Options) (list []*layout) {
 			apart = append(apart, column)
 		}
 	}
+	var implied []string
+	if len(o.Rows) > 0 {
+		apart = slices.DeleteFunc(apart, func(column string) bool {
+			is := several(estimates, column) && column != Measure && impliedBy(estimates, o.Rows, column)
+			if is {
+				implied = append(implied, column)
+			}
+			return is
+		})
+	}
 	key := func(e crosstalk.Estimate) string { return strings.Join(tuple(e, apart), "\x00") }
 	for _, figures := range ordered.Groups(estimates, key) {
-		list = append(list, newLayout(figures, apart, o))
+		l := newLayout(figures, slices.Clip(apart), o)
+		for _, column := range implied {
+			if several(figures, column) {
+				l.implied = append(l.implied, column)
+			} else {
+				l.constant = append(l.constant, column)
+			}
+		}
+		list = append(list, l)
 	}
 	return list
+}
+
+// impliedBy reports whether a row has one value of a column only: it does not set tables
+// apart, such as the prefix that each model has as its own.
+func impliedBy(estimates []crosstalk.Estimate, rows []string, column string) bool {
+	values := map[string]string{}
+	for _, e := range estimates {
+		row, v := strings.Join(tuple(e, rows), "\x00"), value(e, column)
+		if other, known := values[row]; known && other != v {
+			return false
+		}
+		values[row] = v
+	}
+	return true
 }
 
 // value is a figure's value of a column, crosstalk.All if it has none.
@@ -162,6 +194,7 @@ type layout struct {
 	Options
 	figures       []crosstalk.Estimate
 	constant      []string                     // columns that all figures share
+	implied       []string                     // columns of which each row has one value
 	rows, columns [][]string                   // values of Options.Rows and Options.Columns
 	short         map[string]map[string]string // names of values, by column
 	cells         map[string][]crosstalk.Estimate

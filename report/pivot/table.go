@@ -8,6 +8,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/ordered"
 	"crosstalk/report"
 )
 
@@ -22,7 +23,7 @@ var sides = map[string]struct {
 	"interval": {"interval", func(e crosstalk.Estimate) string { return report.Interval(e.Interval, e.Unit) }},
 	"n":        {"n", func(e crosstalk.Estimate) string { return strconv.Itoa(e.N) }},
 	"clusters": {"clusters", func(e crosstalk.Estimate) string { return strconv.Itoa(e.Clusters) }},
-	"p":        {"p", func(e crosstalk.Estimate) string { return report.SmallP(e.Test) }},
+	"p":        {"p", func(e crosstalk.Estimate) string { return report.SmallP(e.Test) + report.Independent(e) }},
 }
 
 // table writes the cells.
@@ -286,6 +287,24 @@ func (l *layout) notes() (notes []string) {
 		notes = l.certainty()
 	}
 	notes = append(notes, l.averages()...)
+	for _, column := range l.implied {
+		var parts []string
+		for _, of := range ordered.Groups(l.figures, func(e crosstalk.Estimate) string { return value(e, column) }) {
+			rows := ordered.Distinct(of, func(e crosstalk.Estimate) string {
+				return l.named(l.Options.Rows, tuple(e, l.Options.Rows))
+			})
+			name := strings.TrimSpace(l.name(column, value(of[0], column)))
+			if of[0].By[column] == "" {
+				name = "none"
+			}
+			parts = append(parts, fmt.Sprintf("%s of %s", name, strings.Join(rows, ", ")))
+		}
+		notes = append(notes, fmt.Sprintf("%s: %s", l.title(column), strings.Join(parts, "; ")))
+	}
+	if slices.Contains(l.Beside, "p") &&
+		slices.ContainsFunc(l.figures, func(e crosstalk.Estimate) bool { return report.Independent(e) != "" }) {
+		notes = append(notes, report.IndependentNote)
+	}
 	var signatures []string
 	rows, warnings := make([]string, len(l.figures)), make([][]string, len(l.figures))
 	for i, e := range l.figures {

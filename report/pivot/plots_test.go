@@ -1,0 +1,101 @@
+package pivot
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/report"
+)
+
+// Plots have the figures of the tables, with their names, and a file's name of measures,
+// rows and columns.
+func TestPlots(t *testing.T) {
+	figures := append(grid("lpr", "model", []string{"a", "b"}, "task", []string{"x", "y"}),
+		grid("wpr", "model", []string{"a", "b"}, "task", []string{"x", "y"})...)
+	draw := func(o Options) (names, titles string, marks []string) {
+		t.Helper()
+		plots, err := Plots(figures, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range plots {
+			names, titles = names+p.Name+" ", titles+p.Title+"\n"
+			for _, m := range p.Marks {
+				if m.Title != "" {
+					marks = append(marks, m.Title)
+				}
+			}
+		}
+		return names, titles, marks
+	}
+	names, titles, marks := draw(Options{Rows: []string{"model"}, Columns: []string{Measure, "task"},
+		Names: report.Names{"b": "Big"}})
+	if names != "lpr-wpr-model-task " || !strings.HasPrefix(titles, "Line-level pass rate (LPR), word-level pass rate (WPR)") ||
+		len(marks) != 8 || !strings.HasPrefix(marks[7], "Big, WPR, y: WPR 4.0 %") {
+		t.Errorf("%q, %q, %q", names, titles, marks)
+	}
+	names, titles, marks = draw(Options{Rows: []string{"model"}, Columns: []string{Measure}})
+	if names != "lpr-wpr-model-x lpr-wpr-model-y " || strings.Count(titles, "; task ") != 2 || len(marks) != 8 {
+		t.Errorf("%q, %q, %q", names, titles, marks)
+	}
+	if _, _, marks = draw(Options{Rows: []string{"model", "task"}}); len(marks) != 8 || !strings.HasPrefix(marks[0], "a, x, LPR: ") {
+		t.Errorf("%q", marks)
+	}
+	figures = grid("lpr", "temperature", []string{"1", "0"}, "shots", []string{"0", "5"})
+	if _, _, marks = draw(Options{Rows: []string{"temperature"}, Columns: []string{"shots"}}); len(marks) != 4 ||
+		!strings.HasPrefix(marks[0], "0, temperature 0: LPR 3.0 %") {
+		t.Errorf("%q", marks)
+	}
+	figures = append(figures, figures[0])
+	if _, err := Plots(figures, Options{Rows: []string{"temperature"}, Columns: []string{"shots"}}); err == nil {
+		t.Error("two figures have one place")
+	}
+}
+
+// A note explains the mark of a test over clusters, where p is shown.
+func TestIndependentNote(t *testing.T) {
+	figures := grid("leak_rate", "model", []string{"a", "b"}, "task", []string{"x"})
+	figures[1].Test, figures[1].Observations, figures[1].Clusters = &crosstalk.Test{Method: "t", P: 0.02}, 9, 3
+	for _, beside := range [][]string{nil, {"p"}} {
+		tables, err := Tables(figures, Options{Rows: []string{"model"}, Beside: beside})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row, notes := strings.Join(tables[0].Rows[1], " "), strings.Join(tables[0].Notes, "\n")
+		if want := beside != nil; strings.Contains(row, "0.020*") != want || strings.Contains(notes, report.IndependentNote) != want {
+			t.Errorf("beside %q: %q\n%s", beside, row, notes)
+		}
+	}
+}
+
+// A column of which each row has one value does not set tables apart: a note says it. One
+// of which a row has two values does.
+func TestImplied(t *testing.T) {
+	figures := append(grid("lpr", "model", []string{"a"}, "task", []string{"x", "y"}),
+		grid("lpr", "model", []string{"b", "c"}, "task", []string{"x", "y"})...)
+	for i := range figures {
+		if figures[i].By["model"] != "a" {
+			figures[i].By["prefix"] = "Say: "
+		}
+		figures[i].By["lid"] = "one"
+	}
+	tables, err := Tables(figures, Options{Rows: []string{"model"}, Columns: []string{"task"}})
+	if err != nil || len(tables) != 1 || !slices.Contains(tables[0].Notes, "prefix: none of a; Say: of b, c") ||
+		!slices.Contains(tables[0].Heading, "lid one") {
+		t.Errorf("%d tables, %v: %+v", len(tables), err, tables)
+	}
+	// Where the rows of a table have the same value, it is in the heading.
+	tables, err = Tables(figures, Options{Rows: []string{"model"}})
+	if err != nil || len(tables) != 2 {
+		t.Errorf("%d tables, %v", len(tables), err)
+	}
+	figures[0].By["prefix"] = "Else: "
+	if tables, err = Tables(figures, Options{Rows: []string{"model"}, Columns: []string{"task"}}); err != nil || len(tables) != 3 {
+		t.Errorf("%d tables, %v; want 3: a has two prefixes", len(tables), err)
+	}
+	if tables, err = Tables(figures, Options{Columns: []string{"model", "task"}}); err != nil || len(tables) != 3 {
+		t.Errorf("%d tables, %v; want 3: without rows all columns count", len(tables), err)
+	}
+}
