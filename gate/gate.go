@@ -49,6 +49,7 @@ type Verdict struct {
 // Options are the rules for judging figures.
 type Options struct {
 	Point       bool    // figures are judged without their intervals
+	EitherWay   bool    // a run may be neither worse nor better than another by more than the margin
 	Level       float64 // two-sided, of intervals; 0: 0.95
 	Night       int     // figures are judged every night, this is which, from 1; 0: once
 	MaxUnjudged float64 // the largest share of answers, 0 to 1, that may not have been judged
@@ -124,6 +125,14 @@ type bound struct {
 	unit  string
 }
 
+// eitherWay is the operator of a difference that may be neither worse nor better.
+const eitherWay = "+-"
+
+// missedBy reports whether a whole interval misses the bound.
+func (b bound) missedBy(i crosstalk.Interval) bool {
+	return !b.keeps(i.Low) && !b.keeps(i.High) && !(b.op == eitherWay && i.Low < 0 && i.High > 0)
+}
+
 // keeps reports whether a value satisfies the bound.
 func (b bound) keeps(value float64) bool {
 	switch b.op {
@@ -133,6 +142,8 @@ func (b bound) keeps(value float64) bool {
 		return value <= b.value+slack
 	case ">":
 		return value > b.value+slack
+	case eitherWay:
+		return math.Abs(value) <= b.value+slack
 	default:
 		return value < b.value-slack
 	}
@@ -281,7 +292,7 @@ func (c *Check) decide(point bool) {
 	case c.bound.keeps(i.Low) && c.bound.keeps(i.High):
 		c.Passed = true
 	default:
-		c.Inconclusive = c.bound.keeps(c.strict.Low) || c.bound.keeps(c.strict.High)
+		c.Inconclusive = !c.bound.missedBy(c.strict)
 	}
 	if c.Passed {
 		return
@@ -311,6 +322,10 @@ func (c *Check) miss(within bool) string {
 		}
 		reason := fmt.Sprintf("worse by %s points", report.Percent(crosstalk.Value(math.Abs(v))))
 		switch {
+		case c.bound.op == eitherWay && c.Inconclusive:
+			return fmt.Sprintf("the difference may be anything from %s points", c.interval())
+		case c.bound.op == eitherWay:
+			return fmt.Sprintf("the difference is %s points", report.Points(c.Value))
 		case within:
 			return fmt.Sprintf("the difference may be as bad as %s points", report.Points(crosstalk.Value(worst)))
 		case c.Inconclusive && c.bound.keeps(best):
@@ -345,6 +360,9 @@ const (
 func (c *Check) need(within bool) {
 	i, v, n := c.Interval, float64(c.Value), float64(c.N)
 	gap, half := math.Abs(v-c.bound.value), v-i.Low
+	if c.bound.op == eitherWay {
+		gap = math.Abs(math.Abs(v) - c.bound.value)
+	}
 	if c.bound.keeps(i.High) != within {
 		half = i.High - v
 	}

@@ -18,6 +18,9 @@ import (
 func NoWorse(result compare.Result, reference, last string, margin float64, wanted []string,
 	o Options) (checks []Check) {
 	text := fmt.Sprintf("no worse than %s by more than %s", reference, points(100*margin))
+	if o.EitherWay {
+		text = fmt.Sprintf("within %s of %s", points(100*margin), reference)
+	}
 	for _, c := range result.Comparisons {
 		of, against := c.Figures()
 		if c.Better == "" && !slices.Contains(wanted, c.Measure) || o.Night > 0 && c.Condition[compare.RunColumn] != last {
@@ -34,7 +37,10 @@ func NoWorse(result compare.Result, reference, last string, margin float64, want
 			bound: bound{op: ">=", value: -margin}, strict: c.Together, clusters: c.Clusters,
 			Nightly: over, margin: margin,
 			still: c.Same}
-		if c.Better == crosstalk.Lower {
+		switch {
+		case o.EitherWay:
+			check.bound = bound{op: eitherWay, value: margin}
+		case c.Better == crosstalk.Lower:
 			check.bound = bound{op: "<=", value: margin}
 		}
 		check.Reason = unfit(*of, o.MaxUnjudged)
@@ -42,7 +48,7 @@ func NoWorse(result compare.Result, reference, last string, margin float64, want
 		case check.Reason != "":
 		case c.Unit != "":
 			check.Reason = "a margin in points does not apply to " + c.Unit
-		case c.Better == "":
+		case c.Better == "" && !o.EitherWay:
 			check.Reason = "the measure has no better direction"
 		case !against.Value.Defined():
 			check.Reason = "the reference is undefined"

@@ -32,6 +32,8 @@ func gateCommand() *cobra.Command {
 			Help: "a run that this one must not be worse than"},
 		{Name: "margin", To: &g.margin, Reach: config.Nothing,
 			Help: "how much worse the run may be, such as 0.01 or 1%"},
+		{Name: "either-way", To: &g.EitherWay,
+			Help: "with --no-worse-than: the run may not be better by more than the margin either (equivalence)"},
 		{Name: "nightly", To: &g.nightly,
 			Help: "judge the last of several runs, one a night, by the evidence of all"},
 		{Name: "max-unchecked", To: &g.unchecked, Reach: config.Nothing,
@@ -62,8 +64,10 @@ func (g *gateFlags) run(c *cobra.Command, args []string) error {
 	}
 	last := len(args) - 1
 	switch {
-	case g.nightly && (g.NoWorseThan == "" || g.Point):
-		return fmt.Errorf("--nightly needs --no-worse-than, and not --point")
+	case g.nightly && (g.NoWorseThan == "" || g.Point || g.EitherWay):
+		return fmt.Errorf("--nightly needs --no-worse-than, and not --point or --either-way")
+	case g.EitherWay && g.NoWorseThan == "":
+		return fmt.Errorf("--either-way needs --no-worse-than RUN, which the run is to be like")
 	case g.nightly:
 		g.Nights, g.Night = args[:last], last+1
 	case last > 0:
