@@ -182,3 +182,23 @@ func TestOutermost(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// p-values are adjusted against any false difference, or for a share of those found.
+func TestAdjust(t *testing.T) {
+	for method, want := range map[string][]crosstalk.Value{Holm: {0.03, 0.06, 0.06}, BH: {0.03, 0.04, 0.04}} {
+		r := Result{Level: 0.95, Adjustment: method, Comparisons: []Comparison{{P: 0.01}, {P: 0.03}, {P: 0.04}}}
+		r.adjust()
+		for i, c := range r.Comparisons {
+			near(t, method, float64(c.Adjusted), float64(want[i]), 1e-12)
+			if c.Shown != (want[i] < 0.05) {
+				t.Errorf("%s: %+v", method, c)
+			}
+		}
+		if r := runs(t, Options{Adjust: method}, grid()); r.Adjustment != method {
+			t.Errorf("%s, want %s", r.Adjustment, method)
+		}
+	}
+	if err := (Options{Level: 0.95, Adjust: "none"}).Check(); err == nil {
+		t.Error("another adjustment is taken")
+	}
+}

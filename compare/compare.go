@@ -35,6 +35,7 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -76,15 +77,28 @@ type Options struct {
 	Unpaired  bool              // compare as independent if at most half of the items pair
 	Level     float64           // confidence level of intervals; tests use 1 - Level; 0: 0.95
 	Seed      uint64            // of the permutation tests
+	Adjust    string            // how p-values are adjusted: in Adjustments; "": holm
 
 	// Apart is the number of statements that Comparison.Together allows for besides the
 	// comparisons.
 	Apart int
 }
 
+// Adjustments of p-values: against any false difference, or against a share of them.
+const (
+	Holm = "holm"
+	BH   = "bh"
+)
+
+// Adjustments are all adjustments.
+var Adjustments = []string{Holm, BH}
+
 // Check returns an error if the options contradict each other. It does not know the
 // runs.
 func (o Options) Check() error {
+	if _, err := crosstalk.Chosen("adjustment", cmp.Or(o.Adjust, Holm), Adjustments); err != nil {
+		return crosstalk.BadOption("adjust", ": %w", err)
+	}
 	switch {
 	case !(o.Level > 0 && o.Level < 1):
 		return crosstalk.BadOption("level", " is %g; expected a number between 0 and 1, such as 0.95", o.Level)
@@ -117,7 +131,7 @@ func ParseReference(text string) (map[string]string, error) {
 type Result struct {
 	Schema      string       `json:"schema"`
 	Level       float64      `json:"level"`
-	Adjustment  string       `json:"adjustment"` // of p-values: "holm"
+	Adjustment  string       `json:"adjustment"` // of p-values: in Adjustments
 	Family      int          `json:"family"`     // number of tests
 	Comparisons []Comparison `json:"comparisons"`
 	Refused     []Refusal    `json:"refused"`
@@ -183,7 +197,8 @@ func compare(runs []Run, o Options, k keep) (result Result, err error) {
 	if o.Level == 0 {
 		o.Level = 0.95
 	}
-	result = Result{Schema: Schema, Level: o.Level, Adjustment: "holm", Comparisons: []Comparison{}, Refused: []Refusal{}}
+	result = Result{Schema: Schema, Level: o.Level, Adjustment: cmp.Or(o.Adjust, Holm),
+		Comparisons: []Comparison{}, Refused: []Refusal{}}
 	t, err := read(runs, k)
 	if err != nil {
 		return result, err
@@ -231,7 +246,11 @@ func (r *Result) adjust() {
 			r.Family++
 		}
 	}
-	for i, p := range stats.Holm(ps) {
+	adjust := stats.Holm
+	if r.Adjustment == BH {
+		adjust = stats.BenjaminiHochberg
+	}
+	for i, p := range adjust(ps) {
 		c := &r.Comparisons[i]
 		c.Adjusted = crosstalk.Value(p)
 		c.Shown = p <= 1-r.Level+1e-12

@@ -76,7 +76,7 @@ func WritePivot(w io.Writer, format string, r Result, o pivot.Options, spread st
 	for i := range tables {
 		tables[i].Notes = slices.Concat([]string{fmt.Sprintf("~: not significant at %.2g %%, which does not mean that "+
 			"there is no difference; "+
-			"p is adjusted by Holm's method over %s", 100*(1-r.Level), r.tests())}, tables[i].Notes, refusals(r.Refused))
+			"p is adjusted by %s over %s", 100*(1-r.Level), r.adjustment(), r.tests())}, tables[i].Notes, refusals(r.Refused))
 	}
 	return report.WriteTables(w, format, tables)
 }

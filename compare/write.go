@@ -92,9 +92,19 @@ func (r Result) tests() string {
 	return fmt.Sprintf("%d tests", r.Family)
 }
 
+func (r Result) adjustment() string {
+	if r.Adjustment == BH {
+		return "Benjamini and Hochberg's method"
+	}
+	return "Holm's method"
+}
+
 func (r Result) legend() []string {
 	alpha := 100 * (1 - r.Level)
-	tests := r.tests()
+	tests, strictest := r.tests(), "this"
+	if r.Adjustment == BH {
+		strictest = "Holm's"
+	}
 	other := ""
 	if slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return c.Unit != "" }) {
 		other = ", or the figure's unit"
@@ -102,8 +112,8 @@ func (r Result) legend() []string {
 	notes := []string{
 		fmt.Sprintf("difference: in percentage points%s; ~: not significant at %.2g %%, but a true difference below "+
 			"detectable may well exist", other, alpha),
-		fmt.Sprintf("p: adjusted by Holm's method over %s; detectable: the difference found with 80 %% power after this "+
-			"adjustment, - with too few clusters to find any", tests),
+		fmt.Sprintf("p: adjusted by %s over %s; detectable: the difference found with 80 %% power after %s "+
+			"adjustment, - with too few clusters to find any", r.adjustment(), tests, strictest),
 		"interval: for each difference separately, not adjusted",
 	}
 	seen := map[string]bool{}

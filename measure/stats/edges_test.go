@@ -109,6 +109,10 @@ func TestUndefinedIsNaN(t *testing.T) {
 		near(t, what, got, nan, 0)
 	}
 	near(t, "holm leaves NaN out of the family", Holm([]float64{nan, 0.5})[1], 0.5, 0)
+	// R: p.adjust(c(.01, .04, NA, .03, .005, .9), "BH")
+	for i, want := range []float64{.025, .05, nan, .05, .025, .9} {
+		near(t, "bh", BenjaminiHochberg([]float64{.01, .04, nan, .03, .005, .9})[i], want, 1e-12)
+	}
 	near(t, "mcnemar without discordant pairs", McNemar(0, 0), 1, 0)
 }
 

@@ -95,22 +95,39 @@ func McNemar(b, c int) float64 {
 // of ps, NaN entries excepted: they were not tested and stay NaN. As in R
 // p.adjust(method="holm"). It panics on a p-value outside [0, 1].
 func Holm(ps []float64) []float64 {
-	out := slices.Repeat([]float64{math.NaN()}, len(ps))
-	var order []int
-	for i, p := range ps {
-		if math.IsNaN(p) {
-			continue
-		}
-		if p < 0 || p > 1 {
-			panic(fmt.Sprintf("stats: p-value %v is not between 0 and 1", p))
-		}
-		order = append(order, i)
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ps[a], ps[b]) })
+	out, order := ascending(ps)
 	least := 0.0
 	for rank, i := range order {
 		least = math.Max(least, math.Min(1, float64(len(order)-rank)*ps[i]))
 		out[i] = least
 	}
 	return out
+}
+
+// BenjaminiHochberg adjusts p-values so that to reject where the adjusted value is at most
+// alpha keeps the expected share of false ones among the rejections at most alpha, if
+// tests are independent or positively dependent (Benjamini and Hochberg 1995; Benjamini
+// and Yekutieli 2001). NaN and panics as in Holm. As in R p.adjust(method="BH").
+func BenjaminiHochberg(ps []float64) []float64 {
+	out, order := ascending(ps)
+	least := 1.0
+	for rank, i := range slices.Backward(order) {
+		least = math.Min(least, float64(len(order))/float64(rank+1)*ps[i])
+		out[i] = least
+	}
+	return out
+}
+
+// ascending are the indexes of p-values that were tested in their order, and as many NaN.
+func ascending(ps []float64) (nan []float64, order []int) {
+	for i, p := range ps {
+		if p < 0 || p > 1 {
+			panic(fmt.Sprintf("stats: p-value %v is not between 0 and 1", p))
+		}
+		if !math.IsNaN(p) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ps[a], ps[b]) })
+	return slices.Repeat([]float64{math.NaN()}, len(ps)), order
 }
