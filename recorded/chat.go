@@ -167,6 +167,7 @@ func readMessage(text []byte) (m message, others bool, err error) {
 		Type      string          `json:"type"` // of an item of OpenAI's Responses API
 		Role      string          `json:"role"`
 		Content   json.RawMessage `json:"content"`
+		Parts     json.RawMessage `json:"parts"` // of the AI SDK and Gemini
 		Refusal   *string         `json:"refusal"`
 		ToolCalls json.RawMessage `json:"tool_calls"`
 		Call      json.RawMessage `json:"function_call"`
@@ -185,6 +186,9 @@ func readMessage(text []byte) (m message, others bool, err error) {
 	}
 	if m.role == tool {
 		return m, true, nil
+	}
+	if fields.Content == nil {
+		fields.Content = fields.Parts
 	}
 	if m.text, others, err = contentOf(fields.Content); err != nil {
 		return m, false, err
@@ -223,9 +227,10 @@ func contentOf(raw json.RawMessage) (text string, others bool, err error) {
 			continue
 		}
 		var part struct {
-			Type    string  `json:"type"`
-			Text    *string `json:"text"`
-			Refusal *string `json:"refusal"`
+			Type    string          `json:"type"`
+			Text    *string         `json:"text"`
+			Content json.RawMessage `json:"content"`
+			Refusal *string         `json:"refusal"`
 		}
 		if json.Unmarshal(p, &part) != nil {
 			return "", false, errors.New("a part of content is neither text nor an object with type")
@@ -235,6 +240,8 @@ func contentOf(raw json.RawMessage) (text string, others bool, err error) {
 			texts = append(texts, *part.Refusal)
 		case part.Text != nil && slices.Contains([]string{"", "text", "input_text", "output_text"}, part.Type):
 			texts = append(texts, *part.Text)
+		case part.Type == "text" && len(part.Content) > 0 && part.Content[0] == '"': // OpenTelemetry
+			texts = append(texts, textOf(part.Content))
 		default:
 			others = true
 		}

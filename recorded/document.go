@@ -59,6 +59,11 @@ func (r *documentReader) member(key string) error {
 			err = fmt.Errorf("%s:%d: eval is not that of a log of Inspect", r.path, line)
 		}
 		return err
+	case spansColumn:
+		return r.list(func(file string, line int, text []byte) (table.Row, error) {
+			return table.Row{File: file, Line: line, Header: line, Values: map[string]string{},
+				Lists: map[string][]string{spansColumn: {string(text)}}}, nil
+		})
 	case "samples":
 		return r.list(r.log.sample)
 	case "results": // of promptfoo an object with results; Inspect's has no rows

@@ -30,6 +30,11 @@ type Reading struct {
 	// ExpectPrompt need it.
 	Identify func(messages ...string) string
 
+	// Batches are the user's messages of requests in the input files of batches, by id.
+	// They are added where a file of requests is read before that of the answers; nil:
+	// they are not known.
+	Batches map[string][]string
+
 	// Note is told, once a file, which columns were taken for ours; nil: nobody.
 	Note func(text string)
 }
@@ -50,7 +55,9 @@ type reply struct {
 
 // layout is what a kind of row contains.
 type layout struct {
-	name string // for messages; empty: a row is an answer
+	name  string // for messages; empty: a row is an answer
+	told  string // what is read of a row, for Reading.Note; empty: nothing is worth telling
+	quiet bool   // a file of rows without answers is no error
 	// read returns the columns of a row and its replies; one without values is
 	// the row itself. Columns become labels.
 	read func(row table.Row) (columns map[string]string, replies []reply, err error)
@@ -65,6 +72,8 @@ var layouts = []struct {
 	{isPromptfoo, func() layout { return promptfoo }},
 	{hasPromptfooColumns, func() layout { return promptfooTable }},
 	{func(row table.Row) bool { return row.Has("resps") && row.Has("arguments") }, newHarness},
+	{isTranscript, newTranscript},
+	{func(row table.Row) bool { return row.Lists[spansColumn] != nil }, func() layout { return spans }},
 	{hasMessages, func() layout { return chat }},
 	{func(table.Row) bool { return true }, func() layout { return plain }},
 }
@@ -84,6 +93,8 @@ func (r Reading) answers(path string, needed func(column string) bool) iter.Seq2
 	switch table.Format(path) {
 	case ".eval":
 		return r.replies(path, r.FileName.named(path, inspectSamples(path)))
+	case ".txt":
+		return r.replies(path, r.FileName.named(path, textRows(path)))
 	case ".json":
 		return r.replies(path, r.FileName.named(path, documentRows(path)))
 	}
@@ -159,8 +170,9 @@ func (r Reading) replies(path string, rows iter.Seq2[table.Row, error]) iter.Seq
 			lacking := said.lacking(row)
 			row = r.messagesOf(row)
 			if of.read == nil {
-				if of = layoutOf(row); of.name == "" && r.Columns[messagesColumn] != "" {
-					of = chat
+				of = r.layoutOf(row)
+				if of.told != "" && r.Note != nil {
+					r.Note(fmt.Sprintf("%s: reading %s: %s", path, of.name, of.told))
 				}
 			}
 			if of.name == chat.name {
@@ -196,7 +208,7 @@ func (r Reading) replies(path string, rows iter.Seq2[table.Row, error]) iter.Seq
 			yield(answered{}, err)
 			return
 		}
-		if empty {
+		if empty && !of.quiet {
 			what := "has no rows"
 			if of.name != "" {
 				what = "has no answers in " + of.name
@@ -206,12 +218,24 @@ func (r Reading) replies(path string, rows iter.Seq2[table.Row, error]) iter.Seq
 	}
 }
 
-func layoutOf(row table.Row) layout {
+// layoutOf is the layout of a file with this first row. What the user names decides.
+func (r Reading) layoutOf(row table.Row) layout {
+	if row.Has(speakerColumn) && strings.HasSuffix(strings.ToLower(row.File), ".txt") {
+		return newDialogue(r.Columns["completion"])
+	}
+	named := r.Columns["completion"] != "" || r.Columns[messagesColumn] != ""
+	if s, ok := shapeOf(row); ok && !named && !row.Has("completion") && !isInspect(row) && !isPromptfoo(row) {
+		return logged(s, r.Batches)
+	}
 	i := 0
 	for !layouts[i].tells(row) {
 		i++
 	}
-	return layouts[i].open()
+	of := layouts[i].open()
+	if of.name == "" && r.Columns[messagesColumn] != "" {
+		return chat
+	}
+	return of
 }
 
 // answer is a reply with the row's columns.

@@ -25,6 +25,10 @@ import (
 // which may be larger than memory. model is the model of rows without one; its
 // default is the file's name.
 func (c Confusion) Recorded(files []string, model string) (*Study, error) {
+	files, err := recorded.Files(files)
+	if err != nil {
+		return nil, err
+	}
 	study, instruments, languages, err := c.open()
 	if err != nil {
 		return nil, err
@@ -38,7 +42,8 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 		instruments: instruments, model: model, labeller: languages, items: map[string]*suite.Fingerprint{},
 		seed: maphash.MakeSeed(), told: map[uint64]string{}, unjudged: map[string]*unjudged{}}
 	r.reading = recorded.Reading{
-		Columns: c.Columns, FileName: c.FileName, Expect: c.Expect, Identify: r.tell, Note: r.Notes.say}
+		Columns: c.Columns, FileName: c.FileName, Expect: c.Expect, Identify: r.tell, Note: r.Notes.say,
+		Batches: map[string][]string{}}
 	if r.prompts, err = promptsOf(c.Prompts); err != nil {
 		return nil, err
 	}

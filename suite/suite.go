@@ -246,9 +246,13 @@ func (s *Sources) IDs() crosstalk.SuiteIDs {
 
 // BaseNames names the suite of answers in several files.
 func BaseNames(files []string) string {
-	names := make([]string, len(files))
-	for i, file := range files {
-		names[i] = BaseName(file)
+	const most = 20
+	names := make([]string, min(len(files), most))
+	for i := range names {
+		names[i] = BaseName(files[i])
+	}
+	if n := len(files) - most; n > 0 {
+		names = []string{names[0], fmt.Sprintf("%d more", len(files)-1)}
 	}
 	return strings.Join(names, "+")
 }

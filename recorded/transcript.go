@@ -1,0 +1,182 @@
+package recorded
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"crosstalk/internal/table"
+)
+
+// afterColumn says what came before an answer in a conversation: user, tool, compaction
+// or assistant.
+const afterColumn = "after"
+
+// session is a conversation of which a file has a row for each message or event.
+type session struct {
+	turns []string // of the user
+	n     int      // answers
+	after string
+}
+
+// answer is the next answer of the session.
+func (s *session) answer(id, text string) reply {
+	s.n++
+	n := strconv.Itoa(s.n)
+	r := reply{values: map[string]string{"completion": text, "id": id + "/" + n, turnColumn: n, afterColumn: s.after},
+		cluster: id, turns: s.turns}
+	s.after = assistant
+	return r
+}
+
+func (s *session) ask(text string) {
+	s.turns, s.after = append(s.turns[:len(s.turns):len(s.turns)], text), user
+}
+
+// isTranscript reports whether a row is an event of a session of Claude Code or Codex.
+func isTranscript(row table.Row) bool {
+	kind := row.Values["type"]
+	first := kind == "summary" && row.Has("leafUuid") || kind == "file-history-snapshot"
+	return first || row.Has("sessionId") && kind != "" || row.Has("payload") && (kind == "session_meta" || kind == "response_item" ||
+		kind == "event_msg" || kind == "turn_context" || kind == "compacted")
+}
+
+// newTranscript reads the session of a coding assistant: the assistant's texts are
+// answers. Thoughts, calls of tools and their results are left out.
+func newTranscript() layout {
+	s, model := session{after: user}, ""
+	return layout{name: "a session of a coding assistant", told: "the assistant's texts; thoughts and tools are left out",
+		read: func(row table.Row) (map[string]string, []reply, error) {
+			raw, kind := row.Values["message"], row.Values["type"] // of Claude Code
+			if row.Has("payload") {
+				raw = row.Values["payload"]
+			}
+			var e struct {
+				Type, Role, Model string
+				Content           json.RawMessage
+			}
+			if raw != "" && json.Unmarshal([]byte(raw), &e) != nil {
+				return nil, nil, row.Errorf("the event is not that of a session of Claude Code or Codex")
+			}
+			model = cmp.Or(e.Model, model)
+			id := strings.TrimSuffix(filepath.Base(row.File), filepath.Ext(row.File))
+			columns := map[string]string{}
+			for _, column := range []string{"isSidechain", "gitBranch"} {
+				if row.Values[column] != "" {
+					columns[column] = row.Values[column]
+				}
+			}
+			text, others, err := contentOf(e.Content)
+			if err != nil {
+				return nil, nil, row.Errorf("%w", err)
+			}
+			text = strings.TrimSpace(text)
+			switch {
+			case row.Values["isCompactSummary"] == "true" || kind == "compacted" || e.Type == "compacted":
+				s.after = "compaction"
+			case e.Type == "function_call_output" || e.Type == "custom_tool_call_output" || e.Role == user && others && text == "":
+				s.after = tool
+			case e.Role == user && text != "" && row.Values["isMeta"] != "true" && !strings.HasPrefix(text, "<"):
+				s.ask(text)
+			case e.Role == assistant && text != "" && kind != "event_msg":
+				r := s.answer(id, text)
+				if model != "" {
+					r.values["model"] = model
+				}
+				return columns, []reply{r}, nil
+			}
+			return columns, nil, nil
+		}}
+}
+
+// Columns of a chat as text.
+const (
+	speakerColumn = "speaker"
+	textColumn    = "text"
+)
+
+var (
+	// whatsApp matches a message in an export of WhatsApp, whose dates depend on the phone's language.
+	whatsApp = regexp.MustCompile(`^\x{200e}?\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? \d{1,2}[:.]\d\d(?:[:.]\d\d)?` +
+		`(?:[ \x{202f}][APap]\.?\s?[Mm]\.?)?\]?(?: -)? ([^:]{1,80}): (.*)$`)
+	bySpeaker = regexp.MustCompile(`(?i)^\s*\**(user|human|customer|bot|chatbot|assistant|ai|agent|support|model)\**\s*:\**\s*(.*)$`)
+)
+
+// textRows yields the messages of a chat in a text file: an export of WhatsApp, or lines
+// that begin with User: or Bot:.
+func textRows(path string) iter.Seq2[table.Row, error] {
+	return rowsBy(func(yield func(table.Row) error) error {
+		in, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		lines := bufio.NewScanner(in)
+		lines.Buffer(nil, 1<<20)
+		var last table.Row
+		n := 1
+		for ; lines.Scan(); n++ {
+			line := strings.TrimPrefix(lines.Text(), "\ufeff")
+			m := whatsApp.FindStringSubmatch(line)
+			if m == nil {
+				m = bySpeaker.FindStringSubmatch(line)
+			}
+			if m == nil && last.Values != nil {
+				last.Values[textColumn] += "\n" + line
+				continue
+			}
+			if m == nil && strings.TrimSpace(line) != "" && n > 5 { // a notice of encryption comes first
+				break
+			}
+			if m == nil {
+				continue
+			}
+			if last.Values != nil {
+				if err := yield(last); err != nil {
+					return err
+				}
+			}
+			last = table.Row{File: path, Line: n, Header: n, Columns: []string{speakerColumn, textColumn},
+				Values: map[string]string{speakerColumn: m[1], textColumn: m[2]}}
+		}
+		if err := lines.Err(); err != nil {
+			return fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+		if last.Values == nil {
+			return fmt.Errorf("%s: expected an export of WhatsApp, or lines that begin with User: and Bot:", path)
+		}
+		return yield(last)
+	})
+}
+
+// newDialogue reads a chat as text. answers is the name of who answers; empty: a usual one.
+func newDialogue(answers string) layout {
+	s := session{after: user}
+	return layout{name: "a chat as text (say who answers with --column completion=NAME)",
+		read: func(row table.Row) (map[string]string, []reply, error) {
+			speaker := strings.TrimSpace(row.Values[speakerColumn])
+			text := strings.TrimSpace(row.Values[textColumn])
+			is := strings.EqualFold(speaker, answers)
+			if answers == "" {
+				is = answering.MatchString(speaker)
+			}
+			switch {
+			case text == "":
+			case is:
+				return map[string]string{}, []reply{s.answer(filepath.Base(row.File), text)}, nil
+			default:
+				s.ask(text)
+			}
+			return map[string]string{}, nil, nil
+		}}
+}
+
+// answering matches usual names of who answers.
+var answering = regexp.MustCompile(`(?i)\b(bot|chatbot|assistant|ai|agent|support|model)\b|bot$`)
