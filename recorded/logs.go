@@ -93,7 +93,7 @@ func logged(s shape, asked map[string][]string) layout {
 	case s.answer == ".":
 		told = "an answer in each row"
 	}
-	return layout{name: s.name, told: told, quiet: s.answer == "", read: func(row table.Row) (map[string]string, []reply, error) {
+	read := func(row table.Row) (map[string]string, []reply, error) {
 		columns := maps.Clone(row.Values)
 		for _, place := range []string{s.request, s.answer, "metadata"} {
 			place, _, _ = strings.Cut(place, ".")
@@ -127,7 +127,8 @@ func logged(s shape, asked map[string][]string) layout {
 		}
 		failed := values["completion"] == "" && firstOf(row.Values, "error", "error_message") != ""
 		return columns, []reply{{values: values, turns: turns, cluster: cmp.Or(conversation, id), failed: failed}}, nil
-	}}
+	}
+	return layout{name: s.name, told: told, quiet: s.answer == "", read: read}
 }
 
 // maxLabel limits the columns of logs that become labels, in bytes: longer ones are texts.

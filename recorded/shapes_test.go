@@ -98,7 +98,8 @@ func TestBatchWithInput(t *testing.T) {
 {"id":"batch_3","custom_id":"c","response":{"status_code":200,"body":{"choices":[]}},"error":{"code":"x"}}
 `)
 	var notes, got []string
-	r := Reading{Expect: ExpectUser, Batches: map[string][]string{}, Note: func(text string) { notes = append(notes, text) },
+	r := Reading{Expect: ExpectUser, Batches: map[string][]string{},
+		Note:     func(text string) { notes = append(notes, text) },
 		Identify: func(messages ...string) string { return strings.Join(messages, "|") }}
 	for _, path := range []string{in, out} {
 		for c, err := range r.Confusion(path) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,8 +45,8 @@ func (s *session) ask(text string) {
 func isTranscript(row table.Row) bool {
 	kind := row.Values["type"]
 	first := kind == "summary" && row.Has("leafUuid") || kind == "file-history-snapshot"
-	return first || row.Has("sessionId") && kind != "" || row.Has("payload") && (kind == "session_meta" || kind == "response_item" ||
-		kind == "event_msg" || kind == "turn_context" || kind == "compacted")
+	codex := []string{"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
+	return first || row.Has("sessionId") && kind != "" || row.Has("payload") && slices.Contains(codex, kind)
 }
 
 // newTranscript reads the session of a coding assistant: the assistant's texts are
@@ -81,7 +82,7 @@ func newTranscript() layout {
 			switch {
 			case row.Values["isCompactSummary"] == "true" || kind == "compacted" || e.Type == "compacted":
 				s.after = "compaction"
-			case e.Type == "function_call_output" || e.Type == "custom_tool_call_output" || e.Role == user && others && text == "":
+			case strings.HasSuffix(e.Type, "_call_output"), e.Role == user && others && text == "":
 				s.after = tool
 			case e.Role == user && text != "" && row.Values["isMeta"] != "true" && !strings.HasPrefix(text, "<"):
 				s.ask(text)
@@ -106,7 +107,8 @@ var (
 	// whatsApp matches a message in an export of WhatsApp, whose dates depend on the phone's language.
 	whatsApp = regexp.MustCompile(`^\x{200e}?\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? \d{1,2}[:.]\d\d(?:[:.]\d\d)?` +
 		`(?:[ \x{202f}][APap]\.?\s?[Mm]\.?)?\]?(?: -)? ([^:]{1,80}): (.*)$`)
-	bySpeaker = regexp.MustCompile(`(?i)^\s*\**(user|human|customer|bot|chatbot|assistant|ai|agent|support|model)\**\s*:\**\s*(.*)$`)
+	bySpeaker = regexp.MustCompile(`(?i)^\s*\**(user|human|customer|bot|chatbot|assistant|ai|agent|support|model)\**` +
+		`\s*:\**\s*(.*)$`)
 )
 
 // textRows yields the messages of a chat in a text file: an export of WhatsApp, or lines

@@ -7,6 +7,7 @@ import (
 	"crosstalk/internal/config"
 	"crosstalk/labels"
 	"crosstalk/report"
+	"crosstalk/report/export"
 	"crosstalk/report/page"
 	"crosstalk/run/view"
 	"crosstalk/study"
@@ -21,6 +22,8 @@ type reportFlags struct {
 	corrected bool
 	table     tableFlags
 	measures  []string
+	answers   string
+	mark      bool
 }
 
 func reportCommand() *cobra.Command {
@@ -34,6 +37,9 @@ func reportCommand() *cobra.Command {
 		{Name: "figures", To: &r.files.Figures, Reach: config.Path,
 			Help: "a directory for the plots as SVG, PDF and PNG and the tables as CSV, markdown and LaTeX"},
 		{Name: "corrected", To: &r.corrected, Help: "print figures corrected by people's labels"},
+		{Name: "answers", To: &r.answers, Choices: []string{"faults"},
+			Help: "list answers instead: faults (those with any fault, as table or csv)"},
+		{Name: "bom", To: &r.mark, Help: "begin the CSV of --answers with a byte order mark, which some spreadsheets need"},
 		{Name: "measure", To: &r.measures, Values: "measures", Reach: config.Nothing,
 			Help: "print only these measures (default: all)"},
 	})
@@ -44,6 +50,12 @@ func reportCommand() *cobra.Command {
 
 func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	path := paths[0]
+	if r.answers != "" {
+		if name := anyGiven(c, "by", "html", "figures", "corrected", "measure"); name != "" || len(paths) > 1 {
+			return usagef("--answers lists the answers of one run; no other flag but --format goes with it")
+		}
+		return export.WriteFaults(c.OutOrStdout(), r.format, path, r.mark)
+	}
 	relabelled := r.table.wanted(c) == "label" && (r.files.Figures != "" || r.files.HTML != "")
 	if r.measures != nil || r.table.wanted(c) != "" && !relabelled || len(paths) > 1 ||
 		slices.Contains(r.by, view.SampleColumn) {
