@@ -1,6 +1,16 @@
 package ask
 
-import "crosstalk"
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"crosstalk"
+	"crosstalk/internal/strictyaml"
+	"crosstalk/internal/visible"
+
+	"github.com/goccy/go-yaml/ast"
+)
 
 // Budget bounds what a session may spend; the zero value of each field means
 // no bound. Asks that the journal answers cost nothing.
@@ -74,4 +84,130 @@ func textTokens(s string) int {
 		}
 	}
 	return len(s) - ascii + ascii/3 + 1
+}
+
+// priceLimits are far above what a list of every model on the market needs: 500 models, 30 KiB.
+var priceLimits = strictyaml.Limits{Bytes: 1 << 20, Depth: 4, Keys: 10_000, One: "price list"}
+
+// ReadPrices reads a YAML file of prices per million tokens:
+//
+//	gpt-4o-mini: {input: 0.15, output: 0.60, batch: 0.5}
+//
+// Prices are finite numbers from 0; one that is left out is 0, but a model needs
+// at least one. batch is what part of them a request in a batch costs, from 0 to
+// 1; see defaultBatch. Errors name the file and the line. No name is no prices.
+func ReadPrices(file string) (Prices, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := strictyaml.ReadFile(file, priceLimits.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	return parsePrices(file, text)
+}
+
+func parsePrices(file string, text []byte) (Prices, error) {
+	root, err := strictyaml.Parse(file, text, priceLimits)
+	if err != nil {
+		return nil, err
+	}
+	prices := Prices{}
+	err = eachEntry(file, root, "models", func(model string, line int, node ast.Node) error {
+		var price Price
+		fields := 0
+		err := eachEntry(file, node, "input and output", func(field string, line int, node ast.Node) error {
+			value, err := priceOf(node)
+			if field != "batch" {
+				fields++
+			}
+			switch {
+			case field != "input" && field != "output" && field != "batch":
+				return fmt.Errorf("%s:%d: %s: unknown field %s; choose one of: input, output, batch", file, line, shown(model),
+					shown(field))
+			case field == "batch" && (err != nil || value > 1):
+				return fmt.Errorf("%s:%d: %s: batch is %s; expected the part of the price that requests in batches cost, from 0 "+
+					"to 1, as in 0.5",
+					file, line, shown(model), shown(textOf(node)))
+			case field == "batch":
+				price.Batch = &value
+			case err != nil:
+				return fmt.Errorf("%s:%d: %s: %s is %w; expected a number from 0", file, line, shown(model), field, err)
+			case field == "input":
+				price.Input = value
+			default:
+				price.Output = value
+			}
+			return nil
+		})
+		if err == nil && fields == 0 {
+			err = fmt.Errorf("%s:%d: %s has no prices; expected a line like gpt-4o-mini: {input: 0.15, output: 0.60}", file,
+				line, shown(model))
+		}
+		prices[model] = price
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return prices, nil
+}
+
+// eachEntry calls f for the entries of a map, in order; nothing is an empty map.
+func eachEntry(file string, node ast.Node, of string, f func(key string, line int, value ast.Node) error) error {
+	if _, empty := node.(*ast.NullNode); empty || node == nil {
+		return nil
+	}
+	entries, ok := node.(ast.MapNode)
+	if !ok {
+		return fmt.Errorf("%s:%d: expected a map of %s, as in gpt-4o-mini: {input: 0.15, output: 0.60}", file, lineOf(node),
+			of)
+	}
+	for i := entries.MapRange(); i.Next(); {
+		if err := f(i.Key().GetToken().Value, i.Key().GetToken().Position.Line, i.Value()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// priceOf returns the number that a node is; an error says what it is instead.
+func priceOf(node ast.Node) (float64, error) {
+	var text string
+	switch n := node.(type) {
+	case *ast.IntegerNode, *ast.FloatNode, *ast.StringNode, *ast.InfinityNode, *ast.NanNode:
+		text = n.GetToken().Value
+	case *ast.NullNode, nil:
+		return 0, fmt.Errorf("empty")
+	default:
+		return 0, fmt.Errorf("not a number")
+	}
+	value, err := strconv.ParseFloat(text, 64) // 1e-3 is text to YAML
+	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) || value < 0 {
+		return 0, fmt.Errorf("%s", shown(text))
+	}
+	return value, nil
+}
+
+// textOf is what stands in the file.
+func textOf(node ast.Node) string {
+	if node == nil || node.GetToken() == nil {
+		return "empty"
+	}
+	return node.GetToken().Value
+}
+
+func lineOf(node ast.Node) int {
+	if t := node.GetToken(); t != nil {
+		return t.Position.Line
+	}
+	return 1
+}
+
+// shown is text of the file as it can be printed.
+func shown(text string) string {
+	if r := []rune(text); len(r) > 40 {
+		text = string(r[:40]) + "..."
+	}
+	return visible.Line(text)
 }

@@ -1,12 +1,17 @@
 package cluster
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/atomicfile"
 )
 
 // Slurm is a job array, and a job that merges when all its tasks have ended.
@@ -62,4 +67,71 @@ func (s Slurm) absolute() string {
 		return filepath.Clean(s.Out)
 	}
 	return filepath.Join(s.Folder, s.Out)
+}
+
+// Write writes the scripts into the directory of the shards, array.sh and merge.sh, makes the directory for logs, and
+// returns the paths of the scripts. They are private, and so is the directory if it is new.
+func (s Slurm) Write() (array, merge string, err error) {
+	arrayScript, mergeScript, err := s.Scripts()
+	if err != nil {
+		return "", "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(filepath.Clean(s.Out)), 0o777); err != nil {
+		return "", "", err
+	}
+	if err := os.MkdirAll(s.Logs(), 0o700); err != nil {
+		return "", "", err
+	}
+	array, merge = filepath.Join(s.Out, "array.sh"), filepath.Join(s.Out, "merge.sh")
+	for path, script := range map[string][]byte{array: arrayScript, merge: mergeScript} {
+		if err := errors.Join(atomicfile.WriteBytesPrivate(path, script), os.Chmod(path, 0o700)); err != nil {
+			return "", "", err
+		}
+	}
+	return array, merge, nil
+}
+
+// Submit writes the scripts and gives them to sbatch. It returns the numbers of the
+// jobs: the array, and the merge that waits for its end.
+func (s Slurm) Submit() (array, merge string, err error) {
+	arrayFile, mergeFile, err := s.Write()
+	if err != nil {
+		return "", "", err
+	}
+	if array, err = sbatch(arrayFile); err != nil {
+		return "", "", err
+	}
+	if merge, err = sbatch("--dependency=afterany:"+array, mergeFile); err != nil {
+		return "", "", fmt.Errorf("the array is job %s, and its merge was not submitted: %w", array, err)
+	}
+	return array, merge, nil
+}
+
+// sbatch submits a script and returns the number of its job.
+func sbatch(args ...string) (job string, err error) {
+	out, err := output("", "sbatch", append([]string{"--parsable"}, args...)...)
+	job, _, _ = strings.Cut(strings.TrimSpace(out), ";") // the cluster's name may follow
+	return job, err
+}
+
+// Apply gives the manifests to kubectl and returns what it prints.
+func (k Kubernetes) Apply() (said string, err error) {
+	manifests, err := k.Manifests()
+	if err != nil {
+		return "", err
+	}
+	return output(string(manifests), "kubectl", "apply", "-f", "-")
+}
+
+// output runs another program with an input and returns what it prints. The error has
+// what the program complains about.
+func output(input, program string, args ...string) (string, error) {
+	var complaint bytes.Buffer
+	c := exec.Command(program, args...)
+	c.Stdin, c.Stderr = strings.NewReader(input), &complaint
+	out, err := c.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: %s", program, err, strings.TrimSpace(complaint.String()))
+	}
+	return string(out), nil
 }

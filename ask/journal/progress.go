@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"errors"
 	"time"
 
 	"crosstalk"
@@ -72,3 +73,68 @@ func (j *Journal) pace() (last time.Time, rate float64, err error) {
 	}
 	return last, rate, nil
 }
+
+// tally is what the journal keeps of all asks with one model and status, so that nobody has to read them for it.
+type tally struct{ asks, prompt, completion int64 }
+
+type tallied struct{ model, status string }
+
+// counts are what the transaction changes of the table counts. Only the writing goroutine uses them.
+type counts struct {
+	changed map[tallied]*tally
+	add     *sqlite3.Stmt
+}
+
+func newCounts(conn *sqlite3.Conn) (c counts, err error) {
+	c.changed = map[tallied]*tally{}
+	c.add, _, err = conn.Prepare("INSERT INTO counts (model, status, asks, prompt_tokens, completion_tokens) VALUES (?, " +
+		"?, ?, ?, ?)" +
+		" ON CONFLICT (model, status) DO UPDATE SET asks = asks + excluded.asks," +
+		" prompt_tokens = prompt_tokens + excluded.prompt_tokens, completion_tokens = completion_tokens + " +
+		"excluded.completion_tokens")
+	return c, err
+}
+
+// count adds n asks, 1 or -1, with the tokens of each.
+func (c *counts) count(n int64, model, status []byte, prompt, completion int64) {
+	of := c.changed[tallied{string(model), string(status)}]
+	if of == nil {
+		of = &tally{}
+		c.changed[tallied{string(model), string(status)}] = of
+	}
+	of.asks += n
+	of.prompt += n * prompt
+	of.completion += n * completion
+}
+
+// row counts a row that is new.
+func (c *counts) row(row []value) {
+	c.count(1, row[modelColumn].bytes, row[statusColumn].bytes, row[promptColumn].number, row[completionColumn].number)
+}
+
+// replaced takes back a row that found read: see the query known.
+func (c *counts) replaced(found *sqlite3.Stmt) {
+	c.count(-1, found.ColumnRawText(3), found.ColumnRawText(0), found.ColumnInt64(4), found.ColumnInt64(5))
+}
+
+// known is what there is to know of an ask before another answer comes.
+const known = "SELECT status, attempts, text, model, prompt_tokens, completion_tokens FROM asks WHERE key = ?"
+
+// save writes what has changed into the transaction.
+func (c *counts) save() error {
+	for of, t := range c.changed {
+		err := errors.Join(c.add.BindText(1, of.model), c.add.BindText(2, of.status), c.add.BindInt64(3, t.asks),
+			c.add.BindInt64(4, t.prompt), c.add.BindInt64(5, t.completion))
+		if err == nil {
+			err = c.add.Exec()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	clear(c.changed)
+	return nil
+}
+
+// failed reports whether a row is of an ask without an answer.
+func failed(row []value) bool { return string(row[statusColumn].bytes) == string(crosstalk.Failed) }
