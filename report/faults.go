@@ -35,9 +35,9 @@ func Plain(e crosstalk.Estimate) string {
 	return text
 }
 
-// plainTotals are the sentences of the figures of any fault that are over all groups,
+// PlainTotals are the sentences of the figures of any fault that are over all groups,
 // each with what tells it from the others.
-func plainTotals(estimates []crosstalk.Estimate) (lines []string) {
+func PlainTotals(estimates []crosstalk.Estimate) (lines []string) {
 	var totals []crosstalk.Estimate
 	for _, e := range estimates {
 		if instrument.IsFault(e.Measure) {
@@ -73,4 +73,57 @@ func withoutFaults(estimates []crosstalk.Estimate) []crosstalk.Estimate {
 		return estimates
 	}
 	return slices.DeleteFunc(slices.Clone(estimates), isFault)
+}
+
+// mostWhom is how many groups Whom has at most.
+const mostWhom = 6
+
+// Whom says which groups have most answers with a fault, worst first: by the first column
+// that groups figures alone, "crosslingual de: 12 of 44 (27.3 %)".
+func Whom(estimates []crosstalk.Estimate) (groups []string) {
+	var all []crosstalk.Estimate
+	for _, e := range estimates {
+		if instrument.IsFault(e.Measure) && Faulty(e) > 0 {
+			all = append(all, e)
+		}
+	}
+	var apart, grouped []string // columns that tell figures apart, and that group them
+	for _, c := range ByColumns(all) {
+		has := func(value string) bool {
+			return slices.ContainsFunc(all, func(e crosstalk.Estimate) bool { return e.By[c] == value })
+		}
+		switch {
+		case has(crosstalk.All):
+			grouped = append(grouped, c)
+		case slices.ContainsFunc(all, func(e crosstalk.Estimate) bool { return e.By[c] != all[0].By[c] }):
+			apart = append(apart, c)
+		}
+	}
+	of := func(e crosstalk.Estimate, c string) bool { // grouped by this column, and by no other
+		return !slices.ContainsFunc(grouped, func(other string) bool {
+			return (cmp.Or(e.By[other], crosstalk.All) != crosstalk.All) != (other == c)
+		})
+	}
+	first := slices.IndexFunc(grouped, func(c string) bool {
+		return slices.ContainsFunc(all, func(e crosstalk.Estimate) bool { return of(e, c) })
+	})
+	if first < 0 {
+		return nil
+	}
+	all = slices.DeleteFunc(all, func(e crosstalk.Estimate) bool { return !of(e, grouped[first]) })
+	slices.SortStableFunc(all, func(a, b crosstalk.Estimate) int {
+		if instrument.Of(a.Measure).Faults.ByRate {
+			return cmp.Compare(b.Value, a.Value)
+		}
+		return Faulty(b) - Faulty(a)
+	})
+	for _, e := range all[:min(len(all), mostWhom)] {
+		var name []string
+		for _, c := range append(slices.Clone(apart), grouped[first]) {
+			name = append(name, e.By[c])
+		}
+		groups = append(groups, fmt.Sprintf("%s: %d of %d (%s %%)", strings.Join(name, " "), Faulty(e), e.Observations,
+			Percent(e.Value)))
+	}
+	return groups
 }

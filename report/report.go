@@ -37,7 +37,7 @@ func WriteNamed(w io.Writer, format string, estimates []crosstalk.Estimate, name
 // Write writes estimates in one of Formats. Before a table it says in words how many
 // answers have a fault.
 func Write(w io.Writer, format string, estimates []crosstalk.Estimate) error {
-	if lines := plainTotals(estimates); format == Formats[0] && len(lines) > 0 {
+	if lines := PlainTotals(estimates); format == Formats[0] && len(lines) > 0 {
 		if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n\n"); err != nil {
 			return err
 		}

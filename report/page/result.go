@@ -15,6 +15,8 @@ import (
 
 // Result is the overall figures of a run, by condition.
 type Result struct {
+	Plain    []string  // how many answers have a fault, in a sentence for each condition
+	Whom     []string  // groups with most of them, the worst first
 	Measures []Meaning // the most important first
 	Parts    []Part
 	More     int // overall figures that are only in the tables
@@ -50,6 +52,8 @@ const (
 
 // NewResult sums up estimates.
 func NewResult(estimates []crosstalk.Estimate) (r Result) {
+	r.Plain, r.Whom = report.PlainTotals(estimates), report.Whom(estimates)
+	r.Plain = r.Plain[:min(len(r.Plain), mostParts)]
 	list := overall(estimates)
 	var keys []string
 	for _, e := range list {
@@ -153,7 +157,7 @@ func overall(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
 	}
 	for _, e := range estimates {
 		m := instrument.Measure(e.Measure)
-		whole := !m.ByClass && !m.OfTokens
+		whole := !m.ByClass && !m.OfTokens && !instrument.IsFault(e.Measure)
 		for c, v := range e.By {
 			whole = whole && (!grouped[c] || v == crosstalk.All)
 		}
