@@ -13,7 +13,8 @@ import (
 // are left out, and several conditions have their names.
 func TestWhom(t *testing.T) {
 	of := func(kind, language, task string, share float64, n int) crosstalk.Estimate {
-		return crosstalk.Estimate{Measure: instrument.Named(kind).Faults.Measure, Value: crosstalk.Value(share), Observations: n,
+		return crosstalk.Estimate{Measure: instrument.Named(kind).Faults.Measure,
+			Value: crosstalk.Value(share), Observations: n,
 			By: map[string]string{"model": "m", "language": language, "task": task}}
 	}
 	all := func(kind string) []crosstalk.Estimate {
