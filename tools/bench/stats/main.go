@@ -1,8 +1,9 @@
 // Stats shows that the intervals and tests of measure/stats keep their word.
 //
-//	go -C tools run ./bench/stats [-sets 2000] [-seeds 200] [coverage] [corrected] [margins] [nights] [null]
+//	go -C tools run ./bench/stats [-sets 2000] [-seeds 200] [accept] [coverage] [corrected] [margins] [nights] [null]
 //
-// coverage prints how often each 95 % interval holds the truth over simulated
+// accept prints how often crosstalk accept is wrong, and how much of a suite it reads;
+// coverage how often each 95 % interval holds the truth over simulated
 // data sets shaped like the three instruments, and of the differences that
 // crosstalk compare prints; corrected does so for figures that people's labels
 // correct (* marks a shape outside 93 to 97 %, ! one that is more than 15 %
@@ -35,11 +36,13 @@ func run(out io.Writer, args []string) error {
 	}
 	parts := flags.Args()
 	if len(parts) == 0 {
-		parts = []string{"coverage", "corrected", "margins", "nights", "null"}
+		parts = []string{"accept", "coverage", "corrected", "margins", "nights", "null"}
 	}
 	ok := true
 	for _, part := range parts {
 		switch part {
+		case "accept":
+			ok = accept(out, *sets) && ok
 		case "coverage":
 			ok = coverage(out, *sets) && ok
 		case "corrected":
@@ -55,7 +58,7 @@ func run(out io.Writer, args []string) error {
 			}
 			ok = quiet && ok
 		default:
-			return fmt.Errorf("unknown part %q, expected coverage, corrected, margins, nights or null", part)
+			return fmt.Errorf("unknown part %q, expected accept, coverage, corrected, margins, nights or null", part)
 		}
 	}
 	if !ok {
