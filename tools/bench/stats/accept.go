@@ -14,7 +14,8 @@ import (
 // margin and just not, and the share of a suite that they read.
 func accept(out io.Writer, sets int) bool {
 	ok := true
-	fmt.Fprintf(out, "sequential acceptance, level 95 %%, %d acceptances a cell; wrong, %%; read, median / p90, %% of the items\n", sets)
+	fmt.Fprintf(out, "sequential acceptance, level 95 %%, %d acceptances a cell; wrong, %%; "+
+		"read, median / p90, %% of the items\n", sets)
 	fmt.Fprintf(out, "%-8s %6s %6s %5s  %13s %13s  %s\n", "target", "n", "margin", "old", "wrong accept", "wrong reject",
 		"read at loss 0, m/2, m, 2m")
 	for _, target := range []string{"suite", "prompts"} {
@@ -88,7 +89,8 @@ func acceptLine(out io.Writer, target string, n int, margin, old float64, sets i
 			_, reads[i] = run(math.Round(loss))
 		}
 		slices.Sort(reads)
-		fmt.Fprintf(out, " %.0f/%.0f", 100*float64(reads[len(reads)/2])/float64(n), 100*float64(reads[len(reads)*9/10])/float64(n))
+		share := func(i int) float64 { return 100 * float64(reads[i]) / float64(n) }
+		fmt.Fprintf(out, " %.0f/%.0f", share(len(reads)/2), share(len(reads)*9/10))
 	}
 	limit := 5 + 1 + 3*100*math.Sqrt(.05*.95/float64(sets))
 	if accepts > limit || rejects > limit {
