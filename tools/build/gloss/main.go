@@ -7,8 +7,11 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"crosstalk/internal/gloss/lexicon"
 	"crosstalk/internal/gloss/vectorfile"
@@ -82,4 +85,41 @@ func (w *wordnet) file(vocabulary []int32, occurrences []int) *vectorfile.File {
 		}
 	}
 	return f
+}
+
+// sums are the SHA-256 sums of the files of WordNet 3.0 that are read, as in Debian's package wordnet-base (checked
+// with 1:3.0-37).
+var sums = []struct{ name, sum string }{
+	{"adj.exc", "8824cc24bbedd797b9702316b27f07cd4c2b76b629539f0a1276f03926758016"},
+	{"adv.exc", "e7291461b629abfe63301bbe1998cee09fd575ed7107abd7ea9763adb05bf0a8"},
+	{"cntlist.rev", "a198580b8f705fa02797bba8b13e5cbe4a9f9f40cb1697e774c7fc6a5865b035"},
+	{"data.adj", "c89120dfc1f046ddff4a631bf9b7e9fa1a36b5e86565a23bf82dbe14f30b88a7"},
+	{"data.adv", "444a63bf3955080ab7524f5079cfc07ff9bc682cb98bdb1db73b0fb9829f1139"},
+	{"data.noun", "fea17d2f9656611334eac790e5d69e47645fa180c4aa481fb4cd9b3520754ca2"},
+	{"data.verb", "adcf43e35b581e8036d8b5a52d63d9cd3d3b4870b2720d3c03c799df44777bc2"},
+	{"index.adj", "c9865d7b4d1f805bdef82ccdcea5282436e23083e6f6f1b33e716327c4eda810"},
+	{"index.adv", "6f5465ed5758fe9c8a2f7ec17b1300f3aa875756c70ff7cba162f7e71bcf88ea"},
+	{"index.noun", "a490d99d93d017bf4822fe2f0ffa51fd73911ce271dc7535fade21f8814b5a04"},
+	{"index.verb", "e2ac24816c3a8289dcb72aaa9cf8db81fdf25ec34d792bfc96ac5b7a20c8b4ae"},
+	{"noun.exc", "2b5d675c380b39ecf595af9fa9d4e7feb1d58c643b0bff08c40ed5bfe41fab7a"},
+	{"verb.exc", "dbbcf9a601b2d77e934e413b91d90e88ec7f933a8b77cfc00602a923b891b42c"},
+}
+
+// readWordNet returns the content of the files of WordNet 3.0 in dir, by name. Another version of any of them is an
+// error: the vectors would differ.
+func readWordNet(dir string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, s := range sums {
+		path := filepath.Join(dir, s.name)
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("WordNet 3.0 (Debian: apt-get install wordnet-base): %w", err)
+		}
+		if got := fmt.Sprintf("%x", sha256.Sum256(content)); got != s.sum {
+			return nil, fmt.Errorf("%s: SHA-256 is %s, expected %s: not the file of WordNet 3.0 that the vectors are made from",
+				path, got, s.sum)
+		}
+		files[s.name] = content
+	}
+	return files, nil
 }

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
+
+	"crosstalk/internal/gloss/vectorfile"
 )
 
 // The vectors must come out the same, bit for bit, on every machine. Two rules see to it:
@@ -68,4 +72,168 @@ func parallelRows(n int, f func(from, to int)) {
 	parallel((n+blockRows-1)/blockRows, func(i int) {
 		f(i*blockRows, min(n, (i+1)*blockRows))
 	})
+}
+
+// mersenne is the generator MT19937 of Matsumoto and Nishimura (1998), and the numbers that numpy's RandomState draws
+// from it: other programs can repeat the draw.
+type mersenne struct {
+	state    [624]uint32
+	next     int
+	spare    float64 // the other number of a pair of normal ones
+	hasSpare bool
+}
+
+// newMersenne returns the generator that RandomState(seed) is: the seeding of Matsumoto and Nishimura's mt19937ar,
+// init_genrand.
+func newMersenne(seed uint32) *mersenne {
+	m := &mersenne{}
+	m.state[0] = seed
+	for i := 1; i < len(m.state); i++ {
+		before := m.state[i-1]
+		m.state[i] = 1812433253*(before^before>>30) + uint32(i)
+	}
+	m.next = len(m.state)
+	return m
+}
+
+// uint32 returns the next 32 random bits.
+func (m *mersenne) uint32() uint32 {
+	const n, shift = len(m.state), 397
+	if m.next == n {
+		for i := range n {
+			y := m.state[i]&0x80000000 | m.state[(i+1)%n]&0x7fffffff
+			m.state[i] = m.state[(i+shift)%n] ^ y>>1 ^ (y&1)*0x9908b0df
+		}
+		m.next = 0
+	}
+	y := m.state[m.next]
+	m.next++
+	y ^= y >> 11
+	y ^= y << 7 & 0x9d2c5680
+	y ^= y << 15 & 0xefc60000
+	return y ^ y>>18
+}
+
+// uniform returns a number from [0, 1), of 53 random bits.
+func (m *mersenne) uniform() float64 {
+	high, low := m.uint32()>>5, m.uint32()>>6
+	return float64(uint64(high)<<26|uint64(low)) / (1 << 53)
+}
+
+// normal returns a number from the standard normal distribution, by Marsaglia's polar method.
+func (m *mersenne) normal() float64 {
+	if m.hasSpare {
+		m.hasSpare = false
+		return m.spare
+	}
+	for {
+		x, y := 2*m.uniform()-1, 2*m.uniform()-1
+		square := float64(x*x) + float64(y*y)
+		if square >= 1 || square == 0 {
+			continue
+		}
+		scale := math.Sqrt(-2 * ln(square) / square)
+		m.spare, m.hasSpare = float64(scale*x), true
+		return scale * y
+	}
+}
+
+// normal returns a matrix of standard normal numbers, drawn row by row: what numpy's
+// RandomState(seed).standard_normal((rows, columns)) is.
+func normal(rows, columns int, seed uint32) *dense {
+	m := newMersenne(seed)
+	d := newDense(rows, columns)
+	for i := range d.data {
+		d.data[i] = m.normal()
+	}
+	return d
+}
+
+// sparse is a matrix in compressed rows.
+type sparse struct {
+	columns int
+	start   []int // of each row in entries, and the end
+	entries []entry
+}
+
+type entry struct {
+	column int32
+	value  float64
+}
+
+// newSparse returns the matrix of the given rows; entries of the same column are summed in their order.
+func newSparse(rows [][]entry, columns int) *sparse {
+	m := &sparse{columns: columns, start: make([]int, 1, len(rows)+1)}
+	for _, row := range rows {
+		slices.SortStableFunc(row, func(a, b entry) int { return cmp.Compare(a.column, b.column) })
+		for i, e := range row {
+			if i > 0 && row[i-1].column == e.column {
+				m.entries[len(m.entries)-1].value += e.value
+				continue
+			}
+			m.entries = append(m.entries, e)
+		}
+		m.start = append(m.start, len(m.entries))
+	}
+	return m
+}
+
+func (m *sparse) rows() int { return len(m.start) - 1 }
+
+func (m *sparse) row(i int) []entry { return m.entries[m.start[i]:m.start[i+1]] }
+
+func (m *sparse) transposed() *sparse {
+	t := &sparse{columns: m.rows(), start: make([]int, m.columns+1), entries: make([]entry, len(m.entries))}
+	for _, e := range m.entries {
+		t.start[e.column+1]++
+	}
+	for i := range m.columns {
+		t.start[i+1] += t.start[i]
+	}
+	next := slices.Clone(t.start)
+	for i := range m.rows() {
+		for _, e := range m.row(i) {
+			t.entries[next[e.column]] = entry{int32(i), e.value}
+			next[e.column]++
+		}
+	}
+	return t
+}
+
+// times returns m x d.
+func (m *sparse) times(d *dense) *dense {
+	out := newDense(m.rows(), d.columns)
+	parallelRows(m.rows(), func(from, to int) {
+		for i := from; i < to; i++ {
+			sum := out.row(i)
+			for _, e := range m.row(i) {
+				addScaled(sum, e.value, d.row(int(e.column)))
+			}
+		}
+	})
+	return out
+}
+
+// quantise returns 4-bit codes of the rows of d. The largest code stands for
+// 2.6 standard deviations of the row, and for all beyond.
+func quantise(d *dense) []byte {
+	const largest = vectorfile.Zero - 1
+	codes := make([]byte, d.rows()*vectorfile.Stride)
+	parallelRows(d.rows(), func(from, to int) {
+		for i := from; i < to; i++ {
+			row := d.row(i)
+			sum, squares := 0.0, 0.0
+			for _, x := range row {
+				sum += x
+				squares += float64(x * x)
+			}
+			n := float64(len(row))
+			step := 2.6 / largest * math.Sqrt(squares/n-float64(sum/n*(sum/n)))
+			for j, x := range row {
+				code := vectorfile.Zero + uint8(int8(max(-largest, min(largest, math.Round(x/step)))))
+				codes[i*vectorfile.Stride+j/2] |= code << (4 * (j % 2))
+			}
+		}
+	})
+	return codes
 }

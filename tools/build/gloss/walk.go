@@ -1,6 +1,9 @@
 package main
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	walkSteps = 5
@@ -84,4 +87,114 @@ func (t *tally) reset() {
 		t.value[i] = 0
 	}
 	t.touched = t.touched[:0]
+}
+
+// The graph has a node for each lemma, then one for each synset. A walk leaves a lemma for its senses or for the
+// glosses that mention it, and a synset for its words, the words of its gloss, or related synsets. The weights of the
+// edges are what follows; they were chosen once on relatedness judgements.
+const (
+	mentionMass    = 0.42 // from a lemma to the glosses that mention it; the rest goes to its senses
+	mentionCap     = 80   // glosses beyond which a lemma's mentionMass shrinks in proportion
+	glossMass      = 0.45 // from a synset to the words of its gloss
+	lemmaMass      = 0.3  // from a synset to its words
+	relationMass   = 0.3  // from a synset to related synsets
+	relationCap    = 12   // related synsets beyond which relationMass shrinks in proportion
+	rankPower      = 0.3  // a sense weighs sqrt(count+1) / (rank+1)^rankPower
+	informationMin = 1.0  // subtracted from a gloss word's inverse document frequency
+)
+
+// relationWeight is the weight of a pointer, by its symbol (wninput(5WN)).
+func relationWeight(symbol string) float64 {
+	switch symbol {
+	case "+", `\`: // derivationally related form, pertainym
+		return 1.5
+	case "#s", "#p", "%s", "&", ";c": // substance and part holonym, substance meronym, similar to, topic
+		return 1.2
+	case "@", "@i", "#m", "%p", "=", "*", ">", "$", "<":
+		// hypernyms, member holonym, part meronym, attribute, entailment, cause, verb group, participle
+		return 1.0
+	case "!", "^", ";r": // antonym, also see, region
+		return 0.8
+	case "%m": // member meronym
+		return 0.7
+	case "~": // hyponym
+		return 0.5
+	case "~i", "-c", "-r": // instance hyponym, members of a topic or region
+		return 0.4
+	case ";u": // usage
+		return 0.1
+	}
+	return 0 // members of a usage
+}
+
+// graph returns the transition weights between nodes. Rows sum to at most about 1: what is missing is where a walk
+// ends.
+func (w *wordnet) graph(glosses []bag, occurrences []int) *sparse {
+	words := w.lexicon.Len()
+	rows := make([][]entry, words+len(w.synsets))
+	add := func(from, to int, weight float64) {
+		rows[from] = append(rows[from], entry{int32(to), float64(weight)})
+	}
+	for lemma, senses := range w.senses {
+		weights := make([]float64, len(senses))
+		total := 0.0
+		for i, s := range senses {
+			weights[i] = math.Sqrt(float64(s.count+1)) / pow(float64(s.rank+1), rankPower)
+			total += weights[i]
+		}
+		for i, s := range senses {
+			add(lemma, words+int(s.synset), (1-mentionMass)*weights[i]/total)
+		}
+	}
+	informations := make([]float64, words)
+	for lemma, n := range occurrences {
+		informations[lemma] = information(n, len(w.synsets))
+	}
+	mentions := make([][]entry, words) // of each lemma: synset nodes
+	for i, gloss := range glosses {
+		total := 0.0
+		for _, x := range gloss {
+			total += float64(x.weight * informations[x.lemma])
+		}
+		for _, x := range gloss {
+			if share := x.weight * informations[x.lemma] / total; share > 0 {
+				add(words+i, int(x.lemma), glossMass*share)
+				mentions[x.lemma] = append(mentions[x.lemma], entry{int32(words + i), share})
+			}
+		}
+	}
+	for lemma, glosses := range mentions {
+		total := 0.0
+		for _, m := range glosses {
+			total += m.value
+		}
+		mass := mentionMass * min(1, mentionCap/float64(len(glosses)))
+		for _, m := range glosses {
+			add(lemma, int(m.column), mass*m.value/total)
+		}
+	}
+	for i, s := range w.synsets {
+		for _, lemma := range s.lemmas {
+			add(words+i, int(lemma), lemmaMass/float64(len(s.lemmas)))
+		}
+		related := map[int32]float64{}
+		total := 0.0
+		for _, p := range s.pointers {
+			if k := relationWeight(p.symbol); k > 0 {
+				related[p.target] += k
+				total += k
+			}
+		}
+		mass := relationMass * min(1, relationCap/float64(len(related)))
+		for _, r := range sorted(related) {
+			add(words+i, words+int(r.lemma), mass*r.weight/total)
+		}
+	}
+	return newSparse(rows, len(rows))
+}
+
+// information is what a word that occurs in n of the given number of glosses tells: its inverse document frequency less
+// informationMin, or 0.
+func information(n, glosses int) float64 {
+	return max(0, ln(float64(glosses)/float64(n+2))-informationMin)
 }

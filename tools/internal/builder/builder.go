@@ -3,12 +3,17 @@
 package builder
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"testing"
 )
 
 // A Builder makes one embedded file from sources installed on this machine. The same sources give the same content on
@@ -97,4 +102,68 @@ func replace(path string, content []byte) error {
 		return err
 	}
 	return os.Rename(temporary, path)
+}
+
+// Current fails the test of a builder in build/NAME if the embedded file is not what the builder makes. Without the
+// sources the test is skipped.
+func (b Builder) Current(t testing.TB) {
+	t.Helper()
+	b.Need(t)
+	if err := b.check(b.In, filepath.Join("..", "..", b.Out), t.Output()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Need skips the test if the sources are not installed.
+func (b Builder) Need(t testing.TB) {
+	t.Helper()
+	if _, err := os.Stat(b.In); err != nil {
+		t.Skipf("%s is not installed (%s): %v", b.Source, b.Install, err)
+	}
+}
+
+// A Stream collects the numbers of an embedded table.
+type Stream []byte
+
+// Byte appends one byte.
+func (s *Stream) Byte(v byte) { *s = append(*s, v) }
+
+// Uint appends an unsigned varint.
+func (s *Stream) Uint(v int) { *s = binary.AppendUvarint(*s, uint64(v)) }
+
+// Int appends a signed varint, zigzag.
+func (s *Stream) Int(v int) { *s = binary.AppendVarint(*s, int64(v)) }
+
+// Float appends the 8 bytes of a little-endian float64.
+func (s *Stream) Float(v float64) { *s = binary.LittleEndian.AppendUint64(*s, math.Float64bits(v)) }
+
+// Compress returns content as a gzip file, as small as this release of Go makes it.
+func Compress(content []byte) []byte {
+	var packed bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // fails for an unknown level only
+	z.Write(content)                                           // a bytes.Buffer takes everything
+	z.Close()
+	return packed.Bytes()
+}
+
+// sameContent tells whether two files hold the same, compressed or not.
+func sameContent(a, b []byte) (bool, error) {
+	a, err := unpack(a)
+	if err != nil {
+		return false, err
+	}
+	b, err = unpack(b)
+	return bytes.Equal(a, b), err
+}
+
+// unpack returns the content of a gzip file, and anything else as it is.
+func unpack(file []byte) ([]byte, error) {
+	if !bytes.HasPrefix(file, []byte{0x1f, 0x8b}) {
+		return file, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
 }
