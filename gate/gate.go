@@ -7,7 +7,8 @@
 // interval misses it, and is else inconclusive, with the side on which the figure lies
 // and the number of items that may decide it. A gate passes if all of its checks do,
 // so each has the whole level; it fails if one does, so for failures they share it
-// (Bonferroni). A caller can have figures judged without their intervals.
+// (Bonferroni). A caller can have figures judged without their intervals, or, of a run of
+// every night, by the evidence of all nights against one reference.
 //
 // What cannot be judged fails, with the reason: a figure that was not measured
 // or has no scored observations; a figure that is incomplete because requests
