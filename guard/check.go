@@ -25,18 +25,18 @@ const (
 
 // check is the judging of one text.
 type check struct {
-	lid      langid.Identifier
-	text     string // without thoughts
-	want     expected
-	strict   bool
-	serbian  bool // Serbian is expected, in either script: see inSerbian
-	blocks   []prose.Span
-	masks    []prose.Span // not judged
-	hidden   []prose.Span // thoughts
-	series   []int        // by block: the first of its series, which are blocks of one kind in a row
-	analysis *words.Analysis
-	sibling  string        // the language of the text if it is a sibling of the expected one
-	pairs    func() []pair // see findPairs
+	lid       langid.Identifier
+	text      string // without thoughts
+	want      expected
+	threshold float64
+	serbian   bool // Serbian is expected, in either script: see inSerbian
+	blocks    []prose.Span
+	masks     []prose.Span // not judged
+	hidden    []prose.Span // thoughts
+	series    []int        // by block: the first of its series, which are blocks of one kind in a row
+	analysis  *words.Analysis
+	sibling   string        // the language of the text if it is a sibling of the expected one
+	pairs     func() []pair // see findPairs
 
 	units   []unit
 	asked   bool   // the identifier, about a line
@@ -136,7 +136,6 @@ func (c *check) judge() {
 		}
 	}
 	c.foreignWords()
-	c.englishSentences()
 	c.chineseSentences()
 	c.scripts()
 	c.disjoint()
@@ -152,13 +151,15 @@ func (c *check) weigh(blocks []prose.Span) unit {
 	e := &u.evidence
 	mixed := 5*own >= e.Words // so much is in the expected language that the line is not in another one as a whole
 	_, alike := siblings[c.want.base]
-	if !words.Supports(c.want.base) || alike || 3*e.Known <= 2*e.Words && e.Words > 2 {
+	if !words.Thorough(c.want.base) || alike || 3*e.Known <= 2*e.Words && e.Words > 2 {
 		if c.identify(&u, mixed) {
 			return u
 		}
 	}
 	switch {
 	case e.Words == 0:
+	case !words.Thorough(c.want.base) && script(e.Language) == script(c.want.base) &&
+		e.LogRatio > lineRight && e.LogRatio < 2*lineWrong: // its list is too short
 	case !mixed && e.LogRatio >= lineWrong && !(e.Words <= 2 && c.mostlyMasked(blocks)):
 		u.state = Wrong
 	case !mixed && len(c.blocks) == 1 && e.Language == "en" && e.LogRatio >= replyWrong && c.endsSentence():

@@ -164,12 +164,11 @@ func latin(word string) bool {
 // mentions reports whether a line names a language, or, since short words of other scripts are hard to tell apart, one
 // of the same script.
 func mentions(base, line, language string) bool {
-	for _, g := range words.Groups[1:] {
-		if slices.Contains(g.Languages, language) {
-			return names(base, line, append(others(g.Languages, base), language)...)
-		}
+	alike := words.Frequent(language)
+	if slices.Contains(alike, "en") || !slices.Contains(alike, language) {
+		return names(base, line, language)
 	}
-	return names(base, line, language)
+	return names(base, line, append(others(alike, base), language)...)
 }
 
 // mentioned reports whether the line that words are in speaks of them: it names their language; or it names any
@@ -187,7 +186,7 @@ func (c *check) mentioned(r run) bool {
 	case !first.Foreign:
 		return false
 	case latin(r.text):
-		return len(r.words) == 1 && names(c.want.base, text, words.Groups[0].Languages...)
+		return len(r.words) == 1 && names(c.want.base, text, words.Frequent("en")...)
 	}
 	return r.end-r.start <= 40 && len(r.words) <= 4 && metalinguistic(c.want.base, text)
 }

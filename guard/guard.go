@@ -31,6 +31,7 @@ type Judgement struct {
 	Verdict  Verdict      `json:"verdict"`
 	Language string       `json:"language"`         // that most of the prose is in, empty if that cannot be told
 	P        float64      `json:"p"`                // probability that the verdict is true; 0.5 if it cannot be told
+	Risk     float64      `json:"risk"`             // probability that the text, or a part, is in another language
 	Judged   Level        `json:"judged,omitempty"` // how closely; empty if there is nothing to judge
 	Units    int          `json:"units"`            // lines, or groups of short ones, that were judged
 	Unclear  int          `json:"unclear"`          // units whose language cannot be told
@@ -56,14 +57,15 @@ const (
 	Word = "word" // words within one
 )
 
-// A Span is a part in another language than expected. One without an excuse makes the verdict Wrong. If no excuses are
-// taken, P may be below Certain without one.
+// A Span is a part in another language than expected. One without an excuse makes the verdict Wrong: its Risk is at
+// least the threshold.
 type Span struct {
 	Start    int        `json:"start"`
 	End      int        `json:"end"`
 	Language string     `json:"language"` // BCP 47: "en", "zh-Hans", "sr-Latn"
 	Kind     string     `json:"kind"`     // Line or Word
-	P        float64    `json:"p"`        // that it is in another language; below Certain only with an excuse
+	P        float64    `json:"p"`        // that it is in another language
+	Risk     float64    `json:"risk"`     // that it is a confusion: by P, and less with an excuse
 	Excuse   prose.Kind `json:"excuse,omitempty"`
 }
 
@@ -82,18 +84,14 @@ type Checker struct {
 	// its languages can be judged besides those of Languages.
 	Identifier langid.Identifier
 
-	// Strict takes no excuses: every span makes the verdict Wrong.
-	Strict bool
+	// Threshold is the least Risk of a span that makes the verdict Wrong, above 0 and at most 1; 0: Warn.
+	Threshold float64
 }
 
-// Rules names what decides about a verdict besides the identifier: the rules, the models of words and whether excuses
-// are taken. It changes whenever they do.
+// Rules names what decides about a verdict besides the identifier: the rules, the models of words and the threshold. It
+// changes whenever they do.
 func (k Checker) Rules() string {
-	rules := "guard-8+" + words.Name()
-	if k.Strict {
-		rules += "+strict"
-	}
-	return rules
+	return "guard-9+" + words.Name() + k.thresholdName()
 }
 
 func (k Checker) identifier() langid.Identifier {
@@ -112,7 +110,7 @@ func (k Checker) Check(text, tag string) (Judgement, error) {
 		return Judgement{}, err
 	}
 	c := newCheck(k.identifier(), text, e)
-	c.strict = k.Strict
+	c.threshold = k.threshold()
 	c.judge()
 	j := c.result()
 	c.analysis.Free()

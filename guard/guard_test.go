@@ -67,7 +67,7 @@ func TestCheck(t *testing.T) {
 		{"ar", "الطقس يتغير كثيرا it's a good idea to pack a jacket معك.", Wrong, "en word[it's a good idea to pack a jacket]"},
 		// Excused.
 		{"ru", "Нажмите «Check for updates» и подождите немного.", Right, "{quote}[Check for updates]"},
-		{"hi", "मेनू में **Reset password** चुनें और आगे बढ़ें।", Right, "{quote}[Reset password]"},
+		{"hi", "मेनू में **Reset password** चुनें और आगे बढ़ें।", Right, "{quote}[password]"},
 		{"ar", "يعمل هذا التطبيق على أجهزة Samsung Galaxy بدون مشاكل.", Right, ""},
 		{"id", "Silakan login dulu, lalu cek menu promo dan pilih fitur chat.", Right, ""},
 		{"en", "The author's name is 村上春樹 in Japanese, as you know.", Right, "{mention}[村上春樹]"},
@@ -78,7 +78,7 @@ func TestCheck(t *testing.T) {
 		{"de", "Gehen Sie zu Settings > Privacy and security und schalten Sie das aus.", Right, "{name}[Privacy and security]"},
 		{"ko", "화면에 Permission denied가 뜨면 다시 시도하세요.", Right, "{name}[Permission denied]"},
 		{"pt", "O pedido de habeas corpus foi negado por falta de fumus boni iuris.", Right, "{loan}[fumus boni iuris]"},
-		{"tr", "Filmler:\n\n- Lord of the Rings\n- Casa Batlló\n- Brexit", Right, "{name}[Lord of the Rings] {name}[Casa Batlló]"},
+		{"tr", "Filmler:\n\n- Lord of the Rings\n- Casa Batlló\n- Brexit", Right, "{name}[Lord of the Rings] {name}[Casa Batlló] {name}[Brexit]"},
 		{"es", "Le adjunto el presupuesto.\n\nJavier Ortega\nSenior Sales Manager\nNorthbridge Consulting Ltd.", Right,
 			"{name}[Senior Sales Manager] {name}[Northbridge Consulting Ltd.]"},
 		{"ru", "Тимлид смотрит pull request, deploy и merge по пятницам.", Right, "{loan}[pull request, deploy] {loan}[merge]"},
@@ -140,7 +140,7 @@ func TestCheck(t *testing.T) {
 		{"sr-Latn", "Račun možete da preuzmete u prodavnici.\n\nPlease bring your passport and the receipt.", Wrong, "en line[Please bring your passport and the receipt.]"},
 		{"sr", "Die Rechnung erhalten Sie morgen im Geschäft.", Wrong, "de line[Die Rechnung erhalten Sie morgen im Geschäft.]"},
 		{"sr", "Рачун можете да преузмете in the store у продавници.", Wrong, "en word[in the store]"},
-		{"sr-Latn", "Hvala!", CannotTell, ""},
+		{"sr-Latn", "Hvala!", Right, ""},
 		{"hr", "Račun možete da preuzmete u prodavnici.", Right, ""},
 		{"hr", "Рачун можете да преузмете у продавници.", Wrong, "sr line[Рачун можете да преузмете у продавници.]"},
 		{"ja", "请将商品连同发票一起寄回。", Wrong, "zh-Hans line[请将商品连同发票一起寄回。]"},
@@ -149,9 +149,9 @@ func TestCheck(t *testing.T) {
 		{"ja", "ログインできません。请等待三十分钟后再试。それでも入れない場合はご連絡ください。", Wrong, "zh-Hans word[请等待三十分钟后再试。]"},
 		{"ja", "お客様の您的订单は確認されました。", Wrong, "zh-Hans word[您的订单]"},
 		// English sentences in Latin script, without a model of the expected language's words.
-		{"pl", "Wniosek o kartę został zatwierdzony. You can pick it up at any branch. Proszę zabrać dowód.", Wrong, "en word[You can pick it up at any branch.]"},
-		{"nl", "De monteur komt woensdag. Please keep this message for your records. Tot dan.", Wrong, "en word[Please keep this message for your records.]"},
-		{"pl", "Kampania startuje w poniedziałek. Po tygodniu sprawdzimy konwersje i poprawimy landing page.", Right, ""},
+		{"pl", "Wniosek o kartę został zatwierdzony. You can pick it up at any branch. Proszę zabrać dowód.", Wrong, "en word[You can pick it up at any branch]"},
+		{"nl", "De monteur komt woensdag. Please keep this message for your records. Tot dan.", Wrong, "en word[Please keep this message for your records]"},
+		{"pl", "Kampania startuje w poniedziałek. Po tygodniu sprawdzimy konwersje i poprawimy landing page.", Right, "{loan}[landing page]"},
 		{"nl", "Klik op de link in de mail. De browser start opnieuw en de update is klaar.", Right, ""},
 		{"nl", "De actie loopt tot zondag. Smart living! Bestel vandaag nog op tijd.", Right, ""},
 		// Dishes, joined terms, and terms beside code.
@@ -214,10 +214,10 @@ func TestJudged(t *testing.T) {
 		{"zh-TW", "請稍候片刻。", "zh-Hant", ByWords},
 		{"ko", "네, 알겠습니다.", "ko", ByScript},
 		{"hi", "ठीक है।", "hi", ByScript},
-		{"nl", "Uw bestelling komt morgen aan.", "nl", ByLines},
-		{"nl", "Пока.", "ru", ByScript},
-		{"sr", "Račun možete da preuzmete u prodavnici.", "sr-Latn", ByLines},
-		{"sr", "Рачун можете да преузмете у продавници.", "sr", ByLines},
+		{"nl", "Uw bestelling komt morgen aan.", "nl", ByWords},
+		{"nl", "Пока.", "ru", ByWords},
+		{"sr", "Račun možete da preuzmete u prodavnici.", "sr-Latn", ByWords},
+		{"sr", "Рачун можете да преузмете у продавници.", "sr", ByWords},
 		{"nl", "12 kg", "", ""},
 		{"de", "`ls`", "", ""},
 	} {
@@ -234,6 +234,7 @@ func TestJudged(t *testing.T) {
 		level := (&check{want: expected{base: l}, asked: true}).level()
 		by[level] = append(by[level], l)
 	}
+	by[ByLines] = append(by[ByLines], "languages that only a model of `--lid` knows")
 	for _, level := range []Level{ByWords, ByScript, ByLines} {
 		row := regexp.MustCompile("(?m)^\\| `" + string(level) + "` \\|.*\\| (.*) \\|$").FindSubmatch(page)
 		if want := strings.Join(by[level], " "); row == nil || string(row[1]) != want {
@@ -317,7 +318,7 @@ func disjoint(t *testing.T, text string, j Judgement) {
 		}
 		at = m.End
 	}
-	if slices.ContainsFunc(j.Spans, func(s Span) bool { return s.Excuse == "" }) != (j.Verdict == Wrong) || j.P < 0.5 ||
+	if slices.ContainsFunc(j.Spans, func(s Span) bool { return s.Excuse == "" }) != (j.Verdict == Wrong) || j.P < 0 ||
 		j.P > 1 ||
 		(j.Judged == "") != (j.Units == 0 && len(j.Spans) == 0) {
 		t.Fatalf("%q: %+v", text, j)
@@ -335,24 +336,25 @@ func TestDisjoint(t *testing.T) {
 		{"en", "ីភាសាខ្មែរ", "km line[ីភាសាខ្មែរ]"},
 		{"en", "The menu is here.\nីភាសាខ្មែរ\nThank you very much for waiting.", "km line[ីភាសាខ្មែរ]"},
 		{"km", "ីភាសាខ្មែរ", ""},
-		{"nl", "De winkel in de stad is vandaag open tot zes uur. You can открыть the door at nine. Wij zien u graag terug.", "en word[You can открыть the door at nine.]"},
+		{"nl", "De winkel in de stad is vandaag open tot zes uur. You can открыть the door at nine. Wij zien u graag terug.", "en word[You can] ru word[открыть] en word[the door at nine]"},
 	} {
 		j, got := spans(t, c.text, c.tag)
 		if disjoint(t, c.text, j); got != c.want {
 			t.Errorf("%s %q: %s, want %s", c.tag, c.text, got, c.want)
 		}
 	}
-	w, l := Span{2, 8, "en", Word, 0.9, ""}, Span{4, 9, "fr", Line, 0.8, ""}
-	excused := func(s Span, start, end int) Span { return Span{start, end, s.Language, s.Kind, s.P, Name} }
+	w, l := Span{2, 8, "en", Word, 0.9, 0.6, ""}, Span{4, 9, "fr", Line, 0.8, 0.7, ""}
+	excused := func(s Span, start, end int) Span { return Span{start, end, s.Language, s.Kind, s.P, s.Risk, Name} }
 	for _, c := range []struct{ spans, excused, want, excuses []Span }{
-		{[]Span{w, {8, 9, "en", Word, 0.7, ""}}, nil, []Span{w, {8, 9, "en", Word, 0.7, ""}}, nil},
-		{[]Span{l, w}, nil, []Span{{2, 9, "fr", Line, 0.9, ""}}, nil},
-		{[]Span{w}, []Span{excused(l, 4, 9)}, nil, []Span{{2, 9, "fr", Line, 0.9, Name}}},
-		{[]Span{w}, []Span{excused(l, 1, 5)}, nil, []Span{{1, 8, "fr", Line, 0.9, Name}}},
-		{[]Span{l}, []Span{excused(w, 1, 5)}, []Span{{1, 9, "fr", Line, 0.9, ""}}, nil},
-		{[]Span{w}, []Span{excused(w, 1, 3), excused(w, 7, 12), excused(w, 12, 13)}, []Span{{1, 12, "en", Word, 0.9, ""}},
+		{[]Span{w, {8, 9, "en", Word, 0.7, 0.6, ""}}, nil, []Span{w, {8, 9, "en", Word, 0.7, 0.6, ""}}, nil},
+		{[]Span{l, w}, nil, []Span{{2, 9, "fr", Line, 0.9, 0.7, ""}}, nil},
+		{[]Span{w}, []Span{excused(l, 4, 9)}, nil, []Span{{2, 9, "fr", Line, 0.9, 0.7, Name}}},
+		{[]Span{w}, []Span{excused(l, 1, 5)}, nil, []Span{{1, 8, "fr", Line, 0.9, 0.7, Name}}},
+		{[]Span{l}, []Span{excused(w, 1, 5)}, []Span{{1, 9, "fr", Line, 0.9, 0.7, ""}}, nil},
+		{[]Span{w}, []Span{excused(w, 1, 3), excused(w, 7, 12), excused(w, 12, 13)}, []Span{{1, 12, "en", Word, 0.9, 0.6, ""}},
 			[]Span{excused(w, 12, 13)}},
-		{[]Span{{2, 20, "de", Word, 0.85, ""}, w, {10, 12, "es", Word, 0.8, ""}}, nil, []Span{{2, 20, "de", Word, 0.9, ""}}, nil},
+		{[]Span{{2, 20, "de", Word, 0.85, 0.6, ""}, w, {10, 12, "es", Word, 0.8, 0.6, ""}}, nil,
+			[]Span{{2, 20, "de", Word, 0.9, 0.6, ""}}, nil},
 	} {
 		got := check{spans: slices.Clone(c.spans), excused: slices.Clone(c.excused)}
 		if got.disjoint(); !slices.Equal(got.spans, c.want) || !slices.Equal(got.excused, c.excuses) {
@@ -370,7 +372,7 @@ func TestDisjoint(t *testing.T) {
 	}
 	for _, text := range mixtures {
 		for _, tag := range []string{"en", "de", "km", "he", "ja", "zh-TW", "sr", "nl"} {
-			for _, k := range []Checker{{}, {Strict: true}} {
+			for _, k := range []Checker{{}, {Threshold: 0.001}} {
 				j, err := k.Check(text, tag)
 				if err != nil {
 					t.Fatal(err)
@@ -378,10 +380,6 @@ func TestDisjoint(t *testing.T) {
 				disjoint(t, text, j)
 			}
 		}
-	}
-	// Without excuses, words that are more likely right make a text wrong: as probably as not, as far as p says.
-	if j, err := (Checker{Strict: true}).Check("Bitte senden Sie das Gerät an: Northgate Service Centre, 14 Harbour Road, Dublin 2, Irland.", "de"); err != nil || j.Verdict != Wrong || j.Spans[0].P >= 0.5 || j.P != 0.5 {
-		t.Errorf("%+v, %v", j, err)
 	}
 	overlapping := Judgement{Spans: []Span{{Start: 0, End: 6, Language: "km"}, {Start: 3, End: 6, Language: "km"},
 		{Start: 6, End: 7, Language: "fr"}}}
@@ -405,7 +403,7 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		disjoint(t, text, j)
-		j, _ = Checker{Strict: true}.Check(text, tag)
+		j, _ = Checker{Threshold: 0.001}.Check(text, tag)
 		disjoint(t, text, j)
 	})
 }

@@ -94,11 +94,14 @@ func malayOrNot(text string) string {
 	return ""
 }
 
+// littleText is the length, in bytes, below which the identifier must be surer.
+const littleText = 20
+
 // identify judges a unit by the identifier, which knows more languages than the models of words. It reports whether
 // that settles it. Of a mixed line it knows only the part in another script, and that is found word by word.
 func (c *check) identify(u *unit, mixed bool) bool {
 	e := &u.evidence
-	text, supported := c.plain(u.blocks), words.Supports(c.want.base)
+	text, supported := c.plain(u.blocks), words.Thorough(c.want.base)
 	lower := lowercase(text)
 	if len(text) < 12 || supported && lower < 3 {
 		return false
@@ -114,7 +117,7 @@ func (c *check) identify(u *unit, mixed bool) bool {
 	// No more than 0.8, since languages that are alike, such as Norwegian and Danish, divide the rest between them. A
 	// few words, or everyday words of the expected language among them, need more: names and terms look like any
 	// language.
-	least, little := float32(0.8), len(text) < 20 || supported && (lower < 4 || everyday)
+	least, little := float32(0.8), len(text) < littleText || supported && (lower < 4 || everyday)
 	if little {
 		least = 0.99
 	}
@@ -133,15 +136,24 @@ func (c *check) identify(u *unit, mixed bool) bool {
 		u.state, e.LogRatio = Right, -lineWrong
 	case !little && guess.Language == c.want.base && probable && (!supported || e.LogRatio < lineWrong):
 		u.state, e.LogRatio = Right, min(e.LogRatio, -lineWrong)
-	case twins[guess.Language], mixed && script(guess.Language) != script(c.want.base):
+	case twins[guess.Language], c.want.base == "ms" && guess.Language == "id",
+		mixed && script(guess.Language) != script(c.want.base):
 		return false
 	case guess.Language != c.want.base && guess.Probability >= least &&
-		(!supported || !words.Supports(guess.Language)):
+		(!supported || !words.Thorough(guess.Language)) && c.agrees(e, guess.Language):
 		u.state, e.Language, e.LogRatio = Wrong, guess.Language, max(e.LogRatio, lineWrong)
 	default:
 		return false
 	}
 	return true
+}
+
+// agrees reports whether the words do not speak against a language that the identifier names, if there are good models
+// of both it and the expected language: the identifier takes short lines for a relative's.
+func (c *check) agrees(e *words.Evidence, language string) bool {
+	const least = 1
+	good := func(l string) bool { return words.Supports(l) && !words.Thin(l) }
+	return e.LogRatio >= least || !good(language) || !good(c.want.base)
 }
 
 // script returns the script that a language is written in most.

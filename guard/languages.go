@@ -25,15 +25,19 @@ var languages = sync.OnceValue(func() []string {
 	return slices.Compact(all)
 })
 
-// label returns the code of a language that can be judged, or of the same language: "no" for "nb".
+// label returns the code of a language that can be judged, or of the same language: "no" for "nb". The variants of
+// Norwegian and of Serbo-Croatian are judged as one language.
 func (k Checker) label(code string) (label string, ok bool) {
 	if label, ok = langid.LabelOf(code, languages()); ok {
 		return label, true
 	}
 	if more, has := k.Identifier.(interface{ Labels() []string }); has {
-		return langid.LabelOf(code, more.Labels())
+		if label, ok = langid.LabelOf(code, more.Labels()); ok {
+			return label, true
+		}
 	}
-	return "", false
+	label, ok = map[string]string{"nn": "no", "bs": "hr", "sh": "hr"}[code]
+	return label, ok
 }
 
 // A naming is a language and the beginning of a word for it.

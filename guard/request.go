@@ -142,5 +142,5 @@ func (r Request) Check(k Checker) (Response, error) {
 
 // unknown is the judgement of a text that may be in any language.
 func unknown() Judgement {
-	return Judgement{Verdict: CannotTell, P: 0.5, Spans: []Span{}, Masked: []prose.Span{}}
+	return Judgement{Verdict: CannotTell, P: 0.5, Risk: 0.5, Spans: []Span{}, Masked: []prose.Span{}}
 }

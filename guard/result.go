@@ -14,16 +14,14 @@ func byStart(a, b Span) int { return cmp.Compare(a.Start, b.Start) }
 
 // add adds a span to those that count, or to the excused ones.
 func (c *check) add(s Span) {
-	if c.strict {
-		s.Excuse = ""
-	}
+	c.settle(&s)
 	to := &c.spans
 	if s.Excuse != "" {
 		to = &c.excused
 	}
 	if n := len(*to); n > 0 && c.continues((*to)[n-1], s) {
 		last := &(*to)[n-1]
-		last.End, last.P = s.End, max(last.P, s.P)
+		last.End, last.P, last.Risk = s.End, max(last.P, s.P), max(last.Risk, s.Risk)
 		return
 	}
 	*to = append(*to, s)
@@ -43,7 +41,7 @@ func (c *check) disjoint() {
 			if other.Kind == Line && s.Kind == Word || other.Kind == s.Kind && other.Excuse == "" && s.Excuse != "" {
 				s, other = other, s
 			}
-			s.Start, s.P = min(s.Start, other.Start), max(s.P, other.P)
+			s.Start, s.P, s.Risk = min(s.Start, other.Start), max(s.P, other.P), max(s.Risk, other.Risk)
 		}
 		s.End = end
 		if s.Excuse == "" {
@@ -58,25 +56,15 @@ func (c *check) result() Judgement {
 	j := unknown()
 	j.Units = len(c.units)
 	weight := map[string]int{}
-	sum := 0.0
 	for _, u := range c.units {
 		switch u.state {
 		case CannotTell:
 			j.Unclear++
 		case Right:
 			weight[c.want.name] += max(1, u.evidence.Words)
-			sum = min(sum, u.evidence.LogRatio)
 		case Wrong:
 			weight[u.evidence.Language] += max(1, u.evidence.Words)
 		}
-	}
-	if len(c.spans) > 0 {
-		j.Verdict = Wrong
-		for _, s := range c.spans {
-			j.P = max(j.P, s.P)
-		}
-	} else if weight[c.want.name] > 0 {
-		j.Verdict, j.P = Right, probability(min(-sum, 7))
 	}
 	for l, n := range weight {
 		if n > weight[j.Language] || n == weight[j.Language] && l < j.Language {
@@ -88,6 +76,14 @@ func (c *check) result() Judgement {
 	slices.SortFunc(j.Spans, byStart)
 	if j.Units > 0 || len(j.Spans) > 0 {
 		j.Judged = c.level()
+	}
+	switch {
+	case len(c.spans) > 0:
+		j.Risk = c.highest(j.Spans)
+		j.Verdict, j.P = Wrong, j.Risk
+	case weight[c.want.name] > 0:
+		j.Risk = c.highest(j.Spans)
+		j.Verdict, j.P = Right, 1-j.Risk
 	}
 	j.Masked = append(j.Masked, c.allMasks()...)
 	j.Parts = c.parts()

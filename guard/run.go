@@ -16,6 +16,10 @@ import (
 // Certain is the probability from which words within a line make the verdict Wrong.
 const Certain = 0.8
 
+// thinOdds is the least log odds of words that count where the expected language has a thin model: its list lacks half
+// of its own words.
+const thinOdds = 2.0
+
 // even is the log odds at which words are foreign as often as not, if foreign ones are as frequent as in the
 // development data (../shared/data/words): go -C tools run ./bench/words -only words -half a.
 const even = -2.85
@@ -26,11 +30,12 @@ func (c *check) foreignWords() {
 	found := append(c.runs(c.foreign(), ""), c.runs(c.quoted(), prose.Quote)...)
 	c.excuseAlike(found)
 	for _, r := range found {
-		if r.excuse == "" && r.doubtful() {
+		if r.excuse == "" && (r.doubtful() || words.Thin(c.want.base) && r.odds < thinOdds && !r.words[0].Foreign) {
 			r.excuse = Doubt
 		}
 		r.unnamed()
-		c.add(Span{r.start, r.end, c.name(r.language, r.start, r.end), Word, probability(r.odds - even), r.excuse})
+		c.add(Span{Start: r.start, End: r.end, Language: c.name(r.language, r.start, r.end), Kind: Word,
+			P: probability(r.odds - even), Excuse: r.excuse})
 	}
 }
 
@@ -145,6 +150,9 @@ func (r run) doubtful() bool {
 		more = 1
 	}
 	least := even + logCertain + eachMore*float64(more)
+	if words.Supports(r.language) && !words.Thorough(r.language) {
+		least += 1.5 // few runs are in such a language
+	}
 	if len(r.words) == 1 && r.words[0].Share >= function && r.end-r.start >= 3 {
 		least -= 0.6
 	}

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"math"
 	"slices"
 	"sort"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"crosstalk/measure/langid/chinese"
-	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
 )
 
@@ -50,42 +48,6 @@ func (c *check) sentenceEnd(at, end int) int {
 	return end
 }
 
-// englishSentences adds English sentences where the expected language is in Latin script and has no model of words,
-// which would find them word by word. German stands in for it: by its model, English sentences look far more English
-// than those of the expected language do. The identifier would be less sure of a few words.
-func (c *check) englishSentences() {
-	if words.Supports(c.want.base) || script(c.want.base) != "Latn" {
-		return
-	}
-	analysis := words.Analyse(c.text, "de", c.masks)
-	defer analysis.Free()
-	found := analysis.Words(math.Inf(-1))
-	for _, s := range c.sentences() {
-		const (
-			few     = 3
-			perWord = 4.0 // log odds; no more than 3.5 in sentences of Dutch and Swedish, which are most alike
-		)
-		e := analysis.Weigh(s)
-		english := e.Language == "en" && e.Words >= few && e.LogRatio >= perWord*float64(e.Words)
-		if english && 4*listed(found, s) >= 3*e.Words {
-			c.add(Span{s.Start, s.End, "en", Word, probability(e.LogRatio), ""})
-		}
-	}
-}
-
-// listed returns the number of the words of a part that English has.
-func listed(found []words.Word, part prose.Span) (n int) {
-	for _, w := range found[sort.Search(len(found), func(i int) bool { return found[i].Start >= part.Start }):] {
-		if w.Start >= part.End {
-			break
-		}
-		if w.English > 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // chineseSentences extends Chinese words in Japanese to their sentence, if it has Chinese characters alone.
 func (c *check) chineseSentences() {
 	if c.want.base != "ja" {
@@ -104,7 +66,7 @@ func (c *check) chineseSentences() {
 		}
 		whole := c.spans[from]
 		for _, part := range c.spans[from:to] {
-			whole.P = max(whole.P, part.P)
+			whole.P, whole.Risk = max(whole.P, part.P), max(whole.Risk, part.Risk)
 		}
 		whole.Start, whole.End = s.Start, s.End
 		whole.Language = c.name("zh", s.Start, s.End)
@@ -127,7 +89,9 @@ func (c *check) scripts() {
 				wrong, right, tag = traditional, simplified, "zh-Hant"
 			}
 			if wrong >= 2 && wrong > 3*right && !covered(lines, p.Start) {
-				found = append(found, Span{p.Start, p.End, tag, kind, probability(1.6 * float64(wrong-right)), ""})
+				s := Span{Start: p.Start, End: p.End, Language: tag, Kind: kind, P: probability(1.6 * float64(wrong-right))}
+				s.Risk = s.risk(c.want.base)
+				found = append(found, s)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ const (
 	LookBack    = 20      // messages of the user that are read, the last ones
 	leastSaid   = 10      // letters of a message that tells its language
 	leastSure   = 0.5     // probability of the identifier
-	sureAlone   = 0.9     // the same, of a message too short for Check in a language without a model of words
+	sureAlone   = 0.9     // the same, of little text in a language without a thorough model of words
 	brief       = 20      // letters of a message that asks for an answer in another language by naming it
 	longMessage = 8 << 10 // bytes that are read at each end of a message
 )
@@ -23,7 +23,7 @@ const (
 // last message that tells one, a tag with the script of Chinese where the characters tell it. It is "" if none of the
 // messages tells a language, a later one is in another, or one asks for an answer in another.
 func (k Checker) UserLanguage(messages ...string) string {
-	k.Strict = false // a message may have names and loan words
+	k.Threshold = Warn // a message may have names and loan words
 	messages = slices.Clone(messages[max(0, len(messages)-LookBack):])
 	tag, from := "", 0
 	for i, m := range slices.Backward(messages) {
@@ -59,14 +59,12 @@ func (k Checker) languageOf(message string) string {
 		return ""
 	}
 	guess := k.identifier().Identify(text)
-	if guess.Probability < leastSure {
+	if guess.Probability < leastSure ||
+		guess.Probability < sureAlone && len(text) < littleText && !words.Thorough(guess.Language) {
 		return ""
 	}
 	if j, err := k.Check(message, guess.Language); err == nil && j.Verdict != Right {
-		alone := j.Verdict == CannotTell && !words.Supports(guess.Language)
-		if !alone || guess.Probability < sureAlone {
-			return ""
-		}
+		return ""
 	}
 	if guess.Language == "zh" {
 		simplified, traditional := chinese.Count(text)

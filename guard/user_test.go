@@ -197,11 +197,13 @@ func TestUserLanguageIdentifier(t *testing.T) {
 		t.Errorf("probability 0.499: %q, want none", got)
 	}
 	danish := guessing{langid.Guess{Language: "da"}}
-	if got := danish.with(0.9).UserLanguage("Hvad er klokken?"); got != "da" {
-		t.Errorf("a short message without a model of words, probability 0.9: %q, want da", got)
+	for p, want := range map[float32]string{0.9: "da", 0.899: ""} {
+		if got := danish.with(p).UserLanguage("Hvad er klokken?"); got != want {
+			t.Errorf("a short message in a language with a short list, probability %g: %q, want %q", p, got, want)
+		}
 	}
-	if got := danish.with(0.899).UserLanguage("Hvad er klokken?"); got != "" {
-		t.Errorf("a short message without a model of words, probability 0.899: %q, want none", got)
+	if got := danish.with(0.5).UserLanguage("Hvad er klokken nu?"); got != "da" {
+		t.Errorf("a longer message, probability 0.5: %q, want da", got)
 	}
 	if got := danish.with(1).UserLanguage("Где мой большой заказ?"); got != "" {
 		t.Errorf("a wrong guess without a model of words: %q, want none", got)
@@ -212,7 +214,7 @@ func TestUserLanguageIdentifier(t *testing.T) {
 	if got := german.with(1).UserLanguage("Where is my order, please?"); got != "" {
 		t.Errorf("a wrong guess: %q, want none", got)
 	}
-	strict := Checker{Strict: true}
+	strict := Checker{Threshold: 0.001}
 	if got := strict.UserLanguage("Почему этот стиль называют кролем (freestyle)?"); got != "ru" {
 		t.Errorf("with a gloss, strict: %q, want ru", got)
 	}

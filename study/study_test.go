@@ -181,9 +181,9 @@ func TestOptions(t *testing.T) {
 		"base-url":    Leakage{Sweep: Sweep{Models: []string{"compatible:m"}, BaseURLs: []string{"http://a", "http://b"}}}.Open,
 		"param":       Leakage{Sweep: Sweep{Params: []string{"top_k"}}}.Open,
 		"by":          Leakage{By: []string{" "}}.Open,
-		"strict": func() (*Study, error) {
+		"threshold": func() (*Study, error) {
 			c := Confusion{}
-			c.Protocols, c.Strict = []string{"lcb-paper"}, true
+			c.Protocols, c.Threshold = []string{"lcb-paper"}, "warn"
 			return c.Open()
 		},
 		"language": Confusion{Languages: []string{"xx"}}.Open,

@@ -13,6 +13,7 @@ require (
 )
 
 require k8s.io/component-base v0.37.2 // indirect
+require github.com/rogpeppe/go-internal v1.16.0
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect

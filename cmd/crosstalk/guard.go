@@ -17,14 +17,17 @@ const mostMemory = 80 << 20
 
 func guardCommand() *cobra.Command {
 	var addr, lid string
-	var strict bool
+	var threshold string
 	var o server.Options
 	c := command("guard", cobra.NoArgs, func(c *cobra.Command, _ []string) error {
 		identifier, err := study.OpenIdentifier(lid)
 		if err != nil {
 			return err
 		}
-		o.Checker = guard.Checker{Identifier: identifier, Strict: strict}
+		o.Checker = guard.Checker{Identifier: identifier}
+		if o.Checker.Threshold, err = readThreshold(threshold); err != nil {
+			return err
+		}
 		if err := o.Check(); err != nil {
 			return err
 		}
@@ -43,9 +46,7 @@ func guardCommand() *cobra.Command {
 		{Name: "block", To: &o.Block, Help: "tell callers to stop answers in another language, or with words of one"},
 		{Name: "log-verdicts", To: &o.LogVerdicts, Reach: config.Path,
 			Help: "append each verdict, without the text, to this file as a line of JSON; at 64 MiB it becomes FILE.1"},
-		{Name: "strict", To: &strict,
-			Help: "take no excuses: words that may be names, loans, explanations or quotations, or are doubtful, " +
-				"make an answer wrong"},
+		{Name: "threshold", To: &threshold, Help: "an answer is wrong if a part has at least this " + thresholdHelp},
 		{Name: "lid", To: &lid, Reach: config.Path,
 			Help: "a fastText language identification model, for lines in languages without a model of words " +
 				"(default: a small embedded one)"},

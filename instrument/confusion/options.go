@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	"crosstalk"
+	"crosstalk/guard"
 )
 
 // Options choose protocols and override their rules; the zero value of each
 // field overrides nothing.
 type Options struct {
 	Protocols []string // measured side by side; nil: the default
-	Strict    bool     // take no excuses for words of another language
+	Threshold string   // of parts in another language, for guard.ParseThreshold; "": the default
 	Part      string   // of answers, one of Parts; "": Answer
 }
 
@@ -24,8 +25,8 @@ func (o Options) Resolve() ([]Protocol, error) {
 	if _, err := crosstalk.Chosen("part", o.Part, Parts); err != nil && o.Part != "" {
 		return nil, crosstalk.BadOption("part", ": %w", err)
 	}
-	if o.Strict && !slices.ContainsFunc(list, func(p Protocol) bool { return p.Prose }) {
-		return nil, crosstalk.BadOption("strict", " has no effect on the protocol %s; choose %s with --protocol",
+	if o.Threshold != "" && !slices.ContainsFunc(list, func(p Protocol) bool { return p.Prose }) {
+		return nil, crosstalk.BadOption("threshold", " has no effect on the protocol %s; choose %s with --protocol",
 			list[0].Name, Protocols[0].Name)
 	}
 	return list, nil
@@ -48,6 +49,10 @@ func (o Options) resolve(name string) (Protocol, error) {
 	if err != nil {
 		return p, err
 	}
-	p.Strict = o.Strict && p.Prose
+	if o.Threshold != "" && p.Prose {
+		if p.Risk, err = guard.ParseThreshold(o.Threshold); err != nil {
+			return p, crosstalk.BadOption("threshold", ": %w", err)
+		}
+	}
 	return p, nil
 }

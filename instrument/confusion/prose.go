@@ -13,7 +13,7 @@ import (
 
 // checkProse leaves the judgement to package guard.
 func (in *Instrument) checkProse(expected crosstalk.Prompt, answer string) (c checked, notScored string) {
-	checker := guard.Checker{Identifier: in.Identifier, Strict: in.Protocol.Strict}
+	checker := guard.Checker{Identifier: in.Identifier, Threshold: in.Protocol.Risk}
 	j, start, err := judgement(checker, cmp.Or(expected.Tag, expected.Language), answer)
 	if err != nil {
 		return c, NoLanguage
@@ -101,7 +101,7 @@ func (r Rules) Lines(language, answer string) (checked []crosstalk.Span) {
 	if !r.Prose {
 		return longLines(language, answer, r.MinWords)
 	}
-	j, start, err := judgement(guard.Checker{Strict: r.Strict}, language, answer)
+	j, start, err := judgement(guard.Checker{Threshold: r.Risk}, language, answer)
 	if err != nil {
 		return nil
 	}

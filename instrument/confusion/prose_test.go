@@ -181,24 +181,24 @@ func TestSwitches(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for want, o := range map[string]Options{
-		"part: unknown part \"all\"":                     {Part: "all"},
-		"strict has no effect on the protocol lcb-paper": {Strict: true, Protocols: []string{"lcb-paper"}},
+		"part: unknown part \"all\"":                        {Part: "all"},
+		"threshold has no effect on the protocol lcb-paper": {Threshold: "warn", Protocols: []string{"lcb-paper"}},
 	} {
 		if _, err := o.Resolve(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", o, err, want)
 		}
 	}
-	list, err := Options{Protocols: []string{"crosstalk-1", "lcb-paper"}, Strict: true}.Resolve()
-	if err != nil || !list[0].Strict || list[1] != Protocols[1] {
+	list, err := Options{Protocols: []string{"crosstalk-1", "lcb-paper"}, Threshold: "observe"}.Resolve()
+	if err != nil || list[0].Risk != guard.Observe || list[1] != Protocols[1] {
 		t.Errorf("%+v %v", list, err)
 	}
 }
 
 // A term in brackets is excused, and listed with its excuse; without excuses it is a wrong word.
-func TestStrict(t *testing.T) {
+func TestThreshold(t *testing.T) {
 	const term = "Этот стиль называют кролем (freestyle), он самый быстрый."
-	for _, strict := range []bool{false, true} {
-		list, err := Options{Strict: strict}.Resolve()
+	for threshold, strict := range map[string]bool{"": false, "0.001": true} {
+		list, err := Options{Threshold: threshold}.Resolve()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestStrict(t *testing.T) {
 		if wrong := o[2].Value == 0; wrong != strict || masked == strict {
 			t.Errorf("strict %v: wrong %v, masked %+v", strict, wrong, o[0].Masked)
 		}
-		if is := strings.HasSuffix(in.Rules().Judge, "+strict"); is != strict {
+		if is := strings.HasSuffix(in.Rules().Judge, "+0.001"); is != strict {
 			t.Errorf("strict %v: judge %s", strict, in.Rules().Judge)
 		}
 	}

@@ -16,8 +16,8 @@ type Protocol struct {
 	// Prose leaves the judgement to package guard: the five rules below do not apply.
 	Prose bool `json:",omitempty"`
 
-	// Strict takes no excuses for words of another language: see guard.Checker. Prose only.
-	Strict bool `json:",omitempty"`
+	// Risk is the threshold of parts in another language, 0 for the default: see guard.Checker. Prose only.
+	Risk float64 `json:",omitempty"`
 
 	MinWords  int     // lines of fewer words are not checked
 	Threshold float64 // a line has a language if its probability exceeds this
@@ -136,7 +136,7 @@ func (in *Instrument) Rules() Rules {
 		r.Part = Reasoning
 	}
 	if in.Protocol.Prose {
-		r.Judge = guard.Checker{Strict: in.Protocol.Strict}.Rules()
+		r.Judge = guard.Checker{Threshold: in.Protocol.Risk}.Rules()
 	}
 	return r
 }

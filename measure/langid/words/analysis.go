@@ -32,11 +32,46 @@ type Analysis struct {
 	script   script
 	tokens   []token
 	cells    []cell
+	states   []float64 // of the cells
+	priors   []float64 // of the languages
 }
 
 // Supports reports whether there is a model of the language: ISO 639-1, "pt". For another language, Analyse judges
 // scripts alone.
 func Supports(language string) bool { _, ok := stateOf[language]; return ok }
+
+// Thorough reports whether the model of the language tells whole lines, too. The lists of others are shorter, and some
+// of them hold relatives that only longer texts tell apart.
+func Thorough(language string) bool { return thorough[language] }
+
+// Thin reports whether the model of the language is from little text, most of it of programs.
+func Thin(language string) bool { return thin[language] }
+
+var thorough = listThorough()
+
+func listThorough() map[string]bool {
+	all := map[string]bool{}
+	for i, g := range Groups {
+		for _, l := range g.Languages {
+			all[l] = i == 0 || groupScripts[i] != groupScripts[i-1]
+		}
+	}
+	for _, s := range single {
+		all[s.language] = true
+	}
+	return all
+}
+
+// Frequent returns the frequent languages of the script that a language is written in: those of Latin script that most
+// models are thorough of, or Chinese and Japanese.
+func Frequent(language string) []string {
+	for i, g := range Groups {
+		if groupScripts[i] == scriptFor(language) {
+			return g.Languages
+		}
+	}
+	return nil
+}
 
 // ByScript reports whether a language's words are told by their script alone, which no other language with a model has:
 // those of Korean, Hindi and Marathi.
@@ -50,7 +85,18 @@ func Analyse(text, language string, mask []prose.Span) *Analysis {
 	a.tokens = tokenize(a.tokens[:0], text, language, mask)
 	a.cells = slices.Grow(a.cells[:0], len(a.tokens))[:len(a.tokens)]
 	emit(a.tokens, a.cells, language, a.script, language == "zh" && mostlySimplified(text))
-	decode(a.tokens, a.cells)
+	a.priors = priorsOf(language)
+	n := 0
+	for i := range a.cells {
+		n += a.cells[i].n
+	}
+	a.states = slices.Grow(a.states[:0], n)[:n]
+	for i, at := 0, 0; i < len(a.cells); i++ {
+		c := &a.cells[i]
+		c.state = a.states[at:][:c.n:c.n]
+		at += c.n
+	}
+	decode(a.tokens, a.cells, a.priors)
 	a.widen()
 	return a
 }
@@ -63,6 +109,7 @@ func (a *Analysis) Free() {
 	const most = 1 << 16 // tokens: what a long text took is not kept
 	if cap(a.cells) <= most {
 		clear(a.tokens) // they would keep the text
+		clear(a.cells)
 		memory.Put(a)
 	}
 }
@@ -191,7 +238,7 @@ func (a *Analysis) Weigh(parts ...prose.Span) Evidence {
 				none = 0
 			}
 			all += none
-			top := c.logRatios(&ratios)
+			top := c.logRatios(&ratios, a.priors)
 			over := max(0, top-most) // taken off all languages, which keeps their differences
 			for l, x := range ratios[:c.n] {
 				sums[c.first+l] += max(-most, x-over) - none
@@ -201,13 +248,16 @@ func (a *Analysis) Weigh(parts ...prose.Span) Evidence {
 	}
 	best := -1
 	for l := range states {
-		if said[l] && states[l] != a.language && (best < 0 || sums[l]+logPriors[l] > sums[best]+logPriors[best]) {
+		if said[l] && a.priors[l] > 0 && (best < 0 || sums[l]+logPriors[l] > sums[best]+logPriors[best]) {
 			best = l
 		}
 	}
 	e.LogRatio = all
 	if best >= 0 {
 		e.Language, e.LogRatio = states[best], all+sums[best]
+		if !thorough[e.Language] {
+			e.LogRatio += logPriors[best] - math.Log(enter*usual) // few lines are in a language of a short list
+		}
 	}
 	return e
 }

@@ -80,7 +80,7 @@ func characters(tokens []token, cells []cell, simplify bool) {
 			if certain < longest {
 				c.either.next()
 			}
-			cells[i].ratio[l] = all
+			cells[i].characters[l] = all
 			copy(c.ends[1:], c.ends[:longest])
 			c.ends[0] = end
 			scale := 1 / all

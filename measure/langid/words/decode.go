@@ -2,7 +2,9 @@ package words
 
 import (
 	"math"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // Probabilities of the hidden Markov model, chosen on half of the development answers.
@@ -11,6 +13,8 @@ const (
 	english  = 0.1      // that this is English
 	usual    = 1 / 14.0 // that it is a certain other one of the benchmark
 	rare     = 0.006    // that it is a certain one that the benchmark does not have
+	further  = 0.002    // that it is a certain one with a short list
+	rarest   = 0.0002   // the same of one whose words are from little text
 	stay     = 0.4      // that a run of another language continues at the next word
 	stayOn   = 0.2      // that it does after punctuation other than a comma
 	stayOver = 0.1      // that it does at the next line
@@ -31,6 +35,9 @@ var logPriors = func() (logs []float64) {
 	return logs
 }()
 
+// thin are the languages whose words are from little text, most of it of programs.
+var thin = setOf("af et gl eu sq eo cy ga ast oc sw az uz br gd be kk")
+
 func listPriors() (priors []float64) {
 	benchmark := map[string]bool{}
 	for _, l := range strings.Fields("ar de es fr hi id it ja ko pt ru tr vi zh") {
@@ -42,6 +49,10 @@ func listPriors() (priors []float64) {
 			priors = append(priors, enter*english)
 		case benchmark[l]:
 			priors = append(priors, enter*usual)
+		case thin[l], l == "mk", l == "sr":
+			priors = append(priors, enter*rarest)
+		case !thorough[l]:
+			priors = append(priors, enter*further)
 		default:
 			priors = append(priors, enter*rare)
 		}
@@ -62,8 +73,50 @@ func continues(t *token) float64 {
 	return stay
 }
 
+// kin are pairs of languages that are so alike that words of one are often taken for the other: kinShare is how much
+// less probable they are in each other.
+const (
+	kin = "da-no da-sv no-sv cs-sk hr-sl hr-cs hr-sk sl-sk sl-cs pl-cs pl-sk es-ca es-gl pt-gl ca-gl fr-ca it-ca nl-af " +
+		"fi-et tr-az az-uz tr-uz mk-bg mk-sr ru-be uk-be ru-sr sr-bg ro-it id-ms cy-ga lt-lv " +
+		"es-ast gl-ast ca-oc fr-oc ga-gd fr-ast it-ast it-oc ca-ast"
+	kinShare = 0.02
+)
+
+// same are the languages whose words are not told from those of one: their lists have too much of each other.
+var same = map[string][]string{"id": {"ms"}, "ms": {"id"}, "gl": {"es", "pt", "ast"},
+	"ast": {"es", "gl", "pt"}, "oc": {"ca", "fr"}, "af": {"nl"}}
+
+// priorsOf returns the priors where a language is expected: the language itself has none.
+func priorsOf(language string) []float64 {
+	if home, ok := stateOf[language]; ok {
+		return homePriors()[home]
+	}
+	return priors
+}
+
+var homePriors = sync.OnceValue(func() [][]float64 {
+	all := make([][]float64, len(states))
+	for home := range all {
+		all[home] = slices.Clone(priors)
+		all[home][home] = 0
+		for pair := range strings.FieldsSeq(kin) {
+			a, b, _ := strings.Cut(pair, "-")
+			switch states[home] {
+			case a:
+				all[home][stateOf[b]] *= kinShare
+			case b:
+				all[home][stateOf[a]] *= kinShare
+			}
+		}
+		for _, l := range same[states[home]] {
+			all[home][stateOf[l]] = 0
+		}
+	}
+	return all
+})
+
 // decode sets the posterior odds of each token: forward and backward, with probabilities scaled at each token.
-func decode(tokens []token, cells []cell) {
+func decode(tokens []token, cells []cell, priors []float64) {
 	if len(cells) == 0 {
 		return
 	}
@@ -75,15 +128,15 @@ func decode(tokens []token, cells []cell) {
 		base := f0 + fsum*(1-st)
 		h := (f0*(1-enter) + fsum*(1-st)*(1-enter)) * c.own
 		sum := 0.0
-		in, ratio, state := priors[c.first:][:c.n], c.ratio[:c.n], c.state[:c.n]
+		in, p, state := priors[c.first:][:c.n], c.p[:c.n], c.state[:c.n]
 		if before != nil && before.first == c.first {
 			for l, x := range before.state[:c.n] {
-				state[l] = (base*in[l] + x*st) * ratio[l]
+				state[l] = (base*in[l] + x*st) * (p[l] * c.each)
 				sum += state[l]
 			}
 		} else {
 			for l, x := range in {
-				state[l] = base * x * ratio[l]
+				state[l] = base * x * (p[l] * c.each)
 				sum += state[l]
 			}
 		}
@@ -117,8 +170,8 @@ func decode(tokens []token, cells []cell) {
 		total, into := 0.0, 0.0
 		var own [maxGroup]float64
 		in := priors[c.first:][:c.n]
-		for l, x := range c.ratio[:c.n] {
-			own[l] = x * b[l]
+		for l, x := range c.p[:c.n] {
+			own[l] = x * c.each * b[l]
 			total += own[l]
 			into += own[l] * in[l]
 		}

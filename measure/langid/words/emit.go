@@ -40,25 +40,32 @@ const (
 	// temper is the exponent of the ratios of characters, since the characters of a word depend on each other.
 	temper = 0.95
 
+	// mostFurther and mostThin are the most that a word in lower case is more probable in another language, if a
+	// further language is expected, or one with a thin list: it may be a word that the list lacks.
+	mostFurther = 200
+	mostThin    = 10
+
 	// impossible is the probability of a word in a script that the expected language is not written in.
 	impossible = 1e-14
 )
 
 // cell is what a token says, and what follows from the tokens around it.
 type cell struct {
-	first, n int               // the languages of the token's script
-	ratio    [maxGroup]float64 // probability in each, divided by that in the expected language, which itself has 0
-	own      float64           // 1, or impossible if the expected language is not written in the token's script
-	says     bool              // whether the letters count
-	listed   bool              // a list of the script has the word
-	known    bool              // it is an everyday word of the expected language
-	loan     bool              // most have it
-	weighed  *weighed          // what the ratios were made of; nil if the token is not a word of an alphabet
-	expected float64           // what they were divided by, if it is one
+	first, n int       // the languages of the token's script
+	p        []float64 // what is in proportion to the probability in each
+	each     float64   // p times this is the probability divided by that in the expected language
+	own      float64   // 1, or impossible if the expected language is not written in the token's script
+	says     bool      // whether the letters count
+	listed   bool      // a list of the script has the word
+	known    bool      // it is an everyday word of the expected language
+	loan     bool      // most have it
+	weighed  *weighed  // what p is from; nil if the token is not a word of an alphabet
 
-	state [maxGroup]float64 // forward probabilities, then posterior ones
-	home  float64           // forward probability of the expected language
-	odds  float64           // that the word is in another language
+	characters [hanLanguages]float64 // p of a character
+
+	state []float64 // forward probabilities, then posterior ones
+	home  float64   // forward probability of the expected language
+	odds  float64   // that the word is in another language
 }
 
 // emit sets what each token says. simplified is whether Chinese characters are simplified ones.
@@ -84,33 +91,28 @@ func emit(tokens []token, cells []cell, language string, own script, simplified 
 		}
 		i = j
 	}
-	for i := range cells {
-		c := &cells[i]
-		if l := home - c.first; 0 <= l && l < c.n {
-			c.ratio[l] = 0
-		}
-	}
 }
+
+// certainly is p of tokens that any of their languages may have.
+var certainly = [maxGroup]float64(slices.Repeat([]float64{1}, maxGroup))
 
 // native reports whether a word is so much of one language that it is hardly a name.
 func (w *weighed) native() bool { return w.top >= lessFrequent && w.top >= nativeRatio*w.third }
 
-// logRatios sets the logarithms of the ratios, divided by what the expected language has, and returns the largest.
-func (c *cell) logRatios(logs *[maxGroup]float64) (top float64) {
+// logRatios sets the logarithms of the probabilities in each language, divided by that in the expected one, and returns
+// the largest. Languages without a prior probability have none.
+func (c *cell) logRatios(logs *[maxGroup]float64, priors []float64) (top float64) {
 	top = math.Inf(-1)
-	expected := 0.0
-	if c.weighed != nil {
-		expected = math.Log(c.expected * c.own)
-	}
-	for l, ratio := range c.ratio[:c.n] {
+	expected := math.Log(c.own / c.each)
+	for l, p := range c.p {
 		var x float64
 		switch {
-		case ratio == 0:
+		case priors[c.first+l] == 0:
 			x = math.Inf(-1)
 		case c.weighed != nil:
 			x = c.weighed.logs[l] - expected
 		default:
-			x = math.Log(ratio / c.own)
+			x = math.Log(p) - expected
 		}
 		logs[l], top = x, max(top, x)
 	}
@@ -135,8 +137,8 @@ func (c *cell) emit(t *token, own script, home int) {
 		c.silence(t.script)
 		return
 	case a == nil:
-		c.first, c.n, c.says, c.known = stateOf[single[t.script-devanagari].language], 1, true, own == t.script
-		c.ratio[0] = 1
+		c.first, c.n, c.says, c.known = stateOf[single[t.script-firstSingle].language], 1, true, own == t.script
+		c.p, c.each = certainly[:1], 1
 		if own != t.script {
 			c.own = impossible
 		}
@@ -150,20 +152,21 @@ func (c *cell) emit(t *token, own script, home int) {
 		c.silence(t.script)
 		return
 	}
-	c.first, c.n, c.says = a.first, len(a.rest), true
+	c.first, c.n, c.p, c.says = a.first, a.n, w.p, true
 	at := -1
 	if own == t.script {
 		at = home - a.first
 	}
 	c.weighed, c.listed, c.loan = w, w.listed, w.loan
 	c.known = c.listed && at >= 0 && w.row[at] > 0 && w.row[at] <= everyday+1
+	var expected float64
 	switch {
 	case own != t.script && (t.form == plain || t.script != latin):
-		c.own, c.expected = impossible, w.top
+		c.own, expected = impossible, w.top
 	case own != t.script && !c.listed:
-		c.expected = w.top
+		expected = w.top
 	case own != t.script:
-		c.expected = min(w.top, w.third*nameRatio)
+		expected = min(w.top, w.third*nameRatio)
 	default:
 		share, loan := loans, w.mean
 		switch {
@@ -176,12 +179,12 @@ func (c *cell) emit(t *token, own script, home int) {
 		case t.form != first:
 			loan = min(loan, mostLoans)
 		}
-		c.expected = (1-share)*w.p[at] + share*loan
+		expected = (1-share)*w.p[at] + share*loan
+		if most := a.most[at]; most > 0 && t.form == plain && !w.native() {
+			expected = max(expected, w.top/most)
+		}
 	}
-	each := 1 / c.expected
-	for l := range c.n {
-		c.ratio[l] = w.p[l] * each
-	}
+	c.each = 1 / expected
 }
 
 // emitCharacters sets what a run of Chinese or Japanese says.
@@ -190,14 +193,14 @@ func emitCharacters(tokens []token, cells []cell, own script, home int, simplify
 	characters(tokens, cells, simplify)
 	for i := range cells {
 		c := &cells[i]
-		c.first, c.n, c.own = first, len(Groups[hanGroup].Languages), 1
+		c.first, c.n, c.own, c.p, c.each = first, hanLanguages, 1, c.characters[:], 1
 		c.listed, c.loan, c.weighed, c.known = false, false, nil, false
 		switch {
 		case tokens[i].form == silent || own == han && home < 0:
 			c.silence(han)
 		case own == han:
 			c.says, c.known = true, true
-			p := c.ratio[:c.n]
+			p := c.p
 			loan := loanCharacters
 			if p[home-first] < strange && p[1-(home-first)] > known {
 				loan = strangeCharacters
@@ -215,13 +218,14 @@ func emitCharacters(tokens []token, cells []cell, own script, home int, simplify
 // silence makes the token say nothing.
 func (c *cell) silence(s script) {
 	c.says, c.own, c.known, c.weighed = false, 1, false, nil
-	if s >= devanagari {
-		c.first, c.n = stateOf[single[s-devanagari].language], 1
-	} else {
-		g := slices.Index(groupScripts, s)
-		c.first, c.n = stateOf[Groups[g].Languages[0]], len(Groups[g].Languages)
+	switch {
+	case s >= firstSingle:
+		c.first, c.n = stateOf[single[s-firstSingle].language], 1
+	case s == han:
+		c.first, c.n = stateOf[Groups[hanGroup].Languages[0]], hanLanguages
+	default:
+		a := embedded().alphabets[s]
+		c.first, c.n = a.first, a.n
 	}
-	for l := range c.n {
-		c.ratio[l] = 1
-	}
+	c.p, c.each = certainly[:c.n], 1
 }

@@ -4,16 +4,14 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync/atomic"
-
-	"crosstalk/measure/langid/words/levels"
 )
 
 // weighed is what the models of an alphabet say of a word.
 type weighed struct {
 	word string
-	p    [maxGroup]float64 // probability in each language
-	logs [maxGroup]float64 // of these
-	row  levels.Row        // of the lists
+	p    []float64       // probability in each language of the script
+	logs []float64       // of these
+	row  [maxGroup]uint8 // of the lists: see levels.Row
 
 	mean, top, third float64 // of the probabilities; the largest and the third largest
 
@@ -23,7 +21,7 @@ type weighed struct {
 
 // recent remembers the words that were weighed last: most words of a text are frequent ones. A word's hash gives its
 // place, which keeps the last two words that belong there. It is safe for concurrent use.
-type recent [1 << 15][2]atomic.Pointer[weighed]
+type recent [1 << 14][2]atomic.Pointer[weighed]
 
 // longestRemembered is the length in bytes of the longest words that are remembered.
 const longestRemembered = 40

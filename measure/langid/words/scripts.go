@@ -18,16 +18,18 @@ const (
 	devanagari
 	hangul
 	others // the first of the further scripts
+
+	firstSingle = devanagari // of the scripts of single
 )
 
 // groupScripts are the scripts of Groups.
-var groupScripts = []script{latin, cyrillic, arabic, han}
+var groupScripts = []script{latin, latin, latin, latin, latin, cyrillic, cyrillic, arabic, han}
 
 const (
-	hanGroup     = 3
+	hanGroup     = 8
 	hanLanguages = 2
-	maxGroup     = 9 // languages of a group
-	maxStates    = 48
+	maxGroup     = 48 // languages of a script
+	maxStates    = 96
 )
 
 // single lists the scripts that only one language is written in, or one above all.
@@ -57,7 +59,7 @@ func listStates() (states []string, stateOf map[string]int, scripts map[string]s
 		}
 	}
 	for i, s := range single {
-		add(s.language, devanagari+script(i))
+		add(s.language, firstSingle+script(i))
 	}
 	return states, stateOf, scripts
 }
@@ -129,7 +131,7 @@ func listScriptTables() (all []scriptTable) {
 		}
 	}
 	for i, s := range single {
-		all = append(all, scriptTable{s.table, devanagari + script(i)})
+		all = append(all, scriptTable{s.table, firstSingle + script(i)})
 	}
 	return all
 }

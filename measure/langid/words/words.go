@@ -10,6 +10,8 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"sync"
 
 	"crosstalk/measure/langid/words/levels"
@@ -29,9 +31,17 @@ func Name() string { return fmt.Sprintf("words@%x", file[:idBytes]) }
 // Order is the length of the longest letter sequence of the model.
 const Order = 5
 
-// Agglutinative lists the languages whose words take so many endings that lists lack most of their forms. Their columns
+// Inflected lists the languages whose words take so many endings that lists lack many of their forms. Their columns
 // have endings as well: how frequent a word with the ending is beside its stem.
-var Agglutinative = map[string]bool{"tr": true}
+var Inflected = setOf("tr fi hu et eu lt lv pl cs sk sl hr ro is sq az uz sw br mk sr be kk")
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		set[w] = true
+	}
+	return set
+}
 
 // Ending returns an ending as the columns have it.
 func Ending(letters string) string { return "-" + letters }
@@ -46,8 +56,12 @@ func padded(dst []rune, word string) []rune {
 }
 
 // unlisted is the share of a language's words that its list does not have: more where endings are many or the list is
-// short.
-var unlisted = map[string]float64{"tr": 0.2, "id": 0.04, "ru": 0.1, "ar": 0.1, "de": 0.04}
+// short. Of the languages after the first line it is that of translated news (half a of NTREX-128).
+var unlisted = map[string]float64{"tr": 0.2, "id": 0.04, "ru": 0.1, "ar": 0.1, "de": 0.04,
+	"nl": 0.03, "ro": 0.03, "sv": 0.05, "da": 0.06, "no": 0.05, "fi": 0.2, "is": 0.08, "ca": 0.06, "tl": 0.04, "mk": 0.05,
+	"pl": 0.1, "cs": 0.09, "hu": 0.15, "sk": 0.1, "hr": 0.1, "sl": 0.07, "lt": 0.1, "lv": 0.09, "sr": 0.15,
+	"et": 0.4, "gl": 0.3, "eu": 0.3, "af": 0.25, "sq": 0.4, "cy": 0.3, "ga": 0.3, "sw": 0.35, "az": 0.6, "uz": 0.6,
+	"be": 0.5, "kk": 0.5, "eo": 0.3, "ast": 0.3, "oc": 0.3, "br": 0.35, "gd": 0.35}
 
 const (
 	usuallyUnlisted = 0.02
@@ -57,13 +71,20 @@ const (
 	lowest = -600
 )
 
-// alphabet is the model of a group of languages that write words between spaces.
+// alphabet is the model of a script whose languages write words between spaces. Its languages are in parts: the columns
+// of two tables each. Those of the first part are the frequent ones.
 type alphabet struct {
-	first          int // the group's first language
+	first, n int       // the script's first language, and how many it has
+	most     []float64 // of the languages, the most that a word is more probable in another one; 0: no limit
+	parts    []part
+	recent   recent
+}
+
+type part struct {
+	from           int // place of the first language in the alphabet
 	words, letters *levels.Table
 	listed, rest   []float64 // shares
-	endings        []bool    // of the languages, which are agglutinative
-	recent         recent
+	endings        []bool    // of the languages, which are inflected
 }
 
 var nats, shares = func() (nats, shares [256]float64) {
@@ -77,8 +98,8 @@ var nats, shares = func() (nats, shares [256]float64) {
 
 // models are the tables of the file. They are read where they are, when they are needed.
 type models struct {
-	alphabets map[script]*alphabet // of the alphabetic groups
-	han       *levels.Table        // words of Chinese and Japanese, a column for each, then the beginnings of words
+	alphabets [scriptBits + 1]*alphabet // by script
+	han       *levels.Table             // words of Chinese and Japanese, a column for each, then the beginnings of words
 }
 
 var embedded = sync.OnceValue(func() *models {
@@ -86,33 +107,62 @@ var embedded = sync.OnceValue(func() *models {
 	if err != nil {
 		panic(fmt.Sprintf("embedded words: %v", err)) // the build is broken
 	}
-	m := &models{alphabets: map[script]*alphabet{}}
+	m := &models{}
 	for i, g := range Groups {
 		if i == hanGroup {
 			m.han, tables = tables[0], tables[1:]
 			continue
 		}
-		a := &alphabet{first: stateOf[g.Languages[0]], words: tables[0], letters: tables[1]}
+		a := m.alphabets[groupScripts[i]]
+		if a == nil {
+			a = &alphabet{first: stateOf[g.Languages[0]]}
+			m.alphabets[groupScripts[i]] = a
+		}
+		p := part{from: a.n, words: tables[0], letters: tables[1]}
 		tables = tables[2:]
 		for _, l := range g.Languages {
 			rest := usuallyUnlisted
 			if x, ok := unlisted[l]; ok {
 				rest = x
 			}
-			a.rest, a.listed = append(a.rest, rest), append(a.listed, 1-rest)
-			a.endings = append(a.endings, Agglutinative[l])
+			switch {
+			case thin[l]:
+				a.most = append(a.most, mostThin)
+			case len(a.parts) > 0:
+				a.most = append(a.most, mostFurther)
+			default:
+				a.most = append(a.most, 0)
+			}
+			p.rest, p.listed = append(p.rest, rest), append(p.listed, 1-rest)
+			p.endings = append(p.endings, Inflected[l])
 		}
-		m.alphabets[groupScripts[i]] = a
+		a.parts = append(a.parts, p)
+		a.n += len(g.Languages)
 	}
 	return m
 })
 
-// probabilities weighs a word, in lower case, in each of the group's languages.
+// probabilities weighs a word, in lower case, in each of the alphabet's languages.
 func (a *alphabet) probabilities(word string) (w weighed) {
-	k := len(a.rest)
-	var s, now [maxGroup]float64
 	var letters [48]rune
 	rs := padded(letters[:0], word)
+	w.p = make([]float64, 2*a.n)
+	w.p, w.logs = w.p[:a.n], w.p[a.n:]
+	for i := range a.parts {
+		p := &a.parts[i]
+		if p.probabilities(word, rs, w.p[p.from:], w.row[p.from:]) {
+			w.listed = true
+		}
+	}
+	w.sumUp(len(a.parts[0].rest))
+	return w
+}
+
+// probabilities sets the probabilities of a word, which are also given as letters between the marks of its ends, and
+// its levels in the part's languages. It returns whether a list has it.
+func (a *part) probabilities(word string, rs []rune, p []float64, levelsOf []uint8) (listed bool) {
+	k := len(a.rest)
+	var s, now [levels.MaxColumns / 2]float64
 	none := math.Log(unseenLetter)
 	// before[n] is the row of the n letters before.
 	var before, rows [Order + 1]levels.Row
@@ -152,30 +202,17 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 	}
 	row, listed := a.words.Row(levels.Text(word))
 	for l := range k {
-		w.p[l] = a.listed[l]*shares[row[l]] + a.rest[l]*math.Exp(max(s[l], lowest))
-		if a.endings[l] && row[l] == 0 {
-			w.p[l] += a.inflected(l, word)
-		}
+		p[l] = a.listed[l]*shares[row[l]] + a.rest[l]*math.Exp(max(s[l], lowest))
 	}
-	w.sumUp(k)
-	if w.listed = listed; listed {
-		w.row = row
-		n := 0
-		for _, q := range row[:k] {
-			if q > 0 && q <= familiar+1 {
-				n++
-			}
-		}
-		w.loan = 3*n > 2*k
-	}
-	return w
+	a.inflect(word, &row, p)
+	copy(levelsOf, row[:k])
+	return listed
 }
 
-// sumUp sets what follows from the probabilities in k languages.
+// sumUp sets what follows from the probabilities: most of it from those in the k frequent languages.
 func (w *weighed) sumUp(k int) {
-	second := 0.0
+	second, familiarTo := 0.0, 0
 	for l, x := range w.p[:k] {
-		w.logs[l] = math.Log(x)
 		w.mean += x / float64(k)
 		switch {
 		case x > w.top:
@@ -185,23 +222,41 @@ func (w *weighed) sumUp(k int) {
 		case x > w.third:
 			w.third = x
 		}
+		if q := w.row[l]; q > 0 && q <= familiar+1 {
+			familiarTo++
+		}
 	}
+	w.loan = 3*familiarTo > 2*k
+	all := 0.0
+	for l, x := range w.p {
+		all += x
+		w.top = max(w.top, x)
+		w.logs[l] = math.Log(x)
+	}
+	w.mean = max(w.mean, all/float64(len(w.p)))
 }
 
-// inflected returns the share of a word that is no more than a listed one with an ending, in language l of the group.
-func (a *alphabet) inflected(l int, word string) (share float64) {
+// inflect adds the shares that a word has where it is no more than a listed one with an ending: in inflected languages
+// whose lists do not have it, as the row says.
+func (a *part) inflect(word string, row *levels.Row, p []float64) {
+	if !slices.Contains(a.endings, true) {
+		return
+	}
 	letters := 0
 	var h levels.Hash // of the letters so far
 	for at, r := range word {
 		if letters++; letters > shortestStem {
-			if stem, _ := a.words.Row(h); stem[l] > 0 {
+			if stem, ok := a.words.Row(h); ok {
 				ending, _ := a.words.Row(levels.Text(Ending(word[at:])))
-				share += shares[stem[l]] * shares[ending[l]]
+				for l, inflected := range a.endings {
+					if inflected && row[l] == 0 {
+						p[l] += shares[stem[l]] * shares[ending[l]]
+					}
+				}
 			}
 		}
 		h = h.Add(r)
 	}
-	return share
 }
 
 // shortestStem is the number of letters that stems have at least.

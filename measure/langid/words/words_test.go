@@ -55,8 +55,15 @@ func TestWords(t *testing.T) {
 		{"ja", "東京都庁の展望室は入場無料です。", ""},
 		{"es", "María García vive en New York desde hace diez años.", ""},
 		{"ar", "يمكنك ربط سماعات AirPods بهاتف Samsung بسهولة.", ""},
+		// Languages with shorter lists, and relatives.
+		{"nl", "Ik heb gisteren завтра the bread gekocht.", "ru:завтра en:the en:bread"},
+		{"pl", "Jutro rano jedziemy because of the weather do Krakowa.", "en:because en:of en:the en:weather en:do"},
+		{"sv", "Vi åker till stugan imorgon because vädret är fint.", "en:because"},
+		{"cs", "Zítra ráno pojedeme vlakem do Brna a večer se vrátíme.", ""},
+		{"es", "El chico compró un cotxe amb els seus diners ayer.", "ca:un ca:cotxe ca:amb ca:els ca:seus ca:diners"},
+		{"mk", "Утре одиме на пазар because времето е убаво.", "en:because"},
 		// Without a model of words only scripts are judged.
-		{"nl", "Ik heb gisteren завтра the bread gekocht.", "ru:завтра"},
+		{"yo", "Ik heb gisteren завтра the bread gekocht.", "ru:завтра"},
 		{"de", "", ""},
 		{"de", "\xff\xfe 12 %", ""},
 	} {
@@ -145,7 +152,7 @@ func TestEitherForm(t *testing.T) {
 		cells := make([]cell, len(tokens))
 		characters(tokens, cells, simplify)
 		for _, c := range cells {
-			ratios = append(ratios, c.ratio[1])
+			ratios = append(ratios, c.characters[1])
 		}
 		return ratios
 	}

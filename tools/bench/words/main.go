@@ -9,6 +9,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"hash/fnv"
@@ -19,9 +20,12 @@ import (
 
 // options are what the command is asked for.
 type options struct {
-	data, own string
-	halves    []string
+	data, own, language string
+	halves              []string
+	peers               bool
 }
+
+var examples = flag.Bool("examples", false, "print what is flagged of the clean texts of the matrix")
 
 func main() {
 	log.SetFlags(0)
@@ -29,7 +33,9 @@ func main() {
 	flag.StringVar(&o.data, "data", "../../shared/data", "`folder` of the reference data, relative to the folder tools")
 	flag.StringVar(&o.own, "own", "", "`folder` of NTREX-128: make data from it and measure on these alone")
 	half := flag.String("half", "all", "`half` to report: a, b or all (both, one after the other)")
-	only := flag.String("only", "", "measure one `part` alone: words, replies or streams")
+	only := flag.String("only", "", "measure one `part` alone: words, replies, streams or, with -own, matrix or risk")
+	flag.StringVar(&o.language, "language", "", "of the matrix, these `languages` alone: nl,pl")
+	flag.BoolVar(&o.peers, "peers", true, "measure lid.176 and lingua-go, too")
 	flag.Parse()
 	o.halves = []string{*half}
 	if *half == "all" {
@@ -42,8 +48,11 @@ func main() {
 	for _, part := range []struct {
 		name  string
 		print func(options) error
-	}{{"words", wordTables}, {"replies", replyTables}, {"streams", streamTables}} {
-		if *only != "" && *only != part.name || o.own != "" && part.name != "words" {
+	}{{"words", wordTables}, {"replies", replyTables}, {"streams", streamTables},
+		{"matrix", matrix}, {"risk", riskTables}} {
+		needs := part.name == "matrix" || part.name == "risk"
+		if *only != "" && *only != part.name || needs && o.own == "" ||
+			o.own != "" && part.name != cmp.Or(*only, "words") {
 			continue
 		}
 		if err := part.print(o); err != nil {

@@ -16,16 +16,18 @@ func wordTables(o options) error {
 	if err != nil {
 		return err
 	}
-	lid, err := lidPerWord(o.data)
-	if err != nil {
-		return err
-	}
 	systems := []*system{
 		{name: "check, all spans", find: spansOf(false), fixed: true},
 		{name: "check, verdict", find: spansOf(true), fixed: true},
 		{name: "package words", find: detector},
-		{name: "lid.176 per word", find: lid},
-		{name: "lingua-go, pair known", find: linguaPair()},
+	}
+	if o.peers {
+		lid, err := lidPerWord(o.data)
+		if err != nil {
+			return err
+		}
+		systems = append(systems, &system{name: "lid.176 per word", find: lid},
+			&system{name: "lingua-go, pair known", find: linguaPair()})
 	}
 	for _, s := range systems {
 		s.run(data)

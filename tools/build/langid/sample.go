@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"crosstalk/tools/internal/corpus"
 )
 
 type sentence struct {
@@ -14,11 +16,11 @@ type sentence struct {
 	order        uint64
 }
 
-// shuffled returns the sentences of a language in an order that depends on nothing but themselves, so that a change of
-// one leaves the others in place.
-func (c corpus) shuffled(language string) []sentence {
-	all := make([]sentence, 0, len(c[language]))
-	for text, origin := range c[language] {
+// shuffled returns the sentences in an order that depends on
+// nothing but themselves, so that a change of one leaves the others in place.
+func shuffled(texts map[string]string) []sentence {
+	all := make([]sentence, 0, len(texts))
+	for text, origin := range texts {
 		h := fnv.New64a()
 		h.Write([]byte(text))
 		all = append(all, sentence{text, origin, h.Sum64()})
@@ -29,8 +31,8 @@ func (c corpus) shuffled(language string) []sentence {
 	return all
 }
 
-// Of a language's lines at most this share is from one origin while others have more, and a sentence is seen at most so
-// many times.
+// Of a language's lines at most this share is from one origin while others
+// have more, and a sentence is seen at most so many times.
 const (
 	originShare = 0.4
 	repeats     = 4
@@ -49,7 +51,7 @@ func (s *sampler) lines(language string, all []sentence) []string {
 	var picked, rest []string
 	for _, x := range all {
 		switch {
-		case heldOut[x.origin]:
+		case corpus.HeldOut[x.origin]:
 		case taken[x.origin] < int(originShare*float64(want)):
 			taken[x.origin]++
 			picked = append(picked, x.text)
@@ -63,7 +65,7 @@ func (s *sampler) lines(language string, all []sentence) []string {
 	lines := make([]string, 0, want)
 	for i := range min(want, repeats*len(picked)) {
 		line := s.view(picked[i%len(picked)], language)
-		if scripts[language] != nil && s.chance(0.12) {
+		if corpus.Scripts[language] != nil && s.chance(0.12) {
 			line = s.mix(line, language)
 		}
 		if s.chance(0.06) {
@@ -89,7 +91,7 @@ func (s *sampler) view(text, language string) string {
 	if !s.chance(0.1) {
 		text = normalise(text)
 	}
-	if unspaced[language] {
+	if corpus.Unspaced[language] {
 		runes := []rune(text)
 		if len(runes) > 8 && s.chance(0.5) {
 			from, to := s.span(len(runes), 6, 40)
@@ -114,7 +116,8 @@ func (s *sampler) view(text, language string) string {
 	return text
 }
 
-// mix puts a few English words into a line of another script, where they do not change its language.
+// mix puts a few English words into a line of another script, where they do
+// not change its language.
 func (s *sampler) mix(line, language string) string {
 	words, separator := units(line, language)
 	phrase := s.english[s.rng.IntN(len(s.english))]
@@ -134,10 +137,10 @@ func (s *sampler) mix(line, language string) string {
 		foreign + " " + strings.Join(words[at:], separator))
 }
 
-// units cuts a line into words, or into pairs of characters where the language puts no space between words, and returns
-// what to join them with.
+// units cuts a line into words, or into pairs of characters where the language
+// puts no space between words, and returns what to join them with.
 func units(line, language string) (words []string, separator string) {
-	if !unspaced[language] {
+	if !corpus.Unspaced[language] {
 		return strings.Fields(line), " "
 	}
 	for pair := range slices.Chunk([]rune(line), 2) {
@@ -157,7 +160,8 @@ func titleCase(s string) string {
 	}, s)
 }
 
-// normalise does to a line what the confusion protocols do before they look at its language.
+// normalise does to a line what the confusion protocols do before they look
+// at its language.
 func normalise(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

@@ -13,6 +13,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"fmt"
@@ -25,6 +26,7 @@ import (
 	"crosstalk/measure/langid/words"
 	"crosstalk/measure/langid/words/levels"
 	"crosstalk/tools/internal/builder"
+	"crosstalk/tools/internal/corpus"
 )
 
 //go:embed lists.txt
@@ -42,20 +44,23 @@ func main() { command.Main() }
 
 // How many words of a list the model has, and how many letter sequences.
 var (
-	mostWords = map[string]int{"latin": 130_000, "cyrillic": 60_000, "arabic": 30_000, "han": 120_000}
-	mostGrams = map[string]int{"latin": 70_000, "cyrillic": 15_000, "arabic": 15_000}
+	mostWords = map[string]int{"latin": 130_000, "north": 55_000, "east": 55_000, "south": 35_000, "far": 30_000,
+		"cyrillic": 60_000, "balkan": 45_000, "arabic": 30_000, "han": 120_000}
+	mostGrams = map[string]int{"latin": 70_000, "north": 14_000, "east": 14_000, "south": 11_000, "far": 11_000,
+		"cyrillic": 15_000, "balkan": 10_000, "arabic": 15_000}
 )
 
 func build(in string, notes io.Writer) ([]byte, error) {
+	texts, err := readPackages(in)
+	if err != nil {
+		return nil, err
+	}
 	var file []byte
-	for _, g := range words.Groups {
+	var first [][]word // lists of the script's first group
+	for n, g := range words.Groups {
 		lists := make([][]word, len(g.Languages))
 		for i, language := range g.Languages {
-			name, sum, err := listOf(language)
-			if err != nil {
-				return nil, err
-			}
-			list, err := readList(filepath.Join(in, "wordfreq/wordfreq/data", name+".msgpack.gz"), sum)
+			list, source, err := readWords(in, language, texts)
 			if err != nil {
 				return nil, err
 			}
@@ -64,16 +69,26 @@ func build(in string, notes io.Writer) ([]byte, error) {
 				scripts = []*unicode.RangeTable{unicode.Han} // kana is not Chinese, whatever the list says
 			}
 			lists[i] = keep(list, scripts, mostWords[g.Name])
-			fmt.Fprintf(notes, "%s: %d words of %s\n", language, len(lists[i]), name)
+			fmt.Fprintf(notes, "%s: %d words of %s\n", language, len(lists[i]), source)
 		}
 		before := len(file)
 		if g.Name == "han" {
 			file = levels.Write(file, characters(lists))
 		} else {
-			clean(lists, g.Languages, notes)
+			if n == 0 || g.Scripts[0] != words.Groups[n-1].Scripts[0] {
+				clean(lists, lists, g.Languages, notes)
+				first = slices.Clone(lists)
+			} else {
+				clean(lists, first, g.Languages, notes)
+			}
+			for i, language := range g.Languages {
+				if g.Scripts[0] == unicode.Latin && sourceOf(language) == "" && language != "af" { // af has "water", too
+					lists[i] = untranslated(lists[i], first[slices.Index(words.Groups[0].Languages, "en")])
+				}
+			}
 			stems := slices.Clone(lists)
 			for i, language := range g.Languages {
-				if words.Agglutinative[language] {
+				if dictionaries[language] != "" {
 					added, err := dictionary(lists[i], in, language)
 					if err != nil {
 						return nil, err
@@ -93,7 +108,7 @@ func build(in string, notes io.Writer) ([]byte, error) {
 				}
 			}
 			for i, language := range g.Languages {
-				if words.Agglutinative[language] {
+				if words.Inflected[language] {
 					for _, e := range endings(stems[i]) {
 						table[i][levels.Text(words.Ending(e.text)).Sum()] = uint8(levelOf(e.frequency))
 					}
@@ -123,41 +138,73 @@ func levelOf(p float64) int {
 	return int(min(254, max(0, math.Round(-10*math.Log10(p)))))
 }
 
-// listOf returns the name and the sum of a language's list: the large one if there is one.
-func listOf(language string) (name, sum string, err error) {
+// listed gives the names of languages whose lists are called otherwise.
+var listed = map[string]string{"no": "nb", "tl": "fil", "hr": "sh", "sr": "sh"}
+
+// sourceOf returns the name of a language's list, the large one if there is one, "" if there is none.
+func sourceOf(language string) string {
 	for _, size := range []string{"large_", "small_"} {
-		if sum := sumOf(size + language); sum != "" {
-			return size + language, sum, nil
+		if name := size + cmp.Or(listed[language], language); sumOf(name) != "" {
+			return name
 		}
 	}
-	return "", "", fmt.Errorf("lists.txt has no list of %s", language)
+	return ""
 }
 
-// clean takes out of each list what other languages of the group put into it: the texts of language A have a share of
-// language B in them, which B's function words tell, and so B's other words are in A's list at that share of their
-// frequency.
-func clean(lists [][]word, names []string, notes io.Writer) {
-	frequency := make([]map[string]float64, len(lists))
-	for i, list := range lists {
-		frequency[i] = map[string]float64{}
-		for _, w := range list {
-			frequency[i][w.text] = w.frequency
+// readWords returns the words of a language, the most frequent first, and what they are from: the large list of
+// wordfreq, the small one, or texts.
+func readWords(in, language string, texts corpus.Texts) (list []word, source string, err error) {
+	if source = sourceOf(language); source != "" {
+		list, err = readList(filepath.Join(in, "wordfreq/wordfreq/data", source+".msgpack.gz"), sumOf(source))
+		if language == "sr" {
+			list = inCyrillic(list)
 		}
+		return list, source, err
 	}
+	list = count(texts[language])
+	if list == nil {
+		return nil, "", fmt.Errorf("there is neither a list nor text of %s", language)
+	}
+	return list, "texts", nil
+}
+
+// mostMixed is the most of other languages that a list has. Where more seems to be, the languages are so alike that
+// their function words do not tell.
+const mostMixed = 0.01
+
+// clean takes out of each list what others put into it, which may be the same lists: the texts of language A have a
+// share of language B in them, which B's function words tell, and so B's other words are in A's list at that share of
+// their frequency.
+func clean(lists, others [][]word, names []string, notes io.Writer) {
+	frequencies := func(lists [][]word) []map[string]float64 {
+		all := make([]map[string]float64, len(lists))
+		for i, list := range lists {
+			all[i] = map[string]float64{}
+			for _, w := range list {
+				all[i][w.text] = w.frequency
+			}
+		}
+		return all
+	}
+	frequency := frequencies(others)
 	shares := make([][]float64, len(lists))
-	for a := range lists {
-		shares[a] = make([]float64, len(lists))
-		for b := range lists {
-			if a != b {
-				shares[a][b] = mixed(frequency[a], lists[b])
+	for a, own := range frequencies(lists) {
+		shares[a] = make([]float64, len(others))
+		for b, other := range others {
+			if &lists[a][0] == &other[0] {
+				continue
+			}
+			if x := mixed(own, other); x <= mostMixed || len(lists) == len(others) && &lists[0][0] == &others[0][0] {
+				shares[a][b] = x
 			}
 		}
 	}
+	others = slices.Clone(others)
 	for a := range lists {
 		kept := lists[a][:0:0]
 		for _, w := range lists[a] {
 			foreign := 0.0
-			for b := range lists {
+			for b := range others {
 				foreign += shares[a][b] * frequency[b][w.text]
 			}
 			likely := 15.0 // times the estimate, of which a rare word is a loan rather than a quotation

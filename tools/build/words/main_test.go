@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,7 +85,7 @@ func TestClean(t *testing.T) {
 	english = append(english, word{"weather", 1e-4}, word{"login", 1e-5})
 	german = append(german, word{"weather", 5e-7}, word{"login", 5e-6})
 	lists := [][]word{german, english}
-	clean(lists, []string{"de", "en"}, &bytes.Buffer{})
+	clean(lists, lists, []string{"de", "en"}, &bytes.Buffer{})
 	var got []string
 	for _, w := range lists[0] {
 		got = append(got, w.text)
@@ -113,6 +114,44 @@ func TestLevelOf(t *testing.T) {
 	for p, want := range map[float64]int{1: 0, 0.1: 10, 1e-6: 60, 0: 254, 2: 0, 1e-30: 254} {
 		if got := levelOf(p); got != want {
 			t.Errorf("level of %g is %d, want %d", p, got, want)
+		}
+	}
+}
+
+// Words of texts are counted in lower case, those of held-out origins are not.
+func TestCount(t *testing.T) {
+	list := count(map[string]string{"Ava l’aken, ava!": "office", "Sulge AKEN ja ava": "help", "sulge sulge": "gnome"})
+	got := ""
+	for _, w := range list {
+		got += fmt.Sprintf("%s %.3f ", w.text, w.frequency)
+	}
+	if got != "ava 0.429 " {
+		t.Errorf("%q", got)
+	}
+}
+
+// English words go from the words of a program's texts unless they are far more frequent there.
+func TestUntranslated(t *testing.T) {
+	english := []word{{"settings", 1e-4}, {"mail", 1e-6}, {"son", 1e-3}, {"data", 2e-4}}
+	got := ""
+	for _, w := range untranslated([]word{{"settings", 1e-3}, {"mail", 1e-3}, {"son", 1e-4}, {"data", 5e-3}, {"ayar", 1e-3}}, english) {
+		got += w.text + " "
+	}
+	if got != "mail son data ayar " {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestInCyrillic(t *testing.T) {
+	if got := inCyrillic([]word{{"ljubičnjak", 1}, {"džak", 1}, {"đuro", 1}}); got[0].text+" "+got[1].text+" "+got[2].text != "љубичњак џак ђуро" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestSourceOf(t *testing.T) {
+	for language, want := range map[string]string{"de": "large_de", "no": "large_nb", "hr": "small_sh", "tl": "small_fil", "et": "", "sr": "small_sh"} {
+		if got := sourceOf(language); got != want {
+			t.Errorf("%s: %q, want %q", language, got, want)
 		}
 	}
 }

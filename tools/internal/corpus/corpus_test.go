@@ -1,8 +1,7 @@
-package main
+package corpus
 
 import (
 	"encoding/binary"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -70,7 +69,7 @@ func TestLanguage(t *testing.T) {
 	for in, want := range map[string]string{
 		"C": "en", "pt-BR": "pt", "zh_TW": "zh", "nb-no": "no", "sr@latin": "hr", "ca@valencia": "ca", "fil": "tl", "de@x": "", "xx": "",
 	} {
-		if got := language(in); got != want {
+		if got := languageOf(in); got != want {
 			t.Errorf("%s: %q, expected %q", in, got, want)
 		}
 	}
@@ -118,8 +117,8 @@ func TestCatalogues(t *testing.T) {
 }
 
 func TestPurge(t *testing.T) {
-	c := corpus{}
-	for _, x := range []text{
+	c := Texts{}
+	for _, x := range []Text{
 		{"en", "office", "Open the document with a password"},
 		{"de", "office", "Open the document, with a password"},
 		{"de", "office", "Das Dokument mit einem Kennwort öffnen"},
@@ -128,41 +127,10 @@ func TestPurge(t *testing.T) {
 		{"zh", "office", "文件打开密码"},
 		{"ja", "office", "文件打开密码"},
 	} {
-		c.add(x)
+		c.Add(x)
 	}
-	c.purge()
+	c.Purge()
 	if len(c["de"]) != 2 || c["de"]["Das Dokument mit einem Kennwort öffnen"] != "office" || len(c["ja"]) != 0 || len(c["zh"]) != 1 {
 		t.Errorf("purged to %v", c)
-	}
-	s := &sampler{rng: rand.New(rand.NewPCG(1, 1)), english: [][]string{{"a", "b", "c"}}}
-	for _, line := range s.lines("de", c.shuffled("de")) {
-		if strings.Contains(strings.ToLower(line), "behaltener") {
-			t.Errorf("a held-out sentence is trained on: %s", line)
-		}
-	}
-}
-
-func TestLines(t *testing.T) {
-	make := func() []string {
-		s := &sampler{rng: rand.New(rand.NewPCG(1, 1)), english: [][]string{strings.Fields("a phrase of English words")}}
-		var all []sentence
-		for _, origin := range []string{"help", "office"} {
-			for i := range 5 {
-				all = append(all, sentence{text: strings.Repeat("каждый охотник, желает знать ", i+1), origin: origin})
-			}
-		}
-		return s.lines("ru", all)
-	}
-	lines := make()
-	if !slices.Equal(lines, make()) {
-		t.Error("not the same lines each time")
-	}
-	if len(lines) != repeats*10 {
-		t.Errorf("%d lines, expected %d", len(lines), repeats*10)
-	}
-	for _, line := range lines {
-		if !strings.HasPrefix(line, "__label__ru ") || strings.Count(line, "\n") != 1 {
-			t.Errorf("line %q", line)
-		}
 	}
 }

@@ -1,4 +1,5 @@
-package main
+// Package corpus reads the sentences of translated text in Debian packages.
+package corpus
 
 import (
 	"archive/tar"
@@ -10,23 +11,24 @@ import (
 	"strings"
 )
 
-// text is a paragraph or message of a package, not yet cleaned.
-type text struct {
+// Text is a paragraph or message of a package, not yet cleaned.
+type Text struct {
 	language string
 	origin   string // the project: help, office, firefox, ...
 	body     string
 }
 
-// Origins that are not trained on: they tell how the model does on text of another kind. The training text is under the
-// Mozilla Public License 2.0, the 3-clause BSD licence, WordNet's or in the public domain; these are under CC BY-SA
-// 3.0.
-var heldOut = set("gnome handbook novels")
+// HeldOut are origins that are not trained on: they tell how the model does on text of
+// another kind. The training text is under the Mozilla Public License 2.0, the
+// 3-clause BSD licence, WordNet's or in the public domain; these are under
+// CC BY-SA 3.0.
+var HeldOut = Set("gnome handbook novels")
 
 // Novels of php-faker whose author had died by 1943; the others are held out.
-var books = set("cs_CZ de_DE en_US es_ES fr_CA fr_FR hu_HU ja_JP nl_BE pl_PL pt_BR zh_TW")
+var books = Set("cs_CZ de_DE en_US es_ES fr_CA fr_FR hu_HU ja_JP nl_BE pl_PL pt_BR zh_TW")
 
-// readPackage calls yield with the texts of a Debian package.
-func readPackage(deb string, yield func(text)) error {
+// ReadPackage calls yield with the texts of a Debian package.
+func ReadPackage(deb string, yield func(Text)) error {
 	cmd := exec.Command("dpkg-deb", "--fsys-tarfile", deb)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -63,7 +65,7 @@ var (
 	novel    = regexp.MustCompile(`/Provider/([a-z]+_[A-Z]+)/Text\.php$`)
 )
 
-func readFile(pkg, name string, r io.Reader, yield func(text)) error {
+func readFile(pkg, name string, r io.Reader, yield func(Text)) error {
 	var origin, code string
 	var parse func(data []byte, yield func(string)) error
 	prose := func(data []byte, yield func(string)) error {
@@ -100,7 +102,7 @@ func readFile(pkg, name string, r io.Reader, yield func(text)) error {
 	default:
 		return nil
 	}
-	if code = language(code); code == "" {
+	if code = languageOf(code); code == "" {
 		return nil
 	}
 	data, err := io.ReadAll(r)
@@ -109,7 +111,7 @@ func readFile(pkg, name string, r io.Reader, yield func(text)) error {
 	}
 	return parse(data, func(s string) {
 		if s != "" {
-			yield(text{code, origin, s})
+			yield(Text{code, origin, s})
 		}
 	})
 }

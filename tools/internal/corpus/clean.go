@@ -1,7 +1,6 @@
-package main
+package corpus
 
 import (
-	"html"
 	"regexp"
 	"strings"
 	"unicode"
@@ -67,7 +66,7 @@ func sentenceEnd(s string) int {
 // in: long enough, mostly letters, and those in the right script.
 func usable(s, language string) bool {
 	var runes, letters, right, latin, kana, spaces int
-	script := scripts[language]
+	script := Scripts[language]
 	for _, r := range s {
 		runes++
 		switch {
@@ -105,7 +104,7 @@ func usable(s, language string) bool {
 	} else if 10*right < 6*letters {
 		return false
 	}
-	if unspaced[language] {
+	if Unspaced[language] {
 		return true
 	}
 	if runes < 12 && language != "ko" || spaces < 2 {
@@ -124,7 +123,7 @@ func usable(s, language string) bool {
 	return 10*capitals <= 4*len(words) && 2*stubs <= len(words)
 }
 
-var english = set("the and this with which your from are of")
+var english = Set("the and this with which your from are of")
 
 // looksEnglish finds what translators left as it was.
 func looksEnglish(s string) bool {
@@ -147,10 +146,10 @@ func lettersOf(s string) string {
 	}, s)
 }
 
-// corpus holds the distinct sentences of each language with their origin.
-type corpus map[string]map[string]string
+// Texts holds the distinct sentences of each language with their origin.
+type Texts map[string]map[string]string
 
-func (c corpus) add(t text) {
+func (c Texts) Add(t Text) {
 	sentences(t.body, func(s string) {
 		if !usable(s, t.language) {
 			return
@@ -161,22 +160,22 @@ func (c corpus) add(t text) {
 			c[t.language] = m
 		}
 		// What is both held out and trained on is only trained on.
-		if was, ok := m[s]; !ok || heldOut[was] && !heldOut[t.origin] {
+		if was, ok := m[s]; !ok || HeldOut[was] && !HeldOut[t.origin] {
 			m[s] = t.origin
 		}
 	})
 }
 
-// purge drops what is not in the language it is said to be in: English where
+// Purge drops what is not in the language it is said to be in: English where
 // the translation is missing, Chinese characters alone as Japanese.
-func (c corpus) purge() {
+func (c Texts) Purge() {
 	source := map[string]bool{}
 	for s := range c["en"] {
 		source[lettersOf(s)] = true
 	}
 	for language, m := range c {
 		for s := range m {
-			if language != "en" && scripts[language] == nil && (looksEnglish(s) || source[lettersOf(s)]) {
+			if language != "en" && Scripts[language] == nil && (looksEnglish(s) || source[lettersOf(s)]) {
 				delete(m, s)
 			}
 		}
@@ -186,58 +185,4 @@ func (c corpus) purge() {
 			delete(c["ja"], s)
 		}
 	}
-}
-
-// Elements whose text is no prose, and elements that end a paragraph.
-var (
-	dropped = set(`script style pre programlisting screen synopsis svg nav info credit revision legalnotice head code
-		aside`)
-	blocks = set(`p li td th tr h1 h2 h3 h4 h5 h6 dt dd div title para listitem entry term caption desc item section
-		table ul ol dl br hr body subtitle note figure text blockquote`)
-)
-
-// paragraphs calls yield with the paragraphs of HTML, DocBook or Mallard.
-func paragraphs(s string, yield func(string)) {
-	var b strings.Builder
-	flush := func() {
-		if text := strings.TrimSpace(html.UnescapeString(b.String())); text != "" {
-			yield(text)
-		}
-		b.Reset()
-	}
-	for s != "" {
-		text, rest, found := strings.Cut(s, "<")
-		b.WriteString(text)
-		if !found {
-			break
-		}
-		if after, ok := strings.CutPrefix(rest, "!--"); ok {
-			_, s, _ = strings.Cut(after, "-->")
-			continue
-		}
-		tag, after, _ := strings.Cut(rest, ">")
-		s = after
-		name := strings.TrimPrefix(tag, "/")
-		name = strings.ToLower(name[:wordEnd(name)])
-		switch {
-		case dropped[name] && !strings.HasSuffix(tag, "/") && !strings.HasPrefix(tag, "/"):
-			if name != "code" {
-				flush()
-			}
-			_, s, _ = strings.Cut(s, "</"+name)
-			_, s, _ = strings.Cut(s, ">")
-		case blocks[name]:
-			flush()
-		}
-	}
-	flush()
-}
-
-func wordEnd(s string) int {
-	for i := range len(s) {
-		if !('a' <= s[i] && s[i] <= 'z' || 'A' <= s[i] && s[i] <= 'Z' || '0' <= s[i] && s[i] <= '9') {
-			return i
-		}
-	}
-	return len(s)
 }

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"crosstalk/guard"
+)
+
+// A tongue is a language of the matrix: its file, and relatives that are hard to tell from it.
+type tongue struct{ language, file, relatives string }
+
+// tongues are languages with a model of words, by script and frequency, as NTREX-128 has them.
+var tongues = []tongue{
+	{"de", "ref.deu", "nl"}, {"en", "src.eng", ""}, {"es", "ref.spa", "pt ca gl"}, {"fr", "ref.fra", "ca it"},
+	{"id", "ref.ind", ""}, {"it", "ref.ita", "es"}, {"pt", "ref.por-BR", "es gl"}, {"tr", "ref.tur", "az"},
+	{"vi", "ref.vie", ""}, {"nl", "ref.nld", "de af"}, {"pl", "ref.pol", "cs sk"}, {"ro", "ref.ron", "it"},
+	{"sv", "ref.swe", "da no"}, {"cs", "ref.ces", "sk pl"}, {"hu", "ref.hun", "fi"}, {"fi", "ref.fin", "et"},
+	{"da", "ref.dan", "no sv"}, {"no", "ref.nob", "da sv"}, {"sk", "ref.slk", "cs pl"}, {"hr", "ref.hrv", "sl"},
+	{"sl", "ref.slv", "hr"}, {"lt", "ref.lit", "lv"}, {"lv", "ref.lav", "lt"}, {"et", "ref.est", "fi"},
+	{"is", "ref.isl", "da"}, {"ca", "ref.cat", "es fr"}, {"gl", "ref.glg", "pt es"}, {"eu", "ref.eus", "es"},
+	{"af", "ref.afr", "nl"}, {"sq", "ref.sqi", "it"}, {"cy", "ref.cym", "ga"}, {"ga", "ref.gle", "cy"},
+	{"ms", "ref.msa", ""}, {"tl", "ref.fil", "es"}, {"sw", "ref.swa", ""}, {"az", "ref.aze-Latn", "tr"},
+	{"uz", "ref.uzb", "az"}, {"ru", "ref.rus", "uk bg"}, {"uk", "ref.ukr", "ru be"}, {"bg", "ref.bul", "ru mk"},
+	{"mk", "ref.mkd", "bg sr"}, {"sr", "ref.srp-Cyrl", "mk ru"}, {"be", "ref.bel", "ru uk"}, {"kk", "ref.kaz", "ru"},
+	{"ar", "ref.arb", "fa"}, {"fa", "ref.fas", "ar"}, {"ur", "ref.urd", "fa ar"},
+}
+
+// donors are the languages other than relatives that words are put in from.
+var donors = strings.Fields("de fr es it pl nl sv fi tr id pt cs ro hu")
+
+const casesEach = 60 // of a language, a class of other ones and a kind
+
+// readTongues reads the news, four lines at a time. The same news is in the same half in every language.
+func readTongues(dir string) (map[string][]*answer, error) {
+	texts := map[string][]*answer{}
+	for _, t := range tongues {
+		lines, err := readText(filepath.Join(dir, "newstest2019-"+t.file+".txt"))
+		if err != nil {
+			return nil, err
+		}
+		for i := 0; i+linesOfAnswer <= len(lines); i += linesOfAnswer {
+			a := &answer{ID: fmt.Sprintf("own-%s-%d", t.language, i), Language: t.language,
+				Text: strings.Join(lines[i:i+linesOfAnswer], "\n"), half: halfOf(fmt.Sprintf("own-%d", i))}
+			texts[t.language] = append(texts[t.language], a)
+		}
+	}
+	return texts, nil
+}
+
+// matrix prints, for each language, what is found of words, sentences and lines that are put into translated news, and
+// how much of the news is flagged.
+func matrix(o options) error {
+	texts, err := readTongues(o.own)
+	if err != nil {
+		return err
+	}
+	for _, half := range o.halves {
+		fmt.Printf("\nHalf %s: found, and in brackets verdict wrong, %%; %d cases each\n", half, casesEach)
+		fmt.Printf("%-4s%9s%7s", "", "clean", "runs")
+		for _, class := range []string{"English", "others", "relatives"} {
+			for _, k := range []string{"1", "2", "4", "sent.", "line"} {
+				fmt.Printf("%10s", cmp.Or(map[string]string{"1": class + " 1"}[k], k))
+			}
+		}
+		fmt.Println()
+		for _, t := range tongues {
+			if o.language != "" && !slices.Contains(strings.Split(o.language, ","), t.language) {
+				continue
+			}
+			if err := t.row(texts, half); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t tongue) row(texts map[string][]*answer, half string) error {
+	var own []*answer
+	flagged, runs, words := 0, 0, 0
+	for _, a := range texts[t.language] {
+		if a.half != half {
+			continue
+		}
+		own = append(own, a)
+		j, err := guard.Check(a.Text, t.language)
+		if err != nil {
+			return err
+		}
+		words += len(strings.Fields(a.Text))
+		runs += len(j.Spans)
+		if j.Verdict == guard.Wrong {
+			flagged++
+		}
+		if *examples {
+			for _, s := range j.Spans {
+				fmt.Printf("      %s %s %s %.3f [%s] %q\n", t.language, s.Language, s.Excuse, s.P,
+					a.Text[s.Start:s.End], a.Text[max(0, s.Start-20):min(len(a.Text), s.End+20)])
+			}
+		}
+	}
+	fmt.Printf("%-4s%9.1f%7.1f", t.language, 100*float64(flagged)/float64(len(own)), 1000*float64(runs)/float64(words))
+	classes := [][]string{{"en"}, slices.DeleteFunc(slices.Clone(donors), func(l string) bool {
+		return strings.Contains(t.relatives, l)
+	}), strings.Fields(t.relatives)}
+	for _, class := range classes {
+		class = slices.DeleteFunc(slices.Clone(class), func(l string) bool { return l == t.language })
+		for _, kind := range []string{"1", "2", "4", "sentence", "line"} {
+			found, wrong, n := 0, 0, 0
+			r := rand.New(rand.NewPCG(hash64(t.language+half+kind), hash64(strings.Join(class, " "))))
+			for n < casesEach && len(class) > 0 {
+				other := class[r.IntN(len(class))]
+				a := plant(r, own, texts[other], half, kind)
+				if a == nil {
+					continue
+				}
+				n++
+				j, err := guard.Check(a.Text, t.language)
+				if err != nil {
+					return err
+				}
+				in := 0
+				for _, s := range j.Spans {
+					in += max(0, min(s.End, a.Foreign[0].End)-max(s.Start, a.Foreign[0].Start))
+				}
+				if 2*in >= a.Foreign[0].End-a.Foreign[0].Start {
+					found++
+				}
+				if j.Verdict == guard.Wrong {
+					wrong++
+				}
+			}
+			if n == 0 {
+				fmt.Printf("%10s", "-")
+				continue
+			}
+			fmt.Printf("%10s", fmt.Sprintf("%.0f (%.0f)", 100*float64(found)/float64(n), 100*float64(wrong)/float64(n)))
+		}
+	}
+	fmt.Println()
+	return nil
+}
+
+// plant puts words of another language, a sentence of it, or a line, into a text. It returns nil if what it picked does
+// not suit.
+func plant(r *rand.Rand, own, others []*answer, half, kind string) *answer {
+	base, donor := own[r.IntN(len(own))], others[r.IntN(len(others))]
+	if donor.half != half || base.ID[len("own-")+len(base.Language):] == donor.ID[len("own-")+len(donor.Language):] {
+		return nil
+	}
+	line := strings.Split(donor.Text, "\n")[r.IntN(linesOfAnswer)]
+	switch kind {
+	case "line", "sentence":
+		if n := len(strings.Fields(line)); n < 5 || n > 25 {
+			return nil
+		}
+		at := strings.IndexByte(base.Text, '\n')
+		separator := map[string]string{"line": "\n", "sentence": " "}[kind]
+		return &answer{Text: base.Text[:at] + separator + line + base.Text[at:],
+			Foreign: []known{{Start: at + 1, End: at + 1 + len(line)}}}
+	}
+	k := int(kind[0] - '0')
+	own1 := map[string]bool{}
+	for _, w := range strings.Fields(strings.ToLower(base.Text)) {
+		own1[w] = true
+	}
+	run, ok := takeRun(r, donor, own1, map[string]bool{}, donor.Language, k)
+	if !ok {
+		return nil
+	}
+	all := partsOf(base.Text, base.Language)
+	at := all[1+r.IntN(len(all)-1)].start
+	if base.Text[at-1] != ' ' {
+		return nil
+	}
+	return &answer{Text: base.Text[:at] + run + " " + base.Text[at:],
+		Foreign: []known{{Start: at, End: at + len(run)}}}
+}
