@@ -67,7 +67,7 @@ func TestCheck(t *testing.T) {
 		{"ar", "الطقس يتغير كثيرا it's a good idea to pack a jacket معك.", Wrong, "en word[it's a good idea to pack a jacket]"},
 		// Excused.
 		{"ru", "Нажмите «Check for updates» и подождите немного.", Right, "{quote}[Check for updates]"},
-		{"hi", "मेनू में **Reset password** चुनें और आगे बढ़ें।", Right, "{quote}[password]"},
+		{"hi", "मेनू में **Reset password** चुनें और आगे बढ़ें।", Right, "{quote}[Reset password]"},
 		{"ar", "يعمل هذا التطبيق على أجهزة Samsung Galaxy بدون مشاكل.", Right, ""},
 		{"id", "Silakan login dulu, lalu cek menu promo dan pilih fitur chat.", Right, ""},
 		{"en", "The author's name is 村上春樹 in Japanese, as you know.", Right, "{mention}[村上春樹]"},

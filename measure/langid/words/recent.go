@@ -21,7 +21,7 @@ type weighed struct {
 
 // recent remembers the words that were weighed last: most words of a text are frequent ones. A word's hash gives its
 // place, which keeps the last two words that belong there. It is safe for concurrent use.
-type recent [1 << 14][2]atomic.Pointer[weighed]
+type recent [1 << 15][2]atomic.Pointer[weighed]
 
 // longestRemembered is the length in bytes of the longest words that are remembered.
 const longestRemembered = 40

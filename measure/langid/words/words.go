@@ -150,12 +150,30 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 	w.p, w.logs = w.p[:a.n], w.p[a.n:]
 	for i := range a.parts {
 		p := &a.parts[i]
-		if p.probabilities(word, rs, w.p[p.from:], w.row[p.from:]) {
-			w.listed = true
+		of, row := w.p[p.from:], w.row[p.from:]
+		listed := false
+		if i > 0 && slices.ContainsFunc(w.row[:a.parts[1].from], func(q uint8) bool { return q > 0 && q <= familiar+1 }) {
+			listed = p.lookUp(word, of, row)
+		} else {
+			listed = p.probabilities(word, rs, of, row)
 		}
+		w.listed = w.listed || listed
 	}
 	w.sumUp(len(a.parts[0].rest))
 	return w
+}
+
+// spelled is about the probability of the letters of a word that a language does not have.
+const spelled = 1e-9
+
+// lookUp is probabilities without the letters, for words that a frequent language is known to have: they say little.
+func (a *part) lookUp(word string, p []float64, levelsOf []uint8) (listed bool) {
+	row, listed := a.words.Row(levels.Text(word))
+	for l := range a.rest {
+		p[l] = a.listed[l]*shares[row[l]] + a.rest[l]*spelled
+	}
+	copy(levelsOf, row[:len(a.rest)])
+	return listed
 }
 
 // probabilities sets the probabilities of a word, which are also given as letters between the marks of its ends, and
