@@ -23,6 +23,7 @@ var otherwise = map[string][]string{
 	"compare/power.go":        {"margin"}, // of a gate
 	"compare/write.go":        {"reference"},
 	"report/export/export.go": {"not_scored", "tokens"},
+	"report/export/faults.go": {"answer"}, // names of columns
 	"report/export/flat.go":   {"not_scored"},
 	"report/labels.go":        {"texts"}, // of the units that people judged
 	"report/page/page.go":     {"line", "rule"},

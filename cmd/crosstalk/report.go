@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"crosstalk"
 	"crosstalk/internal/config"
 	"crosstalk/labels"
 	"crosstalk/report"
@@ -37,7 +38,7 @@ func reportCommand() *cobra.Command {
 		{Name: "figures", To: &r.files.Figures, Reach: config.Path,
 			Help: "a directory for the plots as SVG, PDF and PNG and the tables as CSV, markdown and LaTeX"},
 		{Name: "corrected", To: &r.corrected, Help: "print figures corrected by people's labels"},
-		{Name: "answers", To: &r.answers, Choices: []string{"faults"},
+		{Name: "answers", To: &r.answers, Choices: []string{crosstalk.AnyFault},
 			Help: "list answers instead: faults (those with any fault, as table or csv)"},
 		{Name: "bom", To: &r.mark, Help: "begin the CSV of --answers with a byte order mark, which some spreadsheets need"},
 		{Name: "measure", To: &r.measures, Values: "measures", Reach: config.Nothing,
