@@ -149,11 +149,12 @@ func (c *check) identify(u *unit, mixed bool) bool {
 }
 
 // agrees reports whether the words do not speak against a language that the identifier names, if there are good models
-// of both it and the expected language: the identifier takes short lines for a relative's.
+// of both it and the expected language: the identifier takes short lines for a relative's. Where the model of the
+// expected language is thorough, it is asked only about lines of which few words are known.
 func (c *check) agrees(e *words.Evidence, language string) bool {
 	const least = 1
 	good := func(l string) bool { return words.Supports(l) && !words.Thin(l) }
-	return e.LogRatio >= least || !good(language) || !good(c.want.base)
+	return e.LogRatio >= least || !good(language) || !good(c.want.base) || words.Thorough(c.want.base)
 }
 
 // script returns the script that a language is written in most.
