@@ -22,8 +22,15 @@ var readers = []string{"report", "web", "compare", "gate", "cmd/crosstalk/report
 var otherwise = map[string][]string{
 	"compare/power.go":        {"margin"}, // of a gate
 	"compare/write.go":        {"reference"},
+	"cmd/crosstalk/report.go": {"faults"},      // the answers that are listed
+	"gate/accept/accept.go":   {"cannot tell"}, // the outcome
 	"report/export/export.go": {"not_scored", "tokens"},
+<<<<<<< HEAD
 	"report/export/faults.go": {"answer"}, // names of columns
+=======
+	"report/export/faults.go": {"answer"},      // the column
+	"report/tables.go":        {"cannot_tell"}, // the column, of people
+>>>>>>> 95322b97 (Follow the new outputs and columns in tests and docs)
 	"report/export/flat.go":   {"not_scored"},
 	"report/labels.go":        {"texts"}, // of the units that people judged
 	"report/page/page.go":     {"line", "rule"},

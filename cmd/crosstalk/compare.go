@@ -67,8 +67,8 @@ func compareCommand() *cobra.Command {
 	})
 	o.add(c)
 	config.Declare(c, "", []config.Flag{
-		{Name: "adjust", To: &options.Adjust, Help: "how p-values are adjusted: holm (no false difference), or bh " +
-			"(few of those found are false)"},
+		{Name: "adjust", To: &options.Adjust, Reach: config.Nothing,
+			Help: "how p-values are adjusted: holm (no false difference), or bh (few of those found are false)"},
 		{Name: "pair", To: &options.Pairs, Whole: true, Reach: config.Nothing,
 			Help: "compare conditions that differ in one value: NEW=OLD, such as openai:chat=openai:base"},
 		{Name: "unpaired", To: &options.Unpaired, Help: "compare figures with few items in common as independent samples"},

@@ -15,8 +15,6 @@ import (
 	"crosstalk/internal/testserver"
 	"crosstalk/run"
 	"crosstalk/suite"
-
-	"github.com/ncruces/go-sqlite3"
 )
 
 // asReceived is the text of a response, with the thoughts that the server left
@@ -183,30 +181,6 @@ func TestNoThoughtIsScored(t *testing.T) {
 				t.Errorf("recorded: %v of %d; want %v of %d", e.Value, e.N, live[0].Value, live[0].N)
 			}
 
-			// The journal of a version that left thoughts in the text.
-			if !c.inText {
-				return
-			}
-			old, err := sqlite3.Open("file:" + filepath.Join(out, "answers.db"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := old.Exec(`UPDATE asks SET checksum = NULL, reasoning = '', text = json_extract(CAST(raw AS TEXT), '$.choices[0].message.content') WHERE status = 'text'`); err != nil {
-				t.Fatal(err)
-			}
-			if err := old.Close(); err != nil {
-				t.Fatal(err)
-			}
-			asked := s.Stats().Attempts
-			p = start(t, nil, args...).expect(0)
-			if s.Stats().Attempts != asked || len(journalled(t, out)) < len(prompts) {
-				t.Errorf("%d requests to score a journal again", s.Stats().Attempts-asked)
-			}
-			texts, _ = scoredTexts(t, out)
-			if e := estimatesOf(t, p)[0]; withThoughts(texts) != 0 || len(texts) != 2*items.Items.Len() ||
-				e.Value != live[0].Value {
-				t.Errorf("an older journal: %d of %d texts with a thought, %v; want %v", withThoughts(texts), len(texts), e.Value, live[0].Value)
-			}
 		})
 	}
 }
