@@ -43,7 +43,8 @@ func checkCommand() *cobra.Command {
 	config.Declare(c, "", []config.Flag{
 		{Name: "language", To: &language, Reach: config.Nothing,
 			Help: "read one plain text, which should be in this `language`"},
-		{Name: "threshold", To: &threshold, Help: "an answer is wrong if a span has at least this " + thresholdHelp},
+		{Name: "threshold", To: &threshold, Reach: config.Nothing,
+			Help: "an answer is wrong if a span has at least this " + thresholdHelp},
 	})
 	return c
 }

@@ -46,7 +46,8 @@ func guardCommand() *cobra.Command {
 		{Name: "block", To: &o.Block, Help: "tell callers to stop answers in another language, or with words of one"},
 		{Name: "log-verdicts", To: &o.LogVerdicts, Reach: config.Path,
 			Help: "append each verdict, without the text, to this file as a line of JSON; at 64 MiB it becomes FILE.1"},
-		{Name: "threshold", To: &threshold, Help: "an answer is wrong if a part has at least this " + thresholdHelp},
+		{Name: "threshold", To: &threshold, Reach: config.Nothing,
+			Help: "an answer is wrong if a part has at least this " + thresholdHelp},
 		{Name: "lid", To: &lid, Reach: config.Path,
 			Help: "a fastText language identification model, for lines in languages without a model of words " +
 				"(default: a small embedded one)"},
