@@ -25,12 +25,8 @@ var otherwise = map[string][]string{
 	"cmd/crosstalk/report.go": {"faults"},      // the answers that are listed
 	"gate/accept/accept.go":   {"cannot tell"}, // the outcome
 	"report/export/export.go": {"not_scored", "tokens"},
-<<<<<<< HEAD
-	"report/export/faults.go": {"answer"}, // names of columns
-=======
 	"report/export/faults.go": {"answer"},      // the column
 	"report/tables.go":        {"cannot_tell"}, // the column, of people
->>>>>>> 95322b97 (Follow the new outputs and columns in tests and docs)
 	"report/export/flat.go":   {"not_scored"},
 	"report/labels.go":        {"texts"}, // of the units that people judged
 	"report/page/page.go":     {"line", "rule"},
