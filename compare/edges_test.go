@@ -29,15 +29,6 @@ func pairsWith(wins, losses, same int) *recorded {
 	return r
 }
 
-// directed is a run whose figures are better in a direction.
-func directed(t *testing.T, r *recorded, better ...crosstalk.Direction) Run {
-	run := r.run(t)
-	for i := range run.Estimates {
-		run.Estimates[i].Better = better[i%len(better)]
-	}
-	return run
-}
-
 // A test is staged where few draws are as extreme as the data: fewer than a hundred.
 func TestStages(t *testing.T) {
 	for p, want := range map[float64]int{99.9 / 2001: 3, 100. / 2001: 1, 100.01 / 2001: 1} {

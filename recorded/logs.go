@@ -196,7 +196,6 @@ func jsonOf(text string) string {
 var (
 	holders = []string{"messages", "choices", "generations", "output", "outputs", "input", "inputs", "message", "kwargs",
 		"data", "contents", "prompt", "question", "query", "completion", "answer", "response", "result", "text"}
-	systemHolders = []string{"system", "instructions"}
 )
 
 // messagesOf finds the messages in a request or an answer, however they are wrapped. A
