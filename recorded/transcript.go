@@ -152,7 +152,8 @@ func textRows(path string) iter.Seq2[table.Row, error] {
 			return fmt.Errorf("%s:%d: %w", path, n, err)
 		}
 		if last.Values == nil {
-			return fmt.Errorf("%s: expected an export of WhatsApp, or lines that begin with \"User:\" and \"Bot:\" in turn", path)
+			return fmt.Errorf("%s: expected an export of WhatsApp, or lines that begin with "+
+				`"User:" and "Bot:" in turn`, path)
 		}
 		return yield(last)
 	})

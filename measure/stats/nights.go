@@ -21,18 +21,18 @@ type Night struct {
 // count as fewer that differ by 1, which is never more evidence. The reference's luck is
 // the same every night: take a margin of at least two of its standard deviations (Luck).
 func NightlyEvidence(nights []Night, margin, faults float64) (most float64, since int) {
-	parts := []float64{fastest(faults/3, margin), fastest(faults, margin), fastest(3*faults, margin), .995, .05, .3}
-	weights := []float64{.20, .30, .20, .15, .075, .075}
+	bets := mixture(faults, margin)
 	logs := make([][]float64, len(nights)) // by first night and bet
 	for t, night := range nights {
 		total := .5 / float64(t+2) // starts that are to come
-		logs[t] = make([]float64, len(parts))
+		logs[t] = make([]float64, len(bets))
 		for s, start := range logs[:t+1] {
 			var e float64
-			for b, c := range parts {
+			for b, bet := range bets {
+				c := bet.part
 				start[b] += night.N * (night.Losses*math.Log1p(c*(1-margin)/(1+margin)) + night.Wins*math.Log1p(-c) +
 					(1-night.Losses-night.Wins)*math.Log1p(-c*margin/(1+margin)))
-				e += weights[b] * math.Exp(start[b])
+				e += bet.weight * math.Exp(start[b])
 			}
 			if s == 0 {
 				total += .5 * e
@@ -44,23 +44,6 @@ func NightlyEvidence(nights []Night, margin, faults float64) (most float64, sinc
 		}
 	}
 	return most, since
-}
-
-// fastest is the part of the stake whose capital grows fastest if the mean is 0 and a
-// share of the items differ, half of them each way.
-func fastest(share, margin float64) float64 {
-	share = min(share, 1)
-	low, high := 0.0, 1-1e-6
-	for range 60 {
-		c := (low + high) / 2
-		l := c / (1 - margin)
-		if (1-share)*margin/(1+l*margin)+share/2*(1+margin)/(1+l*(1+margin)) > share/2*(1-margin)/(1-c) {
-			low = c
-		} else {
-			high = c
-		}
-	}
-	return low
 }
 
 // Luck is the standard deviation of the reference's figure that comes from asking each

@@ -92,13 +92,16 @@ func NewSequential(p SequentialPlan) (*Sequential, error) {
 	if p.Together < 1 || p.Together > 1 && p.Population > 0 {
 		return nil, fmt.Errorf("%d values come together; expected 1", p.Together)
 	}
-	s := &Sequential{SequentialPlan: p}
-	for i, part := range []float64{best(p.Discord/3, p.Margin), best(p.Discord, p.Margin), best(3*p.Discord, p.Margin),
-		.995, .05, .3} {
-		s.bets = append(s.bets, bet{part, []float64{.20, .30, .20, .15, .075, .075}[i]})
-	}
+	s := &Sequential{SequentialPlan: p, bets: mixture(p.Discord, p.Margin)}
 	s.running = [2]*process{s.process(accepting, s.total(1)), s.process(rejecting, s.total(0))}
 	return s, nil
+}
+
+// mixture is the six bets on a mean, most of them near the expected share of values that
+// differ.
+func mixture(discord, margin float64) []bet {
+	return []bet{{best(discord/3, margin), .20}, {best(discord, margin), .30}, {best(3*discord, margin), .20},
+		{.995, .15}, {.05, .075}, {.3, .075}}
 }
 
 // best is the part of the stake whose capital grows fastest if the mean is 0 and a share
