@@ -74,7 +74,7 @@ func valid(data []byte) error {
 	for r, n := utf8.DecodeRune(data); r != utf8.RuneError || n > 1; r, n = utf8.DecodeRune(data[at:]) {
 		at += n
 	}
-	return fmt.Errorf("expected JSON in UTF-8; byte %d is none of it", at)
+	return fmt.Errorf("expected JSON in UTF-8; byte %d is not valid", at)
 }
 
 // split returns the records of a body: one JSON object, or a list of them. It counts the JSON values before anything is

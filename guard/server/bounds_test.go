@@ -68,7 +68,7 @@ func TestBodiesRefused(t *testing.T) {
 		408, "The request's body did not arrive.")
 	large := "\xff" + strings.Repeat("x", 4<<20)
 	for range mostBodies/len(large) + 2 {
-		send(httptest.NewRequest("POST", "http://localhost/v1/check", strings.NewReader(large)), 400, "byte 0 is none of it")
+		send(httptest.NewRequest("POST", "http://localhost/v1/check", strings.NewReader(large)), 400, "byte 0 is not valid")
 	}
 }
 

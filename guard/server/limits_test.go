@@ -71,8 +71,8 @@ func TestLimits(t *testing.T) {
 		{"a longer answer", "/v1/check", "[" + strings.Repeat(record(strings.Repeat("1 ", mostText/2), "de")+",", 2) +
 			record(strings.Repeat("1 ", mostText/2), "de") + "]", 413, "record 3: the answer would be larger than 16 MiB"},
 		{"a byte order mark", "/v1/check", "\ufeff" + record(german, "de"), 200, `"verdict":"right"`},
-		{"no UTF-8", "/v1/check", "{\"text\":\"\ufffd\xff\",\"language\":\"de\"}", 400, "byte 12 is none of it"},
-		{"half a character", "/v1/check", "{\"language\":\"de\",\"text\":\"é\xc3\"}", 400, "byte 27 is none of it"},
+		{"no UTF-8", "/v1/check", "{\"text\":\"\ufffd\xff\",\"language\":\"de\"}", 400, "byte 12 is not valid"},
+		{"half a character", "/v1/check", "{\"language\":\"de\",\"text\":\"é\xc3\"}", 400, "byte 27 is not valid"},
 		{"a list that does not end", "/v1/check", `[{"text":"[","language":"de"}`, 400, "its end is missing"},
 		{"a list and more", "/v1/check", `[{"text":"","language":"de"}],[]`, 400, "nothing after it"},
 		{"a list that ends as an object", "/v1/check", `[{"text":"","language":"de"}}`, 400, "nothing after it"},

@@ -345,7 +345,7 @@ data: {"type":"message_stop"}
 		}
 	}
 	for body, want := range map[string]string{
-		"data: {\"text\":\"a\xc3\"}\ndata: {\"text\":\"b\"}\n": `{"error":"line 2: expected JSON in UTF-8; byte 0 is none of it"}`,
+		"data: {\"text\":\"a\xc3\"}\ndata: {\"text\":\"b\"}\n": `{"error":"line 2: expected JSON in UTF-8; byte 0 is not valid"}`,
 		`{"choices":[{"delta":{"content":7}}]}`:                `{"error":"line 1: expected an object with more text, {\"text\":\"...\"}, or a chunk of OpenAI or Anthropic"}`,
 		`{}`:                                                   `{"error":"line 1: expected an object with more text`,
 	} {
