@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"sync"
 
@@ -10,29 +11,36 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// ahead reads and checks the rows of a journal, in their order, ahead of who takes
-// them. It has to be closed. Meanwhile the journal's reader is its own.
+// ahead reads and checks the rows of a journal, in their order, ahead of who copies them. It has to be closed.
+// Meanwhile the journal's reader is its own.
 type ahead struct {
 	from   *Journal
 	stmt   *sqlite3.Stmt
-	ready  chan *block
-	free   chan *block
+	ready  chan span
 	done   chan struct{}
 	reader sync.WaitGroup
+	room   []byte // for a row
+	row    []value
 }
 
-// block is some rows, and the error that ends them.
-type block struct {
-	rows  [][]value // each with its checksum
-	bytes []byte    // of the rows
-	err   error
+// span is rows that follow each other and are as they were written, or the error that ends them.
+type span struct {
+	after, last int64 // their numbers are above after, up to last
+	rows, bytes int
+	counts      sums
+	err         error
 }
 
-// The sizes of a block: it has no more rows, and no further one after so many bytes.
+// The sizes of a span: it has no more rows, and no further one after so many bytes.
 const (
-	blockRows = 128
-	blockSize = 1 << 17
+	spanRows = 1 << 12
+	spanSize = 1 << 22
 )
+
+// bind sets the parameters of ofSpan.
+func (s span) bind(stmt *sqlite3.Stmt) error {
+	return errors.Join(stmt.BindInt64(1, s.after), stmt.BindInt64(2, s.last), stmt.BindInt(3, s.rows))
+}
 
 // readAhead starts reading all rows.
 func (j *Journal) readAhead() (*ahead, error) {
@@ -40,12 +48,7 @@ func (j *Journal) readAhead() (*ahead, error) {
 	if err != nil {
 		return nil, err
 	}
-	const blocks = 4
-	a := &ahead{from: j, stmt: stmt, ready: make(chan *block, blocks), free: make(chan *block, blocks),
-		done: make(chan struct{})}
-	for range blocks {
-		a.free <- &block{}
-	}
+	a := &ahead{from: j, stmt: stmt, ready: make(chan span, 4), done: make(chan struct{})}
 	a.reader.Go(a.read)
 	return a, nil
 }
@@ -57,88 +60,46 @@ func (a *ahead) close() {
 	a.stmt.Close() // its error is the last step's, which was reported
 }
 
-// next returns the next block; more is false if there is none.
-func (a *ahead) next() (b *block, more bool) {
-	b, more = <-a.ready
-	return b, more
-}
-
-// reuse gives a block back.
-func (a *ahead) reuse(b *block) {
-	if cap(b.bytes) > 4*blockSize {
-		b = &block{} // few rows are so large
-	}
-	a.free <- b
-}
-
 func (a *ahead) read() {
 	defer close(a.ready)
 	last := int64(math.MinInt64)
 	for more := true; more; {
+		s := span{after: last, last: last, counts: sums{}}
+		s.err = guard(func() (err error) {
+			more, err = a.fill(&s)
+			return err
+		})
+		more = more && s.err == nil
+		last = s.last
 		select {
-		case b := <-a.free:
-			b.rows, b.bytes = b.rows[:0], b.bytes[:0]
-			b.err = guard(func() (err error) {
-				last, more, err = a.fill(b, last)
-				return err
-			})
-			more = more && b.err == nil
-			a.ready <- b // which has room for all blocks
+		case a.ready <- s:
 		case <-a.done:
 			return
 		}
 	}
 }
 
-// fill reads a block of the rows after the one with the number last, and reports whether there may be more.
-func (a *ahead) fill(b *block, last int64) (number int64, more bool, err error) {
-	for len(b.rows) < blockRows && len(b.bytes) < blockSize {
+// fill reads the rows of a span, and reports whether there may be more.
+func (a *ahead) fill(s *span) (more bool, err error) {
+	for s.rows < spanRows && s.bytes < spanSize {
 		if !a.stmt.Step() {
-			return last, false, a.stmt.Err()
+			return false, a.stmt.Err()
 		}
 		number := a.stmt.ColumnInt64(checksumColumn + 1)
-		if number <= last { // the file leads in a circle
-			return last, false, a.damaged(number, errOrder)
+		if number <= s.last { // the file leads in a circle
+			return false, a.damaged(number, errOrder)
 		}
-		last = number
-		if err := a.row(b, number); err != nil {
-			return last, false, err
+		a.row = rawValues(a.row[:0], a.stmt)
+		a.room = appendSummed(a.room[:0], a.row)
+		if !bytes.Equal(a.stmt.ColumnRawBlob(checksumColumn), sumOf(a.room)) {
+			return false, a.damaged(number, errChecksum)
 		}
+		s.last = number
+		s.rows++
+		s.bytes += len(a.room)
+		s.counts.row(a.row)
 	}
-	return last, true, nil
-}
-
-// row adds the row to the block.
-func (a *ahead) row(b *block, number int64) error {
-	if len(b.rows) < cap(b.rows) {
-		b.rows = b.rows[:len(b.rows)+1] // with the room of the row that was there
-	} else {
-		b.rows = append(b.rows, nil)
-	}
-	row := &b.rows[len(b.rows)-1]
-	want := a.stmt.ColumnRawBlob(checksumColumn)
-	start := len(b.bytes)
-	*row = rawValues((*row)[:0], a.stmt)
-	b.bytes = appendSummed(b.bytes, *row)
-	if !bytes.Equal(want, sumOf(b.bytes[start:])) {
-		return a.damaged(number, errChecksum)
-	}
-	// The values were SQLite's, until the next row.
-	own := b.bytes[start:]
-	for i := range *row {
-		v := &(*row)[i]
-		own = own[1+8:]
-		if !v.isNumber {
-			n := len(v.bytes)
-			if v.bytes != nil {
-				v.bytes = own[:n:n]
-			}
-			own = own[n:]
-		}
-	}
-	b.bytes = append(b.bytes, want...)
-	*row = append(*row, value{bytes: b.bytes[len(b.bytes)-len(want):]})
-	return nil
+	return true, nil
 }
 
 func (a *ahead) damaged(number int64, err error) error {

@@ -26,7 +26,10 @@ import (
 // ErrLocked says that another process writes to the journal.
 var ErrLocked = errors.New("another crosstalk is writing to this run")
 
-var errClosed = errors.New("the journal is closed")
+var (
+	errClosed  = errors.New("the journal is closed")
+	errReading = errors.New("was opened for reading only")
+)
 
 // Journal is one journal file. It is safe for concurrent use. One process at a time can write; any number can read
 // meanwhile. Only its owner may read a file that was made by Open.
@@ -34,9 +37,10 @@ type Journal struct {
 	path string
 	lock *flock.Flock // nil for a reader
 
-	reading sync.Mutex
-	reader  *sqlite3.Conn
-	get     *sqlite3.Stmt
+	reading   sync.Mutex
+	reader    *sqlite3.Conn
+	immutable bool // where nothing can be written
+	get       *sqlite3.Stmt
 
 	puts    chan put
 	writer  *sqlite3.Conn
@@ -105,6 +109,7 @@ func OpenReader(path string) (*Journal, error) {
 		// Where nothing can be written there is no index of the log that
 		// readers share; a run that ended has nothing in its log either.
 		j.close()
+		j.immutable = true
 		err = guard(func() error { return j.openReader("?immutable=1") })
 	}
 	if err == nil {
@@ -260,7 +265,7 @@ func (j *Journal) Put(record Record) error {
 // hand hands p to the writing goroutine and returns when it is on the disk.
 func (j *Journal) hand(p put) error {
 	if j.lock == nil {
-		return j.wrap(errors.New("was opened for reading only"))
+		return j.wrap(errReading)
 	}
 	p.done = make(chan error, 1)
 	select {
@@ -437,10 +442,11 @@ func (j *Journal) store(r Record) error {
 			return nil
 		}
 		r.Answer.Attempts += j.old.ColumnInt(1)
-		j.counts.replaced(j.old)
+		j.counts.changed.add(tallied{j.old.ColumnText(2), j.old.ColumnText(0)},
+			tally{1, j.old.ColumnInt64(3), j.old.ColumnInt64(4)}, -1)
 	}
 	row := values(r)
-	j.counts.row(row)
+	j.counts.changed.row(row)
 	if err := errors.Join(j.old.Err(), bind(j.insert, row)); err != nil {
 		return err
 	}

@@ -119,10 +119,10 @@ func TestCounts(t *testing.T) {
 func TestMergeMany(t *testing.T) {
 	path := newPath(t)
 	var records []Record
-	for i := range 3*blockRows + 1 {
+	for i := range 3*spanRows + 1 {
 		r := thoughtful(i)
-		if i%50 == 7 {
-			r.Answer.Raw = bytes.Repeat([]byte{byte(i)}, blockSize*(i%4+1)/3)
+		if i%3000 == 7 {
+			r.Answer.Raw = bytes.Repeat([]byte{byte(i)}, spanSize*(i%4+1)/3)
 		}
 		records = append(records, r)
 	}

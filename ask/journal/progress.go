@@ -79,14 +79,37 @@ type tally struct{ asks, prompt, completion int64 }
 
 type tallied struct{ model, status string }
 
-// counts are what the transaction changes of the table counts. Only the writing goroutine uses them.
+func (t tallied) failed() bool { return t.status == string(crosstalk.Failed) }
+
+// sums are the tallies of asks, by what is counted apart.
+type sums map[tallied]*tally
+
+// add adds asks, or takes them away: times is 1 or -1.
+func (s sums) add(of tallied, t tally, times int64) {
+	sum := s[of]
+	if sum == nil {
+		sum = &tally{}
+		s[of] = sum
+	}
+	sum.asks += times * t.asks
+	sum.prompt += times * t.prompt
+	sum.completion += times * t.completion
+}
+
+// row adds a row.
+func (s sums) row(row []value) {
+	s.add(tallied{string(row[modelColumn].bytes), string(row[statusColumn].bytes)},
+		tally{1, row[promptColumn].number, row[completionColumn].number}, 1)
+}
+
+// counts are what the transaction changes of the table counts. Only who writes uses them.
 type counts struct {
-	changed map[tallied]*tally
+	changed sums
 	add     *sqlite3.Stmt
 }
 
 func newCounts(conn *sqlite3.Conn) (c counts, err error) {
-	c.changed = map[tallied]*tally{}
+	c.changed = sums{}
 	c.add, _, err = conn.Prepare("INSERT INTO counts (model, status, asks, prompt_tokens, completion_tokens) VALUES (?, " +
 		"?, ?, ?, ?)" +
 		" ON CONFLICT (model, status) DO UPDATE SET asks = asks + excluded.asks," +
@@ -95,30 +118,8 @@ func newCounts(conn *sqlite3.Conn) (c counts, err error) {
 	return c, err
 }
 
-// count adds n asks, 1 or -1, with the tokens of each.
-func (c *counts) count(n int64, model, status []byte, prompt, completion int64) {
-	of := c.changed[tallied{string(model), string(status)}]
-	if of == nil {
-		of = &tally{}
-		c.changed[tallied{string(model), string(status)}] = of
-	}
-	of.asks += n
-	of.prompt += n * prompt
-	of.completion += n * completion
-}
-
-// row counts a row that is new.
-func (c *counts) row(row []value) {
-	c.count(1, row[modelColumn].bytes, row[statusColumn].bytes, row[promptColumn].number, row[completionColumn].number)
-}
-
-// replaced takes back a row that found read: see the query known.
-func (c *counts) replaced(found *sqlite3.Stmt) {
-	c.count(-1, found.ColumnRawText(3), found.ColumnRawText(0), found.ColumnInt64(4), found.ColumnInt64(5))
-}
-
 // known is what there is to know of an ask before another answer comes.
-const known = "SELECT status, attempts, text, model, prompt_tokens, completion_tokens FROM asks WHERE key = ?"
+const known = "SELECT status, attempts, model, prompt_tokens, completion_tokens FROM asks WHERE key = ?"
 
 // save writes what has changed into the transaction.
 func (c *counts) save() error {
@@ -135,6 +136,3 @@ func (c *counts) save() error {
 	clear(c.changed)
 	return nil
 }
-
-// failed reports whether a row is of an ask without an answer.
-func failed(row []value) bool { return string(row[statusColumn].bytes) == string(crosstalk.Failed) }
