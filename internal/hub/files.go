@@ -13,15 +13,12 @@ import (
 const (
 	modulesFile     = "modules.json"
 	tokenizerConfig = "tokenizer_config.json"
-	indexEnd        = ".index.json" // of the name of weights in several files
+	weightsFile     = "model.safetensors"
+	indexFile       = weightsFile + ".index.json"
 )
 
-// weightsFiles are the names of weights in one file, in the order of preference:
-// a repository often has the same weights in both formats.
-var weightsFiles = []string{"model.safetensors", "pytorch_model.bin"}
-
-// missingWeights is the entry of a plan for weights in no known format.
-const missingWeights = "model.safetensors or pytorch_model.bin (or an index of either with its files)"
+// missingWeights is the entry of a plan without weights.
+const missingWeights = weightsFile + " (or its index with its files)"
 
 // source is the source of a model's files: a repository, from which read fetches a
 // file, or a folder.
@@ -115,25 +112,17 @@ func (s source) modules(p *plan) error {
 	return nil
 }
 
-// weights adds a file of weights, or an index and its files, in the first format
-// that the source has.
+// weights adds the file of weights, or the index and the files that it names.
 func (s source) weights(p *plan) error {
-	for _, name := range weightsFiles {
-		file := p.root + name
-		if s.has(file) {
-			p.files = append(p.files, file)
-			return nil
-		}
-		if s.has(file + indexEnd) {
-			return s.shards(p, file+indexEnd, path.Ext(name))
-		}
+	index := p.root + indexFile
+	switch {
+	case s.has(p.root + weightsFile):
+		p.files = append(p.files, p.root+weightsFile)
+		return nil
+	case !s.has(index):
+		p.missing = append(p.missing, p.root+missingWeights)
+		return nil
 	}
-	p.missing = append(p.missing, p.root+missingWeights)
-	return nil
-}
-
-// shards adds an index and the files that it names, which end in ext.
-func (s source) shards(p *plan, index, ext string) error {
 	p.files = append(p.files, index)
 	b, err := s.read(index)
 	if err != nil {
@@ -147,9 +136,9 @@ func (s source) shards(p *plan, index, ext string) error {
 	}
 	var shards []string
 	for tensor, name := range x.WeightMap {
-		if !isLocal(name) || strings.Contains(name, "/") || path.Ext(name) != ext {
-			return fmt.Errorf("%s: tensor %q is in %q; expected the name of a %s file beside the index", index, tensor, name,
-				ext)
+		if !isLocal(name) || strings.Contains(name, "/") || path.Ext(name) != ".safetensors" {
+			return fmt.Errorf("%s: tensor %q is in %q; expected the name of a .safetensors file beside the index",
+				index, tensor, name)
 		}
 		shards = append(shards, p.root+name)
 	}

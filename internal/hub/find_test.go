@@ -96,12 +96,11 @@ func TestFindMissing(t *testing.T) {
 		decisive []string
 		missing  []string
 	}{
-		"nothing":       {nil, nil, []string{"config.json", "model.safetensors or pytorch_model.bin (or an index of either with its files)", "tokenizer.json or vocab.txt", "tokenizer_config.json"}},
-		"older weights": {map[string]string{"config.json": "{}", "vocab.txt": "", "tokenizer_config.json": "{}", "pytorch_model.bin": ""}, nil, nil},
-		"an older shard": {map[string]string{"config.json": "{}", "vocab.txt": "", "tokenizer_config.json": "{}", "a-1.bin": "",
-			"pytorch_model.bin.index.json": `{"weight_map": {"x": "a-1.bin", "y": "a-2.bin"}}`}, nil, []string{"a-2.bin"}},
+		"nothing": {nil, nil, []string{"config.json", "model.safetensors (or its index with its files)", "tokenizer.json or vocab.txt", "tokenizer_config.json"}},
+		"older weights": {map[string]string{"config.json": "{}", "vocab.txt": "", "tokenizer_config.json": "{}", "pytorch_model.bin": ""}, nil,
+			[]string{"model.safetensors (or its index with its files)"}},
 		"weights of another kind": {map[string]string{"config.json": "{}", "vocab.txt": "", "tokenizer_config.json": "{}", "tf_model.h5": ""}, nil,
-			[]string{"model.safetensors or pytorch_model.bin (or an index of either with its files)"}},
+			[]string{"model.safetensors (or its index with its files)"}},
 		"whole":             {plain, nil, nil},
 		"perhaps a wrapper": {plain, []string{"modules.json"}, []string{"modules.json"}},
 		"perhaps cased":     {map[string]string{"config.json": "{}", "vocab.txt": "", "model.safetensors": ""}, nil, []string{"tokenizer_config.json"}},
@@ -112,7 +111,7 @@ func TestFindMissing(t *testing.T) {
 			{"path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}]`}, []string{"modules.json"}, []string{"1_Pooling/config.json"}},
 		"an encoder below": {map[string]string{"0_Transformer/config.json": "{}", "0_Transformer/vocab.txt": "", "0_Transformer/tokenizer_config.json": "{}",
 			"modules.json": `[{"path": "0_Transformer", "type": "sentence_transformers.models.Transformer"}]`}, nil,
-			[]string{"0_Transformer/model.safetensors or pytorch_model.bin (or an index of either with its files)"}},
+			[]string{"0_Transformer/model.safetensors (or its index with its files)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			start(t)
@@ -205,7 +204,6 @@ func TestPullMendsLinks(t *testing.T) {
 // Names from the hub must not lead out of the cache.
 func TestHostileNames(t *testing.T) {
 	for name, files := range map[string]map[string]string{
-		"older":  {"pytorch_model.bin.index.json": `{"weight_map": {"x": "x.safetensors"}}`},
 		"module": {"modules.json": `[{"path": "../../../../x", "type": "a.Transformer"}]`},
 		"shard":  {"model.safetensors.index.json": `{"weight_map": {"x": "../../../x.safetensors"}}`},
 		"script": {"model.safetensors.index.json": `{"weight_map": {"x": "x.py"}}`},
@@ -242,36 +240,16 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// pytorch_model.bin is fetched only where there are no safetensors.
-func TestPullOlderWeights(t *testing.T) {
-	s := start(t)
-	const older, safe = "pytorch_model.bin", "model.safetensors"
-	s.Models[tiny].Files[older] = weights
-	dir := pull(t, tiny, "")
-	if isFile(filepath.Join(dir, older)) || !isFile(filepath.Join(dir, safe)) {
-		t.Errorf("%s fetched beside %s", older, safe)
-	}
-	delete(s.Models[tiny].Files, safe)
-	dir = pull(t, tiny, "")
-	if b, err := os.ReadFile(filepath.Join(dir, older)); string(b) != string(weights) {
-		t.Errorf("%d bytes, want %d (%v)", len(b), len(weights), err)
-	}
-	if got, _, err := Find(tiny, ""); got != dir || err != nil {
-		t.Errorf("found %s, want %s (%v)", got, dir, err)
-	}
-	// A later commit with safetensors is fetched with them.
-	s.Models[tiny].Files[safe] = weights
-	if dir = pull(t, tiny, ""); !isFile(filepath.Join(dir, safe)) {
-		t.Errorf("no %s", safe)
-	}
-}
-
+// Weights in another format are not fetched; the error says what to do.
 func TestPullOtherWeights(t *testing.T) {
 	s := start(t)
-	delete(s.Models[tiny].Files, "model.safetensors")
-	delete(s.Models[tiny].Files, "pytorch_model.bin")
-	s.Models[tiny].Files["tf_model.h5"] = weights
-	refuses(t, tiny, "", tiny+" has no model.safetensors or pytorch_model.bin", "it has tf_model.h5")
+	for _, file := range []string{"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5"} {
+		s.Models[tiny] = tinyModel()
+		delete(s.Models[tiny].Files, "model.safetensors")
+		delete(s.Models[tiny].Files, "pytorch_model.bin")
+		s.Models[tiny].Files[file] = weights
+		refuses(t, tiny, "", tiny+" has no model.safetensors", "and it has "+file+": name a revision")
+	}
 	if r := s.Requests(); count(r, "hub", "HEAD") != 0 {
 		t.Errorf("sent %v", r)
 	}

@@ -5,8 +5,7 @@
 // HF_TOKEN, HF_TOKEN_PATH and HF_HUB_OFFLINE.
 //
 // Only what package encoder reads is fetched: configuration, tokenizer.json or
-// vocab.txt, weights (pytorch_model.bin only where there are no safetensors), and
-// the modules of sentence-transformers.
+// vocab.txt, weights as safetensors, and the modules of sentence-transformers.
 package hub
 
 import (
@@ -238,10 +237,10 @@ func (c *client) pull(ctx context.Context, r repo, revision string,
 // unusable is the error for files that the repository lacks.
 func unusable(name, commit string, s source, p plan) error {
 	why := ""
-	for _, file := range []string{"tf_model.h5", "flax_model.msgpack", "model.ckpt.index", "onnx/model.onnx"} {
+	for _, file := range []string{"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack", "model.ckpt.index", "onnx/model.onnx"} {
 		if s.has(p.root + file) {
-			why = fmt.Sprintf("; weights must be safetensors or pytorch_model.bin, and it has %s: name a revision or a copy of "+
-				"the model with converted weights", file)
+			why = fmt.Sprintf("; weights must be safetensors, and it has %s: name a revision that has them, or "+
+				"convert the model and name its folder (docs/similarity.md)", file)
 			break
 		}
 	}

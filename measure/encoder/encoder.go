@@ -1,6 +1,6 @@
 // Package encoder runs transformer encoders of the BERT family (BERT, DistilBERT, RoBERTa, XLM-RoBERTa) from Hugging
-// Face directories on the CPU: config.json and weights in F32, F16 or BF16 as safetensors or pytorch_model.bin, one
-// file or shards. Arithmetic is float32.
+// Face directories on the CPU: config.json and weights in F32, F16 or BF16 as safetensors, one file or
+// shards. Arithmetic is float32.
 //
 // Sequences are laid end to end, so that no work goes into padding, and batched by length; each core computes whole
 // batches. The result for a sequence does not depend, bit by bit, on the other sequences or on the number of cores.

@@ -1,4 +1,4 @@
-// Package checkpoint opens the weights of a Hugging Face model directory, whatever their format.
+// Package checkpoint opens the weights of a Hugging Face model directory.
 package checkpoint
 
 import (
@@ -15,23 +15,13 @@ import (
 
 	"crosstalk/measure/encoder/safetensors"
 	"crosstalk/measure/encoder/tensor"
-	"crosstalk/measure/encoder/torchfile"
 )
 
-// format is a format of weights: the name of a file that has all of them, and how to read it. Weights in several files
-// have an index of that name with ".index.json" at its end.
-type format struct {
-	single string
-	read   func(r io.ReaderAt, size int64, name string) (map[string]*tensor.Tensor, error)
-}
-
-func (f format) index() string { return f.single + ".index.json" }
-
-// formats are tried in this order. Directories often have the same weights in both.
-var formats = []format{
-	{"model.safetensors", safetensors.Read},
-	{"pytorch_model.bin", torchfile.Read},
-}
+// Names of the file that has all weights, and of the index of weights in several files.
+const (
+	single = "model.safetensors"
+	index  = single + ".index.json"
+)
 
 // Dir is the weights of a model directory: one file, or the shards that an index names.
 type Dir struct {
@@ -39,32 +29,38 @@ type Dir struct {
 	files   []*os.File
 }
 
-// Open opens the weights in dir: model.safetensors, pytorch_model.bin where there is no safetensors file, or their
-// shards. The caller closes it.
+// Open opens the weights in dir: model.safetensors, or the shards that its index names. The caller closes it.
 func Open(dir string) (*Dir, error) {
-	for _, f := range formats {
-		names, of, err := f.shards(dir)
-		if err != nil {
+	names, of, err := shards(dir)
+	if err != nil {
+		return nil, err
+	}
+	d := &Dir{Tensors: map[string]*tensor.Tensor{}}
+	for _, name := range names {
+		if err := d.add(filepath.Join(dir, name), name, of); err != nil {
+			d.Close()
 			return nil, err
 		}
-		if names != nil {
-			return open(dir, f, names, of)
+	}
+	for tensor, name := range of {
+		if d.Tensors[tensor] == nil {
+			d.Close()
+			return nil, fmt.Errorf("%s: tensor %q is not in %s", filepath.Join(dir, index), tensor, name)
 		}
 	}
-	return nil, fmt.Errorf("%s: no %s, no %s and no index of either; other weight formats must be converted first",
-		dir, formats[0].single, formats[1].single)
+	return d, nil
 }
 
-// shards returns the names of the weight files and, where there is an index, the file of each tensor. The names are nil
-// without weights in this format.
-func (f format) shards(dir string) (names []string, of map[string]string, err error) {
-	if _, err = os.Stat(filepath.Join(dir, f.single)); err == nil {
-		return []string{f.single}, nil, nil
+// shards returns the names of the weight files and, where there is an index, the file of each tensor.
+func shards(dir string) (names []string, of map[string]string, err error) {
+	if _, err = os.Stat(filepath.Join(dir, single)); err == nil {
+		return []string{single}, nil, nil
 	}
-	path := filepath.Join(dir, f.index())
+	path := filepath.Join(dir, index)
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
+		return nil, nil, fmt.Errorf("%s: no %s and no %s; other weights must be converted first (docs/similarity.md)",
+			dir, single, index)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -75,7 +71,6 @@ func (f format) shards(dir string) (names []string, of map[string]string, err er
 	if err := json.Unmarshal(b, &x); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	names = []string{}
 	for tensor, name := range x.WeightMap {
 		if name != filepath.Base(name) || !filepath.IsLocal(name) {
 			return nil, nil, fmt.Errorf("%s: tensor %q is said to be in %q, expected the name of a file beside the index",
@@ -87,25 +82,8 @@ func (f format) shards(dir string) (names []string, of map[string]string, err er
 	return slices.Compact(names), x.WeightMap, nil
 }
 
-func open(dir string, f format, names []string, of map[string]string) (*Dir, error) {
-	d := &Dir{Tensors: map[string]*tensor.Tensor{}}
-	for _, name := range names {
-		if err := d.add(f, filepath.Join(dir, name), name, of); err != nil {
-			d.Close()
-			return nil, err
-		}
-	}
-	for tensor, name := range of {
-		if d.Tensors[tensor] == nil {
-			d.Close()
-			return nil, fmt.Errorf("%s: tensor %q is not in %s", filepath.Join(dir, f.index()), tensor, name)
-		}
-	}
-	return d, nil
-}
-
 // add opens a file and adds its tensors; with an index, only those that it lists for this file.
-func (d *Dir) add(f format, path, name string, of map[string]string) error {
+func (d *Dir) add(path, name string, of map[string]string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -118,7 +96,7 @@ func (d *Dir) add(f format, path, name string, of map[string]string) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file", path)
 	}
-	tensors, err := f.read(file, info.Size(), path)
+	tensors, err := safetensors.Read(file, info.Size(), path)
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,4 @@
-// Package tensor is one named array in a file of weights, whatever the format of the file. Values stay in the file
-// until they are read.
+// Package tensor is one named array in a file of weights. Values stay in the file until they are read.
 package tensor
 
 import (
@@ -11,12 +10,11 @@ import (
 
 // Tensor is one named array in a file.
 type Tensor struct {
-	Name    string
-	DType   string            // "F32", "F16", "BF16", "I64", ...
-	Shape   []int             // none is negative; empty for a single value
-	Strides []int             // steps between neighbours in each dimension, in values; nil for row-major without gaps
-	Data    *io.SectionReader // from the first value to the last, little-endian
-	File    string            // its path, for errors
+	Name  string
+	DType string            // "F32", "F16", "BF16", "I64", ...
+	Shape []int             // none is negative; empty for a single value
+	Data  *io.SectionReader // from the first value to the last, little-endian
+	File  string            // its path, for errors
 }
 
 // sizes in bytes of one value; other types exist but have no business here.
@@ -43,7 +41,7 @@ func Bytes(dtype string, shape []int) int64 {
 }
 
 // Rows calls visit with each row (the last dimension) in order, as float32. The slice is reused. The type must be F32,
-// F16 or BF16. Row-major data is streamed; data with strides is read at once.
+// F16 or BF16. The data is streamed.
 func (t *Tensor) Rows(visit func(row []float32)) error {
 	decode, ok := decoders[t.DType]
 	if !ok {
@@ -57,9 +55,6 @@ func (t *Tensor) Rows(visit func(row []float32)) error {
 		width = t.Shape[len(t.Shape)-1]
 	}
 	row := make([]float32, width)
-	if t.Strides != nil {
-		return t.gather(decode, row, visit)
-	}
 	size := int(Size(t.DType))
 	perRead := max(1, 1<<16/(width*size)) // rows
 	buf := make([]byte, min(int64(perRead*width*size), t.Data.Size()))
@@ -78,35 +73,6 @@ func (t *Tensor) Rows(visit func(row []float32)) error {
 		}
 	}
 	return nil
-}
-
-// gather is Rows for data with strides.
-func (t *Tensor) gather(decode func([]byte) float32, row []float32, visit func([]float32)) error {
-	data := make([]byte, t.Data.Size())
-	if err := t.read(data, 0); err != nil {
-		return err
-	}
-	size, last := int(Size(t.DType)), len(t.Shape)-1
-	index, at := make([]int, last), 0 // of the row, and its first value
-	for {
-		for i := range row {
-			row[i] = decode(data[(at+i*t.Strides[last])*size:])
-		}
-		visit(row)
-		d := last - 1
-		for ; d >= 0; d-- {
-			index[d]++
-			at += t.Strides[d]
-			if index[d] < t.Shape[d] {
-				break
-			}
-			at -= index[d] * t.Strides[d]
-			index[d] = 0
-		}
-		if d < 0 {
-			return nil
-		}
-	}
 }
 
 func (t *Tensor) read(b []byte, at int64) error {
