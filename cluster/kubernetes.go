@@ -54,13 +54,13 @@ func (k Kubernetes) Manifests() ([]byte, error) {
 		return nil, crosstalk.BadOption("claim", " or --store: expected one of them, for where the shards meet")
 	}
 	if k.StoreSecret != "" && k.Store == "" {
-		return nil, crosstalk.BadOption("store-secret", " is for --store; API keys come from --secret")
+		return nil, crosstalk.BadOption("secret", ": rclone=%s is for --store; API keys are in a Secret of their own", k.StoreSecret)
 	}
 	k.CPU, k.Memory = cmp.Or(k.CPU, DefaultCPU), cmp.Or(k.Memory, DefaultMemory)
 	const name, nameIs = `^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`, "lower-case letters, digits, hyphens and dots"
 	const amount, amountIs = `^[0-9]+(\.[0-9]+)?(m|[kMGT]i?)?$`, "an amount of Kubernetes, such as 500m or 2Gi"
 	for _, o := range []struct{ option, value, pattern, is string }{{"claim", k.Claim, name, nameIs},
-		{"secret", k.Secret, name, nameIs}, {"store-secret", k.StoreSecret, name, nameIs},
+		{"secret", k.Secret, name, nameIs}, {"secret", k.StoreSecret, name, nameIs},
 		{"cpu", k.CPU, amount, amountIs}, {"memory", k.Memory, amount, amountIs}} {
 		if o.value != "" && !regexp.MustCompile(o.pattern).MatchString(o.value) {
 			return nil, crosstalk.BadOption(o.option, " is %q; expected %s", o.value, o.is)

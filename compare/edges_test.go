@@ -404,7 +404,7 @@ func TestGoals(t *testing.T) {
 		"the level is 1; expected a number between":        func(g *Goal) { g.Level = 1 },
 		"expected a difference to find, a margin or":       func(g *Goal) { g.Differences, g.Margins, g.Items = nil, nil, nil },
 		"the number of samples is 0; expected 1":           func(g *Goal) { g.Samples = []int{0} },
-		"samples 1,2 needs --within":                       func(g *Goal) { g.Samples = []int{1, 2} },
+		"samples 1,2 needs --assume within=":               func(g *Goal) { g.Samples = []int{1, 2} },
 		"the difference is 0; expected more":               func(g *Goal) { g.Differences = []float64{0} },
 		"the difference is 1; expected more":               func(g *Goal) { g.Differences = []float64{1} },
 		"a difference of 0.11 is impossible here: it cann": func(g *Goal) { g.Differences = []float64{0.11} },

@@ -70,7 +70,7 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 				return p, fmt.Errorf("the number of samples is %d; expected 1 or more", samples)
 			}
 			if samples > 1 && s.stated != nil && s.Variance.Sample == 0 {
-				return p, crosstalk.BadOption("samples", " %s needs --within, the share of the variance between answers to "+
+				return p, crosstalk.BadOption("samples", " %s needs --assume within=, the share of the variance between answers to "+
 					"the same prompt; without it, more answers do not help",
 					strings.Trim(strings.Join(strings.Fields(fmt.Sprint(g.Samples)), ","), "[]"))
 			}

@@ -228,7 +228,7 @@ func (r *recordedConfusion) addLength(row recorded.Confusion) error {
 	}
 	prompt := r.promptOf(row)
 	if prompt == "" {
-		return fmt.Errorf("%s: no item of --prompts has the id %q", row.Where, row.Item.ID)
+		return fmt.Errorf("%s: no item of --suite has the id %q", row.Where, row.Item.ID)
 	}
 	if length := crosstalk.LengthOf(prompt); length != "" && row.Item.Labels["length"] == "" {
 		row.Item.Labels["length"] = length

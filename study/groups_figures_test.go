@@ -87,7 +87,7 @@ func TestFiguresByGroups(t *testing.T) {
 	if _, err := score("bare.csv", "", "length_tertile"); !errors.As(err, &unknown) || unknown.Column != "length_tertile" {
 		t.Errorf("%v", err)
 	}
-	if _, err := score("bare.csv unknown.csv", sets, ""); err == nil || !strings.Contains(err.Error(), `unknown.csv:2: no item of --prompts has the id "monolingual/a/fr/3"`) {
+	if _, err := score("bare.csv unknown.csv", sets, ""); err == nil || !strings.Contains(err.Error(), `unknown.csv:2: no item of --suite has the id "monolingual/a/fr/3"`) {
 		t.Errorf("%v", err)
 	}
 	// Prompts change no figure and no signature.

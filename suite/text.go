@@ -44,24 +44,16 @@ func (s *Suite) LanguageList() string {
 	}
 }
 
-// WriteCard writes what a suite is and its card, which it must have, for people.
-func (s *Suite) WriteCard(w io.Writer) error {
-	b := bufio.NewWriter(w)
-	s.writeHead(b, true)
-	for _, line := range s.Card.Lines() {
-		fmt.Fprintf(b, "\n%s\n", line[0])
-		for _, text := range visible.Wrap(line[1], 78) {
-			b.WriteString("  " + text + "\n")
-		}
-	}
-	return b.Flush()
-}
-
-// Write writes what a suite is, its tasks and the texts of its items, for people. A
+// Write writes what a suite is, its card, its tasks and the texts of its items, for people. A
 // star marks the default of a text that has several versions.
 func (s *Suite) Write(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	s.writeHead(b, true)
+	if s.Card != nil {
+		for _, line := range s.Card.Lines() {
+			fmt.Fprintf(b, "\n%s\n  %s\n", line[0], strings.Join(visible.Wrap(line[1], 78), "\n  "))
+		}
+	}
 	for _, t := range s.Tasks {
 		writeTask(b, t)
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // The first file of testdata/text/*.txtar is a suite, for which others may be needed.
-// Last come the texts about it: its items, its card, what check says, or what is sent
+// Last come the texts about it: its card and items, what check says, or what is sent
 // to an API.
 func TestText(t *testing.T) {
 	requests := map[string]func(crosstalk.PromptConfig, []crosstalk.Task, crosstalk.Item) []crosstalk.NamedRequest{
@@ -36,7 +36,7 @@ func TestText(t *testing.T) {
 			}
 			dir := t.TempDir()
 			write := map[string]func(*Suite, io.Writer) error{
-				"items": (*Suite).Write, "card": (*Suite).WriteCard,
+				"items": (*Suite).Write,
 				"check": func(s *Suite, w io.Writer) error {
 					_, err := fmt.Fprintln(w, strings.Join(Check(s), "\n"))
 					return err

@@ -17,8 +17,11 @@ type leakageFlags struct {
 	by []string
 }
 
+// byParts is the value of --post for answers that are also scored in parts.
+const byParts = "sentences"
+
 func (l *leakageFlags) add(c *cobra.Command) {
-	posts := namesOf(leakage.Posts, func(p leakage.Post) string { return string(p) })
+	posts := append(namesOf(leakage.Posts, func(p leakage.Post) string { return string(p) }), byParts)
 	protocols := namesOf(leakage.Protocols, func(p leakage.Protocol) string { return p.Name })
 	l.Similarities, l.by = []string{"gloss"}, leakage.By
 	config.Declare(c, scoring, []config.Flag{
@@ -26,9 +29,8 @@ func (l *leakageFlags) add(c *cobra.Command) {
 		{Name: "similarity", To: &l.Similarities, Values: "similarities", Reach: similarityReach(),
 			Help: "how to compare concept and answer: " + similarities.Usage() + "; models pull fetches models"},
 		{Name: "post", To: &l.Post, Choices: posts,
-			Help: "how to trim answers: " + strings.Join(posts, ", ") + " (default: the protocol's)"},
-		{Name: "windows", To: &l.Windows, Choices: []string{leakage.Sentences, leakage.NoWindows},
-			Help: "also score answers in parts: " + leakage.Sentences + ", " + leakage.NoWindows + " (default: the suite's)"},
+			Help: "how to trim answers: " + strings.Join(posts, ", ") + "; " + byParts + " trims nothing and also scores " +
+				"each sentence (default: the protocol's, or the suite's)"},
 		{Name: "counts", To: &l.Counts,
 			Help: "also estimate how many answers repeat the concept, and how many are the same for different concepts"},
 		execEnvFlag(&l.ExecEnv),
@@ -39,5 +41,11 @@ func (l *leakageFlags) add(c *cobra.Command) {
 // study returns the study that the flags describe.
 func (l *leakageFlags) study(c *cobra.Command) study.Leakage {
 	l.By = given(c, "by", l.by)
-	return l.Leakage
+	of := l.Leakage
+	if of.Post == byParts {
+		of.Post, of.Windows = string(leakage.None), leakage.Sentences
+	} else if of.Post != "" {
+		of.Windows = leakage.NoWindows
+	}
+	return of
 }

@@ -100,7 +100,7 @@ func TestBreadth(t *testing.T) {
 	}
 	walk(rootCommand())
 	t.Logf("%d commands, %d different flags, %d flags of run confusion", commands, len(flags), onRun)
-	if commands > 34 || len(flags) > 132 || onRun > 50 {
-		t.Errorf("%d commands, %d different flags, %d flags of run confusion; expected at most 34, 132 and 50", commands, len(flags), onRun)
+	if commands > 34 || len(flags) > 125 || onRun > 50 {
+		t.Errorf("%d commands, %d different flags, %d flags of run confusion; expected at most 34, 125 and 50", commands, len(flags), onRun)
 	}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"crosstalk"
 	"crosstalk/compare"
@@ -17,10 +19,7 @@ type powerFlags struct {
 	compareFlags
 	pilot       []string
 	rate        string
-	discordant  string
-	within      float64
-	icc         float64
-	clusterSize float64
+	assume      []string
 	differences []string
 	margins     []string
 	goal        compare.Goal
@@ -30,7 +29,6 @@ func powerCommand() *cobra.Command {
 	p := &powerFlags{}
 	c := command("power", cobra.NoArgs, func(c *cobra.Command, _ []string) error { return p.run(c) })
 	p.goal = compare.Goal{Samples: []int{1}}
-	p.clusterSize = 1
 	config.Declare(c, "", []config.Flag{
 		{Name: "difference", To: &p.differences, Reach: config.Nothing,
 			Help: "differences to detect, such as 0.05 or 5%"},
@@ -42,13 +40,10 @@ func powerCommand() *cobra.Command {
 		{Name: "pilot", To: &p.pilot, Values: "runs", Reach: config.Path,
 			Help: "a run to estimate the variance from, or runs to compare"},
 		{Name: "rate", To: &p.rate, Reach: config.Nothing, Help: "without --pilot: the rate under one condition"},
-		{Name: "discordant", To: &p.discordant, Reach: config.Nothing,
-			Help: "without --pilot: share of items on which the conditions disagree"},
-		{Name: "within", To: &p.within,
-			Help: "without --pilot: share of the variance that lies between answers to the same prompt, 0 to 1"},
-		{Name: "cluster-size", To: &p.clusterSize,
-			Help: "without --pilot: items per cluster, such as tests that share a control"},
-		{Name: "icc", To: &p.icc, Help: "without --pilot: correlation between two items of a cluster, 0 to 1"},
+		{Name: "assume", To: &p.assume, Reach: config.Nothing,
+			Help: "without --pilot: discordant=SHARE (items on which the conditions disagree), within=SHARE (variance that " +
+				"lies between answers to the same prompt), cluster-size=N (items per cluster), icc=R (correlation between two " +
+				"items of a cluster)"},
 	})
 	p.compareFlags.add(c)
 	p.outputFlags.add(c)
@@ -85,7 +80,7 @@ func (p *powerFlags) run(c *cobra.Command) error {
 
 // studies are those of the pilot, or the one that the flags describe.
 func (p *powerFlags) studies(c *cobra.Command, options compare.Options) ([]compare.Study, []compare.Refusal, error) {
-	stated := anyGiven(c, "rate", "discordant", "within", "cluster-size", "icc")
+	stated := anyGiven(c, "rate", "assume")
 	switch {
 	case len(p.pilot) > 0 && stated != "":
 		return nil, nil, fmt.Errorf("--pilot and --%s cannot be combined: the pilot replaces it", stated)
@@ -102,13 +97,23 @@ func (p *powerFlags) studies(c *cobra.Command, options compare.Options) ([]compa
 	if err != nil {
 		return nil, nil, err
 	}
-	discordant := math.NaN()
-	if p.discordant != "" {
-		if discordant, err = fraction("discordant", p.discordant); err != nil {
-			return nil, nil, err
+	assumed := map[string]float64{"discordant": math.NaN(), "within": 0, "cluster-size": 1, "icc": 0}
+	for _, pair := range p.assume {
+		name, text, _ := strings.Cut(pair, "=")
+		if _, known := assumed[name]; !known {
+			return nil, nil, crosstalk.BadOption("assume", " has %q; expected discordant, within, cluster-size or icc "+
+				"with a value, as in within=0.3", pair)
+		}
+		if name == "cluster-size" {
+			assumed[name], err = strconv.ParseFloat(text, 64)
+		} else {
+			assumed[name], err = gate.ParseFraction(text)
+		}
+		if err != nil {
+			return nil, nil, crosstalk.BadOption("assume", ": %s: %w", name, err)
 		}
 	}
-	study, err := compare.Stated(rate, discordant, p.within, p.icc, p.clusterSize)
+	study, err := compare.Stated(rate, assumed["discordant"], assumed["within"], assumed["icc"], assumed["cluster-size"])
 	return []compare.Study{study}, nil, err
 }
 

@@ -24,7 +24,6 @@ type reportFlags struct {
 	table     tableFlags
 	measures  []string
 	answers   string
-	mark      bool
 }
 
 func reportCommand() *cobra.Command {
@@ -40,7 +39,6 @@ func reportCommand() *cobra.Command {
 		{Name: "corrected", To: &r.corrected, Help: "print figures corrected by people's labels"},
 		{Name: "answers", To: &r.answers, Choices: []string{crosstalk.AnyFault},
 			Help: "list answers instead: faults (those with any fault, as table or csv)"},
-		{Name: "bom", To: &r.mark, Help: "begin the CSV of --answers with a byte order mark, which some spreadsheets need"},
 		{Name: "measure", To: &r.measures, Values: "measures", Reach: config.Nothing,
 			Help: "print only these measures (default: all)"},
 	})
@@ -55,7 +53,7 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 		if name := anyGiven(c, "by", "html", "figures", "corrected", "measure"); name != "" || len(paths) > 1 {
 			return usagef("--answers lists the answers of one run; no other flag but --format goes with it")
 		}
-		return export.WriteFaults(c.OutOrStdout(), r.format, path, r.mark)
+		return export.WriteFaults(c.OutOrStdout(), r.format, path)
 	}
 	relabelled := r.table.wanted(c) == "label" && (r.files.Figures != "" || r.files.HTML != "")
 	if r.measures != nil || r.table.wanted(c) != "" && !relabelled || len(paths) > 1 ||

@@ -41,8 +41,8 @@ const fewerCollections = 400
 //     distilbert/distilbert-base-uncased, sentence-transformers/all-MiniLM-L6-v2
 //     and some-lab/gated, which the token $TOKEN opens, and an empty cache
 //     ($HF_HOME);
-//   - the same models as folders in $MODELS, named without their owners, and a
-//     BERT in three formats: tiny-bert-safetensors, tiny-bert-zip, tiny-bert-old;
+//   - the same models as folders in $MODELS, named without their owners, and
+//     tiny-bert, a BERT of known weights;
 //   - a server ($CROSSTALK_MIRROR) of the files in the folder mirror, by host and
 //     path, an empty cache ($CROSSTALK_CACHE), and mirror stop, which takes the
 //     server away;
@@ -258,21 +258,15 @@ func writeModels(t *testing.T, dir string) {
 	writeTinyBERT(t, dir)
 }
 
-// writeTinyBERT writes the same weights as tiny-bert-safetensors, tiny-bert-zip
-// and tiny-bert-old, after the files that have them.
+// writeTinyBERT writes a BERT of known weights as tiny-bert.
 func writeTinyBERT(t *testing.T, dir string) {
 	t.Helper()
-	const golden = "../../measure/encoder/torchfile/testdata"
-	for from, to := range map[string]string{"model.safetensors": "model.safetensors", "zip.bin": "pytorch_model.bin", "old.bin": "pytorch_model.bin"} {
-		at := filepath.Join(dir, "tiny-bert-"+strings.Trim(strings.TrimPrefix(strings.TrimSuffix(from, ".bin"), "model"), "."))
-		err := os.MkdirAll(at, 0o755)
-		for from, to := range map[string]string{"config.json": "config.json", from: to} {
-			b, readErr := os.ReadFile(filepath.Join(golden, from))
-			err = errors.Join(err, readErr, os.WriteFile(filepath.Join(at, to), b, 0o644))
-		}
-		err = errors.Join(err, os.WriteFile(filepath.Join(at, "vocab.txt"), []byte("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ntrain\nwas\nlate\nbread\n.\n"), 0o644))
-		if err != nil {
-			t.Fatal(err)
-		}
+	at := filepath.Join(dir, "tiny-bert")
+	if err := os.CopyFS(at, os.DirFS("../../measure/encoder/testdata")); err != nil {
+		t.Fatal(err)
+	}
+	vocab := []byte("[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\ntrain\nwas\nlate\nbread\n.\n")
+	if err := os.WriteFile(filepath.Join(at, "vocab.txt"), vocab, 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

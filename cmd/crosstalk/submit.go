@@ -137,7 +137,7 @@ func submitSlurmCommand() *cobra.Command {
 func submitKubernetesCommand() *cobra.Command {
 	var k cluster.Kubernetes
 	var submit bool
-	var limits []string
+	var limits, secrets []string
 	c := command("submit kubernetes", nil, func(c *cobra.Command, args []string) error {
 		if err := readCommand(c, args, &k.Job); err != nil {
 			return err
@@ -149,6 +149,16 @@ func submitKubernetesCommand() *cobra.Command {
 				return crosstalk.BadOption("limits", " has %q; expected cpu=AMOUNT or memory=AMOUNT, such as memory=4Gi", limit)
 			}
 			*to = amount
+		}
+		for _, name := range secrets {
+			to := &k.Secret
+			if rclone, found := strings.CutPrefix(name, "rclone="); found {
+				to, name = &k.StoreSecret, rclone
+			}
+			if *to != "" {
+				return crosstalk.BadOption("secret", " is given twice; expected NAME, or rclone=NAME beside it")
+			}
+			*to = name
 		}
 		if submit {
 			said, err := k.Apply()
@@ -166,10 +176,8 @@ func submitKubernetesCommand() *cobra.Command {
 			Help: "a PersistentVolumeClaim that all pods can mount at the same time (ReadWriteMany)"},
 		{Name: "store", To: &k.Store, Reach: config.Address,
 			Help: "a folder of object storage, as rclone names it, such as s3:bucket/sweep"},
-		{Name: "secret", To: &k.Secret, Reach: config.Credential,
-			Help: "a Secret whose entries become environment variables of the containers that ask"},
-		{Name: "store-secret", To: &k.StoreSecret, Reach: config.Credential,
-			Help: "a Secret whose entries become environment variables of rclone"},
+		{Name: "secret", To: &secrets, Reach: config.Credential,
+			Help: "a Secret whose entries become environment variables of the containers that ask; rclone=NAME: of rclone"},
 		{Name: "limits", To: &limits, Reach: config.Nothing,
 			Help: "what a shard and the merge request, and their limits (default cpu=" + cluster.DefaultCPU + ",memory=" +
 				cluster.DefaultMemory + ")"},

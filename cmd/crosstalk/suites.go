@@ -17,7 +17,7 @@ import (
 )
 
 func suitesCommand() *cobra.Command {
-	var card, check bool
+	var check bool
 	var api string
 	c := command("suites", cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
 		w := c.OutOrStdout()
@@ -26,7 +26,7 @@ func suitesCommand() *cobra.Command {
 			return checkSuites(c, args)
 		case len(args) > 1:
 			return usagef("expected one suite; only --check reads several")
-		case len(args) == 0 && (check || card || api != ""):
+		case len(args) == 0 && (check || api != ""):
 			return usagef("expected the name of a suite, or a file")
 		case len(args) == 0:
 			return listSuites(w)
@@ -35,10 +35,6 @@ func suitesCommand() *cobra.Command {
 		switch {
 		case err != nil:
 			return err
-		case card && s.Card == nil:
-			return fmt.Errorf("%s has no card", args[0])
-		case card:
-			return s.WriteCard(w)
 		case api != "":
 			return s.WriteRequests(w, crosstalk.API(api), instrumentNamed(s.Instrument).requests)
 		}
@@ -46,11 +42,9 @@ func suitesCommand() *cobra.Command {
 	})
 	config.Declare(c, "", []config.Flag{
 		{Name: "api", To: &api, Choices: apis, Help: "print what is sent instead: chat, completions or responses"},
-		{Name: "card", To: &card,
-			Help: "print the suite's card instead: purpose, how it was written, weaknesses, reviewers"},
 		{Name: "check", To: &check, Help: "list likely mistakes of suites instead"},
 	})
-	c.MarkFlagsMutuallyExclusive("api", "card", "check")
+	c.MarkFlagsMutuallyExclusive("api", "check")
 	c.AddCommand(suitesPullCommand())
 	return c
 }

@@ -28,9 +28,8 @@ type faulty struct {
 }
 
 // WriteFaults lists the answers of a run that have a fault (crosstalk.Kind.Fault), one
-// for each sample, in the order of the run. CSV begins with a byte order mark if mark is
-// true: some spreadsheets need it to see that a file is UTF-8.
-func WriteFaults(w io.Writer, format, path string, mark bool) error {
+// for each sample, in the order of the run.
+func WriteFaults(w io.Writer, format, path string) error {
 	if !slices.Contains(FaultFormats, format) {
 		return crosstalk.UnknownName("format", format, FaultFormats)
 	}
@@ -53,11 +52,6 @@ func WriteFaults(w io.Writer, format, path string, mark bool) error {
 			return f.print(w)
 		}
 		return rows.Write([]string{f.id, f.question, f.answer, f.expected, f.found, strings.Join(f.parts, " | ")})
-	}
-	if format == "csv" && mark {
-		if _, err := io.WriteString(w, "\ufeff"); err != nil {
-			return err
-		}
 	}
 	if format != "table" {
 		rows.Write([]string{"id", "question", "answer", "expected", "found", "foreign or changed parts"})
