@@ -330,8 +330,11 @@ func parseRange(text string, words ...string) (low, high float64, err error) {
 var familyLimits = strictyaml.Limits{Bytes: 1 << 20, Depth: 16, Keys: 1000, One: "list of families"}
 
 // ReadFamilies reads a YAML file of entries: a list, or one under families, as the
-// built-in table. Errors name the file and the line.
-func ReadFamilies(file string) ([]Family, error) {
+// built-in table; "" is none. Errors name the file and the line.
+func ReadFamilies(file string) (all []Family, err error) {
+	if file == "" {
+		return nil, nil
+	}
 	text, err := strictyaml.ReadFile(file, familyLimits.Bytes)
 	if err != nil {
 		return nil, err
@@ -352,16 +355,11 @@ func ReadFamilies(file string) ([]Family, error) {
 			}
 		}
 	}
-	if _, list := node.(*ast.SequenceNode); !list {
+	list, ok := node.(*ast.SequenceNode)
+	if !ok {
 		return nil, fmt.Errorf("%s: expected a list of entries, or one under families", file)
 	}
-	return DecodeFamilies(file, node)
-}
-
-// DecodeFamilies reads a list of entries, an *ast.SequenceNode of a file. An error
-// names the file and the line of the field that is wrong.
-func DecodeFamilies(file string, list ast.Node) (all []Family, err error) {
-	for _, entry := range list.(*ast.SequenceNode).Values {
+	for _, entry := range list.Values {
 		var one Family
 		if err := strictyaml.Decode(file, entry, &one, yaml.Strict()); err != nil {
 			return nil, err
@@ -399,46 +397,4 @@ func lineOfField(node ast.Node, path string) int {
 		}
 	}
 	return line
-}
-
-// FamiliesSchema is the JSON Schema of a list of entries.
-func FamiliesSchema() map[string]any {
-	type object = map[string]any
-	texts := object{"type": "array", "items": object{"type": "string"}}
-	flag := object{"type": "boolean"}
-	level := object{"enum": levels}
-	closed := func(properties object) object {
-		return object{"type": "object", "properties": properties, "additionalProperties": false}
-	}
-	takes := func() object {
-		return object{
-			"temperature": object{"type": "string", "pattern": `^(any|default|ignored|[0-9.]+-[0-9.]+)$`},
-			"top-p":       object{"type": "string", "pattern": `^(any|default|ignored|alone|sampling|[0-9.]+-[0-9.]+)$`},
-			"stop":        flag, "seed": flag, "logprobs": flag, "system": flag,
-		}
-	}
-	sent := object{}
-	for _, name := range levels {
-		sent[name] = object{"type": "object"}
-	}
-	entry := takes()
-	for name, schema := range (object{
-		"name": object{"type": "string", "minLength": 1}, "providers": texts, "models": texts, "sources": texts,
-		"while-thinking":  closed(takes()),
-		"max-tokens-name": object{"enum": []string{"max_tokens", "max_completion_tokens"}},
-		"seed-name":       object{"type": "string"},
-		"reasoning": closed(object{
-			"default":  object{"enum": append(slices.Clone(levels), On)},
-			"levels":   object{"type": "array", "items": level},
-			"use":      level,
-			"shown":    object{"enum": []string{"field", "text", "parts", "blocks", "nowhere"}},
-			"headroom": object{"type": "integer", "minimum": 0}, "send": closed(sent),
-		}),
-	}) {
-		entry[name] = schema
-	}
-	one := closed(entry)
-	one["required"] = []string{"name"}
-	one["anyOf"] = []object{{"required": []string{"providers"}}, {"required": []string{"models"}}}
-	return object{"type": "array", "items": one}
 }

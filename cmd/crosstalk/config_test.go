@@ -58,13 +58,6 @@ type tried struct {
 
 // try makes up values for a flag that are not its default.
 func try(f *pflag.Flag) tried {
-	if _, ok := f.Value.(config.Structured); ok {
-		const entry = "[{name: ours, models: [ours-*]}]"
-		if err := os.WriteFile("families.yaml", []byte(entry), 0o666); err != nil {
-			panic(err)
-		}
-		return tried{[]string{"--" + f.Name + "=families.yaml"}, entry}
-	}
 	values := map[string][]string{
 		"bool": {fmt.Sprint(f.DefValue == "false")}, "duration": {"93s"}, "string": {"some text"}, "stringArray": {"a, b", "c"}, "stringSlice": {"some text", "c"},
 		"float64": {"0.75"}, "float64Slice": {"0.25", "0.75"}, "int": {"93"}, "intSlice": {"93", "7"}, "int64": {"93"}, "uint": {"93"}, "uint64": {"93"}, "durationSlice": {"93s", "2m"}, "boolSlice": {"true", "false"},

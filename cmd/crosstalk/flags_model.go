@@ -18,8 +18,9 @@ import (
 type modelFlags struct {
 	sweep   study.Sweep
 	options ask.Options
-	prices  string
 	zip     []string
+
+	prices, families string // files
 }
 
 // add adds the flags; standIn is the default model.
@@ -55,9 +56,8 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 			Help: "tokens for thinking, in addition to --max-tokens (default: what the model is known to need)"},
 		{Name: "param", To: &s.Params, Whole: true, Reach: config.Nothing,
 			Help: "any other setting as NAME=VALUE, as in --param reasoning_effort=low"},
-		{Name: "families", To: families{&s.Families}, Reach: config.Nothing,
-			Help: "a YAML file of what models take and refuse, before the built-in table; " +
-				"in crosstalk.yaml the entries themselves (docs/models.md)"},
+		{Name: "families", To: &m.families, Reach: config.Path,
+			Help: "a YAML file of what models take and refuse, before the built-in table (docs/models.md)"},
 	})
 	config.Declare(c, asked, []config.Flag{
 		{Name: "items", To: &s.Items, Positive: true,
@@ -132,6 +132,9 @@ func (m *modelFlags) check() (err error) {
 		o.Retries = -1
 	}
 	o.Poll, o.Settle = batchPoll, batchSettle
+	if m.sweep.Families, err = model.ReadFamilies(m.families); err != nil {
+		return err
+	}
 	o.Budget.Prices, err = ask.ReadPrices(m.prices)
 	return err
 }

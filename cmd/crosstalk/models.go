@@ -58,7 +58,7 @@ func modelsCommand() *cobra.Command {
 			Help: "environment variable that contains the API key (default: the provider's)"},
 		{Name: "header", To: &m.options.Header, Whole: true, Reach: config.Credential,
 			Help: "header to send with every request, NAME=VALUE or NAME=$VARIABLE"},
-		{Name: "families", To: families{&m.options.Families}, Reach: config.Nothing,
+		{Name: "families", To: &m.families, Reach: config.Path,
 			Help: "--check: a YAML file of what models take and refuse, before the built-in table (docs/models.md)"},
 		{Name: "timeout", To: &m.timeout, Help: "maximum time to wait for the server"},
 	})
@@ -71,6 +71,8 @@ type modelsFlags struct {
 	options model.Options
 	timeout time.Duration
 	check   bool
+
+	families string
 }
 
 func listModels(w io.Writer) error {
@@ -101,6 +103,9 @@ func (m *modelsFlags) checkModel(ctx context.Context, w io.Writer, name string) 
 	var rows [][2]string
 	var err error
 	if of, _, found := strings.Cut(name, ":"); found && isProvider(of) {
+		if m.options.Families, err = model.ReadFamilies(m.families); err != nil {
+			return err
+		}
 		ctx, cancel := context.WithTimeout(ctx, m.timeout)
 		defer cancel()
 		checked, failed := model.Check(ctx, name, m.options)

@@ -89,7 +89,7 @@ func (f *File) Apply(c *cobra.Command, trust bool) (Applied, error) {
 					break
 				}
 			}
-			if err := set(f.name, flag, v); err != nil {
+			if err := set(flag, v); err != nil {
 				line := v.line
 				if m := new(mismatch); errors.As(err, &m) {
 					line = m.line
@@ -110,15 +110,7 @@ func (f *File) Apply(c *cobra.Command, trust bool) (Applied, error) {
 }
 
 // set gives a flag the value, as the command line would.
-func set(file string, f *pflag.Flag, v value) error {
-	if s, ok := f.Value.(Structured); ok {
-		set, err := s.Decode(file, v.node)
-		if err == nil {
-			set()
-			f.Changed = true
-		}
-		return err
-	}
+func set(f *pflag.Flag, v value) error {
 	if m := kindOf(f).check(v); m != nil {
 		return m
 	}

@@ -94,10 +94,6 @@ func (p *reader) setting(path string, flags []flag, node ast.Node) {
 		p.errorf(line, "%s: this looks like an API key; %s", path, keepOut)
 		return
 	}
-	if s, ok := flags[0].Value.(Structured); ok {
-		p.structured(path, s, node)
-		return
-	}
 	v := valueOf(node)
 	var wrong *mismatch
 	var expected []string
@@ -119,19 +115,6 @@ func (p *reader) setting(path string, flags []flag, node ast.Node) {
 	expected = slices.DeleteFunc(expected, func(one string) bool { return slices.Contains(all, one+orList) })
 	wrong.expected = strings.Join(expected, "; or ")
 	p.errorf(wrong.line, "%s: %w", path, wrong)
-}
-
-// structured reads a key whose value is a list of maps.
-func (p *reader) structured(path string, flag Structured, node ast.Node) {
-	if _, list := node.(*ast.SequenceNode); !list {
-		p.errorf(lineOf(node), "%s: expected a list of maps, found %s", path, scalarOf(node))
-		return
-	}
-	if _, err := flag.Decode(p.name, node); err != nil {
-		p.errors = append(p.errors, fmt.Errorf("%w (in %s)", err, path))
-		return
-	}
-	p.settings[path] = value{line: lineOf(node), list: true, node: node}
 }
 
 // secret matches API keys, alone or in NAME=VALUE.

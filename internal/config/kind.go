@@ -14,11 +14,10 @@ import (
 
 // kind describes the values of a flag.
 type kind struct {
-	base       string // text, integer, number, boolean or duration
-	several    bool
-	split      bool     // several values are split at commas on the command line
-	choices    []string // the only values; nil: any
-	structured bool     // a list of maps
+	base    string // text, integer, number, boolean or duration
+	several bool
+	split   bool     // several values are split at commas on the command line
+	choices []string // the only values; nil: any
 }
 
 // Expected describes the values of a flag: "a whole number".
@@ -26,9 +25,8 @@ func Expected(f *pflag.Flag) string { return kindOf(f).one() }
 
 func kindOf(f *pflag.Flag) kind {
 	_, several := f.Value.(pflag.SliceValue)
-	_, structured := f.Value.(Structured)
 	of := f.Value.Type()
-	k := kind{"text", several, several && of != "stringArray", ChoicesOf(f), structured}
+	k := kind{"text", several, several && of != "stringArray", ChoicesOf(f)}
 	switch strings.TrimSuffix(of, "Slice") {
 	case "bool":
 		k.base = "boolean"
@@ -47,10 +45,7 @@ const orList = ", or a list"
 
 // String describes the expected value.
 func (k kind) String() string {
-	switch {
-	case k.structured:
-		return "a list of maps"
-	case k.several:
+	if k.several {
 		return k.one() + orList
 	}
 	return k.one()

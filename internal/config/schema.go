@@ -69,11 +69,6 @@ func (d *definitions) refer(f flag) object {
 }
 
 func (f flag) schema() object {
-	if s, ok := f.Value.(Structured); ok {
-		schema := s.Schema()
-		schema["description"] = f.Usage
-		return schema
-	}
 	k := kindOf(f.Flag)
 	schema := k.schema()
 	if k.several {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
-	"github.com/spf13/pflag"
 )
 
 // value is the value of a key.
@@ -14,7 +13,6 @@ type value struct {
 	line    int
 	list    bool
 	scalars []scalar
-	node    ast.Node // of a Structured flag
 }
 
 // scalar is one value.
@@ -22,17 +20,6 @@ type scalar struct {
 	line int
 	is   string // text, plain (text without quotes), integer, number or boolean; otherwise a description
 	text string // as written, without quotes
-}
-
-// Structured is the value of a flag that a file writes as a list of maps. On the
-// command line it is text like any other.
-type Structured interface {
-	pflag.Value
-	// Decode reads the list and returns what sets the value to it. An error names
-	// the file and the line.
-	Decode(file string, list ast.Node) (set func(), err error)
-	// Schema is the JSON Schema of the list.
-	Schema() map[string]any
 }
 
 func (s scalar) isText() bool { return s.is == "text" || s.is == "plain" }

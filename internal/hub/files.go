@@ -18,7 +18,7 @@ const (
 )
 
 // missingWeights is the entry of a plan without weights.
-const missingWeights = weightsFile + " (or its index with its files)"
+const missingWeights = weightsFile + " or its index with its files"
 
 // source is the source of a model's files: a repository, from which read fetches a
 // file, or a folder.

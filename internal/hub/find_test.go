@@ -96,11 +96,11 @@ func TestFindMissing(t *testing.T) {
 		decisive []string
 		missing  []string
 	}{
-		"nothing": {nil, nil, []string{"config.json", "model.safetensors (or its index with its files)", "tokenizer.json or vocab.txt", "tokenizer_config.json"}},
+		"nothing": {nil, nil, []string{"config.json", "model.safetensors or its index with its files", "tokenizer.json or vocab.txt", "tokenizer_config.json"}},
 		"older weights": {map[string]string{"config.json": "{}", "vocab.txt": "", "tokenizer_config.json": "{}", "pytorch_model.bin": ""}, nil,
-			[]string{"model.safetensors (or its index with its files)"}},
+			[]string{"model.safetensors or its index with its files"}},
 		"weights of another kind": {map[string]string{"config.json": "{}", "vocab.txt": "", "tokenizer_config.json": "{}", "tf_model.h5": ""}, nil,
-			[]string{"model.safetensors (or its index with its files)"}},
+			[]string{"model.safetensors or its index with its files"}},
 		"whole":             {plain, nil, nil},
 		"perhaps a wrapper": {plain, []string{"modules.json"}, []string{"modules.json"}},
 		"perhaps cased":     {map[string]string{"config.json": "{}", "vocab.txt": "", "model.safetensors": ""}, nil, []string{"tokenizer_config.json"}},
@@ -111,7 +111,7 @@ func TestFindMissing(t *testing.T) {
 			{"path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}]`}, []string{"modules.json"}, []string{"1_Pooling/config.json"}},
 		"an encoder below": {map[string]string{"0_Transformer/config.json": "{}", "0_Transformer/vocab.txt": "", "0_Transformer/tokenizer_config.json": "{}",
 			"modules.json": `[{"path": "0_Transformer", "type": "sentence_transformers.models.Transformer"}]`}, nil,
-			[]string{"0_Transformer/model.safetensors (or its index with its files)"}},
+			[]string{"0_Transformer/model.safetensors or its index with its files"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			start(t)
