@@ -49,8 +49,7 @@ type group struct {
 	api   crosstalk.API
 }
 
-// waiting is a batch that is to be submitted or waited for. The session's mutex
-// guards its time and what is done of it.
+// waiting is a batch that is to be submitted or waited for. The session's mutex guards its time and what is done of it.
 type waiting struct {
 	*journal.Batch
 	batcher crosstalk.Batcher

@@ -11,9 +11,8 @@ import (
 	"crosstalk"
 )
 
-// Warnings say in plain English what the answers so far lack or hide without an
-// error: prompts that the server cut, log probabilities that never came, other
-// models than the one asked for. They are conservative: each is a reason to look.
+// Warnings say in plain English what the answers so far lack or hide without an error: prompts that the server cut, log
+// probabilities that never came, other models than the one asked for. They are conservative: each is a reason to look.
 func (s *Session) Warnings() []string {
 	s.mu.Lock()
 	models, list := s.models, slices.Clone(s.remarks)

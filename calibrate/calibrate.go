@@ -1,6 +1,5 @@
-// Package calibrate measures models whose truth is known, as a phantom
-// calibrates a scanner: it compares figures with the truth and counts how often
-// the intervals cover it.
+// Package calibrate measures models whose truth is known, as a phantom calibrates a scanner: it compares figures with
+// the truth and counts how often the intervals cover it.
 package calibrate
 
 import (

@@ -14,13 +14,11 @@ import (
 	"crosstalk/model/reference"
 )
 
-// coverConfusion calibrates LPR and WPR of each task on items with reference:confused over
-// seeds. Each seed is a complete measurement: asks, journal (in memory), scores,
-// averages over languages and sources.
+// coverConfusion calibrates LPR and WPR of each task on items with reference:confused over seeds. Each seed is a
+// complete measurement: asks, journal (in memory), scores, averages over languages and sources.
 //
-// The model answers all prompts in a language alike, so the suite's prompts can
-// be treated as a sample of a population. The truth is the mean over its
-// languages of what the instrument says of the model's lines and short replies.
+// The model answers all prompts in a language alike, so the suite's prompts can be treated as a sample of a population.
+// The truth is the mean over its languages of what the instrument says of the model's lines and short replies.
 func coverConfusion(ctx context.Context, in confusion.Instrument, items []crosstalk.Item, of reference.Confusion,
 	seeds int) ([]Result, error) {
 	if seeds < 1 || in.Samples < 1 {
@@ -44,9 +42,8 @@ func coverConfusion(ctx context.Context, in confusion.Instrument, items []crosst
 	return c.run(ctx, seeds)
 }
 
-// confusionTruth returns the expected LPR and WPR of each task of the items, as
-// results whose estimates have only the task: the mean over its languages.
-// Languages in which nothing can be measured are excluded, as in a measurement.
+// confusionTruth returns the expected LPR and WPR of each task of the items, as results whose estimates have only the
+// task: the mean over its languages. Languages in which nothing can be measured are excluded, as in a measurement.
 func confusionTruth(in *confusion.Instrument, items []crosstalk.Item, m *reference.Confused) (results []Result) {
 	languages := map[string]map[string]bool{} // by task
 	var tasks []string
@@ -122,10 +119,9 @@ func ratesOf(in *confusion.Instrument, language string, outcomes []reference.Lin
 	return r, hasWords
 }
 
-// answerRates returns the probabilities that an answer in the language has no
-// wrong line, given that it can be told, and that it has no wrong word, given no
-// wrong line; NaN if undefined. Lines are judged one by one and are independent, so
-// the rates follow from those of lines.
+// answerRates returns the probabilities that an answer in the language has no wrong line, given that it can be told,
+// and that it has no wrong word, given no wrong line; NaN if undefined. Lines are judged one by one and are
+// independent, so the rates follow from those of lines.
 func answerRates(in *confusion.Instrument, m *reference.Confused, language string) (lpr, wpr float64) {
 	short, hasWords := ratesOf(in, language, m.Replies(language))
 	// Of answers: those that can be told, of them without a wrong line, of them without a wrong word.

@@ -12,9 +12,8 @@ import (
 	"crosstalk/model/reference"
 )
 
-// coverConsistency calibrates the consistency of whole tasks (T), their accuracy in
-// the new sense, and its change, on items with reference:inconsistent, over
-// seeds. Each seed is a complete measurement: rewriting, answering in both
+// coverConsistency calibrates the consistency of whole tasks (T), their accuracy in the new sense, and its change, on
+// items with reference:inconsistent, over seeds. Each seed is a complete measurement: rewriting, answering in both
 // senses, journal (in memory), reading, figures.
 //
 // The model answers all items alike, so the suite's items can be treated as a
@@ -54,8 +53,7 @@ func coverConsistency(ctx context.Context, in consistency.Instrument, items []cr
 	return c.run(ctx, seeds)
 }
 
-// rewrittenTasks are the tasks with their instructions as the model rewrites
-// them, which is the same for all seeds.
+// rewrittenTasks are the tasks with their instructions as the model rewrites them, which is the same for all seeds.
 func rewrittenTasks(ctx context.Context, in *consistency.Instrument, model crosstalk.Model,
 	sense consistency.Sense) ([]crosstalk.Task, error) {
 	session := ask.NewSession(&ask.Memory{}, ask.Options{})
@@ -71,8 +69,7 @@ func rewrittenTasks(ctx context.Context, in *consistency.Instrument, model cross
 	return tasks, nil
 }
 
-// consistencyTruth returns the expected figures of a task with this number of
-// classes.
+// consistencyTruth returns the expected figures of a task with this number of classes.
 func consistencyTruth(p consistency.Protocol, classes int, truth reference.Inconsistency) []Result {
 	valid, same := 1-truth.Invalid, 1-truth.Flip
 	consistent := same

@@ -19,15 +19,13 @@ type Leaky struct {
 	Copying float64 // probability of copying the text around the prompt, 0 to 1
 }
 
-// coverLeakage calibrates the Leak-Rate on items with reference:leaky, over seeds; in
-// has one similarity. If in's protocol scores sentences, it calibrates their
-// Leak-Rates too, and for context leakage the copying rates, unless they are 0
-// and so in every interval. Each seed is a complete measurement: asks, journal (in memory), scores, estimate.
+// coverLeakage calibrates the Leak-Rate on items with reference:leaky, over seeds; in has one similarity. If in's
+// protocol scores sentences, it calibrates their Leak-Rates too, and for context leakage the copying rates, unless they
+// are 0 and so in every interval. Each seed is a complete measurement: asks, journal (in memory), scores, estimate.
 //
-// The suite's controls are a fixed set, but the interval is about controls
-// drawn from a population. Each seed therefore draws as many controls as the
-// suite has, with replacement, and the truth is the expectation over the suite:
-// the suite acts as the population.
+// The suite's controls are a fixed set, but the interval is about controls drawn from a population. Each seed therefore
+// draws as many controls as the suite has, with replacement, and the truth is the expectation over the suite: the suite
+// acts as the population.
 func coverLeakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, leaky Leaky,
 	seeds int) ([]Result, error) {
 	if seeds < 1 || len(in.Similarities) != 1 {
@@ -56,8 +54,7 @@ func coverLeakage(ctx context.Context, in leakage.Instrument, items []crosstalk.
 		results = append(results, Result{Measure: t.measure, Model: leaky.name(), Truth: t.value})
 	}
 	c := calibration{in: &in, rules: in.Rules(), results: results, sittings: func(seed uint64) (s []sitting, err error) {
-		// Each list of copies gets a model with another seed, so that a
-		// control drawn twice is answered twice.
+		// Each list of copies gets a model with another seed, so that a control drawn twice is answered twice.
 		for k, copies := range draw(items, seed) {
 			m, err := leaky.model(copies, seed<<8+uint64(k))
 			if err != nil {
@@ -86,9 +83,8 @@ func (l Leaky) name() string {
 	return name
 }
 
-// draw draws as many controls, with all their tests, as items have, with
-// replacement, and returns the first copies, the second copies, and so on.
-// Copies have distinct names.
+// draw draws as many controls, with all their tests, as items have, with replacement, and returns the first copies, the
+// second copies, and so on. Copies have distinct names.
 func draw(items []crosstalk.Item, seed uint64) [][]crosstalk.Item {
 	clusters := map[string][]crosstalk.Item{}
 	var names []string
@@ -124,9 +120,8 @@ type truth struct {
 	value       float64
 }
 
-// leakageTruths are the expectations of the measures, the Leak-Rate first: for
-// each item the value over all answers to its two prompts, weighted by their
-// probabilities. Pairs that cannot be scored have no weight, as in a measurement.
+// leakageTruths are the expectations of the measures, the Leak-Rate first: for each item the value over all answers to
+// its two prompts, weighted by their probabilities. Pairs that cannot be scored have no weight, as in a measurement.
 func leakageTruths(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 	m *reference.Leaky) ([]truth, error) {
 	truths := []truth{{measure: leakage.Measure}}

@@ -41,8 +41,7 @@ func (s Settings) each(byDefault float64, one func(rate float64) ([]Result, erro
 	return results, nil
 }
 
-// Leakage calibrates the default protocol of leakage. A rate is the probability of a
-// leak.
+// Leakage calibrates the default protocol of leakage. A rate is the probability of a leak.
 func Leakage(ctx context.Context, s Settings) ([]Result, error) {
 	of, err := suite.LoadFor("leakage", s.Suite)
 	if err != nil {
@@ -70,13 +69,11 @@ func Leakage(ctx context.Context, s Settings) ([]Result, error) {
 	})
 }
 
-// crosslingualLanguages are the languages of the cross-lingual prompts. Five
-// are enough to check that a prompt asked in several languages is one cluster,
-// and take half the time of all.
+// crosslingualLanguages are the languages of the cross-lingual prompts. Five are enough to check that a prompt asked in
+// several languages is one cluster, and take half the time of all.
 var crosslingualLanguages = []string{"de", "fr", "ko", "ru", "zh"}
 
-// Confusion calibrates the default protocol of confusion. A rate is the probability that
-// a line is in another language.
+// Confusion calibrates the default protocol of confusion. A rate is the probability that a line is in another language.
 func Confusion(ctx context.Context, s Settings) ([]Result, error) {
 	prompts, err := suite.Load("confusion")
 	if err != nil {

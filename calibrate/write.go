@@ -10,12 +10,10 @@ import (
 	"crosstalk/report"
 )
 
-// calibrated is the range that a 95 % interval's coverage must lie in, as far
-// as the seeds can tell.
+// calibrated is the range that a 95 % interval's coverage must lie in, as far as the seeds can tell.
 var calibrated = [2]float64{0.93, 0.97}
 
-// Verdict is an error if an interval's coverage is significantly too low or too
-// high.
+// Verdict is an error if an interval's coverage is significantly too low or too high.
 func Verdict(results []Result) error {
 	for _, r := range results {
 		if r.Certainty.High < calibrated[0] || r.Certainty.Low > calibrated[1] {

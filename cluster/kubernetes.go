@@ -54,7 +54,8 @@ func (k Kubernetes) Manifests() ([]byte, error) {
 		return nil, crosstalk.BadOption("claim", " or --store: expected one of them, for where the shards meet")
 	}
 	if k.StoreSecret != "" && k.Store == "" {
-		return nil, crosstalk.BadOption("secret", ": rclone=%s is for --store; API keys are in a Secret of their own", k.StoreSecret)
+		return nil, crosstalk.BadOption("secret", ": rclone=%s is for --store; API keys are in a Secret of their own",
+			k.StoreSecret)
 	}
 	k.CPU, k.Memory = cmp.Or(k.CPU, DefaultCPU), cmp.Or(k.Memory, DefaultMemory)
 	const name, nameIs = `^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`, "lower-case letters, digits, hyphens and dots"

@@ -123,8 +123,7 @@ func (k Kubernetes) Apply() (said string, err error) {
 	return output(string(manifests), "kubectl", "apply", "-f", "-")
 }
 
-// output runs another program with an input and returns what it prints. The error has
-// what the program complains about.
+// output runs another program with an input and returns what it prints. The error has what the program complains about.
 func output(input, program string, args ...string) (string, error) {
 	var complaint bytes.Buffer
 	c := exec.Command(program, args...)

@@ -70,8 +70,8 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 				return p, fmt.Errorf("the number of samples is %d; expected 1 or more", samples)
 			}
 			if samples > 1 && s.stated != nil && s.Variance.Sample == 0 {
-				return p, crosstalk.BadOption("samples", " %s needs --assume within=, the share of the variance between answers to "+
-					"the same prompt; without it, more answers do not help",
+				return p, crosstalk.BadOption("samples", " %s needs --assume within=, the share of the variance between "+
+					"answers to the same prompt; without it, more answers do not help",
 					strings.Trim(strings.Join(strings.Fields(fmt.Sprint(g.Samples)), ","), "[]"))
 			}
 			for _, d := range g.Differences {

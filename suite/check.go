@@ -10,8 +10,7 @@ import (
 	"crosstalk/recorded"
 )
 
-// Clusters counts the prompts that items share (for leakage, the controls).
-// Items of one cluster are not independent.
+// Clusters counts the prompts that items share (for leakage, the controls). Items of one cluster are not independent.
 func (s *Suite) Clusters() int {
 	seen := map[string]bool{}
 	for _, item := range s.Items.All() {
@@ -20,8 +19,7 @@ func (s *Suite) Clusters() int {
 	return len(seen)
 }
 
-// ClusterNoun is what the clusters of the suite's instrument are called, in the
-// plural: "controls".
+// ClusterNoun is what the clusters of the suite's instrument are called, in the plural: "controls".
 func (s *Suite) ClusterNoun() string { return s.reader().clusters }
 
 // Languages are the languages of the items' labels or texts, sorted.
@@ -40,8 +38,7 @@ func (s *Suite) Languages() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// Check lists likely mistakes and what makes figures less reliable. It is empty
-// for a good suite.
+// Check lists likely mistakes and what makes figures less reliable. It is empty for a good suite.
 func Check(s *Suite) []string {
 	remarks := slices.Clone(s.Unusable)
 	remark := func(format string, args ...any) { remarks = append(remarks, fmt.Sprintf(format, args...)) }
@@ -55,8 +52,7 @@ func Check(s *Suite) []string {
 	return remarks
 }
 
-// Limits lists what figures of a suite cannot tell, though nothing in it is
-// wrong.
+// Limits lists what figures of a suite cannot tell, though nothing in it is wrong.
 func Limits(s *Suite) (limits []string) {
 	if s.Instrument != "leakage" {
 		return nil
@@ -204,8 +200,7 @@ func checkTasks(s *Suite, remark func(string, ...any)) {
 	}
 }
 
-// asksFor reports whether the instruction's text, if known, contains a word of
-// the class.
+// asksFor reports whether the instruction's text, if known, contains a word of the class.
 func asksFor(i crosstalk.Instruction, class string) bool {
 	return len(i.Parts) == 0 || slices.ContainsFunc(i.Words, func(w crosstalk.AnswerWord) bool {
 		for _, text := range i.Parts {

@@ -40,9 +40,8 @@ func checkPairs(s *Suite, remark func(string, ...any)) {
 	checkPairLanguages(s, remark)
 }
 
-// endings returns the ends of a pair's prompts, which must be the same: their
-// last sentences, or the last words where the concept is in the last sentence.
-// What asks for a text, as open-ended prompts do, may end in the concept.
+// endings returns the ends of a pair's prompts, which must be the same: their last sentences, or the last words where
+// the concept is in the last sentence. What asks for a text, as open-ended prompts do, may end in the concept.
 func endings(p *crosstalk.Pair, open bool) (test, control string, ok bool) {
 	if p.Context != nil {
 		return "", "", true // the same question
@@ -59,9 +58,8 @@ func endings(p *crosstalk.Pair, open bool) (test, control string, ok bool) {
 	return test, control, test == control || strings.HasSuffix(control, test) && unspaced(test)
 }
 
-// withoutInstruction returns two prompts without the instruction that both begin
-// with, as in "Complete the sentence: ". It would be part of the last sentence
-// of a control of one sentence, but not of its test's.
+// withoutInstruction returns two prompts without the instruction that both begin with, as in "Complete the sentence: ".
+// It would be part of the last sentence of a control of one sentence, but not of its test's.
 func withoutInstruction(test, control string) (string, string) {
 	if i := strings.Index(control, ": "); i >= 0 && strings.HasPrefix(test, control[:i+2]) {
 		return test[i+2:], control[i+2:]
@@ -138,8 +136,7 @@ func checkControls(s *Suite, remark func(string, ...any)) {
 	}
 }
 
-// checkPairLanguages lists prompts and continuations in another language than
-// the item's.
+// checkPairLanguages lists prompts and continuations in another language than the item's.
 func checkPairLanguages(s *Suite, remark func(string, ...any)) {
 	met := map[string]bool{}
 	check := func(id, what, language, text string) {

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// mentions reports whether the text contains the phrase in any case and
-// inflection. language is the text's, BCP 47.
+// mentions reports whether the text contains the phrase in any case and inflection. language is the text's, BCP 47.
 func mentions(text, phrase, language string) bool {
 	if unspaced(phrase) {
 		return strings.Contains(strings.ToLower(text), strings.ToLower(phrase))
@@ -48,8 +47,7 @@ func wordsOf(text string) []string {
 	})
 }
 
-// inflected reports whether two words are forms of one word, as far as their
-// spelling tells.
+// inflected reports whether two words are forms of one word, as far as their spelling tells.
 func inflected(a, b, language string) bool {
 	switch {
 	case a == b:
@@ -97,8 +95,7 @@ func englishStem(w string) string {
 	return w
 }
 
-// withoutParticle cuts Hebrew and Arabic articles, prepositions and
-// conjunctions that are written together with a word.
+// withoutParticle cuts Hebrew and Arabic articles, prepositions and conjunctions that are written together with a word.
 func withoutParticle(w string) string {
 	for _, particle := range []string{"وال", "بال", "كال", "فال", "لل", "ال", "וה", "שה", "מה", "ה", "ב", "ל", "ו", "מ",
 		"כ", "ש", "و", "ب", "ل", "ف", "ك"} {
@@ -119,8 +116,7 @@ func unspaced(text string) bool {
 	})
 }
 
-// cutLast cuts a text before its last sentence. A text of one sentence has
-// nothing before it.
+// cutLast cuts a text before its last sentence. A text of one sentence has nothing before it.
 func cutLast(text string) (before, last string) {
 	text = strings.TrimSpace(text)
 	cut := 0
@@ -191,9 +187,8 @@ func characterPairs(text string) (pairs []string) {
 	return pairs
 }
 
-// otherLanguage reports whether a text is certainly not in the language, BCP 47,
-// and which one it is in. It is for texts of some words; shorter ones, and
-// languages that the embedded identifier does not know, pass.
+// otherLanguage reports whether a text is certainly not in the language, BCP 47, and which one it is in. It is for
+// texts of some words; shorter ones, and languages that the embedded identifier does not know, pass.
 func otherLanguage(text, language string) (found string, other bool) {
 	code, _, _ := strings.Cut(language, "-")
 	identifier := langid.Identifier()
@@ -221,8 +216,7 @@ func otherLanguage(text, language string) (found string, other bool) {
 	return guesses[0].Label, true
 }
 
-// related reports whether two languages are so close that a sentence of one is
-// often taken for the other.
+// related reports whether two languages are so close that a sentence of one is often taken for the other.
 func related(a, b string) bool {
 	return slices.ContainsFunc(groups, func(group []string) bool {
 		return slices.Contains(group,

@@ -13,8 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// confusionFile is a suite of prompts and the languages to answer in.
-// docs/suites.md describes it.
+// confusionFile is a suite of prompts and the languages to answer in. docs/suites.md describes it.
 type confusionFile struct {
 	Header         header                       `yaml:",inline"`
 	Monolingual    inOrder[[]at[prompt]]        `yaml:"monolingual"`
@@ -66,16 +65,14 @@ type demonstration struct {
 // languageSlot is replaced by the name of a language.
 const languageSlot = "{language}"
 
-// Positions of the instruction to answer in a language: the keys of
-// crosstalk.Prompt.Placed.
+// Positions of the instruction to answer in a language: the keys of crosstalk.Prompt.Placed.
 const (
 	atStart    = "start"
 	atEnd      = "end"
 	integrated = "integrated"
 )
 
-// readConfusion builds an item from each monolingual prompt, and one from each
-// cross-lingual prompt and language.
+// readConfusion builds an item from each monolingual prompt, and one from each cross-lingual prompt and language.
 func readConfusion(d document, s *Suite) error {
 	var f confusionFile
 	if err := d.decode(&f, yaml.Strict()); err != nil {
@@ -126,9 +123,8 @@ func (b *confusionBuilder) monolingual(language string, line int, prompts []at[p
 	return nil
 }
 
-// crosslingual renders each prompt for each language. The item's id alone
-// determines the wording and the position of the instruction, so they do not
-// change when the suite grows.
+// crosslingual renders each prompt for each language. The item's id alone determines the wording and the position of
+// the instruction, so they do not change when the suite grows.
 func (b *confusionBuilder) crosslingual(f confusionFile) error {
 	languages, err := b.instructions(f)
 	if err != nil {
@@ -276,8 +272,7 @@ func (b *confusionBuilder) demonstrations(languages inOrder[[]at[demonstration]]
 	return nil
 }
 
-// draw returns a number from 0 to n-1 that depends only on the id and the
-// purpose.
+// draw returns a number from 0 to n-1 that depends only on the id and the purpose.
 func draw(id, purpose string, n int) int {
 	sum := sha256.Sum256([]byte(purpose + "\x00" + id))
 	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(n))

@@ -113,8 +113,7 @@ func readConsistency(d document, s *Suite) error {
 	return nil
 }
 
-// taskReader builds tasks and items from a file's entries and refuses invalid
-// ones.
+// taskReader builds tasks and items from a file's entries and refuses invalid ones.
 type taskReader struct {
 	document
 	suite *Suite
@@ -270,8 +269,7 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrd
 	return i, nil
 }
 
-// words reads answer words and their classes. Readers ignore case, so words
-// must differ in more than case.
+// words reads answer words and their classes. Readers ignore case, so words must differ in more than case.
 func (r *taskReader) words(t crosstalk.Task, language string, e entry[node]) ([]crosstalk.AnswerWord, error) {
 	var list inOrder[string]
 	if err := r.get(e.value, &list); err != nil {

@@ -21,8 +21,7 @@ type dataEntry struct {
 // placeholder replaces a sentence in PAWS-X that could not be translated.
 const placeholder = "NS"
 
-// data adds the items of a data set to the suite. Rows with the same id, in any
-// language, form one item.
+// data adds the items of a data set to the suite. Rows with the same id, in any language, form one item.
 func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, line int) error {
 	i := slices.IndexFunc(publishedTasks, func(d dataset) bool { return d.name == e.Format.value })
 	if i < 0 {

@@ -13,8 +13,7 @@ import (
 	"crosstalk/internal/table"
 )
 
-// dataset defines how the files of a published data set become inputs of a
-// task.
+// dataset defines how the files of a published data set become inputs of a task.
 type dataset struct {
 	name   string
 	fields []string // in the order of a row's texts
@@ -67,9 +66,8 @@ func (d dataset) read(file, language string) iter.Seq2[dataRow, error] {
 	}
 }
 
-// pawsX reads a row of PAWS-X (Yang et al. 2019), TSV or Parquet. Each text is
-// quoted as in CSV, but a line is always a row. The Parquet files on the Hugging
-// Face hub still contain these quotes.
+// pawsX reads a row of PAWS-X (Yang et al. 2019), TSV or Parquet. Each text is quoted as in CSV, but a line is always a
+// row. The Parquet files on the Hugging Face hub still contain these quotes.
 func pawsX(r table.Row, _ int, language string) ([]dataRow, error) {
 	row := dataRow{Row: r, id: r.Values["id"], language: language, label: labelNumber(r.Values["label"], 2)}
 	for _, column := range []string{"sentence1", "sentence2"} {
@@ -99,9 +97,8 @@ func unquote(field string) string {
 
 var xnliLabels = []string{"entailment", "neutral", "contradiction"}
 
-// xnli reads a row of XNLI (Conneau et al. 2018): TSV or JSON Lines in all
-// languages, or Parquet as on the Hugging Face hub, in one language or all.
-// Quotes in it are part of the texts.
+// xnli reads a row of XNLI (Conneau et al. 2018): TSV or JSON Lines in all languages, or Parquet as on the Hugging Face
+// hub, in one language or all. Quotes in it are part of the texts.
 func xnli(r table.Row, n int, language string) (rows []dataRow, err error) {
 	v, id := r.Values, strconv.Itoa(n)
 	label := labelNumber(v["label"], len(xnliLabels))
@@ -124,8 +121,7 @@ func xnli(r table.Row, n int, language string) (rows []dataRow, err error) {
 		"gold_label, sentence1, sentence2, pairID")
 }
 
-// boolQ reads a row of BoolQ (Clark et al. 2019), JSON Lines as published or in
-// SuperGLUE, or Parquet.
+// boolQ reads a row of BoolQ (Clark et al. 2019), JSON Lines as published or in SuperGLUE, or Parquet.
 func boolQ(r table.Row, n int, language string) ([]dataRow, error) {
 	v := r.Values
 	for _, column := range []string{"question", "passage"} {
@@ -138,8 +134,7 @@ func boolQ(r table.Row, n int, language string) ([]dataRow, error) {
 		labelNumber(cmp.Or(v["answer"], v["label"]), 2)}}, nil
 }
 
-// labelNumber returns the label for a number below n or a truth value; -1 for
-// any other text.
+// labelNumber returns the label for a number below n or a truth value; -1 for any other text.
 func labelNumber(s string, labels int) int {
 	if n := slices.Index([]string{"false", "true"}, s); n >= 0 {
 		return n

@@ -36,8 +36,7 @@ func fromTable(path, instrument string) (*Suite, error) {
 // fromPrompts builds a suite of prompts with their languages.
 func fromPrompts(path string) (*Suite, error) {
 	s := &Suite{Name: BaseName(path), Instrument: "confusion", Version: 1, Prefix: map[crosstalk.API]string{}}
-	// Hashes of ids and prompts: a file of recorded answers repeats an item for each
-	// sample and model.
+	// Hashes of ids and prompts: a file of recorded answers repeats an item for each sample and model.
 	seen := map[uint64]uint64{}
 	for item, err := range recorded.ReadPrompts(path) {
 		if err != nil {
@@ -92,9 +91,8 @@ func importPromptList(path string) (*Suite, error) {
 	return parsePromptList(path, text)
 }
 
-// parsePromptList reads the prompt list that Gonen et al. published: a control
-// followed by its tests, one prompt per line. The file marks neither the
-// controls nor the concepts; both follow from the wording.
+// parsePromptList reads the prompt list that Gonen et al. published: a control followed by its tests, one prompt per
+// line. The file marks neither the controls nor the concepts; both follow from the wording.
 func parsePromptList(name string, text []byte) (*Suite, error) {
 	s := &Suite{Name: BaseName(name), Instrument: "leakage", Version: 1, Language: "en",
 		Prefix: map[crosstalk.API]string{crosstalk.Chat: instruction + " "}}
@@ -154,8 +152,7 @@ func parsePromptList(name string, text []byte) (*Suite, error) {
 	return s, nil
 }
 
-// plain matches the controls of the list with the same ending as the previous
-// block.
+// plain matches the controls of the list with the same ending as the previous block.
 var plain = lazyregexp.New(`^(He|She) (was very \w+|has a friend)$`)
 
 // startsBlock reports whether line is a control rather than a test of control:
@@ -209,8 +206,7 @@ func concepts(control string, tests []string) []string {
 	return result
 }
 
-// commonEnds counts the words that all lists have in common at the start and at
-// the end.
+// commonEnds counts the words that all lists have in common at the start and at the end.
 func commonEnds(lists [][]string) (prefix, suffix int) {
 	if len(lists) == 0 {
 		return 0, 0

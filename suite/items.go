@@ -15,10 +15,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Items are the items of a suite in their order. All but the last few thousand are
-// compressed: a million prompts would take hundreds of megabytes, and are needed one
-// after the other. The zero value has no items. All items are added before any is
-// read; they may then be read concurrently.
+// Items are the items of a suite in their order. All but the last few thousand are compressed: a million prompts would
+// take hundreds of megabytes, and are needed one after the other. The zero value has no items. All items are added
+// before any is read; they may then be read concurrently.
 type Items struct {
 	blocks []block
 	last   []crosstalk.Item // that are not of a block yet
@@ -51,8 +50,7 @@ func (s *Items) Add(item crosstalk.Item) {
 // Len is the number of items.
 func (s Items) Len() int { return perBlock*len(s.blocks) + len(s.last) }
 
-// At returns an item by its number, from 0. It may take milliseconds: All reads
-// many.
+// At returns an item by its number, from 0. It may take milliseconds: All reads many.
 func (s Items) At(i int) crosstalk.Item {
 	if k := i / perBlock; k < len(s.blocks) {
 		return s.blocks[k].items()[i%perBlock]
@@ -172,10 +170,9 @@ func (s *Items) GobDecode(content []byte) error {
 	return err
 }
 
-// A compiled suite is what Parse makes of an embedded file, as a compressed gob
-// behind the SHA-256 of that file: reading YAML takes thirty times as long, and
-// JSON three times. One that is missing or of another text than the embedded file
-// is not used. To compile the suites after a change:
+// A compiled suite is what Parse makes of an embedded file, as a compressed gob behind the SHA-256 of that file:
+// reading YAML takes thirty times as long, and JSON three times. One that is missing or of another text than the
+// embedded file is not used. To compile the suites after a change:
 //
 //	go test ./suite -run TestCompiled -update
 

@@ -23,8 +23,7 @@ const (
 	maxFiles   = 10000    // in an archive
 )
 
-// testSet is one file of the benchmark, TASK/SOURCE/LANGUAGE.csv, anywhere in a
-// zip file or a folder.
+// testSet is one file of the benchmark, TASK/SOURCE/LANGUAGE.csv, anywhere in a zip file or a folder.
 type testSet struct {
 	name string // including the archive or folder, for errors
 	task string
@@ -34,9 +33,8 @@ type testSet struct {
 // tasks are the benchmark's folders and the names of tasks in recorded answers.
 var tasks = []string{"monolingual", "crosslingual"}
 
-// importLCB reads the test sets of the Language Confusion Benchmark (Marchisio
-// et al. 2024), as a zip file or a folder. Items have the names and labels of
-// the answers that its authors published.
+// importLCB reads the test sets of the Language Confusion Benchmark (Marchisio et al. 2024), as a zip file or a folder.
+// Items have the names and labels of the answers that its authors published.
 func importLCB(archive string) (*Suite, error) {
 	sets, closeAll, err := testSets(archive)
 	if err != nil {

@@ -254,8 +254,7 @@ func (b *leakageBuilder) check(t template, line int) error {
 	return nil
 }
 
-// fillings are a template's fillings, with what they take from the file's
-// concepts.
+// fillings are a template's fillings, with what they take from the file's concepts.
 func (b *leakageBuilder) fillings(t template, line int) (list []at[filling], err error) {
 	own := map[string]bool{}
 	switch {
@@ -369,8 +368,7 @@ func slug(s string) string {
 	return strings.Trim(notSlug().ReplaceAllString(strings.ToLower(s), "-"), "-")
 }
 
-// Sentences is the value of windows: answers are also scored sentence by
-// sentence.
+// Sentences is the value of windows: answers are also scored sentence by sentence.
 const Sentences = "sentence"
 
 // wordings are the texts of a template's test or control: one text, a list of

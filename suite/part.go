@@ -8,17 +8,14 @@ import (
 	"slices"
 )
 
-// strata are the columns whose values a part of a suite has in the same shares
-// as the whole.
+// strata are the columns whose values a part of a suite has in the same shares as the whole.
 var strata = []string{"task", "language", "source", "category", "begins"}
 
-// Part is a suite of n of its items, in their order: all if n is 0, or if there
-// are not more. The items depend on their ids alone, and a smaller part is a
-// part of every larger one. The first items are one of each stratum (task,
-// language, source and category); further ones keep the strata's shares. Within
-// a stratum each cluster gives one item before any gives a second, since items
-// of different clusters tell more. Clusters come in the same order in
-// every stratum, so that much the same prompts are asked in each language.
+// Part is a suite of n of its items, in their order: all if n is 0, or if there are not more. The items depend on their
+// ids alone, and a smaller part is a part of every larger one. The first items are one of each stratum (task, language,
+// source and category); further ones keep the strata's shares. Within a stratum each cluster gives one item before any
+// gives a second, since items of different clusters tell more. Clusters come in the same order in every stratum, so
+// that much the same prompts are asked in each language.
 func (s *Suite) Part(n int) *Suite {
 	if n <= 0 || n >= s.Items.Len() {
 		return s

@@ -9,8 +9,7 @@ import (
 	"crosstalk/suite/datasets"
 )
 
-// pulled builds suites from what crosstalk suites pull fetched, by the name of
-// the data set, from its folder.
+// pulled builds suites from what crosstalk suites pull fetched, by the name of the data set, from its folder.
 var pulled = map[string]func(dir string) (*Suite, error){
 	"boolq": func(string) (*Suite, error) { return loadPublished("boolq") },
 	"gonen-2024": func(dir string) (*Suite, error) {
@@ -22,9 +21,8 @@ var pulled = map[string]func(dir string) (*Suite, error){
 	"xnli":        func(string) (*Suite, error) { return loadPublished("xnli") },
 }
 
-// importSmilga reads the workbooks of Smilga (2025): the prompts about colours,
-// and those of Gonen et al. The column dataset has Smilga's names of the two,
-// which are also in the items' ids, because both count their rows from 0.
+// importSmilga reads the workbooks of Smilga (2025): the prompts about colours, and those of Gonen et al. The column
+// dataset has Smilga's names of the two, which are also in the items' ids, because both count their rows from 0.
 func importSmilga(dir string) (*Suite, error) {
 	all := &Suite{Instrument: "leakage", Version: 1, Language: "en"}
 	for _, part := range []struct{ dataset, file string }{
@@ -57,8 +55,7 @@ func importSmilga(dir string) (*Suite, error) {
 //	gonen-2024   semantic_leakage_prompts.txt
 //	smilga-2025  color_prompts_qwen_3_instr.xlsx, initial_prompts_qwen_3_instr.xlsx
 //
-// If it was not fetched completely, the error is a *datasets.MissingError that
-// names the command.
+// If it was not fetched completely, the error is a *datasets.MissingError that names the command.
 func PulledDir(name string) (string, error) {
 	s, ok := datasets.Named(datasets.Suite, name)
 	if !ok {

@@ -1,5 +1,4 @@
-// Package suite reads sets of items: the embedded ones, files in our own
-// format, and the papers' data.
+// Package suite reads sets of items: the embedded ones, files in our own format, and the papers' data.
 package suite
 
 import (
@@ -70,9 +69,8 @@ func (s *Suite) ID() string {
 	return s.name() + "@" + f.String()
 }
 
-// Fingerprint is a short hash of a set of items in any order. It covers what is
-// asked and scored, but not labels or possible answers of the reference model.
-// The zero value is the fingerprint of the empty set.
+// Fingerprint is a short hash of a set of items in any order. It covers what is asked and scored, but not labels or
+// possible answers of the reference model. The zero value is the fingerprint of the empty set.
 type Fingerprint struct{ sum uint64 }
 
 // Add adds an item, which the caller must not add twice.
@@ -93,8 +91,7 @@ func (f *Fingerprint) add(content any) {
 // String returns eight hexadecimal digits.
 func (f Fingerprint) String() string { return fmt.Sprintf("%08x", uint32(f.sum>>32)^uint32(f.sum)) }
 
-// data contains the embedded suites, each as a file and compiled, and the tasks
-// of published data sets.
+// data contains the embedded suites, each as a file and compiled, and the tasks of published data sets.
 //
 //go:embed data/*.yaml compiled/*.zst tasks/*.yaml
 var data embed.FS
@@ -133,11 +130,10 @@ func LoadFor(instrument, nameOrFile string) (*Suite, error) {
 	return s, err
 }
 
-// Load returns the embedded suite of that name, or one that was fetched (see
-// PulledDir), or reads a file: a suite (.yaml), a prompt list as Gonen et al.
-// published it (.txt), the test sets of the Language Confusion Benchmark (.zip,
-// or their folder), or a table (table.Formats) of prompts: pairs for leakage, or
-// prompts with their languages for confusion. Answers in a table are ignored.
+// Load returns the embedded suite of that name, or one that was fetched (see PulledDir), or reads a file: a suite
+// (.yaml), a prompt list as Gonen et al. published it (.txt), the test sets of the Language Confusion Benchmark (.zip,
+// or their folder), or a table (table.Formats) of prompts: pairs for leakage, or prompts with their languages for
+// confusion. Answers in a table are ignored.
 func Load(nameOrFile string) (*Suite, error) { return loadAs(nameOrFile, "") }
 
 // Names are those of the embedded suites and of those that can be fetched.

@@ -12,8 +12,7 @@ import (
 	"crosstalk/internal/visible"
 )
 
-// Summary counts a suite's items and clusters and names its languages, in a line:
-// "61 items, 12 controls, in en".
+// Summary counts a suite's items and clusters and names its languages, in a line: "61 items, 12 controls, in en".
 func (s *Suite) Summary() string {
 	text := fmt.Sprintf("%d items, %d %s", s.Items.Len(), s.Clusters(), s.ClusterNoun())
 	if len(s.Languages()) > 0 {
@@ -156,8 +155,7 @@ func categories(s *Suite) string {
 	return fmt.Sprintf(", %d categories: %s", len(names), strings.Join(names, ", "))
 }
 
-// writePrompt writes the prompt of a confusion item, with the instruction in each of
-// its places.
+// writePrompt writes the prompt of a confusion item, with the instruction in each of its places.
 func writePrompt(b *bufio.Writer, _ *Suite, i crosstalk.Item) {
 	p := i.Prompt
 	for _, m := range p.Before {

@@ -58,14 +58,12 @@ func (s *Suite) reader() reader {
 // A suite's name is part of signatures and of the names of run directories.
 var suiteName = lazyregexp.New(`^[\pL\pN][\pL\pN._-]*$`)
 
-// Parse reads a suite in our own format. name is the file's name for errors,
-// which also name the line.
+// Parse reads a suite in our own format. name is the file's name for errors, which also name the line.
 func Parse(name string, text []byte) (*Suite, error) {
 	return parse(name, text, false)
 }
 
-// parse reads a suite. A partial one has only what scoring recorded answers
-// needs.
+// parse reads a suite. A partial one has only what scoring recorded answers needs.
 func parse(name string, text []byte, partial bool) (*Suite, error) {
 	d, err := parseYAML(name, text)
 	if err != nil {
@@ -146,8 +144,7 @@ func (d document) lineOf(key string) int {
 	return 1
 }
 
-// at is a value with the line where it starts, so that errors found after
-// decoding can name the line.
+// at is a value with the line where it starts, so that errors found after decoding can name the line.
 type at[T any] struct {
 	value T
 	line  int
@@ -197,8 +194,7 @@ func (m *inOrder[T]) UnmarshalYAML(node ast.Node) error {
 //go:embed starters/*.yaml
 var starters embed.FS
 
-// Starter returns a commented file of a small suite to edit: valid as it is,
-// but for its size.
+// Starter returns a commented file of a small suite to edit: valid as it is, but for its size.
 func Starter(name, instrument string) ([]byte, error) {
 	if !suiteName().MatchString(name) {
 		return nil, fmt.Errorf("%.40q is not a valid suite name; use only letters, digits, '.', '-' and '_'", name)

@@ -20,8 +20,7 @@ import (
 	"crosstalk/web/index"
 )
 
-// longest is the maximum number of bytes of a text on an answer's page; the
-// plain text is complete.
+// longest is the maximum number of bytes of a text on an answer's page; the plain text is complete.
 const longest = 64 << 10
 
 // answerPage is the content of the page of one answer.
@@ -80,8 +79,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) error {
 	return show(w, http.StatusOK, "answer.html", p)
 }
 
-// observations returns the observations of the answer in the URL, and the number
-// of the run's last answer.
+// observations returns the observations of the answer in the URL, and the number of the run's last answer.
 func (s *Server) observations(r *http.Request) (
 	run *runEntry, number int, of []crosstalk.Observation, last int, err error,
 ) {

@@ -139,8 +139,7 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 	return nil
 }
 
-// countFound counts the answers with each finding among those that the rest of the filter
-// finds; -1: not known.
+// countFound counts the answers with each finding among those that the rest of the filter finds; -1: not known.
 func (p *answersPage) countFound(ctx context.Context, l openRun, f filter) error {
 	f = f.with("", "")
 	i := slices.IndexFunc(f.columns, func(c index.Column) bool { return c.Name == index.Found })
@@ -367,8 +366,7 @@ func (f filter) orders(kind crosstalk.Kind) (list []option) {
 	return list
 }
 
-// fields are the other columns to filter by: those with several values, and
-// those in the filter.
+// fields are the other columns to filter by: those with several values, and those in the filter.
 func (f filter) fields(kind crosstalk.Kind) (list []field) {
 	for _, c := range f.columns {
 		chosen := f.Where[c.Name]

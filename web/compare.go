@@ -122,8 +122,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) (err error) {
 	return show(w, http.StatusOK, "compare.html", &p)
 }
 
-// compareChosen leads to the comparison of two runs of the list: the older one is
-// the one before.
+// compareChosen leads to the comparison of two runs of the list: the older one is the one before.
 func (s *Server) compareChosen(w http.ResponseWriter, r *http.Request, ids []string) error {
 	if len(ids) != 2 {
 		return &access.Error{Status: http.StatusUnprocessableEntity,
@@ -351,8 +350,7 @@ func (p *comparePage) fill(r *http.Request) error {
 	return p.cards(ctx, pairs[from:end])
 }
 
-// common are the columns of items by which both sides can be filtered, with the
-// values of the side after.
+// common are the columns of items by which both sides can be filtered, with the values of the side after.
 func (p *comparePage) common() (columns []index.Column) {
 	for _, c := range p.B.columns {
 		_, a := p.A.Condition[c.Name]
@@ -366,8 +364,7 @@ func (p *comparePage) common() (columns []index.Column) {
 	return columns
 }
 
-// match pairs the answers to the same item, in the order of the side after. alone
-// are the numbers of the others.
+// match pairs the answers to the same item, in the order of the side after. alone are the numbers of the others.
 func (p *comparePage) match(ctx context.Context, where map[string]string) (pairs []pair, alone [2]int, err error) {
 	before, err := p.A.facts(ctx, where)
 	if err != nil {

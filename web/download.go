@@ -18,8 +18,7 @@ import (
 	"crosstalk/web/index"
 )
 
-// mostDownload is the maximum number of answers in a file; 'crosstalk export'
-// writes all.
+// mostDownload is the maximum number of answers in a file; 'crosstalk export' writes all.
 const mostDownload = 50_000
 
 // download sends the answers of a filter as CSV or JSON Lines, in its order.

@@ -42,8 +42,7 @@ type figureRow struct {
 	Better, Worse bool
 }
 
-// comparisons computes figures of pairs of sides, and keeps those that were asked
-// for last.
+// comparisons computes figures of pairs of sides, and keeps those that were asked for last.
 type comparisons struct {
 	mu   sync.Mutex
 	kept []*comparison // the last one was used last

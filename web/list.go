@@ -87,8 +87,7 @@ type option struct {
 // mostRows is the maximum number of runs on the page; the search finds others.
 const mostRows = 300
 
-// mostListed is the maximum number of conditions and of measures of a run in the
-// list.
+// mostListed is the maximum number of conditions and of measures of a run in the list.
 const mostListed = 3
 
 func rowOf(run *runEntry) listRow {
@@ -112,8 +111,7 @@ func rowOf(run *runEntry) listRow {
 // about describes what the run measured and the models.
 func (r *runEntry) about() page.About { return page.NewAbout(r.Manifest, r.Estimates) }
 
-// together makes one row of the shards of a run that are in one directory, in the
-// place of the first of them.
+// together makes one row of the shards of a run that are in one directory, in the place of the first of them.
 func (s *Server) together(rows []listRow) (list []listRow) {
 	place := map[string]int{}
 	for _, r := range rows {

@@ -29,8 +29,7 @@ type progress struct {
 // latestAnswer is a recent answer, shortened.
 type latestAnswer struct{ Prompt, Answer, Status string }
 
-// progressOf returns the progress of a run, with counts of its answers if counts is
-// set.
+// progressOf returns the progress of a run, with counts of its answers if counts is set.
 func progressOf(run *runEntry, l openRun, counts bool) (p progress) {
 	p.indexed(l)
 	if !counts {

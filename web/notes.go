@@ -131,8 +131,7 @@ func (s *Server) note(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// backTo is the page from which a form was sent: a list of the run's answers, or
-// else the page of the answer.
+// backTo is the page from which a form was sent: a list of the run's answers, or else the page of the answer.
 func backTo(from, run string, number int) string {
 	path := "/runs/" + run + "/answers"
 	if at, err := url.Parse(from); err == nil && at.Path == path && at.Host == "" && at.Scheme == "" {

@@ -87,8 +87,7 @@ func tables(list []report.Table, at *url.URL) (sorted []table) {
 	return sorted
 }
 
-// compareCells orders cells by their first number if both have one. Undefined
-// cells come last in both directions.
+// compareCells orders cells by their first number if both have one. Undefined cells come last in both directions.
 func compareCells(a, b string, o order) int {
 	x, isX := cellNumber(a)
 	y, isY := cellNumber(b)

@@ -1,11 +1,9 @@
 // Package web shows runs in a browser: figures, what was measured and how, every
 // answer behind them, two runs side by side, and the progress of unfinished runs.
 //
-// Answers are untrusted. Everything is escaped; control characters and
-// characters that reorder text are made visible; pages load only the server's
-// own style sheet and script, which their Content-Security-Policy enforces. The
-// only thing that a request changes is a note on an answer. URLs contain the ids
-// that the listing gives to runs, never paths.
+// Answers are untrusted. Everything is escaped; control characters and characters that reorder text are made visible;
+// pages load only the server's own style sheet and script, which their Content-Security-Policy enforces. The only thing
+// that a request changes is a note on an answer. URLs contain the ids that the listing gives to runs, never paths.
 package web
 
 import (
@@ -65,8 +63,7 @@ var funcs = template.FuncMap{
 	"short":    func(text string) string { return strings.ToValidUTF8(text[:min(len(text), 500)], "") },
 }
 
-// New returns a server of the runs below a directory. The directory need not
-// exist yet.
+// New returns a server of the runs below a directory. The directory need not exist yet.
 func New(dir string, o Options) (*Server, error) {
 	if err := CheckDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -162,8 +159,7 @@ type frame struct {
 // link is a link to another page.
 type link struct{ Text, To string }
 
-// frame frames a page of a run. here is the tab that it is, "" for a page below
-// one of them.
+// frame frames a page of a run. here is the tab that it is, "" for a page below one of them.
 func (r *runEntry) frame(title, here string) frame {
 	path := "/runs/" + r.ID
 	f := frame{Title: title, Trail: []link{{"Runs", "/"}, {r.Name, path}},

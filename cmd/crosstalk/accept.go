@@ -56,8 +56,7 @@ func acceptCommand() *cobra.Command {
 	return c
 }
 
-// run asks through the command that runs the instrument of the measure, with the settings of
-// the baseline.
+// run asks through the command that runs the instrument of the measure, with the settings of the baseline.
 func (a *acceptFlags) run(c *cobra.Command, after []string) error {
 	if err := a.check(c); err != nil {
 		return err

@@ -28,8 +28,7 @@ func (f *figureFlags) add(c *cobra.Command) {
 	f.outputFlags.add(c)
 }
 
-// write prints figures: the short answer, unless other programs read them or all are
-// wanted.
+// write prints figures: the short answer, unless other programs read them or all are wanted.
 func (f *figureFlags) write(c *cobra.Command, instrument string, figures []crosstalk.Estimate,
 	names report.Names, examples *overview.Examples) error {
 	if f.all || f.format != report.Formats[0] {

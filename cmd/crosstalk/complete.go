@@ -39,9 +39,8 @@ func completionCommand() *cobra.Command {
 	return c
 }
 
-// completeBelow makes shells complete the arguments and the values of the flags of c
-// and the commands below it. Cobra keeps what it is given for good, so this is only
-// for a process that a shell asks.
+// completeBelow makes shells complete the arguments and the values of the flags of c and the commands below it. Cobra
+// keeps what it is given for good, so this is only for a process that a shell asks.
 func completeBelow(c *cobra.Command) {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if complete := completionOf(f); complete != nil {
@@ -97,8 +96,7 @@ func completeRuns(_ *cobra.Command, _ []string, typed string) ([]string, cobra.S
 	return runsAt(typed)
 }
 
-// runsAt are the run directories and other directories whose path begins with what
-// was typed, or those below runs.
+// runsAt are the run directories and other directories whose path begins with what was typed, or those below runs.
 func runsAt(typed string) (list []string, d cobra.ShellCompDirective) {
 	if typed == "" {
 		typed = "runs" + string(filepath.Separator)

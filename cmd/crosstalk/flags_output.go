@@ -37,8 +37,7 @@ func quiet(c *cobra.Command) bool {
 	return f != nil && f.Value.String() == "true"
 }
 
-// notes is where a command writes what the user should know besides its result:
-// stderr, or nowhere with --quiet.
+// notes is where a command writes what the user should know besides its result: stderr, or nowhere with --quiet.
 func notes(c *cobra.Command) io.Writer {
 	if quiet(c) {
 		return io.Discard
@@ -55,12 +54,10 @@ func namesOf[T any](list []T, name func(T) string) []string {
 	return names
 }
 
-// languageGroups are the columns for grouping that every study with a column
-// language has.
+// languageGroups are the columns for grouping that every study with a column language has.
 const languageGroups = "groups of languages (family, script, indo_european, latin)"
 
-// given returns the value of a flag that the command line or crosstalk.yaml
-// sets, else the zero value.
+// given returns the value of a flag that the command line or crosstalk.yaml sets, else the zero value.
 func given[T any](c *cobra.Command, flag string, value T) (zero T) {
 	if c.Flags().Changed(flag) {
 		return value
@@ -68,8 +65,7 @@ func given[T any](c *cobra.Command, flag string, value T) (zero T) {
 	return zero
 }
 
-// givenColumns are the columns of --by if the command line or crosstalk.yaml sets it,
-// else nil.
+// givenColumns are the columns of --by if the command line or crosstalk.yaml sets it, else nil.
 func givenColumns(c *cobra.Command, by []string) ([]string, error) {
 	if !c.Flags().Changed("by") {
 		return nil, nil
@@ -77,8 +73,7 @@ func givenColumns(c *cobra.Command, by []string) ([]string, error) {
 	return study.ParseBy(by)
 }
 
-// anyGiven is the first of these flags that the command line or crosstalk.yaml sets,
-// "" if none is.
+// anyGiven is the first of these flags that the command line or crosstalk.yaml sets, "" if none is.
 func anyGiven(c *cobra.Command, flags ...string) string {
 	if i := slices.IndexFunc(flags, c.Flags().Changed); i >= 0 {
 		return flags[i]

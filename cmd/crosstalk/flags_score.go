@@ -28,8 +28,7 @@ func execEnvFlag(names *[]string) config.Flag {
 		Help: "environment variables to pass to exec: programs, which get no API keys, tokens or passwords otherwise"}
 }
 
-// similarityReach is the reach of values that similarities.Open opens, with or
-// without a threshold after them.
+// similarityReach is the reach of values that similarities.Open opens, with or without a threshold after them.
 func similarityReach() config.Reach {
 	return slices.Concat(
 		config.Program.If(`^\s*exec:`),

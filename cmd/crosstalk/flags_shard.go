@@ -21,8 +21,7 @@ func (s *shardFlag) add(c *cobra.Command) {
 			"job array or a Kubernetes Indexed Job; 'crosstalk merge' makes one run of all (default: all items)"}})
 }
 
-// take makes a study one of the shard and divides the limits that shards share. It
-// returns what the user should know.
+// take makes a study one of the shard and divides the limits that shards share. It returns what the user should know.
 func (s *shardFlag) take(c *cobra.Command, of *study.Study, o *ask.Options) (notes []string, err error) {
 	if s.text == "" && c.Flags().Changed("shard") { // of a variable that is not set, say
 		return nil, crosstalk.BadOption("shard", " is empty; expected I/N, as in 3/64, or auto")

@@ -9,8 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// tableFlags say what a table looks like, and which observations its figures are
-// about.
+// tableFlags say what a table looks like, and which observations its figures are about.
 type tableFlags struct{ pivot.Table }
 
 // tableNames are the names of the flags.

@@ -18,8 +18,7 @@ import (
 // schemaFile is the name of the schema that init writes beside a file.
 const schemaFile = "crosstalk.schema.json"
 
-// liveKeys are not commented out in a new file: the settings that users look
-// for first and that figures depend on most.
+// liveKeys are not commented out in a new file: the settings that users look for first and that figures depend on most.
 var liveKeys = []string{"protocol", "similarity", "suite"}
 
 func initCommand() *cobra.Command {

@@ -1,11 +1,9 @@
-// Crosstalk measures what bleeds through in language models: meaning that
-// leaks from a prompt into an unrelated answer, one language breaking into
-// another, and answers that change with the form of a question.
+// Crosstalk measures what bleeds through in language models: meaning that leaks from a prompt into an unrelated answer,
+// one language breaking into another, and answers that change with the form of a question.
 //
-// Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a
-// gate or a calibration failed, 2 bad usage or input, 3 incomplete (requests
-// failed, a limit was reached, a review is needed, or most answers were not
-// checked), 4 a gate is inconclusive, 130 interrupted.
+// Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 a gate or a calibration failed, 2 bad usage
+// or input, 3 incomplete (requests failed, a limit was reached, a review is needed, or most answers were not checked),
+// 4 a gate is inconclusive, 130 interrupted.
 package main
 
 import (
@@ -33,8 +31,7 @@ const (
 	exitInterrupted  = 130
 )
 
-// exitError ends the program with a code. Its message may be empty if
-// everything has been printed already.
+// exitError ends the program with a code. Its message may be empty if everything has been printed already.
 type exitError struct {
 	code int
 	err  error
@@ -88,8 +85,7 @@ func (e *usageError) Unwrap() error { return e.error }
 
 func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// reportUsage turns errors in the flags and arguments of a command and its
-// subcommands into usage errors.
+// reportUsage turns errors in the flags and arguments of a command and its subcommands into usage errors.
 func reportUsage(c *cobra.Command) {
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return &usageError{explainFlag(c, err)} })
 	if args := c.Args; args != nil {

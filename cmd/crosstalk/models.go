@@ -97,8 +97,7 @@ func listModels(w io.Writer) error {
 	return nil
 }
 
-// checkModel finds out what a language model takes, or tries a model for --similarity
-// or --lid.
+// checkModel finds out what a language model takes, or tries a model for --similarity or --lid.
 func (m *modelsFlags) checkModel(ctx context.Context, w io.Writer, name string) error {
 	var rows [][2]string
 	var err error
@@ -129,8 +128,7 @@ func isProvider(name string) bool {
 	return slices.ContainsFunc(model.Presets(), func(p model.Preset) bool { return p.Name == strings.ToLower(name) })
 }
 
-// listLanguages prints the languages of an identifier, in lines of at most 80
-// characters.
+// listLanguages prints the languages of an identifier, in lines of at most 80 characters.
 func listLanguages(w io.Writer, name string) error {
 	identifier, err := study.OpenIdentifier(name)
 	if err != nil {

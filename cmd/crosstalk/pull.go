@@ -48,8 +48,7 @@ func pullSource(c *cobra.Command, s datasets.Source) (dir string, err error) {
 	return download(c, s.Pull)
 }
 
-// download shows the progress of a download. An interrupt ends it and keeps
-// what has arrived.
+// download shows the progress of a download. An interrupt ends it and keeps what has arrived.
 func download(c *cobra.Command, pull func(context.Context, fetch.Progress) (string, error)) (dir string, err error) {
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

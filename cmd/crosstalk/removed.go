@@ -8,8 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// removed has a line for each command or flag of an earlier version: its name, and what to
-// use instead.
+// removed has a line for each command or flag of an earlier version: its name, and what to use instead.
 //
 //go:embed removed.txt
 var removed string

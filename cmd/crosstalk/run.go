@@ -91,8 +91,7 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 // time after which schedulers kill. A variable for tests.
 var grace = 20 * time.Second
 
-// measure sends the requests, scores the answers, and writes and prints the
-// figures.
+// measure sends the requests, scores the answers, and writes and prints the figures.
 func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
 	ctx, cancel := context.WithCancel(c.Context())
 	defer cancel()

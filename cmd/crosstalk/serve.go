@@ -40,9 +40,8 @@ func addAddress(c *cobra.Command, addr *string, standard string, hosts *[]string
 	})
 }
 
-// untilSignal returns a context that ends with the first interrupt. The second one
-// ends the process, whatever it waits for: a slow client, or a file that cannot be
-// read. Nothing that is written there is lost: indexes are made anew.
+// untilSignal returns a context that ends with the first interrupt. The second one ends the process, whatever it waits
+// for: a slow client, or a file that cannot be read. Nothing that is written there is lost: indexes are made anew.
 func untilSignal(ctx context.Context) (_ context.Context, stop func()) {
 	return interrupt.Context(ctx, func() { os.Exit(exitInterrupted) })
 }

@@ -12,11 +12,9 @@ import (
 	"crosstalk"
 )
 
-// Paid checks that Measure lets the other asks of an item finish when one of
-// them fails: a request that has been sent is paid for, so its answer must
-// reach the journal. Of the n asks for the item, the one that fails picks
-// fails at once; the others take an hour of fake time, and are lost if their
-// context ends before that.
+// Paid checks that Measure lets the other asks of an item finish when one of them fails: a request that has been sent
+// is paid for, so its answer must reach the journal. Of the n asks for the item, the one that fails picks fails at
+// once; the others take an hour of fake time, and are lost if their context ends before that.
 func Paid(t *testing.T, in crosstalk.Instrument, item crosstalk.Item, n int64, fails func(crosstalk.Request) bool) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

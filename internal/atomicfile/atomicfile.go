@@ -24,9 +24,8 @@ type File struct {
 	path string
 }
 
-// Create starts replacing or creating the file at path. The file gets the
-// permissions of any new file. Several processes may write the same file at once:
-// the last one to commit wins.
+// Create starts replacing or creating the file at path. The file gets the permissions of any new file. Several
+// processes may write the same file at once: the last one to commit wins.
 func Create(path string) (*File, error) {
 	f, err := create(path, 0o666)
 	return &File{f, path}, err
@@ -47,16 +46,14 @@ func (f *File) Commit() error {
 	return err
 }
 
-// Discard removes the new file and leaves the old one. After Commit it does
-// nothing.
+// Discard removes the new file and leaves the old one. After Commit it does nothing.
 func (f *File) Discard() {
 	if f.Close() == nil {
 		os.Remove(f.Name())
 	}
 }
 
-// Write replaces or creates the file at path with the output of write. After an
-// error, the file is unchanged.
+// Write replaces or creates the file at path with the output of write. After an error, the file is unchanged.
 func Write(path string, write func(io.Writer) error) error {
 	f, err := Create(path)
 	if err != nil {
@@ -88,8 +85,7 @@ func WriteBytes(path string, b []byte) error { return Write(path, content(b)) }
 // WriteBytesPrivate is WriteBytes for a file that only its owner may read.
 func WriteBytesPrivate(path string, b []byte) error { return WritePrivate(path, content(b)) }
 
-// WriteNew creates the file at path with b. If there is one, it stays, and the error is
-// fs.ErrExist.
+// WriteNew creates the file at path with b. If there is one, it stays, and the error is fs.ErrExist.
 func WriteNew(path string, b []byte) error {
 	f, err := Create(path)
 	if err != nil {
@@ -117,9 +113,8 @@ func content(b []byte) func(io.Writer) error {
 	}
 }
 
-// create makes a file beside path under a name that nobody else has. Unlike
-// os.CreateTemp, it leaves the permissions to the umask.
-// path itself is never opened: a link there is replaced, not followed.
+// create makes a file beside path under a name that nobody else has. Unlike os.CreateTemp, it leaves the permissions to
+// the umask. path itself is never opened: a link there is replaced, not followed.
 func create(path string, mode fs.FileMode) (f *os.File, err error) {
 	for range 100 {
 		f, err = os.OpenFile(fmt.Sprintf("%s.%08x%s", path, rand.Uint32(), Ending), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
@@ -142,9 +137,8 @@ func Rename(f *os.File, path string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// syncDir puts the names in a directory on the disk, where the system can: not
-// on Windows, not in a directory that may be written but not read, and not on
-// every file system.
+// syncDir puts the names in a directory on the disk, where the system can: not on Windows, not in a directory that may
+// be written but not read, and not on every file system.
 func syncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

@@ -9,9 +9,8 @@ import (
 	"crosstalk/measure/pytext"
 )
 
-// Question formats a question of BoolQ, which has neither capitals nor a
-// question mark, as Ohmer et al. (2023) do: the first letter upper case, all
-// others lower case, and a question mark (full-width in Chinese).
+// Question formats a question of BoolQ, which has neither capitals nor a question mark, as Ohmer et al. (2023) do: the
+// first letter upper case, all others lower case, and a question mark (full-width in Chinese).
 func Question(text, language string) string {
 	text = pytext.TrimSpace(text)
 	first, size := utf8.DecodeRuneInString(text)

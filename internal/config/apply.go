@@ -18,11 +18,10 @@ import (
 // FileFlag is the name of the flag that selects the file.
 const FileFlag = "config"
 
-// Load sets a command's flags from the file that --config names, or else from
-// the standard file if it exists in the current directory. A file that was only
-// found is not trusted: what reaches further than a found file may is refused
-// unless TrustVariable says otherwise. removed is that of Parse. Call it after the
-// command line is parsed and before the command runs.
+// Load sets a command's flags from the file that --config names, or else from the standard file if it exists in the
+// current directory. A file that was only found is not trusted: what reaches further than a found file may is refused
+// unless TrustVariable says otherwise. removed is that of Parse. Call it after the command line is parsed and before
+// the command runs.
 func Load(c *cobra.Command, standard string, removed func(string) string) (Applied, error) {
 	name, err := c.Flags().GetString(FileFlag)
 	if err != nil || !configurable(c) {
@@ -62,9 +61,8 @@ func Load(c *cobra.Command, standard string, removed func(string) string) (Appli
 	return applied, err
 }
 
-// Apply sets the flags of a command, except those set on the command line. Of
-// several keys for a flag, the innermost wins. A file that is not trusted must not
-// set what has a Reach.
+// Apply sets the flags of a command, except those set on the command line. Of several keys for a flag, the innermost
+// wins. A file that is not trusted must not set what has a Reach.
 func (f *File) Apply(c *cobra.Command, trust bool) (Applied, error) {
 	var path []string
 	for at := c; at.HasParent(); at = at.Parent() {
@@ -149,8 +147,7 @@ func (a Applied) String() string {
 	return fmt.Sprintf("%s sets %s", a.settings[0].file, strings.Join(flags, ", "))
 }
 
-// Explain extends an error of a command with the places where the flags that it
-// mentions were set.
+// Explain extends an error of a command with the places where the flags that it mentions were set.
 func (a Applied) Explain(err error) error {
 	if err == nil {
 		return nil

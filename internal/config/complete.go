@@ -17,8 +17,7 @@ func Complete(f *pflag.Flag, values []string, d cobra.ShellCompDirective) cobra.
 	}
 }
 
-// completions are the values that begin with what was typed, of a list with its last
-// value.
+// completions are the values that begin with what was typed, of a list with its last value.
 func completions(values []string, typed string, several bool) (list []string) {
 	before := ""
 	if i := strings.LastIndexByte(typed, ','); several && i >= 0 {

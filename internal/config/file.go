@@ -25,9 +25,8 @@ type File struct {
 // limits are far above what a file of every key needs: 20 KiB, a depth of 4.
 var limits = strictyaml.Limits{Bytes: 1 << 20, Depth: 16, Keys: 1000, One: "set of keys"}
 
-// Parse reads a file for a tree of commands. An error names the file and
-// the line; there is one for every invalid key. removed tells what replaces the
-// words of a command or a --flag that no longer exists, "" for any other.
+// Parse reads a file for a tree of commands. An error names the file and the line; there is one for every invalid key.
+// removed tells what replaces the words of a command or a --flag that no longer exists, "" for any other.
 func Parse(name string, text []byte, commands *cobra.Command, removed func(string) string) (*File, error) {
 	p := &reader{name: name, top: sections(commands), removed: removed, settings: map[string]value{}}
 	root, err := strictyaml.Parse(name, text, limits)

@@ -14,8 +14,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Flag declares a flag of a command. Parsing, help, completion, the file, its
-// schema and its template follow from it.
+// Flag declares a flag of a command. Parsing, help, completion, the file, its schema and its template follow from it.
 type Flag struct {
 	Name     string   // "model", or "model,m" with a letter
 	To       any      // a pointer to its value, which is the default, or a pflag.Value
@@ -36,8 +35,7 @@ const (
 	reachAnnotation    = "config-reach" // pairs of what values can do and a pattern
 )
 
-// Declare adds flags to a command, after those it has. group is their title in
-// help; it can be "".
+// Declare adds flags to a command, after those it has. group is their title in help; it can be "".
 func Declare(c *cobra.Command, group string, flags []Flag) {
 	fs := c.Flags()
 	fs.SortFlags = false
@@ -127,8 +125,7 @@ func ValuesOf(f *pflag.Flag) string { return strings.Join(f.Annotations[valuesAn
 // ChoicesOf returns the choices of a flag, nil if it has none.
 func ChoicesOf(f *pflag.Flag) []string { return f.Annotations[choicesAnnotation] }
 
-// Check returns an error for a flag with a value that is not one of its Choices,
-// or is 0 though it must be Positive.
+// Check returns an error for a flag with a value that is not one of its Choices, or is 0 though it must be Positive.
 func Check(flags *pflag.FlagSet) (err error) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if err == nil && f.Changed {

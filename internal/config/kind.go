@@ -79,8 +79,7 @@ type mismatch struct {
 
 func (m *mismatch) Error() string { return fmt.Sprintf("expected %s, found %s", m.expected, m.found) }
 
-// check returns the mismatch if a flag of this kind does not accept the value,
-// else nil.
+// check returns the mismatch if a flag of this kind does not accept the value, else nil.
 func (k kind) check(v value) *mismatch {
 	if v.list && !k.several {
 		return &mismatch{v.line, k.String(), "a list"}
@@ -126,8 +125,7 @@ func (k kind) takes(s scalar) bool {
 	return s.isText() || s.is == "integer" || s.is == "number"
 }
 
-// Described is what help calls the kind of a flag's values, "bool" for a switch, and the
-// flag's default as it is typed.
+// Described is what help calls the kind of a flag's values, "bool" for a switch, and the flag's default as it is typed.
 func Described(f *pflag.Flag) (kind, standard string) {
 	k := kindOf(f)
 	switch {

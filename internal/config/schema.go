@@ -24,8 +24,7 @@ func Schema(root *cobra.Command, title, about string) []byte {
 	return append(indented(top), '\n')
 }
 
-// definitions are the schemas of flags, without duplicates: many commands share
-// theirs.
+// definitions are the schemas of flags, without duplicates: many commands share theirs.
 type definitions struct {
 	byText map[string]string // names of definitions
 	all    object

@@ -11,9 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Template is a file for the commands under root that changes nothing: it
-// contains every key once, in the outermost section whose commands all mean the
-// same by it, commented out with its default, except for the names in live.
+// Template is a file for the commands under root that changes nothing: it contains every key once, in the outermost
+// section whose commands all mean the same by it, commented out with its default, except for the names in live.
 func Template(root *cobra.Command, live []string) []byte {
 	t := &template{live: live, placed: map[string]bool{}}
 	return []byte(strings.TrimLeft(t.section(sections(root), ""), "\n"))
@@ -27,8 +26,7 @@ type template struct {
 // line is a key with its explanation.
 type line struct{ key, about string }
 
-// section is the content under a command's name, without the keys that are
-// further out.
+// section is the content under a command's name, without the keys that are further out.
 func (t *template) section(s *section, indent string) string {
 	var b strings.Builder
 	var lines []line
@@ -60,8 +58,7 @@ func (t *template) section(s *section, indent string) string {
 	return b.String()
 }
 
-// holds reports whether the flags of a name belong to the section itself rather
-// than to sections below it.
+// holds reports whether the flags of a name belong to the section itself rather than to sections below it.
 func (s *section) holds(uses []flag) bool {
 	if s.part(uses[0].Name) != nil {
 		return false
@@ -107,8 +104,7 @@ func (s *section) lacks(name string) (n int) {
 	return n
 }
 
-// line shows the default; for a flag without one, or with several, it shows the
-// kind of its values.
+// line shows the default; for a flag without one, or with several, it shows the kind of its values.
 func (t *template) line(uses []flag) line {
 	f := uses[0]
 	k := kindOf(f.Flag)

@@ -1,5 +1,4 @@
-// Package config reads flags from a file. The file is YAML with a section for
-// each command and a key for each flag:
+// Package config reads flags from a file. The file is YAML with a section for each command and a key for each flag:
 //
 //	format: json               # for all commands that have the flag
 //	run:
@@ -7,8 +6,7 @@
 //	  leakage:
 //	    temperature: [0, 0.5]
 //
-// The valid keys follow from a tree of cobra commands: nothing in this package
-// depends on a particular command or flag.
+// The valid keys follow from a tree of cobra commands: nothing in this package depends on a particular command or flag.
 package config
 
 import (
@@ -22,8 +20,7 @@ import (
 // None is the annotation of a command that files cannot set.
 const None = "config-none"
 
-// section is a command, with everything that can appear under its name in a
-// file.
+// section is a command, with everything that can appear under its name in a file.
 type section struct {
 	name, path string // "leakage", "run.leakage"; both "" at the top
 	about      string

@@ -15,13 +15,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TrustVariable is the environment variable that trusts a file which was found:
-// 1 for yes.
+// TrustVariable is the environment variable that trusts a file which was found: 1 for yes.
 const TrustVariable = "CROSSTALK_TRUST_CONFIG"
 
-// Reach is what a flag's values can do beyond the measurement. A file that was
-// only found, and so may have come with somebody else's repository, must not do
-// it.
+// Reach is what a flag's values can do beyond the measurement. A file that was only found, and so may have come with
+// somebody else's repository, must not do it.
 type Reach []reach
 
 // reach is what values that match a pattern (a regular expression) can do.
@@ -43,8 +41,7 @@ const (
 	gitData = "is in the data of git"
 )
 
-// If is r for the values that match a pattern. Of a Path, the pattern's last group
-// matches the path.
+// If is r for the values that match a pattern. Of a Path, the pattern's last group matches the path.
 func (r Reach) If(pattern string) Reach { return Reach{{r[0].does, pattern}} }
 
 func (r Reach) pairs() []string {
@@ -55,9 +52,8 @@ func (r Reach) pairs() []string {
 	return pairs
 }
 
-// Marked reports whether the flag's reach is known: its values are numbers,
-// durations, booleans or choices, or a Reach was declared. A pattern that does not
-// compile panics.
+// Marked reports whether the flag's reach is known: its values are numbers, durations, booleans or choices, or a Reach
+// was declared. A pattern that does not compile panics.
 func Marked(f *pflag.Flag) bool {
 	pairs, declared := f.Annotations[reachAnnotation]
 	for pair := range slices.Chunk(pairs, 2) {
@@ -67,8 +63,7 @@ func Marked(f *pflag.Flag) bool {
 	return declared || k.base != "text" || k.choices != nil
 }
 
-// reachOf is what a value of a flag does that a file which was found must not
-// do; "" for nothing.
+// reachOf is what a value of a flag does that a file which was found must not do; "" for nothing.
 func reachOf(f *pflag.Flag, value string) string {
 	for pair := range slices.Chunk(f.Annotations[reachAnnotation], 2) {
 		match := regexp.MustCompile(pair[1]).FindStringSubmatch(value)
@@ -100,8 +95,7 @@ func reachOfPath(path string) string {
 	return ""
 }
 
-// outside reports whether a path, or a link on its way, leads out of the current
-// directory.
+// outside reports whether a path, or a link on its way, leads out of the current directory.
 func outside(path string, parts []string) bool {
 	if !filepath.IsLocal(path) || strings.HasPrefix(path, "~") || slices.Contains(parts, "..") {
 		return true
@@ -128,8 +122,7 @@ func trusted() (bool, error) {
 	return yes, nil
 }
 
-// refuse returns an error if a setting reaches further than that of a file which
-// was found may.
+// refuse returns an error if a setting reaches further than that of a file which was found may.
 func (s setting) refuse(f *pflag.Flag) error {
 	var failed []error
 	for _, v := range s.value.scalars {

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Text is a duration as one would type it: 5m and 1h, not 5m0s and 1h0m0s. It can be
-// parsed again.
+// Text is a duration as one would type it: 5m and 1h, not 5m0s and 1h0m0s. It can be parsed again.
 func Text(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

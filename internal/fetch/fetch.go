@@ -1,6 +1,5 @@
-// Package fetch downloads files over HTTP. It resumes interrupted downloads,
-// retries transient errors, and gives the file its name only when it is complete
-// and its checksum is correct.
+// Package fetch downloads files over HTTP. It resumes interrupted downloads, retries transient errors, and gives the
+// file its name only when it is complete and its checksum is correct.
 package fetch
 
 import (
@@ -25,12 +24,10 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Stall is the time without data after which a connection is considered dead.
-// Tests change it.
+// Stall is the time without data after which a connection is considered dead. Tests change it.
 var Stall = 60 * time.Second
 
-// Progress is called with the bytes present of a file, including those of an
-// earlier download.
+// Progress is called with the bytes present of a file, including those of an earlier download.
 type Progress func(name string, done, total int64)
 
 // File is a file to fetch.
@@ -127,8 +124,7 @@ func (d File) fill(ctx context.Context, f *os.File) error {
 	}
 }
 
-// append appends to f, which has the first have bytes, until it is complete, and
-// returns its size.
+// append appends to f, which has the first have bytes, until it is complete, and returns its size.
 func (d File) append(ctx context.Context, f *os.File, have int64) (int64, error) {
 	if err := f.Truncate(have); err != nil {
 		return have, err
@@ -187,8 +183,7 @@ func (d File) tell(done int64) {
 	}
 }
 
-// get requests the content from a byte on. The response has status 200, 206 or
-// 416.
+// get requests the content from a byte on. The response has status 200, 206 or 416.
 func (d File) get(ctx context.Context, from int64) (*http.Response, error) {
 	req, err := Request(ctx, http.MethodGet, d.URL, d.Header)
 	if err != nil {

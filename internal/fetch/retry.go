@@ -39,8 +39,7 @@ type Unreachable struct{ error }
 
 func (u Unreachable) Unwrap() error { return u.error }
 
-// Again retries after transient errors, with growing random waits. Attempts that
-// made progress do not count.
+// Again retries after transient errors, with growing random waits. Attempts that made progress do not count.
 func Again(ctx context.Context, attempt func() (moved bool, err error)) error {
 	for failed := 0; ; {
 		moved, err := attempt()
@@ -86,8 +85,7 @@ func Unreached(ctx context.Context, server string, err error) error {
 	return Pass(fmt.Errorf("the connection to %s failed (%w)", server, err))
 }
 
-// Busy is the transient error of a response that asks for a retry; ok is false for
-// other responses.
+// Busy is the transient error of a response that asks for a retry; ok is false for other responses.
 func Busy(resp *http.Response, server string) (err error, ok bool) {
 	switch status := resp.StatusCode; {
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests,

@@ -145,8 +145,7 @@ func cacheRoot() (string, error) {
 	return filepath.Join(dir, "hub"), err
 }
 
-// token returns the token in the environment, or else that of a login, and its
-// origin; "" if there is none.
+// token returns the token in the environment, or else that of a login, and its origin; "" if there is none.
 func token() (token, from string) {
 	for _, variable := range []string{"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"} {
 		if t := strings.TrimSpace(os.Getenv(variable)); t != "" {
@@ -212,9 +211,8 @@ func ownerOf(name string) string {
 	return ""
 }
 
-// Canonical returns the full name of a model named without its owner:
-// distilbert/distilbert-base-uncased for distilbert-base-uncased. Other names
-// without an owner are of sentence-transformers, as in that library. Full names
+// Canonical returns the full name of a model named without its owner: distilbert/distilbert-base-uncased for
+// distilbert-base-uncased. Other names without an owner are of sentence-transformers, as in that library. Full names
 // and paths are unchanged.
 func Canonical(name string) string {
 	if IsPath(name) || strings.Contains(name, "/") {
@@ -255,8 +253,7 @@ func checkRevision(revision string) (string, error) {
 	return revision, nil
 }
 
-// isLocal reports whether a path with slashes stays in its folder on every
-// system.
+// isLocal reports whether a path with slashes stays in its folder on every system.
 func isLocal(path string) bool {
 	return fs.ValidPath(path) && path != "." && !strings.ContainsAny(path, "\\:\x00") &&
 		filepath.IsLocal(filepath.FromSlash(path))

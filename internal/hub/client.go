@@ -120,8 +120,7 @@ type content struct {
 	size int64
 }
 
-// stat requests a file's hash and size. The hub sends them before it redirects to
-// the server of large files.
+// stat requests a file's hash and size. The hub sends them before it redirects to the server of large files.
 func (c *client) stat(ctx context.Context, address string, what about) (found content, err error) {
 	err = fetch.Again(ctx, func() (bool, error) {
 		resp, err := c.ask(ctx, http.MethodHead, address, what)
@@ -149,9 +148,8 @@ func (c *client) stat(ctx context.Context, address string, what about) (found co
 	return found, err
 }
 
-// ask sends a request and follows redirects within the hub. The response is a
-// success, or for HEAD a redirect to another server; it keeps headers about the
-// linked file from redirects.
+// ask sends a request and follows redirects within the hub. The response is a success, or for HEAD a redirect to
+// another server; it keeps headers about the linked file from redirects.
 func (c *client) ask(ctx context.Context, method, address string, what about) (*http.Response, error) {
 	linked := http.Header{}
 	for range maxHops {
@@ -204,8 +202,7 @@ func (c *client) address() string {
 // about is the subject of a request, for errors.
 type about struct{ name, revision, file string }
 
-// refused explains an error status. It does not quote the server's message, which
-// may contain secrets.
+// refused explains an error status. It does not quote the server's message, which may contain secrets.
 func (c *client) refused(resp *http.Response, what about) error {
 	code, status := resp.Header.Get("X-Error-Code"), resp.StatusCode
 	page := c.address() + "/" + what.name

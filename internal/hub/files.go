@@ -20,8 +20,7 @@ const (
 // missingWeights is the entry of a plan without weights.
 const missingWeights = weightsFile + " or its index with its files"
 
-// source is the source of a model's files: a repository, from which read fetches a
-// file, or a folder.
+// source is the source of a model's files: a repository, from which read fetches a file, or a folder.
 type source struct {
 	has  func(file string) bool
 	read func(file string) ([]byte, error)
@@ -65,8 +64,7 @@ func (s source) plan() (plan, error) {
 	return p, nil
 }
 
-// need adds the first of some alternatives that is present, or records that all
-// are missing.
+// need adds the first of some alternatives that is present, or records that all are missing.
 func (p *plan) need(s source, alternatives ...string) {
 	if i := slices.IndexFunc(alternatives, s.has); i >= 0 {
 		p.files = append(p.files, alternatives[i])

@@ -1,8 +1,7 @@
 // Package hub fetches models from the Hugging Face Hub into the cache of its
 // libraries: it finds what they fetched, and they find what it fetched.
 //
-// It uses their environment variables: HF_HOME, HF_HUB_CACHE, HF_ENDPOINT,
-// HF_TOKEN, HF_TOKEN_PATH and HF_HUB_OFFLINE.
+// It uses their environment variables: HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN, HF_TOKEN_PATH and HF_HUB_OFFLINE.
 //
 // Only what package encoder reads is fetched: configuration, tokenizer.json or
 // vocab.txt, weights as safetensors, and the modules of sentence-transformers.
@@ -55,9 +54,8 @@ func (e *MissingError) Unwrap() error { return e.Err }
 // A name that IsPath is the path of a folder, which has no revision and no
 // commit. If files are missing, the error is a *MissingError.
 //
-// Other libraries fetch files one by one, so that a file which is not in the
-// cache may still be in the repository. Where that would change what the model
-// computes (tokenizer_config.json, and the files in decisive), such a file
+// Other libraries fetch files one by one, so that a file which is not in the cache may still be in the repository.
+// Where that would change what the model computes (tokenizer_config.json, and the files in decisive), such a file
 // counts as missing unless the cache notes that the repository lacks it.
 func Find(name, revision string, decisive ...string) (dir, commit string, err error) {
 	if IsPath(name) {
@@ -132,13 +130,11 @@ func (r repo) find(revision string, decisive []string) (dir, commit string, err 
 	return dir, commit, nil
 }
 
-// Pull fetches the missing files of a model and returns its folder in the cache
-// and its commit. An empty revision is the branch main. It calls progress, unless
-// it is nil, with the bytes present of each file that it fetches.
+// Pull fetches the missing files of a model and returns its folder in the cache and its commit. An empty revision is
+// the branch main. It calls progress, unless it is nil, with the bytes present of each file that it fetches.
 //
-// After an error, the next Pull resumes. A file is in the folder only when it is
-// complete and its checksum is correct. If the hub cannot be reached or
-// HF_HUB_OFFLINE is set, missing files are a *MissingError.
+// After an error, the next Pull resumes. A file is in the folder only when it is complete and its checksum is correct.
+// If the hub cannot be reached or HF_HUB_OFFLINE is set, missing files are a *MissingError.
 func Pull(ctx context.Context, name, revision string, progress fetch.Progress) (dir, commit string, err error) {
 	if IsPath(name) {
 		return "", "", fmt.Errorf("%s is a folder; expected the name of a model on the hub, such as %s/all-MiniLM-L6-v2",
@@ -179,8 +175,7 @@ func Pull(ctx context.Context, name, revision string, progress fetch.Progress) (
 	return dir, latest, err
 }
 
-// because adds the reason why files are not fetched to an error about missing
-// files.
+// because adds the reason why files are not fetched to an error about missing files.
 func because(missing, err error) error {
 	var m *MissingError
 	if errors.As(missing, &m) {
@@ -239,8 +234,8 @@ func unusable(name, commit string, s source, p plan) error {
 	why := ""
 	for _, file := range []string{"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack", "model.ckpt.index", "onnx/model.onnx"} {
 		if s.has(p.root + file) {
-			why = fmt.Sprintf("; weights must be safetensors, and it has %s: name a revision that has them, or "+
-				"convert the model and name its folder (docs/similarity.md)", file)
+			why = fmt.Sprintf("; weights must be safetensors, and it has %s: name a revision that has "+
+				"them, or convert the model and name its folder (docs/similarity.md)", file)
 			break
 		}
 	}

@@ -1,6 +1,5 @@
-// Package hubtest serves models as the Hugging Face Hub does: the listing of a
-// repository, small files by the hub itself, large ones by a second server to
-// which it redirects.
+// Package hubtest serves models as the Hugging Face Hub does: the listing of a repository, small files by the hub
+// itself, large ones by a second server to which it redirects.
 package hubtest
 
 import (
@@ -46,9 +45,8 @@ func (s *Server) Break(f Fault) {
 	s.fault = f
 }
 
-// Put adds a model, or replaces the one of that name. Fields that were changed
-// before are in force from then on, also for a client in another process, of
-// which the race detector does not know when it asks.
+// Put adds a model, or replaces the one of that name. Fields that were changed before are in force from then on, also
+// for a client in another process, of which the race detector does not know when it asks.
 func (s *Server) Put(name string, m *Model) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,8 +144,7 @@ func (s *Server) recorded(server string, next http.HandlerFunc) http.Handler {
 	})
 }
 
-// Cut sends the first n bytes of a file of length size and breaks the
-// connection.
+// Cut sends the first n bytes of a file of length size and breaks the connection.
 func Cut(w http.ResponseWriter, content []byte, n int) {
 	w.Header().Set("Content-Length", fmt.Sprint(len(content)))
 	w.Write(content[:n])

@@ -1,6 +1,5 @@
-// Package inflight bounds the memory that answers take between the server and
-// the journal, over all asks of the process: many servers' answers may be large
-// at the same time, by mistake or on purpose.
+// Package inflight bounds the memory that answers take between the server and the journal, over all asks of the
+// process: many servers' answers may be large at the same time, by mistake or on purpose.
 package inflight
 
 import (
@@ -11,9 +10,8 @@ import (
 )
 
 const (
-	// Total is how many bytes of response bodies all asks may have in memory
-	// beyond their first Free bytes. What is made of a body takes up to ten times
-	// as much for a moment.
+	// Total is how many bytes of response bodies all asks may have in memory beyond their first Free bytes. What is
+	// made of a body takes up to ten times as much for a moment.
 	Total = 24 << 20
 	// Free is how much of a body needs no share: more than nearly all answers have.
 	Free = 64 << 10
@@ -27,13 +25,11 @@ var (
 // Used is how many bytes are taken now.
 func Used() int64 { return used.Load() }
 
-// Share is one ask's part of Total. The zero value has nothing. It is for one
-// goroutine at a time.
+// Share is one ask's part of Total. The zero value has nothing. It is for one goroutine at a time.
 type Share struct{ bytes int64 }
 
-// Take waits until n bytes are free, n at most Total, and makes them the share.
-// What it had before is given back first: an ask that waits has nothing that
-// another could wait for. It fails only when ctx ends.
+// Take waits until n bytes are free, n at most Total, and makes them the share. What it had before is given back first:
+// an ask that waits has nothing that another could wait for. It fails only when ctx ends.
 func (s *Share) Take(ctx context.Context, n int) error {
 	s.Release()
 	if err := budget.Acquire(ctx, int64(n)); err != nil {
@@ -53,8 +49,7 @@ func (s *Share) Release() {
 
 type shareKey struct{}
 
-// With returns a context whose ask has a share. The caller releases it when the
-// answer is saved.
+// With returns a context whose ask has a share. The caller releases it when the answer is saved.
 func With(ctx context.Context) (context.Context, *Share) {
 	s := new(Share)
 	return context.WithValue(ctx, shareKey{}, s), s

@@ -1,5 +1,4 @@
-// Package intern keeps equal maps once, for data whose millions of rows have
-// the same labels.
+// Package intern keeps equal maps once, for data whose millions of rows have the same labels.
 package intern
 
 import (
@@ -7,20 +6,17 @@ import (
 	"slices"
 )
 
-// Maps are maps that were met. The zero value is ready. Not safe for concurrent
-// use.
+// Maps are maps that were met. The zero value is ready. Not safe for concurrent use.
 type Maps struct {
 	known map[string]map[string]string
 	names []string // room, as is key
 	key   []byte
 }
 
-// most is how many maps are kept: where labels differ from row to row there is
-// nothing to gain.
+// most is how many maps are kept: where labels differ from row to row there is nothing to gain.
 const most = 1 << 14
 
-// Of returns a map that equals m: the first one that was met, if it is kept, else
-// m. Neither may be changed afterwards.
+// Of returns a map that equals m: the first one that was met, if it is kept, else m. Neither may be changed afterwards.
 func (i *Maps) Of(m map[string]string) map[string]string {
 	if kept, found := i.Kept(m); found {
 		return kept

@@ -1,5 +1,4 @@
-// Package interrupt tells a program that its user, or a scheduler, wants it to end:
-// first gently, then at once.
+// Package interrupt tells a program that its user, or a scheduler, wants it to end: first gently, then at once.
 package interrupt
 
 import (
@@ -48,11 +47,10 @@ func twice(first func(os.Signal) time.Duration, second func()) (stop func()) {
 	})
 }
 
-// Gently calls stop with the first interrupt or SIGTERM, and says on w that only the
-// requests in flight are waited for. It calls cancel with the second one. After
-// SIGTERM, with which a scheduler takes a machine back, it calls cancel when grace is
-// over, so that the process ends before it is killed, and what has arrived is saved.
-// It does nothing more after ignore, which can be called more than once.
+// Gently calls stop with the first interrupt or SIGTERM, and says on w that only the requests in flight are waited for.
+// It calls cancel with the second one. After SIGTERM, with which a scheduler takes a machine back, it calls cancel when
+// grace is over, so that the process ends before it is killed, and what has arrived is saved. It does nothing more
+// after ignore, which can be called more than once.
 func Gently(w io.Writer, grace time.Duration, stop, cancel func()) (ignore func()) {
 	return twice(func(got os.Signal) time.Duration {
 		how, grace := "; interrupt again to stop now", grace

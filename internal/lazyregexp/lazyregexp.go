@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// New returns what compiles an expression at its first call. It panics there if the
-// expression is invalid.
+// New returns what compiles an expression at its first call. It panics there if the expression is invalid.
 func New(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

@@ -13,8 +13,7 @@ import (
 	"testing"
 )
 
-// Write writes the data as crosstalk reads recorded answers: the task file, the
-// answers, and the texts in all senses.
+// Write writes the data as crosstalk reads recorded answers: the task file, the answers, and the texts in all senses.
 func (d *Data) Write(t testing.TB, dir string) (task, answers, texts string) {
 	t.Helper()
 	task, answers = filepath.Join(dir, "paws-x.yaml"), filepath.Join(dir, "gpt-3.5-turbo.csv.gz")

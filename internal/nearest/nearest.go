@@ -3,9 +3,8 @@ package nearest
 
 import "strings"
 
-// Of is the one known name with the smallest distance to the given one or, if every
-// distance is more than a third of its length, the only one that begins with it; ""
-// if there is neither.
+// Of is the one known name with the smallest distance to the given one or, if every distance is more than a third of
+// its length, the only one that begins with it; "" if there is neither.
 func Of(name string, known []string) (best string) {
 	if name == "" || len(name) > 100 {
 		return ""
@@ -44,8 +43,7 @@ func Question(name string, known []string) string {
 	return ""
 }
 
-// distance is the number of bytes to insert, remove or replace, or of neighbours to
-// swap (optimal string alignment).
+// distance is the number of bytes to insert, remove or replace, or of neighbours to swap (optimal string alignment).
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

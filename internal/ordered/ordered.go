@@ -3,11 +3,9 @@ package ordered
 
 import "slices"
 
-// Merge returns list with the elements of other that it lacks, in an order that
-// agrees with both lists as far as they agree with each other: an element of other
-// comes directly before the one that follows it there, the last ones at the end.
-// Elements with the same key are equal; those of list are kept. It changes neither
-// list.
+// Merge returns list with the elements of other that it lacks, in an order that agrees with both lists as far as they
+// agree with each other: an element of other comes directly before the one that follows it there, the last ones at the
+// end. Elements with the same key are equal; those of list are kept. It changes neither list.
 func Merge[T any, K comparable](list, other []T, key func(T) K) []T {
 	if len(list) == 0 {
 		return other
@@ -24,8 +22,7 @@ func Merge[T any, K comparable](list, other []T, key func(T) K) []T {
 	return merged
 }
 
-// Groups returns the elements of a list with the same key together. Groups come in
-// the order of their first elements.
+// Groups returns the elements of a list with the same key together. Groups come in the order of their first elements.
 func Groups[T any, K comparable](list []T, key func(T) K) (groups [][]T) {
 	known := map[K]int{}
 	for _, element := range list {
@@ -41,8 +38,7 @@ func Groups[T any, K comparable](list []T, key func(T) K) (groups [][]T) {
 	return groups
 }
 
-// Distinct returns the keys of the elements of a list, each once, in the order of
-// their first elements.
+// Distinct returns the keys of the elements of a list, each once, in the order of their first elements.
 func Distinct[T any, K comparable](list []T, key func(T) K) (keys []K) {
 	known := map[K]bool{}
 	for _, element := range list {

@@ -11,9 +11,8 @@ import (
 // others while a slow element delays the results. More would only fill memory.
 func Enough() int { return 8 * runtime.GOMAXPROCS(0) }
 
-// Map yields f of each element of in, in the order of in, with up to n of them
-// running at a time and at most n results waiting. An error, of in or of f, is
-// yielded in its place and ends the sequence. f's context is cancelled when the
+// Map yields f of each element of in, in the order of in, with up to n of them running at a time and at most n results
+// waiting. An error, of in or of f, is yielded in its place and ends the sequence. f's context is cancelled when the
 // sequence ends; Map returns when no f is running.
 func Map[T, R any](ctx context.Context, in iter.Seq2[T, error], n int,
 	f func(context.Context, T) (R, error)) iter.Seq2[R, error] {

@@ -169,8 +169,7 @@ func (p page) v2(header fields, dictionary []string, rows [][]string, first, lef
 	return rows, left - n, err
 }
 
-// count is how many values, nulls included, a page says that it has, of those
-// that the chunk has left.
+// count is how many values, nulls included, a page says that it has, of those that the chunk has left.
 func count(header fields, left int) (int, error) {
 	n := header.int(1)
 	if n < 0 || n > int64(left) {

@@ -1,11 +1,9 @@
-// Package parquet reads the columns of Parquet files, as far as published data
-// sets need it: flat columns, columns of structures and lists of one level, in the
-// encodings PLAIN, RLE and dictionary, uncompressed or compressed with Snappy,
-// gzip or Zstandard, which is what pyarrow and so the Hugging Face hub write.
+// Package parquet reads the columns of Parquet files, as far as published data sets need it: flat columns, columns of
+// structures and lists of one level, in the encodings PLAIN, RLE and dictionary, uncompressed or compressed with
+// Snappy, gzip or Zstandard, which is what pyarrow and so the Hugging Face hub write.
 //
-// Everything in a file is checked before it is used: a damaged or hostile file
-// results in an error, in bounded memory. The libraries that were tried do not
-// guarantee this: parquet-go 0.32 takes 1.5 GiB for a file of 20 bytes.
+// Everything in a file is checked before it is used: a damaged or hostile file results in an error, in bounded memory.
+// The libraries that were tried do not guarantee this: parquet-go 0.32 takes 1.5 GiB for a file of 20 bytes.
 package parquet
 
 import (
@@ -134,8 +132,7 @@ func (f *File) Columns() []string {
 	return names
 }
 
-// Readable reports whether the file has a column of this name, of a kind that can
-// be read.
+// Readable reports whether the file has a column of this name, of a kind that can be read.
 func (f *File) Readable(name string) bool {
 	c := f.column(name)
 	return c != nil && c.refused == ""
@@ -169,8 +166,7 @@ func (f *File) Text(name string) ([]string, error) {
 	return values, nil
 }
 
-// Lists reads a column: the values of each row. A column without lists has at most
-// one per row.
+// Lists reads a column: the values of each row. A column without lists has at most one per row.
 func (f *File) Lists(name string) ([][]string, error) {
 	c := f.column(name)
 	if c == nil {

@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// fields is a structure in Thrift's compact protocol, as which Parquet stores
-// what describes the data: int64, bool, []byte, []any and fields, by the
-// number of the field. Floating-point numbers are passed over.
+// fields is a structure in Thrift's compact protocol, as which Parquet stores what describes the data: int64, bool,
+// []byte, []any and fields, by the number of the field. Floating-point numbers are passed over.
 type fields map[int16]any
 
 // Types of Thrift's compact protocol.
@@ -199,8 +198,7 @@ func (t *thrift) skipMap(depth int) error {
 	return nil
 }
 
-// The fields of a structure, with zero for one that is not there or is of
-// another type.
+// The fields of a structure, with zero for one that is not there or is of another type.
 
 func (f fields) int(id int16) int64 {
 	v, _ := f[id].(int64)
@@ -234,8 +232,7 @@ const (
 	kindFixed
 )
 
-// readFooter reads the schema and where the column chunks are
-// (parquet-format, FileMetaData).
+// readFooter reads the schema and where the column chunks are (parquet-format, FileMetaData).
 func (f *File) readFooter(footer []byte) error {
 	t := thrift{data: footer}
 	meta, err := t.structure(0)
@@ -293,8 +290,7 @@ func (f *File) addGroup(g fields) error {
 	return nil
 }
 
-// schema walks the schema, which is a tree in the order of its leaves, each
-// element saying how many children it has.
+// schema walks the schema, which is a tree in the order of its leaves, each element saying how many children it has.
 type schema struct {
 	elements []any
 	next     int

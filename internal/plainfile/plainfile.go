@@ -1,6 +1,5 @@
-// Package plainfile opens files in a directory that somebody else may have
-// prepared: regular files only. A link is not followed, and a FIFO, a device or
-// a directory in place of a file is an error at once.
+// Package plainfile opens files in a directory that somebody else may have prepared: regular files only. A link is not
+// followed, and a FIFO, a device or a directory in place of a file is an error at once.
 package plainfile
 
 import (
@@ -16,11 +15,10 @@ import (
 // ErrNotPlain says that a name in a directory is not a regular file.
 var ErrNotPlain = errors.New("expected a regular file")
 
-// Open opens the regular file at path for reading. Links on the way to its
-// directory are followed, because the user named that; the file is opened
-// inside the directory (os.Root), without waiting for anybody. The error is
-// fs.ErrNotExist where there is no file, syscall.ENOTDIR where the directory is
-// none, ErrNotPlain where the name is a link, a FIFO or the like.
+// Open opens the regular file at path for reading. Links on the way to its directory are followed, because the user
+// named that; the file is opened inside the directory (os.Root), without waiting for anybody. The error is
+// fs.ErrNotExist where there is no file, syscall.ENOTDIR where the directory is none, ErrNotPlain where the name is a
+// link, a FIFO or the like.
 func Open(path string) (*os.File, error) {
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	// Opening a FIFO as a directory would wait for its writer.
@@ -80,8 +78,7 @@ func Read(path string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// Check refuses what is at path if it is not a regular file. Nothing at all is
-// fine: a file can be made there.
+// Check refuses what is at path if it is not a regular file. Nothing at all is fine: a file can be made there.
 func Check(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -25,8 +25,7 @@ func (e *PanicError) Error() string {
 		e.Value)
 }
 
-// Do calls write and returns its error, or a *PanicError if it panics. what
-// names what is written: a file, a page.
+// Do calls write and returns its error, or a *PanicError if it panics. what names what is written: a file, a page.
 func Do(what string, write func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -1,6 +1,5 @@
-// Package spill keeps records of a fixed size that are needed a part at a time, where
-// all of them may not fit into memory: those beyond some megabytes are in a temporary
-// file.
+// Package spill keeps records of a fixed size that are needed a part at a time, where all of them may not fit into
+// memory: those beyond some megabytes are in a temporary file.
 package spill
 
 import (
@@ -16,10 +15,9 @@ import (
 // Room is a sensible number of bytes to keep in memory.
 const Room = 16 << 20
 
-// Records are records in parts. While there is room for them they are in one part, in
-// the order in which they were added. Then a hash, with which each record begins,
-// decides which part it is in: those of one hash are together, in their order. They
-// have to be closed. Not safe for concurrent use.
+// Records are records in parts. While there is room for them they are in one part, in the order in which they were
+// added. Then a hash, with which each record begins, decides which part it is in: those of one hash are together, in
+// their order. They have to be closed. Not safe for concurrent use.
 type Records struct {
 	size   int
 	room   int      // bytes that are kept in memory
@@ -41,8 +39,7 @@ const (
 	blockSize = 1 << 15 // at most
 )
 
-// New returns an empty set of records of size bytes each. It keeps about room bytes in
-// memory.
+// New returns an empty set of records of size bytes each. It keeps about room bytes in memory.
 func New(size, room int) *Records { return &Records{size: size, room: room} }
 
 // Parts is the number of parts.

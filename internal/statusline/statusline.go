@@ -51,8 +51,7 @@ func (l *Line) Every() time.Duration {
 	return 10 * time.Second
 }
 
-// Show replaces the line. On a terminal it is cut to the width: a line that
-// wrapped could not be rewritten.
+// Show replaces the line. On a terminal it is cut to the width: a line that wrapped could not be rewritten.
 func (l *Line) Show(text string) {
 	if !l.terminal {
 		fmt.Fprintln(l.w, text)
@@ -66,8 +65,7 @@ func (l *Line) Show(text string) {
 	fmt.Fprint(l.w, "\r\x1b[K", text)
 }
 
-// Repeat calls show soon, and then every so often, until stop is called, which can be
-// done more than once.
+// Repeat calls show soon, and then every so often, until stop is called, which can be done more than once.
 func (l *Line) Repeat(show func()) (stop func()) {
 	done := make(chan struct{})
 	var ended sync.WaitGroup

@@ -88,9 +88,8 @@ func checkText(name string, text []byte) error {
 	return nil
 }
 
-// checkBrackets refuses a long row of opening brackets and dashes without
-// making a token of each. Text between them ends the row, so no sensible text,
-// quoted or not, is refused.
+// checkBrackets refuses a long row of opening brackets and dashes without making a token of each. Text between them
+// ends the row, so no sensible text, quoted or not, is refused.
 func checkBrackets(name string, text []byte, depth int) error {
 	line, row := 1, 0
 	for _, b := range text {

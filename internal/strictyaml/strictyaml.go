@@ -1,7 +1,6 @@
-// Package strictyaml reads YAML that somebody else may have written: suites,
-// settings, prices. It refuses at once what takes the reader unbounded memory
-// or time, and the parts of YAML that those files do not need: anchors, aliases,
-// tags and further documents. Errors name file and line.
+// Package strictyaml reads YAML that somebody else may have written: suites, settings, prices. It refuses at once what
+// takes the reader unbounded memory or time, and the parts of YAML that those files do not need: anchors, aliases, tags
+// and further documents. Errors name file and line.
 package strictyaml
 
 import (
@@ -47,8 +46,7 @@ func TooLarge(name string, limit int) error {
 	return fmt.Errorf("%s: is larger than %d MiB", name, limit>>20)
 }
 
-// Parse parses a file's text after checking it. The node is nil if there is
-// nothing but comments.
+// Parse parses a file's text after checking it. The node is nil if there is nothing but comments.
 func Parse(name string, text []byte, l Limits) (root ast.Node, err error) {
 	defer recoverPanic(name, &err)
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
@@ -84,8 +82,7 @@ func Decode(name string, n ast.Node, v any, options ...yaml.DecodeOption) (err e
 	return nil
 }
 
-// recoverPanic converts a panic to an error: the library panics on some damaged
-// files.
+// recoverPanic converts a panic to an error: the library panics on some damaged files.
 func recoverPanic(name string, err *error) {
 	if recover() != nil {
 		*err = fmt.Errorf("%s: is not valid YAML", name)
@@ -125,8 +122,7 @@ func shown(text string) string {
 
 func kind(name string) string { return cmp.Or(kinds[name], name) }
 
-// kinds maps the names that the reader and Go use for kinds of values to plain
-// words.
+// kinds maps the names that the reader and Go use for kinds of values to plain words.
 var kinds = map[string]string{
 	"mapping": "a map", "value": "a map", "map": "a map", "struct": "a map",
 	"sequence": "a list", "slice": "a list",

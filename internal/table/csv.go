@@ -11,9 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// delimiterOf is the character that separates the names in a CSV file's first
-// line: a comma, or a semicolon or tab where there are more of them, as
-// spreadsheet programs of many countries write.
+// delimiterOf is the character that separates the names in a CSV file's first line: a comma, or a semicolon or tab
+// where there are more of them, as spreadsheet programs of many countries write.
 func delimiterOf(in *bufio.Reader) rune {
 	start, _ := in.Peek(in.Size()) // an error comes again
 	counts := map[rune]int{}
@@ -85,8 +84,7 @@ func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error 
 	}
 }
 
-// ReadPlain yields the rows of a TSV file in which every line is a row and quotes
-// have no special meaning.
+// ReadPlain yields the rows of a TSV file in which every line is a row and quotes have no special meaning.
 func ReadPlain(path string) iter.Seq2[Row, error] {
 	return rows(path, anyColumn, func(yield func(Row) bool) error {
 		in, err := open(path)

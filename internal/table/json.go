@@ -17,8 +17,7 @@ type Document struct {
 	lines  *lineCounter
 }
 
-// OpenDocument opens a file, which may be gzip-compressed, as a JSON document of
-// pieces of at most so many bytes.
+// OpenDocument opens a file, which may be gzip-compressed, as a JSON document of pieces of at most so many bytes.
 func OpenDocument(path string, most int) (*Document, io.Closer, error) {
 	f, err := open(path)
 	if err != nil {
@@ -54,8 +53,7 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// Starts reads the beginning of an object or an array, '{' or '['; or another
-// value whole, which is 0.
+// Starts reads the beginning of an object or an array, '{' or '['; or another value whole, which is 0.
 func (d *Document) Starts() (json.Delim, error) {
 	d.record.reset()
 	t, err := d.d.Token()
@@ -78,8 +76,7 @@ func (d *Document) Keys(each func(key string) error) error {
 	})
 }
 
-// Elements calls each with the elements of the array that has started, and the
-// lines where they start.
+// Elements calls each with the elements of the array that has started, and the lines where they start.
 func (d *Document) Elements(each func(line int, text []byte) error) error {
 	return d.members(func() error {
 		text, line, err := d.Raw()
@@ -161,8 +158,7 @@ func (l *lineCounter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// at is the line of a place, from 1. Places must not decrease, or the line of the
-// last one is returned.
+// at is the line of a place, from 1. Places must not decrease, or the line of the last one is returned.
 func (l *lineCounter) at(offset int64) int {
 	n := 0
 	for n < len(l.breaks) && l.breaks[n] < offset {

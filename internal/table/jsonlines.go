@@ -116,10 +116,9 @@ func toText(v any) string {
 	return string(b)
 }
 
-// flat reads an object whose values are strings and numbers as ParseObject does, in a
-// quarter of the time: most objects are such, and there are millions. ok is false
-// where it leaves the object to encoding/json: there is something else in it, or
-// something wrong.
+// flat reads an object whose values are strings and numbers as ParseObject does, in a quarter of the time: most objects
+// are such, and there are millions. ok is false where it leaves the object to encoding/json: there is something else in
+// it, or something wrong.
 func (r *Row) flat(text []byte) (ok bool) {
 	p := flatParser{text}
 	if !p.next('{') {

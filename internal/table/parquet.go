@@ -9,9 +9,8 @@ import (
 	"crosstalk/internal/parquet"
 )
 
-// readParquet reads a Parquet file; a row's line is its number. A list of
-// structures (messages.list.element.role) is a list of JSON objects. Columns of
-// kinds that cannot be read are left out.
+// readParquet reads a Parquet file; a row's line is its number. A list of structures (messages.list.element.role) is a
+// list of JSON objects. Columns of kinds that cannot be read are left out.
 func readParquet(path string, yield func(Row) bool) error {
 	if _, err := os.Stat(path); err != nil {
 		return notFound(path, err)

@@ -1,7 +1,6 @@
-// Package table reads files of records: CSV, TSV, JSON Lines, a JSON array, a
-// workbook's first sheet or Parquet, all but the last optionally
-// gzip-compressed. It reads one record at a time, so memory does not grow with
-// the file (except for workbooks and Parquet).
+// Package table reads files of records: CSV, TSV, JSON Lines, a JSON array, a workbook's first sheet or Parquet, all
+// but the last optionally gzip-compressed. It reads one record at a time, so memory does not grow with the file (except
+// for workbooks and Parquet).
 package table
 
 import (
@@ -38,8 +37,7 @@ func (r Row) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", r.File, r.Line, fmt.Errorf(format, args...))
 }
 
-// HeaderErrorf is an error that names the file and the line with the names of
-// the columns.
+// HeaderErrorf is an error that names the file and the line with the names of the columns.
 func (r Row) HeaderErrorf(format string, args ...any) error {
 	r.Line = r.Header
 	return r.Errorf(format, args...)
@@ -64,10 +62,9 @@ func (r Row) Blank() bool {
 	return len(r.Lists) == 0
 }
 
-// Read yields the file's rows and stops after an error. Blank lines are
-// skipped, but a blank row of a workbook is a row. Columns without a name (row
-// numbers that some programs write) are dropped. A column that the header has
-// twice is an error.
+// Read yields the file's rows and stops after an error. Blank lines are skipped, but a blank row of a workbook is a
+// row. Columns without a name (row numbers that some programs write) are dropped. A column that the header has twice is
+// an error.
 func Read(path string) iter.Seq2[Row, error] { return ReadNeeding(path, anyColumn) }
 
 func anyColumn(string) bool { return true }
@@ -115,8 +112,7 @@ func rowOf(path string, line, header int, columns, repeated, values []string) Ro
 	return r
 }
 
-// Formats are the file name endings that Read supports, each optionally with
-// ".gz".
+// Formats are the file name endings that Read supports, each optionally with ".gz".
 const Formats = ".csv, .tsv, .jsonl, .json, .xlsx or .parquet"
 
 func read(path string, yield func(Row) bool) error {
@@ -143,8 +139,7 @@ func open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// ReadFrom yields the rows of a reader's content; the ending of the file name
-// gives the format.
+// ReadFrom yields the rows of a reader's content; the ending of the file name gives the format.
 func ReadFrom(path string, in io.Reader) iter.Seq2[Row, error] {
 	return rows(path, anyColumn, func(yield func(Row) bool) error { return readFrom(path, in, yield) })
 }
@@ -180,8 +175,7 @@ func Format(path string) string {
 	return filepath.Ext(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz"))
 }
 
-// unpack returns a file's content, unpacked and in UTF-8 if it is text, and its
-// format.
+// unpack returns a file's content, unpacked and in UTF-8 if it is text, and its format.
 func unpack(path string, in io.Reader) (*bufio.Reader, string, error) {
 	in = bufio.NewReaderSize(in, 1<<16)
 	if strings.HasSuffix(strings.ToLower(path), ".gz") {
@@ -206,8 +200,7 @@ func notFound(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// checkHeader refuses malformed names. It returns the names that are there
-// twice, and empties them in columns.
+// checkHeader refuses malformed names. It returns the names that are there twice, and empties them in columns.
 func checkHeader(path string, line int, columns []string) (repeated []string, err error) {
 	times := map[string]int{}
 	for _, c := range columns {
@@ -240,11 +233,9 @@ func checkUTF8(path string, line int, column, value string) error {
 }
 
 const (
-	// maxRecord limits one record, because a few compressed bytes can expand
-	// to a line of gigabytes.
+	// maxRecord limits one record, because a few compressed bytes can expand to a line of gigabytes.
 	maxRecord = 16 << 20
-	// maxWorkbook limits a workbook, both packed and unpacked: it is a zip
-	// file.
+	// maxWorkbook limits a workbook, both packed and unpacked: it is a zip file.
 	maxWorkbook = 256 << 20
 )
 

@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// toUTF8 converts UTF-16, in which spreadsheet programs save "Unicode text". It
-// has a byte order mark, or its first character, which is ASCII in every format
-// of text here, has a zero byte. Other content is returned as it is.
+// toUTF8 converts UTF-16, in which spreadsheet programs save "Unicode text". It has a byte order mark, or its first
+// character, which is ASCII in every format of text here, has a zero byte. Other content is returned as it is.
 func toUTF8(in *bufio.Reader) *bufio.Reader {
 	var order binary.ByteOrder
 	switch start, _ := in.Peek(2); {

@@ -21,11 +21,9 @@ const (
 // than maxWorkbook has room for. It changes in tests only.
 var maxCells = 1 << 26
 
-// readWorkbook reads the first sheet of a workbook (ECMA-376, Part 1, section
-// 18.3) to its end. Anything that could lose a row or a value is an error: the
-// sheet's XML must be well-formed to its last byte, rows and cells in order, and
-// every shared string there. (excelize reads a sheet that is cut off as a shorter
-// one.)
+// readWorkbook reads the first sheet of a workbook (ECMA-376, Part 1, section 18.3) to its end. Anything that could
+// lose a row or a value is an error: the sheet's XML must be well-formed to its last byte, rows and cells in order, and
+// every shared string there. (excelize reads a sheet that is cut off as a shorter one.)
 //
 // Values are as they are stored: a number as it is written, a date as a number,
 // true as 1, and a formula's cached result.
@@ -179,8 +177,7 @@ func (s *sheet) cells() ([]string, error) {
 	return values, err
 }
 
-// column is the column of a cell, from 1, after that of the one before: the next
-// one if it is not written.
+// column is the column of a cell, from 1, after that of the one before: the next one if it is not written.
 func (s *sheet) column(ref string, before int) (int, error) {
 	if ref == "" && before == maxColumns {
 		return 0, fmt.Errorf("has more than %d columns", maxColumns)

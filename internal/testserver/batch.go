@@ -274,8 +274,7 @@ func (b *batch) count(is func(status int) bool) (n int) {
 	return n
 }
 
-// page is a page of the protocol's batches, the newest first, after the one
-// with this id; more says that others follow.
+// page is a page of the protocol's batches, the newest first, after the one with this id; more says that others follow.
 func (c *batchCall) page(after string, most int) (list []*batch, more bool) {
 	if p := c.opts.Batches.Page; p > 0 {
 		most = min(most, p)

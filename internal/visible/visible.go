@@ -1,6 +1,5 @@
-// Package visible prepares untrusted text for display, such as a model's answer:
-// characters that control a terminal or a browser, or that are invisible, become
-// readable marks.
+// Package visible prepares untrusted text for display, such as a model's answer: characters that control a terminal or
+// a browser, or that are invisible, become readable marks.
 package visible
 
 import (
@@ -19,9 +18,8 @@ var named = map[rune]string{
 	'\u00ad': "SHY", '\u200b': "ZWSP", '\u2060': "WJ", '\ufeff': "BOM", '\u2028': "LSEP", '\u2029': "PSEP",
 }
 
-// Text returns s with marks in place of control characters (␛, ⟨U+0085⟩),
-// bidirectional controls (⟨RLO⟩), invisible characters and tags, and of bytes
-// that are not UTF-8 (�). Line feeds and tabs stay, and so do the joiners that
+// Text returns s with marks in place of control characters (␛, ⟨U+0085⟩), bidirectional controls (⟨RLO⟩), invisible
+// characters and tags, and of bytes that are not UTF-8 (�). Line feeds and tabs stay, and so do the joiners that
 // Persian, Indic scripts and emoji need.
 func Text(s string) string {
 	return mark(s, func(r rune) bool { return r == '\n' || r == '\t' })
@@ -64,8 +62,7 @@ func mark(s string, keep func(rune) bool) string {
 	return b.String()
 }
 
-// Wrap breaks a text at its spaces into lines of at most so many characters, but for
-// words that are longer.
+// Wrap breaks a text at its spaces into lines of at most so many characters, but for words that are longer.
 func Wrap(text string, most int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {

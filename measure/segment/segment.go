@@ -1,20 +1,17 @@
 // Package segment splits text into words.
 //
-// Space serves languages that are written with spaces. The packages below it,
-// jieba for Chinese and japanese for Japanese, carry their own dictionaries,
-// which are read into memory at the first use and not before.
+// Space serves languages that are written with spaces. The packages below it, jieba for Chinese and japanese for
+// Japanese, carry their own dictionaries, which are read into memory at the first use and not before.
 package segment
 
 import "crosstalk/measure/pytext"
 
 // A Segmenter splits text into words.
 //
-// AppendWords appends the words of text to dst, in the order of the text, and
-// returns the extended slice. Every word is a non-empty substring of text, and
-// no two overlap; what a segmenter leaves out (white space, say) it documents.
-// An empty text has no words. Bytes that are not UTF-8 are kept as they are
-// and stand for one character each. Any text is accepted: there are no errors.
-// A Segmenter is safe for concurrent use.
+// AppendWords appends the words of text to dst, in the order of the text, and returns the extended slice. Every word is
+// a non-empty substring of text, and no two overlap; what a segmenter leaves out (white space, say) it documents. An
+// empty text has no words. Bytes that are not UTF-8 are kept as they are and stand for one character each. Any text is
+// accepted: there are no errors. A Segmenter is safe for concurrent use.
 type Segmenter interface {
 	AppendWords(dst []string, text string) []string
 }

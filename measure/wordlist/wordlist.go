@@ -1,6 +1,5 @@
-// Package wordlist provides word lists for the word check of language
-// confusion: a word of the list inside an answer in another script is in the
-// wrong language (Marchisio et al. 2024, section 2.2).
+// Package wordlist provides word lists for the word check of language confusion: a word of the list inside an answer in
+// another script is in the wrong language (Marchisio et al. 2024, section 2.2).
 package wordlist
 
 import (
@@ -35,14 +34,12 @@ type List struct {
 	words func() map[string]struct{}
 }
 
-// Name is short and printable, and differs between two lists of different
-// content: "english" or the file's name, an @ (neither for a list from Read),
-// and the first eight hexadecimal digits of the SHA-256 of its text. It goes
-// into the signature of every figure obtained with the list.
+// Name is short and printable, and differs between two lists of different content: "english" or the file's name, an @
+// (neither for a list from Read), and the first eight hexadecimal digits of the SHA-256 of its text. It goes into the
+// signature of every figure obtained with the list.
 func (l *List) Name() string { return l.name }
 
-// Contains reports whether word is in the list, exactly as written: case and
-// accents count.
+// Contains reports whether word is in the list, exactly as written: case and accents count.
 func (l *List) Contains(word string) bool {
 	_, ok := l.words()[word]
 	return ok
@@ -94,10 +91,9 @@ func Load(path string) (*List, error) {
 // maxLine is the longest line that Read accepts, in bytes.
 const maxLine = 1 << 10
 
-// Read reads a list of one word per line, in UTF-8. It skips blank lines and
-// words that the check does not use: those with a capital, without letters, or
-// of three characters or fewer. A line that is not a word, or a list without
-// usable words, is an error; it names the line but not the file.
+// Read reads a list of one word per line, in UTF-8. It skips blank lines and words that the check does not use: those
+// with a capital, without letters, or of three characters or fewer. A line that is not a word, or a list without usable
+// words, is an error; it names the line but not the file.
 func Read(r io.Reader) (*List, error) {
 	words := map[string]struct{}{}
 	sum := sha256.New()

@@ -102,8 +102,7 @@ func (b *Body) add(name string, value []byte) {
 	b.json = append(append(append(b.json, crosstalk.Canonical(name)...), ':'), value...)
 }
 
-// Count is a number of tokens in an answer. Whatever cannot be one counts as
-// none: an answer is not lost over its bill.
+// Count is a number of tokens in an answer. Whatever cannot be one counts as none: an answer is not lost over its bill.
 type Count int
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -25,8 +25,7 @@ type logprobs struct {
 	TopLogprobs   []map[string]*float64 `json:"top_logprobs"`
 }
 
-// position is a token in the form of chats. llama.cpp has TopProbs instead of
-// Top where it is told post_sampling_probs.
+// position is a token in the form of chats. llama.cpp has TopProbs instead of Top where it is told post_sampling_probs.
 type position struct {
 	candidate
 	Top      []candidate `json:"top_logprobs"`

@@ -262,9 +262,8 @@ const (
 	WrongWord = "word" // has words of another language
 )
 
-// Lines is the distribution of a line of an answer in a language, place from 0
-// to below MaxLines: the truth that a measurement is held against. Lines of an
-// answer are independent, and their number is 1 to MaxLines with equal chance.
+// Lines is the distribution of a line of an answer in a language, place from 0 to below MaxLines: the truth that a
+// measurement is held against. Lines of an answer are independent, and their number is 1 to MaxLines with equal chance.
 func (c *Confused) Lines(language string, place int) (outcomes []Line) {
 	add := func(text string, p float64, kind string) {
 		if p > 0 {

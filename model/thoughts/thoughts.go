@@ -16,9 +16,8 @@
 // start of the text a block without an end is a thought that was cut off, and all of the text is thought. Further down
 // it is one only if the marker is alone on its line; else it is a mention.
 //
-// A closing marker without an opening one ends a thought that the chat template
-// began: everything before it is thought. It must be at the start or the end of
-// a line or after the end of a sentence, and be neither quoted nor in code.
+// A closing marker without an opening one ends a thought that the chat template began: everything before it is thought.
+// It must be at the start or the end of a line or after the end of a sentence, and be neither quoted nor in code.
 //
 // A text that begins with a bare <think> and explains it cannot be told from a block, and is taken for one.
 package thoughts

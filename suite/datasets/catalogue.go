@@ -1,10 +1,8 @@
 package datasets
 
-// Origin of the checksums: those of test_sets.zip, the prompts of gonen-2024 and
-// smilga-2025 and lid.176.ftz were computed from copies of the files; that of
-// lid.176.bin is from copies on the Hugging Face Hub; the others are from the data
-// set descriptions of Hugging Face's datasets library, that of XNLI also from
-// TensorFlow Datasets.
+// Origin of the checksums: those of test_sets.zip, the prompts of gonen-2024 and smilga-2025 and lid.176.ftz were
+// computed from copies of the files; that of lid.176.bin is from copies on the Hugging Face Hub; the others are from
+// the data set descriptions of Hugging Face's datasets library, that of XNLI also from TensorFlow Datasets.
 var catalogue = []Source{
 	{
 		Name: "lcb", Kind: Suite, Instrument: "confusion",

@@ -1,10 +1,8 @@
-// Package datasets fetches published data sets and models that are not part of the
-// program, each with its licence, URLs and checksums. It keeps them in a cache,
-// from which they are used without a network.
+// Package datasets fetches published data sets and models that are not part of the program, each with its licence, URLs
+// and checksums. It keeps them in a cache, from which they are used without a network.
 //
-// CROSSTALK_CACHE sets the cache. CROSSTALK_MIRROR is the address of a mirror, for
-// machines without access to other servers. It has copies by host and path:
-// http://mirror/dl.fbaipublicfiles.com/XNLI/XNLI-1.0.zip.
+// CROSSTALK_CACHE sets the cache. CROSSTALK_MIRROR is the address of a mirror, for machines without access to other
+// servers. It has copies by host and path: http://mirror/dl.fbaipublicfiles.com/XNLI/XNLI-1.0.zip.
 package datasets
 
 import (

@@ -1,6 +1,5 @@
-// Package access is what local web servers share: it listens, decides which requests
-// they answer by host names, sizes and numbers, compares secrets, sets headers that
-// let pages load nothing from elsewhere, and serves fixed files.
+// Package access is what local web servers share: it listens, decides which requests they answer by host names, sizes
+// and numbers, compares secrets, sets headers that let pages load nothing from elsewhere, and serves fixed files.
 package access
 
 import (
@@ -132,9 +131,8 @@ func (a Rules) Guard(next http.Handler) http.Handler {
 	})
 }
 
-// goesBy reports whether a Host header names this server. This prevents DNS
-// rebinding: a page of another site, whose name was made to resolve to this
-// server, sends that site's name.
+// goesBy reports whether a Host header names this server. This prevents DNS rebinding: a page of another site, whose
+// name was made to resolve to this server, sends that site's name.
 func (a Rules) goesBy(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -191,8 +189,7 @@ func Listen(addr string, hosts []string) (*Listener, error) {
 // Loopback reports whether only this machine can connect.
 func (l *Listener) Loopback() bool { return l.Addr().(*net.TCPAddr).IP.IsLoopback() }
 
-// Serve answers requests until ctx ends, and those in progress for at most a second
-// longer.
+// Serve answers requests until ctx ends, and those in progress for at most a second longer.
 func (l *Listener) Serve(ctx context.Context, handler http.Handler) error {
 	return l.ServeUntil(ctx, NewServer(handler), time.Second)
 }

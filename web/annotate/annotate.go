@@ -1,11 +1,9 @@
 // Package annotate asks people about a run's answers in a browser: one question
 // at a time, blind, each answer saved before the next question shows.
 //
-// Pages are plain forms and work without the script, which adds keys and keeps
-// what was not sent yet. The state of an annotator is the run's labels and
-// nothing else: whoever opens the address again, perhaps after the server was
-// killed, sees the first question without an answer. Texts are untrusted and
-// escaped as everywhere (package web).
+// Pages are plain forms and work without the script, which adds keys and keeps what was not sent yet. The state of an
+// annotator is the run's labels and nothing else: whoever opens the address again, perhaps after the server was killed,
+// sees the first question without an answer. Texts are untrusted and escaped as everywhere (package web).
 package annotate
 
 import (
@@ -82,8 +80,7 @@ var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(page.Templates().ParseFS(files, "templates/*.html"))
 })
 
-// check returns an error for an impossible sample, and for names that cannot be stored
-// or are not unique.
+// check returns an error for an impossible sample, and for names that cannot be stored or are not unique.
 func (o Options) check() error {
 	if err := o.Sample.Check(); err != nil {
 		return err
@@ -108,8 +105,7 @@ func (o Options) check() error {
 // maxGuide is the maximum size of a file of a guide in bytes.
 const maxGuide = 1 << 20
 
-// ReadGuide reads the paragraphs of Options.Guide from a text file, which have an empty
-// line between them.
+// ReadGuide reads the paragraphs of Options.Guide from a text file, which have an empty line between them.
 func ReadGuide(file string) (paragraphs []string, err error) {
 	text, err := plainfile.Read(file, maxGuide)
 	for paragraph := range strings.SplitSeq(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n\n") {
@@ -120,9 +116,8 @@ func ReadGuide(file string) (paragraphs []string, err error) {
 	return paragraphs, err
 }
 
-// New returns a server of the questions about a run. Without a name in
-// o.Questions, questions that cannot be asked are left out (LeftOut) as long as
-// there is another one.
+// New returns a server of the questions about a run. Without a name in o.Questions, questions that cannot be asked are
+// left out (LeftOut) as long as there is another one.
 func New(run string, o Options) (*Server, error) {
 	o.Annotators = slices.Clone(o.Annotators)
 	if o.Adjudicator != "" {
@@ -305,8 +300,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, mess
 	s.fail(w, r, &access.Error{Status: status, Message: message})
 }
 
-// fail writes an error page. Messages do not contain the run's path, which may
-// name the model.
+// fail writes an error page. Messages do not contain the run's path, which may name the model.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := http.StatusInternalServerError
 	var known *access.Error
@@ -388,9 +382,8 @@ func (s *Server) holder(token string) (name string) {
 	return name
 }
 
-// admit lets a request with a token pass, and any where there are none. It moves
-// a token in the URL to a cookie, so that the token does not stay in the
-// browser's history.
+// admit lets a request with a token pass, and any where there are none. It moves a token in the URL to a cookie, so
+// that the token does not stay in the browser's history.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	if len(s.options.Annotators) == 0 {
 		return true

@@ -20,8 +20,7 @@ const longestComment = 4000
 // handler handles a request of a known annotator. What it returns is shown.
 type handler func(w http.ResponseWriter, r *http.Request, annotator string) error
 
-// known calls a handler if it is known who sends the request. Others go to the page
-// that asks for a name.
+// known calls a handler if it is known who sends the request. Others go to the page that asks for a name.
 func (s *Server) known(handle handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		annotator := s.annotator(r)
@@ -109,8 +108,7 @@ func read(r *http.Request, annotator string, now time.Time) (labels.Answer, erro
 	return a, nil
 }
 
-// mostThought is the longest time that an answer can have taken: who left the
-// page open for longer did something else.
+// mostThought is the longest time that an answer can have taken: who left the page open for longer did something else.
 const mostThought = 24 * time.Hour
 
 // save puts an answer on the disk.
@@ -136,8 +134,7 @@ func (s *Server) save(q *sheet, given labels.Answer) error {
 	return labels.Append(s.run, label)
 }
 
-// undo withdraws the last answer. Its comment and marked words stay with the
-// question, which is shown again.
+// undo withdraws the last answer. Its comment and marked words stay with the question, which is shown again.
 func (s *Server) undo(w http.ResponseWriter, r *http.Request, q *sheet, annotator string) error {
 	if err := s.withdraw(q, annotator); err != nil {
 		return err
@@ -159,8 +156,7 @@ func (s *Server) withdraw(q *sheet, annotator string) error {
 	return labels.Append(s.run, label)
 }
 
-// askPage is a question as an annotator sees it. It contains nothing else about
-// the run.
+// askPage is a question as an annotator sees it. It contains nothing else about the run.
 type askPage struct {
 	frame
 	Path     string // of the question
@@ -205,8 +201,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, q *sheet, annotator
 	return s.showNext(w, r, q, annotator, labels.Answer{}, "")
 }
 
-// showNext shows the next question. trouble is what is wrong with the given
-// answer, whose marks and comment are kept.
+// showNext shows the next question. trouble is what is wrong with the given answer, whose marks and comment are kept.
 func (s *Server) showNext(
 	w http.ResponseWriter, r *http.Request, q *sheet, annotator string, given labels.Answer, trouble string,
 ) error {
@@ -236,9 +231,8 @@ func (s *Server) showNext(
 	return nil
 }
 
-// next is the state of an annotator, with the codes that have been used and what was
-// given: if it does not answer the next question, the comment and the marked words of
-// that question's withdrawn answer.
+// next is the state of an annotator, with the codes that have been used and what was given: if it does not answer the
+// next question, the comment and the marked words of that question's withdrawn answer.
 func (s *Server) next(q *sheet, annotator string, given labels.Answer) (state, labels.Answer, []string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -279,8 +273,7 @@ func (p *askPage) fill(q *sheet, a labels.Asked, marked [][2]int) {
 	}
 }
 
-// mostWords is how many words of a text can be marked: browsers are slow with
-// many more.
+// mostWords is how many words of a text can be marked: browsers are slow with many more.
 const mostWords = 3000
 
 // key is the key of the choice with this index; only nine have one.

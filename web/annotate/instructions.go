@@ -39,15 +39,13 @@ type instructionPage struct {
 	Trouble        string
 }
 
-// version identifies the content of an instruction: who approves it approves
-// what was shown.
+// version identifies the content of an instruction: who approves it approves what was shown.
 func version(in review.Instruction) string {
 	sum := sha256.Sum256(crosstalk.Canonical(in))
 	return hex.EncodeToString(sum[:8])
 }
 
-// instruction shows the rewritten instruction with the number "n", or the first
-// one that is not approved.
+// instruction shows the rewritten instruction with the number "n", or the first one that is not approved.
 func (s *Server) instruction(w http.ResponseWriter, r *http.Request, _ string) error {
 	at, _ := strconv.Atoi(r.URL.Query().Get("n"))
 	return s.showInstruction(w, r, at, "")
@@ -117,8 +115,7 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request, annotator string
 	return nil
 }
 
-// saveInstruction writes an instruction as it was edited. It returns what keeps
-// it from being approved.
+// saveInstruction writes an instruction as it was edited. It returns what keeps it from being approved.
 func (s *Server) saveInstruction(r *http.Request, at int, annotator string) (trouble string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -52,8 +52,7 @@ type member struct {
 	Done, Of    int
 }
 
-// progress shows how far everybody is: the annotators with tokens, or else those who have
-// answered a question.
+// progress shows how far everybody is: the annotators with tokens, or else those who have answered a question.
 func (s *Server) progress(w http.ResponseWriter, r *http.Request, annotator string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,8 +86,7 @@ func (s *Server) progress(w http.ResponseWriter, r *http.Request, annotator stri
 	return nil
 }
 
-// others are what annotators said about a question and why, for an adjudicator, without
-// their names. s.mu is locked.
+// others are what annotators said about a question and why, for an adjudicator, without their names. s.mu is locked.
 func (s *Server) others(q *sheet, id string) (list []opinion) {
 	u, known := q.Unit(id)
 	if !s.decides() || !known {

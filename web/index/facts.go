@@ -93,12 +93,10 @@ func factOf(list []*seen) Fact {
 	return f
 }
 
-// mostConditions is the number of conditions that are kept; others count as one
-// more.
+// mostConditions is the number of conditions that are kept; others count as one more.
 const mostConditions = 1000
 
-// conditionOf is the place of an answer's condition, without the columns within
-// an answer.
+// conditionOf is the place of an answer's condition, without the columns within an answer.
 func (b *builder) conditionOf(s *seen) uint16 {
 	text := strings.TrimPrefix(s.block, s.Item)
 	i, known := b.condition[text]
@@ -148,8 +146,7 @@ func unpackFact(b []byte) Fact {
 	return Fact{le.Uint64(b), Verdict(b[8]), le.Uint32(b[9:]), math.Float32frombits(le.Uint32(b[13:])), le.Uint16(b[17:])}
 }
 
-// Facts returns the facts of the answers that have these values of columns, by
-// their numbers.
+// Facts returns the facts of the answers that have these values of columns, by their numbers.
 func (x *Index) Facts(ctx context.Context, where map[string]string) (list []Numbered, err error) {
 	err = x.read(ctx, func(c *sqlite3.Conn) error {
 		s := &search{x: x, conn: c, query: Query{Where: where}, answers: x.Progress().Answers}

@@ -106,8 +106,7 @@ func cacheName(run string) string {
 	return hex.EncodeToString(sum[:12]) + ".db"
 }
 
-// create creates an unfinished index in the first of these places that is
-// writable.
+// create creates an unfinished index in the first of these places that is writable.
 func create(places []string) (part, whole string, err error) {
 	for i, place := range places {
 		if i > 0 {

@@ -1,25 +1,18 @@
-// Package index is a search index of a run's observations: its answers, their
-// lines in observations.jsonl, and which of them have a value of a column or a
-// word. It is a SQLite file, browse.db, beside the observations, or in a cache if
-// that directory is read-only. It can be deleted, and is rebuilt when the
-// observations change.
+// Package index is a search index of a run's observations: its answers, their lines in observations.jsonl, and which of
+// them have a value of a column or a word. It is a SQLite file, browse.db, beside the observations, or in a cache if
+// that directory is read-only. It can be deleted, and is rebuilt when the observations change.
 //
-// Answers are numbered from 1 in the order of the observations and come in
-// chunks. For each value of a column, and each word, a chunk has the set of its
-// answers; a search is the intersection of sets, chunk by chunk, from where the
-// last page ended. So every page takes the same time, and a chunk can be searched
-// as soon as it is written.
+// Answers are numbered from 1 in the order of the observations and come in chunks. For each value of a column, and each
+// word, a chunk has the set of its answers; a search is the intersection of sets, chunk by chunk, from where the last
+// page ended. So every page takes the same time, and a chunk can be searched as soon as it is written.
 //
-// SQLite's FTS5 would do most of this: one contentless table without positions,
-// with lists for beginnings of up to three letters, and columns as tokens. It was
-// measured against these sets with bench/browse on a million answers and two
-// busy cores, and was slower where it matters. Building took 86 CPU seconds
-// instead of 59, for a file of 156 MB instead of 152 MB. Beginnings of four
-// letters or more have no list, so FTS5 merges all their words before it gives
-// the first answer: a page for "w123" took 267 ms instead of 10 ms (median,
-// n = 20), and the query alone for a word of all answers 365 ms or more, where
-// the page takes 15 ms here. Whole words were fast, but languages that inflect or join
-// words (Korean, Turkish, German) need beginnings. It saved 75 lines.
+// SQLite's FTS5 would do most of this: one contentless table without positions, with lists for beginnings of up to
+// three letters, and columns as tokens. It was measured against these sets with bench/browse on a million answers and
+// two busy cores, and was slower where it matters. Building took 86 CPU seconds instead of 59, for a file of 156 MB
+// instead of 152 MB. Beginnings of four letters or more have no list, so FTS5 merges all their words before it gives
+// the first answer: a page for "w123" took 267 ms instead of 10 ms (median, n = 20), and the query alone for a word of
+// all answers 365 ms or more, where the page takes 15 ms here. Whole words were fast, but languages that inflect or
+// join words (Korean, Turkish, German) need beginnings. It saved 75 lines.
 package index
 
 import (
@@ -66,12 +59,10 @@ type State struct {
 	Err      error         // why building ended early
 }
 
-// Open returns the index of the observations in a run's directory. If there is
-// none that is up to date it begins to build one, in the run's directory or else
-// in the directory cache; the finished part can be used meanwhile. The error is
-// fs.ErrNotExist if nothing was observed yet. Building ends with an error if the
-// observations are not those that the run recorded. book is called with every
-// observation while building, and at the end for the data to store with the
+// Open returns the index of the observations in a run's directory. If there is none that is up to date it begins to
+// build one, in the run's directory or else in the directory cache; the finished part can be used meanwhile. The error
+// is fs.ErrNotExist if nothing was observed yet. Building ends with an error if the observations are not those that the
+// run recorded. book is called with every observation while building, and at the end for the data to store with the
 // index.
 func Open(dir, cache string, book Book) (*Index, error) {
 	stamp := stampOf(dir)
@@ -173,8 +164,7 @@ func (x *Index) drain() (err error) {
 	}
 }
 
-// read calls f with a connection that only reads, and interrupts it when ctx
-// ends.
+// read calls f with a connection that only reads, and interrupts it when ctx ends.
 func (x *Index) read(ctx context.Context, f func(*sqlite3.Conn) error) (err error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

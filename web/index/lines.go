@@ -200,8 +200,7 @@ func (x *Index) observationsOf(c *sqlite3.Conn, number int) ([]crosstalk.Observa
 	return list, nil
 }
 
-// linesOf returns the lines of the observations of a chunk's answers. It caches
-// the last chunk.
+// linesOf returns the lines of the observations of a chunk's answers. It caches the last chunk.
 func (x *Index) linesOf(c *sqlite3.Conn, chunk int) ([]answer, error) {
 	x.state.Lock()
 	kept, have := x.lines, x.linesOfChunk

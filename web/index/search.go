@@ -92,9 +92,8 @@ func (x *Index) Search(ctx context.Context, q Query) (p Page, err error) {
 	return p, err
 }
 
-// Counts returns how many answers of a query have each of these values of a column, besides
-// what the query wants of that column, and how many there are in all. known is false if
-// that would take too long.
+// Counts returns how many answers of a query have each of these values of a column, besides what the query wants of
+// that column, and how many there are in all. known is false if that would take too long.
 func (x *Index) Counts(ctx context.Context, q Query, column string, values []Value) (
 	list []Value, all int, known bool, err error,
 ) {

@@ -40,8 +40,7 @@ func first(n int) *set {
 	return &s
 }
 
-// pack writes places, which ascend, as their distances, or as bits if that is
-// shorter.
+// pack writes places, which ascend, as their distances, or as bits if that is shorter.
 func pack(places []uint16) []byte {
 	var b []byte
 	last := -1

@@ -23,8 +23,7 @@ const longestText = 1 << 20
 var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
 	unicode.Khmer, unicode.Myanmar}
 
-// words calls use with each word of a text, in lower case: letters with their
-// marks, and digits.
+// words calls use with each word of a text, in lower case: letters with their marks, and digits.
 func words(text string, use func(string)) {
 	start := -1
 	end := func(i int) {
@@ -81,8 +80,7 @@ type term struct {
 	text  string   // exact phrase in lower case; "": only the words
 }
 
-// terms parses a search. A word matches words that begin with it; a phrase in
-// quotation marks matches exactly.
+// terms parses a search. A word matches words that begin with it; a phrase in quotation marks matches exactly.
 func terms(query string) (list []term) {
 	add := func(text string, quoted bool) {
 		var t term
@@ -112,8 +110,7 @@ func plain(text string) string { return strings.ToLower(strings.Join(strings.Fie
 // Found is the column of findings.
 const Found = "found"
 
-// Values of the column Found, besides the titles of findings and a measure's
-// reasons for not scoring an answer.
+// Values of the column Found, besides the titles of findings and a measure's reasons for not scoring an answer.
 const (
 	Nothing   = "no finding" // scored, and nothing was found
 	NotScored = "not scored"
@@ -125,8 +122,7 @@ const longestValue = 120
 // tag is a value of a column.
 type tag struct{ column, value string }
 
-// tags are the columns of an observation, with control characters made visible:
-// they are used in URLs and forms.
+// tags are the columns of an observation, with control characters made visible: they are used in URLs and forms.
 func tags(o *crosstalk.Observation) (list []tag) {
 	add := func(column, value string) {
 		if value != "" && len(value) <= longestValue && len(column) <= longestValue {
@@ -166,8 +162,7 @@ func tags(o *crosstalk.Observation) (list []tag) {
 	return list
 }
 
-// answerOf names the answer of an observation: observations near each other with
-// the same name are shown as one answer.
+// answerOf names the answer of an observation: observations near each other with the same name are shown as one answer.
 func answerOf(o *crosstalk.Observation) (block, answer string) {
 	kind := instrument.Of(o.Measure)
 	var b strings.Builder

@@ -1,10 +1,8 @@
-// Package lexicon finds the dictionary forms of English words: a list of
-// lemmas with their parts of speech, WordNet's exception lists and its rules
-// of detachment (Morphy; see the manual page morphy(7WN) of WordNet 3.0).
+// Package lexicon finds the dictionary forms of English words: a list of lemmas with their parts of speech, WordNet's
+// exception lists and its rules of detachment (Morphy; see the manual page morphy(7WN) of WordNet 3.0).
 //
-// The builder of the gloss vectors uses it with all of WordNet, the look-up at
-// run time with the lemmas that have a vector. Both read words alike, but that
-// the builder reads contractions as words and accented letters as spaces.
+// The builder of the gloss vectors uses it with all of WordNet, the look-up at run time with the lemmas that have a
+// vector. Both read words alike, but that the builder reads contractions as words and accented letters as spaces.
 package lexicon
 
 import "strings"
@@ -33,9 +31,8 @@ func Of(p POS) Set { return 1 << p }
 // Has reports whether p is in s.
 func (s Set) Has(p POS) bool { return s&Of(p) != 0 }
 
-// Lexicon maps words to lemmas. Lemmas are lower case, their words joined by
-// "_", and known by their index in the list given to New. A Lexicon is safe
-// for concurrent use once its exceptions are added.
+// Lexicon maps words to lemmas. Lemmas are lower case, their words joined by "_", and known by their index in the list
+// given to New. A Lexicon is safe for concurrent use once its exceptions are added.
 type Lexicon struct {
 	lemmas     []string
 	pos        []Set
@@ -62,8 +59,7 @@ func New(lemmas []string, pos []Set) *Lexicon {
 	return l
 }
 
-// AddException records that form is an irregular form, as part of speech p, of
-// the lemmas with the indices bases.
+// AddException records that form is an irregular form, as part of speech p, of the lemmas with the indices bases.
 func (l *Lexicon) AddException(p POS, form string, bases []int32) {
 	l.exceptions[p][form] = bases
 }
@@ -80,8 +76,7 @@ func (l *Lexicon) Find(lemma string) (id int32, ok bool) {
 	return id, ok
 }
 
-// rules are the endings that inflection adds, by part of speech, with the
-// ending of the base form.
+// rules are the endings that inflection adds, by part of speech, with the ending of the base form.
 var rules = [len(All)][]struct{ ending, base string }{
 	Noun: {{"s", ""}, {"ses", "s"}, {"ves", "f"}, {"ves", "fe"}, {"xes", "x"}, {"zes", "z"},
 		{"ches", "ch"}, {"shes", "sh"}, {"men", "man"}, {"ies", "y"}},
@@ -137,8 +132,7 @@ func (l *Lexicon) Bases(dst []int32, word string) []int32 {
 	return dst
 }
 
-// undouble returns the verb for a form with a doubled final consonant
-// ("stopped", "stopping" -> "stop"), or "".
+// undouble returns the verb for a form with a doubled final consonant ("stopped", "stopping" -> "stop"), or "".
 func undouble(word string) string {
 	stem, ok := strings.CutSuffix(word, "ed")
 	if !ok {
@@ -151,9 +145,8 @@ func undouble(word string) string {
 	return stem[:n-1]
 }
 
-// Lemmas appends to dst the indices of the lemmas of word: word itself if it is
-// a lemma, else its bases, else those of the word before a possessive 's.
-// Nothing is appended for an unknown word.
+// Lemmas appends to dst the indices of the lemmas of word: word itself if it is a lemma, else its bases, else those of
+// the word before a possessive 's. Nothing is appended for an unknown word.
 func (l *Lexicon) Lemmas(dst []int32, word string) []int32 {
 	for len(word) <= maxWord {
 		if id, ok := l.index[word]; ok {
@@ -172,9 +165,8 @@ func (l *Lexicon) Lemmas(dst []int32, word string) []int32 {
 	return dst
 }
 
-// Multiword returns the longest lemma of two to limit words at the start of
-// tokens, and its number of words; the last word may be inflected. n is 0 if
-// there is none. The first token must not be a stop word.
+// Multiword returns the longest lemma of two to limit words at the start of tokens, and its number of words; the last
+// word may be inflected. n is 0 if there is none. The first token must not be a stop word.
 func (l *Lexicon) Multiword(tokens []string, limit int) (id int32, n int) {
 	if len(tokens) < 2 {
 		return 0, 0

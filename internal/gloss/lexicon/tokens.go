@@ -15,9 +15,8 @@ const latin = "aaaaaa.ceeeeiiii.nooooo.ouuuuy..aaaaaa.ceeeeiiii.nooooo.ouuuuy.y"
 var digraphs = map[rune]string{'Æ': "ae", 'æ': "ae", 'Œ': "oe", 'œ': "oe", 'Ð': "th", 'ð': "th",
 	'Þ': "th", 'þ': "th", 'ß': "ss", 'Ĳ': "ij", 'ĳ': "ij"}
 
-// Fold reduces text to the letters that WordNet is written in: lower-case a-z
-// (accents removed), digits, apostrophe and hyphen (typographic ones become
-// the plain ones); every other character becomes a space.
+// Fold reduces text to the letters that WordNet is written in: lower-case a-z (accents removed), digits, apostrophe and
+// hyphen (typographic ones become the plain ones); every other character becomes a space.
 func Fold(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -54,8 +53,7 @@ func Fold(text string) string {
 	return b.String()
 }
 
-// Tokens returns the words of a folded text: runs of letters and digits, with
-// single apostrophes and hyphens inside.
+// Tokens returns the words of a folded text: runs of letters and digits, with single apostrophes and hyphens inside.
 func Tokens(folded string) []string {
 	var tokens []string
 	for i := 0; i < len(folded); {
@@ -75,8 +73,7 @@ func Tokens(folded string) []string {
 
 func alphanumeric(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
 
-// Stop reports whether token is a stop word: a word of grammar, or a
-// contraction with one ("it's", "they'll", "don't").
+// Stop reports whether token is a stop word: a word of grammar, or a contraction with one ("it's", "they'll", "don't").
 func Stop(token string) bool {
 	if StopWord(token) {
 		return true

@@ -1,6 +1,5 @@
-// Package vectorfile is the format of the embedded gloss vectors: lemmas with
-// their parts of speech, frequencies and 4-bit vectors, and the irregular
-// forms that lead to them.
+// Package vectorfile is the format of the embedded gloss vectors: lemmas with their parts of speech, frequencies and
+// 4-bit vectors, and the irregular forms that lead to them.
 //
 //	magic       8 bytes "gloss/1\n"
 //	checksum    uint32, CRC-32 (IEEE) of all that follows
@@ -28,9 +27,8 @@ import (
 	"crosstalk/internal/gloss/lexicon"
 )
 
-// Dim is the number of dimensions of a vector, and Stride its size in bytes:
-// two 4-bit codes a byte, the even dimension in the low half. A code c in 1..15
-// means c - Zero; the scale is free, as vectors are used for cosines only.
+// Dim is the number of dimensions of a vector, and Stride its size in bytes: two 4-bit codes a byte, the even dimension
+// in the low half. A code c in 1..15 means c - Zero; the scale is free, as vectors are used for cosines only.
 const (
 	Dim    = 224
 	Stride = Dim / 2
@@ -217,8 +215,7 @@ func (r *reader) index(n int) int32 {
 	return int32(x)
 }
 
-// word reads a tag and a word that may begin like the one before. The word is valid
-// until the next one is read.
+// word reads a tag and a word that may begin like the one before. The word is valid until the next one is read.
 func (r *reader) word() (tag int, w []byte) {
 	head := r.byte()
 	rest := r.take(r.byte())

@@ -2,10 +2,9 @@ package japanese
 
 import "sync/atomic"
 
-// The cost of two words in a row is a sum over blocks, by what they look at in
-// the first word and in the second: accent, grammar, or, of a few hundred, which
-// word it is. In a block the first word has the row and the second the column of
-// its class; class 0 is for words that the block does not mention.
+// The cost of two words in a row is a sum over blocks, by what they look at in the first word and in the second:
+// accent, grammar, or, of a few hundred, which word it is. In a block the first word has the row and the second the
+// column of its class; class 0 is for words that the block does not mention.
 const (
 	accent = iota
 	grammarGrammar

@@ -67,8 +67,7 @@ func decode(text string) (rune, int) {
 	return r, size
 }
 
-// readDictionary unpacks the embedded dictionary; its format is described in
-// build/main.go.
+// readDictionary unpacks the embedded dictionary; its format is described in build/main.go.
 func readDictionary() *dictionary {
 	r := reader{triefile.Open("japanese", packed, 1)}
 	if r.Uint() != blocks {

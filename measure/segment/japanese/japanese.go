@@ -1,9 +1,7 @@
-// Package japanese splits Japanese text into the words that MeCab 0.996 finds
-// in it with UniDic 3.1.1: short units of the National Institute for Japanese
-// Language and Linguistics, and what its dictionary makes of Latin letters,
-// figures and marks. The dictionary (licence in LICENSE.unidic) is embedded in
-// 4.3 MB. It takes 22 MB of memory from the first use, 33 MB after three thousand
-// lines, and 78 MB at most.
+// Package japanese splits Japanese text into the words that MeCab 0.996 finds in it with UniDic 3.1.1: short units of
+// the National Institute for Japanese Language and Linguistics, and what its dictionary makes of Latin letters, figures
+// and marks. The dictionary (licence in LICENSE.unidic) is embedded in 4.3 MB. It takes 22 MB of memory from the first
+// use, 33 MB after three thousand lines, and 78 MB at most.
 package japanese
 
 import (
@@ -20,9 +18,8 @@ import (
 // Segmenter is a segment.Segmenter. It leaves out white space, also within
 // words: of "New York" in the dictionary it makes two. Marks are words.
 //
-// MeCab takes bytes that are not UTF-8 together with what follows them; here
-// they stand for themselves. A text of more than 16 KiB is analysed in parts, cut
-// at the end of a sentence or at white space, where MeCab takes it whole.
+// MeCab takes bytes that are not UTF-8 together with what follows them; here they stand for themselves. A text of more
+// than 16 KiB is analysed in parts, cut at the end of a sentence or at white space, where MeCab takes it whole.
 type Segmenter struct{}
 
 // AppendWords implements segment.Segmenter.
@@ -41,8 +38,7 @@ func (Segmenter) AppendWords(dst []string, text string) []string {
 	return dst
 }
 
-// Load reads the dictionary into memory now, if it is not there, instead of at
-// the first text.
+// Load reads the dictionary into memory now, if it is not there, instead of at the first text.
 func Load() { unidic() }
 
 var unidic = sync.OnceValue(readDictionary)

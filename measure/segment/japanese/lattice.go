@@ -7,10 +7,9 @@ import (
 	"crosstalk/measure/segment"
 )
 
-// A lattice has every way to split a text into words, and working memory. The
-// best way is that of the lowest cost, the sum of the costs of its words and of
-// each two in a row (Kudo et al. 2004). Of ways of the same cost the order of
-// the loops finds the one that MeCab does.
+// A lattice has every way to split a text into words, and working memory. The best way is that of the lowest cost, the
+// sum of the costs of its words and of each two in a row (Kudo et al. 2004). Of ways of the same cost the order of the
+// loops finds the one that MeCab does.
 type lattice struct {
 	*dictionary
 	nodes  []node
@@ -38,8 +37,7 @@ type found struct {
 	before int32
 }
 
-// appendWords appends the words of the best way through text, without white
-// space.
+// appendWords appends the words of the best way through text, without white space.
 func (l *lattice) appendWords(dst []string, text string) []string {
 	l.nodes = append(l.nodes[:0], node{}, node{kind: textEnd})
 	l.ending = append(l.ending[:0], make([]int32, len(text)+1)...)
@@ -145,8 +143,7 @@ func (l *lattice) unknown(c *category, end int) {
 	}
 }
 
-// follow sets for all found words the best of the ways that end with a node or
-// those after it.
+// follow sets for all found words the best of the ways that end with a node or those after it.
 func (l *lattice) follow(first int32) {
 	for i := range l.found {
 		l.found[i].cost = math.MaxInt32

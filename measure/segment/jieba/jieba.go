@@ -1,8 +1,6 @@
-// Package jieba splits Chinese text into words exactly as the Python library
-// jieba 0.42.1 does with lcut(text): accurate mode with new words found by its
-// hidden Markov model. The dictionary and the model are jieba's own (MIT
-// licence, see LICENSE.jieba), embedded in 1.2 MB. They take 5 MB of memory,
-// from the first use.
+// Package jieba splits Chinese text into words exactly as the Python library jieba 0.42.1 does with lcut(text):
+// accurate mode with new words found by its hidden Markov model. The dictionary and the model are jieba's own (MIT
+// licence, see LICENSE.jieba), embedded in 1.2 MB. They take 5 MB of memory, from the first use.
 package jieba
 
 import (
@@ -64,9 +62,8 @@ type step struct {
 	next    int
 }
 
-// block splits a run of characters that the dictionary may know: the most
-// probable path through its words, and the model for what falls into single
-// characters (jieba's __cut_DAG).
+// block splits a run of characters that the dictionary may know: the most probable path through its words, and the
+// model for what falls into single characters (jieba's __cut_DAG).
 func (c *cutter) block(dst []string, block string) []string {
 	c.route(block)
 	n := len(c.labels)
@@ -173,8 +170,7 @@ func appendLatin(dst []string, text string) []string {
 	return dst
 }
 
-// runEnd returns the length in bytes of the run of characters that text starts
-// with and that are in the class.
+// runEnd returns the length in bytes of the run of characters that text starts with and that are in the class.
 func runEnd(text string, in func(rune) bool) int {
 	if n := strings.IndexFunc(text, func(r rune) bool { return !in(r) }); n >= 0 {
 		return n

@@ -17,8 +17,7 @@ const (
 
 // A tableSet is the dictionary and the hidden Markov model.
 type tableSet struct {
-	// Dictionary. Characters are known by their labels, 0 up, by falling
-	// frequency.
+	// Dictionary. Characters are known by their labels, 0 up, by falling frequency.
 	ascii   [128]int32 // label, -1 if in no word
 	han     [hanCount]int32
 	trie    triefile.Trie
@@ -58,8 +57,7 @@ func (t *tableSet) isWord(labels []int32) bool {
 	return t.word[node] > 0
 }
 
-// readTables unpacks the embedded tables; their format is described in
-// build/main.go.
+// readTables unpacks the embedded tables; their format is described in build/main.go.
 func readTables() *tableSet {
 	r := reader{triefile.Open("jieba", packed, 1)}
 	t := new(tableSet)

@@ -2,9 +2,8 @@ package jieba
 
 import "unicode/utf8"
 
-// A state of the hidden Markov model is the place of a character in its word.
-// The order is that of the letters B, E, M, S, by which jieba breaks ties: of
-// two equally probable states the later one wins.
+// A state of the hidden Markov model is the place of a character in its word. The order is that of the letters B, E, M,
+// S, by which jieba breaks ties: of two equally probable states the later one wins.
 type state = uint8
 
 const (
@@ -22,8 +21,7 @@ var before = [4][2]state{
 	stateS: {stateS, stateE},
 }
 
-// viterbi splits a run of Han characters along the most probable sequence of
-// states (jieba's finalseg).
+// viterbi splits a run of Han characters along the most probable sequence of states (jieba's finalseg).
 func (c *cutter) viterbi(dst []string, run string) []string {
 	const size = 3 // bytes of each character in UTF-8
 	n := len(run) / size

@@ -30,8 +30,7 @@ func accept(out io.Writer, sets int) bool {
 	return ok
 }
 
-// acceptLine simulates one design. Two fifths of the old faults differ each way where
-// nothing changed.
+// acceptLine simulates one design. Two fifths of the old faults differ each way where nothing changed.
 func acceptLine(out io.Writer, target string, n int, margin, old float64, sets int) bool {
 	r := rand.New(rand.NewPCG(uint64(n), uint64(1e4*margin+1e6*old)))
 	each := .4 * (1 - old)

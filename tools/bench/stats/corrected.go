@@ -10,9 +10,8 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// labelled is a shape of labelled runs: an instrument with known errors finds
-// something in observations whose true share varies between clusters, and people
-// label some of them.
+// labelled is a shape of labelled runs: an instrument with known errors finds something in observations whose true
+// share varies between clusters, and people label some of them.
 type labelled struct {
 	clusters, largest int // observations of a cluster: 1 to largest
 	size              int // of all clusters; 0: they differ
@@ -141,8 +140,7 @@ func (l labelled) draw(rng *rand.Rand) (automatic stats.Clusters, c stats.Correc
 	return automatic, c
 }
 
-// beta draws from a beta distribution by the ratio of two gamma variables
-// (Marsaglia and Tsang 2000).
+// beta draws from a beta distribution by the ratio of two gamma variables (Marsaglia and Tsang 2000).
 func beta(rng *rand.Rand, a, b float64) float64 {
 	x, y := gamma(rng, a), gamma(rng, b)
 	return x / (x + y)

@@ -185,8 +185,7 @@ func confusionRows() (rows []row) {
 // harmonic is the harmonic mean of two rates.
 func harmonic(a, b float64) float64 { return 2 * a * b / (a + b) }
 
-// macroHarmonic is the mean over languages of the harmonic mean of the two
-// rates of each.
+// macroHarmonic is the mean over languages of the harmonic mean of the two rates of each.
 func macroHarmonic(means []float64) float64 {
 	var sum float64
 	for i := 0; i < len(means); i += 2 {
@@ -243,8 +242,7 @@ func binary(n int, p float64, rng *rand.Rand, report func(string, stats.Interval
 	all.report(stats.Unbounded, rng, report)
 }
 
-// resampling are the sizes and sums of clusters, for the bootstrap of their
-// mean: what others do, to compare Mean with.
+// resampling are the sizes and sums of clusters, for the bootstrap of their mean: what others do, to compare Mean with.
 type resampling struct {
 	index  map[string]int
 	n, sum []float64

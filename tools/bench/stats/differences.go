@@ -10,8 +10,7 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// differenceRows are the intervals of crosstalk compare: two conditions on the
-// same items, or, for the last, on others.
+// differenceRows are the intervals of crosstalk compare: two conditions on the same items, or, for the last, on others.
 func differenceRows() (rows []row) {
 	add := func(name string, truth float64, measure string, average *crosstalk.Average, draw drawing) {
 		rows = append(rows, row{name, truth, []string{"*compare"}, func(rng *rand.Rand, report func(string, stats.Interval)) {

@@ -2,15 +2,12 @@
 //
 //	go -C tools run ./bench/stats [-sets 2000] [-seeds 200] [accept] [coverage] [corrected] [margins] [nights] [null]
 //
-// accept prints how often crosstalk accept is wrong, and how much of a suite it reads;
-// coverage how often each 95 % interval holds the truth over simulated
-// data sets shaped like the three instruments, and of the differences that
-// crosstalk compare prints; corrected does so for figures that people's labels
-// correct (* marks a shape outside 93 to 97 %, ! one that is more than 15 %
-// wider than labels alone); margins prints the passes of crosstalk gate, nights the
-// alarms of gates of every night; null prints false positives of crosstalk compare
-// after Holm. Without arguments all run. A line that must hold is marked
-// with *; the command exits with status 1 when one does not.
+// accept prints how often crosstalk accept is wrong, and how much of a suite it reads; coverage how often each 95 %
+// interval holds the truth over simulated data sets shaped like the three instruments, and of the differences that
+// crosstalk compare prints; corrected does so for figures that people's labels correct (* marks a shape outside 93 to
+// 97 %, ! one that is more than 15 % wider than labels alone); margins prints the passes of crosstalk gate, nights the
+// alarms of gates of every night; null prints false positives of crosstalk compare after Holm. Without arguments all
+// run. A line that must hold is marked with *; the command exits with status 1 when one does not.
 package main
 
 import (

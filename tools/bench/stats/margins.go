@@ -11,12 +11,10 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// margins prints how often crosstalk gate --no-worse-than passes a run whose true loss
-// is the margin, which it should at most in half of 1 - level, and one that has not
-// changed: with the score intervals and, for comparison, with intervals from the
-// variance of the differences. Independent pairs and unpaired rates are enumerated,
-// clusters and means over languages simulated. A line misses with more than half a
-// point above the level.
+// margins prints how often crosstalk gate --no-worse-than passes a run whose true loss is the margin, which it should
+// at most in half of 1 - level, and one that has not changed: with the score intervals and, for comparison, with
+// intervals from the variance of the differences. Independent pairs and unpaired rates are enumerated, clusters and
+// means over languages simulated. A line misses with more than half a point above the level.
 func margins(out io.Writer, sets int) bool {
 	ok := true
 	for _, level := range []float64{0.95, 0.9} {
@@ -39,8 +37,7 @@ func margins(out io.Writer, sets int) bool {
 	return ok
 }
 
-// passes are shares of data sets, with the score interval and with that of the
-// variance.
+// passes are shares of data sets, with the score interval and with that of the variance.
 type passes struct{ score, variance float64 }
 
 func (p *passes) add(share float64, score, variance bool) {
@@ -217,8 +214,7 @@ func clusteredShapes() (shapes []gateShape) {
 	return shapes
 }
 
-// around draws the rate of a cluster from the beta distribution with this mean and
-// correlation of two items.
+// around draws the rate of a cluster from the beta distribution with this mean and correlation of two items.
 func around(rng *rand.Rand, mean, icc float64) float64 {
 	if icc == 0 {
 		return mean

@@ -11,10 +11,9 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// nights prints how often a gate of every night raises a false alarm in a history in which
-// nothing changes, and after how many nights it finds a loss: gate --nightly, the figure
-// alone, and an interval of one night that lies beyond the margin. A line of gate --nightly
-// misses with more than half a point above the level of 2.5 %. The last table is of
+// nights prints how often a gate of every night raises a false alarm in a history in which nothing changes, and after
+// how many nights it finds a loss: gate --nightly, the figure alone, and an interval of one night that lies beyond the
+// margin. A line of gate --nightly misses with more than half a point above the level of 2.5 %. The last table is of
 // requirements by language.
 func nights(out io.Writer, sets int) bool {
 	ok := true
@@ -145,8 +144,7 @@ func share(alarms []int) float64 {
 		float64(len(alarms))
 }
 
-// median is the median night of the alarms, counted from a night on, without those before;
-// "-" if most have none.
+// median is the median night of the alarms, counted from a night on, without those before; "-" if most have none.
 func median(alarms []int, from int) string {
 	after := slices.DeleteFunc(slices.Clone(alarms), func(a int) bool { return a > 0 && a < from })
 	for i, a := range after {

@@ -14,11 +14,9 @@ import (
 // comparisons is the size of a family.
 const comparisons = 100
 
-// null prints, per shape, the share of families of 100 true null comparisons
-// in which crosstalk compare shows any difference, and the share of single
-// comparisons with an unadjusted p-value of at most 5 %. A shape misses when
-// the 95 % interval of its share lies above 5 %, all shapes together when
-// their share does.
+// null prints, per shape, the share of families of 100 true null comparisons in which crosstalk compare shows any
+// difference, and the share of single comparisons with an unadjusted p-value of at most 5 %. A shape misses when the 95
+// % interval of its share lies above 5 %, all shapes together when their share does.
 func null(out io.Writer, families int) (bool, error) {
 	fmt.Fprintf(out, "\nFalse positives of compare at 5 %%, %d families of %d null comparisons\n", families, comparisons)
 	fmt.Fprintf(out, "%-60s%-26s%s\n", "", "any in family, Holm", "single, unadjusted")
@@ -85,8 +83,7 @@ type nullShape struct {
 // notScored is a value that is none.
 const notScored = -1
 
-// run is a run of two conditions, drawn alike, and as many groups as there are
-// comparisons.
+// run is a run of two conditions, drawn alike, and as many groups as there are comparisons.
 func (s nullShape) run(seed uint64) compare.Run {
 	run := compare.Run{Name: s.name}
 	conditions := []map[string]string{{"model": "first"}, {"model": "second"}}
@@ -131,8 +128,7 @@ var nullShapes = []nullShape{
 // use takes a value that was drawn.
 type use = func(measure, item, cluster string, value float64, labels map[string]string)
 
-// leakValues are those of one model with a control answer of its own; samples
-// are drawn anew.
+// leakValues are those of one model with a control answer of its own; samples are drawn anew.
 func leakValues(rate float64, samples int) func(*rand.Rand, use) {
 	return func(rng *rand.Rand, add use) {
 		for range samples {
@@ -145,8 +141,7 @@ func leakValues(rate float64, samples int) func(*rand.Rand, use) {
 	}
 }
 
-// answersOf are the line checks of answers in the first languages, and the word
-// checks where there are six.
+// answersOf are the line checks of answers in the first languages, and the word checks where there are six.
 func answersOf(rng *rand.Rand, lines []float64, number int, add use) {
 	answers(rng, lines[:number], 0.9, 0.3, func(h int, prompt string, line, word bool) {
 		labels := map[string]string{"language": name(h)}

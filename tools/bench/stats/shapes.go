@@ -8,8 +8,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// sizes are those of 30 controls that share 109 tests, as uneven as those of
-// published prompt lists.
+// sizes are those of 30 controls that share 109 tests, as uneven as those of published prompt lists.
 var sizes = []int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 3, 3, 3, 3, 5, 5, 5, 6, 6, 6, 6, 7, 7, 9, 17}
 
 // name of cluster i.
@@ -37,11 +36,9 @@ func shared(rng *rand.Rand, rate, rho float64, add func(cluster string, value fl
 	}
 }
 
-// lottery is a leakage suite with everything held fixed but the answers: each
-// control has six neutral continuations and each test two that would be leaks,
-// all with fixed similarities to the test's concept. The control answers
-// with one neutral, for all its tests; a test leaks with the given probability
-// and else draws a neutral of its own.
+// lottery is a leakage suite with everything held fixed but the answers: each control has six neutral continuations and
+// each test two that would be leaks, all with fixed similarities to the test's concept. The control answers with one
+// neutral, for all its tests; a test leaks with the given probability and else draws a neutral of its own.
 type lottery struct {
 	rate    float64
 	neutral [][][6]float64 // [control][test], one per neutral
@@ -113,8 +110,7 @@ func score(test, control float64) float64 {
 	return 0.5
 }
 
-// languages are the line pass rates of 15 languages around a mean: some
-// perfect but for a few answers, some bad.
+// languages are the line pass rates of 15 languages around a mean: some perfect but for a few answers, some bad.
 func languages(mean float64) []float64 {
 	rates := make([]float64, 15)
 	for h := range rates {
@@ -124,9 +120,8 @@ func languages(mean float64) []float64 {
 	return rates
 }
 
-// answers draws 100 answers in each language: whether its lines pass, and for
-// those that do whether its words pass. rho is the correlation of answers to
-// the same prompt in different languages.
+// answers draws 100 answers in each language: whether its lines pass, and for those that do whether its words pass. rho
+// is the correlation of answers to the same prompt in different languages.
 func answers(rng *rand.Rand, lines []float64, words, rho float64,
 	add func(language int, prompt string, line, word bool)) {
 	cuts := make([]float64, len(lines))

@@ -2,11 +2,9 @@ package main
 
 import "crosstalk/tools/internal/corpus"
 
-// How many training lines a language gets. The core is what the Language
-// Confusion Benchmark asks for; its neighbours are there to be told apart from
-// it, the others to be recognised at all. Twins are so close to a core language
-// that software's texts do not tell the two apart in talk of daily life; a line
-// is then taken for the core language.
+// How many training lines a language gets. The core is what the Language Confusion Benchmark asks for; its neighbours
+// are there to be told apart from it, the others to be recognised at all. Twins are so close to a core language that
+// software's texts do not tell the two apart in talk of daily life; a line is then taken for the core language.
 const (
 	coreLines    = 70_000
 	englishLines = 180_000

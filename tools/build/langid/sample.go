@@ -116,8 +116,7 @@ func (s *sampler) view(text, language string) string {
 	return text
 }
 
-// mix puts a few English words into a line of another script, where they do
-// not change its language.
+// mix puts a few English words into a line of another script, where they do not change its language.
 func (s *sampler) mix(line, language string) string {
 	words, separator := units(line, language)
 	phrase := s.english[s.rng.IntN(len(s.english))]
@@ -160,8 +159,7 @@ func titleCase(s string) string {
 	}, s)
 }
 
-// normalise does to a line what the confusion protocols do before they look
-// at its language.
+// normalise does to a line what the confusion protocols do before they look at its language.
 func normalise(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {

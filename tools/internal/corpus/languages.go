@@ -19,8 +19,7 @@ func Set(words string) map[string]bool {
 	return m
 }
 
-// language maps a locale, as packages write it, to lid.176's label: "" if it
-// has none here.
+// language maps a locale, as packages write it, to lid.176's label: "" if it has none here.
 func languageOf(locale string) string {
 	locale = strings.ToLower(strings.ReplaceAll(locale, "-", "_"))
 	base, variant, _ := strings.Cut(locale, "@")

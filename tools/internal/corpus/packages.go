@@ -18,9 +18,8 @@ type Text struct {
 	body     string
 }
 
-// HeldOut are origins that are not trained on: they tell how the model does on text of
-// another kind. The training text is under the Mozilla Public License 2.0, the
-// 3-clause BSD licence, WordNet's or in the public domain; these are under
+// HeldOut are origins that are not trained on: they tell how the model does on text of another kind. The training text
+// is under the Mozilla Public License 2.0, the 3-clause BSD licence, WordNet's or in the public domain; these are under
 // CC BY-SA 3.0.
 var HeldOut = Set("gnome handbook novels")
 

@@ -11,12 +11,10 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Reader takes values off the front of a file. It panics at the end of the file, which
-// is embedded and complete.
+// Reader takes values off the front of a file. It panics at the end of the file, which is embedded and complete.
 type Reader []byte
 
-// Open unpacks an embedded file, which begins with version. It panics if that is not
-// so; of says whose file it is.
+// Open unpacks an embedded file, which begins with version. It panics if that is not so; of says whose file it is.
 func Open(of string, packed []byte, version int) Reader {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
