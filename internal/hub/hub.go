@@ -232,7 +232,8 @@ func (c *client) pull(ctx context.Context, r repo, revision string,
 // unusable is the error for files that the repository lacks.
 func unusable(name, commit string, s source, p plan) error {
 	why := ""
-	for _, file := range []string{"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5", "flax_model.msgpack", "model.ckpt.index", "onnx/model.onnx"} {
+	for _, file := range []string{"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5",
+		"flax_model.msgpack", "model.ckpt.index", "onnx/model.onnx"} {
 		if s.has(p.root + file) {
 			why = fmt.Sprintf("; weights must be safetensors, and it has %s: name a revision that has "+
 				"them, or convert the model and name its folder (docs/similarity.md)", file)
