@@ -3,6 +3,7 @@ package settle
 import (
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"crosstalk"
@@ -47,13 +48,98 @@ func TestAnswerAtItsBounds(t *testing.T) {
 	}
 }
 
+// How long the visible part is comes from usage where that tells, else from the share of the characters, and is
+// guessed only where thoughts are billed and not shown. Every limit counts from one.
+func TestVisibleTokens(t *testing.T) {
+	room := crosstalk.Decoding{MaxTokens: 4, ReasoningTokens: 1}
+	const letters = "a b c d e f g h" // eight tokens, by its length about four
+	for _, c := range []struct {
+		name string
+		got  Received
+		want string
+	}{
+		{"counted", Received{Text: letters, Usage: crosstalk.Usage{Completion: 399, Reasoning: 390}}, "a b c d"},
+		{"one token of thoughts", Received{Text: letters, Usage: crosstalk.Usage{Completion: 10, Reasoning: 1}}, "a b c d"},
+		{"shown and not counted", Received{Text: letters, Reasoning: letters, Usage: crosstalk.Usage{Completion: 18}}, "a b c d"},
+		{"neither shown nor counted", Received{Text: letters, Thought: true, Usage: crosstalk.Usage{Completion: 18}}, letters},
+		{"no more than all tokens", Received{Text: strings.Repeat("word ", 20), Thought: true,
+			Usage: crosstalk.Usage{Completion: 5}}, strings.Repeat("word ", 20)},
+		{"a script without spaces", Received{Text: "一二三四五六七八九"}, "一二三四"},
+		{"letters of two bytes", Received{Text: "аб вг де жз ик лм нп"}, "аб вг де"},
+		{"nothing", Received{Usage: crosstalk.Usage{Completion: 18}}, ""},
+	} {
+		c.got.Finish = "stop"
+		a := Answer(crosstalk.Request{Decoding: room}, c.got)
+		wanted := crosstalk.FinishStop
+		if c.want != c.got.Text {
+			wanted = crosstalk.FinishLength
+		}
+		if a.Text != c.want || a.Finish != wanted {
+			t.Errorf("%s: %q, %s; want %q, %s", c.name, a.Text, a.Finish, c.want, wanted)
+		}
+	}
+	if n := visibleTokens(crosstalk.Answer{Text: strings.Repeat("word ", 20), Usage: crosstalk.Usage{Completion: 5}}, true); n != 5 {
+		t.Errorf("an answer has %v of 5 tokens", n)
+	}
+}
+
+// A parameter is missing only where the answer shows it: no log probabilities of a text, more tokens than the limit,
+// thoughts that were switched off.
+func TestMissing(t *testing.T) {
+	off := crosstalk.Request{Logprobs: 1, Decoding: crosstalk.Decoding{MaxTokens: 1, Reasoning: crosstalk.ReasoningOff}}
+	for _, c := range []struct {
+		name string
+		req  crosstalk.Request
+		got  Received
+		want []string
+	}{
+		{"an empty answer", off, Received{}, nil},
+		{"a refusal", off, Received{Text: "no", Refusal: "no"}, nil},
+		{"a text as wanted", off, Received{Text: "a", Logprobs: tokens("a"), Usage: crosstalk.Usage{Completion: 2}}, nil},
+		{"one token too many", off, Received{Text: "a", Logprobs: tokens("a"), Usage: crosstalk.Usage{Completion: 3}},
+			[]string{"max_tokens"}},
+		{"one token of thoughts", off, Received{Text: "a", Logprobs: tokens("a"), Usage: crosstalk.Usage{Completion: 2, Reasoning: 1}},
+			[]string{"reasoning"}},
+		{"none wanted", crosstalk.Request{}, Received{Text: "a", Thought: true, Usage: crosstalk.Usage{Completion: 99}}, nil},
+	} {
+		if got := Answer(c.req, c.got).Missing; !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// An answer without thoughts is as it was recorded, whatever its tokens spell; a blank one has no tokens to keep.
+func TestRecordedUnchanged(t *testing.T) {
+	a := crosstalk.Answer{Status: crosstalk.Text, Text: "a [1]", Logprobs: tokens("x")}
+	if got := Recorded(a); !reflect.DeepEqual(got, a) {
+		t.Errorf("%+v, want %+v", got, a)
+	}
+	if got := Answer(crosstalk.Request{}, Received{Text: " ", Thought: true, Logprobs: tokens(" ")}); got.Logprobs != nil ||
+		got.Reason != crosstalk.Thinking {
+		t.Errorf("a blank answer: %+v", got)
+	}
+}
+
+// A cut goes back to where a character starts, and not before the text.
+func TestWhole(t *testing.T) {
+	for _, c := range []struct {
+		text     string
+		at, want int
+	}{{"\x80\x80", 1, 0}, {"aé", 2, 1}, {"ab", 1, 1}, {"é", 1, 0}, {"é", 2, 2}} {
+		if got := whole(c.text, c.at); got != c.want {
+			t.Errorf("%q is cut at %d instead of %d, want %d", c.text, got, c.at, c.want)
+		}
+	}
+}
+
 // A word with digits or with an accent that is a character of its own stays whole.
 func TestBoundaryInsideWords(t *testing.T) {
 	for _, c := range []struct {
 		text  string
 		share float64
 		want  string
-	}{{"ab cde\u0301fg", 0.78, "ab"}, {"in 1984 x", 0.6, "in"}} {
+	}{{"ab cde\u0301fg", 0.78, "ab"}, {"in 1984 x", 0.6, "in"},
+		{"ab (cd", 0.67, "ab ("}, {"x ab一二", 0.67, "x ab"}, {"x 一ab", 0.6, "x 一"}} {
 		if got := c.text[:boundary(c.text, c.share)]; got != c.want {
 			t.Errorf("%v of %q is %q, want %q", c.share, c.text, got, c.want)
 		}

@@ -32,7 +32,7 @@ func Answer(req crosstalk.Request, r Received) crosstalk.Answer {
 	thought := r.Thought || reasoning != "" || r.Usage.Reasoning > 0
 	a := crosstalk.Answer{Text: text, Reasoning: reasoning, Reason: r.Finish, Finish: FinishOf(r.Finish), Model: r.Model,
 		Usage: r.Usage, Logprobs: r.Logprobs}
-	if thought && len(a.Logprobs) > 0 {
+	if thought {
 		a.Logprobs = visible(a.Logprobs, r.Text)
 	}
 	atStop(&a, req.Decoding.Stop)
@@ -73,9 +73,7 @@ func Recorded(a crosstalk.Answer) crosstalk.Answer {
 	if text == a.Text {
 		return a
 	}
-	if len(a.Logprobs) > 0 {
-		a.Logprobs = visible(a.Logprobs, a.Text)
-	}
+	a.Logprobs = visible(a.Logprobs, a.Text)
 	a.Text, a.Reasoning = text, reasoning
 	if a.Status = Kind(text); a.Status == crosstalk.Empty {
 		a.Reason = crosstalk.Thinking
@@ -157,7 +155,7 @@ func atStop(a *crosstalk.Answer, sequences []string) {
 // that was written; and the same share of the answer's characters is kept, back to the end of a word in scripts that
 // separate words. The error is that of taking tokens for equally long: a few characters in a text of one kind.
 func atLimit(a *crosstalk.Answer, limit int, thought bool) {
-	if spelled(a.Logprobs) == a.Text && len(a.Logprobs) > 0 {
+	if spelled(a.Logprobs) == a.Text {
 		if len(a.Logprobs) > limit {
 			cut(a, whole(a.Text, len(spelled(a.Logprobs[:limit]))))
 			a.Logprobs = a.Logprobs[:limit]

@@ -1,6 +1,10 @@
 package thoughts
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 // What looks like a marker and is none, and what has more than one end.
 func TestSplitAtItsBounds(t *testing.T) {
@@ -12,11 +16,48 @@ func TestSplitAtItsBounds(t *testing.T) {
 			"pizza.\n\nmore", "the tag <think> is odd."},
 		{"a mention at the end of a line", "Sure. <think>\nhm", "Sure. <think>\nhm", ""},
 		{"an indented fence is none", "    ```\n<think>hm</think>\n    ```\npizza", "    ```\n\n    ```\npizza", "hm"},
+		{"a block that is empty beside another", "<think>\n\n</think>a\n<think>b</think>\nc", "a\n\nc", "b"},
+		{"cut off on the marker's line", "<think>Okay, the user", "", "Okay, the user"},
+		{"more beginnings than ends", "<think>a\n<think>b\n<think>c</think>d\n</think>e", "d\ne", "a\n<think>b\n<think>c"},
+		{"a lone end that begins a line", "Hm\n</think> pizza", "pizza", "Hm"},
+		{"a fence with spaces at its end", "Like:\n```\n<think>hm</think>\n```         \nDone.",
+			"Like:\n```\n<think>hm</think>\n```         \nDone.", ""},
+		{"a backtick on another line", "It`s so.\nSure. <think>hm</think> `y` pizza", "It`s so.\nSure.  `y` pizza", "hm"},
+		{"a backtick on a later line", "It`s. <think>hm</think> pizza\n`y`", "It`s.  pizza\n`y`", "hm"},
+		{"code before code", "Use `x`. Write `a. <think>b</think>`.", "Use `x`. Write `a. <think>b</think>`.", ""},
+		{"text before a message", "Sure.<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>pizza",
+			"Sure.pizza", "hm"},
+		{"a broken character before a marker", "\xff<think>\xfeb</think>\xffc", "\xff<think>\xfeb</think>\xffc", ""},
 		{"a stop inside a message", "<|channel|>final<|message|>pizza<|end|> more", "pizza<|end|> more", ""},
 	} {
 		if answer, reasoning := Split(c.text); answer != c.answer || reasoning != c.reasoning {
 			t.Errorf("%s: %q\n got %q, %q\nwant %q, %q", c.name, c.text, answer, reasoning, c.answer, c.reasoning)
 		}
+	}
+}
+
+// Parts of one kind are one, and white space belongs to a marker only where an answer begins after it.
+func TestPartsJoined(t *testing.T) {
+	for text, want := range map[string][]Part{
+		"<think></think>a":            {{Marker, 0, 15}, {Answer, 15, 16}},
+		"<think>\nhm</think>\n a\n":   {{Marker, 0, 7}, {Thought, 7, 10}, {Marker, 10, 20}, {Answer, 20, 22}},
+		"a\n<think>b</think>\n\nc":    {{Answer, 0, 2}, {Marker, 2, 9}, {Thought, 9, 10}, {Marker, 10, 18}, {Answer, 18, 21}},
+		"[1]":                         {{Answer, 0, 3}},
+		"I think <b>":                 {{Answer, 0, 11}},
+		" <think> ":                   {{Answer, 0, 1}, {Marker, 1, 8}, {Thought, 8, 9}},
+		"<|channel|>final<|message|>": {{Marker, 0, 27}},
+	} {
+		if got := Parts(text); !slices.Equal(got, want) {
+			t.Errorf("%q: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// Only the first markers of a text that has more than any model writes are looked at.
+func TestMostMarkers(t *testing.T) {
+	answer, reasoning := Split(strings.Repeat("<think>a</think>\n", most/2) + "<think>b</think>c")
+	if answer != "<think>b</think>c" || strings.Count(reasoning, "a") != most/2 || most != 256 {
+		t.Errorf("%q, %d thoughts", answer, strings.Count(reasoning, "a"))
 	}
 }
 

@@ -72,8 +72,8 @@ func Split(text string) (answer, reasoning string) {
 // Parts divides a text into answer, thoughts and markers. The parts are in
 // order, none is empty, and together they are the text.
 func Parts(text string) []Part {
-	if !Marked(text) && !strings.HasPrefix(strings.TrimSpace(text), skipped) {
-		return whole(text)
+	if text != "" && !Marked(text) && !strings.HasPrefix(strings.TrimSpace(text), skipped) {
+		return []Part{{Answer, 0, len(text)}}
 	}
 	if parts := harmony(text); parts != nil {
 		return tidy(text, parts)
@@ -95,19 +95,12 @@ func Marked(text string) bool {
 	return false
 }
 
-func whole(text string) []Part {
-	if text == "" {
-		return nil
-	}
-	return []Part{{Answer, 0, len(text)}}
-}
-
 // tidy joins neighbours of one kind, drops empty parts, and gives the white
 // space after a marker to it where no answer has begun.
 func tidy(text string, parts []Part) (out []Part) {
 	begun := false
 	for _, p := range parts {
-		if p.Kind == Answer && !begun && len(out) > 0 && out[len(out)-1].Kind == Marker {
+		if p.Kind == Answer && !begun && len(out) > 0 { // after a marker
 			blank := len(text[p.Start:p.End]) - len(strings.TrimLeftFunc(text[p.Start:p.End], unicode.IsSpace))
 			out[len(out)-1].End += blank
 			p.Start += blank
@@ -154,9 +147,6 @@ func markers(text string) (out []marker) {
 // blocks divides a text at the markers that begin and end thoughts.
 func blocks(text string) (parts []Part) {
 	marks := markers(text)
-	if len(marks) == 0 {
-		return whole(text)
-	}
 	shielded := code(text)
 	at := 0         // everything before is in parts
 	closed := false // a block has ended
@@ -194,7 +184,7 @@ func blocks(text string) (parts []Part) {
 func match(text string, marks []marker) (end marker, found bool) {
 	depth, first := 0, -1
 	for i, m := range marks {
-		if m.name != marks[0].name || i > 0 && m.mentioned(text) {
+		if m.name != marks[0].name || m.mentioned(text) {
 			continue
 		}
 		switch {
@@ -241,7 +231,7 @@ func (m marker) alone(text string) bool {
 
 func sentenceEnd(text string) bool {
 	r, _ := utf8.DecodeLastRuneInString(text)
-	return strings.ContainsRune(".!?…。！？।؟", r) && r != utf8.RuneError
+	return strings.ContainsRune(".!?…。！？।؟", r)
 }
 
 // mentioned reports whether the marker is escaped, or between quotes.
@@ -249,8 +239,7 @@ func (m marker) mentioned(text string) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:m.start])
 	after, _ := utf8.DecodeRuneInString(text[m.end:])
 	const quotes = "\"'`“”‘’„«»‹›「」『』"
-	return before == '\\' || strings.ContainsRune(quotes, before) && strings.ContainsRune(quotes, after) &&
-		before != utf8.RuneError && after != utf8.RuneError
+	return before == '\\' || strings.ContainsRune(quotes, before) && strings.ContainsRune(quotes, after)
 }
 
 // code returns a function that reports whether a position is in a fenced block
@@ -262,7 +251,7 @@ func code(text string) func(int) bool {
 	for line := range strings.Lines(text) {
 		bare := strings.TrimLeft(line, " ")
 		indent := len(line) - len(bare)
-		if mark, _ := prose.Fence(bare); mark != "" && indent < 4 {
+		if mark, _ := prose.Fence(bare); indent < 4 {
 			switch style {
 			case "":
 				open, style = at, mark

@@ -89,7 +89,7 @@ func (s Shard) check() error {
 	if s.Count > most {
 		return fmt.Errorf("%d/%d is not a shard; expected at most %d shards", s.Index, s.Count, most)
 	}
-	if s.Count < 1 || s.Index < 1 || s.Index > s.Count {
+	if s.Index < 1 || s.Index > s.Count {
 		return fmt.Errorf("%d/%d is not a shard; expected I/N with I from 1 to N, as in 3/64", s.Index, s.Count)
 	}
 	return nil
@@ -114,10 +114,10 @@ func (s *Shard) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	index, count, ok := strings.Cut(string(text), "/")
+	index, count, _ := strings.Cut(string(text), "/")
 	i, wrongIndex := strconv.Atoi(index)
 	n, wrongCount := strconv.Atoi(count)
-	if !ok || wrongIndex != nil || wrongCount != nil {
+	if wrongIndex != nil || wrongCount != nil {
 		return fmt.Errorf("%q is not a shard; expected I/N, as in 3/64, or auto", text)
 	}
 	*s = Shard{i, n}

@@ -17,11 +17,47 @@ func TestFields(t *testing.T) {
 	if got := (View{Only: v.Only[1:]}).Fields(); !slices.Equal(got, []string{"only:language=de"}) {
 		t.Errorf("without pooled columns: %q", got)
 	}
+	if got := (View{Pool: v.Pool[:1]}).Fields(); !slices.Equal(got, []string{"pool:model"}) {
+		t.Errorf("of one pooled column: %q", got)
+	}
 	if got := (View{}).Fields(); len(got) > 0 {
 		t.Errorf("of all as it is: %q", got)
 	}
 	if got := (Group{"x", v.Only[0]}).Field(); got != "group:task=a,b" {
 		t.Errorf("of a group: %q", got)
+	}
+}
+
+// Samples are labels only where somebody asked for them, and pooling leaves labels as they are.
+func TestReadUnchanged(t *testing.T) {
+	o := observation("a", 1, map[string]string{"model": "m"}, map[string]string{"language": "de"})
+	for _, c := range []struct {
+		view    View
+		columns []string
+		want    string
+	}{
+		{View{}, nil, "map[model:m] map[language:de] 1"},
+		{View{}, []string{"model"}, "map[model:m] map[language:de] 1"},
+		{View{}, []string{SampleColumn}, "map[model:m] map[language:de sample:2] 1"},
+		{View{Only: []Choice{{SampleColumn, []string{"2"}}}}, nil, "map[model:m] map[language:de sample:2] 1"},
+		{View{Pool: []string{"language"}}, nil, "map[model:m] map[language:de] 0"},
+	} {
+		if got, in := c.view.Reader(c.columns...).Read(o); !in || fmt.Sprint(got.Condition, got.Labels, got.Sample) != c.want {
+			t.Errorf("%v by %q: %v, %v; want %s", c.view, c.columns, got, in, c.want)
+		}
+	}
+}
+
+// A figure over all values of a column is kept where it does not name the column, and not spread.
+func TestSpreadOfAll(t *testing.T) {
+	for of, want := range map[string]int{"": 1, crosstalk.All: 0} {
+		e := crosstalk.Estimate{Measure: "a", By: map[string]string{}}
+		if of != "" {
+			e.By["sample"] = of
+		}
+		if got := Spread([]crosstalk.Estimate{e}, "sample"); len(got) != want {
+			t.Errorf("%q: %v", of, got)
+		}
 	}
 }
 

@@ -31,11 +31,7 @@ func Spread(estimates []crosstalk.Estimate, column string) (spread []crosstalk.E
 		over := figures[0] // all values together
 		figures = slices.DeleteFunc(figures, func(e crosstalk.Estimate) bool {
 			v := e.By[column]
-			all := v == "" || v == crosstalk.All
-			if all {
-				over = e
-			}
-			return all
+			return v == "" || v == crosstalk.All
 		})
 		if len(figures) > 0 {
 			spread = append(spread, spreadOf(figures, column)...)

@@ -58,14 +58,14 @@ func (c Choice) String() string { return c.Column + "=" + strings.Join(c.Values,
 
 // ParseChoice reads COLUMN=VALUE,....
 func ParseChoice(text string) (Choice, error) {
-	column, values, ok := strings.Cut(text, "=")
+	column, values, _ := strings.Cut(text, "=")
 	c := Choice{Column: strings.TrimSpace(column)}
 	for value := range strings.SplitSeq(values, ",") {
 		if value = strings.TrimSpace(value); value != "" && !slices.Contains(c.Values, value) {
 			c.Values = append(c.Values, value)
 		}
 	}
-	if !ok || c.Column == "" || c.Values == nil {
+	if c.Column == "" || c.Values == nil {
 		return c, fmt.Errorf(" has %q; expected COLUMN=VALUE,... such as task=crosslingual", text)
 	}
 	return c, nil
@@ -73,8 +73,8 @@ func ParseChoice(text string) (Choice, error) {
 
 // ParseGroup reads COLUMN:NAME=VALUE,....
 func ParseGroup(text string) (Group, error) {
-	column, rest, ok := strings.Cut(text, ":")
-	if name, _, _ := strings.Cut(rest, "="); ok && strings.TrimSpace(name) != "" &&
+	column, rest, _ := strings.Cut(text, ":")
+	if name, _, _ := strings.Cut(rest, "="); strings.TrimSpace(name) != "" &&
 		strings.TrimSpace(name) != crosstalk.All {
 		choice, err := ParseChoice(column + rest[len(name):])
 		if err == nil {
