@@ -98,8 +98,8 @@ func TestMissing(t *testing.T) {
 		{"a text as wanted", off, Received{Text: "a", Logprobs: tokens("a"), Usage: crosstalk.Usage{Completion: 2}}, nil},
 		{"one token too many", off, Received{Text: "a", Logprobs: tokens("a"), Usage: crosstalk.Usage{Completion: 3}},
 			[]string{"max_tokens"}},
-		{"one token of thoughts", off, Received{Text: "a", Logprobs: tokens("a"), Usage: crosstalk.Usage{Completion: 2, Reasoning: 1}},
-			[]string{"reasoning"}},
+		{"one token of thoughts", off, Received{Text: "a", Logprobs: tokens("a"),
+			Usage: crosstalk.Usage{Completion: 2, Reasoning: 1}}, []string{"reasoning"}},
 		{"none wanted", crosstalk.Request{}, Received{Text: "a", Thought: true, Usage: crosstalk.Usage{Completion: 99}}, nil},
 	} {
 		if got := Answer(c.req, c.got).Missing; !reflect.DeepEqual(got, c.want) {

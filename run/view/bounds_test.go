@@ -42,7 +42,8 @@ func TestReadUnchanged(t *testing.T) {
 		{View{Only: []Choice{{SampleColumn, []string{"2"}}}}, nil, "map[model:m] map[language:de sample:2] 1"},
 		{View{Pool: []string{"language"}}, nil, "map[model:m] map[language:de] 0"},
 	} {
-		if got, in := c.view.Reader(c.columns...).Read(o); !in || fmt.Sprint(got.Condition, got.Labels, got.Sample) != c.want {
+		got, in := c.view.Reader(c.columns...).Read(o)
+		if !in || fmt.Sprint(got.Condition, got.Labels, got.Sample) != c.want {
 			t.Errorf("%v by %q: %v, %v; want %s", c.view, c.columns, got, in, c.want)
 		}
 	}
