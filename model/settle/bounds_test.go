@@ -78,7 +78,8 @@ func TestVisibleTokens(t *testing.T) {
 			t.Errorf("%s: %q, %s; want %q, %s", c.name, a.Text, a.Finish, c.want, wanted)
 		}
 	}
-	if n := visibleTokens(crosstalk.Answer{Text: strings.Repeat("word ", 20), Usage: crosstalk.Usage{Completion: 5}}, true); n != 5 {
+	words := crosstalk.Answer{Text: strings.Repeat("word ", 20), Usage: crosstalk.Usage{Completion: 5}}
+	if n := visibleTokens(words, true); n != 5 {
 		t.Errorf("an answer has %v of 5 tokens", n)
 	}
 }
