@@ -357,10 +357,18 @@ func (of *Settings) read(s *study.Study, m run.Manifest) ([]values, error) {
 		maps.Copy(byItem[o.Item], good)
 	}
 	var old []values
-	step, faults, n := 1.0, 0.0, 0.0
 	for _, item := range s.Suite.Items.All() {
-		good := byItem[item.ID]
-		old = append(old, good)
+		old = append(old, byItem[item.ID])
+	}
+	of.Test.Step, of.Test.Discord = expect(old)
+	return old, nil
+}
+
+// expect is the step of differences to a baseline, 0 if they have none, and how many of them to expect: as many as the
+// baseline's faults.
+func expect(old []values) (step, discord float64) {
+	step, faults, n := 1.0, 0.0, 0.0
+	for _, good := range old {
 		for _, v := range good {
 			switch {
 			case len(good) > 1 || math.Mod(2*v.least, 1) != 0:
@@ -373,6 +381,5 @@ func (of *Settings) read(s *study.Study, m run.Manifest) ([]values, error) {
 			}
 		}
 	}
-	of.Test.Step, of.Test.Discord = step, min(1, max(.002, faults/max(n, 1)))
-	return old, nil
+	return step, min(1, max(.002, faults/max(n, 1)))
 }

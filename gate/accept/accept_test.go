@@ -159,34 +159,36 @@ func TestResumes(t *testing.T) {
 	}
 }
 
+func leaky(t *testing.T, model string) *study.Study {
+	t.Helper()
+	s, err := study.Leakage{Sweep: study.Sweep{Models: []string{"reference:leaky?" + model}}}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // Leakage is in clusters that share a control, and its values are 0, 0.5 and 1, where less is
 // better.
 func TestClusters(t *testing.T) {
 	t.Parallel()
-	leaky := func(model string) *study.Study {
-		s, err := study.Leakage{Sweep: study.Sweep{Models: []string{"reference:leaky?" + model}}}.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
 	old := filepath.Join(t.TempDir(), "old")
-	if _, err := leaky("rate=0&seed=1").Run(t.Context(), old, ask.Options{}); err != nil {
+	if _, err := leaky(t, "rate=0&seed=1").Run(t.Context(), old, ask.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	a := Acceptance{Measure: "leak_rate", Baseline: old, Margin: .01, Level: .95, Target: Prompts}
-	_, err := acceptIn(t, a, leaky("rate=0&seed=2"), filepath.Join(t.TempDir(), "refused"), ask.Options{})
+	_, err := acceptIn(t, a, leaky(t, "rate=0&seed=2"), filepath.Join(t.TempDir(), "refused"), ask.Options{})
 	if err == nil || !strings.Contains(err.Error(), "a margin of 1 % needs 300 or more: use --target suite") {
 		t.Errorf("%v", err)
 	}
 	a.Margin = .1
-	got, err := acceptIn(t, a, leaky("rate=0.9&seed=2"), filepath.Join(t.TempDir(), "worse"), ask.Options{})
+	got, err := acceptIn(t, a, leaky(t, "rate=0.9&seed=2"), filepath.Join(t.TempDir(), "worse"), ask.Options{})
 	if err != nil || got.Outcome != "rejected" || got.Settings.Units >= got.Settings.Items || got.Settings.Test.Together < 2 ||
 		!got.Settings.Lower {
 		t.Errorf("%+v, %v", got, err)
 	}
 	a.Target = Suite
-	got, err = acceptIn(t, a, leaky("rate=0&seed=3"), filepath.Join(t.TempDir(), "suite"), ask.Options{})
+	got, err = acceptIn(t, a, leaky(t, "rate=0&seed=3"), filepath.Join(t.TempDir(), "suite"), ask.Options{})
 	plan := got.Settings.Test
 	if err != nil || got.Outcome != "accepted" || plan.Together != 1 || plan.Step != .5 || got.Unchecked == 0 {
 		t.Errorf("%+v, %v", got, err)

@@ -1,0 +1,226 @@
+package accept
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/measure/stats"
+)
+
+// A result is told in the same words for all targets, bounds and outcomes, and in JSON without escapes.
+func TestWrite(t *testing.T) {
+	all := Result{Outcome: stats.Accepted, Read: 64, Better: 2, Worse: 1.5, Loss: -0.0078, Interval: crosstalk.Interval{Low: -.04, High: .0199},
+		Evidence: [2]crosstalk.Value{20.51, .3}, Settings: Settings{Target: Suite, Measure: "lpr", Baseline: "runs/old", Items: 300,
+			Test: stats.SequentialPlan{Margin: .02, Level: .95}}}
+	prompts := all
+	prompts.Settings.Target, prompts.Settings.Test.Margin, prompts.Outcome = Prompts, .01, stats.Rejected
+	prompts.Cost, prompts.Of, prompts.Unchecked = .5, 2.344, 3
+	bound := all
+	bound.Settings.Require, bound.Settings.Test.Level, bound.Loss = "lpr>=98%", .9, crosstalk.Undefined
+	bound.Outcome, bound.Evidence[1] = CannotTell, crosstalk.Undefined
+	for _, c := range []struct {
+		of   Result
+		want string
+	}{
+		{all, `accepted: the LPR of these 300 prompts is at most 2 points worse than with runs/old
+stopped after 64 of 300 prompts
+
+loss      -0.78 points (-4 to 1.99 by the confidence sequence, each side 95 %)
+prompts   2 better, 1.5 worse
+evidence  20.5 for accepting, 0.3 for rejecting; 20 decides
+`},
+		{prompts, `rejected: the LPR of all such prompts is not at most 1 point worse than with runs/old
+stopped after 64 of 300 prompts, 0.50 of 2.34 spent
+
+loss      -0.78 points (-4 to 1.99 by the confidence sequence, each side 95 %)
+prompts   2 better, 1.5 worse
+unchecked 3, which count against either verdict
+evidence  20.5 for accepting, 0.3 for rejecting; 20 decides
+`},
+		{bound, `cannot tell: the LPR of these 300 prompts is as required: lpr>=98%
+stopped after 64 of 300 prompts
+
+wrong     - (-4 to 1.99 by the confidence sequence, each side 90 %)
+evidence  20.5 for accepting, certainty for rejecting; 10 decides
+`},
+	} {
+		var b strings.Builder
+		if err := c.of.Write(&b, "table"); err != nil || b.String() != c.want {
+			t.Errorf("%v, %s\nwant %s", err, &b, c.want)
+		}
+	}
+	var b strings.Builder
+	if err := bound.Write(&b, "json"); err != nil || !strings.Contains(b.String(), "\n    \"require\": \"lpr>=98%\",\n") {
+		t.Errorf("%v, %s", err, &b)
+	}
+}
+
+// The differences to expect are as many as the baseline's faults, from one in 500 to all, in steps of a whole or a half.
+func TestExpect(t *testing.T) {
+	of := func(list ...float64) (old []values) {
+		for _, x := range list {
+			v := between{x, x}
+			if math.IsNaN(x) {
+				v = between{0, 1}
+			}
+			old = append(old, values{"": v})
+		}
+		return old
+	}
+	unknown := math.NaN()
+	for _, c := range []struct {
+		old           []values
+		step, discord float64
+	}{
+		{nil, 1, .002},
+		{of(unknown), 1, .002},
+		{of(1, 1), 1, .002},
+		{of(0), 1, 1},
+		{of(0, 1, unknown), 1, .5},
+		{of(0, 1, 1, 1), 1, .25},
+		{of(.5, 1), .5, .25},
+		{of(.25, 1), 0, .375},
+		{of(.25, .5), 0, .625},
+		{[]values{{"a": {1, 1}, "b": {0, 0}}, {"a": {1, 1}}}, 0, 1. / 3},
+		{[]values{nil, {"a": {0, 0}}}, 1, 1},
+	} {
+		if step, discord := expect(c.old); step != c.step || math.Abs(discord-c.discord) > 1e-15 {
+			t.Errorf("%v: steps of %v, %v to expect; want %v and %v", c.old, step, discord, c.step, c.discord)
+		}
+	}
+}
+
+// Losses, wins and what could not be checked add up, and so does what was spent.
+func TestSums(t *testing.T) {
+	t.Parallel()
+	const items = 96
+	old := baselineRun(t, items, "line=0.3&word=0&seed=1")
+	prices := ask.Prices{}
+	for _, seed := range []string{"2", "3"} {
+		prices["confused?line=0.3&word=0&seed="+seed] = ask.Price{Input: 1e6, Output: 1e6}
+	}
+	for name, c := range map[string]struct {
+		a     Acceptance
+		model string
+	}{
+		"both sides": {Acceptance{Measure: "lpr", Baseline: old, Margin: .3}, "line=0.3&word=0&seed=2"},
+		"a bound":    {Acceptance{Require: "lpr>=60%"}, "line=0.3&word=0&seed=3"},
+	} {
+		c.a.Level, c.a.Seed = .95, 5
+		got, err := acceptIn(t, c.a, confused(t, items, c.model), filepath.Join(t.TempDir(), "new"),
+			ask.Options{Budget: ask.Budget{Prices: prices, Cost: 1e9}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, bound := float64(got.Read-got.Unchecked), c.a.Require != ""
+		if loss := (got.Worse - got.Better) / n; math.Abs(float64(got.Loss)-loss) > 1e-12 || got.Worse == 0 ||
+			(got.Better == 0) != bound || bound && (got.Interval.Low < 0 || loss < 0) || !bound && got.Interval.Low >= 0 {
+			t.Errorf("%s: %+v; the loss is %v", name, got, loss)
+		}
+		// Asked are whole rounds of 32, of which the verdict may need only a part.
+		asked := min(items, float64((got.Read+31)/32*32))
+		if got.Cost <= 0 || math.Abs(got.Of-got.Cost*items/asked) > 1e-9 {
+			t.Errorf("%s: %v spent of %v, after %d", name, got.Cost, got.Of, got.Read)
+		}
+	}
+}
+
+// A verdict about all prompts needs three clusters over the margin, and not one more.
+func TestFewestClusters(t *testing.T) {
+	t.Parallel()
+	s := leaky(t, "rate=0&seed=1")
+	units := len(s.Shuffled(1, true))
+	for more, enough := range map[float64]bool{-.5: true, .5: false} {
+		of, _, list, err := Acceptance{Require: fmt.Sprintf("leak_rate<=%v", 3/(float64(units)+more)), Level: .95, Target: Prompts}.settings(s)
+		if (err == nil) != enough || enough && (len(list) != units || of.Test.Population != 0 || of.Units != units) {
+			t.Errorf("%d clusters, %v more wanted: %+v, %v", units, more, of, err)
+		}
+	}
+}
+
+// The order is that of the seed: every item once, those of a cluster together where clusters count.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	s := leaky(t, "rate=0&seed=1")
+	orders := map[string]bool{}
+	for _, target := range Targets {
+		for _, seed := range []uint64{1, 2, 1} {
+			of, _, units, err := Acceptance{Require: "leak_rate<=60%", Level: .95, Target: target, Seed: seed}.settings(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			orders[of.Order] = true
+			together := 1
+			for _, u := range units {
+				together = max(together, len(u))
+			}
+			all := slices.Sorted(slices.Values(slices.Concat(units...)))
+			if len(all) != of.Items || all[0] != 0 || len(slices.Compact(all)) != of.Items || of.Test.Together != together ||
+				(together > 1) != (target == Prompts) || (of.Test.Population == of.Items) != (target == Suite) {
+				t.Errorf("%s: %+v", target, of)
+			}
+		}
+	}
+	if len(orders) != 4 {
+		t.Errorf("%d orders of two seeds and targets: %v", len(orders), slices.Collect(maps.Keys(orders)))
+	}
+}
+
+// A baseline that is not finished or was changed is refused, and so is a directory that cannot be written.
+func TestUnreadable(t *testing.T) {
+	t.Parallel()
+	const items = 20
+	for want, spoil := range map[string]func(path string) error{
+		"is not finished": func(path string) error { return os.Remove(filepath.Join(path, "estimates.json")) },
+		"observations.jsonl": func(path string) error {
+			return os.WriteFile(filepath.Join(path, "observations.jsonl"), []byte("{}x\n"), 0o600)
+		},
+	} {
+		old := baselineRun(t, items, "seed=1")
+		if err := spoil(old); err != nil {
+			t.Fatal(err)
+		}
+		a := Acceptance{Measure: "lpr", Baseline: old, Margin: .1, Level: .95}
+		_, err := acceptIn(t, a, confused(t, items, "seed=2"), filepath.Join(t.TempDir(), "new"), ask.Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
+		}
+	}
+	if err := begin(filepath.Join(t.TempDir(), "none"), Result{}); err == nil {
+		t.Error("settings are written into a directory that is not there")
+	}
+	implied := crosstalk.Observation{Measure: "lpr", Implied: true}
+	fine := crosstalk.Observation{Measure: "lpr", Value: 1}
+	_, err := Settings{Measure: "lpr"}.difference([][]crosstalk.Observation{{fine}, {implied}}, nil)
+	if err == nil || !strings.Contains(err.Error(), "whose figure leaves out answers") {
+		t.Errorf("a new answer without a value of its own: %v", err)
+	}
+}
+
+// Two observations of an item are two where a column tells them apart, and one where only the model does.
+func TestValues(t *testing.T) {
+	of := Settings{Measure: "lpr"}
+	o := func(column, value string) crosstalk.Observation {
+		return crosstalk.Observation{Measure: "lpr", Value: 1, Condition: map[string]string{column: value}}
+	}
+	for column, want := range map[string]int{"model": 1, "sent": 1, "base_url": 1, "temperature": 2} {
+		if got, err := of.values([]crosstalk.Observation{o(column, "a"), o(column, "b")}); err != nil || len(got) != want {
+			t.Errorf("%s: %v, %v; want %d", column, got, err, want)
+		}
+	}
+	for value, wrong := range map[float64]bool{-.01: true, 0: false, 1: false, 1.01: true} {
+		x := o("model", "a")
+		x.Value = crosstalk.Value(value)
+		if _, err := of.values([]crosstalk.Observation{x}); (err != nil) != wrong {
+			t.Errorf("a value of %v: %v", value, err)
+		}
+	}
+}
