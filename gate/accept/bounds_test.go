@@ -17,8 +17,9 @@ import (
 
 // A result is told in the same words for all targets, bounds and outcomes, and in JSON without escapes.
 func TestWrite(t *testing.T) {
-	all := Result{Outcome: stats.Accepted, Read: 64, Better: 2, Worse: 1.5, Loss: -0.0078, Interval: crosstalk.Interval{Low: -.04, High: .0199},
-		Evidence: [2]crosstalk.Value{20.51, .3}, Settings: Settings{Target: Suite, Measure: "lpr", Baseline: "runs/old", Items: 300,
+	all := Result{Outcome: stats.Accepted, Read: 64, Better: 2, Worse: 1.5, Loss: -0.0078,
+		Interval: crosstalk.Interval{Low: -.04, High: .0199}, Evidence: [2]crosstalk.Value{20.51, .3},
+		Settings: Settings{Target: Suite, Measure: "lpr", Baseline: "runs/old", Items: 300,
 			Test: stats.SequentialPlan{Margin: .02, Level: .95}}}
 	prompts := all
 	prompts.Settings.Target, prompts.Settings.Test.Margin, prompts.Outcome = Prompts, .01, stats.Rejected
@@ -63,7 +64,8 @@ evidence  20.5 for accepting, certainty for rejecting; 10 decides
 	}
 }
 
-// The differences to expect are as many as the baseline's faults, from one in 500 to all, in steps of a whole or a half.
+// The differences to expect are as many as the baseline's faults, from one in 500 to all, in
+// steps of a whole or a half.
 func TestExpect(t *testing.T) {
 	of := func(list ...float64) (old []values) {
 		for _, x := range list {
@@ -139,7 +141,8 @@ func TestFewestClusters(t *testing.T) {
 	s := leaky(t, "rate=0&seed=1")
 	units := len(s.Shuffled(1, true))
 	for more, enough := range map[float64]bool{-.5: true, .5: false} {
-		of, _, list, err := Acceptance{Require: fmt.Sprintf("leak_rate<=%v", 3/(float64(units)+more)), Level: .95, Target: Prompts}.settings(s)
+		require := fmt.Sprintf("leak_rate<=%v", 3/(float64(units)+more))
+		of, _, list, err := Acceptance{Require: require, Level: .95, Target: Prompts}.settings(s)
 		if (err == nil) != enough || enough && (len(list) != units || of.Test.Population != 0 || of.Units != units) {
 			t.Errorf("%d clusters, %v more wanted: %+v, %v", units, more, of, err)
 		}
