@@ -82,8 +82,12 @@ func (e *estimator) add(o crosstalk.Observation) {
 		named = cmp.Or(named, o.Item)
 	}
 	cluster := e.groups.Clusters.Number(named)
+	var shared *cell
 	for _, g := range e.groups.Of(o.Condition, o.Labels, name, nil) {
-		g.Sum.add(o, cluster)
+		if g.Labels["language"] == crosstalk.All && g.Labels["source"] == crosstalk.All {
+			shared = nil // the first group of those that differ in language and source only
+		}
+		shared = g.Sum.add(o, cluster, shared)
 	}
 }
 

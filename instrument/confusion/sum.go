@@ -9,7 +9,8 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// sum is the observations behind one figure of each measure, by cell.
+// sum is the observations behind one figure of each measure, by cell. Figures over
+// all languages or sources share the cells of those over a single one.
 type sum struct {
 	Protocol
 	cells      map[cellKey]*cell
@@ -28,14 +29,20 @@ type cell struct {
 	topP   float64 // of nuclei
 }
 
-func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster) {
+// add adds an observation, and returns its cell if other figures share it. The
+// first of them adds to it; the others get it as shared.
+func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster, shared *cell) *cell {
 	if o.NotScored == NoLanguage {
 		s.noLanguage[o.Measure]++
-		return
+		return nil
 	}
 	at := cellKey{o.Measure, o.Labels["language"], o.Labels["source"]}
-	if isPooled(o.Measure) {
+	switch {
+	case isPooled(o.Measure):
 		at = cellKey{measure: o.Measure}
+	case shared != nil:
+		s.cells[at] = shared
+		return shared
 	}
 	c := s.cells[at]
 	if c == nil {
@@ -74,6 +81,7 @@ func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster) {
 	default:
 		c.values.Add(cluster, float64(o.Value))
 	}
+	return c
 }
 
 func newCell(measure, unscored string) *cell {
