@@ -2,10 +2,8 @@ package compare
 
 import (
 	"io"
-	"iter"
 	"slices"
 
-	"crosstalk"
 	"crosstalk/run"
 	"crosstalk/study"
 )
@@ -13,10 +11,11 @@ import (
 // Open reads the figures of finished runs, grouped by columns; if by is nil, as
 // they were measured. Their observations are read when they are compared.
 func Open(paths, by []string) ([]Run, error) {
-	return open(paths, func(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk.Observation, error], error) {
-		estimates, err := study.EstimatesBy(path, by)
-		return estimates, run.ReadValues(path), err
-	})
+	by, err := study.ParseBy(by)
+	if err != nil {
+		return nil, err
+	}
+	return OpenFigures(paths, study.Figures{By: by})
 }
 
 // WriteRuns compares the figures of finished runs, opened as Open does, and writes the
@@ -41,16 +40,10 @@ func WriteRuns(w io.Writer, format string, paths, by []string, o Options) error 
 func OpenFigures(paths []string, figures study.Figures) ([]Run, error) {
 	figures.Cross = slices.DeleteFunc(slices.Clone(figures.Cross),
 		func(column string) bool { return column == AgainstColumn || column == RunColumn })
-	return open(paths, figures.Compare)
-}
-
-type readRun = func(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk.Observation, error], error)
-
-func open(paths []string, read readRun) ([]Run, error) {
 	names := run.Names(paths)
 	runs := make([]Run, len(paths))
 	for i, path := range paths {
-		estimates, observations, err := read(path)
+		estimates, observations, err := figures.Compare(path)
 		if err != nil {
 			return nil, err
 		}

@@ -64,13 +64,14 @@ func (r Rules) Check(path string) (Verdict, error) {
 // checkBounds checks the requirements, reading the run once.
 func (r Rules) checkBounds(path string) (checks []Check, err error) {
 	var requirements []Requirement
-	var by [][]string
+	var sets []study.Figures
 	for _, text := range r.Require {
 		requirement, err := Parse(text)
 		if err != nil {
 			return nil, crosstalk.BadOption("require", ": %w", err)
 		}
-		requirements, by = append(requirements, requirement), append(by, requirement.Columns())
+		requirements = append(requirements, requirement)
+		sets = append(sets, study.Figures{By: append([]string{}, requirement.Columns()...)})
 	}
 	if len(requirements) == 0 {
 		return nil, nil
@@ -81,11 +82,11 @@ func (r Rules) checkBounds(path string) (checks []Check, err error) {
 		}
 		return checks, err
 	}
-	grouped, err := study.Grouped(path, by...)
+	grouped, err := study.FiguresOf(path, nil, sets...)
 	if err != nil {
 		var unknown *study.ColumnError
 		if errors.As(err, &unknown) {
-			i := slices.IndexFunc(by, func(columns []string) bool { return slices.Contains(columns, unknown.Column) })
+			i := slices.IndexFunc(sets, func(f study.Figures) bool { return slices.Contains(f.By, unknown.Column) })
 			err = crosstalk.BadOption("require", " %s: %w", requirements[i].Text, unknown)
 		}
 		return nil, err

@@ -236,8 +236,11 @@ func (e *ColumnError) Error() string {
 	return crosstalk.UnknownName("column", e.Column, e.Known).Error()
 }
 
-// ParseBy reads the columns for grouping figures, each once.
+// ParseBy reads the columns for grouping figures, each once. Nil stays nil.
 func ParseBy(by []string) ([]string, error) {
+	if by == nil {
+		return nil, nil
+	}
 	clean := []string{}
 	for _, column := range by {
 		if column = strings.TrimSpace(column); column == "" {

@@ -145,22 +145,22 @@ func TestGrouped(t *testing.T) {
 	if err != nil || !equal(stored, result.Estimates) {
 		t.Errorf("stored %v (%v), want %v", stored, err, result.Estimates)
 	}
-	grouped, err := Grouped(dir, []string{"category"}, nil)
-	if err != nil || len(grouped) != 2 || !equal(grouped[0], stored) || len(grouped[1]) != 2 {
+	grouped, err := FiguresOf(dir, nil, Figures{By: []string{"category"}}, Figures{By: []string{}}, Figures{})
+	if err != nil || len(grouped) != 3 || !equal(grouped[2], stored) || !equal(grouped[0], stored) || len(grouped[1]) != 2 {
 		t.Fatalf("%v, %v", grouped, err)
 	}
 	if all := grouped[1][0]; all.Value != stored[0].Value || all.N != stored[0].N || all.Signature != stored[0].Signature {
 		t.Errorf("%+v, want %+v", all, stored[0])
 	}
 	var unknown *ColumnError
-	if _, err := Grouped(dir, nil, []string{"colour"}); !errors.As(err, &unknown) || unknown.Column != "colour" ||
+	if _, err := FiguresOf(dir, nil, Figures{By: []string{}}, Figures{By: []string{"colour"}}); !errors.As(err, &unknown) || unknown.Column != "colour" ||
 		!slices.Contains(unknown.Known, "category") {
 		t.Errorf("%v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "estimates.json")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Grouped(dir, nil); !errors.Is(err, run.ErrUnfinished) {
+	if _, err := FiguresOf(dir, nil, Figures{By: []string{}}); !errors.Is(err, run.ErrUnfinished) {
 		t.Errorf("%v", err)
 	}
 	if _, err := run.ReadEstimates(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is not a run directory") {

@@ -11,7 +11,6 @@ import (
 	"crosstalk/report/export"
 	"crosstalk/report/page"
 	"crosstalk/run/view"
-	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
@@ -63,7 +62,7 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	if r.corrected {
 		return r.writeCorrected(c, path)
 	}
-	estimates, err := study.EstimatesBy(path, given(c, "by", r.by))
+	by, err := givenColumns(c, r.by)
 	if err != nil {
 		return err
 	}
@@ -71,13 +70,17 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
+	p, err := r.files.Read(path, by, names)
+	if err != nil {
+		return err
+	}
 	if r.files.HTML != "-" {
-		if err := report.WriteNamed(c.OutOrStdout(), r.format, estimates, names); err != nil {
+		if err := report.WriteNamed(c.OutOrStdout(), r.format, p.Figures, names); err != nil {
 			return err
 		}
 	}
 	to := page.Output{Page: c.OutOrStdout(), Notes: notes(c), Warnings: c.ErrOrStderr()}
-	return r.files.Write(to, path, names.Estimates(estimates), names)
+	return r.files.Write(to, p)
 }
 
 // writeTable prints figures that are laid out in a table, or are about other
@@ -109,7 +112,7 @@ func (r *reportFlags) writeCorrected(c *cobra.Command, path string) error {
 	if name := anyGiven(c, "html", "figures"); name != "" {
 		return fmt.Errorf("--corrected and --%s cannot be combined: corrected figures are only printed", name)
 	}
-	by, err := study.ParseBy(given(c, "by", r.by))
+	by, err := givenColumns(c, r.by)
 	if err != nil {
 		return err
 	}

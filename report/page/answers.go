@@ -31,9 +31,11 @@ type Answers struct {
 	by      string          // the column by which answers are grouped within a section
 	list    []*Section
 	open    []draft // of the current item
+	whole   int     // bytes for all answers
 	room    int     // bytes left
 	dropped int
 	clean   []cardRef // the kept cards without a fault or a note, in order
+	others  []cardRef // with one
 }
 
 // cardRef is the place of a kept card.
@@ -89,10 +91,16 @@ const (
 	leastRoom    = 1_000_000 // for answers, regardless of the number of estimates
 )
 
+func roomBeside(estimates []crosstalk.Estimate) int {
+	return max(leastRoom, pageRoom-estimateRoom*len(estimates))
+}
+
 // NewAnswers collects answers for a page about these estimates, whose columns
-// determine sections and groups.
-func NewAnswers(estimates []crosstalk.Estimate) *Answers {
-	a := &Answers{noted: map[string]bool{}, room: max(leastRoom, pageRoom-estimateRoom*len(estimates))}
+// determine sections and groups; if by is not nil, about the same ones grouped by these
+// columns.
+func NewAnswers(estimates []crosstalk.Estimate, by []string) *Answers {
+	a := &Answers{noted: map[string]bool{}, whole: roomBeside(estimates)}
+	a.room = a.whole
 	all, one, within := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, e := range estimates {
 		kind := instrument.Of(e.Measure)
@@ -101,12 +109,19 @@ func NewAnswers(estimates []crosstalk.Estimate) *Answers {
 			all[c], one[c] = all[c] || v == crosstalk.All, one[c] || v != crosstalk.All
 		}
 	}
-	for _, c := range report.ByColumns(estimates) {
+	columns := map[string]string{}
+	for _, e := range estimates {
+		maps.Copy(columns, e.By)
+	}
+	for _, c := range by {
+		columns[c] = crosstalk.All
+	}
+	for _, c := range report.Columns([]map[string]string{columns}) {
 		switch {
 		case within[c]:
-		case !all[c]:
+		case !all[c] && one[c]:
 			a.apart = append(a.apart, c)
-		case one[c] && a.by == "":
+		case a.by == "" && (by == nil && one[c] || slices.Contains(by, c)):
 			a.by = c
 		}
 	}
@@ -240,23 +255,41 @@ func (a *Answers) keep() {
 		}
 		size := c.size()
 		for (c.Fault || c.Noted) && size > a.room && len(a.clean) > 0 {
-			p := a.clean[len(a.clean)-1]
-			a.clean = a.clean[:len(a.clean)-1]
-			a.room += p.group.Cards[p.card].size()
-			p.group.Cards[p.card] = nil
-			a.dropped++
+			a.drop(&a.clean)
 		}
 		if size > a.room {
 			a.dropped++
 			continue
 		}
 		a.room -= size
+		list := &a.others
 		if !c.Fault && !c.Noted {
-			a.clean = append(a.clean, cardRef{g, len(g.Cards)})
+			list = &a.clean
 		}
+		*list = append(*list, cardRef{g, len(g.Cards)})
 		g.Cards = append(g.Cards, c)
 	}
 	a.open = nil
+}
+
+// drop drops the last of some cards.
+func (a *Answers) drop(list *[]cardRef) {
+	p := (*list)[len(*list)-1]
+	*list = (*list)[:len(*list)-1]
+	a.room += p.group.Cards[p.card].size()
+	p.group.Cards[p.card] = nil
+	a.dropped++
+}
+
+// makeRoom drops cards that have no room beside these estimates, which may be more than
+// those that were known before.
+func (a *Answers) makeRoom(estimates []crosstalk.Estimate) {
+	a.room -= max(0, a.whole-roomBeside(estimates))
+	for _, list := range []*[]cardRef{&a.clean, &a.others} {
+		for a.room < 0 && len(*list) > 0 {
+			a.drop(list)
+		}
+	}
 }
 
 // sections are the answers in the order of the page: groups with the most findings first,
@@ -266,6 +299,7 @@ func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
 		return nil
 	}
 	a.keep()
+	a.makeRoom(estimates)
 	for _, s := range a.list {
 		if s.Name == "" {
 			s.Name = "All answers"

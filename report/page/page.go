@@ -35,18 +35,21 @@ import (
 	"crosstalk/report"
 	"crosstalk/report/plot"
 	"crosstalk/run"
+	"crosstalk/study"
 )
 
 // Report is the page of a run.
 type Report struct {
 	Title     string
-	Lead      string    // its subject, in a sentence
-	Summary   []Setting // the most important settings
-	Settings  []Setting // all of them
-	Estimates []crosstalk.Estimate
+	Lead      string               // its subject, in a sentence
+	Summary   []Setting            // the most important settings
+	Settings  []Setting            // all of them
+	Figures   []crosstalk.Estimate // as the run has them
+	Estimates []crosstalk.Estimate // with people's names
 	Plots     []plot.Plot
 	NoPlots   error // the defect that left it without plots
 	Answers   *Answers
+	path      string // of the run
 }
 
 // Setting is a named value.
@@ -120,42 +123,49 @@ type Output struct {
 	Warnings io.Writer // which it could not
 }
 
-// Write writes the page and the files of a finished run, of figures that have these
-// names already. A defect in one of them leaves the others. That the page cannot be
-// written into the run is a warning, no error.
-func (f Files) Write(to Output, path string, estimates []crosstalk.Estimate, names report.Names) error {
-	if f.HTML == "none" && f.Figures == "" {
+// none reports whether nothing is to be written.
+func (f Files) none() bool { return f.HTML == "none" && f.Figures == "" }
+
+// Read is Read for these files. For none it reads only figures.
+func (f Files) Read(path string, by []string, names report.Names) (r Report, err error) {
+	if f.none() {
+		r.Figures, err = study.Figures{By: by}.Of(path)
+		return r, err
+	}
+	return Read(path, by, names)
+}
+
+// Write writes the page and the files of a report that Read has read. A defect in one of
+// them leaves the others. That the page cannot be written into the run is a warning, no
+// error.
+func (f Files) Write(to Output, p Report) error {
+	if f.none() {
 		return nil
 	}
-	p, err := Read(path, estimates, names)
-	if err != nil {
-		return err
-	}
-	err = p.NoPlots
+	err := p.NoPlots
 	if f.HTML != "none" {
-		err = errors.Join(err, rescue.Do("the page", func() error { return f.writePage(to, path, p) }))
+		err = errors.Join(err, rescue.Do("the page", func() error { return f.writePage(to, p) }))
 	}
 	if f.Figures == "" {
 		return err
 	}
 	return errors.Join(err, SaveFigures(to.Notes, f.Figures, p.Plots, func(w io.Writer, format string) error {
-		return report.Write(w, format, estimates)
+		return report.Write(w, format, p.Estimates)
 	}))
 }
 
-func (f Files) writePage(to Output, path string, p Report) error {
-	write := func(w io.Writer) error { return p.writeRun(w, path) }
+func (f Files) writePage(to Output, p Report) error {
 	file, save := f.HTML, atomicfile.Write
 	switch f.HTML {
 	case "-":
-		return write(to.Page)
+		return p.writeRun(to.Page)
 	case "":
-		file, save = filepath.Join(path, "report.html"), atomicfile.WritePrivate // as all files of the run are
+		file, save = filepath.Join(p.path, "report.html"), atomicfile.WritePrivate // as all files of the run are
 	}
-	err := save(file, write)
+	err := save(file, p.writeRun)
 	switch {
 	case f.HTML == "" && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)):
-		fmt.Fprintf(to.Warnings, "The page was not written: %s is not writable; name another file with --html\n", path)
+		fmt.Fprintf(to.Warnings, "The page was not written: %s is not writable; name another file with --html\n", p.path)
 	case err != nil:
 		return err
 	default:
@@ -164,28 +174,40 @@ func (f Files) writePage(to Output, path string, p Report) error {
 	return nil
 }
 
-// Read reads the report of a finished run with these figures: its observations by these
-// names, human judgements of them, and their notes. The figures have the names already.
-// A defect that leaves the report without plots is in NoPlots.
-func Read(path string, estimates []crosstalk.Estimate, names report.Names) (Report, error) {
-	r := Report{Estimates: estimates, Answers: NewAnswers(estimates)}
-	collector := plot.NewCollector(estimates)
+// Read reads the report of a finished run in one pass over its observations: its figures,
+// grouped by columns (nil: as when they were measured), its answers and plots with these
+// names, and human judgements of them. A defect that leaves the report without plots is
+// in NoPlots.
+func Read(path string, by []string, names report.Names) (Report, error) {
+	r := Report{path: path}
+	written, err := run.ReadEstimates(path)
+	if err != nil {
+		return r, err
+	}
 	notes, err := labels.ReadNotes(path)
 	if err != nil {
 		return r, err
 	}
-	for o, err := range run.ReadObservations(path) {
-		if err != nil {
-			return r, err
+	r.Answers = NewAnswers(written, by)
+	collector := plot.NewCollector(nil)
+	all, err := study.FiguresOf(path, func(yield func(crosstalk.Observation, error) bool) {
+		for o, err := range run.ReadObservations(path) {
+			if !yield(o, err) || err != nil {
+				return
+			}
+			var note labels.Note
+			if len(notes) > 0 {
+				note = notes.Of(o) // before it gets the names
+			}
+			o = names.Observation(o)
+			r.Answers.Add(o, note)
+			collector.Add(o)
 		}
-		var note labels.Note
-		if len(notes) > 0 {
-			note = notes.Of(o) // before it gets the names
-		}
-		o = names.Observation(o)
-		r.Answers.Add(o, note)
-		collector.Add(o)
+	}, study.Figures{By: by})
+	if err != nil {
+		return r, err
 	}
+	r.Figures, r.Estimates = all[0], names.Estimates(all[0])
 	opinions, err := labels.Opinions(path)
 	if err != nil {
 		return r, err
@@ -194,7 +216,7 @@ func Read(path string, estimates []crosstalk.Estimate, names report.Names) (Repo
 		collector.AddOpinion(o)
 	}
 	r.NoPlots = rescue.Do("the plots", func() error {
-		r.Plots = collector.Plots()
+		r.Plots = collector.PlotsOf(r.Estimates)
 		return nil
 	})
 	return r, nil
@@ -202,12 +224,12 @@ func Read(path string, estimates []crosstalk.Estimate, names report.Names) (Repo
 
 // writeRun writes the page of the run that the report is about, with its settings and
 // with the prompts and thoughts in its journal, if it has one.
-func (r Report) writeRun(w io.Writer, path string) error {
-	manifest, err := run.ReadManifest(path)
+func (r Report) writeRun(w io.Writer) error {
+	manifest, err := run.ReadManifest(r.path)
 	if err != nil {
 		return err
 	}
-	text, err := run.ManifestText(path)
+	text, err := run.ManifestText(r.path)
 	if err != nil {
 		return err
 	}
@@ -216,7 +238,7 @@ func (r Report) writeRun(w io.Writer, path string) error {
 	}
 	about := NewAbout(manifest, r.Estimates)
 	r.Title, r.Lead, r.Summary = about.Heading(), about.Sentence, about.Summary()
-	j, err := journal.OpenReader(filepath.Join(path, journal.Name))
+	j, err := journal.OpenReader(filepath.Join(r.path, journal.Name))
 	switch {
 	case err == nil:
 		defer j.Close()

@@ -71,9 +71,11 @@ func TestNotes(t *testing.T) {
 			}
 		}
 	}
-	estimates := []crosstalk.Estimate{{Measure: "lpr", Value: 1, N: 3, By: map[string]string{"model": "a"}},
-		{Measure: "lpr", Value: 1, N: 3, By: map[string]string{"model": "b"}}}
-	for file, content := range map[string]string{"manifest.json": `{"schema":"crosstalk/run/v1","plan":{"instrument":"confusion"}}`, "observations.jsonl": string(text)} {
+	estimates := []crosstalk.Estimate{{Measure: "lpr", Value: 1, N: 3, By: map[string]string{"model": "secret/a"}},
+		{Measure: "lpr", Value: 1, N: 3, By: map[string]string{"model": "secret/b"}}}
+	for file, content := range map[string]string{
+		"manifest.json": `{"schema":"crosstalk/run/v1","plan":{"instrument":"confusion"}}`, "observations.jsonl": string(text),
+		"estimates.json": string(crosstalk.Canonical(crosstalk.NewDocument(estimates)))} {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +84,7 @@ func TestNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Read(dir, estimates, names)
+	r, err := Read(dir, nil, names)
 	if err != nil {
 		t.Fatal(err)
 	}

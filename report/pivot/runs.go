@@ -150,10 +150,9 @@ func (t *Table) Of(paths, by, measures []string) (l Laid, err error) {
 		return l, ErrTwoGroupings
 	case len(paths) > 1 && !t.LaidOut():
 		return l, fmt.Errorf("several runs need a table: name its --rows and --columns, such as --rows model")
-	case by != nil:
-		if by, err = study.ParseBy(by); err != nil {
-			return l, err
-		}
+	}
+	if by, err = study.ParseBy(by); err != nil {
+		return l, err
 	}
 	if l.estimates, err = t.Figures(by, measures).OfRuns(paths, run.Names(paths)); err != nil {
 		return l, err

@@ -39,6 +39,12 @@ func (c *Collector) Add(o crosstalk.Observation) {
 	c.addStrip(kind, o)
 }
 
+// PlotsOf returns the plots of these estimates instead of those it was made of.
+func (c *Collector) PlotsOf(estimates []crosstalk.Estimate) []Plot {
+	c.estimates, c.columns = estimates, report.ByColumns(estimates)
+	return c.Plots()
+}
+
 // Plots returns the plots. Their names are unique.
 func (c *Collector) Plots() (plots []Plot) {
 	for _, kind := range instrument.Kinds {

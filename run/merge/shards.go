@@ -241,20 +241,21 @@ func worthWaiting(paths []string) bool {
 
 // mergeObservations records the observations of all shards in the order of the whole measurement, and sums them up.
 func (s shards) mergeObservations(d *run.Dir, recorder *run.Recorder) ([]crosstalk.Estimate, error) {
-	summary, err := study.NewSummary(d.Path, d.Manifest)
+	recorded := func(yield func(crosstalk.Observation, error) bool) {
+		for o, err := range s.observations() {
+			if err == nil {
+				err = recorder.AddPlaced(o)
+			}
+			if !yield(o.Observation, err) || err != nil {
+				return
+			}
+		}
+	}
+	all, err := study.SumUp(d.Path, d.Manifest, recorded, study.Figures{})
 	if err != nil {
 		return nil, err
 	}
-	for o, err := range s.observations() {
-		if err != nil {
-			return nil, err
-		}
-		if err := recorder.AddPlaced(o); err != nil {
-			return nil, err
-		}
-		summary.Add(o.Observation)
-	}
-	return summary.Estimates()
+	return all[0], nil
 }
 
 // source is the observations of a shard.

@@ -39,6 +39,9 @@ type Group struct {
 	Choice
 }
 
+// Empty reports whether the view leaves observations as they are.
+func (v View) Empty() bool { return len(v.Pool)+len(v.Only)+len(v.Groups) == 0 }
+
 // Fields are the fields that the view adds to the signatures of its figures.
 func (v View) Fields() (fields []string) {
 	if len(v.Pool) > 0 {
