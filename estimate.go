@@ -2,6 +2,7 @@ package crosstalk
 
 import (
 	"cmp"
+	"maps"
 	"math"
 )
 
@@ -45,6 +46,16 @@ type Estimate struct {
 	Signature    string            `json:"signature"` // figures with equal signatures are comparable
 	Warnings     []string          `json:"warnings,omitempty"`
 }
+
+// Of returns the columns of By in which the figure is of a single value.
+func (e Estimate) Of() map[string]string {
+	by := maps.Clone(e.By)
+	maps.DeleteFunc(by, func(_, value string) bool { return value == All })
+	return by
+}
+
+// Key names a figure among those of a run, by its measure and Of.
+func (e Estimate) Key() string { return e.Measure + "\x00" + string(Canonical(e.Of())) }
 
 // People tells how far the labels behind a figure can be trusted.
 type People struct {

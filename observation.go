@@ -51,6 +51,16 @@ const (
 // Roles are all roles.
 var Roles = []Role{Topic, Given, Side, Fact, Aside}
 
+// HasAll reports whether columns have all the wanted ones, with their values.
+func HasAll(columns, wanted map[string]string) bool {
+	for column, value := range wanted {
+		if got, ok := columns[column]; !ok || got != value {
+			return false
+		}
+	}
+	return true
+}
+
 // Text returns the text of this name, "" if there is none.
 func (o Observation) Text(name string) string {
 	for _, t := range o.Texts {
@@ -59,6 +69,15 @@ func (o Observation) Text(name string) string {
 		}
 	}
 	return ""
+}
+
+// Column returns the observation's value of a column, of its condition or else of its
+// item; "" if neither has it.
+func (o Observation) Column(name string) string {
+	if value, ok := o.Condition[name]; ok {
+		return value
+	}
+	return o.Labels[name]
 }
 
 // AddText adds a text behind those that are there. As with append, only one of

@@ -212,16 +212,8 @@ func outermost(figures []figure) []bool {
 }
 
 // within reports whether a group is a proper part of another.
-func within(part, whole map[string]string) bool { return has(part, whole) && len(part) > len(whole) }
-
-// has reports whether columns have all the wanted values.
-func has(columns, wanted map[string]string) bool {
-	for column, value := range wanted {
-		if got, ok := columns[column]; !ok || got != value {
-			return false
-		}
-	}
-	return true
+func within(part, whole map[string]string) bool {
+	return crosstalk.HasAll(part, whole) && len(part) > len(whole)
 }
 
 // choice is the pairs that options choose.
@@ -251,7 +243,7 @@ func (c *choice) withReference(figures []figure) {
 	for i, f := range figures {
 		isReference := i == 0
 		if len(c.Reference) > 0 {
-			isReference = has(f.side.condition, c.Reference)
+			isReference = crosstalk.HasAll(f.side.condition, c.Reference)
 		} else if c.table.several {
 			isReference = f.side.run == 0
 		}

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"io"
 	"slices"
 
 	"crosstalk/run"
@@ -16,23 +15,6 @@ func Open(paths, by []string) ([]Run, error) {
 		return nil, err
 	}
 	return OpenFigures(paths, study.Figures{By: by})
-}
-
-// WriteRuns compares the figures of finished runs, opened as Open does, and writes the
-// differences in one of report.Formats.
-func WriteRuns(w io.Writer, format string, paths, by []string, o Options) error {
-	runs, err := Open(paths, by)
-	if err != nil {
-		return err
-	}
-	result, err := Runs(runs, o)
-	if err != nil {
-		return err
-	}
-	if result.Names, err = study.Names(paths...); err != nil {
-		return err
-	}
-	return Write(w, format, result)
 }
 
 // OpenFigures reads these figures of finished runs, with the observations that they

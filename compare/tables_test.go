@@ -99,7 +99,7 @@ func TestWriteTable(t *testing.T) {
 		t.Error(err)
 	}
 	var b strings.Builder
-	if err := WriteRuns(&b, "table", []string{path}, nil, lpr); err != nil || !strings.Contains(b.String(), "model new against model old") {
+	if err := WriteTable(&b, "table", []string{path}, &pivot.Table{}, nil, lpr); err != nil || !strings.Contains(b.String(), "model new against model old") {
 		t.Errorf("%s, %v", &b, err)
 	}
 }

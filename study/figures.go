@@ -85,7 +85,7 @@ func (f Figures) OfRuns(paths, names []string) ([]crosstalk.Estimate, error) {
 		}
 		keys := map[string]bool{}
 		for _, e := range estimates {
-			keys[figureKey(e)] = true
+			keys[e.Key()] = true
 		}
 		for key := range keys {
 			apart = apart || seen[key]

@@ -20,23 +20,13 @@ func Settings(m run.Manifest) func(condition map[string]string) map[string]strin
 	}
 	return func(condition map[string]string) map[string]string {
 		for i, planned := range m.Plan.Conditions {
-			if planned.Prompting.API != "" && contains(condition, planned.Name) {
+			if planned.Prompting.API != "" && crosstalk.HasAll(condition, planned.Name) {
 				c := Condition{Condition: planned, name: planned.Model.String()}
 				return c.without(without[i]).settings()
 			}
 		}
 		return nil
 	}
-}
-
-// contains reports whether columns have all the values of others.
-func contains(columns, others map[string]string) bool {
-	for column, value := range others {
-		if got, found := columns[column]; !found || got != value {
-			return false
-		}
-	}
-	return true
 }
 
 // settings are what is sent with each prompt, as text.

@@ -277,7 +277,7 @@ func (f Figures) once(parts []part, suites crosstalk.SuiteIDs) (estimates []cros
 			if slices.ContainsFunc(p.of, func(c string) bool { return e.By[c] == "" || e.By[c] == crosstalk.All }) {
 				continue
 			}
-			key := figureKey(e)
+			key := e.Key()
 			if f.Cross == nil || !seen[key] {
 				estimates = append(estimates, e)
 			}
@@ -285,13 +285,6 @@ func (f Figures) once(parts []part, suites crosstalk.SuiteIDs) (estimates []cros
 		}
 	}
 	return estimates
-}
-
-// figureKey names a figure by its measure and the columns in which it has one value.
-func figureKey(e crosstalk.Estimate) string {
-	by := maps.Clone(e.By)
-	maps.DeleteFunc(by, func(_, value string) bool { return value == crosstalk.All })
-	return e.Measure + "\x00" + string(crosstalk.Canonical(by))
 }
 
 // mark adds the warnings that concern figures of a run as a whole.

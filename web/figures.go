@@ -156,7 +156,8 @@ func compareFigures(a, b side) (t figureTable, err error) {
 	across := map[string]bool{}
 	for _, c := range result.Comparisons {
 		kind := instrument.Of(c.Measure)
-		if kind.Measure(c.Measure).ByClass || !covers(c.Condition, of) || !covers(c.Reference, reference) {
+		if kind.Measure(c.Measure).ByClass || !crosstalk.HasAll(c.Condition, of) ||
+			!crosstalk.HasAll(c.Reference, reference) { // they may have more, within answers
 			continue
 		}
 		t.Rows = append(t.Rows, rowOfFigure(c, kind))
@@ -176,17 +177,6 @@ func compareFigures(a, b side) (t figureTable, err error) {
 		t.Problem = "No figure is about both."
 	}
 	return t, nil
-}
-
-// covers reports whether a condition has all columns of another one with the same
-// values; it may have more, within answers.
-func covers(condition, of map[string]string) bool {
-	for c, v := range of {
-		if condition[c] != v {
-			return false
-		}
-	}
-	return true
 }
 
 func rowOfFigure(c compare.Comparison, kind crosstalk.Kind) figureRow {

@@ -2,11 +2,9 @@ package main
 
 import (
 	"cmp"
-	"slices"
 
 	"crosstalk/compare"
 	"crosstalk/internal/config"
-	"crosstalk/run/view"
 
 	"github.com/spf13/cobra"
 )
@@ -60,10 +58,7 @@ func compareCommand() *cobra.Command {
 		if err := o.apply(c, &options); err != nil {
 			return err
 		}
-		if table.wanted(c) != "" || slices.Contains(o.by, view.SampleColumn) {
-			return compare.WriteTable(c.OutOrStdout(), out.format, paths, &table.Table, o.by, options)
-		}
-		return compare.WriteRuns(c.OutOrStdout(), out.format, paths, o.by, options)
+		return compare.WriteTable(c.OutOrStdout(), out.format, paths, &table.Table, o.by, options)
 	})
 	o.add(c)
 	config.Declare(c, "", []config.Flag{

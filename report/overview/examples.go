@@ -61,7 +61,7 @@ func (x *Examples) Add(o crosstalk.Observation) {
 	}
 	key := o.Finding
 	for _, column := range x.by {
-		key += "\x00" + value(o, column)
+		key += "\x00" + o.Column(column)
 	}
 	if x.seen[key] == maxAlike {
 		return
@@ -80,10 +80,6 @@ func (x *Examples) Add(o crosstalk.Observation) {
 		title = finding.Titles[n-1]
 	}
 	x.kept = append(x.kept, example{o, title + languages(o.Spans, o.Labels[x.kind.Target]), text})
-}
-
-func value(o crosstalk.Observation, column string) string {
-	return cmp.Or(o.Labels[column], o.Condition[column])
 }
 
 // languages names those that were found and the one that should be: ": en, not ko".
@@ -141,8 +137,8 @@ func (x *Examples) pick(s []section, fixed []string, n int) (chosen []example) {
 	rank := func(e example) int {
 		if len(s) > 0 {
 			for i, r := range s[0].rows {
-				if value(e.observation, s[0].column) == r.by[s[0].column] &&
-					!slices.ContainsFunc(fixed, func(c string) bool { v := value(e.observation, c); return v != "" && v != r.by[c] }) {
+				if e.observation.Column(s[0].column) == r.by[s[0].column] &&
+					!slices.ContainsFunc(fixed, func(c string) bool { v := e.observation.Column(c); return v != "" && v != r.by[c] }) {
 					return i
 				}
 			}

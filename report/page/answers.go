@@ -151,21 +151,13 @@ func (a *Answers) Add(o crosstalk.Observation, note labels.Note) {
 	}
 }
 
-// value is a column of an observation.
-func value(o crosstalk.Observation, column string) string {
-	if v, ok := o.Condition[column]; ok {
-		return v
-	}
-	return o.Labels[column]
-}
-
 func (a *Answers) groupOf(o crosstalk.Observation) *Group {
 	labels, key := map[string]string{}, ""
 	for _, c := range a.apart {
-		labels[c] = value(o, c)
+		labels[c] = o.Column(c)
 		key += labels[c] + "\x00"
 	}
-	by := value(o, a.by)
+	by := o.Column(a.by)
 	for _, d := range a.open {
 		if d.group.key == key && d.group.value == by {
 			return d.group

@@ -72,8 +72,7 @@ func NewResult(estimates []crosstalk.Estimate) (r Result) {
 			r.More++
 			continue
 		}
-		by := maps.Clone(e.By)
-		maps.DeleteFunc(by, func(_, v string) bool { return v == crosstalk.All })
+		by := e.Of()
 		i := slices.IndexFunc(r.Parts, func(p Part) bool { return maps.Equal(p.by, by) })
 		if i < 0 {
 			i = len(r.Parts)

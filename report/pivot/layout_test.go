@@ -176,7 +176,10 @@ func TestWriteRuns(t *testing.T) {
 	one, two := scored(t, dir, "one"), scored(t, dir, "two")
 	write := func(table Table, format string, paths, by []string) (string, error) {
 		var b strings.Builder
-		err := table.Write(&b, format, paths, by, []string{"lpr"})
+		laid, err := table.Of(paths, by, []string{"lpr"})
+		if err == nil {
+			err = laid.Write(&b, format)
+		}
 		return b.String(), err
 	}
 	line := func(text string, fields ...string) bool {

@@ -124,15 +124,6 @@ func (t *Table) Layout(paths []string) (o Options, err error) {
 	return o, nil
 }
 
-// Write writes the figures of runs as Of lays them out, in one of report.Formats.
-func (t *Table) Write(w io.Writer, format string, paths, by, measures []string) error {
-	l, err := t.Of(paths, by, measures)
-	if err != nil {
-		return err
-	}
-	return l.Write(w, format)
-}
-
 // Laid is figures of runs, laid out by rows and columns or, without any, a list.
 type Laid struct {
 	estimates []crosstalk.Estimate

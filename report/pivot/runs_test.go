@@ -51,11 +51,11 @@ func TestCompleteRefuses(t *testing.T) {
 		}
 	}
 	several := Table{}
-	if err := several.Write(nil, "table", []string{"a", "b"}, nil, nil); err == nil || !strings.HasPrefix(err.Error(), "several runs need a table: ") {
+	if _, err := several.Of([]string{"a", "b"}, nil, nil); err == nil || !strings.HasPrefix(err.Error(), "several runs need a table: ") {
 		t.Errorf("%v", err)
 	}
 	twice := Table{Rows: []string{"model"}}
-	if err := twice.Write(nil, "table", []string{"a"}, []string{"task"}, nil); err != ErrTwoGroupings {
+	if _, err := twice.Of([]string{"a"}, []string{"task"}, nil); err != ErrTwoGroupings {
 		t.Errorf("%v", err)
 	}
 }

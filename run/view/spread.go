@@ -23,9 +23,9 @@ const (
 // largest n.
 func Spread(estimates []crosstalk.Estimate, column string) (spread []crosstalk.Estimate) {
 	key := func(e crosstalk.Estimate) string {
-		by := maps.Clone(e.By)
-		maps.DeleteFunc(by, func(c, value string) bool { return c == column || value == crosstalk.All })
-		return e.Measure + "\x00" + string(crosstalk.Canonical(by))
+		e.By = e.Of()
+		delete(e.By, column)
+		return e.Key()
 	}
 	for _, figures := range ordered.Groups(estimates, key) {
 		over := figures[0] // all values together

@@ -146,10 +146,7 @@ func (r *Reader) Read(o crosstalk.Observation) (crosstalk.Observation, bool) {
 		if column == SampleColumn {
 			return strconv.Itoa(o.Sample + 1)
 		}
-		if v, ok := o.Condition[column]; ok {
-			return v
-		}
-		return o.Labels[column]
+		return o.Column(column)
 	}
 	for column, values := range r.seen {
 		if v := value(column); v != "" && !values[v] {
@@ -202,11 +199,7 @@ func (r *Reader) Members() []crosstalk.Observation {
 	}
 	r.members = []crosstalk.Observation{}
 	for _, g := range r.view.Groups {
-		v, ok := r.last.Condition[g.Column]
-		if !ok {
-			v = r.last.Labels[g.Column]
-		}
-		if !slices.Contains(g.Values, v) {
+		if !slices.Contains(g.Values, r.last.Column(g.Column)) {
 			continue
 		}
 		one := r.last
