@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"crosstalk/report/suites"
 	"crosstalk/suite"
 )
 
@@ -25,7 +26,7 @@ func CheckSuite(ctx context.Context, w io.Writer, name string) error {
 		fmt.Fprintf(w, "%s: %s\n", name, r)
 	}
 	if len(remarks) == 0 {
-		fmt.Fprintf(w, "%s: %s%s\n", name, s.Summary(), s.Details())
+		fmt.Fprintf(w, "%s: %s%s\n", name, suites.Summary(s), suites.Details(s))
 	}
 	for _, l := range suite.Limits(s) {
 		fmt.Fprintf(w, "%s: note: %s\n", name, l)

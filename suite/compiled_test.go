@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "compile the embedded suites again; rewrite testdata/text")
+var update = flag.Bool("update", false, "compile the embedded suites again")
 
 // The compiled suites are those of the embedded files, to the last field.
 func TestCompiled(t *testing.T) {

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"bufio"
 	"bytes"
 	"embed"
 	"fmt"
@@ -29,21 +28,18 @@ type header struct {
 	Card        *Card  `yaml:"card"`
 }
 
-// reader is how the suites of an instrument are read, checked and written for people.
+// reader is how the suites of an instrument are read and checked.
 type reader struct {
 	name     string
 	clusters string // what items of a cluster share
 	read     func(document, *Suite) error
 	check    func(s *Suite, remark func(format string, args ...any))
-	columns  []string // labels to write behind an item's id
-	write    func(b *bufio.Writer, s *Suite, i crosstalk.Item)
-	details  func(s *Suite) string // Suite.Details; nil: none
 }
 
 var instruments = []reader{
-	{"leakage", "controls", readLeakage, checkPairs, []string{"category"}, writePair, categories},
-	{"confusion", "prompts", readConfusion, checkPrompts, []string{"task", "source", "language"}, writePrompt, nil},
-	{"consistency", "clusters", readConsistency, checkTasks, []string{"task", "category"}, writeInput, taskCounts},
+	{"leakage", "controls", readLeakage, checkPairs},
+	{"confusion", "prompts", readConfusion, checkPrompts},
+	{"consistency", "clusters", readConsistency, checkTasks},
 }
 
 // reader is that of the suite's instrument. Of an unknown one there is nothing to say.
@@ -51,8 +47,7 @@ func (s *Suite) reader() reader {
 	if i := slices.IndexFunc(instruments, func(r reader) bool { return r.name == s.Instrument }); i >= 0 {
 		return instruments[i]
 	}
-	return reader{clusters: "clusters", check: func(*Suite, func(string, ...any)) {},
-		write: func(*bufio.Writer, *Suite, crosstalk.Item) {}}
+	return reader{clusters: "clusters", check: func(*Suite, func(string, ...any)) {}}
 }
 
 // A suite's name is part of signatures and of the names of run directories.

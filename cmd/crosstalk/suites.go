@@ -9,6 +9,7 @@ import (
 	"crosstalk"
 	"crosstalk/internal/config"
 	"crosstalk/internal/fetch"
+	"crosstalk/report/suites"
 	"crosstalk/study"
 	"crosstalk/suite"
 	"crosstalk/suite/datasets"
@@ -36,9 +37,9 @@ func suitesCommand() *cobra.Command {
 		case err != nil:
 			return err
 		case api != "":
-			return s.WriteRequests(w, crosstalk.API(api), instrumentNamed(s.Instrument).requests)
+			return suites.WriteRequests(w, s, crosstalk.API(api), instrumentNamed(s.Instrument).requests)
 		}
-		return s.Write(w)
+		return suites.Write(w, s)
 	})
 	config.Declare(c, "", []config.Flag{
 		{Name: "api", To: &api, Choices: apis, Help: "print what is sent instead: chat, completions or responses"},
@@ -50,15 +51,15 @@ func suitesCommand() *cobra.Command {
 }
 
 func listSuites(stdout io.Writer) error {
-	suites, err := suite.Embedded()
+	embedded, err := suite.Embedded()
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tINSTRUMENT\tLANGUAGE\tITEMS\tCLUSTERS\tLICENSE")
-	for _, s := range suites {
+	for _, s := range embedded {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d %s\t%s\n",
-			s.Name, s.Instrument, s.LanguageList(), s.Items.Len(), s.Clusters(), s.ClusterNoun(), s.License)
+			s.Name, s.Instrument, suites.Languages(s), s.Items.Len(), s.Clusters(), s.ClusterNoun(), s.License)
 	}
 	fmt.Fprintln(w, "\nTO PULL\tINSTRUMENT\tSIZE\tON THIS MACHINE\tLICENSE")
 	for _, s := range datasets.All(datasets.Suite) {

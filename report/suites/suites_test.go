@@ -1,7 +1,8 @@
-package suite
+package suites
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -13,10 +14,13 @@ import (
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
+	"crosstalk/suite"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
+
+var update = flag.Bool("update", false, "rewrite testdata/text")
 
 // The first file of testdata/text/*.txtar is a suite, for which others may be needed.
 // Last come the texts about it: its card and items, what check says, or what is sent
@@ -35,17 +39,19 @@ func TestText(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := t.TempDir()
-			write := map[string]func(*Suite, io.Writer) error{
-				"items": (*Suite).Write,
-				"check": func(s *Suite, w io.Writer) error {
-					_, err := fmt.Fprintln(w, strings.Join(Check(s), "\n"))
+			write := map[string]func(*suite.Suite, io.Writer) error{
+				"items": func(s *suite.Suite, w io.Writer) error { return Write(w, s) },
+				"check": func(s *suite.Suite, w io.Writer) error {
+					_, err := fmt.Fprintln(w, strings.Join(suite.Check(s), "\n"))
 					return err
 				},
 			}
 			for _, api := range []crosstalk.API{crosstalk.Chat, crosstalk.Completions, crosstalk.Responses} {
-				write[string(api)] = func(s *Suite, w io.Writer) error { return s.WriteRequests(w, api, requests[s.Instrument]) }
+				write[string(api)] = func(s *suite.Suite, w io.Writer) error {
+					return WriteRequests(w, s, api, requests[s.Instrument])
+				}
 			}
-			var s *Suite
+			var s *suite.Suite
 			for i, f := range a.Files {
 				text, found := write[f.Name]
 				if !found {
@@ -55,7 +61,7 @@ func TestText(t *testing.T) {
 					continue
 				}
 				if s == nil {
-					if s, err = Load(filepath.Join(dir, a.Files[0].Name)); err != nil {
+					if s, err = suite.Load(filepath.Join(dir, a.Files[0].Name)); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -81,25 +87,25 @@ func TestDetails(t *testing.T) {
 		"confusion":   "",
 		"consistency": ", 3 tasks: paraphrase 120, inference 120, questions 60",
 	} {
-		s, err := Load(name)
+		s, err := suite.Load(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Details(); got != want {
+		if got := Details(s); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
-	unknown := &Suite{Name: "s", Items: ItemsOf(crosstalk.Item{ID: "a"})}
+	unknown := &suite.Suite{Name: "s", Items: suite.ItemsOf(crosstalk.Item{ID: "a"})}
 	var b bytes.Buffer
-	if err := unknown.Write(&b); err != nil || !strings.HasSuffix(b.String(), ": 1 items, 1 clusters\n\na\n") {
+	if err := Write(&b, unknown); err != nil || !strings.HasSuffix(b.String(), ": 1 items, 1 clusters\n\na\n") {
 		t.Errorf("%q, %v", b.String(), err)
 	}
-	s := &Suite{Instrument: "leakage", Items: ItemsOf(crosstalk.Item{ID: "a"})}
-	if got := s.Summary() + s.Details(); got != "1 items, 1 controls, no categories" {
+	s := &suite.Suite{Instrument: "leakage", Items: suite.ItemsOf(crosstalk.Item{ID: "a"})}
+	if got := Summary(s) + Details(s); got != "1 items, 1 controls, no categories" {
 		t.Error(got)
 	}
 	s.Items.Add(crosstalk.Item{ID: "b", Cluster: "b", Labels: map[string]string{"category": "food", "language": "de"}})
-	if got := s.Summary() + s.Details(); got != "2 items, 2 controls, in de, 1 categories: food" {
+	if got := Summary(s) + Details(s); got != "2 items, 2 controls, in de, 1 categories: food" {
 		t.Error(got)
 	}
 }

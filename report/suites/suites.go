@@ -1,4 +1,5 @@
-package suite
+// Package suites writes what suites are, and what is asked of them, for people.
+package suites
 
 import (
 	"bufio"
@@ -10,29 +11,43 @@ import (
 
 	"crosstalk"
 	"crosstalk/internal/visible"
+	"crosstalk/suite"
 )
 
+// layout is how the items of an instrument are written.
+type layout struct {
+	columns []string // labels behind an item's id
+	item    func(b *bufio.Writer, s *suite.Suite, i crosstalk.Item)
+	details func(s *suite.Suite) string // Details; nil: none
+}
+
+var layouts = map[string]layout{
+	"leakage":     {[]string{"category"}, writePair, categories},
+	"confusion":   {[]string{"task", "source", "language"}, writePrompt, nil},
+	"consistency": {[]string{"task", "category"}, writeInput, taskCounts},
+}
+
 // Summary counts a suite's items and clusters and names its languages, in a line: "61 items, 12 controls, in en".
-func (s *Suite) Summary() string {
+func Summary(s *suite.Suite) string {
 	text := fmt.Sprintf("%d items, %d %s", s.Items.Len(), s.Clusters(), s.ClusterNoun())
 	if len(s.Languages()) > 0 {
-		text += ", in " + s.LanguageList()
+		text += ", in " + Languages(s)
 	}
 	return text
 }
 
 // Details is what a Summary leaves out, to go behind it: the number of categories
 // or tasks, and their names. It is "" if there are none.
-func (s *Suite) Details() string {
-	if details := s.reader().details; details != nil {
+func Details(s *suite.Suite) string {
+	if details := layouts[s.Instrument].details; details != nil {
 		return details(s)
 	}
 	return ""
 }
 
-// LanguageList names a suite's languages in a few words: it counts them if there are
+// Languages names a suite's languages in a few words: it counts them if there are
 // more than three, and is "-" without any.
-func (s *Suite) LanguageList() string {
+func Languages(s *suite.Suite) string {
 	switch l := s.Languages(); {
 	case len(l) == 0:
 		return "-"
@@ -45,9 +60,9 @@ func (s *Suite) LanguageList() string {
 
 // Write writes what a suite is, its card, its tasks and the texts of its items, for people. A
 // star marks the default of a text that has several versions.
-func (s *Suite) Write(w io.Writer) error {
+func Write(w io.Writer, s *suite.Suite) error {
 	b := bufio.NewWriter(w)
-	s.writeHead(b, true)
+	writeHead(b, s, true)
 	if s.Card != nil {
 		for _, line := range s.Card.Lines() {
 			fmt.Fprintf(b, "\n%s\n  %s\n", line[0], strings.Join(visible.Wrap(line[1], 78), "\n  "))
@@ -57,21 +72,23 @@ func (s *Suite) Write(w io.Writer) error {
 		writeTask(b, t)
 	}
 	for _, i := range s.Items.All() {
-		s.writeItem(b, i)
-		s.reader().write(b, s, i)
+		writeItem(b, s, i)
+		if write := layouts[s.Instrument].item; write != nil {
+			write(b, s, i)
+		}
 	}
 	return b.Flush()
 }
 
 // WriteRequests writes what a suite is and what is sent to an API for each item, for
 // people: requests is the function Requests of its instrument.
-func (s *Suite) WriteRequests(w io.Writer, api crosstalk.API,
+func WriteRequests(w io.Writer, s *suite.Suite, api crosstalk.API,
 	requests func(crosstalk.PromptConfig, []crosstalk.Task, crosstalk.Item) []crosstalk.NamedRequest) error {
 	b := bufio.NewWriter(w)
-	s.writeHead(b, false)
-	p := crosstalk.PromptConfig{API: api, Prefix: PrefixOf(s.Prefix, api)}
+	writeHead(b, s, false)
+	p := crosstalk.PromptConfig{API: api, Prefix: suite.PrefixOf(s.Prefix, api)}
 	for _, i := range s.Items.All() {
-		s.writeItem(b, i)
+		writeItem(b, s, i)
 		for _, r := range requests(p, s.Tasks, i) {
 			fmt.Fprintf(b, "  %s\n", r.Name)
 			if api == crosstalk.Completions {
@@ -85,8 +102,8 @@ func (s *Suite) WriteRequests(w io.Writer, api crosstalk.API,
 	return b.Flush()
 }
 
-func (s *Suite) writeHead(b *bufio.Writer, prefixes bool) {
-	fmt.Fprintf(b, "%s: %s", s.ID(), s.Summary())
+func writeHead(b *bufio.Writer, s *suite.Suite, prefixes bool) {
+	fmt.Fprintf(b, "%s: %s", s.ID(), Summary(s))
 	if s.License != "" {
 		fmt.Fprintf(b, ", %s", s.License)
 	}
@@ -102,9 +119,9 @@ func (s *Suite) writeHead(b *bufio.Writer, prefixes bool) {
 }
 
 // writeItem writes an item's id and the values of its columns.
-func (s *Suite) writeItem(b *bufio.Writer, i crosstalk.Item) {
+func writeItem(b *bufio.Writer, s *suite.Suite, i crosstalk.Item) {
 	b.WriteString("\n" + i.ID)
-	for _, column := range s.reader().columns {
+	for _, column := range layouts[s.Instrument].columns {
 		if value := i.Labels[column]; value != "" {
 			b.WriteString("  " + value)
 		}
@@ -128,7 +145,7 @@ func writeText(b *bufio.Writer, mark string, width int, name, text string) {
 }
 
 // writePair writes the texts of a leakage item.
-func writePair(b *bufio.Writer, _ *Suite, i crosstalk.Item) {
+func writePair(b *bufio.Writer, _ *suite.Suite, i crosstalk.Item) {
 	p := i.Pair
 	for _, m := range p.Before {
 		writeText(b, "", 10, m.Role, m.Content)
@@ -142,7 +159,7 @@ func writePair(b *bufio.Writer, _ *Suite, i crosstalk.Item) {
 }
 
 // categories lists the categories of pairs.
-func categories(s *Suite) string {
+func categories(s *suite.Suite) string {
 	var names []string
 	for _, i := range s.Items.All() {
 		if c := i.Labels["category"]; c != "" && !slices.Contains(names, c) {
@@ -156,7 +173,7 @@ func categories(s *Suite) string {
 }
 
 // writePrompt writes the prompt of a confusion item, with the instruction in each of its places.
-func writePrompt(b *bufio.Writer, _ *Suite, i crosstalk.Item) {
+func writePrompt(b *bufio.Writer, _ *suite.Suite, i crosstalk.Item) {
 	p := i.Prompt
 	for _, m := range p.Before {
 		writeText(b, "", 10, m.Role, m.Content)
@@ -174,7 +191,7 @@ func writePrompt(b *bufio.Writer, _ *Suite, i crosstalk.Item) {
 }
 
 // taskCounts lists a suite's tasks with their numbers of items.
-func taskCounts(s *Suite) string {
+func taskCounts(s *suite.Suite) string {
 	n := map[string]int{}
 	for _, i := range s.Items.All() {
 		n[i.Input.Task]++
@@ -216,7 +233,7 @@ func writeTask(b *bufio.Writer, t crosstalk.Task) {
 }
 
 // writeInput writes an item's input in each language.
-func writeInput(b *bufio.Writer, s *Suite, item crosstalk.Item) {
+func writeInput(b *bufio.Writer, s *suite.Suite, item crosstalk.Item) {
 	t := s.Tasks[slices.IndexFunc(s.Tasks, func(t crosstalk.Task) bool { return t.Name == item.Input.Task })]
 	for _, language := range slices.Sorted(maps.Keys(item.Input.Texts)) {
 		fmt.Fprintf(b, "  %s", language)
