@@ -39,6 +39,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -289,11 +290,4 @@ func staged(family int, seed uint64, test func(draws int, seed uint64) float64) 
 }
 
 // sorted returns the keys of a map in order.
-func sorted[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

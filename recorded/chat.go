@@ -249,16 +249,22 @@ func contentOf(raw json.RawMessage) (text string, others bool, err error) {
 	return strings.Join(texts, "\n"), others, nil
 }
 
+// saidBy are the texts of the messages of a role.
+func saidBy(role string, messages []message) (texts []string) {
+	for _, m := range messages {
+		if m.role == role {
+			texts = append(texts, m.text)
+		}
+	}
+	return texts
+}
+
 // conversation reads a prompt: the messages of a chat as JSON, or one message of
 // the user.
 func conversation(prompt string) (turns []string) {
 	if strings.HasPrefix(strings.TrimSpace(prompt), "[") {
 		if messages, _, err := messagesIn(table.Row{Values: map[string]string{messagesColumn: prompt}}); err == nil {
-			for _, m := range messages {
-				if m.role == user {
-					turns = append(turns, m.text)
-				}
-			}
+			turns = saidBy(user, messages)
 		}
 	}
 	if turns == nil && prompt != "" {

@@ -83,12 +83,7 @@ func inspectTurns(row table.Row) (turns []string, err error) {
 		}
 	}
 	messages, _, err := messagesIn(of)
-	for _, m := range messages {
-		if m.role == user {
-			turns = append(turns, m.text)
-		}
-	}
-	return turns, err
+	return saidBy(user, messages), err
 }
 
 // spec is what a log says of all its samples.

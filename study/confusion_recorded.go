@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"iter"
 	"maps"
 	"slices"
 	"strconv"
@@ -37,7 +36,7 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 		return nil, err
 	}
 	r := &recordedConfusion{
-		recordedAnswers: recordedAnswers{
+		recordedAnswers: recordedAnswers[recorded.Confusion]{
 			Study: study, files: files, planned: run.Recorded("confusion", suite.BaseNames(files), model)},
 		instruments: instruments, model: model, labeller: languages, items: map[string]*suite.Fingerprint{},
 		seed: maphash.MakeSeed(), told: map[uint64]string{}, unjudged: map[string]*unjudged{}}
@@ -55,13 +54,13 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 		study.columns[column] = true
 	}
 	study.columns.Add(study.conditionOf("", 0))
-	study.source = r
+	study.source, r.reader = r, r
 	return study, nil
 }
 
 // recordedConfusion is the source of answers that should be in some language.
 type recordedConfusion struct {
-	recordedAnswers
+	recordedAnswers[recorded.Confusion]
 	labeller
 	instruments []confusion.Instrument // of the protocols
 	model       string                 // of rows without one
@@ -256,10 +255,6 @@ func (r *recordedConfusion) score(_ context.Context, protocol int, row recorded.
 	in := r.instruments[protocol]
 	in.Condition = r.conditionOf(row.Model, protocol)
 	return in.Score(of.item, row.Sample, row.Answer), nil
-}
-
-func (r *recordedConfusion) observations(ctx context.Context, _ *Measurement, protocol int) iter.Seq2[scored, error] {
-	return scoreRows(ctx, r, protocol)
 }
 
 // note records the items and columns of the answers.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"path/filepath"
 
 	"crosstalk"
@@ -48,7 +47,7 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 	}
 	scoring.Rewrites = "recorded"
 	r := &recordedConsistency{
-		recordedAnswers: recordedAnswers{
+		recordedAnswers: recordedAnswers[transcript.Answered]{
 			Study: study, files: files, planned: run.Recorded("consistency", tasks.ID(), model)},
 		tasks: tasks}
 	r.transcript = transcript.Transcript{Tasks: tasks.Tasks, Of: task, Files: files, Texts: texts, By: study.By,
@@ -62,13 +61,13 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 		study.add(in.Rules(), run.Scoring{Protocol: rules.Name}, nil, nil)
 	}
 	study.columns.Add(study.conditionOf("", 0))
-	study.source = r
+	study.source, r.reader = r, r
 	return study, nil
 }
 
 // recordedConsistency is the source of answers to the items of tasks.
 type recordedConsistency struct {
-	recordedAnswers
+	recordedAnswers[transcript.Answered]
 	instruments []consistency.Instrument // of the protocols
 	tasks       *suite.Suite
 	transcript  transcript.Transcript
@@ -119,10 +118,6 @@ func (r *recordedConsistency) score(ctx context.Context, protocol int, row trans
 }
 
 func (r *recordedConsistency) note(transcript.Answered) {}
-
-func (r *recordedConsistency) observations(ctx context.Context, _ *Measurement, protocol int) iter.Seq2[scored, error] {
-	return scoreRows(ctx, r, protocol)
-}
 
 func (r *recordedConsistency) suites() (crosstalk.SuiteIDs, error) {
 	return crosstalk.SuiteIDs{All: r.planned.Suite}, nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"strings"
 
 	"crosstalk"
@@ -24,7 +23,7 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 	}
 	study := &Study{Instrument: "leakage", env: similarities.NewEnv(), columns: Columns{"similarity": true}}
 	r := &recordedLeakage{
-		recordedAnswers: recordedAnswers{
+		recordedAnswers: recordedAnswers[leakageRow]{
 			Study: study, files: files, planned: run.Recorded("leakage", suite.BaseNames(files), model)},
 		reading: recorded.Reading{Columns: l.Columns, FileName: l.FileName, Note: study.Notes.say},
 		model:   model, sources: suite.NewSources(files)}
@@ -43,13 +42,13 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 		study.add(in.Rules(), run.Scoring{Protocol: rules.Name, Similarities: names}, nil, nil)
 	}
 	study.columns.Add(study.conditionOf("", 0))
-	study.source = r
+	study.source, r.reader = r, r
 	return study, nil
 }
 
 // recordedLeakage is the source of answers to pairs of prompts.
 type recordedLeakage struct {
-	recordedAnswers
+	recordedAnswers[leakageRow]
 	instruments []leakage.Instrument // of the protocols
 	reading     recorded.Reading
 	model       string // of rows without one
@@ -153,9 +152,5 @@ func (r *recordedLeakage) score(ctx context.Context, protocol int, row leakageRo
 }
 
 func (r *recordedLeakage) note(row leakageRow) { r.sources.Add(row.file, row.Item) }
-
-func (r *recordedLeakage) observations(ctx context.Context, _ *Measurement, protocol int) iter.Seq2[scored, error] {
-	return scoreRows(ctx, r, protocol)
-}
 
 func (r *recordedLeakage) suites() (crosstalk.SuiteIDs, error) { return r.sources.IDs(), nil }

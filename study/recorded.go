@@ -12,8 +12,9 @@ import (
 )
 
 // recordedAnswers is what the sources of answers that were recorded elsewhere share.
-type recordedAnswers struct {
+type recordedAnswers[R any] struct {
 	*Study
+	reader  reader[R] // the source
 	files   []string
 	planned run.Plan
 	groups  groups // of the items that check has seen
@@ -39,7 +40,6 @@ func (a *answered) add(answers ...crosstalk.Answer) {
 
 // reader reads and scores recorded answers in rows of one instrument.
 type reader[R any] interface {
-	base() *recordedAnswers
 	// rows yields the rows of all files in order.
 	rows(yield func(R, error) bool)
 	// answered is what a row is about.
@@ -54,18 +54,16 @@ type reader[R any] interface {
 	batch(protocol int) (rows, atOnce int)
 }
 
-func (r *recordedAnswers) base() *recordedAnswers { return r }
-
-func (r *recordedAnswers) plan() run.Plan { return r.planned }
+func (r *recordedAnswers[R]) plan() run.Plan { return r.planned }
 
 // see notes an item before any is scored.
-func (r *recordedAnswers) see(labels map[string]string, prompt string) {
+func (r *recordedAnswers[R]) see(labels map[string]string, prompt string) {
 	r.columns.Add(labels)
 	r.groups.see(labels, prompt)
 }
 
 // seen ends the check: all items have been seen.
-func (r *recordedAnswers) seen() error {
+func (r *recordedAnswers[R]) seen() error {
 	r.groups.done()
 	maps.Copy(r.columns, r.groups.columns())
 	return r.checkBy(r.columns)
@@ -84,13 +82,13 @@ func (s *Study) conditionOf(model string, protocol int) map[string]string {
 // has reports whether a recorded item is the shard's.
 func (s *Study) has(item crosstalk.Item) bool { return s.shard.Has(cmp.Or(item.Cluster, item.ID)) }
 
-// scoreRows scores the shard's rows and yields what was observed of each, in order.
-func scoreRows[R any](ctx context.Context, in reader[R], protocol int) iter.Seq2[scored, error] {
+// observations scores the shard's rows and yields what was observed of each, in order.
+func (r *recordedAnswers[R]) observations(ctx context.Context, _ *Measurement, protocol int) iter.Seq2[scored, error] {
 	type result struct {
 		rows   []R
 		scored []scored
 	}
-	r := in.base()
+	in := r.reader
 	score := func(ctx context.Context, b batch[R]) (result, error) {
 		of := result{rows: b.rows}
 		for i, a := range b.answered {

@@ -187,11 +187,7 @@ func (o *origin) signature(of crosstalk.Observation) string {
 	for _, e := range o.estimates {
 		fits := e.Measure == of.Measure
 		for column, v := range e.By {
-			value, has := of.Condition[column]
-			if !has {
-				value = of.Labels[column]
-			}
-			fits = fits && (v == crosstalk.All || v == value)
+			fits = fits && (v == crosstalk.All || v == of.Column(column))
 		}
 		if fits {
 			signature = e.Signature

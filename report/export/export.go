@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"crosstalk"
+	"crosstalk/ask/journal"
 )
 
 // The formats. CSV is flat: a column for each name that occurs in any row. Codebook
@@ -30,40 +31,12 @@ func CheckFormat(format string) error {
 	return err
 }
 
-// Answer is a request with its answer.
-type Answer struct {
-	Key      crosstalk.Key
-	Identity crosstalk.Identity
-	Request  crosstalk.Request
-	Answer   crosstalk.Answer
-}
-
-// Observations writes observations in a format other than LMEval. It reads them
-// twice if the format needs all columns first.
-func Observations(w io.Writer, format string, all iter.Seq2[crosstalk.Observation, error]) error {
-	switch format {
-	case JSONLines:
-		return lines(w, all)
-	case CSV:
-		return writeCSV(w, mapped(all, observationRow))
-	case Codebook:
-		return writeCodebook(w, mapped(all, observationRow))
-	}
-	return CheckFormat(format)
-}
-
-// Answers writes answers in a format other than LMEval.
-func Answers(w io.Writer, format string, all iter.Seq2[Answer, error]) error {
-	rows := mapped(all, answerRow)
-	switch format {
-	case CSV:
-		return writeCSV(w, rows)
-	case Codebook:
+// writeRows writes rows in a flat format, for which it reads them twice.
+func writeRows(w io.Writer, format string, rows iter.Seq2[row, error]) error {
+	if format == Codebook {
 		return writeCodebook(w, rows)
-	case JSONLines:
-		return lines(w, rows)
 	}
-	return CheckFormat(format)
+	return writeCSV(w, rows)
 }
 
 func lines[T any](w io.Writer, all iter.Seq2[T, error]) error {
@@ -147,9 +120,9 @@ func observationRow(o crosstalk.Observation) row {
 	return r
 }
 
-func answerRow(a Answer) row {
+func answerRow(a journal.Record) row {
 	r := row{}
-	r.text("key", a.Key.String())
+	r.text("key", a.Answer.Key.String())
 	r.text("provider", a.Identity.Provider)
 	r.text("endpoint", a.Identity.Endpoint)
 	r.text("model", a.Identity.Name)

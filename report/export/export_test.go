@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/ask/journal"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -55,7 +56,7 @@ func seq[T any](list []T) iter.Seq2[T, error] {
 
 func TestJSONLines(t *testing.T) {
 	var b bytes.Buffer
-	if err := Observations(&b, JSONLines, seq(observations())); err != nil {
+	if err := lines(&b, seq(observations())); err != nil {
 		t.Fatal(err)
 	}
 	d := json.NewDecoder(&b)
@@ -78,7 +79,7 @@ func TestJSONLines(t *testing.T) {
 
 func TestCSV(t *testing.T) {
 	var b bytes.Buffer
-	if err := Observations(&b, CSV, seq(observations())); err != nil {
+	if err := writeRows(&b, CSV, mapped(seq(observations()), observationRow)); err != nil {
 		t.Fatal(err)
 	}
 	records, err := csv.NewReader(&b).ReadAll()
@@ -105,28 +106,28 @@ func TestCSV(t *testing.T) {
 
 func TestAnswers(t *testing.T) {
 	temperature := 0.5
-	a := Answer{Key: crosstalk.Key{7}, Identity: crosstalk.Identity{Provider: "openai", Name: "m"},
+	a := journal.Record{Identity: crosstalk.Identity{Provider: "openai", Name: "m"},
 		Request: crosstalk.Request{API: crosstalk.Completions, Prompt: "He saw",
 			Decoding: crosstalk.Decoding{Temperature: &temperature}, Sample: 3},
-		Answer: crosstalk.Answer{Status: crosstalk.Text, Text: "a <bus>", Usage: crosstalk.Usage{Prompt: 2}, Attempts: 1}}
+		Answer: crosstalk.Answer{Key: crosstalk.Key{7}, Status: crosstalk.Text, Text: "a <bus>", Usage: crosstalk.Usage{Prompt: 2}, Attempts: 1}}
 	var b bytes.Buffer
-	if err := Answers(&b, JSONLines, seq([]Answer{a})); err != nil {
+	if err := lines(&b, mapped(seq([]journal.Record{a}), answerRow)); err != nil {
 		t.Fatal(err)
 	}
 	var got map[string]any
 	if err := json.Unmarshal(b.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]any{"key": a.Key.String(), "prompt": "He saw", "text": "a <bus>", "sample": 3.0, "status": "text", "prompt_tokens": 2.0,
+	for name, want := range map[string]any{"key": a.Answer.Key.String(), "prompt": "He saw", "text": "a <bus>", "sample": 3.0, "status": "text", "prompt_tokens": 2.0,
 		"request": `{"api":"completions","prompt":"He saw","decoding":{"temperature":0.5},"sample":3}`} {
 		if got[name] != want {
 			t.Errorf("%s is %v; want %v", name, got[name], want)
 		}
 	}
-	if err := Answers(io.Discard, CSV, seq([]Answer{a})); err != nil {
+	if err := writeRows(io.Discard, CSV, mapped(seq([]journal.Record{a}), answerRow)); err != nil {
 		t.Error(err)
 	}
-	if err := Answers(io.Discard, CSV, seq[Answer](nil)); err != nil {
+	if err := writeRows(io.Discard, CSV, mapped(seq[journal.Record](nil), answerRow)); err != nil {
 		t.Errorf("nothing as CSV: %v", err)
 	}
 }
@@ -136,15 +137,15 @@ func TestAnswers(t *testing.T) {
 //
 //	hashlib.sha256(json.dumps(doc, indent=2, ensure_ascii=False).encode()).hexdigest()
 func TestSamples(t *testing.T) {
-	asked := func(k crosstalk.Key) (Answer, bool) {
+	asked := func(k crosstalk.Key) (journal.Record, bool) {
 		if k != (crosstalk.Key{1}) {
-			return Answer{}, false
+			return journal.Record{}, false
 		}
-		return Answer{Request: crosstalk.Request{API: crosstalk.Completions, Prompt: "He likes koalas. He eats"},
+		return journal.Record{Request: crosstalk.Request{API: crosstalk.Completions, Prompt: "He likes koalas. He eats"},
 			Answer: crosstalk.Answer{Text: " eucalyptus. And"}}, true
 	}
 	var b bytes.Buffer
-	if err := Samples(&b, seq(observations()), asked); err != nil {
+	if err := writeSamples(&b, seq(observations()), asked); err != nil {
 		t.Fatal(err)
 	}
 	var got []map[string]any
@@ -185,12 +186,15 @@ func TestErrors(t *testing.T) {
 	broken := func(yield func(crosstalk.Observation, error) bool) {
 		yield(crosstalk.Observation{Value: crosstalk.Value(math.NaN())}, errors.New("line 3"))
 	}
-	for _, format := range []string{JSONLines, CSV} {
-		if err := Observations(io.Discard, format, broken); err == nil || err.Error() != "line 3" {
+	for _, format := range []string{CSV, Codebook} {
+		if err := writeRows(io.Discard, format, mapped(broken, observationRow)); err == nil || err.Error() != "line 3" {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
-	if err := Samples(io.Discard, broken, nil); err == nil {
+	if err := lines(io.Discard, broken); err == nil || err.Error() != "line 3" {
+		t.Error(err)
+	}
+	if err := writeSamples(io.Discard, broken, nil); err == nil {
 		t.Error("no error")
 	}
 	if err := CheckFormat("xml"); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, codebook, lm-eval` {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/ask/journal"
 	"crosstalk/instrument"
 )
 
@@ -34,10 +35,11 @@ type sample struct {
 	TargetHash    string                    `json:"target_hash"`
 }
 
-// Samples writes observations as lm-evaluation-harness' samples: a line for
+// writeSamples writes observations as lm-evaluation-harness' samples: a line for
 // each answer, or group of compared answers, under each condition. asked returns
 // an answer with its request, if they are known.
-func Samples(w io.Writer, all iter.Seq2[crosstalk.Observation, error], asked func(crosstalk.Key) (Answer, bool)) error {
+func writeSamples(w io.Writer, all iter.Seq2[crosstalk.Observation, error],
+	asked func(crosstalk.Key) (journal.Record, bool)) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	docs := map[string]int{}
@@ -77,16 +79,17 @@ func together(a, b crosstalk.Observation) bool {
 		maps.Equal(a.Condition, b.Condition) && maps.Equal(a.Labels, b.Labels)
 }
 
-func sampleOf(group []crosstalk.Observation, asked func(crosstalk.Key) (Answer, bool)) (sample, map[string]float64) {
+func sampleOf(group []crosstalk.Observation, asked func(crosstalk.Key) (journal.Record, bool)) (
+	s sample, metrics map[string]float64) {
 	o := group[0]
-	s := sample{Doc: map[string]string{"id": o.Item}, Arguments: map[string]map[string]any{}, Filter: "none",
+	s = sample{Doc: map[string]string{"id": o.Item}, Arguments: map[string]map[string]any{}, Filter: "none",
 		Metrics: []string{}}
 	for name, columns := range map[string]map[string]string{"": o.Labels, "condition_": o.Condition} {
 		for k, v := range columns {
 			s.Doc[name+k] = v
 		}
 	}
-	metrics := map[string]float64{}
+	metrics = map[string]float64{}
 	for _, o := range group {
 		if o.Value.Defined() && o.NotScored == "" {
 			if _, twice := metrics[o.Measure]; !twice {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 
@@ -37,18 +36,14 @@ func writeRun(w io.Writer, format, path string, answers bool) error {
 			return fmt.Errorf("%s %w", path, run.ErrUnfinished)
 		}
 		if format == JSONLines {
-			return Observations(w, format, run.ReadObservations(path))
+			return lines(w, run.ReadObservations(path))
 		}
 		if format != LMEval {
 			from, err := newOrigin(path)
 			if err != nil {
 				return err
 			}
-			rows := mapped(run.ReadObservations(path), from.row)
-			if format == Codebook {
-				return writeCodebook(w, rows)
-			}
-			return writeCSV(w, rows)
+			return writeRows(w, format, mapped(run.ReadObservations(path), from.row))
 		}
 	}
 	j, err := journal.OpenReader(filepath.Join(path, journal.Name))
@@ -56,25 +51,14 @@ func writeRun(w io.Writer, format, path string, answers bool) error {
 		return err
 	}
 	defer j.Close()
-	if answers {
-		return Answers(w, format, answersOf(j))
+	switch {
+	case !answers:
+		return writeSamples(w, run.ReadObservations(path), func(key crosstalk.Key) (journal.Record, bool) {
+			record, found, err := j.Record(key)
+			return record, found && err == nil
+		})
+	case format == JSONLines:
+		return lines(w, mapped(j.All(), answerRow))
 	}
-	return Samples(w, run.ReadObservations(path), func(key crosstalk.Key) (Answer, bool) {
-		record, found, err := j.Record(key)
-		return newAnswer(key, record), found && err == nil
-	})
-}
-
-func answersOf(j *journal.Journal) iter.Seq2[Answer, error] {
-	return func(yield func(Answer, error) bool) {
-		for record, err := range j.All() {
-			if !yield(newAnswer(record.Answer.Key, record), err) {
-				return
-			}
-		}
-	}
-}
-
-func newAnswer(key crosstalk.Key, r journal.Record) Answer {
-	return Answer{Key: key, Identity: r.Identity, Request: r.Request, Answer: r.Answer}
+	return writeRows(w, format, mapped(j.All(), answerRow))
 }

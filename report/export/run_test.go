@@ -110,7 +110,7 @@ func TestCodebook(t *testing.T) {
 			Labels: map[string]string{"many": strings.Repeat("x", i+1), "few": strings.Repeat("y", i%12+1)}})
 	}
 	var out strings.Builder
-	if err := Observations(&out, Codebook, seq(list)); err != nil {
+	if err := writeRows(&out, Codebook, mapped(seq(list), observationRow)); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()

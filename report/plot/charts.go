@@ -247,8 +247,14 @@ func sizeIn(name string) (float64, bool) {
 // columnsWhere are the columns of a measure's figures whose values fit, if there are
 // several.
 func (c *Collector) columnsWhere(measure string, fits func(column string, values []string) bool) (columns []string) {
+	return columnsWhere(c.estimates, measure, fits)
+}
+
+func columnsWhere(
+	estimates []crosstalk.Estimate, measure string, fits func(column string, values []string) bool,
+) (columns []string) {
 	values := map[string][]string{}
-	for _, e := range c.estimates {
+	for _, e := range estimates {
 		if e.Measure == measure {
 			for column, v := range e.By {
 				if !slices.Contains(values[column], v) {

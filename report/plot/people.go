@@ -91,21 +91,10 @@ func drawOpinion(o labels.Opinion) (plots []Plot) {
 }
 
 // settingColumns are the columns in which settings differ, or else the model.
-func settingColumns(shares []crosstalk.Estimate) (columns []string) {
-	values := map[string]map[string]bool{}
-	for _, e := range shares {
-		for column, v := range e.By {
-			if values[column] == nil {
-				values[column] = map[string]bool{}
-			}
-			values[column][v] = true
-		}
-	}
-	for _, column := range sortedKeys(values) {
-		if len(values[column]) > 1 && column != labels.JudgeColumn && column != labels.LabelColumn {
-			columns = append(columns, column)
-		}
-	}
+func settingColumns(shares []crosstalk.Estimate) []string {
+	columns := columnsWhere(shares, labels.Share, func(column string, _ []string) bool {
+		return column != labels.JudgeColumn && column != labels.LabelColumn
+	})
 	if columns == nil {
 		return []string{crosstalk.ModelColumn}
 	}
