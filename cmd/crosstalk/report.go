@@ -70,14 +70,14 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	if err != nil {
 		return err
 	}
-	p, err := r.files.Read(path, by, names)
-	if err != nil {
-		return err
-	}
-	if r.files.HTML != "-" {
+	p, failed := r.files.Read(path, by, names)
+	if p.Figures != nil && r.files.HTML != "-" {
 		if err := report.WriteNamed(c.OutOrStdout(), r.format, p.Figures, names); err != nil {
 			return err
 		}
+	}
+	if failed != nil {
+		return failed
 	}
 	to := page.Output{Page: c.OutOrStdout(), Notes: notes(c), Warnings: c.ErrOrStderr()}
 	return r.files.Write(to, p)

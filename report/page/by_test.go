@@ -85,8 +85,11 @@ func TestPageByColumns(t *testing.T) {
 	if err := os.WriteFile(observations, lines[:len(lines)/2], 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(path, nil, nil); err == nil {
-		t.Error("a page of a run that was cut is no error")
+	if r, err := Read(path, nil, nil); err == nil || len(r.Figures) == 0 {
+		t.Errorf("a page of a run that was cut: %d figures, %v", len(r.Figures), err)
+	}
+	if r, err := Read(path, []string{"source"}, nil); err == nil || r.Figures != nil {
+		t.Errorf("figures of a run that was cut: %v, %v", r.Figures, err)
 	}
 	if _, err := none.Read(path, nil, nil); err != nil {
 		t.Error(err)

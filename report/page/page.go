@@ -177,12 +177,15 @@ func (f Files) writePage(to Output, p Report) error {
 // Read reads the report of a finished run in one pass over its observations: its figures,
 // grouped by columns (nil: as when they were measured), its answers and plots with these
 // names, and human judgements of them. A defect that leaves the report without plots is
-// in NoPlots.
+// in NoPlots. Figures that are known are there with an error too.
 func Read(path string, by []string, names report.Names) (Report, error) {
 	r := Report{path: path}
 	written, err := run.ReadEstimates(path)
 	if err != nil {
 		return r, err
+	}
+	if by == nil {
+		r.Figures = written
 	}
 	notes, err := labels.ReadNotes(path)
 	if err != nil {
