@@ -246,6 +246,39 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// Each figure by several columns is that of its answers alone: what figures over all
+// languages and sources share with those of one is not mixed up.
+func TestFiguresOfParts(t *testing.T) {
+	in := instrument(t, "lcb-paper"+undefined)
+	columns := []string{"language", "source", "length", "task"}
+	all := slices.Collect(observations(in, append([]answers{{"mono", "b", "ru", right, 3}, {"mono", "a", "fr", wrong, 2}}, confused...)))
+	got := sumUp(in, slices.Values(all), columns[:3])
+	if len(got) < 80 {
+		t.Fatalf("%d figures", len(got))
+	}
+	for _, e := range got {
+		var part []crosstalk.Observation
+		for _, o := range all {
+			if !slices.ContainsFunc(columns, func(c string) bool {
+				return e.By[c] != crosstalk.All && e.By[c] != o.Labels[c]
+			}) {
+				part = append(part, o)
+			}
+		}
+		alone := sumUp(in, slices.Values(part), nil)
+		i := slices.IndexFunc(alone, func(a crosstalk.Estimate) bool { return a.Measure == e.Measure })
+		if i < 0 {
+			t.Errorf("%s of %v: none of its answers alone", e.Measure, e.By)
+			continue
+		}
+		want := alone[i]
+		want.By = e.By
+		if a, b := string(crosstalk.Canonical(e)), string(crosstalk.Canonical(want)); a != b {
+			t.Errorf("%s of %v:\n%s, of its answers alone\n%s", e.Measure, e.By, a, b)
+		}
+	}
+}
+
 func TestOrderAndSignature(t *testing.T) {
 	in := instrument(t, "lcb-script"+undefined)
 	var got []string
