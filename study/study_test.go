@@ -146,14 +146,16 @@ func TestGrouped(t *testing.T) {
 		t.Errorf("stored %v (%v), want %v", stored, err, result.Estimates)
 	}
 	grouped, err := FiguresOf(dir, nil, Figures{By: []string{"category"}}, Figures{By: []string{}}, Figures{})
-	if err != nil || len(grouped) != 3 || !equal(grouped[2], stored) || !equal(grouped[0], stored) || len(grouped[1]) != 2 {
+	if err != nil || len(grouped) != 3 || !equal(grouped[2], stored) ||
+		!equal(grouped[0], stored) || len(grouped[1]) != 2 {
 		t.Fatalf("%v, %v", grouped, err)
 	}
 	if all := grouped[1][0]; all.Value != stored[0].Value || all.N != stored[0].N || all.Signature != stored[0].Signature {
 		t.Errorf("%+v, want %+v", all, stored[0])
 	}
 	var unknown *ColumnError
-	if _, err := FiguresOf(dir, nil, Figures{By: []string{}}, Figures{By: []string{"colour"}}); !errors.As(err, &unknown) || unknown.Column != "colour" ||
+	if _, err := FiguresOf(dir, nil, Figures{By: []string{}}, Figures{By: []string{"colour"}}); !errors.As(err, &unknown) ||
+		unknown.Column != "colour" ||
 		!slices.Contains(unknown.Known, "category") {
 		t.Errorf("%v", err)
 	}

@@ -18,8 +18,8 @@ import (
 // SumUp computes sets of figures of a run with this manifest over its observations,
 // which may name their protocol if there are several. It stops at their first error.
 // path is where the run is, for errors.
-func SumUp(path string, manifest run.Manifest, observations iter.Seq2[crosstalk.Observation, error], figures ...Figures) (
-	all [][]crosstalk.Estimate, err error) {
+func SumUp(path string, manifest run.Manifest, observations iter.Seq2[crosstalk.Observation, error],
+	figures ...Figures) (all [][]crosstalk.Estimate, err error) {
 	s := summary{manifest: manifest, kind: instrument.Named(manifest.Plan.Instrument), known: Columns{}}
 	for _, column := range s.kind.Derived {
 		s.known[column] = true

@@ -109,7 +109,8 @@ func TestAnswers(t *testing.T) {
 	a := journal.Record{Identity: crosstalk.Identity{Provider: "openai", Name: "m"},
 		Request: crosstalk.Request{API: crosstalk.Completions, Prompt: "He saw",
 			Decoding: crosstalk.Decoding{Temperature: &temperature}, Sample: 3},
-		Answer: crosstalk.Answer{Key: crosstalk.Key{7}, Status: crosstalk.Text, Text: "a <bus>", Usage: crosstalk.Usage{Prompt: 2}, Attempts: 1}}
+		Answer: crosstalk.Answer{Key: crosstalk.Key{7}, Status: crosstalk.Text, Text: "a <bus>",
+			Usage: crosstalk.Usage{Prompt: 2}, Attempts: 1}}
 	var b bytes.Buffer
 	if err := lines(&b, mapped(seq([]journal.Record{a}), answerRow)); err != nil {
 		t.Fatal(err)
