@@ -271,7 +271,7 @@ func TestDerivedFrom(t *testing.T) {
 
 func TestQuantise(t *testing.T) {
 	d := normal(3, vectorfile.Dim, 1)
-	d.row(1)[0], d.row(1)[1] = 100, -100
+	d.RawRowView(1)[0], d.RawRowView(1)[1] = 100, -100
 	codes := quantise(d)
 	code := func(row, i int) int {
 		return int(codes[row*vectorfile.Stride+i/2]>>(4*(i%2))&15) - vectorfile.Zero
@@ -279,7 +279,7 @@ func TestQuantise(t *testing.T) {
 	if code(1, 0) != 7 || code(1, 1) != -7 {
 		t.Errorf("beyond the range: %d, %d", code(1, 0), code(1, 1))
 	}
-	for i, x := range d.row(0) { // of deviation 1
+	for i, x := range d.RawRowView(0) { // of deviation 1
 		if want := max(-7, min(7, x/(2.6/7))); math.Abs(float64(code(0, i))-want) > 1.2 {
 			t.Errorf("%v has code %d, expected about %.1f", x, code(0, i), want)
 		}

@@ -16,6 +16,8 @@ import (
 	"crosstalk/internal/gloss/lexicon"
 	"crosstalk/internal/gloss/vectorfile"
 	"crosstalk/tools/internal/builder"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 var command = builder.Builder{
@@ -52,7 +54,9 @@ func build(dir string, notes io.Writer) ([]byte, error) {
 		return nil, err
 	}
 	f := w.file(vocabulary, occurrences)
-	f.Codes = quantise(vectors.times(rotation(vectorfile.Dim)))
+	var rotated mat.Dense
+	rotated.Mul(vectors, rotation(vectorfile.Dim))
+	f.Codes = quantise(&rotated)
 	content, err := f.Encode()
 	fmt.Fprintf(notes, "%d irregular forms, %d bytes\n", len(f.Exceptions), len(content))
 	return content, err

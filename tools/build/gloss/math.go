@@ -9,16 +9,16 @@ import (
 	"sync/atomic"
 
 	"crosstalk/internal/gloss/vectorfile"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/mathext/prng"
 )
 
-// The vectors must come out the same, bit for bit, on every machine. Two rules see to it:
-//
-//   - A product that is added to something is written float64(x*y), which
-//     forbids the compiler to fuse the two operations, as it does on arm64.
-//     Logarithm and exponential, whose library versions differ between
-//     machines, are our own; square roots are exact everywhere.
-//   - Work is split among goroutines by output, or into blocks that do not
-//     depend on the number of processors and are summed in order.
+// The vectors must come out the same on every machine. Walks and counts do, bit for bit: a product that is added to
+// something is written float64(x*y), which forbids the compiler to fuse the two operations, as it does on arm64;
+// logarithm and exponential, whose library versions differ between machines, are our own; and work is split among
+// goroutines by output. The linear algebra is gonum's, which may differ in the last bits. They are lost when vectors are
+// rounded to codes of four bits.
 
 // ln returns the natural logarithm of x > 0, by the series of the inverse hyperbolic tangent.
 func ln(x float64) float64 {
@@ -74,79 +74,29 @@ func parallelRows(n int, f func(from, to int)) {
 	})
 }
 
-// mersenne is the generator MT19937 of Matsumoto and Nishimura (1998), and the numbers that numpy's RandomState draws
-// from it: other programs can repeat the draw.
-type mersenne struct {
-	state    [624]uint32
-	next     int
-	spare    float64 // the other number of a pair of normal ones
-	hasSpare bool
-}
-
-// newMersenne returns the generator that RandomState(seed) is: the seeding of Matsumoto and Nishimura's mt19937ar,
-// init_genrand.
-func newMersenne(seed uint32) *mersenne {
-	m := &mersenne{}
-	m.state[0] = seed
-	for i := 1; i < len(m.state); i++ {
-		before := m.state[i-1]
-		m.state[i] = 1812433253*(before^before>>30) + uint32(i)
-	}
-	m.next = len(m.state)
-	return m
-}
-
-// uint32 returns the next 32 random bits.
-func (m *mersenne) uint32() uint32 {
-	const n, shift = len(m.state), 397
-	if m.next == n {
-		for i := range n {
-			y := m.state[i]&0x80000000 | m.state[(i+1)%n]&0x7fffffff
-			m.state[i] = m.state[(i+shift)%n] ^ y>>1 ^ (y&1)*0x9908b0df
-		}
-		m.next = 0
-	}
-	y := m.state[m.next]
-	m.next++
-	y ^= y >> 11
-	y ^= y << 7 & 0x9d2c5680
-	y ^= y << 15 & 0xefc60000
-	return y ^ y>>18
-}
-
-// uniform returns a number from [0, 1), of 53 random bits.
-func (m *mersenne) uniform() float64 {
-	high, low := m.uint32()>>5, m.uint32()>>6
-	return float64(uint64(high)<<26|uint64(low)) / (1 << 53)
-}
-
-// normal returns a number from the standard normal distribution, by Marsaglia's polar method.
-func (m *mersenne) normal() float64 {
-	if m.hasSpare {
-		m.hasSpare = false
-		return m.spare
-	}
-	for {
-		x, y := 2*m.uniform()-1, 2*m.uniform()-1
+// normal returns a matrix of standard normal numbers, drawn row by row: what numpy's RandomState(seed).standard_normal(
+// (rows, columns)) is. RandomState has the generator MT19937 of Matsumoto and Nishimura (1998), and draws pairs of
+// numbers by Marsaglia's polar method.
+func normal(rows, columns int, seed uint32) *mat.Dense {
+	generator := prng.NewMT19937()
+	generator.Seed(uint64(seed))
+	data := make([]float64, 0, rows*columns+1)
+	for len(data) < rows*columns {
+		x, y := 2*uniform(generator)-1, 2*uniform(generator)-1
 		square := float64(x*x) + float64(y*y)
 		if square >= 1 || square == 0 {
 			continue
 		}
 		scale := math.Sqrt(-2 * ln(square) / square)
-		m.spare, m.hasSpare = float64(scale*x), true
-		return scale * y
+		data = append(data, scale*y, float64(scale*x))
 	}
+	return mat.NewDense(rows, columns, data[:rows*columns])
 }
 
-// normal returns a matrix of standard normal numbers, drawn row by row: what numpy's
-// RandomState(seed).standard_normal((rows, columns)) is.
-func normal(rows, columns int, seed uint32) *dense {
-	m := newMersenne(seed)
-	d := newDense(rows, columns)
-	for i := range d.data {
-		d.data[i] = m.normal()
-	}
-	return d
+// uniform returns a number from [0, 1), of 53 random bits, as RandomState does.
+func uniform(generator *prng.MT19937) float64 {
+	high, low := generator.Uint32()>>5, generator.Uint32()>>6
+	return float64(uint64(high)<<26|uint64(low)) / (1 << 53)
 }
 
 // sparse is a matrix in compressed rows.
@@ -201,13 +151,14 @@ func (m *sparse) transposed() *sparse {
 }
 
 // times returns m x d.
-func (m *sparse) times(d *dense) *dense {
-	out := newDense(m.rows(), d.columns)
+func (m *sparse) times(d *mat.Dense) *mat.Dense {
+	_, columns := d.Dims()
+	out := mat.NewDense(m.rows(), columns, nil)
 	parallelRows(m.rows(), func(from, to int) {
 		for i := from; i < to; i++ {
-			sum := out.row(i)
+			sum := out.RawRowView(i)
 			for _, e := range m.row(i) {
-				addScaled(sum, e.value, d.row(int(e.column)))
+				addScaled(sum, e.value, d.RawRowView(int(e.column)))
 			}
 		}
 	})
@@ -216,12 +167,13 @@ func (m *sparse) times(d *dense) *dense {
 
 // quantise returns 4-bit codes of the rows of d. The largest code stands for
 // 2.6 standard deviations of the row, and for all beyond.
-func quantise(d *dense) []byte {
+func quantise(d *mat.Dense) []byte {
 	const largest = vectorfile.Zero - 1
-	codes := make([]byte, d.rows()*vectorfile.Stride)
-	parallelRows(d.rows(), func(from, to int) {
+	rows, _ := d.Dims()
+	codes := make([]byte, rows*vectorfile.Stride)
+	parallelRows(rows, func(from, to int) {
 		for i := from; i < to; i++ {
-			row := d.row(i)
+			row := d.RawRowView(i)
 			sum, squares := 0.0, 0.0
 			for _, x := range row {
 				sum += x

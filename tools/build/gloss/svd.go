@@ -1,10 +1,12 @@
 package main
 
 import (
-	"cmp"
-	"fmt"
+	"errors"
 	"math"
-	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 )
 
 // The sketch is one draw of several, that of seed 1, and one power iteration leaves the vectors dependent on it:
@@ -21,142 +23,78 @@ const (
 // its singular value, centred. The singular vectors come from a random sketch of dim + oversampling dimensions,
 // improved by power iterations (Halko, Martinsson and Tropp 2011, algorithms
 // 4.4 and 5.1). The entry of largest magnitude of each is positive.
-func embed(m *sparse, dim, oversampling int) (*dense, error) {
+func embed(m *sparse, dim, oversampling int) (*mat.Dense, error) {
 	t := m.transposed()
 	y := m.times(normal(m.columns, dim+oversampling, sketchSeed))
 	for range powerIterations {
-		if err := y.orthonormalise(); err != nil {
+		if err := orthonormalise(y); err != nil {
 			return nil, err
 		}
 		y = m.times(t.times(y))
 	}
 	for range 2 {
-		if err := y.orthonormalise(); err != nil {
+		if err := orthonormalise(y); err != nil {
 			return nil, err
 		}
 	}
-	values, vectors := eigen(t.times(y).gram())
-	project := newDense(len(values), dim)
-	for i := range values {
-		for j := range dim {
-			// the eigenvalues are the squares of the singular values
-			project.row(i)[j] = vectors.row(j)[i] * math.Sqrt(math.Sqrt(values[j]))
+	var decomposition mat.EigenSym
+	if !decomposition.Factorize(gram(t.times(y)), true) {
+		return nil, errors.New("the eigenvalues of the sketch cannot be computed")
+	}
+	var vectors, e mat.Dense
+	decomposition.VectorsTo(&vectors)
+	n := dim + oversampling
+	project := mat.NewDense(n, dim, nil)
+	values := decomposition.Values(nil) // the squares of the singular values, the largest last
+	for j := range dim {
+		from := n - 1 - j
+		scale := math.Sqrt(math.Sqrt(max(0, values[from])))
+		for i := range n {
+			project.Set(i, j, vectors.At(i, from)*scale)
 		}
 	}
-	e := y.times(project)
-	e.setSigns()
-	e.centre()
-	return e, nil
+	e.Mul(y, project)
+	setSigns(&e)
+	centre(&e)
+	return &e, nil
 }
 
 // setSigns turns each column so that its entry of largest magnitude, the first of several, is positive: a singular
 // vector is one only up to its sign.
-func (d *dense) setSigns() {
-	largest := make([]float64, d.columns)
-	for i := range d.rows() {
-		for j, x := range d.row(i) {
+func setSigns(d *mat.Dense) {
+	rows, columns := d.Dims()
+	largest := make([]float64, columns)
+	for i := range rows {
+		for j, x := range d.RawRowView(i) {
 			if math.Abs(x) > math.Abs(largest[j]) {
 				largest[j] = x
 			}
 		}
 	}
-	for i := range d.rows() {
-		for j, x := range d.row(i) {
-			d.row(i)[j] = math.Copysign(1, largest[j]) * x
-		}
-	}
+	d.Apply(func(_, j int, x float64) float64 { return math.Copysign(1, largest[j]) * x }, d)
 }
 
 // rotation returns a random orthogonal matrix: it spreads the variance evenly over the dimensions, so that few bits per
 // dimension lose little.
-func rotation(dim int) *dense {
-	return orthogonalFactor(normal(dim, dim, rotationSeed))
+func rotation(dim int) *mat.Dense {
+	var factors mat.QR
+	var q mat.Dense
+	factors.Factorize(normal(dim, dim, rotationSeed))
+	factors.QTo(&q)
+	return &q
 }
 
 // centre subtracts the mean of the rows.
-func (d *dense) centre() {
-	mean := make([]float64, d.columns)
-	for i := range d.rows() {
-		addScaled(mean, 1, d.row(i))
+func centre(d *mat.Dense) {
+	rows, columns := d.Dims()
+	mean := make([]float64, columns)
+	for i := range rows {
+		addScaled(mean, 1, d.RawRowView(i))
 	}
-	for i := range d.rows() {
-		addScaled(d.row(i), -1/float64(d.rows()), mean)
-	}
-}
-
-// eigen returns the eigenvalues of the symmetric matrix a, largest first, and its eigenvectors as rows, by Jacobi's
-// method. It overwrites a.
-func eigen(a *dense) (values []float64, vectors *dense) {
-	n := a.columns
-	v := newDense(n, n)
-	for i := range n {
-		v.row(i)[i] = 1
-	}
-	for range 30 {
-		rotated := false
-		for p := range n {
-			for q := p + 1; q < n; q++ {
-				pq, pp, qq := a.row(p)[q], a.row(p)[p], a.row(q)[q]
-				if math.Abs(pq) <= 1e-15*math.Sqrt(math.Abs(float64(pp*qq))) {
-					continue
-				}
-				rotated = true
-				theta := (qq - pp) / (2 * pq)
-				t := 1 / (math.Abs(theta) + math.Sqrt(float64(theta*theta)+1))
-				if theta < 0 {
-					t = -t
-				}
-				c := 1 / math.Sqrt(float64(t*t)+1)
-				rotate(a, v, p, q, c, t*c)
-			}
-		}
-		if !rotated {
-			break
-		}
-	}
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(a.row(j)[j], a.row(i)[i]) })
-	vectors = newDense(n, n)
-	for i, k := range order {
-		values = append(values, max(0, a.row(k)[k]))
-		copy(vectors.row(i), v.row(k))
-	}
-	return values, vectors
-}
-
-// rotate turns rows and columns p and q of the symmetric matrix a, and rows p and q of v, by the angle with cosine c
-// and sine s.
-func rotate(a, v *dense, p, q int, c, s float64) {
-	rotateRows(a.row(p), a.row(q), c, s)
-	for k := range a.columns {
-		row := a.row(k)
-		row[p], row[q] = float64(c*row[p])-float64(s*row[q]), float64(s*row[p])+float64(c*row[q])
-	}
-	rotateRows(v.row(p), v.row(q), c, s)
-}
-
-func rotateRows(x, y []float64, c, s float64) {
-	for k := range x {
-		x[k], y[k] = float64(c*x[k])-float64(s*y[k]), float64(s*x[k])+float64(c*y[k])
+	for i := range rows {
+		addScaled(d.RawRowView(i), -1/float64(rows), mean)
 	}
 }
-
-// dense is a matrix of float64, row by row.
-type dense struct {
-	columns int
-	data    []float64
-}
-
-func newDense(rows, columns int) *dense {
-	return &dense{columns, make([]float64, rows*columns)}
-}
-
-func (d *dense) rows() int { return len(d.data) / d.columns }
-
-func (d *dense) row(i int) []float64 { return d.data[i*d.columns : (i+1)*d.columns] }
 
 // addScaled adds a*x to sum.
 func addScaled(sum []float64, a float64, x []float64) {
@@ -166,129 +104,22 @@ func addScaled(sum []float64, a float64, x []float64) {
 	}
 }
 
-// times returns d x m.
-func (d *dense) times(m *dense) *dense {
-	out := newDense(d.rows(), m.columns)
-	parallelRows(d.rows(), func(from, to int) {
-		for i := from; i < to; i++ {
-			sum := out.row(i)
-			for j, v := range d.row(i) {
-				addScaled(sum, v, m.row(j))
-			}
-		}
-	})
-	return out
-}
-
-// gram returns the transpose of d times d: sums over blocks of rows, added in the order of the blocks.
-func (d *dense) gram() *dense {
-	blocks := make([]*dense, (d.rows()+blockRows-1)/blockRows)
-	parallelRows(d.rows(), func(from, to int) {
-		g := newDense(d.columns, d.columns)
-		for r := from; r < to; r++ {
-			row := d.row(r)
-			for i, v := range row {
-				addScaled(g.row(i)[i:], v, row[i:])
-			}
-		}
-		blocks[from/blockRows] = g
-	})
-	sum := newDense(d.columns, d.columns)
-	for _, b := range blocks {
-		for i, v := range b.data {
-			sum.data[i] += v
-		}
-	}
-	for i := range d.columns {
-		for j := range i {
-			sum.row(i)[j] = sum.row(j)[i]
-		}
-	}
-	return sum
+// gram returns the transpose of d times d.
+func gram(d *mat.Dense) *mat.SymDense {
+	var g mat.SymDense
+	g.SymOuterK(1, d.T())
+	return &g
 }
 
 // orthonormalise makes the columns of d orthonormal, by Cholesky factorisation of the Gram matrix. The error grows with
 // the square of d's condition number; once more makes it as good as the arithmetic (CholeskyQR2: Fukaya et al. 2014).
-func (d *dense) orthonormalise() error {
-	upper, err := cholesky(d.gram())
-	if err != nil {
-		return err
+func orthonormalise(d *mat.Dense) error {
+	var factors mat.Cholesky
+	if !factors.Factorize(gram(d)) {
+		return errors.New("columns are linearly dependent")
 	}
-	parallelRows(d.rows(), func(from, to int) {
-		for i := from; i < to; i++ {
-			solveRow(d.row(i), upper)
-		}
-	})
+	blas64.Trsm(blas.Right, blas.NoTrans, 1, factors.RawU().(*mat.TriDense).RawTriangular(), d.RawMatrix())
 	return nil
-}
-
-// cholesky returns the upper triangular r with transpose(r) x r = g.
-func cholesky(g *dense) (*dense, error) {
-	n := g.columns
-	r := newDense(n, n)
-	for i := range n {
-		copy(r.row(i)[i:], g.row(i)[i:])
-		for k := range i {
-			addScaled(r.row(i)[i:], -r.row(k)[i], r.row(k)[i:])
-		}
-		pivot := r.row(i)[i]
-		if !(pivot > 0) {
-			return nil, fmt.Errorf("columns are linearly dependent: pivot %d of %d is %g", i, n, pivot)
-		}
-		scale := 1 / math.Sqrt(pivot)
-		for j := i; j < n; j++ {
-			r.row(i)[j] *= scale
-		}
-	}
-	return r, nil
-}
-
-// solveRow replaces the row x by x times the inverse of the upper triangular r.
-func solveRow(x []float64, r *dense) {
-	for i := range x {
-		x[i] /= r.row(i)[i]
-		addScaled(x[i+1:], -x[i], r.row(i)[i+1:])
-	}
-}
-
-// orthogonalFactor returns the q of a = q x r, with r upper triangular, by Householder's reflections. It overwrites the
-// square matrix a. The signs are those of LAPACK's dgeqrf: each reflection makes the diagonal entry of r of the other
-// sign than what it was reflected from, and the last entry is left alone.
-func orthogonalFactor(a *dense) *dense {
-	n := a.columns
-	q := newDense(n, n)
-	for i := range n {
-		q.row(i)[i] = 1
-	}
-	v := make([]float64, n)
-	for k := range n - 1 {
-		square := 0.0
-		for i := k; i < n; i++ {
-			v[i] = a.row(i)[k]
-			square += float64(v[i] * v[i])
-		}
-		norm := math.Copysign(math.Sqrt(square), v[k])
-		v[k] += norm
-		if square == 0 {
-			continue
-		}
-		scale := 1 / (norm * v[k]) // 2 over the square of v
-		dots := make([]float64, n)
-		for i := k; i < n; i++ {
-			addScaled(dots, v[i], a.row(i))
-		}
-		for i := k; i < n; i++ {
-			addScaled(a.row(i), -scale*v[i], dots)
-		}
-		for i := range n {
-			row, dot := q.row(i)[k:], 0.0
-			for j, x := range row {
-				dot += float64(x * v[k+j])
-			}
-			addScaled(row, -scale*dot, v[k:])
-		}
-	}
-	return q
 }
 
 const (

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package ollama
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"crosstalk"
@@ -28,21 +29,22 @@ type trials struct {
 
 // A trial is one check under way.
 type trial struct {
+	*testing.T
 	*trials
-	out        string // the run directory
-	gated      bool   // ask through the gateway
-	notes      []string
-	complaints []string
+	out   string // the run directory
+	gated bool   // ask through the gateway
 }
 
 func (t *trial) note(format string, args ...any) {
-	t.notes = append(t.notes, fmt.Sprintf(format, args...))
+	t.Helper()
+	t.Logf(format, args...)
 }
 
 // expect complains unless ok.
 func (t *trial) expect(ok bool, format string, args ...any) {
+	t.Helper()
 	if !ok {
-		t.complaints = append(t.complaints, fmt.Sprintf(format, args...))
+		t.Errorf(format, args...)
 	}
 }
 

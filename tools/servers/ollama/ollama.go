@@ -1,0 +1,2 @@
+// Package ollama runs crosstalk against a real Ollama: see the tests.
+package ollama
