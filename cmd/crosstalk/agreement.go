@@ -35,7 +35,7 @@ func agreementCommand() *cobra.Command {
 
 func (a *agreementFlags) run(c *cobra.Command, args []string) error {
 	var err error
-	if a.By, err = givenColumns(c, a.By); err != nil {
+	if a.By, err = givenColumns(a.By); err != nil {
 		return err
 	}
 	a.Link = web.ItemPath

@@ -37,12 +37,12 @@ func (o *compareFlags) add(c *cobra.Command) {
 }
 
 // apply validates the flags and adds them to the options.
-func (o *compareFlags) apply(c *cobra.Command, to *compare.Options) (err error) {
-	to.Groups, to.Measures, to.Across, to.Level, to.Seed = c.Flags().Changed("by"), o.measures, o.across, o.level, o.seed
+func (o *compareFlags) apply(to *compare.Options) (err error) {
+	to.Groups, to.Measures, to.Across, to.Level, to.Seed = o.by != nil, o.measures, o.across, o.level, o.seed
 	if to.Reference, err = compare.ParseReference(o.reference); err != nil {
 		return err
 	}
-	o.by, err = givenColumns(c, o.by)
+	o.by, err = givenColumns(o.by)
 	return cmp.Or(to.Check(), err)
 }
 
@@ -55,7 +55,7 @@ func compareCommand() *cobra.Command {
 		if options.AllPairs = o.reference == "all"; options.AllPairs {
 			o.reference = ""
 		}
-		if err := o.apply(c, &options); err != nil {
+		if err := o.apply(&options); err != nil {
 			return err
 		}
 		return compare.WriteTable(c.OutOrStdout(), out.format, paths, &table.Table, o.by, options)

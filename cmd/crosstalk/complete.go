@@ -91,13 +91,8 @@ func measures() (keys []string) {
 	return keys
 }
 
-// completeRuns completes the path of a run.
-func completeRuns(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	return runsAt(typed)
-}
-
-// runsAt are the run directories and other directories whose path begins with what was typed, or those below runs.
-func runsAt(typed string) (list []string, d cobra.ShellCompDirective) {
+// completeRuns completes the path of a run: with run directories and other directories, or those below runs.
+func completeRuns(_ *cobra.Command, _ []string, typed string) (list []string, d cobra.ShellCompDirective) {
 	if typed == "" {
 		typed = "runs" + string(filepath.Separator)
 	}

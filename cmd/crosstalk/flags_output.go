@@ -57,17 +57,9 @@ func namesOf[T any](list []T, name func(T) string) []string {
 // languageGroups are the columns for grouping that every study with a column language has.
 const languageGroups = "groups of languages (family, script, indo_european, latin)"
 
-// given returns the value of a flag that the command line or crosstalk.yaml sets, else the zero value.
-func given[T any](c *cobra.Command, flag string, value T) (zero T) {
-	if c.Flags().Changed(flag) {
-		return value
-	}
-	return zero
-}
-
-// givenColumns are the columns of --by if the command line or crosstalk.yaml sets it, else nil.
-func givenColumns(c *cobra.Command, by []string) ([]string, error) {
-	if !c.Flags().Changed("by") {
+// givenColumns are the columns of --by, nil if nothing sets it.
+func givenColumns(by []string) ([]string, error) {
+	if by == nil {
 		return nil, nil
 	}
 	return study.ParseBy(by)

@@ -16,9 +16,9 @@ func protocolFlag(chosen *[]string, names []string) config.Flag {
 		Help: "measuring rules; several are compared: " + strings.Join(names, ", ")}
 }
 
-// byFlag is the flag of the columns by which figures are grouped.
-func byFlag(columns *[]string, more string) config.Flag {
-	return config.Flag{Name: "by", To: columns, Reach: config.Nothing,
+// byFlag is the flag of the columns by which figures are grouped, the instrument's if there are none.
+func byFlag(columns *[]string, standard []string, more string) config.Flag {
+	return config.Flag{Name: "by", To: columns, Shown: standard, Reach: config.Nothing,
 		Help: "group figures by columns of the suite or the recorded data" + more}
 }
 

@@ -47,7 +47,7 @@ func gateCommand() *cobra.Command {
 
 func (g *gateFlags) run(c *cobra.Command, args []string) error {
 	var err error
-	if err = g.apply(c, &g.Compare); err != nil {
+	if err = g.apply(&g.Compare); err != nil {
 		return err
 	}
 	g.By, g.Level = g.by, g.level

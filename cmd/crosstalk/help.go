@@ -51,20 +51,9 @@ const (
 var flagGroups = []string{often, models, asked, sampling, limits, scoring, output, ""}
 
 // usageTemplate is cobra's, with commands and flags in groups.
-const usageTemplate = `Usage:{{if .Runnable}}
-  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
-  {{.CommandPath}} [command]{{end}}{{if .HasExample}}
-
-Examples:
-{{.Example}}{{end}}{{if .HasAvailableSubCommands}}{{$commands := .Commands}}{{range $group := commandGroups .}}
-
-{{.Title}}:{{range $commands}}{{if and .IsAvailableCommand (eq .GroupID $group.ID)}}
-  {{rpad .Name .NamePadding }} {{.Short}}{{end}}{{end}}{{end}}{{end}}{{if .HasAvailableFlags}}
-
-{{flagHelp .}}{{end}}{{if .HasAvailableSubCommands}}
-
-Use "{{.CommandPath}} [command] --help" for more information about a command.{{end}}
-`
+//
+//go:embed usage.tmpl
+var usageTemplate string
 
 // addHelp runs once, because cobra's functions belong to all commands of the process.
 var addHelp = sync.OnceFunc(func() {

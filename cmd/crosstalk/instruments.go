@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"slices"
 
 	"crosstalk"
@@ -9,24 +10,48 @@ import (
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
+	"crosstalk/model/reference"
+	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
 
-// instrument is the commands of an instrument, and what it sends for an item.
+// instrument is what the commands of an instrument need.
 type instrument struct {
-	name       string
-	run, score func() *cobra.Command
-	calibrate  func(context.Context, calibrate.Settings) ([]calibrate.Result, error)
-	requests   func(crosstalk.PromptConfig, []crosstalk.Task, crosstalk.Item) []crosstalk.NamedRequest
+	name           string
+	flags          func() instrumentFlags
+	standIn, suite string // what is asked unless flags say so: a reference model, and a suite
+	calibrate      func(context.Context, calibrate.Settings) ([]calibrate.Result, error)
+	requests       func(crosstalk.PromptConfig, []crosstalk.Task, crosstalk.Item) []crosstalk.NamedRequest
 }
+
+// instrumentFlags are the flags of an instrument, and the studies that they describe.
+type instrumentFlags interface {
+	add(c *cobra.Command)      // how answers are scored
+	addRun(c *cobra.Command)   // what is asked
+	addScore(c *cobra.Command) // what was recorded
+
+	study(r *runFlags) (*study.Study, error)
+	recorded(s *scoreFlags, files []string) (*study.Study, error)
+	note(w io.Writer) // after the figures
+}
+
+// plainFlags are those of an instrument without any besides how answers are scored.
+type plainFlags struct{}
+
+func (plainFlags) addRun(*cobra.Command)   {}
+func (plainFlags) addScore(*cobra.Command) {}
+func (plainFlags) note(io.Writer)          {}
 
 // instruments are all. It is a function, since their commands use it.
 func instruments() []instrument {
 	return []instrument{
-		{"leakage", runLeakageCommand, scoreLeakageCommand, calibrate.Leakage, leakage.Requests},
-		{"confusion", runConfusionCommand, scoreConfusionCommand, calibrate.Confusion, confusion.Requests},
-		{"consistency", runConsistencyCommand, scoreConsistencyCommand, calibrate.Consistency, consistency.Requests},
+		{"leakage", func() instrumentFlags { return &leakageFlags{} }, reference.DefaultLeaky, "leakage-en",
+			calibrate.Leakage, leakage.Requests},
+		{"confusion", func() instrumentFlags { return &confusionFlags{} }, reference.DefaultConfused, "confusion",
+			calibrate.Confusion, confusion.Requests},
+		{"consistency", func() instrumentFlags { return &consistencyFlags{} }, reference.DefaultInconsistent, "consistency",
+			calibrate.Consistency, consistency.Requests},
 	}
 }
 

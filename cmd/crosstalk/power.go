@@ -52,7 +52,7 @@ func powerCommand() *cobra.Command {
 
 func (p *powerFlags) run(c *cobra.Command) error {
 	var options compare.Options
-	if err := p.apply(c, &options); err != nil {
+	if err := p.apply(&options); err != nil {
 		return err
 	}
 	var err error

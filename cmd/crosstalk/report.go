@@ -62,7 +62,7 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	if r.corrected {
 		return r.writeCorrected(c, path)
 	}
-	by, err := givenColumns(c, r.by)
+	by, err := givenColumns(r.by)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (r *reportFlags) writeTable(c *cobra.Command, paths []string) error {
 	if name := anyGiven(c, "html", "corrected"); name != "" {
 		return fmt.Errorf("--%s cannot be combined with --measure or flags of tables: such figures are in no page", name)
 	}
-	laid, err := r.table.Of(paths, given(c, "by", r.by), r.measures)
+	laid, err := r.table.Of(paths, r.by, r.measures)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (r *reportFlags) writeCorrected(c *cobra.Command, path string) error {
 	if name := anyGiven(c, "html", "figures"); name != "" {
 		return fmt.Errorf("--corrected and --%s cannot be combined: corrected figures are only printed", name)
 	}
-	by, err := givenColumns(c, r.by)
+	by, err := givenColumns(r.by)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,22 @@ func runCommand() *cobra.Command {
 	return group("run", each(func(in instrument) *cobra.Command { return in.run() })...)
 }
 
+// run is the command that asks and scores.
+func (in instrument) run() *cobra.Command {
+	r, f := &runFlags{}, in.flags()
+	c := command("run "+in.name, cobra.NoArgs, func(c *cobra.Command, _ []string) error {
+		err := r.run(c, func() (*study.Study, error) { return f.study(r) })
+		if err == nil && !r.dry {
+			f.note(notes(c))
+		}
+		return err
+	})
+	r.add(c, reference.Provider+":"+in.standIn, in.suite)
+	f.addRun(c)
+	f.add(c)
+	return c
+}
+
 // runFlags are the flags of every run.
 type runFlags struct {
 	answerFlags

@@ -19,6 +19,22 @@ func scoreCommand() *cobra.Command {
 	return group("score", each(func(in instrument) *cobra.Command { return in.score() })...)
 }
 
+// score is the command that scores recorded answers.
+func (in instrument) score() *cobra.Command {
+	s, f := &scoreFlags{}, in.flags()
+	c := command("score "+in.name, cobra.MinimumNArgs(1), func(c *cobra.Command, files []string) error {
+		err := s.score(c, func() (*study.Study, error) { return f.recorded(s, files) })
+		if err == nil {
+			f.note(notes(c))
+		}
+		return err
+	})
+	s.add(c)
+	f.addScore(c)
+	f.add(c)
+	return c
+}
+
 // scoreFlags are the flags of every command that scores recorded answers.
 type scoreFlags struct {
 	answerFlags
@@ -99,64 +115,4 @@ func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) 
 		return nil
 	}
 	return withCode(study.Unchecked(of.Instrument, result.Estimates))
-}
-
-func scoreLeakageCommand() *cobra.Command {
-	var s scoreFlags
-	var l leakageFlags
-	c := command("score leakage", cobra.MinimumNArgs(1), func(c *cobra.Command, files []string) error {
-		return s.score(c, func() (*study.Study, error) {
-			of := l.study(c)
-			of.Columns, of.FileName = s.columns, s.name
-			return of.Recorded(files, s.model)
-		})
-	})
-	s.add(c)
-	l.add(c)
-	return c
-}
-
-func scoreConfusionCommand() *cobra.Command {
-	var s scoreFlags
-	var f confusionFlags
-	c := command("score confusion", cobra.MinimumNArgs(1), func(c *cobra.Command, files []string) error {
-		err := s.score(c, func() (*study.Study, error) {
-			of := f.study(c)
-			of.Columns, of.FileName = s.columns, s.name
-			return of.Recorded(files, s.model)
-		})
-		if err == nil {
-			f.noteIdentifier(notes(c))
-		}
-		return err
-	})
-	s.add(c)
-	config.Declare(c, often, []config.Flag{{Name: "expect", To: &f.Expect, Reach: config.Nothing,
-		Help: "the language that answers should be in: user (that of the user, if the messages tell it), " +
-			"prompt (that of all the user wrote), or a language such as en (default: the column language)"}})
-	config.Declare(c, asked, []config.Flag{{Name: "suite", To: &f.Prompts, Values: "suites", Reach: config.Path,
-		Help: "the suite with the prompts of answers that were recorded without them, found by id, " +
-			"to group by length: an embedded suite, a file, or the Language Confusion Benchmark's test sets"}})
-	f.add(c)
-	return c
-}
-
-func scoreConsistencyCommand() *cobra.Command {
-	var s scoreFlags
-	var f consistencyFlags
-	var task string
-	c := command("score consistency", cobra.MinimumNArgs(1), func(c *cobra.Command, files []string) error {
-		return s.score(c, func() (*study.Study, error) {
-			of := f.study(c)
-			of.Columns, of.FileName = s.columns, s.name
-			return of.Recorded(files, s.model, task)
-		})
-	})
-	s.add(c)
-	config.Declare(c, often, []config.Flag{{Name: "task", To: &task, Values: "suites", Reach: config.Path,
-		Help: "the task file, with classes, answer words and correct answers: an embedded suite or a file (required)"}})
-	config.Declare(c, asked, []config.Flag{{Name: "texts", To: &f.Texts, Reach: config.Path,
-		Help: "files of rewritten texts, for BLEU and ROUGE"}})
-	f.add(c)
-	return c
 }

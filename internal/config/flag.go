@@ -19,6 +19,7 @@ type Flag struct {
 	Name     string   // "model", or "model,m" with a letter
 	To       any      // a pointer to its value, which is the default, or a pflag.Value
 	Help     string   // for people; a default that is not To's is in it
+	Shown    []string // of a list that is empty: the default that this means
 	Choices  []string // the only values, also in a list
 	Values   string   // the name of what completes it; "": Choices, else files
 	Whole    bool     // of a list of texts: a comma does not separate values
@@ -30,6 +31,7 @@ type Flag struct {
 const (
 	groupAnnotation    = "config-group"
 	choicesAnnotation  = "config-choices"
+	shownAnnotation    = "config-shown"
 	valuesAnnotation   = "config-values"
 	positiveAnnotation = "config-positive"
 	reachAnnotation    = "config-reach" // pairs of what values can do and a pattern
@@ -45,6 +47,9 @@ func Declare(c *cobra.Command, group string, flags []Flag) {
 		a := map[string][]string{groupAnnotation: {group}}
 		if f.Choices != nil {
 			a[choicesAnnotation] = f.Choices
+		}
+		if f.Shown != nil {
+			a[shownAnnotation] = f.Shown
 		}
 		if f.Values != "" {
 			a[valuesAnnotation] = []string{f.Values}

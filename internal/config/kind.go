@@ -145,7 +145,7 @@ func Described(f *pflag.Flag) (kind, standard string) {
 func defaults(f *pflag.Flag) (list []string) {
 	list = []string{f.DefValue}
 	if s, several := f.Value.(pflag.SliceValue); several {
-		list = slices.Clone(s.GetSlice())
+		list = slices.Concat(s.GetSlice(), f.Annotations[shownAnnotation])
 	}
 	k := kindOf(f)
 	for i, text := range list {

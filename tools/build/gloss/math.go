@@ -17,8 +17,8 @@ import (
 // The vectors must come out the same on every machine. Walks and counts do, bit for bit: a product that is added to
 // something is written float64(x*y), which forbids the compiler to fuse the two operations, as it does on arm64;
 // logarithm and exponential, whose library versions differ between machines, are our own; and work is split among
-// goroutines by output. The linear algebra is gonum's, which may differ in the last bits. They are lost when vectors are
-// rounded to codes of four bits.
+// goroutines by output. The linear algebra is gonum's, which may differ in the last bits. They are lost when vectors
+// are rounded to codes of four bits.
 
 // ln returns the natural logarithm of x > 0, by the series of the inverse hyperbolic tangent.
 func ln(x float64) float64 {

@@ -18,8 +18,8 @@ const (
 )
 
 // A real server: Ollama is built from its Go module (once, into the user's cache folder), and gets a tiny model whose
-// probabilities are known. Checked are the three instruments, log probabilities, what crosstalk says of mistakes, kills,
-// restarts and an outage; and the main ones again through a gateway that wants headers. It takes minutes:
+// probabilities are known. Checked are the three instruments, log probabilities, what crosstalk says of mistakes,
+// kills, restarts and an outage; and the main ones again through a gateway that wants headers. It takes minutes:
 //
 //	CROSSTALK_TEST_OLLAMA=1 go -C tools test -count=1 -v -timeout 1h ./servers/ollama
 func TestOllama(t *testing.T) {

@@ -13,8 +13,8 @@ import (
 
 // leakageFlags set how answers are scored for leakage.
 type leakageFlags struct {
+	plainFlags
 	study.Leakage
-	by []string
 }
 
 // byParts is the value of --post for answers that are also scored in parts.
@@ -23,7 +23,7 @@ const byParts = "sentences"
 func (l *leakageFlags) add(c *cobra.Command) {
 	posts := append(namesOf(leakage.Posts, func(p leakage.Post) string { return string(p) }), byParts)
 	protocols := namesOf(leakage.Protocols, func(p leakage.Protocol) string { return p.Name })
-	l.Similarities, l.by = []string{"gloss"}, leakage.By
+	l.Similarities = []string{"gloss"}
 	config.Declare(c, scoring, []config.Flag{
 		protocolFlag(&l.Protocols, protocols),
 		{Name: "similarity", To: &l.Similarities, Values: "similarities", Reach: similarityReach(),
@@ -35,12 +35,21 @@ func (l *leakageFlags) add(c *cobra.Command) {
 			Help: "also estimate how many answers repeat the concept, and how many are the same for different concepts"},
 		execEnvFlag(&l.ExecEnv),
 	})
-	config.Declare(c, often, []config.Flag{byFlag(&l.by, ", or by "+languageGroups)})
+	config.Declare(c, often, []config.Flag{byFlag(&l.By, leakage.By, ", or by "+languageGroups)})
 }
 
-// study returns the study that the flags describe.
-func (l *leakageFlags) study(c *cobra.Command) study.Leakage {
-	l.By = given(c, "by", l.by)
+func (l *leakageFlags) study(r *runFlags) (*study.Study, error) {
+	l.Sweep, l.Suite, l.CountOnly = r.sweep, r.suite, r.dry
+	return l.split().Open()
+}
+
+func (l *leakageFlags) recorded(s *scoreFlags, files []string) (*study.Study, error) {
+	l.Columns, l.FileName = s.columns, s.name
+	return l.split().Recorded(files, s.model)
+}
+
+// split is the study, with the sense of --post.
+func (l *leakageFlags) split() study.Leakage {
 	of := l.Leakage
 	if of.Post == byParts {
 		of.Post, of.Windows = string(leakage.None), leakage.Sentences
