@@ -1,12 +1,17 @@
 package suite
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/gob"
 	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 var update = flag.Bool("update", false, "compile the embedded suites again")
@@ -61,4 +66,18 @@ func TestCompiled(t *testing.T) {
 			}
 		}
 	}
+}
+
+// compile returns the compiled form of a suite that was parsed from text.
+func compile(s *Suite, text []byte) ([]byte, error) {
+	var content bytes.Buffer
+	if err := gob.NewEncoder(&content).Encode(s); err != nil {
+		return nil, err
+	}
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(text)
+	return encoder.EncodeAll(content.Bytes(), sum[:]), nil
 }

@@ -179,20 +179,6 @@ func (s *Items) GobDecode(content []byte) error {
 // compiledExt is the end of the names of compiled suites.
 const compiledExt = ".gob.zst"
 
-// compile returns the compiled form of a suite that was parsed from text.
-func compile(s *Suite, text []byte) ([]byte, error) {
-	var content bytes.Buffer
-	if err := gob.NewEncoder(&content).Encode(s); err != nil {
-		return nil, err
-	}
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression), zstd.WithEncoderConcurrency(1))
-	if err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(text)
-	return encoder.EncodeAll(content.Bytes(), sum[:]), nil
-}
-
 // compiled returns the embedded suite of that name if it is compiled from text.
 func compiled(name string, text []byte) (*Suite, bool) {
 	content, err := data.ReadFile(path.Join("compiled", name+compiledExt))

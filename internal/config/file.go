@@ -14,6 +14,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // File is a file that was parsed and validated for the commands.
@@ -88,7 +89,7 @@ func shown(key string) string {
 }
 
 // setting reads a key's value, which must be valid for one of its flags.
-func (p *reader) setting(path string, flags []flag, node ast.Node) {
+func (p *reader) setting(path string, flags []*pflag.Flag, node ast.Node) {
 	if line := secretIn(node); line > 0 {
 		p.errorf(line, "%s: this looks like an API key; %s", path, keepOut)
 		return
@@ -97,7 +98,7 @@ func (p *reader) setting(path string, flags []flag, node ast.Node) {
 	var wrong *mismatch
 	var expected []string
 	for _, f := range flags {
-		m := kindOf(f.Flag).check(v)
+		m := kindOf(f).check(v)
 		if m == nil {
 			p.settings[path] = v
 			return
@@ -149,10 +150,8 @@ func (p *reader) unknown(s *section, key string) string {
 	}
 	var places []string
 	p.top.walk(func(other *section) {
-		for _, f := range other.flags {
-			if f.Name == key {
-				places = append(places, join(other.path, key))
-			}
+		if other.own(key) >= 0 {
+			places = append(places, join(other.path, key))
 		}
 		if other.part(key) != nil {
 			places = append(places, join(other.path, key))

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 type object = map[string]any
@@ -54,8 +55,8 @@ func (d *definitions) section(s *section) object {
 }
 
 // refer returns a reference to the definition of a flag.
-func (d *definitions) refer(f flag) object {
-	schema := f.schema()
+func (d *definitions) refer(f *pflag.Flag) object {
+	schema := schemaOf(f)
 	text := f.Name + string(indented(schema))
 	if d.byText[text] == "" {
 		name := f.Name
@@ -67,8 +68,8 @@ func (d *definitions) refer(f flag) object {
 	return object{"$ref": "#/definitions/" + d.byText[text]}
 }
 
-func (f flag) schema() object {
-	k := kindOf(f.Flag)
+func schemaOf(f *pflag.Flag) object {
+	k := kindOf(f)
 	schema := k.schema()
 	if k.several {
 		one := k.schema()
@@ -78,7 +79,7 @@ func (f flag) schema() object {
 		schema = object{"anyOf": []any{one, object{"type": "array", "items": k.schema()}}}
 	}
 	schema["description"] = f.Usage
-	if values := defaults(f.Flag); len(values) == 1 {
+	if values := defaults(f); len(values) == 1 {
 		schema["default"] = k.literal(values[0])
 	} else if len(values) > 1 {
 		var list []any

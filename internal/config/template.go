@@ -9,6 +9,7 @@ import (
 	"crosstalk/internal/lazyregexp"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Template is a file for the commands under root that changes nothing: it contains every key once, in the outermost
@@ -59,7 +60,7 @@ func (t *template) section(s *section, indent string) string {
 }
 
 // holds reports whether the flags of a name belong to the section itself rather than to sections below it.
-func (s *section) holds(uses []flag) bool {
+func (s *section) holds(uses []*pflag.Flag) bool {
 	if s.part(uses[0].Name) != nil {
 		return false
 	}
@@ -69,11 +70,10 @@ func (s *section) holds(uses []flag) bool {
 			parts++
 		}
 	}
-	same := func(f flag) bool {
-		return f.Usage == uses[0].Usage && kindOf(f.Flag).String() == kindOf(uses[0].Flag).String()
+	same := func(f *pflag.Flag) bool {
+		return f.Usage == uses[0].Usage && kindOf(f).String() == kindOf(uses[0]).String()
 	}
-	own := slices.ContainsFunc(s.flags, func(f flag) bool { return f.Name == uses[0].Name })
-	return own || parts > 1 && !slices.ContainsFunc(uses, func(f flag) bool { return !same(f) })
+	return s.own(uses[0].Name) >= 0 || parts > 1 && !slices.ContainsFunc(uses, func(f *pflag.Flag) bool { return !same(f) })
 }
 
 // commands are those under a section with a flag of the name; a group if all of
@@ -97,7 +97,7 @@ func (s *section) commands(name string) (list []string) {
 // lacks counts the commands with flags, but without one of the name.
 func (s *section) lacks(name string) (n int) {
 	s.walk(func(s *section) {
-		if len(s.flags) > 0 && !slices.ContainsFunc(s.flags, func(f flag) bool { return f.Name == name }) {
+		if len(s.flags) > 0 && s.own(name) < 0 {
 			n++
 		}
 	})
@@ -105,12 +105,12 @@ func (s *section) lacks(name string) (n int) {
 }
 
 // line shows the default; for a flag without one, or with several, it shows the kind of its values.
-func (t *template) line(uses []flag) line {
+func (t *template) line(uses []*pflag.Flag) line {
 	f := uses[0]
-	k := kindOf(f.Flag)
-	values := defaults(f.Flag)
+	k := kindOf(f)
+	values := defaults(f)
 	for _, other := range uses {
-		if !slices.Equal(defaults(other.Flag), values) {
+		if !slices.Equal(defaults(other), values) {
 			values = nil
 		}
 	}

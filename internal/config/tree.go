@@ -24,18 +24,12 @@ const None = "config-none"
 type section struct {
 	name, path string // "leakage", "run.leakage"; both "" at the top
 	about      string
-	flags      []flag // the command's own
+	flags      []*pflag.Flag // the command's own that a file can set
 	parts      []*section
 }
 
-// flag is a flag that a file can set.
-type flag struct {
-	*pflag.Flag
-	path string // of the section of its command
-}
-
-// sections returns the sections of the tree under root. It skips hidden
-// commands and flags, help, version and the flag that selects the file.
+// sections returns the sections of the tree under root. It skips hidden commands and flags, help, version and the flag
+// that selects the file.
 func sections(root *cobra.Command) *section {
 	s := sectionOf(root, "")
 	s.name = ""
@@ -43,10 +37,7 @@ func sections(root *cobra.Command) *section {
 }
 
 func sectionOf(c *cobra.Command, path string) *section {
-	s := &section{name: c.Name(), path: path, about: c.Short}
-	for _, f := range flagsOf(c) {
-		s.flags = append(s.flags, flag{f, path})
-	}
+	s := &section{name: c.Name(), path: path, about: c.Short, flags: flagsOf(c)}
 	for _, part := range c.Commands() {
 		if configurable(part) {
 			s.parts = append(s.parts, sectionOf(part, join(path, part.Name())))
@@ -74,33 +65,31 @@ func flagsOf(c *cobra.Command) (list []*pflag.Flag) {
 	return list
 }
 
-// all returns the flags of the section's command and of those below it.
-func (s *section) all() []flag {
-	list := slices.Clone(s.flags)
-	for _, part := range s.parts {
-		list = append(list, part.all()...)
-	}
-	return list
-}
-
-// names returns the names of all flags, without duplicates.
+// names returns the names of the flags of the section's command and of those below it, without duplicates.
 func (s *section) names() (list []string) {
-	for _, f := range s.all() {
-		if !slices.Contains(list, f.Name) {
-			list = append(list, f.Name)
+	s.walk(func(s *section) {
+		for _, f := range s.flags {
+			if !slices.Contains(list, f.Name) {
+				list = append(list, f.Name)
+			}
 		}
-	}
+	})
 	return list
 }
 
-// named returns the flags with a name.
-func (s *section) named(name string) (list []flag) {
-	for _, f := range s.all() {
-		if f.Name == name {
-			list = append(list, f)
+// named returns the flags with a name, of the section's command and of those below it.
+func (s *section) named(name string) (list []*pflag.Flag) {
+	s.walk(func(s *section) {
+		if i := s.own(name); i >= 0 {
+			list = append(list, s.flags[i])
 		}
-	}
+	})
 	return list
+}
+
+// own is the index of the command's own flag with a name, -1 if there is none.
+func (s *section) own(name string) int {
+	return slices.IndexFunc(s.flags, func(f *pflag.Flag) bool { return f.Name == name })
 }
 
 // part returns the section with a name, nil if there is none.

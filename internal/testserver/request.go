@@ -83,7 +83,6 @@ type wireBody struct {
 	Logprobs        json.RawMessage `json:"logprobs"`
 	TopLogprobs     int             `json:"top_logprobs"`
 	Dimensions      int             `json:"dimensions"`
-	EncodingFormat  string          `json:"encoding_format"`
 	Stream          bool            `json:"stream"`
 }
 

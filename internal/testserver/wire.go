@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	_ "embed"
-	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -103,7 +101,7 @@ type answer struct {
 	*query
 	Choices             []choice
 	Produced, Reasoning int // tokens of all choices
-	Vectors             []any
+	Vectors             [][]float64
 }
 
 func (a answer) ID() string { return a.Hash[:24] }
@@ -159,16 +157,7 @@ func (q *query) body(form string, choices ...choice) []byte {
 func (s *Server) embeddings(q *query) []byte {
 	a := answer{query: q}
 	for _, in := range q.inputs {
-		v := embed(in, q.Dimensions)
-		if q.EncodingFormat != "base64" {
-			a.Vectors = append(a.Vectors, v)
-			continue
-		}
-		var raw []byte
-		for _, x := range v {
-			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(float32(x)))
-		}
-		a.Vectors = append(a.Vectors, base64.StdEncoding.EncodeToString(raw))
+		a.Vectors = append(a.Vectors, embed(in, q.Dimensions))
 	}
 	return render(embeddingsPath, a)
 }

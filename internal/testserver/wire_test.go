@@ -2,8 +2,6 @@ package testserver
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"math"
 	"strings"
@@ -177,18 +175,6 @@ func TestEmbeddings(t *testing.T) {
 	wantPath(t, m, "list", "object")
 	wantPath(t, m, 2.0, "data", 2, "index")
 	wantPath(t, m, nil, "data", 0, "embedding", 64)
-
-	b := post(s, embeddingsPath, `{"model":"test","input":"a red apple","dimensions":64,"encoding_format":"base64"}`).json(t)
-	enc, _ := at(b, "data", 0, "embedding").(string)
-	raw, err := base64.StdEncoding.DecodeString(enc)
-	if err != nil || len(raw) != 64*4 {
-		t.Fatal(len(raw), err)
-	}
-	for i, x := range vec(0) {
-		if y := math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:])); y != float32(x) {
-			t.Errorf("base64 component %d is %v, want %v", i, y, float32(x))
-		}
-	}
 }
 
 func TestModels(t *testing.T) {
