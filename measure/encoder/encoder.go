@@ -19,8 +19,8 @@ import (
 	"strings"
 	"unicode"
 
-	"crosstalk/measure/encoder/checkpoint"
 	"crosstalk/measure/encoder/internal/kernel"
+	"crosstalk/measure/encoder/safetensors"
 	"crosstalk/measure/encoder/tokenizer"
 )
 
@@ -41,7 +41,7 @@ func Load(dir string) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	weights, err := checkpoint.Open(dir)
+	weights, err := safetensors.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func Identity(dir string) (model, revision string, err error) {
 	if m := snapshot.FindStringSubmatch(filepath.ToSlash(path)); m != nil {
 		return strings.ReplaceAll(m[1], "--", "/"), m[2], nil
 	}
-	weights, err := checkpoint.Open(dir)
+	weights, err := safetensors.Open(dir)
 	if err != nil {
 		return "", "", err
 	}

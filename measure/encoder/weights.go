@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"crosstalk/measure/encoder/internal/kernel"
-	"crosstalk/measure/encoder/tensor"
+	"crosstalk/measure/encoder/safetensors"
 )
 
 // layer is one transformer block. Each head is padded to headWidth columns, so that a head is a whole number of panels.
@@ -54,7 +54,7 @@ var (
 )
 
 // load fills the model from tensors. The names may carry a common prefix such as "bert."; pooler and heads are ignored.
-func (m *Model) load(tensors map[string]*tensor.Tensor) error {
+func (m *Model) load(tensors map[string]*safetensors.Tensor) error {
 	const root = "embeddings.word_embeddings.weight"
 	var prefixes []string
 	for name := range tensors {
@@ -89,7 +89,7 @@ func (m *Model) load(tensors map[string]*tensor.Tensor) error {
 // loader finds tensors by name and copies them. Its first error sticks, and nothing is allocated for a tensor that is
 // not there in the expected shape.
 type loader struct {
-	tensors map[string]*tensor.Tensor
+	tensors map[string]*safetensors.Tensor
 	prefix  string
 	err     error
 }
@@ -178,7 +178,7 @@ func (l *loader) rows(name string, shape []int, visit func([]float32)) {
 }
 
 // find returns the tensor with that name and shape.
-func (l *loader) find(name string, shape ...int) *tensor.Tensor {
+func (l *loader) find(name string, shape ...int) *safetensors.Tensor {
 	if l.err != nil {
 		return nil
 	}

@@ -13,8 +13,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-
-	"crosstalk/measure/encoder/tensor"
 )
 
 // maxHeader is the format's own limit of the header, in bytes.
@@ -22,8 +20,8 @@ const maxHeader = 100_000_000
 
 // Read reads the header of the safetensors file r of the given size in bytes and returns its tensors by name. name
 // stands in errors.
-func Read(r io.ReaderAt, size int64, name string) (map[string]*tensor.Tensor, error) {
-	fail := func(format string, a ...any) (map[string]*tensor.Tensor, error) {
+func Read(r io.ReaderAt, size int64, name string) (map[string]*Tensor, error) {
+	fail := func(format string, a ...any) (map[string]*Tensor, error) {
 		return nil, fmt.Errorf("%s: not a valid safetensors file: %s", name, fmt.Sprintf(format, a...))
 	}
 	var length [8]byte
@@ -45,7 +43,7 @@ func Read(r io.ReaderAt, size int64, name string) (map[string]*tensor.Tensor, er
 	delete(entries, "__metadata__")
 
 	type placed struct {
-		*tensor.Tensor
+		*Tensor
 		begin, end int64
 	}
 	var order []placed
@@ -58,10 +56,10 @@ func Read(r io.ReaderAt, size int64, name string) (map[string]*tensor.Tensor, er
 		if err := json.Unmarshal(raw, &e); err != nil {
 			return fail("tensor %q: %v", key, err)
 		}
-		if tensor.Size(e.DType) == 0 {
+		if sizes[e.DType] == 0 {
 			return fail("tensor %q has unknown type %q", key, e.DType)
 		}
-		bytes := tensor.Bytes(e.DType, e.Shape)
+		bytes := bytesOf(e.DType, e.Shape)
 		if bytes < 0 {
 			return fail("tensor %q has shape %v", key, e.Shape)
 		}
@@ -70,7 +68,7 @@ func Read(r io.ReaderAt, size int64, name string) (map[string]*tensor.Tensor, er
 			return fail("tensor %q of %d bytes at offsets %d to %d, in %d bytes of data",
 				key, bytes, begin, end, size-8-int64(n))
 		}
-		t := &tensor.Tensor{Name: key, DType: e.DType, Shape: e.Shape, File: name,
+		t := &Tensor{Name: key, DType: e.DType, Shape: e.Shape, File: name,
 			Data: io.NewSectionReader(r, 8+int64(n)+begin, bytes)}
 		order = append(order, placed{t, begin, end})
 	}
@@ -78,7 +76,7 @@ func Read(r io.ReaderAt, size int64, name string) (map[string]*tensor.Tensor, er
 		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
 	})
 	at := int64(0)
-	tensors := make(map[string]*tensor.Tensor, len(order))
+	tensors := make(map[string]*Tensor, len(order))
 	for _, p := range order {
 		if p.begin != at {
 			return fail("tensor %q begins at %d, expected %d", p.Name, p.begin, at)

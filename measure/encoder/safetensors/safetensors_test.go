@@ -8,19 +8,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"crosstalk/measure/encoder/tensor"
 )
 
 func file(header string, data ...byte) []byte {
 	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), data...)
 }
 
-func read(b []byte) (map[string]*tensor.Tensor, error) {
+func read(b []byte) (map[string]*Tensor, error) {
 	return Read(bytes.NewReader(b), int64(len(b)), "x.safetensors")
 }
 
-func rows(t *testing.T, x *tensor.Tensor) (all [][]float32) {
+func rows(t *testing.T, x *Tensor) (all [][]float32) {
 	t.Helper()
 	if err := x.Rows(func(row []float32) { all = append(all, slices.Clone(row)) }); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package tensor
+package safetensors
 
 import (
 	"bytes"
@@ -46,7 +46,7 @@ func TestRows(t *testing.T) {
 		{[]int{24}, "[[0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23]]"},
 		{[]int{3, 0}, "[]"},
 	} {
-		size := Bytes("F32", c.shape)
+		size := bytesOf("F32", c.shape)
 		x := Tensor{"x", "F32", c.shape, io.NewSectionReader(bytes.NewReader(data), 0, size), "x.safetensors"}
 		var got [][]float32
 		if err := x.Rows(func(row []float32) { got = append(got, slices.Clone(row)) }); err != nil {
@@ -74,7 +74,7 @@ func TestBytes(t *testing.T) {
 		{"F32", nil, 4}, {"F16", []int{3, 5}, 30}, {"U8", []int{0, 7}, 0}, {"F32", []int{-1}, -1}, {"F64", []int{1 << 60}, -1},
 		{"F64", []int{0, math.MaxInt}, 0}, {"F5", []int{2}, 0},
 	} {
-		if got := Bytes(c.dtype, c.shape); got != c.want {
+		if got := bytesOf(c.dtype, c.shape); got != c.want {
 			t.Errorf("%s %v: %d, want %d", c.dtype, c.shape, got, c.want)
 		}
 	}

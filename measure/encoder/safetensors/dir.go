@@ -1,5 +1,4 @@
-// Package checkpoint opens the weights of a Hugging Face model directory.
-package checkpoint
+package safetensors
 
 import (
 	"crypto/sha256"
@@ -12,9 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"crosstalk/measure/encoder/safetensors"
-	"crosstalk/measure/encoder/tensor"
 )
 
 // Names of the file that has all weights, and of the index of weights in several files.
@@ -25,7 +21,7 @@ const (
 
 // Dir is the weights of a model directory: one file, or the shards that an index names.
 type Dir struct {
-	Tensors map[string]*tensor.Tensor
+	Tensors map[string]*Tensor
 	files   []*os.File
 }
 
@@ -35,7 +31,7 @@ func Open(dir string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dir{Tensors: map[string]*tensor.Tensor{}}
+	d := &Dir{Tensors: map[string]*Tensor{}}
 	for _, name := range names {
 		if err := d.add(filepath.Join(dir, name), name, of); err != nil {
 			d.Close()
@@ -96,7 +92,7 @@ func (d *Dir) add(path, name string, of map[string]string) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: not a regular file", path)
 	}
-	tensors, err := safetensors.Read(file, info.Size(), path)
+	tensors, err := Read(file, info.Size(), path)
 	if err != nil {
 		return err
 	}

@@ -1,5 +1,4 @@
-// Package tensor is one named array in a file of weights. Values stay in the file until they are read.
-package tensor
+package safetensors
 
 import (
 	"encoding/binary"
@@ -24,13 +23,10 @@ var sizes = map[string]int64{
 	"U32": 4, "I32": 4, "F32": 4, "U64": 8, "I64": 8, "F64": 8,
 }
 
-// Size returns the size in bytes of one value of a type, 0 for an unknown type.
-func Size(dtype string) int64 { return sizes[dtype] }
-
-// Bytes returns the size in bytes of a row-major array of a known type, or -1 if a dimension is negative or the size is
+// bytesOf returns the size in bytes of a row-major array of a known type, or -1 if a dimension is negative or the size is
 // more than an int64.
-func Bytes(dtype string, shape []int) int64 {
-	n := Size(dtype)
+func bytesOf(dtype string, shape []int) int64 {
+	n := sizes[dtype]
 	for _, d := range shape {
 		if d < 0 || d > 0 && n > math.MaxInt64/int64(d) {
 			return -1
@@ -55,7 +51,7 @@ func (t *Tensor) Rows(visit func(row []float32)) error {
 		width = t.Shape[len(t.Shape)-1]
 	}
 	row := make([]float32, width)
-	size := int(Size(t.DType))
+	size := int(sizes[t.DType])
 	perRead := max(1, 1<<16/(width*size)) // rows
 	buf := make([]byte, min(int64(perRead*width*size), t.Data.Size()))
 	for at := int64(0); at < t.Data.Size(); {

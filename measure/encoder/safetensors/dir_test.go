@@ -1,28 +1,12 @@
-package checkpoint
+package safetensors
 
 import (
-	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"crosstalk/measure/encoder/tensor"
 )
-
-func file(header string, data ...byte) []byte {
-	return append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), data...)
-}
-
-func rows(t *testing.T, x *tensor.Tensor) (all [][]float32) {
-	t.Helper()
-	if err := x.Rows(func(row []float32) { all = append(all, slices.Clone(row)) }); err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
 
 // The index says which of two tensors of one name counts.
 func TestOpenDirIndex(t *testing.T) {
