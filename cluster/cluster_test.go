@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -176,6 +177,30 @@ func TestRefused(t *testing.T) {
 		err := c.refuse()
 		if bad := new(crosstalk.OptionError); !errors.As(err, &bad) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v; want %s", err, c.want)
+		}
+	}
+}
+
+// Secrets and limits go where they belong, each once.
+func TestSet(t *testing.T) {
+	for _, c := range []struct {
+		limits, secrets []string
+		want            Kubernetes
+		wrong           string
+	}{
+		{[]string{"cpu=2", "memory=4Gi"}, []string{"keys", "rclone=s3"},
+			Kubernetes{CPU: "2", Memory: "4Gi", Secret: "keys", StoreSecret: "s3"}, ""},
+		{nil, []string{"rclone=s3"}, Kubernetes{StoreSecret: "s3"}, ""},
+		{nil, []string{"a", "b"}, Kubernetes{}, "secret is given twice"},
+		{nil, []string{"rclone=a", "rclone=b"}, Kubernetes{}, "secret is given twice"},
+		{[]string{"disk=1"}, nil, Kubernetes{}, `limits has "disk=1"; expected cpu=AMOUNT or memory=AMOUNT`},
+		{[]string{"cpu="}, nil, Kubernetes{}, `limits has "cpu="`},
+	} {
+		var k Kubernetes
+		err := k.Set(c.limits, c.secrets)
+		if c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)) || c.wrong == "" &&
+			(err != nil || !reflect.DeepEqual(k, c.want)) {
+			t.Errorf("%v %v: %+v, %v; want %+v %s", c.limits, c.secrets, k, err, c.want, c.wrong)
 		}
 	}
 }

@@ -37,6 +37,30 @@ const (
 	DefaultMemory = "1Gi"
 )
 
+// Set takes the limits cpu=AMOUNT and memory=AMOUNT, and the names of secrets: that of the containers that ask, and
+// rclone=NAME.
+func (k *Kubernetes) Set(limits, secrets []string) error {
+	for _, limit := range limits {
+		name, amount, _ := strings.Cut(limit, "=")
+		to := map[string]*string{"cpu": &k.CPU, "memory": &k.Memory}[name]
+		if to == nil || amount == "" {
+			return crosstalk.BadOption("limits", " has %q; expected cpu=AMOUNT or memory=AMOUNT, such as memory=4Gi", limit)
+		}
+		*to = amount
+	}
+	for _, name := range secrets {
+		to := &k.Secret
+		if rclone, found := strings.CutPrefix(name, "rclone="); found {
+			to, name = &k.StoreSecret, rclone
+		}
+		if *to != "" {
+			return crosstalk.BadOption("secret", " is given twice; expected NAME, or rclone=NAME beside it")
+		}
+		*to = name
+	}
+	return nil
+}
+
 // Manifests are both jobs in YAML.
 func (k Kubernetes) Manifests() ([]byte, error) {
 	if err := k.check(); err != nil {

@@ -49,9 +49,18 @@ func (s *Sheet) Blind(d Design) Blind {
 	return b
 }
 
+// side returns the unit and the sides of an id. On sheets of an earlier version the letter
+// is missing, and leading zeros too if a spreadsheet took the id for a number.
+func (b Blind) side(id string) (at side, known bool) {
+	if at, known = b.ids[id]; !known && len(id) <= idDigits {
+		at, known = b.ids[idLetter+strings.Repeat("0", idDigits-len(id))+id]
+	}
+	return at, known
+}
+
 // Unit returns the unit of an id.
 func (b Blind) Unit(id string) (*Unit, bool) {
-	at, known := b.ids[id]
+	at, known := b.side(id)
 	if !known {
 		return nil, false
 	}
@@ -73,7 +82,7 @@ type Answer struct {
 // Label un-blinds an answer. Unknown ids and choices, and marked words that the text
 // does not have, are errors.
 func (b Blind) Label(a Answer) (Label, error) {
-	at, known := b.ids[a.ID]
+	at, known := b.side(a.ID)
 	if !known {
 		return Label{}, fmt.Errorf("unknown id %s", a.ID)
 	}
@@ -390,7 +399,7 @@ func (d Design) Share(units []Unit, team []string, overlap int, member string) (
 
 // Shown is a label of a unit as the question with this id shows it: A for the first side.
 func (b Blind) Shown(id, label string) string {
-	at, known := b.ids[id]
+	at, known := b.side(id)
 	q := b.Question
 	i := slices.IndexFunc(q.Choices, func(c choice) bool { return c.Label == label })
 	if !known || i < 0 || q.Choices[i].Shown == "" {

@@ -52,7 +52,8 @@ func TestImportRefusesMore(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	got, err := s.importSheet(d, file, Label{Annotator: " ann "}, nil, time.Now())
-	if err != nil || len(got.Labels) != 1 || got.Labels[0].Seconds != 1.5 || got.Labels[0].Annotator != "ann" {
+	if err != nil || len(got.Labels) != 1 || got.Labels[0].Seconds != 1.5 || got.Labels[0].Annotator != "ann" ||
+		got.Restored != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, missing := range []string{"no.csv", "no.json"} {
@@ -77,16 +78,26 @@ func TestImportTexts(t *testing.T) {
 	}
 }
 
-// An id is known as it was written only.
-func TestUnknownIDs(t *testing.T) {
+// Sheets of an earlier version have ids without a letter, from which a spreadsheet may
+// drop leading zeros. Those restored are counted.
+func TestImportRestores(t *testing.T) {
 	s := open(t, newRun(t, pairs(t)[:1], false))
-	d := Design{Schema: designSchema, Secret: fmt.Sprintf("%064x", 1)}
-	b, id := s.Blind(d), d.id(s.Units[0].key, false)
-	if u, known := b.Unit(id); !known || u.Item != s.Units[0].Item {
-		t.Errorf("%s is not known", id)
+	d := Design{Schema: designSchema}
+	var digits string
+	for i := 0; !strings.HasPrefix(digits, "0"); i++ {
+		d.Secret = fmt.Sprintf("%064x", i)
+		digits = strings.TrimPrefix(d.id(s.Units[0].key, false), idLetter)
 	}
-	digits := strings.TrimPrefix(id, idLetter)
-	for _, id := range []string{digits, "0" + digits, "", "0", idLetter + digits[:15] + "x", strings.ToUpper(id)} {
+	b := s.Blind(d)
+	for id, restored := range map[string]int{idLetter + digits: 0, digits: 0, strings.TrimLeft(digits, "0"): 1} {
+		file := filepath.Join(t.TempDir(), "x.csv")
+		write(t, file, "id,label\n"+id+",A\n")
+		got, err := s.importSheet(d, file, Label{Annotator: "ann"}, nil, time.Now())
+		if err != nil || len(got.Labels) != 1 || got.Labels[0].Label != Test || got.Restored != restored {
+			t.Errorf("%s: %+v, %v", id, got, err)
+		}
+	}
+	for _, id := range []string{"0" + digits, "", "0", digits[:15] + "x"} {
 		if u, known := b.Unit(id); known {
 			t.Errorf("%q is of %s", id, u.Item)
 		}

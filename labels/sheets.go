@@ -21,10 +21,11 @@ import (
 
 // Imported is what a sheet contains.
 type Imported struct {
-	Labels []Label // un-blinded
-	Blank  int     // questions without an answer
-	Before int     // questions to which the annotator gave the same label before
-	Odd    []error // rows that cannot be read, with file and line
+	Labels   []Label // un-blinded
+	Blank    int     // questions without an answer
+	Before   int     // questions to which the annotator gave the same label before
+	Restored int     // ids without their leading zeros, which a spreadsheet dropped
+	Odd      []error // rows that cannot be read, with file and line
 }
 
 // filledIn is an answer on a sheet.
@@ -136,6 +137,8 @@ func (r *sheetReader) add(a filledIn) error {
 	case answered:
 		r.Before++
 		return nil
+	case len(a.ID) < idDigits:
+		r.Restored++
 	}
 	r.Labels = append(r.Labels, label)
 	return nil

@@ -1,21 +1,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
-	"crosstalk"
 	"crosstalk/cluster"
 	"crosstalk/internal/config"
-	"crosstalk/internal/lazyregexp"
 	"crosstalk/internal/shell"
-	"crosstalk/internal/visible"
-	"crosstalk/study"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 func submitCommand() *cobra.Command {
@@ -58,7 +51,10 @@ func readCommand(c *cobra.Command, args []string, j *cluster.Job) error {
 		return usagef("--dry-run after --: shards would measure nothing; " +
 			"run the command by itself to see what it would send")
 	}
-	if err := withoutSecrets(of.Flags(), args); err != nil {
+	headers, _ := of.Flags().GetStringArray("header") // none if the command has no such flag
+	params, _ := of.Flags().GetStringArray("param")
+	keyVar, _ := of.Flags().GetString("key-var")
+	if err := cluster.CheckSecrets(args, headers, params, keyVar); err != nil {
 		return &usageError{err}
 	}
 	if j.Out, _ = of.Flags().GetString("out"); j.Out == "" {
@@ -67,41 +63,6 @@ func readCommand(c *cobra.Command, args []string, j *cluster.Job) error {
 	j.Command = args
 	return nil
 }
-
-// withoutSecrets returns an error, which does not quote it, if a command has a secret:
-// the files of a job are kept where others can read them.
-func withoutSecrets(flags *pflag.FlagSet, args []string) error {
-	const written = "it would be written into the job; expected a variable of its environment, as in "
-	headers, _ := flags.GetStringArray("header") // none if the command has no such flag
-	for _, header := range headers {
-		if _, value, _ := strings.Cut(header, "="); !strings.HasPrefix(value, "$") {
-			return errors.New("--header after -- has a value: " + written + "--header 'NAME=$VARIABLE'")
-		}
-	}
-	params, _ := flags.GetStringArray("param")
-	for _, param := range params {
-		name, value, _ := strings.Cut(param, "=")
-		if secret := study.SecretField(name, value); secret != "" {
-			return fmt.Errorf("--param after --: %s is a secret: %s--key-var NAME or --header 'NAME=$VARIABLE'", secret, written)
-		}
-	}
-	if name, _ := flags.GetString("key-var"); strings.ContainsAny(name, "-.:/+= ") {
-		return errors.New("--key-var after -- is not a name: " + written + "--key-var OPENAI_API_KEY")
-	}
-	for _, arg := range args {
-		secret := visible.Message(arg) != visible.Text(arg) // a user in a URL
-		for _, query := range queryName().FindAllStringSubmatch(arg, -1) {
-			secret = secret || study.SecretField(query[1], "") != ""
-		}
-		if secret {
-			return errors.New("a URL after -- has a password or a key: " + written + "--header 'NAME=$VARIABLE'")
-		}
-	}
-	return nil
-}
-
-// queryName matches the parameters of a URL.
-var queryName = lazyregexp.New(`[?&]([^?&=\s]+)=`)
 
 func submitSlurmCommand() *cobra.Command {
 	var s cluster.Slurm
@@ -142,23 +103,8 @@ func submitKubernetesCommand() *cobra.Command {
 		if err := readCommand(c, args, &k.Job); err != nil {
 			return err
 		}
-		for _, limit := range limits {
-			name, amount, _ := strings.Cut(limit, "=")
-			to := map[string]*string{"cpu": &k.CPU, "memory": &k.Memory}[name]
-			if to == nil || amount == "" {
-				return crosstalk.BadOption("limits", " has %q; expected cpu=AMOUNT or memory=AMOUNT, such as memory=4Gi", limit)
-			}
-			*to = amount
-		}
-		for _, name := range secrets {
-			to := &k.Secret
-			if rclone, found := strings.CutPrefix(name, "rclone="); found {
-				to, name = &k.StoreSecret, rclone
-			}
-			if *to != "" {
-				return crosstalk.BadOption("secret", " is given twice; expected NAME, or rclone=NAME beside it")
-			}
-			*to = name
+		if err := k.Set(limits, secrets); err != nil {
+			return err
 		}
 		if submit {
 			said, err := k.Apply()
