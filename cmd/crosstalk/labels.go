@@ -14,10 +14,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func labelsCommand() *cobra.Command {
-	return group("labels", labelsExportCommand(), labelsImportCommand())
-}
-
 type sheetFlags struct {
 	out, format, annotator, adjudicator, question string
 	sample                                        labels.Sample

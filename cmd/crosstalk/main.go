@@ -113,12 +113,15 @@ func rootCommand() *cobra.Command {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Measure", []*cobra.Command{runCommand(), scoreCommand(), calibrateCommand(), powerCommand()}},
+		{"Measure", []*cobra.Command{group("run", each(instrument.run)...), group("score", each(instrument.score)...),
+			calibrateCommand(), powerCommand()}},
 		{"Read and compare", []*cobra.Command{
 			reportCommand(), compareCommand(), gateCommand(), acceptCommand(), serveCommand(), exportCommand()}},
-		{"Ask people", []*cobra.Command{annotateCommand(), labelsCommand(), agreementCommand()}},
+		{"Ask people", []*cobra.Command{annotateCommand(),
+			group("labels", labelsExportCommand(), labelsImportCommand()), agreementCommand()}},
 		{"Check single answers", []*cobra.Command{checkCommand(), guardCommand()}},
-		{"Use many machines", []*cobra.Command{submitCommand(), mergeCommand(), statusCommand()}},
+		{"Use many machines", []*cobra.Command{
+			group("submit", submitSlurmCommand(), submitKubernetesCommand()), mergeCommand(), statusCommand()}},
 		{"Set up", []*cobra.Command{suitesCommand(), modelsCommand(), initCommand(), completionCommand()}},
 	} {
 		root.AddGroup(&cobra.Group{ID: group.title, Title: group.title})

@@ -18,10 +18,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func runCommand() *cobra.Command {
-	return group("run", each(func(in instrument) *cobra.Command { return in.run() })...)
-}
-
 // run is the command that asks and scores.
 func (in instrument) run() *cobra.Command {
 	r, f := &runFlags{}, in.flags()

@@ -15,10 +15,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func scoreCommand() *cobra.Command {
-	return group("score", each(func(in instrument) *cobra.Command { return in.score() })...)
-}
-
 // score is the command that scores recorded answers.
 func (in instrument) score() *cobra.Command {
 	s, f := &scoreFlags{}, in.flags()

@@ -11,10 +11,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func submitCommand() *cobra.Command {
-	return group("submit", submitSlurmCommand(), submitKubernetesCommand())
-}
-
 // addJob adds the flags that schedulers have in common.
 func addJob(c *cobra.Command, j *cluster.Job, submit *bool) {
 	config.Declare(c, "", []config.Flag{

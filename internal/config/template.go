@@ -70,10 +70,10 @@ func (s *section) holds(uses []*pflag.Flag) bool {
 			parts++
 		}
 	}
-	same := func(f *pflag.Flag) bool {
-		return f.Usage == uses[0].Usage && kindOf(f).String() == kindOf(uses[0]).String()
+	other := func(f *pflag.Flag) bool {
+		return f.Usage != uses[0].Usage || kindOf(f).String() != kindOf(uses[0]).String()
 	}
-	return s.own(uses[0].Name) >= 0 || parts > 1 && !slices.ContainsFunc(uses, func(f *pflag.Flag) bool { return !same(f) })
+	return s.own(uses[0].Name) >= 0 || parts > 1 && !slices.ContainsFunc(uses, other)
 }
 
 // commands are those under a section with a flag of the name; a group if all of

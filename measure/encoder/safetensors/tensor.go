@@ -23,8 +23,8 @@ var sizes = map[string]int64{
 	"U32": 4, "I32": 4, "F32": 4, "U64": 8, "I64": 8, "F64": 8,
 }
 
-// bytesOf returns the size in bytes of a row-major array of a known type, or -1 if a dimension is negative or the size is
-// more than an int64.
+// bytesOf returns the size in bytes of a row-major array of a known type, or -1 if a dimension is negative or the size
+// is more than an int64.
 func bytesOf(dtype string, shape []int) int64 {
 	n := sizes[dtype]
 	for _, d := range shape {
