@@ -252,12 +252,7 @@ func (p *parser) float() float64 {
 	if n, ok := natural(text); ok {
 		return float64(n)
 	}
-	return p.decimal(text, 64)
-}
-
-// decimal is the number of a text that is not natural.
-func (p *parser) decimal(text []byte, bits int) float64 {
-	v, err := strconv.ParseFloat(string(text), bits)
+	v, err := strconv.ParseFloat(string(text), 64)
 	if err != nil || !json.Valid(text) { // JSON has no 01, 1. and +1
 		p.fail()
 	}
@@ -407,53 +402,12 @@ func (p *parser) field(l *line, name string) int {
 	return 0
 }
 
-func (p *parser) spans() []crosstalk.Span {
-	if p.values {
-		p.raw()
-		return nil
+// spans reads a list of spans, which few observations have.
+func (p *parser) spans() (spans []crosstalk.Span) {
+	if raw := p.raw(); p.ok && !p.values && json.Unmarshal(raw, &spans) != nil {
+		p.fail()
 	}
-	spans := []crosstalk.Span{}
-	p.elements(func() {
-		var s crosstalk.Span
-		p.distinct(func(name []byte) int { return p.span(&s, string(name)) })
-		spans = append(spans, s)
-	})
 	return spans
-}
-
-// span reads the value of a field of a span, and returns the field's bit.
-func (p *parser) span(s *crosstalk.Span, name string) int {
-	switch name {
-	case "side":
-		s.Side = p.text()
-		return 1
-	case "line":
-		s.Line = p.int()
-		return 1 << 1
-	case "start":
-		s.Start = p.int()
-		return 1 << 2
-	case "end":
-		s.End = p.int()
-		return 1 << 3
-	case "text":
-		s.Text = p.text()
-		return 1 << 4
-	case "language":
-		s.Language = p.text()
-		return 1 << 5
-	case "probability":
-		s.Probability = float32(p.decimal(p.number(), 32))
-		return 1 << 6
-	case "score":
-		s.Score = p.float()
-		return 1 << 7
-	case "reason":
-		s.Reason = p.text()
-		return 1 << 8
-	}
-	p.fail()
-	return 0
 }
 
 func (p *parser) named() (t crosstalk.NamedText) {
