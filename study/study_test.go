@@ -145,10 +145,28 @@ func TestGrouped(t *testing.T) {
 	if err != nil || !equal(stored, result.Estimates) {
 		t.Errorf("stored %v (%v), want %v", stored, err, result.Estimates)
 	}
-	grouped, err := FiguresOf(dir, nil, Figures{By: []string{"category"}}, Figures{By: []string{}}, Figures{})
-	if err != nil || len(grouped) != 3 || !equal(grouped[2], stored) ||
-		!equal(grouped[0], stored) || len(grouped[1]) != 2 {
+	grouped, err := FiguresOf(dir, nil, Figures{}, Figures{By: []string{}}, Figures{}, Figures{By: []string{"category"}})
+	if err != nil || len(grouped) != 4 || !equal(grouped[0], stored) || !equal(grouped[2], stored) ||
+		!equal(grouped[3], stored) || len(grouped[1]) != 2 {
 		t.Fatalf("%v, %v", grouped, err)
+	}
+	// Observations that are given are read, even where no figure needs them.
+	read := 0
+	given := func(yield func(crosstalk.Observation, error) bool) {
+		for o, err := range run.ReadObservations(dir) {
+			read++
+			if !yield(o, err) {
+				return
+			}
+		}
+	}
+	if as, err := FiguresOf(dir, given, Figures{}); err != nil || len(as) != 1 || !equal(as[0], stored) || read < 1000 {
+		t.Errorf("%d observations are read, %v", read, err)
+	}
+	broken := errors.New("broken")
+	failing := func(yield func(crosstalk.Observation, error) bool) { yield(crosstalk.Observation{}, broken) }
+	if _, err := FiguresOf(dir, failing, Figures{}); err != broken {
+		t.Errorf("%v, want %v", err, broken)
 	}
 	if all := grouped[1][0]; all.Value != stored[0].Value || all.N != stored[0].N || all.Signature != stored[0].Signature {
 		t.Errorf("%+v, want %+v", all, stored[0])

@@ -83,6 +83,15 @@ b 0 "k" map[model:n temperature:1] map[group:any language:ja sample:1]`, View{On
 	}
 }
 
+func TestEmpty(t *testing.T) {
+	one := Choice{"language", []string{"de"}}
+	for i, v := range []View{{}, {Pool: []string{"model"}}, {Only: []Choice{one}}, {Groups: []Group{{"x", one}}}} {
+		if v.Empty() != (i == 0) {
+			t.Errorf("%+v: %v", v, v.Empty())
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"language=de, fr,de": "language=de,fr", "model=a=b": "model=a=b",
