@@ -36,7 +36,7 @@ func (o Options) check(t *table) error {
 	if len(t.figures) == 0 {
 		return fmt.Errorf("there are no figures to compare")
 	}
-	measures, fields := map[string]bool{}, map[string]bool{AcrossAll: true}
+	measures, fields := map[string]bool{}, map[string]bool{acrossAll: true}
 	for _, f := range t.figures {
 		measures[f.Measure] = true
 		for name := range fieldsOf(f.Signature) {

@@ -123,7 +123,7 @@ func TestSeveralRuns(t *testing.T) {
 	if r := runs(t, Options{}, one("x", "m1", "before@1"), one("y", "m1", "after@1")); len(only(t, r).Across) > 0 {
 		t.Errorf("the same items: %+v", r)
 	}
-	for _, across := range []string{"suite", AcrossAll} {
+	for _, across := range []string{"suite", acrossAll} {
 		if r := runs(t, Options{Across: []string{across}}, one("x", "m1", "s@1"),
 			one("y", "m1", "s@2")); !slices.Equal(only(t, r).Across, []string{"suite"}) {
 			t.Errorf("across %s: %+v", across, r)

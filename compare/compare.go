@@ -78,7 +78,7 @@ type Options struct {
 	Unpaired  bool              // compare as independent if at most half of the items pair
 	Level     float64           // confidence level of intervals; tests use 1 - Level; 0: 0.95
 	Seed      uint64            // of the permutation tests
-	Adjust    string            // how p-values are adjusted: in Adjustments; "": holm
+	Adjust    string            // how p-values are adjusted: in adjustments; "": holm
 
 	// Apart is the number of statements that Comparison.Together allows for besides the
 	// comparisons.
@@ -91,13 +91,13 @@ const (
 	BH   = "bh"
 )
 
-// Adjustments are all adjustments.
-var Adjustments = []string{Holm, BH}
+// adjustments are all adjustments.
+var adjustments = []string{Holm, BH}
 
 // Check returns an error if the options contradict each other. It does not know the
 // runs.
 func (o Options) Check() error {
-	if _, err := crosstalk.Chosen("adjustment", cmp.Or(o.Adjust, Holm), Adjustments); err != nil {
+	if _, err := crosstalk.Chosen("adjustment", cmp.Or(o.Adjust, Holm), adjustments); err != nil {
 		return crosstalk.BadOption("adjust", ": %w", err)
 	}
 	switch {
@@ -132,7 +132,7 @@ func ParseReference(text string) (map[string]string, error) {
 type Result struct {
 	Schema      string       `json:"schema"`
 	Level       float64      `json:"level"`
-	Adjustment  string       `json:"adjustment"` // of p-values: in Adjustments
+	Adjustment  string       `json:"adjustment"` // of p-values: in adjustments
 	Family      int          `json:"family"`     // number of tests
 	Comparisons []Comparison `json:"comparisons"`
 	Refused     []Refusal    `json:"refused"`

@@ -14,14 +14,14 @@ func Open(paths, by []string) ([]Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return OpenFigures(paths, study.Figures{By: by})
+	return openFigures(paths, study.Figures{By: by})
 }
 
-// OpenFigures reads these figures of finished runs, with the observations that they
+// openFigures reads these figures of finished runs, with the observations that they
 // are about.
-func OpenFigures(paths []string, figures study.Figures) ([]Run, error) {
+func openFigures(paths []string, figures study.Figures) ([]Run, error) {
 	figures.Cross = slices.DeleteFunc(slices.Clone(figures.Cross),
-		func(column string) bool { return column == AgainstColumn || column == RunColumn })
+		func(column string) bool { return column == againstColumn || column == RunColumn })
 	names := run.Names(paths)
 	runs := make([]Run, len(paths))
 	for i, path := range paths {

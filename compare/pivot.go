@@ -12,8 +12,8 @@ import (
 	"crosstalk/run/view"
 )
 
-// AgainstColumn is the column of the reference in tables of rows and columns.
-const AgainstColumn = "against"
+// againstColumn is the column of the reference in tables of rows and columns.
+const againstColumn = "against"
 
 // WriteTable compares the figures that a table needs and writes the differences in one
 // of report.Formats: laid out as the table says or, if it has no rows and columns, as
@@ -28,7 +28,7 @@ func WriteTable(w io.Writer, format string, paths []string, t *pivot.Table, by [
 	if err := t.Complete(); err != nil {
 		return err
 	}
-	runs, err := OpenFigures(paths, t.Figures(by, nil))
+	runs, err := openFigures(paths, t.Figures(by, nil))
 	if err != nil {
 		return err
 	}
@@ -48,13 +48,13 @@ func WriteTable(w io.Writer, format string, paths []string, t *pivot.Table, by [
 		return err
 	}
 	layout.Compete = nil // a difference is no better than another
-	return WritePivot(w, format, result, layout, t.Spread)
+	return writePivot(w, format, result, layout, t.Spread)
 }
 
-// WritePivot writes the differences by rows and columns in a format for people, and
+// writePivot writes the differences by rows and columns in a format for people, and
 // the result as Write does in one for programs. Of the values of the column spread,
 // if it is not empty, the table has the least, the mean and the greatest difference.
-func WritePivot(w io.Writer, format string, r Result, o pivot.Options, spread string) error {
+func writePivot(w io.Writer, format string, r Result, o pivot.Options, spread string) error {
 	if !report.ForPeople(format) {
 		return Write(w, format, r)
 	}
@@ -94,7 +94,7 @@ func (r Result) figures() []crosstalk.Estimate {
 		s := subjects[i]
 		by := maps.Clone(s.By)
 		maps.Copy(by, s.Condition)
-		by[AgainstColumn] = describe(s.Reference, s.Condition)
+		by[againstColumn] = describe(s.Reference, s.Condition)
 		figures[i] = crosstalk.Estimate{Measure: c.Measure, Value: c.Difference, Unit: c.Unit, N: c.N,
 			Clusters: c.Clusters, Interval: c.Interval,
 			Test: &crosstalk.Test{Method: c.Method, P: c.Adjusted}, By: by, Signature: c.Signature, Warnings: c.Warnings}

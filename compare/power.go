@@ -10,8 +10,8 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// PowerSchema names the machine format of a Power.
-const PowerSchema = "crosstalk/power/v1"
+// powerSchema names the machine format of a Power.
+const powerSchema = "crosstalk/power/v1"
 
 // power is the probability with which a plan detects an existing difference.
 const power = 0.8
@@ -50,7 +50,7 @@ type Plan struct {
 // Plan plans studies for a goal: the items that each difference needs, and the
 // difference that each number of items detects, for each number of samples.
 func (g Goal) Plan(studies []Study) (Power, error) {
-	p := Power{Schema: PowerSchema, Goal: g, Power: power, Comparisons: 1, Studies: studies, Plans: []Plan{},
+	p := Power{Schema: powerSchema, Goal: g, Power: power, Comparisons: 1, Studies: studies, Plans: []Plan{},
 		Refused: []Refusal{}}
 	switch {
 	case !(g.Level > 0 && g.Level < 1):

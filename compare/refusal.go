@@ -61,8 +61,8 @@ func refuse(of, against figure, fields map[string][2]string) Refusal {
 	return r
 }
 
-// AcrossAll selects all fields of signatures.
-const AcrossAll = "all"
+// acrossAll selects all fields of signatures.
+const acrossAll = "all"
 
 // suiteField is the field of signatures that names the suite: leakage-en@5a0c6f1e.
 const suiteField = "suite"
@@ -85,7 +85,7 @@ func (o Options) comparable(against, of figure) (map[string][2]string, bool) {
 		for name := range side {
 			if a[name] != b[name] && !(name == suiteField && sameItems(a[name], b[name])) {
 				fields[name] = [2]string{a[name], b[name]}
-				ok = ok && (slices.Contains(o.Across, name) || slices.Contains(o.Across, AcrossAll))
+				ok = ok && (slices.Contains(o.Across, name) || slices.Contains(o.Across, acrossAll))
 			}
 		}
 	}

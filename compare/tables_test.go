@@ -114,7 +114,7 @@ func TestWritePivotLevel(t *testing.T) {
 	show := func() string {
 		t.Helper()
 		var b strings.Builder
-		if err := WritePivot(&b, "table", r, pivot.Options{Rows: []string{"model"}, Columns: []string{"temperature"}}, ""); err != nil {
+		if err := writePivot(&b, "table", r, pivot.Options{Rows: []string{"model"}, Columns: []string{"temperature"}}, ""); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()

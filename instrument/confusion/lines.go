@@ -61,9 +61,9 @@ func (l line) appendWrong(spans []crosstalk.Span, words []string, isWrong func(s
 	return spans
 }
 
-// Segmenters names the word segmenters, for signatures. Other languages are split
+// segmenters names the word segmenters, for signatures. Other languages are split
 // at white space.
-const Segmenters = "ja=unidic-3.1.1,zh=jieba"
+const segmenters = "ja=unidic-3.1.1,zh=jieba"
 
 func segmenterOf(language string) segment.Segmenter {
 	switch language {

@@ -149,7 +149,7 @@ func (r Rules) fields(words bool) []string {
 		fields = append(fields, "judge:"+r.Judge)
 	} else {
 		fields = append(fields, r.lineFields()...)
-		fields = append(fields, "segment:"+Segmenters)
+		fields = append(fields, "segment:"+segmenters)
 		if words {
 			fields = append(fields, r.wordFields(r.Words)...)
 		}

@@ -26,7 +26,7 @@ func (o Options) resolve(name string) (Protocol, error) {
 		return p, err
 	}
 	if o.Post != "" {
-		if p.Post, err = ParsePost(o.Post); err != nil {
+		if p.Post, err = parsePost(o.Post); err != nil {
 			return p, err
 		}
 	}

@@ -24,8 +24,8 @@ const (
 // Posts are all values of Post.
 var Posts = []Post{None, Period, PromptPeriod, Stop, Sentence}
 
-// ParsePost reads a value of Post.
-func ParsePost(name string) (Post, error) { return crosstalk.Chosen("post-processing", name, Posts) }
+// parsePost reads a value of Post.
+func parsePost(name string) (Post, error) { return crosstalk.Chosen("post-processing", name, Posts) }
 
 // Instruction may precede a prompt without being part of it.
 const Instruction = "Complete the sentence:"

@@ -18,8 +18,8 @@ import (
 	"crosstalk/run"
 )
 
-// FaultFormats are the formats of a list of answers with a fault.
-var FaultFormats = []string{"table", "csv"}
+// faultFormats are the formats of a list of answers with a fault.
+var faultFormats = []string{"table", "csv"}
 
 // faulty is an answer with a fault.
 type faulty struct {
@@ -30,8 +30,8 @@ type faulty struct {
 // WriteFaults lists the answers of a run that have a fault (crosstalk.Kind.Fault), one
 // for each sample, in the order of the run.
 func WriteFaults(w io.Writer, format, path string) error {
-	if !slices.Contains(FaultFormats, format) {
-		return crosstalk.UnknownName("format", format, FaultFormats)
+	if !slices.Contains(faultFormats, format) {
+		return crosstalk.UnknownName("format", format, faultFormats)
 	}
 	manifest, err := run.ReadManifest(path)
 	if err != nil {

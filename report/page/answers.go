@@ -95,10 +95,10 @@ func roomBeside(estimates []crosstalk.Estimate) int {
 	return max(leastRoom, pageRoom-estimateRoom*len(estimates))
 }
 
-// NewAnswers collects answers for a page about these estimates, whose columns
+// newAnswers collects answers for a page about these estimates, whose columns
 // determine sections and groups; if by is not nil, about the same ones grouped by these
 // columns.
-func NewAnswers(estimates []crosstalk.Estimate, by []string) *Answers {
+func newAnswers(estimates []crosstalk.Estimate, by []string) *Answers {
 	a := &Answers{noted: map[string]bool{}, whole: roomBeside(estimates)}
 	a.room = a.whole
 	all, one, within := map[string]bool{}, map[string]bool{}, map[string]bool{}

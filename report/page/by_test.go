@@ -102,7 +102,7 @@ func TestRoomForMoreEstimates(t *testing.T) {
 	wrong := crosstalk.Span{Start: 0, End: 3, Language: "en", Probability: 0.9}
 	text := strings.Repeat("x", 1000)
 	collect := func() *Answers {
-		a := NewAnswers(estimates(), nil)
+		a := newAnswers(estimates(), nil)
 		for i := range 4000 {
 			o := confusion(fmt.Sprint(i), text)
 			if i%2 == 0 {

@@ -191,7 +191,7 @@ func Read(path string, by []string, names report.Names) (Report, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Answers = NewAnswers(written, by)
+	r.Answers = newAnswers(written, by)
 	collector := plot.NewCollector(nil)
 	all, err := study.FiguresOf(path, func(yield func(crosstalk.Observation, error) bool) {
 		for o, err := range run.ReadObservations(path) {

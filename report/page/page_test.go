@@ -51,7 +51,7 @@ func estimates() []crosstalk.Estimate {
 }
 
 func reportOf(observations ...crosstalk.Observation) Report {
-	a := NewAnswers(estimates(), nil)
+	a := newAnswers(estimates(), nil)
 	for _, o := range observations {
 		a.Add(o, labels.Note{})
 	}
@@ -217,7 +217,7 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("groups in the order %s", order)
 	}
 
-	a := NewAnswers(estimates(), nil)
+	a := newAnswers(estimates(), nil)
 	a.Reasoning = func(crosstalk.Key) string { return strings.Repeat("<", 5000) }
 	text := strings.Repeat("x", 3000)
 	const n = 3000
@@ -248,7 +248,7 @@ func TestAnswers(t *testing.T) {
 func TestLeakageCard(t *testing.T) {
 	es := []crosstalk.Estimate{{Measure: "leak_rate", Value: 1, By: map[string]string{"model": "m", "similarity": "gloss",
 		"category": "all"}}, {Measure: "leak_rate", Value: 1, By: map[string]string{"model": "m", "similarity": "gloss", "category": "x"}}}
-	a := NewAnswers(es, nil)
+	a := newAnswers(es, nil)
 	a.Prompt = func(k crosstalk.Key) (string, bool) { return fmt.Sprintf("prompt %d", k[0]), true }
 	for _, similarity := range []string{"gloss", "sbert"} {
 		for k := range 2 {
