@@ -252,6 +252,11 @@ func (m *batchMemory) Unanswered() (keys []crosstalk.Key, err error) {
 // texts by number.
 func batched(ctx context.Context, s *ask.Session, m crosstalk.Model, n int) (texts map[string]int, rounds int,
 	err error) {
+	return batchedAs(ctx, s, m, n, request)
+}
+
+func batchedAs(ctx context.Context, s *ask.Session, m crosstalk.Model, n int,
+	request func(int) crosstalk.Request) (texts map[string]int, rounds int, err error) {
 	s.For(m)
 	b, err := s.Batching()
 	if err != nil {

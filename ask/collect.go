@@ -76,7 +76,12 @@ func (c *collection) read(ctx context.Context) {
 	c.strange, c.trouble = 0, nil
 	var saving errgroup.Group // many at a time: the journal commits them together
 	saving.SetLimit(256)
+	left := 100 + 10*len(c.w.Asks) // results: a download may have no end
 	for r, broken := range c.w.batcher.Results(ctx, c.w.ID, c.requests) {
+		if left--; left < 0 {
+			c.trouble = errors.New("the provider sends more results than there are requests")
+			break
+		}
 		switch {
 		case broken != nil:
 			c.trouble = broken

@@ -1,13 +1,10 @@
 package testserver
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 )
@@ -25,8 +22,7 @@ type Batches struct {
 	Most int
 	// Refuse is why every batch is taken back, but Anthropic's; "": none is.
 	Refuse string
-	// Results is what is wrong with the results, Faulty how often: in how many
-	// downloads, or looks at a batch that has ended (0: all until [Server.Heal]).
+	// Results is what is wrong, Faulty how often: in how many calls that show it (0: all until [Server.Heal]).
 	Results ResultFault
 	Faulty  int
 	// NoMetadata forgets the metadata of batches.
@@ -35,38 +31,7 @@ type Batches struct {
 	Page int
 }
 
-// ResultFault is what is wrong with the results of a batch, to all of which the server has answers.
-type ResultFault string
-
-// The faults. Gemini's results come with the batch, in one line.
-const (
-	LateResults     ResultFault = "late"     // the batch has ended, and names no results yet
-	GoneResults     ResultFault = "gone"     // 404
-	GoneBatch       ResultFault = "vanished" // 404 for the batch
-	PageResults     ResultFault = "html"     // a proxy's page, status 200
-	RedirectResults ResultFault = "redirect" // to another host
-	RandomResults   ResultFault = "random"   // random bytes
-	HalfResults     ResultFault = "half"     // the first half of the lines, complete by Content-Length
-	BrokenResults   ResultFault = "broken"   // the connection closes in the middle
-	DamagedResults  ResultFault = "damaged"  // a line is cut, and one is of an unknown request
-	LongResults     ResultFault = "long"     // one line has more than 16 MiB
-	TwiceResults    ResultFault = "twice"    // each comes three times, the last time with another answer
-	ForeignResults  ResultFault = "foreign"  // as many again are of no request
-)
-
-// faulty reports whether the results have this fault, in this look at them.
-func (c *batchCall) faulty(fault ResultFault) bool {
-	o := c.opts.Batches
-	if o.Results != fault || c.healed.Load() {
-		return false
-	}
-	c.book.mu.Lock()
-	defer c.book.mu.Unlock()
-	c.book.reads++
-	return o.Faulty == 0 || c.book.reads <= o.Faulty
-}
-
-// Heal ends the fault of results of batches.
+// Heal ends the fault of batches.
 func (s *Server) Heal() { s.healed.Store(true) }
 
 // batch is a batch of any API.
@@ -94,7 +59,7 @@ type batchBook struct {
 	batches []*batch // in the order of creation
 	files   map[string]*file
 	paid    map[string]int // by the request's id in its batch
-	reads   int            // downloads of results, or looks at them, that may be faulty
+	shown   int            // calls that showed the fault
 	calls   int            // of the batch APIs
 	creates int            // of these, those that make a batch
 }
@@ -292,65 +257,4 @@ func (c *batchCall) page(after string, most int) (list []*batch, more bool) {
 		started = started || b.ID == after
 	}
 	return list, false
-}
-
-// shown are the results of a batch, with what is wrong with them.
-func (c *batchCall) shown(b *batch) []batchResult {
-	all := slices.Clone(b.Results)
-	twice, foreign := c.faulty(TwiceResults), c.faulty(ForeignResults)
-	for _, r := range b.Results {
-		if twice {
-			other := r
-			for _, name := range []string{`"content":"`, `"text":"`} {
-				other.Body = bytes.ReplaceAll(other.Body, []byte(name), []byte(name+"OTHER "))
-			}
-			all = append(all, r, other)
-		}
-		if foreign {
-			r.ID = fmt.Sprintf("%064x", len(all))
-			all = append(all, r)
-		}
-	}
-	return all
-}
-
-// download sends the lines of results, or what is wrong with them.
-func (c *batchCall) download(lines [][]byte) {
-	lines = slices.Clone(lines)
-	mediaType := "application/binary"
-	switch some := len(lines) > 0; {
-	case c.faulty(GoneResults):
-		c.missing()
-		return
-	case c.faulty(RedirectResults):
-		http.Redirect(c.w, c.r, "http://127.0.0.1:1/elsewhere", http.StatusFound)
-		return
-	case c.faulty(PageResults):
-		mediaType, lines = "text/html; charset=utf-8", [][]byte{htmlPage(200)}
-	case c.faulty(RandomResults):
-		noise := make([]byte, 300_000)
-		rand.NewChaCha8([32]byte{}).Read(noise)
-		lines = [][]byte{noise}
-	case some && c.faulty(BrokenResults):
-		body := bytes.Join(lines, []byte("\n"))
-		c.w.Header().Set("Content-Length", fmt.Sprint(len(body)))
-		c.w.Write(body[:len(body)/2])
-		http.NewResponseController(c.w).Flush()
-		panic(http.ErrAbortHandler)
-	case len(lines) > 1 && c.faulty(HalfResults):
-		lines = lines[:(len(lines)+1)/2]
-	case some && c.faulty(LongResults):
-		lines[0] = append([]byte(`{"pad":"`+strings.Repeat("x", 17<<20)+`",`), lines[0][1:]...)
-	case some && c.faulty(DamagedResults):
-		stranger := bytes.Clone(lines[0])
-		lines[0] = lines[0][:len(lines[0])/2]
-		if i := bytes.Index(stranger, []byte(`_id":"`)); i > 0 {
-			stranger[i+6] ^= 1
-			lines = append(lines, stranger)
-		}
-	}
-	c.w.Header().Set("Content-Type", mediaType)
-	for _, line := range lines {
-		c.w.Write(append(bytes.TrimSpace(line), '\n'))
-	}
 }

@@ -16,43 +16,44 @@ var batchRoutes = map[string]func(*batchCall){
 	"/v1/files/{id}/content":            (*batchCall).content,
 	"POST /v1/batches":                  (*batchCall).openAICreate,
 	"/v1/batches":                       lister("openai", "after", "limit", 20),
-	"/v1/batches/{id}":                  getter("openai"),
+	"/v1/batches/{id}":                  getter("openai", "look"),
 	"POST /v1/messages/batches":         (*batchCall).anthropicCreate,
 	"/v1/messages/batches":              lister("anthropic", "after_id", "limit", 20),
-	"/v1/messages/batches/{id}":         getter("anthropic"),
+	"/v1/messages/batches/{id}":         getter("anthropic", "look"),
 	"/v1/messages/batches/{id}/results": func(c *batchCall) { c.results("anthropic", c.r.PathValue("id"), "") },
 	"POST /v1beta/models/{call}":        (*batchCall).geminiCreate,
 	"/v1beta/batches":                   lister("gemini", "pageToken", "pageSize", 50),
-	"/v1beta/batches/{id}":              (*batchCall).geminiGet,
+	"/v1beta/batches/{id}":              getter("gemini", "look results"),
 }
 
 // batchView is what the templates show of a batch.
 type batchView struct {
 	*batch
-	Late    bool          // without results
 	Answers []batchResult // Gemini: the results, if they come along
 }
 
-func (c *batchCall) created(api string, b *batch) { reply(c.w, 200, render(api, batchView{batch: b})) }
+const jsonType = "application/json"
 
-// ours is the batch that the path names; if the server has none, it says so.
-func (c *batchCall) ours() *batch {
+func (c *batchCall) created(api string, b *batch) {
+	c.say(c.changes("create"), jsonType, render(api, batchView{batch: b}))
+}
+
+// look answers for the batch that the path names, with its results if they come along.
+func (c *batchCall) look(api, call string) {
 	b := c.find(c.r.PathValue("id"))
-	if b == nil || b.Ended() && c.faulty(GoneBatch) {
+	if b == nil {
 		c.missing()
-		return nil
+		return
 	}
-	return b
+	var changes []change
+	if b.Ended() {
+		changes = c.changes(call)
+	}
+	c.say(changes, jsonType, render(api, batchView{b, show(changes, b.Results)}))
 }
 
 // getter answers for one batch.
-func getter(api string) func(*batchCall) {
-	return func(c *batchCall) {
-		if b := c.ours(); b != nil {
-			reply(c.w, 200, render(api, batchView{batch: b, Late: b.Ended() && c.faulty(LateResults)}))
-		}
-	}
-}
+func getter(api, call string) func(*batchCall) { return func(c *batchCall) { c.look(api, call) } }
 
 // lister answers for a page of batches: those after one, and how many, are parameters of the query.
 func lister(api, after, limit string, size int) func(*batchCall) {
@@ -69,7 +70,7 @@ func lister(api, after, limit string, size int) func(*batchCall) {
 			page.Last = b.ID
 		}
 		page.Items, page.More = strings.Join(items, ","), more
-		reply(c.w, 200, render(api+" list", page))
+		c.say(c.changes("list"), jsonType, render(api+" list", page))
 	}
 }
 
@@ -80,13 +81,14 @@ func (c *batchCall) results(api, id, kind string) {
 		c.missing()
 		return
 	}
-	var lines [][]byte
-	for _, r := range c.shown(b) {
+	changes := c.changes("results")
+	var lines []byte
+	for _, r := range show(changes, b.Results) {
 		if kind == "" || (r.Status == 200) == (kind == "out") {
-			lines = append(lines, render(api+" result", r))
+			lines = append(lines, render(api+" result", r)...)
 		}
 	}
-	c.download(lines)
+	c.say(changes, "application/binary", lines)
 }
 
 // OpenAI
@@ -103,7 +105,7 @@ func (c *batchCall) upload() {
 	f := &file{fmt.Sprintf("file-%04d", len(c.book.files)+1), header.Filename, content}
 	c.book.files[f.ID] = f
 	c.book.mu.Unlock()
-	reply(c.w, 200, render("file", f))
+	c.say(c.changes("upload"), jsonType, render("file", f))
 }
 
 func (c *batchCall) file(id string) *file {
@@ -271,25 +273,4 @@ func (c *batchCall) geminiCreate() {
 		asks = append(asks, batchAsk{r.Metadata.Key, chatPath, r.chat(model), "gemini answer"})
 	}
 	c.created("gemini", c.start(&batch{Tag: call.Batch.DisplayName}, asks))
-}
-
-func (c *batchCall) geminiGet() {
-	b := c.ours()
-	if b == nil {
-		return
-	}
-	view := batchView{batch: b, Answers: c.shown(b)}
-	switch {
-	case !b.Ended():
-	case c.faulty(LateResults):
-		view.Answers = nil
-	case c.faulty(HalfResults):
-		view.Answers = b.Results[:(len(b.Results)+1)/2]
-	}
-	body := render("gemini", view)
-	if b.Done() {
-		c.download([][]byte{body})
-		return
-	}
-	reply(c.w, 200, body)
 }

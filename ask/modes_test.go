@@ -1,0 +1,138 @@
+package ask_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/internal/testserver"
+	providers "crosstalk/model"
+)
+
+// Whatever a provider does with a batch, in its format, no answer that it has is paid for again: the session ends with
+// all answers, or stops and gets them once the provider is well. What the provider says it did not answer, and only
+// that, is asked for by itself.
+func TestBatchModes(t *testing.T) {
+	t.Parallel()
+	const all = 40
+	chat := func(i int) crosstalk.Request {
+		config := crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 20}}
+		return config.Request(fmt.Sprint("Prompt ", i), 0)
+	}
+	type mode struct {
+		batches testserver.Batches
+		stops   bool             // until the server is well
+		direct  func(n int) bool // asks by themselves; nil: the first alone
+		only    string           // the API that has it
+	}
+	some := func(n int) bool { return n > 5 && n < 35 }
+	every := func(n int) bool { return n == all }
+	fault := func(f testserver.ResultFault) mode { return mode{batches: testserver.Batches{Results: f}} }
+	once := func(f testserver.ResultFault) mode { return mode{batches: testserver.Batches{Results: f, Faulty: 1}} }
+	stops := func(f testserver.ResultFault) mode { return mode{batches: testserver.Batches{Results: f}, stops: true} }
+	slow := testserver.Batches{Late: 200 * time.Millisecond, Delay: 100 * time.Millisecond}
+	nameless := slow
+	nameless.NoMetadata = true
+	modes := map[string]mode{
+		"at once": {}, "later": {batches: testserver.Batches{Delay: 300 * time.Millisecond}}, "made slowly": {batches: slow},
+		"no metadata":  {batches: nameless, only: "openai"},
+		"all expire":   {batches: testserver.Batches{Expire: 1}, direct: every},
+		"some expire":  {batches: testserver.Batches{Expire: 0.5}, direct: some},
+		"some fail":    {batches: testserver.Batches{Fail: 0.5}, direct: some},
+		"some of both": {batches: testserver.Batches{Expire: 0.2, Fail: 0.2}, direct: some},
+		"failed":       {batches: testserver.Batches{Results: testserver.FailedResults}, direct: every},
+		"slow upload":  fault(testserver.SlowUpload), "made, 500": fault(testserver.MadeAndDown),
+		"made, cut": fault(testserver.MadeAndCut), "endless list": fault(testserver.EndlessList),
+		"unlisted":  {batches: testserver.Batches{Results: testserver.Unlisted, Faulty: 4}},
+		"cancelled": fault(testserver.Cancelled), "no status": once(testserver.NoStatus),
+		"unknown status": once(testserver.UnknownStatus), "wrong counts": fault(testserver.WrongCounts),
+		"other batch": fault(testserver.OtherBatch), "twice": fault(testserver.TwiceResults),
+		"foreign": fault(testserver.ForeignResults), "swapped": fault(testserver.SwappedResults),
+	}
+	for _, f := range []testserver.ResultFault{testserver.LateResults, testserver.GoneResults, testserver.DownResults,
+		testserver.GoneBatch, testserver.PageResults, testserver.RedirectResults, testserver.RandomResults,
+		testserver.HalfResults, testserver.CutResults, testserver.BrokenResults, testserver.EndlessResults,
+		testserver.DamagedResults, testserver.ControlResults, testserver.LongResults} {
+		modes[string(f)] = stops(f)
+		modes[string(f)+", once"] = once(f)
+	}
+	modes["elsewhere"] = mode{batches: testserver.Batches{Results: testserver.ElsewhereFile}, stops: true, only: "openai"}
+	var together sync.WaitGroup // most of the time they wait
+	defer together.Wait()
+	apis := []struct{ name, base string }{{"openai", "/v1"}, {"anthropic", "/v1"}, {"gemini", "/v1beta/openai"}}
+	for _, api := range apis {
+		for name, c := range modes {
+			if c.only != "" && c.only != api.name {
+				continue
+			}
+			together.Go(func() {
+				t.Run(api.name+" "+name, func(t *testing.T) {
+					s := testserver.New(testserver.Options{Batches: c.batches})
+					defer s.Close()
+					if f := c.batches.Results; f == testserver.EndlessList || f == testserver.DownResults && api.name == "gemini" {
+						// A provider that is down while it has a batch is waited for, for a day.
+						defer time.AfterFunc(500*time.Millisecond, s.Heal).Stop()
+					}
+					m, err := providers.Open(api.name+":m", providers.Options{BaseURL: s.URL + api.base,
+						Getenv: func(string) string { return "sk-test-0123456789" }})
+					if err != nil {
+						t.Fatal(err)
+					}
+					paid := func() (batched, direct int) {
+						for id, n := range s.Paid() {
+							if batched++; n > 1 {
+								t.Errorf("%s is paid for %d times in batches", id, n)
+							}
+						}
+						for hash, r := range s.Stats().Requests {
+							if r.Answered > 0 {
+								direct++
+							}
+							if r.Answered > 1 {
+								t.Errorf("%s is paid for %d times", hash, r.Answered)
+							}
+						}
+						return batched, direct
+					}
+					store := &batchMemory{}
+					options := ask.Options{Poll: time.Millisecond, Settle: 5 * time.Second, Patience: 300 * time.Millisecond,
+						Timeout: 2 * time.Second}
+					if c.batches.Faulty > 0 {
+						options.Patience = time.Minute
+					}
+					texts, _, err := batchedAs(t.Context(), ask.NewSession(store, options), m, all, chat)
+					if batched, direct := paid(); c.stops && direct > 1 || batched+direct > 2*all-1 {
+						t.Errorf("%d asks are paid for in batches, and %d by themselves", batched, direct)
+					}
+					switch {
+					case !c.stops && err != nil:
+						t.Fatal(err)
+					case c.stops && err != nil:
+						if !errors.As(err, new(*ask.LimitError)) || !strings.HasPrefix(err.Error(), "stopped: ") {
+							t.Errorf("stopped with %v", err)
+						}
+						s.Heal()
+						if texts, _, err = batchedAs(t.Context(), ask.NewSession(store, options), m, all, chat); err != nil {
+							t.Fatal(err)
+						}
+					}
+					n := 0
+					for text, times := range texts {
+						if n += times; strings.Contains(text, "OTHER") {
+							t.Errorf("a later answer took the place of the first: %q", text)
+						}
+					}
+					batched, direct := paid()
+					if c.direct == nil && (batched != all-1 || direct != 1) || c.direct != nil && !c.direct(direct) || n != all {
+						t.Errorf("%d answers; %d asks are paid for in batches, and %d by themselves", n, batched, direct)
+					}
+				})
+			})
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package testserver
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ResultFault is what is wrong with a batch, to all of which the server has answers.
+type ResultFault string
+
+// The faults. Gemini's results come with the batch, in one line.
+const (
+	LateResults     ResultFault = "late"     // the batch has ended, and names no results yet
+	GoneResults     ResultFault = "gone"     // 404
+	DownResults     ResultFault = "down"     // 500
+	GoneBatch       ResultFault = "vanished" // 404 for the batch
+	PageResults     ResultFault = "html"     // a proxy's page, status 200
+	RedirectResults ResultFault = "redirect" // to another host
+	RandomResults   ResultFault = "random"   // random bytes
+	HalfResults     ResultFault = "half"     // the first half of the lines, complete by Content-Length
+	CutResults      ResultFault = "cut"      // the first half of the bytes, complete by Content-Length
+	BrokenResults   ResultFault = "broken"   // the connection closes in the middle
+	EndlessResults  ResultFault = "endless"  // lines of no request, without an end
+	DamagedResults  ResultFault = "damaged"  // a line is cut, and one is of an unknown request
+	ControlResults  ResultFault = "control"  // a control character is in each answer as it is
+	LongResults     ResultFault = "long"     // one line has more than 16 MiB
+	TwiceResults    ResultFault = "twice"    // each comes three times, the last time with another answer
+	ForeignResults  ResultFault = "foreign"  // as many again are of no request
+	SwappedResults  ResultFault = "swapped"  // each has the id of another
+	FailedResults   ResultFault = "failed"   // each is a server error, though the batch says that all were answered
+	Cancelled       ResultFault = "cancelled"
+	NoStatus        ResultFault = "no status"
+	UnknownStatus   ResultFault = "unknown status"
+	WrongCounts     ResultFault = "wrong counts" // below 0, and more than there are requests
+	OtherBatch      ResultFault = "other batch"  // the batch has another id
+	ElsewhereFile   ResultFault = "elsewhere"    // the results are at a path that leads elsewhere
+	SlowUpload      ResultFault = "slow upload"
+	MadeAndDown     ResultFault = "made, 500"    // the first batch is made, and the answer is an error
+	MadeAndCut      ResultFault = "made, cut"    // the first batch is made, and nothing is answered
+	Unlisted        ResultFault = "unlisted"     // as MadeAndCut, and no list has it
+	EndlessList     ResultFault = "endless list" // as MadeAndCut, and lists of others' batches have no end
+)
+
+// change is what a fault changes in the answers to some calls.
+type change struct {
+	of      string                            // upload, create, list, look, results
+	wait    time.Duration                     // before
+	status  int                               // of an error instead; 0: none
+	edit    []string                          // pairs: an expression, and what takes the place of its matches in the body
+	results func([]batchResult) []batchResult // those that are shown
+	body    func([]byte) []byte
+	send    func(c *batchCall, body []byte) // instead of sending the body
+}
+
+var (
+	hangUp = change{of: "create", send: func(*batchCall, []byte) { panic(http.ErrAbortHandler) }}
+	status = `"(status|processing_status|state)":"[^"]*"`
+)
+
+var faults = map[ResultFault][]change{
+	LateResults: {{of: "look", edit: []string{`"(output_file_id|error_file_id|results_url)":"[^"]*"`, `"$1":null`,
+		`,"response":\{"@type".*\}\s*$`, `}`}}},
+	GoneResults:     {{of: "results", status: 404}},
+	DownResults:     {{of: "results", status: 500}},
+	GoneBatch:       {{of: "look", status: 404}},
+	RedirectResults: {{of: "results", send: redirect}},
+	PageResults:     {{of: "results", body: func([]byte) []byte { return htmlPage(200) }}},
+	RandomResults: {{of: "results", body: func([]byte) []byte {
+		noise := make([]byte, 300_000)
+		rand.NewChaCha8([32]byte{}).Read(noise)
+		return noise
+	}}},
+	HalfResults:    {{of: "results", results: func(all []batchResult) []batchResult { return all[:(len(all)+1)/2] }}},
+	CutResults:     {{of: "results", body: func(b []byte) []byte { return b[:len(b)/2] }}},
+	BrokenResults:  {{of: "results", send: breakOff}},
+	EndlessResults: {{of: "results", send: withoutEnd}},
+	DamagedResults: {{of: "results", body: damage}},
+	ControlResults: {{of: "results", edit: []string{`"(content|text)":"`, "\"$1\":\"\x00"}}},
+	LongResults: {{of: "results", body: func(b []byte) []byte {
+		return append([]byte(`{"pad":"`+strings.Repeat("x", 17<<20)+`",`), b[1:]...)
+	}}},
+	TwiceResults:   {{of: "results", results: twice}},
+	ForeignResults: {{of: "results", results: foreign}},
+	SwappedResults: {{of: "results", results: func(all []batchResult) []batchResult {
+		shifted := slices.Clone(all)
+		for i := range all {
+			shifted[i].ID = all[(i+1)%len(all)].ID
+		}
+		return shifted
+	}}},
+	FailedResults: {{of: "results", results: func(all []batchResult) []batchResult {
+		bad := slices.Clone(all)
+		for i := range bad {
+			bad[i].Status, bad[i].Body = 500, []byte(`{"type":"error","error":{"type":"api_error","message":"x"}}`)
+		}
+		return bad
+	}}},
+	Cancelled:     {{of: "look", edit: []string{`"status":"completed"`, `"status":"cancelled"`, `_SUCCEEDED"`, `_CANCELLED"`}}},
+	NoStatus:      {{of: "look", edit: []string{status, `"$1":null`}}},
+	UnknownStatus: {{of: "look", edit: []string{status, `"$1":"paused for review"`}}},
+	WrongCounts: {{of: "look", edit: []string{`("completed|"succeeded|"successfulRequestCount)":"?\d+"?`, `$1":-5`,
+		`("failed|"expired|"failedRequestCount)":"?\d+"?`, `$1":1152921504606846976`,
+		`("total|"requestCount)":"?\d+"?`, `$1":4611686018427387904`}}},
+	OtherBatch: {{of: "look", edit: []string{`"(batches/)?batch_\d+"`, `"${1}batch_9999"`}}},
+	ElsewhereFile: {{of: "look", edit: []string{`"output_file_id":"[^"]*"`, `"output_file_id":"../../../admin"`,
+		`elsewhere.example/[^"]*`, `elsewhere.example/../../../admin`}}},
+	SlowUpload:  {{of: "upload", wait: 300 * time.Millisecond}},
+	MadeAndDown: {{of: "create", status: 500}},
+	MadeAndCut:  {hangUp},
+	Unlisted:    {hangUp, {of: "list", edit: []string{`"(data|operations)":\[.*\]`, `"$1":[]`}}},
+	EndlessList: {hangUp, {of: "list", body: othersBatches}},
+}
+
+// changes are those of the server's fault in the answer to a call, if it shows the fault. A call is that of several
+// names where results come with the batch.
+func (c *batchCall) changes(call string) (list []change) {
+	c.book.mu.Lock()
+	defer c.book.mu.Unlock()
+	o := c.opts.Batches
+	for _, change := range faults[o.Results] {
+		if strings.Contains(call, change.of) && (change.of != "create" || c.book.creates == 1) {
+			list = append(list, change)
+		}
+	}
+	if list == nil || c.healed.Load() || o.Faulty > 0 && c.book.shown >= o.Faulty {
+		return nil
+	}
+	c.book.shown++
+	return list
+}
+
+// say answers a call.
+func (c *batchCall) say(changes []change, mediaType string, body []byte) {
+	for _, f := range changes {
+		time.Sleep(f.wait)
+		for i := 0; i < len(f.edit); i += 2 {
+			body = regexp.MustCompile(`(?s)`+f.edit[i]).ReplaceAll(body, []byte(f.edit[i+1]))
+		}
+		if f.body != nil && len(body) > 0 {
+			body = f.body(body)
+		}
+		switch {
+		case f.status == 404:
+			c.missing()
+			return
+		case f.status != 0:
+			c.fail(failed(protocolOf(c.r), f.status))
+			return
+		case f.send != nil:
+			f.send(c, body)
+			return
+		}
+	}
+	if bytes.HasPrefix(body, []byte("<")) {
+		mediaType = "text/html; charset=utf-8"
+	}
+	c.w.Header().Set("Content-Type", mediaType)
+	c.w.Write(body)
+}
+
+// show are the results of a batch as they are shown.
+func show(changes []change, all []batchResult) []batchResult {
+	for _, f := range changes {
+		if f.results != nil {
+			all = f.results(all)
+		}
+	}
+	return all
+}
+
+func redirect(c *batchCall, _ []byte) {
+	http.Redirect(c.w, c.r, "http://127.0.0.1:1/elsewhere", http.StatusFound)
+}
+
+func breakOff(c *batchCall, body []byte) {
+	if len(body) == 0 {
+		return
+	}
+	c.w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+	c.w.Write(body[:len(body)/2])
+	http.NewResponseController(c.w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+func withoutEnd(c *batchCall, _ []byte) {
+	lines := bytes.Repeat([]byte(`{"custom_id":"x"}`+"\n"), 1000)
+	for {
+		if _, err := c.w.Write(lines); err != nil {
+			return
+		}
+	}
+}
+
+// damage cuts the first line, and adds one of no request.
+func damage(body []byte) []byte {
+	first, rest, _ := bytes.Cut(body, []byte("\n"))
+	stranger := bytes.Clone(first)
+	body = slices.Concat(first[:len(first)/2], []byte("\n"), rest)
+	if i := bytes.Index(stranger, []byte(`_id":"`)); i > 0 {
+		stranger[i+6] ^= 1
+		body = slices.Concat(body, stranger, []byte("\n"))
+	}
+	return body
+}
+
+func twice(all []batchResult) []batchResult {
+	more := slices.Clone(all)
+	for _, r := range all {
+		other := r
+		for _, name := range []string{`"content":"`, `"text":"`} {
+			other.Body = bytes.ReplaceAll(other.Body, []byte(name), []byte(name+"OTHER "))
+		}
+		more = append(more, r, other)
+	}
+	return more
+}
+
+func foreign(all []batchResult) []batchResult {
+	more := slices.Clone(all)
+	for _, r := range all {
+		r.ID = fmt.Sprintf("%064x", len(more))
+		more = append(more, r)
+	}
+	return more
+}
+
+// othersBatches are a page of a list of batches that others made, after which another page comes.
+func othersBatches([]byte) []byte {
+	at, id := time.Now(), fmt.Sprintf("batch_x%d", time.Now().UnixNano())
+	return fmt.Appendf(nil, `{"data":[{"id":%q,"created_at":%d,"metadata":{"crosstalk":"another"}}],"has_more":true,`+
+		`"last_id":%[1]q,"operations":[{"name":"batches/%[1]s","metadata":{"displayName":"another"}}],`+
+		`"nextPageToken":%[1]q}`, id, at.Unix())
+}
