@@ -58,13 +58,13 @@ type transfer struct {
 
 	to                    *sqlite3.Conn // its own connection to the other, with the journal as the database "shard"
 	counts                counts        // of the other
-	last                  int64         // the number of the other's last row
+	before                int64         // the number of the last row that the other had
 	insert, meet, replace *sqlite3.Stmt
 }
 
 // A transaction has about so many rows, or bytes, so that the disk is rarely waited for.
 const (
-	rowsAtOnce  = 1 << 19
+	rowsAtOnce  = 1 << 17
 	bytesAtOnce = 1 << 28
 )
 
@@ -112,7 +112,7 @@ func (t *transfer) open(path string, from *Journal) (err error) {
 	if err != nil {
 		return err
 	}
-	t.last, err = strconv.ParseInt(last[0], 10, 64)
+	t.before, err = strconv.ParseInt(last[0], 10, 64)
 	return err
 }
 
@@ -152,20 +152,15 @@ func (t *transfer) copy(s span) error {
 	for of, n := range s.counts {
 		t.counts.changed.add(of, *n, 1)
 	}
-	before := t.last
 	if err := errors.Join(s.bind(t.insert), t.insert.Exec()); err != nil {
 		return err
 	}
-	n := int(t.to.Changes())
-	if n > 0 {
-		t.last = t.to.LastInsertRowID()
-	}
-	if n == s.rows {
+	if int(t.to.Changes()) == s.rows {
 		return nil
 	}
 	replaces := false
 	defer t.meet.Reset()
-	if err := errors.Join(s.bind(t.meet), t.meet.BindInt64(4, before)); err != nil {
+	if err := errors.Join(s.bind(t.meet), t.meet.BindInt64(4, t.before)); err != nil {
 		return err
 	}
 	for t.meet.Step() {

@@ -26,35 +26,39 @@ func TestMerge(t *testing.T) {
 	other.Answer.Text = "another answer 5"
 	later := record(7) // asked again, and answered in the same way
 	later.Answer.Time = later.Answer.Time.Add(time.Hour)
-	old, others := newPath(t), newPath(t)
+	old, others, third := newPath(t), newPath(t), newPath(t)
 	write(t, old, record(1), record(2))
 	write(t, others, thoughtful(3), record(4), record(5), failed(6), record(7), failed(8), record(2))
 
+	refused := record(9) // with the same text
+	refused.Answer.Status = crosstalk.Refused
+	write(t, third, record(9))
+
 	j := open(t, newPath(t))
-	putAll(t, j, failed(4), other, failed(6), later, record(8))
+	putAll(t, j, failed(4), other, failed(6), later, refused, record(8))
 	for again := range 2 {
 		for _, from := range []struct {
 			path string
 			want Merged
-		}{{old, Merged{Asks: 2}}, {others, Merged{Asks: 7, Twice: 1, Behind: 1}}} {
+		}{{old, Merged{Asks: 2}}, {others, Merged{Asks: 7, Twice: 1, Behind: 1}}, {third, Merged{Asks: 1, Twice: 1}}} {
 			merged, err := j.Merge(open2(t, from.path))
 			if err != nil || merged != from.want {
 				t.Errorf("merge %d: %+v, %v; want %+v", again, merged, err, from.want)
 			}
 		}
-		for _, want := range []Record{record(1), record(2), thoughtful(3), record(4), other, failed(6), later, record(8)} {
+		for _, want := range []Record{record(1), record(2), thoughtful(3), record(4), other, failed(6), later, record(8), refused} {
 			got, found, err := j.Record(want.Answer.Key)
 			if err != nil || !found || !reflect.DeepEqual(got, want) {
 				t.Errorf("merge %d: %+v, %v; want %+v", again, got, err, want)
 			}
 		}
-		if p, err := j.Progress(); err != nil || p.Done != 8 || p.Failed != 1 {
+		if p, err := j.Progress(); err != nil || p.Done != 9 || p.Failed != 1 {
 			t.Errorf("%+v, %v", p, err)
 		}
 		checkCounts(t, j)
 	}
-	putAll(t, j, record(9)) // it works as before
-	if got := texts(t, j); len(got) != 9 {
+	putAll(t, j, record(10)) // it works as before
+	if got := texts(t, j); len(got) != 10 {
 		t.Errorf("%q", got)
 	}
 }
