@@ -108,6 +108,29 @@ func dropTorn(f *os.File) error {
 	return f.Truncate(0)
 }
 
+// CutShort says that the last line of a run's labels was cut short, as by a crash or a copy that broke off, so that
+// it is left out; "" if it was not. A person who is labelling now may be about to end it.
+func CutShort(run string) (string, error) {
+	path := filepath.Join(run, File)
+	f, err := plainfile.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil || end == 0 {
+		return "", err
+	}
+	last := []byte{0}
+	if _, err := f.ReadAt(last, end-1); err != nil || last[0] == '\n' {
+		return "", err
+	}
+	return path + ": its last line is cut short and left out: the label in it is to be given again", nil
+}
+
 // entry is a line of a ledger.
 type entry interface {
 	check() error

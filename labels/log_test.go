@@ -58,14 +58,27 @@ func TestLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cut := func(want bool) {
+		t.Helper()
+		if note, err := CutShort(filepath.Dir(file)); err != nil || (note != "") != want ||
+			want && !strings.HasPrefix(note, file+": its last line is cut short") {
+			t.Errorf("%q, %v; want %v", note, err, want)
+		}
+	}
+	cut(false)
 	f.WriteString(`{"question":"leakage","it`)
 	f.Close()
 	want("1a:control 1b:neither")
+	cut(true)
 	add(label("3", "c", Test)) // drops it
+	cut(false)
 	want("1a:control 1b:neither 3c:test")
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
+	cut(false)
+	write(t, file, "")
+	cut(false)
 	add(label("9", "a", Test))
 	want("9a:test")
 	write(t, file, "{}\n{}\n"+strings.Repeat(" ", 1000)+"\n")

@@ -85,8 +85,9 @@ func (r *Recorder) AddAt(o crosstalk.Observation, at Place) (err error) {
 
 // AddPlaced writes the observation of a shard, without its place.
 func (r *Recorder) AddPlaced(o Placed) error {
-	r.line = append(r.line[:0], o.line...)
-	return r.write()
+	r.n++
+	_, err := r.buffer.Write(o.line)
+	return err
 }
 
 // append appends the end of the line of an observation that has a place.
@@ -143,7 +144,7 @@ func observations(path string, p *parser) iter.Seq2[crosstalk.Observation, error
 type Placed struct {
 	crosstalk.Observation
 	At   Place
-	line []byte // all of it, without the place
+	line []byte // all of it, without the place, with the line's end
 }
 
 // ReadPlaced reads the observations of the run of a shard. The places ascend.
@@ -166,13 +167,17 @@ func ReadPlaced(path string, texts ...string) iter.Seq2[Placed, error] {
 			if at.Compare(last) < 0 {
 				return refuse("its place %v is before that of the line above, %v", at, last)
 			}
+			if at.Part < 0 || at.Item < 0 {
+				return refuse("its place is %v; expected numbers from 0", at)
+			}
 			last = at
 			end = at.append(end[:0])
 			without, found := bytes.CutSuffix(bytes.TrimSpace(text), end)
 			if !found {
 				return refuse("does not end with its place")
 			}
-			return yield(Placed{o.Observation, at, append(bytes.Clone(without), '}')}, len(text))
+			whole := append(append(make([]byte, 0, len(without)+2), without...), '}', '\n')
+			return yield(Placed{o.Observation, at, whole}, len(text))
 		})
 		return cmp.Or(wrong, err)
 	})

@@ -212,6 +212,8 @@ func TestPlaces(t *testing.T) {
 		`{"item":"a","place":[0,0]}|x`:                                       ":2: invalid character 'x'",
 		`{"item":"a","place":[0,0]}||{"item":"b","place":[0,-1]}`:            ":2: its place {0 -1} is before",
 		`{"item":"a","place":[0,0]}|{"item":"b","place":[0,0]}  `:            "",
+		`{"item":"a","place":[0,-1]}`:                                        ":1: its place is {0 -1}; expected numbers from 0",
+		`{"item":"a","place":[0,0]}|{"item":"b","place":[1,-1]}`:             ":2: its place is {1 -1}",
 		`{"item":"a","place":[0,0]}|{"item":"b","place":[0,1]}|{"item":"c"}`: ":3: has no place",
 	} {
 		path := placed(t, strings.Split(lines, "|")...)

@@ -47,8 +47,25 @@ func (a *agreementFlags) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := noteCutShort(c, args[0]); err != nil {
+		return err
+	}
 	if result.Unmatched > 0 {
 		fmt.Fprintf(notes(c), "%d labels are of answers that were not scored; they are left out\n", result.Unmatched)
 	}
 	return report.AgreementView{Agreement: result, Short: short, Link: a.Link}.Write(c.OutOrStdout(), a.format)
+}
+
+// noteCutShort tells of labels that are cut short in these runs.
+func noteCutShort(c *cobra.Command, runs ...string) error {
+	for _, path := range runs {
+		note, err := labels.CutShort(path)
+		if err != nil {
+			return err
+		}
+		if note != "" {
+			fmt.Fprintln(notes(c), note)
+		}
+	}
+	return nil
 }

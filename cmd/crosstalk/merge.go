@@ -31,6 +31,9 @@ func mergeCommand() *cobra.Command {
 			debug.SetGCPercent(300) // a fifth of the time for 50 MB
 		}
 		result, err := merge.Merge(paths, out)
+		if short := noteCutShort(c, result.Paths...); short != nil {
+			return errors.Join(err, short)
+		}
 		if errors.As(err, new(*merge.IncompleteError)) || errors.As(err, new(*merge.AheadError)) {
 			return &exitError{exitIncomplete, err}
 		}

@@ -120,6 +120,9 @@ func (r *reportFlags) writeCorrected(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
+	if err := noteCutShort(c, path); err != nil {
+		return err
+	}
 	for _, note := range remarks {
 		fmt.Fprintln(notes(c), note)
 	}

@@ -31,6 +31,7 @@ type Result struct {
 	Behind    int // requests that failed in a shard and have an answer
 	Labels    int // labels and notes of people that were not in the run yet
 	Estimates []crosstalk.Estimate
+	Paths     []string // of the shards
 }
 
 // Text is what was merged in words: 3 shards, 12 answers.
@@ -117,11 +118,11 @@ func Merge(paths []string, out string) (result Result, err error) {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	result.Shards = len(shards)
+	result.Shards, result.Paths = len(shards), shards.paths()
 	if err := shards.copyInstructions(d); err != nil {
 		return result, err
 	}
-	if result.Labels, err = labels.Merge(out, shards.paths()); err != nil {
+	if result.Labels, err = labels.Merge(out, result.Paths); err != nil {
 		return result, err
 	}
 	var both errgroup.Group // answers and observations: each takes long
