@@ -110,7 +110,7 @@ func (r Run) writeShards(w io.Writer, all bool) error {
 
 // Amounts are the counts of a run in words.
 func (r Run) Amounts() string {
-	if len(r.Missing) > 0 {
+	if r.planned() < r.Shards {
 		return strings.Replace(r.amounts(), " of ", " of about ", 1)
 	}
 	return r.amounts()

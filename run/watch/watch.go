@@ -28,7 +28,17 @@ type Run struct {
 	Missing []int    `json:"missing,omitempty"` // shards that have not begun
 	Parts   []Part   `json:"parts"`             // the shards that have; of a run without shards the run itself
 
-	Totals // Requests and Left are estimates that include Missing
+	Totals // Requests and Left are estimates that include Missing, and shards that are being planned
+}
+
+// planned is how many shards know what they will ask.
+func (r *Run) planned() (n int) {
+	for _, p := range r.Parts {
+		if p.Requests > 0 || p.State == Finished || p.State == Cut {
+			n++
+		}
+	}
+	return n
 }
 
 // Part is the run of one shard, or a whole run.
@@ -255,11 +265,11 @@ func (r *Run) sum(now time.Time) {
 			r.Missing = append(r.Missing, i)
 		}
 	}
-	if len(r.Missing) > 0 { // they have as many requests as the others on average, and will be done at the same rate
-		r.Requests = r.Requests * r.Shards / len(r.Parts)
-		if r.Rate > 0 {
-			r.Left = max(r.Left, time.Duration(float64(r.Requests-r.Done)/r.Rate*float64(time.Second)).Round(time.Second))
-		}
+	if planned := r.planned(); planned < r.Shards && planned > 0 { // the others have as many requests on average
+		r.Requests = r.Requests * r.Shards / planned
+	}
+	if r.Rate > 0 { // those that wait, stopped or have not begun will be done at the same rate
+		r.Left = max(r.Left, time.Duration(float64(r.Requests-r.Done)/r.Rate*float64(time.Second)).Round(time.Second))
 	}
 	if len(rates) > 2 {
 		slices.Sort(rates)

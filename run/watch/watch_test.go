@@ -115,6 +115,13 @@ func TestNotBegun(t *testing.T) {
 		"one is quiet": {[]part{{shard: shard.Shard{Index: 3, Count: 8}, asks: 156, done: 28, last: time.Hour}}, 8 * 156, 0},
 		"they differ": {[]part{{shard: shard.Shard{Index: 1, Count: 4}, asks: 20},
 			{shard: shard.Shard{Index: 4, Count: 4}, asks: 10}}, 60, 0},
+		"some are being planned": {[]part{{shard: shard.Shard{Index: 1, Count: 4}, asks: 20, done: 5, last: time.Second,
+			each: time.Second}, {shard: shard.Shard{Index: 2, Count: 4}}, {shard: shard.Shard{Index: 3, Count: 4}},
+			{shard: shard.Shard{Index: 4, Count: 4}}}, 80, 75 * time.Second},
+		"one has nothing to do": {[]part{{shard: shard.Shard{Index: 1, Count: 2}, asks: 20, done: 20, last: time.Hour, finished: true},
+			{shard: shard.Shard{Index: 2, Count: 2}, finished: true}}, 20, 0},
+		"one stopped": {[]part{{shard: shard.Shard{Index: 1, Count: 2}, asks: 20, done: 10, last: time.Second, each: time.Second},
+			{shard: shard.Shard{Index: 2, Count: 2}, asks: 20, done: 5, last: time.Hour}}, 40, 25 * time.Second},
 		"nothing is planned": {[]part{{shard: shard.Shard{Index: 1, Count: 2}}}, 0, 0},
 		"all have begun": {[]part{{shard: shard.Shard{Index: 1, Count: 1}, asks: 20, done: 10, last: time.Second,
 			each: time.Second}}, 20, 10 * time.Second},
@@ -127,6 +134,40 @@ func TestNotBegun(t *testing.T) {
 		if err != nil || len(runs) != 1 || runs[0].Requests != c.requests || runs[0].Left != c.left {
 			t.Errorf("%s: %+v, %v; want %d requests and %v", name, runs, err, c.requests, c.left)
 		}
+	}
+}
+
+// The totals of 200 shards, of which 60 have ended, 40 run, 20 stopped and 80 have not begun: every answer is counted
+// once, and those that have not begun take as long as the others at the rate of those that run.
+func TestManyShards(t *testing.T) {
+	const count, asks = 200, 30
+	dir := t.TempDir()
+	for i := 1; i <= 120; i++ {
+		p := part{shard: shard.Shard{Index: i, Count: count}, asks: asks, done: asks, last: time.Hour, finished: true}
+		switch {
+		case i > 100:
+			p.done, p.failed, p.finished = 6, 1, false
+		case i > 60:
+			p.done, p.last, p.each, p.finished = 12, time.Second, time.Second, false
+		}
+		makeRun(t, dir, p)
+	}
+	runs, err := Read(dir, nil, now)
+	if err != nil || len(runs) != 1 {
+		t.Fatal(runs, err)
+	}
+	r := runs[0]
+	const done = 60*asks + 40*12 + 20*6
+	// 40 shards have an answer a second each
+	if left := time.Duration(count*asks-done) * time.Second / 40; r.Requests != count*asks || r.Done != done ||
+		r.Failed != 20 || r.Rate != 40 || r.Left != left || len(r.Missing) != 80 || r.Missing[79] != 200 {
+		t.Errorf("%d of %d requests, %d failed, %v/s, %v left, %d missing; want %d of %d and %v", r.Done, r.Requests, r.Failed,
+			r.Rate, r.Left, len(r.Missing), done, count*asks, left)
+	}
+	var b bytes.Buffer
+	if err := Write(&b, runs, false); err != nil || !strings.Contains(b.String(), "2400 of about 6000 requests, 20 failed, "+
+		"40.0/s, 1m30s left") || !strings.Contains(b.String(), "200 shards: 60 finished, 40 running, 20 quiet, 80 not begun") {
+		t.Errorf("%v\n%s", err, b.String())
 	}
 }
 
