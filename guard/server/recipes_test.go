@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -150,5 +151,43 @@ func TestExamples(t *testing.T) {
 	}
 	if !json.Valid([]byte(read(t, examples+"guard-dashboard.json"))) {
 		t.Error("the dashboard is not JSON")
+	}
+}
+
+// Prometheus takes the alert rules, and each panel of the dashboard asks for something that it can compute.
+func TestPrometheus(t *testing.T) {
+	promtool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("promtool is not installed")
+	}
+	if said, err := exec.CommandContext(t.Context(), promtool, "check", "rules", examples+"guard-alerts.yml").CombinedOutput(); err != nil ||
+		!strings.Contains(string(said), "SUCCESS: 4 rules found") {
+		t.Errorf("%v\n%s", err, said)
+	}
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal([]byte(read(t, examples+"guard-dashboard.json")), &dashboard); err != nil || len(dashboard.Panels) == 0 {
+		t.Fatal(dashboard, err)
+	}
+	rules := "groups: [{name: dashboard, rules: [\n"
+	for _, panel := range dashboard.Panels {
+		if panel.Title == "" || len(panel.Targets) == 0 {
+			t.Errorf("a panel without a title, or a query: %+v", panel)
+		}
+		for _, target := range panel.Targets {
+			expr, _ := json.Marshal(strings.ReplaceAll(target.Expr, "$__rate_interval", "5m"))
+			rules += fmt.Sprintf("  {record: \"panel:%d\", expr: %s},\n", strings.Count(rules, "\n"), expr)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "panels.yml")
+	if err := os.WriteFile(file, []byte(rules+"]}]\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := exec.CommandContext(t.Context(), promtool, "check", "rules", file).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, said)
 	}
 }
