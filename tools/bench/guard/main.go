@@ -8,7 +8,8 @@
 // The texts are in 15 languages and have about 500 tokens (2,000 bytes of Latin letters) each. Some repeat one
 // sentence, and every fifth of these has a word of another language. Others, if ../shared/data/words is there, are
 // answers of models put together, which have many more different words. For comparison, lingua-go and, with -lid, that
-// fastText model give one label to each text. The service runs in its own process; clients share the machine with it.
+// fastText model give one label to each text. The service runs in its own process, and so does one of
+// net/http with an empty handler, the floor; clients share the machine with them.
 package main
 
 import (
@@ -41,6 +42,9 @@ import (
 )
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == "floor" {
+		serveFloor()
+	}
 	checks := flag.Int("checks", 5000, "checks of each kind")
 	duration := flag.Duration("duration", time.Minute, "full load beside hostile clients")
 	lid := flag.String("lid", "", "fastText model to time for comparison")
@@ -61,9 +65,12 @@ func main() {
 	defer os.RemoveAll(dir)
 	program, err := bench.Program(dir)
 	bench.Check(err)
-	s := start(program)
+	floor := start(os.Args[0], "floor")
+	defer floor.stop()
+	s := start(program, "guard", "--addr", "127.0.0.1:0")
 	defer s.stop()
 	for _, clients := range []int{1, 4} {
+		floor.http("a handler that only reads", clients, all, *checks)
 		s.http("a sentence again and again", clients, all, *checks)
 		if answers != nil {
 			s.http("answers of models", clients, answers, *checks)
@@ -229,8 +236,8 @@ type service struct {
 	address string
 }
 
-func start(program string) *service {
-	c := exec.Command(program, "guard", "--addr", "127.0.0.1:0")
+func start(program string, args ...string) *service {
+	c := exec.Command(program, args...)
 	said, err := c.StderrPipe()
 	bench.Check(err)
 	bench.Check(c.Start())
@@ -239,6 +246,18 @@ func start(program string) *service {
 	go io.Copy(io.Discard, said)
 	_, address, _ := strings.Cut(strings.TrimSpace(line), "http://")
 	return &service{c, strings.TrimSuffix(address, "/")}
+}
+
+// serveFloor is a service whose handler reads the body and answers always the same: what net/http takes by itself.
+func serveFloor() {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	bench.Check(err)
+	fmt.Fprintf(os.Stderr, "http://%s/\n", l.Addr())
+	bench.Check(http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"verdict":"ok","action":"allow"}`)
+	})))
 }
 
 func (s *service) stop() {
