@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"runtime/debug"
 	"time"
 
 	"crosstalk/internal/config"
@@ -61,6 +63,9 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) error {
 	if err := cmp.Or(r.answerFlags.check(), r.modelFlags.check()); err != nil {
 		return err
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // a sixth less memory, for a tenth more CPU time where answers come at once
 	}
 	s, err := open()
 	if err != nil {
