@@ -32,9 +32,6 @@ func TestBatchModes(t *testing.T) {
 	}
 	some := func(n int) bool { return n > 5 && n < 35 }
 	every := func(n int) bool { return n == all }
-	fault := func(f testserver.ResultFault) mode { return mode{batches: testserver.Batches{Results: f}} }
-	once := func(f testserver.ResultFault) mode { return mode{batches: testserver.Batches{Results: f, Faulty: 1}} }
-	stops := func(f testserver.ResultFault) mode { return mode{batches: testserver.Batches{Results: f}, stops: true} }
 	slow := testserver.Batches{Late: 200 * time.Millisecond, Delay: 100 * time.Millisecond}
 	nameless := slow
 	nameless.NoMetadata = true
@@ -45,23 +42,22 @@ func TestBatchModes(t *testing.T) {
 		"some expire":  {batches: testserver.Batches{Expire: 0.5}, direct: some},
 		"some fail":    {batches: testserver.Batches{Fail: 0.5}, direct: some},
 		"some of both": {batches: testserver.Batches{Expire: 0.2, Fail: 0.2}, direct: some},
-		"failed":       {batches: testserver.Batches{Results: testserver.FailedResults}, direct: every},
-		"slow upload":  fault(testserver.SlowUpload), "made, 500": fault(testserver.MadeAndDown),
-		"made, cut": fault(testserver.MadeAndCut), "endless list": fault(testserver.EndlessList),
-		"unlisted":  {batches: testserver.Batches{Results: testserver.Unlisted, Faulty: 4}},
-		"cancelled": fault(testserver.Cancelled), "no status": once(testserver.NoStatus),
-		"unknown status": once(testserver.UnknownStatus), "wrong counts": fault(testserver.WrongCounts),
-		"other batch": fault(testserver.OtherBatch), "twice": fault(testserver.TwiceResults),
-		"foreign": fault(testserver.ForeignResults), "swapped": fault(testserver.SwappedResults),
+		"failed":       {batches: testserver.Batches{Results: "failed"}, direct: every},
+		"unlisted":     {batches: testserver.Batches{Results: "unlisted", Faulty: 4}},
+		"elsewhere":    {batches: testserver.Batches{Results: "elsewhere"}, stops: true, only: "openai"},
 	}
-	for _, f := range []testserver.ResultFault{testserver.LateResults, testserver.GoneResults, testserver.DownResults,
-		testserver.GoneBatch, testserver.PageResults, testserver.RedirectResults, testserver.RandomResults,
-		testserver.HalfResults, testserver.CutResults, testserver.BrokenResults, testserver.EndlessResults,
-		testserver.DamagedResults, testserver.ControlResults, testserver.LongResults} {
-		modes[string(f)] = stops(f)
-		modes[string(f)+", once"] = once(f)
+	for _, f := range []string{"slow upload", "made, 500", "made, cut", "endless list", "cancelled", "wrong counts",
+		"other batch", "twice", "foreign", "swapped"} {
+		modes[f] = mode{batches: testserver.Batches{Results: testserver.ResultFault(f)}}
 	}
-	modes["elsewhere"] = mode{batches: testserver.Batches{Results: testserver.ElsewhereFile}, stops: true, only: "openai"}
+	for f, stops := range map[testserver.ResultFault]bool{"no status": false, "unknown status": false, "late": true,
+		"gone": true, "down": true, "vanished": true, "html": true, "redirect": true, "random": true, "half": true,
+		"cut": true, "broken": true, "endless": true, "damaged": true, "control": true, "long": true} {
+		modes[string(f)+", once"] = mode{batches: testserver.Batches{Results: f, Faulty: 1}}
+		if stops {
+			modes[string(f)] = mode{batches: testserver.Batches{Results: f}, stops: true}
+		}
+	}
 	var together sync.WaitGroup // most of the time they wait
 	defer together.Wait()
 	apis := []struct{ name, base string }{{"openai", "/v1"}, {"anthropic", "/v1"}, {"gemini", "/v1beta/openai"}}
@@ -74,7 +70,7 @@ func TestBatchModes(t *testing.T) {
 				t.Run(api.name+" "+name, func(t *testing.T) {
 					s := testserver.New(testserver.Options{Batches: c.batches})
 					defer s.Close()
-					if f := c.batches.Results; f == testserver.EndlessList || f == testserver.DownResults && api.name == "gemini" {
+					if f := c.batches.Results; f == "endless list" || f == "down" && api.name == "gemini" {
 						// A provider that is down while it has a batch is waited for, for a day.
 						defer time.AfterFunc(500*time.Millisecond, s.Heal).Stop()
 					}
@@ -101,7 +97,7 @@ func TestBatchModes(t *testing.T) {
 					}
 					store := &batchMemory{}
 					options := ask.Options{Poll: time.Millisecond, Settle: 5 * time.Second, Patience: 300 * time.Millisecond,
-						Timeout: 2 * time.Second}
+						Timeout: time.Minute}
 					if c.batches.Faulty > 0 {
 						options.Patience = time.Minute
 					}

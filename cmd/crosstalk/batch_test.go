@@ -300,25 +300,6 @@ func TestUnreadBatch(t *testing.T) {
 	}
 }
 
-// Results that come within the patience are waited for.
-func TestLateBatch(t *testing.T) {
-	t.Parallel()
-	for _, fault := range []testserver.ResultFault{testserver.LateResults, testserver.GoneResults, testserver.GoneBatch,
-		testserver.PageResults,
-		testserver.RedirectResults, testserver.RandomResults, testserver.HalfResults, testserver.BrokenResults} {
-		for _, api := range batchAPIs {
-			t.Run(string(fault)+" "+api.model, func(t *testing.T) {
-				t.Parallel()
-				s := newServer(t, testserver.Options{Batches: testserver.Batches{Results: fault, Faulty: 3,
-					Delay: 100 * time.Millisecond}})
-				out := filepath.Join(t.TempDir(), "run")
-				start(t, nil, runBatch(s, api.model, api.base, writeSuite(t, 10), out)...).expect(0, "100 answers")
-				paidOnce(t, s, 99, 1)
-			})
-		}
-	}
-}
-
 // With --batch-give-up, what cannot be read is asked again, once, and nothing else is.
 func TestGivenUpBatch(t *testing.T) {
 	t.Parallel()

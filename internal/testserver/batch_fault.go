@@ -14,37 +14,20 @@ import (
 // ResultFault is what is wrong with a batch, to all of which the server has answers.
 type ResultFault string
 
-// The faults. Gemini's results come with the batch, in one line.
+// Faults that tests of several packages name; the table has them all. Gemini's results come with the batch, in one line.
 const (
 	LateResults     ResultFault = "late"     // the batch has ended, and names no results yet
 	GoneResults     ResultFault = "gone"     // 404
-	DownResults     ResultFault = "down"     // 500
 	GoneBatch       ResultFault = "vanished" // 404 for the batch
 	PageResults     ResultFault = "html"     // a proxy's page, status 200
 	RedirectResults ResultFault = "redirect" // to another host
 	RandomResults   ResultFault = "random"   // random bytes
 	HalfResults     ResultFault = "half"     // the first half of the lines, complete by Content-Length
-	CutResults      ResultFault = "cut"      // the first half of the bytes, complete by Content-Length
 	BrokenResults   ResultFault = "broken"   // the connection closes in the middle
-	EndlessResults  ResultFault = "endless"  // lines of no request, without an end
 	DamagedResults  ResultFault = "damaged"  // a line is cut, and one is of an unknown request
-	ControlResults  ResultFault = "control"  // a control character is in each answer as it is
 	LongResults     ResultFault = "long"     // one line has more than 16 MiB
 	TwiceResults    ResultFault = "twice"    // each comes three times, the last time with another answer
 	ForeignResults  ResultFault = "foreign"  // as many again are of no request
-	SwappedResults  ResultFault = "swapped"  // each has the id of another
-	FailedResults   ResultFault = "failed"   // each is a server error, though the batch says that all were answered
-	Cancelled       ResultFault = "cancelled"
-	NoStatus        ResultFault = "no status"
-	UnknownStatus   ResultFault = "unknown status"
-	WrongCounts     ResultFault = "wrong counts" // below 0, and more than there are requests
-	OtherBatch      ResultFault = "other batch"  // the batch has another id
-	ElsewhereFile   ResultFault = "elsewhere"    // the results are at a path that leads elsewhere
-	SlowUpload      ResultFault = "slow upload"
-	MadeAndDown     ResultFault = "made, 500"    // the first batch is made, and the answer is an error
-	MadeAndCut      ResultFault = "made, cut"    // the first batch is made, and nothing is answered
-	Unlisted        ResultFault = "unlisted"     // as MadeAndCut, and no list has it
-	EndlessList     ResultFault = "endless list" // as MadeAndCut, and lists of others' batches have no end
 )
 
 // change is what a fault changes in the answers to some calls.
@@ -67,7 +50,7 @@ var faults = map[ResultFault][]change{
 	LateResults: {{of: "look", edit: []string{`"(output_file_id|error_file_id|results_url)":"[^"]*"`, `"$1":null`,
 		`,"response":\{"@type".*\}\s*$`, `}`}}},
 	GoneResults:     {{of: "results", status: 404}},
-	DownResults:     {{of: "results", status: 500}},
+	"down":          {{of: "results", status: 500}},
 	GoneBatch:       {{of: "look", status: 404}},
 	RedirectResults: {{of: "results", send: redirect}},
 	PageResults:     {{of: "results", body: func([]byte) []byte { return htmlPage(200) }}},
@@ -77,44 +60,44 @@ var faults = map[ResultFault][]change{
 		return noise
 	}}},
 	HalfResults:    {{of: "results", results: func(all []batchResult) []batchResult { return all[:(len(all)+1)/2] }}},
-	CutResults:     {{of: "results", body: func(b []byte) []byte { return b[:len(b)/2] }}},
+	"cut":          {{of: "results", body: func(b []byte) []byte { return b[:len(b)/2] }}},
 	BrokenResults:  {{of: "results", send: breakOff}},
-	EndlessResults: {{of: "results", send: withoutEnd}},
+	"endless":      {{of: "results", send: withoutEnd}},
 	DamagedResults: {{of: "results", body: damage}},
-	ControlResults: {{of: "results", edit: []string{`"(content|text)":"`, "\"$1\":\"\x00"}}},
+	"control":      {{of: "results", edit: []string{`"(content|text)":"`, "\"$1\":\"\x00"}}},
 	LongResults: {{of: "results", body: func(b []byte) []byte {
 		return append([]byte(`{"pad":"`+strings.Repeat("x", 17<<20)+`",`), b[1:]...)
 	}}},
 	TwiceResults:   {{of: "results", results: twice}},
 	ForeignResults: {{of: "results", results: foreign}},
-	SwappedResults: {{of: "results", results: func(all []batchResult) []batchResult {
+	"swapped": {{of: "results", results: func(all []batchResult) []batchResult {
 		shifted := slices.Clone(all)
 		for i := range all {
 			shifted[i].ID = all[(i+1)%len(all)].ID
 		}
 		return shifted
 	}}},
-	FailedResults: {{of: "results", results: func(all []batchResult) []batchResult {
+	"failed": {{of: "results", results: func(all []batchResult) []batchResult {
 		bad := slices.Clone(all)
 		for i := range bad {
 			bad[i].Status, bad[i].Body = 500, []byte(`{"type":"error","error":{"type":"api_error","message":"x"}}`)
 		}
 		return bad
 	}}},
-	Cancelled:     {{of: "look", edit: []string{`"status":"completed"`, `"status":"cancelled"`, `_SUCCEEDED"`, `_CANCELLED"`}}},
-	NoStatus:      {{of: "look", edit: []string{status, `"$1":null`}}},
-	UnknownStatus: {{of: "look", edit: []string{status, `"$1":"paused for review"`}}},
-	WrongCounts: {{of: "look", edit: []string{`("completed|"succeeded|"successfulRequestCount)":"?\d+"?`, `$1":-5`,
+	"cancelled":      {{of: "look", edit: []string{`"status":"completed"`, `"status":"cancelled"`, `_SUCCEEDED"`, `_CANCELLED"`}}},
+	"no status":      {{of: "look", edit: []string{status, `"$1":null`}}},
+	"unknown status": {{of: "look", edit: []string{status, `"$1":"paused for review"`}}},
+	"wrong counts": {{of: "look", edit: []string{`("completed|"succeeded|"successfulRequestCount)":"?\d+"?`, `$1":-5`,
 		`("failed|"expired|"failedRequestCount)":"?\d+"?`, `$1":1152921504606846976`,
 		`("total|"requestCount)":"?\d+"?`, `$1":4611686018427387904`}}},
-	OtherBatch: {{of: "look", edit: []string{`"(batches/)?batch_\d+"`, `"${1}batch_9999"`}}},
-	ElsewhereFile: {{of: "look", edit: []string{`"output_file_id":"[^"]*"`, `"output_file_id":"../../../admin"`,
+	"other batch": {{of: "look", edit: []string{`"(batches/)?batch_\d+"`, `"${1}batch_9999"`}}},
+	"elsewhere": {{of: "look", edit: []string{`"output_file_id":"[^"]*"`, `"output_file_id":"../../../admin"`,
 		`elsewhere.example/[^"]*`, `elsewhere.example/../../../admin`}}},
-	SlowUpload:  {{of: "upload", wait: 300 * time.Millisecond}},
-	MadeAndDown: {{of: "create", status: 500}},
-	MadeAndCut:  {hangUp},
-	Unlisted:    {hangUp, {of: "list", edit: []string{`"(data|operations)":\[.*\]`, `"$1":[]`}}},
-	EndlessList: {hangUp, {of: "list", body: othersBatches}},
+	"slow upload":  {{of: "upload", wait: 300 * time.Millisecond}},
+	"made, 500":    {{of: "create", status: 500}},
+	"made, cut":    {hangUp},
+	"unlisted":     {hangUp, {of: "list", edit: []string{`"(data|operations)":\[.*\]`, `"$1":[]`}}},
+	"endless list": {hangUp, {of: "list", body: othersBatches}},
 }
 
 // changes are those of the server's fault in the answer to a call, if it shows the fault. A call is that of several

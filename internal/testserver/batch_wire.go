@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -81,12 +82,13 @@ func (c *batchCall) results(api, id, kind string) {
 		c.missing()
 		return
 	}
+	of := slices.DeleteFunc(slices.Clone(b.Results), func(r batchResult) bool {
+		return kind != "" && (r.Status == 200) != (kind == "out")
+	})
 	changes := c.changes("results")
 	var lines []byte
-	for _, r := range show(changes, b.Results) {
-		if kind == "" || (r.Status == 200) == (kind == "out") {
-			lines = append(lines, render(api+" result", r)...)
-		}
+	for _, r := range show(changes, of) {
+		lines = append(lines, render(api+" result", r)...)
 	}
 	c.say(changes, "application/binary", lines)
 }

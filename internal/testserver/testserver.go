@@ -178,6 +178,9 @@ func (o *Options) check() error {
 	if o.Profile != "" && !slices.Contains(profiles, o.Profile) {
 		return fmt.Errorf("unknown profile %q: want one of %s", o.Profile, strings.Join(profiles, ", "))
 	}
+	if f := o.Batches.Results; f != "" && faults[f] == nil {
+		return fmt.Errorf("unknown fault of batches %q", f)
+	}
 	if o.FailFirst < 0 || o.Context < 0 {
 		return errors.New("FailFirst and Context must not be negative")
 	}
