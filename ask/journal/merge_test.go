@@ -46,7 +46,8 @@ func TestMerge(t *testing.T) {
 				t.Errorf("merge %d: %+v, %v; want %+v", again, merged, err, from.want)
 			}
 		}
-		for _, want := range []Record{record(1), record(2), thoughtful(3), record(4), other, failed(6), later, record(8), refused} {
+		for _, want := range []Record{record(1), record(2), thoughtful(3), record(4), other, failed(6), later, record(8),
+			refused} {
 			got, found, err := j.Record(want.Answer.Key)
 			if err != nil || !found || !reflect.DeepEqual(got, want) {
 				t.Errorf("merge %d: %+v, %v; want %+v", again, got, err, want)

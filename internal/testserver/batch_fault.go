@@ -14,7 +14,8 @@ import (
 // ResultFault is what is wrong with a batch, to all of which the server has answers.
 type ResultFault string
 
-// Faults that tests of several packages name; the table has them all. Gemini's results come with the batch, in one line.
+// Faults that tests of several packages name; the table has them all. Gemini's results come with the batch, in one
+// line.
 const (
 	LateResults     ResultFault = "late"     // the batch has ended, and names no results yet
 	GoneResults     ResultFault = "gone"     // 404
@@ -84,7 +85,8 @@ var faults = map[ResultFault][]change{
 		}
 		return bad
 	}}},
-	"cancelled":      {{of: "look", edit: []string{`"status":"completed"`, `"status":"cancelled"`, `_SUCCEEDED"`, `_CANCELLED"`}}},
+	"cancelled": {{of: "look", edit: []string{`"status":"completed"`, `"status":"cancelled"`,
+		`_SUCCEEDED"`, `_CANCELLED"`}}},
 	"no status":      {{of: "look", edit: []string{status, `"$1":null`}}},
 	"unknown status": {{of: "look", edit: []string{status, `"$1":"paused for review"`}}},
 	"wrong counts": {{of: "look", edit: []string{`("completed|"succeeded|"successfulRequestCount)":"?\d+"?`, `$1":-5`,
