@@ -260,6 +260,8 @@ func TestAction(t *testing.T) {
 		{"inconclusive", map[string]string{"run": right + " --items 8", "baseline": right + " --items 8", "margin": "1%"}, 4, "inconclusive", "more items"},
 		{"inconclusive passes", map[string]string{"run": right + " --items 8", "baseline": right + " --items 8", "margin": "1%", "inconclusive": "pass"},
 			0, "inconclusive", "more items"},
+		{"point", map[string]string{"run": right + " --items 8", "baseline": right + " --items 8", "margin": "1%", "point": "true"},
+			0, "passed", ""},
 		{"no margin", map[string]string{"run": right, "baseline": right}, 2, "", "--no-worse-than needs --margin"},
 		{"nothing required", map[string]string{"run": right}, 0, "", ""},
 		{"only text", map[string]string{"run": right + ` --system "$(touch spoilt)" --prefix '; touch spoilt #'`, "require": "`touch spoilt`"}, 2, "", "touch spoilt"},
