@@ -23,6 +23,8 @@ type Stats struct {
 	Retries  int    // attempts beyond the first of each ask
 	Trouble  string // why the last attempt that gave no answer gave none
 
+	CachedCost float64 // of the cached ones, as if they were asked now
+
 	// Of the answers that were not cached:
 	Usage crosstalk.Usage
 	Cost  float64
@@ -176,19 +178,20 @@ func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk
 	if thought(answer) {
 		s.stats.Thought++
 	}
+	u, prices := answer.Usage, a.options.Budget.Prices
+	if from == fromBatch || from == fromJournal && a.options.Batch {
+		prices = s.budget.batched
+	}
+	cost := prices.Cost(a.about.id.Name, u)
 	if from == fromJournal {
 		s.stats.Cached++
+		s.stats.CachedCost += cost
 		return
 	}
-	u := answer.Usage
 	s.stats.Usage.Prompt += u.Prompt
 	s.stats.Usage.Completion += u.Completion
 	s.stats.Usage.Reasoning += u.Reasoning
-	prices := a.options.Budget.Prices
-	if from == fromBatch {
-		prices = s.budget.batched
-	}
-	s.stats.Cost += prices.Cost(a.about.id.Name, u)
+	s.stats.Cost += cost
 }
 
 // thought reports whether the model thought before it gave this answer, as far as the answer shows.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -43,7 +42,7 @@ func acceptCommand() *cobra.Command {
 			Help: "what it must not be worse than: a run of one model, or a model that is asked, too"},
 		{Name: "margin", To: &a.margin, Reach: config.Nothing, Help: "how much worse it may be, such as 0.01 or 1%"},
 		{Name: "measure", To: &a.Measure, Values: "measures", Reach: config.Nothing,
-			Help: "what is compared: a measure that each answer has, such as lpr, leak_rate or consistency"},
+			Help: "a measure that each answer has: lpr, leak_rate, consistency, ..., or faults for any fault"},
 		{Name: "require", To: &a.Require, Reach: config.Nothing, Help: "in place of --baseline: a bound, such as 'lpr>=98%'"},
 		{Name: "target", To: &a.Target, Choices: accept.Targets,
 			Help: "what the verdict is about: this suite, or all prompts such as these: " + strings.Join(accept.Targets, ", ")},
@@ -70,6 +69,10 @@ func (a *acceptFlags) run(c *cobra.Command, after []string) error {
 	switch {
 	case a.Baseline == "":
 	case err == nil:
+		if a.Measure == crosstalk.AnyFault {
+			kind = kinds.Named(manifest.Plan.Instrument)
+			a.Measure = kind.Faults.Measure
+		}
 		if kind.Name != manifest.Plan.Instrument {
 			return crosstalk.BadOption("measure", " is %s; %s is a run of %s", a.Measure, a.Baseline, manifest.Plan.Instrument)
 		}
@@ -174,10 +177,6 @@ func settingsOf(m run.Manifest) (args []string) {
 // measure asks in rounds and prints the verdict, in place of runFlags.measure.
 func (a *acceptFlags) measure(r *runFlags) func(*cobra.Command, *study.Study, *study.Measurement, int) error {
 	return func(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
-		if same(a.Baseline, m.Dir.Path) {
-			return fmt.Errorf("%s is the baseline itself: its answers would be taken for those of the model: use another --out",
-				m.Dir.Path)
-		}
 		ctx, cancel := context.WithCancel(c.Context())
 		defer cancel()
 		defer interrupt.Gently(c.ErrOrStderr(), grace, m.Session.Stop, cancel)()
@@ -200,14 +199,4 @@ func (a *acceptFlags) measure(r *runFlags) func(*cobra.Command, *study.Study, *s
 		}
 		return &exitError{code, errors.New(string(result.Outcome))}
 	}
-}
-
-// same reports whether two paths are the same directory.
-func same(a, b string) bool {
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
 }

@@ -13,6 +13,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/gate"
+	"crosstalk/instrument"
 	"crosstalk/measure/stats"
 	"crosstalk/run"
 	"crosstalk/study"
@@ -22,15 +23,17 @@ import (
 // whether a model is good enough: no more than a margin worse than a baseline on the same
 // items, or within a bound.
 type Acceptance struct {
-	Target  string // one of Targets; "": Suite
-	Measure string // "": that of Require
+	Target  string `json:"target"` // one of Targets; "": Suite
+	Measure string `json:"measure"`
 
-	Baseline string // a run of the same items and rules, or a model that is asked too: the study's first condition
-	Margin   float64
-	Require  string // a gate.Requirement without by and where, in place of a baseline
+	// Baseline is a run of the same items and rules, or a model that is asked too: the study's
+	// first condition.
+	Baseline string  `json:"baseline,omitempty"`
+	Margin   float64 `json:"-"`
+	Require  string  `json:"require,omitempty"` // a gate.Requirement without by and where, in place of a baseline
 
-	Level float64 // wrong acceptances and wrong rejections each have a probability of at most 1-Level
-	Seed  uint64  // of the order
+	Level float64 `json:"-"`    // wrong acceptances and wrong rejections each have a probability of at most 1-Level
+	Seed  uint64  `json:"seed"` // of the order
 }
 
 // What a verdict is about.
@@ -71,16 +74,12 @@ type Result struct {
 
 // Settings must not change once the first item was asked.
 type Settings struct {
-	Target   string               `json:"target"`
-	Measure  string               `json:"measure"`
-	Baseline string               `json:"baseline,omitempty"`
+	Acceptance
 	Observed string               `json:"baseline_sha256,omitempty"` // of the baseline's observations
-	Require  string               `json:"require,omitempty"`
 	Lower    bool                 `json:"lower_is_better,omitempty"`
 	Suite    string               `json:"suite"`
 	Items    int                  `json:"items"`
 	Units    int                  `json:"units"` // items, or clusters that are read as a whole
-	Seed     uint64               `json:"seed"`
 	Order    string               `json:"order_sha256"`
 	Test     stats.SequentialPlan `json:"test"`
 }
@@ -115,26 +114,23 @@ func (a Acceptance) Run(ctx context.Context, s *study.Study, m *study.Measuremen
 			return of, err
 		}
 		asked += len(answers)
-		for _, unit := range chunk {
-			accept, reject := make([]float64, len(unit)), make([]float64, len(unit))
-			for i, number := range unit {
-				one, err := settings.difference(answers[number], old[number])
+		for i := 0; i < len(chunk) && test.Outcome() == stats.Open; i++ {
+			var accept, reject []float64
+			for _, number := range chunk[i] {
+				x, err := settings.difference(answers[number], old[number])
 				if err != nil {
 					return of, err
 				}
-				accept[i], reject[i] = one.most, one.least
-				of.Read++
-				if one.least != one.most {
+				accept, reject = append(accept, x.most), append(reject, x.least)
+				if of.Read++; x.least != x.most {
 					of.Unchecked++
 					continue
 				}
-				sum += one.most
-				of.Worse += max(0, one.most)
-				of.Better += max(0, -one.most)
+				sum += x.most
+				of.Worse += max(0, x.most)
+				of.Better += max(0, -x.most)
 			}
-			if test.Add(accept, reject); test.Outcome() != stats.Open {
-				break
-			}
+			test.Add(accept, reject)
 		}
 		if test.Outcome() != stats.Open {
 			break
@@ -145,14 +141,15 @@ func (a Acceptance) Run(ctx context.Context, s *study.Study, m *study.Measuremen
 		of.Loss = crosstalk.Value(sum / float64(n))
 	}
 	low, high := test.Bounds()
-	if settings.Require != "" {
+	if a.Require != "" {
 		low = max(0, low)
 	}
-	of.Interval = crosstalk.Interval{Low: low, High: high, Level: settings.Test.Level, Method: "confidence-sequence"}
+	of.Interval = crosstalk.Interval{Low: low, High: high, Level: a.Level, Method: "confidence-sequence"}
 	for i, e := range test.Evidence() {
 		of.Evidence[i] = crosstalk.Value(e)
 	}
-	if of.Cost = m.Session.Stats().Cost; asked > 0 {
+	spent := m.Session.Stats()
+	if of.Cost = spent.Cost + spent.CachedCost; asked > 0 {
 		of.Of = of.Cost * float64(settings.Items) / float64(asked)
 	}
 	return of, write(m.Dir.Path, of)
@@ -162,18 +159,12 @@ func (a Acceptance) Run(ctx context.Context, s *study.Study, m *study.Measuremen
 // numbers of items.
 func (a Acceptance) settings(s *study.Study) (of Settings, old []values, units [][]int, err error) {
 	fail := func(err error) (Settings, []values, [][]int, error) { return of, nil, nil, err }
-	of = Settings{Target: cmp.Or(a.Target, Suite), Measure: a.Measure, Baseline: a.Baseline, Require: a.Require,
-		Seed: a.Seed, Suite: s.Suite.ID(), Items: s.Suite.Items.Len(),
-		Test: stats.SequentialPlan{Margin: a.Margin, Level: a.Level, Discord: a.Margin, Together: 1}}
-	if _, err := crosstalk.Chosen("target", of.Target, Targets); err != nil {
+	a.Target = cmp.Or(a.Target, Suite)
+	if _, err := crosstalk.Chosen("target", a.Target, Targets); err != nil {
 		return fail(err)
 	}
-	required, err := gate.Parse(a.Require)
-	if a.Require != "" {
-		if of.Measure = required.Measure; err != nil {
-			return fail(crosstalk.BadOption("require", ": %w", err))
-		}
-	}
+	of = Settings{Acceptance: a, Suite: s.Suite.ID(), Items: s.Suite.Items.Len(),
+		Test: stats.SequentialPlan{Margin: a.Margin, Level: a.Level, Discord: a.Margin, Together: 1}}
 	manifest, err := run.ReadManifest(a.Baseline)
 	isRun, conditions := a.Baseline != "" && err == nil, 1
 	if a.Baseline != "" && !isRun {
@@ -182,31 +173,29 @@ func (a Acceptance) settings(s *study.Study) (of Settings, old []values, units [
 	if len(s.Protocols) != 1 || len(s.Protocols[0].Conditions) != conditions {
 		return fail(errors.New("an acceptance is of one model, one setting and one protocol; expected no sweep"))
 	}
-	better, err := direction(s.Protocols[0].Rules, of.Measure)
+	better, err := direction(s.Protocols[0].Rules, a.Measure)
 	if err != nil {
 		return fail(err)
 	}
 	of.Lower = better == crosstalk.Lower
+	old = make([]values, of.Items)
 	switch {
 	case isRun:
 		if old, err = of.read(s, manifest); err != nil {
 			return fail(err)
 		}
 	case a.Require != "":
-		if of.Test.Margin, err = slack(required, better); err != nil {
+		if of.Test.Margin, err = slack(a.Require, better); err != nil {
 			return fail(crosstalk.BadOption("require", ": %w", err))
 		}
 		of.Test.Discord = of.Test.Margin
 	}
-	if old == nil {
-		old = make([]values, of.Items)
-	}
-	units = s.Shuffled(a.Seed, of.Target == Prompts)
+	units = s.Shuffled(a.Seed, a.Target == Prompts)
 	of.Units, of.Order = len(units), sumOf(crosstalk.Canonical(units))
 	for _, unit := range units {
 		of.Test.Together = max(of.Test.Together, len(unit))
 	}
-	if of.Target == Suite {
+	if a.Target == Suite {
 		of.Test.Population = of.Items
 	} else if least := int(math.Ceil(3 / of.Test.Margin)); of.Test.Together > 1 && len(units) < least {
 		return fail(fmt.Errorf("the %d items are in %d clusters; a verdict about all such prompts with a margin of %s "+
@@ -216,7 +205,11 @@ func (a Acceptance) settings(s *study.Study) (of Settings, old []values, units [
 }
 
 // slack is the share of answers that may be on the wrong side of a bound.
-func slack(r gate.Requirement, better crosstalk.Direction) (float64, error) {
+func slack(require string, better crosstalk.Direction) (float64, error) {
+	r, err := gate.Parse(require)
+	if err != nil {
+		return 0, err
+	}
 	value, err := r.Value.Of("")
 	op, example, rest := ">=", "98%", 1-value
 	if better == crosstalk.Lower {
@@ -233,17 +226,29 @@ func slack(r gate.Requirement, better crosstalk.Direction) (float64, error) {
 	return rest, nil
 }
 
-// direction is which values of a measure are better, by the figures of its instrument.
+// direction is which values of a measure are better, by the figures of its instrument. The
+// measure is one of each answer.
 func direction(rules crosstalk.Rules, measure string) (crosstalk.Direction, error) {
+	of := measure
+	if faults := instrument.Of(measure).Faults; faults.Measure == measure {
+		of = faults.Of
+	}
 	e := rules.Estimator(nil)
-	e.Add(crosstalk.Observation{Measure: measure, Item: "a", Value: 1, Condition: map[string]string{}})
+	e.Add(crosstalk.Observation{Measure: of, Item: "a", Value: 1, Condition: map[string]string{}})
 	for _, figure := range e.Estimates(crosstalk.SuiteIDs{}) {
 		if figure.Measure == measure && figure.Better != "" && figure.Unit == "" && figure.N == 1 {
 			return figure.Better, nil
 		}
 	}
-	return "", crosstalk.BadOption("measure", " is %q; expected one that each answer has and that can be better or "+
-		"worse, such as lpr, leak_rate or consistency", measure)
+	return "", unfit(measure)
+}
+
+// unfit is the error of a measure whose figure is no mean over all answers.
+func unfit(measure string) error {
+	return crosstalk.BadOption("measure", " is %q; expected one that each answer has and that can be better or worse: "+
+		"lpr, line_accuracy, leak_rate, consistency, accuracy, or faults for any fault of an answer. Others leave out "+
+		"answers with another fault (as wpr does) or combine figures (as lcpr does), so that no answer decides alone",
+		measure)
 }
 
 // between is what a value from 0, wrong, to 1, right, or a difference may be.
@@ -263,28 +268,28 @@ func (of Settings) difference(answers [][]crosstalk.Observation, old values) (be
 	if err != nil {
 		return between{}, err
 	}
-	unknown, n := between{0, 1}, 0.0
-	all := maps.Clone(newly)
+	all, otherwise := maps.Clone(newly), between{0, 1} // where there is no value
 	maps.Copy(all, old)
 	if len(all) == 0 {
-		all[""] = unknown
+		all[""] = otherwise
 	}
-	var sum between
+	if of.Require != "" {
+		otherwise.least = 1
+	}
+	var x between
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		was, now := unknown, unknown
-		if v, found := old[key]; found {
-			was = v
-		} else if of.Require != "" {
-			was = between{1, 1}
+		was, known := old[key]
+		if !known {
+			was = otherwise
 		}
-		if v, found := newly[key]; found {
-			now = v
+		now, known := newly[key]
+		if !known {
+			now = between{0, 1}
 		}
-		sum.least += was.least - now.most
-		sum.most += was.most - now.least
-		n++
+		x.least += (was.least - now.most) / float64(len(all))
+		x.most += (was.most - now.least) / float64(len(all))
 	}
-	x, step := between{sum.least / n, sum.most / n}, of.Test.Step
+	step := of.Test.Step
 	if step > 0 && (math.Mod(x.least, step) != 0 || math.Mod(x.most, step) != 0) {
 		return x, fmt.Errorf("a difference is %v; expected a multiple of %v, as those of the baseline are", x.most, step)
 	}
@@ -293,16 +298,18 @@ func (of Settings) difference(answers [][]crosstalk.Observation, old values) (be
 
 // values are those of the measure in the first sample.
 func (of Settings) values(observations []crosstalk.Observation) (values, error) {
-	good := values{}
+	good, kind := values{}, instrument.Of(of.Measure)
 	for _, o := range observations {
+		if kind.Faults.Measure == of.Measure {
+			o, _ = kind.Fault(o)
+		}
 		if o.Measure != of.Measure || o.Sample > 0 {
 			continue
 		}
 		v := between{float64(o.Value), float64(o.Value)}
 		switch {
 		case o.Implied:
-			return nil, crosstalk.BadOption("measure", " is %s, whose figure leaves out answers with another fault: "+
-				"choose a measure of all answers", of.Measure)
+			return nil, unfit(of.Measure)
 		case !o.Value.Defined():
 			v = between{0, 1}
 		case o.Value < 0 || o.Value > 1:

@@ -4,15 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"crosstalk"
 	"crosstalk/ask"
-	"crosstalk/gate"
+	"crosstalk/measure/stats"
 	"crosstalk/study"
 )
 
@@ -204,7 +206,7 @@ func TestRefused(t *testing.T) {
 		a     Acceptance
 		items int
 	}{
-		"whose figure leaves out answers":                    {Acceptance{Measure: "wpr", Baseline: old, Margin: .1}, items},
+		"Others leave out answers with another fault":        {Acceptance{Measure: "wpr", Baseline: old, Margin: .1}, items},
 		`measure is "lcpr"; expected one that each answer`:   {Acceptance{Measure: "lcpr", Baseline: old, Margin: .1}, items},
 		"give its --suite, --items or --language after --":   {Acceptance{Measure: "lpr", Baseline: old, Margin: .1}, 30},
 		"the margin is 0; expected a number between 0 and 1": {Acceptance{Measure: "lpr", Baseline: old}, items},
@@ -259,13 +261,13 @@ func TestDifference(t *testing.T) {
 		"samples": {list{o(1, "")}, list{o(1, ""), {Measure: "lpr", Sample: 1}, {Measure: "wpr"}}, false,
 			between{0, 0}},
 	} {
-		of := Settings{Measure: "lpr", Lower: c.lower}
+		of := Settings{Acceptance: Acceptance{Measure: "lpr"}, Lower: c.lower}
 		got, err := of.difference([][]crosstalk.Observation{c.old, c.now}, nil)
 		if err != nil || got != c.want {
 			t.Errorf("%s: %v, error %v; want %v", name, got, err, c.want)
 		}
 	}
-	of := Settings{Measure: "lpr", Require: "lpr>=98%"}
+	of := Settings{Acceptance: Acceptance{Measure: "lpr", Require: "lpr>=98%"}}
 	for value, want := range map[float64]between{1: {0, 0}, 0: {1, 1}, .25: {.75, .75}} {
 		if got, err := of.difference([][]crosstalk.Observation{{o(value, "")}}, nil); err != nil || got != want {
 			t.Errorf("%v: %v, %v", value, got, err)
@@ -289,15 +291,63 @@ func TestDifference(t *testing.T) {
 func TestSlack(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]float64{"lpr>=98%": .02, "lpr>=0.9": .1, "lpr>98%": 0, "lpr<=5%": 0, "lpr>=100%": 0} {
-		r, err := gate.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := slack(r, crosstalk.Higher); math.Abs(got-want) > 1e-12 || (err == nil) != (want > 0) {
+		if got, err := slack(text, crosstalk.Higher); math.Abs(got-want) > 1e-12 || (err == nil) != (want > 0) {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
-		if got, _ := slack(r, crosstalk.Lower); text == "lpr<=5%" && math.Abs(got-.05) > 1e-12 {
+		if got, _ := slack(text, crosstalk.Lower); text == "lpr<=5%" && math.Abs(got-.05) > 1e-12 {
 			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+// Any fault can be judged: of leakage, a value of 0.5 is none.
+func TestAnyFault(t *testing.T) {
+	t.Parallel()
+	const items = 120
+	old := baselineRun(t, items, "line=0.01&word=0.01&seed=1")
+	for name, c := range map[string]struct {
+		a     Acceptance
+		model string
+		want  stats.Outcome
+	}{
+		"words":       {Acceptance{Measure: "faults", Baseline: old, Margin: .1}, "line=0&word=0.4&seed=2", stats.Rejected},
+		"equal":       {Acceptance{Measure: "faults", Baseline: old, Margin: .1}, "line=0.01&word=0.01&seed=1", stats.Accepted},
+		"bound":       {Acceptance{Measure: "faults", Require: "faults<=10%"}, "line=0&word=0&seed=2", stats.Accepted},
+		"words alone": {Acceptance{Measure: "lpr", Baseline: old, Margin: .1}, "line=0&word=0.4&seed=2", stats.Accepted},
+	} {
+		c.a.Level = .95
+		got, err := acceptIn(t, c.a, confused(t, items, c.model), filepath.Join(t.TempDir(), "new"), ask.Options{})
+		if err != nil || got.Outcome != c.want || got.Settings.Lower != (c.a.Measure == "faults") {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	of := Settings{Acceptance: Acceptance{Measure: "leaks"}, Lower: true}
+	for value, want := range map[float64]between{1: {0, 0}, .5: {1, 1}, 0: {1, 1}} { // how good
+		finding := map[float64]string{1: "leaked", .5: "tie", 0: "not leaked"}[value]
+		got, err := of.values([]crosstalk.Observation{{Measure: "leak_rate", Item: "a", Value: crosstalk.Value(value), Finding: finding}})
+		if err != nil || len(got) != 1 || got[slices.Sorted(maps.Keys(got))[0]] != want {
+			t.Errorf("%v: %v, %v; want %v", value, got, err, want)
+		}
+	}
+}
+
+// What was spent before a stop counts, too.
+func TestSpent(t *testing.T) {
+	t.Parallel()
+	const items = 100
+	price := ask.Prices{"confused?line=0&word=0&seed=2": {Input: 1, Output: 1}}
+	a := Acceptance{Measure: "lpr", Require: "lpr>=90%", Level: .95}
+	path, whole := filepath.Join(t.TempDir(), "parts"), filepath.Join(t.TempDir(), "whole")
+	want, err := acceptIn(t, a, confused(t, items, "line=0&word=0&seed=2"), whole, ask.Options{Budget: ask.Budget{Prices: price}})
+	if err != nil || !(want.Cost > 0 && want.Of > want.Cost) {
+		t.Fatalf("%+v, %v", want, err)
+	}
+	for n := range 2 {
+		budget := ask.Budget{Prices: price, Asks: []int{10, 0}[n]}
+		got, err := acceptIn(t, a, confused(t, items, "line=0&word=0&seed=2"), path, ask.Options{Budget: budget})
+		if n == 0 && !errors.As(err, new(*study.IncompleteError)) ||
+			n == 1 && (err != nil || math.Abs(got.Cost-want.Cost) > 1e-9 || math.Abs(got.Of-want.Of) > 1e-9) {
+			t.Errorf("part %d: %v of %v, error %v; in one: %v of %v", n, got.Cost, got.Of, err, want.Cost, want.Of)
 		}
 	}
 }

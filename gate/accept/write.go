@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -30,6 +31,12 @@ const maxAcceptFile = 1 << 20
 // begin writes the settings before anything is asked. An acceptance that was begun before
 // goes on if its settings are the same: another order or margin would be another chance.
 func begin(dir string, of Result) error {
+	a, errA := os.Stat(of.Settings.Baseline)
+	b, errB := os.Stat(dir)
+	if errA == nil && errB == nil && os.SameFile(a, b) {
+		return fmt.Errorf("%s is the baseline itself: its answers would be taken for those of the model: use another --out",
+			dir)
+	}
 	path := filepath.Join(dir, acceptFile)
 	file, err := plainfile.Read(path, maxAcceptFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +65,7 @@ func difference(was, now reflect.Value) string {
 			if field := difference(a, b); field != "" {
 				return field
 			}
-		} else if !a.Equal(b) {
+		} else if name != "-" && !a.Equal(b) {
 			return fmt.Sprintf("%s is %v, not %v", strings.ReplaceAll(name, "_", " "), a, b)
 		}
 	}

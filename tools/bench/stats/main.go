@@ -1,6 +1,6 @@
 // Stats shows that the intervals and tests of measure/stats keep their word.
 //
-//	go -C tools run ./bench/stats [-sets 2000] [-seeds 200] [accept] [clusters] [coverage] [corrected] [margins] [nights] [null]
+//	go -C tools run ./bench/stats [-sets 2000] [-seeds 200] [PART...]
 //
 // accept prints how often crosstalk accept is wrong, and how much of a suite it reads;
 // coverage how often each 95 % interval holds the truth over simulated
@@ -39,8 +39,8 @@ func run(out io.Writer, args []string) error {
 		return err
 	}
 	parts := map[string]func() (bool, error){"null": func() (bool, error) { return null(out, *seeds) }}
-	for name, part := range map[string]func(io.Writer, int) bool{"accept": accept, "clusters": clusters, "coverage": coverage,
-		"corrected": corrected, "margins": margins, "nights": nights} {
+	for name, part := range map[string]func(io.Writer, int) bool{"accept": accept, "clusters": clusters,
+		"coverage": coverage, "corrected": corrected, "margins": margins, "nights": nights} {
 		parts[name] = func() (bool, error) { return part(out, *sets), nil }
 	}
 	names, ok := flags.Args(), true

@@ -15,11 +15,13 @@ import (
 // is the margin, which it should at most in half of 1 - level, and one that has not
 // changed, and how often the interval contains the true difference: with the score
 // intervals and, for comparison, with intervals from the variance of the differences.
-// Independent pairs and unpaired rates are enumerated; clusters simulates the others. A line misses with more than half a point above the level, and with a
-// coverage of less than 93.5 % at a level of 95 %.
+// Independent pairs and unpaired rates are enumerated; clusters simulates the others. A
+// line misses with more than half a point above the level, and with a coverage of less
+// than 93.5 % at a level of 95 %.
 func margins(out io.Writer, sets int) bool {
-	return table(out, sets, 0.95, append(pairedShapes(), unpairedShapes()...)) &&
-		table(out, sets, 0.9, append(pairedShapes(), unpairedShapes()...))
+	shapes := append(pairedShapes(), unpairedShapes()...)
+	ok := table(out, sets, 0.95, shapes)
+	return table(out, sets, 0.9, shapes) && ok
 }
 
 // clusters is margins of clusters and of means over languages.
@@ -27,10 +29,11 @@ func clusters(out io.Writer, sets int) bool {
 	return table(out, sets, 0.95, append(clusteredShapes(), languageShapes()...))
 }
 
+// table prints a line for each shape.
 func table(out io.Writer, sets int, level float64, shapes []gateShape) bool {
 	ok := true
-	fmt.Fprintf(out, "\nPasses of gate --no-worse-than --level %g in %%, at most %.1f at the margin; worst of several shapes\n",
-		level, 50*(1-level))
+	fmt.Fprintf(out, "\nPasses of gate --no-worse-than --level %g in %%, at most %.1f at the margin; "+
+		"worst of several shapes\n", level, 50*(1-level))
 	fmt.Fprintf(out, "%-68s%20s%20s%20s\n", "", "at the margin", "nothing changed", "least coverage")
 	fmt.Fprintf(out, "%-68s%10s%10s%10s%10s%10s%10s\n", "", "score", "variance", "score", "variance", "score", "variance")
 	for _, s := range shapes {
