@@ -19,7 +19,7 @@ import (
 func TestWrite(t *testing.T) {
 	all := Result{Outcome: stats.Accepted, Read: 64, Better: 2, Worse: 1.5, Loss: -0.0078,
 		Interval: crosstalk.Interval{Low: -.04, High: .0199}, Evidence: [2]crosstalk.Value{20.51, .3},
-		Settings: Settings{Target: Suite, Measure: "lpr", Baseline: "runs/old", Items: 300,
+		Settings: Settings{Acceptance: Acceptance{Target: Suite, Measure: "lpr", Baseline: "runs/old"}, Items: 300,
 			Test: stats.SequentialPlan{Margin: .02, Level: .95}}}
 	prompts := all
 	prompts.Settings.Target, prompts.Settings.Test.Margin, prompts.Outcome = Prompts, .01, stats.Rejected
@@ -202,15 +202,15 @@ func TestUnreadable(t *testing.T) {
 	}
 	implied := crosstalk.Observation{Measure: "lpr", Implied: true}
 	fine := crosstalk.Observation{Measure: "lpr", Value: 1}
-	_, err := Settings{Measure: "lpr"}.difference([][]crosstalk.Observation{{fine}, {implied}}, nil)
-	if err == nil || !strings.Contains(err.Error(), "whose figure leaves out answers") {
+	_, err := Settings{Acceptance: Acceptance{Measure: "lpr"}}.difference([][]crosstalk.Observation{{fine}, {implied}}, nil)
+	if err == nil || !strings.Contains(err.Error(), "Others leave out answers") {
 		t.Errorf("a new answer without a value of its own: %v", err)
 	}
 }
 
 // Two observations of an item are two where a column tells them apart, and one where only the model does.
 func TestValues(t *testing.T) {
-	of := Settings{Measure: "lpr"}
+	of := Settings{Acceptance: Acceptance{Measure: "lpr"}}
 	o := func(column, value string) crosstalk.Observation {
 		return crosstalk.Observation{Measure: "lpr", Value: 1, Condition: map[string]string{column: value}}
 	}
