@@ -3,7 +3,9 @@ package compare
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"sort"
 	"strings"
 
 	"crosstalk"
@@ -45,6 +47,11 @@ type Plan struct {
 	Difference   crosstalk.Value `json:"difference"`   // detected with the stated power
 	Items        crosstalk.Value `json:"items"`        // with a value under both conditions
 	Observations crosstalk.Value `json:"observations"` // Items x Samples, under each condition
+
+	// Of a margin, if nothing has changed: how many of a suite of Items crosstalk accept reads; and after how many
+	// nights gate --nightly with Items finds a loss of twice the margin. With the stated power, by simulation.
+	Reads  crosstalk.Value `json:"accept_reads,omitempty"`
+	Nights crosstalk.Value `json:"nights,omitempty"`
 }
 
 // Plan plans studies for a goal: the items that each difference needs, and the
@@ -88,7 +95,7 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 				if !(m > 0 && m < 1) {
 					return p, fmt.Errorf("the margin is %g; expected more than 0 and less than 1", m)
 				}
-				p.Plans = append(p.Plans, plan(i, samples, "margin", m, math.Ceil(s.itemsForMargin(m, samples, g.Level))))
+				p.Plans = append(p.Plans, s.forMargin(m, samples, g.Level, i))
 			}
 			for _, n := range g.Items {
 				if n < 1 {
@@ -102,17 +109,86 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 }
 
 func plan(study, samples int, given string, difference, items float64) Plan {
-	return Plan{study, samples, given, crosstalk.Value(difference), crosstalk.Value(items),
-		crosstalk.Value(items * float64(samples))}
+	return Plan{Study: study, Samples: samples, Given: given, Difference: crosstalk.Value(difference),
+		Items: crosstalk.Value(items), Observations: crosstalk.Value(items * float64(samples))}
 }
 
-// itemsForMargin is the number of items with which a gate passes if nothing has changed:
-// as many items get better as get worse, and clusters count as the gate counts them.
-func (s Study) itemsForMargin(margin float64, samples int, level float64) float64 {
+// forMargin plans what shows that a loss is at most a margin if nothing has changed: as many items get better as get
+// worse, and clusters count as the gate counts them.
+func (s Study) forMargin(margin float64, samples int, level float64, number int) Plan {
 	d := s.design(0, samples)
 	effect := math.Max(d.Effect, 1+(s.ClusterSize-1)*stats.LeastICC)
 	half := (d.Between + d.Within/float64(d.Samples)) / 2
-	return effect * stats.Discordance{Wins: half, Losses: half}.ItemsForMargin(margin, level, power)
+	counts := stats.Discordance{Wins: half, Losses: half}.ItemsForMargin(margin, level, power)
+	p := plan(number, samples, "margin", margin, math.Ceil(effect*counts))
+	if !p.Items.Defined() || p.Items > manyItems {
+		p.Reads, p.Nights = crosstalk.Undefined, crosstalk.Undefined
+		return p
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	reads, nights := make([]float64, simulated), make([]float64, simulated)
+	for i := range simulated {
+		reads[i] = acceptance(rng, int(p.Items), half, margin, level)
+		nights[i] = night(rng, int(counts), half, margin, level)
+	}
+	slices.Sort(reads)
+	slices.Sort(nights)
+	p.Reads = crosstalk.Value(reads[simulated*8/10-1])
+	if p.Nights = crosstalk.Value(nights[simulated*8/10-1]); math.IsInf(float64(p.Nights), 1) {
+		p.Nights = crosstalk.Undefined
+	}
+	return p
+}
+
+const (
+	simulated  = 200
+	manyItems  = 20_000 // take long to simulate
+	manyNights = 30
+)
+
+// acceptance is how many of n items an acceptance reads of which a share is better, and another worse.
+func acceptance(rng *rand.Rand, n int, half, margin, level float64) float64 {
+	values := make([]float64, n)
+	for i := range int(math.Round(half * float64(n))) {
+		values[i], values[n-1-i] = 1, -1
+	}
+	rng.Shuffle(n, func(i, j int) { values[i], values[j] = values[j], values[i] })
+	test, err := stats.NewSequential(stats.SequentialPlan{Margin: margin, Level: level,
+		Discord: math.Min(math.Max(0.002, 2*half), 1), Population: n, Step: 1, Together: 1})
+	for i := 0; err == nil && i < n && test.Outcome() == stats.Open; i++ {
+		test.Add(values[i:i+1], values[i:i+1])
+	}
+	return float64(test.Read())
+}
+
+// night is the night on which n items show a loss of twice the margin; infinite if it is a late one. The reference run had
+// its luck, as a night has.
+func night(rng *rand.Rand, n int, half, margin, level float64) float64 {
+	luck := rng.NormFloat64() * math.Sqrt(half/float64(n)) / 2
+	wins, losses := math.Max(0, half-luck), math.Max(0, half+luck)+2*margin
+	var nights []stats.Night
+	for range manyNights {
+		one := stats.Night{N: float64(n)}
+		for range n {
+			switch u := rng.Float64(); {
+			case u < wins:
+				one.Wins += 1 / one.N
+			case u < wins+losses:
+				one.Losses += 1 / one.N
+			}
+		}
+		nights = append(nights, one)
+	}
+	found := sort.Search(manyNights, func(t int) bool {
+		all := nights[:t+1]
+		tested := math.Max(margin, 2*stats.Luck(all, 1))
+		evidence, _ := stats.NightlyEvidence(all, tested, math.Max(0.002, 2*half))
+		return evidence >= 2/(1-level)
+	})
+	if found == manyNights {
+		return math.Inf(1)
+	}
+	return float64(found + 1)
 }
 
 func (s Study) design(difference float64, samples int) stats.Design {
@@ -120,8 +196,12 @@ func (s Study) design(difference float64, samples int) stats.Design {
 	if s.stated != nil {
 		v = s.stated(difference)
 	}
-	return stats.Components{Cluster: float64(v.Cluster), Item: float64(v.Item),
+	d := stats.Components{Cluster: float64(v.Cluster), Item: float64(v.Item),
 		Sample: float64(v.Sample)}.Design(samples, s.ClusterSize)
+	if s.stated != nil && s.ClusterSize == 1 {
+		d.Null = difference * difference
+	}
+	return d
 }
 
 // detectable is the difference that this many items detect; NaN if it is
@@ -129,7 +209,7 @@ func (s Study) design(difference float64, samples int) stats.Design {
 // found by bisection.
 func (s Study) detectable(items float64, samples int, alpha float64) float64 {
 	if s.stated == nil {
-		return stats.MinDetectable(s.design(0, samples).StdErr(items), alpha, power)
+		return s.design(0, samples).Detectable(items, alpha, power)
 	}
 	needed := func(d float64) float64 { return s.design(d, samples).Items(d, alpha, power) }
 	low, high := 0.0, 1.0

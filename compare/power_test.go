@@ -58,7 +58,7 @@ func TestPilot(t *testing.T) {
 	for i, samples := range []int{1, 8} {
 		d := want.Design(samples, 4)
 		near(t, "items", float64(p.Plans[2*i].Items), d.Items(0.3, 0.05, 0.8), 0)
-		near(t, "difference", float64(p.Plans[2*i+1].Difference), stats.MinDetectable(d.StdErr(100), 0.05, 0.8), 1e-9)
+		near(t, "difference", float64(p.Plans[2*i+1].Difference), d.Detectable(100, 0.05, 0.8), 1e-9)
 		near(t, "observations", float64(p.Plans[2*i+1].Observations), float64(100*samples), 0)
 	}
 }
@@ -179,9 +179,40 @@ func TestWritePower(t *testing.T) {
 	if err := WritePower(&b, "table", p); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"power 80 % at level 95 %", "items for 5 points", "points with 10 items", "the average item is in a cluster of 3", "-: the difference is impossible"} {
+	for _, want := range []string{"power 80 % at level 95 %", "items for 5 points", "points with 10 items", "-: the difference is impossible"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, &b)
 		}
+	}
+}
+
+// A margin has the items of a gate, what an acceptance reads of them, and the nights in which twice the margin is found.
+func TestMargins(t *testing.T) {
+	plans := func(rate, margin, size float64) Plan {
+		s, err := Stated(rate, math.NaN(), 0, 0, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := Goal{Level: 0.95, Samples: []int{1}, Margins: []float64{margin}}.Plan([]Study{s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Plans[0]
+	}
+	perfect := plans(1, 0.02, 1)
+	near(t, "items without faults", float64(perfect.Items), 189, 0)
+	near(t, "of them read", float64(perfect.Reads), 117, 0) // 20 = the evidence of so many ties
+	good := plans(0.98, 0.02, 1)
+	if !(good.Items > 800 && good.Reads > 100 && good.Reads < 0.8*good.Items && good.Nights >= 1 && good.Nights <= 10) {
+		t.Errorf("%+v", good)
+	}
+	if again := plans(0.98, 0.02, 1); again != good {
+		t.Errorf("%+v, again %+v", good, again)
+	}
+	if clustered := plans(0.98, 0.02, 5); !(clustered.Items > 2*good.Items && clustered.Nights == good.Nights) {
+		t.Errorf("in clusters %+v, alone %+v", clustered, good)
+	}
+	if many := plans(0.5, 0.005, 1); !many.Items.Defined() || many.Reads.Defined() || many.Nights.Defined() {
+		t.Errorf("%+v", many)
 	}
 }

@@ -38,7 +38,7 @@ func (p Power) table() report.Table {
 		t.Header = append(t.Header, "items for "+points(d))
 	}
 	for _, m := range p.Margins {
-		t.Header = append(t.Header, "items for a margin of "+points(m))
+		t.Header = append(t.Header, "items for a margin of "+points(m), "accept reads", "nights to find "+points(2*m))
 	}
 	for _, n := range p.Items {
 		t.Header = append(t.Header, fmt.Sprintf("points with %d items", n))
@@ -49,22 +49,26 @@ func (p Power) table() report.Table {
 		if i%(len(p.Differences)+len(p.Margins)+len(p.Items)) == 0 {
 			t.Rows = append(t.Rows, append(slices.Clone(words[plan.Study]), strconv.Itoa(plan.Samples)))
 		}
-		cell := report.Percent(plan.Difference)
+		cells := []string{report.Percent(plan.Difference)}
 		if plan.Given != "items" {
-			cell = "-"
-			if plan.Items.Defined() {
-				cell = strconv.FormatFloat(float64(plan.Items), 'f', 0, 64)
-			}
+			cells[0] = number(plan.Items)
 		}
-		undefined = undefined || cell == "-"
+		if plan.Given == "margin" {
+			cells = append(cells, number(plan.Reads), number(plan.Nights))
+		}
+		undefined = undefined || cells[0] == "-"
 		row := &t.Rows[len(t.Rows)-1]
-		*row = append(*row, cell)
+		*row = append(*row, cells...)
 	}
 	t.Notes = []string{"items: with a value under both conditions, and the stated number of samples under each"}
 	if undefined {
 		t.Notes = append(t.Notes, "-: the difference is impossible, or the pilot has too few samples per item to tell")
 	}
-	if s := p.Studies[0]; len(p.Studies) == 1 {
+	if len(p.Margins) > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("accept reads: of a suite of so many items, in %s %% of acceptances at most; "+
+			"nights: of gate --nightly with so many items, - is more than %d", plainPercent(p.Power), manyNights))
+	}
+	if s := p.Studies[0]; len(p.Studies) == 1 && s.Subject != nil {
 		note := fmt.Sprintf("variance of a difference: between items %s, between samples of an item %s",
 			share(s.Variance.Item), share(s.Variance.Sample))
 		if s.ClusterSize > 1 {
@@ -90,6 +94,14 @@ func share(f crosstalk.Value) string {
 		return "unknown"
 	}
 	return strconv.FormatFloat(float64(f), 'g', 3, 64)
+}
+
+// number is a whole number.
+func number(x crosstalk.Value) string {
+	if !x.Defined() {
+		return "-"
+	}
+	return strconv.FormatFloat(float64(x), 'f', 0, 64)
 }
 
 func plainPercent(f float64) string { return strconv.FormatFloat(100*f, 'g', 4, 64) }

@@ -122,7 +122,7 @@ func (n *Nested) Components() Components {
 // samples.
 func (v Components) Design(samples int, clusterSize float64) Design {
 	samples = max(samples, 1)
-	d := Design{Between: v.Item, Within: v.Sample, Samples: samples, Effect: 1}
+	d := Design{Between: v.Item, Within: v.Sample, Samples: samples, Effect: 1, Size: clusterSize}
 	if math.IsNaN(v.Sample) && samples == 1 {
 		d.Within = 0 // included in Item
 	}

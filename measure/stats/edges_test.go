@@ -126,7 +126,20 @@ func TestPlanning(t *testing.T) {
 	d := PairedRates(0.8, 0.75, IndependentDiscordance(0.8, 0.75))
 	near(t, "variance of a paired difference", d.Between, 0.8*0.2+0.75*0.25, 1e-12)
 	n := d.Items(0.05, 0.05, 0.8)
-	near(t, "what they detect", MinDetectable(d.StdErr(n), 0.05, 0.8), 0.05, 1e-4)
+	// Connor (1987): (1.96 sqrt(0.35) + 0.8416 sqrt(0.3475))^2 / 0.05^2
+	near(t, "items", n, 1097, 0)
+	d.Null = 0
+	near(t, "what they detect", d.Detectable(d.Items(0.05, 0.05, 0.8), 0.05, 0.8), 0.05, 1e-4)
+	// In clusters of 20: 12 by the normal distribution, and what Student's t needs for as many less one.
+	d = Design{Between: 0.3 * 0.3 * 12 / 7.8489, Effect: 20, Size: 20}
+	n = d.Items(0.3, 0.05, 0.8)
+	if n < 280 || n > 300 {
+		t.Errorf("%v items in clusters of 20", n)
+	}
+	near(t, "what they detect in clusters", d.Detectable(n, 0.05, 0.8), 0.3, 3e-3)
+	if few := d.Detectable(20, 0.05, 0.8); !(few > 1) {
+		t.Errorf("one cluster detects %v", few)
+	}
 	d = Design{Between: 0.1, Within: 0.4, Samples: 4, Effect: 1.5}
 	near(t, "standard error", d.StdErr(30), math.Sqrt(1.5*(0.1+0.1)/30), 1e-12)
 }

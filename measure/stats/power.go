@@ -10,6 +10,8 @@ type Design struct {
 	Within  float64 // variance of one sample (one sample's difference) about its item
 	Samples int     // samples per item; 0 means 1
 	Effect  float64 // design effect of clustering; 0 means 1
+	Size    float64 // items in a cluster; 0 means 1
+	Null    float64 // how much larger the variance is in a test whose variance assumes no difference
 }
 
 // StdErr is the standard error of the mean over items: the square root of
@@ -34,18 +36,55 @@ func (d Design) variance() float64 {
 	return effect * (d.Between + d.Within/float64(max(d.Samples, 1)))
 }
 
-// Items is the number of items, rounded up, with which a true difference of
-// delta is detected at two-sided significance alpha with the stated power
-// (Miller 2024, section 5: (z_{alpha/2} + z_beta)^2 variance / delta^2). For m
-// comparisons use alpha/m. NaN unless delta is not 0 and alpha and power are
-// between 0 and 1. It assumes a normal mean; with fewer than about 30 items use
-// one or two more for Student's t.
+// Items is the number of items, rounded up, with which a true difference of delta is detected at two-sided significance
+// alpha with the stated power: (z_{alpha/2} sqrt(variance+Null) + z_beta sqrt(variance))^2 / delta^2 (Connor 1987; Miller
+// 2024, section 5). In clusters the quantiles are Student's t with a degree of freedom for each but one. For m
+// comparisons use alpha/m. NaN unless delta is not 0 and alpha and power are between 0 and 1.
 func (d Design) Items(delta, alpha, power float64) float64 {
-	z := zSum(alpha, power)
 	if delta == 0 {
 		return math.NaN()
 	}
-	return math.Ceil(z * z * d.variance() / (delta * delta) * (1 - 1e-12))
+	v := d.variance()
+	items := func(a, b float64) float64 {
+		q := a*math.Sqrt(v+d.Null) + b*math.Sqrt(v)
+		return math.Ceil(q * q / (delta * delta) * (1 - 1e-12))
+	}
+	n := items(zPair(alpha, power))
+	if !(d.Size > 1) {
+		return n
+	}
+	least := math.Max(n, 2*d.Size) // with t it is more; the number that t needs falls with it
+	most := 1e3 * least
+	for range 100 {
+		n = math.Ceil((least + most) / 2)
+		if items(d.quantiles(n, alpha, power)) <= n {
+			most = n
+		} else {
+			least = n
+		}
+	}
+	return most
+}
+
+// quantiles are those of the test and of the power of so many items.
+func (d Design) quantiles(items, alpha, power float64) (a, b float64) {
+	a, b = zPair(alpha, power)
+	if df := items/d.Size - 1; d.Size > 1 && b > 0 {
+		df = math.Max(df, 1)
+		a, b = tQuantile(1-alpha/2, df), tQuantile(power, df)
+	}
+	return a, b
+}
+
+// Detectable is the smallest true difference that so many items detect, as Items. NaN as for Items, and without
+// variance.
+func (d Design) Detectable(items, alpha, power float64) float64 {
+	a, b := d.quantiles(items, alpha, power)
+	se := d.StdErr(items)
+	if !(se > 0) {
+		return math.NaN()
+	}
+	return (a + b) * se
 }
 
 // MinDetectable is the smallest true difference that a study with standard
@@ -56,14 +95,16 @@ func MinDetectable(se, alpha, power float64) float64 {
 	if !(se > 0) {
 		return math.NaN()
 	}
-	return zSum(alpha, power) * se
+	a, b := zPair(alpha, power)
+	return (a + b) * se
 }
 
-func zSum(alpha, power float64) float64 {
+// zPair are the normal quantiles of a two-sided test and of its power; NaN unless both are between 0 and 1.
+func zPair(alpha, power float64) (a, b float64) {
 	if !(alpha > 0 && alpha < 1 && power > 0 && power < 1) {
-		return math.NaN()
+		return math.NaN(), math.NaN()
 	}
-	return normalQuantile(1-alpha/2) + normalQuantile(power)
+	return normalQuantile(1 - alpha/2), normalQuantile(power)
 }
 
 // PairedRates is the design of a comparison of two rates on the same items with
@@ -76,7 +117,7 @@ func PairedRates(a, b, discordant float64) Design {
 		discordant >= math.Abs(d)-1e-12 && discordant <= math.Min(a+b, 2-a-b)+1e-12) {
 		return Design{Between: math.NaN()}
 	}
-	return Design{Between: math.Max(0, discordant-d*d)}
+	return Design{Between: math.Max(0, discordant-d*d), Null: d * d}
 }
 
 // IndependentDiscordance is the share of discordant items of two rates that
