@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"crosstalk"
+	"crosstalk/compare"
 	"crosstalk/internal/config"
 	"crosstalk/labels"
 	"crosstalk/report"
@@ -36,8 +37,8 @@ func reportCommand() *cobra.Command {
 		{Name: "figures", To: &r.files.Figures, Reach: config.Path,
 			Help: "a directory for the plots as SVG, PDF and PNG and the tables as CSV, markdown and LaTeX"},
 		{Name: "corrected", To: &r.corrected, Help: "print figures corrected by people's labels"},
-		{Name: "answers", To: &r.answers, Choices: []string{crosstalk.AnyFault},
-			Help: "list answers instead: faults (those with any fault, as table or csv)"},
+		{Name: "answers", To: &r.answers, Choices: []string{crosstalk.AnyFault, "variance"},
+			Help: "print answers instead: faults (those with any fault, as table or csv), or where their variance is"},
 		{Name: "measure", To: &r.measures, Values: "measures", Reach: config.Nothing,
 			Help: "print only these measures (default: all)"},
 	})
@@ -49,8 +50,13 @@ func reportCommand() *cobra.Command {
 func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	path := paths[0]
 	if r.answers != "" {
-		if name := anyGiven(c, "by", "html", "figures", "corrected", "measure"); name != "" || len(paths) > 1 {
-			return usagef("--answers lists the answers of one run; no other flag but --format goes with it")
+		variance := r.answers == "variance"
+		name := anyGiven(c, "html", "figures", "corrected", "measure")
+		if name != "" || len(paths) > 1 || !variance && anyGiven(c, "by") != "" {
+			return usagef("--answers is of the answers of one run; no other flag but --format goes with it")
+		}
+		if variance {
+			return compare.WriteVariances(c.OutOrStdout(), r.format, paths[0], given(c, "by", r.by))
 		}
 		return export.WriteFaults(c.OutOrStdout(), r.format, path)
 	}

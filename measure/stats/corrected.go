@@ -257,6 +257,9 @@ func (l linear) weight() float64 {
 func (l linear) estimate(w float64, byValue bool, level float64) Estimate {
 	e := l.empty(level)
 	e.Warnings = sizeWarnings(l.labelled, l.clusters)
+	if l.clusters >= MinClusters && l.clusters < fewClusters && l.clusters < l.labelled {
+		e.Warnings = append(e.Warnings, Warning{FewClusters, l.clusters, fewClusters})
+	}
 	mean := l.f(l.means(w))
 	e.Value = l.bounds.back(mean)
 	k := float64(len(l.ofLabels))
@@ -274,11 +277,14 @@ func (l linear) estimate(w float64, byValue bool, level float64) Estimate {
 	e.DF = float64(l.clusters - len(l.strata))
 	quantile := func(n int) float64 { return tQuantile((1+level)/2, float64(n-len(l.strata))) }
 	t := quantile(l.clusters) / quantile(l.labelled)
-	below, above := l.cells(byValue).mover(variance, t*t, level)
+	below, above := l.cells(byValue).mover(mean, variance, t*t, level)
 	e.Interval.Low = l.bounds.back(math.Max(mean-below, 0))
 	e.Interval.High = l.bounds.back(math.Min(mean+above, 1))
 	return e
 }
+
+// fewClusters with labels make intervals that cover less than they say: of ten clusters that differ much, 91 % of 95.
+const fewClusters = 12
 
 // methodCorrected names intervals of Corrected.
 const methodCorrected = robust + "ppi-mover"

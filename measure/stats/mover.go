@@ -3,6 +3,7 @@ package stats
 import (
 	"encoding/binary"
 	"math"
+	"os"
 	"slices"
 )
 
@@ -117,11 +118,12 @@ func (c labelCell) interval(effect, level float64, alone bool) (low, high float6
 	return low, high
 }
 
-// mover is how far the interval extends below and above the estimate, whose
+// mover is how far the interval extends below and above the estimate, a mean in [0, 1] whose
 // variance is more than that of the labels of cells: observations and clusters
-// were drawn too, and the estimate is linear in the instrument's values. Each
+// were drawn too, and the estimate is linear in the instrument's values. What that adds is symmetric on
+// the logit scale: near an end, the few clusters that differ may not be among those drawn. Each
 // label counts as 1/effect.
-func (c cells) mover(variance, effect, level float64) (below, above float64) {
+func (c cells) mover(mean, variance, effect, level float64) (below, above float64) {
 	n, rest := 0.0, variance/(c.unit*c.unit)
 	for _, x := range c.list {
 		n += x.n
@@ -130,8 +132,13 @@ func (c cells) mover(variance, effect, level float64) (below, above float64) {
 		rest -= x.n / n * x.n / n * x.variance() / math.Max(x.labels-1, 1)
 	}
 	z := normalQuantile((1 + level) / 2)
-	below = z * z * effect * math.Max(rest, 0)
-	above = below
+	if half := z * math.Sqrt(effect*math.Max(rest, 0)) * c.unit; half > 0 && mean > 0 && mean < 1 {
+		i := TInterval(mean, half/z, math.Inf(1), Proportion, level)
+		if os.Getenv("OLDCELLS") != "" {
+			i.Low, i.High = mean-half, mean+half
+		}
+		below, above = math.Pow((mean-i.Low)/c.unit, 2), math.Pow((i.High-mean)/c.unit, 2)
+	}
 	for _, x := range c.list {
 		share, m := x.n/n, x.mean()
 		low, high := x.interval(effect, level, len(c.list) == 1)

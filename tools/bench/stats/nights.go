@@ -22,11 +22,13 @@ func nights(out io.Writer, sets int) bool {
 	fmt.Fprintf(out, "%-36s%-12s%10s%10s%8s%8s%8s%12s\n", "", "alarm", "30 nights", "365", "1 point", "2", "3",
 		"3 from 11")
 	for _, s := range []history{
-		{"345 prompts, 97 %, margin 1 %", 345, 0.97, 0.77, 0.01},
-		{"345 prompts, 97 %, margin 2 %", 345, 0.97, 0.77, 0.02},
-		{"345 prompts, 90 %, margin 2 %", 345, 0.90, 0.77, 0.02},
-		{"345 prompts, 97 %, drawn anew, 1 %", 345, 0.97, 0, 0.01},
-		{"1,000 prompts, 99 %, margin 1 %", 1000, 0.99, 0.77, 0.01},
+		{"345 prompts, 97 %, margin 1 %", 345, 0.97, 0.77, 0.01, 1},
+		{"345 prompts, 97 %, 0.5 %, 5 answers", 345, 0.97, 0.77, 0.005, 5},
+		{"345 prompts, 97 %, margin 2 %", 345, 0.97, 0.77, 0.02, 1},
+		{"345 prompts, 90 %, margin 2 %", 345, 0.90, 0.77, 0.02, 1},
+		{"345 prompts, 90 %, 1 %, 5 answers", 345, 0.90, 0.77, 0.01, 5},
+		{"345 prompts, 97 %, drawn anew, 1 %", 345, 0.97, 0, 0.01, 1},
+		{"1,000 prompts, 99 %, margin 1 %", 1000, 0.99, 0.77, 0.01, 1},
 	} {
 		ok = s.print(out, sets) && ok
 	}
@@ -48,6 +50,7 @@ type history struct {
 	n              int
 	rate, constant float64
 	margin         float64
+	answers        int // of the reference, to each item
 }
 
 // rules are alarms: which night, from 1, is the first; 0: none.
@@ -55,13 +58,15 @@ var rules = []string{"figure", "interval", "--nightly"}
 
 // first draws a history with a loss from a night on.
 func (h history) first(rng *rand.Rand, length int, loss float64, from int) (alarm [3]int) {
-	rates, base := make([]float64, h.n), make([]bool, h.n)
+	rates, base := make([]float64, h.n), make([]float64, h.n)
 	for i := range rates {
 		rates[i] = h.rate
 		if h.constant > 0 {
 			rates[i] = around(rng, h.rate, h.constant)
 		}
-		base[i] = rng.Float64() < rates[i]
+		for range h.answers {
+			base[i] += indicator(rng.Float64() < rates[i]) / float64(h.answers)
+		}
 	}
 	var list []stats.Night
 	n := float64(h.n)
@@ -73,18 +78,15 @@ func (h history) first(rng *rand.Rand, length int, loss float64, from int) (alar
 			keep = 1 - loss/h.rate
 		}
 		for i, old := range base {
-			switch right := rng.Float64() < rates[i]*keep; {
-			case old && !right:
-				d.Losses += 1 / n
-			case right && !old:
-				d.Wins += 1 / n
-			}
+			right := indicator(rng.Float64() < rates[i]*keep)
+			d.Losses += max(0, old-right) / n
+			d.Wins += max(0, right-old) / n
 			if night == 1 {
-				faults += indicator(!old) / n
+				faults += (1 - old) / n
 			}
 		}
 		list = append(list, stats.Night{Discordance: d, N: n})
-		margin := max(h.margin, 2*stats.Luck(list, 1))
+		margin := max(h.margin, 2*stats.Luck(list, float64(h.answers)))
 		found := [3]bool{d.Losses-d.Wins > h.margin+1e-12,
 			d.Interval(stats.Counts{N: n, DF: math.Inf(1)}, level).High < -h.margin, false}
 		if alarm[2] == 0 && (night <= 30 || night%15 == 0 || night == length) { // later ones take long
