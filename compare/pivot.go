@@ -58,6 +58,12 @@ func writePivot(w io.Writer, format string, r Result, o pivot.Options, spread st
 	if !report.ForPeople(format) {
 		return Write(w, format, r)
 	}
+	for _, name := range o.Beside {
+		if name == "holm" || name == "bh" {
+			return crosstalk.BadOption("with", " %s: p-values of differences are adjusted already: use --with p and --adjust",
+				name)
+		}
+	}
 	o.Subtitle = "difference"
 	o.Text = func(e crosstalk.Estimate) string {
 		if e.Test != nil && e.Value.Defined() && !(float64(e.Test.P) <= 1-r.Level+1e-12) {

@@ -38,8 +38,8 @@ type Power struct {
 	Refused     []Refusal `json:"refused"`
 }
 
-// Plan is one size of a study. Given says which of Difference and Items is
-// given; the other is computed. A margin is a Difference that the items exclude.
+// Plan is one size of a study. Given says which of Difference and Items is given; the other is computed. A margin is a
+// Difference that the items exclude.
 type Plan struct {
 	Study        int             `json:"study"` // index
 	Samples      int             `json:"samples"`
@@ -54,8 +54,8 @@ type Plan struct {
 	Nights crosstalk.Value `json:"nights,omitempty"`
 }
 
-// Plan plans studies for a goal: the items that each difference needs, and the
-// difference that each number of items detects, for each number of samples.
+// Plan plans studies for a goal: the items that each difference needs, and the difference that each number of items
+// detects, for each number of samples.
 func (g Goal) Plan(studies []Study) (Power, error) {
 	p := Power{Schema: powerSchema, Goal: g, Power: power, Comparisons: 1, Studies: studies, Plans: []Plan{},
 		Refused: []Refusal{}}
@@ -161,8 +161,8 @@ func acceptance(rng *rand.Rand, n int, half, margin, level float64) float64 {
 	return float64(test.Read())
 }
 
-// night is the night on which n items show a loss of twice the margin; infinite if it is a late one. The reference run had
-// its luck, as a night has.
+// night is the night on which n items show a loss of twice the margin; infinite if it is a late one. The reference run
+// had its luck, as a night has.
 func night(rng *rand.Rand, n int, half, margin, level float64) float64 {
 	luck := rng.NormFloat64() * math.Sqrt(half/float64(n)) / 2
 	wins, losses := math.Max(0, half-luck), math.Max(0, half+luck)+2*margin
@@ -204,9 +204,8 @@ func (s Study) design(difference float64, samples int) stats.Design {
 	return d
 }
 
-// detectable is the difference that this many items detect; NaN if it is
-// impossible. The variance of stated rates depends on the difference, so it is
-// found by bisection.
+// detectable is the difference that this many items detect; NaN if it is impossible. The variance of stated rates
+// depends on the difference, so it is found by bisection.
 func (s Study) detectable(items float64, samples int, alpha float64) float64 {
 	if s.stated == nil {
 		return s.design(0, samples).Detectable(items, alpha, power)

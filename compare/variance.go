@@ -14,8 +14,8 @@ import (
 // VarianceSchema names the machine format of variances.
 const VarianceSchema = "crosstalk/variance/v1"
 
-// Spread says where the variance of one answer's value comes from: shares of the sum of
-// its components, means over conditions. What the data cannot separate is undefined and part of Item.
+// Spread says where the variance of one answer's value comes from: shares of the sum of its components, means over
+// conditions. What the data cannot separate is undefined and part of Item.
 type Spread struct {
 	Subject                    // without a condition
 	Conditions int             `json:"conditions"`
@@ -53,11 +53,11 @@ func writeVariances(w io.Writer, format string, spreads []Spread) error {
 		Schema    string   `json:"schema"`
 		Variances []Spread `json:"variances"`
 	}{VarianceSchema, spreads}
-	return report.WriteResult(w, format, document, spreads, func() [][]string { return rows }, func() []report.Table {
-		return []report.Table{{Heading: []string{"where the variance of an answer is"}, Header: rows[0], Rows: rows[1:], Left: 1,
-			Notes: []string{"-: the run cannot tell, for want of clusters of several items, of several answers to a prompt, or " +
-				"of conditions; it is part of item"}}}
-	})
+	table := report.Table{Heading: []string{"where the variance of an answer is"}, Header: rows[0], Rows: rows[1:], Left: 1,
+		Notes: []string{"-: the run cannot tell, without several conditions, clusters of several items, or several answers " +
+			"to a prompt; it is part of item"}}
+	return report.WriteResult(w, format, document, spreads, func() [][]string { return rows },
+		func() []report.Table { return []report.Table{table} })
 }
 
 // variances are those of the figures that compare reads and that are means of items.

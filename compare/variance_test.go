@@ -54,7 +54,8 @@ func TestVarianceUnknown(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	if s := all[0]; s.Condition.Defined() || s.Cluster.Defined() || s.Sample.Defined() || s.ICC.Defined() || math.Abs(float64(s.Item)-1) > 1e-12 {
+	if s := all[0]; s.Condition.Defined() || s.Cluster.Defined() || s.Sample.Defined() || s.ICC.Defined() ||
+		math.Abs(float64(s.Item)-1) > 1e-12 {
 		t.Errorf("%+v", s)
 	}
 	harmonic := &recorded{}

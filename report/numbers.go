@@ -99,7 +99,8 @@ func SmallP(t *crosstalk.Test) string {
 	return strconv.FormatFloat(float64(t.P), 'e', 0, 64)
 }
 
-func effectSize(e *crosstalk.Effect) string {
+// EffectSize is an effect's value, "-" without one.
+func EffectSize(e *crosstalk.Effect) string {
 	if e == nil || !e.Value.Defined() {
 		return "-"
 	}

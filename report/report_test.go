@@ -199,8 +199,8 @@ func TestUndefinedIsADash(t *testing.T) {
 		Percent(crosstalk.Undefined): "-", Percent(0): "0.0", Percent(1): "100.0", Percent(0.70185): "70.2",
 		pValue(nil): "-", pValue(&crosstalk.Test{P: crosstalk.Undefined}): "-", pValue(&crosstalk.Test{P: 0.0009}): "<0.001",
 		pValue(&crosstalk.Test{P: 0.04}): "0.040",
-		effectSize(nil):                  "-", effectSize(&crosstalk.Effect{Value: crosstalk.Undefined}): "-",
-		effectSize(&crosstalk.Effect{Value: -0.0001}): "0.000",
+		EffectSize(nil):                  "-", EffectSize(&crosstalk.Effect{Value: crosstalk.Undefined}): "-",
+		EffectSize(&crosstalk.Effect{Value: -0.0001}): "0.000",
 		Interval(nil, ""): "-", Number(crosstalk.Undefined): "",
 	} {
 		if got != want {

@@ -111,7 +111,7 @@ func newTable(estimates []crosstalk.Estimate) Table {
 		columns = append(columns, column{"p", func(e crosstalk.Estimate) string { return pValue(e.Test) + Independent(e) }})
 	}
 	if some(func(e crosstalk.Estimate) bool { return e.Effect != nil }) {
-		columns = append(columns, column{"effect", func(e crosstalk.Estimate) string { return effectSize(e.Effect) }})
+		columns = append(columns, column{"effect", func(e crosstalk.Estimate) string { return EffectSize(e.Effect) }})
 	}
 	if some(ofPeople) {
 		columns = append(columns, peopleColumn("kappa", decimals, kappaOf),

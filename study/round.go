@@ -9,11 +9,10 @@ import (
 	"crosstalk"
 )
 
-// Round asks some items of the suite, by their numbers, under all conditions of a study of
-// one protocol, in batches if the options say so. It returns when all of them are
-// answered: for each item the observations under each condition. An item that a limit kept
-// from being measured makes it an *IncompleteError. Nothing but answers is written, and
-// asking the same items again asks nothing.
+// Round asks some items of the suite, by their numbers, under all conditions of a study of one protocol, in batches if
+// the options say so. It returns when all of them are answered: for each item the observations under each condition. An
+// item that a limit kept from being measured makes it an *IncompleteError. Nothing but answers is written, and asking
+// the same items again asks nothing.
 func (m *Measurement) Round(ctx context.Context, numbers []int) (map[int][][]crosstalk.Observation, error) {
 	s := m.study
 	if len(s.Protocols) != 1 || s.IsRecorded() {
@@ -56,8 +55,8 @@ func (m *Measurement) Round(ctx context.Context, numbers []int) (map[int][][]cro
 // Batched reports whether requests are sent in batches.
 func (m *Measurement) Batched() bool { return m.batch }
 
-// Shuffled are the study's items in units, by their numbers, in an order that the seed
-// draws: each alone or, with clusters, those of a cluster together.
+// Shuffled are the study's items in units, by their numbers, in an order that the seed draws: each alone or, with
+// clusters, those of a cluster together.
 func (s *Study) Shuffled(seed uint64, clusters bool) [][]int {
 	var units [][]int
 	of := map[string]int{}

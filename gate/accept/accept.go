@@ -1,5 +1,5 @@
-// Package accept decides whether a model is good enough with as few items as can be: it
-// stops as soon as the verdict is certain, at any number of looks (stats.Sequential).
+// Package accept decides whether a model is good enough with as few items as can be: it stops as soon as the verdict is
+// certain, at any number of looks (stats.Sequential).
 package accept
 
 import (
@@ -19,15 +19,13 @@ import (
 	"crosstalk/study"
 )
 
-// Acceptance asks the items of a suite in random order, and stops as soon as it is certain
-// whether a model is good enough: no more than a margin worse than a baseline on the same
-// items, or within a bound.
+// Acceptance asks the items of a suite in random order, and stops as soon as it is certain whether a model is good
+// enough: no more than a margin worse than a baseline on the same items, or within a bound.
 type Acceptance struct {
 	Target  string `json:"target"` // one of Targets; "": Suite
 	Measure string `json:"measure"`
 
-	// Baseline is a run of the same items and rules, or a model that is asked too: the study's
-	// first condition.
+	// Baseline is a run of the same items and rules, or a model that is asked too: the study's first condition.
 	Baseline string  `json:"baseline,omitempty"`
 	Margin   float64 `json:"-"`
 	Require  string  `json:"require,omitempty"` // a gate.Requirement without by and where, in place of a baseline
@@ -62,9 +60,8 @@ type Result struct {
 
 	Unchecked int `json:"unchecked"` // items with an answer that could not be checked: the worst for either verdict
 
-	// Loss is how much worse the new model is or, of a bound, the rate on its wrong side. The
-	// interval is a confidence sequence: valid though it was not fixed when to stop. Each
-	// side has the level.
+	// Loss is how much worse the new model is or, of a bound, the rate on its wrong side. The interval is a confidence
+	// sequence: valid though it was not fixed when to stop. Each side has the level.
 	Loss     crosstalk.Value    `json:"loss"`
 	Interval crosstalk.Interval `json:"interval"`
 	Evidence [2]crosstalk.Value `json:"evidence"` // for accepting and rejecting, of 1/(1-level); null: certainty
@@ -87,9 +84,8 @@ type Settings struct {
 // atOnce is how many units are asked at a time; in batches at least a tenth of all.
 const atOnce = 32
 
-// Run asks round after round, replaying what was answered before, and returns the verdict,
-// which it writes beside the settings. The settings are written before the first item; an
-// acceptance in the run with other settings is an error.
+// Run asks round after round, replaying what was answered before, and returns the verdict, which it writes beside the
+// settings. The settings are written before the first item; an acceptance in the run with other settings is an error.
 func (a Acceptance) Run(ctx context.Context, s *study.Study, m *study.Measurement) (of Result, err error) {
 	settings, old, units, err := a.settings(s)
 	if err != nil {
@@ -155,8 +151,7 @@ func (a Acceptance) Run(ctx context.Context, s *study.Study, m *study.Measuremen
 	return of, write(m.Dir.Path, of)
 }
 
-// settings fixes the order and the test. old are the values of a baseline run, by the
-// numbers of items.
+// settings fixes the order and the test. old are the values of a baseline run, by the numbers of items.
 func (a Acceptance) settings(s *study.Study) (of Settings, old []values, units [][]int, err error) {
 	fail := func(err error) (Settings, []values, [][]int, error) { return of, nil, nil, err }
 	a.Target = cmp.Or(a.Target, Suite)
@@ -226,8 +221,8 @@ func slack(require string, better crosstalk.Direction) (float64, error) {
 	return rest, nil
 }
 
-// direction is which values of a measure are better, by the figures of its instrument. The
-// measure is one of each answer.
+// direction is which values of a measure are better, by the figures of its instrument. The measure is one of each
+// answer.
 func direction(rules crosstalk.Rules, measure string) (crosstalk.Direction, error) {
 	of := measure
 	if faults := instrument.Of(measure).Faults; faults.Measure == measure {
@@ -257,9 +252,9 @@ type between struct{ least, most float64 }
 // values are those of an item, by what tells its observations apart.
 type values map[string]between
 
-// difference is how much worse the new model is on an item: the mean over its observations,
-// 1 where the old one was right and the new one wrong, and -1 the other way. Of a bound,
-// it is how wrong the new one is. answers are the observations under each condition.
+// difference is how much worse the new model is on an item: the mean over its observations, 1 where the old one was
+// right and the new one wrong, and -1 the other way. Of a bound, it is how wrong the new one is. answers are the
+// observations under each condition.
 func (of Settings) difference(answers [][]crosstalk.Observation, old values) (between, error) {
 	newly, err := of.values(answers[len(answers)-1])
 	if err == nil && len(answers) > 1 {
@@ -327,8 +322,8 @@ func (of Settings) values(observations []crosstalk.Observation) (values, error) 
 	return good, nil
 }
 
-// read reads a baseline run, which must be of the study's items and rules, and adds to the
-// settings what it says of the differences to expect.
+// read reads a baseline run, which must be of the study's items and rules, and adds to the settings what it says of the
+// differences to expect.
 func (of *Settings) read(s *study.Study, m run.Manifest) ([]values, error) {
 	if _, err := run.ReadEstimates(of.Baseline); err != nil {
 		return nil, err

@@ -21,15 +21,14 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// acceptFile is the run's file of an acceptance: its settings before the first item was
-// asked, and then its result.
+// acceptFile is the run's file of an acceptance: its settings before the first item was asked, and then its result.
 const acceptFile = "accept.json"
 
 // maxAcceptFile bounds it, far above what it can be.
 const maxAcceptFile = 1 << 20
 
-// begin writes the settings before anything is asked. An acceptance that was begun before
-// goes on if its settings are the same: another order or margin would be another chance.
+// begin writes the settings before anything is asked. An acceptance that was begun before goes on if its settings are
+// the same: another order or margin would be another chance.
 func begin(dir string, of Result) error {
 	a, errA := os.Stat(of.Settings.Baseline)
 	b, errB := os.Stat(dir)

@@ -4,9 +4,8 @@ import (
 	"math"
 )
 
-// Nested contains samples within items within clusters: repeated answers to one
-// prompt, prompts that share a control. It keeps every value. The zero value is
-// empty and ready.
+// Nested contains samples within items within clusters: repeated answers to one prompt, prompts that share a control.
+// It keeps every value. The zero value is empty and ready.
 type Nested struct {
 	items    map[nestedItem]int
 	samples  [][]float64 // by item
@@ -20,8 +19,8 @@ type nestedItem struct {
 	item    int
 }
 
-// Add records one sample of an item of a cluster. Item numbers count within
-// their cluster. NaN and infinite values as in Clusters.Add.
+// Add records one sample of an item of a cluster. Item numbers count within their cluster. NaN and infinite values as
+// in Clusters.Add.
 func (n *Nested) Add(cluster Cluster, item int, value float64) {
 	if n.items == nil {
 		n.items, n.clusters = map[nestedItem]int{}, map[Cluster]int{}
@@ -44,21 +43,18 @@ func (n *Nested) Add(cluster Cluster, item int, value float64) {
 	n.flat.Add(cluster, value)
 }
 
-// Flat returns the same observations with clusters only, for Mean and the
-// tests: their errors already include the variation of items and samples, which
-// are drawn anew with each cluster.
+// Flat returns the same observations with clusters only, for Mean and the tests: their errors already include the
+// variation of items and samples, which are drawn anew with each cluster.
 func (n *Nested) Flat() *Clusters { return &n.flat }
 
-// Components are the variances of one sample due to its cluster, due to its
-// item within the cluster, and due to sampling itself. Without repeated samples
-// Sample is NaN and included in Item; without a cluster of several items
+// Components are the variances of one sample due to its cluster, due to its item within the cluster, and due to
+// sampling itself. Without repeated samples Sample is NaN and included in Item; without a cluster of several items
 // Cluster is NaN and included in Item.
 type Components struct{ Cluster, Item, Sample float64 }
 
-// Components estimates the components of variance by nested analysis of
-// variance for unequal numbers (Searle, Casella and McCulloch 1992, section
-// 5.3; Sokal and Rohlf 1995, box 10.6). Negative estimates are set to 0; all
-// are NaN with fewer than two items.
+// Components estimates the components of variance by nested analysis of variance for unequal numbers (Searle, Casella
+// and McCulloch 1992, section 5.3; Sokal and Rohlf 1995, box 10.6). Negative estimates are set to 0; all are NaN with
+// fewer than two items.
 func (n *Nested) Components() Components {
 	var ssSamples, ssItems, ssClusters float64
 	var total, items float64
@@ -114,12 +110,10 @@ func (n *Nested) Components() Components {
 	return out
 }
 
-// Design returns a design with the given samples per item from components of
-// variance, with the effect of clusters of the stated size: the mean over items
-// of the number of items in their cluster (the sum of squared sizes over the
-// sum of sizes, Kish 1965). Its variances are NaN if the components cannot
-// determine them: more than one sample per item requires the variance of
-// samples.
+// Design returns a design with the given samples per item from components of variance, with the effect of clusters of
+// the stated size: the mean over items of the number of items in their cluster (the sum of squared sizes over the sum
+// of sizes, Kish 1965). Its variances are NaN if the components cannot determine them: more than one sample per item
+// requires the variance of samples.
 func (v Components) Design(samples int, clusterSize float64) Design {
 	samples = max(samples, 1)
 	d := Design{Between: v.Item, Within: v.Sample, Samples: samples, Effect: 1, Size: clusterSize}
@@ -133,8 +127,7 @@ func (v Components) Design(samples int, clusterSize float64) Design {
 	return d
 }
 
-// ClusterSize is the mean over items of the number of items in their cluster.
-// NaN without items.
+// ClusterSize is the mean over items of the number of items in their cluster. NaN without items.
 func (n *Nested) ClusterSize() float64 {
 	var items, squares float64
 	for _, cluster := range n.of {

@@ -2,11 +2,10 @@ package stats
 
 import "math"
 
-// Corrected estimates the mean that people would give to every observation
-// from an instrument's value of each and people's labels of a sample:
-// prediction-powered inference with its optimal weight (Angelopoulos, Duchi and
-// Zrnic 2023, PPI++, section 6), for clustered observations and labels that
-// were drawn at random within strata. The zero value is empty.
+// Corrected estimates the mean that people would give to every observation from an instrument's value of each and
+// people's labels of a sample: prediction-powered inference with its optimal weight (Angelopoulos, Duchi and Zrnic
+// 2023, PPI++, section 6), for clustered observations and labels that were drawn at random within strata. The zero
+// value is empty.
 type Corrected struct {
 	observations []judged
 	values       []float64 // steps of each observation
@@ -21,17 +20,15 @@ type judged struct {
 	labelled         bool
 }
 
-// Add records an observation: its cluster, the stratum from which observations
-// were drawn for labelling, the instrument's value, and the label, NaN if it
-// has none. Both values are on the scale of the bounds.
+// Add records an observation: its cluster, the stratum from which observations were drawn for labelling, the
+// instrument's value, and the label, NaN if it has none. Both values are on the scale of the bounds.
 func (c *Corrected) Add(cluster, stratum string, value, label float64) {
 	c.AddSteps(cluster, stratum, []float64{value}, []float64{label})
 }
 
-// AddSteps records an observation with several values, each at most the one
-// before, such as whether an answer passes a first check and a second one too.
-// Labels are all there or all NaN. Every observation has as many values. It
-// panics if the lengths differ.
+// AddSteps records an observation with several values, each at most the one before, such as whether an answer passes a
+// first check and a second one too. Labels are all there or all NaN. Every observation has as many values. It panics if
+// the lengths differ.
 func (c *Corrected) AddSteps(cluster, stratum string, values, labels []float64) {
 	checkPairs(len(values), len(labels))
 	if c.strata == nil {
@@ -59,37 +56,31 @@ type Correction struct {
 	Labelled  int      // observations with a label
 }
 
-// Estimate computes the corrected mean and that of the labels alone, each with
-// an interval of the stated level. N and Clusters count what has a label.
+// Estimate computes the corrected mean and that of the labels alone, each with an interval of the stated level. N and
+// Clusters count what has a label.
 //
-// With the instrument's values f, labels y of n_h of the N_h observations of
-// each stratum h, and a weight w, the estimate is
+// With the instrument's values f, labels y of n_h of the N_h observations of each stratum h, and a weight w, the
+// estimate is
 //
 //	w mean(f) + sum_h N_h/N mean_h(y - w f)
 //
-// where mean_h is over labels. The weight makes the variance of the sums of
-// clusters smallest.
+// where mean_h is over labels. The weight makes the variance of the sums of clusters smallest.
 //
-// The interval puts together those of cells, the observations of a stratum to
-// which the instrument gives the same value (in quarters of the bounds): few
-// labels show little of a cell in which they all agree. Each cell has Jeffreys'
-// interval. The distances of its ends from the cell's mean are added as squares
-// (the MOVER of Zou and Donner 2008), and the normal ones of the variance that
-// cells do not have: observations and clusters were drawn too. Where labels share
-// clusters, they count as fewer, by the squared ratio of Student's t for as many
-// clusters to that for as many labels. The command in tools/bench/stats prints the
-// coverage. Which interval is taken does not depend on the labels: the corrected one
-// can be wider than that of the labels alone, where the instrument says little.
+// The interval puts together those of cells, the observations of a stratum to which the instrument gives the same value
+// (in quarters of the bounds): few labels show little of a cell in which they all agree. Each cell has Jeffreys'
+// interval. The distances of its ends from the cell's mean are added as squares (the MOVER of Zou and Donner 2008), and
+// the normal ones of the variance that cells do not have: observations and clusters were drawn too. Where labels share
+// clusters, they count as fewer, by the squared ratio of Student's t for as many clusters to that for as many labels.
+// The command in tools/bench/stats prints the coverage. Which interval is taken does not depend on the labels: the
+// corrected one can be wider than that of the labels alone, where the instrument says little.
 //
-// A stratum without labels leaves the figures undefined, with a warning.
-// Bounds must be finite.
+// A stratum without labels leaves the figures undefined, with a warning. Bounds must be finite.
 func (c *Corrected) Estimate(bounds Bounds, level float64) Correction {
 	return c.EstimateOf(func(means []float64) float64 { return means[0] }, bounds, level)
 }
 
-// EstimateOf is Estimate for a smooth function f of the means of several steps,
-// such as the second over the first, by the delta method. The bounds are those
-// of every step and of f.
+// EstimateOf is Estimate for a smooth function f of the means of several steps, such as the second over the first, by
+// the delta method. The bounds are those of every step and of f.
 func (c *Corrected) EstimateOf(f func(means []float64) float64, bounds Bounds, level float64) Correction {
 	checkLevel(level)
 	s := c.sample(bounds)
@@ -193,9 +184,8 @@ func (s sample) empty(level float64) Estimate {
 	return e
 }
 
-// linear is a sample in which each observation has one value and one label:
-// those of its steps, weighted by the slopes of f. With weight w, the estimate
-// deviates from the truth by the mean of label + w value of the residuals.
+// linear is a sample in which each observation has one value and one label: those of its steps, weighted by the slopes
+// of f. With weight w, the estimate deviates from the truth by the mean of label + w value of the residuals.
 type linear struct {
 	sample
 	slope              []float64

@@ -3,12 +3,10 @@ package stats
 import (
 	"encoding/binary"
 	"math"
-	"os"
 	"slices"
 )
 
-// cells are the parts of which the interval of a corrected figure is put
-// together.
+// cells are the parts of which the interval of a corrected figure is put together.
 type cells struct {
 	list []labelCell
 	unit float64 // of the values of cells: the range of f's linear part
@@ -21,8 +19,7 @@ type labelCell struct {
 	stratum      int32
 }
 
-// cells are those of every stratum or, for the corrected figure, of every stratum
-// and value.
+// cells are those of every stratum or, for the corrected figure, of every stratum and value.
 func (l linear) cells(byValue bool) cells {
 	low, high, at := 0.0, 0.0, 0.0 // a label passes no step, the first, the first two, ...
 	for _, s := range l.slope {
@@ -76,8 +73,7 @@ func (c *cells) merge() {
 	c.list = slices.DeleteFunc(c.list, func(x labelCell) bool { return x.labels == 0 })
 }
 
-// mean is that of the labels. Labels at an end of the range have it but for
-// rounding, for slopes are numeric.
+// mean is that of the labels. Labels at an end of the range have it but for rounding, for slopes are numeric.
 func (c labelCell) mean() float64 {
 	switch m := c.sum / c.labels; {
 	case m < 1e-9:
@@ -89,16 +85,14 @@ func (c labelCell) mean() float64 {
 	}
 }
 
-// variance is that of labels; a label of 0 or 1 is added, for few that agree do
-// not show that the next would.
+// variance is that of labels; a label of 0 or 1 is added, for few that agree do not show that the next would.
 func (c labelCell) variance() float64 {
 	m := c.mean()
 	return (math.Max(c.squares-c.labels*m*m, 0) + m*(1-m)) / (c.labels + 1)
 }
 
-// interval is that of the mean, if each label counts as 1/effect: Jeffreys' and,
-// of a cell alone in which all labels agree, Clopper and Pearson's (Brown, Cai
-// and DasGupta 2001, section 4.1).
+// interval is that of the mean, if each label counts as 1/effect: Jeffreys' and, of a cell alone in which all labels
+// agree, Clopper and Pearson's (Brown, Cai and DasGupta 2001, section 4.1).
 func (c labelCell) interval(effect, level float64, alone bool) (low, high float64) {
 	m, n := c.mean(), c.labels/effect
 	if alone && (m == 0 || m == 1) {
@@ -118,11 +112,10 @@ func (c labelCell) interval(effect, level float64, alone bool) (low, high float6
 	return low, high
 }
 
-// mover is how far the interval extends below and above the estimate, a mean in [0, 1] whose
-// variance is more than that of the labels of cells: observations and clusters
-// were drawn too, and the estimate is linear in the instrument's values. What that adds is symmetric on
-// the logit scale: near an end, the few clusters that differ may not be among those drawn. Each
-// label counts as 1/effect.
+// mover is how far the interval extends below and above the estimate, a mean in [0, 1] whose variance is more than that
+// of the labels of cells: observations and clusters were drawn too, and the estimate is linear in the instrument's
+// values. What that adds is symmetric on the logit scale: near an end, the few clusters that differ may not be among
+// those drawn. Each label counts as 1/effect.
 func (c cells) mover(mean, variance, effect, level float64) (below, above float64) {
 	n, rest := 0.0, variance/(c.unit*c.unit)
 	for _, x := range c.list {
@@ -134,9 +127,6 @@ func (c cells) mover(mean, variance, effect, level float64) (below, above float6
 	z := normalQuantile((1 + level) / 2)
 	if half := z * math.Sqrt(effect*math.Max(rest, 0)) * c.unit; half > 0 && mean > 0 && mean < 1 {
 		i := TInterval(mean, half/z, math.Inf(1), Proportion, level)
-		if os.Getenv("OLDCELLS") != "" {
-			i.Low, i.High = mean-half, mean+half
-		}
 		below, above = math.Pow((mean-i.Low)/c.unit, 2), math.Pow((i.High-mean)/c.unit, 2)
 	}
 	for _, x := range c.list {

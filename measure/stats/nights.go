@@ -2,24 +2,22 @@ package stats
 
 import "math"
 
-// Night is how items of a run differ from those of a fixed reference, such as last night's
-// from the first night's. N is how many independent items they count as.
+// Night is how items of a run differ from those of a fixed reference, such as last night's from the first night's. N is
+// how many independent items they count as.
 type Night struct {
 	Discordance
 	N float64
 }
 
-// NightlyEvidence is the largest evidence, after each of the nights so far, that the loss
-// (Losses - Wins) is more than a margin in (0, 1): it reaches 1/alpha with a probability
-// of at most alpha if it is not, however many nights there are. since is the night, from
-// 1, of the largest evidence. faults is the expected share of items that differ; it only
+// NightlyEvidence is the largest evidence, after each of the nights so far, that the loss (Losses - Wins) is more than
+// a margin in (0, 1): it reaches 1/alpha with a probability of at most alpha if it is not, however many nights there
+// are. since is the night, from 1, of the largest evidence. faults is the expected share of items that differ; it only
 // steers the bets.
 //
-// It is a mixture of bets with fixed parts of the stake (Waudby-Smith and Ramdas 2024,
-// section 4): half from the first night on, half from each later night with a weight of
-// 1/(s(s+1)), so a loss that begins late is found, too. Items that differ by less than 1
-// count as fewer that differ by 1, which is never more evidence. The reference's luck is
-// the same every night: take a margin of at least two of its standard deviations (Luck).
+// It is a mixture of bets with fixed parts of the stake (Waudby-Smith and Ramdas 2024, section 4): half from the first
+// night on, half from each later night with a weight of 1/(s(s+1)), so a loss that begins late is found, too. Items
+// that differ by less than 1 count as fewer that differ by 1, which is never more evidence. The reference's luck is the
+// same every night: take a margin of at least two of its standard deviations (Luck).
 func NightlyEvidence(nights []Night, margin, faults float64) (most float64, since int) {
 	bets := mixture(faults, margin)
 	logs := make([][]float64, len(nights)) // by first night and bet
@@ -46,9 +44,9 @@ func NightlyEvidence(nights []Night, margin, faults float64) (most float64, sinc
 	return most, since
 }
 
-// Luck is the standard deviation of the reference's figure that comes from asking each
-// item so many times. What the reference had by bad luck, the nights win: if nothing has
-// changed, items are won as often as a share q(1-q) of them, q being an item's rate.
+// Luck is the standard deviation of the reference's figure that comes from asking each item so many times. What the
+// reference had by bad luck, the nights win: if nothing has changed, items are won as often as a share q(1-q) of them,
+// q being an item's rate.
 func Luck(nights []Night, samples float64) float64 {
 	var wins, n float64
 	for _, night := range nights {

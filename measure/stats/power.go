@@ -2,9 +2,8 @@ package stats
 
 import "math"
 
-// Design describes a study of a mean or a mean difference for planning: each
-// item is one draw from a population of items and is sampled Samples times.
-// Variances are in squared units of the value.
+// Design describes a study of a mean or a mean difference for planning: each item is one draw from a population of
+// items and is sampled Samples times. Variances are in squared units of the value.
 type Design struct {
 	Between float64 // variance of item means (of their differences)
 	Within  float64 // variance of one sample (one sample's difference) about its item
@@ -14,9 +13,8 @@ type Design struct {
 	Null    float64 // how much larger the variance is in a test whose variance assumes no difference
 }
 
-// StdErr is the standard error of the mean over items: the square root of
-// Effect (Between + Within/Samples) / items (Miller 2024, sections 3 and 5).
-// NaN unless items > 0 and the variances are not negative.
+// StdErr is the standard error of the mean over items: the square root of Effect (Between + Within/Samples) / items
+// (Miller 2024, sections 3 and 5). NaN unless items > 0 and the variances are not negative.
 func (d Design) StdErr(items float64) float64 {
 	v := d.variance()
 	if !(items > 0) {
@@ -37,8 +35,8 @@ func (d Design) variance() float64 {
 }
 
 // Items is the number of items, rounded up, with which a true difference of delta is detected at two-sided significance
-// alpha with the stated power: (z_{alpha/2} sqrt(variance+Null) + z_beta sqrt(variance))^2 / delta^2 (Connor 1987; Miller
-// 2024, section 5). In clusters the quantiles are Student's t with a degree of freedom for each but one. For m
+// alpha with the stated power: (z_{alpha/2} sqrt(variance+Null) + z_beta sqrt(variance))^2 / delta^2 (Connor 1987;
+// Miller 2024, section 5). In clusters the quantiles are Student's t with a degree of freedom for each but one. For m
 // comparisons use alpha/m. NaN unless delta is not 0 and alpha and power are between 0 and 1.
 func (d Design) Items(delta, alpha, power float64) float64 {
 	if delta == 0 {
@@ -87,10 +85,9 @@ func (d Design) Detectable(items, alpha, power float64) float64 {
 	return (a + b) * se
 }
 
-// MinDetectable is the smallest true difference that a study with standard
-// error se detects at two-sided significance alpha with the stated power:
-// (z_{alpha/2} + z_beta) se. NaN as for Design.Items, and without visible
-// variance: such data cannot show what they could have detected.
+// MinDetectable is the smallest true difference that a study with standard error se detects at two-sided significance
+// alpha with the stated power: (z_{alpha/2} + z_beta) se. NaN as for Design.Items, and without visible variance: such
+// data cannot show what they could have detected.
 func MinDetectable(se, alpha, power float64) float64 {
 	if !(se > 0) {
 		return math.NaN()
@@ -107,9 +104,8 @@ func zPair(alpha, power float64) (a, b float64) {
 	return normalQuantile(1 - alpha/2), normalQuantile(power)
 }
 
-// PairedRates is the design of a comparison of two rates on the same items with
-// a stated share of discordant items (Connor 1987): a difference in {-1, 0, 1}
-// with variance discordant - (a-b)^2. NaN variance unless |a-b| <= discordant
+// PairedRates is the design of a comparison of two rates on the same items with a stated share of discordant items
+// (Connor 1987): a difference in {-1, 0, 1} with variance discordant - (a-b)^2. NaN variance unless |a-b| <= discordant
 // <= min(a+b, 2-a-b).
 func PairedRates(a, b, discordant float64) Design {
 	d := a - b
@@ -120,7 +116,6 @@ func PairedRates(a, b, discordant float64) Design {
 	return Design{Between: math.Max(0, discordant-d*d), Null: d * d}
 }
 
-// IndependentDiscordance is the share of discordant items of two rates that
-// are independent given the item's population: a(1-b) + b(1-a). Rates that
-// agree more than by chance have less.
+// IndependentDiscordance is the share of discordant items of two rates that are independent given the item's
+// population: a(1-b) + b(1-a). Rates that agree more than by chance have less.
 func IndependentDiscordance(a, b float64) float64 { return a*(1-b) + b*(1-a) }

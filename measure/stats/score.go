@@ -8,26 +8,22 @@ const (
 	methodMN    = "miettinen-nurminen"
 )
 
-// Counts is how many independent items observations count as, which need not be
-// whole. Score tests take Student's t with DF degrees of freedom; infinite is the
-// normal distribution.
+// Counts is how many independent items observations count as, which need not be whole. Score tests take Student's t
+// with DF degrees of freedom; infinite is the normal distribution.
 type Counts struct{ N, DF float64 }
 
-// LeastICC is the correlation of two items of a cluster that is assumed at least: a
-// handful of clusters with a fault cannot show how alike their items are, and an
-// estimate from them is often near 0.
+// LeastICC is the correlation of two items of a cluster that is assumed at least: a handful of clusters with a fault
+// cannot show how alike their items are, and an estimate from them is often near 0.
 const LeastICC = 0.3
 
-// EffectiveCounts says how many independent items a weighted mean over parts with this
-// standard error counts as. Its weights sum to 1, as those of languages in a mean over
-// them.
+// EffectiveCounts says how many independent items a weighted mean over parts with this standard error counts as. Its
+// weights sum to 1, as those of languages in a mean over them.
 //
-// Items of one part are N. With the weight u of each item, N is the sum of u^2 over that
-// of u^3, which is less than Kish's effective n: faults may lie in parts whose items
-// weigh most. N is divided by the design effect of clusters, the ratio of se^2 to that of
-// independent items, but at least that of a correlation of 0.3. So N depends on values
-// where there are clusters only. The degrees of freedom depend on the clusters' sizes
-// alone: Satterthwaite's (Bell and McCaffrey 2002), infinite without clusters.
+// Items of one part are N. With the weight u of each item, N is the sum of u^2 over that of u^3, which is less than
+// Kish's effective n: faults may lie in parts whose items weigh most. N is divided by the design effect of clusters,
+// the ratio of se^2 to that of independent items, but at least that of a correlation of 0.3. So N depends on values
+// where there are clusters only. The degrees of freedom depend on the clusters' sizes alone: Satterthwaite's (Bell and
+// McCaffrey 2002), infinite without clusters.
 func EffectiveCounts(parts []*Clusters, weights []float64, se float64) Counts {
 	var all Clusters
 	var squares, cubes, pooled, independent float64
@@ -74,13 +70,11 @@ func (c Counts) quantile(level float64) float64 {
 // p is the two-sided p-value of a score.
 func (c Counts) p(score float64) float64 { return tTwoSided(score, c.DF) }
 
-// Discordance is the shares of items on which two conditions differ: those that only
-// the first (Wins) or only the second (Losses) gets right. Wins - Losses is the
-// difference of the two rates.
+// Discordance is the shares of items on which two conditions differ: those that only the first (Wins) or only the
+// second (Losses) gets right. Wins - Losses is the difference of the two rates.
 type Discordance struct{ Wins, Losses float64 }
 
-// DiscordanceOf are the shares in a weighted mean over parts of paired differences, all
-// of them -1, 0 or 1.
+// DiscordanceOf are the shares in a weighted mean over parts of paired differences, all of them -1, 0 or 1.
 func DiscordanceOf(parts []*Clusters, weights []float64) (d Discordance) {
 	for k, c := range parts {
 		s := c.summary()
@@ -99,8 +93,8 @@ func (d Discordance) Variance() float64 {
 	return math.Max(0, d.Wins+d.Losses-(d.Wins-d.Losses)*(d.Wins-d.Losses))
 }
 
-// restricted is the variance of the difference of one item if the true difference is
-// as stated, with the likeliest share of losses then (Tango 1998, equation 8).
+// restricted is the variance of the difference of one item if the true difference is as stated, with the likeliest
+// share of losses then (Tango 1998, equation 8).
 func (d Discordance) restricted(difference float64) float64 {
 	b := -d.Wins - d.Losses + (2-d.Wins+d.Losses)*difference
 	c := -d.Losses * difference * (1 - difference)
@@ -113,14 +107,13 @@ func (d Discordance) score(n, difference float64) float64 {
 	return ratio(math.Sqrt(n)*(d.Wins-d.Losses-difference), math.Sqrt(d.restricted(difference)))
 }
 
-// P is the two-sided p-value of the score test of no difference: without clusters
-// McNemar's (1947), which is 1 if no item differs.
+// P is the two-sided p-value of the score test of no difference: without clusters McNemar's (1947), which is 1 if no
+// item differs.
 func (d Discordance) P(c Counts) float64 { return c.p(d.score(c.N, 0)) }
 
-// Interval is Tango's (1998) score interval of the difference: what the score test of
-// a difference does not reject. Where items differ in one direction only it may be
-// narrower than binomial counts allow, so it contains the exact limits of the net
-// losses and wins, too. At 95 % these are inside it for differences of a few points.
+// Interval is Tango's (1998) score interval of the difference: what the score test of a difference does not reject.
+// Where items differ in one direction only it may be narrower than binomial counts allow, so it contains the exact
+// limits of the net losses and wins, too. At 95 % these are inside it for differences of a few points.
 //
 // One more loss or one less win never raises an end.
 func (d Discordance) Interval(c Counts, level float64) Interval {
@@ -135,9 +128,8 @@ func (d Discordance) Interval(c Counts, level float64) Interval {
 	return i
 }
 
-// ItemsForMargin is the number of items with which the interval of the difference lies
-// above -margin with this power, if these shares are the true ones (as Nam 1997). NaN
-// unless the difference is above -margin.
+// ItemsForMargin is the number of items with which the interval of the difference lies above -margin with this power,
+// if these shares are the true ones (as Nam 1997). NaN unless the difference is above -margin.
 func (d Discordance) ItemsForMargin(margin, level, power float64) float64 {
 	checkLevel(level)
 	gap := d.Wins - d.Losses + margin
@@ -168,9 +160,8 @@ func (r Rate) against(other Rate) Counts {
 	return Counts{r.N + other.N, df}
 }
 
-// scoreAgainst is Miettinen and Nurminen's (1985) statistic of a true difference as
-// stated: the variance is that of the likeliest rates with this difference, times
-// N/(N-1).
+// scoreAgainst is Miettinen and Nurminen's (1985) statistic of a true difference as stated: the variance is that of the
+// likeliest rates with this difference, times N/(N-1).
 func (r Rate) scoreAgainst(other Rate, difference float64) float64 {
 	low, high := math.Max(0, -difference), math.Min(1, 1-difference)
 	slope := func(rate, x, n float64) float64 { return n * (x - rate) / (rate * (1 - rate)) }
@@ -188,14 +179,13 @@ func (r Rate) scoreAgainst(other Rate, difference float64) float64 {
 	return ratio(r.Value-other.Value-difference, math.Sqrt(variance))
 }
 
-// PAgainst is the two-sided p-value of the score test that two rates of different
-// items are equal; 1 if both are 0 or 1.
+// PAgainst is the two-sided p-value of the score test that two rates of different items are equal; 1 if both are 0 or
+// 1.
 func (r Rate) PAgainst(other Rate) float64 {
 	return r.against(other).p(r.scoreAgainst(other, 0))
 }
 
-// Minus is Miettinen and Nurminen's (1985) score interval of the difference of two
-// rates of different items.
+// Minus is Miettinen and Nurminen's (1985) score interval of the difference of two rates of different items.
 func (r Rate) Minus(other Rate, level float64) Interval {
 	return scoreInterval(r.Value-other.Value, r.against(other).quantile(level), level, methodMN,
 		func(x float64) float64 { return r.scoreAgainst(other, x) })
@@ -209,8 +199,8 @@ func ratio(score, se float64) float64 {
 	return score / se
 }
 
-// scoreInterval is the differences whose score is within the quantile. The score falls
-// with the difference, and is 0 at the measured one.
+// scoreInterval is the differences whose score is within the quantile. The score falls with the difference, and is 0 at
+// the measured one.
 func scoreInterval(measured, quantile, level float64, method string, score func(difference float64) float64) Interval {
 	checkLevel(level)
 	end := func(inside, outside float64) float64 {

@@ -6,14 +6,12 @@ import (
 	"sort"
 )
 
-// Sequential is a test of whether a mean is at most a margin that may be looked at after
-// every value and stopped at any time. Two e-processes run beside each other: one is
-// evidence that the mean is at most the margin, the other that it is more. Each is a
-// mixture of bets with a fixed part of the stake, 1 + c(m-x)/(1-m), so under its null
-// hypothesis it reaches 1/(1-Level) with a probability of at most 1-Level, however often
-// one looks (Ville; Waudby-Smith and Ramdas 2024, section 4). For a finite population that
-// is drawn without replacement, m is the mean that the values left would need
-// (section 5), and the last value decides.
+// Sequential is a test of whether a mean is at most a margin that may be looked at after every value and stopped at any
+// time. Two e-processes run beside each other: one is evidence that the mean is at most the margin, the other that it
+// is more. Each is a mixture of bets with a fixed part of the stake, 1 + c(m-x)/(1-m), so under its null hypothesis it
+// reaches 1/(1-Level) with a probability of at most 1-Level, however often one looks (Ville; Waudby-Smith and Ramdas
+// 2024, section 4). For a finite population that is drawn without replacement, m is the mean that the values left would
+// need (section 5), and the last value decides.
 //
 // Values are in [-1, 1] and come in random order. It is for one goroutine.
 type Sequential struct {
@@ -30,13 +28,12 @@ type SequentialPlan struct {
 	Level   float64 `json:"level"`   // each of the two errors has a probability of at most 1-Level
 	Discord float64 `json:"discord"` // the expected share of values that are not 0, in (0, 1]: it only steers the bets
 
-	// Population is the number of values of which the mean is meant; 0: it is the mean of
-	// all values that could come.
+	// Population is the number of values of which the mean is meant; 0: it is the mean of all values that could come.
 	Population int `json:"population,omitempty"`
 	// Step is the distance between possible values, such as 1; 0: it is not known.
 	Step float64 `json:"step,omitempty"`
-	// Together is the most values that come in a unit, which are dependent; 1: all are
-	// independent. Of a finite population it is 1.
+	// Together is the most values that come in a unit, which are dependent; 1: all are independent. Of a finite
+	// population it is 1.
 	Together int `json:"together"`
 }
 
@@ -55,9 +52,8 @@ const (
 	rejecting
 )
 
-// process is the evidence against a hypothesis: for accepting that the sum of a finite
-// population is at least total, for rejecting that it is at most total. Of an infinite
-// population, total is the mean.
+// process is the evidence against a hypothesis: for accepting that the sum of a finite population is at least total,
+// for rejecting that it is at most total. Of an infinite population, total is the mean.
 type process struct {
 	of    *Sequential
 	which int
@@ -97,15 +93,14 @@ func NewSequential(p SequentialPlan) (*Sequential, error) {
 	return s, nil
 }
 
-// mixture is the six bets on a mean, most of them near the expected share of values that
-// differ.
+// mixture is the six bets on a mean, most of them near the expected share of values that differ.
 func mixture(discord, margin float64) []bet {
 	return []bet{{best(discord/3, margin), .20}, {best(discord, margin), .30}, {best(3*discord, margin), .20},
 		{.995, .15}, {.05, .075}, {.3, .075}}
 }
 
-// best is the part of the stake whose capital grows fastest if the mean is 0 and a share
-// of the values differs, half of them each way.
+// best is the part of the stake whose capital grows fastest if the mean is 0 and a share of the values differs, half of
+// them each way.
 func best(share, m float64) float64 {
 	share = min(share, 1)
 	low, high := 0.0, 1-1e-6
@@ -121,10 +116,9 @@ func best(share, m float64) float64 {
 	return low
 }
 
-// Add adds values that came together: accept as the process sees them that is evidence
-// for accepting, reject as the other one does. They differ where a value is unknown: then
-// accept has the largest that it may be, and reject the smallest. What comes after the
-// outcome is not read.
+// Add adds values that came together: accept as the process sees them that is evidence for accepting, reject as the
+// other one does. They differ where a value is unknown: then accept has the largest that it may be, and reject the
+// smallest. What comes after the outcome is not read.
 func (s *Sequential) Add(accept, reject []float64) {
 	if s.outcome != Open || s.Population > 0 && len(s.read) == s.Population {
 		return
@@ -148,14 +142,14 @@ func (s *Sequential) Outcome() Outcome { return s.outcome }
 // Read is the number of units that were read.
 func (s *Sequential) Read() int { return len(s.read) }
 
-// Evidence is the largest evidence so far, for accepting and for rejecting: 1/(1-Level) is
-// enough, and +Inf is certainty.
+// Evidence is the largest evidence so far, for accepting and for rejecting: 1/(1-Level) is enough, and +Inf is
+// certainty.
 func (s *Sequential) Evidence() [2]float64 {
 	return [2]float64{s.running[accepting].most, s.running[rejecting].most}
 }
 
-// total is the largest sum of a finite population whose mean is at most the margin, plus
-// some steps; of an infinite one the margin.
+// total is the largest sum of a finite population whose mean is at most the margin, plus some steps; of an infinite one
+// the margin.
 func (s *Sequential) total(steps float64) float64 {
 	switch {
 	case s.Population == 0:
@@ -204,9 +198,8 @@ func (p *process) read(u unit) float64 {
 	return p.most
 }
 
-// Bounds is the confidence sequence: means that the values so far do not exclude. It is
-// valid whenever it is looked at, unlike an interval of a fixed number of values; each
-// side has the level.
+// Bounds is the confidence sequence: means that the values so far do not exclude. It is valid whenever it is looked at,
+// unlike an interval of a fixed number of values; each side has the level.
 func (s *Sequential) Bounds() (low, high float64) {
 	scale, step := 1.0, 1e-5 // of a hypothesis; between those that are tried
 	if s.Population > 0 {

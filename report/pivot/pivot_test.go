@@ -108,3 +108,29 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// p-values are adjusted over all figures of the table; an effect is shown as it is.
+func TestAdjusted(t *testing.T) {
+	var figures []crosstalk.Estimate
+	for i, p := range []float64{.01, .04, math.NaN(), .03, .005} {
+		e := figure("leak_rate", .6, "model="+string(rune('a'+i)))
+		e.Test, e.Effect = &crosstalk.Test{P: crosstalk.Value(p)}, &crosstalk.Effect{Value: crosstalk.Value(i) / 8}
+		figures = append(figures, e)
+	}
+	figures[4].Effect = nil
+	tables, err := Tables(figures, Options{Rows: []string{"model"}, Beside: []string{"p", "holm", "bh", "effect"}})
+	if err != nil || len(tables) != 1 {
+		t.Fatal(tables, err)
+	}
+	// R: p.adjust(c(.01, .04, NA, .03, .005), "holm"), and "BH"
+	want := [][]string{{"0.010", "0.030", "0.020", "0.000"}, {"0.040", "0.060", "0.040", "0.125"}, {"-", "-", "-", "0.250"},
+		{"0.030", "0.060", "0.040", "0.375"}, {"0.005", "0.020", "0.020", "-"}}
+	for i, row := range tables[0].Rows {
+		if got := strings.Join(row[2:], " "); got != strings.Join(want[i], " ") {
+			t.Errorf("row %d: %q, want %q", i, got, want[i])
+		}
+	}
+	if figures[0].Test.P != .01 {
+		t.Error("the figures were changed")
+	}
+}

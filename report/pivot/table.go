@@ -9,11 +9,12 @@ import (
 	"crosstalk"
 	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
+	"crosstalk/measure/stats"
 	"crosstalk/report"
 )
 
 // Sides are what a cell can have beside its figure.
-var Sides = []string{"interval", "n", "clusters", "p"}
+var Sides = []string{"interval", "n", "clusters", "p", "holm", "bh", "effect"}
 
 // sides are the titles of Sides, and how they are written.
 var sides = map[string]struct {
@@ -23,7 +24,34 @@ var sides = map[string]struct {
 	"interval": {"interval", func(e crosstalk.Estimate) string { return report.Interval(e.Interval, e.Unit) }},
 	"n":        {"n", func(e crosstalk.Estimate) string { return strconv.Itoa(e.N) }},
 	"clusters": {"clusters", func(e crosstalk.Estimate) string { return strconv.Itoa(e.Clusters) }},
-	"p":        {"p", func(e crosstalk.Estimate) string { return report.SmallP(e.Test) + report.Independent(e) }},
+	"p":        {"p", pValue},
+	"holm":     {"p (Holm)", pValue},
+	"bh":       {"p (BH)", pValue},
+	"effect":   {"effect", func(e crosstalk.Estimate) string { return report.EffectSize(e.Effect) }},
+}
+
+func pValue(e crosstalk.Estimate) string { return report.SmallP(e.Test) + report.Independent(e) }
+
+// adjustments of p-values are over all figures of a table: Holm's, after which no difference is false with 95 %, and
+// Benjamini and Hochberg's, after which at most 5 % of those found are false.
+var adjustments = map[string]func([]float64) []float64{"holm": stats.Holm, "bh": stats.BenjaminiHochberg}
+
+// adjust returns the tests of the figures with adjusted p-values.
+func (l *layout) adjust(name string) map[*crosstalk.Test]*crosstalk.Test {
+	var tests []*crosstalk.Test
+	var p []float64
+	for _, e := range l.figures {
+		if e.Test != nil {
+			tests, p = append(tests, e.Test), append(p, float64(e.Test.P))
+		}
+	}
+	to := map[*crosstalk.Test]*crosstalk.Test{}
+	for i, p := range adjustments[name](p) {
+		test := *tests[i]
+		test.P = crosstalk.Value(p)
+		to[tests[i]] = &test
+	}
+	return to
 }
 
 // table writes the cells.
@@ -36,6 +64,12 @@ func (l *layout) table() (t report.Table, err error) {
 		t.Header = []string{""}
 	}
 	t.Left = len(t.Header)
+	adjustedTests := map[string]map[*crosstalk.Test]*crosstalk.Test{}
+	for _, name := range l.Beside {
+		if adjustments[name] != nil {
+			adjustedTests[name] = l.adjust(name)
+		}
+	}
 	width := 1 + len(l.Beside)
 	l.head(&t, width)
 	best := l.best()
@@ -68,7 +102,11 @@ func (l *layout) table() (t report.Table, err error) {
 			}
 			cells = append(cells, l.Text(*e))
 			for _, name := range l.Beside {
-				cells = append(cells, sides[name].text(*e))
+				one := *e
+				if tests, ok := adjustedTests[name]; ok {
+					one.Test = tests[e.Test]
+				}
+				cells = append(cells, sides[name].text(one))
 			}
 		}
 		t.Rows = append(t.Rows, cells)
@@ -301,7 +339,7 @@ func (l *layout) notes() (notes []string) {
 		}
 		notes = append(notes, fmt.Sprintf("%s: %s", l.title(column), strings.Join(parts, "; ")))
 	}
-	if slices.Contains(l.Beside, "p") &&
+	if slices.ContainsFunc(l.Beside, func(name string) bool { return name == "p" || adjustments[name] != nil }) &&
 		slices.ContainsFunc(l.figures, func(e crosstalk.Estimate) bool { return report.Independent(e) != "" }) {
 		notes = append(notes, report.IndependentNote)
 	}
