@@ -125,11 +125,11 @@ func (s Study) forMargin(margin float64, samples int, level float64, number int)
 		p.Reads, p.Nights = crosstalk.Undefined, crosstalk.Undefined
 		return p
 	}
-	rng := rand.New(rand.NewPCG(1, 1))
+	orders, histories := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 2))
 	reads, nights := make([]float64, simulated), make([]float64, simulated)
 	for i := range simulated {
-		reads[i] = acceptance(rng, int(p.Items), half, margin, level)
-		nights[i] = night(rng, int(counts), half, margin, level)
+		reads[i] = acceptance(orders, int(p.Items), half, margin, level)
+		nights[i] = night(histories, int(counts), half, margin, level)
 	}
 	slices.Sort(reads)
 	slices.Sort(nights)

@@ -53,7 +53,8 @@ func writeVariances(w io.Writer, format string, spreads []Spread) error {
 		Schema    string   `json:"schema"`
 		Variances []Spread `json:"variances"`
 	}{VarianceSchema, spreads}
-	table := report.Table{Heading: []string{"where the variance of an answer is"}, Header: rows[0], Rows: rows[1:], Left: 1,
+	table := report.Table{Heading: []string{"where the variance of an answer is"}, Header: rows[0], Rows: rows[1:],
+		Left: 1,
 		Notes: []string{"-: the run cannot tell, without several conditions, clusters of several items, or several answers " +
 			"to a prompt; it is part of item"}}
 	return report.WriteResult(w, format, document, spreads, func() [][]string { return rows },
