@@ -51,11 +51,11 @@ func TestAcceptKilled(t *testing.T) {
 	whole := start(t, nil, args(filepath.Join(dir, "whole"))...)
 	<-whole.ended
 	out := filepath.Join(dir, "killed")
-	for n := range 3 {
+	for n := range 20 {
 		p := start(t, nil, args(out)...)
 		file := filepath.Join(out, "accept.json")
 		until(t, "the settings", func() bool { _, err := os.Stat(file); return err == nil })
-		time.Sleep(time.Duration(20*(n+1)) * time.Millisecond)
+		time.Sleep(time.Duration(10*(n%6+1)) * time.Millisecond)
 		p.cmd.Process.Kill()
 		<-p.ended
 	}
