@@ -55,7 +55,7 @@ func TestAcceptKilled(t *testing.T) {
 		p := start(t, nil, args(out)...)
 		file := filepath.Join(out, "accept.json")
 		until(t, "the settings", func() bool { _, err := os.Stat(file); return err == nil })
-		time.Sleep(time.Duration(10*(n%6+1)) * time.Millisecond)
+		time.Sleep(time.Duration(15*(n%8+1)) * time.Millisecond)
 		p.cmd.Process.Kill()
 		<-p.ended
 	}
