@@ -51,7 +51,7 @@ func (d Design) Items(delta, alpha, power float64) float64 {
 	if !(d.Size > 1) {
 		return n
 	}
-	least := math.Max(n, 2*d.Size) // with t it is more; the number that t needs falls with it
+	least := math.Max(n, 2*d.Size) - 1 // with t it is more; the number that t needs falls with it
 	most := 1e3 * least
 	for range 100 {
 		n = math.Ceil((least + most) / 2)
@@ -74,25 +74,15 @@ func (d Design) quantiles(items, alpha, power float64) (a, b float64) {
 	return a, b
 }
 
-// Detectable is the smallest true difference that so many items detect, as Items. NaN as for Items, and without
-// variance.
+// Detectable is the smallest true difference that so many items detect, but for Null: the sum of the quantiles of Items
+// times the standard error. NaN as for Items, and without visible variance: such data cannot show what they could have
+// detected.
 func (d Design) Detectable(items, alpha, power float64) float64 {
 	a, b := d.quantiles(items, alpha, power)
 	se := d.StdErr(items)
 	if !(se > 0) {
 		return math.NaN()
 	}
-	return (a + b) * se
-}
-
-// MinDetectable is the smallest true difference that a study with standard error se detects at two-sided significance
-// alpha with the stated power: (z_{alpha/2} + z_beta) se. NaN as for Design.Items, and without visible variance: such
-// data cannot show what they could have detected.
-func MinDetectable(se, alpha, power float64) float64 {
-	if !(se > 0) {
-		return math.NaN()
-	}
-	a, b := zPair(alpha, power)
 	return (a + b) * se
 }
 

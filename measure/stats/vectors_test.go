@@ -172,7 +172,7 @@ func (v vector) compute(t *testing.T) []float64 {
 	case "items":
 		return []float64{Design{Between: in.SD * in.SD}.Items(in.Delta, in.Alpha, in.Power)}
 	case "mde":
-		return []float64{MinDetectable(in.SE, in.Alpha, in.Power)}
+		return []float64{Design{Between: in.SE * in.SE}.Detectable(1, in.Alpha, in.Power)}
 	case "components":
 		var n Nested
 		for i, x := range list[float64](t, in.Values) {
