@@ -118,7 +118,7 @@ func TestEstimateP(t *testing.T) {
 	if d := (Estimate{DF: 5}).MinDetectable(0.05, 0.8); !math.IsNaN(d) {
 		t.Errorf("without variance %v is detectable", d)
 	}
-	if d := MinDetectable(0, 0.05, 0.8); !math.IsNaN(d) {
+	if d := (Design{}).Detectable(9, 0.05, 0.8); !math.IsNaN(d) {
 		t.Errorf("without variance %v is detectable", d)
 	}
 }
