@@ -252,6 +252,8 @@ scan:
 	case letters > 0 && slashes > 1 && (w[0] == '.' || dots > 0 || digits > 0):
 		return j, Code
 	case digits > 0 && letters > 0:
+		rest := strings.TrimLeftFunc(p.text[j:end], func(r rune) bool { return unicode.Is(unicode.Latin, r) })
+		j = end - len(rest) // "16letý": no word begins within it
 		return j, Number
 	case digits > 0:
 		return p.unit(j, end), Number

@@ -46,6 +46,7 @@ func TestMasks(t *testing.T) {
 		{"Es kommt SyntaxError: await is only valid here. Danach nichts.", "code[SyntaxError: await is only valid here]"},
 		{"Mit KeyError: name kommt größer", "code[KeyError: name kommt]"},
 		{"Ein KeyError ist ein Error: nichts weiter.", ""},
+		{"Byl to 16letý chlapec s 3G網路.", "number[16letý] number[3G]"},
 		{"2024-05-01 was a holiday here", "number[2024-05-01]"},
 		{"{\n  \"note\": \"bonjour à tous\",\n  \"n\": 3\n}", "code[\"note\":] code[\"n\":] number[3]"},
 		{"Open src/main.go and read it.", "code[src/main.go]"},
