@@ -96,10 +96,13 @@ func Analyse(text, language string, mask []prose.Span) *Analysis {
 		c.state = a.states[at:][:c.n:c.n]
 		at += c.n
 	}
-	decode(a.tokens, a.cells, a.priors)
+	decode(a.tokens, a.cells, a.priors, stays[short(language)])
 	a.widen()
 	return a
 }
+
+// stays are the probabilities that a run continues, by whether the expected language has a short list.
+var stays = map[bool]float64{false: stay, true: stayShort}
 
 // memory holds the analyses that were freed.
 var memory = sync.Pool{New: func() any { return new(Analysis) }}
@@ -218,11 +221,39 @@ const most = 7
 
 // Weigh adds up the words from byte start to byte end.
 func (a *Analysis) Weigh(parts ...prose.Span) Evidence {
-	var sums [maxStates]float64
-	var said [maxStates]bool
+	e, all, sums := a.sumUp(a.priors, parts)
+	best := -1
+	for l, x := range sums {
+		if !math.IsNaN(x) && a.priors[l] > 0 && (best < 0 || x+logPriors[l] > sums[best]+logPriors[best]) {
+			best = l
+		}
+	}
+	e.LogRatio = all
+	if best >= 0 {
+		e.Language, e.LogRatio = states[best], all+sums[best]
+		if !thorough[e.Language] {
+			e.LogRatio += logPriors[best] - math.Log(enter*usual) // few lines are in a language of a short list
+		}
+	}
+	return e
+}
+
+// Ratio is the LogRatio of Weigh for a given language, however rare: 0 if none of the words could be in it.
+func (a *Analysis) Ratio(language string, parts ...prose.Span) float64 {
+	_, all, sums := a.sumUp(priors, parts)
+	if l, ok := stateOf[language]; ok && !math.IsNaN(sums[l]) {
+		return all + sums[l]
+	}
+	return 0
+}
+
+// sumUp adds up the words of parts: all is what they say of a language of none of their scripts, sums how much more
+// they say of each language that has a prior probability, not a number if they say nothing.
+func (a *Analysis) sumUp(priors []float64, parts []prose.Span) (e Evidence, all float64, sums [maxStates]float64) {
+	for l := range sums {
+		sums[l] = math.NaN()
+	}
 	var ratios [maxGroup]float64
-	var e Evidence
-	all := 0.0
 	for _, part := range parts {
 		for i := a.from(part.Start); i < len(a.tokens) && a.tokens[i].start < part.End; i++ {
 			c := &a.cells[i]
@@ -238,28 +269,18 @@ func (a *Analysis) Weigh(parts ...prose.Span) Evidence {
 				none = 0
 			}
 			all += none
-			top := c.logRatios(&ratios, a.priors)
+			top := c.logRatios(&ratios, priors)
 			over := max(0, top-most) // taken off all languages, which keeps their differences
 			for l, x := range ratios[:c.n] {
-				sums[c.first+l] += max(-most, x-over) - none
-				said[c.first+l] = true
+				sum := &sums[c.first+l]
+				if math.IsNaN(*sum) {
+					*sum = 0
+				}
+				*sum += max(-most, x-over) - none
 			}
 		}
 	}
-	best := -1
-	for l := range states {
-		if said[l] && a.priors[l] > 0 && (best < 0 || sums[l]+logPriors[l] > sums[best]+logPriors[best]) {
-			best = l
-		}
-	}
-	e.LogRatio = all
-	if best >= 0 {
-		e.Language, e.LogRatio = states[best], all+sums[best]
-		if !thorough[e.Language] {
-			e.LogRatio += logPriors[best] - math.Log(enter*usual) // few lines are in a language of a short list
-		}
-	}
-	return e
+	return e, all, sums
 }
 
 // from returns the number of the first token that begins at a byte or after it.
@@ -277,6 +298,17 @@ func (a *Analysis) Own(start, end int, floor float64) (n int) {
 		}
 	}
 	return n
+}
+
+// Suspect reports whether a word from byte start to byte end has log odds of at least floor.
+func (a *Analysis) Suspect(start, end int, floor float64) bool {
+	least := math.Exp(floor)
+	for i := a.from(start); i < len(a.tokens) && a.tokens[i].start < end; i++ {
+		if a.cells[i].odds >= least {
+			return true
+		}
+	}
+	return false
 }
 
 // Foreign returns the part from byte start to byte end without the words at its ends that have log odds below floor;

@@ -9,15 +9,16 @@ import (
 
 // Probabilities of the hidden Markov model, chosen on half of the development answers.
 const (
-	enter    = 0.003    // that another language begins at a word
-	english  = 0.1      // that this is English
-	usual    = 1 / 14.0 // that it is a certain other one of the benchmark
-	rare     = 0.006    // that it is a certain one that the benchmark does not have
-	further  = 0.002    // that it is a certain one with a short list
-	rarest   = 0.0002   // the same of one whose words are from little text
-	stay     = 0.4      // that a run of another language continues at the next word
-	stayOn   = 0.2      // that it does after punctuation other than a comma
-	stayOver = 0.1      // that it does at the next line
+	enter     = 0.003    // that another language begins at a word
+	english   = 0.1      // that this is English
+	usual     = 1 / 14.0 // that it is a certain other one of the benchmark
+	rare      = 0.006    // that it is a certain one that the benchmark does not have
+	further   = 0.002    // that it is a certain one with a short list
+	rarest    = 0.0002   // the same of one whose words are from little text
+	stay      = 0.4      // that a run of another language continues at the next word
+	stayShort = 0.6      // the same where the expected language has a short list
+	stayOn    = 0.2      // that it does after punctuation other than a comma
+	stayOver  = 0.1      // that it does at the next line
 )
 
 // stayWithin is the probability that a run continues at the next character: two characters count as a word.
@@ -61,7 +62,7 @@ func listPriors() (priors []float64) {
 }
 
 // continues is the probability that a run of another language continues at a token.
-func continues(t *token) float64 {
+func continues(t *token, stay float64) float64 {
 	switch {
 	case t.line:
 		return stayOver
@@ -80,11 +81,19 @@ const (
 		"fi-et tr-az az-uz tr-uz mk-bg mk-sr ru-be uk-be ru-sr sr-bg ro-it id-ms cy-ga lt-lv " +
 		"es-ast gl-ast ca-oc fr-oc ga-gd fr-ast it-ast it-oc ca-ast"
 	kinShare = 0.02
+	kinShort = 0.2 // the same where both have lists, and the expected language a short one
+
+	// oftener is how many times as probable a language with a short list is where another one with such a list is
+	// expected: it may be a relative.
+	oftener = 5
 )
 
 // same are the languages whose words are not told from those of one: their lists have too much of each other.
 var same = map[string][]string{"id": {"ms"}, "ms": {"id"}, "gl": {"es", "pt", "ast"},
 	"ast": {"es", "gl", "pt"}, "oc": {"ca", "fr"}, "af": {"nl"}}
+
+// short reports whether the model of a language is from a list of frequent words.
+func short(language string) bool { return !thorough[language] && !thin[language] }
 
 // priorsOf returns the priors where a language is expected: the language itself has none.
 func priorsOf(language string) []float64 {
@@ -99,14 +108,26 @@ var homePriors = sync.OnceValue(func() [][]float64 {
 	for home := range all {
 		all[home] = slices.Clone(priors)
 		all[home][home] = 0
+		if short(states[home]) {
+			for l, state := range states {
+				if short(state) {
+					all[home][l] *= oftener
+				}
+			}
+		}
 		for pair := range strings.FieldsSeq(kin) {
 			a, b, _ := strings.Cut(pair, "-")
-			switch states[home] {
-			case a:
-				all[home][stateOf[b]] *= kinShare
-			case b:
-				all[home][stateOf[a]] *= kinShare
+			if b == states[home] {
+				a, b = b, a
 			}
+			if a != states[home] {
+				continue
+			}
+			share := kinShare
+			if short(a) && !thin[b] {
+				share = kinShort
+			}
+			all[home][stateOf[b]] *= share
 		}
 		for _, l := range same[states[home]] {
 			all[home][stateOf[l]] = 0
@@ -116,7 +137,7 @@ var homePriors = sync.OnceValue(func() [][]float64 {
 })
 
 // decode sets the posterior odds of each token: forward and backward, with probabilities scaled at each token.
-func decode(tokens []token, cells []cell, priors []float64) {
+func decode(tokens []token, cells []cell, priors []float64, stay float64) {
 	if len(cells) == 0 {
 		return
 	}
@@ -124,7 +145,7 @@ func decode(tokens []token, cells []cell, priors []float64) {
 	var before *cell
 	for i := range cells {
 		c := &cells[i]
-		st := continues(&tokens[i])
+		st := continues(&tokens[i], stay)
 		base := f0 + fsum*(1-st)
 		h := (f0*(1-enter) + fsum*(1-st)*(1-enter)) * c.own
 		sum := 0.0
@@ -166,7 +187,7 @@ func decode(tokens []token, cells []cell, priors []float64) {
 		if i == 0 {
 			break
 		}
-		st := continues(&tokens[i])
+		st := continues(&tokens[i], stay)
 		total, into := 0.0, 0.0
 		var own [maxGroup]float64
 		in := priors[c.first:][:c.n]

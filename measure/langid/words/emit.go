@@ -42,7 +42,7 @@ const (
 
 	// mostFurther and mostThin are the most that a word in lower case is more probable in another language, if a
 	// further language is expected, or one with a thin list: it may be a word that the list lacks.
-	mostFurther = 200
+	mostFurther = 500
 	mostThin    = 10
 
 	// impossible is the probability of a word in a script that the expected language is not written in.

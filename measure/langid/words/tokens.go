@@ -40,6 +40,7 @@ func tokenize(dst []token, text, language string, mask []prose.Span) []token {
 	start := true // of a sentence
 	last := -1
 	lines := 0 // tokens before this line
+	mixed := 0 // pieces of words in two alphabets
 	for i := 0; i < len(text); {
 		for len(mask) > 0 && mask[0].End <= i {
 			mask = mask[1:]
@@ -69,7 +70,7 @@ func tokenize(dst []token, text, language string, mask []prose.Span) []token {
 			last, start = i, false
 			continue
 		}
-		first, rest := c, class(0) // of the first character, and all bits of the others
+		initial, rest := c, class(0) // of the first character, and all bits of the others
 		j := i + n
 		for j < stop {
 			r, n := decodeRune(text[j:stop])
@@ -81,20 +82,48 @@ func tokenize(dst []token, text, language string, mask []prose.Span) []token {
 			j += n
 		}
 		word := text[i:j]
-		if (first|rest)&rewriteBit != 0 {
+		if (initial|rest)&rewriteBit != 0 {
 			word = lower(word, language)
 		}
-		form := formOf(text, i, j, j == i+n, first, rest, start)
+		form := formOf(text, i, j, j == i+n, initial, rest, start)
 		hyphen := i > 0 && last == i-1 && text[last] == '-'
+		if hyphen && form == plain && s == dst[len(dst)-1].script {
+			if before := dst[len(dst)-1].form; before == capital || before == first {
+				form = capital // "Jong-un"
+			}
+		}
 		dst = append(dst, token{i, j, word, s, form, last == i, len(dst) == lines, start, hyphen})
+		if n := len(dst) - 1; last == i && mixedUp(&dst[n-1], &dst[n]) {
+			dst[n-1].form, dst[n].form = silent, silent
+			mixed++
+		}
 		last = j
 		i, start = j, false
+	}
+	if mixed > 2 { // all of the text's Latin letters that look Cyrillic may be meant so
+		for i := range dst {
+			if t := &dst[i]; t.script == latin && strings.Trim(t.text, lookalikes) == "" {
+				t.form = silent
+			}
+		}
 	}
 	if n := len(dst); n > 0 && len(text) > longAnswer && dst[n-1].end == len(text) && dst[n-1].script != han {
 		dst[n-1].form = silent // it may be half a word
 	}
 	return dst
 }
+
+// mixedUp reports whether two tokens without anything between are a word in Cyrillic letters of which some are Latin
+// ones that look alike.
+func mixedUp(a, b *token) bool {
+	if a.script == cyrillic {
+		a, b = b, a
+	}
+	return a.script == latin && b.script == cyrillic && strings.Trim(a.text, lookalikes) == ""
+}
+
+// lookalikes are the Latin letters that look like Cyrillic ones, in lower case or as capitals.
+const lookalikes = "abcehijkmopstxy"
 
 // decodeRune is utf8.DecodeRuneInString, quicker for ASCII.
 func decodeRune(s string) (rune, int) {
@@ -107,7 +136,7 @@ func decodeRune(s string) (rune, int) {
 // joins reports whether r, before rest, is inside a word: an apostrophe or a joiner between letters.
 func joins(table *[tabled]class, rest string, r rune, s script) bool {
 	switch r {
-	case '\'', '’', '\u200c', '\u200d':
+	case '\'', '’', 'ʼ', '\u200c', '\u200d':
 		next, _ := utf8.DecodeRuneInString(rest)
 		return classOf(table, next).script() == s
 	}
@@ -131,7 +160,8 @@ func lower(word, language string) string {
 func formOf(text string, i, j int, single bool, initial, rest class, start bool) form {
 	before, n := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[j:])
-	if before == '\'' || before == '’' { // an ending after what is not a word of this script: "example.com'un", "3'te"
+	// An ending after what is not a word of this script: "example.com'un", "3'te".
+	if before == '\'' || before == '’' || before == 'ʼ' {
 		before, _ = utf8.DecodeLastRuneInString(text[:i-n])
 		if unicode.IsLetter(before) {
 			return silent

@@ -73,6 +73,56 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// The program has room for 10 MB of words.
+func TestSize(t *testing.T) {
+	if len(file) >= 10_000_000 {
+		t.Errorf("words.bin has %d bytes, expected fewer than 10,000,000", len(file))
+	}
+}
+
+// What follows a hyphen in a name is a name, and letters of two scripts in one word say nothing of either, unless the
+// Latin ones do not look like Cyrillic ones.
+func TestForms(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []form
+	}{
+		{"e Kim Jong-un ha", []form{letter, capital, capital, capital, plain}},
+		{"un check-un", []form{plain, plain, plain}},
+		{"Lukeʼas sakė", []form{first, plain}},
+		{"и Kубa је", []form{letter, silent, silent, silent, plain}}, // K and a are Latin
+		{"дa је je", []form{silent, silent, plain, plain}},
+		{"дa ћe сe je war", []form{silent, silent, silent, silent, silent, silent, silent, plain}},
+		{"кодwar је", []form{plain, plain, plain}},
+	} {
+		var got []form
+		for _, token := range tokenize(nil, c.text, "lt", nil) {
+			got = append(got, token.form)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.text, got, c.want)
+		}
+	}
+}
+
+// Ratio weighs against one language, also one that Weigh never names.
+func TestRatio(t *testing.T) {
+	const text = "Ek het gister nuwe skoene gekoop want dit reën môre."
+	whole := prose.Span{End: len(text)}
+	a := Analyse(text, "af", nil)
+	dutch, english := a.Ratio("nl", whole), a.Ratio("en", whole)
+	if dutch > 0 || english > dutch || a.Ratio("ko", whole) != 0 || a.Ratio("xx", whole) != 0 || a.Ratio("nl") != 0 {
+		t.Errorf("Dutch %g, English %g, Korean %g", dutch, english, a.Ratio("ko", whole))
+	}
+	if e := a.Weigh(whole); e.Language == "nl" || e.LogRatio > 0 {
+		t.Errorf("%+v", e)
+	}
+	const other = "Ik heb gisteren nieuwe schoenen gekocht, want het regent morgen."
+	if x := Analyse(other, "af", nil).Ratio("nl", prose.Span{End: len(other)}); x < 5 {
+		t.Errorf("Dutch in Afrikaans: %g", x)
+	}
+}
+
 // The file begins with what identifies it, and so does its name.
 func TestName(t *testing.T) {
 	sum := sha256.Sum256(file[idBytes:])
