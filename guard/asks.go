@@ -39,13 +39,24 @@ func fold(text string) string {
 	return b.String()
 }
 
-// translations are beginnings of words for translating, folded.
-var translations = sync.OnceValue(func() (words []string) {
-	for word := range strings.SplitSeq(phrases["translating"], "|") {
-		words = append(words, fold(strings.TrimSpace(word)))
+// translating and answering are beginnings of words, folded.
+var translating, answering = sync.OnceValue(folded("translating")), sync.OnceValue(folded("answering"))
+
+func folded(list string) func() []string {
+	return func() (words []string) {
+		for word := range strings.SplitSeq(phrases[list], "|") {
+			words = append(words, fold(strings.TrimSpace(word)))
+		}
+		return words
 	}
-	return words
-})
+}
+
+// commands reports whether a sentence has a word for translating, answering or writing.
+func commands(sentence string) bool {
+	text := " " + strings.TrimSpace(fold(sentence)) + " "
+	has := func(word string) bool { return strings.Contains(text, word) }
+	return slices.ContainsFunc(translating(), has) || slices.ContainsFunc(answering(), has)
+}
 
 // A languageName is what a language is called in another.
 type languageName struct {
@@ -114,7 +125,7 @@ func stem(base, name string) string {
 // named. A brief message asks for every language that it names: "English please". said is the language of the user.
 func asksFor(message, said string, brief bool) (languages []string) {
 	text := " " + strings.TrimSpace(fold(message)) + " "
-	if slices.ContainsFunc(translations(), func(word string) bool { return strings.Contains(text, word) }) {
+	if slices.ContainsFunc(translating(), func(word string) bool { return strings.Contains(text, word) }) {
 		languages = append(languages, "")
 	}
 	var key [2]rune

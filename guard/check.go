@@ -29,7 +29,8 @@ type check struct {
 	text      string // without thoughts
 	want      expected
 	threshold float64
-	serbian   bool // Serbian is expected, in either script: see inSerbian
+	prompt    string // what the user wrote, in lower case, where the user's language is expected
+	serbian   bool   // Serbian is expected, in either script: see inSerbian
 	blocks    []prose.Span
 	masks     []prose.Span // not judged
 	hidden    []prose.Span // thoughts
@@ -136,6 +137,7 @@ func (c *check) judge() {
 		}
 	}
 	c.foreignWords()
+	c.foreignSentences()
 	c.chineseSentences()
 	c.scripts()
 	c.disjoint()
@@ -149,6 +151,9 @@ func (c *check) weigh(blocks []prose.Span) unit {
 	}
 	u := unit{blocks: blocks, evidence: c.analysis.Weigh(blocks...), state: CannotTell}
 	e := &u.evidence
+	if c.want.base == "zh" && cantonese(c.plain(blocks)) {
+		return u // it may be asked for, as Chinese of Hong Kong
+	}
 	mixed := 5*own >= e.Words // so much is in the expected language that the line is not in another one as a whole
 	_, alike := siblings[c.want.base]
 	if !words.Thorough(c.want.base) || alike || 3*e.Known <= 2*e.Words && e.Words > 2 {

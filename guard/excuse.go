@@ -191,6 +191,11 @@ func (c *check) mentioned(r run) bool {
 	return r.end-r.start <= 40 && len(r.words) <= 4 && metalinguistic(c.want.base, text)
 }
 
+// repeated reports whether the user wrote the words, to ask about them or to have them used.
+func (c *check) repeated(r run) bool {
+	return c.prompt != "" && r.end-r.start <= fewBytes && strings.Contains(c.prompt, strings.ToLower(r.text))
+}
+
 // hanja reports whether words in Korean are at most four Chinese characters as Koreans write them: traditional ones.
 func (c *check) hanja(r run) bool {
 	word := r.text

@@ -48,7 +48,7 @@ type Level string
 const (
 	ByWords  Level = "words"  // each word, by how frequent it is in the expected language and in others
 	ByScript Level = "script" // each word by its script alone, which few languages but the expected one have: Korean
-	ByLines  Level = "lines"  // no single words of the expected language's script, for want of a model: Dutch
+	ByLines  Level = "lines"  // no single words of the expected language's script, for want of a model
 )
 
 // Kinds of spans.
@@ -86,12 +86,14 @@ type Checker struct {
 
 	// Threshold is the least Risk of a span that makes the verdict Wrong, above 0 and at most 1; 0: Warn.
 	Threshold float64
+
+	prompt string // what the user wrote, in lower case: see Request.Of
 }
 
 // Rules names what decides about a verdict besides the identifier: the rules, the models of words and the threshold. It
 // changes whenever they do.
 func (k Checker) Rules() string {
-	return "guard-9+" + words.Name() + k.thresholdName()
+	return "guard-10+" + words.Name() + k.thresholdName()
 }
 
 func (k Checker) identifier() langid.Identifier {
@@ -110,7 +112,7 @@ func (k Checker) Check(text, tag string) (Judgement, error) {
 		return Judgement{}, err
 	}
 	c := newCheck(k.identifier(), text, e)
-	c.threshold = k.threshold()
+	c.threshold, c.prompt = k.threshold(), k.prompt
 	c.judge()
 	j := c.result()
 	c.analysis.Free()

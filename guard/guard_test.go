@@ -127,6 +127,14 @@ func TestCheck(t *testing.T) {
 		{"zh-HK", "我們藉此徵求各位的意見，並於下月公佈結果。", Right, ""},
 		{"zh", "這本著作收錄於第三冊，由圖書館徵集而來。", Right, ""},
 		{"en", "The notice says 將於明天公佈 and nothing else.", Wrong, "zh-Hant word[將於明天公佈]"},
+		// Words in the other script, and Cantonese.
+		{"zh-TW", "我們昨天在店裡购买设备之後就回家了。", Wrong, "zh-Hans word[购买设备之]"},
+		{"zh-CN", "我们昨天在这个城市里的商店里購買設備之后就马上回家了，这样没问题。", Wrong, "zh-Hant word[店里購買設備之后]"},
+		{"zh-TW", "他說「购买设备」之後就回家了，大家都很高興。", Right, ""},
+		{"zh-TW", "我們昨天在店裡购東西之後就回家了。", Right, "{doubt}[购]"},
+		{"zh-HK", "佢哋琴日去咗邊度食飯，我都唔知喎。", CannotTell, ""},
+		{"zh-HK", "他們昨天去了哪裡吃飯，我也不知道。", Right, ""},
+		{"en", "佢哋琴日去咗邊度食飯，我都唔知喎。", Wrong, "zh-Hant line[佢哋琴日去咗邊度食飯，我都唔知喎。]"},
 		{"zh-TW", "請將商品寄回，ありがとうございます。", Wrong, "ja word[ありがとうございます]"},
 		// Serbian in both scripts, which are one language with Croatian to the identifier if they are Latin.
 		{"sr", "Vaša porudžbina je poslata juče i stiže sutra pre podne.", Right, ""},
@@ -145,7 +153,7 @@ func TestCheck(t *testing.T) {
 		{"hr", "Рачун можете да преузмете у продавници.", Wrong, "sr line[Рачун можете да преузмете у продавници.]"},
 		{"ja", "请将商品连同发票一起寄回。", Wrong, "zh-Hans line[请将商品连同发票一起寄回。]"},
 		{"zh-TW", "您的訂位已經確認。请提前三天通知我们。期待您的光臨，請準時到場，當天請攜帶證件。", Wrong, "zh-Hans word[请提前三天通知我们。]"},
-		{"zh-CN", "您的預訂，请提前三天通知我们。", Right, ""},
+		{"zh-CN", "您的預訂，请提前三天通知我们。", Wrong, "zh-Hant word[您的預訂]"},
 		{"ja", "ログインできません。请等待三十分钟后再试。それでも入れない場合はご連絡ください。", Wrong, "zh-Hans word[请等待三十分钟后再试。]"},
 		{"ja", "お客様の您的订单は確認されました。", Wrong, "zh-Hans word[您的订单]"},
 		// English sentences in Latin script, without a model of the expected language's words.

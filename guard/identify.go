@@ -140,7 +140,7 @@ func (c *check) identify(u *unit, mixed bool) bool {
 		mixed && script(guess.Language) != script(c.want.base):
 		return false
 	case guess.Language != c.want.base && guess.Probability >= least &&
-		(!supported || !words.Thorough(guess.Language)) && c.agrees(e, guess.Language):
+		(!supported || !words.Thorough(guess.Language)) && c.agrees(u, guess.Language):
 		u.state, e.Language, e.LogRatio = Wrong, guess.Language, max(e.LogRatio, lineWrong)
 	default:
 		return false
@@ -148,13 +148,18 @@ func (c *check) identify(u *unit, mixed bool) bool {
 	return true
 }
 
-// agrees reports whether the words do not speak against a language that the identifier names, if there are good models
-// of both it and the expected language: the identifier takes short lines for a relative's. Where the model of the
+// agrees reports whether the words of a unit speak for a language that the identifier names rather than for the
+// expected one, if there are models of both: the identifier takes short lines for a relative's. Where the model of the
 // expected language is thorough, it is asked only about lines of which few words are known.
-func (c *check) agrees(e *words.Evidence, language string) bool {
-	const least = 1
-	good := func(l string) bool { return words.Supports(l) && !words.Thin(l) }
-	return e.LogRatio >= least || !good(language) || !good(c.want.base) || words.Thorough(c.want.base)
+func (c *check) agrees(u *unit, language string) bool {
+	if words.Thorough(c.want.base) || !words.Supports(language) || !words.Supports(c.want.base) {
+		return true
+	}
+	least, listed := leastRatios[c.want.base]
+	if !listed {
+		least = usualRatio
+	}
+	return c.analysis.Ratio(language, u.blocks...) >= least
 }
 
 // script returns the script that a language is written in most.

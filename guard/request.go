@@ -122,12 +122,32 @@ func (r Request) userTexts() (texts []string) {
 	return texts
 }
 
-// Tag returns the language that the text should be in, empty if it is the user's and cannot be told.
+// Tag returns the language that the text should be in, empty if it is the user's and cannot be told. A system message
+// that asks for answers in one language decides, unless the user asks for another.
 func (r Request) Tag(k Checker) string {
-	if r.Language == User {
-		return k.UserLanguage(r.userTexts()...)
+	if r.Language != User {
+		return r.Language
 	}
-	return r.Language
+	texts, rules := r.userTexts(), ""
+	for _, m := range r.Messages {
+		if m.Role == "system" || m.Role == "developer" {
+			rules += string(m.Content) + "\n"
+		}
+	}
+	asked := asksFor(bothEnds(rules), "en", false)
+	if rules == "" || asked == nil || asksFor(bothEnds(texts[len(texts)-1]), "", false) != nil {
+		return k.UserLanguage(texts...)
+	}
+	return commanded(bothEnds(rules), "en", false)
+}
+
+// Of returns a checker that knows what the user wrote, in a request whose language is the user's: words that the answer
+// repeats from there are no confusion.
+func (r Request) Of(k Checker) Checker {
+	if r.Language == User {
+		k.prompt = strings.ToLower(strings.Join(r.userTexts(), "\n"))
+	}
+	return k
 }
 
 // Check judges the request's text. If the user's language is asked for and cannot be told, neither can the verdict.
@@ -136,7 +156,7 @@ func (r Request) Check(k Checker) (Response, error) {
 	if tag == "" && r.Language == User {
 		return Response{r.ID, unknown(), ""}, nil
 	}
-	j, err := k.Check(r.Text, tag)
+	j, err := r.Of(k).Check(r.Text, tag)
 	return Response{r.ID, j, tag}, err
 }
 

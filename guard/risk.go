@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"crosstalk/measure/langid/words"
-	"crosstalk/measure/prose"
 )
 
 // Thresholds of the risk, for different uses. docs/check.md has their precision and recall.
@@ -40,56 +39,49 @@ func ParseThreshold(text string) (float64, error) {
 // at0 + slope*x.
 type curve struct{ at0, slope float64 }
 
-// curves are those of lines and words without an excuse, and of excused spans; fitted as docs/check.md says:
-// go -C tools run ./bench/words -only risk -own NTREX-128 -half a.
-var (
-	lineCurve   = curve{-1.30, 0.59}
-	wordCurve   = curve{1.13, 0.24}
-	shortCurve  = curve{-0.04, 0.48} // of words where the expected language has a short list, or one from little text
-	thinCurve   = curve{-0.87, 0.49}
-	excuseCurve = map[prose.Kind]curve{Gloss: {-1.3, 0}, Mention: {-1.5, 0}, Name: {-1.2, 0}, Loan: {-1.1, 0},
-		Doubt: {-0.4, 0.05}, prose.Quote: {-1.3, 0}}
-)
+// curves are those of lines and words by how good the model of the expected language's words is, and of excused spans;
+// fitted as docs/check.md says: go -C tools run ./bench/words -only risk -own NTREX-128 -half a. Those of silent texts,
+// which have no span, are constant.
+var curves = map[string]curve{
+	"line thorough": {0.14, 0.6}, "line short": {0.05, 0.46}, "line thin": {-0.01, 0.4},
+	"word thorough": {1.5, 0.21}, "word short": {0.31, 0.57}, "word thin": {0.06, 0.39},
+	"gloss": {-0.84, 0}, "mention": {-0.04, 0}, "name": {-1.06, 0}, "loan": {-1.27, 0}, "quote": {-1.18, 0},
+	"doubt thorough": {-0.57, 0}, "doubt short": {0.29, 0.22}, "doubt thin": {-0.71, 0.32},
+	"silent thorough": {-2.97, 0}, "silent short": {-2.33, 0}, "silent thin": {-1.6, 0}, "silent lines": {-0.85, 0},
+}
 
-// Risks of texts without a span: with the models of words, and where lines alone were judged.
-const (
-	silentWords = 0.04
-	silentShort = 0.10
-	silentThin  = 0.16
-	silentLines = 0.3
-)
+func (c curve) at(x float64) float64 { return 1 / (1 + math.Exp(-c.at0-c.slope*x)) }
+
+// model says how good the model of a language's words is.
+func model(language string) string {
+	switch {
+	case words.Thin(language):
+		return " thin"
+	case words.Supports(language) && !words.Thorough(language):
+		return " short"
+	}
+	return " thorough"
+}
 
 // silent is the risk of a text without a span.
 func (c *check) silent() float64 {
-	switch base := c.want.base; {
-	case c.level() == ByLines:
-		return silentLines
-	case words.Thin(base):
-		return silentThin
-	case !words.Thorough(base):
-		return silentShort
+	if c.level() == ByLines {
+		return curves["silent lines"].at(0)
 	}
-	return silentWords
+	return curves["silent"+model(c.want.base)].at(0)
 }
 
 // risk returns the probability that a span is a confusion, for equally many right and wrong answers: at least 0.5
 // without an excuse and less with one.
 func (s Span) risk(expected string) float64 {
-	c := wordCurve
-	switch {
-	case s.Kind == Line:
-		c = lineCurve
-	case words.Thin(expected):
-		c = thinCurve
-	case words.Supports(expected) && !words.Thorough(expected):
-		c = shortCurve
-	}
-	low, high := Warn, 0.9999
+	key, low, high := s.Kind+model(expected), Warn, 0.9999
 	if s.Excuse != "" {
-		c, low, high = excuseCurve[s.Excuse], 0.0001, Warn-0.0001
+		key, low, high = string(s.Excuse), 0.0001, Warn-0.0001
+		if s.Excuse == Doubt {
+			key += model(expected)
+		}
 	}
-	x := math.Log(s.P / (1 - s.P))
-	return min(high, max(low, 1/(1+math.Exp(-c.at0-c.slope*x))))
+	return min(high, max(low, curves[key].at(math.Log(s.P/(1-s.P)))))
 }
 
 // threshold returns the threshold that is in force.

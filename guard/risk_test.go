@@ -67,7 +67,8 @@ func TestThreshold(t *testing.T) {
 	if j, err := Check("42", "de"); err != nil || j.Risk != 0.5 || j.P != 0.5 {
 		t.Errorf("nothing to judge: %+v, %v", j, err)
 	}
-	for tag, want := range map[string]float64{"de": silentWords, "nl": silentShort, "et": silentThin, "ko": silentWords} {
+	for tag, model := range map[string]string{"de": "thorough", "nl": "short", "et": "thin", "ko": "thorough", "xx": "lines"} {
+		want := curves["silent "+model].at(0)
 		c := &check{want: expected{base: tag}, asked: true}
 		if got := c.highest(nil); got != want {
 			t.Errorf("%s, no spans: %g, want %g", tag, got, want)

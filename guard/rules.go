@@ -19,6 +19,7 @@ var rules = []rule{
 	{"list of translations", Gloss, func(c *check, r run) bool { _, ok := c.paired(r.start); return ok }},
 	{"brackets", Gloss, (*check).bracketed},
 	{"language named", Mention, (*check).mentioned},
+	{"words of the user", Mention, (*check).repeated},
 	{"menu path", Name, (*check).path},
 	{"capitals", Name, func(c *check, r run) bool { return c.titled(r.words) }},
 	{"address", Name, (*check).numbered},

@@ -16,10 +16,6 @@ import (
 // Certain is the probability from which words within a line make the verdict Wrong.
 const Certain = 0.8
 
-// thinOdds is the least log odds of words that count where the expected language has a thin model: its list lacks half
-// of its own words.
-const thinOdds = 2.0
-
 // even is the log odds at which words are foreign as often as not, if foreign ones are as frequent as in the
 // development data (../shared/data/words): go -C tools run ./bench/words -only words -half a.
 const even = -2.85
@@ -30,7 +26,7 @@ func (c *check) foreignWords() {
 	found := append(c.runs(c.foreign(), ""), c.runs(c.quoted(), prose.Quote)...)
 	c.excuseAlike(found)
 	for _, r := range found {
-		if r.excuse == "" && (r.doubtful() || words.Thin(c.want.base) && r.odds < thinOdds && !r.words[0].Foreign) {
+		if r.excuse == "" && (r.doubtful() || r.odds-even < leastOdds[c.want.base] && !r.words[0].Foreign) {
 			r.excuse = Doubt
 		}
 		r.unnamed()
@@ -59,13 +55,14 @@ func (c *check) runs(all []words.Word, excuse prose.Kind) (found []run) {
 func (c *check) foreign() []words.Word {
 	const (
 		floor     = -6.0
-		own       = 0.01 // of the share in the other language, at most
+		own       = 0.01 // of the share in the other language, at most, and the expected language has not met it
 		certainty = 0.0  // log odds
 	)
 	all := c.analysis.Words(floor)
 	for i := range all {
 		w := &all[i]
-		if w.LogOdds < certainty && w.Share >= function && w.Own < own*w.Share && w.Native && !w.Name && !w.Foreign {
+		if w.LogOdds < certainty && w.Share >= function && w.Own < min(met, own*w.Share) && w.Native && !w.Name &&
+			!w.Foreign {
 			w.LogOdds = certainty
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"crosstalk/measure/langid/chinese"
+	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
 )
 
@@ -74,31 +75,172 @@ func (c *check) chineseSentences() {
 	}
 }
 
-// scripts adds lines, and sentences, of Chinese in the script that is not expected: with at least two characters that
-// only this one has, and few that only the expected one has.
+// foreignSentences adds sentences in another language whose words, one by one, say too little: those of relatives.
+func (c *check) foreignSentences() {
+	if !words.Supports(c.want.base) || words.ByScript(c.want.base) || han(c.want.base) {
+		return
+	}
+	slices.SortFunc(c.spans, byStart)
+	slices.SortFunc(c.excused, byStart)
+	for _, s := range c.sentences() {
+		if !c.analysis.Suspect(s.Start, s.End, suspect) {
+			continue
+		}
+		e := c.analysis.Weigh(s)
+		if e.Words < leastSentence || e.LogRatio < sentenceWrong || script(e.Language) != script(c.want.base) {
+			continue
+		}
+		found := Span{Start: s.Start, End: s.End, Language: e.Language, Kind: Word, P: probability(e.LogRatio)}
+		flagged := 0
+		for _, inside := range overlapping(c.spans, s.Start, s.End) {
+			flagged += inside.End - inside.Start
+			found.P = max(found.P, inside.P)
+		}
+		excused := overlapping(c.excused, s.Start, s.End)
+		if 2*flagged > s.End-s.Start || slices.ContainsFunc(excused, func(x Span) bool {
+			return x.Excuse != Doubt && x.Excuse != Loan && x.Excuse != Name
+		}) {
+			continue
+		}
+		inside := func(x Span) bool { return x.Start >= s.Start && x.Start < s.End }
+		c.spans, c.excused = slices.DeleteFunc(c.spans, inside), slices.DeleteFunc(c.excused, inside)
+		c.settle(&found)
+		if found.Excuse == "" {
+			c.spans = append(c.spans, found)
+		} else {
+			c.excused = append(c.excused, found)
+		}
+		slices.SortFunc(c.spans, byStart)
+		slices.SortFunc(c.excused, byStart)
+	}
+}
+
+const (
+	leastSentence = 5    // words of a sentence that is judged as a whole
+	suspect       = -7.0 // log odds of one of them, at least
+	sentenceWrong = 6.0  // log odds of the sentence
+)
+
+// scripts adds lines, sentences and words of Chinese in the script that is not expected: lines and sentences with at
+// least two characters that only this one has, and few that only the expected one has.
 func (c *check) scripts() {
 	if c.want.base != "zh" || c.want.script == "" {
 		return
 	}
+	tag := "zh-Hans"
+	if c.want.script == "Hans" {
+		tag = "zh-Hant"
+	}
+	count := func(p prose.Span) (wrong, right int) {
+		wrong, right = chinese.Count(c.text[p.Start:p.End])
+		if c.want.script == "Hans" {
+			return right, wrong
+		}
+		return wrong, right
+	}
 	var found []Span
-	find := func(parts []prose.Span, kind string, lines []Span) {
+	add := func(p prose.Span, kind string, odds float64) {
+		s := Span{Start: p.Start, End: p.End, Language: tag, Kind: kind, P: probability(odds)}
+		if odds < 0 {
+			s.Excuse = Doubt
+		}
+		c.settle(&s)
+		found = append(found, s)
+	}
+	whole := func(parts []prose.Span, kind string, lines []Span) {
 		for _, p := range parts {
-			simplified, traditional := chinese.Count(c.text[p.Start:p.End])
-			wrong, right, tag := simplified, traditional, "zh-Hans"
-			if c.want.script == "Hans" {
-				wrong, right, tag = traditional, simplified, "zh-Hant"
-			}
-			if wrong >= 2 && wrong > 3*right && !covered(lines, p.Start) {
-				s := Span{Start: p.Start, End: p.End, Language: tag, Kind: kind, P: probability(1.6 * float64(wrong-right))}
-				s.Risk = s.risk(c.want.base)
-				found = append(found, s)
+			if wrong, right := count(p); wrong >= 2 && wrong > 3*right && !covered(lines, p.Start) {
+				add(p, kind, 1.6*float64(wrong-right))
 			}
 		}
 	}
-	find(c.ownBlocks(), Line, nil)
-	find(c.sentences(), Word, found)
+	whole(c.ownBlocks(), Line, nil)
+	whole(c.sentences(), Word, found)
+	slices.SortFunc(found, byStart)
+	sentences := found
+	slices.SortFunc(c.spans, byStart)
+	slices.SortFunc(c.excused, byStart)
+	for _, b := range c.ownBlocks() {
+		for _, p := range c.otherScript(b, count) {
+			others := len(overlapping(c.spans, p.Start, p.End)) + len(overlapping(c.excused, p.Start, p.End))
+			if wrong, _ := count(p); !covered(sentences, p.Start) && others == 0 {
+				add(p, Word, 1.6*float64(wrong)-scriptDoubt)
+			}
+		}
+	}
 	slices.SortFunc(found, byStart)
 	inside := func(s Span) bool { return covered(found, s.Start) }
-	c.excused = slices.DeleteFunc(c.excused, inside)
-	c.spans = append(slices.DeleteFunc(c.spans, inside), found...)
+	c.excused, c.spans = slices.DeleteFunc(c.excused, inside), slices.DeleteFunc(c.spans, inside)
+	for _, s := range found {
+		if s.Excuse == "" {
+			c.spans = append(c.spans, s)
+		} else {
+			c.excused = append(c.excused, s)
+		}
+	}
+}
+
+// scriptDoubt makes one character of the other script a doubtful word: it may be in a name.
+const scriptDoubt = 1.8
+
+// otherScript returns the parts of a block from one character of the other script to another one a few characters
+// later, with up to two neighbours on each side, as long as no character between has the expected script alone.
+func (c *check) otherScript(b prose.Span, count func(prose.Span) (wrong, right int)) (parts []prose.Span) {
+	const (
+		near   = 4 // characters
+		beside = 2
+	)
+	n, last := 0, 0
+	var neighbours []int // where the characters before begin that may belong to a part
+	open := false        // a part may go on
+	masks := c.masksIn(b)
+	for at := (prose.Span{End: b.Start}); at.End < b.End; {
+		r, size := utf8.DecodeRuneInString(c.text[at.End:b.End])
+		at = prose.Span{Start: at.End, End: at.End + size}
+		for len(masks) > 0 && masks[0].End <= at.Start {
+			masks = masks[1:]
+		}
+		n++
+		wrong, right := count(at)
+		switch {
+		case !unicode.Is(unicode.Han, r), right > 0, len(masks) > 0 && masks[0].Start <= at.Start:
+			open, neighbours = false, nil
+			continue
+		case wrong > 0 && open && n-last <= near:
+			parts[len(parts)-1].End = at.End
+			last = n
+		case wrong > 0:
+			start := at.Start
+			if len(neighbours) > 0 {
+				start = neighbours[max(0, len(neighbours)-beside)]
+			}
+			parts = append(parts, prose.Span{Start: start, End: at.End})
+			open, last = true, n
+		case open && n <= last+beside:
+			parts[len(parts)-1].End = at.End
+			continue // it belongs to that part
+		}
+		if wrong > 0 {
+			neighbours = nil
+		} else {
+			neighbours = append(neighbours, at.Start)
+		}
+	}
+	return parts
+}
+
+// cantonese reports whether a text has the characters that Cantonese writes its function words with, and Mandarin none
+// of.
+func cantonese(text string) bool {
+	n, all := 0, 0
+	for _, r := range text {
+		if !unicode.Is(unicode.Han, r) {
+			continue
+		}
+		all++
+		if strings.ContainsRune("嘅咗唔佢哋嚟冇啲喺嗰乜咁噉嘢睇攞搵瞓諗㗎啱俾", r) {
+			n++
+		}
+	}
+	return n >= 2 && 50*n >= all
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"crosstalk/measure/langid/chinese"
 	"crosstalk/measure/langid/words"
@@ -19,9 +20,10 @@ const (
 	longMessage = 8 << 10 // bytes that are read at each end of a message
 )
 
-// UserLanguage returns the language that the answer to a user's messages, the oldest first, should be in: that of the
-// last message that tells one, a tag with the script of Chinese where the characters tell it. It is "" if none of the
-// messages tells a language, a later one is in another, or one asks for an answer in another.
+// UserLanguage returns the language that the answer to a user's messages, the oldest first, should be in: the one that
+// the last message plainly asks for ("answer in French", "translate to German"), or that of the last message that tells
+// one, a tag with the script of Chinese where the characters tell it. It is "" if none of the messages tells a
+// language, a later one is in another, or one asks for another language in other words, or before the last.
 func (k Checker) UserLanguage(messages ...string) string {
 	k.Threshold = Warn // a message may have names and loan words
 	messages = slices.Clone(messages[max(0, len(messages)-LookBack):])
@@ -32,21 +34,60 @@ func (k Checker) UserLanguage(messages ...string) string {
 			tag, from = k.languageOf(messages[i]), i
 		}
 	}
-	if tag == "" {
-		return ""
-	}
 	base, _, _ := strings.Cut(tag, "-")
 	for i, m := range messages {
-		if slices.ContainsFunc(asksFor(m, base, letters(m) < brief), func(l string) bool { return l != base }) {
+		few := letters(m) < brief
+		if slices.ContainsFunc(asksFor(m, base, few), func(l string) bool { return l != base }) {
+			if i == len(messages)-1 {
+				return commanded(m, base, few)
+			}
 			return ""
 		}
-		if i > from {
+		if i > from && tag != "" {
 			if j, err := k.Check(m, tag); err == nil && j.Verdict == Wrong {
 				return ""
 			}
 		}
 	}
 	return tag
+}
+
+// commanded returns the one language that a message commands an answer, or a translation, in: "" if that is not plain.
+// What is asked ("How do you write that in Polish?") is answered in another language.
+func commanded(message, said string, brief bool) (language string) {
+	for sentence := range sentencesOf(message) {
+		asked := asksFor(sentence, said, false)
+		for _, l := range asked {
+			switch {
+			case l == "":
+			case language != "" && l != language, strings.ContainsAny(sentence, "?？؟;") || !brief && !commands(sentence),
+				l == "zh" && asked[0] == "", !slices.Contains(languages(), l): // in one of two scripts, perhaps
+				return ""
+			default:
+				language = l
+			}
+		}
+	}
+	return language
+}
+
+// sentencesOf divides a text after what ends a sentence, or announces another.
+func sentencesOf(text string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for text != "" {
+			n := strings.IndexAny(text, ".!?;:\n。！？؟：।")
+			if n < 0 {
+				n = len(text)
+			} else {
+				_, size := utf8.DecodeRuneInString(text[n:])
+				n += size
+			}
+			if !yield(text[:n]) {
+				return
+			}
+			text = text[n:]
+		}
+	}
 }
 
 // languageOf returns the language of a message, "" if it is short, the identifier is not sure, or Check does not find

@@ -62,6 +62,7 @@ func TestUserLanguageRates(t *testing.T) {
 					}
 					r := rates[kind]
 					r.n++
+					m, asked, _ := strings.Cut(m, " => ")
 					response, err := Request{Text: kinds["answer"][0], Language: User, Prompt: m}.Check(Checker{})
 					if err != nil {
 						t.Fatal(err)
@@ -69,7 +70,12 @@ func TestUserLanguageRates(t *testing.T) {
 					if response.Expected != "" {
 						r.judged++
 					}
-					if response.Verdict == Wrong {
+					if kind == "request" {
+						if tag := response.Expected; tag != "" && tag != asked {
+							r.wrong++
+							t.Logf("%s %q: expected %s", language, m, tag)
+						}
+					} else if response.Verdict == Wrong {
 						r.wrong++
 						t.Logf("%s %s %q: expected %s", language, kind, m, response.Expected)
 					}
@@ -86,11 +92,53 @@ func TestUserLanguageRates(t *testing.T) {
 		if question.n < 140 || 100*question.judged < 97*question.n || 100*question.wrong > 3*question.n {
 			t.Errorf("%s questions: %d of %d are judged, %d wrongly", seen, question.judged, question.n, question.wrong)
 		}
-		for _, kind := range []string{"request", "mixed"} {
-			if r := rates[kind]; r.n < 15 || r.judged > 0 {
-				t.Errorf("%s %s messages: %d of %d are judged", seen, kind, r.judged, r.n)
-			}
+		if r := rates["mixed"]; r.n < 15 || r.judged > 0 {
+			t.Errorf("%s messages in two languages: %d of %d are judged", seen, r.judged, r.n)
 		}
+		if r := rates["request"]; r.n < 60 || 100*r.judged < 50*r.n || 100*r.wrong > 2*r.n {
+			t.Errorf("%s requests: %d of %d are understood, %d wrongly", seen, r.judged, r.n, r.wrong)
+		}
+	}
+}
+
+// A system message that asks for a language decides, unless the user asks for another. What the user wrote is excused.
+func TestConversation(t *testing.T) {
+	system := func(rules string, messages ...string) []Message {
+		all := []Message{{Role: "system", Content: Content(rules)}}
+		for _, m := range messages {
+			all = append(all, Message{Role: "user", Content: Content(m)})
+		}
+		return all
+	}
+	const question = "Wo kann ich meine Lieferadresse ändern?"
+	for _, c := range []struct {
+		want     string
+		messages []Message
+	}{
+		{"de", system("You are a friendly assistant of a shop.", question)},
+		{"en", system("You are a friendly assistant. Always answer in English.", question)},
+		{"fr", system("Always answer in English.", "Réponds en français s'il te plaît, c'est pour ma mère")},
+		{"", system("Answer in English or in Spanish.", question)},
+		{"", system("The texts in Spanish are on the second page.", question)},
+		{"it", system("Rispondi sempre in italiano.", "ok")},
+	} {
+		if got := (Request{Language: User, Messages: c.messages}).Tag(Checker{}); got != c.want {
+			t.Errorf("%q: %q, want %q", c.messages, got, c.want)
+		}
+	}
+	const answer = "Das Wort lautet auf Deutsch trotzdem, und because furthermore kommt auch vor."
+	for prompt, want := range map[string]Verdict{
+		"Bitte erkläre mir, wie man Because Furthermore richtig verwendet.": Right,
+		"Bitte erkläre mir, wie man diese beiden Wörter verwendet.":         Wrong,
+	} {
+		r, err := Request{Text: answer, Language: User, Prompt: prompt}.Check(Checker{})
+		if err != nil || r.Verdict != want || r.Expected != "de" {
+			t.Errorf("%s: %+v, %v; want %s", prompt, r, err, want)
+		}
+	}
+	r, err := Request{Text: answer, Language: "de", Prompt: "Because furthermore"}.Check(Checker{})
+	if err != nil || r.Verdict != Wrong {
+		t.Errorf("a given language: %+v, %v", r, err)
 	}
 }
 
@@ -107,6 +155,16 @@ func TestUserLanguage(t *testing.T) {
 	}{
 		{"", nil},
 		{"", []string{""}},
+		// What the last message plainly asks for.
+		{"fr", []string{"Please answer in French. What is the capital of Peru?"}},
+		{"de", []string{"Translate to German: Good morning, everyone"}},
+		{"en", []string{german, "auf Englisch bitte"}},
+		{"", []string{"Translate to German: Good morning, everyone", "ok thanks"}},
+		{"", []string{"How do you write that in Polish?"}},
+		{"", []string{"Write it in Spanish and in Italian"}},
+		{"", []string{"Write it in Spanish. Then reply in Italian."}},
+		{"", []string{"My teacher writes poems. In Spanish they sound better."}},
+		{"", []string{"Please answer in Yoruba."}},
 		{"de", []string{german}},
 		{"fr", []string{"À quelle heure ouvre le magasin ?"}},
 		{"de", []string{"```go\nfor i := range n {}\n```\nWas ist das genau?"}},
@@ -144,11 +202,10 @@ func TestUserLanguage(t *testing.T) {
 		{"", append([]string{german}, oks(20)...)},
 
 		// A request for another language holds on; one for the user's own changes nothing.
-		{"", []string{"Please answer in French. " + english}},
+		{"fr", []string{"Please answer in French. " + english}},
 		{"", []string{"Please answer in French.", english}},
 		{"en", slices.Concat([]string{"Please answer in French."}, oks(19), []string{english})},
 		{"", slices.Concat([]string{"Please answer in French."}, oks(18), []string{english})},
-		{"", []string{german, "auf Englisch bitte"}},
 		{"", []string{german, "English"}},
 		{"", []string{"注文した商品はいつ届きますか？", "これ英語ある？"}},
 		{"ja", []string{"注文した商品はいつ届きますか？", "これ安い？"}},
@@ -169,7 +226,7 @@ func TestUserLanguage(t *testing.T) {
 		// Of a long message, both ends are read.
 		{"", []string{english + "\n" + pasted}},
 		{"", []string{english + "\n" + strings.Repeat(pasted, 4)}},
-		{"", []string{strings.Repeat(english+"\n", 1000) + "Please answer in French."}},
+		{"fr", []string{strings.Repeat(english+"\n", 1000) + "Please answer in French."}},
 		{"", []string{strings.Repeat(english+"\n", 200) + pasted + strings.Repeat(english+"\n", 190)}},
 		{"en", []string{strings.Repeat(english+"\n", 210) + pasted + strings.Repeat(english+"\n", 210)}},
 	} {
@@ -263,8 +320,8 @@ func TestAsksFor(t *testing.T) {
 	}
 }
 
-// Published prompts, at which nobody looked while the rule was made: those in one language are told, and those that ask
-// for an answer in another are not.
+// Published prompts, at which nobody looked while the rule was made: those in one language are told, and most that ask
+// for an answer in another are understood.
 func TestUserLanguageOfBenchmark(t *testing.T) {
 	if testing.Short() {
 		t.Skip("checks figures")
@@ -288,11 +345,12 @@ func TestUserLanguageOfBenchmark(t *testing.T) {
 			t.Fatal(err)
 		}
 		task := strings.Split(f.Name, "/")[1]
+		language := slices.Index(rows[0], "language")
 		for _, row := range rows[1:] {
 			all[task]++
 			if tag := user(row[0]); tag != "" {
 				told[task]++
-				if !strings.HasPrefix(tag, row[2]) {
+				if !strings.HasPrefix(tag, row[language]) {
 					wrong[task]++
 				}
 			}
@@ -303,7 +361,7 @@ func TestUserLanguageOfBenchmark(t *testing.T) {
 	if all[mono] != 2400 || 100*told[mono] < 98*all[mono] || 1000*wrong[mono] > 5*all[mono] {
 		t.Errorf("of %d prompts in one language, %d are told, %d wrongly", all[mono], told[mono], wrong[mono])
 	}
-	if all[cross] != 4186 || told[cross] > 20 {
-		t.Errorf("of %d prompts that ask for another language, %d are told", all[cross], told[cross])
+	if all[cross] != 4186 || 100*told[cross] < 70*all[cross] || 100*wrong[cross] > all[cross] {
+		t.Errorf("of %d prompts that ask for another language, %d are understood, %d wrongly", all[cross], told[cross], wrong[cross])
 	}
 }

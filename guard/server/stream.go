@@ -154,8 +154,9 @@ func (s *server) open(line []byte) (guard.Request, *guard.Stream, error) {
 	if err != nil {
 		return record, nil, err
 	}
+	checker := record.Of(s.Checker)
 	record.Language = record.Tag(s.Checker)
-	of, err := s.Checker.Stream(record.Language)
+	of, err := checker.Stream(record.Language)
 	return guard.Request{ID: record.ID, Language: record.Language, Text: record.Text}, of, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"crosstalk/guard"
 )
@@ -28,6 +29,7 @@ var tongues = []tongue{
 	{"uz", "ref.uzb", "az"}, {"ru", "ref.rus", "uk bg"}, {"uk", "ref.ukr", "ru be"}, {"bg", "ref.bul", "ru mk"},
 	{"mk", "ref.mkd", "bg sr"}, {"sr", "ref.srp-Cyrl", "mk ru"}, {"be", "ref.bel", "ru uk"}, {"kk", "ref.kaz", "ru"},
 	{"ar", "ref.arb", "fa"}, {"fa", "ref.fas", "ar"}, {"ur", "ref.urd", "fa ar"},
+	{"zh-Hans", "ref.zho-CN", "zh-Hant"}, {"zh-Hant", "ref.zho-TW", "zh-Hans"},
 }
 
 // donors are the languages other than relatives that words are put in from.
@@ -35,15 +37,25 @@ var donors = strings.Fields("de fr es it pl nl sv fi tr id pt cs ro hu")
 
 const casesEach = 60 // of a language, a class of other ones and a kind
 
-// readTongues reads the news, four lines at a time. The same news is in the same half in every language.
+// readTongues reads the news, four lines at a time, without those that have a line as the English source has it: a
+// French sentence in it, or what was not translated. The same news is in the same half in every language.
 func readTongues(dir string) (map[string][]*answer, error) {
 	texts := map[string][]*answer{}
+	source, err := readText(filepath.Join(dir, "newstest2019-src.eng.txt"))
+	if err != nil {
+		return nil, err
+	}
 	for _, t := range tongues {
 		lines, err := readText(filepath.Join(dir, "newstest2019-"+t.file+".txt"))
 		if err != nil {
 			return nil, err
 		}
-		for i := 0; i+linesOfAnswer <= len(lines); i += linesOfAnswer {
+		for i := 0; i+linesOfAnswer <= min(len(lines), len(source)); i += linesOfAnswer {
+			from := source[i : i+linesOfAnswer]
+			if slices.ContainsFunc(lines[i:i+linesOfAnswer], func(l string) bool { return slices.Contains(from, l) }) &&
+				t.language != "en" {
+				continue
+			}
 			a := &answer{ID: fmt.Sprintf("own-%s-%d", t.language, i), Language: t.language,
 				Text: strings.Join(lines[i:i+linesOfAnswer], "\n"), half: halfOf(fmt.Sprintf("own-%d", i))}
 			texts[t.language] = append(texts[t.language], a)
@@ -156,7 +168,11 @@ func plant(r *rand.Rand, own, others []*answer, half, kind string) *answer {
 	line := strings.Split(donor.Text, "\n")[r.IntN(linesOfAnswer)]
 	switch kind {
 	case "line", "sentence":
-		if n := len(strings.Fields(line)); n < 5 || n > 25 {
+		n := len(strings.Fields(line))
+		if unspaced(donor.Language) {
+			n = utf8.RuneCountInString(line) / 2
+		}
+		if n < 5 || n > 25 {
 			return nil
 		}
 		at := strings.IndexByte(base.Text, '\n')
@@ -175,7 +191,10 @@ func plant(r *rand.Rand, own, others []*answer, half, kind string) *answer {
 	}
 	all := partsOf(base.Text, base.Language)
 	at := all[1+r.IntN(len(all)-1)].start
-	if base.Text[at-1] != ' ' {
+	if unspaced(base.Language) && unspaced(donor.Language) {
+		return &answer{Text: base.Text[:at] + run + base.Text[at:], Foreign: []known{{Start: at, End: at + len(run)}}}
+	}
+	if base.Text[at-1] != ' ' && !unspaced(base.Language) {
 		return nil
 	}
 	return &answer{Text: base.Text[:at] + run + " " + base.Text[at:],

@@ -113,7 +113,7 @@ type part struct{ start, end int }
 
 func (p part) text(text string) string { return text[p.start:p.end] }
 
-func unspaced(language string) bool { return language == "zh" || language == "ja" }
+func unspaced(language string) bool { return strings.HasPrefix(language, "zh") || language == "ja" }
 
 func partsOf(text, language string) (all []part) {
 	if unspaced(language) {

@@ -29,21 +29,25 @@ type judgedAnswer struct {
 // class is what decides which curve an answer's risk is on: the kind or the excuse of its worst span, or how closely it
 // was judged.
 func (a *judgedAnswer) class() (class string, odds float64) {
-	model := "thorough"
+	model := " thorough"
 	switch {
 	case words.Thin(a.language):
-		model = "thin"
-	case !words.Thorough(a.language):
-		model = "short"
+		model = " thin"
+	case words.Supports(a.language) && !words.Thorough(a.language):
+		model = " short"
 	}
 	s, ok := a.worst()
 	switch {
 	case !ok:
-		return "silent " + model, 0
-	case s.Excuse == "" && s.Kind == guard.Word:
-		return "word " + model, math.Log(s.P / (1 - s.P))
+		return "silent" + model, 0
+	case s.Excuse == "":
+		class = s.Kind + model
+	case s.Excuse == guard.Doubt:
+		class = "doubt" + model
+	default:
+		class = string(s.Excuse)
 	}
-	return cmp.Or(string(s.Excuse), s.Kind), math.Log(s.P / (1 - s.P))
+	return class, math.Log(s.P / (1 - s.P))
 }
 
 func (a *judgedAnswer) worst() (guard.Span, bool) {
@@ -83,12 +87,12 @@ func riskTables(o options) error {
 				wrong++
 			}
 		}
-		fmt.Printf("  %-14s %6.2f %5.2f  (%d, %d)\n", class, at0, slope, len(byClass[class])-wrong, wrong)
+		fmt.Printf("  %-17q: {%.2f, %.2f}, // %d, %d\n", class, at0, slope, len(byClass[class])-wrong, wrong)
 	}
 	for _, half := range o.halves {
-		for _, set := range []string{"replies", "news"} {
+		for _, set := range []string{"replies and news", "replies", "news"} {
 			reliability(fmt.Sprintf("half %s, %s", half, set), slices.DeleteFunc(slices.Clone(all),
-				func(a *judgedAnswer) bool { return a.half != half || a.set != set }))
+				func(a *judgedAnswer) bool { return a.half != half || !strings.Contains(set, a.set) }))
 		}
 	}
 	return nil
@@ -181,7 +185,7 @@ func judgedNews(dir string) (all []*judgedAnswer, err error) {
 	return all, nil
 }
 
-// logistic fits the two parameters by Newton's method, with a little shrinkage towards 0.
+// logistic fits the two parameters by Newton's method, with a little shrinkage towards 0. The slope is at least 0.
 func logistic(all []*judgedAnswer) (at0, slope float64) {
 	const shrinkage = 2
 	for range 50 {
@@ -201,7 +205,18 @@ func logistic(all []*judgedAnswer) (at0, slope float64) {
 		det := h00*h11 - h01*h01
 		at0, slope = at0+(h11*g0-h01*g1)/det, slope+(h00*g1-h01*g0)/det
 	}
-	return at0, slope
+	if slope > 0 {
+		return at0, slope
+	}
+	var right, wrong float64 = shrinkage, shrinkage
+	for _, a := range all {
+		if a.wrong {
+			wrong += a.weight
+		} else {
+			right += a.weight
+		}
+	}
+	return math.Log(wrong / right), 0 // more evidence does not mean less risk: a constant
 }
 
 // reliability prints how often answers of a risk are wrong, and what thresholds find.
