@@ -45,9 +45,9 @@ type curve struct{ at0, slope float64 }
 var curves = map[string]curve{
 	"line thorough": {0.14, 0.6}, "line short": {0.05, 0.46}, "line thin": {-0.01, 0.4},
 	"word thorough": {1.5, 0.21}, "word short": {0.31, 0.57}, "word thin": {0.06, 0.39},
-	"gloss": {-0.84, 0}, "mention": {-0.04, 0}, "name": {-1.06, 0}, "loan": {-1.27, 0}, "quote": {-1.18, 0},
-	"doubt thorough": {-0.57, 0}, "doubt short": {0.29, 0.22}, "doubt thin": {-0.71, 0.32},
-	"silent thorough": {-2.97, 0}, "silent short": {-2.33, 0}, "silent thin": {-1.6, 0}, "silent lines": {-0.85, 0},
+	"gloss": {-2.03, 0}, "mention": {-2.37, 0}, "name": {-1.44, 0}, "loan": {-1.55, 0}, "quote": {-1.31, 0.02},
+	"doubt thorough": {-0.83, 0}, "doubt short": {0.29, 0.22}, "doubt thin": {-0.71, 0.32},
+	"silent thorough": {-3.22, 0}, "silent short": {-2.59, 0}, "silent thin": {-1.78, 0}, "silent lines": {-0.85, 0},
 }
 
 func (c curve) at(x float64) float64 { return 1 / (1 + math.Exp(-c.at0-c.slope*x)) }
