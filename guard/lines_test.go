@@ -48,9 +48,9 @@ func TestManualExample(t *testing.T) {
 func TestCheckText(t *testing.T) {
 	for _, c := range []struct{ text, language, want string }{
 		{"Voici votre facture du mois de mars.\n\nPlease pay it before the end of the month.\n", "fr",
-			"Voici votre facture du mois de mars.\n\n[en: Please pay it before the end of the month.]\n\nwrong (p 0.98, judged: words); in another language: lines: 1\n"},
+			"Voici votre facture du mois de mars.\n\n[en: Please pay it before the end of the month.]\n\nwrong (p 1.00, judged: words); in another language: lines: 1\n"},
 		{"\ufeffMerci beaucoup pour votre aide !\r\nÀ bientôt.\r\n", "fr", "Merci beaucoup pour votre aide !\nÀ bientôt.\n\nright (p 0.96, judged: words)\n"},
-		{"Uw bestelling is onderweg en komt morgen aan.", "nl", "Uw bestelling is onderweg en komt morgen aan.\n\nright (p 0.90, judged: words)\n"},
+		{"Uw bestelling is onderweg en komt morgen aan.", "nl", "Uw bestelling is onderweg en komt morgen aan.\n\nright (p 0.93, judged: words)\n"},
 		{"네, 알겠습니다.", "ko", "네, 알겠습니다.\n\nright (p 0.96, judged: script)\n"},
 		{"42", "fr", "42\n\ncannot tell: too little to judge by\n"},
 		{"Das ist ein kurzer Satz über das Wetter.\x1b[2J", "de", "Das ist ein kurzer Satz über das Wetter.␛[2J\n\nright (p "},

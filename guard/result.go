@@ -83,7 +83,7 @@ func (c *check) result() Judgement {
 		j.Verdict, j.P = Wrong, j.Risk
 	case weight[c.want.name] > 0:
 		j.Risk = c.highest(j.Spans)
-		j.Verdict, j.P = Right, 1-j.Risk
+		j.Verdict, j.P = Right, rounded(1-j.Risk)
 	}
 	j.Masked = append(j.Masked, c.allMasks()...)
 	j.Parts = c.parts()
@@ -120,7 +120,7 @@ func (c *check) name(language string, start, end int) string {
 
 // probability of even odds times e^x.
 func probability(x float64) float64 {
-	return math.Round(1e4*min(0.9999, 1/(1+math.Exp(-x)))) / 1e4
+	return rounded(min(0.9999, 1/(1+math.Exp(-x))))
 }
 
 // level says what was judged: lines only if one was long enough for the identifier.

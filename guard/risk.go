@@ -65,10 +65,11 @@ func model(language string) string {
 
 // silent is the risk of a text without a span.
 func (c *check) silent() float64 {
+	key := "silent" + model(c.want.base)
 	if c.level() == ByLines {
-		return curves["silent lines"].at(0)
+		key = "silent lines"
 	}
-	return curves["silent"+model(c.want.base)].at(0)
+	return rounded(curves[key].at(0))
 }
 
 // risk returns the probability that a span is a confusion, for equally many right and wrong answers: at least 0.5
@@ -84,6 +85,9 @@ func (s Span) risk(expected string) float64 {
 	return min(high, max(low, curves[key].at(math.Log(s.P/(1-s.P)))))
 }
 
+// rounded is a probability as judgements have it.
+func rounded(p float64) float64 { return math.Round(1e4*p) / 1e4 }
+
 // threshold returns the threshold that is in force.
 func (k Checker) threshold() float64 {
 	if k.Threshold == 0 {
@@ -94,7 +98,7 @@ func (k Checker) threshold() float64 {
 
 // settle sets the risk of a span, and whether it counts: it has an excuse if its risk is below the threshold.
 func (c *check) settle(s *Span) {
-	s.Risk = math.Round(1e4*s.risk(c.want.base)) / 1e4
+	s.Risk = rounded(s.risk(c.want.base))
 	switch {
 	case s.Risk >= c.threshold:
 		s.Excuse = ""

@@ -54,7 +54,7 @@ func TestThreshold(t *testing.T) {
 		if err != nil || j.Verdict != c.want || len(j.Spans) != 1 || j.Spans[0].Excuse != c.excuse {
 			t.Fatalf("%s at %g: %+v, %v; want %s, excuse %q", c.tag, c.threshold, j, err, c.want, c.excuse)
 		}
-		if j.Risk != j.Spans[0].Risk || j.P != map[Verdict]float64{Wrong: j.Risk, Right: 1 - j.Risk}[c.want] {
+		if j.Risk != j.Spans[0].Risk || j.P != map[Verdict]float64{Wrong: j.Risk, Right: rounded(1 - j.Risk)}[c.want] {
 			t.Errorf("%s at %g: risk %g, p %g, span %+v", c.tag, c.threshold, j.Risk, j.P, j.Spans[0])
 		}
 	}
@@ -68,7 +68,7 @@ func TestThreshold(t *testing.T) {
 		t.Errorf("nothing to judge: %+v, %v", j, err)
 	}
 	for tag, model := range map[string]string{"de": "thorough", "nl": "short", "et": "thin", "ko": "thorough", "xx": "lines"} {
-		want := curves["silent "+model].at(0)
+		want := rounded(curves["silent "+model].at(0))
 		c := &check{want: expected{base: tag}, asked: true}
 		if got := c.highest(nil); got != want {
 			t.Errorf("%s, no spans: %g, want %g", tag, got, want)
