@@ -45,6 +45,9 @@ func details(j Judgement) string {
 // a hash each), with those of testdata/judgements.txt. A change of the rules may change them: read which and
 // write them with -update.
 func TestJudgements(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and much text")
+	}
 	replies := readReplies(t)
 	judged := func(k Checker, text, tag string) Judgement {
 		t.Helper()

@@ -104,6 +104,9 @@ func FuzzStream(f *testing.F) {
 // However long a text is and whatever it has between its words, what is looked at again stays as short. So the work for
 // a text twice as long is twice as much, by the bytes that it allocates.
 func TestStreamIsLinear(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and much text")
+	}
 	pieces := map[string]struct{ tag, first, piece string }{
 		"a script without spaces":     {"zh", "", "今天天气很好，我们去公园散步吧。"},
 		"without sentences":           {"zh", "", "今天天气很好我们去公园"},
@@ -148,6 +151,9 @@ func TestStreamIsLinear(t *testing.T) {
 // What is looked at again may begin within a word or sentence. Nothing that it begins with raises an alarm; what comes
 // later does.
 func TestStreamTorn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine, and much text")
+	}
 	const chinese, japanese = "今天天气很好，我们去公园散步吧。", "今日はいい天気ですね。"
 	var replies strings.Builder
 	for _, r := range readReplies(t) {

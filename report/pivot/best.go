@@ -73,10 +73,5 @@ func (l *layout) rivals(rows, columns []bool) map[string][][2]int {
 			}
 		}
 	}
-	for key, group := range groups {
-		if len(group) < 2 {
-			delete(groups, key)
-		}
-	}
 	return groups
 }

@@ -99,3 +99,74 @@ func TestImplied(t *testing.T) {
 		t.Errorf("%d tables, %v; want 3: without rows all columns count", len(tables), err)
 	}
 }
+
+// The level of the intervals is that of the first figure that has one, and 95 % without any.
+func TestLevel(t *testing.T) {
+	figures := grid("lpr", "model", []string{"a", "b", "c"}, "task", []string{"x"})
+	l := &layout{figures: figures}
+	for _, c := range []struct {
+		level float64
+		want  string
+	}{{0.9, "90 %"}, {0.9995, "99.95 %"}} {
+		figures[0].Interval, figures[1].Interval = nil, &crosstalk.Interval{Level: c.level}
+		if got := l.level(); got != c.want {
+			t.Errorf("%v: %s, want %s", c.level, got, c.want)
+		}
+	}
+	if got := (&layout{figures: figures[:1]}).level(); got != "95 %" {
+		t.Errorf("without intervals: %s", got)
+	}
+}
+
+// A label has letters and digits of the measures, columns and short values, each once, and nothing else.
+func TestLabel(t *testing.T) {
+	for value, want := range map[string]string{"z09-A é": "tab:lpr-model-task-z09-a", "x`{:": "tab:lpr-model-task-x",
+		"---": "tab:lpr-model-task", "lpr": "tab:lpr-model-task", strings.Repeat("y", 20): "tab:lpr-model-task-" + strings.Repeat("y", 20),
+		strings.Repeat("y", 21): "tab:lpr-model-task", "all": "tab:lpr-model-task"} {
+		figures := grid("lpr", "model", []string{"a", "b"}, "task", []string{"x", "y"})
+		for i := range figures {
+			figures[i].By["source"] = value
+		}
+		tables, err := Tables(figures, Options{Rows: []string{"model"}, Columns: []string{"task"}})
+		if err != nil || len(tables) != 1 || tables[0].Label != want {
+			t.Errorf("%q: %v, %+v; want the label %s", value, err, tables, want)
+		}
+	}
+}
+
+// A column that rows imply, and that has one value in a table, is in its heading.
+func TestImpliedByRowsOfATable(t *testing.T) {
+	figures := append(grid("lpr", "model", []string{"a"}, "task", []string{"x", "y"}),
+		grid("lpr", "model", []string{"b", "c"}, "task", []string{"y"})...)
+	for i := range figures {
+		figures[i].By["prefix"] = []string{"One: ", "One: ", "Two: ", "Two: "}[i]
+	}
+	tables, err := Tables(figures, Options{Rows: []string{"model"}})
+	if err != nil || len(tables) != 2 {
+		t.Fatalf("%v, %+v", err, tables)
+	}
+	if heading := strings.Join(tables[0].Heading, "; "); !strings.Contains(heading, "prefix One:") {
+		t.Errorf("%q", heading)
+	}
+	if heading := strings.Join(tables[1].Heading, "; "); strings.Contains(heading, "prefix") ||
+		!slices.Contains(tables[1].Notes, "prefix: One: of a; Two: of b, c") {
+		t.Errorf("%q, %q", heading, tables[1].Notes)
+	}
+}
+
+// The best of several is in bold; the only one, or all that are alike, are not.
+func TestBestOfOne(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		bold   int
+	}{{[]float64{0.5}, 0}, {[]float64{0.5, 0.5}, 0}, {[]float64{0.5, 0.6}, 1}, {[]float64{0.6, 0.5, 0.6}, 2}} {
+		var figures []crosstalk.Estimate
+		for i, v := range c.values {
+			figures = append(figures, figure("lpr", v, "model="+string(rune('a'+i))))
+		}
+		tables, err := Tables(figures, Options{Rows: []string{"model"}, Compete: []string{"model"}})
+		if err != nil || len(tables[0].Bold) != c.bold || strings.HasSuffix(tables[0].Caption, ". Best in bold") != (c.bold > 0) {
+			t.Errorf("%v: %v, %+v", c.values, err, tables)
+		}
+	}
+}

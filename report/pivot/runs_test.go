@@ -30,6 +30,14 @@ func TestComplete(t *testing.T) {
 	if err != nil || !slices.Equal(o.Order["task"], []string{"b", "a"}) || !slices.Equal(o.Order[view.GroupColumn], []string{"Romance"}) {
 		t.Errorf("%v, %v", o.Order, err)
 	}
+	if !slices.Equal(f.View.Pool, []string{"temperature"}) {
+		t.Errorf("pooled are %q", f.View.Pool)
+	}
+	rows, columns := slices.Clone(table.Rows), slices.Clone(table.Columns)
+	if err := table.Complete(); err != nil || !slices.Equal(table.Rows, rows) || !slices.Equal(table.Columns, columns) ||
+		len(table.view.Only) != 1 || len(table.view.Groups) != 1 {
+		t.Errorf("a second time: %+v, %v", table, err)
+	}
 	list := Table{Only: []string{"task=a"}}
 	if err := list.Complete(); err != nil || list.LaidOut() || list.Figures([]string{"task"}, nil).Cross != nil {
 		t.Errorf("%+v, %v", list, err)

@@ -77,7 +77,7 @@ func (l *layout) table() (t report.Table, err error) {
 		var cells []string
 		for i, column := range l.Rows {
 			name := l.name(column, row[i])
-			if i < len(row)-1 && r > 0 && slices.Equal(row[:i+1], l.rows[r-1][:i+1]) {
+			if r > 0 && slices.Equal(row[:i+1], l.rows[r-1][:i+1]) {
 				name = "" // as above
 			}
 			cells = append(cells, name)

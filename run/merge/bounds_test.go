@@ -351,3 +351,44 @@ func TestWait(t *testing.T) {
 		}
 	})
 }
+
+// A shard whose answers cannot be read is named, and there are no figures without them.
+func TestBrokenAnswers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	paths := measureShards(t, filepath.Join(dir, "all"), 4, 2)
+	answers := filepath.Join(paths[1], "answers.db")
+	if _, err := os.Stat(answers); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(answers, []byte("no journal"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := merge.Merge(paths, out); err == nil || !strings.Contains(err.Error(), answers) {
+		t.Errorf("the error is %v, want one about %s", err, answers)
+	}
+	if _, err := run.ReadEstimates(out); !errors.Is(err, run.ErrUnfinished) {
+		t.Errorf("there are figures: %v", err)
+	}
+}
+
+// Of a shard that is there three times, the first path is named with each other, and it is not unfinished too.
+func TestThrice(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var paths []string
+	for i := range 3 {
+		of := shard.Shard{Index: 1, Count: 2}
+		measure(t, study.Leakage{Sweep: study.Sweep{Items: 4}}.Open, of, filepath.Join(dir, fmt.Sprint(i)))
+		paths = append(paths, of.Dir(filepath.Join(dir, fmt.Sprint(i))))
+	}
+	change(t, paths[1], func(m *run.Manifest) { m.NotMeasured = 1 })
+	var incomplete *merge.IncompleteError
+	_, err := merge.Merge(paths, filepath.Join(dir, "out"))
+	want := []string{fmt.Sprintf("1/2 (%s and %s)", paths[0], paths[1]), fmt.Sprintf("1/2 (%s and %s)", paths[0], paths[2])}
+	if !errors.As(err, &incomplete) || !reflect.DeepEqual(incomplete.Twice, want) || incomplete.Unfinished != nil ||
+		!reflect.DeepEqual(incomplete.Missing, []string{"2/2"}) {
+		t.Errorf("%v, want %q", err, want)
+	}
+}

@@ -1,0 +1,104 @@
+package compare
+
+import (
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+
+	"crosstalk"
+)
+
+// Of all pairs, each later condition is compared with each earlier one, once.
+func TestAllPairsInOrder(t *testing.T) {
+	r := runs(t, Options{AllPairs: true, Across: []string{AcrossAll}}, grid())
+	place := func(c columns) int {
+		at := 0
+		for _, of := range []struct{ column, later string }{{"model", "m2"}, {"temperature", ""}, {"similarity", "sbert@1"}} {
+			at *= 10
+			switch v := c[of.column]; {
+			case v == of.later:
+				at++
+			case of.column == "temperature":
+				at += map[string]int{"0": 0, "0.5": 1, "1": 2, "1.5": 3}[v]
+			}
+		}
+		return at
+	}
+	seen := map[[2]int]bool{}
+	for _, c := range r.Comparisons {
+		of, against := place(c.Condition), place(c.Reference)
+		if of <= against || seen[[2]int{of, against}] {
+			t.Errorf("%v against %v", c.Condition, c.Reference)
+		}
+		seen[[2]int{of, against}] = true
+	}
+	if len(seen) != 16*15/2 {
+		t.Errorf("%d pairs of 16 conditions", len(seen))
+	}
+}
+
+// A figure without a test is none of the family, and its p-value stays undefined.
+func TestFamilyOfTests(t *testing.T) {
+	r := Result{Level: 0.95, Adjustment: Holm, Comparisons: []Comparison{{P: 0.02}, {P: crosstalk.Undefined}, {P: 0.5}}}
+	r.adjust()
+	if r.Family != 2 || r.Comparisons[1].Adjusted.Defined() || r.Comparisons[1].Shown ||
+		r.Comparisons[0].Adjusted != 0.04 || !r.Comparisons[0].Shown || r.Comparisons[2].Shown {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A signature has fields with values, flags, and a version.
+func TestFieldsOf(t *testing.T) {
+	for signature, want := range map[string]columns{
+		"lpr":                                 {},
+		"lpr|suite:s@1:2|exact|v0.1.0":        {"suite": "s@1:2", "exact": "yes", "version": "0.1.0"},
+		"lpr|v|verbose|v12":                   {"v": "yes", "verbose": "yes", "version": "12"},
+		"lpr|empty:|suite:later|suite:latest": {"empty": "", "suite": "latest"},
+	} {
+		if got := fieldsOf(signature); !maps.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", signature, got, want)
+		}
+	}
+}
+
+// What notes say depends on the adjustment, the units and the pairs, and each test is explained once.
+func TestLegend(t *testing.T) {
+	r := Result{Level: 0.9, Family: 3, Adjustment: Holm, Comparisons: []Comparison{{Method: "score", Paired: true},
+		{Method: "score", Paired: true}, {Method: "t", Paired: true}}}
+	notes := strings.Join(r.legend(), "\n")
+	for text, want := range map[string]int{"adjusted by Holm's method over 3 tests": 1, "after this adjustment": 1, "unpaired: ": 0,
+		"significant at 10 %": 1, "or the figure's unit": 0, "test: ": 2} {
+		if strings.Count(notes, text) != want {
+			t.Errorf("%q is there %d times, want %d:\n%s", text, strings.Count(notes, text), want, notes)
+		}
+	}
+	r.Adjustment, r.Family, r.Comparisons[2].Paired, r.Comparisons[2].Unit = BH, 1, false, "bits"
+	notes = strings.Join(r.legend(), "\n")
+	for _, text := range []string{"by Benjamini and Hochberg's method over this test alone", "after Holm's adjustment", "unpaired: ",
+		"or the figure's unit"} {
+		if !strings.Contains(notes, text) {
+			t.Errorf("no %q in\n%s", text, notes)
+		}
+	}
+}
+
+// A difference that cannot be written or read is an error.
+func TestWriteRunsFails(t *testing.T) {
+	path := scored(t)
+	full := writer(func([]byte) (int, error) { return 0, errors.New("no room") })
+	if err := WriteRuns(full, "table", []string{path}, nil, Options{Level: 0.95}); err == nil || !strings.Contains(err.Error(), "no room") {
+		t.Errorf("a full disk: %v", err)
+	}
+	var b strings.Builder
+	if err := WriteRuns(&b, "table", []string{path, path + "/none"}, nil, Options{Level: 0.95}); err == nil || b.Len() > 0 {
+		t.Errorf("no run: %v, %q", err, &b)
+	}
+	if err := WriteRuns(&b, "table", []string{path}, nil, Options{Level: 0.95, Measures: []string{"none"}}); err == nil || b.Len() > 0 {
+		t.Errorf("no figure: %v, %q", err, &b)
+	}
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
