@@ -87,7 +87,8 @@ func TestLegend(t *testing.T) {
 func TestWriteRunsFails(t *testing.T) {
 	path := scored(t)
 	full := writer(func([]byte) (int, error) { return 0, errors.New("no room") })
-	if err := WriteRuns(full, "table", []string{path}, nil, Options{Level: 0.95}); err == nil || !strings.Contains(err.Error(), "no room") {
+	err := WriteRuns(full, "table", []string{path}, nil, Options{Level: 0.95})
+	if err == nil || !strings.Contains(err.Error(), "no room") {
 		t.Errorf("a full disk: %v", err)
 	}
 	var b strings.Builder

@@ -49,11 +49,13 @@ func nights(t *testing.T, better crosstalk.Direction, right crosstalk.Value, cou
 func TestNightly(t *testing.T) {
 	const margin = 0.02
 	for _, better := range []crosstalk.Direction{crosstalk.Higher, crosstalk.Lower} {
-		for _, counts := range [][][2]int{{{0, 0}}, {{60, 0}}, {{90, 0}}, {{20, 0}, {80, 0}}, {{90, 0}, {0, 40}}, {{0, 30}, {0, 35}}} {
+		for _, counts := range [][][2]int{{{0, 0}}, {{60, 0}}, {{90, 0}}, {{20, 0}, {80, 0}}, {{90, 0}, {0, 40}},
+			{{0, 30}, {0, 35}}} {
 			result := nights(t, better, 1, counts...)
 			var list []stats.Night
 			for _, c := range counts {
-				list = append(list, stats.Night{Discordance: stats.Discordance{Losses: float64(c[0]) / 400, Wins: float64(c[1]) / 400}, N: 400})
+				differ := stats.Discordance{Losses: float64(c[0]) / 400, Wins: float64(c[1]) / 400}
+				list = append(list, stats.Night{Discordance: differ, N: 400})
 			}
 			luck := stats.Luck(list, 1)
 			used := max(margin, 2*luck)
@@ -135,7 +137,8 @@ func TestNightlyOf(t *testing.T) {
 func TestNightlyWithout(t *testing.T) {
 	o := Options{MaxUnjudged: 0.1, Night: 2}
 	result := nights(t, crosstalk.Higher, 1, [2]int{0, 0}, [2]int{0, 0})
-	result.Refused = []compare.Refusal{{Measure: "r", Reason: compare.NoCounterpart, Condition: columns{compare.RunColumn: "night 1"}, By: columns{"language": "de"}},
+	result.Refused = []compare.Refusal{
+		{Measure: "r", Reason: compare.NoCounterpart, Condition: columns{compare.RunColumn: "night 1"}, By: columns{"language": "de"}},
 		{Measure: "s", Reason: compare.NoCounterpart, Condition: columns{compare.RunColumn: "night 2"}, By: columns{"language": "ko"}}}
 	checks := NoWorse(result, "before", "night 2", 0.05, nil, o)
 	if len(checks) != 2 || checks[0].Nightly == nil || checks[1].Measure != "s" ||

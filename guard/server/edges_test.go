@@ -14,7 +14,7 @@ import (
 	"crosstalk/guard"
 )
 
-// A log begins anew before it is larger than it may be, never while it is empty, and what cannot be written is told once.
+// A log begins anew before it is larger than it may be, never while it is empty. What cannot be written is told once.
 func TestLogBounds(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "log")
@@ -62,7 +62,7 @@ func TestLogBounds(t *testing.T) {
 	}
 }
 
-// A request that was given up, or took too long, is answered as one that the client may repeat; any other error is the client's.
+// A request that was given up, or took too long, may be repeated; any other error is the client's.
 func TestFail(t *testing.T) {
 	s := newServer(Options{Block: true})
 	for _, c := range []struct {
