@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"errors"
 	"maps"
 	"strings"
 	"testing"
@@ -82,24 +81,3 @@ func TestLegend(t *testing.T) {
 		}
 	}
 }
-
-// A difference that cannot be written or read is an error.
-func TestWriteRunsFails(t *testing.T) {
-	path := scored(t)
-	full := writer(func([]byte) (int, error) { return 0, errors.New("no room") })
-	err := WriteRuns(full, "table", []string{path}, nil, Options{Level: 0.95})
-	if err == nil || !strings.Contains(err.Error(), "no room") {
-		t.Errorf("a full disk: %v", err)
-	}
-	var b strings.Builder
-	if err := WriteRuns(&b, "table", []string{path, path + "/none"}, nil, Options{Level: 0.95}); err == nil || b.Len() > 0 {
-		t.Errorf("no run: %v, %q", err, &b)
-	}
-	if err := WriteRuns(&b, "table", []string{path}, nil, Options{Level: 0.95, Measures: []string{"none"}}); err == nil || b.Len() > 0 {
-		t.Errorf("no figure: %v, %q", err, &b)
-	}
-}
-
-type writer func([]byte) (int, error)
-
-func (w writer) Write(p []byte) (int, error) { return w(p) }
