@@ -10,7 +10,7 @@ import (
 
 // Of all pairs, each later condition is compared with each earlier one, once.
 func TestAllPairsInOrder(t *testing.T) {
-	r := runs(t, Options{AllPairs: true, Across: []string{AcrossAll}}, grid())
+	r := runs(t, Options{AllPairs: true, Across: []string{acrossAll}}, grid())
 	place := func(c columns) int {
 		at := 0
 		for _, of := range []struct{ column, later string }{{"model", "m2"}, {"temperature", ""}, {"similarity", "sbert@1"}} {
