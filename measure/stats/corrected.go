@@ -267,7 +267,7 @@ func (l linear) estimate(w float64, byValue bool, level float64) Estimate {
 	e.DF = float64(l.clusters - len(l.strata))
 	quantile := func(n int) float64 { return tQuantile((1+level)/2, float64(n-len(l.strata))) }
 	t := quantile(l.clusters) / quantile(l.labelled)
-	below, above := l.cells(byValue).mover(mean, variance, t*t, level)
+	below, above := l.cells(byValue).mover(variance, t*t, level)
 	e.Interval.Low = l.bounds.back(math.Max(mean-below, 0))
 	e.Interval.High = l.bounds.back(math.Min(mean+above, 1))
 	return e

@@ -112,11 +112,10 @@ func (c labelCell) interval(effect, level float64, alone bool) (low, high float6
 	return low, high
 }
 
-// mover is how far the interval extends below and above the estimate, a mean in [0, 1] whose variance is more than that
-// of the labels of cells: observations and clusters were drawn too, and the estimate is linear in the instrument's
-// values. What that adds is symmetric on the logit scale: near an end, the few clusters that differ may not be among
-// those drawn. Each label counts as 1/effect.
-func (c cells) mover(mean, variance, effect, level float64) (below, above float64) {
+// mover is how far the interval extends below and above the estimate, whose variance is more than that of the labels of
+// cells: observations and clusters were drawn too, and the estimate is linear in the instrument's values. Each label
+// counts as 1/effect.
+func (c cells) mover(variance, effect, level float64) (below, above float64) {
 	n, rest := 0.0, variance/(c.unit*c.unit)
 	for _, x := range c.list {
 		n += x.n
@@ -125,10 +124,8 @@ func (c cells) mover(mean, variance, effect, level float64) (below, above float6
 		rest -= x.n / n * x.n / n * x.variance() / math.Max(x.labels-1, 1)
 	}
 	z := normalQuantile((1 + level) / 2)
-	if half := z * math.Sqrt(effect*math.Max(rest, 0)) * c.unit; half > 0 && mean > 0 && mean < 1 {
-		i := TInterval(mean, half/z, math.Inf(1), Proportion, level)
-		below, above = math.Pow((mean-i.Low)/c.unit, 2), math.Pow((i.High-mean)/c.unit, 2)
-	}
+	below = z * z * effect * math.Max(rest, 0)
+	above = below
 	for _, x := range c.list {
 		share, m := x.n/n, x.mean()
 		low, high := x.interval(effect, level, len(c.list) == 1)

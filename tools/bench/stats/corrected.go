@@ -193,7 +193,7 @@ func corrected(out io.Writer, sets int) bool {
 		} else {
 			within++
 		}
-		if widths[0] > 1.15*widths[1] {
+		if widths[0] > 1.12*widths[1] {
 			ok, mark = false, "!"
 		}
 		fmt.Fprintf(out, "%-76s %8.1f%s %6.1f %9.1f  %.3f %.3f\n", l,

@@ -5,7 +5,7 @@
 // accept prints how often crosstalk accept is wrong, and how much of a suite it reads; program does so through the
 // whole program; coverage how often each 95 % interval holds the truth over simulated data sets shaped like the three
 // instruments, and of the differences that crosstalk compare prints; corrected does so for figures that people's labels
-// correct (* marks a shape outside 93 to 97 %, ! one that is more than 15 % wider than labels alone); margins and
+// correct (* marks a shape outside 93 to 97 %, ! one that is more than 12 % wider than labels alone); margins and
 // clusters print the passes of crosstalk gate, nights the alarms of gates of every night; null prints false positives
 // of crosstalk compare after Holm. Without parts all run. A line that must hold is marked with *; the command exits
 // with status 1 when one does not.
