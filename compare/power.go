@@ -141,8 +141,8 @@ func (s Study) forMargin(margin float64, samples int, level float64, number int)
 }
 
 const (
-	simulated  = 200
-	manyItems  = 20_000 // take long to simulate
+	simulated  = 100
+	manyItems  = 10_000 // take long to simulate
 	manyNights = 30
 )
 

@@ -187,7 +187,7 @@ func TestWritePower(t *testing.T) {
 }
 
 // A margin has the items of a gate, what an acceptance reads of them, and the nights that find twice the margin.
-func TestMargins(t *testing.T) {
+func TestPlannedMargins(t *testing.T) {
 	plans := func(rate, margin, size float64) Plan {
 		s, err := Stated(rate, math.NaN(), 0, 0, size)
 		if err != nil {
