@@ -56,7 +56,11 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 			return usagef("--answers is of the answers of one run; no other flag but --format goes with it")
 		}
 		if variance {
-			return compare.WriteVariances(c.OutOrStdout(), r.format, paths[0], given(c, "by", r.by))
+			by, err := givenColumns(r.by)
+			if err != nil {
+				return err
+			}
+			return compare.WriteVariances(c.OutOrStdout(), r.format, path, by)
 		}
 		return export.WriteFaults(c.OutOrStdout(), r.format, path)
 	}
