@@ -22,8 +22,8 @@ import (
 // Acceptance asks the items of a suite in random order, and stops as soon as it is certain whether a model is good
 // enough: no more than a margin worse than a baseline on the same items, or within a bound.
 type Acceptance struct {
-	Target  string `json:"target"` // one of Targets; "": Suite
-	Measure string `json:"measure"`
+	Target  string `json:"target"`  // one of Targets; "": Suite
+	Measure string `json:"measure"` // "": that of Require
 
 	// Baseline is a run of the same items and rules, or a model that is asked too: the study's first condition.
 	Baseline string  `json:"baseline,omitempty"`
@@ -157,6 +157,13 @@ func (a Acceptance) settings(s *study.Study) (of Settings, old []values, units [
 	a.Target = cmp.Or(a.Target, Suite)
 	if _, err := crosstalk.Chosen("target", a.Target, Targets); err != nil {
 		return fail(err)
+	}
+	if a.Require != "" {
+		required, err := gate.Parse(a.Require)
+		if err != nil {
+			return fail(crosstalk.BadOption("require", ": %w", err))
+		}
+		a.Measure = required.Measure
 	}
 	of = Settings{Acceptance: a, Suite: s.Suite.ID(), Items: s.Suite.Items.Len(),
 		Test: stats.SequentialPlan{Margin: a.Margin, Level: a.Level, Discord: a.Margin, Together: 1}}
