@@ -10,9 +10,9 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// accept simulates acceptances: how often they are wrong where the loss is just above the
+// sequential simulates acceptances: how often they are wrong where the loss is just above the
 // margin and just not, and the share of a suite that they read.
-func accept(out io.Writer, sets int) bool {
+func sequential(out io.Writer, sets int) bool {
 	ok := true
 	fmt.Fprintf(out, "sequential acceptance, level 95 %%, %d acceptances a cell; wrong, %%; "+
 		"read, median / p90, %% of the items\n", sets)

@@ -23,13 +23,13 @@ import (
 )
 
 func main() {
-	if err := run(os.Stdout, os.Args[1:]); err != nil {
+	if err := command(os.Stdout, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "stats:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out io.Writer, args []string) error {
+func command(out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("stats", flag.ContinueOnError)
 	sets := flags.Int("sets", 2000, "simulated data sets per line of the coverage table")
 	seeds := flags.Int("seeds", 200, "families of 100 null comparisons")
@@ -38,7 +38,7 @@ func run(out io.Writer, args []string) error {
 	}
 	parts := map[string]func() (bool, error){"null": func() (bool, error) { return null(out, *seeds) },
 		"program": func() (bool, error) { return program(out, *sets) }}
-	for name, part := range map[string]func(io.Writer, int) bool{"accept": accept, "clusters": clusters,
+	for name, part := range map[string]func(io.Writer, int) bool{"accept": sequential, "clusters": clusters,
 		"coverage": coverage, "corrected": corrected, "margins": margins, "nights": nights} {
 		parts[name] = func() (bool, error) { return part(out, *sets), nil }
 	}
