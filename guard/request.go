@@ -134,8 +134,8 @@ func (r Request) Tag(k Checker) string {
 			rules += string(m.Content) + "\n"
 		}
 	}
-	asked := asksFor(bothEnds(rules), "en", false)
-	if rules == "" || asked == nil || asksFor(bothEnds(texts[len(texts)-1]), "", false) != nil {
+	last := strings.Join(texts[max(0, len(texts)-1):], "")
+	if asksFor(bothEnds(rules), "en", false) == nil || asksFor(bothEnds(last), "", false) != nil {
 		return k.UserLanguage(texts...)
 	}
 	return commanded(bothEnds(rules), "en", false)

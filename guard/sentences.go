@@ -75,9 +75,10 @@ func (c *check) chineseSentences() {
 	}
 }
 
-// foreignSentences adds sentences in another language whose words, one by one, say too little: those of relatives.
+// foreignSentences adds sentences in another language whose words, one by one, say too little: those of relatives,
+// where the model of the expected language is not thorough.
 func (c *check) foreignSentences() {
-	if !words.Supports(c.want.base) || words.ByScript(c.want.base) || han(c.want.base) {
+	if words.Thorough(c.want.base) || !words.Supports(c.want.base) {
 		return
 	}
 	slices.SortFunc(c.spans, byStart)

@@ -126,6 +126,12 @@ func TestConversation(t *testing.T) {
 			t.Errorf("%q: %q, want %q", c.messages, got, c.want)
 		}
 	}
+	if got := (Request{Language: User}).Tag(Checker{}); got != "" {
+		t.Errorf("no message of the user: %q", got)
+	}
+	if got := (Request{Language: User, Messages: system("Always answer in English.")}).Tag(Checker{}); got != "en" {
+		t.Errorf("a system message alone: %q", got)
+	}
 	const answer = "Das Wort lautet auf Deutsch trotzdem, und because furthermore kommt auch vor."
 	for prompt, want := range map[string]Verdict{
 		"Bitte erkläre mir, wie man Because Furthermore richtig verwendet.": Right,
