@@ -234,7 +234,8 @@ func TestLiteLLM(t *testing.T) {
 		{"rows with parts", block, `{"texts":["` + english + `"],"input_type":"response","structured_messages":[
 			{"role":"user","content":[{"type":"text","text":"Wann kommt meine Bestellung an?"},{"type":"image_url","image_url":{"url":"https://shop.example/1"}}]},
 			{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://shop.example/2"}}]},{"role":"assistant","content":null}]}`, `"action":"BLOCKED"`},
-		{"rows without a user", block, `{"texts":["` + english + `"],"input_type":"response","structured_messages":[{"role":"system","content":"Antworten Sie bitte auf Deutsch."}]}`, none},
+		{"rows with a rule alone", block, `{"texts":["` + english + `"],"input_type":"response","structured_messages":[{"role":"system","content":"Antworten Sie bitte auf Deutsch."}]}`, `"action":"BLOCKED"`},
+		{"rows without a user", block, `{"texts":["` + english + `"],"input_type":"response","structured_messages":[{"role":"system","content":"Antworten Sie bitte kurz."}]}`, none},
 		{"no JSON", block, "x", `{"error":"expected a request of LiteLLM`},
 		{"an unknown language", block, body("response", "", english, "tlh"), "cannot be judged"},
 	} {
