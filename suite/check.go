@@ -40,8 +40,13 @@ func (s *Suite) Languages() []string {
 
 // Check lists likely mistakes and what makes figures less reliable. It is empty for a good suite.
 func Check(s *Suite) []string {
-	remarks := slices.Clone(s.Unusable)
+	remarks := slices.Concat(s.Unusable, s.remarks)
 	remark := func(format string, args ...any) { remarks = append(remarks, fmt.Sprintf(format, args...)) }
+	for _, tag := range slices.Compact(slices.Sorted(slices.Values(append(s.Languages(), s.Language, s.Begins)))) {
+		if _, _, err := recorded.LanguageOf(tag); tag != "" && err != nil {
+			remark("%v", err)
+		}
+	}
 	s.reader().check(s, remark)
 	if n := s.Clusters(); n < fewestControls {
 		remark("%d %s: intervals need at least %d", n, s.ClusterNoun(), fewestControls)

@@ -30,6 +30,12 @@ func checkPairs(s *Suite, remark func(string, ...any)) {
 		if mentions(p.Control, p.Concept, item.Labels["language"]) {
 			remark("%s: the control mentions the concept %q", item.ID, p.Concept)
 		}
+		inTest := func(text string) bool {
+			return unspaced(text) || strings.Contains(strings.ToLower(p.Test), strings.ToLower(text))
+		}
+		if len(p.Remove) > 0 && !slices.ContainsFunc(p.Remove, inTest) {
+			remark("%s: the test has nothing of what remove lists: %s", item.ID, strings.Join(p.Remove, ", "))
+		}
 		if test, control, ok := endings(p, s.Windows != ""); !ok {
 			remark("%s: test and control end differently (%q, %q)", item.ID, test, control)
 		}

@@ -44,6 +44,16 @@ func TestCheckPairs(t *testing.T) {
 		"inflected": {pairs("en", item("b", "berries", "She has berries. It is", "She has one berry. It is", "l", "m"),
 			item("c", "swimming", "He likes swimming. It is in", "Often he swims. It is in", "l", "m")),
 			[]string{`b: the control mentions the concept "berries"`, `c: the control mentions the concept "swimming"`}},
+		"irregular": {pairs("en", item("b", "mouse", "A mouse sat. It is", "Mice sat. It is", "l", "m"),
+			item("c", "geese", "He has geese. It is in", "Often a goose is here. It is in", "l", "m"),
+			item("d", "saw", "A saw lay here. It is at", "She had seen it before. It is at", "l", "m")),
+			[]string{`b: the control mentions the concept "mouse"`, `c: the control mentions the concept "geese"`}},
+		"remove": {func() *Suite {
+			s := pairs("en", item("b", "coral", "She is Coral. It is", "She is here. It is", "l", "m"), item("c", "iris", "He met Iris. It is a", "Now he left. It is a", "l", "m"))
+			s.Items.At(0).Pair.Remove, s.Items.At(1).Pair.Remove = []string{"Corals", "coral"}, []string{"Pearl", "Jade"}
+			return s
+		}(), []string{"c: the test has nothing of what remove lists: Pearl, Jade"}},
+		"unknown language": {pairs("english", good("a")), []string{`"english" is not a valid language; expected a code such as fr, zh or pt-BR`}},
 		"prompt mentions": {pairs("en", crosstalk.Item{ID: "b", Pair: &crosstalk.Pair{Concept: "boat", Test: "A boat.\n\nQ: A boat is?\nA:", Control: "A car.\n\nQ: A boat is?\nA:",
 			Leaks: []string{"l", "m"}, Neutral: good("a").Pair.Neutral, Context: &crosstalk.Context{Carrier: crosstalk.Note}}}),
 			[]string{`b: the control mentions the concept "boat"`}},
@@ -200,5 +210,32 @@ func TestCheckLanguages(t *testing.T) {
 	if got := remarks(consistency); !slices.Contains(got, "a: the text in de is in en") ||
 		slices.ContainsFunc(got, func(r string) bool { return strings.HasPrefix(r, "b:") }) {
 		t.Errorf("%q", got)
+	}
+}
+
+// What a test has in place of the concept is looked for in its control, without articles.
+func TestCheckInserts(t *testing.T) {
+	for _, c := range []struct {
+		language, concept, insert, control string
+		want                               bool
+	}{
+		{"en", "mouse", "mice", "Often she sees mice. Her lunch is", true},
+		{"en", "mouse", "the old mice", "Often she sees a mouse. Her lunch is", true},
+		{"en", "tooth", "teeth", "Her teeth hurt. Her lunch is", true},
+		{"en", "rabbit", "a few hares", "She has a few hats. Her lunch is", false},
+		{"fi", "punainen", "punaisesta", "Hän pitää punaisesta. Hänen lounaansa on", true},
+		{"fi", "punainen", "punaisesta", "Hän pitää siitä. Hänen lounaansa on", false},
+	} {
+		_, end, _ := strings.Cut(c.control, ". ")
+		file := fmt.Sprintf("suite: s\ninstrument: leakage\nlanguage: %s\ntemplates:\n  - id: t\n    test: \"It is {concept}. %s\"\n"+
+			"    control: %q\n    fillings: [{id: f, concept: %s, insert: %s}]\n", c.language, end, c.control, c.concept, c.insert)
+		s, err := Parse("s.yaml", []byte(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("t/f: the control mentions %q, which the test inserts", c.insert)
+		if got := slices.Contains(Check(s), want); got != c.want {
+			t.Errorf("%s, insert %s, control %q: %q", c.concept, c.insert, c.control, Check(s))
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	langid "crosstalk/measure/langid/embedded"
+	"crosstalk/measure/similarity/gloss"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -53,7 +54,7 @@ func inflected(a, b, language string) bool {
 	case a == b:
 		return true
 	case language == "" || language == "en" || strings.HasPrefix(language, "en-"):
-		return englishStem(a) == englishStem(b)
+		return englishStem(a) == englishStem(b) || lemma(a) != "" && lemma(a) == lemma(b)
 	case strings.HasPrefix(language, "he") || strings.HasPrefix(language, "ar"):
 		return withoutParticle(a) == withoutParticle(b)
 	}
@@ -68,6 +69,29 @@ func inflected(a, b, language string) bool {
 	}
 	return same >= 4 && same == shorter && longer-same <= 3 ||
 		same >= 3 && same == longer-1 && same == shorter-1 && isVowel(x[same]) && isVowel(y[same]) // gato, gata
+}
+
+// lemma is the form of an English word that gloss knows: "mouse" of "mice"; else "".
+func lemma(w string) string {
+	v, err := gloss.Load()
+	if err != nil {
+		return ""
+	}
+	if forms := v.Lemmas(w); len(forms) == 1 {
+		return forms[0].Lemma
+	}
+	return ""
+}
+
+// withoutArticle cuts short words before the others: "mouse" of "a mouse".
+func withoutArticle(text string) string {
+	for {
+		first, rest, more := strings.Cut(text, " ")
+		if !more || utf8.RuneCountInString(first) > 3 {
+			return text
+		}
+		text = rest
+	}
 }
 
 func isVowel(r rune) bool { return strings.ContainsRune("aeiou", r) }

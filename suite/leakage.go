@@ -204,6 +204,11 @@ func (b *leakageBuilder) template(t template, line int) error {
 			p := crosstalk.Pair{Concept: v.Concept, Sense: v.Sense, Remove: slices.Concat(t.Remove, v.Remove), Leaks: v.Leaks,
 				Neutral: t.Neutral}
 			p.Test, p.Control = strings.Replace(test.Text, slot, insert, 1), t.Control[0].Text
+			if language := cmp.Or(t.Language, b.suite.Language); insert != v.Concept && k == 0 &&
+				mentions(t.Control[0].String()+" "+t.Prompt, withoutArticle(insert), language) {
+				b.suite.remarks = append(b.suite.remarks,
+					fmt.Sprintf("%s: the control mentions %q, which the test inserts", id, insert))
+			}
 			if t.Carrier != "" {
 				p.Context = &crosstalk.Context{Carrier: t.Carrier, Prompt: t.Prompt, Test: filled(test, insert),
 					Control: t.Control[0]}

@@ -35,6 +35,7 @@ type Suite struct {
 	Items       Items
 	Whole       int      // number of items of the suite that this is a Part of; 0: it is whole
 	Unusable    []string // rows of an imported file that are not usable: line and reason
+	remarks     []string // what reading the file found for Check
 
 	// Demonstrations are for few-shot prompts, by language as in crosstalk.Prompt.
 	Demonstrations map[string][]crosstalk.Demonstration
