@@ -13,10 +13,11 @@ import (
 )
 
 // Names are what tables, pages and plots call values of columns, such as a model or
-// a system message. Formats for programs keep the values.
+// a system message, by VALUE or COLUMN:VALUE. Formats for programs keep the values.
 type Names map[string]string
 
-// ParseNames reads VALUE=NAME. A value may have equals signs, a name may not.
+// ParseNames reads VALUE=NAME or COLUMN:VALUE=NAME. A value may have equals signs, a name
+// may not.
 func ParseNames(pairs []string) (Names, error) {
 	names, values := Names{}, map[string]string{}
 	for _, pair := range pairs {
@@ -36,18 +37,27 @@ func ParseNames(pairs []string) (Names, error) {
 // fingerprint matches the hash of a file or a version in a value.
 var fingerprint = regexp.MustCompile(`@[0-9A-Za-z-]*[0-9a-f]{8,}`)
 
-// Of is the name of a value, which may be given without fingerprints.
-func (n Names) Of(value string) (name string, ok bool) {
-	if name, ok = n[value]; !ok {
-		name, ok = n[fingerprint.ReplaceAllString(value, "")]
+// Of is the name of a value of a column, which may be given without fingerprints. A name
+// for this column comes before one for every column.
+func (n Names) Of(column, value string) (name string, ok bool) {
+	for _, key := range keys(column, value) {
+		if name, ok = n[key]; ok {
+			return name, true
+		}
 	}
-	return name, ok
+	return "", false
+}
+
+// keys are how people may write a value of a column.
+func keys(column, value string) []string {
+	plain := fingerprint.ReplaceAllString(value, "")
+	return []string{column + ":" + value, column + ":" + plain, value, plain}
 }
 
 // By returns columns with names instead of values.
 func (n Names) By(by map[string]string) map[string]string {
 	for column, value := range by {
-		if name, ok := n.Of(value); ok {
+		if name, ok := n.Of(column, value); ok {
 			by = maps.Clone(by)
 			by[column] = name
 		}
@@ -79,8 +89,10 @@ func (n Names) Observation(o crosstalk.Observation) crosstalk.Observation {
 func (n Names) Unused(estimates []crosstalk.Estimate) (values []string) {
 	used := map[string]bool{}
 	for _, e := range estimates {
-		for _, value := range e.By {
-			used[value], used[fingerprint.ReplaceAllString(value, "")] = true, true
+		for column, value := range e.By {
+			for _, key := range keys(column, value) {
+				used[key] = true
+			}
 		}
 	}
 	for _, value := range slices.Sorted(maps.Keys(n)) {

@@ -85,3 +85,22 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// A name for a column's value is for this column alone, and comes before one for all.
+func TestNamesOfColumns(t *testing.T) {
+	names, err := ParseNames([]string{"3=three", "model:3=3B", "judge:d/L2=D", "openai:x=X", "model:9=nine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	estimates := []crosstalk.Estimate{{By: map[string]string{"model": "3", "category": "3", "judge": "d@sha256-82cf835f2d85/L2", "other": "openai:x"}}}
+	by := names.Estimates(estimates)[0].By
+	if by["model"] != "3B" || by["category"] != "three" || by["judge"] != "D" || by["other"] != "X" {
+		t.Errorf("named %v", by)
+	}
+	if _, ok := names.Of("category", "9"); ok {
+		t.Error("a name for a column names another one's value")
+	}
+	if unused := names.Unused(estimates); !slices.Equal(unused, []string{"model:9"}) {
+		t.Errorf("unused: %q", unused)
+	}
+}
