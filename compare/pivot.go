@@ -19,11 +19,14 @@ const againstColumn = "against"
 // of report.Formats: laid out as the table says or, if it has no rows and columns, as
 // Write does. by are the columns of groups, if o.Groups.
 func WriteTable(w io.Writer, format string, paths []string, t *pivot.Table, by []string, o Options) error {
-	if t.Spread != "" && !report.ForPeople(format) {
+	if t.Spread != nil && !report.ForPeople(format) {
 		return crosstalk.BadOption("spread", " is of tables for people: --format %s has every difference", format)
 	}
 	if o.Groups && t.LaidOut() {
 		return pivot.ErrTwoGroupings
+	}
+	if slices.Contains(t.Beside, pivot.Change) {
+		return crosstalk.BadOption("with", " %s: figures of a comparison are changes themselves", pivot.Change)
 	}
 	if err := t.Complete(); err != nil {
 		return err
@@ -52,9 +55,9 @@ func WriteTable(w io.Writer, format string, paths []string, t *pivot.Table, by [
 }
 
 // writePivot writes the differences by rows and columns in a format for people, and
-// the result as Write does in one for programs. Of the values of the column spread,
-// if it is not empty, the table has the least, the mean and the greatest difference.
-func writePivot(w io.Writer, format string, r Result, o pivot.Options, spread string) error {
+// the result as Write does in one for programs. Of the values of the columns spread,
+// if there are any, the table has the least, the mean and the greatest difference.
+func writePivot(w io.Writer, format string, r Result, o pivot.Options, spread []string) error {
 	if !report.ForPeople(format) {
 		return Write(w, format, r)
 	}
@@ -72,8 +75,8 @@ func writePivot(w io.Writer, format string, r Result, o pivot.Options, spread st
 		return report.Difference(e.Value, e.Unit)
 	}
 	figures := r.figures()
-	if spread != "" {
-		figures = view.Spread(figures, spread)
+	if spread != nil {
+		figures = view.Spread(figures, spread...)
 	}
 	tables, err := pivot.Tables(figures, o)
 	if err != nil {

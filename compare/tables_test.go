@@ -86,7 +86,7 @@ func TestWriteTable(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	for want, err := range map[string]error{
-		"spread is of tables for people: --format csv": second2(write("csv", &pivot.Table{Rows: []string{"model"}, Spread: "language"}, nil, lpr)),
+		"spread is of tables for people: --format csv": second2(write("csv", &pivot.Table{Rows: []string{"model"}, Spread: []string{"language"}}, nil, lpr)),
 		"by and --rows or --columns cannot":            second2(write("table", &pivot.Table{Rows: []string{"model"}}, []string{"language"}, Options{Groups: true, Level: 0.95})),
 		"cannot read":                                  second2(write("table", &pivot.Table{Names: []string{"x"}}, nil, lpr)),
 		"nowhere":                                      WriteTable(nil, "table", []string{path + "/nowhere"}, &pivot.Table{}, nil, lpr),
@@ -114,7 +114,7 @@ func TestWritePivotLevel(t *testing.T) {
 	show := func() string {
 		t.Helper()
 		var b strings.Builder
-		if err := writePivot(&b, "table", r, pivot.Options{Rows: []string{"model"}, Columns: []string{"temperature"}}, ""); err != nil {
+		if err := writePivot(&b, "table", r, pivot.Options{Rows: []string{"model"}, Columns: []string{"temperature"}}, nil); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()

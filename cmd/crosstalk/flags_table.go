@@ -22,17 +22,17 @@ func (t *tableFlags) add(c *cobra.Command) {
 		{Name: "columns", To: &t.Columns, Reach: config.Nothing,
 			Help: "and the values of these as columns; measure means the measures"},
 		{Name: "pool", To: &t.Pool, Reach: config.Nothing,
-			Help: "figures over all values of a setting or the model together, such as temperature"},
+			Help: "figures over all values of a column together, such as temperature"},
 		{Name: "only", To: &t.Only, Whole: true, Reach: config.Nothing,
 			Help: "figures over some values only, in this order: COLUMN=VALUE,..."},
 		{Name: "group", To: &t.Group, Whole: true, Reach: config.Nothing,
 			Help: "a value of the column group: COLUMN:NAME=VALUE,..., such as language:Romance=es,fr,it"},
 		{Name: "spread", To: &t.Spread, Reach: config.Nothing,
-			Help: "show the minimum, the mean and the maximum of a figure over a column's values, such as sample"},
+			Help: "show the minimum, the mean and the maximum of a figure over the values of columns, such as sample"},
 		{Name: "with", To: &t.Beside, Reach: config.Nothing,
 			Help: "beside each figure in a table: " + strings.Join(pivot.Sides, ", ")},
 		{Name: "label", To: &t.Names, Whole: true, Reach: config.Nothing,
-			Help: "what to call a value, column or measure in a table: VALUE=NAME"},
+			Help: "what to call a value, column or measure in a table: [COLUMN:]VALUE=NAME"},
 	})
 }
 

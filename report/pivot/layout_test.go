@@ -202,7 +202,7 @@ func TestWriteRuns(t *testing.T) {
 		!strings.Contains(got, "run one") || !strings.Contains(got, "run two") {
 		t.Errorf("a table of each run: %s, %v", got, err)
 	}
-	got, err = write(Table{Rows: []string{"model"}, Spread: "sample"}, "table", []string{one}, nil)
+	got, err = write(Table{Rows: []string{"model"}, Spread: []string{"sample"}}, "table", []string{one}, nil)
 	if err != nil || !strings.Contains(got, "mean") {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -227,6 +227,34 @@ func TestWriteRuns(t *testing.T) {
 	} {
 		if _, err := write(c.table, "table", c.paths, c.by); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// A change is from the first row, or from the first of rows with the same first values.
+func TestChange(t *testing.T) {
+	figures := grid("lpr", "task", []string{"x", "y"}, "beams", []string{"1", "2", "3"})
+	for i := range figures {
+		figures[i].Value = crosstalk.Value([]float64{0.9, 0.95, 0.881, 0.5, 0.5, math.NaN()}[i])
+	}
+	cells := func(o Options) (got []string) {
+		o.Beside = []string{Change}
+		tables, err := Tables(figures, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range tables[0].Rows {
+			got = append(got, strings.Join(row, " "))
+		}
+		return got
+	}
+	for want, o := range map[string]Options{
+		"x 1 90.0 | 2 95.0 (+5.0)| 3 88.1 (-1.9)|y 1 50.0 | 2 50.0 (0.0)| 3 - (-)": {Rows: []string{"task", "beams"}},
+		"1 90.0  50.0 |2 95.0 (+5.0) 50.0 (0.0)|3 88.1 (-1.9) - (-)":               {Rows: []string{"beams"}, Columns: []string{"task"}},
+		"3 88.1  - |1 90.0 (+1.9) 50.0 (-)|2 95.0 (+6.9) 50.0 (-)":                 {Rows: []string{"beams"}, Columns: []string{"task"}, Order: map[string][]string{"beams": {"3", "1"}}},
+	} {
+		if got := strings.Join(cells(o), "|"); got != want {
+			t.Errorf("rows %v, columns %v: %q, want %q", o.Rows, o.Columns, got, want)
 		}
 	}
 }

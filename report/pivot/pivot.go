@@ -45,6 +45,9 @@ func (o Options) Check() error {
 		}
 		seen[column] = true
 	}
+	if slices.Contains(o.Beside, Change) && len(o.Rows) == 0 {
+		return fmt.Errorf("%s beside a figure is from the first row: name the rows", Change)
+	}
 	for _, name := range o.Beside {
 		if _, ok := sides[name]; !ok {
 			return fmt.Errorf("unknown %q beside a figure; choose one of: %s", name, strings.Join(Sides, ", "))
@@ -265,7 +268,7 @@ func (l *layout) at(row, column []string) (*crosstalk.Estimate, error) {
 
 // name is what a value of a column is called.
 func (l *layout) name(column, value string) string {
-	if name, ok := l.Names.Of(value); ok {
+	if name, ok := l.Names.Of(column, value); ok {
 		return name
 	}
 	if column == Measure {

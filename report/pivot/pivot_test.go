@@ -100,8 +100,8 @@ func TestTwoFigures(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for want, o := range map[string]Options{
-		"model is named twice among rows and columns":                           {Rows: []string{"model"}, Columns: []string{"model"}},
-		`unknown "ci" beside a figure; choose one of: interval, n, clusters, p`: {Beside: []string{"ci"}},
+		"model is named twice among rows and columns":                                                     {Rows: []string{"model"}, Columns: []string{"model"}},
+		`unknown "ci" beside a figure; choose one of: interval, n, clusters, p, holm, bh, effect, change`: {Beside: []string{"ci"}},
 	} {
 		if err := o.Check(); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

@@ -21,8 +21,8 @@ type Table struct {
 	Pool          []string // columns over whose values figures are together
 	Only          []string // "COLUMN=VALUE,...": observations with these values only, in this order
 	Group         []string // "COLUMN:NAME=VALUE,...": a value of view.GroupColumn
-	Spread        string   // the column of whose values the least, the mean and the greatest figure are shown
-	Names         []string // "VALUE=NAME": what to call a value, column or measure
+	Spread        []string // columns of whose values the least, the mean and the greatest figure are shown
+	Names         []string // "VALUE=NAME", "COLUMN:VALUE=NAME": what to call a value, column or measure
 
 	view view.View
 }
@@ -38,14 +38,11 @@ func (t *Table) LaidOut() bool { return len(t.Rows)+len(t.Columns) > 0 }
 // Complete reads what people wrote and adds the rows and columns that it implies.
 // Call it before the others. An error says what contradicts itself or says nothing.
 func (t *Table) Complete() error {
-	t.view = view.View{Pool: t.Pool}
-	for _, text := range t.Only {
-		choice, err := view.ParseChoice(text)
-		if err != nil {
-			return crosstalk.BadOption("only", "%w", err)
-		}
-		t.view.Only = append(t.view.Only, choice)
+	chosen, err := view.Chosen(t.Only)
+	if err != nil {
+		return err
 	}
+	t.view = view.View{Pool: t.Pool, Only: chosen.Only}
 	for _, text := range t.Group {
 		group, err := view.ParseGroup(text)
 		if err != nil {
@@ -57,8 +54,8 @@ func (t *Table) Complete() error {
 		return err
 	}
 	named := func(column string) bool { return slices.Contains(t.Rows, column) || slices.Contains(t.Columns, column) }
-	if t.Spread != "" && !named(t.Spread) {
-		t.Columns = append(t.Columns, t.Spread)
+	if t.Spread != nil && !named(t.Spread[0]) {
+		t.Columns = append(t.Columns, t.Spread[0])
 	}
 	if len(t.view.Groups) > 0 && !named(view.GroupColumn) {
 		t.Rows = append(t.Rows, view.GroupColumn)
@@ -84,6 +81,11 @@ func (t *Table) Figures(by, measures []string) study.Figures {
 	f := study.Figures{View: t.view, By: by, Measures: measures}
 	if t.LaidOut() {
 		f.Cross = slices.DeleteFunc(slices.Concat(t.Columns, t.Rows), func(column string) bool { return column == Measure })
+		for _, column := range t.Spread {
+			if !slices.Contains(f.Cross, column) {
+				f.Cross = append(f.Cross, column)
+			}
+		}
 	}
 	return f
 }
@@ -148,8 +150,8 @@ func (t *Table) Of(paths, by, measures []string) (l Laid, err error) {
 	if l.estimates, err = t.Figures(by, measures).OfRuns(paths, run.Names(paths)); err != nil {
 		return l, err
 	}
-	if t.Spread != "" {
-		l.estimates = view.Spread(l.estimates, t.Spread)
+	if t.Spread != nil {
+		l.estimates = view.Spread(l.estimates, t.Spread...)
 	}
 	l.options, err = t.Layout(paths)
 	return l, err

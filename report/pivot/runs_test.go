@@ -11,7 +11,7 @@ import (
 // A table adds the rows and columns that it implies, and crosses all of them.
 func TestComplete(t *testing.T) {
 	table := Table{Rows: []string{"model"}, Columns: []string{Measure}, Pool: []string{"temperature"}, Only: []string{"task=b,a"},
-		Group: []string{"language:Romance=es,fr"}, Spread: view.SampleColumn}
+		Group: []string{"language:Romance=es,fr"}, Spread: []string{view.SampleColumn, "top_p"}}
 	if err := table.Complete(); err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,7 @@ func TestComplete(t *testing.T) {
 		t.Errorf("columns %q, want %q", table.Columns, want)
 	}
 	f := table.Figures(nil, []string{"lpr"})
-	if want := []string{view.SampleColumn, "model", view.GroupColumn}; !slices.Equal(f.Cross, want) ||
+	if want := []string{view.SampleColumn, "model", view.GroupColumn, "top_p"}; !slices.Equal(f.Cross, want) ||
 		len(f.View.Only) != 1 || len(f.View.Groups) != 1 {
 		t.Errorf("%+v; expected to cross %q", f, want)
 	}
@@ -52,6 +52,7 @@ func TestCompleteRefuses(t *testing.T) {
 		"pool model leaves one value of model: it cannot be among": {Rows: []string{"model"}, Pool: []string{"model"}},
 		"with belongs to a table":                                  {Beside: []string{"n"}},
 		"model is named twice":                                     {Rows: []string{"model"}, Columns: []string{"model"}},
+		"change beside a figure is from the first row":             {Columns: []string{"model"}, Beside: []string{"change"}},
 		`unknown "mood" beside a figure`:                           {Rows: []string{"model"}, Beside: []string{"mood"}},
 	} {
 		if err := table.Complete(); err == nil || !strings.HasPrefix(err.Error(), want) {

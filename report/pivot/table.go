@@ -13,8 +13,11 @@ import (
 	"crosstalk/report"
 )
 
+// Change is the figure less that of the first row, or of the first row in its group.
+const Change = "change"
+
 // Sides are what a cell can have beside its figure.
-var Sides = []string{"interval", "n", "clusters", "p", "holm", "bh", "effect"}
+var Sides = []string{"interval", "n", "clusters", "p", "holm", "bh", "effect", Change}
 
 // sides are the titles of Sides, and how they are written.
 var sides = map[string]struct {
@@ -28,6 +31,7 @@ var sides = map[string]struct {
 	"holm":     {"p (Holm)", pValue},
 	"bh":       {"p (BH)", pValue},
 	"effect":   {"effect", func(e crosstalk.Estimate) string { return report.EffectSize(e.Effect) }},
+	Change:     {Change, nil},
 }
 
 func pValue(e crosstalk.Estimate) string { return report.SmallP(e.Test) + report.Independent(e) }
@@ -52,6 +56,17 @@ func (l *layout) adjust(name string) map[*crosstalk.Test]*crosstalk.Test {
 		to[tests[i]] = &test
 	}
 	return to
+}
+
+// change is what Change shows in a cell: in brackets, nothing in the first row itself.
+func (l *layout) change(row, column []string, e crosstalk.Estimate) (string, error) {
+	group := max(len(row)-1, 0)
+	first := l.rows[slices.IndexFunc(l.rows, func(r []string) bool { return slices.Equal(r[:group], row[:group]) })]
+	of, err := l.at(first, column)
+	if err != nil || of == nil || slices.Equal(first, row) {
+		return "", err
+	}
+	return "(" + report.Difference(e.Value-of.Value, e.Unit) + ")", nil
 }
 
 // table writes the cells.
@@ -102,11 +117,16 @@ func (l *layout) table() (t report.Table, err error) {
 			}
 			cells = append(cells, l.Text(*e))
 			for _, name := range l.Beside {
-				one := *e
+				one, text := *e, ""
 				if tests, ok := adjustedTests[name]; ok {
 					one.Test = tests[e.Test]
 				}
-				cells = append(cells, sides[name].text(one))
+				if name != Change {
+					text = sides[name].text(one)
+				} else if text, err = l.change(row, column, one); err != nil {
+					return t, err
+				}
+				cells = append(cells, text)
 			}
 		}
 		t.Rows = append(t.Rows, cells)

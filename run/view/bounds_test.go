@@ -28,7 +28,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// Samples are labels only where somebody asked for them, and pooling leaves labels as they are.
+// Samples are labels only where somebody asked for them, and pooling changes only its columns.
 func TestReadUnchanged(t *testing.T) {
 	o := observation("a", 1, map[string]string{"model": "m"}, map[string]string{"language": "de"})
 	for _, c := range []struct {
@@ -40,7 +40,8 @@ func TestReadUnchanged(t *testing.T) {
 		{View{}, []string{"model"}, "map[model:m] map[language:de] 1"},
 		{View{}, []string{SampleColumn}, "map[model:m] map[language:de sample:2] 1"},
 		{View{Only: []Choice{{SampleColumn, []string{"2"}}}}, nil, "map[model:m] map[language:de sample:2] 1"},
-		{View{Pool: []string{"language"}}, nil, "map[model:m] map[language:de] 0"},
+		{View{Pool: []string{"language"}}, nil, "map[model:m] map[language:all] 0"},
+		{View{Pool: []string{"task"}}, nil, "map[model:m] map[language:de] 0"},
 	} {
 		got, in := c.view.Reader(c.columns...).Read(o)
 		if !in || fmt.Sprint(got.Condition, got.Labels, got.Sample) != c.want {

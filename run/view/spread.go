@@ -16,12 +16,23 @@ const (
 	Greatest = "max"
 )
 
-// Spread replaces the figures of the values of a column by three: the least, the
+// Spread replaces the figures of the values of columns by three: the least, the
 // unweighted mean and the greatest of them, which have Least, Mean and Greatest in
-// the column. Figures over all values are left out where there are figures of single
-// ones. What is undefined has no part in them. They have no interval, and the
-// largest n.
-func Spread(estimates []crosstalk.Estimate, column string) (spread []crosstalk.Estimate) {
+// the first column, and nothing in the others. Figures over all values are left out where
+// there are figures of single ones. What is undefined has no part in them. They have no
+// interval, and the largest n.
+func Spread(estimates []crosstalk.Estimate, columns ...string) (spread []crosstalk.Estimate) {
+	column := columns[0]
+	estimates = slices.Clone(estimates)
+	for i, e := range estimates {
+		estimates[i].By = maps.Clone(e.By)
+		for _, other := range columns[1:] {
+			if v := e.By[other]; e.By[column] != "" && (v == "" || v == crosstalk.All) {
+				estimates[i].By[column] = crosstalk.All
+			}
+			delete(estimates[i].By, other)
+		}
+	}
 	key := func(e crosstalk.Estimate) string {
 		e.By = e.Of()
 		delete(e.By, column)

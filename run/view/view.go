@@ -16,12 +16,13 @@ import (
 // Columns that a view adds to the labels of observations.
 const (
 	SampleColumn = "sample" // the observation's sample, from 1
+	ItemColumn   = "item"   // of View.Only: the observation's item
 	GroupColumn  = "group"  // a group that the observation is in (Reader.Members)
 )
 
 // View says how to look at observations. The zero value leaves them as they are.
 type View struct {
-	Pool   []string // columns of conditions: figures are over all their values together
+	Pool   []string // columns: figures are over all their values together
 	Only   []Choice // observations of other values are left out
 	Groups []Group  // the values of GroupColumn
 }
@@ -74,6 +75,18 @@ func ParseChoice(text string) (Choice, error) {
 	return c, nil
 }
 
+// Chosen is the view of some values only, each COLUMN=VALUE,... as for the option only.
+func Chosen(texts []string) (v View, err error) {
+	for _, text := range texts {
+		choice, err := ParseChoice(text)
+		if err != nil {
+			return v, crosstalk.BadOption("only", "%w", err)
+		}
+		v.Only = append(v.Only, choice)
+	}
+	return v, v.Check()
+}
+
 // ParseGroup reads COLUMN:NAME=VALUE,....
 func ParseGroup(text string) (Group, error) {
 	column, rest, _ := strings.Cut(text, ":")
@@ -109,6 +122,7 @@ type Reader struct {
 	samples map[string]int             // numbers of pooled samples
 	seen    map[string]map[string]bool // values of the columns that the view names
 
+	read    crosstalk.Observation   // last, as it was recorded
 	last    crosstalk.Observation   // that Read returned
 	members []crosstalk.Observation // of last; nil before they are asked for
 }
@@ -142,19 +156,14 @@ func (v View) columns() (columns []string) {
 // item are different samples of it. So figures over them have the item's cluster:
 // all observations of an item, or of a larger cluster that it is in, are dependent.
 func (r *Reader) Read(o crosstalk.Observation) (crosstalk.Observation, bool) {
-	value := func(column string) string {
-		if column == SampleColumn {
-			return strconv.Itoa(o.Sample + 1)
-		}
-		return o.Column(column)
-	}
+	r.read = o
 	for column, values := range r.seen {
-		if v := value(column); v != "" && !values[v] {
+		if v := r.value(column); v != "" && !values[v] {
 			values[strings.Clone(v)] = true
 		}
 	}
 	for _, c := range r.view.Only {
-		if !slices.Contains(c.Values, value(c.Column)) {
+		if !slices.Contains(c.Values, r.value(c.Column)) {
 			return o, false
 		}
 	}
@@ -171,16 +180,29 @@ func (r *Reader) Read(o crosstalk.Observation) (crosstalk.Observation, bool) {
 	return o, true
 }
 
+// value is the recorded observation's value of a column.
+func (r *Reader) value(column string) string {
+	switch v := r.read.Column(column); {
+	case column == SampleColumn:
+		return strconv.Itoa(r.read.Sample + 1)
+	case column == ItemColumn && v == "":
+		return r.read.Item
+	default:
+		return v
+	}
+}
+
 func (r *Reader) pool(o crosstalk.Observation) crosstalk.Observation {
-	condition := maps.Clone(o.Condition)
+	o.Condition, o.Labels = maps.Clone(o.Condition), maps.Clone(o.Labels)
 	key := strconv.Itoa(o.Sample)
 	for _, column := range r.view.Pool {
-		if v, ok := condition[column]; ok {
-			key += "\x00" + v
-			condition[column] = crosstalk.All
+		for _, columns := range []map[string]string{o.Condition, o.Labels} {
+			if v, ok := columns[column]; ok {
+				key += "\x00" + v
+				columns[column] = crosstalk.All
+			}
 		}
 	}
-	o.Condition = condition
 	if _, known := r.samples[key]; !known {
 		r.samples[key] = len(r.samples)
 	}
@@ -199,7 +221,7 @@ func (r *Reader) Members() []crosstalk.Observation {
 	}
 	r.members = []crosstalk.Observation{}
 	for _, g := range r.view.Groups {
-		if !slices.Contains(g.Values, r.last.Column(g.Column)) {
+		if !slices.Contains(g.Values, r.value(g.Column)) {
 			continue
 		}
 		one := r.last

@@ -58,6 +58,11 @@ func TestRead(t *testing.T) {
 a 1 "a" map[model:m temperature:all] map[language:de sample:2]
 a 2 "a" map[model:m temperature:all] map[language:de sample:1]
 b 2 "k" map[model:n temperature:all] map[language:ja sample:1]`, View{Pool: []string{"temperature"}}},
+		// Groups are of recorded values, of pooled columns too.
+		{"groups of pooled columns", `a 0 "a" map[model:m temperature:all] map[group:cold language:all sample:1]
+a 1 "a" map[model:m temperature:all] map[group:cold language:all sample:2]
+b 3 "k" map[model:n temperature:all] map[group:Japanese language:all sample:1]`, View{Pool: []string{"language", "temperature"},
+			Groups: []Group{{"cold", Choice{"temperature", []string{"0"}}}, {"Japanese", Choice{"language", []string{"ja"}}}}}},
 		{"overlapping groups", `a 0 "" map[model:m temperature:1] map[group:any language:de sample:1]
 a 0 "" map[model:m temperature:1] map[group:European language:de sample:1]
 b 0 "k" map[model:n temperature:1] map[group:any language:ja sample:1]`, View{Only: []Choice{{"temperature", []string{"1"}}},
@@ -135,6 +140,36 @@ func TestSpread(t *testing.T) {
 		"c m min NaN", "c m mean NaN", "c m max NaN"}
 	if !slices.Equal(list, want) {
 		t.Errorf("%q, want %q", list, want)
+	}
+}
+
+// Of several columns, figures are those of single values of all of them.
+func TestSpreadOfColumns(t *testing.T) {
+	figure := func(value float64, by ...string) crosstalk.Estimate {
+		e := crosstalk.Estimate{Measure: "a", Value: crosstalk.Value(value), By: map[string]string{"task": "t"}}
+		for i, column := range []string{"temperature", "top_p"} {
+			if i < len(by) && by[i] != "" {
+				e.By[column] = by[i]
+			}
+		}
+		return e
+	}
+	list := []crosstalk.Estimate{figure(0.99), figure(0.1, "0", "0.75"), figure(0.2, "0.3", "0.75"), figure(0.6, "0.3", "0.1"),
+		figure(0.9, "0.3", "all"), figure(0.95, "0.7"), figure(0.97, "all", "0.1")}
+	got := Spread(list, "temperature", "top_p")
+	if len(got) != 3 {
+		t.Fatalf("%d figures: %v", len(got), got)
+	}
+	for i, want := range []string{"map[task:t temperature:min] 0.1", "map[task:t temperature:mean] 0.3", "map[task:t temperature:max] 0.6"} {
+		if text := fmt.Sprintf("%v %.1f", got[i].By, float64(got[i].Value)); text != want {
+			t.Errorf("%s, want %s", text, want)
+		}
+	}
+	if got := Spread(list[:1], "temperature", "top_p"); len(got) != 1 || got[0].Value != 0.99 {
+		t.Errorf("a figure without the columns is %v", got)
+	}
+	if list[1].By["top_p"] != "0.75" {
+		t.Error("the figures themselves have changed")
 	}
 }
 
