@@ -5,6 +5,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/internal/visible"
+	"crosstalk/report"
 )
 
 // Row is a line of a chart: an estimate for each series, nil if there is none.
@@ -23,12 +24,32 @@ type DotPlot struct {
 // mostLabel is the width of the longest label beside a chart.
 const mostLabel = 0.36 * width
 
+// mostLetters is how many letters such a label has, about.
+const mostLetters = 24
+
 // labelWidth is the width of the labels of rows.
 func labelWidth(rows ...Row) (w float64) {
 	for _, r := range rows {
 		w = max(w, textWidth(visible.Line(r.Label), size, false))
 	}
 	return min(w, mostLabel)
+}
+
+// shorter are the labels of rows, of which long ones lack what all have in common.
+func shorter(rows []Row) []string {
+	labels, long := make([]map[string]string, len(rows)), false
+	for i, r := range rows {
+		labels[i] = map[string]string{"": r.Label}
+		long = long || textWidth(visible.Line(r.Label), size, false) > mostLabel
+	}
+	if long {
+		labels = report.Shorten(labels, mostLetters)
+	}
+	names := make([]string, len(rows))
+	for i := range labels {
+		names[i] = labels[i][""]
+	}
+	return names
 }
 
 // compared are the names for a legend: a single series needs none.
@@ -81,11 +102,12 @@ func (d DotPlot) Draw() Plot {
 	y := f.legend(compared(d.Series), d.Meaning, 0, dot)
 	x := q.axis(values, labels+gap+4, width-numbers-gap-4)
 	top := y
-	for _, r := range d.Rows {
+	names := shorter(d.Rows)
+	for at, r := range d.Rows {
 		cells := len(slices.DeleteFunc(slices.Clone(r.Cells), func(e *crosstalk.Estimate) bool { return e == nil }))
 		y += gap / 4
 		middle := y + dotHeight*float64(max(cells, 1))/2
-		f.add(label(labels, middle+size*0.35, r.Label, End, ink, labels))
+		f.add(label(labels, middle+size*0.35, names[at], End, ink, labels))
 		for i, e := range r.Cells {
 			if e == nil {
 				continue

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -106,5 +107,27 @@ func TestLabelsApart(t *testing.T) {
 	}
 	if len(at) != 8 {
 		t.Errorf("8 intervals at %d places", len(at))
+	}
+}
+
+// Labels that do not fit keep what tells them apart; others stay as they are.
+func TestShorter(t *testing.T) {
+	rows := func(labels ...string) (rows []Row) {
+		for _, l := range labels {
+			rows = append(rows, Row{Label: l})
+		}
+		return rows
+	}
+	long := rows("reference:leaky?rate=0.3&seed=1 0", "reference:leaky?rate=0.3&seed=1 0.5", "reference:leaky?rate=0.7&seed=1 0")
+	if got := shorter(long); fmt.Sprint(got) != "[…rate=0.3&seed=1 0 …rate=0.3&seed=1 0.5 …rate=0.7&seed=1 0]" {
+		t.Errorf("long labels are %q", got)
+	}
+	for _, name := range shorter(long) {
+		if w := textWidth(name, size, false); w > mostLabel {
+			t.Errorf("%q is %v wide, at most %v fit", name, w, mostLabel)
+		}
+	}
+	if got := shorter(rows("openai:a 0", "openai:a 1")); fmt.Sprint(got) != "[openai:a 0 openai:a 1]" {
+		t.Errorf("short labels are %q", got)
 	}
 }

@@ -41,8 +41,9 @@ func (h heat) draw() Plot {
 	if better == crosstalk.Higher {
 		depth.from, depth.to = 1, 0
 	}
-	for _, r := range h.Rows {
-		f.add(label(labels, y+cellHeight/2+size*0.35, r.Label, End, ink, labels))
+	names := shorter(h.Rows)
+	for at, r := range h.Rows {
+		f.add(label(labels, y+cellHeight/2+size*0.35, names[at], End, ink, labels))
 		for i, e := range r.Cells {
 			if e == nil {
 				continue

@@ -316,9 +316,8 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// marchisio are figures that the script published with Marchisio et al. 2024
-// prints for recorded answers (lid.176.ftz): LPR and WPR, LPR of languages and
-// of sources.
+// marchisio are figures that the authors' script prints for recorded answers with
+// lid.176.ftz, not the paper's: LPR and WPR, LPR of languages and of sources.
 var marchisio = []struct {
 	model, task        string
 	lpr, wpr           float64
