@@ -167,8 +167,7 @@ func (t Table) latex() string {
 	if t.Label != "" {
 		fmt.Fprintf(&b, "\\label{%s}\n", t.Label)
 	}
-	columns := strings.Repeat("l", t.Left) + strings.Repeat("r", len(t.Header)-t.Left)
-	fmt.Fprintf(&b, "\\begin{tabular}{%s}\n\\toprule\n", columns)
+	fmt.Fprintf(&b, "\\begin{tabular}{%s%s}\n\\toprule\n", t.latexWords(), strings.Repeat("r", len(t.Header)-t.Left))
 	for _, spans := range t.Above {
 		b.WriteString(latexSpans(spans))
 	}
@@ -194,6 +193,22 @@ func (t Table) latex() string {
 	}
 	b.WriteString("\\bottomrule\n\\end{tabular}\n\\end{table}\n")
 	return b.String()
+}
+
+// latexWords are the kinds of the columns that contain words: those with longer cells than
+// names share the line's width.
+func (t Table) latexWords() string {
+	kinds := slices.Repeat([]string{"l"}, t.Left)
+	var long []int
+	for i := range t.Left {
+		if slices.ContainsFunc(t.Rows, func(row []string) bool { return tooLong(row[i], 2*maxName) }) {
+			long = append(long, i)
+		}
+	}
+	for _, i := range long {
+		kinds[i] = fmt.Sprintf(`p{%.2f\linewidth}`, 0.8/float64(len(long)))
+	}
+	return strings.Join(kinds, "")
 }
 
 // latexSpans is a row of titles over columns, with a rule below each of several

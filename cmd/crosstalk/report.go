@@ -38,7 +38,8 @@ func reportCommand() *cobra.Command {
 			Help: "a directory for the plots as SVG, PDF and PNG and the tables as CSV, markdown and LaTeX"},
 		{Name: "corrected", To: &r.corrected, Help: "print figures corrected by people's labels"},
 		{Name: "answers", To: &r.answers, Choices: []string{crosstalk.AnyFault, "variance"},
-			Help: "print answers instead: faults (those with any fault, as table or csv), or where their variance is"},
+			Help: "print answers instead: faults (those with any fault; --only chooses, also by item), or where their " +
+				"variance is"},
 		{Name: "measure", To: &r.measures, Values: "measures", Reach: config.Nothing,
 			Help: "print only these measures (default: all)"},
 	})
@@ -51,9 +52,9 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	path := paths[0]
 	if r.answers != "" {
 		variance := r.answers == "variance"
-		name := anyGiven(c, "html", "figures", "corrected", "measure")
-		if name != "" || len(paths) > 1 || !variance && anyGiven(c, "by") != "" {
-			return usagef("--answers is of the answers of one run; no other flag but --format goes with it")
+		name := anyGiven(c, "html", "figures", "corrected", "measure", "rows", "columns", "pool", "group", "spread")
+		if name != "" || len(paths) > 1 || !variance && anyGiven(c, "by") != "" || variance && anyGiven(c, "only") != "" {
+			return usagef("--answers is of the answers of one run; no other flags but --format and --only go with it")
 		}
 		if variance {
 			by, err := givenColumns(r.by)
@@ -62,7 +63,11 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 			}
 			return compare.WriteVariances(c.OutOrStdout(), r.format, path, by)
 		}
-		return export.WriteFaults(c.OutOrStdout(), r.format, path)
+		only, err := view.Chosen(r.table.Only)
+		if err != nil {
+			return err
+		}
+		return export.WriteFaults(c.OutOrStdout(), r.format, path, only)
 	}
 	relabelled := r.table.wanted(c) == "label" && (r.files.Figures != "" || r.files.HTML != "")
 	if r.measures != nil || r.table.wanted(c) != "" && !relabelled || len(paths) > 1 ||

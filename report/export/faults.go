@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,21 +16,28 @@ import (
 	"crosstalk/ask/journal"
 	"crosstalk/instrument"
 	"crosstalk/internal/visible"
+	"crosstalk/report"
 	"crosstalk/run"
+	"crosstalk/run/view"
 )
 
 // faultFormats are the formats of a list of answers with a fault.
-var faultFormats = []string{"table", "csv"}
+var faultFormats = []string{"table", "csv", "markdown", "latex"}
 
 // faulty is an answer with a fault.
 type faulty struct {
-	id, question, answer, expected, found string
-	parts                                 []string // of the answer, that are the fault
+	id, expected, found string
+	sides               []side
+	parts               []string // of the answer, that are the fault
 }
 
+// side is an answer to a question. Of several, the last or, of leakage, the first has the
+// fault; the other is what it is compared with.
+type side struct{ name, question, answer string }
+
 // WriteFaults lists the answers of a run that have a fault (crosstalk.Kind.Fault), one
-// for each sample, in the order of the run.
-func WriteFaults(w io.Writer, format, path string) error {
+// for each sample, in the order of the run: all, or those that a view has.
+func WriteFaults(w io.Writer, format, path string, only view.View) error {
 	if !slices.Contains(faultFormats, format) {
 		return crosstalk.UnknownName("format", format, faultFormats)
 	}
@@ -37,72 +45,141 @@ func WriteFaults(w io.Writer, format, path string) error {
 	if err != nil {
 		return err
 	}
-	question := func(crosstalk.Observation) string { return "" }
+	f := &faultLister{question: func(crosstalk.Key) string { return "" }, kind: instrument.Named(manifest.Plan.Instrument)}
 	switch j, err := journal.OpenReader(filepath.Join(path, journal.Name)); {
 	case err == nil:
 		defer j.Close()
-		question = func(o crosstalk.Observation) string { return questionOf(j, o) }
+		f.question = func(answer crosstalk.Key) string { return questionOf(j, answer) }
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	kind := instrument.Named(manifest.Plan.Instrument)
-	rows := csv.NewWriter(w)
-	write := func(f faulty) error {
-		if format == "table" {
-			return f.print(w)
-		}
-		return rows.Write([]string{f.id, f.question, f.answer, f.expected, f.found, strings.Join(f.parts, " | ")})
-	}
-	if format != "table" {
-		rows.Write([]string{"id", "question", "answer", "expected", "found", "foreign or changed parts"})
-	}
-	var last *faulty // the parts of its words come in the observations after it
-	for o, err := range run.ReadObservations(path) {
-		if err != nil {
-			return err
-		}
-		fault, decides := kind.Fault(o)
+	rows, list := csv.NewWriter(w), report.Table{}
+	f.write = func(a faulty) error {
+		header, row := a.row()
 		switch {
-		case !decides && last != nil && kind.Finding(o.Finding).Fault && o.Finding != "":
-			last.add(o)
-		case decides && last != nil:
-			if err := write(*last); err != nil {
-				return err
+		case format == "table":
+			return a.print(w)
+		case list.Header == nil:
+			list = report.Table{Header: header, Left: len(header), Caption: "Answers with a fault", Label: "tab:answers"}
+			if format == "csv" {
+				rows.Write(header)
 			}
-			last = nil
 		}
-		if decides && fault.Value == 1 {
-			last = &faulty{id: o.Item, expected: cmp.Or(o.Text(kind.Target), o.Labels[kind.Target]), question: question(o),
-				found: titleOf(kind.Finding(fault.Finding))}
-			if o.Sample > 0 {
-				last.id += fmt.Sprintf(" (sample %d)", o.Sample+1)
-			}
-			for _, text := range o.Texts {
-				switch {
-				case text.Role == crosstalk.Side:
-					last.answer = text.Text
-				case text.Role == crosstalk.Given && last.question == "":
-					last.question = text.Text
-				}
-			}
-			last.add(o)
+		if format == "csv" {
+			return rows.Write(row)
 		}
+		for i := range row {
+			row[i] = visible.Line(strings.Join(strings.Fields(row[i]), " "))
+		}
+		list.Rows = append(list.Rows, row)
+		return nil
 	}
-	if last != nil {
-		if err := write(*last); err != nil {
-			return err
-		}
+	if err := f.list(path, only); err != nil {
+		return err
+	}
+	header, _ := faulty{sides: []side{{}}}.row()
+	switch {
+	case list.Header == nil && format == "csv":
+		rows.Write(header)
+	case list.Header != nil && format != "csv":
+		return report.WriteTables(w, format, []report.Table{filled(list)})
 	}
 	rows.Flush()
 	return rows.Error()
 }
 
-// questionOf is the last message of the user in the request of an observation's answer.
-func questionOf(j *journal.Journal, o crosstalk.Observation) string {
-	if len(o.Answers) == 0 {
-		return ""
+// filled is a table of words without columns that are empty.
+func filled(t report.Table) report.Table {
+	for i := len(t.Header) - 1; i >= 0; i-- {
+		if !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != "" }) {
+			t.Header = slices.Delete(t.Header, i, i+1)
+			for r := range t.Rows {
+				t.Rows[r] = slices.Delete(t.Rows[r], i, i+1)
+			}
+		}
 	}
-	record, found, err := j.Record(o.Answers[len(o.Answers)-1])
+	t.Left = len(t.Header)
+	return t
+}
+
+// faultLister finds the answers with a fault.
+type faultLister struct {
+	kind     crosstalk.Kind
+	question func(answer crosstalk.Key) string // if it is known
+	write    func(faulty) error
+}
+
+func (f *faultLister) list(path string, only view.View) error {
+	var last *faulty // the parts of its words come in the observations after it
+	flush := func() error {
+		if last == nil {
+			return nil
+		}
+		done := *last
+		last = nil
+		return f.write(done)
+	}
+	reader, columns := only.Reader(), map[string]bool{view.ItemColumn: true, view.SampleColumn: true}
+	for o, err := range run.ReadObservations(path) {
+		if err != nil {
+			return err
+		}
+		for _, of := range []map[string]string{o.Condition, o.Labels} {
+			for column := range of {
+				columns[column] = true
+			}
+		}
+		if _, in := reader.Read(o); !in {
+			continue
+		}
+		fault, decides := f.kind.Fault(o)
+		switch {
+		case !decides && last != nil && f.kind.Finding(o.Finding).Fault && o.Finding != "":
+			last.add(o)
+		case decides:
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		if decides && fault.Value == 1 {
+			last = f.faulty(o, fault)
+		}
+	}
+	if err := reader.Check(slices.Sorted(maps.Keys(columns))); err != nil {
+		return crosstalk.BadOption("only", ": %w", err)
+	}
+	return flush()
+}
+
+// faulty is the answer of an observation.
+func (f *faultLister) faulty(o, fault crosstalk.Observation) *faulty {
+	a := &faulty{id: o.Item, expected: cmp.Or(o.Text(f.kind.Target), o.Labels[f.kind.Target]),
+		found: titleOf(f.kind.Finding(fault.Finding))}
+	if o.Sample > 0 {
+		a.id += fmt.Sprintf(" (sample %d)", o.Sample+1)
+	}
+	given := ""
+	for _, text := range o.Texts {
+		switch {
+		case text.Role == crosstalk.Side:
+			a.sides = append(a.sides, side{name: text.Name, answer: text.Text})
+		case text.Role == crosstalk.Given && given == "":
+			given = text.Text
+		}
+	}
+	for i := range a.sides {
+		if at := len(o.Answers) - len(a.sides) + i; at >= 0 {
+			a.sides[i].question = f.question(o.Answers[at])
+		}
+		a.sides[i].question = cmp.Or(a.sides[i].question, given)
+	}
+	a.add(o)
+	return a
+}
+
+// questionOf is the last message of the user in the request of an answer.
+func questionOf(j *journal.Journal, answer crosstalk.Key) string {
+	record, found, err := j.Record(answer)
 	if !found || err != nil {
 		return ""
 	}
@@ -116,23 +193,47 @@ func questionOf(j *journal.Journal, o crosstalk.Observation) string {
 func titleOf(f crosstalk.Finding) string { return f.Titles[len(f.Titles)-1] }
 
 func (f *faulty) add(o crosstalk.Observation) {
+	answer := ""
+	if n := len(f.sides); n > 0 {
+		answer = f.sides[n-1].answer
+	}
 	for _, s := range o.Spans {
 		text := s.Text
-		if s.Start >= 0 && s.End <= len(f.answer) && s.Start < s.End {
-			text = f.answer[s.Start:s.End]
+		if s.Start >= 0 && s.End <= len(answer) && s.Start < s.End {
+			text = answer[s.Start:s.End]
 		}
 		f.parts = append(f.parts, strings.TrimSpace(strings.Join(strings.Fields(text), " ")+" ("+s.Language+")"))
 	}
 }
 
+// row is the answer as a row of a table, and the titles of its columns.
+func (f faulty) row() (header, row []string) {
+	header, row = []string{"id"}, []string{f.id}
+	for _, s := range f.sides {
+		question, answer := "question", "answer"
+		if len(f.sides) > 1 {
+			question, answer = s.name+" question", s.name+" answer"
+		}
+		header, row = append(header, question, answer), append(row, s.question, s.answer)
+	}
+	return append(header, "expected", "found", "foreign or changed parts"),
+		append(row, f.expected, f.found, strings.Join(f.parts, " | "))
+}
+
 // print writes an answer for people.
 func (f faulty) print(w io.Writer) error {
+	header, row := f.row()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", visible.Line(f.id), f.found)
-	for _, line := range [][2]string{{"question", f.question}, {"answer", f.answer}, {"expected", f.expected},
-		{"parts", strings.Join(f.parts, " | ")}} {
-		if line[1] != "" {
-			fmt.Fprintf(&b, "  %-8s  %s\n", line[0], visible.Line(strings.Join(strings.Fields(line[1]), " ")))
+	for i, title := range header {
+		switch title {
+		case "id", "found":
+			continue
+		case "foreign or changed parts":
+			title = "parts"
+		}
+		if row[i] != "" {
+			fmt.Fprintf(&b, "  %-8s  %s\n", title, visible.Line(strings.Join(strings.Fields(row[i]), " ")))
 		}
 	}
 	_, err := io.WriteString(w, b.String()+"\n")
