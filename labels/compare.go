@@ -286,11 +286,22 @@ func (j judge) differences(g group) {
 		return
 	}
 	j.add(TauB, j.of+" and people", g.by, units, tau(units, value, difference, slack))
-	if len(j.result.Annotators) > 1 {
-		for _, a := range j.result.Annotators {
+	if names := j.result.Annotators; len(names) > 1 {
+		for _, a := range names {
 			own := j.ratedBy(units, a)
 			j.add(TauB, j.of+" and "+a, g.by, own, tau(own, j.valueBy(a), difference, slack))
 		}
+		shared := j.ratedBy(units, names...)
+		var taus []statistic
+		for _, a := range names {
+			taus = append(taus, tau(shared, j.valueBy(a), difference, slack))
+		}
+		j.add(TauB, j.of+" and annotators, mean", g.by, shared, func(at []int) (mean float64) {
+			for _, tau := range taus {
+				mean += tau(at) / float64(len(taus))
+			}
+			return mean
+		})
 	}
 	curve := Curve{Judge: j.name, By: g.by, N: len(units)}
 	for _, slack := range slacks {

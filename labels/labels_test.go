@@ -224,6 +224,10 @@ func TestAgreement(t *testing.T) {
 			t.Errorf("%s of %s is %v; expected %v", want.measure, want.of, x, want.value)
 		}
 	}
+	mean := (value(TauB, "gloss@1 and ann") + value(TauB, "gloss@1 and bob")) / 2
+	if x := value(TauB, "gloss@1 and annotators, mean"); !(math.Abs(x-mean) < 1e-12) {
+		t.Errorf("mean tau-b of annotators is %v; expected %v", x, mean)
+	}
 	if _, err := s.compare(d, labels, Options{By: []string{"mood"}}); err == nil || !strings.Contains(err.Error(), "unknown column mood; choose one of: category, ") {
 		t.Errorf("unknown column: %v", err)
 	}
@@ -318,6 +322,39 @@ func TestDraw(t *testing.T) {
 	}
 	if _, err := s.Draw(Sample{N: 2, By: []string{findingColumn}}); err == nil || !strings.Contains(err.Error(), "smaller than the number of strata, 3") {
 		t.Errorf("fewer than strata: %v", err)
+	}
+}
+
+// One answer for each prompt, or one sample of all, can be asked about.
+func TestDrawItems(t *testing.T) {
+	s := &Sheet{Question: QuestionsOf("leakage")[0], at: map[string]int{}}
+	for i := range 60 {
+		at := Place{Item: fmt.Sprint("item-", i%12), Sample: i / 12, Condition: map[string]string{"model": "m"}}
+		u := Unit{Place: at, Judged: make([]Judged, 1)}
+		if err := s.add(u); err != nil {
+			t.Fatal(err)
+		}
+	}
+	items, samples := map[string]int{}, map[int]int{}
+	units, err := s.Draw(Sample{N: 12, By: []string{"item"}, Seed: 1})
+	for _, u := range units {
+		items[u.Item]++
+		samples[u.Sample]++
+	}
+	if err != nil || len(units) != 12 || len(items) != 12 || len(samples) < 3 {
+		t.Errorf("%d units of %d items and %d samples, %v; expected one of each of 12 items", len(units), len(items), len(samples), err)
+	}
+	units, err = s.Draw(Sample{Only: []string{"sample=5"}})
+	for _, u := range units {
+		if u.Sample != 4 {
+			t.Errorf("sample %d among those of number 5", u.Sample)
+		}
+	}
+	if err != nil || len(units) != 12 {
+		t.Errorf("%d units of sample 5, %v", len(units), err)
+	}
+	if _, err := s.Draw(Sample{Only: []string{"sample=0"}}); err == nil {
+		t.Error("there is a sample 0")
 	}
 }
 

@@ -343,7 +343,7 @@ func (s *Sheet) own(labels []Label) []Label {
 
 // check returns an error that names the option if no unit has one of these columns.
 func (s *Sheet) check(option string, columns []string) error {
-	known := map[string]bool{findingColumn: true}
+	known := map[string]bool{findingColumn: true, itemColumn: true, sampleColumn: true}
 	for _, u := range s.Units {
 		for _, columns := range []map[string]string{u.Columns, u.Condition} {
 			for c := range columns {

@@ -49,6 +49,8 @@ const (
 	disputedColumn = "disputed" // yes: similarities find different things
 	doubtfulColumn = "doubtful" // yes: the instrument nearly found something else
 	lengthColumn   = "length"   // how many characters a line has
+	itemColumn     = "item"
+	sampleColumn   = "sample" // from 1
 )
 
 // column returns the value of a unit's column: one of those above, a label or a part
@@ -73,7 +75,10 @@ func (u *Unit) column(name string) string {
 	if value, known := u.Columns[name]; known {
 		return value
 	}
-	return u.Condition[name]
+	if value, known := u.Condition[name]; known {
+		return value
+	}
+	return map[string]string{itemColumn: u.Item, sampleColumn: strconv.Itoa(u.Sample + 1)}[name]
 }
 
 // stratum names the stratum of a unit: its condition, and these columns.

@@ -97,7 +97,7 @@ func TestLines(t *testing.T) {
 		}
 	}
 	for only, want := range map[string]string{"disputed": "only disputed: needs a run with several similarities", "finding=de": "only finding=de: there is no such answer",
-		"mood": "only: unknown column mood; choose one of: doubtful, finding, language, model"} {
+		"mood": "only: unknown column mood; choose one of: doubtful, finding, item, language, model, sample"} {
 		if _, err := New(path, Options{Sample: labels.Sample{Only: []string{only}}}); err == nil || err.Error() != want {
 			t.Errorf("--only %s: %v", only, err)
 		}
