@@ -33,7 +33,8 @@ func main() {
 	flag.StringVar(&o.data, "data", "../../shared/data", "`folder` of the reference data, relative to the folder tools")
 	flag.StringVar(&o.own, "own", "", "`folder` of NTREX-128: make data from it and measure on these alone")
 	half := flag.String("half", "all", "`half` to report: a, b or all (both, one after the other)")
-	only := flag.String("only", "", "measure one `part` alone: words, replies, streams or, with -own, matrix or risk")
+	only := flag.String("only", "",
+		"measure one `part` alone: words, replies, streams or, with -own, matrix, languages or risk")
 	flag.StringVar(&o.language, "language", "", "of the matrix, these `languages` alone: nl,pl")
 	flag.BoolVar(&o.peers, "peers", true, "measure lid.176 and lingua-go, too")
 	flag.Parse()
@@ -49,8 +50,8 @@ func main() {
 		name  string
 		print func(options) error
 	}{{"words", wordTables}, {"replies", replyTables}, {"streams", streamTables},
-		{"matrix", matrix}, {"risk", riskTables}} {
-		needs := part.name == "matrix" || part.name == "risk"
+		{"matrix", matrix}, {"languages", languageTable}, {"risk", riskTables}} {
+		needs := part.name == "matrix" || part.name == "languages" || part.name == "risk"
 		if *only != "" && *only != part.name || needs && o.own == "" ||
 			o.own != "" && part.name != cmp.Or(*only, "words") {
 			continue
