@@ -41,7 +41,8 @@ const fewerCollections = 400
 //     distilbert/distilbert-base-uncased, sentence-transformers/all-MiniLM-L6-v2
 //     and some-lab/gated, which the token $TOKEN opens, and an empty cache
 //     ($HF_HOME);
-//   - the same models as folders in $MODELS, named without their owners, and
+//   - the same models as folders in $MODELS, named without their owners,
+//     sentence-bert-base in the layout of efederici/sentence-bert-base, and
 //     tiny-bert, a BERT of known weights;
 //   - a server ($CROSSTALK_MIRROR) of the files in the folder mirror, by host and
 //     path, an empty cache ($CROSSTALK_CACHE), and mirror stop, which takes the
@@ -231,6 +232,15 @@ func writeModels(t *testing.T, dir string) {
 				{"path": "", "type": "sentence_transformers.models.Transformer"},
 				{"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
 				{"path": "2_Normalize", "type": "sentence_transformers.models.Normalize"},
+			},
+		},
+		"sentence-bert-base": { // as efederici lays it out: mean pooling, no normalization
+			"sentence_bert_config.json": map[string]any{"max_seq_length": 512, "do_lower_case": false},
+			"1_Pooling/config.json": map[string]any{"word_embedding_dimension": 32, "pooling_mode_cls_token": false,
+				"pooling_mode_mean_tokens": true, "pooling_mode_max_tokens": false, "pooling_mode_mean_sqrt_len_tokens": false},
+			"modules.json": []map[string]any{
+				{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+				{"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
 			},
 		},
 	} {
