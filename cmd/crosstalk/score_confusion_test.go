@@ -13,11 +13,11 @@ import (
 	"crosstalk/internal/shared"
 )
 
-// A cellName says where a figure stands in the published tables.
+// A cellName says where a figure stands in the tables that the authors' script prints.
 type cellName struct{ measure, task, source, language string }
 
 // TestScoreConfusionTables compares every cell and average with those that the
-// published script prints, in hundredths of a per cent.
+// authors' script prints, in hundredths of a per cent.
 func TestScoreConfusionTables(t *testing.T) {
 	if testing.Short() {
 		t.Skip("checks figures")

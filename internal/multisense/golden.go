@@ -12,7 +12,7 @@ type Figure struct {
 	Measure, Pair, Part, Class string
 	Want                       float64 // a fraction
 	Observations               int     // 0 if the table has none
-	Published                  float64 // of ROUGE as it was published, a bootstrap's median; else 0
+	Stored                     float64 // of ROUGE in the authors' data, a bootstrap's median; else 0
 	Share                      bool    // Want is the number of the figure's observations, as a fraction of all items
 }
 
@@ -39,7 +39,7 @@ func Figures(t testing.TB) (figures []Figure) {
 			f.Want /= 100
 		}
 		if strings.HasPrefix(f.Measure, "rouge") {
-			f.Published = c.Stored
+			f.Stored = c.Stored
 		}
 		figures = append(figures, f)
 	}
