@@ -298,3 +298,13 @@ func lowercase(text string) (n int) {
 	}
 	return n
 }
+
+// Count returns the number of spans of a kind, Line or Word, without an excuse.
+func (j Judgement) Count(kind string) (n int) {
+	for _, s := range j.Spans {
+		if s.Excuse == "" && s.Kind == kind {
+			n++
+		}
+	}
+	return n
+}

@@ -331,7 +331,7 @@ func disjoint(t *testing.T, text string, j Judgement) {
 		(j.Judged == "") != (j.Units == 0 && len(j.Spans) == 0) {
 		t.Fatalf("%q: %+v", text, j)
 	}
-	j.marked(text)
+	j.Marked(text)
 }
 
 // cuts reports whether a byte is inside a character.
@@ -391,7 +391,7 @@ func TestDisjoint(t *testing.T) {
 	}
 	overlapping := Judgement{Spans: []Span{{Start: 0, End: 6, Language: "km"}, {Start: 3, End: 6, Language: "km"},
 		{Start: 6, End: 7, Language: "fr"}}}
-	if got := overlapping.marked("abcdefgh"); got != "[km: abcdef][fr: g]h\n" {
+	if got := overlapping.Marked("abcdefgh"); got != "[km: abcdef][fr: g]h\n" {
 		t.Errorf("%q", got)
 	}
 }

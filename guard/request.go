@@ -154,13 +154,13 @@ func (r Request) Of(k Checker) Checker {
 func (r Request) Check(k Checker) (Response, error) {
 	tag := r.Tag(k)
 	if tag == "" && r.Language == User {
-		return Response{r.ID, unknown(), ""}, nil
+		return Response{r.ID, Unknown(), ""}, nil
 	}
 	j, err := r.Of(k).Check(r.Text, tag)
 	return Response{r.ID, j, tag}, err
 }
 
-// unknown is the judgement of a text that may be in any language.
-func unknown() Judgement {
+// Unknown is the judgement of a text that may be in any language.
+func Unknown() Judgement {
 	return Judgement{Verdict: CannotTell, P: 0.5, Risk: 0.5, Spans: []Span{}, Masked: []prose.Span{}}
 }

@@ -53,7 +53,7 @@ func (c *check) disjoint() {
 }
 
 func (c *check) result() Judgement {
-	j := unknown()
+	j := Unknown()
 	j.Units = len(c.units)
 	weight := map[string]int{}
 	for _, u := range c.units {

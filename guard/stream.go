@@ -254,7 +254,7 @@ func Words(text string) (n int) {
 // Close judges the whole text.
 func (s *Stream) Close() Judgement {
 	if s.tag == "" {
-		return unknown()
+		return Unknown()
 	}
 	j, _ := s.checker.Check(s.text.String(), s.tag) // Stream has checked the tag
 	return j

@@ -16,6 +16,7 @@ import (
 // Confusion is an answer that should be in one language.
 type Confusion struct {
 	Where    string // file:line
+	ID       string // of the row, or of the turn in a conversation; empty if the file does not say
 	Model    string // empty if the file does not say
 	Item     crosstalk.Item
 	Sample   int
@@ -62,7 +63,7 @@ var (
 
 func (r Reading) confusion(a answered) (Confusion, error) {
 	v := a.Values
-	c := Confusion{Where: where(a.Row), Model: v["model"], Answer: Answer(v["completion"])}
+	c := Confusion{Where: where(a.Row), ID: v["id"], Model: v["model"], Answer: Answer(v["completion"])}
 	if a.failed {
 		c.Answer = crosstalk.Answer{Status: crosstalk.Failed}
 	}

@@ -25,6 +25,8 @@ type Reading struct {
 	// Expect is the language that answers should be in: a BCP 47 tag, ExpectUser
 	// or ExpectPrompt. Empty: as the column language says.
 	Expect string
+	// ExpectFlag is the flag that sets Expect, for messages; empty: expect.
+	ExpectFlag string
 	// Identify returns the language that the answer to messages of a user, the
 	// oldest first, should be in: a tag, "" if it cannot be told. ExpectUser and
 	// ExpectPrompt need it.

@@ -1,6 +1,7 @@
 package recorded
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -186,10 +187,12 @@ func (r Reading) remedy(row table.Row, columns map[string]string, of layout, our
 	}
 	name := "name it with --column " + ours + "=NAME"
 	switch {
+	case ours == "language" && r.ExpectFlag != "":
+		name += fmt.Sprintf(", or say what to expect: --%[1]s user or a language, as in --%[1]s en", r.ExpectFlag)
 	case ours == "language":
 		name += ", or say what to expect: --expect user, --expect prompt or a language, as in --expect en"
 	case ours == "prompt":
-		name += "; --expect " + r.Expect + " takes the language from it"
+		name += "; --" + cmp.Or(r.ExpectFlag, "expect") + " " + r.Expect + " takes the language from it"
 	}
 	return expected + list(row, columns) + "; " + name
 }

@@ -159,6 +159,14 @@ func textRows(path string) iter.Seq2[table.Row, error] {
 	})
 }
 
+// IsChat reports whether a text file is a chat, as recorded answers may be, by its first message.
+func IsChat(path string) bool {
+	for _, err := range rowsOf(textRows(path), path, func(row table.Row) (table.Row, error) { return row, nil }) {
+		return err == nil
+	}
+	return false
+}
+
 // newDialogue reads a chat as text. answers is the name of who answers; empty: a usual one.
 func newDialogue(answers string) layout {
 	s := session{after: user}

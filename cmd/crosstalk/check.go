@@ -3,49 +3,57 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"crosstalk"
+	"crosstalk/check"
 	"crosstalk/guard"
 	"crosstalk/internal/config"
+	"crosstalk/recorded"
 
 	"github.com/spf13/cobra"
 )
 
 func checkCommand() *cobra.Command {
-	var language string
-	var checker guard.Checker
+	var o check.Options
 	var threshold string
-	c := command("check", cobra.MaximumNArgs(1), func(c *cobra.Command, args []string) error {
+	var pairs []string
+	c := command("check", cobra.ArbitraryArgs, func(c *cobra.Command, paths []string) error {
 		var err error
-		if checker.Threshold, err = readThreshold(threshold); err != nil {
+		if o.Checker.Threshold, err = readThreshold(threshold); err != nil {
 			return err
 		}
-		in, name := c.InOrStdin(), "standard input"
-		if len(args) > 0 {
-			f, err := openText(args[0])
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			in, name = f, args[0]
+		if o.Columns, err = recorded.ParseColumns(pairs); err != nil {
+			return err
 		}
-		if language != "" {
-			return checker.CheckText(c.OutOrStdout(), in, name, language)
+		o.Note = func(text string) { fmt.Fprintln(notes(c), text) }
+		if len(paths) == 0 && o.Language != "" && o.Language != guard.User {
+			return o.Text(c.OutOrStdout(), c.InOrStdin())
 		}
-		err = checker.CheckLines(c.OutOrStdout(), in, name)
-		if errors.As(err, new(*guard.UncheckedError)) {
-			return &exitError{exitIncomplete, err}
+		result, err := o.Run(c.OutOrStdout(), c.InOrStdin(), paths)
+		switch {
+		case err != nil:
+			return err
+		case 2*result.Unchecked > result.Answers:
+			return &exitError{exitIncomplete, fmt.Errorf("most answers were not checked: the language is not known for %d of %d",
+				result.Unchecked, result.Answers)}
+		case result.Findings > 0:
+			return &exitError{exitGate, errors.New("")}
 		}
-		return err
+		return nil
 	})
 	config.Declare(c, "", []config.Flag{
-		{Name: "language", To: &language, Reach: config.Nothing,
-			Help: "read one plain text, which should be in this `language`"},
+		{Name: "language", To: &o.Language, Reach: config.Nothing,
+			Help: "the `language` of answers and files that do not say theirs, or user: that of the user in a chat"},
 		{Name: "threshold", To: &threshold, Reach: config.Nothing,
 			Help: "an answer is wrong if a span has at least this " + thresholdHelp},
+		{Name: "column", To: &pairs, Reach: config.Nothing,
+			Help: "columns of logs that have other names, as in completion=reply,language=locale"},
+		{Name: "baseline", To: &o.Baseline, Reach: config.Path,
+			Help: "a file of findings that are accepted, as --format jsonl writes them"},
+		{Name: "format", To: &o.Format, Choices: check.Formats,
+			Help: "text, jsonl, github or sarif (default: a line of JSON for each answer, text for files)"},
 	})
+	addQuiet(c, "print only findings and errors")
 	return c
 }
 
@@ -61,19 +69,4 @@ func readThreshold(text string) (float64, error) {
 		return 0, crosstalk.BadOption("threshold", ": %w", err)
 	}
 	return x, nil
-}
-
-// openText opens a file that the user names, which may be a link or a pipe: <(zcat answers.jsonl.gz).
-func openText(path string) (*os.File, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: no such file; without a name, standard input is read", path)
-	} else if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		f.Close()
-		return nil, fmt.Errorf("%s: is a directory; expected a file", path)
-	}
-	return f, nil
 }

@@ -1,0 +1,413 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"crosstalk/guard"
+	"crosstalk/internal/strictyaml"
+	"crosstalk/internal/table"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+)
+
+// message is one of a catalogue.
+type message struct {
+	key, source, value string // source is empty if the file does not have it
+	at                 int    // the byte of the value
+}
+
+// messages are those of a catalogue, with the languages that it states.
+type messages struct {
+	all      []message
+	language string
+	source   string // the language of the sources; empty: English
+}
+
+// parse reads a catalogue. The error may be a *lineError.
+func parse(path, text string) (messages, error) {
+	switch table.Format(path) {
+	case ".po":
+		return parsePO(text)
+	case ".xlf", ".xliff":
+		return parseXLIFF(text)
+	case ".json":
+		return parseJSON(text)
+	}
+	return parseYAML(path, text)
+}
+
+// lineError is what is wrong at a byte of a file.
+type lineError struct {
+	at int
+	error
+}
+
+// catalogue judges a catalogue. Messages in JSON and YAML have their sources in the English file beside it.
+func (o Options) catalogue(out *writer, f file, text string) error {
+	m, err := parse(f.path, text)
+	src := newSource(text)
+	if err != nil {
+		line := 1
+		if at := new(lineError); errors.As(err, &at) {
+			line, _ = src.at(min(at.at, len(text)))
+		}
+		return out.finding(unread(f.path, line, err))
+	}
+	language := o.languageFor(f, m.language)
+	if language == "" {
+		out.skip(f.path)
+		return nil
+	}
+	if m.source = o.tag(m.source); m.source == "" {
+		m.source = "en"
+	}
+	o.addSources(m.all, f, language)
+	for _, one := range m.all {
+		found, wrong, err := o.message(one, m.source, language)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.path, err)
+		}
+		if !wrong {
+			continue
+		}
+		found.File, found.Expected, found.Key = f.path, language, one.key
+		found.Line, found.Column = src.at(one.at)
+		found.EndLine, found.EndCol = found.Line, found.Column
+		if err := out.finding(found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addSources finds the sources of messages in the file of the same name in English.
+func (o Options) addSources(all []message, f file, language string) {
+	format := table.Format(f.path)
+	if format != ".json" && format != ".yaml" && format != ".yml" {
+		return
+	}
+	for _, name := range []string{language, strings.ReplaceAll(language, "-", "_"), strings.Split(language, "-")[0]} {
+		for _, english := range []string{"en", "en-US", "en_US", "en-GB"} {
+			part := regexp.MustCompile(`(^|[/\\._-])` + regexp.QuoteMeta(name) + `([/\\.]|$)`)
+			path := part.ReplaceAllString(f.path, "${1}"+english+"${2}")
+			if path == f.path {
+				continue
+			}
+			data, err := os.ReadFile(path)
+			if err != nil || len(data) > longest {
+				continue
+			}
+			m, err := parse(path, strings.TrimPrefix(string(data), string(byteOrderMark)))
+			if err != nil {
+				continue
+			}
+			source := map[string]string{}
+			for _, one := range m.all {
+				source[withoutRoot(one.key, english)] = one.value
+			}
+			for i := range all {
+				all[i].source = source[withoutRoot(all[i].key, name)]
+			}
+			return
+		}
+	}
+}
+
+// withoutRoot is a key without the language that all keys of a file may begin with.
+func withoutRoot(key, language string) string { return strings.TrimPrefix(key, language+".") }
+
+// placeholders are what programs put values in for, and markup.
+var placeholders = regexp.MustCompile(`\{\{[^{}]*\}\}|\$?\{[^{}\s]*\}|%\([^()\s]*\)[sdif]|%\{[^{}]*\}|%[-+0# ]*[\d.]*[lhz]*[sdiufxgc@]|</?[A-Za-z][^<>]*>|[_&](\pL)`)
+
+func plain(text string) string {
+	return strings.TrimSpace(placeholders.ReplaceAllStringFunc(text, func(s string) string {
+		if r := s[0]; r == '_' || r == '&' { // the letter that a menu underlines
+			return s[1:]
+		}
+		return strings.Repeat(" ", len(s))
+	}))
+}
+
+// message judges a message. One that is its source is untranslated if it is prose of the source's language and has enough
+// words; else names, numbers and terms are the same in both.
+func (o Options) message(m message, source, language string) (f finding, wrong bool, err error) {
+	value := plain(m.value)
+	if strings.Split(source, "-")[0] != strings.Split(language, "-")[0] && m.source != "" && plain(m.source) == value {
+		if size(value) < fewest {
+			return f, false, nil
+		}
+		own, err := o.Checker.Check(value, source)
+		if err != nil || own.Verdict != guard.Right {
+			return f, false, err
+		}
+		j, err := o.Checker.Check(value, language)
+		if err != nil || j.Verdict == guard.Right {
+			return f, false, err
+		}
+		return finding{Kind: untranslated, Language: source, Risk: j.Risk, Text: m.value}, true, nil
+	}
+	j, err := o.Checker.Check(value, language)
+	if err != nil {
+		return f, false, err
+	}
+	for _, s := range longEnough(value, j, language) {
+		return finding{Kind: s.Kind, Language: s.Language, Risk: s.Risk, Text: value[s.Start:s.End]}, true, nil
+	}
+	return f, false, nil
+}
+
+// parsePO reads a catalogue of gettext. Messages that are not translated, fuzzy or obsolete are left out.
+func parsePO(text string) (m messages, err error) {
+	var of map[string]string
+	var at map[string]int
+	field, fuzzy, offset := "", false, 0
+	end := func() {
+		if of == nil {
+			return
+		}
+		if id := of["msgid"]; id == "" {
+			for line := range strings.Lines(of["msgstr"]) {
+				name, value, _ := strings.Cut(line, ":")
+				switch strings.ToLower(name) {
+				case "language":
+					m.language = strings.TrimSpace(value)
+				case "x-source-language":
+					m.source = strings.TrimSpace(value)
+				}
+			}
+		} else if !fuzzy {
+			for _, field := range slices.Sorted(maps.Keys(of)) {
+				if !strings.HasPrefix(field, "msgstr") || of[field] == "" {
+					continue
+				}
+				source := id
+				if more := of["msgid_plural"]; more != "" && field != "msgstr[0]" {
+					source = more
+				}
+				if !strings.ContainsAny(source, " \u3000") && len(source) > 1 { // the name of a message
+					source = ""
+				}
+				m.all = append(m.all, message{source: source, value: of[field], at: at[field]})
+			}
+		}
+		of, at, fuzzy, field = nil, nil, false, ""
+	}
+	for line := range strings.Lines(text) {
+		start := offset
+		offset += len(line)
+		bare := strings.TrimSpace(line)
+		start += strings.Index(line, bare)
+		switch {
+		case bare == "":
+			end()
+			continue
+		case strings.HasPrefix(bare, "#~"):
+			continue
+		case strings.HasPrefix(bare, "#"):
+			if of["msgid"] != "" || field == "msgstr" {
+				end()
+			}
+			fuzzy = fuzzy || strings.HasPrefix(bare, "#,") && strings.Contains(bare, "fuzzy")
+			continue
+		}
+		name, quoted := "", bare
+		if !strings.HasPrefix(bare, `"`) {
+			name, quoted, _ = strings.Cut(bare, " ")
+			if name == "msgctxt" || name == "msgid" && field != "msgctxt" {
+				wasFuzzy := fuzzy && of == nil
+				end()
+				fuzzy = wasFuzzy
+			}
+			field = name
+		}
+		value, err := strconv.Unquote(strings.TrimSpace(quoted))
+		if err != nil || field == "" {
+			return m, &lineError{start, errors.New(`expected msgid or msgstr and a text in quotation marks`)}
+		}
+		if of == nil {
+			of, at = map[string]string{}, map[string]int{}
+		}
+		if _, known := at[field]; !known || of[field] == "" && name == "" {
+			at[field] = start + strings.IndexByte(bare, '"') + 1
+		}
+		of[field] += value
+	}
+	end()
+	return m, nil
+}
+
+// parseXLIFF reads XLIFF 1.2 or 2.0.
+func parseXLIFF(text string) (m messages, err error) {
+	d := xml.NewDecoder(strings.NewReader(text))
+	var one message
+	var to *string
+	skip := 0
+	for {
+		start := int(d.InputOffset())
+		t, err := d.Token()
+		if err == io.EOF {
+			return m, nil
+		} else if err != nil {
+			return m, &lineError{start, fmt.Errorf("not valid XML: %w", err)}
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			attributes := map[string]string{}
+			for _, a := range t.Attr {
+				attributes[a.Name.Local] = a.Value
+			}
+			switch t.Name.Local {
+			case "xliff", "file":
+				for name, to := range map[string]*string{"srcLang": &m.source, "source-language": &m.source,
+					"trgLang": &m.language, "target-language": &m.language} {
+					if attributes[name] != "" {
+						*to = attributes[name]
+					}
+				}
+			case "trans-unit", "unit":
+				one = message{key: attributes["id"]}
+			case "segment":
+				one = message{key: one.key}
+			case "source":
+				to = &one.source
+			case "target":
+				to, one.at = &one.value, int(d.InputOffset())
+			case "alt-trans", "ph", "bpt", "ept", "it", "note":
+				skip++
+			}
+		case xml.EndElement:
+			switch t.Name.Local {
+			case "source":
+				to = nil
+			case "target":
+				if to == &one.value && skip == 0 && one.value != "" {
+					m.all = append(m.all, one)
+				}
+				to = nil
+			case "alt-trans", "ph", "bpt", "ept", "it", "note":
+				skip--
+			}
+		case xml.CharData:
+			if to != nil && skip == 0 {
+				*to += string(t)
+			}
+		}
+	}
+}
+
+// parseJSON reads messages at keys, or in lists. Those at keys that begin with @ are about others (Flutter's .arb).
+func parseJSON(text string) (m messages, err error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var value func(key string) error
+	value = func(key string) error {
+		from := int(d.InputOffset())
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case string:
+			if !strings.Contains(key, ".@") {
+				m.all = append(m.all, message{key: strings.TrimPrefix(key, "."), value: t,
+					at: from + strings.IndexByte(text[from:], '"') + 1})
+			}
+		case json.Delim:
+			for i := 0; d.More(); i++ {
+				name := strconv.Itoa(i)
+				if t == '{' {
+					of, err := d.Token()
+					if err != nil {
+						return err
+					}
+					name, _ = of.(string)
+				}
+				if err := value(key + "." + name); err != nil {
+					return err
+				}
+			}
+			_, err = d.Token()
+		}
+		return err
+	}
+	if err = value(""); err == nil {
+		if _, err = d.Token(); err == nil {
+			err = errors.New("found text after the end")
+		} else if err == io.EOF {
+			err = nil
+		}
+	}
+	if err != nil {
+		return m, &lineError{int(d.InputOffset()), fmt.Errorf("not valid JSON: %w", err)}
+	}
+	return m, nil
+}
+
+// parseYAML reads messages at keys, or in lists.
+func parseYAML(path, text string) (m messages, err error) {
+	root, err := strictyaml.Parse(path, []byte(text), strictyaml.Limits{Bytes: longest, Depth: 50, Keys: 20000, One: "catalogue"})
+	if err != nil {
+		return m, err
+	}
+	src := newSource(text)
+	add := func(key, value string, at *token.Position) {
+		m.all = append(m.all, message{key: strings.TrimPrefix(key, "."), value: value,
+			at: min(len(text), src.lines[min(len(src.lines), max(1, at.Line))-1]+max(0, at.Column-1))})
+	}
+	var walk func(key string, n ast.Node)
+	walk = func(key string, n ast.Node) {
+		switch n := n.(type) {
+		case *ast.MappingNode:
+			for _, v := range n.Values {
+				walk(key+"."+v.Key.String(), v.Value)
+			}
+		case *ast.MappingValueNode:
+			walk(key+"."+n.Key.String(), n.Value)
+		case *ast.SequenceNode:
+			for i, v := range n.Values {
+				walk(key+"."+strconv.Itoa(i), v)
+			}
+		case *ast.LiteralNode:
+			add(key, n.Value.Value, n.Start.Position)
+		case *ast.StringNode:
+			add(key, n.Value, n.GetToken().Position)
+		}
+	}
+	walk("", root)
+	return m, nil
+}
+
+// isCatalogue reports whether a JSON file is one of messages: an object without what logs of answers have.
+func isCatalogue(path string) bool {
+	data, err := os.ReadFile(path)
+	if err != nil || len(data) > longest || !strings.HasPrefix(filepath.Ext(path), ".json") {
+		return false
+	}
+	data = bytes.TrimSpace(bytes.TrimPrefix(data, byteOrderMark))
+	var fields map[string]json.RawMessage
+	if !bytes.HasPrefix(data, []byte("{")) {
+		return false
+	}
+	if json.Unmarshal(data, &fields) != nil {
+		return true // which says what is wrong
+	}
+	for _, name := range []string{"samples", "results", "resourceSpans", "eval"} {
+		if of := bytes.TrimSpace(fields[name]); len(of) > 0 && (of[0] == '[' || of[0] == '{') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,300 @@
+package check
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"crosstalk/measure/prose"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// source is a file's text, whose places are told by line and column.
+type source struct {
+	text  string
+	lines []int // where they start
+}
+
+func newSource(text string) *source {
+	s := &source{text: text, lines: []int{0}}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			s.lines = append(s.lines, i+1)
+		}
+	}
+	return s
+}
+
+// at returns the line and the column, in characters, of a byte, both from 1.
+func (s *source) at(offset int) (line, column int) {
+	line = sort.SearchInts(s.lines, offset+1)
+	return line, utf8.RuneCountInString(s.text[s.lines[line-1]:offset]) + 1
+}
+
+// A passage is what is judged as a whole: a paragraph, a list, a table. It is a text of its own, made of pieces of the
+// file.
+type passage struct {
+	text   strings.Builder
+	pieces []piece
+}
+
+// piece begins a part of a passage that is a copy of the file.
+type piece struct{ start, from int } // bytes of the passage and of the file
+
+func (p *passage) add(text string, from int) {
+	p.pieces = append(p.pieces, piece{p.text.Len(), from})
+	p.text.WriteString(text)
+}
+
+// from returns where in the file a byte of the passage is.
+func (p *passage) from(offset int) int {
+	i := sort.Search(len(p.pieces), func(i int) bool { return p.pieces[i].start > offset }) - 1
+	return p.pieces[max(0, i)].from + offset - p.pieces[max(0, i)].start
+}
+
+// pages collects passages.
+type passages struct {
+	all  []*passage
+	last *passage // nil: one begins
+}
+
+func (p *passages) add(text string, from int) {
+	if p.last == nil {
+		p.last = &passage{}
+		p.all = append(p.all, p.last)
+	}
+	p.last.add(text, from)
+}
+
+func (p *passages) end() { p.last = nil }
+
+// notes are comments in Markdown, and the metadata before it.
+var notes = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)|\A---\n.*?\n(?:---|\.\.\.)\n`)
+
+// ofProse are the passages of Markdown or plain text: what is between blank lines. Lines of a paragraph that was wrapped
+// are one line.
+func ofProse(text string) []*passage {
+	b := []byte(strings.ReplaceAll(text, "\r\n", " \n")) // of the same length
+	for _, m := range notes.FindAllIndex(b, -1) {
+		for i := m[0]; i < m[1]; i++ {
+			if b[i] != '\n' {
+				b[i] = ' '
+			}
+		}
+	}
+	var p passages
+	fence := ""
+	for at := 0; at < len(b); {
+		end := len(b)
+		if n := bytes.IndexByte(b[at:], '\n'); n >= 0 {
+			end = at + n + 1
+		}
+		line := string(b[at:end])
+		bare := strings.TrimSpace(line)
+		mark, closes := prose.Fence(bare)
+		switch {
+		case fence != "":
+			if mark == fence && closes {
+				fence = ""
+			}
+			p.end()
+		case mark != "":
+			fence = mark
+			p.end()
+		case bare == "":
+			p.end()
+		default:
+			if p.last != nil && continues(bare, line) {
+				p.last.unwrap()
+			}
+			p.add(line, at)
+		}
+		at = end
+	}
+	return p.all
+}
+
+// begins matches what begins a line that does not continue a paragraph, or is one that nothing continues.
+var begins = regexp.MustCompile(`^(?:[#>|<:=\-*+•~]|\d{1,3}[.)] |[^|]*\|.*\|)`)
+
+func continues(bare, line string) bool { return !begins.MatchString(bare) }
+
+// unwrap joins the passage's last line to the next one, unless it is a heading, a row or ends with a break.
+func (p *passage) unwrap() {
+	text := p.text.String()
+	line := text[strings.LastIndexByte(text[:len(text)-1], '\n')+1 : len(text)-1]
+	bare := strings.TrimSpace(line)
+	if strings.HasPrefix(bare, "#") || strings.HasPrefix(bare, ">") || strings.HasPrefix(bare, "|") ||
+		strings.HasSuffix(line, "  ") || strings.HasSuffix(line, `\`) {
+		return
+	}
+	p.text.Reset()
+	p.text.WriteString(text[:len(text)-1] + " ")
+}
+
+var (
+	timing = regexp.MustCompile(`^(?:\d+:)?\d\d:\d\d[.,]\d{3} --> `)
+	tags   = regexp.MustCompile(`<[^>]*>|\{\\[^}]*\}`)
+)
+
+// ofSubtitles are the passages of subtitles: sentences, which may go on in the next cue.
+func ofSubtitles(text string) []*passage {
+	var p passages
+	at, cue := 0, false
+	for line := range strings.Lines(text) {
+		bare := strings.TrimSpace(line)
+		switch {
+		case bare == "":
+			cue = false
+		case timing.MatchString(bare):
+			cue = true
+		case cue:
+			from := at
+			for _, m := range append(tags.FindAllStringIndex(line, -1), []int{len(line), len(line)}) {
+				if piece := strings.TrimRight(line[from-at:m[0]], "\r\n"); piece != "" {
+					p.add(piece, from)
+				}
+				from = at + m[1]
+			}
+			if p.last != nil {
+				p.last.text.WriteByte(' ')
+				if strings.ContainsAny(bare[len(bare)-1:], ".!?") || strings.HasSuffix(bare, "。") ||
+					strings.HasSuffix(bare, "？") || strings.HasSuffix(bare, "！") || p.last.text.Len() > 500 {
+					p.end()
+				}
+			}
+		}
+		at += len(line)
+	}
+	return p.all
+}
+
+var (
+	// dropped are elements without prose; pre has code or what a terminal showed.
+	dropped = []atom.Atom{atom.Script, atom.Style, atom.Pre, atom.Textarea, atom.Svg, atom.Math, atom.Template,
+		atom.Noscript, atom.Iframe}
+	coded  = []atom.Atom{atom.Code, atom.Kbd, atom.Samp, atom.Tt, atom.Var}
+	marked = []atom.Atom{atom.Em, atom.Strong, atom.B, atom.I, atom.Cite, atom.Q}
+	inline = append([]atom.Atom{atom.A, atom.Span, atom.Abbr, atom.Small, atom.Sub, atom.Sup, atom.U, atom.Mark, atom.Font,
+		atom.Img, atom.Wbr, atom.Bdi, atom.Bdo, atom.Del, atom.Ins, atom.S, atom.Time, atom.Label, atom.Button,
+		atom.Input, atom.Dfn}, append(coded, marked...)...)
+)
+
+var entity = regexp.MustCompile(`&(?:#\w+|\w+);?`)
+
+// ofPage are the passages of HTML, and the language that it states. What is marked to be in another language or not to
+// be translated is left out.
+func ofPage(text string) (all []*passage, stated string) {
+	var p passages
+	z := html.NewTokenizer(strings.NewReader(text))
+	var open []string // elements in one that is left out
+	item := false
+	for at := 0; ; {
+		kind := z.Next()
+		from := at
+		raw := string(z.Raw())
+		at += len(raw)
+		if kind == html.ErrorToken {
+			return p.all, stated
+		}
+		t := z.Token()
+		switch kind {
+		case html.StartTagToken:
+			language, translate := attribute(t, "lang"), attribute(t, "translate")
+			if t.DataAtom == atom.Html && stated == "" {
+				stated = language
+				language = ""
+			}
+			void := slices.Contains([]atom.Atom{atom.Br, atom.Img, atom.Hr, atom.Input, atom.Wbr, atom.Meta, atom.Link}, t.DataAtom)
+			switch {
+			case len(open) > 0:
+				if t.Data == open[0] {
+					open = append(open, t.Data)
+				}
+				continue
+			case void:
+			case slices.Contains(dropped, t.DataAtom), translate == "no",
+				language != "" && stated != "" && !strings.EqualFold(language, stated):
+				open = append(open, t.Data)
+			}
+		case html.EndTagToken:
+			if len(open) > 0 {
+				if t.Data == open[0] {
+					open = open[1:]
+				}
+				if len(open) == 0 && !slices.Contains(inline, t.DataAtom) {
+					p.end()
+				}
+				continue
+			}
+		case html.TextToken:
+			if len(open) == 0 {
+				if item && strings.TrimSpace(raw) != "" {
+					if p.last != nil {
+						p.add("\n", from)
+					}
+					p.add("- ", from)
+					item = false
+				}
+				p.unescape(raw, from)
+			}
+			continue
+		}
+		switch {
+		case len(open) > 0:
+		case slices.Contains(coded, t.DataAtom):
+			p.mark("`", from)
+		case slices.Contains(marked, t.DataAtom):
+			p.mark("*", from)
+		case slices.Contains(inline, t.DataAtom), kind == html.CommentToken:
+		case t.DataAtom == atom.Li: // items are judged together, unless they have paragraphs
+			item = kind == html.StartTagToken
+		case t.DataAtom == atom.Br:
+			p.mark("\n", from)
+		default:
+			p.end()
+			item = item && kind == html.StartTagToken
+		}
+	}
+}
+
+func attribute(t html.Token, name string) string {
+	for _, a := range t.Attr {
+		if a.Key == name || a.Key == "xml:"+name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// mark adds a mark of Markdown within a passage.
+func (p *passages) mark(mark string, from int) {
+	if p.last != nil || mark == "`" {
+		p.add(mark, from)
+	}
+}
+
+// unescape adds text of HTML, without entities and line breaks.
+func (p *passages) unescape(raw string, from int) {
+	if p.last == nil {
+		trimmed := strings.TrimLeft(raw, " \t\r\n")
+		if trimmed == "" {
+			return
+		}
+		from += len(raw) - len(trimmed)
+		raw = trimmed
+	}
+	blank := strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", "`", "'").Replace(raw)
+	at := 0
+	for _, m := range entity.FindAllStringIndex(blank, -1) {
+		p.add(blank[at:m[0]], from+at)
+		p.add(html.UnescapeString(blank[m[0]:m[1]]), from+m[0])
+		at = m[1]
+	}
+	p.add(blank[at:], from+at)
+}
