@@ -96,7 +96,8 @@ func (o Options) log(out *writer, path string, batches map[string][]string) erro
 	}, func(*verdict) {})
 }
 
-// byUser reads by the user's language if the file does not say in which language answers should be, but what they answer.
+// byUser reads by the user's language if the file does not say in which language answers should be, but what they
+// answer.
 func byUser(r recorded.Reading, path string, note func(string)) recorded.Reading {
 	first := func(r recorded.Reading) error {
 		r.Batches = maps.Clone(r.Batches)

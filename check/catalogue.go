@@ -130,7 +130,8 @@ func (o Options) addSources(all []message, f file, language string) {
 func withoutRoot(key, language string) string { return strings.TrimPrefix(key, language+".") }
 
 // placeholders are what programs put values in for, and markup.
-var placeholders = regexp.MustCompile(`\{\{[^{}]*\}\}|\$?\{[^{}\s]*\}|%\([^()\s]*\)[sdif]|%\{[^{}]*\}|%[-+0# ]*[\d.]*[lhz]*[sdiufxgc@]|</?[A-Za-z][^<>]*>|[_&](\pL)`)
+var placeholders = regexp.MustCompile(`\{\{[^{}]*\}\}|\$?\{[^{}\s]*\}|%\([^()\s]*\)[sdif]|%\{[^{}]*\}|` +
+	`%[-+0# ]*[\d.]*[lhz]*[sdiufxgc@]|</?[A-Za-z][^<>]*>|[_&](\pL)`)
 
 func plain(text string) string {
 	return strings.TrimSpace(placeholders.ReplaceAllStringFunc(text, func(s string) string {
@@ -141,8 +142,8 @@ func plain(text string) string {
 	}))
 }
 
-// message judges a message. One that is its source is untranslated if it is prose of the source's language and has enough
-// words; else names, numbers and terms are the same in both.
+// message judges a message. One that is its source is untranslated if it is prose of the source's language and has
+// enough words; else names, numbers and terms are the same in both.
 func (o Options) message(m message, source, language string) (f finding, wrong bool, err error) {
 	value := plain(m.value)
 	if strings.Split(source, "-")[0] != strings.Split(language, "-")[0] && m.source != "" && plain(m.source) == value {
@@ -358,7 +359,8 @@ func parseJSON(text string) (m messages, err error) {
 
 // parseYAML reads messages at keys, or in lists.
 func parseYAML(path, text string) (m messages, err error) {
-	root, err := strictyaml.Parse(path, []byte(text), strictyaml.Limits{Bytes: longest, Depth: 50, Keys: 20000, One: "catalogue"})
+	limits := strictyaml.Limits{Bytes: longest, Depth: 50, Keys: 20000, One: "catalogue"}
+	root, err := strictyaml.Parse(path, []byte(text), limits)
 	if err != nil {
 		return m, err
 	}

@@ -33,8 +33,8 @@ type Result struct {
 	Findings           int
 }
 
-// Run judges the files at the paths, or the answers on standard input if there is none, and writes verdicts or findings.
-// Errors name a file, and a line in it; what comes before is written.
+// Run judges the files at the paths, or the answers on standard input if there is none, and writes verdicts or
+// findings. Errors name a file, and a line in it; what comes before is written.
 func (o Options) Run(w io.Writer, stdin io.Reader, paths []string) (r Result, err error) {
 	if o.Language != "" && o.Language != guard.User {
 		if _, err := o.Checker.Check("", o.Language); err != nil {

@@ -31,7 +31,8 @@ const (
 // kinds are by the ending of files besides .json and .txt, which may be several.
 var kinds = map[string]int{
 	".jsonl": logs, ".ndjson": logs, ".csv": logs, ".tsv": logs, ".xlsx": logs, ".parquet": logs, ".eval": logs,
-	".md": document, ".markdown": document, ".mdx": document, ".html": page, ".htm": page, ".xhtml": page, ".srt": subtitles,
+	".md": document, ".markdown": document, ".mdx": document,
+	".html": page, ".htm": page, ".xhtml": page, ".srt": subtitles,
 	".vtt": subtitles, ".po": catalogue, ".yaml": catalogue, ".yml": catalogue, ".xlf": catalogue, ".xliff": catalogue,
 }
 
@@ -130,9 +131,11 @@ func (o Options) walk(folder string) (files []file, err error) {
 
 var (
 	// folderTag matches a folder that is a language, with a region, script or encoding: de, pt_BR, sr@latin, ja.UTF-8.
-	folderTag = regexp.MustCompile(`^([a-z]{2}|fil|ast|ckb)(?:[-_]([A-Za-z]{2}|[A-Za-z]{4}|[0-9]{3}))?(?:\.(?i:utf-?8))?(@latin|@cyrillic)?$`)
+	folderTag = regexp.MustCompile(`^([a-z]{2}|fil|ast|ckb)(?:[-_]([A-Za-z]{2}|[A-Za-z]{4}|[0-9]{3}))?` +
+		`(?:\.(?i:utf-?8))?(@latin|@cyrillic)?$`)
 	// nameTag matches a tag at the end of a file's name without its ending, after a point, dash or underscore.
-	nameTag = regexp.MustCompile(`^(.*?)(?:^|([-._]))((?:[a-z]{2}|fil|ast|ckb)(?:[-_](?:[A-Za-z]{2}|[A-Z][a-z]{3}|[0-9]{3}))?(?:@latin)?)$`)
+	nameTag = regexp.MustCompile(`^(.*?)(?:^|([-._]))((?:[a-z]{2}|fil|ast|ckb)` +
+		`(?:[-_](?:[A-Za-z]{2}|[A-Z][a-z]{3}|[0-9]{3}))?(?:@latin)?)$`)
 )
 
 // languageOf returns the language that a path names: in the file's name, or else its nearest folder. If another is

@@ -76,8 +76,8 @@ func (p *passages) end() { p.last = nil }
 // notes are comments in Markdown, and the metadata before it.
 var notes = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)|\A---\n.*?\n(?:---|\.\.\.)\n`)
 
-// ofProse are the passages of Markdown or plain text: what is between blank lines. Lines of a paragraph that was wrapped
-// are one line.
+// ofProse are the passages of Markdown or plain text: what is between blank lines. Lines of a paragraph that was
+// wrapped are one line.
 func ofProse(text string) []*passage {
 	b := []byte(strings.ReplaceAll(text, "\r\n", " \n")) // of the same length
 	for _, m := range notes.FindAllIndex(b, -1) {
@@ -178,6 +178,7 @@ var (
 	// dropped are elements without prose; pre has code or what a terminal showed.
 	dropped = []atom.Atom{atom.Script, atom.Style, atom.Pre, atom.Textarea, atom.Svg, atom.Math, atom.Template,
 		atom.Noscript, atom.Iframe}
+	empty  = []atom.Atom{atom.Br, atom.Img, atom.Hr, atom.Input, atom.Wbr, atom.Meta, atom.Link}
 	coded  = []atom.Atom{atom.Code, atom.Kbd, atom.Samp, atom.Tt, atom.Var}
 	marked = []atom.Atom{atom.Em, atom.Strong, atom.B, atom.I, atom.Cite, atom.Q}
 	inline = append([]atom.Atom{atom.A, atom.Span, atom.Abbr, atom.Small, atom.Sub, atom.Sup, atom.U, atom.Mark, atom.Font,
@@ -210,7 +211,7 @@ func ofPage(text string) (all []*passage, stated string) {
 				stated = language
 				language = ""
 			}
-			void := slices.Contains([]atom.Atom{atom.Br, atom.Img, atom.Hr, atom.Input, atom.Wbr, atom.Meta, atom.Link}, t.DataAtom)
+			void := slices.Contains(empty, t.DataAtom)
 			switch {
 			case len(open) > 0:
 				if t.Data == open[0] {

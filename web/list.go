@@ -9,8 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"crosstalk/gate"
+	"crosstalk/internal/ordered"
 	"crosstalk/internal/visible"
 	"crosstalk/report/page"
+	"crosstalk/report/plot"
 	"crosstalk/run/watch"
 )
 
@@ -23,6 +26,9 @@ type listRow struct {
 	Result page.Result // its first figures
 	More   int         // conditions that are not shown
 	Shards []listRow   // nil: it is one run
+	Nights []listRow   // runs that differ by their date only, the latest first; nil: it is one run
+	Chart  plot.Plot   // of Nights
+	Since  []string    // of Nights: what the last one found
 }
 
 // listOrders are the orders of the list.
@@ -71,6 +77,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 			slices.SortStableFunc(rows, o.less)
 		}
 		data.Orders = append(data.Orders, option{o.Name, o.Title, chosen})
+	}
+	if search == "" {
+		rows = s.histories(rows)
 	}
 	if data.Rows = rows; len(rows) > mostRows {
 		data.Rows, data.More = rows[:mostRows], len(rows)-mostRows
@@ -140,6 +149,47 @@ func (s *Server) together(rows []listRow) (list []listRow) {
 			list[i].State = s.stateOf(of)
 		}
 	}
+	return list
+}
+
+// fewestNights is the least number of runs that are one entry of the list.
+const fewestNights = 5
+
+// histories makes one entry of finished runs that differ by their date only, in the place of the first of them.
+func (s *Server) histories(rows []listRow) (list []listRow) {
+	key := func(r listRow) string {
+		if r.Shards != nil || !r.finished || r.Trouble != "" {
+			return r.Name
+		}
+		suite := r.Manifest.Plan.Suite
+		if gate.Recorded(r.Manifest) {
+			suite = "" // each file has its name
+		}
+		return strings.Join([]string{r.Title, r.Models, suite}, "\x00")
+	}
+	for _, nights := range ordered.Groups(rows, key) {
+		if len(nights) < fewestNights {
+			list = append(list, nights...)
+			continue
+		}
+		paths := make([]string, len(nights))
+		for i, n := range nights {
+			paths[i] = n.path
+		}
+		h, err := gate.Histories(paths)
+		if err != nil { // they differ by more
+			list = append(list, nights...)
+			continue
+		}
+		all := nights[0]
+		all.Nights, all.Chart, all.Since = nights, h.Plots()[0], h.Last()
+		list = append(list, all)
+	}
+	place := map[string]int{}
+	for i, r := range rows {
+		place[r.ID] = i
+	}
+	slices.SortStableFunc(list, func(a, b listRow) int { return place[a.ID] - place[b.ID] })
 	return list
 }
 

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"crosstalk"
 	"crosstalk/compare"
+	"crosstalk/gate"
+	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/config"
 	"crosstalk/labels"
 	"crosstalk/report"
@@ -69,6 +73,9 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 		}
 		return export.WriteFaults(c.OutOrStdout(), r.format, path, only)
 	}
+	if len(paths) > 1 && r.measures == nil && r.table.wanted(c) == "" && !c.Flags().Changed("by") {
+		return r.writeHistory(c, paths)
+	}
 	relabelled := r.table.wanted(c) == "label" && (r.files.Figures != "" || r.files.HTML != "")
 	if r.measures != nil || r.table.wanted(c) != "" && !relabelled || len(paths) > 1 ||
 		slices.Contains(r.by, view.SampleColumn) {
@@ -120,6 +127,37 @@ func (r *reportFlags) writeTable(c *cobra.Command, paths []string) error {
 		return err
 	}
 	return page.SaveFigures(notes(c), r.files.Figures, plots, laid.Write)
+}
+
+// writeHistory prints runs that differ by their date only, and draws them.
+func (r *reportFlags) writeHistory(c *cobra.Command, paths []string) error {
+	if r.corrected {
+		return errors.New("--corrected is of one run")
+	}
+	h, err := gate.Histories(paths)
+	if err != nil {
+		return err
+	}
+	if err := h.FindChange(); err != nil {
+		return err
+	}
+	if r.files.HTML == "-" {
+		return page.WriteHistory(c.OutOrStdout(), h.Title(), h.Tables(), h.Plots())
+	}
+	if err := h.Write(c.OutOrStdout(), r.format); err != nil {
+		return err
+	}
+	if r.files.Figures != "" {
+		if err := page.SaveFigures(notes(c), r.files.Figures, h.Plots(), h.Write); err != nil {
+			return err
+		}
+	}
+	if r.files.HTML == "" || r.files.HTML == "none" {
+		return nil
+	}
+	return atomicfile.Write(r.files.HTML, func(w io.Writer) error {
+		return page.WriteHistory(w, h.Title(), h.Tables(), h.Plots())
+	})
 }
 
 // writeCorrected prints a run's figures corrected by people's labels.

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Runs that differ by their date are a history: a table and a chart by date, and since when the answers are worse.
+func TestHistory(t *testing.T) {
+	dir := t.TempDir()
+	var nights []string
+	for i, wrong := range []int{3, 4, 2, 3, 4, 3, 24, 25, 23, 26, 24, 25} {
+		run := scoredRun(t, filepath.Join(dir), 150, 0, 1, wrong)
+		night := filepath.Join(dir, "night-2026-11-"+string(rune('0'+(i+8)/10))+string(rune('0'+(i+8)%10)))
+		if err := os.CopyFS(night, os.DirFS(run)); err != nil {
+			t.Fatal(err)
+		}
+		nights = append([]string{night}, nights...) // the latest first: the dates decide
+	}
+	report := func(want int, args ...string) (string, string) {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		if code := execute(append([]string{"report"}, args...), &stdout, &stderr); code != want {
+			t.Fatalf("%v: exit code %d, want %d\n%s%s", args, code, want, &stdout, &stderr)
+		}
+		return stdout.String(), stderr.String()
+	}
+	figures := filepath.Join(dir, "figures")
+	out, _ := report(0, append(nights, "--figures", figures, "--html", filepath.Join(dir, "history.html"))...)
+	for _, want := range []string{"Language confusion of recorded answers, 12 runs", "Last: 25 of 150 answers",
+		"Worse since 2026-11-14, by more than 2.", "2026-11-08  3 of 150"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	marked := ""
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, "worse since here") {
+			marked += line
+		}
+	}
+	if !strings.HasPrefix(strings.TrimSpace(marked), "2026-11-14  24 of 150") || strings.Count(marked, "\n") != 1 {
+		t.Errorf("marked: %q", marked)
+	}
+	for _, name := range []string{"history.html", "figures/history-faults.svg", "figures/tables.csv"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !strings.Contains(string(text), "2026-11-") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// Without a change.
+	out, _ = report(0, nights[6:]...)
+	if !strings.Contains(out, "No night shows that it is worse than 2026-11-08 by more than ") || strings.Contains(out, "since here") {
+		t.Errorf("%s", out)
+	}
+	out, _ = report(0, nights[10], nights[11], "--format", "csv")
+	if !strings.Contains(out, "2026-11-08T00:00:00Z") || strings.Count(out, "\n") < 5 {
+		t.Errorf("%s", out)
+	}
+	// Runs that differ by more than their date are none.
+	other := filepath.Join(dir, "other.csv")
+	if err := os.WriteFile(other, []byte("id,language,completion\n1,de,Das ist ein kurzer Satz.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	if code := execute([]string{"score", "confusion", other, "-m", "y", "--out", filepath.Join(dir, "other"), "-q"}, &stdout,
+		&stderr); code != 0 {
+		t.Fatalf("%d: %s", code, &stderr)
+	}
+	_, message := report(2, nights[0], filepath.Join(dir, "other"))
+	if !strings.Contains(message, `differ by model, "x" and "y": runs of one suite, model and settings are a history`) {
+		t.Errorf("%s", message)
+	}
+	if _, message = report(2, nights[0], nights[1], "--corrected"); !strings.Contains(message, "--corrected is of one run") {
+		t.Errorf("%s", message)
+	}
+}
