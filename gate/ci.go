@@ -153,6 +153,17 @@ func WriteSummary(w io.Writer, v Verdict) error {
 		return err
 	}
 	b.WriteString("\n")
+	if len(v.Broken) > 0 {
+		fmt.Fprintf(&b, "#### Answers that have a fault now, and had none before\n\n")
+		t := report.Table{Left: 4, Header: []string{"item", "before", "after", "found"}}
+		for _, x := range v.Broken {
+			t.Rows = append(t.Rows, []string{x.Item, x.Before, x.After, x.Found})
+		}
+		if err := report.WriteTable(&b, "markdown", t); err != nil {
+			return err
+		}
+		b.WriteString("\n")
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -44,7 +44,8 @@ type Verdict struct {
 	Inconclusive bool    `json:"inconclusive,omitempty"` // not passed, and no check failed
 	Checks       []Check `json:"checks"`
 
-	Names report.Names `json:"-"` // what tables call values of columns
+	Names  report.Names `json:"-"` // what tables call values of columns
+	Broken []Broken     `json:"-"` // some, of a run that is worse than a reference
 }
 
 // Options are the rules for judging figures.

@@ -57,6 +57,11 @@ func (r Rules) Check(path string) (Verdict, error) {
 	}
 	r.decide(checks)
 	verdict := Judge(path, checks)
+	if !verdict.Passed && r.NoWorseThan != "" {
+		if verdict.Broken, err = brokenOf(r.NoWorseThan, path); err != nil {
+			return verdict, err
+		}
+	}
 	verdict.Names, err = study.Names(path)
 	return verdict, err
 }

@@ -44,8 +44,8 @@ func pick(s side, runs []*runEntry) sidePick { return sidePick{s, runs} }
 // Is reports whether the run is the chosen one.
 func (s sidePick) Is(run *runEntry) bool { return s.Run != nil && s.Run.ID == run.ID }
 
-// label names the side: its run, and its condition where the run has several.
-func (s *side) label(among *side) string {
+// Label names the side: its run, and its condition where the run has several.
+func (s side) Label(among side) string {
 	parts := []string{s.Run.Name}
 	if s.Run.ID == among.Run.ID {
 		parts = nil
@@ -336,7 +336,11 @@ func (p *comparePage) fill(r *http.Request) error {
 		return show != all && string(x.outcome) != show && !(show == changed && x.outcome.changes())
 	})
 	from := min(placeOf(r.URL, "skip"), len(pairs))
-	end := min(from+pairsPerPage, len(pairs))
+	most := pairsPerPage
+	if p.Static {
+		most = mostPairs
+	}
+	end := min(from+most, len(pairs))
 	p.Count = "No items match."
 	if end > from {
 		p.Count = count(from+1) + "–" + count(end) + " of " + number(len(pairs), "item", "items")
@@ -413,7 +417,7 @@ func (p *comparePage) cards(ctx context.Context, pairs []pair) error {
 			title   string
 			number  int
 			prompts *prompts
-		}{{&p.A, p.A.label(&p.B), x.before, before}, {&p.B, p.B.label(&p.A), x.after, after}} {
+		}{{&p.A, p.A.Label(p.B), x.before, before}, {&p.B, p.B.Label(p.A), x.after, after}} {
 			list, err := of.open.index.Observations(ctx, of.number)
 			if err != nil {
 				return err
@@ -426,6 +430,9 @@ func (p *comparePage) cards(ctx context.Context, pairs []pair) error {
 			}
 			cards[i].Name, cards[i].Head = "", "" // they are above both
 			c.Sides[i] = pairSide{of.title, cards[i], fmt.Sprintf("/runs/%s/answers/%d", of.Run.ID, of.number)}
+			if p.Static {
+				c.Sides[i].To = ""
+			}
 		}
 		c.Same = slices.Equal(texts[0], texts[1])
 		if !c.Same {

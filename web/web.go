@@ -60,7 +60,9 @@ var templates = sync.OnceValue(func() *template.Template {
 var funcs = template.FuncMap{
 	"count": count, "ago": ago, "pick": pick,
 	"times100": func(p float32) float64 { return 100 * float64(p) },
-	"short":    func(text string) string { return strings.ToValidUTF8(text[:min(len(text), 500)], "") },
+	"sheet":       func() template.CSS { return template.CSS(page.Style() + sheet) },
+	"sheetPolicy": func() string { return page.PolicyOf(page.Style() + sheet) },
+	"short":       func(text string) string { return strings.ToValidUTF8(text[:min(len(text), 500)], "") },
 }
 
 // New returns a server of the runs below a directory. The directory need not exist yet.
@@ -154,6 +156,7 @@ type frame struct {
 	Tabs   []link // the pages of a run; this one has no URL
 	Live   string // URL at which the script polls the progress; empty: the page does not change
 	Reload bool   // the script loads the page again when the progress ends
+	Static bool   // it is a file of its own
 }
 
 // link is a link to another page.

@@ -145,6 +145,9 @@ func (r *runner) steps(steps []actionStep, action string) (code int) {
 				code = r.crosstalk(s)
 			} else if regexp.MustCompile(`^actions/[a-z/-]+@v\d+$`).MatchString(s.Uses) {
 				r.used = append(r.used, s.Uses)
+				if strings.HasPrefix(s.Uses, "actions/upload-artifact@") {
+					r.values["steps."+s.ID+".outputs.artifact-url"] = "https://github.example/artifact"
+				}
 			} else {
 				r.t.Errorf("uses %s", s.Uses)
 			}
@@ -320,6 +323,14 @@ func exampleWorkflow(t *testing.T, temporary string) {
 		}
 		if !strings.Contains(strings.Join(r.used, " "), "upload-artifact") {
 			t.Error("the report was not kept")
+		}
+		summary := r.read("summary.md")
+		broken := strings.Contains(summary, "Answers that have a fault now")
+		if !strings.Contains(summary, "](https://github.example/artifact)") || broken != (want == "failed") {
+			t.Errorf("%s: the summary is\n%s", want, summary)
+		}
+		if page := r.read(r.values["steps.crosstalk.outputs.comparison"]); !strings.Contains(page, "<h2 id=\"items\">") {
+			t.Errorf("%s: the comparison is %d bytes", want, len(page))
 		}
 		for run, system := range map[string]string{"run": "Answer briefly.", "baseline": "Answer."} {
 			if text := r.read("crosstalk/" + run + "/manifest.json"); !strings.Contains(text, system) {

@@ -2,9 +2,13 @@ package main
 
 import (
 	"cmp"
+	"fmt"
+	"io"
 
 	"crosstalk/compare"
+	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/config"
+	"crosstalk/web"
 
 	"github.com/spf13/cobra"
 )
@@ -51,17 +55,33 @@ func compareCommand() *cobra.Command {
 	var o compareFlags
 	var table tableFlags
 	var options compare.Options
+	var html string
 	c := command("compare", cobra.MinimumNArgs(1), func(c *cobra.Command, paths []string) error {
+		last := len(paths) - 1
+		if html != "" && last > 1 {
+			return usagef("--html is a page of two runs, found %d", last+1)
+		}
 		if options.AllPairs = o.reference == "all"; options.AllPairs {
 			o.reference = ""
 		}
 		if err := o.apply(&options); err != nil {
 			return err
 		}
+		if html != "" {
+			err := atomicfile.Write(html, func(w io.Writer) error {
+				return web.WriteComparison(c.Context(), w, paths[0], paths[last])
+			})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(notes(c), "Page: %s\n", html)
+		}
 		return compare.WriteTable(c.OutOrStdout(), out.format, paths, &table.Table, o.by, options)
 	})
 	o.add(c)
 	config.Declare(c, "", []config.Flag{
+		{Name: "html", To: &html, Reach: config.Path,
+			Help: "a file for the page that shows two runs side by side, with the answers that changed"},
 		{Name: "adjust", To: &options.Adjust, Reach: config.Nothing,
 			Help: "how p-values are adjusted: holm (no false difference), or bh (few of those found are false)"},
 		{Name: "pair", To: &options.Pairs, Whole: true, Reach: config.Nothing,

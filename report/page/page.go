@@ -343,11 +343,14 @@ var style = strings.NewReplacer(
 func Style() string { return style }
 
 // Policy is the Content-Security-Policy of a page with Style in a style element.
-var Policy = func() string {
+var Policy = PolicyOf(style)
+
+// PolicyOf is the Content-Security-Policy of a page with this style sheet in a style element.
+func PolicyOf(style string) string {
 	sum := sha256.Sum256([]byte(style))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; base-uri 'none'; form-action 'none'"
-}()
+}
 
 var inkNames = []plot.Ink{"ink", "soft", "rule", "paper", "s0", "s1", "s2", "s3", "s4", "s5"}
 
