@@ -82,7 +82,9 @@ func faults(path string, each func(o crosstalk.Observation, found string) bool) 
 }
 
 // keyOf is the same for answers to one item, asked in the same way, whatever the model and its settings.
-func keyOf(o crosstalk.Observation) string { return fmt.Sprintf("%q %q %d", o.Item, o.Variant, o.Sample) }
+func keyOf(o crosstalk.Observation) string {
+	return fmt.Sprintf("%q %q %d", o.Item, o.Variant, o.Sample)
+}
 
 // quoted is the answer in one line.
 func quoted(o crosstalk.Observation) string {

@@ -41,7 +41,7 @@ type answerPage struct {
 }
 
 // observationRow is an observation in words.
-type observationRow struct{ Measure, Of, Value, Why, Numbers string }
+type observationRow struct{ Measure, Of, Value, Why string }
 
 // exchange is a request with its answer.
 type exchange struct {
@@ -149,14 +149,11 @@ func observe(o crosstalk.Observation) observationRow {
 	if o.NotScored != "" {
 		out.Why = "not scored: " + brief(o.NotScored)
 	}
-	var of, numbers []string
+	var of []string
 	for _, c := range slices.Sorted(maps.Keys(o.Condition)) {
 		of = append(of, c+" "+o.Condition[c])
 	}
-	for _, c := range slices.Sorted(maps.Keys(o.Numbers)) {
-		numbers = append(numbers, crosstalk.Words(c)+" "+strconv.FormatFloat(o.Numbers[c], 'g', 4, 64))
-	}
-	out.Of, out.Numbers = brief(strings.Join(of, " · ")), brief(strings.Join(numbers, " · "))
+	out.Of = brief(strings.Join(of, " · "))
 	return out
 }
 

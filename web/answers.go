@@ -315,6 +315,9 @@ func (f filter) findings(path string) (list []choice) {
 		chosen := f.Where[index.Found] == v.Name && f.Noted == ""
 		list = append(list, choice{v.Name, v.N, f.with(v.Name, "").to(path), chosen})
 	}
+	if i := slices.IndexFunc(list, func(c choice) bool { return c.Name == index.AnyFault }); i > 0 {
+		list = slices.Insert(slices.Delete(slices.Clone(list), i, i+1), 0, list[i])
+	}
 	return list
 }
 

@@ -30,7 +30,8 @@ func WriteComparison(ctx context.Context, w io.Writer, before, after string) (er
 		names = run.Names([]string{before, after})
 	}
 	p := comparePage{A: side{Name: "a", Title: "before"}, B: side{Name: "b", Title: "after"}}
-	p.frame = frame{Title: names[0] + " and " + names[1], Lead: "The same item side by side, before and after.", Static: true}
+	p.frame = frame{Title: names[0] + " and " + names[1], Lead: "The same item side by side, before and after.",
+		Static: true}
 	for i, x := range []struct {
 		*side
 		path string

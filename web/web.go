@@ -59,7 +59,7 @@ var templates = sync.OnceValue(func() *template.Template {
 
 var funcs = template.FuncMap{
 	"count": count, "ago": ago, "pick": pick,
-	"times100": func(p float32) float64 { return 100 * float64(p) },
+	"times100":    func(p float32) float64 { return 100 * float64(p) },
 	"sheet":       func() template.CSS { return template.CSS(page.Style() + sheet) },
 	"sheetPolicy": func() string { return page.PolicyOf(page.Style() + sheet) },
 	"short":       func(text string) string { return strings.ToValidUTF8(text[:min(len(text), 500)], "") },

@@ -78,3 +78,38 @@ func TestHistory(t *testing.T) {
 		t.Errorf("%s", message)
 	}
 }
+
+// A comparison is one page: what changed side by side, without links, scripts or anything from elsewhere.
+func TestComparisonPage(t *testing.T) {
+	dir := t.TempDir()
+	before, after := scoredRun(t, dir, 40, 0, 1, 0), scoredRun(t, dir, 40, 0, 1, 7)
+	file := filepath.Join(dir, "compare.html")
+	var stdout, stderr bytes.Buffer
+	if code := execute([]string{"compare", before, after, "--across", "suite", "--html", file}, &stdout, &stderr); code != 0 {
+		t.Fatalf("exit code %d: %s", code, &stderr)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(stderr.String(), "Page: "+file) {
+		t.Fatalf("%v: %s", err, &stderr)
+	}
+	page := string(text)
+	for _, want := range []string{"broken <b>7</b>", "still right <b>33</b>", "1–7 of 7 items", "My grandmother tells",
+		"Наша бабушка", "default-src &#39;none&#39;", ">worse<"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+	for _, not := range []string{"<script", "<form", "href=\"/", "src=", dir} {
+		if strings.Contains(page, not) {
+			t.Errorf("%q in the page", not)
+		}
+	}
+	for want, args := range map[string][]string{"--html is a page of two runs, found 3": {before, after, after},
+		"manifest": {before, dir}} {
+		var stdout, stderr bytes.Buffer
+		if code := execute(append([]string{"compare", "--html", file}, args...), &stdout, &stderr); code != 2 ||
+			!strings.Contains(stderr.String()+want, want) {
+			t.Errorf("%v: exit code %d, %s", args, code, &stderr)
+		}
+	}
+}

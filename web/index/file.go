@@ -18,7 +18,7 @@ import (
 )
 
 // layout is raised when the tables or their contents change.
-const layout = 3
+const layout = 4
 
 const schema = `
 	CREATE TABLE meta (name TEXT PRIMARY KEY, value);

@@ -114,6 +114,7 @@ const Found = "found"
 const (
 	Nothing   = "no finding" // scored, and nothing was found
 	NotScored = "not scored"
+	AnyFault  = "any fault" // crosstalk.Kind.Fault
 )
 
 // longestValue is the maximum length of a value of a column in bytes.
@@ -141,6 +142,9 @@ func tags(o *crosstalk.Observation) (list []tag) {
 		if t.Role == crosstalk.Topic || t.Role == crosstalk.Fact {
 			add(crosstalk.Words(t.Name), t.Text)
 		}
+	}
+	if fault, ok := instrument.Of(o.Measure).Fault(*o); ok && fault.Value == 1 {
+		add(Found, AnyFault)
 	}
 	switch {
 	case o.Implied:
