@@ -87,32 +87,44 @@ func judge[T any](out *writer, answers iter.Seq2[T, error], of func(T) (verdict,
 func (o Options) log(out *writer, path string, batches map[string][]string) error {
 	r := recorded.Reading{Columns: o.Columns, Expect: o.Language, Identify: o.Checker.UserLanguage, ExpectFlag: "language",
 		Batches: batches}
-	if r.Expect == "" {
-		r = byUser(r, path, o.Note)
-	}
+	r = o.suited(r, path)
 	r.Note = o.Note
 	return judge(out, r.Confusion(path), func(c recorded.Confusion) (v verdict, err error) {
 		return o.confusion(c), nil
 	}, func(*verdict) {})
 }
 
-// byUser reads by the user's language if the file does not say in which language answers should be, but what they
-// answer.
-func byUser(r recorded.Reading, path string, note func(string)) recorded.Reading {
-	first := func(r recorded.Reading) error {
+// suited reads answers in a column text where there is no usual one, and by the user's language if the file does not
+// say in which language answers should be, but what they answer.
+func (o Options) suited(r recorded.Reading, path string) recorded.Reading {
+	fits := func(r recorded.Reading) bool {
 		r.Batches = maps.Clone(r.Batches)
 		for _, err := range r.Confusion(path) {
-			return err
+			return err == nil
 		}
-		return nil
+		return true // a file of requests
 	}
-	user := r
-	user.Expect = recorded.ExpectUser
-	if first(r) == nil || first(user) != nil {
-		return r
+	user, text := r, r
+	text.Columns = maps.Clone(r.Columns)
+	if text.Columns == nil {
+		text.Columns = map[string]string{}
 	}
-	note(path + ": no column says in which language answers should be: taking the user's (--language user)")
-	return user
+	if text.Columns["completion"] == "" {
+		text.Columns["completion"] = "text"
+	}
+	user.Expect = cmp.Or(r.Expect, recorded.ExpectUser)
+	both := text
+	both.Expect = user.Expect
+	for _, of := range []recorded.Reading{r, user, text, both} {
+		if !fits(of) {
+			continue
+		}
+		if of.Expect != r.Expect {
+			o.Note(path + ": no column says in which language answers should be: taking the user's (--language user)")
+		}
+		return of
+	}
+	return r
 }
 
 // confusion judges an answer of a log.

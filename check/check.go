@@ -4,6 +4,7 @@ package check
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"os"
@@ -107,7 +108,13 @@ func (o Options) open(out *writer, path string) error {
 		return err
 	}
 	defer f.Close()
-	return o.lines(out, f, path)
+	var in io.Reader = f
+	if strings.HasSuffix(strings.ToLower(path), ".gz") {
+		if in, err = gzip.NewReader(f); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return o.lines(out, in, path)
 }
 
 // summary is the verdict in a line.
@@ -130,7 +137,7 @@ func summary(j guard.Judgement) string {
 
 // isOwn reports whether JSON Lines are our own records, by the first: it has a text, and is no response of OpenAI.
 func isOwn(path string) bool {
-	if format := table.Format(path); strings.HasSuffix(path, ".gz") || format != ".jsonl" && format != ".ndjson" {
+	if format := table.Format(path); format != ".jsonl" && format != ".ndjson" {
 		return false
 	}
 	for row, err := range table.Read(path) {
