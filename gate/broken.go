@@ -72,7 +72,8 @@ func faults(path string, each func(o crosstalk.Observation, found string) bool) 
 		}
 		found := ""
 		if fault.Value == 1 {
-			found = kind.Finding(fault.Finding).Title
+			titles := kind.Finding(fault.Finding).Titles
+			found = titles[len(titles)-1]
 		}
 		if !each(fault, found) {
 			return nil

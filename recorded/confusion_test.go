@@ -45,7 +45,7 @@ func TestReadConfusion(t *testing.T) {
 {"completion":"x","language":"ZHO"}
 `
 	want := []Confusion{
-		{Model: "m", Sample: 2, Answer: crosstalk.Answer{Status: crosstalk.Text, Text: "Une ligne,\n\"deux\""},
+		{ID: "7", Model: "m", Sample: 2, Answer: crosstalk.Answer{Status: crosstalk.Text, Text: "Une ligne,\n\"deux\""},
 			Item: crosstalk.Item{ID: "crosslingual/okapi/fr/7", Cluster: "okapi/7",
 				Labels: map[string]string{"task": "crosslingual", "source": "okapi", "language": "fr", "temperature": "0.5", "length": "up to 10"},
 				Prompt: &crosstalk.Prompt{Text: "Answer in French.", Language: "fr"}}},
