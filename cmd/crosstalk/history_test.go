@@ -113,3 +113,33 @@ func TestComparisonPage(t *testing.T) {
 		}
 	}
 }
+
+// The summary of a job shows three of the answers that broke, side by side.
+func TestBrokenAnswers(t *testing.T) {
+	dir := t.TempDir()
+	before, after := scoredRun(t, dir, 60, 0, 1, 2), scoredRun(t, dir, 60, 0, 1, 25)
+	summary := func(want int, run, reference string) string {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "summary.md")
+		t.Setenv("GITHUB_STEP_SUMMARY", file)
+		var stdout, stderr bytes.Buffer
+		if code := execute([]string{"gate", run, "--no-worse-than", reference, "--margin", "1%", "--measure", "lpr",
+			"--across", "suite"}, &stdout, &stderr); code != want {
+			t.Fatalf("exit code %d, want %d: %s%s", code, want, &stdout, &stderr)
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	text := summary(1, after, before)
+	_, shown, found := strings.Cut(text, "#### Answers that have a fault now, and had none before")
+	if n := strings.Count(shown, "My grandmother tells"); !found || n != 3 || strings.Count(shown, "Наша бабушка") != 3 ||
+		strings.Index(shown, "Наша") > strings.Index(shown, "My") || !strings.Contains(shown, "ru/2 ") || strings.Contains(shown, "ru/1 ") {
+		t.Errorf("%d answers in\n%s", n, text)
+	}
+	if text := summary(0, before, after); strings.Contains(text, "####") {
+		t.Errorf("of a run that passes\n%s", text)
+	}
+}
