@@ -15,6 +15,7 @@ import (
 	"crosstalk"
 	"crosstalk/compare"
 	"crosstalk/instrument"
+	"crosstalk/measure/stats"
 	"crosstalk/report"
 	"crosstalk/report/plot"
 	"crosstalk/run"
@@ -44,6 +45,7 @@ type Series struct {
 	Measures []string
 	figures  map[string][]*crosstalk.Estimate // by measure; nil where a night has none
 	Change   *Nightly                         // evidence that answers are worse than in the first night; nil: not known
+	since    int                              // the first night of the change, from 0; -1: none
 }
 
 // DateColumn is the column with the date of a figure of a history.
@@ -146,7 +148,12 @@ func (h *History) collect() error {
 			}
 		}
 	}
-	for i := range h.Series {
+	for i, s := range h.Series {
+		for at, e := range s.figures[s.Measures[0]] {
+			if e == nil {
+				return &ErrNoHistory{fmt.Sprintf("%s and %s have different figures", h.Nights[0].Name, h.Nights[at].Name)}
+			}
+		}
 		slices.SortStableFunc(h.Series[i].Measures, func(a, b string) int {
 			rank := func(m string) int {
 				if instrument.IsFault(m) {
@@ -230,19 +237,36 @@ func (h *History) FindChange() error {
 				s.Change = nightly(c, result.Comparisons, historyMargin)
 			}
 		}
+		s.since = -1
 		if s.Change != nil {
 			s.Change.Limit = crosstalk.Value(40 * len(h.Series))
+			s.since = s.Change.begins()
 		}
 	}
 	return nil
 }
 
-// Since is the number of the first night, from 0, of a series' change; -1 if there is none.
-func (s Series) Since() int {
-	if s.Change == nil || s.Change.Evidence < s.Change.Limit {
+// begins is the night, from 1, since which answers are worse: of those up to the first whose evidence reaches the
+// limit, the one since which it is largest. It is -1 if no evidence does.
+func (n Nightly) begins() int {
+	evidence := func(nights []stats.Night) float64 {
+		e, _ := stats.NightlyEvidence(nights, float64(n.Margin), n.faults)
+		return e
+	}
+	if n.Evidence < n.Limit {
 		return -1
 	}
-	return s.Change.Since
+	found := 1
+	for evidence(n.nights[:found]) < float64(n.Limit) {
+		found++
+	}
+	first, most := 0, 0.0
+	for at := range found {
+		if e := evidence(n.nights[at:]); e > most {
+			first, most = at, e
+		}
+	}
+	return first + 1
 }
 
 // day is the date of a night, with the time where several nights have one date.
@@ -264,7 +288,7 @@ func (h History) Title() string {
 // Sentences say what the last night found, and since when that is worse than at first.
 func (h History) Sentences(s Series) (lines []string) {
 	lines = h.last(s)
-	switch since := s.Since(); {
+	switch since := s.since; {
 	case since >= 0:
 		lines = append(lines, fmt.Sprintf("Worse since %s, by more than %s: evidence %.3g, %.3g is enough", h.day(since),
 			points(100*float64(s.Change.Margin)), float64(s.Change.Evidence), float64(s.Change.Limit)))
@@ -327,7 +351,7 @@ func (h History) Tables() (tables []report.Table) {
 				}
 			}
 			mark := ""
-			if at == s.Since() {
+			if at == s.since && s.Change != nil {
 				mark = "worse since here"
 			}
 			t.Rows = append(t.Rows, append(row, mark))
@@ -342,8 +366,22 @@ func (h History) Tables() (tables []report.Table) {
 
 // Write writes the history in one of report.Formats: tables for people, else the figures with their dates.
 func (h History) Write(w io.Writer, format string) error {
-	if report.ForPeople(format) {
-		return report.WriteTables(w, format, h.Tables())
+	tables := h.Tables()
+	switch {
+	case format == report.Formats[0]:
+		for i, t := range tables {
+			heading := strings.Repeat("\n", min(i, 1)) + strings.Join(t.Heading, "\n  ")
+			if _, err := fmt.Fprintf(w, "%s\n\n", heading); err != nil {
+				return err
+			}
+			t.Heading = nil
+			if err := report.WriteTable(w, format, t); err != nil {
+				return err
+			}
+		}
+		return nil
+	case report.ForPeople(format):
+		return report.WriteTables(w, format, tables)
 	}
 	var all []crosstalk.Estimate
 	for _, s := range h.Series {
@@ -382,7 +420,7 @@ func (h History) Plots() []plot.Plot {
 					continue
 				}
 				d := plot.Dot{X: night.Date.Sub(h.Nights[0].Date).Hours() / 24, Estimate: e}
-				if at == s.Since() {
+				if at == s.since && s.Change != nil {
 					d.Label = "worse since " + h.day(at)
 				}
 				dots = append(dots, d)

@@ -18,6 +18,9 @@ type Nightly struct {
 	Evidence crosstalk.Value `json:"evidence"` // that the loss is more than the margin (stats.NightlyEvidence)
 	Limit    crosstalk.Value `json:"limit"`    // from which the check fails
 	Since    int             `json:"since"`    // the night of the largest evidence, from 1
+
+	nights []stats.Night
+	faults float64 // the expected share of items that differ
 }
 
 // fewestFaults is the least expected share of items that differ.
@@ -48,9 +51,10 @@ func nightly(last compare.Comparison, all []compare.Comparison, margin float64) 
 	}
 	luck := stats.Luck(nights, max(1, float64(reference.Observations)/float64(max(1, reference.N))))
 	margin = max(margin, 2*luck)
-	n := &Nightly{Nights: len(nights), Luck: crosstalk.Value(luck), Margin: crosstalk.Value(margin)}
+	n := &Nightly{Nights: len(nights), Luck: crosstalk.Value(luck), Margin: crosstalk.Value(margin), nights: nights,
+		faults: max(faults, fewestFaults)}
 	if margin < 1 {
-		evidence, since := stats.NightlyEvidence(nights, margin, max(faults, fewestFaults))
+		evidence, since := stats.NightlyEvidence(nights, margin, n.faults)
 		n.Evidence, n.Since = crosstalk.Value(evidence), since
 	}
 	return n

@@ -31,7 +31,7 @@ func TestHistory(t *testing.T) {
 	figures := filepath.Join(dir, "figures")
 	out, _ := report(0, append(nights, "--figures", figures, "--html", filepath.Join(dir, "history.html"))...)
 	for _, want := range []string{"Language confusion of recorded answers, 12 runs", "Last: 25 of 150 answers",
-		"Worse since 2026-11-14, by more than 2.", "2026-11-08  3 of 150"} {
+		"Worse since 2026-11-14, by more than 1 point: ", "2026-11-08   3 of 150"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -85,7 +85,7 @@ func TestKnownTruth(t *testing.T) {
 		return short
 	}
 	for _, expect := range [][]string{{"--expect", "user"}, nil} {
-		out := call(0, append([]string{"score", "confusion", file, "-m", "prod", "-q", "--by", "locale"}, expect...)...)
+		out := call(0, append([]string{"score", "confusion", file, "-m", "prod", "-q"}, expect...)...)
 		if !strings.Contains(out, "39 of 500 answers are wholly or partly in another language: 7.8 % (") {
 			t.Errorf("%v: %s", expect, out)
 		}
