@@ -19,7 +19,6 @@ import (
 	"crosstalk/report"
 	"crosstalk/report/plot"
 	"crosstalk/run"
-	"crosstalk/study"
 )
 
 // History is what runs that differ by their date only have found, the oldest first.
@@ -92,7 +91,7 @@ func Histories(paths []string) (h History, err error) {
 			continue
 		}
 		n := Night{Path: path, Name: names[i]}
-		if n.estimates, err = study.EstimatesBy(path, nil); err != nil {
+		if n.estimates, err = run.ReadEstimates(path); err != nil {
 			return h, err
 		}
 		if n.Date, err = dateOf(path); err != nil {
