@@ -36,6 +36,9 @@ func WriteComparison(ctx context.Context, w io.Writer, before, after string) (er
 		*side
 		path string
 	}{{&p.A, before}, {&p.B, after}} {
+		if _, err := run.ReadManifest(x.path); err != nil {
+			return err
+		}
 		if _, err := run.ReadEstimates(x.path); err != nil {
 			return fmt.Errorf("%s: %w", x.path, err)
 		}
