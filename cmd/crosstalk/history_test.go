@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"crosstalk/web"
 )
 
 // Runs that differ by their date are a history: a table and a chart by date, and since when the answers are worse.
@@ -50,6 +53,25 @@ func TestHistory(t *testing.T) {
 		if err != nil || !strings.Contains(string(text), "2026-11-") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	// In the browser they are one entry with a chart, unless they are searched.
+	server, err := web.New(dir, web.Options{Cache: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	get := func(path string) string {
+		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", path, nil)
+		r.Host = "localhost"
+		server.ServeHTTP(w, r)
+		return w.Body.String()
+	}
+	if page := get("/"); !strings.Contains(page, " runs by date: Language confusion of x</h2>") || !strings.Contains(page, "<svg") ||
+		strings.Count(page, "<li>") < 12 || !strings.Contains(page, "night-2026-11-19") {
+		t.Errorf("%.5000s", page)
+	}
+	if page := get("/?q=night"); strings.Contains(page, "runs by date") || strings.Count(page, "<h2>") != 12 {
+		t.Errorf("%.5000s", page)
 	}
 	// Without a change.
 	out, _ = report(0, nights[6:]...)
