@@ -75,7 +75,7 @@ func TestText(t *testing.T) {
 	for _, c := range []struct{ text, language, want string }{
 		{"Voici votre facture du mois de mars.\n\nPlease pay it before the end of the month.\n", "fr",
 			"Voici votre facture du mois de mars.\n\n[en: Please pay it before the end of the month.]\n\n" +
-				"wrong (p 0.98, judged: words); in another language: lines: 1\n"},
+				"wrong (p 1.00, judged: words); in another language: lines: 1\n"},
 		{"\ufeffMerci beaucoup pour votre aide !\r\nÀ bientôt.\r\n", "fr",
 			"Merci beaucoup pour votre aide !\nÀ bientôt.\n\nright (p 0.96, judged: words)\n"},
 		{"네, 알겠습니다.", "ko", "네, 알겠습니다.\n\nright (p 0.96, judged: script)\n"},
