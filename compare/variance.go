@@ -45,9 +45,12 @@ func WriteVariances(w io.Writer, format, path string, by []string) error {
 func writeVariances(w io.Writer, format string, spreads []Spread) error {
 	rows := [][]string{{"figure", "conditions", "items", "condition %", "cluster %", "item %", "sample %", "ICC"}}
 	for _, s := range spreads {
+		icc := "-"
+		if s.ICC.Defined() {
+			icc = share(s.ICC)
+		}
 		rows = append(rows, []string{Study{Subject: &s.Subject}.name(), strconv.Itoa(s.Conditions), strconv.Itoa(s.Items),
-			report.Percent(s.Condition), report.Percent(s.Cluster), report.Percent(s.Item), report.Percent(s.Sample),
-			share(s.ICC)})
+			report.Percent(s.Condition), report.Percent(s.Cluster), report.Percent(s.Item), report.Percent(s.Sample), icc})
 	}
 	document := struct {
 		Schema    string   `json:"schema"`
