@@ -26,7 +26,8 @@ func TestCheckSecrets(t *testing.T) {
 		{command: []string{"https://me:" + secret + "@host/", "after"}, want: "a URL after -- has a password or a key: "},
 	} {
 		err := CheckSecrets(c.command, c.headers, c.params, c.keyVar)
-		if (err == nil) != (c.want == "") || err != nil && (!strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), secret)) {
+		if (err == nil) != (c.want == "") ||
+			err != nil && (!strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), secret)) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
