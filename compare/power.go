@@ -38,6 +38,9 @@ type Power struct {
 	Refused     []Refusal `json:"refused"`
 }
 
+// givenMargin is the Given of plans for a margin.
+const givenMargin = "margin"
+
 // Plan is one size of a study. Given says which of Difference and Items is given; the other is computed. A margin is a
 // Difference that the items exclude.
 type Plan struct {
@@ -120,7 +123,7 @@ func (s Study) forMargin(margin float64, samples int, level float64, number int)
 	effect := math.Max(d.Effect, 1+(s.ClusterSize-1)*stats.LeastICC)
 	half := (d.Between + d.Within/float64(d.Samples)) / 2
 	counts := stats.Discordance{Wins: half, Losses: half}.ItemsForMargin(margin, level, power)
-	p := plan(number, samples, "margin", margin, math.Ceil(effect*counts))
+	p := plan(number, samples, givenMargin, margin, math.Ceil(effect*counts))
 	if !p.Items.Defined() || p.Items > manyItems {
 		p.Reads, p.Nights = crosstalk.Undefined, crosstalk.Undefined
 		return p

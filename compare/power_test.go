@@ -201,7 +201,7 @@ func TestPlannedMargins(t *testing.T) {
 	}
 	perfect := plans(1, 0.02, 1)
 	near(t, "items without faults", float64(perfect.Items), 189, 0)
-	if perfect.Reads < 0.4*perfect.Items || perfect.Reads > 0.9*perfect.Items || perfect.Nights < 1 || perfect.Nights > 4 {
+	if perfect.Reads < 0.4*perfect.Items || perfect.Reads > 0.9*perfect.Items || perfect.Nights < 3 || perfect.Nights > 7 {
 		t.Errorf("without faults: %+v", perfect)
 	}
 	good := plans(0.98, 0.02, 1)

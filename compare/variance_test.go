@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"crosstalk"
 	"crosstalk/report"
 )
 
@@ -18,7 +19,7 @@ func TestVariances(t *testing.T) {
 	conditions := []columns{{"model": "a"}, {"model": "b"}, {"model": "c"}}
 	for side, condition := range conditions {
 		shift := []float64{-1, 0, 1}[side] // a variance of 1
-		for cluster := range 300 {
+		for cluster := range 1500 {
 			c := rng.NormFloat64()
 			for item := range 4 {
 				i := rng.NormFloat64() * math.Sqrt2
@@ -29,7 +30,11 @@ func TestVariances(t *testing.T) {
 			}
 		}
 	}
-	all, err := variances([]Run{r.run(t)}, Options{})
+	run := r.run(t)
+	for i := range run.Estimates {
+		run.Estimates[i].Value = crosstalk.Value(i - 1)
+	}
+	all, err := variances([]Run{run}, Options{})
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%+v, %v", all, err)
 	}
@@ -39,7 +44,7 @@ func TestVariances(t *testing.T) {
 	near(t, "item", float64(s.Item), 2./8, 0.03)
 	near(t, "sample", float64(s.Sample), 4./8, 0.03)
 	near(t, "icc", float64(s.ICC), 1./7, 0.02)
-	if s.Conditions != 3 || s.Items != 1200 || s.Measure != "score" {
+	if s.Conditions != 3 || s.Items != 6000 || s.Measure != "score" {
 		t.Errorf("%+v", s)
 	}
 }

@@ -53,7 +53,7 @@ func (p Power) table() report.Table {
 		if plan.Given != "items" {
 			cells[0] = number(plan.Items)
 		}
-		if plan.Given == "margin" {
+		if plan.Given == givenMargin {
 			cells = append(cells, number(plan.Reads), number(plan.Nights))
 		}
 		undefined = undefined || cells[0] == "-"

@@ -325,8 +325,8 @@ func exampleWorkflow(t *testing.T, temporary string) {
 			t.Error("the report was not kept")
 		}
 		summary := r.read("summary.md")
-		broken := strings.Contains(summary, "Answers that have a fault now")
-		if !strings.Contains(summary, "](https://github.example/artifact)") || broken != (want == "failed") {
+		// The baseline's answers have the same faults, so none has broken.
+		if !strings.Contains(summary, "](https://github.example/artifact)") || strings.Contains(summary, "have a fault now") {
 			t.Errorf("%s: the summary is\n%s", want, summary)
 		}
 		if page := r.read(r.values["steps.crosstalk.outputs.comparison"]); !strings.Contains(page, "<h2 id=\"items\">") {
