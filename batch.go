@@ -56,7 +56,7 @@ type BatchState struct {
 	Full    bool
 }
 
-// BatchResult is what came of one request.
+// BatchResult is the outcome of one request.
 type BatchResult struct {
 	Key    Key // zero: the result is of no request of the batch, or cannot be read
 	Answer Answer

@@ -27,7 +27,7 @@ type Context struct {
 	Control Carried `json:"control"` // does not
 }
 
-// Carried is what a carrier carries: a text or, for Example and Turn, a
+// Carried is the content of a carrier: a text or, for Example and Turn, a
 // question with its answer.
 type Carried struct {
 	Text      string `json:"text,omitempty"`

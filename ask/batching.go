@@ -43,7 +43,7 @@ type Batching struct {
 	most   map[group]int              // asks that the provider takes at once, if it has said
 }
 
-// group is what one batch may have in common: a model and an API.
+// group is what the requests of one batch share: a model and an API.
 type group struct {
 	model *model
 	api   crosstalk.API

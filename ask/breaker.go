@@ -36,7 +36,7 @@ type breaker struct {
 	waiting  line
 }
 
-// streak is what has failed since the last answer.
+// streak describes the failures since the last answer.
 type streak struct {
 	since       time.Time // zero: nothing has failed
 	begun       int       // attempts begun until then
@@ -298,7 +298,7 @@ func (b *breaker) impatient(asked time.Duration) error {
 		duration.Text(b.patience), s.last)}
 }
 
-// wait is what the asks of an open circuit wait for.
+// wait is the event that the asks of an open circuit wait for.
 func (b *breaker) wait() (w Wait, waiting bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

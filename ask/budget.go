@@ -26,7 +26,7 @@ func (b Budget) Limits() bool { return b.Asks > 0 || b.Cost > 0 }
 // Prices are per million tokens, by model name.
 type Prices map[string]Price
 
-// Price is what one model costs per million tokens. Reasoning is billed as output; prompts that the provider has
+// Price is the price of one model per million tokens. Reasoning is billed as output; prompts that the provider has
 // cached are billed as any other, so the cost is at most a little too high.
 type Price struct {
 	Input  float64 `yaml:"input" json:"input"`
@@ -51,7 +51,7 @@ func (p Prices) Batched() Prices {
 	return batched
 }
 
-// Cost is what these tokens of a model cost; 0 for a model without a price.
+// Cost returns the cost of a model's tokens; 0 for a model without a price.
 func (p Prices) Cost(model string, u crosstalk.Usage) float64 {
 	price := p[model]
 	return (float64(u.Prompt)*price.Input + float64(u.Completion)*price.Output) / 1e6
@@ -189,7 +189,7 @@ func priceOf(node ast.Node) (float64, error) {
 	return value, nil
 }
 
-// textOf is what stands in the file.
+// textOf returns the text of the file.
 func textOf(node ast.Node) string {
 	if node == nil || node.GetToken() == nil {
 		return "empty"

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// collection is what came of a batch so far.
+// collection holds the results of a batch so far.
 type collection struct {
 	*asker
 	w        *waiting

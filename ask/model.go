@@ -12,7 +12,7 @@ import (
 	"crosstalk/internal/duration"
 )
 
-// endpoint is what the models at one base URL share.
+// endpoint holds what the models at one base URL share.
 type endpoint struct {
 	name    string
 	limit   *limiter
@@ -22,7 +22,7 @@ type endpoint struct {
 	halt    context.CancelCauseFunc
 }
 
-// model is what a session knows of one model.
+// model holds what a session knows about one model.
 type model struct {
 	id       crosstalk.Identity
 	endpoint *endpoint

@@ -23,7 +23,7 @@ type Round struct {
 	other wanting // asks outside of any item
 }
 
-// wanting is what an item needs.
+// wanting lists the asks that an item needs.
 type wanting struct {
 	need  Need // at most
 	have  Need // of need: answered
@@ -203,7 +203,7 @@ func (r *Round) admitted() (order []group, asks map[group][]crosstalk.BatchAsk, 
 	return order, asks, stale, nil
 }
 
-// without is what n needs beyond o.
+// without returns what n needs beyond o.
 func (n Need) without(o Need) Need {
 	return Need{max(0, n.Asks-o.Asks), max(0, n.Cost-o.Cost)}
 }

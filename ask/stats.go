@@ -238,7 +238,7 @@ func (s *silence) end(answered bool) {
 	}
 }
 
-// wait is that of the requests in flight, if none has been answered for a long time.
+// wait describes the requests in flight, if none has been answered for a long time.
 func (s *silence) wait(timeout time.Duration) (Wait, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

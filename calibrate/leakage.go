@@ -13,7 +13,7 @@ import (
 	"crosstalk/model/reference"
 )
 
-// Leaky is what reference:leaky does.
+// Leaky sets what reference:leaky does.
 type Leaky struct {
 	Rate    float64 // probability of a leak, 0 to 1
 	Copying float64 // probability of copying the text around the prompt, 0 to 1

@@ -15,7 +15,7 @@ import (
 	"crosstalk/suite"
 )
 
-// Settings are those of a calibration: of each reference model, once for each seed.
+// Settings sets up a calibration: of each reference model, once for each seed.
 type Settings struct {
 	Rates          []float64 // probabilities of a fault, 0 to 1; nil: the instrument's default
 	Suite          string    // leakage: an embedded suite or a file

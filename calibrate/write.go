@@ -24,7 +24,7 @@ func Verdict(results []Result) error {
 	return nil
 }
 
-// Formats are those of Write.
+// Formats lists the formats of Write.
 var Formats = []string{"table", "json"}
 
 // Write writes results as a table or as JSON (crosstalk/calibration/v1).

@@ -28,7 +28,7 @@ type Job struct {
 	Parallel int // tasks at a time; 0 for no limit
 }
 
-// Merged is the directory of the merged run: beside that of the shards.
+// Merged is the directory of the merged run, beside the shards'.
 func (j Job) Merged() string { return filepath.Clean(j.Out) + "-merged" }
 
 // Sharded is the command of a task.

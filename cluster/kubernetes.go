@@ -107,7 +107,7 @@ type Field struct {
 	Value any
 }
 
-// PodFields are the fields of all pods, those of Pod in the place of ours.
+// PodFields returns the fields of all pods; fields of Pod replace ours.
 func (k Kubernetes) PodFields() ([]Field, error) {
 	grace := 60 // what is in flight is saved within 20 seconds
 	if k.Store != "" {
@@ -148,7 +148,7 @@ func (k Kubernetes) PodFields() ([]Field, error) {
 // Digits is the number of digits in the names of shards' directories.
 func (k Kubernetes) Digits() int { return len(fmt.Sprint(k.Shards)) }
 
-// MergeArguments are those of the merge. Where the volume is shared, it waits for the shards.
+// MergeArguments returns the arguments of merge. Where the volume is shared, it waits for the shards.
 func (k Kubernetes) MergeArguments() []string {
 	arguments := []string{"merge", k.Out, "--out", k.Merged()}
 	if k.Claim != "" {

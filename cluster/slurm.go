@@ -17,7 +17,7 @@ import (
 // Slurm is a job array, and a job that merges when all its tasks have ended.
 type Slurm struct {
 	Job
-	Program string   // path of crosstalk on the nodes; "" for that of this program
+	Program string   // path of crosstalk on the nodes; "" for this program's
 	Folder  string   // where it runs: absolute; "" for the current directory
 	Options []string // further options of sbatch for both jobs, as in --partition=long
 }
@@ -47,7 +47,7 @@ func (s Slurm) Scripts() (array, merge []byte, err error) {
 			return nil, nil, crosstalk.BadOption("sbatch", " is %q; expected an option of sbatch, as in --partition=long", o)
 		}
 		if name, _, _ := strings.Cut(o, "="); strings.HasPrefix(name, "--array") || strings.HasPrefix(name, "-a") {
-			return nil, nil, crosstalk.BadOption("sbatch", " is %q; the array is that of --shards and --parallel", o)
+			return nil, nil, crosstalk.BadOption("sbatch", " is %q; --shards and --parallel set the array", o)
 		}
 	}
 	array, err = fill("array.sh.tmpl", s)

@@ -26,7 +26,7 @@
 //     Nurminen's score interval and test of rates; of other figures the t-test of
 //     stats.Combine.
 //
-// No interval is narrower than that of items of which none differs: one more wrong
+// No interval is narrower than if no item differed: one more wrong
 // answer never makes a run look safer.
 //
 // The family of tests is everything that one call compares. Its p-values are

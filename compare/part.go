@@ -24,7 +24,7 @@ type record struct {
 
 const recordSize = 8 + 1 + 8 + 5*4 + 8
 
-// append appends the record. Its hash is that of the cluster: the items of a cluster
+// append appends the record under its cluster's hash, so that the items of a cluster
 // are in one part.
 func (r record) append(to []byte) []byte {
 	to = binary.BigEndian.AppendUint64(to, r.cluster)
@@ -72,7 +72,7 @@ type values struct {
 	samples [][]sample // if they are kept
 }
 
-// moment is what an item's samples come to.
+// moment is the aggregate of an item's samples.
 type moment struct {
 	sum   float64
 	state int32 // above 0: number of samples with a value; below 0: why there is none, as a word; 0: not measured

@@ -149,7 +149,7 @@ func (t *table) study(p pair) (Study, error) {
 	return s, nil
 }
 
-// difference is a sample's value minus that of the sample with the same number.
+// difference is a sample's value minus the value of the sample with the same number.
 func (v *values) difference(i int32, x sample) (float64, bool) {
 	for _, y := range v.samples[i] {
 		if y.number == x.number {

@@ -18,7 +18,7 @@ const powerSchema = "crosstalk/power/v1"
 // power is the probability with which a plan detects an existing difference.
 const power = 0.8
 
-// Goal is what a study should detect.
+// Goal is the effect that a study should detect.
 type Goal struct {
 	Level       float64   `json:"level"` // 0.95
 	Samples     []int     `json:"-"`     // answers to each prompt

@@ -15,7 +15,7 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// table is what was read of runs. Observations are kept as records, in memory or, if
+// table holds what was read from runs. Observations are kept as records, in memory or, if
 // there are many, in a temporary file.
 type table struct {
 	several bool      // runs
@@ -36,7 +36,7 @@ type table struct {
 	keep
 }
 
-// keep is what a table keeps.
+// keep says which observations a table keeps.
 type keep struct {
 	room    int  // bytes of records in memory
 	samples bool // of each item

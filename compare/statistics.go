@@ -260,7 +260,7 @@ func (m *matched) n(paired bool) int {
 	return m.of + m.against
 }
 
-// values are those of a measure of the average on one side, in the part.
+// values returns the part's values of one measure on one side.
 func (m *matched) values(side, measure int) *values {
 	return m.part.values[place{m.sides[side], m.measures[measure]}]
 }
@@ -355,7 +355,7 @@ func (d *differences) split(weights []float64) (s stats.Discordance) {
 	return s
 }
 
-// means are those of the cells with these sums.
+// means returns the means of cells with these sums.
 func (d *differences) means(sums []float64) []float64 {
 	means := slices.Clone(sums)
 	for k, c := range d.cells {
@@ -364,7 +364,7 @@ func (d *differences) means(sums []float64) []float64 {
 	return means
 }
 
-// addDifferences adds those of the part's pairs.
+// addDifferences adds the differences of the part's pairs.
 func (m *matched) addDifferences(shared []bool) {
 	d := m.differences
 	a, b := m.values(0, 0), m.values(1, 0)

@@ -1,5 +1,5 @@
 // Package gate decides whether a run is good enough: its figures satisfy stated
-// bounds and are no worse than those of another run. It knows estimates and
+// bounds and are no worse than another run's. It knows estimates and
 // comparisons, but no instruments.
 //
 // A check has three outcomes. It passes if the whole interval of the figure, or of the

@@ -26,7 +26,7 @@ type Nightly struct {
 // fewestFaults is the least expected share of items that differ.
 const fewestFaults = 0.002
 
-// nightly is the evidence for a comparison of the last night, given those of all nights,
+// nightly returns the evidence for the last night's comparison, given all nights',
 // in order. It is nil where the figure is no paired mean of fractions.
 func nightly(last compare.Comparison, all []compare.Comparison, margin float64) *Nightly {
 	condition := func(c compare.Comparison) map[string]string {

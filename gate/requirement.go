@@ -21,7 +21,7 @@ import (
 // VALUE is a percentage with %, and for a figure that is a fraction also above
 // 1 (60 is 60 %); a plain 1 is ambiguous and refused. For a figure with a unit,
 // such as bits, it is in that unit. With by, the figure of each value of the
-// columns must satisfy the bound; with where, only those of the stated values.
+// columns must satisfy the bound; with where, only figures with the stated values.
 // Names with spaces, commas or an equals sign are in double quotes, in which \"
 // and \\ are a quote and a backslash.
 type Requirement struct {
@@ -37,7 +37,7 @@ type Requirement struct {
 type Match struct{ Column, Value string }
 
 // Columns are the columns by which figures must be grouped to check the
-// requirement: those of where, then those of by.
+// requirement: where's, then by's.
 func (r Requirement) Columns() []string {
 	columns := []string{}
 	for _, m := range r.Where {

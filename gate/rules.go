@@ -11,7 +11,7 @@ import (
 	"crosstalk/study"
 )
 
-// Rules are what a run must satisfy.
+// Rules are the requirements on a run.
 type Rules struct {
 	Require     []string // requirements, as Parse reads them
 	NoWorseThan string   // the directory of a run that this one must not be worse than; empty: none

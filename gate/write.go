@@ -113,7 +113,7 @@ func (c Check) rank() int {
 	return 0
 }
 
-// required is what several checks all require of their measures, such as " no worse
+// required names what several checks all require of their measures, such as " no worse
 // than runs/old by more than 1 point"; empty if they differ.
 func (v Verdict) required() (required string) {
 	for i, c := range v.Checks {

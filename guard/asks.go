@@ -58,7 +58,7 @@ func commands(sentence string) bool {
 	return slices.ContainsFunc(translating(), has) || slices.ContainsFunc(answering(), has)
 }
 
-// A languageName is what a language is called in another.
+// A languageName is the name of a language in another.
 type languageName struct {
 	in    string   // the language that has the name
 	of    string   // the language that the name is of

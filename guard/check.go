@@ -46,7 +46,7 @@ type check struct {
 	excused []Span // in another language for a reason
 }
 
-// unit is what is judged as a whole: a block, or several short ones of a kind.
+// unit is judged as a whole: a block, or several short ones of a kind.
 type unit struct {
 	blocks   []prose.Span
 	evidence words.Evidence

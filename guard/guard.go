@@ -81,7 +81,7 @@ const (
 // A Checker judges texts. It is safe for concurrent use.
 type Checker struct {
 	// Identifier judges lines of languages without a model of words; nil: the embedded one. If it has a method Labels,
-	// its languages can be judged besides those of Languages.
+	// its languages can be judged besides Languages.
 	Identifier langid.Identifier
 
 	// Threshold is the least Risk of a span that makes the verdict Wrong, above 0 and at most 1; 0: Warn.
@@ -122,7 +122,7 @@ func (k Checker) Check(text, tag string) (Judgement, error) {
 // Check judges a text as Checker.Check does, with the embedded identifier.
 func Check(text, tag string) (Judgement, error) { return Checker{}.Check(text, tag) }
 
-// expected is what a tag asks for.
+// expected describes the language that a tag asks for.
 type expected struct {
 	base   string // ISO 639
 	script string // "Hans", "Hant", "Latn" or "Cyrl" where the tag asks for one: see langid.Script

@@ -8,7 +8,7 @@ import (
 	"crosstalk/measure/prose"
 )
 
-// A Part of a text is what was judged as a whole: a line, or short ones of a form (items of a list, headings, cells).
+// A Part of a text was judged as a whole: a line, or short ones of a form (items of a list, headings, cells).
 // Excused lines are in no part.
 type Part struct {
 	Lines    []prose.Span // of the text, in order

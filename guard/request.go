@@ -60,8 +60,8 @@ type Response struct {
 	Expected string `json:"expected"` // the language that the text was judged by, empty if the user's is not known
 }
 
-// ParseRequest reads a request from a JSON object and checks that it has what Check needs. language is that of requests
-// without one; if it is empty, they are refused.
+// ParseRequest reads a request from a JSON object and checks that it has what Check needs. language is the default for
+// requests without one; if it is empty, they are refused.
 func ParseRequest(data []byte, language string) (Request, error) { return parse(data, language, true) }
 
 // ParseStream reads a request whose text may come later.

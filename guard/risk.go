@@ -120,7 +120,7 @@ func (k Checker) thresholdName() string {
 	return "+" + strings.TrimPrefix(strconv.FormatFloat(k.Threshold, 'g', -1, 64), "+")
 }
 
-// highest is the risk of a text: that of its worst span, or what may be in it unseen.
+// highest is the risk of a text: its worst span's, or what may be in it unseen.
 func (c *check) highest(spans []Span) float64 {
 	risk := c.silent()
 	for _, s := range spans {

@@ -162,7 +162,7 @@ func han(language string) bool { return language == "zh" || language == "ja" }
 // function is the share of a language's words from which most are function words.
 const function = 1e-3
 
-// eachMore is what each further word of a run must add to the log odds.
+// eachMore is the least that each further word of a run must add to the log odds.
 const eachMore = 0.5
 
 // logCertain is Certain as log odds.

@@ -71,7 +71,7 @@ func Of(measure string) crosstalk.Kind {
 func IsFault(measure string) bool { return measure != "" && Of(measure).Faults.Measure == measure }
 
 // Chosen reports whether a measure is among those that a user names; crosstalk.AnyFault
-// is the name of those of every instrument.
+// is the name that every instrument uses.
 func Chosen(named []string, measure string) bool {
 	return slices.Contains(named, measure) || slices.Contains(named, crosstalk.AnyFault) && IsFault(measure)
 }

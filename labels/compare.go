@@ -246,7 +246,7 @@ func (c *comparison) judges() {
 	}
 }
 
-// by is what the judge found in a unit.
+// by returns what the judge found in a unit.
 func (j judge) by(u labelledUnit) Judged {
 	return u.Judged[slices.IndexFunc(u.Judged, func(x Judged) bool { return x.Judge == j.name })]
 }
@@ -269,7 +269,7 @@ func (q Question) labelOf(j Judged) string {
 	return j.Finding
 }
 
-// slack is that of Gonen et al. (2024, section 5): similarity differences that differ by
+// slack follows Gonen et al. (2024, section 5): similarity differences that differ by
 // no more are tied in tau-b.
 const slack = 0.03
 

@@ -139,7 +139,7 @@ func (s *Sheet) correct(d Design, labels []Label, by []string, own []crosstalk.E
 	return estimates, nil
 }
 
-// judgement is what one judge, such as a similarity, found in a unit.
+// judgement is the finding of one judge, such as a similarity, in a unit.
 type judgement struct {
 	*Unit
 	at        int // its place among the units

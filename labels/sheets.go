@@ -19,7 +19,7 @@ import (
 	"crosstalk/internal/table"
 )
 
-// Imported is what a sheet contains.
+// Imported holds the contents of a sheet.
 type Imported struct {
 	Labels   []Label // un-blinded
 	Blank    int     // questions without an answer

@@ -32,7 +32,7 @@ type Unit struct {
 	answered consistency.Answered // of a reading
 }
 
-// Judged is what an instrument found in a unit.
+// Judged is an instrument's finding in a unit.
 type Judged struct {
 	Judge      string // the similarity; empty: the instrument itself
 	Value      float64
@@ -160,7 +160,7 @@ func (s *Sheet) labelled(by []string, labels []Label) (units []labelledUnit, unm
 	return units, unmatched
 }
 
-// said is what these labels of a unit say together.
+// said returns what these labels of a unit say together.
 func (q Question) said(labels []Label) (u labelledUnit) {
 	slices.SortStableFunc(labels, func(a, b Label) int { return cmp.Compare(a.Annotator, b.Annotator) })
 	u.deciding = slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return !l.Decides })

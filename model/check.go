@@ -21,7 +21,7 @@ const (
 	NotTried = "not tried" // the table of families knows better, or the asks were used up
 )
 
-// Checked is what Check found out about a model.
+// Checked holds what Check found out about a model.
 type Checked struct {
 	Model  crosstalk.Identity
 	Family string // entries of the table that fit; "" for none
@@ -44,7 +44,7 @@ type Checked struct {
 	Answer crosstalk.Answer
 }
 
-// CheckedLevel is what came of asking for a level of reasoning.
+// CheckedLevel is the outcome of asking for a level of reasoning.
 type CheckedLevel struct {
 	Level  string
 	Params json.RawMessage // that ask for it, as an object
@@ -203,7 +203,7 @@ func spelledOut(params map[string]any) json.RawMessage {
 	return body
 }
 
-// Flags are those of a run that spell out what the model takes. Under crosstalk-1 a run finds the same by itself.
+// Flags returns the flags of run that spell out what the model accepts. Under crosstalk-1 a run finds them by itself.
 func (c Checked) Flags() (flags []string) {
 	for _, f := range []struct {
 		param, flag string

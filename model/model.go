@@ -223,7 +223,7 @@ func names(o Options) []string {
 }
 
 // ParseHeader reads headers written NAME=VALUE or, so that a key need not be written down, NAME=$VARIABLE. The values
-// that are secret are those of variables, those of headers with a secret's name, and all others of some length; none
+// that are secret come from variables, from headers with a secret's name, and from all others of some length; none
 // of them is shown in an error.
 func ParseHeader(list []string, getenv func(string) string) (h http.Header, secret []string, err error) {
 	for _, text := range list {

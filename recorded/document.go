@@ -56,7 +56,7 @@ func (r *documentReader) member(key string) error {
 	case "eval":
 		text, line, err := r.Raw()
 		if err == nil && json.Unmarshal(text, &r.log) != nil {
-			err = fmt.Errorf("%s:%d: eval is not that of a log of Inspect", r.path, line)
+			err = fmt.Errorf("%s:%d: eval is not from a log of Inspect", r.path, line)
 		}
 		return err
 	case spansColumn:

@@ -17,7 +17,7 @@ import (
 const Undetermined = "und"
 
 // expected returns the language that an answer should be in, as the file or the
-// policy says, and sets that of the prompt. If there is none, the prompt's is
+// policy says, and sets the prompt's. If there is none, the prompt's is
 // empty, and unjudged says why.
 func (r Reading) expected(p *crosstalk.Prompt, stated string, turns []string) (tag, unjudged string) {
 	switch r.Expect {

@@ -46,7 +46,7 @@ func inspect(row table.Row) (map[string]string, []reply, error) {
 	}
 	if text := row.Values["output"]; text != "" {
 		if err := json.Unmarshal([]byte(text), &output); err != nil {
-			return nil, nil, row.Errorf("output is not that of a sample of Inspect: %w", err)
+			return nil, nil, row.Errorf("output is not from a sample of Inspect: %w", err)
 		}
 	}
 	answer := message{role: assistant}

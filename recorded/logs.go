@@ -284,7 +284,7 @@ var spans = layout{name: "spans of OpenTelemetry", read: func(row table.Row) (ma
 			} `json:"scopeSpans"`
 		}
 		if err := json.Unmarshal([]byte(text), &resource); err != nil {
-			return nil, nil, row.Errorf("%s are not those of OpenTelemetry: %w", spansColumn, err)
+			return nil, nil, row.Errorf("%s are not in OpenTelemetry's form: %w", spansColumn, err)
 		}
 		for _, scope := range resource.ScopeSpans {
 			for _, span := range scope.Spans {

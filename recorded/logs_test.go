@@ -282,10 +282,10 @@ func TestLogErrors(t *testing.T) {
 		{"a.json", "{\"eval\": {},\n\"samples\": [\n" + inspectSample("1", 1, `"a"`) + ",\n" + inspectSample("1", 1, `"b"`) + "]}", `a.json:6: duplicate sample: id "1", epoch 1 (first in `},
 		{"a.jsonl", `{"messages": [{"role": "user", "content": "x"}], "response": "a", "reply": "b"}`, "a.jsonl: has no answers in messages"},
 		{"a.json", `{"evalId": 1}`, "a.json:1: expected an array of objects, a log of Inspect (with samples) or promptfoo's output (with results)"},
-		{"a.json", "{\"eval\": 7,\n\"samples\": []}", "a.json:1: eval is not that of a log of Inspect"},
+		{"a.json", "{\"eval\": 7,\n\"samples\": []}", "a.json:1: eval is not from a log of Inspect"},
 		{"a.json", "{\"eval\": {},\n\"samples\": []}", "a.json: has no rows"},
 		{"a.json", "{\"eval\": {},\n\"samples\": [\n{\"id\": 1}, 7]}", "a.json:3: expected a JSON object"},
-		{"a.json", "{\"eval\": {},\n\"samples\": [{\"id\": 1, \"output\": 7}]}", "a.json:2: output is not that of a sample of Inspect"},
+		{"a.json", "{\"eval\": {},\n\"samples\": [{\"id\": 1, \"output\": 7}]}", "a.json:2: output is not from a sample of Inspect"},
 		{"a.json", "{\"results\": {\"results\": [", "a.json:1: not valid JSON: the file is truncated"},
 	} {
 		_, err := collect(Reading{Expect: "fr"}.Confusion(write(t, c.name, c.content)))

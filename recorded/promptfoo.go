@@ -35,7 +35,7 @@ var promptfoo = layout{name: "promptfoo's results", read: func(row table.Row) (m
 		"testCase": &test, "provider": &provider, "prompt": &prompt, "response": &response} {
 		if text := row.Values[column]; text != "" {
 			if err := json.Unmarshal([]byte(text), into); err != nil {
-				return nil, nil, row.Errorf("%s is not that of a promptfoo result: %w", column, err)
+				return nil, nil, row.Errorf("%s is not from a promptfoo result: %w", column, err)
 			}
 		}
 	}

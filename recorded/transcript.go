@@ -64,7 +64,7 @@ func newTranscript() layout {
 				Content           json.RawMessage
 			}
 			if raw != "" && json.Unmarshal([]byte(raw), &e) != nil {
-				return nil, nil, row.Errorf("the event is not that of a session of Claude Code or Codex")
+				return nil, nil, row.Errorf("the event is not from a session of Claude Code or Codex")
 			}
 			model = cmp.Or(e.Model, model)
 			id := strings.TrimSuffix(filepath.Base(row.File), filepath.Ext(row.File))

@@ -165,7 +165,7 @@ func ReadPlaced(path string, texts ...string) iter.Seq2[Placed, error] {
 			}
 			at := Place{o.Place[0], o.Place[1]}
 			if at.Compare(last) < 0 {
-				return refuse("its place %v is before that of the line above, %v", at, last)
+				return refuse("its place %v comes before %v, the place of the line above", at, last)
 			}
 			if at.Part < 0 || at.Item < 0 {
 				return refuse("its place is %v; expected numbers from 0", at)
@@ -326,7 +326,7 @@ type ChangedError struct {
 func (e *ChangedError) Error() string {
 	what := fmt.Sprintf("the number of observations is %d; the run's manifest says %d", e.Got, e.Want)
 	if e.Got == e.Want {
-		what = "was changed after it was written: its SHA-256 is not that of the run's manifest"
+		what = "was changed after it was written: its SHA-256 differs from the one in the run's manifest"
 	}
 	return fmt.Sprintf("%s: %s: score the run again with the command that made it (no answered request is sent again)",
 		e.File, what)

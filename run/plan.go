@@ -21,7 +21,7 @@ type Plan struct {
 	Conditions []Condition `json:"conditions"`
 
 	// Shard is the part of the items that the run measures; the other fields are
-	// those of the whole measurement.
+	// the whole measurement's.
 	Shard shard.Shard `json:"shard,omitzero"`
 }
 
@@ -79,7 +79,7 @@ func (p Plan) Difference(from Plan) string {
 	return difference(reflect.ValueOf(p), reflect.ValueOf(from))
 }
 
-// Difference is to scorings what that of plans is to them.
+// Difference describes how two scorings differ, as Plan.Difference does for plans.
 func (s Scoring) Difference(from Scoring) string {
 	return difference(reflect.ValueOf(s), reflect.ValueOf(from))
 }

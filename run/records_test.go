@@ -206,11 +206,11 @@ func TestPlaces(t *testing.T) {
 	}
 	for lines, want := range map[string]string{
 		`{"item":"a","place":[0,1]}|{"item":"b"}`:                            ":2: has no place: it is not of a shard",
-		`{"item":"a","place":[0,1]}|{"item":"b","place":[0,0]}`:              ":2: its place {0 0} is before that of the line above, {0 1}",
-		`{"item":"a","place":[1,0]}|{"item":"b","place":[0,7]}`:              ":2: its place {0 7} is before that of the line above, {1 0}",
+		`{"item":"a","place":[0,1]}|{"item":"b","place":[0,0]}`:              ":2: its place {0 0} comes before {0 1}, the place of the line above",
+		`{"item":"a","place":[1,0]}|{"item":"b","place":[0,7]}`:              ":2: its place {0 7} comes before {1 0}, the place of the line above",
 		`{"item":"a","place":[0,0]}|{"place":[0,1],"item":"b"}`:              ":2: does not end with its place",
 		`{"item":"a","place":[0,0]}|x`:                                       ":2: invalid character 'x'",
-		`{"item":"a","place":[0,0]}||{"item":"b","place":[0,-1]}`:            ":2: its place {0 -1} is before",
+		`{"item":"a","place":[0,0]}||{"item":"b","place":[0,-1]}`:            ":2: its place {0 -1} comes before {0 0}",
 		`{"item":"a","place":[0,0]}|{"item":"b","place":[0,0]}  `:            "",
 		`{"item":"a","place":[0,-1]}`:                                        ":1: its place is {0 -1}; expected numbers from 0",
 		`{"item":"a","place":[0,0]}|{"item":"b","place":[1,-1]}`:             ":2: its place is {1 -1}",

@@ -220,7 +220,7 @@ func (r *recordedConfusion) promptOf(row recorded.Confusion) string {
 
 // addLength labels a row that has no prompt with the length of its prompt in the
 // suite, and with the position of the instruction in it. The item stays as recorded, so
-// signatures are those of the answers alone.
+// signatures cover the answers alone.
 func (r *recordedConfusion) addLength(row recorded.Confusion) error {
 	if r.prompts == nil {
 		return nil

@@ -36,7 +36,7 @@ type Consistency struct {
 	Parts []string // the parts to rewrite; nil: each of T, I, X
 
 	// Rewrite are prompts for rewriting, NAME=PROMPT: of languages, pairs (en>de) or
-	// additional senses of inputs. NAME:I is that of instructions.
+	// additional senses of inputs. NAME:I names instructions.
 	Rewrite        []string
 	Texts          []string // files of inputs rewritten elsewhere
 	Instructions   string   // a file of reviewed instructions

@@ -94,7 +94,7 @@ func (g *groups) done() {
 	}
 }
 
-// label returns an item's labels with those of its groups. It leaves labels as
+// label returns an item's labels and its groups'. It leaves labels as
 // they are. Before done, there are no groups.
 func (g *groups) label(labels map[string]string, prompt string) map[string]string {
 	added := maps.Clone(g.languages[labels["language"]])

@@ -37,7 +37,7 @@ func IsIdentifier(name string) bool {
 	return published || name == embeddedIdentifier || err == nil
 }
 
-// NamesIdentifier reports whether a name can only be that of an identifier: it is
+// NamesIdentifier reports whether a name can only name an identifier: it is
 // embedded, published or ends like fastText's files.
 func NamesIdentifier(name string) bool {
 	_, published := PublishedIdentifier(name)

@@ -54,7 +54,7 @@ func (m *Measurement) Missing(result Result) error {
 func Unchecked(instrumentName string, estimates []crosstalk.Estimate) error {
 	kind := instrument.Named(instrumentName)
 	headline := slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return kind.Measure(e.Measure).Headline })
-	grouped := map[string]bool{} // columns whose values have figures beside that of all
+	grouped := map[string]bool{} // columns whose values have figures of their own
 	for _, e := range estimates {
 		for column, value := range e.By {
 			grouped[column] = grouped[column] || value == crosstalk.All

@@ -50,8 +50,8 @@ func (r Result) Why() error {
 }
 
 // Begin creates the run directory, or opens one with the same plan to resume or
-// score again. path is that of the whole measurement: the run of a shard is in it
-// (shard.Shard.Dir). The default of o's concurrency is that of the models' presets.
+// score again. path names the whole measurement's directory: the run of a shard is in it
+// (shard.Shard.Dir). o's concurrency defaults to the models' presets.
 func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measurement, error) {
 	f, err := s.Forecast(ctx, o)
 	if err != nil {

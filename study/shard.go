@@ -53,7 +53,7 @@ func (s *Study) place(i int) int {
 	return s.places[i]
 }
 
-// clusters are the items that have to be in the same shard. Requests are those of
+// clusters are the items that have to be in the same shard. Requests count
 // one condition of each protocol, since conditions do not differ in which items
 // share one.
 func (s *Study) clusters(ctx context.Context) (*shard.Clusters, error) {
@@ -116,7 +116,7 @@ func (s *Study) admitShard(dir string) error {
 	return nil
 }
 
-// Divide turns limits that all shards share into those of one shard, and returns
+// Divide turns limits that all shards share into one shard's, and returns
 // a sentence for each limit it divided. A limit per minute must be at least the
 // number of shards.
 func Divide(o *ask.Options, of shard.Shard) (said []string, err error) {

@@ -85,7 +85,7 @@ type set struct {
 
 // part adds up some of the figures of a protocol.
 type part struct {
-	of        []string // of crossed columns, those of which each figure has a single value
+	of        []string // of crossed columns, the ones of which each figure has a single value
 	estimator crosstalk.Estimator
 }
 
@@ -211,7 +211,7 @@ func (f Figures) sign(e *crosstalk.Estimate) {
 	e.Signature = estimate.Extend(e.Signature, fields...)
 }
 
-// parts are the figures by prefix, or those of each subset of the columns that are
+// parts are the figures by prefix, or of each subset of the columns that are
 // crossed. Every figure has the columns of its condition.
 func (f *set) parts(kind crosstalk.Kind, p protocol, condition map[string]string) (parts []part) {
 	if f.Cross == nil {

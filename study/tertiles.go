@@ -13,7 +13,7 @@ const (
 )
 
 // lengths counts prompts by their length in words. Memory grows with the number of
-// different lengths, not with that of prompts.
+// different lengths, not with the length of prompts.
 type lengths map[float64]int
 
 // tertiles returns the third that prompts of each length are in.

@@ -185,7 +185,7 @@ func (r *taskReader) input(t crosstalk.Task, id, language string, fields map[str
 	return texts, nil
 }
 
-// complete refuses a map whose languages are not those of the task's inputs.
+// complete refuses a map whose languages differ from the languages of the task's inputs.
 func (r *taskReader) complete(id, what string, languages []string, line int, found []string) error {
 	for _, l := range found {
 		if !slices.Contains(languages, l) {

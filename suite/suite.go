@@ -42,7 +42,7 @@ type Suite struct {
 }
 
 // PrefixOf is the text before each prompt to an API: one of a Suite's Prefix.
-// Both APIs that take messages have that of Chat.
+// Both APIs that take messages use Chat's.
 func PrefixOf(prefixes map[crosstalk.API]string, api crosstalk.API) string {
 	if api == crosstalk.Responses {
 		api = crosstalk.Chat
@@ -137,7 +137,7 @@ func LoadFor(instrument, nameOrFile string) (*Suite, error) {
 // confusion. Answers in a table are ignored.
 func Load(nameOrFile string) (*Suite, error) { return loadAs(nameOrFile, "") }
 
-// Names are those of the embedded suites and of those that can be fetched.
+// Names returns the names of the embedded suites and of those that can be fetched.
 func Names() []string { return append(names(), slices.Sorted(maps.Keys(pulled))...) }
 
 // loadAs reads a table as one of an instrument, or if that is "" as its columns say.

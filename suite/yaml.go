@@ -42,7 +42,7 @@ var instruments = []reader{
 	{"consistency", "clusters", readConsistency, checkTasks},
 }
 
-// reader is that of the suite's instrument. Of an unknown one there is nothing to say.
+// reader returns the reader of the suite's instrument. An unknown instrument has none.
 func (s *Suite) reader() reader {
 	if i := slices.IndexFunc(instruments, func(r reader) bool { return r.name == s.Instrument }); i >= 0 {
 		return instruments[i]

@@ -55,7 +55,7 @@ type comparison struct {
 	table figureTable
 }
 
-// Limits of comparisons: mostKept are kept; those of runs with more than
+// Limits of comparisons: mostKept are kept; comparisons of runs with more than
 // mostCompared bytes of observations are left to the command.
 const (
 	mostKept     = 16

@@ -58,7 +58,7 @@ func (j *Journal) UpdateBatch(b *Batch) error {
 }
 
 // EndBatch notes that everything that came of a batch is saved. Its asks without
-// an answer are those of Unanswered from now on.
+// an answer become unanswered, as Unanswered lists them.
 func (j *Journal) EndBatch(b *Batch) error {
 	return j.change(func() error {
 		return errors.Join(

@@ -11,7 +11,7 @@ import (
 	"crosstalk/internal/plainfile"
 )
 
-// Name is that of the journal in a run's directory.
+// Name is the name of the journal in a run's directory.
 const Name = "answers.db"
 
 // ErrGone says that the journal's file was deleted, moved or replaced while it was open for writing.
@@ -38,7 +38,7 @@ func checkFiles(path string) error {
 }
 
 // makeBeside makes the files that SQLite makes beside a journal that it reads, with the journal's owner and
-// permissions. SQLite's would be those of the process, and what root makes by looking at a run would keep its owner
+// permissions. SQLite would use the process's, and files that root creates by looking at a run would keep its owner
 // from resuming it. Where nothing can be written, readers do without.
 func makeBeside(path string) error {
 	inLog, err := isInLog(path)

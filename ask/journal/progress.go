@@ -74,7 +74,7 @@ func (j *Journal) pace() (last time.Time, rate float64, err error) {
 	return last, rate, nil
 }
 
-// tally is what the journal keeps of all asks with one model and status, so that nobody has to read them for it.
+// tally counts the asks with one model and status, so that nobody has to read them all.
 type tally struct{ asks, prompt, completion int64 }
 
 type tallied struct{ model, status string }
@@ -118,7 +118,7 @@ func newCounts(conn *sqlite3.Conn) (c counts, err error) {
 	return c, err
 }
 
-// known is what there is to know of an ask before another answer comes.
+// known describes an ask before another answer comes.
 const known = "SELECT status, attempts, model, prompt_tokens, completion_tokens FROM asks WHERE key = ?"
 
 // save writes what has changed into the transaction.

@@ -126,7 +126,7 @@ func size(r Record) int {
 	return n + 512
 }
 
-// checksum is that of a row.
+// checksum returns a row's checksum.
 func checksum(row []value) []byte {
 	n := 0
 	for _, v := range row {

@@ -8,7 +8,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// version is that of the schema, in PRAGMA user_version. Earlier ones were never released.
+// version is the version of the schema, in PRAGMA user_version. Earlier ones were never released.
 const version = 5
 
 // schema makes the tables.
@@ -59,7 +59,7 @@ const schema = `CREATE TABLE asks (
 		PRIMARY KEY (model, status)
 	) WITHOUT ROWID`
 
-// columns are those of asks, in their order.
+// columns lists the columns of asks, in order.
 const columns = "key, provider, endpoint, model, request, status, text, reason, served_model, " +
 	"prompt_tokens, completion_tokens, reasoning_tokens, logprobs, raw, latency_ns, attempts, answered_at, " +
 	"reasoning, finish, missing, checksum"

@@ -143,7 +143,7 @@ func (a *acceptFlags) check(c *cobra.Command) (err error) {
 // suiteName matches the name of a suite in a plan, with how many items were drawn from it.
 var suiteName = lazyregexp.New(`^(.*?)(?:\[(\d+) of \d+\])?@`)
 
-// settingsOf are the flags with which a run asked: those of its one condition.
+// settingsOf returns the flags with which a run asked, from its one condition.
 func settingsOf(m run.Manifest) (args []string) {
 	add := func(flag, value string) { args = append(args, "--"+flag+"="+value) }
 	if suite := suiteName().FindStringSubmatch(m.Plan.Suite); suite != nil {

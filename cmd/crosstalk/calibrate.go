@@ -63,7 +63,7 @@ func calibrateCommand() *cobra.Command {
 	return c
 }
 
-// calibrateFlags are what the instruments' calibrations share.
+// calibrateFlags holds the flags that the instruments' calibrations share.
 type calibrateFlags struct {
 	rates             []float64
 	suite, similarity string

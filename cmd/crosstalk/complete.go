@@ -81,7 +81,7 @@ func completionOf(f *pflag.Flag) cobra.CompletionFunc {
 	return nil
 }
 
-// measures are those of all instruments.
+// measures returns the measures of all instruments.
 func measures() (keys []string) {
 	for _, kind := range kinds.Kinds {
 		for _, m := range kind.Measures {

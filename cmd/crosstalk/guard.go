@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// mostMemory is what the service's garbage collector aims to keep below, unless GOMEMLIMIT says otherwise.
+// mostMemory is the garbage collector's soft limit, unless GOMEMLIMIT sets another.
 const mostMemory = 80 << 20
 
 func guardCommand() *cobra.Command {

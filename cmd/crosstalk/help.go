@@ -60,7 +60,7 @@ var addHelp = sync.OnceFunc(func() {
 	cobra.AddTemplateFuncs(template.FuncMap{"flagHelp": flagHelp, "commandGroups": commandGroups})
 })
 
-// commandGroups are those of a command's subcommands: one without a name if it has none.
+// commandGroups returns the groups of a command's subcommands, or one without a name.
 func commandGroups(c *cobra.Command) []*cobra.Group {
 	if groups := c.Groups(); len(groups) > 0 {
 		return groups
@@ -74,7 +74,7 @@ func helpfully(root *cobra.Command) {
 	root.SetUsageTemplate(usageTemplate)
 }
 
-// flagHelp describes a command's flags, those of run and score in groups.
+// flagHelp describes a command's flags, in groups for run and score.
 func flagHelp(c *cobra.Command) string {
 	c.InitDefaultHelpFlag()
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)

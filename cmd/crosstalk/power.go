@@ -78,7 +78,7 @@ func (p *powerFlags) run(c *cobra.Command) error {
 	return compare.WritePower(c.OutOrStdout(), p.format, plan)
 }
 
-// studies are those of the pilot, or the one that the flags describe.
+// studies returns the pilot's studies, or the one that the flags describe.
 func (p *powerFlags) studies(c *cobra.Command, options compare.Options) ([]compare.Study, []compare.Refusal, error) {
 	stated := anyGiven(c, "rate", "assume")
 	switch {

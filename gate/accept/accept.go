@@ -253,10 +253,10 @@ func unfit(measure string) error {
 		measure)
 }
 
-// between is what a value from 0, wrong, to 1, right, or a difference may be.
+// between bounds a value from 0, wrong, to 1, right, or a difference.
 type between struct{ least, most float64 }
 
-// values are those of an item, by what tells its observations apart.
+// values holds an item's values, by what tells its observations apart.
 type values map[string]between
 
 // difference is how much worse the new model is on an item: the mean over its observations, 1 where the old one was
@@ -298,7 +298,7 @@ func (of Settings) difference(answers [][]crosstalk.Observation, old values) (be
 	return x, nil
 }
 
-// values are those of the measure in the first sample.
+// values returns the measure's values in the first sample.
 func (of Settings) values(observations []crosstalk.Observation) (values, error) {
 	good, kind := values{}, instrument.Of(of.Measure)
 	for _, o := range observations {

@@ -65,7 +65,7 @@ func (s *server) read(w http.ResponseWriter, r *http.Request) (data []byte, done
 	return bytes.TrimSpace(bytes.TrimPrefix(data, byteOrderMark)), done, true
 }
 
-// valid returns an error for what is not UTF-8: offsets of a text would not be those of the bytes that were sent.
+// valid returns an error for invalid UTF-8: offsets into the text would not match the bytes that were sent.
 func valid(data []byte) error {
 	if utf8.Valid(data) {
 		return nil

@@ -153,7 +153,7 @@ func reason(r guard.Response) string {
 }
 
 // promptfoo answers an assertion of the type webhook: whether the output is in the language that the URL, the variable
-// language or the server's options name, or else in that of the prompt. What cannot be told passes with half a point.
+// language or the server's options name, or else in the prompt's. What cannot be told passes with half a point.
 func (s *server) promptfoo(w http.ResponseWriter, r *http.Request) {
 	data, done, ok := s.read(w, r)
 	if !ok {
@@ -196,7 +196,7 @@ func (s *server) promptfoo(w http.ResponseWriter, r *http.Request) {
 }
 
 // portkey answers a guardrail of the type webhook. Requests pass; an answer does not if it is in another language and
-// the server blocks. Its language is that of the URL, of the metadata or the server's options, or else the user's.
+// the server blocks. The language comes from the URL, the metadata or the server's options, or else is the user's.
 func (s *server) portkey(w http.ResponseWriter, r *http.Request) {
 	data, done, ok := s.read(w, r)
 	if !ok {
@@ -241,7 +241,7 @@ func (s *server) portkey(w http.ResponseWriter, r *http.Request) {
 	respond(w, map[string]any{"verdict": v == nil || v.Action != Block, "data": v})
 }
 
-// texts are the texts in a JSON value, those of objects in the order of their keys.
+// texts returns the texts in a JSON value, in the order of keys.
 func texts(value any) (list []string) {
 	switch v := value.(type) {
 	case string:

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// lines are those of a stream. They are read before they are asked for, so that it is known at once that the client is
+// lines reads the lines of a stream ahead of the caller, so that it notices at once that the client is
 // gone.
 type lines struct {
 	control *http.ResponseController

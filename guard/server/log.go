@@ -36,7 +36,7 @@ type event struct {
 // unchecked is the verdict of an event about what passed without a check.
 const unchecked guard.Verdict = "unchecked"
 
-// sent is what callers say of an answer besides its text.
+// sent holds what callers send about an answer besides its text.
 type sent struct{ Model, Team string }
 
 // of returns the event of a verdict.

@@ -24,7 +24,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Parse(pageText))
 })
 
-// pageRow is a row of counts: those of a language, a route or a model.
+// pageRow is a row of counts for a language, a route or a model.
 type pageRow struct {
 	Name                string
 	Right, Wrong, Other int

@@ -20,7 +20,7 @@ const TokenVar = "CROSSTALK_GUARD_TOKEN"
 
 // Serve judges answers at an address until ctx ends. Then it answers for a second longer, so that a load balancer that
 // asks /readyz can send no more, and those in progress for at most five seconds. It writes to w where it listens and
-// which token requests need: that of the options, that of TokenVar, or, if other machines have access, a new one.
+// which token requests need: the options', TokenVar's, or, if other machines have access, a new one.
 func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 	at, err := access.Listen(addr, o.Hosts)
 	if err != nil {

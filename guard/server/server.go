@@ -242,7 +242,7 @@ func respond(w http.ResponseWriter, v any) {
 	encoder.Encode(v) // a client that is gone needs no answer
 }
 
-// from is what a record says of its answer besides the text, or else the URL.
+// from returns what a record says about its answer besides the text, or else what the URL says.
 func from(r *http.Request, record []byte) (who sent) {
 	if bytes.Contains(record, []byte(`"model"`)) || bytes.Contains(record, []byte(`"team"`)) {
 		json.Unmarshal(record, &who) // what is no text is left out

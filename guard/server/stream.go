@@ -160,7 +160,7 @@ func (s *server) open(line []byte) (guard.Request, *guard.Stream, error) {
 	return guard.Request{ID: record.ID, Language: record.Language, Text: record.Text}, of, err
 }
 
-// payload returns what a line of a stream has: JSON as it is, or that of a server-sent event; nothing for other fields
+// payload returns the JSON of a stream's line, plain or in a server-sent event; nothing for other fields
 // of events, and for the mark at the end of OpenAI's streams.
 func payload(line []byte) []byte {
 	if data, found := bytes.CutPrefix(line, []byte("data:")); found {

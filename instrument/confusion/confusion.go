@@ -50,7 +50,7 @@ const (
 	LineError   = "line error"   // words are not checked: the answer is not in the expected language anyway
 	NoLanguage  = "no language"  // it is unknown what language is expected, or the identifier does not know it
 	NoReasoning = "no reasoning" // the answer has none, or it was not kept apart
-	NoLogprobs  = "no logprobs"  // the model returned no log probabilities, or those of another text
+	NoLogprobs  = "no logprobs"  // the model returned no log probabilities, or a text that they do not match
 )
 
 // Findings in an answer (Marchisio et al. 2024, section 1).

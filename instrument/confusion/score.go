@@ -65,7 +65,7 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 	return observations
 }
 
-// measures are those of an answer in the expected language, LPR first.
+// measures returns the measures of an answer, LPR first, by the language expected.
 func (in *Instrument) measures(expected string) []string {
 	list := []string{LPR, LineAccuracy}
 	if in.Protocol.Prose || in.wordCheck(expected) != nil {

@@ -20,7 +20,7 @@ const (
 
 var kinds = []string{atPoint, elsewhere, cleanAnswer}
 
-// uncertainty is what the candidates at a position say of the distribution that the
+// uncertainty describes, by the candidates at a position, the distribution that the
 // token was drawn from.
 type uncertainty struct {
 	entropy  float64 // in bits
@@ -76,7 +76,7 @@ func uncertaintyOf(candidates []crosstalk.CandidateLogprob, temperature, p float
 	return d
 }
 
-// answerUncertainty are those of an answer's tokens.
+// answerUncertainty holds the uncertainties of an answer's tokens.
 type answerUncertainty struct {
 	tokens   []crosstalk.Token
 	confused bool

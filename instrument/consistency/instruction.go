@@ -22,7 +22,7 @@ type RewrittenInstruction struct {
 	Parts    []RewrittenPart        `yaml:"parts"`
 	Words    []crosstalk.AnswerWord `yaml:"words,omitempty"` // proposed: from the words that the parts quote
 
-	// Doubts are what is missing or doubtful. If Words lacks a word for a class,
+	// Doubts lists what is missing or doubtful. If Words lacks a word for a class,
 	// the instruction cannot be used unchanged.
 	Doubts []string `yaml:"doubts,omitempty"`
 

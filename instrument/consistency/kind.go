@@ -44,7 +44,7 @@ const (
 	ToColumn    = "to"
 )
 
-// The counts of estimates, besides Invalid and those of answers without text.
+// The counts of estimates, besides Invalid and the counts of answers without text.
 const (
 	NotScored = "not_scored"
 	Flagged   = "flagged" // also a finding in a rewritten input

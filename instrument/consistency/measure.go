@@ -17,7 +17,7 @@ var _ crosstalk.Instrument = (*Instrument)(nil)
 type Senses struct {
 	From  []string // languages of the original inputs and instructions
 	To    []string // languages, Paraphrase, or names of Rewriter.Prompts
-	Mixed []string // languages whose original instructions are also combined with inputs in those of From
+	Mixed []string // languages whose original instructions are also combined with inputs in From's
 	Parts []Part   // the parts to rewrite, of Both, Instructions and Inputs; nil: each in turn
 }
 

@@ -23,7 +23,7 @@ type Protocol struct {
 
 	ROUGE ROUGE // how ROUGE cuts texts into words
 
-	// Questions formats rewritten questions of BoolQ like those of the source.
+	// Questions formats rewritten questions of BoolQ like the source's.
 	// Rules.Questions has the tasks that it concerns.
 	Questions bool `json:"-"`
 

@@ -7,7 +7,7 @@ import (
 	"crosstalk"
 )
 
-// The measures of figures, besides those of observations.
+// The measures that only figures have.
 const (
 	ConsistencyCorrect   = "consistency_correct"      // of items whose source is answered rightly
 	ConsistencyIncorrect = "consistency_incorrect"    // of items whose source is answered wrongly

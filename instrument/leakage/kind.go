@@ -33,7 +33,7 @@ const (
 	NotCopied = "not copied"
 )
 
-// The counts of estimates, besides those of answers without text.
+// The counts of estimates, besides the counts of answers without text.
 const (
 	Ties      = "ties"
 	Identical = "identical"

@@ -199,6 +199,6 @@ func (p *Page) Wait(expression string) {
 	p.t.Fatalf("waited in vain for %s (%v) on the page\n%s", expression, last, Eval[string](p, "document.body.innerText"))
 }
 
-// Errors are what the console said, and Requests what was asked of the network.
+// Errors holds the console's errors, and Requests the network requests.
 func (p *Page) Errors() []string   { p.mu.Lock(); defer p.mu.Unlock(); return p.errors }
 func (p *Page) Requests() []string { p.mu.Lock(); defer p.mu.Unlock(); return p.requests }

@@ -20,7 +20,7 @@ const FileFlag = "config"
 
 // Load sets a command's flags from the file that --config names, or else from the standard file if it exists in the
 // current directory. A file that was only found is not trusted: what reaches further than a found file may is refused
-// unless TrustVariable says otherwise. removed is that of Parse. Call it after the command line is parsed and before
+// unless TrustVariable says otherwise. removed is Parse's. Call it after the command line is parsed and before
 // the command runs.
 func Load(c *cobra.Command, standard string, removed func(string) string) (Applied, error) {
 	name, err := c.Flags().GetString(FileFlag)

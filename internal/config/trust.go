@@ -18,11 +18,11 @@ import (
 // TrustVariable is the environment variable that trusts a file which was found: 1 for yes.
 const TrustVariable = "CROSSTALK_TRUST_CONFIG"
 
-// Reach is what a flag's values can do beyond the measurement. A file that was only found, and so may have come with
+// Reach says what a flag's values can do beyond the measurement. A file that was only found, and so may have come with
 // somebody else's repository, must not do it.
 type Reach []reach
 
-// reach is what values that match a pattern (a regular expression) can do.
+// reach says what values that match a pattern (a regular expression) can do.
 type reach struct{ does, pattern string }
 
 // What values can do.
@@ -63,7 +63,7 @@ func Marked(f *pflag.Flag) bool {
 	return declared || k.base != "text" || k.choices != nil
 }
 
-// reachOf is what a value of a flag does that a file which was found must not do; "" for nothing.
+// reachOf returns what a value of a flag does that a file which was found must not do; "" for nothing.
 func reachOf(f *pflag.Flag, value string) string {
 	for pair := range slices.Chunk(f.Annotations[reachAnnotation], 2) {
 		match := regexp.MustCompile(pair[1]).FindStringSubmatch(value)
@@ -122,7 +122,7 @@ func trusted() (bool, error) {
 	return yes, nil
 }
 
-// refuse returns an error if a setting reaches further than that of a file which was found may.
+// refuse returns an error if a setting reaches further than a file may which was found may.
 func (s setting) refuse(f *pflag.Flag) error {
 	var failed []error
 	for _, v := range s.value.scalars {

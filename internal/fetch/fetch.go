@@ -250,7 +250,7 @@ func Request(ctx context.Context, method, address string, header http.Header) (*
 	}
 	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", "crosstalk/"+crosstalk.Version)
-	req.Header.Set("Accept-Encoding", "identity") // so that sizes are those of the files
+	req.Header.Set("Accept-Encoding", "identity") // so that sizes are the files' own
 	return req, nil
 }
 

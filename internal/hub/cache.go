@@ -145,7 +145,7 @@ func cacheRoot() (string, error) {
 	return filepath.Join(dir, "hub"), err
 }
 
-// token returns the token in the environment, or else that of a login, and its origin; "" if there is none.
+// token returns the token in the environment, or else a login's, and its origin; "" if there is none.
 func token() (token, from string) {
 	for _, variable := range []string{"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"} {
 		if t := strings.TrimSpace(os.Getenv(variable)); t != "" {

@@ -61,7 +61,7 @@ type Model struct {
 	Branch  string // instead of main
 }
 
-// Request is what the server was asked.
+// Request is a request to the server.
 type Request struct {
 	Server, Method, Path, Range, Authorization string
 }

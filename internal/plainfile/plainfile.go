@@ -56,7 +56,7 @@ func Open(path string) (*os.File, error) {
 }
 
 // Read returns the content of the regular file at path, which is an error if it
-// is larger than most bytes. Errors are those of Open.
+// is larger than most bytes. It returns the errors of Open.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {

@@ -141,7 +141,7 @@ func (r *Row) flat(text []byte) (ok bool) {
 	}
 }
 
-// flatParser is what is left of an object.
+// flatParser is the unread rest of an object.
 type flatParser struct{ left []byte }
 
 // next takes c, if it comes next, with the white space around it.

@@ -177,7 +177,7 @@ func (s *sheet) cells() ([]string, error) {
 	return values, err
 }
 
-// column is the column of a cell, from 1, after that of the one before: the next one if it is not written.
+// column returns the column of a cell, from 1, after the column of the one before: the next one if it is not written.
 func (s *sheet) column(ref string, before int) (int, error) {
 	if ref == "" && before == maxColumns {
 		return 0, fmt.Errorf("has more than %d columns", maxColumns)

@@ -47,10 +47,10 @@ func openWorkbook(in io.Reader) (archive, error) {
 
 func partName(name string) string { return strings.ToLower(strings.TrimPrefix(path.Clean(name), "/")) }
 
-// relationship is what one part says of another.
+// relationship links one part to another.
 type relationship struct{ id, kind, target string }
 
-// relationships are those of a part, or of the whole workbook (""); none if it has none.
+// relationships returns the relationships of a part, or of the whole workbook for "".
 func (b archive) relationships(of string) ([]relationship, error) {
 	dir, base := path.Split(of)
 	var list []relationship
@@ -236,7 +236,7 @@ func (p *part) children(use func(xml.StartElement) error) error {
 	}
 }
 
-// text is the text of the element that began last, without that of elements in it.
+// text is the text of the element that began last, without the elements in it.
 func (p *part) text() (string, error) {
 	var b []byte
 	for inside := p.depth; ; {

@@ -95,7 +95,7 @@ type choice struct {
 	Logprobs *logprobs
 }
 
-// Thought is what the model thought.
+// Thought is the model's reasoning.
 func (c choice) Thought() string { return thoughts(c.Reasoning) }
 
 // Spoken is the number of tokens without the thoughts.

@@ -46,7 +46,7 @@ type batch struct {
 	Results       []batchResult
 }
 
-// batchResult is what came of a request.
+// batchResult is the outcome of a request.
 type batchResult struct {
 	ID     string
 	Status int    // 0: expired

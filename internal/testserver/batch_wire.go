@@ -27,7 +27,7 @@ var batchRoutes = map[string]func(*batchCall){
 	"/v1beta/batches/{id}":              getter("gemini", "look results"),
 }
 
-// batchView is what the templates show of a batch.
+// batchView holds what the templates show of a batch.
 type batchView struct {
 	*batch
 	Answers []batchResult // Gemini: the results, if they come along

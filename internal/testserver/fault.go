@@ -102,7 +102,7 @@ func parseFaults(s string) (map[Fault]float64, error) {
 	return faults, nil
 }
 
-// fate is what one attempt meets. Empty failure and outcome mean a plain answer.
+// fate is the outcome of one attempt. Empty failure and outcome mean a plain answer.
 type fate struct {
 	failure, outcome Fault
 	slow, slowBody   bool

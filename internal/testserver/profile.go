@@ -25,7 +25,7 @@ var (
 // data is the content of profiles.yaml and replies.yaml.
 var data = sync.OnceValue(func() (d struct {
 	Profiles           []profile
-	Before, After      []rule // of all requests, before and after those of the profile
+	Before, After      []rule // of all requests, before and after the profile's
 	Paths              map[string][]rule
 	Openings, Closings []string
 	Wrong              []string // JSON
@@ -186,7 +186,7 @@ func (p *profile) thinks(given params) bool { return p.Thinks != "" && p.holds(g
 // params are the request's parameters.
 type params map[string]json.RawMessage
 
-// value is a parameter's JSON, or that of one within another.
+// value is the JSON of a parameter, or of one within another.
 func (p params) value(name string) string {
 	switch name {
 	case "effort":
@@ -214,7 +214,7 @@ func (p params) number(name string) float64 {
 	return v
 }
 
-// bound is a number, or that of the parameter with this name.
+// bound is a number, or the value of the parameter with this name.
 func (p params) bound(text string) float64 {
 	if v, err := strconv.ParseFloat(text, 64); err == nil {
 		return v
@@ -235,14 +235,14 @@ func (p params) effort() string {
 // thoughtTokens is how long a model that thinks does so.
 const thoughtTokens = 390
 
-// thoughts is what a model thinks in n tokens.
+// thoughts returns a model's reasoning of n tokens.
 func thoughts(n int) string {
 	const thought = "The user wants one short answer, and I should think of what fits before I give it. "
 	words := tokens(strings.Repeat(thought, n/10+1))
 	return strings.Join(words[:min(n, len(words))], "")
 }
 
-// enclosing is what stands before and after thoughts in a text, by where they are shown.
+// enclosing returns the marks before and after thoughts in a text, by where they are shown.
 var enclosing = map[string][2]string{
 	"markers": {"<think>\n", "\n</think>\n\n"},
 	"ending":  {"", "\n</think>\n\n"},

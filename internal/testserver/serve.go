@@ -291,7 +291,7 @@ func (x *exchange) send(status int, contentType string, body []byte, spread time
 	}
 }
 
-// Stats is what the server was asked and what it sent, as of now.
+// Stats counts what the server was asked and what it sent, as of now.
 type Stats struct {
 	Attempts    int // requests that arrived, whatever became of them
 	Answered    int // full answers sent, outcomes such as a refusal included
@@ -302,7 +302,7 @@ type Stats struct {
 	Requests    map[string]Count // by [Hash]
 }
 
-// Count is what became of one distinct request.
+// Count describes the outcomes of one distinct request.
 type Count struct {
 	Path               string
 	Attempts, Answered int

@@ -56,7 +56,7 @@ type Options struct {
 
 	// Latency passes before the headers of every answer, plus a draw from [0, Jitter).
 	Latency, Jitter time.Duration
-	// Stall is what [Slow] adds before the headers and what [SlowBody] spreads over the body. Default one second.
+	// Stall is the delay that [Slow] adds before the headers and [SlowBody] spreads over the body. Default one second.
 	Stall time.Duration
 
 	// Key is the API key asked for; "" accepts any key and none.

@@ -96,7 +96,7 @@ func (e problem) body(p Protocol, requestID string) []byte {
 	return render("error", e)
 }
 
-// answer is what the templates of answers show.
+// answer holds what the templates of answers show.
 type answer struct {
 	*query
 	Choices             []choice
@@ -222,7 +222,7 @@ func newTokenLogprob(token string, probability float64) tokenLogprob {
 	return l
 }
 
-// distribution is that of position i of a text: token, which was sampled there, and in Top the k likeliest, likeliest
+// distribution describes position i of a text: the sampled token and, in Top, the k likeliest tokens, likeliest
 // first. The sampled one is mostly the likeliest, sometimes the second. Probabilities fall geometrically and add up to
 // less than 1.
 func distribution(hash string, i int, token string, k int) tokenLogprob {
@@ -255,7 +255,7 @@ func distribution(hash string, i int, token string, k int) tokenLogprob {
 	return sampled
 }
 
-// logprobs are those of a choice: of chats and responses, or of completions.
+// logprobs holds a choice's log probabilities, in the form of chats and responses or of completions.
 type logprobs struct {
 	*ofChat
 	*ofCompletion

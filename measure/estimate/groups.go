@@ -1,4 +1,4 @@
-// Package estimate is what all estimators share: it sorts observations into
+// Package estimate holds what all estimators share: it sorts observations into
 // the groups of figures, turns means into estimates, and computes averages of
 // averages. It knows no instrument, model or run.
 package estimate
@@ -60,7 +60,7 @@ type Group[T any] struct {
 // Condition is the position of the group's condition among all conditions.
 func (g *Group[T]) Condition() int { return g.order[0] }
 
-// Figure is what a figure has beside its columns.
+// Figure holds a figure's values beside its columns.
 type Figure struct {
 	By     []string // the columns that it is grouped by
 	Before []int    // order among the groups of a condition, before the columns

@@ -16,7 +16,7 @@ var equals = [][]string{
 	{"id", "in"}, {"jv", "jw"},
 }
 
-// LabelOf returns the label of a language among those of an identifier: the code
+// LabelOf returns an identifier's label for a language: the code
 // itself, or an equal one; ok is false if there is none.
 func LabelOf(code string, labels []string) (label string, ok bool) {
 	if slices.Contains(labels, code) {

@@ -42,7 +42,7 @@ func CohenKappa[L comparable](a, b []L) float64 {
 
 // NominalAlpha prepares Krippendorff's alpha of nominal labels (Krippendorff 2011,
 // "Computing Krippendorff's Alpha-Reliability") for resamples of units: the function
-// returns that of the units at these indexes. It is at most 1, and 0 for agreement
+// returns the agreement of the units at these indexes. It is at most 1, and 0 for agreement
 // as if by chance. units[u] has the numbers of the labels that raters gave unit u,
 // from 0. Any number of raters may rate each unit; units with fewer than two labels
 // are left out. NaN when no unit has two, or when all labels are equal.

@@ -17,7 +17,7 @@ import (
 type Clusters struct {
 	index  map[Cluster]int32
 	groups []moments
-	// Observations that are clusters of their own, counted by value; those of more
+	// Observations that are clusters of their own, counted by value; clusters of more
 	// values than are kept are in groups.
 	single map[float64]int
 	rest   []moments

@@ -48,7 +48,7 @@ func (c *Corrected) AddSteps(cluster, stratum string, values, labels []float64) 
 	c.values, c.labels = append(c.values, values...), append(c.labels, labels...)
 }
 
-// Correction is what Corrected.Estimate finds.
+// Correction is the result of Corrected.Estimate.
 type Correction struct {
 	Corrected Estimate // labels and instrument together
 	Labels    Estimate // the labels alone
@@ -56,8 +56,8 @@ type Correction struct {
 	Labelled  int      // observations with a label
 }
 
-// Estimate computes the corrected mean and that of the labels alone, each with an interval of the stated level. N and
-// Clusters count what has a label.
+// Estimate computes the corrected mean and the mean of the labels alone, each with an interval of the stated level. N
+// and Clusters count what has a label.
 //
 // With the instrument's values f, labels y of n_h of the N_h observations of each stratum h, and a weight w, the
 // estimate is

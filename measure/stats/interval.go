@@ -46,7 +46,7 @@ func (b Bounds) back(u float64) float64 {
 	return math.Min(math.Max(b.Low+u*(b.High-b.Low), b.Low), b.High)
 }
 
-// Code identifies a warning. It is what people read, with places for its counts.
+// Code identifies a warning. It is the text that people read, with places for its counts.
 type Code string
 
 const (

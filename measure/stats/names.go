@@ -23,7 +23,7 @@ const (
 	clusterBits     = 11
 )
 
-// Number returns the number of a cluster; that of "" is 0.
+// Number returns the number of a cluster; "" has 0.
 func (c *ClusterNames) Number(name string) Cluster {
 	if name == "" {
 		return 0

@@ -114,7 +114,7 @@ func flipAll(cells []cell, clusters int, least float64) float64 {
 // two conditions.
 //
 // It returns P = (c+1)/(draws+1), where c is the number of random exchanges
-// whose |f(a)-f(b)| is undefined or at least that of the data (Phipson and
+// whose |f(a)-f(b)| is undefined or at least the observed one (Phipson and
 // Smyth 2010). draws <= 0 means DefaultDraws. Values added with AddIndependent
 // have no counterpart and are not exchanged. P is 1 if no exchange changes
 // anything, and NaN if the figures are undefined. For plain means SignFlip is
@@ -189,7 +189,7 @@ func (t partTotals) figure(f func([]float64) float64) float64 {
 	return f(means)
 }
 
-// exchange is what exchanging a cluster adds to a part of the first condition
+// exchange returns what exchanging a cluster adds to a part of the first condition
 // and subtracts from the second.
 type exchange struct {
 	part   int

@@ -11,7 +11,7 @@ type Stratum struct {
 
 // StratifiedShare is the share A / (A+M) of the hits A and misses M that labels of all
 // answers would count, estimated from strata with hits and others with misses. The
-// interval is that of the ratio M / A of two independent sums (MOVER-R; Donner and Zou
+// interval returns an interval for the ratio M / A of two independent sums (MOVER-R; Donner and Zou
 // 2012), from Jeffreys' limits of each stratum: 0 if none is counted, all if all are. It
 // covers where no label of a large stratum is a miss, which a bootstrap does not see. It
 // takes labels as independent. The share is biased upwards where misses are rare.

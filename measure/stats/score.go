@@ -59,7 +59,7 @@ func EffectiveCounts(parts []*Clusters, weights []float64, se float64) Counts {
 	return count
 }
 
-// quantile is that of two-sided intervals of the level.
+// quantile returns the quantile of two-sided intervals at the level.
 func (c Counts) quantile(level float64) float64 {
 	if math.IsInf(c.DF, 1) {
 		return normalQuantile((1 + level) / 2)
@@ -88,7 +88,7 @@ func DiscordanceOf(parts []*Clusters, weights []float64) (d Discordance) {
 	return d
 }
 
-// Variance is that of the difference of one item.
+// Variance returns the variance of one item's difference.
 func (d Discordance) Variance() float64 {
 	return math.Max(0, d.Wins+d.Losses-(d.Wins-d.Losses)*(d.Wins-d.Losses))
 }

@@ -65,7 +65,7 @@ type process struct {
 	most float64 // the largest evidence so far; +Inf if no values to come can change its mind
 }
 
-// Outcome is what a sequential test says.
+// Outcome is the result of a sequential test.
 type Outcome string
 
 // The outcomes.
@@ -136,7 +136,7 @@ func (s *Sequential) Add(accept, reject []float64) {
 	}
 }
 
-// Outcome is what the values so far say.
+// Outcome returns the result for the values so far.
 func (s *Sequential) Outcome() Outcome { return s.outcome }
 
 // Read is the number of units that were read.

@@ -38,7 +38,7 @@ type BLEU struct {
 // order is the length of the longest n-grams.
 const order = 4
 
-// BLEUStats are the sufficient statistics of BLEU: those of a corpus are the sum of those of its segments.
+// BLEUStats are the sufficient statistics of BLEU. A corpus's are the sum over its segments.
 type BLEUStats struct {
 	Segments int
 	NRefs    int   // references of each segment, -1 if segments differ
@@ -234,7 +234,7 @@ func (b BLEU) score(stats BLEUStats) BLEUScore {
 	return s
 }
 
-// scratch is what scoring a segment needs, kept for the next segment. The n-grams of its references form a trie: one is
+// scratch holds buffers for scoring a segment, kept for the next one. The n-grams of its references form a trie: one is
 // known by the number of its first n-1 words and its last word, which makes a key of 64 bits without loss.
 type scratch struct {
 	rewriter

@@ -130,7 +130,7 @@ var (
 	errReported = errors.New("it reports an error")
 )
 
-// read joins the blocks of text, and those of thoughts.
+// read joins the blocks of text, and the blocks of thoughts.
 func read(body []byte) (settle.Received, error) {
 	var r response
 	if err := json.Unmarshal(body, &r); err != nil {

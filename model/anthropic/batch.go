@@ -189,7 +189,7 @@ func (m *Model) Results(ctx context.Context, id string,
 	return m.endpoint.Results(ctx, resultsPath(id), read)
 }
 
-// statuses are what the types of errors are as HTTP statuses.
+// statuses maps the types of errors to HTTP statuses.
 var statuses = map[string]int{
 	"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
 	"not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504,

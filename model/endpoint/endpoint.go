@@ -188,7 +188,7 @@ func (e *Endpoint) Get(ctx context.Context, path string) ([]byte, error) {
 }
 
 // Post sends a body of a media type to a path of the API and returns what the
-// server says to it. Errors are those of Get.
+// server replies. It returns the errors of Get.
 func (e *Endpoint) Post(ctx context.Context, path, mediaType string, body []byte) ([]byte, error) {
 	return e.fetch(ctx, http.MethodPost, path, mediaType, body)
 }

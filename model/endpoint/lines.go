@@ -15,7 +15,7 @@ import (
 )
 
 // Lines yields the lines that are at a path of the API, empty ones left out, and longer ones cut at MaxNumbers bytes.
-// A line is good until the next one is asked for. Errors are those of Get, and come last: also if the lines break off.
+// A line is valid until the next one is read. The errors are Get's and come last, also if the lines break off.
 func (e *Endpoint) Lines(ctx context.Context, path string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		body, err := e.Open(ctx, path)
@@ -57,7 +57,7 @@ func cutLines() bufio.SplitFunc {
 	}
 }
 
-// Open returns what is at a path of the API, however long it is. It must be closed. Errors are those of Get.
+// Open returns what is at a path of the API, however long it is. The caller closes it. It returns the errors of Get.
 func (e *Endpoint) Open(ctx context.Context, path string) (io.ReadCloser, error) {
 	key, err := e.key()
 	if err != nil {

@@ -31,7 +31,7 @@ var _ crosstalk.Batcher = (*Batcher)(nil)
 const compatible = "/openai"
 
 // New returns m, which is at c, with the batch API beside it; it is not ok if
-// c's base URL is not that of the compatible endpoint.
+// c's base URL is not the compatible endpoint's.
 func New(m crosstalk.Model, c endpoint.Config) (b *Batcher, ok bool, err error) {
 	base, ok := strings.CutSuffix(strings.TrimRight(c.BaseURL, "/"), compatible)
 	if !ok {

@@ -118,7 +118,7 @@ type response struct {
 
 var errShape = errors.New("it has no candidates")
 
-// read joins the parts of the text, and those of thoughts.
+// read joins the parts of the text, and the parts of thoughts.
 func read(body []byte) (settle.Received, error) {
 	var r response
 	if err := json.Unmarshal(body, &r); err != nil {

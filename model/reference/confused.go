@@ -84,7 +84,7 @@ var replies = sync.OnceValue(func() map[string][]string {
 	return all
 })
 
-// sentences are those of each language and line of an answer: the same one is never in an answer twice.
+// sentences holds the sentences for each language and line of an answer. No answer has the same one twice.
 var sentences = sync.OnceValue(func() map[string][MaxLines][]sentence {
 	all, count := map[string][MaxLines][]sentence{}, map[string]int{}
 	for line := range bytes.Lines(sentencesFile) {
@@ -162,7 +162,7 @@ var Languages = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(
 // Identity names the settings, and as endpoint the prompts and sentences.
 func (c *Confused) Identity() crosstalk.Identity { return c.id }
 
-// API is that of a model that answers.
+// API returns Chat: the model answers.
 func (c *Confused) API() crosstalk.API { return crosstalk.Chat }
 
 // Answer implements crosstalk.Model.

@@ -90,7 +90,7 @@ func (m *Inconsistent) Identity() crosstalk.Identity {
 		Name: fmt.Sprintf("inconsistent?flip=%g&invalid=%g&wrong=%g&seed=%d", m.Flip, m.Invalid, m.Wrong, m.seed)}
 }
 
-// API is that of a model that follows instructions.
+// API returns Chat: the model follows instructions.
 func (m *Inconsistent) API() crosstalk.API { return crosstalk.Chat }
 
 // Answer implements crosstalk.Model.

@@ -77,7 +77,7 @@ func (l *Leaky) Identity() crosstalk.Identity {
 	return crosstalk.Identity{Provider: Provider, Endpoint: "suite:" + l.content, Name: name}
 }
 
-// API is that of a model that continues a text.
+// API returns Completions: the model continues a text.
 func (l *Leaky) API() crosstalk.API { return crosstalk.Completions }
 
 // Answer implements crosstalk.Model.

@@ -171,7 +171,7 @@ func (o *origin) row(of crosstalk.Observation) row {
 	return r
 }
 
-// signature is that of the figure over most observations of the measure and condition.
+// signature returns the signature of the figure over the most observations of the measure and condition.
 func (o *origin) signature(of crosstalk.Observation) string {
 	var apart []string
 	for _, column := range instrument.Apart {

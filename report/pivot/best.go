@@ -7,7 +7,7 @@ import (
 )
 
 // best are the cells, by row and column, whose figure is the best of those that
-// compete with it: those of its column, if values in rows compete, else those of its
+// compete with it: the cells of its column, if values in rows compete, else of its
 // row. They differ from it only in the columns that compete. Equal ones, as
 // printed, are all the best, unless no other competes.
 func (l *layout) best() map[[2]int]bool {

@@ -27,7 +27,7 @@ const mostSettings = 30
 
 // drawOpinion draws the shares of labels in each setting, and how often people and
 // the instrument find a fault. Where another chart has people's shares beside the
-// instrument's, those of the instrument are left out.
+// instrument's, the instrument's are left out.
 func drawOpinion(o labels.Opinion) (plots []Plot) {
 	said, beside := Shares{Middle: -1}, true
 	for _, chart := range instrument.Of(o.Question.Measure).Charts {

@@ -1,5 +1,5 @@
 // Package merge makes one run of the runs of a measurement's shards: it merges answers by request and observations by
-// their places, and the figures are those of a single run, to the last digit.
+// their places, and the figures equal a single run's to the last digit.
 package merge
 
 import (
@@ -87,7 +87,7 @@ func (e *IncompleteError) Error() string {
 }
 
 // AheadError says that the merged run has answers to requests that failed in the shards, since it was resumed. The
-// answers are merged, and the figures stay as they were: those of the shards would be about the failures.
+// answers are merged, and the figures stay as they were: the shards' would be about the failures.
 type AheadError struct {
 	Requests int
 	Out      string
@@ -216,7 +216,7 @@ func (o one) mergeJournal(into *journal.Journal) (journal.Merged, error) {
 	return merged, errors.Join(err, from.Close())
 }
 
-// notes puts what the shards' manifests say into that of the whole.
+// notes copies what the shards' manifests record into the whole's.
 func (s shards) notes(whole *run.Manifest) {
 	whole.Scoring, whole.Suites, whole.Names = s[0].Scoring, s[0].Suites, s[0].Names
 	whole.Changes, whole.Adapted = nil, nil

@@ -31,7 +31,7 @@ func (e *DifferentError) Error() string {
 	return fmt.Sprintf("%s is not of the same measurement as %s: its %s", e.Path, e.Than, e.Field)
 }
 
-// WholeError says that a run is not that of a shard.
+// WholeError reports that a run is not a shard's.
 type WholeError struct{ Path string }
 
 func (e *WholeError) Error() string {
@@ -214,7 +214,7 @@ func (s shards) check() *IncompleteError {
 var look = time.Second
 
 // Wait returns when the runs of all shards in paths are there and finished, when
-// Merge would refuse them, or after most at the latest. The error is that of ctx.
+// Merge would refuse them, or after most at the latest. It returns the error of ctx.
 func Wait(ctx context.Context, paths []string, most time.Duration) error {
 	for end := time.Now().Add(most); time.Now().Before(end); {
 		if !worthWaiting(paths) {

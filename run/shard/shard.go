@@ -124,7 +124,7 @@ func (s *Shard) UnmarshalText(text []byte) error {
 	return s.check()
 }
 
-// Dir is the shard's run directory in that of all shards: DIR/shard-03-of-64.
+// Dir is the shard's run directory in the directory of all shards: DIR/shard-03-of-64.
 func (s Shard) Dir(all string) string {
 	if s.IsZero() {
 		return all
@@ -150,7 +150,7 @@ func Runs(all string) (paths []string, err error) {
 	return paths, err
 }
 
-// IsRun reports whether a name is that of the run directory of a shard.
+// IsRun reports whether a name is the name of a shard's run directory.
 func IsRun(name string) bool { return runs.MatchString(name) }
 
 var runs = regexp.MustCompile(`^` + prefix + `\d+-of-\d+$`)

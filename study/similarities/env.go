@@ -16,7 +16,7 @@ import (
 
 // Env is the environment of similarities: a cache of computed values, and an asker
 // for the embeddings of endpoints. It starts with a cache in memory and requests
-// that are not saved; Use sets those of a run. Safe for concurrent use.
+// that are not saved; Use sets a run's. Safe for concurrent use.
 type Env struct {
 	mu     sync.Mutex
 	cache  similarity.Cache

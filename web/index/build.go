@@ -127,7 +127,7 @@ func (b *builder) read(ctx context.Context, x *Index, book Book) error {
 	return x.check(run.Content{N: n, SHA256: hex.EncodeToString(sum.Sum(nil))})
 }
 
-// mostOfAnItem limits the number of observations searched for those of the same answer.
+// mostOfAnItem limits the number of observations searched for the others of the same answer.
 const mostOfAnItem = 20_000
 
 // take adds the answers of a block of observations.

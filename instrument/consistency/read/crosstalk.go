@@ -116,7 +116,7 @@ func position(text string, m mention, first, last bool) Reading {
 	return Reading{}
 }
 
-// cues are what stands before a label that is given as the answer.
+// cues are the phrases before a label that is given as the answer.
 var cues = []string{
 	"answer is", "answer would be", "answer should be", "option", "option is", "label is", "choice is",
 	"antwort ist", "antwort lautet", "antwort wäre", "ist die antwort", "lautet die antwort", "option ist",

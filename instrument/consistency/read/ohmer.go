@@ -106,7 +106,7 @@ func only(name string, confidence Confidence, fits func(text, l string) bool) ru
 	}
 }
 
-// wrappers are what a label may stand in.
+// wrappers are the marks that may enclose a label.
 var wrappers = [][2]string{{`"`, `"`}, {"'", "'"}, {"(", ")"}, {"[", "]"}, {"“", "”"}}
 
 func leading(text string, labels []label) Reading {

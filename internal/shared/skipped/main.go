@@ -28,7 +28,7 @@ type event struct {
 	Action, Package, Test, Output string
 }
 
-// summary is what is known of the tests so far.
+// summary counts the tests so far.
 type summary struct {
 	out         io.Writer
 	output      map[string][]event // of the packages that are not finished
@@ -82,7 +82,7 @@ func (s *summary) add(e event) {
 	}
 }
 
-// finish prints the output of a package, and that of its failed tests, and counts what was skipped.
+// finish prints the output of a package and of its failed tests, and counts what was skipped.
 func (s *summary) finish(name, result string) {
 	events := s.output[name]
 	delete(s.output, name)

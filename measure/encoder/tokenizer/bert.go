@@ -66,7 +66,7 @@ func isControl(r rune) bool {
 	return r != '\t' && r != '\n' && r != '\r' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co)
 }
 
-// isChinese reports whether BERT makes r a separate word. The table is that of the Rust library, which leaves out
+// isChinese reports whether BERT makes r a separate word. The table follows the Rust library, which leaves out
 // U+2B820 to U+2B91F.
 func isChinese(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0x20000 && r <= 0x2A6DF ||

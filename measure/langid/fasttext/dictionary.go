@@ -99,7 +99,7 @@ func (d *dictionary) precompute(limit int64) {
 	}
 }
 
-// wordRows appends the row of an entry and those of its character n-grams.
+// wordRows appends the rows of an entry and of its character n-grams.
 func (d *dictionary) wordRows(rows []int32, buf *[]byte, word string, entry int32) []int32 {
 	if entry >= 0 {
 		rows = append(rows, entry)
@@ -142,7 +142,7 @@ func (d *dictionary) modulo(h uint32) int32 {
 	return int32(hi)
 }
 
-// line appends to rows those of a line of text: words with their character
+// line appends the rows of a line of text: words with their character
 // n-grams, the end of the line, word n-grams. hashes and word are scratch.
 func (d *dictionary) line(rows, hashes []int32, buf *[]byte, text string) ([]int32, []int32) {
 	for word := ""; word != endOfLine; {

@@ -4,7 +4,7 @@
 //
 // It reads the files that the tool's versions 0.1 to 0.9.2 write (.bin and
 // .ftz), with any of the four losses and with quantised or dense matrices.
-// Predictions equal those of the C++ tool: sums are taken in single precision
+// Predictions equal the C++ tool's: sums are taken in single precision
 // and in its order, and its quirks are kept where they can be seen.
 //
 //   - A line is closed by the end-of-sentence token </s>, which is a word of

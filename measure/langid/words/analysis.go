@@ -26,7 +26,7 @@ type Word struct {
 	Native   bool    // so much more frequent in Language than in most others that it is hardly a name: "therefore"
 }
 
-// An Analysis is what the words of a text say of its language, given the language expected.
+// An Analysis holds the evidence of a text's words about its language, given the language expected.
 type Analysis struct {
 	language string
 	script   script
@@ -207,7 +207,7 @@ func (a *Analysis) word(i int) Word {
 	return w
 }
 
-// Evidence is what a part of a text says as a whole.
+// Evidence is the evidence of a part of a text as a whole.
 type Evidence struct {
 	Words    int     // that say anything
 	Known    int     // of these, everyday words of the expected language; all where there is no list for its script

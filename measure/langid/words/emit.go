@@ -49,7 +49,7 @@ const (
 	impossible = 1e-14
 )
 
-// cell is what a token says, and what follows from the tokens around it.
+// cell holds a token's evidence, and what follows from the tokens around it.
 type cell struct {
 	first, n int       // the languages of the token's script
 	p        []float64 // what is in proportion to the probability in each

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// weighed is what the models of an alphabet say of a word.
+// weighed holds the weights of the models of an alphabet for a word.
 type weighed struct {
 	word string
 	p    []float64       // probability in each language of the script

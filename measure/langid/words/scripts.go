@@ -107,7 +107,7 @@ var classes = sync.OnceValue(func() *[tabled]class {
 	return &table
 })
 
-// properties are those of characters that classes have.
+// properties lists the character properties that classes have.
 var properties = []struct {
 	table *unicode.RangeTable
 	bits  class
@@ -145,7 +145,7 @@ func each(t *unicode.RangeTable, f func(rune)) {
 	}
 }
 
-// classOf returns the class of a character; table is that of classes.
+// classOf looks up the class of a character in the table.
 func classOf(table *[tabled]class, r rune) (c class) {
 	switch {
 	case uint32(r) < tabled:

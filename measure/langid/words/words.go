@@ -67,7 +67,7 @@ const (
 	usuallyUnlisted = 0.02
 	unseenLetter    = 1.0 / 20_000
 
-	// lowest bounds the logarithm of a word's probability: that of a very long word would be 0.
+	// lowest bounds the logarithm of a word's probability: a very long word's would be 0.
 	lowest = -600
 )
 

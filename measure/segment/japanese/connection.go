@@ -14,7 +14,7 @@ const (
 	blocks
 )
 
-// A kind is what words differ in to their neighbours.
+// A kind is what distinguishes words to their neighbours.
 type kind struct {
 	row    [blocks]uint16 // as first of two
 	column [blocks]uint16 // as second
@@ -28,7 +28,7 @@ type block struct {
 	rows   []atomic.Pointer[[]int32]
 }
 
-// A table is what a template of features adds to a block: weights by keys, of
+// A table holds what a template of features adds to a block: weights by keys, of
 // which each row and each column has one, 0 if the template has nothing to say.
 type table struct {
 	row, column []uint16
@@ -44,7 +44,7 @@ type weight struct {
 // stepsPerUnit is how many steps of weights are a unit of cost.
 const stepsPerUnit = 256
 
-// rows are those of a first word. Most words have nothing of their own to say:
+// rows holds the rows of a first word. Most words have no weights of their own:
 // the rows of the last two blocks would be zero and are left out.
 type rows struct {
 	of     [blocks][]int32

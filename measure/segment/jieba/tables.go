@@ -22,7 +22,7 @@ type tableSet struct {
 	han     [hanCount]int32
 	trie    triefile.Trie
 	word    []uint16  // of each node: 1 + place in logProb, 0 if the node ends no word
-	logProb []float64 // of words; the first is that of an unknown character
+	logProb []float64 // of words; the first is an unknown character's
 
 	// Model: log probabilities, by state.
 	begin [4]float64

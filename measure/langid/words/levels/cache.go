@@ -8,7 +8,7 @@ type Cache struct {
 }
 
 type kept struct {
-	hash Hash // 0 is that of the empty string, which no table has
+	hash Hash // 0 stands for the empty string, which no table has
 	row  Row
 }
 

@@ -32,7 +32,7 @@ const MaxColumns = 18
 // Share returns the share of a level, its negative decibels: 10^(-level/10).
 func Share(level int) float64 { return math.Pow(10, -float64(level)/10) }
 
-// Hash is the hash of a string that is fed to it character by character. The zero value is that of the empty string.
+// Hash is the hash of a string that is fed to it character by character. Its zero value belongs to the empty string.
 type Hash uint64
 
 // Add returns the hash of the string with r at its end.
