@@ -309,12 +309,18 @@ func parseXLIFF(text string) (m messages, err error) {
 	}
 }
 
+// deepest is how deep messages may be nested: a file of brackets must not exhaust the stack.
+const deepest = 50
+
 // parseJSON reads messages at keys, or in lists. Those at keys that begin with @ are about others (Flutter's .arb).
 func parseJSON(text string) (m messages, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	var value func(key string) error
-	value = func(key string) error {
+	var value func(key string, depth int) error
+	value = func(key string, depth int) error {
+		if depth > deepest {
+			return fmt.Errorf("nested more than %d deep", deepest)
+		}
 		from := int(d.InputOffset())
 		t, err := d.Token()
 		if err != nil {
@@ -336,7 +342,7 @@ func parseJSON(text string) (m messages, err error) {
 					}
 					name, _ = of.(string)
 				}
-				if err := value(key + "." + name); err != nil {
+				if err := value(key+"."+name, depth+1); err != nil {
 					return err
 				}
 			}
@@ -344,7 +350,7 @@ func parseJSON(text string) (m messages, err error) {
 		}
 		return err
 	}
-	if err = value(""); err == nil {
+	if err = value("", 0); err == nil {
 		if _, err = d.Token(); err == nil {
 			err = errors.New("found text after the end")
 		} else if err == io.EOF {
@@ -359,7 +365,7 @@ func parseJSON(text string) (m messages, err error) {
 
 // parseYAML reads messages at keys, or in lists.
 func parseYAML(path, text string) (m messages, err error) {
-	limits := strictyaml.Limits{Bytes: longest, Depth: 50, Keys: 20000, One: "catalogue"}
+	limits := strictyaml.Limits{Bytes: longest, Depth: deepest, Keys: 20000, One: "catalogue"}
 	root, err := strictyaml.Parse(path, []byte(text), limits)
 	if err != nil {
 		return m, err

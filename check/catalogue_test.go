@@ -79,7 +79,7 @@ msgstr ""
 		}
 	}
 	for path, text := range map[string]string{"a.po": "msgid \"a\nmsgstr \"b\"", "b.po": "\"lost\"\n", "a.json": `{"a": }`,
-		"b.json": `{} {}`, "a.yml": "a: [1\n", "a.xlf": "<xliff><file></xliff>"} {
+		"b.json": `{} {}`, "deep.json": `{"a":` + strings.Repeat("[", 1<<20), "a.yml": "a: [1\n", "a.xlf": "<xliff><file></xliff>"} {
 		if m, err := parse(path, text); err == nil {
 			t.Errorf("%s: %v, expected an error", path, m)
 		}
