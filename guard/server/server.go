@@ -114,6 +114,7 @@ func (s *server) handler() http.Handler {
 		io.WriteString(w, "ok\n")
 	})
 	all.HandleFunc("GET /guard.css", access.Static("text/css; charset=utf-8", pageStyle))
+	all.HandleFunc("GET /icon.svg", access.Static("image/svg+xml", access.Icon))
 	all.Handle("/", rules.Guard(paths))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.ending.Load() {
