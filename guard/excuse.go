@@ -135,7 +135,7 @@ func (c *check) term(run []words.Word) bool {
 		if c.want.base != "en" && w.English >= max(listed, w.Share/50) {
 			return w.English < frequentEnglish || w.Own >= rare
 		}
-		return w.Share < rare
+		return w.Share < rare || w.Foreign && words.Thin(w.Language) // whose lists have terms of programs
 	})
 }
 

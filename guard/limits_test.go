@@ -27,6 +27,14 @@ func TestLineLimits(t *testing.T) {
 	}
 }
 
+// A word of another script that only a list from texts about programs has is a term.
+func TestTermOfPrograms(t *testing.T) {
+	j, err := Check("Twip 是一個與螢幕無關的單位。1 twip 等於 1 英吋的 1/1440，所以用於定義螢幕元素的位置和大小。", "zh-TW")
+	if err != nil || j.Verdict != Right || len(j.Spans) == 0 || j.Spans[0].Excuse != Loan {
+		t.Errorf("%+v, %v", j, err)
+	}
+}
+
 // Each further word of a run must add to the odds; a function word alone needs less, Chinese characters more.
 func TestDoubtful(t *testing.T) {
 	const start, end = 0, 3
@@ -38,7 +46,7 @@ func TestDoubtful(t *testing.T) {
 	}{
 		{1, "en", 1e-5, -1.4637}, {2, "en", 1e-5, -0.9637}, {4, "en", 1e-5, 0.0363}, {9, "en", 1e-5, 0.0363},
 		{1, "en", 0.9e-3, -1.4637}, {1, "en", 1e-3, -2.0637}, {2, "en", 1e-3, -0.9637},
-		{1, "zh", 0, -0.9637}, {3, "zh", 0, -0.9637}, {1, "ja", 0, -0.9637},
+		{1, "zh", 0, -0.4637}, {3, "zh", 0, -0.4637}, {1, "ja", 0, -0.4637},
 	} {
 		r := run{words: make([]words.Word, c.words), start: start, end: end, language: c.language}
 		r.words[0].Share = c.share

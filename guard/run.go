@@ -144,7 +144,7 @@ func own(w words.Word) bool {
 func (r run) doubtful() bool {
 	more := min(len(r.words)-1, 3)
 	if han(r.language) {
-		more = 1
+		more = 2
 	}
 	least := even + logCertain + eachMore*float64(more)
 	if words.Supports(r.language) && !words.Thorough(r.language) {
