@@ -18,6 +18,9 @@ import (
 // all answers, or stops and gets them once the provider is well. What the provider says it did not answer, and only
 // that, is asked for by itself.
 func TestBatchModes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many sessions of one kind")
+	}
 	t.Parallel()
 	const all = 40
 	chat := func(i int) crosstalk.Request {

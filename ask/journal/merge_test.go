@@ -122,6 +122,9 @@ func TestCounts(t *testing.T) {
 
 // Large rows, and more of them than are read at a time, come as they are.
 func TestMergeMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many rows of one kind")
+	}
 	path := newPath(t)
 	var records []Record
 	for i := range 3*spanRows + 1 {
