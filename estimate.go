@@ -54,7 +54,7 @@ func (e Estimate) Of() map[string]string {
 	return by
 }
 
-// Key names a figure among those of a run, by its measure and Of.
+// Key identifies a figure within a run, by its measure and Of.
 func (e Estimate) Key() string { return e.Measure + "\x00" + string(Canonical(e.Of())) }
 
 // People tells how far the labels behind a figure can be trusted.

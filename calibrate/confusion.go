@@ -121,7 +121,7 @@ func ratesOf(in *confusion.Instrument, language string, outcomes []reference.Lin
 
 // answerRates returns the probabilities that an answer in the language has no wrong line, given that it can be told,
 // and that it has no wrong word, given no wrong line; NaN if undefined. Lines are judged one by one and are
-// independent, so the rates follow from those of lines.
+// independent, so the lines' rates determine them.
 func answerRates(in *confusion.Instrument, m *reference.Confused, language string) (lpr, wpr float64) {
 	short, hasWords := ratesOf(in, language, m.Replies(language))
 	// Of answers: those that can be told, of them without a wrong line, of them without a wrong word.

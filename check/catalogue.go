@@ -29,7 +29,7 @@ type message struct {
 	at                 int    // the byte of the value
 }
 
-// messages are those of a catalogue, with the languages that it states.
+// messages holds a catalogue's messages and the languages that it states.
 type messages struct {
 	all      []message
 	language string

@@ -15,7 +15,7 @@ import (
 	"crosstalk/internal/table"
 )
 
-// Formats are those of Options.Format. Without one, answers are written as jsonl, and findings in files as text.
+// Formats lists the values of Options.Format. Without one, answers are written as jsonl, and findings in files as text.
 var Formats = []string{"text", "jsonl", "github", "sarif"}
 
 // Options say how files are read and what is written. The zero value takes the languages from the files.

@@ -186,7 +186,7 @@ func (o Options) tag(name string) string {
 	return language.Make(tag).String()
 }
 
-// languageFor is the language of a file: that of its path, or that it states, or the one that is given.
+// languageFor returns a file's language: from its path, from what it states, or the given one.
 func (o Options) languageFor(f file, stated string) string {
 	given := o.Language
 	if given == guard.User {

@@ -150,7 +150,7 @@ func (f finding) sarif() any {
 			"startLine": f.Line, "startColumn": f.Column, "endLine": f.EndLine, "endColumn": f.EndCol}}}}}
 }
 
-// end writes what stands at the end of a format, and notes what was found.
+// end writes the end of the format, and notes the totals.
 func (w *writer) end() error {
 	if w.format == "sarif" {
 		results := w.sarif

@@ -37,7 +37,7 @@ func TestAllPairsInOrder(t *testing.T) {
 	}
 }
 
-// A figure without a test is none of the family, and its p-value stays undefined.
+// A figure without a test is not in the family, and its p-value stays undefined.
 func TestFamilyOfTests(t *testing.T) {
 	r := Result{Level: 0.95, Adjustment: Holm, Comparisons: []Comparison{{P: 0.02}, {P: crosstalk.Undefined}, {P: 0.5}}}
 	r.adjust()

@@ -149,7 +149,7 @@ const (
 	manyNights = 30
 )
 
-// acceptance is how many of n items an acceptance reads of which a share is better, and another worse.
+// acceptance returns how many of n items an acceptance reads if a share half of them got better, and as many worse.
 func acceptance(rng *rand.Rand, n int, half, margin, level float64) float64 {
 	values := make([]float64, n)
 	for i := range int(math.Round(half * float64(n))) {

@@ -64,7 +64,7 @@ func writeVariances(w io.Writer, format string, spreads []Spread) error {
 		func() []report.Table { return []report.Table{table} })
 }
 
-// variances are those of the figures that compare reads and that are means of items.
+// variances returns the variance components of all figures that are means of items.
 func variances(runs []Run, o Options) ([]Spread, error) {
 	t, err := read(runs, keep{room: math.MaxInt, samples: true, names: true})
 	if err != nil {
@@ -88,7 +88,7 @@ func variances(runs []Run, o Options) ([]Spread, error) {
 	return all, nil
 }
 
-// spread is that of a figure under several conditions.
+// spread returns the components of one figure under several conditions.
 func (t *table) spread(family []figure) (Spread, error) {
 	s := Spread{Subject: Subject{Measure: family[0].Measure, By: family[0].by()}, Conditions: len(family)}
 	var within Variance

@@ -168,7 +168,7 @@ func (h *History) collect() error {
 
 var suiteField = regexp.MustCompile(`\|suite:[^|]*`)
 
-// signature is that of a figure, without the suite if it may differ.
+// signature returns a figure's signature, without the suite if it may differ.
 func (h *History) signature(e crosstalk.Estimate) string {
 	if h.across != nil {
 		return suiteField.ReplaceAllString(e.Signature, "")

@@ -165,7 +165,7 @@ func TestNightlyWithout(t *testing.T) {
 	}
 }
 
-// The levels of figures that are judged every night add up to that of one night.
+// The levels of figures that are judged every night add up to one night's level.
 func TestLooks(t *testing.T) {
 	for night, want := range map[int]int{0: 1, 1: 2, 2: 6, 3: 12} {
 		if got := (Options{Night: night}).looks(); got != want {

@@ -11,7 +11,7 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// outcome is that of a check that was decided: 0 failed, 1 inconclusive, 2 passed.
+// outcome ranks a check's result: 0 failed, 1 inconclusive, 2 passed.
 func outcome(c Check) int {
 	switch {
 	case c.Passed:
@@ -24,7 +24,7 @@ func outcome(c Check) int {
 
 var someMargins = []float64{0.002, 0.01, 0.02, 0.05, 0.1, 0.3}
 
-// outcomes are those of a difference with each of the margins, in a gate of three checks.
+// outcomes ranks the results of a difference under each margin, in a gate of three checks.
 func outcomes(difference float64, interval func(level float64) stats.Interval, level float64, n int) (all []int) {
 	i, strict := interval(level), interval(1-(1-level)/3)
 	checks := make([]Check, len(someMargins))

@@ -150,7 +150,7 @@ func (c *check) identify(u *unit, mixed bool) bool {
 
 // agrees reports whether the words of a unit speak for a language that the identifier names rather than for the
 // expected one, if there are models of both: the identifier takes short lines for a relative's. Where the model of the
-// expected language is thorough, it is asked only about lines of which few words are known.
+// expected language is thorough, it is asked only about lines with few known words.
 func (c *check) agrees(u *unit, language string) bool {
 	if words.Thorough(c.want.base) || !words.Supports(language) || !words.Supports(c.want.base) {
 		return true

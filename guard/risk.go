@@ -39,7 +39,7 @@ func ParseThreshold(text string) (float64, error) {
 // at0 + slope*x.
 type curve struct{ at0, slope float64 }
 
-// curves are those of lines and words by how good the model of the expected language's words is, and of excused spans;
+// curves give the risk of lines and words, by the quality of the expected language's word model, and of excused spans;
 // fitted as docs/check.md says: go -C tools run ./bench/words -only risk -own NTREX-128 -half a. Those of silent texts,
 // which have no span, are constant.
 var curves = map[string]curve{

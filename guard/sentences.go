@@ -75,7 +75,7 @@ func (c *check) chineseSentences() {
 	}
 }
 
-// foreignSentences adds sentences in another language whose words, one by one, say too little: those of relatives,
+// foreignSentences adds sentences in another language whose single words are too weak evidence: in relatives,
 // where the model of the expected language is not thorough.
 func (c *check) foreignSentences() {
 	if words.Thorough(c.want.base) || !words.Supports(c.want.base) {

@@ -183,7 +183,7 @@ func textIn(answer string) string {
 	return text
 }
 
-// jsonOf is JSON as it is, and other text as a JSON string.
+// jsonOf returns JSON unchanged, and other text as a JSON string.
 func jsonOf(text string) string {
 	if isJSON(text) {
 		return text

@@ -31,7 +31,7 @@ type span struct {
 	err         error
 }
 
-// The sizes of a span: it has no more rows, and no further one after so many bytes.
+// Limits of a span: the most rows, and the bytes after which it takes no further row.
 const (
 	spanRows = 1 << 12
 	spanSize = 1 << 22

@@ -48,8 +48,7 @@ func (j *Journal) Merge(from *Journal) (merged Merged, err error) {
 	return t.merged, j.wrap(err)
 }
 
-// transfer copies the rows of a journal to another one. SQLite copies them by itself: to hand each to Go and back
-// takes a quarter more.
+// transfer copies the rows of a journal to another one. SQLite copies them by itself, without handing each to Go.
 type transfer struct {
 	rows   *ahead
 	done   bool
@@ -62,7 +61,7 @@ type transfer struct {
 	insert, meet, replace *sqlite3.Stmt
 }
 
-// A transaction has about so many rows, or bytes, so that the disk is rarely waited for.
+// Limits of a transaction, in rows and bytes: large, so that the disk is rarely waited for.
 const (
 	rowsAtOnce  = 1 << 17
 	bytesAtOnce = 1 << 28

@@ -16,7 +16,7 @@ func protocolFlag(chosen *[]string, names []string) config.Flag {
 		Help: "measuring rules; several are compared: " + strings.Join(names, ", ")}
 }
 
-// byFlag is the flag of the columns by which figures are grouped, the instrument's if there are none.
+// byFlag declares --by, the columns that group figures; the default is the instrument's.
 func byFlag(columns *[]string, standard []string, more string) config.Flag {
 	return config.Flag{Name: "by", To: columns, Shown: standard, Reach: config.Nothing,
 		Help: "group figures by columns of the suite or the recorded data" + more}

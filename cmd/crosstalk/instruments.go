@@ -36,7 +36,7 @@ type instrumentFlags interface {
 	note(w io.Writer) // after the figures
 }
 
-// plainFlags are those of an instrument without any besides how answers are scored.
+// plainFlags are the flags of an instrument that has only flags for scoring.
 type plainFlags struct{}
 
 func (plainFlags) addRun(*cobra.Command)   {}

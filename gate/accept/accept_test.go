@@ -300,7 +300,7 @@ func TestSlack(t *testing.T) {
 	}
 }
 
-// Any fault can be judged: of leakage, a value of 0.5 is none.
+// Any fault can be judged. In leakage, a value of 0.5 is no fault.
 func TestAnyFault(t *testing.T) {
 	t.Parallel()
 	const items = 120

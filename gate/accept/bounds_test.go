@@ -149,7 +149,7 @@ func TestFewestClusters(t *testing.T) {
 	}
 }
 
-// The order is that of the seed: every item once, those of a cluster together where clusters count.
+// The seed decides the order: every item once, and clusters together where they count.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	s := leaky(t, "rate=0&seed=1")

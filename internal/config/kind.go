@@ -125,7 +125,7 @@ func (k kind) takes(s scalar) bool {
 	return s.isText() || s.is == "integer" || s.is == "number"
 }
 
-// Described is what help calls the kind of a flag's values, "bool" for a switch, and the flag's default as it is typed.
+// Described returns what help calls the kind of a flag's values ("bool" for a switch), and the default as one types it.
 func Described(f *pflag.Flag) (kind, standard string) {
 	k := kindOf(f)
 	switch {

@@ -17,7 +17,7 @@ var ErrNotPlain = errors.New("expected a regular file")
 
 // Open opens the regular file at path for reading. Links on the way to its directory are followed, because the user
 // named that; the file is opened inside the directory (os.Root), without waiting for anybody. The error is
-// fs.ErrNotExist where there is no file, syscall.ENOTDIR where the directory is none, ErrNotPlain where the name is a
+// fs.ErrNotExist if there is no file, syscall.ENOTDIR if a parent is no directory, ErrNotPlain if the name is a
 // link, a FIFO or the like.
 func Open(path string) (*os.File, error) {
 	dir, name := filepath.Dir(path), filepath.Base(path)

@@ -17,7 +17,7 @@ type Document struct {
 	lines  *lineCounter
 }
 
-// OpenDocument opens a file, which may be gzip-compressed, as a JSON document of pieces of at most so many bytes.
+// OpenDocument opens a file, possibly gzip-compressed, as a JSON document in pieces of up to most bytes.
 func OpenDocument(path string, most int) (*Document, io.Closer, error) {
 	f, err := open(path)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ResultFault is what is wrong with a batch, to all of which the server has answers.
+// ResultFault is a fault of the results of a batch, for all of which the server has answers.
 type ResultFault string
 
 // Faults that tests of several packages name; the table has them all. Gemini's results come with the batch, in one

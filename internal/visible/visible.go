@@ -62,7 +62,7 @@ func mark(s string, keep func(rune) bool) string {
 	return b.String()
 }
 
-// Wrap breaks a text at its spaces into lines of at most so many characters, but for words that are longer.
+// Wrap breaks a text at its spaces into lines of up to most characters, except for longer words.
 func Wrap(text string, most int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {

@@ -72,7 +72,7 @@ type Correction struct {
 // the normal ones of the variance that cells do not have: observations and clusters were drawn too. Where labels share
 // clusters, they count as fewer, by the squared ratio of Student's t for as many clusters to that for as many labels.
 // The command in tools/bench/stats prints the coverage. Which interval is taken does not depend on the labels: the
-// corrected one can be wider than that of the labels alone, where the instrument says little.
+// corrected one can be wider than the labels' own, where the instrument says little.
 //
 // A stratum without labels leaves the figures undefined, with a warning. Bounds must be finite.
 func (c *Corrected) Estimate(bounds Bounds, level float64) Correction {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// cells are the parts of which the interval of a corrected figure is put together.
+// cells are the parts that make up the interval of a corrected figure.
 type cells struct {
 	list []labelCell
 	unit float64 // of the values of cells: the range of f's linear part
@@ -19,7 +19,7 @@ type labelCell struct {
 	stratum      int32
 }
 
-// cells are those of every stratum or, for the corrected figure, of every stratum and value.
+// cells returns one cell for every stratum or, for the corrected figure, for every stratum and value.
 func (l linear) cells(byValue bool) cells {
 	low, high, at := 0.0, 0.0, 0.0 // a label passes no step, the first, the first two, ...
 	for _, s := range l.slope {
@@ -73,7 +73,7 @@ func (c *cells) merge() {
 	c.list = slices.DeleteFunc(c.list, func(x labelCell) bool { return x.labels == 0 })
 }
 
-// mean is that of the labels. Labels at an end of the range have it but for rounding, for slopes are numeric.
+// mean is the labels' mean. Labels all at one end of the range reach it up to rounding: slopes are numeric.
 func (c labelCell) mean() float64 {
 	switch m := c.sum / c.labels; {
 	case m < 1e-9:
@@ -91,7 +91,7 @@ func (c labelCell) variance() float64 {
 	return (math.Max(c.squares-c.labels*m*m, 0) + m*(1-m)) / (c.labels + 1)
 }
 
-// interval is that of the mean, if each label counts as 1/effect: Jeffreys' and, of a cell alone in which all labels
+// interval bounds the mean, if each label counts as 1/effect: Jeffreys' and, of a cell alone in which all labels
 // agree, Clopper and Pearson's (Brown, Cai and DasGupta 2001, section 4.1).
 func (c labelCell) interval(effect, level float64, alone bool) (low, high float64) {
 	m, n := c.mean(), c.labels/effect

@@ -64,7 +64,7 @@ func (d Design) Items(delta, alpha, power float64) float64 {
 	return most
 }
 
-// quantiles are those of the test and of the power of so many items.
+// quantiles returns the quantiles of the test and of its power with n items.
 func (d Design) quantiles(items, alpha, power float64) (a, b float64) {
 	a, b = zPair(alpha, power)
 	if df := items/d.Size - 1; d.Size > 1 && b > 0 {

@@ -28,7 +28,7 @@ type SequentialPlan struct {
 	Level   float64 `json:"level"`   // each of the two errors has a probability of at most 1-Level
 	Discord float64 `json:"discord"` // the expected share of values that are not 0, in (0, 1]: it only steers the bets
 
-	// Population is the number of values of which the mean is meant; 0: it is the mean of all values that could come.
+	// Population is the number of values that the mean is about; 0: all values that could come.
 	Population int `json:"population,omitempty"`
 	// Step is the distance between possible values, such as 1; 0: it is not known.
 	Step float64 `json:"step,omitempty"`

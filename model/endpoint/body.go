@@ -116,7 +116,7 @@ func (c *Count) UnmarshalJSON(b []byte) error {
 }
 
 // Fits is how many of the first asks a batch may have that takes at most most asks,
-// and bytes in all, of which size is an ask's part. One ask always fits.
+// and bytes in all; size is one ask's part. One ask always fits.
 func Fits(asks []crosstalk.BatchAsk, most, bytes int, size func(crosstalk.BatchAsk) int) int {
 	total := 0
 	for i, a := range asks[:min(len(asks), most)] {

@@ -153,7 +153,7 @@ func atStop(a *crosstalk.Answer, sequences []string) {
 // Where log probabilities give the answer's tokens, the cut is exact. Else the number of visible tokens is what usage
 // says, without the reasoning tokens, or, where usage does not tell them apart, the share that the answer has of all
 // that was written; and the same share of the answer's characters is kept, back to the end of a word in scripts that
-// separate words. The error is that of taking tokens for equally long: a few characters in a text of one kind.
+// separate words. Taking tokens to be equally long errs by a few characters in a text of one kind.
 func atLimit(a *crosstalk.Answer, limit int, thought bool) {
 	if spelled(a.Logprobs) == a.Text {
 		if len(a.Logprobs) > limit {
@@ -207,7 +207,7 @@ func guess(text string) float64 {
 	return n
 }
 
-// boundary is where a text ends of which a share in (0, 1) of the characters is
+// boundary returns the end of a text if a share in (0, 1) of its characters is
 // kept: not inside a word, unless that is the only one.
 func boundary(text string, share float64) int {
 	keep := int(float64(utf8.RuneCountInString(text)) * share)

@@ -35,7 +35,7 @@ func labelWidth(rows ...Row) (w float64) {
 	return min(w, mostLabel)
 }
 
-// shorter are the labels of rows, of which long ones lack what all have in common.
+// shorter returns the labels of rows; long ones lose the words that all of them share.
 func shorter(rows []Row) []string {
 	labels, long := make([]map[string]string, len(rows)), false
 	for i, r := range rows {

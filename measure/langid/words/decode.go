@@ -88,7 +88,7 @@ const (
 	oftener = 5
 )
 
-// same are the languages whose words are not told from those of one: their lists have too much of each other.
+// same lists the languages whose words cannot be told apart from one's: their lists overlap too much.
 var same = map[string][]string{"id": {"ms"}, "ms": {"id"}, "gl": {"es", "pt", "ast"},
 	"ast": {"es", "gl", "pt"}, "oc": {"ca", "fr"}, "af": {"nl"}}
 

@@ -10,7 +10,7 @@ type Group struct {
 	Languages []string // labels of fastText's lid.176, ISO 639-1 mostly
 }
 
-// Groups lists the groups in the order of the model's file, those of a script in a row. The first has the script's most
+// Groups lists the groups in the order of the model's file, grouped by script. The first has the script's most
 // frequent languages: what is known of a word in most languages is that of these.
 var Groups = []Group{
 	{"latin", []*unicode.RangeTable{unicode.Latin}, []string{"de", "en", "es", "fr", "id", "it", "pt", "tr", "vi"}},

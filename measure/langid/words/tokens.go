@@ -113,7 +113,7 @@ func tokenize(dst []token, text, language string, mask []prose.Span) []token {
 	return dst
 }
 
-// mixedUp reports whether two tokens without anything between are a word in Cyrillic letters of which some are Latin
+// mixedUp reports whether two adjacent tokens are a Cyrillic word that has some Latin letters
 // ones that look alike.
 func mixedUp(a, b *token) bool {
 	if a.script == cyrillic {

@@ -7,7 +7,7 @@ import (
 	"crosstalk/measure/segment"
 )
 
-// A lattice has every way to split a text into words, and working memory. The best way is that of the lowest cost, the
+// A lattice has every way to split a text into words, and working memory. The best way has the lowest cost, the
 // sum of the costs of its words and of each two in a row (Kudo et al. 2004). Of ways of the same cost the order of the
 // loops finds the one that MeCab does.
 type lattice struct {

@@ -2,7 +2,7 @@ package jieba
 
 import "unicode/utf8"
 
-// A state of the hidden Markov model is the place of a character in its word. The order is that of the letters B, E, M,
+// A state of the hidden Markov model is the place of a character in its word. The order follows the letters B, E, M,
 // S, by which jieba breaks ties: of two equally probable states the later one wins.
 type state = uint8
 
