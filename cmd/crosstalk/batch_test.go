@@ -371,8 +371,10 @@ func TestBatchBudget(t *testing.T) {
 	if c := cost(p); c > 150 || c < 120 {
 		t.Errorf("a cost of %v", c)
 	}
-	if batched, _, again, more := paidAt(asked); batched < 25 || batched > 60 || again+more > 0 {
-		t.Errorf("%d asks paid in batches, %d and %d again", batched, again, more)
+	// How many asks come together in a batch depends on the machine; what no
+	// longer fits as one is asked by itself.
+	if batched, direct, again, more := paidAt(asked); batched <= direct || batched > 60 || again+more > 0 {
+		t.Errorf("%d asks paid in batches and %d by themselves, %d and %d again", batched, direct, again, more)
 	}
 	start(t, nil, runBatch(s, "compatible:m", "/v1", suite, out(), "--prices", prices, "--dry-run")...).expect(0)
 }
