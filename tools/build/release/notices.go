@@ -83,7 +83,7 @@ func linked(tree string, p platform) (map[string][]string, error) {
 	}
 	add("Go", strings.TrimSpace(root))
 	list, err := goCommand(tree, p, "list", "-deps", "-f",
-		"{{with .Module}}{{$.Dir}}\t{{.Dir}}\t{{.Path}}\t{{.Version}}\t{{.Main}}{{end}}", "./cmd/crosstalk")
+		"{{with .Module}}{{$.Dir}}\t{{.Dir}}\t{{.Path}}\t{{.Version}}\t{{.Main}}{{end}}", p.source())
 	if err != nil {
 		return nil, err
 	}

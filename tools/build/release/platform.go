@@ -15,7 +15,8 @@ import (
 
 type platform struct {
 	os, arch string
-	tag      string // of wheels, see https://packaging.python.org/en/latest/specifications/platform-compatibility-tags/
+	tag      string // of wheels, see https://packaging.python.org/en/latest/specifications/platform-compatibility-tags/;
+	// empty: there is no wheel
 }
 
 // platforms are those of a release. The programs for Linux are static, so their wheels suit every C library and the
@@ -27,16 +28,28 @@ var platforms = []platform{
 	{"darwin", "arm64", "macosx_12_0_arm64"},
 	{"windows", "amd64", "win_amd64"},
 	{"windows", "arm64", "win_arm64"},
+	{"js", "wasm", ""}, // guard alone, for browsers and Node
 }
 
 func (p platform) String() string { return p.os + "/" + p.arch }
 
 // program is the name of the program.
 func (p platform) program() string {
-	if p.os == "windows" {
+	switch p.os {
+	case "windows":
 		return "crosstalk.exe"
+	case "js":
+		return "crosstalk.wasm"
 	}
 	return "crosstalk"
+}
+
+// source is the package of the program.
+func (p platform) source() string {
+	if p.os == "js" {
+		return "./guard/wasm"
+	}
+	return "./cmd/crosstalk"
 }
 
 func names(list []platform) (names []string) {
@@ -72,7 +85,7 @@ func (r release) build(p platform) ([]byte, error) {
 	defer os.RemoveAll(dir)
 	program := filepath.Join(dir, p.program())
 	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X 'main.revision="+r.revision+"'",
-		"-o", program, "./cmd/crosstalk")
+		"-o", program, p.source())
 	c.Dir, c.Env = r.tree, p.environment()
 	if out, err := c.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build for %v: %w\n%s", p, err, out)
@@ -87,6 +100,9 @@ func (r release) build(p platform) ([]byte, error) {
 // check looks at the header of a program: it must be one for p and, on Linux, static.
 func (p platform) check(program []byte) error {
 	machine := ""
+	if bytes.HasPrefix(program, []byte("\x00asm")) {
+		machine = "wasm"
+	}
 	switch r := bytes.NewReader(program); p.os {
 	case "linux":
 		f, err := elf.NewFile(r)

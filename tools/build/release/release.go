@@ -108,6 +108,9 @@ func (r release) make(out string, chosen []platform) (names []string, err error)
 		if err != nil {
 			return nil, err
 		}
+		if p.tag == "" {
+			continue
+		}
 		wheel, err := r.wheel(p, program, notices)
 		if err == nil {
 			err = save(r.wheelName(p), wheel)
@@ -130,7 +133,8 @@ func (r release) make(out string, chosen []platform) (names []string, err error)
 	return names, errors.Join(os.Chmod(dir, 0o755), os.Rename(dir, out))
 }
 
-// archive is a tar.gz, for Windows a zip, of one folder: the program, the licence and notices, and the manual.
+// archive is a tar.gz, for Windows a zip, of one folder: the program, what loads it, the licence and notices, and the
+// manual.
 func (r release) archive(p platform, program, notices []byte) ([]byte, error) {
 	manual, err := git(r.tree, "ls-files", "LICENSE", "README.md", "CHANGELOG.md", "docs")
 	if err != nil {
@@ -143,6 +147,22 @@ func (r release) archive(p platform, program, notices []byte) ([]byte, error) {
 			return nil, err
 		}
 		files = append(files, file{name, 0o644, data})
+	}
+	if p.os == "js" {
+		root, err := goCommand(r.tree, p, "env", "GOROOT")
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range []string{
+			filepath.Join(r.tree, "guard", "wasm", "crosstalk.mjs"),
+			filepath.Join(strings.TrimSpace(root), "lib", "wasm", "wasm_exec.js"),
+		} {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, file{filepath.Base(path), 0o644, data})
+		}
 	}
 	top := strings.TrimSuffix(strings.TrimSuffix(r.archiveName(p), ".zip"), ".tar.gz")
 	for i := range files {
