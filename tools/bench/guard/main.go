@@ -3,12 +3,12 @@
 // Guard measures crosstalk guard: the time of a check of 500 tokens, checks per CPU second, memory, and how good
 // clients fare beside slow and hostile ones.
 //
-//	go -C tools run ./bench/guard [-checks 5000] [-duration 1m] [-lid FILE] [-data DIR]
+//	go -C tools run ./bench/guard [-checks 5000] [-duration 1m] [-data DIR]
 //
 // The texts are in 15 languages and have about 500 tokens (2,000 bytes of Latin letters) each. Some repeat one
 // sentence, and every fifth of these has a word of another language. Others, if ../shared/data/words is there, are
-// answers of models put together, which have many more different words. For comparison, lingua-go and, with -lid, that
-// fastText model give one label to each text. The service runs in its own process, and so does one of
+// answers of models put together, which have many more different words. For comparison, lingua-go gives
+// one label to each text. The service runs in its own process, and so does one of
 // net/http with an empty handler, the floor; clients share the machine with them.
 package main
 
@@ -34,7 +34,6 @@ import (
 	"time"
 
 	"crosstalk/guard"
-	"crosstalk/measure/langid/fasttext"
 	"crosstalk/tools/internal/bench"
 
 	"github.com/pemistahl/lingua-go"
@@ -47,18 +46,17 @@ func main() {
 	}
 	checks := flag.Int("checks", 5000, "checks of each kind")
 	duration := flag.Duration("duration", time.Minute, "full load beside hostile clients")
-	lid := flag.String("lid", "", "fastText model to time for comparison")
 	data := flag.String("data", "../../shared/data", "`folder` of the reference data, relative to the folder tools")
 	flag.Parse()
 	all := texts()
 	fmt.Println("a sentence again and again:")
-	library(all, *checks, *lid)
+	library(all, *checks)
 	answers, err := recorded(*data)
 	if err != nil {
 		fmt.Printf("answers of models: skipped: no reference data (%v)\n", err)
 	} else {
 		fmt.Printf("answers of models, %d texts:\n", len(answers))
-		library(answers, *checks, *lid)
+		library(answers, *checks)
 	}
 	dir, err := os.MkdirTemp("", "guard")
 	bench.Check(err)
@@ -162,7 +160,7 @@ func timed(all []text, n int, do func(text)) (took times, rate float64) {
 
 // library measures guard.Check in this process, on one core. Recorded answers may have words of another language of
 // their own, so those that are flagged need not be errors.
-func library(all []text, n int, lid string) {
+func library(all []text, n int) {
 	runtime.LockOSThread() // for threadTime, which does not count what else the machine does
 	defer runtime.UnlockOSThread()
 	guard.Check("a", "de") // reads the models
@@ -195,35 +193,6 @@ func library(all []text, n int, lid string) {
 	detector := lingua.NewLanguageDetectorBuilder().FromLanguages(linguaLanguages...).WithPreloadedLanguageModels().Build()
 	took, rate = timed(all, n/fewer, func(t text) { detector.DetectLanguageOf(t.text) })
 	fmt.Printf("lingua-go, one label a text: %v; %.0f texts a CPU second\n", took, rate)
-	if lid == "" {
-		return
-	}
-	m, err := fasttext.Load(lid)
-	bench.Check(err)
-	took, rate = timed(all, n, func(t text) { m.Identify(t.text) })
-	fmt.Printf("%s, one label a text: %v; %.0f texts a CPU second\n", m.Name(), took, rate)
-	fastTextTool(all, n, lid)
-}
-
-// fastTextTool measures fastText's own command, if it is installed. It reads one text per line.
-func fastTextTool(all []text, n int, lid string) {
-	tool, err := exec.LookPath("fasttext")
-	if err != nil {
-		fmt.Println("fasttext: skipped: no such command")
-		return
-	}
-	spent := func(n int) float64 {
-		var lines strings.Builder
-		for i := range n {
-			lines.WriteString(strings.Join(strings.Fields(all[i%len(all)].text), " ") + "\n")
-		}
-		c := exec.Command(tool, "predict", lid, "-")
-		c.Stdin = strings.NewReader(lines.String())
-		bench.Check(c.Run())
-		return (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
-	}
-	took := spent(n) - spent(0) // without reading the model
-	fmt.Printf("fasttext predict, one label a text: %.0f texts a CPU second\n", float64(n)/took)
 }
 
 // linguaLanguages are the 15 of the benchmark.
@@ -419,24 +388,6 @@ func (s *service) load(all []text, duration time.Duration) {
 				}
 				time.Sleep(time.Second)
 			})
-		},
-		func(r *rand.Rand) { // asks and goes
-			dial(func(c net.Conn) {
-				data := bodies[r.IntN(len(bodies))]
-				fmt.Fprintf(c, "%sContent-Length: %d\r\n\r\n%s", head, len(data), data)
-			})
-			time.Sleep(5 * time.Millisecond)
-		},
-		func(r *rand.Rand) { // noise
-			dial(func(c net.Conn) {
-				noise := make([]byte, 1000)
-				for i := range noise {
-					noise[i] = byte(r.Uint32())
-				}
-				c.Write(noise)
-				io.CopyN(io.Discard, c, 10)
-			})
-			time.Sleep(5 * time.Millisecond)
 		},
 	}
 	for i, f := range hostile {

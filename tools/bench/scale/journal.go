@@ -28,23 +28,23 @@ func (b *measuring) journal(n int) error {
 	var rates []float64 // of tenths
 	for part := range 10 {
 		from, to := n*part/10, n*(part+1)/10
-		took := each(1, func(int) error { return fill(j, from, to) })
-		if took.err != nil {
-			return errors.Join(took.err, j.Close())
+		took, err := each(1, func(int) error { return fill(j, from, to) })
+		if err != nil {
+			return errors.Join(err, j.Close())
 		}
-		rates = append(rates, float64(to-from)/took.took.Seconds())
+		rates = append(rates, float64(to-from)/took.Seconds())
 	}
 	filled := time.Since(started)
 	if err := j.Close(); err != nil {
 		return err
 	}
-	open := each(1, func(int) (err error) { j, err = journal.Open(path); return err })
-	if open.err != nil {
-		return open.err
+	open, err := each(1, func(int) (err error) { j, err = journal.Open(path); return err })
+	if err != nil {
+		return err
 	}
 	const times = 1000
-	save := each(times, func(i int) error { return j.Put(answered(n + i)) })
-	found := each(times, func(int) error {
+	save, failed := each(times, func(i int) error { return j.Put(answered(n + i)) })
+	found, lost := each(times, func(int) error {
 		r := answered(rand.IntN(n))
 		_, found, err := j.Get(crosstalk.KeyOf(r.Identity, r.Request))
 		if err == nil && !found {
@@ -52,8 +52,8 @@ func (b *measuring) journal(n int) error {
 		}
 		return err
 	})
-	count := each(1, func(int) error { _, err := j.Progress(); return err })
-	if err := errors.Join(save.err, found.err, count.err, j.Close()); err != nil {
+	count, err := each(1, func(int) error { _, err := j.Progress(); return err })
+	if err := errors.Join(failed, lost, err, j.Close()); err != nil {
 		return err
 	}
 	info, err := os.Stat(path)
@@ -62,26 +62,19 @@ func (b *measuring) journal(n int) error {
 	}
 	fmt.Printf("journal  %8d: filled in %.1f s (%.0f/s; by tenths %.0f), opened in %v, "+
 		"one more saved in %v, one found in %v, all counted in %v, %d MB\n",
-		n, filled.Seconds(), float64(n)/filled.Seconds(), rates, open.took,
-		save.took, found.took, count.took, info.Size()/1e6)
+		n, filled.Seconds(), float64(n)/filled.Seconds(), rates, open, save, found, count, info.Size()/1e6)
 	return nil
 }
 
-// timed is the mean duration of something that was done several times.
-type timed struct {
-	took time.Duration
-	err  error
-}
-
-func each(times int, do func(i int) error) (t timed) {
+// each does something several times, and returns the mean duration.
+func each(times int, do func(i int) error) (time.Duration, error) {
 	started := time.Now()
 	for i := range times {
-		if t.err = do(i); t.err != nil {
-			return t
+		if err := do(i); err != nil {
+			return 0, err
 		}
 	}
-	t.took = (time.Since(started) / time.Duration(times)).Round(time.Microsecond)
-	return t
+	return (time.Since(started) / time.Duration(times)).Round(time.Microsecond), nil
 }
 
 // fill saves the answers from one number up to another, as many at a time as a run with a high concurrency.

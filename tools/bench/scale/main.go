@@ -6,14 +6,12 @@
 //	go -C tools run ./bench/scale score -n 100000,300000,1000000
 //	go -C tools run ./bench/scale read -n 100000,300000
 //	go -C tools run ./bench/scale read -n 1000000
-//	go -C tools run ./bench/scale shards -shards 10 -n 100000 -dir DIR
-//	go -C tools run ./bench/scale merge -shards 10 -n 100000 -dir DIR
 //	go -C tools run ./bench/scale processes -n 4000 -delay 50ms
 //	go -C tools run ./bench/scale journal -n 1000000
 //
 // run asks n prompts, one answer each, of a local server that answers at once; score scores n recorded answers; read
-// reports, compares and gates a run of n recorded answers. shards asks n prompts for each shard; merge merges them.
-// What is in DIR of an earlier measurement is not made again. processes asks n prompts from 1, 2, 3 and 4 shards at a
+// reports, compares and gates a run of n recorded answers. What is in -dir of an earlier measurement is not made again.
+// processes asks n prompts from 1, 2, 3 and 4 shards at a
 // time, of a server that answers after the delay and takes no more than 16 requests at a time from each process.
 // journal fills a journal with n short answers, and saves, finds and counts some more. Each takes a few minutes on two
 // quiet cores.
@@ -37,19 +35,17 @@ import (
 	"sync"
 	"time"
 
-	"crosstalk/run/shard"
 	"crosstalk/tools/internal/bench"
 )
 
 func main() {
 	log.SetFlags(0)
 	if len(os.Args) < 2 {
-		log.Fatal("usage: scale run|score|read|shards|merge|processes|journal [flags]")
+		log.Fatal("usage: scale run|score|read|processes|journal [flags]")
 	}
 	b := &measuring{}
 	flags := flag.NewFlagSet("scale", flag.ExitOnError)
 	n := flags.String("n", "", "numbers of prompts or answers")
-	flags.IntVar(&b.shards, "shards", 10, "shards to merge")
 	flags.DurationVar(&b.delay, "delay", 50*time.Millisecond, "of the server, for processes")
 	flags.StringVar(&b.dir, "dir", "", "where files are made (default: a temporary directory)")
 	flags.Parse(os.Args[2:])
@@ -60,7 +56,6 @@ func main() {
 
 type measuring struct {
 	crosstalk, dir string
-	shards         int
 	delay          time.Duration
 }
 
@@ -72,14 +67,12 @@ func (b *measuring) measure(what, numbers string) error {
 		"run":       {b.run, "100000,300000,1000000"},
 		"score":     {b.score, "100000,300000,1000000"},
 		"read":      {b.read, "100000,300000,1000000"},
-		"shards":    {b.makeShards, "100000"},
-		"merge":     {b.merge, "100000"},
 		"processes": {b.processes, "4000"},
 		"journal":   {b.journal, "1000000"},
 	}
 	m, known := measures[what]
 	if !known {
-		return fmt.Errorf("unknown measurement %q; choose one of: run, score, read, shards, merge, processes, journal", what)
+		return fmt.Errorf("unknown measurement %q; choose one of: run, score, read, processes, journal", what)
 	}
 	if numbers == "" {
 		numbers = m.n
@@ -197,60 +190,10 @@ func (b *measuring) read(n int) error {
 	return nil
 }
 
-// allShards is the directory of shards of n answers each.
-func (b *measuring) allShards(n int) string {
-	return filepath.Join(b.dir, fmt.Sprintf("shards-%d-%d", b.shards, n))
-}
-
-// makeShards asks n prompts for each shard.
-func (b *measuring) makeShards(n int) error {
-	server, err := serve(0)
-	if err != nil {
-		return err
-	}
-	defer server.Close()
-	suite, err := b.suite(n * b.shards)
-	if err != nil {
-		return err
-	}
-	for i := range b.shards {
-		of := shard.Shard{Index: i + 1, Count: b.shards}
-		if made(of.Dir(b.allShards(n))) {
-			continue
-		}
-		if err := b.show("shard", n, nil, asking(server.URL, suite, b.allShards(n), "--shard", of.String())...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // made reports whether there is a finished run.
 func made(run string) bool {
 	_, err := os.Stat(filepath.Join(run, "estimates.json"))
 	return err == nil
-}
-
-// merge merges shards of n answers each.
-func (b *measuring) merge(n int) error {
-	if err := b.makeShards(n); err != nil {
-		return err
-	}
-	all := b.allShards(n)
-	if err := b.show("status", n*b.shards, nil, "status", all); err != nil {
-		return err
-	}
-	merged, err := os.MkdirTemp(b.dir, "merged")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(merged)
-	for _, what := range []string{"merge", "again"} {
-		if err := b.show(what, n*b.shards, nil, "merge", all, "--out", merged, "--quiet", "--format", "json"); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // processes asks n prompts for each process, of 1 to 4 at a time.

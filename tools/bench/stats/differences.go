@@ -13,8 +13,8 @@ import (
 // differenceRows are the intervals of crosstalk compare: two conditions on the same items, or, for the last, on others.
 func differenceRows() (rows []row) {
 	add := func(name string, truth float64, measure string, average *crosstalk.Average, draw drawing) {
-		rows = append(rows, row{name, truth, []string{"*compare"}, func(rng *rand.Rand, report func(string, stats.Interval)) {
-			report("compare", difference(rng, measure, average, draw))
+		rows = append(rows, row{name, truth, func(rng *rand.Rand) stats.Interval {
+			return difference(rng, measure, average, draw)
 		}})
 	}
 	for _, d := range []float64{0, 0.1, 0.25} {

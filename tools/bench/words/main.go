@@ -9,7 +9,6 @@
 package main
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"hash/fnv"
@@ -20,23 +19,18 @@ import (
 
 // options are what the command is asked for.
 type options struct {
-	data, own, language string
-	halves              []string
-	peers               bool
+	data, own string
+	halves    []string
 }
-
-var examples = flag.Bool("examples", false, "print what is flagged of the clean texts of the matrix")
 
 func main() {
 	log.SetFlags(0)
 	var o options
 	flag.StringVar(&o.data, "data", "../../shared/data", "`folder` of the reference data, relative to the folder tools")
-	flag.StringVar(&o.own, "own", "", "`folder` of NTREX-128: make data from it and measure on these alone")
+	flag.StringVar(&o.own, "own", "", "`folder` of NTREX-128, for matrix, languages and risk")
 	half := flag.String("half", "all", "`half` to report: a, b or all (both, one after the other)")
 	only := flag.String("only", "",
 		"measure one `part` alone: words, replies, streams or, with -own, matrix, languages or risk")
-	flag.StringVar(&o.language, "language", "", "of the matrix, these `languages` alone: nl,pl")
-	flag.BoolVar(&o.peers, "peers", true, "measure lid.176 and lingua-go, too")
 	flag.Parse()
 	o.halves = []string{*half}
 	if *half == "all" {
@@ -48,12 +42,11 @@ func main() {
 	}
 	for _, part := range []struct {
 		name  string
+		own   bool
 		print func(options) error
-	}{{"words", wordTables}, {"replies", replyTables}, {"streams", streamTables},
-		{"matrix", matrix}, {"languages", languageTable}, {"risk", riskTables}} {
-		needs := part.name == "matrix" || part.name == "languages" || part.name == "risk"
-		if *only != "" && *only != part.name || needs && o.own == "" ||
-			o.own != "" && part.name != cmp.Or(*only, "words") {
+	}{{"words", false, wordTables}, {"replies", false, replyTables}, {"streams", false, streamTables},
+		{"matrix", true, matrix}, {"languages", true, languageTable}, {"risk", true, riskTables}} {
+		if *only != "" && *only != part.name || part.own != (o.own != "") {
 			continue
 		}
 		if err := part.print(o); err != nil {

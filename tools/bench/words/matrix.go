@@ -81,9 +81,6 @@ func matrix(o options) error {
 		}
 		fmt.Println()
 		for _, t := range tongues {
-			if o.language != "" && !slices.Contains(strings.Split(o.language, ","), t.language) {
-				continue
-			}
 			if err := t.row(texts, half); err != nil {
 				return err
 			}
@@ -108,12 +105,6 @@ func (t tongue) row(texts map[string][]*answer, half string) error {
 		runs += len(j.Spans)
 		if j.Verdict == guard.Wrong {
 			flagged++
-		}
-		if *examples {
-			for _, s := range j.Spans {
-				fmt.Printf("      %s %s %s %.3f [%s] %q\n", t.language, s.Language, s.Excuse, s.P,
-					a.Text[s.Start:s.End], a.Text[max(0, s.Start-20):min(len(a.Text), s.End+20)])
-			}
 		}
 	}
 	fmt.Printf("%-4s%9.1f%7.1f", t.language, 100*float64(flagged)/float64(len(own)), 1000*float64(runs)/float64(words))
@@ -185,7 +176,7 @@ func plant(r *rand.Rand, own, others []*answer, half, kind string) *answer {
 	for _, w := range strings.Fields(strings.ToLower(base.Text)) {
 		own1[w] = true
 	}
-	run, ok := takeRun(r, donor, own1, map[string]bool{}, donor.Language, k)
+	run, ok := takeRun(r, donor, own1, donor.Language, k)
 	if !ok {
 		return nil
 	}

@@ -146,7 +146,6 @@ type result struct {
 	recall                map[[2]string]*stats.Clusters // of a class and a kind; clusters are clean answers
 	named                 map[string]*stats.Clusters    // of a class: of the found ones, those whose language is right
 	rightLetters, letters int                           // flagged in the answers with inserted words
-	beside                int                           // of the other letters, those in a run that touches inserted words
 }
 
 func (s *system) measure(data set) (m result) {
@@ -187,15 +186,11 @@ func (m *result) addLetters(a *answer, k known, runs []run) {
 		in := max(0, min(r.hi, hi)-max(r.lo, lo))
 		m.rightLetters += in
 		m.letters += in
-		wrong := m.letters
 		for i := r.lo; i < r.hi; i++ {
 			doubtful := func(k known) bool { return k.Start <= a.letters[i] && a.letters[i] < k.End }
 			if (i < lo || i >= hi) && !slices.ContainsFunc(a.Ignore, doubtful) {
 				m.letters++
 			}
-		}
-		if r.lo <= hi && lo <= r.hi {
-			m.beside += m.letters - wrong
 		}
 	}
 }

@@ -69,7 +69,6 @@ func streamTables(o options) error {
 		fmt.Printf("\nStreams, half %s: lines and sentences in another language, %d\n", half.clean[0].half, n)
 		fmt.Printf("  found within %d tokens        %5.1f %% (%.1f to %.1f); "+
 			"median %d, 95 of 100 within %d, all within %d\n", soon,
-
 			100*float64(early)/float64(n), 100*ci.Low, 100*ci.High,
 			waits[len(waits)/2], waits[len(waits)*95/100], waits[len(waits)-1])
 		fmt.Printf("  found at the answer's end    %5.1f %%; not found %.1f %%\n",

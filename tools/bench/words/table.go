@@ -10,9 +10,10 @@ import (
 // wordTables prints what each system finds of the words' data.
 func wordTables(o options) error {
 	data, err := readSet(filepath.Join(o.data, "words"))
-	if o.own != "" {
-		data, err = makeOwn(o.own)
+	if err != nil {
+		return err
 	}
+	lid, err := lidPerWord(o.data)
 	if err != nil {
 		return err
 	}
@@ -20,14 +21,8 @@ func wordTables(o options) error {
 		{name: "check, all spans", find: spansOf(false), fixed: true},
 		{name: "check, verdict", find: spansOf(true), fixed: true},
 		{name: "package words", find: detector},
-	}
-	if o.peers {
-		lid, err := lidPerWord(o.data)
-		if err != nil {
-			return err
-		}
-		systems = append(systems, &system{name: "lid.176 per word", find: lid},
-			&system{name: "lingua-go, pair known", find: linguaPair()})
+		{name: "lid.176 per word", find: lid},
+		{name: "lingua-go, pair known", find: linguaPair()},
 	}
 	for _, s := range systems {
 		s.run(data)
@@ -56,8 +51,8 @@ func percent(c *stats.Clusters) string {
 func overview(half string, data set, systems []*system, results []result) {
 	fmt.Printf("\nHalf %s: %d clean answers, %.0f words; %d with foreign words put in\n\n",
 		half, len(data.clean), results[0].words["all"], len(data.inserted))
-	fmt.Printf("%-22s %10s %18s %16s %14s %16s %10s %10s %10s\n", "", "threshold",
-		"false runs/1,000", "most in", "real found", "clean flagged, %", "letters, %", "beside, %", "words/CPU s")
+	fmt.Printf("%-22s %10s %18s %16s %14s %16s %10s %10s\n", "", "threshold",
+		"false runs/1,000", "most in", "real found", "clean flagged, %", "letters, %", "words/CPU s")
 	for i, s := range systems {
 		m := results[i]
 		worst, rate := m.worst()
@@ -65,11 +60,10 @@ func overview(half string, data set, systems []*system, results []result) {
 		if !s.fixed {
 			threshold = fmt.Sprintf("%.2f", s.at)
 		}
-		fmt.Printf("%-22s %10s %18.2f %16s %14s %16s %10.1f %10.1f %10.0f\n", s.name,
+		fmt.Printf("%-22s %10s %18.2f %16s %14s %16s %10.1f %10.0f\n", s.name,
 			threshold, 1000*m.falseRuns["all"]/m.words["all"],
 			fmt.Sprintf("%s %.1f", worst, rate), fmt.Sprintf("%d of %d", m.marked, m.real), percent(&m.flagged),
-			100*float64(m.rightLetters)/float64(m.letters),
-			100*float64(m.beside)/float64(m.letters), s.speed)
+			100*float64(m.rightLetters)/float64(m.letters), s.speed)
 	}
 	fmt.Printf("\nfalse runs per 1,000 words\n%-22s", "")
 	for _, l := range languages {

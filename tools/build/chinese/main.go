@@ -10,11 +10,9 @@
 package main
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -97,12 +95,9 @@ func common(r rune) bool { return r >= 0x4e00 && r <= 0x9fff }
 
 // readTable reads lines of a character, a tab and the characters that it becomes.
 func readTable(path, sum string) (map[rune][]rune, error) {
-	data, err := os.ReadFile(path)
+	data, err := builder.ReadFile(path, sum)
 	if err != nil {
 		return nil, err
-	}
-	if got := fmt.Sprintf("%x", sha256.Sum256(data)); got != sum {
-		return nil, fmt.Errorf("%s: SHA-256 is %s, expected %s: take the version that the builder names", path, got, sum)
 	}
 	table := map[rune][]rune{}
 	for line := range strings.Lines(string(data)) {

@@ -25,10 +25,8 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -71,37 +69,22 @@ func build(dir string, _ io.Writer) ([]byte, error) {
 	return builder.Compress(w), nil
 }
 
-type node struct {
-	freq     int
-	children map[rune]*node
-}
-
 func addDictionary(w *builder.Stream, path string) error {
 	words, total, err := readDictionary(path)
 	if err != nil {
 		return err
 	}
-	root := &node{}
+	var root builder.Trie[int] // frequencies
 	charCount, freqCount := map[rune]int{}, map[int]int{}
 	for word, freq := range words {
 		freqCount[freq]++
-		at := root
 		for _, r := range word {
 			charCount[r]++
-			next := at.children[r]
-			if next == nil {
-				next = &node{}
-				if at.children == nil {
-					at.children = map[rune]*node{}
-				}
-				at.children[r] = next
-			}
-			at = next
 		}
-		at.freq = freq
+		root.At(word).Value = freq
 	}
 
-	chars := byCount(charCount)
+	chars := builder.ByCount(charCount)
 	labels := map[rune]int{}
 	w.Uint(len(chars))
 	for i, r := range chars {
@@ -111,7 +94,7 @@ func addDictionary(w *builder.Stream, path string) error {
 
 	// jieba: log(freq) - log(total), and freq 1 for what it does not know.
 	delete(freqCount, 1)
-	freqs := append([]int{1}, byCount(freqCount)...)
+	freqs := append([]int{1}, builder.ByCount(freqCount)...)
 	places := map[int]int{}
 	w.Uint(len(freqs))
 	for i, freq := range freqs {
@@ -119,27 +102,18 @@ func addDictionary(w *builder.Stream, path string) error {
 		w.Float(logInt(freq) - logInt(total))
 	}
 
-	var counts, deltas, values builder.Stream
-	level := []*node{root}
-	nodes := 0
-	for ; len(level) > 0; nodes++ {
-		at := level[0]
-		level = level[1:]
-		counts.Uint(len(at.children))
-		last := 0
-		keys := slices.SortedFunc(maps.Keys(at.children), func(a, b rune) int { return labels[a] - labels[b] })
-		for _, r := range keys {
-			deltas.Uint(labels[r] - last)
-			last = labels[r]
-			child := at.children[r]
-			if child.freq > 0 {
-				values.Uint(1 + places[child.freq])
-			} else {
-				values.Uint(0)
-			}
-			level = append(level, child)
+	var values builder.Stream
+	isRoot := true
+	nodes, counts, deltas := root.Write(labels, func(freq int) {
+		switch {
+		case isRoot:
+			isRoot = false
+		case freq > 0:
+			values.Uint(1 + places[freq])
+		default:
+			values.Uint(0)
 		}
-	}
+	})
 	w.Uint(nodes)
 	*w = slices.Concat(*w, counts, deltas, values)
 	return nil
@@ -202,7 +176,7 @@ func addModel(w *builder.Stream, dir string) error {
 		count[p]++
 	}
 	places := map[float64]int{}
-	probs := byCount(count)
+	probs := builder.ByCount(count)
 	w.Uint(len(probs))
 	for i, p := range probs {
 		places[p] = i
@@ -250,13 +224,6 @@ func readPython(path string) (map[string]float64, error) {
 		return nil, fmt.Errorf("%s: no probabilities, want a Python dictionary", path)
 	}
 	return entries, nil
-}
-
-// byCount returns the keys by falling count, equal ones in their own order.
-func byCount[K cmp.Ordered](count map[K]int) []K {
-	return slices.SortedFunc(maps.Keys(count), func(a, b K) int {
-		return cmp.Or(count[b]-count[a], cmp.Compare(a, b))
-	})
 }
 
 // logInt returns the natural logarithm of n, correctly rounded. Ties between paths are decided by the last bit of sums

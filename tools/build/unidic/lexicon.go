@@ -157,33 +157,16 @@ func (k *kinds) write(w *builder.Stream) {
 	}
 }
 
-type node struct {
-	words    []word
-	children map[rune]*node
-}
-
 func writeLexicon(w *builder.Stream, words map[string][]word, k *kinds) {
-	root := &node{}
+	var root builder.Trie[[]word]
 	freq := map[rune]int{}
 	for spelling, readings := range words {
-		at := root
 		for _, r := range spelling {
 			freq[r]++
-			next := at.children[r]
-			if next == nil {
-				next = &node{}
-				if at.children == nil {
-					at.children = map[rune]*node{}
-				}
-				at.children[r] = next
-			}
-			at = next
 		}
-		at.words = readings
+		root.At(spelling).Value = readings
 	}
-	chars := slices.SortedFunc(maps.Keys(freq), func(a, b rune) int {
-		return cmp.Or(freq[b]-freq[a], int(a-b))
-	})
+	chars := builder.ByCount(freq)
 	labels := map[rune]int{}
 	w.Uint(len(chars))
 	last := 0
@@ -193,26 +176,16 @@ func writeLexicon(w *builder.Stream, words map[string][]word, k *kinds) {
 		last = int(r)
 	}
 
-	var children, deltas, counts, kindsOf, high, low builder.Stream
-	nodes := 0
-	for level := []*node{root}; len(level) > 0; nodes++ {
-		at := level[0]
-		level = level[1:]
-		children.Uint(len(at.children))
-		last := 0
-		for _, r := range slices.SortedFunc(maps.Keys(at.children), func(a, b rune) int { return labels[a] - labels[b] }) {
-			deltas.Uint(labels[r] - last)
-			last = labels[r]
-			level = append(level, at.children[r])
-		}
-		cheapest := k.cheapest(at.words)
+	var counts, kindsOf, high, low builder.Stream
+	nodes, children, deltas := root.Write(labels, func(readings []word) {
+		cheapest := k.cheapest(readings)
 		counts.Uint(len(cheapest))
 		for _, word := range cheapest {
 			kindsOf.Uint(k.of(word))
 			high.Byte(byte(word.cost >> 8))
 			low.Byte(byte(word.cost))
 		}
-	}
+	})
 	w.Uint(nodes)
 	*w = slices.Concat(*w, children, deltas, counts, kindsOf, high, low)
 }

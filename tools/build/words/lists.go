@@ -3,16 +3,15 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"crosstalk/tools/internal/builder"
 )
 
 // A word of a list with its relative frequency.
@@ -24,12 +23,9 @@ type word struct {
 // readList reads a word list of wordfreq: a gzip file of MessagePack with a list of lists, of which number n has the
 // words of frequency 10^(-n/100). The file must have the given SHA-256 sum.
 func readList(path, sum string) ([]word, error) {
-	packed, err := os.ReadFile(path)
+	packed, err := builder.ReadFile(path, sum)
 	if err != nil {
 		return nil, err
-	}
-	if got := sha256.Sum256(packed); hex.EncodeToString(got[:]) != sum {
-		return nil, fmt.Errorf("%s: SHA-256 is %x, expected %s: check out the release that the builder names", path, got, sum)
 	}
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -56,13 +52,9 @@ const dictionaryShare = 2e-7
 // dictionary returns the words of a language's dictionary that are not in a list.
 func dictionary(list []word, in, language string) ([]word, error) {
 	name := dictionaries[language]
-	data, err := os.ReadFile(filepath.Join(in, name))
+	data, err := builder.ReadFile(filepath.Join(in, name), sumOf(filepath.Base(name)))
 	if err != nil {
 		return nil, err
-	}
-	if got, want := sha256.Sum256(data), sumOf(filepath.Base(name)); hex.EncodeToString(got[:]) != want {
-		return nil, fmt.Errorf("%s: SHA-256 is %x, expected %s: check out the release that the builder names",
-			name, got, want)
 	}
 	return unlistedWords(string(data), list), nil
 }

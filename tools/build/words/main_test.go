@@ -62,7 +62,7 @@ func TestDictionary(t *testing.T) {
 	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dictionary(nil, dir, "tr"); err == nil || !strings.Contains(err.Error(), "check out the release") {
+	if _, err := dictionary(nil, dir, "tr"); err == nil || !strings.Contains(err.Error(), "take the version") {
 		t.Errorf("another file: error %v", err)
 	}
 	var got []string

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"cmp"
-	"crypto/sha256"
-	"fmt"
-	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
 
+	"crosstalk/tools/internal/builder"
 	"crosstalk/tools/internal/corpus"
 )
 
@@ -23,12 +19,8 @@ func readPackages(in string) (corpus.Texts, error) {
 			continue
 		}
 		path := filepath.Join(in, "debs", name)
-		data, err := os.ReadFile(path)
-		if err != nil {
+		if _, err := builder.ReadFile(path, sum); err != nil {
 			return nil, err
-		}
-		if got := fmt.Sprintf("%x", sha256.Sum256(data)); got != sum {
-			return nil, fmt.Errorf("%s: SHA-256 is %s, expected %s", path, got, sum)
 		}
 		if err := corpus.ReadPackage(path, texts.Add); err != nil {
 			return nil, err
@@ -56,9 +48,7 @@ func count(sentences map[string]string) (list []word) {
 			}
 		}
 	}
-	for _, w := range slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-	}) {
+	for _, w := range builder.ByCount(counts) {
 		if counts[w] >= leastCount {
 			list = append(list, word{w, float64(counts[w]) / float64(total)})
 		}

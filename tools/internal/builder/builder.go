@@ -4,15 +4,19 @@ package builder
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -120,6 +124,66 @@ func (b Builder) Need(t testing.TB) {
 	if _, err := os.Stat(b.In); err != nil {
 		t.Skipf("%s is not installed (%s): %v", b.Source, b.Install, err)
 	}
+}
+
+// ReadFile returns the content of a source. It is an error if its SHA-256 sum, in hexadecimal, is another one.
+func ReadFile(path, sum string) ([]byte, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if got := fmt.Sprintf("%x", sha256.Sum256(content)); got != sum {
+		return nil, fmt.Errorf("%s: SHA-256 is %s, expected %s: take the version that the builder names", path, got, sum)
+	}
+	return content, nil
+}
+
+// A Trie has a value for each of many words, a letter of it at each node.
+type Trie[V any] struct {
+	Value    V
+	children map[rune]*Trie[V]
+}
+
+// At returns the node of a word, which is made if it is not there.
+func (t *Trie[V]) At(word string) *Trie[V] {
+	for _, r := range word {
+		next := t.children[r]
+		if next == nil {
+			next = &Trie[V]{}
+			if t.children == nil {
+				t.children = map[rune]*Trie[V]{}
+			}
+			t.children[r] = next
+		}
+		t = next
+	}
+	return t
+}
+
+// Write calls value with the value of each node, level by level, the root first, the children of a node together in
+// order of their labels. It returns how many nodes there are, the number of children of each, and the label of each but
+// the root, as the difference from its left sibling's.
+func (t *Trie[V]) Write(labels map[rune]int, value func(V)) (nodes int, counts, deltas Stream) {
+	for level := []*Trie[V]{t}; len(level) > 0; nodes++ {
+		at := level[0]
+		level = level[1:]
+		value(at.Value)
+		counts.Uint(len(at.children))
+		last := 0
+		for _, r := range slices.SortedFunc(maps.Keys(at.children), func(a, b rune) int { return labels[a] - labels[b] }) {
+			deltas.Uint(labels[r] - last)
+			last = labels[r]
+			level = append(level, at.children[r])
+		}
+	}
+	return nodes, counts, deltas
+}
+
+// ByCount returns the keys by falling count, equal ones in their own order.
+func ByCount[K cmp.Ordered](count map[K]int) []K {
+	return slices.SortedFunc(maps.Keys(count), func(a, b K) int {
+		return cmp.Or(count[b]-count[a], cmp.Compare(a, b))
+	})
 }
 
 // A Stream collects the numbers of an embedded table.
