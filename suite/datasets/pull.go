@@ -179,7 +179,6 @@ func eachOfTar(path string, take func(name string, in io.Reader) error) error {
 	}
 }
 
-// writeMember writes a file in one step.
 func writeMember(path string, in io.Reader) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

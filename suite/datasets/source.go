@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -45,18 +46,12 @@ type File struct {
 
 // All returns the sources of a kind.
 func All(kind Kind) []Source {
-	var sources []Source
-	for _, s := range catalogue {
-		if s.Kind == kind {
-			sources = append(sources, s)
-		}
-	}
-	return sources
+	return slices.DeleteFunc(slices.Clone(catalogue()), func(s Source) bool { return s.Kind != kind })
 }
 
 // Named returns the source of a kind with this name.
 func Named(kind Kind, name string) (Source, bool) {
-	for _, s := range catalogue {
+	for _, s := range catalogue() {
 		if s.Kind == kind && s.Name == name {
 			return s, true
 		}
@@ -122,14 +117,4 @@ func cacheRoot() (string, error) {
 func memberPath(dir, member string) string {
 	_, rest, _ := strings.Cut(member, "/")
 	return filepath.Join(dir, filepath.FromSlash(path.Clean(rest)))
-}
-
-// each inserts each language into each pattern.
-func each(patterns []string, languages ...string) (names []string) {
-	for _, l := range languages {
-		for _, p := range patterns {
-			names = append(names, fmt.Sprintf(p, l))
-		}
-	}
-	return names
 }

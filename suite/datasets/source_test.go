@@ -333,7 +333,7 @@ func TestPullersWait(t *testing.T) {
 // where they are said to be.
 func TestCatalogue(t *testing.T) {
 	seen := map[string]bool{}
-	for _, s := range catalogue {
+	for _, s := range catalogue() {
 		if seen[s.Name] || s.What == "" || s.License == "" || s.Cite == "" || len(s.Files) == 0 ||
 			(s.Kind == Suite) != (s.Instrument != "") || s.Size() <= 0 {
 			t.Errorf("%s is not complete, or there twice: %+v", s.Name, s)
