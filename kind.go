@@ -1,6 +1,8 @@
 package crosstalk
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -26,6 +28,17 @@ type Kind struct {
 	Judge    string   // the condition column of the judge, if several judge the same answers; empty: none
 	Charts   []Chart
 	Faults   Faults
+}
+
+// ParseKind reads the description of an instrument from the JSON that it embeds, with
+// the fields of Kind. It panics on any other.
+func ParseKind(text []byte) (k Kind) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&k); err != nil {
+		panic("crosstalk: kind: " + err.Error())
+	}
+	return k
 }
 
 // Measure is a measure of observations and estimates.
@@ -101,7 +114,6 @@ type Chart struct {
 // Form is a form of plot.
 type Form string
 
-// The forms.
 const (
 	DotPlot      Form = "dots"    // a dot with its interval for each figure
 	HeatMap      Form = "heat"    // a cell for each figure of the first measure; the values of Series are its columns
