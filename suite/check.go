@@ -121,10 +121,7 @@ func checkPrompts(s *Suite, remark func(string, ...any)) {
 		}
 		cells[[3]string{item.Labels["task"], item.Labels["source"], item.Labels["language"]}]++
 	}
-	for _, cell := range slices.SortedFunc(maps.Keys(cells), func(a, b [3]string) int {
-		return slices.Compare(a[:],
-			b[:])
-	}) {
+	for _, cell := range slices.SortedFunc(maps.Keys(cells), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
 		if n := cells[cell]; n < 5 {
 			name := slices.DeleteFunc(cell[:], func(s string) bool { return s == "" })
 			remark("%s: too few items for a reliable figure (%d)", strings.Join(name, " "), n)
@@ -139,11 +136,6 @@ func checkPrompts(s *Suite, remark func(string, ...any)) {
 	}
 }
 
-func lastWord(s string) string {
-	return lastWords(s, 1)
-}
-
-// checkTasks lists likely mistakes in tasks and their inputs.
 func checkTasks(s *Suite, remark func(string, ...any)) {
 	for _, t := range s.Tasks {
 		for _, language := range slices.Sorted(maps.Keys(t.Instructions)) {

@@ -3,6 +3,7 @@ package suite
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"crosstalk"
 	"crosstalk/measure/similarity/gloss"
@@ -59,7 +60,7 @@ func endings(p *crosstalk.Pair, open bool) (test, control string, ok bool) {
 		if open {
 			return "", "", true
 		}
-		test, control = lastWord(p.Test), lastWord(p.Control)
+		test, control = lastWords(p.Test, 1), lastWords(p.Control, 1)
 	}
 	return test, control, test == control || strings.HasSuffix(control, test) && unspaced(test)
 }
@@ -82,7 +83,7 @@ func checkConcepts(s *Suite, remark func(string, ...any)) {
 			continue
 		}
 		asked[concept] = true
-		if !strings.ContainsFunc(concept, isLetter) {
+		if !strings.ContainsFunc(concept, unicode.IsLetter) {
 			remark("%s: no similarity can score the concept %q: it has no letters", item.ID, concept)
 		} else if strings.HasPrefix(s.Language, "en") && !known(concept) {
 			remark("%s: gloss knows no word of the concept %q, and cannot score it", item.ID, concept)

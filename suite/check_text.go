@@ -21,10 +21,7 @@ func mentions(text, phrase, language string) bool {
 	if len(phraseWords) == 0 {
 		return false
 	}
-	for i := range textWords {
-		if i+len(phraseWords) > len(textWords) {
-			break
-		}
+	for i := range len(textWords) - len(phraseWords) + 1 {
 		if slices.EqualFunc(textWords[i:i+len(phraseWords)], phraseWords,
 			func(a, b string) bool { return inflected(a, b, language) }) {
 			return true
@@ -42,10 +39,7 @@ func wordsOf(text string) []string {
 		}
 		return r
 	}, norm.NFD.String(text))
-	return strings.FieldsFunc(text, func(r rune) bool {
-		return !isLetter(r) && !unicode.IsMark(r) &&
-			!unicode.IsNumber(r)
-	})
+	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) })
 }
 
 // inflected reports whether two words are forms of one word, as far as their spelling tells.
@@ -130,8 +124,6 @@ func withoutParticle(w string) string {
 	return w
 }
 
-func isLetter(r rune) bool { return unicode.IsLetter(r) }
-
 // unspaced reports whether a text is in a script without spaces.
 func unspaced(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
@@ -169,14 +161,12 @@ func nearDuplicates(texts []string) (pairs [][2]int) {
 	}
 	sets := make([]map[string]bool, len(texts))
 	for i, text := range texts {
-		sets[i] = map[string]bool{}
+		words := wordsOf
 		if unspaced(text) {
-			for _, pair := range characterPairs(text) {
-				sets[i][pair] = true
-			}
-			continue
+			words = characterPairs
 		}
-		for _, word := range wordsOf(text) {
+		sets[i] = map[string]bool{}
+		for _, word := range words(text) {
 			sets[i][word] = true
 		}
 	}
@@ -218,7 +208,7 @@ func otherLanguage(text, language string) (found string, other bool) {
 	identifier := langid.Identifier()
 	letters := 0
 	for _, r := range text {
-		if isLetter(r) {
+		if unicode.IsLetter(r) {
 			letters++
 		}
 		if unspaced(string(r)) {
@@ -243,8 +233,7 @@ func otherLanguage(text, language string) (found string, other bool) {
 // related reports whether two languages are so close that a sentence of one is often taken for the other.
 func related(a, b string) bool {
 	return slices.ContainsFunc(groups, func(group []string) bool {
-		return slices.Contains(group,
-			a) && slices.Contains(group, b)
+		return slices.Contains(group, a) && slices.Contains(group, b)
 	})
 }
 

@@ -23,40 +23,36 @@ const (
 	maxFiles   = 10000    // in an archive
 )
 
-// testSet is one file of the benchmark, TASK/SOURCE/LANGUAGE.csv, anywhere in a zip file or a folder.
-type testSet struct {
-	name string // including the archive or folder, for errors
-	task string
-	open func() (io.ReadCloser, error)
-}
-
 // tasks are the benchmark's folders and the names of tasks in recorded answers.
 var tasks = []string{"monolingual", "crosslingual"}
 
 // importLCB reads the test sets of the Language Confusion Benchmark (Marchisio et al. 2024), as a zip file or a folder.
 // Items have the names and labels of the answers that its authors published.
 func importLCB(archive string) (*Suite, error) {
-	sets, closeAll, err := testSets(archive)
+	root, names, err := testSets(archive)
 	if err != nil {
 		return nil, err
 	}
-	defer closeAll()
-	if len(sets) == 0 {
+	if z, ok := root.(io.Closer); ok {
+		defer z.Close()
+	}
+	if len(names) == 0 {
 		return nil, fmt.Errorf("%s: contains no file such as crosslingual/okapi/fr.csv; expected the test_sets of the "+
 			"Language Confusion Benchmark", archive)
 	}
 	s := &Suite{Name: BaseName(archive), Instrument: "confusion", Version: 1}
 	left := int64(maxArchive)
 	lines := map[string]string{} // by id
-	for _, set := range sets {
-		in, err := set.open()
+	for _, name := range names {
+		file, task := filepath.Join(archive, name), path.Base(path.Dir(path.Dir(name)))
+		in, err := root.Open(name)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", set.name, err)
+			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		n := 0
-		for row, err := range table.ReadFrom(set.name, &limited{in, &left}) {
+		for row, err := range table.ReadFrom(file, &limited{in, &left}) {
 			if err == nil {
-				err = s.addLCB(set.task, row, n, lines)
+				err = s.addLCB(task, row, n, lines)
 			}
 			if err != nil {
 				return nil, errors.Join(err, in.Close())
@@ -64,7 +60,7 @@ func importLCB(archive string) (*Suite, error) {
 			n++
 		}
 		if err := in.Close(); err != nil {
-			return nil, fmt.Errorf("%s: %w", set.name, err)
+			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 	}
 	if s.Items.Len() == 0 {
@@ -111,70 +107,61 @@ func (s *Suite) addLCB(task string, row table.Row, n int, lines map[string]strin
 	return nil
 }
 
-// testSets finds the benchmark's files, sorted by their names.
-func testSets(archive string) (sets []testSet, closeAll func() error, err error) {
+// testSets opens a folder or a zip file, which may have to be closed, and returns the names of the benchmark's files in
+// it, sorted: TASK/SOURCE/LANGUAGE.csv, in a zip file anywhere, of a folder at its top or in test_sets.
+func testSets(archive string) (root fs.FS, names []string, err error) {
 	info, err := os.Stat(archive)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, nil, err
-	}
-	closeAll = func() error { return nil }
-	if info.IsDir() {
-		sets, err = setsOfFolder(archive)
-	} else if info.Size() > maxArchive {
-		err = fmt.Errorf("%s: is larger than %d MiB", archive, maxArchive>>20)
-	} else {
-		sets, closeAll, err = setsOfZip(archive)
-	}
-	slices.SortFunc(sets, func(a, b testSet) int { return strings.Compare(a.name, b.name) })
-	return sets, closeAll, err
-}
-
-// setsOfFolder searches the folder and its subfolder test_sets.
-func setsOfFolder(dir string) (sets []testSet, err error) {
-	root := os.DirFS(dir)
-	for _, task := range tasks {
-		for _, folder := range []string{task, "test_sets/" + task} {
-			names, err := fs.Glob(root, folder+"/*/*.csv")
-			if err != nil {
-				return nil, err
-			}
-			for _, name := range names {
-				sets = append(sets, testSet{filepath.Join(dir, name), task,
-					func() (io.ReadCloser, error) { return root.Open(name) }})
+	case info.IsDir():
+		root = os.DirFS(archive)
+		for _, task := range tasks {
+			for _, folder := range []string{task, "test_sets/" + task} {
+				found, err := fs.Glob(root, folder+"/*/*.csv")
+				if err != nil {
+					return nil, nil, err
+				}
+				names = append(names, found...)
 			}
 		}
+	case info.Size() > maxArchive:
+		return nil, nil, fmt.Errorf("%s: is larger than %d MiB", archive, maxArchive>>20)
+	default:
+		z, err := zip.OpenReader(archive)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", archive, err)
+		}
+		if names, err = namesIn(z.File); err != nil {
+			return nil, nil, errors.Join(fmt.Errorf("%s: %w", archive, err), z.Close())
+		}
+		root = z
 	}
-	return sets, nil
+	slices.Sort(names)
+	return root, names, nil
 }
 
-// setsOfZip reads only the names; nothing is unpacked to the disk.
-func setsOfZip(archive string) (sets []testSet, closeAll func() error, err error) {
-	z, err := zip.OpenReader(archive)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", archive, err)
-	}
+// namesIn returns the names of the benchmark's files among those of a zip file.
+func namesIn(files []*zip.File) (names []string, err error) {
 	seen := map[string]bool{}
-	for i, f := range z.File {
+	for i, f := range files {
 		name := strings.TrimSuffix(f.Name, "/")
 		switch {
 		case i == maxFiles:
-			err = fmt.Errorf("%s: contains more than %d files", archive, maxFiles)
+			return nil, fmt.Errorf("contains more than %d files", maxFiles)
 		case !fs.ValidPath(name) || strings.Contains(name, `\`):
-			err = fmt.Errorf("%s: contains a file named %.100q, which points outside the archive", archive, f.Name)
+			return nil, fmt.Errorf("contains a file named %.100q, which points outside the archive", f.Name)
 		case seen[name]:
-			err = fmt.Errorf("%s: contains %.100q twice", archive, name)
-		}
-		if err != nil {
-			return nil, nil, errors.Join(err, z.Close())
+			return nil, fmt.Errorf("contains %.100q twice", name)
 		}
 		seen[name] = true
 		parts := strings.Split(name, "/")
 		if n := len(parts); n >= 3 && slices.Contains(tasks, parts[n-3]) && path.Ext(name) == ".csv" &&
 			parts[0] != "__MACOSX" && !f.FileInfo().IsDir() {
-			sets = append(sets, testSet{archive + "/" + name, parts[n-3], f.Open})
+			names = append(names, name)
 		}
 	}
-	return sets, z.Close, nil
+	return names, nil
 }
 
 // limited is a reader that fails when the byte limit that all readers share is

@@ -51,13 +51,10 @@ type concept struct {
 	Remove []string `yaml:"remove"`
 }
 
+// filling is what a template inserts: a concept, which may be one of the file's.
 type filling struct {
-	ID      string   `yaml:"id"`
-	Concept string   `yaml:"concept"`
-	Insert  string   `yaml:"insert"`
-	Sense   string   `yaml:"sense"`
-	Leaks   []string `yaml:"leaks"`
-	Remove  []string `yaml:"remove"`
+	Of      concept `yaml:",inline"`
+	Concept string  `yaml:"concept"`
 }
 
 type single struct {
@@ -189,7 +186,7 @@ func (b *leakageBuilder) template(t template, line int) error {
 	}
 	for _, fill := range list {
 		v := fill.value
-		id, insert := v.ID, cmp.Or(v.Insert, v.Concept)
+		id, insert := v.Of.ID, cmp.Or(v.Of.Insert, v.Concept)
 		if id == "" {
 			if id = slug(v.Concept); id == "" && v.Concept != "" {
 				return b.errorf(fill.line, "template %s: the concept %q has no letters to build an id from: give the filling an id",
@@ -201,7 +198,7 @@ func (b *leakageBuilder) template(t template, line int) error {
 			if k > 0 {
 				id += "/" + strconv.Itoa(k+1)
 			}
-			p := crosstalk.Pair{Concept: v.Concept, Sense: v.Sense, Remove: slices.Concat(t.Remove, v.Remove), Leaks: v.Leaks,
+			p := crosstalk.Pair{Concept: v.Concept, Sense: v.Of.Sense, Remove: slices.Concat(t.Remove, v.Of.Remove), Leaks: v.Of.Leaks,
 				Neutral: t.Neutral}
 			p.Test, p.Control = strings.Replace(test.Text, slot, insert, 1), t.Control[0].Text
 			if language := cmp.Or(t.Language, b.suite.Language); insert != v.Concept && k == 0 &&
@@ -280,14 +277,14 @@ func (b *leakageBuilder) fillings(t template, line int) (list []at[filling], err
 		if list[i].line == 0 {
 			return nil, b.errorf(line, "template %s: a filling is empty", t.ID)
 		}
-		own[v.Concept] = v.Leaks != nil
+		own[v.Concept] = v.Of.Leaks != nil
 		c := b.concepts[v.Concept]
-		v.ID, v.Insert, v.Sense = cmp.Or(v.ID, c.ID), cmp.Or(v.Insert, c.Insert), cmp.Or(v.Sense, c.Sense)
-		if v.Leaks == nil {
-			v.Leaks = c.Leaks
+		v.Of.ID, v.Of.Insert, v.Of.Sense = cmp.Or(v.Of.ID, c.ID), cmp.Or(v.Of.Insert, c.Insert), cmp.Or(v.Of.Sense, c.Sense)
+		if v.Of.Leaks == nil {
+			v.Of.Leaks = c.Leaks
 		}
-		if v.Remove == nil {
-			v.Remove = c.Remove
+		if v.Of.Remove == nil {
+			v.Of.Remove = c.Remove
 		}
 	}
 	for _, leaks := range t.Leaks {
@@ -301,7 +298,7 @@ func (b *leakageBuilder) fillings(t template, line int) (list []at[filling], err
 		}
 		for i := range list {
 			if list[i].value.Concept == leaks.key {
-				list[i].value.Leaks = leaks.value
+				list[i].value.Of.Leaks = leaks.value
 			}
 		}
 	}
@@ -380,7 +377,6 @@ const Sentences = "sentence"
 // texts, or the question and answer of a carrier.
 type wordings []crosstalk.Carried
 
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
 func (w *wordings) UnmarshalYAML(node ast.Node) error {
 	if list, ok := node.(*ast.SequenceNode); ok {
 		for _, entry := range list.Values {
@@ -422,7 +418,6 @@ type fillings struct {
 	list []at[filling]
 }
 
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
 func (f *fillings) UnmarshalYAML(node ast.Node) error {
 	if text, ok := node.(*ast.StringNode); ok {
 		if f.all = text.Value == allConcepts; f.all {

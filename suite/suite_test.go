@@ -219,7 +219,7 @@ func TestGonenPromptList(t *testing.T) {
 	for _, i := range s.Items.All() {
 		concepts[i.Pair.Concept]++
 		first := strings.Fields(i.Pair.Concept)[0]
-		if !strings.Contains(i.Pair.Test, first) || !strings.HasSuffix(i.Pair.Test, lastWord(i.Pair.Control)) {
+		if !strings.Contains(i.Pair.Test, first) || !strings.HasSuffix(i.Pair.Test, lastWords(i.Pair.Control, 1)) {
 			t.Errorf("%+v", i.Pair)
 		}
 	}
@@ -253,7 +253,7 @@ func TestGonenPromptList(t *testing.T) {
 			if bare(i.Pair.Concept) != concept {
 				differ++ // in an article or the bounds of an idiom
 				if !strings.Contains(bare(i.Pair.Test), bare(i.Pair.Concept)) ||
-					!strings.Contains(concept+" "+bare(i.Pair.Concept), lastWord(concept)) {
+					!strings.Contains(concept+" "+bare(i.Pair.Concept), lastWords(concept, 1)) {
 					t.Errorf("%s: concept %q, stated %q", i.Pair.Test, i.Pair.Concept, concept)
 				}
 			}
