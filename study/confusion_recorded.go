@@ -36,7 +36,7 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 		return nil, err
 	}
 	r := &recordedConfusion{
-		recordedAnswers: recordedAnswers[recorded.Confusion]{
+		recordedAnswers: recordedAnswers{
 			Study: study, files: files, planned: run.Recorded("confusion", suite.BaseNames(files), model)},
 		instruments: instruments, model: model, labeller: languages, items: map[string]*suite.Fingerprint{},
 		seed: maphash.MakeSeed(), told: map[uint64]string{}, unjudged: map[string]*unjudged{}}
@@ -54,13 +54,14 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 		study.columns[column] = true
 	}
 	study.columns.Add(study.conditionOf("", 0))
-	study.source, r.reader = r, r
+	study.source, r.rows = r, rowsOf(r.read, r.row)
+	r.batch.rows, r.batch.together = 64, parallel.Enough() // a row takes less time than handing it over
 	return study, nil
 }
 
 // recordedConfusion is the source of answers that should be in some language.
 type recordedConfusion struct {
-	recordedAnswers[recorded.Confusion]
+	recordedAnswers
 	labeller
 	instruments []confusion.Instrument // of the protocols
 	model       string                 // of rows without one
@@ -82,7 +83,7 @@ func (r *recordedConfusion) check(keep bool) error {
 	if !keep && !r.groupedBy() {
 		return nil
 	}
-	for row, err := range r.rows {
+	for row, err := range r.read {
 		if err != nil {
 			return err
 		}
@@ -91,27 +92,22 @@ func (r *recordedConfusion) check(keep bool) error {
 	return r.seen()
 }
 
-// rows yields the rows of the files one after the other, with their models.
-func (r *recordedConfusion) rows(yield func(recorded.Confusion, error) bool) {
+// read yields the rows of the files one after the other, with their models.
+func (r *recordedConfusion) read(yield func(recorded.Confusion, error) bool) {
 	for _, file := range r.files {
 		for row, err := range r.reading.Confusion(file) {
 			if err == nil {
 				row.Model = cmp.Or(row.Model, r.model, suite.BaseName(file))
-				r.judge(&row)
+				language := row.Item.Prompt.Language
+				if !r.label(row.Item.Prompt) && row.Unjudged == "" {
+					row.Unjudged = r.unknown(language) + ": name one that can with --lid"
+				}
 				err = r.addLength(row)
 			}
 			if !yield(row, err) || err != nil {
 				return
 			}
 		}
-	}
-}
-
-// judge labels the language of a row, and notes why it cannot be judged.
-func (r *recordedConfusion) judge(row *recorded.Confusion) {
-	language := row.Item.Prompt.Language
-	if !r.label(row.Item.Prompt) && row.Unjudged == "" {
-		row.Unjudged = r.unknown(language) + ": name one that can with --lid"
 	}
 }
 
@@ -165,26 +161,21 @@ func (r *recordedConfusion) count(row recorded.Confusion) {
 	r.unjudged[why].rows++
 }
 
-// noneJudged is an error if no row can be judged.
-func (r *recordedConfusion) noneJudged() error {
-	for _, why := range slices.Sorted(maps.Keys(r.unjudged)) {
-		if r.judged == 0 {
-			return fmt.Errorf("%s: %s; no answer of %s can be judged", r.unjudged[why].first, why, strings.Join(r.files, ", "))
-		}
-	}
-	return nil
-}
-
-// tellUnjudged lists the rows that cannot be judged.
-func (r *recordedConfusion) tellUnjudged() {
-	all := r.judged
+// tellUnjudged lists the rows that cannot be judged. If no row can, that is an error.
+func (r *recordedConfusion) tellUnjudged() error {
+	all, reasons := r.judged, slices.Sorted(maps.Keys(r.unjudged))
 	for _, of := range r.unjudged {
 		all += of.rows
 	}
-	for _, why := range slices.Sorted(maps.Keys(r.unjudged)) {
+	for _, why := range reasons {
 		of := r.unjudged[why]
 		r.Notes.say(fmt.Sprintf("not judged, %d of %d answers: %s (first in %s)", of.rows, all, why, of.first))
 	}
+	if r.judged == 0 && len(reasons) > 0 {
+		why := reasons[0]
+		return fmt.Errorf("%s: %s; no answer of %s can be judged", r.unjudged[why].first, why, strings.Join(r.files, ", "))
+	}
+	return nil
 }
 
 // promptsOf returns the prompts of a suite by the ids that recorded answers to
@@ -213,7 +204,6 @@ func promptsOf(nameOrFile string) (map[string]prompted, error) {
 	return prompts, nil
 }
 
-// promptOf is the prompt of a row, "" if it is unknown.
 func (r *recordedConfusion) promptOf(row recorded.Confusion) string {
 	return cmp.Or(row.Item.Prompt.Text, r.prompts[row.Item.ID].text)
 }
@@ -238,23 +228,18 @@ func (r *recordedConfusion) addLength(row recorded.Confusion) error {
 	return nil
 }
 
-func (r *recordedConfusion) answered(row recorded.Confusion) answered {
-	of := answered{model: row.Model, item: row.Item, prompt: r.promptOf(row)}
+func (r *recordedConfusion) row(row recorded.Confusion) recordedRow {
+	of := recordedRow{item: row.Item, prompt: r.promptOf(row), note: func() { r.note(row) },
+		score: func(_ context.Context, protocol int, item crosstalk.Item) ([]crosstalk.Observation, error) {
+			in := r.instruments[protocol]
+			in.Condition = r.conditionOf(row.Model, protocol)
+			return in.Score(item, row.Sample, row.Answer), nil
+		}}
 	of.add(row.Answer)
 	if r.instruments[0].Part == confusion.Reasoning {
 		of.thought = 0 // thoughts are what is scored
 	}
 	return of
-}
-
-// batch returns several rows, since a row takes less time than handing it over.
-func (r *recordedConfusion) batch(int) (rows, atOnce int) { return 64, parallel.Enough() }
-
-func (r *recordedConfusion) score(_ context.Context, protocol int, row recorded.Confusion,
-	of answered) ([]crosstalk.Observation, error) {
-	in := r.instruments[protocol]
-	in.Condition = r.conditionOf(row.Model, protocol)
-	return in.Score(of.item, row.Sample, row.Answer), nil
 }
 
 // note records the items and columns of the answers.
@@ -277,8 +262,7 @@ func (r *recordedConfusion) note(row recorded.Confusion) {
 // answer can be judged, that is an error.
 func (r *recordedConfusion) suites() (crosstalk.SuiteIDs, error) {
 	ids := crosstalk.SuiteIDs{Column: "model", Each: map[string]string{}}
-	r.tellUnjudged()
-	if err := r.noneJudged(); err != nil {
+	if err := r.tellUnjudged(); err != nil {
 		return ids, err
 	}
 	for model, items := range r.items {

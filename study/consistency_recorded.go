@@ -47,7 +47,7 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 	}
 	scoring.Rewrites = "recorded"
 	r := &recordedConsistency{
-		recordedAnswers: recordedAnswers[transcript.Answered]{
+		recordedAnswers: recordedAnswers{
 			Study: study, files: files, planned: run.Recorded("consistency", tasks.ID(), model)},
 		tasks: tasks}
 	r.transcript = transcript.Transcript{Tasks: tasks.Tasks, Of: task, Files: files, Texts: texts, By: study.By,
@@ -61,13 +61,19 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 		study.add(in.Rules(), run.Scoring{Protocol: rules.Name}, nil, nil)
 	}
 	study.columns.Add(study.conditionOf("", 0))
-	study.source, r.reader = r, r
+	study.source, r.rows = r, rowsOf(r.transcript.Joined(), r.row)
+	// A few items at a time, since each waits with hundreds of observations. Only a scorer of rewritten texts gains from
+	// many: it gets their texts together.
+	r.batch.rows, r.batch.together = 1, parallel.Enough()
+	if scoring.Quality != nil {
+		r.batch.together = 1024
+	}
 	return study, nil
 }
 
 // recordedConsistency is the source of answers to the items of tasks.
 type recordedConsistency struct {
-	recordedAnswers[transcript.Answered]
+	recordedAnswers
 	instruments []consistency.Instrument // of the protocols
 	tasks       *suite.Suite
 	transcript  transcript.Transcript
@@ -89,35 +95,18 @@ func (r *recordedConsistency) check(bool) error {
 	return r.seen()
 }
 
-func (r *recordedConsistency) rows(yield func(transcript.Answered, error) bool) {
-	r.transcript.Joined()(yield)
-}
-
-func (r *recordedConsistency) answered(row transcript.Answered) answered {
-	of := answered{model: row.Model, item: row.Item}
+func (r *recordedConsistency) row(row transcript.Answered) recordedRow {
+	of := recordedRow{item: row.Item,
+		score: func(ctx context.Context, protocol int, item crosstalk.Item) ([]crosstalk.Observation, error) {
+			in := r.instruments[protocol]
+			in.Condition = r.conditionOf(row.Model, protocol)
+			return in.Score(ctx, nil, item, row.Answers, row.Rewritten)
+		}}
 	for _, answers := range row.Answers {
 		of.add(answers...)
 	}
 	return of
 }
-
-// batch returns a few items at a time, since each waits with hundreds of observations.
-// Only a scorer of rewritten texts gains from many: it gets their texts together.
-func (r *recordedConsistency) batch(protocol int) (rows, atOnce int) {
-	if r.instruments[protocol].Quality != nil {
-		return 1, 1024
-	}
-	return 1, parallel.Enough()
-}
-
-func (r *recordedConsistency) score(ctx context.Context, protocol int, row transcript.Answered,
-	of answered) ([]crosstalk.Observation, error) {
-	in := r.instruments[protocol]
-	in.Condition = r.conditionOf(row.Model, protocol)
-	return in.Score(ctx, nil, of.item, row.Answers, row.Rewritten)
-}
-
-func (r *recordedConsistency) note(transcript.Answered) {}
 
 func (r *recordedConsistency) suites() (crosstalk.SuiteIDs, error) {
 	return crosstalk.SuiteIDs{All: r.planned.Suite}, nil

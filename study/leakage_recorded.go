@@ -23,7 +23,7 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 	}
 	study := &Study{Instrument: "leakage", env: similarities.NewEnv(), columns: Columns{"similarity": true}}
 	r := &recordedLeakage{
-		recordedAnswers: recordedAnswers[leakageRow]{
+		recordedAnswers: recordedAnswers{
 			Study: study, files: files, planned: run.Recorded("leakage", suite.BaseNames(files), model)},
 		reading: recorded.Reading{Columns: l.Columns, FileName: l.FileName, Note: study.Notes.say},
 		model:   model, sources: suite.NewSources(files)}
@@ -42,20 +42,20 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 		study.add(in.Rules(), run.Scoring{Protocol: rules.Name, Similarities: names}, nil, nil)
 	}
 	study.columns.Add(study.conditionOf("", 0))
-	study.source, r.reader = r, r
+	study.source, r.rows = r, rowsOf(r.usable, r.row)
+	// Many rows at a time, so that an encoder gets many texts together and rarely the same text twice.
+	r.batch.rows, r.batch.together = 1, 8192
 	return study, nil
 }
 
-// recordedLeakage is the source of answers to pairs of prompts.
 type recordedLeakage struct {
-	recordedAnswers[leakageRow]
+	recordedAnswers
 	instruments []leakage.Instrument // of the protocols
 	reading     recorded.Reading
 	model       string // of rows without one
 	sources     *suite.Sources
 }
 
-// leakageRow is a row of one of the files.
 type leakageRow struct {
 	recorded.Leakage
 	file string
@@ -73,8 +73,8 @@ func (r *recordedLeakage) all(yield func(leakageRow, error) bool) {
 	}
 }
 
-// rows yields the rows that can be scored.
-func (r *recordedLeakage) rows(yield func(leakageRow, error) bool) {
+// usable yields the rows that can be scored.
+func (r *recordedLeakage) usable(yield func(leakageRow, error) bool) {
 	for row, err := range r.all {
 		if row.Unusable == "" && !yield(row, err) {
 			return
@@ -133,24 +133,16 @@ func (r *recordedLeakage) check(bool) error {
 	return r.seen()
 }
 
-func (r *recordedLeakage) answered(row leakageRow) answered {
-	of := answered{model: row.Model, item: row.Item}
+func (r *recordedLeakage) row(row leakageRow) recordedRow {
+	of := recordedRow{item: row.Item, note: func() { r.sources.Add(row.file, row.Item) },
+		score: func(ctx context.Context, protocol int, item crosstalk.Item) ([]crosstalk.Observation, error) {
+			in := r.instruments[protocol]
+			in.Condition = r.conditionOf(row.Model, protocol)
+			return in.Score(ctx, item, row.First, row.Test, row.Control)
+		}}
 	of.add(row.Test...)
 	of.add(row.Control...)
 	return of
 }
-
-// batch returns many rows at a time, so that an encoder gets many texts together and
-// rarely the same text twice.
-func (r *recordedLeakage) batch(int) (rows, atOnce int) { return 1, 8192 }
-
-func (r *recordedLeakage) score(ctx context.Context, protocol int, row leakageRow,
-	of answered) ([]crosstalk.Observation, error) {
-	in := r.instruments[protocol]
-	in.Condition = r.conditionOf(row.Model, protocol)
-	return in.Score(ctx, of.item, row.First, row.Test, row.Control)
-}
-
-func (r *recordedLeakage) note(row leakageRow) { r.sources.Add(row.file, row.Item) }
 
 func (r *recordedLeakage) suites() (crosstalk.SuiteIDs, error) { return r.sources.IDs(), nil }

@@ -12,58 +12,62 @@ import (
 )
 
 // recordedAnswers is what the sources of answers that were recorded elsewhere share.
-type recordedAnswers[R any] struct {
+type recordedAnswers struct {
 	*Study
-	reader  reader[R] // the source
 	files   []string
 	planned run.Plan
-	groups  groups // of the items that check has seen
+	groups  groups                        // of the items that check has seen
+	rows    iter.Seq2[recordedRow, error] // of all files in order
+	batch   struct{ rows, together int }  // how many rows are scored one after the other, and batches at a time
 }
 
-// answered is an item with the answers of a model.
-type answered struct {
-	model   string
+// recordedRow is an item with the answers of a model.
+type recordedRow struct {
 	item    crosstalk.Item
 	prompt  string // "" if it is unknown
 	bytes   int    // of the answers
 	thought int64  // answers with thoughts in them, which are not scored
+
+	// score scores the row, whose item has the labels of its groups. It is called
+	// concurrently.
+	score func(ctx context.Context, protocol int, item crosstalk.Item) ([]crosstalk.Observation, error)
+	note  func() // is called once, in the order of rows; nil: nothing is noted
 }
 
-func (a *answered) add(answers ...crosstalk.Answer) {
+func (r *recordedRow) add(answers ...crosstalk.Answer) {
 	for _, answer := range answers {
-		a.bytes += len(answer.Text)
+		r.bytes += len(answer.Text)
 		if answer.Reasoning != "" {
-			a.thought++
+			r.thought++
 		}
 	}
 }
 
-// reader reads and scores recorded answers in rows of one instrument.
-type reader[R any] interface {
-	// rows yields the rows of all files in order.
-	rows(yield func(R, error) bool)
-	// answered is what a row is about.
-	answered(row R) answered
-	// score scores a row, whose item has the labels of its groups. It is called
-	// concurrently.
-	score(ctx context.Context, protocol int, row R, of answered) ([]crosstalk.Observation, error)
-	// note is called once with each row, in order.
-	note(row R)
-	// batch is how many rows are scored one after the other, and how many of these batches
-	// at a time.
-	batch(protocol int) (rows, atOnce int)
+// rowsOf yields what is read as rows, until the first error.
+func rowsOf[R any](read iter.Seq2[R, error], row func(R) recordedRow) iter.Seq2[recordedRow, error] {
+	return func(yield func(recordedRow, error) bool) {
+		for of, err := range read {
+			if err != nil {
+				yield(recordedRow{}, err)
+				return
+			}
+			if !yield(row(of), nil) {
+				return
+			}
+		}
+	}
 }
 
-func (r *recordedAnswers[R]) plan() run.Plan { return r.planned }
+func (r *recordedAnswers) plan() run.Plan { return r.planned }
 
 // see notes an item before any is scored.
-func (r *recordedAnswers[R]) see(labels map[string]string, prompt string) {
+func (r *recordedAnswers) see(labels map[string]string, prompt string) {
 	r.columns.Add(labels)
 	r.groups.see(labels, prompt)
 }
 
 // seen ends the check: all items have been seen.
-func (r *recordedAnswers[R]) seen() error {
+func (r *recordedAnswers) seen() error {
 	r.groups.done()
 	maps.Copy(r.columns, r.groups.columns())
 	return r.checkBy(r.columns)
@@ -79,47 +83,37 @@ func (s *Study) conditionOf(model string, protocol int) map[string]string {
 	return name
 }
 
-// has reports whether a recorded item is the shard's.
-func (s *Study) has(item crosstalk.Item) bool { return s.shard.Has(cmp.Or(item.Cluster, item.ID)) }
-
 // observations scores the shard's rows and yields what was observed of each, in order.
-func (r *recordedAnswers[R]) observations(ctx context.Context, _ *Measurement, protocol int) iter.Seq2[scored, error] {
-	type result struct {
-		rows   []R
-		scored []scored
-	}
-	in := r.reader
-	score := func(ctx context.Context, b batch[R]) (result, error) {
-		of := result{rows: b.rows}
-		for i, a := range b.answered {
-			if !r.has(a.item) {
+func (r *recordedAnswers) observations(ctx context.Context, _ *Measurement, protocol int) iter.Seq2[scored, error] {
+	score := func(ctx context.Context, b recordedBatch) (recordedBatch, error) {
+		for i, row := range b.rows {
+			if !r.shard.Has(cmp.Or(row.item.Cluster, row.item.ID)) {
 				continue
 			}
 			if protocol == 0 {
-				r.thought.Add(a.thought)
+				r.thought.Add(row.thought)
 			}
-			a.item.Labels = r.groups.label(a.item.Labels, a.prompt)
-			observations, err := in.score(ctx, protocol, b.rows[i], a)
+			row.item.Labels = r.groups.label(row.item.Labels, row.prompt)
+			observations, err := row.score(ctx, protocol, row.item)
 			if err != nil {
-				return of, err
+				return b, err
 			}
-			of.scored = append(of.scored, scored{run.Place{Item: b.first + i}, observations})
+			b.scored = append(b.scored, scored{run.Place{Item: b.first + i}, observations})
 		}
-		return of, nil
+		return b, nil
 	}
 	return func(yield func(scored, error) bool) {
-		rows, atOnce := in.batch(protocol)
-		for of, err := range parallel.Map(ctx, batches(in, rows), atOnce, score) {
+		for b, err := range parallel.Map(ctx, r.batches, r.batch.together, score) {
 			if err != nil {
 				yield(scored{}, err)
 				return
 			}
-			if protocol == 0 {
-				for _, row := range of.rows {
-					in.note(row)
+			for _, row := range b.rows {
+				if protocol == 0 && row.note != nil {
+					row.note()
 				}
 			}
-			for _, one := range of.scored {
+			for _, one := range b.scored {
 				if !yield(one, nil) {
 					return
 				}
@@ -128,38 +122,34 @@ func (r *recordedAnswers[R]) observations(ctx context.Context, _ *Measurement, p
 	}
 }
 
-// batch is some of the rows that were read one after the other.
-type batch[R any] struct {
-	first    int // the number of the first
-	rows     []R
-	answered []answered
+// recordedBatch is some of the rows that were read one after the other.
+type recordedBatch struct {
+	first  int // the number of the first
+	rows   []recordedRow
+	scored []scored
 }
 
 // batchBytes limits the answers in a batch, about.
 const batchBytes = 1 << 16
 
-// batches yields the rows in batches of at most so many.
-func batches[R any](in reader[R], most int) iter.Seq2[batch[R], error] {
-	return func(yield func(batch[R], error) bool) {
-		var next batch[R]
-		bytes := 0
-		for row, err := range in.rows {
-			if err != nil {
-				yield(next, err)
+func (r *recordedAnswers) batches(yield func(recordedBatch, error) bool) {
+	var next recordedBatch
+	bytes := 0
+	for row, err := range r.rows {
+		if err != nil {
+			yield(next, err)
+			return
+		}
+		next.rows = append(next.rows, row)
+		bytes += row.bytes
+		if len(next.rows) == r.batch.rows || bytes >= batchBytes {
+			if !yield(next, nil) {
 				return
 			}
-			of := in.answered(row)
-			next.rows, next.answered = append(next.rows, row), append(next.answered, of)
-			bytes += of.bytes
-			if len(next.rows) == most || bytes >= batchBytes {
-				if !yield(next, nil) {
-					return
-				}
-				next, bytes = batch[R]{first: next.first + len(next.rows)}, 0
-			}
+			next, bytes = recordedBatch{first: next.first + len(next.rows)}, 0
 		}
-		if next.rows != nil {
-			yield(next, nil)
-		}
+	}
+	if next.rows != nil {
+		yield(next, nil)
 	}
 }
