@@ -90,7 +90,7 @@ func (c Consistency) Open() (*Study, error) {
 		return nil, err
 	}
 	scoring.Senses, scoring.Rewriting = senses, rewriter
-	reviews := &reviews{suite: s, accept: c.AcceptRewrites, made: map[string]map[string]map[string]crosstalk.Instruction{}}
+	reviews := &reviews{suite: s, accept: c.AcceptRewrites, asked: map[string]bool{}}
 	if c.Instructions != "" {
 		if reviews.imported, err = review.ReadInstructions(c.Instructions); err != nil {
 			return nil, err

@@ -43,8 +43,9 @@ type reviews struct {
 	accept    bool
 	imported  []review.Instruction
 	protocols []reviewed
-	made      map[string]map[string]map[string]crosstalk.Instruction // by model, task and sense
-	save      func(review.Instruction) error                         // keeps one that was just made
+	asked     map[string]bool                // models
+	made      []review.Instruction           // of these
+	save      func(review.Instruction) error // keeps one that was just made
 }
 
 type reviewed struct {
@@ -87,7 +88,11 @@ func (v *reviews) tasks(c Condition) []crosstalk.Task {
 	tasks := slices.Clone(v.suite.Tasks)
 	for i := range tasks {
 		tasks[i].Instructions = maps.Clone(tasks[i].Instructions)
-		maps.Copy(tasks[i].Instructions, v.made[modelName(c)][tasks[i].Name])
+		for _, in := range v.made {
+			if in.Model == modelName(c) && in.Task == tasks[i].Name {
+				tasks[i].Instructions[string(in.Sense)] = in.Instruction()
+			}
+		}
 	}
 	return tasks
 }
@@ -144,10 +149,10 @@ func (v *reviews) prepareIn(ctx context.Context, dir string, shared bool,
 	for _, p := range v.protocols {
 		for _, c := range p.Conditions {
 			model := modelName(c)
-			if v.made[model] != nil {
+			if v.asked[model] {
 				continue
 			}
-			v.made[model] = map[string]map[string]crosstalk.Instruction{}
+			v.asked[model] = true
 			of, err := v.ofModel(ctx, p.set(c), asker(p.Protocol, c), model, before)
 			if err != nil {
 				return err
@@ -174,20 +179,14 @@ func (v *reviews) prepareIn(ctx context.Context, dir string, shared bool,
 		return &ReviewError{len(waiting), path, dir}
 	}
 	for _, in := range list {
-		if v.made[in.Model] == nil {
-			continue
-		}
 		t := slices.IndexFunc(v.suite.Tasks, func(t crosstalk.Task) bool { return t.Name == in.Task })
-		if t < 0 {
+		if t < 0 || !v.asked[in.Model] {
 			continue
 		}
 		if err := in.Check(v.suite.Tasks[t]); err != nil {
 			return fmt.Errorf("%w: edit it in %s", err, path)
 		}
-		if v.made[in.Model][in.Task] == nil {
-			v.made[in.Model][in.Task] = map[string]crosstalk.Instruction{}
-		}
-		v.made[in.Model][in.Task][string(in.Sense)] = in.Instruction()
+		v.made = append(v.made, in)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ var (
 type groups struct {
 	own       map[string]bool // columns of the data that keep their values
 	languages map[string]map[string]string
-	lengths   map[cell]lengths
+	lengths   map[cell]map[float64]int // prompts by their words
 	tertiles  map[cell]map[float64]string
 }
 
@@ -50,7 +50,7 @@ func cellOf(labels map[string]string) cell {
 // see notes an item with the prompt it was asked with, "" if that is unknown.
 func (g *groups) see(labels map[string]string, prompt string) {
 	if g.own == nil {
-		g.own, g.languages, g.lengths = map[string]bool{}, map[string]map[string]string{}, map[cell]lengths{}
+		g.own, g.languages, g.lengths = map[string]bool{}, map[string]map[string]string{}, map[cell]map[float64]int{}
 	}
 	for _, column := range addedColumns {
 		if _, has := labels[column]; has {
@@ -58,22 +58,17 @@ func (g *groups) see(labels map[string]string, prompt string) {
 		}
 	}
 	if language := labels["language"]; language != "" && g.languages[language] == nil {
-		g.languages[language] = languageGroups(language)
+		of := langgroup.Of(language)
+		g.languages[language] = map[string]string{familyColumn: of.Family, scriptColumn: of.Script,
+			indoEuropeanColumn: is(of.Family, langgroup.IndoEuropean), latinColumn: is(of.Script, langgroup.Latin)}
 	}
 	if words := crosstalk.WordsIn(prompt); words > 0 {
 		at := cellOf(labels)
 		if g.lengths[at] == nil {
-			g.lengths[at] = lengths{}
+			g.lengths[at] = map[float64]int{}
 		}
 		g.lengths[at][words]++
 	}
-}
-
-// languageGroups are the columns of a language.
-func languageGroups(language string) map[string]string {
-	of := langgroup.Of(language)
-	return map[string]string{familyColumn: of.Family, scriptColumn: of.Script,
-		indoEuropeanColumn: is(of.Family, langgroup.IndoEuropean), latinColumn: is(of.Script, langgroup.Latin)}
 }
 
 func is(group, wanted string) string {
@@ -90,7 +85,7 @@ func is(group, wanted string) string {
 func (g *groups) done() {
 	g.tertiles = make(map[cell]map[float64]string, len(g.lengths))
 	for at, counts := range g.lengths {
-		g.tertiles[at] = counts.tertiles()
+		g.tertiles[at] = tertiles(counts)
 	}
 }
 
@@ -162,7 +157,40 @@ func promptOf(item crosstalk.Item) string {
 	return item.Prompt.Text
 }
 
-// groupedBy reports whether figures are grouped by a column that groups add.
 func (s *Study) groupedBy() bool {
 	return slices.ContainsFunc(s.By, func(column string) bool { return slices.Contains(addedColumns, column) })
+}
+
+// The thirds of a cell's prompts by length.
+const (
+	Short  = "short"
+	Medium = "medium"
+	Long   = "long"
+)
+
+// tertiles returns the third that prompts of each length are in.
+//
+// Prompts of the same length are in the same third: the one in which the middle of
+// their ranks lies. Without ties, the thirds differ by at most one prompt. Prompts
+// that are all equally long are medium.
+func tertiles(counts map[float64]int) map[float64]string {
+	n := 0
+	for _, count := range counts {
+		n += count
+	}
+	of := make(map[float64]string, len(counts))
+	shorter := 0
+	for _, length := range slices.Sorted(maps.Keys(counts)) {
+		middle := 2*shorter + counts[length] // of the ranks, from 0 to 2n
+		switch {
+		case 3*middle < 2*n:
+			of[length] = Short
+		case 3*middle <= 4*n:
+			of[length] = Medium
+		default:
+			of[length] = Long
+		}
+		shorter += counts[length]
+	}
+	return of
 }

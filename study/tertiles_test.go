@@ -30,7 +30,7 @@ func TestTertiles(t *testing.T) {
 		{"1 9 9 9 9 9", "smmmmm"},
 		{"0.5 0.75 200", "sml"},
 	} {
-		counts := lengths{}
+		counts := map[float64]int{}
 		var all []float64
 		for _, l := range strings.Fields(c.prompts) {
 			n, err := strconv.ParseFloat(l, 64)
@@ -40,7 +40,7 @@ func TestTertiles(t *testing.T) {
 			counts[n]++
 			all = append(all, n)
 		}
-		of, got := counts.tertiles(), ""
+		of, got := tertiles(counts), ""
 		for _, n := range all {
 			got += of[n][:1]
 		}
@@ -55,11 +55,11 @@ func TestTertiles(t *testing.T) {
 func TestTertilesAreThirds(t *testing.T) {
 	rank := map[string]int{Short: 0, Medium: 1, Long: 2}
 	for n := 1; n < 200; n++ {
-		counts := lengths{}
+		counts := map[float64]int{}
 		for i := range n {
 			counts[float64(i)/4] = 1
 		}
-		of := counts.tertiles()
+		of := tertiles(counts)
 		sizes := []int{0, 0, 0}
 		before := 0
 		for _, length := range slices.Sorted(maps.Keys(of)) {
