@@ -137,7 +137,6 @@ func (c calibration) measure(ctx context.Context, seed uint64) ([]crosstalk.Esti
 	return ordered, nil
 }
 
-// sum fills in a result from the estimates of all seeds.
 func (r *Result) sum(estimates []crosstalk.Estimate) {
 	covered, defined, intervals := 0, 0, 0
 	for _, e := range estimates {

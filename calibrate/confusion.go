@@ -21,9 +21,6 @@ import (
 // The truth is the mean over its languages of what the instrument says of the model's lines and short replies.
 func coverConfusion(ctx context.Context, in confusion.Instrument, items []crosstalk.Item, of reference.Confusion,
 	seeds int) ([]Result, error) {
-	if seeds < 1 || in.Samples < 1 {
-		return nil, fmt.Errorf("expected at least one seed and one sample, got %d and %d", seeds, in.Samples)
-	}
 	in.Identifier = &memo{Identifier: in.Identifier}
 	in.Prompting.API = crosstalk.Chat
 	model, err := reference.NewConfused(items, of, 1)
@@ -64,8 +61,8 @@ func confusionTruth(in *confusion.Instrument, items []crosstalk.Item, m *referen
 				r.lpr, r.wpr = answerRates(in, m, language)
 				rates[language] = r
 			}
-			lpr.add(r.lpr)
-			wpr.add(r.wpr)
+			lpr.add(r.lpr, 1)
+			wpr.add(r.wpr, 1)
 		}
 		by := map[string]string{}
 		if task != "" {
@@ -84,13 +81,13 @@ func confusionTruth(in *confusion.Instrument, items []crosstalk.Item, m *referen
 	return results
 }
 
-// mean is the mean of the defined numbers.
+// mean is the weighted mean of the defined numbers.
 type mean struct{ sum, n float64 }
 
-func (m *mean) add(v float64) {
+func (m *mean) add(v, weight float64) {
 	if !math.IsNaN(v) {
-		m.sum += v
-		m.n++
+		m.sum += weight * v
+		m.n += weight
 	}
 }
 

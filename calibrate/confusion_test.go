@@ -140,7 +140,6 @@ func TestConfusionErrors(t *testing.T) {
 	stop()
 	in := confusionInstrument()
 	for want, f := range map[string]func() ([]Result, error){
-		"expected at least one seed and one sample, got 0 and 1":      func() ([]Result, error) { return coverConfusion(bg, in, asked(2), reference.Confusion{}, 0) },
 		"reference:confused: line is 2; expected a probability":       func() ([]Result, error) { return coverConfusion(bg, in, asked(2), reference.Confusion{Line: 2}, 1) },
 		"item x0x0x has no prompt that reference:confused can answer": func() ([]Result, error) { return coverConfusion(bg, in, items(1), reference.Confusion{}, 1) },
 		"context canceled": func() ([]Result, error) { return coverConfusion(stopped, in, asked(2), reference.Confusion{}, 1) },

@@ -20,10 +20,6 @@ import (
 // sample of a population. in names one source language and one sense.
 func coverConsistency(ctx context.Context, in consistency.Instrument, items []crosstalk.Item,
 	truth reference.Inconsistency, seeds int) ([]Result, error) {
-	if seeds < 1 || in.Samples < 1 || len(in.Senses.From) != 1 || len(in.Senses.To) != 1 {
-		return nil, fmt.Errorf("expected at least one seed, one sample and one pair of senses, got %d, %d, %v and %v",
-			seeds, in.Samples, in.Senses.From, in.Senses.To)
-	}
 	in.Senses.Parts = []consistency.Part{consistency.Both}
 	in.Prompting.API, in.Rewriting.Prompting.API = crosstalk.Chat, crosstalk.Chat
 	sense := consistency.Sense(in.Senses.From[0]).To(in.Senses.To[0])

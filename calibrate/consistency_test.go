@@ -58,11 +58,6 @@ func TestConsistency(t *testing.T) {
 			}
 		}
 	}
-	in := consistencyInstrument(0)
-	in.Senses.To = []string{"de", "zh"}
-	if _, err := coverConsistency(bg, in, inputs(3), truth, 1); err == nil {
-		t.Error("calibrated several pairs at once")
-	}
 	if _, err := coverConsistency(bg, consistencyInstrument(0), inputs(3), reference.Inconsistency{Flip: 2},
 		1); err == nil {
 		t.Error("calibrated what is no probability")

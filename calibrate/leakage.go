@@ -3,7 +3,6 @@ package calibrate
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -28,10 +27,6 @@ type Leaky struct {
 // acts as the population.
 func coverLeakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, leaky Leaky,
 	seeds int) ([]Result, error) {
-	if seeds < 1 || len(in.Similarities) != 1 {
-		return nil, fmt.Errorf("expected at least one seed and exactly one similarity, got %d and %d",
-			seeds, len(in.Similarities))
-	}
 	in.Similarities = []similarity.Similarity{similarity.Cached(in.Similarities[0], similarity.NewMemoryCache(256<<20))}
 	in.Prompting.API = crosstalk.Completions
 	model, err := leaky.model(items, 1)
@@ -42,16 +37,15 @@ func coverLeakage(ctx context.Context, in leakage.Instrument, items []crosstalk.
 	if err != nil {
 		return nil, err
 	}
-	if math.IsNaN(truths[0].value) {
+	if truths[0].n == 0 {
 		return nil, fmt.Errorf("%s cannot score any pair of the suite; it may be for another language",
 			in.Similarities[0].Name())
 	}
 	var results []Result
 	for i, t := range truths {
-		if i > 0 && (t.value == 0 || math.IsNaN(t.value)) {
-			continue // what never happens always lies in its interval
+		if i == 0 || t.sum != 0 { // what never happens always lies in its interval
+			results = append(results, Result{Measure: t.measure, Model: leaky.name(), Truth: t.sum / t.n})
 		}
-		results = append(results, Result{Measure: t.measure, Model: leaky.name(), Truth: t.value})
 	}
 	c := calibration{in: &in, rules: in.Rules(), results: results, sittings: func(seed uint64) (s []sitting, err error) {
 		// Each list of copies gets a model with another seed, so that a control drawn twice is answered twice.
@@ -114,10 +108,11 @@ func draw(items []crosstalk.Item, seed uint64) [][]crosstalk.Item {
 }
 
 // truth is the expectation of a measure.
+
+// truth is the expectation of a measure.
 type truth struct {
-	measure     string
-	sum, weight float64
-	value       float64
+	measure string
+	mean
 }
 
 // leakageTruths are the expectations of the measures, the Leak-Rate first: for each item the value over all answers to
@@ -144,14 +139,8 @@ func leakageTruths(ctx context.Context, in leakage.Instrument, items []crosstalk
 				i = len(truths)
 				truths = append(truths, truth{measure: o.Measure})
 			}
-			if o.NotScored == "" {
-				truths[i].sum += weights[o.Sample] * float64(o.Value)
-				truths[i].weight += weights[o.Sample]
-			}
+			truths[i].add(float64(o.Value), weights[o.Sample])
 		}
-	}
-	for i := range truths {
-		truths[i].value = truths[i].sum / truths[i].weight // NaN where nothing is scored
 	}
 	return truths, nil
 }

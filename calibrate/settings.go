@@ -23,7 +23,6 @@ type Settings struct {
 	Seeds, Samples int       // Samples are the answers per prompt; both are at least 1
 }
 
-// each calibrates each rate.
 func (s Settings) each(byDefault float64, one func(rate float64) ([]Result, error)) (results []Result, err error) {
 	switch {
 	case s.Rates == nil:

@@ -51,33 +51,23 @@ func (c *counted) estimates(r Rules, suites crosstalk.SuiteIDs) (list []crosstal
 	return list
 }
 
-// tally is the answers to test prompts behind the figures of a group. It keeps a
-// hash of each answer, since another concept's may turn out to be the same.
+// tally is the answers to test prompts behind the figures of a group. It keeps
+// hashes, since another concept's answer may turn out to be the same.
 type tally struct {
 	items    estimate.Items
 	counts   map[string]int
 	repeated stats.Clusters
-	answers  map[uint64]*control // by a hash of the control
-	order    []uint64
+	controls map[uint64]*control // by a hash
 }
 
 // control is the answers to the tests with one control.
 type control struct {
-	cluster  stats.Cluster
-	concepts map[uint64]bool
-	answers  map[uint64]*same
-	n        int
-}
-
-// same is answers that are the same.
-type same struct {
-	n       int
-	concept uint64 // of the first
-	shared  bool   // another concept has the answer too
+	cluster stats.Cluster
+	answers []struct{ concept, text uint64 }
 }
 
 func newTally(map[string]string) *tally {
-	return &tally{answers: map[uint64]*control{}, counts: countsOf()}
+	return &tally{controls: map[uint64]*control{}, counts: countsOf()}
 }
 
 func (t *tally) add(o crosstalk.Observation, cluster stats.Cluster) {
@@ -91,20 +81,11 @@ func (t *tally) add(o crosstalk.Observation, cluster stats.Cluster) {
 	repeats := remove(text, []string{concept}) != strings.Join(strings.Fields(text), " ")
 	t.repeated.Add(cluster, float64(share(repeats)))
 	key := hash(o.Cluster)
-	of := t.answers[key]
-	if of == nil {
-		of = &control{cluster: cluster, concepts: map[uint64]bool{}, answers: map[uint64]*same{}}
-		t.answers[key], t.order = of, append(t.order, key)
+	if t.controls[key] == nil {
+		t.controls[key] = &control{cluster: cluster}
 	}
-	id, answer := hash(concept), hash(normal(text))
-	of.concepts[id] = true
-	of.n++
-	if s := of.answers[answer]; s == nil {
-		of.answers[answer] = &same{1, id, false}
-	} else {
-		s.n++
-		s.shared = s.shared || s.concept != id
-	}
+	of := t.controls[key]
+	of.answers = append(of.answers, struct{ concept, text uint64 }{hash(concept), hash(normal(text))})
 }
 
 // normal is a text without case, white space and the marks around it.
@@ -123,19 +104,20 @@ func hash(text string) uint64 {
 // concepts, whether another concept got the answer too.
 func (t *tally) same() *stats.Clusters {
 	var values stats.Clusters
-	for _, key := range t.order {
-		of := t.answers[key]
-		if len(of.concepts) < 2 {
-			continue
-		}
-		shared := 0
-		for _, s := range of.answers {
-			if s.shared {
-				shared += s.n
+	for _, of := range t.controls {
+		first, shared := map[uint64]uint64{}, map[uint64]bool{} // the concept of an answer, and whether it has another
+		several := false
+		for _, a := range of.answers {
+			if _, again := first[a.text]; !again {
+				first[a.text] = a.concept
 			}
+			shared[a.text] = shared[a.text] || first[a.text] != a.concept
+			several = several || a.concept != of.answers[0].concept
 		}
-		for i := range of.n {
-			values.Add(of.cluster, float64(share(i < shared)))
+		for _, a := range of.answers {
+			if several {
+				values.Add(of.cluster, float64(share(shared[a.text])))
+			}
 		}
 	}
 	return &values
