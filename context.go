@@ -4,7 +4,6 @@ package crosstalk
 // it has nothing to do with.
 type Carrier string
 
-// The carriers.
 const (
 	Example Carrier = "example" // a few-shot example: a question with its answer, written before the prompt
 	System  Carrier = "system"  // a system message
@@ -91,7 +90,6 @@ func (p PromptConfig) CarriedRequest(c Carrier, of Carried, prompt string, sampl
 // tagged marks where a text begins and ends, in any language.
 func tagged(tag, text string) string { return "<" + tag + ">\n" + text + "\n</" + tag + ">" }
 
-// below puts a text below another, if there is one.
 func below(first, text string) string {
 	if first == "" {
 		return text

@@ -39,7 +39,6 @@ type NamedText struct {
 // Role says what a text is, and so how it is shown.
 type Role string
 
-// The roles.
 const (
 	Topic Role = "topic" // what the answers are held against; its words are marked in them
 	Given Role = "given" // a part of the question, or what an answer should be like; the same one is shown once

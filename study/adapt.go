@@ -76,7 +76,6 @@ type adapting struct {
 // asked for instead.
 type dropped struct{ param, level string }
 
-// Ask implements crosstalk.Asker.
 func (a *adapting) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	return a.through(ctx, a.Asker, req)
 }

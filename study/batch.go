@@ -11,7 +11,6 @@ import (
 	"crosstalk/model"
 )
 
-// checkBatch returns an error if a model cannot be asked in batches.
 func (s *Study) checkBatch() error {
 	for _, p := range s.Protocols {
 		for _, c := range p.Conditions {

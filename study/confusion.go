@@ -175,7 +175,6 @@ func judgeable(s *suite.Suite, l labeller) (*suite.Suite, error) {
 	return &with, nil
 }
 
-// suiteOf loads the suite in the requested languages.
 func (c Confusion) suiteOf() (*suite.Suite, error) {
 	s, err := suite.LoadFor("confusion", cmp.Or(c.Suite, "confusion"))
 	if err != nil {
@@ -201,7 +200,6 @@ func (c Confusion) suiteOf() (*suite.Suite, error) {
 	return part.Part(c.Items), nil
 }
 
-// checkSettings returns an error for invalid settings of prompts and decoding.
 func (c Confusion) checkSettings() error {
 	for _, position := range c.Positions {
 		if !slices.Contains(confusion.Positions, position) {
@@ -281,7 +279,6 @@ func numbers(list []int) (texts []string) {
 	return texts
 }
 
-// formatOf reads the settings of a condition.
 func formatOf(set map[string]string, demonstrations map[string][]crosstalk.Demonstration) confusion.Format {
 	n, _ := strconv.Atoi(set["shots"]) // "" is 0
 	return confusion.Format{Position: set["position"], Shots: n,

@@ -87,7 +87,6 @@ type counter struct {
 	need      ask.Need         // of the item that is counted now
 }
 
-// Ask implements crosstalk.Asker.
 func (n *counter) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

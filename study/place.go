@@ -89,7 +89,6 @@ func (p *place) score() {
 	p.room.answers.Release(p.kept)
 }
 
-// Ask implements crosstalk.Asker.
 func (p *place) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	key := crosstalk.KeyOf(crosstalk.Identity{}, req)
 	p.mu.Lock()

@@ -37,7 +37,6 @@ func (s *Study) Take(ctx context.Context, of shard.Shard) error {
 // Shard is the shard that the study is of.
 func (s *Study) Shard() shard.Shard { return s.shard }
 
-// items are those that this study measures.
 func (s *Study) items() suite.Items {
 	if s.places == nil {
 		return s.Suite.Items

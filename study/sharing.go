@@ -21,7 +21,6 @@ type sharing struct {
 	text []byte     // room for what a request says
 }
 
-// Ask implements crosstalk.Asker.
 func (n *sharing) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -115,7 +115,6 @@ func (s *Study) Changes() (changes []string) {
 	return append(changes, s.found...)
 }
 
-// noteChange notes a change that a model asked for.
 func (s *Study) noteChange(c model.Change) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -89,7 +89,6 @@ type part struct {
 	estimator crosstalk.Estimator
 }
 
-// add adds an observation.
 func (s *summary) add(o crosstalk.Observation) {
 	s.known.Add(o.Labels)
 	s.known.Add(o.Condition)
@@ -141,7 +140,6 @@ func (s *summary) check(f *set) error {
 	return nil
 }
 
-// estimates are the figures of a set.
 func (s *summary) estimates(f *set) (estimates []crosstalk.Estimate, err error) {
 	suites := f.suites(s.manifest.SuiteIDs())
 	for k, p := range s.protocols {
@@ -179,7 +177,6 @@ func checkMeasures(estimates []crosstalk.Estimate, measures []string) error {
 	return nil
 }
 
-// reader returns a reader of the view.
 func (f Figures) reader() *view.Reader { return f.View.Reader(slices.Concat(f.By, f.Cross)...) }
 
 // suites names the suites of figures over all values of the column that names them.

@@ -71,7 +71,6 @@ type axis struct {
 // axes are the settings of a sweep.
 type axes []axis
 
-// add adds a setting, if it has values.
 func (a *axes) add(column string, values []string, set func(c *Condition, value int)) {
 	if len(values) > 0 {
 		*a = append(*a, axis{column, values, set})
@@ -411,7 +410,6 @@ func (s *Sweep) keyVars() (names []string) {
 	return names
 }
 
-// setExtra sets a parameter that is sent unchanged.
 func (c *Condition) setExtra(name string, value any) {
 	if c.Prompting.Decoding.Extra == nil {
 		c.Prompting.Decoding.Extra = map[string]any{}

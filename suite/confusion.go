@@ -35,7 +35,6 @@ type prompt struct {
 	Before []at[turn] `yaml:"before"`
 }
 
-// turn is a message of the user or of the assistant.
 type turn struct {
 	User      string `yaml:"user"`
 	Assistant string `yaml:"assistant"`

@@ -35,13 +35,11 @@ type taskEntry struct {
 // node is a value that is decoded later, when its type is known.
 type node struct{ ast.Node }
 
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
 func (n *node) UnmarshalYAML(v ast.Node) error {
 	n.Node = v
 	return nil
 }
 
-// isMap reports whether the value is a map.
 func (n node) isMap() bool {
 	_, ok := n.Node.(ast.MapNode)
 	return ok

@@ -10,7 +10,6 @@ import (
 // itemKeys are the keys of an item besides its fields.
 var itemKeys = []string{"id", "category", "cluster", "gold", "texts"}
 
-// items adds a task's items to the suite.
 func (r *taskReader) items(t crosstalk.Task, e taskEntry, line int) error {
 	languages, err := r.names("language", e.Languages, line)
 	if err != nil {

@@ -110,7 +110,6 @@ func (s Items) Numbered(numbers []int) (selected Items) {
 	return selected
 }
 
-// pack makes a block of the last items.
 func (s *Items) pack() {
 	if s.labels == nil {
 		s.labels = &intern.Maps{}

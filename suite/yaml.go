@@ -115,7 +115,6 @@ func parseYAML(name string, text []byte) (d document, err error) {
 	return d, err
 }
 
-// decode sets what v points to.
 func (d document) decode(v any, options ...yaml.DecodeOption) error {
 	return strictyaml.Decode(d.name, d.root, v, options...)
 }

@@ -16,7 +16,6 @@ var apart = []string{"task", "at"}
 // measures are in the order of their figures.
 var measures = []string{LPR, WPR, LCPR, LineAccuracy, WordAccuracy, FirstLine, Switches, Faults, Entropy, NucleusSize}
 
-// estimator implements crosstalk.Estimator.
 type estimator struct {
 	rules  Rules
 	groups estimate.Groups[*sum]
@@ -64,7 +63,6 @@ const (
 	uncertainties = "uncertainties"
 )
 
-// Add implements crosstalk.Estimator.
 func (e *estimator) Add(o crosstalk.Observation) {
 	if fault, ok := Kind.Fault(o); ok {
 		e.add(fault)
@@ -91,7 +89,6 @@ func (e *estimator) add(o crosstalk.Observation) {
 	}
 }
 
-// Estimates implements crosstalk.Estimator.
 func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 	var estimates []crosstalk.Estimate
 	groups := e.groups.Ordered()

@@ -127,7 +127,6 @@ func questionsAndAnswers(prefix string, shown []crosstalk.Demonstration, prompt 
 	return b.String()
 }
 
-// turns are the demonstrations as turns of a chat.
 func turns(prefix string, shown []crosstalk.Demonstration) (messages []crosstalk.Message) {
 	for _, d := range shown {
 		messages = append(messages, crosstalk.Message{Role: "user", Content: prefix + d.Question},

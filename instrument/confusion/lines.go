@@ -47,7 +47,6 @@ func (in *Instrument) checkLines(expected, answer string, isWrong func(word stri
 	return c
 }
 
-// appendWrong appends the wrong ones of a line's words to spans.
 func (l line) appendWrong(spans []crosstalk.Span, words []string, isWrong func(string) bool) []crosstalk.Span {
 	from, raw := 0, cursor{raw: l.raw}
 	for _, word := range words {

@@ -90,7 +90,6 @@ func (in *Instrument) textOf(answer crosstalk.Answer) (text, notScored string) {
 	return answer.Text, ""
 }
 
-// check checks a text. It returns why it cannot.
 func (in *Instrument) check(expected crosstalk.Prompt, text string) (c checked, notScored string) {
 	if in.Protocol.Prose {
 		return in.checkProse(expected, text)
@@ -98,7 +97,6 @@ func (in *Instrument) check(expected crosstalk.Prompt, text string) (c checked, 
 	return in.checkLines(expected.Language, text, in.wordCheck(expected.Language)), ""
 }
 
-// judge sets the values of the observations.
 func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
 	numbers := map[string]float64{linesChecked: float64(c.lines), linesWrong: float64(len(c.wrong))}
 	if in.Protocol.Prose {

@@ -17,7 +17,6 @@ type sum struct {
 	noLanguage map[string]int // observations of each measure that are of no cell, since their language cannot be judged
 }
 
-// cellKey names a cell.
 type cellKey struct{ measure, language, source string }
 
 // cell is the observations of one measure in one language and source.
@@ -107,7 +106,6 @@ func (s *sum) allSources() []string {
 	return s.names(func(at cellKey) bool { return !isPooled(at.measure) }, func(at cellKey) string { return at.source })
 }
 
-// names returns the names in the keys of cells, each once.
 func (s *sum) names(in func(cellKey) bool, of func(cellKey) string) (names []string) {
 	for at := range s.cells {
 		if in(at) {
@@ -120,7 +118,6 @@ func (s *sum) names(in func(cellKey) bool, of func(cellKey) string) (names []str
 
 func countName(s string) string { return strings.ReplaceAll(s, " ", "_") }
 
-// has reports whether there is a figure of the measure.
 func (s *sum) has(measure string) bool { return len(s.cellsOf(measure)) > 0 }
 
 // cellsOf returns the cells of whose answers a figure speaks: for LCPR those of LPR.

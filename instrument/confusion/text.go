@@ -9,7 +9,6 @@ import (
 	"crosstalk/measure/pytext"
 )
 
-// line is a line of an answer.
 type line struct {
 	number int    // in the answer, from 1
 	start  int    // where raw starts in the answer, in bytes

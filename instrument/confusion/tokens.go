@@ -16,7 +16,6 @@ type piece struct{ start, end int }
 
 var nowhere = piece{-1, -1}
 
-// align finds the tokens of an answer in its text.
 func align(text string, tokens []crosstalk.TokenLogprob) []piece {
 	pieces := make([]piece, len(tokens))
 	var all strings.Builder

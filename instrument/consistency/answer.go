@@ -10,7 +10,6 @@ import (
 	"crosstalk/instrument/consistency/read"
 )
 
-// answer is an answer with the class that was read in it.
 type answer struct {
 	crosstalk.Answer
 	class      string // an id, or the free answer; "" for none
@@ -52,7 +51,6 @@ func (o Overrides) ID() string {
 	return fmt.Sprintf("%08x", sum)
 }
 
-// read finds the class of an answer.
 func (s *scoring) read(form Form, of crosstalk.Answer) answer {
 	a := answer{Answer: of}
 	if r, ok := s.rewritten[form.Input]; ok && r.Texts == nil {

@@ -10,7 +10,6 @@ import (
 // apart are columns whose values never share a figure.
 var apart = []string{"task", "pair", "part"}
 
-// estimator implements crosstalk.Estimator.
 type estimator struct {
 	rules  Rules
 	detail bool // figures by class of answers
@@ -53,7 +52,6 @@ func (e *estimator) describe(measure string, _, labels, extra map[string]string)
 	return f
 }
 
-// Add implements crosstalk.Estimator.
 func (e *estimator) Add(o crosstalk.Observation) {
 	if fault, ok := Kind.Fault(o); ok {
 		e.add(fault)
@@ -70,7 +68,6 @@ func (e *estimator) add(o crosstalk.Observation) {
 	}
 }
 
-// Estimates implements crosstalk.Estimator.
 func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 	var estimates []crosstalk.Estimate
 	for _, g := range e.groups.Ordered() {

@@ -13,7 +13,6 @@ import (
 // and counted.
 type Flag string
 
-// The flags.
 const (
 	Unchanged Flag = "unchanged" // it is the source
 	Length    Flag = "length"    // more than three times as long as the source, or less than a third, in bytes

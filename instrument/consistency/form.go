@@ -32,7 +32,6 @@ type Form struct{ Input, Instruction Sense }
 // 2023, section 3).
 type Part string
 
-// The parts.
 const (
 	Source       Part = "source" // none: the original, all in one language
 	Repeat       Part = "repeat" // none: the source asked again

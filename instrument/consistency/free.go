@@ -10,7 +10,6 @@ import (
 // Verdict is the result of comparing the meaning of two answers.
 type Verdict int
 
-// The verdicts.
 const (
 	Unknown Verdict = iota - 1
 	No

@@ -166,7 +166,6 @@ func (r *RewrittenInstruction) proposeWords(task crosstalk.Task, words []crossta
 	}
 }
 
-// missingWords are the task's classes without a word.
 func missingWords(task crosstalk.Task, words []crosstalk.AnswerWord) (classes []string) {
 	for _, class := range task.Classes {
 		if !slices.ContainsFunc(words, func(w crosstalk.AnswerWord) bool { return w.Class == class }) {

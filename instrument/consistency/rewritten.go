@@ -30,7 +30,6 @@ func (r Rewritten) describe(o *crosstalk.Observation, source []string) {
 	o.Answers = append(o.Answers, r.Answers...)
 }
 
-// scoreRewritten observes the rewritten inputs.
 func (s *scoring) scoreRewritten() error {
 	for _, sense := range slices.Sorted(maps.Keys(s.rewritten)) {
 		r := s.rewritten[sense]

@@ -39,7 +39,6 @@ type Protocol struct {
 // ROUGE names a way to cut texts into words for ROUGE.
 type ROUGE string
 
-// The ways.
 const (
 	ROUGEUnicode ROUGE = "unicode" // Unicode words, and single characters of scripts without spaces
 	ROUGEPapers  ROUGE = "papers"  // the packages of Ohmer et al. (2023): rouge_score, and rouge_chinese on jieba's words
@@ -136,7 +135,6 @@ func (r Rules) signature(measure string, labels map[string]string, suites crosst
 // flat is a signature within a signature.
 func flat(signature string) string { return strings.ReplaceAll(signature, "|", ",") }
 
-// invalid names the treatment of answers without a label.
 func (p Protocol) invalid() string {
 	if p.InvalidIsClass {
 		return "class"

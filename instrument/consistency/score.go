@@ -10,7 +10,6 @@ import (
 	"fmt"
 )
 
-// scoring is the scoring of one item.
 type scoring struct {
 	*Instrument
 	ctx       context.Context
@@ -161,7 +160,6 @@ func addSide(o *crosstalk.Observation, name string, a answer) {
 	}
 }
 
-// addFact adds a fact about an answer, unless it is unknown.
 func addFact(o *crosstalk.Observation, name, text string) {
 	if text != "" {
 		o.AddText(crosstalk.Fact, name, text)

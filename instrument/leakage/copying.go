@@ -75,13 +75,11 @@ type word struct {
 	character  bool
 }
 
-// gram is an n-gram of a text.
 type gram struct {
 	text       string
 	start, end int // bytes, from its first word to its last
 }
 
-// words are the words of a text in order.
 func (g copyable) words(text string) (list []word) {
 	start := -1
 	add := func(end int) {
@@ -109,7 +107,6 @@ func (g copyable) words(text string) (list []word) {
 	return list
 }
 
-// of are the n-grams of words.
 func (g copyable) of(words []word) (grams []gram) {
 	for i := g.n; i <= len(words); i++ {
 		part := words[i-g.n : i]
@@ -156,7 +153,6 @@ func (in *Instrument) copying(
 	return []crosstalk.Observation{o, ofControl, difference}
 }
 
-// share is 1 for true.
 func share(b bool) crosstalk.Value {
 	if b {
 		return 1

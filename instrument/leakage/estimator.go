@@ -11,7 +11,6 @@ import (
 // or languages measures neither.
 var apart = []string{DatasetColumn, LanguageColumn}
 
-// estimator implements crosstalk.Estimator.
 type estimator struct {
 	rules   Rules
 	groups  estimate.Groups[*sum]
@@ -37,7 +36,6 @@ func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	return e
 }
 
-// Add implements crosstalk.Estimator.
 func (e *estimator) Add(o crosstalk.Observation) {
 	if fault, ok := Kind.Fault(o); ok {
 		e.add(fault)
@@ -55,7 +53,6 @@ func (e *estimator) add(o crosstalk.Observation) {
 	}
 }
 
-// Estimates implements crosstalk.Estimator.
 func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 	var estimates []crosstalk.Estimate
 	for _, g := range e.groups.Ordered() {

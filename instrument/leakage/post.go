@@ -24,7 +24,6 @@ const (
 // Posts are all values of Post.
 var Posts = []Post{None, Period, PromptPeriod, Stop, Sentence}
 
-// parsePost reads a value of Post.
 func parsePost(name string) (Post, error) { return crosstalk.Chosen("post-processing", name, Posts) }
 
 // Instruction may precede a prompt without being part of it.
@@ -239,7 +238,6 @@ func isWord(r rune) bool {
 	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r))
 }
 
-// firstRune is the first rune of a text, or utf8.RuneError.
 func firstRune(s string) rune {
 	r, _ := utf8.DecodeRuneInString(s)
 	return r

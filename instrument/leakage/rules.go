@@ -74,7 +74,6 @@ type Rules struct{ Protocol }
 // Rules returns the instrument's rules.
 func (in *Instrument) Rules() Rules { return Rules{in.Protocol} }
 
-// signature is the signature of a measure of observations.
 func (r Rules) signature(measure string, by map[string]string, suites crosstalk.SuiteIDs) string {
 	fields := []string{measure, "suite:" + suites.Of(by)}
 	switch measure {

@@ -86,7 +86,6 @@ func Score(
 	return list[0], nil
 }
 
-// observe makes the observation of one pair of answers, without its scores.
 func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *crosstalk.Answer) crosstalk.Observation {
 	o := crosstalk.Observation{Measure: Measure, Item: item.ID, Cluster: cmp.Or(item.Cluster, item.ID), Sample: sample,
 		Value: crosstalk.Undefined, Labels: item.Labels}

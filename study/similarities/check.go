@@ -58,7 +58,6 @@ func Check(ctx context.Context, name string) (rows [][2]string, err error) {
 	return rows, nil
 }
 
-// loadChecked loads an encoder and describes it.
 func loadChecked(name string, say func(what, format string, args ...any)) (similarity.Similarity, error) {
 	m, err := ParseModel(name)
 	if err != nil {

@@ -167,7 +167,6 @@ func openSBERT(name string, _ Language, env *Env) (similarity.Similarity, error)
 // sentences makes an embedder of a sentence encoder.
 type sentences struct{ *sbert.Scorer }
 
-// Embed implements embedding.Embedder.
 func (s sentences) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	err := s.Encode(ctx, texts, func(i int, v []float32) { vectors[i] = v })

@@ -96,7 +96,6 @@ func fromHan(s string) float64 {
 	return total + part + digit
 }
 
-// fromWords reads numbers written out.
 func fromWords(text string) (found []float64) {
 	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '|' })
 	for i := 0; i < len(words); {

@@ -42,7 +42,6 @@ func StripQuotes(text string) string {
 	return text
 }
 
-// count returns how many of the characters of text are marks.
 func count(text, marks string) (n int) {
 	for _, r := range text {
 		if strings.ContainsRune(marks, r) {

@@ -76,13 +76,11 @@ func parseInstructions(path string, text []byte, readErr error) (list []Instruct
 	return list, nil
 }
 
-// located is an instruction with its line.
 type located struct {
 	Instruction
 	line int
 }
 
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
 func (l *located) UnmarshalYAML(node ast.Node) error {
 	l.line = node.GetToken().Position.Line
 	if m, ok := node.(*ast.MappingNode); ok && len(m.Values) > 0 {
