@@ -121,7 +121,8 @@ func checkPrompts(s *Suite, remark func(string, ...any)) {
 		}
 		cells[[3]string{item.Labels["task"], item.Labels["source"], item.Labels["language"]}]++
 	}
-	for _, cell := range slices.SortedFunc(maps.Keys(cells), func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }) {
+	byName := func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }
+	for _, cell := range slices.SortedFunc(maps.Keys(cells), byName) {
 		if n := cells[cell]; n < 5 {
 			name := slices.DeleteFunc(cell[:], func(s string) bool { return s == "" })
 			remark("%s: too few items for a reliable figure (%d)", strings.Join(name, " "), n)

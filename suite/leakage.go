@@ -198,8 +198,8 @@ func (b *leakageBuilder) template(t template, line int) error {
 			if k > 0 {
 				id += "/" + strconv.Itoa(k+1)
 			}
-			p := crosstalk.Pair{Concept: v.Concept, Sense: v.Of.Sense, Remove: slices.Concat(t.Remove, v.Of.Remove), Leaks: v.Of.Leaks,
-				Neutral: t.Neutral}
+			p := crosstalk.Pair{Concept: v.Concept, Sense: v.Of.Sense, Leaks: v.Of.Leaks, Neutral: t.Neutral,
+				Remove: slices.Concat(t.Remove, v.Of.Remove)}
 			p.Test, p.Control = strings.Replace(test.Text, slot, insert, 1), t.Control[0].Text
 			if language := cmp.Or(t.Language, b.suite.Language); insert != v.Concept && k == 0 &&
 				mentions(t.Control[0].String()+" "+t.Prompt, withoutArticle(insert), language) {
