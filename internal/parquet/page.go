@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -48,11 +49,11 @@ func (f *File) readChunk(c *column, k chunk, rows [][]string) ([][]string, error
 	first := len(rows)
 	for left := k.values; left > 0; {
 		t := thrift{data: data}
-		header, err := t.structure(0)
+		header, err := t.structure()
 		if err != nil {
 			return nil, fmt.Errorf("page header: %w", err)
 		}
-		data = data[t.at:]
+		data = t.data
 		packed := header.int(3)
 		if packed < 0 || packed > int64(len(data)) {
 			return nil, errCut
@@ -67,9 +68,9 @@ func (f *File) readChunk(c *column, k chunk, rows [][]string) ([][]string, error
 			}
 			dictionary, err = page.dictionary(header.sub(7))
 		case dataPage:
-			rows, left, err = page.v1(header.sub(5), dictionary, rows, first, left)
+			rows, left, err = page.read(header.sub(5), false, dictionary, rows, first, left)
 		case dataPageV2:
-			rows, left, err = page.v2(header.sub(8), dictionary, rows, first, left)
+			rows, left, err = page.read(header.sub(8), true, dictionary, rows, first, left)
 		default:
 			err = fmt.Errorf("a page of the unknown kind %d", header.int(1))
 		}
@@ -106,76 +107,55 @@ func (p page) dictionary(header fields) ([]string, error) {
 	return values, err
 }
 
-// v1 appends the rows of a data page: levels and values are packed together.
-func (p page) v1(header fields, dictionary []string, rows [][]string, first, left int) ([][]string, int, error) {
-	n, err := count(header, left)
-	if err != nil {
-		return nil, 0, err
+// read appends the rows of a data page, and returns how many values the chunk has left then. In version 1, levels and
+// values are packed together, and each kind of levels has its length before it; in version 2 the header has their
+// lengths, and they are not packed.
+func (p page) read(header fields, v2 bool, dictionary []string, rows [][]string, first, left int) (
+	_ [][]string, _ int, err error) {
+	n := int(header.int(1)) // nulls included
+	if n < 0 || n > left {
+		return nil, 0, fmt.Errorf("a page of %d values; expected at most %d", n, left)
 	}
-	data, err := p.unpack(p.data, p.size)
-	if err != nil {
-		return nil, 0, err
-	}
-	var levels [2][]int // repetition, definition
-	for i, most := range [2]int{p.column.maxRep, p.column.maxDef} {
-		if most == 0 {
-			continue
-		}
-		if encoding := header.int(int16(4 - i)); encoding != runLength {
-			return nil, 0, unknownEncoding("levels", encoding)
-		}
-		if len(data) < 4 {
-			return nil, 0, errCut
-		}
-		length := int64(data[0]) | int64(data[1])<<8 | int64(data[2])<<16 | int64(data[3])<<24
-		if data = data[4:]; length > int64(len(data)) {
-			return nil, 0, errCut
-		}
-		if levels[i], err = decodeRuns(data[:length], bits.Len(uint(most)), n); err != nil {
+	data, encoding := p.data, header.int(4)
+	if !v2 {
+		encoding = header.int(2)
+		if data, err = p.unpack(data, p.size); err != nil {
 			return nil, 0, err
 		}
-		data = data[length:]
 	}
-	rows, err = p.rows(levels, data, header.int(2), n, dictionary, rows, first)
-	return rows, left - n, err
-}
-
-// v2 appends the rows of a data page whose levels are not compressed.
-func (p page) v2(header fields, dictionary []string, rows [][]string, first, left int) ([][]string, int, error) {
-	n, err := count(header, left)
-	if err != nil {
-		return nil, 0, err
-	}
-	data := p.data
-	var levels [2][]int
-	lengths := [2]int64{header.int(6), header.int(5)}
+	var levels [2][]int // repetition, definition
+	packed := p.size
 	for i, most := range [2]int{p.column.maxRep, p.column.maxDef} {
-		if lengths[i] < 0 || lengths[i] > int64(len(data)) {
+		length := header.int(int16(6 - i))
+		if !v2 && most == 0 {
+			continue
+		}
+		if !v2 {
+			if encoding := header.int(int16(4 - i)); encoding != runLength {
+				return nil, 0, unknownEncoding("levels", encoding)
+			}
+			if len(data) < 4 {
+				return nil, 0, errCut
+			}
+			length, data = int64(binary.LittleEndian.Uint32(data)), data[4:]
+		}
+		if length < 0 || length > int64(len(data)) {
 			return nil, 0, errCut
 		}
 		if most > 0 {
-			if levels[i], err = decodeRuns(data[:lengths[i]], bits.Len(uint(most)), n); err != nil {
+			if levels[i], err = decodeRuns(data[:length], bits.Len(uint(most)), n); err != nil {
 				return nil, 0, err
 			}
 		}
-		data = data[lengths[i]:]
+		data, packed = data[length:], packed-length
 	}
-	if compressed, said := header[7].(bool); compressed || !said {
-		if data, err = p.unpack(data, p.size-lengths[0]-lengths[1]); err != nil {
+	if compressed, said := header[7].(bool); v2 && (compressed || !said) {
+		if data, err = p.unpack(data, packed); err != nil {
 			return nil, 0, err
 		}
 	}
-	rows, err = p.rows(levels, data, header.int(4), n, dictionary, rows, first)
+	rows, err = p.rows(levels, data, encoding, n, dictionary, rows, first)
 	return rows, left - n, err
-}
-
-// count is how many values, nulls included, a page says that it has, of those that the chunk has left.
-func count(header fields, left int) (int, error) {
-	n := header.int(1)
-	if n < 0 || n > int64(left) {
-		return 0, fmt.Errorf("a page of %d values; expected at most %d", n, left)
-	}
-	return int(n), nil
 }
 
 // rows puts n values and nulls into rows. The chunk began with the row first.
@@ -265,10 +245,7 @@ func (p page) lookUp(numbers []int, dictionary []string) ([]string, error) {
 }
 
 func unknownEncoding(what string, encoding int64) error {
-	if name := encodings[encoding]; name != "" {
-		return fmt.Errorf("%s in the unsupported encoding %s", what, name)
-	}
-	return fmt.Errorf("%s in the unknown encoding %d", what, encoding)
+	return fmt.Errorf("%s in the unsupported encoding %s", what, cmp.Or(encodings[encoding], strconv.FormatInt(encoding, 10)))
 }
 
 // spend counts bytes that the page is about to make.
@@ -277,13 +254,6 @@ func (p page) spend(bytes int) error {
 		return fmt.Errorf("more than %d MiB of data", maxBytes>>20)
 	}
 	return nil
-}
-
-func validText(b []byte) (string, error) {
-	if !utf8.Valid(b) {
-		return "", errors.New("text is not valid UTF-8")
-	}
-	return string(b), nil
 }
 
 // Compression codecs.
@@ -310,47 +280,31 @@ func (p page) unpack(data []byte, size int64) ([]byte, error) {
 	case uncompressed:
 		return data, nil
 	case compressedSnappy:
-		out, err = unpackSnappy(data, size)
-	case compressedGzip:
-		out, err = unpackGzip(data, size)
-	case compressedZstd:
-		out, err = unpackZstd(data, size)
-	default:
-		if name := otherCodecs[p.codec]; name != "" {
-			return nil, fmt.Errorf("is compressed with %s; expected Snappy, gzip, Zstandard or none", name)
+		if n, invalid := snappy.DecodedLen(data); invalid != nil || int64(n) != size {
+			return nil, snappy.ErrCorrupt
 		}
-		return nil, fmt.Errorf("is compressed with the unknown codec %d", p.codec)
+		out, err = snappy.Decode(nil, data)
+	case compressedGzip:
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
+			out, err = io.ReadAll(io.LimitReader(z, size+1))
+		}
+	case compressedZstd:
+		var z *zstd.Decoder
+		z, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxMemory(maxPage), zstd.WithDecodeAllCapLimit(true))
+		if err == nil {
+			defer z.Close()
+			out, err = z.DecodeAll(data, make([]byte, 0, size))
+		}
+	default:
+		name := cmp.Or(otherCodecs[p.codec], fmt.Sprintf("the unknown codec %d", p.codec))
+		return nil, fmt.Errorf("is compressed with %s; expected Snappy, gzip, Zstandard or none", name)
 	}
 	if err == nil && int64(len(out)) != size {
 		err = fmt.Errorf("a page does not unpack to %d bytes", size)
 	}
 	return out, err
-}
-
-func unpackSnappy(data []byte, size int64) ([]byte, error) {
-	n, err := snappy.DecodedLen(data)
-	if err != nil || int64(n) != size {
-		return nil, snappy.ErrCorrupt
-	}
-	return snappy.Decode(nil, data)
-}
-
-func unpackGzip(data []byte, size int64) ([]byte, error) {
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(io.LimitReader(z, size+1))
-}
-
-func unpackZstd(data []byte, size int64) ([]byte, error) {
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-		zstd.WithDecoderMaxMemory(maxPage), zstd.WithDecodeAllCapLimit(true))
-	if err != nil {
-		return nil, err
-	}
-	defer z.Close()
-	return z.DecodeAll(data, make([]byte, 0, size))
 }
 
 // decodePlain reads n values one after the other.
@@ -380,9 +334,8 @@ func decodePlain(data []byte, kind int64, n int) ([]string, error) {
 			if data = data[4:]; length > int64(len(data)) {
 				return nil, errCut
 			}
-			var err error
-			if values[i], err = validText(data[:length]); err != nil {
-				return nil, err
+			if values[i] = string(data[:length]); !utf8.ValidString(values[i]) {
+				return nil, errors.New("text is not valid UTF-8")
 			}
 			data = data[length:]
 		}

@@ -35,167 +35,125 @@ const (
 
 var errCut = errors.New("is cut off")
 
-// thrift reads one message.
+// thrift reads one message. After an error there is nothing left of it.
 type thrift struct {
-	data  []byte
-	at    int
+	data  []byte // what is left
 	nodes int
+	err   error
 }
 
-// count counts a value in a structure or list that is so deep.
-func (t *thrift) count(depth int) error {
+func (t *thrift) fail(err error) {
+	if t.err == nil {
+		t.err = err
+	}
+	t.data = nil
+}
+
+func (t *thrift) bytes(n uint64) []byte {
+	if n > uint64(len(t.data)) {
+		t.fail(errCut)
+		return nil
+	}
+	taken := t.data[:n]
+	t.data = t.data[n:]
+	return taken
+}
+
+func (t *thrift) byte() byte {
+	for _, b := range t.bytes(1) {
+		return b
+	}
+	return 0
+}
+
+func (t *thrift) uvarint() uint64 {
+	v, n := binary.Uvarint(t.data)
+	if n <= 0 {
+		t.fail(errCut)
+		return 0
+	}
+	t.data = t.data[n:]
+	return v
+}
+
+// varint is zigzag.
+func (t *thrift) varint() int64 {
+	v := t.uvarint()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+// structure reads a structure at the start of the message.
+func (t *thrift) structure() (fields, error) {
+	f, _ := t.value(thriftStruct, 0).(fields)
+	return f, t.err
+}
+
+// value reads a value of a kind, in a structure or list that is so deep.
+func (t *thrift) value(kind byte, depth int) any {
 	if t.nodes++; t.nodes > maxNodes || depth > maxDepth {
-		return errors.New("has too many values")
+		t.fail(errors.New("has too many values"))
 	}
-	return nil
-}
-
-func (t *thrift) byte() (byte, error) {
-	if t.at >= len(t.data) {
-		return 0, errCut
-	}
-	t.at++
-	return t.data[t.at-1], nil
-}
-
-func (t *thrift) uvarint() (uint64, error) {
-	v, n := binary.Uvarint(t.data[t.at:])
-	if n <= 0 {
-		return 0, errCut
-	}
-	t.at += n
-	return v, nil
-}
-
-func (t *thrift) varint() (int64, error) {
-	v, n := binary.Varint(t.data[t.at:]) // zigzag, as Thrift's
-	if n <= 0 {
-		return 0, errCut
-	}
-	t.at += n
-	return v, nil
-}
-
-func (t *thrift) length() (int, error) {
-	n, err := t.uvarint()
-	if err == nil && n > uint64(len(t.data)-t.at) {
-		err = errCut
-	}
-	return int(n), err
-}
-
-func (t *thrift) structure(depth int) (fields, error) {
-	f := fields{}
-	id := int16(0)
-	for {
-		head, err := t.byte()
-		if err != nil {
-			return nil, err
-		}
-		kind := head & 0xf
-		if kind == 0 {
-			return f, nil
-		}
-		if err := t.count(depth); err != nil {
-			return nil, err
-		}
-		if delta := head >> 4; delta != 0 {
-			id += int16(delta)
-		} else {
-			v, err := t.varint()
-			if err != nil {
-				return nil, err
-			}
-			id = int16(v)
-		}
-		if kind == thriftTrue || kind == thriftFalse {
-			f[id] = kind == thriftTrue
-			continue
-		}
-		if f[id], err = t.value(kind, depth); err != nil {
-			return nil, err
-		}
-	}
-}
-
-func (t *thrift) value(kind byte, depth int) (any, error) {
 	switch kind {
 	case thriftTrue, thriftFalse: // in a list
-		b, err := t.byte()
-		return b == thriftTrue, err
+		return t.byte() == thriftTrue
 	case thriftInt8:
-		b, err := t.byte()
-		return int64(int8(b)), err
+		return int64(int8(t.byte()))
 	case thriftInt16, thriftInt32, thriftInt64:
 		return t.varint()
 	case thriftDouble:
-		if len(t.data)-t.at < 8 {
-			return nil, errCut
-		}
-		t.at += 8
-		return nil, nil
+		t.bytes(8)
+		return nil
 	case thriftBytes:
-		n, err := t.length()
-		if err != nil {
-			return nil, err
-		}
-		t.at += n
-		return t.data[t.at-n : t.at], nil
+		return t.bytes(t.uvarint())
 	case thriftList, thriftSet:
-		return t.list(depth)
-	case thriftMap:
-		return nil, t.skipMap(depth)
+		head := t.byte()
+		n := uint64(head >> 4)
+		if n == 15 {
+			n = t.uvarint()
+		}
+		var values []any
+		for ; n > 0 && t.err == nil; n-- {
+			values = append(values, t.value(head&0xf, depth+1))
+		}
+		return values
+	case thriftMap: // which is passed over
+		n := t.uvarint()
+		if n == 0 {
+			return nil
+		}
+		kinds := t.byte()
+		for ; n > 0 && t.err == nil; n-- {
+			t.value(kinds>>4, depth+1)
+			t.value(kinds&0xf, depth+1)
+		}
+		return nil
 	case thriftStruct:
-		return t.structure(depth + 1)
+		return t.fields(depth)
 	}
-	return nil, fmt.Errorf("has a field of the unknown type %d", kind)
-}
-
-func (t *thrift) list(depth int) ([]any, error) {
-	head, err := t.byte()
-	if err != nil {
-		return nil, err
-	}
-	n := int(head >> 4)
-	if n == 15 {
-		if n, err = t.length(); err != nil {
-			return nil, err
-		}
-	}
-	var values []any
-	for range n {
-		if err := t.count(depth); err != nil {
-			return nil, err
-		}
-		v, err := t.value(head&0xf, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		values = append(values, v)
-	}
-	return values, nil
-}
-
-func (t *thrift) skipMap(depth int) error {
-	n, err := t.length()
-	if err != nil || n == 0 {
-		return err
-	}
-	kinds, err := t.byte()
-	if err != nil {
-		return err
-	}
-	for range n {
-		if err := t.count(depth); err != nil {
-			return err
-		}
-		for _, kind := range []byte{kinds >> 4, kinds & 0xf} {
-			if _, err := t.value(kind, depth+1); err != nil {
-				return err
-			}
-		}
-	}
+	t.fail(fmt.Errorf("has a field of the unknown type %d", kind))
 	return nil
+}
+
+func (t *thrift) fields(depth int) fields {
+	f := fields{}
+	for id := int16(0); t.err == nil; {
+		head := t.byte()
+		kind, delta := head&0xf, int16(head>>4)
+		switch {
+		case kind == 0:
+			return f
+		case delta != 0:
+			id += delta
+		default:
+			id = int16(t.varint())
+		}
+		if kind == thriftTrue || kind == thriftFalse {
+			f[id] = kind == thriftTrue
+		} else {
+			f[id] = t.value(kind, depth+1)
+		}
+	}
+	return f
 }
 
 // The fields of a structure, with zero for one that is not there or is of another type.
@@ -235,7 +193,7 @@ const (
 // readFooter reads the schema and where the column chunks are (parquet-format, FileMetaData).
 func (f *File) readFooter(footer []byte) error {
 	t := thrift{data: footer}
-	meta, err := t.structure(0)
+	meta, err := t.structure()
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 // Package shared opens the reference data that tests compare with: published answers, figures, and vectors of other
 // implementations. The data is not part of the project. It lies in the folder data of ../shared, beside the project, or
-// of the folder that CROSSTALK_SHARED names. Without it a test is skipped, and the program skipped, below this package,
-// counts how many were.
+// of the folder that CROSSTALK_SHARED names. Without it a test is skipped.
 package shared
 
 import (

@@ -1,13 +1,18 @@
 package table
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 )
 
 // Limits of a sheet. The first two are Excel's.
@@ -28,15 +33,15 @@ var maxCells = 1 << 26
 // Values are as they are stored: a number as it is written, a date as a number,
 // true as 1, and a formula's cached result.
 func readWorkbook(path string, in io.Reader, yield func(Row) bool) error {
-	var s *sheet
+	s := &sheet{}
 	book, err := openWorkbook(&bounded{in: in, most: maxWorkbook})
+	file := ""
 	if err == nil {
-		s, err = book.firstSheet()
+		file, s.shared, err = book.firstSheet()
 	}
 	if err != nil {
 		return fmt.Errorf("%s: is not a readable workbook: %w", path, err)
 	}
-	defer s.file.Close()
 	var columns, repeated []string
 	line, cells := 0, 0
 	emit := func(number int, record []string) error {
@@ -67,7 +72,7 @@ func readWorkbook(path string, in io.Reader, yield func(Row) bool) error {
 		line--
 		return nil
 	}
-	err = s.children(func(t xml.StartElement) error { return s.worksheet(t, emit) })
+	_, err = book.read(file, func(p *part, t xml.StartElement) error { return s.read(p, t, emit) })
 	switch {
 	case errors.Is(err, errStop):
 		return nil
@@ -88,38 +93,34 @@ func (p placed) Unwrap() error { return p.error }
 
 // sheet reads the rows of a worksheet.
 type sheet struct {
-	*part
-	shared  []string
-	row     int  // the last one that was read
-	data    bool // whether sheetData has begun
-	scratch []string
+	shared []string
+	row    int // the last one that was read
 }
 
-// worksheet reads the root of a worksheet. It calls emit with each row that is written in it, with its number from
-// 1. The values are valid until emit returns; empty ones at the end are left out.
-func (s *sheet) worksheet(t xml.StartElement, emit func(number int, values []string) error) error {
+// read reads the root of a worksheet. It calls emit with each row that is written in it, with its number from 1. The
+// values are valid until emit returns; empty ones at the end are left out.
+func (s *sheet) read(p *part, t xml.StartElement, emit func(number int, values []string) error) error {
 	if t.Name.Local != "worksheet" {
 		return fmt.Errorf("the first sheet is a %s; expected a worksheet", t.Name.Local)
 	}
-	return s.children(func(t xml.StartElement) error {
+	begun := false
+	var values []string
+	return p.children(func(t xml.StartElement) error {
 		switch {
 		case t.Name.Local != "sheetData":
-			return nil
-		case s.data:
+			return p.decode(&struct{}{}, t)
+		case begun:
 			return errors.New("the sheet has a second sheetData")
 		}
-		s.data = true
-		return s.children(func(t xml.StartElement) error {
+		begun = true
+		return p.children(func(t xml.StartElement) (err error) {
 			if t.Name.Local != "row" {
 				return fmt.Errorf("unexpected element %s; expected row", t.Name.Local)
 			}
-			number, err := s.rowNumber(t)
-			if err != nil {
+			if s.row, err = s.number(t); err != nil {
 				return err
 			}
-			s.row = number
-			values, err := s.cells()
-			if err != nil {
+			if values, err = s.cells(p, values[:0]); err != nil {
 				return err
 			}
 			return emit(s.row, values)
@@ -127,53 +128,56 @@ func (s *sheet) worksheet(t xml.StartElement, emit func(number int, values []str
 	})
 }
 
-// rowNumber is the number of a row: the next one if it is not written.
-func (s *sheet) rowNumber(t xml.StartElement) (int, error) {
-	number, err := s.row+1, error(nil)
-	if text := attribute(t, "r"); text != "" {
-		if number, err = strconv.Atoi(text); err != nil || number < 1 {
-			return 0, fmt.Errorf("after this row comes one with the number %q; expected 1 to %d", text, maxRows)
+// number is the number of a row: the next one if it is not written.
+func (s *sheet) number(t xml.StartElement) (int, error) {
+	number := s.row + 1
+	for _, a := range t.Attr {
+		if a.Name.Local != "r" {
+			continue
+		}
+		var err error
+		if number, err = strconv.Atoi(a.Value); err != nil || number < 1 {
+			return s.row, fmt.Errorf("after this row comes one with the number %q; expected 1 to %d", a.Value, maxRows)
 		}
 	}
 	switch {
 	case number > maxRows:
-		return 0, fmt.Errorf("after this row comes row %d; a sheet has at most %d", number, maxRows)
+		return s.row, fmt.Errorf("after this row comes row %d; a sheet has at most %d", number, maxRows)
 	case number <= s.row:
-		return 0, fmt.Errorf("after this row comes row %d; expected rows in ascending order", number)
+		return s.row, fmt.Errorf("after this row comes row %d; expected rows in ascending order", number)
 	}
 	return number, nil
 }
 
-// cells reads the values of a row to its end.
-func (s *sheet) cells() ([]string, error) {
-	values, size, column := s.scratch[:0], 0, 0
-	err := s.children(func(t xml.StartElement) (err error) {
-		switch t.Name.Local {
-		case "c":
-		case "row":
+// cells appends the values of a row, which it reads to its end.
+func (s *sheet) cells(p *part, values []string) ([]string, error) {
+	size, column := 0, 0
+	err := p.children(func(t xml.StartElement) (err error) {
+		if t.Name.Local == "row" {
 			return errors.New("unexpected element row inside of a row")
-		default:
-			return nil
 		}
-		if column, err = s.column(attribute(t, "r"), column); err != nil {
+		if t.Name.Local != "c" {
+			return p.decode(&struct{}{}, t)
+		}
+		var c cell
+		if err := p.decode(&c, t); err != nil {
 			return err
 		}
-		value, formula, err := s.cell(attribute(t, "t"))
+		if column, err = s.column(c.Ref, column); err != nil {
+			return err
+		}
+		value, err := c.text(s.shared)
 		if err != nil {
 			return fmt.Errorf("column %d: %w", column, err)
 		}
 		if size += len(value); size > maxRecord {
 			return tooLong(maxRecord)
 		}
-		if value != "" || formula {
-			for len(values) < column-1 {
-				values = append(values, "")
-			}
-			values = append(values, value)
+		if value != "" || c.Formula != nil {
+			values = append(append(values, make([]string, column-1-len(values))...), value)
 		}
 		return nil
 	})
-	s.scratch = values
 	return values, err
 }
 
@@ -206,46 +210,238 @@ func (s *sheet) column(ref string, before int) (int, error) {
 	return column, nil
 }
 
-// cell reads the value of a cell of a type to its end.
-func (s *sheet) cell(kind string) (value string, formula bool, err error) {
-	var inline string
-	values, inlines := 0, 0
-	err = s.children(func(t xml.StartElement) (err error) {
-		switch t.Name.Local {
-		case "v":
-			values++
-			value, err = s.text()
-		case "is":
-			inlines++
-			inline, err = s.rich()
-		case "f":
-			formula = true
+// cell is a cell of a row.
+type cell struct {
+	Ref     string     `xml:"r,attr"`
+	Type    string     `xml:"t,attr"`
+	Values  []string   `xml:"v"`
+	Inline  []richText `xml:"is"`
+	Formula *struct{}  `xml:"f"`
+}
+
+// text is the value of a cell.
+func (c *cell) text(shared []string) (string, error) {
+	value := strings.Join(c.Values, "")
+	switch {
+	case max(len(c.Values), len(c.Inline)) > 1:
+		return "", errors.New("a cell has two values")
+	case c.Type == "inlineStr" && c.Inline != nil:
+		return c.Inline[0].text(), nil
+	case c.Type == "s" && value != "":
+		n, err := strconv.Atoi(strings.TrimSpace(value))
+		if err != nil || n < 0 || n >= len(shared) {
+			return "", fmt.Errorf("refers to the shared string %q; the workbook has %d of them", value, len(shared))
 		}
-		if err == nil && max(values, inlines) > 1 {
-			err = errors.New("a cell has two values")
+		return shared[n], nil
+	case !slices.Contains([]string{"", "n", "b", "d", "e", "s", "str", "inlineStr"}, c.Type):
+		return "", fmt.Errorf("a cell has the unknown type %q", c.Type)
+	}
+	return value, nil
+}
+
+// richText is a string item (CT_Rst): its own text, and that of its runs, but not how it is pronounced.
+type richText struct {
+	Own  []string `xml:"t"`
+	Runs []struct {
+		Text string `xml:"t"`
+	} `xml:"r"`
+}
+
+var escaped = regexp.MustCompile(`(_x[0-9A-Fa-f]{4}_)+`)
+
+// text resolves what XML cannot hold and workbooks write as _xHHHH_ (ST_Xstring).
+func (r richText) text() string {
+	for _, run := range r.Runs {
+		r.Own = append(r.Own, run.Text)
+	}
+	text := strings.Join(r.Own, "")
+	if !strings.Contains(text, "_x") {
+		return text
+	}
+	return escaped.ReplaceAllStringFunc(text, func(run string) string {
+		var units []uint16
+		for at := 0; at < len(run); at += len("_x0000_") {
+			n, _ := strconv.ParseUint(run[at+2:at+6], 16, 16)
+			units = append(units, uint16(n))
 		}
-		return err
+		return string(utf16.Decode(units))
+	})
+}
+
+// archive is the zip file of a workbook (ECMA-376, Part 2: Open Packaging Conventions): XML parts by name in
+// lower case, without a leading slash, and relationships that say what they are.
+type archive map[string]*zip.File
+
+// openWorkbook reads the directory of a workbook, at most maxWorkbook of it.
+func openWorkbook(in io.Reader) (archive, error) {
+	content, err := io.ReadAll(in)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(content, []byte("\xd0\xcf\x11\xe0")) {
+		return nil, errors.New("it is encrypted, or in the old format .xls: save it as .xlsx without a password")
+	}
+	z, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return nil, err
+	}
+	b, size := archive{}, uint64(0)
+	for _, f := range z.File {
+		name := partName(strings.ReplaceAll(f.Name, `\`, "/"))
+		if b[name] != nil {
+			return nil, fmt.Errorf("duplicate part %s", f.Name)
+		}
+		if b[name] = f; f.UncompressedSize64 > maxWorkbook-size {
+			return nil, fmt.Errorf("unpacks to more than %d MiB", maxWorkbook>>20)
+		}
+		size += f.UncompressedSize64
+	}
+	return b, nil
+}
+
+func partName(name string) string { return strings.ToLower(strings.TrimPrefix(path.Clean(name), "/")) }
+
+// related returns the part that a part, or the whole workbook for "", has a relationship to for which is holds; "" if
+// there is none.
+func (b archive) related(of string, is func(id, kind string) bool) (target string, err error) {
+	dir, base := path.Split(of)
+	var list struct {
+		Relationship []struct {
+			ID     string `xml:"Id,attr"`
+			Type   string `xml:",attr"`
+			Target string `xml:",attr"`
+		}
+	}
+	_, err = b.read(path.Join(dir, "_rels", base+".rels"), func(p *part, t xml.StartElement) error {
+		return p.decode(&list, t)
+	})
+	for _, r := range list.Relationship {
+		if !is(r.ID, r.Type) {
+			continue
+		}
+		if !strings.HasPrefix(r.Target, "/") {
+			r.Target = path.Join(dir, r.Target)
+		}
+		return partName(r.Target), err
+	}
+	return "", err
+}
+
+// firstSheet names the part of the first sheet, and returns the strings that it may refer to.
+func (b archive) firstSheet() (file string, shared []string, err error) {
+	kindIs := func(ending string) func(_, kind string) bool {
+		return func(_, kind string) bool { return strings.HasSuffix(kind, ending) }
+	}
+	book, err := b.related("", kindIs("/officeDocument"))
+	if err != nil {
+		return "", nil, err
+	}
+	var list struct {
+		Sheets []struct {
+			Name string `xml:"name,attr"`
+			ID   string `xml:"id,attr"`
+		} `xml:"sheets>sheet"`
+	}
+	switch found, err := b.read(book, func(p *part, t xml.StartElement) error { return p.decode(&list, t) }); {
+	case err != nil:
+		return "", nil, err
+	case !found:
+		return "", nil, errors.New("has no workbook part")
+	case list.Sheets == nil:
+		return "", nil, errors.New("has no sheet")
+	}
+	first := list.Sheets[0]
+	if file, err = b.related(book, func(id, _ string) bool { return id == first.ID }); err != nil {
+		return "", nil, err
+	}
+	if b[file] == nil {
+		return "", nil, fmt.Errorf("its first sheet, %q, is missing", first.Name)
+	}
+	texts, err := b.related(book, kindIs("/sharedStrings"))
+	if err != nil {
+		return "", nil, err
+	}
+	_, err = b.read(texts, func(p *part, _ xml.StartElement) error {
+		return p.children(func(t xml.StartElement) error {
+			if len(shared) == maxStrings {
+				return fmt.Errorf("there are more than %d", maxStrings)
+			}
+			var text richText
+			err := p.decode(&text, t)
+			if err == nil && t.Name.Local == "si" {
+				shared = append(shared, text.text())
+			}
+			return err
+		})
 	})
 	if err != nil {
-		return "", false, err
+		err = fmt.Errorf("after shared string %d: %w", len(shared), err)
 	}
-	switch kind {
-	case "", "n", "b", "d", "e", "str":
-	case "inlineStr":
-		if inlines > 0 {
-			value = inline
-		}
-	case "s":
-		if value == "" {
-			break
-		}
-		n, err := strconv.Atoi(strings.TrimSpace(value))
-		if err != nil || n < 0 || n >= len(s.shared) {
-			return "", false, fmt.Errorf("refers to the shared string %q; the workbook has %d of them", value, len(s.shared))
-		}
-		value = s.shared[n]
-	default:
-		return "", false, fmt.Errorf("a cell has the unknown type %q", kind)
-	}
-	return value, formula, nil
+	return file, shared, err
 }
+
+// part reads one XML part, strictly and to its end.
+type part struct {
+	name   string
+	record bounded // between two elements that are taken
+	xml    *xml.Decoder
+}
+
+// read calls root with the root of a part, to read it to its end. found is false if the workbook has no such part.
+func (b archive) read(name string, root func(*part, xml.StartElement) error) (found bool, err error) {
+	f := b[partName(name)]
+	if f == nil {
+		return false, nil
+	}
+	file, err := f.Open()
+	if err != nil {
+		return true, fmt.Errorf("%s: %w", f.Name, err)
+	}
+	defer file.Close()
+	p := &part{name: f.Name, record: bounded{in: file, most: maxRecord}}
+	p.xml = xml.NewDecoder(&p.record)
+	roots := 0
+	err = p.children(func(t xml.StartElement) error {
+		if roots++; roots > 1 {
+			return p.wrong(errors.New("has a second root element"))
+		}
+		return root(p, t)
+	})
+	if err == nil && roots == 0 {
+		err = p.wrong(io.ErrUnexpectedEOF)
+	}
+	return true, err
+}
+
+// children calls use with each element in the one that has begun, or at first with the root, to read it to its end.
+func (p *part) children(use func(xml.StartElement) error) error {
+	for {
+		p.record.reset()
+		t, err := p.xml.Token()
+		if err == io.EOF { // of a whole document; the zip file's checksum was verified
+			return nil
+		}
+		if err != nil {
+			return p.wrong(err)
+		}
+		switch t := t.(type) {
+		case xml.EndElement:
+			return nil
+		case xml.StartElement:
+			if err := use(t); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// decode reads the element that has begun to its end, and what to has fields for.
+func (p *part) decode(to any, t xml.StartElement) error {
+	p.record.reset()
+	if err := p.xml.DecodeElement(to, &t); err != nil {
+		return p.wrong(err)
+	}
+	return nil
+}
+
+func (p *part) wrong(err error) error { return fmt.Errorf("%s: %w", p.name, err) }

@@ -133,7 +133,7 @@ func TestDamagedWorkbooks(t *testing.T) {
 		"shared string 1 of 1":  {cellOf(`<c r="A2" t="s"><v>1</v></c>`), "<sst><si/></sst>", `:2: column 1: refers to the shared string "1"; the workbook has 1`},
 		"shared string x":       {cellOf(`<c r="A2" t="s"><v>x</v></c>`), "<sst><si/></sst>", `:2: column 1: refers to the shared string "x"`},
 		"strings that are cut":  {whole, "<sst><si><t>a</t></si>", ": is not a readable workbook: after shared string 1: .*unexpected EOF"},
-		"a string that is cut":  {whole, "<sst><si><t>a</si></sst>", ": is not a readable workbook: shared string 1: .*element <t> closed by </si>"},
+		"a string that is cut":  {whole, "<sst><si><t>a</si></sst>", ": is not a readable workbook: after shared string 0: .*element <t> closed by </si>"},
 		"a row of 20 MiB":       {cellOf(strings.Repeat(`<c t="str"><v>`+strings.Repeat("x", 1<<20)+`</v></c>`, 20)), "", ":2: is longer than 16 MiB"},
 		"a cell of 20 MiB":      {cellOf(`<c t="str"><v>` + strings.Repeat("x", 20<<20) + `</v></c>`), "", ":2: .*is longer than 16 MiB"},
 		"a cell of many pieces": {cellOf(`<c t="str"><v>` + strings.Repeat(strings.Repeat("x", 1<<20)+"<!-- -->", 20) + `</v></c>`), "", ":2: .*is longer than 16 MiB"},
