@@ -63,9 +63,7 @@ const (
 	estimatesFile    = "estimates.json"
 )
 
-const (
-	schema = "crosstalk/run/v1"
-)
+const schema = "crosstalk/run/v1"
 
 // Dir is a run directory, open for writing by one process at a time.
 type Dir struct {
@@ -92,16 +90,16 @@ func Create(path string, plan Plan) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	old, err := admit(path, plan) // again, now that no other process can write it
+	d := &Dir{Path: path, Journal: j, made: made}
+	d.Manifest, err = admit(path, plan) // again, now that no other process can write it
+	if err == nil {
+		err = removeParts(path)
+	}
+	if err == nil {
+		d.Manifest.Schema, d.Manifest.Crosstalk, d.Manifest.Plan = schema, crosstalk.Version, plan
+		err = d.writeManifest()
+	}
 	if err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	if err := removeParts(path); err != nil {
-		return nil, errors.Join(err, j.Close())
-	}
-	d := &Dir{Path: path, Journal: j, made: made, Manifest: old}
-	d.Manifest.Schema, d.Manifest.Crosstalk, d.Manifest.Plan = schema, crosstalk.Version, plan
-	if err := d.writeJSON(manifestFile, d.Manifest); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
 	return d, nil
@@ -194,7 +192,7 @@ func isPart(name string, files ...string) bool {
 const (
 	maxManifest  = 16 << 20  // bytes
 	maxEstimates = 256 << 20 // bytes
-	maxValues    = 1 << 20   // in a manifest; estimates in estimates.json
+	maxObjects   = 1 << 20   // in either: an empty one takes two bytes and hundreds of memory
 )
 
 // ManifestText returns a run's manifest as it is written, at most 16 MiB.
@@ -229,12 +227,8 @@ func ReadManifest(path string) (Manifest, error) {
 
 func parseManifest(file string, text []byte) (Manifest, error) {
 	var m Manifest
-	if n := bytes.Count(text, []byte(",")); n > maxValues {
-		return m, fmt.Errorf("%s: has %d values; expected at most %d", file, n, maxValues)
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	if err := d.Decode(&m); err != nil {
-		return m, fmt.Errorf("%s: invalid manifest: %w", file, err)
+	if err := decode(file, text, "manifest", &m); err != nil {
+		return m, err
 	}
 	if m.Schema != schema {
 		return m, fmt.Errorf("%s: unknown schema %q; expected %q: update crosstalk, or use another --out", file,
@@ -243,26 +237,37 @@ func parseManifest(file string, text []byte) (Manifest, error) {
 	return m, nil
 }
 
+// decode sets what v points to from the text of a file.
+func decode(file string, text []byte, what string, v any) error {
+	if n := bytes.Count(text, []byte("{")); n > maxObjects {
+		return fmt.Errorf("%s: has %d objects; expected at most %d", file, n, maxObjects)
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("%s: invalid %s: %w", file, what, err)
+	}
+	return nil
+}
+
 // SetScoring notes in the manifest how answers are scored from now on, the
 // suites that the figures are about, how many items were not measured, and what
 // was not sent as planned.
 func (d *Dir) SetScoring(s []Scoring, suites crosstalk.SuiteIDs, notMeasured int, changes []string) error {
 	d.Manifest.Scoring, d.Manifest.Suites, d.Manifest.NotMeasured, d.Manifest.Changes = s, suites, notMeasured, changes
 	d.Manifest.EstimatesSHA256 = "" // until WriteEstimates
-	return d.writeJSON(manifestFile, d.Manifest)
+	return d.writeManifest()
 }
 
 // SetAsks writes the total number of requests to the manifest, for showing
 // progress.
 func (d *Dir) SetAsks(n int) error {
 	d.Manifest.Asks = n
-	return d.writeJSON(manifestFile, d.Manifest)
+	return d.writeManifest()
 }
 
 // SetAdapted notes what asking has shown of the models.
 func (d *Dir) SetAdapted(adapted []Adapted) error {
 	d.Manifest.Adapted = adapted
-	return d.writeJSON(manifestFile, d.Manifest)
+	return d.writeManifest()
 }
 
 // WriteEstimates writes the figures beside the answers, and notes in the
@@ -273,11 +278,11 @@ func (d *Dir) WriteEstimates(estimates []crosstalk.Estimate) error {
 		return err
 	}
 	d.Manifest.EstimatesSHA256 = sha256Of(text)
-	return d.writeJSON(manifestFile, d.Manifest)
+	return d.writeManifest()
 }
 
-func (d *Dir) writeJSON(name string, v any) error {
-	_, err := d.write(name, v)
+func (d *Dir) writeManifest() error {
+	_, err := d.write(manifestFile, d.Manifest)
 	return err
 }
 
@@ -300,7 +305,7 @@ func sha256Of(text []byte) string {
 // ErrUnfinished for a run that has not written any, and a *ChangedError if they are
 // not those that the manifest says were written.
 func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
-	want, err := estimatesSum(path) // before the file: one that is replaced meanwhile is older than the manifest then
+	manifest, err := ReadManifest(path) // before the file: one that is replaced meanwhile is older than the manifest then
 	if err != nil {
 		return nil, err
 	}
@@ -313,56 +318,22 @@ func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
 		return nil, err
 	}
 	var document struct {
-		Schema    string       `json:"schema"`
-		Estimates estimateList `json:"estimates"`
+		Schema    string               `json:"schema"`
+		Estimates []crosstalk.Estimate `json:"estimates"`
 	}
-	if err := json.Unmarshal(text, &document); err != nil {
-		return nil, fmt.Errorf("%s: invalid estimates: %w", file, err)
+	if err := decode(file, text, "estimates", &document); err != nil {
+		return nil, err
 	}
 	if document.Schema != crosstalk.EstimatesSchema {
 		return nil, fmt.Errorf("%s: unknown schema %q; expected %q: update crosstalk", file, document.Schema,
 			crosstalk.EstimatesSchema)
 	}
-	if got := sha256Of(text); want != "" && got != want {
+	if got := sha256Of(text); manifest.EstimatesSHA256 != "" && got != manifest.EstimatesSHA256 {
 		// A scoring that ended between the two has replaced both.
-		if now, err := estimatesSum(path); err != nil || now != "" && now != got {
+		now, err := ReadManifest(path)
+		if err != nil || now.EstimatesSHA256 != "" && now.EstimatesSHA256 != got {
 			return nil, &ChangedError{File: file}
 		}
 	}
 	return document.Estimates, nil
-}
-
-// estimatesSum returns what a run's manifest says of its figures, "" if it says
-// nothing.
-func estimatesSum(path string) (string, error) {
-	m, err := ReadManifest(path)
-	return m.EstimatesSHA256, err
-}
-
-// estimateList bounds how many estimates are read: an empty one takes two bytes
-// of the file and hundreds of memory.
-type estimateList []crosstalk.Estimate
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (l *estimateList) UnmarshalJSON(text []byte) error {
-	d := json.NewDecoder(bytes.NewReader(text))
-	t, err := d.Token()
-	if t == nil || err != nil { // null
-		return err
-	}
-	if t != json.Delim('[') {
-		return fmt.Errorf("expected a list of estimates")
-	}
-	*l = nil
-	for d.More() {
-		if len(*l) == maxValues {
-			return fmt.Errorf("has more than %d estimates", maxValues)
-		}
-		var e crosstalk.Estimate
-		if err := d.Decode(&e); err != nil {
-			return err
-		}
-		*l = append(*l, e)
-	}
-	return nil
 }

@@ -171,8 +171,8 @@ func TestGiantFiles(t *testing.T) {
 	}
 	path := finished(t, 0)
 	for name, text := range map[string]string{
-		manifestFile:  `{"schema":"crosstalk/run/v1","scoring":[` + strings.Repeat("{},", maxValues+1) + `{}]}`,
-		estimatesFile: `{"schema":"crosstalk/estimates/v1","estimates":[` + strings.Repeat("{},", maxValues) + `{}]}`,
+		manifestFile:  `{"schema":"crosstalk/run/v1","scoring":[` + strings.Repeat("{},", maxObjects) + `{}]}`,
+		estimatesFile: `{"schema":"crosstalk/estimates/v1","estimates":[` + strings.Repeat("{},", maxObjects) + `{}]}`,
 	} {
 		if err := os.WriteFile(filepath.Join(path, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

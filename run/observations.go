@@ -64,23 +64,24 @@ func (d *Dir) Record() (*Recorder, error) {
 }
 
 // Add writes an observation.
-func (r *Recorder) Add(o crosstalk.Observation) (err error) {
-	if r.line, err = encode(r.line[:0], &o); err != nil {
-		return err
-	}
-	return r.write()
-}
+func (r *Recorder) Add(o crosstalk.Observation) error { return r.add(&o, nil) }
 
 // AddAt writes an observation, and in the run of a shard its place.
-func (r *Recorder) AddAt(o crosstalk.Observation, at Place) (err error) {
+func (r *Recorder) AddAt(o crosstalk.Observation, at Place) error {
 	if r.dir.Manifest.Plan.Shard.IsZero() {
-		return r.Add(o)
+		return r.add(&o, nil)
 	}
-	if r.line, err = encode(r.line[:0], &o); err != nil {
+	return r.add(&o, &at)
+}
+
+func (r *Recorder) add(o *crosstalk.Observation, at *Place) (err error) {
+	if r.line, err = encode(r.line[:0], o); err != nil {
 		return err
 	}
-	r.line = at.append(r.line[:len(r.line)-1])
-	return r.write()
+	if at != nil {
+		r.line = at.append(r.line[:len(r.line)-1])
+	}
+	return r.AddPlaced(Placed{line: append(r.line, '\n')})
 }
 
 // AddPlaced writes the observation of a shard, without its place.
@@ -94,12 +95,6 @@ func (r *Recorder) AddPlaced(o Placed) error {
 func (p Place) append(line []byte) []byte {
 	line = strconv.AppendInt(append(line, `,"place":[`...), int64(p.Part), 10)
 	return append(strconv.AppendInt(append(line, ','), int64(p.Item), 10), ']', '}')
-}
-
-func (r *Recorder) write() error {
-	r.n++
-	_, err := r.buffer.Write(append(r.line, '\n'))
-	return err
 }
 
 // Commit puts the observations into the run. SetScoring, which comes next,

@@ -367,7 +367,7 @@ func TestNotes(t *testing.T) {
 
 // A list of figures may be null or empty; anything else is an error.
 func TestEstimatesThatAreNone(t *testing.T) {
-	for list, want := range map[string]string{`null`: "", `[]`: "", `{}`: "expected a list of estimates", `5`: "expected a list of estimates", `[5]`: "cannot unmarshal number", `[{]`: "invalid character"} {
+	for list, want := range map[string]string{`null`: "", `[]`: "", `{}`: "cannot unmarshal object", `5`: "cannot unmarshal number", `[5]`: "cannot unmarshal number", `[{]`: "invalid character"} {
 		path := filepath.Join(t.TempDir(), "run")
 		if err := create(t, path, plan()).Close(); err != nil {
 			t.Fatal(err)

@@ -166,7 +166,7 @@ func TestDatasetErrors(t *testing.T) {
 		{paws("a.tsv"), header + "1\ta\tb\t1\n2\ta\tb\n", "DIR/task.yaml:11: DIR/a.tsv:3: has 3 fields; the header has 4"},
 		{paws("a.tsv"), header + "1\ta\tb\t1\n1\ta\tb\t1\n", `DIR/task.yaml:11: DIR/a.tsv:3: duplicate id "1" (first used in line 2)`},
 		{paws("a.tsv"), header + "\ta\tb\t1\n", "DIR/task.yaml:11: DIR/a.tsv:2: has no id"},
-		{paws("a.tsv"), header + "1\ta\t\xff\t1\n", "DIR/task.yaml:11: DIR/a.tsv:2: is not valid UTF-8"},
+		{paws("a.tsv"), header + "1\ta\t\xff\t1\n", "DIR/task.yaml:11: DIR/a.tsv:2: the column \"sentence2\" is not valid UTF-8"},
 		{paws("a.tsv"), header, "DIR/task.yaml:11: task t: its data have no rows"},
 		{paws("{en: a.tsv, de: []}"), header, "DIR/task.yaml:12: expected text, found a list"},
 		{paws("{en>de: a.tsv}"), header, `DIR/task.yaml:12: task t: "en>de" is not a valid language; expected a code such as en`},

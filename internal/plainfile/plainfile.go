@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 )
 
@@ -32,6 +33,10 @@ func Open(path string) (*os.File, error) {
 		return nil, err
 	}
 	defer root.Close()
+	flags := os.O_RDONLY
+	if runtime.GOOS != "windows" {
+		flags |= syscall.O_NONBLOCK // opening a FIFO returns at once
+	}
 	for range 10 {
 		before, err := root.Lstat(name)
 		if err != nil {
@@ -40,7 +45,7 @@ func Open(path string) (*os.File, error) {
 		if err := refuse(path, before); err != nil {
 			return nil, err
 		}
-		f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+		f, err := root.OpenFile(name, flags, 0)
 		if err != nil {
 			return nil, at(path, err)
 		}

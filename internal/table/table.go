@@ -144,13 +144,7 @@ func ReadFrom(path string, in io.Reader) iter.Seq2[Row, error] {
 	return rows(path, anyColumn, func(yield func(Row) bool) error { return readFrom(path, in, yield) })
 }
 
-func readFrom(path string, in io.Reader, yield func(Row) bool) (err error) {
-	defer func() {
-		var damaged *utf16Error
-		if errors.As(err, &damaged) { // the parser's line is the one before
-			err = fmt.Errorf("%s:%d: %w", path, damaged.line, damaged)
-		}
-	}()
+func readFrom(path string, in io.Reader, yield func(Row) bool) error {
 	text, format, err := unpack(path, in)
 	if err != nil {
 		return err
