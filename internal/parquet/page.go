@@ -245,7 +245,8 @@ func (p page) lookUp(numbers []int, dictionary []string) ([]string, error) {
 }
 
 func unknownEncoding(what string, encoding int64) error {
-	return fmt.Errorf("%s in the unsupported encoding %s", what, cmp.Or(encodings[encoding], strconv.FormatInt(encoding, 10)))
+	name := cmp.Or(encodings[encoding], strconv.FormatInt(encoding, 10))
+	return fmt.Errorf("%s in the unsupported encoding %s", what, name)
 }
 
 // spend counts bytes that the page is about to make.

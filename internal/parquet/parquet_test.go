@@ -15,8 +15,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// The files in testdata were written by testdata/make.mjs, with arrow-rs, and with parquet-go 0.32 (those that begin with
-// go-: one in two row groups of data pages of version 1, one of version 2), with the values below.
+// The files in testdata were written by testdata/make.mjs, with arrow-rs, and with parquet-go 0.32 (those that begin
+// with go-: data pages of version 1 and 2), with the values below.
 
 const rows = 60
 
