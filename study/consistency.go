@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,15 +48,7 @@ type Consistency struct {
 	ExecEnv    []string // environment variables with keys that programs (exec:) see nevertheless
 	Quality    string   // a further scorer of rewritten texts (similarities.Env.Open); "": none
 	Identifier string   // OpenIdentifier, for flags
-	Overrides  string   // a run with labels of answers that people have read, or a file of them
-}
-
-// readOverrides reads the readings that people gave answers.
-func readOverrides(path string, tasks []crosstalk.Task) (consistency.Overrides, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return labels.Overrides(path)
-	}
-	return review.ReadOverrides(path, tasks)
+	Overrides  string   // a run with labels of answers that people have read; "": none
 }
 
 // Open opens suite, models and scorers. It sends no request.
@@ -146,7 +137,7 @@ func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (
 	}
 	in.Languages = identifier
 	if c.Overrides != "" {
-		if in.Overrides, err = readOverrides(c.Overrides, tasks); err != nil {
+		if in.Overrides, err = labels.Overrides(c.Overrides); err != nil {
 			return in, err
 		}
 	}

@@ -29,8 +29,8 @@ func (f *consistencyFlags) add(c *cobra.Command) {
 			Help: "a fastText model to identify the languages of rewritten texts, " +
 				"such as lid.176.ftz (default: a small embedded one)"},
 		{Name: "overrides", To: &f.Overrides, Reach: config.Path,
-			Help: "a run with labels of the question reading (crosstalk annotate), " +
-				"or a table of reviewed answers; figures are printed with and without them"},
+			Help: "a run with labels of the question reading (crosstalk annotate); " +
+				"figures are printed with and without them"},
 		execEnvFlag(&f.ExecEnv),
 	})
 	config.Declare(c, often, []config.Flag{byFlag(&f.By, nil, ", or by "+languageGroups+"; "+

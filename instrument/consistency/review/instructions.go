@@ -1,6 +1,5 @@
-// Package review reads and writes the files that people edit between two steps of a
-// consistency measurement: rewritten instructions before they are used, and answers
-// with an uncertain reading.
+// Package review reads and writes the file that people edit between two steps of a
+// consistency measurement: rewritten instructions before they are used.
 package review
 
 import (

@@ -107,22 +107,3 @@ func TestReadInstructionsRefuses(t *testing.T) {
 		}
 	}
 }
-
-// A filled-in table of doubtful answers is read as overrides; rows that were left
-// blank change nothing.
-func TestReadOverrides(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.csv")
-	if err := os.WriteFile(path, []byte(`task,instruction,answer,count,class,rule,confidence,reviewed_class,reviewer,reason
-t,en,"a, ""well""",2,yes,r,low,none,ab,it evades
-t,en,b,1,,r,none,yes,ab,it agrees
-t,en,c,1,,r,none,,,
-`), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	got, err := ReadOverrides(path, []crosstalk.Task{task()})
-	want := consistency.Overrides{{Task: "t", Instruction: "en", Text: "a, \"well\""}: {Class: "", Reviewer: "ab", Reason: "it evades"},
-		{Task: "t", Instruction: "en", Text: "b"}: {Class: "yes", Reviewer: "ab", Reason: "it agrees"}}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, %v", got, err)
-	}
-}
