@@ -44,9 +44,11 @@ func ParseKind(text []byte) (k Kind) {
 // Measure is a measure of observations and estimates.
 type Measure struct {
 	Key      string
-	Label    string   // short, as in charts: "LPR"
-	Name     string   // in full: "line-level pass rate"
-	Sentence string   // what its figures mean
+	Label    string // short, as in charts: "LPR"
+	Name     string // in full: "line-level pass rate"
+	Sentence string // what its figures mean
+	Unit     string // of figures that are not fractions
+	Better   Direction
 	Baseline Baseline // for comparison
 	Numbers  []string // keys of Observation.Numbers to show with a finding
 	Unscored []string // keys of the counts of observations that the measure cannot score; tables always have them
@@ -189,10 +191,15 @@ func (k Kind) Fault(o Observation) (of Observation, ok bool) {
 // Measure returns a measure by its key. The label of an unknown one is its key in
 // words.
 func (k Kind) Measure(key string) Measure {
-	if i := slices.IndexFunc(k.Measures, func(m Measure) bool { return m.Key == key }); i >= 0 {
+	if i := k.Place(key); i >= 0 {
 		return k.Measures[i]
 	}
 	return Measure{Key: key, Label: Words(key)}
+}
+
+// Place is the place of a measure among all, in the order of tables; -1 if it is unknown.
+func (k Kind) Place(measure string) int {
+	return slices.IndexFunc(k.Measures, func(m Measure) bool { return m.Key == measure })
 }
 
 // Finding returns a finding by its key. An unknown one is a fault, with its key as

@@ -50,18 +50,18 @@ func (s *sum) average(e *crosstalk.Estimate) {
 	var parts []*stats.Clusters
 	var place []int // of parts in means
 	var undefined []string
-	for _, language := range languages {
+	for i, language := range languages {
 		for m, measure := range of {
-			for _, source := range s.sources(measure, language) {
-				values := &s.cells[cellKey{measure, language, source}].values
-				at := []int{slices.Index(languages, language), slices.Index(sources, source)}
+			for _, key := range s.keys(func(at cellKey) bool { return at.measure == measure && at.language == language }) {
+				at := []int{i, slices.Index(sources, key.source)}
 				if average.Over[0] == "source" {
 					slices.Reverse(at)
 				}
 				cells = append(cells, estimate.Cell{Measure: m, Values: at})
 				means = append(means, math.NaN())
+				values := &s.cells[key].values
 				if values.N() == 0 {
-					undefined = append(undefined, strings.TrimSuffix(language+"/"+source, "/"))
+					undefined = append(undefined, strings.TrimSuffix(language+"/"+key.source, "/"))
 					continue
 				}
 				parts, place = append(parts, values), append(place, len(means)-1)
@@ -100,9 +100,6 @@ func (s *sum) average(e *crosstalk.Estimate) {
 		e.Warnings = append(e.Warnings, fmt.Sprintf("no data for %s: %s", where, fate))
 	}
 }
-
-// units are the units of figures that are not fractions.
-var units = map[string]string{Entropy: "bits", NucleusSize: "tokens", Switches: "per 1,000 words"}
 
 func isUncertainty(measure string) bool { return measure == Entropy || measure == NucleusSize }
 

@@ -13,9 +13,6 @@ import (
 // confusion points and elsewhere.
 var apart = []string{"task", "at"}
 
-// measures are in the order of their figures.
-var measures = []string{LPR, WPR, LCPR, LineAccuracy, WordAccuracy, FirstLine, Switches, Faults, Entropy, NucleusSize}
-
 type estimator struct {
 	rules  Rules
 	groups estimate.Groups[*sum]
@@ -97,11 +94,11 @@ func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 		for n < len(groups) && groups[n].Condition() == groups[0].Condition() {
 			n++
 		}
-		for _, measure := range measures {
+		for _, measure := range Kind.Measures {
 			for _, g := range groups[:n] {
-				if g.Sum.has(measure) {
+				if len(g.Sum.cellsOf(measure.Key)) > 0 {
 					one := g.Sum.estimate(measure)
-					one.By, one.Signature = g.Labels, e.rules.signature(measure, g, suites)
+					one.By, one.Signature = g.Labels, e.rules.signature(measure.Key, g, suites)
 					estimates = append(estimates, one)
 				}
 			}

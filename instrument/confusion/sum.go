@@ -1,6 +1,7 @@
 package confusion
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -102,23 +103,28 @@ func newCell(measure, unscored string) *cell {
 	return c
 }
 
-func (s *sum) allSources() []string {
-	return s.names(func(at cellKey) bool { return !isPooled(at.measure) }, func(at cellKey) string { return at.source })
-}
-
-func (s *sum) names(in func(cellKey) bool, of func(cellKey) string) (names []string) {
+// keys are those of the cells that fit, by language and source.
+func (s *sum) keys(fit func(cellKey) bool) (keys []cellKey) {
 	for at := range s.cells {
-		if in(at) {
-			names = append(names, of(at))
+		if fit(at) {
+			keys = append(keys, at)
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	slices.SortFunc(keys, func(a, b cellKey) int {
+		return cmp.Or(cmp.Compare(a.language, b.language), cmp.Compare(a.source, b.source))
+	})
+	return keys
+}
+
+func (s *sum) allSources() (sources []string) {
+	for _, at := range s.keys(func(at cellKey) bool { return !isPooled(at.measure) }) {
+		sources = append(sources, at.source)
+	}
+	slices.Sort(sources)
+	return slices.Compact(sources)
 }
 
 func countName(s string) string { return strings.ReplaceAll(s, " ", "_") }
-
-func (s *sum) has(measure string) bool { return len(s.cellsOf(measure)) > 0 }
 
 // cellsOf returns the cells of whose answers a figure speaks: for LCPR those of LPR.
 func (s *sum) cellsOf(measure string) (cells []*cell) {
@@ -126,9 +132,9 @@ func (s *sum) cellsOf(measure string) (cells []*cell) {
 	if measure == LCPR {
 		measure = LPR
 	}
-	for _, language := range languages {
-		for _, source := range s.sources(measure, language) {
-			cells = append(cells, s.cells[cellKey{measure, language, source}])
+	for _, at := range s.keys(func(at cellKey) bool { return at.measure == measure }) {
+		if slices.Contains(languages, at.language) {
+			cells = append(cells, s.cells[at])
 		}
 	}
 	return cells
@@ -143,40 +149,31 @@ func (s *sum) languages(measure string) (names []string) {
 		}
 		return names
 	}
-	return s.names(func(at cellKey) bool { return at.measure == measure },
-		func(at cellKey) string { return at.language })
+	for _, at := range s.keys(func(at cellKey) bool { return at.measure == measure }) {
+		names = append(names, at.language)
+	}
+	return slices.Compact(names)
 }
 
-func (s *sum) sources(measure, language string) []string {
-	return s.names(func(at cellKey) bool { return at.measure == measure && at.language == language },
-		func(at cellKey) string { return at.source })
-}
-
-func (s *sum) estimate(measure string) crosstalk.Estimate {
-	e := crosstalk.Estimate{Measure: measure, Unit: units[measure], Counts: map[string]int{}}
-	if !isUncertainty(measure) {
-		e.Better = crosstalk.Higher
-	}
-	if measure == Switches || measure == Faults {
-		e.Better = crosstalk.Lower
-	}
-	if isPooled(measure) {
+func (s *sum) estimate(of crosstalk.Measure) crosstalk.Estimate {
+	e := crosstalk.Estimate{Measure: of.Key, Unit: of.Unit, Better: of.Better, Counts: map[string]int{}}
+	if isPooled(of.Key) {
 		s.pooled(&e)
 	} else {
 		s.average(&e)
 	}
-	for _, c := range s.cellsOf(measure) {
+	for _, c := range s.cellsOf(of.Key) {
 		e.N += c.items.N()
 		e.Observations += c.values.N()
 		for reason, n := range c.counts {
 			e.Counts[reason] += n
 		}
 	}
-	of := measure
-	if measure == LCPR {
-		of = LPR
+	judged := of.Key
+	if judged == LCPR {
+		judged = LPR
 	}
-	if n := s.noLanguage[of]; n > 0 {
+	if n := s.noLanguage[judged]; n > 0 {
 		e.Counts[countName(NoLanguage)] = n
 	}
 	e.Clusters = min(e.Clusters, e.Observations) // LCPR has each answer in two parts

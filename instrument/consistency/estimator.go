@@ -42,8 +42,7 @@ func (e *estimator) describe(measure string, _, labels, extra map[string]string)
 	if of, set := extra["part"]; set {
 		part = of
 	}
-	place := slices.IndexFunc(Kind.Measures, func(m crosstalk.Measure) bool { return m.Key == measure })
-	f := estimate.Figure{By: e.groups.By, Unranked: []string{"pair", "part"}, Before: []int{place},
+	f := estimate.Figure{By: e.groups.By, Unranked: []string{"pair", "part"}, Before: []int{Kind.Place(measure)},
 		After: []int{e.groups.Rank("pair", labels["pair"]), slices.Index(Parts, Part(part))}}
 	classes := e.rules.classes(labels["task"])
 	for _, column := range ofClass {

@@ -59,6 +59,16 @@ func ProtocolNamed(name string) (Protocol, error) {
 	return crosstalk.Named("consistency protocol", name, Protocols, func(p Protocol) string { return p.Name })
 }
 
+// Options choose protocols.
+type Options struct {
+	Protocols []string // measured side by side; nil: the default
+}
+
+// Resolve returns the protocols, or a *crosstalk.OptionError.
+func (o Options) Resolve() ([]Protocol, error) {
+	return crosstalk.ProtocolsNamed(o.Protocols, Protocols[0].Name, ProtocolNamed)
+}
+
 // By are the columns that figures are grouped by unless the user says
 // otherwise: none beside task, pair and part.
 var By []string

@@ -66,7 +66,8 @@ func (g *sum) count(o crosstalk.Observation, s share) {
 }
 
 func (g *sum) estimate(measure string) crosstalk.Estimate {
-	e := crosstalk.Estimate{Measure: measure, Unit: units[measure], Better: better[measure],
+	of := Kind.Measure(measure)
+	e := crosstalk.Estimate{Measure: measure, Unit: of.Unit, Better: of.Better,
 		N: g.items.N(), Observations: g.values.N(), Clusters: g.values.Len(), Counts: g.counts}
 	switch measure {
 	case BLEUConsistency, BLEUAccuracy:
@@ -82,17 +83,6 @@ func (g *sum) estimate(measure string) crosstalk.Estimate {
 		g.mean(&e, stats.Proportion)
 	}
 	return e
-}
-
-// units are the units of figures that are no fractions.
-var units = map[string]string{BLEUConsistency: "r", BLEUAccuracy: "r", Quality: "points"}
-
-var better = map[string]crosstalk.Direction{
-	Faults:      crosstalk.Lower,
-	Consistency: crosstalk.Higher, ConsistencyCorrect: crosstalk.Higher, ConsistencyBLEU50: crosstalk.Higher,
-	ConsistencyChange: crosstalk.Higher, Accuracy: crosstalk.Higher, AccuracyChange: crosstalk.Higher,
-	InvalidShare: crosstalk.Lower, Rewriting: crosstalk.Higher, BLEU: crosstalk.Higher, ItemBLEU: crosstalk.Higher,
-	ROUGE1: crosstalk.Higher, ROUGE2: crosstalk.Higher, ROUGEL: crosstalk.Higher, Quality: crosstalk.Higher,
 }
 
 func (g *sum) mean(e *crosstalk.Estimate, bounds stats.Bounds) {

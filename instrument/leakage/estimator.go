@@ -1,8 +1,6 @@
 package leakage
 
 import (
-	"slices"
-
 	"crosstalk"
 	"crosstalk/measure/estimate"
 )
@@ -28,7 +26,7 @@ type estimator struct {
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	e := &estimator{rules: r, groups: estimate.Groups[*sum]{Grouping: estimate.Grouping{By: by, Apart: apart}, New: newSum,
 		Describe: func(measure string, _, _, _ map[string]string) estimate.Figure {
-			return estimate.Figure{By: by, Before: []int{slices.Index(measures, measure)}}
+			return estimate.Figure{By: by, Before: []int{Kind.Place(measure)}}
 		}}}
 	if r.Counts {
 		e.counted = newCounted(by)

@@ -32,10 +32,6 @@ const (
 	MeasureSame     = "same_answer"      // share that another concept with the same control got too
 )
 
-// measures are all measures of observations, and Faults, in the order of tables.
-var measures = []string{
-	Measure, MeasureClosest, MeasureMean, MeasureCopied, MeasureControlCopied, MeasureCopying, Faults}
-
 // Reasons why a pair has no leak value, besides the status of an answer without
 // text.
 const (
