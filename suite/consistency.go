@@ -2,7 +2,9 @@ package suite
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -67,8 +69,8 @@ func ParseTasks(name string, text []byte) (*Suite, error) {
 // of that name, or the task of a published data set: paws-x, xnli, boolq.
 func LoadTasks(nameOrFile string) (*Suite, error) {
 	for _, folder := range []string{"data", "tasks"} {
-		if text, err := data.ReadFile(path.Join(folder, nameOrFile+".yaml")); err == nil {
-			return ParseTasks(nameOrFile+".yaml", text)
+		if s, err := readData(folder, nameOrFile, ParseTasks); !errors.Is(err, fs.ErrNotExist) {
+			return s, err
 		}
 	}
 	text, err := os.ReadFile(nameOrFile)
@@ -78,13 +80,13 @@ func LoadTasks(nameOrFile string) (*Suite, error) {
 	return ParseTasks(nameOrFile, text)
 }
 
-// loadPublished returns the task of a data set that was fetched.
-func loadPublished(name string) (*Suite, error) {
-	text, err := data.ReadFile(path.Join("tasks", name+".yaml"))
+// readData reads a file of a folder of data.
+func readData(folder, name string, parse func(file string, text []byte) (*Suite, error)) (*Suite, error) {
+	text, err := data.ReadFile(path.Join(folder, name+".yaml"))
 	if err != nil {
 		return nil, err
 	}
-	return Parse(name+".yaml", text)
+	return parse(name+".yaml", text)
 }
 
 // readConsistency builds the suite's tasks and items from a task file.

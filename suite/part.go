@@ -21,10 +21,10 @@ func (s *Suite) Part(n int) *Suite {
 		return s
 	}
 	type place struct {
-		item     int
-		share    float64 // of the stratum's items that come before
-		cluster  uint64
-		position uint64
+		item              int
+		cluster, position uint64
+		nth               int     // of the stratum's items in the cluster
+		share             float64 // of the stratum's items that come before
 	}
 	groups := map[string][]place{}
 	for i, item := range s.Items.All() {
@@ -38,23 +38,18 @@ func (s *Suite) Part(n int) *Suite {
 	var all []place
 	for _, group := range groups {
 		slices.SortFunc(group, func(a, b place) int { return cmp.Compare(a.position, b.position) })
-		nth, times := make([]int, len(group)), map[uint64]int{} // of its cluster
-		for i, p := range group {
-			nth[i] = times[p.cluster]
-			times[p.cluster]++
+		times := map[uint64]int{}
+		for i := range group {
+			group[i].nth = times[group[i].cluster]
+			times[group[i].cluster]++
 		}
-		order := make([]int, len(group))
-		for i := range order {
-			order[i] = i
-		}
-		slices.SortFunc(order, func(a, b int) int {
-			return cmp.Or(cmp.Compare(nth[a], nth[b]), cmp.Compare(group[a].cluster, group[b].cluster), cmp.Compare(a, b))
+		slices.SortStableFunc(group, func(a, b place) int {
+			return cmp.Or(cmp.Compare(a.nth, b.nth), cmp.Compare(a.cluster, b.cluster))
 		})
-		for rank, i := range order {
-			p := group[i]
-			p.share = float64(rank) / float64(len(group))
-			all = append(all, p)
+		for i := range group {
+			group[i].share = float64(i) / float64(len(group))
 		}
+		all = append(all, group...)
 	}
 	slices.SortFunc(all, func(a, b place) int {
 		return cmp.Or(cmp.Compare(a.share, b.share), cmp.Compare(a.cluster, b.cluster), cmp.Compare(a.position, b.position))

@@ -9,18 +9,6 @@ import (
 	"crosstalk/suite/datasets"
 )
 
-// pulled builds suites from what crosstalk suites pull fetched, by the name of the data set, from its folder.
-var pulled = map[string]func(dir string) (*Suite, error){
-	"boolq": func(string) (*Suite, error) { return loadPublished("boolq") },
-	"gonen-2024": func(dir string) (*Suite, error) {
-		return importPromptList(filepath.Join(dir, "semantic_leakage_prompts.txt"))
-	},
-	"lcb":         func(dir string) (*Suite, error) { return importLCB(filepath.Join(dir, "test_sets.zip")) },
-	"paws-x":      func(string) (*Suite, error) { return loadPublished("paws-x") },
-	"smilga-2025": importSmilga,
-	"xnli":        func(string) (*Suite, error) { return loadPublished("xnli") },
-}
-
 // importSmilga reads the workbooks of Smilga (2025): the prompts about colours, and those of Gonen et al. The column
 // dataset has Smilga's names of the two, which are also in the items' ids, because both count their rows from 0.
 func importSmilga(dir string) (*Suite, error) {
@@ -70,11 +58,17 @@ func loadPulled(from datasets.Source) (*Suite, error) {
 	if err != nil {
 		return nil, err
 	}
-	read := pulled[from.Name]
-	if read == nil {
-		return nil, fmt.Errorf("%s is not a suite; its files are in %s", from.Name, dir)
+	var s *Suite
+	switch file := filepath.Join(dir, from.Files[0].Name); from.Name {
+	case "gonen-2024":
+		s, err = importPromptList(file)
+	case "lcb":
+		s, err = importLCB(file)
+	case "smilga-2025":
+		s, err = importSmilga(dir)
+	default:
+		s, err = readData("tasks", from.Name, Parse)
 	}
-	s, err := read(dir)
 	if err != nil {
 		return nil, err
 	}

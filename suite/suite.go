@@ -6,7 +6,6 @@ import (
 	"embed"
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -138,7 +137,14 @@ func LoadFor(instrument, nameOrFile string) (*Suite, error) {
 func Load(nameOrFile string) (*Suite, error) { return loadAs(nameOrFile, "") }
 
 // Names returns the names of the embedded suites and of those that can be fetched.
-func Names() []string { return append(names(), slices.Sorted(maps.Keys(pulled))...) }
+func Names() []string {
+	var pulled []string
+	for _, s := range datasets.All(datasets.Suite) {
+		pulled = append(pulled, s.Name)
+	}
+	slices.Sort(pulled)
+	return append(names(), pulled...)
+}
 
 // loadAs reads a table as one of an instrument, or if that is "" as its columns say.
 func loadAs(nameOrFile, instrument string) (*Suite, error) {
