@@ -168,20 +168,12 @@ func (a *adapting) drop(refused *ask.RefusedError, sent crosstalk.Request, versi
 	return nil
 }
 
-// settle returns the parameters that the model has refused. To refuse another one
-// after that is an error.
-func (a *adapting) settle() []string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.settled = true
-	return a.params()
-}
-
 // refused are the parameters that the model has refused, in the order in which
-// it did.
-func (a *adapting) refused() []string {
+// it did. If that settles it, to refuse another one is an error.
+func (a *adapting) refused(settled bool) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.settled = a.settled || settled
 	return a.params()
 }
 

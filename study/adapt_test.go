@@ -215,7 +215,7 @@ func TestRefusedTooLate(t *testing.T) {
 	zero := 0.0
 	hot := crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{Temperature: &zero}}
 	a := open()
-	if refused := a.settle(); len(refused) > 0 {
+	if refused := a.refused(true); len(refused) > 0 {
 		t.Errorf("refused %q before anything was asked", refused)
 	}
 	_, err := a.Ask(t.Context(), hot.Request("x", 0))

@@ -73,9 +73,9 @@ func (a asked) observations(ctx context.Context, m *Measurement, protocol int) i
 		asker := m.askers.of(p, c)
 		counted := a.countedOf(protocol, i)
 		arms = append(arms, Arm{
-			Instrument: p.instrument(c.without(asker.refused()), false), Ask: asker, Asks: counted.asks,
+			Instrument: p.instrument(c.without(asker.refused(false)), false), Ask: asker, Asks: counted.asks,
 			Scorer: sync.OnceValue(func() crosstalk.Instrument {
-				return p.instrument(a.observed(p, c.without(asker.settle())), true)
+				return p.instrument(a.observed(p, c.without(asker.refused(true))), true)
 			}),
 			Saved: m.Dir.Journal.Get, Admit: counted.admit(m.Session.Item)})
 	}
