@@ -218,7 +218,7 @@ func otherLanguage(text, language string) (found string, other bool) {
 	if letters < 20 || !slices.Contains(identifier.Labels(), code) {
 		return "", false
 	}
-	guesses := identifier.Predict(nil, text, 0, 0)
+	guesses := identifier.Predict(text)
 	if len(guesses) == 0 || guesses[0].Label == code || guesses[0].Probability < 0.9 || related(guesses[0].Label, code) {
 		return "", false
 	}

@@ -18,7 +18,7 @@ import (
 //	entries, words, labels int32; tokens, pruned int64
 //	per entry: text, 0; count int64; type byte (0 word, 1 label)
 //	per pruned n-gram: bucket, row int32
-//	quantised byte; input matrix; quantised output byte; output matrix
+//	quantised byte; input matrix; quantised output byte (0); output matrix
 //
 // dense matrix:     rows, columns int64; rows x columns float32
 // quantised matrix: norms byte; rows, columns int64; codes int32, bytes; quantiser;
@@ -170,12 +170,20 @@ func (d *decoder) model() (*Model, error) {
 	}
 
 	counts, pruned := d.dictionary(dict, m)
-	m.loss = newLoss(d, kind, counts)
+	switch {
+	case d.err != nil:
+	case kind == 1:
+		m.tree = newTree(d, counts)
+	case kind != 3:
+		d.fail("loss %d, expected 1 (hs) or 3 (softmax)", kind)
+	}
 
 	quantised := d.flag("quantised")
-	in, inRows := d.matrix("input matrix", dim, quantised)
-	quantisedOutput := d.flag("quantised output") && quantised
-	out, outRows := d.matrix("output matrix", dim, quantisedOutput)
+	m.input = d.matrix("input matrix", dim, quantised)
+	if d.flag("quantised output") && quantised {
+		d.fail("the output matrix is quantised, expected a model without -qout")
+	}
+	m.output = d.matrix("output matrix", dim, false)
 	if d.err != nil {
 		return nil, d.err
 	}
@@ -191,16 +199,12 @@ func (d *decoder) model() (*Model, error) {
 	if pruned >= 0 && !quantised {
 		return nil, errors.New("n-grams are pruned but the input matrix is not quantised")
 	}
-	if want := int64(dict.words) + grams; inRows < want || want > math.MaxInt32 {
+	if rows, want := int64(m.input.rows()), int64(dict.words)+grams; rows < want || want > math.MaxInt32 {
 		return nil, fmt.Errorf("input matrix has %d rows, expected %d: %d words, %d n-grams",
-			inRows, want, dict.words, grams)
+			rows, want, dict.words, grams)
 	}
-	if outRows != int64(len(m.labels)) {
-		return nil, fmt.Errorf("output matrix has %d rows, expected %d labels", outRows, len(m.labels))
-	}
-	m.input, m.output = in, out
-	if q, ok := in.(*quantisedMatrix); ok && 4*inRows*dim <= maxExpansion*d.size {
-		m.input = q.expand()
+	if m.output.rows() != len(m.labels) {
+		return nil, fmt.Errorf("output matrix has %d rows, expected %d labels", m.output.rows(), len(m.labels))
 	}
 	dict.index()
 	dict.precompute(d.size)

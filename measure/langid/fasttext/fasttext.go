@@ -3,9 +3,10 @@
 // predicts with them, in Go alone.
 //
 // It reads the files that the tool's versions 0.1 to 0.9.2 write (.bin and
-// .ftz), with any of the four losses and with quantised or dense matrices.
-// Predictions equal the C++ tool's: sums are taken in single precision
-// and in its order, and its quirks are kept where they can be seen.
+// .ftz) of models with softmax or hierarchical softmax, dense or quantised as
+// the tool does it by default. Predictions equal the C++ tool's: sums are taken
+// in single precision and in its order, and its quirks are kept where they can
+// be seen.
 //
 //   - A line is closed by the end-of-sentence token </s>, which is a word of
 //     most models, so even an empty line can have a prediction. A literal </s>
@@ -15,9 +16,6 @@
 //   - A probability p is reported as exp(log(p+1e-5)), so it can exceed 1 by
 //     1e-5. Hierarchical softmax does this at each node of its tree, and drops
 //     labels below 1e-5.
-//   - One-versus-all and negative sampling read the logistic function from a
-//     table of 512 steps on [-8, 8]; labels are scored independently, and ties
-//     are common.
 //
 // A model file may come from anywhere: counts are checked against the size of
 // the file before memory is set aside for them, and a damaged file is an error.
@@ -25,12 +23,15 @@ package fasttext
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -43,9 +44,9 @@ import (
 type Model struct {
 	name   string
 	dict   dictionary
-	input  input
-	output output
-	loss   loss
+	input  matrix
+	output matrix
+	tree   *tree     // of hierarchical softmax; nil: softmax
 	labels []string  // without the prefix __label__
 	states sync.Pool // of *state
 }
@@ -94,7 +95,9 @@ func Read(r io.Reader, size int64, name string) (*Model, error) {
 		return nil, fmt.Errorf("fastText model: %w", err)
 	}
 	m.name = name + "@" + hex.EncodeToString(sum.Sum(nil))[:8]
-	m.states.New = func() any { return m.newState() }
+	m.states.New = func() any {
+		return &state{Model: m, hidden: make([]float32, m.input.cols), scores: make([]float32, len(m.labels))}
+	}
 	return m, nil
 }
 
@@ -105,54 +108,67 @@ func (m *Model) Name() string { return m.name }
 func (m *Model) Labels() []string { return append([]string(nil), m.labels...) }
 
 // Identify returns the most probable label. A text without a word gives the
-// zero Guess, though Predict may rank labels for it.
+// zero Guess, though Predict may rank labels for it. It allocates nothing once
+// texts as long were seen.
 func (m *Model) Identify(text string) langid.Guess {
 	if strings.Trim(text, spaces) == "" {
 		return langid.Guess{}
 	}
-	var best [1]Prediction
-	if len(m.Predict(best[:0], text, 1, 0)) == 0 {
+	s := m.predict(text, false)
+	defer m.states.Put(s)
+	if s.best.label < 0 {
 		return langid.Guess{}
 	}
-	return langid.Guess{Language: best[0].Label, Probability: best[0].Probability}
+	p := s.labelled(s.best.score, s.best.label)
+	return langid.Guess{Language: p.Label, Probability: p.Probability}
 }
 
-// Predict appends to dst the k most probable labels of text whose probability
-// is at least threshold, most probable first, and returns the longer slice.
-// With k < 1 every label is ranked. All of text is one line: line breaks count
-// as spaces. It appends nothing if the model knows no part of the text.
-//
-// Predict allocates nothing once dst has room and texts as long were seen.
-func (m *Model) Predict(dst []Prediction, text string, k int, threshold float32) []Prediction {
-	if k < 1 || k > len(m.labels) {
-		k = len(m.labels)
-	}
-	s := m.states.Get().(*state)
+// Predict returns the labels of text, most probable first; none if the model
+// knows no part of it. All of text is one line: line breaks count as spaces.
+func (m *Model) Predict(text string) []Prediction {
+	s := m.predict(text, true)
 	defer m.states.Put(s)
-
-	s.rows, s.hashes = m.dict.line(s.rows[:0], s.hashes[:0], &s.word, text)
-	if len(s.rows) == 0 {
-		return dst
-	}
-	m.input.mean(s.hidden, s.rows)
-	s.best = ranking{items: s.best.items[:0], k: k}
-	m.loss.rank(s, m.output, threshold)
-	for _, b := range s.best.sorted() {
-		dst = append(dst, Prediction{m.labels[b.label], exp(b.score)})
-	}
-	return dst
+	list := s.list
+	s.list = nil
+	slices.SortStableFunc(list, func(a, b Prediction) int { return cmp.Compare(b.Probability, a.Probability) })
+	return list
 }
 
 // state is the memory of one prediction.
 type state struct {
+	*Model
 	rows   []int32 // of the input matrix, for words, subwords and word n-grams
 	hashes []int32 // of words
 	word   []byte  // <word>
 	hidden []float32
 	scores []float32 // of labels; unused by hierarchical softmax
-	best   ranking
+	best   ranked
+	all    bool         // labels are wanted
+	list   []Prediction // of all labels
 }
 
-func (m *Model) newState() *state {
-	return &state{hidden: make([]float32, m.input.dim()), scores: make([]float32, len(m.labels))}
+type ranked struct {
+	score float32 // logarithm of the probability
+	label int32   // -1: none
+}
+
+// predict ranks the labels for a text.
+func (m *Model) predict(text string, all bool) *state {
+	s := m.states.Get().(*state)
+	s.all, s.best = all, ranked{float32(math.Inf(-1)), -1}
+	s.rows, s.hashes = m.dict.line(s.rows[:0], s.hashes[:0], &s.word, text)
+	if len(s.rows) == 0 {
+		return s
+	}
+	m.input.mean(s.hidden, s.rows)
+	if m.tree == nil {
+		s.softmax()
+	} else if !s.descend(2*m.tree.labels-2, 0) {
+		s.best.label, s.list = -1, nil
+	}
+	return s
+}
+
+func (s *state) labelled(score float32, label int32) Prediction {
+	return Prediction{s.labels[label], exp(score)}
 }

@@ -118,7 +118,7 @@ func languageTable(o options) error {
 func nearestOf(lines []string, language string) string {
 	taken := map[string]int{}
 	for _, line := range lines {
-		if guesses := embedded.Identifier().Predict(nil, line, 1, 0); len(guesses) > 0 && guesses[0].Label != language {
+		if guesses := embedded.Identifier().Predict(line); len(guesses) > 0 && guesses[0].Label != language {
 			taken[guesses[0].Label]++
 		}
 	}

@@ -89,7 +89,6 @@ func lidPerWord(data string) (func(*answer) []finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	var predictions []fasttext.Prediction
 	cache := map[string]map[string]float64{}
 	return func(a *answer) (found []finding) {
 		for _, t := range tokens(a) {
@@ -97,8 +96,7 @@ func lidPerWord(data string) (func(*answer) []finding, error) {
 			p, ok := cache[text]
 			if !ok {
 				p = map[string]float64{}
-				predictions = m.Predict(predictions[:0], text, len(m.Labels()), 0)
-				for _, g := range predictions {
+				for _, g := range m.Predict(text) {
 					if l := strings.TrimPrefix(g.Label, "__label__"); slices.Contains(languages, l) {
 						p[l] = float64(g.Probability)
 					}

@@ -31,13 +31,8 @@ const common = " -thread 1 -verbose 0 "
 var variants = []variant{
 	{"softmax", 4, "-loss softmax -dim 9 -minn 2 -maxn 4 -bucket 300 -wordNgrams 2 -epoch 8 -lr 0.4", "", "-1 0.0"},
 	{"hs", 7, "-loss hs -dim 8 -minn 1 -maxn 3 -bucket 400 -epoch 8 -lr 0.4", "", "3 0.001"},
-	{"ns", 5, "-loss ns -dim 5 -minn 3 -maxn 5 -bucket 300 -epoch 4 -lr 0.3", "", "2 0.0"},
-	{"ova", 5, "-loss ova -dim 6 -minn 0 -maxn 0 -bucket 200 -wordNgrams 3 -epoch 20 -lr 1", "", "-1 0.2"},
 	{"words", 3, "-loss softmax -dim 3 -minn 0 -maxn 0 -wordNgrams 1 -epoch 5", "", "1 0.5"},
 	{"pruned-hs", 6, "-loss hs -dim 16 -minn 2 -maxn 4 -bucket 5000 -epoch 8 -lr 0.4", "-qnorm -cutoff 400", "4 0.0"},
-	{"wide-codes", 4, "-loss softmax -dim 17 -minn 2 -maxn 3 -bucket 300 -epoch 8 -lr 0.4", "-dsub 17", "-1 0.0"},
-	{"quantised-output", 300, "-loss softmax -dim 5 -minn 2 -maxn 2 -bucket 300 -minCount 20 -epoch 8 -lr 0.4", "-qnorm -qout -dsub 3", "5 0.0"},
-	{"quantised-ova", 300, "-loss ova -dim 4 -minn 2 -maxn 2 -bucket 300 -wordNgrams 2 -epoch 8 -lr 0.4", "-qout -cutoff 300", "9 0.0"},
 }
 
 func main() {
