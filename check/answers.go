@@ -26,6 +26,7 @@ type verdict struct {
 	Text string `json:"text,omitempty"` // of a log, in which spans have their places
 
 	judged string // the text
+	log    bool   // it is of a log
 }
 
 // lines reads requests as JSON Lines.
@@ -61,7 +62,7 @@ func (o Options) lines(out *writer, in io.Reader, name string) error {
 		}
 		v.judged, v.File, v.Line = request.Text, name, line.n
 		return v, nil
-	}, func(v *verdict) { v.File, v.Line = "", 0 })
+	})
 }
 
 type numbered struct {
@@ -69,12 +70,12 @@ type numbered struct {
 	text []byte
 }
 
-// judge writes the verdicts of answers in their order. own removes from a verdict what is written of logs only.
-func judge[T any](out *writer, answers iter.Seq2[T, error], of func(T) (verdict, error), own func(*verdict)) error {
+// judge writes the verdicts of answers in their order.
+func judge[T any](out *writer, answers iter.Seq2[T, error], of func(T) (verdict, error)) error {
 	check := func(_ context.Context, answer T) (verdict, error) { return of(answer) }
 	for v, err := range parallel.Map(context.Background(), answers, parallel.Enough(), check) {
 		if err == nil {
-			err = out.answer(v, own)
+			err = out.answer(v)
 		}
 		if err != nil {
 			return err
@@ -89,9 +90,7 @@ func (o Options) log(out *writer, path string, batches map[string][]string) erro
 		Batches: batches}
 	r = o.suited(r, path)
 	r.Note = o.Note
-	return judge(out, r.Confusion(path), func(c recorded.Confusion) (v verdict, err error) {
-		return o.confusion(c), nil
-	}, func(*verdict) {})
+	return judge(out, r.Confusion(path), func(c recorded.Confusion) (verdict, error) { return o.confusion(c), nil })
 }
 
 // suited reads answers in a column text where there is no usual one, and by the user's language if the file does not
@@ -104,32 +103,29 @@ func (o Options) suited(r recorded.Reading, path string) recorded.Reading {
 		}
 		return true // a file of requests
 	}
-	user, text := r, r
-	text.Columns = maps.Clone(r.Columns)
-	if text.Columns == nil {
-		text.Columns = map[string]string{}
-	}
-	if text.Columns["completion"] == "" {
-		text.Columns["completion"] = "text"
-	}
-	user.Expect = cmp.Or(r.Expect, recorded.ExpectUser)
-	both := text
-	both.Expect = user.Expect
-	for _, of := range []recorded.Reading{r, user, text, both} {
-		if !fits(of) {
-			continue
+	given := r.Columns["completion"]
+	for _, column := range []string{given, cmp.Or(given, "text")} {
+		for _, expect := range []string{r.Expect, cmp.Or(r.Expect, recorded.ExpectUser)} {
+			of := r
+			if of.Expect = expect; column != given {
+				of.Columns = map[string]string{"completion": column}
+				maps.Copy(of.Columns, r.Columns)
+			}
+			if !fits(of) {
+				continue
+			}
+			if expect != r.Expect {
+				o.Note(path + ": no column says in which language answers should be: taking the user's (--language user)")
+			}
+			return of
 		}
-		if of.Expect != r.Expect {
-			o.Note(path + ": no column says in which language answers should be: taking the user's (--language user)")
-		}
-		return of
 	}
 	return r
 }
 
 // confusion judges an answer of a log.
 func (o Options) confusion(c recorded.Confusion) verdict {
-	v := verdict{Text: c.Answer.Text, judged: c.Answer.Text}
+	v := verdict{Text: c.Answer.Text, judged: c.Answer.Text, log: true}
 	v.ID, _ = json.Marshal(cmp.Or(c.ID, c.Where))
 	colon := strings.LastIndexByte(c.Where, ':')
 	v.File = c.Where[:colon]

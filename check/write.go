@@ -36,13 +36,15 @@ func (w *writer) json(v any) error {
 }
 
 // answer writes the verdict of an answer, or in other formats than jsonl what is wrong with it.
-func (w *writer) answer(v verdict, own func(*verdict)) error {
+func (w *writer) answer(v verdict) error {
 	w.result.Answers++
 	if v.Expected == "" {
 		w.result.Unchecked++
 	}
 	if w.format == "" || w.format == Formats[1] {
-		own(&v)
+		if !v.log {
+			v.File, v.Line = "", 0
+		}
 		return w.json(v)
 	}
 	for _, s := range v.Spans {

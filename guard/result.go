@@ -12,19 +12,41 @@ import (
 
 func byStart(a, b Span) int { return cmp.Compare(a.Start, b.Start) }
 
-// add adds a span to those that count, or to the excused ones.
+// sort puts the spans in order.
+func (c *check) sort() {
+	slices.SortFunc(c.spans, byStart)
+	slices.SortFunc(c.excused, byStart)
+}
+
+// listOf returns the list of a span: of those that count, or of the excused ones.
+func (c *check) listOf(s Span) *[]Span {
+	if s.Excuse == "" {
+		return &c.spans
+	}
+	return &c.excused
+}
+
+// put adds a span whose risk is settled.
+func (c *check) put(s Span) {
+	to := c.listOf(s)
+	*to = append(*to, s)
+}
+
+// drop removes spans.
+func (c *check) drop(which func(Span) bool) {
+	c.spans, c.excused = slices.DeleteFunc(c.spans, which), slices.DeleteFunc(c.excused, which)
+}
+
+// add settles and adds a span, or extends the last one that it continues.
 func (c *check) add(s Span) {
 	c.settle(&s)
-	to := &c.spans
-	if s.Excuse != "" {
-		to = &c.excused
-	}
-	if n := len(*to); n > 0 && c.continues((*to)[n-1], s) {
-		last := &(*to)[n-1]
+	all := *c.listOf(s)
+	if n := len(all); n > 0 && c.continues(all[n-1], s) {
+		last := &all[n-1]
 		last.End, last.P, last.Risk = s.End, max(last.P, s.P), max(last.Risk, s.Risk)
 		return
 	}
-	*to = append(*to, s)
+	c.put(s)
 }
 
 // disjoint joins spans that overlap: a word may begin with a mark before its line's first letter, and a sentence may
@@ -44,11 +66,7 @@ func (c *check) disjoint() {
 			s.Start, s.P, s.Risk = min(s.Start, other.Start), max(s.P, other.P), max(s.Risk, other.Risk)
 		}
 		s.End = end
-		if s.Excuse == "" {
-			c.spans = append(c.spans, s)
-		} else {
-			c.excused = append(c.excused, s)
-		}
+		c.put(s)
 	}
 }
 

@@ -81,8 +81,7 @@ func (c *check) foreignSentences() {
 	if words.Thorough(c.want.base) || !words.Supports(c.want.base) {
 		return
 	}
-	slices.SortFunc(c.spans, byStart)
-	slices.SortFunc(c.excused, byStart)
+	c.sort()
 	for _, s := range c.sentences() {
 		if !c.analysis.Suspect(s.Start, s.End, suspect) {
 			continue
@@ -104,15 +103,10 @@ func (c *check) foreignSentences() {
 			continue
 		}
 		inside := func(x Span) bool { return x.Start >= s.Start && x.Start < s.End }
-		c.spans, c.excused = slices.DeleteFunc(c.spans, inside), slices.DeleteFunc(c.excused, inside)
+		c.drop(inside)
 		c.settle(&found)
-		if found.Excuse == "" {
-			c.spans = append(c.spans, found)
-		} else {
-			c.excused = append(c.excused, found)
-		}
-		slices.SortFunc(c.spans, byStart)
-		slices.SortFunc(c.excused, byStart)
+		c.put(found)
+		c.sort()
 	}
 }
 
@@ -159,8 +153,7 @@ func (c *check) scripts() {
 	whole(c.sentences(), Word, found)
 	slices.SortFunc(found, byStart)
 	sentences := found
-	slices.SortFunc(c.spans, byStart)
-	slices.SortFunc(c.excused, byStart)
+	c.sort()
 	for _, b := range c.ownBlocks() {
 		for _, p := range c.otherScript(b, count) {
 			others := len(overlapping(c.spans, p.Start, p.End)) + len(overlapping(c.excused, p.Start, p.End))
@@ -170,14 +163,9 @@ func (c *check) scripts() {
 		}
 	}
 	slices.SortFunc(found, byStart)
-	inside := func(s Span) bool { return covered(found, s.Start) }
-	c.excused, c.spans = slices.DeleteFunc(c.excused, inside), slices.DeleteFunc(c.spans, inside)
+	c.drop(func(s Span) bool { return covered(found, s.Start) })
 	for _, s := range found {
-		if s.Excuse == "" {
-			c.spans = append(c.spans, s)
-		} else {
-			c.excused = append(c.excused, s)
-		}
+		c.put(s)
 	}
 }
 

@@ -248,7 +248,7 @@ func writeModels(t *testing.T, dir string) {
 		if err := os.MkdirAll(filepath.Join(at, "1_Pooling"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := model.Write(at, 1); err != nil {
+		if err := model.Write(at); err != nil {
 			t.Fatal(err)
 		}
 		files["tokenizer_config.json"] = map[string]any{"do_lower_case": true}

@@ -152,93 +152,89 @@ func reason(r guard.Response) string {
 		r.Expected, strings.Join(languages, ", "), r.Count(guard.Line), r.Count(guard.Word))
 }
 
+// gateway responds to a request with what handle makes of its body, when there is room to work.
+func (s *server) gateway(handle func(r *http.Request, data []byte) (any, error)) http.HandlerFunc {
+	return inTime(func(w http.ResponseWriter, r *http.Request) {
+		data, done, ok := s.read(w, r)
+		if !ok {
+			return
+		}
+		defer done()
+		var answer any
+		err := s.work(r.Context(), len(data), func() (err error) {
+			answer, err = handle(r, data)
+			return err
+		})
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		respond(w, answer)
+	})
+}
+
 // promptfoo answers an assertion of the type webhook: whether the output is in the language that the URL, the variable
 // language or the server's options name, or else in the prompt's. What cannot be told passes with half a point.
-func (s *server) promptfoo(w http.ResponseWriter, r *http.Request) {
-	data, done, ok := s.read(w, r)
-	if !ok {
-		return
+func (s *server) promptfoo(r *http.Request, data []byte) (any, error) {
+	var in struct {
+		Output  any `json:"output"`
+		Context struct {
+			Prompt string                     `json:"prompt"`
+			Vars   map[string]json.RawMessage `json:"vars"`
+		} `json:"context"`
 	}
-	defer done()
-	var v Verdict
-	err := s.work(r.Context(), len(data), func() error {
-		var in struct {
-			Output  any `json:"output"`
-			Context struct {
-				Prompt string                     `json:"prompt"`
-				Vars   map[string]json.RawMessage `json:"vars"`
-			} `json:"context"`
-		}
-		err := decode(data, &in)
-		if f := (*refusal)(nil); errors.As(err, &f) {
-			return err
-		}
-		if err != nil || in.Output == nil {
-			return errors.New("expected what promptfoo's webhook assertion sends: an object with output and context")
-		}
-		record := guard.Request{Text: strings.Join(texts(in.Output), "\n"), Prompt: in.Context.Prompt}
-		var named string
-		json.Unmarshal(in.Context.Vars["language"], &named) // if it is a string
-		record.Language = cmp.Or(r.URL.Query().Get("language"), named, s.Language, guard.User)
-		if len(in.Context.Prompt) <= mostText && json.Unmarshal([]byte(in.Context.Prompt), &record.Messages) != nil {
-			record.Messages = nil // the prompt is a text, no conversation
-		}
-		v, err = s.judge(record)
-		return err
-	})
+	err := decode(data, &in)
+	if f := (*refusal)(nil); errors.As(err, &f) {
+		return nil, err
+	}
+	if err != nil || in.Output == nil {
+		return nil, errors.New("expected what promptfoo's webhook assertion sends: an object with output and context")
+	}
+	record := guard.Request{Text: strings.Join(texts(in.Output), "\n"), Prompt: in.Context.Prompt}
+	var named string
+	json.Unmarshal(in.Context.Vars["language"], &named) // if it is a string
+	record.Language = cmp.Or(r.URL.Query().Get("language"), named, s.Language, guard.User)
+	if len(in.Context.Prompt) <= mostText && json.Unmarshal([]byte(in.Context.Prompt), &record.Messages) != nil {
+		record.Messages = nil // the prompt is a text, no conversation
+	}
+	v, err := s.judge(record)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return nil, err
 	}
 	s.record(from(r, nil).of("promptfoo", "", v))
 	score := map[guard.Verdict]float64{guard.Right: 1, guard.CannotTell: 0.5}[v.Verdict]
-	respond(w, map[string]any{"pass": v.Verdict != guard.Wrong, "score": score, "reason": reason(v.Response)})
+	return map[string]any{"pass": v.Verdict != guard.Wrong, "score": score, "reason": reason(v.Response)}, nil
 }
 
 // portkey answers a guardrail of the type webhook. Requests pass; an answer does not if it is in another language and
 // the server blocks. The language comes from the URL, the metadata or the server's options, or else is the user's.
-func (s *server) portkey(w http.ResponseWriter, r *http.Request) {
-	data, done, ok := s.read(w, r)
-	if !ok {
-		return
-	}
-	defer done()
-	var v *Verdict
-	err := s.work(r.Context(), len(data), func() error {
-		var in struct {
-			Event   string `json:"eventType"`
-			Request struct {
-				JSON struct {
-					Model    string
-					Messages []guard.Message
-				}
+func (s *server) portkey(r *http.Request, data []byte) (any, error) {
+	var in struct {
+		Event   string `json:"eventType"`
+		Request struct {
+			JSON struct {
+				Model    string
+				Messages []guard.Message
 			}
-			Response struct{ Text string }
-			Metadata struct{ Language, Team string }
 		}
-		if err := decode(data, &in); err != nil {
-			return fmt.Errorf("expected what Portkey's webhook guardrail sends: %w", err)
-		}
-		if in.Event == "" {
-			return errors.New("expected what Portkey's webhook guardrail sends: an object with an eventType")
-		}
-		if in.Event != "afterRequestHook" {
-			return nil
-		}
-		found, err := s.judge(guard.Request{Text: in.Response.Text, Messages: in.Request.JSON.Messages,
-			Language: cmp.Or(r.URL.Query().Get("language"), in.Metadata.Language, s.Language, guard.User)})
-		if err != nil {
-			return err
-		}
-		v = &found
-		s.record(sent{in.Request.JSON.Model, in.Metadata.Team}.of("portkey", "", found))
-		return nil
-	})
-	if err != nil {
-		s.fail(w, r, err)
-		return
+		Response struct{ Text string }
+		Metadata struct{ Language, Team string }
 	}
-	respond(w, map[string]any{"verdict": v == nil || v.Action != Block, "data": v})
+	switch err := decode(data, &in); {
+	case err != nil:
+		return nil, fmt.Errorf("expected what Portkey's webhook guardrail sends: %w", err)
+	case in.Event == "":
+		return nil, errors.New("expected what Portkey's webhook guardrail sends: an object with an eventType")
+	case in.Event != "afterRequestHook":
+		return map[string]any{"verdict": true, "data": nil}, nil
+	}
+	v, err := s.judge(guard.Request{Text: in.Response.Text, Messages: in.Request.JSON.Messages,
+		Language: cmp.Or(r.URL.Query().Get("language"), in.Metadata.Language, s.Language, guard.User)})
+	if err != nil {
+		return nil, err
+	}
+	s.record(sent{in.Request.JSON.Model, in.Metadata.Team}.of("portkey", "", v))
+	return map[string]any{"verdict": v.Action != Block, "data": v}, nil
 }
 
 // texts returns the texts in a JSON value, in the order of keys.

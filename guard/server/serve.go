@@ -134,7 +134,6 @@ func HTTP(h http.Handler) *http.Server {
 type admission struct {
 	mu   sync.Mutex
 	open map[net.Conn]*visitor
-	of   map[string]int // connections, by address
 }
 
 // visitor is a connection.
@@ -144,9 +143,7 @@ type visitor struct {
 	since   time.Time
 }
 
-func newAdmission() *admission {
-	return &admission{open: map[net.Conn]*visitor{}, of: map[string]int{}}
-}
+func newAdmission() *admission { return &admission{open: map[net.Conn]*visitor{}} }
 
 // silent is the number of connections whose first header has not come.
 func (a *admission) silent() (n int) {
@@ -167,19 +164,24 @@ func (a *admission) change(c net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		address, _, _ := net.SplitHostPort(c.RemoteAddr().String())
-		if crowded := a.of[address] >= ofOneAddress; crowded || len(a.open) >= connections {
+		same := 0
+		for _, other := range a.open {
+			if other.address == address {
+				same++
+			}
+		}
+		if crowded := same >= ofOneAddress; crowded || len(a.open) >= connections {
 			victim := a.longest(address, crowded)
 			if victim == nil {
 				c.Close()
 				return
 			}
 			victim.Close()
-			a.forget(victim)
+			delete(a.open, victim)
 		}
 		a.open[c] = &visitor{address, state, time.Now()}
-		a.of[address]++
 	case http.StateClosed, http.StateHijacked:
-		a.forget(c)
+		delete(a.open, c)
 	default:
 		if v != nil {
 			v.state, v.since = state, time.Now()
@@ -200,15 +202,4 @@ func (a *admission) longest(address string, only bool) (found net.Conn) {
 		}
 	}
 	return found
-}
-
-func (a *admission) forget(c net.Conn) {
-	v := a.open[c]
-	if v == nil {
-		return // it was closed before
-	}
-	delete(a.open, c)
-	if a.of[v.address]--; a.of[v.address] == 0 {
-		delete(a.of, v.address)
-	}
 }

@@ -87,8 +87,8 @@ func (s *server) handler() http.Handler {
 		{"POST", "/v1/check", inTime(s.check)},
 		{"POST", "/v1/check/stream", s.stream},
 		{"POST", litellmPath, inTime(s.litellm)},
-		{"POST", promptfooPath, inTime(s.promptfoo)},
-		{"POST", portkeyPath, inTime(s.portkey)},
+		{"POST", promptfooPath, s.gateway(s.promptfoo)},
+		{"POST", portkeyPath, s.gateway(s.portkey)},
 		{"GET", "/metrics", s.writeMetrics},
 		{"GET", "/{$}", s.page},
 	} {

@@ -66,23 +66,19 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 	figures := map[string]float64{}
 	n := float64(len(r.Texts))
 	for i, text := range r.Texts {
-		stats, err := bleu.Stats(text, reference[i])
-		if err != nil {
-			return nil // a reference without words cannot judge the rewriting
+		if reference[i] == "" {
+			return nil // it cannot judge the rewriting
 		}
-		score, err := bleu.Score(stats)
-		if err != nil {
-			return err
-		}
+		stats := bleu.Stats(text, reference[i])
 		sum.Add(stats)
-		figures[ItemBLEU] += score.Score / 100 / n
+		figures[ItemBLEU] += stats.Score() / 100 / n
 		overlap := rouge.Score(text, reference[i])
 		if s.Protocol.ROUGE == ROUGEPapers && rouge.Signature() == translation.ROUGEChinese.Signature() {
 			overlap = rouge.ScoreWords(segment.Words(jieba.Segmenter{}, text), segment.Words(jieba.Segmenter{}, reference[i]))
 		}
-		figures[ROUGE1] += overlap.ROUGE1.F1 / n
-		figures[ROUGE2] += overlap.ROUGE2.F1 / n
-		figures[ROUGEL] += overlap.ROUGEL.F1 / n
+		figures[ROUGE1] += overlap.ROUGE1 / n
+		figures[ROUGE2] += overlap.ROUGE2 / n
+		figures[ROUGEL] += overlap.ROUGEL / n
 	}
 	s.bleu[sense] = figures[ItemBLEU]
 	figures[ItemBLEU] = min(figures[ItemBLEU], 1) // exp and log can give 100.00000000000004 for equal texts
@@ -129,7 +125,7 @@ var bleuNames = [...]string{"matches_1", "matches_2", "matches_3", "matches_4",
 
 func bleuNumbers(b translation.BLEUStats) map[string]float64 {
 	numbers := map[string]float64{}
-	for i, n := range slices.Concat(b.Counts, b.Totals, []int{b.SysLen, b.RefLen, b.Segments}) {
+	for i, n := range slices.Concat(b.Counts[:], b.Totals[:], []int{b.SysLen, b.RefLen, b.Segments}) {
 		numbers[bleuNames[i]] = float64(n)
 	}
 	return numbers
@@ -137,6 +133,6 @@ func bleuNumbers(b translation.BLEUStats) map[string]float64 {
 
 func bleuStats(numbers map[string]float64) translation.BLEUStats {
 	at := func(i int) int { return int(numbers[bleuNames[i]]) }
-	return translation.BLEUStats{NRefs: 1, Counts: []int{at(0), at(1), at(2), at(3)},
-		Totals: []int{at(4), at(5), at(6), at(7)}, SysLen: at(8), RefLen: at(9), Segments: at(10)}
+	return translation.BLEUStats{Counts: [...]int{at(0), at(1), at(2), at(3)},
+		Totals: [...]int{at(4), at(5), at(6), at(7)}, SysLen: at(8), RefLen: at(9), Segments: at(10)}
 }

@@ -121,7 +121,7 @@ func (r Rules) signature(measure string, labels map[string]string, suites crosst
 	if len(r.Classes[labels["task"]]) == 0 {
 		reading = []string{"free:" + cmp.Or(r.Free, "-")}
 	}
-	quality := "bleu:" + flat(bleuFor(labels["pair"]).Signature(1))
+	quality := "bleu:" + flat(bleuFor(labels["pair"]).Signature())
 	switch measure {
 	case Rewriting:
 		fields = append(fields, "lid:"+cmp.Or(r.Languages, "none"))
@@ -153,8 +153,8 @@ func (p Protocol) invalid() string {
 }
 
 // bleuFor is BLEU as it is computed for texts of a sense.
-func bleuFor(sense string) translation.BLEU {
-	return translation.BLEU{Tokenize: translation.TokenizerFor(Sense(sense).Target())}
+func bleuFor(sense string) translation.Tokenizer {
+	return translation.TokenizerFor(Sense(sense).Target())
 }
 
 // rouge is the protocol's ROUGE for texts in a language.

@@ -127,8 +127,7 @@ func (g *sum) corpus(e *crosstalk.Estimate) {
 		for _, i := range units {
 			total.Add(g.bleu[clusters[i]])
 		}
-		score, _ := translation.BLEU{}.Score(total) // tokens are counted already
-		return score.Score / 100
+		return total.Score() / 100
 	}
 	b := stats.UnitBootstrap(len(clusters), corpus, draws, estimate.Level, seed)
 	estimate.Set(e, b.Value, b.Interval, b.Warnings)

@@ -14,11 +14,7 @@ const (
 	modulesFile     = "modules.json"
 	tokenizerConfig = "tokenizer_config.json"
 	weightsFile     = "model.safetensors"
-	indexFile       = weightsFile + ".index.json"
 )
-
-// missingWeights is the entry of a plan without weights.
-const missingWeights = weightsFile + " or its index with its files"
 
 // source is the source of a model's files: a repository, from which read fetches a file, or a folder.
 type source struct {
@@ -56,9 +52,7 @@ func (s source) plan() (plan, error) {
 			p.files = append(p.files, p.root+file)
 		}
 	}
-	if err := s.weights(&p); err != nil {
-		return p, err
-	}
+	p.need(s, p.root+weightsFile)
 	slices.Sort(p.missing)
 	p.missing = slices.Compact(p.missing)
 	return p, nil
@@ -106,43 +100,6 @@ func (s source) modules(p *plan) error {
 	}
 	if file := "config_sentence_transformers.json"; s.has(file) {
 		p.files = append(p.files, file)
-	}
-	return nil
-}
-
-// weights adds the file of weights, or the index and the files that it names.
-func (s source) weights(p *plan) error {
-	index := p.root + indexFile
-	switch {
-	case s.has(p.root + weightsFile):
-		p.files = append(p.files, p.root+weightsFile)
-		return nil
-	case !s.has(index):
-		p.missing = append(p.missing, p.root+missingWeights)
-		return nil
-	}
-	p.files = append(p.files, index)
-	b, err := s.read(index)
-	if err != nil {
-		return err
-	}
-	var x struct {
-		WeightMap map[string]string `json:"weight_map"`
-	}
-	if err := json.Unmarshal(b, &x); err != nil {
-		return fmt.Errorf("%s: %w", index, err)
-	}
-	var shards []string
-	for tensor, name := range x.WeightMap {
-		if !isLocal(name) || strings.Contains(name, "/") || path.Ext(name) != ".safetensors" {
-			return fmt.Errorf("%s: tensor %q is in %q; expected the name of a .safetensors file beside the index",
-				index, tensor, name)
-		}
-		shards = append(shards, p.root+name)
-	}
-	slices.Sort(shards)
-	for _, shard := range slices.Compact(shards) {
-		p.need(s, shard)
 	}
 	return nil
 }

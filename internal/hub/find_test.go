@@ -96,22 +96,20 @@ func TestFindMissing(t *testing.T) {
 		decisive []string
 		missing  []string
 	}{
-		"nothing": {nil, nil, []string{"config.json", "model.safetensors or its index with its files", "tokenizer.json or vocab.txt", "tokenizer_config.json"}},
+		"nothing": {nil, nil, []string{"config.json", "model.safetensors", "tokenizer.json or vocab.txt", "tokenizer_config.json"}},
 		"older weights": {map[string]string{"config.json": "{}", "vocab.txt": "", "tokenizer_config.json": "{}", "pytorch_model.bin": ""}, nil,
-			[]string{"model.safetensors or its index with its files"}},
+			[]string{"model.safetensors"}},
 		"weights of another kind": {map[string]string{"config.json": "{}", "vocab.txt": "", "tokenizer_config.json": "{}", "tf_model.h5": ""}, nil,
-			[]string{"model.safetensors or its index with its files"}},
+			[]string{"model.safetensors"}},
 		"whole":             {plain, nil, nil},
 		"perhaps a wrapper": {plain, []string{"modules.json"}, []string{"modules.json"}},
 		"perhaps cased":     {map[string]string{"config.json": "{}", "vocab.txt": "", "model.safetensors": ""}, nil, []string{"tokenizer_config.json"}},
-		"a shard": {map[string]string{"config.json": "{}", "vocab.txt": "", "tokenizer_config.json": "{}", "a-1.safetensors": "",
-			"model.safetensors.index.json": `{"weight_map": {"x": "a-1.safetensors", "y": "a-2.safetensors", "z": "a-2.safetensors"}}`}, nil, []string{"a-2.safetensors"}},
 		"a module": {map[string]string{"config.json": "{}", "vocab.txt": "", "tokenizer_config.json": "{}", "model.safetensors": "",
 			"modules.json": `[{"path": "", "type": "sentence_transformers.models.Transformer"}, {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
 			{"path": "2_Normalize", "type": "sentence_transformers.models.Normalize"}]`}, []string{"modules.json"}, []string{"1_Pooling/config.json"}},
 		"an encoder below": {map[string]string{"0_Transformer/config.json": "{}", "0_Transformer/vocab.txt": "", "0_Transformer/tokenizer_config.json": "{}",
 			"modules.json": `[{"path": "0_Transformer", "type": "sentence_transformers.models.Transformer"}]`}, nil,
-			[]string{"0_Transformer/model.safetensors or its index with its files"}},
+			[]string{"0_Transformer/model.safetensors"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			start(t)
@@ -205,8 +203,6 @@ func TestPullMendsLinks(t *testing.T) {
 func TestHostileNames(t *testing.T) {
 	for name, files := range map[string]map[string]string{
 		"module": {"modules.json": `[{"path": "../../../../x", "type": "a.Transformer"}]`},
-		"shard":  {"model.safetensors.index.json": `{"weight_map": {"x": "../../../x.safetensors"}}`},
-		"script": {"model.safetensors.index.json": `{"weight_map": {"x": "x.py"}}`},
 	} {
 		s := start(t)
 		m := tinyModel()
@@ -217,14 +213,7 @@ func TestHostileNames(t *testing.T) {
 		}
 		m.Files["../../../x.safetensors"], m.Files["../../../../x/config.json"], m.Files["x.py"] = weights, weights, weights
 		s.Models[tiny] = m
-		says := "expected the name of a .safetensors file beside the index"
-		switch name {
-		case "module":
-			says = "leads out of the model's folder"
-		case "older":
-			says = "expected the name of a .bin file beside the index"
-		}
-		refuses(t, tiny, "", says)
+		refuses(t, tiny, "", "leads out of the model's folder")
 		filepath.WalkDir(filepath.Dir(os.Getenv("HF_HOME")), func(path string, _ os.DirEntry, _ error) error {
 			if strings.HasPrefix(filepath.Base(path), "x") {
 				t.Errorf("%s: %s was written", name, path)
@@ -259,12 +248,10 @@ func TestPullOtherWeights(t *testing.T) {
 	refuses(t, tiny, "", "has no tokenizer.json or vocab.txt")
 }
 
-func TestPullShardsAndModules(t *testing.T) {
+func TestPullModules(t *testing.T) {
 	s := start(t)
 	m := tinyModel()
-	delete(m.Files, "model.safetensors")
-	m.Files["model.safetensors.index.json"] = []byte(`{"weight_map": {"x": "a-1.safetensors", "y": "a-2.safetensors"}}`)
-	m.Files["a-1.safetensors"], m.Files["a-2.safetensors"], m.Files["a-3.safetensors"] = weights[:1000], weights[1000:], weights
+	m.Files["a-1.safetensors"] = weights
 	m.Files["modules.json"] = []byte(`[{"path": "", "type": "sentence_transformers.models.Transformer"}, {"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}]`)
 	m.Files["1_Pooling/config.json"] = []byte(`{"pooling_mode_mean_tokens": true}`)
 	m.Files["sentence_bert_config.json"] = []byte(`{"max_seq_length": 256}`)
@@ -283,8 +270,8 @@ func TestPullShardsAndModules(t *testing.T) {
 		return nil
 	})
 	slices.Sort(got)
-	want := []string{"1_Pooling/config.json", "a-1.safetensors", "a-2.safetensors", "config.json", "config_sentence_transformers.json", "model.safetensors.index.json",
-		"modules.json", "sentence_bert_config.json", "tokenizer.json", "tokenizer_config.json"}
+	want := []string{"1_Pooling/config.json", "config.json", "config_sentence_transformers.json", "model.safetensors", "modules.json",
+		"sentence_bert_config.json", "tokenizer.json", "tokenizer_config.json"}
 	if !slices.Equal(got, want) {
 		t.Errorf("fetched %q, expected %q", got, want)
 	}

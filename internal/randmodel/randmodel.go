@@ -70,8 +70,8 @@ var long = strings.NewReplacer("word", "embeddings.word_embeddings.weight",
 	"up.", "ffn.lin1.", "down.", "ffn.lin2.")
 
 // Write writes the model to dir: config.json, a vocab.txt of the tokens [PAD], [UNK], [CLS], [SEP], [MASK] and w5, w6,
-// ..., and the weights in F32, in one file or in that many shards.
-func (m *Model) Write(dir string, shards int) error {
+// ..., and the weights in F32.
+func (m *Model) Write(dir string) error {
 	config, err := json.Marshal(map[string]any{
 		"model_type": "distilbert", "activation": "gelu", "dim": m.Hidden, "hidden_dim": m.Inner,
 		"n_heads": m.Heads, "n_layers": m.Layers, "vocab_size": m.Vocab, "max_position_embeddings": m.Positions,
@@ -83,27 +83,11 @@ func (m *Model) Write(dir string, shards int) error {
 	for i := 5; i < m.Vocab; i++ {
 		vocab += fmt.Sprintf("w%d\n", i)
 	}
-	names := slices.Sorted(maps.Keys(m.Tensors))
-	files := map[string][]byte{"config.json": config, "vocab.txt": []byte(vocab)}
-	of := map[string]string{}
-	for i := range shards {
-		file := "model.safetensors"
-		if shards > 1 {
-			file = fmt.Sprintf("model-%05d-of-%05d.safetensors", i+1, shards)
-		}
-		part := names[i*len(names)/shards : (i+1)*len(names)/shards]
-		if files[file], err = m.safetensors(part); err != nil {
-			return err
-		}
-		for _, name := range part {
-			of[long.Replace(name)] = file
-		}
+	weights, err := m.safetensors()
+	if err != nil {
+		return err
 	}
-	if shards > 1 {
-		if files["model.safetensors.index.json"], err = json.Marshal(map[string]any{"weight_map": of}); err != nil {
-			return err
-		}
-	}
+	files := map[string][]byte{"config.json": config, "vocab.txt": []byte(vocab), "model.safetensors": weights}
 	for name, b := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
 			return err
@@ -112,9 +96,9 @@ func (m *Model) Write(dir string, shards int) error {
 	return nil
 }
 
-func (m *Model) safetensors(names []string) ([]byte, error) {
+func (m *Model) safetensors() ([]byte, error) {
 	header, data := map[string]any{}, []byte(nil)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(m.Tensors)) {
 		values, at := m.Tensors[name], len(data)
 		for _, v := range values {
 			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))

@@ -52,19 +52,19 @@ func readConfig(path string) (Config, error) {
 
 func parseConfig(b []byte) (Config, error) {
 	var f struct {
-		Type         string   `json:"model_type"`
-		Layers       int      `json:"num_hidden_layers"`
-		Hidden       int      `json:"hidden_size"`
-		Heads        int      `json:"num_attention_heads"`
-		Intermediate int      `json:"intermediate_size"`
-		Vocab        int      `json:"vocab_size"`
-		Positions    int      `json:"max_position_embeddings"`
-		Types        *int     `json:"type_vocab_size"`
-		Pad          *int     `json:"pad_token_id"`
-		Epsilon      *float32 `json:"layer_norm_eps"`
-		Activation   string   `json:"hidden_act"`
-		Embedding    string   `json:"position_embedding_type"`
-		Decoder      bool     `json:"is_decoder"`
+		Type         string  `json:"model_type"`
+		Layers       int     `json:"num_hidden_layers"`
+		Hidden       int     `json:"hidden_size"`
+		Heads        int     `json:"num_attention_heads"`
+		Intermediate int     `json:"intermediate_size"`
+		Vocab        int     `json:"vocab_size"`
+		Positions    int     `json:"max_position_embeddings"`
+		Types        int     `json:"type_vocab_size"`
+		Pad          *int    `json:"pad_token_id"`
+		Epsilon      float32 `json:"layer_norm_eps"`
+		Activation   string  `json:"hidden_act"`
+		Embedding    string  `json:"position_embedding_type"`
+		Decoder      bool    `json:"is_decoder"`
 
 		DistilLayers       int    `json:"n_layers"`
 		DistilHidden       int    `json:"dim"`
@@ -72,18 +72,14 @@ func parseConfig(b []byte) (Config, error) {
 		DistilIntermediate int    `json:"hidden_dim"`
 		DistilActivation   string `json:"activation"`
 	}
+	f.Types, f.Epsilon = 2, 1e-12
 	if err := json.Unmarshal(b, &f); err != nil {
 		return Config{}, err
 	}
 	c := Config{
 		Type: f.Type, Layers: f.Layers, Hidden: f.Hidden, Heads: f.Heads, Intermediate: f.Intermediate,
-		Vocab: f.Vocab, Positions: f.Positions, Types: 2, Epsilon: 1e-12, Activation: cmp.Or(f.Activation, "gelu"),
-	}
-	if f.Types != nil {
-		c.Types = *f.Types
-	}
-	if f.Epsilon != nil {
-		c.Epsilon = *f.Epsilon
+		Vocab: f.Vocab, Positions: f.Positions, Types: f.Types, Epsilon: f.Epsilon,
+		Activation: cmp.Or(f.Activation, "gelu"),
 	}
 	switch {
 	case c.Type == "distilbert": // no token types, and the epsilon is fixed

@@ -7,8 +7,8 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Bounds of the tokens of a batch. More amortises the reading of the weights, fewer keep the cores evenly busy and the
@@ -37,26 +37,22 @@ func (m *Model) Encode(ctx context.Context, seqs [][]int32, layers int, visit fu
 		}
 	}
 	cores := runtime.GOMAXPROCS(0)
-	batches := plan(seqs, cores)
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(cores, len(batches)) {
-		workers.Go(func() {
-			var batch [][]int32
-			for ctx.Err() == nil {
-				n := int(next.Add(1)) - 1
-				if n >= len(batches) {
-					return
-				}
-				batch = batch[:0]
-				for _, i := range batches[n] {
-					batch = append(batch, seqs[i])
-				}
-				s := <-m.scratch
-				m.forward(s, batch, layers)
-				m.deliver(s, batches[n], batch, visit)
-				m.scratch <- s
+	var workers errgroup.Group
+	workers.SetLimit(cores)
+	for _, numbers := range plan(seqs, cores) {
+		workers.Go(func() error {
+			if ctx.Err() != nil {
+				return nil
 			}
+			batch := make([][]int32, len(numbers))
+			for b, i := range numbers {
+				batch[b] = seqs[i]
+			}
+			s := <-m.scratch
+			m.forward(s, batch, layers)
+			m.deliver(s, numbers, batch, visit)
+			m.scratch <- s
+			return nil
 		})
 	}
 	workers.Wait()

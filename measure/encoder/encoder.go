@@ -1,6 +1,6 @@
 // Package encoder runs transformer encoders of the BERT family (BERT, DistilBERT, RoBERTa, XLM-RoBERTa) from Hugging
-// Face directories on the CPU: config.json and weights in F32, F16 or BF16 as safetensors, one file or
-// shards. Arithmetic is float32.
+// Face directories on the CPU: config.json and weights in F32, F16 or BF16 as safetensors. Arithmetic is
+// float32.
 //
 // Sequences are laid end to end, so that no work goes into padding, and batched by length; each core computes whole
 // batches. The result for a sequence does not depend, bit by bit, on the other sequences or on the number of cores.
@@ -66,18 +66,6 @@ func Kernels() []string {
 		names = append(names, s.Name)
 	}
 	return names
-}
-
-// UseKernel replaces the fastest kernel by the named one, for tests and comparisons. It must not be called while the
-// model is in use.
-func (m *Model) UseKernel(name string) error {
-	for _, s := range kernel.Sets() {
-		if s.Name == name {
-			m.set = s
-			return nil
-		}
-	}
-	return fmt.Errorf("no kernel %q on this machine, expected one of %v", name, Kernels())
 }
 
 // Text is a model with its tokenizer. It is safe for concurrent use.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"crosstalk/internal/randmodel"
+	"crosstalk/measure/encoder/internal/kernel"
 )
 
 // reference is DistilBERT written down plainly in float64: the hidden states of one sequence after the given number of
@@ -100,10 +101,16 @@ func sequence(rng *rand.Rand, n, vocab int) []int32 {
 	return ids
 }
 
-func write(t testing.TB, s randmodel.Shape, shards int) (*randmodel.Model, *Model) {
+// use replaces the fastest kernel by the named one.
+func (m *Model) use(name string) {
+	sets := kernel.Sets()
+	m.set = sets[slices.IndexFunc(sets, func(s *kernel.Set) bool { return s.Name == name })]
+}
+
+func write(t testing.TB, s randmodel.Shape) (*randmodel.Model, *Model) {
 	t.Helper()
 	r, dir := randmodel.New(s, 7), t.TempDir()
-	if err := r.Write(dir, shards); err != nil {
+	if err := r.Write(dir); err != nil {
 		t.Fatal(err)
 	}
 	m, err := Load(dir)
@@ -113,14 +120,14 @@ func write(t testing.TB, s randmodel.Shape, shards int) (*randmodel.Model, *Mode
 	return r, m
 }
 
-// Sizes that are and are not whole panels, heads wider than one, sequences longer than a block, and sharded weights.
+// Sizes that are and are not whole panels, heads wider than one, and sequences longer than a block.
 func TestForward(t *testing.T) {
-	for i, s := range []randmodel.Shape{
+	for _, s := range []randmodel.Shape{
 		{Layers: 2, Hidden: 24, Heads: 3, Inner: 50, Vocab: 60, Positions: 230},
 		{Layers: 1, Hidden: 120, Heads: 3, Inner: 33, Vocab: 60, Positions: 120},
 		{Layers: 1, Hidden: 256, Heads: 4, Inner: 256, Vocab: 60, Positions: 40},
 	} {
-		r, m := write(t, s, 1+2*i)
+		r, m := write(t, s)
 		rng := rand.New(rand.NewPCG(1, 2))
 		var seqs [][]int32
 		for _, n := range []int{1, 2, 13, 31, 32, 33, 40, 97, 120, 200, 230} {
@@ -134,9 +141,7 @@ func TestForward(t *testing.T) {
 				want = append(want, reference(r, ids, layers))
 			}
 			for _, kernel := range Kernels() {
-				if err := m.UseKernel(kernel); err != nil {
-					t.Fatal(err)
-				}
+				m.use(kernel)
 				for i, hidden := range encode(t, m, seqs, layers) {
 					for j, v := range hidden {
 						if d := math.Abs(float64(v) - want[i][j]); !(d < 1e-5) {
@@ -153,7 +158,7 @@ func TestForward(t *testing.T) {
 // are.
 func TestIndependent(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
-	_, m := write(t, randmodel.Shape{Layers: 2, Hidden: 40, Heads: 5, Inner: 70, Vocab: 99, Positions: 150}, 1)
+	_, m := write(t, randmodel.Shape{Layers: 2, Hidden: 40, Heads: 5, Inner: 70, Vocab: 99, Positions: 150})
 	rng := rand.New(rand.NewPCG(3, 4))
 	var seqs [][]int32
 	for range 120 {
@@ -161,9 +166,7 @@ func TestIndependent(t *testing.T) {
 	}
 	seqs = append(seqs, sequence(rng, 150, 99), seqs[3])
 	for _, kernel := range Kernels() {
-		if err := m.UseKernel(kernel); err != nil {
-			t.Fatal(err)
-		}
+		m.use(kernel)
 		together := encode(t, m, seqs, 2)
 		for i, ids := range seqs {
 			if alone := encode(t, m, [][]int32{ids}, 2)[0]; !slices.Equal(alone, together[i]) {
@@ -174,7 +177,7 @@ func TestIndependent(t *testing.T) {
 }
 
 func TestEncodeErrors(t *testing.T) {
-	_, m := write(t, randmodel.Shape{Layers: 1, Hidden: 8, Heads: 1, Inner: 8, Vocab: 9, Positions: 5}, 1)
+	_, m := write(t, randmodel.Shape{Layers: 1, Hidden: 8, Heads: 1, Inner: 8, Vocab: 9, Positions: 5})
 	for want, f := range map[string]struct {
 		layers int
 		ids    []int32
@@ -191,13 +194,10 @@ func TestEncodeErrors(t *testing.T) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
-	if err := m.UseKernel("abacus"); err == nil {
-		t.Error("an unknown kernel is no error")
-	}
 }
 
 func TestEncodeCancelled(t *testing.T) {
-	_, m := write(t, randmodel.Shape{Layers: 1, Hidden: 8, Heads: 1, Inner: 8, Vocab: 9, Positions: 600}, 1)
+	_, m := write(t, randmodel.Shape{Layers: 1, Hidden: 8, Heads: 1, Inner: 8, Vocab: 9, Positions: 600})
 	ctx, cancel := context.WithCancel(context.Background())
 	seqs := make([][]int32, 50)
 	for i := range seqs {
@@ -257,7 +257,7 @@ func TestIdentity(t *testing.T) {
 	for seed := range uint64(2) {
 		dir := filepath.Join(t.TempDir(), "tiny")
 		mustMkdir(t, dir)
-		if err := randmodel.New(shape, seed).Write(dir, 2); err != nil {
+		if err := randmodel.New(shape, seed).Write(dir); err != nil {
 			t.Fatal(err)
 		}
 		model, revision, err := Identity(dir)
@@ -274,7 +274,7 @@ func TestIdentity(t *testing.T) {
 func TestText(t *testing.T) {
 	dir := t.TempDir()
 	if err := randmodel.New(randmodel.Shape{Layers: 1, Hidden: 16, Heads: 2, Inner: 8, Vocab: 40, Positions: 6},
-		1).Write(dir, 1); err != nil {
+		1).Write(dir); err != nil {
 		t.Fatal(err)
 	}
 	text, err := LoadText(dir)

@@ -28,9 +28,7 @@ func models(t *testing.T, f func(t *testing.T, m *Model, dir string)) {
 		}
 		for _, kernel := range Kernels() {
 			t.Run(name+"/"+kernel, func(t *testing.T) {
-				if err := m.UseKernel(kernel); err != nil {
-					t.Fatal(err)
-				}
+				m.use(kernel)
 				f(t, m, path.Join("encoder/encoder", name))
 			})
 		}

@@ -52,7 +52,7 @@ func TestConfigErrors(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		if err := randmodel.New(randmodel.Shape{Layers: 1, Hidden: 8, Heads: 1, Inner: 8, Vocab: 9, Positions: 5},
-			1).Write(dir, 1); err != nil {
+			1).Write(dir); err != nil {
 			t.Fatal(err)
 		}
 		mustWrite(t, filepath.Join(dir, "config.json"), []byte(strings.Replace(tiny, change[0], change[1], 1)))
@@ -72,20 +72,6 @@ func TestMissingFiles(t *testing.T) {
 	if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), "no model.safetensors") {
 		t.Error(err)
 	}
-	index := filepath.Join(dir, "model.safetensors.index.json")
-	for content, want := range map[string]string{
-		`{"weight_map":{"a":"../a.safetensors"}}`: "expected the name of a file beside the index",
-		`{"weight_map":{"a":"/etc/passwd"}}`:      "expected the name of a file beside the index",
-		`{"weight_map":{"a":".."}}`:               "expected the name of a file beside the index",
-		`{"weight_map":{"a":"a.safetensors"}}`:    "a.safetensors",
-		`{"weight_map":{}}`:                       "0 tensors are named",
-		`{"weight_map":[]}`:                       "index.json",
-	} {
-		mustWrite(t, index, []byte(content))
-		if _, err := Load(dir); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want one with %q", content, err, want)
-		}
-	}
 }
 
 // FuzzLoad changes one file of a good model at a time: every result is a model or an error, and memory stays within a
@@ -93,7 +79,7 @@ func TestMissingFiles(t *testing.T) {
 func FuzzLoad(f *testing.F) {
 	good := f.TempDir()
 	if err := randmodel.New(randmodel.Shape{Layers: 1, Hidden: 8, Heads: 1, Inner: 8, Vocab: 9, Positions: 5},
-		1).Write(good, 1); err != nil {
+		1).Write(good); err != nil {
 		f.Fatal(err)
 	}
 	weights, err := os.ReadFile(filepath.Join(good, "model.safetensors"))

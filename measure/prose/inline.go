@@ -83,6 +83,11 @@ const reach = 400
 // near returns the text from byte from, up to end and the reach.
 func (p *parser) near(from, end int) string { return p.text[from:min(end, from+reach)] }
 
+// while returns the end of the characters from byte i on that are in a class.
+func (p *parser) while(i, end int, in func(rune) bool) int {
+	return end - len(strings.TrimLeftFunc(p.text[i:end], in))
+}
+
 // wordAt reports whether a word, number, path or option may begin at i.
 func (p *parser) wordAt(i, end int) bool {
 	for j := i; j < min(end, i+3); j++ {
@@ -98,10 +103,7 @@ func (p *parser) wordAt(i, end int) bool {
 
 // ticks returns the end of inline code that begins at i, or i.
 func (p *parser) ticks(i, end int) int {
-	n := 0
-	for i+n < end && p.text[i+n] == '`' {
-		n++
-	}
+	n := p.while(i, end, func(r rune) bool { return r == '`' }) - i
 	mark := p.text[i : i+n]
 	if j := strings.Index(p.near(i+n, end), mark); j >= 0 {
 		return i + n + j + n
@@ -177,14 +179,9 @@ func (p *parser) emphasis(i, start, end int) (inner, stop int) {
 
 // account returns the end of a hashtag or account that begins at i, or i.
 func (p *parser) account(i, end int) int {
-	j := i + 1
-	for j < end {
-		r, n := utf8.DecodeRuneInString(p.text[j:end])
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '_' {
-			break
-		}
-		j += n
-	}
+	j := p.while(i+1, end, func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_'
+	})
 	if j < i+3 {
 		return i
 	}
@@ -367,16 +364,14 @@ func notInUnit(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRu
 
 // symbol returns the end of a symbol of one or two Greek letters, with the letters and digits that stick to it.
 func (p *parser) symbol(i, end int) int {
-	j, greek := i, 0
-	for j < end {
-		r, n := utf8.DecodeRuneInString(p.text[j:end])
+	greek := 0
+	j := p.while(i, end, func(r rune) bool {
 		if unicode.Is(unicode.Greek, r) {
 			greek++
-		} else if !(r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r))) {
-			break
+			return true
 		}
-		j += n
-	}
+		return r < utf8.RuneSelf && wordByte(byte(r))
+	})
 	if greek > 2 {
 		return i
 	}
@@ -395,17 +390,14 @@ func isNumeral(r rune) bool {
 // numerals returns the end of a number in Chinese characters that begins at i, of at least two numerals, with what is
 // counted if that is time or a place in a row; or i.
 func (p *parser) numerals(i, end int) int {
-	n, to := 0, i
-	for j := i; j < end; {
-		r, size := utf8.DecodeRuneInString(p.text[j:end])
-		j += size
+	n := 0
+	to := p.while(i, end, func(r rune) bool {
 		if isNumeral(r) {
 			n++
-		} else if !strings.ContainsRune("年月日時时分秒号號番丁目円元", r) {
-			break
+			return true
 		}
-		to = j
-	}
+		return strings.ContainsRune("年月日時时分秒号號番丁目円元", r)
+	})
 	if n < 2 {
 		return i
 	}

@@ -25,18 +25,5 @@ type Space struct{}
 
 // AppendWords implements Segmenter.
 func (Space) AppendWords(dst []string, text string) []string {
-	start := -1
-	for i, r := range text {
-		switch space := pytext.IsSpace(r); {
-		case space && start >= 0:
-			dst = append(dst, text[start:i])
-			start = -1
-		case !space && start < 0:
-			start = i
-		}
-	}
-	if start >= 0 {
-		dst = append(dst, text[start:])
-	}
-	return dst
+	return append(dst, pytext.Fields(text)...)
 }

@@ -74,19 +74,14 @@ func (s cached) key(p Pair) Key {
 
 // Bytes writes a vector, little-endian.
 func Bytes(v []float32) []byte {
-	b := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-	}
+	b, _ := binary.Append(nil, binary.LittleEndian, v)
 	return b
 }
 
 // Floats reads what Bytes wrote.
 func Floats(b []byte) []float32 {
 	v := make([]float32, len(b)/4)
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-	}
+	binary.Decode(b, binary.LittleEndian, v)
 	return v
 }
 

@@ -64,10 +64,7 @@ func FuzzTokenizers(f *testing.F) {
 			line = line[:min(len(line), 1000)] // only: no panic, no white space in a word
 		}
 		for _, tok := range []Tokenizer{Tokenize13a, TokenizeZh, TokenizeChar} {
-			words, err := tok.Tokenize(line)
-			if err != nil {
-				t.Fatal(err)
-			}
+			words := tok.Tokenize(line)
 			for _, w := range words {
 				if w == "" || len(pytext.Fields(w)) != 1 {
 					t.Errorf("%s: word %q of %q", tok, w, line)
@@ -80,7 +77,7 @@ func FuzzTokenizers(f *testing.F) {
 				t.Errorf("%s of %q:\n got %q\nwant %q", tok, line, words, want)
 			}
 			if tok == TokenizeChar {
-				if again, _ := tok.Tokenize(strings.Join(words, " ")); !slices.Equal(again, words) {
+				if again := tok.Tokenize(strings.Join(words, " ")); !slices.Equal(again, words) {
 					t.Errorf("%s is not idempotent on %q: %q", tok, line, again)
 				}
 			}
@@ -95,7 +92,7 @@ func FuzzTokenizers(f *testing.F) {
 }
 
 // counted is BLEU's modified precision with maps.
-func counted(hyp []string, refs [][]string, n int) (matches int) {
+func counted(hyp, ref []string, n int) (matches int) {
 	occurrences := func(words []string) map[string]int {
 		m := map[string]int{}
 		for i := range len(words) - n + 1 {
@@ -103,12 +100,7 @@ func counted(hyp []string, refs [][]string, n int) (matches int) {
 		}
 		return m
 	}
-	allowed := map[string]int{}
-	for _, ref := range refs {
-		for gram, count := range occurrences(ref) {
-			allowed[gram] = max(allowed[gram], count)
-		}
-	}
+	allowed := occurrences(ref)
 	for gram, count := range occurrences(hyp) {
 		matches += min(count, allowed[gram])
 	}
@@ -116,38 +108,27 @@ func counted(hyp []string, refs [][]string, n int) (matches int) {
 }
 
 func FuzzScores(f *testing.F) {
-	f.Add("a a a b", "a b a", "a a")
-	f.Add("The cat sat.", "The cat sat on the mat.", "")
-	f.Add("他在1993年", "在1993年。", " ")
-	f.Add("\xff", "\xff\xfe", "(\xff")
-	f.Fuzz(func(t *testing.T, hyp, ref1, ref2 string) {
-		for _, b := range []BLEU{{}, {Tokenize: TokenizeChar, EffectiveOrder: true}} {
-			s, err := b.Sentence(hyp, ref1, ref2)
-			if err != nil {
-				if ref1 != "" || ref2 != "" {
-					t.Fatal(err)
-				}
-				return
+	f.Add("a a a b", "a b a")
+	f.Add("The cat sat.", "The cat sat on the mat.")
+	f.Add("他在1993年", "在1993年。")
+	f.Add("\xff", "(\xff")
+	f.Fuzz(func(t *testing.T, hyp, ref string) {
+		for _, tokenizer := range []Tokenizer{Tokenize13a, TokenizeChar} {
+			s := tokenizer.Stats(hyp, ref)
+			if score := s.Score(); !(score >= 0 && score <= 100+1e-9) {
+				t.Errorf("BLEU %v of %+v", score, s)
 			}
-			if !(s.Score >= 0 && s.Score <= 100+1e-9) {
-				t.Errorf("BLEU %v", s)
-			}
-			words, _ := b.Tokenize.Tokenize(hyp)
-			var refs [][]string
-			for _, ref := range []string{ref1, ref2} {
-				r, _ := b.Tokenize.Tokenize(ref)
-				refs = append(refs, r)
-			}
+			words, reference := tokenizer.Tokenize(hyp), tokenizer.Tokenize(ref)
 			for n, got := range s.Counts {
-				if want := counted(words, refs, n+1); got != want {
-					t.Errorf("%d-gram matches of %q with %q: got %d, want %d", n+1, words, refs, got, want)
+				if want := counted(words, reference, n+1); got != want {
+					t.Errorf("%d-gram matches of %q with %q: got %d, want %d", n+1, words, reference, got, want)
 				}
 			}
 		}
 		for _, r := range []ROUGE{ROUGEASCII, ROUGEChinese, ROUGEUnicode} {
-			s := r.Score(hyp, ref1)
-			for _, o := range []Overlap{s.ROUGE1, s.ROUGE2, s.ROUGEL} {
-				if !(o.F1 >= 0 && o.F1 <= 1) && !math.IsNaN(o.F1) {
+			s := r.Score(hyp, ref)
+			for _, f1 := range []float64{s.ROUGE1, s.ROUGE2, s.ROUGEL} {
+				if !(f1 >= 0 && f1 <= 1) && !math.IsNaN(f1) {
 					t.Errorf("ROUGE %+v", s)
 				}
 			}

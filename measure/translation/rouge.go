@@ -20,14 +20,14 @@ import (
 //     ChineseWords, n-grams as sets, so repetition does not count, and 1e-8
 //     added to the denominator of the F-score. ROUGE-L sees repetitions.
 //   - ROUGEUnicode is for any language: UnicodeWords, bags of n-grams. Where the
-//     reference has no n-gram, recall and F1 are NaN.
+//     reference has no n-gram, the score is NaN.
 type ROUGE struct {
 	name   string
 	words  func(string) []string
 	rejoin bool    // given words are joined by spaces and cut again
 	sets   bool    // n-grams as sets
 	eps    float64 // in the denominator of F1
-	undef  float64 // a ratio without n-grams
+	undef  float64 // F1 without n-grams in the reference
 }
 
 var (
@@ -36,15 +36,10 @@ var (
 	ROUGEUnicode = ROUGE{name: "unicode", words: UnicodeWords, undef: math.NaN()}
 )
 
-// ROUGEScore is the three ROUGE figures of a pair of texts.
+// ROUGEScore is the three ROUGE figures of a pair of texts: the harmonic mean of the shares of the hypothesis and of the
+// reference that both have in common, 0 to 1.
 type ROUGEScore struct {
-	ROUGE1, ROUGE2, ROUGEL Overlap
-}
-
-// Overlap is the share of the hypothesis (Precision) and of the reference (Recall) that both have in common, 0 to 1,
-// and their harmonic mean.
-type Overlap struct {
-	Precision, Recall, F1 float64
+	ROUGE1, ROUGE2, ROUGEL float64
 }
 
 // Signature names the variant.
@@ -79,7 +74,7 @@ func (r ROUGE) score(hyp, ref []string) ROUGEScore {
 }
 
 // ngrams is ROUGE-N for n of 1 or 2.
-func (r ROUGE) ngrams(hyp, ref []string, n int) Overlap {
+func (r ROUGE) ngrams(hyp, ref []string, n int) float64 {
 	inHyp, inRef := r.counts(hyp, n), r.counts(ref, n)
 	var shared, nHyp, nRef int
 	for gram, count := range inHyp {
@@ -106,22 +101,16 @@ func (r ROUGE) counts(words []string, n int) map[[2]string]int {
 	return counts
 }
 
-func (r ROUGE) overlap(shared, hyp, ref int) Overlap {
-	o := Overlap{Precision: r.ratio(shared, hyp), Recall: r.ratio(shared, ref)}
+// overlap is F1 of the shared parts.
+func (r ROUGE) overlap(shared, hyp, ref int) float64 {
 	switch {
 	case ref == 0:
-		o.F1 = r.undef
-	case shared > 0:
-		o.F1 = 2 * (o.Precision * o.Recall / (o.Precision + o.Recall + r.eps))
-	}
-	return o
-}
-
-func (r ROUGE) ratio(shared, of int) float64 {
-	if of == 0 {
 		return r.undef
+	case shared == 0:
+		return 0
 	}
-	return float64(shared) / float64(of)
+	precision, recall := float64(shared)/float64(hyp), float64(shared)/float64(ref)
+	return 2 * (precision * recall / (precision + recall + r.eps))
 }
 
 // longestCommonSubsequence returns its length, in time |a||b| and space |b|.

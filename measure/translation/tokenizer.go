@@ -1,9 +1,8 @@
 package translation
 
 import (
-	"fmt"
+	"bytes"
 	"iter"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,8 +10,7 @@ import (
 	"crosstalk/measure/pytext"
 )
 
-// A Tokenizer names one of sacreBLEU's rules to split a segment into the words that BLEU counts. The empty name means
-// 13a.
+// A Tokenizer names one of sacreBLEU's rules to split a segment into the words that BLEU counts.
 type Tokenizer string
 
 const (
@@ -34,31 +32,20 @@ func TokenizerFor(lang string) Tokenizer {
 	return Tokenize13a
 }
 
-func (t Tokenizer) check() error {
-	if !slices.Contains([]Tokenizer{"", Tokenize13a, TokenizeZh, TokenizeChar}, t) {
-		return fmt.Errorf("unknown tokenizer %q; choose one of: 13a, zh, char", string(t))
-	}
-	return nil
-}
-
-// Tokenize splits a segment into words. It fails only if t is unknown.
-func (t Tokenizer) Tokenize(line string) ([]string, error) {
-	if err := t.check(); err != nil {
-		return nil, fmt.Errorf("translation: %w", err)
-	}
+// Tokenize splits a segment into words.
+func (t Tokenizer) Tokenize(line string) (words []string) {
 	var r rewriter
-	var words []string
 	for word := range fields(r.rewrite(t, line)) {
 		words = append(words, string(word))
 	}
-	return words, nil
+	return words
 }
 
 // A rewriter inserts white space between the words of a line. It reuses its buffers: the result of rewrite is valid
 // until the next call.
 type rewriter struct{ a, b []byte }
 
-// rewrite spaces out line as tokenizer t, which must be known, prescribes. White space at the end is cut first, as
+// rewrite spaces out line as tokenizer t prescribes. White space at the end is cut first, as
 // sacreBLEU does for every tokenizer.
 func (r *rewriter) rewrite(t Tokenizer, line string) []byte {
 	line = pytext.TrimRightSpace(line)
@@ -83,38 +70,7 @@ func (r *rewriter) rewriteChar(line string) []byte {
 }
 
 // fields yields the runs of text between white space, as str.split cuts them.
-func fields(text []byte) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		start := -1 // of the current word
-		for i := 0; i < len(text); {
-			space, n := asciiSpace[text[i]], 1
-			if text[i] >= utf8.RuneSelf {
-				var c rune
-				c, n = utf8.DecodeRune(text[i:])
-				space = pytext.IsSpace(c)
-			}
-			if space && start >= 0 {
-				if !yield(text[start:i]) {
-					return
-				}
-				start = -1
-			} else if !space && start < 0 {
-				start = i
-			}
-			i += n
-		}
-		if start >= 0 {
-			yield(text[start:])
-		}
-	}
-}
-
-var asciiSpace = func() (t [256]bool) {
-	for c := range rune(utf8.RuneSelf) {
-		t[c] = pytext.IsSpace(c)
-	}
-	return t
-}()
+func fields(text []byte) iter.Seq[[]byte] { return bytes.FieldsFuncSeq(text, pytext.IsSpace) }
 
 // rewrite13a is the tokenizer of mteval-v13a.pl as implemented in sacreBLEU: it removes SGML leftovers, then separates
 // punctuation (punctuate).

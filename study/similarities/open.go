@@ -1,7 +1,6 @@
 package similarities
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -161,14 +160,5 @@ func openSBERT(name string, _ Language, env *Env) (similarity.Similarity, error)
 	if err != nil {
 		return nil, err
 	}
-	return cachedVectors(sentences{s.(*sbert.Scorer)}, env), nil
-}
-
-// sentences makes an embedder of a sentence encoder.
-type sentences struct{ *sbert.Scorer }
-
-func (s sentences) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors := make([][]float32, len(texts))
-	err := s.Encode(ctx, texts, func(i int, v []float32) { vectors[i] = v })
-	return vectors, err
+	return cachedVectors(s.(*sbert.Scorer), env), nil
 }

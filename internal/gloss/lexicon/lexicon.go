@@ -5,7 +5,10 @@
 // vector. Both read words alike, but that the builder reads contractions as words and accented letters as spaces.
 package lexicon
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // POS is a part of speech.
 type POS uint8
@@ -96,12 +99,9 @@ func (l *Lexicon) Bases(dst []int32, word string) []int32 {
 	}
 	start := len(dst)
 	add := func(id int32) {
-		for _, have := range dst[start:] {
-			if have == id {
-				return
-			}
+		if !slices.Contains(dst[start:], id) {
+			dst = append(dst, id)
 		}
-		dst = append(dst, id)
 	}
 	var buffer [maxWord + 4]byte
 	for _, p := range All {

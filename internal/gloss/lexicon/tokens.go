@@ -1,8 +1,11 @@
 package lexicon
 
 import (
+	_ "embed"
 	"strings"
 	"unicode/utf8"
+
+	words "crosstalk/internal/lexicon"
 )
 
 // latin is the unaccented lower-case letters of U+00C0 to U+017F; "." marks
@@ -93,23 +96,9 @@ func Stop(token string) bool {
 
 // StopWord reports whether token is a word of grammar, or of the wording of
 // dictionary glosses. It is false for contractions.
-func StopWord(token string) bool {
-	switch token {
-	case "a", "an", "the",
-		"of", "to", "in", "on", "at", "by", "for", "with", "from", "as", "into", "onto", "upon", "over", "under", "about",
-		"against", "between", "through", "during", "before", "after", "above", "below", "up", "down", "out", "off",
-		"and", "or", "but", "nor", "if", "because", "while", "until", "than", "then", "so", "such",
-		"not", "no", "only", "very", "too", "also", "again", "further", "once", "here", "there",
-		"is", "are", "was", "were", "be", "been", "being", "am", "do", "does", "did", "done", "has", "have", "had", "having",
-		"can", "will", "just", "should", "would", "could", "may", "might", "must", "shall",
-		"i", "my", "me", "we", "us", "our", "you", "your", "he", "his", "him", "she", "her", "it", "its",
-		"they", "them", "their",
-		"this", "that", "these", "those", "who", "whom", "which", "what", "when", "where", "how", "why",
-		"some", "any", "all", "each", "every", "other", "another", "either", "neither", "both", "one", "own", "same",
-		"something", "someone", "somebody", "one's", "person's", "up's",
-		// the wording of dictionary glosses
-		"use", "used", "using", "usually", "often", "especially", "esp", "etc":
-		return true
-	}
-	return false
-}
+func StopWord(token string) bool { return stopWords[token] }
+
+//go:embed stop.txt
+var stopFile string
+
+var stopWords = words.Set(words.Parse(stopFile)["stop"])

@@ -18,9 +18,7 @@
 package vectorfile
 
 import (
-	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 
@@ -106,38 +104,24 @@ func (f *File) Encode() ([]byte, error) {
 	return out, nil
 }
 
-// Decode reads the bytes of a vector file. The codes and frequencies alias data.
+// Decode reads the bytes of a vector file. The codes and frequencies alias data. What has the right checksum was
+// written by Encode: the rest is taken as it is.
 func Decode(data []byte) (*File, error) {
 	if len(data) < headerSize || string(data[:len(magic)]) != magic {
-		return nil, errors.New("vector file: does not begin with " + fmt.Sprintf("%q", magic) + " and a header")
+		return nil, fmt.Errorf("vector file: does not begin with %q and a header", magic)
 	}
 	sum := binary.LittleEndian.Uint32(data[len(magic):])
 	if got := crc32.ChecksumIEEE(data[len(magic)+4:]); got != sum {
 		return nil, fmt.Errorf("vector file: checksum %08x, expected %08x: truncated or corrupt", got, sum)
 	}
-	return decode(data)
-}
-
-// decode reads data after the checksum and validates everything.
-func decode(data []byte) (*File, error) {
-	r := reader{data: data, at: len(magic) + 4}
+	r := reader{data: data[len(magic)+4:]}
 	n, exceptions := int(r.uint32()), int(r.uint32())
-	if n > len(data)/(Stride+3) || exceptions > len(data)/3 {
-		return nil, fmt.Errorf("vector file: %d lemmas and %d exceptions cannot fit %d bytes", n, exceptions, len(data))
-	}
 	f := &File{Lemmas: make([]string, n), POS: make([]lexicon.Set, n), Exceptions: make([]Exception, exceptions)}
 	var text []byte // all lemmas, which share one string
 	ends := make([]int, n)
-	before := 0 // where the last one begins
 	for i := range n {
 		tag, lemma := r.word()
-		if i > 0 && bytes.Compare(lemma, text[before:]) <= 0 {
-			r.fail(fmt.Errorf("lemma %q does not come after %q", lemma, text[before:]))
-		}
-		if r.err != nil {
-			return nil, fmt.Errorf("vector file: lemma %d: %w", i, r.err)
-		}
-		before, text = len(text), append(text, lemma...)
+		text = append(text, lemma...)
 		f.POS[i], ends[i] = lexicon.Set(tag), len(text)
 	}
 	all, start := string(text), 0
@@ -147,83 +131,33 @@ func decode(data []byte) (*File, error) {
 	r.before = nil
 	for i := range f.Exceptions {
 		tag, form := r.word()
-		if int(tag) >= len(lexicon.All) {
-			r.fail(fmt.Errorf("part of speech %d", tag))
-		}
-		bases := make([]int32, r.byte())
+		bases := make([]int32, r.take(1)[0])
 		for j := range bases {
-			bases[j] = r.index(n)
-		}
-		if r.err != nil {
-			return nil, fmt.Errorf("vector file: exception %d: %w", i, r.err)
+			x, size := binary.Uvarint(r.data)
+			r.take(size)
+			bases[j] = int32(x)
 		}
 		f.Exceptions[i] = Exception{lexicon.POS(tag), string(form), bases}
 	}
-	if have := len(data) - r.at; have != n*(1+Stride) {
-		return nil, fmt.Errorf("vector file: %d bytes of frequencies and codes, expected %d", have, n*(1+Stride))
-	}
-	f.Frequency, f.Codes = data[r.at:r.at+n], data[r.at+n:]
+	f.Frequency, f.Codes = r.data[:n], r.data[n:]
 	return f, nil
 }
 
-// reader reads from data; after the first error it returns zeros.
-type reader struct {
-	data   []byte
-	at     int
-	before []byte
-	err    error
-}
-
-func (r *reader) fail(err error) {
-	if r.err == nil {
-		r.err = err
-	}
-}
+// reader takes what it reads off data.
+type reader struct{ data, before []byte }
 
 func (r *reader) take(n int) []byte {
-	if r.err == nil && n > len(r.data)-r.at {
-		r.fail(errors.New("file ends early"))
-	}
-	if r.err != nil {
-		return nil
-	}
-	r.at += n
-	return r.data[r.at-n : r.at]
+	taken := r.data[:n]
+	r.data = r.data[n:]
+	return taken
 }
 
-func (r *reader) byte() int {
-	if b := r.take(1); b != nil {
-		return int(b[0])
-	}
-	return 0
-}
-
-func (r *reader) uint32() uint32 {
-	if b := r.take(4); b != nil {
-		return binary.LittleEndian.Uint32(b)
-	}
-	return 0
-}
-
-func (r *reader) index(n int) int32 {
-	x, size := binary.Uvarint(r.data[min(r.at, len(r.data)):])
-	if size <= 0 || x >= uint64(n) {
-		r.fail(fmt.Errorf("base is not an index below %d", n))
-		return 0
-	}
-	r.at += size
-	return int32(x)
-}
+func (r *reader) uint32() uint32 { return binary.LittleEndian.Uint32(r.take(4)) }
 
 // word reads a tag and a word that may begin like the one before. The word is valid until the next one is read.
-func (r *reader) word() (tag int, w []byte) {
-	head := r.byte()
-	rest := r.take(r.byte())
-	shared := head & maxShared
-	if shared > len(r.before) || shared+len(rest) > maxForm {
-		r.fail(fmt.Errorf("%d bytes shared with %q and %d more", shared, r.before, len(rest)))
-		return 0, nil
-	}
-	r.before = append(r.before[:shared], rest...)
-	return head >> 4, r.before
+func (r *reader) word() (tag byte, w []byte) {
+	head := r.take(2)
+	rest := r.take(int(head[1]))
+	r.before = append(r.before[:head[0]&maxShared], rest...)
+	return head[0] >> 4, r.before
 }

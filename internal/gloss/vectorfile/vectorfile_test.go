@@ -2,8 +2,6 @@ package vectorfile
 
 import (
 	"bytes"
-	"encoding/binary"
-	"hash/crc32"
 	"reflect"
 	"strings"
 	"testing"
@@ -78,51 +76,4 @@ func TestDecodeRefuses(t *testing.T) {
 	if _, err := Decode(append(bytes.Clone(data), 0)); err == nil {
 		t.Error("accepted with a byte more")
 	}
-}
-
-func TestDecodeRefusesBaseBeyondLemmas(t *testing.T) {
-	f := sample()
-	f.Exceptions[0].Bases[0] = int32(len(f.Lemmas))
-	if _, err := Decode(encode(t, f)); err == nil || !strings.Contains(err.Error(), "exception 0: base is not an index below 5") {
-		t.Errorf("error %v", err)
-	}
-}
-
-// sealed gives data a right magic and checksum, so that what is behind them is
-// read.
-func sealed(data []byte) []byte {
-	data = bytes.Clone(data)
-	copy(data, magic)
-	binary.LittleEndian.PutUint32(data[len(magic):], crc32.ChecksumIEEE(data[len(magic)+4:]))
-	return data
-}
-
-func TestDecodeTrustsNothing(t *testing.T) {
-	data := encode(t, sample())
-	for n := headerSize; n < len(data); n++ {
-		if _, err := Decode(sealed(data[:n])); err == nil {
-			t.Fatalf("the first %d of %d bytes are accepted", n, len(data))
-		}
-	}
-}
-
-func FuzzDecode(f *testing.F) {
-	data := encode(f, sample())
-	f.Add(data)
-	f.Add(data[:len(data)/2])
-	f.Add([]byte(magic))
-	f.Add(append([]byte(magic), bytes.Repeat([]byte{0xff}, 40)...))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if len(data) < headerSize {
-			Decode(data)
-			return
-		}
-		file, err := Decode(sealed(data))
-		if err != nil {
-			return
-		}
-		if _, err := file.Encode(); err != nil && !strings.Contains(err.Error(), "is longer than") {
-			t.Errorf("decoded, but: %v", err)
-		}
-	})
 }

@@ -8,52 +8,30 @@ import (
 	"testing"
 )
 
-// The index says which of two tensors of one name counts.
-func TestOpenDirIndex(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name string, content []byte) {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+func TestOpen(t *testing.T) {
+	hashes := map[string]bool{}
+	for b, want := range map[byte]string{0x40: "[[2]]", 0x41: "[[8]]"} {
+		dir := t.TempDir()
+		content := file(`{"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}`, 0, b)
+		if err := os.WriteFile(filepath.Join(dir, weightsFile), content, 0o644); err != nil {
 			t.Fatal(err)
 		}
-	}
-	one := func(b byte) []byte {
-		return file(`{"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}`, 0, b)
-	}
-	write("x.safetensors", one(0x40))
-	write("y.safetensors", one(0x41))
-	hashes := map[string]bool{}
-	for name, want := range map[string]string{"x": "[[2]]", "y": "[[8]]"} {
-		write(index, fmt.Appendf(nil, `{"weight_map":{"a":"%s.safetensors"}}`, name))
-		d, err := Open(dir)
+		f, err := Open(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(rows(t, d.Tensors["a"])); got != want {
-			t.Errorf("%s: %s, want %s", name, got, want)
+		defer f.Close()
+		if got := fmt.Sprint(rows(t, f.Tensors["a"])); got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
-		hash, err := d.Hash()
+		hash, err := f.Hash()
 		if err != nil || len(hash) != 64 {
 			t.Error(hash, err)
 		}
 		hashes[hash] = true
-		d.Close()
 	}
 	if len(hashes) != 2 {
 		t.Error("different weights have one hash")
-	}
-	write("x.safetensors", file(`{"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},"b":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}`, 0, 0))
-	write(index, []byte(`{"weight_map":{"a":"x.safetensors","b":"y.safetensors"}}`))
-	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), `tensor "b" is not in y.safetensors`) {
-		t.Error(err)
-	}
-	write("model.safetensors", one(0x3f)) // one file goes before an index
-	d, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	if got := fmt.Sprint(rows(t, d.Tensors["a"])); got != "[[0.5]]" {
-		t.Error(got)
 	}
 }
 
@@ -63,7 +41,7 @@ func TestOpenWithoutSafetensors(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "pytorch_model.bin"), []byte("PK"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	want := dir + ": no model.safetensors and no model.safetensors.index.json; other weights must be converted first"
+	want := dir + ": no model.safetensors; other weights must be converted first"
 	if _, err := Open(dir); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -87,9 +87,7 @@ func newCharMap(b []byte) (*charMap, error) {
 		return nil, fmt.Errorf("normalizer: precompiled_charsmap has a trie of %d bytes in %d", size, len(b))
 	}
 	m := &charMap{make([]uint32, size/4), string(b[size:])}
-	for i := range m.units {
-		m.units[i] = binary.LittleEndian.Uint32(b[4*i:])
-	}
+	binary.Decode(b, binary.LittleEndian, m.units)
 	return m, nil
 }
 

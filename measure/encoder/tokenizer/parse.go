@@ -182,7 +182,6 @@ func parseModel(raw json.RawMessage) (model, error) {
 		Suffix   *string `json:"end_of_word_suffix"`
 		MaxChars int     `json:"max_input_chars_per_word"`
 		Bytes    bool    `json:"byte_fallback"`
-		Fuse     bool    `json:"fuse_unk"`
 		Ignore   bool    `json:"ignore_merges"`
 	}
 	m.MaxChars = 100
@@ -194,10 +193,13 @@ func parseModel(raw json.RawMessage) (model, error) {
 		if err := json.Unmarshal(m.Vocab, &vocab); err != nil {
 			return nil, fmt.Errorf("model: %w", err)
 		}
-		if m.UnkID == nil {
+		switch {
+		case m.UnkID == nil:
 			return nil, errors.New("model: Unigram without unk_id")
+		case m.Bytes:
+			return nil, errors.New("model: Unigram with byte_fallback is not supported")
 		}
-		return newUnigram(vocab, *m.UnkID, m.Bytes)
+		return newUnigram(vocab, *m.UnkID)
 	}
 	var vocab map[string]int32
 	if err := json.Unmarshal(m.Vocab, &vocab); err != nil {
@@ -228,16 +230,17 @@ func parseModel(raw json.RawMessage) (model, error) {
 		}
 		return w, nil
 	case "BPE":
-		if given(m.Prefix) || given(m.Suffix) || m.Bytes || m.Ignore {
-			return nil, errors.New("model: BPE with prefixes, suffixes, byte_fallback or ignore_merges is not supported")
+		if given(m.Prefix) || given(m.Suffix) || unknown >= 0 || m.Bytes || m.Ignore {
+			return nil, errors.New(
+				"model: BPE with unk_token, prefixes, suffixes, byte_fallback or ignore_merges is not supported")
 		}
-		return newBPE(vocab, m.Merges, unknown, m.Fuse)
+		return newBPE(vocab, m.Merges)
 	}
 	return nil, fmt.Errorf("model %q is not supported, expected WordPiece, Unigram or BPE", m.Type)
 }
 
-func newBPE(vocab map[string]int32, merges []pair, unknown int32, fuse bool) (*bpe, error) {
-	b := &bpe{vocab, make(map[[2]int32]merge, len(merges)), unknown, fuse}
+func newBPE(vocab map[string]int32, merges []pair) (*bpe, error) {
+	b := &bpe{vocab, make(map[[2]int32]merge, len(merges))}
 	for rank, p := range merges {
 		left, ok1 := vocab[p[0]]
 		right, ok2 := vocab[p[1]]

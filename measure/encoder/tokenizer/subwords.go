@@ -11,10 +11,8 @@ import (
 
 // bpe joins neighbouring symbols of a word by the earliest learnt merge until none applies (Sennrich et al. 2016).
 type bpe struct {
-	vocab   map[string]int32
-	merges  map[[2]int32]merge
-	unknown int32 // -1: unknown characters are dropped
-	fuse    bool  // adjacent unknowns are one
+	vocab  map[string]int32 // characters that it lacks are dropped
+	merges map[[2]int32]merge
 }
 
 type merge struct {
@@ -51,18 +49,12 @@ func (c *candidates) Pop() any {
 
 func (m *bpe) encode(ids []int32, word string) []int32 {
 	var list []symbol
-	wasUnknown := false
 	for len(word) > 0 {
 		_, n := utf8.DecodeRuneInString(word)
-		id, ok := m.vocab[word[:n]]
-		word = word[n:]
-		if !ok {
-			if id = m.unknown; id < 0 || wasUnknown && m.fuse {
-				continue
-			}
+		if id, ok := m.vocab[word[:n]]; ok {
+			list = append(list, symbol{id, len(list) - 1, len(list) + 1})
 		}
-		wasUnknown = !ok
-		list = append(list, symbol{id, len(list) - 1, len(list) + 1})
+		word = word[n:]
 	}
 	var queue candidates
 	consider := func(at int) {
@@ -106,8 +98,7 @@ type unigram struct {
 	pieces  []piece // sorted by text
 	score   []float64
 	unknown int32
-	penalty float64     // score of an unknown character
-	byteIDs *[256]int32 // ids of <0x00> to <0xFF>, if unknowns become bytes
+	penalty float64 // score of an unknown character
 }
 
 type piece struct {
@@ -115,7 +106,7 @@ type piece struct {
 	id   int32
 }
 
-func newUnigram(vocab []scored, unknown int, bytes bool) (*unigram, error) {
+func newUnigram(vocab []scored, unknown int) (*unigram, error) {
 	if unknown < 0 || unknown >= len(vocab) {
 		return nil, fmt.Errorf("unk_id %d of a vocabulary of %d", unknown, len(vocab))
 	}
@@ -134,17 +125,6 @@ func newUnigram(vocab []scored, unknown int, bytes bool) (*unigram, error) {
 		}
 	}
 	slices.SortFunc(u.pieces, func(a, b piece) int { return cmp.Compare(a.text, b.text) })
-	if bytes {
-		u.byteIDs = new([256]int32)
-		for b := range 256 {
-			id, ok := ids[fmt.Sprintf("<0x%02X>", b)]
-			if !ok {
-				u.byteIDs = nil
-				break
-			}
-			u.byteIDs[b] = id
-		}
-	}
 	return u, nil
 }
 
@@ -201,23 +181,11 @@ func (u *unigram) encode(ids []int32, word string) []int32 {
 			to = s.from
 			continue
 		}
-		end := to // adjacent unknowns are one
-		for to > 0 && best[to].id == u.unknown {
+		for to > 0 && best[to].id == u.unknown { // adjacent unknowns are one
 			to = best[to].from
 		}
-		ids = u.appendUnknown(ids, word[to:end])
+		ids = append(ids, u.unknown)
 	}
 	slices.Reverse(ids[first:])
-	return ids
-}
-
-// appendUnknown appends the ids of an unknown text in reverse.
-func (u *unigram) appendUnknown(ids []int32, text string) []int32 {
-	if u.byteIDs == nil {
-		return append(ids, u.unknown)
-	}
-	for i := len(text) - 1; i >= 0; i-- {
-		ids = append(ids, u.byteIDs[text[i]])
-	}
 	return ids
 }

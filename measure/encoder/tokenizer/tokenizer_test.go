@@ -74,6 +74,8 @@ func TestParseErrors(t *testing.T) {
 		`{"model":{"type":"Unigram","unk_id":0,"vocab":[["a"]]}}`:                                              "1 parts",
 		`{"model":{"type":"BPE","vocab":{"a":0},"merges":["a"]}}`:                                              `merge "a"`,
 		`{"model":{"type":"BPE","vocab":{"a":0},"merges":["a b"]}}`:                                            "not of tokens",
+		`{"model":{"type":"Unigram","unk_id":0,"vocab":[["a",0]],"byte_fallback":true}}`:                       "Unigram with byte_fallback",
+		`{"model":{"type":"BPE","vocab":{"a":0},"unk_token":"a"}}`:                                             "BPE with unk_token",
 		`{"model":{"type":"BPE","vocab":{"a":0},"byte_fallback":true}}`:                                        "byte_fallback",
 		`{"normalizer":{"type":"Nmt"},` + word + `}`:                                                           `normalizer "Nmt" is not supported`,
 		`{"normalizer":{"type":"Replace","pattern":{"Regex":"("}},` + word + `}`:                               "Replace",

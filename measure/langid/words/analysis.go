@@ -1,6 +1,7 @@
 package words
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"sort"
@@ -255,8 +256,7 @@ func (a *Analysis) sumUp(priors []float64, parts []prose.Span) (e Evidence, all 
 	}
 	var ratios [maxGroup]float64
 	for _, part := range parts {
-		for i := a.from(part.Start); i < len(a.tokens) && a.tokens[i].start < part.End; i++ {
-			c := &a.cells[i]
+		for c := range a.within(part.Start, part.End) {
 			if !c.says {
 				continue
 			}
@@ -288,12 +288,23 @@ func (a *Analysis) from(at int) int {
 	return sort.Search(len(a.tokens), func(i int) bool { return a.tokens[i].start >= at })
 }
 
+// within yields the evidence of the words from byte start to byte end.
+func (a *Analysis) within(start, end int) iter.Seq2[*cell, form] {
+	return func(yield func(*cell, form) bool) {
+		for i := a.from(start); i < len(a.tokens) && a.tokens[i].start < end; i++ {
+			if !yield(&a.cells[i], a.tokens[i].form) {
+				return
+			}
+		}
+	}
+}
+
 // Own returns the number of words in lower case from byte start to byte end that are in the expected language with log
 // odds of at least floor.
 func (a *Analysis) Own(start, end int, floor float64) (n int) {
 	most := math.Exp(-floor)
-	for i := a.from(start); i < len(a.tokens) && a.tokens[i].start < end; i++ {
-		if c := &a.cells[i]; c.says && c.own != impossible && a.tokens[i].form == plain && c.odds <= most {
+	for c, form := range a.within(start, end) {
+		if c.says && c.own != impossible && form == plain && c.odds <= most {
 			n++
 		}
 	}
@@ -303,8 +314,8 @@ func (a *Analysis) Own(start, end int, floor float64) (n int) {
 // Suspect reports whether a word from byte start to byte end has log odds of at least floor.
 func (a *Analysis) Suspect(start, end int, floor float64) bool {
 	least := math.Exp(floor)
-	for i := a.from(start); i < len(a.tokens) && a.tokens[i].start < end; i++ {
-		if a.cells[i].odds >= least {
+	for c := range a.within(start, end) {
+		if c.odds >= least {
 			return true
 		}
 	}
@@ -359,8 +370,8 @@ func (a *Analysis) Borrowed() int {
 // Count returns the number of words, or characters of Chinese and Japanese, from byte start to byte end that are
 // evidence of a language.
 func (a *Analysis) Count(start, end int) (n int) {
-	for i := a.from(start); i < len(a.tokens) && a.tokens[i].start < end; i++ {
-		if a.cells[i].says {
+	for c := range a.within(start, end) {
+		if c.says {
 			n++
 		}
 	}

@@ -176,19 +176,10 @@ func scriptFor(code string) script {
 		return s
 	}
 	s, _ := language.Make(code).Script()
-	switch s.String() {
-	case "Latn":
-		return latin
-	case "Cyrl":
-		return cyrillic
-	case "Arab":
-		return arabic
-	case "Deva":
-		return devanagari
-	case "Hans", "Hant", "Jpan":
-		return han
-	case "Beng":
-		return scripts["bn"]
-	}
-	return none
+	return scripts[writtenIn[s.String()]]
+}
+
+// writtenIn has a language for each script that several are written in, by ISO 15924.
+var writtenIn = map[string]string{
+	"Latn": "en", "Cyrl": "ru", "Arab": "ar", "Deva": "hi", "Hans": "zh", "Hant": "zh", "Jpan": "ja", "Beng": "bn",
 }

@@ -53,7 +53,7 @@ func tokenize(dst []token, text, language string, mask []prose.Span) []token {
 		if len(mask) > 0 {
 			stop = mask[0].Start
 		}
-		r, n := decodeRune(text[i:stop])
+		r, n := utf8.DecodeRuneInString(text[i:stop])
 		c := classOf(table, r)
 		s := c.script()
 		if s == none {
@@ -73,7 +73,7 @@ func tokenize(dst []token, text, language string, mask []prose.Span) []token {
 		initial, rest := c, class(0) // of the first character, and all bits of the others
 		j := i + n
 		for j < stop {
-			r, n := decodeRune(text[j:stop])
+			r, n := utf8.DecodeRuneInString(text[j:stop])
 			c := classOf(table, r)
 			if c.script() != s && c&markBit == 0 && !joins(table, text[j+n:stop], r, s) {
 				break
@@ -124,14 +124,6 @@ func mixedUp(a, b *token) bool {
 
 // lookalikes are the Latin letters that look like Cyrillic ones, in lower case or as capitals.
 const lookalikes = "abcehijkmopstxy"
-
-// decodeRune is utf8.DecodeRuneInString, quicker for ASCII.
-func decodeRune(s string) (rune, int) {
-	if c := s[0]; c < utf8.RuneSelf {
-		return rune(c), 1
-	}
-	return utf8.DecodeRuneInString(s)
-}
 
 // joins reports whether r, before rest, is inside a word: an apostrophe or a joiner between letters.
 func joins(table *[tabled]class, rest string, r rune, s script) bool {

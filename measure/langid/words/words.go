@@ -103,11 +103,7 @@ type models struct {
 }
 
 var embedded = sync.OnceValue(func() *models {
-	tables, err := levels.Tables(file[idBytes:])
-	if err != nil {
-		panic(fmt.Sprintf("embedded words: %v", err)) // the build is broken
-	}
-	m := &models{}
+	tables, m := levels.Tables(file[idBytes:]), &models{}
 	for i, g := range Groups {
 		if i == hanGroup {
 			m.han, tables = tables[0], tables[1:]

@@ -13,14 +13,16 @@ package bertscore
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"crosstalk/measure/encoder"
 	"crosstalk/measure/similarity"
-	"crosstalk/measure/similarity/internal/pairwise"
 )
 
 // Options of a scorer; the zero value reads everything from the directory.
@@ -38,6 +40,7 @@ type Scorer struct {
 	text  *encoder.Text
 	layer int
 	most  int // maximum ids per text
+	kept  int // see maxKept
 	name  string
 }
 
@@ -65,7 +68,7 @@ func Load(dir string, o Options) (*Scorer, error) {
 		return nil, fmt.Errorf("bertscore: %s has no layer %d; expected at most %d", o.Model, o.Layer, text.Layers)
 	}
 	name := fmt.Sprintf("bertscore:%s@%s/L%d", o.Model, o.Revision, o.Layer)
-	return &Scorer{text, o.Layer, text.MaxLength(), name}, nil
+	return &Scorer{text, o.Layer, text.MaxLength(), maxKept, name}, nil
 }
 
 // Name identifies model, revision and layer: "bertscore:distilbert-base-uncased@12040ac.../L5".
@@ -170,54 +173,52 @@ func dot(a, b []float32) float32 {
 	return (s[0] + s[4]) + (s[1] + s[5]) + ((s[2] + s[6]) + (s[3] + s[7]))
 }
 
-// Scores returns F of each pair, with A as the candidate and B as the reference. Each distinct text is encoded once,
-// and only the vectors of the smaller side are kept in memory.
+// maxKept bounds the token vectors of candidates that are kept, in bytes.
+const maxKept = 128 << 20
+
+// Scores returns F of each pair, with A as the candidate and B as the reference. Each distinct text is encoded once, as
+// long as the vectors of the candidates, which alone are kept, do not exceed maxKept: else once for each part of the
+// pairs.
 func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64, error) {
-	return pairwise.Scores(ctx, pairs, pairwise.Coder[Tokens]{
-		Encode: s.Encode,
-		Keep:   Tokens.Keep,
-		Size:   func(text string) int { return (len(text)/3 + 3) * s.text.Hidden * 4 },
-		Score:  func(a, b Tokens) float64 { return Compare(a, b).F },
-	})
+	scores := make([]float64, len(pairs))
+	for from, to := 0, 0; from < len(pairs); from = to {
+		candidates, references := map[string][]int{}, map[string][]int{} // pairs by their texts
+		for size := 0; to < len(pairs) && size <= s.kept; to++ {
+			p := pairs[to]
+			if candidates[p.A] == nil {
+				size += (len(p.A)/3 + 3) * s.text.Hidden * 4
+			}
+			candidates[p.A], references[p.B] = append(candidates[p.A], to), append(references[p.B], to)
+		}
+		kept := make([]Tokens, to-from)
+		texts := slices.Collect(maps.Keys(candidates))
+		err := s.Encode(ctx, texts, func(i int, t Tokens) {
+			t = t.Keep()
+			for _, pair := range candidates[texts[i]] {
+				kept[pair-from] = t
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		others := slices.Collect(maps.Keys(references))
+		err = s.Encode(ctx, others, func(i int, t Tokens) {
+			for _, pair := range references[others[i]] {
+				scores[pair] = Compare(kept[pair-from], t).F
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return scores, nil
 }
 
-// layers are the layers that bert_score recommends, by correlation with human judgement on WMT16 (Zhang et al. 2020,
-// appendix B, and the table in the reference implementation), for the models that measure/encoder runs.
-var layers = map[string]int{
-	"bert-base-uncased":                       9,
-	"bert-large-uncased":                      18,
-	"bert-base-cased-finetuned-mrpc":          9,
-	"bert-base-multilingual-cased":            9,
-	"bert-base-chinese":                       8,
-	"roberta-base":                            10,
-	"roberta-large":                           17,
-	"roberta-large-mnli":                      19,
-	"roberta-base-openai-detector":            7,
-	"roberta-large-openai-detector":           15,
-	"distilroberta-base":                      5,
-	"distilbert-base-uncased":                 5,
-	"distilbert-base-uncased-distilled-squad": 4,
-	"distilbert-base-multilingual-cased":      5,
-	"xlm-roberta-base":                        9,
-	"xlm-roberta-large":                       17,
-	"allenai/scibert_scivocab_uncased":        8,
-	"allenai/scibert_scivocab_cased":          9,
-	"nfliu/scibert_basevocab_uncased":         9,
-	"SpanBERT/spanbert-base-cased":            8,
-	"SpanBERT/spanbert-large-cased":           17,
-	"ProsusAI/finbert":                        10,
-	"dbmdz/bert-base-turkish-cased":           10,
-	"dbmdz/distilbert-base-turkish-cased":     4,
-
-	"princeton-nlp/unsup-simcse-bert-base-uncased":  10,
-	"princeton-nlp/unsup-simcse-bert-large-uncased": 18,
-	"princeton-nlp/unsup-simcse-roberta-base":       8,
-	"princeton-nlp/unsup-simcse-roberta-large":      13,
-	"princeton-nlp/sup-simcse-bert-base-uncased":    10,
-	"princeton-nlp/sup-simcse-bert-large-uncased":   18,
-	"princeton-nlp/sup-simcse-roberta-base":         10,
-	"princeton-nlp/sup-simcse-roberta-large":        16,
-}
+// layers are models and the layers that bert_score recommends for them, by correlation with human judgement on WMT16
+// (Zhang et al. 2020, appendix B, and the table in the reference implementation), as far as measure/encoder runs them.
+//
+//go:embed layers.txt
+var layers string
 
 // Layer returns the recommended layer of a model by its name on Hugging Face. Models that were once published without
 // an owner have both names.
@@ -226,8 +227,13 @@ func Layer(model string) (layer int, ok bool) {
 	if found && (owner == "google-bert" || owner == "distilbert" || owner == "FacebookAI" || owner == "openai-community") {
 		model = name
 	}
-	layer, ok = layers[model]
-	return layer, ok
+	for line := range strings.Lines(layers) {
+		if known, number, _ := strings.Cut(strings.TrimSpace(line), " "); known == model {
+			layer, err := strconv.Atoi(number)
+			return layer, err == nil
+		}
+	}
+	return 0, false
 }
 
 // ModelFor returns the model that the leakage protocols use for a language, by its ISO 639-1 code; cross-lingual

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,7 +69,7 @@ func write(t *testing.T) string {
 		t.Fatal(err)
 	}
 	if err := randmodel.New(randmodel.Shape{Layers: 2, Hidden: 16, Heads: 2, Inner: 20, Vocab: 40, Positions: 12},
-		3).Write(dir, 1); err != nil {
+		3).Write(dir); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -113,6 +114,10 @@ func TestScores(t *testing.T) {
 	if math.Abs(scores[0]-1) > 1e-6 || scores[2] != 0 || scores[3] != 0 || scores[4] != 0 || scores[1] != scores[5] ||
 		scores[1] <= 0 || scores[1] >= 1 {
 		t.Errorf("%v", scores)
+	}
+	s.kept = 1 // each candidate is a part of its own
+	if parts, err := s.Scores(context.Background(), pairs); err != nil || !slices.Equal(parts, scores) {
+		t.Errorf("%v, %v; want %v", parts, err, scores)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"crosstalk/internal/shared"
-	"crosstalk/measure/encoder"
 	"crosstalk/measure/similarity"
 )
 
@@ -45,53 +44,43 @@ func TestGolden(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kernels := encoder.Kernels()
-		for i, kernel := range kernels {
-			if err := s.text.UseKernel(kernel); err != nil {
-				t.Fatal(err)
-			}
-			rows := rows
-			if i < len(kernels)-1 { // not the fastest; they are compared value by value in package encoder
-				rows = rows[:len(rows)/10]
-			}
-			var texts []string
-			var asked []similarity.Pair
-			for _, r := range rows {
-				p := pairs[r.ID]
-				texts = append(texts, p.Cand, p.Ref)
-				asked = append(asked, similarity.Pair{A: p.Cand, B: p.Ref})
-			}
-			tokens := make([]Tokens, len(texts))
-			if err := s.Encode(context.Background(), texts, func(i int, v Tokens) { tokens[i] = v.Keep() }); err != nil {
-				t.Fatal(err)
-			}
-			scores, err := s.Scores(context.Background(), asked)
-			if err != nil {
-				t.Fatal(err)
-			}
-			worst := 0.0
-			check := func(id int, name string, got float64, want *float64) {
-				if want == nil || math.IsNaN(got) {
-					if want != nil || !math.IsNaN(got) {
-						t.Errorf("%s: pair %d: %s = %v, want %v", s.Name(), id, name, got, want)
-					}
-					return
-				}
-				worst = max(worst, math.Abs(got-*want))
-				if d := math.Abs(got - *want); !(d <= tolerance) {
-					t.Errorf("%s %s: pair %d: %s = %v, want %v", s.Name(), kernel, id, name, got, *want)
-				}
-			}
-			for i, r := range rows {
-				got := Compare(tokens[2*i], tokens[2*i+1])
-				check(r.ID, "P", got.P, r.P)
-				check(r.ID, "R", got.R, r.R)
-				check(r.ID, "F", got.F, r.F)
-				if scores[i] != got.F {
-					t.Errorf("pair %d: %v among others, %v alone", r.ID, scores[i], got.F)
-				}
-			}
-			t.Logf("%s %s: %d rows differ by at most %.2g", s.Name(), kernel, len(rows), worst)
+		var texts []string
+		var asked []similarity.Pair
+		for _, r := range rows {
+			p := pairs[r.ID]
+			texts = append(texts, p.Cand, p.Ref)
+			asked = append(asked, similarity.Pair{A: p.Cand, B: p.Ref})
 		}
+		tokens := make([]Tokens, len(texts))
+		if err := s.Encode(context.Background(), texts, func(i int, v Tokens) { tokens[i] = v.Keep() }); err != nil {
+			t.Fatal(err)
+		}
+		scores, err := s.Scores(context.Background(), asked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		worst := 0.0
+		check := func(id int, name string, got float64, want *float64) {
+			if want == nil || math.IsNaN(got) {
+				if want != nil || !math.IsNaN(got) {
+					t.Errorf("%s: pair %d: %s = %v, want %v", s.Name(), id, name, got, want)
+				}
+				return
+			}
+			worst = max(worst, math.Abs(got-*want))
+			if d := math.Abs(got - *want); !(d <= tolerance) {
+				t.Errorf("%s: pair %d: %s = %v, want %v", s.Name(), id, name, got, *want)
+			}
+		}
+		for i, r := range rows {
+			got := Compare(tokens[2*i], tokens[2*i+1])
+			check(r.ID, "P", got.P, r.P)
+			check(r.ID, "R", got.R, r.R)
+			check(r.ID, "F", got.F, r.F)
+			if scores[i] != got.F {
+				t.Errorf("pair %d: %v among others, %v alone", r.ID, scores[i], got.F)
+			}
+		}
+		t.Logf("%s: %d rows differ by at most %.2g", s.Name(), len(rows), worst)
 	}
 }

@@ -37,6 +37,7 @@ import (
 // Scorer is a running program. It is safe for concurrent use; calls take turns. Close it when done.
 type Scorer struct {
 	command string
+	words   []string // of the command
 	options Options
 
 	mu      sync.Mutex
@@ -69,13 +70,15 @@ func New(command string, o Options) (*Scorer, error) {
 	if _, err := exec.LookPath(words[0]); err != nil {
 		return nil, fmt.Errorf("exec:%s: cannot be run: %w", command, err)
 	}
-	if err := o.check(); err != nil {
-		return nil, fmt.Errorf("exec:%s: %w", command, err)
+	for _, name := range o.Show { // it may be misspelled
+		if _, set := os.LookupEnv(name); !set {
+			return nil, fmt.Errorf("exec:%s: cannot pass on the environment variable %q: it is not set", command, name)
+		}
 	}
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout
 	}
-	return &Scorer{command: command, options: o}, nil
+	return &Scorer{command: command, words: words, options: o}, nil
 }
 
 // Name is the command. The signature contains nothing else about the program, so a command should include its version.
@@ -89,7 +92,7 @@ func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64
 		return nil, s.failed
 	}
 	if s.process == nil {
-		if s.process, s.failed = start(s.command, s.options); s.failed != nil {
+		if s.process, s.failed = s.start(); s.failed != nil {
 			return nil, s.failed
 		}
 	}
@@ -213,14 +216,10 @@ func (s *Scorer) Close() error {
 // maxLine is the maximum length of a line from the program, in bytes.
 const maxLine = 1 << 20
 
-func start(command string, o Options) (*process, error) {
-	words, err := split(command)
-	if err != nil {
-		return nil, err
-	}
-	p := &process{cmd: exec.Command(words[0], words[1:]...), lines: make(chan []byte, 64), stderr: &tail{}}
+func (s *Scorer) start() (p *process, err error) {
+	p = &process{cmd: exec.Command(s.words[0], s.words[1:]...), lines: make(chan []byte, 64), stderr: &tail{}}
 	p.cmd.Stderr = p.stderr
-	p.cmd.Env, p.hidden = o.environ(os.Environ())
+	p.cmd.Env, p.hidden = s.options.environ(os.Environ())
 	p.cmd.WaitDelay = time.Second
 	var out io.ReadCloser
 	if p.in, err = p.cmd.StdinPipe(); err == nil {
@@ -229,7 +228,7 @@ func start(command string, o Options) (*process, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("exec:%s: cannot be run: %w", command, err)
+		return nil, fmt.Errorf("exec:%s: cannot be run: %w", s.command, err)
 	}
 	go func() {
 		defer close(p.lines)
@@ -351,16 +350,6 @@ func (o Options) environ(all []string) (seen, hidden []string) {
 		seen = append(seen, variable)
 	}
 	return seen, hidden
-}
-
-// check refuses a variable that is not set: its name may be misspelled.
-func (o Options) check() error {
-	for _, name := range o.Show {
-		if _, set := os.LookupEnv(name); !set {
-			return fmt.Errorf("cannot pass on the environment variable %q: it is not set", name)
-		}
-	}
-	return nil
 }
 
 // hint tells of hidden variables that a program's message mentions.

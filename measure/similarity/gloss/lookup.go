@@ -108,16 +108,12 @@ const joints = "-_'"
 
 // solid returns word without joints.
 func solid(word string) string {
-	if !strings.ContainsAny(word, joints) {
-		return word
-	}
-	b := make([]byte, 0, len(word))
-	for i := range len(word) {
-		if strings.IndexByte(joints, word[i]) < 0 {
-			b = append(b, word[i])
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(joints, r) {
+			return -1
 		}
-	}
-	return string(b)
+		return r
+	}, word)
 }
 
 func (v *Vectors) findSolid(key string) (id int32, ok bool) {

@@ -18,7 +18,7 @@ import (
 
 	"crosstalk/measure/encoder"
 	"crosstalk/measure/similarity"
-	"crosstalk/measure/similarity/internal/pairwise"
+	"crosstalk/measure/similarity/embedding"
 )
 
 // Options of a scorer; the zero value reads everything from the directory.
@@ -34,7 +34,7 @@ type Scorer struct {
 	name string
 }
 
-var _ similarity.Similarity = (*Scorer)(nil)
+var _ embedding.Embedder = (*Scorer)(nil)
 
 // Load reads the model in dir.
 func Load(dir string, o Options) (*Scorer, error) {
@@ -73,53 +73,28 @@ func (s *Scorer) Pooling() []string {
 	return s.modes
 }
 
-// Width is the number of values of a sentence vector.
-func (s *Scorer) Width() int { return s.text.Hidden * len(s.pooling) }
-
-// Encode calls visit with the sentence vector of each text, which the caller may keep. Calls are concurrent and in any
-// order.
-func (s *Scorer) Encode(ctx context.Context, texts []string, visit func(i int, v []float32)) error {
-	if s.prompt != "" || s.lower {
-		texts = slices.Clone(texts)
-		for i, text := range texts {
-			if texts[i] = s.prompt + text; s.lower {
-				texts[i] = strings.ToLower(texts[i])
-			}
+// Embed returns the sentence vector of each text.
+func (s *Scorer) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors, texts := make([][]float32, len(texts)), slices.Clone(texts)
+	for i, text := range texts {
+		if texts[i] = s.prompt + text; s.lower {
+			texts[i] = strings.ToLower(texts[i])
 		}
 	}
-	return s.text.Encode(ctx, texts, s.text.Layers, s.most, func(i int, _ []int32, hidden []float32) {
-		var v []float32
+	err := s.text.Encode(ctx, texts, s.text.Layers, s.most, func(i int, _ []int32, hidden []float32) {
 		for _, pool := range s.pooling {
-			v = append(v, pool(hidden, s.text.Hidden)...)
+			vectors[i] = append(vectors[i], pool(hidden, s.text.Hidden)...)
 		}
 		if s.normalize {
-			encoder.Normalize(v)
+			encoder.Normalize(vectors[i])
 		}
-		visit(i, v)
 	})
+	return vectors, err
 }
 
-// Cosine is the cosine of the angle between a and b, and NaN if one is zero.
-func Cosine(a, b []float32) float64 {
-	var ab, aa, bb float64
-	for i, x := range a {
-		x, y := float64(x), float64(b[i])
-		ab += x * y
-		aa += x * x
-		bb += y * y
-	}
-	return ab / math.Sqrt(aa*bb)
-}
-
-// Scores returns the cosine of each pair. Each distinct text is encoded once, and only the vectors of the smaller side
-// are kept in memory.
+// Scores returns the cosine of each pair, NaN for an empty text.
 func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64, error) {
-	return pairwise.Scores(ctx, pairs, pairwise.Coder[[]float32]{
-		Encode: s.Encode,
-		Keep:   slices.Clone[[]float32],
-		Size:   func(string) int { return 4 * s.Width() },
-		Score:  Cosine,
-	})
+	return embedding.New(s, nil).Scores(ctx, pairs)
 }
 
 // layout is the content of a directory's configuration files.

@@ -11,10 +11,7 @@ func TestCache(t *testing.T) {
 	for i := range 20_000 {
 		column[Text(fmt.Sprint("a", i)).Sum()] = uint8(i % 60)
 	}
-	tables, err := Tables(Write(nil, []Column{column, {}}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tables := Tables(Write(nil, []Column{column, {}}))
 	cache := tables[0].Cache()
 	defer cache.Free()
 	for i := range 100_000 {

@@ -2,7 +2,6 @@ package levels
 
 import (
 	"cmp"
-	"errors"
 	"math/bits"
 	"slices"
 )
@@ -53,28 +52,20 @@ func measure(masks []mask) {
 	slices.SortFunc(masks, byLength)
 }
 
-var errCodes = errors.New("levels: the codes of a table are damaged")
-
 // assign gives the masks their codes, in order of length: each is the one before plus 1, extended by zeros to its
 // length. Rows have codes from their highest bit, so the table is indexed by the reversed code, with any bits above it.
-func assign(masks []mask) (*[1 << longestCode]code, error) {
+func assign(masks []mask) *[1 << longestCode]code {
 	var table [1 << longestCode]code
 	next, length := 0, 0
 	for _, m := range masks {
-		if m.bits < max(1, length) || m.bits > longestCode {
-			return nil, errCodes
-		}
 		next <<= m.bits - length
 		length = m.bits
-		if next >= 1<<length {
-			return nil, errCodes
-		}
 		for i := reversed(next, length); i < len(table); i += 1 << length {
 			table[i] = code{m.has, uint8(bits.OnesCount32(m.has)), uint8(length)}
 		}
 		next++
 	}
-	return &table, nil
+	return &table
 }
 
 // reversed returns the lowest n bits of x in the other order.

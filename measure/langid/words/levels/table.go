@@ -2,9 +2,6 @@ package levels
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
-	"io"
 	"math/bits"
 	"sync"
 )
@@ -23,7 +20,7 @@ type Table struct {
 type code struct {
 	has     uint32 // a bit for each column; 0: they follow the code
 	columns uint8  // how many have it
-	bits    uint8  // length of the code; 0 if there is none
+	bits    uint8  // length of the code
 }
 
 // A Row has, for each column, 1 + the level of a string, or 0 if the column does not have it.
@@ -74,9 +71,6 @@ func (p *place) row(row *Row) bool {
 		c := t.codes[next>>keyBits&(1<<longestCode-1)]
 		head := keyBits + int(c.bits)
 		if c.has == 0 {
-			if c.bits == 0 {
-				return false // damaged
-			}
 			c.has = uint32(next >> head & (1<<t.columns - 1))
 			c.columns = uint8(bits.OnesCount32(c.has))
 			head += t.columns
@@ -124,52 +118,27 @@ func (t *Table) begin(bucket int) int {
 	return first + int(binary.LittleEndian.Uint16(d[4+2*(bucket%group):]))
 }
 
-var errShort = fmt.Errorf("levels: %w", io.ErrUnexpectedEOF)
-
-// Tables returns the tables of a file that Write made. An error means that the file is damaged.
-func Tables(file []byte) (tables []*Table, err error) {
+// Tables returns the tables of a file that Write made.
+func Tables(file []byte) (tables []*Table) {
 	for len(file) > 0 {
 		n, used := binary.Uvarint(file)
-		if used <= 0 || n > uint64(len(file)-used) {
-			return nil, errShort
-		}
-		t, err := read(file[used : used+int(n)])
-		if err != nil {
-			return nil, err
-		}
-		tables = append(tables, t)
+		tables = append(tables, read(file[used:used+int(n)]))
 		file = file[used+int(n):]
 	}
-	return tables, nil
+	return tables
 }
 
-func read(data []byte) (*Table, error) {
-	if len(data) < 5 {
-		return nil, errShort
-	}
+func read(data []byte) *Table {
 	t := &Table{columns: int(data[0]), bucketBits: int(data[1]), lowest: data[2]}
-	n := int(binary.LittleEndian.Uint16(data[3:]))
-	if t.columns == 0 || t.columns > MaxColumns || t.bucketBits > 32-keyBits || n > 1<<longestCode {
-		return nil, errors.New("levels: the head of a table is damaged")
-	}
+	masks := make([]mask, binary.LittleEndian.Uint16(data[3:]))
 	data = data[5:]
-	size := (1<<t.bucketBits/group + 1) * groupBytes
-	if len(data) < 4*n+size+8 {
-		return nil, errShort
-	}
-	masks := make([]mask, n)
 	for i := range masks {
-		m := data[4*i:]
-		masks[i] = mask{has: binary.LittleEndian.Uint32(m) & (1<<24 - 1), bits: int(m[3])}
+		masks[i] = mask{has: binary.LittleEndian.Uint32(data) & (1<<24 - 1), bits: int(data[3])}
+		data = data[4:]
 	}
-	var err error
-	if t.codes, err = assign(masks); err != nil {
-		return nil, err
-	}
-	t.directory, t.rows = data[4*n:4*n+size], data[4*n+size:]
+	t.codes = assign(masks)
+	size := (1<<t.bucketBits/group + 1) * groupBytes
+	t.directory, t.rows = data[:size], data[size:]
 	t.end = t.begin(1 << t.bucketBits)
-	if bytes := (t.end + 7) / 8; bytes != len(t.rows)-8 {
-		return nil, fmt.Errorf("levels: %d bytes of rows, expected %d", len(t.rows)-8, bytes)
-	}
-	return t, nil
+	return t
 }

@@ -36,7 +36,7 @@ func Write(dst []byte, columns []Column) []byte {
 	t := Table{columns: len(columns), bucketBits: bucketBits, lowest: lowest}
 	rows := t.list(slices.Sorted(maps.Keys(sums)), columns)
 	masks := masksOf(rows)
-	codes, _ := assign(masks)
+	codes := assign(masks)
 	reverse := map[uint32]uint64{} // the codes of masks
 	for i, c := range codes {
 		if i < 1<<c.bits {
