@@ -94,7 +94,7 @@ func checkConcepts(s *Suite, remark func(string, ...any)) {
 // known reports whether gloss has a vector of a text.
 func known(text string) bool {
 	v, err := gloss.Load()
-	return err != nil || slices.ContainsFunc(v.Lemmas(text), func(l gloss.Lemma) bool { return l.Lemma != "" })
+	return err != nil || slices.ContainsFunc(v.Lemmas(text), func(lemma string) bool { return lemma != "" })
 }
 
 // checkContinuations lists items that the reference model cannot answer well.

@@ -72,7 +72,7 @@ func lemma(w string) string {
 		return ""
 	}
 	if forms := v.Lemmas(w); len(forms) == 1 {
-		return forms[0].Lemma
+		return forms[0]
 	}
 	return ""
 }

@@ -6,29 +6,23 @@ import (
 	"crosstalk/internal/gloss/lexicon"
 )
 
-// Lemma is a word of a text with the entry that it was found under.
-type Lemma struct {
-	Token  string  // folded to lower-case ASCII; several words where the entry has several
-	Lemma  string  // the entry of WordNet, its words joined by "_"; empty: no vector
-	Weight float64 // its weight in the text: positive, at most 1; 0 without a vector
-}
-
-// Lemmas returns how a text is read: its words in order, without stop words, each with the entries whose vectors
-// represent it. A multiword entry comes before the words inside it.
-func (v *Vectors) Lemmas(text string) []Lemma {
-	var lemmas []Lemma
-	v.read(lexicon.Fold(text), func(tokens []string, id int32, weight float64) {
-		l := Lemma{Token: strings.Join(tokens, " "), Weight: weight}
+// Lemmas returns how a text is read: of its words in order, without stop words, the entries of WordNet whose vectors
+// represent each, their words joined by "_"; "" for a word without a vector. A multiword entry comes before those of the
+// words inside it.
+func (v *Vectors) Lemmas(text string) (lemmas []string) {
+	v.read(lexicon.Fold(text), func(id int32, _ float64) {
+		lemma := ""
 		if id >= 0 {
-			l.Lemma = v.lexicon.Lemma(id)
+			lemma = v.lexicon.Lemma(id)
 		}
-		lemmas = append(lemmas, l)
+		lemmas = append(lemmas, lemma)
 	})
 	return lemmas
 }
 
-// read calls found for each entry of a folded text, and with id -1 for a word without one.
-func (v *Vectors) read(folded string, found func(tokens []string, id int32, weight float64)) {
+// read calls found for each entry of a folded text, with its weight there: positive, at most 1. The id is -1 for a word
+// without an entry.
+func (v *Vectors) read(folded string, found func(id int32, weight float64)) {
 	const (
 		longest       = 4 // words of a multiword entry
 		multiword     = 0.8
@@ -44,20 +38,20 @@ func (v *Vectors) read(folded string, found func(tokens []string, id int32, weig
 		}
 		share := 1.0
 		if n > 0 {
-			found(tokens[:n], id, float64(multiword*v.weight[v.frequency[id]]))
+			found(id, float64(multiword*v.weight[v.frequency[id]]))
 			share = insideOfOne
 		}
 		n = max(n, 1)
-		for i, token := range tokens[:n] {
+		for _, token := range tokens[:n] {
 			if lexicon.Stop(token) {
 				continue
 			}
 			ids := v.lookUp(buffer[:0], token)
 			if len(ids) == 0 {
-				found(tokens[i:i+1], -1, 0)
+				found(-1, 0)
 			}
 			for _, id := range ids {
-				found(tokens[i:i+1], id, share*v.weight[v.frequency[id]]/float64(len(ids)))
+				found(id, share*v.weight[v.frequency[id]]/float64(len(ids)))
 			}
 		}
 		tokens = tokens[n:]

@@ -61,7 +61,7 @@ func (v *Vectors) prepare(s string) *text {
 	folded := lexicon.Fold(s)
 	t := &text{}
 	var sum [vectorfile.Dim]float64
-	v.read(folded, func(_ []string, id int32, weight float64) {
+	v.read(folded, func(id int32, weight float64) {
 		if id < 0 {
 			return
 		}
