@@ -228,9 +228,7 @@ func parsePO(text string) (m messages, err error) {
 		if !strings.HasPrefix(bare, `"`) {
 			name, quoted, _ = strings.Cut(bare, " ")
 			if name == "msgctxt" || name == "msgid" && field != "msgctxt" {
-				wasFuzzy := fuzzy && of == nil
 				end()
-				fuzzy = wasFuzzy
 			}
 			field = name
 		}

@@ -115,7 +115,15 @@ func (v *Vectors) Similarity(a, b string) (score float64, ok bool) {
 
 // compare returns the cosine of the weighted sums of two texts' vectors, and their soft alignment.
 func (v *Vectors) compare(x, y *text) (cosine, alignment float64) {
-	nearest := slices.Repeat([]float64{-1}, len(y.items)) // to each item of y
+	var buffer [32]float64
+	nearest := buffer[:] // to each item of y
+	if len(y.items) > len(nearest) {
+		nearest = make([]float64, len(y.items))
+	}
+	nearest = nearest[:len(y.items)]
+	for j := range nearest {
+		nearest[j] = -1
+	}
 	recall, precision := 0.0, 0.0
 	for _, p := range x.items {
 		best, sum := -1.0, 0.0
