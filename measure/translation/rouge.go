@@ -36,8 +36,8 @@ var (
 	ROUGEUnicode = ROUGE{name: "unicode", words: UnicodeWords, undef: math.NaN()}
 )
 
-// ROUGEScore is the three ROUGE figures of a pair of texts: the harmonic mean of the shares of the hypothesis and of the
-// reference that both have in common, 0 to 1.
+// ROUGEScore is the three ROUGE figures of a pair of texts: the harmonic mean of the shares of the hypothesis and of
+// the reference that both have in common, 0 to 1.
 type ROUGEScore struct {
 	ROUGE1, ROUGE2, ROUGEL float64
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // Lemmas returns how a text is read: of its words in order, without stop words, the entries of WordNet whose vectors
-// represent each, their words joined by "_"; "" for a word without a vector. A multiword entry comes before those of the
-// words inside it.
+// represent each, their words joined by "_"; "" for a word without a vector. A multiword entry comes before those of
+// the words inside it.
 func (v *Vectors) Lemmas(text string) (lemmas []string) {
 	v.read(lexicon.Fold(text), func(id int32, _ float64) {
 		lemma := ""
