@@ -21,18 +21,23 @@ type average struct {
 }
 
 func (t *table) averageOf(f figure) *average {
-	a := &average{measures: []string{f.Measure}, index: map[string]int{}}
-	if f.Average == nil {
-		return a
-	}
-	a.Average = *f.Average
-	if len(f.Average.HarmonicOf) > 0 {
-		a.measures = f.Average.HarmonicOf
-	}
-	for _, column := range f.Average.Over {
+	a := &average{index: map[string]int{}}
+	a.Average, a.measures = averageOf(f.Estimate)
+	for _, column := range a.Over {
 		a.over = append(a.over, slices.Index(t.columns, column))
 	}
 	return a
+}
+
+// averageOf is the average that a figure is, of these measures.
+func averageOf(e *crosstalk.Estimate) (a crosstalk.Average, measures []string) {
+	if e.Average != nil {
+		a = *e.Average
+	}
+	if len(a.HarmonicOf) > 0 {
+		return a, a.HarmonicOf
+	}
+	return a, []string{e.Measure}
 }
 
 // cell returns the number of the cell of items with these labels.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"crosstalk"
-	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
 )
 
@@ -173,7 +172,7 @@ func (o Options) choose(t *table) ([]pair, []Refusal) {
 
 // averages reports whether a figure is an average of available observations.
 func (t *table) averages(f figure) bool {
-	return !slices.ContainsFunc(t.averageOf(f).measures, func(name string) bool { return f.side.measured[name] == nil })
+	return !slices.ContainsFunc(t.averageOf(f).measures, func(name string) bool { return f.side.values[name] == nil })
 }
 
 // families are the groups of comparable figures: by measure in the order of
@@ -182,8 +181,7 @@ func (o Options) families(t *table) [][]figure {
 	outer := outermost(t.figures)
 	var chosen []figure
 	for i, f := range t.figures {
-		wanted := instrument.Chosen(o.Measures, f.Measure) || len(o.Measures) == 0 && !instrument.IsFault(f.Measure)
-		if wanted && (o.Groups || outer[i]) {
+		if o.wants(f.Measure) && (o.Groups || outer[i]) {
 			chosen = append(chosen, f)
 		}
 	}

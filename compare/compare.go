@@ -36,7 +36,6 @@ package compare
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -44,7 +43,6 @@ import (
 	"strings"
 
 	"crosstalk"
-	"crosstalk/internal/spill"
 	"crosstalk/measure/stats"
 	"crosstalk/report"
 )
@@ -188,23 +186,17 @@ func (c Comparison) Figures() (of, against *crosstalk.Estimate) { return c.of, c
 // Unpaired is the reason for items that only one condition has.
 const Unpaired = "unpaired"
 
-// Runs compares the conditions of one run or of several. It reads the
-// observations of each run once. What it needs of them is in memory or, if it is
-// more than some megabytes, in a temporary file: memory does not grow with the
-// items. An error concerns reading, or explains why there is nothing to compare.
-func Runs(runs []Run, o Options) (Result, error) { return compare(runs, o, keep{room: spill.Room}) }
-
-func compare(runs []Run, o Options, k keep) (result Result, err error) {
-	if o.Level == 0 {
-		o.Level = 0.95
-	}
-	result = Result{Schema: Schema, Level: o.Level, Adjustment: cmp.Or(o.Adjust, Holm),
+// Runs compares the conditions of one run or of several. It reads the observations of each run once, and keeps a value
+// for each item, condition and measure in memory. An error concerns reading, or explains why there is nothing to
+// compare.
+func Runs(runs []Run, o Options) (Result, error) {
+	o.Level = cmp.Or(o.Level, 0.95)
+	result := Result{Schema: Schema, Level: o.Level, Adjustment: cmp.Or(o.Adjust, Holm),
 		Comparisons: []Comparison{}, Refused: []Refusal{}}
-	t, err := read(runs, k)
+	t, err := o.read(runs, false)
 	if err != nil {
 		return result, err
 	}
-	defer func() { err = errors.Join(err, t.close()) }()
 	if err := o.check(t); err != nil {
 		return result, err
 	}
@@ -213,30 +205,12 @@ func compare(runs []Run, o Options, k keep) (result Result, err error) {
 	if len(pairs) == 0 {
 		return result, nothing(t, result.Refused)
 	}
-	for some := range slices.Chunk(pairs, pairsAtOnce) {
-		matches := make([]*matched, len(some))
-		for i, p := range some {
-			matches[i] = t.match(p, o)
-		}
-		for part, err := range t.parts() {
-			if err != nil {
-				return result, err
-			}
-			for _, m := range matches {
-				m.add(part)
-			}
-		}
-		for _, m := range matches {
-			result.Comparisons = append(result.Comparisons, m.compare(o, len(pairs)))
-		}
+	for _, p := range pairs {
+		result.Comparisons = append(result.Comparisons, t.match(p, o).compare(o, len(pairs)))
 	}
 	result.adjust()
 	return result, nil
 }
-
-// pairsAtOnce is how many pairs are compared in one reading of the table's parts: the
-// clusters of each may take a few megabytes.
-const pairsAtOnce = 16
 
 // adjust adjusts the p-values over the family.
 func (r *Result) adjust() {

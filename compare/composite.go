@@ -17,37 +17,35 @@ type sums struct {
 	graded      bool // some values are neither 0 nor 1
 }
 
-// add adds these items of the part.
-func (s *sums) add(m *matched, items []int32) {
+// sums adds up these items.
+func (m *matched) sums(items []int32) *sums {
+	s := &sums{average: m.table.averageOf(m.pair.of)}
 	for side, into := range [2]*[]*stats.Clusters{&s.of, &s.against} {
-		for measure := range m.measures {
+		for measure := range s.measures {
 			v := m.values(side, measure)
 			for _, i := range items {
-				if !v.has(i) {
+				if v.state(i) == 0 {
 					continue
 				}
-				k := s.cell(m.table.labels[m.part.items[i].labels], measure) // also if there are no values
+				k := m.table.cell(s.average, i, measure) // also if there are no values
 				for len(*into) <= k {
 					*into = append(*into, &stats.Clusters{})
 				}
-				if v.n(i) > 0 {
+				if v.state(i) > 0 {
 					x := v.mean(i)
 					s.graded = s.graded || x != 0 && x != 1
-					(*into)[k].Add(m.table.cluster(m.part, i), x)
+					(*into)[k].Add(m.table.cluster(i), x)
 				}
 			}
 		}
 	}
-}
-
-// both are the cells of the two sides, the same ones.
-func (s *sums) both() (of, against []*stats.Clusters) {
-	for _, cells := range []*[]*stats.Clusters{&s.of, &s.against} {
-		for len(*cells) < len(s.cells) {
-			*cells = append(*cells, &stats.Clusters{})
-		}
+	for len(s.of) < len(s.cells) {
+		s.of = append(s.of, &stats.Clusters{})
 	}
-	return s.of, s.against
+	for len(s.against) < len(s.cells) {
+		s.against = append(s.against, &stats.Clusters{})
+	}
+	return s
 }
 
 // complete leaves out labels that a harmonic mean does not cover: those whose first
@@ -58,12 +56,10 @@ func (m *matched) complete(group []bool) []bool {
 	}
 	column := m.average.over[0]
 	found := map[[2]int32]bool{} // measure and value
-	for measure, name := range m.average.measures {
-		for _, side := range []*side{m.pair.of.side, m.pair.against.side} {
-			for labels := range side.measured[name] {
-				if group[labels] {
-					found[[2]int32{int32(measure), m.table.labels[labels][column]}] = true
-				}
+	for i, it := range m.table.items {
+		for measure := range m.average.measures {
+			if group[it.labels] && (m.values(0, measure).state(int32(i)) != 0 || m.values(1, measure).state(int32(i)) != 0) {
+				found[[2]int32{int32(measure), m.table.labels[it.labels][column]}] = true
 			}
 		}
 	}
@@ -79,7 +75,7 @@ func (m *matched) complete(group []bool) []bool {
 // and may have different items on the two sides. n is the smaller number of
 // items.
 func (m *matched) difference(level float64, n int, of *sums) (e stats.Estimate, x, y crosstalk.Value) {
-	a, b := of.both()
+	a, b := of.of, of.against
 	f := of.formula()
 	x, y = crosstalk.Value(f(means(a))), crosstalk.Value(f(means(b)))
 	if len(a) == 0 || !x.Defined() || !y.Defined() {
@@ -147,8 +143,7 @@ func (m *matched) unchanged(level float64) (widest stats.Interval, counts stats.
 // of values that are 0 or 1.
 func (m *matched) rates() (of, against stats.Rate, binary bool) {
 	s := m.everything
-	a, b := s.both()
-	return s.rate(a), s.rate(b), m.fraction && !s.graded && len(s.measures) == 1
+	return s.rate(s.of), s.rate(s.against), m.fraction && !s.graded && len(s.measures) == 1
 }
 
 // rate is the figure of a side, and how many items it counts as: those of the first
@@ -186,46 +181,37 @@ func (m *matched) bounds(a, b []*stats.Clusters) stats.Bounds {
 
 // exchange tests the difference of composite figures on the pairs.
 func (m *matched) exchange(o Options, family int) float64 {
-	a, b := m.composite.both()
+	a, b := m.composite.of, m.composite.against
 	f := m.composite.formula()
 	return staged(family, o.Seed, func(draws int, seed uint64) float64 {
 		return stats.Swap(a, b, m.table.bounded.Compare, f, draws, seed)
 	})
 }
 
-// observed is a figure computed again from its observations.
-type observed struct {
-	*average
-	group        []bool
-	sums, counts []float64 // by cell
-}
-
-// add adds a part, for one side.
-func (o *observed) add(m *matched, side int32) {
-	for measure, name := range o.measures {
-		v := m.part.values[place{side, m.table.word(name)}]
-		for i, it := range m.part.items {
-			if !o.group[it.labels] || !v.has(int32(i)) {
+// observed is a figure computed again from its observations; NaN without any.
+func (t *table) observed(f figure) float64 {
+	a, group := t.averageOf(f), t.among(f)
+	var means, counts []float64
+	for measure, name := range a.measures {
+		v := f.side.values[name]
+		for i, it := range t.items {
+			n := v.state(int32(i))
+			if n == 0 || !group[it.labels] {
 				continue
 			}
-			k := o.cell(m.table.labels[it.labels], measure)
-			for len(o.sums) <= k {
-				o.sums, o.counts = append(o.sums, 0), append(o.counts, 0)
+			k := t.cell(a, int32(i), measure)
+			for len(means) <= k {
+				means, counts = append(means, 0), append(counts, 0)
 			}
-			o.sums[k] += v.at(int32(i)).sum
-			o.counts[k] += float64(v.n(int32(i)))
+			means[k] += v.sums[i]
+			counts[k] += float64(max(n, 0))
 		}
 	}
-}
-
-// figure is NaN without observations.
-func (o *observed) figure() float64 {
-	if len(o.sums) == 0 {
+	if means == nil {
 		return math.NaN()
 	}
-	means := slices.Clone(o.sums)
 	for k := range means {
-		means[k] /= o.counts[k]
+		means[k] /= counts[k]
 	}
-	return o.formula()(means)
+	return a.formula()(means)
 }

@@ -39,11 +39,10 @@ func (v Variance) times(f float64) Variance {
 // assumed to vary as much and to be independent, which overestimates the
 // variance of most comparisons.
 func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
-	t, err := read(runs, keep{room: math.MaxInt, samples: true, names: true})
+	t, err := o.read(runs, true)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer t.close() // nothing of it is in a file
 	if err := o.check(t); err != nil {
 		return nil, nil, err
 	}
@@ -70,11 +69,7 @@ func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
 				Reference: map[string]string{}, Reason: reason})
 			continue
 		}
-		study, err := t.study(p)
-		if err != nil {
-			return nil, nil, err
-		}
-		studies = append(studies, study)
+		studies = append(studies, t.study(p))
 	}
 	if len(studies) == 0 {
 		return nil, refused, nothing(t, refused)
@@ -90,22 +85,17 @@ const (
 
 // study estimates the components of variance from the paired samples, within
 // the cells that the figure averages over.
-func (t *table) study(p pair) (Study, error) {
+func (t *table) study(p pair) Study {
 	subject := p.subject()
 	s := Study{Subject: &subject}
-	part, err := t.part(0) // the only one
-	if err != nil {
-		return s, err
-	}
 	m := t.match(p, Options{})
-	m.add(part)
 	alone := p.of.side == p.against.side
 	d := m.differences
 	of, against := d.means(d.of), d.means(d.against)
 	var n stats.Nested
 	a, b := m.values(0, 0), m.values(1, 0)
 	for _, i := range m.pairs {
-		k := m.average.cell(t.labels[part.items[i].labels], 0)
+		k := t.cell(m.average, i, 0)
 		centre := of[k] - against[k]
 		if alone {
 			centre = of[k]
@@ -117,7 +107,7 @@ func (t *table) study(p pair) (Study, error) {
 				value, ok = b.difference(i, x)
 			}
 			if ok {
-				n.Add(t.cluster(part, i), int(i), value-centre)
+				n.Add(t.cluster(i), int(i), value-centre)
 				matched++
 			}
 		}
@@ -146,7 +136,7 @@ func (t *table) study(p pair) (Study, error) {
 		s.Warnings = append(s.Warnings, fmt.Sprintf("items are assumed to be spread evenly over the %d cells that are "+
 			"averaged", k))
 	}
-	return s, nil
+	return s
 }
 
 // difference is a sample's value minus the value of the sample with the same number.

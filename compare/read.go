@@ -1,55 +1,47 @@
 package compare
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"errors"
+	"cmp"
 	"fmt"
+	"hash/maphash"
 	"maps"
-	"slices"
+	"strconv"
 	"strings"
 
 	"crosstalk"
 	"crosstalk/instrument"
-	"crosstalk/internal/spill"
 	"crosstalk/measure/stats"
 )
 
-// table holds what was read from runs. Observations are kept as records, in memory or, if
-// there are many, in a temporary file.
+// table holds what was read of runs: their figures and, by condition, measure and item, the values behind them.
 type table struct {
 	several bool      // runs
 	columns []string  // that identify items together with their names, and that group them
 	labels  [][]int32 // of items: words in the order of columns; 0: none
 	sides   []*side   // in the order of the runs, then of appearance
 	figures []figure
+	items   []item
 
-	records  *spill.Records
-	whole    *part              // the only one, while it is in memory
-	labelled map[string]int32   // labels by their values
-	words    map[string]int32   // values of columns, reasons and measures
-	texts    []string           // of words
-	bounded  stats.ClusterNames // of clusters
+	wanted   func(measure string) bool
+	pilot    bool             // samples are kept, and all names of clusters
+	known    map[uint64]int32 // items by the hash of name and columns
+	clusters map[uint64]int32 // from 1, by the hash of their names
+	numbers  []stats.Cluster  // of clusters, then of items without one, once they are asked for
+	bounded  stats.ClusterNames
+	labelled map[string]int32 // labels by their values
+	words    map[string]int32 // values of columns, and reasons
+	texts    []string         // of words
 	unnamed  int
+	seed     maphash.Seed
 	key      []byte
-	ofRun    map[string]*side // sides of the current run
-	keep
-}
-
-// keep says which observations a table keeps.
-type keep struct {
-	room    int  // bytes of records in memory
-	samples bool // of each item
-	names   bool // of all clusters
 }
 
 // side is one condition of one run.
 type side struct {
-	number    int // in the table
 	run       int
-	condition map[string]string         // with its run if there are several
-	settings  map[string]string         // that were sent; nil: not known
-	measured  map[string]map[int32]bool // the labels of items with observations, by measure
+	condition map[string]string  // with its run if there are several
+	settings  map[string]string  // that were sent; nil: not known
+	values    map[string]*values // by measure
 }
 
 // figure is an estimate on one side.
@@ -60,49 +52,73 @@ type figure struct {
 	key   string            // measure and group
 }
 
-// read reads the runs. The table has to be closed.
-func read(runs []Run, k keep) (*table, error) {
-	t := &table{keep: k, several: len(runs) > 1, columns: columnsOf(runs), records: spill.New(recordSize, k.room),
-		labelled: map[string]int32{}, words: map[string]int32{"": 0}, texts: []string{""}}
-	for i, run := range runs {
-		if err := t.read(i, run); err != nil {
-			return nil, errors.Join(err, t.close())
-		}
-	}
-	return t, nil
+// item is one measured item.
+type item struct {
+	cluster int32 // from 1; 0: a separate cluster
+	labels  int32 // which of the table's
 }
 
-func (t *table) close() error { return t.records.Close() }
+// values are the values of one measure under one condition, by item.
+type values struct {
+	sums    []float64  // over samples
+	states  []int32    // above 0: samples with a value; below 0: why there is none, as a word; 0: not measured
+	samples [][]sample // if they are kept
+}
 
-// columnsOf are the columns that figures are grouped by or averaged over.
-func columnsOf(runs []Run) []string {
-	columns := map[string]bool{}
+type sample struct {
+	number int
+	value  float64
+}
+
+// read reads the runs, as far as it takes to compare the figures that the options name. A pilot needs more: samples,
+// and every cluster by itself.
+func (o Options) read(runs []Run, pilot bool) (*table, error) {
+	t := &table{pilot: pilot, several: len(runs) > 1, known: map[uint64]int32{}, clusters: map[uint64]int32{},
+		labelled: map[string]int32{}, words: map[string]int32{"": 0}, texts: []string{""}, seed: maphash.MakeSeed()}
+	columns, measures := map[string]bool{}, map[string]bool{}
 	for _, run := range runs {
 		for _, e := range run.Estimates {
 			for column := range e.By {
 				columns[column] = true
 			}
-			if e.Average != nil {
-				for _, column := range e.Average.Over {
-					columns[column] = true
-				}
+			over, of := averageOf(&e)
+			for _, column := range over.Over {
+				columns[column] = true
+			}
+			for _, measure := range of {
+				measures[measure] = measures[measure] || o.wants(e.Measure)
 			}
 		}
 	}
-	return sorted(columns)
+	t.columns, t.wanted = sorted(columns), func(measure string) bool { return measures[measure] }
+	for i, run := range runs {
+		if err := t.read(i, run); err != nil {
+			return nil, err
+		}
+	}
+	t.numbers = make([]stats.Cluster, 1+len(t.clusters)+len(t.items))
+	return t, nil
+}
+
+// wants reports whether figures of a measure are compared.
+func (o Options) wants(measure string) bool {
+	return instrument.Chosen(o.Measures, measure) || len(o.Measures) == 0 && !instrument.IsFault(measure)
 }
 
 func (t *table) read(number int, run Run) error {
-	t.ofRun = map[string]*side{}
 	var sides []*side
+	known := map[string]*side{}
 	for o, err := range run.Observations {
 		if err != nil {
 			return err
 		}
-		s := t.sideOf(o.Condition)
+		t.key = t.key[:0]
+		for _, column := range sorted(o.Condition) {
+			t.key = append(append(append(append(t.key, column...), 0), o.Condition[column]...), 0)
+		}
+		s := known[string(t.key)]
 		if s == nil {
-			s = &side{number: len(t.sides) + len(sides), run: number, condition: map[string]string{},
-				measured: map[string]map[int32]bool{}}
+			s = &side{run: number, condition: map[string]string{}, values: map[string]*values{}}
 			maps.Copy(s.condition, o.Condition)
 			if run.Settings != nil {
 				s.settings = run.Settings(o.Condition)
@@ -110,17 +126,13 @@ func (t *table) read(number int, run Run) error {
 			if t.several {
 				s.condition[RunColumn] = run.Name
 			}
-			t.ofRun[string(t.key)] = s
+			known[string(t.key)] = s
 			sides = append(sides, s)
 		}
 		if fault, ok := instrument.Of(o.Measure).Fault(o); ok {
-			if err := t.add(s, fault); err != nil {
-				return err
-			}
+			t.add(s, fault)
 		}
-		if err := t.add(s, o); err != nil {
-			return err
-		}
+		t.add(s, o)
 	}
 	if len(sides) == 0 {
 		return fmt.Errorf("%s has no observations", run.Name)
@@ -134,19 +146,11 @@ func (t *table) read(number int, run Run) error {
 	return nil
 }
 
-// sideOf returns the side of a condition, if known, and leaves its key in
-// t.key.
-func (t *table) sideOf(condition map[string]string) *side {
-	t.key = t.key[:0]
-	for _, column := range slices.Sorted(maps.Keys(condition)) {
-		t.key = append(append(append(append(t.key, column...), 0), condition[column]...), 0)
+// add adds an observation.
+func (t *table) add(s *side, o crosstalk.Observation) {
+	if !t.wanted(o.Measure) {
+		return
 	}
-	return t.ofRun[string(t.key)]
-}
-
-// add adds the record of an observation.
-func (t *table) add(s *side, o crosstalk.Observation) error {
-	r := record{side: int32(s.number), measure: t.word(o.Measure), sample: int32(o.Sample), value: float64(o.Value)}
 	t.key = append(append(t.key[:0], o.Item...), 0)
 	if o.Item == "" { // items without a name are all distinct
 		t.unnamed++
@@ -156,41 +160,77 @@ func (t *table) add(s *side, o crosstalk.Observation) error {
 	for _, column := range t.columns {
 		t.key = append(append(t.key, label(o, column)...), 0)
 	}
-	r.item, r.labels = hash(t.key), t.labelsOf(o, t.key[name:])
-	r.cluster = r.item
-	if r.clustered = o.Cluster != ""; r.clustered {
-		r.cluster = hash([]byte(o.Cluster))
+	id := maphash.Bytes(t.seed, t.key) // two of n texts have the same with a probability of n*n/2^65
+	i, known := t.known[id]
+	if !known {
+		i = int32(len(t.items))
+		t.known[id] = i
+		t.items = append(t.items, item{t.clusterOf(o.Cluster), t.labelsOf(o, t.key[name:])})
+	}
+	v := s.values[o.Measure]
+	if v == nil {
+		v = &values{}
+		s.values[strings.Clone(o.Measure)] = v
+	}
+	for int(i) >= len(v.sums) {
+		v.sums, v.states = append(v.sums, 0), append(v.states, 0)
 	}
 	if o.NotScored != "" || !o.Value.Defined() {
-		r.reason = t.word(reasonOf(o))
+		if v.states[i] <= 0 {
+			v.states[i] = -t.word(strings.ReplaceAll(cmp.Or(o.NotScored, "undefined"), " ", "_")) // as in counts
+		}
+		return
 	}
-	measured := s.measured[o.Measure]
-	if measured == nil {
-		measured = map[int32]bool{}
-		s.measured[strings.Clone(o.Measure)] = measured
+	v.sums[i] += float64(o.Value)
+	v.states[i] = max(v.states[i], 0) + 1
+	if t.pilot {
+		for int(i) >= len(v.samples) {
+			v.samples = append(v.samples, nil)
+		}
+		v.samples[i] = append(v.samples[i], sample{o.Sample, float64(o.Value)})
 	}
-	if !measured[r.labels] {
-		measured[r.labels] = true
-	}
-	t.key = r.append(t.key[:0])
-	return t.records.Add(t.key)
 }
 
-// reasonOf is the reason why an observation has no value, in the spelling of
-// counts.
-func reasonOf(o crosstalk.Observation) string {
-	if o.NotScored == "" {
-		return "undefined"
+// clusterOf numbers a cluster, "" as 0.
+func (t *table) clusterOf(name string) int32 {
+	if name == "" {
+		return 0
 	}
-	return strings.ReplaceAll(o.NotScored, " ", "_")
+	id := maphash.String(t.seed, name)
+	if t.clusters[id] == 0 {
+		t.clusters[id] = int32(len(t.clusters) + 1)
+	}
+	return t.clusters[id]
 }
 
-// hash is a number for a text, by which millions of texts are told apart: two of n
-// have the same with a probability of n*n/2^65.
-func hash(text []byte) uint64 {
-	sum := sha256.Sum256(text)
-	return binary.BigEndian.Uint64(sum[:8])
+// cluster returns the cluster of an item in figures. Of many thousands, some share one at random, as in figures
+// (stats.ClusterNames), unless it is for components of variance.
+func (t *table) cluster(i int32) stats.Cluster {
+	own, at := t.items[i].cluster == 0, t.items[i].cluster
+	if own {
+		at = int32(1+len(t.clusters)) + i
+	}
+	switch {
+	case t.pilot:
+		return stats.Cluster(at)
+	case t.numbers[at] == 0 && own:
+		t.numbers[at] = t.bounded.Number("item " + strconv.Itoa(int(i)))
+	case t.numbers[at] == 0:
+		t.numbers[at] = t.bounded.Number(strconv.Itoa(int(at)))
+	}
+	return t.numbers[at]
 }
+
+// state is that of an item, which may be unknown; so may the values be.
+func (v *values) state(i int32) int32 {
+	if v == nil || int(i) >= len(v.states) {
+		return 0
+	}
+	return v.states[i]
+}
+
+// mean is the mean over the samples of an item with at least one value.
+func (v *values) mean(i int32) float64 { return v.sums[i] / float64(v.states[i]) }
 
 // labelsOf numbers the labels of an observation's item, whose values are the key.
 func (t *table) labelsOf(o crosstalk.Observation, key []byte) int32 {

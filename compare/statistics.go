@@ -67,7 +67,7 @@ func (m *matched) compare(o Options, family int) Comparison {
 
 // isUnpaired reports whether the figures are compared as independent ones.
 func (m *matched) isUnpaired(o Options) bool {
-	return o.Unpaired && 2*m.paired <= min(m.of, m.against)
+	return o.Unpaired && 2*len(m.pairs) <= min(m.of, m.against)
 }
 
 // estimate is the difference, with the two values.
@@ -76,7 +76,7 @@ func (m *matched) estimate(o Options) (e stats.Estimate, of, against crosstalk.V
 	case m.isUnpaired(o):
 		return m.difference(o.Level, min(m.of, m.against), m.everything)
 	case m.composite != nil:
-		return m.difference(o.Level, m.paired, m.composite)
+		return m.difference(o.Level, len(m.pairs), m.composite)
 	}
 	return m.linear(o.Level)
 }
@@ -114,8 +114,8 @@ func (p pair) subject() Subject {
 
 // doubts are warnings other than those about small samples.
 func (m *matched) doubts(c Comparison) (warnings []string) {
-	for i, f := range m.figures() {
-		if mean := m.observed[i].figure(); f.Value.Defined() && !(math.Abs(float64(f.Value)-mean) <= 1e-6) {
+	for _, f := range []figure{m.pair.against, m.pair.of} {
+		if mean := m.table.observed(f); f.Value.Defined() && !(math.Abs(float64(f.Value)-mean) <= 1e-6) {
 			warnings = append(warnings, fmt.Sprintf("the figure under %s is %.4f; the comparison uses the mean over its "+
 				"items, %.4f", describe(f.side.condition, nil), f.Value, mean))
 		}
@@ -137,57 +137,72 @@ func (f figure) by() map[string]string {
 	return by
 }
 
-// matched are the items of two figures, a part of the table after the other.
+// matched are the items of two figures.
 type matched struct {
 	pair
 	table       *table
 	average     *average
 	fraction    bool     // the figure is one
-	group       []bool   // by labels: items with them are of the figures
-	sides       [2]int32 // of, against
-	measures    []int32  // of the average, as words
-	paired      int      // items with a value of the first measure under both
+	sides       [2]*side // of, against
+	pairs       []int32  // items with a value of the first measure under both
+	shared      []bool   // clusters that have several pairs
 	of, against int      // items with a value under each
 	leftOut     map[string]int
 	differences *differences     // of the pairs, by cell; nil if it is composite
 	composite   *sums            // of the pairs; nil if it is not composite
 	everything  *sums            // of all items; nil if the pairs suffice
 	equal       []stats.Clusters // differences of the pairs by measure, where sums are compared
-	observed    [2]*observed     // against, of
 
 	shares stats.Discordance // of pairs that are 0 or 1
 	counts stats.Counts      // how many items those count as, or others that do not differ
-
-	part  *part   // the last one
-	pairs []int32 // in it
 }
 
 func (t *table) match(p pair, o Options) *matched {
 	m := &matched{pair: p, table: t, average: t.averageOf(p.of), fraction: p.of.Unit == "",
-		sides: [2]int32{int32(p.of.side.number), int32(p.against.side.number)}, leftOut: map[string]int{}}
-	for _, name := range m.average.measures {
-		m.measures = append(m.measures, t.word(name))
+		sides: [2]*side{p.of.side, p.against.side}, leftOut: map[string]int{}, shared: make([]bool, 1+len(t.clusters))}
+	group := m.complete(t.among(p.of))
+	var items []int32
+	met := make([]bool, len(m.shared))
+	a, b := m.values(0, 0), m.values(1, 0)
+	for i := range int32(len(t.items)) {
+		if !group[t.items[i].labels] {
+			continue
+		}
+		items = append(items, i)
+		of, against := a.state(i), b.state(i)
+		if of > 0 {
+			m.of++
+		}
+		if against > 0 {
+			m.against++
+		}
+		switch {
+		case of > 0 && against > 0:
+			m.pairs = append(m.pairs, i)
+			if c := t.items[i].cluster; c != 0 {
+				m.shared[c], met[c] = met[c], true
+			}
+		case of > 0 && against < 0:
+			m.leftOut[t.texts[-against]]++
+		case of < 0 && against != 0:
+			m.leftOut[t.texts[-of]]++
+		case of != 0 || against != 0:
+			m.leftOut[Unpaired]++
+		}
 	}
-	m.group = m.complete(t.among(p.of))
-	if len(m.measures) > 1 {
-		m.composite = &sums{average: t.averageOf(p.of)}
+	if len(m.average.measures) > 1 {
+		m.composite = m.sums(m.pairs)
 	} else {
-		m.differences = &differences{fractions: m.fraction, binary: true, independent: true}
+		m.differences = m.pairDifferences()
 	}
 	if o.Unpaired {
-		m.everything = &sums{average: t.averageOf(p.of)}
+		m.everything = m.sums(items)
 	}
 	if o.Unpaired || m.composite != nil {
-		m.equal = make([]stats.Clusters, len(m.measures))
-	}
-	for i, f := range m.figures() {
-		m.observed[i] = &observed{average: t.averageOf(f), group: t.among(f)}
+		m.equal = m.byMeasure()
 	}
 	return m
 }
-
-// figures are the two figures, the reference first.
-func (m *matched) figures() [2]figure { return [2]figure{m.pair.against, m.pair.of} }
 
 // among says which labels the items of a figure's group have.
 func (t *table) among(f figure) []bool {
@@ -202,67 +217,22 @@ func (t *table) among(f figure) []bool {
 	return group
 }
 
-// add adds a part of the table.
-func (m *matched) add(p *part) {
-	m.part, m.pairs = p, m.pairs[:0]
-	var items []int32
-	a, b := m.values(0, 0), m.values(1, 0)
-	for i := range int32(len(p.items)) {
-		if !m.group[p.items[i].labels] {
-			continue
-		}
-		if m.everything != nil {
-			items = append(items, i)
-		}
-		if a.n(i) > 0 {
-			m.of++
-		}
-		if b.n(i) > 0 {
-			m.against++
-		}
-		switch {
-		case a.n(i) > 0 && b.n(i) > 0:
-			m.pairs = append(m.pairs, i)
-		case a.has(i) && b.has(i):
-			reason := a.reasonOf(i)
-			if a.n(i) > 0 {
-				reason = b.reasonOf(i)
-			}
-			m.leftOut[m.table.texts[reason]]++
-		case a.has(i) || b.has(i):
-			m.leftOut[Unpaired]++
-		}
-	}
-	m.paired += len(m.pairs)
-	shared := m.shared()
-	if m.differences != nil {
-		m.addDifferences(shared)
-	}
-	if m.composite != nil {
-		m.composite.add(m, m.pairs)
-	}
-	if m.everything != nil {
-		m.everything.add(m, items)
-	}
-	if m.equal != nil {
-		m.addEqual(shared)
-	}
-	for i, side := range [2]int32{m.sides[1], m.sides[0]} {
-		m.observed[i].add(m, side)
-	}
+// cell is the number of the cell that an item is in.
+func (t *table) cell(a *average, i int32, measure int) int {
+	return a.cell(t.labels[t.items[i].labels], measure)
 }
 
 // n is the number of items compared.
 func (m *matched) n(paired bool) int {
 	if paired {
-		return m.paired
+		return len(m.pairs)
 	}
 	return m.of + m.against
 }
 
-// values returns the part's values of one measure on one side.
+// values returns the values of one measure on one side.
 func (m *matched) values(side, measure int) *values {
-	return m.part.values[place{m.sides[side], m.measures[measure]}]
+	return m.sides[side].values[m.average.measures[measure]]
 }
 
 // linear is the difference of figures that are linear in their cells: the
@@ -364,12 +334,12 @@ func (d *differences) means(sums []float64) []float64 {
 	return means
 }
 
-// addDifferences adds the differences of the part's pairs.
-func (m *matched) addDifferences(shared []bool) {
-	d := m.differences
+// pairDifferences are the differences of the pairs.
+func (m *matched) pairDifferences() *differences {
+	d := &differences{fractions: m.fraction, binary: true, independent: true}
 	a, b := m.values(0, 0), m.values(1, 0)
 	for _, i := range m.pairs {
-		k := m.average.cell(m.table.labels[m.part.items[i].labels], 0)
+		k := m.table.cell(m.average, i, 0)
 		if k == len(d.cells) {
 			d.cells = append(d.cells, &stats.Clusters{})
 			d.of, d.against, d.better = append(d.of, 0), append(d.against, 0), append(d.better, 0)
@@ -380,45 +350,33 @@ func (m *matched) addDifferences(shared []bool) {
 		d.better[k] += max(x-y, 0)
 		d.fractions = d.fractions && min(x, y) >= 0 && max(x, y) <= 1
 		d.binary = d.binary && (x == 0 || x == 1) && (y == 0 || y == 1)
-		if m.addTo(d.cells[k], shared, i, x-y) {
-			d.independent = false
-		}
+		d.independent = m.addTo(d.cells[k], i, x-y) && d.independent
 	}
+	return d
 }
 
-// addEqual adds the differences of the part's pairs by measure.
-func (m *matched) addEqual(shared []bool) {
-	for measure := range m.measures {
+// byMeasure are the differences of the pairs by measure.
+func (m *matched) byMeasure() []stats.Clusters {
+	list := make([]stats.Clusters, len(m.average.measures))
+	for measure := range list {
 		a, b := m.values(0, measure), m.values(1, measure)
 		for _, i := range m.pairs {
-			if a.n(i) > 0 && b.n(i) > 0 {
-				m.addTo(&m.equal[measure], shared, i, a.mean(i)-b.mean(i))
+			if a.state(i) > 0 && b.state(i) > 0 {
+				m.addTo(&list[measure], i, a.mean(i)-b.mean(i))
 			}
 		}
 	}
+	return list
 }
 
-// shared says of each cluster of the part whether it has several pairs.
-func (m *matched) shared() []bool {
-	met := make([]bool, m.part.clusters+1)
-	shared := make([]bool, len(met))
-	for _, i := range m.pairs {
-		if c := m.part.items[i].cluster; c != 0 {
-			shared[c], met[c] = met[c], true
-		}
-	}
-	return shared
-}
-
-// addTo adds the value of a pair to others, and reports whether it is of a cluster
-// that other pairs share.
-func (m *matched) addTo(c *stats.Clusters, shared []bool, pair int32, value float64) (clustered bool) {
-	if clustered = shared[m.part.items[pair].cluster]; clustered {
-		c.Add(m.table.cluster(m.part, pair), value)
-	} else {
+// addTo adds the value of a pair to others, and reports whether no other pair shares its cluster.
+func (m *matched) addTo(c *stats.Clusters, pair int32, value float64) (independent bool) {
+	if independent = !m.shared[m.table.items[pair].cluster]; independent {
 		c.AddIndependent(value)
+	} else {
+		c.Add(m.table.cluster(pair), value)
 	}
-	return clustered
+	return independent
 }
 
 // test tests a linear difference.

@@ -66,21 +66,16 @@ func writeVariances(w io.Writer, format string, spreads []Spread) error {
 
 // variances returns the variance components of all figures that are means of items.
 func variances(runs []Run, o Options) ([]Spread, error) {
-	t, err := read(runs, keep{room: math.MaxInt, samples: true, names: true})
+	t, err := o.read(runs, true)
 	if err != nil {
 		return nil, err
 	}
-	defer t.close()
 	var all []Spread
 	for _, family := range o.families(t) {
 		if len(t.averageOf(family[0]).measures) > 1 {
 			continue // a harmonic mean
 		}
-		one, err := t.spread(family)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, one)
+		all = append(all, t.spread(family))
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("the run has no figure that is a mean over items")
@@ -89,17 +84,14 @@ func variances(runs []Run, o Options) ([]Spread, error) {
 }
 
 // spread returns the components of one figure under several conditions.
-func (t *table) spread(family []figure) (Spread, error) {
+func (t *table) spread(family []figure) Spread {
 	s := Spread{Subject: Subject{Measure: family[0].Measure, By: family[0].by()}, Conditions: len(family)}
 	var within Variance
 	var figures stats.Clusters
 	var luck float64
 	k := crosstalk.Value(len(family))
 	for _, f := range family {
-		study, err := t.study(pair{of: f, against: f})
-		if err != nil {
-			return s, err
-		}
+		study := t.study(pair{of: f, against: f})
 		v := study.Variance.times(.5 / float64(k)) // one condition stood for both
 		within = Variance{within.Cluster + v.Cluster, within.Item + v.Item, within.Sample + v.Sample}
 		s.Items = max(s.Items, study.Items)
@@ -124,5 +116,5 @@ func (t *table) spread(family []figure) (Spread, error) {
 	}
 	s.Condition, s.Cluster, s.Item, s.Sample = parts[0]/sum, parts[1]/sum, parts[2]/sum, parts[3]/sum
 	s.ICC = within.Cluster / inside
-	return s, nil
+	return s
 }
