@@ -59,7 +59,6 @@ func (a *average) cell(labels []int32, measure int) int {
 	return i
 }
 
-// formula is the figure of the cells so far.
 func (a *average) formula() estimate.Formula { return estimate.FormulaOf(a.Average, a.cells) }
 
 // weights are the cells' weights in a figure that is linear in them.

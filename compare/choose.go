@@ -30,7 +30,6 @@ func describe(condition, other map[string]string) string {
 
 func title(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-// check refuses options with unknown names.
 func (o Options) check(t *table) error {
 	if len(t.figures) == 0 {
 		return fmt.Errorf("there are no figures to compare")
@@ -57,7 +56,29 @@ func (o Options) check(t *table) error {
 			return err
 		}
 	}
-	return checkReference(o.Reference, t.sides)
+	return o.checkReference(t.sides)
+}
+
+func columnsOf(sides []*side) []string {
+	columns := map[string]bool{}
+	for _, s := range sides {
+		for column := range s.condition {
+			columns[column] = true
+		}
+	}
+	return sorted(columns)
+}
+
+func valuesOf(sides []*side, columns ...string) []string {
+	values := map[string]bool{}
+	for _, s := range sides {
+		for column, value := range s.condition {
+			if slices.Contains(columns, column) {
+				values[value] = true
+			}
+		}
+	}
+	return sorted(values)
 }
 
 // swap is two values of a column: the conditions with the first are compared with
@@ -66,27 +87,20 @@ type swap struct{ column, of, against string }
 
 // swapOf reads "NEW=OLD". Values may contain equals signs.
 func (t *table) swapOf(text string) (swap, error) {
+	columns := columnsOf(t.sides)
 	for i, c := range text {
 		if c != '=' {
 			continue
 		}
 		of, against := text[:i], text[i+1:]
-		for _, s := range t.sides {
-			for column, value := range s.condition {
-				if value == of && slices.ContainsFunc(t.sides, func(s *side) bool { return s.condition[column] == against }) {
-					return swap{column, of, against}, nil
-				}
+		for _, column := range columns {
+			if values := valuesOf(t.sides, column); slices.Contains(values, of) && slices.Contains(values, against) {
+				return swap{column, of, against}, nil
 			}
 		}
 	}
-	values := map[string]bool{}
-	for _, s := range t.sides {
-		for _, value := range s.condition {
-			values[value] = true
-		}
-	}
 	return swap{}, fmt.Errorf("cannot read the pair %q; expected NEW=OLD, two values of a column; the values are %s",
-		text, strings.Join(sorted(values), ", "))
+		text, strings.Join(valuesOf(t.sides, columns...), ", "))
 }
 
 // namedPairs pairs the figures of the conditions of Options.Pairs that are else alike.
@@ -108,41 +122,27 @@ func (c *choice) namedPairs(figures []figure) {
 	}
 }
 
-func checkReference(reference map[string]string, sides []*side) error {
-	left := sides
-	for _, column := range sorted(reference) {
-		values := map[string]bool{}
-		for _, s := range sides {
-			if value, ok := s.condition[column]; ok {
-				values[value] = true
-			}
+func (o Options) checkReference(sides []*side) error {
+	for _, column := range sorted(o.Reference) {
+		switch values := valuesOf(sides, column); {
+		case len(values) == 0:
+			return crosstalk.UnknownName("column", column, columnsOf(sides))
+		case !slices.Contains(values, o.Reference[column]):
+			return fmt.Errorf("no condition has %s %s; choose one of: %s", column, o.Reference[column],
+				strings.Join(values, ", "))
 		}
-		if len(values) == 0 {
-			columns := map[string]bool{}
-			for _, s := range sides {
-				for column := range s.condition {
-					columns[column] = true
-				}
-			}
-			return crosstalk.UnknownName("column", column, sorted(columns))
-		}
-		if !values[reference[column]] {
-			return fmt.Errorf("no condition has %s %s; choose one of: %s", column, reference[column],
-				strings.Join(sorted(values), ", "))
-		}
-		left = slices.DeleteFunc(slices.Clone(left), func(s *side) bool { return s.condition[column] != reference[column] })
 	}
+	left := slices.DeleteFunc(slices.Clone(sides), func(s *side) bool { return !crosstalk.HasAll(s.condition, o.Reference) })
 	switch {
-	case len(reference) > 0 && len(left) == 0:
-		return fmt.Errorf("no condition matches the reference %s", describe(reference, nil))
-	case len(reference) > 0 && len(left) == len(sides):
+	case len(o.Reference) > 0 && len(left) == 0:
+		return fmt.Errorf("no condition matches the reference %s", describe(o.Reference, nil))
+	case len(o.Reference) > 0 && len(left) == len(sides):
 		return fmt.Errorf("every condition matches the reference %s: nothing is left to compare it with",
-			describe(reference, nil))
+			describe(o.Reference, nil))
 	}
 	return nil
 }
 
-// choose pairs the figures of each measure and group.
 func (o Options) choose(t *table) ([]pair, []Refusal) {
 	c := choice{o, t, nil, []Refusal{}}
 	for _, figures := range o.families(t) {
@@ -214,7 +214,6 @@ func within(part, whole map[string]string) bool {
 	return crosstalk.HasAll(part, whole) && len(part) > len(whole)
 }
 
-// choice is the pairs that options choose.
 type choice struct {
 	Options
 	table   *table
@@ -253,20 +252,17 @@ func (c *choice) withReference(figures []figure) {
 	}
 	free := len(c.Reference) == 0 && !c.table.several
 	for _, f := range others {
-		near := func(among []figure) []figure {
-			return slices.SortedStableFunc(slices.Values(among),
-				func(a, b figure) int { return distance(f, a) - distance(f, b) })
-		}
-		best := near(slices.DeleteFunc(slices.Clone(references), func(r figure) bool {
+		nearer := func(a, b figure) int { return distance(f, a) - distance(f, b) }
+		alike := slices.DeleteFunc(slices.Clone(references), func(r figure) bool {
 			_, ok := c.comparable(r, f)
 			return !ok
-		}))
-		switch nearest := near(references); {
-		case len(best) > 0:
-			c.add(f, best[0])
+		})
+		switch {
+		case len(alike) > 0:
+			c.add(f, slices.MinFunc(alike, nearer))
 			continue
-		case len(nearest) > 0:
-			c.add(f, nearest[0])
+		case len(references) > 0:
+			c.add(f, slices.MinFunc(references, nearer))
 		default:
 			c.refused = append(c.refused, refuse(f, figure{}, nil))
 		}

@@ -89,7 +89,6 @@ const (
 	BH   = "bh"
 )
 
-// adjustments are all adjustments.
 var adjustments = []string{Holm, BH}
 
 // Check returns an error if the options contradict each other. It does not know the
@@ -180,6 +179,9 @@ type Comparison struct {
 // of rates, and of other means of fractions.
 func (c Comparison) Night() (stats.Night, bool) { return c.night, c.night.N > 0 }
 
+// Missing is the number of items left out.
+func (c Comparison) Missing() int { return total(c.LeftOut) }
+
 // Figures are the two compared figures, over all their items.
 func (c Comparison) Figures() (of, against *crosstalk.Estimate) { return c.of, c.against }
 
@@ -212,7 +214,6 @@ func Runs(runs []Run, o Options) (Result, error) {
 	return result, nil
 }
 
-// adjust adjusts the p-values over the family.
 func (r *Result) adjust() {
 	ps := make([]float64, len(r.Comparisons))
 	for i, c := range r.Comparisons {
@@ -232,7 +233,6 @@ func (r *Result) adjust() {
 	}
 }
 
-// nothing explains why there is nothing to compare.
 func nothing(t *table, refused []Refusal) error {
 	if len(refused) > 0 {
 		return fmt.Errorf("there is nothing to compare: %s", refused[0].String())

@@ -17,7 +17,6 @@ type sums struct {
 	graded      bool // some values are neither 0 nor 1
 }
 
-// sums adds up these items.
 func (m *matched) sums(items []int32) *sums {
 	s := &sums{average: m.table.averageOf(m.pair.of)}
 	for side, into := range [2]*[]*stats.Clusters{&s.of, &s.against} {
@@ -179,7 +178,6 @@ func (m *matched) bounds(a, b []*stats.Clusters) stats.Bounds {
 	return stats.Unbounded
 }
 
-// exchange tests the difference of composite figures on the pairs.
 func (m *matched) exchange(o Options, family int) float64 {
 	a, b := m.composite.of, m.composite.against
 	f := m.composite.formula()

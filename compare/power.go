@@ -158,10 +158,10 @@ func acceptance(rng *rand.Rand, n int, half, margin, level float64) float64 {
 	rng.Shuffle(n, func(i, j int) { values[i], values[j] = values[j], values[i] })
 	test, err := stats.NewSequential(stats.SequentialPlan{Margin: margin, Level: level,
 		Discord: math.Min(math.Max(0.002, 2*half), 1), Population: n, Step: 1, Together: 1})
-	for i := 0; err == nil && i < n && test.Outcome() == stats.Open; i++ {
-		test.Add(values[i:i+1], values[i:i+1])
+	for i := 0; err == nil && i < n && test.Outcome == stats.Open; i++ {
+		test.Add(1, values[i], values[i])
 	}
-	return float64(test.Read())
+	return float64(test.Read)
 }
 
 // night is the night on which n items show a loss of twice the margin; infinite if it is a late one. The reference run

@@ -36,7 +36,6 @@ type table struct {
 	key      []byte
 }
 
-// side is one condition of one run.
 type side struct {
 	run       int
 	condition map[string]string  // with its run if there are several
@@ -52,7 +51,6 @@ type figure struct {
 	key   string            // measure and group
 }
 
-// item is one measured item.
 type item struct {
 	cluster int32 // from 1; 0: a separate cluster
 	labels  int32 // which of the table's
@@ -100,7 +98,6 @@ func (o Options) read(runs []Run, pilot bool) (*table, error) {
 	return t, nil
 }
 
-// wants reports whether figures of a measure are compared.
 func (o Options) wants(measure string) bool {
 	return instrument.Chosen(o.Measures, measure) || len(o.Measures) == 0 && !instrument.IsFault(measure)
 }
@@ -146,7 +143,6 @@ func (t *table) read(number int, run Run) error {
 	return nil
 }
 
-// add adds an observation.
 func (t *table) add(s *side, o crosstalk.Observation) {
 	if !t.wanted(o.Measure) {
 		return
@@ -191,7 +187,6 @@ func (t *table) add(s *side, o crosstalk.Observation) {
 	}
 }
 
-// clusterOf numbers a cluster, "" as 0.
 func (t *table) clusterOf(name string) int32 {
 	if name == "" {
 		return 0
@@ -289,7 +284,6 @@ func (t *table) figureOf(e *crosstalk.Estimate, sides []*side) (figure, bool) {
 	return f, true
 }
 
-// has reports whether all columns of the condition have these values.
 func (s *side) has(by map[string]string) bool {
 	for column, value := range s.condition {
 		if got, ok := by[column]; column != RunColumn && (!ok || got != value) {

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,7 +35,7 @@ func (r Refusal) String() string {
 	}
 	var fields []string
 	for _, name := range sorted(r.Fields) {
-		fields = append(fields, fmt.Sprintf("%s is %s and %s", name, orDash(r.Fields[name][0]), orDash(r.Fields[name][1])))
+		fields = append(fields, fmt.Sprintf("%s is %s and %s", name, cmp.Or(r.Fields[name][0], "-"), cmp.Or(r.Fields[name][1], "-")))
 	}
 	anyway := "to compare anyway"
 	if _, suite := r.Fields[suiteField]; suite && len(r.Fields) == 1 {
@@ -43,13 +44,6 @@ func (r Refusal) String() string {
 	return fmt.Sprintf("%s was measured differently under %s and under %s: %s (use --across %s %s)", what,
 		describe(r.Reference, r.Condition), describe(r.Condition, r.Reference), strings.Join(fields, "; "),
 		strings.Join(sorted(r.Fields), ","), anyway)
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }
 
 func refuse(of, against figure, fields map[string][2]string) Refusal {

@@ -12,7 +12,6 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// compare compares two figures in a family of the given number of tests.
 func (m *matched) compare(o Options, family int) Comparison {
 	p := m.pair
 	c := Comparison{
@@ -65,12 +64,10 @@ func (m *matched) compare(o Options, family int) Comparison {
 	return c
 }
 
-// isUnpaired reports whether the figures are compared as independent ones.
 func (m *matched) isUnpaired(o Options) bool {
 	return o.Unpaired && 2*len(m.pairs) <= min(m.of, m.against)
 }
 
-// estimate is the difference, with the two values.
 func (m *matched) estimate(o Options) (e stats.Estimate, of, against crosstalk.Value) {
 	switch {
 	case m.isUnpaired(o):
@@ -137,7 +134,6 @@ func (f figure) by() map[string]string {
 	return by
 }
 
-// matched are the items of two figures.
 type matched struct {
 	pair
 	table       *table
@@ -222,7 +218,6 @@ func (t *table) cell(a *average, i int32, measure int) int {
 	return a.cell(t.labels[t.items[i].labels], measure)
 }
 
-// n is the number of items compared.
 func (m *matched) n(paired bool) int {
 	if paired {
 		return len(m.pairs)
@@ -230,7 +225,6 @@ func (m *matched) n(paired bool) int {
 	return m.of + m.against
 }
 
-// values returns the values of one measure on one side.
 func (m *matched) values(side, measure int) *values {
 	return m.sides[side].values[m.average.measures[measure]]
 }
@@ -325,7 +319,6 @@ func (d *differences) split(weights []float64) (s stats.Discordance) {
 	return s
 }
 
-// means returns the means of cells with these sums.
 func (d *differences) means(sums []float64) []float64 {
 	means := slices.Clone(sums)
 	for k, c := range d.cells {
@@ -334,7 +327,6 @@ func (d *differences) means(sums []float64) []float64 {
 	return means
 }
 
-// pairDifferences are the differences of the pairs.
 func (m *matched) pairDifferences() *differences {
 	d := &differences{fractions: m.fraction, binary: true, independent: true}
 	a, b := m.values(0, 0), m.values(1, 0)
@@ -355,7 +347,6 @@ func (m *matched) pairDifferences() *differences {
 	return d
 }
 
-// byMeasure are the differences of the pairs by measure.
 func (m *matched) byMeasure() []stats.Clusters {
 	list := make([]stats.Clusters, len(m.average.measures))
 	for measure := range list {
@@ -379,7 +370,6 @@ func (m *matched) addTo(c *stats.Clusters, pair int32, value float64) (independe
 	return independent
 }
 
-// test tests a linear difference.
 func (m *matched) test(o Options, family int) (method string, p float64) {
 	d := m.differences
 	if len(d.cells) == 0 {

@@ -64,7 +64,6 @@ func writeVariances(w io.Writer, format string, spreads []Spread) error {
 		func() []report.Table { return []report.Table{table} })
 }
 
-// variances returns the variance components of all figures that are means of items.
 func variances(runs []Run, o Options) ([]Spread, error) {
 	t, err := o.read(runs, true)
 	if err != nil {
@@ -83,7 +82,6 @@ func variances(runs []Run, o Options) ([]Spread, error) {
 	return all, nil
 }
 
-// spread returns the components of one figure under several conditions.
 func (t *table) spread(family []figure) Spread {
 	s := Spread{Subject: Subject{Measure: family[0].Measure, By: family[0].by()}, Conditions: len(family)}
 	var within Variance

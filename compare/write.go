@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/ordered"
 	"crosstalk/report"
 )
 
@@ -19,7 +19,6 @@ func Write(w io.Writer, format string, r Result) error {
 		func() []report.Table { return []report.Table{r.table()} })
 }
 
-// table lays out the comparisons, one per row.
 func (r Result) table() report.Table {
 	subjects := make([]Subject, len(r.Comparisons))
 	for i, c := range r.Comparisons {
@@ -35,20 +34,19 @@ func (r Result) table() report.Table {
 	names, warnings, leftOut := make([]string, len(t.Rows)), make([][]string, len(t.Rows)), map[string]int{}
 	for i, c := range r.Comparisons {
 		names[i], warnings[i] = strings.Join(t.Rows[i], "/"), c.Warnings
-		difference, out := report.Difference(c.Difference, c.Unit), 0
+		difference := report.Difference(c.Difference, c.Unit)
 		if c.Difference.Defined() && !c.Shown {
 			difference = "~"
 		}
 		for reason, n := range c.LeftOut {
 			leftOut[reason] += n
-			out += n
 		}
 		value := report.Value(c.Value, c.Unit)
 		if unit == "" {
 			value += " " + cmp.Or(c.Unit, "%")
 		}
 		t.Rows[i] = append(t.Rows[i], report.Value(c.ReferenceValue, c.Unit), value, difference, interval(c),
-			report.PValue(c.Adjusted), strconv.Itoa(c.N), strconv.Itoa(c.Clusters), strconv.Itoa(out), detectable(c))
+			report.PValue(c.Adjusted), strconv.Itoa(c.N), strconv.Itoa(c.Clusters), strconv.Itoa(c.Missing()), detectable(c))
 	}
 	t.Notes = slices.Concat(r.legend(), leftOutNotes(leftOut), signatures(r.Comparisons),
 		report.Warnings(names, warnings), refusals(r.Refused))
@@ -63,7 +61,6 @@ func unitOf(cs []Comparison) string {
 	return cmp.Or(cs[0].Unit, "%")
 }
 
-// detectable formats the detectable difference, if there is one.
 func detectable(c Comparison) string {
 	if c.Unit == "" && c.Detectable > 1 {
 		return ">100"
@@ -79,12 +76,10 @@ func interval(c Comparison) string {
 		report.Difference(crosstalk.Value(c.Interval.High), c.Unit)
 }
 
-// methods are the full names of the tests.
 var methods = map[string]string{"sign-flip": "sign-flip permutation test over clusters", "mcnemar": "McNemar's test",
 	"score":    "score test of unpaired rates",
 	"exchange": "permutation test that exchanges the conditions of clusters", "t": "t test of unpaired figures"}
 
-// tests counts the family in words.
 func (r Result) tests() string {
 	if r.Family == 1 {
 		return "this test alone"
@@ -116,12 +111,8 @@ func (r Result) legend() []string {
 			"adjustment, - with too few clusters to find any", r.adjustment(), tests, strictest),
 		"interval: for each difference separately, not adjusted",
 	}
-	seen := map[string]bool{}
-	for _, c := range r.Comparisons {
-		if !seen[c.Method] {
-			seen[c.Method] = true
-			notes = append(notes, fmt.Sprintf("test: %s", methods[c.Method]))
-		}
+	for _, method := range ordered.Distinct(r.Comparisons, func(c Comparison) string { return c.Method }) {
+		notes = append(notes, "test: "+methods[method])
 	}
 	if slices.ContainsFunc(r.Comparisons, func(c Comparison) bool { return !c.Paired }) {
 		notes = append(notes, "unpaired: too few items in common, so n counts the items of both sides")
@@ -140,17 +131,13 @@ func leftOutNotes(leftOut map[string]int) []string {
 	return []string{"left out: items without a pair, summed over all rows: " + strings.Join(parts, ", ")}
 }
 
-func signatures(cs []Comparison) (notes []string) {
-	for _, c := range cs {
-		note := "signature: " + c.Signature
+func signatures(cs []Comparison) []string {
+	return ordered.Distinct(cs, func(c Comparison) string {
 		if len(c.Across) > 0 {
-			note += "; the other differs in " + strings.Join(c.Across, ", ")
+			return "signature: " + c.Signature + "; the other differs in " + strings.Join(c.Across, ", ")
 		}
-		if !slices.Contains(notes, note) {
-			notes = append(notes, note)
-		}
-	}
-	return notes
+		return "signature: " + c.Signature
+	})
 }
 
 // refusals states each reason, or set of fields, once.
@@ -211,13 +198,9 @@ func (r Result) records() [][]string {
 		} else {
 			record = append(record, "", "", "", "")
 		}
-		left := 0
-		for n := range maps.Values(c.LeftOut) {
-			left += n
-		}
 		all = append(all, append(record, report.Number(c.P), report.Number(c.Adjusted), c.Method,
 			strconv.FormatBool(c.Shown), report.Number(c.Detectable),
-			strconv.FormatBool(c.Paired), strconv.Itoa(c.N), strconv.Itoa(c.Clusters), strconv.Itoa(left), c.Signature,
+			strconv.FormatBool(c.Paired), strconv.Itoa(c.N), strconv.Itoa(c.Clusters), strconv.Itoa(c.Missing()), c.Signature,
 			strings.Join(c.Across, " "), strings.Join(c.Warnings, "; ")))
 	}
 	return all

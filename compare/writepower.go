@@ -81,7 +81,6 @@ func (p Power) table() report.Table {
 	return t
 }
 
-// points formats a difference in percentage points with its unit.
 func points(d float64) string {
 	if s := plainPercent(d); s != "1" {
 		return s + " points"
@@ -106,7 +105,6 @@ func number(x crosstalk.Value) string {
 
 func plainPercent(f float64) string { return strconv.FormatFloat(100*f, 'g', 4, 64) }
 
-// name is the subject of a pilot's study.
 func (s Study) name() string {
 	if s.Subject == nil {
 		return "stated"

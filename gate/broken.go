@@ -87,7 +87,6 @@ func keyOf(o crosstalk.Observation) string {
 	return fmt.Sprintf("%q %q %d", o.Item, o.Variant, o.Sample)
 }
 
-// quoted is the answer in one line.
 func quoted(o crosstalk.Observation) string {
 	text := ""
 	for _, t := range o.Texts {

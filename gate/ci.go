@@ -70,7 +70,6 @@ func WriteJUnit(w io.Writer, v Verdict) error {
 	return err
 }
 
-// details describe the result.
 func (c Check) details() string {
 	lines := []string{fmt.Sprintf("%s, interval %s, n %d", c.value(), c.interval(), c.N)}
 	return strings.Join(append(lines, c.Remarks...), "\n")
@@ -131,12 +130,10 @@ func (r Reports) Write(w io.Writer, v Verdict) error {
 	return nil
 }
 
-// saveJUnit writes the verdict as JUnit XML to a file.
 func saveJUnit(file string, v Verdict) error {
 	return atomicfile.Write(file, func(w io.Writer) error { return WriteJUnit(w, v) })
 }
 
-// appendSummary appends the markdown summary to a file.
 func appendSummary(file string, v Verdict) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
 	if err != nil {

@@ -93,7 +93,6 @@ func Judge(run string, checks []Check) Verdict {
 	return v
 }
 
-// count counts the checks that passed and the inconclusive ones.
 func (v Verdict) count() (passed, inconclusive int) {
 	for _, c := range v.Checks {
 		switch {
@@ -120,7 +119,6 @@ func Unfinished(requirement, reason string) Check {
 // slack forgives rounding in averages.
 const slack = 1e-12
 
-// bound is a threshold for a figure with a unit.
 type bound struct {
 	op    string
 	value float64
@@ -130,12 +128,10 @@ type bound struct {
 // eitherWay is the operator of a difference that may be neither worse nor better.
 const eitherWay = "+-"
 
-// missedBy reports whether a whole interval misses the bound.
 func (b bound) missedBy(i crosstalk.Interval) bool {
 	return !b.keeps(i.Low) && !b.keeps(i.High) && !(b.op == eitherWay && i.Low < 0 && i.High > 0)
 }
 
-// keeps reports whether a value satisfies the bound.
 func (b bound) keeps(value float64) bool {
 	switch b.op {
 	case ">=":
@@ -195,7 +191,6 @@ func (r Requirement) concerns(e crosstalk.Estimate) bool {
 	return true
 }
 
-// missing explains why no figure matches.
 func (r Requirement) missing(estimates, measured []crosstalk.Estimate) string {
 	if len(measured) == 0 {
 		has := list(estimates, func(e crosstalk.Estimate) string { return e.Measure })
@@ -210,7 +205,6 @@ func (r Requirement) missing(estimates, measured []crosstalk.Estimate) string {
 	return "not measured: no figure has " + strings.Join(r.Columns(), " and ")
 }
 
-// list names each text once.
 func list(estimates []crosstalk.Estimate, text func(crosstalk.Estimate) string) string {
 	var names []string
 	for _, e := range estimates {
@@ -224,7 +218,6 @@ func list(estimates []crosstalk.Estimate, text func(crosstalk.Estimate) string) 
 	return strings.Join(names, ", ")
 }
 
-// check is the check of a figure, still undecided if it can be judged.
 func (r Requirement) check(e crosstalk.Estimate, b bound, maxUnjudged float64) Check {
 	c := Check{Requirement: r.Text, Measure: e.Measure, By: e.By, Unit: e.Unit, Value: e.Value, Interval: e.Interval,
 		N: e.N, Remarks: slices.Clone(e.Warnings), bound: b, observations: e.Observations,
@@ -314,7 +307,6 @@ func (c *Check) decide(point bool) {
 	c.need(within)
 }
 
-// miss says why a figure does not pass.
 func (c *Check) miss(within bool) string {
 	i, v := c.Interval, float64(c.Value)
 	if c.Reference != nil {
@@ -427,7 +419,6 @@ func unfit(e crosstalk.Estimate, maxUnjudged float64) string {
 	return ""
 }
 
-// amount formats a percentage, or a number with its unit.
 func amount(f float64, unit string) string { return rounded(f, unit, 6) }
 
 func rounded(f float64, unit string, digits int) string {

@@ -52,7 +52,6 @@ const DateColumn = "date"
 
 var dated = regexp.MustCompile(`(?:^|\D)(\d{4})-?(\d\d)-?(\d\d)(?:\D|$)`)
 
-// dateOf is the date of a run.
 func dateOf(path string) (time.Time, error) {
 	for _, name := range []string{filepath.Base(path), filepath.Base(filepath.Dir(path))} {
 		if m := dated.FindStringSubmatch(name); m != nil {
@@ -435,7 +434,6 @@ func (h History) Plots() []plot.Plot {
 	return plot.Named(plots)
 }
 
-// nameOf tells a series from the others.
 func (h History) nameOf(s Series) string {
 	var names []string
 	for _, column := range slices.Sorted(maps.Keys(s.By)) {

@@ -104,11 +104,7 @@ func remarks(c compare.Comparison, against crosstalk.Estimate) (list []string) {
 	if n := against.Counts["failed"]; n > 0 {
 		list = append(list, fmt.Sprintf("%d answers of the reference run failed", n))
 	}
-	left := 0
-	for _, n := range c.LeftOut {
-		left += n
-	}
-	if left > 0 {
+	if left := c.Missing(); left > 0 {
 		list = append(list, fmt.Sprintf("%d items were left out", left))
 	}
 	return append(list, c.Warnings...)

@@ -66,7 +66,6 @@ func ParseFraction(text string) (float64, error) {
 	return n.Of("")
 }
 
-// points formats percentage points with their unit.
 func points(f float64) string {
 	if s := fmt.Sprintf("%.3g", f); s != "1" {
 		return s + " points"

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -73,12 +74,8 @@ func (e *SyntaxError) Error() string {
 func Parse(text string) (r Requirement, err error) {
 	p := &parser{text: text}
 	defer func() {
-		switch failed := recover().(type) {
-		case nil:
-		case *SyntaxError:
-			r, err = Requirement{}, failed
-		default:
-			panic(failed)
+		if failed := recover(); failed != nil {
+			r, err = Requirement{}, failed.(*SyntaxError)
 		}
 	}()
 	r.Text = strings.Join(strings.Fields(text), " ")
@@ -88,19 +85,11 @@ func Parse(text string) (r Requirement, err error) {
 	for {
 		start := p.skip()
 		switch word := p.word(); {
-		case word == "":
-			if start < len(text) {
-				p.fail(start, `expected "by" or "where", found %q`, p.rest(start))
-			}
+		case start == len(text):
 			return r, nil
 		case word == "by" && r.By == nil:
 			for more := true; more; more = p.comma() {
-				at := p.skip()
-				column := p.name("a column, such as category")
-				if slices.Contains(r.By, column) {
-					p.fail(at, "duplicate column %s", column)
-				}
-				r.By = append(r.By, column)
+				r.By = append(r.By, p.column("a column, such as category", r.By))
 			}
 		case word == "where" && r.Where == nil:
 			for more := true; more; more = p.comma() {
@@ -127,10 +116,20 @@ func (p *parser) fail(at int, format string, args ...any) {
 	panic(&SyntaxError{p.text, utf8.RuneCountInString(p.text[:at]) + 1, fmt.Sprintf(format, args...)})
 }
 
-// skip skips white space and returns where it ends.
 func (p *parser) skip() int {
 	p.at = len(p.text) - len(strings.TrimLeftFunc(p.text[p.at:], unicode.IsSpace))
 	return p.at
+}
+
+// next skips white space and then a mark, if it follows.
+func (p *parser) next(mark string) bool {
+	end := p.at
+	if strings.HasPrefix(p.text[p.skip():], mark) {
+		p.at += len(mark)
+		return true
+	}
+	p.at = end
+	return false
 }
 
 // rest is the text from a position to the next white space.
@@ -149,7 +148,6 @@ func (p *parser) found(at int) string {
 	return fmt.Sprintf("found %q", p.rest(at))
 }
 
-// word reads up to a character that a name cannot contain.
 func (p *parser) word() string { return p.until(`,<>="`) }
 
 func (p *parser) until(marks string) string {
@@ -164,7 +162,6 @@ func (p *parser) until(marks string) string {
 	return p.text[start:p.at]
 }
 
-// name reads a name, which may be quoted.
 func (p *parser) name(expected string) string {
 	start := p.skip()
 	name := p.quoted()
@@ -177,30 +174,37 @@ func (p *parser) name(expected string) string {
 	return name
 }
 
+// column reads a name that is not among those before.
+func (p *parser) column(expected string, before []string) string {
+	start := p.skip()
+	column := p.name(expected)
+	if slices.Contains(before, column) {
+		p.fail(start, "duplicate column %s", column)
+	}
+	return column
+}
+
 // quoted reads a non-empty text in double quotes, if one follows.
 func (p *parser) quoted() string {
 	start := p.at
 	if !strings.HasPrefix(p.text[start:], `"`) {
 		return ""
 	}
-	var b strings.Builder
-	for i := start + 1; i < len(p.text); i++ {
-		switch c := p.text[i]; {
-		case c == '"':
-			if p.at = i + 1; b.Len() == 0 {
-				p.fail(start, "the quotes are empty")
-			}
-			return b.String()
-		case c == '\\' && i+1 < len(p.text) && (p.text[i+1] == '"' || p.text[i+1] == '\\'):
-			i++
-			b.WriteByte(p.text[i])
-		default:
-			b.WriteByte(c)
-		}
+	found := quotes.FindStringSubmatch(p.text[start:])
+	switch {
+	case found == nil:
+		p.fail(start, "the quote is not closed")
+	case found[1] == "":
+		p.fail(start, "the quotes are empty")
 	}
-	p.fail(start, "the quote is not closed")
-	return ""
+	p.at += len(found[0])
+	return escaped.ReplaceAllString(found[1], "$1")
 }
+
+var (
+	quotes  = regexp.MustCompile(`(?s)^"((?:[^"\\]|\\.)*)"`)
+	escaped = regexp.MustCompile(`\\(["\\])`)
+)
 
 func (p *parser) operator() string {
 	start := p.skip()
@@ -217,14 +221,8 @@ func (p *parser) operator() string {
 func (p *parser) value() Number {
 	start := p.skip()
 	text := p.word()
-	if text != "" && !strings.HasSuffix(text, "%") {
-		end := p.at
-		if p.skip(); strings.HasPrefix(p.text[p.at:], "%") {
-			p.at++
-			text += "%"
-		} else {
-			p.at = end
-		}
+	if text != "" && !strings.HasSuffix(text, "%") && p.next("%") {
+		text += "%"
 	}
 	if text == "" {
 		p.fail(start, "expected a number, %s", p.found(start))
@@ -237,17 +235,15 @@ func (p *parser) value() Number {
 	return n
 }
 
-func (p *parser) match(before []Match) Match {
-	start := p.skip()
-	m := Match{Column: p.name("a column, such as language")}
-	if slices.ContainsFunc(before, func(b Match) bool { return b.Column == m.Column }) {
-		p.fail(start, "duplicate column %s", m.Column)
+func (p *parser) match(before []Match) (m Match) {
+	var columns []string
+	for _, b := range before {
+		columns = append(columns, b.Column)
 	}
-	equals := p.skip()
-	if !strings.HasPrefix(p.text[p.at:], "=") {
+	m.Column = p.column("a column, such as language", columns)
+	if equals := p.skip(); !p.next("=") {
 		p.fail(equals, "expected = and a value for %s, %s", m.Column, p.found(equals))
 	}
-	p.at++
 	at := p.skip()
 	if m.Value = p.quoted(); m.Value == "" {
 		m.Value = p.until(`,"`)
@@ -258,13 +254,4 @@ func (p *parser) match(before []Match) Match {
 	return m
 }
 
-// comma reports whether the list continues.
-func (p *parser) comma() bool {
-	end := p.at
-	if p.skip(); strings.HasPrefix(p.text[p.at:], ",") {
-		p.at++
-		return true
-	}
-	p.at = end
-	return false
-}
+func (p *parser) comma() bool { return p.next(",") }

@@ -66,7 +66,6 @@ func (r Rules) Check(path string) (Verdict, error) {
 	return verdict, err
 }
 
-// checkBounds checks the requirements, reading the run once.
 func (r Rules) checkBounds(path string) (checks []Check, err error) {
 	var requirements []Requirement
 	var sets []study.Figures

@@ -36,7 +36,6 @@ func (v Verdict) Headline() string {
 	}
 }
 
-// table has what failed first.
 func (v Verdict) table() report.Table {
 	v = v.named()
 	slices.SortStableFunc(v.Checks, func(a, b Check) int { return cmp.Compare(a.rank(), b.rank()) })
@@ -78,7 +77,6 @@ func (v Verdict) table() report.Table {
 	return t
 }
 
-// named is the verdict with the names that tables show.
 func (v Verdict) named() Verdict {
 	rows := make([]map[string]string, len(v.Checks))
 	for i, c := range v.Checks {
@@ -91,7 +89,6 @@ func (v Verdict) named() Verdict {
 	return v
 }
 
-// outcome is the result of a check in a word.
 func (c Check) outcome() string {
 	switch {
 	case c.Passed:
@@ -150,7 +147,6 @@ func (v Verdict) columns() (shared, columns []string) {
 	return shared, columns
 }
 
-// name is the check with the values that distinguish its figure.
 func (c Check) name(columns []string) string {
 	name := c.Requirement
 	var parts []string

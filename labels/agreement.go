@@ -142,7 +142,6 @@ func AgreementOf(path, question string, o Options) (Agreement, error) {
 	return a, nil
 }
 
-// compare computes an agreement as AgreementOf does.
 func (s *Sheet) compare(d Design, labels []Label, o Options) (Agreement, error) {
 	if err := s.check("by", o.By); err != nil {
 		return Agreement{}, err
@@ -292,7 +291,6 @@ func (s *Sheet) shares(d Design, given []Label) (shares []crosstalk.Estimate) {
 	return shares
 }
 
-// said returns the labels of a run as observations.
 func (s *Sheet) said(d Design, given []Label) (list []Said) {
 	units, _ := s.labelled(d.strata(), s.own(given))
 	sum := 0.0

@@ -96,7 +96,6 @@ func (b Blind) Label(a Answer) (Label, error) {
 		Words: words, When: a.When.UTC(), Seconds: a.Seconds, Comment: a.Comment}, err
 }
 
-// unblind returns the label of a choice.
 func (b Blind) unblind(u *Unit, shown string, swapped bool) (string, error) {
 	q := b.Question
 	if q.Several {
@@ -162,7 +161,6 @@ func (b Blind) marked(u *Unit, places [][2]int) (marked []Word, err error) {
 	return marked, nil
 }
 
-// designFile is the name of the design in a run directory.
 const designFile = "labels.json"
 
 const designSchema = "crosstalk/labels/v1"
@@ -261,7 +259,6 @@ func (d Design) Token(annotator string) string {
 	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(d.mac("token", annotator)[:16])
 }
 
-// mac is a keyed hash of these words.
 func (d Design) mac(words ...string) []byte {
 	secret, _ := hex.DecodeString(d.Secret) // ReadDesign has checked it
 	h := hmac.New(sha256.New, secret)

@@ -12,7 +12,6 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// comparison computes an Agreement.
 type comparison struct {
 	q      Question
 	o      Options
@@ -43,7 +42,6 @@ func (c *comparison) grouped(units []labelledUnit, apart func(labelledUnit) map[
 	return list
 }
 
-// people adds the rates and the shares of labels.
 func (c *comparison) people() {
 	for _, g := range c.grouped(c.units, func(u labelledUnit) map[string]string { return c.q.apart(u.Unit) }) {
 		rated := valued(g.units)
@@ -84,7 +82,6 @@ func (c *comparison) ratedBy(units []labelledUnit, annotators ...string) []label
 	})
 }
 
-// annotators adds the agreement between annotators.
 func (c *comparison) annotators() {
 	names := c.result.Annotators
 	if len(names) < 2 {
@@ -175,10 +172,8 @@ func (c *comparison) add(
 	c.result.Figures = append(c.result.Figures, f)
 }
 
-// statistic is one of some units, given by their indexes, with repeats.
 type statistic func(at []int) float64
 
-// tau is tau-b of two values of units, the second with slack.
 func tau(units []labelledUnit, a, b func(labelledUnit) float64, slack float64) statistic {
 	x, y := each(units, a), each(units, b)
 	return func(at []int) float64 { return stats.KendallTauB(pick(x, at), pick(y, at), 0, slack) }
@@ -194,7 +189,6 @@ func (n numbers) of(label string) int {
 	return n[label]
 }
 
-// kappa is Cohen's kappa of two labels of units.
 func kappa(units []labelledUnit, a, b func(labelledUnit) string) statistic {
 	n := numbers{}
 	x := each(units, func(u labelledUnit) int { return n.of(a(u)) })
@@ -213,7 +207,6 @@ func alpha(units []labelledUnit) statistic {
 	}))
 }
 
-// judge compares one judge with people.
 type judge struct {
 	*comparison
 	name  string // the similarity; empty: the instrument itself
@@ -221,7 +214,6 @@ type judge struct {
 	units []labelledUnit
 }
 
-// judges adds the agreement of each judge with people.
 func (c *comparison) judges() {
 	var names []string
 	for _, u := range c.units {
@@ -246,7 +238,6 @@ func (c *comparison) judges() {
 	}
 }
 
-// by returns what the judge found in a unit.
 func (j judge) by(u labelledUnit) Judged {
 	return u.Judged[slices.IndexFunc(u.Judged, func(x Judged) bool { return x.Judge == j.name })]
 }
@@ -255,7 +246,6 @@ func (j judge) by(u labelledUnit) Judged {
 // it.
 func (j judge) finding(u labelledUnit) string { return cmp.Or(j.by(u).Finding, "none") }
 
-// label is the label for what the judge found.
 func (j judge) label(u labelledUnit) string { return j.q.labelOf(j.by(u)) }
 
 // labelOf is the label for what an instrument found; where it has no value, the
@@ -273,7 +263,6 @@ func (q Question) labelOf(j Judged) string {
 // no more are tied in tau-b.
 const slack = 0.03
 
-// slacks are the points of curves.
 var slacks = []float64{0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15, 0.2}
 
 // differences adds tau-b of the judge's differences and people's labels, and its
@@ -384,7 +373,6 @@ func not(met func(labelledUnit) bool) func(labelledUnit) bool {
 	return func(u labelledUnit) bool { return !met(u) }
 }
 
-// oneIf is 1 where the condition is met, else 0.
 func oneIf(met func(labelledUnit) bool) func(labelledUnit) float64 {
 	return func(u labelledUnit) float64 {
 		if met(u) {
@@ -413,7 +401,6 @@ func (j judge) gap(u labelledUnit) float64 {
 	return others / n
 }
 
-// disagreements adds those with the largest gaps.
 func (j judge) disagreements() {
 	if j.q.Several {
 		return

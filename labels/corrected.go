@@ -71,7 +71,6 @@ func CorrectedOf(path string, by []string) (estimates []crosstalk.Estimate, note
 	return estimates, notes, nil
 }
 
-// correct returns the figures of a sheet. own are the run's own figures.
 func (s *Sheet) correct(d Design, labels []Label, by []string, own []crosstalk.Estimate) ([]crosstalk.Estimate, error) {
 	if err := s.check("by", by); err != nil {
 		return nil, err
@@ -148,7 +147,6 @@ type judgement struct {
 	condition map[string]string // those with the judge
 }
 
-// judgements yields all judgements of the units.
 func (s *Sheet) judgements() iter.Seq[judgement] {
 	judge := instrument.Named(s.Question.Instrument).Judge
 	return func(yield func(judgement) bool) {
@@ -258,7 +256,6 @@ func (f *figure) add(u *Unit, stratum string, values, labels []float64) {
 	f.items[u.Item] = true
 }
 
-// uncorrected is the instrument's own figure.
 func (f *figure) uncorrected() stats.Estimate {
 	if len(f.parts) == 1 {
 		return stats.Mean(f.parts[0], stats.Proportion, estimate.Level)
@@ -272,7 +269,6 @@ func (f *figure) uncorrected() stats.Estimate {
 	}, stats.Proportion, estimate.Level)
 }
 
-// estimates are the figure's three.
 func (f *figure) estimates(q Question, signature string) (list []crosstalk.Estimate) {
 	people, warnings := q.quality(f.people)
 	if people.Adjudicated > 0 {
@@ -380,7 +376,6 @@ func agree(a, b map[string]string) bool {
 	return true
 }
 
-// withField adds a field to a signature, before the version.
 func withField(signature, field string) string {
 	i := strings.LastIndex(signature, "|v")
 	if i < 0 {

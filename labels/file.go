@@ -131,7 +131,6 @@ func CutShort(run string) (string, error) {
 	return path + ": its last line is cut short and left out: the label in it is to be given again", nil
 }
 
-// entry is a line of a ledger.
 type entry interface {
 	check() error
 	id() string // of what it is about

@@ -105,7 +105,6 @@ func (n Noted) String() string {
 		count(n.Answers, "answer has", "answers have"), count(n.NotError, "is", "are"))
 }
 
-// newNotes is the ledger of a run's notes.
 func newNotes(run string) *ledger[Note] {
 	const most = 64 << 20 // more than a hundred thousand notes
 	return &ledger[Note]{file: filepath.Join(run, NotesFile), name: "note", most: most}

@@ -37,7 +37,6 @@ type Question struct {
 	Near       float64
 }
 
-// choice is a possible answer to a question.
 type choice struct {
 	Label string  // as stored
 	Shown string  // as asked; empty: as stored. "A" is the first side on the unblinded sheet
@@ -66,7 +65,6 @@ const (
 //go:embed questions.yaml
 var questionsFile []byte
 
-// questions are the questions about all instruments.
 var questions = sync.OnceValue(func() (list []Question) {
 	if err := yaml.Unmarshal(questionsFile, &list); err != nil {
 		panic(err)
@@ -94,7 +92,6 @@ func names(questions []Question) (list []string) {
 	return list
 }
 
-// labels are the labels of the choices.
 func (q Question) labels() (list []string) {
 	for _, c := range q.Choices {
 		list = append(list, c.Label)
@@ -102,7 +99,6 @@ func (q Question) labels() (list []string) {
 	return list
 }
 
-// shown are the choices as they are asked.
 func (q Question) shown() (list []string) {
 	for _, c := range q.Choices {
 		list = append(list, cmp.Or(c.Shown, c.Label))
@@ -110,7 +106,6 @@ func (q Question) shown() (list []string) {
 	return list
 }
 
-// value is the value of a label, NaN if it has none.
 func (q Question) value(label string) float64 {
 	for _, c := range q.Choices {
 		if c.Label == label {
@@ -120,7 +115,6 @@ func (q Question) value(label string) float64 {
 	return math.NaN()
 }
 
-// paired reports whether two texts are compared.
 func (q Question) paired() bool { return q.Sides[1] != "" }
 
 // LanguageName is the English name of a language, or the code where it is none.

@@ -116,7 +116,6 @@ func rulesOf(m run.Manifest) (map[string]confusion.Rules, error) {
 	return rules, nil
 }
 
-// reader reads the units of a sheet.
 type reader struct {
 	*Sheet
 	rules   map[string]confusion.Rules
@@ -143,7 +142,6 @@ func (r *reader) read(path string, o crosstalk.Observation) error {
 	return nil
 }
 
-// readWords keeps what the instrument found in the words of an answer.
 func (r *reader) readWords(o crosstalk.Observation) {
 	right := float64(o.Value)
 	if !o.Value.Defined() {
@@ -186,7 +184,6 @@ func (r *reader) place(o crosstalk.Observation) Place {
 	return p
 }
 
-// unit is the unit of an observation.
 func (r *reader) unit(o crosstalk.Observation) Unit {
 	q := r.Question
 	j := Judged{Judge: o.Condition[instrument.Named(q.Instrument).Judge], Value: float64(o.Value), Finding: o.Finding,

@@ -28,7 +28,6 @@ type Imported struct {
 	Odd      []error // rows that cannot be read, with file and line
 }
 
-// filledIn is an answer on a sheet.
 type filledIn struct {
 	Answer
 	where string // file and line
@@ -102,7 +101,6 @@ func (s *Sheet) importSheet(d Design, file string, who Label, old []Label, now t
 	return in.Imported, nil
 }
 
-// sheetReader reads the rows of a sheet.
 type sheetReader struct {
 	Blind
 	Imported
@@ -167,7 +165,6 @@ func readTable(file string) (list []filledIn, err error) {
 	return list, nil
 }
 
-// maxTasks bounds a file of tasks.
 const maxTasks = 256 << 20 // bytes
 
 // readTasks reads what Label Studio exports as JSON.

@@ -90,7 +90,6 @@ func (u *Unit) stratum(by []string) string {
 	return string(crosstalk.Canonical(values))
 }
 
-// length is the value of lengthColumn for a text.
 func length(text string) string {
 	n, from := utf8.RuneCountInString(text), 1
 	for _, to := range []int{20, 50, 100, 200} {
@@ -160,7 +159,6 @@ func (s *Sheet) labelled(by []string, labels []Label) (units []labelledUnit, unm
 	return units, unmatched
 }
 
-// said returns what these labels of a unit say together.
 func (q Question) said(labels []Label) (u labelledUnit) {
 	slices.SortStableFunc(labels, func(a, b Label) int { return cmp.Compare(a.Annotator, b.Annotator) })
 	u.deciding = slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return !l.Decides })
@@ -197,7 +195,6 @@ func (q Question) said(labels []Label) (u labelledUnit) {
 // codes are the parts of a label, if the question allows several.
 func codes(label string) []string { return strings.Split(label, "; ") }
 
-// group is units that share a condition or the value of a column.
 type group struct {
 	by    map[string]string
 	units []labelledUnit
@@ -211,7 +208,6 @@ func groups(units []labelledUnit, by func(labelledUnit) map[string]string) (list
 	return list
 }
 
-// everything is the group of all units.
 func everything(labelledUnit) map[string]string { return map[string]string{} }
 
 // apart are the columns of a unit that no figure mixes.
@@ -234,7 +230,6 @@ func filter(units []labelledUnit, keep func(labelledUnit) bool) []labelledUnit {
 	return slices.DeleteFunc(slices.Clone(units), func(u labelledUnit) bool { return !keep(u) })
 }
 
-// each is a property of each unit.
 func each[T any](units []labelledUnit, of func(labelledUnit) T) []T {
 	list := make([]T, len(units))
 	for i, u := range units {
@@ -243,7 +238,6 @@ func each[T any](units []labelledUnit, of func(labelledUnit) T) []T {
 	return list
 }
 
-// pick is the elements at these indexes.
 func pick[T any](list []T, at []int) []T {
 	picked := make([]T, len(at))
 	for k, i := range at {

@@ -13,11 +13,9 @@ import (
 	"crosstalk/gate/accept"
 	kinds "crosstalk/instrument"
 	"crosstalk/internal/config"
-	"crosstalk/internal/interrupt"
 	"crosstalk/internal/lazyregexp"
 	"crosstalk/measure/stats"
 	"crosstalk/run"
-	"crosstalk/run/watch"
 	"crosstalk/study"
 
 	"github.com/spf13/cobra"
@@ -84,30 +82,23 @@ func (a *acceptFlags) run(c *cobra.Command, after []string) error {
 	default:
 		return err
 	}
-	root := rootCommand()
-	root.SetOut(c.OutOrStdout())
-	root.SetErr(c.ErrOrStderr())
-	of, _, err := root.Find([]string{"run", kind.Name})
-	if err != nil {
-		return err
-	}
-	of.SetContext(context.WithValue(c.Context(), accepting{}, a))
 	if quiet(c) {
 		args = append(args, "--quiet")
 	}
-	if err := of.ParseFlags(append(args, after...)); err != nil {
-		return usagef("after --: %w", explainFlag(of, err))
+	for _, arg := range after {
+		if name, _, _ := strings.Cut(arg, "="); name == "--shard" || name == "--samples" {
+			return usagef("--shard and --samples after --: an acceptance asks each prompt once, in one process")
+		}
 	}
-	if rest := of.Flags().Args(); len(rest) > 0 {
-		return usagef("unexpected %q after --: expected flags of 'crosstalk run %s'", rest[0], kind.Name)
+	root := rootCommand()
+	root.SetOut(c.OutOrStdout())
+	root.SetErr(c.ErrOrStderr())
+	root.SetArgs(slices.Concat([]string{"run", kind.Name}, args, after))
+	err = root.ExecuteContext(context.WithValue(c.Context(), accepting{}, a))
+	if errors.As(err, new(*usageError)) {
+		return usagef("after --: %w", err)
 	}
-	if of.Flags().Changed("shard") || of.Flags().Changed("samples") {
-		return usagef("--shard and --samples after --: an acceptance asks each prompt once, in one process")
-	}
-	if err := root.PersistentPreRunE(of, nil); err != nil {
-		return err
-	}
-	return of.RunE(of, nil)
+	return err
 }
 
 // check validates what no study sees.
@@ -175,28 +166,22 @@ func settingsOf(m run.Manifest) (args []string) {
 }
 
 // measure asks in rounds and prints the verdict, in place of runFlags.measure.
-func (a *acceptFlags) measure(r *runFlags) func(*cobra.Command, *study.Study, *study.Measurement, int) error {
-	return func(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
-		ctx, cancel := context.WithCancel(c.Context())
-		defer cancel()
-		defer interrupt.Gently(c.ErrOrStderr(), grace, m.Session.Stop, cancel)()
-		shown := watch.Show(notes(c), m.Session, m.Planned)
-		defer shown()
-		result, err := a.Run(ctx, s, m)
-		shown()
-		warn(c, s.Changes()[warned:])
-		warn(c, m.Session.Warnings())
-		if err != nil {
-			return withCode(m.Explain(err))
-		}
-		if err := result.Write(c.OutOrStdout(), a.format); err != nil {
-			return err
-		}
-		fmt.Fprintf(notes(c), "\n%s. Run directory: %s\n", m.Session.Stats().Text(), m.Dir.Path)
-		code := map[stats.Outcome]int{stats.Rejected: exitGate, accept.CannotTell: exitInconclusive}[result.Outcome]
-		if code == 0 {
-			return nil
-		}
-		return &exitError{code, errors.New(string(result.Outcome))}
+func (a *acceptFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
+	var result accept.Result
+	err := watched(c, s, m, warned, func(ctx context.Context) (err error) {
+		result, err = a.Run(ctx, s, m)
+		return err
+	})
+	if err != nil {
+		return err
 	}
+	if err := result.Write(c.OutOrStdout(), a.format); err != nil {
+		return err
+	}
+	fmt.Fprintf(notes(c), "\n%s. Run directory: %s\n", m.Session.Stats().Text(), m.Dir.Path)
+	code := map[stats.Outcome]int{stats.Rejected: exitGate, accept.CannotTell: exitInconclusive}[result.Outcome]
+	if code == 0 {
+		return nil
+	}
+	return &exitError{code, errors.New(string(result.Outcome))}
 }

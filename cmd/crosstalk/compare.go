@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// compareFlags choose the conditions to compare, and how.
 type compareFlags struct {
 	by        []string
 	measures  []string
@@ -40,7 +39,6 @@ func (o *compareFlags) add(c *cobra.Command) {
 	})
 }
 
-// apply validates the flags and adds them to the options.
 func (o *compareFlags) apply(to *compare.Options) (err error) {
 	to.Groups, to.Measures, to.Across, to.Level, to.Seed = o.by != nil, o.measures, o.across, o.level, o.seed
 	if to.Reference, err = compare.ParseReference(o.reference); err != nil {

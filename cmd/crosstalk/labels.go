@@ -19,7 +19,6 @@ type sheetFlags struct {
 	sample                                        labels.Sample
 }
 
-// questionHelp is the help of --question.
 const questionHelp = "leakage; confusion (of answers) or lines; consistency, reading or codes " +
 	"(default: the run's instrument)"
 

@@ -126,7 +126,6 @@ func fraction(flag, text string) (float64, error) {
 	return value, err
 }
 
-// fractions reads several.
 func fractions(flag string, texts []string) ([]float64, error) {
 	values := make([]float64, len(texts))
 	for i, text := range texts {

@@ -95,7 +95,7 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 	}
 	measure := r.measure
 	if of, ok := c.Context().Value(accepting{}).(*acceptFlags); ok {
-		measure = of.measure(r)
+		measure = of.measure
 	}
 	err = measure(c, s, m, len(known))
 	if stats := m.Session.Stats(); err != nil && stats.Answered+stats.Batches.N == 0 && !errors.As(err, new(*exitError)) {
@@ -110,17 +110,13 @@ var grace = 20 * time.Second
 
 // measure sends the requests, scores the answers, and writes and prints the figures.
 func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
-	ctx, cancel := context.WithCancel(c.Context())
-	defer cancel()
-	defer interrupt.Gently(c.ErrOrStderr(), grace, m.Session.Stop, cancel)()
-	shown := watch.Show(notes(c), m.Session, m.Planned)
-	defer shown()
-	result, err := m.Run(ctx)
-	shown()
-	warn(c, s.Changes()[warned:])
-	warn(c, m.Session.Warnings())
+	var result study.Result
+	err := watched(c, s, m, warned, func(ctx context.Context) (err error) {
+		result, err = m.Run(ctx)
+		return err
+	})
 	if err != nil {
-		return withCode(m.Explain(err))
+		return err
 	}
 	if err := r.print(c, s, result); err != nil {
 		return err
@@ -158,4 +154,23 @@ func summarize(w io.Writer, s *study.Study, m *study.Measurement) {
 	if plan.Conditions[0].Model.Provider == reference.Provider {
 		fmt.Fprintln(w, "A reference model of known truth answered; for a language model, add --model openai:gpt-4o-mini")
 	}
+}
+
+// watched asks while it shows how far that is and an interrupt stops it gently. It prints the warnings that the caller
+// has not printed yet.
+func watched(
+	c *cobra.Command, s *study.Study, m *study.Measurement, warned int, ask func(context.Context) error,
+) error {
+	ctx, cancel := context.WithCancel(c.Context())
+	defer cancel()
+	defer interrupt.Gently(c.ErrOrStderr(), grace, m.Session.Stop, cancel)()
+	shown := watch.Show(notes(c), m.Session, m.Planned)
+	err := ask(ctx)
+	shown()
+	warn(c, s.Changes()[warned:])
+	warn(c, m.Session.Warnings())
+	if err != nil {
+		return withCode(m.Explain(err))
+	}
+	return nil
 }

@@ -5,6 +5,7 @@ package accept
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -110,14 +111,14 @@ func (a Acceptance) Run(ctx context.Context, s *study.Study, m *study.Measuremen
 			return of, err
 		}
 		asked += len(answers)
-		for i := 0; i < len(chunk) && test.Outcome() == stats.Open; i++ {
-			var accept, reject []float64
+		for i := 0; i < len(chunk) && test.Outcome == stats.Open; i++ {
+			var accept, reject float64
 			for _, number := range chunk[i] {
 				x, err := settings.difference(answers[number], old[number])
 				if err != nil {
 					return of, err
 				}
-				accept, reject = append(accept, x.most), append(reject, x.least)
+				accept, reject = accept+x.most, reject+x.least
 				if of.Read++; x.least != x.most {
 					of.Unchecked++
 					continue
@@ -126,13 +127,13 @@ func (a Acceptance) Run(ctx context.Context, s *study.Study, m *study.Measuremen
 				of.Worse += max(0, x.most)
 				of.Better += max(0, -x.most)
 			}
-			test.Add(accept, reject)
+			test.Add(len(chunk[i]), accept, reject)
 		}
-		if test.Outcome() != stats.Open {
+		if test.Outcome != stats.Open {
 			break
 		}
 	}
-	of.Outcome = cmp.Or(test.Outcome(), CannotTell)
+	of.Outcome = cmp.Or(test.Outcome, CannotTell)
 	if n := of.Read - of.Unchecked; n > 0 {
 		of.Loss = crosstalk.Value(sum / float64(n))
 	}
@@ -153,15 +154,14 @@ func (a Acceptance) Run(ctx context.Context, s *study.Study, m *study.Measuremen
 
 // settings fixes the order and the test. old are the values of a baseline run, by the numbers of items.
 func (a Acceptance) settings(s *study.Study) (of Settings, old []values, units [][]int, err error) {
-	fail := func(err error) (Settings, []values, [][]int, error) { return of, nil, nil, err }
 	a.Target = cmp.Or(a.Target, Suite)
 	if _, err := crosstalk.Chosen("target", a.Target, Targets); err != nil {
-		return fail(err)
+		return of, nil, nil, err
 	}
+	var required gate.Requirement
 	if a.Require != "" {
-		required, err := gate.Parse(a.Require)
-		if err != nil {
-			return fail(crosstalk.BadOption("require", ": %w", err))
+		if required, err = gate.Parse(a.Require); err != nil {
+			return of, nil, nil, crosstalk.BadOption("require", ": %w", err)
 		}
 		a.Measure = required.Measure
 	}
@@ -173,45 +173,42 @@ func (a Acceptance) settings(s *study.Study) (of Settings, old []values, units [
 		conditions = 2
 	}
 	if len(s.Protocols) != 1 || len(s.Protocols[0].Conditions) != conditions {
-		return fail(errors.New("an acceptance is of one model, one setting and one protocol; expected no sweep"))
+		return of, nil, nil, errors.New("an acceptance is of one model, one setting and one protocol; expected no sweep")
 	}
 	better, err := direction(s.Protocols[0].Rules, a.Measure)
 	if err != nil {
-		return fail(err)
+		return of, nil, nil, err
 	}
 	of.Lower = better == crosstalk.Lower
 	old = make([]values, of.Items)
 	switch {
 	case isRun:
-		if old, err = of.read(s, manifest); err != nil {
-			return fail(err)
-		}
+		old, err = of.read(s, manifest)
 	case a.Require != "":
-		if of.Test.Margin, err = slack(a.Require, better); err != nil {
-			return fail(crosstalk.BadOption("require", ": %w", err))
-		}
+		of.Test.Margin, err = slack(required, better)
 		of.Test.Discord = of.Test.Margin
 	}
+	if err != nil {
+		return of, nil, nil, err
+	}
 	units = s.Shuffled(a.Seed, a.Target == Prompts)
-	of.Units, of.Order = len(units), sumOf(crosstalk.Canonical(units))
+	of.Units, of.Order = len(units), fmt.Sprintf("%x", sha256.Sum256(crosstalk.Canonical(units)))
 	for _, unit := range units {
 		of.Test.Together = max(of.Test.Together, len(unit))
 	}
-	if a.Target == Suite {
+	least := int(math.Ceil(3 / of.Test.Margin))
+	switch {
+	case a.Target == Suite:
 		of.Test.Population = of.Items
-	} else if least := int(math.Ceil(3 / of.Test.Margin)); of.Test.Together > 1 && len(units) < least {
-		return fail(fmt.Errorf("the %d items are in %d clusters; a verdict about all such prompts with a margin of %s "+
-			"needs %d or more: use --target suite", of.Items, len(units), percent(of.Test.Margin), least))
+	case of.Test.Together > 1 && len(units) < least:
+		err = fmt.Errorf("the %d items are in %d clusters; a verdict about all such prompts with a margin of %s "+
+			"needs %d or more: use --target suite", of.Items, len(units), percent(of.Test.Margin), least)
 	}
-	return of, old, units, nil
+	return of, old, units, err
 }
 
 // slack is the share of answers that may be on the wrong side of a bound.
-func slack(require string, better crosstalk.Direction) (float64, error) {
-	r, err := gate.Parse(require)
-	if err != nil {
-		return 0, err
-	}
+func slack(r gate.Requirement, better crosstalk.Direction) (float64, error) {
 	value, err := r.Value.Of("")
 	op, example, rest := ">=", "98%", 1-value
 	if better == crosstalk.Lower {
@@ -219,11 +216,13 @@ func slack(require string, better crosstalk.Direction) (float64, error) {
 	}
 	switch {
 	case err != nil:
-		return 0, err
 	case len(r.By)+len(r.Where) > 0:
-		return 0, errors.New("by and where are for gate: an acceptance is of all items")
+		err = errors.New("by and where are for gate: an acceptance is of all items")
 	case r.Op != op || value <= 0 || value >= 1:
-		return 0, fmt.Errorf("%q: expected a bound such as %s%s%s", r.Text, r.Measure, op, example)
+		err = fmt.Errorf("%q: expected a bound such as %s%s%s", r.Text, r.Measure, op, example)
+	}
+	if err != nil {
+		return 0, crosstalk.BadOption("require", ": %w", err)
 	}
 	return rest, nil
 }
@@ -270,24 +269,25 @@ func (of Settings) difference(answers [][]crosstalk.Observation, old values) (be
 	if err != nil {
 		return between{}, err
 	}
-	all, otherwise := maps.Clone(newly), between{0, 1} // where there is no value
-	maps.Copy(all, old)
-	if len(all) == 0 {
-		all[""] = otherwise
-	}
+	unknown := between{0, 1}
+	otherwise := unknown // of the old one
 	if of.Require != "" {
 		otherwise.least = 1
 	}
+	all := maps.Clone(newly)
+	maps.Copy(all, old)
+	if len(all) == 0 {
+		all[""] = unknown
+	}
+	value := func(of values, key string, otherwise between) between {
+		if v, known := of[key]; known {
+			return v
+		}
+		return otherwise
+	}
 	var x between
 	for _, key := range slices.Sorted(maps.Keys(all)) {
-		was, known := old[key]
-		if !known {
-			was = otherwise
-		}
-		now, known := newly[key]
-		if !known {
-			now = between{0, 1}
-		}
+		was, now := value(old, key, otherwise), value(newly, key, unknown)
 		x.least += (was.least - now.most) / float64(len(all))
 		x.most += (was.most - now.least) / float64(len(all))
 	}
@@ -298,35 +298,42 @@ func (of Settings) difference(answers [][]crosstalk.Observation, old values) (be
 	return x, nil
 }
 
-// values returns the measure's values in the first sample.
 func (of Settings) values(observations []crosstalk.Observation) (values, error) {
-	good, kind := values{}, instrument.Of(of.Measure)
+	good := values{}
 	for _, o := range observations {
-		if kind.Faults.Measure == of.Measure {
-			o, _ = kind.Fault(o)
+		if err := of.add(good, o); err != nil {
+			return nil, err
 		}
-		if o.Measure != of.Measure || o.Sample > 0 {
-			continue
-		}
-		v := between{float64(o.Value), float64(o.Value)}
-		switch {
-		case o.Implied:
-			return nil, unfit(of.Measure)
-		case !o.Value.Defined():
-			v = between{0, 1}
-		case o.Value < 0 || o.Value > 1:
-			return nil, crosstalk.BadOption("measure", " is %s, with a value of %v; expected values from 0 to 1",
-				of.Measure, o.Value)
-		case of.Lower:
-			v = between{1 - v.most, 1 - v.least}
-		}
-		columns := maps.Clone(o.Condition)
-		for _, c := range []string{crosstalk.ModelColumn, crosstalk.SentColumn, "base_url"} {
-			delete(columns, c)
-		}
-		good[o.Variant+"\x00"+string(crosstalk.Canonical(columns))] = v
 	}
 	return good, nil
+}
+
+// add adds an observation's value if it is one of the measure in the first sample.
+func (of Settings) add(good values, o crosstalk.Observation) error {
+	if kind := instrument.Of(of.Measure); kind.Faults.Measure == of.Measure {
+		o, _ = kind.Fault(o)
+	}
+	if o.Measure != of.Measure || o.Sample > 0 {
+		return nil
+	}
+	v := between{float64(o.Value), float64(o.Value)}
+	switch {
+	case o.Implied:
+		return unfit(of.Measure)
+	case !o.Value.Defined():
+		v = between{0, 1}
+	case o.Value < 0 || o.Value > 1:
+		return crosstalk.BadOption("measure", " is %s, with a value of %v; expected values from 0 to 1",
+			of.Measure, o.Value)
+	case of.Lower:
+		v = between{1 - v.most, 1 - v.least}
+	}
+	columns := maps.Clone(o.Condition)
+	for _, c := range []string{crosstalk.ModelColumn, crosstalk.SentColumn, "base_url"} {
+		delete(columns, c)
+	}
+	good[o.Variant+"\x00"+string(crosstalk.Canonical(columns))] = v
+	return nil
 }
 
 // read reads a baseline run, which must be of the study's items and rules, and adds to the settings what it says of the
@@ -356,14 +363,12 @@ func (of *Settings) read(s *study.Study, m run.Manifest) ([]values, error) {
 		if err != nil {
 			return nil, err
 		}
-		good, err := of.values([]crosstalk.Observation{o})
-		if err != nil {
-			return nil, err
-		}
 		if byItem[o.Item] == nil {
 			byItem[o.Item] = values{}
 		}
-		maps.Copy(byItem[o.Item], good)
+		if err := of.add(byItem[o.Item], o); err != nil {
+			return nil, err
+		}
 	}
 	var old []values
 	for _, item := range s.Suite.Items.All() {

@@ -14,6 +14,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/gate"
 	"crosstalk/measure/stats"
 	"crosstalk/study"
 )
@@ -291,10 +292,14 @@ func TestDifference(t *testing.T) {
 func TestSlack(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]float64{"lpr>=98%": .02, "lpr>=0.9": .1, "lpr>98%": 0, "lpr<=5%": 0, "lpr>=100%": 0} {
-		if got, err := slack(text, crosstalk.Higher); math.Abs(got-want) > 1e-12 || (err == nil) != (want > 0) {
+		r, failed := gate.Parse(text)
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		if got, err := slack(r, crosstalk.Higher); math.Abs(got-want) > 1e-12 || (err == nil) != (want > 0) {
 			t.Errorf("%s: %v, %v", text, got, err)
 		}
-		if got, _ := slack(text, crosstalk.Lower); text == "lpr<=5%" && math.Abs(got-.05) > 1e-12 {
+		if got, _ := slack(r, crosstalk.Lower); text == "lpr<=5%" && math.Abs(got-.05) > 1e-12 {
 			t.Errorf("%s: %v", text, got)
 		}
 	}

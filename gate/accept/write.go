@@ -1,8 +1,6 @@
 package accept
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +17,7 @@ import (
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/plainfile"
 	"crosstalk/measure/stats"
+	"crosstalk/report"
 )
 
 // acceptFile is the run's file of an acceptance: its settings before the first item was asked, and then its result.
@@ -79,21 +78,13 @@ func write(dir string, of Result) error {
 	return atomicfile.WriteBytesPrivate(filepath.Join(dir, acceptFile), append(b, '\n'))
 }
 
-func sumOf(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
-}
-
 // Formats are the formats of Result.Write, the first by default.
 var Formats = []string{"table", "json"}
 
 // Write writes the result.
 func (a Result) Write(w io.Writer, format string) error {
 	if format == "json" {
-		e := json.NewEncoder(w)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		return e.Encode(a)
+		return report.WriteJSON(w, format, a, []Result{a})
 	}
 	_, err := io.WriteString(w, a.text())
 	return err
@@ -145,7 +136,6 @@ func amount(e crosstalk.Value) string {
 
 func round(x float64) float64 { return math.Round(100*x) / 100 }
 
-// points is a difference in percentage points.
 func points(x float64) string {
 	if x = round(100 * x); math.Abs(x) == 1 {
 		return fmt.Sprintf("%g point", x)
@@ -153,5 +143,4 @@ func points(x float64) string {
 	return fmt.Sprintf("%g points", x)
 }
 
-// percent is a fraction in percent.
 func percent(x float64) string { return fmt.Sprintf("%g %%", round(100*x)) }

@@ -94,7 +94,6 @@ func (g *Groups[T]) Of(condition, labels map[string]string, name string, extra m
 	return groups
 }
 
-// add adds columns to the key.
 func (g *Groups[T]) add(columns map[string]string) {
 	g.names = slices.AppendSeq(g.names[:0], maps.Keys(columns))
 	slices.Sort(g.names)
@@ -103,7 +102,6 @@ func (g *Groups[T]) add(columns map[string]string) {
 	}
 }
 
-// find returns the groups of an observation, making those that are new.
 func (g *Groups[T]) find(of, values map[string]string, name string, extra map[string]string) (groups []*Group[T]) {
 	figure := Figure{By: g.By}
 	if g.Describe != nil {

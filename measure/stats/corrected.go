@@ -164,7 +164,6 @@ func (c *Corrected) sample(b Bounds) sample {
 	return s
 }
 
-// means are the means of the steps, in [0, 1].
 func (s sample) means(w float64) []float64 {
 	means := make([]float64, s.steps)
 	for k := range means {

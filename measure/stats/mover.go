@@ -6,7 +6,6 @@ import (
 	"slices"
 )
 
-// cells are the parts that make up the interval of a corrected figure.
 type cells struct {
 	list []labelCell
 	unit float64 // of the values of cells: the range of f's linear part

@@ -218,7 +218,6 @@ func exchanges(a, b []*Clusters, order func(a, b Cluster) int) [][]exchange {
 	return clusters
 }
 
-// cluster returns the moments of a cluster, zero if there is none.
 func (c *Clusters) cluster(number Cluster) moments {
 	if i, ok := c.index[number]; ok {
 		return c.groups[i]

@@ -88,5 +88,4 @@ func tQuantile(p, df float64) float64 {
 	return math.Sqrt(df * (1 - x) / x)
 }
 
-// betaQuantile is the inverse of the beta distribution.
 func betaQuantile(p, a, b float64) float64 { return mathext.InvRegIncBeta(a, b, p) }

@@ -59,7 +59,6 @@ func EffectiveCounts(parts []*Clusters, weights []float64, se float64) Counts {
 	return count
 }
 
-// quantile returns the quantile of two-sided intervals at the level.
 func (c Counts) quantile(level float64) float64 {
 	if math.IsInf(c.DF, 1) {
 		return normalQuantile((1 + level) / 2)
@@ -67,7 +66,6 @@ func (c Counts) quantile(level float64) float64 {
 	return tQuantile((1+level)/2, c.DF)
 }
 
-// p is the two-sided p-value of a score.
 func (c Counts) p(score float64) float64 { return tTwoSided(score, c.DF) }
 
 // Discordance is the shares of items on which two conditions differ: those that only the first (Wins) or only the

@@ -16,10 +16,12 @@ import (
 // Values are in [-1, 1] and come in random order. It is for one goroutine.
 type Sequential struct {
 	SequentialPlan
-	bets    []bet
-	read    []unit
-	running [2]*process // for the margin
-	outcome Outcome
+	Outcome Outcome // for the values so far
+	Read    int     // units
+
+	bets      []bet
+	units     []unit
+	processes [2]*process // for the margin
 }
 
 // SequentialPlan must be fixed before the first value is seen.
@@ -40,7 +42,7 @@ type SequentialPlan struct {
 // bet is a part of the stake and its weight in the mixture.
 type bet struct{ part, weight float64 }
 
-// unit is the sum of values that came together, as each process has it.
+// unit is the number and the sum of values that came together, as each process has it.
 type unit struct {
 	n    int
 	sums [2]float64
@@ -82,14 +84,22 @@ func NewSequential(p SequentialPlan) (*Sequential, error) {
 			return nil, fmt.Errorf("the %s is %v; expected a number between 0 and 1", name, v)
 		}
 	}
-	if !(p.Discord > 0 && p.Discord <= 1) {
+	switch {
+	case !(p.Discord > 0 && p.Discord <= 1):
 		return nil, fmt.Errorf("the share of values that differ is %v; expected a number above 0, at most 1", p.Discord)
-	}
-	if p.Together < 1 || p.Together > 1 && p.Population > 0 {
+	case p.Together < 1 || p.Together > 1 && p.Population > 0:
 		return nil, fmt.Errorf("%d values come together; expected 1", p.Together)
 	}
 	s := &Sequential{SequentialPlan: p, bets: mixture(p.Discord, p.Margin)}
-	s.running = [2]*process{s.process(accepting, s.total(1)), s.process(rejecting, s.total(0))}
+	total := p.Margin // the largest sum of a finite population whose mean is at most the margin
+	if p.Population > 0 {
+		total *= float64(p.Population)
+	}
+	steps := 0.0 // to the next sum
+	if p.Population > 0 && p.Step > 0 {
+		total, steps = p.Step*math.Floor(total/p.Step+1e-9), p.Step
+	}
+	s.processes = [2]*process{s.process(accepting, total+steps), s.process(rejecting, total)}
 	return s, nil
 }
 
@@ -116,48 +126,27 @@ func best(share, m float64) float64 {
 	return low
 }
 
-// Add adds values that came together: accept as the process sees them that is evidence for accepting, reject as the
-// other one does. They differ where a value is unknown: then accept has the largest that it may be, and reject the
-// smallest. What comes after the outcome is not read.
-func (s *Sequential) Add(accept, reject []float64) {
-	if s.outcome != Open || s.Population > 0 && len(s.read) == s.Population {
+// Add adds n values that came together, by their sum: accept as the process sees them that is evidence for accepting,
+// reject as the other one does. They differ where a value is unknown: then accept has the largest that it may be, and
+// reject the smallest. What comes after the outcome is not read.
+func (s *Sequential) Add(n int, accept, reject float64) {
+	if s.Outcome != Open || s.Population > 0 && s.Read == s.Population {
 		return
 	}
-	u := unit{n: len(accept)}
-	for i := range accept {
-		u.sums[accepting] += accept[i]
-		u.sums[rejecting] += reject[i]
-	}
-	s.read = append(s.read, u)
+	u := unit{n, [2]float64{accept, reject}}
+	s.units = append(s.units, u)
+	s.Read++
 	for which, outcome := range []Outcome{Accepted, Rejected} {
-		if p := s.running[which]; s.outcome == Open && p.read(u) >= 1/(1-s.Level) {
-			s.outcome = outcome
+		if s.Outcome == Open && s.processes[which].read(u) >= 1/(1-s.Level) {
+			s.Outcome = outcome
 		}
 	}
 }
 
-// Outcome returns the result for the values so far.
-func (s *Sequential) Outcome() Outcome { return s.outcome }
-
-// Read is the number of units that were read.
-func (s *Sequential) Read() int { return len(s.read) }
-
 // Evidence is the largest evidence so far, for accepting and for rejecting: 1/(1-Level) is enough, and +Inf is
 // certainty.
 func (s *Sequential) Evidence() [2]float64 {
-	return [2]float64{s.running[accepting].most, s.running[rejecting].most}
-}
-
-// total is the largest sum of a finite population whose mean is at most the margin, plus some steps; of an infinite one
-// the margin.
-func (s *Sequential) total(steps float64) float64 {
-	switch {
-	case s.Population == 0:
-		return s.Margin
-	case s.Step == 0:
-		return s.Margin * float64(s.Population)
-	}
-	return s.Step * (math.Floor(s.Margin*float64(s.Population)/s.Step+1e-9) + steps)
+	return [2]float64{s.processes[accepting].most, s.processes[rejecting].most}
 }
 
 func (s *Sequential) process(which int, total float64) *process {
@@ -210,7 +199,7 @@ func (s *Sequential) Bounds() (low, high float64) {
 	}
 	excludes := func(which, k int) bool {
 		p := s.process(which, float64(k)*step*scale)
-		for _, u := range s.read {
+		for _, u := range s.units {
 			p.read(u)
 		}
 		return p.most >= 1/(1-s.Level)

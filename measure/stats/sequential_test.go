@@ -19,11 +19,11 @@ func sequential(t *testing.T, p SequentialPlan) *Sequential {
 // run reads values until there is an outcome.
 func runSequential(s *Sequential, values []float64) (Outcome, int) {
 	for _, x := range values {
-		if s.Add([]float64{x}, []float64{x}); s.Outcome() != Open {
+		if s.Add(1, x, x); s.Outcome != Open {
 			break
 		}
 	}
-	return s.Outcome(), s.Read()
+	return s.Outcome, s.Read
 }
 
 // values are losses (1), wins (-1) and ties in random order.
@@ -45,19 +45,19 @@ func TestSequentialByHand(t *testing.T) {
 	// With nothing but ties, evidence for accepting is sum w (1 + c m/(1-m))^n.
 	s := sequential(t, SequentialPlan{Margin: .02, Level: .95, Discord: .01, Together: 1})
 	for n := 1; n < 40; n++ {
-		s.Add([]float64{0}, []float64{0})
+		s.Add(1, 0, 0)
 		want := 0.0
 		for _, b := range s.bets {
 			want += b.weight * math.Pow(1+b.part*.02/.98, float64(n))
 		}
-		if got := s.running[accepting].most; math.Abs(got-want) > 1e-12 {
+		if got := s.processes[accepting].most; math.Abs(got-want) > 1e-12 {
 			t.Fatalf("after %d ties: %v, want %v", n, got, want)
 		}
 	}
 	// A loss and a win of a suite of 10 with margin 20 %: K = 2.
 	s = sequential(t, SequentialPlan{Margin: .2, Level: .95, Discord: .1, Population: 10, Step: 1, Together: 1})
-	s.Add([]float64{1}, []float64{1})
-	s.Add([]float64{-1}, []float64{-1})
+	s.Add(1, 1, 1)
+	s.Add(1, -1, -1)
 	accept, reject := 0.0, 0.0
 	for _, b := range s.bets {
 		c := b.part
@@ -66,10 +66,10 @@ func TestSequentialByHand(t *testing.T) {
 		n1 := 2.0 / 10
 		reject += b.weight * (1 + c*(1-n1)/(1+n1))
 	}
-	if got := s.running[accepting].most; math.Abs(got-max(1, accept)) > 1e-12 {
+	if got := s.processes[accepting].most; math.Abs(got-max(1, accept)) > 1e-12 {
 		t.Errorf("accepting %v, want %v", got, accept)
 	}
-	if got := s.running[rejecting].most; math.Abs(got-reject) > 1e-12 { // the largest was after the loss
+	if got := s.processes[rejecting].most; math.Abs(got-reject) > 1e-12 { // the largest was after the loss
 		t.Errorf("rejecting %v, want %v", got, reject)
 	}
 	// The best part solves the equation of the growth rate.
@@ -192,7 +192,7 @@ func TestSequentialErrors(t *testing.T) {
 			if r.Float64() < .1 {
 				x = 1
 			}
-			if s.Add([]float64{x, x, x, x}, []float64{x, x, x, x}); s.Outcome() == Accepted {
+			if s.Add(4, 4*x, 4*x); s.Outcome == Accepted {
 				wrong++
 				break
 			}
@@ -204,13 +204,13 @@ func TestSequentialErrors(t *testing.T) {
 	// Unknown values are the worst for both.
 	s := sequential(t, SequentialPlan{Margin: .3, Level: .95, Discord: .1, Population: 10, Step: 1, Together: 1})
 	for range 6 {
-		s.Add([]float64{1}, []float64{-1})
+		s.Add(1, 1, -1)
 	}
 	for range 5 {
-		s.Add([]float64{0}, []float64{0})
+		s.Add(1, 0, 0)
 	}
-	if s.Outcome() != Open || s.Read() != 10 {
-		t.Errorf("%s after %d, with 6 of 10 unknown", s.Outcome(), s.Read())
+	if s.Outcome != Open || s.Read != 10 {
+		t.Errorf("%s after %d, with 6 of 10 unknown", s.Outcome, s.Read)
 	}
 }
 

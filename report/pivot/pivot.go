@@ -96,7 +96,6 @@ func Plots(estimates []crosstalk.Estimate, o Options) (plots []plot.Plot, err er
 	return plot.Named(plots), nil
 }
 
-// axis is what the values of columns are.
 func (l *layout) axis(columns []string) string {
 	titles := make([]string, len(columns))
 	for i, column := range columns {
@@ -105,7 +104,6 @@ func (l *layout) axis(columns []string) string {
 	return strings.Join(titles, ", ")
 }
 
-// named is what the values of a row or column are called together.
 func (l *layout) named(columns, values []string) string {
 	names := make([]string, len(columns))
 	for i, column := range columns {
@@ -116,7 +114,6 @@ func (l *layout) named(columns, values []string) string {
 	return cmp.Or(strings.Join(names, ", "), crosstalk.All)
 }
 
-// layouts are the layouts of tables.
 func layouts(estimates []crosstalk.Estimate, o Options) (list []*layout) {
 	if !slices.Contains(slices.Concat(o.Rows, o.Columns), Measure) && several(estimates, Measure) {
 		o.Columns = append([]string{Measure}, o.Columns...)
@@ -192,7 +189,6 @@ func several(estimates []crosstalk.Estimate, column string) bool {
 	})
 }
 
-// layout is the figures of one table by row and column.
 type layout struct {
 	Options
 	figures       []crosstalk.Estimate
@@ -252,7 +248,6 @@ func (l *layout) values(columns []string) (tuples [][]string) {
 	return tuples
 }
 
-// at is the figure of a cell, nil if there is none.
 func (l *layout) at(row, column []string) (*crosstalk.Estimate, error) {
 	figures := l.cells[place(row, column)]
 	switch len(figures) {
@@ -266,7 +261,6 @@ func (l *layout) at(row, column []string) (*crosstalk.Estimate, error) {
 		len(figures), strings.Join(slices.Concat(row, column), ", "))
 }
 
-// name is what a value of a column is called.
 func (l *layout) name(column, value string) string {
 	if name, ok := l.Names.Of(column, value); ok {
 		return name
@@ -280,7 +274,6 @@ func (l *layout) name(column, value string) string {
 	return l.short[column][value]
 }
 
-// title is what a column is called.
 func (l *layout) title(column string) string {
 	if name, ok := l.Names[column]; ok {
 		return name

@@ -19,7 +19,6 @@ const Change = "change"
 // Sides are what a cell can have beside its figure.
 var Sides = []string{"interval", "n", "clusters", "p", "holm", "bh", "effect", Change}
 
-// sides are the titles of Sides, and how they are written.
 var sides = map[string]struct {
 	title string
 	text  func(crosstalk.Estimate) string
@@ -40,7 +39,6 @@ func pValue(e crosstalk.Estimate) string { return report.SmallP(e.Test) + report
 // Benjamini and Hochberg's, after which at most 5 % of those found are false.
 var adjustments = map[string]func([]float64) []float64{"holm": stats.Holm, "bh": stats.BenjaminiHochberg}
 
-// adjust returns the tests of the figures with adjusted p-values.
 func (l *layout) adjust(name string) map[*crosstalk.Test]*crosstalk.Test {
 	var tests []*crosstalk.Test
 	var p []float64
@@ -69,7 +67,6 @@ func (l *layout) change(row, column []string, e crosstalk.Estimate) (string, err
 	return "(" + report.Difference(e.Value-of.Value, e.Unit) + ")", nil
 }
 
-// table writes the cells.
 func (l *layout) table() (t report.Table, err error) {
 	t.Heading = l.heading()
 	for _, column := range l.Rows {
@@ -168,7 +165,6 @@ func (l *layout) head(t *report.Table, width int) {
 	}
 }
 
-// side is the title of what is beside figures.
 func (l *layout) side(name string) string {
 	if name == "interval" {
 		return l.level() + " interval"
@@ -176,7 +172,6 @@ func (l *layout) side(name string) string {
 	return sides[name].title
 }
 
-// level is the level of intervals: "95 %".
 func (l *layout) level() string {
 	for _, e := range l.figures {
 		if e.Interval != nil {
@@ -201,7 +196,6 @@ func (l *layout) columnTitle(column, value string) string {
 	return name
 }
 
-// unit is the unit of the figures of a column.
 func (l *layout) unit(column []string) string {
 	for _, row := range l.rows {
 		if e, _ := l.at(row, column); e != nil {

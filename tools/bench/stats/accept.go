@@ -59,13 +59,12 @@ func acceptLine(out io.Writer, target string, n int, margin, old float64, sets i
 		if err != nil {
 			panic(err)
 		}
-		one := make([]float64, 1)
-		for _, one[0] = range values {
-			if test.Add(one, one); test.Outcome() != stats.Open {
+		for _, x := range values {
+			if test.Add(1, x, x); test.Outcome != stats.Open {
 				break
 			}
 		}
-		return test.Outcome(), test.Read()
+		return test.Outcome, test.Read
 	}
 	wrong := func(loss float64, outcome stats.Outcome) float64 {
 		k := 0
