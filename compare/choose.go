@@ -28,8 +28,6 @@ func describe(condition, other map[string]string) string {
 	return strings.Join(parts, ", ")
 }
 
-func title(name string) string { return strings.ReplaceAll(name, "_", " ") }
-
 func (o Options) check(t *table) error {
 	if len(t.figures) == 0 {
 		return fmt.Errorf("there are no figures to compare")
@@ -132,11 +130,16 @@ func (o Options) checkReference(sides []*side) error {
 				strings.Join(values, ", "))
 		}
 	}
-	left := slices.DeleteFunc(slices.Clone(sides), func(s *side) bool { return !crosstalk.HasAll(s.condition, o.Reference) })
+	matches := 0
+	for _, s := range sides {
+		if crosstalk.HasAll(s.condition, o.Reference) {
+			matches++
+		}
+	}
 	switch {
-	case len(o.Reference) > 0 && len(left) == 0:
+	case len(o.Reference) > 0 && matches == 0:
 		return fmt.Errorf("no condition matches the reference %s", describe(o.Reference, nil))
-	case len(o.Reference) > 0 && len(left) == len(sides):
+	case len(o.Reference) > 0 && matches == len(sides):
 		return fmt.Errorf("every condition matches the reference %s: nothing is left to compare it with",
 			describe(o.Reference, nil))
 	}

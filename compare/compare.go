@@ -171,19 +171,17 @@ type Comparison struct {
 	Together crosstalk.Interval `json:"-"`
 	Same     bool               `json:"-"` // no item differs between the two
 
-	of, against *crosstalk.Estimate
-	night       stats.Night // of pairs of a mean of fractions; Losses are worse under the condition
-}
+	// Of and Against are the two figures, over all their items.
+	Of      *crosstalk.Estimate `json:"-"`
+	Against *crosstalk.Estimate `json:"-"`
 
-// Night is how the items differ, for evidence over several nights. It is known for pairs
-// of rates, and of other means of fractions.
-func (c Comparison) Night() (stats.Night, bool) { return c.night, c.night.N > 0 }
+	// Night is how the items differ, for evidence over several nights: of pairs of rates and of other means of
+	// fractions, else without items. Losses are worse under the condition.
+	Night stats.Night `json:"-"`
+}
 
 // Missing is the number of items left out.
 func (c Comparison) Missing() int { return total(c.LeftOut) }
-
-// Figures are the two compared figures, over all their items.
-func (c Comparison) Figures() (of, against *crosstalk.Estimate) { return c.of, c.against }
 
 // Unpaired is the reason for items that only one condition has.
 const Unpaired = "unpaired"

@@ -27,7 +27,7 @@ func layout(subjects []Subject) (t report.Table) {
 		}
 	}
 	first := subjects[0]
-	column("measure", func(s Subject) string { return title(s.Measure) }, title(first.Measure))
+	column("measure", func(s Subject) string { return crosstalk.Words(s.Measure) }, crosstalk.Words(first.Measure))
 	var conditions, groups []map[string]string
 	for _, s := range subjects {
 		conditions, groups = append(conditions, s.Condition), append(groups, s.By)

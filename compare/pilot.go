@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"crosstalk"
+	"crosstalk/internal/ordered"
 	"crosstalk/measure/stats"
 )
 
@@ -94,27 +95,27 @@ func (t *table) study(p pair) Study {
 	of, against := d.means(d.of), d.means(d.against)
 	var n stats.Nested
 	a, b := m.values(0, 0), m.values(1, 0)
-	for _, i := range m.pairs {
-		k := t.cell(m.average, i, 0)
-		centre := of[k] - against[k]
-		if alone {
-			centre = of[k]
-		}
-		matched := 0
-		for _, x := range a.samples[i] {
-			value, ok := x.value, true
-			if !alone {
-				value, ok = b.difference(i, x)
+	for _, cluster := range ordered.Groups(m.pairs, t.cluster) {
+		var items [][]float64
+		for _, i := range cluster {
+			k := t.cell(m.average, i, 0)
+			var samples []float64
+			for _, x := range a.samples[i] {
+				if alone {
+					samples = append(samples, x.value-of[k])
+				} else if value, ok := b.difference(i, x); ok {
+					samples = append(samples, value-(of[k]-against[k]))
+				}
 			}
-			if ok {
-				n.Add(t.cluster(i), int(i), value-centre)
-				matched++
+			if samples != nil {
+				items = append(items, samples)
 			}
+			s.Samples = max(s.Samples, len(samples))
 		}
-		if matched > 0 {
-			s.Items++
+		if items != nil {
+			n = append(n, items)
 		}
-		s.Samples = max(s.Samples, matched)
+		s.Items += len(items)
 	}
 	v := n.Components()
 	s.Variance = Variance{crosstalk.Value(v.Cluster), crosstalk.Value(v.Item), crosstalk.Value(v.Sample)}

@@ -35,8 +35,11 @@ func TestPilot(t *testing.T) {
 		}
 	}
 	for i := range 60 {
+		if i%4 == 0 {
+			n = append(n, make([][]float64, 4))
+		}
 		for k := range 4 {
-			n.Add(stats.Cluster(i/4), i, diffs[key{i, k}]-mean)
+			n[i/4][i%4] = append(n[i/4][i%4], diffs[key{i, k}]-mean)
 		}
 	}
 	studies, refused, err := Pilots([]Run{r.run(t)}, Options{})

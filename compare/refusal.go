@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"crosstalk"
 )
 
 // Refusal is a figure that could not be compared.
@@ -26,7 +28,7 @@ const (
 
 // String gives the reason, and the fields that differ with both values.
 func (r Refusal) String() string {
-	what := title(r.Measure)
+	what := crosstalk.Words(r.Measure)
 	if by := describe(r.By, nil); by != "" {
 		what += " (" + by + ")"
 	}
@@ -35,7 +37,8 @@ func (r Refusal) String() string {
 	}
 	var fields []string
 	for _, name := range sorted(r.Fields) {
-		fields = append(fields, fmt.Sprintf("%s is %s and %s", name, cmp.Or(r.Fields[name][0], "-"), cmp.Or(r.Fields[name][1], "-")))
+		of := r.Fields[name]
+		fields = append(fields, fmt.Sprintf("%s is %s and %s", name, cmp.Or(of[0], "-"), cmp.Or(of[1], "-")))
 	}
 	anyway := "to compare anyway"
 	if _, suite := r.Fields[suiteField]; suite && len(r.Fields) == 1 {

@@ -17,7 +17,7 @@ func (m *matched) compare(o Options, family int) Comparison {
 	c := Comparison{
 		Subject: p.subject(), Unit: p.of.Unit,
 		Better: p.better(), Signature: p.against.Signature, Across: p.across, Paired: true,
-		of: p.of.Estimate, against: p.against.Estimate,
+		Of: p.of.Estimate, Against: p.against.Estimate,
 	}
 	c.LeftOut = m.leftOut
 	var e stats.Estimate
@@ -45,9 +45,9 @@ func (m *matched) compare(o Options, family int) Comparison {
 	}
 	c.Interval, c.Same = e.Interval.Known(), e.SE == 0
 	if c.Paired && m.composite == nil && m.differences.bounds() == stats.Difference {
-		c.night = stats.Night{Discordance: m.differences.split(m.average.weights()), N: m.counts.N}
+		c.Night = stats.Night{Discordance: m.differences.split(m.average.weights()), N: m.counts.N}
 		if c.Better == crosstalk.Lower {
-			c.night.Wins, c.night.Losses = c.night.Losses, c.night.Wins
+			c.Night.Wins, c.Night.Losses = c.Night.Losses, c.Night.Wins
 		}
 	}
 	together := o

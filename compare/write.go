@@ -123,7 +123,7 @@ func (r Result) legend() []string {
 func leftOutNotes(leftOut map[string]int) []string {
 	var parts []string
 	for _, reason := range sorted(leftOut) {
-		parts = append(parts, fmt.Sprintf("%s %d", title(reason), leftOut[reason]))
+		parts = append(parts, fmt.Sprintf("%s %d", crosstalk.Words(reason), leftOut[reason]))
 	}
 	if parts == nil {
 		return nil

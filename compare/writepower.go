@@ -111,7 +111,7 @@ func (s Study) name() string {
 	}
 	var parts []string
 	if s.Measure != "" {
-		parts = append(parts, title(s.Measure))
+		parts = append(parts, crosstalk.Words(s.Measure))
 	}
 	for _, column := range sorted(s.By) {
 		if value := s.By[column]; value != crosstalk.All {

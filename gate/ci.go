@@ -7,67 +7,48 @@ import (
 	"io"
 	"os"
 	"strings"
+	"text/template"
 
 	"crosstalk"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/report"
 )
 
-// WriteJUnit writes the verdict as JUnit XML: a test case for each check.
+// junit is a verdict as JUnit XML: a test case for each check.
+const junit = xml.Header + `<testsuites {{counts .}}>
+  <testsuite name="crosstalk gate {{xml .Run}}" {{counts .}} errors="0" skipped="0" time="0">
+{{- range .Checks}}
+    <testcase name="{{name . | xml}}" classname="crosstalk.{{class $.Run | xml}}" time="0">
+      {{- if .Passed}}
+      <system-out>{{details . | xml}}</system-out>
+      {{- else}}
+      <failure message="{{xml .Reason}}" type="{{if .Inconclusive}}inconclusive{{else}}requirement{{end}}">
+        {{- details . | xml}}</failure>
+      {{- end}}
+    </testcase>
+{{- end}}
+  </testsuite>
+</testsuites>
+`
+
+// WriteJUnit writes the verdict as JUnit XML.
 func WriteJUnit(w io.Writer, v Verdict) error {
-	type failure struct {
-		Message string `xml:"message,attr"`
-		Type    string `xml:"type,attr"`
-		Text    string `xml:",chardata"`
-	}
-	type testCase struct {
-		Name    string   `xml:"name,attr"`
-		Class   string   `xml:"classname,attr"`
-		Time    string   `xml:"time,attr"`
-		Failure *failure `xml:"failure"`
-		Out     string   `xml:"system-out,omitempty"`
-	}
-	type suite struct {
-		Name     string     `xml:"name,attr"`
-		Tests    int        `xml:"tests,attr"`
-		Failures int        `xml:"failures,attr"`
-		Errors   int        `xml:"errors,attr"`
-		Skipped  int        `xml:"skipped,attr"`
-		Time     string     `xml:"time,attr"`
-		Cases    []testCase `xml:"testcase"`
-	}
-	type suites struct {
-		XMLName  xml.Name `xml:"testsuites"`
-		Tests    int      `xml:"tests,attr"`
-		Failures int      `xml:"failures,attr"`
-		Suites   []suite  `xml:"testsuite"`
-	}
-	passed, _ := v.count()
-	s := suite{Name: "crosstalk gate " + v.Run, Tests: len(v.Checks), Failures: len(v.Checks) - passed, Time: "0"}
 	_, columns := v.columns()
-	for _, c := range v.Checks {
-		t := testCase{Name: c.name(columns), Class: "crosstalk." + strings.ReplaceAll(v.Run, ".", "_"), Time: "0",
-			Out: c.details()}
-		if !c.Passed {
-			kind := "requirement"
-			if c.Inconclusive {
-				kind = "inconclusive"
-			}
-			t.Failure = &failure{Message: c.Reason, Type: kind, Text: c.details()}
-			t.Out = ""
-		}
-		s.Cases = append(s.Cases, t)
+	functions := template.FuncMap{
+		"name":    func(c Check) string { return c.name(columns) },
+		"class":   func(run string) string { return strings.ReplaceAll(run, ".", "_") },
+		"details": Check.details,
+		"counts": func(v Verdict) string {
+			passed, _ := v.count()
+			return fmt.Sprintf(`tests="%d" failures="%d"`, len(v.Checks), len(v.Checks)-passed)
+		},
+		"xml": func(text string) (string, error) {
+			var b strings.Builder
+			err := xml.EscapeText(&b, []byte(text))
+			return b.String(), err
+		},
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err
-	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(suites{Tests: s.Tests, Failures: s.Failures, Suites: []suite{s}}); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
+	return template.Must(template.New("junit").Funcs(functions).Parse(junit)).Execute(w, v)
 }
 
 func (c Check) details() string {
@@ -118,7 +99,8 @@ func (r Reports) Write(w io.Writer, v Verdict) error {
 		}
 	}
 	if r.JUnit != "" {
-		if err := saveJUnit(r.JUnit, v); err != nil {
+		err := atomicfile.Write(r.JUnit, func(w io.Writer) error { return WriteJUnit(w, v) })
+		if err != nil {
 			return crosstalk.BadOption("junit", ": %w", err)
 		}
 	}
@@ -128,10 +110,6 @@ func (r Reports) Write(w io.Writer, v Verdict) error {
 		}
 	}
 	return nil
-}
-
-func saveJUnit(file string, v Verdict) error {
-	return atomicfile.Write(file, func(w io.Writer) error { return WriteJUnit(w, v) })
 }
 
 func appendSummary(file string, v Verdict) error {

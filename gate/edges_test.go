@@ -263,7 +263,7 @@ func TestNoWorseTells(t *testing.T) {
 	}
 	of := &result.Comparisons[0]
 	of.Paired, of.LeftOut = false, map[string]int{"unpaired": 2, "empty": 1}
-	_, against := of.Figures()
+	against := of.Against
 	against.Counts["failed"] = 1
 	want := "the runs share too few items to pair them; 1 answers of the reference run failed; 3 items were left out"
 	if checks := noWorse(result, 0.02, nil, Options{}); !strings.HasPrefix(strings.Join(checks[0].Remarks, "; "), want) {

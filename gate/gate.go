@@ -28,6 +28,7 @@ import (
 	"crosstalk"
 	"crosstalk/instrument"
 	"crosstalk/internal/nearest"
+	"crosstalk/internal/ordered"
 	"crosstalk/measure/estimate"
 	"crosstalk/measure/stats"
 	"crosstalk/report"
@@ -206,16 +207,9 @@ func (r Requirement) missing(estimates, measured []crosstalk.Estimate) string {
 }
 
 func list(estimates []crosstalk.Estimate, text func(crosstalk.Estimate) string) string {
-	var names []string
-	for _, e := range estimates {
-		if s := text(e); s != "" && s != crosstalk.All && !slices.Contains(names, s) {
-			names = append(names, s)
-		}
-	}
-	if names == nil {
-		return "none"
-	}
-	return strings.Join(names, ", ")
+	names := ordered.Distinct(estimates, text)
+	names = slices.DeleteFunc(names, func(s string) bool { return s == "" || s == crosstalk.All })
+	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
 func (r Requirement) check(e crosstalk.Estimate, b bound, maxUnjudged float64) Check {

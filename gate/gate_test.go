@@ -275,7 +275,7 @@ func TestNoWorse(t *testing.T) {
 		t.Errorf("%+v", checks)
 	}
 	result := compared(t, crosstalk.Higher, 0, 400, 0)
-	of, against := result.Comparisons[0].Figures()
+	of, against := result.Comparisons[0].Of, result.Comparisons[0].Against
 	of.Counts["failed"], against.Counts["failed"] = 0, 3
 	if checks := noWorse(result, 0.02, nil, Options{MaxUnjudged: 0.1}); !checks[0].Passed ||
 		!slices.Contains(checks[0].Remarks, "3 answers of the reference run failed") {

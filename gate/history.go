@@ -2,6 +2,7 @@ package gate
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"crosstalk"
 	"crosstalk/compare"
 	"crosstalk/instrument"
+	"crosstalk/internal/ordered"
 	"crosstalk/measure/stats"
 	"crosstalk/report"
 	"crosstalk/report/plot"
@@ -83,14 +85,11 @@ func Histories(paths []string) (h History, err error) {
 		if err != nil {
 			return h, err
 		}
-		if why, err := unfinished(path); err != nil {
-			return h, err
-		} else if why != "" {
+		n := Night{Path: path, Name: names[i]}
+		if n.estimates, err = run.ReadEstimates(path); errors.Is(err, run.ErrUnfinished) {
 			h.LeftOut++
 			continue
-		}
-		n := Night{Path: path, Name: names[i]}
-		if n.estimates, err = run.ReadEstimates(path); err != nil {
+		} else if err != nil {
 			return h, err
 		}
 		if n.Date, err = dateOf(path); err != nil {
@@ -117,22 +116,19 @@ func Histories(paths []string) (h History, err error) {
 
 // collect makes the series: the totals of each condition.
 func (h *History) collect() error {
-	byKey := map[string]int{}
 	for at, night := range h.Nights {
-		for _, e := range totals(night.estimates) {
+		for _, e := range report.Totals(night.estimates) {
 			m := h.kind.Measure(e.Measure)
 			if !m.Headline && e.Measure != h.kind.Faults.Measure {
 				continue
 			}
-			by := fmt.Sprint(e.By)
-			i, known := byKey[by]
+			i := slices.IndexFunc(h.Series, func(s Series) bool { return maps.Equal(s.By, e.By) })
 			switch {
-			case !known && at > 0:
+			case i < 0 && at > 0:
 				return h.differs(night, e)
-			case !known:
+			case i < 0:
 				i = len(h.Series)
-				byKey[by] = i
-				h.Series = append(h.Series, Series{By: e.By, figures: map[string][]*crosstalk.Estimate{}})
+				h.Series = append(h.Series, Series{By: e.By, figures: map[string][]*crosstalk.Estimate{}, since: -1})
 			}
 			s := &h.Series[i]
 			if s.figures[e.Measure] == nil {
@@ -152,15 +148,8 @@ func (h *History) collect() error {
 				return &ErrNoHistory{fmt.Sprintf("%s and %s have different figures", h.Nights[0].Name, h.Nights[at].Name)}
 			}
 		}
-		slices.SortStableFunc(h.Series[i].Measures, func(a, b string) int {
-			rank := func(m string) int {
-				if instrument.IsFault(m) {
-					return 0
-				}
-				return 1
-			}
-			return rank(a) - rank(b)
-		})
+		faults := slices.DeleteFunc(slices.Clone(s.Measures), func(m string) bool { return !instrument.IsFault(m) })
+		h.Series[i].Measures = slices.Concat(faults, slices.DeleteFunc(s.Measures, instrument.IsFault))
 	}
 	return nil
 }
@@ -191,18 +180,6 @@ func (h *History) differs(night Night, e crosstalk.Estimate) error {
 	return &ErrNoHistory{fmt.Sprintf("%s and %s have different figures", h.Nights[0].Name, night.Name)}
 }
 
-// totals are the figures over all groups.
-func totals(estimates []crosstalk.Estimate) []crosstalk.Estimate {
-	for _, column := range report.ByColumns(estimates) {
-		if slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.By[column] == crosstalk.All }) {
-			estimates = slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool {
-				return cmp.Or(e.By[column], crosstalk.All) != crosstalk.All
-			})
-		}
-	}
-	return estimates
-}
-
 // historyMargin is the loss that the nightly rule tests: more than chance alone makes of the same model, and less than
 // anybody would accept.
 const historyMargin = 0.01
@@ -226,16 +203,14 @@ func (h *History) FindChange() error {
 	for i := range h.Series {
 		s := &h.Series[i]
 		for _, c := range result.Comparisons {
-			same := c.Measure == h.kind.Faults.Measure && c.Condition[compare.RunColumn] == runs[len(runs)-1].Name
+			differs := false
 			for column, value := range s.By {
-				got := cmp.Or(c.By[column], c.Condition[column])
-				same = same && (got == "" || got == value)
+				differs = differs || cmp.Or(c.By[column], c.Condition[column], value) != value
 			}
-			if same {
+			if !differs && c.Measure == h.kind.Faults.Measure && c.Condition[compare.RunColumn] == runs[len(runs)-1].Name {
 				s.Change = nightly(c, result.Comparisons, historyMargin)
 			}
 		}
-		s.since = -1
 		if s.Change != nil {
 			s.Change.Limit = crosstalk.Value(40 * len(h.Series))
 			s.since = s.Change.begins()
@@ -247,12 +222,12 @@ func (h *History) FindChange() error {
 // begins is the night, from 1, since which answers are worse: of those up to the first whose evidence reaches the
 // limit, the one since which it is largest. It is -1 if no evidence does.
 func (n Nightly) begins() int {
+	if n.Evidence < n.Limit {
+		return -1
+	}
 	evidence := func(nights []stats.Night) float64 {
 		e, _ := stats.NightlyEvidence(nights, float64(n.Margin), n.faults)
 		return e
-	}
-	if n.Evidence < n.Limit {
-		return -1
 	}
 	found := 1
 	for evidence(n.nights[:found]) < float64(n.Limit) {
@@ -283,20 +258,17 @@ func (h History) Title() string {
 	return fmt.Sprintf("%s of %s, %d runs", h.kind.Title, h.suite, len(h.Nights))
 }
 
-// Sentences say what the last night found, and since when that is worse than at first.
-func (h History) Sentences(s Series) (lines []string) {
-	lines = h.last(s)
-	switch since := s.since; {
-	case since >= 0:
-		lines = append(lines, fmt.Sprintf("Worse since %s, by more than %s: evidence %.3g, %.3g is enough", h.day(since),
-			points(100*float64(s.Change.Margin)), float64(s.Change.Evidence), float64(s.Change.Limit)))
-	case s.Change != nil:
-		lines = append(lines, fmt.Sprintf("No night shows that it is worse than %s by more than %s", h.day(0),
-			points(100*float64(s.Change.Margin))))
-	default:
-		lines = append(lines, "Whether it became worse is not known: no two nights share their items")
+// change says since when the nights are worse than the first.
+func (h History) change(s Series) string {
+	if s.Change == nil {
+		return "Whether it became worse is not known: no two nights share their items"
 	}
-	return lines
+	margin := points(100 * float64(s.Change.Margin))
+	if s.since < 0 {
+		return fmt.Sprintf("No night shows that it is worse than %s by more than %s", h.day(0), margin)
+	}
+	return fmt.Sprintf("Worse since %s, by more than %s: evidence %.3g, %.3g is enough", h.day(s.since), margin,
+		float64(s.Change.Evidence), float64(s.Change.Limit))
 }
 
 // Last says what the last night found.
@@ -325,7 +297,7 @@ func (h History) Tables() (tables []report.Table) {
 				t.Heading = append(t.Heading, crosstalk.Words(column)+" "+s.By[column])
 			}
 		}
-		t.Heading = append(t.Heading, h.Sentences(s)...)
+		t.Heading = append(append(t.Heading, h.last(s)...), h.change(s))
 		for _, m := range s.Measures {
 			if !instrument.IsFault(m) {
 				t.Header = append(t.Header, h.kind.Measure(m).Label+" %")
@@ -349,7 +321,7 @@ func (h History) Tables() (tables []report.Table) {
 				}
 			}
 			mark := ""
-			if at == s.since && s.Change != nil {
+			if at == s.since {
 				mark = "worse since here"
 			}
 			t.Rows = append(t.Rows, append(row, mark))
@@ -400,15 +372,12 @@ func (h History) Write(w io.Writer, format string) error {
 // Plots are a line chart of each measure over the days since the first night, with a line for each series.
 func (h History) Plots() []plot.Plot {
 	var measures []string
+	var columns []map[string]string
 	for _, s := range h.Series {
-		for _, m := range s.Measures {
-			if !slices.Contains(measures, m) {
-				measures = append(measures, m)
-			}
-		}
+		measures, columns = append(measures, s.Measures...), append(columns, s.By)
 	}
 	var plots []plot.Plot
-	for _, m := range measures {
+	for _, m := range ordered.Distinct(measures, func(m string) string { return m }) {
 		l := plot.Lines{Axis: "days since " + h.Nights[0].Date.Format(time.DateOnly)}
 		for _, s := range h.Series {
 			var dots []plot.Dot
@@ -418,12 +387,13 @@ func (h History) Plots() []plot.Plot {
 					continue
 				}
 				d := plot.Dot{X: night.Date.Sub(h.Nights[0].Date).Hours() / 24, Estimate: e}
-				if at == s.since && s.Change != nil {
+				if at == s.since {
 					d.Label = "worse since " + h.day(at)
 				}
 				dots = append(dots, d)
 			}
-			l.Series, l.Dots = append(l.Series, h.nameOf(s)), append(l.Dots, dots)
+			l.Series = append(l.Series, cmp.Or(report.Apart(s.By, columns), h.kind.Title))
+			l.Dots = append(l.Dots, dots)
 		}
 		p := l.Draw()
 		p.Name, p.Title = "history-"+strings.ReplaceAll(m, "_", "-"),
@@ -432,14 +402,4 @@ func (h History) Plots() []plot.Plot {
 		plots = append(plots, p)
 	}
 	return plot.Named(plots)
-}
-
-func (h History) nameOf(s Series) string {
-	var names []string
-	for _, column := range slices.Sorted(maps.Keys(s.By)) {
-		if slices.ContainsFunc(h.Series, func(other Series) bool { return other.By[column] != s.By[column] }) {
-			names = append(names, s.By[column])
-		}
-	}
-	return cmp.Or(strings.Join(names, " "), h.kind.Title)
 }

@@ -36,15 +36,15 @@ func nightly(last compare.Comparison, all []compare.Comparison, margin float64) 
 	}
 	var nights []stats.Night
 	for _, c := range all {
-		night, ok := c.Night()
-		if ok && c.Measure == last.Measure && maps.Equal(c.By, last.By) && maps.Equal(condition(c), condition(last)) {
-			nights = append(nights, night)
+		same := c.Measure == last.Measure && maps.Equal(c.By, last.By) && maps.Equal(condition(c), condition(last))
+		if same && c.Night.N > 0 {
+			nights = append(nights, c.Night)
 		}
 	}
-	if _, ok := last.Night(); !ok {
+	if last.Night.N == 0 {
 		return nil
 	}
-	_, reference := last.Figures()
+	reference := last.Against
 	faults := float64(last.ReferenceValue)
 	if last.Better == crosstalk.Higher {
 		faults = 1 - faults

@@ -124,7 +124,7 @@ func TestNightlyOf(t *testing.T) {
 		t.Errorf("no means: %+v", n)
 	}
 	// Answers of several samples of an item make the reference's luck smaller.
-	_, reference := last.Figures()
+	reference := last.Against
 	once := nightly(last, result.Comparisons, 0.05)
 	reference.Observations = 3 * reference.N
 	if n := nightly(last, result.Comparisons, 0.05); !(n.Luck < once.Luck) ||

@@ -22,7 +22,7 @@ func NoWorse(result compare.Result, reference, last string, margin float64, want
 		text = fmt.Sprintf("within %s of %s", points(100*margin), reference)
 	}
 	for _, c := range result.Comparisons {
-		of, against := c.Figures()
+		of, against := c.Of, c.Against
 		if c.Better == "" && !slices.Contains(wanted, c.Measure) || o.Night > 0 && c.Condition[compare.RunColumn] != last {
 			continue
 		}

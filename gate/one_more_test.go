@@ -207,7 +207,7 @@ func judged(t *testing.T, values [2][][]float64, unpaired bool) (all []int) {
 		t.Fatalf("%+v, error %v", result, err)
 	}
 	for _, margin := range someMargins {
-		of, _ := result.Comparisons[0].Figures()
+		of := result.Comparisons[0].Of
 		of.Value = 1
 		checks := NoWorse(result, "old", "", margin, nil, Options{MaxUnjudged: 1})
 		Options{}.decide(checks)

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"crosstalk"
-	"crosstalk/measure/estimate"
-	"crosstalk/measure/stats"
+	"crosstalk/internal/ordered"
 	"crosstalk/run"
 )
 
@@ -241,52 +241,32 @@ func Opinions(path string) (list []Opinion, err error) {
 }
 
 func (s *Sheet) shares(d Design, given []Label) (shares []crosstalk.Estimate) {
-	c := comparison{q: s.Question}
-	c.units, _ = s.labelled(d.strata(), s.own(given))
-	if len(c.units) == 0 {
+	people, _ := s.labelled(d.strata(), s.own(given))
+	if len(people) == 0 {
 		return nil
 	}
-	c.names = labelNames(s.Question, c.units)
-	add := func(setting map[string]string, judge, label string, n int, value crosstalk.Value, i *crosstalk.Interval) {
-		by := maps.Clone(setting)
-		by[JudgeColumn], by[LabelColumn] = judge, label
-		shares = append(shares, crosstalk.Estimate{Measure: Share, By: by, N: n, Value: value, Interval: i})
-	}
-	c.people()
-	for _, f := range c.result.Figures {
-		if f.Measure == Share {
-			add(f.By, People, f.Of, f.N, f.Value, f.Interval)
-		}
-	}
-	var names stats.ClusterNames
-	type found struct { // by a judge in a setting
-		judgement
-		labels []stats.Clusters // in the order of c.names
-	}
-	var all []*found
-	at := map[string]*found{}
-	for j := range s.judgements() {
-		id := string(crosstalk.Canonical([]any{j.apart, j.by.Judge}))
-		f := at[id]
-		if f == nil {
-			f = &found{j, make([]stats.Clusters, len(c.names))}
-			at[id] = f
-			all = append(all, f)
-		}
-		label := s.Question.labelOf(j.by)
-		for i, name := range c.names {
-			value := 0.0
-			if name == label {
-				value = 1
+	names := labelNames(s.Question, people)
+	add := func(judge string, units []labelledUnit) {
+		c := comparison{q: s.Question, units: units, names: names}
+		c.people()
+		for _, f := range c.result.Figures {
+			if f.Measure != Share {
+				continue
 			}
-			f.labels[i].Add(names.Number(j.Cluster), value)
+			by := maps.Clone(f.By)
+			by[JudgeColumn], by[LabelColumn] = judge, f.Of
+			shares = append(shares, crosstalk.Estimate{Measure: Share, By: by, N: f.N, Value: f.Value, Interval: f.Interval})
 		}
 	}
-	for _, f := range all {
-		for i, name := range c.names {
-			e := stats.Mean(&f.labels[i], stats.Proportion, estimate.Level)
-			add(f.apart, cmp.Or(f.by.Judge, ownJudge), name, e.N, crosstalk.Value(e.Value), e.Interval.Known())
+	add(People, people)
+	judgements := slices.Collect(s.judgements())
+	for _, of := range ordered.Groups(judgements, func(j judgement) string { return j.by.Judge }) {
+		var units []labelledUnit
+		for _, j := range of {
+			label := map[string]string{"": s.Question.labelOf(j.by)}
+			units = append(units, labelledUnit{Unit: j.Unit, labels: label, value: math.NaN(), weight: 1})
 		}
+		add(cmp.Or(of[0].by.Judge, ownJudge), units)
 	}
 	return shares
 }

@@ -49,18 +49,9 @@ func (s *Sheet) Blind(d Design) Blind {
 	return b
 }
 
-// side returns the unit and the sides of an id. On sheets of an earlier version the letter
-// is missing, and leading zeros too if a spreadsheet took the id for a number.
-func (b Blind) side(id string) (at side, known bool) {
-	if at, known = b.ids[id]; !known && len(id) <= idDigits {
-		at, known = b.ids[idLetter+strings.Repeat("0", idDigits-len(id))+id]
-	}
-	return at, known
-}
-
 // Unit returns the unit of an id.
 func (b Blind) Unit(id string) (*Unit, bool) {
-	at, known := b.side(id)
+	at, known := b.ids[id]
 	if !known {
 		return nil, false
 	}
@@ -82,7 +73,7 @@ type Answer struct {
 // Label un-blinds an answer. Unknown ids and choices, and marked words that the text
 // does not have, are errors.
 func (b Blind) Label(a Answer) (Label, error) {
-	at, known := b.side(a.ID)
+	at, known := b.ids[a.ID]
 	if !known {
 		return Label{}, fmt.Errorf("unknown id %s", a.ID)
 	}
@@ -306,13 +297,8 @@ func (d Design) Ask(q Question, units []Unit, annotator string, seed uint64) []A
 // whoever was asked. It begins with a letter, so that no spreadsheet reads it as a
 // number.
 func (d Design) id(unit string, swapped bool) string {
-	return idLetter + hex.EncodeToString(d.mac("id", unit, fmt.Sprint(swapped))[:idDigits/2])
+	return "q" + hex.EncodeToString(d.mac("id", unit, fmt.Sprint(swapped))[:8])
 }
-
-const (
-	idLetter = "q"
-	idDigits = 16 // in hexadecimal
-)
 
 // Draw returns the units of a sample in the sheet's order. Each stratum gives
 // the same number, and those with fewer give all; within it units are drawn at
@@ -396,7 +382,7 @@ func (d Design) Share(units []Unit, team []string, overlap int, member string) (
 
 // Shown is a label of a unit as the question with this id shows it: A for the first side.
 func (b Blind) Shown(id, label string) string {
-	at, known := b.side(id)
+	at, known := b.ids[id]
 	q := b.Question
 	i := slices.IndexFunc(q.Choices, func(c choice) bool { return c.Label == label })
 	if !known || i < 0 || q.Choices[i].Shown == "" {

@@ -90,11 +90,9 @@ func (c *comparison) annotators() {
 	for _, g := range c.grouped(c.units, everything) {
 		for i, a := range names {
 			for _, b := range names[i+1:] {
-				of, by := a+" and "+b, func(name string) func(labelledUnit) string {
-					return func(u labelledUnit) string { return u.labels[name] }
-				}
-				both := filter(g.units, func(u labelledUnit) bool { return u.labels[a] != "" && u.labels[b] != "" })
-				c.add(CohensKappa, of, g.by, both, kappa(both, by(a), by(b)))
+				of := a + " and " + b
+				both, kappa := agreeing(g.units, a, b)
+				c.add(CohensKappa, of, g.by, both, kappa)
 				rated := c.ratedBy(both, a, b)
 				c.add(TauB, of, g.by, rated, tau(rated, c.valueBy(a), c.valueBy(b), 0))
 			}
@@ -102,6 +100,13 @@ func (c *comparison) annotators() {
 		several := filter(g.units, func(u labelledUnit) bool { return len(u.labels) > 1 })
 		c.add(Alpha, "all annotators", g.by, several, alpha(several))
 	}
+}
+
+// agreeing are the units that two annotators labelled, with their kappa.
+func agreeing(units []labelledUnit, a, b string) ([]labelledUnit, statistic) {
+	both := filter(units, func(u labelledUnit) bool { return u.labels[a] != "" && u.labels[b] != "" })
+	return both, kappa(both, func(u labelledUnit) string { return u.labels[a] },
+		func(u labelledUnit) string { return u.labels[b] })
 }
 
 // addMean adds the mean of a value of these units. The interval is from the bootstrap if

@@ -252,7 +252,7 @@ func (f *figure) add(u *Unit, stratum string, values, labels []float64) {
 		}
 		passed = v
 	}
-	f.both.AddSteps(u.Cluster, stratum, values, labels)
+	f.both.Add(u.Cluster, stratum, values, labels)
 	f.items[u.Item] = true
 }
 
@@ -272,9 +272,9 @@ func (f *figure) uncorrected() stats.Estimate {
 func (f *figure) estimates(q Question, signature string) (list []crosstalk.Estimate) {
 	people, warnings := q.quality(f.people)
 	if people.Adjudicated > 0 {
-		signature = withField(signature, fmt.Sprintf("adjudicated:%d", people.Adjudicated))
+		signature = estimate.Extend(signature, fmt.Sprintf("adjudicated:%d", people.Adjudicated))
 	}
-	c := f.both.EstimateOf(f.of, stats.Proportion, estimate.Level)
+	c := f.both.Estimate(f.of, stats.Proportion, estimate.Level)
 	for _, kind := range []struct {
 		name, field string
 		stats.Estimate
@@ -290,7 +290,7 @@ func (f *figure) estimates(q Question, signature string) (list []crosstalk.Estim
 			People: &people}
 		estimate.Set(&e, kind.Value, kind.Interval, kind.Warnings)
 		if kind.field != "" {
-			e.Signature, e.Warnings = withField(signature, kind.field), append(e.Warnings, warnings...)
+			e.Signature, e.Warnings = estimate.Extend(signature, kind.field), append(e.Warnings, warnings...)
 		}
 		list = append(list, e)
 	}
@@ -319,11 +319,8 @@ func (q Question) quality(units []labelledUnit) (p crosstalk.People, warnings []
 	sum, n := 0.0, 0.0
 	for i, a := range annotators(units) {
 		for _, b := range annotators(units)[:i] {
-			both := filter(units, func(u labelledUnit) bool { return u.labels[a] != "" && u.labels[b] != "" })
-			by := func(name string) func(labelledUnit) string {
-				return func(u labelledUnit) string { return u.labels[name] }
-			}
-			if k := kappa(both, by(a), by(b))(indexes(len(both))); !math.IsNaN(k) {
+			both, kappa := agreeing(units, a, b)
+			if k := kappa(indexes(len(both))); !math.IsNaN(k) {
 				sum, n = sum+k*float64(len(both)), n+float64(len(both))
 			}
 		}
@@ -358,11 +355,11 @@ func (s *Sheet) signature(own []crosstalk.Estimate, measure string, by map[strin
 			continue
 		}
 		if e.Average != nil || lines {
-			return withField(e.Signature, mean)
+			return estimate.Extend(e.Signature, mean)
 		}
 		return e.Signature
 	}
-	return withField(estimate.Signature(by, measure), mean)
+	return estimate.Extend(estimate.Signature(by, measure), mean)
 }
 
 // agree reports whether the columns that two figures share have the same values,
@@ -374,14 +371,6 @@ func agree(a, b map[string]string) bool {
 		}
 	}
 	return true
-}
-
-func withField(signature, field string) string {
-	i := strings.LastIndex(signature, "|v")
-	if i < 0 {
-		return signature + "|" + field
-	}
-	return signature[:i] + "|" + field + signature[i:]
 }
 
 // Overrides are the readings that the majority of people gives the answers of a

@@ -39,7 +39,7 @@ func appendLines[T any](file string, values []T) error {
 		return fmt.Errorf("%s: cannot lock: %w", file, err)
 	}
 	defer lock.Close()
-	f, err := openAppend(file)
+	f, err := plainfile.Append(file)
 	if err != nil {
 		return err
 	}
@@ -54,36 +54,6 @@ func appendLines[T any](file string, values []T) error {
 		return fmt.Errorf("%s: cannot append: %w", file, err)
 	}
 	return nil
-}
-
-// openAppend opens the regular file at path for reading and appending, and creates
-// one that only its owner may read if there is none. It refuses a file that is
-// replaced while it is being opened.
-func openAppend(path string) (*os.File, error) {
-	root, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	name := filepath.Base(path)
-	f, err := root.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
-	if err == nil || !errors.Is(err, fs.ErrExist) {
-		return f, err
-	}
-	if err := plainfile.Check(path); err != nil {
-		return nil, err
-	}
-	before, err := root.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if f, err = root.OpenFile(name, os.O_RDWR|os.O_APPEND, 0); err != nil {
-		return nil, err
-	}
-	if after, err := f.Stat(); err != nil || !os.SameFile(before, after) || !after.Mode().IsRegular() {
-		return nil, errors.Join(fmt.Errorf("%s: was replaced while it was opened", path), err, f.Close())
-	}
-	return f, nil
 }
 
 // dropTorn removes the end of a line that a crash cut short.

@@ -21,7 +21,7 @@ func TestImportRefusesMore(t *testing.T) {
 	id := d.id(s.Units[0].key, false)
 	for _, c := range []struct{ name, annotator, text, want string }{
 		{"x.csv", " ", "id,label\n" + id + ",A\n", "annotator: expected a name"},
-		{"x.csv", "ann", "id,label\n1234,A\n", "x.csv:2: unknown id 1234, a number that a spreadsheet may have made of it"},
+		{"x.csv", "ann", "id,label\n1234,A\n", "x.csv:2: unknown id 1234; expected one of a sheet exported from this run"},
 		{"x.csv", "ann", "id,label\nxyz,A\n", "x.csv:2: unknown id xyz; expected one of a sheet"},
 		{"x.csv", "ann", "id,label,seconds\n" + id + ",A,soon\n", `x.csv:2: seconds is "soon"`},
 		{"x.csv", "ann", "id,label,seconds\n" + id + ",A,NaN\n", `x.csv:2: seconds is "NaN"`},
@@ -52,8 +52,7 @@ func TestImportRefusesMore(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	got, err := s.importSheet(d, file, Label{Annotator: " ann "}, nil, time.Now())
-	if err != nil || len(got.Labels) != 1 || got.Labels[0].Seconds != 1.5 || got.Labels[0].Annotator != "ann" ||
-		got.Restored != 0 {
+	if err != nil || len(got.Labels) != 1 || got.Labels[0].Seconds != 1.5 || got.Labels[0].Annotator != "ann" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for _, missing := range []string{"no.csv", "no.json"} {
@@ -74,32 +73,6 @@ func TestImportTexts(t *testing.T) {
 		got, err := s.importSheet(d, file, Label{Annotator: "ann"}, nil, time.Now())
 		if err != nil || len(got.Labels) != 1 || got.Labels[0].Comment != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
-		}
-	}
-}
-
-// Sheets of an earlier version have ids without a letter, from which a spreadsheet may
-// drop leading zeros. Those restored are counted.
-func TestImportRestores(t *testing.T) {
-	s := open(t, newRun(t, pairs(t)[:1], false))
-	d := Design{Schema: designSchema}
-	var digits string
-	for i := 0; !strings.HasPrefix(digits, "0"); i++ {
-		d.Secret = fmt.Sprintf("%064x", i)
-		digits = strings.TrimPrefix(d.id(s.Units[0].key, false), idLetter)
-	}
-	b := s.Blind(d)
-	for id, restored := range map[string]int{idLetter + digits: 0, digits: 0, strings.TrimLeft(digits, "0"): 1} {
-		file := filepath.Join(t.TempDir(), "x.csv")
-		write(t, file, "id,label\n"+id+",A\n")
-		got, err := s.importSheet(d, file, Label{Annotator: "ann"}, nil, time.Now())
-		if err != nil || len(got.Labels) != 1 || got.Labels[0].Label != Test || got.Restored != restored {
-			t.Errorf("%s: %+v, %v", id, got, err)
-		}
-	}
-	for _, id := range []string{"0" + digits, "", "0", digits[:15] + "x"} {
-		if u, known := b.Unit(id); known {
-			t.Errorf("%q is of %s", id, u.Item)
 		}
 	}
 }
@@ -342,11 +315,6 @@ func TestSignatureOfMeasure(t *testing.T) {
 	own[2].Average = nil
 	if got := s.signature(own, "leak_rate", by); got != "m|v1" {
 		t.Error(got)
-	}
-	for text, want := range map[string]string{"a": "a|f", "|v1": "|f|v1", "a|v1|x|v2": "a|v1|x|f|v2"} {
-		if got := withField(text, "f"); got != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
 	}
 }
 

@@ -21,11 +21,10 @@ import (
 
 // Imported holds the contents of a sheet.
 type Imported struct {
-	Labels   []Label // un-blinded
-	Blank    int     // questions without an answer
-	Before   int     // questions to which the annotator gave the same label before
-	Restored int     // ids without their leading zeros, which a spreadsheet dropped
-	Odd      []error // rows that cannot be read, with file and line
+	Labels []Label // un-blinded
+	Blank  int     // questions without an answer
+	Before int     // questions to which the annotator gave the same label before
+	Odd    []error // rows that cannot be read, with file and line
 }
 
 type filledIn struct {
@@ -111,11 +110,7 @@ type sheetReader struct {
 func (r *sheetReader) add(a filledIn) error {
 	u, known := r.Unit(a.ID)
 	if !known {
-		expected := "; expected one of a sheet exported from this run"
-		if _, err := strconv.ParseFloat(a.ID, 64); err == nil {
-			expected = ", a number that a spreadsheet may have made of it; expected that of the exported sheet"
-		}
-		return fmt.Errorf("unknown id %s%s", a.ID, expected)
+		return fmt.Errorf("unknown id %s; expected one of a sheet exported from this run", a.ID)
 	}
 	if where, again := r.first[u.key]; again {
 		return fmt.Errorf("duplicate id %s (first used in %s)", a.ID, where)
@@ -135,8 +130,6 @@ func (r *sheetReader) add(a filledIn) error {
 	case answered:
 		r.Before++
 		return nil
-	case len(a.ID) < idDigits:
-		r.Restored++
 	}
 	r.Labels = append(r.Labels, label)
 	return nil

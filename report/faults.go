@@ -44,25 +44,36 @@ func PlainTotals(estimates []crosstalk.Estimate) (lines []string) {
 			totals = append(totals, e)
 		}
 	}
-	for _, column := range ByColumns(totals) {
-		if slices.ContainsFunc(totals, func(e crosstalk.Estimate) bool { return e.By[column] == crosstalk.All }) {
-			totals = slices.DeleteFunc(totals, func(e crosstalk.Estimate) bool {
+	totals = Totals(totals)
+	for _, e := range totals {
+		if line := Plain(e); line != "" {
+			lines = append(lines, strings.TrimPrefix(plain(Apart(e.By, byOf(totals)))+": ", ": ")+line)
+		}
+	}
+	return lines
+}
+
+// Totals are the figures over all groups.
+func Totals(estimates []crosstalk.Estimate) []crosstalk.Estimate {
+	for _, column := range ByColumns(estimates) {
+		if slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.By[column] == crosstalk.All }) {
+			estimates = slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool {
 				return cmp.Or(e.By[column], crosstalk.All) != crosstalk.All
 			})
 		}
 	}
-	for _, e := range totals {
-		var names []string
-		for _, column := range slices.Sorted(maps.Keys(e.By)) {
-			if slices.ContainsFunc(totals, func(other crosstalk.Estimate) bool { return other.By[column] != e.By[column] }) {
-				names = append(names, e.By[column])
-			}
-		}
-		if line := Plain(e); line != "" {
-			lines = append(lines, strings.TrimPrefix(plain(strings.Join(names, " "))+": ", ": ")+line)
+	return estimates
+}
+
+// Apart are the values of columns that tell a figure from others, in the order of the columns.
+func Apart(by map[string]string, others []map[string]string) string {
+	var values []string
+	for _, column := range slices.Sorted(maps.Keys(by)) {
+		if slices.ContainsFunc(others, func(other map[string]string) bool { return other[column] != by[column] }) {
+			values = append(values, by[column])
 		}
 	}
-	return lines
+	return strings.Join(values, " ")
 }
 
 // withoutFaults leaves out figures of any fault, which Plain says, unless there are no

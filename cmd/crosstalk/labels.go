@@ -93,10 +93,6 @@ func labelsImportCommand() *cobra.Command {
 		if imported.Before > 0 {
 			fmt.Fprintf(c.ErrOrStderr(), "%d labels were there before\n", imported.Before)
 		}
-		if imported.Restored > 0 {
-			fmt.Fprintf(c.ErrOrStderr(), "note: %d ids had lost the zeros at their beginning, as in a spreadsheet\n",
-				imported.Restored)
-		}
 		for _, odd := range imported.Odd {
 			fmt.Fprintf(c.ErrOrStderr(), "left out: %v\n", odd)
 		}

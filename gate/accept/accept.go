@@ -8,7 +8,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -153,7 +152,7 @@ func (a Acceptance) Run(ctx context.Context, s *study.Study, m *study.Measuremen
 }
 
 // settings fixes the order and the test. old are the values of a baseline run, by the numbers of items.
-func (a Acceptance) settings(s *study.Study) (of Settings, old []values, units [][]int, err error) {
+func (a Acceptance) settings(s *study.Study) (of Settings, old []score, units [][]int, err error) {
 	a.Target = cmp.Or(a.Target, Suite)
 	if _, err := crosstalk.Chosen("target", a.Target, Targets); err != nil {
 		return of, nil, nil, err
@@ -180,7 +179,7 @@ func (a Acceptance) settings(s *study.Study) (of Settings, old []values, units [
 		return of, nil, nil, err
 	}
 	of.Lower = better == crosstalk.Lower
-	old = make([]values, of.Items)
+	old = make([]score, of.Items)
 	switch {
 	case isRun:
 		old, err = of.read(s, manifest)
@@ -255,42 +254,36 @@ func unfit(measure string) error {
 // between bounds a value from 0, wrong, to 1, right, or a difference.
 type between struct{ least, most float64 }
 
-// values holds an item's values, by what tells its observations apart.
-type values map[string]between
+// score is the sums of the values of an item's observations.
+type score struct {
+	between
+	n int // observations
+}
+
+// mean is that of the observations, any without one.
+func (s score) mean() between {
+	if s.n == 0 {
+		return between{0, 1}
+	}
+	return between{s.least / float64(s.n), s.most / float64(s.n)}
+}
 
 // difference is how much worse the new model is on an item: the mean over its observations, 1 where the old one was
 // right and the new one wrong, and -1 the other way. Of a bound, it is how wrong the new one is. answers are the
 // observations under each condition.
-func (of Settings) difference(answers [][]crosstalk.Observation, old values) (between, error) {
-	newly, err := of.values(answers[len(answers)-1])
+func (of Settings) difference(answers [][]crosstalk.Observation, old score) (between, error) {
+	newly, err := of.score(answers[len(answers)-1])
 	if err == nil && len(answers) > 1 {
-		old, err = of.values(answers[0])
+		old, err = of.score(answers[0])
 	}
 	if err != nil {
 		return between{}, err
 	}
-	unknown := between{0, 1}
-	otherwise := unknown // of the old one
+	was, now := old.mean(), newly.mean()
 	if of.Require != "" {
-		otherwise.least = 1
+		was.least = 1
 	}
-	all := maps.Clone(newly)
-	maps.Copy(all, old)
-	if len(all) == 0 {
-		all[""] = unknown
-	}
-	value := func(of values, key string, otherwise between) between {
-		if v, known := of[key]; known {
-			return v
-		}
-		return otherwise
-	}
-	var x between
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		was, now := value(old, key, otherwise), value(newly, key, unknown)
-		x.least += (was.least - now.most) / float64(len(all))
-		x.most += (was.most - now.least) / float64(len(all))
-	}
+	x := between{was.least - now.most, was.most - now.least}
 	step := of.Test.Step
 	if step > 0 && (math.Mod(x.least, step) != 0 || math.Mod(x.most, step) != 0) {
 		return x, fmt.Errorf("a difference is %v; expected a multiple of %v, as those of the baseline are", x.most, step)
@@ -298,18 +291,17 @@ func (of Settings) difference(answers [][]crosstalk.Observation, old values) (be
 	return x, nil
 }
 
-func (of Settings) values(observations []crosstalk.Observation) (values, error) {
-	good := values{}
+// score adds up the values of an item in the first sample.
+func (of Settings) score(observations []crosstalk.Observation) (s score, err error) {
 	for _, o := range observations {
-		if err := of.add(good, o); err != nil {
-			return nil, err
+		if err := of.add(&s, o); err != nil {
+			return s, err
 		}
 	}
-	return good, nil
+	return s, nil
 }
 
-// add adds an observation's value if it is one of the measure in the first sample.
-func (of Settings) add(good values, o crosstalk.Observation) error {
+func (of Settings) add(s *score, o crosstalk.Observation) error {
 	if kind := instrument.Of(of.Measure); kind.Faults.Measure == of.Measure {
 		o, _ = kind.Fault(o)
 	}
@@ -328,17 +320,13 @@ func (of Settings) add(good values, o crosstalk.Observation) error {
 	case of.Lower:
 		v = between{1 - v.most, 1 - v.least}
 	}
-	columns := maps.Clone(o.Condition)
-	for _, c := range []string{crosstalk.ModelColumn, crosstalk.SentColumn, "base_url"} {
-		delete(columns, c)
-	}
-	good[o.Variant+"\x00"+string(crosstalk.Canonical(columns))] = v
+	*s = score{between{s.least + v.least, s.most + v.most}, s.n + 1}
 	return nil
 }
 
 // read reads a baseline run, which must be of the study's items and rules, and adds to the settings what it says of the
 // differences to expect.
-func (of *Settings) read(s *study.Study, m run.Manifest) ([]values, error) {
+func (of *Settings) read(s *study.Study, m run.Manifest) ([]score, error) {
 	if _, err := run.ReadEstimates(of.Baseline); err != nil {
 		return nil, err
 	}
@@ -358,19 +346,18 @@ func (of *Settings) read(s *study.Study, m run.Manifest) ([]values, error) {
 	if m.Observations != nil {
 		of.Observed = m.Observations.SHA256
 	}
-	byItem := map[string]values{}
+	byItem := map[string]score{}
 	for o, err := range run.ReadValues(of.Baseline) {
 		if err != nil {
 			return nil, err
 		}
-		if byItem[o.Item] == nil {
-			byItem[o.Item] = values{}
-		}
-		if err := of.add(byItem[o.Item], o); err != nil {
+		one := byItem[o.Item]
+		if err := of.add(&one, o); err != nil {
 			return nil, err
 		}
+		byItem[o.Item] = one
 	}
-	var old []values
+	var old []score
 	for _, item := range s.Suite.Items.All() {
 		old = append(old, byItem[item.ID])
 	}
@@ -380,19 +367,17 @@ func (of *Settings) read(s *study.Study, m run.Manifest) ([]values, error) {
 
 // expect is the step of differences to a baseline, 0 if they have none, and how many of them to expect: as many as the
 // baseline's faults.
-func expect(old []values) (step, discord float64) {
+func expect(old []score) (step, discord float64) {
 	step, faults, n := 1.0, 0.0, 0.0
-	for _, good := range old {
-		for _, v := range good {
-			switch {
-			case len(good) > 1 || math.Mod(2*v.least, 1) != 0:
-				step = 0
-			case math.Mod(v.least, 1) != 0:
-				step = min(step, .5)
-			}
-			if v.least == v.most {
-				faults, n = faults+1-v.least, n+1
-			}
+	for _, s := range old {
+		switch {
+		case s.n > 1 || math.Mod(2*s.least, 1) != 0:
+			step = 0
+		case math.Mod(s.least, 1) != 0:
+			step = min(step, .5)
+		}
+		if s.least == s.most {
+			faults, n = faults+float64(s.n)-s.least, n+float64(s.n)
 		}
 	}
 	return step, min(1, max(.002, faults/max(n, 1)))

@@ -4,11 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -263,28 +261,28 @@ func TestDifference(t *testing.T) {
 			between{0, 0}},
 	} {
 		of := Settings{Acceptance: Acceptance{Measure: "lpr"}, Lower: c.lower}
-		got, err := of.difference([][]crosstalk.Observation{c.old, c.now}, nil)
+		got, err := of.difference([][]crosstalk.Observation{c.old, c.now}, score{})
 		if err != nil || got != c.want {
 			t.Errorf("%s: %v, error %v; want %v", name, got, err, c.want)
 		}
 	}
 	of := Settings{Acceptance: Acceptance{Measure: "lpr", Require: "lpr>=98%"}}
 	for value, want := range map[float64]between{1: {0, 0}, 0: {1, 1}, .25: {.75, .75}} {
-		if got, err := of.difference([][]crosstalk.Observation{{o(value, "")}}, nil); err != nil || got != want {
+		if got, err := of.difference([][]crosstalk.Observation{{o(value, "")}}, score{}); err != nil || got != want {
 			t.Errorf("%v: %v, %v", value, got, err)
 		}
 	}
-	if got, _ := of.difference([][]crosstalk.Observation{{o(unknown, "")}}, nil); got != (between{0, 1}) {
+	if got, _ := of.difference([][]crosstalk.Observation{{o(unknown, "")}}, score{}); got != (between{0, 1}) {
 		t.Errorf("%v", got)
 	}
-	if got, _ := of.difference([][]crosstalk.Observation{nil}, nil); got != (between{0, 1}) {
+	if got, _ := of.difference([][]crosstalk.Observation{nil}, score{}); got != (between{0, 1}) {
 		t.Errorf("%v", got)
 	}
 	of.Require, of.Test.Step = "", 1
-	if _, err := of.difference([][]crosstalk.Observation{{o(.5, "")}, {o(1, "")}}, nil); err == nil {
+	if _, err := of.difference([][]crosstalk.Observation{{o(.5, "")}, {o(1, "")}}, score{}); err == nil {
 		t.Error("a difference off the steps")
 	}
-	if _, err := of.values(list{o(2, "")}); err == nil {
+	if _, err := of.score(list{o(2, "")}); err == nil {
 		t.Error("a value of 2")
 	}
 }
@@ -329,8 +327,8 @@ func TestAnyFault(t *testing.T) {
 	of := Settings{Acceptance: Acceptance{Measure: "leaks"}, Lower: true}
 	for value, want := range map[float64]between{1: {0, 0}, .5: {1, 1}, 0: {1, 1}} { // how good
 		finding := map[float64]string{1: "leaked", .5: "tie", 0: "not leaked"}[value]
-		got, err := of.values([]crosstalk.Observation{{Measure: "leak_rate", Item: "a", Value: crosstalk.Value(value), Finding: finding}})
-		if err != nil || len(got) != 1 || got[slices.Sorted(maps.Keys(got))[0]] != want {
+		got, err := of.score([]crosstalk.Observation{{Measure: "leak_rate", Item: "a", Value: crosstalk.Value(value), Finding: finding}})
+		if err != nil || got != (score{want, 1}) {
 			t.Errorf("%v: %v, %v; want %v", value, got, err, want)
 		}
 	}

@@ -67,19 +67,19 @@ evidence  20.5 for accepting, certainty for rejecting; 10 decides
 // The differences to expect are as many as the baseline's faults, from one in 500 to all, in
 // steps of a whole or a half.
 func TestExpect(t *testing.T) {
-	of := func(list ...float64) (old []values) {
+	of := func(list ...float64) (old []score) {
 		for _, x := range list {
 			v := between{x, x}
 			if math.IsNaN(x) {
 				v = between{0, 1}
 			}
-			old = append(old, values{"": v})
+			old = append(old, score{v, 1})
 		}
 		return old
 	}
 	unknown := math.NaN()
 	for _, c := range []struct {
-		old           []values
+		old           []score
 		step, discord float64
 	}{
 		{nil, 1, .002},
@@ -91,8 +91,8 @@ func TestExpect(t *testing.T) {
 		{of(.5, 1), .5, .25},
 		{of(.25, 1), 0, .375},
 		{of(.25, .5), 0, .625},
-		{[]values{{"a": {1, 1}, "b": {0, 0}}, {"a": {1, 1}}}, 0, 1. / 3},
-		{[]values{nil, {"a": {0, 0}}}, 1, 1},
+		{[]score{{between{1, 1}, 2}, {between{1, 1}, 1}}, 0, 1. / 3},
+		{[]score{{}, {between{0, 0}, 1}}, 1, 1},
 	} {
 		if step, discord := expect(c.old); step != c.step || math.Abs(discord-c.discord) > 1e-15 {
 			t.Errorf("%v: steps of %v, %v to expect; want %v and %v", c.old, step, discord, c.step, c.discord)
@@ -202,27 +202,18 @@ func TestUnreadable(t *testing.T) {
 	}
 	implied := crosstalk.Observation{Measure: "lpr", Implied: true}
 	fine := crosstalk.Observation{Measure: "lpr", Value: 1}
-	_, err := Settings{Acceptance: Acceptance{Measure: "lpr"}}.difference([][]crosstalk.Observation{{fine}, {implied}}, nil)
+	_, err := Settings{Acceptance: Acceptance{Measure: "lpr"}}.difference([][]crosstalk.Observation{{fine}, {implied}}, score{})
 	if err == nil || !strings.Contains(err.Error(), "Others leave out answers") {
 		t.Errorf("a new answer without a value of its own: %v", err)
 	}
 }
 
-// Two observations of an item are two where a column tells them apart, and one where only the model does.
+// Only values from 0 to 1 are right or wrong to some degree.
 func TestValues(t *testing.T) {
 	of := Settings{Acceptance: Acceptance{Measure: "lpr"}}
-	o := func(column, value string) crosstalk.Observation {
-		return crosstalk.Observation{Measure: "lpr", Value: 1, Condition: map[string]string{column: value}}
-	}
-	for column, want := range map[string]int{"model": 1, "sent": 1, "base_url": 1, "temperature": 2} {
-		if got, err := of.values([]crosstalk.Observation{o(column, "a"), o(column, "b")}); err != nil || len(got) != want {
-			t.Errorf("%s: %v, %v; want %d", column, got, err, want)
-		}
-	}
 	for value, wrong := range map[float64]bool{-.01: true, 0: false, 1: false, 1.01: true} {
-		x := o("model", "a")
-		x.Value = crosstalk.Value(value)
-		if _, err := of.values([]crosstalk.Observation{x}); (err != nil) != wrong {
+		x := crosstalk.Observation{Measure: "lpr", Value: crosstalk.Value(value)}
+		if _, err := of.score([]crosstalk.Observation{x}); (err != nil) != wrong {
 			t.Errorf("a value of %v: %v", value, err)
 		}
 	}

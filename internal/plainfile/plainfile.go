@@ -20,7 +20,19 @@ var ErrNotPlain = errors.New("expected a regular file")
 // named that; the file is opened inside the directory (os.Root), without waiting for anybody. The error is
 // fs.ErrNotExist if there is no file, syscall.ENOTDIR if a parent is no directory, ErrNotPlain if the name is a
 // link, a FIFO or the like.
-func Open(path string) (*os.File, error) {
+func Open(path string) (*os.File, error) { return open(path, os.O_RDONLY) }
+
+// Append opens the regular file at path for reading and appending, as Open does. If there is none, it makes one that
+// only its owner may read.
+func Append(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return open(path, os.O_RDWR|os.O_APPEND)
+	}
+	return f, err
+}
+
+func open(path string, flags int) (*os.File, error) {
 	dir, name := filepath.Dir(path), filepath.Base(path)
 	// Opening a FIFO as a directory would wait for its writer.
 	if info, err := os.Stat(dir); err != nil {
@@ -33,7 +45,6 @@ func Open(path string) (*os.File, error) {
 		return nil, err
 	}
 	defer root.Close()
-	flags := os.O_RDONLY
 	if runtime.GOOS != "windows" {
 		flags |= syscall.O_NONBLOCK // opening a FIFO returns at once
 	}

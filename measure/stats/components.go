@@ -2,50 +2,24 @@ package stats
 
 import (
 	"math"
+	"slices"
 )
 
-// Nested contains samples within items within clusters: repeated answers to one prompt, prompts that share a control.
-// It keeps every value. The zero value is empty and ready.
-type Nested struct {
-	items    map[nestedItem]int
-	samples  [][]float64 // by item
-	clusters map[Cluster]int
-	of       [][]int // items, by cluster
-	flat     Clusters
-}
-
-type nestedItem struct {
-	cluster Cluster
-	item    int
-}
-
-// Add records one sample of an item of a cluster. Item numbers count within their cluster. NaN and infinite values as
-// in Clusters.Add.
-func (n *Nested) Add(cluster Cluster, item int, value float64) {
-	if n.items == nil {
-		n.items, n.clusters = map[nestedItem]int{}, map[Cluster]int{}
-	}
-	key := nestedItem{cluster, item}
-	at, known := n.items[key]
-	if !known {
-		of, known := n.clusters[cluster]
-		if !known {
-			of = len(n.of)
-			n.clusters[cluster] = of
-			n.of = append(n.of, nil)
-		}
-		at = len(n.samples)
-		n.items[key] = at
-		n.samples = append(n.samples, nil)
-		n.of[of] = append(n.of[of], at)
-	}
-	n.samples[at] = append(n.samples[at], value)
-	n.flat.Add(cluster, value)
-}
+// Nested contains samples by item and cluster: repeated answers to one prompt, prompts that share a control. Items have
+// at least one sample, clusters at least one item.
+type Nested [][][]float64
 
 // Flat returns the same observations with clusters only, for Mean and the tests: their errors already include the
 // variation of items and samples, which are drawn anew with each cluster.
-func (n *Nested) Flat() *Clusters { return &n.flat }
+func (n Nested) Flat() *Clusters {
+	var flat Clusters
+	for cluster, items := range n {
+		for _, value := range slices.Concat(items...) {
+			flat.Add(Cluster(cluster), value)
+		}
+	}
+	return &flat
+}
 
 // Components are the variances of one sample due to its cluster, due to its item within the cluster, and due to
 // sampling itself. Without repeated samples Sample is NaN and included in Item; without a cluster of several items
@@ -55,16 +29,15 @@ type Components struct{ Cluster, Item, Sample float64 }
 // Components estimates the components of variance by nested analysis of variance for unequal numbers (Searle, Casella
 // and McCulloch 1992, section 5.3; Sokal and Rohlf 1995, box 10.6). Negative estimates are set to 0; all are NaN with
 // fewer than two items.
-func (n *Nested) Components() Components {
+func (n Nested) Components() Components {
 	var ssSamples, ssItems, ssClusters float64
 	var total, items float64
 	var perCluster, perItem, sqCluster float64 // sums of squared counts
-	grand := n.flat.Mean()
-	for _, cluster := range n.of {
+	grand := n.Flat().Mean()
+	for _, cluster := range n {
 		var sum, count, squares float64
 		means := make([]float64, len(cluster))
-		for j, at := range cluster {
-			item := n.samples[at]
+		for j, item := range cluster {
 			means[j], _ = meanSD(item)
 			for _, v := range item {
 				ssSamples += (v - means[j]) * (v - means[j])
@@ -75,8 +48,8 @@ func (n *Nested) Components() Components {
 			squares += k * k
 		}
 		mean := sum / count
-		for j, at := range cluster {
-			ssItems += float64(len(n.samples[at])) * (means[j] - mean) * (means[j] - mean)
+		for j, item := range cluster {
+			ssItems += float64(len(item)) * (means[j] - mean) * (means[j] - mean)
 		}
 		ssClusters += count * (mean - grand) * (mean - grand)
 		total += count
@@ -85,7 +58,7 @@ func (n *Nested) Components() Components {
 		perItem += squares
 		sqCluster += count * count
 	}
-	clusters := float64(len(n.of))
+	clusters := float64(len(n))
 	out := Components{math.NaN(), math.NaN(), math.NaN()}
 	if math.IsNaN(grand) || items < 2 {
 		return out
@@ -128,9 +101,9 @@ func (v Components) Design(samples int, clusterSize float64) Design {
 }
 
 // ClusterSize is the mean over items of the number of items in their cluster. NaN without items.
-func (n *Nested) ClusterSize() float64 {
+func (n Nested) ClusterSize() float64 {
 	var items, squares float64
-	for _, cluster := range n.of {
+	for _, cluster := range n {
 		k := float64(len(cluster))
 		items += k
 		squares += k * k

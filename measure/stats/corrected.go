@@ -21,15 +21,10 @@ type judged struct {
 }
 
 // Add records an observation: its cluster, the stratum from which observations were drawn for labelling, the
-// instrument's value, and the label, NaN if it has none. Both values are on the scale of the bounds.
-func (c *Corrected) Add(cluster, stratum string, value, label float64) {
-	c.AddSteps(cluster, stratum, []float64{value}, []float64{label})
-}
-
-// AddSteps records an observation with several values, each at most the one before, such as whether an answer passes a
-// first check and a second one too. Labels are all there or all NaN. Every observation has as many values. It panics if
-// the lengths differ.
-func (c *Corrected) AddSteps(cluster, stratum string, values, labels []float64) {
+// instrument's values, and the labels, all NaN if it has none, on the scale of the bounds. Several values are steps,
+// each at most the one before, such as whether an answer passes a first check and a second one too. Every observation
+// has as many. It panics if the lengths differ.
+func (c *Corrected) Add(cluster, stratum string, values, labels []float64) {
 	checkPairs(len(values), len(labels))
 	if c.strata == nil {
 		c.strata, c.clusters, c.steps = map[string]int32{}, map[string]int32{}, len(values)
@@ -56,8 +51,9 @@ type Correction struct {
 	Labelled  int      // observations with a label
 }
 
-// Estimate computes the corrected mean and the mean of the labels alone, each with an interval of the stated level. N
-// and Clusters count what has a label.
+// Estimate computes a smooth function f of the means of the steps, such as the second over the first: corrected, and of
+// the labels alone, each with an interval of the stated level (delta method). N and Clusters count what has a label.
+// The bounds are those of every step and of f.
 //
 // With the instrument's values f, labels y of n_h of the N_h observations of each stratum h, and a weight w, the
 // estimate is
@@ -75,13 +71,7 @@ type Correction struct {
 // corrected one can be wider than the labels' own, where the instrument says little.
 //
 // A stratum without labels leaves the figures undefined, with a warning. Bounds must be finite.
-func (c *Corrected) Estimate(bounds Bounds, level float64) Correction {
-	return c.EstimateOf(func(means []float64) float64 { return means[0] }, bounds, level)
-}
-
-// EstimateOf is Estimate for a smooth function f of the means of several steps, such as the second over the first, by
-// the delta method. The bounds are those of every step and of f.
-func (c *Corrected) EstimateOf(f func(means []float64) float64, bounds Bounds, level float64) Correction {
+func (c *Corrected) Estimate(f func(means []float64) float64, bounds Bounds, level float64) Correction {
 	checkLevel(level)
 	s := c.sample(bounds)
 	s.f = func(unit []float64) float64 {

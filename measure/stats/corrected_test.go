@@ -25,20 +25,21 @@ func TestCorrectedExtremes(t *testing.T) {
 		}
 		sum += y
 		id := strconv.Itoa(i)
-		right.Add(id, "", y, label)
-		all.Add(id, "", float64(rng.IntN(2)), y)
-		noise.Add(id, "", float64(i%2), label)
+		right.Add(id, "", []float64{y}, []float64{label})
+		all.Add(id, "", []float64{float64(rng.IntN(2))}, []float64{y})
+		noise.Add(id, "", []float64{float64(i % 2)}, []float64{label})
 	}
-	if c := right.Estimate(Proportion, 0.95); math.Abs(c.Corrected.Value-sum/2000) > 1e-3 || c.Weight < 0.99 ||
+	if c := right.Estimate(only, Proportion, 0.95); math.Abs(c.Corrected.Value-sum/2000) > 1e-3 || c.Weight < 0.99 ||
 		c.Labelled != 200 ||
 		math.Abs(c.Labels.Value-labels/labelled) > 1e-12 || width(c.Corrected) > 0.5*width(c.Labels) {
 		t.Errorf("right: %+v", c)
 	}
-	if c := all.Estimate(Proportion, 0.95); math.Abs(c.Corrected.Value-sum/2000) > 1e-12 ||
+	if c := all.Estimate(only, Proportion, 0.95); math.Abs(c.Corrected.Value-sum/2000) > 1e-12 ||
 		math.Abs(c.Labels.SE-math.Sqrt(0.25/2000)) > 1e-4 {
 		t.Errorf("all: %+v", c)
 	}
-	if c := noise.Estimate(Proportion, 0.95); c.Weight > 0.1 || math.Abs(width(c.Corrected)/width(c.Labels)-1) > 0.02 {
+	if c := noise.Estimate(only, Proportion, 0.95); c.Weight > 0.1 ||
+		math.Abs(width(c.Corrected)/width(c.Labels)-1) > 0.02 {
 		t.Errorf("noise: %+v", c)
 	}
 }
@@ -58,23 +59,23 @@ func TestCorrectedByHand(t *testing.T) {
 		{"b", 0, 0, 10}, {"b", 1, 1, 6}, {"b", 0, math.NaN(), 30}, {"b", 1, math.NaN(), 14},
 	} {
 		for range o.n {
-			c.Add(strconv.Itoa(i), o.stratum, o.value, o.label)
+			c.Add(strconv.Itoa(i), o.stratum, []float64{o.value}, []float64{o.label})
 			i++
 		}
 	}
-	got := c.Estimate(Proportion, 0.95)
+	got := c.Estimate(only, Proportion, 0.95)
 	w := got.Weight
 	// mean value 49/100; by the labelled ones 0.4*9/16 + 0.6*6/16; mean label the same
 	if want := 0.45 + w*(0.49-0.45); math.Abs(got.Corrected.Value-want) > 1e-12 ||
 		math.Abs(got.Labels.Value-0.45) > 1e-12 || w < 0.5 || w > 1 {
 		t.Errorf("%+v", got)
 	}
-	c.Add("x", "c", 1, math.NaN())
-	if got := c.Estimate(Proportion, 0.95); !math.IsNaN(got.Corrected.Value) || len(got.Corrected.Warnings) != 1 ||
+	c.Add("x", "c", []float64{1}, []float64{math.NaN()})
+	if got := c.Estimate(only, Proportion, 0.95); !math.IsNaN(got.Corrected.Value) || len(got.Corrected.Warnings) != 1 ||
 		got.Corrected.Warnings[0].String() != "1 parts have no mean" {
 		t.Errorf("a stratum without labels: %+v", got)
 	}
-	if got := new(Corrected).Estimate(Proportion, 0.95); !math.IsNaN(got.Corrected.Value) ||
+	if got := new(Corrected).Estimate(only, Proportion, 0.95); !math.IsNaN(got.Corrected.Value) ||
 		got.Corrected.Warnings[0].Code != Empty {
 		t.Errorf("nothing: %+v", got)
 	}
@@ -88,9 +89,9 @@ func TestCorrectedAgreeing(t *testing.T) {
 		if i < 50 {
 			label = 1
 		}
-		c.Add(strconv.Itoa(i), "", 1, label)
+		c.Add(strconv.Itoa(i), "", []float64{1}, []float64{label})
 	}
-	got := c.Estimate(Proportion, 0.95)
+	got := c.Estimate(only, Proportion, 0.95)
 	if got.Corrected.Value != 1 || got.Corrected.Interval.High != 1 || got.Corrected.Interval.Low < 0.85 ||
 		got.Corrected.Interval.Low > 0.97 {
 		t.Errorf("%+v", got.Corrected)
@@ -124,9 +125,9 @@ func TestCorrectedSteps(t *testing.T) {
 			if i%4 != 0 {
 				labels = []float64{math.NaN(), math.NaN()}
 			}
-			c.AddSteps(strconv.Itoa(i), "", values, labels)
+			c.Add(strconv.Itoa(i), "", values, labels)
 		}
-		r := c.EstimateOf(share, Proportion, 0.95)
+		r := c.Estimate(share, Proportion, 0.95)
 		if r.Corrected.Interval.Contains(0.9) {
 			covers++
 		}
@@ -161,11 +162,14 @@ func TestCorrectedLabelsAlone(t *testing.T) {
 			if i < c.x {
 				y = 1
 			}
-			all.Add(strconv.Itoa(i), "", 0, y)
+			all.Add(strconv.Itoa(i), "", []float64{0}, []float64{y})
 		}
-		got := all.Estimate(Proportion, 0.95).Labels.Interval
+		got := all.Estimate(only, Proportion, 0.95).Labels.Interval
 		if math.Abs(got.Low-c.low) > 0.012 || math.Abs(got.High-c.high) > 0.012 {
 			t.Errorf("%d of %d: %v; expected %v to %v", c.x, c.n, got, c.low, c.high)
 		}
 	}
 }
+
+// only is the mean of the only step.
+func only(means []float64) float64 { return means[0] }

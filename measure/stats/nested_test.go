@@ -13,13 +13,14 @@ func TestComponentsOfUnequalDesign(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 6))
 		var n Nested
 		for g := range 20 {
-			u := rng.NormFloat64()
-			for i := range 1 + g%4 {
+			u, items := rng.NormFloat64(), make([][]float64, 1+g%4)
+			for i := range items {
 				w := 2 * rng.NormFloat64()
 				for range 1 + (g+i)%3 {
-					n.Add(Cluster(g), i, u+w+3*rng.NormFloat64())
+					items[i] = append(items[i], u+w+3*rng.NormFloat64())
 				}
 			}
+			n = append(n, items)
 		}
 		c := n.Components()
 		sum.Cluster += c.Cluster / sets
@@ -34,9 +35,13 @@ func TestComponentsOfUnequalDesign(t *testing.T) {
 
 func TestComponentsOfFlatDesigns(t *testing.T) {
 	var once, alone Nested
-	for i := range 30 {
-		once.Add(Cluster(i/3), i, float64(i*i%7))
-		alone.Add(Cluster(i/3), 0, float64(i*i%7))
+	for i := 0; i < 30; i += 3 {
+		var samples []float64
+		for k := i; k < i+3; k++ {
+			samples = append(samples, float64(k*k%7))
+		}
+		once = append(once, [][]float64{samples[:1], samples[1:2], samples[2:]})
+		alone = append(alone, [][]float64{samples})
 	}
 	if c := once.Components(); !math.IsNaN(c.Sample) || !(c.Item > 0) {
 		t.Errorf("one sample per item: %+v", c)
@@ -56,14 +61,15 @@ func TestComponentsOfFlatDesigns(t *testing.T) {
 	// A balanced pilot foretells its own error.
 	rng := rand.New(rand.NewPCG(3, 3))
 	var n Nested
-	for g := range 50 {
-		u := rng.NormFloat64()
-		for i := range 4 {
+	for range 50 {
+		u, items := rng.NormFloat64(), make([][]float64, 4)
+		for i := range items {
 			w := rng.NormFloat64()
 			for range 3 {
-				n.Add(Cluster(g), i, u+w+rng.NormFloat64())
+				items[i] = append(items[i], u+w+rng.NormFloat64())
 			}
 		}
+		n = append(n, items)
 	}
 	near(t, "balanced pilot", n.Components().Design(3, n.ClusterSize()).StdErr(200)/n.Flat().summary().stdErr(), 1, 0.01)
 }

@@ -176,7 +176,14 @@ func (v vector) compute(t *testing.T) []float64 {
 	case "components":
 		var n Nested
 		for i, x := range list[float64](t, in.Values) {
-			n.Add(Cluster(in.Groups[i]), in.Items[i], x)
+			for in.Groups[i] >= len(n) {
+				n = append(n, nil)
+			}
+			items := &n[in.Groups[i]]
+			for in.Items[i] >= len(*items) {
+				*items = append(*items, nil)
+			}
+			(*items)[in.Items[i]] = append((*items)[in.Items[i]], x)
 		}
 		c := n.Components()
 		return []float64{c.Cluster, c.Item, c.Sample}

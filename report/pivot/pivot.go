@@ -229,13 +229,9 @@ func (l *layout) values(columns []string) (tuples [][]string) {
 			}
 		}
 	}
-	seen := map[string]bool{}
-	for _, e := range l.figures {
-		t := tuple(e, columns)
-		if key := strings.Join(t, "\x00"); !seen[key] {
-			seen[key] = true
-			tuples = append(tuples, t)
-		}
+	key := func(e crosstalk.Estimate) string { return strings.Join(tuple(e, columns), "\x00") }
+	for _, same := range ordered.Groups(l.figures, key) {
+		tuples = append(tuples, tuple(same[0], columns))
 	}
 	slices.SortStableFunc(tuples, func(a, b []string) int {
 		for i := range a {

@@ -1,6 +1,7 @@
 package pivot
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -202,7 +203,7 @@ func (l *layout) unit(column []string) string {
 			if l.Subtitle != "" && e.Unit == "" {
 				return "points"
 			}
-			return unitOf(*e)
+			return cmp.Or(e.Unit, "%")
 		}
 	}
 	return "%"
@@ -211,7 +212,7 @@ func (l *layout) unit(column []string) string {
 func (l *layout) unitOf(measure string) string {
 	for _, e := range l.figures {
 		if e.Measure == measure {
-			return unitOf(e)
+			return cmp.Or(e.Unit, "%")
 		}
 	}
 	return "%"
@@ -219,39 +220,37 @@ func (l *layout) unitOf(measure string) string {
 
 // inUnit is the unit in words: differences of percentages are in points.
 func (l *layout) inUnit() string {
-	if unit := unitOf(l.figures[0]); unit != "%" || l.Subtitle == "" {
+	if unit := cmp.Or(l.figures[0].Unit, "%"); unit != "%" || l.Subtitle == "" {
 		return unit
 	}
 	return "percentage points"
 }
 
-func unitOf(e crosstalk.Estimate) string {
-	if e.Unit == "" {
-		return "%"
-	}
-	return e.Unit
-}
-
 // heading is what all figures of the table have in common.
 func (l *layout) heading() (heading []string) {
+	measured := slices.Contains(l.constant, Measure)
+	switch {
+	case measured && l.Subtitle != "":
+		heading = []string{l.name(Measure, l.figures[0].Measure) + ", " + l.Subtitle + ", " + l.inUnit()}
+	case measured:
+		heading = []string{l.name(Measure, l.figures[0].Measure) + ", " + l.inUnit()}
+	case l.Subtitle != "":
+		heading = []string{l.Subtitle}
+	}
+	return append(heading, l.common()...)
+}
+
+// common are the values that all figures share, but for the measure.
+func (l *layout) common() (values []string) {
 	for _, column := range l.constant {
 		switch v := value(l.figures[0], column); {
-		case column == Measure:
-			name := l.name(column, v)
-			if l.Subtitle != "" {
-				name += ", " + l.Subtitle
-			}
-			heading = append(heading, name+", "+l.inUnit())
-		case v != crosstalk.All:
-			heading = append(heading, l.title(column)+" "+l.name(column, v))
 		case l.pooled(column):
-			heading = append(heading, "pooled over "+l.title(column))
+			values = append(values, "pooled over "+l.title(column))
+		case column != Measure && v != crosstalk.All:
+			values = append(values, l.title(column)+" "+l.name(column, v))
 		}
 	}
-	if l.Subtitle != "" && !slices.Contains(l.constant, Measure) {
-		heading = append([]string{l.Subtitle}, heading...)
-	}
-	return heading
+	return values
 }
 
 // pooled reports whether figures are over all values of a setting or the model.
@@ -262,36 +261,24 @@ func (l *layout) pooled(column string) bool {
 // caption is the caption of a table for a paper, without its full stop: the measures
 // in full, and what figures have in common.
 func (l *layout) caption(marked bool) string {
-	var names []string
-	for _, e := range l.figures {
+	names := ordered.Distinct(l.figures, func(e crosstalk.Estimate) string {
 		m := instrument.Measure(e.Measure)
-		name := m.Label
-		if m.Name != "" && !strings.EqualFold(strings.ReplaceAll(m.Name, "-", " "), m.Label) {
-			name = m.Name + " (" + m.Label + ")"
-		}
 		if own, ok := l.Names[e.Measure]; ok {
-			name = own
+			return own
 		}
-		if !slices.Contains(names, name) {
-			names = append(names, name)
+		if m.Name == "" || strings.EqualFold(strings.ReplaceAll(m.Name, "-", " "), m.Label) {
+			return m.Label
 		}
-	}
+		return m.Name + " (" + m.Label + ")"
+	})
 	parts := []string{upper(strings.Join(names, ", "))}
 	if l.Subtitle != "" {
 		parts[0] += ": " + l.Subtitle
 	}
-	if unitOf(l.figures[0]) == "%" {
+	if cmp.Or(l.figures[0].Unit, "%") == "%" {
 		parts[0] += " in " + l.inUnit()
 	}
-	for _, column := range l.constant {
-		switch v := value(l.figures[0], column); {
-		case l.pooled(column):
-			parts = append(parts, "pooled over "+l.title(column))
-		case column != Measure && v != crosstalk.All:
-			parts = append(parts, l.title(column)+" "+l.name(column, v))
-		}
-	}
-	caption := strings.Join(parts, "; ")
+	caption := strings.Join(append(parts, l.common()...), "; ")
 	if marked {
 		caption += ". Best in bold"
 	}
@@ -357,12 +344,9 @@ func (l *layout) notes() (notes []string) {
 		slices.ContainsFunc(l.figures, func(e crosstalk.Estimate) bool { return report.Independent(e) != "" }) {
 		notes = append(notes, report.IndependentNote)
 	}
-	var signatures []string
+	signatures := ordered.Distinct(l.figures, func(e crosstalk.Estimate) string { return e.Signature })
 	rows, warnings := make([]string, len(l.figures)), make([][]string, len(l.figures))
 	for i, e := range l.figures {
-		if !slices.Contains(signatures, e.Signature) {
-			signatures = append(signatures, e.Signature)
-		}
 		var where []string
 		for _, column := range slices.Concat(l.Columns, l.Rows) {
 			if v := value(e, column); v != crosstalk.All {

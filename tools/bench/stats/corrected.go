@@ -135,7 +135,7 @@ func (l labelled) draw(rng *rand.Rand) (automatic stats.Clusters, c stats.Correc
 			y = o.truth
 		}
 		automatic.Add(stats.Cluster(o.cluster), o.find)
-		c.Add(name(o.cluster), stratum, o.find, y)
+		c.Add(name(o.cluster), stratum, []float64{o.find}, []float64{y})
 	}
 	return automatic, c
 }
@@ -175,7 +175,7 @@ func corrected(out io.Writer, sets int) bool {
 		var widths [2]float64
 		for range sets {
 			automatic, c := l.draw(rng)
-			e := c.Estimate(stats.Proportion, 0.95)
+			e := c.Estimate(func(means []float64) float64 { return means[0] }, stats.Proportion, 0.95)
 			for j, interval := range []stats.Interval{e.Corrected.Interval, e.Labels.Interval,
 				stats.Mean(&automatic, stats.Proportion, 0.95).Interval} {
 				if interval.Contains(l.truth()) {
