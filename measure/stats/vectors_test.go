@@ -176,14 +176,14 @@ func (v vector) compute(t *testing.T) []float64 {
 	case "components":
 		var n Nested
 		for i, x := range list[float64](t, in.Values) {
-			for in.Groups[i] >= len(n) {
+			group, item := in.Groups[i]-in.Groups[0], in.Items[i]-in.Items[0]
+			for group >= len(n) {
 				n = append(n, nil)
 			}
-			items := &n[in.Groups[i]]
-			for in.Items[i] >= len(*items) {
-				*items = append(*items, nil)
+			for item >= len(n[group]) {
+				n[group] = append(n[group], nil)
 			}
-			(*items)[in.Items[i]] = append((*items)[in.Items[i]], x)
+			n[group][item] = append(n[group][item], x)
 		}
 		c := n.Components()
 		return []float64{c.Cluster, c.Item, c.Sample}
