@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/jsonscan"
 )
 
 // FuzzParse compares the parser with encoding/json.
@@ -80,8 +81,8 @@ func TestParseWithout(t *testing.T) {
 		}
 		p := ofValues(texts)
 		got, err := p.parse(text)
-		if err != nil || !p.ok {
-			t.Errorf("left to encoding/json %v, error %v", !p.ok, err)
+		if err != nil || !p.OK {
+			t.Errorf("left to encoding/json %v, error %v", !p.OK, err)
 		}
 		same(t, got, line{Observation: want})
 		if _, err := p.parse(text[:len(text)-2]); err == nil {
@@ -126,9 +127,9 @@ func TestParseIsQuick(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := newParser()
-	p.b, p.ok = append(text[:len(text)-1], `,"place":[2,17]}`...), true
+	p.Scanner = jsonscan.New(append(text[:len(text)-1], `,"place":[2,17]}`...))
 	var l line
-	if p.line(&l); !p.ok || len(p.b) > 0 || l.Texts[0].Text != o.Texts[0].Text || *l.Place != [2]int{2, 17} {
-		t.Errorf("%v, left %q", p.ok, p.b)
+	if p.line(&l); !p.OK || len(p.Rest) > 0 || l.Texts[0].Text != o.Texts[0].Text || *l.Place != [2]int{2, 17} {
+		t.Errorf("%v, left %q", p.OK, p.Rest)
 	}
 }

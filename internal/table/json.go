@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,26 +31,11 @@ func OpenDocument(path string, most int) (*Document, io.Closer, error) {
 }
 
 func newDocument(path string, text io.Reader, most int) *Document {
-	d := &Document{path: path, record: &bounded{in: skipMark(text), most: most}}
+	d := &Document{path: path, record: &bounded{in: text, most: most}}
 	d.lines = &lineCounter{in: d.record}
 	d.d = json.NewDecoder(d.lines)
 	return d
 }
-
-// skipMark returns text without a byte order mark.
-func skipMark(text io.Reader) io.Reader {
-	start := make([]byte, 3)
-	n, err := io.ReadFull(text, start)
-	start = bytes.TrimPrefix(start[:n], []byte("\ufeff"))
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return io.MultiReader(bytes.NewReader(start), failing{err})
-	}
-	return io.MultiReader(bytes.NewReader(start), text)
-}
-
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 // Starts reads the beginning of an object or an array, '{' or '['; or another value whole, which is 0.
 func (d *Document) Starts() (json.Delim, error) {

@@ -23,9 +23,6 @@ func readParquet(path string, yield func(Row) bool) error {
 	texts, lists, fields := map[string][]string{}, map[string][][]string{}, map[string]map[string][][]string{}
 	var columns []string
 	for _, column := range f.Columns() {
-		if !f.Readable(column) {
-			continue
-		}
 		name, field, isList := listOf(column)
 		switch {
 		case !isList:

@@ -169,7 +169,7 @@ func Format(path string) string {
 	return filepath.Ext(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz"))
 }
 
-// unpack returns a file's content, unpacked and in UTF-8 if it is text, and its format.
+// unpack returns a file's content, unpacked and in UTF-8 without a byte order mark if it is text, and its format.
 func unpack(path string, in io.Reader) (*bufio.Reader, string, error) {
 	in = bufio.NewReaderSize(in, 1<<16)
 	if strings.HasSuffix(strings.ToLower(path), ".gz") {
@@ -182,6 +182,9 @@ func unpack(path string, in io.Reader) (*bufio.Reader, string, error) {
 	content := bufio.NewReaderSize(in, 1<<16)
 	if format != ".xlsx" {
 		content = toUTF8(content)
+		if start, _ := content.Peek(3); string(start) == "\ufeff" {
+			content.Discard(len(start))
+		}
 	}
 	return content, format, nil
 }
