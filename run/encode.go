@@ -125,47 +125,31 @@ func appendFloat(b []byte, f float64) []byte {
 }
 
 func appendString(b []byte, s string) []byte {
+	start := len(b)
 	b = append(b, '"')
 	done := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c >= ' ' && c != '"' && c != '\\' {
-				i++
-				continue
-			}
-			b = append(b, s[done:i]...)
-			switch c {
-			case '"', '\\':
-				b = append(b, '\\', c)
-			case '\b':
-				b = append(b, `\b`...)
-			case '\f':
-				b = append(b, `\f`...)
-			case '\n':
-				b = append(b, `\n`...)
-			case '\r':
-				b = append(b, `\r`...)
-			case '\t':
-				b = append(b, `\t`...)
-			default:
-				b = append(b, '\\', 'u', '0', '0', "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-			}
-			i++
-			done = i
+	for i, r := range s {
+		if r >= ' ' && r < utf8.RuneSelf && r != '"' && r != '\\' {
 			continue
 		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			b = append(append(b, s[done:i]...), `\ufffd`...)
-			done = i + size
-		case r == '\u2028' || r == '\u2029':
-			b = append(append(b, s[done:i]...), `\u202`...)
-			b = append(b, "89"[r-'\u2028'])
-			done = i + size
+		escaped := byte(r)
+		switch r {
+		case '"', '\\':
+		case '\n':
+			escaped = 'n'
+		case '\r':
+			escaped = 'r'
+		case '\t':
+			escaped = 't'
+		default:
+			if r < ' ' || r == utf8.RuneError || r == '\u2028' || r == '\u2029' { // few have them
+				b, _ = appendOther(b[:start], s)
+				return b
+			}
+			continue
 		}
-		i += size
+		b = append(append(b, s[done:i]...), '\\', escaped)
+		done = i + 1
 	}
 	return append(append(b, s[done:]...), '"')
 }

@@ -127,38 +127,35 @@ func (s shards) sameScoring() error {
 		if o.unfinished() != "" {
 			continue
 		}
-		if first == nil {
-			first = o
-		}
+		first = cmp.Or(first, o)
+		field := ""
 		if len(o.Scoring) == len(first.Scoring) {
 			for k, s := range o.Scoring {
-				if field := s.Difference(first.Scoring[k]); field != "" {
-					return &DifferentError{o.path, field, first.path}
-				}
+				field = cmp.Or(field, s.Difference(first.Scoring[k]))
 			}
 		}
-		differ := func(name string, value any, than *one, other any) error {
-			a, b := crosstalk.Canonical(value), crosstalk.Canonical(other)
-			if bytes.Equal(a, b) {
-				return nil
-			}
-			return &DifferentError{o.path, fmt.Sprintf("%s is %s, not %s", name, a, b), than.path}
-		}
-		if err := cmp.Or(differ("scoring", o.Scoring, first, first.Scoring),
-			differ("suites", o.Suites, first, first.Suites)); err != nil {
-			return err
+		field = cmp.Or(field, differ("scoring", o.Scoring, first.Scoring), differ("suites", o.Suites, first.Suites))
+		if field != "" {
+			return &DifferentError{o.path, field, first.path}
 		}
 		if o.Observations == nil || o.Observations.N == 0 {
 			continue
 		}
-		if asked == nil {
-			asked = o
-		}
-		if err := differ("adapted", o.refused(), asked, asked.refused()); err != nil {
-			return err
+		asked = cmp.Or(asked, o)
+		if field := differ("adapted", o.refused(), asked.refused()); field != "" {
+			return &DifferentError{o.path, field, asked.path}
 		}
 	}
 	return nil
+}
+
+// differ names a field in which two shards differ, with both values; "" if they do not.
+func differ(name string, value, other any) string {
+	a, b := crosstalk.Canonical(value), crosstalk.Canonical(other)
+	if bytes.Equal(a, b) {
+		return ""
+	}
+	return fmt.Sprintf("%s is %s, not %s", name, a, b)
 }
 
 // refused are the parameters that models refused, by condition.
