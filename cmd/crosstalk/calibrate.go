@@ -14,9 +14,8 @@ import (
 )
 
 func calibrateCommand() *cobra.Command {
-	var seeds, samples int
+	of := calibrate.Settings{Seeds: 200, Samples: 1, Suite: "leakage-en", Similarity: "gloss"}
 	var format string
-	var flags calibrateFlags
 	names := namesOf(instruments(), func(in instrument) string { return in.name })
 	c := command("calibrate", nil, func(c *cobra.Command, chosen []string) error {
 		for _, name := range chosen {
@@ -24,15 +23,14 @@ func calibrateCommand() *cobra.Command {
 				return err
 			}
 		}
-		if seeds < 1 || samples < 1 {
+		if of.Seeds < 1 || of.Samples < 1 {
 			return fmt.Errorf("--seeds and --samples: expected a number above 0")
 		}
 		var results []calibrate.Result
 		for _, in := range instruments() {
 			if len(chosen) == 0 || slices.Contains(chosen, in.name) {
-				ctx, stop := calibrate.Show(c.Context(), c.ErrOrStderr(), in.name, seeds)
-				found, err := in.calibrate(ctx, calibrate.Settings{Rates: flags.rates, Suite: flags.suite,
-					Similarity: flags.similarity, Seeds: seeds, Samples: samples})
+				ctx, stop := calibrate.Show(c.Context(), c.ErrOrStderr(), in.name, of.Seeds)
+				found, err := in.calibrate(ctx, of)
 				if stop(); err != nil {
 					return err
 				}
@@ -48,23 +46,16 @@ func calibrateCommand() *cobra.Command {
 		return nil
 	})
 	c.Long = strings.ReplaceAll(c.Long, "{names}", strings.Join(names, ", "))
-	seeds, samples, flags.suite, flags.similarity = 200, 1, "leakage-en", "gloss"
 	config.Declare(c, "", []config.Flag{
-		{Name: "seeds", To: &seeds, Help: "measurements of each model"},
-		{Name: "samples", To: &samples, Help: "answers per prompt"},
-		{Name: "rate", To: &flags.rates, Help: "probabilities of a fault: a leak (default 0.6), a line in another language " +
+		{Name: "seeds", To: &of.Seeds, Help: "measurements of each model"},
+		{Name: "samples", To: &of.Samples, Help: "answers per prompt"},
+		{Name: "rate", To: &of.Rates, Help: "probabilities of a fault: a leak (default 0.6), a line in another language " +
 			"(default 0.1), or an answer in another sense with another class (default 0.2)"},
-		{Name: "suite", To: &flags.suite, Values: "suites", Reach: config.Path,
+		{Name: "suite", To: &of.Suite, Values: "suites", Reach: config.Path,
 			Help: "leakage: an embedded suite, or a file that lists leaks and neutral continuations"},
-		{Name: "similarity", To: &flags.similarity, Values: "similarities", Reach: similarityReach(),
+		{Name: "similarity", To: &of.Similarity, Values: "similarities", Reach: similarityReach(),
 			Help: "leakage: how to compare concept and answer: " + similarities.Usage()},
 		formatFlag(&format, calibrate.Formats),
 	})
 	return c
-}
-
-// calibrateFlags holds the flags that the instruments' calibrations share.
-type calibrateFlags struct {
-	rates             []float64
-	suite, similarity string
 }

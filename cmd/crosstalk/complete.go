@@ -62,23 +62,26 @@ func completionOf(f *pflag.Flag) cobra.CompletionFunc {
 	if choices := config.ChoicesOf(f); choices != nil {
 		return config.Complete(f, choices, cobra.ShellCompDirectiveNoFileComp)
 	}
+	var names []string
+	d := cobra.ShellCompDirectiveNoSpace
 	switch config.ValuesOf(f) {
 	case "suites":
-		return config.Complete(f, suite.Names(), cobra.ShellCompDirectiveDefault)
+		names, d = suite.Names(), cobra.ShellCompDirectiveDefault
 	case "similarities":
-		return config.Complete(f, similarities.Names(), cobra.ShellCompDirectiveNoSpace)
+		names = similarities.Names()
 	case "measures":
-		return config.Complete(f, measures(), cobra.ShellCompDirectiveNoFileComp)
+		names, d = measures(), cobra.ShellCompDirectiveNoFileComp
 	case "models":
-		var names []string
 		for _, p := range model.Presets() {
 			names = append(names, p.Name+":")
 		}
-		return config.Complete(f, append(names, "reference:", "replay:"), cobra.ShellCompDirectiveNoSpace)
+		names = append(names, "reference:", "replay:")
 	case "runs":
 		return completeRuns
+	default:
+		return nil
 	}
-	return nil
+	return config.Complete(f, names, d)
 }
 
 // measures returns the measures of all instruments.

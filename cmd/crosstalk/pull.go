@@ -17,14 +17,11 @@ import (
 )
 
 func suitesPullCommand() *cobra.Command {
-	var names []string
-	for _, s := range datasets.All(datasets.Suite) {
-		names = append(names, s.Name)
-	}
+	names := strings.Join(namesOf(datasets.All(datasets.Suite), func(s datasets.Source) string { return s.Name }), ", ")
 	c := command("suites pull", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
 		s, ok := datasets.Named(datasets.Suite, args[0])
 		if !ok {
-			return fmt.Errorf("unknown data set %q; choose one of: %s", args[0], strings.Join(names, ", "))
+			return fmt.Errorf("unknown data set %q; choose one of: %s", args[0], names)
 		}
 		dir, err := pullSource(c, s)
 		if err != nil {
@@ -33,7 +30,7 @@ func suitesPullCommand() *cobra.Command {
 		_, err = fmt.Fprintln(c.OutOrStdout(), dir)
 		return err
 	})
-	c.Long = strings.ReplaceAll(c.Long, "{names}", strings.Join(names, ", "))
+	c.Long = strings.ReplaceAll(c.Long, "{names}", names)
 	addQuiet(c, "print only the folder and errors")
 	return c
 }

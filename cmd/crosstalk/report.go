@@ -141,8 +141,9 @@ func (r *reportFlags) writeHistory(c *cobra.Command, paths []string) error {
 	if err := h.FindChange(); err != nil {
 		return err
 	}
+	write := func(w io.Writer) error { return page.WriteHistory(w, h.Title(), h.Tables(), h.Plots()) }
 	if r.files.HTML == "-" {
-		return page.WriteHistory(c.OutOrStdout(), h.Title(), h.Tables(), h.Plots())
+		return write(c.OutOrStdout())
 	}
 	if err := h.Write(c.OutOrStdout(), r.format); err != nil {
 		return err
@@ -155,9 +156,7 @@ func (r *reportFlags) writeHistory(c *cobra.Command, paths []string) error {
 	if r.files.HTML == "" || r.files.HTML == "none" {
 		return nil
 	}
-	return atomicfile.Write(r.files.HTML, func(w io.Writer) error {
-		return page.WriteHistory(w, h.Title(), h.Tables(), h.Plots())
-	})
+	return atomicfile.Write(r.files.HTML, write)
 }
 
 // writeCorrected prints a run's figures corrected by people's labels.

@@ -56,22 +56,20 @@ func (f *File) Discard() {
 // Write replaces or creates the file at path with the output of write. After an error, the file is unchanged.
 func Write(path string, write func(io.Writer) error) error {
 	f, err := Create(path)
-	if err != nil {
-		return err
-	}
-	return f.write(write)
+	return f.write(write, err)
 }
 
 // WritePrivate is Write for a file that only its owner may read.
 func WritePrivate(path string, write func(io.Writer) error) error {
 	f, err := CreatePrivate(path)
+	return f.write(write, err)
+}
+
+// write is Write for a file that was created, unless err says why it was not.
+func (f *File) write(write func(io.Writer) error, err error) error {
 	if err != nil {
 		return err
 	}
-	return f.write(write)
-}
-
-func (f *File) write(write func(io.Writer) error) error {
 	defer f.Discard() // write may panic
 	if err := write(f.File); err != nil {
 		return err

@@ -24,26 +24,22 @@ const FileFlag = "config"
 // the command runs.
 func Load(c *cobra.Command, standard string, removed func(string) string) (Applied, error) {
 	name, err := c.Flags().GetString(FileFlag)
-	if err != nil || !configurable(c) {
-		return Applied{}, err
-	}
 	named := c.Flags().Changed(FileFlag)
-	switch {
-	case named && name == "": // no file
-		return Applied{}, nil
-	case !named && len(flagsOf(c)) == 0: // nothing to set
-		return Applied{}, nil
-	case !named:
-		name = standard
-		if info, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			return Applied{}, nil
-		} else if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
-			return Applied{}, fmt.Errorf("%s: is not a regular file; "+
-				"name it with --%s to read it, or use --%[2]s '' to read none", name, FileFlag)
-		}
+	none, nothing := named && name == "", !named && len(flagsOf(c)) == 0
+	if err != nil || !configurable(c) || none || nothing {
+		return Applied{}, err
 	}
 	trust := named
 	if !named {
+		name = standard
+		info, err := os.Stat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return Applied{}, nil
+		}
+		if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+			return Applied{}, fmt.Errorf("%s: is not a regular file; "+
+				"name it with --%s to read it, or use --%[2]s '' to read none", name, FileFlag)
+		}
 		if trust, err = trusted(); err != nil {
 			return Applied{}, err
 		}

@@ -90,11 +90,13 @@ func shown(key string) string {
 
 // setting reads a key's value, which must be valid for one of its flags.
 func (p *reader) setting(path string, flags []*pflag.Flag, node ast.Node) {
-	if line := secretIn(node); line > 0 {
-		p.errorf(line, "%s: this looks like an API key; %s", path, keepOut)
-		return
-	}
 	v := valueOf(node)
+	for _, one := range v.scalars {
+		if one.isText() && secret().MatchString(one.text) {
+			p.errorf(one.line, "%s: this looks like an API key; %s", path, keepOut)
+			return
+		}
+	}
 	var wrong *mismatch
 	var expected []string
 	for _, f := range flags {

@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"crosstalk"
+	"crosstalk/internal/strictyaml"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -44,23 +46,11 @@ func Declare(c *cobra.Command, group string, flags []Flag) {
 	for _, f := range flags {
 		name, letter, _ := strings.Cut(f.Name, ",")
 		f.add(fs, name, letter)
-		a := map[string][]string{groupAnnotation: {group}}
-		if f.Choices != nil {
-			a[choicesAnnotation] = f.Choices
+		fs.Lookup(name).Annotations = map[string][]string{
+			groupAnnotation: {group}, choicesAnnotation: f.Choices, shownAnnotation: f.Shown,
+			valuesAnnotation: {f.Values}, positiveAnnotation: {strconv.FormatBool(f.Positive)},
+			reachAnnotation: f.Reach.pairs(),
 		}
-		if f.Shown != nil {
-			a[shownAnnotation] = f.Shown
-		}
-		if f.Values != "" {
-			a[valuesAnnotation] = []string{f.Values}
-		}
-		if f.Positive {
-			a[positiveAnnotation] = []string{"true"}
-		}
-		if f.Reach != nil {
-			a[reachAnnotation] = f.Reach.pairs()
-		}
-		fs.Lookup(name).Annotations = a
 	}
 }
 
@@ -145,7 +135,8 @@ func check(f *pflag.Flag) error {
 	if list, several := f.Value.(pflag.SliceValue); several {
 		values = list.GetSlice()
 	}
-	if f.Annotations[positiveAnnotation] != nil && slices.Contains([]string{"0", "0s"}, values[0]) {
+	positive := slices.Contains(f.Annotations[positiveAnnotation], "true")
+	if positive && slices.Contains([]string{"0", "0s"}, values[0]) {
 		expected := "a number above 0"
 		if f.Value.Type() == "duration" {
 			expected = "a duration above 0, such as 2m"
@@ -162,4 +153,43 @@ func check(f *pflag.Flag) error {
 		}
 	}
 	return nil
+}
+
+// Complete completes a flag's value, or each of several after a comma, to these values.
+func Complete(f *pflag.Flag, values []string, d cobra.ShellCompDirective) cobra.CompletionFunc {
+	split := kindOf(f).split
+	return func(_ *cobra.Command, _ []string, typed string) (list []string, _ cobra.ShellCompDirective) {
+		before := ""
+		if i := strings.LastIndexByte(typed, ','); split && i >= 0 {
+			before, typed = typed[:i+1], typed[i+1:]
+		}
+		for _, value := range values {
+			if strings.HasPrefix(value, typed) && !slices.Contains(strings.Split(before, ","), value) {
+				list = append(list, before+value)
+			}
+		}
+		return list, d
+	}
+}
+
+// maxTextFile limits a file that is an option's text.
+const maxTextFile = 1 << 20
+
+// TextOrFile is an option's text, or with an @ before it the content of a file,
+// without line breaks at its end. A text that begins with @ has two of them.
+func TextOrFile(text string) (string, error) {
+	name, isFile := strings.CutPrefix(text, "@")
+	if !isFile || strings.HasPrefix(name, "@") {
+		return name, nil
+	}
+	content, err := strictyaml.ReadFile(name, maxTextFile)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%w (for a text that begins with @, write @@)", err)
+	case !utf8.Valid(content):
+		return "", fmt.Errorf("%s is not valid UTF-8: save the file as UTF-8", name)
+	case strings.TrimSpace(string(content)) == "":
+		return "", fmt.Errorf("%s is empty", name)
+	}
+	return strings.TrimRight(strings.TrimPrefix(string(content), "\ufeff"), "\r\n"), nil
 }

@@ -12,7 +12,7 @@ func TestTextOrFile(t *testing.T) {
 		"":                               "DIR is empty",
 		" \n\t":                          "DIR is empty",
 		"\xff":                           "DIR is not valid UTF-8: save the file as UTF-8",
-		strings.Repeat("a", 1<<20+1):     "DIR is longer than 1 MiB",
+		strings.Repeat("a", 1<<20+1):     "DIR: is larger than 1 MiB (for a text that begins with @, write @@)",
 		"\ufeffYou are kind.\r\nVery.\n": "You are kind.\r\nVery.",
 		"  indented\n\n":                 "  indented",
 		"@a":                             "@a",

@@ -44,23 +44,15 @@ const (
 // If is r for the values that match a pattern. Of a Path, the pattern's last group matches the path.
 func (r Reach) If(pattern string) Reach { return Reach{{r[0].does, pattern}} }
 
-func (r Reach) pairs() []string {
-	pairs := []string{}
+// pairs is nil if nobody has said what values can do.
+func (r Reach) pairs() (pairs []string) {
+	if r != nil {
+		pairs = []string{}
+	}
 	for _, one := range r {
 		pairs = append(pairs, one.does, one.pattern)
 	}
 	return pairs
-}
-
-// Marked reports whether the flag's reach is known: its values are numbers, durations, booleans or choices, or a Reach
-// was declared. A pattern that does not compile panics.
-func Marked(f *pflag.Flag) bool {
-	pairs, declared := f.Annotations[reachAnnotation]
-	for pair := range slices.Chunk(pairs, 2) {
-		regexp.MustCompile(pair[1])
-	}
-	k := kindOf(f)
-	return declared || k.base != "text" || k.choices != nil
 }
 
 // reachOf returns what a value of a flag does that a file which was found must not do; "" for nothing.

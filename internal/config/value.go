@@ -2,10 +2,16 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
+
+	"crosstalk/internal/duration"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+	"github.com/spf13/pflag"
 )
 
 // value is the value of a key.
@@ -89,23 +95,157 @@ func lineOf(node ast.Node) int {
 	return node.GetToken().Position.Line
 }
 
-// secretIn is the line of a text that looks like an API key, 0 if there is none.
-func secretIn(node ast.Node) (line int) {
-	if node == nil {
-		return 0
-	}
-	ast.Walk(visitor(func(n ast.Node) {
-		if s := scalarOf(n); line == 0 && s.isText() && secret().MatchString(s.text) {
-			line = s.line
-		}
-	}), node)
-	return line
+// kind describes the values of a flag.
+type kind struct {
+	base    string // text, integer, number, boolean or duration
+	several bool
+	split   bool     // several values are split at commas on the command line
+	choices []string // the only values; nil: any
 }
 
-type visitor func(ast.Node)
+// Expected describes the values of a flag: "a whole number".
+func Expected(f *pflag.Flag) string { return kindOf(f).one() }
 
-// Visit implements ast.Visitor.
-func (v visitor) Visit(n ast.Node) ast.Visitor {
-	v(n)
-	return v
+func kindOf(f *pflag.Flag) kind {
+	_, several := f.Value.(pflag.SliceValue)
+	of := f.Value.Type()
+	k := kind{"text", several, several && of != "stringArray", ChoicesOf(f)}
+	switch strings.TrimSuffix(of, "Slice") {
+	case "bool":
+		k.base = "boolean"
+	case "duration":
+		k.base = "duration"
+	case "int", "uint64":
+		k.base = "integer"
+	case "float64":
+		k.base = "number"
+	}
+	return k
+}
+
+// orList is appended to the description of a list's elements.
+const orList = ", or a list"
+
+// String describes the expected value.
+func (k kind) String() string {
+	if k.several {
+		return k.one() + orList
+	}
+	return k.one()
+}
+
+// one describes a single value.
+func (k kind) one() string {
+	if n := len(k.choices); n > 1 {
+		return strings.Join(k.choices[:n-1], ", ") + " or " + k.choices[n-1]
+	} else if n == 1 {
+		return k.choices[0]
+	}
+	switch k.base {
+	case "integer":
+		return "a whole number"
+	case "number":
+		return "a number"
+	case "boolean":
+		return "true or false"
+	case "duration":
+		return "a duration such as 90s or 2m"
+	}
+	return "text"
+}
+
+// mismatch is an error with the line it concerns.
+type mismatch struct {
+	line            int
+	expected, found string
+}
+
+func (m *mismatch) Error() string { return fmt.Sprintf("expected %s, found %s", m.expected, m.found) }
+
+// check returns the mismatch if a flag of this kind does not accept the value, else nil.
+func (k kind) check(v value) *mismatch {
+	if v.list && !k.several {
+		return &mismatch{v.line, k.String(), "a list"}
+	}
+	for _, s := range v.scalars {
+		switch {
+		case !v.list && k.split && strings.Contains(s.text, ","):
+			values := strings.Split(s.text, ",")
+			for i := range values {
+				values[i] = quoted(strings.TrimSpace(values[i]))
+			}
+			expected := fmt.Sprintf("a list, [%s], or [%s] if it is one value", strings.Join(values, ", "), quoted(s.text))
+			return &mismatch{s.line, expected, s.String()}
+		case k.takes(s):
+		case v.list:
+			return &mismatch{s.line, k.one() + " in the list", s.String()}
+		default:
+			return &mismatch{s.line, k.String(), s.String()}
+		}
+	}
+	return nil
+}
+
+func (k kind) takes(s scalar) bool {
+	if k.choices != nil && !slices.Contains(k.choices, s.text) {
+		return false
+	}
+	var err error
+	switch k.base {
+	case "boolean":
+		return s.is == "boolean"
+	case "integer":
+		_, err = strconv.ParseInt(s.text, 0, 64)
+		return s.is == "integer" && err == nil
+	case "number":
+		_, err = strconv.ParseFloat(s.text, 64)
+		exponent := s.is == "plain" && strings.ContainsAny(s.text, "0123456789") // 1e-3 is plain text in YAML
+		return (s.is == "integer" || s.is == "number" || exponent) && err == nil
+	case "duration":
+		_, err = time.ParseDuration(s.text)
+		return s.isText() && err == nil
+	}
+	return s.isText() || s.is == "integer" || s.is == "number"
+}
+
+// Described returns what help calls the kind of a flag's values ("bool" for a switch), and the default as one types it.
+func Described(f *pflag.Flag) (kind, standard string) {
+	k := kindOf(f)
+	switch {
+	case k.base == "boolean":
+		return "bool", f.DefValue
+	case k.several && k.split:
+		kind = "list"
+	case k.base == "integer":
+		kind = "n"
+	default:
+		kind = k.base
+	}
+	return kind, strings.Join(defaults(f), ",")
+}
+
+// defaults are a flag's default values as written; nil if it has none.
+func defaults(f *pflag.Flag) (list []string) {
+	list = []string{f.DefValue}
+	if s, several := f.Value.(pflag.SliceValue); several {
+		list = slices.Concat(s.GetSlice(), f.Annotations[shownAnnotation])
+	}
+	k := kindOf(f)
+	for i, text := range list {
+		switch {
+		case text == "" || text == "<nil>" || text == "0" && !k.several:
+			return nil
+		case k.base == "number":
+			if v, err := strconv.ParseFloat(text, 64); err == nil {
+				list[i] = strconv.FormatFloat(v, 'g', -1, 64)
+			}
+		case k.base == "duration":
+			d, err := time.ParseDuration(text)
+			if err != nil || d == 0 {
+				return nil
+			}
+			list[i] = duration.Text(d)
+		}
+	}
+	return list
 }

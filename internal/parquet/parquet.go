@@ -123,19 +123,14 @@ func New(in io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// Columns are the names of the columns, each its path with points.
-func (f *File) Columns() []string {
-	names := make([]string, len(f.columns))
-	for i, c := range f.columns {
-		names[i] = c.name
+// Columns are the names of the columns of kinds that can be read, each its path with points.
+func (f *File) Columns() (names []string) {
+	for _, c := range f.columns {
+		if c.refused == "" {
+			names = append(names, c.name)
+		}
 	}
 	return names
-}
-
-// Readable reports whether the file has a column of this name, of a kind that can be read.
-func (f *File) Readable(name string) bool {
-	c := f.column(name)
-	return c != nil && c.refused == ""
 }
 
 func (f *File) column(name string) *column {

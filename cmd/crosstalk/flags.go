@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"crosstalk/ask"
 	"crosstalk/internal/config"
 	"crosstalk/model"
+	"crosstalk/run/shard"
 	"crosstalk/study"
 
 	"github.com/spf13/cobra"
@@ -137,4 +139,59 @@ func (m *modelFlags) check() (err error) {
 	}
 	o.Budget.Prices, err = ask.ReadPrices(m.prices)
 	return err
+}
+
+// Flags of several instruments.
+
+// protocolFlag is the flag of an instrument's protocols, the first by default.
+func protocolFlag(chosen *[]string, names []string) config.Flag {
+	*chosen = names[:1]
+	return config.Flag{Name: "protocol", To: chosen, Choices: names,
+		Help: "measuring rules; several are compared: " + strings.Join(names, ", ")}
+}
+
+// byFlag declares --by, the columns that group figures; the default is the instrument's.
+func byFlag(columns *[]string, standard []string, more string) config.Flag {
+	return config.Flag{Name: "by", To: columns, Shown: standard, Reach: config.Nothing,
+		Help: "group figures by columns of the suite or the recorded data" + more}
+}
+
+// execEnvFlag is the flag that says what programs (exec:) see of the environment.
+func execEnvFlag(names *[]string) config.Flag {
+	return config.Flag{Name: "exec-env", To: names, Reach: config.Credential,
+		Help: "environment variables to pass to exec: programs, which get no API keys, tokens or passwords otherwise"}
+}
+
+// similarityReach is the reach of values that similarities.Open opens, with or without a threshold after them.
+func similarityReach() config.Reach {
+	return slices.Concat(
+		config.Program.If(`^\s*exec:`),
+		config.Address.If(`(?i)@\s*https?:`),
+		config.Expense.If(paid()),
+		config.Path.If(`(?s)^\s*(?:bertscore|sbert):(.*?)(?:\s*>=.*)?$`),
+	)
+}
+
+// shardFlag chooses the part of a measurement that this process does.
+type shardFlag struct{ text string }
+
+func (s *shardFlag) add(c *cobra.Command) {
+	config.Declare(c, limits, []config.Flag{{Name: "shard", To: &s.text, Reach: config.Nothing,
+		Help: "measure one of several parts of the items, in OUT/shard-I-of-N, as in 3/64; auto takes it from a Slurm " +
+			"job array or a Kubernetes Indexed Job; 'crosstalk merge' makes one run of all (default: all items)"}})
+}
+
+// take makes a study one of the shard and divides the limits that shards share. It returns what the user should know.
+func (s *shardFlag) take(c *cobra.Command, of *study.Study, o *ask.Options) (notes []string, err error) {
+	if s.text == "" && c.Flags().Changed("shard") { // of a variable that is not set, say
+		return nil, crosstalk.BadOption("shard", " is empty; expected I/N, as in 3/64, or auto")
+	}
+	part, err := shard.Parse(s.text, os.Getenv)
+	if err != nil {
+		return nil, crosstalk.BadOption("shard", ": %w", err)
+	}
+	if err := of.Take(c.Context(), part); err != nil {
+		return nil, err
+	}
+	return study.Divide(o, part)
 }
