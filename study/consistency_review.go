@@ -27,13 +27,11 @@ const InstructionsFile = "instructions.yaml"
 type ReviewError struct {
 	Waiting int
 	File    string // to approve them in
-	Run     string
 }
 
 func (e *ReviewError) Error() string {
 	return fmt.Sprintf("%d rewritten instructions need a review: in %s, edit text and words, set approved to true, "+
-		"and run the same command again; or review them with 'crosstalk annotate %s', or use --accept-rewrites",
-		e.Waiting, e.File, e.Run)
+		"and run the same command again; or use --accept-rewrites", e.Waiting, e.File)
 }
 
 // reviews lets models rewrite instructions and people review them before they are
@@ -176,7 +174,7 @@ func (v *reviews) prepareIn(ctx context.Context, dir string, shared bool,
 		return err
 	}
 	if len(waiting) > 0 {
-		return &ReviewError{len(waiting), path, dir}
+		return &ReviewError{len(waiting), path}
 	}
 	for _, in := range list {
 		t := slices.IndexFunc(v.suite.Tasks, func(t crosstalk.Task) bool { return t.Name == in.Task })

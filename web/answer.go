@@ -72,10 +72,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) error {
 	if number < last {
 		p.Next = fmt.Sprintf("%s/answers/%d", path, number+1)
 	}
-	prompts := newPrompts(run.path)
-	defer prompts.close()
-	p.Card = page.NewCard(observations, longest, nil, nil)
-	p.fill(observations, prompts)
+	asked, done := journalOf(run.path)
+	defer done()
+	p.Card = page.NewCard(observations, longest, nil)
+	p.fill(observations, asked)
 	return show(w, http.StatusOK, "answer.html", p)
 }
 
@@ -101,7 +101,7 @@ func (s *Server) observations(r *http.Request) (
 	return run, number, list[0], l.index.Progress().Answers, nil
 }
 
-func (p *answerPage) fill(observations []crosstalk.Observation, prompts *prompts) {
+func (p *answerPage) fill(observations []crosstalk.Observation, asked *journal.Journal) {
 	keys, labels := []crosstalk.Key{}, map[string]string{}
 	for _, o := range observations {
 		p.Observations = append(p.Observations, observe(o))
@@ -120,7 +120,7 @@ func (p *answerPage) fill(observations []crosstalk.Observation, prompts *prompts
 		p.Labels = append(p.Labels, page.Setting{Name: brief(crosstalk.Words(c)), Value: brief(labels[c])})
 	}
 	for _, k := range keys {
-		if record, ok := prompts.record(k); ok {
+		if record, ok := asked.Known(k); ok {
 			p.Asks = append(p.Asks, exchangeOf(record))
 		}
 	}

@@ -105,10 +105,10 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 	if err != nil {
 		return err
 	}
-	prompts := newPrompts(p.Run.path)
-	defer prompts.close()
+	asked, done := journalOf(p.Run.path)
+	defer done()
 	for i, n := range p.Page.Numbers {
-		p.Cards = append(p.Cards, answerCard{page.NewCard(observations[i], 0, prompts.prompt, prompts.reasoning), n,
+		p.Cards = append(p.Cards, answerCard{page.NewCard(observations[i], 0, asked.Known), n,
 			path + "/" + strconv.Itoa(n), conditionOf(observations[i], columns), notes.Notes.Of(observations[i][0])})
 	}
 	p.Count = p.count()
@@ -196,39 +196,14 @@ func (p *answersPage) count() string {
 	return count(p.Page.First) + "–" + count(p.Page.First+k-1) + " of " + number(p.Page.Total, "answer", "answers")
 }
 
-// prompts looks up prompts in the journal.
-type prompts struct{ journal *journal.Journal }
-
-func newPrompts(path string) *prompts {
-	j, err := journal.OpenReader(filepath.Join(path, journal.Name))
+// journalOf opens the journal of a run, nil if it has none, as runs of recorded answers, and returns a function that
+// closes it.
+func journalOf(run string) (j *journal.Journal, done func()) {
+	j, err := journal.OpenReader(filepath.Join(run, journal.Name))
 	if err != nil {
-		return &prompts{} // recorded answers have no journal
+		return nil, func() {}
 	}
-	return &prompts{j}
-}
-
-func (p *prompts) prompt(key crosstalk.Key) (string, bool) {
-	record, found := p.record(key)
-	return record.Request.Text(), found
-}
-
-func (p *prompts) reasoning(key crosstalk.Key) string {
-	record, _ := p.record(key)
-	return record.Answer.Reasoning
-}
-
-func (p *prompts) record(key crosstalk.Key) (journal.Record, bool) {
-	if p.journal == nil {
-		return journal.Record{}, false
-	}
-	record, found, err := p.journal.Record(key)
-	return record, found && err == nil
-}
-
-func (p *prompts) close() {
-	if p.journal != nil {
-		p.journal.Close()
-	}
+	return j, func() { j.Close() }
 }
 
 // filter is the search in a URL.
@@ -377,7 +352,7 @@ func (f filter) fields(kind crosstalk.Kind) (list []field) {
 			continue
 		}
 		values := slices.Clone(c.Values)
-		slices.SortFunc(values, func(a, b index.Value) int { return compareCells(a.Name, b.Name, order{}) })
+		slices.SortFunc(values, func(a, b index.Value) int { return compareValues(a.Name, b.Name) })
 		if chosen != "" && !slices.ContainsFunc(values, func(v index.Value) bool { return v.Name == chosen }) {
 			values = append(values, index.Value{Name: chosen})
 		}
@@ -387,6 +362,16 @@ func (f filter) fields(kind crosstalk.Kind) (list []field) {
 		return cmp.Compare(rank(kind, a.Parameter[len(is):]), rank(kind, b.Parameter[len(is):]))
 	})
 	return list
+}
+
+// compareValues orders numbers as numbers.
+func compareValues(a, b string) int {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	if errX == nil && errY == nil {
+		return cmp.Compare(x, y)
+	}
+	return strings.Compare(a, b)
 }
 
 // Kept are the choices that the form passes on unchanged.

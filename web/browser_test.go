@@ -107,6 +107,28 @@ func TestChangesInABrowser(t *testing.T) {
 	}
 }
 
+// Tables are ordered by what their columns hold: numbers as numbers, undefined figures last.
+func TestSortInABrowser(t *testing.T) {
+	dir := t.TempDir()
+	makeRun(t, filepath.Join(dir, "mine"), "leakage", nil)
+	s := newServer(t, dir, Options{})
+	built(t, s, idOf("mine"))
+	server := httptest.NewServer(s)
+	defer server.Close()
+	p := browser.Start(t).Open(t, server.URL+"/runs/"+idOf("mine"), browser.Looks[0])
+	for _, c := range []struct{ column, want, order string }{{"0", "all animal colour food", "ascending"},
+		{"0", "food colour animal all", "descending"}, {"1", "colour all animal food", "ascending"},
+		{"1", "animal all colour food", "descending"}, {"0", "all animal colour food", "ascending"}} {
+		p.Do(chromedp.Click("#tables ~ details thead th:nth-of-type(" + string(c.column[0]+1) + ") a"))
+		got := browser.Eval[string](p, "[...document.querySelectorAll(`.tables tbody th`)].map(e => e.textContent).join(` `)")
+		order := browser.Eval[string](p, "[...document.querySelectorAll(`[aria-sort]`)].map(e => e.ariaSort).join(` `)")
+		if got != c.want || order != c.order {
+			t.Errorf("by column %s: %s, %s; want %s, %s", c.column, got, order, c.want, c.order)
+		}
+	}
+	p.Check()
+}
+
 // A page of a run at work shows how far it is without being loaded again, and
 // is loaded again when the run has ended.
 func TestLiveInABrowser(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/ask/journal"
 	"crosstalk/instrument"
 	"crosstalk/report/page"
 	"crosstalk/web/access"
@@ -26,6 +27,7 @@ type side struct {
 	Name       string // of the parameters: a, b
 	Title      string // "before", "after"
 	Run        *runEntry
+	Runs       []*runEntry // to choose from
 	Conditions []option
 	Condition  map[string]string // the chosen one
 	at         int               // its place among the run's conditions
@@ -33,16 +35,8 @@ type side struct {
 	columns    []index.Column
 }
 
-// sidePick is a side with the runs to choose from.
-type sidePick struct {
-	side
-	Runs []*runEntry
-}
-
-func pick(s side, runs []*runEntry) sidePick { return sidePick{s, runs} }
-
 // Is reports whether the run is the chosen one.
-func (s sidePick) Is(run *runEntry) bool { return s.Run != nil && s.Run.ID == run.ID }
+func (s side) Is(run *runEntry) bool { return s.Run != nil && s.Run.ID == run.ID }
 
 // Label names the side: its run, and its condition where the run has several.
 func (s side) Label(among side) string {
@@ -59,7 +53,6 @@ func (s side) Label(among side) string {
 // comparePage is the content of a comparison.
 type comparePage struct {
 	frame
-	Runs     []*runEntry // to choose from
 	A, B     side
 	Swap     string
 	Figures  *figureTable
@@ -94,12 +87,13 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) (err error) {
 	if err != nil {
 		return err
 	}
-	p.Runs = slices.DeleteFunc(runs, func(run *runEntry) bool {
+	runs = slices.DeleteFunc(runs, func(run *runEntry) bool {
 		of := cmp.Or(p.A.Run, p.B.Run)
 		other := of != nil && run.Manifest.Plan.Instrument != of.Manifest.Plan.Instrument
 		return !run.finished || other && run != p.A.Run && run != p.B.Run
 	})
-	p.Runs = p.Runs[:min(len(p.Runs), mostRows)]
+	runs = runs[:min(len(runs), mostRows)]
+	p.A.Runs, p.B.Runs = runs, runs
 	if p.A.Run != nil {
 		p.Trail = append(p.Trail, link{p.A.Run.Name, "/runs/" + p.A.Run.ID})
 		if p.B.Run == nil { // the conditions of a run come first
@@ -113,9 +107,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) (err error) {
 		}
 	}
 	if p.A.Run != nil && p.B.Run != nil {
-		done, err := s.pair(r, &p)
-		defer done()
-		if err != nil {
+		if err := s.pair(r, &p); err != nil {
 			return err
 		}
 	}
@@ -154,40 +146,32 @@ func (s *Server) several(ctx context.Context, run *runEntry) (bool, error) {
 	return len(conditions) > 1, err
 }
 
-// pair compares the two sides. done is to be called after using the page.
-func (s *Server) pair(r *http.Request, p *comparePage) (done func(), err error) {
-	var ends []func()
-	done = func() {
-		for _, end := range ends {
-			end()
-		}
-	}
+// pair compares the two sides.
+func (s *Server) pair(r *http.Request, p *comparePage) error {
 	if a, b := p.A.Run.Manifest.Plan.Instrument, p.B.Run.Manifest.Plan.Instrument; a != b {
 		p.Problem = "These runs measure different things: " + a + " and " + b + "."
-		return done, nil
+		return nil
 	}
 	for _, x := range []*side{&p.A, &p.B} {
-		l, end := s.runs.open(x.Run)
-		ends = append(ends, end)
-		x.open = l
-		switch {
-		case l.index == nil:
+		l, done := s.runs.open(x.Run)
+		defer done()
+		if x.open = l; l.index == nil {
 			p.Problem = x.Run.Name + " has no answers yet."
-			return done, nil
-		case l.index.Progress().Building, l.index.Progress().Err != nil:
-			var state progress
-			state.indexed(l)
+			return nil
+		}
+		var state progress
+		if state.indexed(l); state.Index != "" {
 			p.Index = x.Run.Name + ": " + state.Index
-			return done, nil
+			return nil
 		}
 		if err := x.choose(r); err != nil {
-			return done, err
+			return err
 		}
 	}
 	query := url.Values{"a": {p.B.Run.ID}, "b": {p.A.Run.ID}, "ac": {strconv.Itoa(p.B.at)}, "bc": {strconv.Itoa(p.A.at)}}
 	p.Swap = "/compare?" + query.Encode()
 	p.Figures = s.figures.of(r.Context(), p.A, p.B)
-	return done, p.fill(r)
+	return p.fill(r)
 }
 
 // choose reads the side's condition from the URL. Without one, the two sides of a
@@ -405,24 +389,25 @@ func (x *side) facts(ctx context.Context, where map[string]string) ([]index.Numb
 
 // cards are the pairs as they are shown.
 func (p *comparePage) cards(ctx context.Context, pairs []pair) error {
-	before, after := newPrompts(p.A.Run.path), newPrompts(p.B.Run.path)
-	defer before.close()
-	defer after.close()
+	before, done := journalOf(p.A.Run.path)
+	defer done()
+	after, done := journalOf(p.B.Run.path)
+	defer done()
 	for _, x := range pairs {
 		c := pairCard{Outcome: x.outcome, Number: x.after, Change: x.outcome.changes()}
 		var cards [2]*page.Card
 		var texts [2][]string
 		for i, of := range []struct {
 			*side
-			title   string
-			number  int
-			prompts *prompts
+			title  string
+			number int
+			asked  *journal.Journal
 		}{{&p.A, p.A.Label(p.B), x.before, before}, {&p.B, p.B.Label(p.A), x.after, after}} {
 			list, err := of.open.index.Observations(ctx, of.number)
 			if err != nil {
 				return err
 			}
-			cards[i] = page.NewCard(list[0], 0, of.prompts.prompt, of.prompts.reasoning)
+			cards[i] = page.NewCard(list[0], 0, of.asked.Known)
 			texts[i] = answersOf(list[0])
 			c.Item, c.Head, c.Expect = cards[i].Name, cards[i].Head, cards[i].Expected
 			if c.Sample = list[0][0].Sample; c.Sample > 0 {

@@ -59,11 +59,10 @@ func WriteComparison(ctx context.Context, w io.Writer, before, after string) (er
 	if err != nil {
 		return err
 	}
-	done, err := s.pair(r, &p)
-	defer done()
-	switch {
-	case err != nil:
+	if err := s.pair(r, &p); err != nil {
 		return err
+	}
+	switch {
 	case p.Problem+p.Index != "":
 		return errors.New(p.Problem + p.Index)
 	case p.Figures == nil: // they take long

@@ -1,18 +1,19 @@
 package web
 
 import (
-	"encoding/csv"
-	"encoding/json"
+	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"net/http"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/ask/journal"
 	"crosstalk/instrument"
+	"crosstalk/report/export"
 	"crosstalk/report/page"
 	"crosstalk/web/access"
 	"crosstalk/web/index"
@@ -30,9 +31,9 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request, run *runEntry,
 	if err != nil {
 		return err
 	}
-	d := downloaded{Run: run, index: l.index, marks: l.notes.read(r.Context(), run.path, l.index),
-		prompts: newPrompts(run.path)}
-	defer d.prompts.close()
+	asked, done := journalOf(run.path)
+	defer done()
+	d := downloaded{index: l.index, marks: l.notes.read(r.Context(), run.path, l.index), asked: asked}
 	q := newFilter(r.URL, columns).query(d.marks)
 	q.Limit = mostDownload
 	found, err := l.index.Search(r.Context(), q)
@@ -46,13 +47,17 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request, run *runEntry,
 		return errSlow
 	}
 	d.numbers = found.Numbers
-	write, kind := d.csv, "text/csv; charset=utf-8"
+	kind, write := "text/csv; charset=utf-8", func() error {
+		return export.WriteCSV(w, export.Mapped(d.records(r.Context()), answerRecord.row), firstColumns, lastColumns)
+	}
 	if path.Ext(r.URL.Path) == ".jsonl" {
-		write, kind = d.lines, "application/jsonl; charset=utf-8"
+		kind, write = "application/jsonl; charset=utf-8", func() error {
+			return export.WriteLines(w, d.records(r.Context()))
+		}
 	}
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Disposition", `attachment; filename="`+path.Base(r.URL.Path)+`"`)
-	if write(r, w) != nil {
+	if write() != nil {
 		panic(http.ErrAbortHandler) // the browser sees that the file is not whole
 	}
 	return nil
@@ -60,11 +65,10 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request, run *runEntry,
 
 // downloaded are the answers of a file.
 type downloaded struct {
-	Run     *runEntry
 	index   *index.Index
 	numbers []int
 	marks   marks
-	prompts *prompts
+	asked   *journal.Journal
 }
 
 // answerRecord is an answer in a file.
@@ -85,18 +89,20 @@ type answerRecord struct {
 	Note      string                     `json:"note,omitempty"`
 }
 
-// each calls f with the answers, until the first error.
-func (d downloaded) each(r *http.Request, f func(answerRecord) error) error {
-	for _, n := range d.numbers {
-		list, err := d.index.Observations(r.Context(), n)
-		if err == nil {
-			err = f(d.record(n, list[0]))
-		}
-		if err != nil {
-			return err
+// records yields the answers, until the first error.
+func (d downloaded) records(ctx context.Context) iter.Seq2[answerRecord, error] {
+	return func(yield func(answerRecord, error) bool) {
+		for _, n := range d.numbers {
+			list, err := d.index.Observations(ctx, n)
+			if err != nil {
+				yield(answerRecord{}, err)
+				return
+			}
+			if !yield(d.record(n, list[0]), nil) {
+				return
+			}
 		}
 	}
-	return nil
 }
 
 // record sums up the observations of an answer.
@@ -105,7 +111,7 @@ func (d downloaded) record(number int, of []crosstalk.Observation) answerRecord 
 	a := answerRecord{Number: number, Item: of[0].Item, Sample: of[0].Sample, Variant: of[0].Variant,
 		Condition: note.Condition, Labels: map[string]string{}, Prompts: map[string]string{}, Texts: map[string]string{},
 		Values: map[string]crosstalk.Value{}, NotError: note.NotError, Note: note.Text}
-	for _, p := range page.NewCard(of, 0, d.prompts.prompt, nil).Prompts {
+	for _, p := range page.NewCard(of, 0, d.asked.Known).Prompts {
 		a.Prompts[p.Name] = p.Value
 	}
 	add := func(list []string, value string) []string {
@@ -137,63 +143,31 @@ func (d downloaded) record(number int, of []crosstalk.Observation) answerRecord 
 	return a
 }
 
-// lines writes JSON Lines.
-func (d downloaded) lines(r *http.Request, w http.ResponseWriter) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return d.each(r, func(a answerRecord) error { return e.Encode(a) })
-}
+// The columns of CSV that stand before and after those that not every instrument has.
+var (
+	firstColumns = []string{"number", "item", "sample", "variant"}
+	lastColumns  = []string{"finding", "unscored", "not_error", "note"}
+)
 
-// csv writes CSV with a column for each name that occurs.
-func (d downloaded) csv(r *http.Request, w http.ResponseWriter) error {
-	first := []string{"number", "item", "sample", "variant"}
-	last := []string{"finding", "unscored", "not_error", "note"}
-	names := map[string]bool{}
-	err := d.each(r, func(a answerRecord) error {
-		for name := range a.cells() {
-			names[name] = true
-		}
-		return nil
-	})
-	if err != nil {
-		return err
+// row is the answer as a line of CSV.
+func (a answerRecord) row() export.Row {
+	row := export.Row{"number": int64(a.Number), "item": a.Item, "sample": int64(a.Sample), "variant": a.Variant,
+		"finding": strings.Join(a.Findings, "; "), "unscored": strings.Join(a.NotScored, "; "), "not_error": "",
+		"note": a.Note}
+	if a.NotError {
+		row["not_error"] = "true"
 	}
-	header := slices.Concat(first, slices.Sorted(maps.Keys(names)), last)
-	out := csv.NewWriter(w)
-	out.Write(header)
-	err = d.each(r, func(a answerRecord) error {
-		record := []string{strconv.Itoa(a.Number), a.Item, strconv.Itoa(a.Sample), a.Variant}
-		cells := a.cells()
-		for _, name := range header[len(first) : len(header)-len(last)] {
-			record = append(record, cells[name])
-		}
-		mark := ""
-		if a.NotError {
-			mark = "true"
-		}
-		return out.Write(append(record, strings.Join(a.Findings, "; "), strings.Join(a.NotScored, "; "), mark, a.Note))
-	})
-	if err != nil {
-		return err
-	}
-	out.Flush()
-	return out.Error()
-}
-
-// cells are the columns that not every instrument has.
-func (a answerRecord) cells() map[string]string {
-	cells := map[string]string{}
 	for prefix, values := range map[string]map[string]string{
 		"condition.": a.Condition, "label.": a.Labels, "prompt.": a.Prompts, "text.": a.Texts,
 	} {
 		for k, v := range values {
-			cells[prefix+k] = v
+			row[prefix+k] = v
 		}
 	}
 	for k, v := range a.Values {
-		if cells["value."+k] = ""; v.Defined() {
-			cells["value."+k] = strconv.FormatFloat(float64(v), 'g', -1, 64)
+		if row["value."+k] = ""; v.Defined() {
+			row["value."+k] = float64(v)
 		}
 	}
-	return cells
+	return row
 }

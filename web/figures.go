@@ -42,17 +42,16 @@ type figureRow struct {
 	Better, Worse bool
 }
 
-// comparisons computes figures of pairs of sides, and keeps those that were asked for last.
+// comparisons are the figures of pairs of sides.
 type comparisons struct {
 	mu   sync.Mutex
-	kept []*comparison // the last one was used last
+	kept map[string]*comparison
 }
 
-// comparison is the figures of a pair of sides, to be computed once.
+// comparison is the figures of a pair of sides.
 type comparison struct {
-	key   string
-	done  chan struct{}
-	table figureTable
+	context.Context // ends when the table is computed
+	table           figureTable
 }
 
 // Limits of comparisons: mostKept are kept; comparisons of runs with more than
@@ -68,56 +67,51 @@ var computing = make(chan struct{}, 2)
 
 // of returns the differences between two sides, nil if they need more time.
 func (c *comparisons) of(ctx context.Context, a, b side) *figureTable {
-	key := fmt.Sprint(a.Run.ID, a.Run.stamp, a.at, b.Run.ID, b.Run.stamp, b.at)
-	c.mu.Lock()
-	i := slices.IndexFunc(c.kept, func(k *comparison) bool { return k.key == key })
-	var k *comparison
-	if i >= 0 {
-		k = c.kept[i]
-		c.kept = append(slices.Delete(c.kept, i, i+1), k)
-	} else if k = c.add(key); k != nil {
-		go k.compute(a, b)
-	}
-	c.mu.Unlock()
+	k := c.start(a, b)
 	if k == nil {
 		return &figureTable{Problem: "Too many comparisons at once. Refresh in a while."}
 	}
-	wait := time.NewTimer(shortly)
-	defer wait.Stop()
+	ctx, cancel := context.WithTimeout(ctx, shortly)
+	defer cancel()
 	select {
-	case <-k.done:
+	case <-k.Done():
 		return &k.table
-	case <-wait.C:
 	case <-ctx.Done():
+		return nil
 	}
-	return nil
 }
 
-// add starts a comparison and drops the oldest finished one; nil if none has finished.
-func (c *comparisons) add(key string) *comparison {
-	if len(c.kept) == mostKept {
-		i := slices.IndexFunc(c.kept, func(k *comparison) bool {
-			select {
-			case <-k.done:
-				return true
-			default:
-				return false
-			}
-		})
-		if i < 0 {
-			return nil
-		}
-		c.kept = slices.Delete(c.kept, i, i+1)
+// start returns the comparison of two sides, which it starts if it is not known; nil if too many are computed.
+func (c *comparisons) start(a, b side) *comparison {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := fmt.Sprint(a.Run.ID, a.Run.stamp, a.at, b.Run.ID, b.Run.stamp, b.at)
+	if k := c.kept[key]; k != nil {
+		return k
 	}
-	k := &comparison{key: key, done: make(chan struct{})}
-	c.kept = append(c.kept, k)
+	if len(c.kept) == mostKept {
+		maps.DeleteFunc(c.kept, func(_ string, k *comparison) bool { return k.Err() != nil })
+	}
+	switch len(c.kept) {
+	case 0:
+		c.kept = map[string]*comparison{}
+	case mostKept:
+		return nil
+	}
+	ctx, done := context.WithCancel(context.Background())
+	k := &comparison{Context: ctx}
+	c.kept[key] = k
+	go func() {
+		defer done()
+		k.compute(a, b)
+	}()
 	return k
 }
 
 // compute compares the figures. A panic over hostile observations is an error.
 func (k *comparison) compute(a, b side) {
 	computing <- struct{}{}
-	defer func() { <-computing; close(k.done) }()
+	defer func() { <-computing }()
 	err := rescue.Do("the comparison", func() (err error) {
 		k.table, err = compareFigures(a, b)
 		return err

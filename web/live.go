@@ -96,12 +96,12 @@ func detail(at watch.Part) string {
 
 // latest are the latest answers of a run.
 func latest(path string) (list []latestAnswer) {
-	prompts := newPrompts(path)
-	defer prompts.close()
-	if prompts.journal == nil {
+	j, done := journalOf(path)
+	defer done()
+	if j == nil {
 		return nil
 	}
-	records, _ := prompts.journal.Latest(3) // an error is in the detail
+	records, _ := j.Latest(3) // an error is in the detail
 	for _, r := range records {
 		list = append(list, latestAnswer{brief(r.Request.Text()), brief(r.Answer.Text), string(r.Answer.Status)})
 	}

@@ -7,7 +7,6 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"embed"
 	"errors"
@@ -16,7 +15,6 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,7 +30,7 @@ import (
 type Options struct {
 	Token string   // that a browser must present; empty: none, for loopback addresses only
 	Hosts []string // accepted host names besides localhost and IP addresses
-	Cache string   // directory for the indexes of read-only runs; empty: the user's cache
+	Cache string   // directory for the indexes of runs; empty: the user's cache
 }
 
 // Server shows the runs below a directory.
@@ -58,7 +56,7 @@ var templates = sync.OnceValue(func() *template.Template {
 })
 
 var funcs = template.FuncMap{
-	"count": count, "ago": ago, "pick": pick,
+	"count": count, "ago": ago,
 	"times100":    func(p float32) float64 { return 100 * float64(p) },
 	"sheet":       func() template.CSS { return template.CSS(page.Style() + sheet) },
 	"sheetPolicy": func() string { return page.PolicyOf(page.Style() + sheet) },
@@ -73,7 +71,9 @@ func New(dir string, o Options) (*Server, error) {
 	if o.Cache == "" {
 		base, err := os.UserCacheDir()
 		if err != nil {
-			base = os.TempDir()
+			if base, err = os.MkdirTemp("", "crosstalk-"); err != nil {
+				return nil, err
+			}
 		}
 		o.Cache = filepath.Join(base, "crosstalk", "browse")
 	}
@@ -85,7 +85,6 @@ func New(dir string, o Options) (*Server, error) {
 		"GET /compare":                           s.compare,
 		"GET /runs/{run}":                        s.ofRun(s.run),
 		"GET /runs/{run}/live.json":              s.ofRun(s.live),
-		"GET /runs/{run}/report.html":            s.report,
 		"GET /runs/{run}/answers":                s.ofRun(s.answers),
 		"GET /runs/{run}/answers.csv":            s.ofRun(s.download),
 		"GET /runs/{run}/answers.jsonl":          s.ofRun(s.download),
@@ -167,9 +166,6 @@ func (r *runEntry) frame(title, here string) frame {
 	path := "/runs/" + r.ID
 	f := frame{Title: title, Trail: []link{{"Runs", "/"}, {r.Name, path}},
 		Tabs: []link{{"Result", path}, {"Answers", path + "/answers"}, {"Compare", "/compare?a=" + r.ID}}}
-	if r.hasReport() {
-		f.Tabs = append(f.Tabs, link{"Report", path + "/report.html"})
-	}
 	for i := range f.Tabs {
 		if f.Tabs[i].Text == here {
 			f.Tabs[i].To = ""
@@ -178,16 +174,9 @@ func (r *runEntry) frame(title, here string) frame {
 	return f
 }
 
-// show writes a page, all of it or, if a template fails, nothing.
+// show writes a page.
 func show(w http.ResponseWriter, status int, name string, data any) error {
-	var b bytes.Buffer
-	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	w.Write(b.Bytes())
-	return nil
+	return access.Show(w, status, templates(), name, data)
 }
 
 // fail writes an error page. It removes the directory's path from messages.
@@ -225,29 +214,16 @@ const mostBody = 64 << 10
 // cookie is the name of the cookie that contains the token.
 const cookie = "crosstalk-token"
 
-// admit lets a request with the token pass. It moves a token in the URL to a
-// cookie, so that the token does not stay in the browser's history.
+// admit lets a request with the token pass.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
-	if s.options.Token == "" {
-		return true
-	}
-	if c, err := r.Cookie(cookie); err == nil && access.Equal(c.Value, s.options.Token) {
-		return true
-	}
-	query := r.URL.Query()
-	if !access.Equal(query.Get("token"), s.options.Token) {
-		s.fail(w, r, &access.Error{Status: http.StatusUnauthorized,
-			Message: "Token missing. Open the address that 'crosstalk serve' printed when it started; it contains the token."})
-		return false
-	}
 	// Lax: links from other sites work, and are harmless since reading changes
 	// nothing. Forms of other sites come without the cookie.
-	http.SetCookie(w, &http.Cookie{Name: cookie, Value: s.options.Token, Path: "/", HttpOnly: true,
-		SameSite: http.SameSiteLaxMode})
-	query.Del("token")
-	to := url.URL{Path: r.URL.Path, RawQuery: query.Encode()}
-	http.Redirect(w, r, "/"+strings.TrimLeft(to.String(), "/"), http.StatusSeeOther)
-	return false
+	keep := http.Cookie{Name: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
+	valid := func(token string) bool { return access.Equal(token, s.options.Token) }
+	return s.options.Token == "" || access.Admit(w, r, keep, valid, func() {
+		s.refuse(w, r, http.StatusUnauthorized,
+			"Token missing. Open the address that 'crosstalk serve' printed when it started; it contains the token.")
+	})
 }
 
 // Serve shows the runs below dir at an address, HOST:PORT, and under these host names,

@@ -13,6 +13,32 @@ addEventListener("pageshow", () => {
 for (const select of document.querySelectorAll("form select"))
   select.addEventListener("change", () => select.form.requestSubmit())
 
+// Tables of figures are sorted by the column whose title is chosen: numbers as numbers, undefined figures last.
+const number = text => parseFloat(text.replace(/^[[(<+~ ]+/, ""))
+for (const table of document.querySelectorAll(".tables table")) {
+  const body = table.tBodies[0], titles = [...table.tHead.rows[0].cells]
+  document.getElementById("sortable").hidden = false
+  if (body.rows.length <= 30) table.closest("details").open = true
+  titles.forEach((title, column) => {
+    const choose = document.createElement("a"), cell = row => row.cells[column].textContent
+    choose.href = "#tables"
+    choose.append(...title.childNodes)
+    title.append(choose)
+    choose.addEventListener("click", e => {
+      e.preventDefault()
+      const order = title.ariaSort == "ascending" ? -1 : 1
+      for (const t of titles) t.removeAttribute("aria-sort")
+      title.ariaSort = order > 0 ? "ascending" : "descending"
+      body.append(...[...body.rows].sort((r, s) => {
+        const a = cell(r), b = cell(s), x = number(a), y = number(b)
+        if (!isNaN(x) && !isNaN(y)) return order * (x - y)
+        if (a == "-" || b == "-") return (a == "-") - (b == "-")
+        return order * (a < b ? -1 : a > b)
+      }))
+    })
+  })
+}
+
 const live = document.body.dataset.live
 if (live) {
   const get = name => document.getElementById("live-" + name)

@@ -257,6 +257,15 @@ func (j *Journal) Record(key crosstalk.Key) (record Record, found bool, err erro
 	return record, err == nil, j.wrap(err)
 }
 
+// Known is Record for those who can do without: an ask that cannot be read is not known, and a nil journal knows none.
+func (j *Journal) Known(key crosstalk.Key) (record Record, known bool) {
+	if j == nil {
+		return Record{}, false
+	}
+	record, found, err := j.Record(key)
+	return record, found && err == nil
+}
+
 // Put writes an answer and returns when it is on the disk. An answer is never overwritten, unless it was a failed one.
 func (j *Journal) Put(record Record) error {
 	return j.hand(put{record: record})

@@ -39,8 +39,8 @@ const mostValues = 12
 
 // writeCodebook describes the columns of rows, as CSV: in how many rows they have a value,
 // and their values, or the range of numbers.
-func writeCodebook(w io.Writer, rows iter.Seq2[row, error]) error {
-	columns, err := columnsOf(rows)
+func writeCodebook(w io.Writer, rows iter.Seq2[Row, error]) error {
+	columns, err := columnsOf(rows, first, nil)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func placeOf(measure, item string, sample int, variant string, condition map[str
 }
 
 // row is the row of an observation.
-func (o *origin) row(of crosstalk.Observation) row {
+func (o *origin) row(of crosstalk.Observation) Row {
 	r := observationRow(of)
 	r.text("run", o.run)
 	r.text("version", o.version)

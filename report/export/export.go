@@ -1,5 +1,4 @@
-// Package export writes observations and answers for other programs: JSON
-// Lines, CSV, and the samples of lm-evaluation-harness.
+// Package export writes observations and answers for other programs: JSON Lines and CSV.
 package export
 
 import (
@@ -14,16 +13,15 @@ import (
 )
 
 // The formats. CSV is flat: a column for each name that occurs in any row. Codebook
-// describes these columns. LMEval is for observations only.
+// describes these columns.
 const (
 	JSONLines = "jsonl"
 	CSV       = "csv"
 	Codebook  = "codebook"
-	LMEval    = "lm-eval"
 )
 
 // Formats are all formats, the default first.
-var Formats = []string{JSONLines, CSV, Codebook, LMEval}
+var Formats = []string{JSONLines, CSV, Codebook}
 
 // CheckFormat returns an error for an unknown format.
 func CheckFormat(format string) error {
@@ -32,14 +30,15 @@ func CheckFormat(format string) error {
 }
 
 // writeRows writes rows in a flat format, for which it reads them twice.
-func writeRows(w io.Writer, format string, rows iter.Seq2[row, error]) error {
+func writeRows(w io.Writer, format string, rows iter.Seq2[Row, error]) error {
 	if format == Codebook {
 		return writeCodebook(w, rows)
 	}
-	return writeCSV(w, rows)
+	return WriteCSV(w, rows, first, nil)
 }
 
-func lines[T any](w io.Writer, all iter.Seq2[T, error]) error {
+// WriteLines writes values as JSON Lines, until the first error.
+func WriteLines[T any](w io.Writer, all iter.Seq2[T, error]) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	for v, err := range all {
@@ -53,7 +52,8 @@ func lines[T any](w io.Writer, all iter.Seq2[T, error]) error {
 	return nil
 }
 
-func mapped[T, U any](all iter.Seq2[T, error], f func(T) U) iter.Seq2[U, error] {
+// Mapped yields f of each value.
+func Mapped[T, U any](all iter.Seq2[T, error], f func(T) U) iter.Seq2[U, error] {
 	return func(yield func(U, error) bool) {
 		for v, err := range all {
 			if !yield(f(v), err) {
@@ -63,24 +63,24 @@ func mapped[T, U any](all iter.Seq2[T, error], f func(T) U) iter.Seq2[U, error] 
 	}
 }
 
-// row is the cells of a line that are not empty, by column. Values are strings,
+// Row is the cells of a line that are not empty, by column. Values are strings,
 // float64s or int64s; a column has one type throughout.
-type row map[string]any
+type Row map[string]any
 
-func (r row) text(name, value string) {
+func (r Row) text(name, value string) {
 	if value != "" {
 		r[name] = value
 	}
 }
 
-func (r row) number(name string, value crosstalk.Value) {
+func (r Row) number(name string, value crosstalk.Value) {
 	if value.Defined() {
 		r[name] = float64(value)
 	}
 }
 
-func observationRow(o crosstalk.Observation) row {
-	r := row{}
+func observationRow(o crosstalk.Observation) Row {
+	r := Row{}
 	r.text("measure", o.Measure)
 	r.text("item", o.Item)
 	r.text("cluster", o.Cluster)
@@ -120,8 +120,8 @@ func observationRow(o crosstalk.Observation) row {
 	return r
 }
 
-func answerRow(a journal.Record) row {
-	r := row{}
+func answerRow(a journal.Record) Row {
+	r := Row{}
 	r.text("key", a.Answer.Key.String())
 	r.text("provider", a.Identity.Provider)
 	r.text("endpoint", a.Identity.Endpoint)

@@ -45,11 +45,11 @@ func WriteFaults(w io.Writer, format, path string, only view.View) error {
 	if err != nil {
 		return err
 	}
-	f := &faultLister{question: func(crosstalk.Key) string { return "" }, kind: instrument.Named(manifest.Plan.Instrument)}
+	f := &faultLister{kind: instrument.Named(manifest.Plan.Instrument)}
 	switch j, err := journal.OpenReader(filepath.Join(path, journal.Name)); {
 	case err == nil:
 		defer j.Close()
-		f.question = func(answer crosstalk.Key) string { return questionOf(j, answer) }
+		f.asked = j
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -104,9 +104,9 @@ func filled(t report.Table) report.Table {
 
 // faultLister finds the answers with a fault.
 type faultLister struct {
-	kind     crosstalk.Kind
-	question func(answer crosstalk.Key) string // if it is known
-	write    func(faulty) error
+	kind  crosstalk.Kind
+	asked *journal.Journal
+	write func(faulty) error
 }
 
 func (f *faultLister) list(path string, only view.View) error {
@@ -169,7 +169,7 @@ func (f *faultLister) faulty(o, fault crosstalk.Observation) *faulty {
 	}
 	for i := range a.sides {
 		if at := len(o.Answers) - len(a.sides) + i; at >= 0 {
-			a.sides[i].question = f.question(o.Answers[at])
+			a.sides[i].question = questionOf(f.asked, o.Answers[at])
 		}
 		a.sides[i].question = cmp.Or(a.sides[i].question, given)
 	}
@@ -179,10 +179,7 @@ func (f *faultLister) faulty(o, fault crosstalk.Observation) *faulty {
 
 // questionOf is the last message of the user in the request of an answer.
 func questionOf(j *journal.Journal, answer crosstalk.Key) string {
-	record, found, err := j.Record(answer)
-	if !found || err != nil {
-		return ""
-	}
+	record, _ := j.Known(answer) // the zero value if it is not
 	if n := len(record.Request.Messages); n > 0 {
 		return record.Request.Messages[n-1].Content
 	}

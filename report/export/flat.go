@@ -17,26 +17,33 @@ var first = []string{"measure", "item", "cluster", "key", "sample", "variant", "
 	"finding", "signature", "run", "version",
 	"provider", "endpoint", "model", "prompt", "status", "text", "reasoning", "reason"}
 
-// columnsOf are the columns of all rows.
-func columnsOf(rows iter.Seq2[row, error]) ([]string, error) {
-	known := map[string]bool{}
+// columnsOf are the columns of all rows: the first ones, others by name, the last ones.
+func columnsOf(rows iter.Seq2[Row, error], first, last []string) ([]string, error) {
+	place := map[string]int{}
 	for r, err := range rows {
 		if err != nil {
 			return nil, err
 		}
 		for name := range r {
-			known[name] = true
+			place[name] = 0
 		}
 	}
-	place := func(name string) int { return slices.Index(append(slices.Clip(first), name), name) }
-	return slices.SortedFunc(maps.Keys(known), func(a, b string) int {
-		return cmp.Or(place(a)-place(b), strings.Compare(a, b))
+	for name := range place {
+		if i := slices.Index(first, name); i >= 0 {
+			place[name] = i - len(first)
+		} else {
+			place[name] = slices.Index(last, name) + 1
+		}
+	}
+	return slices.SortedFunc(maps.Keys(place), func(a, b string) int {
+		return cmp.Or(place[a]-place[b], strings.Compare(a, b))
 	}), nil
 }
 
-// writeCSV reads the rows twice: their columns, then their values.
-func writeCSV(w io.Writer, rows iter.Seq2[row, error]) error {
-	columns, err := columnsOf(rows)
+// WriteCSV writes a column for each name that occurs in any row, some of them first or last; others are sorted. It reads
+// the rows twice.
+func WriteCSV(w io.Writer, rows iter.Seq2[Row, error], first, last []string) error {
+	columns, err := columnsOf(rows, first, last)
 	if err != nil {
 		return err
 	}

@@ -8,21 +8,16 @@ import (
 	"os"
 	"path/filepath"
 
-	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/internal/rescue"
 	"crosstalk/run"
 )
 
 // WriteRun writes the observations of a finished run in a format or, with answers,
-// every request in its journal with its answer, which LMEval has no place for. A defect
-// in a writer is an error.
+// every request in its journal with its answer. A defect in a writer is an error.
 func WriteRun(w io.Writer, format, path string, answers bool) error {
 	if err := CheckFormat(format); err != nil {
 		return err
-	}
-	if answers && format == LMEval {
-		return crosstalk.BadOption("format", " %s and --answers cannot be combined: the format is for observations", format)
 	}
 	if _, err := run.ReadManifest(path); err != nil {
 		return err
@@ -31,34 +26,26 @@ func WriteRun(w io.Writer, format, path string, answers bool) error {
 }
 
 func writeRun(w io.Writer, format, path string, answers bool) error {
-	if !answers {
-		if _, err := os.Lstat(filepath.Join(path, "observations.jsonl")); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s %w", path, run.ErrUnfinished)
+	if answers {
+		j, err := journal.OpenReader(filepath.Join(path, journal.Name))
+		if err != nil {
+			return err
 		}
+		defer j.Close()
 		if format == JSONLines {
-			return lines(w, run.ReadObservations(path))
+			return WriteLines(w, Mapped(j.All(), answerRow))
 		}
-		if format != LMEval {
-			from, err := newOrigin(path)
-			if err != nil {
-				return err
-			}
-			return writeRows(w, format, mapped(run.ReadObservations(path), from.row))
-		}
+		return writeRows(w, format, Mapped(j.All(), answerRow))
 	}
-	j, err := journal.OpenReader(filepath.Join(path, journal.Name))
+	if _, err := os.Lstat(filepath.Join(path, "observations.jsonl")); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s %w", path, run.ErrUnfinished)
+	}
+	if format == JSONLines {
+		return WriteLines(w, run.ReadObservations(path))
+	}
+	from, err := newOrigin(path)
 	if err != nil {
 		return err
 	}
-	defer j.Close()
-	switch {
-	case !answers:
-		return writeSamples(w, run.ReadObservations(path), func(key crosstalk.Key) (journal.Record, bool) {
-			record, found, err := j.Record(key)
-			return record, found && err == nil
-		})
-	case format == JSONLines:
-		return lines(w, mapped(j.All(), answerRow))
-	}
-	return writeRows(w, format, mapped(j.All(), answerRow))
+	return writeRows(w, format, Mapped(run.ReadObservations(path), from.row))
 }

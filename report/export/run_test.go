@@ -37,10 +37,7 @@ func TestWriteRun(t *testing.T) {
 	if err := WriteRun(&out, JSONLines, dir, false); err != nil || !strings.HasPrefix(out.String(), `{"measure":"leak_rate","item":"a",`) {
 		t.Errorf("%q, %v", out.String(), err)
 	}
-	if err := WriteRun(io.Discard, LMEval, dir, true); err == nil || !strings.HasPrefix(err.Error(), "format lm-eval and --answers cannot be combined") {
-		t.Errorf("%v", err)
-	}
-	if err := WriteRun(io.Discard, "xml", dir, false); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, codebook, lm-eval` {
+	if err := WriteRun(io.Discard, "xml", dir, false); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, codebook` {
 		t.Errorf("%v", err)
 	}
 }
@@ -110,7 +107,7 @@ func TestCodebook(t *testing.T) {
 			Labels: map[string]string{"many": strings.Repeat("x", i+1), "few": strings.Repeat("y", i%12+1)}})
 	}
 	var out strings.Builder
-	if err := writeRows(&out, Codebook, mapped(seq(list), observationRow)); err != nil {
+	if err := writeRows(&out, Codebook, Mapped(seq(list), observationRow)); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()

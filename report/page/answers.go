@@ -1,12 +1,14 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/ask/journal"
 	"crosstalk/instrument"
 	"crosstalk/labels"
 	"crosstalk/report"
@@ -15,13 +17,8 @@ import (
 // Answers are the answers of a run, collected from its observations, as many as
 // fit on a page.
 type Answers struct {
-	// Prompt returns the prompt of an answer, if it is known. nil: no prompt is
-	// known.
-	Prompt func(crosstalk.Key) (string, bool)
-
-	// Reasoning returns what the model thought before an answer, "" if that is not
-	// known. nil: nothing is known.
-	Reasoning func(crosstalk.Key) string
+	// Asked returns an answer with its request, if they are known. nil: none is known.
+	Asked func(crosstalk.Key) (journal.Record, bool)
 
 	// Noted is how many answers have a note or a mark, on the page or not.
 	Noted labels.Noted
@@ -30,24 +27,13 @@ type Answers struct {
 	apart   []string        // columns with a section for each combination of values
 	by      string          // the column by which answers are grouped within a section
 	list    []*Section
-	open    []draft // of the current item
-	whole   int     // bytes for all answers
-	room    int     // bytes left
+	groups  map[string]*Group // by the values of these columns
+	open    []*Card           // of the current item
+	whole   int               // bytes for all answers
+	room    int               // bytes left
 	dropped int
-	clean   []cardRef // the kept cards without a fault or a note, in order
-	others  []cardRef // with one
-}
-
-// cardRef is the place of a kept card.
-type cardRef struct {
-	group *Group
-	card  int
-}
-
-// draft is an unfinished card.
-type draft struct {
-	*Card
-	group *Group
+	clean   []*Card // the kept cards without a fault or a note, in order
+	others  []*Card // with one
 }
 
 // Section has the answers of a condition.
@@ -62,7 +48,6 @@ type Group struct {
 	Name    string
 	Figures string // the estimates that include the answers
 	Cards   []*Card
-	key     string
 	value   string
 	seen    int
 	faults  int // cards with a fault
@@ -99,7 +84,7 @@ func roomBeside(estimates []crosstalk.Estimate) int {
 // determine sections and groups; if by is not nil, about the same ones grouped by these
 // columns.
 func newAnswers(estimates []crosstalk.Estimate, by []string) *Answers {
-	a := &Answers{noted: map[string]bool{}, whole: roomBeside(estimates)}
+	a := &Answers{noted: map[string]bool{}, groups: map[string]*Group{}, whole: roomBeside(estimates)}
 	a.room = a.whole
 	all, one, within := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, e := range estimates {
@@ -135,10 +120,10 @@ func (a *Answers) Add(o crosstalk.Observation, note labels.Note) {
 		a.keep()
 	}
 	group := a.groupOf(o)
-	i := slices.IndexFunc(a.open, func(d draft) bool { return d.group == group })
+	i := slices.IndexFunc(a.open, func(c *Card) bool { return c.group == group })
 	if i < 0 {
 		i = len(a.open)
-		a.open = append(a.open, draft{&Card{Name: o.Item}, group})
+		a.open = append(a.open, &Card{Name: o.Item, group: group})
 	}
 	a.open[i].add(o)
 	if note.Empty() {
@@ -152,45 +137,41 @@ func (a *Answers) Add(o crosstalk.Observation, note labels.Note) {
 }
 
 func (a *Answers) groupOf(o crosstalk.Observation) *Group {
-	labels, key := map[string]string{}, ""
+	by, key := o.Column(a.by), ""
 	for _, c := range a.apart {
-		labels[c] = o.Column(c)
-		key += labels[c] + "\x00"
+		key += o.Column(c) + "\x00"
 	}
-	by := o.Column(a.by)
-	for _, d := range a.open {
-		if d.group.key == key && d.group.value == by {
-			return d.group
+	if g := a.groups[key+by]; g != nil {
+		return g
+	}
+	labels, names := map[string]string{}, []string(nil)
+	for _, c := range a.apart {
+		if labels[c] = o.Column(c); labels[c] != "" {
+			names = append(names, c+" "+labels[c])
 		}
 	}
 	i := slices.IndexFunc(a.list, func(s *Section) bool { return maps.Equal(s.labels, labels) })
 	if i < 0 {
 		i = len(a.list)
-		var name []string
-		for _, c := range a.apart {
-			if v := labels[c]; v != "" {
-				name = append(name, c+" "+v)
-			}
-		}
-		a.list = append(a.list, &Section{Name: strings.Join(name, " · "), labels: labels})
+		a.list = append(a.list, &Section{Name: cmp.Or(strings.Join(names, " · "), "All answers"), labels: labels})
 	}
-	s := a.list[i]
-	for _, g := range s.Groups {
-		if g.value == by {
-			return g
-		}
-	}
-	g := &Group{key: key, value: by, Name: by}
-	if by == "" {
-		g.Name = crosstalk.All
-	}
-	s.Groups = append(s.Groups, g)
+	g := &Group{value: by, Name: cmp.Or(by, crosstalk.All)}
+	a.list[i].Groups = append(a.list[i].Groups, g)
+	a.groups[key+by] = g
 	return g
+}
+
+// ask adds to a card what is known of how its answers came about.
+func (a *Answers) ask(c *Card) {
+	if a.Asked != nil {
+		a.prompts(c)
+		a.thoughts(c)
+	}
 }
 
 // prompts adds the prompts to a card.
 func (a *Answers) prompts(c *Card) {
-	if a.Prompt == nil || len(c.Entries) == 0 {
+	if len(c.Entries) == 0 {
 		return
 	}
 	names := []string{"asked"}
@@ -198,21 +179,19 @@ func (a *Answers) prompts(c *Card) {
 		names = c.sides
 	}
 	for i, name := range names[:min(len(names), len(c.asked))] {
-		if text, ok := a.Prompt(c.asked[i]); ok {
-			c.Prompts = append(c.Prompts, Setting{crosstalk.Words(name), shorten(text)})
+		if record, ok := a.Asked(c.asked[i]); ok {
+			c.Prompts = append(c.Prompts, Setting{crosstalk.Words(name), shorten(record.Request.Text())})
 		}
 	}
 }
 
 // thoughts adds what the model thought to a card.
 func (a *Answers) thoughts(c *Card) {
-	if a.Reasoning == nil {
-		return
-	}
 	for i := range c.Entries {
 		e := &c.Entries[i]
 		for k, key := range e.asked {
-			text := a.Reasoning(key)
+			record, _ := a.Asked(key) // the zero value if it is not known
+			text := record.Answer.Reasoning
 			if strings.TrimSpace(text) == "" {
 				continue
 			}
@@ -239,37 +218,34 @@ func shorten(s string) string {
 // keep adds the item's cards to the page if there is space. Cards with a finding
 // or a note replace the others.
 func (a *Answers) keep() {
-	for _, d := range a.open {
-		c, g := d.Card, d.group
-		g.seen++
+	for _, c := range a.open {
+		c.group.seen++
 		if c.Fault {
-			g.faults++
+			c.group.faults++
 		}
-		size := c.size()
-		for (c.Fault || c.Noted) && size > a.room && len(a.clean) > 0 {
-			a.drop(&a.clean)
+		size, list := c.size(), &a.clean
+		if c.Fault || c.Noted {
+			for list = &a.others; size > a.room && len(a.clean) > 0; {
+				a.drop(&a.clean)
+			}
 		}
 		if size > a.room {
 			a.dropped++
 			continue
 		}
 		a.room -= size
-		list := &a.others
-		if !c.Fault && !c.Noted {
-			list = &a.clean
-		}
-		*list = append(*list, cardRef{g, len(g.Cards)})
-		g.Cards = append(g.Cards, c)
+		*list = append(*list, c)
+		c.group.Cards = append(c.group.Cards, c)
 	}
 	a.open = nil
 }
 
 // drop drops the last of some cards.
-func (a *Answers) drop(list *[]cardRef) {
-	p := (*list)[len(*list)-1]
+func (a *Answers) drop(list *[]*Card) {
+	c := (*list)[len(*list)-1]
 	*list = (*list)[:len(*list)-1]
-	a.room += p.group.Cards[p.card].size()
-	p.group.Cards[p.card] = nil
+	a.room += c.size()
+	*c = Card{dropped: true}
 	a.dropped++
 }
 
@@ -277,7 +253,7 @@ func (a *Answers) drop(list *[]cardRef) {
 // those that were known before.
 func (a *Answers) makeRoom(estimates []crosstalk.Estimate) {
 	a.room -= max(0, a.whole-roomBeside(estimates))
-	for _, list := range []*[]cardRef{&a.clean, &a.others} {
+	for _, list := range []*[]*Card{&a.clean, &a.others} {
 		for a.room < 0 && len(*list) > 0 {
 			a.drop(list)
 		}
@@ -293,16 +269,12 @@ func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
 	a.keep()
 	a.makeRoom(estimates)
 	for _, s := range a.list {
-		if s.Name == "" {
-			s.Name = "All answers"
-		}
 		slices.SortStableFunc(s.Groups, func(g, h *Group) int { return h.faults - g.faults })
 		for _, g := range s.Groups {
-			g.Cards = slices.DeleteFunc(g.Cards, func(c *Card) bool { return c == nil })
+			g.Cards = slices.DeleteFunc(g.Cards, func(c *Card) bool { return c.dropped })
 			slices.SortStableFunc(g.Cards, func(x, y *Card) int { return one(y.Fault) - one(x.Fault) })
 			for _, c := range g.Cards {
-				a.prompts(c)
-				a.thoughts(c)
+				a.ask(c)
 				if size := c.thoughtRoom(); size <= a.room { // those with a finding have priority
 					a.room -= size
 				} else {

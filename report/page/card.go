@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/ask/journal"
 	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
 	"crosstalk/labels"
@@ -25,6 +26,8 @@ type Card struct {
 	asked    []crosstalk.Key
 	sides    []string // the names of the answers in asked
 	longest  int      // maximum bytes of a text; 0: Longest
+	group    *Group
+	dropped  bool // from its group: there was no space
 }
 
 // Entry is an answer, or answers side by side, with the measurements.
@@ -269,18 +272,16 @@ func escaped(text string) int {
 }
 
 // NewCard is a card with the observations of one answer, or of answers side by
-// side, with up to longest bytes of each text. prompt returns the prompt of an
-// answer, if it is known; it may be nil.
-func NewCard(observations []crosstalk.Observation, longest int, prompt func(crosstalk.Key) (string, bool),
-	reasoning func(crosstalk.Key) string) *Card {
+// side, with up to longest bytes of each text. asked is Answers.Asked.
+func NewCard(
+	observations []crosstalk.Observation, longest int, asked func(crosstalk.Key) (journal.Record, bool),
+) *Card {
 	c := &Card{longest: longest}
 	for _, o := range observations {
 		c.Name = brief(o.Item)
 		c.add(o)
 	}
-	a := &Answers{Prompt: prompt, Reasoning: reasoning}
-	a.prompts(c)
-	a.thoughts(c)
+	(&Answers{Asked: asked}).ask(c)
 	c.finish()
 	return c
 }

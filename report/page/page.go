@@ -245,14 +245,7 @@ func (r Report) writeRun(w io.Writer) error {
 	switch {
 	case err == nil:
 		defer j.Close()
-		r.Answers.Prompt = func(key crosstalk.Key) (string, bool) {
-			record, found, err := j.Record(key)
-			return record.Request.Text(), found && err == nil
-		}
-		r.Answers.Reasoning = func(key crosstalk.Key) string {
-			record, _, _ := j.Record(key) // the zero value if it cannot be read
-			return record.Answer.Reasoning
-		}
+		r.Answers.Asked = j.Known
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/ask/journal"
 	"crosstalk/labels"
 	"crosstalk/report/plot"
 	"crosstalk/run"
@@ -88,6 +89,13 @@ var hostile = []string{
 	strings.Repeat("a\u0301", 3000) + "\r\n\r\n" + strings.Repeat("\n", 5000),
 }
 
+// thinking knows what a model thought before its answers.
+func thinking(text string) func(crosstalk.Key) (journal.Record, bool) {
+	return func(crosstalk.Key) (journal.Record, bool) {
+		return journal.Record{Answer: crosstalk.Answer{Reasoning: text}}, false
+	}
+}
+
 // pageOf is a page with a text in every place where others can put one.
 func pageOf(t *testing.T, text string) string {
 	short := text[:min(len(text), 100)]
@@ -95,7 +103,7 @@ func pageOf(t *testing.T, text string) string {
 		crosstalk.Span{Start: -5, End: 3}, crosstalk.Span{Start: 4, End: 1 << 40}, crosstalk.Span{Start: 9, End: 2})
 	o.Finding, o.Labels["language"], o.Condition["model"] = short, short, short
 	r := reportOf(o)
-	r.Answers.Reasoning = func(crosstalk.Key) string { return text }
+	r.Answers.Asked = thinking(text)
 	r.Title, r.Settings, r.Summary = text, []Setting{{short, text}}, []Setting{{"a", text}}
 	r.Estimates[0].By["model"], r.Estimates[0].Warnings, r.Estimates[0].Signature = text, []string{text}, text
 	r.Plots = plot.NewCollector(append(r.Estimates, r.Estimates...)).Plots()
@@ -163,7 +171,7 @@ func TestMarkedSide(t *testing.T) {
 	o := crosstalk.Observation{Measure: "leak_rate_max", Item: "i", Texts: []crosstalk.NamedText{{Name: "concept", Role: crosstalk.Topic, Text: "coral"},
 		{Name: "test", Role: crosstalk.Side, Text: "A coral. The coral reef."}, {Name: "control", Role: crosstalk.Side, Text: "A coral. The cat."}},
 		Spans: []crosstalk.Span{{Side: "test", Line: 1, Start: 9, End: 24, Score: 0.4567}}}
-	c := NewCard([]crosstalk.Observation{o}, 0, nil, nil)
+	c := NewCard([]crosstalk.Observation{o}, 0, nil)
 	want := []Side{{Name: "test", Pieces: []Piece{{Text: "A "}, {Text: "coral", Kind: "echo"}, {Text: ". "}, {Text: "The coral reef.", Kind: "line", Label: "0.457"}}},
 		{Name: "control", Pieces: []Piece{{Text: "A "}, {Text: "coral", Kind: "echo"}, {Text: ". The cat."}}}}
 	if d := cmp.Diff(want, c.Entries[0].Sides); d != "" {
@@ -218,7 +226,7 @@ func TestAnswers(t *testing.T) {
 	}
 
 	a := newAnswers(estimates(), nil)
-	a.Reasoning = func(crosstalk.Key) string { return strings.Repeat("<", 5000) }
+	a.Asked = thinking(strings.Repeat("<", 5000))
 	text := strings.Repeat("x", 3000)
 	const n = 3000
 	for i := range n {
@@ -249,7 +257,9 @@ func TestLeakageCard(t *testing.T) {
 	es := []crosstalk.Estimate{{Measure: "leak_rate", Value: 1, By: map[string]string{"model": "m", "similarity": "gloss",
 		"category": "all"}}, {Measure: "leak_rate", Value: 1, By: map[string]string{"model": "m", "similarity": "gloss", "category": "x"}}}
 	a := newAnswers(es, nil)
-	a.Prompt = func(k crosstalk.Key) (string, bool) { return fmt.Sprintf("prompt %d", k[0]), true }
+	a.Asked = func(k crosstalk.Key) (journal.Record, bool) {
+		return journal.Record{Request: crosstalk.Request{API: crosstalk.Completions, Prompt: fmt.Sprintf("prompt %d", k[0])}}, true
+	}
 	for _, similarity := range []string{"gloss", "sbert"} {
 		for k := range 2 {
 			a.Add(crosstalk.Observation{Measure: "leak_rate", Item: "i", Sample: k, Value: crosstalk.Value(k),
@@ -288,13 +298,13 @@ func TestCardOfSeveralObservations(t *testing.T) {
 	given := named(crosstalk.Given, "source_input", "The cat.", "input", "Die Katze.")
 	accuracy := slices.Concat(named(crosstalk.Side, "answer", "ja"), named(crosstalk.Fact, "class", "yes", "gold", "no"), named(crosstalk.Aside, "instruction", "en"))
 	compared := slices.Concat(given, named(crosstalk.Side, "source", "no", "answer", "ja"), named(crosstalk.Fact, "source_class", "no", "class", "yes"))
-	prompt := func(k crosstalk.Key) (string, bool) { return fmt.Sprintf("prompt %d", k[0]), true }
 	c := NewCard([]crosstalk.Observation{
 		{Measure: "rewriting", Item: "i", Variant: "en>de", Value: 0, Finding: "flagged", Texts: given, Answers: []crosstalk.Key{{9}}},
 		{Measure: "accuracy", Item: "i", Variant: "en>de T", Value: 0, Finding: "wrong", Texts: accuracy, Answers: []crosstalk.Key{{1}}},
 		{Measure: "consistency", Item: "i", Variant: "en>de T", Value: 0, Finding: "inconsistent", Texts: compared, Answers: []crosstalk.Key{{2}, {1}, {9}}},
-	}, 0, prompt, func(k crosstalk.Key) string {
-		return strings.Repeat(fmt.Sprintf("<b>thought</b> %d", k[0]), int(k[0]-1))
+	}, 0, func(k crosstalk.Key) (journal.Record, bool) {
+		return journal.Record{Request: crosstalk.Request{API: crosstalk.Completions, Prompt: fmt.Sprintf("prompt %d", k[0])},
+			Answer: crosstalk.Answer{Reasoning: strings.Repeat(fmt.Sprintf("<b>thought</b> %d", k[0]), int(k[0]-1))}}, true
 	})
 	var got []string
 	for _, e := range c.Entries {
@@ -319,16 +329,16 @@ func TestCardOfSeveralObservations(t *testing.T) {
 	}
 
 	line := crosstalk.Observation{Measure: "wpr", Value: crosstalk.Undefined, NotScored: "line error", Implied: true}
-	if c := NewCard([]crosstalk.Observation{line}, 0, nil, nil); c.Unscored || c.Fault || c.Entries[0].Facts != nil {
+	if c := NewCard([]crosstalk.Observation{line}, 0, nil); c.Unscored || c.Fault || c.Entries[0].Facts != nil {
 		t.Errorf("what another observation says: %+v", c)
 	}
 	line.Implied = false
-	if c := NewCard([]crosstalk.Observation{line}, 0, nil, nil); !c.Unscored || len(c.Entries[0].Facts) != 1 {
+	if c := NewCard([]crosstalk.Observation{line}, 0, nil); !c.Unscored || len(c.Entries[0].Facts) != 1 {
 		t.Errorf("a gap: %+v", c)
 	}
 	tie := crosstalk.Observation{Measure: "leak_rate", Value: 0.5, Finding: "tie",
 		Condition: map[string]string{"similarity": "s"}, Numbers: map[string]float64{"test": 1, "control": 1}}
-	if c := NewCard([]crosstalk.Observation{tie}, 0, nil, nil); c.Fault ||
+	if c := NewCard([]crosstalk.Observation{tie}, 0, nil); c.Fault ||
 		!cmp.Equal(c.Entries[0].Facts, []Fact{{Text: "s: a tie (test 1.000, control 1.000)"}}) {
 		t.Errorf("a tie: %+v", c)
 	}

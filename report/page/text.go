@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"crosstalk"
+	"crosstalk/internal/lazyregexp"
 )
 
 // Piece is a stretch of a text, marked or not.
@@ -87,7 +87,7 @@ func echoesIn(pieces []Piece, concept string) []Piece {
 	if concept == "" {
 		return pieces
 	}
-	concepts := strings.FieldsFunc(strings.ToLower(concept), notLetter)
+	concepts := letters().FindAllString(strings.ToLower(concept), -1)
 	var all []Piece
 	for _, p := range pieces {
 		if p.Kind != "" {
@@ -95,23 +95,13 @@ func echoesIn(pieces []Piece, concept string) []Piece {
 			continue
 		}
 		plain := 0
-		for start := 0; start < len(p.Text); {
-			r, size := utf8.DecodeRuneInString(p.Text[start:])
-			if notLetter(r) {
-				start += size
-				continue
-			}
-			end := start + max(strings.IndexFunc(p.Text[start:], notLetter), 0)
-			if end == start {
-				end = len(p.Text)
-			}
-			if echoes(strings.ToLower(p.Text[start:end]), concepts) {
-				if plain < start {
-					all = append(all, Piece{Text: p.Text[plain:start]})
+		for _, at := range letters().FindAllStringIndex(p.Text, -1) {
+			if word := p.Text[at[0]:at[1]]; echoes(strings.ToLower(word), concepts) {
+				if plain < at[0] {
+					all = append(all, Piece{Text: p.Text[plain:at[0]]})
 				}
-				all, plain = append(all, Piece{Text: p.Text[start:end], Kind: "echo"}), end
+				all, plain = append(all, Piece{Text: word, Kind: "echo"}), at[1]
 			}
-			start = end
 		}
 		if plain < len(p.Text) {
 			all = append(all, Piece{Text: p.Text[plain:]})
@@ -120,7 +110,7 @@ func echoesIn(pieces []Piece, concept string) []Piece {
 	return all
 }
 
-func notLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }
+var letters = lazyregexp.New(`[\pL\pM]+`)
 
 func echoes(word string, concepts []string) bool {
 	return slices.ContainsFunc(concepts, func(c string) bool {

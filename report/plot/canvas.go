@@ -1,7 +1,6 @@
 package plot
 
 import (
-	"fmt"
 	"io"
 	"math"
 
@@ -87,27 +86,20 @@ func (c page) text(t Text) {
 	x := -f.width(text) * t.Size * float64(t.Anchor) / 2
 	var path vg.Path
 	for _, r := range text {
-		if g := f.glyph(r); g != 0 {
-			x += f.outline(&path, g, x, 0, t.Size, at)
-		} else {
-			f.code(&path, r, x, t.Size, at)
-			x += t.Size
-		}
+		x += f.outline(&path, f.glyph(r), x, t.Size, at)
 	}
 	c.SetColor(t.Fill.onLight())
 	c.Fill(path)
 }
 
 // outline adds a glyph to a path and returns how far it reaches.
-func (f *face) outline(
-	path *vg.Path, g sfnt.GlyphIndex, x, y, size float64, at func(x, y float64) vg.Point,
-) float64 {
+func (f *face) outline(path *vg.Path, g sfnt.GlyphIndex, x, size float64, at func(x, y float64) vg.Point) float64 {
 	segments, err := f.LoadGlyph(&f.buffer, g, fixed.Int26_6(f.UnitsPerEm()), nil)
 	if err != nil {
 		return 0
 	}
 	place := func(p fixed.Point26_6) vg.Point {
-		return at(x+float64(p.X)/f.units*size, y+float64(p.Y)/f.units*size)
+		return at(x+float64(p.X)/f.units*size, float64(p.Y)/f.units*size)
 	}
 	for i, s := range segments {
 		switch s.Op {
@@ -126,18 +118,4 @@ func (f *face) outline(
 		path.Close()
 	}
 	return f.advance(g) * size
-}
-
-// code adds a letter that is missing from the font: its code point in two lines,
-// one em wide.
-func (f *face) code(path *vg.Path, r rune, x, size float64, at func(x, y float64) vg.Point) {
-	digits := fmt.Sprintf("%04X", r)
-	half := (len(digits) + 1) / 2
-	small := size * 0.8 / float64(half)
-	for i, line := range []string{digits[:half], digits[half:]} {
-		from := x + size*0.06
-		for _, d := range line {
-			from += f.outline(path, f.glyph(d), from, size*(0.42*float64(i)-0.36), small*1.1, at)
-		}
-	}
 }

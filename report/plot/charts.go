@@ -1,7 +1,6 @@
 package plot
 
 import (
-	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -10,7 +9,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
-	"crosstalk/internal/ordered"
 )
 
 const intervals = "Thin lines are 95 % intervals."
@@ -135,32 +133,15 @@ func (p panel) group(chart crosstalk.Chart) Plot {
 	return p.setting(chart)
 }
 
-// lines has a series for each value of a column, of the estimates with at least as
-// many dots; dot returns the dot of an estimate, if it has one.
-func (p panel) lines(series string, least int, dot func(*crosstalk.Estimate) (Dot, bool)) (l Lines) {
-	for _, name := range ordered.Distinct(p.estimates, func(e *crosstalk.Estimate) string { return e.By[series] }) {
-		var dots []Dot
-		for _, e := range p.estimates {
-			if d, ok := dot(e); ok && e.By[series] == name {
-				d.Estimate = e
-				dots = append(dots, d)
-			}
-		}
-		if len(dots) >= least {
-			l.Series, l.Dots = append(l.Series, name), append(l.Dots, dots)
-		}
-	}
-	return l
-}
-
 // scatter plots a measure against another one. A series needs two points.
 func (c *Collector) scatter(p panel, chart crosstalk.Chart) Plot {
-	l := p.lines(chart.Series, 2, func(e *crosstalk.Estimate) (Dot, bool) {
+	rows, series := p.rows(chart)
+	l := linesOf(rows, series, 2, func(label string, e *crosstalk.Estimate) (Dot, bool) {
 		over := c.beside(e, chart)
 		if over == nil || !over.Value.Defined() {
 			return Dot{}, false
 		}
-		return Dot{X: float64(over.Value), Label: rowName(e, chart.Rows), Across: over}, true
+		return Dot{X: float64(over.Value), Label: label, Across: over}, true
 	})
 	if l.Axis, l.Apart = chart.Axis, true; l.Dots == nil {
 		return Plot{}
@@ -185,27 +166,23 @@ func (c *Collector) beside(e *crosstalk.Estimate, chart crosstalk.Chart) *crosst
 
 // sweep is a line chart over a numeric column of conditions.
 func (p panel) sweep(chart crosstalk.Chart) Plot {
-	column := chart.Rows[0]
-	l := p.lines(chart.Series, 0, func(e *crosstalk.Estimate) (Dot, bool) {
-		x, err := strconv.ParseFloat(e.By[column], 64)
-		return Dot{X: x}, err == nil
-	})
-	for _, dots := range l.Dots {
-		slices.SortFunc(dots, func(a, b Dot) int { return cmp.Compare(a.X, b.X) })
-	}
-	l.Axis, l.Baseline = column, baseline(chart)
-	return l.Draw().about(labelOf(chart.Measures[0])+" over "+words(column), intervals)
+	rows, series := p.rows(chart)
+	l := linesOf(rows, series, 0, parsed)
+	l.sort()
+	l.Axis, l.Baseline = chart.Rows[0], baseline(chart)
+	return l.Draw().about(labelOf(chart.Measures[0])+" over "+words(l.Axis), intervals)
 }
 
 // sizes plots the figures of models over their size.
 func (p panel) sizes(chart crosstalk.Chart) Plot {
 	var sizes []float64
-	l := p.lines(chart.Series, 0, func(e *crosstalk.Estimate) (Dot, bool) {
+	rows, series := p.rows(chart)
+	l := linesOf(rows, series, 0, func(model string, e *crosstalk.Estimate) (Dot, bool) {
 		size, ok := sizeOf(e)
 		if ok {
 			sizes = append(sizes, size)
 		}
-		return Dot{X: size, Label: e.By[crosstalk.ModelColumn]}, ok
+		return Dot{X: size, Label: model}, ok
 	})
 	l.Axis, l.Log, l.Apart, l.Baseline = "billions of parameters", true, true, baseline(chart)
 	if len(distinct(sizes)) < 2 {

@@ -1,9 +1,7 @@
 package plot
 
 import (
-	"cmp"
 	"slices"
-	"strconv"
 
 	"crosstalk"
 )
@@ -45,64 +43,41 @@ func (g Grid) Draw() (plots []Plot) {
 	if one == nil {
 		return nil
 	}
-	chart := crosstalk.Chart{Measures: []string{one.Measure}}
+	var compared crosstalk.Baseline
+	if len(measures) == 1 {
+		compared = baseline(crosstalk.Chart{Measures: []string{one.Measure}})
+	}
 	add := func(f Plot, suffix, note string) {
 		f.Name = g.Name + suffix
 		plots = append(plots, f.about(g.Title+suffix, note))
 	}
-	line := func(g Grid, axis string, log bool, x func(label string) (float64, bool)) {
-		l := Lines{Series: g.Series, Dots: make([][]Dot, len(g.Series)), Axis: axis, Log: log, Apart: log}
-		if len(measures) == 1 {
-			l.Baseline = baseline(chart)
-		}
-		for _, row := range g.Rows {
-			at, ok := x(row.Label)
-			for i, e := range row.Cells {
-				if ok && e != nil {
-					d := Dot{X: at, Estimate: e}
-					if log {
-						d.Label = row.Label
-					}
-					l.Dots[i] = append(l.Dots[i], d)
-				}
-			}
-		}
-		for _, dots := range l.Dots {
-			slices.SortStableFunc(dots, func(a, b Dot) int { return cmp.Compare(a.X, b.X) })
-		}
-		f := l.Draw()
-		if log {
-			add(f, " by model size", intervals)
-		} else {
-			add(f, "", intervals)
-		}
-	}
-	parse := func(label string) (float64, bool) {
-		x, err := strconv.ParseFloat(label, 64)
-		return x, err == nil
+	over := func(g Grid, dot func(string, *crosstalk.Estimate) (Dot, bool)) Lines {
+		l := linesOf(g.Rows, g.Series, 0, dot)
+		l.sort()
+		l.Axis, l.Baseline = g.Axis, compared
+		return l
 	}
 	switch {
 	case len(labels) > 1 && numbers(labels):
-		line(g, g.Axis, false, parse)
+		add(over(g, parsed).Draw(), "", intervals)
 	case len(g.Series) > 1 && numbers(g.Series):
-		line(g.turned(), g.Over, false, parse)
+		add(over(g.turned(), parsed).Draw(), "", intervals)
 	case len(measures) == 1 && (drawn > mostDots || len(g.Series) > mostSeries):
 		add(heat{g.Series, g.Rows}.draw(), "", "The tables have the intervals.")
 	default:
-		d := DotPlot{Series: g.Series, Rows: g.Rows}
-		if len(measures) == 1 {
-			d.Baseline = baseline(chart)
-		}
-		add(d.Draw(), "", intervals)
+		add(DotPlot{g.Series, g.Rows, compared}.Draw(), "", intervals)
 	}
 	sizes := map[float64]bool{}
-	for _, label := range labels {
-		if size, ok := sizeIn(label); ok {
+	l := over(g, func(label string, _ *crosstalk.Estimate) (Dot, bool) {
+		size, ok := sizeIn(label)
+		if ok {
 			sizes[size] = true
 		}
-	}
+		return Dot{X: size, Label: label}, ok
+	})
 	if len(sizes) > 1 && g.Axis == crosstalk.ModelColumn {
-		line(g, "billions of parameters", true, sizeIn)
+		l.Axis, l.Log, l.Apart = "billions of parameters", true, true
+		add(l.Draw(), " by model size", intervals)
 	}
 	return plots
 }

@@ -1,7 +1,10 @@
 package plot
 
 import (
+	"cmp"
 	"math"
+	"slices"
+	"strconv"
 
 	"crosstalk"
 )
@@ -23,6 +26,38 @@ type Lines struct {
 	Log    bool    // of that axis
 	Apart  bool    // points without lines
 	crosstalk.Baseline
+}
+
+// linesOf has the dots of each series, those that dot returns of figures. A series needs at least this many.
+func linesOf(rows []Row, series []string, least int, dot func(label string, e *crosstalk.Estimate) (Dot, bool)) (l Lines) {
+	for i, name := range series {
+		var dots []Dot
+		for _, row := range rows {
+			if e := row.Cells[i]; e != nil {
+				if d, ok := dot(row.Label, e); ok {
+					d.Estimate = e
+					dots = append(dots, d)
+				}
+			}
+		}
+		if len(dots) >= least {
+			l.Series, l.Dots = append(l.Series, name), append(l.Dots, dots)
+		}
+	}
+	return l
+}
+
+// sort orders the dots of each series by X.
+func (l Lines) sort() {
+	for _, dots := range l.Dots {
+		slices.SortStableFunc(dots, func(a, b Dot) int { return cmp.Compare(a.X, b.X) })
+	}
+}
+
+// parsed is the dot of a row with a number as its label.
+func parsed(label string, _ *crosstalk.Estimate) (Dot, bool) {
+	x, err := strconv.ParseFloat(label, 64)
+	return Dot{X: x}, err == nil
 }
 
 const plotHeight = 200

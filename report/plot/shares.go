@@ -21,9 +21,6 @@ type ShareRow struct {
 	Row
 	Below  string    // a second, smaller label
 	Counts []float64 // by part
-	// Depths, if any, shade the parts from their outer end to the middle: the
-	// strength of each slice of equal count, from 0 to 1.
-	Depths [][]float64
 }
 
 const barHeight = 13
@@ -136,11 +133,7 @@ func (f *Plot) bar(s Shares, r ShareRow, x scale, y float64) {
 		if i < len(r.Cells) && r.Cells[i] != nil {
 			m = of(r.Label+", "+s.Parts[i], r.Cells[i])
 		}
-		switch {
-		case n <= 0:
-		case i < len(r.Depths) && r.Depths[i] != nil && i != s.Middle:
-			m.Shapes = s.graded(from, to, y, i, r.Depths[i])
-		default:
+		if n > 0 {
 			m.Shapes = s.area(from, y, to-from, barHeight+2, i)
 		}
 		if text := percent(share); to-from > textWidth(text, small, true)+8 {
@@ -152,20 +145,6 @@ func (f *Plot) bar(s Shares, r ShareRow, x scale, y float64) {
 		}
 		f.Marks = append(f.Marks, m)
 	}
-}
-
-// graded is an area in slices; stronger slices are more opaque.
-func (s Shares) graded(from, to, y float64, part int, depths []float64) []Shape {
-	ink := seriesInk(s.series(part))
-	frame := rectangle(from, y, to-from, barHeight+2, none)
-	frame.Stroke, frame.Width = ink, 0.8
-	shapes := []Shape{frame}
-	step := (to - from) / float64(len(depths))
-	for i, d := range depths {
-		h := (barHeight + 2) * min(max(d, 0.04), 1)
-		shapes = append(shapes, rectangle(from+step*float64(i), y+barHeight+2-h, step, h, ink))
-	}
-	return shapes
 }
 
 func count(n float64) string { return strconv.FormatFloat(math.Round(10*n)/10, 'f', -1, 64) }

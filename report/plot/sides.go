@@ -1,7 +1,6 @@
 package plot
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -13,8 +12,7 @@ import (
 // is closer to something, the first part of a chart (0), the last (1), or neither (0.5).
 type sideRow struct {
 	sideKey
-	counts      [3]float64   // of the values 0, 0.5 and 1
-	differences [3][]float64 // of the measure's numbers, absolute
+	counts [3]float64 // of the values 0, 0.5 and 1
 }
 
 type sideKey struct{ set, judge, model string }
@@ -27,8 +25,7 @@ func (c *Collector) addSides(kind crosstalk.Kind, o crosstalk.Observation, judge
 		return
 	}
 	side := slices.Index([]float64{0, 0.5, 1}, float64(o.Value))
-	numbers := kind.Measure(o.Measure).Numbers
-	_, scored := o.Numbers[numbers[0]]
+	_, scored := o.Numbers[kind.Measure(o.Measure).Numbers[0]]
 	if side < 0 || o.NotScored != "" || !scored && judge != labels.People {
 		return
 	}
@@ -51,10 +48,6 @@ func (c *Collector) addSides(kind crosstalk.Kind, o crosstalk.Observation, judge
 		c.sides[o.Measure] = rows
 	}
 	rows[i].counts[side] += weight
-	if scored {
-		difference := math.Abs(o.Numbers[numbers[0]] - o.Numbers[numbers[1]])
-		rows[i].differences[side] = append(rows[i].differences[side], difference)
-	}
 }
 
 // sideCharts are bars of the shares, one plot for each set of conditions.
@@ -70,59 +63,24 @@ func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
 	}
 	for _, set := range sets[:min(len(sets), mostPanels)] {
 		shares := Shares{Parts: chart.Parts, Middle: 1}
-		differences := map[string][]float64{} // by judge: each has its own scale
 		var rows []*sideRow
 		for _, r := range all {
 			if r.set == set {
 				rows = append(rows, r)
-				for _, list := range r.differences {
-					differences[r.judge] = append(differences[r.judge], list...)
-				}
 			}
 		}
 		slices.SortStableFunc(rows, func(a, b *sideRow) int { return strings.Compare(a.model, b.model) })
 		for _, r := range rows {
-			row := ShareRow{Row: Row{Label: r.model}, Counts: r.counts[:], Depths: make([][]float64, 3)}
+			row := ShareRow{Row: Row{Label: r.model}, Counts: r.counts[:]}
 			switch {
 			case len(judges) > 1 && rows[0].model == rows[len(rows)-1].model:
 				row.Label = r.judge
 			case len(judges) > 1:
 				row.Below = r.judge
 			}
-			strongest := upper(differences[r.judge])
-			row.Depths[0] = depthsOf(r.differences[0], strongest)
-			slices.Reverse(row.Depths[0])
-			row.Depths[2] = depthsOf(r.differences[2], strongest)
 			shares.Rows = append(shares.Rows, row)
 		}
 		plots = append(plots, panel{of: set}.titled(shares.Draw().about(chart.Title, chart.Note)))
 	}
 	return plots
-}
-
-// upper is the 90th percentile of the differences.
-func upper(differences []float64) float64 {
-	if len(differences) == 0 {
-		return 0
-	}
-	slices.Sort(differences)
-	return differences[len(differences)*9/10]
-}
-
-// depthsOf returns the means of up to 32 equal parts of the sorted differences,
-// relative to the strong ones.
-func depthsOf(differences []float64, strongest float64) []float64 {
-	if len(differences) == 0 || strongest == 0 {
-		return nil
-	}
-	sorted := slices.Sorted(slices.Values(differences))
-	n := min(32, len(sorted))
-	depths := make([]float64, n)
-	for i := range depths {
-		from, to := i*len(sorted)/n, (i+1)*len(sorted)/n
-		for _, d := range sorted[from:to] {
-			depths[i] += d / strongest / float64(to-from)
-		}
-	}
-	return depths
 }

@@ -43,15 +43,16 @@ func faceOf(bold bool) *face {
 
 // glyph is the index of a rune's glyph in the font, 0 if it has none.
 func (f *face) glyph(r rune) sfnt.GlyphIndex {
-	g, err := f.GlyphIndex(&f.buffer, r)
-	if err != nil {
-		return 0
-	}
+	g, _ := f.GlyphIndex(&f.buffer, r)
 	return g
 }
 
-// advance is the width of a glyph, in ems.
+// advance is the width of a glyph, in ems. A letter that is missing from the font is
+// one em wide: browsers take it from another font, and images have a box.
 func (f *face) advance(g sfnt.GlyphIndex) float64 {
+	if g == 0 {
+		return 1
+	}
 	a, err := f.GlyphAdvance(&f.buffer, g, fixed.Int26_6(f.UnitsPerEm()), font.HintingNone)
 	if err != nil {
 		return 1
@@ -59,15 +60,10 @@ func (f *face) advance(g sfnt.GlyphIndex) float64 {
 	return float64(a) / f.units
 }
 
-// width is the width of a text, in ems. A letter that is missing from the font is
-// one em wide: browsers take it from another font, and images have its code.
+// width is the width of a text, in ems.
 func (f *face) width(s string) (w float64) {
 	for _, r := range s {
-		if g := f.glyph(r); g != 0 {
-			w += f.advance(g)
-		} else {
-			w++
-		}
+		w += f.advance(f.glyph(r))
 	}
 	return w
 }
@@ -99,9 +95,7 @@ func cut(s string, size, most float64) string {
 // visual puts letters in visual order, from left to right.
 func visual(s string) string {
 	var p bidi.Paragraph
-	if _, err := p.SetString(s); err != nil {
-		return s
-	}
+	p.SetString(s)
 	order, err := p.Order()
 	if err != nil {
 		return s

@@ -12,9 +12,11 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"html/template"
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -146,6 +148,36 @@ func (a Rules) goesBy(host string) bool {
 	return name == "localhost" || name != "" && slices.ContainsFunc(a.Hosts, known)
 }
 
+// Admit lets a request with a valid token in its cookie pass, and calls refuse for others. It moves a token in the URL to
+// the cookie, so that the token does not stay in the browser's history.
+func Admit(w http.ResponseWriter, r *http.Request, cookie http.Cookie, valid func(token string) bool, refuse func()) bool {
+	query := r.URL.Query()
+	if cookie.Value = query.Get("token"); valid(cookie.Value) {
+		http.SetCookie(w, &cookie)
+		query.Del("token")
+		to := url.URL{Path: r.URL.Path, RawQuery: query.Encode()}
+		http.Redirect(w, r, "/"+strings.TrimLeft(to.String(), "/"), http.StatusSeeOther)
+		return false
+	}
+	if c, err := r.Cookie(cookie.Name); err == nil && valid(c.Value) {
+		return true
+	}
+	refuse()
+	return false
+}
+
+// Show writes a page of a template, all of it or, if the template fails, nothing.
+func Show(w http.ResponseWriter, status int, pages *template.Template, name string, data any) error {
+	var b bytes.Buffer
+	if err := pages.ExecuteTemplate(&b, name, data); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
 // Icon is the icon of all pages, as SVG.
 //
 //go:embed icon.svg
@@ -179,11 +211,11 @@ func Listen(addr string, hosts []string) (*Listener, error) {
 			"name another address with --addr (port 0 is any free port)", addr, err)
 	}
 	at := l.Addr().(*net.TCPAddr)
-	url := "http://" + net.JoinHostPort(reachedBy(host, at, hosts), fmt.Sprint(at.Port)) + "/"
+	address := "http://" + net.JoinHostPort(reachedBy(host, at, hosts), fmt.Sprint(at.Port)) + "/"
 	if _, err := netip.ParseAddr(host); err != nil && host != "" {
 		hosts = append(slices.Clip(hosts), host)
 	}
-	return &Listener{l, hosts, url}, nil
+	return &Listener{l, hosts, address}, nil
 }
 
 // Loopback reports whether only this machine can connect.

@@ -7,7 +7,6 @@
 package annotate
 
 import (
-	"bytes"
 	"context"
 	"embed"
 	"errors"
@@ -22,7 +21,6 @@ import (
 	"unicode/utf8"
 
 	"crosstalk"
-	"crosstalk/instrument/consistency"
 	"crosstalk/internal/plainfile"
 	"crosstalk/internal/visible"
 	"crosstalk/labels"
@@ -49,7 +47,6 @@ type Server struct {
 	options Options
 	design  labels.Design
 	sheets  []*sheet
-	reviews bool    // there are rewritten instructions
 	LeftOut []error // why questions that were not named are not asked
 	cookie  string  // its name
 	handler http.Handler
@@ -138,12 +135,14 @@ func New(run string, o Options) (*Server, error) {
 	}
 	s.cookie = "crosstalk-" + strings.ToLower(s.design.Token("")[:8]) // cookies do not tell ports apart
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", s.home)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		if err := s.home(w, r); err != nil {
+			s.fail(w, r, err)
+		}
+	})
 	mux.HandleFunc("POST /name", s.enter)
 	mux.HandleFunc("POST /leave", s.leave)
 	mux.HandleFunc("GET /progress", s.known(s.progress))
-	mux.HandleFunc("GET /"+Instructions, s.known(s.instruction))
-	mux.HandleFunc("POST /"+Instructions, s.known(s.review))
 	mux.HandleFunc("GET /{question}", s.ofSheet(s.ask))
 	mux.HandleFunc("POST /{question}", s.ofSheet(s.answer))
 	mux.HandleFunc("POST /{question}/undo", s.ofSheet(s.undo))
@@ -170,49 +169,28 @@ func (s *Server) open() error {
 	for _, q := range labels.QuestionsOf(instrument) {
 		possible = append(possible, q.Name)
 	}
-	instructions := instrument == consistency.Kind.Name && !s.decides()
-	all := possible
-	if instructions {
-		all = append(slices.Clone(possible), Instructions)
-	}
 	wanted := s.options.Questions
 	for _, name := range wanted {
-		if !slices.Contains(all, name) {
+		if !slices.Contains(possible, name) {
 			return fmt.Errorf("unknown question %q for a run of %s; choose one of: %s",
-				name, instrument, strings.Join(all, ", "))
-		}
-	}
-	var reasons []error // why questions cannot be asked
-	leftOut := func(name string, err error) {
-		if err != nil {
-			reasons = append(reasons, fmt.Errorf("question %s: %w", name, err))
+				name, instrument, strings.Join(possible, ", "))
 		}
 	}
 	if len(wanted) > 0 {
 		possible = slices.DeleteFunc(possible, func(name string) bool { return !slices.Contains(wanted, name) })
-		instructions = slices.Contains(wanted, Instructions)
 	}
 	opened, errs := labels.OpenAll(s.run, possible...)
 	for i, of := range opened {
 		if errs[i] == nil {
 			errs[i] = s.add(of)
 		}
-		leftOut(possible[i], errs[i])
-	}
-	if instructions {
-		list, err := s.instructions()
-		if err == nil && len(list) == 0 {
-			err = errors.New("the run has no rewritten instructions")
+		if errs[i] != nil {
+			s.LeftOut = append(s.LeftOut, fmt.Errorf("question %s: %w", possible[i], errs[i]))
 		}
-		s.reviews = err == nil
-		leftOut(Instructions, err)
 	}
-	switch {
-	case s.kinds() == 0, len(wanted) > 0 && len(reasons) > 0:
-		return errors.Unwrap(reasons[0])
-	case len(s.sheets) > 0:
-		s.LeftOut = reasons
-	} // else the run is not finished: its rewritten instructions are reviewed
+	if len(s.LeftOut) > 0 && (len(s.sheets) == 0 || len(wanted) > 0) {
+		return errors.Unwrap(s.LeftOut[0])
+	}
 	if s.decides() {
 		s.design, err = labels.ReadDesign(s.run) // no sample of its own
 	} else {
@@ -272,28 +250,12 @@ type frame struct {
 
 func (s *Server) frame(r *http.Request, title string) frame {
 	return frame{Title: title, Annotator: s.annotator(r), Leave: len(s.options.Annotators) == 0,
-		Team: !s.decides(), Home: s.kinds() > 1}
+		Team: !s.decides(), Home: len(s.sheets) > 1}
 }
 
-// kinds is the number of kinds of questions.
-func (s *Server) kinds() int {
-	n := len(s.sheets)
-	if s.reviews {
-		n++
-	}
-	return n
-}
-
-// show writes a page, all of it or, if a template fails, nothing.
-func (s *Server) show(w http.ResponseWriter, r *http.Request, status int, name string, data any) {
-	var b bytes.Buffer
-	if err := templates().ExecuteTemplate(&b, name, data); err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	w.Write(b.Bytes())
+// show writes a page.
+func show(w http.ResponseWriter, status int, name string, data any) error {
+	return access.Show(w, status, templates(), name, data)
 }
 
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
@@ -311,7 +273,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if status == http.StatusUnauthorized {
 		f.Annotator = ""
 	}
-	s.show(w, r, status, "error.html", struct {
+	show(w, status, "error.html", struct {
 		frame
 		Message string
 	}{f, visible.Line(strings.ReplaceAll(err.Error(), s.run, "the run"))})
@@ -345,10 +307,10 @@ func Serve(ctx context.Context, w io.Writer, addr, run string, o Options) error 
 		fmt.Fprintf(w, "Not asked: %v\n", reason)
 	}
 	if len(o.Annotators) == 0 {
-		fmt.Fprintf(w, "%s: %s\n", s.count(""), at.URL)
+		fmt.Fprintf(w, "%d questions: %s\n", s.count(""), at.URL)
 	}
 	for _, name := range s.options.Annotators {
-		fmt.Fprintf(w, "%s for %s: %s?token=%s\n", s.count(name), name, at.URL, s.Token(name))
+		fmt.Fprintf(w, "%d questions for %s: %s?token=%s\n", s.count(name), name, at.URL, s.Token(name))
 	}
 	if !at.Loopback() {
 		fmt.Fprintln(w, "Whoever has such an address can answer under that name. The connection is not encrypted.")
@@ -382,34 +344,23 @@ func (s *Server) holder(token string) (name string) {
 	return name
 }
 
-// admit lets a request with a token pass, and any where there are none. It moves a token in the URL to a cookie, so
-// that the token does not stay in the browser's history.
+// admit lets a request with a token pass, and any where there are none.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	if len(s.options.Annotators) == 0 {
 		return true
 	}
-	if token := r.URL.Query().Get("token"); token != "" && s.holder(token) != "" && r.URL.Path == "/" {
-		s.setCookie(w, token)
-		http.Redirect(w, r, "/", http.StatusSeeOther)
-		return false
-	}
-	if s.annotator(r) == "" {
-		s.fail(w, r, &access.Error{Status: http.StatusUnauthorized,
-			Message: "Token missing. Open the address that you were given; it contains your token."})
-		return false
-	}
-	return true
+	valid := func(token string) bool { return s.holder(token) != "" }
+	return access.Admit(w, r, s.keep(""), valid, func() {
+		s.refuse(w, r, http.StatusUnauthorized,
+			"Token missing. Open the address that you were given; it contains your token.")
+	})
 }
 
-// setCookie keeps who the annotator is for a month. Lax: the address can be a
+// keep is the cookie that keeps who the annotator is for a month. Lax: the address can be a
 // link in a message; what other sites send is refused (access.Rules).
-func (s *Server) setCookie(w http.ResponseWriter, value string) {
-	age := 30 * 24 * 60 * 60
-	if value == "" {
-		age = -1
-	}
-	http.SetCookie(w, &http.Cookie{Name: s.cookie, Value: value, Path: "/", MaxAge: age, HttpOnly: true,
-		SameSite: http.SameSiteLaxMode})
+func (s *Server) keep(value string) http.Cookie {
+	return http.Cookie{Name: s.cookie, Value: value, Path: "/", MaxAge: 30 * 24 * 60 * 60, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode}
 }
 
 // longestName is the maximum length of an annotator's name in characters.
@@ -424,6 +375,36 @@ func checkName(name string) error {
 	return nil
 }
 
+// home shows what there is to answer, or asks for a name.
+func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
+	annotator := s.annotator(r)
+	if annotator == "" {
+		return show(w, http.StatusOK, "name.html", s.frame(r, "Who answers?"))
+	}
+	if len(s.sheets) == 1 {
+		http.Redirect(w, r, "/"+s.sheets[0].Question.Name, http.StatusSeeOther)
+		return nil
+	}
+	type kind struct {
+		Title, To string
+		Done, Of  int
+	}
+	var kinds []kind
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, q := range s.sheets {
+		st, err := s.stateOf(q, annotator)
+		if err != nil {
+			return err
+		}
+		kinds = append(kinds, kind{q.Question.Title, "/" + q.Question.Name, st.done, len(st.asked)})
+	}
+	return show(w, http.StatusOK, "home.html", struct {
+		frame
+		Kinds []kind
+	}{s.frame(r, "Questions"), kinds})
+}
+
 // enter stores the name of an annotator.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimSpace(r.PostFormValue("name"))
@@ -435,12 +416,15 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, &access.Error{Status: http.StatusBadRequest, Message: "Not a name: " + err.Error() + "."})
 		return
 	}
-	s.setCookie(w, url.QueryEscape(name))
+	who := s.keep(url.QueryEscape(name))
+	http.SetCookie(w, &who)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
 // leave forgets who the annotator is.
 func (s *Server) leave(w http.ResponseWriter, r *http.Request) {
-	s.setCookie(w, "")
+	who := s.keep("")
+	who.MaxAge = -1
+	http.SetCookie(w, &who)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }

@@ -51,8 +51,8 @@ func (s *Server) ofSheet(handle func(http.ResponseWriter, *http.Request, *sheet,
 // answer saves an answer, then leads to the next question. An answer that came
 // before, as a form that is sent twice, changes nothing.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, q *sheet, annotator string) error {
-	if err := r.ParseForm(); err != nil {
-		return formError(err)
+	if r.ParseForm() != nil {
+		return &access.Error{Status: http.StatusBadRequest, Message: "The form cannot be read."}
 	}
 	given, err := read(r, annotator, time.Now())
 	given.Decides = s.decides()
@@ -68,15 +68,6 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, q *sheet, annota
 	}
 	http.Redirect(w, r, "/"+q.Question.Name, http.StatusSeeOther)
 	return nil
-}
-
-// formError is the error of a form that cannot be read.
-func formError(err error) error {
-	var known *access.Error
-	if errors.As(err, &known) {
-		return known
-	}
-	return &access.Error{Status: http.StatusBadRequest, Message: "The form cannot be read."}
 }
 
 // read reads an answer from a form.
@@ -213,8 +204,7 @@ func (s *Server) showNext(
 		Undo: st.last >= 0, Trouble: trouble}
 	if st.next < 0 {
 		p.Title = "All questions are answered"
-		s.show(w, r, http.StatusOK, "done.html", p)
-		return nil
+		return show(w, http.StatusOK, "done.html", p)
 	}
 	p.Title = fmt.Sprintf("Question %d of %d", st.done+1, p.Of)
 	p.First, p.Shown, p.Comment, p.Codes = st.done == 0, time.Now().UnixMilli(), given.Comment, codes
@@ -227,8 +217,7 @@ func (s *Server) showNext(
 	if trouble != "" {
 		status = http.StatusUnprocessableEntity
 	}
-	s.show(w, r, status, "ask.html", p)
-	return nil
+	return show(w, status, "ask.html", p)
 }
 
 // next is the state of an annotator, with the codes that have been used and what was given: if it does not answer the

@@ -2,8 +2,6 @@ package annotate
 
 import (
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"crosstalk/internal/browser"
@@ -15,9 +13,6 @@ import (
 // and dark.
 func TestPagesInABrowser(t *testing.T) {
 	consistency := newRun(t, "consistency", senses()...)
-	if err := os.WriteFile(filepath.Join(consistency, "instructions.yaml"), []byte(rewritten), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	confusion := newRun(t, "confusion", answers()...)
 	var servers []*httptest.Server
 	for _, path := range []string{newRun(t, "leakage", pairs(2, false)...), confusion, consistency} {
@@ -28,7 +23,7 @@ func TestPagesInABrowser(t *testing.T) {
 	b := browser.Start(t)
 	for i, look := range browser.Looks {
 		t.Run(look.String(), func(t *testing.T) {
-			for k, pages := range [][]string{{"/leakage"}, {"/", "/confusion", "/lines"}, {"/consistency", "/reading", "/codes", "/instructions?n=1"}} {
+			for k, pages := range [][]string{{"/leakage"}, {"/", "/confusion", "/lines"}, {"/consistency", "/reading", "/codes"}} {
 				url := servers[k].URL
 				p := b.Open(t, url+"/", look)
 				p.Check()

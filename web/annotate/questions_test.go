@@ -5,8 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -16,9 +14,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument/consistency"
-	"crosstalk/instrument/consistency/review"
 	"crosstalk/labels"
-	"crosstalk/run"
 )
 
 // answers are confusion observations in Hebrew, with a line each that is right
@@ -142,7 +138,7 @@ func senses() (list []crosstalk.Observation) {
 func TestReviews(t *testing.T) {
 	path := newRun(t, "consistency", senses()...)
 	s := newServer(t, path, Options{})
-	if len(s.LeftOut) != 1 || s.LeftOut[0].Error() != "question instructions: the run has no rewritten instructions" {
+	if len(s.LeftOut) > 0 {
 		t.Errorf("left out: %v", s.LeftOut)
 	}
 	for _, name := range []string{"ann", "bob"} {
@@ -206,95 +202,6 @@ func TestReviews(t *testing.T) {
 	}
 	if !maps.Equal(shares, map[string]float64{"mistranslation": 1, "wrong word": 1}) {
 		t.Errorf("%v", shares)
-	}
-}
-
-const rewritten = `instructions:
-  - model: secret-model
-    task: quiz
-    sense: en>de
-    approved: false
-    parts:
-      - {part: ask, source: "Is it so?", output: "Is das so?", text: "Is das so?"}
-    words:
-      - {word: ja, class: "yes"}
-    doubts: ["ask: length"]
-  - model: secret-model
-    task: quiz
-    sense: paraphrase
-    approved: false
-    parts:
-      - {part: ask, source: "Is it so?", output: "So is it?", text: "So is it?"}
-`
-
-// Instructions are reviewed before the run is finished: edited, approved, and
-// not in ignorance of what somebody else did meanwhile.
-func TestInstructions(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "run")
-	d, err := run.Create(path, run.Recorded("consistency", "suite@1", "secret-model"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Close()
-	if _, err := New(path, Options{}); err == nil || !strings.Contains(err.Error(), "is not finished") {
-		t.Errorf("nothing to ask: %v", err)
-	}
-	file := filepath.Join(path, "instructions.yaml")
-	if err := os.WriteFile(file, []byte(rewritten), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := newServer(t, path, Options{})
-	if len(s.LeftOut) > 0 {
-		t.Errorf("left out: %v", s.LeftOut)
-	}
-	c := as(t, s, "ann")
-	show := func(at string) (url.Values, string) {
-		page := c.send("GET", "/instructions"+at, nil).Body.String()
-		form := url.Values{"n": {regexp.MustCompile(`name="n" value="(\d+)"`).FindStringSubmatch(page)[1]},
-			"version": {regexp.MustCompile(`name="version" value="(\w+)"`).FindStringSubmatch(page)[1]}}
-		return form, page
-	}
-	form, page := show("")
-	for _, want := range []string{"English to German", "ask: length", "Is it so?", "Is das so?", `value="ja"`, "<b>0</b> of 2"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page does not show %q", want)
-		}
-	}
-	if strings.Contains(page, "secret-model") {
-		t.Error("the page names the model")
-	}
-	form["text"], form["wording"], form["verdict"] = []string{""}, []string{"ja"}, []string{"approve"}
-	if w := c.send("POST", "/instructions", form); w.Code != 422 || !strings.Contains(w.Body.String(), "The part ask has no text.") {
-		t.Errorf("no text: %d", w.Code)
-	}
-	form["text"] = []string{"Ist das so?"}
-	if w := c.send("POST", "/instructions", form); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/instructions" {
-		t.Errorf("%d %s", w.Code, w.Body)
-	}
-	if w := c.send("POST", "/instructions", form); w.Code != 422 || !strings.Contains(w.Body.String(), "has changed this instruction meanwhile") {
-		t.Errorf("an old version: %d", w.Code)
-	}
-	form, page = show("")
-	if !strings.Contains(page, "So is it?") {
-		t.Errorf("not the next one:\n%s", page)
-	}
-	form["text"], form["verdict"] = []string{"Is that so?"}, []string{"approve"}
-	c.send("POST", "/instructions", form)
-	if page := c.send("GET", "/instructions", nil).Body.String(); !strings.Contains(page, "All instructions are approved") {
-		t.Error(page)
-	}
-	form, _ = show("?n=2")
-	form["text"], form["verdict"] = []string{"Is that so?"}, []string{"keep"}
-	c.send("POST", "/instructions", form)
-	list, err := review.ReadRunInstructions(file)
-	if err != nil || len(list) != 2 {
-		t.Fatal(list, err)
-	}
-	if a := list[0]; !a.Approved || a.Reviewer != "ann" || a.Parts[0].Text != "Ist das so?" || a.Parts[0].Output != "Is das so?" || a.Words[0].Word != "ja" {
-		t.Errorf("%+v", a)
-	}
-	if a := list[1]; a.Approved || a.Parts[0].Text != "Is that so?" {
-		t.Errorf("%+v", a)
 	}
 }
 

@@ -1,7 +1,6 @@
 package annotate
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -27,20 +26,12 @@ func (s *Server) of(q *sheet, annotator string) []labels.Asked {
 	return asked
 }
 
-// count describes an annotator's work: "60 questions", "rewritten instructions".
-func (s *Server) count(annotator string) string {
-	n := 0
+// count is how many questions an annotator has.
+func (s *Server) count(annotator string) (n int) {
 	for _, sheet := range s.sheets {
 		n += len(s.of(sheet, annotator))
 	}
-	var parts []string
-	if n > 0 {
-		parts = append(parts, fmt.Sprintf("%d questions", n))
-	}
-	if s.reviews {
-		parts = append(parts, "rewritten instructions")
-	}
-	return strings.Join(parts, " and ")
+	return n
 }
 
 // decides reports whether an adjudicator is asked.
@@ -79,11 +70,10 @@ func (s *Server) progress(w http.ResponseWriter, r *http.Request, annotator stri
 			all = append(all, member{name, q.Question.Title, st.done, len(st.asked)})
 		}
 	}
-	s.show(w, r, http.StatusOK, "progress.html", struct {
+	return show(w, http.StatusOK, "progress.html", struct {
 		frame
 		All []member
 	}{s.frame(r, "Progress"), all})
-	return nil
 }
 
 // others are what annotators said about a question and why, for an adjudicator, without their names. s.mu is locked.

@@ -45,8 +45,8 @@ type answer struct {
 // Columns with more values are not offered as filters.
 const mostValues = 200
 
-func newBuilder(places []string, stamp string) (*builder, error) {
-	part, whole, err := create(places)
+func newBuilder(whole, stamp string) (*builder, error) {
+	part, err := create(whole)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func (x *Index) finish(b *builder, book Book) error {
 	if err := errors.Join(b.conn.Exec("PRAGMA journal_mode = DELETE"), b.conn.Close()); err != nil {
 		return err
 	}
-	if removeBeside(b.whole) == nil && os.Rename(b.part, b.whole) == nil { // else it serves where it is
+	if os.Rename(b.part, b.whole) == nil { // else it serves where it is
 		x.path = b.whole
 	}
 	return nil
@@ -311,19 +311,23 @@ func (b *builder) run(query string, values ...any) error {
 
 // step runs a statement with these values.
 func step(s *sqlite3.Stmt, values ...any) error {
-	for i, v := range values {
-		var err error
-		switch v := v.(type) {
-		case int:
-			err = s.BindInt(i+1, v)
-		case string:
-			err = s.BindText(i+1, v)
-		case []byte:
-			err = s.BindBlob(i+1, v)
-		}
-		if err != nil {
-			return err
-		}
+	if err := bind(s, values); err != nil {
+		return err
 	}
 	return s.Exec()
+}
+
+// bind sets the parameters of a statement.
+func bind(s *sqlite3.Stmt, values []any) (err error) {
+	for i, v := range values {
+		switch v := v.(type) {
+		case int:
+			err = errors.Join(err, s.BindInt(i+1, v))
+		case string:
+			err = errors.Join(err, s.BindText(i+1, v))
+		case []byte:
+			err = errors.Join(err, s.BindBlob(i+1, v))
+		}
+	}
+	return err
 }

@@ -1,10 +1,10 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"hash/fnv"
 	"maps"
 	"math"
@@ -148,12 +148,7 @@ func unpackFact(b []byte) Fact {
 
 // Facts returns the facts of the answers that have these values of columns, by their numbers.
 func (x *Index) Facts(ctx context.Context, where map[string]string) (list []Numbered, err error) {
-	err = x.read(ctx, func(c *sqlite3.Conn) error {
-		s := &search{x: x, conn: c, query: Query{Where: where}, answers: x.Progress().Answers}
-		defer s.close()
-		if err := s.prepare(); err != nil {
-			return err
-		}
+	err = x.search(ctx, Query{Where: where}, func(s *search) error {
 		list, err = s.facts()
 		return err
 	})
@@ -162,28 +157,17 @@ func (x *Index) Facts(ctx context.Context, where map[string]string) (list []Numb
 
 // facts are the facts of the answers that have all values and words.
 func (s *search) facts() (list []Numbered, err error) {
-	get, _, err := s.conn.Prepare("SELECT facts FROM chunks WHERE chunk = ?")
-	if err != nil {
-		return nil, err
-	}
-	defer get.Close()
-	for chunk := 0; s.size(chunk) > 0; chunk++ {
-		found, err := s.find(chunk)
-		if err != nil {
-			return nil, err
+	_, err = s.each(math.MaxInt64, func(chunk int, found *set) error {
+		packed, err := blob(s.conn, "SELECT facts FROM chunks WHERE chunk = ?", chunk)
+		if err != nil || packed == nil {
+			return cmp.Or(err, ErrNone)
 		}
-		if err := errors.Join(get.Reset(), get.BindInt(1, chunk)); err != nil {
-			return nil, err
-		}
-		if !get.Step() {
-			return nil, errors.Join(get.Err(), ErrNone)
-		}
-		packed := get.ColumnRawBlob(0)
 		for i := range s.size(chunk) {
 			if found.has(i) && len(packed) >= (i+1)*factSize {
 				list = append(list, Numbered{chunk*chunkSize + i + 1, unpackFact(packed[i*factSize:])})
 			}
 		}
-	}
-	return list, nil
+		return nil
+	})
+	return list, err
 }

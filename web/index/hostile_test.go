@@ -14,8 +14,6 @@ import (
 	"crosstalk/internal/plainfile"
 	"crosstalk/internal/rescue"
 	"crosstalk/run"
-
-	"github.com/ncruces/go-sqlite3"
 )
 
 // Observations that are no regular file are refused at once.
@@ -42,56 +40,6 @@ func TestNotPlain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// What somebody put in the place of an index, or beside it, is not read: a view
-// could be endless, and SQLite waits for a FIFO. An index is made in its place.
-func TestForeignIndexes(t *testing.T) {
-	const endless = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c) SELECT 'stamp' name, i value FROM c WHERE i < 0"
-	for name, c := range map[string]struct {
-		put  func(path string) error
-		mine bool // the index can be made in its place
-	}{
-		"a view":         {func(path string) error { return makeDB(path, "CREATE VIEW meta AS "+endless) }, true},
-		"one table more": {func(path string) error { return makeDB(path, schema+"CREATE TABLE more (x)") }, true},
-		"a link":         {func(path string) error { return os.Symlink("/dev/zero", path) }, true},
-		"a FIFO":         {func(path string) error { return syscall.Mkfifo(path, 0o600) }, true},
-		"a directory":    {func(path string) error { return os.Mkdir(path, 0o700) }, false},
-		"a FIFO beside": {func(path string) error {
-			return errors.Join(makeDB(path, schema), syscall.Mkfifo(path+"-journal", 0o600), syscall.Mkfifo(path+"-wal", 0o600))
-		}, true},
-		"a full directory beside": {func(path string) error {
-			return errors.Join(os.Mkdir(path+"-wal", 0o700), os.WriteFile(filepath.Join(path+"-wal", "a"), nil, 0o600))
-		}, false},
-	} {
-		dir, cache := t.TempDir(), t.TempDir()
-		write(t, dir, answered(3))
-		path := filepath.Join(dir, "browse.db")
-		if err := c.put(path); err != nil {
-			t.Fatal(name, err)
-		}
-		x := open(t, dir, cache)
-		if list, err := x.Observations(t.Context(), 1); err != nil || len(list) != 1 {
-			t.Errorf("%s: %v", name, err)
-		}
-		if mine := x.path == path; mine != c.mine {
-			t.Errorf("%s: the index is in %s", name, x.path)
-		}
-		if err := x.Close(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if _, ok := current(path, seal(cache, stampOf(dir))); ok != c.mine {
-			t.Errorf("%s: is current: %v", name, ok)
-		}
-	}
-}
-
-func makeDB(path, sql string) error {
-	c, err := sqlite3.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(c.Exec(sql), c.Close())
 }
 
 // An index of observations that are not those of the run says so and is not

@@ -1,6 +1,6 @@
 // Package index is a search index of a run's observations: its answers, their lines in observations.jsonl, and which of
-// them have a value of a column or a word. It is a SQLite file, browse.db, beside the observations, or in a cache if
-// that directory is read-only. It can be deleted, and is rebuilt when the observations change.
+// them have a value of a column or a word. It is a SQLite file in a cache of the user, never in the run, which may come
+// from somebody else. It can be deleted, and is rebuilt when the observations change.
 //
 // Answers are numbered from 1 in the order of the observations and come in chunks. For each value of a column, and each
 // word, a chunk has the set of its answers; a search is the intersection of sets, chunk by chunk, from where the last
@@ -60,7 +60,7 @@ type State struct {
 }
 
 // Open returns the index of the observations in a run's directory. If there is none that is up to date it begins to
-// build one, in the run's directory or else in the directory cache; the finished part can be used meanwhile. The error
+// build one in the directory cache; the finished part can be used meanwhile. The error
 // is fs.ErrNotExist if nothing was observed yet. Building ends with an error if the observations are not those that the
 // run recorded. book is called with every observation while building, and at the end for the data to store with the
 // index.
@@ -76,16 +76,14 @@ func Open(dir, cache string, book Book) (*Index, error) {
 	}
 	x := &Index{dir: dir, stamp: stamp, observations: f, check: check, size: info.Size(), built: make(chan struct{}),
 		conns: make(chan *sqlite3.Conn, 4), stop: func() {}}
-	sealed := seal(cache, x.stamp)
-	places := []string{filepath.Join(dir, "browse.db"), filepath.Join(cache, cacheName(dir))}
-	for _, path := range places {
-		if n, ok := current(path, sealed); ok {
-			x.path, x.now = path, State{Answers: n, Read: x.size, Size: x.size}
-			close(x.built)
-			return x, nil
-		}
+	path := pathIn(cache, dir)
+	if n, ok := current(path, stamp); ok {
+		os.Chtimes(path, time.Time{}, time.Now()) // it is used
+		x.path, x.now = path, State{Answers: n, Read: x.size, Size: x.size}
+		close(x.built)
+		return x, nil
 	}
-	b, err := newBuilder(places, sealed)
+	b, err := newBuilder(path, stamp)
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -204,13 +202,16 @@ func (x *Index) Pages(ctx context.Context) (pages []byte, err error) {
 	return pages, err
 }
 
-// blob is the only value of a query, nil if there is none.
-func blob(c *sqlite3.Conn, query string) ([]byte, error) {
+// blob is the only value of a query with these parameters, nil if there is none.
+func blob(c *sqlite3.Conn, query string, parameters ...any) ([]byte, error) {
 	s, _, err := c.Prepare(query)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
+	if err := bind(s, parameters); err != nil {
+		return nil, err
+	}
 	if !s.Step() {
 		return nil, s.Err()
 	}

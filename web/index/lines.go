@@ -3,6 +3,7 @@ package index
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -116,10 +117,9 @@ func packLines(answers []answer) []byte {
 	var b []byte
 	end := int64(0)
 	for _, a := range answers {
-		b = binary.AppendUvarint(b, uint64(len(a.lines)))
+		b = binary.AppendVarint(b, int64(len(a.lines)))
 		for _, l := range a.lines {
-			b = binary.AppendVarint(b, l.offset-end)
-			b = binary.AppendUvarint(b, uint64(l.size))
+			b = binary.AppendVarint(binary.AppendVarint(b, l.offset-end), l.size)
 			end = l.offset + l.size
 		}
 	}
@@ -128,31 +128,29 @@ func packLines(answers []answer) []byte {
 
 // unpackLines decodes the output of packLines. The answers share an array of lines:
 // a page of a rare word unpacks a chunk for each of its answers.
-func unpackLines(b []byte, n int) ([]answer, error) {
-	answers, lines, end := make([]answer, n), make([]where, 0, 4*n), int64(0)
-	for i := range answers {
-		count, k := binary.Uvarint(b)
-		if k <= 0 || count > uint64(len(b)) {
-			return nil, errSet
+func unpackLines(b []byte) (answers []answer, err error) {
+	next := func() int64 {
+		v, n := binary.Varint(b)
+		if n <= 0 {
+			b, err = nil, errSet
+			return 0
 		}
-		b = b[k:]
+		b = b[n:]
+		return v
+	}
+	answers, lines, end := make([]answer, 0, chunkSize), make([]where, 0, 4*chunkSize), int64(0)
+	for len(b) > 0 {
 		start := len(lines)
-		for range count {
-			d, k := binary.Varint(b)
-			if k <= 0 {
+		for n := next(); n > 0 && err == nil; n-- {
+			l := where{offset: end + next(), size: next()}
+			if l.size < 0 || l.size > longestLine {
 				return nil, errSet
 			}
-			size, m := binary.Uvarint(b[k:])
-			if m <= 0 || size > longestLine {
-				return nil, errSet
-			}
-			b = b[k+m:]
-			l := where{end + d, int64(size)}
 			lines, end = append(lines, l), l.offset+l.size
 		}
-		answers[i].lines = lines[start:len(lines):len(lines)]
+		answers = append(answers, answer{lines: lines[start:len(lines):len(lines)]})
 	}
-	return answers, nil
+	return answers, err
 }
 
 // ErrNone is the error for an unknown answer.
@@ -208,18 +206,11 @@ func (x *Index) linesOf(c *sqlite3.Conn, chunk int) ([]answer, error) {
 	if kept != nil && have == chunk {
 		return kept, nil
 	}
-	s, _, err := c.Prepare("SELECT n, lines FROM chunks WHERE chunk = ?")
-	if err != nil {
-		return nil, err
+	packed, err := blob(c, "SELECT lines FROM chunks WHERE chunk = ?", chunk)
+	if err != nil || packed == nil {
+		return nil, cmp.Or(err, ErrNone)
 	}
-	defer s.Close()
-	if err := s.BindInt(1, chunk); err != nil {
-		return nil, err
-	}
-	if !s.Step() {
-		return nil, errors.Join(s.Err(), ErrNone)
-	}
-	lines, err := unpackLines(s.ColumnRawBlob(1), s.ColumnInt(0))
+	lines, err := unpackLines(packed)
 	if err == nil {
 		x.state.Lock()
 		x.lines, x.linesOfChunk = lines, chunk

@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -76,12 +75,7 @@ const (
 
 // Search returns a page of answers.
 func (x *Index) Search(ctx context.Context, q Query) (p Page, err error) {
-	err = x.read(ctx, func(c *sqlite3.Conn) error {
-		s := &search{x: x, conn: c, query: q, terms: terms(q.Text), begun: time.Now(), answers: x.Progress().Answers}
-		defer s.close()
-		if err := s.prepare(); err != nil {
-			return err
-		}
+	err = x.search(ctx, q, func(s *search) error {
 		if q.Order != ByNumber {
 			p, err = s.ordered()
 			return err
@@ -99,27 +93,15 @@ func (x *Index) Counts(ctx context.Context, q Query, column string, values []Val
 ) {
 	q.Where = maps.Clone(q.Where)
 	delete(q.Where, column)
-	err = x.read(ctx, func(c *sqlite3.Conn) error {
-		s := &search{x: x, conn: c, query: q, terms: terms(q.Text), begun: time.Now(), answers: x.Progress().Answers}
-		defer s.close()
-		if slices.ContainsFunc(s.terms, func(t term) bool { return t.text != "" }) {
+	err = x.search(ctx, q, func(s *search) error {
+		if s.exact() {
 			return nil // exact phrases are looked for in texts
-		}
-		if err := s.prepare(); err != nil {
-			return err
 		}
 		list = slices.Clone(values)
 		for i := range list {
 			list[i].N = 0
 		}
-		for chunk := 0; s.size(chunk) > 0; chunk++ {
-			if time.Since(s.begun) > patience/10 {
-				return nil
-			}
-			found, err := s.find(chunk)
-			if err != nil {
-				return err
-			}
+		known, err = s.each(patience/10, func(chunk int, found *set) error {
 			all += found.count()
 			for i := range list {
 				var with set
@@ -129,9 +111,9 @@ func (x *Index) Counts(ctx context.Context, q Query, column string, values []Val
 				with.and(found)
 				list[i].N += with.count()
 			}
-		}
-		known = true
-		return nil
+			return nil
+		})
+		return err
 	})
 	return list, all, known, err
 }
@@ -147,18 +129,44 @@ type search struct {
 	get, from *sqlite3.Stmt
 }
 
-func (s *search) close() {
-	for _, stmt := range []*sqlite3.Stmt{s.get, s.from} {
-		stmt.Close()
-	}
+// search calls f with a query that runs.
+func (x *Index) search(ctx context.Context, q Query, f func(*search) error) error {
+	return x.read(ctx, func(c *sqlite3.Conn) (err error) {
+		s := &search{x: x, conn: c, query: q, terms: terms(q.Text), begun: time.Now(), answers: x.Progress().Answers}
+		if s.get, _, err = c.Prepare("SELECT places FROM sets WHERE chunk = ? AND kind = ? AND value = ?"); err != nil {
+			return err
+		}
+		defer s.get.Close()
+		s.from, _, err = c.Prepare("SELECT places FROM sets WHERE chunk = ? AND kind = '' AND value >= ? AND value < ?")
+		if err != nil {
+			return err
+		}
+		defer s.from.Close()
+		return f(s)
+	})
 }
 
-func (s *search) prepare() (err error) {
-	if s.get, _, err = s.conn.Prepare("SELECT places FROM sets WHERE chunk = ? AND kind = ? AND value = ?"); err != nil {
-		return err
+// exact reports whether the query has exact phrases, which are looked for in texts.
+func (s *search) exact() bool {
+	return slices.ContainsFunc(s.terms, func(t term) bool { return t.text != "" })
+}
+
+// each calls f with the answers of each chunk that have all values and words. all is false if that takes too long.
+func (s *search) each(most time.Duration, f func(chunk int, found *set) error) (all bool, err error) {
+	begun := time.Now()
+	for chunk := 0; s.size(chunk) > 0; chunk++ {
+		if time.Since(begun) > most {
+			return false, nil
+		}
+		found, err := s.find(chunk)
+		if err == nil {
+			err = f(chunk, found)
+		}
+		if err != nil {
+			return false, err
+		}
 	}
-	s.from, _, err = s.conn.Prepare("SELECT places FROM sets WHERE chunk = ? AND kind = '' AND value >= ? AND value < ?")
-	return err
+	return true, nil
 }
 
 // size is how many answers a chunk has: all but the last are full.
@@ -215,24 +223,20 @@ func (s *search) page() (p Page, err error) {
 // count counts all answers of the query, if that is fast.
 func (s *search) count(p *Page) error {
 	p.Total = -1
-	if p.Cut || slices.ContainsFunc(s.terms, func(t term) bool { return t.text != "" }) {
+	if p.Cut || s.exact() {
 		return nil
 	}
-	begun, total, before := time.Now(), 0, 0
-	for chunk := 0; s.size(chunk) > 0; chunk++ {
-		if time.Since(begun) > counting {
-			return nil
-		}
-		found, err := s.find(chunk)
-		if err != nil {
-			return err
-		}
+	total, before := 0, 0
+	all, err := s.each(counting, func(chunk int, found *set) error {
 		total += found.count()
 		if len(p.Numbers) > 0 {
-			upto := min(max(p.Numbers[0]-1-chunk*chunkSize, 0), chunkSize)
-			found.and(first(upto))
+			found.and(first(min(max(p.Numbers[0]-1-chunk*chunkSize, 0), chunkSize)))
 			before += found.count()
 		}
+		return nil
+	})
+	if !all {
+		return err
 	}
 	p.Total = total
 	if len(p.Numbers) > 0 {
@@ -281,7 +285,7 @@ func (s *search) find(chunk int) (*set, error) {
 // fill adds the sets that a statement selects.
 func (s *set) fill(stmt *sqlite3.Stmt, chunk int, a, b string) error {
 	defer stmt.Reset()
-	if err := errors.Join(stmt.BindInt(1, chunk), stmt.BindText(2, a), stmt.BindText(3, b)); err != nil {
+	if err := bind(stmt, []any{chunk, a, b}); err != nil {
 		return err
 	}
 	for stmt.Step() {
@@ -364,7 +368,7 @@ func (s *search) ordered() (p Page, err error) {
 	}
 	slices.SortFunc(list, func(a, b Numbered) int { return cmp.Or(s.query.Order.compare(a, b), a.Number-b.Number) })
 	p.Total = len(list)
-	if slices.ContainsFunc(s.terms, func(t term) bool { return t.text != "" }) {
+	if s.exact() {
 		p.Total = -1 // without the exact phrases
 	}
 	passed := 0

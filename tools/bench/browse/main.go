@@ -54,7 +54,9 @@ func measure(answers, rounds int, dir string) error {
 			return err
 		}
 	}
-	os.Remove(filepath.Join(path, "browse.db"))
+	if err := os.RemoveAll(cacheOf(dir)); err != nil {
+		return err
+	}
 	info, err := os.Stat(filepath.Join(path, "observations.jsonl"))
 	if err != nil {
 		return err
@@ -64,17 +66,22 @@ func measure(answers, rounds int, dir string) error {
 	if err != nil {
 		return err
 	}
-	if info, err := os.Stat(filepath.Join(path, "browse.db")); err == nil {
-		fmt.Printf("browse.db %.0f MB\n", float64(info.Size())/1e6)
+	if files, _ := filepath.Glob(filepath.Join(cacheOf(dir), "*.db")); len(files) == 1 {
+		if info, err := os.Stat(files[0]); err == nil {
+			fmt.Printf("the index %.0f MB\n", float64(info.Size())/1e6)
+		}
 	}
 	err = pages(dir, at, rounds)
 	fmt.Printf("peak memory, pages included: %.0f MB\n", bench.Peak())
 	return err
 }
 
+// cacheOf is where indexes of the runs in a directory are.
+func cacheOf(dir string) string { return filepath.Join(dir, ".index") }
+
 // index times building, with the first page meanwhile.
 func index(dir string) (run string, err error) {
-	s, err := web.New(dir, web.Options{})
+	s, err := web.New(dir, web.Options{Cache: cacheOf(dir)})
 	if err != nil {
 		return "", err
 	}
@@ -121,7 +128,7 @@ func pages(dir, run string, rounds int) error {
 		{"a word, with a filter", "?q=w13&is.language=ja"},
 		{"two words as they stand", "?q=%22w0+w1%22"},
 	} {
-		s, err := web.New(dir, web.Options{})
+		s, err := web.New(dir, web.Options{Cache: cacheOf(dir)})
 		if err != nil {
 			return err
 		}
