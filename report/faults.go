@@ -56,9 +56,9 @@ func PlainTotals(estimates []crosstalk.Estimate) (lines []string) {
 // Totals are the figures over all groups.
 func Totals(estimates []crosstalk.Estimate) []crosstalk.Estimate {
 	for _, column := range ByColumns(estimates) {
-		if slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.By[column] == crosstalk.All }) {
+		if slices.Contains(GroupColumns(estimates), column) {
 			estimates = slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool {
-				return cmp.Or(e.By[column], crosstalk.All) != crosstalk.All
+				return !IsTotal(e, []string{column})
 			})
 		}
 	}
@@ -74,6 +74,18 @@ func Apart(by map[string]string, others []map[string]string) string {
 		}
 	}
 	return strings.Join(values, " ")
+}
+
+// GroupColumns are the columns by which figures are grouped: they have the value "all" somewhere.
+func GroupColumns(estimates []crosstalk.Estimate) []string {
+	return slices.DeleteFunc(ByColumns(estimates), func(c string) bool {
+		return !slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.By[c] == crosstalk.All })
+	})
+}
+
+// IsTotal reports whether a figure is over all values of these columns.
+func IsTotal(e crosstalk.Estimate, columns []string) bool {
+	return !slices.ContainsFunc(columns, func(c string) bool { return cmp.Or(e.By[c], crosstalk.All) != crosstalk.All })
 }
 
 // withoutFaults leaves out figures of any fault, which Plain says, unless there are no
@@ -98,22 +110,14 @@ func Whom(estimates []crosstalk.Estimate) (groups []string) {
 			all = append(all, e)
 		}
 	}
-	var apart, grouped []string // columns that tell figures apart, and that group them
-	for _, c := range ByColumns(all) {
-		has := func(value string) bool {
-			return slices.ContainsFunc(all, func(e crosstalk.Estimate) bool { return e.By[c] == value })
-		}
-		switch {
-		case has(crosstalk.All):
-			grouped = append(grouped, c)
-		case slices.ContainsFunc(all, func(e crosstalk.Estimate) bool { return e.By[c] != all[0].By[c] }):
-			apart = append(apart, c)
-		}
-	}
+	grouped := GroupColumns(all)
+	apart := slices.DeleteFunc(ByColumns(all), func(c string) bool { // the columns that tell figures apart
+		return slices.Contains(grouped, c) ||
+			!slices.ContainsFunc(all, func(e crosstalk.Estimate) bool { return e.By[c] != all[0].By[c] })
+	})
 	of := func(e crosstalk.Estimate, c string) bool { // grouped by this column, and by no other
-		return !slices.ContainsFunc(grouped, func(other string) bool {
-			return (cmp.Or(e.By[other], crosstalk.All) != crosstalk.All) != (other == c)
-		})
+		others := slices.DeleteFunc(slices.Clone(grouped), func(other string) bool { return other == c })
+		return !IsTotal(e, []string{c}) && IsTotal(e, others)
 	}
 	first := slices.IndexFunc(grouped, func(c string) bool {
 		return slices.ContainsFunc(all, func(e crosstalk.Estimate) bool { return of(e, c) })

@@ -179,15 +179,12 @@ func common(values []string) (before, after int) {
 	first := values[0]
 	before, after = len(first), len(first)
 	for _, value := range values[1:] {
-		n := 0
-		for n < before && n < len(value) && value[n] == first[n] {
-			n++
+		for !strings.HasPrefix(value, first[:before]) {
+			before--
 		}
-		before = n
-		for n = 0; n < after && n < len(value) && value[len(value)-1-n] == first[len(first)-1-n]; {
-			n++
+		for !strings.HasSuffix(value, first[len(first)-after:]) {
+			after--
 		}
-		after = n
 	}
 	const between = " ?&/:,;"
 	before = strings.LastIndexAny(first[:before], between) + 1

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bufio"
 	"fmt"
 	"html/template"
 	"maps"
@@ -20,7 +19,7 @@ import (
 	"crosstalk/web/index"
 )
 
-// longest is the maximum number of bytes of a text on an answer's page; the plain text is complete.
+// longest is the maximum number of bytes of a text on an answer's page; 'crosstalk export' writes all.
 const longest = 64 << 10
 
 // answerPage is the content of the page of one answer.
@@ -28,7 +27,6 @@ type answerPage struct {
 	frame
 	Number         int
 	Previous, Next string
-	Text           string // URL of the answer as plain text
 	Path           string // of this page
 	Note           labels.Note
 	Trouble        string // why notes cannot be read
@@ -59,7 +57,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	path := "/runs/" + run.ID
-	p := answerPage{Number: number, Text: r.URL.Path + "/text", Path: r.URL.Path}
+	p := answerPage{Number: number, Path: r.URL.Path}
 	p.frame = run.frame("Answer "+count(number), "")
 	if notes, err := labels.ReadNotes(run.path); err != nil {
 		p.Trouble = visible.Line(strings.ReplaceAll(err.Error(), run.path, "…"))
@@ -196,24 +194,4 @@ func cut(text string) string {
 		return text
 	}
 	return strings.ToValidUTF8(text[:longest], "") + fmt.Sprintf("… (%s more not shown)", size(int64(len(text)-longest)))
-}
-
-// text sends an answer's complete texts as plain text.
-func (s *Server) text(w http.ResponseWriter, r *http.Request) error {
-	_, _, observations, _, err := s.observations(r)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	out, sent := bufio.NewWriter(w), map[string]bool{}
-	for _, o := range observations {
-		for _, t := range o.Texts {
-			if !sent[t.Name] {
-				fmt.Fprintf(out, "--- %s ---\n%s\n\n", t.Name, t.Text)
-				sent[t.Name] = true
-			}
-		}
-	}
-	out.Flush()
-	return nil
 }

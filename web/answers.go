@@ -65,14 +65,15 @@ type answerCard struct {
 // answers writes a page of answers.
 func (s *Server) answers(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) error {
 	path := "/runs/" + run.ID + "/answers"
-	p := answersPage{Run: run, Progress: progressOf(run, l, false), Clear: path}
+	p := answersPage{Run: run, Clear: path}
+	p.Progress.indexed(l)
 	p.frame = run.frame("Answers", "Answers")
 	if l.index != nil {
 		if err := p.fill(r, l, path); err != nil {
 			return err
 		}
 	}
-	if p.Progress.Changing {
+	if p.Progress.Changing || !run.finished {
 		p.Live = "/runs/" + run.ID + "/live.json"
 	}
 	return show(w, http.StatusOK, "answers.html", &p)

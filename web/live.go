@@ -29,13 +29,9 @@ type progress struct {
 // latestAnswer is a recent answer, shortened.
 type latestAnswer struct{ Prompt, Answer, Status string }
 
-// progressOf returns the progress of a run, with counts of its answers if counts is set.
-func progressOf(run *runEntry, l openRun, counts bool) (p progress) {
+// progressOf returns the progress of a run.
+func progressOf(run *runEntry, l openRun) (p progress) {
 	p.indexed(l)
-	if !counts {
-		p.Changing = p.Changing || !run.finished
-		return p
-	}
 	at := watch.Of(run.path, run.Manifest, nil, time.Now())
 	switch {
 	case at.State == watch.Running:
@@ -136,5 +132,5 @@ func indexing(s index.State) string {
 // live sends the progress of a run to the script.
 func (s *Server) live(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) error {
 	w.Header().Set("Content-Type", "application/json")
-	return json.NewEncoder(w).Encode(progressOf(run, l, true))
+	return json.NewEncoder(w).Encode(progressOf(run, l))
 }

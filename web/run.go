@@ -35,7 +35,7 @@ type plotView struct {
 // run writes a run's page.
 func (s *Server) run(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) error {
 	about := run.about()
-	p := runPage{Run: run, Progress: progressOf(run, l, true), Trouble: run.Trouble,
+	p := runPage{Run: run, Progress: progressOf(run, l), Trouble: run.Trouble,
 		Answers: "/runs/" + run.ID + "/answers"}
 	p.frame = run.frame(about.Heading(), "Result")
 	p.Lead, p.Trail[1].To = about.Sentence, ""

@@ -89,7 +89,6 @@ func New(dir string, o Options) (*Server, error) {
 		"GET /runs/{run}/answers.csv":            s.ofRun(s.download),
 		"GET /runs/{run}/answers.jsonl":          s.ofRun(s.download),
 		"GET /runs/{run}/answers/{number}":       s.answer,
-		"GET /runs/{run}/answers/{number}/text":  s.text,
 		"POST /runs/{run}/answers/{number}/note": s.note,
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {

@@ -34,9 +34,11 @@ func Start(t testing.TB) *Browser {
 	if os.Getenv("CROSSTALK_TEST_BROWSER") == "" {
 		t.Skip("set CROSSTALK_TEST_BROWSER=1 to test pages in a browser")
 	}
-	path := find()
-	if path == "" {
-		t.Fatal("there is no browser: Debian's is apt-get install chromium")
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		if path, err = exec.LookPath("google-chrome"); err != nil {
+			t.Fatal("there is no browser: Debian's is apt-get install chromium")
+		}
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
@@ -108,16 +110,6 @@ func (b *Browser) Open(t testing.TB, url string, look Look) *Page {
 		Width: look.Width, Height: look.Height, DeviceScaleFactor: 1, Mobile: look.Width < 600})
 	p.Do(chromedp.Navigate(url))
 	return p
-}
-
-// find returns the path of a browser, "" if there is none.
-func find() string {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	return ""
 }
 
 // note remembers what pages ought not to do.
@@ -198,7 +190,3 @@ func (p *Page) Wait(expression string) {
 	}
 	p.t.Fatalf("waited in vain for %s (%v) on the page\n%s", expression, last, Eval[string](p, "document.body.innerText"))
 }
-
-// Errors holds the console's errors, and Requests the network requests.
-func (p *Page) Errors() []string   { p.mu.Lock(); defer p.mu.Unlock(); return p.errors }
-func (p *Page) Requests() []string { p.mu.Lock(); defer p.mu.Unlock(); return p.requests }

@@ -24,8 +24,11 @@ func (p *Page) Check() {
 }
 
 func (p *Page) faults() map[string][]string {
-	return map[string][]string{"faults of the page": Eval[[]string](p, script), "nameless": p.nameless(),
-		"errors of the console": p.Errors(), "requests": p.Requests()}
+	faults := map[string][]string{"faults of the page": Eval[[]string](p, script), "nameless": p.nameless()}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	faults["errors of the console"], faults["requests"] = p.errors, p.requests
+	return faults
 }
 
 // CheckKeyboard reports controls that the keyboard does not reach, or that do not show that they have the focus. It is

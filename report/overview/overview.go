@@ -94,7 +94,7 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 	}
 	a.counts = measured[kind.Faults.Measure]
 	rows := rowsOf(headlines, names)
-	groups := a.columns(report.ByColumns(headlines), rows)
+	groups := a.columns(headlines, rows)
 	a.divide(rows, groups)
 	a.notes = a.remarks()
 	return a
@@ -102,22 +102,21 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 
 // columns divides columns into columns of groups, which it returns, columns that name
 // totals, and columns that all figures have in common.
-func (a *answer) columns(columns []string, rows []*row) (groups []string) {
-	columns = slices.DeleteFunc(columns, func(c string) bool { // that the data do not have
-		return !slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] != crosstalk.All })
-	})
-	for _, c := range columns {
-		if slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] == crosstalk.All }) {
-			groups = append(groups, c)
-		}
+func (a *answer) columns(estimates []crosstalk.Estimate, rows []*row) (groups []string) {
+	varies := func(c, from string) bool {
+		return slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] != from })
 	}
-	for _, c := range columns {
+	groups = slices.DeleteFunc(report.GroupColumns(estimates), func(c string) bool { // that the data do not have
+		return !varies(c, crosstalk.All)
+	})
+	for _, c := range report.ByColumns(estimates) {
 		switch {
 		case slices.Contains(groups, c):
 			if value := onlyValue(rows, c); value != "" && a.covers(c, rows, groups) {
 				a.common = append(a.common, crosstalk.Words(c)+" "+value)
 			}
-		case slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] != rows[0].by[c] }):
+		case !varies(c, crosstalk.All):
+		case varies(c, rows[0].by[c]):
 			a.fixed = append(a.fixed, c)
 		case c == crosstalk.ModelColumn:
 			a.model = rows[0].short[c]

@@ -148,19 +148,10 @@ func drawn(measure string) int {
 // overall are the estimates over all values of the columns by which figures are
 // grouped, without those for single classes of answers and for tokens.
 func overall(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
-	grouped := map[string]bool{}
-	for _, e := range estimates {
-		for c, v := range e.By {
-			grouped[c] = grouped[c] || v == crosstalk.All
-		}
-	}
+	groups := report.GroupColumns(estimates)
 	for _, e := range estimates {
 		m := instrument.Measure(e.Measure)
-		whole := !m.ByClass && !m.OfTokens && !instrument.IsFault(e.Measure)
-		for c, v := range e.By {
-			whole = whole && (!grouped[c] || v == crosstalk.All)
-		}
-		if whole {
+		if !m.ByClass && !m.OfTokens && !instrument.IsFault(e.Measure) && report.IsTotal(e, groups) {
 			list = append(list, e)
 		}
 	}
@@ -183,8 +174,7 @@ func headline(e crosstalk.Estimate) *Headline {
 		h.Unit = ""
 	}
 	if i := e.Interval; i != nil {
-		h.Interval = report.Value(crosstalk.Value(i.Low), e.Unit) + " to " + report.Value(crosstalk.Value(i.High), e.Unit)
-		h.Level = fmt.Sprintf("%g %%", 100*i.Level)
+		h.Interval, h.Level = report.Interval(i, e.Unit), fmt.Sprintf("%g %%", 100*i.Level)
 	}
 	counts := []string{fmt.Sprintf("%d %s", e.N, plural(e.N, "item", "items"))}
 	if e.Observations > e.N {

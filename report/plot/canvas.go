@@ -32,9 +32,7 @@ func (f Plot) paint(c vg.Canvas) {
 	on := page{c, f.Height}
 	on.path(rectangle(0, 0, f.Width, f.Height, paper))
 	for _, m := range f.Marks {
-		for _, shape := range m.Shapes {
-			shape.draw(on)
-		}
+		m.draw(on.path, on.text)
 	}
 }
 

@@ -223,10 +223,6 @@ func sizeIn(name string) (float64, bool) {
 
 // columnsWhere are the columns of a measure's figures whose values fit, if there are
 // several.
-func (c *Collector) columnsWhere(measure string, fits func(column string, values []string) bool) (columns []string) {
-	return columnsWhere(c.estimates, measure, fits)
-}
-
 func columnsWhere(
 	estimates []crosstalk.Estimate, measure string, fits func(column string, values []string) bool,
 ) (columns []string) {
@@ -250,12 +246,12 @@ func columnsWhere(
 
 // groupColumns are the columns for which a measure has totals and groups.
 func (c *Collector) groupColumns(measure string) []string {
-	return c.columnsWhere(measure, func(_ string, values []string) bool { return slices.Contains(values, crosstalk.All) })
+	return columnsWhere(c.estimates, measure, func(_ string, values []string) bool { return slices.Contains(values, crosstalk.All) })
 }
 
 // numeric are the condition columns of a measure with several numbers.
 func (c *Collector) numeric(measure string) []string {
-	return c.columnsWhere(measure, func(_ string, values []string) bool { return numbers(values) })
+	return columnsWhere(c.estimates, measure, func(_ string, values []string) bool { return numbers(values) })
 }
 
 // numbers reports whether all values are numbers.
@@ -272,7 +268,7 @@ func numbers(values []string) bool {
 func (c *Collector) settings(kind crosstalk.Kind, measure string) []string {
 	apart := slices.Concat([]string{crosstalk.ModelColumn, crosstalk.ProtocolColumn}, c.groupColumns(measure),
 		c.numeric(measure))
-	return c.columnsWhere(measure, func(column string, _ []string) bool {
+	return columnsWhere(c.estimates, measure, func(column string, _ []string) bool {
 		return !slices.Contains(apart, column) &&
 			!slices.ContainsFunc(kind.Columns, func(k crosstalk.Column) bool { return k.Key == column })
 	})

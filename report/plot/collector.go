@@ -109,16 +109,13 @@ func (c *Collector) panelsOf(measures []string, shown ...string) []panel {
 			estimates = append(estimates, &c.estimates[i])
 		}
 	}
-	grouped, varies := map[string]bool{}, map[string]bool{}
-	for _, e := range estimates {
-		for column, v := range e.By {
-			grouped[column] = grouped[column] || v == crosstalk.All
-		}
+	some := func(column string, is func(v string) bool) bool {
+		return slices.ContainsFunc(estimates, func(e *crosstalk.Estimate) bool { return is(e.By[column]) })
 	}
-	for _, e := range estimates {
-		for column := range grouped {
-			varies[column] = varies[column] || e.By[column] != estimates[0].By[column]
-		}
+	grouped, varies := map[string]bool{}, map[string]bool{}
+	for _, column := range c.columns {
+		grouped[column] = some(column, func(v string) bool { return v == crosstalk.All })
+		varies[column] = some(column, func(v string) bool { return v != estimates[0].By[column] })
 	}
 	of := map[*crosstalk.Estimate]string{}
 	estimates = slices.DeleteFunc(estimates, func(e *crosstalk.Estimate) bool {

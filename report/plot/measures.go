@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"crosstalk"
@@ -50,10 +49,7 @@ func percent(share float64) string { return report.Percent(crosstalk.Value(share
 
 // number is a value for programs: a decimal fraction, or "-".
 func number(f crosstalk.Value) string {
-	if !f.Defined() {
-		return "-"
-	}
-	return strconv.FormatFloat(float64(f), 'g', -1, 64)
+	return cmp.Or(report.Number(f), "-")
 }
 
 // spoken are readable names of columns, if different from their words.

@@ -37,13 +37,7 @@ type Mark struct {
 type Datum struct{ Name, Value string }
 
 // Shape is a Path or a Text.
-type Shape interface{ draw(canvas) }
-
-// canvas is the target of a plot: an SVG document, or a page of PDF or PNG.
-type canvas interface {
-	path(Path)
-	text(Text)
-}
+type Shape any
 
 // Point is a place in a drawing.
 type Point struct{ X, Y float64 }
@@ -78,8 +72,17 @@ const (
 	End
 )
 
-func (p Path) draw(on canvas) { on.path(p) }
-func (t Text) draw(on canvas) { on.text(t) }
+// draw draws the shapes of a mark on a target: an SVG document, or a page of PDF or PNG.
+func (m Mark) draw(path func(Path), text func(Text)) {
+	for _, shape := range m.Shapes {
+		switch shape := shape.(type) {
+		case Path:
+			path(shape)
+		case Text:
+			text(shape)
+		}
+	}
+}
 
 // Sizes, in points.
 const (

@@ -15,103 +15,89 @@ import (
 // line-ink) besides their colours on a white background, so that the style sheet
 // of a page can change them. It has no style attributes and no script.
 func (f Plot) WriteSVG(w io.Writer) error {
-	out := &svg{bufio.NewWriter(w)}
-	width, height := trim(f.Width), trim(f.Height)
-	out.print(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 `, width, " ", height, `" width="`, width,
-		`pt" height="`, height, `pt" role="img" aria-label="`, escape(f.Title),
-		`" font-family="Liberation Sans, Arial, Helvetica, sans-serif"`, ">\n")
-	out.print("<title>", escape(f.Title), "</title>\n")
+	out := svg{bufio.NewWriter(w)}
+	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]s %[2]s" width="%[1]spt" height="%[2]spt" `+
+		`role="img" aria-label="%[3]s" font-family="Liberation Sans, Arial, Helvetica, sans-serif">`+
+		"\n<title>%[3]s</title>\n", trim(f.Width), trim(f.Height), escape(f.Title))
 	if f.Note != "" {
-		out.print("<desc>", escape(f.Note), "</desc>\n")
+		fmt.Fprintf(out, "<desc>%s</desc>\n", escape(f.Note))
 	}
 	for _, m := range f.Marks {
 		described := m.Title != "" || len(m.Data) > 0
 		if described {
-			out.print("<g")
+			out.WriteString("<g")
 			for _, d := range m.Data {
-				out.print(" data-", attribute(d.Name), `="`, escape(d.Value), `"`)
+				fmt.Fprintf(out, ` data-%s="%s"`, attribute(d.Name), escape(d.Value))
 			}
-			out.print("><title>", escape(m.Title), "</title>")
+			fmt.Fprintf(out, "><title>%s</title>", escape(m.Title))
 		}
-		for _, shape := range m.Shapes {
-			shape.draw(out)
-		}
+		m.draw(out.path, out.text)
 		if described {
-			out.print("</g>\n")
+			out.WriteString("</g>\n")
 		}
 	}
-	out.print("</svg>\n")
-	return out.w.Flush()
+	out.WriteString("</svg>\n")
+	return out.Flush()
 }
 
-type svg struct{ w *bufio.Writer }
+type svg struct{ *bufio.Writer }
 
-func (s *svg) print(parts ...string) {
-	for _, p := range parts {
-		s.w.WriteString(p)
-	}
-}
-
-func (s *svg) path(p Path) {
-	s.print(`<path d="`)
+func (s svg) path(p Path) {
+	s.WriteString(`<path d="`)
 	for _, line := range p.Lines {
 		for i, at := range line {
 			command := "L"
 			if i == 0 {
 				command = "M"
 			}
-			s.print(command, trim(at.X), " ", trim(at.Y))
+			s.WriteString(command + trim(at.X) + " " + trim(at.Y))
 		}
 		if p.Closed {
-			s.print("Z")
+			s.WriteString("Z")
 		}
 	}
-	s.print(`"`)
 	var classes []string
-	paint := func(attribute string, prefix string, i Ink) {
+	colour := func(i Ink, prefix string) string {
 		if i == none {
-			s.print(" ", attribute, `="none"`)
-			return
+			return "none"
 		}
 		if _, named := Light[i]; named {
 			classes = append(classes, prefix+string(i))
 		}
-		s.print(" ", attribute, `="`, string(hex(i.onLight())), `"`)
+		return string(hex(i.onLight()))
 	}
-	paint("fill", "fill-", p.Fill)
+	fmt.Fprintf(s, `" fill="%s"`, colour(p.Fill, "fill-"))
 	if p.Stroke != none {
-		paint("stroke", "line-", p.Stroke)
-		s.print(` stroke-width="`, trim(p.Width), `"`)
+		fmt.Fprintf(s, ` stroke="%s" stroke-width="%s"`, colour(p.Stroke, "line-"), trim(p.Width))
+	}
+	for i, d := range p.Dash {
+		s.WriteString([]string{` stroke-dasharray="`, " "}[min(i, 1)] + trim(d))
 	}
 	if p.Dash != nil {
-		lengths := ""
-		for _, d := range p.Dash {
-			lengths += " " + trim(d)
-		}
-		s.print(` stroke-dasharray="`, lengths[1:], `"`)
+		s.WriteString(`"`)
 	}
 	if classes != nil {
-		s.print(` class="`, strings.Join(classes, " "), `"`)
+		fmt.Fprintf(s, ` class="%s"`, strings.Join(classes, " "))
 	}
-	s.print("/>")
+	s.WriteString("/>")
 }
 
-func (s *svg) text(t Text) {
-	s.print(`<text x="`, trim(t.X), `" y="`, trim(t.Y), `" font-size="`, trim(t.Size), `"`)
+func (s svg) text(t Text) {
+	fmt.Fprintf(s, `<text x="%s" y="%s" font-size="%s"`, trim(t.X), trim(t.Y), trim(t.Size))
 	if t.Anchor != Start {
-		s.print(` text-anchor="`, []string{"start", "middle", "end"}[t.Anchor], `"`)
+		fmt.Fprintf(s, ` text-anchor="%s"`, []string{"start", "middle", "end"}[t.Anchor])
 	}
 	if t.Bold {
-		s.print(` font-weight="bold"`)
+		s.WriteString(` font-weight="bold"`)
 	}
 	if t.Turn != 0 {
-		s.print(fmt.Sprintf(` transform="rotate(%s %s %s)"`, trim(-t.Turn), trim(t.X), trim(t.Y)))
+		fmt.Fprintf(s, ` transform="rotate(%s %s %s)"`, trim(-t.Turn), trim(t.X), trim(t.Y))
 	}
-	s.print(` fill="`, string(hex(t.Fill.onLight())), `"`)
+	fmt.Fprintf(s, ` fill="%s"`, hex(t.Fill.onLight()))
 	if _, named := Light[t.Fill]; named {
-		s.print(` class="fill-`, string(t.Fill), `"`)
+		fmt.Fprintf(s, ` class="fill-%s"`, t.Fill)
 	}
-	s.print(` unicode-bidi="isolate">`, escape(t.Text), "</text>")
+	fmt.Fprintf(s, ` unicode-bidi="isolate">%s</text>`, escape(t.Text))
 }
 
 // trim is a length with at most two decimals.

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"crosstalk/internal/ordered"
 	"crosstalk/internal/parallel"
 	"crosstalk/internal/rescue"
 	"crosstalk/run"
@@ -99,7 +100,7 @@ func (b *builder) read(ctx context.Context, x *Index, book Book) error {
 		})
 		return p, err
 	}
-	var block []seen // observations that may be of the same answers
+	var block []*seen // observations that may be of the same answers
 	for p, err := range parallel.Map(ctx, iter.Seq2[batch, error](in), runtime.GOMAXPROCS(0), each) {
 		if err == nil {
 			err = ctx.Err()
@@ -108,14 +109,15 @@ func (b *builder) read(ctx context.Context, x *Index, book Book) error {
 			return err
 		}
 		n += len(p.seen)
-		for _, s := range p.seen {
+		for i := range p.seen {
+			s := &p.seen[i]
 			book.Add(s.Observation)
 			s.Spans, s.Masked, s.Tokens, s.Texts = nil, nil, nil, nil
 			if len(block) > 0 && (block[0].block != s.block || len(block) == mostOfAnItem) {
 				if err := b.take(x, block); err != nil {
 					return err
 				}
-				block = block[:0]
+				block = nil
 			}
 			block = append(block, s)
 		}
@@ -131,20 +133,8 @@ func (b *builder) read(ctx context.Context, x *Index, book Book) error {
 const mostOfAnItem = 20_000
 
 // take adds the answers of a block of observations.
-func (b *builder) take(x *Index, block []seen) error {
-	numbers := make(map[string]int, 1)
-	var answers [][]*seen
-	for i := range block {
-		s := &block[i]
-		n, ok := numbers[s.answer]
-		if !ok {
-			n = len(answers)
-			numbers[s.answer] = n
-			answers = append(answers, nil)
-		}
-		answers[n] = append(answers[n], s)
-	}
-	for _, list := range answers {
+func (b *builder) take(x *Index, block []*seen) error {
+	for _, list := range ordered.Groups(block, func(s *seen) string { return s.answer }) {
 		if len(b.answer) == chunkSize {
 			if err := b.flush(x); err != nil {
 				return err

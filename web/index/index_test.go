@@ -290,7 +290,7 @@ func TestForgetFails(t *testing.T) {
 	x, err := &Index{}, error(nil)
 	for i := 0; i <= mostValues && err == nil; i++ {
 		s := seen{tags: []tag{{"many", fmt.Sprint(i)}}}
-		err = errors.Join(b.take(x, []seen{s}), b.flush(x))
+		err = errors.Join(b.take(x, []*seen{&s}), b.flush(x))
 	}
 	if err == nil || !strings.Contains(err.Error(), "disk full") {
 		t.Errorf("%v; want the error of the database", err)
