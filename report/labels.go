@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/ordered"
 	"crosstalk/labels"
 )
 
@@ -155,23 +156,22 @@ func curveTable(curves []labels.Curve) Table {
 func (a AgreementView) matrix(all []labels.Figure) Table {
 	t := Table{Heading: []string{"found by the instrument, and said by the majority of people"},
 		Header: []string{"judge", "by", "found"}, Left: 3}
-	columns, rows := map[string]int{}, map[[3]string]int{}
 	for _, f := range all {
 		said := slices.ContainsFunc(a.Cells, func(c labels.Cell) bool { return c.People == f.Of })
-		if _, known := columns[f.Of]; f.Measure == labels.Share && said && !known {
-			columns[f.Of] = len(t.Header)
+		if f.Measure == labels.Share && said && !slices.Contains(t.Header[3:], f.Of) {
 			t.Header = append(t.Header, f.Of)
 		}
 	}
-	for _, c := range a.Cells {
-		id := [3]string{c.Judge, inWords(c.By), c.Found}
-		at, known := rows[id]
-		if !known {
-			at = len(t.Rows)
-			rows[id] = at
-			t.Rows = append(t.Rows, append(id[:], slices.Repeat([]string{"0"}, len(columns))...))
+	row := func(c labels.Cell) [3]string { return [3]string{c.Judge, inWords(c.By), c.Found} }
+	for _, cells := range ordered.Groups(a.Cells, row) {
+		of := row(cells[0])
+		counts := slices.Repeat([]string{"0"}, len(t.Header)-len(of))
+		for _, c := range cells {
+			if i := slices.Index(t.Header[len(of):], c.People); i >= 0 {
+				counts[i] = strconv.Itoa(c.N)
+			}
 		}
-		t.Rows[at][columns[c.People]] = strconv.Itoa(c.N)
+		t.Rows = append(t.Rows, append(of[:], counts...))
 	}
 	if rows := len(t.Rows); a.Short && rows > shortCells {
 		t.Rows = t.Rows[:shortCells]

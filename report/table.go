@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"crosstalk/instrument"
+	"crosstalk/internal/ordered"
 )
 
 // Table is a table for people: a heading, rows and notes.
@@ -68,43 +69,39 @@ const maxNamed = 8
 // Warnings merges the warnings of the same kind into one, with the rows that have
 // it and, for one with a number, the range of its first number. of[i] are the
 // warnings of the row called rows[i].
-func Warnings(rows []string, of [][]string) []string {
-	type kind struct {
-		text     string // of the first
-		rows     []string
-		low, top int
+func Warnings(rows []string, of [][]string) (list []string) {
+	type warning struct {
+		row, text, kind string
+		number          int
 	}
-	var kinds []*kind
-	byText := map[string]*kind{}
+	var all []warning
 	for i, warnings := range of {
-		for _, w := range warnings {
-			n, key := 0, w
-			if at := firstNumber.FindStringIndex(w); at != nil {
-				n, _ = strconv.Atoi(w[at[0]:at[1]])
-				key = w[:at[0]] + "#" + w[at[1]:]
+		for _, text := range warnings {
+			w := warning{row: rows[i], text: text, kind: text}
+			if at := firstNumber.FindStringIndex(text); at != nil {
+				w.number, _ = strconv.Atoi(text[at[0]:at[1]])
+				w.kind = text[:at[0]] + "#" + text[at[1]:]
 			}
-			k := byText[key]
-			if k == nil {
-				k = &kind{text: w, low: n, top: n}
-				byText[key] = k
-				kinds = append(kinds, k)
-			}
-			k.low, k.top = min(k.low, n), max(k.top, n)
-			k.rows = append(k.rows, rows[i])
+			all = append(all, w)
 		}
 	}
-	var list []string
-	for _, k := range kinds {
-		if at := firstNumber.FindStringIndex(k.text); at != nil && k.low < k.top {
-			k.text = fmt.Sprintf("%s%d to %d%s", k.text[:at[0]], k.low, k.top, k.text[at[1]:])
+	byNumber := func(a, b warning) int { return a.number - b.number }
+	for _, alike := range ordered.Groups(all, func(w warning) string { return w.kind }) {
+		text, named := alike[0].text, make([]string, len(alike))
+		low, top := slices.MinFunc(alike, byNumber).number, slices.MaxFunc(alike, byNumber).number
+		if at := firstNumber.FindStringIndex(text); at != nil && low < top {
+			text = fmt.Sprintf("%s%d to %d%s", text[:at[0]], low, top, text[at[1]:])
 		}
-		switch n := len(k.rows); {
+		for i, w := range alike {
+			named[i] = w.row
+		}
+		switch n := len(named); {
 		case n == len(rows) && n > 1:
-			k.rows = []string{"every row"}
+			named = []string{"every row"}
 		case n > maxNamed:
-			k.rows = append(k.rows[:maxNamed:maxNamed], fmt.Sprintf("and %d more rows", n-maxNamed))
+			named = append(named[:maxNamed:maxNamed], fmt.Sprintf("and %d more rows", n-maxNamed))
 		}
-		list = append(list, fmt.Sprintf("warning: %s: %s", strings.Join(k.rows, ", "), k.text))
+		list = append(list, fmt.Sprintf("warning: %s: %s", strings.Join(named, ", "), text))
 	}
 	return list
 }

@@ -188,20 +188,14 @@ func rowOfFigure(c compare.Comparison, kind crosstalk.Kind) figureRow {
 	}
 	slices.Sort(of)
 	r.Of = strings.Join(slices.Compact(of), " · ")
-	signed := func(v crosstalk.Value) string {
-		text := report.Value(v, c.Unit)
-		if v > 0 {
-			text = "+" + text
-		}
-		return text
-	}
 	if i := c.Interval; i != nil {
-		r.Interval = signed(crosstalk.Value(i.Low)) + " to " + signed(crosstalk.Value(i.High))
+		r.Interval = report.Difference(crosstalk.Value(i.Low), c.Unit) + " to " +
+			report.Difference(crosstalk.Value(i.High), c.Unit)
 	}
 	if !c.Shown {
 		return r
 	}
-	r.Difference = signed(c.Difference)
+	r.Difference = report.Difference(c.Difference, c.Unit)
 	up := c.Difference > 0
 	switch {
 	case c.Better == "":

@@ -122,32 +122,23 @@ func (r *runEntry) about() page.About { return page.NewAbout(r.Manifest, r.Estim
 
 // together makes one row of the shards of a run that are in one directory, in the place of the first of them.
 func (s *Server) together(rows []listRow) (list []listRow) {
-	place := map[string]int{}
-	for _, r := range rows {
+	whole := func(r listRow) string {
 		if r.Manifest.Plan.Shard.IsZero() {
-			list = append(list, r)
+			return "run " + r.ID
+		}
+		return "shards " + watch.Whole(r.path, r.Manifest)
+	}
+	for _, of := range ordered.Groups(rows, whole) {
+		all, entry := of[0], *of[0].runEntry
+		if entry.Manifest.Plan.Shard.IsZero() {
+			list = append(list, of...)
 			continue
 		}
-		whole := watch.Whole(r.path, r.Manifest)
-		i, again := place[whole]
-		if !again {
-			i = len(list)
-			place[whole] = i
-			all, entry := r, *r.runEntry
-			all.runEntry = &entry
-			all.Name, all.Trouble, all.Result, all.More = filepath.Dir(r.Name), "", page.Result{}, 0
-			list = append(list, all)
-		}
-		list[i].Shards = append(list[i].Shards, r)
-		if r.Changed.After(list[i].Changed) {
-			list[i].Changed = r.Changed
-		}
-	}
-	for i := range list {
-		if of := list[i].Shards; of != nil {
-			slices.SortFunc(of, func(a, b listRow) int { return a.Manifest.Plan.Shard.Index - b.Manifest.Plan.Shard.Index })
-			list[i].State = s.stateOf(of)
-		}
+		slices.SortFunc(of, func(a, b listRow) int { return a.Manifest.Plan.Shard.Index - b.Manifest.Plan.Shard.Index })
+		entry.Name, entry.Trouble = filepath.Dir(entry.Name), ""
+		entry.Changed = slices.MaxFunc(of, func(a, b listRow) int { return a.Changed.Compare(b.Changed) }).Changed
+		all.runEntry, all.Shards, all.State, all.Result, all.More = &entry, of, s.stateOf(of), page.Result{}, 0
+		list = append(list, all)
 	}
 	return list
 }
@@ -211,15 +202,5 @@ func (s *Server) stateOf(shards []listRow) string {
 	if i < 0 {
 		return state
 	}
-	state += ", " + runs[i].Amounts()
-	var slow []string
-	for _, p := range runs[i].Parts {
-		if p.Slow {
-			slow = append(slow, p.Shard.String())
-		}
-	}
-	if len(slow) > 0 {
-		state += ", slow: " + strings.Join(slow[:min(len(slow), 5)], ", ")
-	}
-	return state
+	return state + ", " + runs[i].Amounts()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"html/template"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -136,7 +137,7 @@ type gallery struct{ *plot.Collector }
 type plotSVG struct {
 	Title, Note string
 	Wide        bool
-	SVG         string
+	SVG         template.HTML // our own markup, in which untrusted texts are escaped
 }
 
 // Pages implements index.Book.
@@ -147,7 +148,7 @@ func (g *gallery) Pages() ([]byte, error) {
 		if err := p.WriteSVG(&b); err != nil {
 			return nil, err
 		}
-		list = append(list, plotSVG{p.Title, p.Note, p.Width > page.Narrow, b.String()})
+		list = append(list, plotSVG{p.Title, p.Note, p.Width > page.Narrow, template.HTML(b.String())})
 	}
 	return json.Marshal(list)
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"encoding/json"
-	"html/template"
 	"net/http"
 	"slices"
 
@@ -19,17 +18,11 @@ type runPage struct {
 	Settings []page.Setting
 	Result   page.Result
 	Marked   string // how many answers have a note
-	Plots    []plotView
+	Plots    []plotSVG
 	Tables   []report.Table
 	Found    []choice
 	Answers  string // their URL
 	Trouble  string
-}
-
-// plotView is a plot on a page.
-type plotView struct {
-	plotSVG
-	SVG template.HTML // our own markup, in which untrusted texts are escaped
 }
 
 // run writes a run's page.
@@ -65,12 +58,8 @@ func (p *runPage) fill(r *http.Request, l openRun) error {
 		return err
 	}
 	if pages != nil {
-		var list []plotSVG
-		if err := json.Unmarshal(pages, &list); err != nil {
+		if err := json.Unmarshal(pages, &p.Plots); err != nil {
 			return err
-		}
-		for _, d := range list {
-			p.Plots = append(p.Plots, plotView{d, template.HTML(d.SVG)})
 		}
 	}
 	columns, err := l.index.Columns(r.Context())

@@ -18,6 +18,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/ordered"
 	"crosstalk/report"
 )
 
@@ -179,19 +180,14 @@ func (a *answer) covers(column string, rows []*row, groups []string) bool {
 
 // rowsOf collects the figures with equal columns, in order.
 func rowsOf(estimates []crosstalk.Estimate, names report.Names) (rows []*row) {
-	byKey := map[string]*row{}
-	for _, e := range estimates {
-		key := string(crosstalk.Canonical(e.By))
-		if byKey[key] == nil {
-			byKey[key] = &row{by: e.By, figures: map[string]crosstalk.Estimate{}}
-			rows = append(rows, byKey[key])
+	var named []map[string]string
+	key := func(e crosstalk.Estimate) string { return string(crosstalk.Canonical(e.By)) }
+	for _, group := range ordered.Groups(estimates, key) {
+		r := &row{by: group[0].By, named: names.By(group[0].By), figures: map[string]crosstalk.Estimate{}}
+		for _, e := range group {
+			r.figures[e.Measure] = e
 		}
-		byKey[key].figures[e.Measure] = e
-	}
-	named := make([]map[string]string, len(rows))
-	for i, r := range rows {
-		r.named = names.By(r.by)
-		named[i] = r.named
+		rows, named = append(rows, r), append(named, r.named)
 	}
 	for i, short := range report.Shorten(named, labelWidths[0]) {
 		rows[i].short = short

@@ -9,6 +9,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/ordered"
 	"crosstalk/report"
 	"crosstalk/run"
 )
@@ -55,12 +56,7 @@ func NewResult(estimates []crosstalk.Estimate) (r Result) {
 	r.Plain, r.Whom = report.PlainTotals(estimates), report.Whom(estimates)
 	r.Plain = r.Plain[:min(len(r.Plain), mostParts)]
 	list := overall(estimates)
-	var keys []string
-	for _, e := range list {
-		if !slices.Contains(keys, e.Measure) {
-			keys = append(keys, e.Measure)
-		}
-	}
+	keys := ordered.Distinct(list, func(e crosstalk.Estimate) string { return e.Measure })
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(drawn(a), drawn(b)) })
 	keys = keys[:min(len(keys), mostMeasures)]
 	for _, key := range keys {

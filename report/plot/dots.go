@@ -14,6 +14,20 @@ type Row struct {
 	Cells []*crosstalk.Estimate
 }
 
+// figuresOf are the figures of rows, and their quantity: without a measure if they are of several.
+func figuresOf(rows []Row) (all []*crosstalk.Estimate, q quantity) {
+	for _, r := range rows {
+		all = append(all, slices.DeleteFunc(slices.Clone(r.Cells), func(e *crosstalk.Estimate) bool { return e == nil })...)
+	}
+	if len(all) > 0 {
+		q = quantityOf(all[len(all)-1])
+	}
+	if slices.ContainsFunc(all, func(e *crosstalk.Estimate) bool { return e.Measure != q.measure }) {
+		q.measure = ""
+	}
+	return all, q
+}
+
 // DotPlot has a dot with its interval for each estimate, grouped by rows.
 type DotPlot struct {
 	Series             []string // names; a single series has no legend
@@ -78,23 +92,10 @@ func (d DotPlot) Draw() Plot {
 	f := Plot{Width: width}
 	labels, numbers := labelWidth(d.Rows...), 0.0
 	var values []float64
-	var q quantity
-	one, several := "", false
-	for _, r := range d.Rows {
-		for _, e := range r.Cells {
-			if e == nil {
-				continue
-			}
-			if q = quantityOf(e); one != "" && one != e.Measure {
-				several = true
-			}
-			one = e.Measure
-			values = append(values, ends(e)...)
-			numbers = max(numbers, textWidth(dotNumber(q, e), size, false))
-		}
-	}
-	if several {
-		q.measure = ""
+	all, q := figuresOf(d.Rows)
+	for _, e := range all {
+		values = append(values, ends(e)...)
+		numbers = max(numbers, textWidth(dotNumber(quantityOf(e), e), size, false))
 	}
 	if d.Meaning != "" {
 		values = append(values, d.Value)
@@ -104,9 +105,9 @@ func (d DotPlot) Draw() Plot {
 	top := y
 	names := shorter(d.Rows)
 	for at, r := range d.Rows {
-		cells := len(slices.DeleteFunc(slices.Clone(r.Cells), func(e *crosstalk.Estimate) bool { return e == nil }))
+		cells, _ := figuresOf([]Row{r})
 		y += gap / 4
-		middle := y + dotHeight*float64(max(cells, 1))/2
+		middle := y + dotHeight*float64(max(len(cells), 1))/2
 		f.add(label(labels, middle+size*0.35, names[at], End, ink, labels))
 		for i, e := range r.Cells {
 			if e == nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"crosstalk"
+	"crosstalk/instrument"
 )
 
 // Grid is figures laid out in a table.
@@ -28,25 +29,15 @@ const (
 // and series over all values are left out, if there are others.
 func (g Grid) Draw() (plots []Plot) {
 	g = g.without(true).without(false)
-	labels := make([]string, len(g.Rows))
-	measures, drawn := map[string]bool{}, 0
-	var one *crosstalk.Estimate
-	for i, row := range g.Rows {
-		labels[i] = row.Label
-		for _, e := range row.Cells {
-			if e != nil {
-				one, measures[e.Measure] = e, true
-				drawn++
-			}
-		}
-	}
-	if one == nil {
+	all, q := figuresOf(g.Rows)
+	if len(all) == 0 {
 		return nil
 	}
-	var compared crosstalk.Baseline
-	if len(measures) == 1 {
-		compared = baseline(crosstalk.Chart{Measures: []string{one.Measure}})
+	labels := make([]string, len(g.Rows))
+	for i, row := range g.Rows {
+		labels[i] = row.Label
 	}
+	compared := instrument.Measure(q.measure).Baseline
 	add := func(f Plot, suffix, note string) {
 		f.Name = g.Name + suffix
 		plots = append(plots, f.about(g.Title+suffix, note))
@@ -62,7 +53,7 @@ func (g Grid) Draw() (plots []Plot) {
 		add(over(g, parsed).Draw(), "", intervals)
 	case len(g.Series) > 1 && numbers(g.Series):
 		add(over(g.turned(), parsed).Draw(), "", intervals)
-	case len(measures) == 1 && (drawn > mostDots || len(g.Series) > mostSeries):
+	case q.measure != "" && (len(all) > mostDots || len(g.Series) > mostSeries):
 		add(heat{g.Series, g.Rows}.draw(), "", "The tables have the intervals.")
 	default:
 		add(DotPlot{g.Series, g.Rows, compared}.Draw(), "", intervals)

@@ -22,15 +22,10 @@ const (
 // draw lays out the map. Its scale has round ends around the values.
 func (h heat) draw() Plot {
 	labels, values, better := labelWidth(h.Rows...), []float64{}, crosstalk.Direction("")
-	var q quantity
-	for _, r := range h.Rows {
-		for _, e := range r.Cells {
-			if e != nil && e.Value.Defined() {
-				values = append(values, float64(e.Value))
-			}
-			if e != nil {
-				q, better = quantityOf(e), e.Better
-			}
+	all, q := figuresOf(h.Rows)
+	for _, e := range all {
+		if better = e.Better; e.Value.Defined() {
+			values = append(values, float64(e.Value))
 		}
 	}
 	across := min(max((width-labels-gap)/float64(len(h.Columns)), cellWidth), cellMost)

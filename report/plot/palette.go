@@ -3,7 +3,6 @@ package plot
 import (
 	"fmt"
 	"image/color"
-	"math"
 )
 
 // Ink is a colour: one of the names below, which pages make lighter on a dark
@@ -102,20 +101,23 @@ func marker(x, y float64, i int) Path {
 // shades is the scale of heat maps, from light to dark.
 var shades = []Ink{"#f4f1e8", "#f3c98b", "#dd8455", "#a83c5b", "#5b165e", "#200b33"}
 
+// dark is the depth from which on white text has more contrast than black.
+const dark = 0.52917
+
 // shade is the colour at depth 0 (light) to 1, and the ink of text on it.
 func shade(depth float64) (ground, text Ink) {
+	if text = "#000000"; depth >= dark {
+		text = "#ffffff"
+	}
 	depth = min(max(depth, 0), 1) * float64(len(shades)-1)
 	i := min(int(depth), len(shades)-2)
 	between := func(a, b uint8) uint8 {
 		return uint8(float64(a) + (float64(b)-float64(a))*(depth-float64(i)) + .5)
 	}
 	a, b := shades[i].onLight(), shades[i+1].onLight()
-	c := color.RGBA{between(a.R, b.R), between(a.G, b.G), between(a.B, b.B), 255}
-	if luminance(c) > 0.179 { // at 0.179, black and white have the same contrast
-		return hex(c), "#000000"
-	}
-	return hex(c), "#ffffff"
+	return hex(color.RGBA{between(a.R, b.R), between(a.G, b.G), between(a.B, b.B), 255}), text
 }
+
 func hex(c color.RGBA) Ink { return Ink(fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)) }
 
 // onLight is the colour of an ink on a white ground.
@@ -127,23 +129,4 @@ func (i Ink) onLight() color.RGBA {
 	c := color.RGBA{A: 255}
 	fmt.Sscanf(name, "#%02x%02x%02x", &c.R, &c.G, &c.B)
 	return c
-}
-
-// linear undoes the transfer function of sRGB (IEC 61966-2-1).
-func linear(c color.RGBA) [3]float64 {
-	var l [3]float64
-	for i, v := range []uint8{c.R, c.G, c.B} {
-		if l[i] = float64(v) / 255; l[i] > 0.04045 {
-			l[i] = math.Pow((l[i]+0.055)/1.055, 2.4)
-		} else {
-			l[i] /= 12.92
-		}
-	}
-	return l
-}
-
-// luminance is the relative luminance, 0 to 1 (WCAG 2.2).
-func luminance(c color.RGBA) float64 {
-	l := linear(c)
-	return 0.2126*l[0] + 0.7152*l[1] + 0.0722*l[2]
 }

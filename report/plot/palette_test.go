@@ -155,3 +155,22 @@ func TestShades(t *testing.T) {
 		}
 	}
 }
+
+// linear undoes the transfer function of sRGB (IEC 61966-2-1).
+func linear(c color.RGBA) [3]float64 {
+	var l [3]float64
+	for i, v := range []uint8{c.R, c.G, c.B} {
+		if l[i] = float64(v) / 255; l[i] > 0.04045 {
+			l[i] = math.Pow((l[i]+0.055)/1.055, 2.4)
+		} else {
+			l[i] /= 12.92
+		}
+	}
+	return l
+}
+
+// luminance is the relative luminance, 0 to 1 (WCAG 2.2).
+func luminance(c color.RGBA) float64 {
+	l := linear(c)
+	return 0.2126*l[0] + 0.7152*l[1] + 0.0722*l[2]
+}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/ordered"
 	"crosstalk/labels"
 )
 
@@ -53,22 +54,10 @@ func (c *Collector) addSides(kind crosstalk.Kind, o crosstalk.Observation, judge
 // sideCharts are bars of the shares, one plot for each set of conditions.
 func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
 	all := c.sides[chart.Measures[0]]
-	var sets []string
-	judges := map[string]bool{}
-	for _, r := range all {
-		judges[r.judge] = true
-		if !slices.Contains(sets, r.set) {
-			sets = append(sets, r.set)
-		}
-	}
-	for _, set := range sets[:min(len(sets), mostPanels)] {
+	judges := ordered.Distinct(all, func(r *sideRow) string { return r.judge })
+	sets := ordered.Groups(all, func(r *sideRow) string { return r.set })
+	for _, rows := range sets[:min(len(sets), mostPanels)] {
 		shares := Shares{Parts: chart.Parts, Middle: 1}
-		var rows []*sideRow
-		for _, r := range all {
-			if r.set == set {
-				rows = append(rows, r)
-			}
-		}
 		slices.SortStableFunc(rows, func(a, b *sideRow) int { return strings.Compare(a.model, b.model) })
 		for _, r := range rows {
 			row := ShareRow{Row: Row{Label: r.model}, Counts: r.counts[:]}
@@ -80,7 +69,7 @@ func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
 			}
 			shares.Rows = append(shares.Rows, row)
 		}
-		plots = append(plots, panel{of: set}.titled(shares.Draw().about(chart.Title, chart.Note)))
+		plots = append(plots, panel{of: rows[0].set}.titled(shares.Draw().about(chart.Title, chart.Note)))
 	}
 	return plots
 }

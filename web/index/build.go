@@ -117,7 +117,7 @@ func (b *builder) read(ctx context.Context, x *Index, book Book) error {
 				if err := b.take(x, block); err != nil {
 					return err
 				}
-				block = nil
+				block = block[:0]
 			}
 			block = append(block, s)
 		}
