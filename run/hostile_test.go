@@ -324,7 +324,7 @@ func TestScoredWhileOpened(t *testing.T) {
 	if err != nil || old.Observations == nil || old.Observations.N != 5 {
 		t.Fatalf("after Create: %+v, %v", old.Observations, err)
 	}
-	f, check, err := OpenObservations(path)
+	f, check, err := openObservations(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -135,6 +135,21 @@ func observations(path string, p *parser) iter.Seq2[crosstalk.Observation, error
 	})
 }
 
+// Located is an observation with the place of its line in the file, in bytes.
+type Located struct {
+	crosstalk.Observation
+	Offset, Size int64
+}
+
+// ReadLocated is ReadObservations for who returns to some of the lines.
+func ReadLocated(path string) iter.Seq2[Located, error] {
+	return ahead(func(yield func(Located, int) bool) error {
+		return readObservations(path, newParser(), func(l line, text []byte) bool {
+			return yield(Located{l.Observation, l.offset, int64(len(text))}, len(text))
+		})
+	})
+}
+
 // Placed is an observation of a shard, as ReadValues reads it, with its place.
 type Placed struct {
 	crosstalk.Observation
@@ -234,12 +249,12 @@ func ahead[T any](read func(yield func(one T, size int) bool) error) iter.Seq2[T
 const maxLine = 256 << 20
 
 func readObservations(path string, p *parser, yield func(l line, text []byte) bool) error {
-	f, check, err := OpenObservations(path)
+	f, check, err := openObservations(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	sum, n := sha256.New(), 0
+	sum, n, number, offset := sha256.New(), 0, 1, int64(0)
 	r := bufio.NewReaderSize(io.TeeReader(f, sum), 1<<16)
 	var long []byte // a line that the buffer has no room for
 	for {
@@ -248,14 +263,14 @@ func readObservations(path string, p *parser, yield func(l line, text []byte) bo
 			switch long = append(long, text...); {
 			case long[0] != '{':
 				_, err := p.parse(long) // which says what is wrong
-				return fmt.Errorf("%s:%d: %w", f.Name(), n+1, err)
+				return fmt.Errorf("%s:%d: %w", f.Name(), number, err)
 			case len(long) > maxLine:
-				return fmt.Errorf("%s:%d: is longer than %d MiB", f.Name(), n+1, maxLine>>20)
+				return fmt.Errorf("%s:%d: is longer than %d MiB", f.Name(), number, maxLine>>20)
 			}
 			continue
 		}
 		if err != nil && err != io.EOF {
-			return fmt.Errorf("%s:%d: %w", f.Name(), n+1, err)
+			return fmt.Errorf("%s:%d: %w", f.Name(), number, err)
 		}
 		if len(long) > 0 {
 			long = append(long, text...)
@@ -264,23 +279,24 @@ func readObservations(path string, p *parser, yield func(l line, text []byte) bo
 		if len(bytes.TrimSpace(text)) > 0 {
 			l, err := p.parse(text)
 			if err != nil {
-				return fmt.Errorf("%s:%d: %w", f.Name(), n+1, err)
+				return fmt.Errorf("%s:%d: %w", f.Name(), number, err)
 			}
 			n++
+			l.offset = offset
 			if !yield(l, text) {
 				return nil
 			}
 		}
-		if long = long[:0]; err == io.EOF {
+		number, offset, long = number+1, offset+int64(len(text)), long[:0]
+		if err == io.EOF {
 			return check(Content{n, hex.EncodeToString(sum.Sum(nil))})
 		}
 	}
 }
 
-// OpenObservations opens a run's observations.jsonl for who reads it in another
-// way than ReadObservations. check is to be called with what was read, and
+// openObservations opens a run's observations.jsonl. check is to be called with what was read, and
 // returns a *ChangedError if it is not what the run recorded.
-func OpenObservations(path string) (f *os.File, check func(Content) error, err error) {
+func openObservations(path string) (f *os.File, check func(Content) error, err error) {
 	want, err := recorded(path) // before the file: one that is replaced meanwhile is older than the manifest then
 	if err != nil {
 		return nil, nil, err

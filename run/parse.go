@@ -13,7 +13,8 @@ import (
 // line is what a line of observations.jsonl contains.
 type line struct {
 	crosstalk.Observation
-	Place *[2]int `json:"place"` // only of a shard
+	Place  *[2]int `json:"place"` // only of a shard
+	offset int64   // of the line in the file
 }
 
 // parser reads lines as encoding/json does, several times as quickly where they

@@ -2,11 +2,8 @@ package index
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"iter"
 	"maps"
 	"os"
@@ -17,7 +14,6 @@ import (
 	"crosstalk/internal/ordered"
 	"crosstalk/internal/parallel"
 	"crosstalk/internal/rescue"
-	"crosstalk/run"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -86,31 +82,24 @@ func (x *Index) build(ctx context.Context, b *builder, book Book) {
 }
 
 func (b *builder) read(ctx context.Context, x *Index, book Book) error {
-	sum, n := sha256.New(), 0
-	in := batches(x.observations.Name(), io.TeeReader(io.NewSectionReader(x.observations, 0, x.size), sum))
-	type parsed struct {
-		seen []seen
-		last int64
-	}
-	each := func(_ context.Context, in batch) (parsed, error) {
-		p := parsed{last: in.last}
-		err := rescue.Do(b.whole, func() (err error) {
-			p.seen, err = in.parse()
-			return err
+	each := func(_ context.Context, batch []seen) ([]seen, error) {
+		return batch, rescue.Do(b.whole, func() error {
+			for i := range batch {
+				batch[i].analyse()
+			}
+			return nil
 		})
-		return p, err
 	}
 	var block []*seen // observations that may be of the same answers
-	for p, err := range parallel.Map(ctx, iter.Seq2[batch, error](in), runtime.GOMAXPROCS(0), each) {
+	for batch, err := range parallel.Map(ctx, batches(x.dir), runtime.GOMAXPROCS(0), each) {
 		if err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
 			return err
 		}
-		n += len(p.seen)
-		for i := range p.seen {
-			s := &p.seen[i]
+		for i := range batch {
+			s := &batch[i]
 			book.Add(s.Observation)
 			s.Spans, s.Masked, s.Tokens, s.Texts = nil, nil, nil, nil
 			if len(block) > 0 && (block[0].block != s.block || len(block) == mostOfAnItem) {
@@ -120,13 +109,10 @@ func (b *builder) read(ctx context.Context, x *Index, book Book) error {
 				block = block[:0]
 			}
 			block = append(block, s)
+			x.progress(func(now *State) { now.Read = s.offset + s.size })
 		}
-		x.progress(func(s *State) { s.Read = p.last })
 	}
-	if err := errors.Join(ctx.Err(), b.take(x, block), b.flush(x)); err != nil {
-		return err
-	}
-	return x.check(run.Content{N: n, SHA256: hex.EncodeToString(sum.Sum(nil))})
+	return errors.Join(ctx.Err(), b.take(x, block), b.flush(x))
 }
 
 // mostOfAnItem limits the number of observations searched for the others of the same answer.

@@ -25,7 +25,7 @@ import (
 	"time"
 
 	"crosstalk"
-	"crosstalk/run"
+	"crosstalk/internal/plainfile"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -34,7 +34,6 @@ import (
 type Index struct {
 	dir, stamp   string
 	observations *os.File
-	check        func(run.Content) error // of all that was read of observations
 	size         int64
 	stop         context.CancelFunc
 	built        chan struct{} // closed when building has ended
@@ -66,7 +65,7 @@ type State struct {
 // index.
 func Open(dir, cache string, book Book) (*Index, error) {
 	stamp := stampOf(dir)
-	f, check, err := run.OpenObservations(dir)
+	f, err := plainfile.Open(filepath.Join(dir, "observations.jsonl"))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +73,7 @@ func Open(dir, cache string, book Book) (*Index, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	x := &Index{dir: dir, stamp: stamp, observations: f, check: check, size: info.Size(), built: make(chan struct{}),
+	x := &Index{dir: dir, stamp: stamp, observations: f, size: info.Size(), built: make(chan struct{}),
 		conns: make(chan *sqlite3.Conn, 4), stop: func() {}}
 	path := pathIn(cache, dir)
 	if n, ok := current(path, stamp); ok {

@@ -1,18 +1,16 @@
 package index
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 
 	"crosstalk"
+	"crosstalk/run"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -23,57 +21,30 @@ type where struct{ offset, size int64 }
 // longestLine is the maximum length of an observation.
 const longestLine = 256 << 20
 
-// batches yields the lines of a file, many at a time.
-func batches(name string, r io.Reader) iter.Seq2[batch, error] {
-	return func(yield func(batch, error) bool) {
-		in := bufio.NewReaderSize(r, 1<<20)
-		b, offset := batch{name: name}, int64(0)
-		for number := 1; ; number++ {
-			start := len(b.text)
-			var err error
-			for {
-				var piece []byte
-				piece, err = in.ReadSlice('\n')
-				if first := len(b.text) == start && len(piece) > 0; first && piece[0] == 0 { // a hole of any size
-					err = fmt.Errorf("%s:%d: invalid observation: begins with a NUL byte", name, number)
+// batchSize is the number of observations that are analysed together.
+const batchSize = 512
+
+// batches yields the observations of a run, many at a time.
+func batches(dir string) iter.Seq2[[]seen, error] {
+	return func(yield func([]seen, error) bool) {
+		var batch []seen
+		for o, err := range run.ReadLocated(dir) {
+			if err != nil {
+				if yield(batch, nil) {
+					yield(nil, err)
 				}
-				b.text = append(b.text, piece...)
-				if len(b.text)-start > longestLine {
-					err = fmt.Errorf("%s:%d: is longer than %d MiB", name, number, longestLine>>20)
-				}
-				if err != bufio.ErrBufferFull {
-					break
-				}
-			}
-			if size := int64(len(b.text) - start); size > 0 {
-				b.lines = append(b.lines, where{offset, size})
-				offset += size
-			}
-			ended := err == io.EOF
-			if err != nil && !ended {
-				yield(b, err)
 				return
 			}
-			if len(b.text) >= batchSize || ended {
-				b.last = offset
-				if !yield(b, nil) || ended {
+			batch = append(batch, seen{Observation: o.Observation, where: where{o.Offset, o.Size}})
+			if len(batch) == batchSize {
+				if !yield(batch, nil) {
 					return
 				}
-				b = batch{name: name, number: number}
+				batch = make([]seen, 0, batchSize)
 			}
 		}
+		yield(batch, nil)
 	}
-}
-
-const batchSize = 256 << 10
-
-// batch are some lines of the observations.
-type batch struct {
-	name   string
-	number int // of the line before the first
-	text   []byte
-	lines  []where
-	last   int64 // offset of what follows
 }
 
 // seen is an observation in the form for the index.
@@ -86,30 +57,16 @@ type seen struct {
 	fact          Fact // of this observation alone
 }
 
-// parse reads a batch.
-func (b batch) parse() ([]seen, error) {
-	list, at := make([]seen, 0, len(b.lines)), int64(0)
-	for i, line := range b.lines {
-		text := b.text[at : at+line.size]
-		at += line.size
-		if len(bytes.TrimSpace(text)) == 0 {
-			continue
-		}
-		s := seen{where: line}
-		if err := json.Unmarshal(text, &s.Observation); err != nil {
-			return nil, fmt.Errorf("%s:%d: invalid observation: %w", b.name, b.number+i+1, err)
-		}
-		s.block, s.answer = answerOf(&s.Observation)
-		s.tags = tags(&s.Observation)
-		s.fact = factOfOne(&s.Observation)
-		add := func(w string) { s.words = append(s.words, w) }
-		words(s.Item, add)
-		for _, t := range s.Texts {
-			words(t.Text[:min(len(t.Text), longestText)], add)
-		}
-		list = append(list, s)
+// analyse sets what the index has of the observation.
+func (s *seen) analyse() {
+	s.block, s.answer = answerOf(&s.Observation)
+	s.tags = tags(&s.Observation)
+	s.fact = factOfOne(&s.Observation)
+	add := func(w string) { s.words = append(s.words, w) }
+	words(s.Item, add)
+	for _, t := range s.Texts {
+		words(t.Text[:min(len(t.Text), longestText)], add)
 	}
-	return list, nil
 }
 
 // packLines encodes the places of the lines of answers.
