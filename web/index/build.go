@@ -69,7 +69,6 @@ func (x *Index) build(ctx context.Context, b *builder, book Book) {
 	defer close(x.built)
 	building <- struct{}{}
 	defer func() { <-building }()
-	begun := time.Now()
 	// Plots of hostile observations are drawn here, in a goroutine of the server.
 	err := rescue.Do(b.whole, func() error { return b.read(ctx, x, book) })
 	if err == nil {
@@ -78,7 +77,7 @@ func (x *Index) build(ctx context.Context, b *builder, book Book) {
 	if err != nil {
 		err = errors.Join(err, b.conn.Close()) // does nothing if it is closed
 	}
-	x.progress(func(s *State) { s.Building, s.Err, s.Took = false, err, time.Since(begun) })
+	x.progress(func(s *State) { s.Building, s.Err = false, err })
 }
 
 func (b *builder) read(ctx context.Context, x *Index, book Book) error {

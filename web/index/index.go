@@ -50,12 +50,11 @@ type Index struct {
 
 // State is the progress of building an index.
 type State struct {
-	Answers  int           // that can be looked through
-	Read     int64         // bytes of the observations
-	Size     int64         // bytes of all observations
-	Building bool          // Answers are not all
-	Took     time.Duration // to build; 0 for one that was there
-	Err      error         // why building ended early
+	Answers  int   // that can be looked through
+	Read     int64 // bytes of the observations
+	Size     int64 // bytes of all observations
+	Building bool  // Answers are not all
+	Err      error // why building ended early
 }
 
 // Open returns the index of the observations in a run's directory. If there is none that is up to date it begins to
