@@ -65,7 +65,7 @@ var funcs = template.FuncMap{
 
 // New returns a server of the runs below a directory. The directory need not exist yet.
 func New(dir string, o Options) (*Server, error) {
-	if err := CheckDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := CheckDir(dir, false); err != nil {
 		return nil, err
 	}
 	if o.Cache == "" {
@@ -109,12 +109,15 @@ func New(dir string, o Options) (*Server, error) {
 	return s, nil
 }
 
-// CheckDir returns an error if dir is not a directory.
-func CheckDir(dir string) error {
+// CheckDir returns an error if dir is not a directory; one that does not exist is an error if it must.
+func CheckDir(dir string, must bool) error {
 	info, err := os.Stat(dir)
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && !must:
+		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return &missingError{dir}
+		return fmt.Errorf("directory %s does not exist; expected the directory above your runs "+
+			"('crosstalk run' and 'crosstalk score --out' write them)", dir)
 	case err != nil:
 		return err
 	case !info.IsDir():
@@ -122,17 +125,6 @@ func CheckDir(dir string) error {
 	}
 	return nil
 }
-
-// missingError is the error for a directory of runs that does not exist.
-type missingError struct{ dir string }
-
-func (e *missingError) Error() string {
-	return fmt.Sprintf("directory %s does not exist; expected the directory above your runs "+
-		"('crosstalk run' and 'crosstalk score --out' write them)", e.dir)
-}
-
-// Is makes it an fs.ErrNotExist.
-func (e *missingError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }

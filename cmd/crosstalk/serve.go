@@ -18,7 +18,7 @@ func serveCommand() *cobra.Command {
 		dir := "runs" // which need not exist yet
 		if len(args) > 0 {
 			dir = args[0]
-			if err := web.CheckDir(dir); err != nil {
+			if err := web.CheckDir(dir, true); err != nil {
 				return err
 			}
 		}

@@ -40,10 +40,6 @@ const mostValues = 12
 // writeCodebook describes the columns of rows, as CSV: in how many rows they have a value,
 // and their values, or the range of numbers.
 func writeCodebook(w io.Writer, rows iter.Seq2[Row, error]) error {
-	columns, err := columnsOf(rows, first, nil)
-	if err != nil {
-		return err
-	}
 	type column struct {
 		filled    int
 		low, high float64
@@ -77,7 +73,7 @@ func writeCodebook(w io.Writer, rows iter.Seq2[Row, error]) error {
 	}
 	out := csv.NewWriter(w)
 	out.Write([]string{"column", "type", "meaning", "rows", "values"})
-	for _, name := range columns {
+	for _, name := range inOrder(maps.Keys(books), first, nil) {
 		c := books[name]
 		kind, values := "text", fmt.Sprintf("more than %d", mostValues)
 		switch {

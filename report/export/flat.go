@@ -17,27 +17,29 @@ var first = []string{"measure", "item", "cluster", "key", "sample", "variant", "
 	"finding", "signature", "run", "version",
 	"provider", "endpoint", "model", "prompt", "status", "text", "reasoning", "reason"}
 
-// columnsOf are the columns of all rows: the first ones, others by name, the last ones.
+// columnsOf are the columns of all rows, in order.
 func columnsOf(rows iter.Seq2[Row, error], first, last []string) ([]string, error) {
-	place := map[string]int{}
+	names := Row{}
 	for r, err := range rows {
 		if err != nil {
 			return nil, err
 		}
-		for name := range r {
-			place[name] = 0
-		}
+		maps.Copy(names, r)
 	}
-	for name := range place {
+	return inOrder(maps.Keys(names), first, last), nil
+}
+
+// inOrder puts the names of columns in order: the first ones, others by name, the last ones.
+func inOrder(names iter.Seq[string], first, last []string) []string {
+	place := func(name string) int {
 		if i := slices.Index(first, name); i >= 0 {
-			place[name] = i - len(first)
-		} else {
-			place[name] = slices.Index(last, name) + 1
+			return i - len(first)
 		}
+		return slices.Index(last, name) + 1
 	}
-	return slices.SortedFunc(maps.Keys(place), func(a, b string) int {
-		return cmp.Or(place[a]-place[b], strings.Compare(a, b))
-	}), nil
+	return slices.SortedFunc(names, func(a, b string) int {
+		return cmp.Or(place(a)-place(b), strings.Compare(a, b))
+	})
 }
 
 // WriteCSV writes a column for each name that occurs in any row, some of them first or last; others are sorted. It reads
