@@ -9,7 +9,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"time"
 
 	"crosstalk/internal/ordered"
 	"crosstalk/internal/parallel"
