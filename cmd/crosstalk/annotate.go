@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-
 	"crosstalk/internal/config"
 	"crosstalk/web/annotate"
 
@@ -21,10 +19,7 @@ func annotateCommand() *cobra.Command {
 		}
 		ctx, stop := untilSignal(c.Context())
 		defer stop()
-		if err = annotate.Serve(ctx, c.ErrOrStderr(), addr, args[0], o); errors.As(err, new(*annotate.OpenError)) {
-			return &usageError{err}
-		}
-		return err
+		return annotate.Serve(ctx, c.ErrOrStderr(), addr, args[0], o)
 	})
 	config.Declare(c, "", []config.Flag{{Name: "question", To: &o.Questions, Reach: config.Nothing,
 		Help: "what to ask (default: all that the run has)"}})

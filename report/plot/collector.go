@@ -61,31 +61,22 @@ func (c *Collector) Plots() (plots []Plot) {
 // longest is the maximum length of a plot's name without its number.
 const longest = 72
 
-// fileNames are the names of files that are taken.
-type fileNames map[string]bool
-
 // Named gives plots the names of files, each another one, made of their names or titles.
 func Named(plots []Plot) []Plot {
-	taken := fileNames{}
-	for i := range plots {
-		plots[i].Name = taken.name(cmp.Or(plots[i].Name, plots[i].Title))
+	taken := map[string]bool{}
+	for i, p := range plots {
+		words := strings.FieldsFunc(strings.ToLower(cmp.Or(p.Name, p.Title)), func(r rune) bool {
+			return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		})
+		name := strings.Join(words, "-")
+		base := cmp.Or(strings.Trim(name[:min(len(name), longest)], "-"), "plot")
+		name = base
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s-%d", base, n)
+		}
+		plots[i].Name, taken[name] = name, true
 	}
 	return plots
-}
-
-// name turns a title into an unused file name.
-func (taken fileNames) name(title string) string {
-	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
-		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
-	name := strings.Join(words, "-")
-	base := cmp.Or(strings.Trim(name[:min(len(name), longest)], "-"), "plot")
-	name = base
-	for n := 2; taken[name]; n++ {
-		name = fmt.Sprintf("%s-%d", base, n)
-	}
-	taken[name] = true
-	return name
 }
 
 // panel has the estimates of one plot, of one condition except for the

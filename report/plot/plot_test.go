@@ -490,9 +490,13 @@ func TestHostileNames(t *testing.T) {
 
 // Names of files differ, however long and alike the titles are.
 func TestNames(t *testing.T) {
-	names, taken := fileNames{}, map[string]bool{}
+	var plots []Plot
 	for _, title := range []string{"a", "a", "A 2", "", "是", strings.Repeat("long ", 50), strings.Repeat("long ", 60), strings.Repeat("long ", 70), "x/../y · z"} {
-		name := names.name(title)
+		plots = append(plots, Plot{Title: title})
+	}
+	taken := map[string]bool{}
+	for _, p := range Named(plots) {
+		title, name := p.Title, p.Name
 		if taken[name] || len(name) > 80 ||
 			strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-", r) }) {
 			t.Errorf("%.20q is called %q", title, name)

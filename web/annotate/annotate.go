@@ -279,16 +279,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}{f, visible.Line(strings.ReplaceAll(err.Error(), s.run, "the run"))})
 }
 
-// OpenError is the error for an address that lets others connect without a token.
-type OpenError struct{ Addr string }
-
-func (e *OpenError) Error() string {
-	return "--addr " + e.Addr + " lets others connect; name those who may with --annotator"
-}
-
 // Serve asks about a run at an address until ctx ends. It prints the address to w, with
-// the token of each annotator, and which questions are left out. The error is an *OpenError if
-// others than this machine have access and there are no annotators.
+// the token of each annotator, and which questions are left out. It is an error if others than
+// this machine have access and there are no annotators.
 func Serve(ctx context.Context, w io.Writer, addr, run string, o Options) error {
 	at, err := access.Listen(addr, o.Hosts)
 	if err != nil {
@@ -296,7 +289,7 @@ func Serve(ctx context.Context, w io.Writer, addr, run string, o Options) error 
 	}
 	defer at.Close()
 	if !at.Loopback() && len(o.Annotators) == 0 {
-		return &OpenError{addr}
+		return crosstalk.BadOption("addr", " %s lets others connect; name those who may with --annotator", addr)
 	}
 	o.Hosts = at.Hosts
 	s, err := New(run, o)
