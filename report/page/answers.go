@@ -125,12 +125,8 @@ func (a *Answers) Add(o crosstalk.Observation, note labels.Note) {
 		i = len(a.open)
 		a.open = append(a.open, &Card{Name: o.Item, group: group})
 	}
-	a.open[i].add(o)
-	if note.Empty() {
-		return
-	}
-	a.open[i].note(o, note)
-	if !a.noted[note.Key()] {
+	a.open[i].add(o, note)
+	if !note.Empty() && !a.noted[note.Key()] {
 		a.noted[note.Key()] = true
 		a.Noted.Add(note)
 	}

@@ -71,8 +71,8 @@ type Fact struct {
 	Fault bool
 }
 
-// add adds an observation to the card.
-func (c *Card) add(o crosstalk.Observation) {
+// add adds an observation to the card, with the note on its answer if that has one.
+func (c *Card) add(o crosstalk.Observation, note labels.Note) {
 	i := slices.IndexFunc(c.Entries, func(e Entry) bool { return e.Sample == o.Sample && e.Variant == o.Variant })
 	if i < 0 {
 		i = len(c.Entries)
@@ -92,17 +92,12 @@ func (c *Card) add(o crosstalk.Observation) {
 	}
 	c.Fault = c.Fault || o.Finding != "" && kind.Finding(o.Finding).Fault
 	c.Unscored = c.Unscored || o.NotScored != "" && !o.Implied
-}
-
-// note adds the note on the answer of an observation.
-func (c *Card) note(o crosstalk.Observation, note labels.Note) {
+	if note.Empty() {
+		return
+	}
 	c.Noted = true
-	for i := range c.Entries {
-		e := &c.Entries[i]
-		known := func(n labels.Note) bool { return n.Key() == note.Key() }
-		if e.Sample == o.Sample && e.Variant == o.Variant && !slices.ContainsFunc(e.Notes, known) {
-			e.Notes = append(e.Notes, note)
-		}
+	if !slices.ContainsFunc(e.Notes, func(n labels.Note) bool { return n.Key() == note.Key() }) {
+		e.Notes = append(e.Notes, note)
 	}
 }
 
@@ -279,7 +274,7 @@ func NewCard(
 	c := &Card{longest: longest}
 	for _, o := range observations {
 		c.Name = brief(o.Item)
-		c.add(o)
+		c.add(o, labels.Note{})
 	}
 	(&Answers{Asked: asked}).ask(c)
 	c.finish()
