@@ -93,7 +93,7 @@ func TestHole(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer x.Close()
-	if err := x.Wait(t.Context()); err == nil || !strings.HasSuffix(err.Error(), ":3: invalid character '\x00' looking for beginning of value") {
+	if err := x.Wait(t.Context()); err == nil || !strings.HasSuffix(err.Error(), `:3: invalid character '\x00' looking for beginning of value`) {
 		t.Errorf("%v", err)
 	}
 }
