@@ -313,11 +313,11 @@ func (c *Check) miss(within bool) string {
 		case c.bound.op == eitherWay && c.Inconclusive:
 			return fmt.Sprintf("the difference may be anything from %s points", c.interval())
 		case c.bound.op == eitherWay:
-			return fmt.Sprintf("the difference is %s points", report.Points(c.Value))
+			return fmt.Sprintf("the difference is %s points", report.Difference(c.Value, ""))
 		case within:
-			return fmt.Sprintf("the difference may be as bad as %s points", report.Points(crosstalk.Value(worst)))
+			return fmt.Sprintf("the difference may be as bad as %s points", report.Difference(crosstalk.Value(worst), ""))
 		case c.Inconclusive && c.bound.keeps(best):
-			return fmt.Sprintf("%s, but may be as good as %s points", reason, report.Points(crosstalk.Value(best)))
+			return fmt.Sprintf("%s, but may be as good as %s points", reason, report.Difference(crosstalk.Value(best), ""))
 		case c.Inconclusive:
 			return reason + ", but one of so many checks may be so by chance"
 		}

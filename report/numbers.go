@@ -1,9 +1,9 @@
 package report
 
 import (
-	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"crosstalk"
 )
@@ -24,29 +24,19 @@ func Value(f crosstalk.Value, unit string) string {
 	return strconv.FormatFloat(float64(f), 'f', 2, 64)
 }
 
-// Points is a difference of fractions in percentage points, with its sign, "-"
-// where undefined.
-func Points(f crosstalk.Value) string {
-	s := Percent(f)
+// Difference is a signed difference of figures in their unit, or in percentage
+// points if they are fractions, "-" where undefined.
+func Difference(f crosstalk.Value, unit string) string {
+	s := Value(f, unit)
 	switch {
-	case s == "-0.0":
-		return "0.0"
-	case f.Defined() && f > 0 && s != "0.0":
+	case !f.Defined():
+		return "-"
+	case strings.Trim(s, "-0.") == "":
+		return strings.TrimPrefix(s, "-")
+	case f > 0:
 		return "+" + s
 	}
 	return s
-}
-
-// Difference is a signed difference of figures in their unit, or in percentage
-// points if they are fractions.
-func Difference(f crosstalk.Value, unit string) string {
-	if unit == "" || !f.Defined() {
-		return Points(f)
-	}
-	if s := fmt.Sprintf("%+.2f", float64(f)); s[1:] != "0.00" {
-		return s
-	}
-	return "0.00"
 }
 
 // PValue is a p-value with three decimals, "-" if undefined.
@@ -57,7 +47,7 @@ func PValue(p crosstalk.Value) string {
 	case p < 0.001:
 		return "<0.001"
 	}
-	return strconv.FormatFloat(float64(p), 'f', 3, 64)
+	return decimals(p)
 }
 
 // Interval is "LOW to HIGH" in the figure's unit, "-" if there is none.

@@ -23,12 +23,6 @@ const (
 // Formats are all formats, the default first.
 var Formats = []string{JSONLines, CSV, Codebook}
 
-// CheckFormat returns an error for an unknown format.
-func CheckFormat(format string) error {
-	_, err := crosstalk.Chosen("format", format, Formats)
-	return err
-}
-
 // writeRows writes rows in a flat format, for which it reads them twice.
 func writeRows(w io.Writer, format string, rows iter.Seq2[Row, error]) error {
 	if format == Codebook {

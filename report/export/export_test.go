@@ -144,7 +144,4 @@ func TestErrors(t *testing.T) {
 	if err := WriteLines(io.Discard, broken); err == nil || err.Error() != "line 3" {
 		t.Error(err)
 	}
-	if err := CheckFormat("xml"); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, codebook` {
-		t.Errorf("%v", err)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/internal/rescue"
 	"crosstalk/run"
@@ -16,7 +17,7 @@ import (
 // WriteRun writes the observations of a finished run in a format or, with answers,
 // every request in its journal with its answer. A defect in a writer is an error.
 func WriteRun(w io.Writer, format, path string, answers bool) error {
-	if err := CheckFormat(format); err != nil {
+	if _, err := crosstalk.Chosen("format", format, Formats); err != nil {
 		return err
 	}
 	if _, err := run.ReadManifest(path); err != nil {

@@ -110,6 +110,15 @@ func (r Report) shown() any {
 		Tables: report.Tables(r.Estimates), Sections: r.Answers.sections(r.Estimates)}
 }
 
+// WriteHistory writes a page of runs by date: what the headings of the tables say, the plots, and the tables.
+func WriteHistory(w io.Writer, title string, tables []report.Table, plots []plot.Plot) error {
+	return templates().ExecuteTemplate(w, "history.html", struct {
+		Title  string
+		Tables []report.Table
+		Plots  []plot.Plot
+	}{title, tables, plots})
+}
+
 // Files names where to write the page of a run, its plots and its tables.
 type Files struct {
 	HTML    string // a file, - for Output.Page, or none; empty: report.html in the run
