@@ -74,9 +74,9 @@ func packLines(answers []answer) []byte {
 	var b []byte
 	end := int64(0)
 	for _, a := range answers {
-		b = binary.AppendVarint(b, int64(len(a.lines)))
+		b = binary.AppendUvarint(b, uint64(len(a.lines)))
 		for _, l := range a.lines {
-			b = binary.AppendVarint(binary.AppendVarint(b, l.offset-end), l.size)
+			b = binary.AppendUvarint(binary.AppendVarint(b, l.offset-end), uint64(l.size))
 			end = l.offset + l.size
 		}
 	}
@@ -85,29 +85,31 @@ func packLines(answers []answer) []byte {
 
 // unpackLines decodes the output of packLines. The answers share an array of lines:
 // a page of a rare word unpacks a chunk for each of its answers.
-func unpackLines(b []byte) (answers []answer, err error) {
-	next := func() int64 {
-		v, n := binary.Varint(b)
-		if n <= 0 {
-			b, err = nil, errSet
-			return 0
-		}
-		b = b[n:]
-		return v
-	}
+func unpackLines(b []byte) ([]answer, error) {
 	answers, lines, end := make([]answer, 0, chunkSize), make([]where, 0, 4*chunkSize), int64(0)
 	for len(b) > 0 {
+		count, k := binary.Uvarint(b)
+		if k <= 0 || count > uint64(len(b)) {
+			return nil, errSet
+		}
+		b = b[k:]
 		start := len(lines)
-		for n := next(); n > 0 && err == nil; n-- {
-			l := where{offset: end + next(), size: next()}
-			if l.size < 0 || l.size > longestLine {
+		for range count {
+			d, k := binary.Varint(b)
+			if k <= 0 {
 				return nil, errSet
 			}
+			size, m := binary.Uvarint(b[k:])
+			if m <= 0 || size > longestLine {
+				return nil, errSet
+			}
+			b = b[k+m:]
+			l := where{end + d, int64(size)}
 			lines, end = append(lines, l), l.offset+l.size
 		}
 		answers = append(answers, answer{lines: lines[start:len(lines):len(lines)]})
 	}
-	return answers, err
+	return answers, nil
 }
 
 // ErrNone is the error for an unknown answer.
