@@ -42,8 +42,8 @@ func inOrder(names iter.Seq[string], first, last []string) []string {
 	})
 }
 
-// WriteCSV writes a column for each name that occurs in any row, some of them first or last; others are sorted. It reads
-// the rows twice.
+// WriteCSV writes a column for each name that occurs in any row, some of them first or last; others are sorted.
+// It reads the rows twice.
 func WriteCSV(w io.Writer, rows iter.Seq2[Row, error], first, last []string) error {
 	columns, err := columnsOf(rows, first, last)
 	if err != nil {

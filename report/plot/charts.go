@@ -246,7 +246,9 @@ func columnsWhere(
 
 // groupColumns are the columns for which a measure has totals and groups.
 func (c *Collector) groupColumns(measure string) []string {
-	return columnsWhere(c.estimates, measure, func(_ string, values []string) bool { return slices.Contains(values, crosstalk.All) })
+	return columnsWhere(c.estimates, measure, func(_ string, values []string) bool {
+		return slices.Contains(values, crosstalk.All)
+	})
 }
 
 // numeric are the condition columns of a measure with several numbers.

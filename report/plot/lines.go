@@ -29,7 +29,9 @@ type Lines struct {
 }
 
 // linesOf has the dots of each series, those that dot returns of figures. A series needs at least this many.
-func linesOf(rows []Row, series []string, least int, dot func(label string, e *crosstalk.Estimate) (Dot, bool)) (l Lines) {
+func linesOf(
+	rows []Row, series []string, least int, dot func(label string, e *crosstalk.Estimate) (Dot, bool),
+) (l Lines) {
 	for i, name := range series {
 		var dots []Dot
 		for _, row := range rows {

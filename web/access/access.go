@@ -148,9 +148,11 @@ func (a Rules) goesBy(host string) bool {
 	return name == "localhost" || name != "" && slices.ContainsFunc(a.Hosts, known)
 }
 
-// Admit lets a request with a valid token in its cookie pass, and calls refuse for others. It moves a token in the URL to
-// the cookie, so that the token does not stay in the browser's history.
-func Admit(w http.ResponseWriter, r *http.Request, cookie http.Cookie, valid func(token string) bool, refuse func()) bool {
+// Admit lets a request with a valid token in its cookie pass, and calls refuse for others. It moves a token in the URL
+// to the cookie, so that the token does not stay in the browser's history.
+func Admit(
+	w http.ResponseWriter, r *http.Request, cookie http.Cookie, valid func(token string) bool, refuse func(),
+) bool {
 	query := r.URL.Query()
 	if cookie.Value = query.Get("token"); valid(cookie.Value) {
 		http.SetCookie(w, &cookie)

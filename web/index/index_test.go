@@ -314,7 +314,8 @@ func TestPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := open(t, dir, cache)
-	if after, err := os.Stat(there); err != nil || !os.SameFile(before, after) || time.Since(after.ModTime()) > time.Hour ||
+	after, err := os.Stat(there)
+	if err != nil || !os.SameFile(before, after) || time.Since(after.ModTime()) > time.Hour ||
 		x.Progress().Answers != 10 || !x.Fresh() {
 		t.Errorf("the index was made again, or is not known to be used: %v, %+v", err, x.Progress())
 	}
