@@ -162,7 +162,7 @@ func (a *account) change() {
 // reserve reserves what req may use and returns the function that settles it with the answer that was paid for. An
 // answer that does not report its usage counts as the maximum, the zero Answer as nothing. reserve waits for the turn
 // of ctx's item. An ask without an item, or beyond its item's need, waits while others may still return something.
-func (a *account) reserve(ctx, stop context.Context, model string,
+func (a *account) reserve(ctx context.Context, model string,
 	req crosstalk.Request) (settle func(crosstalk.Answer), err error) {
 	var want Need
 	want.Add(a.Prices, model, req)
@@ -174,7 +174,7 @@ func (a *account) reserve(ctx, stop context.Context, model string,
 			a.admit()
 		}
 		a.mu.Unlock()
-		if err := until(ctx, stop, it.decided); err != nil {
+		if err := until(ctx, it.decided); err != nil {
 			return nil, err
 		}
 		if it.denied != nil {
@@ -187,7 +187,7 @@ func (a *account) reserve(ctx, stop context.Context, model string,
 	if own {
 		it.left.plus(want, -1)
 		it.now(func() { it.flying++ })
-	} else if err := a.single(ctx, stop, it, want); err != nil {
+	} else if err := a.single(ctx, it, want); err != nil {
 		return nil, err
 	}
 	if !own {
@@ -197,7 +197,7 @@ func (a *account) reserve(ctx, stop context.Context, model string,
 }
 
 // single reserves the budget of an ask that no item has reserved. The caller holds mu.
-func (a *account) single(ctx, stop context.Context, it *item, want Need) error {
+func (a *account) single(ctx context.Context, it *item, want Need) error {
 	waits := false // an item all of whose asks wait gives nothing back meanwhile
 	defer func() {
 		if waits {
@@ -205,7 +205,7 @@ func (a *account) single(ctx, stop context.Context, it *item, want Need) error {
 		}
 	}()
 	for {
-		if err := cause(ctx, stop); err != nil {
+		if err := context.Cause(ctx); err != nil {
 			return err
 		}
 		over := a.over(want, "one more ask")
@@ -222,7 +222,7 @@ func (a *account) single(ctx, stop context.Context, it *item, want Need) error {
 		}
 		changed := a.changed
 		a.mu.Unlock()
-		until(ctx, stop, changed) // its error is found above
+		until(ctx, changed) // its error is found above
 		a.mu.Lock()
 	}
 	a.working++
@@ -279,38 +279,15 @@ func (a *account) fits(want Need) bool {
 
 // over names the limit that a request could exceed, "" if there is none.
 func (a *account) over(want Need, who string) string {
-	next := a.spent
-	next.plus(a.reserved, 1)
-	next.plus(want, 1)
-	switch {
-	case a.Asks > 0 && next.Asks > a.Asks && want.Asks > 1:
-		return fmt.Sprintf("stopped after %d asks: %s needs up to %d more (--budget-asks %d)", a.spent.Asks+a.reserved.Asks,
-			who, want.Asks, a.Asks)
-	case a.Asks > 0 && next.Asks > a.Asks:
-		return fmt.Sprintf("stopped after %d asks (--budget-asks %d)", a.spent.Asks+a.reserved.Asks, a.Asks)
-	case a.Budget.Cost > 0 && next.Cost > a.Budget.Cost:
+	asks, cost := a.spent.Asks+a.reserved.Asks, a.spent.Cost+a.reserved.Cost
+	switch most := a.Asks > 0 && asks+want.Asks > a.Asks; {
+	case most && want.Asks > 1:
+		return fmt.Sprintf("stopped after %d asks: %s needs up to %d more (--budget-asks %d)", asks, who, want.Asks, a.Asks)
+	case most:
+		return fmt.Sprintf("stopped after %d asks (--budget-asks %d)", asks, a.Asks)
+	case a.Budget.Cost > 0 && cost+want.Cost > a.Budget.Cost:
 		return fmt.Sprintf("stopped at a cost of %.4f: %s could cost up to %.4f more (--budget-cost %g)", a.spent.Cost, who,
 			want.Cost, a.Budget.Cost)
 	}
 	return ""
-}
-
-// until waits for ready.
-func until(ctx, stop context.Context, ready <-chan struct{}) error {
-	select {
-	case <-ready:
-		return nil
-	case <-stop.Done():
-		return context.Cause(stop)
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// cause is why ctx or stop has ended, nil if neither has.
-func cause(ctx, stop context.Context) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return context.Cause(stop)
 }

@@ -266,8 +266,10 @@ func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answe
 	if found || err != nil {
 		return answer, err
 	}
+	waits, done := merge(ctx, s.stop)
+	defer done()
 	// The budget comes before the flight: whoever leads one waits for nobody who might wait for it.
-	settle, err := a.budget.reserve(ctx, s.stop, a.about.id.Name, req)
+	settle, err := a.budget.reserve(waits, a.about.id.Name, req)
 	if err != nil {
 		if !errors.As(err, new(*LimitError)) {
 			return answer, err
@@ -282,7 +284,7 @@ func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answe
 	defer func() { settle(paid) }()
 	for {
 		answer, err, _ := a.flights.Do(string(key[:]), func() (any, error) {
-			answer, sent, err := a.ask(ctx, key, s, req)
+			answer, sent, err := a.ask(ctx, waits, key, s, req)
 			if sent {
 				paid = answer
 			}
@@ -333,8 +335,9 @@ func withoutBody(req crosstalk.Request, answer crosstalk.Answer) crosstalk.Answe
 	return answer
 }
 
-// ask sends one ask and saves its answer. sent reports whether there is one that costs something.
-func (a *asker) ask(ctx context.Context, key crosstalk.Key, s *shape,
+// ask sends one ask and saves its answer. sent reports whether there is one that costs something. waits is ctx as long
+// as s is asked.
+func (a *asker) ask(ctx, waits context.Context, key crosstalk.Key, s *shape,
 	req crosstalk.Request) (answer crosstalk.Answer, sent bool, err error) {
 	answer, failedBefore, err := a.journal.Get(key)
 	if err != nil {
@@ -343,14 +346,14 @@ func (a *asker) ask(ctx context.Context, key crosstalk.Key, s *shape,
 	if failedBefore && answer.Status != crosstalk.Failed { // answered since the caller looked
 		return withoutBody(req, answer), false, nil
 	}
-	back, err := s.scout(ctx)
+	back, err := s.scout(waits)
 	if err != nil {
 		return answer, false, err
 	}
 	defer back()
 	inFlight, share := inflight.With(ctx)
 	defer share.Release() // when it is saved
-	answer, leave, err := a.attempt(inFlight, s, req, failedBefore)
+	answer, leave, err := a.attempt(inFlight, waits, s, req, failedBefore)
 	if err != nil {
 		return crosstalk.Answer{}, false, err
 	}

@@ -16,39 +16,37 @@ import (
 
 // attempt asks until there is an answer, the retries are used up (an Answer with Status Failed), or going on is
 // pointless (an error). Without an error the ask keeps its place among those in flight until leave is called.
-// failedBefore says that an earlier run has asked it.
-func (a *asker) attempt(ctx context.Context, s *shape, req crosstalk.Request,
+// failedBefore says that an earlier run has asked it. waits is ctx as long as s is asked.
+func (a *asker) attempt(ctx, waits context.Context, s *shape, req crosstalk.Request,
 	failedBefore bool) (answer crosstalk.Answer, leave func(), err error) {
 	e := a.about.endpoint
 	t := &trial{suspect: failedBefore}
 	defer e.breaker.drop(t)
 	for n := 1; ; n++ {
-		if err := e.admit(ctx, s.stop, t); err != nil {
+		if s.stop.Err() != nil { // which waits may be about to learn
+			return answer, nil, context.Cause(s.stop)
+		}
+		if err := e.admit(waits, t); err != nil {
 			return answer, nil, err
 		}
 		started := time.Now()
 		s.attempted(started)
 		answer, err := a.try(ctx, s, req)
 		if err == nil {
-			e.limit.learn(started, nil, 0)
+			e.limit.learn(started, nil)
 			e.breaker.answered(t)
 			answer.Latency, answer.Attempts, answer.Time = time.Since(started), n, time.Now().UTC()
 			return answer, e.limit.leave, nil
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errors.Is(err, errGivenUp) {
 			e.breaker.passed(t, false)
 			e.limit.leave()
-			return answer, nil, context.Cause(ctx)
+			return answer, nil, context.Cause(waits)
 		}
-		if errors.Is(err, errGivenUp) {
-			e.breaker.passed(t, false)
-			e.limit.leave()
-			return answer, nil, context.Cause(s.stop)
-		}
-		f := failure{err: err, fault: faultOf(err), trial: t, attempts: n, took: time.Since(started), pause: a.pause(n, err),
+		f := failure{err: err, AskError: said(err), trial: t, attempts: n, took: time.Since(started), pause: a.pause(n, err),
 			spent: t.failures >= a.options.Retries, failedBefore: failedBefore}
 		if !t.probe { // which comes alone
-			e.limit.learn(started, err, f.fault)
+			e.limit.learn(started, err)
 		}
 		failed, err := a.learn(s, f)
 		if err != nil {
@@ -65,7 +63,7 @@ func (a *asker) attempt(ctx context.Context, s *shape, req crosstalk.Request,
 		if _, down := e.breaker.wait(); down {
 			continue // to the line of those who wait for it
 		}
-		if err := sleep(ctx, s.stop, f.pause); err != nil {
+		if err := sleep(waits, f.pause); err != nil {
 			return answer, nil, err
 		}
 	}
@@ -73,12 +71,12 @@ func (a *asker) attempt(ctx context.Context, s *shape, req crosstalk.Request,
 
 // admit waits until an attempt may begin: for the circuit to be closed, for a
 // place among those in flight, and for its time.
-func (e *endpoint) admit(ctx, stop context.Context, t *trial) error {
+func (e *endpoint) admit(ctx context.Context, t *trial) error {
 	for {
-		if err := e.breaker.enter(ctx, stop, t); err != nil {
+		if err := e.breaker.enter(ctx, t); err != nil {
 			return err
 		}
-		if err := e.limit.acquire(ctx, stop); err != nil {
+		if err := e.limit.acquire(ctx); err != nil {
 			e.breaker.leave(t)
 			return err
 		}
@@ -93,17 +91,15 @@ func (e *endpoint) admit(ctx, stop context.Context, t *trial) error {
 // asking has to end (an error), or that the ask is to be tried again.
 func (a *asker) learn(s *shape, f failure) (failed bool, err error) {
 	e := a.about.endpoint
-	var ae *crosstalk.AskError
-	if errors.As(f.err, &ae) && ae.RetryAfter > a.options.Patience && f.fault != crosstalk.Rejected &&
-		f.fault != crosstalk.Denied {
+	final := refusing(f.err)
+	if f.RetryAfter > a.options.Patience && !final {
 		e.breaker.passed(f.trial, true)
-		return false, a.endEndpoint(&LimitError{fmt.Sprintf("stopped: the server asks to wait for %v, longer than "+
-			"--patience %s; it said: %v",
-			spoken(ae.RetryAfter), duration.Text(a.options.Patience), f.err)})
+		return false, a.endEndpoint(limited("stopped: the server asks to wait for %v, longer than --patience %s; it said: %v",
+			spoken(f.RetryAfter), duration.Text(a.options.Patience), f.err))
 	}
 	mine, verdict := s.judge(f)
 	switch {
-	case f.fault == crosstalk.Rejected, f.fault == crosstalk.Denied:
+	case final:
 		e.breaker.passed(f.trial, true)
 	case mine:
 		e.breaker.ignored(f.trial, !unreachable(f.err))
@@ -111,7 +107,7 @@ func (a *asker) learn(s *shape, f failure) (failed bool, err error) {
 	switch {
 	case verdict != nil:
 		return false, a.gaveUp(verdict)
-	case f.fault == crosstalk.Rejected:
+	case f.Fault == crosstalk.Rejected:
 		return true, nil
 	case mine:
 		f.trial.failures++
@@ -210,30 +206,35 @@ func (a *asker) try(ctx context.Context, s *shape, req crosstalk.Request) (cross
 // pause is the wait before attempt n+1: as long as the server asked for, or an exponentially growing time, half of it
 // random, so that the asks that failed together do not come back together.
 func (a *asker) pause(n int, err error) time.Duration {
-	var e *crosstalk.AskError
-	if errors.As(err, &e) && e.RetryAfter > 0 {
-		return e.RetryAfter + rand.N(a.options.Backoff/4+1)
+	if asked := said(err).RetryAfter; asked > 0 {
+		return asked + rand.N(a.options.Backoff/4+1)
 	}
 	wait := min(a.options.Backoff<<min(n-1, 16), a.options.longestWait())
 	return wait/2 + rand.N(wait/2+1)
 }
 
-func sleep(ctx, stop context.Context, wait time.Duration) error {
+// sleep waits for a time, until waits for something: unless ctx ends, whose cause is the error.
+func sleep(ctx context.Context, wait time.Duration) error { return until(ctx, time.After(wait)) }
+
+func until[T any](ctx context.Context, ready <-chan T) error {
 	select {
-	case <-time.After(wait):
+	case <-ready:
 		return nil
-	case <-stop.Done():
-		return context.Cause(stop)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// faultOf reads a model's error; one that says nothing more is taken to pass.
-func faultOf(err error) crosstalk.Fault {
-	var e *crosstalk.AskError
-	if errors.As(err, &e) {
-		return e.Fault
+// said is what a model's error says; one that says nothing is taken to pass.
+func said(err error) *crosstalk.AskError {
+	if e := (*crosstalk.AskError)(nil); errors.As(err, &e) {
+		return e
 	}
-	return crosstalk.Transient
+	return &crosstalk.AskError{Fault: crosstalk.Transient}
+}
+
+// refusing reports whether err is not one that passes.
+func refusing(err error) bool {
+	fault := said(err).Fault
+	return fault == crosstalk.Rejected || fault == crosstalk.Denied
 }

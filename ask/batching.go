@@ -128,10 +128,12 @@ func (b *Batching) run(ctx context.Context, all []*waiting) error {
 	b.Session.mu.Lock()
 	b.waiting = all
 	b.Session.mu.Unlock()
+	waits, done := merge(ctx, b.stop)
+	defer done()
 	var each errgroup.Group
 	for _, w := range all {
 		each.Go(func() error {
-			err := b.see(ctx, w)
+			err := b.see(ctx, waits, w)
 			if err == nil {
 				b.forget(w)
 			}
@@ -152,14 +154,14 @@ func (b *Batching) forget(w *waiting) {
 	b.waiting = slices.DeleteFunc(slices.Clone(b.waiting), func(other *waiting) bool { return other == w })
 }
 
-// see sees one batch through.
-func (b *Batching) see(ctx context.Context, w *waiting) error {
+// see sees one batch through. waits is ctx until the session stops.
+func (b *Batching) see(ctx, waits context.Context, w *waiting) error {
 	if w.fresh {
-		if err := b.submit(ctx, w); err != nil {
+		if err := b.submit(ctx, waits, w); err != nil {
 			return err
 		}
 	} else if w.ID == "" {
-		switch found, err := b.find(ctx, w); {
+		switch found, err := b.find(waits, w); {
 		case err != nil:
 			return err
 		case !found:
@@ -170,18 +172,19 @@ func (b *Batching) see(ctx context.Context, w *waiting) error {
 	var ended time.Time // since when there are answers that cannot be read; zero: not known
 	for n := 1; ; n++ {
 		var state crosstalk.BatchState
-		err := b.insist(ctx, func(ctx context.Context) (err error) {
+		err := b.insist(waits, func(ctx context.Context) (err error) {
 			state, err = w.batcher.Poll(ctx, w.ID)
 			return err
 		})
-		if status := statusOf(err); status == 404 || status == 410 {
+		if missing(err) {
+			status := said(err).Status
 			err = &crosstalk.AskError{Fault: crosstalk.Denied, Status: status, Err: err,
 				Message: fmt.Sprintf("%s: the batch %s is not there (HTTP %d)", w.Identity, w.ID, status)}
 		}
 		var wait time.Duration
 		switch {
 		case err == nil && state.Problem != "":
-			return b.takenBack(ctx, w, state)
+			return b.takenBack(waits, w, state)
 		case err == nil && !state.Ended:
 			n, ended, wait = 0, time.Time{}, b.interval(w.At)
 			b.Session.mu.Lock()
@@ -192,7 +195,7 @@ func (b *Batching) see(ctx context.Context, w *waiting) error {
 				c = b.collection(w)
 			}
 			if err == nil {
-				err = c.collect(ctx, state.Failed)
+				err = c.collect(waits, state.Failed)
 			}
 			if ended.IsZero() { // after the first download, which may take longer than --patience
 				ended = time.Now()
@@ -202,24 +205,26 @@ func (b *Batching) see(ctx context.Context, w *waiting) error {
 			}
 			wait = b.wait(n, err)
 		}
-		if err := sleep(ctx, b.stop, wait); err != nil {
+		if err := sleep(waits, wait); err != nil {
 			return err
 		}
 	}
 }
 
+// missing reports whether err says that something is not there.
+func missing(err error) bool { return said(err).Status == 404 || said(err).Status == 410 }
+
 // unread reports whether a batch is done with, and with which error. err is why answers
 // that are paid for cannot be read since a time, nil if all can. They are looked for
 // again until --patience is over, and asked for again only if the user wants that.
 func (b *Batching) unread(c *collection, since time.Time, err error) (done bool, _ error) {
-	w, patience, status := c.w, b.options.Patience, statusOf(err)
-	missing := status == 404 || status == 410
+	w, patience, e := c.w, b.options.Patience, said(err)
 	switch {
 	case err == nil:
 		return true, b.finish(c, nil)
-	case !errors.As(err, new(*crosstalk.AskError)), faultOf(err) == crosstalk.Denied && !missing && status/100 != 3:
+	case !errors.As(err, new(*crosstalk.AskError)), e.Fault == crosstalk.Denied && !missing(err) && e.Status/100 != 3:
 		return true, b.lost(w, err)
-	case missing && time.Since(w.At) > longestKept:
+	case missing(err) && time.Since(w.At) > longestKept:
 		b.remark("%s: the batch %s of %s is not there any more, and its requests are sent again",
 			w.Identity, w.ID, w.At.Format(time.DateOnly))
 		return true, b.drop(w)
@@ -229,8 +234,8 @@ func (b *Batching) unread(c *collection, since time.Time, err error) (done bool,
 	case b.options.BatchGiveUp:
 		return true, b.finish(c, err)
 	}
-	return true, &LimitError{fmt.Sprintf("stopped: %v; tried since %s (--patience %s). The requests are paid for, "+
-		"and are sent again only with --batch-give-up", err, clock(since), duration.Text(patience))}
+	return true, limited("stopped: %v; tried since %s (--patience %s). The requests are paid for, "+
+		"and are sent again only with --batch-give-up", err, clock(since), duration.Text(patience))
 }
 
 // longestKept is how long providers keep the results of a batch, and a little
@@ -243,10 +248,10 @@ func (b *Batching) interval(began time.Time) time.Duration {
 }
 
 // submit submits a fresh batch, once.
-func (b *Batching) submit(ctx context.Context, w *waiting) error {
+func (b *Batching) submit(ctx, waits context.Context, w *waiting) error {
 	began := time.Now()
 	for n := 1; ; n++ {
-		if err := cause(ctx, b.stop); err != nil {
+		if err := context.Cause(waits); err != nil {
 			return errors.Join(err, b.drop(w))
 		}
 		b.Session.mu.Lock()
@@ -262,24 +267,22 @@ func (b *Batching) submit(ctx context.Context, w *waiting) error {
 		if err == nil {
 			return b.submitted(w, id)
 		}
-		var refused *crosstalk.AskError
 		switch {
 		case errors.As(err, new(*crosstalk.UnclearError)):
-			if found, err := b.find(ctx, w); found || err != nil {
+			if found, err := b.find(waits, w); found || err != nil {
 				return err
 			}
 		case ctx.Err() != nil:
 			return errors.Join(context.Cause(ctx), b.drop(w))
-		case errors.As(err, &refused) && (refused.Fault == crosstalk.Rejected || refused.Fault == crosstalk.Denied):
+		case refusing(err):
 			return b.noBatches(w, err)
 		}
 		if time.Since(began) > b.options.Patience {
-			return errors.Join(b.end(&LimitError{fmt.Sprintf("stopped: no batch could be submitted since %s (--patience %s); "+
-				"the last attempt: %v",
-				clock(began), duration.Text(b.options.Patience), err)}), b.drop(w))
+			return errors.Join(b.end(limited("stopped: no batch could be submitted since %s (--patience %s); "+
+				"the last attempt: %v", clock(began), duration.Text(b.options.Patience), err)), b.drop(w))
 		}
 		b.retried(err)
-		if err := sleep(ctx, b.stop, b.wait(n, err)); err != nil {
+		if err := sleep(waits, b.wait(n, err)); err != nil {
 			return errors.Join(err, b.drop(w))
 		}
 	}
@@ -330,7 +333,7 @@ func (b *Batching) takenBack(ctx context.Context, w *waiting, state crosstalk.Ba
 	b.mu.Unlock()
 	b.remark("%s: a batch of %d requests was too large for the account (%s); smaller ones follow", w.Identity, len(w.Asks),
 		state.Problem)
-	return errors.Join(b.drop(w), sleep(ctx, b.stop, 6*b.options.Poll))
+	return errors.Join(b.drop(w), sleep(ctx, 6*b.options.Poll))
 }
 
 // find looks for a batch that may have been submitted. It reports that there is none when the provider's list has had
@@ -361,7 +364,7 @@ func (b *Batching) find(ctx context.Context, w *waiting) (found bool, err error)
 		case sure && late:
 			return false, nil
 		}
-		if err := sleep(ctx, b.stop, b.interval(began)); err != nil {
+		if err := sleep(ctx, b.interval(began)); err != nil {
 			return false, err
 		}
 	}
@@ -372,26 +375,21 @@ func (b *Batching) find(ctx context.Context, w *waiting) (found bool, err error)
 func (b *Batching) insist(ctx context.Context, f func(context.Context) error) error {
 	began := time.Now()
 	for n := 1; ; n++ {
-		either, cancel := merge(ctx, b.stop)
-		within, done := context.WithTimeout(either, b.options.Timeout)
+		within, done := context.WithTimeout(ctx, b.options.Timeout)
 		err := f(within)
 		done()
-		cancel()
-		if err == nil {
+		switch {
+		case err == nil:
 			return nil
-		}
-		if err := cause(ctx, b.stop); err != nil {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case refusing(err):
 			return err
-		}
-		if fault := faultOf(err); fault == crosstalk.Rejected || fault == crosstalk.Denied {
-			return err
-		}
-		if time.Since(began) > longestSilence {
-			return b.end(&LimitError{fmt.Sprintf("stopped: nothing heard of a batch since %s; the last attempt: %v",
-				clock(began), err)})
+		case time.Since(began) > longestSilence:
+			return b.end(limited("stopped: nothing heard of a batch since %s; the last attempt: %v", clock(began), err))
 		}
 		b.retried(err)
-		if err := sleep(ctx, b.stop, b.wait(n, err)); err != nil {
+		if err := sleep(ctx, b.wait(n, err)); err != nil {
 			return err
 		}
 	}
@@ -403,14 +401,6 @@ const longestSilence = 24 * time.Hour
 // wait is the pause before attempt n+1.
 func (b *Batching) wait(n int, err error) time.Duration {
 	return min(max((&asker{Session: b.Session}).pause(n, err), b.options.Poll), 10*time.Minute)
-}
-
-func statusOf(err error) int {
-	var e *crosstalk.AskError
-	if errors.As(err, &e) {
-		return e.Status
-	}
-	return 0
 }
 
 // remark adds to the session's warnings.

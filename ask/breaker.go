@@ -2,12 +2,9 @@ package ask
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"time"
 
-	"crosstalk"
 	"crosstalk/internal/duration"
 )
 
@@ -66,12 +63,12 @@ const (
 )
 
 // enter waits until the circuit is closed, or until t is the one to be tried.
-func (b *breaker) enter(ctx, stop context.Context, t *trial) error {
+func (b *breaker) enter(ctx context.Context, t *trial) error {
 	b.mu.Lock()
 	for b.open {
 		place := b.waiting.join()
 		b.tryOne()
-		if err := b.waiting.wait(ctx, stop, place, &b.mu, b.decline); err != nil {
+		if err := b.waiting.wait(ctx, place, &b.mu, b.decline); err != nil {
 			return err
 		}
 		b.mu.Lock()
@@ -210,12 +207,8 @@ func (b *breaker) shut() {
 func (b *breaker) failed(t *trial, err error) (counts bool, ends error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var e *crosstalk.AskError
-	asked := time.Duration(0) // to wait for
-	busy := false             // there, and limits how much it is asked
-	if errors.As(err, &e) {
-		asked, busy = e.RetryAfter, e.Status == 429
-	}
+	asked := said(err).RetryAfter
+	busy := said(err).Status == 429 // there, and limits how much it is asked
 	now, dead := time.Now(), unreachable(err)
 	s := &b.streak
 	if s.since.IsZero() {
@@ -231,7 +224,7 @@ func (b *breaker) failed(t *trial, err error) (counts bool, ends error) {
 	switch {
 	case dead: // which is no ask's fault
 	case b.open: // a probe, unless it was under way when the circuit opened
-		counts = probe && !gateway(e) && b.waiting.len() < 2
+		counts = probe && !gateway(err) && b.waiting.len() < 2
 	case t.suspect:
 		counts = b.newest > t.failed || len(s.asks) == 0
 	default:
@@ -290,12 +283,11 @@ func (b *breaker) tryOne() {
 func (b *breaker) impatient(asked time.Duration) error {
 	s := &b.streak
 	if asked > 0 {
-		return &LimitError{fmt.Sprintf("stopped: no answer since %s, and the server asks to wait for another %s (--patience "+
-			"%s); it said: %v",
-			clock(s.since), duration.Text(asked), duration.Text(b.patience), s.last)}
+		return limited("stopped: no answer since %s, and the server asks to wait for another %s (--patience %s); it said: %v",
+			clock(s.since), duration.Text(asked), duration.Text(b.patience), s.last)
 	}
-	return &LimitError{fmt.Sprintf("stopped: no answer since %s (--patience %s); the last attempt: %v", clock(s.since),
-		duration.Text(b.patience), s.last)}
+	return limited("stopped: no answer since %s (--patience %s); the last attempt: %v", clock(s.since),
+		duration.Text(b.patience), s.last)
 }
 
 // wait is the event that the asks of an open circuit wait for.
@@ -308,9 +300,10 @@ func (b *breaker) wait() (w Wait, waiting bool) {
 	return Wait{Down: true, Since: b.streak.since, Until: b.next, Why: b.streak.last.Error()}, true
 }
 
-// gateway reports whether e comes from something before the server that says that the server is down.
-func gateway(e *crosstalk.AskError) bool {
-	return e != nil && (e.Status >= 502 && e.Status <= 504 || e.Status >= 520 && e.Status <= 527)
+// gateway reports whether err comes from something before the server that says that the server is down.
+func gateway(err error) bool {
+	status := said(err).Status
+	return status >= 502 && status <= 504 || status >= 520 && status <= 527
 }
 
 func clock(t time.Time) string { return t.Local().Format("15:04:05") }

@@ -45,9 +45,7 @@ func (c *collection) collect(ctx context.Context, failed int) error {
 	// A download may take longer than an answer.
 	longer, cancel := context.WithTimeout(ctx, max(c.options.Timeout, longTransfer))
 	defer cancel()
-	either, done := merge(longer, c.stop)
-	defer done()
-	c.read(either)
+	c.read(longer)
 	if c.full != nil {
 		return c.end(c.full)
 	}
@@ -59,12 +57,12 @@ func (c *collection) collect(ctx context.Context, failed int) error {
 	if len(c.answered) >= paid {
 		return nil
 	}
-	if err := cause(ctx, c.stop); err != nil {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
 	why := crosstalk.AskError{Status: http.StatusNotFound, Err: errors.New("the provider does not show them")}
 	if c.trouble != nil {
-		why = crosstalk.AskError{Fault: faultOf(c.trouble), Status: statusOf(c.trouble), Err: c.trouble}
+		why = crosstalk.AskError{Fault: said(c.trouble).Fault, Status: said(c.trouble).Status, Err: c.trouble}
 	}
 	why.Message = fmt.Sprintf("%d of the %d answers in the batch %s of %s cannot be read: %v",
 		paid-len(c.answered), paid, c.w.ID, c.w.Identity, why.Err)

@@ -1,9 +1,9 @@
 package ask
 
 import (
+	"cmp"
 	"container/list"
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -37,34 +37,30 @@ func newLimiter(o Options) *limiter {
 	return l
 }
 
-// acquire waits for a slot, which leave releases. It fails when ctx or stop ends first.
-func (l *limiter) acquire(ctx, stop context.Context) error {
-	if err := stop.Err(); err != nil {
-		return context.Cause(stop)
-	}
-	if err := l.place(ctx, stop); err != nil {
+// acquire waits for a slot, which leave releases. It fails when ctx ends first.
+func (l *limiter) acquire(ctx context.Context) error {
+	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	either, cancel := merge(ctx, stop)
-	defer cancel()
-	err := l.rates(either)
+	if err := l.place(ctx); err != nil {
+		return err
+	}
+	err := l.rates(ctx)
 	if err != nil {
 		l.leave()
-		if stop.Err() != nil {
-			return context.Cause(stop)
-		}
+		return cmp.Or(context.Cause(ctx), err)
 	}
-	return err
+	return nil
 }
 
-func (l *limiter) place(ctx, stop context.Context) error {
+func (l *limiter) place(ctx context.Context) error {
 	l.mu.Lock()
 	if l.waiting.len() == 0 && float64(l.inFlight) < l.limit {
 		l.inFlight++
 		l.mu.Unlock()
 		return nil
 	}
-	return l.waiting.wait(ctx, stop, l.waiting.join(), &l.mu, func() { l.inFlight--; l.admit() })
+	return l.waiting.wait(ctx, l.waiting.join(), &l.mu, func() { l.inFlight--; l.admit() })
 }
 
 // rates waits for what the server or the user said about time.
@@ -76,10 +72,8 @@ func (l *limiter) rates(ctx context.Context) error {
 		if wait <= 0 {
 			break
 		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := sleep(ctx, wait); err != nil {
+			return err
 		}
 	}
 	if l.requests == nil {
@@ -89,7 +83,7 @@ func (l *limiter) rates(ctx context.Context) error {
 }
 
 // learn learns from how an attempt ended.
-func (l *limiter) learn(started time.Time, err error, fault crosstalk.Fault) {
+func (l *limiter) learn(started time.Time, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -97,12 +91,9 @@ func (l *limiter) learn(started time.Time, err error, fault crosstalk.Fault) {
 		l.limit = min(l.max, l.limit+1)
 	case err == nil:
 		l.limit = min(l.max, l.limit+1/l.limit)
-	case fault == crosstalk.Overloaded:
-		var e *crosstalk.AskError
-		if errors.As(err, &e) && e.RetryAfter > 0 {
-			if until := time.Now().Add(e.RetryAfter); until.After(l.resume) {
-				l.resume, l.why = until, err.Error()
-			}
+	case said(err).Fault == crosstalk.Overloaded:
+		if until := time.Now().Add(said(err).RetryAfter); said(err).RetryAfter > 0 && until.After(l.resume) {
+			l.resume, l.why = until, err.Error()
 		}
 		// Asks that were sent before the last decrease say nothing new.
 		if started.After(l.cut) {
@@ -134,11 +125,14 @@ func (l *limiter) wait() (w Wait, waiting bool) {
 	return Wait{Until: l.resume, Why: l.why}, time.Now().Before(l.resume)
 }
 
-// merge returns a context that ends when either does.
-func merge(ctx, stop context.Context) (context.Context, context.CancelFunc) {
-	either, cancel := context.WithCancel(ctx)
-	unhook := context.AfterFunc(stop, cancel)
-	return either, func() { unhook(); cancel() }
+// merge returns a context that ends when either does, with its cause.
+func merge(ctx, stop context.Context) (context.Context, func()) {
+	either, cancel := context.WithCancelCause(ctx)
+	unhook := context.AfterFunc(stop, func() { cancel(context.Cause(stop)) })
+	if stop.Err() != nil { // so that it has ended by now
+		cancel(context.Cause(stop))
+	}
+	return either, func() { unhook(); cancel(nil) }
 }
 
 // line is a queue of waiting asks, first come first served. Its owner's mutex guards it.
@@ -147,19 +141,14 @@ type line struct{ list list.List } // of chan struct{}
 // join takes a place at the end. The caller holds the mutex.
 func (l *line) join() *list.Element { return l.list.PushBack(make(chan struct{})) }
 
-// wait returns when next has let in the ask that has this place, or with an error when ctx or stop ends first. The
-// caller holds mu; it is released on return. If the ask was let in but has to leave, back is called, with mu held.
-func (l *line) wait(ctx, stop context.Context, place *list.Element, mu *sync.Mutex, back func()) error {
+// wait returns when next has let in the ask that has this place, or with an error when ctx ends first. The caller
+// holds mu; it is released on return. If the ask was let in but has to leave, back is called, with mu held.
+func (l *line) wait(ctx context.Context, place *list.Element, mu *sync.Mutex, back func()) error {
 	ready := place.Value.(chan struct{})
 	mu.Unlock()
-	var err error
-	select {
-	case <-ready:
+	err := until(ctx, ready)
+	if err == nil {
 		return nil
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	case <-stop.Done():
-		err = context.Cause(stop)
 	}
 	mu.Lock()
 	defer mu.Unlock()

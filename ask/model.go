@@ -104,10 +104,10 @@ func (s *shape) scout(ctx context.Context) (back func(), err error) {
 	if s.room() {
 		s.scouting++
 		s.mu.Unlock()
-	} else if err := s.waiting.wait(ctx, s.stop, s.waiting.join(), &s.mu, s.leave); err != nil {
+	} else if err := s.waiting.wait(ctx, s.waiting.join(), &s.mu, s.leave); err != nil {
 		return nil, err
 	}
-	if s.stop.Err() != nil {
+	if s.stop.Err() != nil { // which ctx may be about to learn
 		back()
 		return nil, context.Cause(s.stop)
 	}
@@ -174,19 +174,16 @@ func (s *shape) isSettled() bool {
 // explainEmpty says what to do about answers that are all empty. The caller holds mu.
 func (s *shape) explainEmpty() string {
 	what := fmt.Sprintf("%s: the first %d answers are all empty", s.model.id, s.empty)
-	switch {
-	case s.reasoning > 0:
-		return fmt.Sprintf("%s: the model spent %d tokens on reasoning and said nothing: give it more with "+
-			"--reasoning-tokens, "+
-			"turn reasoning off with --reasoning off, or raise --max-tokens", what, s.reasoning)
-	case s.thought > 0:
-		return fmt.Sprintf("%s: the model spent its tokens on reasoning and said nothing: give it more with "+
-			"--reasoning-tokens, "+
-			"turn reasoning off with --reasoning off, or raise --max-tokens", what)
+	switch spent := "its"; {
+	case s.reasoning > 0 || s.thought > 0:
+		if s.reasoning > 0 {
+			spent = fmt.Sprint(s.reasoning)
+		}
+		return fmt.Sprintf("%s: the model spent %s tokens on reasoning and said nothing: give it more with "+
+			"--reasoning-tokens, turn reasoning off with --reasoning off, or raise --max-tokens", what, spent)
 	case s.cut > 0:
 		return fmt.Sprintf("%s, and %d were cut off at their limit: raise --max-tokens; if the model reasons before it "+
-			"answers, "+
-			"give it --reasoning-tokens or turn reasoning off with --reasoning off", what, s.cut)
+			"answers, give it --reasoning-tokens or turn reasoning off with --reasoning off", what, s.cut)
 	}
 	return what + ": check --system, --prefix and --param; if the model reasons before it answers, " +
 		"give it --reasoning-tokens, turn reasoning off with --reasoning off, or raise --max-tokens"
@@ -194,14 +191,14 @@ func (s *shape) explainEmpty() string {
 
 // failure is one attempt that gave no answer.
 type failure struct {
-	err          error
-	fault        crosstalk.Fault
-	trial        *trial
-	attempts     int // of its ask, this one included
-	spent        bool
-	took         time.Duration
-	pause        time.Duration // before the next attempt
-	failedBefore bool          // an earlier run found the same
+	*crosstalk.AskError // what err says
+	err                 error
+	trial               *trial
+	attempts            int // of its ask, this one included
+	spent               bool
+	took                time.Duration
+	pause               time.Duration // before the next attempt
+	failedBefore        bool          // an earlier run found the same
 }
 
 // judge decides what a failure means as long as the model has not answered. verdict says that there is no hope, for
@@ -217,7 +214,7 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch f.fault {
+	switch f.Fault {
 	case crosstalk.Denied:
 		return true, s.model.giveUp(f.err)
 	case crosstalk.Rejected:
@@ -238,8 +235,7 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 	if s.settled && (f.failedBefore || len(s.asks) < 2) {
 		return true, nil // it was answered in an earlier run: this one may be to blame itself
 	}
-	var e *crosstalk.AskError
-	polite := errors.As(f.err, &e) && (e.Status == 429 || e.RetryAfter > 0)  // the server says when to come back
+	polite := f.Status == 429 || f.RetryAfter > 0                            // the server says when to come back
 	slow := errors.Is(f.err, errTimeout) && time.Since(s.began) < f.took*3/2 // it may be loading the model
 	late := time.Since(s.began)+f.pause+f.took > mostScouting
 	if polite {
@@ -262,9 +258,8 @@ func (s *shape) rejected(f failure) error {
 	if s.settled {
 		return nil
 	}
-	var e *crosstalk.AskError
-	if errors.As(f.err, &e) && e.Param != "" {
-		refused := &RefusedError{s.model.id, e.Param, f.err}
+	if f.Param != "" {
+		refused := &RefusedError{s.model.id, f.Param, f.err}
 		s.halt(refused)
 		return refused
 	}
@@ -290,7 +285,4 @@ func giveUp(id crosstalk.Identity, err error, stop context.Context, halt context
 }
 
 // serverError reports whether the server itself says that it failed, perhaps because of what it was asked.
-func serverError(err error) bool {
-	var e *crosstalk.AskError
-	return errors.As(err, &e) && e.Status >= 500 && !gateway(e)
-}
+func serverError(err error) bool { return said(err).Status >= 500 && !gateway(err) }

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -76,7 +77,7 @@ func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.
 		a.round.have(ctx, a.about.id.Name, req)
 		return answer, err
 	}
-	if err := cause(ctx, s.stop); err != nil {
+	if err := cmp.Or(context.Cause(ctx), context.Cause(s.stop)); err != nil {
 		return answer, err
 	}
 	in := group{a.about, req.API}
@@ -148,7 +149,7 @@ func (r *Round) have(ctx context.Context, model string, req crosstalk.Request) {
 // Send submits what the round's items want, waits for it, and saves the
 // answers. It reports whether another round may want something.
 func (r *Round) Send(ctx context.Context) (another bool, err error) {
-	if cause(ctx, r.b.stop) != nil {
+	if ctx.Err() != nil || r.b.stop.Err() != nil {
 		return false, nil // whoever measures next finds out why
 	}
 	order, asks, stale, err := r.admitted()

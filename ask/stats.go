@@ -255,6 +255,10 @@ type LimitError struct{ Reason string }
 
 func (e *LimitError) Error() string { return e.Reason }
 
+func limited(format string, args ...any) *LimitError {
+	return &LimitError{fmt.Sprintf(format, args...)}
+}
+
 // ModelError says that a model cannot be asked, or not with these settings: its key is wrong, it rejects every
 // request, its server is broken. Other models of the session are asked all the same.
 type ModelError struct {

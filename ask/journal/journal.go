@@ -209,7 +209,7 @@ func (j *Journal) openWriter() (err error) {
 	if j.counts, err = newCounts(j.writer); err != nil {
 		return err
 	}
-	j.insert, _, err = j.writer.Prepare(insertion() + replacing())
+	j.insert, _, err = j.writer.Prepare(insertion + replacing)
 	return err
 }
 
@@ -231,7 +231,7 @@ func (j *Journal) openReader(query string) (err error) {
 }
 
 // selection is the columns of asks and the number of the row.
-const selection = "SELECT " + columns + ", rowid FROM asks "
+var selection = "SELECT " + columns + ", rowid FROM asks "
 
 // Get returns the answer to the ask with this key.
 func (j *Journal) Get(key crosstalk.Key) (answer crosstalk.Answer, found bool, err error) {

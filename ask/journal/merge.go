@@ -97,7 +97,7 @@ func (t *transfer) open(path string, from *Journal) (err error) {
 		sql  string
 	}{
 		{&t.insert, add + "DO NOTHING"},
-		{&t.replace, add + replacing() + " WHERE asks.status = 'failed' AND excluded.status <> 'failed'"},
+		{&t.replace, add + replacing + " WHERE asks.status = 'failed' AND excluded.status <> 'failed'"},
 		{&t.meet, "SELECT old.model, old.status, sum(old.prompt_tokens), sum(old.completion_tokens), " +
 			"new.model, new.status, sum(new.prompt_tokens), sum(new.completion_tokens), count(*), sum(old.text <> new.text) " +
 			ofSpan + "JOIN main.asks AS old ON old.key = new.key AND old.rowid <= ?4 " +

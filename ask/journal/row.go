@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"crosstalk"
@@ -41,6 +42,54 @@ var (
 	errOrder    = errors.New("its number is out of order")
 )
 
+// column is a column of asks.
+type column struct {
+	name, declared string
+	field          func(*Record) any // a pointer to a text, bytes, a number or a time, or jsonField
+}
+
+// jsonField is a field that is saved as JSON, and empty where it says nothing.
+type jsonField struct {
+	at   any
+	says bool
+}
+
+// layout lists the columns of asks, in order, but for the checksum of all of them, which comes last.
+var layout = []column{
+	{"key", "BLOB NOT NULL UNIQUE", func(r *Record) any { return &r.Answer.Key }}, // crosstalk.KeyOf
+	{"provider", "TEXT NOT NULL", func(r *Record) any { return &r.Identity.Provider }},
+	{"endpoint", "TEXT NOT NULL", func(r *Record) any { return &r.Identity.Endpoint }},
+	{"model", "TEXT NOT NULL", func(r *Record) any { return &r.Identity.Name }},
+	{"request", "TEXT NOT NULL", func(r *Record) any { return jsonField{&r.Request, true} }}, // as it was rendered
+	{"status", "TEXT NOT NULL", func(r *Record) any { return (*string)(&r.Answer.Status) }},
+	{"text", "TEXT NOT NULL", func(r *Record) any { return &r.Answer.Text }},
+	{"reason", "TEXT NOT NULL", func(r *Record) any { return &r.Answer.Reason }},
+	{"served_model", "TEXT NOT NULL", func(r *Record) any { return &r.Answer.Model }},
+	{"prompt_tokens", "INTEGER NOT NULL", func(r *Record) any { return &r.Answer.Usage.Prompt }},
+	{"completion_tokens", "INTEGER NOT NULL", func(r *Record) any { return &r.Answer.Usage.Completion }},
+	{"reasoning_tokens", "INTEGER NOT NULL", func(r *Record) any { return &r.Answer.Usage.Reasoning }},
+	{"logprobs", "TEXT NOT NULL", func(r *Record) any {
+		return jsonField{&r.Answer.Logprobs, r.Answer.Logprobs != nil}
+	}},
+	{"raw", "BLOB", func(r *Record) any { return (*[]byte)(&r.Answer.Raw) }}, // the response body as it came
+	{"latency_ns", "INTEGER NOT NULL", func(r *Record) any { return &r.Answer.Latency }},
+	{"attempts", "INTEGER NOT NULL", func(r *Record) any { return &r.Answer.Attempts }},
+	{"answered_at", "INTEGER NOT NULL", func(r *Record) any { return &r.Answer.Time }}, // Unix time in ms
+	{"reasoning", "TEXT NOT NULL", func(r *Record) any { return &r.Answer.Reasoning }},
+	{"finish", "TEXT NOT NULL", func(r *Record) any { return (*string)(&r.Answer.Finish) }},
+	{"missing", "TEXT NOT NULL", func(r *Record) any { return jsonField{&r.Answer.Missing, len(r.Answer.Missing) > 0} }},
+}
+
+// The places of columns that are counted or compared, and where the checksum stands.
+const (
+	keyColumn        = 0
+	modelColumn      = 3
+	statusColumn     = 5
+	promptColumn     = 9
+	completionColumn = 10
+	checksumColumn   = 20
+)
+
 // value is a column of a row.
 type value struct {
 	bytes    []byte // of a text or a blob; nil: NULL
@@ -50,56 +99,44 @@ type value struct {
 
 // values are the columns of a row that its checksum is over, in their order.
 func values(r Record) []value {
-	a := r.Answer
-	var logprobs []byte
-	if a.Logprobs != nil {
-		logprobs = crosstalk.Canonical(a.Logprobs)
+	row := make([]value, len(layout))
+	for i, c := range layout {
+		switch field := c.field(&r).(type) {
+		case *string:
+			row[i].bytes = []byte(*field)
+		case *[]byte:
+			row[i].bytes = *field
+		case *crosstalk.Key:
+			row[i].bytes = field[:]
+		case jsonField:
+			if field.says {
+				row[i].bytes = crosstalk.Canonical(field.at)
+			}
+		case *int:
+			row[i] = value{number: int64(*field), isNumber: true}
+		case *time.Duration:
+			row[i] = value{number: int64(*field), isNumber: true}
+		case *time.Time:
+			row[i] = value{number: field.UnixMilli(), isNumber: true}
+		}
 	}
-	var missing []byte
-	if len(a.Missing) > 0 {
-		missing = crosstalk.Canonical(a.Missing)
-	}
-	blob := func(b []byte) value { return value{bytes: b} }
-	text := func(s string) value { return value{bytes: []byte(s)} }
-	number := func(n int64) value { return value{number: n, isNumber: true} }
-	return []value{blob(a.Key[:]), text(r.Identity.Provider), text(r.Identity.Endpoint), text(r.Identity.Name),
-		blob(crosstalk.Canonical(r.Request)), text(string(a.Status)), text(a.Text), text(a.Reason), text(a.Model),
-		number(int64(a.Usage.Prompt)), number(int64(a.Usage.Completion)), number(int64(a.Usage.Reasoning)),
-		blob(logprobs), blob(a.Raw), number(int64(a.Latency)), number(int64(a.Attempts)), number(a.Time.UnixMilli()),
-		text(a.Reasoning), text(string(a.Finish)), blob(missing)}
+	return row
 }
-
-// The columns that are blobs, those that are counted or compared, and where the checksum stands.
-const (
-	keyColumn        = 0
-	modelColumn      = 3
-	statusColumn     = 5
-	textColumn       = 6
-	promptColumn     = 9
-	completionColumn = 10
-	rawColumn        = 13
-	checksumColumn   = 20
-)
 
 // bind sets the parameters of the insertion to a row, with its checksum.
 func bind(s *sqlite3.Stmt, row []value) error {
-	row = append(row, value{bytes: checksum(row)})
-	var errs []error
+	errs := []error{s.BindBlob(checksumColumn+1, checksum(row))}
 	for i, v := range row {
-		errs = append(errs, v.bind(s, i))
+		switch {
+		case v.isNumber:
+			errs = append(errs, s.BindInt64(i+1, v.number))
+		case strings.HasPrefix(layout[i].declared, "BLOB"):
+			errs = append(errs, s.BindBlob(i+1, v.bytes))
+		default:
+			errs = append(errs, s.BindRawText(i+1, v.bytes))
+		}
 	}
 	return errors.Join(errs...)
-}
-
-// bind sets the parameter of the insertion for a column.
-func (v value) bind(s *sqlite3.Stmt, column int) error {
-	switch {
-	case v.isNumber:
-		return s.BindInt64(column+1, v.number)
-	case column == keyColumn, column == rawColumn, column == checksumColumn:
-		return s.BindBlob(column+1, v.bytes)
-	}
-	return s.BindRawText(column+1, v.bytes)
 }
 
 // rawValues appends the values of a row that is read. They are valid until the next one.
@@ -155,34 +192,30 @@ func sumOf(text []byte) []byte {
 }
 
 // scan reads a row of the columns, with its number in the column after them.
-func (j *Journal) scan(s *sqlite3.Stmt) (Record, error) {
-	r := Record{Identity: crosstalk.Identity{Provider: s.ColumnText(1), Endpoint: s.ColumnText(2), Name: s.ColumnText(3)}}
-	a := &r.Answer
-	copy(a.Key[:], s.ColumnRawBlob(keyColumn))
-	corrupt := func(err error) (Record, error) {
-		return r, &corruptError{j.path, s.ColumnInt64(checksumColumn + 1), a.Key, err}
-	}
+func (j *Journal) scan(s *sqlite3.Stmt) (r Record, err error) {
+	copy(r.Answer.Key[:], s.ColumnRawBlob(keyColumn))
 	if !bytes.Equal(s.ColumnRawBlob(checksumColumn), checksum(rawValues(nil, s))) {
-		return corrupt(errChecksum)
+		return r, &corruptError{j.path, s.ColumnInt64(checksumColumn + 1), r.Answer.Key, errChecksum}
 	}
-	if err := json.Unmarshal(s.ColumnRawText(4), &r.Request); err != nil {
-		return corrupt(fmt.Errorf("its request is not JSON: %w", err))
-	}
-	a.Status, a.Text, a.Reason, a.Model = crosstalk.Status(s.ColumnText(5)), s.ColumnText(6), s.ColumnText(7),
-		s.ColumnText(8)
-	a.Usage = crosstalk.Usage{Prompt: s.ColumnInt(9), Completion: s.ColumnInt(10), Reasoning: s.ColumnInt(11)}
-	if logprobs := s.ColumnRawText(12); len(logprobs) > 0 {
-		if err := json.Unmarshal(logprobs, &a.Logprobs); err != nil {
-			return corrupt(fmt.Errorf("its log probabilities are no JSON: %w", err))
-		}
-	}
-	a.Raw = s.ColumnBlob(rawColumn, nil)
-	a.Latency, a.Attempts, a.Time = time.Duration(s.ColumnInt64(14)), s.ColumnInt(15),
-		time.UnixMilli(s.ColumnInt64(16)).UTC()
-	a.Reasoning, a.Finish = s.ColumnText(17), crosstalk.Finish(s.ColumnText(18))
-	if missing := s.ColumnRawText(19); len(missing) > 0 {
-		if err := json.Unmarshal(missing, &a.Missing); err != nil {
-			return corrupt(fmt.Errorf("its list of missing parameters is not JSON: %w", err))
+	for i, c := range layout {
+		switch field := c.field(&r).(type) {
+		case *string:
+			*field = s.ColumnText(i)
+		case *[]byte:
+			*field = s.ColumnBlob(i, nil)
+		case jsonField:
+			if text := s.ColumnRawText(i); len(text) > 0 {
+				if err := json.Unmarshal(text, field.at); err != nil {
+					err = fmt.Errorf("its %s is not JSON: %w", c.name, err)
+					return r, &corruptError{j.path, s.ColumnInt64(checksumColumn + 1), r.Answer.Key, err}
+				}
+			}
+		case *int:
+			*field = s.ColumnInt(i)
+		case *time.Duration:
+			*field = time.Duration(s.ColumnInt64(i))
+		case *time.Time:
+			*field = time.UnixMilli(s.ColumnInt64(i)).UTC()
 		}
 	}
 	return r, nil

@@ -11,31 +11,21 @@ import (
 // version is the version of the schema, in PRAGMA user_version. Earlier ones were never released.
 const version = 5
 
-// schema makes the tables.
-const schema = `CREATE TABLE asks (
-		key               BLOB NOT NULL UNIQUE, -- crosstalk.KeyOf
-		provider          TEXT NOT NULL,
-		endpoint          TEXT NOT NULL,
-		model             TEXT NOT NULL,
-		request           TEXT NOT NULL,        -- canonical JSON of the rendered request
-		status            TEXT NOT NULL,
-		text              TEXT NOT NULL,
-		reason            TEXT NOT NULL,
-		served_model      TEXT NOT NULL,
-		prompt_tokens     INTEGER NOT NULL,
-		completion_tokens INTEGER NOT NULL,
-		reasoning_tokens  INTEGER NOT NULL,
-		logprobs          TEXT NOT NULL,        -- JSON, or empty
-		raw               BLOB,                 -- the response body as it came
-		latency_ns        INTEGER NOT NULL,
-		attempts          INTEGER NOT NULL,
-		answered_at       INTEGER NOT NULL,     -- Unix time in ms
-		reasoning         TEXT NOT NULL,        -- what the model thought
-		finish            TEXT NOT NULL,        -- how the answer ended
-		missing           TEXT NOT NULL,        -- the parameters without effect, a JSON list or empty
-		checksum          BLOB NOT NULL         -- of the columns before it
-	);
-	CREATE TABLE batches (
+// columns lists the columns of asks, in order, schema makes the tables, insertion writes a row, and replacing follows it
+// for a row that takes the place of the one with its key, whose number it keeps.
+var columns, schema, insertion, replacing = func() (names, tables, insert, replace string) {
+	for _, c := range layout {
+		names += c.name + ", "
+		tables += c.name + " " + c.declared + ", "
+		replace += c.name + " = excluded." + c.name + ", "
+	}
+	names += "checksum"
+	tables = "CREATE TABLE asks (" + tables + "checksum BLOB NOT NULL);" + otherTables
+	insert = fmt.Sprintf("INSERT INTO asks (%s) VALUES (%s?) ON CONFLICT (key)", names, strings.Repeat("?, ", len(layout)))
+	return names, tables, insert, " DO UPDATE SET " + replace + "checksum = excluded.checksum"
+}()
+
+const otherTables = `	CREATE TABLE batches (
 		number       INTEGER PRIMARY KEY,
 		provider     TEXT NOT NULL,
 		endpoint     TEXT NOT NULL,
@@ -59,32 +49,12 @@ const schema = `CREATE TABLE asks (
 		PRIMARY KEY (model, status)
 	) WITHOUT ROWID`
 
-// columns lists the columns of asks, in order.
-const columns = "key, provider, endpoint, model, request, status, text, reason, served_model, " +
-	"prompt_tokens, completion_tokens, reasoning_tokens, logprobs, raw, latency_ns, attempts, answered_at, " +
-	"reasoning, finish, missing, checksum"
-
 // tables are those that a journal has, in the order of their names, with their columns.
 var tables = []struct{ name, columns string }{
 	{"asks", columns},
 	{"batch_asks", "batch, key, request"},
 	{"batches", "number, provider, endpoint, model, tag, id, submitted_at, ended"},
 	{"counts", "model, status, asks, prompt_tokens, completion_tokens"},
-}
-
-// insertion writes a row. What is to be done if there is one with its key follows.
-func insertion() string {
-	return fmt.Sprintf("INSERT INTO asks (%s) VALUES (?%s) ON CONFLICT (key)", columns,
-		strings.Repeat(", ?", strings.Count(columns, ",")))
-}
-
-// replacing follows insertion for a row that takes the place of another one, whose number it keeps.
-func replacing() string {
-	sets := strings.Split(columns, ", ")
-	for i, name := range sets {
-		sets[i] = name + " = excluded." + name
-	}
-	return " DO UPDATE SET " + strings.Join(sets, ", ")
 }
 
 // notJournal says that a file is an SQLite file and no journal.

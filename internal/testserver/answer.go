@@ -6,14 +6,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Continue is the default [Options.Answer]: a short English continuation, chosen by a hash of model, messages or
-// prompt, seed and sample. At temperature 0 seed and sample do not matter, as for a model that always takes its
-// likeliest token.
+// prompt, and seed. At temperature 0 the seed does not matter, as for a model that always takes its likeliest token.
 func Continue(r Request) Reply {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%q\n%s\n", r.Model, r.Messages, r.Prompt)
@@ -21,7 +20,7 @@ func Continue(r Request) Reply {
 		if r.Seed != nil {
 			fmt.Fprintf(h, "seed %d ", *r.Seed)
 		}
-		fmt.Fprintf(h, "sample %d", r.Sample)
+		fmt.Fprint(h, "sample 0")
 	}
 	sum := h.Sum(nil)
 	pick := func(i int, list []string) string { return list[int(sum[i])%len(list)] }
@@ -55,36 +54,15 @@ func embed(s string, dimensions int) []float64 {
 	return v
 }
 
+var token = regexp.MustCompile(`(?s) ?[\pL\p{Nd}]{1,6}|.`)
+
 // tokens splits a text into pieces that concatenate to it: an optional space and up to six letters or digits, or one
 // other character. It is no model's tokenizer, and about as fine as one.
-func tokens(s string) []string {
-	var out []string
-	for len(s) > 0 {
-		end, letters := 0, 0
-		if s[0] == ' ' {
-			end = 1
-		}
-		for end < len(s) && letters < 6 {
-			r, size := utf8.DecodeRuneInString(s[end:])
-			if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-				break
-			}
-			end += size
-			letters++
-		}
-		if letters == 0 {
-			_, end = utf8.DecodeRuneInString(s)
-		}
-		out = append(out, s[:end])
-		s = s[end:]
-	}
-	return out
-}
+func tokens(s string) []string { return token.FindAllString(s, -1) }
 
 // choice is a finished reply.
 type choice struct {
 	Reply
-	sample   int
 	Stopped  string // the stop sequence that ended it, or ""
 	tokens   []string
 	Produced int // completion tokens, reasoning included
@@ -112,14 +90,12 @@ func (c choice) Reason() string {
 	return map[string]string{"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}[c.Finish]
 }
 
-// choose asks for one reply and puts it in the shape that the request's limits and the outcome give it.
-func (s *Server) choose(r Request, q *query, o Fault) choice {
-	c := choice{Reply: s.opts.Answer(r), sample: r.Sample}
+// choose asks for a reply and puts it in the shape that the request's limits and the outcome give it.
+func (s *Server) choose(q *query, o Fault) choice {
+	r := q.Request
+	c := choice{Reply: s.opts.Answer(r)}
 	if c.Reasoning == 0 && q.Profile.thinks(q.params) {
-		c.Reasoning = thoughtTokens
-		if r.MaxTokens > 0 {
-			c.Reasoning = min(c.Reasoning, r.MaxTokens)
-		}
+		c.Reasoning = min(thoughtTokens, cmp.Or(r.MaxTokens, thoughtTokens))
 	}
 	switch o {
 	case Empty:

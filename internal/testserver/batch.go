@@ -1,6 +1,7 @@
 package testserver
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -69,32 +70,34 @@ type file struct {
 	Content  []byte
 }
 
-// Paid is how often each request in a batch was paid for, by its id there.
-func (s *Server) Paid() map[string]int {
-	b := &s.book
+func (b *batchBook) do(f func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return maps.Clone(b.paid)
+	f()
+}
+
+// Paid is how often each request in a batch was paid for, by its id there.
+func (s *Server) Paid() (paid map[string]int) {
+	s.book.do(func() { paid = maps.Clone(s.book.paid) })
+	return paid
 }
 
 // BatchCount is the number of batches that were made and run.
 func (s *Server) BatchCount() (n int) {
-	b := &s.book
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, one := range b.batches {
-		if one.Problem == "" {
-			n++
+	s.book.do(func() {
+		for _, b := range s.book.batches {
+			if b.Problem == "" {
+				n++
+			}
 		}
-	}
+	})
 	return n
 }
 
 // BatchCalls is the number of calls of the batch APIs that have arrived, and how many of them make a batch.
 func (s *Server) BatchCalls() (calls, creates int) {
-	s.book.mu.Lock()
-	defer s.book.mu.Unlock()
-	return s.book.calls, s.book.creates
+	s.book.do(func() { calls, creates = s.book.calls, s.book.creates })
+	return calls, creates
 }
 
 // SetDown makes the server close every new connection without an answer, or answer again.
@@ -114,29 +117,16 @@ func (s *Server) serveBatch(w http.ResponseWriter, r *http.Request, handle func(
 	if !ok {
 		return
 	}
-	s.book.mu.Lock()
-	s.book.calls++
-	s.book.mu.Unlock()
+	s.book.do(func() { s.book.calls++ })
 	c := &batchCall{s, w, r, body}
-	if p := c.authorizeBatch(); p != nil {
+	if p := c.authorize(c.r); p != nil {
 		c.fail(p)
 		return
 	}
 	handle(c)
 }
 
-func (c *batchCall) authorizeBatch() *problem {
-	key := c.r.Header.Get("x-goog-api-key")
-	switch {
-	case key == "":
-		return c.authorize(c.r)
-	case c.opts.Key != "" && key != c.opts.Key:
-		return badRequest("API key not valid. Please pass a valid API key.", "", "")
-	}
-	return nil
-}
-
-func (c *batchCall) fail(p *problem) { reply(c.w, p.status(), p.body(protocolOf(c.r), "req_batch")) }
+func (c *batchCall) fail(p *problem) { reply(c.w, p.status(), p.body(protocolOf(c.r))) }
 
 func (c *batchCall) missing() {
 	c.fail(&problem{Status: 404, Message: "No such object: " + c.r.URL.Path, Param: "id", Code: "not_found"})
@@ -153,9 +143,7 @@ type batchAsk struct {
 // start makes a batch, answers its requests, and returns it when the API would.
 func (c *batchCall) start(b *batch, asks []batchAsk) *batch {
 	o, book, protocol := c.opts.Batches, &c.book, protocolOf(c.r)
-	book.mu.Lock()
-	book.creates++
-	book.mu.Unlock()
+	book.do(func() { book.creates++ })
 	time.Sleep(o.Late) // whatever becomes of the client
 	book.mu.Lock()
 	defer book.mu.Unlock()
@@ -179,7 +167,7 @@ func (c *batchCall) start(b *batch, asks []batchAsk) *batch {
 		switch {
 		case u < o.Expire:
 		case u < o.Expire+o.Fail:
-			r.Status, r.Body = 500, failed(protocol, 500).body(protocol, "req_batch")
+			r.Status, r.Body = 500, failed(protocol, 500).body(protocol)
 		default:
 			r.Status, r.Body = c.one(a)
 		}
@@ -195,28 +183,26 @@ func (c *batchCall) start(b *batch, asks []batchAsk) *batch {
 func (c *batchCall) one(a batchAsk) (status int, body []byte) {
 	r := c.r.Clone(c.r.Context())
 	r.Method, r.URL.Path = http.MethodPost, a.path
-	x := &exchange{Server: c.Server, r: r, protocol: protocolOf(r), hash: Hash(r.Method, a.path, a.body)}
+	x := &exchange{Server: c.Server, r: r, protocol: protocolOf(r), hash: hashOf(r.Method, a.path, a.body)}
 	q, p := c.parse(r, a.body)
 	if p != nil {
-		return p.status(), p.body(x.protocol, "req_batch")
+		return p.status(), p.body(x.protocol)
 	}
 	outcome := c.opts.fate(x.hash, 1).outcome
 	if a.form != "" {
-		return 200, q.body(a.form, x.choose(q.Request, q, outcome))
+		return 200, q.body(a.form, x.choose(q, outcome))
 	}
 	return 200, x.answer(q, 1, outcome)
 }
 
 // find is the batch with this id.
-func (c *batchCall) find(id string) *batch {
-	c.book.mu.Lock()
-	defer c.book.mu.Unlock()
-	for _, b := range c.book.batches {
-		if b.ID == id {
-			return b
+func (c *batchCall) find(id string) (found *batch) {
+	c.book.do(func() {
+		if i := slices.IndexFunc(c.book.batches, func(b *batch) bool { return b.ID == id }); i >= 0 {
+			found = c.book.batches[i]
 		}
-	}
-	return nil
+	})
+	return found
 }
 
 // Ended reports whether a batch is answered or taken back.
@@ -225,36 +211,26 @@ func (b *batch) Ended() bool { return !time.Now().Before(b.ends) }
 // Done reports whether it is answered.
 func (b *batch) Done() bool { return b.Problem == "" && b.Ended() }
 
-func (b *batch) Good() int       { return b.count(func(status int) bool { return status == 200 }) }
-func (b *batch) Expired() int    { return b.count(func(status int) bool { return status == 0 }) }
+func (b *batch) Good() int       { return b.count(200, 200) }
+func (b *batch) Expired() int    { return b.count(0, 0) }
+func (b *batch) Bad() int        { return b.count(400, 599) }
 func (b *batch) Unanswered() int { return len(b.Results) - b.Good() }
-func (b *batch) Bad() int        { return b.Unanswered() - b.Expired() }
 
-func (b *batch) count(is func(status int) bool) (n int) {
+// count is the number of results with a status from low to high.
+func (b *batch) count(low, high int) (n int) {
 	for _, r := range b.Results {
-		if is(r.Status) {
+		if low <= r.Status && r.Status <= high {
 			n++
 		}
 	}
 	return n
 }
 
-// page is a page of the protocol's batches, the newest first, after the one with this id; more says that others follow.
+// page is a page of the batches, the newest first, after the one with this id; more says that others follow.
 func (c *batchCall) page(after string, most int) (list []*batch, more bool) {
-	if p := c.opts.Batches.Page; p > 0 {
-		most = min(most, p)
-	}
-	c.book.mu.Lock()
-	defer c.book.mu.Unlock()
-	started := after == ""
-	for _, b := range slices.Backward(c.book.batches) {
-		if started {
-			if len(list) == most {
-				return list, true
-			}
-			list = append(list, b)
-		}
-		started = started || b.ID == after
-	}
-	return list, false
+	most = min(most, cmp.Or(c.opts.Batches.Page, most))
+	c.book.do(func() { list = slices.Clone(c.book.batches) })
+	slices.Reverse(list)
+	list = list[slices.IndexFunc(list, func(b *batch) bool { return b.ID == after })+1:]
+	return list[:min(most, len(list))], len(list) > most
 }

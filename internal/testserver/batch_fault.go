@@ -35,7 +35,6 @@ const (
 type change struct {
 	of      string                            // upload, create, list, look, results
 	wait    time.Duration                     // before
-	status  int                               // of an error instead; 0: none
 	edit    []string                          // pairs: an expression, and what takes the place of its matches in the body
 	results func([]batchResult) []batchResult // those that are shown
 	body    func([]byte) []byte
@@ -50,9 +49,9 @@ var (
 var faults = map[ResultFault][]change{
 	LateResults: {{of: "look", edit: []string{`"(output_file_id|error_file_id|results_url)":"[^"]*"`, `"$1":null`,
 		`,"response":\{"@type".*\}\s*$`, `}`}}},
-	GoneResults:     {{of: "results", status: 404}},
-	"down":          {{of: "results", status: 500}},
-	GoneBatch:       {{of: "look", status: 404}},
+	GoneResults:     {{of: "results", send: failing(404)}},
+	"down":          {{of: "results", send: failing(500)}},
+	GoneBatch:       {{of: "look", send: failing(404)}},
 	RedirectResults: {{of: "results", send: redirect}},
 	PageResults:     {{of: "results", body: func([]byte) []byte { return htmlPage(200) }}},
 	RandomResults: {{of: "results", body: func([]byte) []byte {
@@ -72,18 +71,18 @@ var faults = map[ResultFault][]change{
 	TwiceResults:   {{of: "results", results: twice}},
 	ForeignResults: {{of: "results", results: foreign}},
 	"swapped": {{of: "results", results: func(all []batchResult) []batchResult {
-		shifted := slices.Clone(all)
-		for i := range all {
-			shifted[i].ID = all[(i+1)%len(all)].ID
+		first := all[0].ID
+		for i := range all[1:] {
+			all[i].ID = all[i+1].ID
 		}
-		return shifted
+		all[len(all)-1].ID = first
+		return all
 	}}},
 	"failed": {{of: "results", results: func(all []batchResult) []batchResult {
-		bad := slices.Clone(all)
-		for i := range bad {
-			bad[i].Status, bad[i].Body = 500, []byte(`{"type":"error","error":{"type":"api_error","message":"x"}}`)
+		for i := range all {
+			all[i].Status, all[i].Body = 500, []byte(`{"type":"error","error":{"type":"api_error","message":"x"}}`)
 		}
-		return bad
+		return all
 	}}},
 	"cancelled": {{of: "look", edit: []string{`"status":"completed"`, `"status":"cancelled"`,
 		`_SUCCEEDED"`, `_CANCELLED"`}}},
@@ -96,7 +95,7 @@ var faults = map[ResultFault][]change{
 	"elsewhere": {{of: "look", edit: []string{`"output_file_id":"[^"]*"`, `"output_file_id":"../../../admin"`,
 		`elsewhere.example/[^"]*`, `elsewhere.example/../../../admin`}}},
 	"slow upload":  {{of: "upload", wait: 300 * time.Millisecond}},
-	"made, 500":    {{of: "create", status: 500}},
+	"made, 500":    {{of: "create", send: failing(500)}},
 	"made, cut":    {hangUp},
 	"unlisted":     {hangUp, {of: "list", edit: []string{`"(data|operations)":\[.*\]`, `"$1":[]`}}},
 	"endless list": {hangUp, {of: "list", body: othersBatches}},
@@ -127,16 +126,9 @@ func (c *batchCall) say(changes []change, mediaType string, body []byte) {
 		for i := 0; i < len(f.edit); i += 2 {
 			body = regexp.MustCompile(`(?s)`+f.edit[i]).ReplaceAll(body, []byte(f.edit[i+1]))
 		}
-		if f.body != nil && len(body) > 0 {
-			body = f.body(body)
-		}
 		switch {
-		case f.status == 404:
-			c.missing()
-			return
-		case f.status != 0:
-			c.fail(failed(protocolOf(c.r), f.status))
-			return
+		case f.body != nil && len(body) > 0:
+			body = f.body(body)
 		case f.send != nil:
 			f.send(c, body)
 			return
@@ -151,12 +143,24 @@ func (c *batchCall) say(changes []change, mediaType string, body []byte) {
 
 // show are the results of a batch as they are shown.
 func show(changes []change, all []batchResult) []batchResult {
+	all = slices.Clone(all)
 	for _, f := range changes {
-		if f.results != nil {
+		if f.results != nil && len(all) > 0 {
 			all = f.results(all)
 		}
 	}
 	return all
+}
+
+// failing answers with an error instead.
+func failing(status int) func(*batchCall, []byte) {
+	return func(c *batchCall, _ []byte) {
+		if status == 404 {
+			c.missing()
+			return
+		}
+		c.fail(failed(protocolOf(c.r), status))
+	}
 }
 
 func redirect(c *batchCall, _ []byte) {
@@ -164,9 +168,6 @@ func redirect(c *batchCall, _ []byte) {
 }
 
 func breakOff(c *batchCall, body []byte) {
-	if len(body) == 0 {
-		return
-	}
 	c.w.Header().Set("Content-Length", fmt.Sprint(len(body)))
 	c.w.Write(body[:len(body)/2])
 	http.NewResponseController(c.w).Flush()
@@ -195,24 +196,20 @@ func damage(body []byte) []byte {
 }
 
 func twice(all []batchResult) []batchResult {
-	more := slices.Clone(all)
 	for _, r := range all {
 		other := r
-		for _, name := range []string{`"content":"`, `"text":"`} {
-			other.Body = bytes.ReplaceAll(other.Body, []byte(name), []byte(name+"OTHER "))
-		}
-		more = append(more, r, other)
+		other.Body = regexp.MustCompile(`"(content|text)":"`).ReplaceAll(r.Body, []byte("${0}OTHER "))
+		all = append(all, r, other)
 	}
-	return more
+	return all
 }
 
 func foreign(all []batchResult) []batchResult {
-	more := slices.Clone(all)
 	for _, r := range all {
-		r.ID = fmt.Sprintf("%064x", len(more))
-		more = append(more, r)
+		r.ID = fmt.Sprintf("%064x", len(all))
+		all = append(all, r)
 	}
-	return more
+	return all
 }
 
 // othersBatches are a page of a list of batches that others made, after which another page comes.

@@ -1,10 +1,10 @@
 package testserver
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -15,14 +15,14 @@ var batchRoutes = map[string]func(*batchCall){
 	"POST /v1/files":                    (*batchCall).upload,
 	"/v1/files/{id}":                    (*batchCall).fileInfo,
 	"/v1/files/{id}/content":            (*batchCall).content,
-	"POST /v1/batches":                  (*batchCall).openAICreate,
+	"POST /v1/batches":                  creator("openai", readOpenAI),
 	"/v1/batches":                       lister("openai", "after", "limit", 20),
 	"/v1/batches/{id}":                  getter("openai", "look"),
-	"POST /v1/messages/batches":         (*batchCall).anthropicCreate,
+	"POST /v1/messages/batches":         creator("anthropic", readAnthropic),
 	"/v1/messages/batches":              lister("anthropic", "after_id", "limit", 20),
 	"/v1/messages/batches/{id}":         getter("anthropic", "look"),
 	"/v1/messages/batches/{id}/results": func(c *batchCall) { c.results("anthropic", c.r.PathValue("id"), "") },
-	"POST /v1beta/models/{call}":        (*batchCall).geminiCreate,
+	"POST /v1beta/models/{call}":        creator("gemini", readGemini),
 	"/v1beta/batches":                   lister("gemini", "pageToken", "pageSize", 50),
 	"/v1beta/batches/{id}":              getter("gemini", "look results"),
 }
@@ -35,26 +35,21 @@ type batchView struct {
 
 const jsonType = "application/json"
 
-func (c *batchCall) created(api string, b *batch) {
-	c.say(c.changes("create"), jsonType, render(api, batchView{batch: b}))
-}
-
-// look answers for the batch that the path names, with its results if they come along.
-func (c *batchCall) look(api, call string) {
-	b := c.find(c.r.PathValue("id"))
-	if b == nil {
-		c.missing()
-		return
+// getter answers for the batch that the path names, with its results if they come along.
+func getter(api, call string) func(*batchCall) {
+	return func(c *batchCall) {
+		b := c.find(c.r.PathValue("id"))
+		if b == nil {
+			c.missing()
+			return
+		}
+		var changes []change
+		if b.Ended() {
+			changes = c.changes(call)
+		}
+		c.say(changes, jsonType, render(api, batchView{b, show(changes, b.Results)}))
 	}
-	var changes []change
-	if b.Ended() {
-		changes = c.changes(call)
-	}
-	c.say(changes, jsonType, render(api, batchView{b, show(changes, b.Results)}))
 }
-
-// getter answers for one batch.
-func getter(api, call string) func(*batchCall) { return func(c *batchCall) { c.look(api, call) } }
 
 // lister answers for a page of batches: those after one, and how many, are parameters of the query.
 func lister(api, after, limit string, size int) func(*batchCall) {
@@ -93,8 +88,7 @@ func (c *batchCall) results(api, id, kind string) {
 	c.say(changes, "application/binary", lines)
 }
 
-// OpenAI
-
+// upload takes the file of requests of OpenAI's API.
 func (c *batchCall) upload() {
 	c.r.Body = io.NopCloser(bytes.NewReader(c.body))
 	in, header, err := c.r.FormFile("file")
@@ -102,18 +96,18 @@ func (c *batchCall) upload() {
 		c.fail(badRequest("Missing required parameter: 'file' or 'purpose'.", "file", ""))
 		return
 	}
-	content, _ := io.ReadAll(in)
-	c.book.mu.Lock()
-	f := &file{fmt.Sprintf("file-%04d", len(c.book.files)+1), header.Filename, content}
-	c.book.files[f.ID] = f
-	c.book.mu.Unlock()
+	f := &file{Name: header.Filename}
+	f.Content, _ = io.ReadAll(in)
+	c.book.do(func() {
+		f.ID = fmt.Sprintf("file-%04d", len(c.book.files)+1)
+		c.book.files[f.ID] = f
+	})
 	c.say(c.changes("upload"), jsonType, render("file", f))
 }
 
-func (c *batchCall) file(id string) *file {
-	c.book.mu.Lock()
-	defer c.book.mu.Unlock()
-	return c.book.files[id]
+func (c *batchCall) file(id string) (f *file) {
+	c.book.do(func() { f = c.book.files[id] })
+	return f
 }
 
 func (c *batchCall) fileInfo() {
@@ -129,118 +123,131 @@ func (c *batchCall) content() {
 	c.results("openai", name, cmp.Or(kind, "none"))
 }
 
-func (c *batchCall) openAICreate() {
+// creator makes a batch of the requests that a call has, as an API writes them.
+func creator(api string, read func(c *batchCall) (*batch, []batchAsk, error)) func(*batchCall) {
+	return func(c *batchCall) {
+		b, asks, err := read(c)
+		if err != nil || len(asks) == 0 {
+			c.fail(badRequest(fmt.Sprintf("Invalid requests: %v", err), "requests", ""))
+			return
+		}
+		c.say(c.changes("create"), jsonType, render(api, batchView{batch: c.start(b, asks)}))
+	}
+}
+
+func readOpenAI(c *batchCall) (*batch, []batchAsk, error) {
 	var call struct {
 		Input    string            `json:"input_file_id"`
 		Endpoint string            `json:"endpoint"`
 		Window   string            `json:"completion_window"`
 		Metadata map[string]string `json:"metadata"`
 	}
-	f := (*file)(nil)
-	if json.Unmarshal(c.body, &call) == nil {
-		f = c.file(call.Input)
-	}
-	if f == nil || call.Window != "24h" {
-		c.fail(badRequest("Invalid 'input_file_id' or 'completion_window'.", "input_file_id", ""))
-		return
+	err := json.Unmarshal(c.body, &call)
+	f := c.file(call.Input)
+	if err != nil || f == nil || call.Window != "24h" {
+		return nil, nil, cmp.Or(err, errors.New("there is no such input_file_id or completion_window"))
 	}
 	b := &batch{Input: call.Input, Path: call.Endpoint}
 	if !c.opts.Batches.NoMetadata {
 		b.Tag = call.Metadata["crosstalk"]
 	}
 	var asks []batchAsk
-	lines := bufio.NewScanner(bytes.NewReader(f.Content))
-	lines.Buffer(nil, maxBody)
-	for lines.Scan() {
+	for lines := json.NewDecoder(bytes.NewReader(f.Content)); lines.More(); {
 		var line struct {
 			ID     string `json:"custom_id"`
 			Method string
 			URL    string
 			Body   json.RawMessage
 		}
-		err := json.Unmarshal(lines.Bytes(), &line)
+		err := lines.Decode(&line)
 		if err != nil || line.URL != call.Endpoint || line.Method != "POST" || line.ID == "" {
-			c.fail(badRequest("This line is not parseable as valid JSON, or its URL is another.", "input_file_id", ""))
-			return
+			return nil, nil, cmp.Or(err, errors.New("a line has another URL or method, or no id"))
 		}
 		asks = append(asks, batchAsk{id: line.ID, path: line.URL, body: line.Body})
 	}
-	c.created("openai", c.start(b, asks))
+	return b, asks, nil
 }
 
-// Anthropic
-
-func (c *batchCall) anthropicCreate() {
+func readAnthropic(c *batchCall) (*batch, []batchAsk, error) {
 	var call struct {
 		Requests []struct {
 			ID     string          `json:"custom_id"`
 			Params json.RawMessage `json:"params"`
 		} `json:"requests"`
 	}
-	if json.Unmarshal(c.body, &call) != nil || len(call.Requests) == 0 {
-		c.fail(badRequest("requests: Field required", "", ""))
-		return
-	}
+	err := json.Unmarshal(c.body, &call)
 	var asks []batchAsk
 	for _, r := range call.Requests {
 		if len(r.ID) == 0 || len(r.ID) > 64 {
-			c.fail(badRequest("requests.0.custom_id: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'", "", ""))
-			return
+			err = errors.New("custom_id: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'")
 		}
 		asks = append(asks, batchAsk{id: r.ID, path: messagesPath, body: r.Params})
 	}
-	c.created("anthropic", c.start(&batch{}, asks))
+	return &batch{}, asks, err
 }
 
-// Gemini
-
+// geminiTurn is a turn in Gemini's form.
 type geminiTurn struct {
 	Role  string
-	Parts []struct{ Text string }
+	Parts text
 }
 
-func (t geminiTurn) message() map[string]string {
-	text := ""
-	for _, p := range t.Parts {
-		text += p.Text
+func readGemini(c *batchCall) (*batch, []batchAsk, error) {
+	model, ok := strings.CutSuffix(c.r.PathValue("call"), ":batchGenerateContent")
+	var call struct {
+		Batch struct {
+			DisplayName string
+			InputConfig struct {
+				Requests struct {
+					Requests []struct {
+						Request  geminiRequest
+						Metadata struct{ Key string }
+					}
+				}
+			}
+		}
 	}
-	role := cmp.Or(map[string]string{"user": "user", "model": "assistant"}[t.Role], "system")
-	return map[string]string{"role": role, "content": text}
+	err := json.Unmarshal(c.body, &call)
+	if !ok || err != nil || call.Batch.DisplayName == "" {
+		return nil, nil, cmp.Or(err, errors.New("the batch has no displayName, or the path is wrong"))
+	}
+	var asks []batchAsk
+	for _, r := range call.Batch.InputConfig.Requests.Requests {
+		asks = append(asks, batchAsk{r.Metadata.Key, chatPath, r.Request.chat(model), "gemini answer"})
+	}
+	return &batch{Tag: call.Batch.DisplayName}, asks, nil
 }
 
 // geminiRequest is a request of a batch.
 type geminiRequest struct {
-	Request struct {
-		SystemInstruction *geminiTurn
-		Contents          []geminiTurn
-		GenerationConfig  map[string]json.RawMessage
-	}
-	Metadata struct{ Key string }
+	SystemInstruction *geminiTurn
+	Contents          []geminiTurn
+	GenerationConfig  map[string]json.RawMessage
 }
 
 // chat is the body of the chat that the request would be.
 func (r geminiRequest) chat(model string) []byte {
-	var messages []map[string]string
-	if system := r.Request.SystemInstruction; system != nil {
-		messages = append(messages, system.message())
+	var messages []Message
+	if r.SystemInstruction != nil {
+		messages = append(messages, Message{"system", r.SystemInstruction.Parts})
 	}
-	for _, t := range r.Request.Contents {
-		messages = append(messages, t.message())
+	for _, t := range r.Contents {
+		messages = append(messages, Message{strings.Replace(t.Role, "model", "assistant", 1), t.Parts})
 	}
 	chat := map[string]any{"model": model, "messages": messages}
-	for ours, theirs := range map[string]string{
+	for theirs, ours := range map[string]string{
 		"temperature": "temperature", "topP": "top_p", "maxOutputTokens": "max_tokens",
 		"stopSequences": "stop", "seed": "seed",
 	} {
-		if v, ok := r.Request.GenerationConfig[ours]; ok {
-			chat[theirs] = v
+		if v, ok := r.GenerationConfig[theirs]; ok {
+			chat[ours] = v
 		}
 	}
 	var thinking struct {
 		ThinkingLevel  string
 		ThinkingBudget *int
 	}
-	json.Unmarshal(r.Request.GenerationConfig["thinkingConfig"], &thinking)
+	json.Unmarshal(r.GenerationConfig["thinkingConfig"], &thinking)
 	switch {
 	case thinking.ThinkingLevel != "":
 		chat["reasoning_effort"] = thinking.ThinkingLevel
@@ -248,31 +255,4 @@ func (r geminiRequest) chat(model string) []byte {
 		chat["reasoning_effort"] = "none"
 	}
 	return encode(chat)
-}
-
-func (c *batchCall) geminiCreate() {
-	model, ok := strings.CutSuffix(c.r.PathValue("call"), ":batchGenerateContent")
-	if !ok {
-		c.missing()
-		return
-	}
-	var call struct {
-		Batch struct {
-			DisplayName string
-			InputConfig struct {
-				Requests struct{ Requests []geminiRequest }
-			}
-		}
-	}
-	err := json.Unmarshal(c.body, &call)
-	requests := call.Batch.InputConfig.Requests.Requests
-	if err != nil || len(requests) == 0 || call.Batch.DisplayName == "" {
-		c.fail(badRequest("Invalid JSON payload received.", "", ""))
-		return
-	}
-	var asks []batchAsk
-	for _, r := range requests {
-		asks = append(asks, batchAsk{r.Metadata.Key, chatPath, r.chat(model), "gemini answer"})
-	}
-	c.created("gemini", c.start(&batch{Tag: call.Batch.DisplayName}, asks))
 }

@@ -1,6 +1,7 @@
 package testserver
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -50,12 +51,12 @@ const (
 	SlowBody Fault = "slow-body" // the body dribbles over Options.Stall
 )
 
-type kind int
+type kind string
 
 const (
-	failure kind = iota
-	outcome
-	delay
+	failure kind = "failure"
+	outcome kind = "outcome"
+	delay   kind = "delay"
 )
 
 var faultKinds = map[Fault]kind{
@@ -68,13 +69,8 @@ var faultKinds = map[Fault]kind{
 	Slow: delay, SlowBody: delay,
 }
 
-func faultNames() string {
-	var names []string
-	for f := range faultKinds {
-		names = append(names, string(f))
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
+func unknownFault(f Fault) error {
+	return fmt.Errorf("unknown fault %q: want one of %v", f, slices.Sorted(maps.Keys(faultKinds)))
 }
 
 // parseFaults reads "name=probability,name=probability", for example
@@ -91,8 +87,8 @@ func parseFaults(s string) (map[Fault]float64, error) {
 			return nil, fmt.Errorf("fault %q: want name=probability, such as 500=0.1", part)
 		}
 		f := Fault(name)
-		if _, known := faultKinds[f]; !known {
-			return nil, fmt.Errorf("unknown fault %q: want one of %s", name, faultNames())
+		if faultKinds[f] == "" {
+			return nil, unknownFault(f)
 		}
 		if _, twice := faults[f]; twice {
 			return nil, fmt.Errorf("fault %q is given twice", name)
@@ -121,9 +117,13 @@ func (o *Options) fate(hash string, attempt int) fate {
 	case o.FailFirst == 0:
 		f.failure = o.pick(failure, u("failure", attempt))
 	case attempt <= o.FailFirst:
-		if f.failure = o.pick(failure, u("failure", attempt)*o.sum(failure)); f.failure == "" {
-			f.failure = ServerError
+		sum := 0.0
+		for f, p := range o.Faults {
+			if faultKinds[f] == failure {
+				sum += p
+			}
 		}
+		f.failure = cmp.Or(o.pick(failure, u("failure", attempt)*sum), ServerError)
 	}
 	return f
 }
@@ -140,16 +140,6 @@ func (o *Options) pick(k kind, u float64) Fault {
 		u -= o.Faults[f]
 	}
 	return ""
-}
-
-func (o *Options) sum(k kind) float64 {
-	sum := 0.0
-	for f, p := range o.Faults {
-		if faultKinds[f] == k {
-			sum += p
-		}
-	}
-	return sum
 }
 
 // uniform draws from [0, 1), always the same for the same arguments.

@@ -8,7 +8,6 @@ import (
 	"math"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -87,38 +86,27 @@ func Profiles() []string {
 }
 
 // refusal is the problem of the first rule that refuses these parameters, or nil.
-func refusal(rules []rule, given params, p *profile) *problem {
-	for i := range rules {
-		if refused := p.refusedBy(&rules[i], given); refused != nil {
-			return refused
+func (p *profile) refusal(rules []rule, given params) *problem {
+	for _, r := range rules {
+		names, condition := r.Each, cmp.Or(r.If, "{name}")
+		switch {
+		case r.Known != nil:
+			names, condition = slices.Sorted(maps.Keys(given)), "always"
+			names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(r.Known, name) })
+		case names == nil:
+			names = []string{""}
 		}
-	}
-	return nil
-}
-
-func (p *profile) refusedBy(r *rule, given params) *problem {
-	if r.Known != nil {
-		for _, name := range slices.Sorted(maps.Keys(given)) {
-			if !slices.Contains(r.Known, name) {
-				return r.about(name, "", given)
+		for _, name := range names {
+			if met := strings.ReplaceAll(condition, "{name}", name); p.holds(given, met) {
+				return r.about(name, met, given)
 			}
-		}
-		return nil
-	}
-	if r.Each == nil && p.holds(given, r.If) {
-		return r.about("", r.If, given)
-	}
-	for _, name := range r.Each {
-		condition := cmp.Or(strings.ReplaceAll(r.If, "{name}", name), name)
-		if p.holds(given, condition) {
-			return r.about(name, condition, given)
 		}
 	}
 	return nil
 }
 
 // about is the rule's problem with a parameter.
-func (r *rule) about(name, condition string, given params) *problem {
+func (r rule) about(name, condition string, given params) *problem {
 	_, listed, _ := strings.Cut(condition, " in ")
 	quoted := toJSON(name)
 	e := r.Error
@@ -134,7 +122,7 @@ func (r *rule) about(name, condition string, given params) *problem {
 func (p *profile) holds(given params, condition string) bool {
 	for part := range strings.SplitSeq(condition, " and ") {
 		part, not := strings.CutPrefix(part, "not ")
-		if p.meets(given, strings.SplitN(part, " ", 3)) == not {
+		if p.meets(given, part) == not {
 			return false
 		}
 	}
@@ -142,29 +130,27 @@ func (p *profile) holds(given params, condition string) bool {
 }
 
 // meets is holds for one part: a name, an operator and an argument, or a name alone.
-func (p *profile) meets(given params, part []string) bool {
-	switch name := part[0]; {
+func (p *profile) meets(given params, part string) bool {
+	name, test, _ := strings.Cut(part, " ")
+	operator, argument, _ := strings.Cut(test, " ")
+	low, high, _ := strings.Cut(argument, "..")
+	value, number, bound := given.value(name), given.number(name), given.number(low)
+	switch {
 	case name == "always":
 		return true
 	case name == "thinks":
 		return p.thinks(given)
-	case len(part) == 1:
-		return given.has(name)
-	case part[1] == "is": // empty
-		return slices.Contains([]string{"", "null", "[]", `""`}, given.value(name))
 	}
-	value, argument := given.value(part[0]), part[2]
-	switch part[1] {
+	switch operator {
+	case "":
+		return given.has(name)
+	case "is": // empty
+		return slices.Contains([]string{"", "null", "[]", `""`}, value)
 	case "has":
 		contains := func(text string) bool { return strings.Contains(value, text) }
 		return slices.ContainsFunc(strings.Split(argument, " or "), contains)
 	case "in":
 		return slices.Contains(strings.Split(argument, ", "), strings.Trim(value, `"`))
-	}
-	number := given.number(part[0])
-	low, high, between := strings.Cut(argument, "..")
-	bound := given.bound(low)
-	switch part[1] {
 	case "=":
 		return number == bound
 	case "!=":
@@ -176,9 +162,9 @@ func (p *profile) meets(given params, part []string) bool {
 	case ">=":
 		return number >= bound
 	case "outside":
-		return between && (number < bound || number > given.bound(high))
+		return number < bound || number > given.number(high)
 	}
-	panic("testserver: unknown operator " + part[1])
+	panic("testserver: unknown operator " + operator)
 }
 
 func (p *profile) thinks(given params) bool { return p.Thinks != "" && p.holds(given, p.Thinks) }
@@ -188,13 +174,10 @@ type params map[string]json.RawMessage
 
 // value is the JSON of a parameter, or of one within another.
 func (p params) value(name string) string {
-	switch name {
-	case "effort":
-		if e := p.effort(); e != "" {
-			return toJSON(e)
-		}
-		return ""
-	case "budget_tokens":
+	switch effort := p.effort(); {
+	case name == "effort" && effort != "":
+		return toJSON(effort)
+	case name == "budget_tokens":
 		var thinking params
 		json.Unmarshal(p["thinking"], &thinking)
 		return string(thinking[name])
@@ -207,19 +190,11 @@ func (p params) has(name string) bool {
 	return value != "" && value != "null"
 }
 
-// number is a parameter's number, NaN if it has none.
-func (p params) number(name string) float64 {
+// number is a number, or that of the parameter with this name: NaN if it has none.
+func (p params) number(text string) float64 {
 	v := math.NaN()
-	json.Unmarshal([]byte(p.value(name)), &v)
+	json.Unmarshal([]byte(cmp.Or(p.value(text), text)), &v)
 	return v
-}
-
-// bound is a number, or the value of the parameter with this name.
-func (p params) bound(text string) float64 {
-	if v, err := strconv.ParseFloat(text, 64); err == nil {
-		return v
-	}
-	return p.number(text)
 }
 
 // effort is the level of reasoning asked for, "" for none.

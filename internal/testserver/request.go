@@ -3,7 +3,6 @@ package testserver
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -21,7 +20,10 @@ const (
 )
 
 // Message is one turn of a chat; parts of text are joined.
-type Message struct{ Role, Text string }
+type Message struct {
+	Role string `json:"role"`
+	Text text   `json:"content"`
+}
 
 // Request is a request for text, as [Options.Answer] sees it.
 type Request struct {
@@ -29,13 +31,12 @@ type Request struct {
 	Path        string    `json:"-"` // such as /v1/chat/completions
 	Model       string    `json:"model"`
 	Messages    []Message `json:"messages"` // chat: all turns, Anthropic's system text first; else empty
-	Prompt      string    `json:"-"`        // the last user turn, or the prompt of /v1/completions
+	Prompt      string    `json:"prompt"`   // of /v1/completions, or the last user turn
 	Seed        *int64    `json:"seed"`
 	Temperature *float64  `json:"temperature"`
 	MaxTokens   int       `json:"-"` // 0: not given
-	Sample      int       `json:"-"` // 0-based index among the answers to this prompt
 	Attempt     int       `json:"-"` // 1-based, of the whole HTTP request
-	Hash        string    `json:"-"` // see [Hash]
+	Hash        string    `json:"-"` // of method, path and body
 	Body        []byte    `json:"-"`
 }
 
@@ -48,33 +49,28 @@ type Reply struct {
 	Reasoning int    // tokens spent thinking, part of the completion tokens
 }
 
-// Hash identifies a request: hex SHA-256 of method, path and body. Headers, and so API keys, are no part of it.
-func Hash(method, path string, body []byte) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%s\n", method, path)
-	h.Write(body)
-	return hex.EncodeToString(h.Sum(nil))
+// hashOf identifies a request: hex SHA-256 of method, path and body. Headers, and so API keys, are no part of it.
+func hashOf(method, path string, body []byte) string {
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", method, path, body)))
 }
 
 // query is a parsed request body of either protocol.
 type query struct {
 	Request
 	wireBody
-	Serves   string   `json:"-"` // the model's name in the answer
-	Profile  *profile `json:"-"`
-	context  int      // tokens to which prompts are cut; 0: no limit
-	inputs   list     // embeddings
-	params   params
-	logprobs int // top alternatives asked for; -1: none asked for
+	Serves  string   `json:"-"` // the model's name in the answer
+	Profile *profile `json:"-"`
+	context int      // tokens to which prompts are cut; 0: no limit
+	inputs  list     // embeddings
+	params  params
+	TopN    int // top alternatives asked for; -1: none asked for
 }
 
 type wireBody struct {
 	System          text            `json:"system"`
-	Prompts         list            `json:"prompt"`
 	Input           json.RawMessage `json:"input"`
-	Instructions    string          `json:"instructions"`
+	Instructions    text            `json:"instructions"`
 	Include         []string        `json:"include"`
-	N               int             `json:"n"`
 	Limit           *int            `json:"max_tokens"`
 	CompletionLimit *int            `json:"max_completion_tokens"`
 	OutputLimit     *int            `json:"max_output_tokens"`
@@ -83,20 +79,9 @@ type wireBody struct {
 	Logprobs        json.RawMessage `json:"logprobs"`
 	TopLogprobs     int             `json:"top_logprobs"`
 	Dimensions      int             `json:"dimensions"`
-	Stream          bool            `json:"stream"`
 }
 
-func (m *Message) UnmarshalJSON(b []byte) error {
-	var turn struct {
-		Role    string
-		Content text
-	}
-	err := json.Unmarshal(b, &turn)
-	*m = Message{turn.Role, string(turn.Content)}
-	return err
-}
-
-// text is a string, or a list of parts of type text.
+// text is a string, or a list of parts that are texts.
 type text string
 
 func (t *text) UnmarshalJSON(b []byte) error {
@@ -108,7 +93,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	for _, p := range parts {
-		if p.Type != "text" {
+		if p.Type != "text" && p.Type != "" {
 			return fmt.Errorf("content part of type %q: want text", p.Type)
 		}
 		*t += text(p.Text)
@@ -145,27 +130,29 @@ func protocolOf(r *http.Request) Protocol {
 
 // authorize checks the API key, and Anthropic's version header.
 func (s *Server) authorize(r *http.Request) *problem {
-	if protocolOf(r) == Anthropic {
-		switch key := r.Header.Get("x-api-key"); {
-		case s.opts.Key != "" && key == "":
-			return &problem{Status: 401, Type: "authentication_error", Message: "x-api-key header is required"}
-		case s.opts.Key != "" && key != s.opts.Key:
-			return &problem{Status: 401, Type: "authentication_error", Message: "invalid x-api-key"}
-		case r.Header.Get("anthropic-version") == "":
-			return badRequest("anthropic-version: header is required", "", "")
-		}
-		return nil
+	anthropic := protocolOf(r) == Anthropic
+	key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if anthropic {
+		key = r.Header.Get("x-api-key")
 	}
-	key, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	google := r.Header.Get("x-goog-api-key")
 	switch {
-	case s.opts.Key == "" || key == s.opts.Key:
-		return nil
-	case !ok || key == "":
+	case s.opts.Key == "" || cmp.Or(google, key) == s.opts.Key:
+	case google != "":
+		return badRequest("API key not valid. Please pass a valid API key.", "", "")
+	case anthropic:
+		return &problem{Status: 401, Type: "authentication_error", Message: "invalid x-api-key"}
+	case key == "":
 		return &problem{Status: 401, Message: "You didn't provide an API key. You need to provide your API key in " +
 			"an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY)."}
+	default:
+		return &problem{Status: 401, Code: "invalid_api_key", Message: "Incorrect API key provided: " + masked(key) +
+			". You can find your API key at https://platform.openai.com/account/api-keys."}
 	}
-	return &problem{Status: 401, Code: "invalid_api_key", Message: "Incorrect API key provided: " + masked(key) +
-		". You can find your API key at https://platform.openai.com/account/api-keys."}
+	if anthropic && r.Header.Get("anthropic-version") == "" {
+		return badRequest("anthropic-version: header is required", "", "")
+	}
+	return nil
 }
 
 // masked shows a key as OpenAI's error does: its first eight and last four characters, and a short key entirely.
@@ -178,24 +165,24 @@ func masked(key string) string {
 
 // parse reads the body of a POST request to a known path.
 func (s *Server) parse(r *http.Request, body []byte) (*query, *problem) {
-	q := &query{context: s.opts.Context, logprobs: -1}
+	q := &query{context: s.opts.Context, TopN: -1}
 	if json.Unmarshal(body, &q.params) != nil {
 		return nil, badRequest("We could not parse the JSON body of your request.", "", "")
 	}
 	for _, name := range s.opts.Ignores {
 		delete(q.params, name)
 	}
-	q.N = 1
 	if err := json.Unmarshal(encode(q.params), q); err != nil {
 		return nil, badRequest("Invalid type: "+err.Error(), "", "invalid_type")
 	}
-	q.Protocol, q.Path, q.Hash, q.Body = protocolOf(r), r.URL.Path, Hash(r.Method, r.URL.Path, body), body
+	q.Protocol, q.Path, q.Hash, q.Body = protocolOf(r), r.URL.Path, hashOf(r.Method, r.URL.Path, body), body
 	q.Serves = cmp.Or(s.opts.Serves, q.Model)
 	q.Stop = append(q.Stop, q.StopSequences...)
 	if p := q.readInput(); p != nil {
 		return nil, p
 	}
-	if p := refusal(data().Before, q.params, nil); p != nil {
+	q.Profile = s.opts.profileOf(q.Model)
+	if p := q.Profile.refusal(data().Before, q.params); p != nil {
 		return nil, p
 	}
 	for _, limit := range []*int{q.Limit, q.CompletionLimit, q.OutputLimit} {
@@ -206,24 +193,23 @@ func (s *Server) parse(r *http.Request, body []byte) (*query, *problem) {
 	if p := s.checkModel(q); p != nil {
 		return nil, p
 	}
-	q.Profile = s.opts.profileOf(q.Model)
 	for _, rules := range append(q.Profile.Refuse, data().After, data().Paths[q.Path]) {
-		if p := refusal(rules, q.params, q.Profile); p != nil {
+		if p := q.Profile.refusal(rules, q.params); p != nil {
 			return nil, p
 		}
 	}
 	q.fill()
 	for _, m := range q.Messages {
 		if m.Role == "user" {
-			q.Prompt = m.Text
+			q.Prompt = string(m.Text)
 		}
 	}
 	var system []Message
 	if s.opts.System != "" && len(q.Messages) > 0 {
-		system = append(system, Message{"system", s.opts.System})
+		system = append(system, Message{"system", text(s.opts.System)})
 	}
 	if q.System != "" {
-		system = append(system, Message{"system", string(q.System)})
+		system = append(system, Message{"system", q.System})
 	}
 	q.Messages = append(system, q.Messages...)
 	return q, nil
@@ -240,44 +226,45 @@ func (q *query) readInput() *problem {
 		}
 		return nil
 	}
-	q.System = text(q.Instructions)
-	if json.Unmarshal(q.Input, &q.Messages) == nil {
-		return nil
-	}
-	var alone string
-	if json.Unmarshal(q.Input, &alone) != nil {
+	q.System = q.Instructions
+	var alone text
+	switch {
+	case json.Unmarshal(q.Input, &q.Messages) == nil:
+	case json.Unmarshal(q.Input, &alone) == nil:
+		q.Messages = []Message{{"user", alone}}
+	default:
 		return badRequest("Invalid type for 'input'.", "input", "invalid_type")
 	}
-	q.Messages = []Message{{"user", alone}}
 	return nil
 }
 
 func (s *Server) checkModel(q *query) *problem {
-	if q.Model == "" {
+	switch absent := len(s.opts.Models) > 0 && !slices.Contains(s.opts.Models, q.Model); {
+	case q.Model == "":
 		return badRequest("you must provide a model parameter", "", "")
-	}
-	if len(s.opts.Models) > 0 && !slices.Contains(s.opts.Models, q.Model) {
-		if q.Protocol == Anthropic {
-			return &problem{Status: 404, Type: "not_found_error", Message: "model: " + q.Model}
-		}
+	case absent && q.Protocol == Anthropic:
+		return &problem{Status: 404, Type: "not_found_error", Message: "model: " + q.Model}
+	case absent:
 		return &problem{Status: 404, Code: "model_not_found",
 			Message: fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", q.Model)}
 	}
+	return q.Profile.refusal(s.unsupported(q.Protocol), q.params)
+}
+
+// unsupported are the rules that refuse parameters for [Options.Unsupported].
+func (s *Server) unsupported(p Protocol) (rules []rule) {
 	for _, name := range slices.Sorted(maps.Keys(s.opts.Unsupported)) {
-		instead := s.opts.Unsupported[name]
-		if _, given := q.params[name]; !given {
-			continue
+		r := rule{If: name, Error: problem{Param: name, Code: "unsupported_parameter",
+			Message: fmt.Sprintf("Unsupported parameter: '%s' is not supported with this model.", name)}}
+		if instead := s.opts.Unsupported[name]; instead != "" {
+			r.Error.Message += fmt.Sprintf(" Use '%s' instead.", instead)
 		}
-		if q.Protocol == Anthropic {
-			return badRequest(name+": Extra inputs are not permitted", "", "")
+		if p == Anthropic {
+			r.Error.Message = name + ": Extra inputs are not permitted"
 		}
-		msg := fmt.Sprintf("Unsupported parameter: '%s' is not supported with this model.", name)
-		if instead != "" {
-			msg += fmt.Sprintf(" Use '%s' instead.", instead)
-		}
-		return badRequest(msg, name, "unsupported_parameter")
+		rules = append(rules, r)
 	}
-	return nil
+	return rules
 }
 
 // fill puts in the defaults of the path, and the number of likeliest tokens asked for.
@@ -285,16 +272,16 @@ func (q *query) fill() {
 	switch q.Path {
 	case chatPath:
 		if string(q.Logprobs) == "true" {
-			q.logprobs = q.TopLogprobs
+			q.TopN = q.TopLogprobs
 		}
 	case responsesPath:
 		if slices.Contains(q.Include, "message.output_text.logprobs") {
-			q.logprobs = q.TopLogprobs
+			q.TopN = q.TopLogprobs
 		}
 	case completionsPath:
 		q.MaxTokens = cmp.Or(q.MaxTokens, 16) // OpenAI's default for this path
 		if q.params.has("logprobs") {
-			json.Unmarshal(q.Logprobs, &q.logprobs)
+			json.Unmarshal(q.Logprobs, &q.TopN)
 		}
 	case embeddingsPath:
 		q.Dimensions = cmp.Or(q.Dimensions, 256)

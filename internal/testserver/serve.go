@@ -2,7 +2,6 @@ package testserver
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -23,7 +22,8 @@ type exchange struct {
 	r        *http.Request
 	protocol Protocol
 	hash     string
-	left     bool
+	spread   time.Duration // over which the body is sent
+	leave    func()        // the request is in flight no more
 }
 
 // newHandler is the routes: calls of the batch APIs, and all others.
@@ -44,19 +44,15 @@ func (s *Server) newHandler() http.Handler {
 	})
 }
 
-// read reads the body of a request, and records it. It reports false if the client went away, or is answered.
+// read reads the body of a request, and records it. It reports false if the client went away, or sent too much.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, most int64) ([]byte, bool) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-	if err != nil && !errors.As(err, new(*http.MaxBytesError)) {
-		return nil, false
-	}
-	if s.opts.Record {
+	if s.opts.Record && err == nil {
 		record := Record{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Clone(), body}
 		s.ledger.do(func(l *ledger) { l.records = append(l.records, record) })
 	}
 	if err != nil {
-		p := problem{Status: 413, Type: "request_too_large", Message: "Request exceeds the maximum size"}
-		reply(w, p.Status, p.body(protocolOf(r), "req_large"))
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
 	}
 	return body, err == nil
 }
@@ -73,25 +69,26 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	x := &exchange{Server: s, w: w, r: r, protocol: protocolOf(r), hash: Hash(r.Method, r.URL.Path, body)}
-	s.ledger.arrive(x.hash, r.URL.Path)
+	x := &exchange{Server: s, w: w, r: r, protocol: protocolOf(r), hash: hashOf(r.Method, r.URL.Path, body)}
+	x.leave = sync.OnceFunc(func() { s.ledger.do(func(l *ledger) { l.stats.InFlight-- }) })
+	s.ledger.do(func(l *ledger) {
+		c := l.stats.Requests[x.hash]
+		l.stats.Requests[x.hash] = Count{r.URL.Path, c.Attempts + 1, c.Answered}
+		l.stats.Attempts++
+		l.stats.InFlight++
+	})
 	defer x.leave()
 	q, p := x.accept(body)
 	if p != nil {
 		x.fail(p)
 		return
 	}
-	attempt := s.ledger.admit(x.hash)
+	attempt := 0 // its number among the well-formed ones of the request
+	s.ledger.do(func(l *ledger) {
+		l.admitted[x.hash]++
+		attempt = l.admitted[x.hash]
+	})
 	x.meet(q, attempt, s.opts.fate(x.hash, attempt))
-}
-
-// leave ends the request. It comes before the last byte of an answer, so to a
-// client that has read it the request is in flight no more.
-func (x *exchange) leave() {
-	if !x.left {
-		x.left = true
-		x.ledger.leave()
-	}
 }
 
 // accept checks all that is wrong with the request itself. The query is nil for the list of models.
@@ -99,32 +96,18 @@ func (x *exchange) accept(body []byte) (*query, *problem) {
 	if p := x.authorize(x.r); p != nil {
 		return nil, p
 	}
-	path := x.r.URL.Path
-	method, known := map[string]string{
-		modelsPath: "GET",
-		chatPath:   "POST", completionsPath: "POST", embeddingsPath: "POST", messagesPath: "POST", responsesPath: "POST",
-	}[path]
-	switch {
-	case known && !(path == modelsPath && x.opts.NoList):
-	case x.protocol == Anthropic:
-		return nil, &problem{Status: 404, Type: "not_found_error", Message: "Not Found"}
-	default:
-		return nil, &problem{Status: 404, Message: fmt.Sprintf("Invalid URL (%s %s)", x.r.Method, path)}
+	path, method := x.r.URL.Path, http.MethodPost
+	if path == modelsPath {
+		method = http.MethodGet
 	}
-	if x.r.Method != method {
-		message := fmt.Sprintf("Not allowed to %s on %s.", x.r.Method, path)
-		return nil, &problem{Status: 405, Message: message, Code: "method_not_supported"}
+	known := []string{modelsPath, chatPath, completionsPath, embeddingsPath, messagesPath, responsesPath}
+	if !slices.Contains(known, path) || x.r.Method != method || path == modelsPath && x.opts.NoList {
+		return nil, &problem{Status: 404, Message: fmt.Sprintf("Invalid URL (%s %s)", x.r.Method, path)}
 	}
 	if path == modelsPath {
 		return nil, nil
 	}
 	return x.parse(x.r, body)
-}
-
-// retryAfter sets Retry-After in whole seconds.
-func (x *exchange) retryAfter(d time.Duration) {
-	seconds := (d + time.Second - 1) / time.Second
-	x.w.Header().Set("Retry-After", strconv.Itoa(int(seconds)))
 }
 
 // meet lets the request meet its fate.
@@ -135,23 +118,21 @@ func (x *exchange) meet(q *query, attempt int, f fate) {
 		x.ledger.fault(Slow)
 		wait += o.Stall
 	}
-	if !x.sleep(x.r.Context(), wait) {
+	if !sleep(x.r.Context(), wait) {
 		panic(http.ErrAbortHandler)
 	}
 	if f.failure != "" {
 		x.ledger.fault(f.failure)
 	}
-	spread := time.Duration(0)
 	if f.slowBody {
 		x.ledger.fault(SlowBody)
-		spread = o.Stall
+		x.spread = o.Stall
 	}
 	if f.failure == "" && q != nil && f.outcome == Filtered && q.Profile.Filtered != nil {
 		x.ledger.fault(f.outcome)
 		x.fail(q.Profile.Filtered)
 		return
 	}
-	const asJSON, asHTML = "application/json", "text/html"
 	switch f.failure {
 	case "":
 		body := x.answer(q, attempt, f.outcome)
@@ -160,43 +141,47 @@ func (x *exchange) meet(q *query, attempt int, f fate) {
 				"Please try again with higher max_tokens.", "", ""))
 			return
 		}
-		x.send(200, asJSON, body, spread, true)
+		x.send(200, jsonType, body, true)
 	case Hang:
-		x.sleep(x.r.Context(), 1<<62)
+		<-x.r.Context().Done()
 		panic(http.ErrAbortHandler)
 	case Drop:
 		panic(http.ErrAbortHandler)
 	case Cut:
 		b := x.answer(q, attempt, "")
-		x.head(200, asJSON, len(b))
+		x.head(200, jsonType, len(b))
 		x.w.Write(b[:len(b)/2])
 		http.NewResponseController(x.w).Flush()
 		panic(http.ErrAbortHandler)
 	case InvalidJSON:
 		b := x.answer(q, attempt, "")
-		x.send(200, asJSON, b[:len(b)/2], spread, false)
+		x.send(200, jsonType, b[:len(b)/2], false)
 	case WrongShape:
 		shapes := data().Wrong
 		i := int(uniform(o.Seed, "shape", x.hash, attempt) * float64(len(shapes)))
-		x.send(200, asJSON, []byte(shapes[i]), spread, false)
-	case HTML:
-		x.send(502, asHTML, htmlPage(502), spread, false)
-	case HTMLOK:
-		x.send(200, asHTML, htmlPage(200), spread, false)
-	case RateLimitedSeconds:
-		x.retryAfter(o.RetryAfter)
-		x.fail(failed(x.protocol, 429))
-	case RateLimitedDate:
-		at := time.Now().Add(o.RetryAfter + time.Second - 1) // an HTTP date has no fractions
-		x.w.Header().Set("Retry-After", at.UTC().Format(http.TimeFormat))
-		x.fail(failed(x.protocol, 429))
-	case RateLimitedMillis:
-		x.retryAfter(o.RetryAfter)
-		x.w.Header().Set("retry-after-ms", strconv.FormatInt(o.RetryAfter.Milliseconds(), 10))
-		x.fail(failed(x.protocol, 429))
+		x.send(200, jsonType, []byte(shapes[i]), false)
+	case HTML, HTMLOK:
+		status := map[Fault]int{HTML: 502, HTMLOK: 200}[f.failure]
+		x.send(status, "text/html", htmlPage(status), false)
 	default:
-		status, _ := strconv.Atoi(string(f.failure))
+		x.setRetry(f.failure)
+		status, _ := strconv.Atoi(string(f.failure[:3]))
 		x.fail(failed(x.protocol, status))
+	}
+}
+
+// setRetry sets the headers by which a failure asks for a wait.
+func (x *exchange) setRetry(failure Fault) {
+	wait, h := x.opts.RetryAfter, x.w.Header()
+	up := wait + time.Second - 1 // in whole seconds, as an HTTP date is
+	switch failure {
+	case RateLimitedDate:
+		h.Set("Retry-After", time.Now().Add(up).UTC().Format(http.TimeFormat))
+	case RateLimitedMillis:
+		h.Set("retry-after-ms", strconv.FormatInt(wait.Milliseconds(), 10))
+		fallthrough
+	case RateLimitedSeconds:
+		h.Set("Retry-After", strconv.Itoa(int(up/time.Second)))
 	}
 }
 
@@ -212,22 +197,7 @@ func (x *exchange) answer(q *query, attempt int, o Fault) []byte {
 		x.ledger.fault(o)
 	}
 	q.Attempt = attempt
-	prompts := q.Prompts
-	if q.Path != completionsPath {
-		prompts = []string{q.Prompt}
-	}
-	var choices []choice
-	for _, prompt := range prompts {
-		for k := range q.N {
-			r := q.Request
-			r.Prompt, r.Sample = prompt, k
-			choices = append(choices, x.choose(r, q, o))
-		}
-	}
-	if q.Path == messagesPath || q.Path == responsesPath {
-		choices = choices[:1]
-	}
-	return q.body(q.Path, choices...)
+	return q.body(q.Path, x.choose(q, o))
 }
 
 // strictly reports whether an answer is one that the model's provider makes an error of: nothing but thoughts.
@@ -236,51 +206,34 @@ func (q *query) strictly(body []byte) bool {
 		bytes.Contains(body, []byte(`"content":"",`)) && bytes.Contains(body, []byte(`"finish_reason":"length"`))
 }
 
-func (x *exchange) requestID() string { return "req_" + x.hash[:24] }
-
 func (x *exchange) fail(p *problem) {
-	if x.protocol == Anthropic {
-		retry := slices.Contains([]int{408, 409, 429}, p.Status) || p.Status >= 500
-		x.w.Header().Set("x-should-retry", strconv.FormatBool(retry))
-	}
-	x.send(p.status(), "application/json", p.body(x.protocol, x.requestID()), 0, false)
+	x.spread = 0
+	x.send(p.status(), jsonType, p.body(x.protocol), false)
 }
 
 func (x *exchange) head(status int, contentType string, size int) {
 	h := x.w.Header()
 	h.Set("Content-Type", contentType)
 	h.Set("Content-Length", strconv.Itoa(size))
-	if x.protocol == Anthropic {
-		h.Set("request-id", x.requestID())
-	} else {
-		h.Set("x-request-id", x.requestID())
-		h.Set("openai-version", "2020-10-01")
-	}
 	x.w.WriteHeader(status)
 }
 
 // send writes a whole response, its body spread over a time. Counts are settled before the last byte leaves; an answer
 // that does not get through is taken back.
-func (x *exchange) send(status int, contentType string, body []byte, spread time.Duration, full bool) {
+func (x *exchange) send(status int, contentType string, body []byte, full bool) {
 	const pieces = 8
 	x.head(status, contentType, len(body))
 	flush := http.NewResponseController(x.w).Flush
 	last := len(body) - 1
-	for i := range pieces {
-		if spread > 0 {
-			x.w.Write(body[last*i/pieces : last*(i+1)/pieces])
-			if flush() != nil || !x.sleep(x.r.Context(), spread/pieces) {
-				panic(http.ErrAbortHandler)
-			}
+	for piece := range slices.Chunk(body[:last], last/pieces+1) {
+		x.w.Write(piece)
+		if x.spread > 0 && (flush() != nil || !sleep(x.r.Context(), x.spread/pieces)) {
+			panic(http.ErrAbortHandler)
 		}
-	}
-	if spread == 0 {
-		x.w.Write(body[:last])
 	}
 	if x.r.Context().Err() != nil {
 		panic(http.ErrAbortHandler)
 	}
-	x.ledger.do(func(l *ledger) { l.stats.Status[status]++ })
 	if full {
 		x.ledger.answered(x.hash, 1)
 	}
@@ -293,13 +246,11 @@ func (x *exchange) send(status int, contentType string, body []byte, spread time
 
 // Stats counts what the server was asked and what it sent, as of now.
 type Stats struct {
-	Attempts    int // requests that arrived, whatever became of them
-	Answered    int // full answers sent, outcomes such as a refusal included
-	InFlight    int
-	MaxInFlight int
-	Status      map[int]int      // answers by HTTP status; those cut short are in Faults only
-	Faults      map[Fault]int    // faults dealt
-	Requests    map[string]Count // by [Hash]
+	Attempts int // requests that arrived, whatever became of them
+	Answered int // full answers sent, outcomes such as a refusal included
+	InFlight int
+	Faults   map[Fault]int    // faults dealt
+	Requests map[string]Count // by a hash of method, path and body
 }
 
 // Count describes the outcomes of one distinct request.
@@ -320,7 +271,7 @@ type Record struct {
 func (s *Server) Stats() (st Stats) {
 	s.ledger.do(func(l *ledger) {
 		st = l.stats
-		st.Status, st.Faults, st.Requests = maps.Clone(st.Status), maps.Clone(st.Faults), maps.Clone(st.Requests)
+		st.Faults, st.Requests = maps.Clone(st.Faults), maps.Clone(st.Requests)
 	})
 	return st
 }
@@ -344,28 +295,6 @@ func (l *ledger) do(f func(*ledger)) {
 	defer l.mu.Unlock()
 	f(l)
 }
-
-// arrive notes a request; leave must follow once.
-func (l *ledger) arrive(hash, path string) {
-	l.do(func(l *ledger) {
-		c := l.stats.Requests[hash]
-		l.stats.Requests[hash] = Count{path, c.Attempts + 1, c.Answered}
-		l.stats.Attempts++
-		l.stats.InFlight++
-		l.stats.MaxInFlight = max(l.stats.MaxInFlight, l.stats.InFlight)
-	})
-}
-
-// admit is the number of this attempt among the well-formed ones of the request, from 1.
-func (l *ledger) admit(hash string) (attempt int) {
-	l.do(func(l *ledger) {
-		l.admitted[hash]++
-		attempt = l.admitted[hash]
-	})
-	return attempt
-}
-
-func (l *ledger) leave() { l.do(func(l *ledger) { l.stats.InFlight-- }) }
 
 // answered adds by to the full answers sent; -1 takes one back that did not get through.
 func (l *ledger) answered(hash string, by int) {

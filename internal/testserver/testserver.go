@@ -25,7 +25,6 @@ package testserver
 import (
 	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -33,7 +32,6 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -99,14 +97,13 @@ type Server struct {
 	// URL is http://host:port, without a trailing slash.
 	URL string
 
-	opts    Options
-	http    *http.Server
-	ledger  ledger
-	book    batchBook
-	down    atomic.Bool
-	healed  atomic.Bool
-	closing chan struct{}
-	close   sync.Once
+	opts   Options
+	http   *http.Server
+	cancel context.CancelFunc
+	ledger ledger
+	book   batchBook
+	down   atomic.Bool
+	healed atomic.Bool
 }
 
 // New starts a server on a free port of 127.0.0.1. It panics if the options
@@ -131,22 +128,26 @@ func Listen(addr string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("testserver: %w", err)
 	}
-	o.fill()
-	s := &Server{URL: "http://" + l.Addr().String(), opts: o, closing: make(chan struct{})}
-	s.ledger.stats = Stats{Status: map[int]int{}, Faults: map[Fault]int{}, Requests: map[string]Count{}}
+	o.RetryAfter = cmp.Or(o.RetryAfter, time.Second)
+	o.Stall = cmp.Or(o.Stall, time.Second)
+	if o.Answer == nil {
+		o.Answer = Continue
+	}
+	s := &Server{URL: "http://" + l.Addr().String(), opts: o}
+	s.ledger.stats = Stats{Faults: map[Fault]int{}, Requests: map[string]Count{}}
 	s.ledger.admitted = map[string]int{}
 	s.book = batchBook{files: map[string]*file{}, paid: map[string]int{}}
-	s.http = &http.Server{Handler: s.newHandler()}
+	open, cancel := context.WithCancel(context.Background())
+	s.http = &http.Server{Handler: s.newHandler(), BaseContext: func(net.Listener) context.Context { return open }}
+	s.cancel = cancel
 	go s.http.Serve(l)
 	return s, nil
 }
 
 // Close drops every connection, lets hanging requests go, and stops the server. Counts and records remain readable.
 func (s *Server) Close() {
-	s.close.Do(func() {
-		close(s.closing)
-		s.http.Close()
-	})
+	s.cancel()
+	s.http.Close()
 }
 
 func (o *Options) check() error {
@@ -154,24 +155,13 @@ func (o *Options) check() error {
 	for f, p := range o.Faults {
 		k, ok := faultKinds[f]
 		if !ok {
-			return fmt.Errorf("unknown fault %q: want one of %s", f, faultNames())
+			return unknownFault(f)
 		}
 		if !(p >= 0 && p <= 1) {
 			return fmt.Errorf("fault %q: probability %v is outside [0, 1]", f, p)
 		}
-		sums[k] += p
-	}
-	for k, what := range map[kind]string{failure: "failures", outcome: "outcomes"} {
-		if sums[k] > 1+1e-9 {
-			return fmt.Errorf("the probabilities of %s add up to %v: want at most 1", what, sums[k])
-		}
-	}
-	for name, d := range map[string]time.Duration{
-		"RetryAfter": o.RetryAfter, "Latency": o.Latency, "Jitter": o.Jitter, "Stall": o.Stall,
-		"Batches.Delay": o.Batches.Delay, "Batches.Late": o.Batches.Late,
-	} {
-		if d < 0 {
-			return fmt.Errorf("%s is negative", name)
+		if sums[k] += p; k != delay && sums[k] > 1+1e-9 {
+			return fmt.Errorf("the probabilities of %ss add up to %v: want at most 1", k, sums[k])
 		}
 	}
 	profiles := append([]string{NoProfile}, Profiles()...)
@@ -181,34 +171,16 @@ func (o *Options) check() error {
 	if f := o.Batches.Results; f != "" && faults[f] == nil {
 		return fmt.Errorf("unknown fault of batches %q", f)
 	}
-	if o.FailFirst < 0 || o.Context < 0 {
-		return errors.New("FailFirst and Context must not be negative")
-	}
 	return nil
 }
 
-func (o *Options) fill() {
-	o.RetryAfter = cmp.Or(o.RetryAfter, time.Second)
-	o.Stall = cmp.Or(o.Stall, time.Second)
-	if o.Answer == nil {
-		o.Answer = Continue
-	}
-}
-
 // sleep waits for d. It reports false if the client or the server went away.
-func (s *Server) sleep(ctx context.Context, d time.Duration) bool {
-	if d <= 0 {
-		return ctx.Err() == nil
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
+func sleep(ctx context.Context, d time.Duration) bool {
 	select {
-	case <-t.C:
-		return true
+	case <-time.After(d):
 	case <-ctx.Done():
-	case <-s.closing:
 	}
-	return false
+	return ctx.Err() == nil
 }
 
 // Flags adds a flag for each option that has one.

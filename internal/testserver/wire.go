@@ -82,16 +82,13 @@ func failed(p Protocol, status int) *problem {
 }
 
 // body is the error's JSON in the protocol's form.
-func (e problem) body(p Protocol, requestID string) []byte {
+func (e problem) body(p Protocol) []byte {
 	e.Type = cmp.Or(e.Type, "invalid_request_error")
 	switch {
 	case e.Body != "":
 		return encode(json.RawMessage(e.Body))
 	case p == Anthropic:
-		return render("error anthropic", struct {
-			problem
-			RequestID string
-		}{e, requestID})
+		return render("error anthropic", e)
 	}
 	return render("error", e)
 }
@@ -99,9 +96,8 @@ func (e problem) body(p Protocol, requestID string) []byte {
 // answer holds what the templates of answers show.
 type answer struct {
 	*query
-	Choices             []choice
-	Produced, Reasoning int // tokens of all choices
-	Vectors             [][]float64
+	choice
+	Vectors [][]float64
 }
 
 func (a answer) ID() string { return a.Hash[:24] }
@@ -110,7 +106,7 @@ func (a answer) Total() int { return a.PromptTokens() + a.Produced }
 // Completion is the number that usage gives for completion tokens.
 func (a answer) Completion() int {
 	if a.Profile.Outside {
-		return a.Produced - a.Reasoning
+		return a.Spoken()
 	}
 	return a.Produced
 }
@@ -118,14 +114,16 @@ func (a answer) Completion() int {
 // PromptTokens counts as OpenAI's chat format does: four tokens around each message, three to start the answer.
 func (q *query) PromptTokens() int {
 	n := 0
-	for _, p := range slices.Concat(q.Prompts, q.inputs) {
+	for _, p := range q.inputs {
 		n += len(tokens(p))
 	}
 	for _, m := range q.Messages {
-		n += 4 + len(tokens(m.Text))
+		n += 4 + len(tokens(string(m.Text)))
 	}
 	if len(q.Messages) > 0 {
 		n += 3
+	} else {
+		n += len(tokens(q.Prompt))
 	}
 	if q.context > 0 {
 		n = min(n, q.context)
@@ -134,24 +132,14 @@ func (q *query) PromptTokens() int {
 }
 
 // body is the JSON of an answer in a template's form.
-func (q *query) body(form string, choices ...choice) []byte {
-	a := answer{query: q, Choices: choices}
-	for i := range choices {
-		c := &choices[i]
-		a.Produced += c.Produced
-		a.Reasoning += c.Reasoning
-		if form == chatPath {
-			q.Profile.show(c)
-		}
-		switch ignored := slices.Contains(q.Profile.Ignores, "logprobs"); {
-		case q.logprobs < 0 || form == chatPath && ignored:
-		case form == completionsPath:
-			c.Logprobs = completionLogprobs(q.Hash, q.Prompts[i/q.N], *c, q.logprobs)
-		default:
-			c.Logprobs = chatLogprobs(q.Hash, *c, q.logprobs)
-		}
+func (q *query) body(form string, c choice) []byte {
+	if form == chatPath {
+		q.Profile.show(&c)
 	}
-	return render(form, a)
+	if q.TopN >= 0 && !(form == chatPath && slices.Contains(q.Profile.Ignores, "logprobs")) {
+		c.Logprobs = q.logprobsOf(c)
+	}
+	return render(form, answer{query: q, choice: c})
 }
 
 func (s *Server) embeddings(q *query) []byte {
@@ -180,8 +168,8 @@ func (s *Server) models(p Protocol, query url.Values) []byte {
 	limit := number(query, "limit", 20)
 	page.More = len(page.Names) > limit
 	page.Names = page.Names[:min(limit, len(page.Names))]
-	if len(page.Names) > 0 {
-		page.First, page.Last = page.Names[0], page.Names[len(page.Names)-1]
+	if n := len(page.Names); n > 0 {
+		page.First, page.Last = page.Names[0], page.Names[n-1]
 	}
 	return render("models anthropic", page)
 }
@@ -255,55 +243,31 @@ func distribution(hash string, i int, token string, k int) tokenLogprob {
 	return sampled
 }
 
-// logprobs holds a choice's log probabilities, in the form of chats and responses or of completions.
+// logprobs are those of a choice's tokens, or of its refusal's, for the templates of answers.
 type logprobs struct {
-	*ofChat
-	*ofCompletion
+	Prompt  string
+	Refused bool
+	Tokens  []tokenLogprob
 }
 
-type ofChat struct {
-	Content []tokenLogprob `json:"content"`
-	Refusal []tokenLogprob `json:"refusal"`
-}
-
-// ofCompletion has in TopLogprobs the k likeliest tokens and the sampled one, so up to k+1, and null for k = 0.
-type ofCompletion struct {
-	Tokens        []string             `json:"tokens"`
-	TokenLogprobs []float64            `json:"token_logprobs"`
-	TopLogprobs   []map[string]float64 `json:"top_logprobs"`
-	TextOffset    []int                `json:"text_offset"` // in characters, from the start of the prompt
-}
-
-func chatLogprobs(hash string, c choice, k int) *logprobs {
-	all := func(tokens []string) []tokenLogprob {
-		out := []tokenLogprob{}
-		for i, t := range tokens {
-			out = append(out, distribution(fmt.Sprint(hash, c.sample), i, t, k))
-		}
-		return out
+// TextOffset are where the tokens begin, in characters from the start of the prompt.
+func (l *logprobs) TextOffset() (offsets []int) {
+	at := utf8.RuneCountInString(l.Prompt)
+	for _, t := range l.Tokens {
+		offsets = append(offsets, at)
+		at += utf8.RuneCountInString(t.Token)
 	}
-	if c.Refusal != "" {
-		return &logprobs{ofChat: &ofChat{Refusal: all(tokens(c.Refusal))}}
-	}
-	return &logprobs{ofChat: &ofChat{Content: all(c.tokens)}}
+	return offsets
 }
 
-func completionLogprobs(hash, prompt string, c choice, k int) *logprobs {
-	out := &ofCompletion{Tokens: []string{}, TokenLogprobs: []float64{}, TextOffset: []int{}}
-	offset := utf8.RuneCountInString(prompt)
-	for i, t := range c.tokens {
-		sampled := distribution(fmt.Sprint(hash, c.sample), i, t, k)
-		out.Tokens = append(out.Tokens, t)
-		out.TokenLogprobs = append(out.TokenLogprobs, sampled.Logprob)
-		out.TextOffset = append(out.TextOffset, offset)
-		offset += utf8.RuneCountInString(t)
-		if k > 0 {
-			m := map[string]float64{t: sampled.Logprob}
-			for _, l := range sampled.Top {
-				m[l.Token] = l.Logprob
-			}
-			out.TopLogprobs = append(out.TopLogprobs, m)
-		}
+func (q *query) logprobsOf(c choice) *logprobs {
+	l := &logprobs{q.Prompt, c.Refusal != "", []tokenLogprob{}}
+	list := c.tokens
+	if l.Refused {
+		list = tokens(c.Refusal)
 	}
-	return &logprobs{ofCompletion: out}
+	for i, t := range list {
+		l.Tokens = append(l.Tokens, distribution(q.Hash+"0", i, t, q.TopN))
+	}
+	return l
 }
