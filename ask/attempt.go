@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -41,7 +42,7 @@ func (a *asker) attempt(ctx, waits context.Context, s *shape, req crosstalk.Requ
 		if ctx.Err() != nil || errors.Is(err, errGivenUp) {
 			e.breaker.passed(t, false)
 			e.limit.leave()
-			return answer, nil, context.Cause(waits)
+			return answer, nil, cmp.Or(context.Cause(ctx), context.Cause(s.stop))
 		}
 		f := failure{err: err, AskError: said(err), trial: t, attempts: n, took: time.Since(started), pause: a.pause(n, err),
 			spent: t.failures >= a.options.Retries, failedBefore: failedBefore}

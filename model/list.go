@@ -15,8 +15,8 @@ import (
 	"crosstalk/model/endpoint"
 )
 
-// mostPages bounds how many pages of a list are fetched.
-const mostPages = 50
+// mostNames bounds how many names of a list are fetched.
+const mostNames = 50_000
 
 // List asks a provider's server for its models and returns their names, sorted, as Open takes them: provider:name.
 // name is the provider, or provider:part for the models whose names contain the part, in any case. Errors are in the
@@ -38,34 +38,27 @@ func List(ctx context.Context, name string, o Options) ([]string, error) {
 		return nil, fmt.Errorf("%s: %w", provider, err)
 	}
 	var all []string
-	for page := path; ; {
-		body, err := e.Get(ctx, page)
-		var refused *crosstalk.AskError
-		if errors.As(err, &refused) {
-			switch refused.Status {
-			case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
-				return nil, fmt.Errorf("%s: %s has no list of models (HTTP %d), or the base URL is wrong (most end in /v1)",
-					provider, e.Identity().Endpoint, refused.Status)
-			}
-			// The error is about a model by name, and there is none.
-			return nil, fmt.Errorf("%s: %s", provider, strings.TrimPrefix(refused.Message, e.Identity().String()+": "))
-		}
+	err = e.Pages(ctx, path, func(body []byte) (string, error) {
+		names, last, err := readList(body)
 		if err != nil {
-			return nil, err
+			return "", fmt.Errorf("%s: the list of models at %s cannot be read: %w", provider, e.Identity().Endpoint, err)
 		}
-		names, next, err := readList(body)
-		if err != nil {
-			return nil, fmt.Errorf("%s: the list of models at %s cannot be read: %w", provider, e.Identity().Endpoint, err)
+		if all = append(all, names...); last == "" || len(all) > mostNames {
+			return "", nil
 		}
-		all = append(all, names...)
-		if next == "" || len(all) > mostPages*1000 {
-			break
+		return "&after_id=" + url.QueryEscape(last), nil
+	})
+	if refused := (*crosstalk.AskError)(nil); errors.As(err, &refused) {
+		switch refused.Status {
+		case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented:
+			return nil, fmt.Errorf("%s: %s has no list of models (HTTP %d), or the base URL is wrong (most end in /v1)",
+				provider, e.Identity().Endpoint, refused.Status)
 		}
-		following := path + "&after_id=" + url.QueryEscape(next)
-		if following == page {
-			break
-		}
-		page = following
+		// The error is about a model by name, and there is none.
+		return nil, fmt.Errorf("%s: %s", provider, strings.TrimPrefix(refused.Message, e.Identity().String()+": "))
+	}
+	if err != nil {
+		return nil, err
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)

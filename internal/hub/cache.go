@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"crosstalk/internal/atomicfile"
@@ -129,17 +130,12 @@ func home() (string, error) {
 	if dir := os.Getenv("HF_HOME"); dir != "" {
 		return expand(dir)
 	}
-	if dir := os.Getenv("XDG_CACHE_HOME"); dir != "" {
-		return expand(filepath.Join(dir, "huggingface"))
-	}
-	return expand(filepath.Join("~", ".cache", "huggingface"))
+	return expand(filepath.Join(cmp.Or(os.Getenv("XDG_CACHE_HOME"), filepath.Join("~", ".cache")), "huggingface"))
 }
 
 func cacheRoot() (string, error) {
-	for _, variable := range []string{"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"} {
-		if dir := os.Getenv(variable); dir != "" {
-			return expand(dir)
-		}
+	if dir := cmp.Or(os.Getenv("HF_HUB_CACHE"), os.Getenv("HUGGINGFACE_HUB_CACHE")); dir != "" {
+		return expand(dir)
 	}
 	dir, err := home()
 	return filepath.Join(dir, "hub"), err
@@ -152,30 +148,23 @@ func token() (token, from string) {
 			return t, variable
 		}
 	}
-	path := os.Getenv("HF_TOKEN_PATH")
-	if path == "" {
-		dir, err := home()
-		if err != nil {
-			return "", ""
-		}
-		path = filepath.Join(dir, "token")
+	dir, err := home()
+	if path := os.Getenv("HF_TOKEN_PATH"); path != "" {
+		from, err = expand(path)
+	} else {
+		from = filepath.Join(dir, "token")
 	}
-	path, err := expand(path)
-	if err != nil || !isFile(path) {
+	b, errRead := readFile(from)
+	if err != nil || errRead != nil {
 		return "", ""
 	}
-	b, err := readFile(path)
-	if err != nil {
-		return "", ""
-	}
-	return strings.TrimSpace(string(b)), path
+	return strings.TrimSpace(string(b)), from
 }
 
 // offline reports whether the environment disables downloads.
 func offline() bool {
 	for _, variable := range []string{"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"} {
-		switch strings.ToUpper(os.Getenv(variable)) {
-		case "1", "ON", "YES", "TRUE":
+		if slices.Contains([]string{"1", "ON", "YES", "TRUE"}, strings.ToUpper(os.Getenv(variable))) {
 			return true
 		}
 	}

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,14 +28,11 @@ type client struct {
 	header      http.Header
 	offline     bool
 	files       *http.Client // follows redirects
-	api         *http.Client // does not
+	api         *http.Client // follows those within the hub
 }
 
 func newClient() (*client, error) {
-	address := os.Getenv("HF_ENDPOINT")
-	if address == "" {
-		address = "https://huggingface.co"
-	}
+	address := cmp.Or(os.Getenv("HF_ENDPOINT"), "https://huggingface.co")
 	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(address), "/"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		// Not quoted: it may contain a password.
@@ -51,7 +49,12 @@ func newClient() (*client, error) {
 	}
 	transport := fetch.Transport()
 	c.api = &http.Client{Transport: transport, Timeout: 2 * fetch.Stall,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			if !sameOrigin(req.URL, u) || len(via) >= maxHops {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		}}
 	c.files = &http.Client{Transport: transport, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		// net/http would also send the token to subdomains and other ports.
 		for _, r := range append(via, req) {
@@ -128,15 +131,9 @@ func (c *client) stat(ctx context.Context, address string, what about) (found co
 			return false, err
 		}
 		resp.Body.Close()
-		hash, size := resp.Header.Get("X-Linked-Etag"), resp.ContentLength
-		if hash == "" {
-			hash = resp.Header.Get("ETag")
-		}
-		if linked := resp.Header.Get("X-Linked-Size"); linked != "" {
-			if size, err = strconv.ParseInt(linked, 10, 64); err != nil {
-				size = -1
-			}
-		} else if resp.StatusCode != http.StatusOK {
+		hash := cmp.Or(linked(resp, "X-Linked-Etag"), resp.Header.Get("ETag"))
+		size, err := strconv.ParseInt(cmp.Or(linked(resp, "X-Linked-Size"), resp.Header.Get("Content-Length")), 10, 64)
+		if err != nil {
 			size = -1
 		}
 		found = content{strings.Trim(strings.TrimPrefix(hash, "W/"), `"`), size}
@@ -149,47 +146,37 @@ func (c *client) stat(ctx context.Context, address string, what about) (found co
 }
 
 // ask sends a request and follows redirects within the hub. The response is a success, or for HEAD a redirect to
-// another server; it keeps headers about the linked file from redirects.
+// another server.
 func (c *client) ask(ctx context.Context, method, address string, what about) (*http.Response, error) {
-	linked := http.Header{}
-	for range maxHops {
-		req, err := fetch.Request(ctx, method, address, c.header)
-		if err != nil {
-			return nil, err
-		}
-		resp, err := c.api.Do(req)
-		if err != nil {
-			return nil, fetch.Unreached(ctx, c.address(), err)
-		}
-		for _, name := range []string{"X-Linked-Etag", "X-Linked-Size"} {
-			if v := resp.Header.Get(name); v != "" && linked.Get(name) == "" {
-				linked.Set(name, v)
-			}
-			if v := linked.Get(name); v != "" {
-				resp.Header.Set(name, v)
-			}
-		}
-		if resp.StatusCode/100 == 2 {
-			return resp, nil
-		}
-		resp.Body.Close()
-		if resp.StatusCode/100 != 3 {
-			return nil, c.refused(resp, what)
-		}
-		to, err := resp.Location()
-		switch {
-		case err != nil:
-			return nil, c.refused(resp, what)
-		case sameOrigin(to, c.endpoint):
-			address = to.String()
-		case method == http.MethodHead && linked.Get("X-Linked-Etag") != "":
-			return resp, nil
-		default:
-			return nil, fmt.Errorf("%s redirects to %s://%s: set HF_ENDPOINT to that if it is right", c.address(), to.Scheme,
-				to.Host)
-		}
+	req, err := fetch.Request(ctx, method, address, c.header)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fmt.Errorf("%s redirects in a loop", c.address())
+	resp, err := c.api.Do(req)
+	if err != nil {
+		return nil, fetch.Unreached(ctx, c.address(), err)
+	}
+	to, err := resp.Location()
+	switch redirects := resp.StatusCode/100 == 3 && err == nil; {
+	case resp.StatusCode/100 == 2, redirects && method == http.MethodHead && linked(resp, "X-Linked-Etag") != "":
+		return resp, nil
+	case !redirects:
+		err = c.refused(resp, what)
+	case sameOrigin(to, c.endpoint):
+		err = fmt.Errorf("%s redirects in a loop", c.address())
+	default:
+		err = fmt.Errorf("%s redirects to %s://%s: set HF_ENDPOINT to that if it is right", c.address(), to.Scheme, to.Host)
+	}
+	resp.Body.Close()
+	return nil, err
+}
+
+// linked is a header about a linked file, which the hub sends before the first redirect to it.
+func linked(resp *http.Response, name string) (value string) {
+	for ; resp != nil; resp = resp.Request.Response {
+		value = cmp.Or(resp.Header.Get(name), value)
+	}
+	return value
 }
 
 // address is the hub's address, safe for display.

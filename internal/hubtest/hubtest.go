@@ -4,6 +4,7 @@ package hubtest
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
@@ -216,20 +217,13 @@ func (s *Server) serveListing(w http.ResponseWriter, r *http.Request, name, revi
 		Refuse(w, http.StatusUnauthorized, "RepoNotFound")
 		return
 	}
-	branch := m.Branch
-	if branch == "" {
-		branch = "main"
-	}
-	if revision != branch && revision != m.Commit() {
+	if revision != cmp.Or(m.Branch, "main") && revision != m.Commit() {
 		Refuse(w, http.StatusNotFound, "RevisionNotFound")
 		return
 	}
-	type sibling struct {
-		Name string `json:"rfilename"`
-	}
-	var siblings []sibling
+	var siblings []map[string]string
 	for _, name := range slices.Sorted(maps.Keys(m.Files)) {
-		siblings = append(siblings, sibling{name})
+		siblings = append(siblings, map[string]string{"rfilename": name})
 	}
 	json.NewEncoder(w).Encode(map[string]any{"id": name, "sha": m.Commit(), "siblings": siblings})
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"net/url"
+	"slices"
 	"time"
 
 	"crosstalk"
@@ -86,40 +87,37 @@ func (m *Model) readBatch(raw []byte) (b batch, err error) {
 func (m *Model) Find(ctx context.Context, _ string, at time.Time, asks []crosstalk.BatchAsk,
 	known func(string) bool) (id string, sure bool, err error) {
 	earliest := at.Add(-24 * time.Hour) // by a clock that may be wrong
-	after := ""
-	for {
-		raw, err := m.endpoint.Get(ctx, "/messages/batches?limit=100"+after)
-		if err != nil {
-			return "", false, err
-		}
+	sure = true
+	err = m.endpoint.Pages(ctx, "/messages/batches?limit=100", func(raw []byte) (string, error) {
 		var page struct {
 			Data    []batch `json:"data"`
 			HasMore bool    `json:"has_more"`
 			Last    string  `json:"last_id"`
 		}
 		if err := json.Unmarshal(raw, &page); err != nil {
-			return "", false, m.endpoint.Unread("the list of batches at "+m.Identity().Endpoint, err)
+			return "", m.endpoint.Unread("the list of batches at "+m.Identity().Endpoint, err)
 		}
 		for _, b := range page.Data { // the newest first
-			if b.Created.Before(earliest) {
-				return "", true, nil
-			}
-			if known(b.ID) || b.done()+b.Counts.Processing != len(asks) {
+			switch {
+			case b.Created.Before(earliest):
+				return "", nil
+			case known(b.ID) || b.done()+b.Counts.Processing != len(asks):
 				continue
-			}
-			if b.Status != "ended" {
-				return "", false, nil
+			case b.Status != "ended":
+				sure = false
+				return "", nil
 			}
 			if ours, err := m.has(ctx, b, asks); ours || err != nil {
-				return b.ID, err == nil, err
+				id = b.ID
+				return "", err
 			}
 		}
-		next := "&after_id=" + url.QueryEscape(page.Last)
-		if !page.HasMore || page.Last == "" || next == after {
-			return "", true, nil
+		if !page.HasMore || page.Last == "" {
+			return "", nil
 		}
-		after = next
-	}
+		return "&after_id=" + url.QueryEscape(page.Last), nil
+	})
+	return id, sure && err == nil, err
 }
 
 // kept is how long the results of a batch can be read.
@@ -138,12 +136,7 @@ func (m *Model) has(ctx context.Context, b batch, asks []crosstalk.BatchAsk) (bo
 		if json.Unmarshal(line, &l) != nil || l.ID == "" {
 			continue
 		}
-		for _, a := range asks {
-			if a.Key.String() == l.ID {
-				return true, nil
-			}
-		}
-		return false, nil
+		return slices.ContainsFunc(asks, func(a crosstalk.BatchAsk) bool { return a.Key.String() == l.ID }), nil
 	}
 	return false, m.endpoint.Unread("the results of the batch "+b.ID, errors.New("they have no line with an id"))
 }

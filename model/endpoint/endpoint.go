@@ -67,10 +67,7 @@ func New(c Config) (*Endpoint, error) {
 			return nil, err
 		}
 	}
-	if u.RawQuery != "" {
-		e.query = "?" + u.RawQuery
-	}
-	u.RawQuery = ""
+	e.query, u.RawQuery = u.RawQuery, ""
 	e.base = u.String()
 	u.User = nil
 	e.identity = crosstalk.Identity{Provider: c.Provider, Endpoint: u.String(), Name: c.Model}
@@ -187,6 +184,19 @@ func (e *Endpoint) Get(ctx context.Context, path string) ([]byte, error) {
 	return e.fetch(ctx, http.MethodGet, path, jsonType, nil)
 }
 
+// Pages reads a list page by page. read returns the query of the next page, "" when it has seen enough.
+func (e *Endpoint) Pages(ctx context.Context, path string, read func(page []byte) (next string, err error)) error {
+	for this, next := "", ""; ; this = next {
+		page, err := e.Get(ctx, path+next)
+		if err != nil {
+			return err
+		}
+		if next, err = read(page); err != nil || next == "" || next == this {
+			return err
+		}
+	}
+}
+
 // Post sends a body of a media type to a path of the API and returns what the
 // server replies. It returns the errors of Get.
 func (e *Endpoint) Post(ctx context.Context, path, mediaType string, body []byte) ([]byte, error) {
@@ -222,13 +232,16 @@ func (e *Endpoint) refused(resp *http.Response, raw []byte, key string) error {
 // send makes a request and reads the whole response, with the key it sent.
 func (e *Endpoint) send(ctx context.Context, method, path, mediaType string, body []byte, most int,
 	share *inflight.Share) (raw []byte, resp *http.Response, key string, err error) {
-	if key, err = e.key(); err != nil {
-		return nil, nil, "", e.fault(crosstalk.Denied, 0, nil, "%v", err)
+	resp, key, err = e.exchange(ctx, method, path, mediaType, body)
+	if err != nil {
+		return nil, nil, key, err
 	}
-	resp, err = e.exchange(ctx, method, path, mediaType, body, key)
-	if err == nil {
-		raw, err = readResponse(ctx, resp, most, share)
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		raw, _ = io.ReadAll(io.LimitReader(resp.Body, maxProblem)) // a part of an error is better than none
+		return raw, resp, key, nil
 	}
+	raw, err = readBody(ctx, resp, most, share)
 	switch {
 	case errors.Is(err, errTooLong):
 		return nil, nil, key, e.fault(crosstalk.Rejected, resp.StatusCode, nil,
@@ -239,38 +252,36 @@ func (e *Endpoint) send(ctx context.Context, method, path, mediaType string, bod
 	return raw, resp, key, nil
 }
 
-// exchange returns the response when its headers are there; its body must be closed. The path may have a query.
-func (e *Endpoint) exchange(ctx context.Context, method, path, mediaType string, body []byte,
-	key string) (*http.Response, error) {
-	if query := strings.TrimPrefix(e.query, "?"); query != "" {
+// exchange returns the response when its headers are there, with the key that was sent; its body must be closed. The
+// path may have a query.
+func (e *Endpoint) exchange(ctx context.Context, method, path, mediaType string,
+	body []byte) (resp *http.Response, key string, err error) {
+	if key, err = e.key(); err != nil {
+		return nil, "", e.fault(crosstalk.Denied, 0, nil, "%v", err)
+	}
+	if e.query != "" {
 		sign := "?"
 		if strings.Contains(path, "?") {
 			sign = "&"
 		}
-		path += sign + query
+		path += sign + e.query
 	}
 	req, err := http.NewRequestWithContext(ctx, method, e.base+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, err
+		return nil, key, e.unreachable(ctx, err)
 	}
 	req.Header = e.header.Clone()
 	req.Header.Set("Content-Type", mediaType)
 	// a header of the user's comes first
-	if name := e.config.KeyHeader; key != "" && req.Header.Get(cmp.Or(name, "Authorization")) == "" {
-		if name == "" {
-			name, key = "Authorization", "Bearer "+key
+	if name := cmp.Or(e.config.KeyHeader, "Authorization"); key != "" && req.Header.Get(name) == "" {
+		value := key
+		if e.config.KeyHeader == "" {
+			value = "Bearer " + key
 		}
-		req.Header.Set(name, key)
+		req.Header.Set(name, value)
 	}
-	return e.client.Do(req)
-}
-
-// readResponse reads the body and closes it; errTooLong says that it has more than most bytes.
-func readResponse(ctx context.Context, resp *http.Response, most int, share *inflight.Share) ([]byte, error) {
-	defer resp.Body.Close()
-	if resp.StatusCode/100 != 2 {
-		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem)) // a part of an error is better than none
-		return raw, nil
+	if resp, err = e.client.Do(req); err != nil {
+		return nil, key, e.unreachable(ctx, err)
 	}
-	return readBody(ctx, resp, most, share)
+	return resp, key, nil
 }

@@ -33,7 +33,7 @@ func (e *Endpoint) Lines(ctx context.Context, path string) iter.Seq2[[]byte, err
 			}
 		}
 		if err := lines.Err(); err != nil {
-			yield(nil, e.unreachable(ctx, cutOff{err}))
+			yield(nil, e.Broken(ctx, err))
 		}
 	}
 }
@@ -59,29 +59,24 @@ func cutLines() bufio.SplitFunc {
 
 // Open returns what is at a path of the API, however long it is. The caller closes it. It returns the errors of Get.
 func (e *Endpoint) Open(ctx context.Context, path string) (io.ReadCloser, error) {
-	key, err := e.key()
+	resp, key, err := e.exchange(ctx, http.MethodGet, path, jsonType, nil)
 	if err != nil {
-		return nil, e.fault(crosstalk.Denied, 0, nil, "%v", err)
+		return nil, err
 	}
-	resp, err := e.exchange(ctx, http.MethodGet, path, jsonType, nil, key)
-	if err != nil {
-		return nil, e.unreachable(ctx, err)
+	page := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html")
+	if resp.StatusCode/100 == 2 && !page {
+		return resp.Body, nil
 	}
-	if resp.StatusCode/100 != 2 {
-		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
-		resp.Body.Close()
-		if resp.StatusCode == 404 || resp.StatusCode == 410 {
-			return nil, e.fault(crosstalk.Denied, resp.StatusCode, nil, "%s does not have %s (HTTP %d, %s)",
-				e.identity.Endpoint, path, resp.StatusCode, e.quote(readProblem(raw)))
-		}
+	defer resp.Body.Close()
+	raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
+	switch status := resp.StatusCode; {
+	case status == 404, status == 410:
+		return nil, e.fault(crosstalk.Denied, status, nil, "%s does not have %s (HTTP %d, %s)", e.identity.Endpoint, path,
+			status, e.quote(readProblem(raw)))
+	case status/100 != 2:
 		return nil, e.refused(resp, raw, key)
 	}
-	if strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") {
-		raw, _ := io.ReadAll(io.LimitReader(resp.Body, maxProblem))
-		resp.Body.Close()
-		return nil, e.page(resp.StatusCode, problem{message: title(raw), page: true})
-	}
-	return resp.Body, nil
+	return nil, e.page(resp.StatusCode, problem{message: title(raw), page: true})
 }
 
 // Broken is the error for something longer than an answer that cannot be read.
@@ -93,14 +88,10 @@ func (e *Endpoint) Broken(ctx context.Context, err error) error {
 // error says that nothing was created: the server said no, or nobody was there.
 func Unclear(err error) error {
 	var e *crosstalk.AskError
-	if errors.As(err, &e) {
-		switch {
-		case e.Fault == crosstalk.Rejected, e.Fault == crosstalk.Denied, e.Status == 429, e.Status == 503, e.Status == 529:
-			return err
-		}
-	}
+	said := errors.As(err, &e) && (e.Fault == crosstalk.Rejected || e.Fault == crosstalk.Denied || e.Status == 429 ||
+		e.Status == 503 || e.Status == 529)
 	var op *net.OpError
-	if errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
+	if said || errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") {
 		return err
 	}
 	return &crosstalk.UnclearError{Err: err}

@@ -45,27 +45,26 @@ func ourName(name, message string) string {
 		return ""
 	}
 	for _, step := range strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '[' || r == ']' }) {
-		switch strings.ToLower(strings.ReplaceAll(step, "-", "_")) {
-		case "temperature":
-			return crosstalk.ParamTemperature
-		case "top_p", "topp":
-			return crosstalk.ParamTopP
-		case "stop", "stop_sequences", "stopsequences":
-			return crosstalk.ParamStop
-		case "seed", "random_seed":
-			return crosstalk.ParamSeed
-		case "logprobs", "top_logprobs", "responselogprobs":
-			return crosstalk.ParamLogprobs
-		case "max_tokens", "max_completion_tokens", "max_output_tokens", "maxoutputtokens":
-			return crosstalk.ParamMaxTokens
-		case "reasoning", "reasoning_effort", "thinking", "enable_thinking", "thinking_budget", "output_config",
-			"chat_template_kwargs":
-			return crosstalk.ParamReasoning
-		case "system", "instructions":
-			return crosstalk.ParamSystem
+		if ours := ourNames[strings.ToLower(strings.ReplaceAll(step, "-", "_"))]; ours != "" {
+			return ours
 		}
 	}
 	return ""
+}
+
+var ourNames = map[string]string{
+	"temperature": crosstalk.ParamTemperature, "top_p": crosstalk.ParamTopP, "topp": crosstalk.ParamTopP,
+	"stop": crosstalk.ParamStop, "stop_sequences": crosstalk.ParamStop, "stopsequences": crosstalk.ParamStop,
+	"seed": crosstalk.ParamSeed, "random_seed": crosstalk.ParamSeed,
+	"logprobs": crosstalk.ParamLogprobs, "top_logprobs": crosstalk.ParamLogprobs,
+	"responselogprobs": crosstalk.ParamLogprobs,
+	"max_tokens":       crosstalk.ParamMaxTokens, "max_completion_tokens": crosstalk.ParamMaxTokens,
+	"max_output_tokens": crosstalk.ParamMaxTokens, "maxoutputtokens": crosstalk.ParamMaxTokens,
+	"reasoning": crosstalk.ParamReasoning, "reasoning_effort": crosstalk.ParamReasoning,
+	"thinking": crosstalk.ParamReasoning, "enable_thinking": crosstalk.ParamReasoning,
+	"thinking_budget": crosstalk.ParamReasoning, "output_config": crosstalk.ParamReasoning,
+	"chat_template_kwargs": crosstalk.ParamReasoning,
+	"system":               crosstalk.ParamSystem, "instructions": crosstalk.ParamSystem,
 }
 
 type wording struct {

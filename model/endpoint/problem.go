@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -139,17 +140,19 @@ func (p problem) status() int {
 	return 500
 }
 
+// says reports whether the problem has one of these codes, as its code or its type, or its message one of the phrases.
+func (p problem) says(codes []string, phrases ...string) bool {
+	return slices.Contains(codes, p.code) || slices.Contains(codes, p.kind) ||
+		slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(p.message, phrase) })
+}
+
 // flagged reports whether a content filter stopped the prompt, which is the provider's answer to it and no fault.
 func (p problem) flagged() bool {
-	for _, code := range []string{p.code, p.kind} {
-		switch code {
-		case "content_filter", "content_policy_violation", // OpenAI, Azure; Moonshot, as the type
-			"data_inspection_failed", "DataInspectionFailed", // Qwen
-			"1301": // Z.ai
-			return true
-		}
-	}
-	for _, phrase := range []string{
+	return p.says([]string{
+		"content_filter", "content_policy_violation", // OpenAI, Azure; Moonshot, as the type
+		"data_inspection_failed", "DataInspectionFailed", // Qwen
+		"1301", // Z.ai
+	},
 		"was flagged",               // OpenAI (invalid_prompt), OpenRouter
 		"content filtering policy",  // Anthropic
 		"Content Exists Risk",       // DeepSeek
@@ -158,12 +161,7 @@ func (p problem) flagged() bool {
 		"violates usage guidelines", // xAI
 		"inappropriate content",     // Qwen
 		"considered high risk",      // Moonshot
-	} {
-		if strings.Contains(p.message, phrase) {
-			return true
-		}
-	}
-	return false
+	)
 }
 
 // exhausted reports whether the model used up its limit before it said
@@ -174,16 +172,9 @@ func (p problem) exhausted() bool {
 
 // unpaid reports whether the account has no credit, which waiting does not cure.
 func (p problem) unpaid() bool {
-	for _, code := range []string{p.code, p.kind} {
-		switch code {
-		case "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error",
-			"insufficient_balance":
-			return true
-		}
-	}
-	message := strings.ToLower(p.message)
-	return strings.Contains(p.message, "credit balance is too low") ||
-		strings.Contains(message, "spend limit") || strings.Contains(message, "spending limit")
+	p.message = strings.ToLower(p.message)
+	return p.says([]string{"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error",
+		"insufficient_balance"}, "credit balance is too low", "spend limit", "spending limit")
 }
 
 func isHTML(body []byte) bool {

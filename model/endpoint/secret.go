@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"crosstalk/internal/lazyregexp"
 )
@@ -188,10 +187,7 @@ type keyFile struct {
 	path string
 
 	mu   sync.Mutex
-	time time.Time // the file's, when it was read
-	size int64
-	key  string
-	seen secrets
+	seen secrets // the last one is the key
 }
 
 // read returns the key. While the file is missing or empty, as it may be when
@@ -199,39 +195,19 @@ type keyFile struct {
 func (f *keyFile) read() (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	key, err := f.changed()
-	switch {
-	case err == nil:
-		err = checkKey(key, f.path)
-	case f.key != "":
-		return f.key, nil
-	}
-	if err != nil {
-		return "", err
-	}
-	if key != f.key {
-		f.key = key
-		f.seen = append(f.seen, key)
-	}
-	return key, nil
-}
-
-func (f *keyFile) changed() (string, error) {
-	info, err := os.Stat(f.path)
-	if err != nil {
-		return "", fmt.Errorf("the file with the API key cannot be read: %w", err)
-	}
-	if f.key != "" && info.ModTime().Equal(f.time) && info.Size() == f.size {
-		return f.key, nil
-	}
 	text, err := os.ReadFile(f.path)
-	if err != nil {
-		return "", fmt.Errorf("the file with the API key cannot be read: %w", err)
-	}
 	key := strings.TrimSpace(string(text))
-	if key == "" {
+	switch n := len(f.seen); {
+	case n > 0 && (key == "" || key == f.seen[n-1]):
+		return f.seen[n-1], nil
+	case err != nil:
+		return "", fmt.Errorf("the file with the API key cannot be read: %w", err)
+	case key == "":
 		return "", fmt.Errorf("%s: expected an API key, found an empty file", f.path)
 	}
-	f.time, f.size = info.ModTime(), info.Size()
+	if err := checkKey(key, f.path); err != nil {
+		return "", err
+	}
+	f.seen = append(f.seen, key)
 	return key, nil
 }

@@ -153,30 +153,26 @@ type inlined struct {
 // Find implements crosstalk.Batcher.
 func (b *Batcher) Find(ctx context.Context, tag string, _ time.Time, _ []crosstalk.BatchAsk,
 	_ func(string) bool) (id string, sure bool, err error) {
-	token := ""
-	for {
-		raw, err := b.endpoint.Get(ctx, "/batches?pageSize=50"+token)
-		if err != nil {
-			return "", false, err
-		}
+	err = b.endpoint.Pages(ctx, "/batches?pageSize=50", func(raw []byte) (string, error) {
 		var page struct {
 			Operations []operation `json:"operations"`
 			Next       string      `json:"nextPageToken"`
 		}
 		if err := json.Unmarshal(raw, &page); err != nil {
-			return "", false, b.unreadable(err)
+			return "", b.unreadable(err)
 		}
 		for _, o := range page.Operations {
 			if o.Metadata.DisplayName == displayName(tag) {
-				return o.Name, true, nil
+				id = o.Name
+				return "", nil
 			}
 		}
-		next := "&pageToken=" + url.QueryEscape(page.Next)
-		if page.Next == "" || next == token {
-			return "", true, nil
+		if page.Next == "" {
+			return "", nil
 		}
-		token = next
-	}
+		return "&pageToken=" + url.QueryEscape(page.Next), nil
+	})
+	return id, err == nil, err
 }
 
 // get reads the whole account of a batch, with the results if there are any.

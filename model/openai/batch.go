@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,16 +78,17 @@ func (b Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.BatchA
 		file.Write(line)
 	}
 	w.Close()
-	var uploaded struct{ ID string }
-	if err := b.post(ctx, "/files", w.FormDataContentType(), form.Bytes(), &uploaded); err != nil {
+	var uploaded, made batch
+	raw, err := b.endpoint.Post(ctx, "/files", w.FormDataContentType(), form.Bytes())
+	if err := b.read(raw, err, &uploaded); err != nil {
 		return "", err
 	}
 	body := crosstalk.Canonical(map[string]any{
 		"input_file_id": uploaded.ID, "endpoint": "/v1" + pathOf(asks[0].Request.API), "completion_window": "24h",
 		"metadata": map[string]string{tagName: tag},
 	})
-	var made batch
-	if err := b.post(ctx, "/batches", "application/json", body, &made); err != nil {
+	raw, err = b.endpoint.Post(ctx, "/batches", "application/json", body)
+	if err := b.read(raw, err, &made); err != nil {
 		return "", endpoint.Unclear(err)
 	}
 	return made.ID, nil
@@ -107,21 +109,13 @@ type batch struct {
 	} `json:"errors"`
 }
 
-// post sends a body and reads what the server says, which has an id.
-func (b Batcher) post(ctx context.Context, path, mediaType string, body []byte, into any) error {
-	raw, err := b.endpoint.Post(ctx, path, mediaType, body)
+// read reads what the server says of a file or a batch, which has an id.
+func (b Batcher) read(raw []byte, err error, into any) error {
 	if err != nil {
 		return err
 	}
-	return b.read(raw, into)
-}
-
-func (b Batcher) read(raw []byte, into any) error {
 	var named struct{ ID string }
-	err := json.Unmarshal(raw, into)
-	if err == nil {
-		err = json.Unmarshal(raw, &named)
-	}
+	err = cmp.Or(json.Unmarshal(raw, into), json.Unmarshal(raw, &named))
 	if err == nil && named.ID == "" {
 		err = errors.New("it has no id")
 	}
@@ -133,28 +127,20 @@ func (b Batcher) read(raw []byte, into any) error {
 
 func (b Batcher) get(ctx context.Context, id string) (got batch, err error) {
 	raw, err := b.endpoint.Get(ctx, "/batches/"+url.PathEscape(id))
-	if err != nil {
-		return got, err
-	}
-	return got, b.read(raw, &got)
+	return got, b.read(raw, err, &got)
 }
 
 // Find implements crosstalk.Batcher. A server that keeps no metadata still knows the name of the file.
 func (b Batcher) Find(ctx context.Context, tag string, at time.Time, _ []crosstalk.BatchAsk,
 	_ func(string) bool) (id string, sure bool, err error) {
 	earliest := at.Add(-24 * time.Hour).Unix() // by a clock that may be wrong
-	after := ""
-	for {
-		raw, err := b.endpoint.Get(ctx, "/batches?limit=100"+after)
-		if err != nil {
-			return "", false, err
-		}
+	err = b.endpoint.Pages(ctx, "/batches?limit=100", func(raw []byte) (string, error) {
 		var page struct {
 			Data    []batch `json:"data"`
 			HasMore bool    `json:"has_more"`
 		}
 		if err := json.Unmarshal(raw, &page); err != nil {
-			return "", false, b.endpoint.Unread("the list of batches at "+b.Identity().Endpoint, err)
+			return "", b.endpoint.Unread("the list of batches at "+b.Identity().Endpoint, err)
 		}
 		for _, one := range page.Data {
 			if one.Created < earliest {
@@ -163,39 +149,37 @@ func (b Batcher) Find(ctx context.Context, tag string, at time.Time, _ []crossta
 			name := one.Metadata[tagName]
 			if name == "" {
 				if name, err = b.nameOf(ctx, one.Input); err != nil {
-					return "", false, err
+					return "", err
 				}
 			}
 			if name == tag {
-				return one.ID, true, nil
+				id = one.ID
+				return "", nil
 			}
 		}
-		next := ""
-		if n := len(page.Data); n > 0 {
-			next = "&after=" + url.QueryEscape(page.Data[n-1].ID)
-			if last := page.Data[n-1].Created; last < earliest && last <= page.Data[0].Created {
-				return "", true, nil // the newest come first, as with OpenAI
-			}
+		if len(page.Data) == 0 || !page.HasMore {
+			return "", nil
 		}
-		if !page.HasMore || next == "" || next == after {
-			return "", true, nil
+		last := page.Data[len(page.Data)-1]
+		if last.Created < earliest && last.Created <= page.Data[0].Created { // the newest come first, as with OpenAI
+			return "", nil
 		}
-		after = next
-	}
+		return "&after=" + url.QueryEscape(last.ID), nil
+	})
+	return id, err == nil, err
 }
 
 // nameOf is the tag in the name of a file, "" if it has none or is gone.
 func (b Batcher) nameOf(ctx context.Context, file string) (string, error) {
 	raw, err := b.endpoint.Get(ctx, "/files/"+url.PathEscape(file))
-	if gone(err) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
 	var f struct{ Filename string }
-	json.Unmarshal(raw, &f)
-	return strings.TrimSuffix(strings.TrimPrefix(f.Filename, "crosstalk-"), ".jsonl"), nil
+	switch {
+	case gone(err):
+		return "", nil
+	case err == nil:
+		json.Unmarshal(raw, &f)
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(f.Filename, "crosstalk-"), ".jsonl"), err
 }
 
 // gone reports whether the server does not have what it was asked for.

@@ -56,15 +56,6 @@ func (b *tokenBytes) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// nativePosition is a token as llama.cpp's servers gave it until December 2024, beside the choices.
-type nativePosition struct {
-	Content string `json:"content"`
-	Probs   []struct {
-		Token string  `json:"tok_str"`
-		Prob  float64 `json:"prob"`
-	} `json:"probs"`
-}
-
 var errLogprobs = errors.New("its logprobs do not match its tokens")
 
 // tokens gives the positions that have a log probability, candidates likeliest first.
@@ -148,30 +139,6 @@ func unescape(token string, logprob float64) crosstalk.CandidateLogprob {
 }
 
 var escaped = regexp.MustCompile(`\\x[0-9a-fA-F]{2}`)
-
-// natives gives the positions of llama.cpp's older form. A token that is not
-// among its candidates is at most as likely as the last of them.
-func natives(content []nativePosition) (out []crosstalk.TokenLogprob) {
-	for _, p := range content {
-		taken := crosstalk.CandidateLogprob{Token: p.Content}
-		var top []crosstalk.CandidateLogprob
-		for _, c := range p.Probs {
-			if c.Prob > 0 {
-				top = append(top, crosstalk.CandidateLogprob{Token: c.Token, Logprob: math.Log(c.Prob)})
-			}
-		}
-		t := at(taken, top)
-		if len(t.Top) == 0 {
-			continue
-		}
-		t.Logprob = t.Top[len(t.Top)-1].Logprob
-		if i := slices.IndexFunc(t.Top, func(c crosstalk.CandidateLogprob) bool { return c.Token == t.Token }); i >= 0 {
-			t.Logprob = t.Top[i].Logprob
-		}
-		out = append(out, t)
-	}
-	return out
-}
 
 // at is a position, its candidates in order.
 func at(taken crosstalk.CandidateLogprob, top []crosstalk.CandidateLogprob) crosstalk.TokenLogprob {

@@ -13,10 +13,9 @@ import (
 
 // envelope is what both APIs put around their choices.
 type envelope struct {
-	Model   string           `json:"model"`
-	Usage   usage            `json:"usage"`
-	Natives []nativePosition `json:"completion_probabilities"`
-	Error   json.RawMessage  `json:"error"` // OpenRouter: beside or instead of choices, with status 200
+	Model string          `json:"model"`
+	Usage usage           `json:"usage"`
+	Error json.RawMessage `json:"error"` // OpenRouter: beside or instead of choices, with status 200
 }
 
 type usage struct {
@@ -196,8 +195,6 @@ func (e envelope) received(text, finish string, l *logprobs) (settle.Received, e
 		return r, fmt.Errorf("%w: its finish_reason is %q", errBroken, finish)
 	}
 	var err error
-	if r.Logprobs, err = l.tokens(); r.Logprobs == nil {
-		r.Logprobs = natives(e.Natives)
-	}
+	r.Logprobs, err = l.tokens()
 	return r, err
 }

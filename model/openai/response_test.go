@@ -67,11 +67,6 @@ var choices = []struct {
 		crosstalk.Answer{Status: crosstalk.Text, Text: "a", Logprobs: []crosstalk.TokenLogprob{
 			{Token: "a", Logprob: math.Log(0.5), Top: []crosstalk.CandidateLogprob{{Token: "a", Logprob: math.Log(0.5)},
 				{Token: "b", Logprob: math.Log(0.25)}}}}}},
-	{"older llama.cpp", true, `{"choices":[{"message":{"content":"ab"}}],"completion_probabilities":[{"content":"a","probs":[{"tok_str":"x","prob":0.5},{"tok_str":"a","prob":0.25}]},{"content":"b","probs":[{"tok_str":"y","prob":0.5}]},{"content":"","probs":[]}]}`,
-		crosstalk.Answer{Status: crosstalk.Text, Text: "ab", Logprobs: []crosstalk.TokenLogprob{
-			{Token: "a", Logprob: math.Log(0.25), Top: []crosstalk.CandidateLogprob{{Token: "x", Logprob: math.Log(0.5)},
-				{Token: "a", Logprob: math.Log(0.25)}}},
-			{Token: "b", Logprob: math.Log(0.5), Top: []crosstalk.CandidateLogprob{{Token: "y", Logprob: math.Log(0.5)}}}}}},
 	{"parts of a character", true, `{"choices":[{"message":{"content":"é"},"logprobs":{"content":[{"token":"\\xc3","bytes":[195],"logprob":-1,"top_logprobs":[{"token":"\\xc3","bytes":[195],"logprob":-1}]},{"token":"\\xa9","bytes":[169],"logprob":-2}]}}]}`,
 		crosstalk.Answer{Status: crosstalk.Text, Text: "é", Logprobs: []crosstalk.TokenLogprob{
 			{Token: `\xc3`, Bytes: []byte{195}, Logprob: -1,
