@@ -178,6 +178,11 @@ type Answer struct {
 	Time      time.Time       `json:"time"` // when it arrived
 }
 
+// Thought reports whether the model thought before it gave this answer, as far as the answer shows.
+func (a Answer) Thought() bool {
+	return a.Reasoning != "" || a.Usage.Reasoning > 0 || a.Status == Empty && a.Reason == Thinking
+}
+
 // Usage counts tokens as the provider bills them.
 type Usage struct {
 	Prompt     int `json:"prompt"`

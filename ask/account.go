@@ -44,7 +44,6 @@ type account struct {
 	closed   error   // why an item was turned away, and all later ones are
 }
 
-// item is one item's part of the budget.
 type item struct {
 	account *account
 	need    Need
@@ -270,7 +269,6 @@ func (a *account) collected(model string, req crosstalk.Request, answer crosstal
 	a.change()
 }
 
-// fits reports whether the budget allows a need.
 func (a *account) fits(want Need) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

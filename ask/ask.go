@@ -52,21 +52,19 @@ type Options struct {
 func (o Options) Check() error {
 	for _, l := range []struct {
 		option string
-		n      int
-	}{{"concurrency", o.Concurrency}, {"rpm", o.RPM}, {"budget-asks", o.Budget.Asks}} {
-		if l.n < 0 {
-			return crosstalk.BadOption(l.option, " is %d; expected a number above 0", l.n)
-		}
-	}
-	if cost := o.Budget.Cost; !(cost >= 0) {
-		return crosstalk.BadOption("budget-cost", " is %g; expected a number above 0", cost)
-	}
-	for _, l := range []struct {
-		option string
-		d      time.Duration
-	}{{"timeout", o.Timeout}, {"patience", o.Patience}} {
-		if l.d < 0 {
-			return crosstalk.BadOption(l.option, " is %s; expected a duration above 0, such as 2m", duration.Text(l.d))
+		good   bool
+		is     any
+		kind   string
+	}{
+		{"concurrency", o.Concurrency >= 0, o.Concurrency, "number above 0"},
+		{"rpm", o.RPM >= 0, o.RPM, "number above 0"},
+		{"budget-asks", o.Budget.Asks >= 0, o.Budget.Asks, "number above 0"},
+		{"budget-cost", o.Budget.Cost >= 0, o.Budget.Cost, "number above 0"},
+		{"timeout", o.Timeout >= 0, duration.Text(o.Timeout), "duration above 0, such as 2m"},
+		{"patience", o.Patience >= 0, duration.Text(o.Patience), "duration above 0, such as 2m"},
+	} {
+		if !l.good {
+			return crosstalk.BadOption(l.option, " is %v; expected a %s", l.is, l.kind)
 		}
 	}
 	return nil
@@ -95,8 +93,7 @@ type Session struct {
 	flights singleflight.Group
 	budget  *account
 
-	stop context.Context // done when nothing more is sent
-	halt context.CancelCauseFunc
+	stopper // of all that is sent
 
 	mu        sync.Mutex
 	reason    error
@@ -113,8 +110,7 @@ type Session struct {
 // NewSession returns a session that keeps its answers in j.
 func NewSession(j Journal, o Options) *Session {
 	o = o.withDefaults()
-	stop, halt := context.WithCancelCause(context.Background())
-	return &Session{journal: j, options: o, budget: newAccount(o.Budget), stop: stop, halt: halt,
+	return &Session{journal: j, options: o, budget: newAccount(o.Budget), stopper: newStopper(context.Background()),
 		seen: map[uint64]struct{}{}, fresh: map[crosstalk.Key]struct{}{}}
 }
 
@@ -188,7 +184,10 @@ func (s *Session) For(m crosstalk.Model) crosstalk.Asker {
 	defer s.mu.Unlock()
 	about := s.modelOf(id)
 	if about == nil {
-		about = s.addModel(id)
+		e := s.endpoint(id.Endpoint)
+		about = &model{id: id, endpoint: e, stopper: newStopper(e.stop), seen: newObserved(), shapes: map[string]*shape{},
+			batchers: map[crosstalk.API]crosstalk.Batcher{}}
+		s.models = append(s.models, about)
 	}
 	if b, ok := m.(crosstalk.Batcher); ok {
 		about.batchers[m.API()] = b
@@ -204,25 +203,13 @@ func (s *Session) modelOf(id crosstalk.Identity) *model {
 	return nil
 }
 
-// addModel adds a model. The caller holds mu.
-func (s *Session) addModel(id crosstalk.Identity) *model {
-	m := &model{id: id, endpoint: s.endpoint(id.Endpoint), shapes: map[string]*shape{},
-		batchers: map[crosstalk.API]crosstalk.Batcher{}}
-	m.stop, m.halt = context.WithCancelCause(m.endpoint.stop)
-	s.models = append(s.models, m)
-	return m
-}
-
 // endpoint returns the endpoint of this name. The caller holds mu.
 func (s *Session) endpoint(name string) *endpoint {
-	for _, e := range s.endpoints {
-		if e.name == name {
-			return e
-		}
+	if i := slices.IndexFunc(s.endpoints, func(e *endpoint) bool { return e.name == name }); i >= 0 {
+		return s.endpoints[i]
 	}
-	e := &endpoint{name: name, limit: newLimiter(s.options), breaker: breaker{patience: s.options.Patience,
-		longest: s.options.longestWait()}}
-	e.stop, e.halt = context.WithCancelCause(s.stop)
+	e := &endpoint{name: name, stopper: newStopper(s.stop), limit: newLimiter(s.options),
+		breaker: breaker{patience: s.options.Patience, longest: s.options.longestWait()}}
 	s.endpoints = append(s.endpoints, e)
 	return e
 }
@@ -241,8 +228,7 @@ func (a *asker) shape(req crosstalk.Request) *shape {
 	defer m.mu.Unlock()
 	s := m.shapes[name]
 	if s == nil {
-		s = &shape{model: m, stopEmpty: a.options.StopEmpty}
-		s.stop, s.halt = context.WithCancelCause(m.stop)
+		s = &shape{model: m, stopper: newStopper(m.stop), stopEmpty: a.options.StopEmpty}
 		m.shapes[name] = s
 	}
 	return s

@@ -147,7 +147,6 @@ func (b *Batching) run(ctx context.Context, all []*waiting) error {
 	return err
 }
 
-// forget takes a batch off those that are waited for.
 func (b *Batching) forget(w *waiting) {
 	b.Session.mu.Lock()
 	defer b.Session.mu.Unlock()
@@ -403,7 +402,6 @@ func (b *Batching) wait(n int, err error) time.Duration {
 	return min(max((&asker{Session: b.Session}).pause(n, err), b.options.Poll), 10*time.Minute)
 }
 
-// remark adds to the session's warnings.
 func (b *Batching) remark(format string, args ...any) {
 	b.Session.mu.Lock()
 	defer b.Session.mu.Unlock()

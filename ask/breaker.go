@@ -44,7 +44,6 @@ type streak struct {
 	last        error
 }
 
-// trial is one ask on its way through its attempts.
 type trial struct {
 	failures int  // that count against it
 	suspect  bool // others that began later than its first attempt were answered
@@ -115,7 +114,6 @@ func (b *breaker) decline() {
 	}
 }
 
-// drop forgets an ask that is over.
 func (b *breaker) drop(t *trial) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -140,10 +138,8 @@ func (b *breaker) answered(t *trial) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.ended(t)
-	b.reached = true
 	b.newest = max(b.newest, t.number)
-	b.streak = streak{}
-	b.shut()
+	b.reach()
 }
 
 // passed notes an attempt that says no more of the endpoint than whether it is
@@ -153,8 +149,7 @@ func (b *breaker) passed(t *trial, reached bool) {
 	defer b.mu.Unlock()
 	b.ended(t)
 	if reached {
-		b.reached, b.streak = true, streak{}
-		b.shut()
+		b.reach()
 	}
 	b.tryOne()
 }
@@ -165,8 +160,7 @@ func (b *breaker) found() {
 	defer b.mu.Unlock()
 	b.begun++
 	b.newest = b.begun
-	b.streak = streak{}
-	b.shut()
+	b.reach()
 }
 
 // answeredSince reports whether an attempt that began after t's was answered.
@@ -176,7 +170,6 @@ func (b *breaker) answeredSince(t *trial) bool {
 	return b.newest > t.number
 }
 
-// blame counts a failure against its ask.
 func (b *breaker) blame(t *trial) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -194,8 +187,9 @@ func (b *breaker) ignored(t *trial, reached bool) {
 	}
 }
 
-// shut closes the circuit and lets everybody in. The caller holds mu.
-func (b *breaker) shut() {
+// reach ends the streak, closes the circuit and lets everybody in. The caller holds mu.
+func (b *breaker) reach() {
+	b.reached, b.streak = true, streak{}
 	b.open, b.offered, b.trying = false, false, false
 	for b.waiting.len() > 0 {
 		b.waiting.next()

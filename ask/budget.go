@@ -115,32 +115,29 @@ func parsePrices(file string, text []byte) (Prices, error) {
 	prices := Prices{}
 	err = eachEntry(file, root, "models", func(model string, line int, node ast.Node) error {
 		var price Price
-		fields := 0
+		fields := map[string]*float64{"input": &price.Input, "output": &price.Output, "batch": new(float64)}
+		given := 0
 		err := eachEntry(file, node, "input and output", func(field string, line int, node ast.Node) error {
-			value, err := priceOf(node)
-			if field != "batch" {
-				fields++
+			most, expected := math.MaxFloat64, "a number from 0"
+			if field == "batch" {
+				price.Batch, most = fields[field], 1
+				expected = "the part of the price that requests in batches cost, from 0 to 1, as in 0.5"
+			} else {
+				given++
 			}
+			text := textOf(node)
+			value, err := strconv.ParseFloat(text, 64) // 1e-3 is text to YAML
 			switch {
-			case field != "input" && field != "output" && field != "batch":
+			case fields[field] == nil:
 				return fmt.Errorf("%s:%d: %s: unknown field %s; choose one of: input, output, batch", file, line, shown(model),
 					shown(field))
-			case field == "batch" && (err != nil || value > 1):
-				return fmt.Errorf("%s:%d: %s: batch is %s; expected the part of the price that requests in batches cost, from 0 "+
-					"to 1, as in 0.5",
-					file, line, shown(model), shown(textOf(node)))
-			case field == "batch":
-				price.Batch = &value
-			case err != nil:
-				return fmt.Errorf("%s:%d: %s: %s is %w; expected a number from 0", file, line, shown(model), field, err)
-			case field == "input":
-				price.Input = value
-			default:
-				price.Output = value
+			case err != nil || !(value >= 0 && value <= most):
+				return fmt.Errorf("%s:%d: %s: %s is %s; expected %s", file, line, shown(model), field, shown(text), expected)
 			}
+			*fields[field] = value
 			return nil
 		})
-		if err == nil && fields == 0 {
+		if err == nil && given == 0 {
 			err = fmt.Errorf("%s:%d: %s has no prices; expected a line like gpt-4o-mini: {input: 0.15, output: 0.60}", file,
 				line, shown(model))
 		}
@@ -171,30 +168,15 @@ func eachEntry(file string, node ast.Node, of string, f func(key string, line in
 	return nil
 }
 
-// priceOf returns the number that a node is; an error says what it is instead.
-func priceOf(node ast.Node) (float64, error) {
-	var text string
-	switch n := node.(type) {
-	case *ast.IntegerNode, *ast.FloatNode, *ast.StringNode, *ast.InfinityNode, *ast.NanNode:
-		text = n.GetToken().Value
-	case *ast.NullNode, nil:
-		return 0, fmt.Errorf("empty")
-	default:
-		return 0, fmt.Errorf("not a number")
-	}
-	value, err := strconv.ParseFloat(text, 64) // 1e-3 is text to YAML
-	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) || value < 0 {
-		return 0, fmt.Errorf("%s", shown(text))
-	}
-	return value, nil
-}
-
-// textOf returns the text of the file.
+// textOf is a node as it is written, or what it is instead of a number.
 func textOf(node ast.Node) string {
-	if node == nil || node.GetToken() == nil {
+	switch node.(type) {
+	case *ast.NullNode, nil:
 		return "empty"
+	case ast.ScalarNode:
+		return node.GetToken().Value
 	}
-	return node.GetToken().Value
+	return "not a number"
 }
 
 func lineOf(node ast.Node) int {

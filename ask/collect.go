@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// collection holds the results of a batch so far.
 type collection struct {
 	*asker
 	w        *waiting
@@ -115,7 +114,6 @@ func (c *collection) first(key crosstalk.Key) bool {
 	return !again
 }
 
-// save journals an answer.
 func (c *collection) save(r crosstalk.BatchResult) {
 	req, answer := c.requests[r.Key], r.Answer
 	answer.Key, answer.Attempts, answer.Time = r.Key, 1, time.Now().UTC()

@@ -102,7 +102,6 @@ func (l *limiter) learn(started time.Time, err error) {
 	}
 }
 
-// leave releases a slot.
 func (l *limiter) leave() {
 	l.mu.Lock()
 	l.inFlight--

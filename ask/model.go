@@ -18,29 +18,44 @@ type endpoint struct {
 	limit   *limiter
 	breaker breaker
 	silence silence
-	stop    context.Context // done when nothing more is sent there
-	halt    context.CancelCauseFunc
+	stopper
 }
 
-// model holds what a session knows about one model.
+// stopper ends what is asked in some place.
+type stopper struct {
+	stop context.Context // done when nothing more is asked there
+	halt context.CancelCauseFunc
+}
+
+func newStopper(in context.Context) (s stopper) {
+	s.stop, s.halt = context.WithCancelCause(in)
+	return s
+}
+
+// giveUp ends the asking, unless another has ended it.
+func (s stopper) giveUp(id crosstalk.Identity, err error) error {
+	hopeless := &ModelError{id, err}
+	s.halt(hopeless)
+	errors.As(context.Cause(s.stop), &hopeless)
+	return hopeless
+}
+
 type model struct {
 	id       crosstalk.Identity
 	endpoint *endpoint
-	stop     context.Context // done when nothing more is asked of it
-	halt     context.CancelCauseFunc
 	seen     observed
+	stopper
 
 	known    atomic.Pointer[crosstalk.Request] // that it answered, in this session or before
 	checking sync.Mutex                        // whether it still answers that
 
+	answered atomic.Bool // in this session
 	mu       sync.Mutex
-	answered bool // in this session
 	shapes   map[string]*shape
 
 	batchers map[crosstalk.API]crosstalk.Batcher // where it can be asked in batches; the session's mutex guards it
 }
 
-// knows notes a request that the model answered.
 func (m *model) knows(req crosstalk.Request) {
 	if m.known.Load() == nil {
 		m.known.Store(&req)
@@ -50,10 +65,9 @@ func (m *model) knows(req crosstalk.Request) {
 // shape is one way of asking a model: the settings that its requests share. A few
 // asks that go ahead, the scouts, find out whether the settings work.
 type shape struct {
-	model      *model
-	stopEmpty  int
-	stop       context.Context // done when nothing more is asked in this way
-	halt       context.CancelCauseFunc
+	model     *model
+	stopEmpty int
+	stopper
 	alone      sync.Mutex // of a batched run's asks, one goes ahead
 	mu         sync.Mutex
 	settled    bool // an answer shows that the settings work
@@ -136,9 +150,7 @@ func (s *shape) admit() {
 // works notes an answer. It returns an error if there are many by now and all are empty.
 func (s *shape) works(answer crosstalk.Answer, cached bool) error {
 	if !cached {
-		s.model.mu.Lock()
-		s.model.answered = true
-		s.model.mu.Unlock()
+		s.model.answered.Store(true)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +162,7 @@ func (s *shape) works(answer crosstalk.Answer, cached bool) error {
 	case !cached: // what was empty before says nothing of the others
 		s.empty++
 		s.reasoning += answer.Usage.Reasoning
-		if thought(answer) {
+		if answer.Thought() {
 			s.thought++
 		}
 		if answer.Finish == crosstalk.FinishLength {
@@ -189,7 +201,6 @@ func (s *shape) explainEmpty() string {
 		"give it --reasoning-tokens, turn reasoning off with --reasoning off, or raise --max-tokens"
 }
 
-// failure is one attempt that gave no answer.
 type failure struct {
 	*crosstalk.AskError // what err says
 	err                 error
@@ -204,10 +215,7 @@ type failure struct {
 // judge decides what a failure means as long as the model has not answered. verdict says that there is no hope, for
 // this way of asking or for the model. Without one, mine says that the failure is judged here and not by the breaker.
 func (s *shape) judge(f failure) (mine bool, verdict error) {
-	s.model.mu.Lock()
-	answered := s.model.answered
-	s.model.mu.Unlock()
-	b := &s.model.endpoint.breaker
+	answered, b := s.model.answered.Load(), &s.model.endpoint.breaker
 	b.mu.Lock()
 	reached, alive, patience := b.reached, b.newest > 0, b.patience
 	b.mu.Unlock()
@@ -216,7 +224,7 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 	defer s.mu.Unlock()
 	switch f.Fault {
 	case crosstalk.Denied:
-		return true, s.model.giveUp(f.err)
+		return true, s.model.giveUp(s.model.id, f.err)
 	case crosstalk.Rejected:
 		return true, s.rejected(f)
 	}
@@ -225,7 +233,7 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 	case dead && alive, !dead && answered && (s.settled || !serverError(f.err)):
 		return false, nil
 	case dead && !reached && f.attempts >= tries:
-		return true, s.model.giveUp(f.err)
+		return true, s.model.giveUp(s.model.id, f.err)
 	}
 	s.failures++
 	if s.asks == nil {
@@ -245,9 +253,9 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 		err := fmt.Errorf("%w; %d attempts in %s and no answer", f.err, s.failures,
 			duration.Text(time.Since(s.began).Round(time.Second)))
 		if answered {
-			return true, s.giveUp(err)
+			return true, s.giveUp(s.model.id, err)
 		}
-		return true, s.model.giveUp(err)
+		return true, s.model.giveUp(s.model.id, err)
 	}
 	return true, nil
 }
@@ -269,19 +277,7 @@ func (s *shape) rejected(f failure) error {
 	if s.rejections++; s.rejections < tries {
 		return nil
 	}
-	return s.giveUp(f.err)
-}
-
-func (s *shape) giveUp(err error) error { return giveUp(s.model.id, err, s.stop, s.halt) }
-
-func (m *model) giveUp(err error) error { return giveUp(m.id, err, m.stop, m.halt) }
-
-// giveUp ends what stop and halt belong to, unless another has given it up.
-func giveUp(id crosstalk.Identity, err error, stop context.Context, halt context.CancelCauseFunc) error {
-	hopeless := &ModelError{id, err}
-	halt(hopeless)
-	errors.As(context.Cause(stop), &hopeless)
-	return hopeless
+	return s.giveUp(s.model.id, f.err)
 }
 
 // serverError reports whether the server itself says that it failed, perhaps because of what it was asked.

@@ -108,12 +108,7 @@ func (a *asker) failedNow(key crosstalk.Key) (answer crosstalk.Answer, failed bo
 
 // proven reports whether the model has answered in this way, and answered this
 // session at all: it may have found out how the model spells a parameter.
-func (s *shape) proven() bool {
-	s.model.mu.Lock()
-	answered := s.model.answered
-	s.model.mu.Unlock()
-	return answered && s.isSettled()
-}
+func (s *shape) proven() bool { return s.model.answered.Load() && s.isSettled() }
 
 // isDirect reports whether an ask is to be sent by itself.
 func (b *Batching) isDirect(in group, key crosstalk.Key) bool {

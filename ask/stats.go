@@ -68,7 +68,6 @@ func (b Batches) Text() string {
 		b.Since.Local().Format("15:04"), b.Done)
 }
 
-// many is a number with its noun.
 func many(n int, what, plural string) string {
 	if n != 1 {
 		what += plural
@@ -135,7 +134,6 @@ func (s *Session) Stats() Stats {
 	return stats
 }
 
-// source is where an answer is from.
 type source int
 
 const (
@@ -175,7 +173,7 @@ func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk
 	if answer.Finish == crosstalk.FinishLength {
 		s.stats.Cut++
 	}
-	if thought(answer) {
+	if answer.Thought() {
 		s.stats.Thought++
 	}
 	u, prices := answer.Usage, a.options.Budget.Prices
@@ -192,11 +190,6 @@ func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk
 	s.stats.Usage.Completion += u.Completion
 	s.stats.Usage.Reasoning += u.Reasoning
 	s.stats.Cost += cost
-}
-
-// thought reports whether the model thought before it gave this answer, as far as the answer shows.
-func thought(a crosstalk.Answer) bool {
-	return a.Reasoning != "" || a.Usage.Reasoning > 0 || a.Status == crosstalk.Empty && a.Reason == crosstalk.Thinking
 }
 
 func (s *Session) retried(err error) {
@@ -218,7 +211,6 @@ type silence struct {
 	timedOut bool      // the last request that ended has had no answer
 }
 
-// begin notes that a request is sent.
 func (s *silence) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

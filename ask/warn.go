@@ -43,6 +43,11 @@ type observed struct {
 	others   map[string]int  // of these, other models
 }
 
+func newObserved() observed {
+	return observed{limits: map[limit]ended{}, without: map[string]int{}, served: map[string]int{},
+		others: map[string]int{}}
+}
+
 // limit is a limit on an answer's tokens, and the room for thoughts beside it.
 type limit struct{ tokens, room int }
 
@@ -79,15 +84,9 @@ func (o *observed) note(req crosstalk.Request, answer crosstalk.Answer, same fun
 	}
 	o.end(req, answer)
 	for _, param := range answer.Missing {
-		if o.without == nil {
-			o.without = map[string]int{}
-		}
 		o.without[param]++
 	}
 	if name := answer.Model; name != "" {
-		if o.served == nil {
-			o.served, o.others = map[string]int{}, map[string]int{}
-		}
 		if _, known := o.served[name]; known || len(o.served) < most {
 			o.served[name]++
 			if same != nil && !same(id, name) {
@@ -97,7 +96,6 @@ func (o *observed) note(req crosstalk.Request, answer crosstalk.Answer, same fun
 	}
 }
 
-// end notes how an answer ended.
 func (o *observed) end(req crosstalk.Request, answer crosstalk.Answer) {
 	at := limit{req.Decoding.MaxTokens, req.Decoding.ReasoningTokens}
 	e := o.limits[at]
@@ -111,12 +109,9 @@ func (o *observed) end(req crosstalk.Request, answer crosstalk.Answer) {
 		}
 	case answer.Status == crosstalk.Empty && (cut || answer.Reason == crosstalk.Thinking):
 		e.silent++
-		if thought(answer) {
+		if answer.Thought() {
 			e.thought++
 		}
-	}
-	if o.limits == nil {
-		o.limits = map[limit]ended{}
 	}
 	o.limits[at] = e
 }
@@ -247,7 +242,6 @@ func (o *observed) warnings(id crosstalk.Identity) (list []string) {
 	return list
 }
 
-// names lists names with their answers.
 func names(counts map[string]int) string {
 	var list []string
 	for name, n := range counts {

@@ -215,7 +215,7 @@ func (a *adapter) sampling(param string, value **float64, takes, otherwise strin
 }
 
 func clamp(v float64, takes string) (float64, bool) {
-	low, high, err := parseRange(takes)
+	low, high, err := parseRange("", takes)
 	if err != nil || v >= low && v <= high {
 		return v, false
 	}
@@ -264,7 +264,7 @@ func Without(name string, p crosstalk.PromptConfig, param string) (without cross
 }
 
 // WithRoom is p with room for the thoughts of a model that turned out to
-// think (Thought); it is not ok if p has some, or no limit.
+// think (crosstalk.Answer.Thought); it is not ok if p has some, or no limit.
 func WithRoom(name string, p crosstalk.PromptConfig, own []Family) (with crosstalk.PromptConfig, c Change, ok bool) {
 	_, model, err := cutName(name)
 	if err != nil || p.Decoding.MaxTokens == 0 || p.Decoding.ReasoningTokens > 0 {
@@ -273,9 +273,4 @@ func WithRoom(name string, p crosstalk.PromptConfig, own []Family) (with crossta
 	a := adapter{PromptConfig: p, model: model, family: familyOf(name, own)}
 	a.giveRoom(a.family.Reasoning.headroom(p.Decoding.Reasoning))
 	return a.PromptConfig, a.changes[0], true
-}
-
-// Thought reports whether the model thought before it gave this answer, as far as the answer shows.
-func Thought(a crosstalk.Answer) bool {
-	return a.Reasoning != "" || a.Usage.Reasoning > 0 || a.Status == crosstalk.Empty && a.Reason == crosstalk.Thinking
 }

@@ -179,11 +179,11 @@ func TestWithRoom(t *testing.T) {
 	}
 	for _, a := range []crosstalk.Answer{{Reasoning: "hm"}, {Usage: crosstalk.Usage{Reasoning: 1}},
 		{Status: crosstalk.Empty, Reason: crosstalk.Thinking}} {
-		if !Thought(a) {
+		if !a.Thought() {
 			t.Errorf("%+v shows no thoughts", a)
 		}
 	}
-	if Thought(crosstalk.Answer{Status: crosstalk.Text, Text: "a"}) {
+	if (crosstalk.Answer{Status: crosstalk.Text, Text: "a"}).Thought() {
 		t.Error("a plain answer shows thoughts")
 	}
 }
@@ -191,14 +191,14 @@ func TestWithRoom(t *testing.T) {
 // The table is well formed, has sources, and each pattern says something.
 func TestFamilies(t *testing.T) {
 	families, date := Families()
-	if err := Validate(families); err != nil {
-		t.Error(err)
-	}
 	if len(date) != len("2026-11-22") || len(families) < 40 {
 		t.Errorf("%d families of %s", len(families), date)
 	}
 	seen := map[string]bool{}
 	for _, f := range families {
+		if err := f.validate(); err != nil {
+			t.Error(err)
+		}
 		if len(f.Sources) == 0 || seen[f.Name] {
 			t.Errorf("%s has no source, or is there twice", f.Name)
 		}
@@ -217,13 +217,13 @@ func TestFamilies(t *testing.T) {
 func TestValidate(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"[{name: a, models: [m], temperature: 0-2, top-p: alone, stop: false, reasoning: {default: on, levels: [off], headroom: 9, send: {off: {x: 1}}}}]", ""},
-		{"[{models: [m]}]", "families[0]: expected a name"},
-		{"[{name: a}]", "families[0]: a: expected providers or models that it is about"},
-		{"[{name: a, providers: [opnai]}]", `families[0]: a: providers: unknown provider "opnai"; choose one of: openai, anthropic`},
-		{"[{name: a, models: ['[']}]", `families[0]: a: models: "[" is not a pattern`},
-		{"[{name: a, models: [m], temperature: hot}]", `families[0]: a: temperature is "hot"; expected any, default, ignored, or a range such as 0-1`},
-		{"[{name: a, models: [m], while-thinking: {top-p: 1-0}}]", `families[0]: a: while-thinking.top-p is "1-0"; expected any, default, ignored, alone, sampling, or a range`},
-		{"[{name: a, models: [m], max-tokens-name: limit}]", `max-tokens-name is "limit"; expected max_tokens or max_completion_tokens`},
+		{"[{models: [m]}]", "expected a name"},
+		{"[{name: a}]", "a: expected providers or models that it is about"},
+		{"[{name: a, providers: [opnai]}]", `a: providers: unknown provider "opnai"; choose one of: openai, anthropic`},
+		{"[{name: a, models: ['[']}]", `a: models: "[" is not a pattern`},
+		{"[{name: a, models: [m], temperature: hot}]", `a: temperature is "hot"; expected any, default, ignored, or a range such as 0-1`},
+		{"[{name: a, models: [m], while-thinking: {top-p: 1-0}}]", `a: while-thinking.top-p is "1-0"; expected any, default, ignored, alone, sampling, or a range`},
+		{"[{name: a, models: [m], max-tokens-name: limit}]", `max-tokens-name is "limit"; expected one of max_tokens, max_completion_tokens`},
 		{"[{name: a, models: [m], reasoning: {default: much}}]", `reasoning.default is "much"; expected one of off, low, medium, high, on`},
 		{"[{name: a, models: [m], reasoning: {levels: [on]}}]", `reasoning.levels is "on"; expected one of off, low, medium, high`},
 		{"[{name: a, models: [m], reasoning: {send: {max: {}}}}]", `reasoning.send is "max"`},
@@ -236,7 +236,7 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%s: %v", c.text, err)
 			continue
 		}
-		err := Validate(families)
+		err := families[0].validate()
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.text, err, c.want)
 		}

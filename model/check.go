@@ -152,7 +152,7 @@ func (c *Checked) settle(p crosstalk.PromptConfig) {
 		}
 	}
 	c.Sent, c.Served, c.Same = p, a.Model, SameModel(c.Model.Name, a.Model)
-	c.Thinks, c.ReasoningTokens = Thought(a), a.Usage.Reasoning
+	c.Thinks, c.ReasoningTokens = a.Thought(), a.Usage.Reasoning
 	if c.Thinks {
 		c.Shown = shownIn(a)
 	}
@@ -185,7 +185,7 @@ func (c *Checked) tryLevels(ctx context.Context, m crosstalk.Model, r Reasoning,
 			c.Refusals = append(c.Refusals, refused.Message)
 		case err != nil:
 			return // it says nothing about the level
-		case Thought(a) == (level == crosstalk.ReasoningOff):
+		case a.Thought() == (level == crosstalk.ReasoningOff):
 			result = Dropped
 		}
 		c.Levels = append(c.Levels, CheckedLevel{level, spelledOut(r.spelling()[level]), result})

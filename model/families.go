@@ -1,11 +1,14 @@
 package model
 
 import (
+	"cmp"
 	_ "embed"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"path"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -131,51 +134,35 @@ func (f Family) fits(provider string, forms []string) bool {
 	if len(f.Providers) > 0 && !slices.Contains(f.Providers, provider) {
 		return false
 	}
-	if len(f.Models) == 0 {
-		return true
-	}
-	for _, pattern := range f.Models {
-		pattern = strings.ToLower(pattern)
-		for _, form := range forms {
-			if ok, _ := path.Match(pattern, form); ok {
-				return true
-			}
-		}
-	}
-	return false
+	return len(f.Models) == 0 || slices.ContainsFunc(f.Models, func(pattern string) bool {
+		return slices.ContainsFunc(forms, func(form string) bool {
+			ok, _ := path.Match(strings.ToLower(pattern), form)
+			return ok
+		})
+	})
 }
 
+// merge sets the fields of f that o sets.
 func (f *Family) merge(o Family) {
-	f.Sources = append(f.Sources, o.Sources...)
-	f.Takes = f.Takes.with(o.Takes)
-	f.WhileThinking = f.WhileThinking.with(o.WhileThinking)
-	set(&f.MaxTokensName, o.MaxTokensName)
-	set(&f.SeedName, o.SeedName)
-	set(&f.Reasoning.Default, o.Reasoning.Default)
-	set(&f.Reasoning.Levels, o.Reasoning.Levels)
-	set(&f.Reasoning.Use, o.Reasoning.Use)
-	set(&f.Reasoning.Shown, o.Reasoning.Shown)
-	set(&f.Reasoning.Headroom, o.Reasoning.Headroom)
-	if o.Reasoning.Send != nil {
-		f.Reasoning.Send = o.Reasoning.Send
-	}
+	o.Sources = append(f.Sources, o.Sources...)
+	overlay(reflect.ValueOf(f).Elem(), reflect.ValueOf(o))
 }
 
 // with is t with the fields that o sets.
 func (t Takes) with(o Takes) Takes {
-	set(&t.Temperature, o.Temperature)
-	set(&t.TopP, o.TopP)
-	set(&t.Stop, o.Stop)
-	set(&t.Seed, o.Seed)
-	set(&t.Logprobs, o.Logprobs)
-	set(&t.System, o.System)
+	overlay(reflect.ValueOf(&t).Elem(), reflect.ValueOf(o))
 	return t
 }
 
-func set[T comparable](field *T, value T) {
-	var zero T
-	if value != zero {
-		*field = value
+// overlay sets the fields of a struct to those of another one that are not zero.
+func overlay(to, from reflect.Value) {
+	for i := range from.NumField() {
+		switch field := from.Field(i); {
+		case field.Kind() == reflect.Struct:
+			overlay(to.Field(i), field)
+		case !field.IsZero():
+			to.Field(i).Set(field)
+		}
 	}
 }
 
@@ -208,10 +195,7 @@ func (r Reasoning) thinks(level string) bool {
 
 // headroom is the room for thoughts at a level.
 func (r Reasoning) headroom(level string) int {
-	n := r.Headroom
-	if n == 0 {
-		n = DefaultHeadroom
-	}
+	n := cmp.Or(r.Headroom, DefaultHeadroom)
 	switch level {
 	case crosstalk.ReasoningLow:
 		return n / 2
@@ -221,30 +205,50 @@ func (r Reasoning) headroom(level string) int {
 	return n
 }
 
-// Validate checks entries that a user wrote. The error names the entry, the field and what was expected.
-func Validate(families []Family) error {
-	for i, f := range families {
-		if err := f.Validate(); err != nil {
-			return fmt.Errorf("families[%d]: %w", i, err)
+// validate checks an entry that a user wrote. The error names the field and what was expected.
+func (f Family) validate() error {
+	if f.Name == "" {
+		return errors.New("expected a name")
+	}
+	errs := []error{f.whose()}
+	oneOf := func(field, value string, choices ...string) {
+		if value != "" && !slices.Contains(choices, value) {
+			errs = append(errs, fmt.Errorf("%s is %q; expected one of %s", field, value, strings.Join(choices, ", ")))
 		}
 	}
-	return nil
-}
-
-// Validate checks an entry that a user wrote. The error names it, the field and what was expected.
-func (f Family) Validate() error {
-	if f.Name == "" {
-		return fmt.Errorf("expected a name")
+	for _, t := range []struct {
+		at string
+		Takes
+	}{{"", f.Takes}, {"while-thinking.", f.WhileThinking}} {
+		_, _, err := parseRange(t.at+"temperature", t.Temperature, "any", "default", "ignored")
+		errs = append(errs, err)
+		_, _, err = parseRange(t.at+"top-p", t.TopP, "any", "default", "ignored", "alone", "sampling")
+		errs = append(errs, err)
 	}
-	if err := f.validate(); err != nil {
+	r := f.Reasoning
+	oneOf("max-tokens-name", f.MaxTokensName, "max_tokens", "max_completion_tokens")
+	oneOf("reasoning.default", r.Default, append(levels[:len(levels):len(levels)], On)...)
+	oneOf("reasoning.use", r.Use, levels...)
+	for _, level := range *cmp.Or(r.Levels, &[]string{}) {
+		oneOf("reasoning.levels", level, levels...)
+	}
+	for _, level := range slices.Sorted(maps.Keys(r.Send)) {
+		oneOf("reasoning.send", level, levels...)
+	}
+	oneOf("reasoning.shown", r.Shown, "field", "text", "parts", "blocks", "nowhere")
+	if r.Headroom < 0 {
+		errs = append(errs, fmt.Errorf("reasoning.headroom is %d; expected a number of tokens", r.Headroom))
+	}
+	if err := cmp.Or(errs...); err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)
 	}
 	return nil
 }
 
-func (f Family) validate() error {
+// whose checks which models an entry is about.
+func (f Family) whose() error {
 	if len(f.Providers)+len(f.Models) == 0 {
-		return fmt.Errorf("expected providers or models that it is about")
+		return errors.New("expected providers or models that it is about")
 	}
 	for _, p := range f.Providers {
 		if _, found := lookup(p); !found {
@@ -256,64 +260,11 @@ func (f Family) validate() error {
 			return fmt.Errorf("models: %q is not a pattern; expected a name with * and ?", m)
 		}
 	}
-	if err := f.Takes.validate(""); err != nil {
-		return err
-	}
-	if err := f.WhileThinking.validate("while-thinking."); err != nil {
-		return err
-	}
-	if n := f.MaxTokensName; n != "" && n != "max_tokens" && n != "max_completion_tokens" {
-		return fmt.Errorf("max-tokens-name is %q; expected max_tokens or max_completion_tokens", n)
-	}
-	return f.Reasoning.validate()
-}
-
-func (t Takes) validate(at string) error {
-	if _, _, err := parseRange(t.Temperature, "any", "default", "ignored"); err != nil {
-		return fmt.Errorf("%stemperature %w", at, err)
-	}
-	if _, _, err := parseRange(t.TopP, "any", "default", "ignored", "alone", "sampling"); err != nil {
-		return fmt.Errorf("%stop-p %w", at, err)
-	}
 	return nil
 }
 
-func (r Reasoning) validate() error {
-	known := func(field, level string, more ...string) error {
-		if all := append(slices.Clone(levels), more...); level != "" && !slices.Contains(all, level) {
-			return fmt.Errorf("reasoning.%s is %q; expected one of %s", field, level, strings.Join(all, ", "))
-		}
-		return nil
-	}
-	if err := known("default", r.Default, On); err != nil {
-		return err
-	}
-	if err := known("use", r.Use); err != nil {
-		return err
-	}
-	if r.Levels != nil {
-		for _, level := range *r.Levels {
-			if err := known("levels", level); err != nil {
-				return err
-			}
-		}
-	}
-	for _, level := range slices.Sorted(maps.Keys(r.Send)) {
-		if err := known("send", level); err != nil {
-			return err
-		}
-	}
-	if shown := []string{"", "field", "text", "parts", "blocks", "nowhere"}; !slices.Contains(shown, r.Shown) {
-		return fmt.Errorf("reasoning.shown is %q; expected one of %s", r.Shown, strings.Join(shown[1:], ", "))
-	}
-	if r.Headroom < 0 {
-		return fmt.Errorf("reasoning.headroom is %d; expected a number of tokens", r.Headroom)
-	}
-	return nil
-}
-
-// parseRange reads LOW-HIGH. A word is no range: low and high are 0.
-func parseRange(text string, words ...string) (low, high float64, err error) {
+// parseRange reads LOW-HIGH, the value of a field. A word is no range: low and high are 0.
+func parseRange(field, text string, words ...string) (low, high float64, err error) {
 	if text == "" || slices.Contains(words, text) {
 		return 0, 0, nil
 	}
@@ -321,7 +272,7 @@ func parseRange(text string, words ...string) (low, high float64, err error) {
 	low, errLow := strconv.ParseFloat(from, 64)
 	high, errHigh := strconv.ParseFloat(to, 64)
 	if !found || errLow != nil || errHigh != nil || low < 0 || !(low < high) || math.IsInf(high, 0) {
-		return 0, 0, fmt.Errorf("is %q; expected %s, or a range such as 0-1", text, strings.Join(words, ", "))
+		return 0, 0, fmt.Errorf("%s is %q; expected %s, or a range such as 0-1", field, text, strings.Join(words, ", "))
 	}
 	return low, high, nil
 }
@@ -364,7 +315,7 @@ func ReadFamilies(file string) (all []Family, err error) {
 		if err := strictyaml.Decode(file, entry, &one, yaml.Strict()); err != nil {
 			return nil, err
 		}
-		if err := one.Validate(); err != nil {
+		if err := one.validate(); err != nil {
 			field, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), one.Name+": "), " ")
 			return nil, fmt.Errorf("%s:%d: %w", file, lineOfField(entry, strings.TrimSuffix(field, ":")), err)
 		}
@@ -376,24 +327,22 @@ func ReadFamilies(file string) (all []Family, err error) {
 // lineOfField is the line of a field of an entry, such as reasoning.default, or of the entry if it lacks the field.
 func lineOfField(node ast.Node, path string) int {
 	line := node.GetToken().Position.Line
-	if m, ok := node.(*ast.MappingNode); ok && len(m.Values) > 0 {
-		line = m.Values[0].Key.GetToken().Position.Line
+	fields, _ := node.(ast.MapNode)
+	if fields == nil {
+		return line
 	}
-	first, rest, _ := strings.Cut(path, ".")
-	values := []*ast.MappingValueNode{}
-	switch n := node.(type) {
-	case *ast.MappingNode:
-		values = n.Values
-	case *ast.MappingValueNode:
-		values = append(values, n)
-	}
-	for _, v := range values {
-		if v.Key.GetToken().Value == first {
-			line = v.Key.GetToken().Position.Line
-			if rest != "" {
-				return max(line, lineOfField(v.Value, rest))
-			}
-			return line
+	first, rest, deeper := strings.Cut(path, ".")
+	for i, at := fields.MapRange(), 0; i.Next(); at++ {
+		key := i.Key().GetToken()
+		if at == 0 {
+			line = key.Position.Line
+		}
+		switch {
+		case key.Value != first:
+		case deeper:
+			return max(key.Position.Line, lineOfField(i.Value(), rest))
+		default:
+			return key.Position.Line
 		}
 	}
 	return line

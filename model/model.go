@@ -26,7 +26,7 @@ type Options struct {
 	KeyVar   string              // the environment variable with the key, instead of the preset's
 	KeyFile  string              // a file with the key, instead of a variable; read again whenever it changes
 	Header   []string            // NAME=VALUE or NAME=$VARIABLE, sent with every request; see ParseHeader
-	Families []Family            // the user's additions to what is known of models; see Validate
+	Families []Family            // the user's additions to what is known of models
 	Getenv   func(string) string // default os.Getenv
 	Client   *http.Client        // default: one that all models share
 	// Others are further providers by name, such as the reference models. Each is given what follows "provider:".
@@ -52,9 +52,6 @@ func Open(name string, o Options) (crosstalk.Model, error) {
 	case "", crosstalk.Chat, crosstalk.Responses, crosstalk.Completions, crosstalk.Embeddings:
 	default:
 		return nil, fmt.Errorf("api %q: expected chat, responses or completions (--api)", o.API)
-	}
-	if err := Validate(o.Families); err != nil {
-		return nil, err
 	}
 	var m crosstalk.Model
 	if open, found := o.Others[provider]; found {

@@ -131,8 +131,8 @@ func TestFamiliesServed(t *testing.T) {
 		}
 		// Anthropic bills thoughts among the output tokens and does not tell them apart.
 		hidden := strings.HasPrefix(c.name, "anthropic:") && !c.shown
-		if Thought(a) != c.thinks && !hidden || c.shown != (a.Reasoning != "") {
-			t.Errorf("%s: thinks %v, and %d characters of thoughts; want %v, %v", name, Thought(a), len(a.Reasoning), c.thinks, c.shown)
+		if a.Thought() != c.thinks && !hidden || c.shown != (a.Reasoning != "") {
+			t.Errorf("%s: thinks %v, and %d characters of thoughts; want %v, %v", name, a.Thought(), len(a.Reasoning), c.thinks, c.shown)
 		}
 		if len(a.Missing) > 0 {
 			t.Errorf("%s: missing %v", name, a.Missing)
@@ -282,7 +282,7 @@ func TestResponsesAPI(t *testing.T) {
 		p, _ = Adapt(name, p, nil)
 		a, err := opened2(t, s, name, crosstalk.Responses).Answer(t.Context(), p.Request("hi", 0))
 		thinks := name == "openai:gpt-5-mini"
-		if err != nil || a.Status != crosstalk.Text || Thought(a) != thinks || (len(a.Logprobs) > 0) == thinks ||
+		if err != nil || a.Status != crosstalk.Text || a.Thought() != thinks || (len(a.Logprobs) > 0) == thinks ||
 			a.Finish != crosstalk.FinishStop {
 			t.Errorf("%s: %+v, %v", name, a, err)
 		}

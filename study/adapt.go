@@ -96,7 +96,7 @@ func (a *adapting) through(ctx context.Context, way crosstalk.Asker, req crossta
 			}
 			continue
 		case errors.As(err, &empty) && empty.Thought > 0 && a.giveRoom(sent),
-			err == nil && answer.Status == crosstalk.Empty && model.Thought(answer) && a.giveRoom(sent):
+			err == nil && answer.Status == crosstalk.Empty && answer.Thought() && a.giveRoom(sent):
 			roomless = true
 			continue
 		}

@@ -53,7 +53,6 @@ func (j *Journal) readAhead() (*ahead, error) {
 	return a, nil
 }
 
-// close stops reading.
 func (a *ahead) close() {
 	close(a.done)
 	a.reader.Wait()

@@ -472,15 +472,17 @@ func (j *Journal) wrap(err error) error {
 	case errors.Is(err, sqlite3.FULL), errors.Is(err, sqlite3.IOERR) && j.full():
 		return fmt.Errorf("%s: the disk is full: free some space and run the same command again; the answers up to now are "+
 			"saved: %w", j.path, err)
-	case (errors.Is(err, sqlite3.READONLY) || errors.Is(err, sqlite3.CANTOPEN)) && j.lock == nil:
-		return fmt.Errorf("%s: cannot be read: check its permissions and its directory's: %w", j.path, err)
 	case errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.CANTOPEN):
+		if j.lock == nil {
+			return fmt.Errorf("%s: cannot be read: check its permissions and its directory's: %w", j.path, err)
+		}
 		return fmt.Errorf("%s: cannot be written: check the directory's permissions or use another --out: %w", j.path, err)
-	case (errors.Is(err, sqlite3.NOTADB) || errors.Is(err, sqlite3.CORRUPT)) && j.lock == nil:
-		return fmt.Errorf("%s: is not a readable journal: put a copy of the file in its place, or move it away and ask "+
-			"again: %w", j.path, err)
 	case errors.Is(err, sqlite3.NOTADB), errors.Is(err, sqlite3.CORRUPT):
-		return fmt.Errorf("%s: is not a readable journal: move it away, or use another --out: %w", j.path, err)
+		advice := "move it away, or use another --out"
+		if j.lock == nil {
+			advice = "put a copy of the file in its place, or move it away and ask again"
+		}
+		return fmt.Errorf("%s: is not a readable journal: %s: %w", j.path, advice, err)
 	case errors.Is(err, sqlite3.INTERRUPT):
 		return fmt.Errorf("%s: is not a readable journal: to look at it takes for ever: move it away, or use another --out",
 			j.path)

@@ -41,37 +41,21 @@ func (j *Journal) Progress() (p Progress, err error) {
 	return p, err
 }
 
-// recent is how old an answer may be at most, before the latest, to count for the rate.
-const recent = time.Minute
-
-// pace returns when the latest answer came, and at which rate they come.
+// pace returns when the latest answer came, and at which rate the latest ones of a minute came.
 func (j *Journal) pace() (last time.Time, rate float64, err error) {
-	var times []time.Time
-	err = j.query("SELECT answered_at FROM asks ORDER BY rowid DESC LIMIT 500", func(s *sqlite3.Stmt) error {
-		times = append(times, time.UnixMilli(s.ColumnInt64(0)))
-		return nil
-	})
-	if err != nil || len(times) == 0 {
-		return last, 0, err
-	}
-	for _, t := range times {
-		if t.After(last) {
-			last = t
-		}
-	}
-	n, first := 0, last
-	for _, t := range times {
-		if last.Sub(t) <= recent {
-			n++
-			if t.Before(first) {
-				first = t
+	err = j.query("WITH latest AS (SELECT answered_at AS at FROM asks ORDER BY rowid DESC LIMIT 500) "+
+		"SELECT max(at), min(at), count(*) FROM latest WHERE at >= (SELECT max(at) FROM latest) - 60000",
+		func(s *sqlite3.Stmt) error {
+			n := s.ColumnInt(2)
+			if n > 0 {
+				last = time.UnixMilli(s.ColumnInt64(0))
 			}
-		}
-	}
-	if took := last.Sub(first).Seconds(); took > 0 && n > 1 {
-		rate = float64(n-1) / took
-	}
-	return last, rate, nil
+			if took := last.Sub(time.UnixMilli(s.ColumnInt64(1))).Seconds(); took > 0 && n > 1 {
+				rate = float64(n-1) / took
+			}
+			return nil
+		})
+	return last, rate, err
 }
 
 // tally counts the asks with one model and status, so that nobody has to read them all.
@@ -96,7 +80,6 @@ func (s sums) add(of tallied, t tally, times int64) {
 	sum.completion += times * t.completion
 }
 
-// row adds a row.
 func (s sums) row(row []value) {
 	s.add(tallied{string(row[modelColumn].bytes), string(row[statusColumn].bytes)},
 		tally{1, row[promptColumn].number, row[completionColumn].number}, 1)

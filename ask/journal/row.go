@@ -42,7 +42,6 @@ var (
 	errOrder    = errors.New("its number is out of order")
 )
 
-// column is a column of asks.
 type column struct {
 	name, declared string
 	field          func(*Record) any // a pointer to a text, bytes, a number or a time, or jsonField
@@ -90,7 +89,6 @@ const (
 	checksumColumn   = 20
 )
 
-// value is a column of a row.
 type value struct {
 	bytes    []byte // of a text or a blob; nil: NULL
 	number   int64
@@ -163,7 +161,6 @@ func size(r Record) int {
 	return n + 512
 }
 
-// checksum returns a row's checksum.
 func checksum(row []value) []byte {
 	n := 0
 	for _, v := range row {

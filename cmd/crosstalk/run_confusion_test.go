@@ -71,7 +71,7 @@ func moody(t *testing.T, items []crosstalk.Item,
 			of = wrong
 		}
 		a, err := of.Answer(context.Background(),
-			crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: r.Prompt}}, Sample: r.Sample})
+			crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: r.Prompt}}})
 		if err != nil {
 			t.Error(err)
 		}

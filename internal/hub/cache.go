@@ -161,7 +161,6 @@ func token() (token, from string) {
 	return strings.TrimSpace(string(b)), from
 }
 
-// offline reports whether the environment disables downloads.
 func offline() bool {
 	for _, variable := range []string{"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"} {
 		if slices.Contains([]string{"1", "ON", "YES", "TRUE"}, strings.ToUpper(os.Getenv(variable))) {

@@ -21,7 +21,6 @@ const (
 	maxHops = 10
 )
 
-// client talks to one hub.
 type client struct {
 	endpoint    *url.URL
 	token, from string // from: origin of the token

@@ -30,7 +30,6 @@ func folderSource(dir string) source {
 	}
 }
 
-// plan has the files of a model.
 type plan struct {
 	root    string   // of the encoder, "" or ending in a slash
 	files   []string // present files, the weights last

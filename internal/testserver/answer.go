@@ -60,7 +60,6 @@ var token = regexp.MustCompile(`(?s) ?[\pL\p{Nd}]{1,6}|.`)
 // other character. It is no model's tokenizer, and about as fine as one.
 func tokens(s string) []string { return token.FindAllString(s, -1) }
 
-// choice is a finished reply.
 type choice struct {
 	Reply
 	Stopped  string // the stop sequence that ended it, or ""

@@ -35,7 +35,6 @@ type Batches struct {
 // Heal ends the fault of batches.
 func (s *Server) Heal() { s.healed.Store(true) }
 
-// batch is a batch of any API.
 type batch struct {
 	ID            string
 	Created, ends time.Time
@@ -47,14 +46,12 @@ type batch struct {
 	Results       []batchResult
 }
 
-// batchResult is the outcome of a request.
 type batchResult struct {
 	ID     string
 	Status int    // 0: expired
 	Body   []byte // the answer or the error, in the API's form
 }
 
-// batchBook has all batches and files.
 type batchBook struct {
 	mu      sync.Mutex
 	batches []*batch // in the order of creation
@@ -103,7 +100,6 @@ func (s *Server) BatchCalls() (calls, creates int) {
 // SetDown makes the server close every new connection without an answer, or answer again.
 func (s *Server) SetDown(down bool) { s.down.Store(down) }
 
-// batchCall is a call of one of the batch APIs.
 type batchCall struct {
 	*Server
 	w    http.ResponseWriter
@@ -111,7 +107,6 @@ type batchCall struct {
 	body []byte
 }
 
-// serveBatch answers a call of a batch API.
 func (s *Server) serveBatch(w http.ResponseWriter, r *http.Request, handle func(*batchCall)) {
 	body, ok := s.read(w, r, 256<<20)
 	if !ok {
@@ -179,7 +174,6 @@ func (c *batchCall) start(b *batch, asks []batchAsk) *batch {
 	return b
 }
 
-// one answers one request.
 func (c *batchCall) one(a batchAsk) (status int, body []byte) {
 	r := c.r.Clone(c.r.Context())
 	r.Method, r.URL.Path = http.MethodPost, a.path
@@ -195,7 +189,6 @@ func (c *batchCall) one(a batchAsk) (status int, body []byte) {
 	return 200, x.answer(q, 1, outcome)
 }
 
-// find is the batch with this id.
 func (c *batchCall) find(id string) (found *batch) {
 	c.book.do(func() {
 		if i := slices.IndexFunc(c.book.batches, func(b *batch) bool { return b.ID == id }); i >= 0 {

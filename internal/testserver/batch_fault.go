@@ -31,74 +31,70 @@ const (
 	ForeignResults  ResultFault = "foreign"  // as many again are of no request
 )
 
-// change is what a fault changes in the answers to some calls.
+// change is what a fault changes in the answers to some calls; replies.yaml lists them.
 type change struct {
-	of      string                            // upload, create, list, look, results
-	wait    time.Duration                     // before
-	edit    []string                          // pairs: an expression, and what takes the place of its matches in the body
-	results func([]batchResult) []batchResult // those that are shown
-	body    func([]byte) []byte
-	send    func(c *batchCall, body []byte) // instead of sending the body
+	Of     string   // upload, create, list, look, results
+	Status int      // of an error instead; 0: none
+	Edit   []string // pairs: an expression, and what takes the place of its matches in the body
+	Do     string   // the name of what else is done: with the results, with the body, or instead of sending it
 }
 
-var (
-	hangUp = change{of: "create", send: func(*batchCall, []byte) { panic(http.ErrAbortHandler) }}
-	status = `"(status|processing_status|state)":"[^"]*"`
-)
-
-var faults = map[ResultFault][]change{
-	LateResults: {{of: "look", edit: []string{`"(output_file_id|error_file_id|results_url)":"[^"]*"`, `"$1":null`,
-		`,"response":\{"@type".*\}\s*$`, `}`}}},
-	GoneResults:     {{of: "results", send: failing(404)}},
-	"down":          {{of: "results", send: failing(500)}},
-	GoneBatch:       {{of: "look", send: failing(404)}},
-	RedirectResults: {{of: "results", send: redirect}},
-	PageResults:     {{of: "results", body: func([]byte) []byte { return htmlPage(200) }}},
-	RandomResults: {{of: "results", body: func([]byte) []byte {
-		noise := make([]byte, 300_000)
-		rand.NewChaCha8([32]byte{}).Read(noise)
-		return noise
-	}}},
-	HalfResults:    {{of: "results", results: func(all []batchResult) []batchResult { return all[:(len(all)+1)/2] }}},
-	"cut":          {{of: "results", body: func(b []byte) []byte { return b[:len(b)/2] }}},
-	BrokenResults:  {{of: "results", send: breakOff}},
-	"endless":      {{of: "results", send: withoutEnd}},
-	DamagedResults: {{of: "results", body: damage}},
-	"control":      {{of: "results", edit: []string{`"(content|text)":"`, "\"$1\":\"\x00"}}},
-	LongResults: {{of: "results", body: func(b []byte) []byte {
-		return append([]byte(`{"pad":"`+strings.Repeat("x", 17<<20)+`",`), b[1:]...)
-	}}},
-	TwiceResults:   {{of: "results", results: twice}},
-	ForeignResults: {{of: "results", results: foreign}},
-	"swapped": {{of: "results", results: func(all []batchResult) []batchResult {
+var withResults = map[string]func([]batchResult) []batchResult{
+	"half":  func(all []batchResult) []batchResult { return all[:(len(all)+1)/2] },
+	"twice": twice, "foreign": foreign,
+	"swapped": func(all []batchResult) []batchResult {
 		first := all[0].ID
 		for i := range all[1:] {
 			all[i].ID = all[i+1].ID
 		}
 		all[len(all)-1].ID = first
 		return all
-	}}},
-	"failed": {{of: "results", results: func(all []batchResult) []batchResult {
+	},
+	"failed": func(all []batchResult) []batchResult {
 		for i := range all {
 			all[i].Status, all[i].Body = 500, []byte(`{"type":"error","error":{"type":"api_error","message":"x"}}`)
 		}
 		return all
-	}}},
-	"cancelled": {{of: "look", edit: []string{`"status":"completed"`, `"status":"cancelled"`,
-		`_SUCCEEDED"`, `_CANCELLED"`}}},
-	"no status":      {{of: "look", edit: []string{status, `"$1":null`}}},
-	"unknown status": {{of: "look", edit: []string{status, `"$1":"paused for review"`}}},
-	"wrong counts": {{of: "look", edit: []string{`("completed|"succeeded|"successfulRequestCount)":"?\d+"?`, `$1":-5`,
-		`("failed|"expired|"failedRequestCount)":"?\d+"?`, `$1":1152921504606846976`,
-		`("total|"requestCount)":"?\d+"?`, `$1":4611686018427387904`}}},
-	"other batch": {{of: "look", edit: []string{`"(batches/)?batch_\d+"`, `"${1}batch_9999"`}}},
-	"elsewhere": {{of: "look", edit: []string{`"output_file_id":"[^"]*"`, `"output_file_id":"../../../admin"`,
-		`elsewhere.example/[^"]*`, `elsewhere.example/../../../admin`}}},
-	"slow upload":  {{of: "upload", wait: 300 * time.Millisecond}},
-	"made, 500":    {{of: "create", send: failing(500)}},
-	"made, cut":    {hangUp},
-	"unlisted":     {hangUp, {of: "list", edit: []string{`"(data|operations)":\[.*\]`, `"$1":[]`}}},
-	"endless list": {hangUp, {of: "list", body: othersBatches}},
+	},
+}
+
+var withBody = map[string]func([]byte) []byte{
+	"page": func([]byte) []byte { return htmlPage(200) },
+	"cut":  func(b []byte) []byte { return b[:len(b)/2] },
+	"long": func(b []byte) []byte {
+		return append([]byte(`{"pad":"`+strings.Repeat("x", 17<<20)+`",`), b[1:]...)
+	},
+	"noise": func([]byte) []byte {
+		noise := make([]byte, 300_000)
+		rand.NewChaCha8([32]byte{}).Read(noise)
+		return noise
+	},
+	"wait": func(b []byte) []byte {
+		time.Sleep(300 * time.Millisecond)
+		return b
+	},
+	"damage": damage, "others": othersBatches,
+}
+
+var instead = map[string]func(*batchCall, []byte){
+	"hang up": func(*batchCall, []byte) { panic(http.ErrAbortHandler) },
+	"redirect": func(c *batchCall, _ []byte) {
+		http.Redirect(c.w, c.r, "http://127.0.0.1:1/elsewhere", http.StatusFound)
+	},
+	"break off": func(c *batchCall, body []byte) {
+		c.w.Header().Set("Content-Length", fmt.Sprint(len(body)))
+		c.w.Write(body[:len(body)/2])
+		http.NewResponseController(c.w).Flush()
+		panic(http.ErrAbortHandler)
+	},
+	"never end": func(c *batchCall, _ []byte) {
+		lines := bytes.Repeat([]byte(`{"custom_id":"x"}`+"\n"), 1000)
+		for {
+			if _, err := c.w.Write(lines); err != nil {
+				return
+			}
+		}
+	},
 }
 
 // changes are those of the server's fault in the answer to a call, if it shows the fault. A call is that of several
@@ -107,8 +103,8 @@ func (c *batchCall) changes(call string) (list []change) {
 	c.book.mu.Lock()
 	defer c.book.mu.Unlock()
 	o := c.opts.Batches
-	for _, change := range faults[o.Results] {
-		if strings.Contains(call, change.of) && (change.of != "create" || c.book.creates == 1) {
+	for _, change := range data().Batches[o.Results] {
+		if strings.Contains(call, change.Of) && (change.Of != "create" || c.book.creates == 1) {
 			list = append(list, change)
 		}
 	}
@@ -119,18 +115,23 @@ func (c *batchCall) changes(call string) (list []change) {
 	return list
 }
 
-// say answers a call.
 func (c *batchCall) say(changes []change, mediaType string, body []byte) {
 	for _, f := range changes {
-		time.Sleep(f.wait)
-		for i := 0; i < len(f.edit); i += 2 {
-			body = regexp.MustCompile(`(?s)`+f.edit[i]).ReplaceAll(body, []byte(f.edit[i+1]))
+		for pair := range slices.Chunk(f.Edit, 2) {
+			body = regexp.MustCompile(`(?s)`+pair[0]).ReplaceAll(body, []byte(pair[1]))
 		}
-		switch {
-		case f.body != nil && len(body) > 0:
-			body = f.body(body)
-		case f.send != nil:
-			f.send(c, body)
+		if do := withBody[f.Do]; do != nil && len(body) > 0 {
+			body = do(body)
+		}
+		switch send := instead[f.Do]; {
+		case f.Status == 404:
+			c.missing()
+			return
+		case f.Status != 0:
+			c.fail(failed(protocolOf(c.r), f.Status))
+			return
+		case send != nil:
+			send(c, body)
 			return
 		}
 	}
@@ -145,42 +146,11 @@ func (c *batchCall) say(changes []change, mediaType string, body []byte) {
 func show(changes []change, all []batchResult) []batchResult {
 	all = slices.Clone(all)
 	for _, f := range changes {
-		if f.results != nil && len(all) > 0 {
-			all = f.results(all)
+		if do := withResults[f.Do]; do != nil && len(all) > 0 {
+			all = do(all)
 		}
 	}
 	return all
-}
-
-// failing answers with an error instead.
-func failing(status int) func(*batchCall, []byte) {
-	return func(c *batchCall, _ []byte) {
-		if status == 404 {
-			c.missing()
-			return
-		}
-		c.fail(failed(protocolOf(c.r), status))
-	}
-}
-
-func redirect(c *batchCall, _ []byte) {
-	http.Redirect(c.w, c.r, "http://127.0.0.1:1/elsewhere", http.StatusFound)
-}
-
-func breakOff(c *batchCall, body []byte) {
-	c.w.Header().Set("Content-Length", fmt.Sprint(len(body)))
-	c.w.Write(body[:len(body)/2])
-	http.NewResponseController(c.w).Flush()
-	panic(http.ErrAbortHandler)
-}
-
-func withoutEnd(c *batchCall, _ []byte) {
-	lines := bytes.Repeat([]byte(`{"custom_id":"x"}`+"\n"), 1000)
-	for {
-		if _, err := c.w.Write(lines); err != nil {
-			return
-		}
-	}
 }
 
 // damage cuts the first line, and adds one of no request.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -15,14 +14,14 @@ var batchRoutes = map[string]func(*batchCall){
 	"POST /v1/files":                    (*batchCall).upload,
 	"/v1/files/{id}":                    (*batchCall).fileInfo,
 	"/v1/files/{id}/content":            (*batchCall).content,
-	"POST /v1/batches":                  creator("openai", readOpenAI),
+	"POST /v1/batches":                  creator("openai"),
 	"/v1/batches":                       lister("openai", "after", "limit", 20),
 	"/v1/batches/{id}":                  getter("openai", "look"),
-	"POST /v1/messages/batches":         creator("anthropic", readAnthropic),
+	"POST /v1/messages/batches":         creator("anthropic"),
 	"/v1/messages/batches":              lister("anthropic", "after_id", "limit", 20),
 	"/v1/messages/batches/{id}":         getter("anthropic", "look"),
 	"/v1/messages/batches/{id}/results": func(c *batchCall) { c.results("anthropic", c.r.PathValue("id"), "") },
-	"POST /v1beta/models/{call}":        creator("gemini", readGemini),
+	"POST /v1beta/models/{call}":        creator("gemini"),
 	"/v1beta/batches":                   lister("gemini", "pageToken", "pageSize", 50),
 	"/v1beta/batches/{id}":              getter("gemini", "look results"),
 }
@@ -123,11 +122,63 @@ func (c *batchCall) content() {
 	c.results("openai", name, cmp.Or(kind, "none"))
 }
 
+// batchBody is a call that makes a batch: of the lines of a file (OpenAI), or of a list (Anthropic, Gemini).
+type batchBody struct {
+	Input    string            `json:"input_file_id"`
+	Endpoint string            `json:"endpoint"`
+	Window   string            `json:"completion_window"`
+	Metadata map[string]string `json:"metadata"`
+	Requests []batchLine       `json:"requests"`
+	Batch    struct {
+		DisplayName string
+		InputConfig struct {
+			Requests struct{ Requests []batchLine }
+		}
+	}
+}
+
+// batchLine is a request in a batch of any API.
+type batchLine struct {
+	ID           string `json:"custom_id"`
+	Method, URL  string
+	Body, Params json.RawMessage // OpenAI's and Anthropic's
+	Request      geminiRequest
+	Metadata     struct{ Key string } // Gemini's id
+}
+
 // creator makes a batch of the requests that a call has, as an API writes them.
-func creator(api string, read func(c *batchCall) (*batch, []batchAsk, error)) func(*batchCall) {
+func creator(api string) func(*batchCall) {
 	return func(c *batchCall) {
-		b, asks, err := read(c)
-		if err != nil || len(asks) == 0 {
+		var call batchBody
+		err := json.Unmarshal(c.body, &call)
+		lines := append(call.Requests, call.Batch.InputConfig.Requests.Requests...)
+		if f := c.file(call.Input); f != nil && call.Window == "24h" {
+			for rest := json.NewDecoder(bytes.NewReader(f.Content)); rest.More() && err == nil; {
+				var line batchLine
+				err = rest.Decode(&line)
+				lines = append(lines, line)
+			}
+		}
+		b := &batch{Input: call.Input, Path: call.Endpoint, Tag: call.Batch.DisplayName}
+		if !c.opts.Batches.NoMetadata {
+			b.Tag = cmp.Or(b.Tag, call.Metadata["crosstalk"])
+		}
+		var asks []batchAsk
+		for _, l := range lines {
+			a := batchAsk{id: cmp.Or(l.ID, l.Metadata.Key), path: l.URL, body: l.Body}
+			switch api {
+			case "anthropic":
+				a.path, a.body = messagesPath, l.Params
+			case "gemini":
+				model := strings.TrimSuffix(c.r.PathValue("call"), ":batchGenerateContent")
+				a.path, a.body, a.form = chatPath, l.Request.chat(model), "gemini answer"
+			}
+			if a.id == "" || len(a.id) > 64 || l.URL != call.Endpoint {
+				err = fmt.Errorf("custom_id %q, url %q: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'", a.id, l.URL)
+			}
+			asks = append(asks, a)
+		}
+		if err != nil || len(asks) == 0 || api == "gemini" && b.Tag == "" {
 			c.fail(badRequest(fmt.Sprintf("Invalid requests: %v", err), "requests", ""))
 			return
 		}
@@ -135,90 +186,11 @@ func creator(api string, read func(c *batchCall) (*batch, []batchAsk, error)) fu
 	}
 }
 
-func readOpenAI(c *batchCall) (*batch, []batchAsk, error) {
-	var call struct {
-		Input    string            `json:"input_file_id"`
-		Endpoint string            `json:"endpoint"`
-		Window   string            `json:"completion_window"`
-		Metadata map[string]string `json:"metadata"`
-	}
-	err := json.Unmarshal(c.body, &call)
-	f := c.file(call.Input)
-	if err != nil || f == nil || call.Window != "24h" {
-		return nil, nil, cmp.Or(err, errors.New("there is no such input_file_id or completion_window"))
-	}
-	b := &batch{Input: call.Input, Path: call.Endpoint}
-	if !c.opts.Batches.NoMetadata {
-		b.Tag = call.Metadata["crosstalk"]
-	}
-	var asks []batchAsk
-	for lines := json.NewDecoder(bytes.NewReader(f.Content)); lines.More(); {
-		var line struct {
-			ID     string `json:"custom_id"`
-			Method string
-			URL    string
-			Body   json.RawMessage
-		}
-		err := lines.Decode(&line)
-		if err != nil || line.URL != call.Endpoint || line.Method != "POST" || line.ID == "" {
-			return nil, nil, cmp.Or(err, errors.New("a line has another URL or method, or no id"))
-		}
-		asks = append(asks, batchAsk{id: line.ID, path: line.URL, body: line.Body})
-	}
-	return b, asks, nil
-}
-
-func readAnthropic(c *batchCall) (*batch, []batchAsk, error) {
-	var call struct {
-		Requests []struct {
-			ID     string          `json:"custom_id"`
-			Params json.RawMessage `json:"params"`
-		} `json:"requests"`
-	}
-	err := json.Unmarshal(c.body, &call)
-	var asks []batchAsk
-	for _, r := range call.Requests {
-		if len(r.ID) == 0 || len(r.ID) > 64 {
-			err = errors.New("custom_id: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'")
-		}
-		asks = append(asks, batchAsk{id: r.ID, path: messagesPath, body: r.Params})
-	}
-	return &batch{}, asks, err
-}
-
-// geminiTurn is a turn in Gemini's form.
 type geminiTurn struct {
 	Role  string
 	Parts text
 }
 
-func readGemini(c *batchCall) (*batch, []batchAsk, error) {
-	model, ok := strings.CutSuffix(c.r.PathValue("call"), ":batchGenerateContent")
-	var call struct {
-		Batch struct {
-			DisplayName string
-			InputConfig struct {
-				Requests struct {
-					Requests []struct {
-						Request  geminiRequest
-						Metadata struct{ Key string }
-					}
-				}
-			}
-		}
-	}
-	err := json.Unmarshal(c.body, &call)
-	if !ok || err != nil || call.Batch.DisplayName == "" {
-		return nil, nil, cmp.Or(err, errors.New("the batch has no displayName, or the path is wrong"))
-	}
-	var asks []batchAsk
-	for _, r := range call.Batch.InputConfig.Requests.Requests {
-		asks = append(asks, batchAsk{r.Metadata.Key, chatPath, r.Request.chat(model), "gemini answer"})
-	}
-	return &batch{Tag: call.Batch.DisplayName}, asks, nil
-}
-
-// geminiRequest is a request of a batch.
 type geminiRequest struct {
 	SystemInstruction *geminiTurn
 	Contents          []geminiTurn

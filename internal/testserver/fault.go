@@ -51,6 +51,7 @@ const (
 	SlowBody Fault = "slow-body" // the body dribbles over Options.Stall
 )
 
+// kind is failure, outcome or delay.
 type kind string
 
 const (
@@ -59,18 +60,18 @@ const (
 	delay   kind = "delay"
 )
 
-var faultKinds = map[Fault]kind{
-	RequestTimeout: failure, Conflict: failure,
-	RateLimited: failure, RateLimitedSeconds: failure, RateLimitedDate: failure, RateLimitedMillis: failure,
-	ServerError: failure, BadGateway: failure, Unavailable: failure, GatewayTimeout: failure, Overloaded: failure,
-	Hang: failure, Drop: failure, Cut: failure, InvalidJSON: failure, WrongShape: failure,
-	HTML: failure, HTMLOK: failure,
-	Empty: outcome, Thinking: outcome, Refusal: outcome, Filtered: outcome,
-	Slow: delay, SlowBody: delay,
+// kindOf is the kind of a fault, "" for what is none.
+func kindOf(f Fault) kind {
+	for k, list := range data().Kinds {
+		if slices.Contains(list, f) {
+			return k
+		}
+	}
+	return ""
 }
 
 func unknownFault(f Fault) error {
-	return fmt.Errorf("unknown fault %q: want one of %v", f, slices.Sorted(maps.Keys(faultKinds)))
+	return fmt.Errorf("unknown fault %q: want one of %v", f, data().Kinds)
 }
 
 // parseFaults reads "name=probability,name=probability", for example
@@ -86,14 +87,7 @@ func parseFaults(s string) (map[Fault]float64, error) {
 		if !ok || err != nil {
 			return nil, fmt.Errorf("fault %q: want name=probability, such as 500=0.1", part)
 		}
-		f := Fault(name)
-		if faultKinds[f] == "" {
-			return nil, unknownFault(f)
-		}
-		if _, twice := faults[f]; twice {
-			return nil, fmt.Errorf("fault %q is given twice", name)
-		}
-		faults[f] = p
+		faults[Fault(name)] = p
 	}
 	return faults, nil
 }
@@ -119,7 +113,7 @@ func (o *Options) fate(hash string, attempt int) fate {
 	case attempt <= o.FailFirst:
 		sum := 0.0
 		for f, p := range o.Faults {
-			if faultKinds[f] == failure {
+			if kindOf(f) == failure {
 				sum += p
 			}
 		}
@@ -131,7 +125,7 @@ func (o *Options) fate(hash string, attempt int) fate {
 // pick gives the fault of kind k in whose share of [0, 1) u falls, or "".
 func (o *Options) pick(k kind, u float64) Fault {
 	for _, f := range slices.Sorted(maps.Keys(o.Faults)) {
-		if faultKinds[f] != k {
+		if kindOf(f) != k {
 			continue
 		}
 		if u < o.Faults[f] {

@@ -29,6 +29,9 @@ var data = sync.OnceValue(func() (d struct {
 	Openings, Closings []string
 	Wrong              []string // JSON
 	Failures           map[Protocol]map[int]problem
+	Batches            map[ResultFault][]change
+	Kinds              map[kind][]Fault
+	Enclosing          map[string][2]string // the marks before and after thoughts, by where they are shown
 }) {
 	for _, file := range [][]byte{profilesFile, repliesFile} {
 		if err := yaml.Unmarshal(file, &d); err != nil {
@@ -169,7 +172,6 @@ func (p *profile) meets(given params, part string) bool {
 
 func (p *profile) thinks(given params) bool { return p.Thinks != "" && p.holds(given, p.Thinks) }
 
-// params are the request's parameters.
 type params map[string]json.RawMessage
 
 // value is the JSON of a parameter, or of one within another.
@@ -217,13 +219,6 @@ func thoughts(n int) string {
 	return strings.Join(words[:min(n, len(words))], "")
 }
 
-// enclosing returns the marks before and after thoughts in a text, by where they are shown.
-var enclosing = map[string][2]string{
-	"markers": {"<think>\n", "\n</think>\n\n"},
-	"ending":  {"", "\n</think>\n\n"},
-	"harmony": {"<|channel|>analysis<|message|>", "<|end|><|start|>assistant<|channel|>final<|message|>"},
-}
-
 // show makes of a choice what the profile shows of it in a chat.
 func (p *profile) show(c *choice) {
 	c.Content = c.Text
@@ -240,7 +235,7 @@ func (p *profile) show(c *choice) {
 	if c.Shown == "parts" {
 		return
 	}
-	if e, ok := enclosing[c.Shown]; ok {
+	if e, ok := data().Enclosing[c.Shown]; ok {
 		done := c.Produced > c.Reasoning || c.Finish != "length"
 		if text := c.Text; done {
 			c.Text = e[0] + c.Thought() + e[1] + text

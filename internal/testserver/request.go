@@ -68,7 +68,7 @@ type query struct {
 
 type wireBody struct {
 	System          text            `json:"system"`
-	Input           json.RawMessage `json:"input"`
+	Input           input           `json:"input"`
 	Instructions    text            `json:"instructions"`
 	Include         []string        `json:"include"`
 	Limit           *int            `json:"max_tokens"`
@@ -110,6 +110,20 @@ func (l *list) UnmarshalJSON(b []byte) error {
 	}
 	*l = make(list, 1)
 	return json.Unmarshal(b, &(*l)[0])
+}
+
+// input is that of responses and of embeddings: turns, or texts.
+type input struct {
+	turns []Message
+	texts list
+}
+
+func (in *input) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, &in.turns) == nil {
+		return nil
+	}
+	in.turns = nil
+	return json.Unmarshal(b, &in.texts)
 }
 
 const (
@@ -178,8 +192,11 @@ func (s *Server) parse(r *http.Request, body []byte) (*query, *problem) {
 	q.Protocol, q.Path, q.Hash, q.Body = protocolOf(r), r.URL.Path, hashOf(r.Method, r.URL.Path, body), body
 	q.Serves = cmp.Or(s.opts.Serves, q.Model)
 	q.Stop = append(q.Stop, q.StopSequences...)
-	if p := q.readInput(); p != nil {
-		return nil, p
+	if q.Path == responsesPath {
+		q.System, q.Messages = q.Instructions, q.Input.turns
+		for _, t := range q.Input.texts {
+			q.Messages = append(q.Messages, Message{"user", text(t)})
+		}
 	}
 	q.Profile = s.opts.profileOf(q.Model)
 	if p := q.Profile.refusal(data().Before, q.params); p != nil {
@@ -215,29 +232,6 @@ func (s *Server) parse(r *http.Request, body []byte) (*query, *problem) {
 	return q, nil
 }
 
-// readInput reads the input of responses, a text or messages, or of embeddings.
-func (q *query) readInput() *problem {
-	if len(q.Input) == 0 {
-		return nil
-	}
-	if q.Path != responsesPath {
-		if err := json.Unmarshal(q.Input, &q.inputs); err != nil {
-			return badRequest("Invalid type: "+err.Error(), "", "invalid_type")
-		}
-		return nil
-	}
-	q.System = q.Instructions
-	var alone text
-	switch {
-	case json.Unmarshal(q.Input, &q.Messages) == nil:
-	case json.Unmarshal(q.Input, &alone) == nil:
-		q.Messages = []Message{{"user", alone}}
-	default:
-		return badRequest("Invalid type for 'input'.", "input", "invalid_type")
-	}
-	return nil
-}
-
 func (s *Server) checkModel(q *query) *problem {
 	switch absent := len(s.opts.Models) > 0 && !slices.Contains(s.opts.Models, q.Model); {
 	case q.Model == "":
@@ -269,21 +263,15 @@ func (s *Server) unsupported(p Protocol) (rules []rule) {
 
 // fill puts in the defaults of the path, and the number of likeliest tokens asked for.
 func (q *query) fill() {
-	switch q.Path {
-	case chatPath:
-		if string(q.Logprobs) == "true" {
-			q.TopN = q.TopLogprobs
-		}
-	case responsesPath:
-		if slices.Contains(q.Include, "message.output_text.logprobs") {
-			q.TopN = q.TopLogprobs
-		}
-	case completionsPath:
+	inChat := q.Path == chatPath && string(q.Logprobs) == "true"
+	switch {
+	case inChat || slices.Contains(q.Include, "message.output_text.logprobs"):
+		q.TopN = q.TopLogprobs
+	case q.Path == completionsPath:
 		q.MaxTokens = cmp.Or(q.MaxTokens, 16) // OpenAI's default for this path
 		if q.params.has("logprobs") {
 			json.Unmarshal(q.Logprobs, &q.TopN)
 		}
-	case embeddingsPath:
-		q.Dimensions = cmp.Or(q.Dimensions, 256)
 	}
+	q.Dimensions = cmp.Or(q.Dimensions, 256)
 }

@@ -15,7 +15,6 @@ import (
 
 const maxBody = 32 << 20 // Anthropic's limit for /v1/messages
 
-// exchange is one request being served.
 type exchange struct {
 	*Server
 	w        http.ResponseWriter
@@ -57,7 +56,6 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, most int64) ([]byt
 	return body, err == nil
 }
 
-// reply sends JSON.
 func reply(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -70,10 +68,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x := &exchange{Server: s, w: w, r: r, protocol: protocolOf(r), hash: hashOf(r.Method, r.URL.Path, body)}
+	attempt := 0
 	x.leave = sync.OnceFunc(func() { s.ledger.do(func(l *ledger) { l.stats.InFlight-- }) })
 	s.ledger.do(func(l *ledger) {
 		c := l.stats.Requests[x.hash]
-		l.stats.Requests[x.hash] = Count{r.URL.Path, c.Attempts + 1, c.Answered}
+		attempt = c.Attempts + 1
+		l.stats.Requests[x.hash] = Count{attempt, c.Answered}
 		l.stats.Attempts++
 		l.stats.InFlight++
 	})
@@ -83,11 +83,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		x.fail(p)
 		return
 	}
-	attempt := 0 // its number among the well-formed ones of the request
-	s.ledger.do(func(l *ledger) {
-		l.admitted[x.hash]++
-		attempt = l.admitted[x.hash]
-	})
 	x.meet(q, attempt, s.opts.fate(x.hash, attempt))
 }
 
@@ -110,7 +105,6 @@ func (x *exchange) accept(body []byte) (*query, *problem) {
 	return x.parse(x.r, body)
 }
 
-// meet lets the request meet its fate.
 func (x *exchange) meet(q *query, attempt int, f fate) {
 	o := &x.opts
 	wait := o.Latency + time.Duration(f.jitter*float64(o.Jitter))
@@ -185,7 +179,6 @@ func (x *exchange) setRetry(failure Fault) {
 	}
 }
 
-// answer is the JSON of a full answer.
 func (x *exchange) answer(q *query, attempt int, o Fault) []byte {
 	if q == nil {
 		return x.models(x.protocol, x.r.URL.Query())
@@ -254,10 +247,7 @@ type Stats struct {
 }
 
 // Count describes the outcomes of one distinct request.
-type Count struct {
-	Path               string
-	Attempts, Answered int
-}
+type Count struct{ Attempts, Answered int }
 
 // Record is a request as it arrived.
 type Record struct {
@@ -282,12 +272,10 @@ func (s *Server) Records() (records []Record) {
 	return records
 }
 
-// ledger keeps the counts.
 type ledger struct {
-	mu       sync.Mutex
-	stats    Stats
-	admitted map[string]int // attempts of a request that were well-formed
-	records  []Record
+	mu      sync.Mutex
+	stats   Stats
+	records []Record
 }
 
 func (l *ledger) do(f func(*ledger)) {

@@ -135,7 +135,6 @@ func Listen(addr string, o Options) (*Server, error) {
 	}
 	s := &Server{URL: "http://" + l.Addr().String(), opts: o}
 	s.ledger.stats = Stats{Faults: map[Fault]int{}, Requests: map[string]Count{}}
-	s.ledger.admitted = map[string]int{}
 	s.book = batchBook{files: map[string]*file{}, paid: map[string]int{}}
 	open, cancel := context.WithCancel(context.Background())
 	s.http = &http.Server{Handler: s.newHandler(), BaseContext: func(net.Listener) context.Context { return open }}
@@ -153,22 +152,19 @@ func (s *Server) Close() {
 func (o *Options) check() error {
 	sums := map[kind]float64{}
 	for f, p := range o.Faults {
-		k, ok := faultKinds[f]
-		if !ok {
+		k := kindOf(f)
+		if k == "" {
 			return unknownFault(f)
 		}
-		if !(p >= 0 && p <= 1) {
-			return fmt.Errorf("fault %q: probability %v is outside [0, 1]", f, p)
-		}
-		if sums[k] += p; k != delay && sums[k] > 1+1e-9 {
-			return fmt.Errorf("the probabilities of %ss add up to %v: want at most 1", k, sums[k])
+		if sums[k] += p; !(p >= 0 && p <= 1) || k != delay && sums[k] > 1+1e-9 {
+			return fmt.Errorf("fault %q: its probability %v, or the sum of all %ss, is outside [0, 1]", f, p, k)
 		}
 	}
 	profiles := append([]string{NoProfile}, Profiles()...)
 	if o.Profile != "" && !slices.Contains(profiles, o.Profile) {
 		return fmt.Errorf("unknown profile %q: want one of %s", o.Profile, strings.Join(profiles, ", "))
 	}
-	if f := o.Batches.Results; f != "" && faults[f] == nil {
+	if f := o.Batches.Results; f != "" && data().Batches[f] == nil {
 		return fmt.Errorf("unknown fault of batches %q", f)
 	}
 	return nil

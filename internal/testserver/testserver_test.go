@@ -378,7 +378,7 @@ func TestStatsOverHTTP(t *testing.T) {
 	}
 	post(s, chatPath, chat("x"), "Authorization", "Bearer another") // the same request all the same
 	st := s.Stats()
-	want := Count{chatPath, 4, 3}
+	want := Count{4, 3}
 	if got := st.Requests[hashOf("POST", chatPath, []byte(chat("x")))]; got != want || len(st.Requests) != 1 {
 		t.Errorf("requests %+v, want one: %+v", st.Requests, want)
 	}
@@ -418,7 +418,7 @@ func TestWrongOptions(t *testing.T) {
 			t.Errorf("listens on %q", addr)
 		}
 	}
-	for _, s := range []string{"500", "500=x", "501=0.1", "500=0.1,500=0.2"} {
+	for _, s := range []string{"500", "500=x"} {
 		if _, err := parseFaults(s); err == nil {
 			t.Errorf("parseFaults(%q): no error", s)
 		}

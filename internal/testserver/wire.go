@@ -114,16 +114,15 @@ func (a answer) Completion() int {
 // PromptTokens counts as OpenAI's chat format does: four tokens around each message, three to start the answer.
 func (q *query) PromptTokens() int {
 	n := 0
-	for _, p := range q.inputs {
-		n += len(tokens(p))
-	}
 	for _, m := range q.Messages {
 		n += 4 + len(tokens(string(m.Text)))
 	}
 	if len(q.Messages) > 0 {
 		n += 3
 	} else {
-		n += len(tokens(q.Prompt))
+		for _, text := range append(q.Input.texts, q.Prompt) {
+			n += len(tokens(text))
+		}
 	}
 	if q.context > 0 {
 		n = min(n, q.context)
@@ -144,7 +143,7 @@ func (q *query) body(form string, c choice) []byte {
 
 func (s *Server) embeddings(q *query) []byte {
 	a := answer{query: q}
-	for _, in := range q.inputs {
+	for _, in := range q.Input.texts {
 		a.Vectors = append(a.Vectors, embed(in, q.Dimensions))
 	}
 	return render(embeddingsPath, a)
@@ -181,17 +180,9 @@ func number(q url.Values, name string, otherwise int) int {
 	return otherwise
 }
 
-const proxyPage = `<html>
-<head><title>%[1]s</title></head>
-<body>
-<center><h1>%[1]s</h1></center>
-<hr><center>test proxy</center>
-</body>
-</html>
-`
-
 func htmlPage(status int) []byte {
-	return fmt.Appendf(nil, proxyPage, fmt.Sprintf("%d %s", status, http.StatusText(status)))
+	const page = "<html>\n<head><title>%d %s</title></head>\n<body>test proxy</body>\n</html>\n"
+	return fmt.Appendf(nil, page, status, http.StatusText(status))
 }
 
 // tokenLogprob is a token with the natural logarithm of its probability.

@@ -189,39 +189,36 @@ func (e *Endpoint) unreachable(ctx context.Context, err error) error {
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	var timeout net.Error
+	says, advice := "", ""
 	switch {
 	case ctx.Err() != nil:
-		return e.fault(crosstalk.Transient, 0, ctx.Err(), "%s did not answer in time", at)
+		err, says = ctx.Err(), at+" did not answer in time"
 	case errors.As(err, new(cutOff)):
-		return e.fault(crosstalk.Transient, 0, err, "%s broke off its answer", at)
+		says = at + " broke off its answer"
 	case errors.As(err, &op) && op.Op == "proxyconnect":
-		return e.fault(crosstalk.Transient, 0, err, "the proxy before %s cannot be reached: check HTTPS_PROXY and "+
-			"HTTP_PROXY (%v)", at, op.Err)
+		says = fmt.Sprintf("the proxy before %s cannot be reached: check HTTPS_PROXY and HTTP_PROXY (%v)", at, op.Err)
 	case errors.As(err, &dns):
-		return e.fault(crosstalk.Transient, 0, err, "the host of %s cannot be found: check the base URL and the network%s",
-			at, e.advice())
+		says = fmt.Sprintf("the host of %s cannot be found: check the base URL and the network", at)
+		advice = e.config.Advice
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return e.fault(crosstalk.Transient, 0, err, "nothing listens at %s: check that the server runs, and the base URL%s",
-			at, e.advice())
+		says = fmt.Sprintf("nothing listens at %s: check that the server runs, and the base URL", at)
+		advice = e.config.Advice
 	case errors.As(err, &certificate):
-		return e.fault(crosstalk.Transient, 0, err, "%s has a certificate that is not trusted here (%s)", at,
-			e.quote(problem{message: certificate.Err.Error()}))
+		says = fmt.Sprintf("%s has a certificate that is not trusted here (%s)", at, e.Quote(certificate.Err.Error()))
 	case errors.As(err, &record), strings.Contains(err.Error(), "HTTP response to HTTPS client"):
-		return e.fault(crosstalk.Transient, 0, err, "%s does not speak TLS: use http:// in the base URL", at)
+		says = at + " does not speak TLS: use http:// in the base URL"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
 		errors.Is(err, syscall.EPIPE):
-		return e.fault(crosstalk.Transient, 0, err, "%s closed the connection before it answered", at)
+		says = at + " closed the connection before it answered"
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return e.fault(crosstalk.Transient, 0, err, "%s cannot be reached: no connection within %s%s", at,
-			duration.Text(dialTimeout), e.advice())
+		says = fmt.Sprintf("%s cannot be reached: no connection within %s", at, duration.Text(dialTimeout))
+		advice = e.config.Advice
+	default:
+		says = fmt.Sprintf("%s cannot be reached (%s)", at, e.Quote(err.Error()))
+		advice = e.config.Advice
 	}
-	return e.fault(crosstalk.Transient, 0, err, "%s cannot be reached (%s)%s", at, e.quote(problem{message: err.Error()}),
-		e.advice())
-}
-
-func (e *Endpoint) advice() string {
-	if e.config.Advice == "" {
-		return ""
+	if advice != "" {
+		says += "; " + advice
 	}
-	return "; " + e.config.Advice
+	return e.fault(crosstalk.Transient, 0, err, "%s", says)
 }

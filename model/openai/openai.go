@@ -5,7 +5,6 @@ package openai
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"regexp"
 	"strings"
@@ -29,7 +28,7 @@ type Options struct {
 	// that refuses them with an error is remembered as such.
 	NoStop bool
 	// Reasoning gives the parameters that ask for each level of reasoning (see crosstalk.Decoding); endpoint.Budget in
-	// them becomes the room for it. Default: reasoning_effort, with "none" for off.
+	// them becomes the room for it.
 	Reasoning map[string]map[string]any
 }
 
@@ -233,13 +232,6 @@ func (m *Model) setReasoning(b *endpoint.Body, req crosstalk.Request, how *diale
 		return nil
 	}
 	params, known := m.options.Reasoning[level]
-	if m.options.Reasoning == nil {
-		effort := level
-		if level == crosstalk.ReasoningOff {
-			effort = "none"
-		}
-		params, known = map[string]any{"reasoning_effort": effort}, true
-	}
 	if !known {
 		return m.endpoint.NoLevel(level)
 	}
@@ -247,17 +239,5 @@ func (m *Model) setReasoning(b *endpoint.Body, req crosstalk.Request, how *diale
 		params = map[string]any{"reasoning": map[string]any{"effort": effort}}
 	}
 	b.SetAll(params, req.Decoding.ReasoningTokens)
-	return nil
-}
-
-// loose is a text, where anything else is passed over: an answer is not lost over a field that only some servers have.
-type loose string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (l *loose) UnmarshalJSON(b []byte) error {
-	var s string
-	if json.Unmarshal(b, &s) == nil {
-		*l = loose(s)
-	}
 	return nil
 }

@@ -56,7 +56,7 @@ func TestBody(t *testing.T) {
 		{"extra overrides", Options{}, with(chat("hi"), 0, 0, crosstalk.Decoding{MaxTokens: 9, Temperature: &half,
 			Extra: map[string]any{"max_tokens": 5, "temperature": nil}}), "/v1/chat/completions",
 			`{"model":"m","messages":[{"role":"user","content":"hi"}],"max_tokens":5,"temperature":null}`},
-		{"room for thoughts", Options{}, with(chat("hi"), 0, 0, crosstalk.Decoding{MaxTokens: 9, Reasoning: "off", ReasoningTokens: 91}), "/v1/chat/completions",
+		{"room for thoughts", Options{Reasoning: map[string]map[string]any{"off": {"reasoning_effort": "none"}}}, with(chat("hi"), 0, 0, crosstalk.Decoding{MaxTokens: 9, Reasoning: "off", ReasoningTokens: 91}), "/v1/chat/completions",
 			`{"model":"m","messages":[{"role":"user","content":"hi"}],"max_tokens":100,"reasoning_effort":"none"}`},
 		{"reasoning as the server spells it", Options{Reasoning: map[string]map[string]any{"low": {"enable_thinking": true, "inner": map[string]any{"budget": endpoint.Budget}}}},
 			with(chat("hi"), 0, 0, crosstalk.Decoding{MaxTokens: 9, Reasoning: "low", ReasoningTokens: 2000}), "/v1/chat/completions",

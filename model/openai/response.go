@@ -50,37 +50,28 @@ type chatResponse struct {
 }
 
 type message struct {
-	Content          content `json:"content"`
-	Refusal          string  `json:"refusal"`
-	ReasoningContent loose   `json:"reasoning_content"` // DeepSeek, Qwen, Kimi, SGLang, llama.cpp, older vLLM
-	Reasoning        loose   `json:"reasoning"`         // OpenRouter, Ollama, Groq, Together, Cerebras, vLLM
-	ReasoningDetails details `json:"reasoning_details"` // OpenRouter, MiniMax
+	Content          content         `json:"content"`
+	Refusal          string          `json:"refusal"`
+	ReasoningContent json.RawMessage `json:"reasoning_content"` // DeepSeek, Qwen, Kimi, SGLang, llama.cpp, older vLLM
+	Reasoning        json.RawMessage `json:"reasoning"`         // OpenRouter, Ollama, Groq, Together, Cerebras, vLLM
+	ReasoningDetails json.RawMessage `json:"reasoning_details"` // OpenRouter, MiniMax: a list, some of it encrypted
 }
 
 // thoughts are in one of the fields, or in two with the same text.
 func (m *message) thoughts() string {
-	return cmp.Or(string(m.ReasoningContent), string(m.Reasoning), m.ReasoningDetails.text, m.Content.thoughts)
+	var content, reasoning, details string // anything but a text is passed over
+	json.Unmarshal(m.ReasoningContent, &content)
+	json.Unmarshal(m.Reasoning, &reasoning)
+	if m.thought() {
+		details = thinking(m.ReasoningDetails)
+	}
+	return cmp.Or(content, reasoning, details, m.Content.thoughts)
 }
 
-// details are a list of thoughts, some of them encrypted.
-type details struct {
-	text  string
-	given bool
-}
-
-func (d *details) UnmarshalJSON(b []byte) error {
-	var list []struct {
-		Text    loose `json:"text"`
-		Summary loose `json:"summary"`
-	}
-	if json.Unmarshal(b, &list) != nil {
-		return nil
-	}
-	d.given = len(list) > 0
-	for _, e := range list {
-		d.text += string(e.Text) + string(e.Summary)
-	}
-	return nil
+// thought reports whether there are thoughts, encrypted ones included.
+func (m *message) thought() bool {
+	var details []json.RawMessage
+	return json.Unmarshal(m.ReasoningDetails, &details) == nil && len(details) > 0
 }
 
 type completionResponse struct {
@@ -127,18 +118,20 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// thinking reads a text, or a list of parts that are texts.
-func thinking(raw json.RawMessage) string {
-	var text string
+// thinking reads a text, or a list of parts that have texts or summaries. Anything else is passed over: an answer is
+// not lost over a field that only some servers have.
+func thinking(raw json.RawMessage) (text string) {
 	if json.Unmarshal(raw, &text) == nil {
 		return text
 	}
-	var parts []struct {
-		Text loose `json:"text"`
-	}
+	var parts []struct{ Text, Summary any }
 	json.Unmarshal(raw, &parts)
 	for _, p := range parts {
-		text += string(p.Text)
+		for _, field := range []any{p.Text, p.Summary} {
+			if s, ok := field.(string); ok {
+				text += s
+			}
+		}
 	}
 	return text
 }
@@ -167,7 +160,7 @@ func readChat(body []byte) (settle.Received, error) {
 	received, err := r.received(m.Content.text, choice.FinishReason, choice.Logprobs)
 	received.Refusal = m.Refusal + m.Content.refusal
 	received.Reasoning = m.thoughts()
-	received.Thought = m.ReasoningDetails.given
+	received.Thought = m.thought()
 	return received, err
 }
 

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -39,9 +38,9 @@ type Confusion struct {
 // prompt and all decoding settings are ignored. Asked for log probabilities it makes some up, with more doubt where it
 // is about to go wrong.
 type Confused struct {
+	base
 	Confusion
 	seed      uint64
-	id        crosstalk.Identity
 	languages map[string]string // of the answer, by prompt
 }
 
@@ -73,24 +72,15 @@ func quotation(s sentence) string { return " “" + s.text() + "”" }
 //go:embed sentences.tsv
 var sentencesFile []byte
 
-// replies are the short replies of each language.
-var replies = sync.OnceValue(func() map[string][]string {
-	all := map[string][]string{}
-	for line := range bytes.Lines(sentencesFile) {
-		if language, text, _ := strings.Cut(strings.TrimSpace(string(line)), "\t"); !strings.Contains(text, "{") {
-			all[language] = append(all[language], text)
-		}
-	}
-	return all
-})
-
-// sentences holds the sentences for each language and line of an answer. No answer has the same one twice.
-var sentences = sync.OnceValue(func() map[string][MaxLines][]sentence {
-	all, count := map[string][MaxLines][]sentence{}, map[string]int{}
+// texts are the short replies of each language, and the sentences for each line of an answer: none has one twice.
+var texts = sync.OnceValues(func() (replies map[string][]string, all map[string][MaxLines][]sentence) {
+	replies, all = map[string][]string{}, map[string][MaxLines][]sentence{}
+	count := map[string]int{}
 	for line := range bytes.Lines(sentencesFile) {
 		language, text, _ := strings.Cut(strings.TrimSpace(string(line)), "\t")
 		before, rest, slot := strings.Cut(text, "{")
 		if !slot {
+			replies[language] = append(replies[language], text)
 			continue
 		}
 		own, rest, _ := strings.Cut(rest, "|")
@@ -101,18 +91,27 @@ var sentences = sync.OnceValue(func() map[string][MaxLines][]sentence {
 		all[language] = lines
 		count[language]++
 	}
-	return all
+	return replies, all
 })
+
+func replies() map[string][]string {
+	replies, _ := texts()
+	return replies
+}
+
+func sentences() map[string][MaxLines][]sentence {
+	_, sentences := texts()
+	return sentences
+}
 
 // NewConfused returns a confused model of these items.
 func NewConfused(items []crosstalk.Item, of Confusion, seed uint64) (*Confused, error) {
-	for _, p := range []struct {
-		name  string
-		value float64
-	}{{"line", of.Line}, {"word", of.Word}, {"mask", of.Mask}, {"short", of.Short}} {
-		if err := checkProbability("confused", p.name, p.value); err != nil {
-			return nil, err
-		}
+	if err := cmp.Or(
+		checkProbability("confused", "line", of.Line),
+		checkProbability("confused", "word", of.Word),
+		checkProbability("confused", "mask", of.Mask),
+		checkProbability("confused", "short", of.Short)); err != nil {
+		return nil, err
 	}
 	c := &Confused{Confusion: of, seed: seed, languages: map[string]string{}}
 	for _, item := range items {
@@ -139,8 +138,7 @@ func NewConfused(items []crosstalk.Item, of Confusion, seed uint64) (*Confused, 
 	hash := fnv.New64a()
 	hash.Write(sentencesFile)
 	hash.Write(crosstalk.Canonical(c.languages))
-	c.id = crosstalk.Identity{Provider: Provider, Endpoint: "suite:" + hex.EncodeToString(hash.Sum(nil)),
-		Name: fmt.Sprintf("confused?%s&seed=%d", of, seed)}
+	c.base = newBase(crosstalk.Chat, hash.Sum(nil), "confused?%s&seed=%d", of, seed)
 	return c, nil
 }
 
@@ -158,12 +156,6 @@ func (c Confusion) String() string {
 
 // Languages returns those that Confused writes, in order.
 var Languages = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(sentences())) })
-
-// Identity names the settings, and as endpoint the prompts and sentences.
-func (c *Confused) Identity() crosstalk.Identity { return c.id }
-
-// API returns Chat: the model answers.
-func (c *Confused) API() crosstalk.API { return crosstalk.Chat }
 
 // Answer implements crosstalk.Model.
 func (c *Confused) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
@@ -194,7 +186,7 @@ func (c *Confused) Answer(ctx context.Context, req crosstalk.Request) (crosstalk
 			add(c.draw(r, language, place))
 		}
 	}
-	a := answered(c, req, text.String())
+	a := c.answered(req, text.String())
 	a.Usage.Completion = len(pieces(a.Text))
 	if req.Logprobs > 0 {
 		a.Logprobs = madeUp(r, language, a.Text, switches, req.Logprobs)

@@ -3,7 +3,6 @@ package reference
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 	"regexp"
@@ -26,9 +25,9 @@ type Inconsistency struct {
 // it so?", and knows its texts again by that, so that a measurement goes its whole way. An answer depends on seed,
 // question and sample alone, but for the class of the source, which is the same in all samples.
 type Inconsistent struct {
+	base
 	Inconsistency
 	seed      uint64
-	content   string // hash of tasks and items
 	questions map[string]question
 	texts     map[string]bool // what may have to be rewritten
 }
@@ -80,18 +79,10 @@ func NewInconsistent(tasks []crosstalk.Task, items []crosstalk.Item, truth Incon
 			}
 		}
 	}
-	m.content = hex.EncodeToString(hash.Sum(nil))
+	m.base = newBase(crosstalk.Chat, hash.Sum(nil), "inconsistent?flip=%g&invalid=%g&wrong=%g&seed=%d", m.Flip, m.Invalid,
+		m.Wrong, m.seed)
 	return m, nil
 }
-
-// Identity names the settings, and as endpoint the tasks that it knows: answers depend on both.
-func (m *Inconsistent) Identity() crosstalk.Identity {
-	return crosstalk.Identity{Provider: Provider, Endpoint: "suite:" + m.content,
-		Name: fmt.Sprintf("inconsistent?flip=%g&invalid=%g&wrong=%g&seed=%d", m.Flip, m.Invalid, m.Wrong, m.seed)}
-}
-
-// API returns Chat: the model follows instructions.
-func (m *Inconsistent) API() crosstalk.API { return crosstalk.Chat }
 
 // Answer implements crosstalk.Model.
 func (m *Inconsistent) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
@@ -107,7 +98,7 @@ func (m *Inconsistent) Answer(ctx context.Context, req crosstalk.Request) (cross
 			Message: fmt.Sprintf("%s:inconsistent knows only the questions and texts of the suite's tasks, not %q", Provider,
 				req.Text())}
 	}
-	return answered(m, req, text), nil
+	return m.answered(req, text), nil
 }
 
 var target = regexp.MustCompile(` into ([\pL() ]+)[.,:]`)

@@ -2,7 +2,6 @@ package reference
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 
@@ -16,10 +15,10 @@ import (
 // Where a text around the prompt mentions the concept (crosstalk.Context), an answer begins with that text, word for
 // word, with probability copying; so does one to a control with the control's text.
 type Leaky struct {
+	base
 	rate    float64
 	copying float64
 	seed    uint64
-	content string // hash of the continuations
 	prompts map[string]continuations
 }
 
@@ -54,7 +53,7 @@ func NewLeaky(items []crosstalk.Item, rate float64, seed uint64) (*Leaky, error)
 		}
 		hash.Write(crosstalk.Canonical([][]string{{p.Test, p.Control}, p.Leaks, p.Neutral}))
 	}
-	l.content = hex.EncodeToString(hash.Sum(nil))
+	l.base = newBase(crosstalk.Completions, hash.Sum(nil), "leaky?rate=%g&seed=%d", rate, seed)
 	return l, nil
 }
 
@@ -64,21 +63,11 @@ func (l *Leaky) WithCopying(p float64) (*Leaky, error) {
 		return nil, err
 	}
 	copying := *l
-	copying.copying = p
+	if copying.copying = p; p > 0 {
+		copying.id.Name += fmt.Sprintf("&copy=%g", p)
+	}
 	return &copying, nil
 }
-
-// Identity names the settings, and as endpoint the continuations that the suite lists: answers depend on both.
-func (l *Leaky) Identity() crosstalk.Identity {
-	name := fmt.Sprintf("leaky?rate=%g&seed=%d", l.rate, l.seed)
-	if l.copying > 0 {
-		name += fmt.Sprintf("&copy=%g", l.copying)
-	}
-	return crosstalk.Identity{Provider: Provider, Endpoint: "suite:" + l.content, Name: name}
-}
-
-// API returns Completions: the model continues a text.
-func (l *Leaky) API() crosstalk.API { return crosstalk.Completions }
 
 // Answer implements crosstalk.Model.
 func (l *Leaky) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
@@ -99,7 +88,7 @@ func (l *Leaky) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 	if c.carried != "" && l.copying > 0 && r.Float64() < l.copying {
 		text = copied(c.carried, text)
 	}
-	return answered(l, req, text), nil
+	return l.answered(req, text), nil
 }
 
 // Outcomes is the distribution of answers to a prompt of the suite: the truth

@@ -127,6 +127,23 @@ func checkProbability(model, name string, p float64) error {
 	return nil
 }
 
+// base is what the models share: a name that tells the settings, and as endpoint what the answers are taken from.
+type base struct {
+	id  crosstalk.Identity
+	api crosstalk.API
+}
+
+func newBase(api crosstalk.API, content []byte, format string, settings ...any) base {
+	return base{crosstalk.Identity{Provider: Provider, Endpoint: fmt.Sprintf("suite:%x", content),
+		Name: fmt.Sprintf(format, settings...)}, api}
+}
+
+// Identity implements crosstalk.Model.
+func (b base) Identity() crosstalk.Identity { return b.id }
+
+// API implements crosstalk.Model: Completions for a model that continues a text, else Chat.
+func (b base) API() crosstalk.API { return b.api }
+
 // draws are the random numbers of an answer, which depend on seed, prompt and sample alone.
 func draws(seed uint64, prompt string, sample int) *rand.Rand {
 	h := fnv.New64a()
@@ -155,8 +172,8 @@ func stranger(model, text string) error {
 }
 
 // answered is the answer to req with a text.
-func answered(m crosstalk.Model, req crosstalk.Request, text string) crosstalk.Answer {
-	return crosstalk.Answer{Status: crosstalk.Text, Text: text, Reason: "stop", Model: m.Identity().Name,
+func (b base) answered(req crosstalk.Request, text string) crosstalk.Answer {
+	return crosstalk.Answer{Status: crosstalk.Text, Text: text, Reason: "stop", Model: b.id.Name,
 		Usage: crosstalk.Usage{Prompt: len(strings.Fields(req.Text())), Completion: len(strings.Fields(text))}}
 }
 
