@@ -97,8 +97,8 @@ func (b *Batching) Collect(ctx context.Context) error {
 	var all []*waiting
 	for _, batch := range open {
 		if len(batch.Asks) == 0 { // which nobody could submit
-			if err := b.store.DropBatch(batch); err != nil {
-				return b.end(err)
+			if err := b.saved(b.store.DropBatch(batch)); err != nil {
+				return err
 			}
 			continue
 		}
@@ -221,8 +221,11 @@ func (b *Batching) unread(c *collection, since time.Time, err error) (done bool,
 	switch {
 	case err == nil:
 		return true, b.finish(c, nil)
-	case !errors.As(err, new(*crosstalk.AskError)), e.Fault == crosstalk.Denied && !missing(err) && e.Status/100 != 3:
-		return true, b.lost(w, err)
+	case !errors.As(err, new(*crosstalk.AskError)):
+		return true, err
+	case e.Fault == crosstalk.Denied && !missing(err) && e.Status/100 != 3:
+		return true, b.end(&ModelError{w.Identity, fmt.Errorf("%w; %d requests are in a batch there (%s), which keeps "+
+			"running: run the same command again to collect it", err, len(w.Asks), w.ID)})
 	case missing(err) && time.Since(w.At) > longestKept:
 		b.remark("%s: the batch %s of %s is not there any more, and its requests are sent again",
 			w.Identity, w.ID, w.At.Format(time.DateOnly))
@@ -292,7 +295,12 @@ const longTransfer = 15 * time.Minute
 
 func (b *Batching) submitted(w *waiting, id string) error {
 	w.ID = id
-	if err := b.store.UpdateBatch(w.Batch); err != nil {
+	return b.saved(b.store.UpdateBatch(w.Batch))
+}
+
+// saved ends the asking if the journal has an error.
+func (b *Batching) saved(err error) error {
+	if err != nil {
 		return b.end(err)
 	}
 	return nil
@@ -300,26 +308,13 @@ func (b *Batching) submitted(w *waiting, id string) error {
 
 func (b *Batching) drop(w *waiting) error {
 	b.forget(w)
-	if err := b.store.DropBatch(w.Batch); err != nil {
-		return b.end(err)
-	}
-	return nil
+	return b.saved(b.store.DropBatch(w.Batch))
 }
 
 // noBatches ends the asking because the server takes no batches.
 func (b *Batching) noBatches(w *waiting, err error) error {
 	return errors.Join(b.end(&ModelError{w.Identity, fmt.Errorf("the batch was not accepted: %w; ask without --batch",
 		err)}), b.drop(w))
-}
-
-// lost ends the asking because nobody knows what came of a batch.
-func (b *Batching) lost(w *waiting, err error) error {
-	if !errors.As(err, new(*crosstalk.AskError)) {
-		return err
-	}
-	return b.end(&ModelError{w.Identity, fmt.Errorf("%w; %d requests are in a batch there (%s), which keeps running: run "+
-		"the same command again to collect it",
-		err, len(w.Asks), w.ID)})
 }
 
 // takenBack deals with a batch that the provider did not run.

@@ -5,10 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"regexp"
 	"strings"
 	"unicode"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Continue is the default [Options.Answer]: a short English continuation, chosen by a hash of model, messages or
@@ -43,14 +44,7 @@ func embed(s string, dimensions int) []float64 {
 			}
 		}
 	}
-	norm := 0.0
-	for _, x := range v {
-		norm += x * x
-	}
-	norm = math.Sqrt(norm)
-	for i := range v {
-		v[i] /= norm
-	}
+	floats.Scale(1/floats.Norm(v, 2), v)
 	return v
 }
 

@@ -62,24 +62,11 @@ func (m *Model) Submit(ctx context.Context, _ string, asks []crosstalk.BatchAsk)
 	}
 	raw, err := m.endpoint.Post(ctx, "/messages/batches", "application/json",
 		crosstalk.Canonical(map[string]any{"requests": requests}))
-	if err != nil {
-		return "", endpoint.Unclear(err)
-	}
-	b, err := m.readBatch(raw)
-	if err != nil {
+	var b batch
+	if err := m.endpoint.Account(raw, err, &b, &b.ID); err != nil {
 		return "", endpoint.Unclear(err)
 	}
 	return b.ID, nil
-}
-
-func (m *Model) readBatch(raw []byte) (b batch, err error) {
-	if err = json.Unmarshal(raw, &b); err == nil && b.ID == "" {
-		err = errors.New("it has no id")
-	}
-	if err != nil {
-		return b, m.endpoint.Unread("what "+m.Identity().Endpoint+" says of a batch", err)
-	}
-	return b, nil
 }
 
 // Find implements crosstalk.Batcher. What tells a batch is the ids in its
@@ -150,12 +137,10 @@ func (m *Model) Poll(ctx context.Context, id string) (crosstalk.BatchState, erro
 	return crosstalk.BatchState{Ended: b.Status == "ended", Done: b.done(), Failed: b.done() - b.Counts.Succeeded}, err
 }
 
-func (m *Model) get(ctx context.Context, id string) (batch, error) {
+func (m *Model) get(ctx context.Context, id string) (b batch, err error) {
 	raw, err := m.endpoint.Get(ctx, "/messages/batches/"+url.PathEscape(id))
-	if err != nil {
-		return batch{}, err
-	}
-	return m.readBatch(raw)
+	err = m.endpoint.Account(raw, err, &b, &b.ID)
+	return b, err
 }
 
 // outputLine is a line of the results.

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"maps"
 	"math"
+	"net/http"
 	"slices"
 
 	"crosstalk"
@@ -150,7 +151,22 @@ func NoResults(err error) iter.Seq2[crosstalk.BatchResult, error] {
 
 // Unread is the error for a server's account of batches that cannot be read.
 func (e *Endpoint) Unread(what string, cause error) error {
-	return e.fault(crosstalk.Transient, 0, nil, "%s cannot be read: %v", what, cause)
+	return e.fault(crosstalk.Transient, http.StatusOK, nil, "%s cannot be read: %v", what, cause)
+}
+
+// Account reads what the server says of a batch, unless err is why it says nothing. id points to the name of the batch
+// in what is read.
+func (e *Endpoint) Account(raw []byte, err error, batch any, id *string) error {
+	if err != nil {
+		return err
+	}
+	if err = json.Unmarshal(raw, batch); err == nil && *id == "" {
+		err = errors.New("it has no id")
+	}
+	if err != nil {
+		return e.Unread("what "+e.identity.Endpoint+" says of a batch", err)
+	}
+	return nil
 }
 
 // BatchResult reads a line with the result of a request of a batch into line, whose id is the request's key. read

@@ -77,26 +77,14 @@ func (b *Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.Batch
 	call := crosstalk.Canonical(object{"batch": object{"displayName": displayName(tag),
 		"inputConfig": object{"requests": object{"requests": requests}}}})
 	raw, err := b.endpoint.Post(ctx, "/models/"+url.PathEscape(name)+":batchGenerateContent", "application/json", call)
-	if err != nil {
-		return "", endpoint.Unclear(err)
-	}
 	var made operation
-	if err := json.Unmarshal(raw, &made); err != nil || made.Name == "" {
-		return "", endpoint.Unclear(b.unreadable(err))
+	if err := b.endpoint.Account(raw, err, &made, &made.Name); err != nil {
+		return "", endpoint.Unclear(err)
 	}
 	return made.Name, nil
 }
 
 func displayName(tag string) string { return "crosstalk-" + tag }
-
-func (b *Batcher) unreadable(err error) error {
-	if err == nil {
-		err = errors.New("it has no name")
-	}
-	return &crosstalk.AskError{Fault: crosstalk.Transient, Status: http.StatusOK,
-		Message: fmt.Sprintf("%s: what %s says of a batch cannot be read: %v", b.Identity(), b.endpoint.Identity().Endpoint,
-			err)}
-}
 
 // operation is the server's account of a batch.
 type operation struct {
@@ -159,7 +147,7 @@ func (b *Batcher) Find(ctx context.Context, tag string, _ time.Time, _ []crossta
 			Next       string      `json:"nextPageToken"`
 		}
 		if err := json.Unmarshal(raw, &page); err != nil {
-			return "", b.unreadable(err)
+			return "", b.endpoint.Unread("the list of batches at "+b.endpoint.Identity().Endpoint, err)
 		}
 		for _, o := range page.Operations {
 			if o.Metadata.DisplayName == displayName(tag) {
@@ -179,7 +167,7 @@ func (b *Batcher) Find(ctx context.Context, tag string, _ time.Time, _ []crossta
 func (b *Batcher) get(ctx context.Context, id string) (o operation, err error) {
 	name, ok := strings.CutPrefix(id, "batches/")
 	if !ok {
-		return o, b.unreadable(fmt.Errorf("the batch is named %q", id))
+		return o, b.endpoint.Unread("the id of a batch", fmt.Errorf("it is %q", id))
 	}
 	stream, err := b.endpoint.Open(ctx, "/batches/"+url.PathEscape(name))
 	if err != nil {
@@ -194,10 +182,8 @@ func (b *Batcher) get(ctx context.Context, id string) (o operation, err error) {
 		}
 		return o, err
 	}
-	if err := json.Unmarshal(raw, &o); err != nil || o.Name == "" {
-		return o, b.unreadable(err)
-	}
-	return o, nil
+	err = b.endpoint.Account(raw, nil, &o, &o.Name)
+	return o, err
 }
 
 // Poll implements crosstalk.Batcher. A batch that has ended comes with its results:

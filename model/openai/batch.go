@@ -2,7 +2,6 @@ package openai
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -80,7 +79,7 @@ func (b Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.BatchA
 	w.Close()
 	var uploaded, made batch
 	raw, err := b.endpoint.Post(ctx, "/files", w.FormDataContentType(), form.Bytes())
-	if err := b.read(raw, err, &uploaded); err != nil {
+	if err := b.endpoint.Account(raw, err, &uploaded, &uploaded.ID); err != nil {
 		return "", err
 	}
 	body := crosstalk.Canonical(map[string]any{
@@ -88,7 +87,7 @@ func (b Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.BatchA
 		"metadata": map[string]string{tagName: tag},
 	})
 	raw, err = b.endpoint.Post(ctx, "/batches", "application/json", body)
-	if err := b.read(raw, err, &made); err != nil {
+	if err := b.endpoint.Account(raw, err, &made, &made.ID); err != nil {
 		return "", endpoint.Unclear(err)
 	}
 	return made.ID, nil
@@ -109,25 +108,10 @@ type batch struct {
 	} `json:"errors"`
 }
 
-// read reads what the server says of a file or a batch, which has an id.
-func (b Batcher) read(raw []byte, err error, into any) error {
-	if err != nil {
-		return err
-	}
-	var named struct{ ID string }
-	err = cmp.Or(json.Unmarshal(raw, into), json.Unmarshal(raw, &named))
-	if err == nil && named.ID == "" {
-		err = errors.New("it has no id")
-	}
-	if err != nil {
-		return b.endpoint.Unread("what "+b.Identity().Endpoint+" says of a batch", err)
-	}
-	return nil
-}
-
 func (b Batcher) get(ctx context.Context, id string) (got batch, err error) {
 	raw, err := b.endpoint.Get(ctx, "/batches/"+url.PathEscape(id))
-	return got, b.read(raw, err, &got)
+	err = b.endpoint.Account(raw, err, &got, &got.ID)
+	return got, err
 }
 
 // Find implements crosstalk.Batcher. A server that keeps no metadata still knows the name of the file.
