@@ -9,6 +9,7 @@ import (
 	"net/textproto"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"crosstalk"
@@ -226,40 +227,32 @@ func ParseHeader(list []string, getenv func(string) string) (h http.Header, secr
 	for _, text := range list {
 		name, value, found := strings.Cut(text, "=")
 		name = strings.TrimSpace(name)
-		if !found || name == "" {
-			// what it is may be a key
-			return nil, nil, errors.New("--header: expected a name, = and a value: NAME=VALUE or NAME=$VARIABLE")
-		}
-		if strings.Trim(name, headerCharacters) != "" {
-			return nil, nil, errors.New("--header: what is before the first = is not the name of a header; " +
-				"expected letters, digits and hyphens")
-		}
 		key := textproto.CanonicalMIMEHeaderKey(name)
-		switch key {
-		case "Host", "Content-Length", "Content-Type", "Content-Encoding", "Accept-Encoding", "Transfer-Encoding",
-			"Connection", "Te", "Trailer", "Upgrade":
-			return nil, nil, fmt.Errorf("--header %s: this header is set by the program", name)
-		}
-		if h.Get(key) != "" {
-			return nil, nil, fmt.Errorf("--header %s is given twice", name)
-		}
 		variable, fromVariable := strings.CutPrefix(value, "$")
 		if fromVariable {
-			if value = strings.TrimSpace(getenv(variable)); value == "" {
-				if !usualName.MatchString(variable) {
-					variable = "after $"
-				}
-				return nil, nil, fmt.Errorf("--header %s: the environment variable %s is not set", name, variable)
-			}
+			value = strings.TrimSpace(getenv(variable))
 		}
-		for _, r := range value {
-			if r < ' ' || r > '~' {
-				return nil, nil, fmt.Errorf("--header %s: the value contains a line break "+
-					"or another character that no header takes", name)
-			}
+		switch {
+		case !found || name == "": // what it is may be a key
+			err = errors.New("--header: expected a name, = and a value: NAME=VALUE or NAME=$VARIABLE")
+		case strings.Trim(name, headerCharacters) != "":
+			err = errors.New("--header: what is before the first = is not the name of a header; " +
+				"expected letters, digits and hyphens")
+		case slices.Contains(ownHeaders, key):
+			err = fmt.Errorf("--header %s: this header is set by the program", name)
+		case h.Get(key) != "":
+			err = fmt.Errorf("--header %s is given twice", name)
+		case fromVariable && value == "" && !usualName.MatchString(variable):
+			err = fmt.Errorf("--header %s: the environment variable after $ is not set", name)
+		case fromVariable && value == "":
+			err = fmt.Errorf("--header %s: the environment variable %s is not set", name, variable)
+		case strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }):
+			err = fmt.Errorf("--header %s: the value contains a line break or another character that no header takes", name)
+		case value == "":
+			err = fmt.Errorf("--header %s: expected a value after =", name)
 		}
-		if value == "" {
-			return nil, nil, fmt.Errorf("--header %s: expected a value after =", name)
+		if err != nil {
+			return nil, nil, err
 		}
 		if h == nil {
 			h = http.Header{}
@@ -276,6 +269,10 @@ func ParseHeader(list []string, getenv func(string) string) (h http.Header, secr
 	return h, secret, nil
 }
 
+// ownHeaders are set by the program.
+var ownHeaders = []string{"Host", "Content-Length", "Content-Type", "Content-Encoding", "Accept-Encoding",
+	"Transfer-Encoding", "Connection", "Te", "Trailer", "Upgrade"}
+
 // headerCharacters are those that the name of a header may have.
 const headerCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"
 
@@ -283,14 +280,13 @@ const headerCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01
 // header is called: shorter ones are words, such as a provider's name.
 const leastSecret = 12
 
+// secretWords are parts of the names of headers whose values are secret.
+var secretWords = []string{"key", "apikey", "token", "secret", "auth", "authorization", "password", "cookie", "signature",
+	"credential", "credentials"}
+
 func secretName(name string) bool {
 	between := func(r rune) bool { return strings.ContainsRune("-_.", r) }
-	for word := range strings.FieldsFuncSeq(strings.ToLower(name), between) {
-		switch word {
-		case "key", "apikey", "token", "secret", "auth", "authorization", "password", "cookie", "signature",
-			"credential", "credentials":
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), between), func(word string) bool {
+		return slices.Contains(secretWords, word)
+	})
 }

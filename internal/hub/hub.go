@@ -91,9 +91,10 @@ func findFolder(name, revision string) (string, error) {
 	if revision != "" {
 		return "", fmt.Errorf("%s is a folder, which has no revision %s", name, revision)
 	}
-	if info, err := os.Stat(dir); err != nil {
+	if _, err := os.Stat(dir); err != nil {
 		return "", err
-	} else if !info.IsDir() {
+	}
+	if !isDir(dir) {
 		return "", fmt.Errorf("%s: expected a folder", dir)
 	}
 	p, err := folderSource(dir).plan()
