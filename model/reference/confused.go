@@ -13,10 +13,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
-	"unicode/utf8"
 
 	"crosstalk"
+	"crosstalk/internal/lazyregexp"
 	"crosstalk/measure/langid"
 
 	"golang.org/x/text/language"
@@ -354,26 +353,7 @@ func madeUp(r *rand.Rand, language, text string, switches []int, k int) (positio
 	return positions
 }
 
+var piece = lazyregexp.New(`(?s) ?[\pL\pM]{1,4}|.`)
+
 // pieces splits a text into what it uses as tokens: a space and up to four letters, or one other character.
-func pieces(text string) (list []string) {
-	for len(text) > 0 {
-		end, letters := 0, 0
-		if text[0] == ' ' {
-			end = 1
-		}
-		for end < len(text) && letters < 4 {
-			r, size := utf8.DecodeRuneInString(text[end:])
-			if !unicode.IsLetter(r) && !unicode.IsMark(r) {
-				break
-			}
-			end += size
-			letters++
-		}
-		if letters == 0 {
-			_, end = utf8.DecodeRuneInString(text)
-		}
-		list = append(list, text[:end])
-		text = text[end:]
-	}
-	return list
-}
+func pieces(text string) []string { return piece().FindAllString(text, -1) }
