@@ -75,21 +75,25 @@ func Open(path string) (*Journal, error) {
 	}
 	j := &Journal{path: path, lock: lock, puts: make(chan put, 256), closing: make(chan struct{}),
 		stopped: make(chan struct{})}
-	err := guard(j.openWriter)
-	if err == nil {
-		err = guard(func() error { return j.openReader("") })
-	}
-	if err == nil {
+	if err := j.open(j.openWriter, func() error { return j.openReader("") }, func() (err error) {
 		j.files, err = watchFiles(path)
-	}
-	if err == nil {
-		err = checkFiles(path) // again, now that they are open
-	}
-	if err != nil {
-		return nil, errors.Join(j.wrap(err), j.close())
+		return err
+	}); err != nil {
+		return nil, err
 	}
 	go j.write()
 	return j, nil
+}
+
+// open takes the steps to an open journal, and closes it after an error.
+func (j *Journal) open(steps ...func() error) error {
+	steps = append(steps, func() error { return checkFiles(j.path) }) // again, now that they are open
+	for _, step := range steps {
+		if err := guard(step); err != nil {
+			return errors.Join(j.wrap(err), j.close())
+		}
+	}
+	return nil
 }
 
 // OpenReader opens an existing journal for reading only.
@@ -101,22 +105,19 @@ func OpenReader(path string) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{path: path}
-	if err := makeBeside(path); err != nil {
-		return nil, j.wrap(err)
-	}
-	err := guard(func() error { return j.openReader("") })
-	if (errors.Is(err, sqlite3.READONLY) || errors.Is(err, sqlite3.CANTOPEN)) && !hasLog(path) {
-		// Where nothing can be written there is no index of the log that
-		// readers share; a run that ended has nothing in its log either.
-		j.close()
-		j.immutable = true
-		err = guard(func() error { return j.openReader("?immutable=1") })
-	}
-	if err == nil {
-		err = checkFiles(path)
-	}
+	err := j.open(func() error { return makeBeside(path) }, func() error {
+		err := j.openReader("")
+		if (errors.Is(err, sqlite3.READONLY) || errors.Is(err, sqlite3.CANTOPEN)) && !hasLog(path) {
+			// Where nothing can be written there is no index of the log that
+			// readers share; a run that ended has nothing in its log either.
+			j.close()
+			j.immutable = true
+			err = j.openReader("?immutable=1")
+		}
+		return err
+	})
 	if err != nil {
-		return nil, errors.Join(j.wrap(err), j.close())
+		return nil, err
 	}
 	return j, nil
 }
