@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"crosstalk"
@@ -38,7 +37,7 @@ type Batching struct {
 	*Session
 	store batchJournal
 
-	mu     sync.Mutex
+	// The session's mutex guards both.
 	direct map[crosstalk.Key]struct{} // asked one by one: batches did not answer them, or they are few
 	most   map[group]int              // asks that the provider takes at once, if it has said
 }
@@ -114,8 +113,8 @@ func (b *Batching) Collect(ctx context.Context) error {
 
 // batcher is how the model of a batch is asked; nil if it is not a model of the session that can be asked in batches.
 func (b *Batching) batcher(batch *journal.Batch) (crosstalk.Batcher, group) {
-	b.Session.mu.Lock()
-	defer b.Session.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	m, api := b.modelOf(batch.Identity), batch.Asks[0].Request.API
 	if m == nil {
 		return nil, group{}
@@ -125,9 +124,9 @@ func (b *Batching) batcher(batch *journal.Batch) (crosstalk.Batcher, group) {
 
 // run submits the batches that are fresh, and waits for all.
 func (b *Batching) run(ctx context.Context, all []*waiting) error {
-	b.Session.mu.Lock()
+	b.mu.Lock()
 	b.waiting = all
-	b.Session.mu.Unlock()
+	b.mu.Unlock()
 	waits, done := merge(ctx, b.stop)
 	defer done()
 	var each errgroup.Group
@@ -148,8 +147,8 @@ func (b *Batching) run(ctx context.Context, all []*waiting) error {
 }
 
 func (b *Batching) forget(w *waiting) {
-	b.Session.mu.Lock()
-	defer b.Session.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.waiting = slices.DeleteFunc(slices.Clone(b.waiting), func(other *waiting) bool { return other == w })
 }
 
@@ -186,9 +185,9 @@ func (b *Batching) see(ctx, waits context.Context, w *waiting) error {
 			return b.takenBack(waits, w, state)
 		case err == nil && !state.Ended:
 			n, ended, wait = 0, time.Time{}, b.interval(w.At)
-			b.Session.mu.Lock()
+			b.mu.Lock()
 			w.done = state.Done
-			b.Session.mu.Unlock()
+			b.mu.Unlock()
 		default:
 			if c == nil {
 				c = b.collection(w)
@@ -256,9 +255,9 @@ func (b *Batching) submit(ctx, waits context.Context, w *waiting) error {
 		if err := context.Cause(waits); err != nil {
 			return errors.Join(err, b.drop(w))
 		}
-		b.Session.mu.Lock()
+		b.mu.Lock()
 		w.At = time.Now().UTC()
-		b.Session.mu.Unlock()
+		b.mu.Unlock()
 		if err := b.store.UpdateBatch(w.Batch); err != nil {
 			return b.end(err)
 		}
@@ -398,7 +397,7 @@ func (b *Batching) wait(n int, err error) time.Duration {
 }
 
 func (b *Batching) remark(format string, args ...any) {
-	b.Session.mu.Lock()
-	defer b.Session.mu.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.remarks = append(b.remarks, visible.Line(fmt.Sprintf(format, args...)))
 }

@@ -112,11 +112,9 @@ func (s *shape) proven() bool { return s.model.answered.Load() && s.isSettled() 
 
 // isDirect reports whether an ask is to be sent by itself.
 func (b *Batching) isDirect(in group, key crosstalk.Key) bool {
-	b.Session.mu.Lock()
-	_, batches := in.model.batchers[in.api]
-	b.Session.mu.Unlock()
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	_, batches := in.model.batchers[in.api]
 	_, direct := b.direct[key]
 	return direct || !batches
 }
@@ -207,10 +205,8 @@ func (n Need) without(o Need) Need {
 // divide makes batches of asks, and notes them in the journal. Asks that are too
 // few for one are sent by themselves in the next round.
 func (b *Batching) divide(in group, asks []crosstalk.BatchAsk) (all []*waiting, err error) {
-	b.Session.mu.Lock()
-	batcher := in.model.batchers[in.api]
-	b.Session.mu.Unlock()
 	b.mu.Lock()
+	batcher := in.model.batchers[in.api]
 	most, limited := b.most[in]
 	if len(asks) < fewest {
 		for _, a := range asks {
