@@ -70,7 +70,7 @@ func Adapt(name string, p crosstalk.PromptConfig, own []Family) (crosstalk.Promp
 	}
 	if refused(takes.Logprobs) && a.Logprobs > 0 {
 		a.change(Change{Param: crosstalk.ParamLogprobs, From: strconv.Itoa(a.Logprobs),
-			Why: a.model + " gives none" + a.whenThinking(a.family.Logprobs)})
+			Why: a.model + " gives none" + a.whenThinking(refused(a.family.Logprobs))})
 		a.Logprobs = 0
 	}
 	if refused(takes.System) && a.System != "" {
@@ -98,19 +98,9 @@ type adapter struct {
 
 func (a *adapter) change(c Change) { a.changes = append(a.changes, c) }
 
-// whenThinking explains a refusal that goes away with thinking.
-func (a *adapter) whenThinking(otherwise any) string {
-	switch v := otherwise.(type) {
-	case *bool:
-		if refused(v) {
-			return ""
-		}
-	case string:
-		if v == "default" || v == "ignored" {
-			return ""
-		}
-	}
-	if a.thinks {
+// whenThinking explains a refusal, unless the model always refuses.
+func (a *adapter) whenThinking(always bool) string {
+	if a.thinks && !always {
 		return " while it thinks"
 	}
 	return ""
@@ -184,12 +174,13 @@ func (a *adapter) sampling(param string, value **float64, takes, otherwise strin
 		return
 	}
 	temperature := a.Decoding.Temperature
+	when := a.whenThinking(otherwise == "default" || otherwise == "ignored")
 	c := Change{Param: param, From: number(**value)}
 	switch takes {
 	case "default":
-		c.Why = a.model + " takes only its default" + a.whenThinking(otherwise)
+		c.Why = a.model + " takes only its default" + when
 	case "ignored":
-		c.Why = a.model + " ignores it" + a.whenThinking(otherwise)
+		c.Why = a.model + " ignores it" + when
 	case "alone":
 		if temperature == nil {
 			return
@@ -201,30 +192,18 @@ func (a *adapter) sampling(param string, value **float64, takes, otherwise strin
 		}
 		c.Why, c.Keeps = a.model+" does not take it with temperature 0, where it has no effect", true
 	default:
-		v, moved := clamp(**value, takes)
-		if !moved {
+		low, high, err := parseRange("", takes)
+		if err != nil || **value >= low && **value <= high {
 			return
 		}
-		c.To, c.Why = number(v), a.model+" takes "+between(takes)
+		v := min(max(**value, low), high)
+		c.To, c.Why = number(v), a.model+" takes "+strings.Replace(takes, "-", " to ", 1)
 		*value = &v
 		a.change(c)
 		return
 	}
 	*value = nil
 	a.change(c)
-}
-
-func clamp(v float64, takes string) (float64, bool) {
-	low, high, err := parseRange("", takes)
-	if err != nil || v >= low && v <= high {
-		return v, false
-	}
-	return min(max(v, low), high), true
-}
-
-func between(takes string) string {
-	low, high, _ := strings.Cut(takes, "-")
-	return low + " to " + high
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
