@@ -52,6 +52,7 @@ type item struct {
 	flying  int           // its asks that use a part of need
 	waiting int           // its asks that wait for what nobody has set aside
 	decided chan struct{} // closed when it was let in or turned away
+	in      bool          // it was let in with something set aside
 	denied  error
 	ended   bool
 }
@@ -93,7 +94,7 @@ func (a *account) admit() {
 		case a.closed != nil:
 			it.denied = a.closed
 		case over == "":
-			it.left = it.need
+			it.in, it.left = true, it.need
 			a.reserved.plus(it.need, 1)
 			a.working++
 		case a.working == 0 && it.asks: // else the journal may answer all of it
@@ -115,7 +116,7 @@ func (it *item) end() {
 	if it.ended {
 		return
 	}
-	if it.admitted() {
+	if it.in {
 		a.reserved.plus(it.left, -1)
 		it.left = Need{}
 	}
@@ -125,12 +126,11 @@ func (it *item) end() {
 
 // now changes what is known of the item, and whether it counts as working. The caller holds mu.
 func (it *item) now(change func()) {
-	before := it.works()
-	change()
-	switch after := it.works(); {
-	case before && !after:
+	if it.works() {
 		it.account.working--
-	case after && !before:
+	}
+	change()
+	if it.works() {
 		it.account.working++
 	}
 }
@@ -138,17 +138,7 @@ func (it *item) now(change func()) {
 // works reports whether the item may return something: it was admitted, and does
 // more than wait for the budget. The caller holds mu.
 func (it *item) works() bool {
-	return it.admitted() && !it.ended && (it.waiting == 0 || it.flying > 0)
-}
-
-// admitted reports whether the item was let in with something set aside. The caller holds mu.
-func (it *item) admitted() bool {
-	select {
-	case <-it.decided:
-		return it.denied == nil && it.need != (Need{})
-	default:
-		return false
-	}
+	return it.in && !it.ended && (it.waiting == 0 || it.flying > 0)
 }
 
 // change wakes everybody who waits. The caller holds mu.
