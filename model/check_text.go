@@ -9,9 +9,8 @@ import (
 	"crosstalk/internal/visible"
 )
 
-// Rows says what Check found with these options, for people: names and texts. The
-// values of headers, which may be secret, are left out.
-func (c Checked) Rows(o Options) (rows [][2]string) {
+// Rows says what Check found, for people: names and texts.
+func (c Checked) Rows() (rows [][2]string) {
 	say := func(name, format string, args ...any) {
 		rows = append(rows, [2]string{name, fmt.Sprintf(format, args...)})
 	}
@@ -50,7 +49,7 @@ func (c Checked) Rows(o Options) (rows [][2]string) {
 	for _, text := range c.Refusals {
 		say("refusal", "%s", visible.Line(strings.TrimPrefix(text, c.Model.String()+": ")))
 	}
-	say("flags", "%s", strings.Join(append(c.reachedBy(o), c.Flags()...), " "))
+	say("flags", "%s", cmp.Or(strings.Join(c.Flags(), " "), "none"))
 	return rows
 }
 
@@ -87,23 +86,4 @@ func (c Checked) thinking() string {
 		return "yes: thoughts are " + where + ", and their tokens are not counted apart"
 	}
 	return fmt.Sprintf("yes: thoughts are %s; %d tokens", where, c.ReasoningTokens)
-}
-
-// reachedBy are the flags that reach the model.
-func (c Checked) reachedBy(o Options) []string {
-	flags := []string{"--model " + c.Model.String()}
-	if o.BaseURL != "" {
-		flags = append(flags, "--base-url "+c.Model.Endpoint)
-	}
-	if o.API != "" {
-		flags = append(flags, "--api "+string(o.API))
-	}
-	if o.KeyVar != "" {
-		flags = append(flags, "--key-var "+o.KeyVar)
-	}
-	for _, h := range o.Header {
-		name, _, _ := strings.Cut(h, "=")
-		flags = append(flags, "--header "+name+"=...")
-	}
-	return flags
 }

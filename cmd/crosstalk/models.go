@@ -111,7 +111,7 @@ func (m *modelsFlags) checkModel(ctx context.Context, w io.Writer, name string) 
 		if failed != nil {
 			return failed
 		}
-		rows = checked.Rows(m.options)
+		rows = checked.Rows()
 	} else if study.NamesIdentifier(name) {
 		rows, err = study.CheckIdentifier(name)
 	} else {
