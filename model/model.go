@@ -281,8 +281,8 @@ const headerCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01
 const leastSecret = 12
 
 // secretWords are parts of the names of headers whose values are secret.
-var secretWords = []string{"key", "apikey", "token", "secret", "auth", "authorization", "password", "cookie", "signature",
-	"credential", "credentials"}
+var secretWords = []string{"key", "apikey", "token", "secret", "auth", "authorization", "password", "cookie",
+	"signature", "credential", "credentials"}
 
 func secretName(name string) bool {
 	between := func(r rune) bool { return strings.ContainsRune("-_.", r) }

@@ -11,8 +11,8 @@ import (
 // version is the version of the schema, in PRAGMA user_version. Earlier ones were never released.
 const version = 5
 
-// columns lists the columns of asks, in order, schema makes the tables, insertion writes a row, and replacing follows it
-// for a row that takes the place of the one with its key, whose number it keeps.
+// columns lists the columns of asks, in order, schema makes the tables, insertion writes a row, and replacing follows
+// it for a row that takes the place of the one with its key, whose number it keeps.
 var columns, schema, insertion, replacing = func() (names, tables, insert, replace string) {
 	for _, c := range layout {
 		names += c.name + ", "
