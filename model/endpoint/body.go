@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -103,14 +104,15 @@ func (b *Body) add(name string, value []byte) {
 	b.json = append(append(append(b.json, crosstalk.Canonical(name)...), ':'), value...)
 }
 
-// Count is a number of tokens in an answer. Whatever cannot be one counts as none: an answer is not lost over its bill.
+// Count is a number of tokens in an answer, or of requests, or a text of one (Gemini). Whatever cannot be one counts as
+// none: an answer is not lost over its bill.
 type Count int
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (c *Count) UnmarshalJSON(b []byte) error {
 	var f float64
 	*c = 0
-	if json.Unmarshal(b, &f) == nil && f > 0 && f <= math.MaxInt32 {
+	if json.Unmarshal(bytes.Trim(b, `"`), &f) == nil && f > 0 && f <= math.MaxInt32 {
 		*c = Count(f)
 	}
 	return nil

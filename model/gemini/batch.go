@@ -10,7 +10,6 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -93,9 +92,9 @@ type operation struct {
 		DisplayName string `json:"displayName"`
 		State       string `json:"state"` // BATCH_STATE_RUNNING; JOB_STATE_RUNNING in older answers
 		Stats       struct {
-			All       count `json:"requestCount"`
-			Succeeded count `json:"successfulRequestCount"`
-			Failed    count `json:"failedRequestCount"`
+			All       endpoint.Count `json:"requestCount"`
+			Succeeded endpoint.Count `json:"successfulRequestCount"`
+			Failed    endpoint.Count `json:"failedRequestCount"`
 		} `json:"batchStats"`
 		Output output `json:"output"` // the same as Response
 	} `json:"metadata"`
@@ -116,16 +115,6 @@ func (o operation) results() []json.RawMessage {
 		return list
 	}
 	return o.Metadata.Output.Responses.Responses
-}
-
-// count is a number, or a text of one.
-type count int
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (c *count) UnmarshalJSON(b []byte) error {
-	n, _ := strconv.Atoi(strings.Trim(string(b), `"`))
-	*c = count(n)
-	return nil
 }
 
 // inlined is what came of one request.
