@@ -131,12 +131,13 @@ func (c *client) stat(ctx context.Context, address string, what about) (found co
 		}
 		resp.Body.Close()
 		hash := cmp.Or(linked(resp, "X-Linked-Etag"), resp.Header.Get("ETag"))
-		size, err := strconv.ParseInt(cmp.Or(linked(resp, "X-Linked-Size"), resp.Header.Get("Content-Length")), 10, 64)
-		if err != nil {
-			size = -1
+		length := linked(resp, "X-Linked-Size")
+		if length == "" && resp.StatusCode == http.StatusOK {
+			length = resp.Header.Get("Content-Length")
 		}
+		size, err := strconv.ParseInt(length, 10, 64)
 		found = content{strings.Trim(strings.TrimPrefix(hash, "W/"), `"`), size}
-		if !commitPattern().MatchString(found.hash) || size < 0 {
+		if !commitPattern().MatchString(found.hash) || err != nil || size < 0 {
 			return false, fmt.Errorf("%s did not send the checksum and size of %s of %s", c.address(), what.file, what.name)
 		}
 		return false, nil
