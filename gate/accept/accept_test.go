@@ -4,15 +4,20 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/gate"
+	"crosstalk/instrument/confusion"
 	"crosstalk/measure/stats"
 	"crosstalk/study"
 )
@@ -50,12 +55,17 @@ func acceptIn(t *testing.T, a Acceptance, s *study.Study, path string, o ask.Opt
 	return a.Run(t.Context(), s, m)
 }
 
+var update = flag.Bool("update", false, "write testdata anew")
+
+var number = regexp.MustCompile(`\d+\.\d{7,}(e-?\d+)?`)
+
 // A model that is as good is accepted early, one that is worse is rejected early, and a
 // small number of prompts cannot tell of all such prompts.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	const items = 200
 	old := baselineRun(t, items, "line=0&word=0&seed=1")
+	results := map[string]Result{}
 	for name, c := range map[string]struct {
 		a     Acceptance
 		model string
@@ -65,7 +75,9 @@ func TestOutcomes(t *testing.T) {
 		"worse":         {Acceptance{Measure: "lpr", Baseline: old, Margin: .05}, "line=0.4&word=0&seed=2", "rejected"},
 		"prompts":       {Acceptance{Measure: "lpr", Baseline: old, Margin: .4, Target: Prompts}, "line=0&word=0&seed=2", "accepted"},
 		"prompts worse": {Acceptance{Measure: "lpr", Baseline: old, Margin: .05, Target: Prompts}, "line=0.4&word=0&seed=2", "rejected"},
-		"few prompts":   {Acceptance{Measure: "lpr", Baseline: old, Margin: .04, Target: Prompts}, "line=0&word=0&seed=2", "cannot tell"},
+		"few prompts":   {Acceptance{Measure: "lpr", Baseline: old, Margin: .036, Target: Prompts}, "line=0&word=0&seed=2", "cannot tell"},
+		"any fault":     {Acceptance{Measure: "faults", Baseline: old, Margin: .05}, "line=0&word=0.3&seed=2", "rejected"},
+		"unchecked":     {Acceptance{Measure: "lpr", Baseline: old, Margin: .1}, "line=0&word=0&short=0.2&seed=2", "accepted"},
 		"bound":         {Acceptance{Require: "lpr>=95%"}, "line=0&word=0&seed=2", "accepted"},
 		"broken bound":  {Acceptance{Require: "lpr>=95%"}, "line=0.5&word=0&seed=2", "rejected"},
 	} {
@@ -75,6 +87,7 @@ func TestOutcomes(t *testing.T) {
 		if err != nil || string(got.Outcome) != c.want {
 			t.Fatalf("%s: %q, error %v; want %s", name, got.Outcome, err, c.want)
 		}
+		results[name] = got
 		if early := got.Read < items; early == (c.want == "cannot tell") {
 			t.Errorf("%s: stopped after %d", name, got.Read)
 		}
@@ -94,7 +107,7 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%s: %v, %s", name, err, text)
 		}
 		var text strings.Builder
-		if err := got.Write(&text, "table"); err != nil || !strings.HasPrefix(text.String(), c.want+": the LPR of ") {
+		if err := got.Write(&text, "table"); err != nil || !strings.HasPrefix(text.String(), c.want+": the ") {
 			t.Errorf("%s: %v\n%s", name, err, &text)
 		}
 		// Any other setting would be another chance.
@@ -112,6 +125,19 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("%s: with another %s: %v", name, field, err)
 			}
 		}
+	}
+	text := strings.ReplaceAll(string(crosstalk.Canonical(results)), old, "OLD")
+	text = strings.NewReplacer(",", ",\n", "{", "{\n").Replace(text) + "\n"
+	text = number.ReplaceAllStringFunc(text, func(digits string) string { // the last ones depend on the processor
+		x, _ := strconv.ParseFloat(digits, 64)
+		return fmt.Sprintf("%.6g", x)
+	})
+	text = regexp.MustCompile(`"baseline_sha256":"\w+",\n`).ReplaceAllString(text, "") // depends on the rules of guard
+	if *update {
+		os.WriteFile("testdata/outcomes.json", []byte(text), 0o666)
+	}
+	if want, err := os.ReadFile("testdata/outcomes.json"); err != nil || string(want) != text {
+		t.Errorf("the results are %s, %v", text, err)
 	}
 }
 
@@ -201,6 +227,18 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	const items = 40
 	old := baselineRun(t, items, "seed=1")
+	several, other := filepath.Join(t.TempDir(), "several"), filepath.Join(t.TempDir(), "other")
+	if _, err := confused(t, items, "seed=1", "seed=2").Run(t.Context(), several, ask.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := study.Confusion{Sweep: study.Sweep{Models: []string{"reference:confused?seed=1"}, Items: items},
+		Options: confusion.Options{Protocols: []string{"lcb-paper"}}}.Open()
+	if err == nil {
+		_, err = s.Run(t.Context(), other, ask.Options{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	for want, c := range map[string]struct {
 		a     Acceptance
 		items int
@@ -211,6 +249,8 @@ func TestRefused(t *testing.T) {
 		"the margin is 0; expected a number between 0 and 1": {Acceptance{Measure: "lpr", Baseline: old}, items},
 		"expected a bound such as lpr>=98%":                  {Acceptance{Require: "lpr<=98%"}, items},
 		"by and where are for":                               {Acceptance{Require: "lpr>=98% by language"}, items},
+		"has several conditions or protocols":                {Acceptance{Measure: "lpr", Baseline: several, Margin: .1}, items},
+		"was scored by other rules: its ":                    {Acceptance{Measure: "lpr", Baseline: other, Margin: .1}, items},
 		`unknown target "all"`:                               {Acceptance{Measure: "lpr", Baseline: old, Margin: .1, Target: "all"}, items},
 		"expected no sweep":                                  {Acceptance{Measure: "lpr", Baseline: "a:b", Margin: .1}, items},
 	} {

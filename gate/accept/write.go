@@ -93,7 +93,11 @@ func (a Result) Write(w io.Writer, format string) error {
 // text is the verdict, where it stopped and what is known of the loss.
 func (a Result) text() string {
 	s := a.Settings
-	of := fmt.Sprintf("%s of these %d prompts", instrument.Of(s.Measure).Measure(s.Measure).Label, s.Items)
+	label := instrument.Of(s.Measure).Measure(s.Measure).Label
+	if instrument.IsFault(s.Measure) {
+		label = "share with " + label
+	}
+	of := fmt.Sprintf("%s of these %d prompts", label, s.Items)
 	if s.Target == Prompts {
 		of = strings.Replace(of, fmt.Sprintf("these %d", s.Items), "all such", 1)
 	}
