@@ -88,14 +88,19 @@ func TestSheet(t *testing.T) {
 		{paths[4], Rules{Require: []string{"lpr>=60% by language"}, Options: Options{Point: true, MaxUnjudged: 1}}},
 		{paths[1], Rules{Require: []string{"lpr>=99%"}, Options: Options{Level: .8, MaxUnjudged: 1}}},
 		{paths[1], Rules{NoWorseThan: paths[0], Margin: .01, Compare: across}},
-		{paths[2], Rules{NoWorseThan: paths[0], Margin: .05, Compare: across, By: []string{"language"}, Options: Options{MaxUnjudged: .1}}},
-		{paths[3], Rules{NoWorseThan: paths[0], Margin: .05, Compare: across, By: []string{"language"}, Options: Options{MaxUnjudged: .1}}},
-		{paths[3], Rules{Require: []string{"faults<=5%"}, NoWorseThan: paths[1], Margin: .3, Compare: across, Options: Options{EitherWay: true, MaxUnjudged: .1}}},
-		{paths[1], Rules{NoWorseThan: paths[3], Margin: .02, Compare: across, Options: Options{EitherWay: true, MaxUnjudged: .1}}},
+		{paths[2], Rules{NoWorseThan: paths[0], Margin: .05, Compare: across, By: []string{"language"},
+			Options: Options{MaxUnjudged: .1}}},
+		{paths[3], Rules{NoWorseThan: paths[0], Margin: .05, Compare: across, By: []string{"language"},
+			Options: Options{MaxUnjudged: .1}}},
+		{paths[3], Rules{Require: []string{"faults<=5%"}, NoWorseThan: paths[1], Margin: .3, Compare: across,
+			Options: Options{EitherWay: true, MaxUnjudged: .1}}},
+		{paths[1], Rules{NoWorseThan: paths[3], Margin: .02, Compare: across, Options: Options{EitherWay: true,
+			MaxUnjudged: .1}}},
 		{paths[3], Rules{NoWorseThan: paths[0], Margin: .02, Nights: paths[1:3], Compare: across, Options: night(3)}},
 		{paths[2], Rules{NoWorseThan: paths[0], Margin: .05, Nights: paths[1:2], Compare: across, Options: night(2)}},
 		{unfinished, Rules{Require: []string{"lpr>=60%"}, NoWorseThan: paths[0], Margin: .05, Compare: across}},
-		{paths[2], Rules{NoWorseThan: paths[0], Margin: .05, Nights: []string{unfinished, paths[1]}, Compare: across, Options: night(3)}},
+		{paths[2], Rules{NoWorseThan: paths[0], Margin: .05, Nights: []string{unfinished, paths[1]},
+			Compare: across, Options: night(3)}},
 		{many, Rules{NoWorseThan: few, Margin: .05, Compare: across}},
 		{few, Rules{NoWorseThan: many, Margin: .05, Compare: across, Require: []string{"leak_rate<=60% by category"}}},
 		{few, Rules{NoWorseThan: many, Margin: .05}},
@@ -116,7 +121,8 @@ func TestSheet(t *testing.T) {
 			WriteAnnotations(&sheet, v)
 		}
 	}
-	for _, list := range [][]string{paths, paths[:3], {paths[0], unfinished, paths[4]}, {few, paths[0]}, paths[:1], {paths[0], "nowhere"}} {
+	for _, list := range [][]string{paths, paths[:3], {paths[0], unfinished, paths[4]}, {few, paths[0]},
+		paths[:1], {paths[0], "nowhere"}} {
 		h, err := Histories(list)
 		fmt.Fprintf(&sheet, "\n== history of %q: %v\n", list, err)
 		if err != nil {

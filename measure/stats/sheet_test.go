@@ -217,7 +217,8 @@ func (s *sheet) differences() {
 			s.row("  items", d.ItemsForMargin(margin, .95, .8), d.ItemsForMargin(margin, .9, .5))
 		}
 	}
-	rates := []Rate{{Counts{345, math.Inf(1)}, .99}, {Counts{345, math.Inf(1)}, 1}, {Counts{60, 9}, .5}, {Counts{20, math.Inf(1)}, 0},
+	rates := []Rate{{Counts{345, math.Inf(1)}, .99}, {Counts{345, math.Inf(1)}, 1}, {Counts{60, 9}, .5},
+		{Counts{20, math.Inf(1)}, 0},
 		{Counts{33.3, 4}, .9}}
 	for _, a := range rates {
 		for _, b := range rates {
@@ -356,7 +357,8 @@ func (s *sheet) corrections() {
 
 func (s *sheet) plans() {
 	for _, d := range []Design{
-		{}, {Between: .1}, {Between: .1, Within: .2, Samples: 4}, {Between: .05, Effect: 1.8, Size: 5}, {Between: .1, Null: .02},
+		{}, {Between: .1}, {Between: .1, Within: .2, Samples: 4}, {Between: .05, Effect: 1.8, Size: 5},
+		{Between: .1, Null: .02},
 		{Between: -1}, {Between: .2, Size: 30}, PairedRates(.9, .85, .1), PairedRates(.9, .7, .1), PairedRates(.5, .5, 1),
 		PairedRates(1.1, .7, .1), PairedRates(.9, .9, 0),
 	} {
@@ -369,7 +371,8 @@ func (s *sheet) plans() {
 func (s *sheet) nested() {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, sizes := range [][][]int{
-		{{1, 1}, {1}}, {{2, 2}, {3, 1}, {2}}, {{1}, {1}, {1}}, {{4}, {4}}, {{2}}, {{1}}, {{3, 3, 3}}, {{5, 1}, {2, 2, 2}, {1}, {3, 4}},
+		{{1, 1}, {1}}, {{2, 2}, {3, 1}, {2}}, {{1}, {1}, {1}}, {{4}, {4}}, {{2}}, {{1}}, {{3, 3, 3}}, {{5, 1}, {2,
+			2, 2}, {1}, {3, 4}},
 	} {
 		var n Nested
 		for _, cluster := range sizes {
@@ -423,7 +426,8 @@ func (s *sheet) sequences() {
 		}
 	}
 	for _, nights := range [][]Night{
-		{{Discordance{.02, .02}, 300}}, {{Discordance{.01, .03}, 300}, {Discordance{0, .08}, 250}, {Discordance{0, .09}, 300}},
+		{{Discordance{.02, .02}, 300}}, {{Discordance{.01, .03}, 300}, {Discordance{0, .08}, 250}, {Discordance{0,
+			.09}, 300}},
 		{{Discordance{0, 0}, 100}, {Discordance{.1, 0}, 100}},
 	} {
 		most, since := NightlyEvidence(nights, .02, .05)
