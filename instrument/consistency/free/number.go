@@ -2,6 +2,7 @@ package free
 
 import (
 	_ "embed"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,76 +72,68 @@ func fromDigits(s string) (float64, bool) {
 }
 
 // fromHan reads Chinese numerals: 二十五, 三百, 二〇二四.
-func fromHan(s string) float64 {
+func fromHan(s string) (n float64) {
 	values := map[rune]float64{'一': 1, '二': 2, '两': 2, '兩': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9}
 	scales := map[rune]float64{'十': 10, '百': 100, '千': 1000, '万': 1e4, '萬': 1e4, '亿': 1e8, '億': 1e8}
-	var total, part, digit float64
-	begun := false // a digit waits for its scale
+	digits := false // years are read digit by digit
 	for _, r := range s {
-		switch scale, isScale := scales[r]; {
-		case isScale && scale >= 1e4:
-			total, part, digit = (total+part+digit)*scale, 0, 0
-			begun = false
-		case isScale:
-			if !begun && digit == 0 {
-				digit = 1
-			}
-			part, digit = part+digit*scale, 0
-			begun = false
-		case begun: // years are read digit by digit
-			digit = 10*digit + values[r]
-		default:
-			digit, begun = values[r], r != '零' && r != '〇'
-		}
-	}
-	return total + part + digit
-}
-
-func fromWords(text string) (found []float64) {
-	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '|' })
-	for i := 0; i < len(words); {
-		n, used := phrase(words[i:])
-		if used == 0 {
-			i++
+		if scale := scales[r]; scale > 0 {
+			n, digits = scaled(n, scale), false
 			continue
 		}
-		found = append(found, n)
-		i += used
+		if digits {
+			n *= 10
+		}
+		n += values[r]
+		digits = digits || values[r] > 0
+	}
+	return n
+}
+
+// scaled multiplies the part of a number that is below a scale: the 2 of 1,002 by a hundred.
+func scaled(n, scale float64) float64 {
+	low := math.Mod(n, scale)
+	return n - low + max(low, 1)*scale
+}
+
+// fromWords reads numbers written out.
+func fromWords(text string) (found []float64) {
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '|' })
+	for len(words) > 0 {
+		n, used := phrase(words)
+		if used > 0 {
+			found = append(found, n)
+		}
+		words = words[max(used, 1):]
 	}
 	return found
 }
 
 // phrase reads a number at the start of words, and how many words it uses: parts
 // below a hundred, each with the scales after it.
-func phrase(words []string) (total float64, used int) {
-	numerals, scales := numbers()
-	part, begun := 0.0, false
+func phrase(words []string) (n float64, used int) {
+	numerals := numbers()
 	for used < len(words) {
-		n, taken := 0.0, 0
+		next, taken := 0.0, 0
 		for k := min(4, len(words)-used); k > 0 && taken == 0; k-- {
 			if value, ok := numerals[strings.Join(words[used:used+k], " ")]; ok {
-				n, taken = value, k
+				next, taken = value, k
 			}
 		}
-		scale, isScale := scales[words[used]]
-		joined := used > 0 && (words[used] == "and" || words[used] == "et" || words[used] == "y") && used+1 < len(words)
+		joins := used > 0 && slices.Contains([]string{"and", "et", "y"}, words[used]) && used+1 < len(words)
 		switch {
-		case taken > 0 && (!begun || part >= 100 && n < 100):
-			part, begun = part+n, true
-			used += taken
-		case isScale && scale == 100 && part < 100:
-			part, begun = max(part, 1)*100, true
-			used++
-		case isScale && scale > 100 && total == 0:
-			total, part, begun = max(part, 1)*scale, 0, false
-			used++
-		case joined && numerals[words[used+1]] > 0:
-			used++
+		case taken > 0 && next < 100 && (used == 0 || n >= 100 && math.Mod(n, 100) == 0):
+			n += next
+		case next >= 100 && (math.Mod(n, next) > 0 || math.Mod(n, 10*next) == 0):
+			n = scaled(n, next)
+		case joins && numerals[words[used+1]] > 0:
+			taken = 1
 		default:
-			return total + part, used
+			return n, used
 		}
+		used += taken
 	}
-	return total + part, used
+	return n, used
 }
 
 // articles mean one, but are seldom meant to.
@@ -149,22 +142,18 @@ var articles = map[string]float64{"ein": 1, "eine": 1, "un": 1, "une": 1, "una":
 //go:embed numerals.txt
 var numeralsFile string
 
-// numbers are the numbers of numeralsFile by their words: those below 100, and the scales.
-var numbers = sync.OnceValues(func() (numerals, scales map[string]float64) {
-	numerals, scales = map[string]float64{}, map[string]float64{}
+// numbers are the numbers of numeralsFile by their words.
+var numbers = sync.OnceValue(func() map[string]float64 {
+	numerals := map[string]float64{}
 	for line := range strings.Lines(numeralsFile) {
 		digits, words, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		n, err := strconv.ParseFloat(digits, 64)
 		if err != nil {
 			continue // a comment
 		}
-		of := numerals
-		if n >= 100 {
-			of = scales
-		}
 		for word := range strings.SplitSeq(words, ", ") {
-			of[word] = n
+			numerals[word] = n
 		}
 	}
-	return numerals, scales
+	return numerals
 })
