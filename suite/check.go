@@ -84,15 +84,8 @@ func Limits(s *Suite) (limits []string) {
 		limits = append(limits, fmt.Sprintf("too few controls for an interval of the category, which needs at least %d: %s",
 			fewestControls, strings.Join(few, ", ")))
 	}
-	least, most := "", ""
-	for _, category := range slices.Sorted(maps.Keys(items)) {
-		if least == "" || items[category] < items[least] {
-			least = category
-		}
-		if most == "" || items[category] > items[most] {
-			most = category
-		}
-	}
+	categories, bySize := slices.Sorted(maps.Keys(items)), func(a, b string) int { return items[a] - items[b] }
+	least, most := slices.MinFunc(categories, bySize), slices.MaxFunc(categories, bySize)
 	if items[most] > unbalanced*items[least] {
 		limits = append(limits, fmt.Sprintf("unbalanced categories: %d items in %s, %d in %s; the figure over all depends "+
 			"mostly on the large ones", items[most], most, items[least], least))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"maps"
 	"slices"
 	"strings"
 
@@ -241,12 +242,9 @@ func (b *confusionBuilder) add(p at[prompt], id, task, language string, content 
 		return b.errorf(p.line, "duplicate id %q (first used in line %d)", id, b.lines[id])
 	}
 	b.lines[id] = p.line
-	labels := map[string]string{"task": task, "language": language}
-	for column, value := range map[string]string{"source": p.value.Source, "length": crosstalk.LengthOf(content.Text)} {
-		if value != "" {
-			labels[column] = value
-		}
-	}
+	labels := map[string]string{"task": task, "language": language, "source": p.value.Source,
+		"length": crosstalk.LengthOf(content.Text)}
+	maps.DeleteFunc(labels, func(_, value string) bool { return value == "" })
 	b.suite.Items.Add(crosstalk.Item{ID: id, Cluster: p.value.ID, Labels: labels, Prompt: &content})
 	return nil
 }

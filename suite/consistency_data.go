@@ -39,7 +39,7 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 	}
 	if len(t.Classes) != len(d.labels) {
 		return r.errorf(line, "task %s has %d classes; data in the format %s have %d: %s",
-			t.Name, len(t.Classes), d.name, len(d.labels), d.describe())
+			t.Name, len(t.Classes), d.name, len(d.labels), strings.Join(d.labels, ", "))
 	}
 	files, err := r.files(t, languages, e, line)
 	var missing *datasets.MissingError
@@ -72,19 +72,10 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 
 // files lists the files of the data, each with its language, "" for several.
 func (r *taskReader) files(t crosstalk.Task, languages []string, e dataEntry, line int) ([]entry[string], error) {
-	var files inOrder[string]
-	var err error
-	if e.Files.isMap() {
-		err = r.get(e.Files, &files)
-	} else {
-		var file string
-		err = r.get(e.Files, &file)
-		language := ""
-		if len(languages) == 1 {
-			language = languages[0]
-		}
-		files = inOrder[string]{{language, file, line}}
+	if len(languages) != 1 {
+		languages = []string{""}
 	}
+	files, err := r.byLanguage(e.Files, languages, line)
 	if err != nil {
 		return nil, err
 	}

@@ -113,22 +113,12 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[
 
 // gold reads the correct class: one for all languages, or one for each.
 func (r *taskReader) gold(t crosstalk.Task, id string, languages []string, e entry[node]) (map[string]string, error) {
-	var by inOrder[string]
-	if e.value.isMap() {
-		if err := r.get(e.value, &by); err != nil {
-			return nil, err
-		}
-		if err := r.complete(id, "gold", languages, e.line, keys(by)); err != nil {
-			return nil, err
-		}
-	} else {
-		var class string
-		if err := r.get(e.value, &class); err != nil {
-			return nil, err
-		}
-		for _, l := range languages {
-			by = append(by, entry[string]{l, class, e.line})
-		}
+	by, err := r.byLanguage(e.value, languages, e.line)
+	if err == nil && e.value.isMap() {
+		err = r.complete(id, "gold", languages, e.line, keys(by))
+	}
+	if err != nil {
+		return nil, err
 	}
 	gold := map[string]string{}
 	for _, g := range by {
@@ -142,6 +132,20 @@ func (r *taskReader) gold(t crosstalk.Task, id string, languages []string, e ent
 		gold[g.key] = g.value
 	}
 	return gold, nil
+}
+
+// byLanguage reads a text for each language, or one for all of languages.
+func (r *taskReader) byLanguage(n node, languages []string, line int) (by inOrder[string], err error) {
+	if n.isMap() {
+		err = r.get(n, &by)
+		return by, err
+	}
+	var text string
+	err = r.get(n, &text)
+	for _, l := range languages {
+		by = append(by, entry[string]{l, text, line})
+	}
+	return by, err
 }
 
 // texts reads an item's fields in several languages.

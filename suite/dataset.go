@@ -2,7 +2,6 @@ package suite
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
 	"path/filepath"
 	"slices"
@@ -144,13 +143,4 @@ func labelNumber(s string, labels int) int {
 		return -1
 	}
 	return n
-}
-
-// describe lists the classes of a task of this data set.
-func (d dataset) describe() string {
-	parts := make([]string, len(d.labels))
-	for i, l := range d.labels {
-		parts[i] = fmt.Sprintf("%d %s", i, l)
-	}
-	return strings.Join(parts, ", ")
 }

@@ -175,7 +175,7 @@ func TestDatasetErrors(t *testing.T) {
 		{strings.Replace(paws("a.tsv"), "paws-x", "pawsx", 1), "", `DIR/task.yaml:11: task t: unknown data format "pawsx"; choose one of: paws-x, xnli, boolq`},
 		{strings.Replace(paws("a.tsv"), "format: paws-x", "format: xnli", 1), "", "DIR/task.yaml:11: task t has the fields sentence1, sentence2; data in the format xnli have premise, hypothesis"},
 		{strings.Replace(paws("a.tsv"), "[different, same]", "[different, same, other]", 1), "", "DIR/task.yaml:9: instruction en has no word for the class other"},
-		{strings.Replace(strings.Replace(paws("a.tsv"), "[different, same]", "[different, same, other]", 1), "yes: same", "yes: same, mu: other", 1), "", "DIR/task.yaml:11: task t has 3 classes; data in the format paws-x have 2: 0 different meaning, 1 same meaning"},
+		{strings.Replace(strings.Replace(paws("a.tsv"), "[different, same]", "[different, same, other]", 1), "yes: same", "yes: same, mu: other", 1), "", "DIR/task.yaml:11: task t has 3 classes; data in the format paws-x have 2: different meaning, same meaning"},
 		{strings.Replace(paws("a.tsv"), "    data:", "    items: [{id: i, sentence1: a, sentence2: b}]\n    data:", 1), "", "DIR/task.yaml:12: task t has both items and data; expected one of them"},
 		{pairTask + "    data: {format: paws-x, pulled: pawsx, files: a.tsv}\n", "", `DIR/task.yaml:10: task t: unknown data set "pawsx" (see crosstalk suites)`},
 		{inferenceTask + "    languages: [en, sw]\n    data: {format: xnli, files: a.tsv}\n", "language\tgold_label\tsentence1\tsentence2\tpairID\nen\tneutral\ta\tb\t1\n", "DIR/task.yaml:11: task t: its data have nothing in sw"},

@@ -334,18 +334,14 @@ func (b *leakageBuilder) add(line int, id, cluster string, labels map[string]str
 }
 
 func (b *leakageBuilder) labels(category, language string, seen bool) map[string]string {
-	labels := map[string]string{}
-	for column, value := range map[string]string{"category": category, "language": language} {
-		if value != "" {
-			labels[column] = value
-		}
-	}
+	labels := map[string]string{"category": category, "language": language}
 	switch {
 	case seen:
 		labels[seenColumn] = "yes"
 	case b.seen:
 		labels[seenColumn] = "no"
 	}
+	maps.DeleteFunc(labels, func(_, value string) bool { return value == "" })
 	return labels
 }
 

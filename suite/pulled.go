@@ -34,16 +34,8 @@ func importSmilga(dir string) (*Suite, error) {
 	return all, nil
 }
 
-// PulledDir returns the folder with the files of a data set that was fetched:
-//
-//	paws-x       LANGUAGE/dev_2k.tsv, LANGUAGE/test_2k.tsv
-//	xnli         xnli.dev.tsv, xnli.test.tsv
-//	boolq        dev.jsonl
-//	lcb          test_sets.zip
-//	gonen-2024   semantic_leakage_prompts.txt
-//	smilga-2025  color_prompts_qwen_3_instr.xlsx, initial_prompts_qwen_3_instr.xlsx
-//
-// If it was not fetched completely, the error is a *datasets.MissingError that names the command.
+// PulledDir returns the folder with the files of a data set that was fetched. If it was not fetched completely, the
+// error is a *datasets.MissingError that names the command.
 func PulledDir(name string) (string, error) {
 	s, ok := datasets.Named(datasets.Suite, name)
 	if !ok {

@@ -50,6 +50,13 @@ func (s *Suite) reader() reader {
 	return reader{clusters: "clusters", check: func(*Suite, func(string, ...any)) {}}
 }
 
+func instrumentNames() (names []string) {
+	for _, i := range instruments {
+		names = append(names, i.name)
+	}
+	return names
+}
+
 // A suite's name is part of signatures and of the names of run directories.
 var suiteName = lazyregexp.New(`^[\pL\pN][\pL\pN._-]*$`)
 
@@ -60,11 +67,11 @@ func Parse(name string, text []byte) (*Suite, error) {
 
 // parse reads a suite. A partial one has only what scoring recorded answers needs.
 func parse(name string, text []byte, partial bool) (*Suite, error) {
-	d, err := parseYAML(name, text)
+	root, err := strictyaml.Parse(name, text, limits)
 	if err != nil {
 		return nil, err
 	}
-	d.partial = partial
+	d := document{name, text, root, partial}
 	var h header
 	if err := d.decode(&h); err != nil {
 		return nil, err
@@ -84,15 +91,11 @@ func parse(name string, text []byte, partial bool) (*Suite, error) {
 	s := &Suite{Card: h.Card, Name: h.Suite, Instrument: h.Instrument, Version: h.Version, Language: h.Language,
 		License:     h.License,
 		Description: strings.TrimSpace(h.Description), Prefix: map[crosstalk.API]string{}}
-	var known []string
-	for _, i := range instruments {
-		if i.name == h.Instrument {
-			return s, i.read(d, s)
-		}
-		known = append(known, i.name)
+	if r := s.reader(); r.read != nil {
+		return s, r.read(d, s)
 	}
 	return nil, d.errorf(d.lineOf("instrument"), "instrument is %.40q; expected %s",
-		h.Instrument, strings.Join(known, " or "))
+		h.Instrument, strings.Join(instrumentNames(), " or "))
 }
 
 // document is a file that was parsed but not decoded.
@@ -108,12 +111,6 @@ type document struct {
 var limits = strictyaml.Limits{Bytes: maxYAML, Depth: 16, Keys: 100, One: "suite"}
 
 const maxYAML = 4 << 20
-
-func parseYAML(name string, text []byte) (d document, err error) {
-	d = document{name: name, text: text}
-	d.root, err = strictyaml.Parse(name, text, limits)
-	return d, err
-}
 
 func (d document) decode(v any, options ...yaml.DecodeOption) error {
 	return strictyaml.Decode(d.name, d.root, v, options...)
@@ -195,11 +192,7 @@ func Starter(name, instrument string) ([]byte, error) {
 	}
 	text, err := starters.ReadFile(path.Join("starters", instrument+".yaml"))
 	if err != nil {
-		var known []string
-		for _, i := range instruments {
-			known = append(known, i.name)
-		}
-		return nil, fmt.Errorf("unknown instrument %q; choose one of: %s", instrument, strings.Join(known, ", "))
+		return nil, fmt.Errorf("unknown instrument %q; choose one of: %s", instrument, strings.Join(instrumentNames(), ", "))
 	}
 	return bytes.Replace(text, []byte("suite: NAME"), []byte("suite: "+name), 1), nil
 }
