@@ -59,8 +59,7 @@ func Show(ctx context.Context, w io.Writer, instrument string, seeds int) (_ con
 type calibration struct {
 	in      crosstalk.Instrument
 	rules   crosstalk.Rules
-	results []Result          // with measure, model and truth, and the task in the estimate
-	by      map[string]string // other columns of the figures
+	results []Result // with measure, model and truth, and in the estimate the figure's columns
 
 	// sittings are the models of a seed, each with its items.
 	sittings func(seed uint64) ([]sitting, error)
@@ -125,11 +124,7 @@ func (c calibration) measure(ctx context.Context, seed uint64) ([]crosstalk.Esti
 	for i, r := range c.results {
 		ordered[i].Value = crosstalk.Undefined
 		for _, e := range estimates {
-			same := e.Measure == r.Measure && e.By["task"] == r.Estimate.By["task"]
-			for column, value := range c.by {
-				same = same && e.By[column] == value
-			}
-			if same {
+			if e.Measure == r.Measure && crosstalk.HasAll(e.By, r.Estimate.By) {
 				ordered[i] = e
 			}
 		}

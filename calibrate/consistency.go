@@ -36,12 +36,11 @@ func coverConsistency(ctx context.Context, in consistency.Instrument, items []cr
 		for _, r := range consistencyTruth(in.Protocol, len(task.Classes), truth) {
 			r.Model = fmt.Sprintf("%s:inconsistent?flip=%g&invalid=%g&wrong=%g",
 				reference.Provider, truth.Flip, truth.Invalid, truth.Wrong)
-			r.Estimate.By = map[string]string{"task": task.Name}
+			r.Estimate.By = map[string]string{"task": task.Name, "pair": string(sense), "part": string(consistency.Both)}
 			results = append(results, r)
 		}
 	}
 	c := calibration{in: &in, rules: in.Rules(), results: results,
-		by: map[string]string{"pair": string(sense), "part": string(consistency.Both)},
 		sittings: func(seed uint64) ([]sitting, error) {
 			m, err := reference.NewInconsistent(tasks, items, truth, seed)
 			return []sitting{{m, items}}, err

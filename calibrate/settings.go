@@ -54,7 +54,7 @@ func Leakage(ctx context.Context, s Settings) ([]Result, error) {
 	if err := similarities.CheckGloss(names, of.Name, of.Languages()); err != nil {
 		return nil, err
 	}
-	list, err := similarities.OpenAll(names, study.LanguageOf(of.Items), similarities.NewEnv())
+	list, err := similarities.OpenAll(names, study.LanguageOf(of), similarities.NewEnv())
 	if err != nil {
 		return nil, err
 	}

@@ -31,9 +31,6 @@ type Leakage struct {
 
 // Open opens suite, models and similarities. It sends no request.
 func (l Leakage) Open() (*Study, error) {
-	if _, err := l.Resolve(); err != nil {
-		return nil, err
-	}
 	s, err := suite.LoadFor("leakage", cmp.Or(l.Suite, "leakage-en"))
 	if err != nil {
 		return nil, err
@@ -56,7 +53,7 @@ func (l Leakage) Open() (*Study, error) {
 		in := leakage.Instrument{Protocol: rules, Samples: cmp.Or(l.Samples, rules.Samples)}
 		names := similarities.ForProtocol(rules.Name, l.similarities())
 		if !l.CountOnly {
-			if in.Similarities, err = similarities.OpenAll(names, LanguageOf(s.Items), study.env); err != nil {
+			if in.Similarities, err = similarities.OpenAll(names, LanguageOf(s), study.env); err != nil {
 				return nil, err
 			}
 		}
@@ -94,14 +91,6 @@ func (l Leakage) similarities() []string {
 }
 
 // LanguageOf is the one language of a suite's items.
-func LanguageOf(items suite.Items) similarities.Language {
-	return func() (string, error) {
-		return similarities.CommonLanguage(func(yield func(crosstalk.Item, error) bool) {
-			for _, item := range items.All() {
-				if !yield(item, nil) {
-					return
-				}
-			}
-		})
-	}
+func LanguageOf(s *suite.Suite) similarities.Language {
+	return func() (string, error) { return similarities.CommonLanguage(s.Languages()) }
 }

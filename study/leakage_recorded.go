@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"crosstalk"
@@ -84,13 +86,14 @@ func (r *recordedLeakage) usable(yield func(leakageRow, error) bool) {
 
 // language is the one language of all items.
 func (r *recordedLeakage) language() (string, error) {
-	return similarities.CommonLanguage(func(yield func(crosstalk.Item, error) bool) {
-		for row, err := range r.all {
-			if !yield(row.Item, err) {
-				return
-			}
+	seen := map[string]bool{}
+	for row, err := range r.all {
+		if err != nil {
+			return "", err
 		}
-	})
+		seen[row.Item.Labels["language"]] = true
+	}
+	return similarities.CommonLanguage(slices.Sorted(maps.Keys(seen)))
 }
 
 // check reads the files once before anything is scored or written, and notes

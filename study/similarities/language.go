@@ -2,11 +2,9 @@ package similarities
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
-	"crosstalk"
 	"crosstalk/measure/similarity/bertscore"
 )
 
@@ -40,15 +38,12 @@ func primary(tag string) string {
 	return strings.ToLower(language)
 }
 
-// CommonLanguage returns the one language of items, without its region, and
-// English if none has a language.
-func CommonLanguage(items iter.Seq2[crosstalk.Item, error]) (string, error) {
+// CommonLanguage returns the one language of these tags, without its region, and
+// English if there are none.
+func CommonLanguage(tags []string) (string, error) {
 	var languages []string
-	for item, err := range items {
-		if err != nil {
-			return "", err
-		}
-		if language := primary(item.Labels["language"]); language != "" && !slices.Contains(languages, language) {
+	for _, tag := range tags {
+		if language := primary(tag); language != "" && !slices.Contains(languages, language) {
 			languages = append(languages, language)
 		}
 	}
