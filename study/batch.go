@@ -63,8 +63,6 @@ func (m *Measurement) askInBatches(ctx context.Context) error {
 	return nil
 }
 
-// limited reports whether err is a limit, which is reported with the figures so
-// far.
 func limited(err error) bool { return errors.As(err, new(*ask.LimitError)) }
 
 // measureRound measures all items with the askers of a round, for their requests.

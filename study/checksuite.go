@@ -36,22 +36,17 @@ func CheckSuite(ctx context.Context, w io.Writer, name string) error {
 
 // runRefuses is the error with which a run of an instrument would refuse a suite before it
 // asks anything, whatever the model.
-func runRefuses(ctx context.Context, suite, instrument string) (err error) {
-	var of *Study
+func runRefuses(ctx context.Context, suite, instrument string) error {
 	sweep := Sweep{Models: []string{"ollama:any"}} // a reference model cannot answer all suites
-	switch instrument {
-	case "leakage":
-		whateverLanguage := []string{"bertscore"}
-		of, err = Leakage{Sweep: sweep, Suite: suite, CountOnly: true, Similarities: whateverLanguage}.Open()
-	case "confusion":
-		of, err = Confusion{Sweep: sweep, Suite: suite}.Open()
-	case "consistency":
-		of, err = Consistency{Sweep: sweep, Suite: suite}.Open()
-	default:
-		return nil
-	}
+	whateverLanguage := []string{"bertscore"}
+	of := map[string]interface{ Open() (*Study, error) }{
+		"leakage":     Leakage{Sweep: sweep, Suite: suite, CountOnly: true, Similarities: whateverLanguage},
+		"confusion":   Confusion{Sweep: sweep, Suite: suite},
+		"consistency": Consistency{Sweep: sweep, Suite: suite},
+	}[instrument]
+	s, err := of.Open()
 	if err == nil {
-		_, err = of.count(ctx, nil, false)
+		_, err = s.count(ctx, nil, false)
 	}
 	return err
 }

@@ -211,10 +211,8 @@ func (c Confusion) checkSettings() error {
 			return crosstalk.BadOption("template", ": %w", err)
 		}
 	}
-	for _, n := range c.Shots {
-		if n < 0 {
-			return crosstalk.BadOption("shots", " is %d; expected 0 or more", n)
-		}
+	if i := slices.IndexFunc(c.Shots, func(n int) bool { return n < 0 }); i >= 0 {
+		return crosstalk.BadOption("shots", " is %d; expected 0 or more", c.Shots[i])
 	}
 	for _, n := range c.Beams {
 		if n < 1 {

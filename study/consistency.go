@@ -220,8 +220,6 @@ func (c Consistency) senses(s *suite.Suite, rewriter consistency.Rewriter) (cons
 	return senses, nil
 }
 
-// checkPrompts refuses prompts that no sense uses, and parts of senses that have
-// none.
 func checkPrompts(senses consistency.Senses, rewriter consistency.Rewriter) error {
 	used := map[string]bool{}
 	for _, from := range senses.From {

@@ -77,19 +77,16 @@ func (f Figures) OfRuns(paths, names []string) ([]crosstalk.Estimate, error) {
 	apart := slices.Contains(f.Cross, RunColumn)
 	f.Cross = slices.DeleteFunc(slices.Clone(f.Cross), func(column string) bool { return column == RunColumn })
 	var all [][]crosstalk.Estimate
-	seen := map[string]bool{}
-	for _, path := range paths {
+	seen := map[string]int{} // the run of a figure
+	for i, path := range paths {
 		estimates, err := f.Of(path)
 		if err != nil {
 			return nil, err
 		}
-		keys := map[string]bool{}
 		for _, e := range estimates {
-			keys[e.Key()] = true
-		}
-		for key := range keys {
-			apart = apart || seen[key]
-			seen[key] = true
+			first, again := seen[e.Key()]
+			apart = apart || again && first != i
+			seen[e.Key()] = i
 		}
 		all = append(all, estimates)
 	}

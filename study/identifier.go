@@ -52,8 +52,6 @@ func PublishedIdentifier(name string) (datasets.Source, bool) {
 	return datasets.Named(datasets.Model, name)
 }
 
-// identifierFile is the file of a language identifier: the one of that name, or
-// the one that was fetched.
 func identifierFile(name string) (string, error) {
 	s, published := PublishedIdentifier(name)
 	if _, err := os.Stat(name); err == nil || !published {

@@ -164,14 +164,14 @@ func (s *summary) estimates(f *set) (estimates []crosstalk.Estimate, err error) 
 
 // checkMeasures returns an error if there are no figures, or none of a measure.
 func checkMeasures(estimates []crosstalk.Estimate, measures []string) error {
-	known := Columns{}
+	var known []string
 	for _, e := range estimates {
-		known[e.Measure] = true
+		known = append(known, e.Measure)
 	}
 	for _, m := range measures {
-		is := func(e crosstalk.Estimate) bool { return instrument.Chosen([]string{m}, e.Measure) }
-		if !slices.ContainsFunc(estimates, is) {
-			return fmt.Errorf("unknown measure %q; choose one of: %s", m, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		if !slices.ContainsFunc(known, func(key string) bool { return instrument.Chosen([]string{m}, key) }) {
+			slices.Sort(known)
+			return fmt.Errorf("unknown measure %q; choose one of: %s", m, strings.Join(slices.Compact(known), ", "))
 		}
 	}
 	return nil
