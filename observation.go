@@ -47,9 +47,6 @@ const (
 	Aside Role = "aside" // kept for other programs, not shown
 )
 
-// Roles are all roles.
-var Roles = []Role{Topic, Given, Side, Fact, Aside}
-
 // HasAll reports whether columns have all the wanted ones, with their values.
 func HasAll(columns, wanted map[string]string) bool {
 	for column, value := range wanted {

@@ -30,6 +30,9 @@ type made struct {
 
 func all(t *testing.T) []made { return []made{ofLeakage(t), ofConfusion(t), ofConsistency(t)} }
 
+// allRoles are all that a text can have.
+var allRoles = []crosstalk.Role{crosstalk.Topic, crosstalk.Given, crosstalk.Side, crosstalk.Fact, crosstalk.Aside}
+
 // condition is that of all observations.
 var condition = map[string]string{crosstalk.ModelColumn: "m"}
 
@@ -249,7 +252,7 @@ func TestKinds(t *testing.T) {
 				}
 				for _, text := range o.Texts {
 					has["text or label"][text.Name] = true
-					if !slices.Contains(crosstalk.Roles, text.Role) {
+					if !slices.Contains(allRoles, text.Role) {
 						t.Errorf("%s of %s has the role %q", text.Name, o.Measure, text.Role)
 					}
 					if role, known := roles[text.Name]; known && role != text.Role {

@@ -57,9 +57,6 @@ func ParseTemplate(name string) (Template, error) {
 	return crosstalk.Chosen("template", name, Templates)
 }
 
-// nextQuestion marks the end of an answer in a Q/A template.
-const nextQuestion = "\nQ:"
-
 // place is the item's prompt with the instruction at the format's position, and
 // that position: one of Positions, or "" for a prompt without one.
 func (f Format) place(item crosstalk.Item) (prompt, position string, err error) {
@@ -83,8 +80,6 @@ func (f Format) place(item crosstalk.Item) (prompt, position string, err error) 
 	return prompt, position, nil
 }
 
-// request is the request for one sample of a prompt, after other messages, for an
-// answer in language.
 func (f Format) request(
 	p crosstalk.PromptConfig, before []crosstalk.Message, prompt, language string, sample int,
 ) (crosstalk.Request, error) {
@@ -101,7 +96,7 @@ func (f Format) request(
 		return crosstalk.Request{}, err
 	}
 	if f.Template == QA || p.API == crosstalk.Completions && f.Shots > 0 {
-		p.Decoding.Stop = append(slices.Clip(p.Decoding.Stop), nextQuestion)
+		p.Decoding.Stop = append(slices.Clip(p.Decoding.Stop), crosstalk.NextQuestion)
 		text := questionsAndAnswers(p.Prefix, shown, prompt)
 		p.Prefix = ""
 		return p.Request(text, sample), nil

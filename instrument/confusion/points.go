@@ -42,7 +42,8 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 func foreignFrom(expected string, line crosstalk.Span, answer string) int {
 	text := answer[line.Start:line.End]
 	own, other := scriptsOf(expected), scriptsOf(line.Language)
-	if own != nil && other != nil && !share(own, other) {
+	shared := func(script *unicode.RangeTable) bool { return slices.Contains(other, script) }
+	if own != nil && other != nil && !slices.ContainsFunc(own, shared) {
 		for i, r := range text {
 			if unicode.IsLetter(r) && !unicode.In(r, own...) && !unicode.In(r, unicode.Common, unicode.Inherited) {
 				return line.Start + i
@@ -75,7 +76,3 @@ var scripts = func() map[string][]*unicode.RangeTable {
 
 //go:embed scripts.txt
 var scriptNames string
-
-func share(a, b []*unicode.RangeTable) bool {
-	return slices.ContainsFunc(a, func(t *unicode.RangeTable) bool { return slices.Contains(b, t) })
-}

@@ -2,6 +2,7 @@ package confusion
 
 import (
 	"fmt"
+	"slices"
 
 	"crosstalk"
 	"crosstalk/guard"
@@ -92,27 +93,54 @@ func (p Protocol) unscored() string {
 	return Unchecked
 }
 
-// lineFields and wordFields are the protocol's parts of a signature.
-func (p Protocol) lineFields() []string {
-	fields := []string{fmt.Sprintf("threshold:%g", p.Threshold), fmt.Sprintf("words:%d+", p.MinWords)}
-	if p.Kana {
-		fields = append(fields, "kana")
-	}
-	if p.AllAnswers {
-		fields = append(fields, "unchecked:right")
-	}
-	if p.EmptyIsOne {
-		fields = append(fields, "undefined:1")
-	}
-	return fields
+// Options choose protocols and override their rules; the zero value of each
+// field overrides nothing.
+type Options struct {
+	Protocols []string // measured side by side; nil: the default
+	Threshold string   // of parts in another language, for guard.ParseThreshold; "": the default
+	Part      string   // of answers, one of Parts; "": Answer
 }
 
-func (p Protocol) wordFields(list string) []string {
-	fields := []string{"list:" + list}
-	if p.Latin == LatinInWPR {
-		fields = append(fields, "latin")
+// Resolve returns the protocols with the overrides applied, or a
+// *crosstalk.OptionError.
+func (o Options) Resolve() ([]Protocol, error) {
+	list, err := crosstalk.ProtocolsNamed(o.Protocols, Protocols[0].Name, o.resolve)
+	if err != nil {
+		return nil, err
 	}
-	return fields
+	if _, err := crosstalk.Chosen("part", o.Part, Parts); err != nil && o.Part != "" {
+		return nil, crosstalk.BadOption("part", ": %w", err)
+	}
+	if o.Threshold != "" && !slices.ContainsFunc(list, func(p Protocol) bool { return p.Prose }) {
+		return nil, crosstalk.BadOption("threshold", " has no effect on the protocol %s; choose %s with --protocol",
+			list[0].Name, Protocols[0].Name)
+	}
+	return list, nil
+}
+
+// OnlyProse reports whether none of the protocols identifies lines and looks words
+// up in a list.
+func OnlyProse(protocols []Protocol) bool {
+	return !slices.ContainsFunc(protocols, func(p Protocol) bool { return !p.Prose })
+}
+
+// NotForProse is the error of an option that has no effect.
+func NotForProse(option string) error {
+	return crosstalk.BadOption(option,
+		" has no effect on the protocol %s; choose another one with --protocol, such as lcb-paper", Protocols[0].Name)
+}
+
+func (o Options) resolve(name string) (Protocol, error) {
+	p, err := ProtocolNamed(name)
+	if err != nil {
+		return p, err
+	}
+	if o.Threshold != "" && p.Prose {
+		if p.Risk, err = guard.ParseThreshold(o.Threshold); err != nil {
+			return p, crosstalk.BadOption("threshold", ": %w", err)
+		}
+	}
+	return p, nil
 }
 
 // By are the columns of averages, and the default columns for grouping figures.
@@ -145,18 +173,23 @@ func (in *Instrument) Rules() Rules {
 // figures of lines.
 func (r Rules) fields(words bool) []string {
 	fields := []string{"lid:" + r.Identifier}
-	if r.Judge != "" {
-		fields = append(fields, "judge:"+r.Judge)
-	} else {
-		fields = append(fields, r.lineFields()...)
-		fields = append(fields, "segment:"+segmenters)
-		if words {
-			fields = append(fields, r.wordFields(r.Words)...)
+	add := func(applies bool, field string) {
+		if applies {
+			fields = append(fields, field)
 		}
 	}
-	if r.Part != "" {
-		fields = append(fields, "part:"+string(r.Part))
+	add(r.Judge != "", "judge:"+r.Judge)
+	if r.Judge == "" {
+		add(true, fmt.Sprintf("threshold:%g", r.Threshold))
+		add(true, fmt.Sprintf("words:%d+", r.MinWords))
+		add(r.Kana, "kana")
+		add(r.AllAnswers, "unchecked:right")
+		add(r.EmptyIsOne, "undefined:1")
+		add(true, "segment:"+segmenters)
+		add(words, "list:"+r.Words)
+		add(words && r.Latin == LatinInWPR, "latin")
 	}
+	add(r.Part != "", "part:"+string(r.Part))
 	return fields
 }
 

@@ -126,6 +126,12 @@ func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
 
 // value sets the value of an observation of an answer that can be told.
 func (c checked) value(o *crosstalk.Observation, p Protocol) {
+	switch {
+	case o.Measure == LineAccuracy && c.lines == 0, o.Measure == FirstLine && c.mix.First == "",
+		(o.Measure == WordAccuracy || o.Measure == Switches) && c.mix.Words == 0:
+		o.NotScored = p.unscored()
+		return
+	}
 	switch o.Measure {
 	case LPR:
 		o.Value = 1
@@ -145,27 +151,14 @@ func (c checked) value(o *crosstalk.Observation, p Protocol) {
 			o.Value = 1
 		}
 	case LineAccuracy:
-		if c.lines == 0 {
-			o.NotScored = p.unscored()
-			return
-		}
 		o.Value = crosstalk.Value(c.lines-len(c.wrong)) / crosstalk.Value(c.lines)
 	case FirstLine:
-		if c.mix.First == "" {
-			o.NotScored = p.unscored()
-			return
-		}
+		o.Value = 0
 		if c.firstRight {
 			o.Value = 1
-		} else {
-			o.Value = 0
 		}
 		o.AddText(crosstalk.Fact, firstLanguage, c.mix.First)
 	case WordAccuracy, Switches:
-		if c.mix.Words == 0 {
-			o.NotScored = p.unscored()
-			return
-		}
 		o.Value = crosstalk.Value(c.mix.Own) / crosstalk.Value(c.mix.Words)
 		if o.Measure == Switches {
 			o.Value = 1000 * crosstalk.Value(c.mix.Switches) / crosstalk.Value(c.mix.Words)

@@ -41,7 +41,7 @@ func lines(answer string) iter.Seq[line] {
 // what base models write after the next question of a Q/A template is cut off,
 // then white space is trimmed.
 func scored(answer string) (start, end int) {
-	if i := strings.Index(answer, "\nQ:"); i >= 0 {
+	if i := strings.Index(answer, crosstalk.NextQuestion); i >= 0 {
 		answer = answer[:i]
 	}
 	answer = pytext.TrimRightSpace(answer)

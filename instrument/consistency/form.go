@@ -71,15 +71,7 @@ func (f Form) Place() (pair string, part Part) {
 func compareForms(a, b Form) int {
 	pairA, partA := a.Place()
 	pairB, partB := b.Place()
-	rank := func(p Part) int {
-		switch p {
-		case Source:
-			return 0
-		case Mixed:
-			return 2
-		}
-		return 1
-	}
-	return cmp.Or(cmp.Compare(rank(partA), rank(partB)), cmp.Compare(pairA, pairB),
+	rank := map[Part]int{Source: -1, Mixed: 1}
+	return cmp.Or(cmp.Compare(rank[partA], rank[partB]), cmp.Compare(pairA, pairB),
 		cmp.Compare(slices.Index(Parts, partA), slices.Index(Parts, partB)))
 }

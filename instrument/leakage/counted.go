@@ -18,11 +18,6 @@ type counted struct {
 	similarities map[string]string // the first, by condition
 }
 
-func newCounted(by []string) *counted {
-	return &counted{similarities: map[string]string{},
-		groups: estimate.Groups[*tally]{Grouping: estimate.Grouping{By: by, Apart: apart}, New: newTally}}
-}
-
 // add counts an observation of the Leak-Rate.
 func (c *counted) add(o crosstalk.Observation) {
 	condition := with(o.Condition, SimilarityColumn, "")
@@ -64,10 +59,6 @@ type tally struct {
 type control struct {
 	cluster stats.Cluster
 	answers []struct{ concept, text uint64 }
-}
-
-func newTally(map[string]string) *tally {
-	return &tally{controls: map[uint64]*control{}, counts: countsOf()}
 }
 
 func (t *tally) add(o crosstalk.Observation, cluster stats.Cluster) {

@@ -24,12 +24,19 @@ type estimator struct {
 //	empty, refused, failed   pairs with such an answer
 //	not_scored  pairs of text that the measure could not score
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
-	e := &estimator{rules: r, groups: estimate.Groups[*sum]{Grouping: estimate.Grouping{By: by, Apart: apart}, New: newSum,
+	grouping := estimate.Grouping{By: by, Apart: apart}
+	e := &estimator{rules: r, groups: estimate.Groups[*sum]{Grouping: grouping,
+		New: func(map[string]string) *sum {
+			return &sum{unscored: map[string]int{}, counts: countsOf(Ties, Identical)}
+		},
 		Describe: func(measure string, _, _, _ map[string]string) estimate.Figure {
 			return estimate.Figure{By: by, Before: []int{Kind.Place(measure)}}
 		}}}
 	if r.Counts {
-		e.counted = newCounted(by)
+		e.counted = &counted{similarities: map[string]string{}, groups: estimate.Groups[*tally]{Grouping: grouping,
+			New: func(map[string]string) *tally {
+				return &tally{controls: map[uint64]*control{}, counts: countsOf()}
+			}}}
 	}
 	return e
 }

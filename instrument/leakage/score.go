@@ -32,7 +32,8 @@ func (in *Instrument) Score(
 				similarity.Pair{A: o.Text(Concept), B: o.Text(Test)},
 				similarity.Pair{A: o.Text(Concept), B: o.Text(Control)})
 			if in.Protocol.Windows == Sentences {
-				parts[k] = windowsOf(in.part(item, true, test[k]), in.part(item, false, control[k]), item.Pair.Remove)
+				parts[k] = windows{sentencesWithout(in.part(item, true, test[k]), item.Pair.Remove),
+					sentencesWithout(in.part(item, false, control[k]), item.Pair.Remove)}
 				for _, part := range slices.Concat(parts[k].test, parts[k].control) {
 					pairs = append(pairs, similarity.Pair{A: o.Text(Concept), B: part})
 				}
@@ -161,14 +162,7 @@ func (p Protocol) leakValue(test, control float64) float64 {
 	if p.Round != Exact {
 		test, control = round(test, p.Round), round(control, p.Round)
 	}
-	switch d := test - control; {
-	case d == 0:
-		return 0.5
-	case d > 0:
-		return 1
-	default:
-		return 0
-	}
+	return (1 + float64(cmp.Compare(test, control))) / 2
 }
 
 // round rounds as Python's round does: the decimal nearest to the exact binary

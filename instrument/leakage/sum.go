@@ -21,10 +21,6 @@ type sum struct {
 	distance float64        // sum of similarity differences
 }
 
-func newSum(map[string]string) *sum {
-	return &sum{unscored: map[string]int{}, counts: countsOf(Ties, Identical)}
-}
-
 // without are the counts of what has no value.
 var without = []string{NotScored, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed)}
 

@@ -12,11 +12,7 @@ import (
 // whole.
 type windows struct{ test, control []string }
 
-// windowsOf splits two answers into sentences, without what the item removes.
-func windowsOf(test, control string, words []string) windows {
-	return windows{sentencesWithout(test, words), sentencesWithout(control, words)}
-}
-
+// sentencesWithout splits an answer into sentences, without what the item removes.
 func sentencesWithout(text string, words []string) (list []string) {
 	for _, sentence := range sentences(text) {
 		if sentence = remove(sentence, words); strings.ContainsFunc(sentence, isWord) {

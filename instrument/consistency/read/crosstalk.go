@@ -155,8 +155,6 @@ func sentenceEnd(text string) bool {
 	return strings.ContainsRune(".!?。！？\n", r) && text != ""
 }
 
-// quoted reports whether an opening and a closing mark enclose the mention,
-// with or without a full stop.
 func quoted(text string, m mention) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:m.start])
 	after, _ := utf8.DecodeRuneInString(strings.TrimPrefix(text[m.end:], "."))

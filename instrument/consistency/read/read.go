@@ -41,12 +41,7 @@ const (
 
 var confidences = []string{"none", "low", "high", "full"}
 
-func (c Confidence) String() string {
-	if c < None || c > Full {
-		return fmt.Sprintf("Confidence(%d)", int(c))
-	}
-	return confidences[c]
-}
+func (c Confidence) String() string { return confidences[c] }
 
 // UnmarshalText reads what String writes.
 func (c *Confidence) UnmarshalText(text []byte) error {

@@ -13,6 +13,7 @@ import (
 	"crosstalk/instrument/consistency"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/plainfile"
+	"crosstalk/internal/strictyaml"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -58,7 +59,7 @@ func parseInstructions(path string, text []byte, readErr error) (list []Instruct
 		Instructions []located `yaml:"instructions"`
 	}
 	if err := yaml.UnmarshalWithOptions(text, &file, yaml.Strict()); err != nil {
-		return nil, yamlError(path, err)
+		return nil, strictyaml.Error(path, err)
 	}
 	for i, entry := range file.Instructions {
 		in := entry.Instruction
@@ -86,14 +87,6 @@ func (l *located) UnmarshalYAML(node ast.Node) error {
 		l.line = m.Values[0].Key.GetToken().Position.Line
 	}
 	return yaml.NodeToValue(node, &l.Instruction, yaml.Strict())
-}
-
-func yamlError(path string, err error) error {
-	var e yaml.Error
-	if errors.As(err, &e) && e.GetToken() != nil {
-		return fmt.Errorf("%s:%d: %s", path, e.GetToken().Position.Line, e.GetMessage())
-	}
-	return fmt.Errorf("%s: %w", path, err)
 }
 
 // WriteInstructions writes the review file of a run.
