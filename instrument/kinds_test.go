@@ -1,9 +1,13 @@
 package instrument_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -365,5 +369,20 @@ func TestMeasuresDiffer(t *testing.T) {
 	}
 	if m := instrument.Measure("no_such"); m.Label != "no such" || instrument.Of("no_such").Name != "" || instrument.Named("x").Title != "x" {
 		t.Errorf("%+v", m)
+	}
+}
+
+// The files that describe instruments have no other fields than a Kind.
+func TestKindFiles(t *testing.T) {
+	for _, kind := range instrument.Kinds {
+		text, err := os.ReadFile(filepath.Join(kind.Name, "kind.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := json.NewDecoder(bytes.NewReader(text))
+		d.DisallowUnknownFields()
+		if err := d.Decode(&crosstalk.Kind{}); err != nil {
+			t.Errorf("%s: %v", kind.Name, err)
+		}
 	}
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/lazyregexp"
 	"crosstalk/model"
 	"crosstalk/model/reference"
 	"crosstalk/run"
@@ -354,14 +354,14 @@ func (s *Sweep) addParams(all *axes) error {
 // secretName matches the names of fields that have a key, a token or a password
 // in them, and none of a model's settings, such as max_tokens or
 // prompt_cache_key.
-var secretName = regexp.MustCompile(`(?i)^(key|token|auth)$|(^|[_.-])(api[_-]?key|access[_-]?key|secret|` +
+var secretName = lazyregexp.New(`(?i)^(key|token|auth)$|(^|[_.-])(api[_-]?key|access[_-]?key|secret|` +
 	`passw(or)?d|passphrase|authorization|credentials?|bearer|` +
 	`(api|auth|access|bearer|id|refresh|session|security)[_-]?token)($|[_.-])`)
 
 // SecretField is the name of a secret in a parameter, or in the JSON object that
 // is its value; "" if there is none.
 func SecretField(name, value string) string {
-	if secretName.MatchString(name) {
+	if secretName().MatchString(name) {
 		return name
 	}
 	var v any
@@ -375,7 +375,7 @@ func secretIn(v any) string {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if secretName.MatchString(name) {
+			if secretName().MatchString(name) {
 				return name
 			}
 			if secret := secretIn(v[name]); secret != "" {

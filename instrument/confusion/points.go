@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"crosstalk"
@@ -60,11 +61,11 @@ func scriptsOf(code string) []*unicode.RangeTable {
 		return nil
 	}
 	script, _ := language.Make(code).Script()
-	return scripts[script.String()]
+	return scripts()[script.String()]
 }
 
 // scripts are the letters of ISO 15924's codes, by their names in Unicode.
-var scripts = func() map[string][]*unicode.RangeTable {
+var scripts = sync.OnceValue(func() map[string][]*unicode.RangeTable {
 	all := map[string][]*unicode.RangeTable{}
 	for code, names := range lexicon.Parse(scriptNames) {
 		for name := range strings.FieldsSeq(names) {
@@ -72,7 +73,7 @@ var scripts = func() map[string][]*unicode.RangeTable {
 		}
 	}
 	return all
-}()
+})
 
 //go:embed scripts.txt
 var scriptNames string

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"crosstalk"
+	"crosstalk/internal/lazyregexp"
 )
 
 // Post is a way to trim an answer before it is scored.
@@ -163,10 +164,10 @@ func isAbbreviation(before, after string, following rune) bool {
 		return unicode.IsDigit(following)
 	case word != "" && word == before && !strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsDigit(r) }):
 		return true // "1. A carrot 2. ..."
-	case abbreviatedPair.MatchString(word + "." + after): // z. B.
+	case abbreviatedPair().MatchString(word + "." + after): // z. B.
 		return true
 	case !unicode.IsUpper(firstRune(word)) && // т. е.
-		abbreviatedPair.MatchString(previous[strings.LastIndexByte(previous, ' ')+1:]+" "+word+"."):
+		abbreviatedPair().MatchString(previous[strings.LastIndexByte(previous, ' ')+1:]+" "+word+"."):
 		return !unicode.IsUpper(following)
 	}
 	letters := strings.Split(word, ".") // J of J. K., p.m, P.E, z.B
@@ -180,7 +181,7 @@ func isAbbreviation(before, after string, following rune) bool {
 }
 
 // abbreviatedPair is an abbreviation of two words: z. B., d. h., т. е., p. ej.
-var abbreviatedPair = regexp.MustCompile(`^\pL\.[ \x{a0}\x{202f}](?:\pL|\p{Ll}{2,3})\.`)
+var abbreviatedPair = lazyregexp.New(`^\pL\.[ \x{a0}\x{202f}](?:\pL|\p{Ll}{2,3})\.`)
 
 // remove cuts every occurrence of the words out of text, as whole words and in
 // any case, with a possessive 's. Stories repeat the child's name, and the name

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"crosstalk/internal/hub"
+	"crosstalk/internal/lazyregexp"
 	"crosstalk/measure/encoder"
 	"crosstalk/measure/similarity"
 	"crosstalk/measure/similarity/bertscore"
@@ -64,13 +64,13 @@ func ParseModel(name string) (HubModel, error) {
 	return parseHubModel(kind, model)
 }
 
-var layerSuffix = regexp.MustCompile(`/L([0-9]{1,4})$`)
+var layerSuffix = lazyregexp.New(`/L([0-9]{1,4})$`)
 
 // parseHubModel reads the name of a model; kind is the similarity's, or
 // empty. Nothing is looked for.
 func parseHubModel(kind, name string) (HubModel, error) {
 	m := HubModel{Kind: kind, Name: name}
-	if suffix := layerSuffix.FindStringSubmatch(name); suffix != nil && kind == "bertscore" {
+	if suffix := layerSuffix().FindStringSubmatch(name); suffix != nil && kind == "bertscore" {
 		m.Name = strings.TrimSuffix(name, suffix[0])
 		m.layer, _ = strconv.Atoi(suffix[1])
 		m.layer = cmp.Or(m.layer, bertscore.Embeddings)
