@@ -34,7 +34,7 @@ func main() {
 		}
 	}
 	for _, file := range flag.Args() {
-		fmt.Printf("%s: %v (median of %d)\n", filepath.Base(file), bench.MedianCost(costs[file]), *passes)
+		fmt.Printf("%s: %v (median of %d)\n", filepath.Base(file), bench.Middle(costs[file]), *passes)
 	}
 }
 

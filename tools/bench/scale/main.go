@@ -22,10 +22,16 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"log"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,8 +39,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"crosstalk"
+	"crosstalk/ask/journal"
 	"crosstalk/tools/internal/bench"
 )
 
@@ -267,4 +276,184 @@ func (b *measuring) table(name string, n int, line func(w *bufio.Writer, i int))
 		line(w, i)
 	}
 	return path, errors.Join(w.Flush(), f.Close())
+}
+
+// journal fills a journal with n short answers, in this process, and then times what a run and its readers do with it:
+// open it, save one answer more, find one, and count all. The rates of the tenths show whether a journal gets slower as
+// it grows.
+func (b *measuring) journal(n int) error {
+	path := filepath.Join(b.dir, fmt.Sprintf("journal-%d.db", n))
+	j, err := journal.Open(path)
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	var rates []float64 // of tenths
+	for part := range 10 {
+		from, to := n*part/10, n*(part+1)/10
+		took, err := each(1, func(int) error { return fill(j, from, to) })
+		if err != nil {
+			return errors.Join(err, j.Close())
+		}
+		rates = append(rates, float64(to-from)/took.Seconds())
+	}
+	filled := time.Since(started)
+	if err := j.Close(); err != nil {
+		return err
+	}
+	open, err := each(1, func(int) (err error) { j, err = journal.Open(path); return err })
+	if err != nil {
+		return err
+	}
+	const times = 1000
+	save, failed := each(times, func(i int) error { return j.Put(answered(n + i)) })
+	found, lost := each(times, func(int) error {
+		r := answered(rand.IntN(n))
+		_, found, err := j.Get(crosstalk.KeyOf(r.Identity, r.Request))
+		if err == nil && !found {
+			err = errors.New("an answer is not in the journal")
+		}
+		return err
+	})
+	count, err := each(1, func(int) error { _, err := j.Progress(); return err })
+	if err := errors.Join(failed, lost, err, j.Close()); err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("journal  %8d: filled in %.1f s (%.0f/s; by tenths %.0f), opened in %v, "+
+		"one more saved in %v, one found in %v, all counted in %v, %d MB\n",
+		n, filled.Seconds(), float64(n)/filled.Seconds(), rates, open, save, found, count, info.Size()/1e6)
+	return nil
+}
+
+// each does something several times, and returns the mean duration.
+func each(times int, do func(i int) error) (time.Duration, error) {
+	started := time.Now()
+	for i := range times {
+		if err := do(i); err != nil {
+			return 0, err
+		}
+	}
+	return (time.Since(started) / time.Duration(times)).Round(time.Microsecond), nil
+}
+
+// fill saves the answers from one number up to another, as many at a time as a run with a high concurrency.
+func fill(j *journal.Journal, from, to int) error {
+	var group sync.WaitGroup
+	var next atomic.Int64
+	next.Store(int64(from))
+	errs := make([]error, 256)
+	for k := range errs {
+		group.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= to || errs[k] != nil {
+					return
+				}
+				errs[k] = j.Put(answered(i))
+			}
+		})
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// answered is the record of a number.
+func answered(i int) journal.Record {
+	l := languages[i%len(languages)]
+	r := journal.Record{Identity: crosstalk.Identity{Provider: "compatible", Name: "m"},
+		Request: crosstalk.Request{API: crosstalk.Chat,
+			Messages: []crosstalk.Message{{Role: "user", Content: fmt.Sprintf("%s %d", l.prompt, i)}}},
+		Answer: crosstalk.Answer{Status: crosstalk.Text, Text: strings.Repeat("*", 1+i%7),
+			Model: "m", Finish: "stop", Attempts: 1,
+			Usage: crosstalk.Usage{Prompt: 12, Completion: 40}, Time: time.UnixMilli(1767225600000 + int64(i))}}
+	r.Answer.Key = crosstalk.KeyOf(r.Identity, r.Request)
+	return r
+}
+
+// server is a local server with OpenAI's API.
+type server struct {
+	*httptest.Server
+	mu           sync.Mutex
+	began, ended time.Time // the first request, and the last answer
+}
+
+// address is always the same, since it is a part of what makes two runs shards of one measurement.
+const address = "127.0.0.1:27182"
+
+// serve starts a server that answers after a delay.
+func serve(delay time.Duration) (*server, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{}
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		if s.began.IsZero() {
+			s.began = time.Now()
+		}
+		s.mu.Unlock()
+		var asked struct{ Messages []struct{ Content string } }
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || len(asked.Messages) == 0 {
+			http.Error(w, "expected messages", http.StatusBadRequest)
+			return
+		}
+		time.Sleep(delay)
+		prompt := asked.Messages[len(asked.Messages)-1].Content
+		h := fnv.New32a()
+		h.Write([]byte(prompt))
+		text, _ := json.Marshal(replyTo(prompt, int(h.Sum32())))
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,`+
+			`"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],`+
+			`"usage":{"prompt_tokens":12,"completion_tokens":40,"total_tokens":52}}`, text)
+		s.mu.Lock()
+		s.ended = time.Now()
+		s.mu.Unlock()
+	}))
+	s.Listener.Close()
+	s.Listener = listener
+	s.Start()
+	return s, nil
+}
+
+// language is a language with a prompt and an answer in it.
+type language struct{ code, prompt, answer string }
+
+var languages = []language{
+	{"en", "Tell me something about the number",
+		"The number is well known, and people have counted with it for a very long time."},
+	{"de", "Erzähle mir etwas über die Zahl",
+		"Die Zahl ist gut bekannt, und die Menschen rechnen schon sehr lange mit ihr."},
+	{"fr", "Raconte-moi quelque chose sur le nombre",
+		"Ce nombre est bien connu, et les gens comptent avec lui depuis très longtemps."},
+	{"es", "Cuéntame algo sobre el número",
+		"El número es muy conocido, y la gente cuenta con él desde hace mucho tiempo."},
+	{"it", "Raccontami qualcosa sul numero",
+		"Il numero è ben conosciuto, e la gente lo usa per contare da molto tempo."},
+	{"pt", "Conte-me algo sobre o número",
+		"O número é bem conhecido, e as pessoas contam com ele há muito tempo."},
+}
+
+// replyTo answers a prompt in its language, and now and then in English.
+func replyTo(prompt string, seed int) string {
+	for i, l := range languages {
+		if strings.HasPrefix(prompt, l.prompt) {
+			return reply(seed - seed%len(languages) + i)
+		}
+	}
+	return languages[0].answer
+}
+
+// reply is the answer to the prompt of this number.
+func reply(i int) string {
+	answer := languages[i%len(languages)].answer
+	if i%97 == 0 {
+		answer = languages[0].answer
+	}
+	return strings.Repeat(answer+" ", 1+i%3) + fmt.Sprintf("(%d)", i%1000)
 }

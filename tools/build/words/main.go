@@ -18,10 +18,12 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
 	"unicode"
+	"unicode/utf8"
 
 	"crosstalk/measure/langid/words"
 	"crosstalk/measure/langid/words/levels"
@@ -236,3 +238,169 @@ func mixed(other map[string]float64, list []word) float64 {
 // Weight of a word of that frequency among a list's words, for the statistics of letters: these are for words that
 // no list has, which are more like a list's rare words than like its frequent ones.
 func weight(frequency float64) float64 { return 1 + math.Log2(1+frequency*1e7) }
+
+// A gram is a sequence of letters, hashed from its last to its first letter.
+type gram struct {
+	count   float64     // how often it occurs
+	after   float64     // how often a letter follows it
+	kinds   float64     // how many different letters follow it
+	length  int         // letters
+	context levels.Hash // the gram without its last letter
+	lower   levels.Hash // the gram without its first letter
+}
+
+// letters makes the two columns of a language's letter model from its words: the share of a letter after the letters
+// before it, and the rest that a context leaves for letters that it was not seen with (Witten and Bell 1991). Of
+// sequences longer than two letters it keeps the most telling ones.
+func letters(list []word, most int) (shares, rests levels.Column) {
+	grams := map[levels.Hash]*gram{}
+	for _, w := range list {
+		rs := []rune("^" + w.text + "$") // between the marks of its ends, as package words has them
+		n := weight(w.frequency)
+		for i := 1; i < len(rs); i++ {
+			var lower levels.Hash
+			for length := 1; length <= words.Order && length <= i+1; length++ {
+				from := i + 1 - length
+				h := reversed(rs[from : i+1])
+				g := grams[h]
+				if g == nil {
+					g = &gram{length: length, context: reversed(rs[from:i]), lower: lower}
+					grams[h] = g
+					context(grams, g.context).kinds++
+				}
+				g.count += n
+				context(grams, g.context).after += n
+				lower = h
+			}
+		}
+	}
+	share := map[levels.Hash]float64{}
+	sorted := slices.SortedFunc(maps.Keys(grams), func(a, b levels.Hash) int {
+		return cmp.Or(cmp.Compare(grams[a].length, grams[b].length), cmp.Compare(a, b))
+	})
+	gain := map[levels.Hash]float64{}
+	for _, h := range sorted {
+		g := grams[h]
+		if g.count == 0 {
+			continue
+		}
+		lower := 1.0 / 20_000
+		if g.length > 1 {
+			lower = share[g.lower]
+		}
+		c := grams[g.context]
+		share[h] = (g.count + c.kinds*lower) / (c.after + c.kinds)
+		backed := lower * c.kinds / (c.after + c.kinds)
+		gain[h] = g.count * math.Log(share[h]/backed)
+	}
+	slices.SortStableFunc(sorted, func(a, b levels.Hash) int {
+		short := func(h levels.Hash) int { return min(grams[h].length, 3) }
+		return cmp.Or(cmp.Compare(short(a), short(b)), cmp.Compare(gain[b], gain[a]))
+	})
+	shares, rests = levels.Column{}, levels.Column{}
+	for _, h := range sorted {
+		g := grams[h]
+		if g.count == 0 || g.length > 1 && g.count < 2 {
+			continue
+		}
+		if len(shares) == most {
+			break
+		}
+		shares[h.Sum()] = uint8(levelOf(share[h]))
+		c := grams[g.context]
+		rests[g.context.Sum()] = uint8(levelOf(c.kinds / (c.after + c.kinds)))
+	}
+	return shares, rests
+}
+
+func context(grams map[levels.Hash]*gram, h levels.Hash) *gram {
+	g := grams[h]
+	if g == nil {
+		g = &gram{}
+		grams[h] = g
+	}
+	return g
+}
+
+func reversed(rs []rune) (h levels.Hash) {
+	for i := len(rs) - 1; i >= 0; i-- {
+		h = h.Add(rs[i])
+	}
+	return h
+}
+
+// Limits of endings.
+const (
+	shortestStem  = 3    // letters
+	longestEnding = 10   // letters
+	frequentStem  = 3e-5 // share from which a list has a stem's usual forms
+	leastStems    = 20   // that an ending must have
+)
+
+// endings returns the endings that a language's words take, and how frequent a word with one is beside its stem: the
+// mean over the list's frequent words, most of which lack a form with it.
+func endings(list []word) []word {
+	frequency := map[string]float64{}
+	frequent := 0.0
+	for _, w := range list {
+		frequency[w.text] = w.frequency
+		if w.frequency >= frequentStem {
+			frequent++
+		}
+	}
+	stems, sums := map[string]int{}, map[string]float64{}
+	var order []string
+	for _, w := range list {
+		for at, letters := len(w.text), 0; at > 0 && letters < longestEnding; letters++ {
+			_, n := utf8.DecodeLastRuneInString(w.text[:at])
+			at -= n
+			stem, ok := frequency[w.text[:at]]
+			if !ok || utf8.RuneCountInString(w.text[:at]) < shortestStem {
+				continue
+			}
+			ending := w.text[at:]
+			if stems[ending]++; stems[ending] == leastStems {
+				order = append(order, ending)
+			}
+			if stem >= frequentStem {
+				sums[ending] += math.Min(1, w.frequency/stem)
+			}
+		}
+	}
+	var all []word
+	for _, ending := range order {
+		if sums[ending] > 0 {
+			all = append(all, word{ending, sums[ending] / frequent})
+		}
+	}
+	return all
+}
+
+// characters makes the columns of languages without spaces: each language's words, then the share of words that begin
+// in a certain way, of each language.
+func characters(lists [][]word) []levels.Column {
+	n := len(lists)
+	table := make([]levels.Column, 2*n)
+	for i, list := range lists {
+		table[i], table[n+i] = levels.Column{}, levels.Column{}
+		total := 0.0
+		for _, w := range list {
+			total += w.frequency
+		}
+		begin := map[uint32]float64{}
+		for _, w := range list {
+			var h levels.Hash
+			for _, r := range w.text {
+				h = h.Add(r)
+				begin[h.Sum()] += w.frequency / total
+			}
+			table[i][h.Sum()] = uint8(levelOf(w.frequency / total))
+		}
+		for h, p := range begin {
+			if own, ok := table[i][h]; !ok || levelOf(p) != int(own) {
+				table[n+i][h] = uint8(levelOf(p))
+			}
+		}
+	}
+	return table
+}

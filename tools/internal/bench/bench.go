@@ -5,6 +5,7 @@ package bench
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	_ "embed"
 	"encoding/json"
@@ -69,26 +70,9 @@ func Run(c *exec.Cmd) (Cost, error) {
 	return Cost{wall.Seconds(), (s.UserTime() + s.SystemTime()).Seconds(), megabytes(s.SysUsage().(*syscall.Rusage))}, err
 }
 
-// MedianCost returns the median of each part on its own. There must be at least one cost.
-func MedianCost(costs []Cost) Cost {
-	part := func(of func(Cost) float64) float64 {
-		values := make([]float64, len(costs))
-		for i, c := range costs {
-			values[i] = of(c)
-		}
-		return Median(values)
-	}
-	return Cost{
-		Wall: part(func(c Cost) float64 { return c.Wall }),
-		CPU:  part(func(c Cost) float64 { return c.CPU }),
-		Peak: part(func(c Cost) float64 { return c.Peak }),
-	}
-}
-
-// Median returns the middle value, or the mean of the two in the middle. There must be at least one.
-func Median(values []float64) float64 {
-	values = slices.Sorted(slices.Values(values))
-	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
+// Middle is the cost with the median CPU time, the higher of two. There must be at least one cost.
+func Middle(costs []Cost) Cost {
+	return slices.SortedFunc(slices.Values(costs), func(a, b Cost) int { return cmp.Compare(a.CPU, b.CPU) })[len(costs)/2]
 }
 
 // CPU is the time that this process has used on all processors, garbage collection included. Unlike the wall clock it

@@ -20,18 +20,12 @@ func TestTree(t *testing.T) {
 	}
 }
 
-func TestMedian(t *testing.T) {
-	for _, x := range []struct {
-		values []float64
-		want   float64
-	}{{[]float64{3}, 3}, {[]float64{4, 1, 2}, 2}, {[]float64{8, 1, 2, 4}, 3}} {
-		if got := Median(x.values); got != x.want {
-			t.Errorf("median of %v: %v, want %v", x.values, got, x.want)
-		}
+func TestMiddle(t *testing.T) {
+	if got, want := Middle([]Cost{{1, 30, 200}, {2, 10, 300}, {3, 20, 100}}), (Cost{3, 20, 100}); got != want {
+		t.Errorf("middle cost %v, want %v", got, want)
 	}
-	got := MedianCost([]Cost{{1, 30, 200}, {2, 10, 300}, {3, 20, 100}})
-	if want := (Cost{2, 20, 200}); got != want {
-		t.Errorf("median cost %v, want %v", got, want)
+	if got, want := Middle([]Cost{{1, 30, 200}, {2, 10, 300}}), (Cost{1, 30, 200}); got != want {
+		t.Errorf("middle cost of two %v, want %v", got, want)
 	}
 }
 
