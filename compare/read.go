@@ -26,6 +26,7 @@ type table struct {
 	pilot    bool             // samples are kept, and all names of clusters
 	known    map[uint64]int32 // items by the hash of name and columns
 	clusters map[uint64]int32 // from 1, by the hash of their names
+	named    int              // clusters
 	numbers  []stats.Cluster  // of clusters, then of items without one, once they are asked for
 	bounded  stats.ClusterNames
 	labelled map[string]int32 // labels by their values
@@ -94,7 +95,9 @@ func (o Options) read(runs []Run, pilot bool) (*table, error) {
 			return nil, err
 		}
 	}
-	t.numbers = make([]stats.Cluster, 1+len(t.clusters)+len(t.items))
+	t.named = len(t.clusters)
+	t.numbers = make([]stats.Cluster, 1+t.named+len(t.items))
+	t.known, t.clusters = nil, nil // they take the most memory
 	return t, nil
 }
 
@@ -203,7 +206,7 @@ func (t *table) clusterOf(name string) int32 {
 func (t *table) cluster(i int32) stats.Cluster {
 	own, at := t.items[i].cluster == 0, t.items[i].cluster
 	if own {
-		at = int32(1+len(t.clusters)) + i
+		at = int32(1+t.named) + i
 	}
 	switch {
 	case t.pilot:

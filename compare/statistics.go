@@ -155,7 +155,7 @@ type matched struct {
 
 func (t *table) match(p pair, o Options) *matched {
 	m := &matched{pair: p, table: t, average: t.averageOf(p.of), fraction: p.of.Unit == "",
-		sides: [2]*side{p.of.side, p.against.side}, leftOut: map[string]int{}, shared: make([]bool, 1+len(t.clusters))}
+		sides: [2]*side{p.of.side, p.against.side}, leftOut: map[string]int{}, shared: make([]bool, 1+t.named)}
 	group := m.complete(t.among(p.of))
 	var items []int32
 	met := make([]bool, len(m.shared))

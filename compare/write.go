@@ -45,7 +45,7 @@ func (r Result) table() report.Table {
 		if unit == "" {
 			value += " " + cmp.Or(c.Unit, "%")
 		}
-		t.Rows[i] = append(t.Rows[i], report.Value(c.ReferenceValue, c.Unit), value, difference, interval(c),
+		t.Rows[i] = append(t.Rows[i], report.Value(c.ReferenceValue, c.Unit), value, difference, report.DifferenceInterval(c.Interval, c.Unit),
 			report.PValue(c.Adjusted), strconv.Itoa(c.N), strconv.Itoa(c.Clusters), strconv.Itoa(c.Missing()), detectable(c))
 	}
 	t.Notes = slices.Concat(r.legend(), leftOutNotes(leftOut), signatures(r.Comparisons),
@@ -66,14 +66,6 @@ func detectable(c Comparison) string {
 		return ">100"
 	}
 	return report.Value(c.Detectable, c.Unit)
-}
-
-func interval(c Comparison) string {
-	if c.Interval == nil {
-		return "-"
-	}
-	return report.Difference(crosstalk.Value(c.Interval.Low), c.Unit) + " to " +
-		report.Difference(crosstalk.Value(c.Interval.High), c.Unit)
 }
 
 var methods = map[string]string{"sign-flip": "sign-flip permutation test over clusters", "mcnemar": "McNemar's test",

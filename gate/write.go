@@ -38,7 +38,9 @@ func (v Verdict) Headline() string {
 
 func (v Verdict) table() report.Table {
 	v = v.named()
-	slices.SortStableFunc(v.Checks, func(a, b Check) int { return cmp.Compare(a.rank(), b.rank()) })
+	slices.SortStableFunc(v.Checks, func(a, b Check) int {
+		return slices.Index(outcomes, a.outcome()) - slices.Index(outcomes, b.outcome())
+	})
 	required := v.required()
 	shared, columns := v.columns()
 	t := report.Table{Heading: []string{"gate " + v.Headline()}}
@@ -89,25 +91,17 @@ func (v Verdict) named() Verdict {
 	return v
 }
 
+// outcomes are the results of a check, the most serious first.
+var outcomes = []string{"FAILED", "inconclusive", "passed"}
+
 func (c Check) outcome() string {
 	switch {
 	case c.Passed:
-		return "passed"
+		return outcomes[2]
 	case c.Inconclusive:
-		return "inconclusive"
+		return outcomes[1]
 	}
-	return "FAILED"
-}
-
-// rank orders outcomes, the most serious first.
-func (c Check) rank() int {
-	switch {
-	case c.Passed:
-		return 2
-	case c.Inconclusive:
-		return 1
-	}
-	return 0
+	return outcomes[0]
 }
 
 // required names what several checks all require of their measures, such as " no worse
@@ -172,14 +166,10 @@ func (c Check) value() string {
 }
 
 func (c Check) interval() string {
-	if c.Interval == nil {
-		return "-"
-	}
-	show := report.Value
 	if c.Reference != nil {
-		show = report.Difference
+		return report.DifferenceInterval(c.Interval, c.Unit)
 	}
-	return show(crosstalk.Value(c.Interval.Low), c.Unit) + " to " + show(crosstalk.Value(c.Interval.High), c.Unit)
+	return report.Interval(c.Interval, c.Unit)
 }
 
 func (v Verdict) records() [][]string {

@@ -220,15 +220,8 @@ type judge struct {
 }
 
 func (c *comparison) judges() {
-	var names []string
-	for _, u := range c.units {
-		for _, j := range u.Judged {
-			if !slices.Contains(names, j.Judge) {
-				names = append(names, j.Judge)
-			}
-		}
-	}
-	for _, name := range names {
+	judged := slices.Concat(each(c.units, func(u labelledUnit) []Judged { return u.Judged })...)
+	for _, name := range ordered.Distinct(judged, func(j Judged) string { return j.Judge }) {
 		j := judge{c, name, cmp.Or(name, ownJudge), nil}
 		j.units = filter(c.units, func(u labelledUnit) bool {
 			return slices.ContainsFunc(u.Judged, func(j Judged) bool { return j.Judge == name })

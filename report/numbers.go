@@ -58,6 +58,14 @@ func Interval(i *crosstalk.Interval, unit string) string {
 	return Value(crosstalk.Value(i.Low), unit) + " to " + Value(crosstalk.Value(i.High), unit)
 }
 
+// DifferenceInterval formats the interval of a difference, such as "-0.9 to +0.1".
+func DifferenceInterval(i *crosstalk.Interval, unit string) string {
+	if i == nil {
+		return "-"
+	}
+	return Difference(crosstalk.Value(i.Low), unit) + " to " + Difference(crosstalk.Value(i.High), unit)
+}
+
 func pValue(t *crosstalk.Test) string {
 	if t == nil {
 		return "-"

@@ -141,7 +141,7 @@ func (a Acceptance) Run(ctx context.Context, s *study.Study, m *study.Measuremen
 		low = max(0, low)
 	}
 	of.Interval = crosstalk.Interval{Low: low, High: high, Level: a.Level, Method: "confidence-sequence"}
-	for i, e := range test.Evidence() {
+	for i, e := range test.Evidence {
 		of.Evidence[i] = crosstalk.Value(e)
 	}
 	spent := m.Session.Stats()

@@ -16,8 +16,9 @@ import (
 // Values are in [-1, 1] and come in random order. It is for one goroutine.
 type Sequential struct {
 	SequentialPlan
-	Outcome Outcome // for the values so far
-	Read    int     // units
+	Outcome  Outcome    // for the values so far
+	Read     int        // units
+	Evidence [2]float64 // the largest so far, for accepting and rejecting; 1/(1-Level) is enough, +Inf is certainty
 
 	bets      []bet
 	units     []unit
@@ -90,7 +91,7 @@ func NewSequential(p SequentialPlan) (*Sequential, error) {
 	case p.Together < 1 || p.Together > 1 && p.Population > 0:
 		return nil, fmt.Errorf("%d values come together; expected 1", p.Together)
 	}
-	s := &Sequential{SequentialPlan: p, bets: mixture(p.Discord, p.Margin)}
+	s := &Sequential{SequentialPlan: p, bets: mixture(p.Discord, p.Margin), Evidence: [2]float64{1, 1}}
 	total := p.Margin // the largest sum of a finite population whose mean is at most the margin
 	if p.Population > 0 {
 		total *= float64(p.Population)
@@ -137,16 +138,13 @@ func (s *Sequential) Add(n int, accept, reject float64) {
 	s.units = append(s.units, u)
 	s.Read++
 	for which, outcome := range []Outcome{Accepted, Rejected} {
-		if s.Outcome == Open && s.processes[which].read(u) >= 1/(1-s.Level) {
+		if s.Outcome != Open {
+			return
+		}
+		if s.Evidence[which] = s.processes[which].read(u); s.Evidence[which] >= 1/(1-s.Level) {
 			s.Outcome = outcome
 		}
 	}
-}
-
-// Evidence is the largest evidence so far, for accepting and for rejecting: 1/(1-Level) is enough, and +Inf is
-// certainty.
-func (s *Sequential) Evidence() [2]float64 {
-	return [2]float64{s.processes[accepting].most, s.processes[rejecting].most}
 }
 
 func (s *Sequential) process(which int, total float64) *process {
