@@ -45,8 +45,9 @@ func (r Result) table() report.Table {
 		if unit == "" {
 			value += " " + cmp.Or(c.Unit, "%")
 		}
-		t.Rows[i] = append(t.Rows[i], report.Value(c.ReferenceValue, c.Unit), value, difference, report.DifferenceInterval(c.Interval, c.Unit),
-			report.PValue(c.Adjusted), strconv.Itoa(c.N), strconv.Itoa(c.Clusters), strconv.Itoa(c.Missing()), detectable(c))
+		t.Rows[i] = append(t.Rows[i], report.Value(c.ReferenceValue, c.Unit), value, difference,
+			report.DifferenceInterval(c.Interval, c.Unit), report.PValue(c.Adjusted), strconv.Itoa(c.N),
+			strconv.Itoa(c.Clusters), strconv.Itoa(c.Missing()), detectable(c))
 	}
 	t.Notes = slices.Concat(r.legend(), leftOutNotes(leftOut), signatures(r.Comparisons),
 		report.Warnings(names, warnings), refusals(r.Refused))
