@@ -176,8 +176,6 @@ func (r Requirement) Check(estimates []crosstalk.Estimate, o Options) (checks []
 	return checks, nil
 }
 
-// concerns reports whether a figure has the values of where and one value for
-// each column of by.
 func (r Requirement) concerns(e crosstalk.Estimate) bool {
 	for _, m := range r.Where {
 		if e.By[m.Column] != m.Value {

@@ -60,8 +60,6 @@ func nightly(last compare.Comparison, all []compare.Comparison, margin float64) 
 	return n
 }
 
-// decideNightly judges a check by the evidence of all nights: it passes unless that
-// reaches the limit.
 func (c *Check) decideNightly(limit float64) {
 	n := c.Nightly
 	n.Limit = crosstalk.Value(limit)

@@ -39,7 +39,7 @@ func (v Verdict) Headline() string {
 func (v Verdict) table() report.Table {
 	v = v.named()
 	slices.SortStableFunc(v.Checks, func(a, b Check) int {
-		return slices.Index(outcomes, a.outcome()) - slices.Index(outcomes, b.outcome())
+		return slices.Index(results, a.outcome()) - slices.Index(results, b.outcome())
 	})
 	required := v.required()
 	shared, columns := v.columns()
@@ -91,17 +91,17 @@ func (v Verdict) named() Verdict {
 	return v
 }
 
-// outcomes are the results of a check, the most serious first.
-var outcomes = []string{"FAILED", "inconclusive", "passed"}
+// results are the results of a check, the most serious first.
+var results = []string{"FAILED", "inconclusive", "passed"}
 
 func (c Check) outcome() string {
 	switch {
 	case c.Passed:
-		return outcomes[2]
+		return results[2]
 	case c.Inconclusive:
-		return outcomes[1]
+		return results[1]
 	}
-	return outcomes[0]
+	return results[0]
 }
 
 // required names what several checks all require of their measures, such as " no worse

@@ -263,8 +263,6 @@ const slack = 0.03
 
 var slacks = []float64{0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15, 0.2}
 
-// differences adds tau-b of the judge's differences and people's labels, and its
-// curve.
 func (j judge) differences(g group) {
 	difference := func(u labelledUnit) float64 { return j.by(u).Difference }
 	value := func(u labelledUnit) float64 { return u.value }
@@ -298,8 +296,6 @@ func (j judge) differences(g group) {
 	j.result.Curves = append(j.result.Curves, curve)
 }
 
-// findings adds how often the judge finds what the majority of people finds in a
-// group of its units.
 func (j judge) findings(g group) {
 	cells := map[[2]string]int{}
 	for _, u := range g.units {

@@ -134,8 +134,6 @@ func (l *layout) table() (t report.Table, err error) {
 	return t.Tidy(), nil
 }
 
-// head writes the titles of columns: a level for each of Options.Columns, and one
-// for what cells have beside the figure.
 func (l *layout) head(t *report.Table, width int) {
 	levels := len(l.Columns)
 	last := width == 1 && levels > 0
@@ -390,8 +388,6 @@ func (l *layout) averages() (notes []string) {
 	return notes
 }
 
-// certainty says how many items figures are about, and how far their intervals
-// reach.
 func (l *layout) certainty() (notes []string) {
 	low, high := -1, 0
 	reach := map[string]float64{}
