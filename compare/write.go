@@ -135,16 +135,12 @@ func signatures(cs []Comparison) []string {
 
 // refusals states each reason, or set of fields, once.
 func refusals(refused []Refusal) (notes []string) {
-	counts, first := map[string]int{}, map[string]Refusal{}
-	for _, x := range refused {
-		key := x.Reason + strings.Join(sorted(x.Fields), ",")
-		if counts[key]++; counts[key] == 1 {
-			first[key] = x
-		}
-	}
-	for _, key := range sorted(counts) {
-		note := "not compared: " + first[key].String()
-		if n := counts[key]; n > 1 {
+	key := func(x Refusal) string { return x.Reason + strings.Join(sorted(x.Fields), ",") }
+	groups := ordered.Groups(refused, key)
+	slices.SortFunc(groups, func(a, b []Refusal) int { return cmp.Compare(key(a[0]), key(b[0])) })
+	for _, of := range groups {
+		note := "not compared: " + of[0].String()
+		if n := len(of); n > 1 {
 			note += fmt.Sprintf(", and %d more for the same reason", n-1)
 		}
 		notes = append(notes, note)

@@ -165,7 +165,11 @@ func (r Requirement) Check(estimates []crosstalk.Estimate, o Options) (checks []
 			if b.value, err = r.Value.Of(e.Unit); err != nil {
 				return nil, err
 			}
-			checks = append(checks, r.check(e, b, o.MaxUnjudged))
+			c := Check{Requirement: r.Text, Measure: e.Measure, By: e.By, Unit: e.Unit, Value: e.Value, Interval: e.Interval,
+				N: e.N, Remarks: slices.Clone(e.Warnings), bound: b, observations: e.Observations,
+				still: e.Value == 0 || e.Value == 1, Reason: unfit(e, o.MaxUnjudged)}
+			c.undecided = c.Reason == ""
+			checks = append(checks, c)
 		}
 	}
 	if checks == nil {
@@ -208,15 +212,6 @@ func list(estimates []crosstalk.Estimate, text func(crosstalk.Estimate) string) 
 	names := ordered.Distinct(estimates, text)
 	names = slices.DeleteFunc(names, func(s string) bool { return s == "" || s == crosstalk.All })
 	return cmp.Or(strings.Join(names, ", "), "none")
-}
-
-func (r Requirement) check(e crosstalk.Estimate, b bound, maxUnjudged float64) Check {
-	c := Check{Requirement: r.Text, Measure: e.Measure, By: e.By, Unit: e.Unit, Value: e.Value, Interval: e.Interval,
-		N: e.N, Remarks: slices.Clone(e.Warnings), bound: b, observations: e.Observations,
-		still: e.Value == 0 || e.Value == 1}
-	c.Reason = unfit(e, maxUnjudged)
-	c.undecided = c.Reason == ""
-	return c
 }
 
 // decide judges the checks together.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"crosstalk/internal/ordered"
 )
 
 // Requirement is a bound that figures must satisfy, as written:
@@ -40,16 +42,11 @@ type Match struct{ Column, Value string }
 // Columns are the columns by which figures must be grouped to check the
 // requirement: where's, then by's.
 func (r Requirement) Columns() []string {
-	columns := []string{}
+	var columns []string
 	for _, m := range r.Where {
 		columns = append(columns, m.Column)
 	}
-	for _, column := range r.By {
-		if !slices.Contains(columns, column) {
-			columns = append(columns, column)
-		}
-	}
-	return columns
+	return ordered.Distinct(append(columns, r.By...), func(column string) string { return column })
 }
 
 // A SyntaxError is an invalid requirement.

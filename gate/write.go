@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/ordered"
 	"crosstalk/report"
 )
 
@@ -122,15 +123,12 @@ func (v Verdict) required() (required string) {
 func (v Verdict) columns() (shared, columns []string) {
 	var by []map[string]string
 	for _, c := range v.Checks {
-		by = append(by, c.By)
+		if len(c.By) > 0 {
+			by = append(by, c.By)
+		}
 	}
 	for _, column := range report.Columns(by) {
-		var values []string
-		for _, b := range by {
-			if value := cmp.Or(b[column], crosstalk.All); len(b) > 0 && !slices.Contains(values, value) {
-				values = append(values, value)
-			}
-		}
+		values := ordered.Distinct(by, func(b map[string]string) string { return cmp.Or(b[column], crosstalk.All) })
 		switch {
 		case len(values) > 1:
 			columns = append(columns, column)

@@ -185,15 +185,15 @@ func (s Sample) Check() error {
 
 // strata are the columns by which any sample was stratified. Within all of them,
 // labels were drawn at random. What Sample.Only leaves out is a stratum too.
-func (d Design) strata() (by []string) {
+func (d Design) strata() []string {
+	var columns []string
 	for _, s := range d.Samples {
-		for _, c := range slices.Concat(s.By, s.Only) {
-			if column, _, _ := strings.Cut(c, "="); !slices.Contains(by, column) {
-				by = append(by, column)
-			}
-		}
+		columns = slices.Concat(columns, s.By, s.Only)
 	}
-	return by
+	return ordered.Distinct(columns, func(condition string) string {
+		column, _, _ := strings.Cut(condition, "=")
+		return column
+	})
 }
 
 // ReadDesign reads the design of a run, the zero value if it has none.

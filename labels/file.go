@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -81,24 +80,11 @@ func dropTorn(f *os.File) error {
 // CutShort says that the last line of a run's labels was cut short, as by a crash or a copy that broke off, so that
 // it is left out; "" if it was not. A person who is labelling now may be about to end it.
 func CutShort(run string) (string, error) {
-	path := filepath.Join(run, File)
-	f, err := plainfile.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
+	l := NewLog(run)
+	if err := l.Refresh(); err != nil || !l.torn {
 		return "", err
 	}
-	defer f.Close()
-	end, err := f.Seek(0, io.SeekEnd)
-	if err != nil || end == 0 {
-		return "", err
-	}
-	last := []byte{0}
-	if _, err := f.ReadAt(last, end-1); err != nil || last[0] == '\n' {
-		return "", err
-	}
-	return path + ": its last line is cut short and left out: the label in it is to be given again", nil
+	return l.file + ": its last line is cut short and left out: the label in it is to be given again", nil
 }
 
 type entry interface {
@@ -117,6 +103,7 @@ type ledger[T entry] struct {
 	most int64  // bytes that the file may have
 	read int64  // bytes: whole lines
 	n    int    // lines that were read
+	torn bool   // there is part of another line
 
 	list []T            // the last entry of each id, in the order of the first ones
 	turn []int          // the lines that these are in
@@ -150,6 +137,7 @@ func (l *ledger[T]) Refresh() error {
 	for {
 		line, rest, whole := bytes.Cut(text, []byte("\n"))
 		if !whole {
+			l.torn = len(line) > 0
 			return nil
 		}
 		var value T

@@ -6,7 +6,6 @@ package pivot
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -152,15 +151,9 @@ func layouts(estimates []crosstalk.Estimate, o Options) (list []*layout) {
 // impliedBy reports whether a row has one value of a column only: it does not set tables
 // apart, such as the prefix that each model has as its own.
 func impliedBy(estimates []crosstalk.Estimate, rows []string, column string) bool {
-	values := map[string]string{}
-	for _, e := range estimates {
-		row, v := strings.Join(tuple(e, rows), "\x00"), value(e, column)
-		if other, known := values[row]; known && other != v {
-			return false
-		}
-		values[row] = v
-	}
-	return true
+	row := func(e crosstalk.Estimate) string { return strings.Join(tuple(e, rows), "\x00") }
+	both := func(e crosstalk.Estimate) string { return row(e) + "\x00" + value(e, column) }
+	return len(ordered.Distinct(estimates, row)) == len(ordered.Distinct(estimates, both))
 }
 
 // value is a figure's value of a column, crosstalk.All if it has none.
@@ -281,33 +274,21 @@ func (l *layout) title(column string) string {
 // without the fingerprints of files and versions ("@sha256-82cf..."), if the names
 // still differ.
 func shorten(figures []crosstalk.Estimate, column string) map[string]string {
-	names := plainNames(figures, column)
-	var rows []map[string]string
-	values := slices.Sorted(maps.Keys(names))
-	for _, v := range values {
-		rows = append(rows, map[string]string{column: names[v]})
+	values := ordered.Distinct(figures, func(e crosstalk.Estimate) string { return value(e, column) })
+	slices.Sort(values)
+	plain := func(v string) string { return fingerprint.ReplaceAllString(v, "") }
+	if len(ordered.Distinct(values, plain)) < len(values) {
+		plain = func(v string) string { return v }
 	}
+	var rows []map[string]string
+	for _, v := range values {
+		rows = append(rows, map[string]string{column: plain(v)})
+	}
+	names := map[string]string{}
 	for i, row := range report.Shorten(rows, 0) {
 		names[values[i]] = row[column]
 	}
 	return names
-}
-
-// plainNames are names without fingerprints, or the values if those are the same.
-func plainNames(figures []crosstalk.Estimate, column string) map[string]string {
-	short, long := map[string]string{}, map[string]string{}
-	for _, e := range figures {
-		v := value(e, column)
-		name := fingerprint.ReplaceAllString(v, "")
-		if other, taken := long[name]; taken && other != v {
-			for _, e := range figures {
-				short[value(e, column)] = value(e, column)
-			}
-			return short
-		}
-		short[v], long[name] = name, v
-	}
-	return short
 }
 
 var fingerprint = regexp.MustCompile(`@(sha256-[0-9a-f]+|\d+)`)
