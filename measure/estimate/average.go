@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"crosstalk"
+	"crosstalk/internal/ordered"
 )
 
 // Cell is the observations of one measure that share the columns averaged
@@ -69,17 +70,8 @@ func (f former) mean(cells []int, depth int) Formula {
 
 // split makes a formula for each value of a column. Nil ones are left out.
 func (f former) split(cells []int, depth int, formula func(part []int) Formula) (formulas []Formula) {
-	parts := map[int][]int{}
-	var order []int
-	for _, i := range cells {
-		value := f.cells[i].Values[depth]
-		if parts[value] == nil {
-			order = append(order, value)
-		}
-		parts[value] = append(parts[value], i)
-	}
-	for _, value := range order {
-		if one := formula(parts[value]); one != nil {
+	for _, part := range ordered.Groups(cells, func(i int) int { return f.cells[i].Values[depth] }) {
+		if one := formula(part); one != nil {
 			formulas = append(formulas, one)
 		}
 	}

@@ -13,7 +13,7 @@ var uneven = []int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 3, 3, 3, 3, 5, 5
 func clustered(seed uint64, sizes []int, rate, rho float64) *Clusters {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	tie := math.Min(0.04, 1-rate)
-	one, half := normalQuantile(rate-tie), normalQuantile(math.Min(rate+tie, 1-1e-12))
+	one, half := NormalQuantile(rate-tie), NormalQuantile(math.Min(rate+tie, 1-1e-12))
 	var c Clusters
 	for g, n := range sizes {
 		u := rng.NormFloat64()

@@ -158,7 +158,7 @@ func AtLevel(i Interval, value float64, n int, level float64) Interval {
 		width := 1 - math.Pow(1-i.Width(), math.Log((1-level)/2)/math.Log((1-i.Level)/2))
 		return Interval{Low: value - value*width, High: value + width*(1-value), Level: level, Method: i.Method}
 	}
-	scale := normalQuantile((1+level)/2) / normalQuantile((1+i.Level)/2)
+	scale := NormalQuantile((1+level)/2) / NormalQuantile((1+i.Level)/2)
 	if i.DF > 0 {
 		scale = tQuantile((1+level)/2, i.DF) / tQuantile((1+i.Level)/2, i.DF)
 	}

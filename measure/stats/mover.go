@@ -122,7 +122,7 @@ func (c cells) mover(variance, effect, level float64) (below, above float64) {
 	for _, x := range c.list {
 		rest -= x.n / n * x.n / n * x.variance() / math.Max(x.labels-1, 1)
 	}
-	z := normalQuantile((1 + level) / 2)
+	z := NormalQuantile((1 + level) / 2)
 	below = z * z * effect * math.Max(rest, 0)
 	above = below
 	for _, x := range c.list {

@@ -91,7 +91,7 @@ func zPair(alpha, power float64) (a, b float64) {
 	if !(alpha > 0 && alpha < 1 && power > 0 && power < 1) {
 		return math.NaN(), math.NaN()
 	}
-	return normalQuantile(1 - alpha/2), normalQuantile(power)
+	return NormalQuantile(1 - alpha/2), NormalQuantile(power)
 }
 
 // PairedRates is the design of a comparison of two rates on the same items with a stated share of discordant items

@@ -15,7 +15,7 @@ func Wilson(x, n, level float64) Interval {
 	if !(n > 0 && x >= 0 && x <= n) {
 		return undefined(level, methodWilson)
 	}
-	z := normalQuantile((1 + level) / 2)
+	z := NormalQuantile((1 + level) / 2)
 	p := x / n
 	z2 := z * z / n
 	mid := (p + z2/2) / (1 + z2)
@@ -56,9 +56,7 @@ func ClopperPearson(x, n, level float64) Interval {
 // algebra and five seconds to every cold build.
 
 // NormalQuantile is the inverse of the standard normal distribution.
-func NormalQuantile(p float64) float64 { return normalQuantile(p) }
-
-func normalQuantile(p float64) float64 { return mathext.NormalQuantile(p) }
+func NormalQuantile(p float64) float64 { return mathext.NormalQuantile(p) }
 
 // normalCDF keeps its relative precision in the lower tail.
 func normalCDF(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
@@ -80,7 +78,7 @@ func tTwoSided(t, df float64) float64 {
 // tQuantile is the inverse of Student's t distribution for p >= 1/2.
 func tQuantile(p, df float64) float64 {
 	if df > 1e4 { // Cornish and Fisher's expansion, where the beta function loses digits
-		z := normalQuantile(p)
+		z := NormalQuantile(p)
 		z2 := z * z
 		return z + z*(z2+1)/(4*df) + z*(5*z2*z2+16*z2+3)/(96*df*df)
 	}

@@ -61,7 +61,7 @@ func EffectiveCounts(parts []*Clusters, weights []float64, se float64) Counts {
 
 func (c Counts) quantile(level float64) float64 {
 	if math.IsInf(c.DF, 1) {
-		return normalQuantile((1 + level) / 2)
+		return NormalQuantile((1 + level) / 2)
 	}
 	return tQuantile((1+level)/2, c.DF)
 }
@@ -134,7 +134,7 @@ func (d Discordance) ItemsForMargin(margin, level, power float64) float64 {
 	if !(gap > 0 && margin > 0) {
 		return math.NaN()
 	}
-	root := normalQuantile((1+level)/2)*math.Sqrt(d.restricted(-margin)) + normalQuantile(power)*math.Sqrt(d.Variance())
+	root := NormalQuantile((1+level)/2)*math.Sqrt(d.restricted(-margin)) + NormalQuantile(power)*math.Sqrt(d.Variance())
 	n := math.Ceil(root * root / (gap * gap) * (1 - 1e-12))
 	for d.Interval(Counts{n, math.Inf(1)}, level).Low < -margin-1e-9 && d.Variance() == 0 {
 		n++

@@ -112,7 +112,7 @@ func TestEstimateP(t *testing.T) {
 	// With many degrees of freedom t is the normal, and power is what it finds.
 	e.DF = 1e7
 	for _, power := range []float64{0.3, 0.5, 0.8} {
-		z, d := normalQuantile(0.995), e.MinDetectable(0.01, power)/e.SE
+		z, d := NormalQuantile(0.995), e.MinDetectable(0.01, power)/e.SE
 		near(t, "power", normalCDF(d-z)+normalCDF(-d-z), power, 1e-5)
 	}
 	if d := (Estimate{DF: 5}).MinDetectable(0.05, 0.8); !math.IsNaN(d) {
