@@ -55,14 +55,8 @@ func PlainTotals(estimates []crosstalk.Estimate) (lines []string) {
 
 // Totals are the figures over all groups.
 func Totals(estimates []crosstalk.Estimate) []crosstalk.Estimate {
-	for _, column := range ByColumns(estimates) {
-		if slices.Contains(GroupColumns(estimates), column) {
-			estimates = slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool {
-				return !IsTotal(e, []string{column})
-			})
-		}
-	}
-	return estimates
+	columns := GroupColumns(estimates)
+	return slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool { return !IsTotal(e, columns) })
 }
 
 // Apart are the values of columns that tell a figure from others, in the order of the columns.
