@@ -3,11 +3,11 @@ package check
 import (
 	"bytes"
 	"regexp"
-	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
 
+	"crosstalk/internal/lexicon"
 	"crosstalk/measure/prose"
 
 	"golang.org/x/net/html"
@@ -176,14 +176,12 @@ func ofSubtitles(text string) []*passage {
 
 var (
 	// dropped are elements without prose; pre has code or what a terminal showed.
-	dropped = []atom.Atom{atom.Script, atom.Style, atom.Pre, atom.Textarea, atom.Svg, atom.Math, atom.Template,
-		atom.Noscript, atom.Iframe}
-	empty  = []atom.Atom{atom.Br, atom.Img, atom.Hr, atom.Input, atom.Wbr, atom.Meta, atom.Link}
-	coded  = []atom.Atom{atom.Code, atom.Kbd, atom.Samp, atom.Tt, atom.Var}
-	marked = []atom.Atom{atom.Em, atom.Strong, atom.B, atom.I, atom.Cite, atom.Q}
-	inline = append([]atom.Atom{atom.A, atom.Span, atom.Abbr, atom.Small, atom.Sub, atom.Sup, atom.U, atom.Mark, atom.Font,
-		atom.Img, atom.Wbr, atom.Bdi, atom.Bdo, atom.Del, atom.Ins, atom.S, atom.Time, atom.Label, atom.Button,
-		atom.Input, atom.Dfn}, append(coded, marked...)...)
+	dropped = lexicon.Set("script style pre textarea svg math template noscript iframe")
+	empty   = lexicon.Set("br img hr input wbr meta link")
+	coded   = lexicon.Set("code kbd samp tt var")
+	marked  = lexicon.Set("em strong b i cite q")
+	inline  = lexicon.Set("a span abbr small sub sup u mark font img wbr bdi bdo del ins s time label button input dfn " +
+		"code kbd samp tt var em strong b i cite q")
 )
 
 var entity = regexp.MustCompile(`&(?:#\w+|\w+);?`)
@@ -211,7 +209,7 @@ func ofPage(text string) (all []*passage, stated string) {
 				stated = language
 				language = ""
 			}
-			void := slices.Contains(empty, t.DataAtom)
+			void := empty[t.Data]
 			switch {
 			case len(open) > 0:
 				if t.Data == open[0] {
@@ -219,7 +217,7 @@ func ofPage(text string) (all []*passage, stated string) {
 				}
 				continue
 			case void:
-			case slices.Contains(dropped, t.DataAtom), translate == "no",
+			case dropped[t.Data], translate == "no",
 				language != "" && stated != "" && !strings.EqualFold(language, stated):
 				open = append(open, t.Data)
 			}
@@ -228,7 +226,7 @@ func ofPage(text string) (all []*passage, stated string) {
 				if t.Data == open[0] {
 					open = open[1:]
 				}
-				if len(open) == 0 && !slices.Contains(inline, t.DataAtom) {
+				if len(open) == 0 && !inline[t.Data] {
 					p.end()
 				}
 				continue
@@ -248,11 +246,11 @@ func ofPage(text string) (all []*passage, stated string) {
 		}
 		switch {
 		case len(open) > 0:
-		case slices.Contains(coded, t.DataAtom):
+		case coded[t.Data]:
 			p.mark("`", from)
-		case slices.Contains(marked, t.DataAtom):
+		case marked[t.Data]:
 			p.mark("*", from)
-		case slices.Contains(inline, t.DataAtom), kind == html.CommentToken:
+		case inline[t.Data], kind == html.CommentToken:
 		case t.DataAtom == atom.Li: // items are judged together, unless they have paragraphs
 			item = kind == html.StartTagToken
 		case t.DataAtom == atom.Br:

@@ -9,8 +9,6 @@ import (
 	"time"
 )
 
-var nan = math.NaN()
-
 // Pair is two texts to compare. For leakage A is the concept and B the answer; measures that are not symmetric take A
 // as the candidate and B as the reference (Gonen et al. 2024).
 type Pair struct {
@@ -45,7 +43,7 @@ func (f function) Scores(_ context.Context, pairs []Pair) ([]float64, error) {
 	for i, p := range pairs {
 		var ok bool
 		if scores[i], ok = f.score(p.A, p.B); !ok {
-			scores[i] = nan
+			scores[i] = math.NaN()
 		}
 	}
 	return scores, nil

@@ -167,29 +167,21 @@ func (w *wordPiece) encode(ids []int32, word string) []int32 {
 	if utf8.RuneCountInString(word) > w.maxChars {
 		return append(ids, w.unknown)
 	}
-	var room [512]byte
-	first := len(ids)
-	for from := 0; from < len(word); {
-		// rest is the piece to look up, with its prefix.
-		rest := room[:0]
-		if from > 0 {
-			rest = append(rest, w.prefix...)
-		}
-		least := len(rest)
-		rest = append(rest, word[from:]...)
-		id, ok := w.vocab[string(rest)]
-		for !ok && len(rest) > least {
-			_, n := utf8.DecodeLastRune(rest)
-			rest = rest[:len(rest)-n]
-			if len(rest) > least {
-				id, ok = w.vocab[string(rest)]
+	first, prefix := len(ids), ""
+	for word != "" {
+		n := len(word)
+		id, ok := w.vocab[prefix+word]
+		for !ok && n > 0 {
+			_, last := utf8.DecodeLastRuneInString(word[:n])
+			if n -= last; n > 0 {
+				id, ok = w.vocab[prefix+word[:n]]
 			}
 		}
 		if !ok {
 			return append(ids[:first], w.unknown)
 		}
 		ids = append(ids, id)
-		from += len(rest) - least
+		word, prefix = word[n:], w.prefix
 	}
 	return ids
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"crosstalk/internal/lexicon"
 )
 
 // Probabilities of the hidden Markov model, chosen on half of the development answers.
@@ -37,13 +39,10 @@ var logPriors = func() (logs []float64) {
 }()
 
 // thin are the languages whose words are from little text, most of it of programs.
-var thin = setOf("af et gl eu sq eo cy ga ast oc sw az uz br gd be kk")
+var thin = lexicon.Set("af et gl eu sq eo cy ga ast oc sw az uz br gd be kk")
 
 func listPriors() (priors []float64) {
-	benchmark := map[string]bool{}
-	for _, l := range strings.Fields("ar de es fr hi id it ja ko pt ru tr vi zh") {
-		benchmark[l] = true
-	}
+	benchmark := lexicon.Set("ar de es fr hi id it ja ko pt ru tr vi zh")
 	for _, l := range states {
 		switch {
 		case l == "en":

@@ -11,9 +11,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
+	"crosstalk/internal/lexicon"
 	"crosstalk/measure/langid/words/levels"
 )
 
@@ -33,26 +33,14 @@ const Order = 5
 
 // Inflected lists the languages whose words take so many endings that lists lack many of their forms. Their columns
 // have endings as well: how frequent a word with the ending is beside its stem.
-var Inflected = setOf("tr fi hu et eu lt lv pl cs sk sl hr ro is sq az uz sw br mk sr be kk")
-
-func setOf(words string) map[string]bool {
-	set := map[string]bool{}
-	for w := range strings.FieldsSeq(words) {
-		set[w] = true
-	}
-	return set
-}
+var Inflected = lexicon.Set("tr fi hu et eu lt lv pl cs sk sl hr ro is sq az uz sw br mk sr be kk")
 
 // Ending returns an ending as the columns have it.
 func Ending(letters string) string { return "-" + letters }
 
 // padded appends the letters of a word between the marks of its ends, as the model's letter sequences have them.
 func padded(dst []rune, word string) []rune {
-	dst = append(dst, '^')
-	for _, r := range word {
-		dst = append(dst, r)
-	}
-	return append(dst, '$')
+	return append(append(append(dst, '^'), []rune(word)...), '$')
 }
 
 // unlisted is the share of a language's words that its list does not have: more where endings are many or the list is
