@@ -24,11 +24,12 @@ func (a *asker) attempt(ctx, waits context.Context, s *shape, req crosstalk.Requ
 	t := &trial{suspect: failedBefore}
 	defer e.breaker.drop(t)
 	for n := 1; ; n++ {
-		if s.stop.Err() != nil { // which waits may be about to learn
-			return answer, nil, context.Cause(s.stop)
-		}
 		if err := e.admit(waits, t); err != nil {
 			return answer, nil, err
+		}
+		if s.stop.Err() != nil { // which waits may be about to learn
+			e.limit.leave()
+			return answer, nil, context.Cause(s.stop)
 		}
 		started := time.Now()
 		s.attempted(started)
