@@ -61,7 +61,6 @@ type query struct {
 	Serves  string   `json:"-"` // the model's name in the answer
 	Profile *profile `json:"-"`
 	context int      // tokens to which prompts are cut; 0: no limit
-	inputs  list     // embeddings
 	params  params
 	TopN    int // top alternatives asked for; -1: none asked for
 }

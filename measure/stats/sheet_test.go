@@ -420,7 +420,7 @@ func (s *sheet) sequences() {
 				q.Add(plan.Together, accept, reject)
 				if i%20 == 19 {
 					low, high := q.Bounds()
-					s.row(" ", q.Outcome, q.Read, q.Evidence(), low, high)
+					s.row(" ", q.Outcome, q.Read, q.Evidence, low, high)
 				}
 			}
 		}
