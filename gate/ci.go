@@ -18,7 +18,7 @@ import (
 const junit = xml.Header + `<testsuites {{counts .}}>
   <testsuite name="crosstalk gate {{xml .Run}}" {{counts .}} errors="0" skipped="0" time="0">
 {{- range .Checks}}
-    <testcase name="{{name . | xml}}" classname="crosstalk.{{class $.Run | xml}}" time="0">
+    <testcase name="{{name . | xml}}" classname="crosstalk.{{classname $.Run | xml}}" time="0">
       {{- if .Passed}}
       <system-out>{{details . | xml}}</system-out>
       {{- else}}
@@ -35,9 +35,9 @@ const junit = xml.Header + `<testsuites {{counts .}}>
 func WriteJUnit(w io.Writer, v Verdict) error {
 	_, columns := v.columns()
 	functions := template.FuncMap{
-		"name":    func(c Check) string { return c.name(columns) },
-		"class":   func(run string) string { return strings.ReplaceAll(run, ".", "_") },
-		"details": Check.details,
+		"name":      func(c Check) string { return c.name(columns) },
+		"classname": func(run string) string { return strings.ReplaceAll(run, ".", "_") },
+		"details":   Check.details,
 		"counts": func(v Verdict) string {
 			passed, _ := v.count()
 			return fmt.Sprintf(`tests="%d" failures="%d"`, len(v.Checks), len(v.Checks)-passed)
