@@ -201,7 +201,7 @@ func (t *table) observed(f figure) float64 {
 			for len(means) <= k {
 				means, counts = append(means, 0), append(counts, 0)
 			}
-			means[k] += v.sums[i]
+			means[k] += v.sum(int32(i))
 			counts[k] += float64(max(n, 0))
 		}
 	}

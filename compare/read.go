@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"hash/maphash"
 	"maps"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,9 +27,10 @@ type table struct {
 	wanted   func(measure string) bool
 	pilot    bool             // samples are kept, and all names of clusters
 	known    map[uint64]int32 // items by the hash of name and columns
-	clusters map[uint64]int32 // from 1, by the hash of their names
+	clusters []uint64         // of items, while they are read: hashes of the names, 0 without one
 	named    int              // clusters
-	numbers  []stats.Cluster  // of clusters, then of items without one, once they are asked for
+	cells    cellSet
+	numbers  []stats.Cluster // of clusters, then of items without one, once they are asked for
 	bounded  stats.ClusterNames
 	labelled map[string]int32 // labels by their values
 	words    map[string]int32 // values of columns, and reasons
@@ -57,11 +60,32 @@ type item struct {
 	labels  int32 // which of the table's
 }
 
-// values are the values of one measure under one condition, by item.
+// values are the values of one measure under one condition, by item. Few differ, so an item has the number of its cell.
 type values struct {
-	sums    []float64  // over samples
-	states  []int32    // above 0: samples with a value; below 0: why there is none, as a word; 0: not measured
+	*cellSet
+	of      []int32
 	samples [][]sample // if they are kept
+}
+
+type cell struct {
+	sum   uint64 // over samples, as bits
+	state int32  // above 0: samples with a value; below 0: why there is none, as a word; 0: not measured
+}
+
+// cellSet are the different ones of all values, the first of them empty.
+type cellSet struct {
+	all   []cell
+	known map[cell]int32
+}
+
+func (c *cellSet) number(of cell) int32 {
+	i, known := c.known[of]
+	if !known {
+		i = int32(len(c.all))
+		c.known[of] = i
+		c.all = append(c.all, of)
+	}
+	return i
 }
 
 type sample struct {
@@ -72,8 +96,9 @@ type sample struct {
 // read reads the runs, as far as it takes to compare the figures that the options name. A pilot needs more: samples,
 // and every cluster by itself.
 func (o Options) read(runs []Run, pilot bool) (*table, error) {
-	t := &table{pilot: pilot, several: len(runs) > 1, known: map[uint64]int32{}, clusters: map[uint64]int32{},
-		labelled: map[string]int32{}, words: map[string]int32{"": 0}, texts: []string{""}, seed: maphash.MakeSeed()}
+	t := &table{pilot: pilot, several: len(runs) > 1, known: map[uint64]int32{},
+		cells: cellSet{[]cell{{}}, map[cell]int32{{}: 0}}, labelled: map[string]int32{},
+		words: map[string]int32{"": 0}, texts: []string{""}, seed: maphash.MakeSeed()}
 	columns, measures := map[string]bool{}, map[string]bool{}
 	for _, run := range runs {
 		for _, e := range run.Estimates {
@@ -95,10 +120,37 @@ func (o Options) read(runs []Run, pilot bool) (*table, error) {
 			return nil, err
 		}
 	}
-	t.named = len(t.clusters)
+	t.known = nil // it takes the most memory
+	t.numberClusters()
 	t.numbers = make([]stats.Cluster, 1+t.named+len(t.items))
-	t.known, t.clusters = nil, nil // they take the most memory
 	return t, nil
+}
+
+// numberClusters numbers the clusters of items in the order of the first.
+func (t *table) numberClusters() {
+	order, first := make([]int32, len(t.items)), make([]int32, len(t.items))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(i, j int32) int {
+		return cmp.Or(cmp.Compare(t.clusters[i], t.clusters[j]), cmp.Compare(i, j))
+	})
+	for k, i := range order {
+		if first[i] = i; k > 0 && t.clusters[order[k-1]] == t.clusters[i] {
+			first[i] = first[order[k-1]]
+		}
+	}
+	for i, hash := range t.clusters {
+		switch {
+		case hash == 0:
+		case first[i] == int32(i):
+			t.named++
+			t.items[i].cluster = int32(t.named)
+		default:
+			t.items[i].cluster = t.items[first[i]].cluster
+		}
+	}
+	t.clusters = nil
 }
 
 func (o Options) wants(measure string) bool {
@@ -164,41 +216,39 @@ func (t *table) add(s *side, o crosstalk.Observation) {
 	if !known {
 		i = int32(len(t.items))
 		t.known[id] = i
-		t.items = append(t.items, item{t.clusterOf(o.Cluster), t.labelsOf(o, t.key[name:])})
+		t.items = append(t.items, item{labels: t.labelsOf(o, t.key[name:])})
+		cluster := uint64(0)
+		if o.Cluster != "" {
+			cluster = maphash.String(t.seed, o.Cluster) | 1
+		}
+		t.clusters = append(t.clusters, cluster)
 	}
 	v := s.values[o.Measure]
 	if v == nil {
-		v = &values{}
+		v = &values{cellSet: &t.cells}
 		s.values[strings.Clone(o.Measure)] = v
 	}
-	for int(i) >= len(v.sums) {
-		v.sums, v.states = append(v.sums, 0), append(v.states, 0)
+	for int(i) >= len(v.of) {
+		v.of = append(v.of, 0)
 	}
-	if o.NotScored != "" || !o.Value.Defined() {
-		if v.states[i] <= 0 {
-			v.states[i] = -t.word(strings.ReplaceAll(cmp.Or(o.NotScored, "undefined"), " ", "_")) // as in counts
-		}
+	now := v.all[v.of[i]]
+	scored := o.NotScored == "" && o.Value.Defined()
+	switch {
+	case scored:
+		now = cell{math.Float64bits(math.Float64frombits(now.sum) + float64(o.Value)), max(now.state, 0) + 1}
+	case now.state <= 0:
+		now.state = -t.word(strings.ReplaceAll(cmp.Or(o.NotScored, "undefined"), " ", "_")) // as in counts
+	}
+	v.of[i] = v.number(now)
+	if !scored {
 		return
 	}
-	v.sums[i] += float64(o.Value)
-	v.states[i] = max(v.states[i], 0) + 1
 	if t.pilot {
 		for int(i) >= len(v.samples) {
 			v.samples = append(v.samples, nil)
 		}
 		v.samples[i] = append(v.samples[i], sample{o.Sample, float64(o.Value)})
 	}
-}
-
-func (t *table) clusterOf(name string) int32 {
-	if name == "" {
-		return 0
-	}
-	id := maphash.String(t.seed, name)
-	if t.clusters[id] == 0 {
-		t.clusters[id] = int32(len(t.clusters) + 1)
-	}
-	return t.clusters[id]
 }
 
 // cluster returns the cluster of an item in figures. Of many thousands, some share one at random, as in figures
@@ -221,14 +271,15 @@ func (t *table) cluster(i int32) stats.Cluster {
 
 // state is that of an item, which may be unknown; so may the values be.
 func (v *values) state(i int32) int32 {
-	if v == nil || int(i) >= len(v.states) {
+	if v == nil || int(i) >= len(v.of) {
 		return 0
 	}
-	return v.states[i]
+	return v.all[v.of[i]].state
 }
 
-// mean is the mean over the samples of an item with at least one value.
-func (v *values) mean(i int32) float64 { return v.sums[i] / float64(v.states[i]) }
+// sum is the sum over the samples of an item with at least one value, mean their mean.
+func (v *values) sum(i int32) float64  { return math.Float64frombits(v.all[v.of[i]].sum) }
+func (v *values) mean(i int32) float64 { return v.sum(i) / float64(v.state(i)) }
 
 // labelsOf numbers the labels of an observation's item, whose values are the key.
 func (t *table) labelsOf(o crosstalk.Observation, key []byte) int32 {

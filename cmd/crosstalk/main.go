@@ -12,6 +12,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"runtime/debug"
 	"strings"
 
 	"crosstalk"
@@ -145,6 +146,13 @@ func versionCommand() *cobra.Command {
 		return err
 	}
 	return &cobra.Command{Use: "version", Hidden: true, Args: cobra.NoArgs, RunE: print}
+}
+
+// collect sets how much garbage may be in memory, in percent of what is in use, unless the user has.
+func collect(percent int) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(percent)
+	}
 }
 
 // group is a command that only has subcommands.

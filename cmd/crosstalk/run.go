@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"runtime/debug"
 	"time"
 
 	"crosstalk/internal/config"
@@ -64,9 +62,7 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 	if err := cmp.Or(r.answerFlags.check(), r.modelFlags.check()); err != nil {
 		return err
 	}
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // a sixth less memory, for a tenth more CPU time where answers come at once
-	}
+	collect(50) // a sixth less memory, for a tenth more CPU time where answers come at once
 	s, err := open()
 	if err != nil {
 		return err
