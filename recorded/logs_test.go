@@ -172,6 +172,18 @@ func TestPromptfoo(t *testing.T) {
 	document := `{"evalId":"e","results":{"version":3,"prompts":[{"raw":"x"}],"results":[` + strings.Join(results, ",\n") + `],"stats":{}},"config":{"a":[1]},"shareableUrl":null}`
 	wantTold(t, "output.json", told(t, Reading{}, write(t, "output.json", document)), want...)
 	wantTold(t, "output.jsonl", told(t, Reading{}, write(t, "output.jsonl", strings.Join(results, "\n"))), want...)
+
+	const table = `q,locale,[m] Answer: {{q}},Status,Score,Named Scores,Grader Reason,Comment,[n] chat.json: {{x}},Status,Score,Named Scores,Grader Reason,Comment
+de eins,de,"one, two",PASS,1.00,,,,three,FAIL,0.00,,,
+fr deux,fr,,ERROR,0.00,,,,four,PASS,1.00,,,
+`
+	wantTold(t, "output.csv", told(t, Reading{}, write(t, "output.csv", table)),
+		"m|de/de eins/de/prompt-0|de eins/de|de|0|Answer: de eins|text|one, two",
+		"n|de/de eins/de/prompt-1|de eins/de|de|0||text|three",
+		"m|fr/fr deux/fr/prompt-0|fr deux/fr|fr|0|Answer: fr deux|empty|",
+		"n|fr/fr deux/fr/prompt-1|fr deux/fr|fr|0||text|four")
+	one := strings.Join([]string{"q,locale,[m] {{q}},Status,Score,Named Scores,Grader Reason,Comment", "de eins,de,one,PASS,1.00,,,\n"}, "\n")
+	wantTold(t, "one provider", told(t, Reading{}, write(t, "output.csv", one)), "m|de/de eins/de/prompt-0|de eins/de|de|0|de eins|text|one")
 }
 
 // inspectSample is a sample as Inspect's log version 2 has it.

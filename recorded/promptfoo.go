@@ -3,7 +3,11 @@ package recorded
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"regexp"
+	"slices"
+	"strings"
 
 	"crosstalk/internal/table"
 )
@@ -51,3 +55,60 @@ var promptfoo = layout{name: "promptfoo's results", read: func(row table.Row) (m
 
 // templateColumn is promptfoo's prompt before variables are filled in.
 const templateColumn = "template"
+
+// A column of promptfoo's table has the outputs of one provider for one prompt:
+// [provider] prompt. The columns Status, Score and so on that follow each of them
+// have no meaning here.
+var promptfooColumn = regexp.MustCompile(`(?s)^\[([^\]]+)\] (.+)$`)
+
+func hasPromptfooColumns(row table.Row) bool {
+	for i, column := range row.Columns {
+		if promptfooColumn.MatchString(column) && i+1 < len(row.Columns) {
+			next := row.Columns[i+1]
+			return next == "Status" || next == "" // dropped, since it is repeated
+		}
+	}
+	return false
+}
+
+// promptfooTable reads output.csv: a row has the outputs of all providers and
+// prompts for a test. What precedes them are the test's variables, which name it.
+var promptfooTable = layout{name: "promptfoo's table", read: func(row table.Row) (map[string]string, []reply, error) {
+	columns := map[string]string{}
+	var test, templates []string
+	var replies []reply
+	for _, column := range row.Columns {
+		m := promptfooColumn.FindStringSubmatch(column)
+		switch {
+		case m != nil:
+			if !slices.Contains(templates, m[2]) {
+				templates = append(templates, m[2])
+			}
+			values := map[string]string{"completion": row.Values[column], "model": m[1], templateColumn: m[2],
+				"id": fmt.Sprintf("%s/prompt-%d", strings.Join(test, "/"), slices.Index(templates, m[2]))}
+			if prompt, ok := fill(m[2], columns); ok {
+				values["prompt"] = prompt
+			}
+			replies = append(replies, reply{values: values, cluster: strings.Join(test, "/")})
+		case replies == nil && column != "":
+			columns[column] = row.Values[column]
+			test = append(test, row.Values[column])
+		}
+	}
+	return columns, replies, nil
+}}
+
+var placeholder = regexp.MustCompile(`\{\{\s*([\w.-]+)\s*\}\}`)
+
+// fill fills variables into a template; ok is false if something else is left to
+// fill in.
+func fill(template string, vars map[string]string) (text string, ok bool) {
+	ok = true
+	text = placeholder.ReplaceAllStringFunc(template, func(s string) string {
+		value, known := vars[placeholder.FindStringSubmatch(s)[1]]
+		ok = ok && known
+		return value
+	})
+	left := placeholder.ReplaceAllString(template, "")
+	return text, ok && !strings.Contains(left, "{{") && !strings.Contains(left, "{%")
+}

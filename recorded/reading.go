@@ -72,6 +72,7 @@ var layouts = []struct {
 }{
 	{isInspect, newInspect},
 	{isPromptfoo, func() layout { return promptfoo }},
+	{hasPromptfooColumns, func() layout { return promptfooTable }},
 	{func(row table.Row) bool { return row.Has("resps") && row.Has("arguments") }, newHarness},
 	{isTranscript, newTranscript},
 	{func(row table.Row) bool { return row.Lists[spansColumn] != nil }, func() layout { return spans }},

@@ -1,4 +1,5 @@
-// Package export writes observations and answers for other programs: JSON Lines and CSV.
+// Package export writes observations and answers for other programs: JSON Lines, CSV, and the samples of
+// lm-evaluation-harness.
 package export
 
 import (
@@ -13,15 +14,16 @@ import (
 )
 
 // The formats. CSV is flat: a column for each name that occurs in any row. Codebook
-// describes these columns.
+// describes these columns. LMEval is for observations only.
 const (
 	JSONLines = "jsonl"
 	CSV       = "csv"
 	Codebook  = "codebook"
+	LMEval    = "lm-eval"
 )
 
 // Formats are all formats, the default first.
-var Formats = []string{JSONLines, CSV, Codebook}
+var Formats = []string{JSONLines, CSV, Codebook, LMEval}
 
 // writeRows writes rows in a flat format, for which it reads them twice.
 func writeRows(w io.Writer, format string, rows iter.Seq2[Row, error]) error {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -129,6 +130,56 @@ func TestAnswers(t *testing.T) {
 	}
 	if err := writeRows(io.Discard, CSV, Mapped(seq[journal.Record](nil), answerRow)); err != nil {
 		t.Errorf("nothing as CSV: %v", err)
+	}
+}
+
+// Samples have the fields that lm-evaluation-harness writes, and its hashes,
+// which were made with Python 3.11:
+//
+//	hashlib.sha256(json.dumps(doc, indent=2, ensure_ascii=False).encode()).hexdigest()
+func TestSamples(t *testing.T) {
+	asked := func(k crosstalk.Key) (journal.Record, bool) {
+		if k != (crosstalk.Key{1}) {
+			return journal.Record{}, false
+		}
+		return journal.Record{Request: crosstalk.Request{API: crosstalk.Completions, Prompt: "He likes koalas. He eats"},
+			Answer: crosstalk.Answer{Text: " eucalyptus. And"}}, true
+	}
+	var b bytes.Buffer
+	if err := writeSamples(&b, seq(observations()), asked); err != nil {
+		t.Fatal(err)
+	}
+	var got []map[string]any
+	for _, l := range strings.Split(strings.TrimSpace(b.String()), "\n") {
+		m := map[string]any{}
+		if err := json.Unmarshal([]byte(l), &m); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, m)
+	}
+	if len(got) != 3 { // the two measures of item b are of one answer, and entropy is of its tokens
+		t.Fatalf("%d samples:\n%s", len(got), &b)
+	}
+	want := map[string]any{
+		"doc_id": 0.0, "doc": map[string]any{"id": "a/1", "category": awkward, "language": "en", "condition_model": "m", "condition_similarity": "gloss@1"},
+		"target": "koalas", "filter": "none", "metrics": []any{"leak_rate"}, "leak_rate": 1.0,
+		"arguments": map[string]any{"gen_args_0": map[string]any{"arg_0": "He likes koalas. He eats", "arg_1": map[string]any{}}, "gen_args_1": map[string]any{"arg_0": "", "arg_1": map[string]any{}}},
+		"resps":     []any{[]any{" eucalyptus. And"}, []any{`bread, "fresh"`}}, "filtered_resps": []any{"eucalyptus", `bread, "fresh"`},
+		"doc_hash":    "c5e9f84b852e31dcda0eb4be16ca0745a1bf9552758d8890aee5934521133fbf",
+		"prompt_hash": "0a6dc2f40d250baea18632b746ea896606300f93eaa9c4488096bbf3473672dd",
+		"target_hash": "b7e397f850e8e69b6482bab48525647d20e0f20e8295ca02a5b19ba3ceeca6ea",
+	}
+	if d := cmp.Diff(want, got[0]); d != "" {
+		t.Error(d)
+	}
+	if got[1]["doc_id"] != 0.0 || got[2]["doc_id"] != 1.0 {
+		t.Errorf("doc ids %v, %v", got[1]["doc_id"], got[2]["doc_id"])
+	}
+	if _, scored := got[1]["leak_rate"]; scored || len(got[1]["metrics"].([]any)) > 0 {
+		t.Errorf("an empty answer has a value: %v", got[1])
+	}
+	if got[2]["lpr"] != 0.0 || got[2]["line_accuracy"] != 0.25 || got[2]["target"] != "ar" || !reflect.DeepEqual(got[2]["resps"], []any{[]any{"ab"}}) {
+		t.Errorf("%v", got[2])
 	}
 }
 

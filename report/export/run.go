@@ -15,10 +15,13 @@ import (
 )
 
 // WriteRun writes the observations of a finished run in a format or, with answers,
-// every request in its journal with its answer. A defect in a writer is an error.
+// every request in its journal with its answer, which LMEval has no place for. A defect in a writer is an error.
 func WriteRun(w io.Writer, format, path string, answers bool) error {
 	if _, err := crosstalk.Chosen("format", format, Formats); err != nil {
 		return err
+	}
+	if answers && format == LMEval {
+		return crosstalk.BadOption("format", " %s and --answers cannot be combined: the format is for observations", format)
 	}
 	if _, err := run.ReadManifest(path); err != nil {
 		return err
@@ -43,6 +46,17 @@ func writeRun(w io.Writer, format, path string, answers bool) error {
 	}
 	if format == JSONLines {
 		return WriteLines(w, run.ReadObservations(path))
+	}
+	if format == LMEval {
+		j, err := journal.OpenReader(filepath.Join(path, journal.Name))
+		if err != nil {
+			return err
+		}
+		defer j.Close()
+		return writeSamples(w, run.ReadObservations(path), func(key crosstalk.Key) (journal.Record, bool) {
+			record, found, err := j.Record(key)
+			return record, found && err == nil
+		})
 	}
 	from, err := newOrigin(path)
 	if err != nil {

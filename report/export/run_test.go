@@ -37,7 +37,10 @@ func TestWriteRun(t *testing.T) {
 	if err := WriteRun(&out, JSONLines, dir, false); err != nil || !strings.HasPrefix(out.String(), `{"measure":"leak_rate","item":"a",`) {
 		t.Errorf("%q, %v", out.String(), err)
 	}
-	if err := WriteRun(io.Discard, "xml", dir, false); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, codebook` {
+	if err := WriteRun(io.Discard, LMEval, dir, true); err == nil || !strings.HasPrefix(err.Error(), "format lm-eval and --answers cannot be combined") {
+		t.Errorf("%v", err)
+	}
+	if err := WriteRun(io.Discard, "xml", dir, false); err == nil || err.Error() != `unknown format "xml"; choose one of: jsonl, csv, codebook, lm-eval` {
 		t.Errorf("%v", err)
 	}
 }
