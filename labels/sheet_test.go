@@ -1,0 +1,122 @@
+package labels
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"crosstalk"
+)
+
+// Agreement and corrected figures of labels are, to the digit, what they were when simulations had confirmed them. With
+// -update the sheet is written anew: look at what differs.
+func TestSheet(t *testing.T) {
+	var sheet bytes.Buffer
+	row := func(of ...any) {
+		for _, v := range of {
+			switch v := v.(type) {
+			case float64:
+				fmt.Fprintf(&sheet, "%.6g ", v)
+			case *crosstalk.Interval:
+				if v != nil {
+					fmt.Fprintf(&sheet, "[%.6g %.6g %s] ", v.Low, v.High, v.Method)
+				}
+			default:
+				fmt.Fprintf(&sheet, "%v ", v)
+			}
+		}
+		fmt.Fprintln(&sheet)
+	}
+	for name, sample := range []Sample{{Seed: 3}, {N: 60, By: []string{"category"}, Seed: 3}} {
+		dir := leaks(t, 40)
+		plan(t, dir, sample)
+		s := openAs(t, dir, "")
+		units, err := s.Draw(sample)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, who := range []string{"ann", "bob", "cem"} {
+			var said []Label
+			for i, u := range units {
+				if (i+k)%4 == 3 {
+					continue // nobody labels everything
+				}
+				label := []string{Test, Test, Control, Neither, Test}[(i+i/3*k)%5]
+				said = append(said, s.says(u, who, label))
+			}
+			if err := Append(dir, said...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for decided := range 2 {
+			said, err := Read(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := fmt.Sprintf("sample %d, decided %d times", name, decided)
+			for _, o := range []Options{{Worst: 4, Draws: 100, By: []string{}}, {Draws: 40, By: []string{"category"}},
+				{Draws: 40, By: []string{"finding"}}, {By: []string{"nothing"}}} {
+				a, err := AgreementOf(dir, "", o)
+				row("\n==", name, "agreement by", o.By, err)
+				row(a.Labels, a.Questions, a.Units, a.Annotators, a.Weighted, a.Unmatched, a.Adjudicated, a.ByDefault)
+				for _, f := range a.Figures {
+					row(f.Measure, "of", f.Of, f.By, float64(f.Value), f.Interval, f.N)
+				}
+				for _, c := range a.Cells {
+					row(c.Judge, c.By, c.People, c.Found, c.N)
+				}
+				for _, c := range a.Curves {
+					row("tau-b", c.Judge, c.By, c.N, float64(c.Points[0].Tau), float64(c.Points[len(c.Points)-1].Tau))
+				}
+				for _, x := range a.Disagreements {
+					row(fmt.Sprintf("%.6v", x))
+				}
+			}
+			for _, by := range [][]string{nil, {"category"}, {"nothing"}} {
+				estimates, notes, err := CorrectedOf(dir, by)
+				row("\n==", name, "corrected by", by, notes, err)
+				for _, e := range estimates {
+					row(e.Measure, e.By, float64(e.Value), e.Interval, e.N, e.Clusters, e.Warnings)
+					if e.People != nil {
+						row(fmt.Sprintf("  %+.6v", *e.People))
+					}
+				}
+			}
+			opinions, err := Opinions(dir)
+			row("\n==", name, len(opinions), err)
+			for _, o := range opinions {
+				for _, x := range o.Said[:12] {
+					row(x.Item, x.Condition, float64(x.Value), x.Weight)
+				}
+				for _, e := range o.Shares {
+					row(e.Measure, e.By, float64(e.Value), e.Interval, e.N)
+				}
+			}
+			apart := s.Disagreed(said)
+			row(len(apart))
+			for _, u := range apart[:len(apart)/2] {
+				label := s.says(u, "dee", Control)
+				label.Decides = true
+				if err := Append(dir, label); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	got := sheet.String()
+	if *update {
+		write(t, "testdata/sheet.txt", got)
+	}
+	data, err := os.ReadFile("testdata/sheet.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := strings.Split(string(data), "\n")
+	for i, line := range strings.Split(got, "\n") {
+		if i >= len(was) || line != was[i] {
+			t.Fatalf("line %d is\n%s\nand was\n%s", i+1, line, strings.Join(was[min(i, len(was)):min(i+1, len(was))], ""))
+		}
+	}
+}
