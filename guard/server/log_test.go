@@ -69,6 +69,9 @@ func TestVerdictsAreLoggedAndShown(t *testing.T) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 	data, _ := os.ReadFile(path)
+	if strings.Contains(string(data), `"spans":null`) || strings.Count(string(data), `"spans":[]`) != 4 {
+		t.Errorf("a verdict without spans has a list of none:\n%s", data)
+	}
 	page := asks(s, "/", "")
 	for _, text := range []string{string(data), page} {
 		if strings.Contains(text, "Bestellung") || strings.Contains(text, "order") {

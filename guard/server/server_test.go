@@ -405,6 +405,23 @@ func TestMetrics(t *testing.T) {
 	if strings.Contains(string(data), "Bestellung") {
 		t.Error("a text is in the metrics")
 	}
+	// Every metric has a type before its first value.
+	typed := map[string]bool{}
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(line, "# TYPE "); ok {
+			name, _, _ := strings.Cut(rest, " ")
+			typed[name] = true
+		} else if name := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '{' })[0]; name != "#" {
+			for _, part := range []string{"_bucket", "_sum", "_count"} {
+				if base := strings.TrimSuffix(name, part); typed[base] {
+					name = base
+				}
+			}
+			if !typed[name] {
+				t.Errorf("%s has no type", name)
+			}
+		}
+	}
 }
 
 // The room for large bodies is limited, and given back.
