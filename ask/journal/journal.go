@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"crosstalk"
@@ -461,43 +460,4 @@ func (j *Journal) store(r Record) error {
 		return err
 	}
 	return j.insert.Exec()
-}
-
-// wrap says in the user's words what SQLite reports of the file.
-func (j *Journal) wrap(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, new(*corruptError)), errors.Is(err, ErrGone), errors.As(err, new(*fs.PathError)) && j.lock == nil:
-		return err // they name the file
-	case errors.Is(err, sqlite3.FULL), errors.Is(err, sqlite3.IOERR) && j.full():
-		return fmt.Errorf("%s: the disk is full: free some space and run the same command again; the answers up to now are "+
-			"saved: %w", j.path, err)
-	case errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.CANTOPEN):
-		if j.lock == nil {
-			return fmt.Errorf("%s: cannot be read: check its permissions and its directory's: %w", j.path, err)
-		}
-		return fmt.Errorf("%s: cannot be written: check the directory's permissions or use another --out: %w", j.path, err)
-	case errors.Is(err, sqlite3.NOTADB), errors.Is(err, sqlite3.CORRUPT):
-		advice := "move it away, or use another --out"
-		if j.lock == nil {
-			advice = "put a copy of the file in its place, or move it away and ask again"
-		}
-		return fmt.Errorf("%s: is not a readable journal: %s: %w", j.path, advice, err)
-	case errors.Is(err, sqlite3.INTERRUPT):
-		return fmt.Errorf("%s: is not a readable journal: to look at it takes for ever: move it away, or use another --out",
-			j.path)
-	}
-	return fmt.Errorf("%s: %w", j.path, err)
-}
-
-// full tries whether the disk is full, which the driver does not always tell from other errors.
-func (j *Journal) full() bool {
-	f, err := os.CreateTemp(filepath.Dir(j.path), filepath.Base(j.path)+".full-*")
-	if err == nil {
-		defer os.Remove(f.Name())
-		_, err = f.Write(make([]byte, 64<<10))
-		err = errors.Join(err, f.Close())
-	}
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
