@@ -168,7 +168,7 @@ func eachEntry(file string, node ast.Node, of string, f func(key string, line in
 	return nil
 }
 
-// textOf is a node as it is written, or what it is instead of a number.
+// textOf returns a node's text, or its kind if it is not a scalar.
 func textOf(node ast.Node) string {
 	switch node.(type) {
 	case *ast.NullNode, nil:

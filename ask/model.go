@@ -21,7 +21,7 @@ type endpoint struct {
 	stopper
 }
 
-// stopper ends what is asked in some place.
+// stopper ends all asking in one scope: a session, an endpoint, a model or a shape.
 type stopper struct {
 	stop context.Context // done when nothing more is asked there
 	halt context.CancelCauseFunc

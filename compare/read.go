@@ -15,7 +15,7 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// table holds what was read of runs: their figures and, by condition, measure and item, the values behind them.
+// table holds the figures of runs and the values behind them, by condition, measure and item.
 type table struct {
 	several bool      // runs
 	columns []string  // that identify items together with their names, and that group them
@@ -93,7 +93,7 @@ type sample struct {
 	value  float64
 }
 
-// read reads the runs, as far as it takes to compare the figures that the options name. A pilot needs more: samples,
+// read reads what a comparison of the figures that the options name needs of the runs. A pilot needs more: samples,
 // and every cluster by itself.
 func (o Options) read(runs []Run, pilot bool) (*table, error) {
 	t := &table{pilot: pilot, several: len(runs) > 1, known: map[uint64]int32{},

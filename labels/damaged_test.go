@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A label must say whose it is, what it is about and what was said.
+// A label needs an annotator, an item and a known answer.
 func TestLabelsThatSayTooLittle(t *testing.T) {
 	whole := Label{Question: "leakage", Place: Place{Item: "a"}, Annotator: "ann", Label: Test}
 	if err := whole.check(); err != nil {

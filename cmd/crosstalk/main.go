@@ -148,7 +148,7 @@ func versionCommand() *cobra.Command {
 	return &cobra.Command{Use: "version", Hidden: true, Args: cobra.NoArgs, RunE: print}
 }
 
-// collect sets how much garbage may be in memory, in percent of what is in use, unless the user has.
+// collect sets the garbage collector's target percentage, unless GOGC is set.
 func collect(percent int) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)

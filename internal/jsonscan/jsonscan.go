@@ -30,7 +30,7 @@ func (s *Scanner) At(c byte) bool {
 	return len(rest) > 0 && rest[0] == c
 }
 
-// Next reports whether c comes next, and takes it then.
+// Next consumes c if it comes next, and reports whether it did.
 func (s *Scanner) Next(c byte) bool {
 	if s.At(c) {
 		s.Rest = s.Rest[1:]
@@ -47,7 +47,7 @@ func (s *Scanner) space() []byte {
 	return s.Rest
 }
 
-// Want takes c.
+// Want consumes c; anything else fails.
 func (s *Scanner) Want(c byte) {
 	if !s.Next(c) {
 		s.Fail()
@@ -139,7 +139,7 @@ func (s *Scanner) Text() (decoded string) {
 	return decoded
 }
 
-// Quoted takes a string as it is, with its quotes.
+// Quoted consumes a string and returns it as written, with its quotes.
 func (s *Scanner) Quoted() (quoted []byte) {
 	end := -1
 	if s.At('"') {
@@ -201,7 +201,7 @@ func (s *Scanner) Raw() []byte {
 	return nil
 }
 
-// Number takes the text of what should be a number.
+// Number consumes a number and returns its text.
 func (s *Scanner) Number() []byte {
 	rest := s.space()
 	n := 0

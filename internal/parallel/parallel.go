@@ -63,7 +63,7 @@ func Map[T, R any](ctx context.Context, in iter.Seq2[T, error], n int,
 }
 
 // AtOnce is how many requests of one caller may be under way: more than any server
-// takes at a time, and not so many that their goroutines fill memory.
+// takes at a time, and few enough that their goroutines fit in memory.
 const AtOnce = 1024
 
 // Each calls f with the numbers below n, up to AtOnce of them at a time, and returns the first error when all calls

@@ -22,8 +22,8 @@ var ErrNotPlain = errors.New("expected a regular file")
 // link, a FIFO or the like.
 func Open(path string) (*os.File, error) { return open(path, os.O_RDONLY) }
 
-// Append opens the regular file at path for reading and appending, as Open does. If there is none, it makes one that
-// only its owner may read.
+// Append opens the regular file at path for reading and appending, as Open does. It creates a missing file,
+// readable by its owner only.
 func Append(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

@@ -87,7 +87,7 @@ func (c *batchCall) results(api, id, kind string) {
 	c.say(changes, "application/binary", lines)
 }
 
-// upload takes the file of requests of OpenAI's API.
+// upload handles the upload of a request file, as OpenAI's API does.
 func (c *batchCall) upload() {
 	c.r.Body = io.NopCloser(bytes.NewReader(c.body))
 	in, header, err := c.r.FormFile("file")

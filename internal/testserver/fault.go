@@ -60,7 +60,7 @@ const (
 	delay   kind = "delay"
 )
 
-// kindOf is the kind of a fault, "" for what is none.
+// kindOf returns the kind of a fault, "" if it is not one.
 func kindOf(f Fault) kind {
 	for k, list := range data().Kinds {
 		if slices.Contains(list, f) {

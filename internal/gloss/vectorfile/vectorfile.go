@@ -143,7 +143,7 @@ func Decode(data []byte) (*File, error) {
 	return f, nil
 }
 
-// reader takes what it reads off data.
+// reader reads values from the start of data.
 type reader struct{ data, before []byte }
 
 func (r *reader) take(n int) []byte {

@@ -5,7 +5,7 @@
 //
 //	go -C tools run ./bench/confusion [-passes 5] FILE...
 //
-// The reference data has files of some 6,500 answers. Each pass is a process of its own; files take turns.
+// The reference data has files of some 6,500 answers. Each pass is a process of its own, and the files alternate.
 package main
 
 import (

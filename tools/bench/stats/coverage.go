@@ -369,7 +369,7 @@ var nullShapes = []nullShape{
 	{"2,000 paired classes, consistency 0.80", "consistency", nil, classValues(0.8)},
 }
 
-// use takes a value that was drawn.
+// use receives a drawn value.
 type use = func(measure, item, cluster string, value float64, labels map[string]string)
 
 // leakValues are those of one model with a control answer of its own; samples are drawn anew.
