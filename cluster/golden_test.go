@@ -2,14 +2,12 @@ package cluster
 
 import (
 	"errors"
-	"flag"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the scripts and manifests to testdata")
+	"crosstalk/internal/golden"
+)
 
 // What is submitted is what testdata has, to the byte.
 func TestGolden(t *testing.T) {
@@ -27,15 +25,7 @@ func TestGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, got := range map[string][]byte{"array.sh": array, "merge.sh": merge, "claim.yaml": ofClaim, "store.yaml": ofStore} {
-		path := filepath.Join("testdata", name)
-		if *update {
-			if err := os.WriteFile(path, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if want, err := os.ReadFile(path); err != nil || string(want) != string(got) {
-			t.Errorf("%s, %v:\n%s", path, err, got)
-		}
+		golden.Check(t, "testdata/"+name, string(got))
 	}
 }
 

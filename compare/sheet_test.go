@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"regexp"
-	"strconv"
-	"strings"
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/golden"
 )
 
 // measured is a run as instruments leave them: three models under two settings, two measures and their harmonic mean,
@@ -134,23 +132,5 @@ func TestSheet(t *testing.T) {
 			}
 		}
 	}
-	got := long.ReplaceAllStringFunc(sheet.String(), func(digits string) string { // the last ones depend on the processor
-		x, _ := strconv.ParseFloat(digits, 64)
-		return fmt.Sprintf("%.6g", x)
-	})
-	if *update {
-		if err := os.WriteFile("testdata/sheet.txt", []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data, err := os.ReadFile("testdata/sheet.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	was := strings.Split(string(data), "\n")
-	for i, line := range strings.Split(got, "\n") {
-		if i >= len(was) || line != was[i] {
-			t.Fatalf("line %d is\n%s\nand was\n%s", i+1, line, strings.Join(was[min(i, len(was)):min(i+1, len(was))], ""))
-		}
-	}
+	golden.Check(t, "testdata/sheet.txt", golden.Rounded(sheet.String()))
 }

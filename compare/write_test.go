@@ -3,16 +3,12 @@ package compare
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/golden"
 	"crosstalk/report"
 )
-
-var update = flag.Bool("update", false, "write what is printed to testdata")
 
 // compared has what can be met: several measures and groups, differences shown
 // and not, undefined ones, what was left out, refused and is doubtful, and a
@@ -50,19 +46,7 @@ func TestGolden(t *testing.T) {
 			if err := Write(&b, format, compared()); err != nil {
 				t.Fatal(err)
 			}
-			file := filepath.Join("testdata", "compared."+format)
-			if *update {
-				if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(b.Bytes(), want) {
-				t.Errorf("printed\n%s\nwant\n%s", &b, want)
-			}
+			golden.Check(t, "testdata/compared."+format, b.String())
 		})
 	}
 	if err := Write(&bytes.Buffer{}, "yaml", compared()); err == nil {

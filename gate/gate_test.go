@@ -3,8 +3,6 @@ package gate
 import (
 	"bytes"
 	"encoding/xml"
-	"flag"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,10 +10,9 @@ import (
 
 	"crosstalk"
 	"crosstalk/compare"
+	"crosstalk/internal/golden"
 	"crosstalk/report"
 )
-
-var update = flag.Bool("update", false, "write what is printed to testdata")
 
 type columns = map[string]string
 
@@ -360,19 +357,7 @@ func TestGolden(t *testing.T) {
 			if err := write(&b); err != nil {
 				t.Fatal(err)
 			}
-			file := filepath.Join("testdata", name)
-			if *update {
-				if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(b.Bytes(), want) {
-				t.Errorf("printed\n%s\nwant\n%s", &b, want)
-			}
+			golden.Check(t, filepath.Join("testdata", name), b.String())
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"crosstalk/ask"
 	"crosstalk/compare"
+	"crosstalk/internal/golden"
 	"crosstalk/report"
 	"crosstalk/study"
 )
@@ -137,23 +138,5 @@ func TestSheet(t *testing.T) {
 		}
 	}
 	got := signed.ReplaceAllString(sheet.String(), "SIGNATURE")
-	got = number.ReplaceAllStringFunc(got, func(digits string) string { // the last ones depend on the processor
-		x, _ := strconv.ParseFloat(digits, 64)
-		return fmt.Sprintf("%.6g", x)
-	})
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(string(data), "\n")
-	for i, line := range strings.Split(got, "\n") {
-		if i >= len(lines) || line != lines[i] {
-			t.Fatalf("line %d is\n%s\nand was\n%s", i+1, line, strings.Join(lines[min(i, len(lines)):min(i+1, len(lines))], ""))
-		}
-	}
+	golden.Check(t, file, golden.Rounded(got))
 }

@@ -2,15 +2,13 @@ package guard
 
 import (
 	"crypto/sha256"
-	"flag"
 	"fmt"
 	"hash"
-	"os"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the judgements to testdata")
+	"crosstalk/internal/golden"
+)
 
 // summary is what a judgement says, in a line.
 func summary(j Judgement) string {
@@ -112,30 +110,5 @@ func TestJudgements(t *testing.T) {
 		})
 		got.WriteByte('\n')
 	}
-	const file = "testdata/judgements.txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := strings.Split(string(data), "\n")
-	differ := 0
-	for i, line := range strings.Split(got.String(), "\n") {
-		if i >= len(want) || line != want[i] {
-			if differ++; differ <= 5 {
-				old := "nothing"
-				if i < len(want) {
-					old = want[i]
-				}
-				t.Errorf("\n got %s\nwant %s", line, old)
-			}
-		}
-	}
-	if differ > 5 || len(want) != strings.Count(got.String(), "\n")+1 {
-		t.Errorf("%d of %d replies are judged in another way", differ, len(replies))
-	}
+	golden.Check(t, "testdata/judgements.txt", got.String())
 }

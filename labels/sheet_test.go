@@ -3,11 +3,10 @@ package labels
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"strings"
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/golden"
 )
 
 // Agreement and corrected figures of labels are, to the digit, what they were when simulations had confirmed them. With
@@ -105,18 +104,5 @@ func TestSheet(t *testing.T) {
 			}
 		}
 	}
-	got := sheet.String()
-	if *update {
-		write(t, "testdata/sheet.txt", got)
-	}
-	data, err := os.ReadFile("testdata/sheet.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	was := strings.Split(string(data), "\n")
-	for i, line := range strings.Split(got, "\n") {
-		if i >= len(was) || line != was[i] {
-			t.Fatalf("line %d is\n%s\nand was\n%s", i+1, line, strings.Join(was[min(i, len(was)):min(i+1, len(was))], ""))
-		}
-	}
+	golden.Check(t, "testdata/sheet.txt", sheet.String())
 }

@@ -2,19 +2,16 @@ package labels
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write what is printed to testdata")
 
 // madeRun writes a finished run of these observations.
 func madeRun(t *testing.T, manifest string, observations []crosstalk.Observation) string {
@@ -220,20 +217,7 @@ func TestWholeAgreement(t *testing.T) {
 	strata, some := drawn(Sample{Seed: 2, By: []string{"finding"}})
 	show("stratified", strata, people(s, some), Options{Worst: 1, By: []string{"finding"}})
 	correct("stratified", strata, people(s, some), "finding")
-	const file = "testdata/agreement.txt"
-	if *update {
-		write(t, file, b.String())
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := strings.Split(string(data), "\n")
-	for i, line := range strings.Split(b.String(), "\n") {
-		if i >= len(want) || line != want[i] {
-			t.Fatalf("line %d of %s:\n got %s\nwant %s", i+1, file, line, want[min(i, len(want)-1)])
-		}
-	}
+	golden.Check(t, "testdata/agreement.txt", b.String())
 }
 
 func bounds(i *crosstalk.Interval) string {

@@ -5,18 +5,14 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"flag"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write what is printed to testdata")
 
 // estimates has what a table can meet: several conditions, groups, undefined
 // figures, ties, a p near 0, warnings that differ in a number, and names made
@@ -57,21 +53,7 @@ func TestGolden(t *testing.T) {
 			if err := Write(&b, format, estimates()); err != nil {
 				t.Fatal(err)
 			}
-			file := filepath.Join("testdata", "estimates."+format)
-			if *update {
-				if err := os.WriteFile(file, b.Bytes(), 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !bytes.Equal(b.Bytes(), want) {
-				got := filepath.Join(t.TempDir(), "got")
-				os.WriteFile(got, b.Bytes(), 0o666)
-				t.Errorf("differs from %s (go test -update writes it anew):\n%s", file, b.Bytes())
-			}
+			golden.Check(t, "testdata/estimates."+format, b.String())
 		})
 	}
 }

@@ -3,7 +3,6 @@ package study
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -14,10 +13,9 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/internal/golden"
 	"crosstalk/run"
 )
-
-var update = flag.Bool("update", false, "write what is measured to testdata")
 
 // TestWholeStudies measures reference models and scores recorded answers with many
 // settings, and compares what comes of it with testdata/studies.txt: the plan and the
@@ -130,25 +128,7 @@ func TestWholeStudies(t *testing.T) {
 			fmt.Fprintf(&b, "note: %s\n", strings.ReplaceAll(note, dir, ""))
 		}
 	}
-	golden := filepath.Join("testdata", "studies.txt")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(golden, []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wanted := strings.Split(string(want), "\n")
-	for i, line := range strings.Split(b.String(), "\n") {
-		if i >= len(wanted) || line != wanted[i] {
-			t.Fatalf("line %d of %s:\n got %s\nwant %s", i+1, golden, line, wanted[min(i, len(wanted)-1)])
-		}
-	}
+	golden.Check(t, "testdata/studies.txt", b.String())
 }
 
 // names are the names of suites without their fingerprints.

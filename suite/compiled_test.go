@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/gob"
-	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -12,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
-)
 
-var update = flag.Bool("update", false, "compile the embedded suites again")
+	"crosstalk/internal/golden"
+)
 
 // The compiled suites are those of the embedded files, to the last field.
 func TestCompiled(t *testing.T) {
@@ -31,7 +30,7 @@ func TestCompiled(t *testing.T) {
 		file := filepath.Join("compiled", name+compiledExt)
 		got, ok := compiled(name, text)
 		current := ok && reflect.DeepEqual(got, parsed)
-		if *update && !current {
+		if *golden.Update && !current {
 			content, err := compile(parsed, text)
 			if err == nil {
 				err = os.WriteFile(file, content, 0o666)
@@ -58,7 +57,7 @@ func TestCompiled(t *testing.T) {
 		t.Errorf("the embedded suites have %d bytes; expected at most 4 MiB", size)
 	}
 	t.Logf("%d suites, %d bytes", len(names()), size)
-	if *update {
+	if *golden.Update {
 		files, _ := filepath.Glob("compiled/*")
 		for _, file := range files {
 			if _, err := os.Stat(filepath.Join("data", filepath.Base(strings.TrimSuffix(file, compiledExt))+".yaml")); err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"crosstalk/internal/golden"
 	"crosstalk/internal/shared"
 	"crosstalk/suite"
 )
@@ -170,14 +171,14 @@ func TestPublishedPrompts(t *testing.T) {
 			continue
 		}
 		compared++
-		if list[i] = was.with(v); list[i] != was && !*update {
+		if list[i] = was.with(v); list[i] != was && !*golden.Update {
 			t.Errorf("%s has %v, computed is %v", publishedFile, was, list[i])
 		}
 	}
 	if compared != 27 {
 		t.Errorf("%d numbers compared, want 27", compared)
 	}
-	if *update {
+	if *golden.Update {
 		writePublished(t, list)
 	}
 }

@@ -1,39 +1,27 @@
 package main
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"crosstalk/internal/config"
+	"crosstalk/internal/golden"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
-
-var update = flag.Bool("update", false, "write docs/"+schemaFile+" and docs/"+standardConfig)
 
 // What docs has is what init writes; package config checks that the file suits the
 // schema.
 func TestPublishedSchema(t *testing.T) {
 	root := rootCommand()
 	for name, want := range map[string][]byte{schemaFile: configSchema(root), standardConfig: newConfig(root)} {
-		file := filepath.Join("../../docs", name)
-		if *update {
-			if err := os.WriteFile(file, want, 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
-			t.Errorf("docs/%s is not of these commands and flags: go test ./cmd/crosstalk -run TestPublishedSchema -update (%v)", name, err)
-		}
+		golden.Check(t, "../../docs/"+name, string(want))
 	}
 }
 

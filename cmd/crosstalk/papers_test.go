@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"crosstalk/internal/golden"
 	"crosstalk/internal/multisense"
 	"crosstalk/internal/shared"
 )
@@ -51,7 +52,7 @@ func TestPapers(t *testing.T) {
 		if !*full && (strings.Contains(last, "runs/lcb") || strings.Contains(last, "runs/paws-x")) {
 			got, want = shapeOf(got), shapeOf(want)
 		}
-		if got != want && !*update {
+		if got != want && !*golden.Update {
 			t.Errorf("%s prints\n%s\n%s says\n%s", last, got, papersPage, want)
 		}
 		return "```text\n" + tableOf(printed) + "```"
@@ -62,7 +63,7 @@ func TestPapers(t *testing.T) {
 	if *full {
 		comparePublished(t, dir)
 	}
-	if *update && *full && !t.Failed() {
+	if *golden.Update && *full && !t.Failed() {
 		if err := os.WriteFile(papersPage, []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"crosstalk/internal/golden"
 	"crosstalk/internal/ordered"
 )
 
@@ -102,7 +103,7 @@ func TestPublishedPage(t *testing.T) {
 	}
 	list := readPublished(t)
 	text := publishedBlock.ReplaceAllString(string(page), "${1}"+publishedText(list)+"${2}")
-	if *update {
+	if *golden.Update {
 		err = os.WriteFile(papersPage, []byte(text), 0o666)
 	} else if text != string(page) {
 		err = io.ErrUnexpectedEOF

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/golden"
 	"crosstalk/internal/shared"
 	"crosstalk/suite"
 )
@@ -433,13 +434,13 @@ func comparePublished(t *testing.T, dir string) {
 		if ok {
 			*n = was.with(v)
 		}
-		if *n != was && !*update {
+		if *n != was && !*golden.Update {
 			if wrong++; wrong < 10 {
 				t.Errorf("%s has %v, computed is %v", publishedFile, was, *n)
 			}
 		}
 	}
-	if *update {
+	if *golden.Update {
 		writePublished(t, list)
 	}
 }

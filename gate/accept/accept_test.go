@@ -4,13 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -18,6 +15,7 @@ import (
 	"crosstalk/ask"
 	"crosstalk/gate"
 	"crosstalk/instrument/confusion"
+	"crosstalk/internal/golden"
 	"crosstalk/measure/stats"
 	"crosstalk/study"
 )
@@ -54,8 +52,6 @@ func acceptIn(t *testing.T, a Acceptance, s *study.Study, path string, o ask.Opt
 	defer m.Close()
 	return a.Run(t.Context(), s, m)
 }
-
-var update = flag.Bool("update", false, "write testdata anew")
 
 var number = regexp.MustCompile(`\d+\.\d{7,}(e-?\d+)?`)
 
@@ -128,17 +124,9 @@ func TestOutcomes(t *testing.T) {
 	}
 	text := strings.ReplaceAll(string(crosstalk.Canonical(results)), old, "OLD")
 	text = strings.NewReplacer(",", ",\n", "{", "{\n").Replace(text) + "\n"
-	text = number.ReplaceAllStringFunc(text, func(digits string) string { // the last ones depend on the processor
-		x, _ := strconv.ParseFloat(digits, 64)
-		return fmt.Sprintf("%.6g", x)
-	})
+	text = golden.Rounded(text)
 	text = regexp.MustCompile(`"baseline_sha256":"\w+",\n`).ReplaceAllString(text, "") // depends on the rules of guard
-	if *update {
-		os.WriteFile("testdata/outcomes.json", []byte(text), 0o666)
-	}
-	if want, err := os.ReadFile("testdata/outcomes.json"); err != nil || string(want) != text {
-		t.Errorf("the results are %s, %v", text, err)
-	}
+	golden.Check(t, "testdata/outcomes.json", text)
 }
 
 // What a limit stops goes on where it was, and ends as if nothing had been in the way;

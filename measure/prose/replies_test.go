@@ -2,7 +2,6 @@ package prose
 
 import (
 	"crypto/sha256"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
-)
 
-var update = flag.Bool("update", false, "write the masks to testdata")
+	"crosstalk/internal/golden"
+)
 
 // TestReplies compares what is masked in replies of assistants, and in their lines in other forms, with
 // testdata/replies.txt: a line for each reply, with its parts, their forms, and a byte of a hash for each way in which
@@ -88,27 +87,7 @@ func TestReplies(t *testing.T) {
 			got.WriteByte('\n')
 		}
 	}
-	const file = "testdata/replies.txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, differ := strings.Split(string(data), "\n"), 0
-	for i, line := range strings.Split(got.String(), "\n") {
-		if i >= len(want) || line != want[i] {
-			if differ++; differ <= 5 {
-				t.Errorf("line %d: got %s", i+1, line)
-			}
-		}
-	}
-	if differ > 0 || len(want) != strings.Count(got.String(), "\n")+1 {
-		t.Errorf("%d replies are masked in another way than before", differ)
-	}
+	golden.Check(t, "testdata/replies.txt", got.String())
 }
 
 // kinds are the kinds of a text's masks, by their first letters, and the forms of its blocks.

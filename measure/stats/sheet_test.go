@@ -1,17 +1,15 @@
 package stats
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the sheet anew")
+	"crosstalk/internal/golden"
+)
 
 // sheet prints figures, one line for each call, with nine digits.
 type sheet struct{ strings.Builder }
@@ -124,25 +122,7 @@ func TestSheet(t *testing.T) {
 	s.plans()
 	s.nested()
 	s.sequences()
-	path := "testdata/sheet.txt"
-	if *update {
-		if err := os.WriteFile(path, []byte(s.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, want := strings.Split(s.String(), "\n"), strings.Split(string(data), "\n")
-	if len(got) != len(want) {
-		t.Errorf("%d lines; the sheet has %d", len(got), len(want))
-	}
-	for i := range min(len(got), len(want)) {
-		if got[i] != want[i] {
-			t.Errorf("line %d\n is %s\nwas %s", i+1, got[i], want[i])
-		}
-	}
+	golden.Check(t, "testdata/sheet.txt", s.String())
 }
 
 func (s *sheet) means() {

@@ -11,6 +11,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/internal/golden"
 	"crosstalk/report"
 	"crosstalk/study"
 )
@@ -120,22 +121,7 @@ func TestLayouts(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	golden := filepath.Join("testdata", "layouts.txt")
-	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wanted := strings.Split(string(want), "\n")
-	for i, line := range strings.Split(b.String(), "\n") {
-		if i >= len(wanted) || line != wanted[i] {
-			t.Fatalf("line %d of %s:\n got %s\nwant %s", i+1, golden, line, wanted[min(i, len(wanted)-1)])
-		}
-	}
+	golden.Check(t, "testdata/layouts.txt", b.String())
 }
 
 // scored is a run of recorded answers of two models in two languages.

@@ -1,18 +1,14 @@
 package pivot
 
 import (
-	"flag"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/golden"
 	"crosstalk/report"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // figure makes one with columns as COLUMN=VALUE pairs.
 func figure(measure string, value float64, by ...string) crosstalk.Estimate {
@@ -74,19 +70,7 @@ func TestTables(t *testing.T) {
 			}
 			b.WriteString("----\n")
 		}
-		golden := filepath.Join("testdata", c.name+".txt")
-		if *update {
-			if err := os.WriteFile(golden, []byte(b.String()), 0o666); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := b.String(); got != string(want) {
-			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, want)
-		}
+		golden.Check(t, "testdata/"+c.name+".txt", b.String())
 	}
 }
 

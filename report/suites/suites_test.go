@@ -2,7 +2,6 @@ package suites
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -14,13 +13,11 @@ import (
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
+	"crosstalk/internal/golden"
 	"crosstalk/suite"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata/text")
 
 // The first file of testdata/text/*.txtar is a suite, for which others may be needed.
 // Last come the texts about it: its card and items, what check says, or what is sent
@@ -66,17 +63,12 @@ func TestText(t *testing.T) {
 					}
 				}
 				var b bytes.Buffer
-				err := text(s, &b)
-				if diff := cmp.Diff(string(f.Data), b.String()); err != nil || diff != "" {
-					t.Errorf("%s: %v\n%s", f.Name, err, diff)
+				if err := text(s, &b); err != nil {
+					t.Error(f.Name, err)
 				}
 				a.Files[i].Data = b.Bytes()
 			}
-			if *update {
-				if err := os.WriteFile(file, txtar.Format(a), 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
+			golden.Check(t, file, string(txtar.Format(a)))
 		})
 	}
 }

@@ -2,7 +2,6 @@ package words
 
 import (
 	"crypto/sha256"
-	"flag"
 	"fmt"
 	"hash"
 	"os"
@@ -10,12 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"crosstalk/internal/golden"
 	"crosstalk/measure/prose"
 
 	"github.com/rogpeppe/go-internal/txtar"
 )
-
-var update = flag.Bool("update", false, "write what words say to testdata")
 
 // TestReplies compares what the words of replies of assistants say with testdata/replies.txt: for each reply the
 // evidence of its text, its foreign words, and a byte of a hash of everything else; then the same where another
@@ -83,29 +81,5 @@ func TestReplies(t *testing.T) {
 		all(h, strings.ToUpper(r.text[:half])+strings.Join(strings.Fields(other.text), "-")+"'"+r.text[half:], r.tag)
 		fmt.Fprintf(&got, " %x\n", h.Sum(nil)[:1])
 	}
-	const file = "testdata/replies.txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, differ := strings.Split(string(data), "\n"), 0
-	for i, line := range strings.Split(got.String(), "\n") {
-		if i >= len(want) || line != want[i] {
-			old := "nothing"
-			if i < len(want) {
-				old = want[i]
-			}
-			if differ++; differ <= 5 {
-				t.Errorf("line %d:\n got %s\nwant %s", i+1, line, old)
-			}
-		}
-	}
-	if differ > 0 || len(want) != strings.Count(got.String(), "\n")+1 {
-		t.Errorf("the words of %d replies say something else than before", differ)
-	}
+	golden.Check(t, "testdata/replies.txt", got.String())
 }
