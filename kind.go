@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Kind describes an instrument to the packages that show its figures and
@@ -29,13 +30,15 @@ type Kind struct {
 	Faults   Faults
 }
 
-// ParseKind reads the description of an instrument from the JSON that it embeds, with
-// the fields of Kind.
-func ParseKind(text []byte) (k Kind) {
-	if err := json.Unmarshal(text, &k); err != nil {
-		panic("crosstalk: kind: " + err.Error())
-	}
-	return k
+// ParseKind returns a function that reads the description of an instrument from the JSON
+// that it embeds, with the fields of Kind, when it is first called: most commands need none.
+func ParseKind(text string) func() Kind {
+	return sync.OnceValue(func() (k Kind) {
+		if err := json.Unmarshal([]byte(text), &k); err != nil {
+			panic("crosstalk: kind: " + err.Error())
+		}
+		return k
+	})
 }
 
 // Measure is a measure of observations and estimates.

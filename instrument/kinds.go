@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"crosstalk"
 	"crosstalk/instrument/confusion"
@@ -17,7 +18,7 @@ import (
 // instruments are all: how each is shown, and how its rules are read from a
 // run's manifest.
 var instruments = []struct {
-	kind  crosstalk.Kind
+	kind  func() crosstalk.Kind
 	rules func(json.RawMessage) (crosstalk.Rules, error)
 }{
 	{leakage.Kind, rules[leakage.Rules]},
@@ -35,7 +36,7 @@ func rules[R crosstalk.Rules](text json.RawMessage) (crosstalk.Rules, error) {
 // as its manifest has them.
 func ReadRules(name string, text json.RawMessage) (crosstalk.Rules, error) {
 	for _, in := range instruments {
-		if in.kind.Name == name {
+		if in.kind().Name == name {
 			return in.rules(text)
 		}
 	}
@@ -43,26 +44,26 @@ func ReadRules(name string, text json.RawMessage) (crosstalk.Rules, error) {
 }
 
 // Kinds are the kinds of all instruments. No two have a measure in common.
-var Kinds = func() (kinds []crosstalk.Kind) {
+var Kinds = sync.OnceValue(func() (kinds []crosstalk.Kind) {
 	for _, in := range instruments {
-		kinds = append(kinds, in.kind)
+		kinds = append(kinds, in.kind())
 	}
 	return kinds
-}()
+})
 
 // Named returns the kind of an instrument. That of an unknown one has only the
 // name.
 func Named(name string) crosstalk.Kind {
-	if i := slices.IndexFunc(Kinds, func(k crosstalk.Kind) bool { return k.Name == name }); i >= 0 {
-		return Kinds[i]
+	if i := slices.IndexFunc(Kinds(), func(k crosstalk.Kind) bool { return k.Name == name }); i >= 0 {
+		return Kinds()[i]
 	}
 	return crosstalk.Kind{Name: name, Title: name}
 }
 
 // Of returns the kind of the instrument that has the measure, or an empty kind.
 func Of(measure string) crosstalk.Kind {
-	if i, ok := byMeasure[measure]; ok {
-		return Kinds[i]
+	if i, ok := byMeasure()[measure]; ok {
+		return Kinds()[i]
 	}
 	return crosstalk.Kind{}
 }
@@ -79,21 +80,21 @@ func Chosen(named []string, measure string) bool {
 // Measure returns a measure of any instrument, as Kind.Measure does.
 func Measure(key string) crosstalk.Measure { return Of(key).Measure(key) }
 
-var byMeasure = func() map[string]int {
+var byMeasure = sync.OnceValue(func() map[string]int {
 	kinds := map[string]int{}
-	for i, k := range Kinds {
+	for i, k := range Kinds() {
 		for _, m := range k.Measures {
 			kinds[m.Key] = i
 		}
 	}
 	return kinds
-}()
+})
 
 // Apart are the columns whose values never share a table, in the order in which
 // tables name them.
-var Apart = func() []string {
+var Apart = sync.OnceValue(func() []string {
 	apart := []string{crosstalk.ModelColumn, crosstalk.SentColumn}
-	for _, k := range Kinds {
+	for _, k := range Kinds() {
 		var columns []string
 		for _, c := range k.Columns {
 			if c.Apart {
@@ -103,4 +104,4 @@ var Apart = func() []string {
 		apart = ordered.Merge(apart, columns, func(key string) string { return key })
 	}
 	return apart
-}()
+})

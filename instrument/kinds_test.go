@@ -71,8 +71,8 @@ func ofLeakage(t *testing.T) made {
 		t.Fatal(err)
 	}
 	observations = append(observations, copied...)
-	return made{leakage.Kind, []string{leakage.LanguageColumn, leakage.DatasetColumn}, observations,
-		sumUp(t, leakage.Kind, in.Rules(), observations, nil)}
+	return made{leakage.Kind(), []string{leakage.LanguageColumn, leakage.DatasetColumn}, observations,
+		sumUp(t, leakage.Kind(), in.Rules(), observations, nil)}
 }
 
 // sumUp returns the estimates over observations. An estimator reads no details but
@@ -140,8 +140,8 @@ func ofConfusion(t *testing.T) made {
 	strict.Protocol.AllAnswers = true
 	observations = append(observations, strict.Score(crosstalk.Item{ID: "waived", Prompt: &crosstalk.Prompt{Language: "ru"},
 		Labels: map[string]string{confusion.TaskColumn: "monolingual"}}, 0, said("short"))...)
-	return made{confusion.Kind, []string{confusion.TaskColumn, confusion.SourceColumn}, observations,
-		append(sumUp(t, confusion.Kind, in.Rules(), observations, confusion.By), ofReasoning(t, *in, &observations)...)}
+	return made{confusion.Kind(), []string{confusion.TaskColumn, confusion.SourceColumn}, observations,
+		append(sumUp(t, confusion.Kind(), in.Rules(), observations, confusion.By), ofReasoning(t, *in, &observations)...)}
 }
 
 // ofReasoning adds observations of reasoning under our own protocol, and returns
@@ -157,7 +157,7 @@ func ofReasoning(t *testing.T, in confusion.Instrument, all *[]crosstalk.Observa
 		observations = append(observations, in.Score(item, sample, a)...)
 	}
 	*all = append(*all, observations...)
-	return sumUp(t, confusion.Kind, in.Rules(), observations, confusion.By)
+	return sumUp(t, confusion.Kind(), in.Rules(), observations, confusion.By)
 }
 
 func ofConsistency(t *testing.T) made {
@@ -193,8 +193,8 @@ func ofConsistency(t *testing.T) made {
 		}
 		observations = append(observations, list...)
 	}
-	return made{consistency.Kind, nil, observations,
-		sumUp(t, consistency.Kind, in.Rules(), observations, []string{consistency.ByClass})}
+	return made{consistency.Kind(), nil, observations,
+		sumUp(t, consistency.Kind(), in.Rules(), observations, []string{consistency.ByClass})}
 }
 
 // set is a set of keys.
@@ -353,7 +353,7 @@ func TestKinds(t *testing.T) {
 // No two instruments measure something of the same name.
 func TestMeasuresDiffer(t *testing.T) {
 	known := map[string]string{}
-	for _, k := range instrument.Kinds {
+	for _, k := range instrument.Kinds() {
 		if instrument.Named(k.Name).Title != k.Title || k.Title == "" || k.Sentence == "" {
 			t.Errorf("%s: %q, %q", k.Name, k.Title, k.Sentence)
 		}
@@ -374,7 +374,7 @@ func TestMeasuresDiffer(t *testing.T) {
 
 // The files that describe instruments have no other fields than a Kind.
 func TestKindFiles(t *testing.T) {
-	for _, kind := range instrument.Kinds {
+	for _, kind := range instrument.Kinds() {
 		text, err := os.ReadFile(filepath.Join(kind.Name, "kind.json"))
 		if err != nil {
 			t.Fatal(err)

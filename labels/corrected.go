@@ -384,7 +384,7 @@ func Overrides(path string) (consistency.Overrides, error) {
 			"expected one written by 'crosstalk run consistency' or 'score consistency --out'", path)
 	case err != nil:
 		return nil, err
-	case manifest.Plan.Instrument != consistency.Kind.Name:
+	case manifest.Plan.Instrument != consistency.Kind().Name:
 		return nil, fmt.Errorf("%s is a run of %s; expected one of consistency", path, manifest.Plan.Instrument)
 	}
 	sheet, err := Open(path, Reading)

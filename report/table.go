@@ -114,7 +114,7 @@ func Columns(rows []map[string]string) (columns []string) {
 			others[c] = true
 		}
 	}
-	for _, c := range instrument.Apart {
+	for _, c := range instrument.Apart() {
 		if others[c] {
 			columns = append(columns, c)
 			delete(others, c)

@@ -30,7 +30,7 @@ func Tables(estimates []crosstalk.Estimate) []Table {
 }
 
 func sameCondition(a, b crosstalk.Estimate) bool {
-	for _, c := range instrument.Apart {
+	for _, c := range instrument.Apart() {
 		grouped := a.By[c] == crosstalk.All || b.By[c] == crosstalk.All
 		if v, has := a.By[c]; has && v != b.By[c] && !grouped {
 			return false

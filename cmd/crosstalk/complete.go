@@ -86,7 +86,7 @@ func completionOf(f *pflag.Flag) cobra.CompletionFunc {
 
 // measures returns the measures of all instruments.
 func measures() (keys []string) {
-	for _, kind := range kinds.Kinds {
+	for _, kind := range kinds.Kinds() {
 		for _, m := range kind.Measures {
 			keys = append(keys, m.Key)
 		}

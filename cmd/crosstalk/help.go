@@ -21,7 +21,7 @@ var descriptions string
 
 // command is the command with a path, as descriptions describe it.
 func command(path string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
-	_, text, found := strings.Cut("\n"+descriptions, "\n# "+path+"\n")
+	_, text, found := strings.Cut(descriptions, "\n# "+path+"\n")
 	if !found {
 		panic("commands.txt does not describe " + path)
 	}

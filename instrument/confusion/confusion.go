@@ -31,7 +31,7 @@ import (
 
 // The measures.
 const (
-	Faults       = "faults"        // share of answers with a wrong line, word or script (Kind.Fault)
+	Faults       = "faults"        // share of answers with a wrong line, word or script (Kind().Fault)
 	LPR          = "lpr"           // line-level pass rate
 	WPR          = "wpr"           // word-level pass rate
 	LCPR         = "lcpr"          // language confusion pass rate

@@ -61,7 +61,7 @@ const (
 )
 
 func (e *estimator) Add(o crosstalk.Observation) {
-	if fault, ok := Kind.Fault(o); ok {
+	if fault, ok := Kind().Fault(o); ok {
 		e.add(fault)
 	}
 	e.add(o)
@@ -94,7 +94,7 @@ func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 		for n < len(groups) && groups[n].Condition() == groups[0].Condition() {
 			n++
 		}
-		for _, measure := range Kind.Measures {
+		for _, measure := range Kind().Measures {
 			for _, g := range groups[:n] {
 				if len(g.Sum.cellsOf(measure.Key)) > 0 {
 					one := g.Sum.estimate(measure)

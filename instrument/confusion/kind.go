@@ -42,4 +42,4 @@ const (
 var Kind = crosstalk.ParseKind(kind)
 
 //go:embed kind.json
-var kind []byte
+var kind string

@@ -23,7 +23,7 @@ import (
 
 // The measures of observations.
 const (
-	Faults      = "changes"     // share of pairs with another class, or an answer without one (Kind.Fault)
+	Faults      = "changes"     // share of pairs with another class, or an answer without one (Kind().Fault)
 	Consistency = "consistency" // the class equals the source sense's; 0 or 1
 	Accuracy    = "accuracy"    // the class is the right one; 0 or 1
 	Rewriting   = "rewriting"   // an input was rewritten without a flag; 0 or 1

@@ -42,7 +42,7 @@ func (e *estimator) describe(measure string, _, labels, extra map[string]string)
 	if of, set := extra["part"]; set {
 		part = of
 	}
-	f := estimate.Figure{By: e.groups.By, Unranked: []string{"pair", "part"}, Before: []int{Kind.Place(measure)},
+	f := estimate.Figure{By: e.groups.By, Unranked: []string{"pair", "part"}, Before: []int{Kind().Place(measure)},
 		After: []int{e.groups.Rank("pair", labels["pair"]), slices.Index(Parts, Part(part))}}
 	classes := e.rules.classes(labels["task"])
 	for _, column := range ofClass {
@@ -52,7 +52,7 @@ func (e *estimator) describe(measure string, _, labels, extra map[string]string)
 }
 
 func (e *estimator) Add(o crosstalk.Observation) {
-	if fault, ok := Kind.Fault(o); ok {
+	if fault, ok := Kind().Fault(o); ok {
 		e.add(fault)
 	}
 	e.add(o)

@@ -66,7 +66,7 @@ func (g *sum) count(o crosstalk.Observation, s share) {
 }
 
 func (g *sum) estimate(measure string) crosstalk.Estimate {
-	of := Kind.Measure(measure)
+	of := Kind().Measure(measure)
 	e := crosstalk.Estimate{Measure: measure, Unit: of.Unit, Better: of.Better,
 		N: g.items.N(), Observations: g.values.N(), Clusters: g.values.Len(), Counts: g.counts}
 	switch measure {

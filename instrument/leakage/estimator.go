@@ -30,7 +30,7 @@ func (r Rules) Estimator(by []string) crosstalk.Estimator {
 			return &sum{unscored: map[string]int{}, counts: countsOf(Ties, Identical)}
 		},
 		Describe: func(measure string, _, _, _ map[string]string) estimate.Figure {
-			return estimate.Figure{By: by, Before: []int{Kind.Place(measure)}}
+			return estimate.Figure{By: by, Before: []int{Kind().Place(measure)}}
 		}}}
 	if r.Counts {
 		e.counted = &counted{similarities: map[string]string{}, groups: estimate.Groups[*tally]{Grouping: grouping,
@@ -42,7 +42,7 @@ func (r Rules) Estimator(by []string) crosstalk.Estimator {
 }
 
 func (e *estimator) Add(o crosstalk.Observation) {
-	if fault, ok := Kind.Fault(o); ok {
+	if fault, ok := Kind().Fault(o); ok {
 		e.add(fault)
 	}
 	e.add(o)

@@ -170,7 +170,7 @@ func (o *origin) row(of crosstalk.Observation) Row {
 // signature returns the signature of the figure over the most observations of the measure and condition.
 func (o *origin) signature(of crosstalk.Observation) string {
 	var apart []string
-	for _, column := range instrument.Apart {
+	for _, column := range instrument.Apart() {
 		if v, ok := of.Labels[column]; ok {
 			apart = append(apart, column, v)
 		}

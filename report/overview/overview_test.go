@@ -34,7 +34,7 @@ func figure(measure string, value float64, n, unchecked int, by ...string) cross
 func written(t *testing.T, estimates []crosstalk.Estimate, names report.Names, examples *Examples) string {
 	t.Helper()
 	var b strings.Builder
-	if err := Write(&b, confusion.Kind.Name, estimates, names, examples); err != nil {
+	if err := Write(&b, confusion.Kind().Name, estimates, names, examples); err != nil {
 		t.Fatal(err)
 	}
 	for i, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
@@ -155,7 +155,7 @@ func TestFits(t *testing.T) {
 func TestOtherMeasures(t *testing.T) {
 	for _, estimates := range [][]crosstalk.Estimate{nil, {figure(confusion.LineAccuracy, 0.9, 40, 3, "model", "m")}} {
 		var b strings.Builder
-		if err := Write(&b, confusion.Kind.Name, estimates, nil, nil); err != nil ||
+		if err := Write(&b, confusion.Kind().Name, estimates, nil, nil); err != nil ||
 			strings.Contains(b.String(), "90.0") != (estimates != nil) {
 			t.Errorf("%d figures: %q, %v", len(estimates), b.String(), err)
 		}
@@ -183,7 +183,7 @@ func TestExamplesBounded(t *testing.T) {
 
 // Every instrument has measures for the short answer, which are fractions.
 func TestHeadlines(t *testing.T) {
-	for _, kind := range instrument.Kinds {
+	for _, kind := range instrument.Kinds() {
 		n := 0
 		for _, m := range kind.Measures {
 			if m.Headline {

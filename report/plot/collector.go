@@ -47,7 +47,7 @@ func (c *Collector) PlotsOf(estimates []crosstalk.Estimate) []Plot {
 
 // Plots returns the plots. Their names are unique.
 func (c *Collector) Plots() (plots []Plot) {
-	for _, kind := range instrument.Kinds {
+	for _, kind := range instrument.Kinds() {
 		for _, chart := range kind.Charts {
 			plots = append(plots, c.draw(kind, chart)...)
 		}
