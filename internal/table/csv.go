@@ -19,7 +19,7 @@ func delimiterOf(in *bufio.Reader) rune {
 	most, delimiter := 0, ','
 	for _, c := range ",;\t" {
 		r := csv.NewReader(bytes.NewReader(start))
-		r.Comma, r.LazyQuotes = c, true
+		r.Comma = c
 		if names, _ := r.Read(); len(names) > most {
 			most, delimiter = len(names), c
 		}

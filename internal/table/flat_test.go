@@ -30,7 +30,7 @@ func FuzzFlat(f *testing.F) {
 
 // Plain rows are read without encoding/json.
 func TestFlat(t *testing.T) {
-	for _, text := range []string{`{"id":"p1","language":"de","prompt":"Größe \"x\""}`, `{"id": "p1", "n": -1.5e3}`} {
+	for _, text := range []string{`{"id":"p1","language":"de","prompt":"Größe \"x\""}`, `{"id": "p1", "n": -1.5e3}`, `{"a":0,"b":9}`} {
 		if row := newRow("a.jsonl", 1); !row.flat([]byte(text)) {
 			t.Error(text)
 		}

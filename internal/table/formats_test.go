@@ -62,3 +62,47 @@ func TestParquet(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// Lists are lists of values, or of JSON objects where they are of structures.
+func TestParquetLists(t *testing.T) {
+	rows, err := readAll(filepath.Join("..", "parquet", "testdata", "lists.parquet"))
+	if err != nil || len(rows) != 60 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	columns := []string{"premise.de", "premise.en", "hypothesis.language", "hypothesis.translation", "label"}
+	for _, r := range rows {
+		if !reflect.DeepEqual(r.Columns, columns) || r.Header != r.Line || len(r.Values) != 3 || len(r.Lists) != 2 {
+			t.Fatalf("%+v", r)
+		}
+	}
+	if r := rows[0]; r.Values["premise.en"] != "Sentence 1." || !reflect.DeepEqual(r.Lists["hypothesis.language"], []string{"de", "en"}) {
+		t.Errorf("%+v", r)
+	}
+	for column, want := range map[string][3]any{
+		"messages.list.element.role": {"messages", "role", true}, "texts.list.item": {"texts", "", true}, "a.b": {"a.b", "", false},
+	} {
+		if name, field, isList := listOf(column); [3]any{name, field, isList} != want {
+			t.Errorf("%s: %s %s %t", column, name, field, isList)
+		}
+	}
+	of := map[string][][]string{"role": {nil, {"user", "system"}}, "content": {nil, {"Hi", "\xff"}}}
+	for i, want := range [][]string{{}, {`{"content":"Hi","role":"user"}`, `{"content":"\ufffd","role":"system"}`}} {
+		if got, err := structures(of, i); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("row %d: %q, %v", i, got, err)
+		}
+	}
+	of["content"][1] = []string{"Hi"}
+	if _, err := structures(of, 1); err == nil {
+		t.Error("lists of different lengths: no error")
+	}
+}
+
+// Only a byte of zero beside a character says that a text without a byte order mark is UTF-16.
+func TestNoUTF16(t *testing.T) {
+	for content, want := range map[string]string{"\x00\x00,b\n1,2\n": "\x00\x00", "a,b\n1,2\n": "a", "a\x00\n\x00x\x00\n\x00": "a"} {
+		rows, err := readAll(write(t, "a.csv", []byte(content)))
+		if err != nil || len(rows) != 1 || rows[0].Columns[0] != want {
+			t.Errorf("%q: %v, %v", content, rows, err)
+		}
+	}
+}

@@ -173,7 +173,7 @@ func readJSONArray(path string, in io.Reader, yield func(Row) bool) error {
 	if err == nil {
 		err = d.End()
 	}
-	if errors.Is(err, errStop) {
+	if err == errStop {
 		return nil
 	}
 	return err

@@ -78,16 +78,12 @@ func ReadNeeding(path string, needed func(column string) bool) iter.Seq2[Row, er
 // rows yields what read does, unless a needed column is twice in the header.
 func rows(path string, needed func(string) bool, read func(func(Row) bool) error) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		first := true
 		var repeated error
 		err := read(func(r Row) bool {
-			if first { // the others have the same header
-				if i := slices.IndexFunc(r.repeated, needed); i >= 0 {
-					repeated = r.HeaderErrorf("duplicate column %q in the header", r.repeated[i])
-					return false
-				}
+			if i := slices.IndexFunc(r.repeated, needed); i >= 0 {
+				repeated = r.HeaderErrorf("duplicate column %q in the header", r.repeated[i])
+				return false
 			}
-			first = false
 			return yield(r, nil)
 		})
 		if err = cmp.Or(repeated, err); err != nil {

@@ -268,7 +268,7 @@ func TestWorkbookBomb(t *testing.T) {
 
 func TestReadStopsWhenAsked(t *testing.T) {
 	for name, content := range map[string][]byte{
-		"a.csv": []byte("a\n1\n2\n"), "a.jsonl": []byte("{\"a\":1}\n{\"a\":2}\n"), "a.xlsx": workbook(t, []any{"a"}, []any{1}, []any{2}),
+		"a.csv": []byte("a\n1\n2\n"), "a.jsonl": []byte("{\"a\":1}\n{\"a\":2}\n"), "a.json": []byte("[{\"a\":1},\n{\"a\":2}]"), "a.xlsx": workbook(t, []any{"a"}, []any{1}, []any{2}),
 	} {
 		n := 0
 		for range Read(write(t, name, content)) {

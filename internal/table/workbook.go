@@ -74,7 +74,7 @@ func readWorkbook(path string, in io.Reader, yield func(Row) bool) error {
 	}
 	_, err = book.read(file, func(p *part, t xml.StartElement) error { return s.read(p, t, emit) })
 	switch {
-	case errors.Is(err, errStop):
+	case err == errStop:
 		return nil
 	case errors.As(err, new(placed)):
 		return errors.Unwrap(err)
@@ -357,10 +357,7 @@ func (b archive) firstSheet() (file string, shared []string, err error) {
 	if b[file] == nil {
 		return "", nil, fmt.Errorf("its first sheet, %q, is missing", first.Name)
 	}
-	texts, err := b.related(book, kindIs("/sharedStrings"))
-	if err != nil {
-		return "", nil, err
-	}
+	texts, _ := b.related(book, kindIs("/sharedStrings")) // in what the sheet was found in
 	_, err = b.read(texts, func(p *part, _ xml.StartElement) error {
 		return p.children(func(t xml.StartElement) error {
 			if len(shared) == maxStrings {
