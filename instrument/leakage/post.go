@@ -81,7 +81,7 @@ func leading(r rune) bool {
 // word stays whole.
 func cutRepeated(answer, text string) string {
 	end := len(text)
-	if end == 0 || end > len(answer) || !utf8.ValidString(answer[:end]) || !strings.EqualFold(answer[:end], text) {
+	if end == 0 || end > len(answer) || !strings.EqualFold(answer[:end], text) {
 		return answer
 	}
 	if last, size := utf8.DecodeLastRuneInString(answer[:end]); !boundary(last, firstRune(answer[end:])) {
@@ -236,7 +236,7 @@ var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Kata
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
 func isWord(r rune) bool {
-	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r))
+	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r)
 }
 
 func firstRune(s string) rune {
