@@ -147,9 +147,6 @@ func (in *Instrument) withInstructions(
 		if _, ok := task.Instructions[string(s)]; ok {
 			continue
 		}
-		if !s.Rewritten() {
-			return task, fmt.Errorf("the task %s has no instruction in %s", task.Name, s)
-		}
 		r, err := in.RewriteInstruction(ctx, ask, task, s)
 		if err != nil {
 			return task, err
