@@ -1,7 +1,6 @@
 package confusion
 
 import (
-	"cmp"
 	"slices"
 
 	"crosstalk"
@@ -72,11 +71,7 @@ func (e *estimator) add(o crosstalk.Observation) {
 	if isUncertainty(o.Measure) {
 		name = uncertainties
 	}
-	named := o.Cluster
-	if isUncertainty(o.Measure) && e.rules.PerToken { // an answer's tokens are a cluster
-		named = cmp.Or(named, o.Item)
-	}
-	cluster := e.groups.Clusters.Number(named)
+	cluster := e.groups.Clusters.Number(o.Cluster)
 	var shared *cell
 	for _, g := range e.groups.Of(o.Condition, o.Labels, name, nil) {
 		if g.Labels["language"] == crosstalk.All && g.Labels["source"] == crosstalk.All {
