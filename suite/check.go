@@ -146,7 +146,8 @@ func checkTasks(s *Suite, remark func(string, ...any)) {
 			if item.Input.Task != t.Name {
 				continue
 			}
-			for language, texts := range item.Input.Texts {
+			for _, language := range slices.Sorted(maps.Keys(item.Input.Texts)) {
+				texts := item.Input.Texts[language]
 				key := language + "\x00" + strings.Join(texts, "\x00")
 				if other, again := asked[key]; again {
 					remark("%s: same text in %s as %s", item.ID, language, other)

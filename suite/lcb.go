@@ -118,10 +118,7 @@ func testSets(archive string) (root fs.FS, names []string, err error) {
 		root = os.DirFS(archive)
 		for _, task := range tasks {
 			for _, folder := range []string{task, "test_sets/" + task} {
-				found, err := fs.Glob(root, folder+"/*/*.csv")
-				if err != nil {
-					return nil, nil, err
-				}
+				found, _ := fs.Glob(root, folder+"/*/*.csv") // the pattern is valid
 				names = append(names, found...)
 			}
 		}
