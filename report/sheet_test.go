@@ -101,7 +101,8 @@ func TestFigureSheet(t *testing.T) {
 			}
 		}
 	}
-	fmt.Fprintln(&b, "== named\n", Names{long + "2": "two"}.Observation(crosstalk.Observation{Condition: map[string]string{"model": long + "2"}}).Condition)
+	of := crosstalk.Observation{Condition: map[string]string{"model": long + "2"}}
+	fmt.Fprintln(&b, "== named\n", Names{long + "2": "two"}.Observation(of).Condition)
 	if err := WriteNamed(&b, "table", list[:2], Names{long + "1": "one"}); err != nil {
 		t.Fatal(err)
 	}
@@ -115,11 +116,14 @@ func TestNumbers(t *testing.T) {
 	p := func(v float64) *crosstalk.Test { return &crosstalk.Test{P: crosstalk.Value(v)} }
 	interval := &crosstalk.Interval{Low: -0.009, High: 0.25}
 	for _, c := range []struct{ got, want string }{
-		{SmallP(nil), "-"}, {SmallP(p(math.NaN())), "-"}, {SmallP(p(0)), "<1e-300"}, {SmallP(p(0.001)), "0.001"}, {SmallP(p(0.00099)), "1e-03"}, {SmallP(p(2e-9)), "2e-09"},
+		{SmallP(nil), "-"}, {SmallP(p(math.NaN())), "-"}, {SmallP(p(0)), "<1e-300"},
+		{SmallP(p(0.001)), "0.001"}, {SmallP(p(0.00099)), "1e-03"}, {SmallP(p(2e-9)), "2e-09"},
 		{PValue(0.001), "0.001"}, {PValue(0.00099), "<0.001"}, {PValue(1), "1.000"}, {DifferenceInterval(nil, ""), "-"},
 		{DifferenceInterval(interval, ""), "-0.9 to +25.0"}, {DifferenceInterval(interval, "bits"), "-0.01 to +0.25"}, {Interval(interval, "bits"), "-0.01 to 0.25"},
-		{Value(2, "bits"), "2.00"}, {Value(crosstalk.Undefined, "bits"), "-"}, {Number(0.1), "0.1"}, {decimals(crosstalk.Undefined), "-"}, {decimals(0.25), "0.250"},
-		{EffectSize(&crosstalk.Effect{Value: 0.0005}), "0.001"}, {EffectSize(&crosstalk.Effect{Value: -0.0005}), "-0.001"}, {EffectSize(&crosstalk.Effect{Value: 0.00049}), "0.000"},
+		{Value(2, "bits"), "2.00"}, {Value(crosstalk.Undefined, "bits"), "-"},
+		{Number(0.1), "0.1"}, {decimals(crosstalk.Undefined), "-"}, {decimals(0.25), "0.250"},
+		{EffectSize(&crosstalk.Effect{Value: 0.0005}), "0.001"}, {EffectSize(&crosstalk.Effect{Value: -0.0005}), "-0.001"},
+		{EffectSize(&crosstalk.Effect{Value: 0.00049}), "0.000"},
 		{latexNumber("1e-07"), `$1\cdot 10^{-7}$`}, {latexNumber("80.1 to 95.0"), "80.1--95.0"}, {latexNumber("-3.4 to +1"), "$-$3.4 to +1"}, {latexNumber("-"), "-"},
 		{beginning(strings.Repeat("é", 40)), strings.Repeat("é", 40)}, {beginning(strings.Repeat("é", 41)), strings.Repeat("é", 39) + "…"},
 		{inWords(nil), "all"}, {inWords(map[string]string{"b": "2", "a": "1"}), "a 1 · b 2"},
@@ -127,7 +131,8 @@ func TestNumbers(t *testing.T) {
 		{short("  two  words ", 9), "two words"}, {short("two  words", 8), "two w…ds"}, {short("0123456789@12345678", 10), "0123456789"}, {short("0123456789a", 10), "012345…89a"},
 		{fmt.Sprint(common([]string{"a b c", "a x c"})), "2 2"}, {fmt.Sprint(common([]string{"ab", "ab c"})), "0 0"}, {fmt.Sprint(common([]string{"a:b", "a:"})), "0 0"},
 		{fmt.Sprint(common([]string{"x/y", "x/z/y"})), "2 0"},
-		{Plain(crosstalk.Estimate{Measure: confusion.LPR, Value: 1, Observations: 3}), ""}, {Plain(crosstalk.Estimate{Measure: confusion.Faults, Value: crosstalk.Undefined}), ""},
+		{Plain(crosstalk.Estimate{Measure: confusion.LPR, Value: 1, Observations: 3}), ""},
+		{Plain(crosstalk.Estimate{Measure: confusion.Faults, Value: crosstalk.Undefined}), ""},
 		{Plain(crosstalk.Estimate{Measure: confusion.Faults, Value: 0.5, Observations: 3}), "2 of 3 answers are wholly or partly in another language: 50.0 %"},
 	} {
 		if c.got != c.want {
@@ -141,7 +146,8 @@ func TestMostWhom(t *testing.T) {
 	all := []crosstalk.Estimate{{Measure: confusion.Faults, Value: 0.5, Observations: 100, By: map[string]string{"language": "all"}}}
 	var want []string
 	for i := range mostWhom + 2 {
-		all = append(all, crosstalk.Estimate{Measure: confusion.Faults, Value: 0.1, Observations: 10 * (i + 1), By: map[string]string{"language": fmt.Sprint(i)}})
+		all = append(all, crosstalk.Estimate{Measure: confusion.Faults, Value: 0.1, Observations: 10 * (i + 1),
+			By: map[string]string{"language": fmt.Sprint(i)}})
 	}
 	for i := mostWhom + 1; len(want) < mostWhom; i-- {
 		want = append(want, fmt.Sprintf("%d: %d of %d (10.0 %%)", i, i+1, 10*(i+1)))

@@ -142,7 +142,9 @@ func TestSheet(t *testing.T) {
 			}
 		}
 	}
-	quality := similarity.Func("chrf", func(a, b string) (float64, bool) { return float64(len(a)) / float64(len(b)), len(a) < 40 })
+	quality := similarity.Func("chrf", func(a, b string) (float64, bool) {
+		return float64(len(a)) / float64(len(b)), len(a) < 40
+	})
 	for _, protocol := range []string{"crosstalk-1", "ohmer-2023"} {
 		in := instrument(protocol)
 		in.Quality = quality
@@ -160,7 +162,8 @@ func TestSheet(t *testing.T) {
 				case 1:
 					rewritten["en>de"] = Rewritten{Flags: []Flag{Language, Lines}, Texts: []string{"the cat", "a cat"}}
 				case 2:
-					rewritten = map[Sense]Rewritten{"en>de": {Answers: []crosstalk.Key{{0xab}}}, "en>zh": {Texts: []string{"猫", "猫"}}, "fr>de": {Texts: []string{"x", "y"}}}
+					rewritten = map[Sense]Rewritten{"en>de": {Answers: []crosstalk.Key{{0xab}}},
+						"en>zh": {Texts: []string{"猫", "猫"}}, "fr>de": {Texts: []string{"x", "y"}}}
 				case 3:
 					one.Input.Texts["de"] = []string{"die Katze", ""}
 				}
@@ -189,7 +192,8 @@ func TestSheet(t *testing.T) {
 		}
 	}
 	in.Free = nil
-	if _, err := in.Score(t.Context(), nil, item("1", "five"), Answers{source: said("five")}, nil); err == nil || !strings.Contains(err.Error(), "has no classes") {
+	_, err := in.Score(t.Context(), nil, item("1", "five"), Answers{source: said("five")}, nil)
+	if err == nil || !strings.Contains(err.Error(), "has no classes") {
 		t.Error(err)
 	}
 }
@@ -244,11 +248,13 @@ func (s says) Ask(context.Context, crosstalk.Request) (crosstalk.Answer, error) 
 func TestNothingRewritten(t *testing.T) {
 	in := instrument("crosstalk-1")
 	for answer, want := range map[string]int{`""`: 0, " ": 0, `"Hallo"`: 2} {
-		if r, err := in.input(t.Context(), says(answer), item("1", ""), "en>de"); err != nil || len(r.Texts) != want || len(r.Outputs) != 2 || len(r.Answers) != 2 {
+		r, err := in.input(t.Context(), says(answer), item("1", ""), "en>de")
+		if err != nil || len(r.Texts) != want || len(r.Outputs) != 2 || len(r.Answers) != 2 {
 			t.Errorf("%q: %+v, %v", answer, r, err)
 		}
 	}
-	if a, err := (Rewriter{}).rewrite(t.Context(), nil, Inputs, "en>de", " \n"); err != nil || a.Text != " \n" || a.Status != crosstalk.Text {
+	a, err := (Rewriter{}).rewrite(t.Context(), nil, Inputs, "en>de", " \n")
+	if err != nil || a.Text != " \n" || a.Status != crosstalk.Text {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if _, err := in.Measure(t.Context(), says("yes"), crosstalk.Item{ID: "1", Input: &crosstalk.Input{Task: "other"}}); err == nil {

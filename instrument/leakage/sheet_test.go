@@ -91,9 +91,11 @@ func TestSheet(t *testing.T) {
 	})
 	items := []crosstalk.Item{
 		{ID: "a", Cluster: "c", Labels: map[string]string{"category": "x", "language": "en"}, Pair: &crosstalk.Pair{Concept: "koalas", Test: "He likes koalas. He eats", Control: "He eats"}},
-		{ID: "b", Cluster: "c", Labels: map[string]string{"category": "y", "language": "en"}, Pair: &crosstalk.Pair{Concept: "bees", Test: "He likes bees. He eats", Control: "He eats", Remove: []string{"bees"}}},
+		{ID: "b", Cluster: "c", Labels: map[string]string{"category": "y", "language": "en"},
+			Pair: &crosstalk.Pair{Concept: "bees", Test: "He likes bees. He eats", Control: "He eats", Remove: []string{"bees"}}},
 		{ID: "n", Labels: map[string]string{"category": "y", "language": "en", "dataset": "d"}, Pair: &crosstalk.Pair{Concept: "bees", Test: "whole", Control: "whole control",
-			Context: &crosstalk.Context{Carrier: crosstalk.Note, Prompt: "Why?", Test: crosstalk.Carried{Text: "Ann keeps noisy bees."}, Control: crosstalk.Carried{Text: "Ann keeps at it."}}}},
+			Context: &crosstalk.Context{Carrier: crosstalk.Note, Prompt: "Why?", Test: crosstalk.Carried{Text: "Ann keeps noisy bees."},
+				Control: crosstalk.Carried{Text: "Ann keeps at it."}}}},
 	}
 	test := []crosstalk.Answer{text("Leaves of trees. And honey.\nAnd so on"), text("Bread."), text("She keeps noisy bees, always noisy bees."), text("Unknown."), text("***"), text("bees"),
 		status(crosstalk.Refused), text("Bread.")}
@@ -105,7 +107,8 @@ func TestSheet(t *testing.T) {
 	signatures := map[string]bool{}
 	for _, p := range []Protocol{Protocols[0], Protocols[2]} {
 		for _, windows := range []string{"", Sentences} {
-			in := &Instrument{Protocol: p, Similarities: []similarity.Similarity{length, vowels}, Condition: map[string]string{"model": "m"}}
+			in := &Instrument{Protocol: p, Similarities: []similarity.Similarity{length, vowels},
+				Condition: map[string]string{"model": "m"}}
 			in.Protocol.Windows, in.Protocol.Counts = windows, windows != ""
 			estimators := []crosstalk.Estimator{in.Rules().Estimator(By)}
 			fmt.Fprintf(&b, "== %s %s\n", p.Name, windows)

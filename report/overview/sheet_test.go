@@ -227,7 +227,8 @@ func TestExamples(t *testing.T) {
 	pair.AddText(crosstalk.Given, "given", "hidden")
 	pair.AddText(crosstalk.Side, "test", "a bus driver")
 	pair.AddText(crosstalk.Side, "control", "a doctor")
-	changed := crosstalk.Observation{Measure: consistency.Consistency, Item: "changed", Finding: consistency.Inconsistent, Variant: "en>de T"}
+	changed := crosstalk.Observation{Measure: consistency.Consistency, Item: "changed",
+		Finding: consistency.Inconsistent, Variant: "en>de T"}
 	changed.AddText(crosstalk.Side, "source answer", "yes")
 	changed.AddText(crosstalk.Side, "answer", "nein")
 	changed.AddText(crosstalk.Fact, "gold", "1")
@@ -302,7 +303,8 @@ func TestTexts(t *testing.T) {
 		{strings.Join(wrap("a bb ccc", 4), "|"), "a bb|ccc"}, {strings.Join(wrap("a bb ccc", 3), "|"), "a|bb|ccc"},
 		{strings.Join(wrap("abcdef g", 3), "|"), "ab…|g"}, {strings.Join(wrap("", 3), "|"), ""},
 		{line("a\n b\t\x1bc"), "a b ␛c"}, {line(strings.Repeat("é", 501)), strings.Repeat("é", 500)},
-		{line(strings.Repeat("a", maxText) + "b"), strings.Repeat("a", maxText)}, {line("x" + strings.Repeat("é", 501)), "x" + strings.Repeat("é", 499)},
+		{line(strings.Repeat("a", maxText) + "b"), strings.Repeat("a", maxText)},
+		{line("x" + strings.Repeat("é", 501)), "x" + strings.Repeat("é", 499)},
 		{around("one two three", 4, 7), "one [two] three"}, {around("one\ntwo", 4, 7), "[two]"}, {around("one\rtwo", 5, 7), "…t[wo]"},
 		{around(strings.Repeat("a", 30)+"bc", 30, 31), strings.Repeat("a", 30) + "[b]c"},
 		{around(strings.Repeat("a", 31)+"bc", 31, 32), "…" + strings.Repeat("a", 30) + "[b]c"},
@@ -325,7 +327,8 @@ func TestWriteFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed.Close()
-	for _, e := range []crosstalk.Estimate{figure(confusion.LPR, 1, 1, 0, "model", "m"), figure(confusion.LineAccuracy, 1, 1, 0, "model", "m")} {
+	for _, e := range []crosstalk.Estimate{figure(confusion.LPR, 1, 1, 0, "model", "m"),
+		figure(confusion.LineAccuracy, 1, 1, 0, "model", "m")} {
 		if err := Write(closed, "confusion", []crosstalk.Estimate{e}, nil, nil); err == nil {
 			t.Errorf("%s: no error", e.Measure)
 		}
