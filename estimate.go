@@ -95,6 +95,9 @@ type Interval struct {
 	Level  float64 `json:"level"`  // nominal coverage: 0.95
 	Method string  `json:"method"` // how it was constructed: "wilson", "cluster-robust-logit-t", ...
 	DF     float64 `json:"-"`      // of Student's t behind it; 0 where there is none
+
+	// Range is the least and the greatest possible figure: 0 and 1, -1 and 1 of a difference; both 0: not known.
+	Range [2]float64 `json:"-"`
 }
 
 // Defined reports whether both ends are known.

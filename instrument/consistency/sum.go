@@ -130,5 +130,6 @@ func (g *sum) corpus(e *crosstalk.Estimate) {
 		return total.Score() / 100
 	}
 	b := stats.UnitBootstrap(len(clusters), corpus, draws, estimate.Level, seed)
+	b.Interval.Range = [2]float64{0, 1}
 	estimate.Set(e, b.Value, b.Interval, b.Warnings)
 }

@@ -172,7 +172,7 @@ func Pearson(x, y []float64, level float64) Correlation {
 	c.P = correlationP(c.Value, n)
 	if n > 3 {
 		z, r := math.Atanh(c.Value), NormalQuantile((1+level)/2)/math.Sqrt(n-3)
-		c.Interval.Low, c.Interval.High = math.Tanh(z-r), math.Tanh(z+r)
+		c.Interval.Low, c.Interval.High, c.Interval.Range = math.Tanh(z-r), math.Tanh(z+r), [2]float64{-1, 1}
 	}
 	return c
 }

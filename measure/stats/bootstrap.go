@@ -72,14 +72,11 @@ func UnitBootstrap(n int, stat func(units []int) float64, draws int, level float
 	return b
 }
 
-// quantile of sorted values by linear interpolation (type 7 of Hyndman and
+// quantile of several sorted values, with p in (0, 1), by linear interpolation (type 7 of Hyndman and
 // Fan 1996, the default of numpy and R).
 func quantile(sorted []float64, p float64) float64 {
 	h := p * float64(len(sorted)-1)
 	i := int(h)
-	if i >= len(sorted)-1 {
-		return sorted[len(sorted)-1]
-	}
 	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
 }
 

@@ -165,22 +165,29 @@ func TestWarningsAreSaid(t *testing.T) {
 
 // An interval at another level is the one that would have been computed.
 func TestAtLevel(t *testing.T) {
-	var rate, few, same, none, graded, plain Clusters
+	var rate, few, same, none, graded, plain, change, unchanged Clusters
 	for i := range 90 {
 		rate.AddIndependent(float64(min(i%9, 1)))
 		graded.Add(Cluster(i%13), float64(i%3)/2)
 		plain.Add(Cluster(i%13), float64(i*i%7))
 		same.Add(Cluster(i/3), 1)
 		none.Add(Cluster(i/3), 0)
+		change.Add(Cluster(i%13), float64(i%3)/2-float64(i%2)/5)
+		if i < 2 {
+			unchanged.AddIndependent(0)
+		}
 		if i < 20 {
 			few.AddIndependent(float64(i % 2))
 		}
 	}
 	for what, c := range map[string]*Clusters{"rate": &rate, "few": &few, "all equal": &same, "none": &none,
-		"graded": &graded, "plain": &plain} {
+		"graded": &graded, "plain": &plain, "change": &change, "unchanged": &unchanged} {
 		bounds := Proportion
-		if what == "plain" {
+		switch what {
+		case "plain":
 			bounds = Unbounded
+		case "change", "unchanged":
+			bounds = Difference
 		}
 		for _, level := range []float64{0.5, 0.9, 0.95, 0.9983} {
 			e, want := Mean(c, bounds, 0.95), Mean(c, bounds, level)
@@ -196,8 +203,19 @@ func TestAtLevel(t *testing.T) {
 	i := AtLevel(Interval{Low: -0.1, High: 0.3, Level: 0.95, Method: "x"}, 0.1, 9, 0.99)
 	near(t, "low", i.Low, 0.1-0.2*2.575829/1.959964, 1e-6)
 	near(t, "high", i.High, 0.1+0.2*2.575829/1.959964, 1e-6)
-	i = AtLevel(Interval{Low: 0.5, High: 0.99, Level: 0.95}, 0.9, 9, 0.999)
-	if !(i.Low < 0.5 && i.High > 0.99 && i.High < 1) {
-		t.Errorf("%+v", i)
+	for _, b := range []Bounds{Proportion, Difference} {
+		i = AtLevel(Interval{Low: 0.5, High: 0.99, Level: 0.95, Range: [2]float64{b.Low, b.High}}, 0.9, 9, 0.999)
+		if !(i.Low < 0.5 && i.High > 0.99 && i.High < 1) {
+			t.Errorf("%+v", i)
+		}
+		i = AtLevel(Interval{Low: b.Low, High: 1, Level: 0.95, Range: [2]float64{b.Low, b.High}}, 1, 9, 0.999)
+		if i.Low != b.Low || i.High != 1 {
+			t.Errorf("%+v", i)
+		}
 	}
+	x, y := []float64{1, 2, 3, 4, 5, 6, 7}, []float64{2, 1, 4, 3, 7, 8, 5}
+	c := Pearson(x, y, 0.95)
+	i, want := AtLevel(c.Interval, c.Value, c.N, 0.999), Pearson(x, y, 0.999).Interval
+	near(t, "correlation low", i.Low, want.Low, 1e-9)
+	near(t, "correlation high", i.High, want.High, 1e-9)
 }

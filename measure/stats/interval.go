@@ -41,6 +41,11 @@ func (b Bounds) clip(i Interval) Interval {
 // unit maps x from the bounds to [0, 1].
 func (b Bounds) unit(x float64) float64 { return (x - b.Low) / (b.High - b.Low) }
 
+// interval is between two points that are mapped from [0, 1] to the bounds.
+func (b Bounds) interval(low, high, level float64, method string) Interval {
+	return Interval{Low: b.back(low), High: b.back(high), Level: level, Method: method, Range: [2]float64{b.Low, b.High}}
+}
+
 // back maps u from [0, 1] to the bounds; it cannot leave them by rounding.
 func (b Bounds) back(u float64) float64 {
 	return math.Min(math.Max(b.Low+u*(b.High-b.Low), b.Low), b.High)

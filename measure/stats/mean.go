@@ -112,7 +112,7 @@ func withoutVariance(value, n float64, equal bool, bounds Bounds, level float64)
 		other := 1 - math.Pow((1-level)/2, 1/n)
 		i.Low, i.High = p-other*p, p+other*(1-p)
 	}
-	return Interval{Low: bounds.back(i.Low), High: bounds.back(i.High), Level: level, Method: methodEffectiveN}
+	return bounds.interval(i.Low, i.High, level, methodEffectiveN)
 }
 
 // TInterval is value ± t se, with the quantile of Student's t with df degrees
@@ -139,36 +139,45 @@ func TInterval(value, se, df float64, bounds Bounds, level float64) Interval {
 	}
 	l := math.Log(p / (1 - p))
 	r /= (bounds.High - bounds.Low) * p * (1 - p)
-	return Interval{Low: bounds.back(logistic(l - r)), High: bounds.back(logistic(l + r)), Level: level, Method: method,
-		DF: df}
+	i := bounds.interval(logistic(l-r), logistic(l+r), level, method)
+	i.DF = df
+	return i
 }
 
 // AtLevel is the interval of a mean of n observations at another level: recomputed for
-// independent observations, else its distances from the value, on the logit scale for
-// shares, times the ratio of the quantiles.
+// independent observations, else its distances from the value, on the logit scale of
+// its range, times the ratio of the quantiles. It does not leave the range.
 func AtLevel(i Interval, value float64, n int, level float64) Interval {
 	checkLevel(level)
-	switch {
-	case i.Method == methodWilson:
+	switch i.Method {
+	case methodWilson:
 		return Wilson(math.Round(value*float64(n)), float64(n), level)
-	case i.Method == methodClopper:
+	case methodClopper:
 		return ClopperPearson(math.Round(value*float64(n)), float64(n), level)
-	case i.Method == methodEffectiveN && (value == 0 || value == 1):
+	}
+	bounds := Bounds{i.Range[0], i.Range[1]}
+	if !bounds.Finite() {
+		bounds = Unbounded
+	}
+	p := bounds.unit(value)
+	low, high := p-bounds.unit(i.Low), bounds.unit(i.High)-p
+	if i.Method == methodEffectiveN && math.Abs(low*(1-p)-high*p) < 1e-9 { // all values are equal
 		// One less the width is (1-level)/2 to the power 1/n.
-		width := 1 - math.Pow(1-i.Width(), math.Log((1-level)/2)/math.Log((1-i.Level)/2))
-		return Interval{Low: value - value*width, High: value + width*(1-value), Level: level, Method: i.Method}
+		width := 1 - math.Pow(1-low-high, math.Log((1-level)/2)/math.Log((1-i.Level)/2))
+		return bounds.interval(p-width*p, p+width*(1-p), level, i.Method)
 	}
 	scale := NormalQuantile((1+level)/2) / NormalQuantile((1+i.Level)/2)
 	if i.DF > 0 {
 		scale = tQuantile((1+level)/2, i.DF) / tQuantile((1+i.Level)/2, i.DF)
 	}
 	to, back := func(x float64) float64 { return x }, func(x float64) float64 { return x }
-	if value > 0 && value < 1 && i.Low > 0 && i.High < 1 {
-		to, back = func(x float64) float64 { return math.Log(x / (1 - x)) }, logistic
+	if p > 0 && p < 1 {
+		to = func(x float64) float64 { x = bounds.unit(x); return math.Log(x / (1 - x)) }
+		back = func(x float64) float64 { return bounds.back(logistic(x)) }
 	}
 	v := to(value)
 	i.Low, i.High, i.Level = back(v-scale*(v-to(i.Low))), back(v+scale*(to(i.High)-v)), level
-	return i
+	return bounds.clip(i)
 }
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

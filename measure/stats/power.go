@@ -14,19 +14,15 @@ type Design struct {
 }
 
 // StdErr is the standard error of the mean over items: the square root of Effect (Between + Within/Samples) / items
-// (Miller 2024, sections 3 and 5). NaN unless items > 0 and the variances are not negative.
+// (Miller 2024, sections 3 and 5). NaN without items.
 func (d Design) StdErr(items float64) float64 {
-	v := d.variance()
 	if !(items > 0) {
 		return math.NaN()
 	}
-	return math.Sqrt(v / items)
+	return math.Sqrt(d.variance() / items)
 }
 
 func (d Design) variance() float64 {
-	if !(d.Between >= 0 && d.Within >= 0 && d.Effect >= 0 && d.Samples >= 0) {
-		return math.NaN()
-	}
 	effect := d.Effect
 	if effect == 0 {
 		effect = 1

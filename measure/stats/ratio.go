@@ -17,7 +17,6 @@ type Stratum struct {
 // takes labels as independent. The share is biased upwards where misses are rare.
 // Undefined without hits and misses.
 func StratifiedShare(hits, misses []Stratum, level float64) (share float64, i Interval) {
-	checkLevel(level)
 	i = undefined(level, "mover-r-jeffreys")
 	a, lowA, highA := stratifiedTotal(hits, level)
 	m, lowM, highM := stratifiedTotal(misses, level)

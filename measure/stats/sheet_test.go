@@ -177,6 +177,7 @@ func (s *sheet) combined() {
 		if len(parts) == 2 {
 			e := Combine(parts, average, Difference, .95)
 			s.row("  effective", EffectiveCounts(parts, []float64{.5, .5}, e.SE), EffectiveCounts(parts, []float64{.9, .1}, 0))
+			s.row("  of one", EffectiveCounts(parts[:1], []float64{1}, e.SE), EffectiveCounts(parts[1:], []float64{1}, .01))
 		}
 	}
 	var sum Clusters
@@ -222,6 +223,23 @@ func (s *sheet) permutations() {
 		y := all[(i+1)%len(all)]
 		s.row("  swap with "+y.name, Swap([]*Clusters{x.data}, []*Clusters{y.data},
 			func(a, b Cluster) int { return int(a - b) }, ratio, 300, 5))
+	}
+	right, wrong, none := all[6].data, all[7].data, &Clusters{}
+	for _, x := range [][2][]*Clusters{
+		{{all[10].data, none}, {none, all[9].data}}, {{all[12].data, right}, {all[10].data, wrong}}, {{none}, {none}},
+		{{all[10].data}, {all[10].data}}, {{all[9].data, all[12].data}, {all[12].data, all[9].data}},
+	} {
+		for _, f := range []func(means []float64) float64{ratio, func(means []float64) float64 {
+			sum := 0.0
+			for _, m := range means {
+				if !math.IsNaN(m) {
+					sum += m
+				}
+			}
+			return sum
+		}} {
+			s.row("swap", Swap(x[0], x[1], func(a, b Cluster) int { return int(a - b) }, f, 300, 5))
+		}
 	}
 	for _, n := range []int{15, 16, 17, 18} { // exact up to 16
 		var c Clusters
@@ -304,14 +322,14 @@ func (s *sheet) corrections() {
 	}{
 		{"alone", 300, 5, 10, 300, first, 1}, {"clusters", 300, 5, 10, 30, first, 1}, {"agree", 200, 4, 1000, 200, first, 1},
 		{"disagree", 200, 4, 3, 40, first, 1}, {"steps", 400, 6, 9, 80, second, 2}, {"without labels", 50, 1000, 3, 50, first, 1},
-		{"few", 40, 8, 4, 10, first, 1},
+		{"few", 40, 8, 4, 10, first, 1}, {"found everywhere", 120, 4, 9, 120, first, 1},
 	} {
 		for _, b := range []Bounds{Proportion, Difference} {
 			var c Corrected
 			rng := rand.New(rand.NewPCG(9, uint64(shape.n)))
 			for i := range shape.n {
 				values, labels := make([]float64, shape.steps), make([]float64, shape.steps)
-				values[0] = indicator(rng.Float64() < .8)
+				values[0] = indicator(rng.Float64() < .8 || shape.name == "found everywhere")
 				if shape.steps > 1 {
 					values[1] = values[0] * indicator(rng.Float64() < .6)
 				}
@@ -340,7 +358,10 @@ func (s *sheet) plans() {
 		{}, {Between: .1}, {Between: .1, Within: .2, Samples: 4}, {Between: .05, Effect: 1.8, Size: 5},
 		{Between: .1, Null: .02},
 		{Between: -1}, {Between: .2, Size: 30}, PairedRates(.9, .85, .1), PairedRates(.9, .7, .1), PairedRates(.5, .5, 1),
-		PairedRates(1.1, .7, .1), PairedRates(.9, .9, 0),
+		PairedRates(1.1, .7, .1), PairedRates(.9, .9, 0), PairedRates(.9, .9, .25), PairedRates(.2, .1, .4),
+		PairedRates(.9, .9, .2), PairedRates(.2, .1, .3), PairedRates(-.1, .1, .3), PairedRates(.5, 1.1, .7),
+		PairedRates(.5, -.1, .7),
+		PairedRates(.5, .9, .3), PairedRates(.5, .9, .4),
 	} {
 		s.row("design", d, "se", d.StdErr(100), d.StdErr(0), "items", d.Items(.05, .05, .8), d.Items(0, .05, .8), d.Items(-.1, .01, .9),
 			d.Items(.05, 0, .8), d.Items(.3, .05, .4), "detects", d.Detectable(200, .05, .8), d.Detectable(20, .05, .4))
