@@ -18,6 +18,7 @@ import (
 	"crosstalk/guard"
 	"crosstalk/internal/strictyaml"
 	"crosstalk/internal/table"
+	"crosstalk/recorded"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
@@ -410,10 +411,5 @@ func isCatalogue(path string) bool {
 	if json.Unmarshal(data, &fields) != nil {
 		return true // which says what is wrong
 	}
-	for _, name := range []string{"samples", "results", "resourceSpans", "eval"} {
-		if of := bytes.TrimSpace(fields[name]); len(of) > 0 && (of[0] == '[' || of[0] == '{') {
-			return false
-		}
-	}
-	return true
+	return !recorded.IsLog(path)
 }

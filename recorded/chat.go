@@ -67,6 +67,40 @@ var chat = layout{name: "messages of the assistant", read: func(row table.Row) (
 	return columns, replies, nil
 }}
 
+// isMessage reports whether a row is a message of a conversation.
+func isMessage(row table.Row) bool {
+	return roles[strings.ToLower(row.Values["role"])] != "" && (row.Has("content") || row.Has("parts"))
+}
+
+// newMessages reads a conversation of which each row is a message, or several that a column tells apart.
+func newMessages() layout {
+	s, id := session{after: user}, ""
+	return layout{name: "messages of a conversation", told: "the assistant's messages",
+		read: func(row table.Row) (map[string]string, []reply, error) {
+			columns := maps.Clone(row.Values)
+			for _, column := range []string{"id", "role", "content", "parts"} {
+				delete(columns, column)
+			}
+			of := cmp.Or(firstOf(columns, conversationColumns...),
+				strings.TrimSuffix(filepath.Base(row.File), filepath.Ext(row.File)))
+			if of != id {
+				s, id = session{after: user}, of
+			}
+			maps.DeleteFunc(columns, func(_, value string) bool { return isJSON(value) || len(value) > maxLabel })
+			var fields map[string]json.RawMessage
+			json.Unmarshal([]byte(whole(row)), &fields)
+			m, _ := messageIn(fields)
+			switch {
+			case strings.TrimSpace(m.text) == "":
+			case m.role == user:
+				s.ask(m.text)
+			case m.role == assistant:
+				return columns, []reply{s.answer(id, m.text)}, nil
+			}
+			return columns, nil, nil
+		}}
+}
+
 // nameAnswer names the column of the answer to messages that the user calls
 // otherwise. Where it is missing, the answer is empty: no other column is taken.
 func (r Reading) nameAnswer(row table.Row) error {

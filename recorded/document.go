@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 
 	"crosstalk/internal/table"
 )
@@ -28,6 +29,7 @@ type documentReader struct {
 	yield func(table.Row) error
 	log   spec
 	found bool // rows, or an empty list of them
+	rest  map[string]json.RawMessage
 }
 
 func (r *documentReader) read() error {
@@ -42,6 +44,9 @@ func (r *documentReader) read() error {
 	}
 	if err == nil {
 		err = r.End()
+	}
+	if err == nil && !r.found {
+		err = r.wrapped()
 	}
 	if err == nil && !r.found {
 		err = fmt.Errorf("%s:1: expected an array of objects, a log of Inspect (with samples) "+
@@ -82,8 +87,69 @@ func (r *documentReader) member(key string) error {
 			return err
 		})
 	}
-	_, _, err := r.Raw()
+	text, _, err := r.Raw()
+	if r.rest == nil {
+		r.rest = map[string]json.RawMessage{}
+	}
+	r.rest[key] = slices.Clone(text)
 	return err
+}
+
+// pages are the members of an object that hold a log's rows, as APIs send them.
+var pages = []string{"data", "runs", "requests", "traces", "observations", "conversations", "items"}
+
+// wrapped yields the rows of an object that holds a log's, or is one.
+func (r *documentReader) wrapped() error {
+	whole, err := json.Marshal(r.rest)
+	if err != nil {
+		return err
+	}
+	texts := []json.RawMessage{whole}
+	for _, name := range pages {
+		var list []json.RawMessage
+		if json.Unmarshal(r.rest[name], &list) == nil && len(list) > 0 {
+			texts = list
+			break
+		}
+	}
+	var rows []table.Row
+	for i, text := range texts {
+		row, err := table.ParseObject(r.path, i+1, text)
+		if err != nil && slices.ContainsFunc(rows, isLog) {
+			return err
+		} else if err != nil {
+			return nil // it holds something else
+		}
+		rows = append(rows, row)
+	}
+	if r.found = slices.ContainsFunc(rows, isLog); !r.found {
+		return nil
+	}
+	for _, row := range rows {
+		if err := r.yield(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isLog reports whether a row is one of a log, with an answer or a conversation.
+func isLog(row table.Row) bool {
+	if s, ok := shapeOf(row); ok {
+		_, replies, err := logged(s, map[string][]string{}).read(row)
+		return err == nil && (s.answer == "" || len(replies) > 0 && replies[0].values["completion"] != "" &&
+			(replies[0].turns != nil || s.request == "" || s.answer == "."))
+	}
+	messages, _, err := messagesIn(row)
+	return err == nil && len(messages) > 0 || isSpan(row) || isMessage(row)
+}
+
+// IsLog reports whether a JSON document has recorded answers.
+func IsLog(path string) bool {
+	for _, err := range documentRows(path) {
+		return err == nil
+	}
+	return true // it has no rows
 }
 
 // list reads rows, or null.

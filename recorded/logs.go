@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"crosstalk/internal/lazyregexp"
 	"crosstalk/internal/table"
 )
 
@@ -18,24 +19,52 @@ type shape struct {
 	has     []string // places that every row has
 	request string   // the place of the request: messages, an object with them, or text; empty: none
 	answer  string   // the place of the answer; empty: none, or "." for the row itself
+	sure    bool     // the places alone tell it
+	traced  bool     // a row is a step of a trace, with its kind
 }
 
 // shapes are tried in this order. A row has a shape if it has the places, and what is
-// there is JSON.
+// there is JSON unless the places alone tell it.
 var shapes = []shape{
-	{"batch output of OpenAI", []string{"custom_id", "response.body"}, "", "response.body"},
-	{"batch input of OpenAI", []string{"custom_id", "body.model"}, "body", ""},
-	{"batch results of Anthropic", []string{"custom_id", "result.type"}, "", "result.message"},
-	{"Helicone's log", []string{"request_body", "response_body"}, "request_body", "response_body"},
-	{"requests with responses", []string{"request", "response"}, "request", "response"},
-	{"LiteLLM's log", []string{"messages", "response"}, "messages", "response"}, // "response" is JSON
-	{"LangSmith's runs", []string{"inputs", "outputs"}, "inputs", "outputs"},
-	{"Langfuse's observations", []string{"traceId", "input", "output"}, "input", "output"},
-	{"Langfuse's traces", []string{"input", "output"}, "input", "output"},
-	{"responses of OpenAI", []string{"choices.0"}, "", "."},
-	{"responses of OpenAI", []string{"object", "output"}, "input", "."},
-	{"messages of Anthropic", []string{"stop_reason", "role", "content"}, "", "."},
+	{name: "batch output of OpenAI", has: []string{"custom_id", "response.body"}, answer: "response.body"},
+	{name: "batch input of OpenAI", has: []string{"custom_id", "body.model"}, request: "body"},
+	{name: "batch input of Anthropic", has: []string{"custom_id", "params.messages"}, request: "params"},
+	{name: "batch results of Anthropic", has: []string{"custom_id", "result.type"}, answer: "result.message"},
+	{name: "Helicone's log", has: []string{"request_body", "response_body"},
+		request: "request_body", answer: "response_body"},
+	{name: "Helicone's log", has: []string{"llmSchema.request", "llmSchema.response"},
+		request: "llmSchema.request", answer: "llmSchema.response"},
+	{name: "results of the AI SDK", has: []string{"text", "finishReason", "messages"},
+		request: messagesColumn, answer: "text", sure: true},
+	{name: "results of the AI SDK", has: []string{"text", "finishReason", "prompt"},
+		request: "prompt", answer: "text", sure: true},
+	{name: "results of Claude Code", has: []string{"type", "subtype", "result"}, answer: "result", sure: true},
+	{name: "LiteLLM's log", has: []string{litellm + ".response"},
+		request: litellm + ".messages", answer: litellm + ".response", sure: true},
+	{name: "LiteLLM's log", has: []string{"call_type", "messages", "response"},
+		request: messagesColumn, answer: "response", sure: true},
+	{name: "requests with responses", has: []string{"request", "response"}, request: "request", answer: "response"},
+	{name: "requests with responses", has: []string{"messages", "response"},
+		request: messagesColumn, answer: "response"}, // "response" is JSON
+	{name: "requests with responses", has: []string{"messages", "completion"},
+		request: messagesColumn, answer: "completion"},
+	{name: "requests with responses", has: []string{"messages", "choices.0"},
+		request: messagesColumn, answer: "choices.0", sure: true},
+	{name: "LangSmith's runs", has: []string{"run_type", "inputs", "outputs"},
+		request: "inputs", answer: "outputs", sure: true, traced: true},
+	{name: "LangSmith's runs", has: []string{"inputs", "outputs"}, request: "inputs", answer: "outputs"},
+	{name: "Langfuse's observations", has: []string{"traceId", "type", "input", "output"},
+		request: "input", answer: "output", sure: true, traced: true},
+	{name: "Langfuse's observations", has: []string{"trace_id", "type", "input", "output"},
+		request: "input", answer: "output", sure: true, traced: true},
+	{name: "Langfuse's traces", has: []string{"input", "output"}, request: "input", answer: "output"},
+	{name: "responses of OpenAI", has: []string{"choices.0"}, answer: "."},
+	{name: "responses of OpenAI", has: []string{"object", "output.0"}, request: "input", answer: "."},
+	{name: "messages of Anthropic", has: []string{"stop_reason", "role", "content"}, answer: "."},
 }
+
+// litellm is the column of LiteLLM's log in what its callbacks receive.
+const litellm = "standard_logging_object"
 
 // shapeOf is the shape of a row.
 func shapeOf(row table.Row) (s shape, ok bool) {
@@ -47,7 +76,7 @@ func shapeOf(row table.Row) (s shape, ok bool) {
 		}
 		request, _ := placed(row, s.request)
 		answer, _ := placed(row, s.answer)
-		return s.answer == "." || isJSON(answer) || isJSON(request) && s.request != messagesColumn
+		return s.sure || s.answer == "." || isJSON(answer) || isJSON(request) && s.request != messagesColumn
 	})
 	if i < 0 {
 		return s, false
@@ -88,13 +117,15 @@ func logged(s shape, asked map[string][]string) layout {
 	switch {
 	case s.answer == "":
 		told = "the user's messages from " + s.request + ", for the answers in the batch's output"
-	case s.request == "" && strings.HasPrefix(s.name, "batch output"):
+	case s.request == "" && strings.HasPrefix(s.name, "batch "):
 		told = "answers from " + s.answer + "; name the batch's input file before it for the user's messages"
 	case s.answer == ".":
 		told = "an answer in each row"
 	}
+	known := said{}
 	read := func(row table.Row) (map[string]string, []reply, error) {
 		columns := maps.Clone(row.Values)
+		maps.Copy(columns, members(row.Values[litellm]))
 		for _, place := range []string{s.request, s.answer, "metadata"} {
 			place, _, _ = strings.Cut(place, ".")
 			delete(columns, place)
@@ -110,13 +141,20 @@ func logged(s shape, asked map[string][]string) layout {
 			return columns, nil, nil
 		}
 		if turns == nil {
+			sent, _ := placed(row, "proxy_server_request") // LiteLLM's, where its messages are empty
 			turns = asked[id]
+			if turns == nil {
+				turns = turnsOf(sent)
+			}
 		}
 		answer, _ := placed(row, s.answer)
 		if s.answer == "." {
 			answer = whole(row)
 		}
 		values := map[string]string{"completion": textIn(answer)}
+		if callsTool().MatchString(answer) && values["completion"] == "" || s.traced && !known.step(row, values["completion"]) {
+			return columns, nil, nil
+		}
 		for _, place := range []string{s.answer, s.request} {
 			if model, _ := placed(row, place+".model"); model != "" && columns["model"] == "" {
 				columns["model"] = model
@@ -129,6 +167,37 @@ func logged(s shape, asked map[string][]string) layout {
 		return columns, []reply{{values: values, turns: turns, cluster: cmp.Or(conversation, id), failed: failed}}, nil
 	}
 	return layout{name: s.name, told: told, quiet: s.answer == "", read: read}
+}
+
+// callsTool matches an answer that calls a tool.
+var callsTool = lazyregexp.New(`"(tool_calls|function_call)":\s*[\[{]\s*["{]|` +
+	`"type":\s*"(tool_use|tool-call|tool_call|function_call)"`)
+
+// said are the answers of traces, by trace and text: the span of a program repeats that of its model.
+type said map[string]bool
+
+// add reports whether an answer is the first of its trace with this text.
+func (s said) add(trace, text string) bool {
+	key := trace + "\x00" + text
+	first := trace == "" || !s[key]
+	s[key] = true
+	return first
+}
+
+// step reports whether a step of a trace has an answer: not a tool's, which is none to the user, nor one that another
+// step has given.
+func (s said) step(row table.Row, text string) bool {
+	kind := strings.ToLower(cmp.Or(row.Values["run_type"], row.Values["type"]))
+	switch kind {
+	case "llm", "generation":
+	case "tool", "retriever", "embedding", "parser", "prompt", "event", "evaluator", "guardrail":
+		return false
+	default:
+		if text == "" {
+			return false
+		}
+	}
+	return s.add(cmp.Or(row.Values["trace_id"], row.Values["traceId"]), text)
 }
 
 // maxLabel limits the columns of logs that become labels, in bytes: longer ones are texts.
@@ -194,8 +263,9 @@ func jsonOf(text string) string {
 
 // Members of objects that hold messages or a text, the most specific first.
 var (
-	holders = []string{"messages", "choices", "generations", "output", "outputs", "input", "inputs", "message", "kwargs",
-		"data", "contents", "prompt", "question", "query", "completion", "answer", "response", "result", "text"}
+	holders = []string{"messages", "choices", "candidates", "generations", "output", "outputs", "input", "inputs",
+		"message", "args", "kwargs", "data", "contents", "prompt", "prompts", "question", "query", "completion", "answer",
+		"response", "result", "text", "body", "json_data", "streamed_data", "content"}
 )
 
 // messagesOf finds the messages in a request or an answer, however they are wrapped. A
@@ -209,8 +279,18 @@ func messagesOf(raw json.RawMessage, role string) (messages []message) {
 		if isJSON(text) {
 			return messagesOf(json.RawMessage(text), role)
 		}
+		if events := serverSent(text); events != nil {
+			text, _ = streamed(events)
+			role = assistant
+		}
 		return []message{{role, text}}
 	case json.Unmarshal(raw, &list) == nil:
+		if text, ok := streamed(list); ok {
+			return []message{{assistant, text}}
+		}
+		if len(list) == 2 && roles[strings.ToLower(textOf(list[0]))] != "" { // LangChain: ["human", "Hi"]
+			return []message{{roles[strings.ToLower(textOf(list[0]))], textOf(list[1])}}
+		}
 		for _, element := range list {
 			messages = append(messages, messagesOf(element, role)...)
 		}
@@ -226,12 +306,71 @@ func messagesOf(raw json.RawMessage, role string) (messages []message) {
 	}
 	for _, name := range holders {
 		if of := fields[name]; isSet(of) && string(of) != `""` && string(of) != "{}" {
+			if name == "choices" && json.Unmarshal(of, &list) == nil && list[0] != nil {
+				if _, chunk := streamed(list); !chunk {
+					of = list[0] // others were not shown
+				}
+			}
 			if messages = messagesOf(of, role); messages != nil {
 				return messages
 			}
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) { // user_input, chat_response
+		if of := fields[name]; namedAs[role]().MatchString(name) && of[0] == '"' && string(of) != `""` {
+			return messagesOf(of, role)
+		}
+	}
 	return nil
+}
+
+// namedAs matches names of members that hold what a role said.
+var namedAs = map[string]func() *regexp.Regexp{
+	user:      lazyregexp.New(`(?i)input|question|query|prompt|message`),
+	assistant: lazyregexp.New(`(?i)output|answer|response|reply|message|completion`),
+}
+
+// serverSent are the events in a stream of server-sent events, as JSON; nil if a text is none.
+func serverSent(text string) (events []json.RawMessage) {
+	if !strings.HasPrefix(text, "data:") && !strings.HasPrefix(text, "event:") {
+		return nil
+	}
+	for line := range strings.Lines(text) {
+		if data, ok := strings.CutPrefix(line, "data:"); ok && isJSON(data) {
+			events = append(events, json.RawMessage(data))
+		}
+	}
+	return events
+}
+
+// streamed joins the pieces of an answer that was streamed, by OpenAI's chat completions and responses or Anthropic.
+func streamed(events []json.RawMessage) (text string, is bool) {
+	var b strings.Builder
+	for _, raw := range events {
+		var e struct {
+			Type    string
+			Delta   json.RawMessage
+			Choices []struct {
+				Index int
+				Delta json.RawMessage
+			}
+		}
+		json.Unmarshal(raw, &e)
+		if len(e.Choices) == 0 || e.Choices[0].Index != 0 {
+			if e.Type != "content_block_delta" && e.Type != "response.output_text.delta" {
+				continue
+			}
+		} else {
+			e.Delta = e.Choices[0].Delta
+		}
+		var piece struct{ Text, Content string }
+		if json.Unmarshal(e.Delta, &piece.Text) != nil {
+			json.Unmarshal(e.Delta, &piece)
+		}
+		is = is || e.Delta != nil
+		b.WriteString(piece.Text + piece.Content)
+	}
+	return b.String(), is
 }
 
 // notMessages are types of items that are no messages: calls of tools, their results and thoughts.
@@ -264,68 +403,4 @@ func messageIn(fields map[string]json.RawMessage) (m message, ok bool) {
 		}
 	}
 	return m, true
-}
-
-// spans reads traces of OpenTelemetry (OTLP as JSON): a reply for each span with messages
-// of a model, by the semantic conventions for generative AI, OpenLLMetry's or those of the AI SDK.
-var spans = layout{name: "spans of OpenTelemetry", read: func(row table.Row) (map[string]string, []reply, error) {
-	var replies []reply
-	for _, text := range row.Lists[spansColumn] {
-		var resource struct {
-			ScopeSpans []struct {
-				Spans []struct {
-					TraceID    string `json:"traceId"`
-					SpanID     string `json:"spanId"`
-					Attributes []struct {
-						Key   string                     `json:"key"`
-						Value map[string]json.RawMessage `json:"value"`
-					} `json:"attributes"`
-				} `json:"spans"`
-			} `json:"scopeSpans"`
-		}
-		if err := json.Unmarshal([]byte(text), &resource); err != nil {
-			return nil, nil, row.Errorf("%s are not in OpenTelemetry's form: %w", spansColumn, err)
-		}
-		for _, scope := range resource.ScopeSpans {
-			for _, span := range scope.Spans {
-				of := map[string]string{}
-				for _, a := range span.Attributes {
-					for _, value := range a.Value {
-						of[a.Key] = textOf(value)
-					}
-				}
-				answer := textIn(cmp.Or(of["gen_ai.output.messages"], of["ai.response.text"], numbered(of, "gen_ai.completion.")))
-				if answer == "" {
-					continue
-				}
-				turns := turnsOf(cmp.Or(of["gen_ai.input.messages"], of["ai.prompt.messages"], of["ai.prompt"],
-					numbered(of, "gen_ai.prompt.")))
-				values := map[string]string{"completion": answer, "id": span.SpanID,
-					"model": cmp.Or(of["gen_ai.response.model"], of["gen_ai.request.model"], of["ai.model.id"])}
-				replies = append(replies, reply{values: values, turns: turns,
-					cluster: cmp.Or(of["gen_ai.conversation.id"], span.TraceID)})
-			}
-		}
-	}
-	return map[string]string{}, replies, nil
-}}
-
-const spansColumn = "resourceSpans"
-
-// numbered are the messages in attributes such as gen_ai.prompt.0.content, as JSON.
-func numbered(of map[string]string, prefix string) string {
-	var list []map[string]string
-	for i := 0; ; i++ {
-		at := prefix + strconv.Itoa(i)
-		content, ok := of[at+".content"]
-		if !ok {
-			break
-		}
-		list = append(list, map[string]string{"role": cmp.Or(of[at+".role"], assistant), "content": content})
-	}
-	if list == nil {
-		return ""
-	}
-	b, _ := json.Marshal(list)
-	return string(b)
 }

@@ -75,8 +75,9 @@ var layouts = []struct {
 	{hasPromptfooColumns, func() layout { return promptfooTable }},
 	{func(row table.Row) bool { return row.Has("resps") && row.Has("arguments") }, newHarness},
 	{isTranscript, newTranscript},
-	{func(row table.Row) bool { return row.Lists[spansColumn] != nil }, func() layout { return spans }},
+	{isSpan, newSpans},
 	{hasMessages, func() layout { return chat }},
+	{isMessage, newMessages},
 	{func(table.Row) bool { return true }, func() layout { return plain }},
 }
 
@@ -226,7 +227,8 @@ func (r Reading) layoutOf(row table.Row) layout {
 		return newDialogue(r.Columns["completion"])
 	}
 	named := r.Columns["completion"] != "" || r.Columns[messagesColumn] != ""
-	if s, ok := shapeOf(row); ok && !named && !row.Has("completion") && !isInspect(row) && !isPromptfoo(row) {
+	if s, ok := shapeOf(row); ok && !named && (!row.Has("completion") || isJSON(row.Values["completion"])) &&
+		!isInspect(row) && !isPromptfoo(row) {
 		return logged(s, r.Batches)
 	}
 	i := 0

@@ -46,7 +46,10 @@ func isTranscript(row table.Row) bool {
 	kind := row.Values["type"]
 	first := kind == "summary" && row.Has("leafUuid") || kind == "file-history-snapshot"
 	codex := []string{"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
-	return first || row.Has("sessionId") && kind != "" || row.Has("payload") && slices.Contains(codex, kind)
+	old := row.Has("instructions") && row.Has("timestamp") && len(candidates(row.Values, "completion", nil)) == 0 // Codex
+	streamed := row.Has("session_id") && (isJSON(row.Values["message"]) || kind == "system") || kind == "thread.started"
+	return first || old || streamed || row.Has("sessionId") && kind != "" ||
+		row.Has("payload") && slices.Contains(codex, kind)
 }
 
 // newTranscript reads the session of a coding assistant: the assistant's texts are
@@ -56,12 +59,17 @@ func newTranscript() layout {
 	return layout{name: "a session of a coding assistant", told: "the assistant's texts; thoughts and tools are left out",
 		read: func(row table.Row) (map[string]string, []reply, error) {
 			raw, kind := row.Values["message"], row.Values["type"] // of Claude Code
-			if row.Has("payload") {
+			switch {
+			case row.Has("payload"):
 				raw = row.Values["payload"]
+			case row.Has("item"): // of codex exec
+				raw = row.Values["item"]
+			case row.Has("role"): // of Codex, at first
+				raw = whole(row)
 			}
 			var e struct {
-				Type, Role, Model string
-				Content           json.RawMessage
+				Type, Role, Model, Text string
+				Content                 json.RawMessage
 			}
 			if raw != "" && json.Unmarshal([]byte(raw), &e) != nil {
 				return nil, nil, row.Errorf("the event is not from a session of Claude Code or Codex")
@@ -79,12 +87,16 @@ func newTranscript() layout {
 				return nil, nil, row.Errorf("%w", err)
 			}
 			text = strings.TrimSpace(text)
+			if kind == "item.completed" && e.Type == "agent_message" {
+				e.Role, text = assistant, e.Text
+			}
+			own := row.Values["isMeta"] == "true" || strings.HasPrefix(text, "<") || strings.HasPrefix(text, "# AGENTS.md ")
 			switch {
 			case row.Values["isCompactSummary"] == "true" || kind == "compacted" || e.Type == "compacted":
 				s.after = "compaction"
 			case strings.HasSuffix(e.Type, "_call_output"), e.Role == user && others && text == "":
 				s.after = tool
-			case e.Role == user && text != "" && row.Values["isMeta"] != "true" && !strings.HasPrefix(text, "<"):
+			case e.Role == user && text != "" && !own:
 				s.ask(text)
 			case e.Role == assistant && text != "" && kind != "event_msg":
 				r := s.answer(id, text)
@@ -97,6 +109,12 @@ func newTranscript() layout {
 		}}
 }
 
+// Usual names of who speaks in a chat as text.
+const (
+	asking    = `user|human|customer|client|visitor|you|me|system|nutzer|kunde|usuario|utilisateur`
+	answerers = `bot|chatbot|assistant|assistent|asistente|ai|agent|support|model|chatgpt|gpt|claude|gemini|copilot`
+)
+
 // Columns of a chat as text.
 const (
 	speakerColumn = "speaker"
@@ -105,10 +123,11 @@ const (
 
 var (
 	// whatsApp matches a message in an export of WhatsApp, whose dates depend on the phone's language.
-	whatsApp = regexp.MustCompile(`^\x{200e}?\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? \d{1,2}[:.]\d\d(?:[:.]\d\d)?` +
-		`(?:[ \x{202f}][APap]\.?\s?[Mm]\.?)?\]?(?: -)? ([^:]{1,80}): (.*)$`)
-	bySpeaker = regexp.MustCompile(`(?i)^\s*\**(user|human|customer|bot|chatbot|assistant|ai|agent|support|model)\**` +
-		`\s*:\**\s*(.*)$`)
+	whatsApp = regexp.MustCompile(`^\x{200e}?\[?\d{1,4}[./-] ?\d{1,2}[./-] ?\d{1,4}\.?[,،]?(?: klo| à| um)? ?` +
+		`(?:上午|下午|午前|午後|오전|오후)? ?\d{1,2}[:.]\d\d(?:[:.]\d\d)?` +
+		`(?:[ \x{202f}](?:[APap]\.?\s?[Mm]\.?|[صم]))?\]?(?: -|,)? ([^:]{1,80}): (.*)$`)
+	bySpeaker = regexp.MustCompile(`(?i)^\s*(?:\[?[\d:., T/-]{4,24}(?:Z| ?[AP]M)?\]?[ -]+)?[#*\[<]*\s*(` + asking + `|` +
+		answerers + `)\s*[*\]>]*\s*(?::\**|>)\s*(.*)$`)
 )
 
 // textRows yields the messages of a chat in a text file: an export of WhatsApp, or lines
@@ -129,6 +148,9 @@ func textRows(path string) iter.Seq2[table.Row, error] {
 			m := whatsApp.FindStringSubmatch(line)
 			if m == nil {
 				m = bySpeaker.FindStringSubmatch(line)
+			}
+			if m != nil && (strings.HasPrefix(m[2], "\u200e") || omitted.MatchString(m[2])) {
+				continue // WhatsApp's own, not the speaker's
 			}
 			if m == nil && last.Values != nil {
 				last.Values[textColumn] += "\n" + line
@@ -159,10 +181,21 @@ func textRows(path string) iter.Seq2[table.Row, error] {
 	})
 }
 
-// IsChat reports whether a text file is a chat, as recorded answers may be, by its first message.
+// omitted matches what an export of WhatsApp has in the place of a picture: <Media omitted>.
+var omitted = regexp.MustCompile(`^<[^<>]{1,40}>$`)
+
+// IsChat reports whether a text file is a chat, as recorded answers may be: somebody else has said something before an
+// answer, or it begins as an export of WhatsApp.
 func IsChat(path string) bool {
-	for _, err := range rowsOf(textRows(path), path, func(row table.Row) (table.Row, error) { return row, nil }) {
-		return err == nil
+	asked := false
+	for row, err := range textRows(path) {
+		is := answering.MatchString(row.Values[speakerColumn])
+		if err != nil || asked && is {
+			return err == nil
+		}
+		if asked = asked || !is; !bySpeaker.MatchString(row.Values[speakerColumn] + ":") {
+			return true
+		}
 	}
 	return false
 }
@@ -179,7 +212,7 @@ func newDialogue(answers string) layout {
 				is = answering.MatchString(speaker)
 			}
 			switch {
-			case text == "":
+			case text == "" || strings.EqualFold(speaker, system):
 			case is:
 				return map[string]string{}, []reply{s.answer(filepath.Base(row.File), text)}, nil
 			default:
@@ -190,4 +223,4 @@ func newDialogue(answers string) layout {
 }
 
 // answering matches usual names of who answers.
-var answering = regexp.MustCompile(`(?i)\b(bot|chatbot|assistant|ai|agent|support|model)\b|bot$`)
+var answering = regexp.MustCompile(`(?i)\b(` + answerers + `)\b|bot$`)
