@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"os"
@@ -44,7 +45,7 @@ const mostValues = 200
 func newBuilder(whole, stamp string) (*builder, error) {
 	part, err := create(whole)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("cannot write an index of the answers: %w", err)
 	}
 	b := &builder{part: part, whole: whole, stamp: stamp, condition: map[string]int{},
 		places: map[string]map[string][]uint16{}, values: map[string]map[string]bool{}}
@@ -175,63 +176,52 @@ func (b *builder) flush(x *Index) (err error) {
 			x.progress(func(s *State) { s.Answers += n })
 		}
 	}()
-	err = b.run("INSERT INTO chunks VALUES (?, ?, ?, ?)", b.chunk, n, packLines(b.answer), packFacts(b.answer))
-	if err != nil {
-		return err
-	}
 	put, _, err := b.conn.Prepare("INSERT INTO sets VALUES (?, ?, ?, ?)")
 	if err != nil {
 		return err
 	}
-	defer put.Close()
-	for _, kind := range slices.Sorted(maps.Keys(b.places)) {
-		few, err := b.facets(kind)
-		if err != nil {
-			return err
-		}
-		if !few {
-			continue
-		}
-		for value, places := range sorted(b.places[kind]) {
-			if err := step(put, b.chunk, kind, value, pack(places)); err != nil {
-				return err
+	err = b.run("INSERT INTO chunks VALUES (?, ?, ?, ?)", b.chunk, n, packLines(b.answer), packFacts(b.answer))
+	for kind, of := range sorted(b.places) {
+		few, failed := b.facets(kind, of)
+		err = errors.Join(err, failed)
+		for value, places := range sorted(of) {
+			if few && err == nil {
+				err = step(put, b.chunk, kind, value, pack(places))
 			}
 		}
 	}
 	b.chunk++
 	b.answer = b.answer[:0]
 	clear(b.places)
-	return nil
+	return errors.Join(err, put.Close())
 }
 
 // facets counts the values of a column, and reports whether these are few enough for
 // a filter. It drops the column when they become too many. Words are not counted.
-func (b *builder) facets(kind string) (few bool, err error) {
+func (b *builder) facets(kind string, of map[string][]uint16) (few bool, err error) {
 	if kind == "" {
 		return true, nil
 	}
 	known, old := b.values[kind]
-	if old && known == nil {
-		return false, nil
-	}
-	if known == nil {
+	if !old {
 		known = map[string]bool{}
-		b.values[kind] = known
 	}
-	for value := range b.places[kind] {
-		known[value] = true
-	}
-	if len(known) > mostValues {
-		b.values[kind] = nil
-		return false, b.run("DELETE FROM facets WHERE kind = ?", kind)
-	}
-	const count = "INSERT INTO facets VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n"
-	for value, places := range sorted(b.places[kind]) {
-		if err := b.run(count, kind, value, len(places)); err != nil {
-			return false, err
+	for value := range of {
+		if known != nil {
+			known[value] = true
 		}
 	}
-	return true, nil
+	if len(known) > mostValues {
+		known, err = nil, b.run("DELETE FROM facets WHERE kind = ?", kind)
+	}
+	b.values[kind] = known
+	const count = "INSERT INTO facets VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n"
+	for value, places := range sorted(of) {
+		if known != nil && err == nil {
+			err = b.run(count, kind, value, len(places))
+		}
+	}
+	return known != nil, err
 }
 
 // sorted yields a map in the order of its keys.
@@ -276,11 +266,7 @@ func (x *Index) finish(b *builder, book Book) error {
 }
 
 func (b *builder) run(query string, values ...any) error {
-	s, _, err := b.conn.Prepare(query)
-	if err != nil {
-		return err
-	}
-	return errors.Join(step(s, values...), s.Close())
+	return rows(b.conn, query, values, func(*sqlite3.Stmt) {})
 }
 
 // step runs a statement with these values.

@@ -1,9 +1,9 @@
 package index
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -44,21 +44,15 @@ func current(path, stamp string) (answers int, ok bool) {
 		return 0, false
 	}
 	defer c.Close()
-	s, _, err := c.Prepare("SELECT value, (SELECT coalesce(sum(n), 0) FROM chunks) FROM meta WHERE name = 'stamp'")
-	if err != nil {
-		return 0, false
-	}
-	defer s.Close()
-	ok = s.Step() && s.ColumnText(0) == stamp
-	return s.ColumnInt(1), ok
+	const known = "SELECT value, (SELECT coalesce(sum(n), 0) FROM chunks) FROM meta WHERE name = 'stamp'"
+	err = rows(c, known, nil, func(s *sqlite3.Stmt) { answers, ok = s.ColumnInt(1), s.ColumnText(0) == stamp })
+	return answers, ok && err == nil
 }
 
 // pathIn is the path of a run's index in a cache.
 func pathIn(cache, run string) string {
-	if whole, err := filepath.Abs(run); err == nil {
-		run = whole
-	}
-	sum := sha256.Sum256([]byte(run))
+	whole, _ := filepath.Abs(run)
+	sum := sha256.Sum256([]byte(cmp.Or(whole, run)))
 	return filepath.Join(cache, hex.EncodeToString(sum[:12])+".db")
 }
 
@@ -66,12 +60,12 @@ func pathIn(cache, run string) string {
 func create(whole string) (part string, err error) {
 	cache := filepath.Dir(whole)
 	if err := os.MkdirAll(cache, 0o700); err != nil {
-		return "", fmt.Errorf("cannot write an index of the answers: %w", err)
+		return "", err
 	}
 	sweep(cache)
 	f, err := os.CreateTemp(cache, filepath.Base(whole)+".*.part")
 	if err != nil {
-		return "", fmt.Errorf("cannot write an index of the answers: %w", err)
+		return "", err
 	}
 	return f.Name(), f.Close()
 }

@@ -193,7 +193,7 @@ func (x *Index) read(ctx context.Context, f func(*sqlite3.Conn) error) (err erro
 
 // Pages returns the data of Book, nil while the index is being built.
 func (x *Index) Pages(ctx context.Context) (pages []byte, err error) {
-	err = x.read(ctx, func(c *sqlite3.Conn) error {
+	err = x.read(ctx, func(c *sqlite3.Conn) (err error) {
 		pages, err = blob(c, "SELECT value FROM meta WHERE name = 'pages'")
 		return err
 	})
@@ -201,17 +201,21 @@ func (x *Index) Pages(ctx context.Context) (pages []byte, err error) {
 }
 
 // blob is the only value of a query with these parameters, nil if there is none.
-func blob(c *sqlite3.Conn, query string, parameters ...any) ([]byte, error) {
+func blob(c *sqlite3.Conn, query string, parameters ...any) (value []byte, err error) {
+	err = rows(c, query, parameters, func(s *sqlite3.Stmt) { value = s.ColumnBlob(0, nil) })
+	return value, err
+}
+
+// rows calls f with each row of a query with these parameters.
+func rows(c *sqlite3.Conn, query string, parameters []any, f func(*sqlite3.Stmt)) error {
 	s, _, err := c.Prepare(query)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer s.Close()
-	if err := bind(s, parameters); err != nil {
-		return nil, err
+	if err = bind(s, parameters); err == nil {
+		for s.Step() {
+			f(s)
+		}
 	}
-	if !s.Step() {
-		return nil, s.Err()
-	}
-	return s.ColumnBlob(0, nil), s.Err()
+	return errors.Join(err, s.Err(), s.Close())
 }

@@ -50,19 +50,14 @@ type Value struct {
 // Columns lists the columns by which answers can be filtered.
 func (x *Index) Columns(ctx context.Context) (columns []Column, err error) {
 	err = x.read(ctx, func(c *sqlite3.Conn) error {
-		s, _, err := c.Prepare("SELECT kind, value, n FROM facets ORDER BY kind, n DESC, value")
-		if err != nil {
-			return err
-		}
-		defer s.Close()
-		for s.Step() {
+		const all = "SELECT kind, value, n FROM facets ORDER BY kind, n DESC, value"
+		return rows(c, all, nil, func(s *sqlite3.Stmt) {
 			if n := len(columns); n == 0 || columns[n-1].Name != s.ColumnText(0) {
 				columns = append(columns, Column{Name: s.ColumnText(0)})
 			}
 			last := &columns[len(columns)-1]
 			last.Values = append(last.Values, Value{s.ColumnText(1), s.ColumnInt(2)})
-		}
-		return s.Err()
+		})
 	})
 	return columns, err
 }
@@ -298,23 +293,14 @@ func (s *set) fill(stmt *sqlite3.Stmt, chunk int, a, b string) error {
 
 // check reports whether an answer has the exact phrases.
 func (s *search) check(number int) (bool, error) {
-	var texts []string
-	for _, t := range s.terms {
-		if t.text == "" {
-			continue
-		}
-		if texts == nil {
-			list, err := s.x.observationsOf(s.conn, number)
-			if err != nil {
-				return false, err
-			}
-			texts = textsOf(list)
-		}
-		if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, t.text) }) {
-			return false, nil
-		}
+	if !s.exact() {
+		return true, nil
 	}
-	return true, nil
+	list, err := s.x.observationsOf(s.conn, number)
+	texts := textsOf(list)
+	return !slices.ContainsFunc(s.terms, func(t term) bool {
+		return !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, t.text) })
+	}), err
 }
 
 // textsOf are the texts of observations in the form that terms have.
@@ -349,13 +335,8 @@ func (o Order) compare(a, b Numbered) int {
 	case Shortest:
 		return int(a.Length) - int(b.Length)
 	case Doubtful:
-		x, y := a.Doubt, b.Doubt
-		switch {
-		case x < y, x == x && y != y:
-			return -1
-		case x > y, x != x && y == y:
-			return 1
-		}
+		// NaN is before all numbers, and so after them in the opposite order of opposite numbers.
+		return cmp.Compare(-b.Doubt, -a.Doubt)
 	}
 	return 0
 }
@@ -389,9 +370,6 @@ func (s *search) ordered() (p Page, err error) {
 		}
 		p.Numbers = append(p.Numbers, a.Number)
 	}
-	p.Earlier = s.query.Skip > 0
-	if len(p.Numbers) > 0 {
-		p.First = s.query.Skip + 1
-	}
+	p.First, p.Earlier = s.query.Skip+1, s.query.Skip > 0
 	return p, nil
 }

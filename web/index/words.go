@@ -32,23 +32,11 @@ func words(text string, use func(string)) {
 			start = -1
 		}
 	}
-	for i := 0; i < len(text); {
-		r, size := rune(text[i]), 1
-		if r >= utf8.RuneSelf {
-			r, size = utf8.DecodeRuneInString(text[i:])
-		}
+	for i, r := range text {
 		switch {
-		case r < utf8.RuneSelf:
-			if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
-				if start < 0 {
-					start = i
-				}
-			} else {
-				end(i)
-			}
-		case unicode.In(r, unspaced...):
+		case r >= utf8.RuneSelf && unicode.In(r, unspaced...):
 			end(i)
-			use(text[i : i+size])
+			use(text[i : i+utf8.RuneLen(r)])
 		case unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r):
 			if start < 0 {
 				start = i
@@ -56,7 +44,6 @@ func words(text string, use func(string)) {
 		default:
 			end(i)
 		}
-		i += size
 	}
 	end(len(text))
 }

@@ -1,0 +1,169 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// What is missing or damaged in an index is an error of what needs it, and of nothing else.
+func TestDamage(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, answered(chunkSize+3))
+	whole, err := os.ReadFile(open(t, dir, t.TempDir()).path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][2]string{
+		{"SELECT 1", ""},
+		{"DROP TABLE facets", "columns"},
+		{"DROP TABLE meta", "conditions pages"},
+		{"UPDATE meta SET value = '}'", "conditions"},
+		{"DROP TABLE sets", "counts facts facts of a value longest longest phrase phrase value word words"},
+		{"DROP TABLE chunks", "facts facts of a value last longest longest phrase observations phrase words"},
+		{"DELETE FROM chunks", "facts facts of a value last longest longest phrase observations phrase words"},
+		{"DELETE FROM chunks WHERE chunk = 1", "facts facts of a value last longest longest phrase"},
+		{"UPDATE sets SET places = x'80'", "counts facts of a value longest phrase phrase value word words"},
+		{"UPDATE chunks SET lines = x'80'", "last longest phrase observations phrase words"},
+		{"UPDATE chunks SET lines = x'0180'", "last longest phrase observations phrase words"},
+		{"UPDATE chunks SET facts = x''", "facts facts of a value longest longest phrase"},
+		{"UPDATE chunks SET facts = x'00'", ""},
+		{"observations", "last longest phrase observations phrase words"},
+	} {
+		damage, want, cache := c[0], c[1], t.TempDir()
+		if err := os.WriteFile(pathIn(cache, dir), whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		x := open(t, dir, cache)
+		if damage == "observations" {
+			if err := os.Truncate(filepath.Join(dir, "observations.jsonl"), 10); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			c, err := sqlite3.Open(x.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(c.Exec(damage), c.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var failed []string
+		check := func(what string, err error) {
+			if err != nil {
+				failed = append(failed, what)
+			}
+		}
+		search := func(what string, q Query) {
+			q.Limit = 5
+			_, err := x.Search(t.Context(), q)
+			check(what, err)
+		}
+		_, err := x.Columns(t.Context())
+		check("columns", err)
+		_, err = x.Conditions(t.Context())
+		check("conditions", err)
+		_, _, _, err = x.Counts(t.Context(), Query{}, "language", []Value{{Name: "de"}})
+		check("counts", err)
+		_, err = x.Facts(t.Context(), nil)
+		check("facts", err)
+		_, err = x.Facts(t.Context(), map[string]string{"language": "de"})
+		check("facts of a value", err)
+		_, err = x.Observations(t.Context(), chunkSize+1)
+		check("last", err)
+		search("longest", Query{Order: Longest})
+		search("longest phrase", Query{Order: Longest, Text: `"word7 and word3"`})
+		_, err = x.Observations(t.Context(), 1)
+		check("observations", err)
+		_, err = x.Pages(t.Context())
+		check("pages", err)
+		search("phrase", Query{Text: `"word7 and word3"`})
+		search("value", Query{Where: map[string]string{"language": "de"}})
+		search("word", Query{Text: "word7"})
+		search("words", Query{Text: `word7 and "word3"`})
+		if got := strings.Join(failed, " "); got != want {
+			t.Errorf("%s: errors of %q; want of %q", damage, got, want)
+		}
+		for _, n := range []int{-1, 0, chunkSize + 4, 1 << 40} {
+			if _, err := x.Observations(t.Context(), n); err == nil {
+				t.Errorf("%s: answer %d is known", damage, n)
+			}
+		}
+	}
+}
+
+// Bytes that no set or list of lines is packed as are errors.
+func TestUnpackRefuses(t *testing.T) {
+	places := func(distances ...uint64) (b []byte) {
+		for _, d := range distances {
+			b = binary.AppendUvarint(b, d)
+		}
+		return b
+	}
+	for _, b := range [][]byte{{0x80}, places(chunkSize), places(1 << 63), places(1<<64 - 1), places(chunkSize-1, 0),
+		places(5, chunkSize-6), places(5, 1<<63-7)} {
+		if err := new(set).unpack(b); !errors.Is(err, errSet) {
+			t.Errorf("set %x: %v", b, err)
+		}
+	}
+	last := new(set)
+	if err := last.unpack(places(5, chunkSize-7)); err != nil || !last.has(5) || !last.has(chunkSize-1) || last.count() != 2 {
+		t.Errorf("%v, %d", err, last.count())
+	}
+	whole := packLines([]answer{{lines: []where{{7, longestLine}, {1 << 40, 3}}}, {}, {lines: []where{{0, 1}}}})
+	if list, err := unpackLines(whole); err != nil || len(list) != 3 || list[0].lines[1] != (where{1 << 40, 3}) || list[2].lines[0] != (where{0, 1}) {
+		t.Errorf("%+v, %v", list, err)
+	}
+	for _, b := range [][]byte{{0x80}, {2, 0, 1}, {1, 0x80}, {1, 0, 0x80}, packLines([]answer{{lines: []where{{0, longestLine + 1}}}}), whole[:len(whole)-1]} {
+		if list, err := unpackLines(b); !errors.Is(err, errSet) {
+			t.Errorf("lines %x: %+v, %v", b, list, err)
+		}
+	}
+}
+
+// What a value of a column and a word of an answer may be.
+func TestLimits(t *testing.T) {
+	dir, cache := t.TempDir(), t.TempDir()
+	o := crosstalk.Observation{Measure: "lpr", Item: "one", Value: 1, Condition: map[string]string{"model": "a"},
+		Labels: map[string]string{"model": "b", "just": strings.Repeat("x", longestValue), "long": strings.Repeat("x", longestValue+1),
+			strings.Repeat("n", longestValue): "v", strings.Repeat("m", longestValue+1): "v"}}
+	o.AddText(crosstalk.Side, "answer", strings.Repeat("a", longestText-4)+" bc def")
+	write(t, dir, []crosstalk.Observation{o})
+	fresh := filepath.Join(cache, "another.db")
+	if err := os.WriteFile(fresh, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := open(t, dir, cache)
+	if _, err := os.Stat(fresh); err != nil {
+		t.Errorf("an index that is used was removed: %v", err)
+	}
+	columns, err := x.Columns(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range columns {
+		got = append(got, fmt.Sprint(c.Name[:min(len(c.Name), 5)], " ", c.Values[0].Name[:1], len(c.Values)))
+	}
+	if want := []string{"found n1", "just x1", "model a1", "nnnnn v1"}; !slices.Equal(got, want) {
+		t.Errorf("%q; want %q", got, want)
+	}
+	for text, want := range map[string]int{"bc": 1, "d": 0, "def": 0, "one": 1, `"BC  def"`: 0, `"one"`: 1, "a": 1} {
+		if p, err := x.Search(t.Context(), Query{Text: text, Limit: 1}); err != nil || len(p.Numbers) != want {
+			t.Errorf("%s: %+v, %v; want %d", text, p, err, want)
+		}
+	}
+	if _, err := Open(dir, filepath.Join(fresh, "cache"), &book{}); err == nil ||
+		!strings.HasPrefix(err.Error(), "cannot write an index of the answers: ") {
+		t.Errorf("%v", err)
+	}
+}
