@@ -151,8 +151,9 @@ func logged(s shape, asked map[string][]string) layout {
 		if s.answer == "." {
 			answer = whole(row)
 		}
-		values := map[string]string{"completion": textIn(answer)}
-		if callsTool().MatchString(answer) && values["completion"] == "" || s.traced && !known.step(row, values["completion"]) {
+		text := textIn(answer)
+		values := map[string]string{"completion": text}
+		if text == "" && callsTool().MatchString(answer) || s.traced && !known.step(row, text) {
 			return columns, nil, nil
 		}
 		for _, place := range []string{s.answer, s.request} {
