@@ -116,14 +116,17 @@ func TestUnpackRefuses(t *testing.T) {
 		}
 	}
 	last := new(set)
-	if err := last.unpack(places(5, chunkSize-7)); err != nil || !last.has(5) || !last.has(chunkSize-1) || last.count() != 2 {
+	err := last.unpack(places(5, chunkSize-7))
+	if err != nil || !last.has(5) || !last.has(chunkSize-1) || last.count() != 2 {
 		t.Errorf("%v, %d", err, last.count())
 	}
 	whole := packLines([]answer{{lines: []where{{7, longestLine}, {1 << 40, 3}}}, {}, {lines: []where{{0, 1}}}})
-	if list, err := unpackLines(whole); err != nil || len(list) != 3 || list[0].lines[1] != (where{1 << 40, 3}) || list[2].lines[0] != (where{0, 1}) {
+	list, err := unpackLines(whole)
+	if err != nil || len(list) != 3 || list[0].lines[1] != (where{1 << 40, 3}) || list[2].lines[0] != (where{0, 1}) {
 		t.Errorf("%+v, %v", list, err)
 	}
-	for _, b := range [][]byte{{0x80}, {2, 0, 1}, {1, 0x80}, {1, 0, 0x80}, packLines([]answer{{lines: []where{{0, longestLine + 1}}}}), whole[:len(whole)-1]} {
+	long := packLines([]answer{{lines: []where{{0, longestLine + 1}}}})
+	for _, b := range [][]byte{{0x80}, {2, 0, 1}, {1, 0x80}, {1, 0, 0x80}, long, whole[:len(whole)-1]} {
 		if list, err := unpackLines(b); !errors.Is(err, errSet) {
 			t.Errorf("lines %x: %+v, %v", b, list, err)
 		}
