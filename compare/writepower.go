@@ -13,7 +13,35 @@ import (
 
 // WritePower writes plans in one of report.Formats.
 func WritePower(w io.Writer, format string, p Power) error {
+	if lines := p.answers(); format == report.Formats[0] && lines != nil {
+		if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n\n"); err != nil {
+			return err
+		}
+	}
 	return report.WriteResult(w, format, p, p.Plans, p.records, func() []report.Table { return []report.Table{p.table()} })
+}
+
+// answers say in words what the plans of the first study with the first number of samples are.
+func (p Power) answers() (lines []string) {
+	for _, plan := range p.Plans {
+		if plan.Study != p.Plans[0].Study || plan.Samples != p.Plans[0].Samples {
+			break
+		}
+		items, d := number(plan.Items)+" items", points(float64(plan.Difference))
+		if plan.Samples > 1 {
+			items += fmt.Sprintf(" with %d answers each", plan.Samples)
+		}
+		switch {
+		case !plan.Items.Defined() || !plan.Difference.Defined():
+		case plan.Given == givenMargin:
+			lines = append(lines, "To pass a gate with a margin of "+d+" if nothing has changed, ask "+items+".")
+		case plan.Given == "items":
+			lines = append(lines, "With "+items+", a difference of "+report.Percent(plan.Difference)+" points or more shows.")
+		default:
+			lines = append(lines, "To detect a difference of "+d+", ask "+items+".")
+		}
+	}
+	return lines
 }
 
 // table has a row for each study and number of samples, and a column for each

@@ -92,6 +92,63 @@ func withoutFaults(estimates []crosstalk.Estimate) []crosstalk.Estimate {
 	return slices.DeleteFunc(slices.Clone(estimates), isFault)
 }
 
+// WorstFirst puts figures of groups in the order of Whom, column by column, those over all before them.
+func WorstFirst(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
+	columns := GroupColumns(estimates)
+	type grouped struct {
+		crosstalk.Estimate
+		groups []string // by none of the columns, by the first, by the first two, ...
+	}
+	all := make([]grouped, len(estimates))
+	worse, place := map[string]float64{}, map[string]int{} // of groups: how much is wrong; the first figure
+	for i, e := range estimates {
+		by := maps.Clone(e.By)
+		for _, c := range columns {
+			by[c] = crosstalk.All
+		}
+		all[i] = grouped{e, []string{string(crosstalk.Canonical(by))}}
+		for _, c := range columns {
+			by[c] = cmp.Or(e.By[c], crosstalk.All)
+			all[i].groups = append(all[i].groups, string(crosstalk.Canonical(by)))
+		}
+		for _, g := range all[i].groups {
+			place[g] = cmp.Or(place[g], i+1)
+		}
+		if instrument.IsFault(e.Measure) && e.Value.Defined() {
+			n := float64(Faulty(e))
+			if instrument.Of(e.Measure).Faults.ByRate {
+				n = float64(e.Value)
+			}
+			worse[all[i].groups[len(columns)]] = n
+		}
+	}
+	compare := func(a, b grouped) int {
+		for n, c := range columns {
+			x, y := a.groups[n+1], b.groups[n+1]
+			switch {
+			case x == y:
+			case a.By[c] == crosstalk.All:
+				return -1
+			case b.By[c] == crosstalk.All:
+				return 1
+			default:
+				return cmp.Or(cmp.Compare(worse[y], worse[x]), place[x]-place[y])
+			}
+		}
+		return 0
+	}
+	for from, to := 0, 0; from < len(all); from = to {
+		for to < len(all) && all[to].Measure == all[from].Measure && all[to].groups[0] == all[from].groups[0] {
+			to++
+		}
+		slices.SortStableFunc(all[from:to], compare)
+	}
+	for _, g := range all {
+		list = append(list, g.Estimate)
+	}
+	return list
+}
+
 // mostWhom is how many groups Whom has at most.
 const mostWhom = 6
 

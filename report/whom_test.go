@@ -1,7 +1,9 @@
 package report
 
 import (
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"crosstalk"
@@ -41,5 +43,42 @@ func TestWhom(t *testing.T) {
 	}
 	if got := Whom(all("confusion")[:1]); got != nil {
 		t.Errorf("without groups: %q", got)
+	}
+}
+
+// Groups stand in the order of their answers with a fault, below the figure over all, in every condition and measure.
+func TestWorstFirst(t *testing.T) {
+	of := func(measure, model, language, task string, share float64, n int) crosstalk.Estimate {
+		return crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(share), Observations: n,
+			By: map[string]string{"model": model, "language": language, "task": task}}
+	}
+	for kind, want := range map[string]string{
+		"confusion": "all/all de/all ko/all fr/all de/mono · all/all ko/all de/all fr/all ko/mono · ko/all de/all",
+		"leakage":   "all/all ko/all de/all fr/all de/mono · all/all ko/all de/all fr/all ko/mono · ko/all de/all",
+	} {
+		fault := instrument.Named(kind).Faults.Measure
+		list := []crosstalk.Estimate{of(fault, "m", "all", "all", 0.12, 340), of(fault, "m", "de", "all", 0.1, 300),
+			of(fault, "m", "de", "mono", 0.1, 150), of(fault, "m", "fr", "all", 0, 20), of(fault, "m", "ko", "all", 0.5, 20)}
+		of2 := []crosstalk.Estimate{of("lpr", "n", "all", "all", 1, 1), of("lpr", "n", "de", "all", 1, 1), of("lpr", "n", "fr", "all", 1, 1),
+			of("lpr", "n", "ko", "all", 1, 1), of("lpr", "n", "ko", "mono", 1, 1)}
+		more := []crosstalk.Estimate{of(fault, "n", "ko", "all", 0.5, 2), of(fault, "n", "de", "all", 0, 2)}
+		var got []string
+		whole := slices.Concat(list, of2, more)
+		before := slices.Clone(whole)
+		for i, e := range WorstFirst(whole) {
+			if i == len(list) || i == len(list)+len(of2) {
+				got = append(got, "·")
+			}
+			got = append(got, e.By["language"]+"/"+e.By["task"])
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("%s: %s; want %s", kind, text, want)
+		}
+		if !slices.EqualFunc(whole, before, func(a, b crosstalk.Estimate) bool { return a.Measure == b.Measure && maps.Equal(a.By, b.By) }) {
+			t.Error("the estimates themselves have changed places")
+		}
+	}
+	if got := WorstFirst(nil); len(got) != 0 {
+		t.Errorf("%v", got)
 	}
 }

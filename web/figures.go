@@ -92,34 +92,29 @@ func (c *comparisons) start(a, b side) *comparison {
 	if len(c.kept) == mostKept {
 		maps.DeleteFunc(c.kept, func(_ string, k *comparison) bool { return k.Err() != nil })
 	}
-	switch len(c.kept) {
-	case 0:
-		c.kept = map[string]*comparison{}
-	case mostKept:
+	if len(c.kept) == mostKept {
 		return nil
+	}
+	if c.kept == nil {
+		c.kept = map[string]*comparison{}
 	}
 	ctx, done := context.WithCancel(context.Background())
 	k := &comparison{Context: ctx}
 	c.kept[key] = k
 	go func() {
 		defer done()
-		k.compute(a, b)
+		computing <- struct{}{}
+		defer func() { <-computing }()
+		err := rescue.Do("the comparison", func() (err error) { // observations may be hostile
+			k.table, err = compareFigures(a, b)
+			return err
+		})
+		if err != nil {
+			named := strings.NewReplacer(a.Run.path, a.Run.Name, b.Run.path, b.Run.Name)
+			k.table.Problem = visible.Line(named.Replace(err.Error()))
+		}
 	}()
 	return k
-}
-
-// compute compares the figures. A panic over hostile observations is an error.
-func (k *comparison) compute(a, b side) {
-	computing <- struct{}{}
-	defer func() { <-computing }()
-	err := rescue.Do("the comparison", func() (err error) {
-		k.table, err = compareFigures(a, b)
-		return err
-	})
-	if err != nil {
-		named := strings.NewReplacer(a.Run.path, a.Run.Name, b.Run.path, b.Run.Name)
-		k.table.Problem = visible.Line(named.Replace(err.Error()))
-	}
 }
 
 func compareFigures(a, b side) (t figureTable, err error) {

@@ -42,7 +42,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, run *runEntry, l op
 		p.Settings = append([]page.Setting{page.Signatures(run.Estimates)}, all...)
 	}
 	p.Result = page.NewResult(run.Estimates)
-	p.Tables = report.Tables(run.Estimates)
+	p.Tables = report.Tables(report.WorstFirst(run.Estimates))
 	if l.index != nil {
 		if err := p.fill(r, l); err != nil {
 			return err

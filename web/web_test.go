@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,8 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/instrument"
+	"crosstalk/report/page"
 	"crosstalk/run"
 	"crosstalk/web/access"
 )
@@ -400,5 +403,50 @@ func recordAll(t testing.TB, d *run.Dir, observations ...crosstalk.Observation) 
 	}
 	if err := r.Commit(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The tables of a run's page list the languages with most answers with a fault first, as those of the file do.
+func TestWorstLanguageFirst(t *testing.T) {
+	dir := t.TempDir()
+	d, err := run.Create(filepath.Join(dir, "run"), run.Recorded("confusion", "suite@1", "m"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	recordAll(t, d)
+	var estimates []crosstalk.Estimate
+	for _, measure := range []string{"lpr", "faults"} {
+		for _, of := range []struct {
+			language string
+			faults   float64
+		}{{"all", 9}, {"ar", 1}, {"de", 0}, {"ko", 5}, {"tr", 3}} {
+			estimates = append(estimates, crosstalk.Estimate{Measure: instrument.Named("confusion").Faults.Measure, N: 10, Observations: 10,
+				Value: crosstalk.Value(of.faults / 10), By: map[string]string{"model": "m", "language": of.language}, Signature: "s"})
+			if last := &estimates[len(estimates)-1]; measure == "lpr" {
+				last.Measure, last.Value = "lpr", 1-last.Value
+			}
+		}
+	}
+	order := func(body string) (list []string) {
+		_, body, _ = strings.Cut(body, `<h2 id="tables">`)
+		for _, m := range regexp.MustCompile(`<th scope="row" class="w">(all|ar|de|ko|tr)</th>`).FindAllStringSubmatch(body, -1) {
+			list = append(list, m[1])
+		}
+		return list
+	}
+	want := []string{"all", "ko", "tr", "ar", "de"}
+	if err := errors.Join(d.WriteEstimates(estimates), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	served := get(newServer(t, dir, Options{}), "/runs/"+idOf("run")).Body.String()
+	var file strings.Builder
+	if err := (page.Report{Estimates: estimates}).Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	if got := order(served); !slices.Equal(got, want) {
+		t.Errorf("served: %v\n%s", got, served)
+	}
+	if got := order(file.String()); !slices.Equal(got, want) {
+		t.Errorf("in a file: %v", got)
 	}
 }

@@ -107,7 +107,7 @@ func (r Report) shown() any {
 		Tables   []report.Table
 		Sections []*Section
 	}{Report: r, Result: NewResult(r.Estimates), All: append([]Setting{Signatures(r.Estimates)}, r.Settings...),
-		Tables: report.Tables(r.Estimates), Sections: r.Answers.sections(r.Estimates)}
+		Tables: report.Tables(report.WorstFirst(r.Estimates)), Sections: r.Answers.sections(r.Estimates)}
 }
 
 // WriteHistory writes a page of runs by date: what the headings of the tables say, the plots, and the tables.
