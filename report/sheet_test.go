@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,21 +11,8 @@ import (
 	"crosstalk"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/leakage"
+	"crosstalk/internal/golden"
 )
-
-// golden compares a text with a file of testdata.
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	file = "testdata/" + file
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(file); err != nil || string(want) != got {
-		t.Errorf("differs from %s (go test -update writes it anew), %v:\n%s", file, err, got)
-	}
-}
 
 // Tables with all that one can have, and with as little as one can have, in every layout.
 func TestTableSheet(t *testing.T) {
@@ -49,7 +35,7 @@ func TestTableSheet(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	golden(t, "tables.txt", b.String())
+	golden.Check(t, "testdata/tables.txt", b.String())
 	if err := WriteTable(&b, "yaml", Table{}); err == nil {
 		t.Error("yaml is no layout")
 	}
@@ -109,7 +95,7 @@ func TestFigureSheet(t *testing.T) {
 	if err := WriteNamed(&b, "csv", list[:2], Names{long + "1": "one"}); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "figures.txt", b.String())
+	golden.Check(t, "testdata/figures.txt", b.String())
 }
 
 func TestNumbers(t *testing.T) {

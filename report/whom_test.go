@@ -74,7 +74,8 @@ func TestWorstFirst(t *testing.T) {
 		if text := strings.Join(got, " "); text != want {
 			t.Errorf("%s: %s; want %s", kind, text, want)
 		}
-		if !slices.EqualFunc(whole, before, func(a, b crosstalk.Estimate) bool { return a.Measure == b.Measure && maps.Equal(a.By, b.By) }) {
+		same := func(a, b crosstalk.Estimate) bool { return a.Measure == b.Measure && maps.Equal(a.By, b.By) }
+		if !slices.EqualFunc(whole, before, same) {
 			t.Error("the estimates themselves have changed places")
 		}
 	}

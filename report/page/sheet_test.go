@@ -2,46 +2,23 @@ package page
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/internal/golden"
 	"crosstalk/labels"
 	"crosstalk/report/plot"
 	"crosstalk/run"
-
-	"github.com/google/go-cmp/cmp"
 )
-
-var update = flag.Bool("update", false, "write what is shown to testdata")
-
-// golden compares what is shown with a file.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), string(got)); d != "" {
-		t.Error(d)
-	}
-}
 
 // sheetOf are the observations of an item with all that cards show.
 func sheetOf(measure, item string, change func(o *crosstalk.Observation)) crosstalk.Observation {
-	o := crosstalk.Observation{Measure: measure, Item: item, Value: 1, Condition: map[string]string{"model": "m"}, Labels: map[string]string{}}
+	o := crosstalk.Observation{Measure: measure, Item: item, Value: 1,
+		Condition: map[string]string{"model": "m"}, Labels: map[string]string{}}
 	change(&o)
 	return o
 }
@@ -68,8 +45,10 @@ func cards() map[string][]crosstalk.Observation {
 			o.Finding, o.Labels["language"], o.Answers = "line", "ar", []crosstalk.Key{{1}}
 			o.Texts = texts(crosstalk.Side, "answer", "0123456789 abcdefghij <&> \"it's\"")
 			o.Spans = []crosstalk.Span{{Start: 11, End: 13, Score: 0.25}, {Start: 2, End: 4, Language: "en", Probability: 0.876},
-				{Start: 3, End: 6, Language: "fr"}, {Start: 4, End: 5, Text: "4"}, {Start: 13, End: 14}, {Start: 30, End: 99, Language: "x"}, {Start: 40, End: 41}}
-			o.Masked = []crosstalk.Span{{Start: 7, End: 9, Reason: "code"}, {Start: 15, End: 17, Language: "de", Reason: "a name", Probability: 0.5}}
+				{Start: 3, End: 6, Language: "fr"}, {Start: 4, End: 5, Text: "4"},
+				{Start: 13, End: 14}, {Start: 30, End: 99, Language: "x"}, {Start: 40, End: 41}}
+			o.Masked = []crosstalk.Span{{Start: 7, End: 9, Reason: "code"},
+				{Start: 15, End: 17, Language: "de", Reason: "a name", Probability: 0.5}}
 		}), sheetOf("wpr", "i", func(o o) {
 			o.Finding, o.NotScored, o.Implied, o.Value = "", "line_error", true, crosstalk.Undefined
 			o.Texts, o.Answers = texts(crosstalk.Side, "answer", "other"), []crosstalk.Key{{2}}
@@ -125,7 +104,8 @@ func TestCards(t *testing.T) {
 			one.Rows = append(one.Rows, e.Rows())
 		}
 		short := NewCard(list, 5, nil)
-		sheet[name] = []any{one, noted.size(), noted.Noted, noted.Entries[0].Notes, short.Prompts, short.Entries[len(short.Entries)-1].Sides}
+		sheet[name] = []any{one, noted.size(), noted.Noted, noted.Entries[0].Notes, short.Prompts,
+			short.Entries[len(short.Entries)-1].Sides}
 		other := MarkChanges(short, NewCard(list[:1], 7, nil))
 		sheet[name+", changed"] = []any{other, short.Entries[0].Sides}
 	}
@@ -133,14 +113,16 @@ func TestCards(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "cards.json", append(text, '\n'))
+	golden.Check(t, "testdata/cards.json", string(text)+"\n")
 }
 
 // estimate is a figure of a model and a language.
 func estimate(measure, model, language string, value float64, n int, counts map[string]int) crosstalk.Estimate {
-	return crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: n, Observations: n + len(counts), Counts: counts,
+	return crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: n,
+		Observations: n + len(counts), Counts: counts,
 		Signature: measure + "|" + model, Better: crosstalk.Higher,
-		Interval: &crosstalk.Interval{Low: value / 2, High: value, Level: 0.9}, By: map[string]string{"model": model, "language": language, "source": "all"}}
+		Interval: &crosstalk.Interval{Low: value / 2, High: value, Level: 0.9},
+		By:       map[string]string{"model": model, "language": language, "source": "all"}}
 }
 
 // Results, headings and settings of runs with one condition, some, and many.
@@ -168,7 +150,8 @@ func TestResults(t *testing.T) {
 			{Protocol: "p", Similarities: []string{"gloss"}}}}
 		about := NewAbout(m, list)
 		r := NewResult(list)
-		sheet[name] = []any{r, r.Level(), r.Cards(), about.Heading(), about.Title, about.Models, about.Summary(), Signatures(list)}
+		sheet[name] = []any{r, r.Level(), r.Cards(), about.Heading(),
+			about.Title, about.Models, about.Summary(), Signatures(list)}
 	}
 	many := []crosstalk.Estimate{}
 	for i := range mostMeasures + 2 {
@@ -189,7 +172,7 @@ func TestResults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "results.json", append(text, '\n'))
+	golden.Check(t, "testdata/results.json", string(text)+"\n")
 }
 
 // The whole page, without its style sheet and with answers of several conditions and groups.
@@ -197,7 +180,8 @@ func TestWholePage(t *testing.T) {
 	list := []crosstalk.Estimate{}
 	for _, model := range []string{"a", "b"} {
 		for _, language := range []string{"all", "de", "fr"} {
-			list = append(list, estimate("lpr", model, language, 0.25, 20, nil), estimate("faults", model, language, 0.25, 8, map[string]int{"x": len(language)}))
+			list = append(list, estimate("lpr", model, language, 0.25, 20, nil),
+				estimate("faults", model, language, 0.25, 8, map[string]int{"x": len(language)}))
 		}
 	}
 	var shown []string
@@ -225,7 +209,8 @@ func TestWholePage(t *testing.T) {
 			}
 		}
 		page := written(t, Report{Title: "T", Lead: "L", Estimates: list, Answers: answers, Summary: []Setting{{"a", "b"}},
-			Settings: []Setting{{"c", "d"}}, Plots: []plot.Plot{{Title: "P", Note: "N", Width: Narrow, Height: 1}, {Title: "Q", Width: Narrow + 1, Height: 1}}})
+			Settings: []Setting{{"c", "d"}}, Plots: []plot.Plot{{Title: "P", Note: "N", Width: Narrow, Height: 1},
+				{Title: "Q", Width: Narrow + 1, Height: 1}}})
 		if room != 1<<20 {
 			page = page[strings.Index(page, `<h2 id="answers">`):]
 		}
@@ -235,5 +220,5 @@ func TestWholePage(t *testing.T) {
 		}
 		shown = append(shown, page)
 	}
-	golden(t, "page.html", []byte(strings.Join(shown, "\n=====\n")))
+	golden.Check(t, "testdata/page.html", strings.Join(shown, "\n=====\n"))
 }
