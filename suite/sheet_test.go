@@ -2,25 +2,12 @@ package suite
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/golden"
 )
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	file = "testdata/" + file
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(file); err != nil || string(want) != got {
-		t.Errorf("differs from %s (go test -update writes it anew), %v:\n%s", file, err, got)
-	}
-}
 
 // Suites with every key, and with every likely mistake: their items, and what Check and Limits say of them.
 func TestSheet(t *testing.T) {
@@ -108,7 +95,7 @@ items:
 		fmt.Fprintf(&b, "languages %q, %d clusters, demonstrations %v\n%s\nlimits %q\n", s.Languages(), s.Clusters(), s.Demonstrations,
 			strings.Join(Check(s), "\n"), Limits(s))
 	}
-	golden(t, "sheet.txt", b.String())
+	golden.Check(t, "testdata/sheet.txt", b.String())
 }
 
 // Numbers and truth values are labels if a task has as many.
