@@ -1,0 +1,174 @@
+package check
+
+import (
+	"bytes"
+	"compress/gzip"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk/recorded"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+var update = flag.Bool("update", false, "write testdata/sheet.txtar")
+
+// TestSheet runs the commands of testdata/sheet.txtar on its files, and reads each of the files. It compares all that
+// comes of it with the sheet. Read what differs and write it with -update.
+//
+// A command has options (language, format, baseline, completion, stdin: a file; save: a file for what is printed) and
+// paths. What is printed is followed by notes (#), the numbers of answers, unchecked ones and findings, and the error.
+func TestSheet(t *testing.T) {
+	sheet, err := filepath.Abs("testdata/sheet.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive, err := txtar.ParseFile(sheet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var old strings.Builder
+	files, kept := map[string]string{}, archive.Files[:0:0]
+	for _, f := range archive.Files {
+		if strings.HasPrefix(f.Name, "$ ") {
+			fmt.Fprintf(&old, "%s\n%s", f.Name, f.Data)
+			continue
+		}
+		kept = append(kept, f)
+		files[f.Name] = string(f.Data)
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	fmt.Fprintln(z, `{"id":1,"text":"Your order is on its way.","language":"de"}`)
+	z.Close()
+	// What an archive of texts cannot hold.
+	maps.Copy(files, map[string]string{
+		"odd/mark.de.md": "\ufeffDas ist gut.\r\n\r\nPlease keep the receipt,\r\nyou need it later.\r\n", "odd/latin.de.md": "caf\xe9",
+		"odd/long.de.md": strings.Repeat("x", longest+1), "odd/all.de.md": strings.Repeat(" ", longest-4) + "gut.",
+		"odd/packed.de.md.gz": "no", "packed/answers.jsonl.gz": packed.String(), "packed/Answers.JSONL.GZ": packed.String(),
+		"packed/broken.jsonl.gz": "no", "de/mark.json": "\ufeff {\"a\": \"Please keep the receipt, you need it.\"}\n",
+		"de/deep50.json": nested(50), "de/deep51.json": nested(51), "de/long.json": `{"a":"` + strings.Repeat("x", longest) + `"}`,
+		"big.csv": "id,language,completion\n1,de,Das ist gut.\n2,de," + strings.Repeat("x", 17<<20) + "\n",
+	})
+	within(t, files)
+	got := &strings.Builder{}
+	add := func(name, text string) {
+		if !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		kept = append(kept, txtar.File{Name: name, Data: []byte(text)})
+		fmt.Fprintf(got, "%s\n%s", name, text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if len(files[name]) < 1<<20 {
+			add("$ read "+name, reading(name, strings.TrimPrefix(files[name], "\ufeff")))
+		}
+	}
+	for line := range strings.Lines(string(archive.Comment)) {
+		command, ok := strings.CutPrefix(line, "$ ")
+		if !ok {
+			continue
+		}
+		o, stdin, save := Options{Columns: map[string]string{}}, "", ""
+		var paths []string
+		for _, word := range strings.Fields(command) {
+			name, value, option := strings.Cut(word, "=")
+			to := map[string]*string{"language": &o.Language, "format": &o.Format, "baseline": &o.Baseline, "stdin": &stdin, "save": &save}[name]
+			switch {
+			case to != nil:
+				*to = value
+			case option:
+				o.Columns[name] = value
+			default:
+				paths = append(paths, word)
+			}
+		}
+		out, notes, r, err := run(t, o, files[stdin], paths...)
+		if save != "" {
+			if err := os.WriteFile(save, []byte(out), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, note := range notes {
+			out += "# " + note + "\n"
+		}
+		out += fmt.Sprintf("= %d %d %d", r.Answers, r.Unchecked, r.Findings)
+		if err != nil {
+			out += fmt.Sprintf("\n! %v", err)
+		}
+		add("$ "+strings.TrimSpace(command), out)
+	}
+	if *update {
+		if err := os.WriteFile(sheet, txtar.Format(&txtar.Archive{Comment: archive.Comment, Files: kept}), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	} else if d := cmp.Diff(strings.Split(old.String(), "\n"), strings.Split(got.String(), "\n")); d != "" {
+		t.Error(d)
+	}
+}
+
+// nested is JSON with a message so deep.
+func nested(depth int) string {
+	return strings.Repeat(`{"a":`, depth) + `"Please keep the receipt, you need it."` + strings.Repeat("}", depth)
+}
+
+// reading shows what a file is taken for, and what is read of it with the places in the file.
+func reading(path, text string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err.Error()
+	}
+	f, given := (Options{}).kindOf(path, info), (Options{Language: "en"}).kindOf(path, info)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %q, with a language %s; own %v, chat %v, catalogue %v\n", name(f.kind), f.language, name(given.kind), isOwn(path),
+		recorded.IsChat(path), isCatalogue(path))
+	src := newSource(text)
+	show := func(at int, text string) {
+		line, column := src.at(at)
+		fmt.Fprintf(&b, " %d:%d %q", line, column, text)
+	}
+	passages := ofProse(text)
+	switch f.kind {
+	case page:
+		var stated string
+		passages, stated = ofPage(text)
+		fmt.Fprintf(&b, "states %q\n", stated)
+	case subtitles:
+		passages = ofSubtitles(text)
+	case catalogue:
+		m, err := parse(path, text)
+		fmt.Fprintf(&b, "in %q from %q, %v", m.language, m.source, err)
+		for _, one := range m.all {
+			fmt.Fprintf(&b, "\n%s %q", one.key, one.source)
+			show(one.at, one.value)
+		}
+		return b.String()
+	case logs, records:
+		return b.String()
+	}
+	for _, p := range passages {
+		for i, piece := range p.pieces {
+			end := p.text.Len()
+			if i+1 < len(p.pieces) {
+				end = p.pieces[i+1].start
+			}
+			show(piece.from, p.text.String()[piece.start:end])
+			if p.from(piece.start) != piece.from || p.from(max(piece.start, end-1)) != piece.from+max(0, end-1-piece.start) {
+				b.WriteString(" elsewhere")
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func name(kind int) string {
+	return []string{"logs", "records", "document", "page", "subtitles", "catalogue"}[kind]
+}
