@@ -51,11 +51,9 @@ func TestSheet(t *testing.T) {
 	// What an archive of texts cannot hold.
 	maps.Copy(files, map[string]string{
 		"odd/mark.de.md": "\ufeffDas ist gut.\r\n\r\nPlease keep the receipt,\r\nyou need it later.\r\n", "odd/latin.de.md": "caf\xe9",
-		"odd/long.de.md": strings.Repeat("x", longest+1), "odd/all.de.md": strings.Repeat(" ", longest-4) + "gut.",
 		"odd/packed.de.md.gz": "no", "packed/answers.jsonl.gz": packed.String(), "packed/Answers.JSONL.GZ": packed.String(),
 		"packed/broken.jsonl.gz": "no", "de/mark.json": "\ufeff {\"a\": \"Please keep the receipt, you need it.\"}\n",
-		"de/deep50.json": nested(50), "de/deep51.json": nested(51), "de/long.json": `{"a":"` + strings.Repeat("x", longest) + `"}`,
-		"big.csv": "id,language,completion\n1,de,Das ist gut.\n2,de," + strings.Repeat("x", 17<<20) + "\n",
+		"de/deep50.json": nested(50), "de/deep51.json": nested(51),
 	})
 	within(t, files)
 	got := &strings.Builder{}
@@ -67,9 +65,7 @@ func TestSheet(t *testing.T) {
 		fmt.Fprintf(got, "%s\n%s", name, text)
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if len(files[name]) < 1<<20 {
-			add("$ read "+name, reading(name, strings.TrimPrefix(files[name], "\ufeff")))
-		}
+		add("$ read "+name, reading(name, strings.TrimPrefix(files[name], "\ufeff")))
 	}
 	for line := range strings.Lines(string(archive.Comment)) {
 		command, ok := strings.CutPrefix(line, "$ ")
@@ -171,4 +167,34 @@ func reading(path, text string) string {
 
 func name(kind int) string {
 	return []string{"logs", "records", "document", "page", "subtitles", "catalogue"}[kind]
+}
+
+// Files of more than 16 MB are not read, and those that have as much are.
+func TestLongFiles(t *testing.T) {
+	const english = "Please keep the receipt, you need it."
+	fill := func(before, after string, n int) string {
+		return before + strings.Repeat(" ", n-len(before+after)) + after
+	}
+	within(t, map[string]string{
+		"a.de.md": fill("", english, longest), "b.de.md": fill("", english, longest+1),
+		"de.json": fill(`{"a": "Please wait until it is done, please."`, "}", 100), "en.json": fill(`{"a": "`+english+`"`, "}", longest+1),
+		"c/de.json": fill(`{"a": "`+english+`"`, "}", longest), "c/en.json": fill(`{"a": "`+english+`"`, "}", longest),
+		"c/fr.json": fill(`{"a": "`+english+`"`, "}", longest+1),
+	})
+	out, _, r, err := run(t, Options{}, "", "a.de.md", "b.de.md", "de.json", "c/de.json")
+	const want = `a.de.md:1:16777180: wrong language: en, expected de: "Please keep the receipt, you need it."
+b.de.md:1:1: longer than 16 MB
+de.json:1:8: a: wrong language: en, expected de: "Please wait until it is done, please."
+c/de.json:1:8: a: untranslated: en, expected de: "Please keep the receipt, you need it."
+`
+	if out != want || r.Findings != 4 || err != nil {
+		t.Errorf("%s %v %v", out, r, err)
+	}
+	if got := isCatalogue("c/fr.json"); got {
+		t.Error("a file that is too long is a catalogue")
+	}
+	var text strings.Builder
+	if err := (Options{Language: "de"}).Text(&text, strings.NewReader(fill("Das ist gut.", "", longest))); err != nil {
+		t.Error(err)
+	}
 }
