@@ -165,7 +165,7 @@ func (o Options) message(m message, source, language string) (f finding, wrong b
 	if err != nil {
 		return f, false, err
 	}
-	for _, s := range longEnough(value, j, language) {
+	for _, s := range longEnough(value, j) {
 		return finding{Kind: s.Kind, Language: s.Language, Risk: s.Risk, Text: value[s.Start:s.End]}, true, nil
 	}
 	return f, false, nil

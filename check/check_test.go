@@ -1,11 +1,13 @@
 package check
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"crosstalk/guard"
 
@@ -93,6 +95,13 @@ func TestText(t *testing.T) {
 	if got := summary(words); got != "wrong (p 0.90, judged: lines); in another language: lines: 1, runs of words: 2" {
 		t.Errorf("%s", got)
 	}
+	if err := (Options{Language: "de"}).Text(io.Discard, iotest.ErrReader(os.ErrClosed)); !errors.Is(err, os.ErrClosed) ||
+		err.Error() != "standard input: file already closed" {
+		t.Errorf("%v", err)
+	}
+	if err := (Options{Language: "x"}).Text(io.Discard, strings.NewReader("a")); err == nil {
+		t.Error("no error of a language that is none")
+	}
 	if err := (Options{Language: "de"}).Text(io.Discard, strings.NewReader(strings.Repeat("a", longest+1))); err == nil ||
 		err.Error() != "standard input: longer than 16 MB" {
 		t.Errorf("%v", err)
@@ -103,7 +112,7 @@ func TestLanguageOf(t *testing.T) {
 	for path, want := range map[string]string{
 		"docs/de/guide/install.md": "de", "docs/de/fr.md": "fr", "README.zh-TW.md": "zh-TW", "README_zh-CN.md": "zh-CN",
 		"README-de.md": "de", "app.de.po": "de", "po/pt_BR.po": "pt-BR", "locale/ja/LC_MESSAGES/app.po": "ja",
-		"locale/sr@latin/LC_MESSAGES/app.po": "sr-Latn", "ch01.zh-tw.html": "zh-TW", "messages_de.json": "de",
+		"locale/sr@latin/LC_MESSAGES/app.po": "sr-Latn", "sr@cyrillic/a.md": "sr-Cyrl", "po/sr@latin.po": "sr-Latn", "ch01.zh-tw.html": "zh-TW", "messages_de.json": "de",
 		"locales/de.json": "de", "man/de.UTF-8/crosstalk.txt": "de", "fil/a.md": "fil", "docs/en/a.md": "en",
 		"docs/sign-in.md": "", "docs/how_to.md": "", "src/lib/man/a.md": "", "docs/xx/a.md": "", "README.md": "", "de": "de",
 		"/srv/it/a.md": "it", "guide.old.md": "", "notes/no-logo.md": "",
@@ -199,7 +208,7 @@ func TestLongEnough(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spans := longEnough(text, j, "fr")
+	spans := longEnough(text, j)
 	if len(spans) != 1 || text[spans[0].Start:spans[0].End] != "This is the first line of it.\nThis is the second line of it." {
 		t.Errorf("%v", spans)
 	}

@@ -76,7 +76,7 @@ func (o Options) file(out *writer, f file) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.path, err)
 		}
-		for _, s := range longEnough(p.text.String(), j, language) {
+		for _, s := range longEnough(p.text.String(), j) {
 			found := finding{File: f.path, Kind: s.Kind, Expected: language, Language: s.Language, Risk: s.Risk,
 				Text: strings.Join(strings.Fields(p.text.String()[s.Start:s.End]), " ")}
 			found.Line, found.Column = src.at(p.from(s.Start))
@@ -99,7 +99,7 @@ const fewest = 4
 
 // longEnough returns the spans of a text that count and have enough words. Spans of whole lines that follow each other
 // are one.
-func longEnough(text string, j guard.Judgement, language string) (spans []guard.Span) {
+func longEnough(text string, j guard.Judgement) (spans []guard.Span) {
 	for _, s := range j.Spans {
 		if s.Excuse != "" {
 			continue

@@ -5,12 +5,14 @@ import (
 	"compress/gzip"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"crosstalk/recorded"
 
@@ -196,5 +198,67 @@ c/de.json:1:8: a: untranslated: en, expected de: "Please keep the receipt, you n
 	var text strings.Builder
 	if err := (Options{Language: "de"}).Text(&text, strings.NewReader(fill("Das ist gut.", "", longest))); err != nil {
 		t.Error(err)
+	}
+}
+
+// What ends a command of GitHub, or what a terminal would obey, is written otherwise. What cannot be written is an error.
+func TestWriter(t *testing.T) {
+	f := finding{File: "a\n:,%\r\x1b", Line: 1, Column: 2, EndLine: 3, Kind: unreadable, Error: "1\n2%\r\x1b"}
+	for format, want := range map[string]string{"": "a␊:,%␍␛:1:2: 1␊2%␍␛\n",
+		"github": "::error file=a%0A%3A%2C%25%0D\x1b,line=1,col=2,endLine=3,title=unreadable::1%0A2%25%0D\x1b\n"} {
+		var b strings.Builder
+		if err := (&writer{w: &b, format: format, result: &Result{}}).finding(f); err != nil || b.String() != want {
+			t.Errorf("%s: %q, %v; want %q", format, b.String(), err, want)
+		}
+	}
+	for _, format := range Formats {
+		w := &writer{w: full{}, format: format, result: &Result{}, note: func(string) {}}
+		err := w.finding(f)
+		if format == "sarif" {
+			err = w.end()
+		}
+		if err != io.ErrShortWrite {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+	within(t, map[string]string{"a.de.md": "Please keep the receipt, you need it.", "de.json": `{"a": "Please keep the receipt, you need it."}`,
+		"a.jsonl": `{"text":"Please keep the receipt, you need it.","language":"de"}`, "b.de.md": "\xff"})
+	for _, path := range []string{"a.de.md", "de.json", "a.jsonl", "b.de.md"} {
+		if _, err := (Options{Format: "text", Note: func(string) {}}).Run(full{}, nil, []string{path}); err != io.ErrShortWrite {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if err := (Options{Language: "de"}).Text(full{}, strings.NewReader("Gut.")); err != io.ErrShortWrite {
+		t.Errorf("%v", err)
+	}
+	// Of a long part the beginning is shown.
+	for text, want := range map[string]string{strings.Repeat("ü", longestShown): strings.Repeat("ü", longestShown),
+		strings.Repeat("ü", longestShown+1): strings.Repeat("ü", longestShown-1) + "…"} {
+		if got := (finding{Kind: "line", Expected: "de", Text: text}).message(); got != `wrong language: expected de: "`+want+`"` {
+			t.Errorf("%s", got)
+		}
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+// Records and findings may be longer than a line of text is.
+func TestLongRecords(t *testing.T) {
+	long := strings.Repeat("Please keep the receipt, you need it. ", 4000)
+	record := `{"text":"` + long + `","language":"de"}`
+	within(t, map[string]string{"a.jsonl": record, "old.jsonl": `{"file":"b.md","text":"` + long + `"}`})
+	out, _, r, err := run(t, Options{Format: "github"}, "", "a.jsonl")
+	if err != nil || r != (Result{1, 0, 1}) || !strings.Contains(out, "wrong language") {
+		t.Errorf("%s %v %v", out, r, err)
+	}
+	_, notes, _, err := run(t, Options{Format: "text", Baseline: "old.jsonl"}, "", "a.jsonl")
+	if want := "0 accepted by the baseline, 1 of the baseline not found any more"; err != nil || len(notes) != 2 || notes[0] != want {
+		t.Errorf("%q %v", notes, err)
+	}
+	broken := iotest.ErrReader(os.ErrClosed)
+	if _, err := (Options{}).Run(io.Discard, broken, nil); err == nil || err.Error() != "standard input: file already closed" {
+		t.Errorf("%v", err)
 	}
 }

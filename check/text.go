@@ -57,7 +57,7 @@ func (p *passage) from(offset int) int {
 	return p.pieces[max(0, i)].from + offset - p.pieces[max(0, i)].start
 }
 
-// pages collects passages.
+// passages collects passages.
 type passages struct {
 	all  []*passage
 	last *passage // nil: one begins
@@ -109,7 +109,7 @@ func ofProse(text string) []*passage {
 		case bare == "":
 			p.end()
 		default:
-			if p.last != nil && continues(bare, line) {
+			if p.last != nil && !begins.MatchString(bare) {
 				p.last.unwrap()
 			}
 			p.add(line, at)
@@ -121,8 +121,6 @@ func ofProse(text string) []*passage {
 
 // begins matches what begins a line that does not continue a paragraph, or is one that nothing continues.
 var begins = regexp.MustCompile(`^(?:[#>|<:=\-*+•~]|\d{1,3}[.)] |[^|]*\|.*\|)`)
-
-func continues(bare, line string) bool { return !begins.MatchString(bare) }
 
 // unwrap joins the passage's last line to the next one, unless it is a heading, a row or ends with a break.
 func (p *passage) unwrap() {

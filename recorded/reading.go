@@ -339,11 +339,10 @@ func members(object string) map[string]string {
 	}
 	columns := make(map[string]string, len(fields))
 	for name, value := range fields {
-		switch v := value.(type) {
-		case string:
-			columns[name] = v
-		case json.Number, bool:
-			columns[name] = fmt.Sprint(v)
+		switch value.(type) {
+		case nil, []any, map[string]any:
+		default:
+			columns[name] = fmt.Sprint(value)
 		}
 	}
 	return columns

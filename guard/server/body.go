@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,37 +13,50 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// body reads the request's whole body. done gives back the room that it takes.
-func (s *server) body(r *http.Request) (data []byte, done func(), err error) {
-	taken := int64(0)
-	done = func() { s.bodies.Release(taken) }
+// room is what a request takes of the memory for all bodies and answers.
+type room struct {
+	of    *semaphore.Weighted
+	taken int64
+}
+
+// take takes the room of n bytes in all. An error means that there is not so much.
+func (r *room) take(n int) error {
+	if more := int64(n) - freeBody - r.taken; more > 0 {
+		if !r.of.TryAcquire(more) {
+			return errBusy
+		}
+		r.taken += more
+	}
+	return nil
+}
+
+func (r *room) leave() {
+	r.of.Release(r.taken)
+	r.taken = 0
+}
+
+// body reads the request's whole body into the room for it.
+func (s *server) body(r *http.Request, in *room) (data []byte, err error) {
 	buffer := make([]byte, 0, min(max(r.ContentLength, 0), freeBody)+512)
 	for {
 		if len(buffer) == cap(buffer) {
-			n := int64(cap(buffer))
-			if n >= freeBody {
-				if !s.bodies.TryAcquire(n) {
-					done()
-					return nil, nil, errBusy
-				}
-				taken += n
+			if err := in.take(2 * cap(buffer)); err != nil {
+				return nil, err
 			}
-			buffer = append(make([]byte, 0, min(2*n, mostBody+512)), buffer...)
+			buffer = append(make([]byte, 0, min(2*cap(buffer), mostBody+512)), buffer...)
 		}
 		n, err := r.Body.Read(buffer[len(buffer):cap(buffer)])
 		buffer = buffer[:len(buffer)+n]
-		if len(buffer) > mostBody {
-			done()
+		switch {
+		case len(buffer) > mostBody:
 			buffer = nil
+			in.leave()
 			io.Copy(io.Discard, r.Body)
-			return nil, nil, tooLarge("The request is larger than %d MiB.", mostBody>>20)
-		}
-		if err == io.EOF {
-			return buffer, done, nil
-		}
-		if err != nil {
-			done()
-			return nil, nil, &refusal{http.StatusRequestTimeout, late, "The request's body did not arrive."}
+			return nil, tooLarge("The request is larger than %d MiB.", mostBody>>20)
+		case err == io.EOF:
+			return buffer, nil
+		case err != nil:
+			return nil, &refusal{http.StatusRequestTimeout, late, "The request's body did not arrive."}
 		}
 	}
 }
@@ -50,19 +64,24 @@ func (s *server) body(r *http.Request) (data []byte, done func(), err error) {
 // byteOrderMark begins files of some Windows programs.
 var byteOrderMark = []byte("\ufeff")
 
-// read reads the body of a request, which is JSON, and answers with an error if it cannot be read.
-func (s *server) read(w http.ResponseWriter, r *http.Request) (data []byte, done func(), ok bool) {
-	data, done, err := s.body(r)
-	if err != nil {
-		s.fail(w, r, err)
-		return nil, nil, false
+// reading answers a request with what handle makes of its body, which is JSON, in time, or with the error.
+func (s *server) reading(handle func(w http.ResponseWriter, r *http.Request, data []byte) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), longest)
+		defer cancel()
+		in := room{of: s.bodies}
+		defer in.leave()
+		data, err := s.body(r, &in)
+		if err == nil {
+			err = valid(data)
+		}
+		if err == nil {
+			err = handle(w, r.WithContext(ctx), bytes.TrimSpace(bytes.TrimPrefix(data, byteOrderMark)))
+		}
+		if err != nil {
+			s.fail(w, r, err)
+		}
 	}
-	if err := valid(data); err != nil {
-		done()
-		s.fail(w, r, err)
-		return nil, nil, false
-	}
-	return bytes.TrimSpace(bytes.TrimPrefix(data, byteOrderMark)), done, true
 }
 
 // valid returns an error for invalid UTF-8: offsets into the text would not match the bytes that were sent.
@@ -135,8 +154,7 @@ func decode(data []byte, to any) error {
 // answer is JSON that takes room as bodies do.
 type answer struct {
 	bytes.Buffer
-	bodies *semaphore.Weighted
-	taken  int64
+	room
 }
 
 func (a *answer) add(v any) error {
@@ -149,13 +167,5 @@ func (a *answer) add(v any) error {
 	if a.Len() > mostReply {
 		return tooLarge("the answer would be larger than %d MiB; send less at a time", mostReply>>20)
 	}
-	if more := int64(a.Cap()-freeBody) - a.taken; more > 0 {
-		if !a.bodies.TryAcquire(more) {
-			return errBusy
-		}
-		a.taken += more
-	}
-	return nil
+	return a.take(a.Cap())
 }
-
-func (a *answer) done() { a.bodies.Release(a.taken) }

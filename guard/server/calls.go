@@ -131,13 +131,8 @@ func (g *growing) settle(count func(event)) {
 	}
 }
 
-// end counts all answers.
-func (c *calls) end() { c.settleAfter(-1) }
-
-// settle counts the answers that do not grow any more, and returns the number of the others.
-func (c *calls) settle() (left int) { return c.settleAfter(quiet) }
-
-func (c *calls) settleAfter(quiet time.Duration) (left int) {
+// settle counts the answers that have not grown for a while, and returns the number of the others.
+func (c *calls) settle(quiet time.Duration) (left int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget()

@@ -110,14 +110,14 @@ func TestCallsAreBounded(t *testing.T) {
 		if got := c.language("more"); got != "" {
 			t.Errorf("too old: %q", got)
 		}
-		if left := c.settle(); left != 0 || n != mostCalls-1 || len(c.ids) != 0 {
+		if left := c.settle(quiet); left != 0 || n != mostCalls-1 || len(c.ids) != 0 {
 			t.Errorf("too old: %d left, %d counted, %d kept", left, n, len(c.ids))
 		}
 		for i := range mostChoices + 3 {
 			c.found("choices", i, "x", event{})
 		}
-		if n != mostCalls-1+3 || c.settle() != mostChoices {
-			t.Errorf("%d counted of many choices, %d left", n-mostCalls+1, c.settle())
+		if n != mostCalls-1+3 || c.settle(quiet) != mostChoices {
+			t.Errorf("%d counted of many choices, %d left", n-mostCalls+1, c.settle(quiet))
 		}
 	})
 }

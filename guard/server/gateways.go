@@ -44,12 +44,7 @@ type litellmRequest struct {
 // litellm answers NONE, or BLOCKED for an answer in another language if the server blocks. Requests pass; it keeps only
 // the user's language, for the answer, which comes several times if it is streamed, each time with more text. Such an
 // answer is blocked once it is certain that it is wrong.
-func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
-	data, done, ok := s.read(w, r)
-	if !ok {
-		return
-	}
-	defer done()
+func (s *server) litellm(w http.ResponseWriter, r *http.Request, data []byte) error {
 	var in litellmRequest
 	tag := ""
 	err := s.work(r.Context(), len(data), func() error {
@@ -86,12 +81,12 @@ func (s *server) litellm(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case err != nil:
-		s.fail(w, r, err)
 	case reasons != nil:
 		respond(w, map[string]string{"action": "BLOCKED", "blocked_reason": strings.Join(reasons, "; ")})
 	default:
 		respond(w, none)
 	}
+	return err
 }
 
 // Limits of what may be the beginning of an answer, chosen on the replies of the package guard.
@@ -154,22 +149,14 @@ func reason(r guard.Response) string {
 
 // gateway responds to a request with what handle makes of its body, when there is room to work.
 func (s *server) gateway(handle func(r *http.Request, data []byte) (any, error)) http.HandlerFunc {
-	return inTime(func(w http.ResponseWriter, r *http.Request) {
-		data, done, ok := s.read(w, r)
-		if !ok {
-			return
-		}
-		defer done()
-		var answer any
-		err := s.work(r.Context(), len(data), func() (err error) {
-			answer, err = handle(r, data)
+	return s.reading(func(w http.ResponseWriter, r *http.Request, data []byte) error {
+		return s.work(r.Context(), len(data), func() error {
+			answer, err := handle(r, data)
+			if err == nil {
+				respond(w, answer)
+			}
 			return err
 		})
-		if err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		respond(w, answer)
 	})
 }
 

@@ -126,9 +126,9 @@ func TestFits(t *testing.T) {
 
 // Answers take room as bodies do, and give it back.
 func TestAnswerRoom(t *testing.T) {
-	room := semaphore.NewWeighted(1 << 20)
+	all := semaphore.NewWeighted(1 << 20)
 	add := func() (*answer, error) {
-		a := &answer{bodies: room}
+		a := &answer{room: room{of: all}}
 		return a, a.add(strings.Repeat("x", 700<<10))
 	}
 	first, err := add()
@@ -138,11 +138,11 @@ func TestAnswerRoom(t *testing.T) {
 	if _, err := add(); err != error(errBusy) {
 		t.Errorf("error %v, want %v", err, errBusy)
 	}
-	first.done()
+	first.leave()
 	if a, err := add(); err != nil || a.Len() != 700<<10+len(`""`) {
 		t.Errorf("%d bytes, %v", a.Len(), err)
 	}
-	small := &answer{bodies: semaphore.NewWeighted(0)}
+	small := &answer{room: room{of: semaphore.NewWeighted(0)}}
 	if err := small.add("x"); err != nil {
 		t.Errorf("a small answer: %v", err)
 	}

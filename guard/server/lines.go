@@ -17,8 +17,7 @@ import (
 // gone.
 type lines struct {
 	control *http.ResponseController
-	bodies  *semaphore.Weighted
-	taken   int64         // of bodies
+	room    room
 	read    chan struct{} // closed when nothing more is read
 
 	mu      sync.Mutex
@@ -33,7 +32,7 @@ type lines struct {
 func newLines(
 	body io.Reader, control *http.ResponseController, bodies *semaphore.Weighted, gone context.CancelFunc,
 ) *lines {
-	l := &lines{control: control, bodies: bodies, read: make(chan struct{})}
+	l := &lines{control: control, room: room{of: bodies}, read: make(chan struct{})}
 	l.more = sync.NewCond(&l.mu)
 	go l.fill(body, gone)
 	return l
@@ -51,13 +50,13 @@ func (l *lines) fill(body io.Reader, gone context.CancelFunc) {
 		l.control.SetWriteDeadline(deadline)
 	}
 	extend()
-	chunk, read := make([]byte, 4<<10), int64(0)
+	chunk, read := make([]byte, 4<<10), 0
 	for {
 		n, err := body.Read(chunk)
 		if err == nil && bytes.IndexByte(chunk[:n], '\n') >= 0 {
 			extend() // not after the end: then the server itself waits for the client to go
 		}
-		read += int64(n)
+		read += n
 		l.mu.Lock()
 		l.data = append(l.data, chunk[:n]...)
 		for len(l.data) > keptStream && err == nil && !l.ended {
@@ -69,12 +68,8 @@ func (l *lines) fill(body io.Reader, gone context.CancelFunc) {
 			}
 			l.more.Wait() // until there is less
 		}
-		if more := min(read, keptStream) - freeBody - l.taken; more > 0 {
-			if l.bodies.TryAcquire(more) {
-				l.taken += more
-			} else if err == nil {
-				err = errBusy
-			}
+		if full := l.room.take(min(read, keptStream)); err == nil {
+			err = full
 		}
 		switch large := (*http.MaxBytesError)(nil); {
 		case err == nil, err == io.EOF, errors.As(err, new(*refusal)):
@@ -130,5 +125,5 @@ func (l *lines) end() {
 		l.control.SetReadDeadline(time.Unix(1, 0))
 		<-l.read
 	}
-	l.bodies.Release(l.taken)
+	l.room.leave()
 }

@@ -50,13 +50,12 @@ func (s sent) of(route, call string, v Verdict) event {
 // label shortens a name that a caller sends, and leaves out what a log or a metric cannot have.
 func label(name string) string {
 	const most = 100
-	name = strings.Map(func(r rune) rune {
+	return strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsPrint(r) {
 			return -1
 		}
 		return r
 	}, name[:min(len(name), most)])
-	return name
 }
 
 // short leaves out an id that is too long for a log.

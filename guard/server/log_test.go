@@ -54,7 +54,7 @@ func TestVerdictsAreLoggedAndShown(t *testing.T) {
 		`"},"metadata":{"language":"de","team":"b"}}`)
 	asks(s, litellmPath, `{"input_type":"response","litellm_call_id":"c","texts":["`+english+`"],"model":"m-4",
 		"request_data":{"user_api_key_team_id":"t","user_api_key_team_alias":null},"additional_provider_specific_params":{"language":"de"}}`)
-	s.calls.end()
+	s.calls.settle(-1)
 	s.log.close()
 	var got []string
 	for _, e := range events(t, path) {

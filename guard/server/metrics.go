@@ -2,10 +2,10 @@ package server
 
 import (
 	"cmp"
-	"crosstalk"
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"os"
 	"runtime"
@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"crosstalk"
 	"crosstalk/guard"
 )
 
@@ -26,7 +27,7 @@ var buckets = [...]float64{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 
 type metrics struct {
 	mu       sync.Mutex
 	verdicts map[verdictOf]int
-	refusals map[int]int
+	refusals map[string]int // by status
 	passed   map[string]int // unchecked, by reason
 	alarms   map[string]int
 	times    [len(buckets) + 1]int // by bucket, not cumulative; the last counts longer ones
@@ -46,10 +47,9 @@ type verdictOf struct {
 const mostModels = 50
 
 func newMetrics() *metrics {
-	return &metrics{
-		verdicts: map[verdictOf]int{}, refusals: map[int]int{}, passed: map[string]int{}, alarms: map[string]int{},
-		models: map[string]bool{},
-	}
+	return &metrics{verdicts: map[verdictOf]int{}, refusals: map[string]int{},
+		passed: map[string]int{noJSON: 0, badLanguage: 0, large: 0, late: 0, busy: 0}, alarms: map[string]int{},
+		models: map[string]bool{}}
 }
 
 // base is the label of a tag: its language.
@@ -88,6 +88,8 @@ func (m *metrics) judged(expected string, v guard.Verdict, route, model string) 
 	})
 }
 
+func (m *metrics) refused(f *refusal) { m.count(func() { m.refusals[strconv.Itoa(f.status)]++ }) }
+
 // took counts the time to judge a text.
 func (m *metrics) took(d time.Duration) {
 	i, _ := slices.BinarySearch(buckets[:], d.Seconds())
@@ -108,7 +110,7 @@ func (m *metrics) unchecked(log io.Writer, reason string) {
 }
 
 func (s *server) writeMetrics(w http.ResponseWriter, _ *http.Request) {
-	growing := s.calls.settle()
+	growing := s.calls.settle(quiet)
 	m := s.metrics
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,6 +119,12 @@ func (s *server) writeMetrics(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintf(w, "# HELP crosstalk_guard_%s %s\n# TYPE crosstalk_guard_%[1]s %[3]s\n", name, help, kind)
 	}
 	line := func(name string, value any) { fmt.Fprintf(w, "crosstalk_guard_%s %v\n", name, value) }
+	counts := func(name, help, label string, of map[string]int) {
+		head(name, "counter", help)
+		for _, value := range slices.Sorted(maps.Keys(of)) {
+			line(fmt.Sprintf("%s{%s=%q}", name, label, value), of[value])
+		}
+	}
 	head("verdicts_total", "counter", "Texts that were judged, by expected language, verdict, route and model.")
 	all, unclear := 0, 0
 	for _, v := range slices.SortedFunc(maps.Keys(m.verdicts), func(a, b verdictOf) int {
@@ -135,28 +143,17 @@ func (s *server) writeMetrics(w http.ResponseWriter, _ *http.Request) {
 	line("growing", growing)
 	head("cannot_tell_ratio", "gauge", "Share of the texts since the start whose verdict is cannot_tell.")
 	line("cannot_tell_ratio", float64(unclear)/float64(max(1, all)))
-	head("alarms_total", "counter", "Parts in another language found in streams, by expected language.")
-	for _, language := range slices.Sorted(maps.Keys(m.alarms)) {
-		line(fmt.Sprintf("alarms_total{language=%q}", language), m.alarms[language])
-	}
-	head("refused_total", "counter", "Requests that were refused, by status code.")
-	for _, status := range slices.Sorted(maps.Keys(m.refusals)) {
-		line(fmt.Sprintf("refused_total{status=\"%d\"}", status), m.refusals[status])
-	}
-	head("unchecked_total", "counter", "Requests of gateways that passed without a check, by reason.")
-	for _, reason := range slices.Sorted(maps.Keys(said)) {
-		line(fmt.Sprintf("unchecked_total{reason=%q}", reason), m.passed[reason])
-	}
+	counts("alarms_total", "Parts in another language found in streams, by expected language.", "language", m.alarms)
+	counts("refused_total", "Requests that were refused, by status code.", "status", m.refusals)
+	counts("unchecked_total", "Requests of gateways that passed without a check, by reason.", "reason", m.passed)
 	head("streams", "gauge", "Streams that are open.")
 	line("streams", m.streams)
 	head("check_seconds", "histogram", "Time to judge a text, each time, without network and waiting.")
 	n := 0
-	for i, bound := range buckets {
+	for i, bound := range append(buckets[:], math.Inf(1)) {
 		n += m.times[i]
 		line(fmt.Sprintf("check_seconds_bucket{le=\"%g\"}", bound), n)
 	}
-	n += m.times[len(buckets)]
-	line(`check_seconds_bucket{le="+Inf"}`, n)
 	line("check_seconds_sum", m.sum.Seconds())
 	line("check_seconds_count", n)
 	head("build_info", "gauge", "The version of the service and of Go.")
@@ -174,10 +171,10 @@ func writeProcess(w io.Writer) {
 	}
 	write("process_start_time_seconds", "gauge", "When the process began, in seconds since 1970.", started.Unix())
 	write("go_goroutines", "gauge", "Number of goroutines.", runtime.NumGoroutine())
-	stat, err := os.ReadFile("/proc/self/stat")
-	_, rest, found := strings.Cut(string(stat), ") ")
+	stat, _ := os.ReadFile("/proc/self/stat")
+	_, rest, _ := strings.Cut(string(stat), ") ")
 	fields := strings.Fields(rest) // from the third, proc(5)
-	if err != nil || !found || len(fields) < 22 {
+	if len(fields) < 22 {
 		return
 	}
 	number := func(i int) float64 { n, _ := strconv.ParseFloat(fields[i-3], 64); return n }

@@ -40,7 +40,7 @@ func (r pageRow) Share() string {
 
 // page shows counts and the last verdicts, without texts.
 func (s *server) page(w http.ResponseWriter, _ *http.Request) {
-	growing := s.calls.settle()
+	growing := s.calls.settle(quiet)
 	var tables [3][]pageRow
 	var all pageRow
 	passed := 0

@@ -125,7 +125,7 @@ func TestKong(t *testing.T) {
 func TestExamples(t *testing.T) {
 	s := newServer(Options{})
 	asks(s, "/v1/check", record(german, "de"))
-	s.count(func() { s.refusals[400]++; s.alarms["de"]++ })
+	s.count(func() { s.refusals["400"]++; s.alarms["de"]++ })
 	metrics := asks(s, "/metrics", "")
 	for _, name := range []string{examples + "guard-alerts.yml", examples + "guard-dashboard.json", "../../docs/guard.md"} {
 		for _, metric := range regexp.MustCompile(`crosstalk_guard_\w+|process_\w+`).FindAllString(read(t, name), -1) {

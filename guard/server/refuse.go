@@ -62,7 +62,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 			return
 		}
 	}
-	s.count(func() { s.refusals[f.status]++ })
+	s.refused(f)
 	if f.status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}

@@ -37,7 +37,7 @@ func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 		return fmt.Errorf("--log-verdicts: %w", err)
 	}
 	defer s.log.close()
-	defer s.calls.end()
+	defer s.calls.settle(-1)
 	fmt.Fprintf(w, "Checking answers at %s\n", at.URL)
 	switch {
 	case made:
@@ -58,7 +58,7 @@ func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 		for ticker := time.NewTicker(quiet / 3); ; {
 			select {
 			case <-ticker.C:
-				s.calls.settle()
+				s.calls.settle(quiet)
 			case <-end.Done():
 				return
 			}

@@ -84,9 +84,9 @@ func (s *server) handler() http.Handler {
 		method, path string
 		handle       http.HandlerFunc
 	}{
-		{"POST", "/v1/check", inTime(s.check)},
+		{"POST", "/v1/check", s.reading(s.check)},
 		{"POST", "/v1/check/stream", s.stream},
-		{"POST", litellmPath, inTime(s.litellm)},
+		{"POST", litellmPath, s.reading(s.litellm)},
 		{"POST", promptfooPath, s.gateway(s.promptfoo)},
 		{"POST", portkeyPath, s.gateway(s.portkey)},
 		{"GET", "/metrics", s.writeMetrics},
@@ -163,15 +163,6 @@ const (
 	Allow = "allow"
 	Block = "block" // only if the server blocks
 )
-
-// inTime ends the work for a request in time.
-func inTime(handle http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), longest)
-		defer cancel()
-		handle(w, r.WithContext(ctx))
-	}
-}
 
 // work runs f when there is room to work on n bytes: much is worked on alone.
 func (s *server) work(ctx context.Context, n int, f func() error) error {
@@ -253,24 +244,17 @@ func from(r *http.Request, record []byte) (who sent) {
 }
 
 // check judges a record, or each of a list.
-func (s *server) check(w http.ResponseWriter, r *http.Request) {
-	data, done, ok := s.read(w, r)
-	if !ok {
-		return
-	}
-	defer done()
+func (s *server) check(w http.ResponseWriter, r *http.Request, data []byte) error {
 	records, many, err := split(data)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	offsets, err := offsetsOf(r)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
-	out := answer{bodies: s.bodies}
-	defer out.done()
+	out := answer{room: room{of: s.bodies}}
+	defer out.leave()
 	for i, one := range records {
 		if many {
 			out.WriteByte("[,"[min(i, 1)])
@@ -290,12 +274,11 @@ func (s *server) check(w http.ResponseWriter, r *http.Request) {
 			}
 			return out.add(v)
 		})
+		if err != nil && many {
+			err = fmt.Errorf("record %d: %w", i+1, err)
+		}
 		if err != nil {
-			if many {
-				err = fmt.Errorf("record %d: %w", i+1, err)
-			}
-			s.fail(w, r, err)
-			return
+			return err
 		}
 	}
 	if many {
@@ -307,4 +290,5 @@ func (s *server) check(w http.ResponseWriter, r *http.Request) {
 	out.WriteByte('\n')
 	w.Header().Set("Content-Type", "application/json")
 	w.Write(out.Bytes())
+	return nil
 }

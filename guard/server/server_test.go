@@ -433,18 +433,22 @@ func TestRoom(t *testing.T) {
 		r.ContentLength = -1
 		return r
 	}
-	_, done, err := s.body(large())
-	if err != nil {
+	one, other := room{of: s.bodies}, room{of: s.bodies}
+	if _, err := s.body(large(), &one); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := s.body(large()); err != errBusy {
+	if _, err := s.body(large(), &other); err != errBusy {
 		t.Errorf("error %v, want %v", err, errBusy)
 	}
-	done()
-	if _, done, err = s.body(large()); err != nil {
+	one.leave()
+	other.leave()
+	if _, err := s.body(large(), &other); err != nil {
 		t.Error(err)
 	}
-	done()
+	other.leave()
+	if !s.bodies.TryAcquire(1 << 20) {
+		t.Error("room is not given back")
+	}
 }
 
 // A new connection takes the place of one that says nothing, not of one that has asked before.

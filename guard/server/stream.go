@@ -48,7 +48,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 		}
 		f := &refusal{status: http.StatusBadRequest}
 		errors.As(err, &f)
-		s.count(func() { s.refusals[f.status]++ })
+		s.refused(f)
 		out.Encode(map[string]string{"error": err.Error()})
 		control.Flush()
 	}
