@@ -3,7 +3,6 @@ package check
 import (
 	"bytes"
 	"compress/gzip"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -14,13 +13,11 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"crosstalk/internal/golden"
 	"crosstalk/recorded"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 )
-
-var update = flag.Bool("update", false, "write testdata/sheet.txtar")
 
 // TestSheet runs the commands of testdata/sheet.txtar on its files, and reads each of the files. It compares all that
 // comes of it with the sheet. Read what differs and write it with -update.
@@ -36,15 +33,12 @@ func TestSheet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var old strings.Builder
 	files, kept := map[string]string{}, archive.Files[:0:0]
 	for _, f := range archive.Files {
-		if strings.HasPrefix(f.Name, "$ ") {
-			fmt.Fprintf(&old, "%s\n%s", f.Name, f.Data)
-			continue
+		if !strings.HasPrefix(f.Name, "$ ") {
+			kept = append(kept, f)
+			files[f.Name] = string(f.Data)
 		}
-		kept = append(kept, f)
-		files[f.Name] = string(f.Data)
 	}
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -58,14 +52,7 @@ func TestSheet(t *testing.T) {
 		"de/deep50.json": nested(50), "de/deep51.json": nested(51),
 	})
 	within(t, files)
-	got := &strings.Builder{}
-	add := func(name, text string) {
-		if !strings.HasSuffix(text, "\n") {
-			text += "\n"
-		}
-		kept = append(kept, txtar.File{Name: name, Data: []byte(text)})
-		fmt.Fprintf(got, "%s\n%s", name, text)
-	}
+	add := func(name, text string) { kept = append(kept, txtar.File{Name: name, Data: []byte(text)}) }
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		add("$ read "+name, reading(name, strings.TrimPrefix(files[name], "\ufeff")))
 	}
@@ -103,13 +90,7 @@ func TestSheet(t *testing.T) {
 		}
 		add("$ "+strings.TrimSpace(command), out)
 	}
-	if *update {
-		if err := os.WriteFile(sheet, txtar.Format(&txtar.Archive{Comment: archive.Comment, Files: kept}), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	} else if d := cmp.Diff(strings.Split(old.String(), "\n"), strings.Split(got.String(), "\n")); d != "" {
-		t.Error(d)
-	}
+	golden.Check(t, sheet, string(txtar.Format(&txtar.Archive{Comment: archive.Comment, Files: kept})))
 }
 
 // nested is JSON with a message so deep.
@@ -201,7 +182,8 @@ c/de.json:1:8: a: untranslated: en, expected de: "Please keep the receipt, you n
 	}
 }
 
-// What ends a command of GitHub, or what a terminal would obey, is written otherwise. What cannot be written is an error.
+// What ends a command of GitHub, or what a terminal would obey, is written otherwise. What cannot be written is an
+// error.
 func TestWriter(t *testing.T) {
 	f := finding{File: "a\n:,%\r\x1b", Line: 1, Column: 2, EndLine: 3, Kind: unreadable, Error: "1\n2%\r\x1b"}
 	for format, want := range map[string]string{"": "a␊:,%␍␛:1:2: 1␊2%␍␛\n",

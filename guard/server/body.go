@@ -160,9 +160,7 @@ type answer struct {
 func (a *answer) add(v any) error {
 	encoder := json.NewEncoder(a)
 	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
-		return err
-	}
+	encoder.Encode(v)
 	a.Truncate(a.Len() - len("\n"))
 	if a.Len() > mostReply {
 		return tooLarge("the answer would be larger than %d MiB; send less at a time", mostReply>>20)

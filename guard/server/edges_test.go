@@ -28,6 +28,9 @@ func TestLogBounds(t *testing.T) {
 		if err := l.write([]byte(c.line)); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := os.Stat(path + ".1"); c.before == "" && err == nil {
+			t.Error("an empty log was renamed")
+		}
 		now, err := os.ReadFile(path)
 		before, _ := os.ReadFile(path + ".1")
 		if err != nil || string(now) != c.now || string(before) != c.before {

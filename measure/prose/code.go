@@ -1,6 +1,10 @@
 package prose
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
 
 // isCodeLine reports whether a line outside a fence is code, a command, JSON or a log entry: it must be plain ASCII for
 // the most part and have a program's punctuation.
@@ -100,31 +104,18 @@ func isLog(s string) bool {
 	}
 	s = strings.TrimLeft(s, "[")
 	stamp := 0
-	for i := 0; i < len(s) && i < 19; i++ {
-		switch c := s[i]; {
-		case '0' <= c && c <= '9':
+	for _, c := range []byte(s[:min(len(s), 19)]) {
+		if strings.IndexByte("0123456789-:T/ .", c) < 0 {
+			break
+		}
+		if '0' <= c && c <= '9' {
 			stamp++
-		case c == '-' || c == ':' || c == 'T' || c == '/' || c == ' ' || c == '.':
-		default:
-			i = len(s)
 		}
 	}
-	if stamp < 4 {
-		return false
-	}
-	for _, level := range []string{"ERROR", "WARN", "INFO", "DEBUG", "FATAL", "TRACE"} {
-		if strings.Contains(s, level) {
-			return true
-		}
-	}
-	return stamp >= 12
+	levels := []string{"ERROR", "WARN", "INFO", "DEBUG", "FATAL", "TRACE"}
+	return stamp >= 12 || stamp >= 4 && slices.ContainsFunc(levels, func(l string) bool { return strings.Contains(s, l) })
 }
 
 func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
+	return strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }

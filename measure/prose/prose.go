@@ -72,11 +72,8 @@ type Document struct {
 func Parse(text string) Document {
 	p := parser{text: text}
 	for at := 0; at < len(text); {
-		end := len(text)
-		if n := strings.IndexByte(text[at:], '\n'); n >= 0 {
-			end = at + n
-		}
-		at = p.line(at, end)
+		line, _, _ := strings.Cut(text[at:], "\n")
+		at = p.line(at, at+len(line))
 	}
 	return p.Document
 }
@@ -104,8 +101,7 @@ func (p *parser) line(at, end int) int {
 	from := at + leading(p.text[at:end])
 	s := strings.TrimRight(p.text[from:end], " \t\r")
 	end = from + len(s)
-	switch {
-	case s == "":
+	if s == "" {
 		return next
 	}
 	if mark, _ := Fence(s); mark != "" {
@@ -173,28 +169,19 @@ func Fence(line string) (mark string, closes bool) {
 
 // fence masks fenced code up to its closing fence, or to the end of the text.
 func (p *parser) fence(mark string, from, end, next int) int {
-	stop := len(p.text)
 	for at := next; at < len(p.text); {
-		line := p.text[at:]
-		n := strings.IndexByte(line, '\n')
-		if n >= 0 {
-			line = line[:n]
-		}
+		line, _, _ := strings.Cut(p.text[at:], "\n")
 		if other, closes := Fence(strings.TrimSpace(line)); other == mark && closes {
 			p.mask(from, at+len(strings.TrimRight(line, " \t\r")), Code)
 			return min(at+len(line)+1, len(p.text))
 		}
-		if n < 0 {
-			break
-		}
-		at += n + 1
+		at += len(line) + 1
 	}
-	if next >= stop && end > from { // only the opening line
-		p.mask(from, end, Code)
-		return next
+	if next < len(p.text) { // there is more than the opening line
+		end = len(p.text)
 	}
-	p.mask(from, stop, Code)
-	return stop
+	p.mask(from, end, Code)
+	return len(p.text)
 }
 
 // isRule reports whether a line is a horizontal rule, an underline, or the rule of a table.
@@ -210,16 +197,11 @@ func (p *parser) row(from, end int) {
 			from++
 			continue
 		}
-		to := end
-		if n := strings.IndexByte(p.text[from:end], '|'); n >= 0 {
-			to = from + n
+		cell, _, _ := strings.Cut(p.text[from:end], "|")
+		if start, stop := leading(cell), len(strings.TrimRight(cell, " \t")); start < stop {
+			p.block(from+start, from+stop, Cell)
 		}
-		start := from + leading(p.text[from:to])
-		stop := start + len(strings.TrimRight(p.text[start:to], " \t"))
-		if start < stop {
-			p.block(start, stop, Cell)
-		}
-		from = to
+		from += len(cell)
 	}
 }
 
