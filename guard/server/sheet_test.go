@@ -20,8 +20,8 @@ import (
 )
 
 // TestRequests sends the requests of testdata/requests.txt and compares what is answered with what follows each there.
-// A request is a line: which server (it observes, blocks, or blocks by the user's language), a path and a body, in which
-// ␤ stands for a line break. Then come the metrics of each server, but for times. -update writes the file anew.
+// A request is a line: which server (it observes, blocks, or blocks by the user's language), a path and a body, in
+// which ␤ stands for a line break. Then come the metrics of each server, but for times. -update writes the file anew.
 func TestRequests(t *testing.T) {
 	const file = "testdata/requests.txt"
 	data, err := os.ReadFile(file)
@@ -69,7 +69,8 @@ func TestMetricsAndPage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(Options{Block: true})
 		of := func(expected string, v guard.Verdict, route, model string) {
-			s.record(event{Expected: expected, Language: "en", Verdict: v, Route: route, Model: model, Action: Allow, P: 0.875, MS: 1.25})
+			s.record(event{Expected: expected, Language: "en", Verdict: v, Route: route, Model: model, Action: Allow,
+				P: 0.875, MS: 1.25})
 		}
 		for range 2 {
 			of("de", guard.Right, "check", `b"\`)
@@ -79,7 +80,8 @@ func TestMetricsAndPage(t *testing.T) {
 		of("ar", guard.Wrong, "check", "")
 		of("pt_BR", guard.CannotTell, "check", "a")
 		of("", guard.CannotTell, "litellm", "")
-		s.record(event{Time: time.Now().Add(-time.Hour), Call: "call", Expected: "de", Verdict: guard.Wrong, Route: "litellm", Team: "team", Action: Block,
+		s.record(event{Time: time.Now().Add(-time.Hour), Call: "call", Expected: "de", Verdict: guard.Wrong,
+			Route: "litellm", Team: "team", Action: Block,
 			Spans: []guard.Span{{Start: 1, End: 2, Language: "en"}, {Start: 3, End: 4, Language: "fr", Excuse: guard.Loan},
 				{Start: 5, End: 6, Language: "it"}, {Start: 7, End: 8, Language: "es"}, {Start: 9, End: 10, Language: "nl"}}})
 		for _, d := range []time.Duration{0, time.Millisecond, 2 * time.Millisecond, 3 * time.Second} {
@@ -114,7 +116,8 @@ func TestLongestWait(t *testing.T) {
 	all := map[string]*fakeConn{}
 	for name, v := range map[string]visitor{
 		"new": {"a", http.StateNew, now}, "older": {"b", http.StateNew, now.Add(-1)}, "oldest": {"b", http.StateIdle, now.Add(-9)},
-		"idle": {"a", http.StateIdle, now.Add(-8)}, "busy": {"c", http.StateActive, now.Add(-99)}, "later": {"d", http.StateIdle, now}, "d": {"d", http.StateIdle, now.Add(-2)},
+		"idle": {"a", http.StateIdle, now.Add(-8)}, "busy": {"c", http.StateActive, now.Add(-99)},
+		"later": {"d", http.StateIdle, now}, "d": {"d", http.StateIdle, now.Add(-2)},
 	} {
 		all[name] = &fakeConn{}
 		a.open[all[name]] = &v

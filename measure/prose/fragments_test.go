@@ -9,8 +9,8 @@ import (
 	"crosstalk/internal/golden"
 )
 
-// TestFragments compares how each line of testdata/fragments.txt is masked, alone, within a line and within a word, with
-// what follows it in the file. {x*5} in a line stands for xxxxx, ␤ for a line break. Write the file with -update.
+// TestFragments compares how each line of testdata/fragments.txt is masked, alone, within a line and within a word,
+// with what follows it in the file. {x*5} in a line stands for xxxxx, ␤ for a line break. -update writes the file.
 func TestFragments(t *testing.T) {
 	const file = "testdata/fragments.txt"
 	data, err := os.ReadFile(file)
