@@ -45,6 +45,30 @@ func TestLongText(t *testing.T) {
 	}
 }
 
+// A long text is cut after the last sentence or white space that fits, else between characters.
+func TestChunk(t *testing.T) {
+	a := func(n int) string { return strings.Repeat("a", n) }
+	for _, c := range []struct {
+		text string
+		want int
+	}{
+		{a(maxChunk), maxChunk},
+		{a(maxChunk + 1), maxChunk},
+		{a(10) + "。" + a(maxChunk), 13},
+		{a(2) + "。" + a(5) + "\u3000" + a(maxChunk), 13},
+		{a(7) + " " + a(maxChunk), 8},
+		{a(maxChunk-3) + "。b", maxChunk},
+		{a(4) + " " + a(maxChunk-7) + "。b", 5}, // the full stop does not fit
+		{a(maxChunk-1) + "éa", maxChunk - 1},
+		{a(maxChunk-3) + "𠀀a", maxChunk - 3},
+		{strings.Repeat("\x80", maxChunk+9), maxChunk},
+	} {
+		if got := chunk(c.text); got != c.want {
+			t.Errorf("%.12q... of %d bytes: %d, want %d", c.text, len(c.text), got, c.want)
+		}
+	}
+}
+
 func TestConcurrentUse(t *testing.T) {
 	segmenttest.ConcurrentUse(t, Segmenter{}, "図書館で借りた本を、夕方までに3冊読みました。")
 }

@@ -80,3 +80,37 @@ func TestStrangers(t *testing.T) {
 		t.Errorf("%d of 100,000 were found", found)
 	}
 }
+
+// hashOf returns a hash with this sum.
+func hashOf(sum uint32) Hash {
+	const factor = Hash(0x9e3779b97f4a7c15)
+	inverse := Hash(1)
+	for range 64 {
+		inverse *= 2 - factor*inverse
+	}
+	return Hash(sum) << 32 * inverse
+}
+
+// Levels far above the lowest are cut, and strings that a table cannot tell apart have the lowest level of these.
+func TestBounds(t *testing.T) {
+	tables := Tables(Write(nil, []Column{{0: 9, 1: 5, 2: 7, 1 << 30: 68, 1 << 31: 69, 3 << 30: 200},
+		{1: 20, 1 << 31: 10}}))
+	for sum, want := range map[uint32][2]uint8{0: {6, 21}, 1: {6, 21}, 3: {6, 21}, 1<<18 - 1: {6, 21}, 1 << 18: {},
+		1 << 30: {69, 0}, 1 << 31: {69, 11}, 3 << 30: {69, 0}, 1<<30 - 1: {}, 1<<32 - 1: {}} {
+		row, ok := tables[0].Row(hashOf(sum))
+		if got := [2]uint8(row[:2]); got != want || ok != (want != [2]uint8{}) ||
+			row.None(0) != !ok || row.None(1) != (want[1] == 0) || !row.None(2) {
+			t.Errorf("%#x: %v, %v, want %v", sum, got, ok, want)
+		}
+	}
+	for _, columns := range [][]Column{nil, make([]Column, MaxColumns+1)} {
+		func() {
+			defer func() {
+				if want := fmt.Sprintf("levels: %d columns, expected 1 to 18", len(columns)); recover() != want {
+					t.Errorf("expected the panic %q", want)
+				}
+			}()
+			Write(nil, columns)
+		}()
+	}
+}
