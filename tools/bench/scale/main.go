@@ -3,18 +3,20 @@
 //
 //	go -C tools run ./bench/scale run -n 100000,300000
 //	go -C tools run ./bench/scale run -n 1000000
+//	go -C tools run ./bench/scale run -n 100000 -samples 1000
+//	go -C tools run ./bench/scale run -n 10000 -bytes 10000
 //	go -C tools run ./bench/scale score -n 100000,300000,1000000
 //	go -C tools run ./bench/scale read -n 100000,300000
 //	go -C tools run ./bench/scale read -n 1000000
 //	go -C tools run ./bench/scale processes -n 4000 -delay 50ms
 //	go -C tools run ./bench/scale journal -n 1000000
 //
-// run asks n prompts, one answer each, of a local server that answers at once; score scores n recorded answers; read
-// reports, compares and gates a run of n recorded answers. What is in -dir of an earlier measurement is not made again.
-// processes asks n prompts from 1, 2, 3 and 4 shards at a
-// time, of a server that answers after the delay and takes no more than 16 requests at a time from each process.
-// journal fills a journal with n short answers, and saves, finds and counts some more. Each takes a few minutes on two
-// quiet cores.
+// run asks n prompts, one answer each, of a local server that answers at once, 64 at a time; with -samples, fewer
+// prompts that often, and with -bytes, for answers of about that length. score, which takes both, too, scores n
+// recorded answers; read reports, compares and gates a run of n recorded answers. What is in -dir of an earlier
+// measurement is not made again. processes asks n prompts from 1, 2, 3 and 4 shards at a time, of a server that answers
+// after the delay and takes no more than 16 requests at a time from each process. journal fills a journal with n short
+// answers, and saves, finds and counts some more. Each takes a few minutes on two quiet cores.
 //
 // The command is built first. CPU time and memory are those of its process, as the operating system counts them; the
 // server and this program are not in them.
@@ -55,6 +57,8 @@ func main() {
 	b := &measuring{}
 	flags := flag.NewFlagSet("scale", flag.ExitOnError)
 	n := flags.String("n", "", "numbers of prompts or answers")
+	flags.IntVar(&b.samples, "samples", 1, "answers per prompt")
+	flags.IntVar(&b.bytes, "bytes", 0, "length of an answer, at least (default: a sentence or three)")
 	flags.DurationVar(&b.delay, "delay", 50*time.Millisecond, "of the server, for processes")
 	flags.StringVar(&b.dir, "dir", "", "where files are made (default: a temporary directory)")
 	flags.Parse(os.Args[2:])
@@ -66,6 +70,7 @@ func main() {
 type measuring struct {
 	crosstalk, dir string
 	delay          time.Duration
+	samples, bytes int
 }
 
 func (b *measuring) measure(what, numbers string) error {
@@ -140,17 +145,21 @@ func (b *measuring) show(what string, n int, ok []int, args ...string) error {
 
 // run asks n prompts.
 func (b *measuring) run(n int) error {
-	server, err := serve(0)
+	server, err := b.serve(0)
 	if err != nil {
 		return err
 	}
 	defer server.Close()
-	suite, err := b.suite(n)
+	suite, err := b.suite(n / b.samples)
 	if err != nil {
 		return err
 	}
-	return b.show("run", n, nil, asking(server.URL, suite, filepath.Join(b.dir, fmt.Sprint("run-", n)))...)
+	return b.show("run", n, nil, asking(server.URL, suite, filepath.Join(b.dir, "run-"+b.named(n)),
+		"--concurrency", "64", "--samples", fmt.Sprint(b.samples), "--temperature", "1")...)
 }
+
+// named names files of n answers.
+func (b *measuring) named(n int) string { return fmt.Sprintf("%d-%d-%d", n, b.samples, b.bytes) }
 
 // asking are the arguments for a run.
 func asking(url, suite, out string, more ...string) []string {
@@ -171,7 +180,7 @@ func (b *measuring) score(n int) error {
 // scoring are the arguments for scoring n recorded answers, and the run.
 func (b *measuring) scoring(n int) (args []string, out string, err error) {
 	answers, err := b.answers(n)
-	out = filepath.Join(b.dir, fmt.Sprint("score-", n))
+	out = filepath.Join(b.dir, "score-"+b.named(n))
 	return []string{"score", "confusion", answers, "--out", out, "--quiet", "--format", "json"}, out, err
 }
 
@@ -208,7 +217,7 @@ func made(run string) bool {
 // processes asks n prompts for each process, of 1 to 4 at a time.
 func (b *measuring) processes(n int) error {
 	const concurrency = 16
-	server, err := serve(b.delay)
+	server, err := b.serve(b.delay)
 	if err != nil {
 		return err
 	}
@@ -255,9 +264,12 @@ func (b *measuring) suite(n int) (string, error) {
 
 // answers writes n recorded answers to such prompts.
 func (b *measuring) answers(n int) (string, error) {
-	return b.table(fmt.Sprintf("answers-%d.jsonl", n), n, func(w *bufio.Writer, i int) {
-		l := languages[i%len(languages)]
-		fmt.Fprintf(w, `{"id":"p%d","language":%q,"completion":%q,"model":"m"}`+"\n", i, l.code, reply(i))
+	return b.table("answers-"+b.named(n)+".jsonl", n, func(w *bufio.Writer, i int) {
+		prompt := i / b.samples
+		l := languages[prompt%len(languages)]
+		text := b.long(reply(i - i%len(languages) + prompt%len(languages)))
+		fmt.Fprintf(w, `{"id":"p%d","sample":%d,"language":%q,"completion":%q,"model":"m"}`+"\n", prompt, i%b.samples,
+			l.code, text)
 	})
 }
 
@@ -384,8 +396,13 @@ type server struct {
 // address is always the same, since it is a part of what makes two runs shards of one measurement.
 const address = "127.0.0.1:27182"
 
+// long repeats an answer until it has enough bytes.
+func (b *measuring) long(text string) string {
+	return text + strings.Repeat(" "+text, b.bytes/(len(text)+1))
+}
+
 // serve starts a server that answers after a delay.
-func serve(delay time.Duration) (*server, error) {
+func (b *measuring) serve(delay time.Duration) (*server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, err
@@ -406,7 +423,7 @@ func serve(delay time.Duration) (*server, error) {
 		prompt := asked.Messages[len(asked.Messages)-1].Content
 		h := fnv.New32a()
 		h.Write([]byte(prompt))
-		text, _ := json.Marshal(replyTo(prompt, int(h.Sum32())))
+		text, _ := json.Marshal(b.long(replyTo(prompt, int(h.Sum32()))))
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"id":"x","object":"chat.completion","model":"m","choices":[{"index":0,`+
 			`"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],`+
