@@ -15,12 +15,14 @@ import (
 	"io"
 	"log"
 	"os"
+	"strings"
 )
 
 // options are what the command is asked for.
 type options struct {
 	data, own string
 	halves    []string
+	peers     []string // NAME=COMMAND, which reads texts and writes the tag of each on a line
 }
 
 func main() {
@@ -30,8 +32,10 @@ func main() {
 	flag.StringVar(&o.own, "own", "", "`folder` of NTREX-128, for matrix, languages and risk")
 	half := flag.String("half", "all", "`half` to report: a, b or all (both, one after the other)")
 	only := flag.String("only", "",
-		"measure one `part` alone: words, replies, streams or, with -own, matrix, languages or risk")
+		"measure one `part` alone: words, replies, streams or, with -own, matrix, languages, risk or peers")
+	peers := flag.String("peers", "", "with peers: further identifiers, as NAME=`COMMAND`;NAME=COMMAND")
 	flag.Parse()
+	o.peers = strings.FieldsFunc(*peers, func(r rune) bool { return r == ';' })
 	o.halves = []string{*half}
 	if *half == "all" {
 		o.halves = []string{"a", "b"}
@@ -45,7 +49,8 @@ func main() {
 		own   bool
 		print func(options) error
 	}{{"words", false, wordTables}, {"replies", false, replyTables}, {"streams", false, streamTables},
-		{"matrix", true, matrix}, {"languages", true, languageTable}, {"risk", true, riskTables}} {
+		{"matrix", true, matrix}, {"languages", true, languageTable}, {"risk", true, riskTables},
+		{"peers", true, peerTables}} {
 		if *only != "" && *only != part.name || part.own != (o.own != "") {
 			continue
 		}
