@@ -123,7 +123,7 @@ func summary(j guard.Judgement) string {
 	case guard.CannotTell:
 		return "cannot tell: too little to judge by"
 	case guard.Right:
-		return fmt.Sprintf("right (p %.2f, judged: %s)", j.P, j.Judged)
+		return "right " + judged(j)
 	}
 	var parts []string
 	if n := j.Count(guard.Line); n > 0 {
@@ -132,7 +132,16 @@ func summary(j guard.Judgement) string {
 	if n := j.Count(guard.Word); n > 0 {
 		parts = append(parts, fmt.Sprintf("runs of words: %d", n))
 	}
-	return fmt.Sprintf("wrong (p %.2f, judged: %s); in another language: %s", j.P, j.Judged, strings.Join(parts, ", "))
+	return fmt.Sprintf("wrong %s; in another language: %s", judged(j), strings.Join(parts, ", "))
+}
+
+// judged says how sure a verdict is, and what of the text it is about.
+func judged(j guard.Judgement) string {
+	s := fmt.Sprintf("(p %.2f, judged: %s", j.P, j.Judged)
+	if j.NotJudged != "" {
+		s += "; not judged: " + j.NotJudged
+	}
+	return s + ")"
 }
 
 // isOwn reports whether JSON Lines are our own records, by the first: it has a text, and is no response of OpenAI.

@@ -36,7 +36,7 @@ type check struct {
 	hidden    []prose.Span // thoughts
 	series    []int        // by block: the first of its series, which are blocks of one kind in a row
 	analysis  *words.Analysis
-	sibling   string        // the language of the text if it is a sibling of the expected one
+	malay     bool          // Indonesian is expected, and the text is in Malay
 	pairs     func() []pair // see findPairs
 
 	units   []unit
@@ -73,9 +73,7 @@ func newCheck(lid langid.Identifier, text string, want expected) *check {
 	if c.serbian && (want.script == "Latn" || want.script == "" && c.mostlyLatin(c.blocks)) {
 		c.want.base, c.want.name = croatian[0], "sr-Latn"
 	}
-	if _, has := siblings[c.want.base]; has {
-		c.sibling = c.findSibling()
-	}
+	c.malay = c.want.base == "id" && c.inMalay()
 	c.analysis = words.Analyse(text, c.want.base, c.masks)
 	return c
 }
@@ -155,8 +153,7 @@ func (c *check) weigh(blocks []prose.Span) unit {
 		return u // it may be asked for, as Chinese of Hong Kong
 	}
 	mixed := 5*own >= e.Words // so much is in the expected language that the line is not in another one as a whole
-	_, alike := siblings[c.want.base]
-	if !words.Thorough(c.want.base) || alike || 3*e.Known <= 2*e.Words && e.Words > 2 {
+	if !words.Thorough(c.want.base) || c.want.base == "id" || 3*e.Known <= 2*e.Words && e.Words > 2 {
 		if c.identify(&u, mixed) {
 			return u
 		}

@@ -28,17 +28,18 @@ const (
 
 // A Judgement of a text. Offsets are bytes of the text, End not included.
 type Judgement struct {
-	Verdict  Verdict      `json:"verdict"`
-	Language string       `json:"language"`         // that most of the prose is in, empty if that cannot be told
-	P        float64      `json:"p"`                // probability that the verdict is true; 0.5 if it cannot be told
-	Risk     float64      `json:"risk"`             // probability that the text, or a part, is in another language
-	Judged   Level        `json:"judged,omitempty"` // how closely; empty if there is nothing to judge
-	Units    int          `json:"units"`            // lines, or groups of short ones, that were judged
-	Unclear  int          `json:"unclear"`          // units whose language cannot be told
-	Spans    []Span       `json:"spans"`            // the parts in another language
-	Masked   []prose.Span `json:"masked"`           // the parts that were not judged
-	Parts    []Part       `json:"-"`                // what was judged, in order of the first lines
-	Mix      Mix          `json:"-"`
+	Verdict   Verdict      `json:"verdict"`
+	Language  string       `json:"language"`             // that most of the prose is in, empty if that cannot be told
+	P         float64      `json:"p"`                    // probability that the verdict is true; 0.5 if it cannot be told
+	Risk      float64      `json:"risk"`                 // probability that the text, or a part, is in another language
+	Judged    Level        `json:"judged,omitempty"`     // how closely; empty if there is nothing to judge
+	NotJudged string       `json:"not_judged,omitempty"` // what was not, and why: words, or the text
+	Units     int          `json:"units"`                // lines, or groups of short ones, that were judged
+	Unclear   int          `json:"unclear"`              // units whose language cannot be told
+	Spans     []Span       `json:"spans"`                // the parts in another language
+	Masked    []prose.Span `json:"masked"`               // the parts that were not judged
+	Parts     []Part       `json:"-"`                    // what was judged, in order of the first lines
+	Mix       Mix          `json:"-"`
 }
 
 // A Level says what of a text was judged, and so what a verdict of Right means.
@@ -93,7 +94,7 @@ type Checker struct {
 // Rules names what decides about a verdict besides the identifier: the rules, the models of words and the threshold. It
 // changes whenever they do.
 func (k Checker) Rules() string {
-	return "guard-10+" + words.Name() + k.thresholdName()
+	return "guard-11+" + words.Name() + k.thresholdName()
 }
 
 func (k Checker) identifier() langid.Identifier {

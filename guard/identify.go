@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"crosstalk/internal/lexicon"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
@@ -15,22 +16,26 @@ import (
 // twins are languages that the identifier mistakes their neighbours for.
 var twins = map[string]bool{"ast": true, "gl": true, "ms": true, "oc": true}
 
-// siblings are languages that are too alike for the models of words. Only a longer text tells them apart.
-var siblings = map[string]struct {
-	languages []string
-	script    *unicode.RangeTable
-}{
-	"hi": {[]string{"mr", "ne"}, unicode.Devanagari},
-	"id": {[]string{"ms"}, unicode.Latin},
+// nagari are languages whose short lists of words are less certain than the identifier: it must confirm what they say.
+var nagari = lexicon.Set("hi mr ne")
+
+// confirmed returns the language of a part that the words take for another one than expected: the expected one if the
+// identifier takes it for that.
+func (c *check) confirmed(part prose.Span, language string) string {
+	if nagari[language] && nagari[c.want.base] {
+		if guess := embedded.Identifier().Identify(c.plain([]prose.Span{part})); nagari[guess.Language] {
+			return guess.Language
+		}
+	}
+	return language
 }
 
-// enough is how many bytes of a text tell its language.
+// enough is how many bytes of a text tell Malay from Indonesian.
 const enough = 2000
 
-// findSibling returns the language of the prose if it is a sibling of the expected one, else "". Single lines say too
-// little, and letters of other scripts mislead the identifier.
-func (c *check) findSibling() string {
-	alike := siblings[c.want.base]
+// inMalay reports whether the prose is in Malay. Single lines say too little, and letters of other scripts mislead the
+// identifier.
+func (c *check) inMalay() bool {
 	var plain strings.Builder
 	for _, b := range c.blocks {
 		if c.writePlain(&plain, b); plain.Len() > enough {
@@ -38,38 +43,18 @@ func (c *check) findSibling() string {
 		}
 	}
 	text := strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) && !unicode.Is(alike.script, r) {
+		if unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) {
 			return ' '
 		}
 		return r
 	}, plain.String())
-	lower := lowercase(text)
-	switch {
-	case lower < 4:
-		return ""
-	case c.want.base == "id":
-		return malayOrNot(text)
-	}
-	sure := float32(0.8)
-	if lower < 6 {
-		for w := range strings.FieldsSeq(text) {
-			if hindi[w] {
-				return ""
-			}
-		}
-		sure = 0.999
-	}
-	guess := embedded.Identifier().Identify(text)
-	if slices.Contains(alike.languages, guess.Language) && guess.Probability >= sure {
-		return guess.Language
-	}
-	return ""
+	return lowercase(text) >= 4 && malayOrNot(text)
 }
 
-// malayOrNot returns "ms" if a text in Malay or Indonesian is in Malay, else "". Other identifiers than the embedded
-// one take much Indonesian for Malay. So Malay needs a word that Indonesian does not have, or two that it seldom has,
+// malayOrNot reports whether a text in Malay or Indonesian is in Malay. Other identifiers than the embedded one take
+// much Indonesian for Malay. So Malay needs a word that Indonesian does not have, or two that it seldom has,
 // or one of these and the identifier.
-func malayOrNot(text string) string {
+func malayOrNot(text string) bool {
 	notInWord := func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }
 	n, seen := 0, map[string]bool{}
 	for w := range strings.FieldsFuncSeq(text, notInWord) {
@@ -88,10 +73,7 @@ func malayOrNot(text string) string {
 			n++
 		}
 	}
-	if n > 1 {
-		return "ms"
-	}
-	return ""
+	return n > 1
 }
 
 // littleText is the length, in bytes, below which the identifier must be surer.
@@ -107,11 +89,11 @@ func (c *check) identify(u *unit, mixed bool) bool {
 		return false
 	}
 	everyday := 10*e.Known >= 6*e.Words
-	if c.sibling != "" {
-		u.state, e.Language, e.LogRatio = Wrong, c.sibling, max(e.LogRatio, lineWrong)
+	if c.malay {
+		u.state, e.Language, e.LogRatio = Wrong, "ms", max(e.LogRatio, lineWrong)
 		return true
 	}
-	if _, alike := siblings[c.want.base]; alike && everyday {
+	if c.want.base == "id" && everyday {
 		return false
 	}
 	// No more than 0.8, since languages that are alike, such as Norwegian and Danish, divide the rest between them. A

@@ -8,7 +8,7 @@ var leastOdds = map[string]float64{
 	"cy": 4.85, "da": 2.6, "eo": 4.85, "et": 4.85, "eu": 4.85, "fi": 1.5, "ga": 4.85,
 	"gd": 4.85, "gl": 5.1, "hr": 1.6, "is": 2.3, "kk": 5.2, "lt": 1.5, "nl": 2.5,
 	"no": 4.6, "oc": 4.85, "pl": 4.4, "ro": 1.7, "sk": 4, "sq": 5, "sr": 4.9, "sv": 3.1,
-	"sw": 4.85, "tl": 4.6, "uk": 3.3, "uz": 6,
+	"hi": 4, "mr": 6, "ne": 8, "sw": 4.85, "tl": 4.6, "uk": 3.3, "uz": 6,
 }
 
 // leastRatios are how much the words of a line speak at least for the language that the identifier names, rather than

@@ -23,5 +23,4 @@ var (
 	latins   = lexicon.Set(lists["latin"])
 	malay    = lexicon.Set(lists["malay"])
 	rather   = lexicon.Set(lists["rather malay"])
-	hindi    = lexicon.Set(lists["hindi"])
 )

@@ -162,5 +162,6 @@ func (r Request) Check(k Checker) (Response, error) {
 
 // Unknown is the judgement of a text that may be in any language.
 func Unknown() Judgement {
-	return Judgement{Verdict: CannotTell, P: 0.5, Risk: 0.5, Spans: []Span{}, Masked: []prose.Span{}}
+	return Judgement{Verdict: CannotTell, P: 0.5, Risk: 0.5, NotJudged: "no language is expected",
+		Spans: []Span{}, Masked: []prose.Span{}}
 }

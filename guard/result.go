@@ -92,8 +92,13 @@ func (c *check) result() Judgement {
 	j.Language = c.name(j.Language, 0, len(c.text))
 	j.Spans = append(append(j.Spans, c.spans...), c.excused...)
 	slices.SortFunc(j.Spans, byStart)
-	if j.Units > 0 || len(j.Spans) > 0 {
-		j.Judged = c.level()
+	switch j.Judged = c.level(); {
+	case j.Units == 0 && len(j.Spans) == 0:
+		j.Judged, j.NotJudged = "", "no prose"
+	case j.Judged == ByWords:
+		j.NotJudged = ""
+	default:
+		j.NotJudged = "words, for want of a model of " + c.want.name
 	}
 	switch {
 	case len(c.spans) > 0:

@@ -26,6 +26,11 @@ func (c *check) foreignWords() {
 	found := append(c.runs(c.foreign(), ""), c.runs(c.quoted(), prose.Quote)...)
 	c.excuseAlike(found)
 	for _, r := range found {
+		language := c.confirmed(prose.Span{Start: r.start, End: r.end}, r.language)
+		if language == c.want.base {
+			continue
+		}
+		r.language = language
 		if r.excuse == "" && (r.doubtful() || r.odds-even < leastOdds[c.want.base] && !r.words[0].Foreign) {
 			r.excuse = Doubt
 		}

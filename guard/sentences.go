@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"crosstalk/measure/langid/chinese"
+	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
 )
@@ -83,10 +84,17 @@ func (c *check) foreignSentences() {
 	}
 	c.sort()
 	for _, s := range c.sentences() {
-		if !c.analysis.Suspect(s.Start, s.End, suspect) {
+		if !nagari[c.want.base] && !c.analysis.Suspect(s.Start, s.End, suspect) {
 			continue
 		}
 		e := c.analysis.Weigh(s)
+		if nagari[c.want.base] {
+			guess := embedded.Identifier().Identify(c.plain([]prose.Span{s}))
+			if guess.Language == c.want.base || !nagari[guess.Language] || guess.Probability < 0.8 {
+				continue
+			}
+			e.Language, e.LogRatio = guess.Language, max(e.LogRatio, sentenceWrong)
+		}
 		if e.Words < leastSentence || e.LogRatio < sentenceWrong || script(e.Language) != script(c.want.base) {
 			continue
 		}

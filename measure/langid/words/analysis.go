@@ -54,7 +54,7 @@ func listThorough() map[string]bool {
 	all := map[string]bool{}
 	for i, g := range Groups {
 		for _, l := range g.Languages {
-			all[l] = i == 0 || groupScripts[i] != groupScripts[i-1]
+			all[l] = (i == 0 || groupScripts[i] != groupScripts[i-1]) && !thin[l] && groupScripts[i] != devanagari
 		}
 	}
 	for _, s := range single {
@@ -75,8 +75,8 @@ func Frequent(language string) []string {
 }
 
 // ByScript reports whether a language's words are told by their script alone, which no other language with a model has:
-// those of Korean, Hindi and Marathi.
-func ByScript(language string) bool { return scriptFor(language) >= devanagari }
+// those of Korean, Greek and Thai.
+func ByScript(language string) bool { return scriptFor(language) >= firstSingle }
 
 // Analyse reads a text that is expected to be in a language. Parts in mask, which must be in order of their
 // starts, are left out.
@@ -194,7 +194,7 @@ func (a *Analysis) word(i int) Word {
 	}
 	w := Word{Span: prose.Span{Start: t.start, End: t.end}, Language: states[c.first+best], LogOdds: math.Log(c.odds),
 		Name: t.form != plain && t.form != letter, Listed: c.listed, Foreign: t.script != a.script, Loan: c.loan,
-		Native: c.weighed != nil && c.weighed.native()}
+		Native: c.weighed != nil && c.weighed.native}
 	if m := embedded().alphabets[t.script]; m != nil {
 		row := &m.weigh(t.text).row
 		w.Share = shares[row[best]]

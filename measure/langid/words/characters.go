@@ -31,7 +31,6 @@ func characters(tokens []token, cells []cell, simplify bool) {
 	certain := longest // characters since one that may be either
 	for i := range tokens {
 		r, _ := utf8.DecodeRuneInString(tokens[i].text)
-		var looked [longest]bool
 		for l, language := range languages {
 			c := &cuts[l]
 			form, other := r, r
@@ -52,8 +51,8 @@ func characters(tokens []token, cells []cell, simplify bool) {
 				if c.continues[d] {
 					h := c.since[d].Add(form)
 					c.since[d] = h
-					if !looked[d] || hashes[d] != h {
-						looked[d], hashes[d] = true, h
+					if hashes[d] != h { // 0 at first, which is no word's
+						hashes[d] = h
 						cache.Rows(rows[d:], hashes[d:d+1])
 					}
 					row := &rows[d]

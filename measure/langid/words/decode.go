@@ -39,7 +39,7 @@ var logPriors = func() (logs []float64) {
 }()
 
 // thin are the languages whose words are from little text, most of it of programs.
-var thin = lexicon.Set("af et gl eu sq eo cy ga ast oc sw az uz br gd be kk")
+var thin = lexicon.Set("af et gl eu sq eo cy ga ast oc sw az uz br gd be kk mr ne")
 
 func listPriors() (priors []float64) {
 	benchmark := lexicon.Set("ar de es fr hi id it ja ko pt ru tr vi zh")
@@ -49,7 +49,7 @@ func listPriors() (priors []float64) {
 			priors = append(priors, enter*english)
 		case benchmark[l]:
 			priors = append(priors, enter*usual)
-		case thin[l], l == "mk", l == "sr":
+		case thin[l] && scripts[l] != devanagari, l == "mk", l == "sr":
 			priors = append(priors, enter*rarest)
 		case !thorough[l]:
 			priors = append(priors, enter*further)
@@ -82,8 +82,8 @@ const (
 	kinShare = 0.02
 	kinShort = 0.2 // the same where both have lists, and the expected language a short one
 
-	// oftener is how many times as probable a language with a short list is where another one with such a list is
-	// expected: it may be a relative.
+	// oftener is how many times as probable a language with a short list is where another one of its script with such a
+	// list is expected: it may be a relative.
 	oftener = 5
 )
 
@@ -109,7 +109,7 @@ var homePriors = sync.OnceValue(func() [][]float64 {
 		all[home][home] = 0
 		if short(states[home]) {
 			for l, state := range states {
-				if short(state) {
+				if short(state) && scripts[state] == scripts[states[home]] {
 					all[home][l] *= oftener
 				}
 			}

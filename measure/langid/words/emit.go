@@ -96,13 +96,9 @@ func emit(tokens []token, cells []cell, language string, own script, simplified 
 // certainly is p of tokens that any of their languages may have.
 var certainly = [maxGroup]float64(slices.Repeat([]float64{1}, maxGroup))
 
-// native reports whether a word is so much of one language that it is hardly a name.
-func (w *weighed) native() bool { return w.top >= lessFrequent && w.top >= nativeRatio*w.third }
-
 // logRatios sets the logarithms of the probabilities in each language, divided by that in the expected one, and returns
-// the largest. Languages without a prior probability have none.
+// the largest, at least 0. Languages without a prior probability have none.
 func (c *cell) logRatios(logs *[maxGroup]float64, priors []float64) (top float64) {
-	top = math.Inf(-1)
 	expected := math.Log(c.own / c.each)
 	for l, p := range c.p {
 		var x float64
@@ -174,13 +170,13 @@ func (c *cell) emit(t *token, own script, home int) {
 			share, loan = names, w.top/3 // names are known to all languages
 		case t.form == letter && t.text[0] < utf8.RuneSelf: // "à" is a word
 			share = names
-		case t.form == first && w.top < frequent && !w.native():
+		case t.form == first && w.top < frequent && !w.native:
 			share = initials
 		case t.form != first:
 			loan = min(loan, mostLoans)
 		}
 		expected = (1-share)*w.p[at] + share*loan
-		if most := a.most[at]; most > 0 && t.form == plain && !w.native() {
+		if most := a.most[at]; most > 0 && t.form == plain && !w.native {
 			expected = max(expected, w.top/most)
 		}
 	}

@@ -22,4 +22,5 @@ var Groups = []Group{
 	{"balkan", []*unicode.RangeTable{unicode.Cyrillic}, []string{"mk", "sr", "be", "kk"}},
 	{"arabic", []*unicode.RangeTable{unicode.Arabic}, []string{"ar", "fa", "ur"}},
 	{"han", []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana}, []string{"ja", "zh"}},
+	{"indic", []*unicode.RangeTable{unicode.Devanagari}, []string{"hi", "mr", "ne"}},
 }

@@ -17,11 +17,12 @@ type weighed struct {
 
 	listed bool // a list has it
 	loan   bool // most lists have it
+	native bool // it is so much of one language that it is hardly a name
 }
 
 // recent remembers the words that were weighed last: most words of a text are frequent ones. A word's hash gives its
-// place, which keeps the last two words that belong there. It is safe for concurrent use.
-type recent [1 << 15][2]atomic.Pointer[weighed]
+// place. It is safe for concurrent use.
+type recent [1 << 16]atomic.Pointer[weighed]
 
 // longestRemembered is the length in bytes of the longest words that are remembered.
 const longestRemembered = 40
@@ -35,16 +36,11 @@ func (a *alphabet) weigh(word string) *weighed {
 		return &w
 	}
 	at := &a.recent[maphash.String(seed, word)%uint64(len(a.recent))]
-	last := at[0].Load()
-	if last != nil && last.word == word {
-		return last
-	}
-	if w := at[1].Load(); w != nil && w.word == word {
+	if w := at.Load(); w != nil && w.word == word {
 		return w
 	}
 	w := a.probabilities(word)
 	w.word = strings.Clone(word) // the text may be long
-	at[1].Store(last)
-	at[0].Store(&w)
+	at.Store(&w)
 	return &w
 }

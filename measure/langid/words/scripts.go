@@ -16,14 +16,13 @@ const (
 	arabic
 	han // with kana
 	devanagari
-	hangul
-	others // the first of the further scripts
+	hangul // the first of the scripts of single
 
-	firstSingle = devanagari // of the scripts of single
+	firstSingle = hangul
 )
 
 // groupScripts are the scripts of Groups.
-var groupScripts = []script{latin, latin, latin, latin, latin, cyrillic, cyrillic, arabic, han}
+var groupScripts = []script{latin, latin, latin, latin, latin, cyrillic, cyrillic, arabic, han, devanagari}
 
 const (
 	hanGroup     = 8
@@ -37,7 +36,7 @@ var single = []struct {
 	table    *unicode.RangeTable
 	language string
 }{
-	{unicode.Devanagari, "hi"}, {unicode.Hangul, "ko"}, {unicode.Greek, "el"}, {unicode.Hebrew, "he"},
+	{unicode.Hangul, "ko"}, {unicode.Greek, "el"}, {unicode.Hebrew, "he"},
 	{unicode.Thai, "th"}, {unicode.Bengali, "bn"}, {unicode.Tamil, "ta"}, {unicode.Telugu, "te"},
 	{unicode.Gujarati, "gu"}, {unicode.Kannada, "kn"}, {unicode.Malayalam, "ml"}, {unicode.Gurmukhi, "pa"},
 	{unicode.Oriya, "or"}, {unicode.Sinhala, "si"}, {unicode.Myanmar, "my"}, {unicode.Khmer, "km"},

@@ -113,8 +113,7 @@ func tokenize(dst []token, text, language string, mask []prose.Span) []token {
 	return dst
 }
 
-// mixedUp reports whether two adjacent tokens are a Cyrillic word that has some Latin letters
-// ones that look alike.
+// mixedUp reports whether two adjacent tokens are a Cyrillic word with Latin letters that look like Cyrillic ones.
 func mixedUp(a, b *token) bool {
 	if a.script == cyrillic {
 		a, b = b, a

@@ -49,7 +49,7 @@ var unlisted = map[string]float64{"tr": 0.2, "id": 0.04, "ru": 0.1, "ar": 0.1, "
 	"nl": 0.03, "ro": 0.03, "sv": 0.05, "da": 0.06, "no": 0.05, "fi": 0.2, "is": 0.08, "ca": 0.06, "tl": 0.04, "mk": 0.05,
 	"pl": 0.1, "cs": 0.09, "hu": 0.15, "sk": 0.1, "hr": 0.1, "sl": 0.07, "lt": 0.1, "lv": 0.09, "sr": 0.15,
 	"et": 0.4, "gl": 0.3, "eu": 0.3, "af": 0.25, "sq": 0.4, "cy": 0.3, "ga": 0.3, "sw": 0.35, "az": 0.6, "uz": 0.6,
-	"be": 0.5, "kk": 0.5, "eo": 0.3, "ast": 0.3, "oc": 0.3, "br": 0.35, "gd": 0.35}
+	"be": 0.5, "kk": 0.5, "eo": 0.3, "ast": 0.3, "oc": 0.3, "br": 0.35, "gd": 0.35, "hi": 0.15, "mr": 0.45, "ne": 0.5}
 
 const (
 	usuallyUnlisted = 0.02
@@ -65,6 +65,7 @@ type alphabet struct {
 	first, n int       // the script's first language, and how many it has
 	most     []float64 // of the languages, the most that a word is more probable in another one; 0: no limit
 	parts    []part
+	native   float64 // the least share of a word that is hardly a name: see weighed
 	recent   recent
 }
 
@@ -99,7 +100,10 @@ var embedded = sync.OnceValue(func() *models {
 		}
 		a := m.alphabets[groupScripts[i]]
 		if a == nil {
-			a = &alphabet{first: stateOf[g.Languages[0]]}
+			a = &alphabet{first: stateOf[g.Languages[0]], native: lessFrequent}
+			if groupScripts[i] == devanagari { // of its three languages, two may lack any name
+				a.native = 1e-3
+			}
 			m.alphabets[groupScripts[i]] = a
 		}
 		p := part{from: a.n, words: tables[0], letters: tables[1]}
@@ -112,7 +116,7 @@ var embedded = sync.OnceValue(func() *models {
 			switch {
 			case thin[l]:
 				a.most = append(a.most, mostThin)
-			case len(a.parts) > 0:
+			case short(l):
 				a.most = append(a.most, mostFurther)
 			default:
 				a.most = append(a.most, 0)
@@ -144,6 +148,7 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 		w.listed = w.listed || listed
 	}
 	w.sumUp(len(a.parts[0].rest))
+	w.native = w.top >= a.native && w.top >= nativeRatio*w.third
 	return w
 }
 

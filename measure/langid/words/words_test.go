@@ -61,6 +61,8 @@ func TestWords(t *testing.T) {
 		{"sv", "Vi åker till stugan imorgon because vädret är fint.", "en:because"},
 		{"cs", "Zítra ráno pojedeme vlakem do Brna a večer se vrátíme.", ""},
 		{"es", "El chico compró un cotxe amb els seus diners ayer.", "ca:un ca:cotxe ca:amb ca:els ca:seus ca:diners"},
+		{"hi", "मुझे आज बाज़ार जाना है म्हणून मी लवकर निघालो था।", "mr:म्हणून mr:मी mr:लवकर mr:निघालो"},
+		{"hi", "आज मौसम बहुत अच्छा है और हम सब बाहर जा रहे हैं।", ""},
 		{"mk", "Утре одиме на пазар because времето е убаво.", "en:because"},
 		// Without a model of words only scripts are judged.
 		{"yo", "Ik heb gisteren завтра the bread gekocht.", "ru:завтра"},
@@ -155,7 +157,7 @@ func TestWeigh(t *testing.T) {
 	if e := a.Weigh(); e != (Evidence{}) {
 		t.Errorf("nothing: %+v", e)
 	}
-	if e := Analyse("मुझे घर जाना है", "hi", nil).Weigh(prose.Span{Start: 0, End: 100}); e.LogRatio > -10 || e.Language != "" {
+	if e := Analyse("मुझे घर जाना है", "hi", nil).Weigh(prose.Span{Start: 0, End: 100}); e.LogRatio > -20 || e.Language != "ne" {
 		t.Errorf("Hindi: %+v", e)
 	}
 }
@@ -171,6 +173,32 @@ func TestForeign(t *testing.T) {
 		if start, end := Analyse(whole, "it", nil).Foreign(0, len(whole), -1); start != 0 || end != len(whole) {
 			t.Errorf("%q: %d to %d", whole, start, end)
 		}
+	}
+}
+
+func TestFrequent(t *testing.T) {
+	for language, want := range map[string]string{"de": "de en es fr id it pt tr vi", "nl": "de en es fr id it pt tr vi",
+		"be": "ru uk bg", "ur": "ar fa ur", "zh": "ja zh", "mr": "hi mr ne", "ko": "", "th": ""} {
+		if got := strings.Join(Frequent(language), " "); got != want {
+			t.Errorf("%s: %q, want %q", language, got, want)
+		}
+	}
+}
+
+// A part is suspect if one of its words is.
+func TestSuspect(t *testing.T) {
+	const text = "Jeg skal reise med tåget i morgon kveld."
+	a := Analyse(text, "no", nil)
+	lowest, highest := 100.0, -100.0
+	for _, w := range a.Words(-100) {
+		lowest, highest = min(lowest, w.LogOdds), max(highest, w.LogOdds)
+		if !a.Suspect(w.Start, w.End, w.LogOdds-1e-9) || a.Suspect(w.Start, w.End, w.LogOdds+1e-9) {
+			t.Errorf("%s: not suspect at its own %g alone", text[w.Start:w.End], w.LogOdds)
+		}
+	}
+	if lowest == highest || !a.Suspect(0, len(text), highest-1e-9) || a.Suspect(0, len(text), highest+1e-9) ||
+		a.Suspect(5, 5, -100) {
+		t.Errorf("the sentence is not as suspect as its worst word, %g", highest)
 	}
 }
 

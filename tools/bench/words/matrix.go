@@ -34,6 +34,7 @@ var tongues = []tongue{
 	{"uz", "ref.uzb", "az"}, {"ru", "ref.rus", "uk bg"}, {"uk", "ref.ukr", "ru be"}, {"bg", "ref.bul", "ru mk"},
 	{"mk", "ref.mkd", "bg sr"}, {"sr", "ref.srp-Cyrl", "mk ru"}, {"be", "ref.bel", "ru uk"}, {"kk", "ref.kaz", "ru"},
 	{"ar", "ref.arb", "fa"}, {"fa", "ref.fas", "ar"}, {"ur", "ref.urd", "fa ar"},
+	{"hi", "ref.hin", "mr ne"}, {"mr", "ref.mar", "hi ne"}, {"ne", "ref.nep", "hi mr"},
 	{"zh-Hans", "ref.zho-CN", "zh-Hant"}, {"zh-Hant", "ref.zho-TW", "zh-Hans"},
 }
 

@@ -223,8 +223,8 @@ func pieces(text string) (all []string) {
 // scripted are the languages of NTREX-128 of which the words are judged by their script, and those that the matrix
 // leaves out.
 var scripted = map[string]string{
-	"am": "amh", "bn": "ben", "el": "ell", "gu": "guj", "he": "heb", "hi": "hin", "hy": "hye", "ja": "jpn", "ka": "kat",
-	"km": "khm", "kn": "kan", "ko": "kor", "ml": "mal", "mr": "mar", "my": "mya", "ne": "nep", "pa": "pan", "si": "sin",
+	"am": "amh", "bn": "ben", "el": "ell", "gu": "guj", "he": "heb", "hy": "hye", "ja": "jpn", "ka": "kat",
+	"km": "khm", "kn": "kan", "ko": "kor", "ml": "mal", "my": "mya", "pa": "pan", "si": "sin",
 	"ta": "tam", "te": "tel", "th": "tha", "zh": "zho-CN",
 }
 

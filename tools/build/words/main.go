@@ -47,9 +47,9 @@ func main() { command.Main() }
 // How many words of a list the model has, and how many letter sequences.
 var (
 	mostWords = map[string]int{"latin": 130_000, "north": 55_000, "east": 55_000, "south": 35_000, "far": 30_000,
-		"cyrillic": 60_000, "balkan": 45_000, "arabic": 30_000, "han": 100_000}
+		"cyrillic": 60_000, "balkan": 45_000, "arabic": 30_000, "han": 100_000, "indic": 5_000}
 	mostGrams = map[string]int{"latin": 70_000, "north": 14_000, "east": 14_000, "south": 11_000, "far": 11_000,
-		"cyrillic": 15_000, "balkan": 10_000, "arabic": 15_000}
+		"cyrillic": 15_000, "balkan": 10_000, "arabic": 15_000, "indic": 2_500}
 )
 
 func build(in string, notes io.Writer) ([]byte, error) {
