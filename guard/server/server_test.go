@@ -67,7 +67,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"right", record(german, "de"), 200, `{"id":1,"verdict":"right","language":"de"`},
 		{"wrong", record(english, "de"), 200, `"spans":[{"start":0,"end":46,"language":"en","kind":"line","p":0.9999,"risk":0.9966}],"masked":[],"expected":"de","action":"allow"}`},
-		{"cannot tell", record("12", "de"), 200, `"verdict":"cannot_tell","language":"","p":0.5,"risk":0.5,"units":0`},
+		{"cannot tell", record("12", "de"), 200, `"verdict":"cannot_tell","language":"","p":0.5,"risk":0.5,"not_judged":"no prose","units":0`},
 		{"a short list", record("Uw bestelling komt morgen aan.", "nl"), 200, `"verdict":"right","language":"nl","p":0.9302,"risk":0.0698,"judged":"words","units":1`},
 		{"spans do not overlap", record("ីភាសាខ្មែរ", "en"), 200, `"spans":[{"start":0,"end":30,"language":"km","kind":"line","p":0.9999,"risk":0.9872}],"masked":[],"expected":"en"`},
 		{"masks do not overlap", record("```\n<think>x</think>\n```", "en"), 200, `"masked":[{"start":0,"end":24,"kind":"code"}]`},
