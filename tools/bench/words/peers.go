@@ -60,9 +60,9 @@ func peersOf(o options) (names []string, label map[string]func([]string) ([]stri
 }
 
 // sameLanguage are labels of languages that check judges as one, or that identifiers call otherwise.
-var sameLanguage = map[string]string{"nb": "no", "nn": "no", "fil": "tl", "cmn": "zh", "bs": "hr", "sh": "hr", "iw": "he",
-	"arb": "ar", "pes": "fa", "prs": "fa", "zsm": "ms", "zlm": "ms", "ekk": "et", "lvs": "lv", "swh": "sw", "uzn": "uz",
-	"azj": "az", "npi": "ne", "als": "sq", "in": "id"}
+var sameLanguage = map[string]string{"nb": "no", "nn": "no", "fil": "tl", "cmn": "zh", "bs": "hr", "sh": "hr",
+	"iw": "he", "arb": "ar", "pes": "fa", "prs": "fa", "zsm": "ms", "zlm": "ms", "ekk": "et", "lvs": "lv", "swh": "sw",
+	"uzn": "uz", "azj": "az", "npi": "ne", "als": "sq", "in": "id"}
 
 func normal(label string) string {
 	if same, ok := sameLanguage[label]; ok {
@@ -79,8 +79,8 @@ func normal(label string) string {
 	return b.String()
 }
 
-// peerTables prints, for sentences and paragraphs of each language, how well check and other identifiers accept those of
-// the expected language, and reject its nearest relative's and English ones.
+// peerTables prints, for sentences and paragraphs, how well check and other identifiers accept those of the expected
+// language, and reject its nearest relative's and English ones.
 func peerTables(o options) error {
 	names, label, err := peersOf(o)
 	if err != nil {
