@@ -16,51 +16,46 @@ import (
 // shape is how a product logs a request to a model and its answer in one row.
 type shape struct {
 	name    string
-	has     []string // places that every row has
-	request string   // the place of the request: messages, an object with them, or text; empty: none
-	answer  string   // the place of the answer; empty: none, or "." for the row itself
-	sure    bool     // the places alone tell it
-	traced  bool     // a row is a step of a trace, with its kind
+	has     string // places that every row has
+	request string // the place of the request: messages, an object with them, or text; empty: none
+	answer  string // the place of the answer; empty: none, or "." for the row itself
+	told    by
 }
 
-// shapes are tried in this order. A row has a shape if it has the places, and what is
-// there is JSON unless the places alone tell it.
+// by is what tells a shape.
+type by int
+
+const (
+	content by = iota // there is JSON at one of the places
+	alone             // the places alone
+	steps             // the same; a row is a step of a trace, with its kind
+)
+
+// shapes are tried in this order.
 var shapes = []shape{
-	{name: "batch output of OpenAI", has: []string{"custom_id", "response.body"}, answer: "response.body"},
-	{name: "batch input of OpenAI", has: []string{"custom_id", "body.model"}, request: "body"},
-	{name: "batch input of Anthropic", has: []string{"custom_id", "params.messages"}, request: "params"},
-	{name: "batch results of Anthropic", has: []string{"custom_id", "result.type"}, answer: "result.message"},
-	{name: "Helicone's log", has: []string{"request_body", "response_body"},
-		request: "request_body", answer: "response_body"},
-	{name: "Helicone's log", has: []string{"llmSchema.request", "llmSchema.response"},
-		request: "llmSchema.request", answer: "llmSchema.response"},
-	{name: "results of the AI SDK", has: []string{"text", "finishReason", "messages"},
-		request: messagesColumn, answer: "text", sure: true},
-	{name: "results of the AI SDK", has: []string{"text", "finishReason", "prompt"},
-		request: "prompt", answer: "text", sure: true},
-	{name: "results of Claude Code", has: []string{"type", "subtype", "result"}, answer: "result", sure: true},
-	{name: "LiteLLM's log", has: []string{litellm + ".response"},
-		request: litellm + ".messages", answer: litellm + ".response", sure: true},
-	{name: "LiteLLM's log", has: []string{"call_type", "messages", "response"},
-		request: messagesColumn, answer: "response", sure: true},
-	{name: "requests with responses", has: []string{"request", "response"}, request: "request", answer: "response"},
-	{name: "requests with responses", has: []string{"messages", "response"},
-		request: messagesColumn, answer: "response"}, // "response" is JSON
-	{name: "requests with responses", has: []string{"messages", "completion"},
-		request: messagesColumn, answer: "completion"},
-	{name: "requests with responses", has: []string{"messages", "choices.0"},
-		request: messagesColumn, answer: "choices.0", sure: true},
-	{name: "LangSmith's runs", has: []string{"run_type", "inputs", "outputs"},
-		request: "inputs", answer: "outputs", sure: true, traced: true},
-	{name: "LangSmith's runs", has: []string{"inputs", "outputs"}, request: "inputs", answer: "outputs"},
-	{name: "Langfuse's observations", has: []string{"traceId", "type", "input", "output"},
-		request: "input", answer: "output", sure: true, traced: true},
-	{name: "Langfuse's observations", has: []string{"trace_id", "type", "input", "output"},
-		request: "input", answer: "output", sure: true, traced: true},
-	{name: "Langfuse's traces", has: []string{"input", "output"}, request: "input", answer: "output"},
-	{name: "responses of OpenAI", has: []string{"choices.0"}, answer: "."},
-	{name: "responses of OpenAI", has: []string{"object", "output.0"}, request: "input", answer: "."},
-	{name: "messages of Anthropic", has: []string{"stop_reason", "role", "content"}, answer: "."},
+	{"batch output of OpenAI", "custom_id response.body", "", "response.body", content},
+	{"batch input of OpenAI", "custom_id body.model", "body", "", content},
+	{"batch input of Anthropic", "custom_id params.messages", "params", "", content},
+	{"batch results of Anthropic", "custom_id result.type", "", "result.message", content},
+	{"Helicone's log", "request_body response_body", "request_body", "response_body", content},
+	{"Helicone's log", "llmSchema.request llmSchema.response", "llmSchema.request", "llmSchema.response", content},
+	{"results of the AI SDK", "text finishReason messages", "messages", "text", alone},
+	{"results of the AI SDK", "text finishReason prompt", "prompt", "text", alone},
+	{"results of Claude Code", "type subtype result", "", "result", alone},
+	{"LiteLLM's log", litellm + ".response", litellm + ".messages", litellm + ".response", alone},
+	{"LiteLLM's log", "call_type messages response", "messages", "response", alone},
+	{"requests with responses", "request response", "request", "response", content},
+	{"requests with responses", "messages response", "messages", "response", content},
+	{"requests with responses", "messages completion", "messages", "completion", content},
+	{"requests with responses", "messages choices.0", "messages", "choices.0", alone},
+	{"LangSmith's runs", "run_type inputs outputs", "inputs", "outputs", steps},
+	{"LangSmith's runs", "inputs outputs", "inputs", "outputs", content},
+	{"Langfuse's observations", "traceId type input output", "input", "output", steps},
+	{"Langfuse's observations", "trace_id type input output", "input", "output", steps},
+	{"Langfuse's traces", "input output", "input", "output", content},
+	{"responses of OpenAI", "choices.0", "", ".", alone},
+	{"responses of OpenAI", "object output.0", "input", ".", alone},
+	{"messages of Anthropic", "stop_reason role content", "", ".", alone},
 }
 
 // litellm is the column of LiteLLM's log in what its callbacks receive.
@@ -69,14 +64,14 @@ const litellm = "standard_logging_object"
 // shapeOf is the shape of a row.
 func shapeOf(row table.Row) (s shape, ok bool) {
 	i := slices.IndexFunc(shapes, func(s shape) bool {
-		for _, place := range s.has {
+		for place := range strings.FieldsSeq(s.has) {
 			if _, found := placed(row, place); !found {
 				return false
 			}
 		}
 		request, _ := placed(row, s.request)
 		answer, _ := placed(row, s.answer)
-		return s.sure || s.answer == "." || isJSON(answer) || isJSON(request) && s.request != messagesColumn
+		return s.told != content || isJSON(answer) || isJSON(request) && s.request != messagesColumn
 	})
 	if i < 0 {
 		return s, false
@@ -153,7 +148,7 @@ func logged(s shape, asked map[string][]string) layout {
 		}
 		text := textIn(answer)
 		values := map[string]string{"completion": text}
-		if text == "" && callsTool().MatchString(answer) || s.traced && !known.step(row, text) {
+		if text == "" && callsTool().MatchString(answer) || s.told == steps && !known.step(row, text) {
 			return columns, nil, nil
 		}
 		for _, place := range []string{s.answer, s.request} {
