@@ -23,9 +23,6 @@ type Nightly struct {
 	faults float64 // the expected share of items that differ
 }
 
-// fewestFaults is the least expected share of items that differ.
-const fewestFaults = 0.002
-
 // nightly returns the evidence for the last night's comparison, given all nights',
 // in order. It is nil where the figure is no paired mean of fractions.
 func nightly(last compare.Comparison, all []compare.Comparison, margin float64) *Nightly {
@@ -52,7 +49,7 @@ func nightly(last compare.Comparison, all []compare.Comparison, margin float64) 
 	luck := stats.Luck(nights, max(1, float64(reference.Observations)/float64(max(1, reference.N))))
 	margin = max(margin, 2*luck)
 	n := &Nightly{Nights: len(nights), Luck: crosstalk.Value(luck), Margin: crosstalk.Value(margin), nights: nights,
-		faults: max(faults, fewestFaults)}
+		faults: faults}
 	if margin < 1 {
 		evidence, since := stats.NightlyEvidence(nights, margin, n.faults)
 		n.Evidence, n.Since = crosstalk.Value(evidence), since

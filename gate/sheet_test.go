@@ -55,8 +55,6 @@ func answered(t *testing.T, path string, wrong, empty int) string {
 
 var signed = regexp.MustCompile(`\w+\|suite:[^,\n]*`)
 
-var number = regexp.MustCompile(`\d+\.\d{7,}(e-?\d+)?`)
-
 // Verdicts and histories of runs read, to the letter, as they did when their figures and words were checked by hand.
 // With -update the sheet is written anew: look at what differs.
 func TestSheet(t *testing.T) {

@@ -30,6 +30,7 @@ func TestFormula(t *testing.T) {
 		{"an undefined language is left out", over, two, []float64{1, 0.5, nan}, 0.75},
 		{"all undefined", over, two, []float64{nan, nan, nan}, nan},
 		{"harmonic, of languages with both measures", harmonic, pairs, []float64{0.5, 1, 1, 1, 0.125}, (2.0/3 + 1) / 2},
+		{"the second is unknown", harmonic, pairs[:2], []float64{0.5, nan}, 2.0 / 3},
 		{"nothing left to the second", harmonic, pairs, []float64{0, nan, 1, 1, 0.125}, 0.5},
 		{"nothing to measure in a language", harmonic, pairs, []float64{nan, nan, 1, 0.5, 1}, 2.0 / 3},
 		{"empty is one", one, pairs, []float64{nan, nan, 1, 0.5, 1}, (1 + 2.0/3) / 2},

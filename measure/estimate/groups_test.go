@@ -54,6 +54,9 @@ func TestGroups(t *testing.T) {
 	}{
 		{"conditions in the order of their first observation", Grouping{}, []string{"model"}, []string{"n 4", "m 1"}},
 		{"columns that are apart, though nothing names them", Grouping{Apart: []string{"set"}}, []string{"model", "set"}, []string{"n/1 3", "m/1 1", "n/2 1"}},
+		{"a column that is apart and named", Grouping{By: []string{"set", "category"}, Apart: []string{"set"}},
+			[]string{"model", "set", "category"},
+			[]string{"n/1/all 3", "n/1/z 1", "n/1/a 1", "m/1/all 1", "m/1/a 1", "n/2/all 1", "n/2/a 1"}},
 		{"all first, then values in the order of the data; a missing one in the sum only", Grouping{By: []string{"category"}}, []string{"model", "category"},
 			[]string{"n/all 4", "n/z 1", "n/a 2", "m/all 1", "m/a 1"}},
 		{"prefixes", Grouping{By: []string{"language", "source"}}, []string{"model", "language", "source"},

@@ -262,7 +262,7 @@ func (l linear) estimate(w float64, byValue bool, level float64) Estimate {
 	return e
 }
 
-// fewClusters with labels make intervals that cover less than they say: of ten clusters that differ much, 91 % of 95.
+// fewClusters with labels make intervals that cover less than they say: of ten clusters that differ much, 91 % for 95.
 const fewClusters = 12
 
 // methodCorrected names intervals of Corrected.

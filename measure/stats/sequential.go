@@ -29,7 +29,7 @@ type Sequential struct {
 type SequentialPlan struct {
 	Margin  float64 `json:"margin"`  // in (0, 1)
 	Level   float64 `json:"level"`   // each of the two errors has a probability of at most 1-Level
-	Discord float64 `json:"discord"` // the expected share of values that are not 0, in (0, 1]: it only steers the bets
+	Discord float64 `json:"discord"` // the expected share of values that are not 0: it only steers the bets
 
 	// Population is the number of values that the mean is about; 0: all values that could come.
 	Population int `json:"population,omitempty"`
@@ -39,9 +39,6 @@ type SequentialPlan struct {
 	// population it is 1.
 	Together int `json:"together"`
 }
-
-// bet is a part of the stake and its weight in the mixture.
-type bet struct{ part, weight float64 }
 
 // unit is the number and the sum of values that came together, as each process has it.
 type unit struct {
@@ -85,46 +82,18 @@ func NewSequential(p SequentialPlan) (*Sequential, error) {
 			return nil, fmt.Errorf("the %s is %v; expected a number between 0 and 1", name, v)
 		}
 	}
-	switch {
-	case !(p.Discord > 0 && p.Discord <= 1):
-		return nil, fmt.Errorf("the share of values that differ is %v; expected a number above 0, at most 1", p.Discord)
-	case p.Together < 1 || p.Together > 1 && p.Population > 0:
-		return nil, fmt.Errorf("%d values come together; expected 1", p.Together)
-	}
 	s := &Sequential{SequentialPlan: p, bets: mixture(p.Discord, p.Margin), Evidence: [2]float64{1, 1}}
 	total := p.Margin // the largest sum of a finite population whose mean is at most the margin
 	if p.Population > 0 {
 		total *= float64(p.Population)
+	} else {
+		s.Step = 0
 	}
-	steps := 0.0 // to the next sum
-	if p.Population > 0 && p.Step > 0 {
-		total, steps = p.Step*math.Floor(total/p.Step+1e-9), p.Step
+	if s.Step > 0 {
+		total = p.Step * math.Floor(total/p.Step+1e-9)
 	}
-	s.processes = [2]*process{s.process(accepting, total+steps), s.process(rejecting, total)}
+	s.processes = [2]*process{s.process(accepting, total+s.Step), s.process(rejecting, total)}
 	return s, nil
-}
-
-// mixture is the six bets on a mean, most of them near the expected share of values that differ.
-func mixture(discord, margin float64) []bet {
-	return []bet{{best(discord/3, margin), .20}, {best(discord, margin), .30}, {best(3*discord, margin), .20},
-		{.995, .15}, {.05, .075}, {.3, .075}}
-}
-
-// best is the part of the stake whose capital grows fastest if the mean is 0 and a share of the values differs, half of
-// them each way.
-func best(share, m float64) float64 {
-	share = min(share, 1)
-	low, high := 0.0, 1-1e-6
-	for range 60 {
-		c := (low + high) / 2
-		l := c / (1 - m)
-		if (1-share)*m/(1+l*m)+share/2*(1+m)/(1+l*(1+m)) > share/2*(1-m)/(1-c) {
-			low = c
-		} else {
-			high = c
-		}
-	}
-	return low
 }
 
 // Add adds n values that came together, by their sum: accept as the process sees them that is evidence for accepting,
@@ -192,7 +161,7 @@ func (s *Sequential) Bounds() (low, high float64) {
 	if s.Population > 0 {
 		scale = float64(s.Population)
 	}
-	if s.Population > 0 && s.Step > 0 {
+	if s.Step > 0 {
 		step = s.Step / scale
 	}
 	excludes := func(which, k int) bool {
@@ -204,7 +173,7 @@ func (s *Sequential) Bounds() (low, high float64) {
 	}
 	all := int(math.Round(1 / step))
 	most := sort.Search(2*all, func(k int) bool { return excludes(accepting, k-all) }) - all // the first too high
-	if s.Step > 0 && s.Population > 0 && most < all {
+	if s.Step > 0 && most < all {
 		most--
 	}
 	least := sort.Search(2*all, func(k int) bool { return !excludes(rejecting, k-all) }) - all

@@ -247,9 +247,6 @@ func TestSequentialPlanErrors(t *testing.T) {
 	for name, change := range map[string]func(*SequentialPlan){
 		"no margin": func(p *SequentialPlan) { p.Margin = 0 }, "margin 1": func(p *SequentialPlan) { p.Margin = 1 },
 		"level 1": func(p *SequentialPlan) { p.Level = 1 }, "level NaN": func(p *SequentialPlan) { p.Level = math.NaN() },
-		"no discord": func(p *SequentialPlan) { p.Discord = 0 }, "discord 2": func(p *SequentialPlan) { p.Discord = 2 },
-		"units of nothing":  func(p *SequentialPlan) { p.Together = 0 },
-		"clusters of suite": func(p *SequentialPlan) { p.Together, p.Population = 2, 10 },
 	} {
 		p := good
 		if change(&p); name == "" {
@@ -259,8 +256,16 @@ func TestSequentialPlanErrors(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	good.Discord = 1
-	sequential(t, good)
+	for _, d := range []float64{0, .002, 1} { // none is at least one in 500
+		good.Discord = d
+		s := sequential(t, good)
+		s.Add(100, 1, 1)
+		if least := sequential(t, SequentialPlan{Margin: .01, Level: .95, Discord: .002, Together: 1}); d < 1 {
+			if least.Add(100, 1, 1); s.Evidence != least.Evidence {
+				t.Errorf("%v: %v, want %v", d, s.Evidence, least.Evidence)
+			}
+		}
+	}
 }
 
 func medianOf(list []int) int {
