@@ -4,7 +4,7 @@
 //	go -C tools run ./bench/scale run -n 100000,300000
 //	go -C tools run ./bench/scale run -n 1000000
 //	go -C tools run ./bench/scale run -n 100000 -samples 1000
-//	go -C tools run ./bench/scale run -n 10000 -bytes 10000
+//	go -C tools run ./bench/scale run -n 5000 -bytes 10000
 //	go -C tools run ./bench/scale score -n 100000,300000,1000000
 //	go -C tools run ./bench/scale read -n 100000,300000
 //	go -C tools run ./bench/scale read -n 1000000
@@ -155,7 +155,8 @@ func (b *measuring) run(n int) error {
 		return err
 	}
 	return b.show("run", n, nil, asking(server.URL, suite, filepath.Join(b.dir, "run-"+b.named(n)),
-		"--concurrency", "64", "--samples", fmt.Sprint(b.samples), "--temperature", "1")...)
+		"--concurrency", "64", "--samples", fmt.Sprint(b.samples), "--temperature", "1",
+		"--max-tokens", fmt.Sprint(max(1000, b.bytes/4)))...)
 }
 
 // named names files of n answers.
