@@ -90,7 +90,8 @@ func (c *check) foreignSentences() {
 		e := c.analysis.Weigh(s)
 		if nagari[c.want.base] {
 			guess := embedded.Identifier().Identify(c.plain([]prose.Span{s}))
-			if guess.Language == c.want.base || !nagari[guess.Language] || guess.Probability < 0.8 {
+			if guess.Language == c.want.base || !nagari[guess.Language] || guess.Probability < 0.8 ||
+				c.analysis.Ratio(guess.Language, s) < 0 {
 				continue
 			}
 			e.Language, e.LogRatio = guess.Language, max(e.LogRatio, sentenceWrong)
