@@ -91,7 +91,7 @@ func (c *check) foreignSentences() {
 		if nagari[c.want.base] {
 			guess := embedded.Identifier().Identify(c.plain([]prose.Span{s}))
 			if guess.Language == c.want.base || !nagari[guess.Language] || guess.Probability < 0.8 ||
-				c.analysis.Ratio(guess.Language, s) < 0 {
+				e.Words < fewWords && c.analysis.Ratio(guess.Language, s) < 0 {
 				continue
 			}
 			e.Language, e.LogRatio = guess.Language, max(e.LogRatio, sentenceWrong)
@@ -121,6 +121,7 @@ func (c *check) foreignSentences() {
 
 const (
 	leastSentence = 5    // words of a sentence that is judged as a whole
+	fewWords      = 8    // of one that the identifier does not tell alone
 	suspect       = -7.0 // log odds of one of them, at least
 	sentenceWrong = 6.0  // log odds of the sentence
 )
