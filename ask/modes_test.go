@@ -51,9 +51,9 @@ func TestBatchModes(t *testing.T) {
 	}
 	for _, f := range []string{"slow upload", "made, 500", "made, cut", "endless list", "cancelled", "wrong counts",
 		"other batch", "twice", "foreign", "swapped"} {
-		modes[f] = mode{batches: testserver.Batches{Results: testserver.ResultFault(f)}}
+		modes[f] = mode{batches: testserver.Batches{Results: string(f)}}
 	}
-	for f, stops := range map[testserver.ResultFault]bool{"no status": false, "unknown status": false, "late": true,
+	for f, stops := range map[string]bool{"no status": false, "unknown status": false, "late": true,
 		"gone": true, "down": true, "vanished": true, "html": true, "redirect": true, "random": true, "half": true,
 		"cut": true, "broken": true, "endless": true, "damaged": true, "control": true, "long": true} {
 		modes[string(f)+", once"] = mode{batches: testserver.Batches{Results: f, Faulty: 1}}
@@ -83,7 +83,7 @@ func TestBatchModes(t *testing.T) {
 						t.Fatal(err)
 					}
 					paid := func() (batched, direct int) {
-						for id, n := range s.Paid() {
+						for id, n := range s.Stats().Paid {
 							if batched++; n > 1 {
 								t.Errorf("%s is paid for %d times in batches", id, n)
 							}

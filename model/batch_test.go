@@ -54,7 +54,7 @@ func TestBatchAnswers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := testserver.Options{Key: "sk-test-0123456789"}
 			if name != "gemini:m" { // whose two forms are two requests to the server
-				o.Faults = map[testserver.Fault]float64{testserver.Refusal: 0.2, testserver.Empty: 0.1}
+				o.Faults = map[testserver.Fault]float64{"refusal": 0.2, "empty": 0.1}
 			}
 			s := testserver.New(o)
 			defer s.Close()
@@ -169,7 +169,7 @@ func TestFindAnthropicBatch(t *testing.T) {
 // Results that are of no request, or cannot be read, are told from the others.
 func TestDamagedResults(t *testing.T) {
 	for _, name := range []string{"openai:m", "anthropic:m"} {
-		s := testserver.New(testserver.Options{Batches: testserver.Batches{Results: testserver.DamagedResults, Faulty: 1,
+		s := testserver.New(testserver.Options{Batches: testserver.Batches{Results: "damaged", Faulty: 1,
 			Expire: 0.2, Fail: 0.2}})
 		defer s.Close()
 		m := batchModel(t, s, name)
@@ -220,7 +220,7 @@ func TestUnclearSubmission(t *testing.T) {
 		}
 		s = testserver.New(testserver.Options{Batches: testserver.Batches{Late: time.Minute}})
 		go func() {
-			for _, n := s.BatchCalls(); n == 0; _, n = s.BatchCalls() {
+			for s.Stats().Creates == 0 {
 				time.Sleep(time.Millisecond)
 			}
 			s.Close()
@@ -371,8 +371,8 @@ func TestUnreadableAnswers(t *testing.T) {
 
 // Results that cannot be read do not say that a batch is another's.
 func TestFindUnreadableBatch(t *testing.T) {
-	for _, fault := range []testserver.ResultFault{testserver.GoneResults, testserver.PageResults,
-		testserver.RandomResults, testserver.RedirectResults} {
+	for _, fault := range []string{"gone", "html",
+		"random", "redirect"} {
 		s := testserver.New(testserver.Options{Batches: testserver.Batches{Results: fault}})
 		m := batchModel(t, s, "anthropic:m")
 		asks, _ := batchAsks(m, 0, 10)

@@ -187,7 +187,7 @@ func TestProfilesAnywhere(t *testing.T) {
 // Filters in each provider's words are refusals and no faults, and thoughts
 // that take all the room are an empty answer.
 func TestFilteredAndUsedUp(t *testing.T) {
-	s := testserver.New(testserver.Options{Faults: map[testserver.Fault]float64{testserver.Filtered: 1}})
+	s := testserver.New(testserver.Options{Faults: map[testserver.Fault]float64{"filtered": 1}})
 	defer s.Close()
 	for _, name := range []string{"openai:gpt-5.1", "gemini:gemini-3.5-flash", "xai:grok-4.3", "qwen:qwen3.5-plus", "moonshot:kimi-k3", "deepseek:deepseek-v4-pro", "zai:glm-5.2",
 		"anthropic:claude-sonnet-5", "openrouter:openrouter-x"} {
@@ -236,7 +236,7 @@ func TestThoughtsInText(t *testing.T) {
 
 // The parameter's name is learned once.
 func TestRenamedOnce(t *testing.T) {
-	s := testserver.New(testserver.Options{Unsupported: map[string]string{"max_tokens": "max_completion_tokens"}})
+	s := testserver.New(testserver.Options{Unsupported: []string{"max_tokens"}})
 	defer s.Close()
 	m := opened2(t, s, "compatible:m", "")
 	for i := range 3 {
@@ -249,7 +249,7 @@ func TestRenamedOnce(t *testing.T) {
 	if n := s.Stats().Attempts; n != 4 {
 		t.Errorf("%d attempts for 3 asks, want 4", n)
 	}
-	neither := testserver.New(testserver.Options{Unsupported: map[string]string{"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}})
+	neither := testserver.New(testserver.Options{Unsupported: []string{"max_tokens", "max_completion_tokens"}})
 	defer neither.Close()
 	var e *crosstalk.AskError
 	req := crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 5}}.Request("x", 0)
@@ -260,7 +260,7 @@ func TestRenamedOnce(t *testing.T) {
 	if n := neither.Stats().Attempts; n != 2 {
 		t.Errorf("%d attempts, want 2", n)
 	}
-	stops := testserver.New(testserver.Options{Unsupported: map[string]string{"stop": ""},
+	stops := testserver.New(testserver.Options{Unsupported: []string{"stop"},
 		Answer: func(testserver.Request) testserver.Reply { return testserver.Reply{Text: "one. two."} }})
 	defer stops.Close()
 	req.Decoding.Stop = []string{"."}

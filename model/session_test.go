@@ -27,10 +27,10 @@ func TestSession(t *testing.T) {
 			const key = "sk-0123456789abcdef"
 			s := testserver.New(testserver.Options{Seed: 1, RetryAfter: 2 * time.Millisecond, Key: key,
 				Faults: map[testserver.Fault]float64{
-					testserver.RateLimited: 0.05, testserver.ServerError: 0.05, testserver.Unavailable: 0.05,
-					testserver.Overloaded:     0.02,
-					testserver.RequestTimeout: 0.02, testserver.Cut: 0.08, testserver.InvalidJSON: 0.05, testserver.WrongShape: 0.08,
-					testserver.HTML: 0.03, testserver.HTMLOK: 0.03, testserver.Drop: 0.05,
+					"429": 0.05, "500": 0.05, "503": 0.05,
+					"529": 0.02,
+					"408": 0.02, "cut": 0.08, "invalid-json": 0.05, "wrong-shape": 0.08,
+					"html": 0.03, "html-200": 0.03, "drop": 0.05,
 				}})
 			defer s.Close()
 			j, err := journal.Open(filepath.Join(t.TempDir(), "answers.db"))

@@ -29,7 +29,7 @@ func TestAcceptInBatches(t *testing.T) {
 	if a, b := plain.stdout.String(), batched.stdout.String(); a != b || !strings.Contains(a, `"outcome": "`) {
 		t.Errorf("%s%s\nin batches: %s%s", a, plain.stderr.String(), b, batched.stderr.String())
 	}
-	if n := s.BatchCount(); n < 1 || n > 9 {
+	if n := s.Stats().Batches; n < 1 || n > 9 {
 		t.Errorf("%d batches; expected some of ten", n)
 	}
 }

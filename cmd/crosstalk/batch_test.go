@@ -30,7 +30,7 @@ func runBatch(s *testserver.Server, model, base, suite, out string, more ...stri
 // paidAt is how many requests were paid for, in batches and by themselves, and
 // how often one was paid for again.
 func paidAt(s *testserver.Server) (batched, direct, batchedAgain, directAgain int) {
-	for _, n := range s.Paid() {
+	for _, n := range s.Stats().Paid {
 		batched++
 		batchedAgain += n - 1
 	}
@@ -47,9 +47,9 @@ func paidAt(s *testserver.Server) (batched, direct, batchedAgain, directAgain in
 func paidOnce(t *testing.T, s *testserver.Server, batched, direct int) {
 	t.Helper()
 	inBatch, byItself, again, more := paidAt(s)
-	if inBatch != batched || byItself != direct || again+more > 0 || s.BatchCount() != 1 {
+	if inBatch != batched || byItself != direct || again+more > 0 || s.Stats().Batches != 1 {
 		t.Errorf("%d requests were paid for in %d batches and %d by themselves, %d and %d of them again; want %d in 1 batch and %d",
-			inBatch, s.BatchCount(), byItself, again, more, batched, direct)
+			inBatch, s.Stats().Batches, byItself, again, more, batched, direct)
 	}
 }
 
@@ -66,11 +66,11 @@ func TestBatchRun(t *testing.T) {
 			args := runBatch(s, api.model, api.base, suite, out)
 			start(t, nil, args...).expect(0, fmt.Sprintf("%d answers", asks))
 			if batched, direct, again, more := paidAt(s); batched != asks-1 || direct != 1 || again+more > 0 ||
-				s.BatchCount() != 1 {
-				t.Errorf("%d and %d asks paid, %d and %d again, in %d batches", batched, direct, again, more, s.BatchCount())
+				s.Stats().Batches != 1 {
+				t.Errorf("%d and %d asks paid, %d and %d again, in %d batches", batched, direct, again, more, s.Stats().Batches)
 			}
 			start(t, nil, args...).expect(0, fmt.Sprintf("%d answers, %d of them from an earlier run", asks, asks))
-			if s.BatchCount() != 1 {
+			if s.Stats().Batches != 1 {
 				t.Error("it was asked again")
 			}
 			args[slices.Index(args, out)] = plain
@@ -98,22 +98,22 @@ func TestKilledBatch(t *testing.T) {
 				s := newServer(t, testserver.Options{Seed: int64(runs), Latency: 5 * time.Millisecond,
 					Batches: testserver.Batches{Delay: 150 * time.Millisecond, Late: 300 * time.Millisecond, Most: asks / 3,
 						Expire: 0.01, Fail: 0.01,
-						Results: testserver.DamagedResults, Faulty: 1, Page: 2}})
+						Results: "damaged", Faulty: 1, Page: 2}})
 				suite, out, plain := writeSuite(t, asks/10), filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
 				args := runBatch(s, api.model, api.base, suite, out, "--quiet")
 				lost := map[string]int{} // by the request's hash: how often its answer was in flight at a kill
 				for done < kills {
 					// While a batch is made, some time after another call, or
 					// at any time at all.
-					calls, creates := s.BatchCalls()
-					calls += random.IntN(7)
+					before := s.Stats()
+					before.BatchCalls += random.IntN(7)
 					p := start(t, nil, args...)
 					switch random.IntN(4) {
 					case 0, 1:
-						until(t, "a batch", func() bool { _, now := s.BatchCalls(); return now > creates || p.over() })
+						until(t, "a batch", func() bool { return s.Stats().Creates > before.Creates || p.over() })
 						time.Sleep(time.Duration(random.IntN(350)) * time.Millisecond)
 					case 2:
-						until(t, "calls", func() bool { now, _ := s.BatchCalls(); return now > calls || p.over() })
+						until(t, "calls", func() bool { return s.Stats().BatchCalls > before.BatchCalls || p.over() })
 						time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
 					default:
 						time.Sleep(time.Duration(random.IntN(500)) * time.Millisecond)
@@ -214,7 +214,7 @@ func TestOutageWhileBatchRuns(t *testing.T) {
 	s := newServer(t, testserver.Options{Batches: testserver.Batches{Delay: 300 * time.Millisecond}})
 	out := filepath.Join(t.TempDir(), "run")
 	p := start(t, nil, runBatch(s, "compatible:m", "/v1", writeSuite(t, 10), out, "--patience", "200ms")...)
-	until(t, "a batch", func() bool { return s.BatchCount() == 1 })
+	until(t, "a batch", func() bool { return s.Stats().Batches == 1 })
 	s.SetDown(true)
 	time.Sleep(time.Second)
 	s.SetDown(false)
@@ -238,10 +238,10 @@ func TestTroubledBatches(t *testing.T) {
 	}{
 		"all expire": {testserver.Batches{Expire: 1}, func(n int) bool { return n == 100 }, "99 of 99 requests of the batch "},
 		"some fail":  {testserver.Batches{Expire: 0.2, Fail: 0.2}, func(n int) bool { return n > 20 && n < 70 }, "were sent again one by one"},
-		"damaged":    {testserver.Batches{Results: testserver.DamagedResults, Faulty: 1}, func(n int) bool { return n == 1 }, ""},
-		"broken":     {testserver.Batches{Results: testserver.BrokenResults, Faulty: 4}, func(n int) bool { return n == 1 }, ""},
-		"twice":      {testserver.Batches{Results: testserver.TwiceResults}, func(n int) bool { return n == 1 }, ""},
-		"foreign":    {testserver.Batches{Results: testserver.ForeignResults}, func(n int) bool { return n == 1 }, "99 lines that cannot be read"},
+		"damaged":    {testserver.Batches{Results: "damaged", Faulty: 1}, func(n int) bool { return n == 1 }, ""},
+		"broken":     {testserver.Batches{Results: "broken", Faulty: 4}, func(n int) bool { return n == 1 }, ""},
+		"twice":      {testserver.Batches{Results: "twice"}, func(n int) bool { return n == 1 }, ""},
+		"foreign":    {testserver.Batches{Results: "foreign"}, func(n int) bool { return n == 1 }, "99 lines that cannot be read"},
 		"too large":  {testserver.Batches{Most: 30}, func(n int) bool { return n < 12 }, "smaller ones follow"},
 		"no metadata": {testserver.Batches{NoMetadata: true, Late: 100 * time.Millisecond, Delay: 300 * time.Millisecond},
 			func(n int) bool { return n == 1 }, ""},
@@ -270,20 +270,20 @@ func TestTroubledBatches(t *testing.T) {
 // or not at all: the run waits, then stops, and resumes when they are there.
 func TestUnreadBatch(t *testing.T) {
 	t.Parallel()
-	for fault, says := range map[testserver.ResultFault]string{
-		testserver.LateResults:     "stopped: 99 of the 99 answers in the batch ",
-		testserver.GoneResults:     "HTTP 404",
-		testserver.GoneBatch:       "batch_0001 is not there (HTTP 404); tried since ",
-		testserver.PageResults:     "sent no answer but an HTML page: ",
-		testserver.RedirectResults: "it redirects to http://127.0.0.1:1 (HTTP 302",
-		testserver.RandomResults:   "stopped: 99 of the 99 answers in the batch ",
-		testserver.HalfResults:     "stopped: 49 of the 99 answers in the batch ",
-		testserver.BrokenResults:   "broke off its answer",
-		testserver.DamagedResults:  " of the 99 answers in the batch ",
-		testserver.LongResults:     "a line is longer than 16 MiB",
+	for fault, says := range map[string]string{
+		"late":     "stopped: 99 of the 99 answers in the batch ",
+		"gone":     "HTTP 404",
+		"vanished": "batch_0001 is not there (HTTP 404); tried since ",
+		"html":     "sent no answer but an HTML page: ",
+		"redirect": "it redirects to http://127.0.0.1:1 (HTTP 302",
+		"random":   "stopped: 99 of the 99 answers in the batch ",
+		"half":     "stopped: 49 of the 99 answers in the batch ",
+		"broken":   "broke off its answer",
+		"damaged":  " of the 99 answers in the batch ",
+		"long":     "a line is longer than 16 MiB",
 	} {
 		for _, api := range batchAPIs {
-			if api.model == "gemini:m" && fault == testserver.LongResults {
+			if api.model == "gemini:m" && fault == "long" {
 				continue // its results are no lines
 			}
 			t.Run(string(fault)+" "+api.model, func(t *testing.T) {
@@ -303,11 +303,11 @@ func TestUnreadBatch(t *testing.T) {
 // With --batch-give-up, what cannot be read is asked again, once, and nothing else is.
 func TestGivenUpBatch(t *testing.T) {
 	t.Parallel()
-	for fault, want := range map[testserver.ResultFault]int{
-		testserver.GoneBatch: 100, testserver.LateResults: 100, testserver.LongResults: 2, testserver.HalfResults: 50,
+	for fault, want := range map[string]int{
+		"vanished": 100, "late": 100, "long": 2, "half": 50,
 	} {
 		for _, api := range batchAPIs {
-			if api.model == "gemini:m" && fault == testserver.LongResults {
+			if api.model == "gemini:m" && fault == "long" {
 				continue
 			}
 			t.Run(string(fault)+" "+api.model, func(t *testing.T) {
@@ -396,10 +396,10 @@ func TestBatchRounds(t *testing.T) {
 	args := runConsistency(s, out, "--to", "de", "--items", "60", "--accept-rewrites", "--batch")
 	start(t, nil, args...).expect(0)
 	batched, direct, again, more := paidAt(s)
-	if batches := s.BatchCount(); batches != 2 || direct > 20 || batched < 300 || again+more > 0 {
+	if batches := s.Stats().Batches; batches != 2 || direct > 20 || batched < 300 || again+more > 0 {
 		t.Errorf("%d and %d asks paid, %d and %d again, in %d batches", batched, direct, again, more, batches)
 	}
-	t.Logf("%d asks in %d batches, %d by themselves", batched, s.BatchCount(), direct)
+	t.Logf("%d asks in %d batches, %d by themselves", batched, s.Stats().Batches, direct)
 	args[slices.Index(args, out)] = plain
 	start(t, nil, slices.DeleteFunc(args, func(a string) bool { return a == "--batch" })...).expect(0)
 	sameResult(t, out, plain)

@@ -133,7 +133,7 @@ func TestGateOfAnIncompleteRun(t *testing.T) {
 // Neither is one of which asks failed.
 func TestGateOfFailedAsks(t *testing.T) {
 	t.Parallel()
-	server := newServer(t, testserver.Options{Faults: map[testserver.Fault]float64{testserver.ServerError: 0.2}})
+	server := newServer(t, testserver.Options{Faults: map[testserver.Fault]float64{"500": 0.2}})
 	suite, out := writeSuite(t, 3), filepath.Join(t.TempDir(), "run")
 	start(t, nil, runLeakage(server, suite, out, "--retries", "0", "--concurrency", "1")...).expect(exitIncomplete)
 	p := start(t, nil, "gate", out, "--require", "leak_rate>=0").expect(1)

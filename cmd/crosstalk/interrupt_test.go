@@ -144,7 +144,7 @@ func TestInterruptedResume(t *testing.T) {
 // The second interrupt does not wait for a server that hangs.
 func TestInterruptTwice(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, testserver.Options{Faults: map[testserver.Fault]float64{testserver.Hang: 1}})
+	s := newServer(t, testserver.Options{Faults: map[testserver.Fault]float64{"hang": 1}})
 	out := filepath.Join(t.TempDir(), "run")
 	p := start(t, nil, runLeakage(s, writeSuite(t, 10), out)...)
 	until(t, "the server to hang", func() bool { return s.Stats().InFlight == 4 })
@@ -161,7 +161,7 @@ func TestInterruptTwice(t *testing.T) {
 func TestInterruptBeforeRetry(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, testserver.Options{RetryAfter: 5 * time.Minute,
-		Faults: map[testserver.Fault]float64{testserver.RateLimitedSeconds: 1}})
+		Faults: map[testserver.Fault]float64{"429-seconds": 1}})
 	p := start(t, nil, runLeakage(s, writeSuite(t, 1), filepath.Join(t.TempDir(), "run"))...)
 	until(t, "the server's refusals", func() bool { st := s.Stats(); return st.Attempts > 0 && st.InFlight == 0 })
 	until(t, "the trouble on stderr", func() bool { return strings.Contains(p.stderr.String(), "limits the rate of requests (HTTP 429") })

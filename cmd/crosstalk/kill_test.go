@@ -38,10 +38,10 @@ func TestKilledRun(t *testing.T) {
 	var answers brake // the run cannot end before it is killed
 	s := newServer(t, testserver.Options{Seed: 7, Latency: 3 * time.Millisecond, Jitter: 12 * time.Millisecond,
 		Stall: 60 * time.Millisecond, RetryAfter: 3 * time.Millisecond,
-		Faults: map[testserver.Fault]float64{testserver.RateLimited: 0.006, testserver.RateLimitedMillis: 0.006,
-			testserver.ServerError: 0.03, testserver.Cut: 0.03,
-			testserver.Drop: 0.02, testserver.InvalidJSON: 0.02, testserver.Slow: 0.03, testserver.SlowBody: 0.02,
-			testserver.Empty: 0.02, testserver.Refusal: 0.02},
+		Faults: map[testserver.Fault]float64{"429": 0.006, "429-ms": 0.006,
+			"500": 0.03, "cut": 0.03,
+			"drop": 0.02, "invalid-json": 0.02, "slow": 0.03,
+			"empty": 0.02, "refusal": 0.02},
 		Answer: func(r testserver.Request) testserver.Reply { answers.begin(); return testserver.Continue(r) }})
 	suite, out := writeSuite(t, asks/20), filepath.Join(t.TempDir(), "run")
 	args := runLeakage(s, suite, out, "--samples", "2", "--seed", "3", "--temperature", "1", "--concurrency", "32", "--retries", "30", "--quiet")
@@ -99,8 +99,8 @@ func TestKilledRun(t *testing.T) {
 	}
 	t.Logf("%d asks, %d attempts, %d answers: %d twice; %d kills lost %d answers in flight, at most %d at a time; %d saved before the last start",
 		len(stats.Requests), stats.Attempts, answered, more, kills, lostInAll, mostLost, saved)
-	for _, f := range []testserver.Fault{testserver.RateLimited, testserver.ServerError, testserver.Cut, testserver.Slow,
-		testserver.Drop} {
+	for _, f := range []testserver.Fault{"429", "500", "cut", "slow",
+		"drop"} {
 		if stats.Faults[f] < asks/400 {
 			t.Errorf("the server dealt only %d of %s", stats.Faults[f], f)
 		}

@@ -21,8 +21,8 @@ func TestOutage(t *testing.T) {
 	}
 	for name, during := range map[string]*testserver.Options{
 		"nobody listens": nil,
-		"502":            {Faults: map[testserver.Fault]float64{testserver.HTML: 1}},
-		"500":            {Faults: map[testserver.Fault]float64{testserver.ServerError: 1}},
+		"502":            {Faults: map[testserver.Fault]float64{"html": 1}},
+		"500":            {Faults: map[testserver.Fault]float64{"500": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -70,11 +70,11 @@ func TestOutage(t *testing.T) {
 // the server's words, and nothing is called a result.
 func TestBrokenFromTheStart(t *testing.T) {
 	for fault, c := range map[testserver.Fault]struct{ says, timeout string }{
-		testserver.ServerError: {`failed (HTTP 500, "The server had an error while processing your request. Sorry about that!")`, "1m"},
-		testserver.Drop:        {"closed the connection before it answered", "1m"},
-		testserver.HTML:        {`failed (HTTP 502, an HTML page: "502 Bad Gateway")`, "1m"},
-		testserver.Unavailable: {`is overloaded (HTTP 503, "The engine is currently overloaded, please try again later")`, "1m"},
-		testserver.Hang:        {"no answer within 100ms (--timeout)", "100ms"},
+		"500":  {`failed (HTTP 500, "The server had an error while processing your request. Sorry about that!")`, "1m"},
+		"drop": {"closed the connection before it answered", "1m"},
+		"html": {`failed (HTTP 502, an HTML page: "502 Bad Gateway")`, "1m"},
+		"503":  {`is overloaded (HTTP 503, "The engine is currently overloaded, please try again later")`, "1m"},
+		"hang": {"no answer within 100ms (--timeout)", "100ms"},
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()

@@ -58,8 +58,8 @@ func TestKilledConsistencyRun(t *testing.T) {
 	answer := translator(t, "consistency", reference.Inconsistency{Flip: 0.2, Invalid: 0.02, Wrong: 0.2})
 	s := newServer(t, testserver.Options{Seed: 7, Latency: 3 * time.Millisecond, Jitter: 12 * time.Millisecond,
 		RetryAfter: 3 * time.Millisecond,
-		Faults: map[testserver.Fault]float64{testserver.RateLimited: 0.005, testserver.ServerError: 0.02,
-			testserver.Cut: 0.02, testserver.Empty: 0.01, testserver.Refusal: 0.01},
+		Faults: map[testserver.Fault]float64{"429": 0.005, "500": 0.02,
+			"cut": 0.02, "empty": 0.01, "refusal": 0.01},
 		Answer: func(r testserver.Request) testserver.Reply { answers.begin(); return answer(r) }})
 	out := filepath.Join(t.TempDir(), "run")
 	args := runConsistency(s, out, "--to", "zh", "--accept-rewrites", "--seed", "3", "--concurrency", "32", "--retries", "30", "--quiet", "--by", "category,class")

@@ -160,7 +160,7 @@ func serverCommand(ts *testscript.TestScript, neg bool, args []string) {
 		(*s).Heal()
 	case args[0] == "batched" && len(args) == 2:
 		n := 0
-		for _, times := range (*s).Paid() {
+		for _, times := range (*s).Stats().Paid {
 			n += times
 		}
 		if strconv.Itoa(n) != args[1] {

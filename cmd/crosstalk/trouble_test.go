@@ -31,7 +31,7 @@ func TestWrongSettings(t *testing.T) {
 		"key-var":   {testserver.Options{}, []string{"MY_KEY=nonsense"}, []string{"--key-var", "MY_KEY"}, 4, []string{"MY_KEY was refused"}},
 		"no var":    {testserver.Options{}, nil, []string{"--key-var", "MY_KEY"}, 0, []string{"the environment variable MY_KEY is not set"}},
 		"model":     {testserver.Options{Models: []string{"other"}}, nil, nil, 4, []string{`URL/v1 has no model "m"`}},
-		"parameter": {testserver.Options{Unsupported: map[string]string{"max_tokens": "max_completion_tokens", "max_completion_tokens": ""}}, nil, nil, 14, []string{"max_completion_tokens", "rejected the request"}},
+		"parameter": {testserver.Options{Unsupported: []string{"max_tokens", "max_completion_tokens"}}, nil, nil, 14, []string{"max_completion_tokens", "rejected the request"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +108,7 @@ func TestServerGoesAway(t *testing.T) {
 // asks for these alone.
 func TestFailedAsks(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, testserver.Options{Seed: 1, Faults: map[testserver.Fault]float64{testserver.ServerError: 0.3}})
+	s := newServer(t, testserver.Options{Seed: 1, Faults: map[testserver.Fault]float64{"500": 0.3}})
 	out := filepath.Join(t.TempDir(), "run")
 	args := runLeakage(s, writeSuite(t, 4), out, "--retries", "0", "--concurrency", "1")
 	p := start(t, nil, args...).expect(3, " of 40 requests failed (the last: compatible:m: "+s.URL+"/v1 failed (HTTP 500", "run the same command again to retry them")

@@ -72,17 +72,6 @@ func (c choice) Thought() string { return thoughts(c.Reasoning) }
 // Spoken is the number of tokens without the thoughts.
 func (c choice) Spoken() int { return c.Produced - c.Reasoning }
 
-// Reason is Anthropic's word for the reason to stop.
-func (c choice) Reason() string {
-	switch {
-	case c.Refusal != "":
-		return "refusal"
-	case c.Stopped != "":
-		return "stop_sequence"
-	}
-	return map[string]string{"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}[c.Finish]
-}
-
 // choose asks for a reply and puts it in the shape that the request's limits and the outcome give it.
 func (s *Server) choose(q *query, o Fault) choice {
 	r := q.Request
@@ -91,17 +80,17 @@ func (s *Server) choose(q *query, o Fault) choice {
 		c.Reasoning = min(thoughtTokens, cmp.Or(r.MaxTokens, thoughtTokens))
 	}
 	switch o {
-	case Empty:
+	case "empty":
 		c.Reply = Reply{}
-	case Thinking:
+	case "thinking":
 		c.Reply = Reply{Finish: "length", Reasoning: cmp.Or(r.MaxTokens, 4096)}
-	case Refusal:
+	case "refusal":
 		c.Reply = Reply{Refusal: "I'm sorry, but I can't help with that."}
-	case Filtered:
+	case "filtered":
 		half := tokens(c.Text)
 		c.Reply = Reply{Text: strings.Join(half[:len(half)/2], ""), Finish: "content_filter"}
 	}
-	for _, seq := range q.Stop {
+	for _, seq := range q.StopSequences {
 		if before, _, found := strings.Cut(c.Text, seq); found && seq != "" {
 			c.Text, c.Stopped = before, seq
 		}

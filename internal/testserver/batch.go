@@ -1,12 +1,9 @@
 package testserver
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -23,8 +20,8 @@ type Batches struct {
 	Most int
 	// Refuse is why every batch is taken back, but Anthropic's; "": none is.
 	Refuse string
-	// Results is what is wrong, Faulty how often: in how many calls that show it (0: all until [Server.Heal]).
-	Results ResultFault
+	// Results is what is wrong, by its name in replies.yaml, Faulty how often: in how many calls that show it (0: all until [Server.Heal]).
+	Results string
 	Faulty  int
 	// NoMetadata forgets the metadata of batches.
 	NoMetadata bool
@@ -52,80 +49,15 @@ type batchResult struct {
 	Body   []byte // the answer or the error, in the API's form
 }
 
-type batchBook struct {
-	mu      sync.Mutex
-	batches []*batch // in the order of creation
-	files   map[string]*file
-	paid    map[string]int // by the request's id in its batch
-	shown   int            // calls that showed the fault
-	calls   int            // of the batch APIs
-	creates int            // of these, those that make a batch
-}
-
 type file struct {
 	ID, Name string
 	Content  []byte
 }
 
-func (b *batchBook) do(f func()) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	f()
-}
-
-// Paid is how often each request in a batch was paid for, by its id there.
-func (s *Server) Paid() (paid map[string]int) {
-	s.book.do(func() { paid = maps.Clone(s.book.paid) })
-	return paid
-}
-
-// BatchCount is the number of batches that were made and run.
-func (s *Server) BatchCount() (n int) {
-	s.book.do(func() {
-		for _, b := range s.book.batches {
-			if b.Problem == "" {
-				n++
-			}
-		}
-	})
-	return n
-}
-
-// BatchCalls is the number of calls of the batch APIs that have arrived, and how many of them make a batch.
-func (s *Server) BatchCalls() (calls, creates int) {
-	s.book.do(func() { calls, creates = s.book.calls, s.book.creates })
-	return calls, creates
-}
-
 // SetDown makes the server close every new connection without an answer, or answer again.
 func (s *Server) SetDown(down bool) { s.down.Store(down) }
 
-type batchCall struct {
-	*Server
-	w    http.ResponseWriter
-	r    *http.Request
-	body []byte
-}
-
-func (s *Server) serveBatch(w http.ResponseWriter, r *http.Request, handle func(*batchCall)) {
-	body, ok := s.read(w, r, 256<<20)
-	if !ok {
-		return
-	}
-	s.book.do(func() { s.book.calls++ })
-	c := &batchCall{s, w, r, body}
-	if p := c.authorize(c.r); p != nil {
-		c.fail(p)
-		return
-	}
-	handle(c)
-}
-
-func (c *batchCall) fail(p *problem) { reply(c.w, p.status(), p.body(protocolOf(c.r))) }
-
-func (c *batchCall) missing() {
-	c.fail(&problem{Status: 404, Message: "No such object: " + c.r.URL.Path, Param: "id", Code: "not_found"})
-}
+func (c *exchange) missing() { c.fail(said("no object", c.r.URL.Path)) }
 
 // batchAsk is one request of a batch: the call that it would be by itself.
 type batchAsk struct {
@@ -136,49 +68,55 @@ type batchAsk struct {
 }
 
 // start makes a batch, answers its requests, and returns it when the API would.
-func (c *batchCall) start(b *batch, asks []batchAsk) *batch {
-	o, book, protocol := c.opts.Batches, &c.book, protocolOf(c.r)
-	book.do(func() { book.creates++ })
+func (c *exchange) start(b *batch, asks []batchAsk) *batch {
+	o := c.opts.Batches
+	c.book.do(func(k *book) {
+		k.stats.Creates++
+		b.ID = fmt.Sprintf("batch_%04d", k.stats.Creates)
+	})
 	time.Sleep(o.Late) // whatever becomes of the client
-	book.mu.Lock()
-	defer book.mu.Unlock()
 	b.Created = time.Now().UTC()
-	b.ends = b.Created.Add(o.Delay)
-	b.ID = fmt.Sprintf("batch_%04d", len(book.batches)+1)
-	book.batches = append(book.batches, b)
+	b.ends = b.Created
 	if o.Most > 0 && len(asks) > o.Most && b.Input != "" {
 		b.Problem = fmt.Sprintf("Enqueued token limit reached: %d requests, limit %d.", len(asks), o.Most)
 		b.Full = true
-	} else if protocol != Anthropic {
+	} else if c.protocol != Anthropic {
 		b.Problem = o.Refuse
 	}
-	if b.Problem != "" {
-		b.ends = b.Created
-		return b
-	}
-	for i, a := range slices.Backward(asks) { // in any order
-		u := uniform(c.opts.Seed, "batch", fmt.Sprint(b.ID, a.id), i)
-		r := batchResult{ID: a.id}
-		switch {
-		case u < o.Expire:
-		case u < o.Expire+o.Fail:
-			r.Status, r.Body = 500, failed(protocol, 500).body(protocol)
-		default:
-			r.Status, r.Body = c.one(a)
+	if b.Problem == "" {
+		b.ends = b.Created.Add(o.Delay)
+		for i, a := range slices.Backward(asks) { // in any order
+			u := uniform(c.opts.Seed, "batch", fmt.Sprint(b.ID, a.id), i)
+			r := batchResult{ID: a.id}
+			switch {
+			case u < o.Expire:
+			case u < o.Expire+o.Fail:
+				r.Status, r.Body = 500, failed(c.protocol, 500).body(c.protocol)
+			default:
+				r.Status, r.Body = c.one(a)
+			}
+			b.Results = append(b.Results, r)
 		}
-		if r.Status == 200 {
-			book.paid[a.id]++
-		}
-		b.Results = append(b.Results, r)
 	}
+	c.book.do(func(k *book) {
+		k.batches = append(k.batches, b)
+		if b.Problem == "" {
+			k.stats.Batches++
+		}
+		for _, r := range b.Results {
+			if r.Status == 200 {
+				k.stats.Paid[r.ID]++
+			}
+		}
+	})
 	return b
 }
 
-func (c *batchCall) one(a batchAsk) (status int, body []byte) {
+func (c *exchange) one(a batchAsk) (status int, body []byte) {
 	r := c.r.Clone(c.r.Context())
 	r.Method, r.URL.Path = http.MethodPost, a.path
-	x := &exchange{Server: c.Server, r: r, protocol: protocolOf(r), hash: hashOf(r.Method, a.path, a.body)}
-	q, p := c.parse(r, a.body)
+	x := c.exchange(nil, r, a.body)
+	q, p := x.parse()
 	if p != nil {
 		return p.status(), p.body(x.protocol)
 	}
@@ -189,8 +127,8 @@ func (c *batchCall) one(a batchAsk) (status int, body []byte) {
 	return 200, x.answer(q, 1, outcome)
 }
 
-func (c *batchCall) find(id string) (found *batch) {
-	c.book.do(func() {
+func (c *exchange) find(id string) (found *batch) {
+	c.book.do(func(*book) {
 		if i := slices.IndexFunc(c.book.batches, func(b *batch) bool { return b.ID == id }); i >= 0 {
 			found = c.book.batches[i]
 		}
@@ -217,13 +155,4 @@ func (b *batch) count(low, high int) (n int) {
 		}
 	}
 	return n
-}
-
-// page is a page of the batches, the newest first, after the one with this id; more says that others follow.
-func (c *batchCall) page(after string, most int) (list []*batch, more bool) {
-	most = min(most, cmp.Or(c.opts.Batches.Page, most))
-	c.book.do(func() { list = slices.Clone(c.book.batches) })
-	slices.Reverse(list)
-	list = list[slices.IndexFunc(list, func(b *batch) bool { return b.ID == after })+1:]
-	return list[:min(most, len(list))], len(list) > most
 }

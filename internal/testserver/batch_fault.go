@@ -11,26 +11,6 @@ import (
 	"time"
 )
 
-// ResultFault is a fault of the results of a batch, for all of which the server has answers.
-type ResultFault string
-
-// Faults that tests of several packages name; the table has them all. Gemini's results come with the batch, in one
-// line.
-const (
-	LateResults     ResultFault = "late"     // the batch has ended, and names no results yet
-	GoneResults     ResultFault = "gone"     // 404
-	GoneBatch       ResultFault = "vanished" // 404 for the batch
-	PageResults     ResultFault = "html"     // a proxy's page, status 200
-	RedirectResults ResultFault = "redirect" // to another host
-	RandomResults   ResultFault = "random"   // random bytes
-	HalfResults     ResultFault = "half"     // the first half of the lines, complete by Content-Length
-	BrokenResults   ResultFault = "broken"   // the connection closes in the middle
-	DamagedResults  ResultFault = "damaged"  // a line is cut, and one is of an unknown request
-	LongResults     ResultFault = "long"     // one line has more than 16 MiB
-	TwiceResults    ResultFault = "twice"    // each comes three times, the last time with another answer
-	ForeignResults  ResultFault = "foreign"  // as many again are of no request
-)
-
 // change is what a fault changes in the answers to some calls; replies.yaml lists them.
 type change struct {
 	Of     string   // upload, create, list, look, results
@@ -76,18 +56,18 @@ var withBody = map[string]func([]byte) []byte{
 	"damage": damage, "others": othersBatches,
 }
 
-var instead = map[string]func(*batchCall, []byte){
-	"hang up": func(*batchCall, []byte) { panic(http.ErrAbortHandler) },
-	"redirect": func(c *batchCall, _ []byte) {
+var instead = map[string]func(*exchange, []byte){
+	"hang up": func(*exchange, []byte) { panic(http.ErrAbortHandler) },
+	"redirect": func(c *exchange, _ []byte) {
 		http.Redirect(c.w, c.r, "http://127.0.0.1:1/elsewhere", http.StatusFound)
 	},
-	"break off": func(c *batchCall, body []byte) {
+	"break off": func(c *exchange, body []byte) {
 		c.w.Header().Set("Content-Length", fmt.Sprint(len(body)))
 		c.w.Write(body[:len(body)/2])
 		http.NewResponseController(c.w).Flush()
 		panic(http.ErrAbortHandler)
 	},
-	"never end": func(c *batchCall, _ []byte) {
+	"never end": func(c *exchange, _ []byte) {
 		lines := bytes.Repeat([]byte(`{"custom_id":"x"}`+"\n"), 1000)
 		for {
 			if _, err := c.w.Write(lines); err != nil {
@@ -99,12 +79,12 @@ var instead = map[string]func(*batchCall, []byte){
 
 // changes are those of the server's fault in the answer to a call, if it shows the fault. A call is that of several
 // names where results come with the batch.
-func (c *batchCall) changes(call string) (list []change) {
+func (c *exchange) changes(call string) (list []change) {
+	o := c.opts.Batches
 	c.book.mu.Lock()
 	defer c.book.mu.Unlock()
-	o := c.opts.Batches
 	for _, change := range data().Batches[o.Results] {
-		if strings.Contains(call, change.Of) && (change.Of != "create" || c.book.creates == 1) {
+		if strings.Contains(call, change.Of) && (change.Of != "create" || c.book.stats.Creates == 1) {
 			list = append(list, change)
 		}
 	}
@@ -115,7 +95,7 @@ func (c *batchCall) changes(call string) (list []change) {
 	return list
 }
 
-func (c *batchCall) say(changes []change, mediaType string, body []byte) {
+func (c *exchange) say(changes []change, mediaType string, body []byte) {
 	for _, f := range changes {
 		for pair := range slices.Chunk(f.Edit, 2) {
 			body = regexp.MustCompile(`(?s)`+pair[0]).ReplaceAll(body, []byte(pair[1]))
@@ -128,7 +108,7 @@ func (c *batchCall) say(changes []change, mediaType string, body []byte) {
 			c.missing()
 			return
 		case f.Status != 0:
-			c.fail(failed(protocolOf(c.r), f.Status))
+			c.fail(failed(c.protocol, f.Status))
 			return
 		case send != nil:
 			send(c, body)

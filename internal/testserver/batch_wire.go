@@ -6,21 +6,22 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 )
 
-var batchRoutes = map[string]func(*batchCall){
-	"POST /v1/files":                    (*batchCall).upload,
-	"/v1/files/{id}":                    (*batchCall).fileInfo,
-	"/v1/files/{id}/content":            (*batchCall).content,
+var batchRoutes = map[string]func(*exchange){
+	"POST /v1/files":                    (*exchange).upload,
+	"/v1/files/{id}":                    (*exchange).fileInfo,
+	"/v1/files/{id}/content":            (*exchange).content,
 	"POST /v1/batches":                  creator("openai"),
 	"/v1/batches":                       lister("openai", "after", "limit", 20),
 	"/v1/batches/{id}":                  getter("openai", "look"),
 	"POST /v1/messages/batches":         creator("anthropic"),
 	"/v1/messages/batches":              lister("anthropic", "after_id", "limit", 20),
 	"/v1/messages/batches/{id}":         getter("anthropic", "look"),
-	"/v1/messages/batches/{id}/results": func(c *batchCall) { c.results("anthropic", c.r.PathValue("id"), "") },
+	"/v1/messages/batches/{id}/results": func(c *exchange) { c.results("anthropic", c.r.PathValue("id"), "") },
 	"POST /v1beta/models/{call}":        creator("gemini"),
 	"/v1beta/batches":                   lister("gemini", "pageToken", "pageSize", 50),
 	"/v1beta/batches/{id}":              getter("gemini", "look results"),
@@ -35,8 +36,8 @@ type batchView struct {
 const jsonType = "application/json"
 
 // getter answers for the batch that the path names, with its results if they come along.
-func getter(api, call string) func(*batchCall) {
-	return func(c *batchCall) {
+func getter(api, call string) func(*exchange) {
+	return func(c *exchange) {
 		b := c.find(c.r.PathValue("id"))
 		if b == nil {
 			c.missing()
@@ -50,27 +51,32 @@ func getter(api, call string) func(*batchCall) {
 	}
 }
 
-// lister answers for a page of batches: those after one, and how many, are parameters of the query.
-func lister(api, after, limit string, size int) func(*batchCall) {
-	return func(c *batchCall) {
+// lister answers for a page of batches, the newest first: after which one, and how many, are parameters of the query.
+func lister(api, after, limit string, size int) func(*exchange) {
+	return func(c *exchange) {
 		q := c.r.URL.Query()
-		var page struct {
-			Items, Last string
-			More        bool
-		}
+		most := number(q, limit, size)
+		most = min(most, cmp.Or(c.opts.Batches.Page, most))
 		var items []string
-		batches, more := c.page(q.Get(after), number(q, limit, size))
-		for _, b := range batches {
-			items = append(items, string(render(api, batchView{batch: b})))
-			page.Last = b.ID
-		}
-		page.Items, page.More = strings.Join(items, ","), more
+		last := ""
+		c.book.do(func(k *book) {
+			at := slices.IndexFunc(k.batches, func(b *batch) bool { return b.ID == q.Get(after) })
+			if at < 0 {
+				at = len(k.batches)
+			}
+			for ; at > 0 && len(items) < most; at-- {
+				items = append(items, string(render(api, batchView{batch: k.batches[at-1]})))
+				last = k.batches[at-1].ID
+			}
+			most = at // that are left
+		})
+		page := map[string]any{"Items": strings.Join(items, ","), "Last": last, "More": most > 0}
 		c.say(c.changes("list"), jsonType, render(api+" list", page))
 	}
 }
 
 // results sends the results of a batch: all, those that are answers (kind "out"), or the others.
-func (c *batchCall) results(api, id, kind string) {
+func (c *exchange) results(api, id, kind string) {
 	b := c.find(id)
 	if b == nil || !b.Ended() {
 		c.missing()
@@ -88,36 +94,36 @@ func (c *batchCall) results(api, id, kind string) {
 }
 
 // upload handles the upload of a request file, as OpenAI's API does.
-func (c *batchCall) upload() {
+func (c *exchange) upload() {
 	c.r.Body = io.NopCloser(bytes.NewReader(c.body))
 	in, header, err := c.r.FormFile("file")
 	if err != nil || c.r.FormValue("purpose") != "batch" {
-		c.fail(badRequest("Missing required parameter: 'file' or 'purpose'.", "file", ""))
+		c.fail(said("no file"))
 		return
 	}
 	f := &file{Name: header.Filename}
 	f.Content, _ = io.ReadAll(in)
-	c.book.do(func() {
+	c.book.do(func(*book) {
 		f.ID = fmt.Sprintf("file-%04d", len(c.book.files)+1)
 		c.book.files[f.ID] = f
 	})
 	c.say(c.changes("upload"), jsonType, render("file", f))
 }
 
-func (c *batchCall) file(id string) (f *file) {
-	c.book.do(func() { f = c.book.files[id] })
+func (c *exchange) file(id string) (f *file) {
+	c.book.do(func(*book) { f = c.book.files[id] })
 	return f
 }
 
-func (c *batchCall) fileInfo() {
+func (c *exchange) fileInfo() {
 	if f := c.file(c.r.PathValue("id")); f != nil {
-		reply(c.w, 200, render("file", f))
+		c.say(nil, jsonType, render("file", f))
 		return
 	}
 	c.missing()
 }
 
-func (c *batchCall) content() {
+func (c *exchange) content() {
 	name, kind, _ := strings.Cut(c.r.PathValue("id"), ".")
 	c.results("openai", name, cmp.Or(kind, "none"))
 }
@@ -147,8 +153,8 @@ type batchLine struct {
 }
 
 // creator makes a batch of the requests that a call has, as an API writes them.
-func creator(api string) func(*batchCall) {
-	return func(c *batchCall) {
+func creator(api string) func(*exchange) {
+	return func(c *exchange) {
 		var call batchBody
 		err := json.Unmarshal(c.body, &call)
 		lines := append(call.Requests, call.Batch.InputConfig.Requests.Requests...)
@@ -179,7 +185,7 @@ func creator(api string) func(*batchCall) {
 			asks = append(asks, a)
 		}
 		if err != nil || len(asks) == 0 || api == "gemini" && b.Tag == "" {
-			c.fail(badRequest(fmt.Sprintf("Invalid requests: %v", err), "requests", ""))
+			c.fail(said("no batch", err))
 			return
 		}
 		c.say(c.changes("create"), jsonType, render(api, batchView{batch: c.start(b, asks)}))
@@ -194,7 +200,13 @@ type geminiTurn struct {
 type geminiRequest struct {
 	SystemInstruction *geminiTurn
 	Contents          []geminiTurn
-	GenerationConfig  map[string]json.RawMessage
+	GenerationConfig  struct {
+		Temperature, TopP, MaxOutputTokens, StopSequences, Seed json.RawMessage
+		ThinkingConfig                                          struct {
+			ThinkingLevel  string
+			ThinkingBudget *int
+		}
+	}
 }
 
 // chat is the body of the chat that the request would be.
@@ -206,24 +218,16 @@ func (r geminiRequest) chat(model string) []byte {
 	for _, t := range r.Contents {
 		messages = append(messages, Message{strings.Replace(t.Role, "model", "assistant", 1), t.Parts})
 	}
-	chat := map[string]any{"model": model, "messages": messages}
-	for theirs, ours := range map[string]string{
-		"temperature": "temperature", "topP": "top_p", "maxOutputTokens": "max_tokens",
-		"stopSequences": "stop", "seed": "seed",
-	} {
-		if v, ok := r.GenerationConfig[theirs]; ok {
-			chat[ours] = v
-		}
-	}
-	var thinking struct {
-		ThinkingLevel  string
-		ThinkingBudget *int
-	}
-	json.Unmarshal(r.GenerationConfig["thinkingConfig"], &thinking)
-	switch {
-	case thinking.ThinkingLevel != "":
-		chat["reasoning_effort"] = thinking.ThinkingLevel
-	case thinking.ThinkingBudget != nil && *thinking.ThinkingBudget == 0:
+	c := r.GenerationConfig
+	chat := map[string]any{"model": model, "messages": messages, "temperature": c.Temperature, "top_p": c.TopP,
+		"max_tokens": c.MaxOutputTokens, "stop": c.StopSequences, "seed": c.Seed}
+	maps.DeleteFunc(chat, func(_ string, v any) bool {
+		given, is := v.(json.RawMessage)
+		return is && given == nil
+	})
+	if level := c.ThinkingConfig.ThinkingLevel; level != "" {
+		chat["reasoning_effort"] = level
+	} else if budget := c.ThinkingConfig.ThinkingBudget; budget != nil && *budget == 0 {
 		chat["reasoning_effort"] = "none"
 	}
 	return encode(chat)

@@ -25,12 +25,14 @@ var (
 var data = sync.OnceValue(func() (d struct {
 	Profiles           []profile
 	Before, After      []rule // of all requests, before and after the profile's
+	Unsupported        rule
 	Paths              map[string][]rule
 	Openings, Closings []string
 	Wrong              []string // JSON
 	Failures           map[Protocol]map[int]problem
-	Batches            map[ResultFault][]change
-	Kinds              map[kind][]Fault
+	Problems           map[string]problem
+	Batches            map[string][]change
+	Kinds              map[string][]Fault
 	Enclosing          map[string][2]string // the marks before and after thoughts, by where they are shown
 }) {
 	for _, file := range [][]byte{profilesFile, repliesFile} {
@@ -154,20 +156,15 @@ func (p *profile) meets(given params, part string) bool {
 		return slices.ContainsFunc(strings.Split(argument, " or "), contains)
 	case "in":
 		return slices.Contains(strings.Split(argument, ", "), strings.Trim(value, `"`))
-	case "=":
-		return number == bound
-	case "!=":
-		return number < bound || number > bound
-	case "<":
-		return number < bound
-	case ">":
-		return number > bound
-	case ">=":
-		return number >= bound
-	case "outside":
-		return number < bound || number > given.number(high)
 	}
-	panic("testserver: unknown operator " + operator)
+	met, known := map[string]bool{
+		"=": number == bound, "!=": number < bound || number > bound, "outside": number < bound || number > given.number(high),
+		"<": number < bound, ">": number > bound, ">=": number >= bound,
+	}[operator]
+	if !known {
+		panic("testserver: unknown operator " + operator)
+	}
+	return met
 }
 
 func (p *profile) thinks(given params) bool { return p.Thinks != "" && p.holds(given, p.Thinks) }
@@ -236,11 +233,9 @@ func (p *profile) show(c *choice) {
 		return
 	}
 	if e, ok := data().Enclosing[c.Shown]; ok {
-		done := c.Produced > c.Reasoning || c.Finish != "length"
-		if text := c.Text; done {
-			c.Text = e[0] + c.Thought() + e[1] + text
-		} else {
-			c.Text = e[0] + c.Thought()
+		text := c.Text
+		if c.Text = e[0] + c.Thought(); c.Produced > c.Reasoning || c.Finish != "length" {
+			c.Text += e[1] + text
 		}
 	}
 	c.Content, c.tokens = c.Text, tokens(c.Text)

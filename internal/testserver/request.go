@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -57,15 +56,12 @@ func hashOf(method, path string, body []byte) string {
 // query is a parsed request body of either protocol.
 type query struct {
 	Request
-	wireBody
 	Serves  string   `json:"-"` // the model's name in the answer
 	Profile *profile `json:"-"`
 	context int      // tokens to which prompts are cut; 0: no limit
 	params  params
-	TopN    int // top alternatives asked for; -1: none asked for
-}
+	TopN    int `json:"-"` // top alternatives asked for; -1: none asked for
 
-type wireBody struct {
 	System          text            `json:"system"`
 	Input           input           `json:"input"`
 	Instructions    text            `json:"instructions"`
@@ -73,9 +69,9 @@ type wireBody struct {
 	Limit           *int            `json:"max_tokens"`
 	CompletionLimit *int            `json:"max_completion_tokens"`
 	OutputLimit     *int            `json:"max_output_tokens"`
-	Stop            list            `json:"stop"`
+	Stop            input           `json:"stop"`
 	StopSequences   []string        `json:"stop_sequences"`
-	Logprobs        json.RawMessage `json:"logprobs"`
+	LogprobsAsked   json.RawMessage `json:"logprobs"`
 	TopLogprobs     int             `json:"top_logprobs"`
 	Dimensions      int             `json:"dimensions"`
 }
@@ -100,21 +96,10 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// list is a string or a list of strings; null is the empty list.
-type list []string
-
-func (l *list) UnmarshalJSON(b []byte) error {
-	if b[0] != '"' {
-		return json.Unmarshal(b, (*[]string)(l))
-	}
-	*l = make(list, 1)
-	return json.Unmarshal(b, &(*l)[0])
-}
-
-// input is that of responses and of embeddings: turns, or texts.
+// input is that of responses and of embeddings, or stop sequences: turns, a text or texts.
 type input struct {
 	turns []Message
-	texts list
+	Texts []string
 }
 
 func (in *input) UnmarshalJSON(b []byte) error {
@@ -122,7 +107,11 @@ func (in *input) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	in.turns = nil
-	return json.Unmarshal(b, &in.texts)
+	if b[0] != '"' {
+		return json.Unmarshal(b, &in.Texts)
+	}
+	in.Texts = make([]string, 1)
+	return json.Unmarshal(b, &in.Texts[0])
 }
 
 const (
@@ -134,6 +123,10 @@ const (
 	modelsPath      = "/v1/models"
 )
 
+// methods are those of the paths that are not of the batch APIs.
+var methods = map[string]string{chatPath: "POST", completionsPath: "POST", embeddingsPath: "POST", messagesPath: "POST",
+	responsesPath: "POST", modelsPath: "GET"}
+
 func protocolOf(r *http.Request) Protocol {
 	if r.URL.Path == messagesPath || r.Header.Get("x-api-key") != "" || r.Header.Get("anthropic-version") != "" {
 		return Anthropic
@@ -142,30 +135,26 @@ func protocolOf(r *http.Request) Protocol {
 }
 
 // authorize checks the API key, and Anthropic's version header.
-func (s *Server) authorize(r *http.Request) *problem {
-	anthropic := protocolOf(r) == Anthropic
-	key, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+func (x *exchange) authorize() *problem {
+	h, anthropic := x.r.Header, x.protocol == Anthropic
+	key, _ := strings.CutPrefix(h.Get("Authorization"), "Bearer ")
 	if anthropic {
-		key = r.Header.Get("x-api-key")
+		key = h.Get("x-api-key")
 	}
-	google := r.Header.Get("x-goog-api-key")
-	switch {
-	case s.opts.Key == "" || cmp.Or(google, key) == s.opts.Key:
+	google := h.Get("x-goog-api-key")
+	switch right := x.opts.Key == "" || cmp.Or(google, key) == x.opts.Key; {
+	case right && anthropic && h.Get("anthropic-version") == "":
+		return said("no version")
+	case right:
+		return nil
 	case google != "":
-		return badRequest("API key not valid. Please pass a valid API key.", "", "")
+		return said("wrong key of Google")
 	case anthropic:
-		return &problem{Status: 401, Type: "authentication_error", Message: "invalid x-api-key"}
+		return said("wrong key of Anthropic")
 	case key == "":
-		return &problem{Status: 401, Message: "You didn't provide an API key. You need to provide your API key in " +
-			"an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY)."}
-	default:
-		return &problem{Status: 401, Code: "invalid_api_key", Message: "Incorrect API key provided: " + masked(key) +
-			". You can find your API key at https://platform.openai.com/account/api-keys."}
+		return said("no key")
 	}
-	if anthropic && r.Header.Get("anthropic-version") == "" {
-		return badRequest("anthropic-version: header is required", "", "")
-	}
-	return nil
+	return said("wrong key", masked(key))
 }
 
 // masked shows a key as OpenAI's error does: its first eight and last four characters, and a short key entirely.
@@ -177,27 +166,28 @@ func masked(key string) string {
 }
 
 // parse reads the body of a POST request to a known path.
-func (s *Server) parse(r *http.Request, body []byte) (*query, *problem) {
-	q := &query{context: s.opts.Context, TopN: -1}
-	if json.Unmarshal(body, &q.params) != nil {
-		return nil, badRequest("We could not parse the JSON body of your request.", "", "")
+func (x *exchange) parse() (*query, *problem) {
+	o := &x.opts
+	q := &query{context: o.Context, TopN: -1}
+	if json.Unmarshal(x.body, &q.params) != nil {
+		return nil, said("no JSON")
 	}
-	for _, name := range s.opts.Ignores {
+	for _, name := range o.Ignores {
 		delete(q.params, name)
 	}
 	if err := json.Unmarshal(encode(q.params), q); err != nil {
-		return nil, badRequest("Invalid type: "+err.Error(), "", "invalid_type")
+		return nil, said("wrong type", err)
 	}
-	q.Protocol, q.Path, q.Hash, q.Body = protocolOf(r), r.URL.Path, hashOf(r.Method, r.URL.Path, body), body
-	q.Serves = cmp.Or(s.opts.Serves, q.Model)
-	q.Stop = append(q.Stop, q.StopSequences...)
+	q.Protocol, q.Path, q.Hash, q.Body = x.protocol, x.r.URL.Path, x.hash, x.body
+	q.Serves = cmp.Or(o.Serves, q.Model)
+	q.StopSequences = append(q.Stop.Texts, q.StopSequences...)
 	if q.Path == responsesPath {
 		q.System, q.Messages = q.Instructions, q.Input.turns
-		for _, t := range q.Input.texts {
+		for _, t := range q.Input.Texts {
 			q.Messages = append(q.Messages, Message{"user", text(t)})
 		}
 	}
-	q.Profile = s.opts.profileOf(q.Model)
+	q.Profile = o.profileOf(q.Model)
 	if p := q.Profile.refusal(data().Before, q.params); p != nil {
 		return nil, p
 	}
@@ -206,7 +196,7 @@ func (s *Server) parse(r *http.Request, body []byte) (*query, *problem) {
 			q.MaxTokens = *limit
 		}
 	}
-	if p := s.checkModel(q); p != nil {
+	if p := o.checkModel(q); p != nil {
 		return nil, p
 	}
 	for _, rules := range append(q.Profile.Refuse, data().After, data().Paths[q.Path]) {
@@ -220,56 +210,40 @@ func (s *Server) parse(r *http.Request, body []byte) (*query, *problem) {
 			q.Prompt = string(m.Text)
 		}
 	}
-	var system []Message
-	if s.opts.System != "" && len(q.Messages) > 0 {
-		system = append(system, Message{"system", text(s.opts.System)})
-	}
+	turns := len(q.Messages)
 	if q.System != "" {
-		system = append(system, Message{"system", q.System})
+		q.Messages = slices.Insert(q.Messages, 0, Message{"system", q.System})
 	}
-	q.Messages = append(system, q.Messages...)
+	if o.System != "" && turns > 0 {
+		q.Messages = slices.Insert(q.Messages, 0, Message{"system", text(o.System)})
+	}
 	return q, nil
 }
 
-func (s *Server) checkModel(q *query) *problem {
-	switch absent := len(s.opts.Models) > 0 && !slices.Contains(s.opts.Models, q.Model); {
+func (o *Options) checkModel(q *query) *problem {
+	switch absent := len(o.Models) > 0 && !slices.Contains(o.Models, q.Model); {
 	case q.Model == "":
-		return badRequest("you must provide a model parameter", "", "")
+		return said("no model")
 	case absent && q.Protocol == Anthropic:
-		return &problem{Status: 404, Type: "not_found_error", Message: "model: " + q.Model}
+		return said("unknown model of Anthropic", q.Model)
 	case absent:
-		return &problem{Status: 404, Code: "model_not_found",
-			Message: fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", q.Model)}
+		return said("unknown model", q.Model)
 	}
-	return q.Profile.refusal(s.unsupported(q.Protocol), q.params)
-}
-
-// unsupported are the rules that refuse parameters for [Options.Unsupported].
-func (s *Server) unsupported(p Protocol) (rules []rule) {
-	for _, name := range slices.Sorted(maps.Keys(s.opts.Unsupported)) {
-		r := rule{If: name, Error: problem{Param: name, Code: "unsupported_parameter",
-			Message: fmt.Sprintf("Unsupported parameter: '%s' is not supported with this model.", name)}}
-		if instead := s.opts.Unsupported[name]; instead != "" {
-			r.Error.Message += fmt.Sprintf(" Use '%s' instead.", instead)
-		}
-		if p == Anthropic {
-			r.Error.Message = name + ": Extra inputs are not permitted"
-		}
-		rules = append(rules, r)
-	}
-	return rules
+	unsupported := data().Unsupported
+	unsupported.Each = append([]string{}, o.Unsupported...)
+	return q.Profile.refusal([]rule{unsupported}, q.params)
 }
 
 // fill puts in the defaults of the path, and the number of likeliest tokens asked for.
 func (q *query) fill() {
-	inChat := q.Path == chatPath && string(q.Logprobs) == "true"
+	inChat := q.Path == chatPath && string(q.LogprobsAsked) == "true"
 	switch {
 	case inChat || slices.Contains(q.Include, "message.output_text.logprobs"):
 		q.TopN = q.TopLogprobs
 	case q.Path == completionsPath:
 		q.MaxTokens = cmp.Or(q.MaxTokens, 16) // OpenAI's default for this path
 		if q.params.has("logprobs") {
-			json.Unmarshal(q.Logprobs, &q.TopN)
+			json.Unmarshal(q.LogprobsAsked, &q.TopN)
 		}
 	}
 	q.Dimensions = cmp.Or(q.Dimensions, 256)

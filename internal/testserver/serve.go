@@ -2,7 +2,6 @@ package testserver
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -15,22 +14,30 @@ import (
 
 const maxBody = 32 << 20 // Anthropic's limit for /v1/messages
 
+// exchange is a request on its way to an answer.
 type exchange struct {
 	*Server
 	w        http.ResponseWriter
 	r        *http.Request
+	body     []byte
 	protocol Protocol
 	hash     string
-	spread   time.Duration // over which the body is sent
-	leave    func()        // the request is in flight no more
+	leave    func() // the request is in flight no more
 }
 
 // newHandler is the routes: calls of the batch APIs, and all others.
 func (s *Server) newHandler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/", s.serve)
+	mux.HandleFunc("/", s.reading(maxBody, (*exchange).serve))
 	for pattern, handle := range batchRoutes {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.serveBatch(w, r, handle) })
+		mux.HandleFunc(pattern, s.reading(256<<20, func(x *exchange) {
+			x.book.do(func(k *book) { k.stats.BatchCalls++ })
+			if p := x.authorize(); p != nil {
+				x.fail(p)
+				return
+			}
+			handle(x)
+		}))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.down.Load() {
@@ -43,87 +50,75 @@ func (s *Server) newHandler() http.Handler {
 	})
 }
 
-// read reads the body of a request, and records it. It reports false if the client went away, or sent too much.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, most int64) ([]byte, bool) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-	if s.opts.Record && err == nil {
-		record := Record{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Clone(), body}
-		s.ledger.do(func(l *ledger) { l.records = append(l.records, record) })
+// reading reads and records a request before it is served.
+func (s *Server) reading(most int64, serve func(*exchange)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+		if err != nil { // the client went away, or sent too much
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return
+		}
+		if s.opts.Record {
+			record := Record{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Clone(), body}
+			s.book.do(func(k *book) { k.records = append(k.records, record) })
+		}
+		serve(s.exchange(w, r, body))
 	}
-	if err != nil {
-		w.WriteHeader(http.StatusRequestEntityTooLarge)
-	}
-	return body, err == nil
 }
 
-func reply(w http.ResponseWriter, status int, body []byte) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	w.Write(body)
+func (s *Server) exchange(w http.ResponseWriter, r *http.Request, body []byte) *exchange {
+	return &exchange{Server: s, w: w, r: r, body: body, protocol: protocolOf(r), hash: hashOf(r.Method, r.URL.Path, body),
+		leave: func() {}}
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	body, ok := s.read(w, r, maxBody)
-	if !ok {
-		return
-	}
-	x := &exchange{Server: s, w: w, r: r, protocol: protocolOf(r), hash: hashOf(r.Method, r.URL.Path, body)}
+func (x *exchange) serve() {
 	attempt := 0
-	x.leave = sync.OnceFunc(func() { s.ledger.do(func(l *ledger) { l.stats.InFlight-- }) })
-	s.ledger.do(func(l *ledger) {
-		c := l.stats.Requests[x.hash]
+	x.leave = sync.OnceFunc(func() { x.book.do(func(k *book) { k.stats.InFlight-- }) })
+	x.book.do(func(k *book) {
+		c := k.stats.Requests[x.hash]
 		attempt = c.Attempts + 1
-		l.stats.Requests[x.hash] = Count{attempt, c.Answered}
-		l.stats.Attempts++
-		l.stats.InFlight++
+		k.stats.Requests[x.hash] = Count{attempt, c.Answered}
+		k.stats.Attempts++
+		k.stats.InFlight++
 	})
 	defer x.leave()
-	q, p := x.accept(body)
+	q, p := x.accept()
 	if p != nil {
 		x.fail(p)
 		return
 	}
-	x.meet(q, attempt, s.opts.fate(x.hash, attempt))
+	x.meet(q, attempt, x.opts.fate(x.hash, attempt))
 }
 
 // accept checks all that is wrong with the request itself. The query is nil for the list of models.
-func (x *exchange) accept(body []byte) (*query, *problem) {
-	if p := x.authorize(x.r); p != nil {
+func (x *exchange) accept() (*query, *problem) {
+	if p := x.authorize(); p != nil {
 		return nil, p
 	}
-	path, method := x.r.URL.Path, http.MethodPost
-	if path == modelsPath {
-		method = http.MethodGet
-	}
-	known := []string{modelsPath, chatPath, completionsPath, embeddingsPath, messagesPath, responsesPath}
-	if !slices.Contains(known, path) || x.r.Method != method || path == modelsPath && x.opts.NoList {
-		return nil, &problem{Status: 404, Message: fmt.Sprintf("Invalid URL (%s %s)", x.r.Method, path)}
-	}
-	if path == modelsPath {
+	switch path := x.r.URL.Path; {
+	case methods[path] != x.r.Method || path == modelsPath && x.opts.NoList:
+		return nil, said("no address", x.r.Method, path)
+	case path == modelsPath:
 		return nil, nil
 	}
-	return x.parse(x.r, body)
+	return x.parse()
 }
 
 func (x *exchange) meet(q *query, attempt int, f fate) {
 	o := &x.opts
 	wait := o.Latency + time.Duration(f.jitter*float64(o.Jitter))
 	if f.slow {
-		x.ledger.fault(Slow)
+		x.book.fault("slow")
 		wait += o.Stall
 	}
 	if !sleep(x.r.Context(), wait) {
 		panic(http.ErrAbortHandler)
 	}
 	if f.failure != "" {
-		x.ledger.fault(f.failure)
+		x.book.fault(f.failure)
 	}
-	if f.slowBody {
-		x.ledger.fault(SlowBody)
-		x.spread = o.Stall
-	}
-	if f.failure == "" && q != nil && f.outcome == Filtered && q.Profile.Filtered != nil {
-		x.ledger.fault(f.outcome)
+	if f.failure == "" && q != nil && f.outcome == "filtered" && q.Profile.Filtered != nil {
+		x.book.fault(f.outcome)
 		x.fail(q.Profile.Filtered)
 		return
 	}
@@ -131,31 +126,30 @@ func (x *exchange) meet(q *query, attempt int, f fate) {
 	case "":
 		body := x.answer(q, attempt, f.outcome)
 		if q != nil && q.strictly(body) {
-			x.fail(badRequest("Could not finish the message because max_tokens or model output limit was reached. "+
-				"Please try again with higher max_tokens.", "", ""))
+			x.fail(said("nothing but thoughts"))
 			return
 		}
 		x.send(200, jsonType, body, true)
-	case Hang:
+	case "hang":
 		<-x.r.Context().Done()
 		panic(http.ErrAbortHandler)
-	case Drop:
+	case "drop":
 		panic(http.ErrAbortHandler)
-	case Cut:
+	case "cut":
 		b := x.answer(q, attempt, "")
 		x.head(200, jsonType, len(b))
 		x.w.Write(b[:len(b)/2])
 		http.NewResponseController(x.w).Flush()
 		panic(http.ErrAbortHandler)
-	case InvalidJSON:
+	case "invalid-json":
 		b := x.answer(q, attempt, "")
 		x.send(200, jsonType, b[:len(b)/2], false)
-	case WrongShape:
+	case "wrong-shape":
 		shapes := data().Wrong
 		i := int(uniform(o.Seed, "shape", x.hash, attempt) * float64(len(shapes)))
 		x.send(200, jsonType, []byte(shapes[i]), false)
-	case HTML, HTMLOK:
-		status := map[Fault]int{HTML: 502, HTMLOK: 200}[f.failure]
+	case "html", "html-200":
+		status := map[Fault]int{"html": 502, "html-200": 200}[f.failure]
 		x.send(status, "text/html", htmlPage(status), false)
 	default:
 		x.setRetry(f.failure)
@@ -169,25 +163,25 @@ func (x *exchange) setRetry(failure Fault) {
 	wait, h := x.opts.RetryAfter, x.w.Header()
 	up := wait + time.Second - 1 // in whole seconds, as an HTTP date is
 	switch failure {
-	case RateLimitedDate:
+	case "429-date":
 		h.Set("Retry-After", time.Now().Add(up).UTC().Format(http.TimeFormat))
-	case RateLimitedMillis:
+	case "429-ms":
 		h.Set("retry-after-ms", strconv.FormatInt(wait.Milliseconds(), 10))
 		fallthrough
-	case RateLimitedSeconds:
+	case "429-seconds":
 		h.Set("Retry-After", strconv.Itoa(int(up/time.Second)))
 	}
 }
 
 func (x *exchange) answer(q *query, attempt int, o Fault) []byte {
 	if q == nil {
-		return x.models(x.protocol, x.r.URL.Query())
+		return x.models()
 	}
 	if q.Path == embeddingsPath {
-		return x.embeddings(q)
+		return q.body(q.Path, choice{})
 	}
 	if o != "" {
-		x.ledger.fault(o)
+		x.book.fault(o)
 	}
 	q.Attempt = attempt
 	return q.body(q.Path, x.choose(q, o))
@@ -200,7 +194,6 @@ func (q *query) strictly(body []byte) bool {
 }
 
 func (x *exchange) fail(p *problem) {
-	x.spread = 0
 	x.send(p.status(), jsonType, p.body(x.protocol), false)
 }
 
@@ -211,29 +204,22 @@ func (x *exchange) head(status int, contentType string, size int) {
 	x.w.WriteHeader(status)
 }
 
-// send writes a whole response, its body spread over a time. Counts are settled before the last byte leaves; an answer
-// that does not get through is taken back.
+// send writes a whole response. Counts are settled before the last byte leaves; an
+// answer that does not get through is taken back.
 func (x *exchange) send(status int, contentType string, body []byte, full bool) {
-	const pieces = 8
 	x.head(status, contentType, len(body))
-	flush := http.NewResponseController(x.w).Flush
 	last := len(body) - 1
-	for piece := range slices.Chunk(body[:last], last/pieces+1) {
-		x.w.Write(piece)
-		if x.spread > 0 && (flush() != nil || !sleep(x.r.Context(), x.spread/pieces)) {
-			panic(http.ErrAbortHandler)
-		}
-	}
+	x.w.Write(body[:last])
 	if x.r.Context().Err() != nil {
 		panic(http.ErrAbortHandler)
 	}
 	if full {
-		x.ledger.answered(x.hash, 1)
+		x.book.answered(x.hash, 1)
 	}
 	x.leave()
 	x.w.Write(body[last:])
-	if flush() != nil && full {
-		x.ledger.answered(x.hash, -1)
+	if http.NewResponseController(x.w).Flush() != nil && full {
+		x.book.answered(x.hash, -1)
 	}
 }
 
@@ -244,6 +230,11 @@ type Stats struct {
 	InFlight int
 	Faults   map[Fault]int    // faults dealt
 	Requests map[string]Count // by a hash of method, path and body
+
+	BatchCalls int            // of the batch APIs
+	Creates    int            // of these, those that make a batch
+	Batches    int            // that were made and run
+	Paid       map[string]int // how often each request in a batch was paid for, by its id there
 }
 
 // Count describes the outcomes of one distinct request.
@@ -259,39 +250,43 @@ type Record struct {
 // Stats returns a copy of the counts. An answer is counted before its last byte
 // leaves, so whoever has read an answer finds it here.
 func (s *Server) Stats() (st Stats) {
-	s.ledger.do(func(l *ledger) {
-		st = l.stats
-		st.Faults, st.Requests = maps.Clone(st.Faults), maps.Clone(st.Requests)
+	s.book.do(func(k *book) {
+		st = k.stats
+		st.Faults, st.Requests, st.Paid = maps.Clone(st.Faults), maps.Clone(st.Requests), maps.Clone(st.Paid)
 	})
 	return st
 }
 
 // Records returns the requests seen so far in order of arrival, if [Options.Record] is set.
 func (s *Server) Records() (records []Record) {
-	s.ledger.do(func(l *ledger) { records = slices.Clone(l.records) })
+	s.book.do(func(k *book) { records = slices.Clone(k.records) })
 	return records
 }
 
-type ledger struct {
+// book is what the server remembers.
+type book struct {
 	mu      sync.Mutex
 	stats   Stats
 	records []Record
+	batches []*batch // in the order of creation
+	files   map[string]*file
+	shown   int // calls that showed the fault of batches
 }
 
-func (l *ledger) do(f func(*ledger)) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	f(l)
+func (k *book) do(f func(*book)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f(k)
 }
 
 // answered adds by to the full answers sent; -1 takes one back that did not get through.
-func (l *ledger) answered(hash string, by int) {
-	l.do(func(l *ledger) {
-		c := l.stats.Requests[hash]
+func (k *book) answered(hash string, by int) {
+	k.do(func(k *book) {
+		c := k.stats.Requests[hash]
 		c.Answered += by
-		l.stats.Requests[hash] = c
-		l.stats.Answered += by
+		k.stats.Requests[hash] = c
+		k.stats.Answered += by
 	})
 }
 
-func (l *ledger) fault(f Fault) { l.do(func(l *ledger) { l.stats.Faults[f]++ }) }
+func (k *book) fault(f Fault) { k.do(func(k *book) { k.stats.Faults[f]++ }) }

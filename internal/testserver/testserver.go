@@ -31,6 +31,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -46,23 +47,22 @@ type Options struct {
 	// must not exceed 1.
 	Faults map[Fault]float64
 	// FailFirst, if positive, makes the first FailFirst attempts of each request fail and all later ones succeed. Which
-	// failure is drawn by the weights in Faults; with no failure there, it is [ServerError].
+	// failure is drawn by the weights in Faults; with no failure there, it is 500.
 	FailFirst int
-	// RetryAfter is the wait that [RateLimitedSeconds], [RateLimitedDate] and
-	// [RateLimitedMillis] ask for. Default one second.
+	// RetryAfter is the wait that the faults 429-seconds, 429-date and 429-ms ask for. Default one second.
 	RetryAfter time.Duration
 
 	// Latency passes before the headers of every answer, plus a draw from [0, Jitter).
 	Latency, Jitter time.Duration
-	// Stall is the delay that [Slow] adds before the headers and [SlowBody] spreads over the body. Default one second.
+	// Stall is the delay that slow adds before the headers. Default one second.
 	Stall time.Duration
 
 	// Key is the API key asked for; "" accepts any key and none.
 	Key string
 	// Models are the models that exist; empty accepts any name and lists "test".
 	Models []string
-	// Unsupported names request parameters that are refused with 400, each with the parameter to use instead, or "".
-	Unsupported map[string]string
+	// Unsupported names request parameters that are refused with 400.
+	Unsupported []string
 
 	// Profile is the family whose refusals and thoughts every model has; "" chooses by the model's name (gpt-5-mini
 	// refuses what GPT-5 refuses), [NoProfile] has none. A profile thinks 390 tokens before it answers.
@@ -100,8 +100,7 @@ type Server struct {
 	opts   Options
 	http   *http.Server
 	cancel context.CancelFunc
-	ledger ledger
-	book   batchBook
+	book   book
 	down   atomic.Bool
 	healed atomic.Bool
 }
@@ -134,8 +133,8 @@ func Listen(addr string, o Options) (*Server, error) {
 		o.Answer = Continue
 	}
 	s := &Server{URL: "http://" + l.Addr().String(), opts: o}
-	s.ledger.stats = Stats{Faults: map[Fault]int{}, Requests: map[string]Count{}}
-	s.book = batchBook{files: map[string]*file{}, paid: map[string]int{}}
+	s.book.stats = Stats{Faults: map[Fault]int{}, Requests: map[string]Count{}, Paid: map[string]int{}}
+	s.book.files = map[string]*file{}
 	open, cancel := context.WithCancel(context.Background())
 	s.http = &http.Server{Handler: s.newHandler(), BaseContext: func(net.Listener) context.Context { return open }}
 	s.cancel = cancel
@@ -150,13 +149,13 @@ func (s *Server) Close() {
 }
 
 func (o *Options) check() error {
-	sums := map[kind]float64{}
+	sums := map[string]float64{}
 	for f, p := range o.Faults {
 		k := kindOf(f)
 		if k == "" {
-			return unknownFault(f)
+			return fmt.Errorf("unknown fault %q: want one of %v", f, data().Kinds)
 		}
-		if sums[k] += p; !(p >= 0 && p <= 1) || k != delay && sums[k] > 1+1e-9 {
+		if sums[k] += p; !(p >= 0 && p <= 1) || k != "delay" && sums[k] > 1+1e-9 {
 			return fmt.Errorf("fault %q: its probability %v, or the sum of all %ss, is outside [0, 1]", f, p, k)
 		}
 	}
@@ -187,8 +186,10 @@ func (o *Options) Flags(f *flag.FlagSet) {
 			return nil
 		}
 	}
-	f.Func("fault", "`name=probability,...`, such as 500=0.1,cut=0.05", func(text string) (err error) {
-		o.Faults, err = parseFaults(text)
+	o.Faults = map[Fault]float64{}
+	f.Func("fault", "`name=probability`, such as 500=0.1; may be given more than once", func(text string) (err error) {
+		name, probability, _ := strings.Cut(text, "=")
+		o.Faults[Fault(name)], err = strconv.ParseFloat(probability, 64)
 		return err
 	})
 	f.Func("models", "`names` of the models that exist, separated by commas (default any)", list(&o.Models))
@@ -205,8 +206,5 @@ func (o *Options) Flags(f *flag.FlagSet) {
 	f.StringVar(&o.Serves, "serves", "", "`name` of the model that answers, whatever is asked for")
 	f.Func("ignore", "`parameters` that are passed over without a word, separated by commas", list(&o.Ignores))
 	f.Float64Var(&o.Batches.Expire, "batch-expire", 0, "`probability` that a request of a batch expires")
-	f.Func("batch-results", "`fault` of the results of batches, such as html or late", func(text string) error {
-		o.Batches.Results = ResultFault(text)
-		return nil
-	})
+	f.StringVar(&o.Batches.Results, "batch-results", "", "`fault` of the results of batches, such as html or late")
 }

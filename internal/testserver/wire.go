@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"text/template"
-	"unicode/utf8"
 )
 
 //go:embed wire.tmpl
@@ -22,18 +21,20 @@ var wireFile string
 
 var wire = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"json": toJSON,
+		"json":  toJSON,
+		"embed": embed,
 		"null": func(s string) string { // null when empty
 			if s == "" {
 				return "null"
 			}
 			return toJSON(s)
 		},
+		"last":   func(i int, names []string) bool { return i == len(names)-1 },
 		"google": func(status int) int { return map[int]int{400: 3, 404: 5, 429: 8}[status] },
 		"said": func(body []byte) string {
-			var said struct{ Error struct{ Message string } }
-			json.Unmarshal(body, &said)
-			return toJSON(said.Error.Message)
+			var e struct{ Error struct{ Message string } }
+			json.Unmarshal(body, &e)
+			return toJSON(e.Error.Message)
 		},
 	}).Parse(wireFile))
 })
@@ -66,8 +67,13 @@ type problem struct {
 	Body                       string // JSON of another form, instead of the protocol's
 }
 
-func badRequest(message, param, code string) *problem {
-	return &problem{Message: message, Param: param, Code: code}
+// said is what the server says by this name in replies.yaml.
+func said(name string, about ...any) *problem {
+	e := data().Problems[name]
+	if len(about) > 0 {
+		e.Message = fmt.Sprintf(e.Message, about...)
+	}
+	return &e
 }
 
 func (e *problem) status() int { return cmp.Or(e.Status, http.StatusBadRequest) }
@@ -97,19 +103,10 @@ func (e problem) body(p Protocol) []byte {
 type answer struct {
 	*query
 	choice
-	Vectors [][]float64
 }
 
 func (a answer) ID() string { return a.Hash[:24] }
 func (a answer) Total() int { return a.PromptTokens() + a.Produced }
-
-// Completion is the number that usage gives for completion tokens.
-func (a answer) Completion() int {
-	if a.Profile.Outside {
-		return a.Spoken()
-	}
-	return a.Produced
-}
 
 // PromptTokens counts as OpenAI's chat format does: four tokens around each message, three to start the answer.
 func (q *query) PromptTokens() int {
@@ -120,7 +117,7 @@ func (q *query) PromptTokens() int {
 	if len(q.Messages) > 0 {
 		n += 3
 	} else {
-		for _, text := range append(q.Input.texts, q.Prompt) {
+		for _, text := range append(q.Input.Texts, q.Prompt) {
 			n += len(tokens(text))
 		}
 	}
@@ -141,36 +138,18 @@ func (q *query) body(form string, c choice) []byte {
 	return render(form, answer{query: q, choice: c})
 }
 
-func (s *Server) embeddings(q *query) []byte {
-	a := answer{query: q}
-	for _, in := range q.Input.texts {
-		a.Vectors = append(a.Vectors, embed(in, q.Dimensions))
-	}
-	return render(embeddingsPath, a)
-}
-
 // models is a page of the list of models. Anthropic's has the parameters limit (default 20) and after_id.
-func (s *Server) models(p Protocol, query url.Values) []byte {
-	var page struct {
-		Names       []string
-		First, Last string
-		More        bool
+func (x *exchange) models() []byte {
+	names, query := x.opts.Models, x.r.URL.Query()
+	if len(names) == 0 {
+		names = []string{"test"}
 	}
-	page.Names = s.opts.Models
-	if len(page.Names) == 0 {
-		page.Names = []string{"test"}
+	if x.protocol != Anthropic {
+		return render("models", names)
 	}
-	if p != Anthropic {
-		return render("models", page)
-	}
-	page.Names = page.Names[slices.Index(page.Names, query.Get("after_id"))+1:]
-	limit := number(query, "limit", 20)
-	page.More = len(page.Names) > limit
-	page.Names = page.Names[:min(limit, len(page.Names))]
-	if n := len(page.Names); n > 0 {
-		page.First, page.Last = page.Names[0], page.Names[n-1]
-	}
-	return render("models anthropic", page)
+	names = names[slices.Index(names, query.Get("after_id"))+1:]
+	shown := names[:min(number(query, "limit", 20), len(names))]
+	return render("models anthropic", map[string]any{"Names": shown, "More": len(names) > len(shown)})
 }
 
 func number(q url.Values, name string, otherwise int) int {
@@ -236,23 +215,12 @@ func distribution(hash string, i int, token string, k int) tokenLogprob {
 
 // logprobs are those of a choice's tokens, or of its refusal's, for the templates of answers.
 type logprobs struct {
-	Prompt  string
 	Refused bool
 	Tokens  []tokenLogprob
 }
 
-// TextOffset are where the tokens begin, in characters from the start of the prompt.
-func (l *logprobs) TextOffset() (offsets []int) {
-	at := utf8.RuneCountInString(l.Prompt)
-	for _, t := range l.Tokens {
-		offsets = append(offsets, at)
-		at += utf8.RuneCountInString(t.Token)
-	}
-	return offsets
-}
-
 func (q *query) logprobsOf(c choice) *logprobs {
-	l := &logprobs{q.Prompt, c.Refusal != "", []tokenLogprob{}}
+	l := &logprobs{c.Refusal != "", []tokenLogprob{}}
 	list := c.tokens
 	if l.Refused {
 		list = tokens(c.Refusal)

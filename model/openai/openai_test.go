@@ -129,10 +129,10 @@ func TestAnswers(t *testing.T) {
 			{"", testserver.Reply{Text: "one two three"}, 2, crosstalk.Text, "one two", "length", 0},
 			{"", testserver.Reply{Text: " \n\t"}, 0, crosstalk.Empty, " \n\t", "stop", 0},
 			{"", testserver.Reply{Text: "yes", Reasoning: 5}, 0, crosstalk.Text, "yes", "stop", 5},
-			{testserver.Empty, testserver.Reply{Text: "x"}, 0, crosstalk.Empty, "", "stop", 0},
-			{testserver.Thinking, testserver.Reply{Text: "x"}, 20, crosstalk.Empty, "", "thinking", 20},
-			{testserver.Refusal, testserver.Reply{Text: "x"}, 0, crosstalk.Refused, "", "I'm sorry, but I can't help with that.", 0},
-			{testserver.Filtered, testserver.Reply{Text: "one two three four"}, 0, crosstalk.Refused, "one two", "content_filter", 0},
+			{"empty", testserver.Reply{Text: "x"}, 0, crosstalk.Empty, "", "stop", 0},
+			{"thinking", testserver.Reply{Text: "x"}, 20, crosstalk.Empty, "", "thinking", 20},
+			{"refusal", testserver.Reply{Text: "x"}, 0, crosstalk.Refused, "", "I'm sorry, but I can't help with that.", 0},
+			{"filtered", testserver.Reply{Text: "one two three four"}, 0, crosstalk.Refused, "one two", "content_filter", 0},
 		} {
 			o := testserver.Options{Answer: func(testserver.Request) testserver.Reply { return c.reply }}
 			if c.fault != "" {
@@ -142,7 +142,7 @@ func TestAnswers(t *testing.T) {
 			req := chat("hi")
 			if api == crosstalk.Completions {
 				req = prompt("hi")
-				if c.fault == testserver.Refusal {
+				if c.fault == "refusal" {
 					c.reason = "content_filter" // this form has no words for it
 				}
 			}
@@ -195,15 +195,15 @@ func TestLogprobs(t *testing.T) {
 // Each failure that the server can produce is the fault that the asker needs.
 func TestFailures(t *testing.T) {
 	faults := map[testserver.Fault]crosstalk.Fault{
-		testserver.RequestTimeout: crosstalk.Transient, testserver.Conflict: crosstalk.Transient,
-		testserver.RateLimited: crosstalk.Overloaded, testserver.RateLimitedSeconds: crosstalk.Overloaded,
-		testserver.RateLimitedDate: crosstalk.Overloaded, testserver.RateLimitedMillis: crosstalk.Overloaded,
-		testserver.ServerError: crosstalk.Transient, testserver.BadGateway: crosstalk.Transient,
-		testserver.Unavailable: crosstalk.Overloaded, testserver.GatewayTimeout: crosstalk.Transient,
-		testserver.Overloaded: crosstalk.Overloaded, testserver.Drop: crosstalk.Transient,
-		testserver.Cut:         crosstalk.Transient,
-		testserver.InvalidJSON: crosstalk.Transient, testserver.WrongShape: crosstalk.Transient,
-		testserver.HTML: crosstalk.Transient, testserver.HTMLOK: crosstalk.Transient,
+		"408": crosstalk.Transient, "409": crosstalk.Transient,
+		"429": crosstalk.Overloaded, "429-seconds": crosstalk.Overloaded,
+		"429-date": crosstalk.Overloaded, "429-ms": crosstalk.Overloaded,
+		"500": crosstalk.Transient, "502": crosstalk.Transient,
+		"503": crosstalk.Overloaded, "504": crosstalk.Transient,
+		"529": crosstalk.Overloaded, "drop": crosstalk.Transient,
+		"cut":          crosstalk.Transient,
+		"invalid-json": crosstalk.Transient, "wrong-shape": crosstalk.Transient,
+		"html": crosstalk.Transient, "html-200": crosstalk.Transient,
 	}
 	for fault, want := range faults {
 		s := testserver.New(testserver.Options{Faults: map[testserver.Fault]float64{fault: 1}})
