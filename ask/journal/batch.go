@@ -37,12 +37,7 @@ func (j *Journal) AddBatch(b *Batch) error {
 		}
 		defer insert.Close()
 		for _, a := range b.Asks {
-			err := errors.Join(insert.BindInt64(1, b.Number), insert.BindBlob(2, a.Key[:]),
-				insert.BindRawText(3, crosstalk.Canonical(a.Request)))
-			if err == nil {
-				err = insert.Exec()
-			}
-			if err != nil {
+			if err := run(insert, b.Number, a.Key[:], string(crosstalk.Canonical(a.Request))); err != nil {
 				return err
 			}
 		}
@@ -86,18 +81,7 @@ func (j *Journal) exec(sql string, values ...any) error {
 		return err
 	}
 	defer stmt.Close()
-	for i, v := range values {
-		switch v := v.(type) {
-		case int64:
-			err = stmt.BindInt64(i+1, v)
-		case string:
-			err = stmt.BindText(i+1, v)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return stmt.Exec()
+	return run(stmt, values...)
 }
 
 // OpenBatches returns the batches that have not ended, with their asks, in the order in which they were added.

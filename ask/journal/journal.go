@@ -203,14 +203,48 @@ func (j *Journal) openWriter() (err error) {
 	if err != nil {
 		return err
 	}
-	if j.old, _, err = j.writer.Prepare(known); err != nil {
+	j.counts.changed = sums{}
+	return prepare(j.writer, statement{&j.old, known}, statement{&j.counts.add, counting},
+		statement{&j.insert, insertion + replacing})
+}
+
+type statement struct {
+	to  **sqlite3.Stmt
+	sql string
+}
+
+// prepare prepares statements, up to the first that cannot be.
+func prepare(conn *sqlite3.Conn, list ...statement) (err error) {
+	for _, s := range list {
+		if *s.to, _, err = conn.Prepare(s.sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// set sets the parameters of a statement, in their order: numbers, texts or bytes.
+func set(stmt *sqlite3.Stmt, values ...any) error {
+	var errs []error
+	for i, v := range values {
+		switch v := v.(type) {
+		case int64:
+			errs = append(errs, stmt.BindInt64(i+1, v))
+		case string:
+			errs = append(errs, stmt.BindText(i+1, v))
+		case []byte:
+			errs = append(errs, stmt.BindBlob(i+1, v))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// run runs a statement that yields nothing.
+func run(stmt *sqlite3.Stmt, values ...any) error {
+	if err := set(stmt, values...); err != nil {
 		return err
 	}
-	if j.counts, err = newCounts(j.writer); err != nil {
-		return err
-	}
-	j.insert, _, err = j.writer.Prepare(insertion + replacing)
-	return err
+	return stmt.Exec()
 }
 
 func (j *Journal) openReader(query string) (err error) {
@@ -225,8 +259,7 @@ func (j *Journal) openReader(query string) (err error) {
 		if !there {
 			return errors.New("has no answers yet: run the command that made it again")
 		}
-		j.get, _, err = j.reader.Prepare(selection + "WHERE key = ?")
-		return err
+		return prepare(j.reader, statement{&j.get, selection + "WHERE key = ?"})
 	})
 }
 

@@ -1,8 +1,10 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"path/filepath"
 	"strconv"
@@ -20,55 +22,89 @@ type Merged struct {
 // Merge takes in every ask of another journal, which is only read. As with Put, an answer is never overwritten, unless
 // it was a failed one. It returns when all is on the disk; after an error a part of it may be. To merge a journal
 // again has no effect. Meanwhile nothing else is written to the journal.
-func (j *Journal) Merge(from *Journal) (merged Merged, err error) {
-	from.reading.Lock()
-	defer from.reading.Unlock()
-	if from.get == nil {
-		return merged, from.wrap(errClosed)
-	}
+func (j *Journal) Merge(from *Journal) (Merged, error) {
 	if j.lock == nil {
-		return merged, j.wrap(errReading)
+		return Merged{}, j.wrap(errReading)
 	}
-	rows, err := from.readAhead()
-	if err != nil {
-		return merged, from.wrap(err)
-	}
-	defer rows.close()
-	t := &transfer{rows: rows}
-	err = guard(func() error { return t.open(j.path, from) })
-	for err == nil && !t.done {
-		if err = guard(t.some); err == nil {
+	t := &transfer{last: math.MinInt64, counts: counts{changed: sums{}}}
+	err := guard(func() error { return t.open(j.path, from) })
+	for more := true; more && err == nil; {
+		err = guard(func() (err error) {
+			more, err = t.some()
+			return err
+		})
+		if err == nil {
 			err = j.files.check()
 		}
 	}
-	err = errors.Join(err, t.close())
-	if t.failed != nil {
-		return t.merged, from.wrap(t.failed)
+	if err = errors.Join(err, t.close()); err == nil {
+		return t.merged, nil
+	}
+	for _, damaged := range from.All() { // SQLite does not say which of both files it is
+		if damaged != nil {
+			return t.merged, damaged
+		}
 	}
 	return t.merged, j.wrap(err)
 }
 
-// transfer copies the rows of a journal to another one. SQLite copies them by itself, without handing each to Go.
+// transfer copies the rows of a journal to another one. SQLite copies them by itself, and has each checked on its way.
 type transfer struct {
-	rows   *ahead
-	done   bool
-	failed error // of the rows
 	merged Merged
 
 	to                    *sqlite3.Conn // its own connection to the other, with the journal as the database "shard"
 	counts                counts        // of the other
 	before                int64         // the number of the last row that the other had
 	insert, meet, replace *sqlite3.Stmt
+
+	// The rows that one statement copies.
+	after, last int64 // their numbers are above after, up to last
+	rows, bytes int
+	row         []value // room for one
+	summed      []byte
 }
 
-// Limits of a transaction, in rows and bytes: large, so that the disk is rarely waited for.
+// Limits of a transaction, in rows and bytes: large, so that the disk is rarely
+// waited for. A statement that has copied so many bytes leaves the other rows to the next.
 const (
 	rowsAtOnce  = 1 << 17
 	bytesAtOnce = 1 << 28
+	spanRows    = 1 << 12
+	spanBytes   = 1 << 22
 )
 
-// ofSpan are the rows of a span, at most as many as it has: a file that leads in a circle has no end.
-const ofSpan = "FROM (SELECT * FROM shard.asks WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid LIMIT ?3) AS new "
+// ofSpan are rows with numbers above the first parameter, up to the second, and at most as many as the third: a file
+// that leads in a circle has no end.
+const ofSpan = "FROM (SELECT rowid AS number, * FROM shard.asks WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid " +
+	"LIMIT ?3) AS new "
+
+// intact is a function of SQL: whether a row, its number first, is to be copied. It
+// fails for one that is not as it was written, or out of order.
+func (t *transfer) intact(ctx sqlite3.Context, columns ...sqlite3.Value) {
+	number, columns := columns[0].Int64(), columns[1:]
+	if t.bytes >= spanBytes {
+		ctx.ResultBool(false)
+		return
+	}
+	t.row = t.row[:0]
+	for _, c := range columns[:checksumColumn] {
+		if c.Type() == sqlite3.INTEGER {
+			t.row = append(t.row, value{number: c.Int64(), isNumber: true})
+		} else {
+			t.row = append(t.row, value{bytes: c.RawBlob()})
+		}
+	}
+	t.summed = appendSummed(t.summed[:0], t.row)
+	if number <= t.last || !bytes.Equal(columns[checksumColumn].RawBlob(), sumOf(t.summed)) {
+		ctx.ResultError(errChecksum)
+		return
+	}
+	t.last = number
+	t.rows++
+	t.bytes += len(t.summed)
+	t.counts.changed.row(t.row)
+	ctx.ResultBool(true)
+}
 
 func (t *transfer) open(path string, from *Journal) (err error) {
 	if t.to, err = connect(path, "?mode=rw", sqlite3.OPEN_READWRITE); err != nil {
@@ -88,24 +124,21 @@ func (t *transfer) open(path string, from *Journal) (err error) {
 		"ATTACH " + sqlite3.Quote(uri) + " AS shard"); err != nil {
 		return err
 	}
-	if t.counts, err = newCounts(t.to); err != nil {
+	if err := t.to.CreateFunction("intact", checksumColumn+2, 0, t.intact); err != nil {
 		return err
 	}
-	add := fmt.Sprintf("INSERT INTO main.asks (%s) SELECT %[1]s %s WHERE true ON CONFLICT (key) ", columns, ofSpan)
-	for _, s := range []struct {
-		stmt **sqlite3.Stmt
-		sql  string
-	}{
-		{&t.insert, add + "DO NOTHING"},
-		{&t.replace, add + replacing + " WHERE asks.status = 'failed' AND excluded.status <> 'failed'"},
-		{&t.meet, "SELECT old.model, old.status, sum(old.prompt_tokens), sum(old.completion_tokens), " +
+	add := func(which, conflict string) string {
+		return fmt.Sprintf("INSERT INTO main.asks (%s) SELECT %[1]s %s WHERE %s ON CONFLICT (key) %s", columns, ofSpan, which,
+			conflict)
+	}
+	if err := prepare(t.to, statement{&t.counts.add, counting},
+		statement{&t.insert, add("intact(number, "+columns+")", "DO NOTHING")},
+		statement{&t.replace, add("true", replacing+" WHERE asks.status = 'failed' AND excluded.status <> 'failed'")},
+		statement{&t.meet, "SELECT old.model, old.status, sum(old.prompt_tokens), sum(old.completion_tokens), " +
 			"new.model, new.status, sum(new.prompt_tokens), sum(new.completion_tokens), count(*), sum(old.text <> new.text) " +
 			ofSpan + "JOIN main.asks AS old ON old.key = new.key AND old.rowid <= ?4 " +
-			"GROUP BY old.model, old.status, new.model, new.status"},
-	} {
-		if *s.stmt, _, err = t.to.Prepare(s.sql); err != nil {
-			return err
-		}
+			"GROUP BY old.model, old.status, new.model, new.status"}); err != nil {
+		return err
 	}
 	last, err := query(t.to, "SELECT coalesce(max(rowid), 0) FROM main.asks")
 	if err != nil {
@@ -122,44 +155,36 @@ func (t *transfer) close() error {
 	return t.to.Close()
 }
 
-// some copies the next rows, in a transaction.
-func (t *transfer) some() (err error) {
+// some copies the next rows, in a transaction. There are more unless it finds none.
+func (t *transfer) some() (more bool, err error) {
 	txn, err := t.to.BeginImmediate()
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer txn.End(&err)
-	for n, size := 0, 0; n < rowsAtOnce && size < bytesAtOnce; {
-		s, more := <-t.rows.ready
-		if t.done = !more; t.done {
-			break
+	more = true
+	for n, size := 0, 0; more && n < rowsAtOnce && size < bytesAtOnce; {
+		if err := t.copy(); err != nil {
+			return false, err
 		}
-		if t.failed = s.err; t.failed != nil {
-			return t.failed
-		}
-		if err := t.copy(s); err != nil {
-			return err
-		}
-		n += s.rows
-		size += s.bytes
+		n, size, more = n+t.rows, size+t.bytes, t.rows > 0
 	}
-	return t.counts.save()
+	return more, t.counts.save()
 }
 
-func (t *transfer) copy(s span) error {
-	t.merged.Asks += s.rows
-	for of, n := range s.counts {
-		t.counts.changed.add(of, *n, 1)
-	}
-	if err := errors.Join(s.bind(t.insert), t.insert.Exec()); err != nil {
+// copy copies the next rows with one statement.
+func (t *transfer) copy() error {
+	t.after, t.rows, t.bytes = t.last, 0, 0
+	if err := run(t.insert, t.after, int64(math.MaxInt64), int64(spanRows)); err != nil {
 		return err
 	}
-	if int(t.to.Changes()) == s.rows {
+	t.merged.Asks += t.rows
+	if int(t.to.Changes()) == t.rows {
 		return nil
 	}
 	replaces := false
 	defer t.meet.Reset()
-	if err := errors.Join(s.bind(t.meet), t.meet.BindInt64(4, t.before)); err != nil {
+	if err := set(t.meet, t.after, t.last, int64(t.rows), t.before); err != nil {
 		return err
 	}
 	for t.meet.Step() {
@@ -186,5 +211,5 @@ func (t *transfer) copy(s span) error {
 	if err := t.meet.Err(); err != nil || !replaces {
 		return err
 	}
-	return errors.Join(s.bind(t.replace), t.replace.Exec())
+	return run(t.replace, t.after, t.last, int64(t.rows))
 }

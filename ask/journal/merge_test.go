@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,6 +84,67 @@ func TestMergeDamaged(t *testing.T) {
 	}
 }
 
+// What is wrong with the other file is said of that one.
+func TestMergeHole(t *testing.T) {
+	path := newPath(t)
+	var records []Record
+	for i := range 300 {
+		records = append(records, record(i))
+	}
+	write(t, path, records...)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(content[len(content)/2:], bytes.Repeat([]byte{0xa5}, len(content)/2))
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = open(t, newPath(t)).Merge(open2(t, path))
+	if want := path + ": is not a readable journal: put a copy of the file in its place"; err == nil ||
+		!strings.Contains(err.Error(), want) {
+		t.Errorf("%v; want %s", err, want)
+	}
+}
+
+// What takes the place of the file during a run may be another run's: nothing more is merged into it.
+func TestMergeGone(t *testing.T) {
+	path, other, from := newPath(t), newPath(t), newPath(t)
+	write(t, other, record(1))
+	write(t, from, record(2))
+	j, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if err := os.Rename(other, path); err != nil {
+		t.Skip(err)
+	}
+	reader := open2(t, from)
+	if _, err := j.Merge(reader); !errors.Is(err, ErrGone) {
+		t.Error(err)
+	}
+	if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+		t.Skip(err)
+	}
+	if _, err := j.Merge(reader); err == nil || !strings.Contains(err.Error(), path) {
+		t.Error(err)
+	}
+	if _, err := reader.Merge(reader); !errors.Is(err, errReading) {
+		t.Error(err)
+	}
+}
+
+// To find out that the disk is not full leaves nothing behind.
+func TestNotFull(t *testing.T) {
+	j := open(t, newPath(t))
+	full := j.full()
+	left, err := filepath.Glob(j.path + ".full-*")
+	if full || err != nil || len(left) > 0 {
+		t.Errorf("%v, %v, %q", full, err, left)
+	}
+}
+
 // checkCounts compares the counts that a journal keeps with its answers.
 func checkCounts(t *testing.T, j *Journal) {
 	t.Helper()
@@ -130,7 +194,7 @@ func TestMergeMany(t *testing.T) {
 	for i := range 3*spanRows + 1 {
 		r := thoughtful(i)
 		if i%3000 == 7 {
-			r.Answer.Raw = bytes.Repeat([]byte{byte(i)}, spanSize*(i%4+1)/3)
+			r.Answer.Raw = bytes.Repeat([]byte{byte(i)}, spanBytes*(i%4+1)/3)
 		}
 		records = append(records, r)
 	}

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"errors"
 	"time"
 
 	"crosstalk"
@@ -50,7 +49,7 @@ func (j *Journal) pace() (last time.Time, rate float64, err error) {
 			if n > 0 {
 				last = time.UnixMilli(s.ColumnInt64(0))
 			}
-			if took := last.Sub(time.UnixMilli(s.ColumnInt64(1))).Seconds(); took > 0 && n > 1 {
+			if took := last.Sub(time.UnixMilli(s.ColumnInt64(1))).Seconds(); took > 0 {
 				rate = float64(n-1) / took
 			}
 			return nil
@@ -91,15 +90,11 @@ type counts struct {
 	add     *sqlite3.Stmt
 }
 
-func newCounts(conn *sqlite3.Conn) (c counts, err error) {
-	c.changed = sums{}
-	c.add, _, err = conn.Prepare("INSERT INTO counts (model, status, asks, prompt_tokens, completion_tokens) VALUES (?, " +
-		"?, ?, ?, ?)" +
-		" ON CONFLICT (model, status) DO UPDATE SET asks = asks + excluded.asks," +
-		" prompt_tokens = prompt_tokens + excluded.prompt_tokens, completion_tokens = completion_tokens + " +
-		"excluded.completion_tokens")
-	return c, err
-}
+// counting is counts.add.
+const counting = "INSERT INTO counts (model, status, asks, prompt_tokens, completion_tokens) VALUES (?, ?, ?, ?, ?)" +
+	" ON CONFLICT (model, status) DO UPDATE SET asks = asks + excluded.asks," +
+	" prompt_tokens = prompt_tokens + excluded.prompt_tokens," +
+	" completion_tokens = completion_tokens + excluded.completion_tokens"
 
 // known describes an ask before another answer comes.
 const known = "SELECT status, attempts, model, prompt_tokens, completion_tokens FROM asks WHERE key = ?"
@@ -107,12 +102,7 @@ const known = "SELECT status, attempts, model, prompt_tokens, completion_tokens 
 // save writes what has changed into the transaction.
 func (c *counts) save() error {
 	for of, t := range c.changed {
-		err := errors.Join(c.add.BindText(1, of.model), c.add.BindText(2, of.status), c.add.BindInt64(3, t.asks),
-			c.add.BindInt64(4, t.prompt), c.add.BindInt64(5, t.completion))
-		if err == nil {
-			err = c.add.Exec()
-		}
-		if err != nil {
+		if err := run(c.add, of.model, of.status, t.asks, t.prompt, t.completion); err != nil {
 			return err
 		}
 	}

@@ -145,8 +145,12 @@ func TestDamagedFile(t *testing.T) {
 				}
 				defer j.Close()
 				for _, r := range records {
-					if _, _, err := j.Get(r.Answer.Key); err != nil {
+					_, found, err := j.Get(r.Answer.Key)
+					if err != nil {
 						return err
+					}
+					if !found {
+						t.Error("an answer in a damaged file is missing without an error")
 					}
 				}
 				for _, err := range j.All() {
@@ -174,7 +178,8 @@ func TestDamagedFile(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	missing := filepath.Join(dir, "none", "answers.db")
-	if _, err := Open(missing); err == nil || !strings.Contains(err.Error(), missing) {
+	if _, err := Open(missing); err == nil || !strings.HasPrefix(err.Error(), missing+": cannot be written: ") ||
+		errors.Is(err, ErrLocked) {
 		t.Errorf("%v", err)
 	}
 	if _, err := OpenReader(filepath.Join(dir, "answers.db")); !os.IsNotExist(err) {
@@ -232,5 +237,29 @@ func TestReadOnlyDirectory(t *testing.T) {
 	}
 	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "cannot") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Whether something is in the log decides how a file is read where nothing can be written.
+func TestLogs(t *testing.T) {
+	path := newPath(t)
+	for _, c := range []struct {
+		log, header string
+		hasLog, is  bool
+	}{{"", "", false, false}, {"", "SQLite", false, false}, {"x", strings.Repeat("\x02", 20), true, true},
+		{"x", strings.Repeat("\x02", 19) + "\x01", true, false}, {"x", strings.Repeat("\x02", 18) + "\x01\x02", true, false}} {
+		if err := errors.Join(os.WriteFile(path, []byte(c.header), 0o600), os.WriteFile(path+"-wal", []byte(c.log), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		is, err := isInLog(path)
+		if hasLog(path) != c.hasLog || is != c.is || err != nil {
+			t.Errorf("%+v: %v, %v, %v", c, hasLog(path), is, err)
+		}
+	}
+	if err := errors.Join(os.Remove(path), os.Remove(path+"-wal")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := isInLog(path); err == nil || makeBeside(path) == nil || hasLog(path) || !hasLog(path+"\x00") {
+		t.Errorf("of no file: %v", err)
 	}
 }
