@@ -184,7 +184,7 @@ func TestInterruptedWrites(t *testing.T) {
 		}
 		defer r.Discard()
 		for range n {
-			if err := r.Add(one); err != nil {
+			if err := r.AddAt(one, Place{}); err != nil {
 				return err
 			}
 		}

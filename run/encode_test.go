@@ -9,6 +9,23 @@ import (
 	"crosstalk"
 )
 
+// Texts are written as encoding/json writes them, with escapes at any place.
+func TestStrings(t *testing.T) {
+	parts := []string{"", "a", `"`, `\\`, "\n", "\r", "\t", "\x00", "\x1f", "\x7f", "é", "世", "<&>", "\xff", "\ufffd",
+		"\u2028", "\u2029", "\u202a", "\b", "\f", " "}
+	for _, a := range parts {
+		for _, b := range parts {
+			for _, c := range parts {
+				text := a + "x" + b + c
+				want, err := appendOther(nil, text)
+				if got := appendString([]byte("before"), text); err != nil || string(got) != "before"+string(want) {
+					t.Fatalf("%q: %s, want %s", text, got, want)
+				}
+			}
+		}
+	}
+}
+
 // FuzzEncode compares encode with encoding/json.
 func FuzzEncode(f *testing.F) {
 	f.Add("lpr", "a\"\\\b\f\n\r\t\x00\x1f\x7f<&>", "\xff\u2028x\u2029é\ufffd世", 0.5, -1e-9, 3, byte(0))

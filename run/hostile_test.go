@@ -28,7 +28,7 @@ func finished(t *testing.T, n int) string {
 		t.Fatal(err)
 	}
 	for i := range n {
-		if err := r.Add(crosstalk.Observation{Measure: "m", Item: "item", Sample: i, Value: 1}); err != nil {
+		if err := r.AddAt(crosstalk.Observation{Measure: "m", Item: "item", Sample: i, Value: 1}, Place{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -295,7 +295,7 @@ func TestScoredWhileRead(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(r.Add(crosstalk.Observation{Item: "new"}), r.Commit(), d.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil))
+		return errors.Join(r.AddAt(crosstalk.Observation{Item: "new"}, Place{}), r.Commit(), d.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil))
 	})
 	if err != nil || n != 5 {
 		t.Errorf("%d observations, %v", n, err)
@@ -333,7 +333,7 @@ func TestScoredWhileOpened(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(r.Add(crosstalk.Observation{Item: "new"}), r.Commit(),
+	if err := errors.Join(r.AddAt(crosstalk.Observation{Item: "new"}, Place{}), r.Commit(),
 		d.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -379,7 +379,7 @@ func FuzzObservations(f *testing.F) {
 		f.Fatal(err)
 	}
 	for i := range 3 {
-		r.Add(crosstalk.Observation{Measure: "m", Item: "item", Sample: i})
+		r.AddAt(crosstalk.Observation{Measure: "m", Item: "item", Sample: i}, Place{})
 	}
 	if err := errors.Join(r.Commit(), d.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil), d.Close()); err != nil {
 		f.Fatal(err)

@@ -63,22 +63,12 @@ func (d *Dir) Record() (*Recorder, error) {
 	return r, nil
 }
 
-// Add writes an observation.
-func (r *Recorder) Add(o crosstalk.Observation) error { return r.add(&o, nil) }
-
 // AddAt writes an observation, and in the run of a shard its place.
-func (r *Recorder) AddAt(o crosstalk.Observation, at Place) error {
-	if r.dir.Manifest.Plan.Shard.IsZero() {
-		return r.add(&o, nil)
-	}
-	return r.add(&o, &at)
-}
-
-func (r *Recorder) add(o *crosstalk.Observation, at *Place) (err error) {
-	if r.line, err = encode(r.line[:0], o); err != nil {
+func (r *Recorder) AddAt(o crosstalk.Observation, at Place) (err error) {
+	if r.line, err = encode(r.line[:0], &o); err != nil {
 		return err
 	}
-	if at != nil {
+	if !r.dir.Manifest.Plan.Shard.IsZero() {
 		r.line = at.append(r.line[:len(r.line)-1])
 	}
 	return r.AddPlaced(Placed{line: append(r.line, '\n')})

@@ -60,17 +60,13 @@ func TestRecords(t *testing.T) {
 	encoder.SetEscapeHTML(false)
 	all := everyKind()
 	for i, o := range all {
-		add := r.Add
-		if i%2 == 1 { // no shard: no place
-			add = func(o crosstalk.Observation) error { return r.AddAt(o, Place{1, i}) }
-		}
-		if err := errors.Join(add(o), encoder.Encode(&o)); err != nil {
+		if err := errors.Join(r.AddAt(o, Place{1, i}), encoder.Encode(&o)); err != nil { // no shard: no place
 			t.Fatal(err)
 		}
 	}
 	for _, bad := range []crosstalk.Observation{{Numbers: map[string]float64{"n": math.NaN()}},
 		{Numbers: map[string]float64{"n": math.Inf(-1)}}} {
-		if err := r.Add(bad); err == nil || !strings.Contains(err.Error(), "unsupported value") {
+		if err := r.AddAt(bad, Place{}); err == nil || !strings.Contains(err.Error(), "unsupported value") {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
@@ -193,9 +189,9 @@ func TestPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n++; n%2 == 0 {
-			plain.Add(crosstalk.Observation{Item: "the same place"})
+			plain.AddAt(crosstalk.Observation{Item: "the same place"}, Place{})
 		} else {
-			plain.Add(all[n/2])
+			plain.AddAt(all[n/2], Place{})
 		}
 	}
 	if err := errors.Join(merged.Commit(), plain.Commit()); err != nil || n != 2*len(all) {
@@ -362,6 +358,22 @@ func TestNotes(t *testing.T) {
 	}
 	if _, err := os.Stat(made.Path); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a new run is kept:", err)
+	}
+}
+
+// Figures of another schema are not read.
+func TestEstimatesOfAnotherSchema(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run")
+	if err := create(t, path, plan()).Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(path, "estimates.json")
+	if err := os.WriteFile(file, []byte(`{"schema":"crosstalk/estimates/v9","estimates":[]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := file + `: unknown schema "crosstalk/estimates/v9"; expected "` + crosstalk.EstimatesSchema + `": update crosstalk`
+	if _, err := ReadEstimates(path); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"crosstalk/ask/journal"
 	"crosstalk/labels"
 	"crosstalk/run"
 	"crosstalk/run/merge"
@@ -150,6 +151,13 @@ func TestInstructions(t *testing.T) {
 			t.Errorf("of %d shards: %v", i, err)
 		}
 	}
+	if err := os.Mkdir(filepath.Join(paths[0], study.InstructionsFile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := merge.Merge(paths, filepath.Join(dir, "no file")); err == nil {
+		t.Error("a directory is taken for instructions")
+	}
+	os.Remove(filepath.Join(paths[0], study.InstructionsFile))
 	write(2, "a: c\n")
 	out := filepath.Join(dir, "different")
 	_, err := merge.Merge(paths, out)
@@ -268,7 +276,7 @@ func TestObservations(t *testing.T) {
 			}
 		}
 	}
-	refuse(copied, " both have the item ")
+	refuse(copied, paths[0]+" and "+copied+" both have the item ")
 	file := filepath.Join(paths[1], "observations.jsonl")
 	text := read(t, paths[1], "observations.jsonl")
 	if err := os.WriteFile(file, text[:len(text)/2], 0o600); err != nil {
@@ -390,5 +398,51 @@ func TestThrice(t *testing.T) {
 	if !errors.As(err, &incomplete) || !reflect.DeepEqual(incomplete.Twice, want) || incomplete.Unfinished != nil ||
 		!reflect.DeepEqual(incomplete.Missing, []string{"2/2"}) {
 		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// Another answer to the same request is counted, and the first stays; a shard that is there twice is refused though
+// none is missing.
+func TestTwice(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	paths := measureShards(t, filepath.Join(dir, "all"), 4, 2)
+	out := filepath.Join(dir, "out")
+	if _, err := merge.Merge(paths, out); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		alter(t, filepath.Join(path, "answers.db"), func(r *journal.Record) { r.Answer.Text += "!" })
+	}
+	if result, err := merge.Merge(paths, out); err != nil || result.Twice != 2 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	var incomplete *merge.IncompleteError
+	if _, err := merge.Merge(append(paths, paths[0]), out); !errors.As(err, &incomplete) || len(incomplete.Twice) != 1 ||
+		incomplete.Missing != nil {
+		t.Error(err)
+	}
+}
+
+// Shards that were scored over different suites are named with both. A model that got room for thoughts in one shard
+// alone refused nothing.
+func TestScoredOverOtherSuites(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	paths := measureShards(t, filepath.Join(dir, "all"), 4, 2)
+	change(t, paths[0], func(m *run.Manifest) { m.Adapted = []run.Adapted{{Condition: 0, Room: true}} })
+	if _, err := merge.Merge(paths, out); err != nil {
+		t.Error(err)
+	}
+	change(t, paths[1], func(m *run.Manifest) { m.Suites.All = "others" })
+	var different *merge.DifferentError
+	if _, err := merge.Merge(paths, out); !errors.As(err, &different) || different.Path != paths[1] ||
+		!strings.HasPrefix(different.Field, `suites is {"all":"others"}, not {"all":"leakage-en`) {
+		t.Error(err)
+	}
+	change(t, paths[1], func(m *run.Manifest) { m.Scoring = append(m.Scoring, m.Scoring[0]) })
+	if _, err := merge.Merge(paths, out); !errors.As(err, &different) || !strings.HasPrefix(different.Field, "scoring is [{") {
+		t.Error(err)
 	}
 }

@@ -281,6 +281,14 @@ func TestAhead(t *testing.T) {
 // fail makes a failure of a journal's first answer.
 func fail(t *testing.T, path string) {
 	t.Helper()
+	alter(t, path, func(r *journal.Record) {
+		r.Answer.Status, r.Answer.Text, r.Answer.Reason = crosstalk.Failed, "", "timeout"
+	})
+}
+
+// alter changes the first answer of a journal.
+func alter(t *testing.T, path string, change func(*journal.Record)) {
+	t.Helper()
 	from, err := journal.OpenReader(path)
 	if err != nil {
 		t.Fatal(err)
@@ -295,7 +303,7 @@ func fail(t *testing.T, path string) {
 			t.Fatal(err)
 		}
 		if first {
-			r.Answer.Status, r.Answer.Text, r.Answer.Reason = crosstalk.Failed, "", "timeout"
+			change(&r)
 			first = false
 		}
 		if err := into.Put(r); err != nil {

@@ -243,7 +243,7 @@ func (s shards) mergeObservations(d *run.Dir, recorder *run.Recorder) ([]crossta
 			if err == nil {
 				err = recorder.AddPlaced(o)
 			}
-			if !yield(o.Observation, err) || err != nil {
+			if !yield(o.Observation, err) {
 				return
 			}
 		}

@@ -257,7 +257,7 @@ func (r *Run) sum(now time.Time) {
 			cost += *p.Cost
 		}
 	}
-	if priced && len(r.Parts) > 0 {
+	if priced {
 		r.Cost = &cost
 	}
 	for i := 1; i <= r.Shards; i++ {

@@ -235,7 +235,8 @@ func TestDifferentShards(t *testing.T) {
 	dir := t.TempDir()
 	makeRun(t, dir, part{shard: shard.Shard{Index: 1, Count: 2}, asks: 1})
 	makeRun(t, dir, part{shard: shard.Shard{Index: 1, Count: 3}, asks: 1})
-	if runs, err := Read(dir, nil, now); err != nil || len(runs) != 2 || runs[0].Shards != 2 || runs[1].Shards != 3 {
+	if runs, err := Read(dir, nil, now); err != nil || len(runs) != 2 || runs[0].Shards != 2 || runs[1].Shards != 3 ||
+		len(runs[0].Parts) != 1 || len(runs[1].Parts) != 1 {
 		t.Errorf("%+v, %v", runs, err)
 	}
 }
