@@ -71,20 +71,14 @@ func newClient() (*client, error) {
 
 func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
 
-// listing lists the files of a repository at a commit.
-type listing struct {
-	commit string
-	files  []string // names from the hub, for comparison only
-}
-
-// list resolves a revision.
-func (c *client) list(ctx context.Context, name, revision string) (listing, error) {
+// list returns the commit of a revision, and the names of its files, which are for comparison only.
+func (c *client) list(ctx context.Context, name, revision string) (commit string, files []string, err error) {
 	var l struct {
 		SHA      string
 		Siblings []struct{ Rfilename string }
 	}
 	what := about{name: name, revision: revision}
-	err := fetch.Again(ctx, func() (bool, error) {
+	err = fetch.Again(ctx, func() (bool, error) {
 		resp, err := c.ask(ctx, http.MethodGet, c.endpoint.JoinPath("api", "models", name,
 			"revision").String()+"/"+url.PathEscape(revision), what)
 		if err != nil {
@@ -106,43 +100,34 @@ func (c *client) list(ctx context.Context, name, revision string) (listing, erro
 	if err == nil && !commitPattern().MatchString(l.SHA) {
 		err = fmt.Errorf("%s names no commit for %s at revision %s", c.address(), name, revision)
 	}
-	if err != nil {
-		return listing{}, err
-	}
-	found := listing{commit: l.SHA}
 	for _, s := range l.Siblings {
-		found.files = append(found.files, s.Rfilename)
+		files = append(files, s.Rfilename)
 	}
-	return found, nil
+	return l.SHA, files, err
 }
 
-// content identifies the content of a file.
-type content struct {
-	hash string // SHA-256 of a large file, SHA-1 as git makes it of a small one
-	size int64
-}
-
-// stat requests a file's hash and size. The hub sends them before it redirects to the server of large files.
-func (c *client) stat(ctx context.Context, address string, what about) (found content, err error) {
+// stat requests a file's hash and size: the SHA-256 of a large file, the SHA-1 as git makes it of a small one. The hub
+// sends them before it redirects to the server of large files.
+func (c *client) stat(ctx context.Context, address string, what about) (hash string, size int64, err error) {
 	err = fetch.Again(ctx, func() (bool, error) {
 		resp, err := c.ask(ctx, http.MethodHead, address, what)
 		if err != nil {
 			return false, err
 		}
 		resp.Body.Close()
-		hash := cmp.Or(linked(resp, "X-Linked-Etag"), resp.Header.Get("ETag"))
+		tag := cmp.Or(linked(resp, "X-Linked-Etag"), resp.Header.Get("ETag"))
 		length := linked(resp, "X-Linked-Size")
 		if length == "" && resp.StatusCode == http.StatusOK {
 			length = resp.Header.Get("Content-Length")
 		}
-		size, err := strconv.ParseInt(length, 10, 64)
-		found = content{strings.Trim(strings.TrimPrefix(hash, "W/"), `"`), size}
-		if !commitPattern().MatchString(found.hash) || err != nil || size < 0 {
+		size, err = strconv.ParseInt(length, 10, 64)
+		hash = strings.Trim(strings.TrimPrefix(tag, "W/"), `"`)
+		if !commitPattern().MatchString(hash) || err != nil || size < 0 {
 			return false, fmt.Errorf("%s did not send the checksum and size of %s of %s", c.address(), what.file, what.name)
 		}
 		return false, nil
 	})
-	return found, err
+	return hash, size, err
 }
 
 // ask sends a request and follows redirects within the hub. The response is a success, or for HEAD a redirect to

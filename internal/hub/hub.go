@@ -188,14 +188,14 @@ func because(missing, err error) error {
 
 func (c *client) pull(ctx context.Context, r repo, revision string,
 	progress fetch.Progress) (dir, commit string, err error) {
-	l, err := c.list(ctx, r.name, revision)
+	commit, files, err := c.list(ctx, r.name, revision)
 	if err != nil {
 		return "", "", err
 	}
-	d := download{c, r, l.commit, progress}
-	dir = r.snapshot(l.commit)
+	d := download{c, r, commit, progress}
+	dir = r.snapshot(commit)
 	s := source{
-		has: func(file string) bool { return slices.Contains(l.files, file) },
+		has: func(file string) bool { return slices.Contains(files, file) },
 		read: func(file string) ([]byte, error) {
 			if err := d.file(ctx, file); err != nil {
 				return nil, err
@@ -208,7 +208,7 @@ func (c *client) pull(ctx context.Context, r repo, revision string,
 		return "", "", err
 	}
 	if len(p.missing) > 0 {
-		return "", "", unusable(r.name, l.commit, s, p)
+		return "", "", unusable(r.name, commit, s, p)
 	}
 	for _, file := range p.files {
 		if err := d.file(ctx, file); err != nil {
@@ -217,17 +217,17 @@ func (c *client) pull(ctx context.Context, r repo, revision string,
 	}
 	for _, file := range []string{p.root + tokenizerConfig, modulesFile} {
 		if !s.has(file) {
-			if err := writeFile(r.absent(l.commit, file), nil); err != nil {
+			if err := writeFile(r.absent(commit, file), nil); err != nil {
 				return "", "", err
 			}
 		}
 	}
-	if revision != l.commit {
-		if err := writeFile(r.ref(revision), []byte(l.commit)); err != nil {
+	if revision != commit {
+		if err := writeFile(r.ref(revision), []byte(commit)); err != nil {
 			return "", "", err
 		}
 	}
-	return dir, l.commit, nil
+	return dir, commit, nil
 }
 
 // unusable is the error for files that the repository lacks.
@@ -282,12 +282,12 @@ func (d download) file(ctx context.Context, file string) error {
 	}
 	address := d.endpoint.JoinPath(d.repo.name, "resolve", d.commit, file).String()
 	what := about{d.repo.name, d.commit, file}
-	want, err := d.stat(ctx, address, what)
+	hash, size, err := d.stat(ctx, address, what)
 	if err != nil {
 		return err
 	}
-	blob := d.repo.blob(want.hash)
-	f := fetch.File{Path: blob, Name: file, URL: address, Size: want.size, Sum: want.hash,
+	blob := d.repo.blob(hash)
+	f := fetch.File{Path: blob, Name: file, URL: address, Size: size, Sum: hash,
 		Client: d.files, Header: d.header, Progress: d.progress,
 		Refused: func(resp *http.Response) error {
 			if !sameOrigin(resp.Request.URL, d.endpoint) { // a signed address, which may have expired
@@ -295,7 +295,7 @@ func (d download) file(ctx context.Context, file string) error {
 			}
 			return d.refused(resp, what)
 		}}
-	if err := f.Fetch(ctx, d.repo.lock(want.hash)); err != nil {
+	if err := f.Fetch(ctx, d.repo.lock(hash)); err != nil {
 		return err
 	}
 	return link(blob, path)
