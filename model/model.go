@@ -101,7 +101,7 @@ func openPreset(provider, model string, o Options) (crosstalk.Model, error) {
 	if o.API != "" && o.API != crosstalk.Chat {
 		return nil, fmt.Errorf("%s has only the chat API, not %s (--api)", p.Name, o.API)
 	}
-	return opened(anthropic.New(c, anthropic.Options{Reasoning: spelled}))
+	return opened(anthropic.New(c, spelled))
 }
 
 // Batchers are the names of the providers whose models can be asked in batches.

@@ -20,17 +20,10 @@ const defaultMaxTokens = 4096
 // version of the API, a header of every request.
 const version = "2023-06-01"
 
-// Options say how models behind the API differ.
-type Options struct {
-	// Reasoning gives the parameters that ask for each level of reasoning (see
-	// crosstalk.Decoding); endpoint.Budget in them becomes the room for it.
-	Reasoning map[string]map[string]any
-}
-
 // Model is a model behind Anthropic's API. It has neither seeds nor log probabilities, and they are not sent.
 type Model struct {
-	endpoint *endpoint.Endpoint
-	options  Options
+	endpoint  *endpoint.Endpoint
+	reasoning map[string]map[string]any
 }
 
 var _ crosstalk.Model = (*Model)(nil)
@@ -38,12 +31,13 @@ var _ crosstalk.Model = (*Model)(nil)
 // KeyHeader is the header that takes the API key.
 const KeyHeader = "x-api-key"
 
-// New returns the model at this endpoint. Nothing is sent.
-func New(c endpoint.Config, o Options) (*Model, error) {
+// New returns the model at this endpoint. Nothing is sent. reasoning gives the parameters that ask for each level of
+// reasoning (see crosstalk.Decoding); endpoint.Budget in them becomes the room for it.
+func New(c endpoint.Config, reasoning map[string]map[string]any) (*Model, error) {
 	c.Header = Headers(c.Header)
 	c.KeyHeader = cmp.Or(c.KeyHeader, KeyHeader)
 	e, err := endpoint.New(c)
-	return &Model{e, o}, err
+	return &Model{e, reasoning}, err
 }
 
 // Headers are the headers of a request to the API, with more of the user's.
@@ -69,18 +63,14 @@ func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 			req.API)
 	}
 	level := req.Decoding.Reasoning
-	if _, known := m.options.Reasoning[level]; level != "" && !known {
+	if _, known := m.reasoning[level]; level != "" && !known {
 		return crosstalk.Answer{}, m.endpoint.NoLevel(level)
 	}
 	body, err := m.body(req)
 	if err != nil {
 		return crosstalk.Answer{}, m.endpoint.Unwritable(err)
 	}
-	return m.endpoint.Ask(ctx, "/messages", body, endpoint.MostText(req.Decoding), reader(req))
-}
-
-func reader(req crosstalk.Request) func(body []byte) (crosstalk.Answer, error) {
-	return settle.Reader(req, read)
+	return m.endpoint.Ask(ctx, "/messages", body, endpoint.MostText(req.Decoding), settle.Reader(req, read))
 }
 
 // body is the request in the API's form, which keeps what the system says apart from the turns.
@@ -100,7 +90,7 @@ func (m *Model) body(req crosstalk.Request) ([]byte, error) {
 	if len(d.Stop) > 0 {
 		b.Set("stop_sequences", d.Stop)
 	}
-	b.SetAll(m.options.Reasoning[d.Reasoning], d.ReasoningTokens)
+	b.SetAll(m.reasoning[d.Reasoning], d.ReasoningTokens)
 	return b.Bytes()
 }
 

@@ -14,8 +14,8 @@ import (
 func open(t *testing.T, s *testserver.Server, key string) *Model {
 	t.Helper()
 	m, err := New(endpoint.Config{Provider: "anthropic", Model: "m", BaseURL: s.URL + "/v1", Key: key,
-		KeyVar: "ANTHROPIC_API_KEY"}, Options{Reasoning: map[string]map[string]any{
-		"off": {}, "low": {"thinking": map[string]any{"type": "enabled", "budget_tokens": endpoint.Budget}}}})
+		KeyVar: "ANTHROPIC_API_KEY"}, map[string]map[string]any{
+		"off": {}, "low": {"thinking": map[string]any{"type": "enabled", "budget_tokens": endpoint.Budget}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,9 +94,9 @@ func TestAnswers(t *testing.T) {
 	}{
 		{nil, 0, crosstalk.Text, "one two three", "end_turn"},
 		{nil, 2, crosstalk.Text, "one two", "max_tokens"},
-		{map[testserver.Fault]float64{testserver.Empty: 1}, 0, crosstalk.Empty, "", "end_turn"},
-		{map[testserver.Fault]float64{testserver.Thinking: 1}, 8, crosstalk.Empty, "", "thinking"},
-		{map[testserver.Fault]float64{testserver.Refusal: 1}, 0, crosstalk.Refused, "", "refusal"},
+		{map[testserver.Fault]float64{"empty": 1}, 0, crosstalk.Empty, "", "end_turn"},
+		{map[testserver.Fault]float64{"thinking": 1}, 8, crosstalk.Empty, "", "thinking"},
+		{map[testserver.Fault]float64{"refusal": 1}, 0, crosstalk.Refused, "", "refusal"},
 	} {
 		s := testserver.New(testserver.Options{Faults: c.fault, Answer: func(testserver.Request) testserver.Reply {
 			return testserver.Reply{Text: "one two three"}
@@ -146,12 +146,12 @@ func FuzzRead(f *testing.F) {
 
 func TestFailures(t *testing.T) {
 	for fault, want := range map[testserver.Fault]crosstalk.Fault{
-		testserver.Overloaded: crosstalk.Overloaded, testserver.RateLimitedSeconds: crosstalk.Overloaded,
-		testserver.RateLimited: crosstalk.Overloaded,
-		testserver.ServerError: crosstalk.Transient, testserver.Cut: crosstalk.Transient,
-		testserver.Drop:        crosstalk.Transient,
-		testserver.InvalidJSON: crosstalk.Transient, testserver.WrongShape: crosstalk.Transient,
-		testserver.HTML: crosstalk.Transient, testserver.HTMLOK: crosstalk.Transient,
+		"529": crosstalk.Overloaded, "429-seconds": crosstalk.Overloaded,
+		"429": crosstalk.Overloaded,
+		"500": crosstalk.Transient, "cut": crosstalk.Transient,
+		"drop":         crosstalk.Transient,
+		"invalid-json": crosstalk.Transient, "wrong-shape": crosstalk.Transient,
+		"html": crosstalk.Transient, "html-200": crosstalk.Transient,
 	} {
 		s := testserver.New(testserver.Options{Faults: map[testserver.Fault]float64{fault: 1}})
 		for _, text := range []string{"a", "b", "c", "d"} {

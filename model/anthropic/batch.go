@@ -13,6 +13,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/model/endpoint"
+	"crosstalk/model/settle"
 )
 
 var _ crosstalk.Batcher = (*Model)(nil)
@@ -181,10 +182,10 @@ func (m *Model) result(text []byte, requests map[crosstalk.Key]crosstalk.Request
 		case "errored":
 			var e struct{ Error struct{ Type string } }
 			json.Unmarshal(l.Result.Error, &e)
-			return m.endpoint.Read(cmp.Or(statuses[e.Error.Type], 500), l.Result.Error, reader(req))
+			return m.endpoint.Read(cmp.Or(statuses[e.Error.Type], 500), l.Result.Error, settle.Reader(req, read))
 		case "canceled", "expired":
 			return crosstalk.Answer{}, fmt.Errorf("the request is %s", l.Result.Type)
 		}
-		return m.endpoint.Read(200, l.Result.Message, reader(req))
+		return m.endpoint.Read(200, l.Result.Message, settle.Reader(req, read))
 	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/model/endpoint"
+	"crosstalk/model/settle"
 )
 
 // Batcher is a model with Gemini's batch API beside its own way of answering
@@ -217,12 +218,12 @@ func (b *Batcher) Results(ctx context.Context, id string,
 
 func (b *Batcher) result(text []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
 	var one inlined
-	read := func(req crosstalk.Request) (crosstalk.Answer, error) {
+	answer := func(req crosstalk.Request) (crosstalk.Answer, error) {
 		if one.Error == nil {
-			return b.endpoint.Read(http.StatusOK, one.Response, reader(req))
+			return b.endpoint.Read(http.StatusOK, one.Response, settle.Reader(req, read))
 		}
 		said := crosstalk.Canonical(object{"error": object{"message": one.Error.Message}})
-		return b.endpoint.Read(cmp.Or(statuses[one.Error.Code], 500), said, reader(req))
+		return b.endpoint.Read(cmp.Or(statuses[one.Error.Code], 500), said, settle.Reader(req, read))
 	}
-	return endpoint.BatchResult(text, &one, &one.Metadata.Key, requests, read)
+	return endpoint.BatchResult(text, &one, &one.Metadata.Key, requests, answer)
 }

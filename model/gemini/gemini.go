@@ -147,7 +147,3 @@ func read(body []byte) (settle.Received, error) {
 	}
 	return out, nil
 }
-
-func reader(req crosstalk.Request) func(body []byte) (crosstalk.Answer, error) {
-	return settle.Reader(req, read)
-}

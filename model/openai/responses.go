@@ -111,11 +111,8 @@ type embeddings struct {
 
 // readEmbeddings checks that body has n vectors. They stay in the raw body, where Vectors finds them.
 func readEmbeddings(body []byte, n int) (crosstalk.Answer, error) {
-	if _, err := Vectors(body, n); err != nil {
-		return crosstalk.Answer{}, err
-	}
-	var e embeddings
-	if err := json.Unmarshal(body, &e); err != nil {
+	e, _, err := vectors(body, n)
+	if err != nil {
 		return crosstalk.Answer{}, err
 	}
 	return crosstalk.Answer{Status: crosstalk.Text, Reason: "stop", Model: e.Model,
@@ -125,24 +122,31 @@ func readEmbeddings(body []byte, n int) (crosstalk.Answer, error) {
 // Vectors reads the vectors of an embeddings response, in the order of its n
 // inputs. They have the same number of dimensions.
 func Vectors(body []byte, n int) ([][]float32, error) {
-	var e embeddings
+	_, all, err := vectors(body, n)
+	return all, err
+}
+
+func vectors(body []byte, n int) (e embeddings, all [][]float32, err error) {
 	if err := json.Unmarshal(body, &e); err != nil {
-		return nil, err
+		return e, nil, err
 	}
 	if len(e.Data) != n {
-		return nil, fmt.Errorf("has %d embeddings; expected %d", len(e.Data), n)
+		return e, nil, fmt.Errorf("has %d embeddings; expected %d", len(e.Data), n)
 	}
-	vectors := make([][]float32, n)
+	all = make([][]float32, n)
 	for _, d := range e.Data {
 		switch {
-		case d.Index < 0 || d.Index >= n || vectors[d.Index] != nil:
-			return nil, fmt.Errorf("has an embedding with index %d; expected each of 0 to %d once", d.Index, n-1)
+		case d.Index < 0 || d.Index >= n || all[d.Index] != nil:
+			err = fmt.Errorf("has an embedding with index %d; expected each of 0 to %d once", d.Index, n-1)
 		case len(d.Embedding) == 0:
-			return nil, fmt.Errorf("has an embedding without values")
+			err = fmt.Errorf("has an embedding without values")
 		case len(d.Embedding) != len(e.Data[0].Embedding):
-			return nil, fmt.Errorf("has embeddings of %d and of %d dimensions", len(e.Data[0].Embedding), len(d.Embedding))
+			err = fmt.Errorf("has embeddings of %d and of %d dimensions", len(e.Data[0].Embedding), len(d.Embedding))
 		}
-		vectors[d.Index] = d.Embedding
+		if err != nil {
+			return e, nil, err
+		}
+		all[d.Index] = d.Embedding
 	}
-	return vectors, nil
+	return e, all, nil
 }

@@ -99,10 +99,8 @@ func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 	if err := ctx.Err(); err != nil {
 		return crosstalk.Answer{}, context.Cause(ctx)
 	}
-	if len(m.exact) > 0 {
-		if a, found := m.exact[sha256.Sum256(crosstalk.Canonical(req))]; found {
-			return a, nil
-		}
+	if a, found := m.exact[sha256.Sum256(crosstalk.Canonical(req))]; found {
+		return a, nil
 	}
 	e, found := m.byText[place{req.Text(), req.Sample}]
 	switch {

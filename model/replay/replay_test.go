@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"crosstalk"
+	"crosstalk/ask/journal"
 )
 
 func write(t *testing.T, name, text string) string {
@@ -134,6 +135,89 @@ func TestBadFiles(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := Open(t.TempDir(), ""); err == nil || !strings.Contains(err.Error(), "answers.db") {
+		t.Error(err)
+	}
+}
+
+// A journal answers the request that it has, or else any with the text and sample,
+// unless several answers were recorded. Failures are no answers.
+func TestJournal(t *testing.T) {
+	dir := t.TempDir()
+	j, err := journal.Open(filepath.Join(dir, journal.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	limited := func(text string, sample, limit int) crosstalk.Request {
+		return crosstalk.Request{API: crosstalk.Completions, Prompt: text, Sample: sample,
+			Decoding: crosstalk.Decoding{MaxTokens: limit}}
+	}
+	put := func(model string, req crosstalk.Request, status crosstalk.Status, text string) {
+		t.Helper()
+		id := crosstalk.Identity{Provider: "p", Name: model}
+		r := journal.Record{Identity: id, Request: req, Answer: crosstalk.Answer{Key: crosstalk.KeyOf(id, req), Status: status, Text: text}}
+		if err := j.Put(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("m", limited("one", 0, 5), crosstalk.Text, "first")
+	put("m", limited("one", 1, 5), crosstalk.Text, "<think>hm</think>\n\nsecond")
+	put("m", limited("same", 0, 5), crosstalk.Text, "same")
+	put("m", limited("same", 0, 6), crosstalk.Text, "same")
+	put("m", limited("texts", 0, 5), crosstalk.Text, "a")
+	put("m", limited("texts", 0, 6), crosstalk.Text, "b")
+	put("m", limited("statuses", 0, 5), crosstalk.Text, "a")
+	put("m", limited("statuses", 0, 6), crosstalk.Refused, "a")
+	put("m", limited("failed", 0, 5), crosstalk.Failed, "")
+	put("b", limited("b's", 0, 5), crosstalk.Text, "b")
+	put("a", limited("a's", 0, 5), crosstalk.Text, "a")
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, journal.Name)
+	if _, err := Open(dir, ""); err == nil || !strings.HasSuffix(err.Error(), "has answers of 3 models; name one, as in replay:"+
+		dir+"#p:a (choose one of p:a, p:b, p:m)") {
+		t.Error(err)
+	}
+	for _, path := range []string{dir, file} {
+		m, err := Open(path+"#p:m", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.API() != crosstalk.Completions {
+			t.Errorf("the API is %s", m.API())
+		}
+		for _, c := range []struct {
+			text               string
+			sample, limit      int
+			want, wantReasoned string
+		}{
+			{"one", 0, 5, "first", ""}, {"one", 0, 6, "first", ""}, {"one", 1, 0, "second", "hm"}, {"same", 0, 7, "same", ""},
+			{"texts", 0, 5, "a", ""}, {"texts", 0, 6, "b", ""}, {"texts", 0, 7, "several answers were recorded", ""},
+			{"statuses", 0, 7, "several answers were recorded", ""}, {"failed", 0, 5, "no answer was recorded", ""},
+			{"b's", 0, 5, "no answer was recorded", ""},
+		} {
+			a, err := m.Answer(t.Context(), limited(c.text, c.sample, c.limit))
+			if err != nil {
+				a.Text, _, _ = strings.Cut(strings.TrimPrefix(err.Error(), m.Identity().String()+": "), " for sample ")
+				a.Text, _, _ = strings.Cut(a.Text, ",")
+			}
+			if a.Text != c.want || a.Reasoning != c.wantReasoned {
+				t.Errorf("%+v: %+v, %v", c, a, err)
+			}
+		}
+	}
+	if m, err := Open(file+"#p:m", crosstalk.Chat); err != nil || m.API() != crosstalk.Chat {
+		t.Error(err)
+	}
+	if err := os.WriteFile(file, []byte(strings.Repeat("no journal ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, ""); err == nil || !strings.Contains(err.Error(), "is not a readable journal") {
+		t.Error(err)
+	}
+	// The # may be a part of a file's name.
+	hash := write(t, "a#b.csv", "prompt,answer\np,one\n")
+	if m, err := Open(hash, ""); err != nil || !strings.HasPrefix(m.Identity().Name, "a#b.csv@") {
 		t.Error(err)
 	}
 }
