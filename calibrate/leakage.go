@@ -62,11 +62,7 @@ func coverLeakage(ctx context.Context, in leakage.Instrument, items []crosstalk.
 }
 
 func (l Leaky) model(items []crosstalk.Item, seed uint64) (*reference.Leaky, error) {
-	m, err := reference.NewLeaky(items, l.Rate, seed)
-	if err != nil {
-		return nil, err
-	}
-	return m.WithCopying(l.Copying)
+	return reference.NewLeaky(items, l.Rate, l.Copying, seed)
 }
 
 func (l Leaky) name() string {

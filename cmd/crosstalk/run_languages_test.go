@@ -39,7 +39,7 @@ func TestRunLeakageInManyScripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			leaky, err := reference.NewLeaky(s.Items.List(), 1, 1)
+			leaky, err := reference.NewLeaky(s.Items.List(), 1, 0, 1)
 			if err != nil {
 				t.Fatal(err)
 			}

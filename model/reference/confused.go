@@ -72,36 +72,29 @@ func quotation(s sentence) string { return " “" + s.text() + "”" }
 var sentencesFile []byte
 
 // texts are the short replies of each language, and the sentences for each line of an answer: none has one twice.
-var texts = sync.OnceValues(func() (replies map[string][]string, all map[string][MaxLines][]sentence) {
-	replies, all = map[string][]string{}, map[string][MaxLines][]sentence{}
+var texts = sync.OnceValue(func() (all struct {
+	replies   map[string][]string
+	sentences map[string][MaxLines][]sentence
+}) {
+	all.replies, all.sentences = map[string][]string{}, map[string][MaxLines][]sentence{}
 	count := map[string]int{}
 	for line := range bytes.Lines(sentencesFile) {
 		language, text, _ := strings.Cut(strings.TrimSpace(string(line)), "\t")
 		before, rest, slot := strings.Cut(text, "{")
 		if !slot {
-			replies[language] = append(replies[language], text)
+			all.replies[language] = append(all.replies[language], text)
 			continue
 		}
 		own, rest, _ := strings.Cut(rest, "|")
 		english, after, _ := strings.Cut(rest, "}")
-		lines := all[language]
+		lines := all.sentences[language]
 		place := count[language] % MaxLines
 		lines[place] = append(lines[place], sentence{before, own, english, after})
-		all[language] = lines
+		all.sentences[language] = lines
 		count[language]++
 	}
-	return replies, all
+	return all
 })
-
-func replies() map[string][]string {
-	replies, _ := texts()
-	return replies
-}
-
-func sentences() map[string][MaxLines][]sentence {
-	_, sentences := texts()
-	return sentences
-}
 
 // NewConfused returns a confused model of these items.
 func NewConfused(items []crosstalk.Item, of Confusion, seed uint64) (*Confused, error) {
@@ -120,7 +113,7 @@ func NewConfused(items []crosstalk.Item, of Confusion, seed uint64) (*Confused, 
 				"openai:gpt-4o-mini)", item.ID, Provider)
 		}
 		// those in Chinese are simplified
-		if _, known := sentences()[p.Language]; !known || langid.Script(language.Make(p.Tag)) == "Hant" {
+		if _, known := texts().sentences[p.Language]; !known || langid.Script(language.Make(p.Tag)) == "Hant" {
 			return nil, fmt.Errorf("item %s: %s:confused has no sentences in the language %s, only in %s: name a model "+
 				"(--model openai:gpt-4o-mini)",
 				item.ID, Provider, cmp.Or(p.Tag, p.Language), strings.Join(Languages(), ", "))
@@ -154,7 +147,7 @@ func (c Confusion) String() string {
 }
 
 // Languages returns those that Confused writes, in order.
-var Languages = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(sentences())) })
+var Languages = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(texts().sentences)) })
 
 // Answer implements crosstalk.Model.
 func (c *Confused) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
@@ -212,21 +205,21 @@ func one[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
 // drawReply draws a short reply, and says where it goes wrong, -1 if it does not.
 func (c *Confused) drawReply(r *rand.Rand, language string) (reply string, fault int) {
 	if r.Float64() < c.Line {
-		return one(r, replies()[other(r, language)]), 0
+		return one(r, texts().replies[other(r, language)]), 0
 	}
-	return one(r, replies()[language]), -1
+	return one(r, texts().replies[language]), -1
 }
 
 // draw draws a line, and says where it goes wrong, -1 if it does not.
 func (c *Confused) draw(r *rand.Rand, language string, place int) (line string, fault int) {
 	if r.Float64() < c.Line {
-		return one(r, sentences()[other(r, language)][place]).text(), 0
+		return one(r, texts().sentences[other(r, language)][place]).text(), 0
 	}
-	i := r.IntN(len(sentences()[language][place]))
-	s := sentences()[language][place][i]
+	i := r.IntN(len(texts().sentences[language][place]))
+	s := texts().sentences[language][place][i]
 	if r.Float64() < c.Word {
 		if kind := r.IntN(1 + len(foreign)); kind > 0 {
-			return s.with(foreign[kind-1](ith(sentences()[other(r, language)][place], i))), len(s.before)
+			return s.with(foreign[kind-1](ith(texts().sentences[other(r, language)][place], i))), len(s.before)
 		}
 		return s.with(s.english), len(s.before)
 	}
@@ -234,7 +227,7 @@ func (c *Confused) draw(r *rand.Rand, language string, place int) (line string, 
 		if kind := r.IntN(1 + len(nameless)); kind > 0 {
 			return s.text() + nameless[kind-1], -1
 		}
-		return s.text() + quotation(ith(sentences()[other(r, language)][place], i)), -1
+		return s.text() + quotation(ith(texts().sentences[other(r, language)][place], i)), -1
 	}
 	return s.text(), -1
 }
@@ -264,10 +257,10 @@ func (c *Confused) Lines(language string, place int) (outcomes []Line) {
 	var others [][]sentence
 	for _, of := range Languages() {
 		if of != language {
-			others = append(others, sentences()[of][place])
+			others = append(others, texts().sentences[of][place])
 		}
 	}
-	own, n := sentences()[language][place], float64(len(others))
+	own, n := texts().sentences[language][place], float64(len(others))
 	for i, s := range own {
 		right := (1 - c.Line) / float64(len(own))
 		word := right * c.Word / float64(1+len(foreign))
@@ -295,7 +288,7 @@ func (c *Confused) Lines(language string, place int) (outcomes []Line) {
 // Replies is the distribution of a short reply in a language, which an answer is with the probability Short.
 func (c *Confused) Replies(language string) (outcomes []Line) {
 	for _, of := range Languages() {
-		list := replies()[of]
+		list := texts().replies[of]
 		p, kind := c.Line/float64(len(Languages())-1), WrongLine
 		if of == language {
 			p, kind = 1-c.Line, Clean
@@ -314,7 +307,7 @@ func (c *Confused) Replies(language string) (outcomes []Line) {
 // geometrically and leave some for the rest.
 func madeUp(r *rand.Rand, language, text string, switches []int, k int) (positions []crosstalk.TokenLogprob) {
 	var others []string
-	for _, s := range sentences()[language][0] {
+	for _, s := range texts().sentences[language][0] {
 		others = append(others, pieces(s.text())...)
 	}
 	from := 0

@@ -46,7 +46,7 @@ func TestSentences(t *testing.T) {
 		t.Errorf("%d languages", n)
 	}
 	seen := map[string]bool{}
-	for language, lines := range sentences() {
+	for language, lines := range texts().sentences {
 		var segmenter segment.Segmenter = segment.Space{}
 		switch language {
 		case "ja":

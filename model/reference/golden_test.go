@@ -47,7 +47,7 @@ func TestAnswersStayTheSame(t *testing.T) {
 	show(c, err, 4, logprobs)
 	logprobs.Logprobs = 1
 	show(c, err, 1, logprobs)
-	l, err := NewLeaky(items(), 0.6, 7)
+	l, err := NewLeaky(items(), 0.6, 0, 7)
 	show(l, err, 10, request("He likes koalas. He eats", 0), request("He eats", 0))
 	i, err := NewInconsistent(tasks(), inputs(2), Inconsistency{Flip: 0.3, Invalid: 0.1, Wrong: 0.3}, 7)
 	question := tasks()[0].Prompt(tasks()[0].Instructions["en"], inputs(1)[0].Input.Texts["en"])
@@ -67,7 +67,7 @@ func TestAnswersStayTheSame(t *testing.T) {
 		}
 	}
 	for _, copying := range []float64{0, 0.25} {
-		l, err := l.WithCopying(copying)
+		l, err := NewLeaky(items(), 0.6, copying, 7)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -29,12 +30,12 @@ type continuations struct {
 
 var _ crosstalk.Model = (*Leaky)(nil)
 
-// NewLeaky returns a leaky model of these items. rate is a probability, 0 to 1.
-func NewLeaky(items []crosstalk.Item, rate float64, seed uint64) (*Leaky, error) {
-	if err := checkProbability("leaky", "rate", rate); err != nil {
+// NewLeaky returns a leaky model of these items. rate and copying are probabilities, 0 to 1.
+func NewLeaky(items []crosstalk.Item, rate, copying float64, seed uint64) (*Leaky, error) {
+	if err := cmp.Or(checkProbability("leaky", "rate", rate), checkProbability("leaky", "copy", copying)); err != nil {
 		return nil, err
 	}
-	l := &Leaky{rate: rate, seed: seed, prompts: map[string]continuations{}}
+	l := &Leaky{rate: rate, copying: copying, seed: seed, prompts: map[string]continuations{}}
 	hash := fnv.New64a()
 	for _, item := range items {
 		p := item.Pair
@@ -54,19 +55,10 @@ func NewLeaky(items []crosstalk.Item, rate float64, seed uint64) (*Leaky, error)
 		hash.Write(crosstalk.Canonical([][]string{{p.Test, p.Control}, p.Leaks, p.Neutral}))
 	}
 	l.base = newBase(crosstalk.Completions, hash.Sum(nil), "leaky?rate=%g&seed=%d", rate, seed)
+	if copying > 0 {
+		l.id.Name += fmt.Sprintf("&copy=%g", copying)
+	}
 	return l, nil
-}
-
-// WithCopying returns the model with a probability, 0 to 1, of copying.
-func (l *Leaky) WithCopying(p float64) (*Leaky, error) {
-	if err := checkProbability("leaky", "copy", p); err != nil {
-		return nil, err
-	}
-	copying := *l
-	if copying.copying = p; p > 0 {
-		copying.id.Name += fmt.Sprintf("&copy=%g", p)
-	}
-	return &copying, nil
 }
 
 // Answer implements crosstalk.Model.

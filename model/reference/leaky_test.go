@@ -31,7 +31,7 @@ func request(prompt string, sample int) crosstalk.Request {
 func TestAnswersFollowOutcomes(t *testing.T) {
 	const n = 20000
 	for _, rate := range []float64{0, 0.3, 1} {
-		l, err := NewLeaky(items(), rate, 7)
+		l, err := NewLeaky(items(), rate, 0, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestAnswersFollowOutcomes(t *testing.T) {
 
 // The truth of a rate: leaks of an item are as likely as it says.
 func TestOutcomes(t *testing.T) {
-	l, err := NewLeaky(items(), 0.6, 1)
+	l, err := NewLeaky(items(), 0.6, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestOutcomes(t *testing.T) {
 
 func TestAnswersAreDeterministic(t *testing.T) {
 	answers := func(rate float64, seed uint64) string {
-		l, err := NewLeaky(items(), rate, seed)
+		l, err := NewLeaky(items(), rate, 0, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestAnswersAreDeterministic(t *testing.T) {
 
 // What stands before a prompt, as a chat or a completion, is passed over.
 func TestPrefix(t *testing.T) {
-	l, err := NewLeaky(items(), 1, 1)
+	l, err := NewLeaky(items(), 1, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestIdentityIsSettingsAndContinuations(t *testing.T) {
 	id := func(change func([]crosstalk.Item), rate float64, seed uint64) crosstalk.Identity {
 		list := items()
 		change(list)
-		l, err := NewLeaky(list, rate, seed)
+		l, err := NewLeaky(list, rate, 0, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +209,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestAnswerStops(t *testing.T) {
-	l, err := NewLeaky(items(), 0.5, 1)
+	l, err := NewLeaky(items(), 0.5, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,11 +228,11 @@ func TestCopying(t *testing.T) {
 		Control: crosstalk.Carried{Text: "He works."}}
 	around := crosstalk.Item{ID: "a", Pair: &crosstalk.Pair{Concept: "bees", Leaks: []string{"hive"}, Neutral: []string{"town", "sea"}, Context: &c,
 		Test: c.Carrier.Whole(c.Test, c.Prompt), Control: c.Carrier.Whole(c.Control, c.Prompt)}}
-	plain, err := NewLeaky(append(items(), around), 0.6, 1)
+	plain, err := NewLeaky(append(items(), around), 0.6, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := plain.WithCopying(0.25)
+	l, err := NewLeaky(append(items(), around), 0.6, 0.25, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func TestCopying(t *testing.T) {
 			t.Errorf("%v, want %s", got, want)
 		}
 	}
-	if _, err := plain.WithCopying(2); err == nil || err.Error() != "reference:leaky: copy is 2; expected a probability, 0 to 1" {
+	if _, err := NewLeaky(items(), 0.6, 2, 1); err == nil || err.Error() != "reference:leaky: copy is 2; expected a probability, 0 to 1" {
 		t.Error(err)
 	}
 }

@@ -64,11 +64,7 @@ type setting struct {
 var models = []kind{
 	{"leaky", DefaultLeaky, "leakage", []setting{{"rate", 0.6}, {"copy", 0}},
 		func(set []float64, seed uint64, items []crosstalk.Item, _ []crosstalk.Task) (crosstalk.Model, error) {
-			l, err := NewLeaky(items, set[0], seed)
-			if err != nil {
-				return nil, err
-			}
-			return orNil(l.WithCopying(set[1]))
+			return orNil(NewLeaky(items, set[0], set[1], seed))
 		}},
 	{"confused", DefaultConfused, "confusion", []setting{{"line", 0.1}, {"word", 0.05}, {"mask", 0}, {"short", 0}},
 		func(set []float64, seed uint64, items []crosstalk.Item, _ []crosstalk.Task) (crosstalk.Model, error) {
