@@ -1,17 +1,14 @@
 package reference
 
 import (
-	"flag"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write testdata/answers.txt anew")
 
 // What the reference models say, to the last draw: figures of documentation and of calibration rest on it.
 func TestAnswersStayTheSame(t *testing.T) {
@@ -75,25 +72,7 @@ func TestAnswersStayTheSame(t *testing.T) {
 			fmt.Fprintf(&b, "%v %q %.5f\n", copying, o.Text, o.P)
 		}
 	}
-	const file = "testdata/answers.txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, lines := strings.Split(b.String(), "\n"), strings.Split(string(want), "\n")
-	for i := range min(len(got), len(lines)) {
-		if got[i] != lines[i] {
-			t.Fatalf("%s:%d:\n%s, want\n%s", file, i+1, got[i], lines[i])
-		}
-	}
-	if len(got) != len(lines) {
-		t.Errorf("%d lines, want %d", len(got), len(lines))
-	}
+	golden.Check(t, "testdata/answers.txt", b.String())
 }
 
 // sums are the number of outcomes and their probability, by kind: 1 in all.

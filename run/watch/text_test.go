@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"crosstalk/internal/golden"
 	"crosstalk/run/shard"
 )
 
@@ -101,10 +101,7 @@ func TestWriteJSONText(t *testing.T) {
 		Totals: Totals{State: Quiet}}}); err != nil {
 		t.Fatal(err)
 	}
-	want, err := os.ReadFile("testdata/status.json")
-	if err != nil || b.String() != string(want) {
-		t.Errorf("%v, got\n%s", err, b.String())
-	}
+	golden.Check(t, "testdata/status.json", b.String())
 	if err := WriteJSON(failing{}, nil); err == nil {
 		t.Error("a writer's error is lost")
 	}
