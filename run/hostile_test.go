@@ -295,7 +295,8 @@ func TestScoredWhileRead(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(r.AddAt(crosstalk.Observation{Item: "new"}, Place{}), r.Commit(), d.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil))
+		return errors.Join(r.AddAt(crosstalk.Observation{Item: "new"}, Place{}), r.Commit(),
+			d.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil))
 	})
 	if err != nil || n != 5 {
 		t.Errorf("%d observations, %v", n, err)

@@ -248,7 +248,8 @@ func TestLogs(t *testing.T) {
 		hasLog, is  bool
 	}{{"", "", false, false}, {"", "SQLite", false, false}, {"x", strings.Repeat("\x02", 20), true, true},
 		{"x", strings.Repeat("\x02", 19) + "\x01", true, false}, {"x", strings.Repeat("\x02", 18) + "\x01\x02", true, false}} {
-		if err := errors.Join(os.WriteFile(path, []byte(c.header), 0o600), os.WriteFile(path+"-wal", []byte(c.log), 0o600)); err != nil {
+		err := os.WriteFile(path, []byte(c.header), 0o600)
+		if err = errors.Join(err, os.WriteFile(path+"-wal", []byte(c.log), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		is, err := isInLog(path)

@@ -20,7 +20,8 @@ type Batches struct {
 	Most int
 	// Refuse is why every batch is taken back, but Anthropic's; "": none is.
 	Refuse string
-	// Results is what is wrong, by its name in replies.yaml, Faulty how often: in how many calls that show it (0: all until [Server.Heal]).
+	// Results is what is wrong, by its name in replies.yaml, Faulty how often: in how many calls that show it (0: all
+	// until [Server.Heal]).
 	Results string
 	Faulty  int
 	// NoMetadata forgets the metadata of batches.

@@ -158,8 +158,8 @@ func (p *profile) meets(given params, part string) bool {
 		return slices.Contains(strings.Split(argument, ", "), strings.Trim(value, `"`))
 	}
 	met, known := map[string]bool{
-		"=": number == bound, "!=": number < bound || number > bound, "outside": number < bound || number > given.number(high),
-		"<": number < bound, ">": number > bound, ">=": number >= bound,
+		"=": number == bound, "!=": number < bound || number > bound, "<": number < bound, ">": number > bound,
+		">=": number >= bound, "outside": number < bound || number > given.number(high),
 	}[operator]
 	if !known {
 		panic("testserver: unknown operator " + operator)

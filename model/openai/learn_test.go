@@ -76,10 +76,14 @@ func TestLearn(t *testing.T) {
 		m, s := scripted(t, Options{API: api}, "POST "+pathOf(api), wants)
 		req := prompt("hi")
 		req.API, req.Decoding = api, limited
-		if _, err := m.Answer(t.Context(), req); err == nil || m.MaxTokensName() != map[bool]string{true: "max_completion_tokens", false: name}[api == crosstalk.Chat] {
+		learned, requests := name, 1
+		if api == crosstalk.Chat {
+			learned, requests = "max_completion_tokens", 2
+		}
+		if _, err := m.Answer(t.Context(), req); err == nil || m.MaxTokensName() != learned {
 			t.Errorf("%s: %s, %v", api, m.MaxTokensName(), err)
 		}
-		if n := len(s.sent); n != map[bool]int{true: 2, false: 1}[api == crosstalk.Chat] || !strings.Contains(s.sent[0], `"`+name+`":1`) {
+		if len(s.sent) != requests || !strings.Contains(s.sent[0], `"`+name+`":1`) {
 			t.Errorf("%s: %q", api, s.sent)
 		}
 	}
@@ -89,9 +93,11 @@ func TestLearn(t *testing.T) {
 func TestResponsesBody(t *testing.T) {
 	const done = `200 {"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"a"}]}]}`
 	half, seed := 0.5, int64(7)
-	all := crosstalk.Request{API: crosstalk.Responses, Logprobs: 2, Sample: 3, Messages: []crosstalk.Message{{Role: "system", Content: "s"},
-		{Role: "user", Content: "u"}, {Role: "system", Content: "t"}, {Role: "assistant", Content: "a"}},
-		Decoding: crosstalk.Decoding{Temperature: &half, TopP: &half, MaxTokens: 9, Seed: &seed, Stop: []string{"."}, Reasoning: "low"}}
+	all := crosstalk.Request{API: crosstalk.Responses, Logprobs: 2, Sample: 3}
+	all.Messages = []crosstalk.Message{{Role: "system", Content: "s"}, {Role: "user", Content: "u"},
+		{Role: "system", Content: "t"}, {Role: "assistant", Content: "a"}}
+	all.Decoding = crosstalk.Decoding{Temperature: &half, TopP: &half, MaxTokens: 9, Seed: &seed, Stop: []string{"."},
+		Reasoning: "low"}
 	for want, req := range map[string]crosstalk.Request{
 		`{"model":"m","input":[],"store":false}`: {API: crosstalk.Responses},
 		`{"model":"m","instructions":"s\n\nt","input":[{"role":"user","content":"u"},{"role":"assistant","content":"a"}],"store":false,` +
@@ -121,11 +127,13 @@ func TestLongLogprobs(t *testing.T) {
 }
 
 func TestEmbeddings(t *testing.T) {
-	embeds := crosstalk.Request{API: crosstalk.Embeddings, Input: []string{"a", "b"}, Decoding: crosstalk.Decoding{Extra: map[string]any{"dimensions": 2}}}
+	embeds := crosstalk.Request{API: crosstalk.Embeddings, Input: []string{"a", "b"}}
+	embeds.Decoding.Extra = map[string]any{"dimensions": 2}
 	good := `{"model":"e","data":[{"index":1,"embedding":[3,4]},{"index":0,"embedding":[1,2]}],"usage":{"prompt_tokens":5}}`
 	m, s := scripted(t, Options{API: crosstalk.Embeddings}, "POST /embeddings", "200 "+good)
 	a, err := m.Answer(t.Context(), embeds)
-	if err != nil || a.Status != crosstalk.Text || a.Reason != "stop" || a.Model != "e" || a.Usage != (crosstalk.Usage{Prompt: 5}) || string(a.Raw) != good {
+	if err != nil || a.Status != crosstalk.Text || a.Reason != "stop" || a.Model != "e" ||
+		a.Usage != (crosstalk.Usage{Prompt: 5}) || string(a.Raw) != good {
 		t.Errorf("%+v, %v", a, err)
 	}
 	if want := `POST /embeddings {"model":"m","input":["a","b"],"dimensions":2}`; s.sent[0] != want {

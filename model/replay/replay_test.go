@@ -154,7 +154,8 @@ func TestJournal(t *testing.T) {
 	put := func(model string, req crosstalk.Request, status crosstalk.Status, text string) {
 		t.Helper()
 		id := crosstalk.Identity{Provider: "p", Name: model}
-		r := journal.Record{Identity: id, Request: req, Answer: crosstalk.Answer{Key: crosstalk.KeyOf(id, req), Status: status, Text: text}}
+		answer := crosstalk.Answer{Key: crosstalk.KeyOf(id, req), Status: status, Text: text}
+		r := journal.Record{Identity: id, Request: req, Answer: answer}
 		if err := j.Put(r); err != nil {
 			t.Fatal(err)
 		}

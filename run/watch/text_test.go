@@ -94,11 +94,11 @@ func TestWriteJSON(t *testing.T) {
 // The schema, to the byte.
 func TestWriteJSONText(t *testing.T) {
 	cost := 0.5
-	part := Part{Path: "a/1", Shard: shard.Shard{Index: 1, Count: 2}, Slow: true, Totals: Totals{State: Running, Requests: 9, Done: 4, Failed: 1, Rate: 0.5,
-		Left: 10 * time.Second, Last: now, Cost: &cost}}
+	part := Part{Path: "a/1", Shard: shard.Shard{Index: 1, Count: 2}, Slow: true, Totals: Totals{State: Running, Requests: 9,
+		Done: 4, Failed: 1, Rate: 0.5, Left: 10 * time.Second, Last: now, Cost: &cost}}
 	var b bytes.Buffer
-	if err := WriteJSON(&b, []Run{{Path: "a", Suite: "s@1", Models: []string{"p:m"}, Shards: 2, Missing: []int{2}, Parts: []Part{part, {Path: "a/2", Error: "x"}},
-		Totals: Totals{State: Quiet}}}); err != nil {
+	if err := WriteJSON(&b, []Run{{Path: "a", Suite: "s@1", Models: []string{"p:m"}, Shards: 2, Missing: []int{2},
+		Parts: []Part{part, {Path: "a/2", Error: "x"}}, Totals: Totals{State: Quiet}}}); err != nil {
 		t.Fatal(err)
 	}
 	golden.Check(t, "testdata/status.json", b.String())
