@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 
-	"crosstalk"
 	"crosstalk/guard"
 	"crosstalk/internal/table"
 )
@@ -37,10 +36,8 @@ type Result struct {
 // Run judges the files at the paths, or the answers on standard input if there is none, and writes verdicts or
 // findings. Errors name a file, and a line in it; what comes before is written.
 func (o Options) Run(w io.Writer, stdin io.Reader, paths []string) (r Result, err error) {
-	if o.Language != "" && o.Language != guard.User {
-		if _, err := o.Checker.Check("", o.Language); err != nil {
-			return r, crosstalk.BadOption("language", ": %w", err)
-		}
+	if err := o.Checker.CheckLanguage(o.Language); err != nil {
+		return r, err
 	}
 	out := &writer{w: w, note: o.Note, format: o.Format, result: &r}
 	if o.Baseline != "" {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"crosstalk"
 	"crosstalk/measure/langid"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/words"
@@ -118,6 +119,17 @@ func (k Checker) Check(text, tag string) (Judgement, error) {
 	j := c.result()
 	c.analysis.Free()
 	return j, nil
+}
+
+// CheckLanguage returns an error for a language that cannot be judged, and is neither User nor empty.
+func (k Checker) CheckLanguage(language string) error {
+	if language == "" || language == User {
+		return nil
+	}
+	if _, err := k.expect(language); err != nil {
+		return crosstalk.BadOption("language", ": %w", err)
+	}
+	return nil
 }
 
 // Check judges a text as Checker.Check does, with the embedded identifier.

@@ -62,11 +62,10 @@ func malayOrNot(text string) bool {
 		case seen[w]:
 		case malay[w]:
 			n += 2
-			seen[w] = true
 		case rather[w]:
 			n++
-			seen[w] = true
 		}
+		seen[w] = true
 	}
 	if n == 1 {
 		if guess := embedded.Identifier().Identify(text); guess.Language == "ms" && guess.Probability >= 0.5 {

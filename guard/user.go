@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
+	"crosstalk/internal/lazyregexp"
 	"crosstalk/measure/langid/chinese"
 	"crosstalk/measure/langid/words"
 )
@@ -55,7 +55,7 @@ func (k Checker) UserLanguage(messages ...string) string {
 // commanded returns the one language that a message commands an answer, or a translation, in: "" if that is not plain.
 // What is asked ("How do you write that in Polish?") is answered in another language.
 func commanded(message, said string, brief bool) (language string) {
-	for sentence := range sentencesOf(message) {
+	for _, sentence := range sentence().FindAllString(message, -1) {
 		asked := asksFor(sentence, said, false)
 		for _, l := range asked {
 			switch {
@@ -71,24 +71,8 @@ func commanded(message, said string, brief bool) (language string) {
 	return language
 }
 
-// sentencesOf divides a text after what ends a sentence, or announces another.
-func sentencesOf(text string) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for text != "" {
-			n := strings.IndexAny(text, ".!?;:\n。！？؟：।")
-			if n < 0 {
-				n = len(text)
-			} else {
-				_, size := utf8.DecodeRuneInString(text[n:])
-				n += size
-			}
-			if !yield(text[:n]) {
-				return
-			}
-			text = text[n:]
-		}
-	}
-}
+// sentence matches what ends in a mark, or announces another sentence.
+var sentence = lazyregexp.New(`[^.!?;:\n。！？؟：।]*[.!?;:\n。！？؟：।]?`)
 
 // languageOf returns the language of a message, "" if it is short, the identifier is not sure, or Check does not find
 // that the whole message is in that language.

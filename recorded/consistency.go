@@ -34,7 +34,7 @@ func (r Reading) Consistency(path string) iter.Seq2[Consistency, error] {
 		c := Consistency{Where: where(row), Model: v["model"], Task: v["task"], Item: v["item"],
 			Answer: Answer(v["answer"])}
 		needed, possible := []string{"item", "input", "instruction", "answer"}, []string{"task", "model", "run"}
-		err := require(row, needed, possible)
+		err := withItem(row, needed, possible)
 		if err != nil {
 			return c, err
 		}
@@ -72,7 +72,7 @@ func ReadRewritings(path string) iter.Seq2[Rewriting, error] {
 		v := row.Values
 		r := Rewriting{Where: where(row), Model: v["model"], Task: v["task"], Item: v["item"],
 			Texts: row.Lists["texts"], Fields: v}
-		if err := require(row, []string{"item", "input"}, []string{"task", "model"}); err != nil {
+		if err := withItem(row, []string{"item", "input"}, []string{"task", "model"}); err != nil {
 			return r, err
 		}
 		var err error
@@ -95,14 +95,11 @@ func (r *Rewriting) withoutThoughts() {
 	}
 }
 
-// require refuses a row without the needed columns, or with a list instead of
+// withItem refuses a row without the needed columns, or with a list instead of
 // text.
-func require(row table.Row, needed, possible []string) error {
-	for _, c := range needed {
-		if !row.Has(c) {
-			return row.HeaderErrorf("has no column %q; expected %s, and optionally %s",
-				c, strings.Join(needed, ", "), strings.Join(possible, ", "))
-		}
+func withItem(row table.Row, needed, possible []string) error {
+	if err := require(row, "optionally "+strings.Join(possible, ", "), needed...); err != nil {
+		return err
 	}
 	if err := refuseLists(row, slices.Concat(needed, possible)); err != nil {
 		return err

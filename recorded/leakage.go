@@ -67,7 +67,7 @@ func (r Reading) leakage(path string, answered bool) iter.Seq2[Leakage, error] {
 			if row.Blank() {
 				continue
 			}
-			if err := requireColumns(row, "prompt", "control_prompt", "concept"); err != nil {
+			if err := require(row, answersOf, "prompt", "control_prompt", "concept"); err != nil {
 				yield(Leakage{}, err)
 				return
 			}
@@ -89,12 +89,14 @@ func (r Reading) leakage(path string, answered bool) iter.Seq2[Leakage, error] {
 	}
 }
 
-func requireColumns(row table.Row, columns ...string) error {
+const answersOf = "the answers in test and control, in test_generations and control_generations, " +
+	"or in generation_1, generation_2, ..."
+
+// require refuses a row without one of the columns.
+func require(row table.Row, besides string, columns ...string) error {
 	for _, c := range columns {
 		if !row.Has(c) {
-			return row.HeaderErrorf("has no column %q; expected %s, and the answers in test and control, "+
-				"in test_generations and control_generations, or in generation_1, generation_2, ...",
-				c, strings.Join(columns, ", "))
+			return row.HeaderErrorf("has no column %q; expected %s, and %s", c, strings.Join(columns, ", "), besides)
 		}
 	}
 	return nil
@@ -245,7 +247,7 @@ func readPositions(rows []table.Row, answered bool, yield func(Leakage, error) b
 	if answered {
 		required = append(required, "generation_1")
 	}
-	if err := requireColumns(rows[0], required...); err != nil {
+	if err := require(rows[0], answersOf, required...); err != nil {
 		yield(Leakage{}, err)
 		return
 	}

@@ -93,15 +93,12 @@ type answered struct {
 
 // answers yields the replies of a file.
 func (r Reading) answers(path string, needed func(column string) bool) iter.Seq2[answered, error] {
-	switch table.Format(path) {
-	case ".eval":
-		return r.replies(path, r.FileName.named(path, inspectSamples(path)))
-	case ".txt":
-		return r.replies(path, r.FileName.named(path, textRows(path)))
-	case ".json":
-		return r.replies(path, r.FileName.named(path, documentRows(path)))
+	rows := map[string]func(path string) iter.Seq2[table.Row, error]{
+		".eval": inspectSamples, ".txt": textRows, ".json": documentRows}[table.Format(path)]
+	if rows == nil {
+		return r.replies(path, r.table(path, needed))
 	}
-	return r.replies(path, r.table(path, needed))
+	return r.replies(path, r.FileName.named(path, rows(path)))
 }
 
 // table yields the rows of a table, with the file's names.

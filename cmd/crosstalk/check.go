@@ -91,7 +91,7 @@ func guardCommand() *cobra.Command {
 		if o.Checker.Threshold, err = readThreshold(threshold); err != nil {
 			return err
 		}
-		if err := o.Check(); err != nil {
+		if err := o.Checker.CheckLanguage(o.Language); err != nil {
 			return err
 		}
 		ctx, stop := untilSignal(c.Context())

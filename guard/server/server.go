@@ -16,7 +16,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"crosstalk"
 	"crosstalk/guard"
 	"crosstalk/web/access"
 
@@ -52,17 +51,6 @@ type Options struct {
 	LogVerdicts string // a file for verdicts, without texts; empty: none
 
 	Log io.Writer // what gateways could not have checked, the first of each reason; nil: nowhere
-}
-
-// Check returns an error for a language that cannot be judged.
-func (o Options) Check() error {
-	if o.Language == "" || o.Language == guard.User {
-		return nil
-	}
-	if _, err := o.Checker.Check("", o.Language); err != nil {
-		return crosstalk.BadOption("language", ": %w", err)
-	}
-	return nil
 }
 
 // New returns a handler of all requests.
