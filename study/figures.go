@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"slices"
 
 	"crosstalk"
@@ -189,16 +190,12 @@ func (f Figures) split(kind crosstalk.Kind) (Figures, []view.Choice) {
 // first name counts.
 func Names(paths ...string) (map[string]string, error) {
 	names := map[string]string{}
-	for _, path := range paths {
+	for _, path := range slices.Backward(paths) {
 		manifest, err := run.ReadManifest(path)
 		if err != nil {
-			return nil, err
+			return names, err
 		}
-		for value, name := range manifest.Names {
-			if _, ok := names[value]; !ok {
-				names[value] = name
-			}
-		}
+		maps.Copy(names, manifest.Names)
 	}
 	return names, nil
 }

@@ -291,12 +291,12 @@ func width(text string) int { return uniseg.StringWidth(text) }
 
 // cut shortens a text to this number of columns.
 func cut(text string, columns int) string {
-	if len(text) <= columns || width(text) <= columns {
+	if width(text) <= columns {
 		return text
 	}
 	var b strings.Builder
 	used, state := 0, -1
-	for len(text) > 0 {
+	for {
 		var cluster string
 		var w int
 		cluster, text, w, state = uniseg.FirstGraphemeClusterInString(text, state)

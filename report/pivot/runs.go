@@ -3,6 +3,7 @@ package pivot
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"crosstalk"
@@ -92,20 +93,13 @@ func (t *Table) Figures(by, measures []string) study.Figures {
 
 // NamesOf are the names of the table, before those that the runs have.
 func (t *Table) NamesOf(paths []string) (report.Names, error) {
-	names, err := report.ParseNames(t.Names)
+	own, err := report.ParseNames(t.Names)
 	if err != nil {
 		return nil, crosstalk.BadOption("label", ": %w", err)
 	}
-	kept, err := study.Names(paths...)
-	if err != nil {
-		return nil, err
-	}
-	for value, name := range kept {
-		if _, ok := names[value]; !ok {
-			names[value] = name
-		}
-	}
-	return names, nil
+	names, err := study.Names(paths...)
+	maps.Copy(names, own)
+	return names, err
 }
 
 // Layout is what a table of the figures of these runs looks like.
