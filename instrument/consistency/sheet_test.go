@@ -4,36 +4,16 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/golden"
 	"crosstalk/measure/similarity"
 )
-
-var update = flag.Bool("update", false, "write what is measured to testdata")
-
-// digits of numbers beyond the sixth are not compared: processors round the last ones differently.
-var digits = regexp.MustCompile(`(\.\d{6})\d+`)
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	file, got = "testdata/"+file, digits.ReplaceAllString(got, "$1")
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(file); err != nil || string(want) != got {
-		t.Errorf("differs from %s (go test -update writes it anew), %v:\n%s", file, err, got)
-	}
-}
 
 // byLetter compares free answers by their first letter: "?" is unknown, "!" an error. It asks once.
 type byLetter struct{}
@@ -181,7 +161,7 @@ func TestSheet(t *testing.T) {
 	write("free", in, func(score func(crosstalk.Item, Answers, map[Sense]Rewritten)) {
 		score(item("1", "five"), Answers{source: said(" five", "four", "?"), both: said("fünf", "?"), inputs: said("six", "empty")}, nil)
 	})
-	golden(t, "sheet.txt", b.String())
+	golden.Check(t, "testdata/sheet.txt", golden.Rounded(b.String()))
 	for _, c := range []struct {
 		gold    string
 		answers Answers

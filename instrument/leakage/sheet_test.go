@@ -2,36 +2,17 @@ package leakage
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/golden"
 	"crosstalk/measure/similarity"
 )
-
-var update = flag.Bool("update", false, "write what is measured to testdata")
-
-// digits of numbers beyond the sixth are not compared: processors round the last ones differently.
-var digits = regexp.MustCompile(`(\.\d{6})\d+`)
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	file, got = "testdata/"+file, digits.ReplaceAllString(got, "$1")
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(file); err != nil || string(want) != got {
-		t.Errorf("differs from %s (go test -update writes it anew), %v:\n%s", file, err, got)
-	}
-}
 
 // inALine is an observation in a line, without what all have in common.
 func inALine(o crosstalk.Observation) string {
@@ -139,5 +120,5 @@ func TestSheet(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "sheet.txt", b.String())
+	golden.Check(t, "testdata/sheet.txt", golden.Rounded(b.String()))
 }

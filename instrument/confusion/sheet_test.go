@@ -1,0 +1,198 @@
+package confusion
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/internal/golden"
+)
+
+// inALine is an observation in a line, without what all have in common.
+func inALine(o crosstalk.Observation) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s.%d %s %s: ", o.Measure, o.Item, o.Sample, o.Variant, o.Cluster)
+	if o.Value.Defined() {
+		fmt.Fprintf(&b, "%g", float64(o.Value))
+	}
+	fmt.Fprint(&b, o.NotScored, " ", o.Finding)
+	if o.Implied {
+		b.WriteString(" implied")
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Numbers)) {
+		fmt.Fprintf(&b, " %s=%g", name, o.Numbers[name])
+	}
+	for _, text := range o.Texts {
+		fmt.Fprintf(&b, " %.1s/%s=%.24q", text.Role, text.Name, text.Text)
+	}
+	for _, spans := range [][]crosstalk.Span{o.Spans, o.Masked} {
+		for _, s := range spans {
+			fmt.Fprintf(&b, " %d:%d-%d %s%s %.4g %.4g %s", s.Line, s.Start, s.End, s.Side, s.Language, s.Probability, s.Score, s.Reason)
+		}
+	}
+	for _, t := range o.Tokens {
+		fmt.Fprintf(&b, " %d-%d %t %.4g/%d", t.Start, t.End, t.Fault, float64(t.Entropy), t.Nucleus)
+	}
+	for _, key := range o.Answers {
+		b.WriteString(" " + key.String()[:4])
+	}
+	return b.String()
+}
+
+// figureInALine is a figure in a line.
+func figureInALine(e crosstalk.Estimate) string {
+	maps.DeleteFunc(e.Counts, func(_ string, n int) bool { return n == 0 })
+	s := fmt.Sprintf("%s %v: %.5g of %d, %d, %d, %v", e.Measure, e.By, float64(e.Value), e.N, e.Observations, e.Clusters, e.Counts)
+	if e.Interval != nil {
+		s += fmt.Sprintf(" %.4g to %.4g %s", e.Interval.Low, e.Interval.High, e.Interval.Method)
+	}
+	if e.Test != nil {
+		s += fmt.Sprintf(" %s %g %.4g", e.Test.Method, e.Test.Null, float64(e.Test.P))
+	}
+	if e.Effect != nil {
+		s += fmt.Sprintf(" %s %.4g", e.Effect.Name, float64(e.Effect.Value))
+	}
+	if e.Average != nil {
+		s += fmt.Sprint(" ", *e.Average)
+	}
+	return s + fmt.Sprintf(" %s %s %q", e.Unit, e.Better, e.Warnings)
+}
+
+// Every observation and figure of a few answers, by every protocol, with log probabilities, and of reasoning.
+func TestSheet(t *testing.T) {
+	line := func(language string, more ...string) string { return language + " 1 2 3 4 " + strings.Join(more, " ") }
+	answers := map[string][]string{
+		"ru": {line("ru"), line("ru", "people", "with", "слово", "cat"), line("ru") + "\n" + line("en") + "\n" + line("fr") + "\n" + line("ru"), line("en") + "\n\n" + line("en"), "short", ""},
+		"de": {line("de"), line("de", "слово,", "µm"), line("de") + "\n" + line("ru", "один") + "\nde\n" + line("ru"), line("de") + "\nQ: " + line("en"), " \n" + line("de")},
+		"ja": {line("ja", "people"), line("zh")}, "xx": {line("xx")}, "": {line("de")},
+	}
+	reasoning := []string{german, english + "\n" + german, german + "\n" + english + "\n\n" + mixed, "Hotel", ""}
+	var b bytes.Buffer
+	signatures := map[string]bool{}
+	for _, name := range []string{"lcb-paper", "lcb-script", "crosstalk-1", "reasoning"} {
+		in := inProse()
+		if strings.HasPrefix(name, "lcb") {
+			in = instrument(t, name)
+		}
+		in.Condition, in.Prompting.Logprobs = map[string]string{"model": "m"}, 2
+		if name == "reasoning" {
+			in.Part = Reasoning
+		}
+		estimators := []crosstalk.Estimator{in.Rules().Estimator(By), in.Rules().Estimator([]string{"length"})}
+		fmt.Fprintf(&b, "== %s\n", name)
+		add := func(language string, k int, a crosstalk.Answer) {
+			one := crosstalk.Item{ID: fmt.Sprint(language, k/2), Cluster: []string{"", "shared"}[k%2],
+				Prompt: &crosstalk.Prompt{Language: language, Text: "Why?"},
+				Labels: map[string]string{"task": []string{"monolingual", "crosslingual"}[k%2], "source": []string{"okapi", "dolly"}[k/2%2], "length": fmt.Sprint(k % 3)}}
+			for _, o := range in.Score(one, k%2, a) {
+				fmt.Fprintln(&b, inALine(o))
+				for _, e := range estimators {
+					e.Add(o)
+				}
+			}
+		}
+		for _, language := range []string{"ru", "de", "ja", "xx", ""} {
+			for k, said := range answers[language] {
+				a := text(said)
+				if said == "" {
+					a.Status = crosstalk.Empty
+				}
+				if k%2 == 0 {
+					a.Key = crosstalk.Key{byte(k + 1)}
+				}
+				for i, token := range strings.SplitAfter(said, " ") {
+					p := math.Log(0.9 / float64(i%4+1))
+					a.Logprobs = append(a.Logprobs, crosstalk.TokenLogprob{Token: token, Logprob: p,
+						Top: []crosstalk.CandidateLogprob{{Token: token, Logprob: p}, {Token: "x", Logprob: p - 1},
+							{Token: "y", Logprob: p - 2}}})
+				}
+				if name == "crosstalk-1" || name == "reasoning" {
+					a.Logprobs = nil
+				}
+				add(language, k, a)
+			}
+		}
+		for k, said := range reasoning {
+			add("de", k+10, crosstalk.Answer{Status: crosstalk.Text, Text: "Ja.", Reasoning: said})
+		}
+		for k, status := range []crosstalk.Status{crosstalk.Refused, crosstalk.Failed, crosstalk.Empty} {
+			add("de", k+20, crosstalk.Answer{Status: status, Reasoning: []string{"", english, german}[k]})
+		}
+		for k, e := range estimators {
+			for _, one := range e.Estimates(crosstalk.SuiteIDs{All: "s@1"}) {
+				if k == 0 || one.By["length"] != crosstalk.All {
+					fmt.Fprintln(&b, figureInALine(one))
+				}
+				if !signatures[one.Signature] {
+					fmt.Fprintln(&b, one.Signature)
+					signatures[one.Signature] = true
+				}
+			}
+		}
+	}
+	golden.Check(t, "testdata/sheet.txt", golden.Rounded(b.String()))
+}
+
+// What is asked of an item: its prompt, with the instruction at each of its places.
+func TestRequestsOfItem(t *testing.T) {
+	p := crosstalk.PromptConfig{API: crosstalk.Chat}
+	before := []crosstalk.Message{{Role: "system", Content: "Be kind."}}
+	for _, c := range []struct {
+		prompt crosstalk.Prompt
+		want   string
+	}{
+		{crosstalk.Prompt{Text: "Why?"}, "prompt: Why?"},
+		{crosstalk.Prompt{Text: "In German: why?", Placed: map[string]string{"start": "In German: why?", "end": "Why? In German."}},
+			"end: Why? In German.|start (default): In German: why?"},
+	} {
+		c.prompt.Before = before
+		var got []string
+		for _, r := range Requests(p, nil, crosstalk.Item{Prompt: &c.prompt}) {
+			got = append(got, r.Name+": "+r.Request.Text())
+			if r.Request.Messages[0].Content != "Be kind." || r.Request.Sample != 0 {
+				t.Errorf("%+v", r)
+			}
+		}
+		if list := strings.Join(got, "|"); list != c.want {
+			t.Errorf("%q, want %q", list, c.want)
+		}
+	}
+	for position, want := range map[string]string{"": "x ", "end": "y end", "start": "item i has no prompt with the instruction at the position \"start\""} {
+		of := item("de")
+		of.Prompt.Text, of.Prompt.Placed = "x", map[string]string{"end": "y"}
+		prompt, at, err := Format{Position: position}.place(of)
+		if got := prompt + " " + at; err != nil && err.Error() != want || err == nil && got != want {
+			t.Errorf("%q: %q, %v; want %q", position, got, err, want)
+		}
+	}
+}
+
+// A confusion that begins where no token is known has no point; of several the first is shown.
+func TestPointsOutside(t *testing.T) {
+	in := instrument(t, "lcb-paper")
+	in.Prompting.Logprobs = 2
+	answer := text("ru 1 2 en 3 4")
+	for _, token := range []string{"ru ", "1 2 ", "en "} {
+		answer.Logprobs = append(answer.Logprobs, crosstalk.TokenLogprob{Token: token})
+	}
+	for _, c := range []struct {
+		begins []int
+		first  int
+		faults string
+	}{{nil, -1, "---"}, {[]int{7}, 2, "--x"}, {[]int{0}, 0, "x--"}, {[]int{3, 7}, 1, "-xx"},
+		{[]int{0, 3}, 0, "xx-"}, {[]int{10}, -1, "---"}, {[]int{12, 4}, 1, "-x-"}} {
+		d := in.uncertaintyIn(answer, c.begins)
+		faults := ""
+		for _, token := range d.tokens {
+			faults += map[bool]string{true: "x", false: "-"}[token.Fault]
+		}
+		if faults != c.faults || d.first != c.first || d.confused != (c.begins != nil) {
+			t.Errorf("%v: %s from %d, want %s from %d", c.begins, faults, d.first, c.faults, c.first)
+		}
+	}
+}
