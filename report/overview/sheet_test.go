@@ -1,7 +1,6 @@
 package overview
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -11,24 +10,9 @@ import (
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
+	"crosstalk/internal/golden"
 	"crosstalk/report"
 )
-
-var update = flag.Bool("update", false, "write what is printed to testdata")
-
-// golden compares a text with a file of testdata.
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	file = "testdata/" + file
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(file); err != nil || string(want) != got {
-		t.Errorf("differs from %s (go test -update writes it anew), %v:\n%s", file, err, got)
-	}
-}
 
 // kept are examples whose figures are grouped by columns, of these observations.
 func kept(kind string, by []string, all ...crosstalk.Observation) *Examples {
@@ -90,6 +74,22 @@ func TestSheet(t *testing.T) {
 	}
 	empty := []crosstalk.Estimate{figure(confusion.LPR, 0, 0, 3, "model", "a"), figure(confusion.LPR, 0.5, 4, 0, "model", "b"),
 		figure(confusion.WPR, 0, 0, 3, "model", "a"), figure(confusion.Faults, 0, 0, 3, "model", "a")}
+	cover := figures(of("model", "m", "language", "all", "source", "all"), of("model", "m", "language", "de", "source", "all"),
+		of("model", "m", "language", "fr", "source", "all"), of("model", "m", "language", "all", "source", "okapi"))
+	for i := range cover {
+		cover[i].N, cover[i].Observations, cover[i].Counts = []int{20, 19, 1, 20}[i/4], []int{20, 19, 1, 20}[i/4], nil
+	}
+	crossed := figures(of("model", "m", "language", "all", "source", "all"), of("model", "m", "language", "de", "source", "okapi"))
+	var bad, plain []crosstalk.Estimate
+	for i, language := range []string{"all", "xx", "de", "fr", "it"} {
+		value := []float64{0.5, 0.9, 0.3, 0.4, 0.2}[i]
+		bad = append(bad, figure(confusion.LPR, value, 20, 0, "model", "m", "language", language))
+		plain = append(plain, bad[len(bad)-1])
+		bad = append(bad, figure(confusion.LCPR, 0.5, 20, 0, "model", "m", "language", language))
+		if language != "fr" {
+			bad = append(bad, figure(confusion.WPR, 1-value, 20, 0, "model", "m", "language", language))
+		}
+	}
 	var leaks, changes []crosstalk.Estimate
 	for i, category := range []string{"all", "animals", "a category with a name that is much longer than the others", "colours"} {
 		for _, model := range []string{"provider:organisation/model-with-a-long-name-1", "provider:organisation/model-with-a-long-name-2"} {
@@ -125,13 +125,17 @@ func TestSheet(t *testing.T) {
 		{"one pair of senses", "consistency", changes[:3], nil, nil},
 		{"pairs and parts", "consistency", changes, nil, nil},
 		{"only faults", "confusion", both[3:4], nil, nil},
+		{"languages that are all answers", "confusion", cover, nil, nil},
+		{"columns only crossed", "confusion", crossed, nil, nil},
+		{"without counts, by the worse of two measures", "confusion", bad, nil, nil},
+		{"without counts, by one measure", "confusion", plain, nil, nil},
 	} {
 		fmt.Fprintf(&b, "== %s\n", c.title)
 		if err := Write(&b, c.kind, c.estimates, c.names, c.examples); err != nil {
 			t.Fatal(err)
 		}
 	}
-	golden(t, "sheet.txt", b.String())
+	golden.Check(t, "testdata/sheet.txt", b.String())
 }
 
 // What is left out when it does not fit: for each number of models, languages and kinds of warnings, with and without
@@ -166,7 +170,7 @@ func TestRoom(t *testing.T) {
 			}
 		}
 	}
-	golden(t, "room.txt", b.String())
+	golden.Check(t, "testdata/room.txt", b.String())
 }
 
 // shape has a letter for each line.
@@ -265,7 +269,7 @@ func TestExamples(t *testing.T) {
 			b.WriteString("\n")
 		}
 	}
-	golden(t, "examples.txt", b.String())
+	golden.Check(t, "testdata/examples.txt", b.String())
 }
 
 // Examples of the worst groups come first, and of the same totals; then others, no item twice.
@@ -310,6 +314,7 @@ func TestTexts(t *testing.T) {
 		{around(strings.Repeat("a", 31)+"bc", 31, 32), "…" + strings.Repeat("a", 30) + "[b]c"},
 		{around("x"+strings.Repeat("é", 16)+"b", 33, 34), "…" + strings.Repeat("é", 15) + "[b]"},
 		{around(strings.Repeat("é", 16)+"xb", 33, 34), "…" + strings.Repeat("é", 14) + "x[b]"},
+		{around("x\n"+strings.Repeat("a", 29)+"b", 31, 32), "…" + strings.Repeat("a", 29) + "[b]"},
 		{around(strings.Repeat("a", 40)+"\nb", 41, 42), "[b]"}, {around("\n"+strings.Repeat("a", 30)+"b", 31, 32), "…" + strings.Repeat("a", 30) + "[b]"},
 		{around("b"+strings.Repeat("c", maxText+1), 0, 1), "[b]" + strings.Repeat("c", maxText)},
 		{languages(nil, "de"), ""}, {languages([]crosstalk.Span{{Language: "en"}, {Language: "en"}}, ""), ": en"},
