@@ -13,6 +13,9 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/instrument/confusion"
+	"crosstalk/instrument/consistency"
+	"crosstalk/instrument/leakage"
 	"crosstalk/internal/golden"
 	"crosstalk/run"
 )
@@ -33,11 +36,15 @@ func TestWholeStudies(t *testing.T) {
 	answers := "id,language,completion,task,prompt\n" +
 		"1,de,Das Wetter ist heute wirklich sehr schön.,chat,How is the weather today?\n2,de,The weather is really very nice today.,chat,And now?\n3,fr,Le temps est vraiment très beau aujourd'hui.,news,Quel temps fait-il?\n" +
 		"4,xx,Nobody knows what this is.,news,x\n5,pt-BR,O tempo está realmente muito bom hoje.,news,Como está o tempo?\n6,ja,今日は天気がとても良いです。,chat,天気は?\n7,de,,chat,Leer?\n"
-	confusion := file("first.csv", answers)
+	first := file("first.csv", answers)
 	second := file("second.csv", strings.ReplaceAll(answers, "really", "truly"))
 	users := file("users.csv", "id,prompt,completion\n1,Wie ist das Wetter heute in Berlin?,Es ist schön und warm in Berlin.\n2,How is the weather in Paris today?,Es ist schön und warm in Paris.\n3,12,Es ist schön.\n")
-	leakage := file("leakage.csv", "id,model,category,concept,prompt,control_prompt,test,control\n"+
+	pairs := file("leakage.csv", "id,model,category,concept,prompt,control_prompt,test,control\n"+
 		"a,m,fish,sharks,He likes sharks. He saw a,He saw a,big fish.,red car.\na,n,fish,sharks,He likes sharks. He saw a,He saw a,blue car.,green tree.\nb,m,food,bread,She likes bread. She ate,She ate,warm toast.,an apple.\nc,m,food,bread,She bakes bread. She ate,She ate,,an apple.\n")
+	tasks := file("tasks.yaml", tasksFile)
+	spoken := file("spoken.csv", "item,input,instruction,run,answer,channel\n1,en,en,1,Yes.,web\n1,en,en,2,no,web\n1,en>de,en>de,1,Ja.,web\n1,en>de,en,1,yes,app\n"+
+		"2,en,en,1,hm,web\n2,en,en,2,no,web\n2,en>de,en>de,1,nein,web\n2,en,de,1,Nein,web\n")
+	texts := file("texts.jsonl", `{"item":"1","input":"en>de","texts":["Eins."]}`+"\n"+`{"item":"2","input":"en>de","texts":["Eine Zwei ist das, und mehr ist es nicht."]}`+"\n")
 	low, high := Sweep{Samples: 2, Items: 3}, Sweep{Temperatures: []string{"0", "1.2"}, TopPs: []string{"0.5", "default"},
 		Systems: []string{"", "Be brief."}, Zip: [][]string{{"temperature", "top_p"}}, Samples: 1, Items: 2, MaxTokens: 30}
 	open := func(s *Study, err error) *Study {
@@ -67,10 +74,20 @@ func TestWholeStudies(t *testing.T) {
 		{"confusion with demonstrations", open(Confusion{Sweep: shots, Languages: []string{"fr", "ko"}, Shots: []int{0, 2}, Positions: []string{"start", "end"}}.Open()), true},
 		{"consistency", open(Consistency{Sweep: inconsistent, To: []string{"de", "paraphrase"}, AcceptRewrites: true}.Open()), true},
 		{"consistency of inputs", open(Consistency{Sweep: inconsistent, From: []string{"en"}, To: []string{"zh", "fr"}, Parts: []string{"X"}}.Open()), true},
-		{"recorded confusion", open(Confusion{By: []string{"task", "length"}}.Recorded([]string{confusion, second}, "")), false},
-		{"recorded confusion of a model", open(Confusion{}.Recorded([]string{confusion}, "gpt")), false},
+		{"leakage of two protocols", open(Leakage{Sweep: Sweep{Items: 2}, Options: leakage.Options{Protocols: []string{"gonen-2024", "smilga-2025"}, Counts: true}}.Open()),
+			true},
+		{"confusion of two protocols",
+			open(Confusion{Sweep: shots, Languages: []string{"ru", "de"}, Options: confusion.Options{Protocols: []string{"lcb-paper", "lcb-script"}}}.Open()),
+			true},
+		{"consistency with prompts", open(Consistency{Sweep: Sweep{Models: inconsistent.Models, Items: 2, Temperatures: []string{"0", "1"}}, To: []string{"de", "equal"},
+			Rewrite: []string{"equal=Say it otherwise.", "en>de=Auf Deutsch: {text}"}, AcceptRewrites: true, By: []string{consistency.ByClass}}.Open()), true},
+		{"recorded consistency", open(Consistency{Texts: []string{texts}, By: []string{"channel"}}.Recorded([]string{spoken}, "", tasks)), false},
+		{"recorded consistency of a model", open(Consistency{Options: consistency.Options{Protocols: []string{"ohmer-2023", "crosstalk-1"}}}.Recorded([]string{spoken}, "gpt", tasks)),
+			false},
+		{"recorded confusion", open(Confusion{By: []string{"task", "length"}}.Recorded([]string{first, second}, "")), false},
+		{"recorded confusion of a model", open(Confusion{}.Recorded([]string{first}, "gpt")), false},
 		{"recorded confusion of users", open(Confusion{Expect: "user"}.Recorded([]string{users}, "")), false},
-		{"recorded leakage", open(Leakage{By: []string{"category"}}.Recorded([]string{leakage}, "other")), false},
+		{"recorded leakage", open(Leakage{By: []string{"category"}}.Recorded([]string{pairs}, "other")), false},
 	} {
 		if c.s == nil {
 			continue
