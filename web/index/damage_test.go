@@ -93,6 +93,9 @@ func TestDamage(t *testing.T) {
 		if got := strings.Join(failed, " "); got != want {
 			t.Errorf("%s: errors of %q; want of %q", damage, got, want)
 		}
+		if _, err := x.Observations(t.Context(), 1); errors.Is(err, ErrNone) != (damage == "DELETE FROM chunks") {
+			t.Errorf("%s: %v", damage, err)
+		}
 		for _, n := range []int{-1, 0, chunkSize + 4, 1 << 40} {
 			if _, err := x.Observations(t.Context(), n); err == nil {
 				t.Errorf("%s: answer %d is known", damage, n)
@@ -168,5 +171,41 @@ func TestLimits(t *testing.T) {
 	if _, err := Open(dir, filepath.Join(fresh, "cache"), &book{}); err == nil ||
 		!strings.HasPrefix(err.Error(), "cannot write an index of the answers: ") {
 		t.Errorf("%v", err)
+	}
+}
+
+// full is a book whose data finds no room on the disk.
+type full struct {
+	book
+	cache string
+}
+
+func (f *full) Pages() ([]byte, error) {
+	parts, err := filepath.Glob(filepath.Join(f.cache, "*.part"))
+	if err != nil || len(parts) != 1 {
+		return nil, fmt.Errorf("%v, %w", parts, err)
+	}
+	c, err := sqlite3.Open(parts[0])
+	if err != nil {
+		return nil, err
+	}
+	const refuse = "CREATE TRIGGER full BEFORE INSERT ON meta BEGIN SELECT raise(ABORT, 'disk full'); END"
+	return []byte("[]"), errors.Join(c.Exec(refuse), c.Close())
+}
+
+// An index that could not be finished says why and is not kept.
+func TestFinishFails(t *testing.T) {
+	dir, cache := t.TempDir(), t.TempDir()
+	write(t, dir, answered(3))
+	x, err := Open(dir, cache, &full{cache: cache})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "disk full") {
+		t.Errorf("%v", err)
+	}
+	x.Close()
+	if left, _ := filepath.Glob(filepath.Join(cache, "*")); left != nil {
+		t.Errorf("left: %v", left)
 	}
 }

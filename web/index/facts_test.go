@@ -78,6 +78,63 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// Counts are those of what the rest of a query finds, and pages that are not counted know whether there are others.
+func TestCounts(t *testing.T) {
+	dir := t.TempDir()
+	observations := answered(chunkSize + 77)
+	write(t, dir, observations)
+	x := open(t, dir, t.TempDir())
+	want, all := map[string]int{}, 0
+	for i := 0; i < len(observations); i += 2 {
+		if o := observations[i]; o.Labels["language"] == "de" {
+			want[o.Condition["model"]]++
+			all++
+		}
+	}
+	q := Query{Where: map[string]string{"language": "de", "model": "m1"}, Limit: 5}
+	got, n, known, err := x.Counts(t.Context(), q, "model", []Value{{"m0", 5}, {"m1", 5}, {"m2", 5}, {"m3", 5}})
+	if err != nil || !known || n != all || q.Where["model"] != "m1" {
+		t.Fatalf("%d of %d, %v, %v", n, all, known, err)
+	}
+	for _, v := range got {
+		if v.N != want[v.Name] {
+			t.Errorf("%s: %d; want %d", v.Name, v.N, want[v.Name])
+		}
+	}
+	phrase := Query{Text: `"word7 and word3"`, Limit: 5}
+	if _, _, known, err := x.Counts(t.Context(), phrase, "model", nil); known || err != nil {
+		t.Errorf("phrases are counted: %v", err)
+	}
+	first, err := x.Search(t.Context(), phrase)
+	if err != nil || first.Earlier || !first.Later || first.Total != -1 || first.First != 0 {
+		t.Errorf("%+v, %v", first, err)
+	}
+	phrase.After = first.Numbers[4]
+	next, err := x.Search(t.Context(), phrase)
+	if err != nil || !next.Earlier || next.Numbers[0] <= first.Numbers[4] {
+		t.Errorf("%+v, %v", next, err)
+	}
+	phrase.After, phrase.Before = 0, next.Numbers[0]
+	back, err := x.Search(t.Context(), phrase)
+	if err != nil || back.Earlier || !back.Later || !slices.Equal(back.Numbers, first.Numbers) {
+		t.Errorf("%+v, %v", back, err)
+	}
+}
+
+// A condition is without the columns within an answer.
+func TestConditions(t *testing.T) {
+	dir := t.TempDir()
+	var list []crosstalk.Observation
+	for _, similarity := range []string{"gloss", "exec"} {
+		list = append(list, crosstalk.Observation{Measure: "leak_rate", Item: "i", Condition: map[string]string{"model": "m", "similarity": similarity}})
+	}
+	write(t, dir, list)
+	got, err := open(t, dir, t.TempDir()).Conditions(t.Context())
+	if err != nil || len(got) != 1 || len(got[0]) != 1 || got[0]["model"] != "m" {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 // The verdict is that of the worst observation, and answers to the same item have
 // the same key.
 func TestFacts(t *testing.T) {

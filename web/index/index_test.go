@@ -261,7 +261,8 @@ func TestManyValues(t *testing.T) {
 	var list []crosstalk.Observation
 	for i := range 3 * chunkSize / 2 {
 		list = append(list, crosstalk.Observation{Item: fmt.Sprint(i),
-			Labels: map[string]string{"few": fmt.Sprint(i % mostValues), "many": fmt.Sprint(i / 90), "long": strings.Repeat("x", 200)}})
+			Labels: map[string]string{"few": fmt.Sprint(i % mostValues), "many": fmt.Sprint(i / 90), "more": fmt.Sprint(i / 60),
+				"long": strings.Repeat("x", 200)}})
 	}
 	write(t, dir, list)
 	columns, err := open(t, dir, t.TempDir()).Columns(t.Context())
@@ -482,14 +483,15 @@ func FuzzUnpack(f *testing.F) {
 
 func TestWords(t *testing.T) {
 	for text, want := range map[string]string{
-		"Hello, WORLD!":         "hello|world",
-		"l'été d’Été":           "l|été|d|été",
-		"東京に行く":                 "東|京|に|行|く",
-		"हिन्दी में":            "हिन्दी|में",
-		"العربية, ok 42a":       "العربية|ok|42a",
-		"bad\xffbyte":           "bad|byte",
-		strings.Repeat("é", 40): strings.Repeat("é", 16),
-		"":                      "",
+		"Hello, WORLD!":               "hello|world",
+		"l'été d’Été":                 "l|été|d|été",
+		"東京に行く":                       "東|京|に|行|く",
+		"हिन्दी में":                  "हिन्दी|में",
+		"العربية, ok 42a":             "العربية|ok|42a",
+		"bad\xffbyte":                 "bad|byte",
+		strings.Repeat("é", 40):       strings.Repeat("é", 16),
+		"a" + strings.Repeat("é", 40): "a" + strings.Repeat("é", 15),
+		"":                            "",
 	} {
 		var got []string
 		words(text, func(w string) { got = append(got, w) })
