@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"crosstalk/report"
 	"crosstalk/report/page"
 	"crosstalk/report/plot"
 	"crosstalk/web/index"
@@ -82,7 +83,7 @@ func (o *openRuns) acquire(r *runEntry) (openRun, func()) {
 		l.index = nil
 	}
 	if l.index == nil {
-		l.index, l.err = index.Open(r.path, o.cache, &gallery{plot.NewCollector(r.Estimates)})
+		l.index, l.err = index.Open(r.path, o.cache, &gallery{plot.NewCollector(report.WorstFirst(r.Estimates))})
 		if errors.Is(l.err, fs.ErrNotExist) {
 			l.err = nil
 		}

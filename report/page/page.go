@@ -228,7 +228,7 @@ func Read(path string, by []string, names report.Names) (Report, error) {
 		collector.AddOpinion(o)
 	}
 	r.NoPlots = rescue.Do("the plots", func() error {
-		r.Plots = collector.PlotsOf(r.Estimates)
+		r.Plots = collector.PlotsOf(report.WorstFirst(r.Estimates))
 		return nil
 	})
 	return r, nil

@@ -12,7 +12,7 @@ import (
 )
 
 // layout is raised when the tables or their contents change.
-const layout = 5
+const layout = 6
 
 const schema = `
 	CREATE TABLE meta (name TEXT PRIMARY KEY, value);
