@@ -52,21 +52,12 @@ func confusionTruth(in *confusion.Instrument, items []crosstalk.Item, m *referen
 		}
 		languages[task][item.Prompt.Language] = true
 	}
-	rates := map[string]struct{ lpr, wpr float64 }{}
 	for _, task := range tasks {
 		var lpr, wpr mean
 		for _, language := range slices.Sorted(maps.Keys(languages[task])) {
-			r, known := rates[language]
-			if !known {
-				r.lpr, r.wpr = answerRates(in, m, language)
-				rates[language] = r
-			}
-			lpr.add(r.lpr, 1)
-			wpr.add(r.wpr, 1)
-		}
-		by := map[string]string{}
-		if task != "" {
-			by["task"] = task
+			ofLines, ofWords := answerRates(in, m, language)
+			lpr.add(ofLines, 1)
+			wpr.add(ofWords, 1)
 		}
 		for _, figure := range []struct {
 			measure string
@@ -74,7 +65,7 @@ func confusionTruth(in *confusion.Instrument, items []crosstalk.Item, m *referen
 		}{{confusion.LPR, lpr}, {confusion.WPR, wpr}} {
 			if figure.n > 0 {
 				results = append(results, Result{Measure: figure.measure, Truth: figure.sum / figure.n,
-					Estimate: crosstalk.Estimate{By: by}})
+					Estimate: crosstalk.Estimate{By: map[string]string{"task": task}}})
 			}
 		}
 	}

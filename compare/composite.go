@@ -77,7 +77,7 @@ func (m *matched) difference(level float64, n int, of *sums) (e stats.Estimate, 
 	a, b := of.of, of.against
 	f := of.formula()
 	x, y = crosstalk.Value(f(means(a))), crosstalk.Value(f(means(b)))
-	if len(a) == 0 || !x.Defined() || !y.Defined() {
+	if !x.Defined() || !y.Defined() {
 		return stats.Mean(&stats.Clusters{}, stats.Difference, level), x, y
 	}
 	// Parts without a mean stay undefined.

@@ -157,7 +157,7 @@ func acceptance(rng *rand.Rand, n int, half, margin, level float64) float64 {
 	}
 	rng.Shuffle(n, func(i, j int) { values[i], values[j] = values[j], values[i] })
 	test, err := stats.NewSequential(stats.SequentialPlan{Margin: margin, Level: level,
-		Discord: math.Min(math.Max(0.002, 2*half), 1), Population: n, Step: 1, Together: 1})
+		Discord: 2 * half, Population: n, Step: 1, Together: 1})
 	for i := 0; err == nil && i < n && test.Outcome == stats.Open; i++ {
 		test.Add(1, values[i], values[i])
 	}
@@ -185,7 +185,7 @@ func night(rng *rand.Rand, n int, half, margin, level float64) float64 {
 	found := sort.Search(manyNights, func(t int) bool {
 		all := nights[:t+1]
 		tested := math.Max(margin, 2*stats.Luck(all, 1))
-		evidence, _ := stats.NightlyEvidence(all, tested, math.Max(0.002, 2*half))
+		evidence, _ := stats.NightlyEvidence(all, tested, 2*half)
 		return evidence >= 2/(1-level)
 	})
 	if found == manyNights {

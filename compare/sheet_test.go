@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"regexp"
 	"testing"
 
 	"crosstalk"
@@ -66,8 +65,6 @@ func (r *recorded) valued(t *testing.T) Run {
 	}
 	return run
 }
-
-var long = regexp.MustCompile(`\d+\.\d{7,}(e-?\d+)?`)
 
 // Comparisons, plans and shares of variance read, to the letter, as they did when simulations had confirmed them. With
 // -update the sheet is written anew: look at what differs.

@@ -62,6 +62,49 @@ func TestPairs(t *testing.T) {
 	}
 }
 
+// Figures with a unit have the interval of their differences, however small these are: no share could have been missed.
+func TestSmallDifferenceWithUnit(t *testing.T) {
+	r := &recorded{}
+	var diffs stats.Clusters
+	for i := range 40 {
+		x, change := 5+float64(i%7), .001*float64(i%3)
+		r.add("entropy", fmt.Sprint(i), "", x, first, nil)
+		r.add("entropy", fmt.Sprint(i), "", x+change, second, nil)
+		diffs.AddIndependent(x + change - x)
+	}
+	run := r.run(t)
+	for i := range run.Estimates {
+		run.Estimates[i].Unit = "bits"
+	}
+	result, err := Runs([]Run{run}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := stats.Mean(&diffs, stats.Unbounded, 0.95).Interval
+	c := result.Comparisons[0]
+	near(t, "low", c.Interval.Low, want.Low, 1e-12)
+	near(t, "high", c.Interval.High, want.High, 1e-12)
+	if c.Night.N != 0 {
+		t.Errorf("nights count %+v", c.Night)
+	}
+}
+
+// A figure of which the run has no observation is planned from nothing.
+func TestPilotWithoutObservations(t *testing.T) {
+	r := &recorded{}
+	for i := range 5 {
+		r.add("lpr", fmt.Sprint(i), "", float64(i%2), first, nil)
+	}
+	run := r.run(t)
+	other := run.Estimates[0]
+	other.Measure = "other"
+	run.Estimates = append(run.Estimates, other)
+	studies, _, err := Pilots([]Run{run}, Options{})
+	if err != nil || len(studies) != 2 || studies[1].Items != 0 || studies[1].Variance.Item.Defined() {
+		t.Errorf("%+v, %v", studies, err)
+	}
+}
+
 // A test takes more draws where few are as extreme as the data, and enough of
 // them for the family; however many it takes, it errs as often as it says.
 func TestStaged(t *testing.T) {

@@ -76,6 +76,11 @@ func TestWriteTable(t *testing.T) {
 		lpr); err != nil || !strings.HasPrefix(got, "measure,") || strings.Count(got, "\n") != 4 {
 		t.Errorf("%s, %v", got, err)
 	}
+	// The reference of a difference is a column.
+	if got, err := write("table", &pivot.Table{Rows: []string{"model", "against"}, Columns: []string{"language"}}, nil,
+		lpr); err != nil || !strings.Contains(got, "model old") {
+		t.Errorf("%s, %v", got, err)
+	}
 	// Not laid out it is the list of Write, with names.
 	got, err = write("table", &pivot.Table{Names: []string{"new=brand new"}}, nil, lpr)
 	if err != nil || !strings.Contains(got, "model brand new against model old") || strings.Contains(got, "~: not significant at 5 %, which does") {

@@ -42,7 +42,7 @@ func sequential(out io.Writer, sets int) bool {
 func acceptLine(out io.Writer, target string, n int, margin, old float64, sets int) bool {
 	r := rand.New(rand.NewPCG(uint64(n), uint64(1e4*margin+1e6*old)))
 	each := .4 * (1 - old)
-	plan := stats.SequentialPlan{Margin: margin, Level: .95, Discord: max(.002, 1-old), Together: 1}
+	plan := stats.SequentialPlan{Margin: margin, Level: .95, Discord: 1 - old, Together: 1}
 	total := int(margin*float64(n) + 1e-9)
 	if target == "suite" {
 		plan.Population, plan.Step = n, 1

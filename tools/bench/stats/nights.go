@@ -90,7 +90,7 @@ func (h history) first(rng *rand.Rand, length int, loss float64, from int) (alar
 		found := [3]bool{d.Losses-d.Wins > h.margin+1e-12,
 			d.Interval(stats.Counts{N: n, DF: math.Inf(1)}, level).High < -h.margin, false}
 		if alarm[2] == 0 && (night <= 30 || night%15 == 0 || night == length) { // later ones take long
-			evidence, _ := stats.NightlyEvidence(list, margin, max(faults, 0.002))
+			evidence, _ := stats.NightlyEvidence(list, margin, faults)
 			found[2] = evidence >= 40
 		}
 		for k := range alarm {
