@@ -397,7 +397,7 @@ func recordAll(t testing.TB, d *run.Dir, observations ...crosstalk.Observation) 
 	}
 	defer r.Discard()
 	for _, o := range observations {
-		if err := r.Add(o); err != nil {
+		if err := r.AddAt(o, run.Place{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -39,7 +39,7 @@ func newRun(t testing.TB, instrument string, observations ...crosstalk.Observati
 	}
 	defer r.Discard()
 	for _, o := range observations {
-		if err := r.Add(o); err != nil {
+		if err := r.AddAt(o, run.Place{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -55,7 +55,7 @@ func TestChangedObservations(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range answered(5) {
-		if err := r.Add(o); err != nil {
+		if err := r.AddAt(o, run.Place{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -192,7 +192,7 @@ func makeRun(path string, answers int) error {
 	defer recorder.Discard()
 	for i := range answers {
 		for _, o := range observe(r, zipf, i) {
-			if err := recorder.Add(o); err != nil {
+			if err := recorder.AddAt(o, run.Place{}); err != nil {
 				return err
 			}
 		}
