@@ -53,8 +53,6 @@ func acceptIn(t *testing.T, a Acceptance, s *study.Study, path string, o ask.Opt
 	return a.Run(t.Context(), s, m)
 }
 
-var number = regexp.MustCompile(`\d+\.\d{7,}(e-?\d+)?`)
-
 // A model that is as good is accepted early, one that is worse is rejected early, and a
 // small number of prompts cannot tell of all such prompts.
 func TestOutcomes(t *testing.T) {
