@@ -20,11 +20,12 @@ type lines struct {
 	room    room
 	read    chan struct{} // closed when nothing more is read
 
-	mu    sync.Mutex
-	more  *sync.Cond
-	data  []byte // that was not asked for yet
-	err   error  // io.EOF at the end
-	ended bool   // nobody asks for more
+	mu      sync.Mutex
+	more    *sync.Cond
+	data    []byte // that was not asked for yet
+	scanned int    // of data: no line ends before. A long line that comes in small pieces is searched once
+	err     error  // io.EOF at the end
+	ended   bool   // nobody asks for more
 }
 
 // newLines begins to read a body. It calls gone when the body ends too early.
@@ -61,7 +62,7 @@ func (l *lines) fill(body io.Reader, gone context.CancelFunc) {
 		for len(l.data) > keptStream && err == nil && !l.ended {
 			if bytes.IndexByte(l.data, '\n') < 0 {
 				err = tooLarge("A line of the stream is larger than %d MiB.", keptStream>>20)
-				l.data = nil
+				l.data, l.scanned = nil, 0
 				io.Copy(io.Discard, body) // its sender reads the answer only then
 				break
 			}
@@ -94,13 +95,14 @@ func (l *lines) next() (line []byte, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for {
-		if before, after, found := bytes.Cut(l.data, []byte("\n")); found || l.err == io.EOF && len(l.data) > 0 {
-			line, l.data = before, after
+		if before, after, found := bytes.Cut(l.data[l.scanned:], []byte("\n")); found || l.err == io.EOF && len(l.data) > 0 {
+			line, l.data, l.scanned = l.data[:l.scanned+len(before)], after, 0
 			break
 		}
 		if l.err != nil {
 			return nil, l.err
 		}
+		l.scanned = len(l.data)
 		l.more.Wait()
 	}
 	l.more.Broadcast()
