@@ -8,11 +8,11 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"crosstalk/internal/lazyregexp"
 	"crosstalk/internal/table"
 )
 
@@ -123,10 +123,10 @@ const (
 
 var (
 	// whatsApp matches a message in an export of WhatsApp, whose dates depend on the phone's language.
-	whatsApp = regexp.MustCompile(`^\x{200e}?\[?\d{1,4}[./-] ?\d{1,2}[./-] ?\d{1,4}\.?[,،]?(?: klo| à| um)? ?` +
+	whatsApp = lazyregexp.New(`^\x{200e}?\[?\d{1,4}[./-] ?\d{1,2}[./-] ?\d{1,4}\.?[,،]?(?: klo| à| um)? ?` +
 		`(?:上午|下午|午前|午後|오전|오후)? ?\d{1,2}[:.]\d\d(?:[:.]\d\d)?` +
 		`(?:[ \x{202f}](?:[APap]\.?\s?[Mm]\.?|[صم]))?\]?(?: -|,)? ([^:]{1,80}): (.*)$`)
-	bySpeaker = regexp.MustCompile(`(?i)^\s*(?:\[?[\d:., T/-]{4,24}(?:Z| ?[AP]M)?\]?[ -]+)?[#*\[<]*\s*(` + asking + `|` +
+	bySpeaker = lazyregexp.New(`(?i)^\s*(?:\[?[\d:., T/-]{4,24}(?:Z| ?[AP]M)?\]?[ -]+)?[#*\[<]*\s*(` + asking + `|` +
 		answerers + `)\s*[*\]>]*\s*(?::\**|>)\s*(.*)$`)
 )
 
@@ -145,11 +145,11 @@ func textRows(path string) iter.Seq2[table.Row, error] {
 		n := 1
 		for ; lines.Scan(); n++ {
 			line := strings.TrimPrefix(lines.Text(), "\ufeff")
-			m := whatsApp.FindStringSubmatch(line)
+			m := whatsApp().FindStringSubmatch(line)
 			if m == nil {
-				m = bySpeaker.FindStringSubmatch(line)
+				m = bySpeaker().FindStringSubmatch(line)
 			}
-			if m != nil && (strings.HasPrefix(m[2], "\u200e") || omitted.MatchString(m[2])) {
+			if m != nil && (strings.HasPrefix(m[2], "\u200e") || omitted().MatchString(m[2])) {
 				continue // WhatsApp's own, not the speaker's
 			}
 			if m == nil && last.Values != nil {
@@ -182,18 +182,18 @@ func textRows(path string) iter.Seq2[table.Row, error] {
 }
 
 // omitted matches what an export of WhatsApp has in the place of a picture: <Media omitted>.
-var omitted = regexp.MustCompile(`^<[^<>]{1,40}>$`)
+var omitted = lazyregexp.New(`^<[^<>]{1,40}>$`)
 
 // IsChat reports whether a text file is a chat, as recorded answers may be: somebody else has said something before an
 // answer, or it begins as an export of WhatsApp.
 func IsChat(path string) bool {
 	asked := false
 	for row, err := range textRows(path) {
-		is := answering.MatchString(row.Values[speakerColumn])
+		is := answering().MatchString(row.Values[speakerColumn])
 		if err != nil || asked && is {
 			return err == nil
 		}
-		if asked = asked || !is; !bySpeaker.MatchString(row.Values[speakerColumn] + ":") {
+		if asked = asked || !is; !bySpeaker().MatchString(row.Values[speakerColumn] + ":") {
 			return true
 		}
 	}
@@ -209,7 +209,7 @@ func newDialogue(answers string) layout {
 			text := strings.TrimSpace(row.Values[textColumn])
 			is := strings.EqualFold(speaker, answers)
 			if answers == "" {
-				is = answering.MatchString(speaker)
+				is = answering().MatchString(speaker)
 			}
 			switch {
 			case text == "" || strings.EqualFold(speaker, system):
@@ -223,4 +223,4 @@ func newDialogue(answers string) layout {
 }
 
 // answering matches usual names of who answers.
-var answering = regexp.MustCompile(`(?i)\b(` + answerers + `)\b|bot$`)
+var answering = lazyregexp.New(`(?i)\b(` + answerers + `)\b|bot$`)
