@@ -5,63 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
 	"crosstalk"
 	"crosstalk/internal/golden"
 )
-
-// inALine is an observation in a line, without what all have in common.
-func inALine(o crosstalk.Observation) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s.%d %s %s: ", o.Measure, o.Item, o.Sample, o.Variant, o.Cluster)
-	if o.Value.Defined() {
-		fmt.Fprintf(&b, "%g", float64(o.Value))
-	}
-	fmt.Fprint(&b, o.NotScored, " ", o.Finding)
-	if o.Implied {
-		b.WriteString(" implied")
-	}
-	for _, name := range slices.Sorted(maps.Keys(o.Numbers)) {
-		fmt.Fprintf(&b, " %s=%g", name, o.Numbers[name])
-	}
-	for _, text := range o.Texts {
-		fmt.Fprintf(&b, " %.1s/%s=%.24q", text.Role, text.Name, text.Text)
-	}
-	for _, spans := range [][]crosstalk.Span{o.Spans, o.Masked} {
-		for _, s := range spans {
-			fmt.Fprintf(&b, " %d:%d-%d %s%s %.4g %.4g %s", s.Line, s.Start, s.End, s.Side, s.Language, s.Probability, s.Score, s.Reason)
-		}
-	}
-	for _, t := range o.Tokens {
-		fmt.Fprintf(&b, " %d-%d %t %.4g/%d", t.Start, t.End, t.Fault, float64(t.Entropy), t.Nucleus)
-	}
-	for _, key := range o.Answers {
-		b.WriteString(" " + key.String()[:4])
-	}
-	return b.String()
-}
-
-// figureInALine is a figure in a line.
-func figureInALine(e crosstalk.Estimate) string {
-	maps.DeleteFunc(e.Counts, func(_ string, n int) bool { return n == 0 })
-	s := fmt.Sprintf("%s %v: %.5g of %d, %d, %d, %v", e.Measure, e.By, float64(e.Value), e.N, e.Observations, e.Clusters, e.Counts)
-	if e.Interval != nil {
-		s += fmt.Sprintf(" %.4g to %.4g %s", e.Interval.Low, e.Interval.High, e.Interval.Method)
-	}
-	if e.Test != nil {
-		s += fmt.Sprintf(" %s %g %.4g", e.Test.Method, e.Test.Null, float64(e.Test.P))
-	}
-	if e.Effect != nil {
-		s += fmt.Sprintf(" %s %.4g", e.Effect.Name, float64(e.Effect.Value))
-	}
-	if e.Average != nil {
-		s += fmt.Sprint(" ", *e.Average)
-	}
-	return s + fmt.Sprintf(" %s %s %q", e.Unit, e.Better, e.Warnings)
-}
 
 // Every observation and figure of a few answers, by every protocol, with log probabilities, and of reasoning.
 func TestSheet(t *testing.T) {
@@ -90,7 +39,7 @@ func TestSheet(t *testing.T) {
 				Prompt: &crosstalk.Prompt{Language: language, Text: "Why?"},
 				Labels: map[string]string{"task": []string{"monolingual", "crosslingual"}[k%2], "source": []string{"okapi", "dolly"}[k/2%2], "length": fmt.Sprint(k % 3)}}
 			for _, o := range in.Score(one, k%2, a) {
-				fmt.Fprintln(&b, inALine(o))
+				fmt.Fprintln(&b, golden.Observation(o))
 				for _, e := range estimators {
 					e.Add(o)
 				}
@@ -126,7 +75,8 @@ func TestSheet(t *testing.T) {
 		for k, e := range estimators {
 			for _, one := range e.Estimates(crosstalk.SuiteIDs{All: "s@1"}) {
 				if k == 0 || one.By["length"] != crosstalk.All {
-					fmt.Fprintln(&b, figureInALine(one))
+					maps.DeleteFunc(one.Counts, func(_ string, n int) bool { return n == 0 })
+					fmt.Fprintln(&b, golden.Figure(one))
 				}
 				if !signatures[one.Signature] {
 					fmt.Fprintln(&b, one.Signature)

@@ -3,65 +3,13 @@ package leakage
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
-	"strings"
 	"testing"
 
 	"crosstalk"
 	"crosstalk/internal/golden"
 	"crosstalk/measure/similarity"
 )
-
-// inALine is an observation in a line, without what all have in common.
-func inALine(o crosstalk.Observation) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s.%d %s %s: ", o.Measure, o.Item, o.Sample, o.Variant, o.Cluster)
-	if o.Value.Defined() {
-		fmt.Fprintf(&b, "%g", float64(o.Value))
-	}
-	fmt.Fprint(&b, o.NotScored, " ", o.Finding)
-	if o.Implied {
-		b.WriteString(" implied")
-	}
-	for _, name := range slices.Sorted(maps.Keys(o.Numbers)) {
-		fmt.Fprintf(&b, " %s=%g", name, o.Numbers[name])
-	}
-	for _, text := range o.Texts {
-		fmt.Fprintf(&b, " %.1s/%s=%.24q", text.Role, text.Name, text.Text)
-	}
-	for _, spans := range [][]crosstalk.Span{o.Spans, o.Masked} {
-		for _, s := range spans {
-			fmt.Fprintf(&b, " %d:%d-%d %s%s %.4g %.4g %s", s.Line, s.Start, s.End, s.Side, s.Language, s.Probability, s.Score, s.Reason)
-		}
-	}
-	for _, t := range o.Tokens {
-		fmt.Fprintf(&b, " %d-%d %t %.4g/%d", t.Start, t.End, t.Fault, float64(t.Entropy), t.Nucleus)
-	}
-	for _, key := range o.Answers {
-		b.WriteString(" " + key.String()[:4])
-	}
-	return b.String()
-}
-
-// figureInALine is a figure in a line.
-func figureInALine(e crosstalk.Estimate) string {
-	s := fmt.Sprintf("%s %v: %.5g of %d, %d, %d, %v", e.Measure, e.By, float64(e.Value), e.N, e.Observations, e.Clusters, e.Counts)
-	if e.Interval != nil {
-		s += fmt.Sprintf(" %.4g to %.4g %s", e.Interval.Low, e.Interval.High, e.Interval.Method)
-	}
-	if e.Test != nil {
-		s += fmt.Sprintf(" %s %g %.4g", e.Test.Method, e.Test.Null, float64(e.Test.P))
-	}
-	if e.Effect != nil {
-		s += fmt.Sprintf(" %s %.4g", e.Effect.Name, float64(e.Effect.Value))
-	}
-	if e.Average != nil {
-		s += fmt.Sprint(" ", *e.Average)
-	}
-	return s + fmt.Sprintf(" %s %s %q", e.Unit, e.Better, e.Warnings)
-}
 
 // Every observation and figure of a few items: with all statuses, in windows, with a context, of two similarities, and
 // repeated.
@@ -100,7 +48,7 @@ func TestSheet(t *testing.T) {
 				}
 				for _, o := range list {
 					if i.ID == "a" || o.Condition[SimilarityColumn] != "vowels" {
-						fmt.Fprintln(&b, o.Condition[SimilarityColumn], inALine(o))
+						fmt.Fprintln(&b, o.Condition[SimilarityColumn], golden.Observation(o))
 					}
 					for _, e := range estimators {
 						e.Add(o)
@@ -110,7 +58,7 @@ func TestSheet(t *testing.T) {
 			for _, e := range estimators {
 				for _, one := range e.Estimates(crosstalk.SuiteIDs{All: "s@1"}) {
 					if one.By["similarity"] != "vowels" {
-						fmt.Fprintln(&b, figureInALine(one))
+						fmt.Fprintln(&b, golden.Figure(one))
 					}
 					if i := len(signatures); !signatures[one.Signature] {
 						fmt.Fprintln(&b, i, one.Signature)
