@@ -80,7 +80,7 @@ func TestText(t *testing.T) {
 				"wrong (p 1.00, judged: words); in another language: lines: 1\n"},
 		{"\ufeffMerci beaucoup pour votre aide !\r\nÀ bientôt.\r\n", "fr",
 			"Merci beaucoup pour votre aide !\nÀ bientôt.\n\nright (p 0.96, judged: words)\n"},
-		{"네, 알겠습니다.", "ko", "네, 알겠습니다.\n\nright (p 0.96, judged: script; not judged: words, for want of a model of ko)\n"},
+		{"네, 알겠습니다.", "ko", "네, 알겠습니다.\n\nright (p 0.96, judged: script; not judged: words: no model for ko)\n"},
 		{"42", "fr", "42\n\ncannot tell: too little to judge by\n"},
 		{"Das ist ein kurzer Satz über das Wetter.\x1b[2J", "de", "Das ist ein kurzer Satz über das Wetter.␛[2J\n\nright (p "},
 	} {
@@ -100,7 +100,7 @@ func TestText(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if err := (Options{Language: "x"}).Text(io.Discard, strings.NewReader("a")); err == nil {
-		t.Error("no error of a language that is none")
+		t.Error("no error for an unknown language")
 	}
 	if err := (Options{Language: "de"}).Text(io.Discard, strings.NewReader(strings.Repeat("a", longest+1))); err == nil ||
 		err.Error() != "standard input: longer than 16 MB" {

@@ -121,7 +121,7 @@ func (k Checker) Check(text, tag string) (Judgement, error) {
 	return j, nil
 }
 
-// CheckLanguage returns an error for a language that cannot be judged, and is neither User nor empty.
+// CheckLanguage returns an error for a language that cannot be judged. User and the empty one are fine.
 func (k Checker) CheckLanguage(language string) error {
 	if language == "" || language == User {
 		return nil

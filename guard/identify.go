@@ -16,11 +16,11 @@ import (
 // twins are languages that the identifier mistakes their neighbours for.
 var twins = map[string]bool{"ast": true, "gl": true, "ms": true, "oc": true}
 
-// nagari are languages whose short lists of words are less certain than the identifier: it must confirm what they say.
+// nagari are languages with short lists of words. The identifier is surer, and must confirm what the words say.
 var nagari = lexicon.Set("hi mr ne")
 
-// confirmed returns the language of a part that the words take for another one than expected: the expected one if the
-// identifier takes it for that.
+// confirmed returns the language of a part whose words look foreign. Between the languages of nagari the identifier
+// decides.
 func (c *check) confirmed(part prose.Span, language string) string {
 	if nagari[language] && nagari[c.want.base] {
 		if guess := embedded.Identifier().Identify(c.plain([]prose.Span{part})); nagari[guess.Language] {
@@ -33,8 +33,8 @@ func (c *check) confirmed(part prose.Span, language string) string {
 // enough is how many bytes of a text tell Malay from Indonesian.
 const enough = 2000
 
-// inMalay reports whether the prose is in Malay. Single lines say too little, and letters of other scripts mislead the
-// identifier.
+// inMalay reports whether the prose is in Malay. A line alone tells too little, and letters of other scripts mislead
+// the identifier.
 func (c *check) inMalay() bool {
 	var plain strings.Builder
 	for _, b := range c.blocks {

@@ -98,7 +98,7 @@ func (c *check) result() Judgement {
 	case j.Judged == ByWords:
 		j.NotJudged = ""
 	default:
-		j.NotJudged = "words, for want of a model of " + c.want.name
+		j.NotJudged = "words: no model for " + c.want.name
 	}
 	switch {
 	case len(c.spans) > 0:

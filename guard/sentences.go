@@ -121,7 +121,7 @@ func (c *check) foreignSentences() {
 
 const (
 	leastSentence = 5    // words of a sentence that is judged as a whole
-	fewWords      = 8    // of one that the identifier does not tell alone
+	fewWords      = 8    // in a sentence too short for the identifier alone
 	suspect       = -7.0 // log odds of one of them, at least
 	sentenceWrong = 6.0  // log odds of the sentence
 )

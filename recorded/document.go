@@ -95,10 +95,10 @@ func (r *documentReader) member(key string) error {
 	return err
 }
 
-// pages are the members of an object that hold a log's rows, as APIs send them.
+// pages are the members that hold the rows of a log in APIs' responses.
 var pages = []string{"data", "runs", "requests", "traces", "observations", "conversations", "items"}
 
-// wrapped yields the rows of an object that holds a log's, or is one.
+// wrapped yields the rows of an object: those of the log in it, or the object itself.
 func (r *documentReader) wrapped() error {
 	whole, err := json.Marshal(r.rest)
 	if err != nil {

@@ -22,7 +22,7 @@ type shape struct {
 	told    by
 }
 
-// by is what tells a shape.
+// by says how a shape is recognised.
 type by int
 
 const (
@@ -169,7 +169,7 @@ func logged(s shape, asked map[string][]string) layout {
 var callsTool = lazyregexp.New(`"(tool_calls|function_call)":\s*[\[{]\s*["{]|` +
 	`"type":\s*"(tool_use|tool-call|tool_call|function_call)"`)
 
-// said are the answers of traces, by trace and text: the span of a program repeats that of its model.
+// said holds the answers of traces, by trace and text: the span of a program repeats its model's.
 type said map[string]bool
 
 // add reports whether an answer is the first of its trace with this text.
@@ -180,7 +180,7 @@ func (s said) add(trace, text string) bool {
 	return first
 }
 
-// step reports whether a step of a trace has an answer: not a tool's, which is none to the user, nor one that another
+// step reports whether a step of a trace has an answer: not a tool's, which the user never sees, nor one that another
 // step has given.
 func (s said) step(row table.Row, text string) bool {
 	kind := strings.ToLower(cmp.Or(row.Values["run_type"], row.Values["type"]))
@@ -320,13 +320,13 @@ func messagesOf(raw json.RawMessage, role string) (messages []message) {
 	return nil
 }
 
-// namedAs matches names of members that hold what a role said.
+// namedAs matches the names of JSON members with a role's text.
 var namedAs = map[string]func() *regexp.Regexp{
 	user:      lazyregexp.New(`(?i)input|question|query|prompt|message`),
 	assistant: lazyregexp.New(`(?i)output|answer|response|reply|message|completion`),
 }
 
-// serverSent are the events in a stream of server-sent events, as JSON; nil if a text is none.
+// serverSent returns the JSON of a stream's server-sent events, or nil for any other text.
 func serverSent(text string) (events []json.RawMessage) {
 	if !strings.HasPrefix(text, "data:") && !strings.HasPrefix(text, "event:") {
 		return nil

@@ -110,7 +110,7 @@ func messageJSON(role, content string) string {
 	return `{"role":` + jsonOf(role) + `,"content":` + jsonOf(content) + `}`
 }
 
-// attributes are attributes by their names: texts, and other values as JSON.
+// attributes are keyed by name. Values are texts, or JSON of anything else.
 func attributes(raw json.RawMessage) map[string]string {
 	of := map[string]string{}
 	var list []attribute
@@ -132,7 +132,7 @@ type attribute struct {
 	Value json.RawMessage
 }
 
-// plainValue is a value of OTLP, such as {"stringValue": "x"}, as plain JSON.
+// plainValue returns a value of OTLP, such as {"stringValue": "x"}, as plain JSON.
 func plainValue(raw json.RawMessage) json.RawMessage {
 	var typed map[string]json.RawMessage
 	json.Unmarshal(raw, &typed)

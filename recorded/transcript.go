@@ -181,7 +181,7 @@ func textRows(path string) iter.Seq2[table.Row, error] {
 	})
 }
 
-// omitted matches what an export of WhatsApp has in the place of a picture: <Media omitted>.
+// omitted matches WhatsApp's placeholder for a picture in an export: <Media omitted>.
 var omitted = lazyregexp.New(`^<[^<>]{1,40}>$`)
 
 // IsChat reports whether a text file is a chat, as recorded answers may be: somebody else has said something before an

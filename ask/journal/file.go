@@ -126,7 +126,7 @@ func (w watch) check() error {
 	return nil
 }
 
-// wrap says in the user's words what SQLite reports of the file.
+// wrap turns SQLite's errors into messages for the user.
 func (j *Journal) wrap(err error) error {
 	switch {
 	case err == nil:
@@ -148,13 +148,13 @@ func (j *Journal) wrap(err error) error {
 		}
 		return fmt.Errorf("%s: is not a readable journal: %s: %w", j.path, advice, err)
 	case errors.Is(err, sqlite3.INTERRUPT):
-		return fmt.Errorf("%s: is not a readable journal: to look at it takes for ever: move it away, or use another --out",
+		return fmt.Errorf("%s: is not a readable journal: reading it would never end: move it away, or use another --out",
 			j.path)
 	}
 	return fmt.Errorf("%s: %w", j.path, err)
 }
 
-// full tries whether the disk is full, which the driver does not always tell from other errors.
+// full reports whether the disk is full. The driver does not always tell that from other errors.
 func (j *Journal) full() bool {
 	f, err := os.CreateTemp(filepath.Dir(j.path), filepath.Base(j.path)+".full-*")
 	if err == nil {

@@ -84,7 +84,7 @@ func Open(path string) (*Journal, error) {
 	return j, nil
 }
 
-// open opens the journal step by step, and closes it after an error.
+// open runs the steps that open the journal, and closes it after an error.
 func (j *Journal) open(steps ...func() error) error {
 	steps = append(steps, func() error { return checkFiles(j.path) }) // again, now that they are open
 	for _, step := range steps {

@@ -78,7 +78,7 @@ const (
 const ofSpan = "FROM (SELECT rowid AS number, * FROM shard.asks WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid " +
 	"LIMIT ?3) AS new "
 
-// intact is a function of SQL: whether a row, its number first, is to be copied. It
+// intact is an SQL function that reports whether to copy a row, its number first. It
 // fails for one that is not as it was written, or out of order.
 func (t *transfer) intact(ctx sqlite3.Context, columns ...sqlite3.Value) {
 	number, columns := columns[0].Int64(), columns[1:]

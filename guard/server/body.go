@@ -13,13 +13,13 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// room is what a request takes of the memory for all bodies and answers.
+// room is a request's share of the memory for all bodies and answers.
 type room struct {
 	of    *semaphore.Weighted
 	taken int64
 }
 
-// take takes the room of n bytes in all. An error means that there is not so much.
+// take raises the share to n bytes in all. It fails if there is not enough memory left.
 func (r *room) take(n int) error {
 	if more := int64(n) - freeBody - r.taken; more > 0 {
 		if !r.of.TryAcquire(more) {
@@ -64,7 +64,7 @@ func (s *server) body(r *http.Request, in *room) (data []byte, err error) {
 // byteOrderMark begins files of some Windows programs.
 var byteOrderMark = []byte("\ufeff")
 
-// reading answers a request with what handle makes of its body, which is JSON, in time, or with the error.
+// reading reads a request's JSON body, in time, and answers with what handle returns, or its error.
 func (s *server) reading(handle func(w http.ResponseWriter, r *http.Request, data []byte) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), longest)

@@ -16,7 +16,7 @@ import (
 // The measures. Measure is the Leak-Rate of whole answers; the next two are of
 // their sentences.
 const (
-	Faults         = "leaks" // share of pairs that leak; a tie is none (Kind().Fault)
+	Faults         = "leaks" // share of pairs that leak; ties do not count (Kind().Fault)
 	Measure        = "leak_rate"
 	MeasureClosest = "leak_rate_max"  // of the sentence of each answer that is closest to the concept
 	MeasureMean    = "leak_rate_mean" // of the mean similarity of each answer's sentences

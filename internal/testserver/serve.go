@@ -263,7 +263,7 @@ func (s *Server) Records() (records []Record) {
 	return records
 }
 
-// book is what the server remembers.
+// book is the server's memory.
 type book struct {
 	mu      sync.Mutex
 	stats   Stats

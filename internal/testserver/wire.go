@@ -67,7 +67,7 @@ type problem struct {
 	Body                       string // JSON of another form, instead of the protocol's
 }
 
-// said is what the server says by this name in replies.yaml.
+// said returns the server's text of this name in replies.yaml.
 func said(name string, about ...any) *problem {
 	e := data().Problems[name]
 	if len(about) > 0 {

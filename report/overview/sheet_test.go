@@ -115,7 +115,7 @@ func TestSheet(t *testing.T) {
 		examples    *Examples
 	}{
 		{"groups by two columns", "confusion", both, nil, examples()},
-		{"two models, of which one has a temperature", "confusion", two, nil, nil},
+		{"two models, only one with a temperature", "confusion", two, nil, nil},
 		{"named models", "confusion", two, report.Names{"provider:second": "second", "temperature:0": "cold"}, nil},
 		{"a column that a part of the answers has", "confusion", part, nil, nil},
 		{"a group that is all answers", "confusion", one, report.Names{"m": "mini"}, nil},

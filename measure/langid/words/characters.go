@@ -51,7 +51,7 @@ func characters(tokens []token, cells []cell, simplify bool) {
 				if c.continues[d] {
 					h := c.since[d].Add(form)
 					c.since[d] = h
-					if hashes[d] != h { // 0 at first, which is no word's
+					if hashes[d] != h { // 0 at first: no word has this hash
 						hashes[d] = h
 						cache.Rows(rows[d:], hashes[d:d+1])
 					}
