@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"crosstalk"
-	"crosstalk/recorded"
 
 	"github.com/goccy/go-yaml"
 )
@@ -73,24 +72,18 @@ const (
 )
 
 // readConfusion builds an item from each monolingual prompt, and one from each cross-lingual prompt and language.
-func readConfusion(d document, s *Suite) error {
+func readConfusion(d document, s *Suite) {
 	var f confusionFile
-	if err := d.decode(&f, yaml.Strict()); err != nil {
-		return err
-	}
+	d.decode(&f, yaml.Strict())
 	b := confusionBuilder{document: d, suite: s, lines: map[string]int{}}
 	for _, language := range f.Monolingual {
-		if err := b.monolingual(language.key, language.line, language.value); err != nil {
-			return err
-		}
+		b.monolingual(language.key, language.line, language.value)
 	}
-	if err := b.crosslingual(f); err != nil {
-		return err
-	}
+	b.crosslingual(f)
 	if s.Items.Len() == 0 {
-		return d.errorf(1, "expected monolingual or crosslingual prompts, found neither")
+		d.refuse(1, "expected monolingual or crosslingual prompts, found neither")
 	}
-	return b.demonstrations(f.Demonstrations)
+	b.demonstrations(f.Demonstrations)
 }
 
 // confusionBuilder builds items from a file's entries and refuses invalid ones.
@@ -100,50 +93,37 @@ type confusionBuilder struct {
 	lines map[string]int // by id
 }
 
-func (b *confusionBuilder) monolingual(language string, line int, prompts []at[prompt]) error {
-	code, tag, err := recorded.LanguageOf(language)
-	if err != nil {
-		return b.errorf(line, "monolingual: %w", err)
-	}
+func (b *confusionBuilder) monolingual(language string, line int, prompts []at[prompt]) {
+	code, tag := b.language(line, "monolingual", language)
 	if len(prompts) == 0 {
-		return b.errorf(line, "monolingual: %s has no prompts", language)
+		b.refuse(line, "monolingual: %s has no prompts", language)
 	}
 	for _, p := range prompts {
-		if err := b.check(p, line); err != nil {
-			return err
-		}
+		b.check(p, line)
 		if p.value.Integrated != "" {
-			return b.errorf(p.line, "prompt %s: only cross-lingual prompts can have integrated", p.value.ID)
+			b.refuse(p.line, "prompt %s: only cross-lingual prompts can have integrated", p.value.ID)
 		}
-		if err := b.add(p, p.value.ID, "monolingual", language, crosstalk.Prompt{Text: p.value.Prompt, Language: code,
-			Tag: tag, Before: p.value.before()}); err != nil {
-			return err
-		}
+		b.add(p, p.value.ID, "monolingual", language, crosstalk.Prompt{Text: p.value.Prompt, Language: code,
+			Tag: tag, Before: p.value.before()})
 	}
-	return nil
 }
 
 // crosslingual renders each prompt for each language. The item's id alone determines the wording and the position of
 // the instruction, so they do not change when the suite grows.
-func (b *confusionBuilder) crosslingual(f confusionFile) error {
-	languages, err := b.instructions(f)
-	if err != nil {
-		return err
-	}
+func (b *confusionBuilder) crosslingual(f confusionFile) {
+	languages := b.instructions(f)
 	if len(f.Crosslingual) > 0 && len(languages) == 0 {
-		return b.errorf(b.lineOf("crosslingual"),
+		b.refuse(b.lineOf("crosslingual"),
 			"crosslingual needs names: the languages to answer in, each with the text that replaces %s", languageSlot)
 	}
 	for _, p := range f.Crosslingual {
-		if err := b.check(p, b.lineOf("crosslingual")); err != nil {
-			return err
-		}
+		b.check(p, b.lineOf("crosslingual"))
 		v := p.value
 		switch {
 		case strings.Contains(v.Prompt, languageSlot):
-			return b.errorf(p.line, "prompt %s contains %s, which only integrated may contain", v.ID, languageSlot)
+			b.refuse(p.line, "prompt %s contains %s, which only integrated may contain", v.ID, languageSlot)
 		case v.Integrated != "" && strings.Count(v.Integrated, languageSlot) != 1:
-			return b.errorf(p.line, "prompt %s: integrated contains %s %d times; expected once",
+			b.refuse(p.line, "prompt %s: integrated contains %s %d times; expected once",
 				v.ID, languageSlot, strings.Count(v.Integrated, languageSlot))
 		}
 		for _, l := range languages {
@@ -157,18 +137,15 @@ func (b *confusionBuilder) crosslingual(f confusionFile) error {
 				placed[integrated] = strings.Replace(v.Integrated, languageSlot, l.name, 1)
 			}
 			if len(placed) == 0 {
-				return b.errorf(p.line, "prompt %s does not say to answer in %s: expected amendments or integrated", v.ID, l.tag)
+				b.refuse(p.line, "prompt %s does not say to answer in %s: expected amendments or integrated", v.ID, l.tag)
 			}
 			places := slices.DeleteFunc([]string{atStart, atEnd, integrated},
 				func(place string) bool { return placed[place] == "" })
 			text := placed[places[draw(id, "place", len(places))]]
-			if err := b.add(p, id, "crosslingual", l.tag, crosstalk.Prompt{Text: text, Language: l.code, Tag: l.scripted,
-				Before: v.before(), Placed: placed}); err != nil {
-				return err
-			}
+			b.add(p, id, "crosslingual", l.tag, crosstalk.Prompt{Text: text, Language: l.code, Tag: l.scripted,
+				Before: v.before(), Placed: placed})
 		}
 	}
-	return nil
 }
 
 // target is a language to answer in.
@@ -180,34 +157,30 @@ type target struct {
 }
 
 // instructions returns the languages of cross-lingual prompts.
-func (b *confusionBuilder) instructions(f confusionFile) ([]target, error) {
+func (b *confusionBuilder) instructions(f confusionFile) (targets []target) {
 	own := map[string][]at[string]{}
 	for _, language := range f.OwnAmendments {
 		if !slices.ContainsFunc(f.Names, func(n entry[string]) bool { return n.key == language.key }) {
-			return nil, b.errorf(language.line, "own_amendments: %s is not in names", language.key)
+			b.refuse(language.line, "own_amendments: %s is not in names", language.key)
 		}
 		own[language.key] = language.value
 	}
-	var targets []target
 	for _, n := range f.Names {
-		code, scripted, err := recorded.LanguageOf(n.key)
-		if err != nil {
-			return nil, b.errorf(n.line, "names: %w", err)
-		}
+		code, scripted := b.language(n.line, "names", n.key)
 		if strings.TrimSpace(n.value) == "" {
-			return nil, b.errorf(n.line, "names: %s has no name", n.key)
+			b.refuse(n.line, "names: %s has no name", n.key)
 		}
 		t := target{tag: n.key, code: code, scripted: scripted, name: n.value}
 		for _, a := range f.Amendments {
 			if strings.Count(a.value, languageSlot) != 1 {
-				return nil, b.errorf(a.line, "an amendment contains %s %d times; expected once",
+				b.refuse(a.line, "an amendment contains %s %d times; expected once",
 					languageSlot, strings.Count(a.value, languageSlot))
 			}
 			t.instructions = append(t.instructions, strings.Replace(strings.TrimSpace(a.value), languageSlot, n.value, 1))
 		}
 		for _, a := range own[n.key] {
 			if strings.TrimSpace(a.value) == "" || strings.Contains(a.value, languageSlot) {
-				return nil, b.errorf(cmp.Or(a.line, n.line),
+				b.refuse(cmp.Or(a.line, n.line),
 					"own_amendments: an entry of %s is empty or contains %s; expected an instruction in that language",
 					n.key, languageSlot)
 			}
@@ -215,49 +188,44 @@ func (b *confusionBuilder) instructions(f confusionFile) ([]target, error) {
 		}
 		targets = append(targets, t)
 	}
-	return targets, nil
+	return targets
 }
 
 // check refuses an invalid entry. line is the line of its list.
-func (b *confusionBuilder) check(p at[prompt], line int) error {
+func (b *confusionBuilder) check(p at[prompt], line int) {
 	switch v := p.value; {
 	case p.line == 0:
-		return b.errorf(line, "a prompt is empty")
+		b.refuse(line, "a prompt is empty")
 	case v.ID == "":
-		return b.errorf(p.line, "a prompt has no id")
+		b.refuse(p.line, "a prompt has no id")
 	case strings.TrimSpace(v.Prompt) == "":
-		return b.errorf(p.line, "prompt %s has no text", v.ID)
+		b.refuse(p.line, "prompt %s has no text", v.ID)
 	}
 	for _, t := range p.value.Before {
 		if strings.TrimSpace(t.value.User) == "" && strings.TrimSpace(t.value.Assistant) == "" {
-			return b.errorf(cmp.Or(t.line, p.line),
+			b.refuse(cmp.Or(t.line, p.line),
 				"prompt %s: an entry of before is empty; expected user or assistant, or both", p.value.ID)
 		}
 	}
-	return nil
 }
 
-func (b *confusionBuilder) add(p at[prompt], id, task, language string, content crosstalk.Prompt) error {
+func (b *confusionBuilder) add(p at[prompt], id, task, language string, content crosstalk.Prompt) {
 	if b.lines[id] != 0 {
-		return b.errorf(p.line, "duplicate id %q (first used in line %d)", id, b.lines[id])
+		b.refuse(p.line, "duplicate id %q (first used in line %d)", id, b.lines[id])
 	}
 	b.lines[id] = p.line
 	labels := map[string]string{"task": task, "language": language, "source": p.value.Source,
 		"length": crosstalk.LengthOf(content.Text)}
 	maps.DeleteFunc(labels, func(_, value string) bool { return value == "" })
 	b.suite.Items.Add(crosstalk.Item{ID: id, Cluster: p.value.ID, Labels: labels, Prompt: &content})
-	return nil
 }
 
-func (b *confusionBuilder) demonstrations(languages inOrder[[]at[demonstration]]) error {
+func (b *confusionBuilder) demonstrations(languages inOrder[[]at[demonstration]]) {
 	for _, language := range languages {
-		code, _, err := recorded.LanguageOf(language.key)
-		if err != nil {
-			return b.errorf(language.line, "demonstrations: %w", err)
-		}
+		code, _ := b.language(language.line, "demonstrations", language.key)
 		for _, d := range language.value {
 			if strings.TrimSpace(d.value.Question) == "" || strings.TrimSpace(d.value.Answer) == "" {
-				return b.errorf(cmp.Or(d.line, language.line), "demonstrations: an entry of %s lacks its question or answer",
+				b.refuse(cmp.Or(d.line, language.line), "demonstrations: an entry of %s lacks its question or answer",
 					language.key)
 			}
 			if b.suite.Demonstrations == nil {
@@ -266,7 +234,6 @@ func (b *confusionBuilder) demonstrations(languages inOrder[[]at[demonstration]]
 			b.suite.Demonstrations[code] = append(b.suite.Demonstrations[code], crosstalk.Demonstration(d.value))
 		}
 	}
-	return nil
 }
 
 // draw returns a number from 0 to n-1 that depends only on the id and the purpose.

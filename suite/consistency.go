@@ -90,27 +90,22 @@ func readData(folder, name string, parse func(file string, text []byte) (*Suite,
 }
 
 // readConsistency builds the suite's tasks and items from a task file.
-func readConsistency(d document, s *Suite) error {
+func readConsistency(d document, s *Suite) {
 	var f taskFile
-	if err := d.decode(&f, yaml.Strict()); err != nil {
-		return err
-	}
+	d.decode(&f, yaml.Strict())
 	if s.Language != "" && !languageName().MatchString(s.Language) {
-		return d.errorf(d.lineOf("language"), "%.40q is not a valid language; expected a code such as en", s.Language)
+		d.refuse(d.lineOf("language"), "%.40q is not a valid language; expected a code such as en", s.Language)
 	}
 	if len(f.Tasks) == 0 {
-		return d.errorf(1, "expected tasks, found none")
+		d.refuse(1, "expected tasks, found none")
 	}
 	r := taskReader{document: d, suite: s, tasks: map[string]int{}, ids: map[string]int{}}
 	for i, t := range f.Tasks {
 		if t.line == 0 {
-			return d.errorf(d.lineOf("tasks"), "entry %d is empty", i+1)
+			d.refuse(d.lineOf("tasks"), "entry %d is empty", i+1)
 		}
-		if err := r.read(t.value, t.line); err != nil {
-			return err
-		}
+		r.read(t.value, t.line)
 	}
-	return nil
 }
 
 // taskReader builds tasks and items from a file's entries and refuses invalid ones.
@@ -122,95 +117,83 @@ type taskReader struct {
 }
 
 // get decodes a node; a missing one leaves v unchanged.
-func (r *taskReader) get(n node, v any) error {
-	return document{name: r.name, root: n.Node}.decode(v, yaml.Strict())
+func (r *taskReader) get(n node, v any) {
+	document{name: r.name, root: n.Node}.decode(v, yaml.Strict())
 }
 
-func (r *taskReader) read(e taskEntry, line int) error {
+func (r *taskReader) read(e taskEntry, line int) {
 	switch {
 	case e.Task == "":
-		return r.errorf(line, "a task has no name; expected task: NAME")
+		r.refuse(line, "a task has no name; expected task: NAME")
 	case !suiteName().MatchString(e.Task):
-		return r.errorf(line, "%.40q is not a valid task name; use only letters, digits, -, _ and .", e.Task)
+		r.refuse(line, "%.40q is not a valid task name; use only letters, digits, -, _ and .", e.Task)
 	case r.tasks[e.Task] != 0:
-		return r.errorf(line, "duplicate task %q (first used in line %d)", e.Task, r.tasks[e.Task])
+		r.refuse(line, "duplicate task %q (first used in line %d)", e.Task, r.tasks[e.Task])
 	}
 	r.tasks[e.Task] = line
-	t := crosstalk.Task{Name: e.Task, Layout: e.Layout.value, Instructions: map[string]crosstalk.Instruction{}}
-	var err error
-	if t.Classes, err = r.names("class", e.Classes, line); err != nil {
-		return err
-	}
-	if t.Fields, err = r.names("field", e.Fields, line); err != nil {
-		return err
-	}
+	t := crosstalk.Task{Name: e.Task, Layout: e.Layout.value, Instructions: map[string]crosstalk.Instruction{},
+		Classes: r.names("class", e.Classes, line), Fields: r.names("field", e.Fields, line)}
 	switch {
 	case len(t.Classes) == 1:
-		return r.errorf(e.Classes[0].line, "task %s has one class; expected two or more, or none for free answers", t.Name)
+		r.refuse(e.Classes[0].line, "task %s has one class; expected two or more, or none for free answers", t.Name)
 	case len(t.Fields) == 0:
-		return r.errorf(line, "task %s has no fields; expected the names of the texts in an input", t.Name)
+		r.refuse(line, "task %s has no fields; expected the names of the texts in an input", t.Name)
 	case t.Layout == "":
-		return r.errorf(line, "task %s has no layout; expected the prompt, with its parts and fields in braces", t.Name)
+		r.refuse(line, "task %s has no layout; expected the prompt, with its parts and fields in braces", t.Name)
 	case len(e.Instructions) == 0:
-		return r.errorf(line, "task %s has no instructions", t.Name)
+		r.refuse(line, "task %s has no instructions", t.Name)
 	}
-	parts, err := r.parts(t, e)
-	if err != nil {
-		return err
-	}
+	parts := r.parts(t, e)
 	for _, i := range e.Instructions {
-		if t.Instructions[i.key], err = r.instruction(t, parts, i, e.Instructions); err != nil {
-			return err
-		}
+		t.Instructions[i.key] = r.instruction(t, parts, i, e.Instructions)
 	}
 	if e.Data.value.Format.value == boolqFormat {
 		t.Question = "question"
 	}
 	r.suite.Tasks = append(r.suite.Tasks, t)
-	return r.items(t, e, line)
+	r.items(t, e, line)
 }
 
 // names reads a list of unique names of the task that begins in this line.
-func (r *taskReader) names(what string, list []at[string], line int) ([]string, error) {
-	var names []string
+func (r *taskReader) names(what string, list []at[string], line int) (names []string) {
 	for _, n := range list {
 		switch {
 		case strings.TrimSpace(n.value) == "":
-			return nil, r.errorf(cmp.Or(n.line, line), "a %s has no name", what)
+			r.refuse(cmp.Or(n.line, line), "a %s has no name", what)
 		case slices.Contains(names, n.value):
-			return nil, r.errorf(n.line, "duplicate %s %.40q", what, n.value)
+			r.refuse(n.line, "duplicate %s %.40q", what, n.value)
 		case what == "field" && !slotName().MatchString(n.value):
-			return nil, r.errorf(n.line, "%.40q is not a valid field name; use only letters, digits and _", n.value)
+			r.refuse(n.line, "%.40q is not a valid field name; use only letters, digits and _", n.value)
 		case what == "field" && slices.Contains(itemKeys, n.value):
-			return nil, r.errorf(n.line, "a field cannot be named %s: items already have a key of that name", n.value)
+			r.refuse(n.line, "a field cannot be named %s: items already have a key of that name", n.value)
 		case what == "language" && !languageName().MatchString(n.value):
-			return nil, r.errorf(n.line, "%.40q is not a valid language; expected a code such as en", n.value)
+			r.refuse(n.line, "%.40q is not a valid language; expected a code such as en", n.value)
 		}
 		names = append(names, n.value)
 	}
-	return names, nil
+	return names
 }
 
 const wordsKey = "words" // key of an instruction for its answer words, not a part
 
 // parts returns the parts of instructions that the layout uses.
-func (r *taskReader) parts(t crosstalk.Task, e taskEntry) ([]string, error) {
+func (r *taskReader) parts(t crosstalk.Task, e taskEntry) (parts []string) {
 	written := map[string]bool{}
 	for _, i := range e.Instructions {
 		for _, part := range i.value {
 			written[part.key] = part.key != wordsKey
 		}
 	}
-	var parts, named []string
+	var named []string
 	for _, slot := range slots().FindAllStringSubmatch(t.Layout, -1) {
 		name := slot[1]
 		field := slices.Contains(t.Fields, name)
 		switch {
 		case field && written[name]:
-			return nil, r.errorf(e.Layout.line, "the layout names {%s}, which is both a field and a part of the instructions",
+			r.refuse(e.Layout.line, "the layout names {%s}, which is both a field and a part of the instructions",
 				name)
 		case !field && !written[name]:
-			return nil, r.errorf(e.Layout.line, "the layout names {%.40s}, which is neither a field nor a part of the "+
+			r.refuse(e.Layout.line, "the layout names {%.40s}, which is neither a field nor a part of the "+
 				"instructions", name)
 		case !field && !slices.Contains(parts, name):
 			parts = append(parts, name)
@@ -219,81 +202,73 @@ func (r *taskReader) parts(t crosstalk.Task, e taskEntry) ([]string, error) {
 	}
 	for _, field := range t.Fields {
 		if !slices.Contains(named, field) {
-			return nil, r.errorf(e.Layout.line, "the layout does not use the field {%s}", field)
+			r.refuse(e.Layout.line, "the layout does not use the field {%s}", field)
 		}
 	}
-	return parts, nil
+	return parts
 }
 
 func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrder[node]],
-	all inOrder[inOrder[node]]) (crosstalk.Instruction, error) {
+	all inOrder[inOrder[node]]) crosstalk.Instruction {
 	language := e.key
 	i := crosstalk.Instruction{Parts: map[string]string{}}
 	first, _, rewritten := strings.Cut(language, ">")
 	for _, step := range strings.Split(language, ">") {
 		if !languageName().MatchString(step) {
-			return i, r.errorf(e.line, "%.40q is not a valid language of an instruction; expected a code such as en, or en>de "+
+			r.refuse(e.line, "%.40q is not a valid language of an instruction; expected a code such as en, or en>de "+
 				"for a rewritten instruction", language)
 		}
 	}
 	if rewritten && !slices.ContainsFunc(all, func(e entry[inOrder[node]]) bool { return e.key == first }) {
-		return i, r.errorf(e.line, "instruction %s rewrites the one in %s, which the task does not have", language, first)
+		r.refuse(e.line, "instruction %s rewrites the one in %s, which the task does not have", language, first)
 	}
 	for _, part := range e.value {
 		if part.key == wordsKey {
-			var err error
-			if i.Words, err = r.words(t, language, part); err != nil {
-				return i, err
-			}
+			i.Words = r.words(t, language, part)
 			continue
 		}
 		if !slices.Contains(parts, part.key) {
-			return i, r.errorf(part.line, "instruction %s: the layout does not use {%.40s}", language, part.key)
+			r.refuse(part.line, "instruction %s: the layout does not use {%.40s}", language, part.key)
 		}
 		var text string
-		if err := r.get(part.value, &text); err != nil {
-			return i, err
-		}
+		r.get(part.value, &text)
 		i.Parts[part.key] = text
 	}
 	for _, part := range parts {
 		if _, ok := i.Parts[part]; !ok && !rewritten { // recorded instructions may have words only
-			return i, r.errorf(e.line, "instruction %s has no %s, which the layout uses", language, part)
+			r.refuse(e.line, "instruction %s has no %s, which the layout uses", language, part)
 		}
 	}
 	for _, class := range t.Classes {
 		if !slices.ContainsFunc(i.Words, func(w crosstalk.AnswerWord) bool { return w.Class == class }) {
-			return i, r.errorf(e.line, "instruction %s has no word for the class %s", language, class)
+			r.refuse(e.line, "instruction %s has no word for the class %s", language, class)
 		}
 	}
-	return i, nil
+	return i
 }
 
 // words reads answer words and their classes. Readers ignore case, so words must differ in more than case.
-func (r *taskReader) words(t crosstalk.Task, language string, e entry[node]) ([]crosstalk.AnswerWord, error) {
+func (r *taskReader) words(t crosstalk.Task, language string, e entry[node]) (words []crosstalk.AnswerWord) {
 	var list inOrder[string]
-	if err := r.get(e.value, &list); err != nil {
-		return nil, err
-	}
-	var words []crosstalk.AnswerWord
+	r.get(e.value, &list)
 	lines := map[string]int{}
 	for _, w := range list {
 		word := strings.TrimSpace(w.key)
 		lower := strings.ToLower(word)
 		switch {
 		case word == "":
-			return nil, r.errorf(w.line, "instruction %s: an answer word is empty", language)
+			r.refuse(w.line, "instruction %s: an answer word is empty", language)
 		case len(t.Classes) == 0:
-			return nil, r.errorf(w.line, "instruction %s has answer words, but the task has no classes", language)
+			r.refuse(w.line, "instruction %s has answer words, but the task has no classes", language)
 		case !slices.Contains(t.Classes, w.value):
-			return nil, r.errorf(w.line, "instruction %s: the word %.40q has the unknown class %.40q; choose one of: %s",
+			r.refuse(w.line, "instruction %s: the word %.40q has the unknown class %.40q; choose one of: %s",
 				language, word, w.value, strings.Join(t.Classes, ", "))
 		case lines[lower] != 0:
-			return nil, r.errorf(w.line, "instruction %s: duplicate word %.40q (first used in line %d)",
+			r.refuse(w.line, "instruction %s: duplicate word %.40q (first used in line %d)",
 				language, word, lines[lower])
 		}
 		lines[lower] = w.line
 		words = append(words, crosstalk.AnswerWord{Word: word, Class: w.value})
 	}
-	return words, nil
+	return words
 }

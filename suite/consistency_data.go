@@ -22,10 +22,10 @@ type dataEntry struct {
 const placeholder = "NS"
 
 // data adds the items of a data set to the suite. Rows with the same id, in any language, form one item.
-func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, line int) error {
+func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, line int) {
 	i := slices.IndexFunc(publishedTasks, func(d dataset) bool { return d.name == e.Format.value })
 	if i < 0 {
-		return r.errorf(max(e.Format.line, line), "task %s: unknown data format %.40q; choose one of: paws-x, xnli, boolq",
+		r.refuse(max(e.Format.line, line), "task %s: unknown data format %.40q; choose one of: paws-x, xnli, boolq",
 			t.Name, e.Format.value)
 	}
 	d := publishedTasks[i]
@@ -34,20 +34,16 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 		order[i] = slices.Index(d.fields, field)
 	}
 	if len(order) != len(d.fields) || slices.Contains(order, -1) {
-		return r.errorf(line, "task %s has the fields %s; data in the format %s have %s",
+		r.refuse(line, "task %s has the fields %s; data in the format %s have %s",
 			t.Name, strings.Join(t.Fields, ", "), d.name, strings.Join(d.fields, ", "))
 	}
 	if len(t.Classes) != len(d.labels) {
-		return r.errorf(line, "task %s has %d classes; data in the format %s have %d: %s",
+		r.refuse(line, "task %s has %d classes; data in the format %s have %d: %s",
 			t.Name, len(t.Classes), d.name, len(d.labels), strings.Join(d.labels, ", "))
 	}
-	files, err := r.files(t, languages, e, line)
-	var missing *datasets.MissingError
-	if r.partial && errors.As(err, &missing) {
-		return nil // recorded answers can be scored without their inputs
-	}
-	if err != nil {
-		return err
+	files, there := r.files(t, languages, e, line)
+	if !there {
+		return // recorded answers can be scored without their inputs
 	}
 	j := joiner{taskReader: r, task: t, order: order, at: map[string]int{}, clusters: map[string]string{},
 		read: map[[2]string]int{}}
@@ -57,46 +53,47 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 	for _, f := range files {
 		for row, err := range d.read(f.value, f.key) {
 			if err != nil {
-				return r.errorf(line, "%w", err)
+				r.refuse(line, "%w", err)
 			}
 			if f.key != "" && row.language != f.key || len(languages) > 0 && !slices.Contains(languages, row.language) {
 				continue // the task does not use this language
 			}
 			if err := j.add(row); err != nil {
-				return r.errorf(line, "%w", err)
+				r.refuse(line, "%w", err)
 			}
 		}
 	}
-	return j.end(languages, line)
+	j.end(languages, line)
 }
 
-// files lists the files of the data, each with its language, "" for several.
-func (r *taskReader) files(t crosstalk.Task, languages []string, e dataEntry, line int) ([]entry[string], error) {
+// files lists the files of the data, each with its language, "" for several. A partial suite may lack them.
+func (r *taskReader) files(t crosstalk.Task, languages []string, e dataEntry,
+	line int) (files []entry[string], there bool) {
 	if len(languages) != 1 {
 		languages = []string{""}
 	}
-	files, err := r.byLanguage(e.Files, languages, line)
-	if err != nil {
-		return nil, err
-	}
+	files = r.byLanguage(e.Files, languages, line)
 	dir := filepath.Dir(r.name)
 	if e.Pulled.value != "" {
-		if dir, err = PulledDir(e.Pulled.value); err != nil {
-			return nil, r.errorf(e.Pulled.line, "task %s: %w", t.Name, err)
+		var err error
+		if dir, err = PulledDir(e.Pulled.value); r.partial && errors.As(err, new(*datasets.MissingError)) {
+			return nil, false
+		} else if err != nil {
+			r.refuse(e.Pulled.line, "task %s: %w", t.Name, err)
 		}
 	}
 	for i, f := range files {
 		switch {
 		case f.key != "" && !languageName().MatchString(f.key):
-			return nil, r.errorf(f.line, "task %s: %.40q is not a valid language; expected a code such as en", t.Name, f.key)
+			r.refuse(f.line, "task %s: %.40q is not a valid language; expected a code such as en", t.Name, f.key)
 		case f.value == "":
-			return nil, r.errorf(f.line, "task %s: its data have no files; expected files: FILE or files: {LANGUAGE: FILE, ...}",
+			r.refuse(f.line, "task %s: its data have no files; expected files: FILE or files: {LANGUAGE: FILE, ...}",
 				t.Name)
 		case !filepath.IsAbs(f.value):
 			files[i].value = filepath.Join(dir, filepath.FromSlash(f.value))
 		}
 	}
-	return files, nil
+	return files, true
 }
 
 // joiner builds items from the rows of several files.
@@ -168,19 +165,19 @@ func (j *joiner) leftOut(row dataRow, why string) {
 }
 
 // end adds the items to the suite and checks that every language occurred.
-func (j *joiner) end(languages []string, line int) error {
+func (j *joiner) end(languages []string, line int) {
 	if len(j.items) == 0 {
-		return j.errorf(line, "task %s: its data have no rows", j.task.Name)
+		j.refuse(line, "task %s: its data have no rows", j.task.Name)
 	}
 	for _, l := range languages {
 		if !slices.Contains(j.languages, l) {
-			return j.errorf(line, "task %s: its data have nothing in %s", j.task.Name, l)
+			j.refuse(line, "task %s: its data have nothing in %s", j.task.Name, l)
 		}
 	}
 	lacking := map[string]int{}
 	for _, item := range j.items {
 		if before := j.ids[item.ID]; before != 0 {
-			return j.errorf(line, "task %s: duplicate id %.40q in its data (first used in line %d)",
+			j.refuse(line, "task %s: duplicate id %.40q in its data (first used in line %d)",
 				j.task.Name, item.ID, before)
 		}
 		j.ids[item.ID] = line
@@ -202,5 +199,4 @@ func (j *joiner) end(languages []string, line int) error {
 	for _, item := range j.items {
 		j.suite.Items.Add(item)
 	}
-	return nil
 }

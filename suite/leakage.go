@@ -82,18 +82,14 @@ const (
 )
 
 // readLeakage builds the suite's items from the templates and the items.
-func readLeakage(d document, s *Suite) error {
+func readLeakage(d document, s *Suite) {
 	var f leakageFile
-	if err := d.decode(&f, yaml.Strict()); err != nil {
-		return err
-	}
-	if err := readSettings(d, f, s); err != nil {
-		return err
-	}
+	d.decode(&f, yaml.Strict())
+	readSettings(d, f, s)
 	b := leakageBuilder{document: d, suite: s, lines: map[string]int{}, concepts: map[string]concept{}}
 	for _, c := range f.Concepts {
 		if strings.TrimSpace(c.key) == "" {
-			return d.errorf(c.line, "concepts: a concept is empty")
+			d.refuse(c.line, "concepts: a concept is empty")
 		}
 		b.concepts[c.key], b.order = c.value, append(b.order, c.key)
 	}
@@ -101,37 +97,31 @@ func readLeakage(d document, s *Suite) error {
 		slices.ContainsFunc(f.Items, func(i at[single]) bool { return i.value.Seen })
 	for i, t := range f.Templates {
 		if t.line == 0 {
-			return d.errorf(d.lineOf("templates"), "entry %d is empty", i+1)
+			d.refuse(d.lineOf("templates"), "entry %d is empty", i+1)
 		}
-		if err := b.template(t.value, t.line); err != nil {
-			return err
-		}
+		b.template(t.value, t.line)
 	}
 	for i, item := range f.Items {
 		v := item.value
 		switch {
 		case item.line == 0:
-			return d.errorf(d.lineOf("items"), "entry %d is empty", i+1)
+			d.refuse(d.lineOf("items"), "entry %d is empty", i+1)
 		case v.ID == "":
-			return d.errorf(item.line, "an item has no id")
+			d.refuse(item.line, "an item has no id")
 		case b.carriers:
-			return d.errorf(item.line, "item %s: items cannot be mixed with templates that have a carrier", v.ID)
+			d.refuse(item.line, "item %s: items cannot be mixed with templates that have a carrier", v.ID)
 		}
-		err := b.add(item.line, v.ID, v.Cluster, b.labels(v.Category, v.Language, v.Seen),
+		b.add(item.line, v.ID, v.Cluster, b.labels(v.Category, v.Language, v.Seen),
 			crosstalk.Pair{Concept: v.Concept, Sense: v.Sense,
 				Test: v.Test, Control: v.Control, Remove: v.Remove, Leaks: v.Leaks, Neutral: v.Neutral})
-		if err != nil {
-			return err
-		}
 	}
 	if s.Items.Len() == 0 {
-		return d.errorf(1, "expected templates or items, found neither")
+		d.refuse(1, "expected templates or items, found neither")
 	}
-	return nil
 }
 
 // readSettings reads what a file says of all its items.
-func readSettings(d document, f leakageFile, s *Suite) error {
+func readSettings(d document, f leakageFile, s *Suite) {
 	for api, prefix := range f.Prompt {
 		switch api {
 		case "chat":
@@ -139,17 +129,16 @@ func readSettings(d document, f leakageFile, s *Suite) error {
 		case "completion", "completions":
 			s.Prefix[crosstalk.Completions] = prefix
 		default:
-			return d.errorf(d.lineOf("prompt"), "prompt has the unknown key %.40q; choose one of: chat, completion", api)
+			d.refuse(d.lineOf("prompt"), "prompt has the unknown key %.40q; choose one of: chat, completion", api)
 		}
 	}
 	if f.MaxTokens < 0 || f.MaxTokens == 0 && d.has("max_tokens") {
-		return d.errorf(d.lineOf("max_tokens"), "max_tokens is %d; expected a number above 0", f.MaxTokens)
+		d.refuse(d.lineOf("max_tokens"), "max_tokens is %d; expected a number above 0", f.MaxTokens)
 	}
 	if f.Windows != "" && f.Windows != Sentences {
-		return d.errorf(d.lineOf("windows"), "windows is %.40q; expected %s", f.Windows, Sentences)
+		d.refuse(d.lineOf("windows"), "windows is %.40q; expected %s", f.Windows, Sentences)
 	}
 	s.MaxTokens, s.Windows, s.Begins = f.MaxTokens, f.Windows, f.Begins
-	return nil
 }
 
 // leakageBuilder builds items from a file's entries and refuses invalid ones.
@@ -163,23 +152,18 @@ type leakageBuilder struct {
 	seen     bool     // whether any item is seen
 }
 
-func (b *leakageBuilder) template(t template, line int) error {
+func (b *leakageBuilder) template(t template, line int) {
 	if t.ID == "" {
-		return b.errorf(line, "a template has no id")
+		b.refuse(line, "a template has no id")
 	}
 	if carries := t.Carrier != ""; b.suite.Items.Len() == 0 {
 		b.carriers = carries
 	} else if carries != b.carriers {
-		return b.errorf(line, "template %s: either all templates have a carrier or none", t.ID)
+		b.refuse(line, "template %s: either all templates have a carrier or none", t.ID)
 	}
 	t.Prompt = strings.TrimSpace(t.Prompt)
-	if err := b.check(t, line); err != nil {
-		return err
-	}
-	list, err := b.fillings(t, line)
-	if err != nil {
-		return err
-	}
+	b.check(t, line)
+	list := b.fillings(t, line)
 	labels := b.labels(cmp.Or(t.Category, string(t.Carrier)), t.Language, t.Seen)
 	if t.Carrier != "" {
 		labels[carrierColumn] = string(t.Carrier)
@@ -189,7 +173,7 @@ func (b *leakageBuilder) template(t template, line int) error {
 		id, insert := v.Of.ID, cmp.Or(v.Of.Insert, v.Concept)
 		if id == "" {
 			if id = slug(v.Concept); id == "" && v.Concept != "" {
-				return b.errorf(fill.line, "template %s: the concept %q has no letters to build an id from: give the filling an id",
+				b.refuse(fill.line, "template %s: the concept %q has no letters to build an id from: give the filling an id",
 					t.ID, v.Concept)
 			}
 		}
@@ -212,29 +196,26 @@ func (b *leakageBuilder) template(t template, line int) error {
 				p.Test = t.Carrier.Whole(p.Context.Test, t.Prompt)
 				p.Control = t.Carrier.Whole(p.Context.Control, t.Prompt)
 			}
-			if err := b.add(fill.line, id, "", maps.Clone(labels), p); err != nil {
-				return err
-			}
+			b.add(fill.line, id, "", maps.Clone(labels), p)
 		}
 	}
-	return nil
 }
 
 // check refuses a template with invalid texts.
-func (b *leakageBuilder) check(t template, line int) error {
+func (b *leakageBuilder) check(t template, line int) {
 	switch {
 	case len(t.Control) > 1:
-		return b.errorf(line, "template %s: control is a list; expected one text", t.ID)
+		b.refuse(line, "template %s: control is a list; expected one text", t.ID)
 	case len(t.Control) == 0 || len(t.Test) == 0:
-		return b.errorf(line, "template %s needs a test and a control", t.ID)
+		b.refuse(line, "template %s needs a test and a control", t.ID)
 	case t.Carrier == "" && t.Prompt != "":
-		return b.errorf(line, "template %s: only a template with a carrier can have a prompt", t.ID)
+		b.refuse(line, "template %s: only a template with a carrier can have a prompt", t.ID)
 	case t.Carrier != "" && !slices.Contains(crosstalk.Carriers, t.Carrier):
-		return b.errorf(line, "template %s: carrier is %.40q; choose one of: %s", t.ID, t.Carrier, join(crosstalk.Carriers))
+		b.refuse(line, "template %s: carrier is %.40q; choose one of: %s", t.ID, t.Carrier, join(crosstalk.Carriers))
 	case t.Carrier != "" && t.Prompt == "":
-		return b.errorf(line, "template %s has a carrier and no prompt", t.ID)
+		b.refuse(line, "template %s has a carrier and no prompt", t.ID)
 	case strings.Contains(t.Prompt, slot):
-		return b.errorf(line, "template %s: prompt contains %s; only test may contain it", t.ID, slot)
+		b.refuse(line, "template %s: prompt contains %s; only test may contain it", t.ID, slot)
 	}
 	for _, of := range slices.Concat(t.Test, t.Control) {
 		turns, expected := of.User != "" || of.Assistant != "", "text"
@@ -242,26 +223,25 @@ func (b *leakageBuilder) check(t template, line int) error {
 			expected = "user and assistant"
 		}
 		if turns != t.Carrier.InTurns() || turns && (of.User == "" || of.Assistant == "") {
-			return b.errorf(line, "template %s: expected %s in test and control", t.ID, expected)
+			b.refuse(line, "template %s: expected %s in test and control", t.ID, expected)
 		}
 	}
 	for _, test := range t.Test {
 		if n := strings.Count(test.String(), slot); n != 1 && (t.Carrier == "" || n == 0) {
-			return b.errorf(line, "template %s: test contains %s %d times; expected once", t.ID, slot, n)
+			b.refuse(line, "template %s: test contains %s %d times; expected once", t.ID, slot, n)
 		}
 	}
 	if strings.Contains(t.Control[0].String(), slot) {
-		return b.errorf(line, "template %s: control contains %s; a control must not mention the concept", t.ID, slot)
+		b.refuse(line, "template %s: control contains %s; a control must not mention the concept", t.ID, slot)
 	}
-	return nil
 }
 
 // fillings are a template's fillings, with what they take from the file's concepts.
-func (b *leakageBuilder) fillings(t template, line int) (list []at[filling], err error) {
+func (b *leakageBuilder) fillings(t template, line int) (list []at[filling]) {
 	own := map[string]bool{}
 	switch {
 	case t.Fillings.all && len(b.concepts) == 0:
-		return nil, b.errorf(line, "template %s: fillings is %q, and the file has no concepts", t.ID, allConcepts)
+		b.refuse(line, "template %s: fillings is %q, and the file has no concepts", t.ID, allConcepts)
 	case t.Fillings.all:
 		for _, name := range b.order {
 			list = append(list, at[filling]{filling{Concept: name}, line})
@@ -270,12 +250,12 @@ func (b *leakageBuilder) fillings(t template, line int) (list []at[filling], err
 		list = slices.Clone(t.Fillings.list)
 	}
 	if len(list) == 0 {
-		return nil, b.errorf(line, "template %s has no fillings", t.ID)
+		b.refuse(line, "template %s has no fillings", t.ID)
 	}
 	for i := range list {
 		v := &list[i].value
 		if list[i].line == 0 {
-			return nil, b.errorf(line, "template %s: a filling is empty", t.ID)
+			b.refuse(line, "template %s: a filling is empty", t.ID)
 		}
 		own[v.Concept] = v.Of.Leaks != nil
 		c := b.concepts[v.Concept]
@@ -291,10 +271,10 @@ func (b *leakageBuilder) fillings(t template, line int) (list []at[filling], err
 		given, known := own[leaks.key]
 		switch {
 		case !known:
-			return nil, b.errorf(leaks.line, "template %s: leaks names the concept %.40q, which is not one of its fillings",
+			b.refuse(leaks.line, "template %s: leaks names the concept %.40q, which is not one of its fillings",
 				t.ID, leaks.key)
 		case given:
-			return nil, b.errorf(leaks.line, "template %s: the leaks of %.40q are given twice", t.ID, leaks.key)
+			b.refuse(leaks.line, "template %s: the leaks of %.40q are given twice", t.ID, leaks.key)
 		}
 		for i := range list {
 			if list[i].value.Concept == leaks.key {
@@ -302,24 +282,24 @@ func (b *leakageBuilder) fillings(t template, line int) (list []at[filling], err
 			}
 		}
 	}
-	return list, nil
+	return list
 }
 
-func (b *leakageBuilder) add(line int, id, cluster string, labels map[string]string, p crosstalk.Pair) error {
+func (b *leakageBuilder) add(line int, id, cluster string, labels map[string]string, p crosstalk.Pair) {
 	p.Concept, p.Test, p.Control = strings.TrimSpace(p.Concept), strings.TrimSpace(p.Test), strings.TrimSpace(p.Control)
 	switch {
 	case p.Concept == "":
-		return b.errorf(line, "item %s has no concept", id)
+		b.refuse(line, "item %s has no concept", id)
 	case p.Test == "" || p.Control == "":
-		return b.errorf(line, "item %s needs a test and a control prompt", id)
+		b.refuse(line, "item %s needs a test and a control prompt", id)
 	case p.Test == p.Control:
-		return b.errorf(line, "item %s: test and control are the same prompt", id)
+		b.refuse(line, "item %s: test and control are the same prompt", id)
 	case b.lines[id] != 0:
-		return b.errorf(line, "duplicate id %q (first used in line %d)", id, b.lines[id])
+		b.refuse(line, "duplicate id %q (first used in line %d)", id, b.lines[id])
 	}
 	for list, texts := range map[string][]string{"leaks": p.Leaks, "neutral": p.Neutral, "remove": p.Remove} {
 		if slices.ContainsFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" }) {
-			return b.errorf(line, "item %s: an entry of %s is empty", id, list)
+			b.refuse(line, "item %s: an entry of %s is empty", id, list)
 		}
 	}
 	b.lines[id] = line
@@ -330,7 +310,6 @@ func (b *leakageBuilder) add(line int, id, cluster string, labels map[string]str
 		labels[beginsColumn] = b.suite.Begins
 	}
 	b.suite.Items.Add(crosstalk.Item{ID: id, Cluster: cmp.Or(cluster, p.Control), Labels: labels, Pair: &p})
-	return nil
 }
 
 func (b *leakageBuilder) labels(category, language string, seen bool) map[string]string {

@@ -281,16 +281,15 @@ func (c Card) Lines() [][2]string {
 }
 
 // check refuses a card with an empty entry, and trims the others.
-func (c *Card) check(d document) error {
+func (c *Card) check(d document) {
 	if c == nil {
-		return nil
+		return
 	}
 	for _, line := range c.Lines() {
 		if strings.TrimSpace(line[1]) == "" {
-			return d.errorf(d.lineOf("card"), "card: %s is missing", line[0])
+			d.refuse(d.lineOf("card"), "card: %s is missing", line[0])
 		}
 	}
 	*c = Card{strings.TrimSpace(c.Purpose), strings.TrimSpace(c.Written), strings.TrimSpace(c.Weaknesses),
 		strings.TrimSpace(c.Reviewed)}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"crosstalk"
 	"crosstalk/internal/lazyregexp"
 	"crosstalk/internal/strictyaml"
+	"crosstalk/recorded"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -32,7 +33,7 @@ type header struct {
 type reader struct {
 	name     string
 	clusters string // what items of a cluster share
-	read     func(document, *Suite) error
+	read     func(document, *Suite)
 	check    func(s *Suite, remark func(format string, args ...any))
 }
 
@@ -66,37 +67,47 @@ func Parse(name string, text []byte) (*Suite, error) {
 }
 
 // parse reads a suite. A partial one has only what scoring recorded answers needs.
-func parse(name string, text []byte, partial bool) (*Suite, error) {
+func parse(name string, text []byte, partial bool) (s *Suite, err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case refused:
+			s, err = nil, p.error
+		default:
+			panic(p)
+		}
+	}()
 	root, err := strictyaml.Parse(name, text, limits)
 	if err != nil {
 		return nil, err
 	}
 	d := document{name, text, root, partial}
 	var h header
-	if err := d.decode(&h); err != nil {
-		return nil, err
-	}
+	d.decode(&h)
 	switch {
 	case h.Suite == "":
-		return nil, d.errorf(1, "expected suite: NAME")
+		d.refuse(1, "expected suite: NAME")
 	case !suiteName().MatchString(h.Suite):
-		return nil, d.errorf(d.lineOf("suite"), "%.40q is not a valid suite name; use only letters, digits, -, _ and .",
+		d.refuse(d.lineOf("suite"), "%.40q is not a valid suite name; use only letters, digits, -, _ and .",
 			h.Suite)
 	case h.Version < 0:
-		return nil, d.errorf(d.lineOf("version"), "version is %d; expected a whole number from 1", h.Version)
+		d.refuse(d.lineOf("version"), "version is %d; expected a whole number from 1", h.Version)
 	}
-	if err := h.Card.check(d); err != nil {
-		return nil, err
+	h.Card.check(d)
+	s = &Suite{Card: h.Card, Name: h.Suite, Instrument: h.Instrument, Version: h.Version, Language: h.Language,
+		License: h.License, Description: strings.TrimSpace(h.Description), Prefix: map[crosstalk.API]string{}}
+	r := s.reader()
+	if r.read == nil {
+		d.refuse(d.lineOf("instrument"), "instrument is %.40q; expected %s",
+			h.Instrument, strings.Join(instrumentNames(), " or "))
 	}
-	s := &Suite{Card: h.Card, Name: h.Suite, Instrument: h.Instrument, Version: h.Version, Language: h.Language,
-		License:     h.License,
-		Description: strings.TrimSpace(h.Description), Prefix: map[crosstalk.API]string{}}
-	if r := s.reader(); r.read != nil {
-		return s, r.read(d, s)
-	}
-	return nil, d.errorf(d.lineOf("instrument"), "instrument is %.40q; expected %s",
-		h.Instrument, strings.Join(instrumentNames(), " or "))
+	r.read(d, s)
+	return s, nil
 }
+
+// refused is what a reader panics with when it finds a mistake in a file, however
+// deep in its entries; parse returns the error.
+type refused struct{ error }
 
 // document is a file that was parsed but not decoded.
 type document struct {
@@ -112,12 +123,24 @@ var limits = strictyaml.Limits{Bytes: maxYAML, Depth: 16, Keys: 100, One: "suite
 
 const maxYAML = 4 << 20
 
-func (d document) decode(v any, options ...yaml.DecodeOption) error {
-	return strictyaml.Decode(d.name, d.root, v, options...)
+func (d document) decode(v any, options ...yaml.DecodeOption) {
+	if err := strictyaml.Decode(d.name, d.root, v, options...); err != nil {
+		panic(refused{err})
+	}
 }
 
-func (d document) errorf(line int, format string, args ...any) error {
-	return fmt.Errorf("%s:%d: %w", d.name, line, fmt.Errorf(format, args...))
+// refuse ends the reading of the file because of a mistake in a line.
+func (d document) refuse(line int, format string, args ...any) {
+	panic(refused{fmt.Errorf("%s:%d: %w", d.name, line, fmt.Errorf(format, args...))})
+}
+
+// language reads the language that a line of a list names; see recorded.LanguageOf.
+func (d document) language(line int, list, tag string) (code, scripted string) {
+	code, scripted, err := recorded.LanguageOf(tag)
+	if err != nil {
+		d.refuse(line, "%s: %w", list, err)
+	}
+	return code, scripted
 }
 
 // has reports whether the file has a key at its top.
