@@ -144,8 +144,10 @@ func TestEvidence(t *testing.T) {
 		{"lpr>=85.1%", 0, false, true, "90 % is >= 85.1 %, but its interval, 85.0 to 95.0 %, is not; "},
 		{"lpr>=95%", 0, false, true, "90 % is not >= 95 %, but its interval, 85.0 to 95.0 %, reaches it; "},
 		{"lpr>=95.1%", 0, false, false, "90 % is not >= 95.1 %"},
-		{"lpr>=95.1%", 1, false, true, "90 % is not >= 95.1 %, but one of so many checks may be so by chance; "},
-		{"lpr>=95.1%", 14, false, true, "90 % is not >= 95.1 %, but one of so many checks may be so by chance; "},
+		{"lpr>=95.1%", 1, false, true,
+			"90 % is not >= 95.1 %, but the interval that decides a failure, 84.3 to 95.7 %, reaches it; "},
+		{"lpr>=95.1%", 14, false, true,
+			"90 % is not >= 95.1 %, but the interval that decides a failure, 82.5 to 97.5 %, reaches it; "},
 		{"lpr>=97%", 1, false, false, "90 % is not >= 97 %"},
 		{"lpr>=85%", 14, true, false, ""}, // a pass needs the others, too
 	} {
@@ -493,4 +495,21 @@ func runOther(t *testing.T, dir, name string, n int) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// The reason names the interval that keeps a difference from a failure.
+func TestReasonOfADifference(t *testing.T) {
+	c := Check{Reference: map[string]string{}, Value: -0.05, N: 100, clusters: 100,
+		Interval: &crosstalk.Interval{Low: -0.08, High: -0.02},
+		bound:    bound{op: ">=", value: -0.01}, strict: crosstalk.Interval{Low: -0.1, High: -0.004}}
+	c.decide(false)
+	want := "worse by 5.0 points, but the interval that decides a failure, -10.0 to -0.4 points, reaches the margin; "
+	if !c.Inconclusive || !strings.HasPrefix(c.Reason, want) {
+		t.Errorf("%+v", c)
+	}
+	c = Check{Reference: c.Reference, Value: -0.05, Interval: c.Interval, bound: c.bound,
+		strict: crosstalk.Interval{Low: -0.1, High: -0.011}}
+	if c.decide(false); c.Inconclusive || c.Passed || c.Reason != "worse by 5.0 points" {
+		t.Errorf("%+v", c)
+	}
 }

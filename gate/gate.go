@@ -81,7 +81,7 @@ type Check struct {
 	clusters     int
 	margin       float64
 	still        bool               // no item differs from the others, or from its reference
-	strict       crosstalk.Interval // at the level that all checks share
+	strict       crosstalk.Interval // that decides a failure: at the level that all checks share
 	undecided    bool               // Reason does not fail the check yet
 }
 
@@ -312,7 +312,8 @@ func (c *Check) miss(within bool) string {
 		case c.Inconclusive && c.bound.keeps(best):
 			return fmt.Sprintf("%s, but may be as good as %s points", reason, report.Difference(crosstalk.Value(best), ""))
 		case c.Inconclusive:
-			return reason + ", but one of so many checks may be so by chance"
+			return fmt.Sprintf("%s, but the interval that decides a failure, %s points, reaches the margin", reason,
+				report.DifferenceInterval(&c.strict, ""))
 		}
 		return reason
 	}
@@ -323,7 +324,8 @@ func (c *Check) miss(within bool) string {
 	case c.Inconclusive && (c.bound.keeps(i.Low) || c.bound.keeps(i.High)):
 		return fmt.Sprintf("%s is not %s, but its interval, %s, reaches it", figure, c.bound, c.between())
 	case c.Inconclusive:
-		return fmt.Sprintf("%s is not %s, but one of so many checks may be so by chance", figure, c.bound)
+		return fmt.Sprintf("%s is not %s, but the interval that decides a failure, %s %s, reaches it", figure, c.bound,
+			report.Interval(&c.strict, c.Unit), cmp.Or(c.Unit, "%"))
 	}
 	return fmt.Sprintf("%s is not %s", figure, c.bound)
 }
