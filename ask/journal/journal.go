@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -331,7 +330,7 @@ func (j *Journal) hand(p put) error {
 // All yields every record in the order of arrival. The loop must not call the journal.
 func (j *Journal) All() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		last := int64(math.MinInt64)
+		last := int64(0) // SQLite counts from 1
 		stop := errors.New("stop")
 		err := j.query(selection+"ORDER BY rowid", func(s *sqlite3.Stmt) error {
 			record, err := j.scan(s)

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -26,7 +27,7 @@ func (j *Journal) Merge(from *Journal) (Merged, error) {
 	if j.lock == nil {
 		return Merged{}, j.wrap(errReading)
 	}
-	t := &transfer{last: math.MinInt64, counts: counts{changed: sums{}}}
+	t := &transfer{counts: counts{changed: sums{}}}
 	err := guard(func() error { return t.open(j.path, from) })
 	for more := true; more && err == nil; {
 		err = guard(func() (err error) {
@@ -139,6 +140,10 @@ func (t *transfer) open(path string, from *Journal) (err error) {
 			ofSpan + "JOIN main.asks AS old ON old.key = new.key AND old.rowid <= ?4 " +
 			"GROUP BY old.model, old.status, new.model, new.status"}); err != nil {
 		return err
+	}
+	forged, err := query(t.to, "SELECT 1 FROM shard.asks WHERE rowid < 1 LIMIT 1") // SQLite counts from 1
+	if err != nil || len(forged) > 0 {
+		return cmp.Or(err, errOrder)
 	}
 	last, err := query(t.to, "SELECT coalesce(max(rowid), 0) FROM main.asks")
 	if err != nil {

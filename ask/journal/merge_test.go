@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -80,6 +81,24 @@ func TestMergeDamaged(t *testing.T) {
 	for r, err := range j.All() {
 		if err != nil || r.Answer.Text == "forged" {
 			t.Errorf("%+v, %v", r, err)
+		}
+	}
+}
+
+// Rows are numbered from 1. A lower number is forged, and no row of it is merged or passed over.
+func TestMergeNumbers(t *testing.T) {
+	for number, wrong := range map[int64]bool{math.MinInt64: true, math.MinInt64 + 1: true, -1: true, 0: true,
+		math.MaxInt64: false} {
+		path := newPath(t)
+		write(t, path, record(1), record(2), record(3))
+		execute(t, path, fmt.Sprintf("UPDATE asks SET rowid = %d WHERE rowid = 2", number))
+		j := open(t, newPath(t))
+		var corrupt *corruptError
+		merged, err := j.Merge(open2(t, path))
+		refused := errors.As(err, &corrupt) && corrupt.Path == path && corrupt.Row == number &&
+			errors.Is(err, errOrder) && len(texts(t, j)) == 0
+		if wrong && !refused || !wrong && (err != nil || merged.Asks != 3) {
+			t.Errorf("row %d: %+v, %v, %q", number, merged, err, texts(t, j))
 		}
 	}
 }
