@@ -45,6 +45,7 @@ const (
 	waitingBytes = 16 << 20 // of these answers; the others are read again
 	scoringBytes = 64 << 20 // of what is being scored, or waits for the items before it
 	scoringItems = 256
+	scoringTimes = 128 // bytes for each of a text: to judge words takes a hundred
 )
 
 // Measure measures items in every arm, with about n asks under way at a time, and
@@ -162,8 +163,8 @@ func (p *place) ask() {
 // weigh waits for room to score the item. It is called in the order of items: none
 // waits for one after it.
 func (p *place) weigh(ctx context.Context) error {
-	const overhead, times = 4 << 10, 128 // of an observation; to judge words takes a hundred bytes for each of the text
-	p.weight = min(scoringBytes, overhead*int64(len(p.answers))+times*p.bytes)
+	const overhead = 4 << 10 // of an observation
+	p.weight = min(scoringBytes, overhead*int64(len(p.answers))+scoringTimes*p.bytes)
 	return p.room.scoring.Acquire(ctx, p.weight)
 }
 

@@ -9,6 +9,8 @@ import (
 	"crosstalk"
 	"crosstalk/internal/parallel"
 	"crosstalk/run"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // recordedAnswers is what the sources of answers that were recorded elsewhere share.
@@ -103,8 +105,21 @@ func (r *recordedAnswers) observations(ctx context.Context, _ *Measurement, prot
 		return b, nil
 	}
 	return func(yield func(scored, error) bool) {
-		for b, err := range parallel.Map(ctx, r.batches, r.batch.together, score) {
+		inside, leave := context.WithCancel(ctx)
+		defer leave()
+		const short = 4 << 10 // bytes of the answers of a row for which there is always room
+		room := semaphore.NewWeighted(scoringBytes)
+		weighed := func(yield func(recordedBatch, error) bool) {
+			for b, err := range r.batches {
+				b.weight = min(scoringBytes, scoringTimes*int64(max(0, b.longest-short)))
+				if room.Acquire(inside, b.weight) != nil || !yield(b, err) {
+					return
+				}
+			}
+		}
+		for b, err := range parallel.Map(inside, weighed, r.batch.together, score) {
 			if err != nil {
+				leave() // so that nothing more waits for room
 				yield(scored{}, err)
 				return
 			}
@@ -115,18 +130,22 @@ func (r *recordedAnswers) observations(ctx context.Context, _ *Measurement, prot
 			}
 			for _, one := range b.scored {
 				if !yield(one, nil) {
+					leave()
 					return
 				}
 			}
+			room.Release(b.weight)
 		}
 	}
 }
 
 // recordedBatch is some of the rows that were read one after the other.
 type recordedBatch struct {
-	first  int // the number of the first
-	rows   []recordedRow
-	scored []scored
+	first   int // the number of the first
+	rows    []recordedRow
+	scored  []scored
+	longest int   // bytes of the answers of the longest row
+	weight  int64 // bytes, about, that scoring it takes
 }
 
 // batchBytes limits the answers in a batch, about.
@@ -140,7 +159,7 @@ func (r *recordedAnswers) batches(yield func(recordedBatch, error) bool) {
 			yield(next, err)
 			return
 		}
-		next.rows = append(next.rows, row)
+		next.rows, next.longest = append(next.rows, row), max(next.longest, row.bytes)
 		bytes += row.bytes
 		if len(next.rows) == r.batch.rows || bytes >= batchBytes {
 			if !yield(next, nil) {
