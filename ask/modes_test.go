@@ -3,6 +3,8 @@ package ask_test
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,46 @@ import (
 	"crosstalk/internal/testserver"
 	providers "crosstalk/model"
 )
+
+func open(t *testing.T, api, url string) crosstalk.Model {
+	t.Helper()
+	m, err := providers.Open(api+":m", providers.Options{BaseURL: url,
+		Getenv: func(string) string { return "sk-test-0123456789" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// An answer that comes a byte at a time is read to its end; the time limit ends one that takes too long.
+func TestDribble(t *testing.T) {
+	t.Parallel()
+	for _, api := range []string{"openai", "anthropic"} {
+		var answers []crosstalk.Answer
+		for _, o := range []testserver.Options{{}, {Stall: 100 * time.Millisecond}, {Stall: 1000 * time.Hour}} {
+			limit := time.Hour
+			if o.Stall > 0 {
+				o.Faults = map[testserver.Fault]float64{"dribble": 1}
+			}
+			if o.Stall > time.Hour {
+				limit = 100 * time.Millisecond
+			}
+			s := testserver.New(o)
+			defer s.Close()
+			session := ask.NewSession(&ask.Memory{}, ask.Options{Timeout: limit, Retries: -1})
+			answer, err := session.For(open(t, api, s.URL+"/v1")).Ask(t.Context(),
+				crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 20}}.Request("Prompt", 0))
+			if err != nil {
+				answer.Reason = err.Error()
+			}
+			answers = append(answers, answer)
+		}
+		if whole, slow, late := answers[0], answers[1], answers[2]; whole.Text == "" || slow.Text != whole.Text ||
+			string(slow.Raw) != string(whole.Raw) || late.Text != "" || !strings.Contains(late.Reason, "no answer within 100ms") {
+			t.Errorf("%s: %q, %q, %s: %s", api, whole.Text, slow.Text, late.Status, late.Reason)
+		}
+	}
+}
 
 // Whatever a provider does with a batch, in its format, no answer that it has is paid for again: the session ends with
 // all answers, or stops and gets them once the provider is well. What the provider says it did not answer, and only
@@ -61,8 +103,15 @@ func TestBatchModes(t *testing.T) {
 			modes[string(f)] = mode{batches: testserver.Batches{Results: f}, stops: true}
 		}
 	}
-	var together sync.WaitGroup // most of the time they wait
-	defer together.Wait()
+	var mu sync.Mutex
+	table := map[string]map[string]string{} // by mode and API: the asks that were paid for, in batches and by themselves
+	var together sync.WaitGroup             // most of the time they wait
+	defer func() {
+		together.Wait()
+		for _, name := range slices.Sorted(maps.Keys(table)) {
+			t.Logf("| %s | %s | %s | %s |", name, table[name]["openai"], table[name]["anthropic"], table[name]["gemini"])
+		}
+	}()
 	apis := []struct{ name, base string }{{"openai", "/v1"}, {"anthropic", "/v1"}, {"gemini", "/v1beta/openai"}}
 	for _, api := range apis {
 		for name, c := range modes {
@@ -77,11 +126,7 @@ func TestBatchModes(t *testing.T) {
 						// A provider that is down while it has a batch is waited for, for a day.
 						defer time.AfterFunc(500*time.Millisecond, s.Heal).Stop()
 					}
-					m, err := providers.Open(api.name+":m", providers.Options{BaseURL: s.URL + api.base,
-						Getenv: func(string) string { return "sk-test-0123456789" }})
-					if err != nil {
-						t.Fatal(err)
-					}
+					m := open(t, api.name, s.URL+api.base)
 					paid := func() (batched, direct int) {
 						for id, n := range s.Stats().Paid {
 							if batched++; n > 1 {
@@ -130,6 +175,12 @@ func TestBatchModes(t *testing.T) {
 					if c.direct == nil && (batched != all-1 || direct != 1) || c.direct != nil && !c.direct(direct) || n != all {
 						t.Errorf("%d answers; %d asks are paid for in batches, and %d by themselves", n, batched, direct)
 					}
+					mu.Lock()
+					defer mu.Unlock()
+					if table[name] == nil {
+						table[name] = map[string]string{}
+					}
+					table[name][api.name] = fmt.Sprintf("%d + %d", batched, direct)
 				})
 			})
 		}

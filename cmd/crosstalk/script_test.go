@@ -21,6 +21,7 @@ import (
 	"crosstalk/internal/shared"
 	"crosstalk/internal/testserver"
 
+	"github.com/goccy/go-yaml"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -52,7 +53,7 @@ const fewerCollections = 400
 //   - hub serve NAME FOLDER, which adds a model; hub stop, which takes the hub
 //     away; hub asked N, which wants N requests since the last hub command;
 //     hub break CODE, which makes all requests fail;
-//   - server FLAGS..., which starts a test server (testserver.Options.Flags) with
+//   - server OPTIONS, which starts a test server (testserver.Options, in YAML) with
 //     its address in $URL; server answered N, which wants N answers since then, and
 //     server batched N, answers in batches; server heal, which ends the fault of
 //     results of batches; server stop, which takes it away;
@@ -152,8 +153,8 @@ func replace(ts *testscript.TestScript, neg bool, args []string) {
 func serverCommand(ts *testscript.TestScript, neg bool, args []string) {
 	s := ts.Value("server").(**testserver.Server)
 	switch {
-	case neg || len(args) == 0 || *s == nil && !strings.HasPrefix(args[0], "-"):
-		ts.Fatalf("usage: server FLAGS...|answered N|batched N|heal|stop")
+	case neg || len(args) == 0:
+		ts.Fatalf("usage: server OPTIONS|answered N|batched N|heal|stop")
 	case args[0] == "stop":
 		(*s).Close()
 	case args[0] == "heal":
@@ -171,11 +172,16 @@ func serverCommand(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("the server answered %s requests, expected %s", n, args[1])
 		}
 	default:
-		var o testserver.Options
-		f := flag.NewFlagSet("server", flag.ContinueOnError)
-		o.Flags(f)
-		ts.Check(f.Parse(args))
-		*s = testserver.New(o)
+		var o struct {
+			testserver.Options `yaml:",inline"`
+
+			Text string // of every answer
+		}
+		ts.Check(yaml.UnmarshalWithOptions([]byte(args[0]), &o, yaml.DisallowUnknownField()))
+		if o.Text != "" {
+			o.Answer = func(testserver.Request) testserver.Reply { return testserver.Reply{Text: o.Text} }
+		}
+		*s = testserver.New(o.Options)
 		ts.Defer((*s).Close)
 		ts.Setenv("URL", (*s).URL+"/v1")
 	}

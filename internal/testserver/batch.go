@@ -143,13 +143,10 @@ func (b *batch) Ended() bool { return !time.Now().Before(b.ends) }
 // Done reports whether it is answered.
 func (b *batch) Done() bool { return b.Problem == "" && b.Ended() }
 
-func (b *batch) Good() int       { return b.count(200, 200) }
-func (b *batch) Expired() int    { return b.count(0, 0) }
-func (b *batch) Bad() int        { return b.count(400, 599) }
-func (b *batch) Unanswered() int { return len(b.Results) - b.Good() }
+func (b *batch) Unanswered() int { return len(b.Results) - b.Count(200, 200) }
 
-// count is the number of results with a status from low to high.
-func (b *batch) count(low, high int) (n int) {
+// Count is the number of results with a status from low to high.
+func (b *batch) Count(low, high int) (n int) {
 	for _, r := range b.Results {
 		if low <= r.Status && r.Status <= high {
 			n++

@@ -104,9 +104,6 @@ func (c *exchange) say(changes []change, mediaType string, body []byte) {
 			body = do(body)
 		}
 		switch send := instead[f.Do]; {
-		case f.Status == 404:
-			c.missing()
-			return
 		case f.Status != 0:
 			c.fail(failed(c.protocol, f.Status))
 			return

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -200,14 +199,11 @@ type geminiTurn struct {
 type geminiRequest struct {
 	SystemInstruction *geminiTurn
 	Contents          []geminiTurn
-	GenerationConfig  struct {
-		Temperature, TopP, MaxOutputTokens, StopSequences, Seed json.RawMessage
-		ThinkingConfig                                          struct {
-			ThinkingLevel  string
-			ThinkingBudget *int
-		}
-	}
+	GenerationConfig  params
 }
+
+// chatNames are those of Gemini's parameters that a chat's API calls otherwise.
+var chatNames = map[string]string{"topP": "top_p", "maxOutputTokens": "max_tokens", "stopSequences": "stop"}
 
 // chat is the body of the chat that the request would be.
 func (r geminiRequest) chat(model string) []byte {
@@ -218,16 +214,19 @@ func (r geminiRequest) chat(model string) []byte {
 	for _, t := range r.Contents {
 		messages = append(messages, Message{strings.Replace(t.Role, "model", "assistant", 1), t.Parts})
 	}
-	c := r.GenerationConfig
-	chat := map[string]any{"model": model, "messages": messages, "temperature": c.Temperature, "top_p": c.TopP,
-		"max_tokens": c.MaxOutputTokens, "stop": c.StopSequences, "seed": c.Seed}
-	maps.DeleteFunc(chat, func(_ string, v any) bool {
-		given, is := v.(json.RawMessage)
-		return is && given == nil
-	})
-	if level := c.ThinkingConfig.ThinkingLevel; level != "" {
-		chat["reasoning_effort"] = level
-	} else if budget := c.ThinkingConfig.ThinkingBudget; budget != nil && *budget == 0 {
+	chat := map[string]any{"model": model, "messages": messages}
+	for name, value := range r.GenerationConfig {
+		chat[cmp.Or(chatNames[name], name)] = value
+	}
+	delete(chat, "thinkingConfig")
+	var thinking struct {
+		ThinkingLevel  string
+		ThinkingBudget *int
+	}
+	json.Unmarshal(r.GenerationConfig["thinkingConfig"], &thinking)
+	if thinking.ThinkingLevel != "" {
+		chat["reasoning_effort"] = thinking.ThinkingLevel
+	} else if budget := thinking.ThinkingBudget; budget != nil && *budget == 0 {
 		chat["reasoning_effort"] = "none"
 	}
 	return encode(chat)

@@ -1,7 +1,6 @@
 package testserver
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -25,7 +24,7 @@ func kindOf(f Fault) string {
 // fate is the outcome of one attempt. Empty failure and outcome mean a plain answer.
 type fate struct {
 	failure, outcome Fault
-	slow             bool
+	slow, dribble    bool
 	jitter           float64 // in [0, 1)
 }
 
@@ -34,19 +33,13 @@ func (o *Options) fate(hash string, attempt int) fate {
 	f := fate{
 		outcome: o.pick("outcome", u("outcome", 0)),
 		slow:    u("slow", attempt) < o.Faults["slow"],
+		dribble: u("dribble", attempt) < o.Faults["dribble"],
 		jitter:  u("jitter", attempt),
 	}
-	switch {
-	case o.FailFirst == 0:
+	if attempt <= o.FailFirst {
+		f.failure = "500"
+	} else if o.FailFirst == 0 {
 		f.failure = o.pick("failure", u("failure", attempt))
-	case attempt <= o.FailFirst:
-		sum := 0.0
-		for f, p := range o.Faults {
-			if kindOf(f) == "failure" {
-				sum += p
-			}
-		}
-		f.failure = cmp.Or(o.pick("failure", u("failure", attempt)*sum), "500")
 	}
 	return f
 }

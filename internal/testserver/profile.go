@@ -229,9 +229,6 @@ func (p *profile) show(c *choice) {
 		return
 	}
 	c.Shown = p.Shown
-	if c.Shown == "parts" {
-		return
-	}
 	if e, ok := data().Enclosing[c.Shown]; ok {
 		text := c.Text
 		if c.Text = e[0] + c.Thought(); c.Produced > c.Reasoning || c.Finish != "length" {

@@ -188,21 +188,25 @@ func (x *exchange) parse() (*query, *problem) {
 		}
 	}
 	q.Profile = o.profileOf(q.Model)
-	if p := q.Profile.refusal(data().Before, q.params); p != nil {
-		return nil, p
-	}
 	for _, limit := range []*int{q.Limit, q.CompletionLimit, q.OutputLimit} {
 		if limit != nil {
 			q.MaxTokens = *limit
 		}
 	}
-	if p := o.checkModel(q); p != nil {
-		return nil, p
+	switch absent := len(o.Models) > 0 && !slices.Contains(o.Models, q.Model); {
+	case q.Model == "":
+		return nil, said("no model")
+	case absent && q.Protocol == Anthropic:
+		return nil, said("unknown model of Anthropic", q.Model)
+	case absent:
+		return nil, said("unknown model", q.Model)
 	}
-	for _, rules := range append(q.Profile.Refuse, data().After, data().Paths[q.Path]) {
-		if p := q.Profile.refusal(rules, q.params); p != nil {
-			return nil, p
-		}
+	unsupported := data().Unsupported
+	unsupported.Each = append([]string{}, o.Unsupported...)
+	rules := slices.Concat(data().Before, []rule{unsupported}, slices.Concat(q.Profile.Refuse...), data().After,
+		data().Paths[q.Path])
+	if p := q.Profile.refusal(rules, q.params); p != nil {
+		return nil, p
 	}
 	q.fill()
 	for _, m := range q.Messages {
@@ -220,20 +224,6 @@ func (x *exchange) parse() (*query, *problem) {
 	return q, nil
 }
 
-func (o *Options) checkModel(q *query) *problem {
-	switch absent := len(o.Models) > 0 && !slices.Contains(o.Models, q.Model); {
-	case q.Model == "":
-		return said("no model")
-	case absent && q.Protocol == Anthropic:
-		return said("unknown model of Anthropic", q.Model)
-	case absent:
-		return said("unknown model", q.Model)
-	}
-	unsupported := data().Unsupported
-	unsupported.Each = append([]string{}, o.Unsupported...)
-	return q.Profile.refusal([]rule{unsupported}, q.params)
-}
-
 // fill puts in the defaults of the path, and the number of likeliest tokens asked for.
 func (q *query) fill() {
 	inChat := q.Path == chatPath && string(q.LogprobsAsked) == "true"
@@ -241,10 +231,8 @@ func (q *query) fill() {
 	case inChat || slices.Contains(q.Include, "message.output_text.logprobs"):
 		q.TopN = q.TopLogprobs
 	case q.Path == completionsPath:
-		q.MaxTokens = cmp.Or(q.MaxTokens, 16) // OpenAI's default for this path
-		if q.params.has("logprobs") {
-			json.Unmarshal(q.LogprobsAsked, &q.TopN)
-		}
+		q.MaxTokens = cmp.Or(q.MaxTokens, 16)    // OpenAI's default for this path
+		json.Unmarshal(q.LogprobsAsked, &q.TopN) // none, or null: not asked for
 	}
 	q.Dimensions = cmp.Or(q.Dimensions, 256)
 }

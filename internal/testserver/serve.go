@@ -22,7 +22,8 @@ type exchange struct {
 	body     []byte
 	protocol Protocol
 	hash     string
-	leave    func() // the request is in flight no more
+	leave    func()        // the request is in flight no more
+	over     time.Duration // the time over which the answer is sent
 }
 
 // newHandler is the routes: calls of the batch APIs, and all others.
@@ -111,6 +112,10 @@ func (x *exchange) meet(q *query, attempt int, f fate) {
 		x.book.fault("slow")
 		wait += o.Stall
 	}
+	if f.dribble {
+		x.book.fault("dribble")
+		x.over = o.Stall
+	}
 	if !sleep(x.r.Context(), wait) {
 		panic(http.ErrAbortHandler)
 	}
@@ -134,13 +139,9 @@ func (x *exchange) meet(q *query, attempt int, f fate) {
 		<-x.r.Context().Done()
 		panic(http.ErrAbortHandler)
 	case "drop":
-		panic(http.ErrAbortHandler)
+		instead["hang up"](x, nil)
 	case "cut":
-		b := x.answer(q, attempt, "")
-		x.head(200, jsonType, len(b))
-		x.w.Write(b[:len(b)/2])
-		http.NewResponseController(x.w).Flush()
-		panic(http.ErrAbortHandler)
+		instead["break off"](x, x.answer(q, attempt, ""))
 	case "invalid-json":
 		b := x.answer(q, attempt, "")
 		x.send(200, jsonType, b[:len(b)/2], false)
@@ -209,7 +210,17 @@ func (x *exchange) head(status int, contentType string, size int) {
 func (x *exchange) send(status int, contentType string, body []byte, full bool) {
 	x.head(status, contentType, len(body))
 	last := len(body) - 1
-	x.w.Write(body[:last])
+	step := len(body)
+	if x.over > 0 {
+		step = 1
+	}
+	for part := range slices.Chunk(body[:last], step) {
+		x.w.Write(part)
+		if x.over > 0 {
+			http.NewResponseController(x.w).Flush()
+			sleep(x.r.Context(), x.over/time.Duration(len(body)))
+		}
+	}
 	if x.r.Context().Err() != nil {
 		panic(http.ErrAbortHandler)
 	}

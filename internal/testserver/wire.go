@@ -190,12 +190,7 @@ func distribution(hash string, i int, token string, k int) tokenLogprob {
 		rank = 1
 	}
 	first := 0.3 + 0.65*u("first")
-	p := func(rank int) float64 {
-		if rank == 0 {
-			return first
-		}
-		return min(first, (1-first)*0.6) * math.Pow(0.5, float64(rank-1)) * 0.8
-	}
+	p := func(rank int) float64 { return first * math.Pow(1-first, float64(rank)) }
 	words := strings.Fields(strings.Join(data().Openings, " "))
 	at := int(u("words") * float64(len(words)))
 	seen := []string{token}
