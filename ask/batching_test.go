@@ -549,3 +549,39 @@ func TestBudgetOfBatches(t *testing.T) {
 		}
 	})
 }
+
+// Ten asks make a batch, and a batch that is gone is asked for again after 31 days, when nobody keeps it any more. What
+// a provider that has a batch says is waited for, for a day.
+func TestBoundsOfBatches(t *testing.T) {
+	for n, batches := range map[int]int{10: 0, 11: 1} { // the first goes ahead
+		synctest.Test(t, func(t *testing.T) {
+			p := newProvider()
+			if texts, _, err := batched(t.Context(), ask.NewSession(&batchMemory{}, ask.Options{}), p, n); err != nil ||
+				len(p.batches) != batches || texts["batched"] != batches*(n-1) {
+				t.Errorf("%d asks: %v, %v in %d batches", n, texts, err, len(p.batches))
+			}
+		})
+	}
+	const kept = 31 * 24 * time.Hour
+	for age, again := range map[time.Duration]bool{kept - 2*time.Hour: false, kept + time.Hour: true} {
+		synctest.Test(t, func(t *testing.T) {
+			p, store := newProvider(), &batchMemory{}
+			ctx, kill := context.WithTimeout(t.Context(), time.Hour)
+			defer kill()
+			batched(ctx, ask.NewSession(store, ask.Options{}), p, 40)
+			p.batches = nil
+			time.Sleep(age - time.Hour)
+			if _, _, err := batched(t.Context(), ask.NewSession(store, ask.Options{}), p, 40); (err == nil) != again {
+				t.Errorf("after %v: %v", age, err)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p, began := newProvider(), time.Now()
+		p.polling = func(time.Duration) error { return fault(crosstalk.Transient) }
+		_, _, err := batched(t.Context(), ask.NewSession(&batchMemory{}, ask.Options{}), p, 40)
+		if took := time.Since(began); err == nil || took < 24*time.Hour || took > 24*time.Hour+time.Minute {
+			t.Errorf("%v after %v", err, took)
+		}
+	})
+}

@@ -187,7 +187,6 @@ func (t *transfer) copy() error {
 	if int(t.to.Changes()) == t.rows {
 		return nil
 	}
-	replaces := false
 	defer t.meet.Reset()
 	if err := set(t.meet, t.after, t.last, int64(t.rows), t.before); err != nil {
 		return err
@@ -198,7 +197,6 @@ func (t *transfer) copy() error {
 		known := tally{t.meet.ColumnInt64(8), t.meet.ColumnInt64(2), t.meet.ColumnInt64(3)}
 		again := tally{t.meet.ColumnInt64(8), t.meet.ColumnInt64(6), t.meet.ColumnInt64(7)}
 		if old.failed() && !met.failed() {
-			replaces = true
 			t.counts.changed.add(old, known, -1)
 			continue
 		}
@@ -213,7 +211,7 @@ func (t *transfer) copy() error {
 			t.merged.Twice += t.meet.ColumnInt(9)
 		}
 	}
-	if err := t.meet.Err(); err != nil || !replaces {
+	if err := t.meet.Err(); err != nil {
 		return err
 	}
 	return run(t.replace, t.after, t.last, int64(t.rows))

@@ -71,7 +71,7 @@ func admit(conn *sqlite3.Conn) (journal bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	have := 0
+	var have int
 	if _, err := fmt.Sscan(numbers[0], &have); err != nil || have < 0 {
 		return false, notJournal{fmt.Sprintf("it has the version %s", numbers[0])}
 	}

@@ -124,16 +124,17 @@ var apart = func() (t [256]bool) {
 // It works on bytes, because the neighbour of a stop only must not be an ASCII
 // digit.
 func (r *rewriter) punctuate() []byte {
-	r.b = splitAfterNonDigit(r.b[:0], r.a)
+	r.b = splitAfter(r.b[:0], r.a, stop, false)
 	r.a = splitBeforeNonDigit(r.a[:0], r.b)
-	r.b = splitDash(r.b[:0], r.a)
+	r.b = splitAfter(r.b[:0], r.a, func(c byte) bool { return c == '-' }, true)
 	return r.b
 }
 
-func splitAfterNonDigit(dst, src []byte) []byte {
+// splitAfter sets marks apart that follow a digit, or anything else.
+func splitAfter(dst, src []byte, mark func(byte) bool, digits bool) []byte {
 	from := 0 // everything before is copied or consumed
 	for i := 1; i < len(src); i++ {
-		if stop(src[i]) && i > from && !digit(src[i-1]) {
+		if mark(src[i]) && i > from && digit(src[i-1]) == digits {
 			dst = append(append(dst, src[from:i]...), ' ', src[i], ' ')
 			from = i + 1
 		}
@@ -147,17 +148,6 @@ func splitBeforeNonDigit(dst, src []byte) []byte {
 		if stop(src[i]) && !digit(src[i+1]) {
 			dst = append(append(dst, src[from:i]...), ' ', src[i], ' ', src[i+1])
 			i++
-			from = i + 1
-		}
-	}
-	return append(dst, src[from:]...)
-}
-
-func splitDash(dst, src []byte) []byte {
-	from := 0
-	for i := 1; i < len(src); i++ {
-		if src[i] == '-' && digit(src[i-1]) {
-			dst = append(append(dst, src[from:i]...), ' ', '-', ' ')
 			from = i + 1
 		}
 	}

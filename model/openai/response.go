@@ -11,11 +11,17 @@ import (
 	"crosstalk/model/settle"
 )
 
-// envelope is what both APIs put around their choices.
-type envelope struct {
-	Model string          `json:"model"`
-	Usage usage           `json:"usage"`
-	Error json.RawMessage `json:"error"` // OpenRouter: beside or instead of choices, with status 200
+// reply is an answer of both APIs: a choice of chats has a message, one of completions a text.
+type reply struct {
+	Model   string          `json:"model"`
+	Usage   usage           `json:"usage"`
+	Error   json.RawMessage `json:"error"` // OpenRouter: beside or instead of choices, with status 200
+	Choices []struct {
+		Message      *message  `json:"message"`
+		Text         *string   `json:"text"`
+		FinishReason string    `json:"finish_reason"`
+		Logprobs     *logprobs `json:"logprobs"`
+	} `json:"choices"`
 }
 
 type usage struct {
@@ -38,15 +44,6 @@ func (u usage) usage() crosstalk.Usage {
 		all.Completion = rest
 	}
 	return all
-}
-
-type chatResponse struct {
-	envelope
-	Choices []struct {
-		Message      *message  `json:"message"`
-		FinishReason string    `json:"finish_reason"`
-		Logprobs     *logprobs `json:"logprobs"`
-	} `json:"choices"`
 }
 
 type message struct {
@@ -72,15 +69,6 @@ func (m *message) thoughts() string {
 func (m *message) thought() bool {
 	var details []json.RawMessage
 	return json.Unmarshal(m.ReasoningDetails, &details) == nil && len(details) > 0
-}
-
-type completionResponse struct {
-	envelope
-	Choices []struct {
-		Text         *string   `json:"text"`
-		FinishReason string    `json:"finish_reason"`
-		Logprobs     *logprobs `json:"logprobs"`
-	} `json:"choices"`
 }
 
 // content is a text, null, or a list of parts: texts, which are joined, thoughts (Mistral, Cohere) and refusals.
@@ -144,20 +132,25 @@ var (
 	errReported = errors.New("it reports an error")
 )
 
-func readChat(body []byte) (settle.Received, error) {
-	var r chatResponse
-	if err := json.Unmarshal(body, &r); err != nil {
-		return settle.Received{}, err
+// readReply reads an answer that has a choice.
+func readReply(body []byte) (r reply, err error) {
+	if err = json.Unmarshal(body, &r); err == nil && len(r.Choices) == 0 {
+		err = errChoices
 	}
-	if len(r.Choices) == 0 {
-		return settle.Received{}, errChoices
+	return r, err
+}
+
+func readChat(body []byte) (settle.Received, error) {
+	r, err := readReply(body)
+	if err != nil {
+		return settle.Received{}, err
 	}
 	choice := r.Choices[0]
 	if choice.Message == nil && settle.FinishOf(choice.FinishReason) != crosstalk.FinishFilter { // Gemini leaves it out
 		return settle.Received{}, errMessage
 	}
 	m := cmp.Or(choice.Message, &message{})
-	received, err := r.received(m.Content.text, choice.FinishReason, choice.Logprobs)
+	received, err := r.received(m.Content.text)
 	received.Refusal = m.Refusal + m.Content.refusal
 	received.Reasoning = m.thoughts()
 	received.Thought = m.thought()
@@ -165,29 +158,27 @@ func readChat(body []byte) (settle.Received, error) {
 }
 
 func readCompletion(body []byte) (settle.Received, error) {
-	var r completionResponse
-	if err := json.Unmarshal(body, &r); err != nil {
+	r, err := readReply(body)
+	switch {
+	case err != nil:
 		return settle.Received{}, err
-	}
-	if len(r.Choices) == 0 {
-		return settle.Received{}, errChoices
-	}
-	choice := r.Choices[0]
-	if choice.Text == nil {
+	case r.Choices[0].Text == nil:
 		return settle.Received{}, errText
 	}
-	return r.received(*choice.Text, choice.FinishReason, choice.Logprobs)
+	return r.received(*r.Choices[0].Text)
 }
 
-func (e envelope) received(text, finish string, l *logprobs) (settle.Received, error) {
-	r := settle.Received{Text: text, Finish: finish, Model: e.Model, Usage: e.Usage.usage()}
+// received is the answer whose choice says text.
+func (r reply) received(text string) (settle.Received, error) {
+	finish := r.Choices[0].FinishReason
+	out := settle.Received{Text: text, Finish: finish, Model: r.Model, Usage: r.Usage.usage()}
 	switch {
-	case !endpoint.IsNull(e.Error):
-		return r, errReported
+	case !endpoint.IsNull(r.Error):
+		return out, errReported
 	case settle.Broken(finish):
-		return r, fmt.Errorf("%w: its finish_reason is %q", errBroken, finish)
+		return out, fmt.Errorf("%w: its finish_reason is %q", errBroken, finish)
 	}
 	var err error
-	r.Logprobs, err = l.tokens()
-	return r, err
+	out.Logprobs, err = r.Choices[0].Logprobs.tokens()
+	return out, err
 }
