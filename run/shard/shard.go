@@ -4,7 +4,6 @@ package shard
 
 import (
 	"cmp"
-	"container/heap"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -261,12 +260,13 @@ func (s Shard) Of(c *Clusters) []int {
 	slices.SortFunc(all, func(a, b cluster) int {
 		return cmp.Or(cmp.Compare(b.size, a.size), cmp.Compare(a.hash, b.hash), cmp.Compare(a.root, b.root))
 	})
-	loads := newLoads(s.Count)
+	loads := make(loads, s.Count)
+	for i := range loads {
+		loads[i].shard = i + 1
+	}
 	mine := make([]bool, len(c.of)) // by root
 	for _, one := range all {
-		if loads.add(int(one.size)) == s.Index {
-			mine[one.root] = true
-		}
+		mine[one.root] = loads.add(int(one.size)) == s.Index
 	}
 	for i := range c.of {
 		if mine[c.root(int32(i))] {
@@ -276,36 +276,30 @@ func (s Shard) Of(c *Clusters) []int {
 	return items
 }
 
-// loads are the numbers of items that shards have, those with the fewest first.
+// loads are the numbers of items that shards have, as a heap: the shard with the
+// fewest, the first of several, is the first.
 type loads []load
 
 type load struct{ shard, items int }
 
-func newLoads(shards int) *loads {
-	l := make(loads, shards)
-	for i := range l {
-		l[i].shard = i + 1
-	}
-	return &l
+func (l load) compare(other load) int {
+	return cmp.Or(cmp.Compare(l.items, other.items), cmp.Compare(l.shard, other.shard))
 }
 
-// add gives items to the shard with the fewest, the first of several, and returns which it is.
-func (l *loads) add(items int) (shard int) {
-	shard = (*l)[0].shard
-	(*l)[0].items += items
-	heap.Fix(l, 0)
+// add gives items to the first shard, and returns which it is.
+func (l loads) add(items int) (shard int) {
+	shard = l[0].shard
+	l[0].items += items
+	for i := 0; 2*i+1 < len(l); {
+		least := 2*i + 1
+		if least+1 < len(l) && l[least+1].compare(l[least]) < 0 {
+			least++
+		}
+		if l[i].compare(l[least]) < 0 {
+			break
+		}
+		l[i], l[least] = l[least], l[i]
+		i = least
+	}
 	return shard
 }
-
-// Len implements heap.Interface, as do the following.
-func (l loads) Len() int { return len(l) }
-
-func (l loads) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(l[i].items, l[j].items), cmp.Compare(l[i].shard, l[j].shard)) < 0
-}
-
-func (l loads) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
-
-func (l *loads) Push(any) {}
-
-func (l *loads) Pop() any { return nil }

@@ -178,3 +178,21 @@ func TestPart(t *testing.T) {
 		}
 	}
 }
+
+// Items go to the shard with the fewest, the first of several.
+func TestLoads(t *testing.T) {
+	for shards := 1; shards < 12; shards++ {
+		heap, plain := make(loads, shards), make([]int, shards)
+		for i := range heap {
+			heap[i].shard = i + 1
+		}
+		for k := range 200 {
+			items := 1 + k*k%7
+			least := slices.Index(plain, slices.Min(plain))
+			plain[least] += items
+			if got := heap.add(items); got != least+1 {
+				t.Fatalf("%d shards, step %d: %d, want %d", shards, k, got, least+1)
+			}
+		}
+	}
+}
