@@ -5,7 +5,6 @@ package similarities
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"crosstalk"
 	"crosstalk/ask"
@@ -16,12 +15,10 @@ import (
 
 // Env is the environment of similarities: a cache of computed values, and an asker
 // for the embeddings of endpoints. It starts with a cache in memory and requests
-// that are not saved; Use sets a run's. Safe for concurrent use.
+// that are not saved; Use sets a run's. Safe for concurrent use after that.
 type Env struct {
-	mu     sync.Mutex
-	cache  similarity.Cache
-	ask    func(crosstalk.Model) crosstalk.Asker
-	askers map[*lateAsker]crosstalk.Asker // made by ask
+	similarity.Cache
+	ask func(crosstalk.Model) crosstalk.Asker
 
 	opened map[string]similarity.Similarity // by OpenAll
 
@@ -51,24 +48,11 @@ func NewEnv() *Env {
 	return e
 }
 
-// Use sets the cache and the asker of the similarities from now on.
+// Use sets the cache and the asker of the similarities from now on. Nothing is being
+// compared meanwhile.
 func (e *Env) Use(cache similarity.Cache, ask func(crosstalk.Model) crosstalk.Asker) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.cache, e.ask, e.askers = cache, ask, map[*lateAsker]crosstalk.Asker{}
+	e.Cache, e.ask = cache, ask
 }
-
-func (e *Env) current() similarity.Cache {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.cache
-}
-
-// Get implements similarity.Cache.
-func (e *Env) Get(k similarity.Key) ([]byte, bool, error) { return e.current().Get(k) }
-
-// Put implements similarity.Cache.
-func (e *Env) Put(values map[similarity.Key][]byte) error { return e.current().Put(values) }
 
 // lateAsker asks through the environment's current asker.
 type lateAsker struct {
@@ -78,14 +62,5 @@ type lateAsker struct {
 
 // Ask implements crosstalk.Asker.
 func (a *lateAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
-	return a.env.askerOf(a).Ask(ctx, req)
-}
-
-func (e *Env) askerOf(a *lateAsker) crosstalk.Asker {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.askers[a] == nil {
-		e.askers[a] = e.ask(a.model)
-	}
-	return e.askers[a]
+	return a.env.ask(a.model).Ask(ctx, req)
 }
