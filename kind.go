@@ -2,6 +2,7 @@ package crosstalk
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -156,6 +157,17 @@ func (k Kind) UnjudgedOf(e Estimate) (unjudged, of int) {
 		unjudged += e.Counts[count]
 	}
 	return unjudged, of
+}
+
+// WithFault yields what an observation says of any fault, if anything, and then the
+// observation.
+func (k Kind) WithFault(o Observation) iter.Seq[Observation] {
+	return func(yield func(Observation) bool) {
+		if fault, ok := k.Fault(o); ok && !yield(fault) {
+			return
+		}
+		yield(o)
+	}
 }
 
 // Fault returns what an observation says of any fault in its answer, as an

@@ -60,10 +60,9 @@ const (
 )
 
 func (e *estimator) Add(o crosstalk.Observation) {
-	if fault, ok := Kind().Fault(o); ok {
-		e.add(fault)
+	for o := range Kind().WithFault(o) {
+		e.add(o)
 	}
-	e.add(o)
 }
 
 func (e *estimator) add(o crosstalk.Observation) {

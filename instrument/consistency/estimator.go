@@ -52,17 +52,12 @@ func (e *estimator) describe(measure string, _, labels, extra map[string]string)
 }
 
 func (e *estimator) Add(o crosstalk.Observation) {
-	if fault, ok := Kind().Fault(o); ok {
-		e.add(fault)
-	}
-	e.add(o)
-}
-
-func (e *estimator) add(o crosstalk.Observation) {
 	cluster := e.groups.Clusters.Number(o.Cluster)
-	for _, s := range e.rules.shares(o, e.detail) {
-		for _, g := range e.groups.Of(o.Condition, o.Labels, s.measure, s.labels) {
-			g.Sum.add(o, s, cluster)
+	for o := range Kind().WithFault(o) {
+		for _, s := range e.rules.shares(o, e.detail) {
+			for _, g := range e.groups.Of(o.Condition, o.Labels, s.measure, s.labels) {
+				g.Sum.add(o, s, cluster)
+			}
 		}
 	}
 }

@@ -42,16 +42,11 @@ func (r Rules) Estimator(by []string) crosstalk.Estimator {
 }
 
 func (e *estimator) Add(o crosstalk.Observation) {
-	if fault, ok := Kind().Fault(o); ok {
-		e.add(fault)
-	}
-	e.add(o)
-}
-
-func (e *estimator) add(o crosstalk.Observation) {
 	cluster := e.groups.Clusters.Number(o.Cluster)
-	for _, g := range e.groups.Of(o.Condition, o.Labels, o.Measure, nil) {
-		g.Sum.add(o, cluster)
+	for o := range Kind().WithFault(o) {
+		for _, g := range e.groups.Of(o.Condition, o.Labels, o.Measure, nil) {
+			g.Sum.add(o, cluster)
+		}
 	}
 	if e.counted != nil && o.Measure == Measure {
 		e.counted.add(o)
