@@ -199,15 +199,15 @@ func TestFlags(t *testing.T) {
 	long := strings.Repeat("word ", 20)
 	for _, c := range []struct {
 		sources, texts []string
-		want           []Flag
+		want           []string
 	}{
 		{[]string{"a b", "c"}, []string{"x", "y"}, nil},
-		{[]string{"a  b"}, []string{"A b"}, []Flag{Unchanged}},
-		{[]string{long}, []string{"word"}, []Flag{Length}},
+		{[]string{"a  b"}, []string{"A b"}, []string{Unchanged}},
+		{[]string{long}, []string{"word"}, []string{Length}},
 		{[]string{"no"}, []string{"nothing"}, nil},
-		{[]string{"a"}, []string{"b\nc"}, []Flag{Lines}},
+		{[]string{"a"}, []string{"b\nc"}, []string{Lines}},
 		{[]string{"a\nb"}, []string{"b\nc\n"}, nil},
-		{[]string{"a", "b"}, []string{"x", "x"}, []Flag{Identical}},
+		{[]string{"a", "b"}, []string{"x", "x"}, []string{Identical}},
 		{[]string{"a", "a"}, []string{"x", "x"}, nil},
 	} {
 		if got := FlagTexts("en>de", c.sources, c.texts, nil); !reflect.DeepEqual(got, c.want) {

@@ -9,16 +9,14 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Flag is a reason to doubt a rewritten text. A flagged rewriting is still used,
-// and counted.
-type Flag string
-
+// Flags are reasons to doubt a rewritten text. A flagged rewriting is still used, and
+// counted.
 const (
-	Unchanged Flag = "unchanged" // it is the source
-	Length    Flag = "length"    // more than three times as long as the source, or less than a third, in bytes
-	Language  Flag = "language"  // identified as another language with a probability above 0.8
-	Lines     Flag = "lines"     // it has more lines than the source
-	Identical Flag = "identical" // two texts of an input became one
+	Unchanged = "unchanged" // it is the source
+	Length    = "length"    // more than three times as long as the source, or less than a third, in bytes
+	Language  = "language"  // identified as another language with a probability above 0.8
+	Lines     = "lines"     // it has more lines than the source
+	Identical = "identical" // two texts of an input became one
 )
 
 // The length and the language of shorter texts are not reliable.
@@ -26,8 +24,8 @@ const enough = 24 // bytes
 
 // FlagTexts returns the flags of texts rewritten from sources into a sense, each
 // once. lid may be nil.
-func FlagTexts(sense Sense, sources, texts []string, lid langid.Identifier) []Flag {
-	found := map[Flag]bool{}
+func FlagTexts(sense Sense, sources, texts []string, lid langid.Identifier) (flags []string) {
+	found := map[string]bool{}
 	for i, text := range texts[:min(len(texts), len(sources))] {
 		source := sources[i]
 		short, long := min(len(source), len(text)), max(len(source), len(text))
@@ -42,8 +40,7 @@ func FlagTexts(sense Sense, sources, texts []string, lid langid.Identifier) []Fl
 			found[Language] = found[Language] || guess.Language != expected && guess.Probability > 0.8
 		}
 	}
-	var flags []Flag
-	for _, flag := range []Flag{Unchanged, Length, Language, Lines, Identical} {
+	for _, flag := range []string{Unchanged, Length, Language, Lines, Identical} {
 		if found[flag] {
 			flags = append(flags, flag)
 		}
@@ -68,11 +65,3 @@ func languageOf(s Sense) string {
 func bare(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func lines(text string) int { return strings.Count(strings.TrimSpace(text), "\n") }
-
-func joinFlags(flags []Flag) string {
-	names := make([]string, len(flags))
-	for i, f := range flags {
-		names[i] = string(f)
-	}
-	return strings.Join(names, ", ")
-}

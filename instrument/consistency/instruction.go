@@ -71,7 +71,7 @@ func (in *Instrument) RewriteInstruction(
 		p.Text = cleaned(p.Source, a.Text)
 		flags := FlagTexts(s, []string{p.Source}, []string{p.Text}, in.Languages)
 		if len(flags) > 0 && strings.TrimSpace(p.Source) != "" {
-			r.Doubts = append(r.Doubts, p.Part+": "+joinFlags(flags))
+			r.Doubts = append(r.Doubts, p.Part+": "+strings.Join(flags, ", "))
 		}
 	}
 	r.proposeWords(task, source.Words)

@@ -71,65 +71,53 @@ func (in *Instrument) Measure(
 	if task, err = in.withInstructions(ctx, ask, task, forms); err != nil {
 		return nil, err
 	}
-	asked := &asked{Instrument: in, ask: ask, item: item, task: task,
-		answers: Answers{}, rewritten: map[Sense]*Rewritten{}}
+	s := &scoring{Instrument: in, ctx: ctx, ask: ask, item: item, task: task, answers: Answers{},
+		rewritten: map[Sense]Rewritten{}}
 	bySense := map[Sense][]Form{}
 	for _, form := range forms {
 		n := in.Samples
 		if _, part := form.Place(); part == Source {
 			n++
 		}
-		asked.answers[form] = make([]crosstalk.Answer, n)
+		s.answers[form] = make([]crosstalk.Answer, n)
 		bySense[form.Input] = append(bySense[form.Input], form)
-		if form.Input.Rewritten() {
-			asked.rewritten[form.Input] = &Rewritten{}
-		}
 	}
 	inputs := slices.Sorted(maps.Keys(bySense))
-	err = parallel.Each(len(inputs), func(i int) error { return asked.ofInput(ctx, inputs[i], bySense[inputs[i]]) })
+	rewritten := make([]Rewritten, len(inputs))
+	err = parallel.Each(len(inputs), func(i int) (err error) {
+		rewritten[i], err = s.askInput(inputs[i], bySense[inputs[i]])
+		return err
+	})
 	if err != nil || in.AskOnly {
 		return nil, err
 	}
-	rewritten := map[Sense]Rewritten{}
-	for sense, r := range asked.rewritten {
-		rewritten[sense] = *r
+	for i, input := range inputs {
+		if input.Rewritten() {
+			s.rewritten[input] = rewritten[i]
+		}
 	}
-	return in.score(ctx, scoring{ask: ask, item: item, task: task, answers: asked.answers, rewritten: rewritten})
+	return s.score()
 }
 
-// asked is an item that is being measured. Each goroutine writes only to its own
-// entries.
-type asked struct {
-	*Instrument
-	ask       crosstalk.Asker
-	item      crosstalk.Item
-	task      crosstalk.Task
-	answers   Answers
-	rewritten map[Sense]*Rewritten
-}
-
-// ofInput asks all forms with the same input.
-func (a *asked) ofInput(ctx context.Context, input Sense, forms []Form) error {
-	texts, written := a.item.Input.Texts[string(input.Origin())]
+// askInput lets the model rewrite an input, if need be, and asks all forms that have it.
+// Each goroutine writes only to its own answers.
+func (s *scoring) askInput(input Sense, forms []Form) (r Rewritten, err error) {
+	texts, written := s.item.Input.Texts[string(input.Origin())]
 	if !written {
-		return fmt.Errorf("item %s has no text in %s", a.item.ID, input.Origin())
+		return r, fmt.Errorf("item %s has no text in %s", s.item.ID, input.Origin())
 	}
 	if input.Rewritten() {
-		r, err := a.input(ctx, a.ask, a.item, input)
-		if err != nil {
-			return err
+		if r, err = s.input(s.ctx, s.ask, s.item, input); err != nil || r.Texts == nil {
+			return r, err // nothing to ask
 		}
-		*a.rewritten[input] = r
-		if texts = r.Texts; texts == nil {
-			return nil // nothing to ask
-		}
+		texts = r.Texts
 	}
-	return parallel.Each(len(forms), func(i int) error {
-		answers := a.answers[forms[i]]
-		prompt := a.task.Prompt(a.task.Instructions[string(forms[i].Instruction)], texts)
+	return r, parallel.Each(len(forms), func(i int) error {
+		answers := s.answers[forms[i]]
+		prompt := s.task.Prompt(s.task.Instructions[string(forms[i].Instruction)], texts)
 		return parallel.Each(len(answers), func(k int) error {
-			answer, err := a.ask.Ask(ctx, a.Prompting.Request(prompt, k))
-			if !a.AskOnly {
+			answer, err := s.ask.Ask(s.ctx, s.Prompting.Request(prompt, k))
+			if !s.AskOnly {
 				answers[k] = answer
 			}
 			return err

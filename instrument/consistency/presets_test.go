@@ -1,6 +1,7 @@
 package consistency
 
 import (
+	"strings"
 	"testing"
 
 	"crosstalk"
@@ -45,7 +46,7 @@ func TestFlagLimits(t *testing.T) {
 		{[]string{"one"}, []string{"x", "one"}, ""}, {[]string{"one", "x"}, []string{"one"}, "unchanged"},
 		{[]string{"one", "two", "six"}, []string{"one", "zwei", "zwei"}, "unchanged, identical"},
 	} {
-		if got := joinFlags(FlagTexts("en>de", c.sources, c.texts, nil)); got != c.want {
+		if got := strings.Join(FlagTexts("en>de", c.sources, c.texts, nil), ", "); got != c.want {
 			t.Errorf("%q to %q: %q, want %q", c.sources, c.texts, got, c.want)
 		}
 	}

@@ -101,12 +101,9 @@ func (r Rewriter) ID() string {
 
 // prompt is the prompt for rewriting a text of the Inputs or the Instructions.
 func (r Rewriter) prompt(part Part, s Sense, text string) (string, error) {
-	template := ""
+	template := r.own(r.Prompts, s)
 	if part == Instructions {
-		template = r.own(r.Instructions, s)
-	}
-	if template == "" {
-		template = r.own(r.Prompts, s)
+		template = cmp.Or(r.own(r.Instructions, s), template)
 	}
 	switch from, to := string(s.Origin()), s.Target(); {
 	case template != "":

@@ -16,7 +16,7 @@ import (
 type Rewritten struct {
 	Texts   []string // the task's fields, for prompts; nil if there are none
 	Outputs []string // the model's raw answers, if any
-	Flags   []Flag   // reasons to doubt them
+	Flags   []string // reasons to doubt them
 	Answers []crosstalk.Key
 }
 
@@ -26,7 +26,7 @@ func (r Rewritten) describe(o *crosstalk.Observation, source []string) {
 	if r.Texts != nil {
 		o.AddText(crosstalk.Given, InputText, strings.Join(r.Texts, "\n"))
 	}
-	addFact(o, FlagsText, joinFlags(r.Flags))
+	addFact(o, FlagsText, strings.Join(r.Flags, ", "))
 	o.Answers = append(o.Answers, r.Answers...)
 }
 

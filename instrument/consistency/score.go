@@ -3,11 +3,11 @@ package consistency
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
 	"crosstalk"
-	"fmt"
 )
 
 type scoring struct {
@@ -293,17 +293,18 @@ func (in *Instrument) Score(
 	if err != nil {
 		return nil, err
 	}
-	return in.score(ctx, scoring{ask: ask, item: item, task: task, answers: answers, rewritten: rewritten})
+	s := &scoring{Instrument: in, ctx: ctx, ask: ask, item: item, task: task, answers: answers, rewritten: rewritten}
+	return s.score()
 }
 
-func (in *Instrument) score(ctx context.Context, s scoring) ([]crosstalk.Observation, error) {
-	s.Instrument, s.ctx, s.bleu = in, ctx, map[Sense]float64{}
+func (s *scoring) score() ([]crosstalk.Observation, error) {
+	s.bleu = map[Sense]float64{}
 	s.forms = slices.SortedFunc(maps.Keys(s.answers), compareForms)
 	if err := s.scoreRewritten(); err != nil {
 		return nil, err
 	}
 	readings := []string{""}
-	if in.Overrides != nil {
+	if s.Overrides != nil {
 		readings = []string{AsRead, Reviewed}
 	}
 	for _, s.reading = range readings {

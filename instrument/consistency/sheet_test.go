@@ -89,7 +89,7 @@ func TestSheet(t *testing.T) {
 					Outputs: []string{"raw"}, Answers: []crosstalk.Key{{0xaa, byte(i)}}}}
 				switch i {
 				case 1:
-					rewritten["en>de"] = Rewritten{Flags: []Flag{Language, Lines}, Texts: []string{"the cat", "a cat"}}
+					rewritten["en>de"] = Rewritten{Flags: []string{Language, Lines}, Texts: []string{"the cat", "a cat"}}
 				case 2:
 					rewritten = map[Sense]Rewritten{"en>de": {Answers: []crosstalk.Key{{0xab}}},
 						"en>zh": {Texts: []string{"猫", "猫"}}, "fr>de": {Texts: []string{"x", "y"}}}

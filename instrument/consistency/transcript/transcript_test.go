@@ -132,7 +132,7 @@ func TestTexts(t *testing.T) {
 `, path))
 	m, n := all[0].Rewritten["en>de"], all[1].Rewritten["en>de"]
 	if !slices.Equal(m.Texts, []string{"eins", "eins"}) ||
-		!slices.Equal(m.Flags, []consistency.Flag{consistency.Identical}) || !slices.Equal(n.Texts, []string{"uno", "due"}) ||
+		!slices.Equal(m.Flags, []string{consistency.Identical}) || !slices.Equal(n.Texts, []string{"uno", "due"}) ||
 		n.Flags != nil {
 		t.Errorf("%+v, %+v", m, n)
 	}
