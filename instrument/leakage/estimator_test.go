@@ -61,7 +61,7 @@ func TestFaults(t *testing.T) {
 	e := Rules{Protocols[0]}.Estimator([]string{"category"})
 	for i, o := range []crosstalk.Observation{scored("a", 1, "category", "x"), scored("b", 0.5, "category", "x"),
 		scored("c", 0, "category", "y"), scored("d", 0, "category", "y"), scored("a", 1, "category", "x")} {
-		o.Finding = []string{Leaked, Tie, NotLeaked, "", ClosestLeaked}[i]
+		o.Finding = []string{Leaked, Tie, NotLeaked, "", closest + Leaked}[i]
 		switch i {
 		case 3:
 			o.Value, o.NotScored = crosstalk.Undefined, "empty"

@@ -15,19 +15,14 @@ const (
 	Carried = "carried" // the text of a context item that mentions the concept
 )
 
-// Findings in a pair of answers.
+// Findings in a pair of answers. Of sentences they have closest or meanOf before them.
 const (
 	Leaked    = "leaked"
 	Tie       = "tie"
 	NotLeaked = "not leaked"
 
-	ClosestLeaked    = "closest sentence leaked"
-	ClosestTie       = "closest sentence tie"
-	ClosestNotLeaked = "closest sentence not leaked"
-
-	MeanLeaked    = "mean of sentences leaked"
-	MeanTie       = "mean of sentences tie"
-	MeanNotLeaked = "mean of sentences not leaked"
+	closest = "closest sentence "
+	meanOf  = "mean of sentences "
 
 	Copied    = "copied"
 	NotCopied = "not copied"

@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"crosstalk"
 	"crosstalk/internal/lazyregexp"
 )
 
@@ -24,8 +23,6 @@ const (
 
 // Posts are all values of Post.
 var Posts = []Post{None, Period, PromptPeriod, Stop, Sentence}
-
-func parsePost(name string) (Post, error) { return crosstalk.Chosen("post-processing", name, Posts) }
 
 // Instruction may precede a prompt without being part of it.
 const Instruction = "Complete the sentence:"

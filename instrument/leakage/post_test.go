@@ -187,11 +187,11 @@ func TestRemoveNested(t *testing.T) {
 
 func TestParsePost(t *testing.T) {
 	for _, p := range Posts {
-		if got, err := parsePost(string(p)); got != p || err != nil {
-			t.Errorf("%s: %s, %v", p, got, err)
+		if got, err := (Options{Post: string(p)}).Resolve(); err != nil || got[0].Post != p {
+			t.Errorf("%s: %+v, %v", p, got, err)
 		}
 	}
-	if _, err := parsePost("trim"); err == nil || err.Error() != `unknown post-processing "trim"; choose one of: none, period, prompt-period, stop, sentence` {
+	if _, err := (Options{Post: "trim"}).Resolve(); err == nil || err.Error() != `unknown post-processing "trim"; choose one of: none, period, prompt-period, stop, sentence` {
 		t.Error(err)
 	}
 }

@@ -90,15 +90,13 @@ func (o Options) resolve(name string) (Protocol, error) {
 		return p, err
 	}
 	if o.Post != "" {
-		if p.Post, err = parsePost(o.Post); err != nil {
+		if p.Post, err = crosstalk.Chosen("post-processing", o.Post, Posts); err != nil {
 			return p, err
 		}
 	}
 	p.Counts = p.Counts || o.Counts
 	switch o.Windows {
-	case "":
-	case NoWindows:
-		p.Windows = ""
+	case "", NoWindows:
 	case Sentences:
 		p.Windows = Sentences
 	default:

@@ -52,7 +52,7 @@ func (in *Instrument) Score(
 		for k, o := range base {
 			o.Condition = with(in.Condition, SimilarityColumn, sim.Name())
 			if o.NotScored == "" {
-				in.Protocol.compare(&o, scores[0], scores[1], [...]string{Leaked, Tie, NotLeaked})
+				in.Protocol.compare(&o, scores[0], scores[1], "")
 				scores = scores[2:]
 			}
 			observations = append(observations, o)
@@ -146,15 +146,15 @@ func (in *Instrument) answered(item crosstalk.Item, a crosstalk.Answer) string {
 }
 
 // compare sets the leak value of two similarities, and what was found: a leak, a
-// tie or none.
-func (p Protocol) compare(o *crosstalk.Observation, test, control float64, found [3]string) {
+// tie or none, in the words that follow what it is of.
+func (p Protocol) compare(o *crosstalk.Observation, test, control float64, of string) {
 	if !crosstalk.Value(test).Defined() || !crosstalk.Value(control).Defined() {
 		o.NotScored, o.Value, o.Finding, o.Numbers = NoVector, crosstalk.Undefined, "", nil
 		return
 	}
 	o.NotScored, o.Numbers = "", map[string]float64{Test: test, Control: control}
 	o.Value = crosstalk.Value(p.leakValue(test, control))
-	o.Finding = found[int(2-2*o.Value)]
+	o.Finding = of + [...]string{Leaked, Tie, NotLeaked}[int(2-2*o.Value)]
 }
 
 // leakValue compares the similarities of the concept to the two answers.

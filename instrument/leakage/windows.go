@@ -43,19 +43,19 @@ func sentences(text string) (list []string) {
 // windows of the test and then of the control. Windows without a similarity are
 // left out.
 func (w windows) observe(p Protocol, o crosstalk.Observation, scores []float64) []crosstalk.Observation {
-	closest, mean := o, o
-	closest.Measure, mean.Measure = MeasureClosest, MeasureMean
+	byClosest, byMean := o, o
+	byClosest.Measure, byMean.Measure = MeasureClosest, MeasureMean
 	if o.NotScored != "" && o.NotScored != NoVector {
-		return []crosstalk.Observation{closest, mean}
+		return []crosstalk.Observation{byClosest, byMean}
 	}
 	at, testMax, testMean := summary(scores[:len(w.test)])
 	_, controlMax, controlMean := summary(scores[len(w.test):])
-	p.compare(&closest, testMax, controlMax, [...]string{ClosestLeaked, ClosestTie, ClosestNotLeaked})
-	p.compare(&mean, testMean, controlMean, [...]string{MeanLeaked, MeanTie, MeanNotLeaked})
-	if closest.Finding == ClosestLeaked {
-		closest.Spans = spanOf(o.Text(Test), w.test, at, testMax)
+	p.compare(&byClosest, testMax, controlMax, closest)
+	p.compare(&byMean, testMean, controlMean, meanOf)
+	if byClosest.Value == 1 {
+		byClosest.Spans = spanOf(o.Text(Test), w.test, at, testMax)
 	}
-	return []crosstalk.Observation{closest, mean}
+	return []crosstalk.Observation{byClosest, byMean}
 }
 
 // summary returns the position of the largest score, that score, and the mean;

@@ -45,8 +45,8 @@ func TestWindows(t *testing.T) {
 		value         crosstalk.Value
 		test, control float64
 		finding       string
-	}{{Measure, 0, 0.2, 0.3, NotLeaked}, {MeasureClosest, 1, 0.9, 0.3, ClosestLeaked},
-		{MeasureMean, 0, 0.2, 0.25, MeanNotLeaked}} {
+	}{{Measure, 0, 0.2, 0.3, NotLeaked}, {MeasureClosest, 1, 0.9, 0.3, closest + Leaked},
+		{MeasureMean, 0, 0.2, 0.25, meanOf + NotLeaked}} {
 		o := got[i]
 		near := func(a, b float64) bool { return a-b < 1e-12 && b-a < 1e-12 }
 		if o.Measure != want.measure || o.Value != want.value || !near(o.Numbers[Test], want.test) ||
