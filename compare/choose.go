@@ -21,7 +21,7 @@ type pair struct {
 func describe(condition, other map[string]string) string {
 	var parts []string
 	for _, column := range sorted(condition) {
-		if value, ok := other[column]; !ok || value != condition[column] || other == nil {
+		if value, ok := other[column]; !ok || value != condition[column] {
 			parts = append(parts, column+" "+condition[column])
 		}
 	}
@@ -153,8 +153,7 @@ func (o Options) choose(t *table) ([]pair, []Refusal) {
 			if t.averages(f) {
 				return false
 			}
-			c.refused = append(c.refused, Refusal{Measure: f.Measure, By: f.group, Condition: f.side.condition,
-				Reference: map[string]string{}, Reason: NoAverage})
+			c.refused = append(c.refused, f.refusal(NoAverage))
 			return true
 		})
 		switch {
@@ -226,11 +225,14 @@ type choice struct {
 
 // add pairs two figures, or refuses them if they are not comparable.
 func (c *choice) add(of, against figure) {
-	if fields, ok := c.comparable(against, of); ok {
+	fields, ok := c.comparable(against, of)
+	if ok {
 		c.pairs = append(c.pairs, pair{of, against, sorted(fields)})
-	} else {
-		c.refused = append(c.refused, refuse(of, against, fields))
+		return
 	}
+	r := of.refusal(Incomparable)
+	r.Reference, r.Fields = against.side.condition, fields
+	c.refused = append(c.refused, r)
 }
 
 // withReference pairs every figure with the nearest comparable one of the
@@ -267,7 +269,7 @@ func (c *choice) withReference(figures []figure) {
 		case len(references) > 0:
 			c.add(f, slices.MinFunc(references, nearer))
 		default:
-			c.refused = append(c.refused, refuse(f, figure{}, nil))
+			c.refused = append(c.refused, f.refusal(NoCounterpart))
 		}
 		if free {
 			references = append(references, f)

@@ -19,7 +19,7 @@ type sums struct {
 
 func (m *matched) sums(items []int32) *sums {
 	s := &sums{average: m.table.averageOf(m.pair.of)}
-	for side, into := range [2]*[]*stats.Clusters{&s.of, &s.against} {
+	for side := range m.sides {
 		for measure := range s.measures {
 			v := m.values(side, measure)
 			for _, i := range items {
@@ -27,22 +27,16 @@ func (m *matched) sums(items []int32) *sums {
 					continue
 				}
 				k := m.table.cell(s.average, i, measure) // also if there are no values
-				for len(*into) <= k {
-					*into = append(*into, &stats.Clusters{})
+				if k == len(s.of) {
+					s.of, s.against = append(s.of, &stats.Clusters{}), append(s.against, &stats.Clusters{})
 				}
 				if v.state(i) > 0 {
 					x := v.mean(i)
 					s.graded = s.graded || x != 0 && x != 1
-					(*into)[k].Add(m.table.cluster(i), x)
+					[2][]*stats.Clusters{s.of, s.against}[side][k].Add(m.table.cluster(i), x)
 				}
 			}
 		}
-	}
-	for len(s.of) < len(s.cells) {
-		s.of = append(s.of, &stats.Clusters{})
-	}
-	for len(s.against) < len(s.cells) {
-		s.against = append(s.against, &stats.Clusters{})
 	}
 	return s
 }

@@ -66,8 +66,7 @@ func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
 			reason = NoFraction
 		}
 		if reason != "" {
-			refused = append(refused, Refusal{Measure: p.of.Measure, By: p.of.group, Condition: p.of.side.condition,
-				Reference: map[string]string{}, Reason: reason})
+			refused = append(refused, p.of.refusal(reason))
 			continue
 		}
 		studies = append(studies, t.study(p))

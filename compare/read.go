@@ -24,7 +24,7 @@ type table struct {
 	figures []figure
 	items   []item
 
-	wanted   func(measure string) bool
+	wanted   map[string]bool  // measures
 	pilot    bool             // samples are kept, and all names of clusters
 	known    map[uint64]int32 // items by the hash of name and columns
 	clusters []uint64         // of items, while they are read: hashes of the names, 0 without one
@@ -42,6 +42,7 @@ type table struct {
 
 type side struct {
 	run       int
+	own       map[string]string  // condition of its observations
 	condition map[string]string  // with its run if there are several
 	settings  map[string]string  // that were sent; nil: not known
 	values    map[string]*values // by measure
@@ -98,8 +99,8 @@ type sample struct {
 func (o Options) read(runs []Run, pilot bool) (*table, error) {
 	t := &table{pilot: pilot, several: len(runs) > 1, known: map[uint64]int32{},
 		cells: cellSet{[]cell{{}}, map[cell]int32{{}: 0}}, labelled: map[string]int32{},
-		words: map[string]int32{"": 0}, texts: []string{""}, seed: maphash.MakeSeed()}
-	columns, measures := map[string]bool{}, map[string]bool{}
+		wanted: map[string]bool{}, words: map[string]int32{"": 0}, texts: []string{""}, seed: maphash.MakeSeed()}
+	columns := map[string]bool{}
 	for _, run := range runs {
 		for _, e := range run.Estimates {
 			for column := range e.By {
@@ -110,11 +111,11 @@ func (o Options) read(runs []Run, pilot bool) (*table, error) {
 				columns[column] = true
 			}
 			for _, measure := range of {
-				measures[measure] = measures[measure] || o.wants(e.Measure)
+				t.wanted[measure] = t.wanted[measure] || o.wants(e.Measure)
 			}
 		}
 	}
-	t.columns, t.wanted = sorted(columns), func(measure string) bool { return measures[measure] }
+	t.columns = sorted(columns)
 	for i, run := range runs {
 		if err := t.read(i, run); err != nil {
 			return nil, err
@@ -170,7 +171,7 @@ func (t *table) read(number int, run Run) error {
 		}
 		s := known[string(t.key)]
 		if s == nil {
-			s = &side{run: number, condition: map[string]string{}, values: map[string]*values{}}
+			s = &side{run: number, own: o.Condition, condition: map[string]string{}, values: map[string]*values{}}
 			maps.Copy(s.condition, o.Condition)
 			if run.Settings != nil {
 				s.settings = run.Settings(o.Condition)
@@ -181,10 +182,9 @@ func (t *table) read(number int, run Run) error {
 			known[string(t.key)] = s
 			sides = append(sides, s)
 		}
-		if fault, ok := instrument.Of(o.Measure).Fault(o); ok {
-			t.add(s, fault)
+		for o := range instrument.Of(o.Measure).WithFault(o) {
+			t.add(s, o)
 		}
-		t.add(s, o)
 	}
 	if len(sides) == 0 {
 		return fmt.Errorf("%s has no observations", run.Name)
@@ -199,7 +199,7 @@ func (t *table) read(number int, run Run) error {
 }
 
 func (t *table) add(s *side, o crosstalk.Observation) {
-	if !t.wanted(o.Measure) {
+	if !t.wanted[o.Measure] {
 		return
 	}
 	t.key = append(append(t.key[:0], o.Item...), 0)
@@ -322,7 +322,7 @@ func (t *table) word(text string) int32 {
 func (t *table) figureOf(e *crosstalk.Estimate, sides []*side) (figure, bool) {
 	f := figure{Estimate: e, group: map[string]string{}}
 	for _, s := range sides {
-		if s.has(e.By) && (f.side == nil || len(s.condition) > len(f.side.condition)) {
+		if crosstalk.HasAll(e.By, s.own) && (f.side == nil || len(s.condition) > len(f.side.condition)) {
 			f.side = s
 		}
 	}
@@ -336,13 +336,4 @@ func (t *table) figureOf(e *crosstalk.Estimate, sides []*side) (figure, bool) {
 	}
 	f.key = e.Measure + "\x00" + string(crosstalk.Canonical(f.group))
 	return f, true
-}
-
-func (s *side) has(by map[string]string) bool {
-	for column, value := range s.condition {
-		if got, ok := by[column]; column != RunColumn && (!ok || got != value) {
-			return false
-		}
-	}
-	return true
 }

@@ -49,13 +49,9 @@ func (r Refusal) String() string {
 		strings.Join(sorted(r.Fields), ","), anyway)
 }
 
-func refuse(of, against figure, fields map[string][2]string) Refusal {
-	r := Refusal{Measure: of.Measure, By: of.group, Condition: of.side.condition, Reference: map[string]string{},
-		Reason: NoCounterpart}
-	if against.side != nil {
-		r.Reference, r.Reason, r.Fields = against.side.condition, Incomparable, fields
-	}
-	return r
+func (f figure) refusal(reason string) Refusal {
+	return Refusal{Measure: f.Measure, By: f.group, Condition: f.side.condition, Reference: map[string]string{},
+		Reason: reason}
 }
 
 // acrossAll selects all fields of signatures.

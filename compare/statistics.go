@@ -17,26 +17,24 @@ func (m *matched) compare(o Options, family int) Comparison {
 	c := Comparison{
 		Subject: p.subject(), Unit: p.of.Unit,
 		Better: p.better(), Signature: p.against.Signature, Across: p.across, Paired: true,
-		Of: p.of.Estimate, Against: p.against.Estimate,
+		Of: p.of.Estimate, Against: p.against.Estimate, LeftOut: m.leftOut, N: len(m.pairs),
 	}
-	c.LeftOut = m.leftOut
 	var e stats.Estimate
 	e, c.Value, c.ReferenceValue = m.estimate(o)
 	var test float64
 	switch {
 	case m.isUnpaired(o):
-		c.Paired = false
+		c.Paired, c.LeftOut, c.N = false, nil, m.of+m.against
 		c.Method, test = "t", e.P(0)
 		if of, against, binary := m.rates(); binary {
 			c.Method, test = "score", of.PAgainst(against)
 		}
-		c.LeftOut = nil
 	case m.composite != nil:
 		c.Method, test = "exchange", m.exchange(o, family)
 	default:
 		c.Method, test = m.test(o, family)
 	}
-	c.N, c.Clusters = m.n(c.Paired), min(e.Clusters, m.n(c.Paired))
+	c.Clusters = min(e.Clusters, c.N)
 	c.Difference, c.P = crosstalk.Value(e.Value), crosstalk.Value(test)
 	c.Detectable = crosstalk.Undefined
 	// A permutation test of few clusters has no small p-value.
@@ -216,13 +214,6 @@ func (t *table) among(f figure) []bool {
 // cell is the number of the cell that an item is in.
 func (t *table) cell(a *average, i int32, measure int) int {
 	return a.cell(t.labels[t.items[i].labels], measure)
-}
-
-func (m *matched) n(paired bool) int {
-	if paired {
-		return len(m.pairs)
-	}
-	return m.of + m.against
 }
 
 func (m *matched) values(side, measure int) *values {
