@@ -50,7 +50,7 @@ func TestLeakageInEveryLanguage(t *testing.T) {
 		if len(items) < 9*s.Items.Len()/10 {
 			t.Errorf("%s: only %d of %d items can be told apart", s.Name, len(items), s.Items.Len())
 		}
-		results, err := coverLeakage(bg, instrument(knows), items, Leaky{Rate: 0.6}, 1)
+		results, err := coverLeakage(bg, instrument(knows), items, 0.6, 0, 1)
 		if err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 			continue

@@ -12,24 +12,19 @@ import (
 	"crosstalk/model/reference"
 )
 
-// Leaky sets what reference:leaky does.
-type Leaky struct {
-	Rate    float64 // probability of a leak, 0 to 1
-	Copying float64 // probability of copying the text around the prompt, 0 to 1
-}
-
-// coverLeakage calibrates the Leak-Rate on items with reference:leaky, over seeds; in has one similarity. If in's
+// coverLeakage calibrates the Leak-Rate on items with reference:leaky, over seeds, whose probabilities of a leak
+// and of copying the text around the prompt are rate and copying; in has one similarity. If in's
 // protocol scores sentences, it calibrates their Leak-Rates too, and for context leakage the copying rates, unless they
 // are 0 and so in every interval. Each seed is a complete measurement: asks, journal (in memory), scores, estimate.
 //
 // The suite's controls are a fixed set, but the interval is about controls drawn from a population. Each seed therefore
 // draws as many controls as the suite has, with replacement, and the truth is the expectation over the suite: the suite
 // acts as the population.
-func coverLeakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, leaky Leaky,
+func coverLeakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, rate, copying float64,
 	seeds int) ([]Result, error) {
 	in.Similarities = []similarity.Similarity{similarity.Cached(in.Similarities[0], similarity.NewMemoryCache(256<<20))}
 	in.Prompting.API = crosstalk.Completions
-	model, err := leaky.model(items, 1)
+	model, err := reference.NewLeaky(items, rate, copying, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -41,16 +36,20 @@ func coverLeakage(ctx context.Context, in leakage.Instrument, items []crosstalk.
 		return nil, fmt.Errorf("%s cannot score any pair of the suite; it may be for another language",
 			in.Similarities[0].Name())
 	}
+	name := fmt.Sprintf("%s:leaky?rate=%g", reference.Provider, rate)
+	if copying > 0 {
+		name += fmt.Sprintf("&copy=%g", copying)
+	}
 	var results []Result
 	for i, t := range truths {
 		if i == 0 || t.sum != 0 { // what never happens always lies in its interval
-			results = append(results, Result{Measure: t.measure, Model: leaky.name(), Truth: t.sum / t.n})
+			results = append(results, Result{Measure: t.measure, Model: name, Truth: t.sum / t.n})
 		}
 	}
 	c := calibration{in: &in, rules: in.Rules(), results: results, sittings: func(seed uint64) (s []sitting, err error) {
 		// Each list of copies gets a model with another seed, so that a control drawn twice is answered twice.
 		for k, copies := range draw(items, seed) {
-			m, err := leaky.model(copies, seed<<8+uint64(k))
+			m, err := reference.NewLeaky(copies, rate, copying, seed<<8+uint64(k))
 			if err != nil {
 				return nil, err
 			}
@@ -59,18 +58,6 @@ func coverLeakage(ctx context.Context, in leakage.Instrument, items []crosstalk.
 		return s, nil
 	}}
 	return c.run(ctx, seeds)
-}
-
-func (l Leaky) model(items []crosstalk.Item, seed uint64) (*reference.Leaky, error) {
-	return reference.NewLeaky(items, l.Rate, l.Copying, seed)
-}
-
-func (l Leaky) name() string {
-	name := fmt.Sprintf("%s:leaky?rate=%g", reference.Provider, l.Rate)
-	if l.Copying > 0 {
-		name += fmt.Sprintf("&copy=%g", l.Copying)
-	}
-	return name
 }
 
 // draw draws as many controls, with all their tests, as items have, with replacement, and returns the first copies, the
@@ -102,8 +89,6 @@ func draw(items []crosstalk.Item, seed uint64) [][]crosstalk.Item {
 	}
 	return copies
 }
-
-// truth is the expectation of a measure.
 
 // truth is the expectation of a measure.
 type truth struct {

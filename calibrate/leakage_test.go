@@ -47,7 +47,7 @@ func instrument(s similarity.Similarity) leakage.Instrument {
 
 // leakRate calibrates the Leak-Rate alone.
 func leakRate(items []crosstalk.Item, rate float64, seeds int) (Result, error) {
-	results, err := coverLeakage(bg, instrument(contains), items, Leaky{Rate: rate}, seeds)
+	results, err := coverLeakage(bg, instrument(contains), items, rate, 0, seeds)
 	if err != nil || len(results) != 1 {
 		return Result{}, fmt.Errorf("%d results: %w", len(results), err)
 	}
@@ -114,14 +114,14 @@ func TestLeakageErrors(t *testing.T) {
 	stopped, stop := context.WithCancel(bg)
 	stop()
 	for want, f := range map[string]func() ([]Result, error){
-		"nothing cannot score any pair of the suite; it may be for another language": func() ([]Result, error) { return coverLeakage(bg, instrument(nothing), items(2), Leaky{Rate: 0.5}, 2) },
+		"nothing cannot score any pair of the suite; it may be for another language": func() ([]Result, error) { return coverLeakage(bg, instrument(nothing), items(2), 0.5, 0, 2) },
 		"reference:leaky: rate is 2; expected a probability, 0 to 1": func() ([]Result,
 			error) {
-			return coverLeakage(bg, instrument(contains), items(2), Leaky{Rate: 2}, 1)
+			return coverLeakage(bg, instrument(contains), items(2), 2, 0, 1)
 		},
-		"item x0x0x lists no leaks": func() ([]Result, error) { return coverLeakage(bg, instrument(contains), bare, Leaky{Rate: 0.5}, 1) },
+		"item x0x0x lists no leaks": func() ([]Result, error) { return coverLeakage(bg, instrument(contains), bare, 0.5, 0, 1) },
 		"context canceled": func() ([]Result, error) {
-			return coverLeakage(stopped, instrument(contains), items(2), Leaky{Rate: 0.5}, 1)
+			return coverLeakage(stopped, instrument(contains), items(2), 0.5, 0, 1)
 		},
 	} {
 		if _, err := f(); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -145,7 +145,7 @@ func TestLeakageOfAllMeasures(t *testing.T) {
 	}
 	in := instrument(contains)
 	in.Protocol.Post, in.Protocol.Windows = leakage.None, leakage.Sentences
-	results, err := coverLeakage(bg, in, list, Leaky{Rate: 0.6, Copying: 0.2}, 200)
+	results, err := coverLeakage(bg, in, list, 0.6, 0.2, 200)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,7 +64,7 @@ func Leakage(ctx context.Context, s Settings) ([]Result, error) {
 		copying = 0.2
 	}
 	return s.each(0.6, func(rate float64) ([]Result, error) {
-		return coverLeakage(ctx, in, of.Items.List(), Leaky{Rate: rate, Copying: copying}, s.Seeds)
+		return coverLeakage(ctx, in, of.Items.List(), rate, copying, s.Seeds)
 	})
 }
 
