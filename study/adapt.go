@@ -130,7 +130,8 @@ func (a *adapting) apply(req crosstalk.Request, roomless bool) (sent crosstalk.R
 	return req, len(a.dropped), func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		if a.early[key]--; a.early[key] == 0 {
+		a.early[key]--
+		if a.early[key] == 0 {
 			delete(a.early, key)
 		}
 	}

@@ -30,8 +30,8 @@ func (a asked) check(bool) error {
 	}
 	known := maps.Clone(a.columns)
 	for _, p := range a.Protocols {
-		for _, c := range a.named(p) {
-			known.Add(c.Name)
+		for _, c := range p.Conditions {
+			known.Add(a.observed(p, c).Name)
 		}
 	}
 	for _, item := range a.Suite.Items.All() {

@@ -153,18 +153,17 @@ func (l labeller) unknown(language string) string {
 // judgeable is grouped, and labels the items' prompts and the demonstrations. Its
 // error names an item in a language that the identifier does not know.
 func judgeable(s *suite.Suite, l labeller) (*suite.Suite, error) {
-	group := grouping(s)
-	with := *s
-	with.Items = suite.Items{}
-	for _, item := range s.Items.All() {
-		group(&item)
+	with, err := grouped(s, func(item *crosstalk.Item) error {
 		prompt := *item.Prompt
 		if !l.label(&prompt) {
-			return nil, fmt.Errorf("item %s: %s; name a model that can with --lid, or leave it out with --language",
+			return fmt.Errorf("item %s: %s; name a model that can with --lid, or leave it out with --language",
 				item.ID, l.unknown(item.Prompt.Language))
 		}
 		item.Prompt = &prompt
-		with.Items.Add(item)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	with.Demonstrations = maps.Clone(s.Demonstrations)
 	for of, label := range l.labels {
@@ -172,7 +171,7 @@ func judgeable(s *suite.Suite, l labeller) (*suite.Suite, error) {
 			with.Demonstrations[label] = shown
 		}
 	}
-	return &with, nil
+	return with, nil
 }
 
 func (c Confusion) suiteOf() (*suite.Suite, error) {

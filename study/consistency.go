@@ -61,7 +61,9 @@ func (c Consistency) Open() (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	s = grouped(s.Part(c.Items))
+	if s, err = grouped(s.Part(c.Items), unchanged); err != nil {
+		return nil, err
+	}
 	rewriter, err := c.rewriter(s)
 	if err != nil {
 		return nil, err
@@ -81,7 +83,7 @@ func (c Consistency) Open() (*Study, error) {
 		return nil, err
 	}
 	scoring.Senses, scoring.Rewriting = senses, rewriter
-	reviews := &reviews{suite: s, accept: c.AcceptRewrites, asked: map[string]bool{}}
+	reviews := &reviews{Study: study, accept: c.AcceptRewrites, asked: map[string]bool{}}
 	if c.Instructions != "" {
 		if reviews.imported, err = review.ReadInstructions(c.Instructions); err != nil {
 			return nil, err
@@ -122,7 +124,7 @@ func (c Consistency) Open() (*Study, error) {
 				}
 				return in
 			})
-		reviews.protocols = append(reviews.protocols, reviewed{study.Protocols[len(study.Protocols)-1], set})
+		reviews.set = append(reviews.set, set)
 	}
 	return study, nil
 }
@@ -234,18 +236,16 @@ func checkPrompts(senses consistency.Senses, rewriter consistency.Rewriter) erro
 			}
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(rewriter.Prompts)) {
-		if !used[key] {
-			return crosstalk.BadOption("rewrite", " has a prompt for %s, but --to and --from do not ask for that sense", key)
+	unused := func(prompts map[string]string, of string) error {
+		for _, key := range slices.Sorted(maps.Keys(prompts)) {
+			if !used[key] {
+				return crosstalk.BadOption("rewrite", " has a prompt for %s%s, but --to and --from do not ask for that sense",
+					of, key)
+			}
 		}
+		return nil
 	}
-	for _, key := range slices.Sorted(maps.Keys(rewriter.Instructions)) {
-		if !used[key] {
-			return crosstalk.BadOption("rewrite", " has a prompt for instructions in %s, but --to and --from do not ask for "+
-				"that sense", key)
-		}
-	}
-	return nil
+	return cmp.Or(unused(rewriter.Prompts, ""), unused(rewriter.Instructions, "instructions in "))
 }
 
 func list[V any](m map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(m)), ", ") }

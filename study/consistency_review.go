@@ -14,7 +14,6 @@ import (
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/model/reference"
-	"crosstalk/suite"
 
 	"github.com/gofrs/flock"
 )
@@ -37,18 +36,12 @@ func (e *ReviewError) Error() string {
 // reviews lets models rewrite instructions and people review them before they are
 // used.
 type reviews struct {
-	suite     *suite.Suite
-	accept    bool
-	imported  []review.Instruction
-	protocols []reviewed
-	asked     map[string]bool                // models
-	made      []review.Instruction           // of these
-	save      func(review.Instruction) error // keeps one that was just made
-}
-
-type reviewed struct {
-	Protocol
-	set func(Condition) *consistency.Instrument
+	*Study
+	accept   bool
+	imported []review.Instruction
+	set      []func(Condition) *consistency.Instrument // of each protocol
+	asked    map[string]bool                           // models
+	made     []review.Instruction                      // of these
 }
 
 // label is the field of signatures that states who rewrote and who reviewed.
@@ -83,7 +76,7 @@ func modelName(c Condition) string {
 
 // tasks are the suite's tasks with a model's rewritten instructions.
 func (v *reviews) tasks(c Condition) []crosstalk.Task {
-	tasks := slices.Clone(v.suite.Tasks)
+	tasks := slices.Clone(v.Suite.Tasks)
 	for i := range tasks {
 		tasks[i].Instructions = maps.Clone(tasks[i].Instructions)
 		for _, in := range v.made {
@@ -131,11 +124,11 @@ func (v *reviews) prepareIn(ctx context.Context, dir string, shared bool,
 	if err != nil {
 		return err
 	}
-	v.save = func(review.Instruction) error { return nil }
+	save := func(review.Instruction) error { return nil }
 	if shared {
 		known := slices.DeleteFunc(slices.Clone(before), func(in review.Instruction) bool { return !in.Complete() })
 		v.imported = append(slices.Clip(v.imported), known...)
-		v.save = func(in review.Instruction) error {
+		save = func(in review.Instruction) error {
 			if !in.Complete() {
 				return nil
 			}
@@ -144,14 +137,14 @@ func (v *reviews) prepareIn(ctx context.Context, dir string, shared bool,
 		}
 	}
 	var list, waiting []review.Instruction
-	for _, p := range v.protocols {
+	for k, p := range v.Protocols {
 		for _, c := range p.Conditions {
 			model := modelName(c)
 			if v.asked[model] {
 				continue
 			}
 			v.asked[model] = true
-			of, err := v.ofModel(ctx, p.set(c), asker(p.Protocol, c), model, before)
+			of, err := v.ofModel(ctx, v.set[k](c), asker(p, c), model, before, save)
 			if err != nil {
 				return err
 			}
@@ -177,11 +170,11 @@ func (v *reviews) prepareIn(ctx context.Context, dir string, shared bool,
 		return &ReviewError{len(waiting), path}
 	}
 	for _, in := range list {
-		t := slices.IndexFunc(v.suite.Tasks, func(t crosstalk.Task) bool { return t.Name == in.Task })
+		t := slices.IndexFunc(v.Suite.Tasks, func(t crosstalk.Task) bool { return t.Name == in.Task })
 		if t < 0 || !v.asked[in.Model] {
 			continue
 		}
-		if err := in.Check(v.suite.Tasks[t]); err != nil {
+		if err := in.Check(v.Suite.Tasks[t]); err != nil {
 			return fmt.Errorf("%w: edit it in %s", err, path)
 		}
 		v.made = append(v.made, in)
@@ -191,15 +184,14 @@ func (v *reviews) prepareIn(ctx context.Context, dir string, shared bool,
 
 // ask sends what prepare sends for a condition, and keeps nothing.
 func (v *reviews) ask(ctx context.Context, protocol int, c Condition, asker crosstalk.Asker) error {
-	p := v.protocols[protocol]
-	v.save = func(review.Instruction) error { return nil }
-	_, err := v.ofModel(ctx, p.set(c), asker, modelName(c), nil)
+	_, err := v.ofModel(ctx, v.set[protocol](c), asker, modelName(c), nil, func(review.Instruction) error { return nil })
 	return err
 }
 
-// ofModel are a model's rewritten instructions, with earlier reviews applied.
+// ofModel are a model's rewritten instructions, with earlier reviews applied. save
+// keeps one that was just made.
 func (v *reviews) ofModel(ctx context.Context, in *consistency.Instrument, asker crosstalk.Asker, model string,
-	before []review.Instruction) (list []review.Instruction, err error) {
+	before []review.Instruction, save func(review.Instruction) error) (list []review.Instruction, err error) {
 	var senses []consistency.Sense
 	for _, form := range in.Forms() {
 		if s := form.Instruction; s.Rewritten() && !slices.Contains(senses, s) {
@@ -218,7 +210,7 @@ func (v *reviews) ofModel(ctx context.Context, in *consistency.Instrument, asker
 				return nil, err
 			}
 			made := review.Merge(before, model, rewritten)
-			if err := v.save(made); err != nil {
+			if err := save(made); err != nil {
 				return nil, err
 			}
 			list = append(list, made)

@@ -143,7 +143,8 @@ type Counted struct {
 func (s *Study) count(ctx context.Context, prices ask.Prices, needs bool) (f Forecast, err error) {
 	n := &counter{prices: prices, forecast: &f, last: map[uint64]int32{}}
 	for k, p := range s.Protocols {
-		for _, c := range s.named(p) {
+		for _, c := range p.Conditions {
+			c = s.observed(p, c)
 			f.Each = append(f.Each, Counted{Condition: c})
 			of := &f.Each[len(f.Each)-1]
 			if s.reviews != nil && !s.shard.IsZero() {

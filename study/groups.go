@@ -122,31 +122,28 @@ func (g *groups) columns() Columns {
 	return known
 }
 
-// grouped returns the suite with the groups of its items. Its id is the same, since
-// labels are not part of it.
-func grouped(s *suite.Suite) *suite.Suite {
-	group := grouping(s)
-	with := *s
-	with.Items = suite.Items{}
-	for _, item := range s.Items.All() {
-		group(&item)
-		with.Items.Add(item)
-	}
-	return &with
-}
-
-// grouping returns what gives an item of the suite the groups it is in.
-func grouping(s *suite.Suite) func(*crosstalk.Item) {
+// grouped returns the suite with the groups of its items, each of which change may
+// change further. The suite's id is the same, since labels are not part of it.
+func grouped(s *suite.Suite, change func(*crosstalk.Item) error) (*suite.Suite, error) {
 	var g groups
 	for _, item := range s.Items.All() {
 		g.see(item.Labels, promptOf(item))
 	}
 	g.done()
 	var labels intern.Maps
-	return func(item *crosstalk.Item) {
-		item.Labels = labels.Of(g.label(item.Labels, promptOf(*item)))
+	with := *s
+	with.Items = suite.Items{}
+	for _, item := range s.Items.All() {
+		item.Labels = labels.Of(g.label(item.Labels, promptOf(item)))
+		if err := change(&item); err != nil {
+			return nil, err
+		}
+		with.Items.Add(item)
 	}
+	return &with, nil
 }
+
+func unchanged(*crosstalk.Item) error { return nil }
 
 // promptOf is the prompt of a confusion item, "" for another one: how leakage and
 // consistency depend on the length of what is asked is nobody's measure.

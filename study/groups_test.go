@@ -124,7 +124,10 @@ func TestGroupsLeaveTheSuiteAsItIs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		of := grouped(s)
+		of, err := grouped(s, unchanged)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if of.ID() != s.ID() {
 			t.Errorf("%s has become %s", s.ID(), of.ID())
 		}

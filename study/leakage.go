@@ -35,7 +35,9 @@ func (l Leakage) Open() (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	s = grouped(s.Part(l.Items))
+	if s, err = grouped(s.Part(l.Items), unchanged); err != nil {
+		return nil, err
+	}
 	protocols, err := Suited(l.Options, s).Resolve()
 	if err != nil {
 		return nil, err

@@ -62,11 +62,7 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 		o.SameModel = func(asked crosstalk.Identity, served string) bool { return model.SameModel(asked.Name, served) }
 	}
 	if o.Concurrency == 0 {
-		var all []Condition
-		for _, p := range s.Protocols {
-			all = append(all, p.Conditions...)
-		}
-		o.Concurrency = concurrency(all)
+		o.Concurrency = s.concurrency()
 	}
 	if err := s.admitShard(path); err != nil {
 		return nil, err
@@ -150,10 +146,8 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 			return Result{}, err
 		}
 	}
-	if !s.IsRecorded() {
-		if err := m.askInBatches(ctx); err != nil {
-			return Result{}, err
-		}
+	if err := m.askInBatches(ctx); err != nil {
+		return Result{}, err
 	}
 	result, suites, err := m.record(ctx)
 	if err = errors.Join(err, m.askers.failed()); err != nil {

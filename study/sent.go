@@ -109,9 +109,7 @@ func (a *askers) of(p Protocol, c Condition) *adapting {
 	})
 	if was, found := a.kept[place]; found && asker.strict == "" {
 		now := c.without(was.Without)
-		for _, change := range now.Changes[len(c.Changes):] {
-			s.noteChange(change)
-		}
+		s.noteChange(now.Changes[len(c.Changes):]...)
 		if _, change, possible := model.WithRoom(c.name, now.Prompting, s.families); possible && was.Room {
 			s.noteChange(change)
 		}

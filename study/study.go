@@ -54,7 +54,7 @@ type Study struct {
 
 	families []model.Family // that the user added
 	mu       sync.Mutex
-	found    []string // changes that models asked for, in words
+	changes  []string // in words
 }
 
 // source yields what is observed: models are asked for it (asked), or it was
@@ -100,26 +100,19 @@ func (s *Study) add(rules crosstalk.Rules, scoring run.Scoring, conditions []Con
 // Changes are, in words, the settings that are not sent as the protocol or the
 // user wants, since a model takes nothing else: those that are known before it
 // is asked, and those found since.
-func (s *Study) Changes() (changes []string) {
-	for _, p := range s.Protocols {
-		for _, c := range p.Conditions {
-			for _, change := range c.Changes {
-				if text := change.String(); !slices.Contains(changes, text) {
-					changes = append(changes, text)
-				}
-			}
-		}
-	}
+func (s *Study) Changes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append(changes, s.found...)
+	return slices.Clone(s.changes)
 }
 
-func (s *Study) noteChange(c model.Change) {
+func (s *Study) noteChange(changes ...model.Change) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if text := c.String(); !slices.Contains(s.found, text) {
-		s.found = append(s.found, text)
+	for _, c := range changes {
+		if text := c.String(); !slices.Contains(s.changes, text) {
+			s.changes = append(s.changes, text)
+		}
 	}
 }
 
@@ -172,16 +165,6 @@ func fileName(s string) string {
 		}
 		return '-'
 	}, s), "-.")
-}
-
-// named are a protocol's conditions with the names in observations, as far as
-// they are known before anything is asked.
-func (s *Study) named(p Protocol) []Condition {
-	named := slices.Clone(p.Conditions)
-	for i := range named {
-		named[i] = s.observed(p, named[i])
-	}
-	return named
 }
 
 // Items is the number of items of all conditions that this study measures.

@@ -227,16 +227,19 @@ func (of *Study) conditions(s Sweep, protocol string, d defaults) ([]Condition, 
 		if err := c.adapt(s.Families, strictly(protocol)); err != nil {
 			return nil, err
 		}
+		of.noteChange(c.Changes...)
 	}
 	return conditions, nil
 }
 
 // concurrency is the smallest number of asks in flight that a model's preset
 // suggests; 0: none does.
-func concurrency(conditions []Condition) (least int) {
-	for _, c := range conditions {
-		if n := model.Concurrency(c.name); n > 0 && (least == 0 || n < least) {
-			least = n
+func (s *Study) concurrency() (least int) {
+	for _, p := range s.Protocols {
+		for _, c := range p.Conditions {
+			if n := model.Concurrency(c.name); n > 0 && (least == 0 || n < least) {
+				least = n
+			}
 		}
 	}
 	return least

@@ -78,10 +78,12 @@ func TestZip(t *testing.T) {
 // The smallest hint of a local server is for all.
 func TestConcurrencyOfSeveralModels(t *testing.T) {
 	conditions := []Condition{{name: "openai:a"}, {name: "ollama:b"}, {name: "openai:c"}}
-	if got := concurrency(conditions); got != 4 {
+	s := Study{Protocols: []Protocol{{Conditions: conditions[:1]}, {Conditions: conditions[1:]}}}
+	if got := s.concurrency(); got != 4 {
 		t.Errorf("%d; want 4", got)
 	}
-	if got := concurrency(conditions[:1]); got != 0 {
+	if s.Protocols = s.Protocols[:1]; s.concurrency() != 0 {
+		got := s.concurrency()
 		t.Errorf("openai alone: %d", got)
 	}
 }
