@@ -20,7 +20,6 @@ import (
 // Kinds of pages.
 const (
 	dataPage       = 0
-	indexPage      = 1
 	dictionaryPage = 2
 	dataPageV2     = 3
 )
@@ -36,8 +35,19 @@ const (
 var encodings = map[int64]string{4: "BIT_PACKED", 5: "DELTA_BINARY_PACKED", 6: "DELTA_LENGTH_BYTE_ARRAY",
 	7: "DELTA_BYTE_ARRAY", 9: "BYTE_STREAM_SPLIT"}
 
+// chunkReader reads a column chunk, page after page, into rows.
+type chunkReader struct {
+	*file
+	column     *column
+	codec      int64
+	dictionary []string
+	rows       [][]string
+	first      int // the row that the chunk begins with
+	left       int // values, nulls included
+}
+
 // readChunk appends the rows of a column chunk.
-func (f *File) readChunk(c *column, k chunk, rows [][]string) ([][]string, error) {
+func (f *file) readChunk(c *column, k chunk, rows [][]string) ([][]string, error) {
 	if f.values += k.values; f.values > maxValues {
 		return nil, fmt.Errorf("more than %d values", maxValues)
 	}
@@ -45,199 +55,170 @@ func (f *File) readChunk(c *column, k chunk, rows [][]string) ([][]string, error
 	if _, err := f.in.ReadAt(data, k.start); err != nil {
 		return nil, err
 	}
-	var dictionary []string
-	first := len(rows)
-	for left := k.values; left > 0; {
+	r := chunkReader{file: f, column: c, codec: k.codec, rows: rows, first: len(rows), left: k.values}
+	for r.left > 0 {
 		t := thrift{data: data}
 		header, err := t.structure()
 		if err != nil {
 			return nil, fmt.Errorf("page header: %w", err)
 		}
-		data = t.data
 		packed := header.int(3)
-		if packed < 0 || packed > int64(len(data)) {
+		if packed < 0 || packed > int64(len(t.data)) {
 			return nil, errCut
 		}
-		page := page{file: f, column: c, codec: k.codec, data: data[:packed], size: header.int(2)}
-		data = data[packed:]
-		switch header.int(1) {
-		case indexPage:
+		page := t.data[:packed]
+		data = t.data[packed:]
+		switch kind := header.int(1); kind {
 		case dictionaryPage:
-			if dictionary != nil {
-				return nil, errors.New("a second dictionary")
-			}
-			dictionary, err = page.dictionary(header.sub(7))
-		case dataPage:
-			rows, left, err = page.read(header.sub(5), false, dictionary, rows, first, left)
-		case dataPageV2:
-			rows, left, err = page.read(header.sub(8), true, dictionary, rows, first, left)
+			err = r.readDictionary(page, header)
+		case dataPage, dataPageV2:
+			err = r.read(page, header, kind == dataPageV2)
 		default:
-			err = fmt.Errorf("a page of the unknown kind %d", header.int(1))
+			err = fmt.Errorf("a page of the unknown kind %d", kind)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return rows, nil
+	return r.rows, nil
 }
 
-// page is a page as it lies in the file.
-type page struct {
-	file   *File
-	column *column
-	codec  int64
-	data   []byte
-	size   int64 // unpacked
+func (r *chunkReader) readDictionary(data []byte, header fields) error {
+	n := header.sub(7).int(1)
+	switch {
+	case r.dictionary != nil:
+		return errors.New("a second dictionary")
+	case n < 0 || n > maxValues-int64(r.file.values):
+		return fmt.Errorf("a dictionary of %d values", n)
+	}
+	r.file.values += int(n)
+	data, err := r.unpack(data, header.int(2))
+	if err == nil {
+		r.dictionary, err = decodePlain(data, r.column.kind, int(n))
+	}
+	return err
 }
 
-func (p page) dictionary(header fields) ([]string, error) {
-	n := header.int(1)
-	if n < 0 || n > maxValues-int64(p.file.values) {
-		return nil, fmt.Errorf("a dictionary of %d values", n)
+// read reads a data page. In version 1, levels and values are packed together, and each kind of levels has its length
+// before it; in version 2 the header has their lengths, and they are not packed.
+func (r *chunkReader) read(data []byte, page fields, v2 bool) (err error) {
+	packed, header := page.int(2), page.sub(5)
+	encoding := header.int(2)
+	if v2 {
+		header = page.sub(8)
+		encoding = header.int(4)
+	} else if data, err = r.unpack(data, packed); err != nil {
+		return err
 	}
-	p.file.values += int(n)
-	data, err := p.unpack(p.data, p.size)
-	if err != nil {
-		return nil, err
-	}
-	values, err := decodePlain(data, p.column.kind, int(n))
-	if values == nil {
-		values = []string{}
-	}
-	return values, err
-}
-
-// read appends the rows of a data page, and returns how many values the chunk has left then. In version 1, levels and
-// values are packed together, and each kind of levels has its length before it; in version 2 the header has their
-// lengths, and they are not packed.
-func (p page) read(header fields, v2 bool, dictionary []string, rows [][]string, first, left int) (
-	_ [][]string, _ int, err error) {
 	n := int(header.int(1)) // nulls included
-	if n < 0 || n > left {
-		return nil, 0, fmt.Errorf("a page of %d values; expected at most %d", n, left)
+	if n < 0 || n > r.left {
+		return fmt.Errorf("a page of %d values; expected at most %d", n, r.left)
 	}
-	data, encoding := p.data, header.int(4)
-	if !v2 {
-		encoding = header.int(2)
-		if data, err = p.unpack(data, p.size); err != nil {
-			return nil, 0, err
-		}
-	}
+	r.left -= n
 	var levels [2][]int // repetition, definition
-	packed := p.size
-	for i, most := range [2]int{p.column.maxRep, p.column.maxDef} {
+	for i, most := range [2]int{r.column.maxRep, r.column.maxDef} {
 		length := header.int(int16(6 - i))
-		if !v2 && most == 0 {
-			continue
-		}
 		if !v2 {
+			if most == 0 {
+				continue
+			}
 			if encoding := header.int(int16(4 - i)); encoding != runLength {
-				return nil, 0, unknownEncoding("levels", encoding)
+				return unknownEncoding("levels", encoding)
 			}
 			if len(data) < 4 {
-				return nil, 0, errCut
+				return errCut
 			}
 			length, data = int64(binary.LittleEndian.Uint32(data)), data[4:]
 		}
 		if length < 0 || length > int64(len(data)) {
-			return nil, 0, errCut
+			return errCut
 		}
 		if most > 0 {
 			if levels[i], err = decodeRuns(data[:length], bits.Len(uint(most)), n); err != nil {
-				return nil, 0, err
+				return err
 			}
 		}
 		data, packed = data[length:], packed-length
 	}
 	if compressed, said := header[7].(bool); v2 && (compressed || !said) {
-		if data, err = p.unpack(data, packed); err != nil {
-			return nil, 0, err
+		if data, err = r.unpack(data, packed); err != nil {
+			return err
 		}
 	}
-	rows, err = p.rows(levels, data, encoding, n, dictionary, rows, first)
-	return rows, left - n, err
+	return r.add(levels[0], levels[1], data, encoding, n)
 }
 
-// rows puts n values and nulls into rows. The chunk began with the row first.
-func (p page) rows(levels [2][]int, data []byte, encoding int64, n int, dictionary []string,
-	rows [][]string, first int) ([][]string, error) {
-	repetition, definition := levels[0], levels[1]
-	there := n
+// add puts n values and nulls into rows.
+func (r *chunkReader) add(repetition, definition []int, data []byte, encoding int64, n int) error {
+	most, there := r.column.maxDef, n
 	for _, d := range definition {
-		if d > p.column.maxDef {
-			return nil, fmt.Errorf("a definition level of %d; expected at most %d", d, p.column.maxDef)
+		if d > most {
+			return fmt.Errorf("a definition level of %d; expected at most %d", d, most)
 		}
-		if d < p.column.maxDef {
+		if d < most {
 			there--
 		}
 	}
-	values, err := p.values(data, encoding, there, dictionary)
+	values, err := r.decode(data, encoding, there)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	next := 0
 	for i := range n {
-		there := definition == nil || definition[i] == p.column.maxDef
 		if repetition == nil || repetition[i] == 0 {
-			rows = append(rows, nil)
-		} else if len(rows) == first {
-			return nil, errors.New("a list continues without a start")
+			r.rows = append(r.rows, nil)
+		} else if len(r.rows) == r.first {
+			return errors.New("a list continues without a start")
 		}
-		last := len(rows) - 1
+		row := &r.rows[len(r.rows)-1]
 		switch {
-		case there && repetition == nil:
-			rows[last] = values[next : next+1 : next+1]
-			next++
-		case there:
-			rows[last] = append(rows[last], values[next])
-			next++
-		case repetition != nil && definition[i] >= p.column.listDef: // an element that is null
-			rows[last] = append(rows[last], "")
+		case definition != nil && definition[i] < most:
+			if repetition != nil && definition[i] >= r.column.listDef { // an element that is null
+				*row = append(*row, "")
+			}
+			continue
+		case repetition == nil:
+			*row = values[:1:1]
+		default:
+			*row = append(*row, values[0])
 		}
+		values = values[1:]
 	}
-	return rows, nil
+	return nil
 }
 
-func (p page) values(data []byte, encoding int64, n int, dictionary []string) ([]string, error) {
+// decode reads n values.
+func (r *chunkReader) decode(data []byte, encoding int64, n int) ([]string, error) {
+	entries, width := r.dictionary, 1
 	switch {
 	case encoding == plain:
-		return decodePlain(data, p.column.kind, n)
-	case encoding == runLength && p.column.kind == kindBoolean:
+		return decodePlain(data, r.column.kind, n)
+	case encoding == runLength && r.column.kind == kindBoolean:
 		if len(data) < 4 {
 			return nil, errCut
 		}
-		numbers, err := decodeRuns(data[4:], 1, n) // the length before it is that of the rest
-		if err != nil {
-			return nil, err
-		}
-		return p.lookUp(numbers, []string{"false", "true"})
-	case encoding == dictionaryIndex || encoding == plainDictionary:
-		if dictionary == nil {
-			return nil, errors.New("the dictionary is missing")
-		}
-		if n == 0 {
-			return nil, nil
-		}
-		if len(data) < 1 || data[0] > 32 {
-			return nil, errCut
-		}
-		numbers, err := decodeRuns(data[1:], int(data[0]), n)
-		if err != nil {
-			return nil, err
-		}
-		return p.lookUp(numbers, dictionary)
+		entries, data = []string{"false", "true"}, data[4:] // the length before it is that of the rest
+	case encoding != dictionaryIndex && encoding != plainDictionary:
+		return nil, unknownEncoding("values", encoding)
+	case entries == nil:
+		return nil, errors.New("the dictionary is missing")
+	case n == 0:
+		return nil, nil
+	case len(data) < 1 || data[0] > 32:
+		return nil, errCut
+	default:
+		width, data = int(data[0]), data[1:]
 	}
-	return nil, unknownEncoding("values", encoding)
-}
-
-func (p page) lookUp(numbers []int, dictionary []string) ([]string, error) {
-	values := make([]string, len(numbers))
+	numbers, err := decodeRuns(data, width, n)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]string, n)
 	for i, number := range numbers {
-		if number >= len(dictionary) {
-			return nil, fmt.Errorf("entry %d of a dictionary of %d", number, len(dictionary))
+		if number >= len(entries) {
+			return nil, fmt.Errorf("entry %d of a dictionary of %d", number, len(entries))
 		}
-		values[i] = dictionary[number]
-		if err := p.spend(len(values[i])); err != nil {
+		values[i] = entries[number]
+		if err := r.spend(len(values[i])); err != nil {
 			return nil, err
 		}
 	}
@@ -249,9 +230,9 @@ func unknownEncoding(what string, encoding int64) error {
 	return fmt.Errorf("%s in the unsupported encoding %s", what, name)
 }
 
-// spend counts bytes that the page is about to make.
-func (p page) spend(bytes int) error {
-	if p.file.bytes += bytes; p.file.bytes > maxBytes {
+// spend counts bytes that are about to be made.
+func (f *file) spend(bytes int) error {
+	if f.bytes += bytes; f.bytes > maxBytes {
 		return fmt.Errorf("more than %d MiB of data", maxBytes>>20)
 	}
 	return nil
@@ -268,16 +249,16 @@ const (
 var otherCodecs = map[int64]string{3: "LZO", 4: "Brotli", 5: "LZ4", 7: "LZ4"}
 
 // unpack decompresses a page to size bytes, never more.
-func (p page) unpack(data []byte, size int64) ([]byte, error) {
+func (r *chunkReader) unpack(data []byte, size int64) ([]byte, error) {
 	if size < 0 || size > maxPage {
 		return nil, fmt.Errorf("a page of %d bytes; expected at most %d", size, maxPage)
 	}
-	if err := p.spend(int(size)); err != nil {
+	if err := r.spend(int(size)); err != nil {
 		return nil, err
 	}
 	var out []byte
 	var err error
-	switch p.codec {
+	switch r.codec {
 	case uncompressed:
 		return data, nil
 	case compressedSnappy:
@@ -299,7 +280,7 @@ func (p page) unpack(data []byte, size int64) ([]byte, error) {
 			out, err = z.DecodeAll(data, make([]byte, 0, size))
 		}
 	default:
-		name := cmp.Or(otherCodecs[p.codec], fmt.Sprintf("the unknown codec %d", p.codec))
+		name := cmp.Or(otherCodecs[r.codec], fmt.Sprintf("the unknown codec %d", r.codec))
 		return nil, fmt.Errorf("is compressed with %s; expected Snappy, gzip, Zstandard or none", name)
 	}
 	if err == nil && int64(len(out)) != size {

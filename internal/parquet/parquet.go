@@ -11,8 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strings"
 )
 
 // Limits of a file. The published test sets are below a tenth of them.
@@ -24,27 +22,35 @@ const (
 	maxValues = 2 << 20   // of all columns that are read, dictionaries included
 )
 
-// File is an open Parquet file.
-type File struct {
-	Rows int
+// Column is a column with a value, or a list of them, for each row.
+type Column struct {
+	Name  string     // its path, with points: hypothesis.translation.list.element
+	Texts []string   // "" for a null; numbers are decimal, truth values "true" and "false"
+	Lists [][]string // of a column of lists, which has no Texts
+}
 
+// file is what the footer of a Parquet file says, and how much was read.
+type file struct {
 	in      io.ReaderAt
 	size    int64
+	rows    int
 	columns []*column
 	groups  []group
 	bytes   int // unpacked so far
 	values  int // read so far
-	close   func() error
 }
 
 // column is a leaf of the schema.
 type column struct {
-	name           string // its path, with points: hypothesis.translation.list.element
+	name           string
 	kind           int64
 	maxRep, maxDef int // levels of a value that is there
 	listDef        int // definition level from which on a list has an element
-	index          int
-	refused        string // why it cannot be read; empty: it can
+}
+
+// refused reports whether a column is left out: a list of lists, or of values of other types.
+func (c *column) refused() bool {
+	return c.maxRep > 1 || c.kind == kindInt96 || c.kind == kindFixed || c.kind < 0 || c.kind > kindFixed
 }
 
 type group struct {
@@ -59,36 +65,36 @@ type chunk struct {
 	start, length int64
 }
 
-// Open opens a file. Errors name it.
-func Open(path string) (*File, error) {
-	in, err := os.Open(path)
+// Read reads a file of that many bytes: its columns, but those of kinds that cannot be read, and the number of its rows.
+func Read(in io.ReaderAt, size int64) (columns []Column, rows int, err error) {
+	f, err := open(in, size)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	info, err := in.Stat()
-	if err != nil {
-		in.Close()
-		return nil, err
+	for i, c := range f.columns {
+		if c.refused() {
+			continue
+		}
+		lists, err := f.lists(i)
+		if err != nil {
+			return nil, 0, fmt.Errorf("column %s, %w", c.name, err)
+		}
+		read := Column{Name: c.name, Lists: lists}
+		if c.maxRep == 0 {
+			read.Lists, read.Texts = nil, make([]string, len(lists))
+			for row, list := range lists {
+				for _, value := range list { // one, or none
+					read.Texts[row] = value
+				}
+			}
+		}
+		columns = append(columns, read)
 	}
-	f, err := New(in, info.Size())
-	if err != nil {
-		in.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	f.close = in.Close
-	return f, nil
+	return columns, f.rows, nil
 }
 
-// Close closes what Open opened.
-func (f *File) Close() error {
-	if f.close == nil {
-		return nil
-	}
-	return f.close()
-}
-
-// New reads the footer of a file of that many bytes.
-func New(in io.ReaderAt, size int64) (*File, error) {
+// open reads the footer of a file.
+func open(in io.ReaderAt, size int64) (*file, error) {
 	const magic = "PAR1"
 	head, tail := make([]byte, 4), make([]byte, 8)
 	if size < 12 {
@@ -116,69 +122,22 @@ func New(in io.ReaderAt, size int64) (*File, error) {
 	if _, err := in.ReadAt(footer, size-8-length); err != nil {
 		return nil, err
 	}
-	f := &File{in: in, size: size}
+	f := &file{in: in, size: size}
 	if err := f.readFooter(footer); err != nil {
 		return nil, fmt.Errorf("damaged footer: %w", err)
 	}
 	return f, nil
 }
 
-// Columns are the names of the columns of kinds that can be read, each its path with points.
-func (f *File) Columns() (names []string) {
-	for _, c := range f.columns {
-		if c.refused == "" {
-			names = append(names, c.name)
-		}
-	}
-	return names
-}
-
-func (f *File) column(name string) *column {
-	for _, c := range f.columns {
-		if c.name == name {
-			return c
-		}
-	}
-	return nil
-}
-
-// Text reads a column without lists: one value per row, "" if there is none.
-// Numbers are decimal, truth values "true" and "false".
-func (f *File) Text(name string) ([]string, error) {
-	lists, err := f.Lists(name)
-	if err != nil {
-		return nil, err
-	}
-	values := make([]string, len(lists))
-	for i, l := range lists {
-		if len(l) > 1 {
-			return nil, fmt.Errorf("column %s: is a list; expected one value", name)
-		}
-		if len(l) == 1 {
-			values[i] = l[0]
-		}
-	}
-	return values, nil
-}
-
-// Lists reads a column: the values of each row. A column without lists has at most one per row.
-func (f *File) Lists(name string) ([][]string, error) {
-	c := f.column(name)
-	if c == nil {
-		return nil, fmt.Errorf("has no column %q; it has %s", name, strings.Join(f.Columns(), ", "))
-	}
-	if c.refused != "" {
-		return nil, fmt.Errorf("column %s: %s", name, c.refused)
-	}
-	var rows [][]string
+// lists reads the column with this index: the values of each row, at most one where it has no lists.
+func (f *file) lists(index int) (rows [][]string, err error) {
 	for i, g := range f.groups {
-		var err error
 		before := len(rows)
-		if rows, err = f.readChunk(c, g.chunks[c.index], rows); err != nil {
-			return nil, fmt.Errorf("column %s, row group %d: %w", name, i+1, err)
+		if rows, err = f.readChunk(f.columns[index], g.chunks[index], rows); err != nil {
+			return nil, fmt.Errorf("row group %d: %w", i+1, err)
 		}
 		if n := len(rows) - before; n != g.rows {
-			return nil, fmt.Errorf("column %s, row group %d: has %d rows; expected %d", name, i+1, n, g.rows)
+			return nil, fmt.Errorf("row group %d: has %d rows; expected %d", i+1, n, g.rows)
 		}
 	}
 	return rows, nil

@@ -37,25 +37,39 @@ var flat = map[string]func(i int) string{
 	"score":   func(i int) string { return fmt.Sprint(float64(i) / 4) },
 }
 
+// read reads a file in testdata: its columns by name, and their names.
+func read(t *testing.T, name string) (columns map[string]Column, names []string) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name + ".parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, n, err := Read(bytes.NewReader(data), int64(len(data)))
+	if err != nil || n != rows {
+		t.Fatalf("%s: %d rows, %v", name, n, err)
+	}
+	columns = map[string]Column{}
+	for _, c := range list {
+		names, columns[c.Name] = append(names, c.Name), c
+	}
+	return columns, names
+}
+
 func TestText(t *testing.T) {
 	for _, name := range []string{"snappy", "plain-groups", "gzip-v2", "zstd", "go-v1", "go-v2"} {
-		f, err := Open("testdata/" + name + ".parquet")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if want := []string{"id", "sentence1", "sentence2", "label", "checked", "score"}; f.Rows != rows || !reflect.DeepEqual(f.Columns(), want) {
-			t.Errorf("%s: %d rows, columns %q", name, f.Rows, f.Columns())
+		columns, names := read(t, name)
+		if want := []string{"id", "sentence1", "sentence2", "label", "checked", "score"}; !reflect.DeepEqual(names, want) {
+			t.Errorf("%s: columns %q", name, names)
 		}
 		for column, value := range flat {
-			got, err := f.Text(column)
-			if err != nil || len(got) != rows {
-				t.Errorf("%s: %s: %d values, %v", name, column, len(got), err)
+			got := columns[column]
+			if len(got.Texts) != rows || got.Lists != nil {
+				t.Errorf("%s: %s: %d values", name, column, len(got.Texts))
 				continue
 			}
-			for i := range got {
-				if want := value(i + 1); got[i] != want {
-					t.Errorf("%s: %s, row %d: %q, want %q", name, column, i, got[i], want)
+			for i := range got.Texts {
+				if want := value(i + 1); got.Texts[i] != want {
+					t.Errorf("%s: %s, row %d: %q, want %q", name, column, i, got.Texts[i], want)
 				}
 			}
 		}
@@ -63,30 +77,12 @@ func TestText(t *testing.T) {
 }
 
 func TestLists(t *testing.T) {
-	f, err := Open("testdata/lists.parquet")
-	if err != nil {
-		t.Fatal(err)
+	columns, names := read(t, "lists")
+	if want := []string{"premise.de", "premise.en", "hypothesis.language.list.element", "hypothesis.translation.list.element", "label"}; !reflect.DeepEqual(names, want) {
+		t.Errorf("columns %q", names)
 	}
-	defer f.Close()
-	columns := f.Columns()
-	if want := []string{"premise.de", "premise.en", "hypothesis.language.list.element", "hypothesis.translation.list.element", "label"}; !reflect.DeepEqual(columns, want) {
-		t.Errorf("columns %q", columns)
-	}
-	german, err := f.Text("premise.de")
-	if err != nil {
-		t.Fatal(err)
-	}
-	english, err := f.Text("premise.en")
-	if err != nil {
-		t.Fatal(err)
-	}
-	languages, err := f.Lists(columns[2])
-	if err != nil {
-		t.Fatal(err)
-	}
-	translations, err := f.Lists(columns[3])
-	if err != nil {
-		t.Fatal(err)
+	if columns[names[2]].Texts != nil || columns[names[0]].Lists != nil {
+		t.Error("lists are texts, or texts are lists")
 	}
 	for i := 1; i <= rows; i++ {
 		de, en := fmt.Sprintf("Satz %d.", i), fmt.Sprintf("Sentence %d.", i)
@@ -106,31 +102,14 @@ func TestLists(t *testing.T) {
 		if i%10 == 0 {
 			language, translation = nil, nil
 		}
-		got := fmt.Sprintf("%q %q %q %q", german[i-1], english[i-1], languages[i-1], translations[i-1])
+		got := fmt.Sprintf("%q %q %q %q", columns[names[0]].Texts[i-1], columns[names[1]].Texts[i-1], columns[names[2]].Lists[i-1], columns[names[3]].Lists[i-1])
 		if want := fmt.Sprintf("%q %q %q %q", de, en, language, translation); got != want {
 			t.Errorf("row %d: %s, want %s", i, got, want)
 		}
 	}
-	if _, err := f.Text(columns[2]); err == nil || err.Error() != "column hypothesis.language.list.element: is a list; expected one value" {
-		t.Error(err)
-	}
 }
 
 func TestRefused(t *testing.T) {
-	for name, want := range map[string]string{
-		"id":  "column id, row group 1: is compressed with Brotli; expected Snappy, gzip, Zstandard or none",
-		"id2": `has no column "id2"; it has id, sentence1, sentence2, label, checked, score`,
-	} {
-		f, err := Open("testdata/snappy.parquet")
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.groups[0].chunks[0].codec = 4
-		if _, err := f.Text(name); err == nil || err.Error() != want {
-			t.Errorf("%s: %v, want %s", name, err, want)
-		}
-		f.Close()
-	}
 	good, err := os.ReadFile("testdata/snappy.parquet")
 	if err != nil {
 		t.Fatal(err)
@@ -142,15 +121,9 @@ func TestRefused(t *testing.T) {
 		string(good[:len(good)-9]):          "is not a Parquet file, or is cut off",
 		string(good[:len(good)-4]) + "PARE": "is encrypted",
 	} {
-		if _, err := New(strings.NewReader(text), int64(len(text))); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, _, err := Read(strings.NewReader(text), int64(len(text))); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%.30q: %v, want %s", text, err, want)
 		}
-	}
-	if _, err := Open("testdata/none.parquet"); !os.IsNotExist(err) {
-		t.Error(err)
-	}
-	if _, err := Open("parquet_test.go"); err == nil || err.Error() != "parquet_test.go: is not a Parquet file, or is cut off" {
-		t.Error(err)
 	}
 }
 
@@ -191,14 +164,14 @@ func TestBombs(t *testing.T) {
 		"copy":         {5, 0, 'a', 1, 9},
 		"literal":      {9, 0xf4, 0xff, 0xff, 'a'},
 	} {
-		p := page{file: &File{}, codec: compressedSnappy}
+		p := chunkReader{file: &file{}, codec: compressedSnappy}
 		if _, err := p.unpack(data, int64(data[0])); err == nil {
 			t.Errorf("snappy, %s: no error", what)
 		}
 	}
 	for codec, data := range map[int64][]byte{compressedSnappy: packed.snappy, compressedGzip: packed.gzip,
 		compressedZstd: packed.zstd} {
-		p := page{file: &File{}, codec: codec}
+		p := chunkReader{file: &file{}, codec: codec}
 		if out, err := p.unpack(data, bomb); err != nil || len(out) != bomb {
 			t.Errorf("codec %d: %d bytes, %v", codec, len(out), err)
 		}
@@ -249,19 +222,13 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-func readAll(data []byte) (values int) {
-	f, err := New(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		return 0
-	}
-	for _, c := range f.Columns() {
-		lists, err := f.Lists(c)
-		if err == nil && len(lists) == f.Rows {
-			values += len(lists)
+func readAll(data []byte) {
+	columns, n, _ := Read(bytes.NewReader(data), int64(len(data)))
+	for _, c := range columns {
+		if len(c.Texts)+len(c.Lists) != n {
+			panic("a column has more rows than others")
 		}
-		f.Text(c)
 	}
-	return values
 }
 
 func FuzzRead(f *testing.F) {

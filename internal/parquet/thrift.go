@@ -191,7 +191,7 @@ const (
 )
 
 // readFooter reads the schema and where the column chunks are (parquet-format, FileMetaData).
-func (f *File) readFooter(footer []byte) error {
+func (f *file) readFooter(footer []byte) error {
 	t := thrift{data: footer}
 	meta, err := t.structure()
 	if err != nil {
@@ -208,22 +208,22 @@ func (f *File) readFooter(footer []byte) error {
 			return fmt.Errorf("row group %d: %w", len(f.groups)+1, err)
 		}
 	}
-	if int64(f.Rows) != meta.int(3) {
-		return fmt.Errorf("%d rows in all, %d in the row groups", meta.int(3), f.Rows)
+	if int64(f.rows) != meta.int(3) {
+		return fmt.Errorf("%d rows in all, %d in the row groups", meta.int(3), f.rows)
 	}
 	return nil
 }
 
-func (f *File) addGroup(g fields) error {
+func (f *file) addGroup(g fields) error {
 	rows := g.int(3)
 	chunks := g.list(1)
 	switch {
-	case rows < 0 || rows > maxValues-int64(f.Rows):
+	case rows < 0 || rows > maxValues-int64(f.rows):
 		return fmt.Errorf("%d rows; expected at most %d in a file", rows, maxValues)
 	case len(chunks) != len(f.columns):
 		return fmt.Errorf("%d columns; the schema has %d", len(chunks), len(f.columns))
 	}
-	f.Rows += int(rows)
+	f.rows += int(rows)
 	read := group{rows: int(rows)}
 	for i, c := range chunks {
 		c, _ := c.(fields)
@@ -284,13 +284,7 @@ func (s *schema) read(parent column, path []string, depth int) error {
 	if depth == 0 {
 		return errors.New("the schema has no columns")
 	}
-	c.name, c.kind, c.index = strings.Join(path, "."), e.int(1), len(s.leaves)
-	switch {
-	case c.maxRep > 1:
-		c.refused = "lists of lists are not read here"
-	case c.kind == kindInt96 || c.kind == kindFixed || c.kind < 0 || c.kind > kindFixed:
-		c.refused = "values of this type are not read here"
-	}
+	c.name, c.kind = strings.Join(path, "."), e.int(1)
 	s.leaves = append(s.leaves, &c)
 	return nil
 }

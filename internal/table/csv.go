@@ -81,9 +81,9 @@ func readRecords(path string, yield func(Row) bool, next func() (fields []string
 	}
 	columns := slices.Clone(fields)
 	columns[0] = strings.TrimPrefix(columns[0], "\ufeff")
-	repeated, err := checkHeader(path, header, columns)
+	repeated, err := checkHeader(columns)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s:%d: %w", path, header, err)
 	}
 	for {
 		fields, line, err := next()
@@ -93,15 +93,16 @@ func readRecords(path string, yield func(Row) bool, next func() (fields []string
 		if err != nil {
 			return err
 		}
+		row := rowOf(path, line, header, columns, repeated, fields)
 		if len(fields) != len(columns) {
-			return fmt.Errorf("%s:%d: has %d fields; the header has %d", path, line, len(fields), len(columns))
+			return row.Errorf("has %d fields; the header has %d", len(fields), len(columns))
 		}
 		for i, value := range fields {
-			if err := checkUTF8(path, line, columns[i], value); err != nil {
-				return err
+			if err := checkUTF8(columns[i], value); err != nil {
+				return row.Errorf("%w", err)
 			}
 		}
-		if !yield(rowOf(path, line, header, columns, repeated, fields)) {
+		if !yield(row) {
 			return nil
 		}
 	}

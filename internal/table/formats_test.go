@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"testing"
 	"unicode/utf16"
+
+	"crosstalk/internal/parquet"
 )
 
 func utf16Of(order binary.ByteOrder, text string) []byte {
@@ -78,22 +80,27 @@ func TestParquetLists(t *testing.T) {
 	if r := rows[0]; r.Values["premise.en"] != "Sentence 1." || !reflect.DeepEqual(r.Lists["hypothesis.language"], []string{"de", "en"}) {
 		t.Errorf("%+v", r)
 	}
-	for column, want := range map[string][3]any{
-		"messages.list.element.role": {"messages", "role", true}, "texts.list.item": {"texts", "", true}, "a.b": {"a.b", "", false},
+	list := func(name string, rows ...[]string) parquet.Column { return parquet.Column{Name: name, Lists: rows} }
+	for _, c := range []struct {
+		of          parquet.Column
+		name, field string
+	}{
+		{list("messages.list.element.role"), "messages", "role"}, {list("texts.list.item"), "texts", ""},
+		{list("tags"), "tags", ""}, {parquet.Column{Name: "a.list.b", Texts: []string{}}, "a.list.b", ""},
 	} {
-		if name, field, isList := listOf(column); [3]any{name, field, isList} != want {
-			t.Errorf("%s: %s %s %t", column, name, field, isList)
+		if name, field := listOf(c.of); name != c.name || field != c.field {
+			t.Errorf("%s: %s %s", c.of.Name, name, field)
 		}
 	}
-	of := map[string][][]string{"role": {nil, {"user", "system"}}, "content": {nil, {"Hi", "\xff"}}}
-	for i, want := range [][]string{{}, {`{"content":"Hi","role":"user"}`, `{"content":"\ufffd","role":"system"}`}} {
+	of := []parquet.Column{list("m.list.e.role", nil, []string{"user", "system"}), list("m.list.e.content", nil, []string{"Hi", "Ho"})}
+	for i, want := range [][]string{{}, {`{"content":"Hi","role":"user"}`, `{"content":"Ho","role":"system"}`}} {
 		if got, err := structures(of, i); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("row %d: %q, %v", i, got, err)
 		}
 	}
-	of["content"][1] = []string{"Hi"}
-	if _, err := structures(of, 1); err == nil {
-		t.Error("lists of different lengths: no error")
+	of[1].Lists[1] = []string{"Hi"}
+	if _, err := structures(of, 1); err == nil || err.Error() != "m.list.e.content has 1 values; expected 2" {
+		t.Error("lists of different lengths:", err)
 	}
 }
 

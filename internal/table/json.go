@@ -73,7 +73,7 @@ func (d *Document) Elements(each func(line int, text []byte) error) error {
 
 // members calls read for what the object or array has, to its end.
 func (d *Document) members(read func() error) error {
-	for d.more() {
+	for d.record.reset(); d.d.More(); d.record.reset() {
 		if err := read(); err != nil {
 			return err
 		}
@@ -82,12 +82,6 @@ func (d *Document) members(read func() error) error {
 		return d.errorf(err)
 	}
 	return nil
-}
-
-// more reports whether the object or array has another member.
-func (d *Document) more() bool {
-	d.record.reset()
-	return d.d.More()
 }
 
 // Raw reads the next value, and the line where it starts.

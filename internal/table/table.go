@@ -194,16 +194,16 @@ func notFound(path string, err error) error {
 }
 
 // checkHeader refuses malformed names. It returns the names that are there twice, and empties them in columns.
-func checkHeader(path string, line int, columns []string) (repeated []string, err error) {
+func checkHeader(columns []string) (repeated []string, err error) {
 	times := map[string]int{}
 	for _, c := range columns {
-		if err := checkUTF8(path, line, c, c); err != nil {
+		if err := checkUTF8(c, c); err != nil {
 			return nil, err
 		}
 		times[c]++
 	}
 	if len(times) == 0 || len(times) == 1 && times[""] > 0 {
-		return nil, fmt.Errorf("%s:%d: expected a header line with the names of the columns", path, line)
+		return nil, errors.New("expected a header line with the names of the columns")
 	}
 	for i, c := range columns {
 		if c == "" || times[c] == 1 {
@@ -218,9 +218,9 @@ func checkHeader(path string, line int, columns []string) (repeated []string, er
 	return repeated, nil
 }
 
-func checkUTF8(path string, line int, column, value string) error {
+func checkUTF8(column, value string) error {
 	if !utf8.ValidString(value) {
-		return fmt.Errorf("%s:%d: the column %q is not valid UTF-8: save the file as UTF-8", path, line, column)
+		return fmt.Errorf("the column %q is not valid UTF-8: save the file as UTF-8", column)
 	}
 	return nil
 }

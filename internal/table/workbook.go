@@ -26,6 +26,18 @@ const (
 // than maxWorkbook has room for. It changes in tests only.
 var maxCells = 1 << 26
 
+// sheet reads the rows of the first sheet of a workbook.
+type sheet struct {
+	path     string
+	yield    func(Row) bool
+	shared   []string
+	columns  []string
+	repeated []string
+	row      int // the last one that was read
+	cells    int // of all rows up to here
+	values   []string
+}
+
 // readWorkbook reads the first sheet of a workbook (ECMA-376, Part 1, section 18.3) to its end. Anything that could
 // lose a row or a value is an error: the sheet's XML must be well-formed to its last byte, rows and cells in order, and
 // every shared string there. (excelize reads a sheet that is cut off as a shorter one.)
@@ -33,7 +45,7 @@ var maxCells = 1 << 26
 // Values are as they are stored: a number as it is written, a date as a number,
 // true as 1, and a formula's cached result.
 func readWorkbook(path string, in io.Reader, yield func(Row) bool) error {
-	s := &sheet{}
+	s := &sheet{path: path, yield: yield}
 	book, err := openWorkbook(&bounded{in: in, most: maxWorkbook})
 	file := ""
 	if err == nil {
@@ -42,69 +54,23 @@ func readWorkbook(path string, in io.Reader, yield func(Row) bool) error {
 	if err != nil {
 		return fmt.Errorf("%s: is not a readable workbook: %w", path, err)
 	}
-	var columns, repeated []string
-	line, cells := 0, 0
-	emit := func(number int, record []string) error {
-		for line++; line <= number; line++ {
-			var values []string // of a row that is not written because it is blank
-			if line == number {
-				values = record
-			}
-			if line == 1 {
-				columns = slices.Clone(values)
-				if repeated, err = checkHeader(path, line, columns); err != nil {
-					return placed{err}
-				}
-				continue
-			}
-			if cells += max(1, len(columns)); cells > maxCells {
-				return placed{fmt.Errorf("%s:%d: has more than %d cells up to here", path, line, maxCells)}
-			}
-			for i := len(columns); i < len(values); i++ {
-				if values[i] != "" {
-					return fmt.Errorf("has %d cells; the header has %d", len(values), len(columns))
-				}
-			}
-			if !yield(rowOf(path, line, 1, columns, repeated, values)) {
-				return errStop
-			}
-		}
-		line--
-		return nil
-	}
-	_, err = book.read(file, func(p *part, t xml.StartElement) error { return s.read(p, t, emit) })
-	switch {
+	switch _, err = book.read(file, s.read); {
 	case err == errStop:
 		return nil
-	case errors.As(err, new(placed)):
-		return errors.Unwrap(err)
 	case err != nil:
 		return fmt.Errorf("%s:%d: %w", path, max(1, s.row), err)
-	case line == 0:
+	case s.row == 0:
 		return fmt.Errorf("%s: the first sheet is empty", path)
 	}
 	return nil
 }
 
-// placed is an error that says where it is.
-type placed struct{ error }
-
-func (p placed) Unwrap() error { return p.error }
-
-// sheet reads the rows of a worksheet.
-type sheet struct {
-	shared []string
-	row    int // the last one that was read
-}
-
-// read reads the root of a worksheet. It calls emit with each row that is written in it, with its number from 1. The
-// values are valid until emit returns; empty ones at the end are left out.
-func (s *sheet) read(p *part, t xml.StartElement, emit func(number int, values []string) error) error {
+// read reads the root of a worksheet.
+func (s *sheet) read(p *part, t xml.StartElement) error {
 	if t.Name.Local != "worksheet" {
 		return fmt.Errorf("the first sheet is a %s; expected a worksheet", t.Name.Local)
 	}
 	begun := false
-	var values []string
 	return p.children(func(t xml.StartElement) error {
 		switch {
 		case t.Name.Local != "sheetData":
@@ -113,46 +79,62 @@ func (s *sheet) read(p *part, t xml.StartElement, emit func(number int, values [
 			return errors.New("the sheet has a second sheetData")
 		}
 		begun = true
-		return p.children(func(t xml.StartElement) (err error) {
+		return p.children(func(t xml.StartElement) error {
 			if t.Name.Local != "row" {
 				return fmt.Errorf("unexpected element %s; expected row", t.Name.Local)
 			}
-			if s.row, err = s.number(t); err != nil {
-				return err
-			}
-			if values, err = s.cells(p, values[:0]); err != nil {
-				return err
-			}
-			return emit(s.row, values)
+			return s.readRow(p, t)
 		})
 	})
 }
 
-// number is the number of a row: the next one if it is not written.
-func (s *sheet) number(t xml.StartElement) (int, error) {
-	number := s.row + 1
+// readRow yields a row, after those before it that are not written because they are blank. The first is the header.
+func (s *sheet) readRow(p *part, t xml.StartElement) error {
+	text := strconv.Itoa(s.row + 1) // the next one if its number is not written
 	for _, a := range t.Attr {
-		if a.Name.Local != "r" {
+		if a.Name.Local == "r" {
+			text = a.Value
+		}
+	}
+	number, err := strconv.Atoi(text)
+	if err != nil || number <= s.row || number > maxRows {
+		return fmt.Errorf("after this row comes row %s; expected %d to %d", text, s.row+1, maxRows)
+	}
+	line := s.row + 1
+	s.row = number
+	if err := s.readCells(p); err != nil {
+		return err
+	}
+	for ; line <= number; line++ {
+		var values []string
+		if line == number {
+			values = s.values
+		}
+		if line == 1 {
+			s.columns = slices.Clone(values)
+			if s.repeated, err = checkHeader(s.columns); err != nil {
+				return err
+			}
 			continue
 		}
-		var err error
-		if number, err = strconv.Atoi(a.Value); err != nil || number < 1 {
-			return s.row, fmt.Errorf("after this row comes one with the number %q; expected 1 to %d", a.Value, maxRows)
+		if s.cells += max(1, len(s.columns)); s.cells > maxCells {
+			return fmt.Errorf("has more than %d cells up to here", maxCells)
+		}
+		if len(values) > len(s.columns) && strings.Join(values[len(s.columns):], "") != "" {
+			return fmt.Errorf("has %d cells; the header has %d", len(values), len(s.columns))
+		}
+		if !s.yield(rowOf(s.path, line, 1, s.columns, s.repeated, values)) {
+			return errStop
 		}
 	}
-	switch {
-	case number > maxRows:
-		return s.row, fmt.Errorf("after this row comes row %d; a sheet has at most %d", number, maxRows)
-	case number <= s.row:
-		return s.row, fmt.Errorf("after this row comes row %d; expected rows in ascending order", number)
-	}
-	return number, nil
+	return nil
 }
 
-// cells appends the values of a row, which it reads to its end.
-func (s *sheet) cells(p *part, values []string) ([]string, error) {
+// readCells reads the values of a row to its end; empty ones at the end are left out.
+func (s *sheet) readCells(p *part) error {
 	size, column := 0, 0
-	err := p.children(func(t xml.StartElement) (err error) {
+	s.values = s.values[:0]
+	return p.children(func(t xml.StartElement) (err error) {
 		if t.Name.Local == "row" {
 			return errors.New("unexpected element row inside of a row")
 		}
@@ -174,21 +156,14 @@ func (s *sheet) cells(p *part, values []string) ([]string, error) {
 			return tooLong(maxRecord)
 		}
 		if value != "" || c.Formula != nil {
-			values = append(append(values, make([]string, column-1-len(values))...), value)
+			s.values = append(append(s.values, make([]string, column-1-len(s.values))...), value)
 		}
 		return nil
 	})
-	return values, err
 }
 
 // column returns the column of a cell, from 1, after the column of the one before: the next one if it is not written.
 func (s *sheet) column(ref string, before int) (int, error) {
-	if ref == "" && before == maxColumns {
-		return 0, fmt.Errorf("has more than %d columns", maxColumns)
-	}
-	if ref == "" {
-		return before + 1, nil
-	}
 	letters := strings.TrimRight(ref, "0123456789")
 	column := 0
 	for _, c := range []byte(strings.ToUpper(letters)) {
@@ -198,14 +173,14 @@ func (s *sheet) column(ref string, before int) (int, error) {
 		}
 		column = 26*column + int(c-'A') + 1
 	}
-	row, err := strconv.Atoi(ref[len(letters):])
 	switch {
-	case column < 1 || column > maxColumns || err != nil:
-		return 0, fmt.Errorf("has the cell %q; expected A%d to XFD%d", ref, s.row, s.row)
-	case row != s.row:
-		return 0, fmt.Errorf("has the cell %q, which is of another row", ref)
-	case column <= before:
-		return 0, fmt.Errorf("has the cell %q after column %d; expected cells in ascending order", ref, before)
+	case ref == "" && before < maxColumns:
+		return before + 1, nil
+	case ref == "":
+		return 0, fmt.Errorf("has more than %d columns", maxColumns)
+	case column <= before || column > maxColumns || ref[len(letters):] != strconv.Itoa(s.row):
+		return 0, fmt.Errorf("has the cell %q after column %d; expected cells in ascending order, up to XFD%d",
+			ref, before, s.row)
 	}
 	return column, nil
 }
@@ -301,38 +276,35 @@ func openWorkbook(in io.Reader) (archive, error) {
 
 func partName(name string) string { return strings.ToLower(strings.TrimPrefix(path.Clean(name), "/")) }
 
-// related returns the part that a part, or the whole workbook for "", has a relationship to for which is holds; "" if
+// relation is what the workbook, or a part of it, says of another part.
+type relation struct {
+	ID     string `xml:"Id,attr"`
+	Type   string `xml:",attr"`
+	Target string `xml:",attr"`
+}
+
+func (r relation) is(kind string) bool { return strings.HasSuffix(r.Type, "/"+kind) }
+
+// related returns the part that a part, or the whole workbook for "", has a relation to for which is holds; "" if
 // there is none.
-func (b archive) related(of string, is func(id, kind string) bool) (target string, err error) {
+func (b archive) related(of string, is func(relation) bool) (string, error) {
 	dir, base := path.Split(of)
-	var list struct {
-		Relationship []struct {
-			ID     string `xml:"Id,attr"`
-			Type   string `xml:",attr"`
-			Target string `xml:",attr"`
-		}
+	var list struct{ Relationship []relation }
+	_, err := b.decode(path.Join(dir, "_rels", base+".rels"), &list)
+	i := slices.IndexFunc(list.Relationship, is)
+	if i < 0 {
+		return "", err
 	}
-	_, err = b.read(path.Join(dir, "_rels", base+".rels"), func(p *part, t xml.StartElement) error {
-		return p.decode(&list, t)
-	})
-	for _, r := range list.Relationship {
-		if !is(r.ID, r.Type) {
-			continue
-		}
-		if !strings.HasPrefix(r.Target, "/") {
-			r.Target = path.Join(dir, r.Target)
-		}
-		return partName(r.Target), err
+	target := list.Relationship[i].Target
+	if !strings.HasPrefix(target, "/") {
+		target = path.Join(dir, target)
 	}
-	return "", err
+	return partName(target), err
 }
 
 // firstSheet names the part of the first sheet, and returns the strings that it may refer to.
 func (b archive) firstSheet() (file string, shared []string, err error) {
-	kindIs := func(ending string) func(_, kind string) bool {
-		return func(_, kind string) bool { return strings.HasSuffix(kind, ending) }
-	}
-	book, err := b.related("", kindIs("/officeDocument"))
+	book, err := b.related("", func(r relation) bool { return r.is("officeDocument") })
 	if err != nil {
 		return "", nil, err
 	}
@@ -342,7 +314,7 @@ func (b archive) firstSheet() (file string, shared []string, err error) {
 			ID   string `xml:"id,attr"`
 		} `xml:"sheets>sheet"`
 	}
-	switch found, err := b.read(book, func(p *part, t xml.StartElement) error { return p.decode(&list, t) }); {
+	switch found, err := b.decode(book, &list); {
 	case err != nil:
 		return "", nil, err
 	case !found:
@@ -351,13 +323,13 @@ func (b archive) firstSheet() (file string, shared []string, err error) {
 		return "", nil, errors.New("has no sheet")
 	}
 	first := list.Sheets[0]
-	if file, err = b.related(book, func(id, _ string) bool { return id == first.ID }); err != nil {
+	if file, err = b.related(book, func(r relation) bool { return r.ID == first.ID }); err != nil {
 		return "", nil, err
 	}
 	if b[file] == nil {
 		return "", nil, fmt.Errorf("its first sheet, %q, is missing", first.Name)
 	}
-	texts, _ := b.related(book, kindIs("/sharedStrings")) // in what the sheet was found in
+	texts, _ := b.related(book, func(r relation) bool { return r.is("sharedStrings") }) // in what the sheet was found in
 	_, err = b.read(texts, func(p *part, _ xml.StartElement) error {
 		return p.children(func(t xml.StartElement) error {
 			if len(shared) == maxStrings {
@@ -382,6 +354,11 @@ type part struct {
 	name   string
 	record bounded // between two elements that are taken
 	xml    *xml.Decoder
+}
+
+// decode reads a part, and what to has fields for.
+func (b archive) decode(name string, to any) (found bool, err error) {
+	return b.read(name, func(p *part, t xml.StartElement) error { return p.decode(to, t) })
 }
 
 // read calls root with the root of a part, to read it to its end. found is false if the workbook has no such part.

@@ -113,17 +113,17 @@ func TestDamagedWorkbooks(t *testing.T) {
 		"two documents":         {whole + whole, "", ":2: .*second root element"},
 		"two sheetData":         {strings.Replace(whole, "<pageMargins", "<sheetData>"+row+"</sheetData><pageMargins", 1), "", ":2: the sheet has a second sheetData"},
 		"a chart":               {"<chartsheet></chartsheet>", "", ":1: the first sheet is a chartsheet; expected a worksheet"},
-		"row too far":           {strings.Replace(whole, `row r="2"`, `row r="99999999999"`, 1), "", ":1: after this row comes row 99999999999; a sheet has at most 1048576"},
-		"row 1048577":           {strings.Replace(whole, `row r="2"`, `row r="1048577"`, 1), "", ":1: after this row comes row 1048577; a sheet has at most 1048576"},
-		"row number 0":          {strings.Replace(whole, `row r="2"`, `row r="0"`, 1), "", `:1: after this row comes one with the number "0"`},
-		"row number x":          {strings.Replace(whole, `row r="2"`, `row r="x"`, 1), "", `:1: after this row comes one with the number "x"`},
-		"row twice":             {sheetHead + header + row + row + sheetTail, "", ":2: after this row comes row 2; expected rows in ascending order"},
+		"row too far":           {strings.Replace(whole, `row r="2"`, `row r="99999999999"`, 1), "", ":1: after this row comes row 99999999999; expected 2 to 1048576"},
+		"row 1048577":           {strings.Replace(whole, `row r="2"`, `row r="1048577"`, 1), "", ":1: after this row comes row 1048577; expected 2 to 1048576"},
+		"row number 0":          {strings.Replace(whole, `row r="2"`, `row r="0"`, 1), "", `:1: after this row comes row 0; expected 2 to`},
+		"row number x":          {strings.Replace(whole, `row r="2"`, `row r="x"`, 1), "", `:1: after this row comes row x; expected 2 to`},
+		"row twice":             {sheetHead + header + row + row + sheetTail, "", ":2: after this row comes row 2; expected 3 to 1048576"},
 		"row in a row":          {sheetHead + header + `<row r="2"><row r="3"></row></row>` + sheetTail, "", ":2: unexpected element row"},
 		"cell in sheetData":     {sheetHead + header + `<c r="A2"/>` + sheetTail, "", ":1: unexpected element c; expected row"},
-		"column too far":        {cellOf(`<c r="XFE2"/>`), "", `:2: has the cell "XFE2"; expected A2 to XFD2`},
-		"column far too far":    {cellOf(`<c r="ZZZZZZZZZZZZZZZZZZZZ2"/>`), "", `:2: has the cell "Z+2"; expected`},
-		"no column":             {cellOf(`<c r="2"/>`), "", `:2: has the cell "2"; expected`},
-		"cell of another row":   {cellOf(`<c r="A3"/>`), "", `:2: has the cell "A3", which is of another row`},
+		"column too far":        {cellOf(`<c r="XFE2"/>`), "", `:2: has the cell "XFE2" after column 0; expected cells in ascending order, up to XFD2`},
+		"column far too far":    {cellOf(`<c r="ZZZZZZZZZZZZZZZZZZZZ2"/>`), "", `:2: has the cell "Z+2" after column 0; expected`},
+		"no column":             {cellOf(`<c r="2"/>`), "", `:2: has the cell "2" after column 0; expected`},
+		"cell of another row":   {cellOf(`<c r="A3"/>`), "", `:2: has the cell "A3" after column 0; expected`},
 		"cells in disorder":     {cellOf(`<c r="B2"/><c r="A2"/>`), "", `:2: has the cell "A2" after column 2`},
 		"cell twice":            {cellOf(`<c r="A2"><v>1</v></c><c r="A2"><v>2</v></c>`), "", `:2: has the cell "A2" after column 1`},
 		"two values":            {cellOf(`<c r="A2"><v>1</v><v>2</v></c>`), "", `:2: column 1: a cell has two values`},
@@ -182,7 +182,7 @@ func TestManyBlankCells(t *testing.T) {
 			n++
 			failed = err
 		}
-		if n != want || (failed == nil) != (last == 501) || failed != nil && failed.Error() != path+":502: has more than 1000 cells up to here" {
+		if n != want || (failed == nil) != (last == 501) || failed != nil && failed.Error() != fmt.Sprintf("%s:%d: has more than 1000 cells up to here", path, last) {
 			t.Errorf("%d rows, the last %d: %d, %v", last, want, n, failed)
 		}
 	}
