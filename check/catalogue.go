@@ -2,6 +2,7 @@ package check
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -37,7 +38,7 @@ type messages struct {
 	source   string // the language of the sources; empty: English
 }
 
-// parse reads a catalogue. The error may be a *lineError.
+// parse reads a catalogue. An error is a *lineError.
 func parse(path, text string) (messages, error) {
 	switch table.Format(path) {
 	case ".po":
@@ -47,7 +48,7 @@ func parse(path, text string) (messages, error) {
 	case ".json":
 		return parseJSON(text)
 	}
-	return parseYAML(path, text)
+	return parseYAML(text)
 }
 
 // lineError is what is wrong at a byte of a file.
@@ -60,11 +61,8 @@ type lineError struct {
 func (o Options) catalogue(out *writer, f file, text string) error {
 	m, err := parse(f.path, text)
 	src := newSource(text)
-	if err != nil {
-		line := 1
-		if at := new(lineError); errors.As(err, &at) {
-			line, _ = src.at(min(at.at, len(text)))
-		}
+	if at := new(lineError); errors.As(err, &at) {
+		line, _ := src.at(min(at.at, len(text)))
 		return out.finding(unread(f.path, line, err))
 	}
 	language := o.languageFor(f, m.language)
@@ -254,31 +252,25 @@ func parseXLIFF(text string) (m messages, err error) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	var one message
 	var to *string
-	skip := 0
 	for {
 		start := int(d.InputOffset())
 		t, err := d.Token()
-		if err == io.EOF {
-			return m, nil
-		} else if err != nil {
-			return m, &lineError{start, fmt.Errorf("not valid XML: %w", err)}
-		}
 		switch t := t.(type) {
 		case xml.StartElement:
-			attributes := map[string]string{}
+			key := ""
 			for _, a := range t.Attr {
-				attributes[a.Name.Local] = a.Value
+				switch a.Name.Local {
+				case "id":
+					key = a.Value
+				case "srcLang", "source-language":
+					m.source = cmp.Or(a.Value, m.source)
+				case "trgLang", "target-language":
+					m.language = cmp.Or(a.Value, m.language)
+				}
 			}
 			switch t.Name.Local {
-			case "xliff", "file":
-				for name, to := range map[string]*string{"srcLang": &m.source, "source-language": &m.source,
-					"trgLang": &m.language, "target-language": &m.language} {
-					if attributes[name] != "" {
-						*to = attributes[name]
-					}
-				}
 			case "trans-unit", "unit":
-				one = message{key: attributes["id"]}
+				one = message{key: key}
 			case "segment":
 				one = message{key: one.key}
 			case "source":
@@ -286,24 +278,25 @@ func parseXLIFF(text string) (m messages, err error) {
 			case "target":
 				to, one.at = &one.value, int(d.InputOffset())
 			case "alt-trans", "ph", "bpt", "ept", "it", "note":
-				skip++
+				err = d.Skip()
 			}
 		case xml.EndElement:
-			switch t.Name.Local {
-			case "source":
+			switch {
+			case t.Name.Local == "target" && one.value != "":
+				m.all = append(m.all, one)
+				fallthrough
+			case t.Name.Local == "target", t.Name.Local == "source":
 				to = nil
-			case "target":
-				if to == &one.value && skip == 0 && one.value != "" {
-					m.all = append(m.all, one)
-				}
-				to = nil
-			case "alt-trans", "ph", "bpt", "ept", "it", "note":
-				skip--
 			}
 		case xml.CharData:
-			if to != nil && skip == 0 {
+			if to != nil {
 				*to += string(t)
 			}
+		}
+		if err == io.EOF {
+			return m, nil
+		} else if err != nil {
+			return m, &lineError{start, fmt.Errorf("not valid XML: %w", err)}
 		}
 	}
 }
@@ -363,16 +356,20 @@ func parseJSON(text string) (m messages, err error) {
 }
 
 // parseYAML reads messages at keys, or in lists.
-func parseYAML(path, text string) (m messages, err error) {
-	limits := strictyaml.Limits{Bytes: longest, Depth: deepest, Keys: 20000, One: "catalogue"}
-	root, err := strictyaml.Parse(path, []byte(text), limits)
-	if err != nil {
-		return m, err
-	}
+func parseYAML(text string) (m messages, err error) {
 	src := newSource(text)
-	add := func(key, value string, at *token.Position) {
-		m.all = append(m.all, message{key: strings.TrimPrefix(key, "."), value: value,
-			at: min(len(text), src.lines[min(len(src.lines), max(1, at.Line))-1]+max(0, at.Column-1))})
+	at := func(line, column int) int {
+		return min(len(text), src.lines[min(len(src.lines), max(1, line))-1]+max(0, column-1))
+	}
+	limits := strictyaml.Limits{Bytes: longest, Depth: deepest, Keys: 20000, One: "catalogue"}
+	root, err := strictyaml.Parse("", []byte(text), limits)
+	if err != nil { // ":LINE: what is wrong", or ": what is wrong"
+		place, wrong, _ := strings.Cut(err.Error(), ": ")
+		line, _ := strconv.Atoi(strings.TrimPrefix(place, ":"))
+		return m, &lineError{at(line, 1), errors.New(wrong)}
+	}
+	add := func(key, value string, p *token.Position) {
+		m.all = append(m.all, message{key: strings.TrimPrefix(key, "."), value: value, at: at(p.Line, p.Column)})
 	}
 	var walk func(key string, n ast.Node)
 	walk = func(key string, n ast.Node) {
