@@ -133,10 +133,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Samples have the fields that lm-evaluation-harness writes, and its hashes,
-// which were made with Python 3.11:
-//
-//	hashlib.sha256(json.dumps(doc, indent=2, ensure_ascii=False).encode()).hexdigest()
+// Samples have the fields that lm-evaluation-harness writes.
 func TestSamples(t *testing.T) {
 	asked := func(k crosstalk.Key) (journal.Record, bool) {
 		if k != (crosstalk.Key{1}) {
@@ -165,9 +162,6 @@ func TestSamples(t *testing.T) {
 		"target": "koalas", "filter": "none", "metrics": []any{"leak_rate"}, "leak_rate": 1.0,
 		"arguments": map[string]any{"gen_args_0": map[string]any{"arg_0": "He likes koalas. He eats", "arg_1": map[string]any{}}, "gen_args_1": map[string]any{"arg_0": "", "arg_1": map[string]any{}}},
 		"resps":     []any{[]any{" eucalyptus. And"}, []any{`bread, "fresh"`}}, "filtered_resps": []any{"eucalyptus", `bread, "fresh"`},
-		"doc_hash":    "c5e9f84b852e31dcda0eb4be16ca0745a1bf9552758d8890aee5934521133fbf",
-		"prompt_hash": "0a6dc2f40d250baea18632b746ea896606300f93eaa9c4488096bbf3473672dd",
-		"target_hash": "b7e397f850e8e69b6482bab48525647d20e0f20e8295ca02a5b19ba3ceeca6ea",
 	}
 	if d := cmp.Diff(want, got[0]); d != "" {
 		t.Error(d)

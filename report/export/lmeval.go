@@ -2,42 +2,21 @@ package export
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
 	"maps"
-	"slices"
-	"strings"
 
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/instrument"
 )
 
-// sample is a line of lm-evaluation-harness' samples_TASK.jsonl, as
-// lm_eval/evaluator.py (evaluate) and lm_eval/loggers/evaluation_tracker.py
-// (save_results_samples) of version 0.4.9 write it. The metrics are fields of the
-// same object.
-type sample struct {
-	DocID         int                       `json:"doc_id"`
-	Doc           map[string]string         `json:"doc"`
-	Target        string                    `json:"target"`
-	Arguments     map[string]map[string]any `json:"arguments"` // gen_args_I: arg_0 is the prompt, arg_1 the settings
-	Resps         [][]string                `json:"resps"`
-	FilteredResps []string                  `json:"filtered_resps"`
-	Filter        string                    `json:"filter"`
-	Metrics       []string                  `json:"metrics"`
-	DocHash       string                    `json:"doc_hash"`
-	PromptHash    string                    `json:"prompt_hash"`
-	TargetHash    string                    `json:"target_hash"`
-}
-
-// writeSamples writes observations as lm-evaluation-harness' samples: a line for
-// each answer, or group of compared answers, under each condition. asked returns
-// an answer with its request, if they are known.
+// writeSamples writes observations as the lines of lm-evaluation-harness' samples_TASK.jsonl, as lm_eval/evaluator.py
+// (evaluate) and lm_eval/loggers/evaluation_tracker.py (save_results_samples) of version 0.4.9 write them, without
+// hashes: a line for each answer, or group of compared answers, under each condition. asked returns an answer with its
+// request, if they are known.
 func writeSamples(w io.Writer, all iter.Seq2[crosstalk.Observation, error],
 	asked func(crosstalk.Key) (journal.Record, bool)) error {
 	e := json.NewEncoder(w)
@@ -48,14 +27,12 @@ func writeSamples(w io.Writer, all iter.Seq2[crosstalk.Observation, error],
 		if group == nil {
 			return nil
 		}
-		s, metrics := sampleOf(group, asked)
-		id, known := docs[s.Doc["id"]]
-		if !known {
-			id = len(docs)
-			docs[s.Doc["id"]] = id
+		if _, known := docs[group[0].Item]; !known {
+			docs[group[0].Item] = len(docs)
 		}
-		s.DocID, group = id, nil
-		return e.Encode(merged(s, metrics))
+		s := sampleOf(group, asked)
+		s["doc_id"], group = docs[group[0].Item], nil
+		return e.Encode(s)
 	}
 	for o, err := range all {
 		if err == nil && instrument.Measure(o.Measure).OfTokens {
@@ -79,92 +56,41 @@ func together(a, b crosstalk.Observation) bool {
 		maps.Equal(a.Condition, b.Condition) && maps.Equal(a.Labels, b.Labels)
 }
 
-func sampleOf(group []crosstalk.Observation, asked func(crosstalk.Key) (journal.Record, bool)) (
-	s sample, metrics map[string]float64) {
+// sampleOf is a sample, with its metrics among its fields.
+func sampleOf(group []crosstalk.Observation, asked func(crosstalk.Key) (journal.Record, bool)) map[string]any {
 	o := group[0]
-	s = sample{Doc: map[string]string{"id": o.Item}, Arguments: map[string]map[string]any{}, Filter: "none",
-		Metrics: []string{}}
-	for name, columns := range map[string]map[string]string{"": o.Labels, "condition_": o.Condition} {
-		for k, v := range columns {
-			s.Doc[name+k] = v
-		}
-	}
-	metrics = map[string]float64{}
+	s, metrics := map[string]any{}, []string{}
 	for _, o := range group {
 		if o.Value.Defined() && o.NotScored == "" {
-			if _, twice := metrics[o.Measure]; !twice {
-				s.Metrics = append(s.Metrics, o.Measure)
+			if _, twice := s[o.Measure]; !twice {
+				metrics = append(metrics, o.Measure)
 			}
-			metrics[o.Measure] = float64(o.Value)
+			s[o.Measure] = float64(o.Value)
 		}
 	}
-	s.Target = target(o)
-	var prompts []string
+	doc := map[string]string{"id": o.Item}
+	maps.Copy(doc, o.Labels)
+	for k, v := range o.Condition {
+		doc["condition_"+k] = v
+	}
+	arguments, sent, filtered := map[string]any{}, [][]string{}, []string{}
 	for _, t := range o.Texts {
 		if t.Role != crosstalk.Side {
 			continue
 		}
-		i, text := len(prompts), t.Text
-		raw, prompt, settings := text, "", any(map[string]any{})
+		i, raw, prompt, settings := len(sent), t.Text, "", map[string]any{}
 		if i < len(o.Answers) {
 			if a, ok := asked(o.Answers[i]); ok {
-				raw, prompt, settings = a.Answer.Text, a.Request.Text(), a.Request.Decoding
+				raw, prompt = a.Answer.Text, a.Request.Text()
+				text, _ := json.Marshal(a.Request.Decoding)
+				json.Unmarshal(text, &settings)
 			}
 		}
-		prompts = append(prompts, prompt)
-		s.Arguments[fmt.Sprintf("gen_args_%d", i)] = map[string]any{"arg_0": prompt, "arg_1": settings}
-		s.Resps, s.FilteredResps = append(s.Resps, []string{raw}), append(s.FilteredResps, text)
+		arguments[fmt.Sprintf("gen_args_%d", i)] = map[string]any{"arg_0": prompt, "arg_1": settings}
+		sent, filtered = append(sent, []string{raw}), append(filtered, t.Text)
 	}
-	if prompts == nil { // no text was sent
-		prompts, s.Resps, s.FilteredResps = []string{""}, [][]string{}, []string{}
-	}
-	s.DocHash, s.PromptHash, s.TargetHash = hash(dumped(s.Doc)), hash(prompts[0]), hash(s.Target)
-	return s, metrics
-}
-
-// target is the correct class, the requested language, or the concept.
-func target(o crosstalk.Observation) string {
-	name := instrument.Of(o.Measure).Target
-	return cmp.Or(o.Text(name), o.Labels[name])
-}
-
-// merged is a sample with its metrics beside its own fields.
-func merged(s sample, metrics map[string]float64) map[string]any {
-	text, _ := json.Marshal(s) // strings and numbers only
-	m := map[string]any{}
-	json.Unmarshal(text, &m)
-	for k, v := range metrics {
-		m[k] = v
-	}
-	return m
-}
-
-func hash(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
-}
-
-// dumped is Python's json.dumps(doc, indent=2, ensure_ascii=False), keys sorted.
-func dumped(doc map[string]string) string {
-	var fields []string
-	for _, k := range slices.Sorted(maps.Keys(doc)) {
-		fields = append(fields, "  "+quoted(k)+": "+quoted(doc[k]))
-	}
-	return "{\n" + strings.Join(fields, ",\n") + "\n}"
-}
-
-func quoted(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range s {
-		if i := strings.IndexRune("\"\\\n\r\t\b\f", r); i >= 0 {
-			b.WriteString([]string{`\"`, `\\`, `\n`, `\r`, `\t`, `\b`, `\f`}[i])
-		} else if r < ' ' {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	target := instrument.Of(o.Measure).Target // the correct class, the requested language, or the concept
+	maps.Copy(s, map[string]any{"doc": doc, "target": cmp.Or(o.Text(target), o.Labels[target]), "arguments": arguments,
+		"resps": sent, "filtered_resps": filtered, "filter": "none", "metrics": metrics})
+	return s
 }
