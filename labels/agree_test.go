@@ -32,7 +32,7 @@ func TestSeconds(t *testing.T) {
 		if err := os.WriteFile(file, []byte("id,label,seconds\nq1,A,"+seconds+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if list, err := readTable(file); err != nil || len(list) != 1 || (list[0].err == nil) != good {
+		if list, err := readSheet(file); err != nil || len(list) != 1 || (list[0].err == nil) != good {
 			t.Errorf("%q: %+v, %v", seconds, list, err)
 		}
 	}

@@ -102,10 +102,16 @@ func (b Blind) unblind(u *Unit, shown string, swapped bool) (string, error) {
 		return "", unknownLabel(shown, choices)
 	case u.Choices != nil:
 		return u.Choices[i], nil
-	case swapped && q.Choices[i].Shown != "":
-		i = 1 - i // A and B come first
 	}
-	return q.Choices[i].Label, nil
+	return q.Choices[q.onSide(i, swapped)].Label, nil
+}
+
+// onSide is the choice with this index, or the other side if sides were exchanged.
+func (q Question) onSide(i int, swapped bool) int {
+	if swapped && q.Choices[i].Shown != "" {
+		return 1 - i // A and B come first
+	}
+	return i
 }
 
 // listed is a list of labels in its usual form: "a; b", in alphabetical order,
@@ -226,7 +232,7 @@ func Plan(run string, s Sample) (Design, error) {
 		return d, err
 	}
 	if slices.ContainsFunc(d.Samples, func(old Sample) bool {
-		return old.N == s.N && old.Seed == s.Seed && slices.Equal(old.By, s.By) && slices.Equal(old.Only, s.Only)
+		return bytes.Equal(crosstalk.Canonical(old), crosstalk.Canonical(s))
 	}) {
 		return d, nil
 	}
@@ -388,10 +394,7 @@ func (b Blind) Shown(id, label string) string {
 	if !known || i < 0 || q.Choices[i].Shown == "" {
 		return label
 	}
-	if at.swapped {
-		i = 1 - i
-	}
-	return q.Choices[i].Shown
+	return q.Choices[q.onSide(i, at.swapped)].Shown
 }
 
 // only returns the units that have these values: "column=value", or a column for

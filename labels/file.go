@@ -17,44 +17,6 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// appendLines adds values to a file of JSON Lines that only its owner may read. They
-// are on the disk when it returns. Several processes may append at once; a line that
-// a crash cut short is dropped.
-func appendLines[T any](file string, values []T) error {
-	var lines bytes.Buffer
-	for _, v := range values {
-		line, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		lines.Write(append(line, '\n'))
-	}
-	// Without the lock, a line that is being written could be dropped as a torn one.
-	if err := plainfile.Check(file + ".lock"); err != nil {
-		return err
-	}
-	lock := flock.New(file+".lock", flock.SetPermissions(0o600))
-	if err := lock.Lock(); err != nil {
-		return fmt.Errorf("%s: cannot lock: %w", file, err)
-	}
-	defer lock.Close()
-	f, err := plainfile.Append(file)
-	if err != nil {
-		return err
-	}
-	err = dropTorn(f)
-	if err == nil {
-		_, err = f.Write(lines.Bytes())
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("%s: cannot append: %w", file, err)
-	}
-	return nil
-}
-
 // dropTorn removes the end of a line that a crash cut short.
 func dropTorn(f *os.File) error {
 	info, err := f.Stat()
@@ -158,13 +120,44 @@ func (l *ledger[T]) Refresh() error {
 	}
 }
 
+// append adds values to the file, which only its owner may read. They are on the disk when it returns. Several processes
+// may append at once; a line that a crash cut short is dropped.
 func (l *ledger[T]) append(values ...T) error {
+	var lines bytes.Buffer
 	for _, v := range values {
 		if err := v.check(); err != nil {
 			return fmt.Errorf("%s on item %s: %w", l.name, v.item(), err)
 		}
+		line, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		lines.Write(append(line, '\n'))
 	}
-	return appendLines(l.file, values)
+	// Without the lock, a line that is being written could be dropped as a torn one.
+	if err := plainfile.Check(l.file + ".lock"); err != nil {
+		return err
+	}
+	lock := flock.New(l.file+".lock", flock.SetPermissions(0o600))
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("%s: cannot lock: %w", l.file, err)
+	}
+	defer lock.Close()
+	f, err := plainfile.Append(l.file)
+	if err != nil {
+		return err
+	}
+	err = dropTorn(f)
+	if err == nil {
+		_, err = f.Write(lines.Bytes())
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("%s: cannot append: %w", l.file, err)
+	}
+	return nil
 }
 
 // merge adds the entries of another ledger that are new or later, and counts them.

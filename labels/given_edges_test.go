@@ -31,7 +31,7 @@ func TestImportRefusesMore(t *testing.T) {
 		{"x.csv", "ann", "item,label\nt001,A\n", "x.csv:1: no column id"},
 		{"x.csv", "ann", "code,label\nx,A\n", "x.csv:1: no column id"},
 		{"x.json", "ann", "[\n\n{\"data\": 3}]", "x.json:3: invalid task"},
-		{"x.json", "ann", "[{\"data\": {\"id\": \"" + id + "\"}}\n", "x.json:2: the list of tasks does not end"},
+		{"x.json", "ann", "[{\"data\": {\"id\": \"" + id + "\"}}\n", "x.json:1: not valid JSON: the file is truncated"},
 		{"x.json", "ann", "[\n{\"data\": {\"id\": \"" + id + "\"}, \"annotations\": [{\"result\": [{\"value\": {\"choices\": [\"A\", \"B\"]}}]}]}]",
 			"x.json:2: the task has 2 choices; expected one"},
 		{"x.json", "ann", "[{\"data\": {\"id\": \"" + id + "\"}, \"annotations\": [{\"result\": [{\"value\": {\"choices\": [\"A\"]}}, {\"value\": {\"choices\": [\"B\"]}}]}]}]",

@@ -37,6 +37,8 @@ type Place struct {
 	Condition map[string]string `json:"condition"`      // without the columns within an answer
 }
 
+func (p Place) item() string { return p.Item }
+
 func (p Place) key(question string) string {
 	parts := []any{question, p.Item, p.Sample, p.Variant, p.Condition}
 	if p.Line > 0 {
@@ -86,7 +88,6 @@ func (l Label) check() error {
 }
 
 func (l Label) id() string      { return labelID(l.Annotator, l.Key(), l.Decides) }
-func (l Label) item() string    { return l.Item }
 func (l Label) time() time.Time { return l.When }
 func (l Label) empty() bool     { return l.Label == "" }
 

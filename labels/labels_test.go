@@ -478,7 +478,7 @@ func TestImportRefuses(t *testing.T) {
 		{"x.csv", "id,label\n" + answeredBefore + ",A\n", "x.csv:2: ann has answered question " + answeredBefore + " before"},
 		{"x.json", "[{\"data\": {\"id\": \"" + id(1) + "\"}},\n {\"data\": {\"id\": \"fedcba\"}}]", "x.json:2: unknown id fedcba"},
 		{"x.json", "[{\"data\": {\"id\": \"" + id(1) + "\"}, \"annotations\": [{}, {}]}]", "x.json:1: the task has 2 annotations"},
-		{"x.json", "{}", "x.json:1: expected a list"},
+		{"x.json", "{}", "x.json:1: expected an array of objects"},
 	} {
 		file := filepath.Join(t.TempDir(), c.name)
 		write(t, file, c.text)

@@ -47,7 +47,6 @@ func (n Note) Key() string { return n.key("") }
 func (n Note) Empty() bool { return n.Text == "" && !n.NotError }
 
 func (n Note) id() string      { return n.Key() }
-func (n Note) item() string    { return n.Item }
 func (n Note) time() time.Time { return n.When }
 func (n Note) empty() bool     { return n.Empty() }
 

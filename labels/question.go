@@ -85,25 +85,14 @@ func QuestionsOf(instrument string) []Question {
 	return slices.DeleteFunc(slices.Clone(questions()), func(q Question) bool { return q.Instrument != instrument })
 }
 
-func names(questions []Question) (list []string) {
-	for _, q := range questions {
-		list = append(list, q.Name)
-	}
-	return list
+func names(questions []Question) []string {
+	return each(questions, func(q Question) string { return q.Name })
 }
 
-func (q Question) labels() (list []string) {
-	for _, c := range q.Choices {
-		list = append(list, c.Label)
-	}
-	return list
-}
+func (q Question) labels() []string { return each(q.Choices, func(c choice) string { return c.Label }) }
 
-func (q Question) shown() (list []string) {
-	for _, c := range q.Choices {
-		list = append(list, cmp.Or(c.Shown, c.Label))
-	}
-	return list
+func (q Question) shown() []string {
+	return each(q.Choices, func(c choice) string { return cmp.Or(c.Shown, c.Label) })
 }
 
 func (q Question) value(label string) float64 {

@@ -1,14 +1,12 @@
 package labels
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -72,11 +70,7 @@ func (s *Sheet) importSheet(d Design, file string, who Label, old []Label, now t
 	if who.Annotator = strings.TrimSpace(who.Annotator); who.Annotator == "" {
 		return Imported{}, crosstalk.BadOption("annotator", ": expected a name")
 	}
-	read := readTable
-	if strings.EqualFold(filepath.Ext(file), ".json") {
-		read = readTasks
-	}
-	answers, err := read(file)
+	answers, err := readSheet(file)
 	if err != nil {
 		return Imported{}, err
 	}
@@ -135,13 +129,19 @@ func (r *sheetReader) add(a filledIn) error {
 	return nil
 }
 
-func readTable(file string) (list []filledIn, err error) {
+// readSheet reads a table, or what Label Studio exports as JSON.
+func readSheet(file string) (list []filledIn, err error) {
 	for row, err := range table.Read(file) {
 		if err != nil {
 			return nil, err
 		}
 		v := row.Values
 		a := filledIn{where: fmt.Sprintf("%s:%d", row.File, row.Line)}
+		if row.Has("data") {
+			a.err = a.readTask(row)
+			list = append(list, a)
+			continue
+		}
 		for _, needed := range []string{"id", "label"} {
 			if !row.Has(needed) {
 				return nil, row.HeaderErrorf("no column %s; expected the columns of an exported sheet", needed)
@@ -154,49 +154,6 @@ func readTable(file string) (list []filledIn, err error) {
 			}
 		}
 		list = append(list, a)
-	}
-	return list, nil
-}
-
-const maxTasks = 256 << 20 // bytes
-
-// readTasks reads what Label Studio exports as JSON.
-func readTasks(file string) ([]filledIn, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxTasks+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxTasks {
-		return nil, fmt.Errorf("%s: is larger than %d MiB", file, maxTasks>>20)
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	line := func() int {
-		rest := text[d.InputOffset():]
-		next := len(rest) - len(bytes.TrimLeft(rest, ", \t\r\n")) // what is read next
-		return 1 + bytes.Count(text[:int(d.InputOffset())+next], []byte("\n"))
-	}
-	if t, err := d.Token(); err != nil || t != json.Delim('[') {
-		return nil, fmt.Errorf("%s:1: expected a list of Label Studio's tasks", file)
-	}
-	var list []filledIn
-	for d.More() {
-		a, t := filledIn{where: fmt.Sprintf("%s:%d", file, line())}, task{}
-		if err := d.Decode(&t); errors.As(err, new(*json.UnmarshalTypeError)) {
-			a.err = fmt.Errorf("invalid task: %w", err)
-		} else if err != nil {
-			return nil, fmt.Errorf("%s: invalid task: %w", a.where, err)
-		} else {
-			a.err = a.read(t)
-		}
-		list = append(list, a)
-	}
-	if _, err := d.Token(); err != nil {
-		return nil, fmt.Errorf("%s:%d: the list of tasks does not end: %w", file, line(), err)
 	}
 	return list, nil
 }
@@ -292,10 +249,9 @@ func writeTasks(w *csv.Writer, tasks []task) error {
 	return w.WriteAll(rows)
 }
 
-// task is a task of Label Studio, as it imports and exports them.
+// task is a task of Label Studio, as it imports them.
 type task struct {
-	Data        taskData     `json:"data"`
-	Annotations []annotation `json:"annotations,omitempty"`
+	Data taskData `json:"data"`
 }
 
 type taskData struct {
@@ -309,6 +265,7 @@ type taskData struct {
 	Choices  string `json:"choices"`
 }
 
+// annotation is what Label Studio exports of an answer to a task.
 type annotation struct {
 	Cancelled bool    `json:"was_cancelled"`
 	Seconds   float64 `json:"lead_time"`
@@ -333,10 +290,23 @@ func (t *texts) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(t))
 }
 
-// read takes the answer of a task.
-func (a *filledIn) read(t task) error {
-	a.ID = t.Data.ID
-	given := slices.DeleteFunc(t.Annotations, func(n annotation) bool { return n.Cancelled })
+// readTask takes the answer of a task.
+func (a *filledIn) readTask(row table.Row) error {
+	var data taskData
+	if err := json.Unmarshal([]byte(row.Values["data"]), &data); err != nil {
+		return fmt.Errorf("invalid task: %w", err)
+	}
+	a.ID = data.ID
+	var given []annotation
+	for _, text := range row.Lists["annotations"] {
+		var n annotation
+		if err := json.Unmarshal([]byte(text), &n); err != nil {
+			return fmt.Errorf("invalid task: %w", err)
+		}
+		if !n.Cancelled {
+			given = append(given, n)
+		}
+	}
 	if len(given) > 1 {
 		return fmt.Errorf("the task has %d annotations; export those of one annotator", len(given))
 	}
