@@ -1,6 +1,7 @@
 package recorded
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -87,10 +88,7 @@ func newMessages() layout {
 				s, id = session{after: user}, of
 			}
 			maps.DeleteFunc(columns, func(_, value string) bool { return isJSON(value) || len(value) > maxLabel })
-			var fields map[string]json.RawMessage
-			json.Unmarshal([]byte(whole(row)), &fields)
-			m, _ := messageIn(fields)
-			switch {
+			switch m, _, _ := readMessage([]byte(whole(row))); {
 			case strings.TrimSpace(m.text) == "":
 			case m.role == user:
 				s.ask(m.text)
@@ -173,7 +171,7 @@ func messagesIn(row table.Row) (messages []message, left int, err error) {
 	if text := row.Values[messagesColumn]; text != "" {
 		var raw []json.RawMessage
 		if err := json.Unmarshal([]byte(text), &raw); err != nil {
-			return nil, 0, row.Errorf("messages is %.40q; expected a list of messages in JSON", text)
+			return messages, left, row.Errorf("messages is %.40q; expected a list of messages in JSON", text)
 		}
 		for _, m := range raw {
 			texts = append(texts, string(m))
@@ -182,7 +180,7 @@ func messagesIn(row table.Row) (messages []message, left int, err error) {
 	for i, text := range texts {
 		m, others, err := readMessage([]byte(text))
 		if err != nil {
-			return nil, 0, row.Errorf("message %d: %w", i+1, err)
+			return messages, left, row.Errorf("message %d: %w", i+1, err)
 		}
 		if others {
 			left++
@@ -194,46 +192,43 @@ func messagesIn(row table.Row) (messages []message, left int, err error) {
 	return messages, left, nil
 }
 
-// readMessage reads a message; others reports whether it has something else than
-// text, such as a call of a tool.
+// readMessage reads a message; others reports whether it has something else than text, such as a call of a tool, or is
+// none but a call, what a tool returned, or thoughts. After an error, m has the role if that is known.
 func readMessage(text []byte) (m message, others bool, err error) {
-	var fields struct {
-		Type      string          `json:"type"` // of an item of OpenAI's Responses API
-		Role      string          `json:"role"`
-		Content   json.RawMessage `json:"content"`
-		Parts     json.RawMessage `json:"parts"` // of the AI SDK and Gemini
-		Refusal   *string         `json:"refusal"`
-		ToolCalls json.RawMessage `json:"tool_calls"`
-		Call      json.RawMessage `json:"function_call"`
-		From      string          `json:"from"` // ShareGPT
-		Value     string          `json:"value"`
+	var of struct {
+		Type, Role     string
+		From           string // ShareGPT
+		ID             json.RawMessage
+		Content, Parts json.RawMessage                   // parts of the AI SDK and Gemini
+		Kwargs, Data   struct{ Content json.RawMessage } // LangChain
+		Value, Text    json.RawMessage                   // ShareGPT
+		Refusal        string
+		ToolCalls      json.RawMessage `json:"tool_calls"`
+		Call           json.RawMessage `json:"function_call"`
 	}
-	if err := json.Unmarshal(text, &fields); err != nil {
-		return m, false, errors.New("expected an object with role and content")
+	odd := json.Unmarshal(text, &of) != nil
+	role := cmp.Or(of.Role, of.From)
+	if role == "" && roles[strings.ToLower(of.Type)] != "" {
+		role = of.Type // LangChain: human, ai
 	}
-	if fields.Role == "" && fields.From == "" && fields.Type != "" && fields.Type != "message" {
-		return m, true, nil // a call of a tool, what it returned, or thoughts
+	var class []string
+	if json.Unmarshal(of.ID, &class) == nil && len(class) > 0 { // LangChain's: HumanMessage
+		role = strings.TrimSuffix(strings.TrimSuffix(class[len(class)-1], "Chunk"), "Message")
 	}
-	name := cmp.Or(fields.Role, fields.From)
-	if m.role = roles[strings.ToLower(name)]; m.role == "" {
-		return m, false, fmt.Errorf("the role is %.40q; expected system, user, assistant or tool", name)
-	}
-	if m.role == tool {
+	switch m.role = roles[strings.ToLower(role)]; {
+	case m.role == tool, role == "" && of.Type != "" && of.Type != "message":
 		return m, true, nil
+	case m.role == "" && odd:
+		return m, false, errors.New("expected an object with role and content")
+	case m.role == "":
+		return m, false, fmt.Errorf("the role is %.40q; expected system, user, assistant or tool", role)
 	}
-	if fields.Content == nil {
-		fields.Content = fields.Parts
+	contents := []json.RawMessage{of.Content, of.Parts, of.Kwargs.Content, of.Data.Content, of.Value, of.Text}
+	if i := slices.IndexFunc(contents, isSet); i >= 0 {
+		m.text, others, err = contentOf(contents[i])
 	}
-	if m.text, others, err = contentOf(fields.Content); err != nil {
-		return m, false, err
-	}
-	if fields.Content == nil {
-		m.text = fields.Value
-	}
-	if fields.Refusal != nil && m.text == "" {
-		m.text = *fields.Refusal
-	}
-	return m, others || isSet(fields.ToolCalls) || isSet(fields.Call), nil
+	m.text = cmp.Or(m.text, of.Refusal)
+	return m, others || isSet(of.ToolCalls) || isSet(of.Call), err
 }
 
 func isSet(raw json.RawMessage) bool {
@@ -274,7 +269,7 @@ func contentOf(raw json.RawMessage) (text string, others bool, err error) {
 			texts = append(texts, *part.Refusal)
 		case part.Text != nil && slices.Contains([]string{"", "text", "input_text", "output_text"}, part.Type):
 			texts = append(texts, *part.Text)
-		case part.Type == "text" && len(part.Content) > 0 && part.Content[0] == '"': // OpenTelemetry
+		case part.Type == "text" && bytes.HasPrefix(part.Content, []byte(`"`)): // OpenTelemetry
 			texts = append(texts, textOf(part.Content))
 		default:
 			others = true
@@ -283,24 +278,10 @@ func contentOf(raw json.RawMessage) (text string, others bool, err error) {
 	return strings.Join(texts, "\n"), others, nil
 }
 
-// saidBy are the texts of the messages of a role.
-func saidBy(role string, messages []message) (texts []string) {
-	for _, m := range messages {
-		if m.role == role {
-			texts = append(texts, m.text)
-		}
-	}
-	return texts
-}
-
 // conversation reads a prompt: the messages of a chat as JSON, or one message of
 // the user.
-func conversation(prompt string) (turns []string) {
-	if strings.HasPrefix(strings.TrimSpace(prompt), "[") {
-		if messages, _, err := messagesIn(table.Row{Values: map[string]string{messagesColumn: prompt}}); err == nil {
-			turns = saidBy(user, messages)
-		}
-	}
+func conversation(prompt string) []string {
+	turns := turnsOf(prompt)
 	if turns == nil && prompt != "" {
 		turns = []string{prompt}
 	}

@@ -83,8 +83,7 @@ func (r *documentReader) member(key string) error {
 			if key == "results" {
 				return r.list(table.ParseObject)
 			}
-			_, _, err := r.Raw()
-			return err
+			return r.skip(key)
 		})
 	}
 	text, _, err := r.Raw()
@@ -158,12 +157,15 @@ func (r *documentReader) list(parse func(file string, line int, text []byte) (ta
 	case err != nil || start == 0:
 		return err
 	case start == '{':
-		return r.Keys(func(string) error {
-			_, _, err := r.Raw()
-			return err
-		})
+		return r.Keys(r.skip)
 	}
 	return r.rows(parse)
+}
+
+// skip reads a member that has no meaning here.
+func (r *documentReader) skip(string) error {
+	_, _, err := r.Raw()
+	return err
 }
 
 // rows reads the rows of an array that has started.

@@ -1,6 +1,7 @@
 package recorded
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,5 +29,39 @@ func TestFiles(t *testing.T) {
 	}
 	if _, err := Files([]string{filepath.Join(dir, "empty")}); err == nil || !strings.Contains(err.Error(), "has no files of JSON Lines") {
 		t.Error(err)
+	}
+}
+
+func TestParseColumns(t *testing.T) {
+	got, err := ParseColumns([]string{" completion = reply ", "language=a=b"})
+	if err != nil || !maps.Equal(got, map[string]string{"completion": "reply", "language": "a=b"}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for pair, want := range map[string]string{
+		"reply":         "column is \"reply\"; expected OURS=THEIRS, as in completion=reply",
+		" =reply":       "column is \" =reply\"; expected OURS=THEIRS, as in completion=reply",
+		"completion= ":  "column is \"completion= \"; expected OURS=THEIRS, as in completion=reply",
+		"completion=no": "column names completion twice: yes and no",
+	} {
+		if _, err := ParseColumns([]string{"completion=yes", pair}); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// A chat has somebody who asks before who answers; an export of WhatsApp is one whoever speaks.
+func TestIsChat(t *testing.T) {
+	for text, want := range map[string]bool{
+		"User: Hi.\nBot: Hi.\n": true, "Bot: Hi.\nBot: Hi.\n": false, "Bot: Hi.\nUser: Hi.\n": false, "User: Hi.\nUser: Hi.\n": false,
+		"12.03.24, 10:15 - Eva: Hi.\n12.03.24, 10:16 - Jo: Hi.\n": true, "12.03.24, 10:15 - Chatbot: Hi.\n12.03.24, 10:16 - Jo: Hi.\n": true,
+		"Notes on chats.\n": false, "1\n2\n3\n4\n5\nUser: Hi.\nBot: Hi.\n": true, "1\n2\n3\n4\n5\n6\nUser: Hi.\nBot: Hi.\n": false, "": false,
+	} {
+		path := filepath.Join(t.TempDir(), "a.txt")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if got := IsChat(path); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
 	}
 }

@@ -31,37 +31,19 @@ func newInspect() layout {
 		if first := seen[one]; one.id != "" && first != "" {
 			return nil, nil, row.Errorf("duplicate sample: id %q, epoch %s (first in %s)", one.id, one.number, first)
 		}
-		seen[one] = fmt.Sprintf("%s:%d", row.File, row.Line)
-		return inspect(row)
+		seen[one] = where(row)
+		if output := row.Values["output"]; output != "" && !strings.HasPrefix(output, "{") {
+			return nil, nil, row.Errorf("output is not from a sample of Inspect")
+		}
+		columns, answer := inspect(row)
+		return columns, []reply{answer}, nil
 	}}
 }
 
 // inspect reads a sample: the model's last answer in it, as Inspect's scorers do. The
 // sample's metadata are columns.
-func inspect(row table.Row) (map[string]string, []reply, error) {
-	var output struct {
-		Choices []struct {
-			Message json.RawMessage `json:"message"`
-		} `json:"choices"`
-	}
-	if text := row.Values["output"]; text != "" {
-		if err := json.Unmarshal([]byte(text), &output); err != nil {
-			return nil, nil, row.Errorf("output is not from a sample of Inspect: %w", err)
-		}
-	}
-	answer := message{role: assistant}
-	if len(output.Choices) > 0 {
-		m, _, err := readMessage(output.Choices[0].Message)
-		if err != nil {
-			return nil, nil, row.Errorf("output: %w", err)
-		}
-		answer = m
-	}
-	turns, err := inspectTurns(row)
-	if err != nil {
-		return nil, nil, err
-	}
-	values := map[string]string{"completion": answer.text, "id": row.Values["id"]}
+func inspect(row table.Row) (map[string]string, reply) {
+	values := map[string]string{"completion": textIn(row.Values["output"]), "id": row.Values["id"]}
 	for ours, theirs := range map[string]string{"model": "eval model", "task": "eval task"} {
 		if row.Values[theirs] != "" {
 			values[ours] = row.Values[theirs]
@@ -70,20 +52,15 @@ func inspect(row table.Row) (map[string]string, []reply, error) {
 	if n, err := strconv.Atoi(row.Values["epoch"]); err == nil && n > 0 {
 		values["sample"] = strconv.Itoa(n - 1)
 	}
-	failed := answer.text == "" && row.Values["error"] != ""
-	return members(row.Values["metadata"]), []reply{{values: values, turns: turns, failed: failed}}, nil
-}
-
-// inspectTurns are the user's messages in a sample.
-func inspectTurns(row table.Row) (turns []string, err error) {
-	of := table.Row{File: row.File, Line: row.Line, Lists: map[string][]string{messagesColumn: row.Lists["messages"]}}
-	if len(row.Lists["messages"]) == 0 {
-		if of.Lists[messagesColumn] = row.Lists["input"]; len(row.Lists["input"]) == 0 {
-			return conversation(row.Values["input"]), nil
-		}
+	turns := turnsOf(listed(row.Lists["messages"]))
+	if turns == nil {
+		turns = turnsOf(listed(row.Lists["input"]))
 	}
-	messages, _, err := messagesIn(of)
-	return saidBy(user, messages), err
+	if turns == nil {
+		turns = conversation(row.Values["input"])
+	}
+	failed := values["completion"] == "" && row.Values["error"] != ""
+	return members(row.Values["metadata"]), reply{values: values, turns: turns, failed: failed}
 }
 
 // spec is what a log says of all its samples.

@@ -294,7 +294,7 @@ func messagesOf(raw json.RawMessage, role string) (messages []message) {
 	case json.Unmarshal(raw, &fields) != nil:
 		return nil
 	}
-	if m, ok := messageIn(fields); ok {
+	if m, _, _ := readMessage(raw); m.role != "" {
 		return []message{m}
 	}
 	if kind := textOf(fields["type"]); fields["text"] == nil && slices.Contains(notMessages, kind) {
@@ -372,31 +372,3 @@ func streamed(events []json.RawMessage) (text string, is bool) {
 // notMessages are types of items that are no messages: calls of tools, their results and thoughts.
 var notMessages = []string{"reasoning", "thinking", "function_call", "function_call_output", "tool_use", "tool_result",
 	"tool-call", "tool-result", "web_search_call"}
-
-// messageIn reads an object that is a message: with a role, or of LangChain.
-func messageIn(fields map[string]json.RawMessage) (m message, ok bool) {
-	role := cmp.Or(textOf(fields["role"]), textOf(fields["from"]))
-	if kind := textOf(fields["type"]); role == "" && roles[strings.ToLower(kind)] != "" {
-		role = kind // LangChain: human, ai
-	}
-	var class []string
-	if json.Unmarshal(fields["id"], &class) == nil && len(class) > 0 { // LangChain's: HumanMessage
-		role = strings.TrimSuffix(strings.TrimSuffix(class[len(class)-1], "Chunk"), "Message")
-	}
-	if m.role = roles[strings.ToLower(role)]; m.role == "" {
-		return m, false
-	}
-	for _, name := range []string{"content", "parts", "kwargs", "data", "value", "text"} {
-		of := fields[name]
-		if name == "kwargs" || name == "data" {
-			var inner map[string]json.RawMessage
-			json.Unmarshal(of, &inner)
-			of = inner["content"]
-		}
-		if isSet(of) {
-			m.text, _, _ = contentOf(of)
-			return m, true
-		}
-	}
-	return m, true
-}

@@ -122,7 +122,7 @@ func (r Reading) rows(path string, needed func(column string) bool) iter.Seq2[ta
 				err = said.see(row, row.Values, said.lacking(row))
 			}
 			if err == nil {
-				restate(row, r.Columns)
+				err = rename(row, row.Values, r.Columns, true)
 			}
 			if !yield(row, err) || err != nil {
 				return
@@ -130,24 +130,6 @@ func (r Reading) rows(path string, needed func(column string) bool) iter.Seq2[ta
 		}
 		if err := said.done(r.Note); err != nil {
 			yield(table.Row{}, err)
-		}
-	}
-}
-
-// restate gives a row's columns, which may be lists, the names that they have
-// here. A place that the row does not have is empty.
-func restate(row table.Row, names map[string]string) {
-	values, lists := maps.Clone(row.Values), maps.Clone(row.Lists)
-	for _, theirs := range names {
-		delete(row.Values, theirs)
-		delete(row.Lists, theirs)
-	}
-	whole := table.Row{Values: values, Lists: lists}
-	for ours, theirs := range names {
-		if of, ok := lists[theirs]; ok {
-			row.Lists[ours] = of
-		} else {
-			row.Values[ours], _ = nested(whole, theirs)
 		}
 	}
 }
@@ -191,7 +173,7 @@ func (r Reading) replies(path string, rows iter.Seq2[table.Row, error]) iter.Seq
 			}
 			named := maps.Clone(columns)
 			if err == nil {
-				err = rename(row, named, names)
+				err = rename(row, named, names, false)
 			}
 			if err != nil {
 				yield(answered{}, err)
@@ -260,19 +242,31 @@ func (r Reading) answer(row table.Row, columns, names map[string]string, of repl
 	return a
 }
 
-// rename gives columns the values of ours.
-func rename(row table.Row, columns, names map[string]string) error {
+// rename gives columns of a row the names of ours, and if there may be lists, also those. A place that the row does not
+// have is empty.
+func rename(row table.Row, columns, names map[string]string, lists bool) error {
+	values, listed := map[string]string{}, map[string][]string{}
 	for ours, theirs := range names {
-		value, ok := columns[theirs]
-		if _, list := row.Lists[theirs]; list && ours != messagesColumn {
+		list, is := row.Lists[theirs]
+		switch value, ok := columns[theirs]; {
+		case is && lists:
+			listed[ours] = list
+		case is:
 			return row.Errorf("%s is a list; expected text", theirs)
+		case ok:
+			values[ours] = value
+		default:
+			values[ours], _ = nested(row, theirs)
 		}
-		if !ok {
-			value, _ = nested(row, theirs)
-		}
-		delete(columns, theirs)
-		defer func() { columns[ours] = value }() // after all deletions: names may be exchanged
 	}
+	for _, theirs := range names { // all before: names may be exchanged
+		delete(columns, theirs)
+		if lists {
+			delete(row.Lists, theirs)
+		}
+	}
+	maps.Copy(columns, values)
+	maps.Copy(row.Lists, listed)
 	return nil
 }
 

@@ -142,7 +142,8 @@ func (r Reading) names(row table.Row, columns map[string]string, of layout) (map
 	}
 	var said []string
 	for _, ours := range []string{"completion", "language", "prompt"} {
-		if has(ours) || !slices.Contains(needed, ours) && !slices.Contains(wanted, ours) {
+		need := slices.Contains(needed, ours)
+		if has(ours) || !need && !slices.Contains(wanted, ours) {
 			continue
 		}
 		found := candidates(columns, ours, names)
@@ -150,14 +151,14 @@ func (r Reading) names(row table.Row, columns map[string]string, of layout) (map
 		case len(found) == 1:
 			names[ours] = found[0]
 			said = append(said, fmt.Sprintf("%s as %s", found[0], ours))
-		case len(found) > 1 && slices.Contains(needed, ours):
+		case need && found != nil:
 			return nil, row.HeaderErrorf("has no column %q; it may be %s: say which, with --column %s=%s",
 				ours, strings.Join(found, " or "), ours, found[0])
-		case slices.Contains(needed, ours):
+		case need:
 			return nil, row.HeaderErrorf("has no column %q; %s", ours, r.remedy(row, columns, of, ours))
 		}
 	}
-	if r.Note != nil && len(said) > 0 {
+	if r.Note != nil {
 		r.Note(fmt.Sprintf("%s: reading %s (to change it: --column %s=NAME)",
 			row.File, strings.Join(said, ", "), said[0][strings.LastIndex(said[0], " ")+1:]))
 	}

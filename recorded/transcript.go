@@ -141,6 +141,8 @@ func textRows(path string) iter.Seq2[table.Row, error] {
 		defer in.Close()
 		lines := bufio.NewScanner(in)
 		lines.Buffer(nil, 1<<20)
+		wrong := fmt.Errorf("%s: expected an export of WhatsApp, or lines that begin with "+
+			`"User:" and "Bot:" in turn`, path)
 		var last table.Row
 		n := 1
 		for ; lines.Scan(); n++ {
@@ -149,33 +151,28 @@ func textRows(path string) iter.Seq2[table.Row, error] {
 			if m == nil {
 				m = bySpeaker().FindStringSubmatch(line)
 			}
-			if m != nil && (strings.HasPrefix(m[2], "\u200e") || omitted().MatchString(m[2])) {
-				continue // WhatsApp's own, not the speaker's
-			}
-			if m == nil && last.Values != nil {
+			switch {
+			case m == nil && last.Values != nil:
 				last.Values[textColumn] += "\n" + line
-				continue
-			}
-			if m == nil && strings.TrimSpace(line) != "" && n > 5 { // a notice of encryption comes first
-				break
-			}
-			if m == nil {
-				continue
-			}
-			if last.Values != nil {
-				if err := yield(last); err != nil {
-					return err
+			case m == nil && strings.TrimSpace(line) != "" && n > 5: // a notice of encryption comes first
+				return wrong
+			case m == nil:
+			case strings.HasPrefix(m[2], "\u200e") || omitted().MatchString(m[2]): // WhatsApp's own, not the speaker's
+			default:
+				if last.Values != nil {
+					if err := yield(last); err != nil {
+						return err
+					}
 				}
+				last = table.Row{File: path, Line: n, Header: n, Columns: []string{speakerColumn, textColumn},
+					Values: map[string]string{speakerColumn: m[1], textColumn: m[2]}}
 			}
-			last = table.Row{File: path, Line: n, Header: n, Columns: []string{speakerColumn, textColumn},
-				Values: map[string]string{speakerColumn: m[1], textColumn: m[2]}}
 		}
 		if err := lines.Err(); err != nil {
 			return fmt.Errorf("%s:%d: %w", path, n, err)
 		}
 		if last.Values == nil {
-			return fmt.Errorf("%s: expected an export of WhatsApp, or lines that begin with "+
-				`"User:" and "Bot:" in turn`, path)
+			return wrong
 		}
 		return yield(last)
 	})
