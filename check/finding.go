@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -111,13 +112,7 @@ func longEnough(text string, j guard.Judgement) (spans []guard.Span) {
 		}
 		spans = append(spans, s)
 	}
-	kept := spans[:0]
-	for _, s := range spans {
-		if size(text[s.Start:s.End]) >= fewest {
-			kept = append(kept, s)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(spans, func(s guard.Span) bool { return size(text[s.Start:s.End]) < fewest })
 }
 
 func notLetter(r rune) bool { return !unicode.IsLetter(r) }

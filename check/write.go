@@ -155,13 +155,9 @@ func (f finding) sarif() any {
 // end writes the end of the format, and notes the totals.
 func (w *writer) end() error {
 	if w.format == "sarif" {
-		results := w.sarif
-		if results == nil {
-			results = []any{}
-		}
 		err := w.json(object{"version": "2.1.0", "$schema": "https://json.schemastore.org/sarif-2.1.0.json", "runs": []any{
 			object{"tool": object{"driver": object{"name": "crosstalk", "version": crosstalk.Version}},
-				"columnKind": "unicodeCodePoints", "results": results}}})
+				"columnKind": "unicodeCodePoints", "results": append([]any{}, w.sarif...)}}})
 		if err != nil {
 			return err
 		}
