@@ -152,15 +152,12 @@ func (p *reader) unknown(s *section, key string) string {
 	}
 	var places []string
 	p.top.walk(func(other *section) {
-		if other.own(key) >= 0 {
-			places = append(places, join(other.path, key))
-		}
-		if other.part(key) != nil {
+		if other.own(key) != nil || other.part(key) != nil {
 			places = append(places, join(other.path, key))
 		}
 	})
 	if len(places) > 0 {
-		return message + "; expected " + strings.Join(places, ", ")
+		message += "; expected " + strings.Join(places, ", ")
 	}
 	return message
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -114,9 +113,7 @@ func (k kind) literal(text string) any {
 	case "boolean":
 		return text == "true"
 	case "integer", "number":
-		if _, err := strconv.ParseFloat(text, 64); err == nil {
-			return json.Number(text)
-		}
+		return json.Number(text)
 	}
 	return text
 }

@@ -73,7 +73,7 @@ func (s *section) holds(uses []*pflag.Flag) bool {
 	other := func(f *pflag.Flag) bool {
 		return f.Usage != uses[0].Usage || kindOf(f).String() != kindOf(uses[0]).String()
 	}
-	return s.own(uses[0].Name) >= 0 || parts > 1 && !slices.ContainsFunc(uses, other)
+	return s.own(uses[0].Name) != nil || parts > 1 && !slices.ContainsFunc(uses, other)
 }
 
 // commands are those under a section with a flag of the name; a group if all of
@@ -97,7 +97,7 @@ func (s *section) commands(name string) (list []string) {
 // lacks counts the commands with flags, but without one of the name.
 func (s *section) lacks(name string) (n int) {
 	s.walk(func(s *section) {
-		if len(s.flags) > 0 && s.own(name) < 0 {
+		if len(s.flags) > 0 && s.own(name) == nil {
 			n++
 		}
 	})

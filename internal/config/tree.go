@@ -80,16 +80,21 @@ func (s *section) names() (list []string) {
 // named returns the flags with a name, of the section's command and of those below it.
 func (s *section) named(name string) (list []*pflag.Flag) {
 	s.walk(func(s *section) {
-		if i := s.own(name); i >= 0 {
-			list = append(list, s.flags[i])
+		if f := s.own(name); f != nil {
+			list = append(list, f)
 		}
 	})
 	return list
 }
 
-// own is the index of the command's own flag with a name, -1 if there is none.
-func (s *section) own(name string) int {
-	return slices.IndexFunc(s.flags, func(f *pflag.Flag) bool { return f.Name == name })
+// own is the command's own flag with a name, nil if there is none.
+func (s *section) own(name string) *pflag.Flag {
+	for _, f := range s.flags {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
 }
 
 // part returns the section with a name, nil if there is none.
