@@ -3,8 +3,10 @@ package table
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"unicode/utf16"
 
@@ -111,5 +113,147 @@ func TestNoUTF16(t *testing.T) {
 		if err != nil || len(rows) != 1 || rows[0].Columns[0] != want {
 			t.Errorf("%q: %v, %v", content, rows, err)
 		}
+	}
+}
+
+// In a plain file every line is a row, and a quotation mark is a character.
+func TestPlain(t *testing.T) {
+	plain := func(content string) (text string) {
+		path := write(t, "a.tsv", []byte(content))
+		for row, err := range ReadPlain(path) {
+			if err != nil {
+				return text + strings.TrimPrefix(err.Error(), path)
+			}
+			text += fmt.Sprintf("%d/%d %q ", row.Line, row.Header, row.Values)
+		}
+		return text
+	}
+	long := strings.Repeat("x", 1<<20)
+	for content, want := range map[string]string{
+		"\n\ufeffa\tb\r\n\n1\t\"x\r\nlast\t": `4/2 map["a":"1" "b":"\"x"] 5/2 map["a":"last" "b":""] `,
+		"":                                   ":1: is empty; expected a header line with the names of the columns",
+		"a\tb\n1\n":                          ":2: has 1 fields; the header has 2",
+		"a\n1\n" + long + "\n":               `2/1 map["a":"1"] :3: bufio.Scanner: token too long`,
+		"a\n\xff\n":                          `:2: the column "a" is not valid UTF-8: save the file as UTF-8`,
+		"a\ta\n1\t2\n":                       `:1: duplicate column "a" in the header`,
+	} {
+		if got := plain(content); got != want {
+			t.Errorf("%.40q: %s, want %s", content, got, want)
+		}
+	}
+	for _, err := range ReadPlain("none.tsv") {
+		if err == nil || err.Error() != "none.tsv: no such file or directory" {
+			t.Error(err)
+		}
+	}
+}
+
+// A document is read piece by piece, each with the line where it starts.
+func TestDocument(t *testing.T) {
+	walk := func(name string, content []byte, most int) string {
+		path := write(t, name, content)
+		d, file, err := OpenDocument(path, most)
+		if err != nil {
+			return strings.TrimPrefix(err.Error(), path)
+		}
+		defer file.Close()
+		got := ""
+		var value func() error
+		value = func() error {
+			start, err := d.Starts()
+			switch {
+			case err != nil:
+				return err
+			case start == '[':
+				return d.Elements(func(line int, text []byte) error { got += fmt.Sprintf("%d:%s ", line, text); return nil })
+			case start == '{':
+				return d.Keys(func(key string) error {
+					got += key + " "
+					if key != "raw" {
+						return value()
+					}
+					text, line, err := d.Raw()
+					got += fmt.Sprintf("%d=%s ", line, text)
+					return err
+				})
+			}
+			got += "value "
+			return nil
+		}
+		if err = value(); err == nil {
+			err = d.End()
+		}
+		if err != nil {
+			got += strings.TrimPrefix(err.Error(), path)
+		}
+		return got
+	}
+	const text = "{\n \"a\": [1,\n\n  {\"b\":\n2}], \"c\": {\"raw\":\n[true]}, \"e\": \"x\"\n}\n"
+	for content, want := range map[string]string{
+		text:                   "a 2:1 4:{\"b\":\n2} c raw 6=[true] e value ",
+		"[]":                   "",
+		"[\n1, 2\n,\n3]\n\n[]": "2:1 2:2 4:3 :6: not valid JSON: found text after the end",
+		"[\n1,\n":              "2:1 :2: not valid JSON: the file is truncated",
+		"{\"a\":\n":            "a :1: not valid JSON: the file is truncated",
+		"{\"raw\":\n":          "raw 0= :1: not valid JSON: the file is truncated",
+		"{\"a\"\n\n1}":         "a :3: not valid JSON: invalid character '1' after object key",
+		"{\n1: 2}":             ":2: not valid JSON: invalid character '1'",
+		"[\n1\n2]":             "2:1 :3: not valid JSON: expected comma after array element",
+		"":                     ":1: not valid JSON: the file is truncated",
+		"[\"12345678901234\"]": "1:\"12345678901234\" ",
+		"\ufeff[\n5]":          "2:5 ",
+	} {
+		if got := walk("a.json", []byte(content), 1<<20); got != want {
+			t.Errorf("%q: %s, want %s", content, got, want)
+		}
+	}
+	if got := walk("a.json.gz", gzipped(t, []byte(text)), 1<<20); got != "a 2:1 4:{\"b\":\n2} c raw 6=[true] e value " {
+		t.Error(got)
+	}
+	if got := walk("a.json.gz", []byte(text), 1<<20); got != ": is not a gzip file: gzip: invalid header" {
+		t.Error(got)
+	}
+	element := `"` + strings.Repeat("x", 1<<20) + `",`
+	if got := walk("a.json", []byte("["+strings.Repeat(element, 4)+"1]"), 2<<20); strings.Contains(got, "longer") || len(got) < 4<<20 {
+		t.Errorf("four long elements: %.60q", got)
+	}
+	if got := walk("a.json", []byte("[1,\n\""+strings.Repeat("x", 4<<20)), 1<<20); got != "1:1 :1: not valid JSON: is longer than 1 MiB" {
+		t.Errorf("%.100q", got)
+	}
+	if _, _, err := OpenDocument("none.json", 1); err == nil || err.Error() != "none.json: no such file or directory" {
+		t.Error(err)
+	}
+}
+
+// The separator of a file without its own is what its first line has most of.
+func TestSeparators(t *testing.T) {
+	for content, want := range map[string]string{
+		"a,b;c\n1,2;3\n": "a|b;c", "a;b,c;d\n1;2,3;4\n": "a|b,c|d", "a\tb\tc;d,e\n1\t2\t3;4,5\n": "a|b|c;d,e", "a\n1\n": "a",
+		"\"a;b;c\",d\n1,2\n": "a;b;c|d", "a,b\n1,2\n": "a|b", "a;b\tc\n1;2\t3\n": "a|b\tc",
+	} {
+		rows, err := readAll(write(t, "a.csv", []byte(content)))
+		if err != nil || len(rows) != 1 || strings.Join(rows[0].Columns, "|") != want {
+			t.Errorf("%q: %+v, %v", content, rows, err)
+		}
+	}
+}
+
+// A column that the header has twice is an error where it has a meaning, and is not there where it has none.
+func TestRepeated(t *testing.T) {
+	path := write(t, "a.csv", []byte("id,x,x,y,y,y,\n1,2,3,4,5,6,7\n"))
+	for column, want := range map[string]string{"x": `duplicate column "x" in the header`, "y": `duplicate column "y" in the header`, "id": ""} {
+		for row, err := range ReadNeeding(path, func(c string) bool { return c == column }) {
+			if want == "" && (err != nil || !reflect.DeepEqual(row.Values, map[string]string{"id": "1"})) ||
+				want != "" && (err == nil || err.Error() != path+":1: "+want || row.File != path) {
+				t.Errorf("%s: %+v, %v", column, row, err)
+			}
+		}
+	}
+	r := Row{File: "f", Line: 3, Header: 2, Values: map[string]string{"a": " "}}
+	if got := r.Errorf("no %d", 1).Error() + r.HeaderErrorf("two").Error(); got != "f:3: no 1f:2: two" || !r.Blank() {
+		t.Error(got)
+	}
+	if r.Lists = map[string][]string{"l": nil}; r.Blank() || !r.Has("l") || r.Has("b") {
+		t.Error("a row with a list is blank, or has no list")
 	}
 }

@@ -125,8 +125,8 @@ func read(path string, yield func(Row) bool) error {
 
 func open(path string) (*os.File, error) {
 	f, err := os.Open(path)
-	if err != nil {
-		return nil, notFound(path, err)
+	if e := (*os.PathError)(nil); errors.As(err, &e) {
+		return nil, fmt.Errorf("%s: %w", path, e.Err)
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		f.Close()
@@ -169,10 +169,11 @@ func Format(path string) string {
 func unpack(path string, in io.Reader) (*bufio.Reader, string, error) {
 	in = bufio.NewReaderSize(in, 1<<16)
 	if strings.HasSuffix(strings.ToLower(path), ".gz") {
-		var err error
-		if in, err = gunzip(in); err != nil {
-			return nil, "", fmt.Errorf("%s: %w", path, err)
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, "", fmt.Errorf("%s: is not a gzip file: %w", path, err)
 		}
+		in = packed{z}
 	}
 	format := Format(path)
 	content := bufio.NewReaderSize(in, 1<<16)
@@ -183,14 +184,6 @@ func unpack(path string, in io.Reader) (*bufio.Reader, string, error) {
 		}
 	}
 	return content, format, nil
-}
-
-func notFound(path string, err error) error {
-	var e *os.PathError
-	if errors.As(err, &e) {
-		err = e.Err
-	}
-	return fmt.Errorf("%s: %w", path, err)
 }
 
 // checkHeader refuses malformed names. It returns the names that are there twice, and empties them in columns.
@@ -232,15 +225,7 @@ const (
 	maxWorkbook = 256 << 20
 )
 
-// gunzip returns the content of a gzip file.
-func gunzip(in io.Reader) (io.Reader, error) {
-	z, err := gzip.NewReader(in)
-	if err != nil {
-		return nil, fmt.Errorf("is not a gzip file: %w", err)
-	}
-	return bufio.NewReaderSize(packed{z}, 1<<16), nil
-}
-
+// packed is the content of a gzip file.
 type packed struct{ *gzip.Reader }
 
 func (p packed) Read(b []byte) (int, error) {
