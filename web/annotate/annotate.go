@@ -135,12 +135,8 @@ func New(run string, o Options) (*Server, error) {
 	}
 	s.cookie = "crosstalk-" + strings.ToLower(s.design.Token("")[:8]) // cookies do not tell ports apart
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		if err := s.home(w, r); err != nil {
-			s.fail(w, r, err)
-		}
-	})
-	mux.HandleFunc("POST /name", s.enter)
+	mux.HandleFunc("GET /{$}", s.shown(s.home))
+	mux.HandleFunc("POST /name", s.shown(s.enter))
 	mux.HandleFunc("POST /leave", s.leave)
 	mux.HandleFunc("GET /progress", s.known(s.progress))
 	mux.HandleFunc("GET /{question}", s.ofSheet(s.ask))
@@ -149,7 +145,7 @@ func New(run string, o Options) (*Server, error) {
 	mux.HandleFunc("GET /style.css", access.Static("text/css; charset=utf-8", []byte(page.Style()+style)))
 	mux.HandleFunc("GET /script.js", access.Static("text/javascript; charset=utf-8", script))
 	mux.HandleFunc("GET /icon.svg", access.Static("image/svg+xml", access.Icon))
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNothing) })
+	mux.HandleFunc("/", s.shown(func(http.ResponseWriter, *http.Request) error { return errNothing }))
 	s.handler = access.Rules{Hosts: o.Hosts, Anyhow: len(o.Annotators) > 0, Body: mostBody,
 		Command: "crosstalk annotate", Admit: s.admit, Refuse: s.refuse}.Guard(mux)
 	return s, nil
@@ -399,19 +395,18 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 }
 
 // enter stores the name of an annotator.
-func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
+func (s *Server) enter(w http.ResponseWriter, r *http.Request) error {
 	name := strings.TrimSpace(r.PostFormValue("name"))
 	if len(s.options.Annotators) > 0 {
-		s.fail(w, r, errNothing)
-		return
+		return errNothing
 	}
 	if err := checkName(name); err != nil {
-		s.fail(w, r, &access.Error{Status: http.StatusBadRequest, Message: "Not a name: " + err.Error() + "."})
-		return
+		return &access.Error{Status: http.StatusBadRequest, Message: "Not a name: " + err.Error() + "."}
 	}
 	who := s.keep(url.QueryEscape(name))
 	http.SetCookie(w, &who)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
+	return nil
 }
 
 // leave forgets who the annotator is.

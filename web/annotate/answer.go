@@ -17,21 +17,25 @@ import (
 // longestComment is the maximum length of a comment in characters.
 const longestComment = 4000
 
-// handler handles a request of a known annotator. What it returns is shown.
-type handler func(w http.ResponseWriter, r *http.Request, annotator string) error
-
-// known calls a handler if it is known who sends the request. Others go to the page that asks for a name.
-func (s *Server) known(handle handler) http.HandlerFunc {
+// shown is a handler of requests; what handle returns is shown.
+func (s *Server) shown(handle func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		annotator := s.annotator(r)
-		if annotator == "" {
-			http.Redirect(w, r, "/", http.StatusSeeOther)
-			return
-		}
-		if err := handle(w, r, annotator); err != nil {
+		if err := handle(w, r); err != nil {
 			s.fail(w, r, err)
 		}
 	}
+}
+
+// known calls handle if it is known who sends the request. Others go to the page that asks for a name.
+func (s *Server) known(handle func(w http.ResponseWriter, r *http.Request, annotator string) error) http.HandlerFunc {
+	return s.shown(func(w http.ResponseWriter, r *http.Request) error {
+		annotator := s.annotator(r)
+		if annotator == "" {
+			http.Redirect(w, r, "/", http.StatusSeeOther)
+			return nil
+		}
+		return handle(w, r, annotator)
+	})
 }
 
 // ofSheet is known, with the sheet of the question in the path.
