@@ -75,30 +75,24 @@ func writeCodebook(w io.Writer, rows iter.Seq2[Row, error]) error {
 	out.Write([]string{"column", "type", "meaning", "rows", "values"})
 	for _, name := range inOrder(maps.Keys(books), first, nil) {
 		c := books[name]
-		kind, values := "text", fmt.Sprintf("more than %d", mostValues)
+		kind, values, all := "text", fmt.Sprintf("more than %d", mostValues), slices.Sorted(maps.Keys(c.values))
 		switch {
 		case c.number:
 			kind, values = "number", fmt.Sprintf("%g to %g", c.low, c.high)
 		case name == "measure":
-			values = sentences(c.values)
+			for i, key := range all {
+				all[i] = strings.TrimSuffix(key+": "+instrument.Measure(key).Sentence, ": ")
+			}
+			values = strings.Join(all, "; ")
 		case strings.HasSuffix(Meaning(name), "JSON") || strings.Contains(Meaning(name), "JSON:"):
 			values = ""
 		case len(c.values) <= mostValues && !strings.HasPrefix(name, "text."):
-			values = strings.Join(sortedKeys(c.values), "; ")
+			values = strings.Join(all, "; ")
 		}
 		out.Write([]string{name, kind, Meaning(name), strconv.Itoa(c.filled), values})
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// sentences are measures with what they mean.
-func sentences(measures map[string]bool) string {
-	var list []string
-	for _, key := range sortedKeys(measures) {
-		list = append(list, strings.TrimSuffix(key+": "+instrument.Measure(key).Sentence, ": "))
-	}
-	return strings.Join(list, "; ")
 }
 
 // origin adds to the rows of observations where they come from, and what people say.
@@ -193,5 +187,3 @@ func (o *origin) signature(of crosstalk.Observation) string {
 	o.signatures[key] = signature
 	return signature
 }
-
-func sortedKeys(m map[string]bool) []string { return slices.Sorted(maps.Keys(m)) }
