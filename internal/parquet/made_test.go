@@ -27,7 +27,8 @@ func message(fields ...any) (b []byte) {
 		case []byte:
 			kind, body = thriftStruct, v
 		case [][]byte:
-			kind, body = thriftList, append(binary.AppendUvarint([]byte{0xf0 | thriftStruct}, uint64(len(v))), bytes.Join(v, nil)...)
+			kind, body = thriftList, binary.AppendUvarint([]byte{0xf0 | thriftStruct}, uint64(len(v)))
+			body = append(body, bytes.Join(v, nil)...)
 		case map[string]int:
 			kind, body = thriftMap, binary.AppendUvarint(nil, uint64(len(v)))
 			if len(v) > 0 {
@@ -62,7 +63,8 @@ func (m made) file() []byte {
 	}
 	of := message(1, m.kind, 4, m.codec, 5, m.values, 7, len(m.pages)+m.length, 9, 4+m.start, 11, m.dictionary)
 	group := message(1, [][]byte{message(1, m.path, 3, of)}, 3, m.rows)
-	footer := message(1, 1, 2, m.schema, 3, m.total, 4, [][]byte{group}, 5, map[string]int{"x": 1}, 6, map[string]int{}, 300, 1.5, 7, true)
+	footer := message(1, 1, 2, m.schema, 3, m.total, 4, [][]byte{group},
+		5, map[string]int{"x": 1}, 6, map[string]int{}, 300, 1.5, 7, true)
 	b := append([]byte("PAR1"), m.pages...)
 	b = binary.LittleEndian.AppendUint32(append(b, footer...), uint32(len(footer)))
 	return append(b, "PAR1"...)
@@ -70,7 +72,8 @@ func (m made) file() []byte {
 
 // page is a page of version 1 of n values with these levels, each as it lies in the file.
 func onePage(n, encoding int, data string) []byte {
-	return append(message(1, dataPage, 2, len(data), 3, len(data), 5, message(1, n, 2, encoding, 3, runLength, 4, runLength)), data...)
+	header := message(1, n, 2, encoding, 3, runLength, 4, runLength)
+	return append(message(1, dataPage, 2, len(data), 3, len(data), 5, header), data...)
 }
 
 func dictionaryOf(n int, data string) []byte {
@@ -95,7 +98,8 @@ func sized(data string) string { return words(data) }
 // Files that were made by hand, of all kinds of pages and with everything that can be wrong in them: what is read, or
 // the error.
 func TestMade(t *testing.T) {
-	text := made{kind: kindByteArray, schemaKind: kindByteArray, values: 2, rows: 2, total: 2, pages: onePage(2, plain, words("x", "yz"))}
+	text := made{kind: kindByteArray, schemaKind: kindByteArray, values: 2, rows: 2, total: 2,
+		pages: onePage(2, plain, words("x", "yz"))}
 	with := func(change func(*made)) made {
 		m := text
 		change(&m)
@@ -111,7 +115,8 @@ func TestMade(t *testing.T) {
 			m.repetition, m.values, m.rows, m.total, m.pages = repetition, values, rows, rows, bytes.Join(pages, nil)
 		})
 	}
-	listed := [][]byte{message(4, "schema", 5, 1), message(3, 1, 4, "l", 5, 1), message(3, 2, 4, "list", 5, 1), message(1, kindByteArray, 3, 1, 4, "e")}
+	listed := [][]byte{message(4, "schema", 5, 1), message(3, 1, 4, "l", 5, 1), message(3, 2, 4, "list", 5, 1),
+		message(1, kindByteArray, 3, 1, 4, "e")}
 	lists := func(data string, n, rows int) made {
 		m := paged(0, n, rows, onePage(n, plain, data))
 		m.schema = listed

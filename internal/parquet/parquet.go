@@ -65,7 +65,8 @@ type chunk struct {
 	start, length int64
 }
 
-// Read reads a file of that many bytes: its columns, but those of kinds that cannot be read, and the number of its rows.
+// Read reads a file of that many bytes: its columns, without those of kinds that cannot be read, and how many rows it
+// has.
 func Read(in io.ReaderAt, size int64) (columns []Column, rows int, err error) {
 	f, err := open(in, size)
 	if err != nil {

@@ -102,7 +102,8 @@ func TestLists(t *testing.T) {
 		if i%10 == 0 {
 			language, translation = nil, nil
 		}
-		got := fmt.Sprintf("%q %q %q %q", columns[names[0]].Texts[i-1], columns[names[1]].Texts[i-1], columns[names[2]].Lists[i-1], columns[names[3]].Lists[i-1])
+		got := fmt.Sprintf("%q %q %q %q", columns[names[0]].Texts[i-1], columns[names[1]].Texts[i-1],
+			columns[names[2]].Lists[i-1], columns[names[3]].Lists[i-1])
 		if want := fmt.Sprintf("%q %q %q %q", de, en, language, translation); got != want {
 			t.Errorf("row %d: %s, want %s", i, got, want)
 		}
