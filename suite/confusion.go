@@ -80,9 +80,7 @@ func readConfusion(d document, s *Suite) {
 		b.monolingual(language.key, language.line, language.value)
 	}
 	b.crosslingual(f)
-	if s.Items.Len() == 0 {
-		d.refuse(1, "expected monolingual or crosslingual prompts, found neither")
-	}
+	d.refuseIf(s.Items.Len() == 0, 1, "expected monolingual or crosslingual prompts, found neither")
 	b.demonstrations(f.Demonstrations)
 }
 
@@ -95,14 +93,11 @@ type confusionBuilder struct {
 
 func (b *confusionBuilder) monolingual(language string, line int, prompts []at[prompt]) {
 	code, tag := b.language(line, "monolingual", language)
-	if len(prompts) == 0 {
-		b.refuse(line, "monolingual: %s has no prompts", language)
-	}
+	b.refuseIf(len(prompts) == 0, line, "monolingual: %s has no prompts", language)
 	for _, p := range prompts {
 		b.check(p, line)
-		if p.value.Integrated != "" {
-			b.refuse(p.line, "prompt %s: only cross-lingual prompts can have integrated", p.value.ID)
-		}
+		b.refuseIf(p.value.Integrated != "", p.line,
+			"prompt %s: only cross-lingual prompts can have integrated", p.value.ID)
 		b.add(p, p.value.ID, "monolingual", language, crosstalk.Prompt{Text: p.value.Prompt, Language: code,
 			Tag: tag, Before: p.value.before()})
 	}
@@ -119,13 +114,11 @@ func (b *confusionBuilder) crosslingual(f confusionFile) {
 	for _, p := range f.Crosslingual {
 		b.check(p, b.lineOf("crosslingual"))
 		v := p.value
-		switch {
-		case strings.Contains(v.Prompt, languageSlot):
-			b.refuse(p.line, "prompt %s contains %s, which only integrated may contain", v.ID, languageSlot)
-		case v.Integrated != "" && strings.Count(v.Integrated, languageSlot) != 1:
-			b.refuse(p.line, "prompt %s: integrated contains %s %d times; expected once",
-				v.ID, languageSlot, strings.Count(v.Integrated, languageSlot))
-		}
+		b.refuseIf(strings.Contains(v.Prompt, languageSlot), p.line,
+			"prompt %s contains %s, which only integrated may contain", v.ID, languageSlot)
+		times := strings.Count(v.Integrated, languageSlot)
+		b.refuseIf(v.Integrated != "" && times != 1, p.line,
+			"prompt %s: integrated contains %s %d times; expected once", v.ID, languageSlot, times)
 		for _, l := range languages {
 			id := v.ID + "/" + l.tag
 			placed := map[string]string{}
@@ -136,9 +129,8 @@ func (b *confusionBuilder) crosslingual(f confusionFile) {
 			if v.Integrated != "" {
 				placed[integrated] = strings.Replace(v.Integrated, languageSlot, l.name, 1)
 			}
-			if len(placed) == 0 {
-				b.refuse(p.line, "prompt %s does not say to answer in %s: expected amendments or integrated", v.ID, l.tag)
-			}
+			b.refuseIf(len(placed) == 0, p.line,
+				"prompt %s does not say to answer in %s: expected amendments or integrated", v.ID, l.tag)
 			places := slices.DeleteFunc([]string{atStart, atEnd, integrated},
 				func(place string) bool { return placed[place] == "" })
 			text := placed[places[draw(id, "place", len(places))]]
@@ -167,15 +159,11 @@ func (b *confusionBuilder) instructions(f confusionFile) (targets []target) {
 	}
 	for _, n := range f.Names {
 		code, scripted := b.language(n.line, "names", n.key)
-		if strings.TrimSpace(n.value) == "" {
-			b.refuse(n.line, "names: %s has no name", n.key)
-		}
+		b.refuseIf(strings.TrimSpace(n.value) == "", n.line, "names: %s has no name", n.key)
 		t := target{tag: n.key, code: code, scripted: scripted, name: n.value}
 		for _, a := range f.Amendments {
-			if strings.Count(a.value, languageSlot) != 1 {
-				b.refuse(a.line, "an amendment contains %s %d times; expected once",
-					languageSlot, strings.Count(a.value, languageSlot))
-			}
+			b.refuseIf(strings.Count(a.value, languageSlot) != 1, a.line,
+				"an amendment contains %s %d times; expected once", languageSlot, strings.Count(a.value, languageSlot))
 			t.instructions = append(t.instructions, strings.Replace(strings.TrimSpace(a.value), languageSlot, n.value, 1))
 		}
 		for _, a := range own[n.key] {
@@ -193,14 +181,9 @@ func (b *confusionBuilder) instructions(f confusionFile) (targets []target) {
 
 // check refuses an invalid entry. line is the line of its list.
 func (b *confusionBuilder) check(p at[prompt], line int) {
-	switch v := p.value; {
-	case p.line == 0:
-		b.refuse(line, "a prompt is empty")
-	case v.ID == "":
-		b.refuse(p.line, "a prompt has no id")
-	case strings.TrimSpace(v.Prompt) == "":
-		b.refuse(p.line, "prompt %s has no text", v.ID)
-	}
+	b.refuseIf(p.line == 0, line, "a prompt is empty")
+	b.refuseIf(p.value.ID == "", p.line, "a prompt has no id")
+	b.refuseIf(strings.TrimSpace(p.value.Prompt) == "", p.line, "prompt %s has no text", p.value.ID)
 	for _, t := range p.value.Before {
 		if strings.TrimSpace(t.value.User) == "" && strings.TrimSpace(t.value.Assistant) == "" {
 			b.refuse(cmp.Or(t.line, p.line),
@@ -210,9 +193,7 @@ func (b *confusionBuilder) check(p at[prompt], line int) {
 }
 
 func (b *confusionBuilder) add(p at[prompt], id, task, language string, content crosstalk.Prompt) {
-	if b.lines[id] != 0 {
-		b.refuse(p.line, "duplicate id %q (first used in line %d)", id, b.lines[id])
-	}
+	b.refuseIf(b.lines[id] != 0, p.line, "duplicate id %q (first used in line %d)", id, b.lines[id])
 	b.lines[id] = p.line
 	labels := map[string]string{"task": task, "language": language, "source": p.value.Source,
 		"length": crosstalk.LengthOf(content.Text)}

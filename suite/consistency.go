@@ -96,9 +96,7 @@ func readConsistency(d document, s *Suite) {
 	if s.Language != "" && !languageName().MatchString(s.Language) {
 		d.refuse(d.lineOf("language"), "%.40q is not a valid language; expected a code such as en", s.Language)
 	}
-	if len(f.Tasks) == 0 {
-		d.refuse(1, "expected tasks, found none")
-	}
+	d.refuseIf(len(f.Tasks) == 0, 1, "expected tasks, found none")
 	r := taskReader{document: d, suite: s, tasks: map[string]int{}, ids: map[string]int{}}
 	for i, t := range f.Tasks {
 		if t.line == 0 {
@@ -122,27 +120,20 @@ func (r *taskReader) get(n node, v any) {
 }
 
 func (r *taskReader) read(e taskEntry, line int) {
-	switch {
-	case e.Task == "":
-		r.refuse(line, "a task has no name; expected task: NAME")
-	case !suiteName().MatchString(e.Task):
-		r.refuse(line, "%.40q is not a valid task name; use only letters, digits, -, _ and .", e.Task)
-	case r.tasks[e.Task] != 0:
-		r.refuse(line, "duplicate task %q (first used in line %d)", e.Task, r.tasks[e.Task])
-	}
+	r.refuseIf(e.Task == "", line, "a task has no name; expected task: NAME")
+	r.refuseIf(!suiteName().MatchString(e.Task), line,
+		"%.40q is not a valid task name; use only letters, digits, -, _ and .", e.Task)
+	r.refuseIf(r.tasks[e.Task] != 0, line, "duplicate task %q (first used in line %d)", e.Task, r.tasks[e.Task])
 	r.tasks[e.Task] = line
 	t := crosstalk.Task{Name: e.Task, Layout: e.Layout.value, Instructions: map[string]crosstalk.Instruction{},
 		Classes: r.names("class", e.Classes, line), Fields: r.names("field", e.Fields, line)}
-	switch {
-	case len(t.Classes) == 1:
+	if len(t.Classes) == 1 {
 		r.refuse(e.Classes[0].line, "task %s has one class; expected two or more, or none for free answers", t.Name)
-	case len(t.Fields) == 0:
-		r.refuse(line, "task %s has no fields; expected the names of the texts in an input", t.Name)
-	case t.Layout == "":
-		r.refuse(line, "task %s has no layout; expected the prompt, with its parts and fields in braces", t.Name)
-	case len(e.Instructions) == 0:
-		r.refuse(line, "task %s has no instructions", t.Name)
 	}
+	r.refuseIf(len(t.Fields) == 0, line, "task %s has no fields; expected the names of the texts in an input", t.Name)
+	r.refuseIf(t.Layout == "", line,
+		"task %s has no layout; expected the prompt, with its parts and fields in braces", t.Name)
+	r.refuseIf(len(e.Instructions) == 0, line, "task %s has no instructions", t.Name)
 	parts := r.parts(t, e)
 	for _, i := range e.Instructions {
 		t.Instructions[i.key] = r.instruction(t, parts, i, e.Instructions)
@@ -157,18 +148,14 @@ func (r *taskReader) read(e taskEntry, line int) {
 // names reads a list of unique names of the task that begins in this line.
 func (r *taskReader) names(what string, list []at[string], line int) (names []string) {
 	for _, n := range list {
-		switch {
-		case strings.TrimSpace(n.value) == "":
-			r.refuse(cmp.Or(n.line, line), "a %s has no name", what)
-		case slices.Contains(names, n.value):
-			r.refuse(n.line, "duplicate %s %.40q", what, n.value)
-		case what == "field" && !slotName().MatchString(n.value):
-			r.refuse(n.line, "%.40q is not a valid field name; use only letters, digits and _", n.value)
-		case what == "field" && slices.Contains(itemKeys, n.value):
-			r.refuse(n.line, "a field cannot be named %s: items already have a key of that name", n.value)
-		case what == "language" && !languageName().MatchString(n.value):
-			r.refuse(n.line, "%.40q is not a valid language; expected a code such as en", n.value)
-		}
+		r.refuseIf(strings.TrimSpace(n.value) == "", cmp.Or(n.line, line), "a %s has no name", what)
+		r.refuseIf(slices.Contains(names, n.value), n.line, "duplicate %s %.40q", what, n.value)
+		r.refuseIf(what == "field" && !slotName().MatchString(n.value), n.line,
+			"%.40q is not a valid field name; use only letters, digits and _", n.value)
+		r.refuseIf(what == "field" && slices.Contains(itemKeys, n.value), n.line,
+			"a field cannot be named %s: items already have a key of that name", n.value)
+		r.refuseIf(what == "language" && !languageName().MatchString(n.value), n.line,
+			"%.40q is not a valid language; expected a code such as en", n.value)
 		names = append(names, n.value)
 	}
 	return names
@@ -201,9 +188,7 @@ func (r *taskReader) parts(t crosstalk.Task, e taskEntry) (parts []string) {
 		named = append(named, name)
 	}
 	for _, field := range t.Fields {
-		if !slices.Contains(named, field) {
-			r.refuse(e.Layout.line, "the layout does not use the field {%s}", field)
-		}
+		r.refuseIf(!slices.Contains(named, field), e.Layout.line, "the layout does not use the field {%s}", field)
 	}
 	return parts
 }
@@ -227,9 +212,8 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrd
 			i.Words = r.words(t, language, part)
 			continue
 		}
-		if !slices.Contains(parts, part.key) {
-			r.refuse(part.line, "instruction %s: the layout does not use {%.40s}", language, part.key)
-		}
+		r.refuseIf(!slices.Contains(parts, part.key), part.line,
+			"instruction %s: the layout does not use {%.40s}", language, part.key)
 		var text string
 		r.get(part.value, &text)
 		i.Parts[part.key] = text
@@ -240,9 +224,8 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrd
 		}
 	}
 	for _, class := range t.Classes {
-		if !slices.ContainsFunc(i.Words, func(w crosstalk.AnswerWord) bool { return w.Class == class }) {
-			r.refuse(e.line, "instruction %s has no word for the class %s", language, class)
-		}
+		r.refuseIf(!slices.ContainsFunc(i.Words, func(w crosstalk.AnswerWord) bool { return w.Class == class }), e.line,
+			"instruction %s has no word for the class %s", language, class)
 	}
 	return i
 }

@@ -24,10 +24,8 @@ const placeholder = "NS"
 // data adds the items of a data set to the suite. Rows with the same id, in any language, form one item.
 func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, line int) {
 	i := slices.IndexFunc(publishedTasks, func(d dataset) bool { return d.name == e.Format.value })
-	if i < 0 {
-		r.refuse(max(e.Format.line, line), "task %s: unknown data format %.40q; choose one of: paws-x, xnli, boolq",
-			t.Name, e.Format.value)
-	}
+	r.refuseIf(i < 0, max(e.Format.line, line),
+		"task %s: unknown data format %.40q; choose one of: paws-x, xnli, boolq", t.Name, e.Format.value)
 	d := publishedTasks[i]
 	order := make([]int, len(t.Fields)) // of the task's fields in a row's texts
 	for i, field := range t.Fields {
@@ -52,9 +50,7 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 	}
 	for _, f := range files {
 		for row, err := range d.read(f.value, f.key) {
-			if err != nil {
-				r.refuse(line, "%w", err)
-			}
+			r.refuseIf(err != nil, line, "%w", err)
 			if f.key != "" && row.language != f.key || len(languages) > 0 && !slices.Contains(languages, row.language) {
 				continue // the task does not use this language
 			}
@@ -166,13 +162,9 @@ func (j *joiner) leftOut(row dataRow, why string) {
 
 // end adds the items to the suite and checks that every language occurred.
 func (j *joiner) end(languages []string, line int) {
-	if len(j.items) == 0 {
-		j.refuse(line, "task %s: its data have no rows", j.task.Name)
-	}
+	j.refuseIf(len(j.items) == 0, line, "task %s: its data have no rows", j.task.Name)
 	for _, l := range languages {
-		if !slices.Contains(j.languages, l) {
-			j.refuse(line, "task %s: its data have nothing in %s", j.task.Name, l)
-		}
+		j.refuseIf(!slices.Contains(j.languages, l), line, "task %s: its data have nothing in %s", j.task.Name, l)
 	}
 	lacking := map[string]int{}
 	for _, item := range j.items {

@@ -29,9 +29,7 @@ func (r *taskReader) items(t crosstalk.Task, e taskEntry, line int) {
 		r.refuse(line, "task %s has no items", t.Name)
 	}
 	for i, entry := range e.Items {
-		if len(entry) == 0 {
-			r.refuse(line, "task %s: item %d is empty", t.Name, i+1)
-		}
+		r.refuseIf(len(entry) == 0, line, "task %s: item %d is empty", t.Name, i+1)
 		r.item(t, languages, entry)
 	}
 }
@@ -46,12 +44,8 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[
 			r.get(kv.value, v)
 		}
 	}
-	switch {
-	case item.ID == "":
-		r.refuse(line, "an item has no id")
-	case r.ids[item.ID] != 0:
-		r.refuse(line, "duplicate id %.40q (first used in line %d)", item.ID, r.ids[item.ID])
-	}
+	r.refuseIf(item.ID == "", line, "an item has no id")
+	r.refuseIf(r.ids[item.ID] != 0, line, "duplicate id %.40q (first used in line %d)", item.ID, r.ids[item.ID])
 	r.ids[item.ID] = line
 	fields := map[string]string{}
 	for _, kv := range written {
@@ -74,9 +68,7 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[
 		}
 	}
 	if len(fields) > 0 {
-		if item.Input.Texts != nil {
-			r.refuse(line, "item %.40s has both texts and fields; expected one of them", item.ID)
-		}
+		r.refuseIf(item.Input.Texts != nil, line, "item %.40s has both texts and fields; expected one of them", item.ID)
 		item.Input.Texts = map[string][]string{languages[0]: r.input(t, item.ID, languages[0], fields, line)}
 	}
 	if item.Input.Texts == nil && !r.partial {
@@ -106,9 +98,7 @@ func (r *taskReader) gold(t crosstalk.Task, id string, languages []string, e ent
 			r.refuse(g.line, "item %.40s: gold is the unknown class %.40q; choose one of: %s",
 				id, g.value, strings.Join(t.Classes, ", "))
 		}
-		if strings.TrimSpace(g.value) == "" {
-			r.refuse(g.line, "item %.40s: gold is empty", id)
-		}
+		r.refuseIf(strings.TrimSpace(g.value) == "", g.line, "item %.40s: gold is empty", id)
 		gold[g.key] = g.value
 	}
 	return gold
@@ -168,9 +158,7 @@ func (r *taskReader) complete(id, what string, languages []string, line int, fou
 		}
 	}
 	for _, l := range languages {
-		if !slices.Contains(found, l) {
-			r.refuse(line, "item %.40s has no %s in %s", id, what, l)
-		}
+		r.refuseIf(!slices.Contains(found, l), line, "item %.40s has no %s in %s", id, what, l)
 	}
 }
 

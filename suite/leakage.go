@@ -88,9 +88,7 @@ func readLeakage(d document, s *Suite) {
 	readSettings(d, f, s)
 	b := leakageBuilder{document: d, suite: s, lines: map[string]int{}, concepts: map[string]concept{}}
 	for _, c := range f.Concepts {
-		if strings.TrimSpace(c.key) == "" {
-			d.refuse(c.line, "concepts: a concept is empty")
-		}
+		d.refuseIf(strings.TrimSpace(c.key) == "", c.line, "concepts: a concept is empty")
 		b.concepts[c.key], b.order = c.value, append(b.order, c.key)
 	}
 	b.seen = slices.ContainsFunc(f.Templates, func(t at[template]) bool { return t.value.Seen }) ||
@@ -115,9 +113,7 @@ func readLeakage(d document, s *Suite) {
 			crosstalk.Pair{Concept: v.Concept, Sense: v.Sense,
 				Test: v.Test, Control: v.Control, Remove: v.Remove, Leaks: v.Leaks, Neutral: v.Neutral})
 	}
-	if s.Items.Len() == 0 {
-		d.refuse(1, "expected templates or items, found neither")
-	}
+	d.refuseIf(s.Items.Len() == 0, 1, "expected templates or items, found neither")
 }
 
 // readSettings reads what a file says of all its items.
@@ -153,9 +149,7 @@ type leakageBuilder struct {
 }
 
 func (b *leakageBuilder) template(t template, line int) {
-	if t.ID == "" {
-		b.refuse(line, "a template has no id")
-	}
+	b.refuseIf(t.ID == "", line, "a template has no id")
 	if carries := t.Carrier != ""; b.suite.Items.Len() == 0 {
 		b.carriers = carries
 	} else if carries != b.carriers {
@@ -203,37 +197,30 @@ func (b *leakageBuilder) template(t template, line int) {
 
 // check refuses a template with invalid texts.
 func (b *leakageBuilder) check(t template, line int) {
-	switch {
-	case len(t.Control) > 1:
-		b.refuse(line, "template %s: control is a list; expected one text", t.ID)
-	case len(t.Control) == 0 || len(t.Test) == 0:
-		b.refuse(line, "template %s needs a test and a control", t.ID)
-	case t.Carrier == "" && t.Prompt != "":
-		b.refuse(line, "template %s: only a template with a carrier can have a prompt", t.ID)
-	case t.Carrier != "" && !slices.Contains(crosstalk.Carriers, t.Carrier):
-		b.refuse(line, "template %s: carrier is %.40q; choose one of: %s", t.ID, t.Carrier, join(crosstalk.Carriers))
-	case t.Carrier != "" && t.Prompt == "":
-		b.refuse(line, "template %s has a carrier and no prompt", t.ID)
-	case strings.Contains(t.Prompt, slot):
-		b.refuse(line, "template %s: prompt contains %s; only test may contain it", t.ID, slot)
-	}
+	carries := t.Carrier != ""
+	b.refuseIf(len(t.Control) > 1, line, "template %s: control is a list; expected one text", t.ID)
+	b.refuseIf(len(t.Control) == 0 || len(t.Test) == 0, line, "template %s needs a test and a control", t.ID)
+	b.refuseIf(!carries && t.Prompt != "", line, "template %s: only a template with a carrier can have a prompt", t.ID)
+	b.refuseIf(carries && !slices.Contains(crosstalk.Carriers, t.Carrier), line,
+		"template %s: carrier is %.40q; choose one of: %s", t.ID, t.Carrier, join(crosstalk.Carriers))
+	b.refuseIf(carries && t.Prompt == "", line, "template %s has a carrier and no prompt", t.ID)
+	b.refuseIf(strings.Contains(t.Prompt, slot), line, "template %s: prompt contains %s; only test may contain it", t.ID,
+		slot)
 	for _, of := range slices.Concat(t.Test, t.Control) {
 		turns, expected := of.User != "" || of.Assistant != "", "text"
 		if t.Carrier.InTurns() {
 			expected = "user and assistant"
 		}
-		if turns != t.Carrier.InTurns() || turns && (of.User == "" || of.Assistant == "") {
-			b.refuse(line, "template %s: expected %s in test and control", t.ID, expected)
-		}
+		b.refuseIf(turns != t.Carrier.InTurns() || turns && (of.User == "" || of.Assistant == ""), line,
+			"template %s: expected %s in test and control", t.ID, expected)
 	}
 	for _, test := range t.Test {
-		if n := strings.Count(test.String(), slot); n != 1 && (t.Carrier == "" || n == 0) {
-			b.refuse(line, "template %s: test contains %s %d times; expected once", t.ID, slot, n)
-		}
+		n := strings.Count(test.String(), slot)
+		b.refuseIf(n != 1 && (!carries || n == 0), line, "template %s: test contains %s %d times; expected once", t.ID, slot,
+			n)
 	}
-	if strings.Contains(t.Control[0].String(), slot) {
-		b.refuse(line, "template %s: control contains %s; a control must not mention the concept", t.ID, slot)
-	}
+	b.refuseIf(strings.Contains(t.Control[0].String(), slot), line,
+		"template %s: control contains %s; a control must not mention the concept", t.ID, slot)
 }
 
 // fillings are a template's fillings, with what they take from the file's concepts.
@@ -249,14 +236,10 @@ func (b *leakageBuilder) fillings(t template, line int) (list []at[filling]) {
 	default:
 		list = slices.Clone(t.Fillings.list)
 	}
-	if len(list) == 0 {
-		b.refuse(line, "template %s has no fillings", t.ID)
-	}
+	b.refuseIf(len(list) == 0, line, "template %s has no fillings", t.ID)
 	for i := range list {
 		v := &list[i].value
-		if list[i].line == 0 {
-			b.refuse(line, "template %s: a filling is empty", t.ID)
-		}
+		b.refuseIf(list[i].line == 0, line, "template %s: a filling is empty", t.ID)
 		own[v.Concept] = v.Of.Leaks != nil
 		c := b.concepts[v.Concept]
 		v.Of.ID, v.Of.Insert, v.Of.Sense = cmp.Or(v.Of.ID, c.ID), cmp.Or(v.Of.Insert, c.Insert), cmp.Or(v.Of.Sense, c.Sense)
@@ -269,13 +252,9 @@ func (b *leakageBuilder) fillings(t template, line int) (list []at[filling]) {
 	}
 	for _, leaks := range t.Leaks {
 		given, known := own[leaks.key]
-		switch {
-		case !known:
-			b.refuse(leaks.line, "template %s: leaks names the concept %.40q, which is not one of its fillings",
-				t.ID, leaks.key)
-		case given:
-			b.refuse(leaks.line, "template %s: the leaks of %.40q are given twice", t.ID, leaks.key)
-		}
+		b.refuseIf(!known, leaks.line, "template %s: leaks names the concept %.40q, which is not one of its fillings", t.ID,
+			leaks.key)
+		b.refuseIf(given, leaks.line, "template %s: the leaks of %.40q are given twice", t.ID, leaks.key)
 		for i := range list {
 			if list[i].value.Concept == leaks.key {
 				list[i].value.Of.Leaks = leaks.value
@@ -287,20 +266,13 @@ func (b *leakageBuilder) fillings(t template, line int) (list []at[filling]) {
 
 func (b *leakageBuilder) add(line int, id, cluster string, labels map[string]string, p crosstalk.Pair) {
 	p.Concept, p.Test, p.Control = strings.TrimSpace(p.Concept), strings.TrimSpace(p.Test), strings.TrimSpace(p.Control)
-	switch {
-	case p.Concept == "":
-		b.refuse(line, "item %s has no concept", id)
-	case p.Test == "" || p.Control == "":
-		b.refuse(line, "item %s needs a test and a control prompt", id)
-	case p.Test == p.Control:
-		b.refuse(line, "item %s: test and control are the same prompt", id)
-	case b.lines[id] != 0:
-		b.refuse(line, "duplicate id %q (first used in line %d)", id, b.lines[id])
-	}
+	b.refuseIf(p.Concept == "", line, "item %s has no concept", id)
+	b.refuseIf(p.Test == "" || p.Control == "", line, "item %s needs a test and a control prompt", id)
+	b.refuseIf(p.Test == p.Control, line, "item %s: test and control are the same prompt", id)
+	b.refuseIf(b.lines[id] != 0, line, "duplicate id %q (first used in line %d)", id, b.lines[id])
 	for list, texts := range map[string][]string{"leaks": p.Leaks, "neutral": p.Neutral, "remove": p.Remove} {
-		if slices.ContainsFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" }) {
-			b.refuse(line, "item %s: an entry of %s is empty", id, list)
-		}
+		b.refuseIf(slices.ContainsFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" }), line,
+			"item %s: an entry of %s is empty", id, list)
 	}
 	b.lines[id] = line
 	if labels["language"] == "" && b.suite.Language != "" {

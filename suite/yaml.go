@@ -134,12 +134,17 @@ func (d document) refuse(line int, format string, args ...any) {
 	panic(refused{fmt.Errorf("%s:%d: %w", d.name, line, fmt.Errorf(format, args...))})
 }
 
+// refuseIf refuses the file where something is wrong with it.
+func (d document) refuseIf(wrong bool, line int, format string, args ...any) {
+	if wrong {
+		d.refuse(line, format, args...)
+	}
+}
+
 // language reads the language that a line of a list names; see recorded.LanguageOf.
 func (d document) language(line int, list, tag string) (code, scripted string) {
 	code, scripted, err := recorded.LanguageOf(tag)
-	if err != nil {
-		d.refuse(line, "%s: %w", list, err)
-	}
+	d.refuseIf(err != nil, line, "%s: %w", list, err)
 	return code, scripted
 }
 
