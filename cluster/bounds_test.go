@@ -28,7 +28,7 @@ func TestMergeBeside(t *testing.T) {
 	if want := "\nexec crosstalk merge runs/a --out runs/a-merged\n"; err != nil || !strings.HasSuffix(string(merge), want) {
 		t.Errorf("%v; want %q in\n%s", err, want, merge)
 	}
-	k := Kubernetes{Job: job, Image: "i&j", Claim: "c"}
+	k := Kubernetes{Job: job, Image: "i&j:1", Claim: "c"}
 	text, err := k.Manifests()
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +77,7 @@ func TestNotWritten(t *testing.T) {
 	if _, _, err := bad.Submit(); err == nil || !strings.Contains(err.Error(), "shards is 0") {
 		t.Errorf("no shards are submitted: %v", err)
 	}
-	if said, err := (Kubernetes{Job: bad.Job, Image: "i", Claim: "c"}).Apply(); err == nil || !strings.Contains(err.Error(), "shards is 0") {
+	if said, err := (Kubernetes{Job: bad.Job, Image: "i:1", Claim: "c"}).Apply(); err == nil || !strings.Contains(err.Error(), "shards is 0") {
 		t.Errorf("no shards are applied: %q, %v", said, err)
 	}
 	if list, err := os.ReadDir("."); err != nil || len(list) > 0 {

@@ -39,7 +39,7 @@ func TestNames(t *testing.T) {
 // A path as a shell completes it is in the manifests as it is without the slash.
 func TestCompletedPath(t *testing.T) {
 	manifests := func(out string) string {
-		text, err := Kubernetes{Job: Job{Command: job.Command, Out: out, Shards: 3}, Image: "i", Store: "s3:a"}.Manifests()
+		text, err := Kubernetes{Job: Job{Command: job.Command, Out: out, Shards: 3}, Image: "i:1", Store: "s3:a"}.Manifests()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestSlurmOptions(t *testing.T) {
 // they are fetched when they are there.
 func TestRetries(t *testing.T) {
 	for _, k := range []Kubernetes{{Claim: "c"}, {Store: "s3:a/"}} {
-		k.Job, k.Image = job, "i"
+		k.Job, k.Image = job, "i:1"
 		text, err := k.Manifests()
 		if want := "\n  completions: 3\n  parallelism: 3\n  backoffLimitPerIndex: 3 "; err != nil ||
 			!strings.Contains(string(text), want) || strings.Count(string(text), "restartPolicy: Never") != 1 ||
@@ -90,7 +90,7 @@ func TestRetries(t *testing.T) {
 
 // API keys are in the container that asks alone, and those of the store in rclone's.
 func TestSecretsApart(t *testing.T) {
-	k := Kubernetes{Job: job, Image: "i", Store: "s3:a", Secret: "keys", StoreSecret: "s3"}
+	k := Kubernetes{Job: job, Image: "i:1", Store: "s3:a", Secret: "keys", StoreSecret: "s3"}
 	text, err := k.Manifests()
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +108,7 @@ func TestSecretsApart(t *testing.T) {
 
 // Fields of --pod are in both jobs, in the place of ours.
 func TestPodFields(t *testing.T) {
-	k := Kubernetes{Job: job, Image: "i", Claim: "c", Memory: "2.5Gi", CPU: "250m", Pod: []string{"nodeSelector={pool: cpu}",
+	k := Kubernetes{Job: job, Image: "i:1", Claim: "c", Memory: "2.5Gi", CPU: "250m", Pod: []string{"nodeSelector={pool: cpu}",
 		"terminationGracePeriodSeconds=90", `tolerations=[{key: "a=b", operator: Exists}]`}}
 	text, err := k.Manifests()
 	for want, n := range map[string]int{"\n      nodeSelector: {\"pool\":\"cpu\"}\n": 2, "\n      terminationGracePeriodSeconds: 90\n": 2,
@@ -133,7 +133,7 @@ func TestRefused(t *testing.T) {
 	}
 	kubernetes := func(change func(*Kubernetes)) func() error {
 		return func() error {
-			k := Kubernetes{Job: job, Image: "i", Claim: "c"}
+			k := Kubernetes{Job: job, Image: "i:1", Claim: "c"}
 			change(&k)
 			_, err := k.Manifests()
 			return err
@@ -149,6 +149,7 @@ func TestRefused(t *testing.T) {
 		{slurm(func(s *Slurm) { s.Options = []string{"--array 1-9"} }), "--shards and --parallel set the array"},
 		{slurm(func(s *Slurm) { s.Options = []string{"--partition=long", "-a 1-4"} }), `sbatch is "-a 1-4"; --shards and --parallel set the array`},
 		{slurm(func(s *Slurm) { s.Options = []string{"-a1-4"} }), "--shards and --parallel set the array"},
+		{slurm(func(s *Slurm) { s.Options = []string{"--ar=1-4"} }), `sbatch is "--ar=1-4"; --shards and --parallel set the array`},
 		{slurm(func(s *Slurm) { s.Out = "a\nb" }), "out /f/a\nb/logs contains"},
 		{slurm(func(s *Slurm) { s.Out = "runs/50%" }), `out /f/runs/50%/logs contains "%", which Slurm does not take`},
 		{slurm(func(s *Slurm) { s.Out = "." }), `out is "."; expected the name of a directory`},
@@ -162,6 +163,8 @@ func TestRefused(t *testing.T) {
 		{kubernetes(func(k *Kubernetes) { k.Claim = "" }), "claim or --store: expected one of them"},
 		{kubernetes(func(k *Kubernetes) { k.Store = "s3:a" }), "claim or --store: expected one of them"},
 		{kubernetes(func(k *Kubernetes) { k.Image = "" }), "image is missing"},
+		{kubernetes(func(k *Kubernetes) { k.Image = "a.b:5000/c" }), `image is "a.b:5000/c"; expected a version or a digest too`},
+		{kubernetes(func(k *Kubernetes) { k.Image = "c:" }), `image is "c:"; expected a version or a digest`},
 		{kubernetes(func(k *Kubernetes) { k.Secret = "$(A)" }), "secret is"},
 		{kubernetes(func(k *Kubernetes) { k.StoreSecret = "a" }), "secret: rclone=a is for --store"},
 		{kubernetes(func(k *Kubernetes) { k.Claim, k.Store, k.StoreSecret = "", "s3:a", "A" }), `secret is "A"; expected lower`},

@@ -43,7 +43,7 @@ func TestAbsoluteOut(t *testing.T) {
 // Fields of a pod that nobody can read are refused before anything else is written.
 func TestPodRefused(t *testing.T) {
 	for _, value := range []string{"hostname: [", "hostname=[a", "hostname=", "automountServiceAccountToken=", "volumes=[]"} {
-		k := Kubernetes{Job: job, Image: "i", Claim: "c", Pod: []string{value}}
+		k := Kubernetes{Job: job, Image: "i:1", Claim: "c", Pod: []string{value}}
 		if text, err := k.Manifests(); err == nil || text != nil || !strings.HasPrefix(err.Error(), "pod is ") {
 			t.Errorf("%s: %s, %v", value, text, err)
 		}

@@ -74,6 +74,10 @@ func (k Kubernetes) Manifests() ([]byte, error) {
 	if k.Image == "" {
 		return nil, crosstalk.BadOption("image", " is missing; expected an image with crosstalk (docs/ci.md#container)")
 	}
+	if !regexp.MustCompile(`[:@][^/:@]+$`).MatchString(k.Image) {
+		return nil, crosstalk.BadOption("image", " is %q; expected a version or a digest too, as in crosstalk:0.1.0: "+
+			"shards of different versions are not one measurement", k.Image)
+	}
 	if (k.Claim == "") == (k.Store == "") {
 		return nil, crosstalk.BadOption("claim", " or --store: expected one of them, for where the shards meet")
 	}

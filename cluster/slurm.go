@@ -46,7 +46,7 @@ func (s Slurm) Scripts() (array, merge []byte, err error) {
 		if !regexp.MustCompile(`^--?[A-Za-z][^\x00-\x1f]*$`).MatchString(o) {
 			return nil, nil, crosstalk.BadOption("sbatch", " is %q; expected an option of sbatch, as in --partition=long", o)
 		}
-		if name, _, _ := strings.Cut(o, "="); strings.HasPrefix(name, "--array") || strings.HasPrefix(name, "-a") {
+		if strings.HasPrefix(o, "-a") || strings.HasPrefix(o, "--ar") { // which sbatch takes for --array
 			return nil, nil, crosstalk.BadOption("sbatch", " is %q; --shards and --parallel set the array", o)
 		}
 	}

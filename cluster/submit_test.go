@@ -75,7 +75,7 @@ func TestSubmitSlurm(t *testing.T) {
 }
 
 func TestApply(t *testing.T) {
-	k := Kubernetes{Job: job, Image: "i", Claim: "c"}
+	k := Kubernetes{Job: job, Image: "i:1", Claim: "c"}
 	program(t, "kubectl", `[ "$*" = "apply -f -" ] && read -r first && echo "got $first"`)
 	manifests, err := k.Manifests()
 	if err != nil {

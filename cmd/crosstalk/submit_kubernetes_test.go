@@ -136,7 +136,7 @@ func TestSubmitKubernetes(t *testing.T) {
 				t.Fatal(err)
 			}
 			run := []string{"run", "confusion", "--suite", "questions.csv", "--quiet", "--system", `$(HOME) $$x "y" 'z'`}
-			submit := append([]string{"submit", "kubernetes", "--shards", "3", "--image", "crosstalk", test.flag, "--"}, append(run, "--out", "runs/all")...)
+			submit := append([]string{"submit", "kubernetes", "--shards", "3", "--image", "crosstalk:1", test.flag, "--"}, append(run, "--out", "runs/all")...)
 			jobs := readJobs(t, start(t, nil, submit...).expect(0).stdout.Bytes())
 			if len(jobs) != 2 || jobs[0].Metadata.Name != "all" || jobs[1].Metadata.Name != "all-merge" || jobs[0].Spec.Completions != 3 {
 				t.Fatalf("%+v", jobs)

@@ -27,9 +27,9 @@ var measurement = cluster.Job{Command: []string{"run", "leakage", "--system", "a
 func TestManifests(t *testing.T) {
 	for name, k := range map[string]cluster.Kubernetes{
 		"volume": {Job: measurement, Image: "registry.example.org/crosstalk:0.1.0", Claim: "runs", Secret: "keys"},
-		"plain":  {Job: measurement, Image: "crosstalk", Claim: "runs"},
-		"store":  {Job: measurement, Image: "crosstalk", Store: "s3:bucket/sweep $(x)", Secret: "keys", StoreSecret: "s3"},
-		"pod": {Job: measurement, Image: "crosstalk", Claim: "runs", Memory: "4Gi", Pod: []string{"nodeSelector={pool: cpu}",
+		"plain":  {Job: measurement, Image: "crosstalk:1", Claim: "runs"},
+		"store":  {Job: measurement, Image: "crosstalk:1", Store: "s3:bucket/sweep $(x)", Secret: "keys", StoreSecret: "s3"},
+		"pod": {Job: measurement, Image: "crosstalk:1", Claim: "runs", Memory: "4Gi", Pod: []string{"nodeSelector={pool: cpu}",
 			"tolerations=[{key: a, operator: Exists}]", "imagePullSecrets=[{name: a}]", "serviceAccountName=b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
