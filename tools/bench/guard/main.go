@@ -37,6 +37,7 @@ import (
 	"crosstalk/tools/internal/bench"
 
 	"github.com/pemistahl/lingua-go"
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 )
 
@@ -280,21 +281,20 @@ func (s *service) ask(client *http.Client, data []byte, wrong bool) (bool, error
 func (s *service) http(name string, clients int, all []text, n int) {
 	took := make(times, n)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
-	before, next := s.cpu(), atomic.Int64{}
-	var group sync.WaitGroup
-	for range clients {
-		group.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				t := all[i%len(all)]
-				data := body(t)
-				start := time.Now()
-				_, err := s.ask(client, data, t.wrong)
-				took[i] = time.Since(start)
-				bench.Check(err)
-			}
+	before := s.cpu()
+	var group errgroup.Group
+	group.SetLimit(clients)
+	for i := range n {
+		t := all[i%len(all)]
+		data := body(t)
+		group.Go(func() error {
+			start := time.Now()
+			_, err := s.ask(client, data, t.wrong)
+			took[i] = time.Since(start)
+			return err
 		})
 	}
-	group.Wait()
+	bench.Check(group.Wait())
 	fmt.Printf("over HTTP, %d at a time, %s: %v; %.0f checks a CPU second of the service; memory %.0f MB\n",
 		clients, name, took, float64(n)/(s.cpu()-before), s.status("VmRSS"))
 }

@@ -41,12 +41,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/tools/internal/bench"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
@@ -191,7 +192,7 @@ func (b *measuring) read(n int) error {
 	if err != nil {
 		return err
 	}
-	if !made(out) {
+	if _, err := os.Stat(filepath.Join(out, "estimates.json")); err != nil {
 		if _, err := b.command(nil, args...); err != nil {
 			return err
 		}
@@ -209,12 +210,6 @@ func (b *measuring) read(n int) error {
 	return nil
 }
 
-// made reports whether there is a finished run.
-func made(run string) bool {
-	_, err := os.Stat(filepath.Join(run, "estimates.json"))
-	return err == nil
-}
-
 // processes asks n prompts for each process, of 1 to 4 at a time.
 func (b *measuring) processes(n int) error {
 	const concurrency = 16
@@ -230,18 +225,17 @@ func (b *measuring) processes(n int) error {
 			return err
 		}
 		all := filepath.Join(b.dir, fmt.Sprintf("processes-%d-of-%d", count, n))
-		var group sync.WaitGroup
-		errs := make([]error, count)
+		var group errgroup.Group
 		server.began, server.ended = time.Time{}, time.Time{}
 		started := time.Now()
 		for i := range count {
-			group.Go(func() {
-				_, errs[i] = b.command(nil, asking(server.URL, suite, all,
+			group.Go(func() error {
+				_, err := b.command(nil, asking(server.URL, suite, all,
 					"--concurrency", fmt.Sprint(concurrency), "--shard", fmt.Sprintf("%d/%d", i+1, count))...)
+				return err
 			})
 		}
-		group.Wait()
-		if err := errors.Join(errs...); err != nil {
+		if err := group.Wait(); err != nil {
 			return err
 		}
 		wall := time.Since(started)
@@ -355,23 +349,12 @@ func each(times int, do func(i int) error) (time.Duration, error) {
 
 // fill saves the answers from one number up to another, as many at a time as a run with a high concurrency.
 func fill(j *journal.Journal, from, to int) error {
-	var group sync.WaitGroup
-	var next atomic.Int64
-	next.Store(int64(from))
-	errs := make([]error, 256)
-	for k := range errs {
-		group.Go(func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= to || errs[k] != nil {
-					return
-				}
-				errs[k] = j.Put(answered(i))
-			}
-		})
+	var group errgroup.Group
+	group.SetLimit(256)
+	for i := from; i < to; i++ {
+		group.Go(func() error { return j.Put(answered(i)) })
 	}
-	group.Wait()
-	return errors.Join(errs...)
+	return group.Wait()
 }
 
 // answered is the record of a number.

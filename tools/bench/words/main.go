@@ -60,12 +60,12 @@ func main() {
 	}
 }
 
-// halfOf says which half an item belongs to: the parity of the FNV-1a hash of its id.
-func halfOf(id string) string {
+// halfOf says which half an item belongs to: the parity of the hash of its id.
+func halfOf(id string) string { return string(rune('a' + hash32(id)&1)) }
+
+// hash32 is FNV-1a.
+func hash32(id string) uint32 {
 	h := fnv.New32a()
 	io.WriteString(h, id)
-	if h.Sum32()&1 == 0 {
-		return "a"
-	}
-	return "b"
+	return h.Sum32()
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"hash/fnv"
@@ -9,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -202,17 +202,11 @@ func plant(r *rand.Rand, own, others []*answer, half, kind string) *answer {
 const linesOfAnswer = 4
 
 func readText(path string) (lines []string, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
+	data, err := os.ReadFile(path)
+	for line := range strings.Lines(string(data)) {
+		lines = append(lines, strings.TrimSpace(strings.TrimPrefix(line, "\ufeff")))
 	}
-	defer f.Close()
-	scanner := bufio.NewScanner(f)
-	scanner.Buffer(nil, 1<<20)
-	for scanner.Scan() {
-		lines = append(lines, strings.TrimSpace(strings.TrimPrefix(scanner.Text(), "\ufeff")))
-	}
-	return lines, scanner.Err()
+	return lines, err
 }
 
 // part is a word between spaces, without the punctuation around it, or two letters of Chinese or Japanese that follow
@@ -222,6 +216,9 @@ type part struct{ start, end int }
 func (p part) text(text string) string { return text[p.start:p.end] }
 
 func unspaced(language string) bool { return strings.HasPrefix(language, "zh") || language == "ja" }
+
+// wordPattern is what partsOf takes from between spaces: from the first letter to the last letter or mark.
+var wordPattern = regexp.MustCompile(`\pL(?:[^\pZ\s\v\x{85}]*[\pL\pM])?`)
 
 func partsOf(text, language string) (all []part) {
 	if unspaced(language) {
@@ -239,19 +236,8 @@ func partsOf(text, language string) (all []part) {
 		}
 		return all
 	}
-	for at := 0; at < len(text); {
-		n := strings.IndexFunc(text[at:], unicode.IsSpace)
-		if n < 0 {
-			n = len(text) - at
-		}
-		word := text[at : at+n]
-		if lo := strings.IndexFunc(word, unicode.IsLetter); lo >= 0 {
-			hi := strings.LastIndexFunc(word, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) })
-			_, size := utf8.DecodeRuneInString(word[hi:])
-			all = append(all, part{at + lo, at + hi + size})
-		}
-		_, size := utf8.DecodeRuneInString(text[min(at+n, len(text)):])
-		at += n + max(size, 1)
+	for _, at := range wordPattern.FindAllStringIndex(text, -1) {
+		all = append(all, part{at[0], at[1]})
 	}
 	return all
 }
@@ -294,19 +280,12 @@ func takeRun(r *rand.Rand, donor *answer, others map[string]bool, language strin
 	if r, _ := utf8.DecodeRuneInString(first); unicode.IsUpper(r) {
 		return "", false
 	}
-	return run, scriptsOf(run) == 1
-}
-
-// scriptsOf counts the scripts of a run, where all but Latin are one.
-func scriptsOf(run string) (n int) {
-	isLatin := func(r rune) bool { return unicode.Is(unicode.Latin, r) }
-	if strings.IndexFunc(run, isLatin) >= 0 {
-		n++
+	letters := func(latin bool) bool {
+		return strings.IndexFunc(run, func(r rune) bool {
+			return unicode.IsLetter(r) && unicode.Is(unicode.Latin, r) == latin
+		}) >= 0
 	}
-	if strings.IndexFunc(run, func(r rune) bool { return unicode.IsLetter(r) && !isLatin(r) }) >= 0 {
-		n++
-	}
-	return n
+	return run, letters(true) != letters(false)
 }
 
 func hash64(s string) uint64 {

@@ -16,33 +16,61 @@ import (
 	"golang.org/x/text/language"
 )
 
-// peersOf are the identifiers that check is compared with: functions that name the language of each text.
-func peersOf(o options) (names []string, label map[string]func([]string) ([]string, error), err error) {
+// peer is an identifier. It reads texts, and then says how many of them it accepts where a language is expected.
+type peer struct {
+	name string
+	read func(texts []string) (accepts func(expected string) int, err error)
+}
+
+// labelling is a peer that names the language of each text.
+func labelling(name string, label func([]string) ([]string, error)) peer {
+	return peer{name, func(texts []string) (func(string) int, error) {
+		labels, err := label(texts)
+		return func(expected string) (n int) {
+			for _, got := range labels {
+				if normal(got) == expected {
+					n++
+				}
+			}
+			return n
+		}, err
+	}}
+}
+
+// peersOf are check, and the identifiers that it is compared with.
+func peersOf(o options) (peers []peer, err error) {
 	lid, err := fasttext.Load(filepath.Join(o.data, "lid/lid.176.ftz"))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	each := func(f func(string) string) func([]string) ([]string, error) {
-		return func(texts []string) (labels []string, err error) {
+	each := func(name string, f func(string) string) peer {
+		return labelling(name, func(texts []string) (labels []string, err error) {
 			for _, t := range texts {
 				labels = append(labels, f(t))
 			}
 			return labels, nil
-		}
+		})
 	}
 	detector := lingua.NewLanguageDetectorBuilder().FromAllLanguages().Build()
-	label = map[string]func([]string) ([]string, error){
-		"lid.176.ftz": each(func(text string) string { return lid.Identify(text).Language }),
-		"lingua-go": each(func(text string) string {
+	peers = []peer{
+		{"check", func(texts []string) (func(string) int, error) {
+			return func(expected string) int {
+				n, _, err := judged(texts, expected)
+				if err != nil {
+					panic(err) // the data have languages that can be judged
+				}
+				return n[guard.Right] + n[guard.CannotTell]
+			}, nil
+		}},
+		each("lid.176.ftz", func(text string) string { return lid.Identify(text).Language }),
+		each("lingua-go", func(text string) string {
 			l, _ := detector.DetectLanguageOf(text)
 			return strings.ToLower(l.IsoCode639_1().String())
 		}),
 	}
-	names = []string{"lid.176.ftz", "lingua-go"}
-	for _, peer := range o.peers {
-		name, command, _ := strings.Cut(peer, "=")
-		names = append(names, name)
-		label[name] = func(texts []string) ([]string, error) {
+	for _, p := range o.peers {
+		name, command, _ := strings.Cut(p, "=")
+		peers = append(peers, labelling(name, func(texts []string) ([]string, error) {
 			var out bytes.Buffer
 			c := exec.Command("sh", "-c", command)
 			c.Stdin, c.Stdout = strings.NewReader(strings.Join(texts, "\n")+"\n"), &out
@@ -54,9 +82,9 @@ func peersOf(o options) (names []string, label map[string]func([]string) ([]stri
 				return nil, fmt.Errorf("%s: %d labels for %d texts", name, len(labels), len(texts))
 			}
 			return labels, nil
-		}
+		}))
 	}
-	return names, label, nil
+	return peers, nil
 }
 
 // sameLanguage are labels of languages that check judges as one, or that identifiers call otherwise.
@@ -82,27 +110,24 @@ func normal(label string) string {
 // peerTables prints, for sentences and paragraphs, how well check and other identifiers accept those of the expected
 // language, and reject its nearest relative's and English ones.
 func peerTables(o options) error {
-	names, label, err := peersOf(o)
+	peers, err := peersOf(o)
 	if err != nil {
 		return err
 	}
 	near := map[string]string{"hi": "mr", "mr": "hi", "ne": "hi", "bn": "as"}
-	all := map[string]bool{}
+	all := maps.Clone(scripted)
 	for _, t := range tongues {
 		l, _, _ := strings.Cut(t.language, "-")
-		all[l] = true
+		all[l] = ""
 		if first, _, _ := strings.Cut(t.relatives, " "); first != "" && l != "zh" {
 			near[l] = first
 		}
-	}
-	for l := range scripted {
-		all[l] = true
 	}
 	for _, kind := range []struct {
 		name     string
 		lines, n int
 	}{{"sentences", 1, 200}, {"paragraphs", 4, 60}} {
-		texts := map[string][]string{}
+		texts, n := map[string][]string{}, 0
 		for l := range all {
 			lines, err := linesOf(o.own, l)
 			if err != nil {
@@ -110,90 +135,53 @@ func peerTables(o options) error {
 			}
 			for i := 0; i+kind.lines <= len(lines) && len(texts[l]) < kind.n; i += kind.lines {
 				texts[l] = append(texts[l], strings.Join(lines[i:i+kind.lines], " "))
+				n++
 			}
 		}
 		languages := slices.Sorted(maps.Keys(texts))
-		// accepted[system][expected][language] is how many of the language's texts a system takes for the expected one.
-		accepted := map[string]map[string]map[string]int{"check": {}}
-		for _, e := range languages {
-			accepted["check"][e] = map[string]int{}
-			for _, l := range []string{e, near[e], "en"} {
-				if accepted["check"][e][l] > 0 {
-					continue
-				}
-				for _, text := range texts[l] {
-					j, err := guard.Check(text, e)
-					if err != nil {
-						return err
-					}
-					if j.Verdict != guard.Wrong {
-						accepted["check"][e][l]++
-					}
-				}
-			}
-		}
-		for _, name := range names {
-			accepted[name] = map[string]map[string]int{}
-			for _, e := range languages {
-				accepted[name][e] = map[string]int{}
-			}
-			for _, l := range languages {
-				labels, err := label[name](texts[l])
-				if err != nil {
-					return err
-				}
-				for _, got := range labels {
-					if m := accepted[name][normal(got)]; m != nil {
-						m[l]++
-					}
-				}
-			}
-		}
-		systems := append([]string{"check"}, names...)
-		n := 0
-		for _, t := range texts {
-			n += len(t)
-		}
 		fmt.Printf("\n%s, %d of %d languages\n\n| | own rejected, %% | relatives accepted, %% | English accepted, %% | "+
 			"balanced, %% | behind check in | ahead in |\n| --- | ---: | ---: | ---: | ---: | --- | --- |\n",
 			kind.name, n, len(languages))
-		balanced := func(system, e string) float64 {
-			share := func(l string) float64 { return float64(accepted[system][e][l]) / float64(len(texts[l])) }
-			wrong, k := 0.0, 0.0
-			for _, l := range []string{near[e], "en"} {
-				if l != "" && l != e && len(texts[l]) > 0 {
-					wrong, k = wrong+share(l), k+1
+		ofCheck := map[string]float64{} // balanced, by language
+		for i, p := range peers {
+			accepts := map[string]func(string) int{}
+			for _, l := range languages {
+				if accepts[l], err = p.read(texts[l]); err != nil {
+					return err
 				}
 			}
-			if k == 0 {
-				return share(e)
+			var sums [3]struct{ k, n float64 } // texts of the expected language, its relative and English: accepted, and all
+			share := func(of int, language, expected string) float64 {
+				k, n := float64(accepts[language](expected)), float64(len(texts[language]))
+				sums[of].k, sums[of].n = sums[of].k+k, sums[of].n+n
+				return k / n
 			}
-			return (share(e) + 1 - wrong/k) / 2
-		}
-		for _, s := range systems {
-			own, ownN, rel, relN, eng, engN, sum := 0, 0, 0, 0, 0, 0, 0.0
-			var behind int
+			sum, behind := 0.0, 0
 			var ahead []string
 			for _, e := range languages {
-				own, ownN = own+accepted[s][e][e], ownN+len(texts[e])
-				if l := near[e]; l != "" {
-					rel, relN = rel+accepted[s][e][l], relN+len(texts[l])
+				balanced, wrong, k := share(0, e, e), 0.0, 0.0
+				for of, l := range []string{near[e], "en"} {
+					if l != e && len(texts[l]) > 0 {
+						wrong, k = wrong+share(1+of, l, e), k+1
+					}
 				}
-				if e != "en" {
-					eng, engN = eng+accepted[s][e]["en"], engN+len(texts["en"])
+				if k > 0 {
+					balanced = (balanced + 1 - wrong/k) / 2
 				}
-				b := balanced(s, e)
-				sum += b
-				switch d := b - balanced("check", e); {
+				if i == 0 {
+					ofCheck[e] = balanced
+				}
+				sum += balanced
+				switch d := balanced - ofCheck[e]; {
 				case d < -0.0025:
 					behind++
 				case d > 0.0025:
 					ahead = append(ahead, fmt.Sprintf("%s +%.1f", e, 100*d))
 				}
 			}
-			percent := func(k, n int) float64 { return 100 * float64(k) / float64(n) }
-			fmt.Printf("| %s | %.1f | %.1f | %.1f | %.1f | %d | %s |\n", s, 100-percent(own, ownN), percent(rel, relN),
-				percent(eng, engN), 100*sum/float64(len(languages)), behind, strings.Join(ahead, ", "))
+			percent := func(of int) float64 { return 100 * sums[of].k / sums[of].n }
+			fmt.Printf("| %s | %.1f | %.1f | %.1f | %.1f | %d | %s |\n", p.name, 100-percent(0), percent(1), percent(2),
+				100*sum/float64(len(languages)), behind, strings.Join(ahead, ", "))
 		}
 	}
 	return nil

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"hash/fnv"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -40,7 +38,8 @@ func replyTables(o options) error {
 		}
 	}
 	for _, part := range parts {
-		var clean, flagged, unclear, confused, missed, unsure, spans, right, named int
+		n := map[string]int{} // replies by label, and by label and verdict
+		var spans, right, named int
 		for _, r := range all {
 			if replyPart(r.ID) != part || r.Kind == "wrong-region" {
 				continue
@@ -49,23 +48,12 @@ func replyTables(o options) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", r.ID, err)
 			}
+			label := "confused"
 			if r.Label == "clean" {
-				clean++
-				if j.Verdict == guard.Wrong {
-					flagged++
-				}
-				if j.Verdict == guard.CannotTell {
-					unclear++
-				}
-				continue
+				label, r.Foreign = "clean", nil
 			}
-			confused++
-			if j.Verdict != guard.Wrong {
-				missed++
-				if j.Verdict == guard.CannotTell {
-					unsure++
-				}
-			}
+			n[label]++
+			n[label+" "+string(j.Verdict)]++
 			for _, f := range r.Foreign {
 				spans++
 				for _, s := range j.Spans {
@@ -86,8 +74,10 @@ func replyTables(o options) error {
 			fmt.Printf("  %-28s %4d of %4d  %5.1f %% (%.1f to %.1f)%s\n", what,
 				k, n, 100*float64(k)/float64(n), 100*ci.Low, 100*ci.High, note)
 		}
-		row("clean, flagged", flagged, clean, fmt.Sprintf("; cannot tell %d", unclear))
-		row("confused, missed", missed, confused, fmt.Sprintf("; cannot tell %d of these", unsure))
+		wrong, unclear := " "+string(guard.Wrong), " "+string(guard.CannotTell)
+		row("clean, flagged", n["clean"+wrong], n["clean"], fmt.Sprintf("; cannot tell %d", n["clean"+unclear]))
+		row("confused, missed", n["confused"]-n["confused"+wrong], n["confused"],
+			fmt.Sprintf("; cannot tell %d of these", n["confused"+unclear]))
 		row("spans, overlap of half", right, spans, "")
 		row("of these, language right", named, right, "")
 	}
@@ -98,15 +88,7 @@ func replyTables(o options) error {
 // half b, by the second bit of the hash. The errors of the first part were read when most rules were there; of those of
 // the second part, only the number and the kinds are known.
 func replyPart(id string) string {
-	h := fnv.New32a()
-	io.WriteString(h, id)
-	switch h.Sum32() & 3 {
-	case 1:
-		return "b, first part"
-	case 3:
-		return "b, second part"
-	}
-	return "a"
+	return []string{"a", "b, first part", "a", "b, second part"}[hash32(id)&3]
 }
 
 func base(tag string) string {
@@ -128,7 +110,7 @@ func streamTables(o options) error {
 	for _, half := range o.halves {
 		half := data.of(half)
 		var waits []int // tokens until the alarm
-		var early, atEnd, missed, clean, alarmed, kept int
+		var atEnd, missed, alarmed, kept int
 		for _, a := range half.inserted {
 			if a.Kind != "line" && a.Kind != "sentence" {
 				continue
@@ -140,9 +122,6 @@ func streamTables(o options) error {
 				return fmt.Errorf("%s: %w", a.ID, err)
 			case wait >= 0:
 				waits = append(waits, wait)
-				if wait <= soon {
-					early++
-				}
 			case end:
 				atEnd++
 			default:
@@ -158,17 +137,14 @@ func streamTables(o options) error {
 			for _, piece := range pieces(a.Text) {
 				n += len(s.Write(piece))
 			}
-			wrong := s.Close().Verdict == guard.Wrong
-			clean++
-			if n > 0 {
+			if wrong := s.Close().Verdict == guard.Wrong; n > 0 {
 				alarmed++
-				if wrong {
-					kept++
-				}
+				kept += int(one(wrong))
 			}
 		}
 		slices.Sort(waits)
-		n := len(waits) + atEnd + missed
+		early, _ := slices.BinarySearch(waits, soon+1)
+		n, clean := len(waits)+atEnd+missed, len(half.clean)
 		ci := stats.Wilson(float64(early), float64(n), 0.95)
 		fmt.Printf("\nStreams, half %s: lines and sentences in another language, %d\n", half.clean[0].half, n)
 		fmt.Printf("  found within %d tokens        %5.1f %% (%.1f to %.1f); "+

@@ -25,6 +25,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"math/big"
@@ -103,19 +104,15 @@ func addDictionary(w *builder.Stream, path string) error {
 	}
 
 	var values builder.Stream
-	isRoot := true
 	nodes, counts, deltas := root.Write(labels, func(freq int) {
-		switch {
-		case isRoot:
-			isRoot = false
-		case freq > 0:
-			values.Uint(1 + places[freq])
-		default:
-			values.Uint(0)
+		place := 0
+		if freq > 0 {
+			place = 1 + places[freq]
 		}
+		values.Uint(place)
 	})
 	w.Uint(nodes)
-	*w = slices.Concat(*w, counts, deltas, values)
+	*w = slices.Concat(*w, counts, deltas, values[1:]) // the root is no word
 	return nil
 }
 
@@ -148,15 +145,9 @@ func readDictionary(path string) (words map[string]int, total int, err error) {
 
 func addModel(w *builder.Stream, dir string) error {
 	start, err := readPython(filepath.Join(dir, "prob_start.py"))
-	if err != nil {
-		return err
-	}
-	trans, err := readPython(filepath.Join(dir, "prob_trans.py"))
-	if err != nil {
-		return err
-	}
-	emit, err := readPython(filepath.Join(dir, "prob_emit.py"))
-	if err != nil {
+	trans, wrong := readPython(filepath.Join(dir, "prob_trans.py"))
+	emit, failed := readPython(filepath.Join(dir, "prob_emit.py"))
+	if err := cmp.Or(err, wrong, failed); err != nil {
 		return err
 	}
 	for _, state := range states {
@@ -164,11 +155,11 @@ func addModel(w *builder.Stream, dir string) error {
 	}
 	for _, from := range states {
 		for _, to := range states {
-			if p, ok := trans[string(from)+string(to)]; ok {
-				w.Float(p)
-			} else {
-				w.Float(never)
+			p, ok := trans[string(from)+string(to)]
+			if !ok {
+				p = never
 			}
+			w.Float(p)
 		}
 	}
 	count := map[float64]int{}
@@ -184,11 +175,11 @@ func addModel(w *builder.Stream, dir string) error {
 	}
 	for _, state := range states {
 		for r := rune(firstHan); r <= lastHan; r++ {
+			place := 0
 			if p, ok := emit[string(state)+string(r)]; ok {
-				w.Uint(1 + places[p])
-			} else {
-				w.Uint(0)
+				place = 1 + places[p]
 			}
+			w.Uint(place)
 		}
 	}
 	return nil

@@ -10,9 +10,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"debug/elf"
-	"debug/macho"
-	"debug/pe"
 	"errors"
 	"flag"
 	"fmt"
@@ -158,48 +155,7 @@ func (r release) build(p platform) ([]byte, error) {
 	if out, err := c.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build for %v: %w\n%s", p, err, out)
 	}
-	data, err := os.ReadFile(program)
-	if err == nil {
-		err = p.check(data)
-	}
-	return data, err
-}
-
-// check looks at the header of a program: it must be one for p and, on Linux, static.
-func (p platform) check(program []byte) error {
-	machine := ""
-	if bytes.HasPrefix(program, []byte("\x00asm")) {
-		machine = "wasm"
-	}
-	switch r := bytes.NewReader(program); p.os {
-	case "linux":
-		f, err := elf.NewFile(r)
-		if err != nil {
-			return fmt.Errorf("the program for %v: %w", p, err)
-		}
-		if slices.ContainsFunc(f.Progs, func(part *elf.Prog) bool {
-			return part.Type == elf.PT_INTERP || part.Type == elf.PT_DYNAMIC
-		}) {
-			return fmt.Errorf("the program for %v is linked dynamically", p)
-		}
-		machine = map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}[f.Machine]
-	case "darwin":
-		f, err := macho.NewFile(r)
-		if err != nil {
-			return fmt.Errorf("the program for %v: %w", p, err)
-		}
-		machine = map[macho.Cpu]string{macho.CpuAmd64: "amd64", macho.CpuArm64: "arm64"}[f.Cpu]
-	case "windows":
-		f, err := pe.NewFile(r)
-		if err != nil {
-			return fmt.Errorf("the program for %v: %w", p, err)
-		}
-		machine = map[uint16]string{pe.IMAGE_FILE_MACHINE_AMD64: "amd64", pe.IMAGE_FILE_MACHINE_ARM64: "arm64"}[f.Machine]
-	}
-	if machine != p.arch {
-		return fmt.Errorf("the program for %v is for %q", p, machine)
-	}
-	return nil
+	return os.ReadFile(program)
 }
 
 // notice matches the names of files, and of folders of files, that must come with a program.

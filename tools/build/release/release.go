@@ -142,28 +142,25 @@ func (r release) archive(p platform, program, notices []byte) ([]byte, error) {
 		return nil, err
 	}
 	files := []file{{p.program(), 0o755, program}, {"THIRD-PARTY-NOTICES.txt", 0o644, notices}}
+	var sources [][2]string // name and path
 	for _, name := range strings.Fields(manual) {
-		data, err := os.ReadFile(filepath.Join(r.tree, name))
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, file{name, 0o644, data})
+		sources = append(sources, [2]string{name, filepath.Join(r.tree, name)})
 	}
 	if p.os == "js" {
 		root, err := goCommand(r.tree, p, "env", "GOROOT")
 		if err != nil {
 			return nil, err
 		}
-		for _, path := range []string{
-			filepath.Join(r.tree, "guard", "wasm", "crosstalk.mjs"),
-			filepath.Join(strings.TrimSpace(root), "lib", "wasm", "wasm_exec.js"),
-		} {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, file{filepath.Base(path), 0o644, data})
+		sources = append(sources,
+			[2]string{"crosstalk.mjs", filepath.Join(r.tree, "guard", "wasm", "crosstalk.mjs")},
+			[2]string{"wasm_exec.js", filepath.Join(strings.TrimSpace(root), "lib", "wasm", "wasm_exec.js")})
+	}
+	for _, s := range sources {
+		data, err := os.ReadFile(s[1])
+		if err != nil {
+			return nil, err
 		}
+		files = append(files, file{s[0], 0o644, data})
 	}
 	top := strings.TrimSuffix(strings.TrimSuffix(r.archiveName(p), ".zip"), ".tar.gz")
 	for i := range files {

@@ -98,28 +98,21 @@ func (k *kinds) of(w word) int {
 
 // count numbers the kinds of all words by falling frequency. The end of a text stays 0.
 func (k *kinds) count(words map[string][]word, unknown [][]word) error {
-	freq := make([]int, 1)
-	count := func(readings []word) error {
-		for _, w := range readings {
-			if !k.knows(w) {
-				return fmt.Errorf("a word has the context ids %d and %d, which are not in left-id.def and right-id.def",
-					w.left, w.right)
-			}
-			kind := k.of(w)
-			freq = append(freq, make([]int, len(k.rows)-len(freq))...)
-			freq[kind]++
-		}
-		return nil
-	}
+	var all []word
 	for _, spelling := range slices.Sorted(maps.Keys(words)) {
-		if err := count(words[spelling]); err != nil {
-			return err
-		}
+		all = append(all, words[spelling]...)
 	}
-	for _, readings := range unknown {
-		if err := count(readings); err != nil {
-			return err
+	freq := make([]int, 1)
+	for _, w := range append(all, slices.Concat(unknown...)...) {
+		_, from := k.blocks[0].from[w.right]
+		_, to := k.blocks[0].to[w.left]
+		if !from || !to {
+			return fmt.Errorf("a word has the context ids %d and %d, which are not in left-id.def and right-id.def",
+				w.left, w.right)
 		}
+		kind := k.of(w)
+		freq = append(freq, make([]int, len(k.rows)-len(freq))...)
+		freq[kind]++
 	}
 	freq[0] = math.MaxInt
 	order := byCount(freq)
@@ -133,12 +126,6 @@ func (k *kinds) count(words map[string][]word, unknown [][]word) error {
 		k.number[key] = place[old]
 	}
 	return nil
-}
-
-func (k *kinds) knows(w word) bool {
-	_, from := k.blocks[0].from[w.right]
-	_, to := k.blocks[0].to[w.left]
-	return from && to
 }
 
 func byCount(count []int) []int {
@@ -260,12 +247,9 @@ func (c *characters) parse(line string) error {
 		last = first
 	}
 	low, err := strconv.ParseUint(first, 0, 16)
-	if err != nil {
-		return fmt.Errorf("character %q, want 0x0000 to 0xFFFF", first)
-	}
-	high, err := strconv.ParseUint(last, 0, 16)
-	if err != nil {
-		return fmt.Errorf("character %q, want 0x0000 to 0xFFFF", last)
+	high, wrong := strconv.ParseUint(last, 0, 16)
+	if err != nil || wrong != nil {
+		return fmt.Errorf("characters %q, want 0x0000 to 0xFFFF", fields[0])
 	}
 	cat := category{}
 	for i, field := range fields[1:] {
@@ -278,13 +262,9 @@ func (c *characters) parse(line string) error {
 		}
 		cat.goesWith |= 1 << name
 	}
-	place := len(c.categories)
-	for i, other := range c.categories {
-		if other == cat {
-			place = i
-		}
-	}
-	if place == len(c.categories) {
+	place := slices.Index(c.categories, cat)
+	if place < 0 {
+		place = len(c.categories)
 		c.categories = append(c.categories, cat)
 	}
 	for r := low; r <= high; r++ {
@@ -316,12 +296,11 @@ func (c *characters) parseRules(fields []string) error {
 }
 
 func (c *characters) place(name string) (int, error) {
-	for i, n := range c.names {
-		if n == name {
-			return i, nil
-		}
+	i := slices.Index(c.names, name)
+	if i < 0 {
+		return 0, fmt.Errorf("unknown category %q", name)
 	}
-	return 0, fmt.Errorf("unknown category %q", name)
+	return i, nil
 }
 
 func (c *characters) write(w *builder.Stream, k *kinds) {

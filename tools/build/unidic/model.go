@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"maps"
@@ -70,19 +71,10 @@ func readModel(dir string) (*model, error) {
 	if m.to, err = readContexts(filepath.Join(dir, "left-id.def")); err != nil {
 		return nil, err
 	}
-	return m, errFirst(
+	return m, cmp.Or(
 		m.readFactor(filepath.Join(dir, "dicrc")),
 		m.readTemplates(filepath.Join(dir, "feature.def")),
 		m.readWeights(filepath.Join(dir, "model.def")))
-}
-
-func errFirst(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // eachLine calls f with each line of a file; its error gets the place.

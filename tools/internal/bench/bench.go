@@ -5,7 +5,6 @@ package bench
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	_ "embed"
 	"encoding/json"
@@ -15,7 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -68,11 +66,6 @@ func Run(c *exec.Cmd) (Cost, error) {
 	}
 	s := c.ProcessState
 	return Cost{wall.Seconds(), (s.UserTime() + s.SystemTime()).Seconds(), megabytes(s.SysUsage().(*syscall.Rusage))}, err
-}
-
-// Middle is the cost with the median CPU time, the higher of two. There must be at least one cost.
-func Middle(costs []Cost) Cost {
-	return slices.SortedFunc(slices.Values(costs), func(a, b Cost) int { return cmp.Compare(a.CPU, b.CPU) })[len(costs)/2]
 }
 
 // CPU is the time that this process has used on all processors, garbage collection included. Unlike the wall clock it

@@ -20,15 +20,6 @@ func TestTree(t *testing.T) {
 	}
 }
 
-func TestMiddle(t *testing.T) {
-	if got, want := Middle([]Cost{{1, 30, 200}, {2, 10, 300}, {3, 20, 100}}), (Cost{3, 20, 100}); got != want {
-		t.Errorf("middle cost %v, want %v", got, want)
-	}
-	if got, want := Middle([]Cost{{1, 30, 200}, {2, 10, 300}}), (Cost{1, 30, 200}); got != want {
-		t.Errorf("middle cost of two %v, want %v", got, want)
-	}
-}
-
 // The process time of a child that waits is less than the time that passes.
 func TestRun(t *testing.T) {
 	c, err := Run(exec.Command("sleep", "0.05"))
