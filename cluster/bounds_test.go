@@ -34,7 +34,7 @@ func TestMergeBeside(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"\n  name: \"a\"\n", "\n  name: \"a-merge\"\n", `"merge","runs/a","--out","runs/a-merged"`,
-		"image: \"i&j\"\n"} {
+		"image: \"i&j:1\"\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
