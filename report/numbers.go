@@ -58,6 +58,16 @@ func Interval(i *crosstalk.Interval, unit string) string {
 	return Value(crosstalk.Value(i.Low), unit) + " to " + Value(crosstalk.Value(i.High), unit)
 }
 
+// Level is the level of the intervals of figures: "95 %".
+func Level(estimates []crosstalk.Estimate) string {
+	for _, e := range estimates {
+		if e.Interval != nil {
+			return strconv.FormatFloat(100*e.Interval.Level, 'g', 4, 64) + " %"
+		}
+	}
+	return "95 %"
+}
+
 // DifferenceInterval formats the interval of a difference, such as "-0.9 to +0.1".
 func DifferenceInterval(i *crosstalk.Interval, unit string) string {
 	if i == nil {

@@ -36,8 +36,12 @@ func TestTableSheet(t *testing.T) {
 		}
 	}
 	golden.Check(t, "testdata/tables.txt", b.String())
-	if err := WriteTable(&b, "yaml", Table{}); err == nil {
-		t.Error("yaml is no layout")
+	for format, want := range map[string]string{"csv": "tables are not written as csv; expected table, markdown or latex",
+		"json": "tables are not written as json; expected table, markdown or latex",
+		"yaml": `unknown format "yaml"; choose one of: table, json, jsonl, csv, markdown, latex`} {
+		if err := WriteTable(&b, format, Table{}); err == nil || err.Error() != want {
+			t.Errorf("%s: %v; want %s", format, err, want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -51,7 +52,8 @@ func WriteTable(w io.Writer, format string, t Table) error { return WriteTables(
 func WriteTables(w io.Writer, format string, tables []Table) error {
 	layout, ok := layouts[format]
 	if !ok {
-		return CheckFormat(format)
+		return cmp.Or(CheckFormat(format),
+			fmt.Errorf("tables are not written as %s; expected table, markdown or latex", format))
 	}
 	texts := make([]string, len(tables))
 	for i, t := range tables {

@@ -128,7 +128,7 @@ func (p *answerPage) fill(observations []crosstalk.Observation, asked *journal.J
 func (p *answerPage) strip(tokens []crosstalk.Token) {
 	const most = 400
 	var b strings.Builder
-	drawing := plot.Strip{Tokens: tokens[:min(len(tokens), most)]}.Draw()
+	drawing := plot.Strip(tokens[:min(len(tokens), most)])
 	drawing.Title = "The model's uncertainty, token by token"
 	if drawing.WriteSVG(&b) == nil {
 		p.Strips = append(p.Strips, template.HTML(b.String()))

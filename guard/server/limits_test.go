@@ -264,7 +264,7 @@ func TestClientGone(t *testing.T) {
 		working.ServeHTTP(w, r)
 		ended <- r.URL.Path
 	}))
-	server.Config = HTTP(server.Config.Handler)
+	server.Config = limited(server.Config.Handler, newAdmission())
 	server.Start()
 	defer server.Close()
 	s.working.Acquire(t.Context(), s.cores) // others work, for ever

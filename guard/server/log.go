@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -82,27 +83,8 @@ type verdicts struct {
 	report io.Writer // of errors
 
 	mu     sync.Mutex
-	file   *os.File
-	size   int64
 	failed bool
 	recent []event // the newest last
-}
-
-func (l *verdicts) open() error {
-	if l.path == "" {
-		return nil
-	}
-	file, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	info, err := file.Stat()
-	if err != nil {
-		file.Close()
-		return err
-	}
-	l.file, l.size = file, info.Size()
-	return nil
 }
 
 func (l *verdicts) add(e event) {
@@ -126,34 +108,22 @@ func (l *verdicts) add(e event) {
 	l.failed = err != nil
 }
 
+// write appends a line to the log, if there is one. It opens the file each time: another program may move it away.
 func (l *verdicts) write(line []byte) error {
-	if l.file == nil { // the last attempt failed
-		if err := l.open(); err != nil {
-			return err
-		}
+	if l.path == "" {
+		return nil
 	}
-	if l.size > 0 && l.size+int64(len(line)) > l.most {
-		l.close()
+	if info, err := os.Stat(l.path); err == nil && info.Size() > 0 && info.Size()+int64(len(line)) > l.most {
 		if err := os.Rename(l.path, l.path+".1"); err != nil {
 			return err
 		}
-		if err := l.open(); err != nil {
-			return err
-		}
 	}
-	n, err := l.file.Write(line)
-	l.size += int64(n)
+	file, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		l.close()
+		return err
 	}
-	return err
-}
-
-func (l *verdicts) close() {
-	if l.file != nil {
-		l.file.Close()
-		l.file = nil
-	}
+	_, err = file.Write(line)
+	return errors.Join(err, file.Close())
 }
 
 // last returns the last verdicts, the newest first.

@@ -55,7 +55,6 @@ func TestVerdictsAreLoggedAndShown(t *testing.T) {
 	asks(s, litellmPath, `{"input_type":"response","litellm_call_id":"c","texts":["`+english+`"],"model":"m-4",
 		"request_data":{"user_api_key_team_id":"t","user_api_key_team_alias":null},"additional_provider_specific_params":{"language":"de"}}`)
 	s.calls.settle(-1)
-	s.log.close()
 	var got []string
 	for _, e := range events(t, path) {
 		if e.Verdict == guard.Wrong && len(e.Spans) == 0 || time.Since(e.Time) > time.Minute || e.Action != Allow {
@@ -124,7 +123,6 @@ func TestLogRotates(t *testing.T) {
 	for i := range 30 {
 		l.add(event{Model: fmt.Sprint(i)})
 	}
-	l.close()
 	older, newer := events(t, path+".1"), events(t, path)
 	if n := len(older) + len(newer); older[0].Model == "0" || newer[len(newer)-1].Model != "29" || n < 5 {
 		t.Errorf("%d and %d", len(older), len(newer))
@@ -135,7 +133,6 @@ func TestLogRotates(t *testing.T) {
 		}
 	}
 	l.add(event{Model: "appended"})
-	l.close()
 	if got := events(t, path); len(got) != len(newer)+1 && got[0].Model != "appended" {
 		t.Error(got)
 	}
@@ -163,7 +160,7 @@ func TestLogRotates(t *testing.T) {
 	if len(l.recent) != mostRecent {
 		t.Error(len(l.recent))
 	}
-	if l := (verdicts{path: filepath.Join(dir, "none", "log")}); l.open() == nil {
+	if l := (verdicts{path: filepath.Join(dir, "none", "log")}); l.write(nil) == nil {
 		t.Error("a log in a folder that does not exist")
 	}
 }

@@ -41,26 +41,26 @@ func (r pageRow) Share() string {
 // page shows counts and the last verdicts, without texts.
 func (s *server) page(w http.ResponseWriter, _ *http.Request) {
 	growing := s.calls.settle(quiet)
-	var tables [3][]pageRow
+	tables := map[string][]pageRow{}
 	var all pageRow
 	passed := 0
 	s.count(func() {
-		for i, of := range []func(verdictOf) string{
-			func(v verdictOf) string { return v.language }, func(v verdictOf) string { return v.route },
-			func(v verdictOf) string { return v.model }} {
+		for title, of := range map[string]func(verdictOf) string{
+			"Language": func(v verdictOf) string { return v.language }, "Route": func(v verdictOf) string { return v.route },
+			"Model": func(v verdictOf) string { return v.model }} {
 			rows := map[string]pageRow{}
 			for v, n := range s.verdicts {
 				row := rows[of(v)]
 				row.Name = of(v)
 				row.add(v.verdict, n)
 				rows[of(v)] = row
-				if i == 0 {
-					all.add(v.verdict, n)
-				}
 			}
-			tables[i] = slices.SortedFunc(maps.Values(rows), func(a, b pageRow) int {
+			tables[title] = slices.SortedFunc(maps.Values(rows), func(a, b pageRow) int {
 				return cmp.Or(b.Wrong-a.Wrong, b.Right+b.Other-a.Right-a.Other, cmp.Compare(a.Name, b.Name))
 			})
+		}
+		for v, n := range s.verdicts {
+			all.add(v.verdict, n)
 		}
 		for _, n := range s.passed {
 			passed += n
@@ -68,8 +68,7 @@ func (s *server) page(w http.ResponseWriter, _ *http.Request) {
 	})
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	pageTemplate().Execute(w, map[string]any{"Version": crosstalk.Version, "Block": s.Block, "All": all,
-		"Tables":  map[string][]pageRow{"Language": tables[0], "Route": tables[1], "Model": tables[2]},
-		"Growing": growing, "Passed": passed, "Recent": s.log.last()})
+		"Tables": tables, "Growing": growing, "Passed": passed, "Recent": s.log.last()})
 }
 
 func (r *pageRow) add(v guard.Verdict, n int) {

@@ -33,10 +33,9 @@ func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 		o.Token = access.NewToken()
 	}
 	s := newServer(o) // reads the models
-	if err := s.log.open(); err != nil {
+	if err := s.log.write(nil); err != nil {
 		return fmt.Errorf("--log-verdicts: %w", err)
 	}
-	defer s.log.close()
 	defer s.calls.settle(-1)
 	fmt.Fprintf(w, "Checking answers at %s\n", at.URL)
 	switch {
@@ -70,9 +69,7 @@ func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 		listener.drain(connected)
 		stop()
 	})()
-	h := HTTP(s.handler())
-	h.ConnState = connected.change
-	return at.ServeUntil(end, h, 5*time.Second)
+	return at.ServeUntil(end, limited(s.handler(), connected), 5*time.Second)
 }
 
 // draining is a listener that can stop to listen before its server ends: the server reads no request on a connection
@@ -121,12 +118,11 @@ const (
 	accepting    = 50 * time.Millisecond // what was connected before the end
 )
 
-// HTTP returns an HTTP server with time-outs and limits. Where there are too many connections, a new one takes the
+// limited returns an HTTP server with time-outs and limits. Where there are too many connections, a new one takes the
 // place of one that has not sent the header of a request yet, or that is idle; if there is none, it is closed.
-func HTTP(h http.Handler) *http.Server {
+func limited(h http.Handler, of *admission) *http.Server {
 	s := access.NewServer(h)
-	s.IdleTimeout = idleStream
-	s.ConnState = newAdmission().change
+	s.IdleTimeout, s.ConnState = idleStream, of.change
 	return s
 }
 

@@ -139,16 +139,18 @@ type grid struct {
 var labelWidths = []int{28, 24, 20, 17, 14, 12, 10}
 
 // table lays out blocks in common columns. Until lines fit, intervals are left out
-// from the right, and then names are shortened.
+// from the right, but for the first one, then names are shortened, and at last there are no intervals.
 func (a *answer) table(blocks []block) (g grid) {
 	if _, fits := a.tableOf(blocks, len(a.measures), labelWidths[0]); !fits && a.kind.Faults.ByRate {
 		a.counts = false // the rates say it too
 	}
-	for _, most := range labelWidths {
-		for intervals := len(a.measures); intervals > 0; intervals-- {
-			var fits bool
-			if g, fits = a.tableOf(blocks, intervals, most); fits {
-				return g
+	for _, fewest := range []int{1, 0} {
+		for _, most := range labelWidths {
+			for intervals := len(a.measures) * fewest; intervals >= fewest; intervals-- {
+				var fits bool
+				if g, fits = a.tableOf(blocks, intervals, most); fits {
+					return g
+				}
 			}
 		}
 	}
@@ -216,22 +218,10 @@ func (a *answer) header(intervals int) (header []string, labels int) {
 	for i, m := range a.measures {
 		header = append(header, m.Label+" %")
 		if i < intervals {
-			header = append(header, a.level()+" interval")
+			header = append(header, a.level+" interval")
 		}
 	}
 	return append(header, "not checked"), labels
-}
-
-// level is the level of the intervals.
-func (a *answer) level() string {
-	for _, r := range a.totals {
-		for _, e := range r.figures {
-			if e.Interval != nil {
-				return fmt.Sprintf("%g %%", 100*e.Interval.Level)
-			}
-		}
-	}
-	return "95 %"
 }
 
 // cells are the cells of a row whose columns have these names.

@@ -55,7 +55,8 @@ type answer struct {
 	totals   []*row
 	sections []section
 	notes    []string
-	counts   bool // whether it is known which answers have a fault
+	counts   bool   // whether it is known which answers have a fault
+	level    string // of the intervals: "95 %"
 }
 
 // row is the figures of a condition or a group.
@@ -93,7 +94,7 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 	if len(a.measures) == 0 {
 		return a
 	}
-	a.counts = measured[kind.Faults.Measure]
+	a.counts, a.level = measured[kind.Faults.Measure], report.Level(headlines)
 	rows := rowsOf(headlines, names)
 	groups := a.columns(headlines, rows)
 	a.divide(rows, groups)

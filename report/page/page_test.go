@@ -359,7 +359,7 @@ func TestResult(t *testing.T) {
 		{Measure: "entropy", Value: 2, Unit: "bits", N: 2, By: map[string]string{"model": "m", "at": "elsewhere"}},
 	})
 	if len(r.Measures) != 2 || r.Measures[0].Label != "LPR" || r.Measures[1].Name != "word-level pass rate" ||
-		len(r.Parts) != 2 || r.More != 0 || !r.Cards() || r.Level() != "90 %" {
+		len(r.Parts) != 2 || r.More != 0 || !r.Cards() || r.Level != "90 %" {
 		t.Fatalf("%+v", r)
 	}
 	cross, mono := r.Parts[0], r.Parts[1]

@@ -20,7 +20,8 @@ type Result struct {
 	Whom     []string  // groups with most of them, the worst first
 	Measures []Meaning // the most important first
 	Parts    []Part
-	More     int // overall figures that are only in the tables
+	Level    string // of the intervals: "95 %"
+	More     int    // overall figures that are only in the tables
 }
 
 // Part is the figures of a condition.
@@ -36,7 +37,6 @@ type Headline struct {
 	Meaning
 	Value, Unit string
 	Interval    string // "81.7 to 85.0"
-	Level       string // of the interval: "95 %"
 	Counts      string // scored and left out
 	Doubt       string // why the figure means little
 }
@@ -56,6 +56,7 @@ func NewResult(estimates []crosstalk.Estimate) (r Result) {
 	r.Plain, r.Whom = report.PlainTotals(estimates), report.Whom(estimates)
 	r.Plain = r.Plain[:min(len(r.Plain), mostParts)]
 	list := overall(estimates)
+	r.Level = report.Level(list)
 	keys := ordered.Distinct(list, func(e crosstalk.Estimate) string { return e.Measure })
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(drawn(a), drawn(b)) })
 	keys = keys[:min(len(keys), mostMeasures)]
@@ -87,18 +88,6 @@ func NewResult(estimates []crosstalk.Estimate) (r Result) {
 		r.Parts = r.Parts[:last]
 	}
 	return r
-}
-
-// Level is the level of the intervals: "95 %".
-func (r Result) Level() string {
-	for _, p := range r.Parts {
-		for _, f := range p.Figures {
-			if f != nil && f.Level != "" {
-				return f.Level
-			}
-		}
-	}
-	return "95 %"
 }
 
 // Cards reports whether the result is cards, and not a table.
@@ -170,7 +159,7 @@ func headline(e crosstalk.Estimate) *Headline {
 		h.Unit = ""
 	}
 	if i := e.Interval; i != nil {
-		h.Interval, h.Level = report.Interval(i, e.Unit), fmt.Sprintf("%g %%", 100*i.Level)
+		h.Interval = report.Interval(i, e.Unit)
 	}
 	counts := []string{fmt.Sprintf("%d %s", e.N, plural(e.N, "item", "items"))}
 	if e.Observations > e.N {

@@ -150,7 +150,7 @@ func TestResults(t *testing.T) {
 			{Protocol: "p", Similarities: []string{"gloss"}}}}
 		about := NewAbout(m, list)
 		r := NewResult(list)
-		sheet[name] = []any{r, r.Level(), r.Cards(), about.Heading(),
+		sheet[name] = []any{r, r.Level, r.Cards(), about.Heading(),
 			about.Title, about.Models, about.Summary(), Signatures(list)}
 	}
 	many := []crosstalk.Estimate{}
@@ -159,7 +159,7 @@ func TestResults(t *testing.T) {
 	}
 	sheet["many measures"] = NewResult(many)
 	plan := run.Manifest{Plan: run.Plan{Instrument: "leakage"}}
-	sheet["nothing yet"] = []any{NewAbout(plan, nil).Heading(), NewAbout(plan, nil).Models, NewResult(nil).Level()}
+	sheet["nothing yet"] = []any{NewAbout(plan, nil).Heading(), NewAbout(plan, nil).Models, NewResult(nil).Level}
 	settings, err := Settings([]byte(`{"b": {"x": [1, "two", true], "y": null, "z": [{"k": 1e21}, [2, 3], ""]}, "a": "", "c": 0.10, "d": []}`))
 	if err != nil {
 		t.Fatal(err)

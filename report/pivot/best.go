@@ -24,33 +24,33 @@ func (l *layout) best() map[[2]int]bool {
 	}
 	best := map[[2]int]bool{}
 	for _, group := range l.rivals(rows, columns) {
-		var winner *crosstalk.Estimate
-		others := false
-		for _, p := range group {
-			e, _ := l.at(l.rows[p[0]], l.columns[p[1]])
-			if winner == nil || e.Better == crosstalk.Higher && e.Value > winner.Value ||
-				e.Better == crosstalk.Lower && e.Value < winner.Value {
-				winner = e
+		winner := group[0]
+		for _, r := range group {
+			if r.Better == crosstalk.Higher && r.Value > winner.Value || r.Better == crosstalk.Lower && r.Value < winner.Value {
+				winner = r
 			}
 		}
-		for _, p := range group {
-			e, _ := l.at(l.rows[p[0]], l.columns[p[1]])
-			others = others || l.Text(*e) != l.Text(*winner)
-		}
-		for _, p := range group {
-			if e, _ := l.at(l.rows[p[0]], l.columns[p[1]]); others && l.Text(*e) == l.Text(*winner) {
-				best[p] = true
+		is := func(r rival) bool { return l.Text(*r.Estimate) == l.Text(*winner.Estimate) }
+		for _, r := range group {
+			if is(r) && slices.ContainsFunc(group, func(r rival) bool { return !is(r) }) {
+				best[r.place] = true
 			}
 		}
 	}
 	return best
 }
 
+// rival is a figure in a cell, by row and column.
+type rival struct {
+	*crosstalk.Estimate
+	place [2]int
+}
+
 // rivals are groups of cells that differ only in the competing columns. Figures
 // over all values of such a column, undefined ones and those that have no better
 // direction do not compete.
-func (l *layout) rivals(rows, columns []bool) map[string][][2]int {
-	groups := map[string][][2]int{}
+func (l *layout) rivals(rows, columns []bool) map[string][]rival {
+	groups := map[string][]rival{}
 	if !slices.Contains(rows, true) && !slices.Contains(columns, true) {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (l *layout) rivals(rows, columns []bool) map[string][][2]int {
 				key += v + "\x00"
 			}
 			if !over {
-				groups[key] = append(groups[key], [2]int{r, c})
+				groups[key] = append(groups[key], rival{e, [2]int{r, c}})
 			}
 		}
 	}

@@ -103,17 +103,16 @@ func TestImplied(t *testing.T) {
 // The level of the intervals is that of the first figure that has one, and 95 % without any.
 func TestLevel(t *testing.T) {
 	figures := grid("lpr", "model", []string{"a", "b", "c"}, "task", []string{"x"})
-	l := &layout{figures: figures}
 	for _, c := range []struct {
 		level float64
 		want  string
 	}{{0.9, "90 %"}, {0.9995, "99.95 %"}} {
 		figures[0].Interval, figures[1].Interval = nil, &crosstalk.Interval{Level: c.level}
-		if got := l.level(); got != c.want {
+		if got := report.Level(figures); got != c.want {
 			t.Errorf("%v: %s, want %s", c.level, got, c.want)
 		}
 	}
-	if got := (&layout{figures: figures[:1]}).level(); got != "95 %" {
+	if got := report.Level(figures[:1]); got != "95 %" {
 		t.Errorf("without intervals: %s", got)
 	}
 }

@@ -166,18 +166,9 @@ func (l *layout) head(t *report.Table, width int) {
 
 func (l *layout) side(name string) string {
 	if name == "interval" {
-		return l.level() + " interval"
+		return report.Level(l.figures) + " interval"
 	}
 	return sides[name].title
-}
-
-func (l *layout) level() string {
-	for _, e := range l.figures {
-		if e.Interval != nil {
-			return strconv.FormatFloat(100*e.Interval.Level, 'g', 4, 64) + " %"
-		}
-	}
-	return "95 %"
 }
 
 // columnTitle is the title of a group of columns: a number says what it is of.
@@ -421,7 +412,7 @@ func (l *layout) certainty() (notes []string) {
 		if unit == "" {
 			name = "points"
 		}
-		note += fmt.Sprintf("; %s intervals reach up to %s %s from it", l.level(),
+		note += fmt.Sprintf("; %s intervals reach up to %s %s from it", report.Level(l.figures),
 			report.Value(crosstalk.Value(reach[unit]), unit), name)
 	}
 	return append(notes, note)

@@ -107,7 +107,7 @@ func (p panel) dotPlot(chart crosstalk.Chart) Plot {
 
 func (p panel) heatMap(chart crosstalk.Chart) Plot {
 	rows, columns := p.rows(chart)
-	return heat{columns, rows}.draw().about(chart.Title, chart.Note)
+	return heat(columns, rows).about(chart.Title, chart.Note)
 }
 
 func (p panel) shares(chart crosstalk.Chart) Plot {
@@ -175,20 +175,30 @@ func (p panel) sweep(chart crosstalk.Chart) Plot {
 
 // sizes plots the figures of models over their size.
 func (p panel) sizes(chart crosstalk.Chart) Plot {
-	var sizes []float64
 	rows, series := p.rows(chart)
-	l := linesOf(rows, series, 0, func(model string, e *crosstalk.Estimate) (Dot, bool) {
-		size, ok := sizeOf(e)
-		if ok {
-			sizes = append(sizes, size)
-		}
-		return Dot{X: size, Label: model}, ok
+	l, several := overSizes(rows, series, baseline(chart), func(_ string, e *crosstalk.Estimate) (float64, bool) {
+		return sizeOf(e)
 	})
-	l.Axis, l.Log, l.Apart, l.Baseline = "billions of parameters", true, true, baseline(chart)
-	if len(distinct(sizes)) < 2 {
+	if !several {
 		return Plot{}
 	}
 	return l.Draw().about(chart.Title, intervals)
+}
+
+// overSizes has the figures over the sizes of their models, if there are several sizes.
+func overSizes(
+	rows []Row, series []string, compared crosstalk.Baseline, sizeOf func(string, *crosstalk.Estimate) (float64, bool),
+) (l Lines, several bool) {
+	sizes := map[float64]bool{}
+	l = linesOf(rows, series, 0, func(model string, e *crosstalk.Estimate) (Dot, bool) {
+		size, ok := sizeOf(model, e)
+		if ok {
+			sizes[size] = true
+		}
+		return Dot{X: size, Label: model}, ok
+	})
+	l.Axis, l.Log, l.Apart, l.Baseline = "billions of parameters", true, true, compared
+	return l, len(sizes) > 1
 }
 
 // parameters is a number of parameters in a model's name: 0.5B, 70b, 8x7B, 350M.

@@ -66,14 +66,6 @@ func shorter(rows []Row) []string {
 	return names
 }
 
-// compared are the names for a legend: a single series needs none.
-func compared(series []string) []string {
-	if len(series) == 1 {
-		return nil
-	}
-	return series
-}
-
 const (
 	dotHeight = 14
 	axisSpace = 30 // below a plot: labels and the axis' name
@@ -94,13 +86,13 @@ func (d DotPlot) Draw() Plot {
 	var values []float64
 	all, q := figuresOf(d.Rows)
 	for _, e := range all {
-		values = append(values, ends(e)...)
+		values = append(values, reach(e)...)
 		numbers = max(numbers, textWidth(dotNumber(quantityOf(e), e), size, false))
 	}
 	if d.Meaning != "" {
 		values = append(values, d.Value)
 	}
-	y := f.legend(compared(d.Series), d.Meaning, 0, dot)
+	y := f.legend(d.Series, d.Meaning, 0, dot)
 	x := q.axis(values, labels+gap+4, width-numbers-gap-4)
 	top := y
 	names := shorter(d.Rows)
@@ -164,8 +156,8 @@ func (q quantity) axis(values []float64, from, to float64) scale {
 	if !q.isShare() {
 		return around(values, from, to)
 	}
-	if known := distinct(values); len(known) > 0 && maxOf(known)-minOf(known) < leastSpan {
-		middle := (maxOf(known) + minOf(known)) / 2
+	if low, high := ends(values); low <= high && high-low < leastSpan {
+		middle := (high + low) / 2
 		middle = min(max(middle, leastSpan/2), 1-leastSpan/2)
 		values = []float64{middle - leastSpan/2, middle + leastSpan/2}
 	}
@@ -174,8 +166,8 @@ func (q quantity) axis(values []float64, from, to float64) scale {
 	return x
 }
 
-// ends are the values that an estimate needs on an axis.
-func ends(e *crosstalk.Estimate) []float64 {
+// reach are the values that an estimate needs on an axis.
+func reach(e *crosstalk.Estimate) []float64 {
 	values := []float64{float64(e.Value)}
 	if e.Interval != nil {
 		values = append(values, e.Interval.Low, e.Interval.High)

@@ -42,32 +42,27 @@ func (g Grid) Draw() (plots []Plot) {
 		f.Name = g.Name + suffix
 		plots = append(plots, f.about(g.Title+suffix, note))
 	}
-	over := func(g Grid, dot func(string, *crosstalk.Estimate) (Dot, bool)) Lines {
-		l := linesOf(g.Rows, g.Series, 0, dot)
+	over := func(g Grid) Plot {
+		l := linesOf(g.Rows, g.Series, 0, parsed)
 		l.sort()
 		l.Axis, l.Baseline = g.Axis, compared
-		return l
+		return l.Draw()
 	}
 	switch {
 	case len(labels) > 1 && numbers(labels):
-		add(over(g, parsed).Draw(), "", intervals)
+		add(over(g), "", intervals)
 	case len(g.Series) > 1 && numbers(g.Series):
-		add(over(g.turned(), parsed).Draw(), "", intervals)
+		add(over(g.turned()), "", intervals)
 	case q.measure != "" && (len(all) > mostDots || len(g.Series) > mostSeries):
-		add(heat{g.Series, g.Rows}.draw(), "", "The tables have the intervals.")
+		add(heat(g.Series, g.Rows), "", "The tables have the intervals.")
 	default:
 		add(DotPlot{g.Series, g.Rows, compared}.Draw(), "", intervals)
 	}
-	sizes := map[float64]bool{}
-	l := over(g, func(label string, _ *crosstalk.Estimate) (Dot, bool) {
-		size, ok := sizeIn(label)
-		if ok {
-			sizes[size] = true
-		}
-		return Dot{X: size, Label: label}, ok
+	l, several := overSizes(g.Rows, g.Series, compared, func(label string, _ *crosstalk.Estimate) (float64, bool) {
+		return sizeIn(label)
 	})
-	if len(sizes) > 1 && g.Axis == crosstalk.ModelColumn {
-		l.Axis, l.Log, l.Apart = "billions of parameters", true, true
+	if several && g.Axis == crosstalk.ModelColumn {
+		l.sort()
 		add(l.Draw(), " by model size", intervals)
 	}
 	return plots

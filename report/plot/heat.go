@@ -7,43 +7,37 @@ import (
 	"crosstalk/internal/visible"
 )
 
-// heat is a heat map of estimates. Darker is worse.
-type heat struct {
-	Columns []string
-	Rows    []Row
-}
-
 const (
 	cellHeight = 17
 	cellWidth  = 44
 	cellMost   = 86
 )
 
-// draw lays out the map. Its scale has round ends around the values.
-func (h heat) draw() Plot {
-	labels, values, better := labelWidth(h.Rows...), []float64{}, crosstalk.Direction("")
-	all, q := figuresOf(h.Rows)
+// heat lays out a heat map of estimates. Darker is worse. Its scale has round ends around the values.
+func heat(columns []string, rows []Row) Plot {
+	labels, values, better := labelWidth(rows...), []float64{}, crosstalk.Direction("")
+	all, q := figuresOf(rows)
 	for _, e := range all {
 		if better = e.Better; e.Value.Defined() {
 			values = append(values, float64(e.Value))
 		}
 	}
-	across := min(max((width-labels-gap)/float64(len(h.Columns)), cellWidth), cellMost)
-	f := Plot{Width: max(width, labels+gap+across*float64(len(h.Columns)))}
+	across := min(max((width-labels-gap)/float64(len(columns)), cellWidth), cellMost)
+	f := Plot{Width: max(width, labels+gap+across*float64(len(columns)))}
 	left := labels + gap
-	y := f.columns(h.Columns, left, across)
+	y := f.columns(columns, left, across)
 	depth := around(values, 0, 1)
 	if better == crosstalk.Higher {
 		depth.from, depth.to = 1, 0
 	}
-	names := shorter(h.Rows)
-	for at, r := range h.Rows {
+	names := shorter(rows)
+	for at, r := range rows {
 		f.add(label(labels, y+cellHeight/2+size*0.35, names[at], End, ink, labels))
 		for i, e := range r.Cells {
 			if e == nil {
 				continue
 			}
-			m := of(r.Label+", "+h.Columns[i], e)
+			m := of(r.Label+", "+columns[i], e)
 			m.Shapes = cell(left+across*float64(i), y, across, q.bare(e.Value), depth.at(float64(e.Value)))
 			f.Marks = append(f.Marks, m)
 		}

@@ -6,7 +6,10 @@ import "crosstalk/internal/visible"
 // the dashed line, if any, in lines across the plot from a height on. It returns
 // the height below them: y if there are none.
 func (f *Plot) legend(names []string, meaning string, y float64, sign func(x, y float64, i int) []Shape) float64 {
-	const inset = 3 // symbols do not touch the edge
+	const inset = 3      // symbols do not touch the edge
+	if len(names) == 1 { // there is nothing to tell apart
+		names = nil
+	}
 	x := float64(inset)
 	add := func(name string, symbol func(x, y float64) []Shape) {
 		name = cut(visible.Line(name), size, f.Width-28)

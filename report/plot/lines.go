@@ -71,16 +71,16 @@ func (l Lines) Draw() Plot {
 	if l.Apart {
 		sign = dot
 	}
-	y := f.legend(compared(l.Series), l.Meaning, 0, sign)
+	y := f.legend(l.Series, l.Meaning, 0, sign)
 	percent := false
 	var q quantity
 	var xs, ys []float64
 	for _, dots := range l.Dots {
 		for _, d := range dots {
 			q = quantityOf(d.Estimate)
-			xs, ys = append(xs, d.X), append(ys, ends(d.Estimate)...)
+			xs, ys = append(xs, d.X), append(ys, reach(d.Estimate)...)
 			if d.Across != nil {
-				xs, percent = append(xs, ends(d.Across)...), quantityOf(d.Across).isShare()
+				xs, percent = append(xs, reach(d.Across)...), quantityOf(d.Across).isShare()
 			}
 		}
 	}
@@ -98,7 +98,8 @@ func (l Lines) Draw() Plot {
 	left += 22
 	x := around(xs, left+10, width-14)
 	if l.Log {
-		x = scale{low: minOf(xs) / 1.3, high: maxOf(xs) * 1.3, from: left + 10, to: width - 14, log: true}
+		low, high := ends(xs)
+		x = scale{low: low / 1.3, high: high * 1.3, from: left + 10, to: width - 14, log: true}
 	}
 	f.upright(up, left, q)
 	f.below(x, xs, up.from, l.Axis, percent)
@@ -112,7 +113,7 @@ func (l Lines) Draw() Plot {
 			f.join(dots, x, up, i)
 		}
 		for _, d := range dots {
-			m := d.mark(l.Axis, l.name(i), x, up, i, l.aside(d, i))
+			m := d.mark(l.Axis, l.Series[i], x, up, i, l.aside(d, i))
 			free.take(m.Shapes)
 			f.Marks = append(f.Marks, m)
 			if d.Label != "" && i == 0 && m.Shapes != nil { // other series are beside the same X
@@ -139,13 +140,6 @@ func (l Lines) aside(d Dot, i int) float64 {
 		return 7 * from
 	}
 	return 3 * from
-}
-
-func (l Lines) name(i int) string {
-	if i < len(l.Series) {
-		return l.Series[i]
-	}
-	return ""
 }
 
 func (d Dot) mark(axis, name string, x, up scale, i int, aside float64) Mark {

@@ -27,12 +27,7 @@ func (s scale) at(v float64) float64 {
 
 // around returns the scale with round ends that includes all values.
 func around(values []float64, from, to float64) scale {
-	low, high := math.Inf(1), math.Inf(-1)
-	for _, v := range values {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			low, high = min(low, v), max(high, v)
-		}
-	}
+	low, high := ends(values)
 	if low > high {
 		low, high = 0, 1
 	}
@@ -80,5 +75,13 @@ func distinct(values []float64) []float64 {
 	return slices.Compact(sorted)
 }
 
-func minOf(values []float64) float64 { return slices.Min(distinct(values)) }
-func maxOf(values []float64) float64 { return slices.Max(distinct(values)) }
+// ends are the least and the largest of the finite values; low is above high if there are none.
+func ends(values []float64) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	return low, high
+}

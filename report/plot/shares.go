@@ -72,15 +72,10 @@ func (s Shares) area(x, y, w, h float64, i int) []Shape {
 		p.Stroke, p.Width = soft, 0.7
 		return []Shape{p}
 	}
-	return filled(x, y, w, h, s.series(i))
-}
-
-// series is the number of a part's colour.
-func (s Shares) series(part int) int {
-	if s.Middle >= 0 && part > s.Middle {
-		return part - 1
+	if s.Middle >= 0 && i > s.Middle {
+		i--
 	}
-	return part
+	return filled(x, y, w, h, i)
 }
 
 // reach is the extent of bars to both sides of the middle.

@@ -10,39 +10,33 @@ import (
 	"crosstalk/internal/visible"
 )
 
-// Strip is a part of an answer, token by token: the model's uncertainty at each
-// token, and the candidates at the token where the fault begins (Marchisio et al.
-// 2024, figure 2).
-type Strip struct {
-	Tokens []crosstalk.Token
-}
-
 const (
 	towerHeight = 26 // of the bars of entropy
 	tokenHeight = 16
 	stripLine   = towerHeight + tokenHeight + 26
 )
 
-// Draw lays out the strip, with the tokens in logical order.
-func (s Strip) Draw() Plot {
+// Strip draws a part of an answer, token by token in logical order: the model's uncertainty at each token, and the
+// candidates at the token where the fault begins (Marchisio et al. 2024, figure 2).
+func Strip(tokens []crosstalk.Token) Plot {
 	f := Plot{Width: width}
 	most := 1.0 // bits
-	for _, t := range s.Tokens {
+	for _, t := range tokens {
 		if t.Entropy.Defined() {
 			most = max(most, float64(t.Entropy))
 		}
 	}
 	x, y := 0.0, 0.0
 	var at *crosstalk.Token
-	for i, t := range s.Tokens {
+	for i, t := range tokens {
 		text := cut(visible.Line(t.Text), size, 120)
 		w := max(textWidth(text, size, t.Fault)+8, 24)
 		if x > 0 && x+w > f.Width {
 			x, y = 0, y+stripLine
 		}
-		f.Marks = append(f.Marks, s.token(t, text, x, y, w, most))
+		f.Marks = append(f.Marks, column(t, text, x, y, w, most))
 		if t.Fault && at == nil {
-			at = &s.Tokens[i]
+			at = &tokens[i]
 		}
 		x += w + 3
 	}
@@ -58,8 +52,8 @@ func (s Strip) Draw() Plot {
 	return f
 }
 
-// token is a column of the strip: a bar, the token and two numbers.
-func (s Strip) token(t crosstalk.Token, text string, x, y, w, most float64) Mark {
+// column is a column of the strip: a bar, the token and two numbers.
+func column(t crosstalk.Token, text string, x, y, w, most float64) Mark {
 	bits, nucleus := "-", "-"
 	if t.Entropy.Defined() {
 		bits, nucleus = strconv.FormatFloat(float64(t.Entropy), 'f', 1, 64), strconv.Itoa(t.Nucleus)
@@ -142,7 +136,7 @@ func (c *Collector) addStrip(kind crosstalk.Kind, o crosstalk.Observation) {
 
 func (c *Collector) tokenStrips(kind crosstalk.Kind, chart crosstalk.Chart) (plots []Plot) {
 	for _, s := range c.strips[kind.Name] {
-		plots = append(plots, panel{of: s.of}.titled(Strip{s.tokens}.Draw().about(chart.Title, chart.Note)))
+		plots = append(plots, panel{of: s.of}.titled(Strip(s.tokens).about(chart.Title, chart.Note)))
 	}
 	return plots
 }

@@ -10,7 +10,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	_ "embed"
-	"errors"
 	"fmt"
 	"html/template"
 	"net"
@@ -232,20 +231,17 @@ func (l *Listener) Serve(ctx context.Context, handler http.Handler) error {
 func (l *Listener) ServeUntil(ctx context.Context, h *http.Server, grace time.Duration) error {
 	ended := make(chan error, 1)
 	go func() { ended <- h.Serve(l) }()
-	var err error
 	select {
-	case err = <-ended:
+	case err := <-ended:
+		return err
 	case <-ctx.Done():
-		gently, cancel := context.WithTimeout(context.Background(), grace)
-		defer cancel()
-		if h.Shutdown(gently) != nil {
-			h.Close()
-		}
 	}
-	if errors.Is(err, http.ErrServerClosed) {
-		return nil
+	gently, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	if h.Shutdown(gently) != nil {
+		h.Close()
 	}
-	return err
+	return nil
 }
 
 // reachedBy is a host name by which others can reach an address.
