@@ -79,7 +79,7 @@ var (
 	drawings = regexp.MustCompile(`(?s)<svg .*?</svg>`)
 	headers  = regexp.MustCompile(`(?s)<head>.*?</head>`)
 	cards    = regexp.MustCompile(`(?s)<section class="one".*?</section>`)
-	dates    = regexp.MustCompile(`\d+ [A-Z][a-z]+ 20\d\d \d\d:\d\d|"Version":"[^"]*"|saved (?:\d+ s ago|now)|\d{4}-\d\d-\d\dT[0-9:.]*Z|crosstalk 0[.0-9a-z-]*`)
+	dates    = regexp.MustCompile(`\d+ [A-Z][a-z]+ 20\d\d \d\d:\d\d|"Version":"[^"]*"|saved (?:\d+ s ago|now)|\d{4}-\d\d-\d\dT[0-9:.]*Z|crosstalk 0[.0-9a-z-]*|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [A-Z]+`)
 )
 
 // Every page of two runs, to the byte but for its head, drawings and dates.

@@ -40,7 +40,7 @@ func TestServeGivenToken(t *testing.T) {
 // A gateway's request that passes without a check is logged once for each reason.
 func TestUncheckedLog(t *testing.T) {
 	var log bytes.Buffer
-	handler := newServer(Options{Log: &log}).handler()
+	handler := New(Options{Log: &log})
 	for range 3 {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest("POST", "http://localhost"+promptfooPath, strings.NewReader("x")))
@@ -55,7 +55,7 @@ func TestUncheckedLog(t *testing.T) {
 
 // A body that does not arrive, or is not UTF-8, is refused in JSON, and leaves room for others.
 func TestBodiesRefused(t *testing.T) {
-	handler := newServer(Options{}).handler()
+	handler := New(Options{})
 	send := func(r *http.Request, status int, want string) {
 		t.Helper()
 		w := httptest.NewRecorder()
@@ -74,7 +74,7 @@ func TestBodiesRefused(t *testing.T) {
 
 // An id comes back as it was sent.
 func TestIDsAsSent(t *testing.T) {
-	handler := newServer(Options{}).handler()
+	handler := New(Options{})
 	for path, kind := range map[string]string{"/v1/check": "application/json", "/v1/check/stream": "application/x-ndjson"} {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest("POST", "http://localhost"+path,

@@ -20,7 +20,7 @@ func TestRefusedOnly(t *testing.T) {
 		{Options{Block: true}, "POST", promptfooPath, "x", 400},
 	} {
 		w := httptest.NewRecorder()
-		newServer(c.o).handler().ServeHTTP(w, httptest.NewRequest(c.method, "http://localhost"+c.path, strings.NewReader(c.body)))
+		New(c.o).ServeHTTP(w, httptest.NewRequest(c.method, "http://localhost"+c.path, strings.NewReader(c.body)))
 		var got map[string]string
 		if err := json.Unmarshal(w.Body.Bytes(), &got); w.Code != c.status || err != nil || got["error"] == "" || len(got) != 1 {
 			t.Errorf("%s: %d, %v: %s; want %d and an error alone", c.path, w.Code, err, w.Body, c.status)

@@ -53,6 +53,9 @@ type Options struct {
 	Log io.Writer // what gateways could not have checked, the first of each reason; nil: nowhere
 }
 
+// New returns a handler of all requests.
+func New(o Options) http.Handler { return newServer(o).handler() }
+
 func newServer(o Options) *server {
 	cores := int64(runtime.GOMAXPROCS(0))
 	s := &server{Options: o, metrics: newMetrics(), bodies: semaphore.NewWeighted(mostBodies),

@@ -25,7 +25,7 @@ const (
 func serving(t *testing.T, o Options) string {
 	t.Helper()
 	s := httptest.NewUnstartedServer(nil)
-	s.Config = limited(newServer(o).handler(), newAdmission())
+	s.Config = limited(New(o), newAdmission())
 	s.Start()
 	t.Cleanup(s.Close)
 	return s.URL

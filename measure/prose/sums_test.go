@@ -21,9 +21,9 @@ var pieces = append(strings.Split("```|~~~|**|__|*|_|`|$|$$|\\(|\\)|\\[|\\]|\\al
 func TestSums(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var sheet strings.Builder
-	for range 60 {
+	for range 100 {
 		sum, first := fnv.New64a(), ""
-		for range 100 {
+		for range 150 {
 			var text strings.Builder
 			for range 1 + random.IntN(14) {
 				switch piece := pieces[random.IntN(len(pieces))]; random.IntN(40) {
