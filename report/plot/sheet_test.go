@@ -126,7 +126,8 @@ func TestSheetOfStrokes(t *testing.T) {
 	line := segment(1, 2, 3, 4, "s1", 1.5)
 	line.Dash = []float64{3, 2}
 	f := Plot{Width: 40, Height: 30, Marks: []Mark{{Shapes: []Shape{line, rectangle(5, 6, 7, 8, soft),
-		Text{X: 10, Y: 20, Text: "i", Size: 10, Fill: ink}, Text{X: 30, Y: 20, Text: "lו, ", Size: 9, Anchor: Middle, Bold: true, Turn: 30},
+		Text{X: 10, Y: 20, Text: "i", Size: 10, Fill: ink},
+		Text{X: 30, Y: 20, Text: "lו, ", Size: 9, Anchor: Middle, Bold: true, Turn: 30},
 		Text{X: 30, Y: 20, Text: "o\u4e00.", Size: 9, Anchor: End}}}}}
 	var c recorder.Canvas
 	f.paint(&c)
