@@ -248,9 +248,9 @@ func (r *reader) readings(o crosstalk.Observation) []Unit {
 			u.Given[0] = lastMessage(record.Request)
 		}
 	}
-	var confidence read.Confidence
-	if u.Doubt = 1; confidence.UnmarshalText([]byte(o.Text(consistency.Confidence))) != nil || confidence <= read.Low {
-		u.Doubt = 0
+	u.Doubt = 0
+	if c := o.Text(consistency.Confidence); c == read.High.String() || c == read.Full.String() {
+		u.Doubt = 1
 	}
 	u.Choices = slices.DeleteFunc([]string{class, o.Text(consistency.GoldText)}, func(c string) bool { return c == "" })
 	return []Unit{u}

@@ -6,12 +6,7 @@
 // as declared. Everything counts in code points.
 package read
 
-import (
-	"fmt"
-	"slices"
-
-	"crosstalk/measure/pytext"
-)
+import "crosstalk/measure/pytext"
 
 // A Reader finds the label in an answer.
 type Reader func(answer string, labels []string) Reading
@@ -39,18 +34,7 @@ const (
 	Full                   // the answer is the label
 )
 
-var confidences = []string{"none", "low", "high", "full"}
-
-func (c Confidence) String() string { return confidences[c] }
-
-// UnmarshalText reads what String writes.
-func (c *Confidence) UnmarshalText(text []byte) error {
-	if i := slices.Index(confidences, string(text)); i >= 0 {
-		*c = Confidence(i)
-		return nil
-	}
-	return fmt.Errorf("read: confidence %q (want none, low, high or full)", text)
-}
+func (c Confidence) String() string { return [...]string{"none", "low", "high", "full"}[c] }
 
 // A label is declared in one spelling and looked for in lower case.
 type label struct{ declared, lower string }
