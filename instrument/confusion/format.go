@@ -52,11 +52,6 @@ const (
 // Templates are all values of Template.
 var Templates = []Template{Auto, QA}
 
-// ParseTemplate reads a value of Template.
-func ParseTemplate(name string) (Template, error) {
-	return crosstalk.Chosen("template", name, Templates)
-}
-
 // place is the item's prompt with the instruction at the format's position, and
 // that position: one of Positions, or "" for a prompt without one.
 func (f Format) place(item crosstalk.Item) (prompt, position string, err error) {

@@ -124,12 +124,6 @@ func OnlyProse(protocols []Protocol) bool {
 	return !slices.ContainsFunc(protocols, func(p Protocol) bool { return !p.Prose })
 }
 
-// NotForProse is the error of an option that has no effect.
-func NotForProse(option string) error {
-	return crosstalk.BadOption(option,
-		" has no effect on the protocol %s; choose another one with --protocol, such as lcb-paper", Protocols[0].Name)
-}
-
 func (o Options) resolve(name string) (Protocol, error) {
 	p, err := ProtocolNamed(name)
 	if err != nil {

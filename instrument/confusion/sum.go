@@ -51,9 +51,9 @@ func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster, shared *cell) 
 	}
 	if o.NotScored == "" {
 		c.items.Add(o.Sample)
-	}
-	if o.NotScored == "" && o.Measure == LPR && o.Numbers[linesChecked] == 0 && s.unscored() == Unchecked {
-		c.counts[passedUnchecked]++
+		if o.Measure == LPR && o.Numbers[linesChecked] == 0 && s.unscored() == Unchecked {
+			c.counts[passedUnchecked]++
+		}
 	}
 	if o.Finding != "" {
 		c.counts[countName(o.Finding)]++

@@ -44,8 +44,12 @@ func TestLeakValue(t *testing.T) {
 		{three, next, 0.5, 0.5}, {three, 0.5014, 0.5006, 0.5}, {three, 0.5016, 0.5014, 1}, {three, -0.0001, 0, 0.5},
 		{Protocol{Round: 0}, 0.6, 0.9, 0.5}, {Protocol{Round: 0}, 0.4, 0.9, 0},
 	} {
-		if got := c.p.leakValue(c.test, c.control); got != c.want {
-			t.Errorf("round %d: leakValue(%v, %v) = %g, want %g", c.p.Round, c.test, c.control, got, c.want)
+		var o crosstalk.Observation
+		c.p.compare(&o, c.test, c.control, "of ")
+		found := "of " + map[float64]string{0: NotLeaked, 0.5: Tie, 1: Leaked}[c.want]
+		if o.Value != crosstalk.Value(c.want) || o.Finding != found ||
+			o.Numbers[Test] != c.test || o.Numbers[Control] != c.control {
+			t.Errorf("round %d: %v and %v: %+v, want %g", c.p.Round, c.test, c.control, o, c.want)
 		}
 	}
 }

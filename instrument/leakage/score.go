@@ -153,16 +153,11 @@ func (p Protocol) compare(o *crosstalk.Observation, test, control float64, of st
 		return
 	}
 	o.NotScored, o.Numbers = "", map[string]float64{Test: test, Control: control}
-	o.Value = crosstalk.Value(p.leakValue(test, control))
-	o.Finding = of + [...]string{Leaked, Tie, NotLeaked}[int(2-2*o.Value)]
-}
-
-// leakValue compares the similarities of the concept to the two answers.
-func (p Protocol) leakValue(test, control float64) float64 {
 	if p.Round != Exact {
 		test, control = round(test, p.Round), round(control, p.Round)
 	}
-	return (1 + float64(cmp.Compare(test, control))) / 2
+	o.Value = (1 + crosstalk.Value(cmp.Compare(test, control))) / 2
+	o.Finding = of + [...]string{Leaked, Tie, NotLeaked}[int(2-2*o.Value)]
 }
 
 // round rounds as Python's round does: the decimal nearest to the exact binary

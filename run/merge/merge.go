@@ -118,7 +118,10 @@ func Merge(paths []string, out string) (result Result, err error) {
 		return result, err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	result.Shards, result.Paths = len(shards), shards.paths()
+	result.Shards = len(shards)
+	for _, one := range shards {
+		result.Paths = append(result.Paths, one.path)
+	}
 	if err := shards.copyInstructions(d); err != nil {
 		return result, err
 	}

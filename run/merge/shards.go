@@ -47,13 +47,6 @@ type one struct {
 	path string
 }
 
-func (s shards) paths() (paths []string) {
-	for _, one := range s {
-		paths = append(paths, one.path)
-	}
-	return paths
-}
-
 // open reads the manifests of the runs that paths name, and refuses those that are not of one measurement.
 func open(paths []string) (list shards, err error) {
 	all, err := expand(paths)
