@@ -98,7 +98,8 @@ func (c Confusion) open() (study *Study, instruments []confusion.Instrument, lan
 		return nil, nil, languages, err
 	}
 	if c.Words != "" && confusion.OnlyProse(protocols) {
-		return nil, nil, languages, confusion.NotForProse("words")
+		return nil, nil, languages, crosstalk.BadOption("words",
+			" has no effect on the protocol %s; choose another one with --protocol, such as lcb-paper", protocols[0].Name)
 	}
 	study = &Study{Instrument: "confusion"}
 	if err := study.group(c.By, confusion.By); err != nil {
@@ -206,7 +207,7 @@ func (c Confusion) checkSettings() error {
 		}
 	}
 	for _, template := range c.Templates {
-		if _, err := confusion.ParseTemplate(template); err != nil {
+		if _, err := crosstalk.Chosen("template", template, confusion.Templates); err != nil {
 			return crosstalk.BadOption("template", ": %w", err)
 		}
 	}
@@ -278,7 +279,6 @@ func numbers(list []int) (texts []string) {
 
 func formatOf(set map[string]string, demonstrations map[string][]crosstalk.Demonstration) confusion.Format {
 	n, _ := strconv.Atoi(set["shots"]) // "" is 0
-	return confusion.Format{Position: set["position"], Shots: n,
-		Template:       confusion.Template(cmp.Or(set["template"], string(confusion.Auto))),
+	return confusion.Format{Position: set["position"], Shots: n, Template: confusion.Template(set["template"]),
 		Demonstrations: demonstrations}
 }

@@ -15,6 +15,7 @@ import (
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency/review"
 	"crosstalk/model"
+	"crosstalk/suite/datasets"
 )
 
 // Why items were not measured: a limit goes before a model that cannot be asked.
@@ -188,6 +189,18 @@ func TestChanges(t *testing.T) {
 	s.noteChange(b)
 	if got := s.Changes(); !slices.Equal(got, []string{a.String(), b.String()}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// A file goes before an identifier that is fetched, which is an error until then.
+func TestIdentifierFile(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("CROSSTALK_CACHE", t.TempDir())
+	_, missing := OpenIdentifier("lid.176.ftz")
+	write(t, "lid.176.ftz", "x")
+	_, wrong := OpenIdentifier("lid.176.ftz")
+	if !errors.As(missing, new(*datasets.MissingError)) || wrong == nil || errors.As(wrong, new(*datasets.MissingError)) {
+		t.Errorf("%v; %v", missing, wrong)
 	}
 }
 

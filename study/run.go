@@ -58,9 +58,7 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 		return nil, err
 	}
 	s.counted = f.Each
-	if o.SameModel == nil {
-		o.SameModel = func(asked crosstalk.Identity, served string) bool { return model.SameModel(asked.Name, served) }
-	}
+	o.SameModel = func(asked crosstalk.Identity, served string) bool { return model.SameModel(asked.Name, served) }
 	if o.Concurrency == 0 {
 		o.Concurrency = s.concurrency()
 	}

@@ -296,9 +296,6 @@ func mark(manifest run.Manifest, estimates []crosstalk.Estimate) {
 func markNotMeasured(estimates []crosstalk.Estimate, n int, why string) {
 	for i := range estimates {
 		e := &estimates[i]
-		if e.Counts == nil {
-			e.Counts = map[string]int{}
-		}
 		e.Counts[crosstalk.NotMeasured] = n
 		e.Warnings = append(e.Warnings, fmt.Sprintf("%d %s", n, why))
 	}
