@@ -32,13 +32,9 @@ type Result struct {
 	Width     float64            `json:"width"` // mean width of the intervals
 }
 
+// seedKey is the key of a function in a context, which calibrations call after the
+// measurement of each seed, from several goroutines.
 type seedKey struct{}
-
-// onSeed returns a context with which calibrations call done after the measurement
-// of each seed, from several goroutines.
-func onSeed(ctx context.Context, done func()) context.Context {
-	return context.WithValue(ctx, seedKey{}, done)
-}
 
 // Show returns a context with which calibrations show on w, if it is a terminal,
 // which of the seeds of each model is measured, until stop.
@@ -48,7 +44,7 @@ func Show(ctx context.Context, w io.Writer, instrument string, seeds int) (_ con
 		return ctx, func() {}
 	}
 	var n atomic.Int64
-	return onSeed(ctx, func() { n.Add(1) }), line.Repeat(func() {
+	return context.WithValue(ctx, seedKey{}, func() { n.Add(1) }), line.Repeat(func() {
 		if n := int(n.Load()); n > 0 {
 			line.Show(fmt.Sprintf("%s: seed %d of %d", instrument, (n-1)%seeds+1, seeds))
 		}

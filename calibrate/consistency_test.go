@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"sync/atomic"
@@ -66,7 +67,7 @@ func TestConsistency(t *testing.T) {
 
 func TestOnSeed(t *testing.T) {
 	var n atomic.Int32
-	ctx := onSeed(bg, func() { n.Add(1) })
+	ctx := context.WithValue(bg, seedKey{}, func() { n.Add(1) })
 	if _, err := coverConsistency(ctx, consistencyInstrument(0), inputs(3), reference.Inconsistency{Flip: 0.2},
 		7); err != nil || n.Load() != 7 {
 		t.Errorf("%d seeds were reported: %v", n.Load(), err)
