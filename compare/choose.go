@@ -285,11 +285,3 @@ func distance(a, b figure) (n int) {
 	}
 	return n
 }
-
-// better is the common direction of two figures.
-func (p pair) better() crosstalk.Direction {
-	if p.of.Better != p.against.Better {
-		return ""
-	}
-	return p.of.Better
-}

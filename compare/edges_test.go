@@ -476,3 +476,25 @@ func TestSmallPilot(t *testing.T) {
 		t.Errorf("%+v, %v", studies, err)
 	}
 }
+
+// Pairs that are too few to be compared say nothing of a night.
+func TestNightOfUnpaired(t *testing.T) {
+	var rs []*recorded
+	for side, name := range []string{"x", "y"} {
+		r := &recorded{name: name}
+		for i := range 45 {
+			id := fmt.Sprint(name, i)
+			if i < 5 {
+				id = fmt.Sprint("both ", i)
+			}
+			r.add("m", id, "", float64((i+side)%2), columns{"model": name}, nil)
+		}
+		rs = append(rs, r)
+	}
+	if c := only(t, runs(t, Options{Unpaired: true}, rs...)); c.Paired || c.Night != (stats.Night{}) || c.N != 90 {
+		t.Errorf("%+v", c)
+	}
+	if c := only(t, runs(t, Options{}, rs...)); !c.Paired || c.Night.N != 5 || c.Night.Wins == 0 || c.N != 5 {
+		t.Errorf("%+v", c)
+	}
+}

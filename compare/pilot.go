@@ -58,18 +58,14 @@ func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
 	}
 	var studies []Study
 	for _, p := range pairs {
-		reason := ""
 		switch {
 		case len(t.averageOf(p.of).measures) > 1:
-			reason = NotLinear
+			refused = append(refused, p.of.refusal(NotLinear))
 		case p.of.Unit != "":
-			reason = NoFraction
+			refused = append(refused, p.of.refusal(NoFraction))
+		default:
+			studies = append(studies, t.study(p))
 		}
-		if reason != "" {
-			refused = append(refused, p.of.refusal(reason))
-			continue
-		}
-		studies = append(studies, t.study(p))
 	}
 	if len(studies) == 0 {
 		return nil, refused, nothing(t, refused)

@@ -60,6 +60,10 @@ type Plan struct {
 // Plan plans studies for a goal: the items that each difference needs, and the difference that each number of items
 // detects, for each number of samples.
 func (g Goal) Plan(studies []Study) (Power, error) {
+	g.Differences = slices.Clone(g.Differences)
+	for i, d := range g.Differences {
+		g.Differences[i] = math.Abs(d)
+	}
 	p := Power{Schema: powerSchema, Goal: g, Power: power, Comparisons: 1, Studies: studies, Plans: []Plan{},
 		Refused: []Refusal{}}
 	switch {
@@ -68,11 +72,6 @@ func (g Goal) Plan(studies []Study) (Power, error) {
 	case len(g.Differences) == 0 && len(g.Items) == 0 && len(g.Margins) == 0:
 		return p, fmt.Errorf("expected a difference to find, a margin or a number of items")
 	}
-	g.Differences = slices.Clone(g.Differences)
-	for i, d := range g.Differences {
-		g.Differences[i] = math.Abs(d)
-	}
-	p.Goal = g
 	alpha := 1 - g.Level
 	for i, s := range studies {
 		for _, samples := range g.Samples {

@@ -16,7 +16,7 @@ func (m *matched) compare(o Options, family int) Comparison {
 	p := m.pair
 	c := Comparison{
 		Subject: p.subject(), Unit: p.of.Unit,
-		Better: p.better(), Signature: p.against.Signature, Across: p.across, Paired: true,
+		Better: p.of.Better, Signature: p.against.Signature, Across: p.across, Paired: true,
 		Of: p.of.Estimate, Against: p.against.Estimate, LeftOut: m.leftOut, N: len(m.pairs),
 	}
 	var e stats.Estimate
