@@ -199,7 +199,10 @@ func (f *faulty) add(o crosstalk.Observation) {
 		if s.Start >= 0 && s.End <= len(answer) && s.Start < s.End {
 			text = answer[s.Start:s.End]
 		}
-		f.parts = append(f.parts, strings.TrimSpace(strings.Join(strings.Fields(text), " ")+" ("+s.Language+")"))
+		if s.Language != "" {
+			text += " (" + s.Language + ")"
+		}
+		f.parts = append(f.parts, strings.Join(strings.Fields(text), " "))
 	}
 }
 
