@@ -318,7 +318,7 @@ func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sample.N <= 0 || sample.N >= len(units) {
+	if sample.N <= 0 {
 		return units, nil
 	}
 	ranks := make([][sha256.Size]byte, len(units))

@@ -283,7 +283,7 @@ type texts []string
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *texts) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && b[0] == '"' {
+	if b[0] == '"' {
 		*t = make(texts, 1)
 		return json.Unmarshal(b, &(*t)[0])
 	}
