@@ -122,7 +122,7 @@ func (r Reading) messagesOf(row table.Row) table.Row {
 	if theirs == "" && !row.Has(messagesColumn) && row.Lists["conversations"] != nil {
 		theirs = "conversations"
 	}
-	if theirs == "" || theirs == messagesColumn {
+	if theirs == "" {
 		return row
 	}
 	if of, ok := row.Lists[theirs]; ok {

@@ -76,7 +76,7 @@ func ReadRewritings(path string) iter.Seq2[Rewriting, error] {
 			return r, err
 		}
 		var err error
-		if r.Input, err = senseOf(row, "input"); err == nil && strings.Contains(r.Input, ">") {
+		if r.Input, err = senseOf(row, "input"); strings.Contains(r.Input, ">") {
 			r.withoutThoughts()
 		}
 		return r, err

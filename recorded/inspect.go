@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,9 +89,8 @@ func inspectSamples(path string) iter.Seq2[table.Row, error] {
 	return rowsBy(func(yield func(table.Row) error) error {
 		z, err := zip.OpenReader(path)
 		if err != nil {
-			var reason interface{ Unwrap() error }
-			if errors.As(err, &reason) && reason.Unwrap() != nil {
-				err = reason.Unwrap()
+			if e := (*os.PathError)(nil); errors.As(err, &e) {
+				err = e.Err
 			}
 			return fmt.Errorf("%s: is not a readable log of Inspect: %w", path, err)
 		}

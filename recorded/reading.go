@@ -202,7 +202,7 @@ func (r Reading) replies(path string, rows iter.Seq2[table.Row, error]) iter.Seq
 
 // layoutOf is the layout of a file with this first row. What the user names decides.
 func (r Reading) layoutOf(row table.Row) layout {
-	if row.Has(speakerColumn) && strings.HasSuffix(strings.ToLower(row.File), ".txt") {
+	if strings.HasSuffix(strings.ToLower(row.File), ".txt") {
 		return newDialogue(r.Columns["completion"])
 	}
 	named := r.Columns["completion"] != "" || r.Columns[messagesColumn] != ""

@@ -44,7 +44,7 @@ func (s *session) ask(text string) {
 // isTranscript reports whether a row is an event of a session of Claude Code or Codex.
 func isTranscript(row table.Row) bool {
 	kind := row.Values["type"]
-	first := kind == "summary" && row.Has("leafUuid") || kind == "file-history-snapshot"
+	first := row.Has("leafUuid") || kind == "file-history-snapshot"
 	codex := []string{"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
 	old := row.Has("instructions") && row.Has("timestamp") && len(candidates(row.Values, "completion", nil)) == 0 // Codex
 	streamed := row.Has("session_id") && (isJSON(row.Values["message"]) || kind == "system") || kind == "thread.started"
@@ -76,12 +76,7 @@ func newTranscript() layout {
 			}
 			model = cmp.Or(e.Model, model)
 			id := strings.TrimSuffix(filepath.Base(row.File), filepath.Ext(row.File))
-			columns := map[string]string{}
-			for _, column := range []string{"isSidechain", "gitBranch"} {
-				if row.Values[column] != "" {
-					columns[column] = row.Values[column]
-				}
-			}
+			columns := map[string]string{"isSidechain": row.Values["isSidechain"], "gitBranch": row.Values["gitBranch"]}
 			text, others, err := contentOf(e.Content)
 			if err != nil {
 				return nil, nil, row.Errorf("%w", err)
