@@ -134,6 +134,7 @@ func TestPlain(t *testing.T) {
 		"":                                   ":1: is empty; expected a header line with the names of the columns",
 		"a\tb\n1\n":                          ":2: has 1 fields; the header has 2",
 		"a\n1\n" + long + "\n":               `2/1 map["a":"1"] :3: bufio.Scanner: token too long`,
+		"a\n" + long[:1<<19] + "\n":          `2/1 map["a":"` + long[:1<<19] + `"] `,
 		"a\n\xff\n":                          `:2: the column "a" is not valid UTF-8: save the file as UTF-8`,
 		"a\ta\n1\t2\n":                       `:1: duplicate column "a" in the header`,
 	} {

@@ -56,7 +56,7 @@ func parseAny(path string, line int, text []byte) (Row, error) {
 	row := newRow(path, line)
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	if t, err := d.Token(); t != json.Delim('{') {
 		return row, fmt.Errorf("%s:%d: expected a JSON object%s", path, line, because(err))
 	}
 	for d.More() {

@@ -146,6 +146,17 @@ func TestDamagedWorkbooks(t *testing.T) {
 			t.Errorf("%s: %d rows, %v; want %s", name, len(rows), err, c.want)
 		}
 	}
+	wide := `<row r="1">`
+	for i := range 17 {
+		wide += fmt.Sprintf(`<c t="str"><v>a%d</v></c>`, i)
+	}
+	for cells, fits := range map[int]bool{16: true, 17: false} { // of 1 MiB each
+		row := strings.Repeat(`<c t="str"><v>`+strings.Repeat("x", 1<<20)+`</v></c>`, cells)
+		content := ofSheet(t, sheetHead+wide+"</row><row>"+row+"</row>"+sheetTail, "")
+		if _, err := readAll(write(t, "a.xlsx", content)); (err == nil) != fits {
+			t.Errorf("a row of %d MiB: %v", cells, err)
+		}
+	}
 	spoilt := bytes.Replace(good, []byte("PK\x03\x04"), []byte("PK\x03\x04"), 1)
 	at := bytes.Index(spoilt, []byte("xl/worksheets/sheet1.xml")) + len("xl/worksheets/sheet1.xml") + 40
 	spoilt[at] ^= 0x10
