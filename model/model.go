@@ -105,14 +105,7 @@ func openPreset(provider, model string, o Options) (crosstalk.Model, error) {
 }
 
 // Batchers are the names of the providers whose models can be asked in batches.
-func Batchers() (names []string) {
-	for _, p := range presets() {
-		if p.Batches {
-			names = append(names, p.Name)
-		}
-	}
-	return names
-}
+func Batchers() []string { return named(func(p Preset) bool { return p.Batches }) }
 
 // find is the preset of a provider, and the way to a model of its.
 func find(provider, model string, o Options) (Preset, endpoint.Config, error) {
@@ -210,10 +203,7 @@ func (p Preset) example() string {
 }
 
 func names(o Options) []string {
-	var all []string
-	for _, p := range presets() {
-		all = append(all, p.Name)
-	}
+	all := named(func(Preset) bool { return true })
 	for name := range o.Others {
 		all = append(all, name)
 	}

@@ -80,9 +80,12 @@ func PublicURL(base string) string {
 
 // Paid are the names of the providers that bill what is asked of them to the
 // owner of the key, as far as their names tell.
-func Paid() (names []string) {
+func Paid() []string { return named(func(p Preset) bool { return !p.Local && p.Name != Compatible }) }
+
+// named are the names of the presets of some kind.
+func named(is func(Preset) bool) (names []string) {
 	for _, p := range presets() {
-		if !p.Local && p.Name != Compatible {
+		if is(p) {
 			names = append(names, p.Name)
 		}
 	}

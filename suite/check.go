@@ -38,23 +38,30 @@ func (s *Suite) Languages() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
+// remarks are what a check has found.
+type remarks []string
+
+func (r *remarks) add(format string, args ...any) { *r = append(*r, fmt.Sprintf(format, args...)) }
+
+// addIf adds a remark where something is strange.
+func (r *remarks) addIf(strange bool, format string, args ...any) {
+	if strange {
+		r.add(format, args...)
+	}
+}
+
 // Check lists likely mistakes and what makes figures less reliable. It is empty for a good suite.
 func Check(s *Suite) []string {
-	remarks := slices.Concat(s.Unusable, s.remarks)
-	remark := func(format string, args ...any) { remarks = append(remarks, fmt.Sprintf(format, args...)) }
+	found := remarks(slices.Concat(s.Unusable, s.remarks))
 	for _, tag := range slices.Compact(slices.Sorted(slices.Values(append(s.Languages(), s.Language, s.Begins)))) {
-		if _, _, err := recorded.LanguageOf(tag); tag != "" && err != nil {
-			remark("%v", err)
-		}
+		_, _, err := recorded.LanguageOf(tag)
+		found.addIf(tag != "" && err != nil, "%v", err)
 	}
-	s.reader().check(s, remark)
-	if n := s.Clusters(); n < fewestControls {
-		remark("%d %s: intervals need at least %d", n, s.ClusterNoun(), fewestControls)
-	}
-	if n := s.Items.Len(); n < 30 {
-		remark("%d items: intervals need at least 30", n)
-	}
-	return remarks
+	s.reader().check(s, &found)
+	clusters, items := s.Clusters(), s.Items.Len()
+	found.addIf(clusters < fewestControls, "%d %s: intervals need at least %d", clusters, s.ClusterNoun(), fewestControls)
+	found.addIf(items < 30, "%d items: intervals need at least 30", items)
+	return found
 }
 
 // Limits lists what figures of a suite cannot tell, though nothing in it is wrong.
@@ -98,45 +105,40 @@ const (
 	unbalanced     = 3 // times as many items in one category as in another
 )
 
-func checkPrompts(s *Suite, remark func(string, ...any)) {
+func checkPrompts(s *Suite, found *remarks) {
 	asked := map[[2]string]string{}
 	cells := map[[3]string]int{}
 	for _, item := range s.Items.All() {
 		key := [2]string{item.Prompt.Language, item.Prompt.Text}
-		if other, again := asked[key]; again {
-			remark("%s: same prompt as %s", item.ID, other)
-		}
+		before, again := asked[key]
+		found.addIf(again, "%s: same prompt as %s", item.ID, before)
 		asked[key] = item.ID
 		if item.Labels["task"] == "monolingual" {
-			if found, other := otherLanguage(item.Prompt.Text, item.Prompt.Language); other {
-				remark("%s: the prompt is in %s; expected %s", item.ID, found, item.Prompt.Language)
-			}
+			is, other := otherLanguage(item.Prompt.Text, item.Prompt.Language)
+			found.addIf(other, "%s: the prompt is in %s; expected %s", item.ID, is, item.Prompt.Language)
 		}
 		cells[[3]string{item.Labels["task"], item.Labels["source"], item.Labels["language"]}]++
 	}
 	byName := func(a, b [3]string) int { return slices.Compare(a[:], b[:]) }
 	for _, cell := range slices.SortedFunc(maps.Keys(cells), byName) {
-		if n := cells[cell]; n < 5 {
-			name := slices.DeleteFunc(cell[:], func(s string) bool { return s == "" })
-			remark("%s: too few items for a reliable figure (%d)", strings.Join(name, " "), n)
-		}
+		n := cells[cell]
+		name := slices.DeleteFunc(cell[:], func(s string) bool { return s == "" })
+		found.addIf(n < 5, "%s: too few items for a reliable figure (%d)", strings.Join(name, " "), n)
 	}
 	if len(s.Demonstrations) > 0 {
 		for _, l := range s.Languages() {
-			if code, _, err := recorded.LanguageOf(l); err == nil && len(s.Demonstrations[code]) == 0 {
-				remark("%s: no demonstrations, unlike other languages", l)
-			}
+			code, _, err := recorded.LanguageOf(l)
+			found.addIf(err == nil && len(s.Demonstrations[code]) == 0, "%s: no demonstrations, unlike other languages", l)
 		}
 	}
 }
 
-func checkTasks(s *Suite, remark func(string, ...any)) {
+func checkTasks(s *Suite, found *remarks) {
 	for _, t := range s.Tasks {
 		for _, language := range slices.Sorted(maps.Keys(t.Instructions)) {
 			for _, class := range t.Classes {
-				if !asksFor(t.Instructions[language], class) {
-					remark("task %s: instruction %s has no answer word for the class %s", t.Name, language, class)
-				}
+				found.addIf(!asksFor(t.Instructions[language], class),
+					"task %s: instruction %s has no answer word for the class %s", t.Name, language, class)
 			}
 		}
 		met := map[string]bool{}
@@ -149,45 +151,31 @@ func checkTasks(s *Suite, remark func(string, ...any)) {
 			for _, language := range slices.Sorted(maps.Keys(item.Input.Texts)) {
 				texts := item.Input.Texts[language]
 				key := language + "\x00" + strings.Join(texts, "\x00")
-				if other, again := asked[key]; again {
-					remark("%s: same text in %s as %s", item.ID, language, other)
-				}
+				before, again := asked[key]
+				found.addIf(again, "%s: same text in %s as %s", item.ID, language, before)
 				asked[key] = item.ID
-				if found, other := otherLanguage(strings.Join(texts, "\n"), language); other {
-					remark("%s: the text in %s is in %s", item.ID, language, found)
-				}
+				is, other := otherLanguage(strings.Join(texts, "\n"), language)
+				found.addIf(other, "%s: the text in %s is in %s", item.ID, language, is)
 			}
 			golds := map[string]bool{}
 			for _, class := range item.Input.Gold {
 				met[class], golds[class] = true, true
 			}
-			switch len(golds) {
-			case 0:
+			if len(golds) == 0 {
 				noGold++
-			case 1:
-			default:
-				if len(t.Classes) > 0 { // free answers are in the language
-					differing++
-				}
+			} else if len(golds) > 1 && len(t.Classes) > 0 { // free answers are in the language
+				differing++
 			}
 			if item.Labels["placeholder"] != "" {
 				placeholders++
 			}
 		}
-		if noGold > 0 {
-			remark("task %s: no gold class, and so no accuracy, for %d of the items", t.Name, noGold)
-		}
-		if differing > 0 {
-			remark("task %s: the gold class differs between languages for %d of the items", t.Name, differing)
-		}
-		if placeholders > 0 {
-			remark("task %s: the placeholder %s replaces a text in %d of the items (see the column placeholder)",
-				t.Name, placeholder, placeholders)
-		}
+		found.addIf(noGold > 0, "task %s: no gold class, and so no accuracy, for %d of the items", t.Name, noGold)
+		found.addIf(differing > 0, "task %s: the gold class differs between languages for %d of the items", t.Name, differing)
+		found.addIf(placeholders > 0, "task %s: the placeholder %s replaces a text in %d of the items (see the column "+
+			"placeholder)", t.Name, placeholder, placeholders)
 		for _, class := range t.Classes {
-			if len(met) > 0 && !met[class] {
-				remark("task %s: no item has the gold class %s", t.Name, class)
-			}
+			found.addIf(len(met) > 0 && !met[class], "task %s: no item has the gold class %s", t.Name, class)
 		}
 	}
 }

@@ -16,7 +16,7 @@ const (
 )
 
 // checkPairs lists likely mistakes in pairs of prompts.
-func checkPairs(s *Suite, remark func(string, ...any)) {
+func checkPairs(s *Suite, found *remarks) {
 	tests := map[string]string{}
 	for _, item := range s.Items.All() {
 		p := item.Pair
@@ -24,27 +24,23 @@ func checkPairs(s *Suite, remark func(string, ...any)) {
 		if p.Context != nil {
 			key = string(p.Context.Carrier) + "\x00" + key
 		}
-		if other, again := tests[key]; again {
-			remark("%s: same test prompt as %s", item.ID, other)
-		}
+		before, again := tests[key]
+		found.addIf(again, "%s: same test prompt as %s", item.ID, before)
 		tests[key] = item.ID
-		if mentions(p.Control, p.Concept, item.Labels["language"]) {
-			remark("%s: the control mentions the concept %q", item.ID, p.Concept)
-		}
+		found.addIf(mentions(p.Control, p.Concept, item.Labels["language"]),
+			"%s: the control mentions the concept %q", item.ID, p.Concept)
 		inTest := func(text string) bool {
 			return unspaced(text) || strings.Contains(strings.ToLower(p.Test), strings.ToLower(text))
 		}
-		if len(p.Remove) > 0 && !slices.ContainsFunc(p.Remove, inTest) {
-			remark("%s: the test has nothing of what remove lists: %s", item.ID, strings.Join(p.Remove, ", "))
-		}
-		if test, control, ok := endings(p, s.Windows != ""); !ok {
-			remark("%s: test and control end differently (%q, %q)", item.ID, test, control)
-		}
+		found.addIf(len(p.Remove) > 0 && !slices.ContainsFunc(p.Remove, inTest),
+			"%s: the test has nothing of what remove lists: %s", item.ID, strings.Join(p.Remove, ", "))
+		test, control, ok := endings(p, s.Windows != "")
+		found.addIf(!ok, "%s: test and control end differently (%q, %q)", item.ID, test, control)
 	}
-	checkConcepts(s, remark)
-	checkContinuations(s, remark)
-	checkControls(s, remark)
-	checkPairLanguages(s, remark)
+	checkConcepts(s, found)
+	checkContinuations(s, found)
+	checkControls(s, found)
+	checkPairLanguages(s, found)
 }
 
 // endings returns the ends of a pair's prompts, which must be the same: their last sentences, or the last words where
@@ -75,7 +71,7 @@ func withoutInstruction(test, control string) (string, string) {
 }
 
 // checkConcepts lists concepts that cannot be compared with anything.
-func checkConcepts(s *Suite, remark func(string, ...any)) {
+func checkConcepts(s *Suite, found *remarks) {
 	asked := map[string]bool{}
 	for _, item := range s.Items.All() {
 		concept := item.Pair.Concept
@@ -83,11 +79,10 @@ func checkConcepts(s *Suite, remark func(string, ...any)) {
 			continue
 		}
 		asked[concept] = true
-		if !strings.ContainsFunc(concept, unicode.IsLetter) {
-			remark("%s: no similarity can score the concept %q: it has no letters", item.ID, concept)
-		} else if strings.HasPrefix(s.Language, "en") && !known(concept) {
-			remark("%s: gloss knows no word of the concept %q, and cannot score it", item.ID, concept)
-		}
+		letters := strings.ContainsFunc(concept, unicode.IsLetter)
+		found.addIf(!letters, "%s: no similarity can score the concept %q: it has no letters", item.ID, concept)
+		found.addIf(letters && strings.HasPrefix(s.Language, "en") && !known(concept),
+			"%s: gloss knows no word of the concept %q, and cannot score it", item.ID, concept)
 	}
 }
 
@@ -98,38 +93,30 @@ func known(text string) bool {
 }
 
 // checkContinuations lists items that the reference model cannot answer well.
-func checkContinuations(s *Suite, remark func(string, ...any)) {
+func checkContinuations(s *Suite, found *remarks) {
 	none := func(i crosstalk.Item) bool { return len(i.Pair.Leaks) == 0 && len(i.Pair.Neutral) == 0 }
 	if s.Items.Select(func(i crosstalk.Item) bool { return !none(i) }).Len() == 0 {
-		remark("no item lists leaks and neutral continuations, so reference:leaky cannot answer it")
+		found.add("no item lists leaks and neutral continuations, so reference:leaky cannot answer it")
 		return
 	}
 	for _, item := range s.Items.All() {
 		p := item.Pair
-		if n := len(p.Leaks); n < fewestLeaks {
-			remark("%s: too few leaks (%d); expected at least %d", item.ID, n, fewestLeaks)
-		}
-		if n := len(p.Neutral); n < fewestNeutral {
-			remark("%s: too few neutral continuations (%d); expected at least %d", item.ID, n, fewestNeutral)
-		}
+		found.addIf(len(p.Leaks) < fewestLeaks,
+			"%s: too few leaks (%d); expected at least %d", item.ID, len(p.Leaks), fewestLeaks)
+		found.addIf(len(p.Neutral) < fewestNeutral,
+			"%s: too few neutral continuations (%d); expected at least %d", item.ID, len(p.Neutral), fewestNeutral)
 		for i, leak := range p.Leaks {
-			if slices.Contains(p.Neutral, leak) {
-				remark("%s: %q is both a leak and neutral", item.ID, leak)
-			}
-			if slices.Contains(p.Leaks[:i], leak) {
-				remark("%s: duplicate leak %q", item.ID, leak)
-			}
+			found.addIf(slices.Contains(p.Neutral, leak), "%s: %q is both a leak and neutral", item.ID, leak)
+			found.addIf(slices.Contains(p.Leaks[:i], leak), "%s: duplicate leak %q", item.ID, leak)
 		}
 		for i, text := range p.Neutral {
-			if slices.Contains(p.Neutral[:i], text) {
-				remark("%s: duplicate neutral continuation %q", item.ID, text)
-			}
+			found.addIf(slices.Contains(p.Neutral[:i], text), "%s: duplicate neutral continuation %q", item.ID, text)
 		}
 	}
 }
 
 // checkControls lists controls that are nearly the same.
-func checkControls(s *Suite, remark func(string, ...any)) {
+func checkControls(s *Suite, found *remarks) {
 	var ids, controls []string
 	met := map[string]bool{}
 	for _, item := range s.Items.All() {
@@ -139,19 +126,18 @@ func checkControls(s *Suite, remark func(string, ...any)) {
 		}
 	}
 	for _, near := range nearDuplicates(controls) {
-		remark("%s: nearly the same control as %s", ids[near[1]], ids[near[0]])
+		found.add("%s: nearly the same control as %s", ids[near[1]], ids[near[0]])
 	}
 }
 
 // checkPairLanguages lists prompts and continuations in another language than the item's.
-func checkPairLanguages(s *Suite, remark func(string, ...any)) {
+func checkPairLanguages(s *Suite, found *remarks) {
 	met := map[string]bool{}
 	check := func(id, what, language, text string) {
 		if key := language + "\x00" + text; !met[key] {
 			met[key] = true
-			if found, other := otherLanguage(text, language); other {
-				remark("%s: the %s is in %s; expected %s", id, what, found, language)
-			}
+			is, other := otherLanguage(text, language)
+			found.addIf(other, "%s: the %s is in %s; expected %s", id, what, is, language)
 		}
 	}
 	for _, item := range s.Items.All() {

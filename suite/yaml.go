@@ -34,7 +34,7 @@ type reader struct {
 	name     string
 	clusters string // what items of a cluster share
 	read     func(document, *Suite)
-	check    func(s *Suite, remark func(format string, args ...any))
+	check    func(*Suite, *remarks)
 }
 
 var instruments = []reader{
@@ -48,7 +48,7 @@ func (s *Suite) reader() reader {
 	if i := slices.IndexFunc(instruments, func(r reader) bool { return r.name == s.Instrument }); i >= 0 {
 		return instruments[i]
 	}
-	return reader{clusters: "clusters", check: func(*Suite, func(string, ...any)) {}}
+	return reader{clusters: "clusters", check: func(*Suite, *remarks) {}}
 }
 
 func instrumentNames() (names []string) {
