@@ -38,13 +38,13 @@ func (s *Suite) Languages() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// remarks are what a check has found.
-type remarks []string
+// findings are what a check has found.
+type findings []string
 
-func (r *remarks) add(format string, args ...any) { *r = append(*r, fmt.Sprintf(format, args...)) }
+func (r *findings) add(format string, args ...any) { *r = append(*r, fmt.Sprintf(format, args...)) }
 
 // addIf adds a remark where something is strange.
-func (r *remarks) addIf(strange bool, format string, args ...any) {
+func (r *findings) addIf(strange bool, format string, args ...any) {
 	if strange {
 		r.add(format, args...)
 	}
@@ -52,7 +52,7 @@ func (r *remarks) addIf(strange bool, format string, args ...any) {
 
 // Check lists likely mistakes and what makes figures less reliable. It is empty for a good suite.
 func Check(s *Suite) []string {
-	found := remarks(slices.Concat(s.Unusable, s.remarks))
+	found := findings(slices.Concat(s.Unusable, s.remarks))
 	for _, tag := range slices.Compact(slices.Sorted(slices.Values(append(s.Languages(), s.Language, s.Begins)))) {
 		_, _, err := recorded.LanguageOf(tag)
 		found.addIf(tag != "" && err != nil, "%v", err)
@@ -105,7 +105,7 @@ const (
 	unbalanced     = 3 // times as many items in one category as in another
 )
 
-func checkPrompts(s *Suite, found *remarks) {
+func checkPrompts(s *Suite, found *findings) {
 	asked := map[[2]string]string{}
 	cells := map[[3]string]int{}
 	for _, item := range s.Items.All() {
@@ -133,7 +133,7 @@ func checkPrompts(s *Suite, found *remarks) {
 	}
 }
 
-func checkTasks(s *Suite, found *remarks) {
+func checkTasks(s *Suite, found *findings) {
 	for _, t := range s.Tasks {
 		for _, language := range slices.Sorted(maps.Keys(t.Instructions)) {
 			for _, class := range t.Classes {

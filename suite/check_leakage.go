@@ -16,7 +16,7 @@ const (
 )
 
 // checkPairs lists likely mistakes in pairs of prompts.
-func checkPairs(s *Suite, found *remarks) {
+func checkPairs(s *Suite, found *findings) {
 	tests := map[string]string{}
 	for _, item := range s.Items.All() {
 		p := item.Pair
@@ -71,7 +71,7 @@ func withoutInstruction(test, control string) (string, string) {
 }
 
 // checkConcepts lists concepts that cannot be compared with anything.
-func checkConcepts(s *Suite, found *remarks) {
+func checkConcepts(s *Suite, found *findings) {
 	asked := map[string]bool{}
 	for _, item := range s.Items.All() {
 		concept := item.Pair.Concept
@@ -93,7 +93,7 @@ func known(text string) bool {
 }
 
 // checkContinuations lists items that the reference model cannot answer well.
-func checkContinuations(s *Suite, found *remarks) {
+func checkContinuations(s *Suite, found *findings) {
 	none := func(i crosstalk.Item) bool { return len(i.Pair.Leaks) == 0 && len(i.Pair.Neutral) == 0 }
 	if s.Items.Select(func(i crosstalk.Item) bool { return !none(i) }).Len() == 0 {
 		found.add("no item lists leaks and neutral continuations, so reference:leaky cannot answer it")
@@ -116,7 +116,7 @@ func checkContinuations(s *Suite, found *remarks) {
 }
 
 // checkControls lists controls that are nearly the same.
-func checkControls(s *Suite, found *remarks) {
+func checkControls(s *Suite, found *findings) {
 	var ids, controls []string
 	met := map[string]bool{}
 	for _, item := range s.Items.All() {
@@ -131,7 +131,7 @@ func checkControls(s *Suite, found *remarks) {
 }
 
 // checkPairLanguages lists prompts and continuations in another language than the item's.
-func checkPairLanguages(s *Suite, found *remarks) {
+func checkPairLanguages(s *Suite, found *findings) {
 	met := map[string]bool{}
 	check := func(id, what, language, text string) {
 		if key := language + "\x00" + text; !met[key] {

@@ -93,9 +93,8 @@ func readData(folder, name string, parse func(file string, text []byte) (*Suite,
 func readConsistency(d document, s *Suite) {
 	var f taskFile
 	d.decode(&f, yaml.Strict())
-	if s.Language != "" && !languageName().MatchString(s.Language) {
-		d.refuse(d.lineOf("language"), "%.40q is not a valid language; expected a code such as en", s.Language)
-	}
+	d.refuseIf(s.Language != "" && !languageName().MatchString(s.Language), d.lineOf("language"),
+		"%.40q is not a valid language; expected a code such as en", s.Language)
 	d.refuseIf(len(f.Tasks) == 0, 1, "expected tasks, found none")
 	r := taskReader{document: d, suite: s, tasks: map[string]int{}, ids: map[string]int{}}
 	for i, t := range f.Tasks {
@@ -199,14 +198,12 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrd
 	i := crosstalk.Instruction{Parts: map[string]string{}}
 	first, _, rewritten := strings.Cut(language, ">")
 	for _, step := range strings.Split(language, ">") {
-		if !languageName().MatchString(step) {
-			r.refuse(e.line, "%.40q is not a valid language of an instruction; expected a code such as en, or en>de "+
-				"for a rewritten instruction", language)
-		}
+		r.refuseIf(!languageName().MatchString(step), e.line, "%.40q is not a valid language of an instruction; expected a "+
+			"code such as en, or en>de for a rewritten instruction", language)
 	}
-	if rewritten && !slices.ContainsFunc(all, func(e entry[inOrder[node]]) bool { return e.key == first }) {
-		r.refuse(e.line, "instruction %s rewrites the one in %s, which the task does not have", language, first)
-	}
+	known := slices.ContainsFunc(all, func(e entry[inOrder[node]]) bool { return e.key == first })
+	r.refuseIf(rewritten && !known, e.line,
+		"instruction %s rewrites the one in %s, which the task does not have", language, first)
 	for _, part := range e.value {
 		if part.key == wordsKey {
 			i.Words = r.words(t, language, part)
@@ -219,9 +216,8 @@ func (r *taskReader) instruction(t crosstalk.Task, parts []string, e entry[inOrd
 		i.Parts[part.key] = text
 	}
 	for _, part := range parts {
-		if _, ok := i.Parts[part]; !ok && !rewritten { // recorded instructions may have words only
-			r.refuse(e.line, "instruction %s has no %s, which the layout uses", language, part)
-		}
+		_, ok := i.Parts[part] // recorded instructions may have words only
+		r.refuseIf(!ok && !rewritten, e.line, "instruction %s has no %s, which the layout uses", language, part)
 	}
 	for _, class := range t.Classes {
 		r.refuseIf(!slices.ContainsFunc(i.Words, func(w crosstalk.AnswerWord) bool { return w.Class == class }), e.line,

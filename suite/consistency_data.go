@@ -31,14 +31,11 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 	for i, field := range t.Fields {
 		order[i] = slices.Index(d.fields, field)
 	}
-	if len(order) != len(d.fields) || slices.Contains(order, -1) {
-		r.refuse(line, "task %s has the fields %s; data in the format %s have %s",
-			t.Name, strings.Join(t.Fields, ", "), d.name, strings.Join(d.fields, ", "))
-	}
-	if len(t.Classes) != len(d.labels) {
-		r.refuse(line, "task %s has %d classes; data in the format %s have %d: %s",
-			t.Name, len(t.Classes), d.name, len(d.labels), strings.Join(d.labels, ", "))
-	}
+	r.refuseIf(len(order) != len(d.fields) || slices.Contains(order, -1), line,
+		"task %s has the fields %s; data in the format %s have %s",
+		t.Name, strings.Join(t.Fields, ", "), d.name, strings.Join(d.fields, ", "))
+	r.refuseIf(len(t.Classes) != len(d.labels), line, "task %s has %d classes; data in the format %s have %d: %s",
+		t.Name, len(t.Classes), d.name, len(d.labels), strings.Join(d.labels, ", "))
 	files, there := r.files(t, languages, e, line)
 	if !there {
 		return // recorded answers can be scored without their inputs
@@ -168,10 +165,9 @@ func (j *joiner) end(languages []string, line int) {
 	}
 	lacking := map[string]int{}
 	for _, item := range j.items {
-		if before := j.ids[item.ID]; before != 0 {
-			j.refuse(line, "task %s: duplicate id %.40q in its data (first used in line %d)",
-				j.task.Name, item.ID, before)
-		}
+		before := j.ids[item.ID]
+		j.refuseIf(before != 0, line,
+			"task %s: duplicate id %.40q in its data (first used in line %d)", j.task.Name, item.ID, before)
 		j.ids[item.ID] = line
 		for _, l := range j.languages {
 			if item.Input.Texts[l] == nil {

@@ -146,13 +146,17 @@ func (b block) items() (items []crosstalk.Item) {
 }
 
 var encoder = sync.OnceValue(func() *zstd.Encoder {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20),
-		zstd.WithLowerEncoderMem(true))
-	if err != nil {
-		panic("zstd: " + err.Error()) // the options are wrong
-	}
-	return e
+	return made(zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20),
+		zstd.WithLowerEncoderMem(true)))
 })
+
+// made is what zstd has made with our options, which are right.
+func made[T any](coder T, err error) T {
+	if err != nil {
+		panic("zstd: " + err.Error())
+	}
+	return coder
+}
 
 // GobEncode implements gob.GobEncoder.
 func (s Items) GobEncode() ([]byte, error) {
@@ -194,9 +198,5 @@ func compiled(name string, text []byte) (*Suite, bool) {
 }
 
 var decoder = sync.OnceValue(func() *zstd.Decoder {
-	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20))
-	if err != nil {
-		panic("zstd: " + err.Error()) // the options are wrong
-	}
-	return d
+	return made(zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20)))
 })

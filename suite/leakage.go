@@ -128,12 +128,10 @@ func readSettings(d document, f leakageFile, s *Suite) {
 			d.refuse(d.lineOf("prompt"), "prompt has the unknown key %.40q; choose one of: chat, completion", api)
 		}
 	}
-	if f.MaxTokens < 0 || f.MaxTokens == 0 && d.has("max_tokens") {
-		d.refuse(d.lineOf("max_tokens"), "max_tokens is %d; expected a number above 0", f.MaxTokens)
-	}
-	if f.Windows != "" && f.Windows != Sentences {
-		d.refuse(d.lineOf("windows"), "windows is %.40q; expected %s", f.Windows, Sentences)
-	}
+	d.refuseIf(f.MaxTokens < 0 || f.MaxTokens == 0 && d.has("max_tokens"), d.lineOf("max_tokens"),
+		"max_tokens is %d; expected a number above 0", f.MaxTokens)
+	d.refuseIf(f.Windows != "" && f.Windows != Sentences, d.lineOf("windows"),
+		"windows is %.40q; expected %s", f.Windows, Sentences)
 	s.MaxTokens, s.Windows, s.Begins = f.MaxTokens, f.Windows, f.Begins
 }
 

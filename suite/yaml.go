@@ -34,7 +34,7 @@ type reader struct {
 	name     string
 	clusters string // what items of a cluster share
 	read     func(document, *Suite)
-	check    func(*Suite, *remarks)
+	check    func(*Suite, *findings)
 }
 
 var instruments = []reader{
@@ -48,7 +48,7 @@ func (s *Suite) reader() reader {
 	if i := slices.IndexFunc(instruments, func(r reader) bool { return r.name == s.Instrument }); i >= 0 {
 		return instruments[i]
 	}
-	return reader{clusters: "clusters", check: func(*Suite, *remarks) {}}
+	return reader{clusters: "clusters", check: func(*Suite, *findings) {}}
 }
 
 func instrumentNames() (names []string) {
@@ -84,23 +84,16 @@ func parse(name string, text []byte, partial bool) (s *Suite, err error) {
 	d := document{name, text, root, partial}
 	var h header
 	d.decode(&h)
-	switch {
-	case h.Suite == "":
-		d.refuse(1, "expected suite: NAME")
-	case !suiteName().MatchString(h.Suite):
-		d.refuse(d.lineOf("suite"), "%.40q is not a valid suite name; use only letters, digits, -, _ and .",
-			h.Suite)
-	case h.Version < 0:
-		d.refuse(d.lineOf("version"), "version is %d; expected a whole number from 1", h.Version)
-	}
+	d.refuseIf(h.Suite == "", 1, "expected suite: NAME")
+	d.refuseIf(!suiteName().MatchString(h.Suite), d.lineOf("suite"),
+		"%.40q is not a valid suite name; use only letters, digits, -, _ and .", h.Suite)
+	d.refuseIf(h.Version < 0, d.lineOf("version"), "version is %d; expected a whole number from 1", h.Version)
 	h.Card.check(d)
 	s = &Suite{Card: h.Card, Name: h.Suite, Instrument: h.Instrument, Version: h.Version, Language: h.Language,
 		License: h.License, Description: strings.TrimSpace(h.Description), Prefix: map[crosstalk.API]string{}}
 	r := s.reader()
-	if r.read == nil {
-		d.refuse(d.lineOf("instrument"), "instrument is %.40q; expected %s",
-			h.Instrument, strings.Join(instrumentNames(), " or "))
-	}
+	d.refuseIf(r.read == nil, d.lineOf("instrument"), "instrument is %.40q; expected %s", h.Instrument,
+		strings.Join(instrumentNames(), " or "))
 	r.read(d, s)
 	return s, nil
 }
