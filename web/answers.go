@@ -275,8 +275,8 @@ func (f filter) to(path string, more ...string) string {
 	if f.Order != index.ByNumber {
 		query.Set("sort", string(f.Order))
 	}
-	for i := 0; i+1 < len(more); i += 2 {
-		query.Set(more[i], more[i+1])
+	for pair := range slices.Chunk(more, 2) {
+		query.Set(pair[0], pair[1])
 	}
 	return (&url.URL{Path: path, RawQuery: query.Encode()}).String()
 }

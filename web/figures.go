@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -71,14 +70,13 @@ func (c *comparisons) of(ctx context.Context, a, b side) *figureTable {
 	if k == nil {
 		return &figureTable{Problem: "Too many comparisons at once. Refresh in a while."}
 	}
-	ctx, cancel := context.WithTimeout(ctx, shortly)
-	defer cancel()
 	select {
 	case <-k.Done():
 		return &k.table
+	case <-time.After(shortly):
 	case <-ctx.Done():
-		return nil
 	}
+	return nil
 }
 
 // start returns the comparison of two sides, which it starts if it is not known; nil if too many are computed.
@@ -169,10 +167,9 @@ func compareFigures(a, b side) (t figureTable, err error) {
 }
 
 func rowOfFigure(c compare.Comparison, kind crosstalk.Kind) figureRow {
-	m := kind.Measure(c.Measure)
-	r := figureRow{Meaning: page.Meaning{Label: m.Label, Name: cmp.Or(m.Name, m.Label), Sentence: m.Sentence},
-		Before: report.Value(c.ReferenceValue, c.Unit), After: report.Value(c.Value, c.Unit), Difference: "~",
-		Verdict: "no difference shown", P: report.PValue(c.Adjusted), N: count(c.N)}
+	r := figureRow{Meaning: page.MeaningOf(c.Measure), Before: report.Value(c.ReferenceValue, c.Unit),
+		After: report.Value(c.Value, c.Unit), Difference: "~", Verdict: "no difference shown",
+		P: report.PValue(c.Adjusted), N: count(c.N)}
 	var of []string
 	for _, by := range []map[string]string{c.Condition, c.By} {
 		for _, column := range report.Columns([]map[string]string{by}) {
@@ -184,8 +181,7 @@ func rowOfFigure(c compare.Comparison, kind crosstalk.Kind) figureRow {
 	slices.Sort(of)
 	r.Of = strings.Join(slices.Compact(of), " · ")
 	if i := c.Interval; i != nil {
-		r.Interval = report.Difference(crosstalk.Value(i.Low), c.Unit) + " to " +
-			report.Difference(crosstalk.Value(i.High), c.Unit)
+		r.Interval = report.DifferenceInterval(i, c.Unit)
 	}
 	if !c.Shown {
 		return r

@@ -18,6 +18,7 @@ import (
 	"crosstalk/instrument"
 	"crosstalk/internal/golden"
 	"crosstalk/run"
+	"crosstalk/web/index"
 )
 
 // sheetRun writes a run with an old date. Its answers have requests, thoughts, tokens, variants and samples.
@@ -62,8 +63,9 @@ func sheetRun(t *testing.T, path string, day int, letters string) {
 		for j, task := range []string{"monolingual", "crosslingual", "other", "more"} {
 			e := crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(.9 - .1*float64(i+j)), N: 10, Observations: 12,
 				Better:   crosstalk.Higher,
-				Interval: &crosstalk.Interval{Low: .1, High: .95, Level: .95}, Counts: map[string]int{"empty": j}, Signature: measure + "|s",
-				By: map[string]string{"model": "m", "task": task, "language": "all"}}
+				Interval: &crosstalk.Interval{Low: .1, High: .95, Level: .95}, Counts: map[string]int{"empty": j},
+				Signature: fmt.Sprintf("%s|s:%d", measure, day),
+				By:        map[string]string{"model": "m", "task": task, "language": "all"}}
 			estimates = append(estimates, e)
 		}
 	}
@@ -104,6 +106,7 @@ func TestSheetOfPages(t *testing.T) {
 		date := time.Date(2024, 4, 3+i, 7, 8, 9, 0, time.UTC)
 		for _, file := range []string{"manifest.json", "estimates.json"} {
 			os.Chtimes(filepath.Join(dir, name, file), date, date) // an unfinished run has no figures
+			date = date.AddDate(0, i, 0)
 		}
 	}
 	s := newServer(t, dir, Options{})
@@ -139,6 +142,7 @@ func TestSheetOfPages(t *testing.T) {
 		show(target, w.Code, w.Body.String())
 	}
 	var file bytes.Buffer
+	t.Setenv("TMPDIR", t.TempDir())
 	if err := WriteComparison(t.Context(), &file, filepath.Join(dir, "old"), filepath.Join(dir, "new", "one")); err != nil {
 		t.Fatal(err)
 	}
@@ -146,6 +150,9 @@ func TestSheetOfPages(t *testing.T) {
 	for _, paths := range [][2]string{{"old", "leak"}, {"leak", "leak"}, {"open", "old"}, {"nosuch", "old"}} {
 		err := WriteComparison(t.Context(), &file, filepath.Join(dir, paths[0]), filepath.Join(dir, paths[1]))
 		show(fmt.Sprint("compare ", paths), 0, fmt.Sprintln(err))
+	}
+	if left, err := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 || err != nil {
+		t.Errorf("%v are left; %v", left, err)
 	}
 	golden.Check(t, "testdata/pages.txt", b.String())
 }
@@ -196,7 +203,9 @@ func TestWords(t *testing.T) {
 		ago(time.Now().Add(-3*time.Hour - time.Minute)): "3.0 h ago",
 		duration(59 * time.Second):                      "59 s", duration(time.Minute): "1 min", duration(time.Hour): "1.0 h",
 		size(999): "999 bytes", size(1000): "1 kB", size(999e3): "999 kB", size(1e6): "1 MB",
-		joined("", "a", "", "b"): "a · b", brief(strings.Repeat("é", 240)): strings.Repeat("é", 240),
+		indexing(index.State{}):                             "0 % of 0 bytes, 0 answers so far.",
+		indexing(index.State{Read: 1, Size: 4, Answers: 1}): "25 % of 4 bytes, 1 answer so far.",
+		joined("", "a", "", "b"):                            "a · b", brief(strings.Repeat("é", 240)): strings.Repeat("é", 240),
 		brief(strings.Repeat("é", 241)): strings.Repeat("é", 240) + "…",
 		brief(strings.Repeat("日", 321)): strings.Repeat("日", 240) + "…", cut(strings.Repeat("x", longest)): strings.Repeat("x", longest),
 		cut(strings.Repeat("x", longest+1500)): strings.Repeat("x", longest) + "… (2 kB more not shown)",

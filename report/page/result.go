@@ -61,7 +61,7 @@ func NewResult(estimates []crosstalk.Estimate) (r Result) {
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(drawn(a), drawn(b)) })
 	keys = keys[:min(len(keys), mostMeasures)]
 	for _, key := range keys {
-		r.Measures = append(r.Measures, meaningOf(key))
+		r.Measures = append(r.Measures, MeaningOf(key))
 	}
 	for _, e := range list {
 		at := slices.Index(keys, e.Measure)
@@ -143,7 +143,8 @@ func overall(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
 	return list
 }
 
-func meaningOf(measure string) Meaning {
+// MeaningOf explains a measure.
+func MeaningOf(measure string) Meaning {
 	m := instrument.Measure(measure)
 	return Meaning{m.Label, cmp.Or(m.Name, m.Label), m.Sentence}
 }
@@ -154,7 +155,7 @@ const mostUnjudged = 0.1
 
 func headline(e crosstalk.Estimate) *Headline {
 	kind := instrument.Of(e.Measure)
-	h := &Headline{Meaning: meaningOf(e.Measure), Value: report.Value(e.Value, e.Unit), Unit: cmp.Or(e.Unit, "%")}
+	h := &Headline{Meaning: MeaningOf(e.Measure), Value: report.Value(e.Value, e.Unit), Unit: cmp.Or(e.Unit, "%")}
 	if !e.Value.Defined() {
 		h.Unit = ""
 	}

@@ -19,9 +19,6 @@ func (s scale) at(v float64) float64 {
 	if s.log {
 		v, low, high = math.Log(v), math.Log(low), math.Log(high)
 	}
-	if high == low {
-		return (s.from + s.to) / 2
-	}
 	return s.from + (s.to-s.from)*(min(max(v, low), high)-low)/(high-low)
 }
 

@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,6 +107,8 @@ func TestSheetOfForms(t *testing.T) {
 			{named(0.5, "a-0.5b", .5), named(7, "a-7b", .52), named(7.2, "b-7.2b with a very long name of a model", .52),
 				named(7.4, "c-7.4b", .53), named(70, "d-70b", .99)}, {named(7, "a-7b", .6), named(70, "d-70b", .7)}},
 			Axis: "billions of parameters", Log: true, Apart: true, Baseline: chance}.Draw(),
+		Lines{Series: strings.Split("abcdefg", ""), Dots: slices.Repeat([][]Dot{dots(.2, .4)}, 7), Axis: "seed"}.Draw(),
+		Shares{[]string{"first", "second"}, []ShareRow{sided("a", "", 1, 3)}, 0}.Draw(),
 		Lines{Series: []string{""}, Dots: [][]Dot{{named(1, "", .5)}}, Axis: "n"}.Draw(),
 		Strip(tokens), Strip(tokens[:1]), Strip(append(tokens[:3:3], tokens[4])),
 		{Width: 50, Height: 20, Title: `<"a" & 'b'>`, Note: "note\n", Marks: []Mark{{Title: "t", Data: []Datum{{"By É_7z", "<v>"}}},
@@ -127,7 +130,7 @@ func TestSheetOfStrokes(t *testing.T) {
 	line.Dash = []float64{3, 2}
 	f := Plot{Width: 40, Height: 30, Marks: []Mark{{Shapes: []Shape{line, rectangle(5, 6, 7, 8, soft),
 		Text{X: 10, Y: 20, Text: "i", Size: 10, Fill: ink},
-		Text{X: 30, Y: 20, Text: "lו, ", Size: 9, Anchor: Middle, Bold: true, Turn: 30},
+		Text{X: 30, Y: 20, Text: "lשו, ", Size: 9, Anchor: Middle, Bold: true, Turn: 30},
 		Text{X: 30, Y: 20, Text: "o\u4e00.", Size: 9, Anchor: End}}}}}
 	var c recorder.Canvas
 	f.paint(&c)
