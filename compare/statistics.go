@@ -111,8 +111,12 @@ func (p pair) subject() Subject {
 func (m *matched) doubts(c Comparison) (warnings []string) {
 	for _, f := range []figure{m.pair.against, m.pair.of} {
 		if mean := m.table.observed(f); f.Value.Defined() && !(math.Abs(float64(f.Value)-mean) <= 1e-6) {
+			over := "-"
+			if !math.IsNaN(mean) {
+				over = fmt.Sprintf("%.4f", mean)
+			}
 			warnings = append(warnings, fmt.Sprintf("the figure under %s is %.4f; the comparison uses the mean over its "+
-				"items, %.4f", describe(f.side.condition, nil), f.Value, mean))
+				"items, %s", describe(f.side.condition, nil), f.Value, over))
 		}
 	}
 	if m.table.unnamed > 0 && c.LeftOut[Unpaired] > 0 {
