@@ -1,0 +1,77 @@
+package compare
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"crosstalk"
+)
+
+// What cannot be read or compared is the error of whatever is computed.
+func TestErrorsOfReading(t *testing.T) {
+	var r, harmonic recorded
+	r.name, harmonic.average = "good", map[string]*crosstalk.Average{"lcpr": {HarmonicOf: []string{"lpr", "wpr"}}}
+	for _, id := range []string{"1", "2", "3"} {
+		for side, condition := range []columns{first, second} {
+			r.add("m", id, "", float64(side), condition, nil)
+			for _, m := range []string{"lpr", "wpr"} {
+				harmonic.add(m, id, "", float64(side), condition, nil)
+			}
+		}
+	}
+	cut := errors.New("cut")
+	broken := Run{Name: "broken", Observations: func(yield func(crosstalk.Observation, error) bool) {
+		if yield(r.observations[0], nil) {
+			yield(crosstalk.Observation{}, cut)
+		}
+	}}
+	nothing := Run{Name: "nothing", Observations: func(func(crosstalk.Observation, error) bool) {}}
+	good := r.run(t)
+	bare := good
+	bare.Estimates = nil
+	for name, of := range map[string]func([]Run, Options) error{
+		"compare": func(runs []Run, o Options) error { _, err := Runs(runs, o); return err },
+		"pilot":   func(runs []Run, o Options) error { _, _, err := Pilots(runs, o); return err },
+		"vary":    func(runs []Run, o Options) error { _, err := variances(runs, o); return err },
+	} {
+		for _, c := range []struct {
+			runs []Run
+			o    Options
+			want string // "": none
+		}{
+			{[]Run{good}, Options{}, ""},
+			{[]Run{broken}, Options{}, "cut"}, {[]Run{good, broken}, Options{}, "cut"},
+			{[]Run{nothing}, Options{}, "nothing has no observations"}, {[]Run{good, nothing}, Options{}, "nothing has no observations"},
+			{[]Run{bare}, Options{}, map[bool]string{true: "the run has no figure that is a mean over items",
+				false: "there are no figures to compare"}[name == "vary"]},
+		} {
+			err := of(c.runs, c.o)
+			if c.want == "" && err != nil || c.want != "" && (err == nil || err.Error() != c.want) {
+				t.Errorf("%s: %v, want %q", name, err, c.want)
+			}
+		}
+		if name == "vary" {
+			continue
+		}
+		for _, o := range []Options{{Measures: []string{"nope"}}, {Across: []string{"nope"}}, {Reference: columns{"nope": "x"}},
+			{Reference: columns{"model": "nope"}}, {Pairs: []string{"a=nope"}}} {
+			if err := of([]Run{good}, o); err == nil || !strings.Contains(err.Error(), "nope") {
+				t.Errorf("%s: %+v: %v", name, o, err)
+			}
+		}
+	}
+	all, err := variances([]Run{harmonic.run(t)}, Options{})
+	if err != nil || len(all) != 2 || all[0].Measure == "lcpr" || all[1].Measure == "lcpr" {
+		t.Errorf("a harmonic mean has no items: %+v, %v", all, err)
+	}
+	if err := WriteVariances(io.Discard, "table", "nowhere", nil); err == nil {
+		t.Error("no run: no error")
+	}
+	for _, by := range [][]string{nil, {" "}} {
+		if _, err := Open([]string{"nowhere"}, by); err == nil {
+			t.Errorf("by %q: no error", by)
+		}
+	}
+}
