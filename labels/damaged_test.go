@@ -41,6 +41,12 @@ func TestMergeOfDamaged(t *testing.T) {
 		}
 	}
 	run, shard := t.TempDir(), t.TempDir()
+	plan(t, shard, Sample{N: 3})
+	write(t, filepath.Join(run, designFile), "{")
+	if _, err := Merge(run, []string{shard}); err == nil || !strings.Contains(err.Error(), designFile) {
+		t.Errorf("a run whose samples cannot be read: %v", err)
+	}
+	run, shard = t.TempDir(), t.TempDir()
 	l := Label{Question: "leakage", Place: Place{Item: "a"}, Annotator: "ann", Label: Test, When: time.Unix(9, 0)}
 	if err := Append(shard, l); err != nil {
 		t.Fatal(err)

@@ -255,3 +255,13 @@ func TestAgreementByCategory(t *testing.T) {
 		t.Errorf("weights add up to %v; expected 218 labels", weights)
 	}
 }
+
+// What was found in the words of an answer says nothing where its lines were not scored.
+func TestWordsWithoutLines(t *testing.T) {
+	words := crosstalk.Observation{Measure: "wpr", Item: "x", Value: 1, Condition: map[string]string{"model": "m"}}
+	lines := crosstalk.Observation{Measure: "lpr", Item: "y", Value: 1, Condition: map[string]string{"model": "m"}}
+	s := openAs(t, madeRun(t, `"confusion"},"scoring":[{"rules":{}}]`, []crosstalk.Observation{words, lines, words}), "")
+	if len(s.Units) != 1 || len(s.words) != 0 {
+		t.Errorf("%+v, %v", s.Units, s.words)
+	}
+}

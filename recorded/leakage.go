@@ -262,9 +262,7 @@ func readPositions(rows []table.Row, answered bool, yield func(Leakage, error) b
 			yield(Leakage{}, err)
 			return
 		}
-		if positions[i] = n; n >= 0 {
-			isControl[n] = true
-		}
+		positions[i], isControl[n] = n, true
 	}
 	for i, row := range rows {
 		l := Leakage{Where: where(row), Model: row.Values["model"]}

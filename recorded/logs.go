@@ -291,11 +291,12 @@ func messagesOf(raw json.RawMessage, role string) (messages []message) {
 			messages = append(messages, messagesOf(element, role)...)
 		}
 		return messages
-	case json.Unmarshal(raw, &fields) != nil:
-		return nil
 	}
 	if m, _, _ := readMessage(raw); m.role != "" {
 		return []message{m}
+	}
+	if json.Unmarshal(raw, &fields) != nil {
+		return nil
 	}
 	if kind := textOf(fields["type"]); fields["text"] == nil && slices.Contains(notMessages, kind) {
 		return nil
@@ -332,7 +333,7 @@ func serverSent(text string) (events []json.RawMessage) {
 		return nil
 	}
 	for line := range strings.Lines(text) {
-		if data, ok := strings.CutPrefix(line, "data:"); ok && isJSON(data) {
+		if data := strings.TrimPrefix(line, "data:"); isJSON(data) {
 			events = append(events, json.RawMessage(data))
 		}
 	}

@@ -261,9 +261,7 @@ func rename(row table.Row, columns, names map[string]string, lists bool) error {
 	}
 	for _, theirs := range names { // all before: names may be exchanged
 		delete(columns, theirs)
-		if lists {
-			delete(row.Lists, theirs)
-		}
+		delete(row.Lists, theirs)
 	}
 	maps.Copy(columns, values)
 	maps.Copy(row.Lists, listed)
