@@ -3,12 +3,12 @@
 //	go -C tools run ./bench/stats [-sets 2000] [-seeds 200] [PART...]
 //
 // accept prints how often crosstalk accept is wrong, and how much of a suite it reads; program does so through the
-// whole program; coverage how often each 95 % interval holds the truth over simulated data sets shaped like the three
-// instruments, and of the differences that crosstalk compare prints; corrected does so for figures that labels
-// correct (* marks a shape outside 93 to 97 %, ! one that is more than 12 % wider than labels alone); margins and
-// clusters print the passes of crosstalk gate, nights the alarms of gates of every night; null prints false positives
-// of crosstalk compare after Holm. Without parts all run. A line that must hold is marked with *; the command exits
-// with status 1 when one does not.
+// whole program; coverage how often the 95 % intervals of crosstalk compare contain the true difference (crosstalk
+// calibrate is for those of single figures); corrected does so for figures that labels correct (* marks a shape outside
+// 93 to 97 %, ! one that is more than 12 % wider than labels alone); agreement does so for sensitivity and specificity
+// of labelled runs; margins and clusters print the passes of crosstalk gate, nights the alarms of gates of every night;
+// null prints false positives of crosstalk compare after Holm. Without parts all run. A line that must hold is marked
+// with *; the command exits with status 1 when one does not.
 package main
 
 import (
@@ -37,7 +37,8 @@ func command(out io.Writer, args []string) error {
 		return err
 	}
 	parts := map[string]func() (bool, error){"null": func() (bool, error) { return null(out, *seeds) },
-		"program": func() (bool, error) { return program(out, *sets) }}
+		"program":   func() (bool, error) { return program(out, *sets) },
+		"agreement": func() (bool, error) { return agreement(out, max(1, *sets/10)) }}
 	for name, part := range map[string]func(io.Writer, int) bool{"accept": sequential, "clusters": clusters,
 		"coverage": coverage, "corrected": corrected, "margins": margins, "nights": nights} {
 		parts[name] = func() (bool, error) { return part(out, *sets), nil }

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"crosstalk/measure/stats"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // margins prints how often crosstalk gate --no-worse-than passes a run whose true loss
@@ -314,8 +316,7 @@ func binomial(n, k int, p float64) float64 {
 	if p <= 0 || p >= 1 {
 		return indicator(p <= 0 && k == 0 || p >= 1 && k == n)
 	}
-	lg := func(x int) float64 { y, _ := math.Lgamma(float64(x + 1)); return y }
-	return math.Exp(lg(n) - lg(k) - lg(n-k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+	return distuv.Binomial{N: float64(n), P: p}.Prob(float64(k))
 }
 
 // most is a number that a binomial count rarely exceeds.

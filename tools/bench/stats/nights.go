@@ -141,9 +141,11 @@ func (h history) print(out io.Writer, sets int) bool {
 }
 
 // share is the share of histories with an alarm.
-func share(alarms []int) float64 {
-	return float64(len(alarms)-len(slices.DeleteFunc(slices.Clone(alarms), func(a int) bool { return a > 0 }))) /
-		float64(len(alarms))
+func share(alarms []int) (share float64) {
+	for _, a := range alarms {
+		share += indicator(a > 0) / float64(len(alarms))
+	}
+	return share
 }
 
 // median is the median night of the alarms, counted from a night on, without those before; "-" if most have none.
