@@ -137,10 +137,7 @@ func (s Study) name() string {
 	if s.Subject == nil {
 		return "stated"
 	}
-	var parts []string
-	if s.Measure != "" {
-		parts = append(parts, crosstalk.Words(s.Measure))
-	}
+	parts := []string{crosstalk.Words(s.Measure)}
 	for _, column := range sorted(s.By) {
 		if value := s.By[column]; value != crosstalk.All {
 			parts = append(parts, column+" "+value)
