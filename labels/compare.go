@@ -84,9 +84,6 @@ func (c *comparison) ratedBy(units []labelledUnit, annotators ...string) []label
 
 func (c *comparison) annotators() {
 	names := c.result.Annotators
-	if len(names) < 2 {
-		return
-	}
 	for _, g := range c.grouped(c.units, everything) {
 		for i, a := range names {
 			for _, b := range names[i+1:] {

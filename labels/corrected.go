@@ -413,7 +413,7 @@ func (s *Sheet) overrides(labels []Label) consistency.Overrides {
 		}
 		reason := []string{fmt.Sprintf("labelled so by %d of %d", agreed, len(u.labels))}
 		for _, l := range u.all {
-			if l.Decides && u.labels[l.Annotator] == "" {
+			if u.labels[l.Annotator] == "" { // an adjudicator
 				reason[0], who = "decided by "+l.Annotator, append(who, l.Annotator)
 			}
 			if l.Comment != "" {

@@ -41,6 +41,12 @@ func TestMergeOfDamaged(t *testing.T) {
 		}
 	}
 	run, shard := t.TempDir(), t.TempDir()
+	if added, err := Merge(run, []string{shard}); added != 0 || err != nil {
+		t.Errorf("nothing: %d, %v", added, err)
+	}
+	if files, err := os.ReadDir(run); err != nil || len(files) != 0 {
+		t.Errorf("of nothing there are files: %v, %v", files, err)
+	}
 	plan(t, shard, Sample{N: 3})
 	write(t, filepath.Join(run, designFile), "{")
 	if _, err := Merge(run, []string{shard}); err == nil || !strings.Contains(err.Error(), designFile) {

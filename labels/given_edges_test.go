@@ -247,6 +247,11 @@ func TestOverridesTell(t *testing.T) {
 			t.Errorf("%s: %+v", said, got)
 		}
 	}
+	decided := []Label{s.says(u, "ann", "positive"), s.says(u, "eve", "negative")}
+	decided[1].Decides = true
+	if got := s.overrides(decided)[u.answered]; got.Class != "negative" || got.Reviewer != "ann, eve" || got.Reason != "decided by eve" {
+		t.Errorf("%+v", got)
+	}
 	if got := s.overrides([]Label{s.says(u, "ann", cannotTell), s.says(u, "bob", cannotTell)}); len(got) != 0 {
 		t.Errorf("%+v", got)
 	}

@@ -265,3 +265,12 @@ func TestWordsWithoutLines(t *testing.T) {
 		t.Errorf("%+v, %v", s.Units, s.words)
 	}
 }
+
+// Observations that cannot be read are no answers to ask about.
+func TestOpenOfBroken(t *testing.T) {
+	dir := madeRun(t, `"confusion"},"scoring":[{"rules":{}}]`, nil)
+	write(t, filepath.Join(dir, "observations.jsonl"), "{\n")
+	if _, err := Open(dir, ""); err == nil || !strings.Contains(err.Error(), "observations.jsonl") {
+		t.Errorf("%v", err)
+	}
+}

@@ -70,7 +70,9 @@ func TestSheet(t *testing.T) {
 	}
 	visit(ann, "GET", "/lines", nil)
 	visit(ann, "GET", "/confusion", nil)
+	_, page := ann.question("confusion")
 	answer(ann, "confusion", "cannot tell", "mark", "2-10")
+	answer(ann, "confusion", "cannot tell", "mark", word.FindStringSubmatch(page)[1])
 	visit(ann, "POST", "/confusion/undo", url.Values{})
 	visit(ann, "GET", "/confusion", nil)
 	bob := as(t, s, "bob")
@@ -117,7 +119,12 @@ func TestSheet(t *testing.T) {
 		text := fmt.Sprintf("%s= %v\n", changing.ReplaceAllString(out.String(), ""), err)
 		fmt.Fprintf(&b, "\n$ serve %s %+v\n%s", c.addr, c.Options, strings.ReplaceAll(text, c.path, "RUN"))
 	}
-	coder := as(t, newServer(t, codes, Options{Questions: []string{"codes"}}), "ann")
+	asks := newServer(t, codes, Options{Questions: []string{"codes"}})
+	other := labels.Label{Question: "consistency", Place: asks.sheets[0].units[0].Place, Annotator: "bob", Label: "yes"}
+	if err := labels.Append(codes, other); err != nil {
+		t.Fatal(err)
+	}
+	coder := as(t, asks, "ann")
 	visit(coder, "GET", "/codes", nil)
 	answer(coder, "codes", " vague", "reason", "tone", "reason", "negation")
 	visit(coder, "GET", "/codes", nil)
@@ -185,7 +192,7 @@ func TestRead(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]bool{strings.Repeat("ü", longestName): true, strings.Repeat("ü", longestName+1): false,
-		"": false, " a": false, "a\x1b": false} {
+		"": false, "a": true, " a": false, "a\x1b": false} {
 		if err := checkName(name); (err == nil) != want {
 			t.Errorf("%q: %v", name, err)
 		}
