@@ -199,14 +199,9 @@ func checkHeader(columns []string) (repeated []string, err error) {
 		return nil, errors.New("expected a header line with the names of the columns")
 	}
 	for i, c := range columns {
-		if c == "" || times[c] == 1 {
-			continue
+		if c != "" && times[c] > 1 {
+			repeated, columns[i] = append(repeated, c), ""
 		}
-		if times[c] > 1 {
-			repeated = append(repeated, c)
-			times[c] = -1 // is in repeated
-		}
-		columns[i] = ""
 	}
 	return repeated, nil
 }

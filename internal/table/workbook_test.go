@@ -70,7 +70,7 @@ func TestWorkbookValues(t *testing.T) {
 		`<row r="6"><c r="A6" s="3"/><c r="B6" t="e"><v>#N/A</v></c><c r="C6"/><extLst><ext><row/></ext></extLst></row>`+
 		`<row r="7"><c r="A7" t="inlineStr"><is><r><rPr><b/></rPr><t>bo</t></r><r><t xml:space="preserve">ld </t></r><rPh sb="0"><t>no</t></rPh></is></c></row>`+
 		`<row r="8"/>`+sheetTail,
-		`<sst count="9"><si><t>zero_x000D__xD83D__xDE00_ _x005F_x000D_</t></si><si><r><t>o</t></r><r><t>ne</t></r></si></sst>`)
+		`<sst count="9"><extLst><t>no</t></extLst><si><t>zero_x000D__xD83D__xDE00_ _x005F_x000D_</t></si><si><r><t>o</t></r><r><t>ne</t></r></si></sst>`)
 	rows, err := readAll(write(t, "a.xlsx", content))
 	if err != nil {
 		t.Fatal(err)
@@ -171,6 +171,8 @@ func TestDamagedWorkbooks(t *testing.T) {
 		"no sheet part":   {zipped(t, twice[:6]...), `: is not a readable workbook: its first sheet, "first", is missing`},
 		"no workbook":     {zipped(t, twice[:2]...), ": is not a readable workbook: has no workbook part"},
 		"no parts":        {zipped(t), ": is not a readable workbook: has no workbook part"},
+		"relations cut": {zipped(t, "_rels/.rels", strings.TrimSuffix(topRels, "</Relationships>"), "xl/workbook.xml", bookXML),
+			": is not a readable workbook: _rels/.rels: XML syntax error on line 1: unexpected EOF"},
 		"no sheets":       {zipped(t, "_rels/.rels", topRels, "xl/workbook.xml", "<workbook/>"), ": is not a readable workbook: has no sheet"},
 		"an old workbook": {[]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), ": is not a readable workbook: it is encrypted, or in the old format .xls"},
 	} {
