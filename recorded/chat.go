@@ -251,7 +251,7 @@ func contentOf(raw json.RawMessage) (text string, others bool, err error) {
 	}
 	var texts []string
 	for _, p := range parts {
-		if len(p) > 0 && p[0] == '"' {
+		if p[0] == '"' {
 			texts = append(texts, textOf(p))
 			continue
 		}

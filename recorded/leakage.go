@@ -286,8 +286,8 @@ func readPositions(rows []table.Row, answered bool, yield func(Leakage, error) b
 
 // saysTrue reads a truth value, as workbooks and data frames write it.
 func saysTrue(s string) bool {
-	n, ok := wholeNumber(strings.TrimSpace(s))
-	return ok && n == 1 || strings.EqualFold(strings.TrimSpace(s), "true")
+	n, _ := wholeNumber(strings.TrimSpace(s))
+	return n == 1 || strings.EqualFold(strings.TrimSpace(s), "true")
 }
 
 // position reads n_control; -1 if there is none.

@@ -232,10 +232,10 @@ func list(row table.Row, columns map[string]string) string {
 func ParseColumns(pairs []string) (map[string]string, error) {
 	columns := map[string]string{}
 	for _, pair := range pairs {
-		ours, theirs, ok := strings.Cut(pair, "=")
+		ours, theirs, _ := strings.Cut(pair, "=")
 		ours, theirs = strings.TrimSpace(ours), strings.TrimSpace(theirs)
 		switch {
-		case !ok || ours == "" || theirs == "":
+		case ours == "" || theirs == "":
 			return nil, crosstalk.BadOption("column", " is %q; expected OURS=THEIRS, as in completion=reply", pair)
 		case columns[ours] != "":
 			return nil, crosstalk.BadOption("column", " names %s twice: %s and %s", ours, columns[ours], theirs)
