@@ -3,8 +3,8 @@ package testserver
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"strings"
 	"unicode"
@@ -35,9 +35,9 @@ func embed(s string, dimensions int) []float64 {
 	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	words := strings.FieldsFunc(strings.ToLower(s), between)
 	for _, w := range append(words, "\x00") { // so that no text has a zero vector
-		random := rand.New(rand.NewChaCha8(sha256.Sum256([]byte(w))))
 		for i := range v {
-			v[i] += 2*random.Float64() - 1
+			sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", w, i-i%4))
+			v[i] += float64(int64(binary.BigEndian.Uint64(sum[8*(i%4):]))) / (1 << 63)
 		}
 	}
 	floats.Scale(1/floats.Norm(v, 2), v)
