@@ -33,8 +33,11 @@ func newInspect() layout {
 			return nil, nil, row.Errorf("duplicate sample: id %q, epoch %s (first in %s)", one.id, one.number, first)
 		}
 		seen[one] = where(row)
-		if output := row.Values["output"]; output != "" && !strings.HasPrefix(output, "{") {
-			return nil, nil, row.Errorf("output is not from a sample of Inspect")
+		var output struct {
+			Choices []struct{ Message map[string]json.RawMessage }
+		}
+		if text := row.Values["output"]; text != "" && json.Unmarshal([]byte(text), &output) != nil {
+			return nil, nil, row.Errorf("output is not from a sample of Inspect: expected choices, each with a message")
 		}
 		columns, answer := inspect(row)
 		return columns, []reply{answer}, nil
