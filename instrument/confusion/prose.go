@@ -11,8 +11,14 @@ import (
 	"crosstalk/measure/prose"
 )
 
+// longest is the longest answer that is judged, in bytes: that takes a hundred times as much memory.
+const longest = 2 << 20
+
 // checkProse leaves the judgement to package guard.
 func (in *Instrument) checkProse(expected crosstalk.Prompt, answer string) (c checked, notScored string) {
+	if len(answer) > longest {
+		return c, CannotTell
+	}
 	checker := guard.Checker{Identifier: in.Identifier, Threshold: in.Protocol.Risk}
 	j, start, err := judgement(checker, cmp.Or(expected.Tag, expected.Language), answer)
 	if err != nil {

@@ -237,3 +237,19 @@ func FuzzProse(f *testing.F) {
 		}
 	})
 }
+
+// An answer of more than 2 MiB is not judged: that would take gigabytes.
+func TestLongest(t *testing.T) {
+	t.Parallel()
+	in := &Instrument{Protocol: Protocols[0]}
+	answer := "The weather in the small town by the sea was fine."
+	answer += strings.Repeat(" ", 2<<20-len(answer))
+	item := crosstalk.Item{ID: "a", Prompt: &crosstalk.Prompt{Language: "en"}}
+	for text, want := range map[string]string{answer: "", answer + " ": CannotTell} {
+		for _, o := range in.Score(item, 0, crosstalk.Answer{Status: crosstalk.Text, Text: text}) {
+			if o.NotScored != want || o.Value.Defined() != (want == "") {
+				t.Errorf("%d bytes: %s %v %q", len(text), o.Measure, o.Value, o.NotScored)
+			}
+		}
+	}
+}

@@ -83,7 +83,7 @@ func ByScript(language string) bool { return scriptFor(language) >= firstSingle 
 func Analyse(text, language string, mask []prose.Span) *Analysis {
 	a := memory.Get().(*Analysis)
 	a.language, a.script = language, scriptFor(language)
-	a.tokens = tokenize(a.tokens[:0], text, language, mask)
+	a.tokens = tokenize(slices.Grow(a.tokens[:0], len(text)/6), text, language, mask)
 	a.cells = slices.Grow(a.cells[:0], len(a.tokens))[:len(a.tokens)]
 	emit(a.tokens, a.cells, language, a.script, language == "zh" && mostlySimplified(text))
 	a.priors = priorsOf(language)
