@@ -11,7 +11,7 @@ import (
 	"crosstalk/measure/prose"
 )
 
-// longest is the longest answer that is judged, in bytes: that takes a hundred times as much memory.
+// longest is the longest answer that is judged, in bytes: judging takes a hundred times as much memory.
 const longest = 2 << 20
 
 // checkProse leaves the judgement to package guard.

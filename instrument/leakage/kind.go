@@ -15,7 +15,7 @@ const (
 	Carried = "carried" // the text of a context item that mentions the concept
 )
 
-// Findings in a pair of answers. Of sentences they have closest or meanOf before them.
+// Findings in a pair of answers. Those in sentences begin with closest or meanOf.
 const (
 	Leaked    = "leaked"
 	Tie       = "tie"

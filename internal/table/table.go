@@ -125,8 +125,11 @@ func read(path string, yield func(Row) bool) error {
 
 func open(path string) (*os.File, error) {
 	f, err := os.Open(path)
-	if e := (*os.PathError)(nil); errors.As(err, &e) {
-		return nil, fmt.Errorf("%s: %w", path, e.Err)
+	if err != nil {
+		if e := (*os.PathError)(nil); errors.As(err, &e) {
+			err = e.Err
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		f.Close()
