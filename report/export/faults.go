@@ -15,6 +15,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask/journal"
 	"crosstalk/instrument"
+	"crosstalk/internal/ordered"
 	"crosstalk/internal/visible"
 	"crosstalk/report"
 	"crosstalk/run"
@@ -46,6 +47,19 @@ func WriteFaults(w io.Writer, format, path string, only view.View) error {
 		return err
 	}
 	f := &faultLister{kind: instrument.Named(manifest.Plan.Instrument)}
+	var sides []string // that answers have: not all have each
+	if format != "table" {
+		f.write = func(a faulty) error {
+			sides = ordered.Merge(sides, a.names(), func(name string) string { return name })
+			return nil
+		}
+		if err := f.list(path, only); err != nil {
+			return err
+		}
+	}
+	if sides == nil {
+		sides = []string{""}
+	}
 	switch j, err := journal.OpenReader(filepath.Join(path, journal.Name)); {
 	case err == nil:
 		defer j.Close()
@@ -53,18 +67,17 @@ func WriteFaults(w io.Writer, format, path string, only view.View) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	rows, list := csv.NewWriter(w), report.Table{}
+	header, _ := faulty{}.row(sides)
+	list := report.Table{Header: header, Caption: "Answers with a fault", Label: "tab:answers"}
+	rows := csv.NewWriter(w)
+	if format == "csv" {
+		rows.Write(header)
+	}
 	f.write = func(a faulty) error {
-		header, row := a.row()
-		switch {
-		case format == "table":
+		if format == "table" {
 			return a.print(w)
-		case list.Header == nil:
-			list = report.Table{Header: header, Left: len(header), Caption: "Answers with a fault", Label: "tab:answers"}
-			if format == "csv" {
-				rows.Write(header)
-			}
 		}
+		_, row := a.row(sides)
 		if format == "csv" {
 			return rows.Write(row)
 		}
@@ -77,11 +90,7 @@ func WriteFaults(w io.Writer, format, path string, only view.View) error {
 	if err := f.list(path, only); err != nil {
 		return err
 	}
-	header, _ := faulty{sides: []side{{}}}.row()
-	switch {
-	case list.Header == nil && format == "csv":
-		rows.Write(header)
-	case list.Header != nil && format != "csv":
+	if list.Rows != nil {
 		return report.WriteTables(w, format, []report.Table{filled(list)})
 	}
 	rows.Flush()
@@ -206,13 +215,24 @@ func (f *faulty) add(o crosstalk.Observation) {
 	}
 }
 
-// row is the answer as a row of a table, and the titles of its columns.
-func (f faulty) row() (header, row []string) {
-	header, row = []string{"id"}, []string{f.id}
+func (f faulty) names() (names []string) {
 	for _, s := range f.sides {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// row is the answer as a row of a table with these sides, and the titles of its columns.
+func (f faulty) row(sides []string) (header, row []string) {
+	header, row = []string{"id"}, []string{f.id}
+	for _, name := range sides {
 		question, answer := "question", "answer"
-		if len(f.sides) > 1 {
-			question, answer = s.name+" question", s.name+" answer"
+		if len(sides) > 1 {
+			question, answer = name+" question", name+" answer"
+		}
+		var s side
+		if i := slices.Index(f.names(), name); i >= 0 {
+			s = f.sides[i]
 		}
 		header, row = append(header, question, answer), append(row, s.question, s.answer)
 	}
@@ -222,7 +242,7 @@ func (f faulty) row() (header, row []string) {
 
 // print writes an answer for people.
 func (f faulty) print(w io.Writer) error {
-	header, row := f.row()
+	header, row := f.row(f.names())
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", visible.Line(f.id), f.found)
 	for i, title := range header {

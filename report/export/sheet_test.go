@@ -18,10 +18,11 @@ import (
 	"crosstalk/run/view"
 )
 
-// runOf writes a run of these observations and, if there are any, answers.
+// runOf writes a run of these observations and, if there are any, answers. Its name begins with the instrument.
 func runOf(t *testing.T, instrument string, observations []crosstalk.Observation, answers ...journal.Record) string {
 	t.Helper()
 	dir := instrument
+	instrument, _, _ = strings.Cut(instrument, "-")
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -131,8 +132,17 @@ func TestSheet(t *testing.T) {
 		t.Fatal(err)
 	}
 	runOf(t, "consistency", nil)
+	changed := func(item string, sides ...string) observation { // one answer may be missing
+		o := observation{Measure: "consistency", Item: item, Finding: "inconsistent", Condition: map[string]string{"model": "m"}}
+		for _, side := range sides {
+			o.AddText(crosstalk.Side, side, side+" to "+item)
+		}
+		return o
+	}
+	runOf(t, "consistency-uneven", []observation{changed("a"), changed("b", "answer"), changed("c", "source", "answer"),
+		changed("d", "source")})
 	var b strings.Builder
-	for _, dir := range []string{"confusion", "leakage", "consistency", "nowhere"} {
+	for _, dir := range []string{"confusion", "leakage", "consistency", "consistency-uneven", "nowhere"} {
 		for _, format := range append(Formats, "") {
 			for _, answers := range []bool{false, true} {
 				fmt.Fprintf(&b, "\n$ export %s %s answers %v\n", dir, format, answers)
