@@ -2,74 +2,91 @@ package report
 
 import (
 	"bytes"
-	"encoding/csv"
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
 	"crosstalk"
+	"crosstalk/internal/golden"
 	"crosstalk/labels"
 )
 
-// An agreement is printed whole, or what matters most of it.
-func TestAgreementView(t *testing.T) {
-	interval := &crosstalk.Interval{Low: 0.25, High: 0.75}
-	by := map[string]string{"model": "m"}
-	group := map[string]string{"model": "m", "colour": "red"}
+// An agreement is printed whole, or what matters most of it, in every format: see testdata/agreement.txt.
+func TestAgreementSheet(t *testing.T) {
+	by := map[string]string{"model": "m", "temperature": "0"}
+	and := func(column, value string) map[string]string {
+		of := maps.Clone(by)
+		of[column] = value
+		return of
+	}
+	n := 0
 	figure := func(measure, of string, by map[string]string) labels.Figure {
-		return labels.Figure{Measure: measure, Of: of, By: by, Value: 0.5, Interval: interval, N: 60}
+		n++
+		return labels.Figure{Measure: measure, Of: of, By: by, Value: 0.5, N: n,
+			Interval: &crosstalk.Interval{Low: 0.25, High: 0.75}}
 	}
-	a := labels.Agreement{Question: "leakage", Labels: 120, Questions: 60, Units: 109, Annotators: []string{"ann", "bob"},
-		Weighted: []string{"finding"},
-		Figures: []labels.Figure{figure(labels.Rate, "people", by), figure(labels.Rate, "ann", by),
-			figure(labels.Share, "test", by), figure(labels.Rate, "people", group),
-			{Measure: labels.TauB, Of: "gloss and people", Value: crosstalk.Undefined, N: 2},
-			figure(labels.CohensKappa, "ann and bob", nil), figure(labels.Sensitivity, "gloss", nil)},
-		Curves: []labels.Curve{{Judge: "gloss", N: 60, Points: []labels.Point{{Slack: 0.03, Tau: 0.25}}}},
-		Cells:  []labels.Cell{{Judge: "gloss", People: "test", Found: "leaked", N: 7}},
-		Disagreements: []labels.Disagreement{{Judge: "gloss", Place: labels.Place{Item: "i", Line: 2}, People: []string{"test", "neither"},
-			Found: "none", Topic: "word", Texts: []string{strings.Repeat("long ", 20), "b"}, Difference: 0.125}},
-		ByDefault: []string{"colour"}}
-	view := AgreementView{Agreement: a, Link: func(item string) string { return "/x?q=" + item }}
-	text := func(format string) string {
-		var b bytes.Buffer
-		if err := view.Write(&b, format); err != nil {
-			t.Fatal(err)
+	undefined := labels.Figure{Measure: labels.TauB, Of: "gloss and people", Value: crosstalk.Undefined, N: 2}
+	few := labels.Agreement{Question: "leakage", Labels: 120, Questions: 60, Units: 109, Annotators: []string{"ann", "bob"},
+		Weighted: []string{"finding", "category"}, ByDefault: []string{"colour"},
+		Figures: []labels.Figure{figure(labels.Rate, labels.People, by), figure(labels.Rate, "ann", by),
+			figure(labels.Share, "test", by), figure(labels.Share, "test", and("colour", "red")), figure(labels.Share, "control", by),
+			figure(labels.Share, "unasked", by), figure(labels.Rate, labels.People, and("colour", "red")), undefined,
+			figure(labels.CohensKappa, "ann and bob", nil), figure(labels.CohensKappa, "people and bob", nil),
+			figure(labels.Alpha, labels.People, nil), figure(labels.Specificity, "gloss", nil), figure(labels.Sensitivity, "gloss", nil),
+			figure(labels.SameFindings, "gloss", and("colour", "red"))},
+		Curves: []labels.Curve{{Judge: "gloss", N: 60, Points: []labels.Point{{Slack: 0.03, Tau: 0.25},
+			{Slack: 0.5, Tau: crosstalk.Undefined}}},
+			{Judge: "sbert", By: by, N: 61, Points: []labels.Point{{Slack: 0.03, Tau: -0.25}, {Slack: 0.5, Tau: 1}}}},
+		Cells: []labels.Cell{{Judge: "gloss", People: "test", Found: "leaked", N: 7}, {Judge: "gloss", People: "control", Found: "leaked", N: 3},
+			{Judge: "gloss", People: "neither", Found: "leaked", N: 99}, {Judge: "gloss", People: "control", Found: "not leaked", N: 2},
+			{Judge: "gloss", By: and("colour", "red"), People: "test", Found: "leaked", N: 1}},
+		Disagreements: []labels.Disagreement{{Judge: "gloss", Place: labels.Place{Item: "i", Line: 2, Sample: 3}, People: []string{"test", "neither"},
+			Found: "none", Topic: strings.Repeat("word ", 9), Texts: []string{strings.Repeat("long ", 20), "b"}, Difference: 0.125},
+			{Place: labels.Place{Item: "j"}, Difference: crosstalk.Undefined}}}
+	many := labels.Agreement{Question: labels.Codes, Annotators: []string{"ann"}, Adjudicated: 4, ByDefault: []string{"colour"}}
+	for i := range shortFigures + 2 {
+		code := fmt.Sprint("code ", i)
+		many.Figures = append(many.Figures, figure(labels.Share, code, map[string]string{"model": fmt.Sprint(i % 2)}))
+		if i <= shortCells {
+			many.Cells = append(many.Cells, labels.Cell{People: code, Found: fmt.Sprint("found ", i), N: i})
 		}
-		return b.String()
 	}
-	says := func(table string, wanted ...string) {
-		t.Helper()
-		for _, want := range wanted {
-			if !strings.Contains(table, want) {
-				t.Errorf("no %q in\n%s", want, table)
+	asked := many // for groups, so none is left out
+	asked.ByDefault, asked.Cells = nil, many.Cells[:shortCells]
+	three := labels.Agreement{Question: "confusion", Annotators: []string{"ann", "bob", "cy"},
+		Figures: []labels.Figure{figure(labels.CohensKappa, "ann and bob", nil), figure(labels.Alpha, labels.People, nil)}}
+	var b bytes.Buffer
+	for _, c := range []struct {
+		title string
+		view  AgreementView
+	}{
+		{"with curves", AgreementView{Agreement: few, Link: func(item string) string { return "/x?q=" + item }}},
+		{"with curves, short", AgreementView{Agreement: few, Short: true}},
+		{"of codes, short", AgreementView{Agreement: many, Short: true}},
+		{"of codes, as asked, short", AgreementView{Agreement: asked, Short: true}},
+		{"of three, short", AgreementView{Agreement: three, Short: true}},
+		{"of three", AgreementView{Agreement: three}},
+	} {
+		formats := []string{"table"}
+		if c.title == "with curves" {
+			formats = []string{"table", "csv", "jsonl"}
+		}
+		for _, format := range formats {
+			fmt.Fprintf(&b, "== %s, %s\n", c.title, format)
+			if err := c.view.Write(&b, format); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}
-	whole := text("table")
-	says(whole, "agreement · leakage · 120 labels of 60 of 109 answers · annotators ann, bob · model m\n", " 25.0 to 75.0  50.0 %  60\n", " 0.250 to 0.750 ", "  colour red ",
-		"the sample was stratified by finding\n", "\ntau-b of the similarity and people, by slack\n", "\nfound by the instrument, and said by the majority of people\n",
-		"\nlargest disagreements\n", "i, line 2 ", "long long long long long long long long… / b", "  answers of an item: crosstalk serve RUN, then /x?q=ITEM\n")
-	rows, err := csv.NewReader(strings.NewReader(text("csv"))).ReadAll()
-	if err != nil || len(rows) != len(a.Figures)+1 || strings.Join(rows[1], ",") != "rate,people,model m,0.5,0.25,0.75,60" || rows[5][3] != "" {
-		t.Errorf("%q, %v", rows, err)
+	golden.Check(t, "testdata/agreement.txt", b.String())
+	b.Reset()
+	if err := (AgreementView{Agreement: few}).Write(&b, "json"); err != nil || strings.Contains(b.String(), "ByDefault") ||
+		!strings.Contains(b.String(), `"weighted_by"`) {
+		t.Errorf("%v %s", err, &b)
 	}
-	if lines := strings.Count(text("jsonl"), "\n"); lines != len(a.Figures) {
-		t.Errorf("%d lines, want %d", lines, len(a.Figures))
+	if err := (AgreementView{Agreement: few}).Write(&b, "yaml"); err == nil ||
+		err.Error() != `unknown format "yaml"; choose one of: table, json, jsonl, csv, markdown, latex` {
+		t.Error(err)
 	}
-	if json := text("json"); strings.Contains(json, "ByDefault") || !strings.Contains(json, `"weighted_by"`) {
-		t.Error(json)
-	}
-	view.Short = true
-	short := text("table")
-	says(short, "--all prints all 7 figures, by group too, and more disagreements\n", "sensitivity")
-	for _, gone := range []string{"colour red", "  share ", "\n  rate            ann ", "by slack"} {
-		if strings.Contains(short, gone) {
-			t.Errorf("%q in\n%s", gone, short)
-		}
-	}
-	if strings.Index(short, "sensitivity") > strings.Index(short, "kappa") || !strings.Contains(short, "ann and bob") {
-		t.Error(short)
-	}
-	view.Agreement.Question = labels.Codes // of which nothing but shares is known
-	says(text("table"), "  share ")
 }

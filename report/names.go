@@ -56,6 +56,9 @@ func keys(column, value string) []string {
 
 // By returns columns with names instead of values.
 func (n Names) By(by map[string]string) map[string]string {
+	if len(n) == 0 {
+		return by
+	}
 	for column, value := range by {
 		if name, ok := n.Of(column, value); ok {
 			by = maps.Clone(by)
@@ -67,9 +70,6 @@ func (n Names) By(by map[string]string) map[string]string {
 
 // Estimates returns figures whose columns have names instead of values.
 func (n Names) Estimates(estimates []crosstalk.Estimate) []crosstalk.Estimate {
-	if len(n) == 0 {
-		return estimates
-	}
 	named := slices.Clone(estimates)
 	for i := range named {
 		named[i].By = n.By(named[i].By)
@@ -79,9 +79,7 @@ func (n Names) Estimates(estimates []crosstalk.Estimate) []crosstalk.Estimate {
 
 // Observation returns an observation whose condition has names instead of values.
 func (n Names) Observation(o crosstalk.Observation) crosstalk.Observation {
-	if len(n) > 0 {
-		o.Condition = n.By(o.Condition)
-	}
+	o.Condition = n.By(o.Condition)
 	return o
 }
 

@@ -20,6 +20,13 @@ func TestShorten(t *testing.T) {
 		{[]string{"You are a helpful assistant.", "You are a helpful assistant. Be brief."}, []string{"…assistant.", "…assistant. Be brief."}},
 		{[]string{strings.Repeat("a", 30) + "1" + strings.Repeat("b", 30), strings.Repeat("a", 30) + "2" + strings.Repeat("b", 30)},
 			[]string{"aaaaaaaaaaaaaaa…bbbbbbbb", "aaaaaaaaaaaaa…bbbbbb (2)"}},
+		{[]string{"Be brief in all the answers that you give.", "Be kind in all the answers that you give."}, []string{"…brief…", "…kind…"}},
+		{[]string{"openai:some-organisation/model-1", "openai:some-organisation/model-22"}, []string{"…model-1", "…model-22"}},
+		{[]string{strings.Repeat("a", 30) + "1" + strings.Repeat("b", 30) + "/c", strings.Repeat("a", 30) + "2" + strings.Repeat("b", 30) + "/c"},
+			[]string{"aaaaaaaaaaaaaa…bbbbbbb…", "aaaaaaaaaaaaa…bbbbb… (2)"}},
+		{[]string{strings.Repeat("a", 49)}, []string{strings.Repeat("a", 31) + "…" + strings.Repeat("a", 16)}},
+		{[]string{strings.Repeat("a", 24), strings.Repeat("b", 25)},
+			[]string{strings.Repeat("a", 24), strings.Repeat("b", 15) + "…" + strings.Repeat("b", 8)}},
 		{[]string{strings.Repeat("a", 48)}, []string{strings.Repeat("a", 48)}},
 		{[]string{"", "all", "ja"}, []string{"", "all", "ja"}},
 	} {
@@ -79,10 +86,15 @@ func TestNames(t *testing.T) {
 	if unused := names.Unused(estimates); !slices.Equal(unused, []string{"none"}) {
 		t.Errorf("unused: %q", unused)
 	}
-	for _, pairs := range [][]string{{"a"}, {"=x"}, {"a="}, {"a=x", "b=x"}} {
-		if names, err := ParseNames(pairs); err == nil {
-			t.Errorf("%q are %v", pairs, names)
+	for want, pairs := range map[string][]string{`"a": expected VALUE=NAME, such as openai:gpt-4o-mini=mini`: {"a"},
+		`"=x": expected VALUE=NAME, such as openai:gpt-4o-mini=mini`:  {"=x"},
+		`"a= ": expected VALUE=NAME, such as openai:gpt-4o-mini=mini`: {"a= "}, "a and b have the same name, x": {"a=x", "b= x"}} {
+		if names, err := ParseNames(pairs); err == nil || err.Error() != want {
+			t.Errorf("%q are %v, %v; want %s", pairs, names, err, want)
 		}
+	}
+	if names, err := ParseNames([]string{"a=x", "a=x", "b=y"}); err != nil || len(names) != 2 {
+		t.Errorf("a name given twice: %v %v", names, err)
 	}
 }
 

@@ -264,6 +264,23 @@ func TestWarnings(t *testing.T) {
 	if got := Warnings(rows, of); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	nine := strings.Split("abcdefghi", "")
+	same := func(n int, text string) [][]string { return slices.Repeat([][]string{{text}}, n) }
+	for _, c := range []struct {
+		rows []string
+		of   [][]string
+		want string
+	}{
+		{nine[:2], same(2, "x 10 y"), "warning: every row: x 10 y"},
+		{nine[:1], same(1, "x"), "warning: a: x"},
+		{nine, same(8, "x"), "warning: a, b, c, d, e, f, g, h: x"},
+		{append(nine, "j"), same(9, "x"), "warning: a, b, c, d, e, f, g, h, and 1 more rows: x"},
+		{nine[:3], [][]string{{"7 of 9"}, {"12 of 9"}}, "warning: a, b: 7 to 12 of 9"},
+	} {
+		if got := strings.Join(Warnings(c.rows, c.of), "|"); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
 }
 
 // A t-test over observations that come in clusters is marked in tables, with a note, and

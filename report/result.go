@@ -16,8 +16,6 @@ func WriteResult[T any](
 		return WriteJSON(w, format, document, parts)
 	case format == "csv":
 		return csv.NewWriter(w).WriteAll(records())
-	case !ForPeople(format):
-		return CheckFormat(format)
 	}
 	return WriteTables(w, format, tables())
 }

@@ -151,11 +151,9 @@ func records(estimates []crosstalk.Estimate) [][]string {
 	add("n", func(e crosstalk.Estimate) string { return strconv.Itoa(e.N) })
 	add("observations", func(e crosstalk.Estimate) string { return strconv.Itoa(e.Observations) })
 	add("clusters", func(e crosstalk.Estimate) string { return strconv.Itoa(e.Clusters) })
-	counts := map[string]bool{}
+	counts := map[string]int{}
 	for _, e := range estimates {
-		for c := range e.Counts {
-			counts[c] = true
-		}
+		maps.Copy(counts, e.Counts)
 	}
 	for _, c := range slices.Sorted(maps.Keys(counts)) {
 		columns = append(columns, countColumn(c, c))

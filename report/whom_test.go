@@ -82,4 +82,22 @@ func TestWorstFirst(t *testing.T) {
 	if got := WorstFirst(nil); len(got) != 0 {
 		t.Errorf("%v", got)
 	}
+	// Groups with as many faults keep their places, below those with more; other models stay apart.
+	fault := instrument.Named("confusion").Faults.Measure
+	var tied []crosstalk.Estimate
+	for _, g := range strings.Fields("m/all m/sv m/de m/fr m/ar m/ko n/all n/de n/sv") {
+		model, language, _ := strings.Cut(g, "/")
+		share := 0.1
+		if language == "fr" {
+			share = 0.2
+		}
+		tied = append(tied, of(fault, model, language, "all", share, 100))
+	}
+	var got []string
+	for _, e := range WorstFirst(tied) {
+		got = append(got, e.By["model"]+"/"+e.By["language"])
+	}
+	if text := strings.Join(got, " "); text != "m/all m/fr m/sv m/de m/ar m/ko n/all n/de n/sv" {
+		t.Error(text)
+	}
 }

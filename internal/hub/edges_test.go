@@ -362,16 +362,19 @@ func TestRefusals(t *testing.T) {
 	}
 	// Of a file.
 	for _, method := range []string{http.MethodHead, http.MethodGet} {
-		s := start(t)
-		s.Break(func(w http.ResponseWriter, r *http.Request) bool {
-			wrong := r.Method == method && strings.HasSuffix(r.URL.Path, "/vocab.txt")
-			if wrong {
-				hubtest.Refuse(w, http.StatusNotFound, "EntryNotFound")
-			}
-			return wrong
-		})
-		delete(s.Models[tiny].Files, "tokenizer.json")
-		same(t, s, pullError(t, tiny, ""), "some-lab/tiny has no file vocab.txt at revision COMMIT")
+		for _, file := range []string{"modules.json", "vocab.txt"} {
+			s := start(t)
+			s.Models[tiny].Files["modules.json"] = []byte("[]")
+			delete(s.Models[tiny].Files, "tokenizer.json")
+			s.Break(func(w http.ResponseWriter, r *http.Request) bool {
+				wrong := r.Method == method && strings.HasSuffix(r.URL.Path, "/"+file)
+				if wrong {
+					hubtest.Refuse(w, http.StatusNotFound, "EntryNotFound")
+				}
+				return wrong
+			})
+			same(t, s, pullError(t, tiny, ""), "some-lab/tiny has no file "+file+" at revision COMMIT")
+		}
 	}
 	// Of the server of large files: a signed address may have expired.
 	for _, failures := range []int{2, 100} {
@@ -594,16 +597,21 @@ func TestRedirects(t *testing.T) {
 	})
 }
 
-// Which of the folders under a model's two names is meant.
+// Which of the folders under a model's two names is meant. Most models have only one.
 func TestFoldersOfTwoNames(t *testing.T) {
 	const full, short = "models--distilbert--distilbert-base-uncased", "models--distilbert-base-uncased"
+	s := start(t)
+	asPythonDoes(t, "models--tiny", plain)
+	if dir, _, err := Find(tiny, ""); err == nil {
+		t.Errorf("%s was found in %s", tiny, dir)
+	}
 	some := map[string]string{"config.json": "{}"}
 	more := map[string]string{"config.json": "{}", "vocab.txt": "[PAD]"}
 	for _, c := range []struct {
 		full, short map[string]string
 		want        string
 	}{{some, more, short}, {more, some, full}, {some, some, full}, {nil, nil, full}} {
-		s := start(t)
+		s = start(t)
 		for folder, files := range map[string]map[string]string{full: c.full, short: c.short} {
 			if files != nil {
 				asPythonDoes(t, folder, files)
@@ -646,6 +654,11 @@ func TestMissingErrorText(t *testing.T) {
 	same(t, s, err, dir+" is a folder, which has no revision main")
 	_, _, err = Find(filepath.Join(dir, "config.json"), "")
 	same(t, s, err, dir+"/config.json: expected a folder")
+	_, _, err = Find(filepath.Join(dir, "x"), "")
+	same(t, s, err, "stat "+dir+"/x: no such file or directory")
+	asPythonDoes(t, "models--some-lab--tiny", map[string]string{"modules.json": "{}"})
+	_, _, err = Find(tiny, "")
+	same(t, s, err, "modules.json: json: cannot unmarshal object into Go value of type []struct { Path string; Type string }")
 	write(t, dir, map[string]string{"modules.json": "["})
 	_, _, err = Find(dir, "")
 	same(t, s, err, "modules.json: unexpected end of JSON input")

@@ -179,6 +179,9 @@ func TestCanonical(t *testing.T) {
 		"./bert-base-chinese":          "./bert-base-chinese",
 		"/models/x":                    "/models/x",
 		"models/of/mine":               "models/of/mine",
+		".":                            ".",
+		"~":                            "~",
+		`a\b`:                          `a\b`,
 	} {
 		if got := Canonical(name); got != want {
 			t.Errorf("%s: %s, expected %s", name, got, want)
