@@ -177,8 +177,55 @@ func TestGiantFiles(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(path, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := readers[name](path); err == nil || !strings.Contains(err.Error(), "1048576") {
-			t.Errorf("%s: %v", name, err)
+		want := filepath.Join(path, name) + ": has 1048578 objects; expected at most 1048576"
+		if err := readers[name](path); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+		text = strings.Replace(text, "{},{},", "", 1) // as many as may be
+		if err := os.WriteFile(filepath.Join(path, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := readers[name](path)
+		if name == manifestFile && err != nil || name == estimatesFile && !errors.As(err, new(*ChangedError)) {
+			t.Errorf("%s with the most objects: %v", name, err)
+		}
+	}
+}
+
+// A line may be longer than what is read at once, up to a bound.
+func TestLongLines(t *testing.T) {
+	defer func(before int) { maxLine = before }(maxLine)
+	maxLine = 1 << 18 // a multiple of what is read at once
+	path := finished(t, 0)
+	file := filepath.Join(path, observationsFile)
+	line := func(n int) string {
+		const start, end = `{"measure":"m","item":"`, `"}` + "\n"
+		return start + strings.Repeat("x", n-len(start)-len(end)) + end
+	}
+	for _, c := range []struct {
+		lines []string
+		want  string
+	}{
+		{[]string{line(50), line(maxLine + 1<<16), line(60)}, file + ": the number of observations is 3; the run's manifest says 0"},
+		{[]string{line(50), line(1 << 17), line(maxLine + 1<<16 + 1)}, file + ":3: is longer than 0 MiB"},
+		{[]string{line(50), "x" + line(1<<17)}, file + ":2: invalid character 'x' looking for beginning of value"},
+	} {
+		if err := os.WriteFile(file, []byte(strings.Join(c.lines, "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := int64(0)
+		for o, err := range ReadLocated(path) {
+			if err != nil {
+				if !strings.HasPrefix(err.Error(), c.want) {
+					t.Errorf("%v, want %s", err, c.want)
+				}
+				break
+			}
+			if text := c.lines[0]; o.Offset != at || o.Size != int64(len(text)) {
+				t.Errorf("a line at %d of %d bytes, want %d and %d", o.Offset, o.Size, at, len(text))
+			}
+			at += int64(len(c.lines[0]))
+			c.lines = c.lines[1:]
 		}
 	}
 }

@@ -236,7 +236,7 @@ func ahead[T any](read func(yield func(one T, size int) bool) error) iter.Seq2[T
 }
 
 // maxLine bounds an observation, far above what answers can be: 8 MiB each.
-const maxLine = 256 << 20
+var maxLine = 256 << 20 // tests change it
 
 func readObservations(path string, p *parser, yield func(l line, text []byte) bool) error {
 	f, check, err := openObservations(path)

@@ -145,7 +145,7 @@ func (p *parser) field(l *line, name string) int {
 		o.Spans = p.spans()
 		return 1 << 13
 	case "tokens":
-		if raw := p.Raw(); p.OK && !p.values && json.Unmarshal(raw, &o.Tokens) != nil {
+		if raw := p.Raw(); !p.values && json.Unmarshal(raw, &o.Tokens) != nil {
 			p.Fail()
 		}
 		return 1 << 14
@@ -190,7 +190,7 @@ func (p *parser) set(to *string, bit int) int {
 
 // spans reads a list of spans, which few observations have.
 func (p *parser) spans() (spans []crosstalk.Span) {
-	if raw := p.Raw(); p.OK && !p.values && json.Unmarshal(raw, &spans) != nil {
+	if raw := p.Raw(); !p.values && json.Unmarshal(raw, &spans) != nil {
 		p.Fail()
 	}
 	return spans

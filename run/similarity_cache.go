@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -102,13 +103,10 @@ func (k *SimilarityCache) Get(key similarity.Key) (value []byte, found bool, err
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	defer k.get.Reset()
-	if err := k.get.BindBlob(1, key[:]); err != nil {
-		return nil, false, err
+	if err = k.get.BindBlob(1, key[:]); err == nil && k.get.Step() {
+		return k.get.ColumnBlob(0, nil), true, nil
 	}
-	if !k.get.Step() {
-		return nil, false, k.get.Err()
-	}
-	return k.get.ColumnBlob(0, nil), true, nil
+	return nil, false, cmp.Or(err, k.get.Err())
 }
 
 // Put implements similarity.Cache: all of values, or none.

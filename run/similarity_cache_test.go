@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"crosstalk/measure/similarity"
@@ -11,6 +12,45 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
+
+// A cache whose table is gone meanwhile is an error, which names the file when it is written.
+func TestBrokenSimilarityCache(t *testing.T) {
+	dir := create(t, filepath.Join(t.TempDir(), "run"), plan())
+	cache, err := dir.OpenSimilarityCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := similarity.Key{1}
+	if value, found, err := cache.Get(key); value != nil || found || err != nil {
+		t.Errorf("%v %v %v", value, found, err)
+	}
+	if err := cache.Put(map[similarity.Key][]byte{key: {2}}); err != nil {
+		t.Error(err)
+	}
+	if value, found, err := cache.Get(key); len(value) != 1 || value[0] != 2 || !found || err != nil {
+		t.Errorf("%v %v %v", value, found, err)
+	}
+	if err := cache.conn.Exec("DROP TABLE kept"); err != nil {
+		t.Fatal(err)
+	}
+	const says = "no such table: kept"
+	if _, found, err := cache.Get(key); found || err == nil || !strings.Contains(err.Error(), says) {
+		t.Errorf("%v %v", found, err)
+	}
+	err = cache.Put(map[similarity.Key][]byte{key: {3}})
+	if err == nil || !strings.HasPrefix(err.Error(), cache.path+": ") || !strings.Contains(err.Error(), says) {
+		t.Error(err)
+	}
+	if err := errors.Join(cache.conn.Exec("CREATE TABLE " + keptTable + "; BEGIN IMMEDIATE")); err != nil {
+		t.Fatal(err)
+	}
+	if err := cache.Put(nil); err == nil || !strings.HasPrefix(err.Error(), cache.path+": ") {
+		t.Error(err)
+	}
+	if err := errors.Join(cache.conn.Exec("ROLLBACK"), cache.Close(), dir.Close()); err != nil {
+		t.Error(err)
+	}
+}
 
 // Scores are computed once in the life of a run, for each similarity, pair and
 // source. Undefined ones are cached too.
