@@ -117,8 +117,7 @@ func answerRates(in *confusion.Instrument, m *reference.Confused, language strin
 		m.Short*(1-short.unclear-short.line-short.word)
 	notWrong, notFaulty, unclear := 1.0, 1.0, 1.0
 	for place := range reference.MaxLines {
-		line, has := ratesOf(in, language, m.Lines(language, place))
-		hasWords = hasWords || has
+		line, _ := ratesOf(in, language, m.Lines(language, place))
 		notWrong *= 1 - line.line
 		notFaulty *= 1 - line.line - line.word
 		unclear *= line.unclear

@@ -3,11 +3,8 @@ package calibrate
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"crosstalk"
-	"crosstalk/ask"
 	"crosstalk/instrument/consistency"
 	"crosstalk/model/reference"
 )
@@ -23,16 +20,8 @@ func coverConsistency(ctx context.Context, in consistency.Instrument, items []cr
 	in.Senses.Parts = []consistency.Part{consistency.Both}
 	in.Prompting.API, in.Rewriting.Prompting.API = crosstalk.Chat, crosstalk.Chat
 	sense := consistency.Sense(in.Senses.From[0]).To(in.Senses.To[0])
-	tasks := in.Tasks
-	model, err := reference.NewInconsistent(tasks, items, truth, 1)
-	if err != nil {
-		return nil, err
-	}
-	if in.Tasks, err = rewrittenTasks(ctx, &in, model, sense); err != nil {
-		return nil, err
-	}
 	var results []Result
-	for _, task := range tasks {
+	for _, task := range in.Tasks {
 		for _, r := range consistencyTruth(in.Protocol, len(task.Classes), truth) {
 			r.Model = fmt.Sprintf("%s:inconsistent?flip=%g&invalid=%g&wrong=%g",
 				reference.Provider, truth.Flip, truth.Invalid, truth.Wrong)
@@ -42,26 +31,10 @@ func coverConsistency(ctx context.Context, in consistency.Instrument, items []cr
 	}
 	c := calibration{in: &in, rules: in.Rules(), results: results,
 		sittings: func(seed uint64) ([]sitting, error) {
-			m, err := reference.NewInconsistent(tasks, items, truth, seed)
+			m, err := reference.NewInconsistent(in.Tasks, items, truth, seed)
 			return []sitting{{m, items}}, err
 		}}
 	return c.run(ctx, seeds)
-}
-
-// rewrittenTasks are the tasks with their instructions as the model rewrites them, which is the same for all seeds.
-func rewrittenTasks(ctx context.Context, in *consistency.Instrument, model crosstalk.Model,
-	sense consistency.Sense) ([]crosstalk.Task, error) {
-	session := ask.NewSession(&ask.Memory{}, ask.Options{})
-	tasks := slices.Clone(in.Tasks)
-	for i, task := range tasks {
-		r, err := in.RewriteInstruction(ctx, session.For(model), task, sense)
-		if err != nil {
-			return nil, err
-		}
-		tasks[i].Instructions = maps.Clone(task.Instructions)
-		tasks[i].Instructions[string(sense)] = r.Instruction()
-	}
-	return tasks, nil
 }
 
 // consistencyTruth returns the expected figures of a task with this number of classes.

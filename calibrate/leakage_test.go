@@ -175,6 +175,9 @@ func TestDraw(t *testing.T) {
 	for seed := range uint64(20) {
 		names, clusters := map[string]bool{}, map[string]int{}
 		for k, list := range draw(items(6), seed) {
+			if len(list) == 0 {
+				t.Errorf("seed %d: nothing in copy %d", seed, k)
+			}
 			for _, i := range list {
 				if names[i.ID] || !strings.HasSuffix(i.Cluster, fmt.Sprint("#", k)) {
 					t.Errorf("seed %d: item %+v in copy %d", seed, i, k)

@@ -232,6 +232,9 @@ func TestWriteErrors(t *testing.T) {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
+	if err := WriteNamed(full{}, "json", estimates(), nil); err == nil {
+		t.Error("nothing was written and that is no error")
+	}
 	want := `unknown format "yaml"; choose one of: table, json, jsonl, csv, markdown, latex`
 	if err := Write(full{}, "yaml", nil); err == nil || err.Error() != want {
 		t.Error(err)

@@ -36,6 +36,12 @@ func TestTableSheet(t *testing.T) {
 		}
 	}
 	golden.Check(t, "testdata/tables.txt", b.String())
+	hostile := Table{Heading: []string{"\n"}, Header: []string{"\n"}, Rows: [][]string{{"\n"}}, Notes: []string{"\n"},
+		Above: [][]Span{{{"\n", 1}}}}
+	before := fmt.Sprintf("%#v", hostile)
+	if tidy := fmt.Sprintf("%#v", hostile.Tidy()); tidy != strings.ReplaceAll(before, `\n`, " ") || fmt.Sprintf("%#v", hostile) != before {
+		t.Errorf("%s, of which is left %#v", tidy, hostile)
+	}
 	for format, want := range map[string]string{"csv": "tables are not written as csv; expected table, markdown or latex",
 		"json": "tables are not written as json; expected table, markdown or latex",
 		"yaml": `unknown format "yaml"; choose one of: table, json, jsonl, csv, markdown, latex`} {
@@ -122,6 +128,7 @@ func TestNumbers(t *testing.T) {
 		{inWords(nil), "all"}, {inWords(map[string]string{"b": "2", "a": "1"}), "a 1 · b 2"},
 		{Apart(map[string]string{"b": "2", "a": "1", "c": "3"}, []map[string]string{{"a": "1", "b": "2", "c": "3"}, {"a": "0", "b": "2"}}), "1 3"},
 		{short("  two  words ", 9), "two words"}, {short("two  words", 8), "two w…ds"}, {short("0123456789@12345678", 10), "0123456789"}, {short("0123456789a", 10), "012345…89a"},
+		{short("a@12345678", 10), "a@12345678"},
 		{fmt.Sprint(common([]string{"a b c", "a x c"})), "2 2"}, {fmt.Sprint(common([]string{"ab", "ab c"})), "0 0"}, {fmt.Sprint(common([]string{"a:b", "a:"})), "0 0"},
 		{fmt.Sprint(common([]string{"x/y", "x/z/y"})), "2 0"},
 		{Plain(crosstalk.Estimate{Measure: confusion.LPR, Value: 1, Observations: 3}), ""},
