@@ -28,8 +28,8 @@ func TestSum(t *testing.T) {
 		r := Result{Truth: 0.5}
 		r.sum(c.of)
 		certainty := stats.ClopperPearson(c.coverage*float64(len(c.of)), float64(len(c.of)), 0.99)
-		if r.Mean != c.mean || r.Width != c.width || r.Coverage != c.coverage || r.Seeds != len(c.of) || r.Certainty != certainty ||
-			r.Estimate.Interval != c.of[0].Interval {
+		if r.Mean != c.mean || r.Width != c.width || r.Coverage != c.coverage || r.Seeds != len(c.of) ||
+			r.Certainty != certainty || r.Estimate.Interval != c.of[0].Interval {
 			t.Errorf("%+v: %+v", c.of, r)
 		}
 	}

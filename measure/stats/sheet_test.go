@@ -136,6 +136,12 @@ func (s *sheet) means() {
 		s.row("  t", TTest(x.data, .5), TTest(x.data, .5).Interval(Unbounded, .9))
 		s.row("  clustered t", ClusterTTest(x.data, .5), ClusterTTest(x.data, 0).Interval(Proportion, .9))
 	}
+	e := Estimate{SE: .1, DF: 9}
+	for _, x := range [][2]float64{{0, .8}, {1, .8}, {.05, 0}, {.05, 1}, {.999, .001}, {.05, .5}} {
+		s.row(fmt.Sprint("detects ", x), e.MinDetectable(x[0], x[1]), Design{Between: .1}.Items(.1, x[0], x[1]),
+			Design{Between: .1, Size: 3}.Items(.1, x[0], x[1]), Design{Between: .1, Size: 3}.Detectable(100, x[0], x[1]))
+	}
+	s.row("detects nothing", Estimate{DF: 9}.MinDetectable(.05, .8), Estimate{SE: .1}.MinDetectable(.05, .8))
 	for _, x := range [][2]float64{{0, 10}, {1, 10}, {5, 10}, {10, 10}, {11, 10}, {-1, 10}, {3, 0}, {97, 100}} {
 		s.row(fmt.Sprint("binomial ", x), Wilson(x[0], x[1], .95), ClopperPearson(x[0], x[1], .9))
 	}
@@ -256,6 +262,29 @@ func (s *sheet) permutations() {
 		}
 		s.row(fmt.Sprint("binomial draws ", p), draws)
 	}
+	for _, x := range []struct {
+		n int
+		p float64
+	}{{39, .25}, {40, .25}, {41, .25}, {100, .0999}, {100, .1}, {60, .5}, {70, .55}, {500, .3},
+		{100000, .48}, {3000000, .004}} {
+		sum, places := 0, 0
+		for i := range 3000 {
+			k := binomial(rng, x.n, x.p)
+			sum += k
+			places += i % 7 * k
+		}
+		s.row(fmt.Sprint("binomial draws ", x), sum, places)
+	}
+	for _, n := range []int{17, 63, 64, 65, 130} { // each sum is another
+		var c, twice Clusters
+		for k := range n {
+			c.Add(Cluster(k), rng.Float64()-.45)
+			twice.Add(Cluster(k), float64(k%3)-.9)
+		}
+		s.row(fmt.Sprint("sign flip of different ", n), SignFlip(&c, 3000, 1), SignFlip(&twice, 3000, 1))
+		s.row("  swap", Swap([]*Clusters{&c}, []*Clusters{&twice}, func(a, b Cluster) int { return int(a - b) },
+			func(means []float64) float64 { return means[0] }, 3000, 2))
+	}
 	values := []float64{.1, .4, .4, .8, .9, .2, .7}
 	mean := func(units []int) float64 {
 		sum := 0.0
@@ -288,6 +317,14 @@ func (s *sheet) tests() {
 	}
 	s.row("of equal values", Pearson(x, []float64{1, 1, 1, 1, 1, 1, 1}, .95), KendallTauB(x, []float64{1, 1, 1, 1, 1, 1, 1}, 0, 0),
 		Pearson(x, x, .95), KendallTauB(x, y, -1, 0), KendallTauB([]float64{1, math.NaN(), 2}, x[:3], 0, 0))
+	for _, df := range []float64{.5, 1, 2.5, 30, 9999, 10001, 2e4, 1e6} {
+		for _, p := range []float64{.5, .9, .975, .9995} {
+			s.row(fmt.Sprint("t of ", df, " at ", p), tQuantile(p, df))
+		}
+	}
+	for k := range 4 {
+		s.row("log factorial", logFactorial(float64(k)), logFactorial(float64(30+k)), logFactorial(math.Pow(10, float64(k+2))))
+	}
 	s.row("quantiles", NormalQuantile(.5), NormalQuantile(.975), NormalQuantile(.001), NormalQuantile(0), NormalQuantile(1))
 }
 
@@ -322,6 +359,9 @@ func (s *sheet) corrections() {
 	}{
 		{"alone", 300, 5, 10, 300, first, 1}, {"clusters", 300, 5, 10, 30, first, 1}, {"agree", 200, 4, 1000, 200, first, 1},
 		{"disagree", 200, 4, 3, 40, first, 1}, {"steps", 400, 6, 9, 80, second, 2}, {"without labels", 50, 1000, 3, 50, first, 1},
+		{"nothing passes", 60, 4, 1000, 60, func(means []float64) float64 { return 0 * means[0] / (means[0] - means[0]) }, 1},
+		{"two clusters", 60, 4, 3, 2, first, 1}, {"three clusters", 60, 4, 3, 3, first, 1}, {"11 clusters", 88, 4, 3, 11, first, 1},
+		{"12 clusters", 96, 4, 3, 12, first, 1}, {"one", 1, 1000, 3, 1, first, 1},
 		{"few", 40, 8, 4, 10, first, 1}, {"found everywhere", 120, 4, 9, 120, first, 1},
 	} {
 		for _, b := range []Bounds{Proportion, Difference} {
@@ -400,6 +440,11 @@ func (s *sheet) sequences() {
 		{Margin: .02, Level: .9, Discord: .3, Population: 40, Together: 1},
 		{Margin: .1, Level: .95, Discord: .05, Together: 1},
 		{Margin: .1, Level: .8, Discord: .2, Together: 4},
+		{Margin: .05, Level: .95, Together: 1},
+		{Margin: .05, Level: .95, Discord: 1, Together: 2},
+		{Margin: .3, Level: .5, Discord: .0005, Population: 20, Step: .5, Together: 1},
+		{Margin: .2, Level: .95, Discord: .1, Population: 1, Step: 1, Together: 1},
+		{Margin: .2, Level: .95, Discord: .1, Population: 2, Together: 1},
 	} {
 		for _, loss := range []float64{0, .05, .3} {
 			q, err := NewSequential(plan)
