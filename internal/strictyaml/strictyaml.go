@@ -1,6 +1,6 @@
 // Package strictyaml reads YAML that somebody else may have written: suites, settings, prices. It refuses at once what
-// takes the reader unbounded memory or time, and the parts of YAML that those files do not need: anchors, aliases, tags
-// and further documents. Errors name file and line.
+// takes the reader unbounded memory or time, and the parts of YAML that those files do not need: anchors, aliases, tags,
+// directives and further documents. Errors name file and line.
 package strictyaml
 
 import (
@@ -181,6 +181,8 @@ func check(name string, text []byte, l Limits) error {
 			return refuse("anchors and aliases are not supported: write the value out")
 		case token.TagType:
 			return refuse("tags are not supported: write the value without " + shown(t.Value))
+		case token.DirectiveType:
+			return refuse("directives are not supported: leave the line out")
 		case token.DocumentHeaderType:
 			if begun {
 				return refuse("a second document begins here; expected one " + l.One + " per file")
@@ -192,7 +194,7 @@ func check(name string, text []byte, l Limits) error {
 		if keys.most > l.Keys {
 			return refuse("a map has too many keys")
 		}
-		begun = begun || t.Type != token.CommentType && t.Type != token.DirectiveType
+		begun = begun || t.Type != token.CommentType
 		last = *t.Position
 	}
 	return nil
