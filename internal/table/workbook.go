@@ -96,13 +96,14 @@ func (s *sheet) readRow(p *part, t xml.StartElement) error {
 			text = a.Value
 		}
 	}
-	number, err := strconv.Atoi(text)
-	if err != nil || number <= s.row || number > maxRows {
+	number, _ := strconv.Atoi(text) // 0 if it is none
+	if number <= s.row || number > maxRows {
 		return fmt.Errorf("after this row comes row %s; expected %d to %d", text, s.row+1, maxRows)
 	}
 	line := s.row + 1
 	s.row = number
-	if err := s.readCells(p); err != nil {
+	err := s.readCells(p)
+	if err != nil {
 		return err
 	}
 	for ; line <= number; line++ {
@@ -155,7 +156,7 @@ func (s *sheet) readCells(p *part) error {
 		if size += len(value); size > maxRecord {
 			return tooLong(maxRecord)
 		}
-		if value != "" || c.Formula != nil {
+		if value != "" {
 			s.values = append(append(s.values, make([]string, column-1-len(s.values))...), value)
 		}
 		return nil
@@ -187,11 +188,10 @@ func (s *sheet) column(ref string, before int) (int, error) {
 
 // cell is a cell of a row.
 type cell struct {
-	Ref     string     `xml:"r,attr"`
-	Type    string     `xml:"t,attr"`
-	Values  []string   `xml:"v"`
-	Inline  []richText `xml:"is"`
-	Formula *struct{}  `xml:"f"`
+	Ref    string     `xml:"r,attr"`
+	Type   string     `xml:"t,attr"`
+	Values []string   `xml:"v"`
+	Inline []richText `xml:"is"`
 }
 
 // text is the value of a cell.

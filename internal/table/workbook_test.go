@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,14 +70,14 @@ func TestWorkbookValues(t *testing.T) {
 		`<row r="5" spans="1:2"><c r="A5" t="s"><f>A1</f><v>0</v></c><c r="B5" t="d"><v>2026-11-22</v></c></row>`+
 		`<row r="6"><c r="A6" s="3"/><c r="B6" t="e"><v>#N/A</v></c><c r="C6"/><extLst><ext><row/></ext></extLst></row>`+
 		`<row r="7"><c r="A7" t="inlineStr"><is><r><rPr><b/></rPr><t>bo</t></r><r><t xml:space="preserve">ld </t></r><rPh sb="0"><t>no</t></rPh></is></c></row>`+
-		`<row r="8"/>`+sheetTail,
+		`<row r="8"/>`+`<row><c t="s"/><c t="s"><v>1</v></c><c><f>A1</f><v></v></c></row>`+sheetTail,
 		`<sst count="9"><extLst><t>no</t></extLst><si><t>zero_x000D__xD83D__xDE00_ _x005F_x000D_</t></si><si><r><t>o</t></r><r><t>ne</t></r></si></sst>`)
 	rows, err := readAll(write(t, "a.xlsx", content))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{2: "|", 3: "|one", 4: "1.50|1", 5: "zero\r😀 _x000D_|2026-11-22", 6: "|#N/A", 7: "bold |", 8: "|"}
-	if len(rows) != 7 {
+	want := []string{2: "|", 3: "|one", 4: "1.50|1", 5: "zero\r😀 _x000D_|2026-11-22", 6: "|#N/A", 7: "bold |", 8: "|", 9: "|one"}
+	if len(rows) != 8 {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for _, r := range rows {
@@ -165,6 +166,8 @@ func TestDamagedWorkbooks(t *testing.T) {
 		content []byte
 		want    string
 	}{
+		"a header with blanks": {ofSheet(t, sheetHead+`<row><c><v>a</v></c><c><v></v></c></row><row><c><v>1</v></c><c><v></v></c><c><v>2</v></c></row>`+sheetTail, ""),
+			":2: has 3 cells; the header has 1"},
 		"a truncated zip": {good[:len(good)-30], ": is not a readable workbook: "},
 		"a changed byte":  {spoilt, ":"},
 		"a part twice":    {zipped(t, twice...), ": is not a readable workbook: duplicate part XL/Worksheets/sheet1.xml"},
@@ -173,6 +176,10 @@ func TestDamagedWorkbooks(t *testing.T) {
 		"no parts":        {zipped(t), ": is not a readable workbook: has no workbook part"},
 		"relations cut": {zipped(t, "_rels/.rels", strings.TrimSuffix(topRels, "</Relationships>"), "xl/workbook.xml", bookXML),
 			": is not a readable workbook: _rels/.rels: XML syntax error on line 1: unexpected EOF"},
+		"workbook cut":    {zipped(t, "_rels/.rels", topRels, "xl/workbook.xml", bookXML[:100]), ": is not a readable workbook: xl/workbook.xml: XML syntax error on line 1: unexpected EOF"},
+		"sheets cut":      {zipped(t, append(slices.Clone(twice[:5]), bookRels[:100])...), ": is not a readable workbook: xl/_rels/workbook.xml.rels: XML syntax error on line 1: unexpected EOF"},
+		"a second root":   {zipped(t, append(slices.Clone(twice[:5]), bookRels+bookRels)...), ": is not a readable workbook: xl/_rels/workbook.xml.rels: has a second root element"},
+		"no header":       {ofSheet(t, sheetHead+`<row r="2"><c><v>1</v></c></row>`+sheetTail, ""), ":2: expected a header line with the names of the columns"},
 		"no sheets":       {zipped(t, "_rels/.rels", topRels, "xl/workbook.xml", "<workbook/>"), ": is not a readable workbook: has no sheet"},
 		"an old workbook": {[]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), ": is not a readable workbook: it is encrypted, or in the old format .xls"},
 	} {
