@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"crosstalk"
+
+	"github.com/ncruces/go-sqlite3"
 )
 
 // A table that somebody takes away is an error of whatever needs it, with the name of the file, and of nothing else.
@@ -179,5 +181,153 @@ func TestGather(t *testing.T) {
 			Logprobs: []crosstalk.TokenLogprob{{Top: make([]crosstalk.CandidateLogprob, 2)}, {}}}}
 	if got := size(words); got != 512+2+3+1+4+5+6+64*4 {
 		t.Errorf("size %d", got)
+	}
+}
+
+// What SQLite refuses to write is an error of whoever writes it, and nothing of it is saved.
+func TestRefusedWrites(t *testing.T) {
+	refusals := map[string][]string{ // by what is done to the table
+		"INSERT ON asks":        {"put", "merge"},
+		"INSERT ON counts":      {"put", "merge"},
+		"INSERT ON batches":     {"add batch"},
+		"INSERT ON batch_asks":  {"add batch"},
+		"UPDATE ON batches":     {"update batch", "end batch"},
+		"DELETE ON batches":     {"drop batch"},
+		"DELETE ON batch_asks":  {"drop batch"},
+		"UPDATE ON batch_asks":  nil,
+		"UPDATE ON asks":        {"put again"},
+		"INSERT ON asks, later": {"merge"},
+	}
+	for event, needed := range refusals {
+		path, from := newPath(t), newPath(t)
+		j := open(t, path)
+		failed := record(1)
+		failed.Answer.Status = crosstalk.Failed
+		putAll(t, j, failed)
+		write(t, from, record(7), record(8))
+		there := batchOf("t", keyed(3))
+		must(t, j.AddBatch(there))
+		event, later := strings.CutSuffix(event, ", later")
+		when := ""
+		if later {
+			when = "WHEN new.text = 'answer 8' "
+		}
+		execute(t, path, "CREATE TRIGGER no BEFORE "+event+" "+when+"BEGIN SELECT RAISE(ABORT, 'not today'); END")
+		for _, use := range []struct {
+			name string
+			do   func() error
+		}{
+			{"put", func() error { return j.Put(record(2)) }},
+			{"put again", func() error { return j.Put(record(1)) }},
+			{"merge", func() error { _, err := j.Merge(open2(t, from)); return err }},
+			{"add batch", func() error { return j.AddBatch(batchOf("u", keyed(4))) }},
+			{"update batch", func() error { return j.UpdateBatch(there) }},
+			{"end batch", func() error { return j.EndBatch(there) }},
+			{"drop batch", func() error { return j.DropBatch(there) }},
+		} {
+			before := counted(t, path)
+			err := use.do()
+			fails := slices.Contains(needed, use.name)
+			if use.name == "put again" && strings.HasPrefix(event, "INSERT ON") && (slices.Contains(needed, "put") || later) {
+				continue // it updates where it can
+			}
+			if fails != (err != nil) || fails && !strings.HasSuffix(err.Error(), "not today") {
+				t.Errorf("%s: %s: %v", event, use.name, err)
+			}
+			if after := counted(t, path); fails && after != before {
+				t.Errorf("%s: %s: %s, before %s", event, use.name, after, before)
+			}
+		}
+		execute(t, path, "DROP TRIGGER no") // what was refused can be written now
+		putAll(t, j, record(9))
+		checkCounts(t, j)
+	}
+}
+
+// counted is how many rows the tables have.
+func counted(t *testing.T, path string) string {
+	t.Helper()
+	conn, err := connect(path, "", sqlite3.OPEN_READONLY)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	list, err := query(conn, "SELECT (SELECT count(*) FROM asks) || ' ' || (SELECT count(*) FROM batches) || ' ' || (SELECT count(*) FROM batch_asks)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list[0]
+}
+
+// A transaction that cannot begin is an error of all whose answers were to be in it, and the next one works.
+func TestNoTransaction(t *testing.T) {
+	j := open(t, newPath(t))
+	if err := j.writer.Exec("BEGIN"); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Put(record(1)); err == nil || !strings.HasSuffix(err.Error(), "cannot start a transaction within a transaction") {
+		t.Error(err)
+	}
+	if err := j.writer.Exec("ROLLBACK"); err != nil {
+		t.Fatal(err)
+	}
+	putAll(t, j, record(2))
+	if got := texts(t, j); !slices.Equal(got, []string{"answer 2"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// The latest answers come first. An ask that is put again keeps its place.
+func TestLatest(t *testing.T) {
+	j := open(t, newPath(t))
+	failed := record(1)
+	failed.Answer.Status = crosstalk.Failed
+	putAll(t, j, failed, record(2), record(3), record(1))
+	for n, want := range map[int][]string{0: nil, 1: {"answer 3"}, 2: {"answer 3", "answer 2"}, 5: {"answer 3", "answer 2", "answer 1"}} {
+		list, err := j.Latest(n)
+		var got []string
+		for _, r := range list {
+			got = append(got, r.Answer.Text)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d: %q, %v; want %q", n, got, err, want)
+		}
+	}
+}
+
+// The first damaged batch is an error, whatever comes after it.
+func TestDamagedFirstBatch(t *testing.T) {
+	path := newPath(t)
+	j := open(t, path)
+	must(t, j.AddBatch(batchOf("t", keyed(1))), j.AddBatch(batchOf("u", keyed(2))))
+	execute(t, path, "UPDATE batch_asks SET request = '{' WHERE batch = 1")
+	if open, err := j.OpenBatches(); err == nil || !strings.Contains(err.Error(), "a request of the batch t is not JSON: ") || len(open[1].Asks) != 0 {
+		t.Error(err)
+	}
+}
+
+// A journal where nothing can be written is merged without making files beside it.
+func TestMergeImmutable(t *testing.T) {
+	path := newPath(t)
+	write(t, path, record(1))
+	j := open(t, newPath(t))
+	if merged, err := j.Merge(&Journal{path: path, immutable: true}); err != nil || merged.Asks != 1 {
+		t.Errorf("%+v, %v", merged, err)
+	}
+	if names, err := filepath.Glob(path + "-*"); err != nil || len(names) != 0 {
+		t.Errorf("%q, %v", names, err)
+	}
+}
+
+// A directory that is a file is said to be none.
+func TestNoDirectory(t *testing.T) {
+	file := newPath(t)
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, open := range []func(string) (*Journal, error){Open, OpenReader} {
+		if _, err := open(filepath.Join(file, Name)); err == nil || errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "stat ") {
+			t.Error(err)
+		}
 	}
 }
