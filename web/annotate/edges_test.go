@@ -1,0 +1,115 @@
+package annotate
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"crosstalk/labels"
+)
+
+// Labels that can no longer be read are an error on every page that needs them, without the run's path, and nothing is
+// saved.
+func TestBrokenLabels(t *testing.T) {
+	path := newRun(t, "consistency", coded()...)
+	s := newServer(t, path, Options{})
+	c := as(t, s, "ann")
+	name := s.sheets[0].Question.Name
+	form, _ := c.question(name)
+	form.Set("label", "x")
+	file := filepath.Join(path, labels.File)
+	if err := os.WriteFile(file, []byte("{\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []struct {
+		method, target string
+		form           url.Values
+	}{{"GET", "/", nil}, {"GET", "/progress", nil}, {"GET", "/" + name, nil}, {"POST", "/" + name, form}, {"POST", "/" + name + "/undo", url.Values{}}} {
+		w := c.send(of.method, of.target, of.form)
+		if page := w.Body.String(); w.Code != http.StatusInternalServerError || !strings.Contains(page, "labels.jsonl") || strings.Contains(page, path) {
+			t.Errorf("%s %s: %d %s", of.method, of.target, w.Code, page)
+		}
+	}
+	if n := lines(t, path); n != 1 {
+		t.Errorf("%d lines", n)
+	}
+	if _, err := New(path, Options{}); err == nil || !strings.Contains(err.Error(), "labels.jsonl") {
+		t.Error(err)
+	}
+}
+
+// A withdrawn answer is asked about again at once, though others before it have no answer.
+func TestUndoOutOfOrder(t *testing.T) {
+	path := newRun(t, "leakage", pairs(5, false)...)
+	s := newServer(t, path, Options{})
+	c := as(t, s, "ann")
+	asked := s.of(s.sheets[0], "ann")
+	say := func(i int) {
+		w := c.send("POST", "/leakage", url.Values{"id": {asked[i].ID}, "label": {"A"}, "comment": {fmt.Sprint("number ", i)}})
+		if w.Code != http.StatusSeeOther {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
+	next := func(want int) {
+		t.Helper()
+		if form, _ := c.question("leakage"); form.Get("id") != asked[want].ID {
+			t.Errorf("%s is asked; want %s", form.Get("id"), asked[want].ID)
+		}
+	}
+	say(3)
+	say(1)
+	next(0)
+	c.send("POST", "/leakage/undo", url.Values{})
+	next(1)
+	c.send("POST", "/leakage/undo", url.Values{})
+	next(3)
+	if n := lines(t, path); n != 4 {
+		t.Errorf("%d lines", n)
+	}
+	c.send("POST", "/leakage/undo", url.Values{}) // there is nothing more
+	next(3)
+	say(3)
+	next(0)
+	if n := lines(t, path); n != 5 {
+		t.Errorf("%d lines", n)
+	}
+}
+
+// Of a team, an adjudicator is not one who answers.
+func TestProgressWithoutAdjudicator(t *testing.T) {
+	path := newRun(t, "leakage", pairs(2, false)...)
+	for i, name := range []string{"bob", "judge"} {
+		s := newServer(t, path, Options{})
+		a := s.of(s.sheets[0], name)[0]
+		label, err := s.sheets[0].Label(labels.Answer{ID: a.ID, Shown: "A", Annotator: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if label.Decides = i == 1; labels.Append(path, label) != nil {
+			t.Error("not saved")
+		}
+	}
+	page := as(t, newServer(t, path, Options{}), "zoe").send("GET", "/progress", nil).Body.String()
+	if !strings.Contains(page, "<bdi>bob</bdi>") || !strings.Contains(page, "<bdi>zoe</bdi>") || strings.Contains(page, "judge") ||
+		strings.Index(page, "bob") > strings.Index(page, "zoe</bdi></td>") {
+		t.Errorf("%s", page)
+	}
+}
+
+// Without tokens only this machine's names are served, so that no other site's page can ask. Tokens are enough.
+func TestHosts(t *testing.T) {
+	path := newRun(t, "leakage", pairs(2, false)...)
+	for host, want := range map[string][2]int{"localhost:80": {200, 401}, "127.0.0.1": {200, 401}, "192.0.2.7": {421, 401}, "other.example": {421, 421}} {
+		for i, o := range []Options{{}, {Annotators: []string{"ann"}}} {
+			c := &client{t: t, h: newServer(t, path, o)}
+			w := c.send("GET", "/", nil, func(r *http.Request) { r.Host = host })
+			if w.Code != want[i] || strings.Contains(w.Body.String(), "ann<") {
+				t.Errorf("%s, %v: %d %s", host, o.Annotators, w.Code, w.Body)
+			}
+		}
+	}
+}
