@@ -113,7 +113,8 @@ func TestServed(t *testing.T) {
 		{"thinks", testserver.Options{Profile: "qwen-open"}, leaks, small, []ask.Options{{Budget: ask.Budget{Asks: 3}}, {}, {}}},
 		{"thinks and refuses", testserver.Options{Profile: "gpt-5"}, leaks, with(func(s *Sweep) { s.Reasoning = []string{"off"} }),
 			[]ask.Options{{}, {}}},
-		{"answers are lost", testserver.Options{Faults: map[testserver.Fault]float64{"filtered": 0.5, "empty": 0.2}}, leaks, sampled, []ask.Options{{StopEmpty: -1}}},
+		{"answers are lost", testserver.Options{Faults: map[testserver.Fault]float64{"filtered": 0.5, "empty": 0.2}}, leaks, sampled,
+			[]ask.Options{{StopEmpty: -1}}},
 		{"all fail", testserver.Options{Faults: map[testserver.Fault]float64{"500": 1}}, leaks, one, []ask.Options{{Retries: -1}}},
 		{"no such model", testserver.Options{Models: []string{"m"}}, leaks, both, []ask.Options{{}, {}}},
 		{"no model", testserver.Options{Models: []string{"x"}}, leaks, one, []ask.Options{{}}},
@@ -125,7 +126,7 @@ func TestServed(t *testing.T) {
 		{"a price", testserver.Options{}, leaks, two, []ask.Options{{Budget: ask.Budget{Prices: prices, Cost: 1}}}},
 		{"too dear", testserver.Options{}, leaks, sampled, []ask.Options{{Budget: ask.Budget{Prices: dear, Cost: 41}}, {}}},
 		{"batches", testserver.Options{}, leaks, two, []ask.Options{batches, {}}},
-		{"batches with a price", testserver.Options{Answer: func(testserver.Request) testserver.Reply { return testserver.Reply{Text: "a cat"} }}, leaks, sampled,
+		{"batches with a price", testserver.Options{Answer: same}, leaks, sampled,
 			[]ask.Options{{Batch: true, Poll: time.Millisecond, Budget: ask.Budget{Prices: dear, Cost: 41}}, batches}},
 		{"batches that expire", testserver.Options{Batches: testserver.Batches{Expire: 1}}, leaks, sampled, []ask.Options{batches}},
 		{"batches that are refused", testserver.Options{Batches: testserver.Batches{Refuse: "no batches today"}}, leaks, sampled, []ask.Options{batches}},
@@ -139,7 +140,9 @@ func TestServed(t *testing.T) {
 		{"judged by the model", testserver.Options{Answer: spoken}, sumsOf(sums, "model"), with(func(s *Sweep) {
 			s.Items, s.MaxTokens, s.Temperatures, s.TopPs, s.Systems = 0, 0, []string{"0", "1"}, []string{"0.5", "1"}, []string{"", "Be brief."}
 		}), []ask.Options{{}}},
-		{"candidates", testserver.Options{}, func(s Sweep) opener { return Confusion{Sweep: s, Logprobs: 2, Languages: []string{"de"}} }, small, []ask.Options{{}}},
+		{"candidates", testserver.Options{}, func(s Sweep) opener {
+			return Confusion{Sweep: s, Logprobs: 2, Languages: []string{"de"}}
+		}, small, []ask.Options{{}}},
 		{"beams", testserver.Options{}, func(s Sweep) opener {
 			return Confusion{Sweep: s, Beams: []int{1, 3}, Languages: []string{"pt"}, Templates: []string{"qa"}}
 		}, with(func(s *Sweep) { s.Models = []string{"vllm:m"}; s.Params = []string{"top_k=3"} }), []ask.Options{{}}},
@@ -180,6 +183,9 @@ func TestServed(t *testing.T) {
 	golden.Check(t, "testdata/served.txt", b.String())
 }
 
+// same is the same answer to everything.
+func same(testserver.Request) testserver.Reply { return testserver.Reply{Text: "a cat"} }
+
 func leaks(s Sweep) opener { return Leakage{Sweep: s} }
 
 func strict(s Sweep) opener {
@@ -188,7 +194,8 @@ func strict(s Sweep) opener {
 
 func sumsOf(suite, free string, to ...string) func(Sweep) opener {
 	return func(s Sweep) opener {
-		return Consistency{Sweep: s, Suite: suite, From: []string{"en"}, To: append([]string{}, to...), Mixed: []string{"de"}, Free: free, AcceptRewrites: true}
+		return Consistency{Sweep: s, Suite: suite, From: []string{"en"}, To: append([]string{}, to...), Mixed: []string{"de"},
+			Free: free, AcceptRewrites: true}
 	}
 }
 

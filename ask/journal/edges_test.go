@@ -301,7 +301,8 @@ func TestDamagedFirstBatch(t *testing.T) {
 	j := open(t, path)
 	must(t, j.AddBatch(batchOf("t", keyed(1))), j.AddBatch(batchOf("u", keyed(2))))
 	execute(t, path, "UPDATE batch_asks SET request = '{' WHERE batch = 1")
-	if open, err := j.OpenBatches(); err == nil || !strings.Contains(err.Error(), "a request of the batch t is not JSON: ") || len(open[1].Asks) != 0 {
+	if open, err := j.OpenBatches(); err == nil || len(open[1].Asks) != 0 ||
+		!strings.Contains(err.Error(), "a request of the batch t is not JSON: ") {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,6 @@
 // Package strictyaml reads YAML that somebody else may have written: suites, settings, prices. It refuses at once what
-// takes the reader unbounded memory or time, and the parts of YAML that those files do not need: anchors, aliases, tags,
-// directives and further documents. Errors name file and line.
+// takes the reader unbounded memory or time, and the parts of YAML that those files do not need: anchors, aliases,
+// tags, directives and further documents. Errors name file and line.
 package strictyaml
 
 import (

@@ -36,7 +36,8 @@ func TestBounds(t *testing.T) {
 			}
 		}
 	}
-	if _, err := io.ReadAll(Limit(strings.NewReader(strings.Repeat("x", 2<<20)), 1<<20)); err == nil || err.Error() != "is longer than 1 MiB" {
+	if _, err := io.ReadAll(Limit(strings.NewReader(strings.Repeat("x", 2<<20)), 1<<20)); err == nil ||
+		err.Error() != "is longer than 1 MiB" {
 		t.Error(err)
 	}
 }

@@ -30,7 +30,8 @@ func TestBrokenLabels(t *testing.T) {
 		form           url.Values
 	}{{"GET", "/", nil}, {"GET", "/progress", nil}, {"GET", "/" + name, nil}, {"POST", "/" + name, form}, {"POST", "/" + name + "/undo", url.Values{}}} {
 		w := c.send(of.method, of.target, of.form)
-		if page := w.Body.String(); w.Code != http.StatusInternalServerError || !strings.Contains(page, "labels.jsonl") || strings.Contains(page, path) {
+		if page := w.Body.String(); w.Code != http.StatusInternalServerError || strings.Contains(page, path) ||
+			!strings.Contains(page, "labels.jsonl") {
 			t.Errorf("%s %s: %d %s", of.method, of.target, w.Code, page)
 		}
 	}
