@@ -327,7 +327,8 @@ func TestNoDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, open := range []func(string) (*Journal, error){Open, OpenReader} {
-		if _, err := open(filepath.Join(file, Name)); err == nil || errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "stat ") {
+		if _, err := open(filepath.Join(file, Name)); err == nil || errors.Is(err, os.ErrNotExist) ||
+			!strings.Contains(err.Error(), "stat ") {
 			t.Error(err)
 		}
 	}

@@ -48,8 +48,8 @@ func TestUnreplaced(t *testing.T) {
 		room, read int
 		want       string
 		err        error
-	}{{0, 0, "", transform.ErrShortDst}, {2, 1, "a", transform.ErrShortDst}, {3, 3, "aé", transform.ErrShortDst}, {5, 3, "aé", transform.ErrShortDst},
-		{6, 6, "aé\xff\xff\xff", transform.ErrShortDst}, {7, 7, "aé\xff\xff\xffz", nil}, {9, 7, "aé\xff\xff\xffz", nil}} {
+	}{{0, 0, "", transform.ErrShortDst}, {2, 1, "a", transform.ErrShortDst}, {3, 3, "aé", transform.ErrShortDst},
+		{5, 3, "aé", transform.ErrShortDst}, {6, 6, "aé\xff\xff\xff", transform.ErrShortDst}, {7, 7, "aé\xff\xff\xffz", nil}, {9, 7, "aé\xff\xff\xffz", nil}} {
 		dst := make([]byte, c.room)
 		n, read, err := unreplaced{}.Transform(dst, []byte("aé\ufffdz"), true)
 		if string(dst[:n]) != c.want || read != c.read || err != c.err {
