@@ -3,6 +3,7 @@
 package run
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
@@ -170,24 +171,15 @@ func TestGiantFiles(t *testing.T) {
 		}
 	}
 	path := finished(t, 0)
-	for name, text := range map[string]string{
-		manifestFile:  `{"schema":"crosstalk/run/v1","scoring":[` + strings.Repeat("{},", maxObjects) + `{}]}`,
-		estimatesFile: `{"schema":"crosstalk/estimates/v1","estimates":[` + strings.Repeat("{},", maxObjects) + `{}]}`,
-	} {
-		if err := os.WriteFile(filepath.Join(path, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		want := filepath.Join(path, name) + ": has 1048578 objects; expected at most 1048576"
-		if err := readers[name](path); err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
-		}
-		text = strings.Replace(text, "{},{},", "", 1) // as many as may be
-		if err := os.WriteFile(filepath.Join(path, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		err := readers[name](path)
-		if name == manifestFile && err != nil || name == estimatesFile && !errors.As(err, new(*ChangedError)) {
-			t.Errorf("%s with the most objects: %v", name, err)
+	for _, name := range []string{estimatesFile, manifestFile} {
+		for n, want := range map[int]string{maxObjects: "invalid ", maxObjects + 1: "has 1048577 objects; expected at most 1048576"} {
+			file := filepath.Join(path, name)
+			if err := os.WriteFile(file, bytes.Repeat([]byte("{"), n), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := readers[name](path); err == nil || !strings.HasPrefix(err.Error(), file+": "+want) {
+				t.Errorf("%v, want %s", err, want)
+			}
 		}
 	}
 }
