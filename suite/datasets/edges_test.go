@@ -88,7 +88,8 @@ func TestAddressesTried(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "data.bin.incomplete"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := some(s.URL+"/a", s.URL+"/b").Pull(t.Context(), nil); err == nil || strings.Contains(err.Error(), "by hand") || len(s.asked) > 0 {
+	_, err := some(s.URL+"/a", s.URL+"/b").Pull(t.Context(), nil)
+	if err == nil || strings.Contains(err.Error(), "by hand") || len(s.asked) > 0 {
 		t.Errorf("%v, asked %q", err, s.asked)
 	}
 	if err := os.Rename(filepath.Join(dir, "data.bin.incomplete"), filepath.Join(dir, "data.bin")); err != nil {
@@ -100,7 +101,7 @@ func TestAddressesTried(t *testing.T) {
 	}
 	// The whole advice.
 	s = serve(t)
-	_, err := some(s.URL+"/a", s.URL+"/b").Pull(t.Context(), nil)
+	_, err = some(s.URL+"/a", s.URL+"/b").Pull(t.Context(), nil)
 	want = "cannot fetch " + s.URL + "/a (HTTP 404 Not Found)\ncannot fetch " + s.URL + "/b (HTTP 404 Not Found)\nTo fetch data.bin " +
 		"by hand, put it into " + filepath.Join(os.Getenv("CROSSTALK_CACHE"), "some") + " and run the same command again: it has 524288 " +
 		"bytes and the SHA-256 checksum " + sum(content) + " (see https://some.example)"
