@@ -391,6 +391,17 @@ func TestWarningBounds(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
 		{many(2, logprobs), ""},
 		{many(3, logprobs), "log probabilities were asked for, and none of 3 answers has any"},
+		{many(3, func(i int, r *crosstalk.Request, a *crosstalk.Answer) {
+			if logprobs(i, r, a); i > 0 {
+				a.Missing, a.Logprobs = nil, []crosstalk.TokenLogprob{{Token: "a"}}
+			}
+		}), "the parameter logprobs was sent and had no effect on 1 of 3 answers"},
+		{many(4, func(i int, r *crosstalk.Request, a *crosstalk.Answer) { // room for others, not for these
+			r.Decoding.MaxTokens = 10 + i%2
+			if r.Decoding.ReasoningTokens = i % 2; i%2 == 0 {
+				a.Status, a.Reason = crosstalk.Empty, crosstalk.Thinking
+			}
+		}), "2 of 4 answers reached their limit before they said anything: raise --reasoning-tokens, or --max-tokens"},
 		{many(9, cut), ""},
 		{many(10, cut), "all 10 answers were cut at their limit; they may be thoughts, which 'crosstalk models p:m --check' would show"},
 		{many(1, name), ""},

@@ -102,7 +102,11 @@ func TestSheetOfPages(t *testing.T) {
 	if err := unfinished.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for i, name := range []string{"many", "leak", "open"} {
+	judgedRun(t, filepath.Join(dir, "broken"), judged("m", "rw"))
+	if err := os.WriteFile(filepath.Join(dir, "broken", "observations.jsonl"), []byte("{\"measure\":\"lpr\"}\nodd\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range []string{"many", "leak", "open", "broken"} {
 		date := time.Date(2024, 4, 3+i, 7, 8, 9, 0, time.UTC)
 		for _, file := range []string{"manifest.json", "estimates.json"} {
 			os.Chtimes(filepath.Join(dir, name, file), date, date) // an unfinished run has no figures
@@ -118,7 +122,7 @@ func TestSheetOfPages(t *testing.T) {
 	post(s, "/runs/"+old+"/answers/4/note", "text=only+text")
 	var b strings.Builder
 	show := func(target string, code int, body string) {
-		body = strings.NewReplacer(dir, "DIR", old, "OLD", young, "NEW", many, "MANY", idOf("leak"), "LEAK", idOf("open"), "OPEN").Replace(body)
+		body = strings.NewReplacer(dir, "DIR", old, "OLD", young, "NEW", many, "MANY", idOf("leak"), "LEAK", idOf("open"), "OPEN", idOf("broken"), "BROKEN").Replace(body)
 		body = headers.ReplaceAllString(drawings.ReplaceAllString(body, "<svg/>"), "<head/>")
 		if strings.Contains(target, "MANY") {
 			body = cards.ReplaceAllString(body, "<card/>")
@@ -133,8 +137,13 @@ func TestSheetOfPages(t *testing.T) {
 		"/runs/OLD/answers/1", "/runs/OLD/answers/2", "/runs/OLD/answers/3", "/runs/OLD/answers/8", "/runs/OLD/answers/9", "/runs/OLD/answers/x", "/runs/OPEN/answers/1",
 		"/runs/OLD/answers.csv", "/runs/OLD/answers.jsonl?sort=longest", "/runs/OPEN/answers.csv", "/runs/OLD/live.json", "/nothing", "/runs/nosuch",
 		"/compare", "/compare?a=OLD", "/compare?a=OLD&b=NEW", "/compare?a=OLD&b=NEW&show=all&is.task=monolingual&is.model=m&bc=1&ac=0", "/compare?a=OLD&b=LEAK", "/compare?a=OLD&b=OPEN",
-		"/compare?a=MANY&b=MANY&show=still+right&skip=30"} {
-		at := strings.NewReplacer("OLD", old, "NEW", young, "MANY", many, "LEAK", idOf("leak"), "OPEN", idOf("open")).Replace(target)
+		"/compare?a=MANY&b=MANY&show=still+right&skip=30", "/compare?a=OLD&b=NEW&show=all", "/compare?a=NEW&b=OLD&show=all&skip=2",
+		"/compare?a=MANY&bc=1", "/compare?a=MANY&ac=9", "/compare?a=MANY&bc=-1", "/compare?a=OLD&b=OLD&ac=1&bc=0", "/compare?b=OLD",
+		"/runs/MANY/answers?after=-3", "/runs/MANY/answers?after=x&before=", "/runs/MANY/answers?after=149", "/runs/MANY/answers?before=1&is.found=nothing+wrong",
+		"/runs/MANY/answers?sort=longest&skip=-1", "/runs/MANY/answers?after=9999999999999", "/runs/MANY/answers?before=9999999999999",
+		"/?sort=nosuch", "/?q=" + strings.Repeat("x", 300), "/runs/BROKEN", "/runs/BROKEN/answers", "/runs/BROKEN/answers/1",
+		"/runs/BROKEN/answers.csv", "/compare?a=BROKEN", "/compare?a=BROKEN&b=OLD", "/compare?a=OLD&b=BROKEN", "/compare?a=OPEN&b=OPEN"} {
+		at := strings.NewReplacer("OLD", old, "NEW", young, "MANY", many, "LEAK", idOf("leak"), "OPEN", idOf("open"), "BROKEN", idOf("broken")).Replace(target)
 		w := get(s, at)
 		for strings.Contains(w.Body.String(), "are being computed") && t.Context().Err() == nil {
 			w = get(s, at)
@@ -262,6 +271,19 @@ func TestComparisonsKept(t *testing.T) {
 	}
 	if len(c.kept) > mostKept || c.of(t.Context(), a, a) == table {
 		t.Errorf("%d are kept", len(c.kept))
+	}
+	large := side{Run: &runEntry{ID: "l", Name: "one", path: t.TempDir()}}
+	for size, want := range map[int64]string{mostCompared: "observations.jsonl:1: invalid",
+		mostCompared + 1: "these runs are large; use: crosstalk compare one one"} {
+		if err := os.WriteFile(filepath.Join(large.Run.path, "observations.jsonl"), []byte("odd\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(filepath.Join(large.Run.path, "observations.jsonl"), size); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := compareFigures(large, large); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d: %v; want %s", size, err, want)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

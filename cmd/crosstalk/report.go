@@ -53,6 +53,7 @@ func reportCommand() *cobra.Command {
 }
 
 func (r *reportFlags) run(c *cobra.Command, paths []string) error {
+	collect(20) // of a million answers a third less memory, for a third more CPU time
 	path := paths[0]
 	if r.answers != "" {
 		variance := r.answers == "variance"
