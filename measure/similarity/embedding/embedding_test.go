@@ -72,3 +72,64 @@ func TestErrors(t *testing.T) {
 		t.Error("vectors of different dimensions were compared")
 	}
 }
+
+// faulty is a cache with these errors, and with a vector that is too short if it has one.
+type faulty struct {
+	get, put error
+	short    []float32
+}
+
+func (f faulty) Get(similarity.Key) ([]byte, bool, error) {
+	return similarity.Bytes(f.short), f.short != nil, f.get
+}
+
+func (f faulty) Put(map[similarity.Key][]byte) error { return f.put }
+
+func TestFaultyCaches(t *testing.T) {
+	broken := errors.New("broken")
+	score := func(l *letters, keep similarity.Cache, pairs ...similarity.Pair) ([]float64, error) {
+		return embedding.New(l, keep).Scores(t.Context(), pairs)
+	}
+	ab := similarity.Pair{A: "ab", B: "abc"}
+	for i, keep := range []similarity.Cache{faulty{get: broken}, faulty{put: broken}} {
+		if _, err := score(&letters{}, keep, ab); !errors.Is(err, broken) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if got, err := score(&letters{fail: broken}, faulty{short: []float32{1, 2}}, ab); err != nil || got[0] != 1 {
+		t.Errorf("%v, %v: all was there", got, err)
+	}
+	if got, err := score(&letters{fail: broken}, nil, similarity.Pair{}); err != nil || !math.IsNaN(got[0]) {
+		t.Errorf("%v, %v: there was nothing to embed", got, err)
+	}
+	cached := memory{}
+	score(&letters{}, cached, similarity.Pair{A: "a", B: ""})
+	for key := range cached {
+		cached[key] = similarity.Bytes([]float32{1})
+	}
+	if _, err := score(&letters{}, cached, similarity.Pair{A: "a", B: "b"}); err == nil ||
+		err.Error() != "letters@1: vectors of 1 and of 3 dimensions cannot be compared" {
+		t.Error(err)
+	}
+	if got, err := score(&letters{}, nil, ab); err != nil || math.Abs(got[0]-2/math.Sqrt(6)) > 1e-15 {
+		t.Errorf("%v, %v: without a cache", got, err)
+	}
+}
+
+func TestCosine(t *testing.T) {
+	for _, c := range []struct {
+		a, b []float32
+		want float64
+	}{
+		{nil, []float32{1}, math.NaN()}, {[]float32{1}, nil, math.NaN()}, {[]float32{0, 0}, []float32{1, 2}, math.NaN()},
+		{[]float32{1, 2}, []float32{0, 0}, math.NaN()}, {[]float32{3, 4}, []float32{-3, -4}, -1},
+		{[]float32{3, 4}, []float32{-4, 3}, 0},
+		{[]float32{3, 4}, []float32{4, 3}, 0.96}, {[]float32{2, 0}, []float32{9, 0}, 1},
+		{[]float32{0.1, 0.7, 0.3}, []float32{0.1, 0.7, 0.3}, 1}, {[]float32{0.1, 0.7, 0.3}, []float32{-0.1, -0.7, -0.3}, -1},
+	} {
+		got, err := embedding.Cosine(c.a, c.b)
+		if err != nil || math.IsNaN(got) != math.IsNaN(c.want) || math.Abs(got-c.want) > 1e-15 || got > 1 || got < -1 {
+			t.Errorf("%v, %v: %v, %v; want %v", c.a, c.b, got, err, c.want)
+		}
+	}
+}

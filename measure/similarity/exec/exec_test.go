@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -61,6 +62,27 @@ func behave(how string) {
 			score(r)
 		case "word":
 			fmt.Printf("{\"id\": %d, \"score\": \"high\"}\n", r.ID)
+		case "echo": // what it reads, as it reads it
+			fmt.Fprintln(os.Stderr, lines.Text())
+			os.Exit(1)
+		case "no id":
+			fmt.Println(`{"score": 1}`)
+		case "long line":
+			fmt.Println(strings.Repeat("x", 300))
+		case "padded":
+			fmt.Printf("\n \n\t{\"id\": %d, \"score\": 0.5, \"model\": %q}  \n", r.ID, strings.Repeat("x", maxLine-200))
+		case "too long":
+			fmt.Printf("{\"id\": %d, \"score\": 0.5, \"model\": %q}\n", r.ID, strings.Repeat("x", maxLine))
+		case "other id":
+			fmt.Printf("{\"id\": %d, \"score\": 1}\n", r.ID+2)
+		case "earlier id":
+			fmt.Printf("{\"id\": %d, \"score\": 1}\n", r.ID-1)
+		case "quiet":
+			os.Exit(1)
+		case "talk":
+			fmt.Fprint(os.Stderr, strings.Repeat("é", 3000))
+			fmt.Fprint(os.Stderr, strings.Repeat("x", 1000)+"\n")
+			os.Exit(1)
 		case "environment":
 			fmt.Fprintln(os.Stderr, strings.Join(os.Environ(), "\n"))
 			os.Exit(1)
@@ -137,10 +159,20 @@ func TestFailures(t *testing.T) {
 		"twice":   "which was not asked or answered before",
 		"word":    "the score is not a number",
 		"hang":    "has not answered for 2s",
+		"echo":    "it said:\n{\"id\":0,\"a\":\"<a> & \",\"b\":\"b\"}",
+		"no id":   `wrote "{\"score\": 1}"; expected a line like {"id": 0, "score": 0.83}`,
+
+		"long line":  `wrote "` + strings.Repeat("x", 200) + `"; expected`,
+		"too long":   "ended with 2 of 2 scores missing",
+		"other id":   `answered id 2, which was not asked or answered before: {"id": 2, "score": 1}`,
+		"earlier id": `answered id -1, which was not asked`,
+		"quiet":      "ended with 2 of 2 scores missing",
+		"talk":       "it said:\n" + "\ufffd" + strings.Repeat("é", 499) + strings.Repeat("x", 1000),
 	} {
 		s := scorer(t, how, 2*time.Second)
-		_, err := s.Scores(context.Background(), pairs[:2])
-		if err == nil || !strings.Contains(err.Error(), want) {
+		_, err := s.Scores(context.Background(), []similarity.Pair{{A: "<a> & ", B: "b"}, {A: "c", B: "d"}})
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			how == "quiet" && strings.Contains(err.Error(), "it said") {
 			t.Errorf("%s: got %v; want %q", how, err, want)
 		}
 		if _, again := s.Scores(context.Background(), pairs[:2]); again == nil {
@@ -174,10 +206,17 @@ func TestNewRefusesWhatCannotRun(t *testing.T) {
 }
 
 func TestSplit(t *testing.T) {
-	got, err := split(`python3 "my script.py"  --name 'a "b"' ''`)
-	want := []string{"python3", "my script.py", "--name", `a "b"`, ""}
-	if err != nil || fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
-		t.Errorf("got %q, %v; want %q", got, err, want)
+	for command, want := range map[string][]string{
+		`python3 "my script.py"  --name 'a "b"' ''`: {"python3", "my script.py", "--name", `a "b"`, ""},
+		" a\tb\nc ":   {"a", "b", "c"},
+		`a"b c"d'e'f`: {"ab cdef"},
+		"":            nil,
+		" ":           nil,
+	} {
+		got, err := split(command)
+		if err != nil || fmt.Sprintf("%q", got) != fmt.Sprintf("%q", want) {
+			t.Errorf("got %q, %v; want %q", got, err, want)
+		}
 	}
 }
 
@@ -227,6 +266,51 @@ func TestSecretName(t *testing.T) {
 	} {
 		if secretName.MatchString(name) != secret {
 			t.Errorf("%s: %v", name, !secret)
+		}
+	}
+}
+
+// A line may be long, and blank ones are passed over.
+func TestPadded(t *testing.T) {
+	got, err := scorer(t, "padded", 0).Scores(t.Context(), pairs[:2])
+	if err != nil || got[0] != 0.5 || got[1] != 0.5 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// A program that is gone when it is started is an error that says so, again and again.
+func TestGone(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "score")
+	if err := os.WriteFile(file, []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(file+" a|b", Options{})
+	if err != nil {
+		t.Skip(err)
+	}
+	if s.Name() != "exec:"+file+" a/b" || s.options.Timeout != 5*time.Minute {
+		t.Error(s.Name(), s.options.Timeout)
+	}
+	os.Remove(file)
+	for range 2 {
+		if _, err := s.Scores(t.Context(), pairs[:1]); err == nil || !strings.HasPrefix(err.Error(), "exec:"+file+" a|b: cannot be run: ") {
+			t.Error(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is secret is hidden unless it is to be shown, in any case of letters, and what is hidden is named.
+func TestEnviron(t *testing.T) {
+	seen, hidden := Options{Hide: []string{"Other"}, Show: []string{"a_key"}}.environ([]string{"A_KEY=1", "B_KEY=2", "OTHER=3", "THIRD=4=5", "="})
+	if fmt.Sprint(seen) != "[A_KEY=1 THIRD=4=5 =]" || fmt.Sprint(hidden) != "[B_KEY OTHER]" {
+		t.Errorf("%q, %q", seen, hidden)
+	}
+	for said, want := range map[string]string{"set B_KEY!": "\n(programs do not see B_KEY unless --exec-env B_KEY passes it)", "B_KEYS, AB_KEY": "", "": ""} {
+		if got := hint(said, []string{"A_KEY", "B_KEY"}); got != want {
+			t.Errorf("%q: %q, want %q", said, got, want)
 		}
 	}
 }
