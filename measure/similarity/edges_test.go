@@ -79,7 +79,8 @@ func TestMemoryLimit(t *testing.T) {
 	for _, c := range []struct {
 		put  int
 		want []int
-	}{{1, []int{1}}, {2, []int{1, 2}}, {3, []int{1, 2, 3}}, {1, []int{1, 2, 3}}, {4, []int{2, 3, 4}}, {3, []int{2, 3, 4}}, {1, []int{1, 3, 4}}} {
+	}{{1, []int{1}}, {2, []int{1, 2}}, {3, []int{1, 2, 3}}, {1, []int{1, 2, 3}},
+		{4, []int{2, 3, 4}}, {3, []int{2, 3, 4}}, {1, []int{1, 3, 4}}} {
 		if err := cache.Put(map[similarity.Key][]byte{key(c.put): make([]byte, 10)}); err != nil {
 			t.Error(err)
 		}

@@ -35,6 +35,36 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// What is no file, or no file of weights, is an error that names it, and a hash is of all of it.
+func TestOpenErrors(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, weightsFile)
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir); err == nil || err.Error() != path+": not a regular file" {
+		t.Error(err)
+	}
+	if _, err := Open(path + "/x\x00"); err == nil || !strings.Contains(err.Error(), "invalid") {
+		t.Error(err)
+	}
+	os.Remove(path)
+	if err := os.WriteFile(path, []byte("abc"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir); err == nil || err.Error() != path+": not a valid safetensors file: 3 bytes, expected at least 8" {
+		t.Error(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if hash, err := (&File{File: f}).Hash(); err != nil || hash != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
+		t.Error(hash, err)
+	}
+}
+
 // Weights of another format are an error that says what is read.
 func TestOpenWithoutSafetensors(t *testing.T) {
 	dir := t.TempDir()

@@ -3,7 +3,9 @@ package safetensors
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -106,6 +108,63 @@ func TestReadErrors(t *testing.T) {
 	if err := tensors["a"].Rows(func([]float32) {}); err == nil || !strings.Contains(err.Error(), "type I32, expected F32, F16 or BF16") {
 		t.Error(err)
 	}
+}
+
+// cut is a file that ends with an error after so many bytes.
+type cut struct {
+	*bytes.Reader
+	after int64
+	err   error
+}
+
+func (c cut) ReadAt(b []byte, at int64) (int, error) {
+	if at+int64(len(b)) > c.after {
+		return 0, c.err
+	}
+	return c.Reader.ReadAt(b, at)
+}
+
+// An error of reading is one of the header or of a tensor, with the file's name; the least files are read.
+func TestBrokenReader(t *testing.T) {
+	broken := errors.New("broken")
+	whole := file(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, 0, 0, 128, 63, 0, 0, 0, 64)
+	for after, want := range map[int64]string{0: "x: not a valid safetensors file: 70 bytes, expected at least 8", 8: "x: broken", 62: `x: tensor "a": broken`, 70: "<nil>"} {
+		tensors, err := Read(cut{bytes.NewReader(whole), after, broken}, int64(len(whole)), "x")
+		if err == nil {
+			err = tensors["a"].Rows(func([]float32) {})
+		}
+		if fmt.Sprint(err) != want {
+			t.Errorf("after %d: %v, want %s", after, err, want)
+		}
+	}
+	for _, least := range [][]byte{file(`{}`), file(`{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, 7), file(`{"__metadata__":7}`)} {
+		if _, err := read(least); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := read(binary.LittleEndian.AppendUint64(nil, 0)); err == nil || !strings.HasSuffix(err.Error(), "header: unexpected end of JSON input") {
+		t.Error(err)
+	}
+	if _, err := read(binary.LittleEndian.AppendUint64(nil, 1)); err == nil || !strings.HasSuffix(err.Error(), "a header of 1 bytes in a file of 8") {
+		t.Error(err)
+	}
+	for n, want := range map[int64]string{maxHeader: "header: invalid", maxHeader + 1: "a header of 100000001 bytes in a file of 100000009"} {
+		head := io.NewSectionReader(zeros(n), 0, n+8)
+		if _, err := Read(head, n+8, "x"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+}
+
+// zeros is a file of zeros but for its length, which comes first.
+type zeros int64
+
+func (z zeros) ReadAt(b []byte, at int64) (int, error) {
+	clear(b)
+	if at == 0 {
+		binary.LittleEndian.PutUint64(b, uint64(z))
+	}
+	return len(b), nil
 }
 
 func FuzzRead(f *testing.F) {

@@ -65,6 +65,17 @@ func TestRowsErrors(t *testing.T) {
 	}
 }
 
+// The types of the format, with the size of one value in bytes.
+func TestSizes(t *testing.T) {
+	for size, types := range map[int64]string{1: "BOOL U8 I8 F8_E4M3 F8_E5M2", 2: "U16 I16 F16 BF16", 4: "U32 I32 F32", 8: "U64 I64 F64"} {
+		for _, name := range strings.Fields(types) {
+			if sizes[name] != size {
+				t.Errorf("%s: %d", name, sizes[name])
+			}
+		}
+	}
+}
+
 func TestBytes(t *testing.T) {
 	for _, c := range []struct {
 		dtype string
@@ -73,6 +84,8 @@ func TestBytes(t *testing.T) {
 	}{
 		{"F32", nil, 4}, {"F16", []int{3, 5}, 30}, {"U8", []int{0, 7}, 0}, {"F32", []int{-1}, -1}, {"F64", []int{1 << 60}, -1},
 		{"F64", []int{0, math.MaxInt}, 0}, {"F5", []int{2}, 0},
+		{"F64", []int{1<<60 - 1}, 1<<63 - 8}, {"BOOL", []int{math.MaxInt64}, math.MaxInt64}, {"U16", []int{1 << 62}, -1},
+		{"U8", []int{math.MaxInt64, 2}, -1},
 	} {
 		if got := bytesOf(c.dtype, c.shape); got != c.want {
 			t.Errorf("%s %v: %d, want %d", c.dtype, c.shape, got, c.want)

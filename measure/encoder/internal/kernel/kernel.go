@@ -37,12 +37,9 @@ func Best() *Set {
 	return s[len(s)-1]
 }
 
-// Gemm sets c[rows,Panel] = bias[Panel] + a[rows,k] b[k,Panel] for row strides ldc, lda and ldb in values. It panics if
-// a matrix exceeds its slice.
+// Gemm sets c[rows,Panel] = bias[Panel] + a[rows,k] b[k,Panel] for row strides ldc, lda and ldb in values; rows > 0,
+// k > 0. It panics if a matrix exceeds its slice.
 func (s *Set) Gemm(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, bias []float32, rows, k int) {
-	if rows <= 0 || k <= 0 {
-		return
-	}
 	// Assembly does not check bounds: do it once for all.
 	c = c[:(rows-1)*ldc+Panel]
 	a = a[:(rows-1)*lda+k]
@@ -51,11 +48,9 @@ func (s *Set) Gemm(c []float32, ldc int, a []float32, lda int, b []float32, ldb 
 }
 
 // GELU replaces each x by x Phi(x), Phi being the normal distribution function (Hendrycks and Gimpel 2016, exact form);
-// len(x) is a multiple of Lanes. The error is below 2e-7 (1 + |x|).
+// len(x) is a positive multiple of Lanes. The error is below 2e-7 (1 + |x|).
 func (s *Set) GELU(x []float32) {
-	if len(x) > 0 {
-		s.gelu(x[:roundUp(len(x))])
-	}
+	s.gelu(x[:roundUp(len(x))])
 }
 
 // Softmax replaces x[:n] by softmax(scale x[:n]), scale > 0, n > 0. The values from n to the next multiple of Lanes are
