@@ -112,9 +112,6 @@ func (r Reading) table(path string, needed func(column string) bool) iter.Seq2[t
 // rows yields the rows of a table with the names that the user states; nothing is
 // guessed.
 func (r Reading) rows(path string, needed func(column string) bool) iter.Seq2[table.Row, error] {
-	if len(r.Columns) == 0 {
-		return r.table(path, needed)
-	}
 	return func(yield func(table.Row, error) bool) {
 		said := places{of: r.Columns, file: path}
 		for row, err := range r.table(path, needed) {
