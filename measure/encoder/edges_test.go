@@ -88,7 +88,8 @@ func TestVectors(t *testing.T) {
 	if Normalize(v); !slices.Equal(v, []float32{0, 0}) {
 		t.Error(v)
 	}
-	for r, want := range map[rune]bool{0x1b: false, 0x1c: true, 0x1f: true, ' ': true, '\u00a0': true, '!': false, 0x08: false, '\t': true, 0: false} {
+	for r, want := range map[rune]bool{0x1b: false, 0x1c: true, 0x1f: true, ' ': true, '\u00a0': true, '!': false, 0x08: false,
+		'\t': true, 0: false} {
 		if isPythonSpace(r) != want {
 			t.Errorf("%U: %v", r, !want)
 		}
@@ -117,11 +118,13 @@ func TestNamed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "tiny")
 	mustMkdir(t, dir)
 	for _, c := range [][2]string{{"m", "r"}, {"", "r"}, {"m", ""}, {"", ""}} {
-		if model, revision, err := Named(dir, c[0], c[1]); (err == nil) != (c == [2]string{"m", "r"}) || err == nil && model+revision != "mr" {
+		model, revision, err := Named(dir, c[0], c[1])
+		if (err == nil) != (c == [2]string{"m", "r"}) || err == nil && model+revision != "mr" {
 			t.Errorf("%v: %s %s, %v", c, model, revision, err)
 		}
 	}
-	if err := randmodel.New(randmodel.Shape{Layers: 1, Hidden: 8, Heads: 1, Inner: 8, Vocab: 9, Positions: 5}, 0).Write(dir); err != nil {
+	shape := randmodel.Shape{Layers: 1, Hidden: 8, Heads: 1, Inner: 8, Vocab: 9, Positions: 5}
+	if err := randmodel.New(shape, 0).Write(dir); err != nil {
 		t.Fatal(err)
 	}
 	_, hash, _ := Identity(dir)
