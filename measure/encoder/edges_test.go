@@ -88,8 +88,8 @@ func TestVectors(t *testing.T) {
 	if Normalize(v); !slices.Equal(v, []float32{0, 0}) {
 		t.Error(v)
 	}
-	for r, want := range map[rune]bool{0x1b: false, 0x1c: true, 0x1f: true, ' ': true, '\u00a0': true, '!': false, 0x08: false,
-		'\t': true, 0: false} {
+	for r, want := range map[rune]bool{0x1b: false, 0x1c: true, 0x1f: true, ' ': true, '\u00a0': true,
+		'!': false, 0x08: false, '\t': true, 0: false} {
 		if isPythonSpace(r) != want {
 			t.Errorf("%U: %v", r, !want)
 		}
