@@ -143,17 +143,16 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 // countFound counts the answers with each finding among those that the rest of the filter finds; -1: not known.
 func (p *answersPage) countFound(ctx context.Context, l openRun, f filter) error {
 	f = f.with("", "")
-	i := slices.IndexFunc(f.columns, func(c index.Column) bool { return c.Name == index.Found })
-	if len(f.Where) == 0 && f.Text == "" || i < 0 {
+	if len(f.Where) == 0 && f.Text == "" || len(p.Found) == 0 {
 		return nil // as the index counts them
 	}
-	counts, all, known, err := l.index.Counts(ctx, f.query(marks{}), index.Found, f.columns[i].Values)
+	counts, all, known, err := l.index.Counts(ctx, f.query(marks{}), index.Found)
 	if p.Any.N = all; !known {
 		p.Any.N = -1
 	}
-	for k := range p.Found {
-		if p.Found[k].N = -1; known {
-			p.Found[k].N = counts[k].N
+	for k, c := range p.Found {
+		if p.Found[k].N = counts[c.Name]; !known {
+			p.Found[k].N = -1
 		}
 	}
 	return err

@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -81,10 +82,10 @@ func (x *Index) Search(ctx context.Context, q Query) (p Page, err error) {
 	return p, err
 }
 
-// Counts returns how many answers of a query have each of these values of a column, besides what the query wants of
-// that column, and how many there are in all. known is false if that would take too long.
-func (x *Index) Counts(ctx context.Context, q Query, column string, values []Value) (
-	list []Value, all int, known bool, err error,
+// Counts returns how many answers of a query have each value of a column, besides what the query wants of that column,
+// and how many there are in all. known is false if that would take too long.
+func (x *Index) Counts(ctx context.Context, q Query, column string) (
+	counts map[string]int, all int, known bool, err error,
 ) {
 	q.Where = maps.Clone(q.Where)
 	delete(q.Where, column)
@@ -92,25 +93,21 @@ func (x *Index) Counts(ctx context.Context, q Query, column string, values []Val
 		if s.exact() {
 			return nil // exact phrases are looked for in texts
 		}
-		list = slices.Clone(values)
-		for i := range list {
-			list[i].N = 0
-		}
-		known, err = s.each(patience/10, func(chunk int, found *set) error {
+		counts = map[string]int{}
+		const values = "SELECT value, places FROM sets WHERE chunk = ? AND kind = ?"
+		known, err = s.each(patience/10, func(chunk int, found *set) (damaged error) {
 			all += found.count()
-			for i := range list {
+			err := rows(s.conn, values, []any{chunk, column}, func(r *sqlite3.Stmt) {
 				var with set
-				if err := with.fill(s.get, chunk, column, list[i].Name); err != nil {
-					return err
-				}
+				damaged = errors.Join(damaged, with.unpack(r.ColumnRawBlob(1)))
 				with.and(found)
-				list[i].N += with.count()
-			}
-			return nil
+				counts[r.ColumnText(0)] += with.count()
+			})
+			return errors.Join(err, damaged)
 		})
 		return err
 	})
-	return list, all, known, err
+	return counts, all, known, err
 }
 
 // search is a running query.
