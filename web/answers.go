@@ -252,7 +252,7 @@ func newFilter(at *url.URL, columns []index.Column) filter {
 	f.Text = strings.TrimSpace(visible.Line(query.Get("q")))
 	for name, values := range query {
 		column, ok := strings.CutPrefix(name, is)
-		if ok && len(values) > 0 && values[0] != "" {
+		if ok && values[0] != "" {
 			f.Where[visible.Line(column)] = visible.Line(values[0])
 		}
 	}
