@@ -12,6 +12,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/ask/journal"
@@ -30,6 +32,7 @@ type provider struct {
 	result     func(req crosstalk.Request) (string, error) // nil: every request is answered
 	sure       func() bool                                 // nil: always
 
+	used   crosstalk.Usage                                      // by each answer
 	takes  int                                                  // asks in a batch, at most; 0: any number
 	slow   map[string]time.Duration                             // by a batch's id: more than delay
 	failed int                                                  // requests that it says it did not answer
@@ -54,7 +57,7 @@ func newProvider() *provider {
 	p := &provider{delay: 3 * time.Hour, paid: map[crosstalk.Key]int{}}
 	p.answer = func(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 		p.pay(req)
-		return text("direct"), nil
+		return crosstalk.Answer{Status: crosstalk.Text, Text: "direct", Usage: p.used}, nil
 	}
 	return p
 }
@@ -154,6 +157,7 @@ func (p *provider) Results(ctx context.Context, id string,
 				continue
 			}
 			r := crosstalk.BatchResult{Key: a.Key, Answer: text("batched")}
+			r.Answer.Usage = p.used
 			if p.result != nil {
 				r.Answer.Text, r.Err = p.result(requests[a.Key])
 			}
@@ -510,6 +514,36 @@ func TestFewAsks(t *testing.T) {
 		if a, err := b.Round().For(p).Ask(t.Context(), request(5)); err != nil || a.Status != crosstalk.Failed ||
 			failing != 1 {
 			t.Errorf("in the next round: %v, %v; %d failures", a.Status, err, failing)
+		}
+	})
+}
+
+// What comes in a batch costs half, also when the journal has it; what is asked directly costs the whole price.
+// Attempts to hear of a batch count as retries.
+func TestCostOfBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, store := newProvider(), &batchMemory{}
+		p.used = crosstalk.Usage{Prompt: 100, Completion: 10, Reasoning: 3}
+		polls := 0
+		p.polling = func(time.Duration) error {
+			if polls++; polls%2 == 1 && polls < 6 {
+				return fault(crosstalk.Transient)
+			}
+			return nil
+		}
+		o := ask.Options{Batch: true, Budget: ask.Budget{Prices: ask.Prices{"m": {Input: 1e6, Output: 1e6}}}}
+		for run, want := range []ask.Stats{
+			{Done: 40, Answered: 40, Thought: 40, Retries: 3, Trouble: "no",
+				Usage: crosstalk.Usage{Prompt: 4000, Completion: 400, Reasoning: 120}, Cost: 39*55 + 110},
+			{Done: 40, Answered: 40, Thought: 40, Cached: 40, CachedCost: 40 * 55}, // as if they were asked in a batch now
+		} {
+			s := ask.NewSession(store, o)
+			if _, _, err := batched(t.Context(), s, p, 40); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, s.Stats()); diff != "" {
+				t.Errorf("run %d: %s", run, diff)
+			}
 		}
 	})
 }

@@ -328,6 +328,13 @@ func TestPauses(t *testing.T) {
 		if w, waits := s.wait(time.Minute); waits || time.Since(w.Since) != 0 {
 			t.Errorf("%+v, %v", w, waits)
 		}
+		s.end(true)
+		s.begin()
+		time.Sleep(10 * time.Second)
+		s.begin() // the first one has waited since then
+		if w, _ := s.wait(time.Minute); time.Since(w.Since) != 10*time.Second || w.InFlight != 2 {
+			t.Errorf("%+v", w)
+		}
 	})
 }
 
