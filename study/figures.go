@@ -154,7 +154,7 @@ func Compared(paths []string) ([]string, error) {
 			return nil, err
 		}
 		for _, c := range manifest.Plan.Conditions {
-			for column := range c.Name {
+			for _, column := range slices.Sorted(maps.Keys(c.Name)) {
 				if !slices.Contains(columns, column) {
 					columns = append(columns, column)
 				}

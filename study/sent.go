@@ -107,7 +107,7 @@ func (a *askers) of(p Protocol, c Condition) *adapting {
 		return of.Model == c.Model && bytes.Equal(crosstalk.Canonical([]any{of.Prompting, of.Format}),
 			crosstalk.Canonical([]any{c.Prompting, c.Format}))
 	})
-	if was, found := a.kept[place]; found && asker.strict == "" {
+	if was := a.kept[place]; asker.strict == "" {
 		now := c.without(was.Without)
 		s.noteChange(now.Changes[len(c.Changes):]...)
 		if _, change, possible := model.WithRoom(c.name, now.Prompting, s.families); possible && was.Room {

@@ -18,6 +18,7 @@ import (
 	"crosstalk/instrument/leakage"
 	"crosstalk/internal/golden"
 	"crosstalk/run"
+	"crosstalk/run/view"
 )
 
 // TestWholeStudies measures reference models and scores recorded answers with many
@@ -45,6 +46,14 @@ func TestWholeStudies(t *testing.T) {
 	spoken := file("spoken.csv", "item,input,instruction,run,answer,channel\n1,en,en,1,Yes.,web\n1,en,en,2,no,web\n1,en>de,en>de,1,Ja.,web\n1,en>de,en,1,yes,app\n"+
 		"2,en,en,1,hm,web\n2,en,en,2,no,web\n2,en>de,en>de,1,nein,web\n2,en,de,1,Nein,web\n")
 	texts := file("texts.jsonl", `{"item":"1","input":"en>de","texts":["Eins."]}`+"\n"+`{"item":"2","input":"en>de","texts":["Eine Zwei ist das, und mehr ist es nicht."]}`+"\n")
+	instructions := file("instructions.yaml", instructionsFile)
+	own := file("own.csv", "id,prompt,language,length\np1,Wie ist das Wetter heute in Berlin?,de,\np2,Quel temps fait-il aujourd'hui dans la ville de Paris?,fr,short\n")
+	asked := file("asked.csv", "id,language,completion\np1,de,Das Wetter ist heute wirklich sehr schön.\np2,fr,Le temps est vraiment très beau aujourd'hui.\n")
+	codes := "id,language,completion\n1,de,Das Wetter ist heute wirklich sehr schön.\n"
+	for i := range 25 {
+		codes += fmt.Sprintf("x%d,q%c%c,Nobody knows what this is.\n", i, 'a'+i/5, 'a'+i%5)
+	}
+	many := file("many.csv", codes+codes[strings.Index(codes, "x3"):strings.Index(codes, "x4")])
 	low, high := Sweep{Samples: 2, Items: 3}, Sweep{Temperatures: []string{"0", "1.2"}, TopPs: []string{"0.5", "default"},
 		Systems: []string{"", "Be brief."}, Zip: [][]string{{"temperature", "top_p"}}, Samples: 1, Items: 2, MaxTokens: 30}
 	open := func(s *Study, err error) *Study {
@@ -74,6 +83,15 @@ func TestWholeStudies(t *testing.T) {
 		{"confusion with demonstrations", open(Confusion{Sweep: shots, Languages: []string{"fr", "ko"}, Shots: []int{0, 2}, Positions: []string{"start", "end"}}.Open()), true},
 		{"consistency", open(Consistency{Sweep: inconsistent, To: []string{"de", "paraphrase"}, AcceptRewrites: true}.Open()), true},
 		{"consistency of inputs", open(Consistency{Sweep: inconsistent, From: []string{"en"}, To: []string{"zh", "fr"}, Parts: []string{"X"}}.Open()), true},
+		{"confusion with demonstrations of another suite", open(Confusion{Suite: own, Sweep: Sweep{Models: confused.Models, Samples: 1},
+			Shots: []int{0, 1}, Templates: []string{"auto", "qa"}}.Open()), true},
+		{"confusion with texts of another language", open(Confusion{Sweep: shots, Languages: []string{"zh", "pt"}, Shots: []int{1}}.Open()), true},
+		{"consistency with texts", open(Consistency{Suite: tasks, Texts: []string{texts}, From: []string{"en", "de"},
+			To: []string{"de"}, Parts: []string{"X"}, Mixed: []string{"de"},
+			Sweep: Sweep{Models: inconsistent.Models, Samples: 2}}.Open()), true},
+		{"consistency with instructions", open(Consistency{Suite: tasks, From: []string{"en"}, To: []string{"de"}, Parts: []string{"I"},
+			Instructions: instructions, Rewrite: []string{"en>de=Auf Deutsch: {text}", "en>de:I=Hm: {text}"},
+			Sweep: Sweep{Models: inconsistent.Models, Samples: 1}}.Open()), true},
 		{"leakage of two protocols", open(Leakage{Sweep: Sweep{Items: 2}, Options: leakage.Options{Protocols: []string{"gonen-2024", "smilga-2025"}, Counts: true}}.Open()),
 			true},
 		{"confusion of two protocols",
@@ -86,6 +104,9 @@ func TestWholeStudies(t *testing.T) {
 			false},
 		{"recorded confusion", open(Confusion{By: []string{"task", "length"}}.Recorded([]string{first, second}, "")), false},
 		{"recorded confusion of a model", open(Confusion{}.Recorded([]string{first}, "gpt")), false},
+		{"recorded confusion of many languages", open(Confusion{}.Recorded([]string{many}, "")), false},
+		{"recorded confusion of prompts", open(Confusion{Prompts: own}.Recorded([]string{asked}, "")), false},
+		{"recorded consistency with quality", open(Consistency{Texts: []string{texts}, Quality: "gloss", Free: "number"}.Recorded([]string{spoken}, "", tasks)), false},
 		{"recorded confusion of users", open(Confusion{Expect: "user"}.Recorded([]string{users}, "")), false},
 		{"recorded leakage", open(Leakage{By: []string{"category"}}.Recorded([]string{pairs}, "other")), false},
 	} {
@@ -117,7 +138,7 @@ func TestWholeStudies(t *testing.T) {
 			prompting, _ := json.Marshal(condition.Prompting)
 			fmt.Fprintf(&b, "%v %v %s\n", condition.Name, condition.Format, prompting)
 		}
-		fmt.Fprintf(&b, "%s suites %v, not measured %d, changes %q\n", m.Plan.Instrument, names(m.Suites), m.NotMeasured, m.Changes)
+		fmt.Fprintf(&b, "%s suites %v, not measured %d, changes %q, %d asks\n", m.Plan.Instrument, names(m.Suites), m.NotMeasured, m.Changes, m.Asks)
 		estimates, err := run.ReadEstimates(path)
 		if err != nil {
 			t.Fatal(err)
@@ -141,12 +162,67 @@ func TestWholeStudies(t *testing.T) {
 			n++
 		}
 		fmt.Fprintf(&b, "%d observations %x\n", n, h.Sum(nil)[:4])
+		otherwise(&b, path, m, estimates)
 		for _, note := range slices.Concat(c.s.Notes.Files, c.s.Notes.Shown) {
 			fmt.Fprintf(&b, "note: %s\n", strings.ReplaceAll(note, dir, ""))
 		}
 	}
 	golden.Check(t, "testdata/studies.txt", b.String())
 }
+
+// otherwise sums a run up by other columns, and writes of each set how many figures there are and a hash of them.
+func otherwise(b *strings.Builder, path string, m run.Manifest, figures []crosstalk.Estimate) {
+	columns := map[string]bool{}
+	for _, e := range figures {
+		for column := range e.By {
+			columns[column] = true
+		}
+	}
+	measures := []string{figures[0].Measure, figures[len(figures)-1].Measure}
+	for _, of := range []Figures{
+		{By: []string{}}, {Cross: []string{}}, {Cross: slices.Sorted(maps.Keys(columns))}, {Measures: measures[:1]},
+		{Measures: measures},
+		{By: []string{"model"}, Measures: measures[1:]}, {Cross: []string{"language", "model"}, By: []string{"category"}},
+		{Cross: []string{consistency.ByClass}}, {By: []string{consistency.ByClass}}, {Cross: []string{"pair", view.SampleColumn}},
+		{Cross: []string{"colour"}},
+		{Measures: []string{"colour"}}, {View: view.View{Only: []view.Choice{{Column: "model", Values: []string{"x"}}}}},
+		{View: view.View{Pool: []string{"model"}}}, {View: view.View{Only: []view.Choice{{Column: "distribution", Values: []string{"T=1"}}}}},
+	} {
+		list, err := of.Of(path)
+		h := sha256.New()
+		for _, e := range list {
+			maps.DeleteFunc(e.Counts, func(_ string, n int) bool { return n == 0 })
+			fmt.Fprintln(h, e.Measure, e.By, fmt.Sprintf("%.6f", e.Value), e.N, e.Observations, e.Clusters, e.Counts, e.Warnings,
+				e.Signature)
+		}
+		fmt.Fprintf(b, "%q %q %q %v: %d figures %x", of.By, of.Cross, of.Measures, of.View, len(list), h.Sum(nil)[:4])
+		if err != nil {
+			fmt.Fprintf(b, " %s", short(err))
+		}
+		fmt.Fprintln(b)
+	}
+	settings := Settings(m)
+	for _, condition := range m.Plan.Conditions {
+		fmt.Fprintf(b, "settings %v\n", settings(condition.Name))
+	}
+	compared, err := Compared([]string{path})
+	fmt.Fprintf(b, "compared %q %v\n", compared, err)
+	for _, names := range [][]string{{"a"}, {"a", "b"}} {
+		for _, of := range []Figures{{}, {Cross: []string{RunColumn}}} {
+			list, err := of.OfRuns(slices.Repeat([]string{path}, len(names)), names)
+			runs := map[string]int{}
+			for _, e := range list {
+				runs[e.By[RunColumn]]++
+			}
+			fmt.Fprintf(b, "of runs %v %v\n", runs, err)
+		}
+	}
+}
+
+// instructionsFile are instructions of tasksFile that people have reviewed.
+const instructionsFile = `instructions:
+  - {task: same, sense: en>de, parts: [{part: q, text: Ist es dasselbe?}], words: [{word: ja, class: same}, {word: nein, class: different}], approved: true, reviewer: ann}
+`
 
 // names are the names of suites without their fingerprints.
 func names(ids crosstalk.SuiteIDs) (list []string) {

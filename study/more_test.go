@@ -1,0 +1,273 @@
+package study
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/instrument/confusion"
+	"crosstalk/instrument/consistency"
+	"crosstalk/model"
+	"crosstalk/run"
+	"crosstalk/run/shard"
+)
+
+// A refused parameter is left out once; what cannot be left out, or was, is the refusal itself. Reasoning is asked for
+// in another way each time, and not for ever.
+func TestDrop(t *testing.T) {
+	zero := 0.0
+	config := crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{Temperature: &zero}}
+	var noted []string
+	a := &adapting{name: "compatible:picky", note: func(c model.Change) { noted = append(noted, c.Param) }}
+	drop := func(param string, version int) error {
+		sent, _, done := a.apply(config.Request("x", 0), false)
+		done()
+		return a.drop(&ask.RefusedError{Param: param, Err: errors.New("no")}, sent, version)
+	}
+	var refused *ask.RefusedError
+	if err := drop("top_k", 0); !errors.As(err, &refused) || len(a.dropped) != 0 {
+		t.Errorf("%v, %v", err, a.dropped)
+	}
+	if err := drop("temperature", 0); err != nil || fmt.Sprint(a.dropped) != "[{temperature }]" {
+		t.Errorf("%v, %v", err, a.dropped)
+	}
+	if err := drop("temperature", 0); err != nil || len(a.dropped) != 1 { // another ask has found it out
+		t.Errorf("%v, %v", err, a.dropped)
+	}
+	if err := drop("temperature", 1); !errors.As(err, &refused) || len(a.dropped) != 1 {
+		t.Errorf("%v, %v", err, a.dropped)
+	}
+	for n := 1; n < 8; n++ {
+		if err := drop("reasoning", n); err != nil || len(a.dropped) != n+1 || a.dropped[n].level != []string{"", "off"}[n%2] {
+			t.Errorf("%d: %v, %v", n, err, a.dropped)
+		}
+	}
+	if err := drop("reasoning", 8); !errors.As(err, &refused) || len(a.dropped) != 8 || len(noted) != 8 {
+		t.Errorf("%v, %v, %v", err, a.dropped, noted)
+	}
+	if got := a.refused(true); len(got) != 8 || got[0] != "temperature" || !a.settled {
+		t.Error(got)
+	}
+	if got := a.refused(false); len(got) != 8 || !a.settled {
+		t.Error(got)
+	}
+	settled := &adapting{name: a.name, note: a.note, settled: true}
+	sent, _, _ := settled.apply(config.Request("x", 0), false)
+	if err := settled.drop(&ask.RefusedError{Param: "temperature", Err: errors.New("no")}, sent, 0); err == nil ||
+		!strings.HasSuffix(err.Error(), ", after answers with other settings were scored") || len(settled.dropped) != 1 {
+		t.Errorf("%v, %v", err, settled.dropped)
+	}
+	if req, _, possible := without("compatible:picky", sent, "top_k"); possible || req.Prompt != sent.Prompt || req.Decoding.Temperature == nil {
+		t.Errorf("%+v", req)
+	}
+	if got := sentOf([]model.Change{{Param: "top_p"}, {Param: "seed", From: "7"}, {Param: "x", Keeps: true}, {Param: "reasoning", To: "low"},
+		{Param: "temperature"}, {Param: "stop"}}); got != "reasoning low; seed none; stop none; temperature default; top_p default" {
+		t.Error(got)
+	}
+}
+
+// What cannot be opened, besides what testdata/errors.txt lists.
+func TestMoreErrors(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "tasks.yaml", tasksFile, "own.csv", "prompt,language\nKei hea,mi\n",
+		"replies.csv", "id,language,completion\n1,de,Guten Tag zusammen.\n", "bad.yaml", "instructions: 7\n", "none.yaml", "instructions: []\n")
+	hot := Sweep{Temperatures: []string{"hot"}}
+	for i, c := range []struct {
+		of   interface{ Open() (*Study, error) }
+		want string
+	}{
+		{Consistency{By: []string{" "}}, "by has an empty column name"},
+		{Consistency{Sweep: hot}, `temperature is "hot"; expected a number from 0, or default`},
+		{Consistency{Suite: "tasks.yaml", From: []string{"fr"}}, "from: item 1 has no text in fr; it has de, en"},
+		{Consistency{Suite: "nowhere"}, `unknown suite "nowhere"`},
+		{Consistency{Instructions: "bad.yaml"}, "bad.yaml:1: "},
+		{Consistency{Instructions: "none.yaml"}, "none.yaml: has no instructions"},
+		{Consistency{Parts: []string{"I"}, To: []string{"eq"}, Rewrite: []string{"eq=x"}}, "part: I needs instructions in the sense eq, but its prompt is for inputs only"},
+		{Consistency{Parts: []string{"I", "X"}, To: []string{"de"}}, ""},
+		{Consistency{Parts: []string{"X"}, To: []string{"eq"}, Rewrite: []string{"eq=x"}}, ""},
+		{Consistency{Parts: []string{"T"}, To: []string{"eq"}, Rewrite: []string{"eq=x", "eq:I=y"}}, ""},
+		{Confusion{By: []string{" "}}, "by has an empty column name"},
+		{Confusion{Sweep: hot}, `temperature is "hot"; expected a number from 0, or default`},
+		{Confusion{Suite: "nowhere"}, `unknown suite "nowhere"`},
+		{Confusion{Options: confusion.Options{Protocols: []string{"x"}}}, `unknown confusion protocol "x"`},
+		{Confusion{Suite: "own.csv"}, "item mi/Kei hea: the model cannot identify the language mi (it knows "},
+		{Leakage{Sweep: hot}, `temperature is "hot"; expected a number from 0, or default`},
+	} {
+		_, err := c.of.Open()
+		if (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%d: %v; want %s", i, err, c.want)
+		}
+	}
+	for i, c := range []struct {
+		open func() (*Study, error)
+		want string
+	}{
+		{func() (*Study, error) { return Confusion{Words: "x"}.Recorded([]string{"replies.csv"}, "") }, "words has no effect"},
+		{func() (*Study, error) { return Confusion{Expect: "x y"}.Recorded([]string{"replies.csv"}, "") }, "expect"},
+		{func() (*Study, error) { return Confusion{Identifier: "x.bin"}.Recorded([]string{"replies.csv"}, "") }, "open x.bin: "},
+		{func() (*Study, error) {
+			return Consistency{Options: consistency.Options{Protocols: []string{"x"}}}.Recorded(nil, "", "tasks.yaml")
+		}, `unknown consistency protocol "x"`},
+		{func() (*Study, error) { return Consistency{By: []string{" "}}.Recorded(nil, "", "tasks.yaml") }, "by has an empty column name"},
+	} {
+		if _, err := c.open(); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%d: %v; want %s", i, err, c.want)
+		}
+	}
+	if _, err := (Confusion{}).Figures([]Reply{{"de", "Guten Tag zusammen."}, {"x y", "a"}}); err == nil {
+		t.Error("a wrong tag: no error")
+	}
+	if _, err := (Confusion{}).Figures([]Reply{{"mi", "Kei hea?"}}); err == nil || !strings.HasPrefix(err.Error(), "the model cannot identify the language mi") {
+		t.Error(err)
+	}
+	if _, err := (Confusion{By: []string{" "}}).Figures(nil); err == nil {
+		t.Error("a wrong column: no error")
+	}
+	if _, err := Run(t.Context(), Leakage{Suite: "nowhere"}, "run"); err == nil {
+		t.Error("an unknown suite: no error")
+	}
+	if _, err := CheckIdentifier("x.bin"); err == nil {
+		t.Error("an identifier that is not there: no error")
+	}
+}
+
+// The keys that a sweep takes from the environment are hidden from programs.
+func TestKeyVars(t *testing.T) {
+	s := Sweep{KeyVar: "A_KEY", Headers: []string{"x=$B_KEY", "y=plain", "z=$C", "$D=e", "w=a$E"}}
+	if got := s.keyVars(); !slices.Equal(got, []string{"A_KEY", "B_KEY", "C"}) {
+		t.Errorf("%q", got)
+	}
+	if got := (&Sweep{}).keyVars(); got != nil {
+		t.Errorf("%q", got)
+	}
+}
+
+// A round that a limit stops is incomplete and says why, and what it observes goes on when the study is run.
+func TestRoundStops(t *testing.T) {
+	t.Parallel()
+	s, err := Leakage{Sweep: Sweep{Items: 4, Samples: 1}}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.Begin(t.Context(), filepath.Join(t.TempDir(), "run"), ask.Options{Budget: ask.Budget{Asks: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	_, err = m.Round(t.Context(), []int{0, 2})
+	var incomplete *IncompleteError
+	if !errors.As(err, &incomplete) || !strings.HasSuffix(err.Error(), "(--budget-asks 3); run the same command again to resume") {
+		t.Errorf("%v", err)
+	}
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.Round(stopped, []int{1}); err == nil {
+		t.Error("a stopped round: no error")
+	}
+}
+
+// An error that comes while a run is stopped counts, and everything that is observed is told.
+func TestObserve(t *testing.T) {
+	t.Parallel()
+	s, err := Leakage{Sweep: Sweep{Items: 3, Samples: 2}}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	s.Observe = func(o crosstalk.Observation) { seen[o.Item]++ }
+	dir := filepath.Join(t.TempDir(), "run")
+	m, err := s.Begin(t.Context(), dir, ask.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Run(t.Context()); err != nil || len(seen) != 3 || slices.Max(slices.Collect(maps.Values(seen))) != 2 {
+		t.Errorf("%v, %v", seen, err)
+	}
+	m.Session.Stop()
+	const saved = "12 of 12 requests are answered and saved in "
+	var interrupted *InterruptedError
+	if err := m.Explain(ask.ErrStopped); !errors.As(err, &interrupted) || err.Error() != "interrupted: "+saved+dir+"; run the same command again to resume" {
+		t.Error(err)
+	}
+	if err := m.Explain(context.Canceled); !errors.As(err, &interrupted) {
+		t.Error(err)
+	}
+	broken := errors.New("broken")
+	if err := m.Explain(broken); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "broken\n"+saved) {
+		t.Error(err)
+	}
+	if review := (&ReviewError{2, "f"}); m.Explain(review) != review {
+		t.Error(m.Explain(review))
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// Recorded answers that cannot be scored leave no directory, and a shard of them has its rows only.
+func TestRecordedRuns(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "replies.csv")
+	text := "id,language,completion\n"
+	for i := range 12 {
+		text += fmt.Sprintf("r%d,de,Das Wetter ist heute wirklich sehr schön.\n", i)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]int{}
+	for i := 1; i <= 2; i++ {
+		s, err := Confusion{}.Recorded([]string{file}, "m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := shard.Shard{Index: i, Count: 2}
+		if err := s.Take(t.Context(), of); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, "run")
+		if _, err := s.Run(t.Context(), path, ask.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for o, err := range run.ReadObservations(of.Dir(path)) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all[o.Item] > 0 && all[o.Item] != i {
+				t.Errorf("%s is in two shards", o.Item)
+			}
+			all[o.Item] = i
+			n++
+		}
+		if n == 0 {
+			t.Errorf("shard %d has nothing", i)
+		}
+	}
+	if len(all) != 12 {
+		t.Errorf("%d of 12 rows", len(all))
+	}
+	os.WriteFile(file, []byte("id,language,completion\n1,tlh,nuqneH qaStaH nuq\n"), 0o600)
+	s, err := Confusion{}.Recorded([]string{file}, "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Run(t.Context(), filepath.Join(dir, "bad"), ask.Options{}); err == nil || !strings.Contains(err.Error(), "tlh") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "bad")); !os.IsNotExist(err) {
+		t.Error("the directory is there:", err)
+	}
+}
