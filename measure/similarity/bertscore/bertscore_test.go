@@ -128,7 +128,8 @@ func TestScores(t *testing.T) {
 
 func TestLayer(t *testing.T) {
 	for model, want := range map[string]int{"distilbert-base-uncased": 5, "distilbert/distilbert-base-uncased": 5, "google-bert/bert-base-chinese": 8,
-		"FacebookAI/xlm-roberta-large": 17, "allenai/scibert_scivocab_cased": 9, "me/roberta-base": 0, "gpt2": 0} {
+		"FacebookAI/xlm-roberta-large": 17, "openai-community/roberta-base-openai-detector": 7,
+		"allenai/scibert_scivocab_cased": 9, "me/roberta-base": 0, "gpt2": 0} {
 		if layer, ok := Layer(model); layer != want || ok != (want > 0) {
 			t.Errorf("%s: %d, want %d", model, layer, want)
 		}

@@ -40,8 +40,8 @@ type Vectors struct {
 	// weight is the smooth inverse frequency a/(a+p) of a lemma, by its coded frequency (Arora, Liang and Ma 2017,
 	// section 3, with a = 0.002).
 	weight [256]float64
-	// solid maps lemmas without their spaces, hyphens and apostrophes to the lemma, unless the result is a lemma
-	// itself.
+	// solid maps lemmas without their spaces, hyphens and apostrophes to the lemma. A lemma that is the result itself
+	// goes before it (findSolid).
 	solid map[string]int32
 	cache cache
 }
@@ -65,9 +65,6 @@ func decode(data []byte) (*Vectors, error) {
 			continue
 		}
 		key := solid(lemma)
-		if _, ok := v.lexicon.Find(key); ok {
-			continue
-		}
 		if other, ok := v.solid[key]; !ok || f.Frequency[i] > f.Frequency[other] {
 			v.solid[key] = int32(i)
 		}
@@ -106,7 +103,7 @@ func (v *Vectors) Similarity(a, b string) (score float64, ok bool) {
 	if slices.CompareFunc(x.items, y.items, compareItems) > 0 {
 		x, y = y, x // so that sums are taken in the same order
 	}
-	if len(x.items) == 0 || len(y.items) == 0 {
+	if len(x.items) == 0 { // or y's too
 		return 0, false
 	}
 	cosine, alignment := v.compare(x, y)

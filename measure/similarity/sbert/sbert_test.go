@@ -122,10 +122,48 @@ func TestLayoutErrors(t *testing.T) {
 		"no pooling mode is enabled":      {"modules.json": modules, "1_Pooling/config.json": `{}`},
 		"pooling_mode_lasttoken is not":   {"modules.json": modules, "1_Pooling/config.json": `{"pooling_mode_lasttoken":true}`},
 		"max_seq_length 1 leaves no room": {"sentence_bert_config.json": `{"max_seq_length":1}`},
+		"sentence_roberta_config.json: ":  {"sentence_roberta_config.json": `[`},
+		"1_Pooling/config.json: ":         {"modules.json": modules, "1_Pooling/config.json": `[`},
+		"_transformers.json: ":            {"config_sentence_transformers.json": `[`},
+		"vocab.txt":                       {"vocab.txt": ""},
+		"no model.safetensors":            {"modules.json": `[{"path":"x","type":"Transformer"}]`, "x/vocab.txt": ""},
+		"modules.json: read":              {"modules.json/x": ""},
 	} {
 		if _, err := Load(write(t, files), Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
+	}
+}
+
+// What configuration files have besides, and what they lack, is left as it is.
+func TestLenient(t *testing.T) {
+	plain := fmt.Sprint(vectors(t, write(t, nil), "w5 w6"))
+	for _, files := range []map[string]string{
+		{"modules.json": modules, "1_Pooling/config.json": `{"pooling_mode_mean_tokens":true,"include_prompt":true,"pooling_mode_lasttoken":false}`},
+		{"sentence_bert_config.json": `{}`},
+		{"sentence_bert_config.json": `{"max_seq_length":2000}`, "sentence_roberta_config.json": `{"max_seq_length":3}`},
+		{"config_sentence_transformers.json": `{"prompts":{"q":"w7 "}}`},
+		{"modules.json": `[]`},
+	} {
+		if got := fmt.Sprint(vectors(t, write(t, files), "w5 w6")); got != plain {
+			t.Errorf("%v: %s, want %s", files, got, plain)
+		}
+	}
+	two := vectors(t, write(t, map[string]string{"sentence_xlm-roberta_config.json": `{"max_seq_length":2}`}), "w5 w6", "")
+	if fmt.Sprint(two[0]) != fmt.Sprint(two[1]) {
+		t.Error("there is room for words besides the special tokens")
+	}
+	s, err := Load(write(t, map[string]string{"modules.json": `[{"type":"a.Normalize"}]`}), Options{})
+	if err != nil || fmt.Sprint(s.Pooling()) != "[mean_tokens normalized]" || s.MaxTokens() != 12 || s.Config().Layers != 1 {
+		t.Errorf("%v, %d, %v", s.Pooling(), s.MaxTokens(), err)
+	}
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Embed(stopped, []string{"w5"}); err != context.Canceled {
+		t.Error(err)
+	}
+	if v := largest([]float32{0, -2, -1, 3, -5, 4}, 2); fmt.Sprint(v) != "[0 4]" {
+		t.Error(v)
 	}
 }
 
