@@ -40,14 +40,16 @@ func TestPages(t *testing.T) {
 		{Query{Before: 1, Limit: 2}, Page{Total: 5, Later: true}},
 		{Query{Only: []int{-1, 0, 1, 3, 6, chunkSize + 1}, Limit: 9}, Page{Numbers: []int{1, 3}, First: 1, Total: 2}},
 		{Query{Only: []int{}, Limit: 9}, Page{}},
-		{Query{Only: []int{1, 3, 5}, After: 1, Limit: 1}, Page{Numbers: []int{3}, First: 2, Total: 3, Earlier: true, Later: true}},
+		{Query{Only: []int{1, 3, 5}, After: 1, Limit: 1},
+			Page{Numbers: []int{3}, First: 2, Total: 3, Earlier: true, Later: true}},
 		{Query{Text: "word3", Limit: 9}, Page{Numbers: []int{4}, First: 1, Total: 1}},
 		{Query{Text: `"word3 again"`, Limit: 9}, Page{Numbers: []int{4}, Total: -1}},
 		{Query{Text: `"again"`, Limit: 2}, Page{Numbers: []int{1, 2}, Total: -1, Later: true}},
 		{Query{Text: `"again"`, After: 2, Limit: 2}, Page{Numbers: []int{3, 4}, Total: -1, Earlier: true, Later: true}},
 		{Query{Order: Longest, Limit: 2}, Page{Numbers: []int{1, 2}, First: 1, Total: 5, Later: true}},
 		{Query{Order: Longest, Skip: 3, Limit: 2}, Page{Numbers: []int{4, 5}, First: 4, Total: 5, Earlier: true}},
-		{Query{Order: Longest, Skip: 1, Text: `"again"`, Limit: 2}, Page{Numbers: []int{2, 3}, First: 2, Total: -1, Earlier: true, Later: true}},
+		{Query{Order: Longest, Skip: 1, Text: `"again"`, Limit: 2},
+			Page{Numbers: []int{2, 3}, First: 2, Total: -1, Earlier: true, Later: true}},
 	} {
 		if p, err := x.Search(t.Context(), c.q); err != nil || fmt.Sprintf("%+v", p) != fmt.Sprintf("%+v", c.want) {
 			t.Errorf("%+v:\n%+v, %v, want\n%+v", c.q, p, err, c.want)
@@ -70,7 +72,8 @@ func TestFactOfOne(t *testing.T) {
 		{crosstalk.Observation{Measure: "leak_rate"}, Clean, nan},
 	} {
 		f := factOfOne(&c.o)
-		if f.Verdict != c.verdict || math.Abs(float64(f.Doubt)-c.doubt) > 1e-6 || math.IsNaN(float64(f.Doubt)) != math.IsNaN(c.doubt) {
+		if doubt := float64(f.Doubt); f.Verdict != c.verdict || math.Abs(doubt-c.doubt) > 1e-6 ||
+			math.IsNaN(doubt) != math.IsNaN(c.doubt) {
 			t.Errorf("%d: %+v", i, f)
 		}
 	}
