@@ -199,9 +199,6 @@ func (t *table) observed(f figure) float64 {
 			counts[k] += float64(max(n, 0))
 		}
 	}
-	if means == nil {
-		return math.NaN()
-	}
 	for k := range means {
 		means[k] /= counts[k]
 	}

@@ -116,7 +116,7 @@ func appendMap[V any](b []byte, m map[string]V, value func([]byte, V) []byte) []
 func appendFloat(b []byte, f float64) []byte {
 	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
 		b = strconv.AppendFloat(b, f, 'e', -1, 64)
-		if n := len(b); n >= 4 && b[n-4] == 'e' && b[n-2] == '0' { // e-09 is e-9
+		if n := len(b); b[n-4] == 'e' && b[n-2] == '0' { // e-09 is e-9
 			b = append(b[:n-2], b[n-1])
 		}
 		return b

@@ -210,6 +210,7 @@ func TestPlaces(t *testing.T) {
 		`{"item":"a","place":[0,0]}|{"item":"b","place":[0,0]}  `:            "",
 		`{"item":"a","place":[0,-1]}`:                                        ":1: its place is {0 -1}; expected numbers from 0",
 		`{"item":"a","place":[0,0]}|{"item":"b","place":[1,-1]}`:             ":2: its place is {1 -1}",
+		`{"item":"a","place":[-1,5]}`:                                        ":1: its place is {-1 5}; expected numbers from 0",
 		`{"item":"a","place":[0,0]}|{"item":"b","place":[0,1]}|{"item":"c"}`: ":3: has no place",
 	} {
 		path := placed(t, strings.Split(lines, "|")...)
@@ -358,6 +359,48 @@ func TestNotes(t *testing.T) {
 	}
 	if _, err := os.Stat(made.Path); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a new run is kept:", err)
+	}
+}
+
+// What cannot be noted is an error.
+func TestNotesWithoutDirectory(t *testing.T) {
+	d := create(t, filepath.Join(t.TempDir(), "run"), plan())
+	r, err := d.Record()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(d.Path); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{"SetAsks": d.SetAsks(1), "SetAdapted": d.SetAdapted(nil), "Commit": r.Commit(),
+		"SetScoring": d.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil), "WriteEstimates": d.WriteEstimates(nil)} {
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := d.Record(); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	d.Close()
+}
+
+// Who stops early leaves no file open.
+func TestStoppedReading(t *testing.T) {
+	path := placed(t, slices.Repeat([]string{`{"item":"a","place":[0,0]}`}, 5000)...)
+	for range ReadPlaced(path) {
+		break
+	}
+	for range ReadObservations(path) {
+		break
+	}
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip("no list of open files on this system")
+	}
+	for _, f := range open {
+		if to, _ := os.Readlink("/proc/self/fd/" + f.Name()); strings.HasPrefix(to, path) {
+			t.Errorf("%s was left open", to)
+		}
 	}
 }
 

@@ -1,0 +1,211 @@
+package compare
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/internal/golden"
+	"crosstalk/report/pivot"
+)
+
+// What no table shows of comparisons, for data of many shapes; and plans of stated studies, alone and together. With
+// -update testdata/figures.txt is written anew: look at what differs.
+func TestFigures(t *testing.T) {
+	var sheet bytes.Buffer
+	// value is the value of an item of a shape under a condition; NaN: there is none.
+	type shape struct {
+		name    string
+		items   int
+		cluster func(i int) string
+		value   func(i, side int) float64
+	}
+	alone := func(int) string { return "" }
+	fours := func(i int) string { return fmt.Sprint(i / 4) }
+	differs := func(of, against float64, every ...int) func(i, side int) float64 {
+		return func(i, side int) float64 {
+			if i%every[side] == 0 {
+				return against
+			}
+			return of
+		}
+	}
+	halves := func(low, high int) func(i, side int) float64 { // the first items under one condition, the last under the other
+		return func(i, side int) float64 {
+			if side == 0 && i >= high || side == 1 && i < low {
+				return math.NaN()
+			}
+			return float64((i + side) % 3 / 2)
+		}
+	}
+	for _, s := range []shape{
+		{"rates", 60, alone, differs(1, 0, 7, 5)}, {"rates in clusters", 60, fours, differs(1, 0, 7, 5)},
+		{"equal rates", 40, alone, differs(1, 0, 4, 4)}, {"equal rates in clusters", 40, fours, differs(1, 0, 4, 4)},
+		{"rates that rise", 40, alone, differs(1, 0, 2, 50)}, {"rates that fall", 40, alone, differs(1, 0, 50, 3)},
+		{"shares", 60, alone, differs(.75, .5, 7, 5)}, {"shares in clusters", 60, fours, differs(.75, .5, 7, 5)},
+		{"equal shares", 40, fours, differs(.75, .5, 4, 4)}, {"one share", 40, alone, differs(1, .5, 50, 40)},
+		{"numbers", 60, alone, differs(7, -2, 7, 5)}, {"numbers from 0 to 2", 60, fours, differs(2, 0, 3, 5)},
+		{"few in common", 60, alone, halves(25, 35)}, {"few in common, in clusters", 60, fours, halves(22, 38)},
+		{"half in common", 60, alone, halves(20, 40)}, {"nothing in common", 60, alone, halves(30, 30)},
+		{"one item", 1, alone, differs(1, 0, 2, 1)}, {"two clusters", 8, fours, differs(1, 0, 3, 8)},
+	} {
+		for _, better := range []crosstalk.Direction{crosstalk.Higher, crosstalk.Lower} {
+			r := &recorded{average: map[string]*crosstalk.Average{"weighed": {Over: []string{"language"}}}}
+			for side, condition := range []columns{first, second} {
+				for i := range s.items {
+					for _, measure := range []string{"plain", "weighed"} {
+						labels := columns{"language": []string{"de", "ko", "ko"}[i%3]}
+						if v := s.value(i, side); math.IsNaN(v) {
+							if i%2 == 0 {
+								r.miss(measure, fmt.Sprint(i), "empty", condition, labels)
+							}
+						} else {
+							r.add(measure, fmt.Sprint(i), s.cluster(i), v, condition, labels)
+						}
+					}
+				}
+			}
+			run := r.run(t)
+			for i := range run.Estimates {
+				run.Estimates[i].Better = better
+			}
+			for _, o := range []Options{{}, {Unpaired: true, Level: .9, Apart: 3}} {
+				result, err := Runs([]Run{run}, o)
+				fmt.Fprintf(&sheet, "\n== %s, %s is better, unpaired %v: %v\n", s.name, better, o.Unpaired, err)
+				for _, c := range result.Comparisons {
+					i := crosstalk.Interval{}
+					if c.Interval != nil {
+						i = *c.Interval
+					}
+					fmt.Fprintf(&sheet, "%s %.7g - %.7g = %.7g [%.7g %.7g %s] %s p %.7g %.7g %v, finds %.7g, %d in %d, paired %v, "+
+						"without %v; together [%.7g %.7g %.7g], same %v, night %.7g %.7g of %.7g; %q\n", c.Measure, float64(c.Value),
+						float64(c.ReferenceValue), float64(c.Difference), i.Low, i.High, i.Method, c.Method, float64(c.P),
+						float64(c.Adjusted), c.Shown, float64(c.Detectable), c.N, c.Clusters, c.Paired, c.LeftOut, c.Together.Low,
+						c.Together.High, c.Together.Level, c.Same, c.Night.Wins, c.Night.Losses, c.Night.N, c.Warnings)
+				}
+			}
+		}
+	}
+	for _, stated := range [][]float64{{.6, math.NaN(), 0, 0, 1}, {.4, .3, .5, 0, 1}, {.9, .15, .3, .2, 4}, {1, 0, 0, 0, 1},
+		{.95, .1, 0, .5, 3}, {.5, .5, .5, .5, 2}} {
+		s, err := Stated(stated[0], stated[1], stated[2], stated[3], stated[4])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range []Goal{
+			{Samples: []int{1}, Differences: []float64{.05}}, {Samples: []int{3}, Differences: []float64{-.01, .2}},
+			{Samples: []int{1}, Items: []int{4, 300}}, {Samples: []int{1, 2}, Items: []int{50}},
+			{Samples: []int{1, 2}, Items: []int{50}, Margins: []float64{.2}}, {Samples: []int{1}, Margins: []float64{.15, .001}, Level: .8},
+		} {
+			if g.Margins != nil && stated[0] != .5 { // takes long
+				continue
+			}
+			if g.Items != nil && stated[4] == 1 {
+				g.Items = append(g.Items, 100000)
+			}
+			if g.Level == 0 {
+				g.Level = .95
+			}
+			p, err := g.Plan([]Study{s})
+			fmt.Fprintf(&sheet, "\n== stated %v, goal %+v: %v\n", stated, g, err)
+			if err != nil {
+				continue
+			}
+			for _, format := range []string{"table", "csv"} {
+				if err := WritePower(&sheet, format, p); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	golden.Check(t, "testdata/figures.txt", golden.Rounded(sheet.String()))
+}
+
+// Every refusal of what is asked for, word by word.
+func TestRefusedOptions(t *testing.T) {
+	s, err := Stated(.6, .3, 0, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stated := func(rate, discordant, within, correlation, size float64) error {
+		_, err := Stated(rate, discordant, within, correlation, size)
+		return err
+	}
+	plan := func(g Goal) error {
+		if g.Level == 0 {
+			g.Level = .95
+		}
+		if g.Samples == nil {
+			g.Samples = []int{1}
+		}
+		_, err := g.Plan([]Study{s})
+		return err
+	}
+	reference := func(text string) error { _, err := ParseReference(text); return err }
+	table := func(format string, table pivot.Table, o Options) error {
+		return WriteTable(nil, format, []string{"nowhere"}, &table, nil, o)
+	}
+	rows := pivot.Table{Rows: []string{"model"}}
+	beside := func(name string) error {
+		o := pivot.Options{Rows: []string{"model"}}
+		o.Beside = []string{name}
+		return writePivot(&bytes.Buffer{}, "table", compared(), o, nil)
+	}
+	one := pairsWith(1, 2, 30).run(t)
+	compared := func(o Options) error { _, err := Runs([]Run{one}, o); return err }
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{stated(1.2, .1, 0, 0, 1), "the rate is 1.2; expected 0 to 1"},
+		{stated(.5, -1, 0, 0, 1), "the share of disagreement is -1; expected 0 to 1"},
+		{stated(.5, .1, 2, 0, 1), "the share within items is 2; expected 0 to 1"},
+		{stated(.5, .1, 0, -.1, 1), "the correlation within clusters is -0.1; expected 0 to 1"},
+		{stated(.5, .1, .6, .5, 1), "the correlation within clusters is 0.5 and the share within items 0.6: together they exceed the whole variance"},
+		{stated(.5, .1, .5, .5, 1), ""}, {stated(0, 0, 0, 0, 1), ""}, {stated(1, 1, 1, 0, 1), ""},
+		{stated(.5, .1, 0, 0, .5), "the cluster size is 0.5; expected 1 or more"},
+		{stated(.5, .1, 0, 0, math.NaN()), "the cluster size is NaN; expected 1 or more"},
+		{plan(Goal{Level: 95, Items: []int{1}}), "the level is 95; expected a number between 0 and 1, such as 0.95"},
+		{plan(Goal{Level: 1, Items: []int{1}}), "the level is 1; expected a number between 0 and 1, such as 0.95"},
+		{plan(Goal{}), "expected a difference to find, a margin or a number of items"},
+		{plan(Goal{Samples: []int{0}, Items: []int{1}}), "the number of samples is 0; expected 1 or more"},
+		{plan(Goal{Samples: []int{1, 5}, Items: []int{1}}), "samples 1,5 needs --assume within=, the share of the variance between answers to the same prompt; without it, more answers do not help"},
+		{plan(Goal{Differences: []float64{0}}), "the difference is 0; expected more than 0 and less than 1"},
+		{plan(Goal{Differences: []float64{1}}), "the difference is 1; expected more than 0 and less than 1"},
+		{plan(Goal{Differences: []float64{.4}}), "a difference of 0.4 is impossible here: it cannot exceed the share of items on which the conditions disagree"},
+		{plan(Goal{Margins: []float64{1}}), "the margin is 1; expected more than 0 and less than 1"},
+		{plan(Goal{Margins: []float64{0}}), "the margin is 0; expected more than 0 and less than 1"},
+		{plan(Goal{Items: []int{0}}), "the number of items is 0; expected 1 or more"},
+		{plan(Goal{Items: []int{1}}), ""},
+		{reference(""), ""}, {reference("a=b, c = d=e "), ""},
+		{reference("a"), `reference has "a"; expected COLUMN=VALUE, such as temperature=0`},
+		{reference("a=b, =c"), `reference has " =c"; expected COLUMN=VALUE, such as temperature=0`},
+		{Options{Level: 1}.Check(), "level is 1; expected a number between 0 and 1, such as 0.95"},
+		{Options{Level: .5, Adjust: "x"}.Check(), `adjust: unknown adjustment "x"; choose one of: holm, bh`},
+		{Options{Level: .5, AllPairs: true, Reference: first}.Check(), "reference is all, which compares every two conditions; expected no others"},
+		{Options{Level: .5, Pairs: []string{"b=a"}, Reference: first}.Check(), "pair cannot be combined with --reference: it says what is compared"},
+		{Options{Level: .5, Pairs: []string{"b=a"}, AllPairs: true}.Check(), "pair cannot be combined with --reference: it says what is compared"},
+		{Options{Level: .5, Pairs: []string{"b=a"}, Adjust: BH}.Check(), ""},
+		{table("csv", pivot.Table{Rows: rows.Rows, Spread: []string{"a"}}, Options{}), "spread is of tables for people: --format csv has every difference"},
+		{table("table", rows, Options{Groups: true}), pivot.ErrTwoGroupings.Error()},
+		{table("table", pivot.Table{Rows: rows.Rows, Beside: []string{pivot.Change}}, Options{}), "with change: figures of a comparison are changes themselves"},
+		{beside("holm"), "with holm: p-values of differences are adjusted already: use --with p and --adjust"},
+		{beside("bh"), "with bh: p-values of differences are adjusted already: use --with p and --adjust"},
+		{beside("p"), ""},
+		{compared(Options{Measures: []string{"x"}}), `unknown measure "x"; did you mean m? choose one of: m`},
+		{compared(Options{Across: []string{"x"}}), `unknown signature field "x"; choose one of: all, suite, version`},
+		{compared(Options{Across: []string{"all"}}), ""},
+		{compared(Options{Pairs: []string{"b=c"}}), `cannot read the pair "b=c"; expected NEW=OLD, two values of a column; the values are a, b`},
+		{compared(Options{Reference: columns{"x": "a"}}), `unknown column "x"; choose one of: model`},
+		{compared(Options{Reference: columns{"model": "c"}}), "no condition has model c; choose one of: a, b"},
+	} {
+		if c.err == nil && c.want == "" {
+			continue
+		}
+		if c.err == nil || c.err.Error() != c.want {
+			t.Errorf("%v, want %s", c.err, c.want)
+		}
+	}
+}
