@@ -32,7 +32,8 @@ func TestFigures(t *testing.T) {
 			return of
 		}
 	}
-	halves := func(low, high int) func(i, side int) float64 { // the first items under one condition, the last under the other
+	// halves has the first items under one condition, and the last under the other.
+	halves := func(low, high int) func(i, side int) float64 {
 		return func(i, side int) float64 {
 			if side == 0 && i >= high || side == 1 && i < low {
 				return math.NaN()
@@ -88,8 +89,8 @@ func TestFigures(t *testing.T) {
 			}
 		}
 	}
-	for _, stated := range [][]float64{{.6, math.NaN(), 0, 0, 1}, {.4, .3, .5, 0, 1}, {.9, .15, .3, .2, 4}, {1, 0, 0, 0, 1},
-		{.95, .1, 0, .5, 3}, {.5, .5, .5, .5, 2}} {
+	for _, stated := range [][]float64{{.6, math.NaN(), 0, 0, 1}, {.4, .3, .5, 0, 1}, {.9, .15, .3, .2, 4},
+		{1, 0, 0, 0, 1}, {.95, .1, 0, .5, 3}, {.5, .5, .5, .5, 2}} {
 		s, err := Stated(stated[0], stated[1], stated[2], stated[3], stated[4])
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +98,8 @@ func TestFigures(t *testing.T) {
 		for _, g := range []Goal{
 			{Samples: []int{1}, Differences: []float64{.05}}, {Samples: []int{3}, Differences: []float64{-.01, .2}},
 			{Samples: []int{1}, Items: []int{4, 300}}, {Samples: []int{1, 2}, Items: []int{50}},
-			{Samples: []int{1, 2}, Items: []int{50}, Margins: []float64{.2}}, {Samples: []int{1}, Margins: []float64{.15, .001}, Level: .8},
+			{Samples: []int{1, 2}, Items: []int{50}, Margins: []float64{.2}},
+			{Samples: []int{1}, Margins: []float64{.15, .001}, Level: .8},
 		} {
 			if g.Margins != nil && stated[0] != .5 { // takes long
 				continue
