@@ -258,10 +258,10 @@ func (c Consistency) rewriter(s *suite.Suite) (consistency.Rewriter, error) {
 			return w, crosstalk.BadOption("rewrite", " is %q, but the authors' prompts are not part of the program: "+
 				"take them from their paper or code and pass each, as in 'en>de=PROMPT' and 'en>de:I=PROMPT'", text)
 		}
-		key, prompt, ok := strings.Cut(text, "=")
+		key, prompt, _ := strings.Cut(text, "=")
 		key, of, parted := strings.Cut(strings.TrimSpace(key), ":")
 		from, to, pair := strings.Cut(key, ">")
-		if !ok || key == "" || strings.TrimSpace(prompt) == "" || strings.ContainsAny(key, "/") ||
+		if key == "" || strings.TrimSpace(prompt) == "" || strings.ContainsAny(key, "/") ||
 			strings.Contains(to, ">") ||
 			pair && (from == "" || to == "") || parted && of != string(consistency.Instructions) {
 			return w, crosstalk.BadOption("rewrite",

@@ -364,6 +364,7 @@ func TestCompare(t *testing.T) {
 		view            view.View
 		figures, others int
 	}{{view.View{}, 0, 432}, {view.View{Only: []view.Choice{german}}, 0, 108},
+		{view.View{Groups: []view.Group{{Name: "German", Choice: german}}}, 1, 108},
 		{view.View{Groups: []view.Group{{Name: "German", Choice: german},
 			{Name: "two", Choice: view.Choice{Column: "language", Values: []string{"de", "ko"}}}}}, 2, 324}} {
 		estimates, observations,

@@ -13,6 +13,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/ask/journal"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
 	"crosstalk/model"
@@ -136,6 +137,86 @@ func TestMoreErrors(t *testing.T) {
 	}
 	if _, err := CheckIdentifier("x.bin"); err == nil {
 		t.Error("an identifier that is not there: no error")
+	}
+}
+
+// failing is a writer that fails after some bytes.
+type failing struct{ room int }
+
+func (f *failing) Write(b []byte) (int, error) {
+	if f.room -= len(b); f.room < 0 {
+		return 0, errors.New("full")
+	}
+	return len(b), nil
+}
+
+// A forecast that cannot be written is an error, whichever line it is.
+func TestForecastFails(t *testing.T) {
+	for _, temperatures := range [][]string{{"0"}, {"0", "1"}} {
+		s, err := Leakage{Sweep: Sweep{Items: 1, Temperatures: temperatures}, CountOnly: true}.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := s.Forecast(t.Context(), ask.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for room, fails := range map[int]bool{0: true, 200: len(temperatures) > 1, 1 << 20: false} {
+			if err := f.Write(&failing{room}, nil, "runs/x"); (err != nil) != fails {
+				t.Errorf("%d conditions, room for %d: %v", len(temperatures), room, err)
+			}
+		}
+	}
+}
+
+// Recorded answers in several languages need a model for all; figures can be grouped by what a study may have.
+func TestSimilarityOfLanguages(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "a.csv", "id,model,language,concept,prompt,control_prompt,test,control\n"+
+		"a,m,en,sharks,He likes sharks. He saw a,He saw a,big fish.,red car.\nb,m,de,Haie,Er mag Haie. Er sah,Er sah,Fisch.,Auto.\n")
+	const want = "the items are in several languages (de, en): name one model for all"
+	for file, want := range map[string]string{"a.csv": want, "none.csv": "none.csv"} {
+		_, err := Leakage{Similarities: []string{"bertscore"}}.Recorded([]string{file}, "")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	for column, of := range map[string]interface{ Open() (*Study, error) }{
+		"position": Confusion{By: []string{"position"}, Sweep: Sweep{Items: 1}}, "pair": Consistency{By: []string{"pair", "part"}, Sweep: Sweep{Items: 1}},
+		"similarity": Leakage{By: []string{"similarity"}, Sweep: Sweep{Items: 1}},
+	} {
+		s, err := of.Open()
+		if err == nil {
+			err = s.source.check(true)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", column, err)
+		}
+	}
+}
+
+// A run whose journal is gone says so, however it ended.
+func TestJournalGone(t *testing.T) {
+	t.Parallel()
+	s, err := Leakage{Sweep: Sweep{Items: 1, Samples: 1}}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.Begin(t.Context(), filepath.Join(t.TempDir(), "run"), ask.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if err := os.Rename(filepath.Join(m.Dir.Path, journal.Name), filepath.Join(m.Dir.Path, "elsewhere")); err != nil {
+		t.Skip(err)
+	}
+	if _, err := m.Run(t.Context()); !errors.Is(m.Explain(err), journal.ErrGone) {
+		t.Error(err)
+	}
+	for _, err := range []error{ask.ErrStopped, context.Canceled} {
+		if got := m.Explain(err); !errors.Is(got, journal.ErrGone) || strings.Contains(got.Error(), "answered and saved") {
+			t.Error(got)
+		}
 	}
 }
 

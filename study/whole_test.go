@@ -49,6 +49,8 @@ func TestWholeStudies(t *testing.T) {
 	instructions := file("instructions.yaml", instructionsFile)
 	own := file("own.csv", "id,prompt,language,length\np1,Wie ist das Wetter heute in Berlin?,de,\np2,Quel temps fait-il aujourd'hui dans la ville de Paris?,fr,short\n")
 	asked := file("asked.csv", "id,language,completion\np1,de,Das Wetter ist heute wirklich sehr schön.\np2,fr,Le temps est vraiment très beau aujourd'hui.\n")
+	samples := file("samples.csv", "id,language,completion,sample,task\n1,de,Das Wetter ist heute wirklich sehr schön.,0,a\n"+
+		"1,de,The weather is really very nice today.,1,a\n2,de,Das Essen ist heute wirklich sehr gut.,0,b\n2,de,Das Essen ist heute wirklich sehr gut.,2,b\n")
 	codes := "id,language,completion\n1,de,Das Wetter ist heute wirklich sehr schön.\n"
 	for i := range 25 {
 		codes += fmt.Sprintf("x%d,q%c%c,Nobody knows what this is.\n", i, 'a'+i/5, 'a'+i%5)
@@ -105,6 +107,7 @@ func TestWholeStudies(t *testing.T) {
 		{"recorded confusion", open(Confusion{By: []string{"task", "length"}}.Recorded([]string{first, second}, "")), false},
 		{"recorded confusion of a model", open(Confusion{}.Recorded([]string{first}, "gpt")), false},
 		{"recorded confusion of many languages", open(Confusion{}.Recorded([]string{many}, "")), false},
+		{"recorded confusion of samples", open(Confusion{By: []string{"task"}}.Recorded([]string{samples}, "")), false},
 		{"recorded confusion of prompts", open(Confusion{Prompts: own}.Recorded([]string{asked}, "")), false},
 		{"recorded consistency with quality", open(Consistency{Texts: []string{texts}, Quality: "gloss", Free: "number"}.Recorded([]string{spoken}, "", tasks)), false},
 		{"recorded confusion of users", open(Confusion{Expect: "user"}.Recorded([]string{users}, "")), false},
@@ -224,10 +227,13 @@ const instructionsFile = `instructions:
   - {task: same, sense: en>de, parts: [{part: q, text: Ist es dasselbe?}], words: [{word: ja, class: same}, {word: nein, class: different}], approved: true, reviewer: ann}
 `
 
-// names are the names of suites without their fingerprints.
+// names are the names of suites, of recorded answers with their fingerprints.
 func names(ids crosstalk.SuiteIDs) (list []string) {
 	for _, id := range append([]string{ids.All}, slices.Sorted(maps.Values(ids.Each))...) {
-		name, _, _ := strings.Cut(id, "@")
+		name, hash, _ := strings.Cut(id, "@")
+		if ids.All == "" {
+			name += " " + hash
+		}
 		list = append(list, name)
 	}
 	return list

@@ -60,8 +60,11 @@ func TestEdges(t *testing.T) {
 			})
 			return n
 		}, map[string]string{`{"a":1,"b":2,"c":3}`: "6|", `{"a":1,"a":2}`: left, `{"c":1,"b":1,"c":1}`: left, `{"x":1,"y":2,"x":3}`: "6|"}},
-		"Next": {func(s *Scanner) any { return []bool{s.At('a'), s.Next('b'), s.Next('a'), s.At('b'), s.Done()} }, map[string]string{
-			"a": "[true false true false true]|", "\t\r\n ab": "[true false true true false]|b", "": "[false false false false true]|", "\va": "[false false false false false]|\va", "ba": "[false true true false true]|"}},
+		"Next": {func(s *Scanner) any {
+			return []bool{s.At('a'), s.Next('b'), s.Next('a'), s.At('b'), s.Done()}
+		}, map[string]string{
+			"a": "[true false true false true]|", "\t\r\n ab": "[true false true true false]|b", "": "[false false false false true]|",
+			"\va": "[false false false false false]|\va", "ba": "[false true true false true]|"}},
 	} {
 		for text, want := range c.want {
 			if got := read(text, c.f); got != want {
