@@ -187,6 +187,9 @@ func TestGiantFiles(t *testing.T) {
 // A line may be longer than what is read at once, up to a bound.
 func TestLongLines(t *testing.T) {
 	defer func(before int) { maxLine = before }(maxLine)
+	if maxLine>>20 != 256 {
+		t.Errorf("lines may have %d bytes", maxLine)
+	}
 	maxLine = 1 << 18 // a multiple of what is read at once
 	path := finished(t, 0)
 	file := filepath.Join(path, observationsFile)

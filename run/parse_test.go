@@ -34,7 +34,7 @@ func FuzzParse(f *testing.F) {
 		`{"implied":false}`, `{"numbers":{"a":1_0}}`, `{"texts":[{"name":"a","name":"b"}]}`, `{"texts":[{}]}`, `{"texts":[]}`, `{"answers":["00"]}`, `{"spans":[{"line":1}],"spans":[{}]}`, `{"item":"\ud800"}`,
 		"{\"item\":\"\xff\"}", `{"item":"a`, `{"item":"\`, `{"spans":["]`, `{"spans":[]}`, `{"masked":[{"line":1,"line":2}]}`, `{"masked":[{"probability":1e39}]}`, `{"masked":null}`, `{"unknown":[1,{"a":"}"}]}`,
 		`{"unknown":}`, `{"unknown":,"item":"a"}`, `{"implied":}`, `{"implied":,"item":"a"}`, `{"implied":false,"item":"a"}`, `{"texts":[{"other":}]}`, `{"texts":[{"other":,"name":"a"}]}`,
-		`{"texts":[{"other":1,"name":"a"}]}`, `{"answers":["0g00000000000000000000000000000000000000000000000000000000000000"]}`, `{"place":[1,2],"place":[3,4]}`, `{"place":null}`} {
+		`{"texts":[{"other":1,"name":"a"}]}`, `{"answers":["0g00000000000000000000000000000000000000000000000000000000000000"]}`, `{"place":[1,2],"place":[3,4]}`, `{"place":null}`, `{"tokens":[{"text":1}]}`, `{"tokens":[{}],"tokens":[]}`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -95,7 +95,6 @@ func difference(have, want reflect.Value) string {
 			if inner := difference(a, b); inner != "" {
 				return inner
 			}
-			continue
 		case a.Type() == reflect.TypeFor[[]Condition]():
 			for k := range a.Len() {
 				inner := difference(a.Index(k), b.Index(k))
@@ -106,7 +105,6 @@ func difference(have, want reflect.Value) string {
 					return inner
 				}
 			}
-			continue
 		}
 		x, y := crosstalk.Canonical(a.Interface()), crosstalk.Canonical(b.Interface())
 		if !bytes.Equal(x, y) {

@@ -365,23 +365,77 @@ func TestNotes(t *testing.T) {
 // What cannot be noted is an error.
 func TestNotesWithoutDirectory(t *testing.T) {
 	d := create(t, filepath.Join(t.TempDir(), "run"), plan())
-	r, err := d.Record()
-	if err != nil {
+	defer d.Close()
+	record := func() *Recorder {
+		t.Helper()
+		r, err := d.Record()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := record()
+	manifest := filepath.Join(d.Path, manifestFile)
+	if err := errors.Join(os.Remove(manifest), os.MkdirAll(filepath.Join(manifest, "x"), 0o700)); err != nil {
 		t.Fatal(err)
+	}
+	set := map[string]func() error{"SetAsks": func() error { return d.SetAsks(1) },
+		"SetAdapted":     func() error { return d.SetAdapted(nil) },
+		"SetScoring":     func() error { return d.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil) },
+		"WriteEstimates": func() error { return d.WriteEstimates(nil) }}
+	for name, f := range set {
+		if err := f(); err == nil || !strings.Contains(err.Error(), manifest) {
+			t.Errorf("%s without a file for the manifest: %v", name, err)
+		}
+	}
+	closed := record()
+	closed.file.File.Close()
+	if err := errors.Join(closed.AddAt(crosstalk.Observation{}, Place{}), closed.Commit()); !errors.Is(err, os.ErrClosed) {
+		t.Error(err)
+	}
+	if err := closed.AddAt(crosstalk.Observation{Item: strings.Repeat("x", 1<<17)}, Place{}); !errors.Is(err, os.ErrClosed) {
+		t.Error(err)
 	}
 	if err := os.RemoveAll(d.Path); err != nil {
 		t.Fatal(err)
 	}
-	for name, err := range map[string]error{"SetAsks": d.SetAsks(1), "SetAdapted": d.SetAdapted(nil), "Commit": r.Commit(),
-		"SetScoring": d.SetScoring(nil, crosstalk.SuiteIDs{}, 0, nil), "WriteEstimates": d.WriteEstimates(nil)} {
-		if !errors.Is(err, fs.ErrNotExist) {
+	set["Commit"] = r.Commit
+	for name, f := range set {
+		if err := f(); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if _, err := d.Record(); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	d.Close()
+}
+
+// Where a directory cannot be made, and where a manifest cannot be read.
+func TestUnusablePaths(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Symlink(filepath.Join(dir, "nowhere"), link)); err != nil {
+		t.Skip(err)
+	}
+	for path, want := range map[string]string{
+		file:                       file + " is a file; expected a directory: use another --out",
+		filepath.Join(file, "run"): file + "/run: cannot read the directory: open " + file + "/run: not a directory",
+		filepath.Join(link, "run"): "cannot create the run directory: mkdir " + link + ": file exists",
+		link:                       "cannot create the run directory: mkdir " + link + ": file exists",
+	} {
+		if d, err := Create(path, plan()); err == nil || err.Error() != want {
+			t.Errorf("%v, %v, want %s", d, err, want)
+		}
+	}
+	path := placed(t, `{}`)
+	if err := os.WriteFile(filepath.Join(path, manifestFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for o, err := range ReadObservations(path) {
+		if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(path, manifestFile)+": invalid manifest: ") {
+			t.Errorf("%v, %v", o, err)
+		}
+	}
 }
 
 // Who stops early leaves no file open.
