@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -43,10 +44,14 @@ type script struct {
 func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	a := s.answers[min(len(s.asked), len(s.answers)-1)]
 	s.asked = append(s.asked, r.Header.Get("Range"))
+	if a.status == 0 {
+		return nil, errors.New(a.body)
+	}
 	if a.length == 0 {
 		a.length = int64(len(a.body))
 	}
 	resp := response(a.status, []byte(a.body), a.length)
+	resp.Body = io.NopCloser(iotest.DataErrReader(resp.Body)) // the last bytes come with the end
 	resp.Header.Set("Content-Range", a.bytes)
 	resp.Request = r
 	return resp, nil
@@ -58,6 +63,17 @@ func put(t *testing.T, path, text string) {
 	err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// leftOpen reports files below a folder that are open.
+func leftOpen(t *testing.T, dir string) {
+	t.Helper()
+	open, _ := os.ReadDir("/proc/self/fd") // none on other systems
+	for _, f := range open {
+		if to, _ := os.Readlink("/proc/self/fd/" + f.Name()); strings.HasPrefix(to, dir) {
+			t.Errorf("%s was left open", to)
+		}
 	}
 }
 
@@ -97,6 +113,8 @@ func TestFetchTable(t *testing.T) {
 		{"never the rest", "", "0123", []answered{{416, "", "", 0}}, `["bytes=4-" "" "" "" "" ""]`, "a.bin: the server cannot resume at byte 0, after 6 attempts"},
 		{"stuck", "", "", []answered{{200, "", "0123", 10}}, `["" "bytes=4-" "bytes=4-" "bytes=4-" "bytes=4-" "bytes=4-"]`,
 			"the connection to http://server failed (unexpected EOF), after 6 attempts"},
+		{"broken", "", "", []answered{{body: "reset"}}, `["" "" "" "" "" ""]`, "the connection to http://server failed (reset), after 6 attempts"},
+		{"broken once", "", "", []answered{{body: "reset"}, whole}, `["" ""]`, ""},
 		{"absent", "", "", []answered{{404, "", "", 0}}, `[""]`, "cannot fetch http://server/a.bin (HTTP 404 Not Found)"},
 		{"busy", "", "", []answered{{503, "", "", 0}}, `["" "" "" "" "" ""]`, "http://server failed (HTTP 503 Service Unavailable), after 6 attempts"},
 		{"busy once", "", "0123", []answered{{429, "", "", 0}, rest}, `["bytes=4-" "bytes=4-"]`, ""},
@@ -115,6 +133,7 @@ func TestFetchTable(t *testing.T) {
 			if asked != c.asked {
 				t.Errorf("asked %s, want %s", asked, c.asked)
 			}
+			leftOpen(t, filepath.Dir(f.Path))
 			got, _ := os.ReadFile(f.Path)
 			if c.want == "" {
 				if err != nil || string(got) != content {
