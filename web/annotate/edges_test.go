@@ -114,3 +114,30 @@ func TestHosts(t *testing.T) {
 		}
 	}
 }
+
+// An answer with something wrong beside its label is not saved.
+func TestNotSaved(t *testing.T) {
+	path := newRun(t, "leakage", pairs(2, false)...)
+	s := newServer(t, path, Options{})
+	c := as(t, s, "ann")
+	id := s.of(s.sheets[0], "ann")[0].ID
+	for i, of := range []struct {
+		form url.Values
+		want int
+	}{
+		{url.Values{"comment": {strings.Repeat("ü", longestComment+1)}}, http.StatusUnprocessableEntity},
+		{url.Values{"mark": {"1-x"}}, http.StatusBadRequest},
+		{url.Values{"mark": {"x-1"}}, http.StatusBadRequest},
+		{url.Values{"label": {"C"}}, http.StatusUnprocessableEntity},
+		{url.Values{"id": {"none"}}, http.StatusBadRequest},
+		{url.Values{"comment": {strings.Repeat("ü", longestComment)}}, http.StatusSeeOther},
+	} {
+		form := url.Values{"id": {id}, "label": {"A"}}
+		for name, values := range of.form {
+			form[name] = values
+		}
+		if w := c.send("POST", "/leakage", form); w.Code != of.want || lines(t, path) != i/5 {
+			t.Errorf("%d: %d %s; %d lines", i, w.Code, w.Body, lines(t, path))
+		}
+	}
+}

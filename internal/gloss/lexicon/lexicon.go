@@ -168,7 +168,7 @@ func (l *Lexicon) Lemmas(dst []int32, word string) []int32 {
 // Multiword returns the longest lemma of two to limit words at the start of tokens, and its number of words; the last
 // word may be inflected. n is 0 if there is none. The first token must not be a stop word.
 func (l *Lexicon) Multiword(tokens []string, limit int) (id int32, n int) {
-	if len(tokens) < 2 {
+	if len(tokens) == 0 {
 		return 0, 0
 	}
 	var key [maxWord]byte
@@ -177,13 +177,7 @@ func (l *Lexicon) Multiword(tokens []string, limit int) (id int32, n int) {
 		last := tokens[n-1]
 		head := key[:0]
 		for _, t := range tokens[:n-1] {
-			if len(head)+len(t)+1 > maxWord {
-				return 0, 0
-			}
 			head = append(append(head, t...), '_')
-		}
-		if len(head)+len(last) > maxWord {
-			continue
 		}
 		if id, ok := l.index[string(append(head, last...))]; ok {
 			return id, n
@@ -192,11 +186,7 @@ func (l *Lexicon) Multiword(tokens []string, limit int) (id int32, n int) {
 			continue
 		}
 		for _, b := range l.Bases(bases[:0], last) {
-			base := l.lemmas[b]
-			if len(head)+len(base) > maxWord {
-				continue
-			}
-			if id, ok := l.index[string(append(head, base...))]; ok {
+			if id, ok := l.index[string(append(head, l.lemmas[b]...))]; ok {
 				return id, n
 			}
 		}
