@@ -137,10 +137,8 @@ func (p *answerPage) strip(tokens []crosstalk.Token) {
 
 func observe(o crosstalk.Observation) observationRow {
 	kind := instrument.Of(o.Measure)
-	out := observationRow{Measure: kind.Measure(o.Measure).Label, Value: "-"}
-	if o.Finding != "" {
-		out.Why = brief(page.FindingName(kind.Finding(o.Finding)))
-	}
+	out := observationRow{Measure: kind.Measure(o.Measure).Label, Value: "-",
+		Why: brief(page.FindingName(kind.Finding(o.Finding)))}
 	if o.Value.Defined() {
 		out.Value = strconv.FormatFloat(float64(o.Value), 'g', 4, 64)
 	}

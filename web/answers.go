@@ -183,7 +183,7 @@ func placeOf(at *url.URL, parameter string) int {
 func (p *answersPage) count() string {
 	k := len(p.Page.Numbers)
 	switch {
-	case p.Page.Total == 0, k == 0 && !p.Page.Cut:
+	case k == 0 && !p.Page.Cut:
 		return "No answers match."
 	case p.Page.Cut:
 		return number(k, "answer", "answers") +

@@ -109,6 +109,82 @@ func TestRowsOfPages(t *testing.T) {
 	}
 }
 
+// The names of the sides of a comparison.
+func TestLabels(t *testing.T) {
+	x := side{Run: &runEntry{ID: "1", Name: "one"}, Conditions: []option{{"0", "m", false}, {"1", "n", true}}, at: 1}
+	alone := side{Run: x.Run, Conditions: x.Conditions[:1]}
+	other := side{Run: &runEntry{ID: "2", Name: "two"}}
+	for _, c := range []struct {
+		of, among side
+		want      string
+	}{{x, x, "n"}, {x, other, "one · n"}, {alone, alone, "one"}, {alone, other, "one"}, {other, x, "two"}} {
+		if got := c.of.Label(c.among); got != c.want {
+			t.Errorf("%q; want %q", got, c.want)
+		}
+	}
+}
+
+// What pages load, and what the server does not do.
+func TestStaticFiles(t *testing.T) {
+	s := newServer(t, t.TempDir(), Options{})
+	for target, want := range map[string]string{"/style.css": "text/css; charset=utf-8",
+		"/script.js": "text/javascript; charset=utf-8", "/icon.svg": "image/svg+xml"} {
+		if w := get(s, target); w.Code != 200 || w.Header().Get("Content-Type") != want || w.Body.Len() < 100 {
+			t.Errorf("%s: %d %v", target, w.Code, w.Header())
+		}
+	}
+	for target, want := range map[string]int{"/": 405, "/nosuch": 405, "/runs/x": 405} {
+		r := httptest.NewRequest("POST", target, nil)
+		r.Host = "localhost"
+		w := httptest.NewRecorder()
+		if s.ServeHTTP(w, r); w.Code != want || w.Header().Get("Allow") != "GET, HEAD" {
+			t.Errorf("POST %s: %d %v", target, w.Code, w.Header())
+		}
+	}
+}
+
+// A run that is scored again gets a new index, once nobody reads from the old one.
+func TestScoredAgain(t *testing.T) {
+	dir := t.TempDir()
+	judgedRun(t, filepath.Join(dir, "a"), judged("m", "rwr"))
+	s := newServer(t, dir, Options{})
+	built(t, s, idOf("a"))
+	r, err := s.listing.run(idOf("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, done := s.runs.open(r)
+	if err := os.RemoveAll(r.path); err != nil {
+		t.Fatal(err)
+	}
+	judgedRun(t, r.path, judged("m", "rwrwrw"))
+	if now, end := s.runs.open(r); now.index != old.index {
+		t.Error("an index goes away while somebody reads from it")
+	} else {
+		end()
+	}
+	done()
+	now, end := s.runs.open(r)
+	defer end()
+	if err := now.index.Wait(t.Context()); err != nil || now.index == old.index || now.index.Progress().Answers != 6 {
+		t.Errorf("%+v, %v", now.index.Progress(), err)
+	}
+	none := filepath.Join(dir, "none")
+	if l, end := s.runs.open(&runEntry{ID: "none", path: none}); l.index != nil || l.err != nil {
+		t.Errorf("%+v", l)
+	} else {
+		end()
+	}
+	if err := os.MkdirAll(filepath.Join(none, "observations.jsonl"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if l, end := s.runs.open(&runEntry{ID: "folder", path: none}); l.index != nil || l.err == nil {
+		t.Errorf("%+v", l)
+	} else {
+		end()
+	}
+}
+
 // How far runs have come, from what is in their directories.
 func TestStates(t *testing.T) {
 	dir := t.TempDir()

@@ -140,7 +140,8 @@ func TestSheetOfPages(t *testing.T) {
 		"/compare?a=MANY&b=MANY&show=still+right&skip=30", "/compare?a=OLD&b=NEW&show=all", "/compare?a=NEW&b=OLD&show=all&skip=2",
 		"/compare?a=MANY&bc=1", "/compare?a=MANY&ac=9", "/compare?a=MANY&bc=-1", "/compare?a=OLD&b=OLD&ac=1&bc=0", "/compare?b=OLD",
 		"/runs/MANY/answers?after=-3", "/runs/MANY/answers?after=x&before=", "/runs/MANY/answers?after=149", "/runs/MANY/answers?before=1&is.found=nothing+wrong",
-		"/runs/MANY/answers?sort=longest&skip=-1", "/runs/MANY/answers?after=9999999999999", "/runs/MANY/answers?before=9999999999999",
+		"/runs/MANY/answers?sort=longest&skip=-1", "/runs/MANY/answers?after=9999999999999", "/runs/MANY/answers?before=9999999999999", "/runs/OLD/answers?sort=nosuch",
+		"/runs/OLD/answers?is.language=zz&is.task=&is.=x", "/compare?a=OLD&b=NEW&is.task=nosuch&is.found=any+fault", "/style.css.", "/style.css/x",
 		"/?sort=nosuch", "/?q=" + strings.Repeat("x", 300), "/runs/BROKEN", "/runs/BROKEN/answers", "/runs/BROKEN/answers/1",
 		"/runs/BROKEN/answers.csv", "/compare?a=BROKEN", "/compare?a=BROKEN&b=OLD", "/compare?a=OLD&b=BROKEN", "/compare?a=OPEN&b=OPEN"} {
 		at := strings.NewReplacer("OLD", old, "NEW", young, "MANY", many, "LEAK", idOf("leak"), "OPEN", idOf("open"), "BROKEN", idOf("broken")).Replace(target)
