@@ -86,7 +86,10 @@ func writeCodebook(w io.Writer, rows iter.Seq2[Row, error]) error {
 			values = strings.Join(all, "; ")
 		case strings.HasSuffix(Meaning(name), "JSON") || strings.Contains(Meaning(name), "JSON:"):
 			values = ""
-		case len(c.values) <= mostValues && !strings.HasPrefix(name, "text."):
+		case len(c.values) > mostValues:
+		case strings.HasPrefix(name, "text."): // they are long
+			values = ""
+		default:
 			values = strings.Join(all, "; ")
 		}
 		out.Write([]string{name, kind, Meaning(name), strconv.Itoa(c.filled), values})

@@ -1,0 +1,83 @@
+package export
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"crosstalk"
+	"crosstalk/ask/journal"
+	"crosstalk/internal/golden"
+)
+
+// Columns with as many values as a codebook lists and with one more, of numbers and of texts; and answers that differ
+// in one thing from the first. See testdata/edges.txt; -update writes it anew.
+func TestEdges(t *testing.T) {
+	var b strings.Builder
+	var rows []Row
+	for i := range mostValues + 1 {
+		r := Row{"measure": []string{"lpr", "leak_rate", "unknown"}[i%3], "sample": int64(i - 3), "value": -float64(i) / 4,
+			"text.answer": fmt.Sprint(i % 2), "condition.model": fmt.Sprintf("m%02d", i), "finding": fmt.Sprint("f", i%mostValues),
+			"spans": "[]", "masked": "[]", "tokens": "[]", "logprobs": "[]", "people.leakage.ann": "test", "nothing known": "x",
+			"text.source": fmt.Sprint(i)}
+		if i%2 == 0 {
+			r["number.test"] = 1e6 * float64(5-i)
+		}
+		if i == 4 {
+			r["latency_ms"] = int64(7)
+		}
+		rows = append(rows, r)
+	}
+	for _, format := range []string{Codebook, CSV} {
+		fmt.Fprintln(&b, "==", format)
+		if err := writeRows(&b, format, seq(rows)); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&b, "==", format, "of nothing")
+		if err := writeRows(&b, format, seq[Row](nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one := crosstalk.Observation{Measure: "lpr", Item: "a", Value: 1, Condition: map[string]string{"model": "m"},
+		Labels: map[string]string{"language": "de"}, Answers: []crosstalk.Key{{1}}}
+	one.AddText(crosstalk.Given, "prompt", "not an answer")
+	one.AddText(crosstalk.Side, "answer", "Ja.")
+	changed := func(edit func(o *crosstalk.Observation)) crosstalk.Observation {
+		o := one
+		o.Condition, o.Labels = maps.Clone(o.Condition), maps.Clone(o.Labels)
+		edit(&o)
+		return o
+	}
+	all := []crosstalk.Observation{one, changed(func(o *crosstalk.Observation) { o.Measure, o.Value = "line_accuracy", 0.5 }),
+		changed(func(o *crosstalk.Observation) { o.Value = 0 }), // again, of another line
+		changed(func(o *crosstalk.Observation) { o.Measure, o.NotScored = "wpr", "line_error" }),
+		changed(func(o *crosstalk.Observation) { o.Measure = "entropy" }), // of tokens
+		changed(func(o *crosstalk.Observation) { o.Sample = 1 }), changed(func(o *crosstalk.Observation) { o.Variant = "v" }),
+		changed(func(o *crosstalk.Observation) { o.Condition["model"] = "n" }),
+		changed(func(o *crosstalk.Observation) { o.Labels["language"] = "ko" }),
+		changed(func(o *crosstalk.Observation) { o.Item, o.Answers = "b", nil }),
+		changed(func(o *crosstalk.Observation) { o.Item, o.Answers = "c", []crosstalk.Key{{2}} }), one}
+	temperature := 0.5
+	asked := func(k crosstalk.Key) (journal.Record, bool) {
+		return journal.Record{Request: crosstalk.Request{Prompt: "Und?", Decoding: crosstalk.Decoding{Temperature: &temperature}},
+			Answer: crosstalk.Answer{Text: "Ja. Nein."}}, k == crosstalk.Key{1}
+	}
+	fmt.Fprintln(&b, "== samples")
+	if err := writeSamples(&b, seq(all), asked); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintln(&b, "== columns")
+	for _, names := range [][]string{nil, {"b", "last", "sample", "a", "measure", "first"}} {
+		row := Row{}
+		for _, name := range names {
+			row[name] = name
+		}
+		columns, err := columnsOf(seq([]Row{row}), []string{"first", "measure"}, []string{"other", "last"})
+		fmt.Fprintln(&b, columns, err)
+	}
+	for _, column := range []string{"condition.a/b", "number.words_wrong", "people.x.y", "spans", "nothing"} {
+		fmt.Fprintf(&b, "%s: %s\n", column, Meaning(column))
+	}
+	golden.Check(t, "testdata/edges.txt", b.String())
+}
