@@ -352,3 +352,14 @@ func TestRecordedRuns(t *testing.T) {
 		t.Error("the directory is there:", err)
 	}
 }
+
+// One answer with thoughts is worth a remark.
+func TestOneThought(t *testing.T) {
+	for thoughts, want := range []string{"[]", "[note: 1 answers had the model's thoughts in them, which are not scored]"} {
+		s := &Study{}
+		s.thought.Add(int64(thoughts))
+		if got := fmt.Sprint(s.Remarks()); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
