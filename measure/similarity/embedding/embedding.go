@@ -98,8 +98,5 @@ func Cosine(a, b []float32) (float64, error) {
 		x, y := float64(a[i]), float64(b[i])
 		dot, aa, bb = dot+float64(x*y), aa+float64(x*x), bb+float64(y*y)
 	}
-	if aa == 0 || bb == 0 {
-		return math.NaN(), nil
-	}
 	return max(-1, min(1, dot/math.Sqrt(aa)/math.Sqrt(bb))), nil
 }
