@@ -186,6 +186,16 @@ func (s *sheet) combined() {
 			s.row("  of one", EffectiveCounts(parts[:1], []float64{1}, e.SE), EffectiveCounts(parts[1:], []float64{1}, .01))
 		}
 	}
+	for _, x := range all { // the least and the greatest value
+		for _, factor := range []float64{1, -.5, 3, 0} {
+			var times Clusters
+			times.AddAll(x.data, factor)
+			s.row(fmt.Sprint("times ", factor, " ", x.name), times.lo, times.hi, times.n, times.bad, times.Len())
+			times.AddAll(by["differences"], factor)
+			times.AddAll(by["nothing"], factor)
+			s.row("  and more", times.lo, times.hi, times.n, times.bad, times.Len(), times.Mean())
+		}
+	}
 	var sum Clusters
 	for _, name := range []string{"uneven clusters", "100 independent", "random groups", "differences", "nothing"} {
 		sum.AddAll(by[name], 1)
@@ -401,7 +411,10 @@ func (s *sheet) plans() {
 		PairedRates(1.1, .7, .1), PairedRates(.9, .9, 0), PairedRates(.9, .9, .25), PairedRates(.2, .1, .4),
 		PairedRates(.9, .9, .2), PairedRates(.2, .1, .3), PairedRates(-.1, .1, .3), PairedRates(.5, 1.1, .7),
 		PairedRates(.5, -.1, .7),
-		PairedRates(.5, .9, .3), PairedRates(.5, .9, .4),
+		PairedRates(.5, .9, .3), PairedRates(.5, .9, .4), PairedRates(0, .1, .1), PairedRates(.1, 0, .1),
+		PairedRates(1, .9, .1), PairedRates(.9, 1, .1), PairedRates(0, 0, 0), PairedRates(1, 1, 0),
+		PairedRates(.5, .6, .1), PairedRates(.5, .6, .0999), PairedRates(.3, .4, .7), PairedRates(.3, .4, .7001),
+		PairedRates(.7, .8, .5), PairedRates(.7, .8, .5001),
 	} {
 		s.row("design", d, "se", d.StdErr(100), d.StdErr(0), "items", d.Items(.05, .05, .8), d.Items(0, .05, .8), d.Items(-.1, .01, .9),
 			d.Items(.05, 0, .8), d.Items(.3, .05, .4), "detects", d.Detectable(200, .05, .8), d.Detectable(20, .05, .4))
