@@ -176,14 +176,14 @@ func Pull(ctx context.Context, name, revision string, progress fetch.Progress) (
 	return dir, latest, err
 }
 
-// because adds the reason why files are not fetched to an error about missing files.
+// because adds the reason why files are not fetched to an error about missing files, or about the cache.
 func because(missing, err error) error {
 	var m *MissingError
 	if errors.As(missing, &m) {
 		m.Err = err
 		return m
 	}
-	return err
+	return fmt.Errorf("%w; %w", missing, err)
 }
 
 func (c *client) pull(ctx context.Context, r repo, revision string,
