@@ -174,7 +174,7 @@ func TestServed(t *testing.T) {
 				say("cannot open: %v", err)
 				continue
 			}
-			o.Concurrency, o.Backoff, o.Patience = 1, time.Millisecond, 20*time.Millisecond
+			o.Concurrency, o.Backoff, o.Patience = 1, time.Millisecond, time.Second
 			records := server.Records()
 			if measured(t.Context(), say, s, filepath.Join(dir, c.name), o) == nil { // else what is under way may be sent or not
 				records = server.Records()
