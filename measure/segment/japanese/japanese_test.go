@@ -69,6 +69,18 @@ func TestChunk(t *testing.T) {
 	}
 }
 
+// A byte that is not UTF-8 is no character; the one that stands for such bytes is.
+func TestDecode(t *testing.T) {
+	for text, want := range map[string]struct {
+		r    rune
+		size int
+	}{"\xff本": {0, 1}, "\uFFFD本": {0xFFFD, 3}, "本": {'本', 3}, "\xe6\x9c": {0, 1}} {
+		if r, size := decode(text); r != want.r || size != want.size {
+			t.Errorf("%q: %U of %d bytes", text, r, size)
+		}
+	}
+}
+
 func TestConcurrentUse(t *testing.T) {
 	segmenttest.ConcurrentUse(t, Segmenter{}, "図書館で借りた本を、夕方までに3冊読みました。")
 }
