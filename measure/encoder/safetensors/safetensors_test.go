@@ -85,7 +85,7 @@ func TestReadErrors(t *testing.T) {
 		{file(one, 0, 0, 0, 0)[:20], "a header of 54 bytes in a file of 20"},
 		{binary.LittleEndian.AppendUint64(nil, math.MaxUint64), "a header of 18446744073709551615 bytes"},
 		{file(`[]`), "header:"},
-		{file(`{"a":7}`), `tensor "a"`},
+		{file(`{"a":7}`), `tensor "a": json: cannot unmarshal number`},
 		{file(one, 0, 0, 0), `"a" of 4 bytes at offsets 0 to 4, in 3 bytes of data`},
 		{file(one, 0, 0, 0, 0, 0), "5 bytes of data, the header describes 4"},
 		{file(`{"a":{"dtype":"F4","shape":[1],"data_offsets":[0,4]}}`, 0, 0, 0, 0), `unknown type "F4"`},

@@ -157,6 +157,9 @@ func TestLenient(t *testing.T) {
 	if err != nil || fmt.Sprint(s.Pooling()) != "[mean_tokens normalized]" || s.MaxTokens() != 12 || s.Config().Layers != 1 {
 		t.Errorf("%v, %d, %v", s.Pooling(), s.MaxTokens(), err)
 	}
+	if s, err := Load(write(t, nil), Options{}); err != nil || fmt.Sprint(s.Pooling()) != "[mean_tokens]" {
+		t.Errorf("%v, %v", s.Pooling(), err)
+	}
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Embed(stopped, []string{"w5"}); err != context.Canceled {
