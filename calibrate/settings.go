@@ -8,6 +8,7 @@ import (
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
+	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/wordlist"
 	"crosstalk/model/reference"
 	"crosstalk/study"
@@ -78,15 +79,11 @@ func Confusion(ctx context.Context, s Settings) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	identifier, err := study.OpenIdentifier("")
-	if err != nil {
-		return nil, err
-	}
 	items := slices.DeleteFunc(prompts.Items.List(), func(item crosstalk.Item) bool {
 		return item.Labels["task"] == "crosslingual" && !slices.Contains(crosslingualLanguages, item.Prompt.Language)
 	})
-	in := confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: identifier, Words: wordlist.English(),
-		Samples: s.Samples, Condition: map[string]string{}}
+	in := confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: embedded.Identifier(),
+		Words: wordlist.English(), Samples: s.Samples, Condition: map[string]string{}}
 	return s.each(0.1, func(rate float64) ([]Result, error) {
 		return coverConfusion(ctx, in, items, reference.Confusion{Line: rate, Word: 0.05, Mask: 0.1, Short: 0.1}, s.Seeds)
 	})
