@@ -14,6 +14,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/compare"
+	"crosstalk/internal/golden"
 	"crosstalk/report"
 	"crosstalk/study"
 )
@@ -511,5 +512,61 @@ func TestReasonOfADifference(t *testing.T) {
 		strict: crosstalk.Interval{Low: -0.1, High: -0.011}}
 	if c.decide(false); c.Inconclusive || c.Passed || c.Reason != "worse by 5.0 points" {
 		t.Errorf("%+v", c)
+	}
+}
+
+// What a difference comes to, wherever its intervals lie.
+func TestVerdictsOfDifferences(t *testing.T) {
+	type interval = crosstalk.Interval
+	var got strings.Builder
+	for _, op := range []string{">=", "<=", eitherWay} {
+		value := map[string]float64{">=": -0.02, "<=": 0.02, eitherWay: 0.02}[op]
+		for _, is := range [][5]float64{ // the value, its interval, the one that decides a failure
+			{0, -0.02, 0.02, -0.03, 0.03}, {0, -0.021, 0.02, -0.03, 0.03}, {0, -0.02, 0.021, -0.03, 0.03},
+			{-0.05, -0.08, -0.021, -0.1, -0.02}, {-0.05, -0.08, -0.021, -0.1, -0.021}, {-0.05, -0.08, -0.01, -0.1, -0.005},
+			{0.05, 0.021, 0.08, 0.02, 0.1}, {0.05, 0.021, 0.08, 0.021, 0.1}, {0.05, 0.01, 0.08, 0.005, 0.1},
+			{0.03, -0.04, 0.05, -0.06, 0.06}, {0.03, 0, 0.05, 0, 0.06}, {-0.03, -0.05, 0, -0.06, 0}, {0, 0, 0, 0, 0},
+		} {
+			for _, few := range []int{0, 10} {
+				c := Check{Reference: map[string]string{}, Value: crosstalk.Value(is[0]), N: 100, clusters: 100 - 9*few,
+					bound: bound{op: op, value: value}, Interval: &interval{Low: is[1], High: is[2], Level: .95},
+					strict: interval{Low: is[3], High: is[4]}}
+				c.decide(false)
+				fmt.Fprintf(&got, "%s %v %d: %v %v %q %s\n", op, is, few, c.Passed, c.Inconclusive, c.Side, c.Reason)
+			}
+		}
+	}
+	golden.Check(t, "testdata/differences.txt", got.String())
+}
+
+// An answer is quoted in a line of up to longestQuoted characters.
+func TestQuoted(t *testing.T) {
+	side := func(text string) crosstalk.Observation {
+		return crosstalk.Observation{Texts: []crosstalk.NamedText{{Role: crosstalk.Given, Text: "before"},
+			{Role: crosstalk.Side, Text: text}, {Role: crosstalk.Fact, Text: "after"}}}
+	}
+	long := strings.Repeat("é", longestQuoted)
+	for text, want := range map[string]string{"": "", " a\n b\t": "a b", long: long, long + "x": long[:len(long)-2] + "…"} {
+		if got := quoted(side(text)); got != want {
+			t.Errorf("%q: %q; want %q", text, got, want)
+		}
+	}
+	a, b := side("x"), side("y")
+	a.Item, b.Item = "i", "i"
+	for _, change := range []func(*crosstalk.Observation){func(o *crosstalk.Observation) { o.Item = "j" },
+		func(o *crosstalk.Observation) { o.Variant = "v" }, func(o *crosstalk.Observation) { o.Sample = 1 }} {
+		if keyOf(a) != keyOf(b) {
+			t.Error("the same item has two keys")
+		}
+		other := b
+		if change(&other); keyOf(a) == keyOf(other) {
+			t.Errorf("%+v has the key of another", other)
+		}
+	}
+	p := parser{text: "lpr  >= 5 x"}
+	for at, want := range map[int]string{0: "lpr", 1: "pr", 3: "  >= 5 x", 5: ">=", 10: "x", 11: ""} {
+		if got := p.rest(at); got != want {
+			t.Errorf("rest(%d) = %q; want %q", at, got, want)
+		}
 	}
 }

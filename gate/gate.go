@@ -302,18 +302,20 @@ func (c *Check) miss(within bool) string {
 			worst, best = best, worst
 		}
 		reason := fmt.Sprintf("worse by %s points", report.Percent(crosstalk.Value(math.Abs(v))))
+		if c.bound.op == eitherWay {
+			reason = fmt.Sprintf("the difference is %s points", report.Difference(c.Value, ""))
+		}
 		switch {
-		case c.bound.op == eitherWay && c.Inconclusive:
-			return fmt.Sprintf("the difference may be anything from %s points", c.interval())
-		case c.bound.op == eitherWay:
-			return fmt.Sprintf("the difference is %s points", report.Difference(c.Value, ""))
-		case within:
+		case within && c.bound.op != eitherWay:
 			return fmt.Sprintf("the difference may be as bad as %s points", report.Difference(crosstalk.Value(worst), ""))
-		case c.Inconclusive && c.bound.keeps(best):
-			return fmt.Sprintf("%s, but may be as good as %s points", reason, report.Difference(crosstalk.Value(best), ""))
-		case c.Inconclusive:
+		case !c.Inconclusive:
+		case c.bound.missedBy(*i):
 			return fmt.Sprintf("%s, but the interval that decides a failure, %s points, reaches the margin", reason,
 				report.DifferenceInterval(&c.strict, ""))
+		case c.bound.op == eitherWay:
+			return fmt.Sprintf("the difference may be anything from %s points", c.interval())
+		default:
+			return fmt.Sprintf("%s, but may be as good as %s points", reason, report.Difference(crosstalk.Value(best), ""))
 		}
 		return reason
 	}
