@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -114,6 +115,82 @@ func TestUndefinedIsNaN(t *testing.T) {
 		near(t, "bh", BenjaminiHochberg([]float64{.01, .04, nan, .03, .005, .9})[i], want, 1e-12)
 	}
 	near(t, "mcnemar without discordant pairs", McNemar(0, 0), 1, 0)
+}
+
+// Clusters that are added together are as if all their values had been added, each times the factor.
+func TestAddAll(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, factor := range []float64{1, -2.5, 0.125} {
+		var a, b, all Clusters
+		for k := range 60 {
+			v := rng.NormFloat64()
+			switch cluster := Cluster(rng.IntN(9)); {
+			case k%7 == 0:
+				b.AddIndependent(v)
+				all.AddIndependent(factor * v)
+			case k%2 == 0:
+				a.Add(cluster, v)
+				all.Add(cluster, v)
+			default:
+				b.Add(cluster, v)
+				all.Add(cluster, factor*v)
+			}
+		}
+		a.AddAll(&b, factor)
+		x, y := Mean(&a, Unbounded, 0.95), Mean(&all, Unbounded, 0.95)
+		for what, pair := range map[string][2]float64{"mean": {x.Value, y.Value}, "SE": {x.SE, y.SE}, "DF": {x.DF, y.DF}, "ICC": {x.ICC, y.ICC},
+			"least": {a.lo, all.lo}, "greatest": {a.hi, all.hi}, "n": {float64(x.N), float64(y.N)}, "clusters": {float64(x.Clusters), float64(y.Clusters)}} {
+			near(t, what, pair[0], pair[1], 1e-12)
+		}
+		for cluster, i := range all.index {
+			g, h := a.cluster(cluster), all.groups[i]
+			near(t, "sum of squares", g.ss, h.ss, 1e-12)
+			near(t, "sum", g.sum, h.sum, 1e-12)
+		}
+	}
+}
+
+// A statistic of all units that is undefined has no interval, even where those of resamples are defined.
+func TestBootstrapOfUndefined(t *testing.T) {
+	b := UnitBootstrap(4, func(units []int) float64 {
+		if slices.Equal(units, []int{0, 1, 2, 3}) {
+			return math.NaN()
+		}
+		return 1
+	}, 50, 0.9, 1)
+	if !math.IsNaN(b.Value) || !math.IsNaN(b.Mean) || !math.IsNaN(b.Interval.Low) || b.Skipped != 0 {
+		t.Errorf("%+v", b)
+	}
+}
+
+// A level that is none is a programmer's error.
+func TestLevels(t *testing.T) {
+	var c Clusters
+	c.Add(1, 0.5)
+	for name, f := range map[string]func(level float64){
+		"Mean": func(l float64) { Mean(&c, Proportion, l) }, "Wilson": func(l float64) { Wilson(0, 0, l) },
+		"Combine":        func(l float64) { Combine([]*Clusters{&c}, func(m []float64) float64 { return m[0] }, Proportion, l) },
+		"ClopperPearson": func(l float64) { ClopperPearson(0, 0, l) },
+		"TInterval":      func(l float64) { TInterval(0, 0, 0, Proportion, l) },
+		"AtLevel":        func(l float64) { AtLevel(Interval{}, 0, 0, l) },
+		"Pearson":        func(l float64) { Pearson(nil, nil, l) },
+		"UnitBootstrap":  func(l float64) { UnitBootstrap(0, nil, 1, l, 1) },
+		"ItemsForMargin": func(l float64) { Discordance{}.ItemsForMargin(0, l, 0.8) },
+		"Interval":       func(l float64) { Discordance{}.Interval(Counts{9, math.Inf(1)}, l) },
+		"Minus":          func(l float64) { Rate{Counts{9, 9}, 0.5}.Minus(Rate{Counts{9, 9}, 0.5}, l) },
+		"Estimate":       func(l float64) { (&Corrected{}).Estimate(func([]float64) float64 { return 0 }, Proportion, l) },
+	} {
+		for _, level := range []float64{0, 1, 95, math.NaN()} {
+			func() {
+				defer func() {
+					if recover() == nil {
+						t.Errorf("%s: the level %v was taken", name, level)
+					}
+				}()
+				f(level)
+			}()
+		}
+	}
 }
 
 func TestKendallSlackForgivesRounding(t *testing.T) {

@@ -67,8 +67,6 @@ func tTwoSided(t, df float64) float64 {
 	switch {
 	case math.IsNaN(t) || !(df > 0):
 		return math.NaN()
-	case math.IsInf(t, 0):
-		return 0
 	case math.IsInf(df, 1):
 		return 2 * normalCDF(-math.Abs(t))
 	}

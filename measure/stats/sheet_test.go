@@ -142,7 +142,7 @@ func (s *sheet) means() {
 			Design{Between: .1, Size: 3}.Items(.1, x[0], x[1]), Design{Between: .1, Size: 3}.Detectable(100, x[0], x[1]))
 	}
 	s.row("detects nothing", Estimate{DF: 9}.MinDetectable(.05, .8), Estimate{SE: .1}.MinDetectable(.05, .8))
-	for _, x := range [][2]float64{{0, 10}, {1, 10}, {5, 10}, {10, 10}, {11, 10}, {-1, 10}, {3, 0}, {97, 100}} {
+	for _, x := range [][2]float64{{0, 10}, {1, 10}, {5, 10}, {10, 10}, {11, 10}, {-1, 10}, {3, 0}, {0, 0}, {97, 100}} {
 		s.row(fmt.Sprint("binomial ", x), Wilson(x[0], x[1], .95), ClopperPearson(x[0], x[1], .9))
 	}
 	s.row("t", TInterval(.3, .1, 5, Proportion, .95), TInterval(.3, .1, math.Inf(1), Unbounded, .95),
