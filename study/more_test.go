@@ -16,6 +16,7 @@ import (
 	"crosstalk/ask/journal"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
+	"crosstalk/instrument/consistency/review"
 	"crosstalk/model"
 	"crosstalk/run"
 	"crosstalk/run/shard"
@@ -360,6 +361,135 @@ func TestOneThought(t *testing.T) {
 		s.thought.Add(int64(thoughts))
 		if got := fmt.Sprint(s.Remarks()); got != want {
 			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// A run with a damaged file is an error of whatever needs the file, and of nothing else.
+func TestDamagedRuns(t *testing.T) {
+	t.Parallel()
+	whole := filepath.Join(t.TempDir(), "run")
+	small := Sweep{Items: 3, Samples: 1, Temperatures: []string{"0", "1"}}
+	if _, err := Run(t.Context(), Leakage{Sweep: small}, whole); err != nil {
+		t.Fatal(err)
+	}
+	uses := map[string]func(dir string) error{
+		"written": func(dir string) error { _, err := Figures{}.Of(dir); return err },
+		"figures": func(dir string) error { _, err := Figures{By: []string{}}.Of(dir); return err },
+		"of runs": func(dir string) error {
+			_, err := Figures{By: []string{}}.OfRuns([]string{dir}, []string{"a"})
+			return err
+		},
+		"compare": func(dir string) error {
+			_, observations, err := Figures{}.Compare(dir)
+			if err == nil {
+				for o, failed := range observations {
+					if err = failed; err == nil && o.Measure == "" {
+						t.Errorf("%+v", o)
+					}
+					if failed == nil {
+						break
+					}
+				}
+			}
+			return err
+		},
+		"compare all": func(dir string) (last error) {
+			_, observations, err := Figures{}.Compare(dir)
+			if err != nil {
+				return err
+			}
+			n := 0
+			for _, err := range observations {
+				if last != nil {
+					t.Error("more comes after an error")
+				}
+				last, n = err, n+1
+			}
+			return last
+		},
+		"compared": func(dir string) error { _, err := Compared([]string{dir}); return err },
+		"names":    func(dir string) error { _, err := Names(dir); return err },
+	}
+	for _, c := range []struct {
+		file   string
+		damage func(text string) string
+		fails  []string
+	}{
+		{"", nil, nil},
+		{"estimates.json", func(string) string { return "{" }, []string{"written", "figures", "of runs", "compare", "compare all"}},
+		{"manifest.json", func(string) string { return "{" }, slices.Sorted(maps.Keys(uses))},
+		{"manifest.json", func(text string) string { return strings.Replace(text, `"rules": {`, `"rules": 7, "x": {`, 1) }, []string{"figures", "of runs"}},
+		{"observations.jsonl", func(text string) string { return text[:len(text)-9] }, []string{"figures", "of runs", "compare all"}},
+		{"observations.jsonl", func(text string) string { return "7\n" + text }, []string{"figures", "of runs", "compare", "compare all"}},
+	} {
+		dir := filepath.Join(t.TempDir(), "run")
+		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
+			t.Fatal(err)
+		}
+		if c.file != "" {
+			text, err := os.ReadFile(filepath.Join(dir, c.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.damage(string(text))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, use := range uses {
+			err := use(dir)
+			if (err != nil) != slices.Contains(c.fails, name) || err != nil && !strings.Contains(err.Error(), dir) {
+				t.Errorf("%s is damaged: %s: %v", c.file, name, err)
+			}
+		}
+	}
+	// A shard whose neighbour has no manifest yet begins nevertheless.
+	s, err := Leakage{Sweep: Sweep{Items: 3, Samples: 1}}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Take(t.Context(), shard.Shard{Index: 1, Count: 2}); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "shard-2-of-2"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.admitShard(dir); err != nil {
+		t.Error(err)
+	}
+	if err := s.admitShard(whole); err == nil || err.Error() != whole+" has a run of all items: use another --out" {
+		t.Error(err)
+	}
+}
+
+// A round of a study whose instructions are rewritten prepares them once, and keeps those of other runs.
+func TestRoundOfRewritten(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	for _, to := range []string{"de", "fr"} {
+		s, err := Consistency{Sweep: Sweep{Models: []string{"reference:inconsistent"}, Items: 2, Samples: 1},
+			To: []string{"de", to}, Parts: []string{"I"}}.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := s.Begin(t.Context(), dir+to, ask.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 2 {
+			round, err := m.Round(t.Context(), []int{n})
+			if err != nil || len(round) != 1 || len(round[n][0]) == 0 {
+				t.Errorf("%d items, %v", len(round), err)
+			}
+		}
+		list, err := review.ReadRunInstructions(filepath.Join(m.Dir.Path, InstructionsFile))
+		tasks := len(s.Suite.Tasks)
+		if want := map[string]int{"de": tasks, "fr": 2 * tasks}[to]; err != nil || len(list) != want || len(s.reviews.made) != want {
+			t.Errorf("%s: %d instructions, %d in use, %v; want %d", to, len(list), len(s.reviews.made), err, want)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
