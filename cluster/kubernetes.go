@@ -67,7 +67,7 @@ func (k Kubernetes) Manifests() ([]byte, error) {
 		return nil, err
 	}
 	k.Out = path.Clean(k.Out)
-	if !regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/-]*$`).MatchString(k.Out) || strings.Contains(k.Out, "..") {
+	if !regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/-]*$`).MatchString(k.Out) {
 		return nil, crosstalk.BadOption("out", " is %q; expected a path in the volume or the store, as in runs/sweep, of "+
 			"letters, digits and . _ -", k.Out)
 	}

@@ -90,9 +90,22 @@ b 0 "k" map[model:n temperature:1] map[group:any language:ja sample:1]`, View{On
 
 func TestEmpty(t *testing.T) {
 	one := Choice{"language", []string{"de"}}
-	for i, v := range []View{{}, {Pool: []string{"model"}}, {Only: []Choice{one}}, {Groups: []Group{{"x", one}}}} {
+	for i, v := range []View{{}, {Pool: []string{"model"}}, {Only: []Choice{one}}, {Groups: []Group{{"x", one}}},
+		{Pool: []string{"model"}, Only: []Choice{one}}, {Only: []Choice{one}, Groups: []Group{{"x", one}}}} {
 		if v.Empty() != (i == 0) {
 			t.Errorf("%+v: %v", v, v.Empty())
+		}
+	}
+}
+
+func TestChosen(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "{[] [] []}, <nil>", "language=de": "{[] [language=de] []}, <nil>", "language=de;model=m,n": "{[] [language=de model=m,n] []}, <nil>",
+		"language": `{[] [] []}, only has "language"; expected COLUMN=VALUE,... such as task=crosslingual`,
+	} {
+		v, err := Chosen(slices.DeleteFunc(strings.Split(text, ";"), func(s string) bool { return s == "" }))
+		if got := strings.ReplaceAll(fmt.Sprintf("%v, %v", v, err), "--", ""); got != want {
+			t.Errorf("%q: %s; want %s", text, got, want)
 		}
 	}
 }

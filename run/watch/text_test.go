@@ -28,6 +28,7 @@ func TestWrite(t *testing.T) {
 	sweep.Parts = []Part{part(1, Totals{State: Finished, Requests: 10, Done: 10}), slow,
 		part(3, Totals{State: Quiet, Requests: 10, Done: 1, Last: last}),
 		part(4, Totals{State: Quiet, Requests: 10, Left: time.Minute}), broken, part(6, Totals{State: Quiet})}
+	three := Run{Path: "runs/b", Suite: "s@1", Models: []string{"a", "b", "c"}, Totals: Totals{State: Finished, Done: 1}}
 	single := Run{Path: "runs/lost", Totals: Totals{State: Broken}, Parts: []Part{{Error: "is gone"}}}
 	want := `runs/sweep: running
   leakage-en@1, a:1, a:2, b:␛3 and 1 more
@@ -45,6 +46,10 @@ runs/lost: broken
 `
 	var b bytes.Buffer
 	if err := Write(&b, []Run{sweep, single}, false); err != nil || b.String() != want {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	b.Reset()
+	if err := Write(&b, []Run{three}, false); err != nil || !strings.HasPrefix(b.String(), "runs/b: finished\n  s@1, a, b, c\n") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 	b.Reset()
