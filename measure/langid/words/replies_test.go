@@ -37,6 +37,15 @@ func TestReplies(t *testing.T) {
 			replies = append(replies, reply{fmt.Sprint(filepath.Base(file), " ", i+1), base, strings.TrimRight(string(f.Data), "\n")})
 		}
 	}
+	market, err := os.ReadFile("../../../guard/testdata/market.txt") // a sentence in each language, in two halves
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(market)) {
+		tag, sentence, _ := strings.Cut(strings.TrimSpace(line), "|")
+		base, _, _ := strings.Cut(tag, "-")
+		replies = append(replies, reply{"market " + tag, base, strings.ReplaceAll(sentence, "|", " ")})
+	}
 	evidence := func(e Evidence) string {
 		return fmt.Sprintf("%d/%d %s %.2f", e.Known, e.Words, e.Language, e.LogRatio)
 	}
@@ -52,6 +61,10 @@ func TestReplies(t *testing.T) {
 			evidence(a.Weigh(prose.Span{End: len(text) / 4}, prose.Span{Start: len(text) / 2, End: len(text)})))
 		for at := 0; at < len(text); at += 1 + len(text)/5 {
 			from, to := a.Foreign(at, len(text), -1)
+			fmt.Fprintln(h, a.Suspect(at, len(text), 1), a.Suspect(0, at, 3))
+			for _, other := range []string{"en", "es", "da", "uk", "fa", "mr"} {
+				fmt.Fprintf(h, "%.2f ", a.Ratio(other, prose.Span{Start: at, End: len(text)}))
+			}
 			w, ok := a.At(at)
 			fmt.Fprintf(h, "%d %d %t {%d %d} %s\n", from, to, ok, w.Start, w.End, w.Language)
 		}
