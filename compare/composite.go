@@ -199,6 +199,9 @@ func (t *table) observed(f figure) float64 {
 			counts[k] += float64(max(n, 0))
 		}
 	}
+	if means == nil {
+		return math.NaN() // formulas are of means
+	}
 	for k := range means {
 		means[k] /= counts[k]
 	}
