@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"strings"
 	"testing"
 
 	"crosstalk/measure/langid/words"
@@ -67,6 +68,46 @@ func TestProbability(t *testing.T) {
 	for x, want := range map[float64]float64{0: 0.5, 1.3863: 0.8, -1.3863: 0.2, 7: 0.9991, 50: 0.9999} {
 		if got := probability(x); got != want {
 			t.Errorf("probability(%g) = %g, want %g", x, got, want)
+		}
+	}
+}
+
+// What has capitals like a name, at each of its limits.
+func TestCapitals(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": false, "Bank": false, "A": false, "A A": false, "Bank A": true, "Bank of America": true, "bank of America": false,
+		"Bank 24": true, "24 Bank": true, "Bank 9": true, "Bank 0": true, "Bank :": false, "Bank and those America": true,
+		"Bank without America": false, "Bank of the America": true, "Bank of the old America": false, "Bank of America!": false, "Bank of America?": false,
+		"Bank Corpo.": true, "Bank Corpor.": false, "Bank Corporat.": false, "Bank Ltd.": true, "Bank Number.": false,
+		"A B C D E F G H": true, "Ab B C D E F G H": true, "Ab B C D E F G H I": false, "Ab of Cd of": true, "Ab of Cd of of": false,
+	} {
+		if got := capitals(text); got != want {
+			t.Errorf("capitals(%q) = %v", text, got)
+		}
+	}
+	for text, want := range map[string]bool{"": false, "The": false, "the Bank": false, "Bank is.": true, "is;": true, "Is": false} {
+		if got := spoken(text); got != want {
+			t.Errorf("spoken(%q) = %v", text, got)
+		}
+	}
+	for text, want := range map[string]int{"": 0, "abc": 3, "ab cd": 3, " ab": 1, "日本。日": 9, "あ！い": 6, "a？b": 4} {
+		if got := breakAt(text); got != want {
+			t.Errorf("breakAt(%q) = %d; want %d", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{"": "", "Anna ": "Anna", "an Anna ": "Anna", "Anna  ": "", "a, ": "", "d'Anna": "Anna",
+		strings.Repeat("é", 25) + " ": strings.Repeat("é", 19)} {
+		c := check{text: text}
+		if got := strings.ToValidUTF8(c.before(len(text)), ""); got != want {
+			t.Errorf("before(%q) = %q; want %q", text, got, want)
+		}
+	}
+	word := strings.Repeat("字", 49)
+	for text, want := range map[string]bool{"": false, "嘅": false, "嘅咗": true, "嘅" + word: false, "嘅咗" + word + word: false,
+		"嘅咗" + word + word[3:] + "字": false, "嘅咗" + strings.Repeat("字", 98): true, "嘅咗" + strings.Repeat("字", 99): false,
+		"嘅咗abc" + strings.Repeat("x字", 98): true} {
+		if got := cantonese(text); got != want {
+			t.Errorf("cantonese(%.30q of %d) = %v", text, len(text), got)
 		}
 	}
 }
