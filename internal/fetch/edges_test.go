@@ -115,6 +115,8 @@ func TestFetchTable(t *testing.T) {
 			"the connection to http://server failed (unexpected EOF), after 6 attempts"},
 		{"broken", "", "", []answered{{body: "reset"}}, `["" "" "" "" "" ""]`, "the connection to http://server failed (reset), after 6 attempts"},
 		{"broken once", "", "", []answered{{body: "reset"}, whole}, `["" ""]`, ""},
+		{"empty", "", "", []answered{{200, "", "", 0}}, `[""]`, "a.bin: the server's file has 0 bytes, expected 10"},
+		{"a byte", "", "0", []answered{{206, "bytes 1-9/10", "123456789", 0}}, `["bytes=1-"]`, ""},
 		{"absent", "", "", []answered{{404, "", "", 0}}, `[""]`, "cannot fetch http://server/a.bin (HTTP 404 Not Found)"},
 		{"busy", "", "", []answered{{503, "", "", 0}}, `["" "" "" "" "" ""]`, "http://server failed (HTTP 503 Service Unavailable), after 6 attempts"},
 		{"busy once", "", "0123", []answered{{429, "", "", 0}, rest}, `["bytes=4-" "bytes=4-"]`, ""},
