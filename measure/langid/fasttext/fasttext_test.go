@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crosstalk/internal/shared"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -150,7 +151,7 @@ func TestIdentifyNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"", " ", "\t\n\v \x00"} {
+	for _, text := range []string{"", " ", "\t\n\v \x00", "\r", "\f"} {
 		if g := m.Identify(text); g.Language != "" || g.Probability != 0 {
 			t.Errorf("%q identified as %v", text, g)
 		}
@@ -260,15 +261,19 @@ func TestDamage(t *testing.T) {
 		}
 	}
 	for n := 0; n < len(whole); n += 1 + n/50 {
-		if _, err := read(whole[:n]); err == nil {
+		_, err := read(whole[:n])
+		if err == nil {
 			t.Fatalf("cut to %d of %d bytes: no error", n, len(whole))
+		}
+		if at := fmt.Sprintf("ends after %d bytes", n); strings.Contains(err.Error(), "ends after") && !strings.Contains(err.Error(), at) {
+			t.Errorf("cut to %d bytes: %v", n, err)
 		}
 	}
 	if _, err := Read(bytes.NewReader(whole[:5000]), int64(len(whole)), "short"); err == nil {
 		t.Error("a reader shorter than announced: no error")
 	}
-	if _, err := Load(t.TempDir()); err == nil {
-		t.Error("a directory: no error")
+	if _, err := Load(t.TempDir()); err == nil || !strings.HasSuffix(err.Error(), ": not a regular file, expected a fastText model") {
+		t.Errorf("a directory: %v", err)
 	}
 	if _, err := Load("testdata/none.bin"); !os.IsNotExist(err) {
 		t.Errorf("a missing file: %v", err)
