@@ -315,7 +315,8 @@ func TestDifference(t *testing.T) {
 
 func TestSlack(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]float64{"lpr>=98%": .02, "lpr>=0.9": .1, "lpr>98%": 0, "lpr<=5%": 0, "lpr>=100%": 0} {
+	for text, want := range map[string]float64{"lpr>=98%": .02, "lpr>=0.9": .1, "lpr>98%": 0, "lpr<=5%": 0, "lpr>=100%": 0,
+		"lpr>=0%": 0, "lpr>=0.5% by language": 0, "lpr>=98% where language=de": 0, "lpr>=98% by language where language=de": 0} {
 		r, failed := gate.Parse(text)
 		if failed != nil {
 			t.Fatal(failed)
