@@ -156,7 +156,7 @@ func (s *sheet) readCells(p *part) error {
 		if size += len(value); size > maxRecord {
 			return tooLong(maxRecord)
 		}
-		if value != "" {
+		if value != "" || c.Formula != nil { // a formula without a result is a cell of the header
 			s.values = append(append(s.values, make([]string, column-1-len(s.values))...), value)
 		}
 		return nil
@@ -188,10 +188,11 @@ func (s *sheet) column(ref string, before int) (int, error) {
 
 // cell is a cell of a row.
 type cell struct {
-	Ref    string     `xml:"r,attr"`
-	Type   string     `xml:"t,attr"`
-	Values []string   `xml:"v"`
-	Inline []richText `xml:"is"`
+	Ref     string     `xml:"r,attr"`
+	Type    string     `xml:"t,attr"`
+	Values  []string   `xml:"v"`
+	Inline  []richText `xml:"is"`
+	Formula *struct{}  `xml:"f"`
 }
 
 // text is the value of a cell.

@@ -87,6 +87,15 @@ func TestWorkbookValues(t *testing.T) {
 	}
 }
 
+// A column whose name is a formula without a result has no name and is left out, with what is below it.
+func TestHeaderOfFormulas(t *testing.T) {
+	content := ofSheet(t, sheetHead+`<row><c><v>a</v></c><c><f>X1</f><v></v></c></row><row><c><v>1</v></c><c><v>2</v></c></row>`+sheetTail, "")
+	rows, err := readAll(write(t, "a.xlsx", content))
+	if err != nil || len(rows) != 1 || len(rows[0].Values) != 1 || rows[0].Values["a"] != "1" {
+		t.Errorf("%+v, %v", rows, err)
+	}
+}
+
 // A workbook that is damaged anywhere is an error that says where: no row and no
 // value is lost in silence.
 func TestDamagedWorkbooks(t *testing.T) {

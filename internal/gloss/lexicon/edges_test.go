@@ -61,4 +61,11 @@ func TestRules(t *testing.T) {
 	if _, n := l.Multiword([]string{"cat", "go", "box"}, 2); n != 0 {
 		t.Errorf("%d words of at most 2", n)
 	}
+	// A word that is too long for any lemma ends the search, also for shorter ones before it.
+	phrases := New([]string{"a_b", "a_b_c_d"}, slices.Repeat([]Set{Of(Noun)}, 2))
+	for length, want := range map[int]int{maxWord - 5: 2, maxWord - 4: 0} {
+		if _, n := phrases.Multiword([]string{"a", "b", strings.Repeat("y", length), "z"}, 4); n != want {
+			t.Errorf("with %d letters: %d words, want %d", length, n, want)
+		}
+	}
 }

@@ -177,6 +177,9 @@ func (l *Lexicon) Multiword(tokens []string, limit int) (id int32, n int) {
 		last := tokens[n-1]
 		head := key[:0]
 		for _, t := range tokens[:n-1] {
+			if len(head)+len(t)+1 > maxWord {
+				return 0, 0
+			}
 			head = append(append(head, t...), '_')
 		}
 		if id, ok := l.index[string(append(head, last...))]; ok {
