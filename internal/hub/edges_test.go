@@ -598,7 +598,7 @@ func TestRedirects(t *testing.T) {
 // Which of the folders under a model's two names is meant. Most models have only one.
 func TestFoldersOfTwoNames(t *testing.T) {
 	const full, short = "models--distilbert--distilbert-base-uncased", "models--distilbert-base-uncased"
-	s := start(t)
+	start(t)
 	asPythonDoes(t, "models--tiny", plain)
 	if dir, _, err := Find(tiny, ""); err == nil {
 		t.Errorf("%s was found in %s", tiny, dir)
@@ -609,7 +609,7 @@ func TestFoldersOfTwoNames(t *testing.T) {
 		full, short map[string]string
 		want        string
 	}{{some, more, short}, {more, some, full}, {some, some, full}, {nil, nil, full}} {
-		s = start(t)
+		s := start(t)
 		for folder, files := range map[string]map[string]string{full: c.full, short: c.short} {
 			if files != nil {
 				asPythonDoes(t, folder, files)
