@@ -14,6 +14,9 @@ import (
 // What no table shows of comparisons, for data of many shapes; and plans of stated studies, alone and together. With
 // -update testdata/figures.txt is written anew: look at what differs.
 func TestFigures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many comparisons, one after another")
+	}
 	var sheet bytes.Buffer
 	// value is the value of an item of a shape under a condition; NaN: there is none.
 	type shape struct {
@@ -41,7 +44,7 @@ func TestFigures(t *testing.T) {
 			return float64((i + side) % 3 / 2)
 		}
 	}
-	for _, s := range []shape{
+	for k, s := range []shape{
 		{"rates", 60, alone, differs(1, 0, 7, 5)}, {"rates in clusters", 60, fours, differs(1, 0, 7, 5)},
 		{"equal rates", 40, alone, differs(1, 0, 4, 4)}, {"equal rates in clusters", 40, fours, differs(1, 0, 4, 4)},
 		{"rates that rise", 40, alone, differs(1, 0, 2, 50)}, {"rates that fall", 40, alone, differs(1, 0, 50, 3)},
@@ -52,7 +55,7 @@ func TestFigures(t *testing.T) {
 		{"half in common", 60, alone, halves(20, 40)}, {"nothing in common", 60, alone, halves(30, 30)},
 		{"one item", 1, alone, differs(1, 0, 2, 1)}, {"two clusters", 8, fours, differs(1, 0, 3, 8)},
 	} {
-		for _, better := range []crosstalk.Direction{crosstalk.Higher, crosstalk.Lower} {
+		for _, better := range []crosstalk.Direction{crosstalk.Higher, crosstalk.Lower}[:1+k%9/8] {
 			r := &recorded{average: map[string]*crosstalk.Average{"weighed": {Over: []string{"language"}}}}
 			for side, condition := range []columns{first, second} {
 				for i := range s.items {
@@ -99,9 +102,9 @@ func TestFigures(t *testing.T) {
 			{Samples: []int{1}, Differences: []float64{.05}}, {Samples: []int{3}, Differences: []float64{-.01, .2}},
 			{Samples: []int{1}, Items: []int{4, 300}}, {Samples: []int{1, 2}, Items: []int{50}},
 			{Samples: []int{1, 2}, Items: []int{50}, Margins: []float64{.2}},
-			{Samples: []int{1}, Margins: []float64{.15, .001}, Level: .8},
+			{Samples: []int{1}, Margins: []float64{.15}, Level: .8},
 		} {
-			if g.Margins != nil && stated[0] != .5 { // takes long
+			if g.Margins != nil && stated[0] != .5 || g.Items != nil && stated[4] > 1 && len(g.Samples) == 1 { // takes long
 				continue
 			}
 			if g.Items != nil && stated[4] == 1 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"crosstalk/measure/langid/words"
+	"crosstalk/measure/prose"
 )
 
 // A sentence of a word or two that is the whole answer needs less than a line; either limit has a case on each side.
@@ -108,6 +109,56 @@ func TestCapitals(t *testing.T) {
 		"嘅咗abc" + strings.Repeat("x字", 98): true} {
 		if got := cantonese(text); got != want {
 			t.Errorf("cantonese(%.30q of %d) = %v", text, len(text), got)
+		}
+	}
+}
+
+// The levels that the rates of docs/check.md were measured with: another value is another set of verdicts for everybody
+// who writes the language.
+func TestLevels(t *testing.T) {
+	odds := map[float64]string{1.5: "fi lt", 1.6: "hr", 1.7: "ro", 1.8: "bg", 2.3: "is", 2.5: "nl", 2.6: "da", 2.9: "ca", 3.1: "sv",
+		3.3: "uk", 4: "sk hi", 4.4: "pl", 4.6: "no tl", 4.8: "cs", 4.85: "af ast be br cy eo et eu ga gd oc sw", 4.9: "sr",
+		5: "sq", 5.1: "gl", 5.2: "kk", 6: "mr uz", 7: "az", 8: "ne"}
+	n := 0
+	for want, languages := range odds {
+		for _, l := range strings.Fields(languages) {
+			if n++; leastOdds[l] != want {
+				t.Errorf("words in %s count from %v; want %v", l, leastOdds[l], want)
+			}
+		}
+	}
+	for l, want := range map[string]float64{"af": 8, "az": 8, "be": 8, "gl": 8, "sr": 8, "sw": 8, "tl": 4} {
+		if leastRatios[l] != want {
+			t.Errorf("lines beside %s count from %v; want %v", l, leastRatios[l], want)
+		}
+	}
+	if n != len(leastOdds) || len(leastRatios) != 7 || usualRatio != 1 {
+		t.Errorf("%d and %d levels", len(leastOdds), len(leastRatios))
+	}
+}
+
+// A line is short up to eight words and 60 characters, and if it is no sentence.
+func TestShort(t *testing.T) {
+	const block = "here"
+	for line, want := range map[string]bool{"": false, "a b c d e f g h": true, "a b c d e f g h i": false, "a.": false, "a?": false,
+		"a, b": true, strings.Repeat("é", 60): true, strings.Repeat("é", 61): false} {
+		for _, text := range []string{line + "\n" + block, block + "\n" + line, "A sentence!\n" + block + "\n" + line, line + "\n" + block + "\nWhat?"} {
+			at := strings.Index(text, block)
+			c := check{text: text}
+			if got := c.short(prose.Span{Start: at, End: at + len(block)}); got != want {
+				t.Errorf("%q: %v", text, got)
+			}
+		}
+	}
+}
+
+// A line announces up to mostQuoted lines in another language.
+func TestAnnouncedLines(t *testing.T) {
+	for lines, want := range map[int]Verdict{1: Right, mostQuoted: Right, mostQuoted + 1: Wrong} {
+		text := "Hier ist der Brief auf Englisch:\n\n" + strings.Repeat("We would like to thank you for your letter\n", lines) +
+			"\nIch hoffe, dass er Ihnen so gefällt und dass Sie ihn heute noch abschicken können."
+		if j, err := Check(text, "de"); err != nil || j.Verdict != want {
+			t.Errorf("%d lines: %s %v", lines, j.Verdict, err)
 		}
 	}
 }

@@ -50,10 +50,12 @@ func (d Design) Items(delta, alpha, power float64) float64 {
 	least := math.Max(n, 2*d.Size) - 1 // with t it is more; the number that t needs falls with it
 	most := 1e3 * least
 	for range 100 { // enough for any two numbers, also if they are too large to differ by one
-		n = math.Ceil((least + most) / 2)
-		if items(d.quantiles(n, alpha, power)) <= n {
+		switch n = math.Ceil((least + most) / 2); {
+		case n == most:
+			return most
+		case items(d.quantiles(n, alpha, power)) <= n:
 			most = n
-		} else {
+		default:
 			least = n
 		}
 	}
