@@ -167,6 +167,9 @@ func TestStated(t *testing.T) {
 }
 
 func TestWritePower(t *testing.T) {
+	if testing.Short() {
+		t.Skip("looks for differences for long, in one goroutine")
+	}
 	s, _ := Stated(0.6, 0.3, 0.5, 0.1, 3)
 	p, err := Goal{Level: 0.95, Samples: []int{1, 5}, Differences: []float64{0.05}, Items: []int{10}}.Plan([]Study{s})
 	if err != nil {
