@@ -11,8 +11,8 @@ import (
 	"crosstalk/report/pivot"
 )
 
-// What no table shows of comparisons, for data of many shapes; and plans of stated studies, alone and together. With
-// -update testdata/figures.txt is written anew: look at what differs.
+// All fields of comparisons, for many kinds of data, and plans of stated studies. -update writes testdata/figures.txt
+// anew: look at what differs.
 func TestFigures(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many comparisons, one after another")
@@ -128,7 +128,7 @@ func TestFigures(t *testing.T) {
 	golden.Check(t, "testdata/figures.txt", golden.Rounded(sheet.String()))
 }
 
-// Every refusal of what is asked for, word by word.
+// The full text of every error about options.
 func TestRefusedOptions(t *testing.T) {
 	s, err := Stated(.6, .3, 0, 0, 1)
 	if err != nil {

@@ -515,7 +515,7 @@ func TestReasonOfADifference(t *testing.T) {
 	}
 }
 
-// What a difference comes to, wherever its intervals lie.
+// The verdict on a difference, for each position of its intervals.
 func TestVerdictsOfDifferences(t *testing.T) {
 	type interval = crosstalk.Interval
 	var got strings.Builder

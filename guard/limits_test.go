@@ -73,7 +73,7 @@ func TestProbability(t *testing.T) {
 	}
 }
 
-// What has capitals like a name, at each of its limits.
+// Which texts are capitalized like a name, on both sides of each limit.
 func TestCapitals(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": false, "Bank": false, "A": false, "A A": false, "Bank A": true, "Bank of America": true, "bank of America": false,
@@ -113,8 +113,7 @@ func TestCapitals(t *testing.T) {
 	}
 }
 
-// The levels that the rates of docs/check.md were measured with: another value is another set of verdicts for everybody
-// who writes the language.
+// The levels used to measure the rates in docs/check.md. A change of one changes the verdicts for that language.
 func TestLevels(t *testing.T) {
 	odds := map[float64]string{1.5: "fi lt", 1.6: "hr", 1.7: "ro", 1.8: "bg", 2.3: "is", 2.5: "nl", 2.6: "da", 2.9: "ca", 3.1: "sv",
 		3.3: "uk", 4: "sk hi", 4.4: "pl", 4.6: "no tl", 4.8: "cs", 4.85: "af ast be br cy eo et eu ga gd oc sw", 4.9: "sr",

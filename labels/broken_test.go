@@ -11,7 +11,7 @@ import (
 	"crosstalk"
 )
 
-// Whatever of a run cannot be read, nothing that needs it gives a result, and the error names the file.
+// If a file of a run cannot be read, everything that needs it fails with an error that names the file.
 func TestBrokenRuns(t *testing.T) {
 	every := []string{"manifest.json", "observations.jsonl", "estimates.json", File, designFile}
 	uses := map[string]struct {

@@ -438,7 +438,7 @@ func TestUnusablePaths(t *testing.T) {
 	}
 }
 
-// Who stops early leaves no file open.
+// Stopping early leaves no file open.
 func TestStoppedReading(t *testing.T) {
 	path := placed(t, slices.Repeat([]string{`{"item":"a","place":[0,0]}`}, 5000)...)
 	for range ReadPlaced(path) {

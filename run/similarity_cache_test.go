@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// A cache whose table is gone meanwhile is an error, which names the file when it is written.
+// A cache that lost its table is an error; on writing, the error names the file.
 func TestBrokenSimilarityCache(t *testing.T) {
 	dir := create(t, filepath.Join(t.TempDir(), "run"), plan())
 	cache, err := dir.OpenSimilarityCache()

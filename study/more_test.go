@@ -232,7 +232,7 @@ func TestKeyVars(t *testing.T) {
 	}
 }
 
-// A round that a limit stops is incomplete and says why, and what it observes goes on when the study is run.
+// A round stopped by a limit is incomplete and says why; running the study continues from there.
 func TestRoundStops(t *testing.T) {
 	t.Parallel()
 	s, err := Leakage{Sweep: Sweep{Items: 4, Samples: 1}}.Open()

@@ -204,7 +204,7 @@ func sumsOf(suite, free string, to ...string) func(Sweep) opener {
 	}
 }
 
-// measured says what comes of measuring.
+// measured describes the result of measuring.
 func measured(ctx context.Context, say func(string, ...any), s *Study, dir string, o ask.Options) error {
 	before, _ := run.ReadEstimates(dir)
 	f, err := s.Forecast(ctx, o)
@@ -267,7 +267,7 @@ func measured(ctx context.Context, say func(string, ...any), s *Study, dir strin
 
 var text = regexp.MustCompile(`"(prompt|content|text)":"(?:[^"\\]|\\.)*"`)
 
-// sent says what a server got: each kind of request, whatever the prompt, and how often if that is certain.
+// sent lists the kinds of requests that a server got, without prompts, with counts where they are certain.
 func sent(say func(string, ...any), records []testserver.Record, certain bool) {
 	times := map[string]int{}
 	for _, r := range records {

@@ -24,7 +24,7 @@ import (
 	"crosstalk/web/index"
 )
 
-// What pages say of parts of answers and of runs.
+// The text of rows on pages.
 func TestRowsOfPages(t *testing.T) {
 	for _, c := range []struct {
 		o    crosstalk.Observation
@@ -185,7 +185,7 @@ func TestScoredAgain(t *testing.T) {
 	}
 }
 
-// How far runs have come, from what is in their directories.
+// The progress of runs, from the files in their directories.
 func TestStates(t *testing.T) {
 	dir := t.TempDir()
 	d, err := run.Create(filepath.Join(dir, "mine"), run.Recorded("leakage", "suite@1", "m"))
@@ -233,7 +233,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// A directory may come to exist. Any other error of it is said, without its path.
+// The directory may not exist yet. Any other error is shown without the path.
 func TestDirectoryOfRuns(t *testing.T) {
 	dir := t.TempDir()
 	s := newServer(t, dir, Options{})

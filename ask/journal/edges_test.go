@@ -184,7 +184,7 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// What SQLite refuses to write is an error of whoever writes it, and nothing of it is saved.
+// If SQLite refuses a write, the caller gets the error and nothing is saved.
 func TestRefusedWrites(t *testing.T) {
 	refusals := map[string][]string{ // by what is done to the table
 		"INSERT ON asks":        {"put", "merge"},
@@ -259,7 +259,7 @@ func counted(t *testing.T, path string) string {
 	return list[0]
 }
 
-// A transaction that cannot begin is an error of all whose answers were to be in it, and the next one works.
+// If a transaction cannot begin, every write in it fails, and the next transaction works.
 func TestNoTransaction(t *testing.T) {
 	j := open(t, newPath(t))
 	if err := j.writer.Exec("BEGIN"); err != nil {
@@ -320,7 +320,7 @@ func TestMergeImmutable(t *testing.T) {
 	}
 }
 
-// A directory that is a file is said to be none.
+// A file in place of a directory is an error that says so.
 func TestNoDirectory(t *testing.T) {
 	file := newPath(t)
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

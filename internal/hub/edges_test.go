@@ -315,7 +315,7 @@ func TestNewClient(t *testing.T) {
 	}
 }
 
-// Every refusal of the hub, word by word.
+// The full text of every error of the hub.
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		status        int

@@ -63,7 +63,7 @@ func TestUnreplaced(t *testing.T) {
 	}
 }
 
-// Whoever reads a document, or rows, ends it with an error or by leaving.
+// Reading documents or rows stops at an error, or when the caller stops.
 func TestReadersThatEnd(t *testing.T) {
 	enough := errors.New("enough")
 	path := write(t, "a.json", []byte("{\"a\": 1, \"b\": [1, 2]}"))

@@ -163,7 +163,7 @@ func TestBootstrapOfUndefined(t *testing.T) {
 	}
 }
 
-// A level that is none is a programmer's error.
+// An invalid level is a programming error.
 func TestLevels(t *testing.T) {
 	var c Clusters
 	c.Add(1, 0.5)

@@ -128,7 +128,7 @@ func TestInterruptedAtOneAddress(t *testing.T) {
 	}
 }
 
-// What is no archive, or not a whole one, is an error that names it.
+// A file that is not an archive, or is truncated, is an error that names it.
 func TestUnpackErrors(t *testing.T) {
 	dir := t.TempDir()
 	whole := archive(t, "tar", "./x/a", "A", "x/b", strings.Repeat("B", 5000))

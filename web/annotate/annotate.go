@@ -266,6 +266,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		status = known.Status
 	}
 	f := s.frame(r, http.StatusText(status))
+	if status == http.StatusUnauthorized {
+		f.Annotator = ""
+	}
 	show(w, status, "error.html", struct {
 		frame
 		Message string

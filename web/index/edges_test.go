@@ -14,7 +14,7 @@ import (
 	"crosstalk"
 )
 
-// Whether a page is the first or the last is said of every page, forwards and backwards, and of chosen numbers.
+// Every page knows whether it is the first or the last, forwards, backwards and among chosen numbers.
 func TestPages(t *testing.T) {
 	dir := t.TempDir()
 	var list []crosstalk.Observation
@@ -131,7 +131,7 @@ func TestPathIn(t *testing.T) {
 	}
 }
 
-// Whoever waits for an index can give up.
+// Waiting for an index can be cancelled.
 func TestWaitEnds(t *testing.T) {
 	x := &Index{built: make(chan struct{})}
 	ctx, cancel := context.WithCancel(t.Context())

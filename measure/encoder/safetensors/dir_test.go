@@ -35,7 +35,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// What is no file, or no file of weights, is an error that names it, and a hash is of all of it.
+// A missing or malformed weights file is an error that names it. The hash covers the whole file.
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, weightsFile)

@@ -110,7 +110,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// cut is a file that ends with an error after so many bytes.
+// cut is a file that fails after this many bytes.
 type cut struct {
 	*bytes.Reader
 	after int64

@@ -40,8 +40,8 @@ func floats(n int) []float32 {
 	return list
 }
 
-// small is a model of three words and three labels with so many columns, as fastText writes it: with hierarchical
-// softmax or not, and quantised with pruned n-grams or not.
+// small returns a model file with three words, three labels and this many columns, as fastText writes it: with or
+// without hierarchical softmax, and with or without quantised, pruned n-grams.
 func small(columns int, tree, quantised bool) (fields []field) {
 	add := func(name string, value any) { fields = append(fields, field{name, value}) }
 	add("magic", int32(magic))

@@ -278,7 +278,7 @@ func TestPadded(t *testing.T) {
 	}
 }
 
-// A program that is gone when it is started is an error that says so, again and again.
+// A program that no longer exists is an error each time it is started.
 func TestGone(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "score")
 	if err := os.WriteFile(file, []byte("#!/bin/sh\n"), 0o700); err != nil {
