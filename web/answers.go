@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"net/http"
 	"net/url"
@@ -95,12 +94,23 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 	}
 	p.Any = choice{"all", l.index.Progress().Answers, f.with("", "").to(path), f.Where[index.Found] == "" && f.Noted == ""}
 	q := f.query(notes)
-	if err := p.countFound(ctx, l, f); err != nil {
-		return err
+	if rest := f.with("", ""); len(p.Found) > 0 && (len(rest.Where) > 0 || f.Text != "") {
+		q.Count = index.Found
 	}
 	q.After, q.Before, q.Skip = placeOf(r.URL, "after"), placeOf(r.URL, "before"), placeOf(r.URL, "skip")
 	if p.Page, err = l.index.Search(ctx, q); err != nil {
 		return err
+	}
+	if q.Count != "" {
+		known := p.Page.Counts != nil
+		if p.Any.N = p.Page.Rest; !known {
+			p.Any.N = -1
+		}
+		for k, c := range p.Found {
+			if p.Found[k].N = p.Page.Counts[c.Name]; !known {
+				p.Found[k].N = -1
+			}
+		}
 	}
 	observations, err := l.index.Observations(ctx, p.Page.Numbers...)
 	if err != nil {
@@ -138,24 +148,6 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 		}
 	}
 	return nil
-}
-
-// countFound counts the answers with each finding among those that the rest of the filter finds; -1: not known.
-func (p *answersPage) countFound(ctx context.Context, l openRun, f filter) error {
-	f = f.with("", "")
-	if len(f.Where) == 0 && f.Text == "" || len(p.Found) == 0 {
-		return nil // as the index counts them
-	}
-	counts, all, known, err := l.index.Counts(ctx, f.query(marks{}), index.Found)
-	if p.Any.N = all; !known {
-		p.Any.N = -1
-	}
-	for k, c := range p.Found {
-		if p.Found[k].N = counts[c.Name]; !known {
-			p.Found[k].N = -1
-		}
-	}
-	return err
 }
 
 // conditionOf is the condition of an answer, if the run has several.

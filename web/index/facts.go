@@ -157,7 +157,7 @@ func (x *Index) Facts(ctx context.Context, where map[string]string) (list []Numb
 
 // facts are the facts of the answers that have all values and words.
 func (s *search) facts() (list []Numbered, err error) {
-	_, err = s.each(math.MaxInt64, func(chunk int, found *set) error {
+	_, err = s.each(math.MaxInt64, func(chunk int, found, _ set) error {
 		packed, err := blob(s.conn, "SELECT facts FROM chunks WHERE chunk = ?", chunk)
 		if err != nil || packed == nil {
 			return cmp.Or(err, ErrNone)

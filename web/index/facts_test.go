@@ -92,19 +92,29 @@ func TestCounts(t *testing.T) {
 			all++
 		}
 	}
-	q := Query{Where: map[string]string{"language": "de", "model": "m1"}, Limit: 5}
-	got, n, known, err := x.Counts(t.Context(), q, "model")
-	if err != nil || !known || n != all || q.Where["model"] != "m1" {
-		t.Fatalf("%d of %d, %v, %v", n, all, known, err)
+	for _, order := range []Order{ByNumber, Longest} {
+		q := Query{Where: map[string]string{"language": "de", "model": "m1"}, Limit: 5, Count: "model", Order: order,
+			Only: []int{1, chunkSize + 1}}
+		p, err := x.Search(t.Context(), q)
+		if err != nil || p.Rest != all {
+			t.Fatalf("%d of %d, %v", p.Rest, all, err)
+		}
+		got := maps.Clone(p.Counts)
+		if maps.DeleteFunc(got, func(_ string, n int) bool { return n == 0 }); !maps.Equal(got, want) {
+			t.Errorf("%v; want %v", got, want)
+		}
+		if q.Count = ""; p.Total > 2 {
+			t.Errorf("%d of two answers", p.Total)
+		}
+		if p, err = x.Search(t.Context(), q); err != nil || p.Counts != nil || p.Rest != 0 {
+			t.Errorf("counted unasked: %v, %d, %v", p.Counts, p.Rest, err)
+		}
 	}
-	if maps.DeleteFunc(got, func(_ string, n int) bool { return n == 0 }); !maps.Equal(got, want) {
-		t.Errorf("%v; want %v", got, want)
-	}
-	phrase := Query{Text: `"word7 and word3"`, Limit: 5}
-	if _, _, known, err := x.Counts(t.Context(), phrase, "model"); known || err != nil {
-		t.Errorf("phrases are counted: %v", err)
-	}
+	phrase := Query{Text: `"word7 and word3"`, Limit: 5, Count: "model"}
 	first, err := x.Search(t.Context(), phrase)
+	if first.Counts != nil {
+		t.Errorf("phrases are counted: %v", first.Counts)
+	}
 	if err != nil || first.Earlier || !first.Later || first.Total != -1 || first.First != 0 {
 		t.Errorf("%+v, %v", first, err)
 	}

@@ -464,8 +464,8 @@ func TestSets(t *testing.T) {
 		}
 	}
 	for _, n := range []int{0, 1, 63, 64, 65, chunkSize - 1, chunkSize} {
-		if got := first(n).count(); got != n {
-			t.Errorf("the first %d are %d", n, got)
+		if got := first(n); got.count() != n {
+			t.Errorf("the first %d are %d", n, got.count())
 		}
 	}
 }

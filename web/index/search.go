@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +23,7 @@ type Query struct {
 	Order  Order             // instead of by number; needs Skip, not After or Before
 	Skip   int               // answers before the page, in this order
 	Limit  int
+	Count  string // if not "": the column whose values Page.Counts counts
 }
 
 // Page is a page of the answers of a query.
@@ -34,6 +34,11 @@ type Page struct {
 	Earlier bool  // there are more before
 	Later   bool  // there are more after
 	Cut     bool  // the search took too long: there may be more
+
+	// How many answers have each value of the query's column Count among those that the rest of the query finds, which
+	// is all but Only and what the query wants of that column; and how many these are. Counts is nil where they are not known.
+	Counts map[string]int
+	Rest   int
 }
 
 // Column is a column with its values, most frequent first.
@@ -72,42 +77,17 @@ const (
 // Search returns a page of answers.
 func (x *Index) Search(ctx context.Context, q Query) (p Page, err error) {
 	err = x.search(ctx, q, func(s *search) error {
-		if q.Order != ByNumber {
+		if q.Order == ByNumber {
+			p, err = s.page()
+		} else {
 			p, err = s.ordered()
+		}
+		if err != nil || q.Count == "" {
 			return err
 		}
-		p, err = s.page()
-		return err
+		return s.values(&p)
 	})
 	return p, err
-}
-
-// Counts returns how many answers of a query have each value of a column, besides what the query wants of that column,
-// and how many there are in all. known is false if that would take too long.
-func (x *Index) Counts(ctx context.Context, q Query, column string) (
-	counts map[string]int, all int, known bool, err error,
-) {
-	q.Where = maps.Clone(q.Where)
-	delete(q.Where, column)
-	err = x.search(ctx, q, func(s *search) error {
-		if s.exact() {
-			return nil // exact phrases are looked for in texts
-		}
-		counts = map[string]int{}
-		const values = "SELECT value, places FROM sets WHERE chunk = ? AND kind = ?"
-		known, err = s.each(patience/10, func(chunk int, found *set) (damaged error) {
-			all += found.count()
-			err := rows(s.conn, values, []any{chunk, column}, func(r *sqlite3.Stmt) {
-				var with set
-				damaged = errors.Join(damaged, with.unpack(r.ColumnRawBlob(1)))
-				with.and(found)
-				counts[r.ColumnText(0)] += with.count()
-			})
-			return errors.Join(err, damaged)
-		})
-		return err
-	})
-	return counts, all, known, err
 }
 
 // search is a running query.
@@ -119,12 +99,14 @@ type search struct {
 	begun     time.Time
 	answers   int // that can be looked through
 	get, from *sqlite3.Stmt
+	known     map[int][2]set // what find found, by chunk
 }
 
 // search calls f with a query that runs.
 func (x *Index) search(ctx context.Context, q Query, f func(*search) error) error {
 	return x.read(ctx, func(c *sqlite3.Conn) (err error) {
-		s := &search{x: x, conn: c, query: q, terms: terms(q.Text), begun: time.Now(), answers: x.Progress().Answers}
+		s := &search{x: x, conn: c, query: q, terms: terms(q.Text), begun: time.Now(), answers: x.Progress().Answers,
+			known: map[int][2]set{}}
 		if s.get, _, err = c.Prepare("SELECT places FROM sets WHERE chunk = ? AND kind = ? AND value = ?"); err != nil {
 			return err
 		}
@@ -144,15 +126,15 @@ func (s *search) exact() bool {
 }
 
 // each calls f with the answers of each chunk that have all values and words. all is false if that takes too long.
-func (s *search) each(most time.Duration, f func(chunk int, found *set) error) (all bool, err error) {
+func (s *search) each(most time.Duration, f func(chunk int, found, rest set) error) (all bool, err error) {
 	begun := time.Now()
 	for chunk := 0; s.size(chunk) > 0; chunk++ {
 		if time.Since(begun) > most {
 			return false, nil
 		}
-		found, err := s.find(chunk)
+		found, rest, err := s.find(chunk)
 		if err == nil {
-			err = f(chunk, found)
+			err = f(chunk, found, rest)
 		}
 		if err != nil {
 			return false, err
@@ -177,7 +159,7 @@ func (s *search) page() (p Page, err error) {
 			p.Cut = true
 			break
 		}
-		found, err := s.find(chunk)
+		found, _, err := s.find(chunk)
 		if err != nil {
 			return p, err
 		}
@@ -219,7 +201,7 @@ func (s *search) count(p *Page) error {
 		return nil
 	}
 	total, before := 0, 0
-	all, err := s.each(counting, func(chunk int, found *set) error {
+	all, err := s.each(counting, func(chunk int, found, _ set) error {
 		total += found.count()
 		if len(p.Numbers) > 0 {
 			found.and(first(min(max(p.Numbers[0]-1-chunk*chunkSize, 0), chunkSize)))
@@ -237,9 +219,61 @@ func (s *search) count(p *Page) error {
 	return nil
 }
 
-// find is the set of a chunk's answers that have all values and words.
-func (s *search) find(chunk int) (*set, error) {
-	found := first(s.size(chunk))
+// values counts the values of the query's column Count, if that is fast.
+func (s *search) values(p *Page) error {
+	if p.Cut || s.exact() {
+		return nil // exact phrases are looked for in texts
+	}
+	stmt, _, err := s.conn.Prepare("SELECT places, value FROM sets WHERE chunk = ? AND kind = ?")
+	if err != nil {
+		return err
+	}
+	defer stmt.Close()
+	counts, answers := map[string]int{}, 0
+	all, err := s.each(patience/10, func(chunk int, _, rest set) error {
+		answers += rest.count()
+		return sets(stmt, []any{chunk, s.query.Count}, func(packed []byte) error {
+			var with set
+			err := with.unpack(packed)
+			with.and(rest)
+			counts[stmt.ColumnText(1)] += with.count()
+			return err
+		})
+	})
+	if all {
+		p.Counts, p.Rest = counts, answers
+	}
+	return err
+}
+
+// find is the set of a chunk's answers that have all values and words, and the same without Only and what the query
+// wants of the column Count.
+func (s *search) find(chunk int) (found, rest set, err error) {
+	if known, ok := s.known[chunk]; ok {
+		return known[0], known[1], nil
+	}
+	found = first(s.size(chunk))
+	narrow := func(stmt *sqlite3.Stmt, a, b string) {
+		var with set
+		err = errors.Join(err, sets(stmt, []any{chunk, a, b}, with.unpack))
+		found.and(with)
+	}
+	for column, value := range s.query.Where {
+		if column != s.query.Count {
+			narrow(s.get, column, value)
+		}
+	}
+	for _, t := range s.terms {
+		last := len(t.words) - 1
+		for _, word := range t.words[:last] {
+			narrow(s.get, "", word)
+		}
+		narrow(s.from, t.words[last], t.words[last]+"\U0010ffff")
+	}
+	rest = found
+	if value, ok := s.query.Where[s.query.Count]; ok {
+		narrow(s.get, s.query.Count, value)
+	}
 	if s.query.Only != nil {
 		var only set
 		for _, n := range s.query.Only {
@@ -247,41 +281,20 @@ func (s *search) find(chunk int) (*set, error) {
 				only.add((n - 1) % chunkSize)
 			}
 		}
-		found.and(&only)
+		found.and(only)
 	}
-	narrow := func(stmt *sqlite3.Stmt, a, b string) error {
-		var with set
-		err := with.fill(stmt, chunk, a, b)
-		found.and(&with)
-		return err
-	}
-	for column, value := range s.query.Where {
-		if err := narrow(s.get, column, value); err != nil {
-			return nil, err
-		}
-	}
-	for _, t := range s.terms {
-		last := len(t.words) - 1
-		for _, word := range t.words[:last] {
-			if err := narrow(s.get, "", word); err != nil {
-				return nil, err
-			}
-		}
-		if err := narrow(s.from, t.words[last], t.words[last]+"\U0010ffff"); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
+	s.known[chunk] = [2]set{found, rest}
+	return found, rest, err
 }
 
-// fill adds the sets that a statement selects.
-func (s *set) fill(stmt *sqlite3.Stmt, chunk int, a, b string) error {
+// sets calls f with the packed set of each row that a statement selects.
+func sets(stmt *sqlite3.Stmt, parameters []any, f func([]byte) error) error {
 	defer stmt.Reset()
-	if err := bind(stmt, []any{chunk, a, b}); err != nil {
+	if err := bind(stmt, parameters); err != nil {
 		return err
 	}
 	for stmt.Step() {
-		if err := s.unpack(stmt.ColumnRawBlob(0)); err != nil {
+		if err := f(stmt.ColumnRawBlob(0)); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,7 @@ type set [chunkSize / 64]uint64
 func (s *set) add(i int)      { s[i/64] |= 1 << (i % 64) }
 func (s *set) has(i int) bool { return s[i/64]>>(i%64)&1 == 1 }
 
-func (s *set) and(t *set) {
+func (s *set) and(t set) {
 	for i := range s {
 		s[i] &= t[i]
 	}
@@ -29,15 +29,14 @@ func (s *set) count() (n int) {
 }
 
 // first returns the set of the first n answers of a chunk.
-func first(n int) *set {
-	var s set
+func first(n int) (s set) {
 	for i := range n / 64 {
 		s[i] = ^uint64(0)
 	}
 	if n%64 > 0 {
 		s[n/64] = 1<<(n%64) - 1
 	}
-	return &s
+	return s
 }
 
 // pack writes places, which ascend, as their distances, or as bits if that is shorter.
