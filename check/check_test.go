@@ -3,11 +3,13 @@ package check
 import (
 	"errors"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"unicode/utf8"
 
 	"crosstalk/guard"
 
@@ -131,6 +133,26 @@ func TestLanguageOf(t *testing.T) {
 	t.Chdir(dir)
 	if got := (Options{}).languageOf(filepath.Join(dir, "de", "a.md"), true); got != "de" {
 		t.Errorf("a folder here: %q", got)
+	}
+}
+
+// Lines and columns are those that counting from the start of the text gives, in whatever order they are asked for.
+func TestAt(t *testing.T) {
+	text := strings.Repeat("über\n", 3) + "\n" + strings.Repeat("ä b", 40) + "\nc"
+	src := newSource(text)
+	for i, offset := range rand.New(rand.NewPCG(1, 2)).Perm(len(text) + 1) {
+		if i%2 == 0 {
+			offset = len(text) * i / (len(text) + 1) // ascending, between jumps
+		}
+		for offset < len(text) && !utf8.RuneStart(text[offset]) {
+			offset++
+		}
+		before := text[:offset]
+		start := strings.LastIndexByte(before, '\n') + 1
+		wantLine, wantColumn := 1+strings.Count(before, "\n"), 1+utf8.RuneCountInString(before[start:])
+		if line, column := src.at(offset); line != wantLine || column != wantColumn {
+			t.Fatalf("%d: %d:%d; want %d:%d", offset, line, column, wantLine, wantColumn)
+		}
 	}
 }
 

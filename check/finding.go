@@ -73,13 +73,14 @@ func (o Options) file(out *writer, f file) error {
 	}
 	src := newSource(text)
 	for _, p := range all {
-		j, err := o.Checker.Check(p.text.String(), language)
+		passage := p.text.String()
+		j, err := o.Checker.Check(passage, language)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.path, err)
 		}
-		for _, s := range longEnough(p.text.String(), j) {
+		for _, s := range longEnough(passage, j) {
 			found := finding{File: f.path, Kind: s.Kind, Expected: language, Language: s.Language, Risk: s.Risk,
-				Text: strings.Join(strings.Fields(p.text.String()[s.Start:s.End]), " ")}
+				Text: strings.Join(strings.Fields(passage[s.Start:s.End]), " ")}
 			found.Line, found.Column = src.at(p.from(s.Start))
 			found.EndLine, found.EndCol = src.at(p.from(s.End-1) + 1)
 			if err := out.finding(found); err != nil {

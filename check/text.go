@@ -18,10 +18,12 @@ import (
 type source struct {
 	text  string
 	lines []int // where they start
+
+	last, column int // the byte that was asked for last, and its column
 }
 
 func newSource(text string) *source {
-	s := &source{text: text, lines: []int{0}}
+	s := &source{text: text, lines: []int{0}, column: 1}
 	for i := range len(text) {
 		if text[i] == '\n' {
 			s.lines = append(s.lines, i+1)
@@ -33,14 +35,20 @@ func newSource(text string) *source {
 // at returns the line and the column, in characters, of a byte, both from 1.
 func (s *source) at(offset int) (line, column int) {
 	line = sort.SearchInts(s.lines, offset+1)
-	return line, utf8.RuneCountInString(s.text[s.lines[line-1]:offset]) + 1
+	from, column := s.lines[line-1], 1
+	if from <= s.last && s.last <= offset { // a file may be one long line
+		from, column = s.last, s.column
+	}
+	s.last, s.column = offset, column+utf8.RuneCountInString(s.text[from:offset])
+	return line, s.column
 }
 
 // A passage is what is judged as a whole: a paragraph, a list, a table. It is a text of its own, made of pieces of the
 // file.
 type passage struct {
-	text   strings.Builder
+	text   bytes.Buffer
 	pieces []piece
+	line   int // where its last line begins, with the lines that were joined to it
 }
 
 // piece begins a part of a passage that is a copy of the file.
@@ -109,10 +117,11 @@ func ofProse(text string) []*passage {
 		case bare == "":
 			p.end()
 		default:
-			if p.last != nil && !begins.MatchString(bare) {
-				p.last.unwrap()
-			}
+			joined := p.last != nil && !begins.MatchString(bare) && p.last.unwrap()
 			p.add(line, at)
+			if !joined {
+				p.last.line = p.last.text.Len() - len(line)
+			}
 		}
 		at = end
 	}
@@ -123,16 +132,16 @@ func ofProse(text string) []*passage {
 var begins = regexp.MustCompile(`^(?:[#>|<:=\-*+•~]|\d{1,3}[.)] |[^|]*\|.*\|)`)
 
 // unwrap joins the passage's last line to the next one, unless it is a heading, a row or ends with a break.
-func (p *passage) unwrap() {
-	text := p.text.String()
-	line := text[strings.LastIndexByte(text[:len(text)-1], '\n')+1 : len(text)-1]
-	bare := strings.TrimSpace(line)
-	if strings.HasPrefix(bare, "#") || strings.HasPrefix(bare, ">") || strings.HasPrefix(bare, "|") ||
-		strings.HasSuffix(line, "  ") || strings.HasSuffix(line, `\`) {
-		return
+func (p *passage) unwrap() bool {
+	text := p.text.Bytes()
+	end := len(text) - 1
+	line := text[p.line:end]
+	if bare := bytes.TrimSpace(line); len(bare) > 0 && bytes.IndexByte([]byte("#>|"), bare[0]) >= 0 ||
+		bytes.HasSuffix(line, []byte("  ")) || bytes.HasSuffix(line, []byte(`\`)) {
+		return false
 	}
-	p.text.Reset()
-	p.text.WriteString(text[:len(text)-1] + " ")
+	text[end] = ' '
+	return true
 }
 
 var (
