@@ -36,7 +36,8 @@ type Page struct {
 	Cut     bool  // the search took too long: there may be more
 
 	// How many answers have each value of the query's column Count among those that the rest of the query finds, which
-	// is all but Only and what the query wants of that column; and how many these are. Counts is nil where they are not known.
+	// is all but Only and what the query wants of that column; and how many these are. Counts is nil where they are not
+	// known.
 	Counts map[string]int
 	Rest   int
 }
