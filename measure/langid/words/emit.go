@@ -154,7 +154,7 @@ func (c *cell) emit(t *token, own script, home int) {
 		at = home - a.first
 	}
 	c.weighed, c.listed, c.loan = w, w.listed, w.loan
-	c.known = c.listed && at >= 0 && w.row[at] > 0 && w.row[at] <= everyday+1
+	c.known = at >= 0 && w.row[at] > 0 && w.row[at] <= everyday+1
 	var expected float64
 	switch {
 	case own != t.script && (t.form == plain || t.script != latin):

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"strings"
 	"testing"
 	"unicode"
 )
@@ -17,6 +18,19 @@ func TestClasses(t *testing.T) {
 		}
 		if unicode.ToLower(r) != r && c&rewriteBit == 0 && c.script() != none {
 			t.Errorf("%q has a lower case", r)
+		}
+		want := none
+		if unicode.In(r, unicode.Letter, unicode.Mark) && !strings.ContainsRune("ºªµー", r) {
+			for _, s := range scriptTables {
+				if want == none && unicode.Is(s.table, r) {
+					want = s.script
+				}
+			}
+			if got := c.script(); got != want {
+				t.Errorf("%q: script %d, want %d", r, got, want)
+			}
+		} else if want = c.script(); want != none && !strings.ContainsRune("µー", r) {
+			t.Errorf("%q: script %d, but it is no letter", r, want)
 		}
 	}
 	for r, want := range map[rune]script{'a': latin, 'ß': latin, 'ạ': latin, '1': none, 'º': none, 'ж': cyrillic,

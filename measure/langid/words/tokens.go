@@ -38,9 +38,9 @@ const longAnswer = 200
 func tokenize(dst []token, text, language string, mask []prose.Span) []token {
 	table := classes()
 	start := true // of a sentence
-	last := -1
-	lines := 0 // tokens before this line
-	mixed := 0 // pieces of words in two alphabets
+	last := -2    // the end of the word before
+	lines := 0    // tokens before this line
+	mixed := 0    // pieces of words in two alphabets
 	for i := 0; i < len(text); {
 		for len(mask) > 0 && mask[0].End <= i {
 			mask = mask[1:]
@@ -86,7 +86,7 @@ func tokenize(dst []token, text, language string, mask []prose.Span) []token {
 			word = lower(word, language)
 		}
 		form := formOf(text, i, j, j == i+n, initial, rest, start)
-		hyphen := i > 0 && last == i-1 && text[last] == '-'
+		hyphen := last == i-1 && text[last] == '-'
 		if hyphen && form == plain && s == dst[len(dst)-1].script {
 			if before := dst[len(dst)-1].form; before == capital || before == first {
 				form = capital // "Jong-un"

@@ -243,3 +243,21 @@ func TestEitherForm(t *testing.T) {
 		t.Errorf("著名: %v, want at least %v", got, want)
 	}
 }
+
+// Text in Chinese is taken to be simplified as it is if more than four of five characters that tell are.
+func TestMostlySimplified(t *testing.T) {
+	for text, want := range map[string]bool{"": false, "一": false, "们": true, "們": false, "们们们们們": false, "们们们们们們": true} {
+		if got := mostlySimplified(text); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}
+
+// The share of a word in a language without a model is not known.
+func TestOwnShare(t *testing.T) {
+	for language, want := range map[string]bool{"en": true, "de": false, "yo": false, "ru": false} {
+		if w, ok := Analyse("the", language, nil).At(0); !ok || (w.Own > 0) != want || w.English == 0 {
+			t.Errorf("%s: %+v", language, w)
+		}
+	}
+}
