@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -34,6 +35,9 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request, run *runEntry,
 	asked, done := journalOf(run.path)
 	defer done()
 	d := downloaded{index: l.index, marks: l.notes.read(r.Context(), run.path, l.index), asked: asked}
+	if d.marks.Trouble != "" { // the file would be without them
+		return errors.New(d.marks.Trouble)
+	}
 	q := newFilter(r.URL, columns).query(d.marks)
 	q.Limit = mostDownload
 	found, err := l.index.Search(r.Context(), q)

@@ -165,6 +165,13 @@ func TestScoredAgain(t *testing.T) {
 	}
 	done()
 	now, end := s.runs.open(r)
+	end()
+	if same, end := s.runs.open(r); same.index != now.index {
+		t.Error("an index is opened anew without a change")
+	} else {
+		end()
+	}
+	now, end = s.runs.open(r)
 	defer end()
 	if err := now.index.Wait(t.Context()); err != nil || now.index == old.index || now.index.Progress().Answers != 6 {
 		t.Errorf("%+v, %v", now.index.Progress(), err)

@@ -1,0 +1,261 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"crosstalk"
+	"crosstalk/internal/golden"
+	"crosstalk/labels"
+	"crosstalk/run"
+	"crosstalk/run/shard"
+	"crosstalk/web/index"
+)
+
+// faulty is the context of a request of which one reading fails: the one that finds no more left.
+type faulty struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (f *faulty) Err() error {
+	if f.left.Add(-1) == 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Whichever of a page's readings of an index fails, the page is an error or says what is missing.
+func TestFailedReadings(t *testing.T) {
+	dir := t.TempDir()
+	sheetRun(t, filepath.Join(dir, "a"), 1, "rwrw")
+	sheetRun(t, filepath.Join(dir, "b"), 2, "rwwr")
+	s := newServer(t, dir, Options{})
+	a, b := idOf("a"), idOf("b")
+	built(t, s, a)
+	built(t, s, b)
+	post(s, "/runs/"+a+"/answers/2/note", "mark=1&text=a+note")
+	get(s, "/compare?a="+a+"&b="+b) // the figures, which are computed beside the request
+	for _, page := range []struct {
+		target string
+		handle func(http.ResponseWriter, *http.Request) error
+	}{
+		{"/runs/A", s.ofRun(s.run)}, {"/runs/A/answers?is.language=de", s.ofRun(s.answers)}, {"/runs/A/answers?noted=note", s.ofRun(s.answers)},
+		{"/runs/A/answers.csv", s.ofRun(s.download)}, {"/compare?a=A", s.compare},
+		{"/compare?a=A&b=B&show=all", s.compare}, {"/compare?a=B&b=B", s.compare},
+	} {
+		// ask writes the page without one reading. more says that the page has further ones.
+		ask := func(without int64) (body string, more bool, err error) {
+			for _, l := range s.runs.runs {
+				l.notes = &notebook{}
+			}
+			ctx := &faulty{Context: t.Context()}
+			ctx.left.Store(without)
+			r := httptest.NewRequest("GET", strings.NewReplacer("A", a, "B", b).Replace(page.target), nil).WithContext(ctx)
+			r.SetPathValue("run", a)
+			r.SetPathValue("number", "1")
+			w := httptest.NewRecorder()
+			defer func() {
+				if recover() != nil { // of a file that is not whole
+					err = http.ErrAbortHandler
+				}
+			}()
+			err = page.handle(w, r)
+			return w.Body.String(), ctx.left.Load() <= 0, err
+		}
+		whole, _, err := ask(1 << 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed := 0
+		for n := int64(1); ; n++ {
+			body, more, err := ask(n)
+			if !more {
+				break
+			}
+			if err != nil {
+				failed++
+			} else if body != whole && !strings.Contains(body, "Cannot read the notes") {
+				t.Errorf("%s is another page without its reading %d", page.target, n)
+			}
+		}
+		if failed == 0 {
+			t.Errorf("%s does without all its readings", page.target)
+		}
+	}
+}
+
+// A list of runs of all kinds: those that differ by their date only are one entry, and so are shards.
+func TestSheetOfLists(t *testing.T) {
+	dir := t.TempDir()
+	day := 0
+	date := func(name string) {
+		day++
+		when := time.Date(2024, 5, 1, day, 0, 0, 0, time.UTC)
+		for _, file := range []string{"manifest.json", "estimates.json"} {
+			if err := os.Chtimes(filepath.Join(dir, name, file), when, when); err != nil && file == "manifest.json" {
+				t.Fatal(err)
+			}
+		}
+	}
+	write := func(name string, plan run.Plan, finished bool, estimates ...crosstalk.Estimate) {
+		t.Helper()
+		d, err := run.Create(filepath.Join(dir, name), plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		recordAll(t, d)
+		if finished {
+			err = d.WriteEstimates(estimates)
+		}
+		if err := errors.Join(err, d.Close()); err != nil {
+			t.Fatal(err)
+		}
+		date(name)
+	}
+	figure := func(measure, model, signature string, value float64) crosstalk.Estimate {
+		return crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: 10, Observations: 10, Better: crosstalk.Higher,
+			Signature: signature, By: map[string]string{"model": model, "task": "monolingual", "language": "all"},
+			Interval: &crosstalk.Interval{Low: value - .1, High: value + .1, Level: .95}}
+	}
+	for i := range 5 {
+		write(fmt.Sprintf("night-2024050%d", i+1), run.Recorded("confusion", fmt.Sprintf("file-%d@1", i), "m"), true,
+			figure("lpr", "m", "s", .5+.05*float64(i)))
+		write(fmt.Sprintf("suite-2024050%d", i+1), run.Plan{Instrument: "confusion", Suite: fmt.Sprintf("suite-%d@1", i/4),
+			Conditions: []run.Condition{{Model: crosstalk.Identity{Provider: "test", Name: "n"}}}}, true, figure("lpr", "n", "s", .5))
+		write(fmt.Sprintf("differs/%d", i), run.Recorded("confusion", "file@1", "d"), true, figure("lpr", "d", fmt.Sprint("s", i), .5))
+	}
+	many := []crosstalk.Estimate{}
+	for i := range 5 {
+		for _, measure := range []string{"lpr", "wpr", "lcpr", "wer", "faults"} {
+			many = append(many, figure(measure, fmt.Sprint("model-", i), "s", .5+.05*float64(i)))
+		}
+	}
+	write("Many", run.Recorded("confusion", "many@1", "model"), true, many...)
+	write("open", run.Recorded("leakage", "Nightly@1", "m"), false)
+	write("broken", run.Recorded("confusion", "broken@1", "m"), true)
+	if err := os.WriteFile(filepath.Join(dir, "broken", "estimates.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	date("broken")
+	for i, finished := range []bool{true, true, false} {
+		of := shard.Shard{Index: 3 - i, Count: 3}
+		plan := run.Recorded("confusion", "sharded@1", "m")
+		plan.Shard = of
+		write("sweep/"+filepath.Base(of.Dir("x")), plan, finished, figure("lpr", "m", "s", .5))
+	}
+	s := newServer(t, dir, Options{})
+	var sheet strings.Builder
+	for _, target := range []string{"/", "/?q=NIGHT", "/?q=+night-+&sort=run", "/?sort=measured", "/?sort=models", "/?sort=state", "/?q=many@1", "/?q=+"} {
+		w := get(s, target)
+		_, body, _ := strings.Cut(dates.ReplaceAllString(drawings.ReplaceAllString(w.Body.String(), "CHART"), "WHEN"), "<main")
+		fmt.Fprintf(&sheet, "=== %s %d\n", target, w.Code)
+		for _, row := range strings.Split(body, "<li")[1:] { // one of the list in a line
+			row, _, _ = strings.Cut(row, "</form>")
+			fmt.Fprintln(&sheet, strings.Join(strings.Fields(tags.ReplaceAllString("<li"+row, " ")), " "))
+		}
+	}
+	golden.Check(t, "testdata/lists.txt", sheet.String())
+
+	// What changes on the disk is seen, and what does not is not read again.
+	runs, err := s.listing.all()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again(s)
+	day = 22
+	date("Many")
+	now, err := s.listing.all()
+	if err != nil || len(now) != len(runs) || now[0].Name != "Many" || now[0].Changed.UTC().Hour() != 23 {
+		t.Fatalf("%s of %v, %v", now[0].Name, now[0].Changed, err)
+	}
+	same := 0
+	for _, r := range runs {
+		for _, x := range now {
+			if r == x {
+				same++
+			}
+		}
+	}
+	if same != len(runs)-1 {
+		t.Errorf("%d of %d runs were not read again", same, len(runs))
+	}
+	// The directory may be a run itself.
+	s = newServer(t, filepath.Join(dir, "Many"), Options{})
+	if runs, err := s.listing.all(); err != nil || len(runs) != 1 || runs[0].Name != "Many" || runs[0].ID != idOf(".") {
+		t.Errorf("%+v, %v", runs, err)
+	}
+	if got, want := ItemPath("a b&c"), "/runs/"+idOf(".")+"/answers?q=a+b%26c"; got != want {
+		t.Errorf("%s; want %s", got, want)
+	}
+}
+
+// Both sides of a comparison can be filtered by the columns of items that both have.
+func TestCommonColumns(t *testing.T) {
+	columns := func(names ...string) (list []index.Column) {
+		for _, n := range names {
+			list = append(list, index.Column{Name: n})
+		}
+		return list
+	}
+	entry := &runEntry{}
+	entry.Manifest.Plan.Instrument = "confusion"
+	for _, c := range []struct {
+		a, b []index.Column
+		in   [2]map[string]string
+		want string
+	}{
+		{columns("language", "task"), columns("task", "language", "model", "odd"), [2]map[string]string{}, "task language"},
+		{columns("language"), columns("task", "language"), [2]map[string]string{}, "language"},
+		{columns("language", "task"), columns("task"), [2]map[string]string{}, "task"},
+		{columns("language", "task"), columns("language", "task"), [2]map[string]string{{"task": "x"}, nil}, "language"},
+		{columns("language", "task"), columns("language", "task"), [2]map[string]string{nil, {"language": "x"}}, "task"},
+		{columns(), columns("language"), [2]map[string]string{}, ""},
+	} {
+		p := comparePage{A: side{Run: entry, columns: c.a, Condition: c.in[0]}, B: side{Run: entry, columns: c.b, Condition: c.in[1]}}
+		var got []string
+		for _, column := range p.common() {
+			got = append(got, column.Name)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%v and %v: %q, want %q", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// Notes that cannot be read are no reason to show nothing, but none is added to them, and no file is without them.
+func TestUnreadableNotes(t *testing.T) {
+	dir := t.TempDir()
+	judgedRun(t, filepath.Join(dir, "mine"), judged("m", "rw"))
+	file := filepath.Join(dir, "mine", labels.NotesFile)
+	if err := os.WriteFile(file, []byte("odd\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := newServer(t, dir, Options{})
+	built(t, s, idOf("mine"))
+	page := "/runs/" + idOf("mine") + "/answers"
+	if code, _ := post(s, page+"/1/note", "text=x"); code != http.StatusInternalServerError {
+		t.Errorf("a note: %d", code)
+	}
+	if data, err := os.ReadFile(file); string(data) != "odd\n" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if w := get(s, page+".csv"); w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), "notes.jsonl:1: ") {
+		t.Errorf("a file: %d %s", w.Code, w.Body)
+	}
+	for _, target := range []string{page, page + "/1", "/runs/" + idOf("mine")} {
+		if w := get(s, target); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "notes.jsonl:1: ") ||
+			strings.Contains(w.Body.String(), dir) {
+			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+		}
+	}
+}
