@@ -39,6 +39,7 @@ type answered struct {
 type script struct {
 	answers []answered
 	asked   []string
+	open    int // bodies
 }
 
 func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -51,11 +52,19 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 		a.length = int64(len(a.body))
 	}
 	resp := response(a.status, []byte(a.body), a.length)
-	resp.Body = io.NopCloser(iotest.DataErrReader(resp.Body)) // the last bytes come with the end
+	resp.Body = body{iotest.DataErrReader(resp.Body), s} // the last bytes come with the end
+	s.open++
 	resp.Header.Set("Content-Range", a.bytes)
 	resp.Request = r
 	return resp, nil
 }
+
+type body struct {
+	io.Reader
+	of *script
+}
+
+func (b body) Close() error { b.of.open--; return nil }
 
 // put writes a file and its folder.
 func put(t *testing.T, path, text string) {
@@ -102,6 +111,7 @@ func TestFetchTable(t *testing.T) {
 		{"all wrong", "", "xxxxxxxxxx", []answered{whole}, `[""]`, ""},
 		{"the whole instead of the rest", "", "0123", []answered{whole}, `["bytes=4-"]`, ""},
 		{"another range", "", "0123", []answered{{206, "bytes 5-9/10", "56789", 0}, whole}, `["bytes=4-" ""]`, ""},
+		{"a range that is none", "", "0123", []answered{{416, "bytes 4-9/10", "456789", 0}, whole}, `["bytes=4-" ""]`, ""},
 		{"no range", "", "0123", []answered{{416, "", "", 0}, whole}, `["bytes=4-" ""]`, ""},
 		{"no length", "", "", []answered{{200, "", content, -1}}, `[""]`, ""},
 		{"pieces", "", "", []answered{{200, "", "0123", 10}, rest}, `["" "bytes=4-"]`, ""},
@@ -136,6 +146,9 @@ func TestFetchTable(t *testing.T) {
 				t.Errorf("asked %s, want %s", asked, c.asked)
 			}
 			leftOpen(t, filepath.Dir(f.Path))
+			if server.open != 0 {
+				t.Errorf("%d bodies were left open", server.open)
+			}
 			got, _ := os.ReadFile(f.Path)
 			if c.want == "" {
 				if err != nil || string(got) != content {
@@ -317,6 +330,7 @@ func TestCheck(t *testing.T) {
 	if err := f.Check(); err != nil {
 		t.Error(err)
 	}
+	leftOpen(t, filepath.Dir(f.Path))
 	git := sha1.Sum([]byte("blob 10\x00" + content))
 	f.Sum = hex.EncodeToString(git[:])
 	if err := f.Check(); err != nil {
@@ -387,4 +401,46 @@ func TestShowWithoutRate(t *testing.T) {
 			t.Errorf("%q, want %q", b.String(), want)
 		}
 	})
+}
+
+// What fails on the disk is an error that says which step it was.
+func TestDiskFaults(t *testing.T) {
+	const content = "0123456789"
+	f := file(t, []byte(content), nil)
+	server := &script{answers: []answered{{status: 200, body: content}}}
+	f.Client.Transport = server
+	put(t, f.Path+".part", "0123")
+	open := func(how int) *os.File {
+		part, err := os.OpenFile(f.Path+".part", how, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { part.Close() })
+		return part
+	}
+	check := func(err error, want string, asked int) {
+		t.Helper()
+		if err == nil || !strings.HasPrefix(err.Error(), want) || len(server.asked) != asked {
+			t.Errorf("%v, %d requests; want %s, %d", err, len(server.asked), want, asked)
+		}
+	}
+	closed := open(os.O_RDWR)
+	closed.Close()
+	check(f.fill(t.Context(), closed), "seek ", 0)
+	check(f.verify(closed), "seek ", 0)
+	check(f.verify(open(os.O_WRONLY)), "read ", 0)
+	_, err := f.append(t.Context(), open(os.O_RDONLY), 4)
+	check(err, "truncate ", 0)
+	part := open(os.O_RDWR)
+	f.Client.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+		part.Close()
+		return server.RoundTrip(r)
+	})
+	_, err = f.append(t.Context(), part, 4)
+	check(err, "truncate ", 1)
+	f.Client.Transport = server
+	put(t, filepath.Join(f.Path, "in", "the", "way"), "x")
+	if err := f.Fetch(t.Context(), f.Path+".lock"); err == nil || len(server.asked) != 2 {
+		t.Errorf("%v, %d requests; a folder has the name of the file", err, len(server.asked))
+	}
 }

@@ -91,7 +91,7 @@ func takeLock(ctx context.Context, path string) (unlock func() error, err error)
 
 // fill completes the file f, starting from its content.
 func (d File) fill(ctx context.Context, f *os.File) error {
-	for fresh := false; ; {
+	for {
 		have, err := f.Seek(0, io.SeekEnd)
 		if err != nil {
 			return err
@@ -99,7 +99,7 @@ func (d File) fill(ctx context.Context, f *os.File) error {
 		if have > d.Size { // not a part of this file
 			have = 0
 		}
-		fresh = fresh || have == 0
+		fresh := have == 0
 		farthest := have
 		err = Again(ctx, func() (bool, error) {
 			have, err = d.append(ctx, f, have)
@@ -120,7 +120,6 @@ func (d File) fill(ctx context.Context, f *os.File) error {
 		if fresh {
 			return fmt.Errorf("%s: %w; the download was discarded", d.Name, err)
 		}
-		fresh = true // the earlier part was wrong
 	}
 }
 
