@@ -182,8 +182,9 @@ func TestErrors(t *testing.T) {
 		yield(crosstalk.Observation{Value: crosstalk.Value(math.NaN())}, errors.New("line 3"))
 	}
 	for _, format := range []string{CSV, Codebook} {
-		if err := writeRows(io.Discard, format, Mapped(broken, observationRow)); err == nil || err.Error() != "line 3" {
-			t.Errorf("%s: %v", format, err)
+		var b strings.Builder
+		if err := writeRows(&b, format, Mapped(broken, observationRow)); err == nil || err.Error() != "line 3" || b.Len() > 0 {
+			t.Errorf("%s: %v after %q", format, err, b.String())
 		}
 	}
 	if err := WriteLines(io.Discard, broken); err == nil || err.Error() != "line 3" {

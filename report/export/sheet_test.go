@@ -99,8 +99,8 @@ func TestSheet(t *testing.T) {
 	one.Numbers = map[string]float64{"words_wrong": 2}
 	two := answer("b", 0, "Hi.", "line", 0, secondKey)
 	two.Spans = []crosstalk.Span{{Line: 1, Start: 0, End: 3, Text: "Hi.", Language: "en", Probability: 0.5},
-		{Start: -1, End: 2, Text: "of the file"}, {Start: 2, End: 2, Text: "empty"}, {Start: 0, End: 4, Text: " too\nlong "}}
-	two.Masked, two.Tokens = []crosstalk.Span{{Start: 1, End: 2}}, nil
+		{Start: -1, End: 2, Text: "of the file"}, {Start: 2, End: 2, Text: "empty"}, {Start: 0, End: 2, Text: "not the answer's"}, {Start: 0, End: 4, Text: " too\nlong "}}
+	two.Masked, two.Tokens = []crosstalk.Span{{Start: 1, End: 2}}, []crosstalk.Token{{Text: "Hi", Entropy: 0.5}}
 	lost := answer("d", 0, "Bye\x1b[2J & <b>", "line", 0, crosstalk.Key{9})
 	lost.AddText(crosstalk.Given, "prompt", "Sag \"tschüss\".")
 	lost.AddText(crosstalk.Given, "input", "Not this.")
