@@ -104,7 +104,7 @@ func (d *dictionary) wordRows(rows []int32, buf *[]byte, word string, entry int3
 	if entry >= 0 {
 		rows = append(rows, entry)
 	}
-	if word == endOfLine || d.maxn <= 0 {
+	if word == endOfLine {
 		return rows
 	}
 	*buf = append(append(append((*buf)[:0], '<'), word...), '>')

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -112,6 +113,48 @@ func small(columns int, tree, quantised bool) (fields []field) {
 	return fields
 }
 
+// set changes the at-th field of this name.
+func set(fields []field, name string, at int, value any) []field {
+	for i, f := range fields {
+		if f.name != name {
+			continue
+		}
+		if at--; at < 0 {
+			fields[i].value = value
+			return fields
+		}
+	}
+	panic(name)
+}
+
+// without leaves out an entry of the dictionary.
+func without(fields []field, entry string) []field {
+	at := slices.IndexFunc(fields, func(f field) bool { return f.value == any(entry) })
+	return slices.Delete(slices.Clone(fields), at, at+3)
+}
+
+// wide is a quantised model with this many rows for n-grams in parts of 32 columns, without norms.
+func wide(rows int) []field {
+	f := small(64, false, true)
+	at := slices.IndexFunc(f, func(x field) bool { return x.name == "norms" })
+	end := slices.IndexFunc(f, func(x field) bool { return x.name == "quantised output" })
+	codes := make([]byte, 2*rows)
+	return slices.Concat(f[:at], []field{{"norms", false}, {"rows", int64(rows)}, {"columns", int64(64)},
+		{"codes", int32(len(codes))}, {"code", codes}, {"quantiser", int32(64)}, {"parts", int32(2)}, {"width", int32(32)},
+		{"last", int32(32)}, {"centroids", floats(256 * 64)}}, f[end:])
+}
+
+// Words end at the bytes that C++ takes for spaces, and at zeros.
+func TestSpaces(t *testing.T) {
+	for c := range 256 {
+		space := c == 0 || c == ' ' || c >= 9 && c <= 13
+		word, rest := nextWord(string([]byte{'a', byte(c), 'b'}))
+		if (word == "a") != space || space && rest != string([]byte{byte(c), 'b'}) {
+			t.Errorf("byte %d: %q, %q", c, word, rest)
+		}
+	}
+}
+
 // Each number of a model's file may have any value: then it is an error that says what was expected, or another model.
 // See testdata/fields.txt; -update writes it anew.
 func TestFields(t *testing.T) {
@@ -176,6 +219,88 @@ func TestFields(t *testing.T) {
 					got = " is not used"
 				}
 				fmt.Fprintf(&sheet, "%s:%s\n", title, got)
+			}
+		}
+	}
+	// Several numbers that agree with each other.
+	for _, c := range []struct {
+		title     string
+		quantised bool
+		edit      func(f []field) []field
+	}{
+		{"one label", false, func(f []field) []field {
+			f = without(without(f, "__label__a"), "__label__c")
+			set(f, "entries", 0, int32(4))
+			set(f, "labels", 0, int32(1))
+			set(f, "type", 3, byte(1))
+			set(f, "rows", 1, int64(1))
+			return set(f, "output", 0, floats(3))
+		}},
+		{"no label", false, func(f []field) []field {
+			f = without(without(without(f, "__label__a"), "b"), "__label__c")
+			set(f, "entries", 0, int32(3))
+			set(f, "labels", 0, int32(0))
+			set(f, "rows", 1, int64(0))
+			return set(f, "output", 0, floats(0))
+		}},
+		{"more rows than labels", false, func(f []field) []field {
+			set(f, "rows", 1, int64(4))
+			return set(f, "output", 0, floats(12))
+		}},
+		{"more columns in the quantiser", true, func(f []field) []field {
+			set(f, "quantiser", 0, int32(5))
+			return set(f, "parts", 0, int32(3))
+		}},
+		{"no columns in the last part", true, func(f []field) []field {
+			set(f, "width", 0, int32(3))
+			return set(f, "last", 0, int32(0))
+		}},
+		{"no columns in the parts", true, func(f []field) []field {
+			set(f, "width", 0, int32(0))
+			return set(f, "last", 0, int32(3))
+		}},
+		{"parts below none", true, func(f []field) []field {
+			set(f, "parts", 0, int32(0))
+			set(f, "width", 0, int32(1))
+			return set(f, "last", 0, int32(4))
+		}},
+		{"one part", true, func(f []field) []field {
+			set(f, "parts", 0, int32(1))
+			set(f, "width", 0, int32(3))
+			set(f, "last", 0, int32(3))
+			set(f, "codes", 0, int32(6))
+			return set(f, "code", 0, make([]byte, 6))
+		}},
+	} {
+		fmt.Fprintf(&sheet, "%s:%s\n", c.title, predictions(c.title, c.edit(small(3, false, c.quantised))))
+	}
+	// Wide parts take little of the file and much memory: up to eight times the file's.
+	for _, rows := range []int{7, 100, 8000} {
+		fmt.Fprintf(&sheet, "%d rows of wide parts:%s\n", rows, predictions("wide", wide(rows)))
+	}
+	for rows, seen := 2200, 0; seen < 4; rows++ {
+		data := encoded(wide(rows))
+		if over := 4*64*rows - 8*len(data); over > -400 {
+			seen++
+			if _, err := read(data); (err != nil) != (over > 0) {
+				t.Errorf("%d rows in %d bytes: %v", rows, len(data), err)
+			}
+		}
+	}
+	// Where a file is cut, and where less comes than was said.
+	digits := regexp.MustCompile(`\d+`)
+	for _, kind := range []struct{ tree, quantised bool }{{}, {true, true}} {
+		whole, last := encoded(small(3, kind.tree, kind.quantised)), ""
+		for n := range whole {
+			_, err := read(whole[:n])
+			text := digits.ReplaceAllString(fmt.Sprint(err), "N")
+			if text != last {
+				fmt.Fprintf(&sheet, "cut to %d bytes: %v\n", n, err)
+			}
+			last = text
+			_, err = Read(bytes.NewReader(whole[:n]), int64(len(whole)), "short")
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("ends after %d bytes", n)) {
+				t.Errorf("%d of %d bytes: %v", n, len(whole), err)
 			}
 		}
 	}

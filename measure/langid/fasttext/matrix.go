@@ -125,7 +125,7 @@ func (q *quantiser) centroid(p int, code byte) []float32 {
 func (d *decoder) quantiser(what string, dim int64) quantiser {
 	columns := int(d.int32())
 	q := quantiser{parts: int(d.int32()), width: int(d.int32()), last: int(d.int32())}
-	if d.err == nil && (int64(columns) != dim || q.parts < 1 || q.width < 1 || q.last < 1 || q.last > q.width ||
+	if d.err == nil && (int64(columns) != dim || q.last < 1 || q.last > q.width ||
 		(q.parts-1)*q.width+q.last != columns) {
 		d.fail("%s: quantiser of %d columns in %d parts of %d, the last of %d, expected %d columns",
 			what, columns, q.parts, q.width, q.last, dim)
