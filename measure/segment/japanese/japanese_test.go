@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"crosstalk/internal/shared"
 	"crosstalk/measure/pytext"
@@ -77,6 +78,38 @@ func TestDecode(t *testing.T) {
 	}{"\xff本": {0, 1}, "\uFFFD本": {0xFFFD, 3}, "本": {'本', 3}, "\xe6\x9c": {0, 1}} {
 		if r, size := decode(text); r != want.r || size != want.size {
 			t.Errorf("%q: %U of %d bytes", text, r, size)
+		}
+	}
+}
+
+// A run of characters of a kind is a word of up to 25 of them that the lexicon lacks; of other kinds, of as many as
+// their category says.
+func TestRuns(t *testing.T) {
+	for _, c := range []struct {
+		unit string
+		n    int
+		want []int // characters of each word
+	}{
+		{"9", 3, []int{1, 1, 1}}, {"9", 25, []int{25}}, {"9", 26, []int{1, 25}}, {"9", 27, []int{1, 1, 25}},
+		{"ー", 3, []int{1, 1, 1}}, {"ヮ", 25, []int{25}}, {"ヮ", 26, []int{2, 24}}, {"Я", 2, []int{2}},
+		{"Я", 26, []int{1, 25}}, {"ァ", 3, []int{3}}, {"ァ", 2, []int{1, 1}},
+		{"ﾜ", 3, []int{3}}, {"!", 24, []int{24}}, {"𠀀", 3, []int{3}}, {"ぁ", 4, []int{1, 1, 1, 1}},
+	} {
+		var got []int
+		for _, word := range words(strings.Repeat(c.unit, c.n)) {
+			got = append(got, utf8.RuneCountInString(word))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%d of %s: %v, want %v", c.n, c.unit, got, c.want)
+		}
+	}
+}
+
+// Words without weights of their own in one block have none in the other: rows need to look at one.
+func TestCommonWords(t *testing.T) {
+	for i, k := range unidic().kinds {
+		if k.row[wordGrammar] == 0 && k.row[wordWord] != 0 {
+			t.Errorf("kind %d has weights in the last block alone", i)
 		}
 	}
 }
