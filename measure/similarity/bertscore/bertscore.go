@@ -223,8 +223,8 @@ var layers string
 // Layer returns the recommended layer of a model by its name on Hugging Face. Models that were once published without
 // an owner have both names.
 func Layer(model string) (layer int, ok bool) {
-	owner, name, found := strings.Cut(model, "/")
-	if found && (owner == "google-bert" || owner == "distilbert" || owner == "FacebookAI" || owner == "openai-community") {
+	switch owner, name, _ := strings.Cut(model, "/"); owner {
+	case "google-bert", "distilbert", "FacebookAI", "openai-community":
 		model = name
 	}
 	for line := range strings.Lines(layers) {

@@ -96,6 +96,16 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
+	for _, o := range []Options{{Model: "bert-base-chinese"}, {Revision: "c", Layer: 1}} { // of which the weights are to be known
+		if _, err := Load(t.TempDir(), o); err == nil || strings.Contains(err.Error(), "tokenizer") {
+			t.Error(err)
+		}
+	}
+	s, err := Load(dir, Options{Layer: Embeddings, Revision: "c"})
+	if err != nil || s.Layer() != 0 || s.MaxTokens() != 12 || s.Config().Layers != 2 || s.Config().Hidden != 16 ||
+		s.kept != 128<<20 {
+		t.Errorf("%+v, %v", s, err)
+	}
 	if _, err := Load(t.TempDir(), Options{Model: "bert-base-chinese", Revision: "c"}); err == nil || !strings.Contains(err.Error(), "no tokenizer.json") {
 		t.Error(err)
 	}
@@ -129,7 +139,8 @@ func TestScores(t *testing.T) {
 func TestLayer(t *testing.T) {
 	for model, want := range map[string]int{"distilbert-base-uncased": 5, "distilbert/distilbert-base-uncased": 5, "google-bert/bert-base-chinese": 8,
 		"FacebookAI/xlm-roberta-large": 17, "openai-community/roberta-base-openai-detector": 7,
-		"allenai/scibert_scivocab_cased": 9, "me/roberta-base": 0, "gpt2": 0} {
+		"allenai/scibert_scivocab_cased": 9, "me/roberta-base": 0, "gpt2": 0,
+		"distilbert": 0, "google-bert": 0, "": 0, "roberta-large": 17, "google-bert/": 0, "bert-base-uncased/": 0} {
 		if layer, ok := Layer(model); layer != want || ok != (want > 0) {
 			t.Errorf("%s: %d, want %d", model, layer, want)
 		}

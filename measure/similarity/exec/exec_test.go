@@ -93,6 +93,11 @@ func behave(how string) {
 			time.Sleep(time.Minute)
 		}
 	}
+	if file := os.Getenv("AT_END"); file != "" {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
 }
 
 func scorer(t *testing.T, how string, timeout time.Duration) *Scorer {
@@ -177,6 +182,41 @@ func TestFailures(t *testing.T) {
 		}
 		if _, again := s.Scores(context.Background(), pairs[:2]); again == nil {
 			t.Errorf("%s: scored after it had failed", how)
+		}
+	}
+}
+
+// A program ends at the end of its input, which closing it waits for, and what it says last is known then.
+func TestCloseEndsTheInput(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "end")
+	t.Setenv("AT_END", file)
+	s := scorer(t, "score", 0)
+	if err := s.Close(); err != nil || s.process != nil {
+		t.Error(err)
+	}
+	for range 2 { // it starts again
+		if _, err := s.Scores(t.Context(), pairs[:1]); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(file); err != nil {
+			t.Errorf("the program did not end by itself: %v", err)
+		}
+	}
+}
+
+func TestTail(t *testing.T) {
+	var said tail
+	most := strings.Repeat("b", tailSize-1)
+	for _, c := range []struct{ text, want string }{{"", ""}, {" a\n", "a"}, {most, most}, {"é", most[1:] + "é"},
+		{most, "\ufffd" + most}} {
+		if n, err := said.Write([]byte(c.text)); n != len(c.text) || err != nil {
+			t.Errorf("%d, %v", n, err)
+		}
+		if got := said.String(); got != c.want {
+			t.Errorf("%.20q... of %d bytes, want %.20q...", got, len(got), c.want)
 		}
 	}
 }
