@@ -123,8 +123,8 @@ func TestSheetOfLists(t *testing.T) {
 		date(name)
 	}
 	figure := func(measure, model, signature string, value float64) crosstalk.Estimate {
-		return crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: 10, Observations: 10, Better: crosstalk.Higher,
-			Signature: signature, By: map[string]string{"model": model, "task": "monolingual", "language": "all"},
+		return crosstalk.Estimate{Measure: measure, Value: crosstalk.Value(value), N: 10, Observations: 10,
+			Better: crosstalk.Higher, Signature: signature, By: map[string]string{"model": model, "task": "monolingual", "language": "all"},
 			Interval: &crosstalk.Interval{Low: value - .1, High: value + .1, Level: .95}}
 	}
 	for i := range 5 {
@@ -221,7 +221,8 @@ func TestCommonColumns(t *testing.T) {
 		{columns("language", "task"), columns("language", "task"), [2]map[string]string{nil, {"language": "x"}}, "task"},
 		{columns(), columns("language"), [2]map[string]string{}, ""},
 	} {
-		p := comparePage{A: side{Run: entry, columns: c.a, Condition: c.in[0]}, B: side{Run: entry, columns: c.b, Condition: c.in[1]}}
+		p := comparePage{A: side{Run: entry, columns: c.a, Condition: c.in[0]},
+			B: side{Run: entry, columns: c.b, Condition: c.in[1]}}
 		var got []string
 		for _, column := range p.common() {
 			got = append(got, column.Name)
@@ -256,6 +257,52 @@ func TestUnreadableNotes(t *testing.T) {
 		if w := get(s, target); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "notes.jsonl:1: ") ||
 			strings.Contains(w.Body.String(), dir) {
 			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+		}
+	}
+}
+
+// A note on a run that is gone is not kept, and no indexes are where nobody said that they should be.
+func TestGone(t *testing.T) {
+	dir := t.TempDir()
+	judgedRun(t, filepath.Join(dir, "mine"), judged("m", "rw"))
+	s := newServer(t, dir, Options{})
+	built(t, s, idOf("mine"))
+	if err := os.RemoveAll(filepath.Join(dir, "mine")); err != nil {
+		t.Fatal(err)
+	}
+	s.listing.when = time.Now().Add(time.Hour) // it is not looked for again
+	if code, _ := post(s, "/runs/"+idOf("mine")+"/answers/1/note", "text=x"); code != http.StatusNotFound {
+		t.Errorf("a note: %d", code)
+	}
+	for home, want := range map[string]string{dir: filepath.Join(dir, "crosstalk", "browse"), "": filepath.Join(dir, "crosstalk-")} {
+		t.Setenv("XDG_CACHE_HOME", home)
+		t.Setenv("HOME", "")
+		t.Setenv("TMPDIR", dir)
+		s, err := New(dir, Options{})
+		if err != nil || !strings.HasPrefix(s.runs.cache, want) || filepath.Base(s.runs.cache) != "browse" {
+			t.Errorf("%q, %v; want %s", s.runs.cache, err, want)
+		}
+	}
+}
+
+// The index of a run that makes room for others is closed.
+func TestRoomForOthers(t *testing.T) {
+	dir := t.TempDir()
+	judgedRun(t, filepath.Join(dir, "mine"), judged("m", "rw"))
+	o := openRuns{cache: t.TempDir()}
+	defer o.close()
+	l, done := o.open(&runEntry{ID: "mine", path: filepath.Join(dir, "mine")})
+	if err := l.index.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	done()
+	for i := range mostOpen {
+		_, done := o.open(&runEntry{ID: fmt.Sprint(i), path: filepath.Join(dir, fmt.Sprint(i))})
+		done()
+	}
+	for end := time.Now().Add(20 * time.Second); openFiles(t, dir) != nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("left open: %v", openFiles(t, dir))
 		}
 	}
 }

@@ -68,10 +68,12 @@ func TestProgress(t *testing.T) {
 	putAnswer(t, d, 5, crosstalk.Empty)
 	look(6, 8, "6 of 8 requests", "1 empty · 1 refused · 30 tokens")
 	if body := get(s, "/runs/"+idOf("mine")).Body.String(); !strings.Contains(body, "<noscript>") ||
+		!strings.Contains(body, `<body data-live="/runs/`+idOf("mine")+`/live.json" data-reload="true">`) ||
 		!strings.Contains(body, "6 of 8 requests") || strings.Contains(body, "<b>answer</b>") {
 		t.Error(body)
 	}
-	if body := get(s, "/runs/"+idOf("mine")+"/answers").Body.String(); !strings.Contains(body, "No answers yet") {
+	if body := get(s, "/runs/"+idOf("mine")+"/answers").Body.String(); !strings.Contains(body, "No answers yet") ||
+		!strings.Contains(body, `<body data-live="/runs/`+idOf("mine")+`/live.json">`) {
 		t.Error(body)
 	}
 	// Others may write what the server looks at.
