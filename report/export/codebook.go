@@ -106,11 +106,7 @@ type origin struct {
 	people       map[string]map[string][]string // by place and measure: the labels of each column
 }
 
-func newOrigin(path string) (o *origin, err error) {
-	manifest, err := run.ReadManifest(path)
-	if err != nil {
-		return nil, err
-	}
+func newOrigin(path string, manifest run.Manifest) (o *origin, err error) {
 	o = &origin{run: path, version: manifest.Crosstalk, signatures: map[string]string{},
 		people: map[string]map[string][]string{}}
 	if o.estimates, err = run.ReadEstimates(path); err != nil && !errors.Is(err, run.ErrUnfinished) {

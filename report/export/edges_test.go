@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +59,9 @@ func TestEdges(t *testing.T) {
 		changed(func(o *crosstalk.Observation) { o.Labels["language"] = "ko" }),
 		changed(func(o *crosstalk.Observation) { o.Item, o.Answers = "b", nil }),
 		changed(func(o *crosstalk.Observation) { o.Item, o.Answers = "c", []crosstalk.Key{{2}} }), one}
+	for i := len(all) - 1; i > 3; i-- { // each after the one that it differs from in one thing
+		all = slices.Insert(all, i, one)
+	}
 	temperature := 0.5
 	asked := func(k crosstalk.Key) (journal.Record, bool) {
 		return journal.Record{Request: crosstalk.Request{Prompt: "Und?", Decoding: crosstalk.Decoding{Temperature: &temperature}},

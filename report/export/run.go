@@ -23,13 +23,14 @@ func WriteRun(w io.Writer, format, path string, answers bool) error {
 	if answers && format == LMEval {
 		return crosstalk.BadOption("format", " %s and --answers cannot be combined: the format is for observations", format)
 	}
-	if _, err := run.ReadManifest(path); err != nil {
+	manifest, err := run.ReadManifest(path)
+	if err != nil {
 		return err
 	}
-	return rescue.Do("the export", func() error { return writeRun(w, format, path, answers) })
+	return rescue.Do("the export", func() error { return writeRun(w, format, path, manifest, answers) })
 }
 
-func writeRun(w io.Writer, format, path string, answers bool) error {
+func writeRun(w io.Writer, format, path string, manifest run.Manifest, answers bool) error {
 	if answers {
 		j, err := journal.OpenReader(filepath.Join(path, journal.Name))
 		if err != nil {
@@ -58,7 +59,7 @@ func writeRun(w io.Writer, format, path string, answers bool) error {
 			return record, found && err == nil
 		})
 	}
-	from, err := newOrigin(path)
+	from, err := newOrigin(path, manifest)
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,10 @@ func TestWriteRun(t *testing.T) {
 	if err := WriteRun(&out, JSONLines, dir, false); err != nil || !strings.HasPrefix(out.String(), `{"measure":"leak_rate","item":"a",`) {
 		t.Errorf("%q, %v", out.String(), err)
 	}
+	out.Reset()
+	if err := WriteRun(&out, CSV, dir, false); err != nil || !strings.HasPrefix(out.String(), "measure,item,sample,value,run\nleak_rate,a,0,1,") {
+		t.Errorf("without figures: %q, %v", out.String(), err)
+	}
 	if err := WriteRun(io.Discard, LMEval, dir, true); err == nil || !strings.HasPrefix(err.Error(), "format lm-eval and --answers cannot be combined") {
 		t.Errorf("%v", err)
 	}

@@ -74,7 +74,7 @@ func TestSheet(t *testing.T) {
 		}
 		r.Decoding = crosstalk.Decoding{Temperature: &temperature}
 		key := crosstalk.KeyOf(id, r)
-		a := crosstalk.Answer{Key: key, Status: crosstalk.Text, Text: answer, Reasoning: "Hm.", Model: "m-1",
+		a := crosstalk.Answer{Key: key, Status: crosstalk.Text, Text: answer, Reasoning: "Hm.", Reason: "stop", Model: "m-1",
 			Usage: crosstalk.Usage{Prompt: 3, Completion: 5, Reasoning: 2}, Latency: 1500 * time.Microsecond,
 			Attempts: 2, Time: time.Date(2026, 3, 1, 12, 0, 0, 5, time.UTC)}
 		return journal.Record{Identity: id, Request: r, Answer: a}, key
@@ -168,6 +168,16 @@ func TestSheet(t *testing.T) {
 		}
 	}
 	golden.Check(t, sheet, b.String())
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, _ := os.ReadDir("/proc/self/fd") // none on other systems
+	for _, f := range open {
+		if to, _ := os.Readlink("/proc/self/fd/" + f.Name()); strings.HasPrefix(to, here+"/") {
+			t.Errorf("%s was left open", to)
+		}
+	}
 }
 
 // What cannot be written is an error, whatever the format.
@@ -185,6 +195,10 @@ func TestFull(t *testing.T) {
 			t.Errorf("%s: %v", format, err)
 		}
 	}
+	two := runOf(t, "confusion-two", []crosstalk.Observation{o, o})
+	if err := WriteFaults(&fullOnce{}, "table", two, view.View{}); err != errFull {
+		t.Errorf("what can be written again: %v", err)
+	}
 	if err := writeSamples(full{}, seq([]crosstalk.Observation{o}), nil); err != errFull {
 		t.Error(err)
 	}
@@ -195,6 +209,17 @@ var errFull = fmt.Errorf("full")
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// fullOnce has room again after its first refusal.
+type fullOnce struct{ before bool }
+
+func (f *fullOnce) Write(b []byte) (int, error) {
+	if !f.before {
+		f.before = true
+		return 0, errFull
+	}
+	return len(b), nil
+}
 
 // A damaged file of a run is an error that names it, whatever is written.
 func TestDamaged(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"crosstalk/internal/golden"
 )
 
-// How texts are read, with the weights of their entries, and how similar each is to others, to the last digit: scores of
-// a version are equal on every machine. See testdata/sheet.txt; -update writes it anew.
+// How texts are read, with the weights of their entries, and how similar each is to others, to the last digit: scores
+// of a version are equal on every machine. See testdata/sheet.txt; -update writes it anew.
 func TestSheet(t *testing.T) {
 	v := open(t)
 	texts := []string{"", "the", "of course", "xqzzt", "a1 b2", v.lexicon.Lemma(0), v.lexicon.Lemma(int32(v.lexicon.Len()) - 1),
