@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -326,7 +327,7 @@ func (b *Batching) takenBack(ctx context.Context, w *waiting, state crosstalk.Ba
 	b.mu.Unlock()
 	b.remark("%s: a batch of %d requests was too large for the account (%s); smaller ones follow", w.Identity, len(w.Asks),
 		state.Problem)
-	return errors.Join(b.drop(w), sleep(ctx, 6*b.options.Poll))
+	return cmp.Or(b.drop(w), sleep(ctx, 6*b.options.Poll))
 }
 
 // find looks for a batch that may have been submitted. It reports that there is none when the provider's list has had
