@@ -321,7 +321,8 @@ func TestJudgements(t *testing.T) {
 				s.attempted(time.Now())
 				s.failures = n - 1
 				time.Sleep(c.first)
-				mine, verdict := s.judge(failure{AskError: c.says, err: c.says, trial: &trial{}, attempts: n, took: c.took, pause: c.wait})
+				mine, verdict := s.judge(failure{AskError: c.says, err: c.says, trial: &trial{}, attempts: n, took: c.took,
+					pause: c.wait})
 				list = append(list, fmt.Sprint(outcome(s, mine, verdict), " ", verdict))
 			}
 			fmt.Fprintf(&b, "%s: %s\n", c.name, strings.Join(list, "; "))
@@ -332,7 +333,8 @@ func TestJudgements(t *testing.T) {
 
 // shapeIn is a way of asking, in a state of it, of its model and of their server.
 func shapeIn(settled, answered, reached, alive bool) *shape {
-	e := &endpoint{stopper: newStopper(context.Background()), breaker: breaker{patience: 10 * time.Minute, reached: reached}}
+	e := &endpoint{stopper: newStopper(context.Background()), breaker: breaker{patience: 10 * time.Minute,
+		reached: reached}}
 	if alive {
 		e.breaker.newest = 1
 	}

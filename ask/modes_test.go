@@ -31,7 +31,7 @@ func TestDribble(t *testing.T) {
 	t.Parallel()
 	for _, api := range []string{"openai", "anthropic"} {
 		var answers []crosstalk.Answer
-		for _, o := range []testserver.Options{{}, {Stall: 100 * time.Millisecond}, {Stall: 1000 * time.Hour}} {
+		for _, o := range []testserver.Options{{}, {Stall: time.Millisecond}, {Stall: 1000 * time.Hour}} {
 			limit := time.Hour
 			if o.Stall > 0 {
 				o.Faults = map[testserver.Fault]float64{"dribble": 1}

@@ -50,7 +50,9 @@ func (tr *trace) note(what string) error {
 }
 
 func (tr *trace) String() string {
-	slices.SortStableFunc(tr.events, func(a, b event) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.what, b.what)) })
+	slices.SortStableFunc(tr.events, func(a, b event) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.what, b.what))
+	})
 	type moment struct {
 		at   []time.Duration
 		what string

@@ -174,7 +174,7 @@ func (q Question) said(labels []Label) (u labelledUnit) {
 		}
 	}
 	u.deciding = slices.DeleteFunc(slices.Clone(labels), func(l Label) bool {
-		return l.Decides != u.decided || most == 0 || votes[l.Label] < most
+		return l.Decides != u.decided || votes[l.Label] < most
 	})
 	maps.DeleteFunc(votes, func(_ string, n int) bool { return n < most })
 	u.majority = q.Undecided
