@@ -193,7 +193,7 @@ func (c *check) mentioned(r run) bool {
 
 // repeated reports whether the user wrote the words, to ask about them or to have them used.
 func (c *check) repeated(r run) bool {
-	return c.prompt != "" && r.end-r.start <= fewBytes && strings.Contains(c.prompt, strings.ToLower(r.text))
+	return r.end-r.start <= fewBytes && strings.Contains(c.prompt, strings.ToLower(r.text))
 }
 
 // hanja reports whether words in Korean are at most four Chinese characters as Koreans write them: traditional ones.

@@ -138,8 +138,8 @@ func spoken(text string) bool {
 // rare reports whether a block is nothing but a word with a capital that is rare in every language.
 func (c *check) rare(b prose.Span) bool {
 	const share = 3e-5
-	w, ok := c.analysis.At(b.Start)
-	return ok && w.Name && w.Share < share && strings.IndexFunc(c.text[w.End:b.End], unicode.IsLetter) < 0
+	w, _ := c.analysis.At(b.Start)
+	return w.Name && w.Share < share && strings.IndexFunc(c.text[w.End:b.End], unicode.IsLetter) < 0
 }
 
 // capitals reports whether a text is a few words that begin with capitals, except short ones between, and no sentence.

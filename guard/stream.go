@@ -135,9 +135,8 @@ func (s *Stream) look(all string) (alarms []Span) {
 // forget bounds what is looked at again.
 func (s *Stream) forget(all string) {
 	if s.line-s.from > 2*contextBytes {
-		if n := strings.IndexByte(all[s.line-contextBytes:], '\n'); n >= 0 {
-			s.from, s.torn = s.line-contextBytes+n+1, false
-		}
+		n := strings.IndexByte(all[s.line-contextBytes:], '\n') // at the latest before the line
+		s.from, s.torn = s.line-contextBytes+n+1, false
 	}
 	if len(all)-s.from > longestWindow {
 		rest := all[len(all)-longestLine:]
