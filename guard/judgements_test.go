@@ -96,8 +96,12 @@ func TestJudgements(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for rest := r.text + "\n\n" + other.text; rest != ""; {
-				n := min(len(rest), 1+len(rest)%23)
+			rest := r.text
+			if i%3 == 0 {
+				rest += "\n\n" + other.text
+			}
+			for rest != "" {
+				n := min(len(rest), 1+len(rest)%37)
 				for _, s := range stream.Write(rest[:n]) {
 					fmt.Fprintln(h, len(rest), s.Start, s.End, s.Language, s.Kind, s.P)
 				}
