@@ -169,7 +169,7 @@ func TestLevels(t *testing.T) {
 	c.Add(1, 0.5)
 	for name, f := range map[string]func(level float64){
 		"Mean": func(l float64) { Mean(&c, Proportion, l) }, "Wilson": func(l float64) { Wilson(0, 0, l) },
-		"Combine":        func(l float64) { Combine([]*Clusters{&c}, func(m []float64) float64 { return m[0] }, Proportion, l) },
+		"Combine":        func(l float64) { Combine(nil, func([]float64) float64 { return 0 }, Proportion, l) },
 		"ClopperPearson": func(l float64) { ClopperPearson(0, 0, l) },
 		"TInterval":      func(l float64) { TInterval(0, 0, 0, Proportion, l) },
 		"AtLevel":        func(l float64) { AtLevel(Interval{}, 0, 0, l) },
@@ -295,4 +295,19 @@ func TestAtLevel(t *testing.T) {
 	i, want := AtLevel(c.Interval, c.Value, c.N, 0.999), Pearson(x, y, 0.999).Interval
 	near(t, "correlation low", i.Low, want.Low, 1e-9)
 	near(t, "correlation high", i.High, want.High, 1e-9)
+}
+
+// Labels that are all at one end but for rounding bound their mean as those at the end do.
+func TestRoundedLabels(t *testing.T) {
+	for _, x := range [][2]labelCell{
+		{{labels: 5}, {labels: 5, sum: 1e-11, squares: 1e-20}},
+		{{labels: 5, sum: 5, squares: 5}, {labels: 5, sum: 5 - 1e-11, squares: 5 - 1e-9}},
+	} {
+		for _, alone := range []bool{true, false} {
+			low, high := x[0].interval(1.5, .95, alone)
+			if l, h := x[1].interval(1.5, .95, alone); math.Abs(l-low) > 1e-6 || math.Abs(h-high) > 1e-6 || low == high {
+				t.Errorf("%+v: %v to %v, want %v to %v", x[1], l, h, low, high)
+			}
+		}
+	}
 }

@@ -97,8 +97,7 @@ func zPair(alpha, power float64) (a, b float64) {
 // <= min(a+b, 2-a-b).
 func PairedRates(a, b, discordant float64) Design {
 	d := a - b
-	if !(a >= 0 && a <= 1 && b >= 0 && b <= 1 &&
-		discordant >= math.Abs(d)-1e-12 && discordant <= math.Min(a+b, 2-a-b)+1e-12) {
+	if !(discordant >= math.Abs(d)-1e-12 && discordant <= math.Min(a+b, 2-a-b)+1e-12) { // so a and b are rates
 		return Design{Between: math.NaN()}
 	}
 	return Design{Between: math.Max(0, discordant-d*d), Null: d * d}

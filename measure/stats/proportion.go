@@ -73,7 +73,7 @@ func tTwoSided(t, df float64) float64 {
 	return mathext.RegIncBeta(df/2, 0.5, df/(df+t*t))
 }
 
-// tQuantile is the inverse of Student's t distribution for p >= 1/2.
+// tQuantile is the inverse of Student's t distribution for p >= 1/2; with infinite df, of the normal one.
 func tQuantile(p, df float64) float64 {
 	if df > 1e4 { // Cornish and Fisher's expansion, where the beta function loses digits
 		z := NormalQuantile(p)

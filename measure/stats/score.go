@@ -59,12 +59,7 @@ func EffectiveCounts(parts []*Clusters, weights []float64, se float64) Counts {
 	return count
 }
 
-func (c Counts) quantile(level float64) float64 {
-	if math.IsInf(c.DF, 1) {
-		return NormalQuantile((1 + level) / 2)
-	}
-	return tQuantile((1+level)/2, c.DF)
-}
+func (c Counts) quantile(level float64) float64 { return tQuantile((1+level)/2, c.DF) }
 
 func (c Counts) p(score float64) float64 { return tTwoSided(score, c.DF) }
 

@@ -105,6 +105,13 @@ func shapes() (all []shape) {
 	})
 	add("above the bounds", func(c *Clusters, rng *rand.Rand) { sized(share, 3, 3, 3)(c, rng); c.Add(1, 1.5) })
 	add("below the bounds", func(c *Clusters, rng *rand.Rand) { sized(share, 3, 3, 3)(c, rng); c.Add(1, -1.5) })
+	add("below all numbers", func(c *Clusters, rng *rand.Rand) { sized(share, 3, 3, 3)(c, rng); c.Add(1, math.Inf(-1)) })
+	add("the first above the bounds", func(c *Clusters, rng *rand.Rand) { c.Add(7, 1.5); sized(same, 1, 1)(c, rng) })
+	add("the first differs", func(c *Clusters, _ *rand.Rand) {
+		for i := range 40 {
+			c.AddIndependent(indicator(i > 0))
+		}
+	})
 	return all
 }
 
