@@ -306,3 +306,47 @@ func TestRoomForOthers(t *testing.T) {
 		}
 	}
 }
+
+// A comparison in a file has the first 200 items that changed; what keeps it from being written is an error.
+func TestComparisonFile(t *testing.T) {
+	dir := t.TempDir()
+	judgedRun(t, filepath.Join(dir, "old"), judged("m", strings.Repeat("r", 201)))
+	judgedRun(t, filepath.Join(dir, "new"), judged("m", strings.Repeat("w", 201)))
+	judgedRun(t, filepath.Join(dir, "damaged"), judged("m", "r"))
+	makeRun(t, filepath.Join(dir, "folder"), "confusion", judged("m", "r"))
+	observations := filepath.Join(dir, "folder", "observations.jsonl")
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "damaged", "estimates.json"), []byte("{"), 0o600), os.Remove(observations),
+		os.Mkdir(observations, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	write := func(ctx context.Context, before, after string) (string, error) {
+		var file strings.Builder
+		err := WriteComparison(ctx, &file, filepath.Join(dir, before), filepath.Join(dir, after))
+		return file.String(), err
+	}
+	text, err := write(t.Context(), "old", "new")
+	if err != nil || !strings.Contains(text, "1–200 of 201 items") || strings.Count(text, `<span class="badge broken">`) != 200 ||
+		strings.Contains(text, `href="/`) {
+		t.Errorf("%v in %d bytes", err, len(text))
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		ctx           context.Context
+		before, after string
+		want          string
+	}{
+		{t.Context(), "old", "damaged", "damaged: " + filepath.Join(dir, "damaged", "estimates.json") + ": invalid estimates: unexpected end"},
+		{t.Context(), "folder", "old", "folder has no answers yet."}, {t.Context(), "old", "folder", "folder has no answers yet."},
+		{t.Context(), "none", "old", "none"}, {gone, "old", "new", "context canceled"},
+	} {
+		if text, err := write(c.ctx, c.before, c.after); err == nil || text != "" || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s and %s: %v after %q; want %s", c.before, c.after, err, text, c.want)
+		}
+	}
+	t.Setenv("TMPDIR", filepath.Join(dir, "none"))
+	if _, err := write(t.Context(), "old", "new"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without a temporary folder: %v", err)
+	}
+}
