@@ -403,6 +403,11 @@ func TestShowWithoutRate(t *testing.T) {
 	})
 }
 
+// closing closes a file when it is read.
+type closing struct{ file *os.File }
+
+func (c closing) Read([]byte) (int, error) { return 0, errors.Join(c.file.Close(), io.EOF) }
+
 // What fails on the disk is an error that says which step it was.
 func TestDiskFaults(t *testing.T) {
 	const content = "0123456789"
@@ -438,9 +443,20 @@ func TestDiskFaults(t *testing.T) {
 	})
 	_, err = f.append(t.Context(), part, 4)
 	check(err, "truncate ", 1)
+	part = open(os.O_RDWR)
+	f.Client.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+		resp, err := server.RoundTrip(r)
+		resp.Body = io.NopCloser(iotest.DataErrReader(io.MultiReader(closing{part}, resp.Body)))
+		return resp, err
+	})
+	_, err = f.append(t.Context(), part, 4)
+	check(err, "write ", 2)
+	if !strings.HasSuffix(err.Error(), "; run the same command again to resume the download of a.bin") {
+		t.Error(err)
+	}
 	f.Client.Transport = server
 	put(t, filepath.Join(f.Path, "in", "the", "way"), "x")
-	if err := f.Fetch(t.Context(), f.Path+".lock"); err == nil || len(server.asked) != 2 {
+	if err := f.Fetch(t.Context(), f.Path+".lock"); err == nil || len(server.asked) != 3 {
 		t.Errorf("%v, %d requests; a folder has the name of the file", err, len(server.asked))
 	}
 }

@@ -75,3 +75,25 @@ func TestLongestKept(t *testing.T) {
 		t.Error("a long text is looked for")
 	}
 }
+
+// What is written solid is the most frequent of the entries that it may be; of equally frequent ones the first.
+func TestSolid(t *testing.T) {
+	v := open(t)
+	shared := 0
+	for i := range int32(v.lexicon.Len()) {
+		lemma := v.lexicon.Lemma(i)
+		if !strings.ContainsAny(lemma, joints) {
+			continue
+		}
+		found, ok := v.solid[solid(lemma)]
+		if !ok || v.frequency[found] < v.frequency[i] || v.frequency[found] == v.frequency[i] && found > i {
+			t.Errorf("%s is %s, which is not as frequent", lemma, v.lexicon.Lemma(found))
+		}
+		if ok && found != i {
+			shared++
+		}
+	}
+	if shared < 20 {
+		t.Errorf("only %d are written as others are", shared)
+	}
+}
