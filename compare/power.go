@@ -212,7 +212,7 @@ func (s Study) detectable(items float64, samples int, alpha float64) float64 {
 	if s.stated == nil {
 		return s.design(0, samples).Detectable(items, alpha, power)
 	}
-	needed := func(d float64) float64 { return s.design(d, samples).Items(d, alpha, power) }
+	needed := func(d float64) float64 { return s.design(d, samples).Needs(items, d, alpha, power) }
 	low, high := 0.0, 1.0
 	for range 60 {
 		if d := (low + high) / 2; needed(d) > items {

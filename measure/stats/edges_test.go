@@ -311,3 +311,25 @@ func TestRoundedLabels(t *testing.T) {
 		}
 	}
 }
+
+// A number of items is enough just where it is at least Items.
+func TestNeeds(t *testing.T) {
+	for _, d := range []Design{
+		{Between: 0.2}, {Between: 0.2, Null: 0.01}, {Between: 0.2, Within: 0.3, Samples: 2, Size: 1.5, Effect: 1.2},
+		{Between: 0.1, Size: 4, Null: 0.02}, {Between: 0.05, Size: 30.5, Effect: 7},
+	} {
+		for _, delta := range []float64{0.1, 0.23, 0.5, 2} {
+			for _, power := range []float64{0.4, 0.8} {
+				needed := d.Items(delta, 0.05, power)
+				for n := math.Max(1, needed-40); n < needed+40; n++ {
+					if got := d.Needs(n, delta, 0.05, power) <= n; got != (needed <= n) {
+						t.Fatalf("%+v, %g at %g: %g items are enough: %v; %g are needed", d, delta, power, n, got, needed)
+					}
+				}
+			}
+		}
+	}
+	if n := (Design{Between: 0.2}).Needs(10, 0, 0.05, 0.8); n <= 10 {
+		t.Errorf("no difference needs %g items", n)
+	}
+}

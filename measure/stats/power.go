@@ -38,12 +38,7 @@ func (d Design) Items(delta, alpha, power float64) float64 {
 	if delta == 0 {
 		return math.NaN()
 	}
-	v := d.variance()
-	items := func(a, b float64) float64 {
-		q := a*math.Sqrt(v+d.Null) + b*math.Sqrt(v)
-		return math.Ceil(q * q / (delta * delta) * (1 - 1e-12))
-	}
-	n := items(zPair(alpha, power))
+	n := d.Needs(math.Inf(1), delta, alpha, power)
 	if !(d.Size > 1) {
 		return n
 	}
@@ -53,13 +48,26 @@ func (d Design) Items(delta, alpha, power float64) float64 {
 		switch n = math.Ceil((least + most) / 2); {
 		case n == most:
 			return most
-		case items(d.quantiles(n, alpha, power)) <= n:
+		case d.Needs(n, delta, alpha, power) <= n:
 			most = n
 		default:
 			least = n
 		}
 	}
 	return most
+}
+
+// Needs is at most items just where Items is, but needs no search: it is the number of items that detect delta if the
+// quantiles are those of so many items.
+func (d Design) Needs(items, delta, alpha, power float64) float64 {
+	a, b := d.quantiles(items, alpha, power)
+	v := d.variance()
+	q := a*math.Sqrt(v+d.Null) + b*math.Sqrt(v)
+	n := math.Ceil(q * q / (delta * delta) * (1 - 1e-12))
+	if d.Size > 1 {
+		n = math.Max(n, math.Floor(2*d.Size))
+	}
+	return n
 }
 
 // quantiles returns the quantiles of the test and of its power with n items.
