@@ -32,7 +32,12 @@ func behave(how string) {
 	}
 	var rows []row
 	score := func(r row) { fmt.Printf("{\"id\": %d, \"score\": %d}\n", r.ID, len(r.A)-len(r.B)+100*len(r.Source)) }
+	if how == "deaf" {
+		os.Stdin.Close()
+		time.Sleep(time.Minute)
+	}
 	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 4*maxLine)
 	for lines.Scan() {
 		var r row
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
@@ -55,6 +60,8 @@ func behave(how string) {
 		case "die":
 			fmt.Fprintln(os.Stderr, "no module named comet")
 			os.Exit(1)
+		case "letter":
+			fmt.Println("x")
 		case "chatter":
 			fmt.Println("Loading model...")
 		case "twice":
@@ -161,6 +168,7 @@ func TestFailures(t *testing.T) {
 		"error":   "could not score pair 0: out of memory",
 		"die":     "it said:\nno module named comet",
 		"chatter": `wrote "Loading model..."; expected a line like {"id": 0, "score": 0.83}`,
+		"letter":  `wrote "x"; expected a line`,
 		"twice":   "which was not asked or answered before",
 		"word":    "the score is not a number",
 		"hang":    "has not answered for 2s",
@@ -218,6 +226,15 @@ func TestTail(t *testing.T) {
 		if got := said.String(); got != c.want {
 			t.Errorf("%.20q... of %d bytes, want %.20q...", got, len(got), c.want)
 		}
+	}
+}
+
+// A program that takes no more input is said to, however long it would go on.
+func TestStoppedReading(t *testing.T) {
+	s := scorer(t, "deaf", 20*time.Second)
+	_, err := s.Scores(t.Context(), []similarity.Pair{{A: strings.Repeat("x", maxLine)}})
+	if err == nil || !strings.Contains(err.Error(), ": stopped reading: ") {
+		t.Error(err)
 	}
 }
 

@@ -184,6 +184,14 @@ func TestAddNorm(t *testing.T) {
 	})
 }
 
+func TestRoundUp(t *testing.T) {
+	for n := range 40 {
+		if got := roundUp(n); got%Lanes != 0 || got < n || got >= n+Lanes {
+			t.Errorf("%d is rounded up to %d", n, got)
+		}
+	}
+}
+
 func BenchmarkGemm(b *testing.B) {
 	for _, s := range Sets() {
 		for _, shape := range [][2]int{{384, 256}, {768, 256}, {3072, 256}, {32, 20}} {
