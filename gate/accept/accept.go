@@ -81,8 +81,13 @@ type Settings struct {
 	Test     stats.SequentialPlan `json:"test"`
 }
 
-// atOnce is how many units are asked at a time; in batches at least a tenth of all.
-const atOnce = 32
+// perRound is how many units are asked at a time: in batches at least a tenth of all.
+func perRound(units int, batched bool) int {
+	if batched {
+		return max(32, (units+9)/10)
+	}
+	return 32
+}
 
 // Run asks round after round, replaying what was answered before, and returns the verdict, which it writes beside the
 // settings. The settings are written before the first item; an acceptance in the run with other settings is an error.
@@ -99,12 +104,8 @@ func (a Acceptance) Run(ctx context.Context, s *study.Study, m *study.Measuremen
 	if err := begin(m.Dir.Path, of); err != nil {
 		return of, err
 	}
-	round := atOnce
-	if m.Batched() {
-		round = max(round, (len(units)+9)/10)
-	}
 	asked, sum := 0, 0.0
-	for chunk := range slices.Chunk(units, round) {
+	for chunk := range slices.Chunk(units, perRound(len(units), m.Batched())) {
 		answers, err := m.Round(ctx, slices.Concat(chunk...))
 		if err != nil {
 			return of, err
@@ -133,9 +134,7 @@ func (a Acceptance) Run(ctx context.Context, s *study.Study, m *study.Measuremen
 		}
 	}
 	of.Outcome = cmp.Or(test.Outcome, CannotTell)
-	if n := of.Read - of.Unchecked; n > 0 {
-		of.Loss = crosstalk.Value(sum / float64(n))
-	}
+	of.Loss = crosstalk.Value(sum / float64(of.Read-of.Unchecked)) // undefined if none was checked
 	low, high := test.Bounds()
 	if a.Require != "" {
 		low = max(0, low)
@@ -229,12 +228,8 @@ func slack(r gate.Requirement, better crosstalk.Direction) (float64, error) {
 // direction is which values of a measure are better, by the figures of its instrument. The measure is one of each
 // answer.
 func direction(rules crosstalk.Rules, measure string) (crosstalk.Direction, error) {
-	of := measure
-	if faults := instrument.Of(measure).Faults; faults.Measure == measure {
-		of = faults.Of
-	}
 	e := rules.Estimator(nil)
-	e.Add(crosstalk.Observation{Measure: of, Item: "a", Value: 1, Condition: map[string]string{}})
+	e.Add(crosstalk.Observation{Measure: measure, Item: "a", Value: 1, Condition: map[string]string{}})
 	for _, figure := range e.Estimates(crosstalk.SuiteIDs{}) {
 		if figure.Measure == measure && figure.Better != "" && figure.Unit == "" && figure.N == 1 {
 			return figure.Better, nil

@@ -2,8 +2,10 @@ package accept
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -155,6 +157,10 @@ func TestResumes(t *testing.T) {
 	// The old model's run as the baseline: the same items, the same differences.
 	a.Baseline = baselineRun(t, items, "line=0.02&seed=1")
 	got, err := acceptIn(t, a, confused(t, items, "line=0.02&seed=2"), filepath.Join(t.TempDir(), "run"), ask.Options{})
+	observed, failed := os.ReadFile(filepath.Join(a.Baseline, "observations.jsonl"))
+	if failed != nil || got.Settings.Observed != fmt.Sprintf("%x", sha256.Sum256(observed)) {
+		t.Errorf("the baseline's observations are %s: %v", got.Settings.Observed, failed)
+	}
 	if err != nil || got.Settings.Order != whole.Settings.Order || got.Settings.Test.Step != 1 ||
 		got.Read == whole.Read && (got.Better != whole.Better || got.Worse != whole.Worse) {
 		t.Errorf("%+v, error %v; asked beside: %+v", got, err, whole)
@@ -229,9 +235,11 @@ func TestRefused(t *testing.T) {
 		a     Acceptance
 		items int
 	}{
-		"Others leave out answers with another fault":        {Acceptance{Measure: "wpr", Baseline: old, Margin: .1}, items},
-		`measure is "lcpr"; expected one that each answer`:   {Acceptance{Measure: "lcpr", Baseline: old, Margin: .1}, items},
-		"give its --suite, --items or --language after --":   {Acceptance{Measure: "lpr", Baseline: old, Margin: .1}, 30},
+		"Others leave out answers with another fault":      {Acceptance{Measure: "wpr", Baseline: old, Margin: .1}, items},
+		`measure is "lcpr"; expected one that each answer`: {Acceptance{Measure: "lcpr", Baseline: old, Margin: .1}, items},
+		old + " is of the items confusion[40 of 961]@f47a5a7d, not confusion[30 of 961]@69cb0db6: give its --suite, --items or " +
+			"--language after --": {
+			Acceptance{Measure: "lpr", Baseline: old, Margin: .1}, 30},
 		"the margin is 0; expected a number between 0 and 1": {Acceptance{Measure: "lpr", Baseline: old}, items},
 		"expected a bound such as lpr>=98%":                  {Acceptance{Require: "lpr<=98%"}, items},
 		"by and where are for":                               {Acceptance{Require: "lpr>=98% by language"}, items},

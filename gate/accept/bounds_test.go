@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -12,6 +13,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/instrument"
 	"crosstalk/measure/stats"
 )
 
@@ -215,6 +217,103 @@ func TestValues(t *testing.T) {
 		x := crosstalk.Observation{Measure: "lpr", Value: crosstalk.Value(value)}
 		if _, err := of.score([]crosstalk.Observation{x}); (err != nil) != wrong {
 			t.Errorf("a value of %v: %v", value, err)
+		}
+	}
+}
+
+// What is asked at a time, and the settings that begin an acceptance.
+func TestBegun(t *testing.T) {
+	for units, want := range map[int]int{1: 32, 320: 32, 321: 33, 330: 33, 1000: 100} {
+		if got := perRound(units, true); got != want || perRound(units, false) != 32 {
+			t.Errorf("%d units: %d; want %d", units, got, want)
+		}
+	}
+	dir := t.TempDir()
+	of := Result{Settings: Settings{Acceptance: Acceptance{Baseline: filepath.Join(dir, ".")}}}
+	if err := begin(dir, of); err == nil || err.Error() != dir+" is the baseline itself: its answers would be taken for those of the "+
+		"model: use another --out" {
+		t.Errorf("%v", err)
+	}
+	for _, baseline := range []string{"a:model", t.TempDir()} {
+		of.Settings.Baseline = baseline
+		out := t.TempDir()
+		if err := begin(out, of); err != nil {
+			t.Fatal(err)
+		}
+		if err := begin(out, of); err != nil {
+			t.Errorf("again: %v", err)
+		}
+		other := of
+		other.Settings.Seed, other.Settings.Test.Population = 7, 9
+		if err := begin(out, other); err == nil || err.Error() != filepath.Join(out, "accept.json")+": an acceptance with other "+
+			"settings was begun: its seed is 0, not 7. A second one is a second chance to be wrong: continue that one, or ask for new "+
+			"answers with another --out" {
+			t.Errorf("%v", err)
+		}
+		other.Settings.Seed = 0
+		if err := begin(out, other); err == nil || !strings.Contains(err.Error(), " is 0, not 9. ") {
+			t.Errorf("%v", err)
+		}
+	}
+	out := t.TempDir()
+	if err := write(out, Result{Cost: math.NaN()}); err == nil {
+		t.Error("a cost that is no number is written")
+	}
+	if files, _ := os.ReadDir(out); len(files) > 0 {
+		t.Errorf("%v", files)
+	}
+	for _, format := range Formats {
+		if err := (Result{}).Write(full{}, format); !errors.Is(err, errFull) {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+	label := Result{Settings: Settings{Acceptance: Acceptance{Measure: "faults", Target: Suite, Require: "faults<=5%"}, Items: 3}}
+	if text := label.text(); !strings.HasPrefix(text, ": the share with any fault of these 3 prompts is as required: faults<=5%\n") {
+		t.Errorf("%s", text)
+	}
+}
+
+var errFull = errors.New("the disk is full")
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// Which measures can be accepted, and which way is better.
+func TestDirections(t *testing.T) {
+	var got []string
+	for _, kind := range instrument.Kinds() {
+		for _, m := range kind.Measures {
+			s := map[string]crosstalk.Rules{"leakage": leaky(t, "seed=1").Protocols[0].Rules,
+				"confusion": confused(t, 3, "seed=1").Protocols[0].Rules}[kind.Name]
+			if s == nil {
+				continue
+			}
+			if better, err := direction(s, m.Key); err == nil {
+				got = append(got, fmt.Sprint(m.Key, " ", better))
+			} else if err.Error() != unfit(m.Key).Error() {
+				t.Errorf("%v", err)
+			}
+		}
+	}
+	if want := []string{"leak_rate lower", "leak_rate_max lower", "leak_rate_mean lower", "copied lower", "copied_control lower",
+		"copied_difference lower", "leaks lower", "concept_repeated lower", "same_answer lower", "lpr higher", "wpr higher",
+		"line_accuracy higher", "word_accuracy higher", "first_line higher", "faults lower"}; !slices.Equal(got, want) {
+		t.Errorf("%q; want %q", got, want)
+	}
+}
+
+// A difference that is off the steps of the baseline's is refused at both of its ends.
+func TestOffTheSteps(t *testing.T) {
+	of := Settings{Acceptance: Acceptance{Measure: "lpr"}, Test: stats.SequentialPlan{Step: 1}}
+	o := func(value crosstalk.Value) crosstalk.Observation {
+		return crosstalk.Observation{Measure: "lpr", Item: "a", Value: value}
+	}
+	for _, known := range []crosstalk.Value{0, 1} {
+		answers := [][]crosstalk.Observation{{o(known), o(crosstalk.Undefined)}}
+		if x, err := of.difference(answers, score{between{1, 1}, 1}); err == nil ||
+			!strings.HasSuffix(err.Error(), "; expected a multiple of 1, as those of the baseline are") {
+			t.Errorf("%v: %v, %v", known, x, err)
 		}
 	}
 }
