@@ -90,6 +90,7 @@ func TestWords(t *testing.T) {
 		"waiting until 14:02:08 (1 s), as the server asked":         {Until: now.Add(time.Second)},
 		"no answer since 14:02:07 to 1 request (--timeout 2m)":      {InFlight: 1, Timeout: 2 * time.Minute, Since: now},
 		"no answer since 14:02:07 to 64 requests (--timeout 1m30s)": {InFlight: 64, Timeout: 90 * time.Second, Since: now},
+		"waiting until 14:02:07 (0 s), as the server asked":         {Until: now},
 		"waiting until 14:05:07 (3 min), as the server asked":       {Until: now.Add(3 * time.Minute)},
 		"no answer since 14:02:07 to 2 requests (--timeout 1s)":     {InFlight: 2, Down: true, Timeout: time.Second, Since: now},
 	} {

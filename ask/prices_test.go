@@ -87,3 +87,17 @@ func FuzzParsePrices(f *testing.F) {
 		}
 	})
 }
+
+// A price list has at most a mebibyte.
+func TestLargePrices(t *testing.T) {
+	list := "m: {input: 1} #"
+	for size, want := range map[int]bool{1 << 20: true, 1<<20 + 1: false} {
+		file := filepath.Join(t.TempDir(), "prices.yaml")
+		if err := os.WriteFile(file, []byte(list+strings.Repeat("x", size-len(list))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if prices, err := ReadPrices(file); (err == nil) != want || (prices != nil) != want {
+			t.Errorf("%d bytes: %v, %v", size, prices, err)
+		}
+	}
+}

@@ -37,7 +37,7 @@ type event struct {
 func (tr *trace) note(what string) error {
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
-	tr.events = append(tr.events, event{time.Since(tr.began), what})
+	tr.events = append(tr.events, event{time.Since(tr.began).Round(time.Millisecond), what})
 	if tr.counts == nil {
 		tr.counts = map[string]int{}
 	}
@@ -70,7 +70,7 @@ func (tr *trace) String() string {
 			}
 			all = append(all, what)
 		}
-		m := moment{[]time.Duration{at.Round(time.Millisecond)}, strings.Join(all, ", ")}
+		m := moment{[]time.Duration{at}, strings.Join(all, ", ")}
 		if last := len(moments) - 1; last >= 0 && moments[last].what == m.what {
 			moments[last].at = append(moments[last].at, m.at...)
 		} else {
@@ -280,6 +280,7 @@ func TestTracesOfBatches(t *testing.T) {
 		}},
 		{name: "polls fail", on: first("poll", 3, busy)},
 		{name: "polls fail for ever", on: first("poll", always, busy)},
+		{name: "stopped while polls fail", on: first("poll", always, busy), stop: 12 * time.Second},
 		{name: "polls are denied", on: first("poll", 1, denied)},
 		{name: "stopped while it runs", stop: 5 * time.Minute},
 		{name: "cancelled while it runs", cancel: 5 * time.Minute},
@@ -376,6 +377,202 @@ func TestTracesOfBatches(t *testing.T) {
 		})
 	}
 	golden.Check(t, "testdata/batches.txt", b.String())
+}
+
+// What an earlier session left and nobody could submit is forgotten; a batch of a model that this session does not have
+// ends it. A batch that is done is not waited for any more.
+func TestOpenBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &batchMemory{}
+		store.AddBatch(&journal.Batch{Tag: "of nothing"})
+		p := newProvider()
+		p.takes, p.slow = 20, map[string]time.Duration{"batch2": 5 * time.Hour}
+		s := ask.NewSession(store, ask.Options{})
+		time.AfterFunc(4*time.Hour, func() {
+			if got := s.Stats().Batches; got.N != 1 || got.Asks > 20 {
+				t.Errorf("%+v", got)
+			}
+		})
+		if texts, _, err := batched(t.Context(), s, p, 40); err != nil || texts["batched"] != 39 || len(store.list) != 2 {
+			t.Errorf("%v, %v, %d batches", texts, err, len(store.list))
+		}
+		store.AddBatch(&journal.Batch{Identity: crosstalk.Identity{Provider: "test", Name: "gone"}, Tag: "x",
+			Asks: []crosstalk.BatchAsk{{Request: request(1)}}})
+		s = ask.NewSession(store, ask.Options{})
+		_, _, err := batched(t.Context(), s, p, 40)
+		if err == nil || err.Error() != "test:gone: a batch of 1 requests is open, and this run has no such model any more: use another "+
+			"--out" || s.Reason() != err {
+			t.Errorf("%v, %v", err, s.Reason())
+		}
+	})
+}
+
+// TestTracesOfAsks compares when twelve asks are sent to a model in some state, and what comes of them, with
+// testdata/asks.txt.
+func TestTracesOfAsks(t *testing.T) {
+	utc(t)
+	status := func(fault crosstalk.Fault, status int, after time.Duration) error {
+		return &crosstalk.AskError{Fault: fault, Status: status, RetryAfter: after, Message: fmt.Sprintf("HTTP %d", status)}
+	}
+	odd := status(crosstalk.Transient, 500, 0)
+	between := func(from, to time.Duration, err error) func(int, time.Duration) error {
+		return func(_ int, at time.Duration) error {
+			if at >= from && at < to {
+				return err
+			}
+			return nil
+		}
+	}
+	of := func(err error, bad ...int) func(int, time.Duration) error {
+		return func(i int, _ time.Duration) error {
+			if slices.Contains(bad, i) {
+				return err
+			}
+			return nil
+		}
+	}
+	all := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
+	const ever = 1000 * time.Hour
+	var hangs = errors.New("hangs")
+	var b strings.Builder
+	for _, c := range []struct {
+		name    string
+		server  func(i int, at time.Duration) error
+		answer  crosstalk.Answer // zero: a text
+		options ask.Options
+		on      func(string, int) error
+		stop    time.Duration
+		cancel  time.Duration
+		first   int // asks that an earlier session has answered
+	}{
+		{name: "well", server: of(nil)},
+		{name: "thirty a minute", server: of(nil), options: ask.Options{RPM: 30}},
+		{name: "one at a time", server: of(nil), options: ask.Options{Concurrency: 1}},
+		{name: "busy for a while", server: between(2*time.Second, 9*time.Second, status(crosstalk.Overloaded, 429, 0))},
+		{name: "to come back later", server: between(2*time.Second, 9*time.Second, status(crosstalk.Overloaded, 503, 4*time.Second))},
+		{name: "to come back in an hour", server: of(status(crosstalk.Overloaded, 503, time.Hour), 7)},
+		{name: "down for a while", server: between(2*time.Second, time.Minute, odd)},
+		{name: "down from the start", server: between(0, ever, odd)},
+		{name: "down for ever after some answers", server: between(2*time.Second, ever, odd), options: ask.Options{Patience: time.Minute}},
+		{name: "gone from the start", server: between(0, ever, unreachable)},
+		{name: "gone after some answers", server: between(2*time.Second, ever, unreachable), options: ask.Options{Patience: time.Minute}},
+		{name: "three bad asks", server: of(odd, 3, 6, 9), options: ask.Options{Retries: 2}},
+		{name: "the last ones are bad", server: of(odd, 10, 11), options: ask.Options{Retries: 2, Patience: 5 * time.Second}},
+		{name: "all that are left are bad", server: of(odd, 8, 9, 10, 11), first: 8, options: ask.Options{Retries: 2, Patience: 30 * time.Second}},
+		{name: "no retries", server: of(odd, 3), options: ask.Options{Retries: -1}},
+		{name: "one is rejected", server: of(status(crosstalk.Rejected, 400, 0), 3)},
+		{name: "all are rejected", server: of(status(crosstalk.Rejected, 400, 0), all...)},
+		{name: "a parameter is refused", server: of(&crosstalk.AskError{Fault: crosstalk.Rejected, Status: 400, Param: "seed",
+			Message: "no seed"}, all...)},
+		{name: "denied", server: of(status(crosstalk.Denied, 401, 0), all...)},
+		{name: "denied after some answers", server: between(2*time.Second, ever, status(crosstalk.Denied, 403, 0))},
+		{name: "one hangs", server: of(hangs, 4), options: ask.Options{Timeout: 20 * time.Second, Retries: 1}},
+		{name: "hangs from the start", server: between(0, ever, hangs), options: ask.Options{Timeout: 20 * time.Second}},
+		{name: "hangs for a while", server: between(2*time.Second, 50*time.Second, hangs), options: ask.Options{Timeout: 20 * time.Second}},
+		{name: "all empty", server: of(nil), answer: crosstalk.Answer{Status: crosstalk.Empty}, options: ask.Options{StopEmpty: 3}},
+		{name: "empty after thinking", server: of(nil), answer: crosstalk.Answer{Status: crosstalk.Empty, Finish: crosstalk.FinishLength,
+			Usage: crosstalk.Usage{Reasoning: 5}}, options: ask.Options{StopEmpty: 3}},
+		{name: "empty and never stopped", server: of(nil), answer: crosstalk.Answer{Status: crosstalk.Empty}, options: ask.Options{StopEmpty: -1}},
+		{name: "refused", server: of(nil), answer: crosstalk.Answer{Status: crosstalk.Refused,
+			Usage: crosstalk.Usage{Prompt: 3, Completion: 4}},
+			options: ask.Options{Budget: ask.Budget{Prices: ask.Prices{"m": {Input: 1e6, Output: 1e6}}}}},
+		{name: "five asks", server: of(nil), options: ask.Options{Budget: ask.Budget{Asks: 5}}},
+		{name: "five asks, some answered", server: of(nil), first: 4, options: ask.Options{Budget: ask.Budget{Asks: 5}}},
+		{name: "stopped", server: of(nil), stop: 3500 * time.Millisecond},
+		{name: "cancelled", server: of(nil), cancel: 3500 * time.Millisecond},
+		{name: "stopped while down", server: between(2*time.Second, ever, odd), stop: 20500 * time.Millisecond},
+		{name: "cancelled while down", server: between(2*time.Second, ever, odd), cancel: 20500 * time.Millisecond},
+		{name: "stopped while it hangs", server: between(2*time.Second, ever, hangs), stop: 20500 * time.Millisecond},
+		{name: "an answer is not saved", server: of(nil), on: func(what string, n int) error {
+			if what == "Put" && n == 5 {
+				return errors.New("disk full")
+			}
+			return nil
+		}},
+		{name: "an answer is not looked up", server: of(nil), on: func(what string, n int) error {
+			if what == "Get" && n == 5 {
+				return errors.New("disk full")
+			}
+			return nil
+		}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			store := &batchMemory{}
+			before := ask.NewSession(store, ask.Options{})
+			well := &model{endpoint: "http://e", answer: func(context.Context, crosstalk.Request) (crosstalk.Answer,
+				error) {
+				return text("old"), nil
+			}}
+			askAll(t.Context(), before.For(well), c.first)
+			tr := &trace{began: time.Now(), on: c.on}
+			m := &model{endpoint: "http://e", answer: func(ctx context.Context, req crosstalk.Request) (crosstalk.Answer,
+				error) {
+				at := time.Since(tr.began)
+				tr.note("ask")
+				if err := wait(ctx, time.Second); err != nil {
+					return crosstalk.Answer{}, err
+				}
+				switch err := c.server(req.Sample, at); {
+				case err == hangs:
+					<-ctx.Done()
+					return crosstalk.Answer{}, ctx.Err()
+				case err != nil:
+					return crosstalk.Answer{}, err
+				case c.answer.Status == "":
+					return text("yes"), nil
+				}
+				return c.answer, nil
+			}}
+			if c.options.Concurrency == 0 {
+				c.options.Concurrency = 3
+			}
+			c.options.Backoff = 1 // no chance in the waits
+			s := ask.NewSession(tracedMemory{store, tr}, c.options)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			if c.stop > 0 {
+				time.AfterFunc(c.stop, s.Stop)
+			}
+			if c.cancel > 0 {
+				time.AfterFunc(c.cancel, func() { cancel(errors.New("cancelled")) })
+			}
+			for at := 4700 * time.Millisecond; at < 50*time.Second; at *= 3 {
+				time.AfterFunc(at, func() {
+					for _, w := range s.Stats().Waits {
+						tr.note(fmt.Sprintf("waits for %s: %s (%s)", w.Endpoint, w.Text(time.Now()), w.Why))
+					}
+				})
+			}
+			var group sync.WaitGroup
+			came := make([]string, len(all))
+			asker := s.For(m)
+			for i := range all {
+				group.Go(func() {
+					if i > 0 { // when the model has answered, and one after the other
+						time.Sleep(1100*time.Millisecond + time.Duration(i)*20*time.Millisecond)
+					}
+					answer, err := asker.Ask(ctx, request(i))
+					came[i] = fmt.Sprintf("%s%s %d attempts, %v", answer.Status, answer.Reason, answer.Attempts, err)
+				})
+			}
+			group.Wait()
+			fmt.Fprintf(&b, "== %s ==\n%s", c.name, tr)
+			slices.Sort(came)
+			for len(came) > 0 {
+				n := 1
+				for n < len(came) && came[n] == came[0] {
+					n++
+				}
+				fmt.Fprintf(&b, "%d times %s\n", n, came[0])
+				came = came[n:]
+			}
+			stats := s.Stats()
+			fmt.Fprintf(&b, "%s; %d done, %d failed, %d empty, %d refused, %d retries, trouble %q; reason: %v; hopeless: %v; warnings: %q\n\n",
+				stats.Text(), stats.Done, stats.Failed, stats.Empty, stats.Refused, stats.Retries, stats.Trouble, s.Reason(),
+				s.Hopeless(), s.Warnings())
+		})
+	}
+	golden.Check(t, "testdata/asks.txt", b.String())
 }
 
 // utc makes local time the same everywhere.
