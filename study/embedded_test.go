@@ -18,7 +18,7 @@ func TestEmbeddedSuites(t *testing.T) {
 	if testing.Short() {
 		t.Skip("checks figures, one after another")
 	}
-	const items = 8
+	const items = 4
 	server := testserver.New(testserver.Options{})
 	defer server.Close()
 	suites, err := suite.Embedded()

@@ -137,17 +137,17 @@ func TestNotBegun(t *testing.T) {
 	}
 }
 
-// The totals of 200 shards, of which 60 have ended, 40 run, 20 stopped and 80 have not begun: every answer is counted
+// The totals of 50 shards, of which 15 have ended, 10 run, 5 stopped and 20 have not begun: every answer is counted
 // once, and those that have not begun take as long as the others at the rate of those that run.
 func TestManyShards(t *testing.T) {
-	const count, asks = 200, 30
+	const count, asks = 50, 30
 	dir := t.TempDir()
-	for i := 1; i <= 120; i++ {
+	for i := 1; i <= 30; i++ {
 		p := part{shard: shard.Shard{Index: i, Count: count}, asks: asks, done: asks, last: time.Hour, finished: true}
 		switch {
-		case i > 100:
+		case i > 25:
 			p.done, p.failed, p.finished = 6, 1, false
-		case i > 60:
+		case i > 15:
 			p.done, p.last, p.each, p.finished = 12, time.Second, time.Second, false
 		}
 		makeRun(t, dir, p)
@@ -157,16 +157,16 @@ func TestManyShards(t *testing.T) {
 		t.Fatal(runs, err)
 	}
 	r := runs[0]
-	const done = 60*asks + 40*12 + 20*6
-	// 40 shards have an answer a second each
-	if left := time.Duration(count*asks-done) * time.Second / 40; r.Requests != count*asks || r.Done != done ||
-		r.Failed != 20 || r.Rate != 40 || r.Left != left || len(r.Missing) != 80 || r.Missing[79] != 200 {
+	const done = 15*asks + 10*12 + 5*6
+	// 10 shards have an answer a second each
+	if left := time.Duration(count*asks-done) * time.Second / 10; r.Requests != count*asks || r.Done != done ||
+		r.Failed != 5 || r.Rate != 10 || r.Left != left || len(r.Missing) != 20 || r.Missing[19] != 50 {
 		t.Errorf("%d of %d requests, %d failed, %v/s, %v left, %d missing; want %d of %d and %v", r.Done, r.Requests, r.Failed,
 			r.Rate, r.Left, len(r.Missing), done, count*asks, left)
 	}
 	var b bytes.Buffer
-	if err := Write(&b, runs, false); err != nil || !strings.Contains(b.String(), "2400 of about 6000 requests, 20 failed, "+
-		"40.0/s, 1m30s left") || !strings.Contains(b.String(), "200 shards: 60 finished, 40 running, 20 quiet, 80 not begun") {
+	if err := Write(&b, runs, false); err != nil || !strings.Contains(b.String(), "600 of about 1500 requests, 5 failed, "+
+		"10.0/s, 1m30s left") || !strings.Contains(b.String(), "50 shards: 15 finished, 10 running, 5 quiet, 20 not begun") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }
