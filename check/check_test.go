@@ -179,6 +179,12 @@ func TestProse(t *testing.T) {
 	if line, column := src.at(all[0].from(strings.Index(all[0].text.String(), " uns"))); line != 5 || column != 7 {
 		t.Errorf("uns is at %d:%d, counted in characters", line, column)
 	}
+	long := strings.Repeat("x", 1023) + "\n"
+	for n, want := range map[int]int{63: 1, 64: 1, 65: 2, 128: 2, 129: 3} {
+		if all := ofProse(strings.Repeat("- "+long[2:], n)); len(all) != want || all[want-1].text.Len()%1024 != 0 {
+			t.Errorf("%d lines of a list are %d passages, want %d", n, len(all), want)
+		}
+	}
 	if got := ofProse(""); got != nil {
 		t.Errorf("of nothing: %v", got)
 	}

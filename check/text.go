@@ -71,8 +71,11 @@ type passages struct {
 	last *passage // nil: one begins
 }
 
+// longestPassage is the number of bytes after which a passage is cut: judging it takes 200 times its size in memory.
+const longestPassage = 1 << 16
+
 func (p *passages) add(text string, from int) {
-	if p.last == nil {
+	if p.last == nil || p.last.text.Len() >= longestPassage {
 		p.last = &passage{}
 		p.all = append(p.all, p.last)
 	}
