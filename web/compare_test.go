@@ -123,6 +123,9 @@ func TestCompare(t *testing.T) {
 			t.Fatalf("no figures: %s", body)
 		}
 	}
+	if strings.Contains(body, "The signatures differ") {
+		t.Errorf("these signatures are equal: %s", body)
+	}
 	if body := get(s, "/compare?a="+old+"&b="+old+"&show=all").Body.String(); pairsOf(body) != "0 still right, 1 still wrong, 2 still right, 3 still wrong, 4 not scored, 6 still right" || !strings.Contains(body, `>old</a></p>`) {
 		t.Error(body)
 	}

@@ -243,8 +243,7 @@ func TestStates(t *testing.T) {
 // The directory may not exist yet. Any other error is shown without the path.
 func TestDirectoryOfRuns(t *testing.T) {
 	dir := t.TempDir()
-	s := newServer(t, dir, Options{})
-	s.listing.dir = filepath.Join(dir, "later")
+	s := newServer(t, filepath.Join(dir, "later"), Options{})
 	if w := get(s, "/"); w.Code != http.StatusOK {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -94,11 +95,11 @@ func TestProgress(t *testing.T) {
 	r := journal.Record{Identity: crosstalk.Identity{Provider: "openai", Name: "m"}}
 	r.Answer = crosstalk.Answer{Key: crosstalk.KeyOf(r.Identity, r.Request), Status: crosstalk.Text,
 		Time: time.Now().Add(-time.Hour)}
-	if err := old.Journal.Put(r); err != nil {
+	if err := errors.Join(old.Journal.Put(r), old.SetAsks(1)); err != nil {
 		t.Fatal(err)
 	}
 	again(s)
-	if p := liveOf(t, s, "old"); !strings.HasPrefix(p.State, "no answer for 1.0 h") || !p.Running {
+	if p := liveOf(t, s, "old"); !strings.HasPrefix(p.State, "no answer for 1.0 h") || !p.Running || p.Asks != "1 of 1 requests" {
 		t.Errorf("%+v", p)
 	}
 }
