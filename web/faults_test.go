@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -357,5 +359,39 @@ func TestComparisonFile(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(dir, "none"))
 	if _, err := write(t.Context(), "old", "new"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without a temporary folder: %v", err)
+	}
+}
+
+// Pages show 300 runs at most; the search finds the others.
+func TestManyRuns(t *testing.T) {
+	dir := t.TempDir()
+	judgedRun(t, filepath.Join(dir, "run-000"), judged("m", "r"))
+	for i := 1; i <= mostRows; i++ {
+		other := filepath.Join(dir, fmt.Sprintf("run-%03d", i))
+		if err := os.Mkdir(other, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"manifest.json", "estimates.json"} {
+			data, err := os.ReadFile(filepath.Join(dir, "run-000", name))
+			if err == nil && name == "estimates.json" {
+				data = bytes.ReplaceAll(data, []byte("lpr|s"), fmt.Appendf(nil, "lpr|%d", i)) // they are no history
+			}
+			if err == nil {
+				err = os.WriteFile(filepath.Join(other, name), data, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s := newServer(t, dir, Options{})
+	shown := regexp.MustCompile(`<li><div class="run">|<option value="[0-9a-f]{16}"`)
+	for target, want := range map[string]int{"/": mostRows, "/?q=run-3": 1, "/?q=run": mostRows, "/?q=run-2": 100,
+		"/compare?a=" + idOf("run-000"): 2 * mostRows} {
+		body := get(s, target).Body.String()
+		rows := len(shown.FindAllString(body, -1))
+		if rows != want || strings.Contains(body, "1 more runs are not shown") != (want == mostRows) {
+			t.Errorf("%s: %d rows, want %d", target, rows, want)
+		}
 	}
 }
