@@ -32,7 +32,7 @@ func TestCompareValues(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"9", "10", -1}, {"0.70", "0.7", 0}, {"10", "9", 1}, {"10", "9 shots", -1}, {"a", "b", -1}, {"de", "ar", 1}} {
+	}{{"9", "10", -1}, {"0.70", "0.7", 0}, {"10", "9", 1}, {"10", "9 shots", -1}, {"9 shots", "10", 1}, {"x", "-1", 1}, {"a", "b", -1}, {"de", "ar", 1}} {
 		if got := compareValues(c.a, c.b); got != c.want {
 			t.Errorf("%s and %s: %d, want %d", c.a, c.b, got, c.want)
 		}

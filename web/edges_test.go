@@ -65,17 +65,23 @@ func TestRowsOfPages(t *testing.T) {
 		p.strip(tokens[:n])
 		return p.Strips
 	}
+	if one := strip(1); len(one) != 1 || !strings.Contains(string(one[0]), "The model&#39;s uncertainty, token by token") {
+		t.Errorf("%q", one)
+	}
 	if !slices.Equal(strip(500), strip(400)) || slices.Equal(strip(400), strip(399)) {
 		t.Error("a strip is not of the first 400 tokens")
 	}
-	var p answerPage
-	p.fill([]crosstalk.Observation{{Measure: "lpr"}}, nil)
-	if p.Strips != nil || len(p.Observations) != 1 {
-		t.Errorf("%+v", p)
+	for n, strips := range []int{0, 1} {
+		var p answerPage
+		p.fill([]crosstalk.Observation{{Measure: "lpr", Tokens: tokens[:n]}}, nil)
+		if len(p.Strips) != strips || len(p.Observations) != 1 {
+			t.Errorf("%+v", p)
+		}
 	}
 
 	for want, at := range map[string]watch.Part{
-		"": {},
+		"":      {},
+		"0.5/s": {Totals: watch.Totals{Rate: 0.5}},
 		"1.5/s · about 2 min left · 1 empty · 2 refused · 3 failed · 36 tokens": {Totals: watch.Totals{Rate: 1.5, Left: 2 * time.Minute},
 			Status: map[crosstalk.Status]int{crosstalk.Empty: 1, crosstalk.Refused: 2, crosstalk.Failed: 3, crosstalk.Text: 9},
 			Usage:  map[string]crosstalk.Usage{"a": {Prompt: 1, Completion: 2}, "b": {Prompt: 11, Completion: 22}}},

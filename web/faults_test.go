@@ -52,7 +52,8 @@ func TestFailedReadings(t *testing.T) {
 		handle func(http.ResponseWriter, *http.Request) error
 	}{
 		{"/runs/A", s.ofRun(s.run)}, {"/runs/A/answers?is.language=de", s.ofRun(s.answers)}, {"/runs/A/answers?noted=note", s.ofRun(s.answers)},
-		{"/runs/A/answers.csv", s.ofRun(s.download)}, {"/compare?a=A", s.compare},
+		{"/runs/A/answers.csv", s.ofRun(s.download)},
+		{"/runs/A/answers.jsonl", s.ofRun(s.download)}, {"/compare?a=A", s.compare},
 		{"/compare?a=A&b=B&show=all", s.compare}, {"/compare?a=B&b=B", s.compare},
 	} {
 		// ask writes the page without one reading. more says that the page has further ones.
@@ -325,8 +326,10 @@ func TestComparisonFile(t *testing.T) {
 	judgedRun(t, filepath.Join(dir, "new"), judged("m", strings.Repeat("w", 201)))
 	judgedRun(t, filepath.Join(dir, "damaged"), judged("m", "r"))
 	makeRun(t, filepath.Join(dir, "folder"), "confusion", judged("m", "r"))
+	judgedRun(t, filepath.Join(dir, "bad"), judged("m", "r"))
 	observations := filepath.Join(dir, "folder", "observations.jsonl")
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "damaged", "estimates.json"), []byte("{"), 0o600), os.Remove(observations),
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "bad", "observations.jsonl"), []byte("odd\n"), 0o600),
+		os.WriteFile(filepath.Join(dir, "damaged", "estimates.json"), []byte("{"), 0o600), os.Remove(observations),
 		os.Mkdir(observations, 0o700)); err != nil {
 		t.Fatal(err)
 	}
@@ -350,9 +353,11 @@ func TestComparisonFile(t *testing.T) {
 	}{
 		{t.Context(), "old", "damaged", "damaged: " + filepath.Join(dir, "damaged", "estimates.json") + ": invalid estimates: unexpected end"},
 		{t.Context(), "folder", "old", "folder has no answers yet."}, {t.Context(), "old", "folder", "folder has no answers yet."},
+		{t.Context(), "bad", "old", "observations.jsonl:1: invalid"},
 		{t.Context(), "none", "old", "none"}, {gone, "old", "new", "context canceled"},
 	} {
-		if text, err := write(c.ctx, c.before, c.after); err == nil || text != "" || !strings.Contains(err.Error(), c.want) {
+		if text, err := write(c.ctx, c.before, c.after); err == nil || text != "" || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "Cannot index") {
 			t.Errorf("%s and %s: %v after %q; want %s", c.before, c.after, err, text, c.want)
 		}
 	}
@@ -392,6 +397,37 @@ func TestManyRuns(t *testing.T) {
 		rows := len(shown.FindAllString(body, -1))
 		if rows != want || strings.Contains(body, "1 more runs are not shown") != (want == mostRows) {
 			t.Errorf("%s: %d rows, want %d", target, rows, want)
+		}
+	}
+}
+
+// Observations that change while somebody reads are an error of every page that shows some.
+func TestChangedObservations(t *testing.T) {
+	dir := t.TempDir()
+	judgedRun(t, filepath.Join(dir, "a"), judged("m", "rw"))
+	judgedRun(t, filepath.Join(dir, "b"), judged("m", "wr"))
+	s := newServer(t, dir, Options{})
+	a, b := idOf("a"), idOf("b")
+	built(t, s, a)
+	built(t, s, b)
+	get(s, "/compare?a="+a+"&b="+b)
+	r, err := s.listing.run(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, done := s.runs.open(r)
+	defer done()
+	post(s, "/runs/"+a+"/answers/1/note", "text=x")
+	if err := os.Truncate(filepath.Join(r.path, "observations.jsonl"), 10); err != nil {
+		t.Fatal(err)
+	}
+	s.runs.runs[a].notes = &notebook{}
+	for target, want := range map[string]int{"/runs/" + a: 200, "/runs/" + a + "/answers": 500, "/runs/" + a + "/answers/1": 500,
+		"/runs/" + a + "/answers.csv": 500, "/compare?a=" + a + "&b=" + b + "&show=all": 500, "/runs/" + b + "/answers": 200} {
+		w := get(s, target)
+		if body := w.Body.String(); w.Code != want || strings.Contains(body, "has changed") != (want == 500 || target == "/runs/"+a) ||
+			strings.Contains(body, dir) {
+			t.Errorf("%s: %d %s", target, w.Code, body)
 		}
 	}
 }

@@ -120,7 +120,8 @@ func rowOf(run *runEntry) listRow {
 // about describes what the run measured and the models.
 func (r *runEntry) about() page.About { return page.NewAbout(r.Manifest, r.Estimates) }
 
-// together makes one row of the shards of a run that are in one directory, in the place of the first of them.
+// together makes one row of the shards of a run that are in one directory, in the place of the first of them, which
+// changed last.
 func (s *Server) together(rows []listRow) (list []listRow) {
 	whole := func(r listRow) string {
 		if r.Manifest.Plan.Shard.IsZero() {
@@ -136,7 +137,6 @@ func (s *Server) together(rows []listRow) (list []listRow) {
 		}
 		slices.SortFunc(of, func(a, b listRow) int { return a.Manifest.Plan.Shard.Index - b.Manifest.Plan.Shard.Index })
 		entry.Name, entry.Trouble = filepath.Dir(entry.Name), ""
-		entry.Changed = slices.MaxFunc(of, func(a, b listRow) int { return a.Changed.Compare(b.Changed) }).Changed
 		all.runEntry, all.Shards, all.State, all.Result, all.More = &entry, of, s.stateOf(of), page.Result{}, 0
 		list = append(list, all)
 	}

@@ -68,6 +68,9 @@ func TestProgress(t *testing.T) {
 	putAnswer(t, d, 3, crosstalk.Text)
 	putAnswer(t, d, 5, crosstalk.Empty)
 	look(6, 8, "6 of 8 requests", "1 empty · 1 refused · 30 tokens")
+	if p := liveOf(t, s, "mine"); len(p.Latest) != 3 || p.Latest[0].Status == "" || p.Latest[0].Prompt == "" {
+		t.Errorf("the latest answers are %+v", p.Latest)
+	}
 	if body := get(s, "/runs/"+idOf("mine")).Body.String(); !strings.Contains(body, "<noscript>") ||
 		!strings.Contains(body, `<body data-live="/runs/`+idOf("mine")+`/live.json" data-reload="true">`) ||
 		!strings.Contains(body, "6 of 8 requests") || strings.Contains(body, "<b>answer</b>") {
@@ -170,6 +173,9 @@ func TestAnswers(t *testing.T) {
 			list = append(list, strings.TrimSpace(m[1])+" "+m[2])
 		}
 		return list
+	}
+	if body := get(s, page).Body.String(); strings.Contains(body, "closest decisions first") || !strings.Contains(body, "longest first") {
+		t.Errorf("orders of a run that knows nothing of how close decisions are: %s", body)
 	}
 	// Chips count the answers that the rest of the filter finds; of phrases nothing is known.
 	whole := chips("")

@@ -214,7 +214,7 @@ func TestWords(t *testing.T) {
 		duration(59 * time.Second):                      "59 s", duration(time.Minute): "1 min", duration(time.Hour): "1.0 h",
 		size(999): "999 bytes", size(1000): "1 kB", size(999e3): "999 kB", size(1e6): "1 MB",
 		indexing(index.State{}):                             "0 % of 0 bytes, 0 answers so far.",
-		indexing(index.State{Read: 1, Size: 4, Answers: 1}): "25 % of 4 bytes, 1 answer so far.",
+		indexing(index.State{Read: 3, Size: 4, Answers: 1}): "75 % of 4 bytes, 1 answer so far.",
 		joined("", "a", "", "b"):                            "a · b", brief(strings.Repeat("é", 240)): strings.Repeat("é", 240),
 		brief(strings.Repeat("é", 241)): strings.Repeat("é", 240) + "…",
 		brief(strings.Repeat("日", 321)): strings.Repeat("日", 240) + "…", cut(strings.Repeat("x", longest)): strings.Repeat("x", longest),
@@ -264,6 +264,9 @@ func TestComparisonsKept(t *testing.T) {
 	if table == nil || !strings.Contains(table.Problem, "no such file") || strings.Contains(table.Problem, a.Run.path) ||
 		c.of(t.Context(), a, a) != table {
 		t.Errorf("%+v", table)
+	}
+	if c.of(t.Context(), a, entry(0)); c.of(t.Context(), a, a) != table {
+		t.Error("computed again though there is room")
 	}
 	for i := range mostKept {
 		if of := c.of(t.Context(), a, entry(i+1)); of == nil || !strings.Contains(of.Problem, "no such file") {

@@ -251,8 +251,11 @@ func TestTraversal(t *testing.T) {
 	if err := os.Symlink(filepath.Join(top, "secret"), filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Symlink(filepath.Join(top, "secret"), filepath.Join(dir, "shard-1-of-2")); err != nil {
+		t.Fatal(err)
+	}
 	s := newServer(t, dir, Options{})
-	if body := get(s, "/").Body.String(); strings.Contains(body, "secret") || strings.Contains(body, ">link<") ||
+	if body := get(s, "/").Body.String(); strings.Contains(body, "secret") || strings.Contains(body, "shard") || strings.Contains(body, ">link<") ||
 		strings.Contains(body, ".hidden") || !strings.Contains(body, ">mine<") {
 		t.Error(body)
 	}
