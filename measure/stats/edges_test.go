@@ -168,7 +168,7 @@ func TestLevels(t *testing.T) {
 	var c Clusters
 	c.Add(1, 0.5)
 	for name, f := range map[string]func(level float64){
-		"Mean": func(l float64) { Mean(&c, Proportion, l) }, "Wilson": func(l float64) { Wilson(0, 0, l) },
+		"Mean": func(l float64) { Mean(&Clusters{}, Proportion, l) }, "Wilson": func(l float64) { Wilson(0, 0, l) },
 		"Combine":        func(l float64) { Combine(nil, func([]float64) float64 { return 0 }, Proportion, l) },
 		"ClopperPearson": func(l float64) { ClopperPearson(0, 0, l) },
 		"TInterval":      func(l float64) { TInterval(0, 0, 0, Proportion, l) },
@@ -301,7 +301,7 @@ func TestAtLevel(t *testing.T) {
 func TestRoundedLabels(t *testing.T) {
 	for _, x := range [][2]labelCell{
 		{{labels: 5}, {labels: 5, sum: 1e-11, squares: 1e-20}},
-		{{labels: 5, sum: 5, squares: 5}, {labels: 5, sum: 5 - 1e-11, squares: 5 - 1e-9}},
+		{{labels: 5, sum: 5, squares: 5}, {labels: 5, sum: 5 - 1e-11, squares: 5 + 1e-9}},
 	} {
 		for _, alone := range []bool{true, false} {
 			low, high := x[0].interval(1.5, .95, alone)
@@ -331,5 +331,25 @@ func TestNeeds(t *testing.T) {
 	}
 	if n := (Design{Between: 0.2}).Needs(10, 0, 0.05, 0.8); n <= 10 {
 		t.Errorf("no difference needs %g items", n)
+	}
+}
+
+// Where all that is left must be 1 for a mean above the margin, values of 1 say nothing yet, and any other decides.
+func TestAllThatIsLeft(t *testing.T) {
+	s, err := NewSequential(SequentialPlan{Margin: 0.2, Level: 1 - 1e-9, Discord: 0.2, Population: 10, Step: 1, Together: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 7 {
+		s.Add(1, 0, 0)
+	}
+	before := s.Evidence[0]
+	for range 2 {
+		if s.Add(1, 1, 1); s.Outcome != Open || s.Evidence[0] != before {
+			t.Fatalf("%v, %v after %v", s.Outcome, s.Evidence, before)
+		}
+	}
+	if s.Add(1, 0, 0); s.Outcome != Accepted || !math.IsInf(s.Evidence[0], 1) {
+		t.Errorf("%v, %v", s.Outcome, s.Evidence)
 	}
 }

@@ -53,13 +53,14 @@ func TestEdges(t *testing.T) {
 	all := []crosstalk.Observation{one, changed(func(o *crosstalk.Observation) { o.Measure, o.Value = "line_accuracy", 0.5 }),
 		changed(func(o *crosstalk.Observation) { o.Value = 0 }), // again, of another line
 		changed(func(o *crosstalk.Observation) { o.Measure, o.NotScored = "wpr", "line_error" }),
+		changed(func(o *crosstalk.Observation) { o.Measure, o.Value = "wpr", crosstalk.Undefined }),
 		changed(func(o *crosstalk.Observation) { o.Measure = "entropy" }), // of tokens
 		changed(func(o *crosstalk.Observation) { o.Sample = 1 }), changed(func(o *crosstalk.Observation) { o.Variant = "v" }),
 		changed(func(o *crosstalk.Observation) { o.Condition["model"] = "n" }),
 		changed(func(o *crosstalk.Observation) { o.Labels["language"] = "ko" }),
 		changed(func(o *crosstalk.Observation) { o.Item, o.Answers = "b", nil }),
 		changed(func(o *crosstalk.Observation) { o.Item, o.Answers = "c", []crosstalk.Key{{2}} }), one}
-	for i := len(all) - 1; i > 3; i-- { // each after the one that it differs from in one thing
+	for i := len(all) - 1; i > 4; i-- { // each after the one that it differs from in one thing
 		all = slices.Insert(all, i, one)
 	}
 	temperature := 0.5

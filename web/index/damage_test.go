@@ -28,14 +28,14 @@ func TestDamage(t *testing.T) {
 		{"DROP TABLE facets", "columns"},
 		{"DROP TABLE meta", "conditions pages"},
 		{"UPDATE meta SET value = '}'", "conditions"},
-		{"DROP TABLE sets", "counts facts facts of a value longest longest phrase phrase value word words"},
-		{"DROP TABLE chunks", "facts facts of a value last longest longest phrase observations phrase words"},
-		{"DELETE FROM chunks", "facts facts of a value last longest longest phrase observations phrase words"},
-		{"DELETE FROM chunks WHERE chunk = 1", "facts facts of a value last longest longest phrase"},
-		{"UPDATE sets SET places = x'80'", "counts facts of a value longest phrase phrase value word words"},
+		{"DROP TABLE sets", "counts counts longest facts facts of a value longest longest phrase phrase value word words"},
+		{"DROP TABLE chunks", "counts longest facts facts of a value last longest longest phrase observations phrase words"},
+		{"DELETE FROM chunks", "counts longest facts facts of a value last longest longest phrase observations phrase words"},
+		{"DELETE FROM chunks WHERE chunk = 1", "counts longest facts facts of a value last longest longest phrase"},
+		{"UPDATE sets SET places = x'80'", "counts counts longest facts of a value longest phrase phrase value word words"},
 		{"UPDATE chunks SET lines = x'80'", "last longest phrase observations phrase words"},
 		{"UPDATE chunks SET lines = x'0180'", "last longest phrase observations phrase words"},
-		{"UPDATE chunks SET facts = x''", "facts facts of a value longest longest phrase"},
+		{"UPDATE chunks SET facts = x''", "counts longest facts facts of a value longest longest phrase"},
 		{"UPDATE chunks SET facts = x'00'", ""},
 		{"observations", "last longest phrase observations phrase words"},
 	} {
@@ -73,6 +73,7 @@ func TestDamage(t *testing.T) {
 		_, err = x.Conditions(t.Context())
 		check("conditions", err)
 		search("counts", Query{Count: "language"})
+		search("counts longest", Query{Count: "language", Order: Longest})
 		_, err = x.Facts(t.Context(), nil)
 		check("facts", err)
 		_, err = x.Facts(t.Context(), map[string]string{"language": "de"})
@@ -100,6 +101,77 @@ func TestDamage(t *testing.T) {
 				t.Errorf("%s: answer %d is known", damage, n)
 			}
 		}
+	}
+}
+
+// Lines that changed in place, or are gone, are errors that say so.
+func TestChangedLines(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, answered(3))
+	x := open(t, dir, t.TempDir())
+	file := filepath.Join(dir, "observations.jsonl")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		text []byte
+		want string
+	}{
+		{append([]byte("}"), data[1:]...), "has changed: invalid character '}'"}, {data[:len(data)/2], "has changed: EOF"}, {nil, "has changed: EOF"},
+	} {
+		if err := os.WriteFile(file, c.text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := x.Observations(t.Context(), 1, 2, 3); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v; want %s", err, c.want)
+		}
+	}
+}
+
+// The first thing that cannot be written is the error of building, whatever can be written after it.
+func TestFirstError(t *testing.T) {
+	for trigger, want := range map[string]string{
+		"INSERT ON chunks WHEN new.chunk = 0":    "take",
+		"INSERT ON chunks WHEN new.chunk = 1":    "flush",
+		"INSERT ON facets WHEN new.value = 'v0'": "take",
+		"INSERT ON sets WHEN new.value = 'v0'":   "take",
+		"INSERT ON sets WHEN new.value = 'last'": "flush",
+	} {
+		b, err := newBuilder(filepath.Join(t.TempDir(), "browse.db"), "stamp")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.conn.Exec("CREATE TRIGGER full BEFORE " + trigger + " BEGIN SELECT raise(ABORT, 'disk full'); END"); err != nil {
+			t.Fatal(err)
+		}
+		var block []*seen
+		for i := range chunkSize + 1 {
+			s := &seen{answer: fmt.Sprint(i), tags: []tag{{"column", fmt.Sprint("v", i%9)}}}
+			if i == chunkSize {
+				s.tags[0].value = "last"
+			}
+			block = append(block, s)
+		}
+		x := &Index{}
+		got := ""
+		if err = b.take(x, block); err != nil {
+			got = "take"
+		} else if err = b.flush(x); err != nil {
+			got = "flush"
+		}
+		if got != want || err == nil || !strings.Contains(err.Error(), "disk full") {
+			t.Errorf("%s: %s fails with %v, want %s", trigger, got, err, want)
+		}
+		if err := b.conn.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := create(filepath.Join(t.TempDir(), strings.Repeat("x", 300)+".db")); err == nil {
+		t.Error("a name that is too long is created")
+	}
+	if small, sparse := pack([]uint16{1, 2, 3}), pack([]uint16{chunkSize - 1}); len(small) != 3 || len(sparse) > 3 {
+		t.Errorf("few answers take %d and %d bytes", len(small), len(sparse))
 	}
 }
 

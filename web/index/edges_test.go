@@ -140,3 +140,23 @@ func TestWaitEnds(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"Hello, WORLD!":               "hello|world",
+		"l'été d’Été":                 "l|été|d|été",
+		"東京に行く":                       "東|京|に|行|く",
+		"हिन्दी में":                  "हिन्दी|में",
+		"العربية, ok 42a":             "العربية|ok|42a",
+		"bad\xffbyte":                 "bad|byte",
+		strings.Repeat("é", 40):       strings.Repeat("é", 16),
+		"a" + strings.Repeat("é", 40): "a" + strings.Repeat("é", 15),
+		"":                            "",
+	} {
+		var got []string
+		words(text, func(w string) { got = append(got, w) })
+		if strings.Join(got, "|") != want {
+			t.Errorf("%q: %q; want %q", text, got, want)
+		}
+	}
+}

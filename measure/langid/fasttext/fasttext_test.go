@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"crosstalk/internal/shared"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -16,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 )
 
 // near allows for the six digits that the tool prints.
@@ -271,6 +274,11 @@ func TestDamage(t *testing.T) {
 	}
 	if _, err := Read(bytes.NewReader(whole[:5000]), int64(len(whole)), "short"); err == nil {
 		t.Error("a reader shorter than announced: no error")
+	}
+	broken := errors.New("broken")
+	r := io.MultiReader(bytes.NewReader(whole[:99]), iotest.ErrReader(broken))
+	if _, err := Read(r, int64(len(whole)), "broken"); err == nil || err.Error() != "fastText model: broken" {
+		t.Errorf("a reader that fails: %v", err)
 	}
 	if _, err := Load(t.TempDir()); err == nil || !strings.HasSuffix(err.Error(), ": not a regular file, expected a fastText model") {
 		t.Errorf("a directory: %v", err)
