@@ -336,7 +336,8 @@ func TestNeeds(t *testing.T) {
 
 // Where all that is left must be 1 for a mean above the margin, values of 1 say nothing yet, and any other decides.
 func TestAllThatIsLeft(t *testing.T) {
-	s, err := NewSequential(SequentialPlan{Margin: 0.2, Level: 1 - 1e-9, Discord: 0.2, Population: 10, Step: 1, Together: 1})
+	s, err := NewSequential(SequentialPlan{Margin: 0.2, Level: 1 - 1e-9, Discord: 0.2, Population: 10, Step: 1,
+		Together: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -334,7 +334,8 @@ func (s *sheet) tests() {
 	}
 	s.row("of equal values", Pearson(x, []float64{1, 1, 1, 1, 1, 1, 1}, .95), KendallTauB(x, []float64{1, 1, 1, 1, 1, 1, 1}, 0, 0),
 		Pearson(x, x, .95), KendallTauB(x, y, -1, 0), KendallTauB(x, y, 0, -1),
-		KendallTauB([]float64{1, math.NaN(), 2}, []float64{math.NaN(), 1, 2}, 0, 0), KendallTauB([]float64{1, math.NaN(), 2}, x[:3], 0, 0))
+		KendallTauB([]float64{1, math.NaN(), 2}, []float64{math.NaN(), 1, 2}, 0, 0),
+		KendallTauB([]float64{1, math.NaN(), 2}, x[:3], 0, 0))
 	for _, df := range []float64{.5, 1, 2.5, 30, 9999, 10001, 2e4, 1e6} {
 		for _, p := range []float64{.5, .9, .975, .9995} {
 			s.row(fmt.Sprint("t of ", df, " at ", p), tQuantile(p, df))
