@@ -1,0 +1,54 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// What SQLite says, in words for those who write a journal and for those who read it.
+func TestWords(t *testing.T) {
+	path := newPath(t)
+	write(t, path, record(1))
+	writer, reader := open(t, path), open2(t, path)
+	for _, c := range []struct {
+		err           error
+		writes, reads string // "": as it is
+	}{
+		{nil, "", ""}, {fmt.Errorf("x: %w", ErrGone), "", ""}, {&corruptError{}, "", ""},
+		{&fs.PathError{Op: "open", Path: "f", Err: errors.New("x")}, "open f: x", ""},
+		{sqlite3.FULL, "the disk is full: free some space and run", "the disk is full: free some space and run"},
+		{sqlite3.IOERR, "sqlite3: disk I/O error", "sqlite3: disk I/O error"},
+		{sqlite3.READONLY, "cannot be written: check the directory's permissions or use another --out: ", "cannot be read: check its permissions"},
+		{sqlite3.CANTOPEN, "cannot be written: check the directory's permissions or use another --out: ", "cannot be read: check its permissions"},
+		{sqlite3.NOTADB, "is not a readable journal: move it away, or use another --out: ", "is not a readable journal: put a copy of the file"},
+		{sqlite3.CORRUPT, "is not a readable journal: move it away, or use another --out: ", "is not a readable journal: put a copy of the file"},
+		{sqlite3.INTERRUPT, "is not a readable journal: reading it would never end", "is not a readable journal: reading it would never end"},
+		{errors.New("odd"), "odd", "odd"},
+	} {
+		for j, want := range map[*Journal]string{writer: c.writes, reader: c.reads} {
+			if got := j.wrap(c.err); want == "" && got != c.err || want != "" && !strings.HasPrefix(got.Error(), path+": "+want) {
+				t.Errorf("%v, writing %v: %v; want %s", c.err, j == writer, got, want)
+			}
+		}
+	}
+}
+
+// Nothing that is done with a journal's connection can change what its file defines, or runs what that calls.
+func TestDefensive(t *testing.T) {
+	path := newPath(t)
+	write(t, path, record(1))
+	j := open(t, path)
+	if j.writer.Exec("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = '' WHERE name = 'counts'") == nil {
+		t.Error("the schema can be written")
+	}
+	for pragma, want := range map[string]string{"trusted_schema": "0", "cell_size_check": "1"} {
+		if got, err := query(j.writer, "PRAGMA "+pragma); err != nil || len(got) != 1 || got[0] != want {
+			t.Errorf("%s is %q, %v", pragma, got, err)
+		}
+	}
+}
