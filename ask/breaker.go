@@ -46,7 +46,7 @@ type streak struct {
 
 type trial struct {
 	failures int  // that count against it
-	suspect  bool // others that began later than its first attempt were answered
+	suspect  bool // it failed in an earlier run, or others that began later than its first attempt were answered
 	probe    bool // the one that an open circuit tries
 	first    int  // the number of its first attempt
 	number   int  // of the attempt under way
@@ -173,7 +173,6 @@ func (b *breaker) answeredSince(t *trial) bool {
 func (b *breaker) blame(t *trial) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	t.suspect = true
 	t.failures++
 }
 

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -480,5 +481,43 @@ func TestLimiter(t *testing.T) {
 			l.learn(time.Now(), &crosstalk.AskError{Fault: crosstalk.Overloaded})
 		}
 		is("many overloads", 1)
+	})
+}
+
+// Whoever has gone away takes no place. An item that needs nothing keeps nobody waiting.
+func TestPlaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(Options{Concurrency: 2})
+		gone := errors.New("gone")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(gone)
+		if err := l.acquire(ctx); err != gone || l.inFlight != 0 {
+			t.Errorf("%v, %d in flight", err, l.inFlight)
+		}
+		if err := l.acquire(t.Context()); err != nil || l.inFlight != 1 {
+			t.Errorf("%v, %d in flight", err, l.inFlight)
+		}
+		a := newAccount(Budget{Asks: 5})
+		for need, want := range map[Need]int{{}: 0, {Asks: 1}: 1} {
+			it := a.enqueue(need)
+			<-it.decided
+			if a.working != want || a.reserved != need || it.in != (want > 0) {
+				t.Errorf("%+v: %d work, %+v is set aside", need, a.working, a.reserved)
+			}
+			if it.end(); a.working != 0 || a.reserved != (Need{}) {
+				t.Errorf("%+v has ended: %d work, %+v is set aside", need, a.working, a.reserved)
+			}
+			it.end()
+		}
+		s := NewSession(&Memory{}, Options{Backoff: time.Second})
+		least, most := time.Hour, time.Duration(0)
+		for range 400 {
+			got := (&asker{Session: s}).pause(3, &crosstalk.AskError{RetryAfter: time.Minute})
+			least, most = min(least, got), max(most, got)
+		}
+		if least < time.Minute || least > time.Minute+50*time.Millisecond || most < time.Minute+220*time.Millisecond ||
+			most > time.Minute+250*time.Millisecond {
+			t.Errorf("%v to %v", least, most)
+		}
 	})
 }

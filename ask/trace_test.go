@@ -396,6 +396,7 @@ func TestOpenBatches(t *testing.T) {
 		if texts, _, err := batched(t.Context(), s, p, 40); err != nil || texts["batched"] != 39 || len(store.list) != 2 {
 			t.Errorf("%v, %v, %d batches", texts, err, len(store.list))
 		}
+		store.AddBatch(&journal.Batch{Tag: "of nothing"}) // before another one
 		store.AddBatch(&journal.Batch{Identity: crosstalk.Identity{Provider: "test", Name: "gone"}, Tag: "x",
 			Asks: []crosstalk.BatchAsk{{Request: request(1)}}})
 		s = ask.NewSession(store, ask.Options{})
@@ -403,6 +404,69 @@ func TestOpenBatches(t *testing.T) {
 		if err == nil || err.Error() != "test:gone: a batch of 1 requests is open, and this run has no such model any more: use another "+
 			"--out" || s.Reason() != err {
 			t.Errorf("%v, %v", err, s.Reason())
+		}
+	})
+}
+
+// Whichever answer of a batch cannot be saved, the session ends with that, and a round that comes after the end sends
+// nothing. Each way of asking has an ask that goes ahead.
+func TestEndsOfBatches(t *testing.T) {
+	full := errors.New("disk full")
+	for n := 2; n < 40; n += 3 {
+		synctest.Test(t, func(t *testing.T) {
+			tr := &trace{began: time.Now(), on: func(what string, at int) error {
+				if what == "Put" && at == n {
+					return full
+				}
+				return nil
+			}}
+			store, p := tracedMemory{&batchMemory{}, tr}, newProvider()
+			s := ask.NewSession(store, ask.Options{})
+			if _, _, err := batched(t.Context(), s, p, 40); err != full || s.Reason() != full {
+				t.Errorf("%d: %v, %v", n, err, s.Reason())
+			}
+			s = ask.NewSession(store.batchMemory, ask.Options{})
+			s.For(p)
+			b, err := s.Batching()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Stop()
+			if another, err := b.Round().Send(t.Context()); another || err != nil {
+				t.Errorf("%v, %v", another, err)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := newProvider()
+		s := ask.NewSession(&batchMemory{}, ask.Options{})
+		texts, _, err := batchedAs(t.Context(), s, p, 60, func(i int) crosstalk.Request {
+			r := request(i)
+			r.Decoding.MaxTokens = 10 + i%3
+			return r
+		})
+		if err != nil || texts["direct"] != 3 || texts["batched"] != 57 {
+			t.Errorf("%v, %v", texts, err)
+		}
+	})
+}
+
+// Models at one endpoint share its limits, whatever their names.
+func TestModelsShareEndpoints(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, l := ask.NewSession(&ask.Memory{}, ask.Options{Concurrency: 3}), newLog()
+		m := &model{endpoint: "e", answer: func(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
+			l.enter(req)
+			defer l.leave()
+			return text("yes"), wait(ctx, time.Second)
+		}}
+		var group sync.WaitGroup
+		for _, name := range []string{"one", "two"} {
+			group.Go(func() { askAll(t.Context(), s.For(named{m, name}), 20) })
+		}
+		group.Wait()
+		if l.most != 3 || l.total() != 40 {
+			t.Errorf("%d of %d at once", l.most, l.total())
 		}
 	})
 }
@@ -443,7 +507,8 @@ func TestTracesOfAsks(t *testing.T) {
 		on      func(string, int) error
 		stop    time.Duration
 		cancel  time.Duration
-		first   int // asks that an earlier session has answered
+		first   int // asks of an earlier session
+		bad     []int
 	}{
 		{name: "well", server: of(nil)},
 		{name: "thirty a minute", server: of(nil), options: ask.Options{RPM: 30}},
@@ -459,6 +524,8 @@ func TestTracesOfAsks(t *testing.T) {
 		{name: "three bad asks", server: of(odd, 3, 6, 9), options: ask.Options{Retries: 2}},
 		{name: "the last ones are bad", server: of(odd, 10, 11), options: ask.Options{Retries: 2, Patience: 5 * time.Second}},
 		{name: "all that are left are bad", server: of(odd, 8, 9, 10, 11), first: 8, options: ask.Options{Retries: 2, Patience: 30 * time.Second}},
+		{name: "some failed in an earlier run", server: of(odd, 4, 5, 6, 7), first: 8, bad: []int{4, 5, 6, 7},
+			options: ask.Options{Retries: 2, Patience: 30 * time.Second}},
 		{name: "no retries", server: of(odd, 3), options: ask.Options{Retries: -1}},
 		{name: "one is rejected", server: of(status(crosstalk.Rejected, 400, 0), 3)},
 		{name: "all are rejected", server: of(status(crosstalk.Rejected, 400, 0), all...)},
@@ -498,9 +565,12 @@ func TestTracesOfAsks(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			store := &batchMemory{}
-			before := ask.NewSession(store, ask.Options{})
-			well := &model{endpoint: "http://e", answer: func(context.Context, crosstalk.Request) (crosstalk.Answer,
+			before := ask.NewSession(store, ask.Options{Retries: -1, Concurrency: 1})
+			well := &model{endpoint: "http://e", answer: func(_ context.Context, req crosstalk.Request) (crosstalk.Answer,
 				error) {
+				if slices.Contains(c.bad, req.Sample) {
+					return crosstalk.Answer{}, odd
+				}
 				return text("old"), nil
 			}}
 			askAll(t.Context(), before.For(well), c.first)

@@ -210,9 +210,9 @@ func TestMergeMany(t *testing.T) {
 	}
 	path := newPath(t)
 	var records []Record
-	for i := range 2*spanRows + 1 {
+	for i := range spanRows + 1 {
 		r := thoughtful(i)
-		if i%2000 == 7 {
+		if i%1000 == 7 {
 			r.Answer.Raw = bytes.Repeat([]byte{byte(i)}, spanBytes*(i%4+1)/3)
 		}
 		records = append(records, r)
