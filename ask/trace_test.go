@@ -573,7 +573,9 @@ func TestTracesOfAsks(t *testing.T) {
 				}
 				return text("old"), nil
 			}}
-			askAll(t.Context(), before.For(well), c.first)
+			for i := range c.first {
+				before.For(well).Ask(t.Context(), request(i))
+			}
 			tr := &trace{began: time.Now(), on: c.on}
 			m := &model{endpoint: "http://e", answer: func(ctx context.Context, req crosstalk.Request) (crosstalk.Answer,
 				error) {
