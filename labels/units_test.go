@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -51,7 +52,7 @@ func TestEveryQuestion(t *testing.T) {
 		return o
 	}
 	leak := odd("leak_rate", "a", 1, "leaked", "similarity=s1 language=en dataset=one cluster=c", "topic concept=red",
-		"side test=a rose", "side control=a stone")
+		"side test=a <red> rose & more", "side control=a stone")
 	leak.Numbers = map[string]float64{"test": 0.5, "control": 0.48}
 	other := with(leak, func(o *crosstalk.Observation) {
 		o.Condition["similarity"], o.Value, o.Finding = "s2", 0, "not leaked"
@@ -249,4 +250,52 @@ func sheetOf(t *testing.T, text string) string {
 	file := filepath.Join(t.TempDir(), "sheet.csv")
 	write(t, file, text)
 	return file
+}
+
+// What is left of a design, of a log and of figures where something is in the way.
+func TestInTheWay(t *testing.T) {
+	if _, err := Plan(filepath.Join(t.TempDir(), "nowhere"), Sample{Seed: 1}); err == nil {
+		t.Error("a design is written where there is no directory")
+	}
+	dir := leaks(t, 6)
+	s := openAs(t, dir, "")
+	lost := s.says(Unit{Place: Place{Item: "lost"}}, "ann", Test)
+	if err := Append(dir, s.says(s.Units[0], "ann", Test), lost); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := AgreementOf(dir, "", Options{}); err != nil || a.Labels != 1 || a.Unmatched != 1 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	for _, file := range []string{File, File + ".lock"} {
+		if info, err := os.Stat(filepath.Join(dir, file)); err != nil || info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
+			t.Errorf("%s: %v, %v", file, info.Mode(), err)
+		}
+	}
+	l := NewLog(dir)
+	info, err := os.Stat(filepath.Join(dir, File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.most = info.Size(); l.Refresh() != nil || len(l.Labels()) != 2 {
+		t.Errorf("%d labels", len(l.Labels()))
+	}
+	l.most--
+	if err := l.Refresh(); err == nil || !strings.Contains(err.Error(), File+": is larger than 0 MiB") {
+		t.Errorf("%v", err)
+	}
+	// In a sample by finding of which nobody finds a fault there is no sensitivity, and all other figures are as they are.
+	var labels []Label
+	for _, u := range s.Units {
+		labels = append(labels, s.says(u, "ann", Control))
+	}
+	d := Design{Samples: []Sample{{N: 6, By: []string{findingColumn}}}}
+	a, err := s.compare(d, labels, Options{Draws: 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range a.Figures {
+		if f.Measure == Sensitivity || f.Interval != nil && !f.Interval.Contains(float64(f.Value)) {
+			t.Errorf("%+v", f)
+		}
+	}
 }
