@@ -54,7 +54,7 @@ func listThorough() map[string]bool {
 	all := map[string]bool{}
 	for i, g := range Groups {
 		for _, l := range g.Languages {
-			all[l] = (i == 0 || groupScripts[i] != groupScripts[i-1]) && !thin[l] && groupScripts[i] != devanagari
+			all[l] = (i == 0 || groupScripts[i] != groupScripts[i-1]) && groupScripts[i] != devanagari
 		}
 	}
 	for _, s := range single {
@@ -156,7 +156,7 @@ func (a *Analysis) widen() {
 		}
 		// The odds of a word whose probability is that share of the best one's.
 		beside := alike * best / (1 + best - alike*best)
-		for ; from > 0 && a.continues(from) && a.cells[from-1].odds >= beside; from-- {
+		for ; a.continues(from) && a.cells[from-1].odds >= beside; from-- {
 			a.cells[from-1].odds = max(a.cells[from-1].odds, raised)
 		}
 		for ; to < len(a.cells) && a.continues(to) && a.cells[to].odds >= beside; to++ {
@@ -169,7 +169,8 @@ func (a *Analysis) widen() {
 // alike is the share of the probability of a run's best word from which words beside the run belong to it.
 const alike = 0.08
 
-// continues reports whether a word is in the same sentence as the one before, and written in the same alphabet.
+// continues reports whether a word is in the same sentence as the one before, and written in the same alphabet: the
+// first word starts one.
 func (a *Analysis) continues(i int) bool {
 	t := &a.tokens[i]
 	return !t.starts && t.script != han && t.script == a.tokens[i-1].script
@@ -351,7 +352,7 @@ func (a *Analysis) Foreign(start, end int, floor float64) (int, int) {
 func (a *Analysis) Borrowed() int {
 	const times = 4
 	home, ok := stateOf[a.language]
-	if !ok || a.script != latin || a.language == "en" {
+	if !ok || a.script != latin {
 		return 0
 	}
 	m := embedded().alphabets[latin]
