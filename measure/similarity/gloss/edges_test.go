@@ -53,6 +53,7 @@ func TestTrigramNumbers(t *testing.T) {
 		"a0":  {a*37 + zero, a*37*37 + zero*37},
 		"9 z": {nine * 37, z * 37, nine*37*37 + z}, // _9_ _z_ 9_z
 		":":   {},
+		"/`{": {},
 	} {
 		got := newTrigrams(text).sorted
 		if !slices.Equal(got, want) {
@@ -96,4 +97,25 @@ func TestSolid(t *testing.T) {
 	if shared < 20 {
 		t.Errorf("only %d are written as others are", shared)
 	}
+}
+
+// A token is divided into rare entries, too.
+func TestRareDivision(t *testing.T) {
+	v := open(t)
+	divided, rare := 0, ""
+	for i := range int32(v.lexicon.Len()) {
+		lemma := v.lexicon.Lemma(i)
+		if v.frequency[i] > 0 || len(lemma) < 5 || strings.ContainsAny(lemma, "-_'.0123456789") {
+			continue
+		}
+		if left, right, ok := v.divide(rare + lemma); rare != "" && !ok {
+			t.Errorf("%s%s is not divided", rare, lemma)
+		} else if ok && min(v.frequency[left], v.frequency[right]) == 0 {
+			divided++
+		}
+		if rare = lemma; divided == 20 {
+			return
+		}
+	}
+	t.Errorf("%d tokens are divided into entries without occurrences", divided)
 }
