@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"crosstalk/internal/randmodel"
@@ -133,6 +134,37 @@ func TestScores(t *testing.T) {
 	cancel()
 	if _, err := s.Scores(ctx, pairs); err == nil {
 		t.Error("cancelled without an error")
+	}
+}
+
+// ending is a context that ends when it is asked for the nth time.
+type ending struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (e *ending) Err() error {
+	if e.left.Add(-1) <= 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Whenever the context ends, there are no scores.
+func TestScoresEnd(t *testing.T) {
+	s, err := Load(write(t), Options{Layer: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := int64(1); ; n++ {
+		ctx := &ending{Context: t.Context()}
+		ctx.left.Store(n)
+		_, err := s.Scores(ctx, []similarity.Pair{{A: "w5", B: "w6"}})
+		if ended := ctx.left.Load() <= 0; ended != (err != nil) {
+			t.Errorf("ended %v at look %d: %v", ended, n, err)
+		} else if !ended {
+			break
+		}
 	}
 }
 
