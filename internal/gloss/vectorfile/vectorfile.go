@@ -49,26 +49,72 @@ type Exception struct {
 	Bases []int32
 }
 
-// Limits of the format.
 const (
-	Magic     = "gloss/1\n"
-	MaxShared = 15  // bytes of a shared prefix
-	MaxForm   = 127 // bytes of a lemma or form
-
-	headerSize = len(Magic) + 3*4
+	magic      = "gloss/1\n"
+	headerSize = len(magic) + 3*4
+	maxShared  = 15
+	maxForm    = 127 // bytes of a lemma or form
 )
 
-// Decode reads the bytes of a vector file. The codes and frequencies alias data. What has the right checksum was
-// written by the builder: the rest is taken as it is.
-func Decode(data []byte) (*File, error) {
-	if len(data) < headerSize || string(data[:len(Magic)]) != Magic {
-		return nil, fmt.Errorf("vector file: does not begin with %q and a header", Magic)
+// Encode returns the bytes of f.
+func (f *File) Encode() ([]byte, error) {
+	n := len(f.Lemmas)
+	if len(f.POS) != n || len(f.Frequency) != n || len(f.Codes) != n*Stride {
+		return nil, fmt.Errorf("vector file: %d lemmas with %d parts of speech, %d frequencies, %d bytes of codes",
+			n, len(f.POS), len(f.Frequency), len(f.Codes))
 	}
-	sum := binary.LittleEndian.Uint32(data[len(Magic):])
-	if got := crc32.ChecksumIEEE(data[len(Magic)+4:]); got != sum {
+	out := append(make([]byte, 0, n*(Stride+12)), magic...)
+	out = append(out, 0, 0, 0, 0)
+	out = binary.LittleEndian.AppendUint32(out, uint32(n))
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(f.Exceptions)))
+	var before string
+	word := func(tag uint8, w string) error {
+		if len(w) > maxForm {
+			return fmt.Errorf("vector file: %q is longer than %d bytes", w, maxForm)
+		}
+		shared := 0
+		for shared < min(len(w), len(before), maxShared) && w[shared] == before[shared] {
+			shared++
+		}
+		out = append(out, tag<<4|uint8(shared), uint8(len(w)-shared))
+		out = append(out, w[shared:]...)
+		before = w
+		return nil
+	}
+	for i, lemma := range f.Lemmas {
+		if i > 0 && lemma <= before {
+			return nil, fmt.Errorf("vector file: lemma %q does not come after %q", lemma, before)
+		}
+		if err := word(uint8(f.POS[i]), lemma); err != nil {
+			return nil, err
+		}
+	}
+	before = ""
+	for _, e := range f.Exceptions {
+		if err := word(uint8(e.POS), e.Form); err != nil {
+			return nil, err
+		}
+		out = append(out, uint8(len(e.Bases)))
+		for _, b := range e.Bases {
+			out = binary.AppendUvarint(out, uint64(b))
+		}
+	}
+	out = append(append(out, f.Frequency...), f.Codes...)
+	binary.LittleEndian.PutUint32(out[len(magic):], crc32.ChecksumIEEE(out[len(magic)+4:]))
+	return out, nil
+}
+
+// Decode reads the bytes of a vector file. The codes and frequencies alias data. What has the right checksum was
+// written by Encode: the rest is taken as it is.
+func Decode(data []byte) (*File, error) {
+	if len(data) < headerSize || string(data[:len(magic)]) != magic {
+		return nil, fmt.Errorf("vector file: does not begin with %q and a header", magic)
+	}
+	sum := binary.LittleEndian.Uint32(data[len(magic):])
+	if got := crc32.ChecksumIEEE(data[len(magic)+4:]); got != sum {
 		return nil, fmt.Errorf("vector file: checksum %08x, expected %08x: truncated or corrupt", got, sum)
 	}
-	r := reader{data: data[len(Magic)+4:]}
+	r := reader{data: data[len(magic)+4:]}
 	n, exceptions := int(r.uint32()), int(r.uint32())
 	f := &File{Lemmas: make([]string, n), POS: make([]lexicon.Set, n), Exceptions: make([]Exception, exceptions)}
 	var text []byte // all lemmas, which share one string
@@ -112,6 +158,6 @@ func (r *reader) uint32() uint32 { return binary.LittleEndian.Uint32(r.take(4)) 
 func (r *reader) word() (tag byte, w []byte) {
 	head := r.take(2)
 	rest := r.take(int(head[1]))
-	r.before = append(r.before[:head[0]&MaxShared], rest...)
+	r.before = append(r.before[:head[0]&maxShared], rest...)
 	return head[0] >> 4, r.before
 }

@@ -2,8 +2,8 @@ package vectorfile
 
 import (
 	"bytes"
-	"os"
 	"reflect"
+	"strings"
 	"testing"
 
 	"crosstalk/internal/gloss/lexicon"
@@ -24,31 +24,45 @@ func sample() *File {
 	return f
 }
 
-// encoded is the sample as the builder writes it, whose tests read it too.
-func encoded(t *testing.T) []byte {
+func encode(t testing.TB, f *File) []byte {
 	t.Helper()
-	data, err := os.ReadFile("testdata/sample.bin")
+	data, err := f.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return data
 }
 
-func TestDecode(t *testing.T) {
-	none := []byte("gloss/1\n\x69\xdf\x22\x65\x00\x00\x00\x00\x00\x00\x00\x00")
-	for _, c := range []struct {
-		data []byte
-		want *File
-	}{{encoded(t), sample()}, {none, &File{Lemmas: []string{}, POS: []lexicon.Set{}, Exceptions: []Exception{},
-		Frequency: []byte{}, Codes: []byte{}}}} {
-		if got, err := Decode(c.data); err != nil || !reflect.DeepEqual(got, c.want) {
-			t.Errorf("got %v, %v; expected %v", got, err, c.want)
+func TestRoundTrip(t *testing.T) {
+	for _, f := range []*File{sample(), {Lemmas: []string{}, POS: []lexicon.Set{}, Exceptions: []Exception{},
+		Frequency: []byte{}, Codes: []byte{}}} {
+		got, err := Decode(encode(t, f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, f) {
+			t.Errorf("got %v, expected %v", got, f)
+		}
+	}
+}
+
+func TestEncodeRefuses(t *testing.T) {
+	for want, change := range map[string]func(*File){
+		"does not come after": func(f *File) { f.Lemmas[0] = "zebra" },
+		"is longer than":      func(f *File) { f.Lemmas[4] = strings.Repeat("x", 128) },
+		"parts of speech":     func(f *File) { f.POS = f.POS[1:] },
+		"bytes of codes":      func(f *File) { f.Codes = f.Codes[1:] },
+	} {
+		f := sample()
+		change(f)
+		if _, err := f.Encode(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, expected %q", err, want)
 		}
 	}
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	data := encoded(t)
+	data := encode(t, sample())
 	for n := range data {
 		if _, err := Decode(data[:n]); err == nil {
 			t.Fatalf("the first %d of %d bytes are accepted", n, len(data))

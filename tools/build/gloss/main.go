@@ -55,7 +55,7 @@ func build(dir string, notes io.Writer) ([]byte, error) {
 	var rotated mat.Dense
 	rotated.Mul(vectors, rotation(vectorfile.Dim))
 	f.Codes = quantise(&rotated)
-	content, err := encode(f)
+	content, err := f.Encode()
 	fmt.Fprintf(notes, "%d irregular forms, %d bytes\n", len(f.Exceptions), len(content))
 	return content, err
 }
