@@ -1,18 +1,24 @@
 package gate
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"crosstalk"
+	"crosstalk/ask"
 	"crosstalk/compare"
 	"crosstalk/instrument"
+	"crosstalk/report"
+	"crosstalk/study"
 )
 
 // Whichever file of whichever run cannot be read, there is an error that names it, and no verdict or history.
@@ -185,5 +191,93 @@ func TestPointInside(t *testing.T) {
 	if !errors.As(err, &syntax) || err.Error() != "column 8: \"x\" is not a valid number; expected one such as 0.98 or 98%\n"+
 		"  lpr >= x\n         ^" {
 		t.Errorf("%q", err)
+	}
+}
+
+// Broken answers come in the order of the later run, and there are three at most.
+func TestBrokenInOrder(t *testing.T) {
+	dir := t.TempDir()
+	runOf(t, dir, "as it was", 0, 0, 0, 1, 0, 0)
+	file := filepath.Join(dir, "answers.csv")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := strings.SplitAfter(string(text), "\n")
+	slices.Reverse(rows[1:])
+	if err := os.WriteFile(file, []byte(strings.Join(rows, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := study.Leakage{}.Recorded([]string{file}, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := filepath.Join(dir, "before")
+	if _, err := s.Run(t.Context(), before, ask.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	after := runOf(t, dir, "after", 0, 1, 1, 1, 1, 1)
+	list, err := brokenOf(before, after)
+	if err != nil || len(list) != 3 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	for i, item := range []string{"B saw a", "C saw a", "E saw a"} {
+		if b := list[i]; b.Item != item || b.Before == "" || b.After == "" || b.Found == "" || b.Before == b.After {
+			t.Errorf("%+v, want %s", b, item)
+		}
+	}
+}
+
+// Runs of different models are no history. What cannot be written is an error in every format, and a chart marks since
+// when it is worse.
+func TestHistoryFails(t *testing.T) {
+	dir := t.TempDir()
+	var runs []string
+	for _, model := range []string{"x", "y"} {
+		runs = append(runs, runOf(t, dir, "2026-02-0"+map[string]string{"x": "1", "y": "2"}[model], 0, 1, 0, 1))
+	}
+	h, err := Histories(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := errors.New("full")
+	for _, format := range report.Formats {
+		for _, left := range []int{0, 20} {
+			if err := h.Write(&upTo{left: left, err: full}, format); !errors.Is(err, full) {
+				t.Errorf("%s after %d bytes: %v", format, left, err)
+			}
+		}
+	}
+	h.Series[0].since = 1
+	if got := fmt.Sprintf("%+v", h.Plots()); strings.Count(got, "worse since 2026-02-02") == 0 {
+		t.Errorf("%.2000s", got)
+	}
+	file := filepath.Join(runs[1], "estimates.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := os.ReadFile(filepath.Join(runs[1], "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.ReplaceAll(text, []byte(`"model":"x"`), []byte(`"model":"y"`))
+	changed = bytes.ReplaceAll(changed, []byte(`"model": "x"`), []byte(`"model": "y"`))
+	sum := func(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
+	manifest = bytes.Replace(manifest, []byte(sum(text)), []byte(sum(changed)), 1)
+	for file, text := range map[string][]byte{file: changed, filepath.Join(runs[1], "manifest.json"): manifest} {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var no *ErrNoHistory
+	if _, err := Histories(runs); !errors.As(err, &no) || !strings.Contains(err.Error(), "differ by model") {
+		t.Errorf("%v", err)
+	}
+	r := parse(t, "lpr>=50% where language=ko")
+	got := r.missing(figures(), []crosstalk.Estimate{figure("lpr", .5, columns{"language": "de"}), figure("lpr", .5, columns{}),
+		figure("lpr", .5, columns{"language": crosstalk.All})})
+	if got != "not measured: no figure has language ko; the run has de" {
+		t.Error(got)
 	}
 }

@@ -107,6 +107,11 @@ func TestMissingItems(t *testing.T) {
 			t.Errorf("%s: %+v", require, c)
 		}
 	}
+	three := e
+	three.N = 3
+	if c := check(t, "lpr>=45.0001%", true, three)[0]; len(c.Missing) != 2 || c.Missing[0] != 1 {
+		t.Errorf("%+v", c)
+	}
 	tiny := e
 	tiny.Interval = &crosstalk.Interval{Low: 0, High: 1, Level: 0.95}
 	if c := check(t, "lpr>=50%", true, tiny)[0]; !c.Inconclusive || len(c.Missing) != 1 || c.Missing[0] > 20*c.N {

@@ -37,6 +37,16 @@ func TestDifferentNights(t *testing.T) {
 			t.Errorf("%v, want %s", err, c.want)
 		}
 	}
+	for across, want := range map[string]string{"": "LPR of a and b have different signatures, lpr|suite:x|y and lpr|suite:z|y", "suite": ""} {
+		h := History{kind: instrument.Named("confusion"), Nights: []Night{{Name: "a", estimates: []crosstalk.Estimate{
+			of(m, "lpr|suite:x|y")}}, {Name: "b", estimates: []crosstalk.Estimate{of(m, "lpr|suite:z|y")}}}}
+		if across != "" {
+			h.across = []string{across}
+		}
+		if err := h.collect(); (err == nil) != (want == "") || err != nil && err.(*ErrNoHistory).why != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
 	if Recorded(run.Manifest{}) {
 		t.Error("a run without conditions is of recorded answers")
 	}

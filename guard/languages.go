@@ -9,21 +9,14 @@ import (
 
 	"crosstalk/measure/langid"
 	"crosstalk/measure/langid/embedded"
-	"crosstalk/measure/langid/words"
 )
 
 // Languages returns the languages that can be judged, as ISO 639 codes. For those without a model of words, lines are
 // judged, and words by their script alone.
 func Languages() []string { return slices.Clone(languages()) }
 
-var languages = sync.OnceValue(func() []string {
-	all := embedded.Identifier().Labels()
-	for _, g := range words.Groups {
-		all = append(all, g.Languages...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-})
+// languages are those of the embedded identifier, which knows all that have a model of words.
+var languages = sync.OnceValue(func() []string { return slices.Sorted(slices.Values(embedded.Identifier().Labels())) })
 
 // label returns the code of a language that can be judged, or of the same language: "no" for "nb". The variants of
 // Norwegian and of Serbo-Croatian are judged as one language.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -50,6 +51,12 @@ var oddTexts = [][2]string{
 	{"no", "Vi går på markedet i morgen, och sedan går vi hem tillsammans med barnen, for vi trenger brød."},
 	{"uk", "Завтра ми йдемо на ринок, потому что нам нужен хлеб и молоко, а потім додому."},
 	{"mr", "आम्ही उद्या मुलांसोबत बाजारात जाणार आहोत, क्योंकि हमें रोटी और दूध चाहिए पूरे हफ्ते के लिए।"},
+	{"no", "I morgen drar vi til byen med barna. Vi trenger brød. I morgen går vi på markedet med børnene «до свидания мой " +
+		"друг» fordi vi mangler brød, mælk og friske grøntsager til hele ugen."},
+	{"de", "Der system und die company sind gut. Das water ist im house, die family in der school, das money im business. " +
+		"Die power der group, die party im service, das market im center. Ein project, ein team, ein game, ein video."},
+	{"fr", "Le system et la company sont bons. Le water est dans la house, la family à la school, le money dans le business. " +
+		"La power du group, la party au service, un project, un team, un game, un video, un people, un world, une life."},
 	{"gl", "Mañá imos ao mercado cos nenos, porque necesitamos pan, leche y verduras frescas para toda la semana."},
 }
 
@@ -222,7 +229,7 @@ func TestMessages(t *testing.T) {
 	messages := []string{"", "English please", "auf Englisch bitte", "Answer in French.", "Please translate this to German: good day",
 		"How do you write that in Polish?", "Übersetze das ins Türkische!", "Danca", "danca bilmem", "Bunu Dancaya çevir", "Türkçe cevap ver",
 		"antworte auf deutsch. answer in german", "translate to Chinese", "answer in Chinese please, in short sentences", "用英语回答", "英語で答えて",
-		"请用法文写一封信", "日本語で", "한국어로 대답해", "تحدث بالعربية", "اكتب بالفرنسية", "ענה בעברית", "in Klingon please", "Write in English and in French",
+		"请用法文写一封信", "日本語で", "한국어로 대답해", "تحدث بالعربية", "اكتب بالفرنسية", "ענה בעברית", "והעברית", "كالعربية مثلا", "العربية", "in Klingon please", "Write in English and in French",
 		"write in english. write in english", "Réponds en anglais", "En español, por favor", "traduci in italiano: hello", "по-русски, пожалуйста",
 		"Переведи на английский", "Ich spreche Deutsch und du sprichst Englisch", "denglisch ist komisch", "frenchfries", "हिंदी में जवाब दो", "ตอบเป็นภาษาไทย",
 		"odpowiedz po polsku", "Odpověz česky", "answer in serbian", "antwoord in het Nederlands", "Svara på svenska", strings.Repeat("a", 2*longMessage) + " answer in French",
@@ -318,4 +325,30 @@ func TestMarks(t *testing.T) {
 		sheet.WriteByte('\n')
 	}
 	golden.Check(t, "testdata/marks.txt", sheet.String())
+}
+
+// What overlaps a part has at least a byte of it. Each language with a model of words can be judged.
+func TestOverlapping(t *testing.T) {
+	spans := []Span{{Start: 2, End: 4}, {Start: 4, End: 7}, {Start: 9, End: 10}}
+	for part, want := range map[[2]int]string{{0, 2}: "[]", {0, 3}: "[2]", {3, 4}: "[2]", {4, 5}: "[4]", {3, 5}: "[2 4]", {7, 9}: "[]", {6, 10}: "[4 9]",
+		{10, 12}: "[]"} {
+		starts := []int{}
+		for _, s := range overlapping(spans, part[0], part[1]) {
+			starts = append(starts, s.Start)
+		}
+		if got := fmt.Sprint(starts); got != want {
+			t.Errorf("%v: %s, want %s", part, got, want)
+		}
+	}
+	list := Languages()
+	if !slices.IsSorted(list) || len(slices.Compact(slices.Clone(list))) != len(list) {
+		t.Errorf("%q", list)
+	}
+	for _, g := range words.Groups {
+		for _, l := range g.Languages {
+			if _, known := slices.BinarySearch(list, l); !known {
+				t.Errorf("%s cannot be judged", l)
+			}
+		}
+	}
 }
