@@ -48,6 +48,13 @@ func TestRowsOfPages(t *testing.T) {
 		}
 	}
 
+	columns := []index.Column{{Name: "model", Values: []index.Value{{Name: "m", N: 9}}}, {Name: "system", Values: make([]index.Value, 2)},
+		{Name: "similarity", Values: make([]index.Value, 2)}, {Name: "other", Values: make([]index.Value, 2)}}
+	if got := conditionOf([]crosstalk.Observation{{Measure: "leak_rate", Condition: map[string]string{"model": "m", "system": "s",
+		"similarity": "gloss"}}}, columns); got != "system s" {
+		t.Errorf("the condition is %q", got)
+	}
+
 	all := []map[string]string{{"model": "m", "top": "1"}, {"model": "n", "top": "1"}}
 	if got := differing(all[0], all); got != "m" {
 		t.Errorf("differing: %q", got)

@@ -154,7 +154,7 @@ func TestSheetOfLists(t *testing.T) {
 	}
 	date("broken")
 	for i, finished := range []bool{true, true, false} {
-		of := shard.Shard{Index: 3 - i, Count: 3}
+		of := shard.Shard{Index: 1 + i, Count: 3}
 		plan := run.Recorded("confusion", "sharded@1", "m")
 		plan.Shard = of
 		write("sweep/"+filepath.Base(of.Dir("x")), plan, finished, figure("lpr", "m", "s", .5))
@@ -343,6 +343,9 @@ func TestComparisonFile(t *testing.T) {
 	if err != nil || !strings.Contains(text, "1–200 of 201 items") || strings.Count(text, `<span class="badge broken">`) != 200 ||
 		strings.Contains(text, `href="/`) {
 		t.Errorf("%v in %d bytes", err, len(text))
+	}
+	if left, err := filepath.Glob("*.db*"); left != nil || err != nil {
+		t.Errorf("%v are in the working directory; %v", left, err)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
