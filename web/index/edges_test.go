@@ -44,6 +44,8 @@ func TestPages(t *testing.T) {
 			Page{Numbers: []int{3}, First: 2, Total: 3, Earlier: true, Later: true}},
 		{Query{Text: "word3", Limit: 9}, Page{Numbers: []int{4}, First: 1, Total: 1}},
 		{Query{Text: `"word3 again"`, Limit: 9}, Page{Numbers: []int{4}, Total: -1}},
+		{Query{Text: `"again word3"`, Limit: 9}, Page{Total: -1}},
+		{Query{Order: Longest, Text: `"again word3"`, Limit: 9}, Page{First: 1, Total: -1}},
 		{Query{Text: `"again"`, Limit: 2}, Page{Numbers: []int{1, 2}, Total: -1, Later: true}},
 		{Query{Text: `"again"`, After: 2, Limit: 2}, Page{Numbers: []int{3, 4}, Total: -1, Earlier: true, Later: true}},
 		{Query{Order: Longest, Limit: 2}, Page{Numbers: []int{1, 2}, First: 1, Total: 5, Later: true}},
