@@ -24,6 +24,8 @@ func TestParse(t *testing.T) {
 		want             []string
 		language, source string
 	}{
+		{"head.po", "msgid \"\"\nmsgstr \"Language: de\\n\"\n#, fuzzy\nmsgid \"Not sure\"\nmsgstr \"Unsicher\"\n" +
+			"#~ msgid \"Gone\"\n#~ msgstr \"Weg\"\n# last\nmsgid \"Here\"\nmsgstr \"Hier\"\n", []string{"10:9 ||Hier"}, "de", ""},
 		{"a.po", `# a comment
 msgid ""
 msgstr ""

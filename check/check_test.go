@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -184,6 +185,9 @@ func TestProse(t *testing.T) {
 		if all := ofProse(strings.Repeat("- "+long[2:], n)); len(all) != want || all[want-1].text.Len()%1024 != 0 {
 			t.Errorf("%d lines of a list are %d passages, want %d", n, len(all), want)
 		}
+	}
+	if got := texts(ofProse("```\ncode\n```js\nmore\n```\nEnde\n")); !slices.Equal(got, []string{"Ende\n"}) {
+		t.Errorf("a fence with a language closes: %q", got)
 	}
 	if got := ofProse(""); got != nil {
 		t.Errorf("of nothing: %v", got)
