@@ -205,6 +205,12 @@ func TestLastPage(t *testing.T) {
 				t.Errorf("%d answers, before %d: %+v, %v", n, before, p, err)
 			}
 		}
+		for before := chunkSize; n > chunkSize && before <= chunkSize+2; before++ { // where a chunk ends
+			p, err := x.Search(t.Context(), Query{Before: before, Limit: 1})
+			if err != nil || !slices.Equal(p.Numbers, []int{before - 1}) {
+				t.Errorf("before %d: %+v, %v", before, p, err)
+			}
+		}
 	}
 }
 
