@@ -306,3 +306,21 @@ func TestFields(t *testing.T) {
 	}
 	golden.Check(t, "testdata/fields.txt", sheet.String())
 }
+
+// Words with the same hash are others.
+func TestSameHash(t *testing.T) {
+	if hash("costarring") != hash("liquid") {
+		t.Fatal("these words have other hashes")
+	}
+	d := dictionary{entries: []string{"liquid", "x", "costarring"}}
+	d.index()
+	for word, want := range map[string]int32{"liquid": 0, "x": 1, "costarring": 2, "y": -1} {
+		if got := d.find(word, hash(word)); got != want {
+			t.Errorf("%s is entry %d, want %d", word, got, want)
+		}
+	}
+	d = dictionary{entries: []string{"liquid"}}
+	if d.index(); d.find("costarring", hash("costarring")) != -1 {
+		t.Error("a word with the hash of another is taken for it")
+	}
+}
