@@ -72,7 +72,10 @@ func (s *set) unpack(b []byte) error {
 		return nil
 	}
 	for last := -1; len(b) > 0; {
-		d, n := binary.Uvarint(b)
+		d, n := uint64(b[0]), 1 // as most are, without a call
+		if d >= 0x80 {
+			d, n = binary.Uvarint(b)
+		}
 		if n <= 0 || d >= chunkSize || last+1+int(d) >= chunkSize {
 			return errSet
 		}
