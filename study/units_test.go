@@ -1,6 +1,7 @@
 package study
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/instrument/consistency/review"
+	"crosstalk/internal/golden"
 	"crosstalk/run"
 	"crosstalk/run/shard"
 	"crosstalk/run/view"
@@ -115,6 +117,110 @@ func TestChosenAndMarked(t *testing.T) {
 			if got := strings.Join(e.Warnings, "; "); got != want || e.Counts[crosstalk.NotMeasured] != n {
 				t.Errorf("%d: %q, %v", n, got, e.Counts)
 			}
+		}
+	}
+}
+
+// TestCrossed compares figures of a run under other columns, views and measures with testdata/crossed.txt.
+func TestCrossed(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "run")
+	few := Sweep{Models: []string{"reference:inconsistent"}, Items: 6, Samples: 2}
+	if _, err := Run(t.Context(), Consistency{Sweep: few}, dir); err != nil {
+		t.Fatal(err)
+	}
+	only := func(column string, values ...string) view.View {
+		return view.View{Only: []view.Choice{{Column: column, Values: values}}}
+	}
+	var b strings.Builder
+	for _, f := range []Figures{
+		{By: []string{}}, {By: []string{"class"}}, {By: []string{"pair"}}, {Cross: []string{"class"}}, {Cross: []string{"pair"}},
+		{Cross: []string{"pair", "model"}}, {Cross: []string{"pair"}, By: []string{"part"}}, {Cross: []string{"nothing"}},
+		{By: []string{"nothing"}}, {Measures: []string{"accuracy"}}, {Measures: []string{"label_share"}}, {Measures: []string{"transition", "quality"}}, {Measures: []string{"nothing"}},
+		{View: only("class", "yes")}, {View: only("pair", "en-de")}, {View: only("part", "T"), By: []string{}},
+		{View: only("part", "nowhere"), By: []string{}}, {View: only("nothing", "x"), By: []string{}},
+		{View: view.View{Pool: []string{"part"}}, By: []string{}}, {View: view.View{Pool: []string{"nothing"}}, By: []string{}},
+		{View: view.View{Only: []view.Choice{{Column: "part", Values: []string{"T"}},
+			{Column: "part", Values: []string{"I"}}}}, By: []string{}},
+		{View: view.View{Groups: []view.Group{{Name: "a"}, {Name: "a"}}}, By: []string{}},
+		{View: view.View{Groups: []view.Group{{Name: "ts", Choice: view.Choice{Column: "part", Values: []string{"T"}}}}}, By: []string{},
+			Cross: []string{view.GroupColumn}},
+	} {
+		estimates, err := f.Of(dir)
+		fmt.Fprintf(&b, "== %+v: %d figures, %v\n", f, len(estimates), err)
+		for i, e := range estimates {
+			if i < 2 || i >= len(estimates)-2 {
+				delete(e.By, "model")
+				fmt.Fprintf(&b, "%s %v %.4f of %d, %d warnings %s\n", e.Measure, e.By, e.Value, e.N, len(e.Warnings), e.Signature)
+			}
+		}
+		measured, observations, err := f.Compare(dir)
+		n := 0
+		if err == nil {
+			for _, err := range observations {
+				if err != nil {
+					t.Fatal(err)
+				}
+				n++
+			}
+		}
+		fmt.Fprintf(&b, "compared: %d figures, %d observations, %v\n", len(measured), n, err)
+	}
+	golden.Check(t, "testdata/crossed.txt", b.String())
+}
+
+// Requests that differ in anything that is said are apart.
+func TestSaid(t *testing.T) {
+	seen := map[string]bool{}
+	list := []crosstalk.Request{{}, {Sample: 1}, {Prompt: "a"}, {Messages: []crosstalk.Message{{Role: "user", Content: "a"}}},
+		{Messages: []crosstalk.Message{{Role: "usera"}}}, {Input: []string{"a"}}, {Input: []string{"a", "b"}}, {Input: []string{"ab"}},
+		{Prompt: "a", Input: []string{"b"}}}
+	for _, r := range list {
+		seen[string(appendSaid(nil, r))] = true
+	}
+	if len(seen) != len(list) {
+		t.Errorf("%d of %d", len(seen), len(list))
+	}
+}
+
+// What a model refuses is left out of its own requests, and of no other model's.
+func TestLeftOut(t *testing.T) {
+	t.Parallel()
+	talk := crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: "a"},
+		{Role: "assistant", Content: "b"}, {Role: "user", Content: "c"}}}
+	if got, _, possible := without("compatible:m", talk, crosstalk.ParamSystem); possible || len(got.Messages) != 3 {
+		t.Errorf("%+v, %v", got, possible)
+	}
+	talk.Messages[0].Role = "system"
+	if got, _, possible := without("compatible:m", talk, crosstalk.ParamSystem); !possible || len(got.Messages) != 2 {
+		t.Errorf("%+v, %v", got, possible)
+	}
+	c := Condition{name: "compatible:m"}
+	if got := c.without([]string{"top_k", crosstalk.ParamTemperature, "nothing"}); len(got.Changes) > 1 || len(c.Changes) > 0 {
+		t.Errorf("%+v", got.Changes)
+	}
+	var n Count
+	prices := ask.Prices{"m": {Input: 1}}
+	for i, want := range []bool{true, false, false} {
+		if n.add(crosstalk.Usage{Prompt: 1}, prices, []string{"m", "other", "m"}[i]); n.Priced != want || n.Asks != i+1 {
+			t.Errorf("%d: %+v", i, n)
+		}
+	}
+	s, err := Leakage{Sweep: Sweep{Models: []string{"reference:leaky?seed=1", "reference:leaky?seed=2"}, Items: 1}}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.Begin(t.Context(), filepath.Join(t.TempDir(), "run"), ask.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	m.Dir.Manifest.Adapted = []run.Adapted{{Condition: 1, Without: []string{crosstalk.ParamTemperature}}}
+	askers := newAskers(m)
+	for i, c := range s.Protocols[0].Conditions {
+		of := askers.of(s.Protocols[0], c)
+		if len(of.dropped) != i || askers.of(s.Protocols[0], c) != of {
+			t.Errorf("%d: %+v", i, of.dropped)
 		}
 	}
 }
