@@ -18,7 +18,7 @@ func CohenKappa[L comparable](a, b []L) float64 {
 	var labels []L // by first use: the order of sums
 	for i := range a {
 		for _, label := range []L{a[i], b[i]} {
-			if ofA[label]+ofB[label] == 0 && !slices.Contains(labels, label) {
+			if !slices.Contains(labels, label) {
 				labels = append(labels, label)
 			}
 		}

@@ -354,3 +354,18 @@ func TestAllThatIsLeft(t *testing.T) {
 		t.Errorf("%v, %v", s.Outcome, s.Evidence)
 	}
 }
+
+// The shares of wins and losses are weighted over parts.
+func TestDiscordanceOf(t *testing.T) {
+	var parts []*Clusters
+	for _, values := range [][]float64{{1, 1, -1, 0}, {-1, 0}} {
+		var c Clusters
+		for i, v := range values {
+			c.Add(Cluster(i/2), v)
+		}
+		parts = append(parts, &c)
+	}
+	d := DiscordanceOf(parts, []float64{0.75, 0.25})
+	near(t, "wins", d.Wins, 0.75*0.5, 1e-12)
+	near(t, "losses", d.Losses, 0.75*0.25+0.25*0.5, 1e-12)
+}

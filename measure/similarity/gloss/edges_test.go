@@ -99,9 +99,33 @@ func TestSolid(t *testing.T) {
 	}
 }
 
-// A token is divided into rare entries, too.
+// bestDivision is the largest frequency of the rarer entry of a division.
+func bestDivision(v *Vectors, token string) int {
+	best := -1
+	for i := 3; i <= len(token)-3; i++ {
+		left, ok := v.first(token[:i])
+		right, too := v.first(token[i:])
+		if ok && too {
+			best = max(best, int(min(v.frequency[left], v.frequency[right])))
+		}
+	}
+	return best
+}
+
+// A token is divided into rare entries, too, but into the most frequent ones first.
 func TestRareDivision(t *testing.T) {
 	v := open(t)
+	for token, want := range map[string]string{"catsand": "cat sand"} {
+		if left, right, _ := v.divide(token); v.lexicon.Lemma(left)+" "+v.lexicon.Lemma(right) != want {
+			t.Errorf("%s: %s %s", token, v.lexicon.Lemma(left), v.lexicon.Lemma(right))
+		}
+	}
+	for _, token := range []string{"seasonal", "carton", "penship", "woodsman", "hotelephone", "manager", "legendary", "plantation", "startrack"} {
+		left, right, ok := v.divide(token)
+		if got := int(min(v.frequency[left], v.frequency[right])); ok && got != bestDivision(v, token) {
+			t.Errorf("%s: %s %s", token, v.lexicon.Lemma(left), v.lexicon.Lemma(right))
+		}
+	}
 	divided, rare := 0, ""
 	for i := range int32(v.lexicon.Len()) {
 		lemma := v.lexicon.Lemma(i)
@@ -110,6 +134,8 @@ func TestRareDivision(t *testing.T) {
 		}
 		if left, right, ok := v.divide(rare + lemma); rare != "" && !ok {
 			t.Errorf("%s%s is not divided", rare, lemma)
+		} else if got := int(min(v.frequency[left], v.frequency[right])); ok && got != bestDivision(v, rare+lemma) {
+			t.Errorf("%s%s is divided into entries of the frequency %d", rare, lemma, got)
 		} else if ok && min(v.frequency[left], v.frequency[right]) == 0 {
 			divided++
 		}
