@@ -229,7 +229,7 @@ func TestPricesOfBatches(t *testing.T) {
 		t.Error(err)
 	}
 	long := strings.Repeat("m", 41)
-	if _, err := parsePrices("f", []byte(long+": {x: 1}")); err == nil || !strings.Contains(err.Error(), strings.Repeat("m", 40)+"...: ") {
+	if _, err := parsePrices("f", []byte(long+": {x: 1}")); err == nil || !strings.HasPrefix(err.Error(), "f:1: "+strings.Repeat("m", 40)+"...: ") {
 		t.Error(err)
 	}
 	if prices, err := ReadPrices(""); prices != nil || err != nil {
@@ -355,6 +355,8 @@ func TestWarningBounds(t *testing.T) {
 		"two prompts":      {[]asked{{2, 9000, 512}}, ""},
 		"three prompts":    {[]asked{{3, 9000, 512}}, "cut prompts at 512 tokens"},
 		"a round number":   {[]asked{{3, 600, 768}}, "cut prompts at 768 tokens"},
+		"the smallest":     {[]asked{{3, 600, 512}}, "cut prompts at 512 tokens"},
+		"others come last": {[]asked{{3, 551, 100}, {3, 400, 80}}, "cut prompts at 100 tokens"},
 		"a small one":      {[]asked{{3, 600, 256}}, ""},
 		"no round number":  {[]asked{{3, 1500, 511}}, ""},
 		"too long":         {[]asked{{3, 881, 100}}, "cut prompts at 100 tokens"},
@@ -520,4 +522,26 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%v to %v", least, most)
 		}
 	})
+}
+
+// What has not begun when a circuit opens does not begin, unless it is the one that is tried.
+func TestBegins(t *testing.T) {
+	b, one := &breaker{open: true}, &trial{probe: true}
+	if b.begin(&trial{}) || b.begun != 0 || b.inFlight != 0 {
+		t.Error("an ask begins at an open circuit")
+	}
+	if !b.begin(one) || b.begun != 1 || b.inFlight != 1 || one.number != 1 || one.first != 1 || one.failed != 1 {
+		t.Errorf("%+v", one)
+	}
+	for want, s := range map[string]*shape{
+		"the model spent 1 tokens on reasoning":      {reasoning: 1, empty: 3},
+		"the model spent its tokens on reasoning":    {thought: 1, empty: 3},
+		"all empty, and 1 were cut off at their":     {cut: 1, empty: 3},
+		"all empty: check --system, --prefix and --": {empty: 3},
+	} {
+		s.model = &model{id: crosstalk.Identity{Provider: "p", Name: "m"}}
+		if got := s.explainEmpty(); !strings.Contains(got, want) || !strings.HasPrefix(got, "p:m: the ") {
+			t.Errorf("%q; want %q", got, want)
+		}
+	}
 }

@@ -297,6 +297,10 @@ func TestTracesOfBatches(t *testing.T) {
 			p.hidden = func(_ string, _ time.Duration, sample int) bool { return sample > 5 }
 			p.last = busy
 		}, options: ask.Options{Patience: 20 * time.Second}},
+		{name: "strange results in place of answers", set: func(p *tracedProvider) {
+			p.results = []crosstalk.BatchResult{{Err: errors.New("odd")}, {Err: errors.New("odder")}}
+			p.hidden = func(_ string, _ time.Duration, sample int) bool { return sample > 5 }
+		}, options: ask.Options{Patience: 20 * time.Second}},
 		{name: "as many results as there may be", set: func(p *tracedProvider) {
 			p.results = slices.Repeat([]crosstalk.BatchResult{{}}, 100+9*39)
 		}},
