@@ -28,8 +28,8 @@ var (
 	errRejected = &crosstalk.AskError{Fault: crosstalk.Rejected, Status: 400, Message: "no"}
 )
 
-// TestTracesOfBreakers compares how asks fare with a server that fails in some way, and what the breaker makes of each
-// attempt, with testdata/breaker.txt.
+// TestTracesOfBreakers compares the outcomes of asks to a failing server, and how the breaker judges each attempt, with
+// testdata/breaker.txt.
 func TestTracesOfBreakers(t *testing.T) {
 	utc(t)
 	between := func(from, to time.Duration, err error) func(int, time.Duration) error {
@@ -55,8 +55,8 @@ func TestTracesOfBreakers(t *testing.T) {
 		asks    int
 		server  func(i int, at time.Duration) error // at the end of an attempt
 		latency func(i int) time.Duration           // nil: 100 ms, and 1 for each ask
-		away    map[int]time.Duration               // callers who go away
-		rest    func(b *breaker)                    // what happens besides
+		away    map[int]time.Duration               // callers that cancel
+		rest    func(b *breaker)                    // other events
 	}{
 		{name: "well", asks: 3, server: between(0, 0, nil)},
 		{name: "one bad ask of six", asks: 6, server: bad(errServer, 2)},
@@ -130,7 +130,7 @@ func TestTracesOfBreakers(t *testing.T) {
 					defer br.drop(tr)
 					for n := 1; ; n++ {
 						err := br.enter(ctx, tr)
-						time.Sleep(time.Duration(i+1) * time.Microsecond) // one after the other
+						time.Sleep(time.Duration(i+1) * time.Microsecond) // in order
 						if err != nil {
 							say(i, "leaves: %v", err)
 							return
@@ -194,7 +194,7 @@ func TestTracesOfBreakers(t *testing.T) {
 	golden.Check(t, "testdata/breaker.txt", b.String())
 }
 
-// stateOf is all that a breaker knows, in a few words.
+// stateOf describes the whole state of a breaker.
 func stateOf(b *breaker, began time.Time) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -265,7 +265,7 @@ func TestJudgements(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, k := range kinds {
-		states := map[string][]string{} // by what comes of them
+		states := map[string][]string{} // by outcome
 		for state := range 16 {
 			var name, comes []string
 			for i, what := range []string{"settled", "answered", "reached", "alive"} {
@@ -331,7 +331,7 @@ func TestJudgements(t *testing.T) {
 	golden.Check(t, "testdata/judged.txt", b.String())
 }
 
-// shapeIn is a way of asking, in a state of it, of its model and of their server.
+// shapeIn is a way of asking, with the states of the ask, its model and their server.
 func shapeIn(settled, answered, reached, alive bool) *shape {
 	e := &endpoint{stopper: newStopper(context.Background()), breaker: breaker{patience: 10 * time.Minute,
 		reached: reached}}

@@ -486,7 +486,7 @@ func TestLimiter(t *testing.T) {
 	})
 }
 
-// Whoever has gone away takes no place. An item that needs nothing keeps nobody waiting.
+// A caller that cancelled takes no place. An item without requests delays nobody.
 func TestPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(Options{Concurrency: 2})
@@ -524,7 +524,7 @@ func TestPlaces(t *testing.T) {
 	})
 }
 
-// What has not begun when a circuit opens does not begin, unless it is the one that is tried.
+// When a circuit opens, nothing new begins except the one trial.
 func TestBegins(t *testing.T) {
 	b, one := &breaker{open: true}, &trial{probe: true}
 	if b.begin(&trial{}) || b.begun != 0 || b.inFlight != 0 {

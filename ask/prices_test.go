@@ -88,7 +88,7 @@ func FuzzParsePrices(f *testing.F) {
 	})
 }
 
-// A price list has at most a mebibyte.
+// A price list is at most one mebibyte long.
 func TestLargePrices(t *testing.T) {
 	list := "m: {input: 1} #"
 	for size, want := range map[int]bool{1 << 20: true, 1<<20 + 1: false} {

@@ -19,13 +19,13 @@ import (
 	"crosstalk/internal/golden"
 )
 
-// trace notes what happens and when. What happens at one time is one line, in alphabetical order, and so is what is
-// repeated.
+// trace records events with their times. Events at the same time are one line, in alphabetical order, and so are
+// repeated ones.
 type trace struct {
 	mu     sync.Mutex
 	began  time.Time
 	events []event
-	on     func(what string, n int) error // before the n-th event of a kind; its error is what comes of it
+	on     func(what string, n int) error // called before the n-th event of a kind; the event fails with its error
 	counts map[string]int
 }
 
@@ -89,13 +89,13 @@ func (tr *trace) String() string {
 	return b.String()
 }
 
-// tracedProvider notes what it is asked, and can be made to answer otherwise.
+// tracedProvider records its calls, and can be told to answer differently.
 type tracedProvider struct {
 	*provider
 	*trace
-	state   crosstalk.BatchState    // besides what the provider says
-	results []crosstalk.BatchResult // besides the provider's, before them
-	last    error                   // that the results end with
+	state   crosstalk.BatchState    // replaces the provider's
+	results []crosstalk.BatchResult // come before the provider's
+	last    error                   // ends the results
 }
 
 func (p *tracedProvider) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
@@ -154,7 +154,7 @@ func (p *tracedProvider) Results(ctx context.Context, id string,
 	}
 }
 
-// tracedMemory notes what is asked of the journal.
+// tracedMemory records the calls to the journal.
 type tracedMemory struct {
 	*batchMemory
 	*trace
@@ -215,14 +215,14 @@ func (m tracedMemory) Unanswered() ([]crosstalk.Key, error) {
 	return m.batchMemory.Unanswered()
 }
 
-// TestTracesOfBatches compares all that is asked of a provider and of the journal, when, and what comes of it, with
+// TestTracesOfBatches compares all calls to a provider and to the journal, their times and their outcomes, with
 // testdata/batches.txt. A second session, on a journal and a provider that work, finishes each.
 func TestTracesOfBatches(t *testing.T) {
 	utc(t)
 	busy := &crosstalk.AskError{Fault: crosstalk.Overloaded, Status: 429, Message: "busy"}
 	denied := &crosstalk.AskError{Fault: crosstalk.Denied, Status: 401, Message: "wrong key"}
 	full := errors.New("disk full")
-	first := func(kind string, most int, err error) func(string, int) error { // of a kind, the first so many fail
+	first := func(kind string, most int, err error) func(string, int) error { // the first calls of a kind fail
 		return func(what string, n int) error {
 			if what == kind && n <= most {
 				return err
@@ -230,7 +230,7 @@ func TestTracesOfBatches(t *testing.T) {
 			return nil
 		}
 	}
-	nth := func(kind string, at int) func(string, int) error { // the journal fails at the n-th of a kind
+	nth := func(kind string, at int) func(string, int) error { // the n-th call of a kind fails
 		return func(what string, n int) error {
 			if what == kind && n == at {
 				return full
@@ -350,7 +350,7 @@ func TestTracesOfBatches(t *testing.T) {
 				c.set(p)
 			}
 			store := &batchMemory{}
-			c.options.Backoff = 1 // no chance in the waits
+			c.options.Backoff = 1 // waits without jitter
 			s := ask.NewSession(tracedMemory{store, tr}, c.options)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
@@ -383,8 +383,8 @@ func TestTracesOfBatches(t *testing.T) {
 	golden.Check(t, "testdata/batches.txt", b.String())
 }
 
-// What an earlier session left and nobody could submit is forgotten; a batch of a model that this session does not have
-// ends it. A batch that is done is not waited for any more.
+// Batches that an earlier session could not submit are forgotten; a batch of a model that this session lacks ends it.
+// A finished batch is not waited for.
 func TestOpenBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &batchMemory{}
@@ -400,7 +400,7 @@ func TestOpenBatches(t *testing.T) {
 		if texts, _, err := batched(t.Context(), s, p, 40); err != nil || texts["batched"] != 39 || len(store.list) != 2 {
 			t.Errorf("%v, %v, %d batches", texts, err, len(store.list))
 		}
-		store.AddBatch(&journal.Batch{Tag: "of nothing"}) // before another one
+		store.AddBatch(&journal.Batch{Tag: "of nothing"}) // a second one follows
 		store.AddBatch(&journal.Batch{Identity: crosstalk.Identity{Provider: "test", Name: "gone"}, Tag: "x",
 			Asks: []crosstalk.BatchAsk{{Request: request(1)}}})
 		s = ask.NewSession(store, ask.Options{})
@@ -412,8 +412,8 @@ func TestOpenBatches(t *testing.T) {
 	})
 }
 
-// Whichever answer of a batch cannot be saved, the session ends with that, and a round that comes after the end sends
-// nothing. Each way of asking has an ask that goes ahead.
+// If any answer of a batch cannot be saved, the session ends with that error, and later rounds send nothing. Each way
+// of asking has one ask that goes ahead.
 func TestEndsOfBatches(t *testing.T) {
 	full := errors.New("disk full")
 	for n := 2; n < 40; n += 3 {
@@ -475,8 +475,7 @@ func TestModelsShareEndpoints(t *testing.T) {
 	})
 }
 
-// TestTracesOfAsks compares when twelve asks are sent to a model in some state, and what comes of them, with
-// testdata/asks.txt.
+// TestTracesOfAsks compares the times and outcomes of twelve asks to a model in each state with testdata/asks.txt.
 func TestTracesOfAsks(t *testing.T) {
 	utc(t)
 	status := func(fault crosstalk.Fault, status int, after time.Duration) error {
@@ -602,7 +601,7 @@ func TestTracesOfAsks(t *testing.T) {
 			if c.options.Concurrency == 0 {
 				c.options.Concurrency = 3
 			}
-			c.options.Backoff = 1 // no chance in the waits
+			c.options.Backoff = 1 // waits without jitter
 			s := ask.NewSession(tracedMemory{store, tr}, c.options)
 			ctx, cancel := context.WithCancelCause(t.Context())
 			defer cancel(nil)
@@ -624,7 +623,7 @@ func TestTracesOfAsks(t *testing.T) {
 			asker := s.For(m)
 			for i := range all {
 				group.Go(func() {
-					if i > 0 { // when the model has answered, and one after the other
+					if i > 0 { // after the model has answered, in order
 						time.Sleep(1100*time.Millisecond + time.Duration(i)*20*time.Millisecond)
 					}
 					answer, err := asker.Ask(ctx, request(i))

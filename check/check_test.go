@@ -137,7 +137,7 @@ func TestLanguageOf(t *testing.T) {
 	}
 }
 
-// Lines and columns are those that counting from the start of the text gives, in whatever order they are asked for.
+// Lines and columns equal those counted from the start of the text, in any order of calls.
 func TestAt(t *testing.T) {
 	text := strings.Repeat("über\n", 3) + "\n" + strings.Repeat("ä b", 40) + "\nc"
 	src := newSource(text)

@@ -21,7 +21,7 @@ import (
 	"crosstalk/study"
 )
 
-// Whichever file of whichever run cannot be read, there is an error that names it, and no verdict or history.
+// If any file of any run cannot be read, an error names it, and there is no verdict or history.
 func TestBrokenRuns(t *testing.T) {
 	across := compare.Options{Level: .95, Across: []string{"suite"}}
 	uses := map[string]func(runs [3]string) (any, error){
@@ -80,7 +80,7 @@ func TestBrokenRuns(t *testing.T) {
 			t.Errorf("%s: %v", use, err)
 		}
 	}
-	// A run that kept no observations breaks no answer.
+	// A run without observations lists no broken answer.
 	if err := os.Remove(filepath.Join(runs[2], "observations.jsonl")); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestBrokenRuns(t *testing.T) {
 	}
 }
 
-// A night may lack a figure that others have, and a series what is broken in it.
+// A night may lack a figure that others have, and a series its broken answers.
 func TestHistoryWithout(t *testing.T) {
 	of := func(measure string, value float64) *crosstalk.Estimate {
 		e := figure(measure, value, columns{})
@@ -146,7 +146,7 @@ func TestHistoryWithout(t *testing.T) {
 	}
 }
 
-// What a figure of several nights lacks is said, from the first night on, and nothing is decided by its evidence.
+// A figure that lacks evidence says so from the first night on, and decides nothing.
 func TestNightlyUnfit(t *testing.T) {
 	for _, wanted := range [][]string{nil, {"lpr"}} {
 		result := nights(t, crosstalk.Higher, 1, [2]int{3, 3}, [2]int{4, 3})
@@ -175,7 +175,7 @@ func TestNightlyUnfit(t *testing.T) {
 	}
 }
 
-// Without intervals, a bound inside the interval is a remark and no reason.
+// Without intervals, a bound inside the interval is a remark, not a reason.
 func TestPointInside(t *testing.T) {
 	e := figure("lpr", 0.9, columns{})
 	checks, err := parse(t, "lpr>=92%").Check([]crosstalk.Estimate{e}, Options{})
@@ -194,7 +194,7 @@ func TestPointInside(t *testing.T) {
 	}
 }
 
-// Broken answers come in the order of the later run, and there are three at most.
+// At most three broken answers are listed, in the order of the later run.
 func TestBrokenInOrder(t *testing.T) {
 	dir := t.TempDir()
 	runOf(t, dir, "as it was", 0, 0, 0, 1, 0, 0)
@@ -228,8 +228,8 @@ func TestBrokenInOrder(t *testing.T) {
 	}
 }
 
-// Runs of different models are no history. What cannot be written is an error in every format, and a chart marks since
-// when it is worse.
+// Runs of different models make no history. A failed write is an error in every format, and a chart marks when it got
+// worse.
 func TestHistoryFails(t *testing.T) {
 	dir := t.TempDir()
 	var runs []string

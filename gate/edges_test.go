@@ -51,7 +51,7 @@ func TestMostUnjudged(t *testing.T) {
 	}
 }
 
-// The share that was not judged is told with three digits.
+// The share that was not judged has three digits.
 func TestUnjudgedSays(t *testing.T) {
 	e := figure("lpr", 1, columns{})
 	e.Observations, e.Counts = 200, map[string]int{"unchecked": 100}

@@ -14,7 +14,7 @@ import (
 	"crosstalk/measure/prose"
 )
 
-// oddTexts are texts whose words are looked at one by one: what may be a name, a term, a quotation or a translation.
+// oddTexts have words that may be names, terms, quotations or translations.
 var oddTexts = [][2]string{
 	{"de", "Bank of America und das Van den Berghe: Museum in 12 Main Street, New York, sind Permission denied geöffnet."},
 	{"de", "Wählen Sie Settings > Display > Night Light, dann File → Save as, oder gehen Sie zu Tools."},
@@ -60,8 +60,8 @@ var oddTexts = [][2]string{
 	{"gl", "Mañá imos ao mercado cos nenos, porque necesitamos pan, leche y verduras frescas para toda la semana."},
 }
 
-// TestPredicates compares what is found of each place and of each few words of oddTexts with testdata/predicates.txt:
-// how often it is so, and a byte of a hash of where.
+// TestPredicates evaluates every predicate at each place and each few words of oddTexts, and compares with
+// testdata/predicates.txt how often it holds, and one byte of a hash of the places.
 func TestPredicates(t *testing.T) {
 	var sheet strings.Builder
 	for _, x := range oddTexts {
@@ -114,7 +114,7 @@ func TestPredicates(t *testing.T) {
 	golden.Check(t, "testdata/predicates.txt", sheet.String())
 }
 
-// predicates counts what holds, and hashes where.
+// predicates counts where each predicate holds, and hashes the places.
 type predicates struct {
 	sheet *strings.Builder
 	names []string
@@ -327,7 +327,7 @@ func TestMarks(t *testing.T) {
 	golden.Check(t, "testdata/marks.txt", sheet.String())
 }
 
-// What overlaps a part has at least a byte of it. Each language with a model of words can be judged.
+// An overlap is at least one byte. Each language with a model of words can be judged.
 func TestOverlapping(t *testing.T) {
 	spans := []Span{{Start: 2, End: 4}, {Start: 4, End: 7}, {Start: 9, End: 10}}
 	for part, want := range map[[2]int]string{{0, 2}: "[]", {0, 3}: "[2]", {3, 4}: "[2]", {4, 5}: "[4]", {3, 5}: "[2 4]", {7, 9}: "[]", {6, 10}: "[4 9]",

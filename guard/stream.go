@@ -135,7 +135,7 @@ func (s *Stream) look(all string) (alarms []Span) {
 // forget bounds what is looked at again.
 func (s *Stream) forget(all string) {
 	if s.line-s.from > 2*contextBytes {
-		n := strings.IndexByte(all[s.line-contextBytes:], '\n') // at the latest before the line
+		n := strings.IndexByte(all[s.line-contextBytes:], '\n') // always found: the line before this one ends here
 		s.from, s.torn = s.line-contextBytes+n+1, false
 	}
 	if len(all)-s.from > longestWindow {

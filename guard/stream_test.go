@@ -125,7 +125,7 @@ func TestStreamIsLinear(t *testing.T) {
 		"blanks":                      {"de", "", "    "},
 	}
 	for name, c := range pieces {
-		piece := strings.Repeat(c.piece, max(1, 40/len(c.piece)*min(1, len(c.piece)/4))) // a character comes alone
+		piece := strings.Repeat(c.piece, max(1, 40/len(c.piece)*min(1, len(c.piece)/4))) // a single character is not repeated
 		work := func(n int) int {
 			s, err := Checker{}.Stream(c.tag)
 			if err != nil {

@@ -152,7 +152,7 @@ func TestEveryQuestion(t *testing.T) {
 		for range 50 {
 			openAs(t, dir, "")
 		}
-		if after := filesOpen(); after-before > 25 { // the runtime may have opened one or two
+		if after := filesOpen(); after-before > 25 { // the runtime may open one or two
 			t.Errorf("%d files are open, and %d were", after, before)
 		}
 	}
@@ -165,7 +165,7 @@ func filesOpen() int {
 	return len(list)
 }
 
-// What cannot be asked, corrected or overridden, in the words that users read.
+// Questions, corrections and overrides that are refused, with the messages that users read.
 func TestRefused(t *testing.T) {
 	when := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	leak, same := leaks(t, 4), coded(t)
@@ -209,7 +209,7 @@ func TestRefused(t *testing.T) {
 	if sheets[0] != nil || errs[0] == nil || errs[1] != nil || len(sheets[1].Units) != 6 {
 		t.Errorf("%v, %v", sheets, errs)
 	}
-	// A run that was never scored has no columns to be grouped by, and says that nobody asked for any.
+	// A run that was never scored has no columns to group by.
 	bare := newRun(t, pairs(t)[:4], false)
 	s := openAs(t, bare, "")
 	said(bare, "", s.says(s.Units[0], "ann", Test))
@@ -232,7 +232,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Labels that the question does not have, as of an earlier version, have no value and no majority.
+// Labels of an earlier version that the question lacks now have no value and no majority.
 func TestOldLabels(t *testing.T) {
 	s := openAs(t, leaks(t, 4), "")
 	units, unmatched := s.labelled(nil, []Label{s.says(s.Units[0], "ann", "both"), s.says(s.Units[0], "bob", "both"),
@@ -255,7 +255,7 @@ func sheetOf(t *testing.T, text string) string {
 	return file
 }
 
-// What is left of a design, of a log and of figures where something is in the way.
+// Designs, logs and figures after a failed write.
 func TestInTheWay(t *testing.T) {
 	if _, err := Plan(filepath.Join(t.TempDir(), "nowhere"), Sample{Seed: 1}); err == nil {
 		t.Error("a design is written where there is no directory")
@@ -286,7 +286,7 @@ func TestInTheWay(t *testing.T) {
 	if err := l.Refresh(); err == nil || !strings.Contains(err.Error(), File+": is larger than 0 MiB") {
 		t.Errorf("%v", err)
 	}
-	// In a sample by finding of which nobody finds a fault there is no sensitivity, and all other figures are as they are.
+	// A sample by finding without any fault has no sensitivity; its other figures do not change.
 	s = openAs(t, leaks(t, 20), "")
 	var labels []Label
 	for i, u := range s.Units {

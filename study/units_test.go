@@ -28,8 +28,8 @@ func rewriting(t *testing.T) *Study {
 	return s
 }
 
-// Instructions of other models and of other tasks stay in a run's file, and are not used; a file that cannot be read is
-// an error, of a run, of a round and of a shard.
+// Instructions for other models and tasks stay in a run's file unused. An unreadable file is an error of a run, of a
+// round and of a shard.
 func TestKeptInstructions(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "run")
@@ -94,8 +94,8 @@ func TestKeptInstructions(t *testing.T) {
 	}
 }
 
-// Figures of other values than the chosen ones are left out, not those over all values or of another column; items that
-// were not measured are counted in every figure.
+// Only figures of the chosen values remain, with those over all values and of other columns. Items that were not
+// measured are counted in every figure.
 func TestChosenAndMarked(t *testing.T) {
 	choices := []view.Choice{{Column: "language", Values: []string{"de", "fr"}}, {Column: "task", Values: []string{"x"}}}
 	for _, c := range []struct {
@@ -169,7 +169,7 @@ func TestCrossed(t *testing.T) {
 	golden.Check(t, "testdata/crossed.txt", b.String())
 }
 
-// Requests that differ in anything that is said are apart.
+// Requests that differ in any text are distinct.
 func TestSaid(t *testing.T) {
 	seen := map[string]bool{}
 	list := []crosstalk.Request{{}, {Sample: 1}, {Prompt: "a"}, {Messages: []crosstalk.Message{{Role: "user", Content: "a"}}},
@@ -183,7 +183,7 @@ func TestSaid(t *testing.T) {
 	}
 }
 
-// What a model refuses is left out of its own requests, and of no other model's.
+// An option that one model refuses is left out of its own requests only.
 func TestLeftOut(t *testing.T) {
 	t.Parallel()
 	talk := crosstalk.Request{API: crosstalk.Chat, Messages: []crosstalk.Message{{Role: "user", Content: "a"},

@@ -35,7 +35,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request, run *runEntry,
 	asked, done := journalOf(run.path)
 	defer done()
 	d := downloaded{index: l.index, marks: l.notes.read(r.Context(), run.path, l.index), asked: asked}
-	if d.marks.Trouble != "" { // the file would be without them
+	if d.marks.Trouble != "" { // otherwise the file would lack the notes
 		return errors.New(d.marks.Trouble)
 	}
 	q := newFilter(r.URL, columns).query(d.marks)

@@ -23,7 +23,7 @@ import (
 	"crosstalk/web/index"
 )
 
-// faulty is the context of a request of which one reading fails: the one that finds no more left.
+// faulty is the context of a request in which one reading fails: the one that finds none left.
 type faulty struct {
 	context.Context
 	left atomic.Int64
@@ -36,7 +36,7 @@ func (f *faulty) Err() error {
 	return nil
 }
 
-// Whichever of a page's readings of an index fails, the page is an error or says what is missing.
+// If any reading of the index fails, the page is an error or says what is missing.
 func TestFailedReadings(t *testing.T) {
 	dir := t.TempDir()
 	sheetRun(t, filepath.Join(dir, "a"), 1, "rwrw")
@@ -46,7 +46,7 @@ func TestFailedReadings(t *testing.T) {
 	built(t, s, a)
 	built(t, s, b)
 	post(s, "/runs/"+a+"/answers/2/note", "mark=1&text=a+note")
-	get(s, "/compare?a="+a+"&b="+b) // the figures, which are computed beside the request
+	get(s, "/compare?a="+a+"&b="+b) // computes the figures in the background
 	for _, page := range []struct {
 		target string
 		handle func(http.ResponseWriter, *http.Request) error
@@ -56,7 +56,7 @@ func TestFailedReadings(t *testing.T) {
 		{"/runs/A/answers.jsonl", s.ofRun(s.download)}, {"/compare?a=A", s.compare},
 		{"/compare?a=A&b=B&show=all", s.compare}, {"/compare?a=B&b=B", s.compare},
 	} {
-		// ask writes the page without one reading. more says that the page has further ones.
+		// ask writes the page with one failed reading. more reports whether the page makes further ones.
 		ask := func(without int64) (body string, more bool, err error) {
 			for _, l := range s.runs.runs {
 				l.notes = &notebook{}
@@ -68,7 +68,7 @@ func TestFailedReadings(t *testing.T) {
 			r.SetPathValue("number", "1")
 			w := httptest.NewRecorder()
 			defer func() {
-				if r := recover(); r == http.ErrAbortHandler { // the file is not whole
+				if r := recover(); r == http.ErrAbortHandler { // the file is incomplete
 					err = http.ErrAbortHandler
 				} else if r != nil {
 					panic(r)
@@ -82,7 +82,7 @@ func TestFailedReadings(t *testing.T) {
 			t.Fatal(err)
 		}
 		failed := 0
-		for n := int64(1); ; n += 3 { // each reading looks at the context more often
+		for n := int64(1); ; n += 3 { // each reading asks the context several times
 			body, more, err := ask(n)
 			if !more {
 				break
@@ -165,14 +165,14 @@ func TestSheetOfLists(t *testing.T) {
 		w := get(s, target)
 		_, body, _ := strings.Cut(dates.ReplaceAllString(drawings.ReplaceAllString(w.Body.String(), "CHART"), "WHEN"), "<main")
 		fmt.Fprintf(&sheet, "=== %s %d\n", target, w.Code)
-		for _, row := range strings.Split(body, "<li")[1:] { // one of the list in a line
+		for _, row := range strings.Split(body, "<li")[1:] { // one entry a line
 			row, _, _ = strings.Cut(row, "</form>")
 			fmt.Fprintln(&sheet, strings.Join(strings.Fields(tags.ReplaceAllString("<li"+row, " ")), " "))
 		}
 	}
 	golden.Check(t, "testdata/lists.txt", sheet.String())
 
-	// What changes on the disk is seen, and what does not is not read again.
+	// Changes on the disk show, and unchanged files are not read again.
 	runs, err := s.listing.all()
 	if err != nil {
 		t.Fatal(err)
@@ -239,7 +239,7 @@ func TestCommonColumns(t *testing.T) {
 	}
 }
 
-// Notes that cannot be read are no reason to show nothing, but none is added to them, and no file is without them.
+// With unreadable notes, pages still show answers, but no note is added and nothing is downloaded.
 func TestUnreadableNotes(t *testing.T) {
 	dir := t.TempDir()
 	judgedRun(t, filepath.Join(dir, "mine"), judged("m", "rw"))
@@ -267,7 +267,7 @@ func TestUnreadableNotes(t *testing.T) {
 	}
 }
 
-// A note on a run that is gone is not kept, and no indexes are where nobody said that they should be.
+// A note on a removed run is not kept, and no index is written outside the cache.
 func TestGone(t *testing.T) {
 	dir := t.TempDir()
 	judgedRun(t, filepath.Join(dir, "mine"), judged("m", "rw"))
@@ -277,12 +277,12 @@ func TestGone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, done := s.runs.open(r) // somebody reads from it
+	_, done := s.runs.open(r) // a reader holds it
 	defer done()
 	if err := os.RemoveAll(r.path); err != nil {
 		t.Fatal(err)
 	}
-	s.listing.when = time.Now().Add(time.Hour) // it is not looked for again
+	s.listing.when = time.Now().Add(time.Hour) // keeps the listing from reading again
 	if code, _ := post(s, "/runs/"+idOf("mine")+"/answers/1/note", "text=x"); code != http.StatusNotFound {
 		t.Errorf("a note: %d", code)
 	}
@@ -297,7 +297,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// The index of a run that makes room for others is closed.
+// The index of a run is closed when it makes room for others.
 func TestRoomForOthers(t *testing.T) {
 	dir := t.TempDir()
 	judgedRun(t, filepath.Join(dir, "mine"), judged("m", "rw"))
@@ -319,7 +319,7 @@ func TestRoomForOthers(t *testing.T) {
 	}
 }
 
-// A comparison in a file has the first 200 items that changed; what keeps it from being written is an error.
+// A comparison in a file lists the first 200 changed items, and a failed write is an error.
 func TestComparisonFile(t *testing.T) {
 	dir := t.TempDir()
 	judgedRun(t, filepath.Join(dir, "old"), judged("m", strings.Repeat("r", 201)))

@@ -10,14 +10,14 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// What SQLite says, in words for those who write a journal and for those who read it.
+// SQLite's errors are explained to those who write a journal and to those who read it.
 func TestWords(t *testing.T) {
 	path := newPath(t)
 	write(t, path, record(1))
 	writer, reader := open(t, path), open2(t, path)
 	for _, c := range []struct {
 		err           error
-		writes, reads string // "": as it is
+		writes, reads string // "": unchanged
 	}{
 		{nil, "", ""}, {fmt.Errorf("x: %w", ErrGone), "", ""}, {&corruptError{}, "", ""},
 		{&fs.PathError{Op: "open", Path: "f", Err: errors.New("x")}, "open f: x", ""},
@@ -38,7 +38,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Nothing that is done with a journal's connection can change what its file defines, or runs what that calls.
+// A journal's connection cannot change the schema of its file, or run what the schema calls.
 func TestDefensive(t *testing.T) {
 	path := newPath(t)
 	write(t, path, record(1))

@@ -221,7 +221,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// What is asked at a time, and the settings that begin an acceptance.
+// The size of a round, and the settings that an acceptance can begin with.
 func TestBegun(t *testing.T) {
 	for units, want := range map[int]int{1: 32, 320: 32, 321: 33, 330: 33, 1000: 100} {
 		if got := perRound(units, true); got != want || perRound(units, false) != 32 {
@@ -279,7 +279,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// Which measures can be accepted, and which way is better.
+// The measures that can be accepted, and their better direction.
 func TestDirections(t *testing.T) {
 	var got []string
 	for _, kind := range instrument.Kinds() {
@@ -303,7 +303,7 @@ func TestDirections(t *testing.T) {
 	}
 }
 
-// A difference that is off the steps of the baseline's is refused at both of its ends.
+// A difference between two steps of the baseline's is refused at both ends.
 func TestOffTheSteps(t *testing.T) {
 	of := Settings{Acceptance: Acceptance{Measure: "lpr"}, Test: stats.SequentialPlan{Step: 1}}
 	o := func(value crosstalk.Value) crosstalk.Observation {

@@ -29,7 +29,7 @@ const maxAcceptFile = 1 << 20
 // begin writes the settings before anything is asked. An acceptance that was begun before goes on if its settings are
 // the same: another order or margin would be another chance.
 func begin(dir string, of Result) error {
-	a, _ := os.Stat(of.Settings.Baseline) // nil, which is no file, if it is a model
+	a, _ := os.Stat(of.Settings.Baseline) // nil if the baseline is a model, and then never the same
 	b, _ := os.Stat(dir)
 	if os.SameFile(a, b) {
 		return fmt.Errorf("%s is the baseline itself: its answers would be taken for those of the model: use another --out",

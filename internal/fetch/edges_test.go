@@ -52,7 +52,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 		a.length = int64(len(a.body))
 	}
 	resp := response(a.status, []byte(a.body), a.length)
-	resp.Body = body{iotest.DataErrReader(resp.Body), s} // the last bytes come with the end
+	resp.Body = body{iotest.DataErrReader(resp.Body), s} // the last bytes come together with the EOF
 	s.open++
 	resp.Header.Set("Content-Range", a.bytes)
 	resp.Request = r
@@ -403,12 +403,12 @@ func TestShowWithoutRate(t *testing.T) {
 	})
 }
 
-// closing closes a file when it is read.
+// closing closes a file on its first read.
 type closing struct{ file *os.File }
 
 func (c closing) Read([]byte) (int, error) { return 0, errors.Join(c.file.Close(), io.EOF) }
 
-// What fails on the disk is an error that says which step it was.
+// An error of the disk says which step failed.
 func TestDiskFaults(t *testing.T) {
 	const content = "0123456789"
 	f := file(t, []byte(content), nil)

@@ -297,7 +297,7 @@ func TestAtLevel(t *testing.T) {
 	near(t, "correlation high", i.High, want.High, 1e-9)
 }
 
-// Labels that are all at one end but for rounding bound their mean as those at the end do.
+// Labels that are all at one end up to rounding have the bounds of labels exactly at the end.
 func TestRoundedLabels(t *testing.T) {
 	for _, x := range [][2]labelCell{
 		{{labels: 5}, {labels: 5, sum: 1e-11, squares: 1e-20}},
@@ -312,7 +312,7 @@ func TestRoundedLabels(t *testing.T) {
 	}
 }
 
-// A number of items is enough just where it is at least Items.
+// A number of items is enough if and only if it is at least Items.
 func TestNeeds(t *testing.T) {
 	for _, d := range []Design{
 		{Between: 0.2}, {Between: 0.2, Null: 0.01}, {Between: 0.2, Within: 0.3, Samples: 2, Size: 1.5, Effect: 1.2},
@@ -334,7 +334,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// Where all that is left must be 1 for a mean above the margin, values of 1 say nothing yet, and any other decides.
+// If every remaining value must be 1 for a mean above the margin, a 1 decides nothing and any other value decides.
 func TestAllThatIsLeft(t *testing.T) {
 	s, err := NewSequential(SequentialPlan{Margin: 0.2, Level: 1 - 1e-9, Discord: 0.2, Population: 10, Step: 1,
 		Together: 1})

@@ -57,8 +57,8 @@ func (d Design) Items(delta, alpha, power float64) float64 {
 	return most
 }
 
-// Needs is at most items just where Items is, but needs no search: it is the number of items that detect delta if the
-// quantiles are those of so many items.
+// Needs is the number of items that detect delta, with the quantiles of Student's t for so many items. It is at most
+// items if and only if Items is, and needs no search.
 func (d Design) Needs(items, delta, alpha, power float64) float64 {
 	a, b := d.quantiles(items, alpha, power)
 	v := d.variance()
@@ -105,7 +105,8 @@ func zPair(alpha, power float64) (a, b float64) {
 // <= min(a+b, 2-a-b).
 func PairedRates(a, b, discordant float64) Design {
 	d := a - b
-	if !(discordant >= math.Abs(d)-1e-12 && discordant <= math.Min(a+b, 2-a-b)+1e-12) { // so a and b are rates
+	// This implies that a and b are rates.
+	if !(discordant >= math.Abs(d)-1e-12 && discordant <= math.Min(a+b, 2-a-b)+1e-12) {
 		return Design{Between: math.NaN()}
 	}
 	return Design{Between: math.Max(0, discordant-d*d), Null: d * d}

@@ -60,7 +60,7 @@ func TestEdges(t *testing.T) {
 		changed(func(o *crosstalk.Observation) { o.Labels["language"] = "ko" }),
 		changed(func(o *crosstalk.Observation) { o.Item, o.Answers = "b", nil }),
 		changed(func(o *crosstalk.Observation) { o.Item, o.Answers = "c", []crosstalk.Key{{2}} }), one}
-	for i := len(all) - 1; i > 4; i-- { // each after the one that it differs from in one thing
+	for i := len(all) - 1; i > 4; i-- { // each one thing away from the one before
 		all = slices.Insert(all, i, one)
 	}
 	temperature := 0.5

@@ -210,7 +210,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errFull }
 
-// fullOnce has room again after its first refusal.
+// fullOnce refuses the first write for lack of space.
 type fullOnce struct{ before bool }
 
 func (f *fullOnce) Write(b []byte) (int, error) {

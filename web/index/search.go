@@ -100,7 +100,7 @@ type search struct {
 	begun     time.Time
 	answers   int // that can be looked through
 	get, from *sqlite3.Stmt
-	known     map[int][2]set // what find found, by chunk
+	known     map[int][2]set // results of find, by chunk
 }
 
 // search calls f with a query that runs.

@@ -72,7 +72,7 @@ func (s *set) unpack(b []byte) error {
 		return nil
 	}
 	for last := -1; len(b) > 0; {
-		d, n := uint64(b[0]), 1 // as most are, without a call
+		d, n := uint64(b[0]), 1 // most distances are one byte long
 		if d >= 0x80 {
 			d, n = binary.Uvarint(b)
 		}

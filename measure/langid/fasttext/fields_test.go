@@ -133,7 +133,7 @@ func without(fields []field, entry string) []field {
 	return slices.Delete(slices.Clone(fields), at, at+3)
 }
 
-// wide is a quantised model with this many rows for n-grams in parts of 32 columns, without norms.
+// wide is a quantised model with this many rows of n-grams, in parts of 32 columns, without norms.
 func wide(rows int) []field {
 	f := small(64, false, true)
 	at := slices.IndexFunc(f, func(x field) bool { return x.name == "norms" })
@@ -144,7 +144,7 @@ func wide(rows int) []field {
 		{"last", int32(32)}, {"centroids", floats(256 * 64)}}, f[end:])
 }
 
-// Words end at the bytes that C++ takes for spaces, and at zeros.
+// Words end at the bytes that are spaces in C++, and at zero bytes.
 func TestSpaces(t *testing.T) {
 	for c := range 256 {
 		space := c == 0 || c == ' ' || c >= 9 && c <= 13
@@ -222,7 +222,7 @@ func TestFields(t *testing.T) {
 			}
 		}
 	}
-	// Several numbers that agree with each other.
+	// Several numbers are wrong in a way that agrees.
 	for _, c := range []struct {
 		title     string
 		quantised bool
@@ -287,7 +287,7 @@ func TestFields(t *testing.T) {
 			}
 		}
 	}
-	// Where a file is cut, and where less comes than was said.
+	// Files that are cut, and files with less content than they declare.
 	digits := regexp.MustCompile(`\d+`)
 	for _, kind := range []struct{ tree, quantised bool }{{}, {true, true}} {
 		whole, last := encoded(small(3, kind.tree, kind.quantised)), ""
@@ -307,7 +307,7 @@ func TestFields(t *testing.T) {
 	golden.Check(t, "testdata/fields.txt", sheet.String())
 }
 
-// Words with the same hash are others.
+// Words with the same hash stay distinct.
 func TestSameHash(t *testing.T) {
 	if hash("costarring") != hash("liquid") {
 		t.Fatal("these words have other hashes")

@@ -244,7 +244,7 @@ func TestEitherForm(t *testing.T) {
 	}
 }
 
-// Text in Chinese is taken to be simplified as it is if more than four of five characters that tell are.
+// Chinese text counts as simplified if more than four in five distinctive characters are simplified ones.
 func TestMostlySimplified(t *testing.T) {
 	for text, want := range map[string]bool{"": false, "一": false, "们": true, "們": false, "们们们们們": false, "们们们们们們": true} {
 		if got := mostlySimplified(text); got != want {
@@ -253,7 +253,7 @@ func TestMostlySimplified(t *testing.T) {
 	}
 }
 
-// The share of a word in a language without a model is not known.
+// The share of a word is unknown for a language without a model.
 func TestOwnShare(t *testing.T) {
 	for language, want := range map[string]bool{"en": true, "de": false, "yo": false, "ru": false} {
 		if w, ok := Analyse("the", language, nil).At(0); !ok || (w.Own > 0) != want || w.English == 0 {

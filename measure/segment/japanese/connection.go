@@ -53,7 +53,7 @@ type rows struct {
 
 func (d *dictionary) rows(kind uint16) (r rows) {
 	row := &d.kinds[kind].row
-	r.common = row[wordGrammar] == 0 // and then the last block has none either
+	r.common = row[wordGrammar] == 0 // which means that the last block has none either
 	for i := range d.blocks {
 		if i < wordGrammar || !r.common {
 			r.of[i] = d.blocks[i].row(row[i])

@@ -82,8 +82,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// A run of characters of a kind is a word of up to 25 of them that the lexicon lacks; of other kinds, of as many as
-// their category says.
+// Unknown words have up to 25 characters of one kind, or as many as the category of the kind allows.
 func TestRuns(t *testing.T) {
 	for _, c := range []struct {
 		unit string
@@ -105,7 +104,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// Words without weights of their own in one block have none in the other: rows need to look at one.
+// Words without weights of their own in one block have none in the other, so rows look at one block only.
 func TestCommonWords(t *testing.T) {
 	for i, k := range unidic().kinds {
 		if k.row[wordGrammar] == 0 && k.row[wordWord] != 0 {

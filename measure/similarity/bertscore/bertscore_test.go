@@ -97,7 +97,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	for _, o := range []Options{{Model: "bert-base-chinese"}, {Revision: "c", Layer: 1}} { // of which the weights are to be known
+	for _, o := range []Options{{Model: "bert-base-chinese"}, {Revision: "c", Layer: 1}} { // checkpoints with known weights
 		if _, err := Load(t.TempDir(), o); err == nil || strings.Contains(err.Error(), "tokenizer") {
 			t.Error(err)
 		}

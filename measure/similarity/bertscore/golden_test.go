@@ -55,7 +55,7 @@ func TestGolden(t *testing.T) {
 		if err := s.Encode(context.Background(), texts, func(i int, v Tokens) { tokens[i] = v.Keep() }); err != nil {
 			t.Fatal(err)
 		}
-		scores, err := s.Scores(context.Background(), asked[:64]) // encodes again: a part will do
+		scores, err := s.Scores(context.Background(), asked[:64]) // a part is enough to encode again
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -194,7 +194,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A program ends at the end of its input, which closing it waits for, and what it says last is known then.
+// Close waits for the program to end with its input, and then knows its last output.
 func TestCloseEndsTheInput(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "end")
 	t.Setenv("AT_END", file)
@@ -229,7 +229,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// A program that takes no more input is said to, however long it would go on.
+// A program that stops reading its input is an error, however long it keeps running.
 func TestStoppedReading(t *testing.T) {
 	s := scorer(t, "deaf", 20*time.Second)
 	_, err := s.Scores(t.Context(), []similarity.Pair{{A: strings.Repeat("x", maxLine)}})

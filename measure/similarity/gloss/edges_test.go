@@ -77,7 +77,7 @@ func TestLongestKept(t *testing.T) {
 	}
 }
 
-// What is written solid is the most frequent of the entries that it may be; of equally frequent ones the first.
+// A word written solid is the most frequent entry that it can be, and the first of equally frequent ones.
 func TestSolid(t *testing.T) {
 	v := open(t)
 	shared := 0
@@ -112,7 +112,7 @@ func bestDivision(v *Vectors, token string) int {
 	return best
 }
 
-// A token is divided into rare entries, too, but into the most frequent ones first.
+// A token may be divided into rare entries, but the most frequent ones come first.
 func TestRareDivision(t *testing.T) {
 	v := open(t)
 	for token, want := range map[string]string{"catsand": "cat sand"} {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// The sets of a machine are those of its processor, the fastest last.
+// A machine's kernels are those that its processor runs, the fastest last.
 func TestSets(t *testing.T) {
 	want := []*Set{portable}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
