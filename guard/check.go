@@ -9,9 +9,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"crosstalk/internal/lexicon"
 	"crosstalk/measure/langid"
+	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/langid/words"
 	"crosstalk/measure/prose"
+
+	"golang.org/x/text/language"
 )
 
 // Limits of the log odds, chosen on half of the development replies (../shared/data/replies):
@@ -55,12 +59,11 @@ type unit struct {
 
 func newCheck(lid langid.Identifier, text string, want expected) *check {
 	text, hidden := hideThoughts(text)
-	c := &check{lid: lid, text: text, want: want, hidden: hidden}
-	masks := c.parse()
-	if c.fewLetters(masks) { // an answer of nothing but a quotation is judged by it
-		masks = unquoted(masks)
+	doc := prose.Parse(text)
+	c := &check{lid: lid, text: text, want: want, hidden: hidden, blocks: doc.Blocks, masks: doc.Masks}
+	if c.fewLetters() { // an answer of nothing but a quotation is judged by it
+		c.masks = unquoted(c.masks)
 	}
-	c.masks = masks
 	c.series = make([]int, len(c.blocks))
 	for i := 1; i < len(c.blocks); i++ {
 		c.series[i] = i
@@ -78,21 +81,14 @@ func newCheck(lid langid.Identifier, text string, want expected) *check {
 	return c
 }
 
-// parse sets the blocks and returns all masked parts.
-func (c *check) parse() (masks []prose.Span) {
-	doc := prose.Parse(c.text)
-	c.blocks = doc.Blocks
-	return doc.Masks
-}
-
 // unquoted returns masked parts without quotations.
 func unquoted(masks []prose.Span) []prose.Span {
 	return slices.DeleteFunc(masks, func(m prose.Span) bool { return m.Kind.Quoted() })
 }
 
 // fewLetters reports whether fewer than four letters are outside masked parts.
-func (c *check) fewLetters(masks []prose.Span) bool {
-	n := 0
+func (c *check) fewLetters() bool {
+	n, masks := 0, c.masks
 	for i, r := range c.text {
 		for len(masks) > 0 && masks[0].End <= i {
 			masks = masks[1:]
@@ -149,7 +145,7 @@ func (c *check) weigh(blocks []prose.Span) unit {
 	}
 	u := unit{blocks: blocks, evidence: c.analysis.Weigh(blocks...), state: CannotTell}
 	e := &u.evidence
-	if c.want.base == "zh" && cantonese(c.plain(blocks)) {
+	if c.want.base == "zh" && cantonese(c.plain(blocks...)) {
 		return u // it may be asked for, as Chinese of Hong Kong
 	}
 	mixed := 5*own >= e.Words // so much is in the expected language that the line is not in another one as a whole
@@ -243,22 +239,18 @@ func (c *check) maskFrom(at int) int {
 }
 
 // plain returns blocks without their masked parts.
-func (c *check) plain(blocks []prose.Span) string {
+func (c *check) plain(blocks ...prose.Span) string {
 	var text strings.Builder
 	for _, b := range blocks {
-		c.writePlain(&text, b)
+		at := b.Start
+		for _, m := range c.masksIn(b) {
+			text.WriteString(c.text[at:max(at, m.Start)])
+			at = max(at, m.End)
+		}
+		text.WriteString(c.text[at:max(at, b.End)])
+		text.WriteByte(' ')
 	}
 	return text.String()
-}
-
-func (c *check) writePlain(to *strings.Builder, b prose.Span) {
-	at := b.Start
-	for _, m := range c.masksIn(b) {
-		to.WriteString(c.text[at:max(at, m.Start)])
-		at = max(at, m.End)
-	}
-	to.WriteString(c.text[at:max(at, b.End)])
-	to.WriteByte(' ')
 }
 
 // trim leaves out what is before a part's first letter, and the spaces, emphasis and closing quotation marks at its
@@ -304,4 +296,166 @@ func (j Judgement) Count(kind string) (n int) {
 		}
 	}
 	return n
+}
+
+// twins are languages that the identifier mistakes their neighbours for.
+var twins = map[string]bool{"ast": true, "gl": true, "ms": true, "oc": true}
+
+// nagari are languages with short lists of words. The identifier is surer, and must confirm what the words say.
+var nagari = lexicon.Set("hi mr ne")
+
+// confirmed returns the language of a part whose words look foreign. Between the languages of nagari the identifier
+// decides.
+func (c *check) confirmed(part prose.Span, language string) string {
+	if nagari[language] && nagari[c.want.base] {
+		if guess := embedded.Identifier().Identify(c.plain(part)); nagari[guess.Language] {
+			return guess.Language
+		}
+	}
+	return language
+}
+
+// enough is how many bytes of a text tell Malay from Indonesian.
+const enough = 2000
+
+// inMalay reports whether the prose is in Malay. A line alone tells too little, and letters of other scripts mislead
+// the identifier.
+func (c *check) inMalay() bool {
+	plain := ""
+	for _, b := range c.blocks {
+		if plain += c.plain(b); len(plain) > enough {
+			break
+		}
+	}
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) && !unicode.Is(unicode.Latin, r) {
+			return ' '
+		}
+		return r
+	}, plain)
+	return lowercase(text) >= 4 && malayOrNot(text)
+}
+
+// malayOrNot reports whether a text in Malay or Indonesian is in Malay. Other identifiers than the embedded one take
+// much Indonesian for Malay. So Malay needs a word that Indonesian does not have, or two that it seldom has,
+// or one of these and the identifier.
+func malayOrNot(text string) bool {
+	notInWord := func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }
+	n, seen := 0, map[string]bool{}
+	for w := range strings.FieldsFuncSeq(text, notInWord) {
+		switch {
+		case seen[w]:
+		case malay[w]:
+			n += 2
+		case rather[w]:
+			n++
+		}
+		seen[w] = true
+	}
+	if n == 1 {
+		if guess := embedded.Identifier().Identify(text); guess.Language == "ms" && guess.Probability >= 0.5 {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// littleText is the length, in bytes, below which the identifier must be surer.
+const littleText = 20
+
+// identify judges a unit by the identifier, which knows more languages than the models of words. It reports whether
+// that settles it. Of a mixed line it knows only the part in another script, and that is found word by word.
+func (c *check) identify(u *unit, mixed bool) bool {
+	e := &u.evidence
+	text, supported := c.plain(u.blocks...), words.Thorough(c.want.base)
+	lower := lowercase(text)
+	if len(text) < 12 || supported && lower < 3 {
+		return false
+	}
+	everyday := 10*e.Known >= 6*e.Words
+	if c.malay {
+		u.state, e.Language, e.LogRatio = Wrong, "ms", max(e.LogRatio, lineWrong)
+		return true
+	}
+	if c.want.base == "id" && everyday {
+		return false
+	}
+	// No more than 0.8, since languages that are alike, such as Norwegian and Danish, divide the rest between them. A
+	// few words, or everyday words of the expected language among them, need more: names and terms look like any
+	// language.
+	least, little := float32(0.8), len(text) < littleText || supported && (lower < 4 || everyday)
+	if little {
+		least = 0.99
+	}
+	guess := c.lid.Identify(text)
+	c.asked = true
+	if c.serbian && (guess.Language == "sr" || slices.Contains(croatian, guess.Language)) {
+		guess.Language = c.inSerbian(u.blocks)
+	}
+	probable := guess.Probability >= 0.5
+	switch {
+	case c.serbian && c.want.script == "" && strings.HasPrefix(guess.Language, "sr-") && probable:
+		// In the script of the fewer letters: all its words would be foreign to the analysis.
+		for _, b := range u.blocks {
+			c.lines = append(c.lines, Span{Start: b.Start, End: b.End})
+		}
+		u.state, e.LogRatio = Right, -lineWrong
+	case !little && guess.Language == c.want.base && probable && (!supported || e.LogRatio < lineWrong):
+		u.state, e.LogRatio = Right, min(e.LogRatio, -lineWrong)
+	case twins[guess.Language], c.want.base == "ms" && guess.Language == "id",
+		mixed && script(guess.Language) != script(c.want.base):
+		return false
+	case guess.Language != c.want.base && guess.Probability >= least &&
+		(!supported || !words.Thorough(guess.Language)) && c.agrees(u, guess.Language):
+		u.state, e.Language, e.LogRatio = Wrong, guess.Language, max(e.LogRatio, lineWrong)
+	default:
+		return false
+	}
+	return true
+}
+
+// agrees reports whether the words of a unit speak for a language that the identifier names rather than for the
+// expected one, if there are models of both: the identifier takes short lines for a relative's. Where the model of the
+// expected language is thorough, it is asked only about lines with few known words.
+func (c *check) agrees(u *unit, language string) bool {
+	if words.Thorough(c.want.base) || !words.Supports(language) || !words.Supports(c.want.base) {
+		return true
+	}
+	return c.analysis.Ratio(language, u.blocks...) >= cmp.Or(leastRatios[c.want.base], usualRatio)
+}
+
+// script returns the script that a language is written in most.
+func script(base string) string {
+	s, _ := language.Make(base).Script()
+	return s.String()
+}
+
+// croatian is what identifiers call Serbian in Latin letters, which is one language with these to them; the embedded
+// one has the first alone.
+var croatian = []string{"hr", "bs", "sh"}
+
+// inSerbian returns the language of lines in Serbian, in either script: the expected language, or Serbian in the script
+// that is not expected.
+func (c *check) inSerbian(lines []prose.Span) string {
+	switch latin := c.mostlyLatin(lines); {
+	case latin == (c.want.base == croatian[0]):
+		return c.want.base
+	case latin:
+		return "sr-Latn"
+	}
+	return "sr-Cyrl"
+}
+
+// mostlyLatin reports whether most letters of blocks are Latin, outside masked parts.
+func (c *check) mostlyLatin(blocks []prose.Span) bool {
+	latin, others := 0, 0
+	for _, r := range c.plain(blocks...) {
+		switch {
+		case unicode.Is(unicode.Latin, r):
+			latin++
+		case unicode.IsLetter(r):
+			others++
+		}
+	}
+	return latin > others
 }

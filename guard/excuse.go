@@ -12,6 +12,57 @@ import (
 	"crosstalk/measure/prose"
 )
 
+// A rule is a reason why words of another language are not a confusion.
+type rule struct {
+	name    string // in the rule book, docs/confusion.md, which has the rules in the same order
+	excuse  prose.Kind
+	applies func(*check, run) bool
+}
+
+// rules excuse words of another language within a line: the first that applies decides.
+var rules = []rule{
+	{"list of translations", Gloss, func(c *check, r run) bool { _, ok := c.paired(r.start); return ok }},
+	{"brackets", Gloss, (*check).bracketed},
+	{"language named", Mention, (*check).mentioned},
+	{"words of the user", Mention, func(c *check, r run) bool { // to ask about them or to have them used
+		return r.end-r.start <= fewBytes && strings.Contains(c.prompt, strings.ToLower(r.text))
+	}},
+	{"menu path", Name, (*check).path},
+	{"capitals", Name, func(c *check, r run) bool { return c.titled(r.words) }},
+	{"address", Name, (*check).numbered},
+	{"announced", prose.Quote, (*check).cited},
+	{"hanja", Loan, (*check).hanja},
+	{"kanji", Loan, (*check).kanji},
+	{"Latin phrase", Loan, (*check).latinPhrase},
+	{"word of both", Loan, func(_ *check, r run) bool { return len(r.words) == 1 && own(r.words[0]) }},
+	{"joined terms", Loan, func(c *check, r run) bool { // "call to action"
+		return c.joins(r) && min(r.words[0].Own, r.words[2].Own) >= met
+	}},
+	{"function word", "", (*check).functional}, // is never excused as a loan
+	{"word of most", Loan, func(_ *check, r run) bool {
+		return len(r.words) <= 2 && latin(r.text) &&
+			all(r.words, func(w words.Word) bool { return w.Loan && w.Share < function })
+	}},
+	{"term", Loan, func(c *check, r run) bool { return c.term(r.words) }},
+	{"hyphen", Loan, func(_ *check, r run) bool { // "know-how"
+		return latin(r.text) && strings.Contains(r.text, "-") &&
+			!strings.ContainsFunc(r.text, func(r rune) bool { return r != '-' && !unicode.IsLetter(r) })
+	}},
+}
+
+// excuse returns the reason why words of another language are not a confusion, or "".
+func (c *check) excuse(r run) prose.Kind {
+	for _, rule := range rules {
+		if rule.applies(c, r) {
+			return rule.excuse
+		}
+	}
+	return ""
+}
+
+// fewBytes is the length up to which words can be a translation, or an example of the language that their line names.
+const fewBytes = 60
+
 // excuseAlike excuses runs because of the rest of the text: words of a language that it speaks of, terms if it has
 // many, English ones if it has code, and short runs among dishes or names.
 func (c *check) excuseAlike(found []run) {
@@ -142,19 +193,11 @@ func (c *check) term(run []words.Word) bool {
 // met is the share of the expected language's words from which it has met a word.
 const met = 1e-6
 
-// joined reports whether words are two that the expected language has met, and one between them that joins nouns: "call
-// to action".
-func (c *check) joined(r run) bool {
-	return c.joins(r) && min(r.words[0].Own, r.words[2].Own) >= met
-}
-
 // joins reports whether words are two with one between that joins nouns.
 func (c *check) joins(r run) bool {
 	return len(r.words) == 3 && joins[strings.ToLower(c.text[r.words[1].Start:r.words[1].End])] &&
 		!c.functional(run{words: r.words[:1]}) && !c.functional(run{words: r.words[2:]})
 }
-
-func notInCompound(r rune) bool { return r != '-' && !unicode.IsLetter(r) }
 
 func latin(word string) bool {
 	r, _ := utf8.DecodeRuneInString(word)
@@ -191,27 +234,23 @@ func (c *check) mentioned(r run) bool {
 	return r.end-r.start <= 40 && len(r.words) <= 4 && metalinguistic(c.want.base, text)
 }
 
-// repeated reports whether the user wrote the words, to ask about them or to have them used.
-func (c *check) repeated(r run) bool {
-	return r.end-r.start <= fewBytes && strings.Contains(c.prompt, strings.ToLower(r.text))
-}
-
 // hanja reports whether words in Korean are at most four Chinese characters as Koreans write them: traditional ones.
 func (c *check) hanja(r run) bool {
-	word := r.text
-	simplified, traditional := chinese.Count(word)
-	return c.want.base == "ko" && utf8.RuneCountInString(word) <= 4 && simplified == 0 && traditional > 0
+	simplified, traditional := chinese.Count(r.text)
+	return c.want.base == "ko" && utf8.RuneCountInString(r.text) <= 4 && simplified == 0 && traditional > 0
 }
 
 // kanji reports whether Chinese characters in Japanese look like a name or a compound: they are beside others, their
 // sentence is not of Chinese characters alone, and they include none that nearly every sentence of Chinese has and that
 // Japanese writes differently.
 func (c *check) kanji(r run) bool {
-	word := r.text
-	simplified, _ := chinese.Count(word)
-	n := utf8.RuneCountInString(word)
+	simplified, _ := chinese.Count(r.text)
+	n := utf8.RuneCountInString(r.text)
+	before, _ := utf8.DecodeLastRuneInString(c.text[:r.start])
+	after, _ := utf8.DecodeRuneInString(c.text[r.end:])
 	if c.want.base != "ja" || r.language != "zh" || n < 4 || 4*simplified > n || // some are written so in Japanese too
-		!c.inCharacters(r) || strings.ContainsAny(word, "的了是我你您们這这請请和吗嗎呢把被就都也很還还沒没什么麼") {
+		!unicode.Is(unicode.Han, before) && !unicode.Is(unicode.Han, after) ||
+		strings.ContainsAny(r.text, "的了是我你您们這这請请和吗嗎呢把被就都也很還还沒没什么麼") {
 		return false
 	}
 	line := c.line(r.start)
@@ -220,13 +259,6 @@ func (c *check) kanji(r run) bool {
 }
 
 func isKana(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }
-
-// inCharacters reports whether Chinese characters are beside others.
-func (c *check) inCharacters(r run) bool {
-	before, _ := utf8.DecodeLastRuneInString(c.text[:r.start])
-	after, _ := utf8.DecodeRuneInString(c.text[r.end:])
-	return unicode.Is(unicode.Han, before) || unicode.Is(unicode.Han, after)
-}
 
 // functional reports whether one of the words is a function word or an adverb of English, and so not a term.
 func (c *check) functional(r run) bool {

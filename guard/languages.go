@@ -1,14 +1,24 @@
 package guard
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
 
+	"crosstalk/internal/lazyregexp"
+	"crosstalk/internal/lexicon"
 	"crosstalk/measure/langid"
+	"crosstalk/measure/langid/chinese"
 	"crosstalk/measure/langid/embedded"
+	"crosstalk/measure/langid/words"
+	"crosstalk/measure/prose"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Languages returns the languages that can be judged, as ISO 639 codes. For those without a model of words, lines are
@@ -107,4 +117,282 @@ func begins(base, stems, text string) bool {
 		}
 	}
 	return false
+}
+
+//go:embed words.txt
+var wordLists string
+
+//go:embed languages.txt
+var languageLists string
+
+// Lists of the two files, which describe them.
+var (
+	lists    = lexicon.Parse(wordLists)
+	phrases  = lexicon.Parse(languageLists)
+	english  = lexicon.Set(lists["english"])
+	joins    = lexicon.Set(lists["joins"])
+	inNames  = lexicon.Set(lists["in names"])
+	articles = lexicon.Set(lists["begin names"])
+	latins   = lexicon.Set(lists["latin"])
+	malay    = lexicon.Set(lists["malay"])
+	rather   = lexicon.Set(lists["rather malay"])
+)
+
+// Scripts from these characters on may have letters before a name: Hebrew and what follows it. The second are written
+// without spaces, or with endings.
+const (
+	firstJoined   = 0x590
+	firstUnspaced = 0xe00
+)
+
+// fold leaves only the letters of a text, in lower case and as they are typed without accents, with single spaces
+// between words.
+func fold(text string) string {
+	const nukta = 0x93c
+	var b strings.Builder
+	space := false
+	for _, r := range norm.NFD.String(strings.ToLower(text)) {
+		switch {
+		case unicode.Is(unicode.Mn, r) && r < 0x900 || r == nukta:
+		case unicode.IsLetter(r) || unicode.IsMark(r):
+			b.WriteRune(r)
+			space = false
+		case !space:
+			b.WriteByte(' ')
+			space = true
+		}
+	}
+	return b.String()
+}
+
+// translating and answering are beginnings of words, folded.
+var translating, answering = sync.OnceValue(folded("translating")), sync.OnceValue(folded("answering"))
+
+func folded(list string) func() []string {
+	return func() (words []string) {
+		for word := range strings.SplitSeq(phrases[list], "|") {
+			words = append(words, fold(strings.TrimSpace(word)))
+		}
+		return words
+	}
+}
+
+// commands reports whether a sentence has a word for translating, answering or writing.
+func commands(sentence string) bool {
+	text := " " + strings.TrimSpace(fold(sentence)) + " "
+	has := func(word string) bool { return strings.Contains(text, word) }
+	return slices.ContainsFunc(translating(), has) || slices.ContainsFunc(answering(), has)
+}
+
+// A languageName is the name of a language in another.
+type languageName struct {
+	in    string   // the language that has the name
+	of    string   // the language that the name is of
+	name  string   // folded, without endings
+	asked []string // before and after the name in a request, in pairs
+}
+
+// languageNames returns the names of languages by their first two letters.
+var languageNames = sync.OnceValue(func() map[[2]rune][]languageName {
+	all := map[[2]rune][]languageName{}
+	for list, patterns := range phrases {
+		in, ok := strings.CutPrefix(list, "asking ")
+		if !ok {
+			continue
+		}
+		var asked []string
+		for pattern := range strings.SplitSeq(patterns, "|") {
+			before, after, _ := strings.Cut(strings.TrimSpace(pattern), "_")
+			asked = append(asked, fold(before), fold(after))
+		}
+		add := func(of, name string) {
+			name = stem(in, strings.TrimSpace(fold(name)))
+			if first := []rune(name); len(first) > 1 {
+				key := [2]rune(first)
+				all[key] = append(all[key], languageName{in, of, name, asked})
+			}
+		}
+		names := display.Languages(language.Make(in))
+		for _, of := range append(strings.Fields(phrases["also asked"]), languages()...) {
+			name := names.Name(language.Make(of))
+			add(of, name)
+			if in == "zh" {
+				name = strings.TrimSuffix(strings.TrimSuffix(name, "语"), "文")
+				for _, ending := range []string{"语", "語", "文"} {
+					add(of, name+ending)
+				}
+			}
+		}
+		for other := range slices.Chunk(strings.Fields(phrases["names "+in]), 2) {
+			add(other[0], other[1])
+		}
+	}
+	return all
+})
+
+// stem cuts off the endings that a language's names of languages change.
+func stem(base, name string) string {
+	switch first, _ := utf8.DecodeRuneInString(name); {
+	case unicode.Is(unicode.Cyrillic, first):
+		return strings.TrimRight(name, "аеиія")
+	case unicode.Is(unicode.Arabic, first):
+		return strings.TrimSuffix(strings.TrimPrefix(name, "ال"), "ة")
+	}
+	switch base {
+	case "pl", "hr":
+		return strings.TrimRight(name, "i")
+	case "cs", "sk", "sl":
+		return strings.TrimRight(name, "a")
+	}
+	return name
+}
+
+// asksFor returns the languages that a message asks an answer in, or a translation into; "" stands for one that is not
+// named. A brief message asks for every language that it names: "English please". said is the language of the user.
+func asksFor(message, said string, brief bool) (languages []string) {
+	text := " " + strings.TrimSpace(fold(message)) + " "
+	if slices.ContainsFunc(translating(), func(word string) bool { return strings.Contains(text, word) }) {
+		languages = append(languages, "")
+	}
+	var key [2]rune
+	start := 0 // of key
+	for at, r := range text {
+		key[0], key[1] = key[1], r
+		left, right := text[:start], text[start:]
+		start = at
+		word := strings.HasSuffix(left, " ")
+		if !word && key[0] < firstJoined {
+			continue
+		}
+		for _, n := range languageNames()[key] {
+			after, ok := strings.CutPrefix(right, n.name)
+			if !ok || slices.Contains(languages, n.of) {
+				continue
+			}
+			asked := brief && (word || key[0] >= firstUnspaced)
+			for around := range slices.Chunk(n.asked, 2) {
+				// Without a word before it, a name may be another word of another language: Danca, Turkish for Danish.
+				own := n.in == said || strings.TrimSpace(around[0]) != ""
+				asked = asked || own && strings.HasSuffix(left, around[0]) && strings.HasPrefix(after, around[1])
+			}
+			if asked {
+				languages = append(languages, n.of)
+			}
+		}
+	}
+	return languages
+}
+
+// Limits of the rule for a user's language.
+const (
+	LookBack    = 20      // messages of the user that are read, the last ones
+	leastSaid   = 10      // letters of a message that tells its language
+	leastSure   = 0.5     // probability of the identifier
+	sureAlone   = 0.9     // the same, of little text in a language without a thorough model of words
+	brief       = 20      // letters of a message that asks for an answer in another language by naming it
+	longMessage = 8 << 10 // bytes that are read at each end of a message
+)
+
+// UserLanguage returns the language that the answer to a user's messages, the oldest first, should be in: the one that
+// the last message plainly asks for ("answer in French", "translate to German"), or that of the last message that tells
+// one, a tag with the script of Chinese where the characters tell it. It is "" if none of the messages tells a
+// language, a later one is in another, or one asks for another language in other words, or before the last.
+func (k Checker) UserLanguage(messages ...string) string {
+	k.Threshold = Warn // a message may have names and loan words
+	messages = slices.Clone(messages[max(0, len(messages)-LookBack):])
+	tag, from := "", 0
+	for i, m := range slices.Backward(messages) {
+		messages[i] = bothEnds(m)
+		if tag == "" {
+			tag, from = k.languageOf(messages[i]), i
+		}
+	}
+	base, _, _ := strings.Cut(tag, "-")
+	for i, m := range messages {
+		few := letters(m) < brief
+		if slices.ContainsFunc(asksFor(m, base, few), func(l string) bool { return l != base }) {
+			if i == len(messages)-1 {
+				return commanded(m, base, few)
+			}
+			return ""
+		}
+		if i > from && tag != "" {
+			if j, err := k.Check(m, tag); err == nil && j.Verdict == Wrong {
+				return ""
+			}
+		}
+	}
+	return tag
+}
+
+// commanded returns the one language that a message commands an answer, or a translation, in: "" if that is not plain.
+// What is asked ("How do you write that in Polish?") is answered in another language.
+func commanded(message, said string, brief bool) (language string) {
+	for _, sentence := range sentence().FindAllString(message, -1) {
+		asked := asksFor(sentence, said, false)
+		for _, l := range asked {
+			switch {
+			case l == "":
+			case language != "" && l != language, strings.ContainsAny(sentence, "?？؟;") || !brief && !commands(sentence),
+				l == "zh" && asked[0] == "", !slices.Contains(languages(), l): // in one of two scripts, perhaps
+				return ""
+			default:
+				language = l
+			}
+		}
+	}
+	return language
+}
+
+// sentence matches what ends in a mark, or announces another sentence.
+var sentence = lazyregexp.New(`[^.!?;:\n。！？؟：।]*[.!?;:\n。！？؟：।]?`)
+
+// languageOf returns the language of a message, "" if it is short, the identifier is not sure, or Check does not find
+// that the whole message is in that language.
+func (k Checker) languageOf(message string) string {
+	doc := prose.Parse(message)
+	text := (&check{text: message, masks: unquoted(doc.Masks)}).plain(doc.Blocks...)
+	if letters(text) < leastSaid {
+		return ""
+	}
+	guess := k.identifier().Identify(text)
+	if guess.Probability < leastSure ||
+		guess.Probability < sureAlone && len(text) < littleText && !words.Thorough(guess.Language) {
+		return ""
+	}
+	if j, err := k.Check(message, guess.Language); err == nil && j.Verdict != Right {
+		return ""
+	}
+	if guess.Language == "zh" {
+		simplified, traditional := chinese.Count(text)
+		switch {
+		case simplified > 3*traditional && simplified > 1:
+			return "zh-Hans"
+		case traditional > 3*simplified && traditional > 1:
+			return "zh-Hant"
+		}
+	}
+	return guess.Language
+}
+
+// letters counts the letters of a text. One of Chinese, Japanese, Korean and Thai says as much as three.
+func letters(text string) (n int) {
+	for _, r := range text {
+		switch {
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai):
+			n += 3
+		case unicode.IsLetter(r):
+			n++
+		}
+	}
+	return n
+}
+
+// bothEnds shortens a long message: what the user wants is before or after what is pasted.
+func bothEnds(message string) string {
+	if len(message) <= 2*longMessage {
+		return message
+	}
+	first, last := message[:longMessage], message[len(message)-longMessage:]
+	return strings.ToValidUTF8(first, "") + "\n" + strings.ToValidUTF8(last, "")
 }

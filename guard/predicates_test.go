@@ -97,7 +97,7 @@ func TestPredicates(t *testing.T) {
 			p.note("has", string(kind), c.has(kind))
 		}
 		p.note("borrows", "", c.borrows())
-		p.note("few", "", c.fewLetters(c.masks))
+		p.note("few", "", c.fewLetters())
 		p.note("ends", "", c.endsSentence())
 		p.note("pairs", fmt.Sprint(c.pairs()), len(c.pairs()) > 0)
 		p.note("foreign", fmt.Sprint(c.foreign()), true)
@@ -208,7 +208,7 @@ func (p *predicates) ofPlace(c *check, at int) {
 func (p *predicates) ofBlock(c *check, i int, b prose.Span) {
 	where := fmt.Sprint(i)
 	p.note("trim", fmt.Sprint(c.trim(b.Start, b.End)), true)
-	p.note("plain", where+c.plain([]prose.Span{b}), true)
+	p.note("plain", where+c.plain(b), true)
 	p.note("masked", where, c.mostlyMasked([]prose.Span{b}))
 	p.note("abbreviated", where, c.abbreviated(b))
 	p.note("short", where, c.short(b))

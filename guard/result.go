@@ -2,8 +2,11 @@ package guard
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
+	"sort"
+	"strconv"
 
 	"crosstalk/measure/langid/chinese"
 	"crosstalk/measure/langid/words"
@@ -155,4 +158,210 @@ func (c *check) level() Level {
 		return ByScript
 	}
 	return ByLines
+}
+
+// Thresholds of the risk, for different uses. docs/check.md has their precision and recall.
+const (
+	Observe = 0.1  // to look at answers: what may be wrong
+	Warn    = 0.5  // the default: more likely wrong than not
+	Block   = 0.95 // to stop answers: what is hardly ever right
+)
+
+var presets = map[string]float64{"observe": Observe, "warn": Warn, "block": Block}
+
+// ParseThreshold reads a threshold: observe, warn or block, or a probability above 0 and at most 1.
+func ParseThreshold(text string) (float64, error) {
+	if risk, ok := presets[text]; ok {
+		return risk, nil
+	}
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(x > 0 && x <= 1) {
+		return 0, fmt.Errorf("found %q; expected observe, warn, block, or a probability above 0 and at most 1", text)
+	}
+	return x, nil
+}
+
+// A curve gives a probability of the log odds x that a span is in another language: the logistic function of
+// at0 + slope*x.
+type curve struct{ at0, slope float64 }
+
+// curves give the risk of lines and words, by the quality of the expected language's word model, and of excused spans;
+// fitted as docs/check.md says: go -C tools run ./bench/words -only risk -own NTREX-128 -half a. Those of silent texts,
+// which have no span, are constant.
+var curves = map[string]curve{
+	"line thorough": {0.14, 0.6}, "line short": {0.05, 0.46}, "line thin": {-0.01, 0.4},
+	"word thorough": {1.5, 0.21}, "word short": {0.31, 0.57}, "word thin": {0.06, 0.39},
+	"gloss": {-2.03, 0}, "mention": {-2.37, 0}, "name": {-1.44, 0}, "loan": {-1.55, 0}, "quote": {-1.31, 0.02},
+	"doubt thorough": {-0.83, 0}, "doubt short": {0.29, 0.22}, "doubt thin": {-0.71, 0.32},
+	"silent thorough": {-3.22, 0}, "silent short": {-2.59, 0}, "silent thin": {-1.78, 0}, "silent lines": {-0.85, 0},
+}
+
+func (c curve) at(x float64) float64 { return 1 / (1 + math.Exp(-c.at0-c.slope*x)) }
+
+// model says how good the model of a language's words is.
+func model(language string) string {
+	switch {
+	case words.Thin(language):
+		return " thin"
+	case words.Supports(language) && !words.Thorough(language):
+		return " short"
+	}
+	return " thorough"
+}
+
+// risk returns the probability that a span is a confusion, for equally many right and wrong answers: at least 0.5
+// without an excuse and less with one.
+func (s Span) risk(expected string) float64 {
+	key, low, high := s.Kind+model(expected), Warn, 0.9999
+	if s.Excuse != "" {
+		key, low, high = string(s.Excuse), 0.0001, Warn-0.0001
+		if s.Excuse == Doubt {
+			key += model(expected)
+		}
+	}
+	return min(high, max(low, curves[key].at(math.Log(s.P/(1-s.P)))))
+}
+
+// rounded is a probability as judgements have it.
+func rounded(p float64) float64 { return math.Round(1e4*p) / 1e4 }
+
+// threshold returns the threshold that is in force.
+func (k Checker) threshold() float64 {
+	if k.Threshold == 0 {
+		return Warn
+	}
+	return k.Threshold
+}
+
+// settle sets the risk of a span, and whether it counts: it has an excuse if its risk is below the threshold.
+func (c *check) settle(s *Span) {
+	s.Risk = rounded(s.risk(c.want.base))
+	switch {
+	case s.Risk >= c.threshold:
+		s.Excuse = ""
+	case s.Excuse == "":
+		s.Excuse = Doubt
+	}
+}
+
+// highest is the risk of a text: its worst span's, or what may be in it unseen.
+func (c *check) highest(spans []Span) float64 {
+	key := "silent" + model(c.want.base)
+	if c.level() == ByLines {
+		key = "silent lines"
+	}
+	risk := rounded(curves[key].at(0))
+	for _, s := range spans {
+		risk = max(risk, s.Risk)
+	}
+	return risk
+}
+
+// A Part of a text was judged as a whole: a line, or short ones of a form (items of a list, headings, cells).
+// Excused lines are in no part.
+type Part struct {
+	Lines    []prose.Span // of the text, in order
+	Verdict  Verdict      // of the lines as wholes: words of another language in them do not make them Wrong
+	Language string       // as in Span; empty if it cannot be told
+	P        float64      // probability of the verdict
+}
+
+// A Mix says how the languages of a text's words alternate. It leaves out excused words, except doubtful ones, which
+// count as the expected language, and words of parts that cannot be told.
+type Mix struct {
+	Words    int    // characters in Chinese and Japanese
+	Own      int    // words in the expected language
+	Switches int    // changes of the language from a word to the next
+	First    string // the language of the first line, as in Span; empty if no line's can be told
+}
+
+func (c *check) parts() (parts []Part) {
+	for _, u := range c.units {
+		whole := Part{Verdict: u.state, P: 0.5}
+		switch u.state {
+		case Right:
+			whole.Language, whole.P = c.want.name, probability(max(0, -u.evidence.LogRatio))
+		case Wrong:
+			whole.Language, whole.P = u.evidence.Language, probability(u.evidence.LogRatio)
+		}
+		for _, b := range u.blocks {
+			i := sort.Search(len(c.spans), func(i int) bool { return c.spans[i].Start >= b.Start })
+			wrong := i < len(c.spans) && c.spans[i].Start < b.End && c.spans[i].Kind == Line
+			switch {
+			case wrong && u.state != Wrong: // the other script of Chinese
+				parts = append(parts, Part{[]prose.Span{b}, Wrong, c.spans[i].Language, c.spans[i].P})
+			case wrong:
+				whole.Language = c.spans[i].Language
+				fallthrough
+			case u.state != Wrong:
+				whole.Lines = append(whole.Lines, b)
+			}
+		}
+		if whole.Lines != nil {
+			parts = append(parts, whole)
+		}
+	}
+	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(a.Lines[0].Start, b.Lines[0].Start) })
+	return parts
+}
+
+// overlapping returns the spans, which are in order, that overlap a part.
+func overlapping(spans []Span, start, end int) []Span {
+	from := sort.Search(len(spans), func(i int) bool { return spans[i].End > start })
+	n := sort.Search(len(spans)-from, func(i int) bool { return spans[from+i].Start >= end })
+	return spans[from : from+n]
+}
+
+// mix counts the words of a text by their language.
+func (c *check) mix(parts []Part) (m Mix) {
+	var lines []prose.Span
+	right := map[int]bool{} // by the start of a line
+	for _, p := range parts {
+		for _, l := range p.Lines {
+			lines = append(lines, l)
+			right[l.Start] = p.Verdict == Right
+		}
+		if m.First == "" {
+			m.First = p.Language
+		}
+	}
+	slices.SortFunc(lines, func(a, b prose.Span) int { return cmp.Compare(a.Start, b.Start) })
+	before := ""
+	add := func(from, to int, language string) {
+		n := c.analysis.Count(from, to)
+		if n == 0 {
+			return
+		}
+		m.Words += n
+		if language == c.want.base {
+			m.Own += n
+		}
+		if before != "" && before != language {
+			m.Switches++
+		}
+		before = language
+	}
+	for _, l := range lines {
+		own := func(from, to int) {
+			if !right[l.Start] {
+				return
+			}
+			for _, x := range overlapping(c.excused, from, to) {
+				if x.Excuse == Doubt {
+					continue
+				}
+				add(from, x.Start, c.want.base)
+				from = x.End
+			}
+			add(from, to, c.want.base)
+		}
+		at := l.Start
+		for _, s := range overlapping(c.spans, l.Start, l.End) {
+			own(at, s.Start)
+			add(s.Start, s.End, s.Language)
+			at = s.End
+		}
+		own(at, l.End)
+	}
+	return m
 }

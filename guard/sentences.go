@@ -89,7 +89,7 @@ func (c *check) foreignSentences() {
 		}
 		e := c.analysis.Weigh(s)
 		if nagari[c.want.base] {
-			guess := embedded.Identifier().Identify(c.plain([]prose.Span{s}))
+			guess := embedded.Identifier().Identify(c.plain(s))
 			if guess.Language == c.want.base || !nagari[guess.Language] || guess.Probability < 0.8 ||
 				e.Words < fewWords && c.analysis.Ratio(guess.Language, s) < 0 {
 				continue
@@ -111,8 +111,7 @@ func (c *check) foreignSentences() {
 		}) {
 			continue
 		}
-		inside := func(x Span) bool { return x.Start >= s.Start && x.Start < s.End }
-		c.drop(inside)
+		c.drop(func(x Span) bool { return x.Start >= s.Start && x.Start < s.End })
 		c.settle(&found)
 		c.put(found)
 		c.sort()

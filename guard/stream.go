@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"crosstalk/measure/prose"
+	"crosstalk/model/thoughts"
 )
 
 // A Stream judges a text while it arrives. It must not be used concurrently.
@@ -71,7 +72,12 @@ func (s *Stream) Write(text string) (alarms []Span) {
 			s.words += countWords(all[at:])
 			break
 		}
-		s.endLine(all[s.line:at+n], at+n)
+		switch mark, closes := prose.Fence(strings.TrimSpace(all[s.line : at+n])); {
+		case s.fence == "":
+			s.fence = mark
+		case mark == s.fence && closes:
+			s.fence, s.from = "", at+n
+		}
 		at += n + 1
 		s.line, s.words, s.next, s.ended = at, 0, 0, true
 	}
@@ -84,16 +90,6 @@ func (s *Stream) Write(text string) (alarms []Span) {
 	s.looked, s.ended = len(all), false
 	s.next = s.words + max(1, min(3, s.words/8))
 	return s.look(all)
-}
-
-// endLine notes where fenced code begins and ends; end is the byte after the line.
-func (s *Stream) endLine(line string, end int) {
-	switch mark, closes := prose.Fence(strings.TrimSpace(line)); {
-	case s.fence == "":
-		s.fence = mark
-	case mark == s.fence && closes:
-		s.fence, s.from = "", end
-	}
 }
 
 // countWords counts the ends of words: white space, and characters of scripts without spaces.
@@ -257,4 +253,64 @@ func (s *Stream) Close() Judgement {
 	}
 	j, _ := s.checker.Check(s.text.String(), s.tag) // Stream has checked the tag
 	return j
+}
+
+// Thought is the kind of masked parts in which a model thinks before it answers: "<think>...</think>".
+const Thought prose.Kind = "thought"
+
+// hideThoughts returns a text with spaces in place of a model's thoughts, and where these are.
+func hideThoughts(text string) (answer string, hidden []prose.Span) {
+	parts := thoughts.Parts(text)
+	if len(parts) == 0 || len(parts) == 1 && parts[0].Kind == thoughts.Answer {
+		return text, nil
+	}
+	blank, thinks := []byte(text), false
+	for _, p := range parts {
+		if p.Kind == thoughts.Answer {
+			thinks = false
+			continue
+		}
+		for i := p.Start; i < p.End; i++ {
+			if blank[i] != '\n' {
+				blank[i] = ' '
+			}
+		}
+		if !thinks {
+			hidden, thinks = append(hidden, prose.Span{Start: p.Start, Kind: Thought}), true
+		}
+		hidden[len(hidden)-1].End = p.Start + len(strings.TrimRightFunc(text[p.Start:p.End], unicode.IsSpace))
+	}
+	return string(blank), hidden
+}
+
+// longestMarker is the length in bytes of the markers that may begin a text's thoughts.
+const longestMarker = 64
+
+// thinking reports whether the text has nothing but thoughts so far, or too little to tell. Once it has more, the text
+// is looked at from there on.
+func (s *Stream) thinking(all, added string) bool {
+	s.mayEnd = s.mayEnd || strings.ContainsAny(added, ">]▷") && // the marker at a thought's end
+		thoughts.Marked(all[max(0, len(all)-len(added)-longestMarker):])
+	switch {
+	case s.answering:
+		return false
+	case strings.TrimSpace(added) == "", len(all) < s.partAgain, s.inThought && !s.mayEnd:
+		return true
+	}
+	parts := thoughts.Parts(all)
+	first, last := parts[0], parts[len(parts)-1]
+	s.inThought, s.mayEnd = last.Kind == thoughts.Thought, false
+	switch {
+	case first.Kind == thoughts.Answer:
+		text := strings.TrimSpace(all)
+		first, _ := utf8.DecodeRuneInString(text)
+		s.answering = len(text) >= longestMarker || !strings.ContainsRune("<[◁", first)
+	case last.Kind == thoughts.Answer:
+		s.answering = true
+		s.from, s.line, s.fence = last.Start, max(s.line, last.Start), ""
+	default: // each time later, so that a text of nothing but markers takes no longer than any other
+		s.parted++
+		s.partAgain = len(all) + s.parted*s.parted/4
+	}
+	return !s.answering
 }

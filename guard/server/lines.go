@@ -13,8 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// lines reads the lines of a stream ahead of the caller, so that it notices at once that the client is
-// gone.
+// lines reads the lines of a stream ahead of the caller, so that it notices at once that the client is gone.
 type lines struct {
 	control *http.ResponseController
 	room    room

@@ -1,5 +1,4 @@
-// Package langgroup sorts languages into groups that figures are compared by:
-// language families and scripts.
+// Package langgroup sorts languages into groups that figures are compared by: language families and scripts.
 package langgroup
 
 import (
@@ -20,8 +19,7 @@ type Groups struct {
 	Script string // ISO 15924: "Latn", "Cyrl"; Undetermined if CLDR knows none
 }
 
-// The groups that Marchisio et al. (2024, tables A15 and A16) compare with all
-// other languages.
+// The groups that Marchisio et al. (2024, tables A15 and A16) compare with all other languages.
 const (
 	IndoEuropean = "Indo-European"
 	Latin        = "Latn"

@@ -6,9 +6,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-// equals are codes of one language: the identifiers' models were made with the
-// one or the other. Bokmål is what they call Norwegian, and a macrolanguage is
-// what they have learnt its standard variety as.
+// equals are codes of one language: the identifiers' models were made with the one or the other. Bokmål is what
+// they call Norwegian, and a macrolanguage is what they have learnt its standard variety as.
 var equals = [][]string{
 	{"nb", "no"}, {"fil", "tl"}, {"zh", "cmn"}, {"fa", "pes", "prs"}, {"ar", "arb"}, {"et", "ekk"}, {"lv", "lvs"},
 	{"ms", "zsm"}, {"sw", "swh"}, {"ne", "npi"}, {"uz", "uzn"}, {"mn", "khk"}, {"az", "azj"}, {"mg", "plt"},

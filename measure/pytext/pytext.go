@@ -1,9 +1,7 @@
-// Package pytext has the few string functions whose Python meaning differs
-// from Go's.
+// Package pytext has the few string functions whose Python meaning differs from Go's.
 //
-// Published scripts and metrics (sacreBLEU, rouge_score, the papers' own
-// readers) are written in Python. To give their figures to the last digit, a
-// port must lower-case and trim as Python's str does.
+// Published scripts and metrics (sacreBLEU, rouge_score, the papers' own readers) are written in Python. To give
+// their figures to the last digit, a port must lower-case and trim as Python's str does.
 package pytext
 
 import (
@@ -12,9 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// IsSpace reports whether r is white space to str.isspace, str.strip and
-// str.split: Unicode white space and the four ASCII separators U+001C to
-// U+001F, which unicode.IsSpace leaves out.
+// IsSpace reports whether r is white space to str.isspace, str.strip and str.split: Unicode white space and the
+// four ASCII separators U+001C to U+001F, which unicode.IsSpace leaves out.
 func IsSpace(r rune) bool {
 	return r >= 0x1C && r <= 0x1F || unicode.IsSpace(r)
 }
@@ -28,10 +25,9 @@ func TrimSpace(s string) string { return strings.TrimFunc(s, IsSpace) }
 // TrimRightSpace removes white space from the end of s, as str.rstrip() does.
 func TrimRightSpace(s string) string { return strings.TrimRightFunc(s, IsSpace) }
 
-// Lower maps s to lower case, as str.lower() does: one code point at a time,
-// except that U+0130 (capital I with dot) becomes two code points and that a
-// capital sigma ending a word becomes a final sigma (Unicode Standard, section
-// 3.13, rule R2). Bytes that are not UTF-8 become U+FFFD.
+// Lower maps s to lower case, as str.lower() does: one code point at a time, except that U+0130 (capital I with
+// dot) becomes two code points and that a capital sigma ending a word becomes a final sigma (Unicode Standard,
+// section 3.13, rule R2). Bytes that are not UTF-8 become U+FFFD.
 func Lower(s string) string {
 	ascii, upper := true, false
 	for i := 0; i < len(s); i++ {
@@ -62,9 +58,8 @@ func Lower(s string) string {
 	return b.String()
 }
 
-// finalSigma reports whether the capital sigma at s[i:] ends a word: a cased
-// letter precedes it and none follows, where case-ignorable characters are
-// skipped.
+// finalSigma reports whether the capital sigma at s[i:] ends a word: a cased letter precedes it and none follows,
+// where case-ignorable characters are skipped.
 func finalSigma(s string, i int) bool {
 	before := strings.TrimRightFunc(s[:i], caseIgnorable)
 	r, _ := utf8.DecodeLastRuneInString(before)
@@ -81,9 +76,8 @@ func cased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// caseIgnorable is the derived property Case_Ignorable: marks, modifiers and
-// format characters, and what UAX #29 calls MidLetter, MidNumLet and
-// Single_Quote.
+// caseIgnorable is the derived property Case_Ignorable: marks, modifiers and format characters, and what UAX #29
+// calls MidLetter, MidNumLet and Single_Quote.
 func caseIgnorable(r rune) bool {
 	switch r {
 	case '\'', '.', ':', '·', '\u0387', '\u055F', '\u05F4', '\u2018', '\u2019', '\u2024', '\u2027',

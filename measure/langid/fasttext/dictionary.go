@@ -13,8 +13,7 @@ const (
 	longWord    = 64 // bytes; the n-grams of longer words are not kept in memory
 )
 
-// dictionary turns a line into rows of the input matrix: first the words, then
-// a row for each bucket of n-grams.
+// dictionary turns a line into rows of the input matrix: first the words, then a row for each bucket of n-grams.
 type dictionary struct {
 	entries    []string // words, then labels
 	words      int32
@@ -36,8 +35,7 @@ type slot struct {
 
 type span struct{ from, to int32 }
 
-// FNV-1a, but over signed bytes: the reference's first models were hashed on
-// machines where char is signed.
+// FNV-1a, but over signed bytes: the reference's first models were hashed on machines where char is signed.
 const fnvOffset, fnvPrime = uint32(2166136261), uint32(16777619)
 
 func hashByte(h uint32, c byte) uint32 { return (h ^ uint32(int32(int8(c)))) * fnvPrime }
@@ -111,8 +109,7 @@ func (d *dictionary) wordRows(rows []int32, buf *[]byte, word string, entry int3
 	return d.subwords(rows, *buf)
 }
 
-// subwords appends the rows of the n-grams of minn to maxn characters of
-// <word>, the lone < and > left out.
+// subwords appends the rows of the n-grams of minn to maxn characters of <word>, the lone < and > left out.
 func (d *dictionary) subwords(rows []int32, word []byte) []int32 {
 	from := len(rows)
 	for i := range word {

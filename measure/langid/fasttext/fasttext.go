@@ -1,12 +1,9 @@
-// Package fasttext reads supervised models of fastText (Joulin et al. 2016,
-// "Bag of Tricks for Efficient Text Classification", and "FastText.zip") and
-// predicts with them, in Go alone.
+// Package fasttext reads supervised models of fastText (Joulin et al. 2016, "Bag of Tricks for Efficient Text
+// Classification", and "FastText.zip") and predicts with them, in Go alone.
 //
-// It reads the files that the tool's versions 0.1 to 0.9.2 write (.bin and
-// .ftz) of models with softmax or hierarchical softmax, dense or quantised as
-// the tool does it by default. Predictions equal the C++ tool's: sums are taken
-// in single precision and in its order, and its quirks are kept where they can
-// be seen.
+// It reads the files that the tool's versions 0.1 to 0.9.2 write (.bin and .ftz) of models with softmax or
+// hierarchical softmax, dense or quantised as the tool does it by default. Predictions equal the C++ tool's: sums
+// are taken in single precision and in its order, and its quirks are kept where they can be seen.
 //
 //   - A line is closed by the end-of-sentence token </s>, which is a word of
 //     most models, so even an empty line can have a prediction. A literal </s>
@@ -38,9 +35,8 @@ import (
 	"crosstalk/measure/langid"
 )
 
-// Model is a supervised fastText model. It does not change after it is read
-// and is safe for concurrent use. It is a langid.Identifier if its labels are
-// language codes.
+// Model is a supervised fastText model. It does not change after it is read and is safe for concurrent use. It is a
+// langid.Identifier if its labels are language codes.
 type Model struct {
 	name   string
 	dict   dictionary
@@ -53,8 +49,7 @@ type Model struct {
 
 var _ langid.Identifier = (*Model)(nil)
 
-// Prediction is one label of a text, without the prefix __label__, and its
-// probability: in [0, 1+1e-5].
+// Prediction is one label of a text, without the prefix __label__, and its probability: in [0, 1+1e-5].
 type Prediction struct {
 	Label       string
 	Probability float32
@@ -107,9 +102,8 @@ func (m *Model) Name() string { return m.name }
 // Labels lists the labels in the model's order, without the prefix __label__.
 func (m *Model) Labels() []string { return append([]string(nil), m.labels...) }
 
-// Identify returns the most probable label. A text without a word gives the
-// zero Guess, though Predict may rank labels for it. It allocates nothing once
-// texts as long were seen.
+// Identify returns the most probable label. A text without a word gives the zero Guess, though Predict may rank
+// labels for it. It allocates nothing once texts as long were seen.
 func (m *Model) Identify(text string) langid.Guess {
 	if strings.Trim(text, spaces) == "" {
 		return langid.Guess{}

@@ -2,8 +2,7 @@ package fasttext
 
 import "math"
 
-// The reference rounds these at one step or two; here and there the last bit
-// differs.
+// The reference rounds these at one step or two; here and there the last bit differs.
 func exp(x float32) float32  { return float32(math.Exp(float64(x))) }
 func logp(p float32) float32 { return float32(math.Log(float64(p) + 1e-5)) }
 func isNaN(x float32) bool   { return x != x }

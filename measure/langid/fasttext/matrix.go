@@ -105,8 +105,7 @@ func (d *decoder) expanded(what string, rows, dim int64, norms bool) matrix {
 	return m
 }
 
-// quantiser has 256 centroids for each part of a vector: width columns, the
-// last part last columns.
+// quantiser has 256 centroids for each part of a vector: width columns, the last part last columns.
 type quantiser struct {
 	parts, width, last int
 	centroids          []float32

@@ -2,10 +2,9 @@ package fasttext
 
 import "math/bits"
 
-// pruning maps the buckets of the n-grams that quantisation kept to rows.
-// Most n-grams of a text were dropped, and which is a coin toss to the
-// processor's branch predictor, so a line is looked up in two steps: sift keeps
-// without a branch those that may have a row, resolve finds the rows.
+// pruning maps the buckets of the n-grams that quantisation kept to rows. Most n-grams of a text were dropped, and
+// which is a coin toss to the processor's branch predictor, so a line is looked up in two steps: sift keeps without
+// a branch those that may have a row, resolve finds the rows.
 type pruning struct {
 	all    bool       // nothing was dropped
 	filter []uint64   // one bit set, of 20 or more, for each n-gram kept
@@ -64,8 +63,7 @@ func (p *pruning) sift(grams []int32, gram int32) []int32 {
 	return grams[:len(grams)-1+int(kept)]
 }
 
-// resolve replaces the n-grams of rows[from:] by their rows, behind those of
-// the words, and drops those without.
+// resolve replaces the n-grams of rows[from:] by their rows, behind those of the words, and drops those without.
 func (p *pruning) resolve(rows []int32, from int, words int32) []int32 {
 	grams := rows[from:]
 	if p.all {
