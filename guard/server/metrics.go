@@ -2,7 +2,11 @@ package server
 
 import (
 	"cmp"
+	_ "embed"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"html/template"
 	"io"
 	"maps"
 	"math"
@@ -14,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"crosstalk"
 	"crosstalk/guard"
@@ -183,5 +189,192 @@ func writeProcess(w io.Writer) {
 	write("process_resident_memory_bytes", "gauge", "Memory in use.", number(24)*float64(os.Getpagesize()))
 	if files, err := os.ReadDir("/proc/self/fd"); err == nil {
 		write("process_open_fds", "gauge", "Number of open file descriptors.", len(files)-1)
+	}
+}
+
+// event is a verdict, or that there is none, as it is logged, counted and shown: without the text.
+type event struct {
+	Time     time.Time       `json:"time"`
+	ID       json.RawMessage `json:"id,omitempty"` // of the record
+	Call     string          `json:"call,omitempty"`
+	Route    string          `json:"route"` // check, stream, litellm, promptfoo, portkey
+	Model    string          `json:"model,omitempty"`
+	Team     string          `json:"team,omitempty"`
+	Expected string          `json:"expected"` // empty: not known
+	Language string          `json:"language"` // found
+	Verdict  guard.Verdict   `json:"verdict"`  // or unchecked
+	Reason   string          `json:"reason,omitempty"`
+	P        float64         `json:"p"`
+	Action   string          `json:"action"`
+	Spans    []guard.Span    `json:"spans"`
+	MS       float64         `json:"ms"` // time to judge the text, in milliseconds
+}
+
+// unchecked is the verdict of an event about what passed without a check.
+const unchecked guard.Verdict = "unchecked"
+
+// sent holds what callers send about an answer besides its text.
+type sent struct{ Model, Team string }
+
+// of returns the event of a verdict.
+func (s sent) of(route, call string, v Verdict) event {
+	return event{Route: route, Call: call, Model: label(s.Model), Team: label(s.Team), ID: short(v.ID),
+		Expected: label(v.Expected), Language: v.Language, Verdict: v.Verdict, P: v.P, Action: v.Action,
+		Spans: slices.Clone(v.Spans[:min(len(v.Spans), mostSpans)]),
+		MS:    float64(v.took) / float64(time.Millisecond)}
+}
+
+// label shortens a name that a caller sends, and leaves out what a log or a metric cannot have.
+func label(name string) string {
+	const most = 100
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, name[:min(len(name), most)])
+}
+
+// short leaves out an id that is too long for a log.
+func short(id json.RawMessage) json.RawMessage {
+	if len(id) > mostCallID {
+		return nil
+	}
+	return id
+}
+
+// mostLog is the size at which a log of verdicts begins anew, in bytes. What it had is kept as FILE.1.
+const mostLog = 64 << 20
+
+// mostSpans is how many parts of an answer an event has.
+const mostSpans = 20
+
+// mostRecent is how many verdicts are kept to be shown.
+const mostRecent = 50
+
+// verdicts logs and keeps the last verdicts.
+type verdicts struct {
+	path   string // empty: no log
+	most   int64
+	report io.Writer // of errors
+
+	mu     sync.Mutex
+	failed bool
+	recent []event // the newest last
+}
+
+func (l *verdicts) add(e event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.recent = append(l.recent, e)
+	l.recent = l.recent[max(0, len(l.recent)-mostRecent):]
+	if l.path == "" {
+		return
+	}
+	if e.Spans == nil {
+		e.Spans = []guard.Span{}
+	}
+	line, err := json.Marshal(e)
+	if err == nil {
+		err = l.write(append(line, '\n'))
+	}
+	if err != nil && !l.failed && l.report != nil {
+		fmt.Fprintf(l.report, "The log of verdicts cannot be written; the service goes on without it: %v\n", err)
+	}
+	l.failed = err != nil
+}
+
+// write appends a line to the log, if there is one. It opens the file each time: another program may move it away.
+func (l *verdicts) write(line []byte) error {
+	if l.path == "" {
+		return nil
+	}
+	if info, err := os.Stat(l.path); err == nil && info.Size() > 0 && info.Size()+int64(len(line)) > l.most {
+		if err := os.Rename(l.path, l.path+".1"); err != nil {
+			return err
+		}
+	}
+	file, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(line)
+	return errors.Join(err, file.Close())
+}
+
+// last returns the last verdicts, the newest first.
+func (l *verdicts) last() []event {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := slices.Clone(l.recent)
+	slices.Reverse(all)
+	return all
+}
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var pageStyle []byte
+
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Parse(pageText))
+})
+
+// pageRow is a row of counts for a language, a route or a model.
+type pageRow struct {
+	Name                string
+	Right, Wrong, Other int
+}
+
+// Share is the share of wrong answers among those that could be told, "-" if there are none.
+func (r pageRow) Share() string {
+	if r.Right+r.Wrong == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(r.Wrong)/float64(r.Right+r.Wrong))
+}
+
+// page shows counts and the last verdicts, without texts.
+func (s *server) page(w http.ResponseWriter, _ *http.Request) {
+	growing := s.calls.settle(quiet)
+	tables := map[string][]pageRow{}
+	var all pageRow
+	passed := 0
+	s.count(func() {
+		for title, of := range map[string]func(verdictOf) string{
+			"Language": func(v verdictOf) string { return v.language }, "Route": func(v verdictOf) string { return v.route },
+			"Model": func(v verdictOf) string { return v.model }} {
+			rows := map[string]pageRow{}
+			for v, n := range s.verdicts {
+				row := rows[of(v)]
+				row.Name = of(v)
+				row.add(v.verdict, n)
+				rows[of(v)] = row
+			}
+			tables[title] = slices.SortedFunc(maps.Values(rows), func(a, b pageRow) int {
+				return cmp.Or(b.Wrong-a.Wrong, b.Right+b.Other-a.Right-a.Other, cmp.Compare(a.Name, b.Name))
+			})
+		}
+		for v, n := range s.verdicts {
+			all.add(v.verdict, n)
+		}
+		for _, n := range s.passed {
+			passed += n
+		}
+	})
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	pageTemplate().Execute(w, map[string]any{"Version": crosstalk.Version, "Block": s.Block, "All": all,
+		"Tables": tables, "Growing": growing, "Passed": passed, "Recent": s.log.last()})
+}
+
+func (r *pageRow) add(v guard.Verdict, n int) {
+	switch v {
+	case guard.Right:
+		r.Right += n
+	case guard.Wrong:
+		r.Wrong += n
+	default:
+		r.Other += n
 	}
 }

@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
+	"time"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/sync/semaphore"
@@ -166,4 +169,116 @@ func (a *answer) add(v any) error {
 		return tooLarge("the answer would be larger than %d MiB; send less at a time", mostReply>>20)
 	}
 	return a.take(a.Cap())
+}
+
+// A refusal says why a request is not answered as it asks.
+type refusal struct {
+	status  int
+	reason  string // of the constants below; empty if it is about who asks, not for what
+	message string
+}
+
+func (e *refusal) Error() string { return e.message }
+
+// Reasons.
+const (
+	noJSON      = "input"
+	badLanguage = "language"
+	large       = "size"
+	late        = "time"
+	busy        = "busy"
+)
+
+// said explains reasons.
+var said = map[string]string{
+	noJSON:      "it is not the JSON that was expected",
+	badLanguage: "its language cannot be judged",
+	large:       "it is too large",
+	late:        "it took too long",
+	busy:        "there were too many requests at a time",
+}
+
+// errBusy means that there is no room for a request's body, or its answer, now.
+var errBusy = &refusal{http.StatusServiceUnavailable, busy, "Too many large requests at a time. Try again soon."}
+
+func tooLarge(format string, args ...any) error {
+	return &refusal{http.StatusRequestEntityTooLarge, large, fmt.Sprintf(format, args...)}
+}
+
+// fail answers with an error, or lets what a gateway sent pass if the service only observes.
+func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	f := &refusal{http.StatusBadRequest, noJSON, ""}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		err = &refusal{http.StatusServiceUnavailable, late,
+			fmt.Sprintf("The request took longer than %v. Send less at a time.", longest)}
+	}
+	errors.As(err, &f)
+	message := err.Error()
+	passing := map[string]any{ // what lets pass what was sent to a gateway's path
+		litellmPath:   none,
+		portkeyPath:   map[string]any{"verdict": true, "data": map[string]string{"reason": "not checked: " + message}},
+		promptfooPath: map[string]any{"pass": true, "score": 0, "reason": "not checked: " + message},
+	}[r.URL.Path]
+	if !s.Block && f.reason != "" && passing != nil {
+		s.unchecked(s.Log, f.reason)
+		s.log.add(event{Time: time.Now(), Route: strings.Trim(r.URL.Path, "/"), Verdict: unchecked, Reason: f.reason,
+			Action: Allow})
+		respond(w, passing)
+		return
+	}
+	s.refused(f)
+	if f.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(f.status)
+	json.NewEncoder(w).Encode(map[string]string{"error": message})
+}
+
+// refuse is fail with a status.
+func (s *server) refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
+	s.fail(w, r, &refusal{status, map[int]string{
+		http.StatusRequestTimeout:        late,
+		http.StatusRequestEntityTooLarge: large,
+		http.StatusRequestURITooLong:     large,
+		http.StatusServiceUnavailable:    busy,
+	}[status], message})
+}
+
+// offsetsOf returns how long a character is in what the URL asks offsets to count; nil for bytes.
+func offsetsOf(r *http.Request) (func(rune) int, error) {
+	switch kind := r.URL.Query().Get("offsets"); kind {
+	case "", "bytes":
+		return nil, nil
+	case "utf16": // JavaScript, Java, C#
+		return func(c rune) int { return max(1, utf16.RuneLen(c)) }, nil
+	case "characters": // Python
+		return func(rune) int { return 1 }, nil
+	default:
+		return nil, fmt.Errorf("offsets=%.50q: expected bytes, utf16 or characters", kind)
+	}
+}
+
+// in makes the offsets of a verdict on a text count something else than bytes.
+func (v *Verdict) in(length func(rune) int, text string) {
+	at, n := 0, 0
+	to := func(offset *int) {
+		if *offset < at {
+			at, n = 0, 0
+		}
+		for at < *offset {
+			c, size := utf8.DecodeRuneInString(text[at:])
+			at += size
+			n += length(c)
+		}
+		*offset = n
+	}
+	for i := range v.Spans {
+		to(&v.Spans[i].Start)
+		to(&v.Spans[i].End)
+	}
+	for i := range v.Masked {
+		to(&v.Masked[i].Start)
+		to(&v.Masked[i].End)
+	}
 }
