@@ -8,9 +8,8 @@ import (
 	"crosstalk/measure/estimate"
 )
 
-// average defines how a figure is computed from cells. A cell contains the
-// observations of one measure with the same values in the columns averaged
-// over.
+// average defines how a figure is computed from cells. A cell contains the observations of one measure with the
+// same values in the columns averaged over.
 type average struct {
 	crosstalk.Average
 	measures []string // one, or those whose harmonic mean it is

@@ -79,8 +79,7 @@ func valuesOf(sides []*side, columns ...string) []string {
 	return sorted(values)
 }
 
-// swap is two values of a column: the conditions with the first are compared with
-// those with the second.
+// swap is two values of a column: the conditions with the first are compared with those with the second.
 type swap struct{ column, of, against string }
 
 // swapOf reads "NEW=OLD". Values may contain equals signs.
@@ -177,8 +176,7 @@ func (t *table) averages(f figure) bool {
 	return !slices.ContainsFunc(t.averageOf(f).measures, func(name string) bool { return f.side.values[name] == nil })
 }
 
-// families are the groups of comparable figures: by measure in the order of
-// their first appearance, then by group.
+// families are the groups of comparable figures: by measure in the order of their first appearance, then by group.
 func (o Options) families(t *table) [][]figure {
 	outer := outermost(t.figures)
 	var chosen []figure
@@ -191,8 +189,7 @@ func (o Options) families(t *table) [][]figure {
 	return slices.Concat(ordered.Groups(families, func(family []figure) string { return family[0].Measure })...)
 }
 
-// outermost marks the figures that are part of no other figure of their measure
-// and side: the totals.
+// outermost marks the figures that are part of no other figure of their measure and side: the totals.
 func outermost(figures []figure) []bool {
 	type place struct {
 		*side
@@ -235,11 +232,9 @@ func (c *choice) add(of, against figure) {
 	c.refused = append(c.refused, r)
 }
 
-// withReference pairs every figure with the nearest comparable one of the
-// reference: the one with the fewest differing columns of the condition, the
-// first among equals. Without a stated reference it is the first run. Within
-// one run it is the first condition, and the first of those that are not
-// comparable with it.
+// withReference pairs every figure with the nearest comparable one of the reference: the one with the fewest
+// differing columns of the condition, the first among equals. Without a stated reference it is the first run.
+// Within one run it is the first condition, and the first of those that are not comparable with it.
 func (c *choice) withReference(figures []figure) {
 	var references, others []figure
 	for i, f := range figures {

@@ -1,37 +1,29 @@
-// Package compare decides whether two conditions differ: a model and its
-// quantised copy, two temperatures, a run and the previous one. It knows
-// estimates and observations, but no instruments.
+// Package compare decides whether two conditions differ: a model and its quantised copy, two temperatures, a run
+// and the previous one. It knows estimates and observations, but no instruments.
 //
 // # Pairs
 //
-// A condition is a distinct Observation.Condition; between runs it includes the
-// run. Figures of the same measure and group are compared if their signatures
-// agree. The comparison uses the items with a value under both conditions. An
-// item's value is the mean over its samples, and items are averaged as in the
-// figure (crosstalk.Average). So Value and ReferenceValue can differ slightly
-// from the figures, which cover all items with a value.
+// A condition is a distinct Observation.Condition; between runs it includes the run. Figures of the same measure
+// and group are compared if their signatures agree. The comparison uses the items with a value under both
+// conditions. An item's value is the mean over its samples, and items are averaged as in the figure
+// (crosstalk.Average). So Value and ReferenceValue can differ slightly from the figures, which cover all items with
+// a value.
 //
 // # Statistics
 //
-//   - A rate, or a mean of rates over languages and sources: Tango's score interval
-//     of the paired differences, on effective counts where items are clustered or
-//     weighted, with McNemar's test, which is the same score test, or the sign-flip
-//     test over clusters.
-//   - Other means: the interval of stats.Mean or stats.Combine, and the sign-flip
-//     test.
-//   - A harmonic mean (LCPR): both conditions' rates on the items paired under
-//     its first measure, the interval of stats.Combine over clusters that the
-//     conditions share, and the exchange test stats.Swap.
-//   - Unpaired, if allowed and at most half of the items pair: Miettinen and
-//     Nurminen's score interval and test of rates; of other figures the t-test of
-//     stats.Combine.
+//   - A rate, or a mean of rates over languages and sources: Tango's score interval of the paired differences, on
+//     effective counts where items are clustered or weighted, with McNemar's test, which is the same score test, or
+//     the sign-flip test over clusters.
+//   - Other means: the interval of stats.Mean or stats.Combine, and the sign-flip test.
+//   - A harmonic mean (LCPR): both conditions' rates on the items paired under its first measure, the interval of
+//     stats.Combine over clusters that the conditions share, and the exchange test stats.Swap.
+//   - Unpaired, if allowed and at most half of the items pair: Miettinen and Nurminen's score interval and test of
+//     rates; of other figures the t-test of stats.Combine.
 //
-// No interval is narrower than if no item differed: one more wrong
-// answer never makes a run look safer.
+// No interval is narrower than if no item differed: one more wrong answer never makes a run look safer.
 //
-// The family of tests is everything that one call compares. Its p-values are
-// adjusted by Holm's method, and the detectable difference is for its strictest
-// step. Intervals are not adjusted.
+// The family of tests is everything that one call compares. Its p-values are adjusted by Holm's method, and the
+// detectable difference is for its strictest step. Intervals are not adjusted.
 package compare
 
 import (
@@ -50,8 +42,7 @@ import (
 // Schema names the machine format of a Result.
 const Schema = "crosstalk/comparison/v1"
 
-// RunColumn is the column of a condition that names its run if several runs are
-// compared.
+// RunColumn is the column of a condition that names its run if several runs are compared.
 const RunColumn = "run"
 
 // Run is a run to compare.
@@ -78,8 +69,7 @@ type Options struct {
 	Seed      uint64            // of the permutation tests
 	Adjust    string            // how p-values are adjusted: in adjustments; "": holm
 
-	// Apart is the number of statements that Comparison.Together allows for besides the
-	// comparisons.
+	// Apart is the number of statements that Comparison.Together allows for besides the comparisons.
 	Apart int
 }
 
@@ -91,8 +81,7 @@ const (
 
 var adjustments = []string{Holm, BH}
 
-// Check returns an error if the options contradict each other. It does not know the
-// runs.
+// Check returns an error if the options contradict each other. It does not know the runs.
 func (o Options) Check() error {
 	if _, err := crosstalk.Chosen("adjustment", cmp.Or(o.Adjust, Holm), adjustments); err != nil {
 		return crosstalk.BadOption("adjust", ": %w", err)
@@ -108,8 +97,7 @@ func (o Options) Check() error {
 	return nil
 }
 
-// ParseReference reads the columns of Options.Reference, COLUMN=VALUE,...; nil of an
-// empty text.
+// ParseReference reads the columns of Options.Reference, COLUMN=VALUE,...; nil of an empty text.
 func ParseReference(text string) (map[string]string, error) {
 	if text == "" {
 		return nil, nil
@@ -242,12 +230,10 @@ func nothing(t *table, refused []Refusal) error {
 	return fmt.Errorf("there are no figures to compare")
 }
 
-// staged runs a permutation test with increasing numbers of draws, until enough
-// of them are as extreme as the data to determine the p-value to within a
-// tenth of itself. The last stage has enough draws for the smallest p-value to stay small
-// after Holm's adjustment. A p-value of at most alpha can only come from a
-// stage whose own p-value is at most alpha, so its probability is at most
-// alpha, as in a single run of the test.
+// staged runs a permutation test with increasing numbers of draws, until enough of them are as extreme as the data
+// to determine the p-value to within a tenth of itself. The last stage has enough draws for the smallest p-value to
+// stay small after Holm's adjustment. A p-value of at most alpha can only come from a stage whose own p-value is at
+// most alpha, so its probability is at most alpha, as in a single run of the test.
 func staged(family int, seed uint64, test func(draws int, seed uint64) float64) (p float64) {
 	const enough = 100
 	for i, draws := range []int{2_000, 20_000, min(2_000*family, 5_000_000)} {

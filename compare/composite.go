@@ -9,8 +9,7 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// sums are the values of the two sides by cell, in clusters with names that are
-// common to both.
+// sums are the values of the two sides by cell, in clusters with names that are common to both.
 type sums struct {
 	*average
 	of, against []*stats.Clusters
@@ -64,9 +63,8 @@ func (m *matched) complete(group []bool) []bool {
 	return group
 }
 
-// difference is the difference of figures that may be nonlinear in their cells
-// and may have different items on the two sides. n is the smaller number of
-// items.
+// difference is the difference of figures that may be nonlinear in their cells and may have different items on the
+// two sides. n is the smaller number of items.
 func (m *matched) difference(level float64, n int, of *sums) (e stats.Estimate, x, y crosstalk.Value) {
 	a, b := of.of, of.against
 	f := of.formula()
@@ -132,15 +130,13 @@ func (m *matched) unchanged(level float64) (widest stats.Interval, counts stats.
 	return widest, counts
 }
 
-// rates are the figures of all items of each side, and whether they are rates: means
-// of values that are 0 or 1.
+// rates are the figures of all items of each side, and whether they are rates: means of values that are 0 or 1.
 func (m *matched) rates() (of, against stats.Rate, binary bool) {
 	s := m.everything
 	return s.rate(s.of), s.rate(s.against), m.fraction && !s.graded && len(s.measures) == 1
 }
 
-// rate is the figure of a side, and how many items it counts as: those of the first
-// measure.
+// rate is the figure of a side, and how many items it counts as: those of the first measure.
 func (s *sums) rate(cells []*stats.Clusters) stats.Rate {
 	first := average{Average: crosstalk.Average{Over: s.Average.Over}}
 	var parts []*stats.Clusters

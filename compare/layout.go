@@ -91,8 +91,7 @@ func named(subjects []Subject, names report.Names) []Subject {
 	return list
 }
 
-// withoutRun omits the names of the runs if the other columns distinguish the
-// conditions.
+// withoutRun omits the names of the runs if the other columns distinguish the conditions.
 func withoutRun(subjects []Subject) []Subject {
 	without := func(condition map[string]string) map[string]string {
 		condition = maps.Clone(condition)

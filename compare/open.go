@@ -17,8 +17,7 @@ func Open(paths, by []string) ([]Run, error) {
 	return openFigures(paths, study.Figures{By: by})
 }
 
-// openFigures reads these figures of finished runs, with the observations that they
-// are about.
+// openFigures reads these figures of finished runs, with the observations that they are about.
 func openFigures(paths []string, figures study.Figures) ([]Run, error) {
 	figures.Cross = slices.DeleteFunc(slices.Clone(figures.Cross),
 		func(column string) bool { return column == againstColumn || column == RunColumn })

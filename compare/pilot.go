@@ -9,8 +9,7 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// Study contains the variance for a planned comparison: estimated from a pilot,
-// or stated.
+// Study contains the variance for a planned comparison: estimated from a pilot, or stated.
 type Study struct {
 	*Subject // of the pilot; nil if stated
 
@@ -35,10 +34,9 @@ func (v Variance) times(f float64) Variance {
 	return Variance{k * v.Cluster, k * v.Item, k * v.Sample}
 }
 
-// Pilots estimates the variances of the comparisons that Runs would make. It
-// keeps the runs' observations in memory. With a single condition, the other is
-// assumed to vary as much and to be independent, which overestimates the
-// variance of most comparisons.
+// Pilots estimates the variances of the comparisons that Runs would make. It keeps the runs' observations in
+// memory. With a single condition, the other is assumed to vary as much and to be independent, which overestimates
+// the variance of most comparisons.
 func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
 	t, err := o.read(runs, true)
 	if err != nil {
@@ -152,10 +150,9 @@ func total(counts map[string]int) (n int) {
 	return n
 }
 
-// Stated is a study of two rates, one of them stated, with the share of
-// items on which one sample of each condition disagrees (NaN: as for
-// independent conditions), the share of the variance between samples of an
-// item, and the correlation of the differences of two items in a cluster.
+// Stated is a study of two rates, one of them stated, with the share of items on which one sample of each condition
+// disagrees (NaN: as for independent conditions), the share of the variance between samples of an item, and the
+// correlation of the differences of two items in a cluster.
 func Stated(rate, discordant, within, correlation, clusterSize float64) (Study, error) {
 	s := Study{ClusterSize: clusterSize, stated: func(difference float64) Variance {
 		other := rate + difference // towards a half, where rates vary more

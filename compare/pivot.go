@@ -15,9 +15,8 @@ import (
 // againstColumn is the column of the reference in tables of rows and columns.
 const againstColumn = "against"
 
-// WriteTable compares the figures that a table needs and writes the differences in one
-// of report.Formats: laid out as the table says or, if it has no rows and columns, as
-// Write does. by are the columns of groups, if o.Groups.
+// WriteTable compares the figures that a table needs and writes the differences in one of report.Formats: laid out
+// as the table says or, if it has no rows and columns, as Write does. by are the columns of groups, if o.Groups.
 func WriteTable(w io.Writer, format string, paths []string, t *pivot.Table, by []string, o Options) error {
 	if t.Spread != nil && !report.ForPeople(format) {
 		return crosstalk.BadOption("spread", " is of tables for people: --format %s has every difference", format)

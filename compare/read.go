@@ -296,8 +296,7 @@ func (t *table) labelsOf(o crosstalk.Observation, key []byte) int32 {
 	return i
 }
 
-// label is the value of an item's column. A column of the condition is not a
-// property of the item.
+// label is the value of an item's column. A column of the condition is not a property of the item.
 func label(o crosstalk.Observation, column string) string {
 	if _, ok := o.Condition[column]; ok {
 		return ""
@@ -317,8 +316,7 @@ func (t *table) word(text string) int32 {
 	return i
 }
 
-// figureOf finds the side of an estimate: the condition with the most columns
-// in common and none that differs.
+// figureOf finds the side of an estimate: the condition with the most columns in common and none that differs.
 func (t *table) figureOf(e *crosstalk.Estimate, sides []*side) (figure, bool) {
 	f := figure{Estimate: e, group: map[string]string{}}
 	for _, s := range sides {

@@ -60,9 +60,8 @@ const acrossAll = "all"
 // suiteField is the field of signatures that names the suite: leakage-en@5a0c6f1e.
 const suiteField = "suite"
 
-// sameItems reports whether two names of suites have the same fingerprint of items.
-// The suite of recorded answers is called as their file: answers of before.csv and
-// after.csv to the same items can be compared.
+// sameItems reports whether two names of suites have the same fingerprint of items. The suite of recorded answers
+// is called as their file: answers of before.csv and after.csv to the same items can be compared.
 func sameItems(a, b string) bool {
 	_, of, _ := strings.Cut(a, "@")
 	_, other, _ := strings.Cut(b, "@")

@@ -224,8 +224,7 @@ func (m *matched) values(side, measure int) *values {
 	return m.sides[side].values[m.average.measures[measure]]
 }
 
-// linear is the difference of figures that are linear in their cells: the
-// paired differences within cells.
+// linear is the difference of figures that are linear in their cells: the paired differences within cells.
 func (m *matched) linear(level float64) (e stats.Estimate, of, against crosstalk.Value) {
 	d := m.differences
 	if len(d.cells) == 0 {
@@ -258,17 +257,15 @@ func dot(weights, means []float64) (sum float64) {
 	return sum
 }
 
-// unchanged is the interval of a difference where no item differs: so few items say
-// little of others.
+// unchanged is the interval of a difference where no item differs: so few items say little of others.
 func unchanged(cells []*stats.Clusters, weights []float64, level float64) (stats.Interval, stats.Counts) {
 	counts := stats.EffectiveCounts(cells, weights, 0)
 	return stats.Discordance{}.Interval(counts, level), counts
 }
 
-// asWideAs extends the interval of an estimate where it is nearer to the value than
-// that of no difference is to 0, but not beyond 0. Else a few items that differ would
-// have a narrower interval than none, and a run with one more wrong answer could pass
-// where one without does not.
+// asWideAs extends the interval of an estimate where it is nearer to the value than that of no difference is to 0,
+// but not beyond 0. Else a few items that differ would have a narrower interval than none, and a run with one more
+// wrong answer could pass where one without does not.
 func asWideAs(unchanged stats.Interval, e stats.Estimate) stats.Interval {
 	i := e.Interval
 	low, high := math.Max(e.Value+unchanged.Low, -1), math.Min(e.Value+unchanged.High, 1)
@@ -375,8 +372,7 @@ func (m *matched) test(o Options, family int) (method string, p float64) {
 	}
 	weighted := d.cells[0]
 	if len(d.cells) > 1 {
-		// A figure over cells is also a sum over clusters of differences,
-		// each with the weight of its cell.
+		// A figure over cells is also a sum over clusters of differences, each with the weight of its cell.
 		weighted = &stats.Clusters{}
 		for k, w := range m.average.weights() {
 			weighted.AddAll(d.cells[k], w/float64(d.cells[k].N()))

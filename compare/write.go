@@ -148,8 +148,7 @@ func refusals(refused []Refusal) (notes []string) {
 	return notes
 }
 
-// records are a row for each comparison, with a column for every column
-// of groups and conditions.
+// records are a row for each comparison, with a column for every column of groups and conditions.
 func (r Result) records() [][]string {
 	var by, of []map[string]string
 	for _, c := range r.Comparisons {

@@ -44,8 +44,7 @@ func (p Power) answers() (lines []string) {
 	return lines
 }
 
-// table has a row for each study and number of samples, and a column for each
-// goal.
+// table has a row for each study and number of samples, and a column for each goal.
 func (p Power) table() report.Table {
 	t := report.Table{Header: []string{""}, Left: 1, Rows: [][]string{{"stated rate"}}}
 	if p.Studies[0].Subject != nil {

@@ -56,8 +56,7 @@ func (c Check) details() string {
 	return strings.Join(append(lines, c.Remarks...), "\n")
 }
 
-// WriteAnnotations writes a GitHub workflow command for each check that failed
-// or has remarks, and a summary.
+// WriteAnnotations writes a GitHub workflow command for each check that failed or has remarks, and a summary.
 func WriteAnnotations(w io.Writer, v Verdict) error {
 	var b strings.Builder
 	_, columns := v.columns()
@@ -73,8 +72,7 @@ func WriteAnnotations(w io.Writer, v Verdict) error {
 	return err
 }
 
-// Workflow commands end at a line break, and their properties at some
-// punctuation marks.
+// Workflow commands end at a line break, and their properties at some punctuation marks.
 var (
 	commandData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

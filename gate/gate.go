@@ -1,19 +1,16 @@
-// Package gate decides whether a run is good enough: its figures satisfy stated
-// bounds and are no worse than another run's. It knows estimates and
-// comparisons, but no instruments.
+// Package gate decides whether a run is good enough: its figures satisfy stated bounds and are no worse than
+// another run's. It knows estimates and comparisons, but no instruments.
 //
-// A check has three outcomes. It passes if the whole interval of the figure, or of the
-// difference, satisfies the bound: that is evidence for it. It fails if the whole
-// interval misses it, and is else inconclusive, with the side on which the figure lies
-// and the number of items that may decide it. A gate passes if all of its checks do,
-// so each has the whole level; it fails if one does, so for failures they share it
-// (Bonferroni). A caller can have figures judged without their intervals, or, of a run of
-// every night, by the evidence of all nights against one reference.
+// A check has three outcomes. It passes if the whole interval of the figure, or of the difference, satisfies the
+// bound: that is evidence for it. It fails if the whole interval misses it, and is else inconclusive, with the side
+// on which the figure lies and the number of items that may decide it. A gate passes if all of its checks do, so
+// each has the whole level; it fails if one does, so for failures they share it (Bonferroni). A caller can have
+// figures judged without their intervals, or, of a run of every night, by the evidence of all nights against one
+// reference.
 //
-// What cannot be judged fails, with the reason: a figure that was not measured
-// or has no scored observations; a figure that is incomplete because requests
-// failed or items were not measured; and a figure that too many of the answers
-// are not part of, since they could not be judged.
+// What cannot be judged fails, with the reason: a figure that was not measured or has no scored observations; a
+// figure that is incomplete because requests failed or items were not measured; and a figure that too many of the
+// answers are not part of, since they could not be judged.
 package gate
 
 import (
@@ -150,9 +147,8 @@ func (b bound) keeps(value float64) bool {
 
 func (b bound) String() string { return b.op + " " + amount(b.value, b.unit) }
 
-// Check tests the figures of a run, grouped by the requirement's columns. It
-// returns at least one check. An error, always a *SyntaxError, means that the
-// figure cannot have the stated value.
+// Check tests the figures of a run, grouped by the requirement's columns. It returns at least one check. An error,
+// always a *SyntaxError, means that the figure cannot have the stated value.
 func (r Requirement) Check(estimates []crosstalk.Estimate, o Options) (checks []Check, err error) {
 	var measured []crosstalk.Estimate
 	for _, e := range estimates {
@@ -250,8 +246,7 @@ func (o Options) decide(checks []Check) {
 	}
 }
 
-// looks divides the level of this night's figures: over all nights, 1/(t(t+1)) adds up
-// to 1.
+// looks divides the level of this night's figures: over all nights, 1/(t(t+1)) adds up to 1.
 func (o Options) looks() int { return max(1, o.Night*(o.Night+1)) }
 
 // decide judges a check by its intervals, or by the point alone.
@@ -339,9 +334,8 @@ const (
 	manyTimes = 20
 )
 
-// need says how many more items may decide an inconclusive check: with the greater
-// number if the true figure is as near to the bound as the half of the interval's
-// figures that are nearest to the value, with the least if as far.
+// need says how many more items may decide an inconclusive check: with the greater number if the true figure is as
+// near to the bound as the half of the interval's figures that are nearest to the value, with the least if as far.
 func (c *Check) need(within bool) {
 	i, v, n := c.Interval, float64(c.Value), float64(c.N)
 	gap, half := math.Abs(v-c.bound.value), v-i.Low

@@ -75,8 +75,7 @@ func NoWorse(result compare.Result, reference, last string, margin float64, want
 	return checks
 }
 
-// Lost returns a failed check for each measure of the reference that the run
-// lacks.
+// Lost returns a failed check for each measure of the reference that the run lacks.
 func Lost(of, reference []crosstalk.Estimate, name string, wanted []string) (checks []Check) {
 	has := map[string]bool{}
 	for _, e := range of {

@@ -55,9 +55,8 @@ func (n Number) Of(unit string) (float64, error) {
 	return 0, &SyntaxError{n.source, utf8.RuneCountInString(n.source[:n.at]) + 1, problem}
 }
 
-// ParseFraction reads a fraction: a number with % is a percentage, as is a
-// number above 1 (60 is 60 %); any other number is a fraction (0.6 is 60 %). It
-// refuses a plain 1, which is ambiguous, and values above 100 %.
+// ParseFraction reads a fraction: a number with % is a percentage, as is a number above 1 (60 is 60 %); any other
+// number is a fraction (0.6 is 60 %). It refuses a plain 1, which is ambiguous, and values above 100 %.
 func ParseFraction(text string) (float64, error) {
 	n, err := parseNumber(text)
 	if err != nil {

@@ -21,12 +21,10 @@ import (
 //	leak_rate <= 60% by category
 //	lpr >= 98 where language=ko, model="openai:gpt-4o-mini"
 //
-// VALUE is a percentage with %, and for a figure that is a fraction also above
-// 1 (60 is 60 %); a plain 1 is ambiguous and refused. For a figure with a unit,
-// such as bits, it is in that unit. With by, the figure of each value of the
-// columns must satisfy the bound; with where, only figures with the stated values.
-// Names with spaces, commas or an equals sign are in double quotes, in which \"
-// and \\ are a quote and a backslash.
+// VALUE is a percentage with %, and for a figure that is a fraction also above 1 (60 is 60 %); a plain 1 is
+// ambiguous and refused. For a figure with a unit, such as bits, it is in that unit. With by, the figure of each
+// value of the columns must satisfy the bound; with where, only figures with the stated values. Names with spaces,
+// commas or an equals sign are in double quotes, in which \" and \\ are a quote and a backslash.
 type Requirement struct {
 	Text    string // as written, with single spaces
 	Measure string
@@ -39,8 +37,7 @@ type Requirement struct {
 // Match is a column and its required value.
 type Match struct{ Column, Value string }
 
-// Columns are the columns by which figures must be grouped to check the
-// requirement: where's, then by's.
+// Columns are the columns by which figures must be grouped to check the requirement: where's, then by's.
 func (r Requirement) Columns() []string {
 	var columns []string
 	for _, m := range r.Where {
@@ -102,8 +99,7 @@ func Parse(text string) (r Requirement, err error) {
 	}
 }
 
-// parser reads a requirement from left to right. It panics with a
-// *SyntaxError.
+// parser reads a requirement from left to right. It panics with a *SyntaxError.
 type parser struct {
 	text string
 	at   int // bytes read

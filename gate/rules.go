@@ -26,8 +26,7 @@ type Rules struct {
 	Options
 }
 
-// Check judges a run. An unfinished run fails, with the reason. It is an error to
-// require nothing.
+// Check judges a run. An unfinished run fails, with the reason. It is an error to require nothing.
 func (r Rules) Check(path string) (Verdict, error) {
 	if _, err := run.ReadManifest(path); err != nil {
 		return Verdict{}, err
@@ -105,8 +104,7 @@ func (r Rules) checkBounds(path string) (checks []Check, err error) {
 	return checks, nil
 }
 
-// checkNoWorse compares the run with the one that it must not be worse than. There are
-// some checks apart.
+// checkNoWorse compares the run with the one that it must not be worse than. There are some checks apart.
 func (r Rules) checkNoWorse(path string, apart int) ([]Check, error) {
 	var paths []string
 	all := slices.Concat([]string{r.NoWorseThan}, r.Nights, []string{path})

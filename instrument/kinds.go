@@ -1,5 +1,4 @@
-// Package instrument lists the instruments. Reports, web pages and exports use
-// only their Kinds.
+// Package instrument lists the instruments. Reports, web pages and exports use only their Kinds.
 package instrument
 
 import (
@@ -15,8 +14,7 @@ import (
 	"crosstalk/internal/ordered"
 )
 
-// instruments are all: how each is shown, and how its rules are read from a
-// run's manifest.
+// instruments are all: how each is shown, and how its rules are read from a run's manifest.
 var instruments = []struct {
 	kind  func() crosstalk.Kind
 	rules func(json.RawMessage) (crosstalk.Rules, error)
@@ -32,8 +30,7 @@ func rules[R crosstalk.Rules](text json.RawMessage) (crosstalk.Rules, error) {
 	return r, err
 }
 
-// ReadRules reads the rules that a run of the named instrument was scored by,
-// as its manifest has them.
+// ReadRules reads the rules that a run of the named instrument was scored by, as its manifest has them.
 func ReadRules(name string, text json.RawMessage) (crosstalk.Rules, error) {
 	for _, in := range instruments {
 		if in.kind().Name == name {
@@ -51,8 +48,7 @@ var Kinds = sync.OnceValue(func() (kinds []crosstalk.Kind) {
 	return kinds
 })
 
-// Named returns the kind of an instrument. That of an unknown one has only the
-// name.
+// Named returns the kind of an instrument. That of an unknown one has only the name.
 func Named(name string) crosstalk.Kind {
 	if i := slices.IndexFunc(Kinds(), func(k crosstalk.Kind) bool { return k.Name == name }); i >= 0 {
 		return Kinds()[i]
@@ -90,8 +86,7 @@ var byMeasure = sync.OnceValue(func() map[string]int {
 	return kinds
 })
 
-// Apart are the columns whose values never share a table, in the order in which
-// tables name them.
+// Apart are the columns whose values never share a table, in the order in which tables name them.
 var Apart = sync.OnceValue(func() []string {
 	apart := []string{crosstalk.ModelColumn, crosstalk.SentColumn}
 	for _, k := range Kinds() {

@@ -11,10 +11,9 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// averageOf describes how a measure's figures are averaged: a language's rate is
-// the unweighted mean over its sources, and the overall rate the unweighted mean
-// over languages. LCPR is the harmonic mean of a language's rates, or, if
-// harmonicOfSource, of a source's.
+// averageOf describes how a measure's figures are averaged: a language's rate is the unweighted mean over its
+// sources, and the overall rate the unweighted mean over languages. LCPR is the harmonic mean of a language's
+// rates, or, if harmonicOfSource, of a source's.
 func (s *sum) averageOf(measure string) crosstalk.Average {
 	a := crosstalk.Average{Over: By, EmptyIsOne: s.EmptyIsOne}
 	if measure == LCPR {
@@ -26,17 +25,15 @@ func (s *sum) averageOf(measure string) crosstalk.Average {
 	return a
 }
 
-// harmonicOfSource reports whether LCPR is the harmonic mean of LPR over all
-// languages and WPR over those that have a word check. Marchisio et al. (2024)
-// compute it so for one source in several languages (table A9), but not for
+// harmonicOfSource reports whether LCPR is the harmonic mean of LPR over all languages and WPR over those that have
+// a word check. Marchisio et al. (2024) compute it so for one source in several languages (table A9), but not for
 // several sources (A5).
 func (s *sum) harmonicOfSource() bool {
 	sources := s.allSources()
 	return !s.Prose && len(sources) == 1 && sources[0] != "" && len(s.languages(LPR)) > 1
 }
 
-// average computes a figure with its interval from the cells of its measures, and
-// warns of cells without data.
+// average computes a figure with its interval from the cells of its measures, and warns of cells without data.
 func (s *sum) average(e *crosstalk.Estimate) {
 	average := s.averageOf(e.Measure)
 	e.Average = &average

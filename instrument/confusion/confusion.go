@@ -1,6 +1,5 @@
-// Package confusion measures language confusion: how often a model's answer is
-// not in the requested language (Marchisio et al. 2024, "Understanding and
-// Mitigating Language Confusion in LLMs").
+// Package confusion measures language confusion: how often a model's answer is not in the requested language
+// (Marchisio et al. 2024, "Understanding and Mitigating Language Confusion in LLMs").
 //
 // An answer has a line error if a line is in another language than expected, and a
 // word error if it has no line error but a word of another language.
@@ -10,11 +9,10 @@
 //	LCPR           harmonic mean of the two
 //	line accuracy  mean over answers of the share of right lines
 //
-// Under our own protocol, package guard judges answers, as it does in production.
-// Under the protocols of the paper, a language identifier judges each line, and
-// word errors are checked in six languages that are not written in Latin script,
-// where they are English words of a list; one protocol also checks languages in
-// Latin script, where they are words with a letter of another script.
+// Under our own protocol, package guard judges answers, as it does in production. Under the protocols of the paper,
+// a language identifier judges each line, and word errors are checked in six languages that are not written in
+// Latin script, where they are English words of a list; one protocol also checks languages in Latin script, where
+// they are words with a letter of another script.
 //
 // The same figures can be of the reasoning that a model wrote before its answer,
 // with three more on how its languages alternate.

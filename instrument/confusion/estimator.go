@@ -7,9 +7,8 @@ import (
 	"crosstalk/measure/estimate"
 )
 
-// apart are columns whose values never share a figure: answers in the language of
-// the prompt and in another are different tasks, and so is uncertainty at
-// confusion points and elsewhere.
+// apart are columns whose values never share a figure: answers in the language of the prompt and in another are
+// different tasks, and so is uncertainty at confusion points and elsewhere.
 var apart = []string{"task", "at"}
 
 type estimator struct {
@@ -17,13 +16,12 @@ type estimator struct {
 	groups estimate.Groups[*sum]
 }
 
-// Estimator returns an estimator for each condition and task and, if they are in
-// by, for each language, each source and both; all of them for each prefix of the
-// other columns in by (estimate.Rollup). A figure over several languages is the
-// unweighted mean over them, and a language's the unweighted mean over its sources,
-// as in the script of Marchisio et al. (2024). LCPR is the mean over the languages
-// that have a WPR, but of one source see harmonicOfSource. For intervals, answers to
-// one prompt in all languages are a cluster. N counts the items that were measured, and Counts the answers:
+// Estimator returns an estimator for each condition and task and, if they are in by, for each language, each source
+// and both; all of them for each prefix of the other columns in by (estimate.Rollup). A figure over several
+// languages is the unweighted mean over them, and a language's the unweighted mean over its sources, as in the
+// script of Marchisio et al. (2024). LCPR is the mean over the languages that have a WPR, but of one source see
+// harmonicOfSource. For intervals, answers to one prompt in all languages are a cluster. N counts the items that
+// were measured, and Counts the answers:
 //
 //	empty, refused, failed   no text
 //	cannot_tell   too little prose, or alike in both languages

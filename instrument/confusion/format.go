@@ -9,17 +9,15 @@ import (
 	"crosstalk"
 )
 
-// Format is the format of prompts: the settings of a condition that mitigate
-// confusion, besides decoding (Marchisio et al. 2024, section 6). The zero value
-// leaves prompts unchanged.
+// Format is the format of prompts: the settings of a condition that mitigate confusion, besides decoding (Marchisio
+// et al. 2024, section 6). The zero value leaves prompts unchanged.
 type Format struct {
 	Position string // of the instruction to answer in a language, one of Positions; "": as the item has it
 	Shots    int    // demonstrations before the prompt
 	Template Template
 
-	// Demonstrations are questions with answers in the same language, by language.
-	// The first Shots in the requested language precede a prompt, also a
-	// cross-lingual one: they show the language of answers, not the instruction.
+	// Demonstrations are questions with answers in the same language, by language. The first Shots in the requested
+	// language precede a prompt, also a cross-lingual one: they show the language of answers, not the instruction.
 	Demonstrations map[string][]crosstalk.Demonstration
 }
 
@@ -31,9 +29,8 @@ var Positions = []string{"start", "end", "integrated"}
 type Template string
 
 const (
-	// Auto sends demonstrations as turns of the chat, or in the Q/A template if
-	// the model has no chat API. A single prompt is unchanged. The zero value
-	// means the same.
+	// Auto sends demonstrations as turns of the chat, or in the Q/A template if the model has no chat API. A single
+	// prompt is unchanged. The zero value means the same.
 	Auto Template = "auto"
 	// QA uses this template for all models,
 	//
@@ -43,9 +40,8 @@ const (
 	//	Q: {prompt}
 	//	A:
 	//
-	// with or without demonstrations, and ends the answer where the model
-	// continues with another question. It makes base models answer rather than
-	// continue the prompt. Chat models get it as one message.
+	// with or without demonstrations, and ends the answer where the model continues with another question. It makes
+	// base models answer rather than continue the prompt. Chat models get it as one message.
 	QA Template = "qa"
 )
 

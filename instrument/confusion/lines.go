@@ -60,8 +60,7 @@ func (l line) appendWrong(spans []crosstalk.Span, words []string, isWrong func(s
 	return spans
 }
 
-// segmenters names the word segmenters, for signatures. Other languages are split
-// at white space.
+// segmenters names the word segmenters, for signatures. Other languages are split at white space.
 const segmenters = "ja=unidic-3.1.1,zh=jieba"
 
 func segmenterOf(language string) segment.Segmenter {
@@ -78,8 +77,7 @@ func segmenterOf(language string) segment.Segmenter {
 // word error (Marchisio et al. 2024, section 2.2).
 var englishStandsOut = []string{"ar", "hi", "ja", "ko", "ru", "zh"}
 
-// wordCheck returns what tells the wrong words of a language, nil if they are not
-// checked.
+// wordCheck returns what tells the wrong words of a language, nil if they are not checked.
 func (in *Instrument) wordCheck(expected string) (isWrong func(word string) bool) {
 	switch {
 	case slices.Contains(englishStandsOut, expected):

@@ -12,9 +12,8 @@ import (
 
 var _ crosstalk.Instrument = (*Instrument)(nil)
 
-// Measure requests all samples of the item's prompt and scores them, unless it is
-// only to ask. The label "position" of the observations is the position of the
-// instruction, if there is one.
+// Measure requests all samples of the item's prompt and scores them, unless it is only to ask. The label "position"
+// of the observations is the position of the instruction, if there is one.
 func (in *Instrument) Measure(
 	ctx context.Context, ask crosstalk.Asker, item crosstalk.Item,
 ) (observations []crosstalk.Observation, err error) {
@@ -50,8 +49,7 @@ func (in *Instrument) Measure(
 	return observations, nil
 }
 
-// Requests are the requests for the first sample of an item without Format, one for
-// each place of the instruction.
+// Requests are the requests for the first sample of an item without Format, one for each place of the instruction.
 func Requests(p crosstalk.PromptConfig, _ []crosstalk.Task, i crosstalk.Item) (requests []crosstalk.NamedRequest) {
 	of := i.Prompt
 	if len(of.Placed) == 0 {

@@ -14,10 +14,9 @@ import (
 	"golang.org/x/text/language"
 )
 
-// begins returns the bytes of the answer at which its confusions begin, in
-// order. A confusion is a run of wrong lines that were taken for one language,
-// with no right line among them, or, in an answer without wrong lines, a run of
-// wrong words with no other letters or digits between them.
+// begins returns the bytes of the answer at which its confusions begin, in order. A confusion is a run of wrong
+// lines that were taken for one language, with no right line among them, or, in an answer without wrong lines, a
+// run of wrong words with no other letters or digits between them.
 func (c checked) begins(expected, answer string) (at []int) {
 	for _, i := range c.runs {
 		at = append(at, foreignFrom(expected, c.wrong[i], answer))
@@ -35,11 +34,9 @@ func (c checked) begins(expected, answer string) (at []int) {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// foreignFrom returns where a wrong line leaves the expected language. If the
-// language that it was taken for shares no script with the expected one, that
-// is its first letter of another script than the expected one's: a line may
-// begin in the right language. Else nobody can say where, and it is the
-// line's first character.
+// foreignFrom returns where a wrong line leaves the expected language. If the language that it was taken for shares
+// no script with the expected one, that is its first letter of another script than the expected one's: a line may
+// begin in the right language. Else nobody can say where, and it is the line's first character.
 func foreignFrom(expected string, line crosstalk.Span, answer string) int {
 	text := answer[line.Start:line.End]
 	own, other := scriptsOf(expected), scriptsOf(line.Language)
@@ -54,8 +51,7 @@ func foreignFrom(expected string, line crosstalk.Span, answer string) int {
 	return line.Start + len(text) - len(strings.TrimLeftFunc(text, pytext.IsSpace))
 }
 
-// scriptsOf returns the scripts that a language is written in, nil where that
-// is not known.
+// scriptsOf returns the scripts that a language is written in, nil where that is not known.
 func scriptsOf(code string) []*unicode.RangeTable {
 	if code == "" {
 		return nil

@@ -101,8 +101,7 @@ func (p *place) span(start, end int) crosstalk.Span {
 	return crosstalk.Span{Line: 1 + p.line, Start: start, End: end, Text: p.text[start:end]}
 }
 
-// Lines are the lines of an answer in a language that are checked under the rules.
-// Their texts are as received.
+// Lines are the lines of an answer in a language that are checked under the rules. Their texts are as received.
 func (r Rules) Lines(language, answer string) (checked []crosstalk.Span) {
 	if !r.Prose {
 		return longLines(language, answer, r.MinWords)

@@ -9,8 +9,7 @@ import (
 	"crosstalk/measure/estimate"
 )
 
-// Protocol is a named, frozen set of measuring rules. A figure's signature states
-// the rules, not the name.
+// Protocol is a named, frozen set of measuring rules. A figure's signature states the rules, not the name.
 type Protocol struct {
 	Name string
 
@@ -50,8 +49,7 @@ func asked(p Protocol) Protocol {
 	return p
 }
 
-// Latin is the treatment of letters of other scripts in answers that should be in
-// a language of Latin script.
+// Latin is the treatment of letters of other scripts in answers that should be in a language of Latin script.
 type Latin string
 
 const (
@@ -59,8 +57,7 @@ const (
 	LatinInWPR Latin = "wpr" // word errors like any other (Marchisio et al. 2024, section 2.2)
 )
 
-// Protocols are the presets, the default first: ours, the paper's, and
-// the one of the script published with it.
+// Protocols are the presets, the default first: ours, the paper's, and the one of the script published with it.
 var Protocols = []Protocol{
 	asked(Protocol{Name: "crosstalk-1", Prose: true, Threshold: 0.5}),
 	asked(Protocol{Name: "lcb-paper", MinWords: 5, Threshold: 0.3, Latin: LatinInWPR, AllAnswers: true,
@@ -93,16 +90,14 @@ func (p Protocol) unscored() string {
 	return Unchecked
 }
 
-// Options choose protocols and override their rules; the zero value of each
-// field overrides nothing.
+// Options choose protocols and override their rules; the zero value of each field overrides nothing.
 type Options struct {
 	Protocols []string // measured side by side; nil: the default
 	Threshold string   // of parts in another language, for guard.ParseThreshold; "": the default
 	Part      string   // of answers, one of Parts; "": Answer
 }
 
-// Resolve returns the protocols with the overrides applied, or a
-// *crosstalk.OptionError.
+// Resolve returns the protocols with the overrides applied, or a *crosstalk.OptionError.
 func (o Options) Resolve() ([]Protocol, error) {
 	list, err := crosstalk.ProtocolsNamed(o.Protocols, Protocols[0].Name, o.resolve)
 	if err != nil {
@@ -118,8 +113,7 @@ func (o Options) Resolve() ([]Protocol, error) {
 	return list, nil
 }
 
-// OnlyProse reports whether none of the protocols identifies lines and looks words
-// up in a list.
+// OnlyProse reports whether none of the protocols identifies lines and looks words up in a list.
 func OnlyProse(protocols []Protocol) bool {
 	return !slices.ContainsFunc(protocols, func(p Protocol) bool { return !p.Prose })
 }
@@ -163,8 +157,7 @@ func (in *Instrument) Rules() Rules {
 	return r
 }
 
-// fields are the rules' parts of a signature. Those of words are left out for
-// figures of lines.
+// fields are the rules' parts of a signature. Those of words are left out for figures of lines.
 func (r Rules) fields(words bool) []string {
 	fields := []string{"lid:" + r.Identifier}
 	add := func(applies bool, field string) {

@@ -8,12 +8,10 @@ import (
 	"crosstalk/guard"
 )
 
-// Score makes observations of an answer to the item's prompt: of LPR and
-// LineAccuracy, and of WPR if words are checked in the expected language. Their
-// spans are the wrong lines for LPR and the wrong words for WPR. Observations of
-// WordAccuracy, FirstLine and Switches follow if the part that is scored is the
-// reasoning, and of Entropy and NucleusSize if log probabilities were requested
-// and it is the answer.
+// Score makes observations of an answer to the item's prompt: of LPR and LineAccuracy, and of WPR if words are
+// checked in the expected language. Their spans are the wrong lines for LPR and the wrong words for WPR.
+// Observations of WordAccuracy, FirstLine and Switches follow if the part that is scored is the reasoning, and of
+// Entropy and NucleusSize if log probabilities were requested and it is the answer.
 func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.Answer) []crosstalk.Observation {
 	base := crosstalk.Observation{Item: item.ID, Cluster: cmp.Or(item.Cluster, item.ID), Sample: sample,
 		Value: crosstalk.Undefined, Condition: in.Condition, Labels: item.Labels}

@@ -21,8 +21,7 @@ func (l line) span(start, end int, text string) crosstalk.Span {
 	return crosstalk.Span{Line: l.number, Start: l.start + start, End: l.start + end, Text: text}
 }
 
-// lines yields the lines of the part of an answer that is scored. Only \n
-// parts them.
+// lines yields the lines of the part of an answer that is scored. Only \n parts them.
 func lines(answer string) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		start, end := scored(answer)
@@ -37,9 +36,8 @@ func lines(answer string) iter.Seq[line] {
 	}
 }
 
-// scored returns where the part of an answer that is scored starts and ends:
-// what base models write after the next question of a Q/A template is cut off,
-// then white space is trimmed.
+// scored returns where the part of an answer that is scored starts and ends: what base models write after the next
+// question of a Q/A template is cut off, then white space is trimmed.
 func scored(answer string) (start, end int) {
 	if i := strings.Index(answer, crosstalk.NextQuestion); i >= 0 {
 		answer = answer[:i]

@@ -8,10 +8,9 @@ import (
 	"crosstalk/measure/pytext"
 )
 
-// piece is the place of a token in the text: the bytes [start, end). Tokens that
-// are not part of the text have none: a model's thoughts before it, its end, and
-// everything after a token that cannot be found. A token that is a part of a
-// character may be empty.
+// piece is the place of a token in the text: the bytes [start, end). Tokens that are not part of the text have
+// none: a model's thoughts before it, its end, and everything after a token that cannot be found. A token that is a
+// part of a character may be empty.
 type piece struct{ start, end int }
 
 var nowhere = piece{-1, -1}
@@ -49,10 +48,9 @@ func bytesOf(t crosstalk.TokenLogprob) string {
 	return t.Token
 }
 
-// alignOneByOne finds tokens that do not join to the text. The server may have
-// cut off white space, and may not tell the bytes of tokens that are parts of
-// characters: it writes U+FFFD instead (vLLM), so that the characters have to
-// go to the first of them, or each byte as a character of Latin-1 (SGLang).
+// alignOneByOne finds tokens that do not join to the text. The server may have cut off white space, and may not
+// tell the bytes of tokens that are parts of characters: it writes U+FFFD instead (vLLM), so that the characters
+// have to go to the first of them, or each byte as a character of Latin-1 (SGLang).
 func alignOneByOne(text string, tokens []crosstalk.TokenLogprob, pieces []piece) {
 	at, broken := 0, -1 // the first of the broken tokens that end where the next token begins
 	for i, t := range tokens {

@@ -20,8 +20,7 @@ const (
 
 var kinds = []string{atPoint, elsewhere, cleanAnswer}
 
-// uncertainty describes, by the candidates at a position, the distribution that the
-// token was drawn from.
+// uncertainty describes, by the candidates at a position, the distribution that the token was drawn from.
 type uncertainty struct {
 	entropy  float64 // in bits
 	nucleus  int     // fewest tokens that have the probability p together
@@ -29,12 +28,10 @@ type uncertainty struct {
 	mass     float64 // what they have
 }
 
-// uncertaintyOf measures the distribution whose likeliest tokens are the
-// candidates, likeliest first, raised to the power of 1/temperature and
-// normalised. The rest of the probability is assumed to be tokens as likely as the
-// last candidate, and one with the remainder: the most concentrated distribution
-// with these candidates. At temperature 1 the entropy is therefore a lower bound,
-// and so is a censored nucleus; the mass is exact.
+// uncertaintyOf measures the distribution whose likeliest tokens are the candidates, likeliest first, raised to the
+// power of 1/temperature and normalised. The rest of the probability is assumed to be tokens as likely as the last
+// candidate, and one with the remainder: the most concentrated distribution with these candidates. At temperature 1
+// the entropy is therefore a lower bound, and so is a censored nucleus; the mass is exact.
 func uncertaintyOf(candidates []crosstalk.CandidateLogprob, temperature, p float64) uncertainty {
 	largest := candidates[0].Logprob
 	scaled := func(logprob float64) float64 { return math.Exp((logprob - largest) / temperature) }
@@ -119,9 +116,8 @@ func (in *Instrument) uncertaintyIn(answer crosstalk.Answer, begins []int) answe
 	return d
 }
 
-// likeliest returns up to k of the likeliest candidates. Servers add the token
-// taken to them, or put it in the last one's place; so if it is the last it is
-// left out, as there may be others before it, unless it has half the
+// likeliest returns up to k of the likeliest candidates. Servers add the token taken to them, or put it in the last
+// one's place; so if it is the last it is left out, as there may be others before it, unless it has half the
 // probability.
 func likeliest(t crosstalk.TokenLogprob, k int) []crosstalk.CandidateLogprob {
 	const impossible = -100 // vLLM writes -9999
@@ -151,10 +147,9 @@ func (in *Instrument) distribution() (temperature, p float64, name string) {
 	return temperature, p, name
 }
 
-// observeUncertainty makes observations of an answer: the mean over its confusion
-// points and over its other tokens, or over all tokens if it has no confusion.
-// Numbers: how many tokens ("tokens") and of them censored, the means of the
-// candidates' number and probability ("candidates", "mass"), and "top_p".
+// observeUncertainty makes observations of an answer: the mean over its confusion points and over its other tokens,
+// or over all tokens if it has no confusion. Numbers: how many tokens ("tokens") and of them censored, the means of
+// the candidates' number and probability ("candidates", "mass"), and "top_p".
 func (in *Instrument) observeUncertainty(
 	base crosstalk.Observation, d answerUncertainty,
 ) (observations []crosstalk.Observation) {

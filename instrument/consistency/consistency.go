@@ -1,12 +1,10 @@
-// Package consistency measures multisense consistency: whether a model's answer
-// keeps its meaning when the form of the question changes (Ohmer et al. 2023,
-// "Separating form and meaning: Using self-consistency to quantify task
+// Package consistency measures multisense consistency: whether a model's answer keeps its meaning when the form of
+// the question changes (Ohmer et al. 2023, "Separating form and meaning: Using self-consistency to quantify task
 // understanding across multiple senses").
 //
-// A task is an instruction and an input. The model itself rewrites both into
-// another sense (another language, a paraphrase, an equal formula) and then
-// answers in both senses. Consistency is the share of items whose class in the
-// new sense equals that in the source sense:
+// A task is an instruction and an input. The model itself rewrites both into another sense (another language, a
+// paraphrase, an equal formula) and then answers in both senses. Consistency is the share of items whose class in
+// the new sense equals that in the source sense:
 //
 //	T  instruction and input are rewritten
 //	I  the instruction only
@@ -75,17 +73,15 @@ type Instrument struct {
 // present, and a run without an answer has the zero Answer.
 type Answers map[Form][]crosstalk.Answer
 
-// Reading is the version of an answer's class in figures: as the reader found it,
-// or with manual corrections.
+// Reading is the version of an answer's class in figures: as the reader found it, or with manual corrections.
 const (
 	ReadingColumn = "reading"
 	AsRead        = "as read"
 	Reviewed      = "reviewed"
 )
 
-// InstructionIn returns the task's instruction in a sense. For a rewritten sense
-// without one, it is the instruction in that language, since the answer words are
-// the same.
+// InstructionIn returns the task's instruction in a sense. For a rewritten sense without one, it is the instruction
+// in that language, since the answer words are the same.
 func InstructionIn(task crosstalk.Task, s Sense) (crosstalk.Instruction, bool) {
 	if in, ok := task.Instructions[string(s)]; ok {
 		return in, true

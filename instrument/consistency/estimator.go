@@ -16,9 +16,8 @@ type estimator struct {
 	groups estimate.Groups[*sum]
 }
 
-// Estimator returns an estimator of each condition, task, pair of senses and
-// part, and of each prefix of the other columns in by (estimate.Rollup). The
-// counts:
+// Estimator returns an estimator of each condition, task, pair of senses and part, and of each prefix of the other
+// columns in by (estimate.Rollup). The counts:
 //
 //	invalid   pairs, or answers, without a label
 //	flagged   pairs whose rewritten input has a flag
@@ -35,8 +34,7 @@ func (r Rules) Estimator(by []string) crosstalk.Estimator {
 // ofClass are the columns of figures by class of answers.
 var ofClass = []string{"class", "from", "to"}
 
-// describe orders the figures of a task: by measure, the columns in by, pair,
-// part and class.
+// describe orders the figures of a task: by measure, the columns in by, pair, part and class.
 func (e *estimator) describe(measure string, _, labels, extra map[string]string) estimate.Figure {
 	part := labels["part"]
 	if of, set := extra["part"]; set {

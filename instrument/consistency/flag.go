@@ -9,8 +9,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Flags are reasons to doubt a rewritten text. A flagged rewriting is still used, and
-// counted.
+// Flags are reasons to doubt a rewritten text. A flagged rewriting is still used, and counted.
 const (
 	Unchanged = "unchanged" // it is the source
 	Length    = "length"    // more than three times as long as the source, or less than a third, in bytes
@@ -22,8 +21,7 @@ const (
 // The length and the language of shorter texts are not reliable.
 const enough = 24 // bytes
 
-// FlagTexts returns the flags of texts rewritten from sources into a sense, each
-// once. lid may be nil.
+// FlagTexts returns the flags of texts rewritten from sources into a sense, each once. lid may be nil.
 func FlagTexts(sense Sense, sources, texts []string, lid langid.Identifier) (flags []string) {
 	found := map[string]bool{}
 	for i, text := range texts[:min(len(texts), len(sources))] {
@@ -48,8 +46,7 @@ func FlagTexts(sense Sense, sources, texts []string, lid langid.Identifier) (fla
 	return flags
 }
 
-// languageOf is the language of texts in a sense: the last step that names one, as
-// a label of identifiers.
+// languageOf is the language of texts in a sense: the last step that names one, as a label of identifiers.
 func languageOf(s Sense) string {
 	steps := strings.Split(string(s), ">")
 	for _, step := range slices.Backward(steps) {

@@ -28,8 +28,7 @@ func (s Sense) To(target string) Sense { return s + ">" + Sense(target) }
 // Form is the form of a question: the senses of its input and its instruction.
 type Form struct{ Input, Instruction Sense }
 
-// Part is the part of a question whose sense differs from the source (Ohmer et al.
-// 2023, section 3).
+// Part is the part of a question whose sense differs from the source (Ohmer et al. 2023, section 3).
 type Part string
 
 const (

@@ -33,8 +33,7 @@ type Comparer interface {
 	Same(ctx context.Context, ask crosstalk.Asker, question, a, b string) (Verdict, []crosstalk.Key, error)
 }
 
-// sameFree compares free answers to a question. It shows the question in the
-// form that people wrote.
+// sameFree compares free answers to a question. It shows the question in the form that people wrote.
 func (s *scoring) sameFree(form Form, a, b string) (Verdict, []crosstalk.Key, error) {
 	if s.Free == nil {
 		return Unknown, nil, fmt.Errorf("the task %s has no classes and needs a way to compare free answers", s.task.Name)

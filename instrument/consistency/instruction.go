@@ -11,8 +11,7 @@ import (
 	"crosstalk/internal/parallel"
 )
 
-// RewrittenInstruction is a task's instruction as rewritten by a model, to be reviewed
-// before it is used.
+// RewrittenInstruction is a task's instruction as rewritten by a model, to be reviewed before it is used.
 type RewrittenInstruction struct {
 	Model    string                 `yaml:"model,omitempty"` // "": any model
 	Task     string                 `yaml:"task"`
@@ -29,8 +28,7 @@ type RewrittenInstruction struct {
 	Where string `yaml:"-" json:"-"` // FILE:LINE, if it was read
 }
 
-// RewrittenPart is one part of an instruction: the source, the model's answer, and
-// the text for prompts.
+// RewrittenPart is one part of an instruction: the source, the model's answer, and the text for prompts.
 type RewrittenPart struct {
 	Part   string `yaml:"part"`
 	Source string `yaml:"source,omitempty"`
@@ -131,8 +129,7 @@ func (r RewrittenInstruction) Check(task crosstalk.Task) error {
 	return nil
 }
 
-// proposeWords pairs the words that a rewritten part quotes with those that its
-// source quotes in the same places.
+// proposeWords pairs the words that a rewritten part quotes with those that its source quotes in the same places.
 func (r *RewrittenInstruction) proposeWords(task crosstalk.Task, words []crosstalk.AnswerWord) {
 	rewritten := map[string]string{} // the rewritten word by the source's
 	for _, part := range r.Parts {
@@ -179,8 +176,7 @@ func missingWords(task crosstalk.Task, words []crosstalk.AnswerWord) (classes []
 var closers = map[rune]string{'"': `"`, '\'': `'’`, '“': `”"`, '„': `“”"`, '‘': `’'`, '‚': `‘’'`, '«': `»`, '»': `«`,
 	'‹': `›`, '「': `」`, '『': `』`, '《': `》`, '`': "`´'"}
 
-// Quoted returns the quoted parts of a text, in order. An apostrophe within a word
-// is not a quotation mark.
+// Quoted returns the quoted parts of a text, in order. An apostrophe within a word is not a quotation mark.
 func Quoted(text string) (words []string) {
 	runes := []rune(text)
 	at := func(i int) rune {

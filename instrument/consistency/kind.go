@@ -25,8 +25,7 @@ const (
 	ReviewReason = "review_reason"
 )
 
-// Names of the numbers of observations of Consistency: 0 or 1, the last from 0
-// to 1.
+// Names of the numbers of observations of Consistency: 0 or 1, the last from 0 to 1.
 const (
 	SourceCorrect = "source_correct"
 	Correct       = "correct"

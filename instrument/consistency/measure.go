@@ -55,11 +55,9 @@ func (in *Instrument) Forms() []Form {
 	return forms
 }
 
-// Measure lets the model rewrite the item's texts, asks all samples of the
-// question in all forms, and scores the answers. It asks the sources once more,
-// for the baseline. An instruction that is missing from Tasks in some sense is
-// rewritten too, and used without a review. If it is only to ask, it keeps and scores
-// no answers.
+// Measure lets the model rewrite the item's texts, asks all samples of the question in all forms, and scores the
+// answers. It asks the sources once more, for the baseline. An instruction that is missing from Tasks in some sense
+// is rewritten too, and used without a review. If it is only to ask, it keeps and scores no answers.
 func (in *Instrument) Measure(
 	ctx context.Context, ask crosstalk.Asker, item crosstalk.Item,
 ) ([]crosstalk.Observation, error) {

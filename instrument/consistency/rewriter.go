@@ -22,19 +22,15 @@ import (
 type Rewriter struct {
 	Prompting crosstalk.PromptConfig
 
-	// Prompts are prompts for rewriting, by sense ("en>de") or its target ("de");
-	// {text} is replaced by the text. Those of languages and of Paraphrase replace
-	// the wording that is built in. Other names are senses of inputs only, unless
-	// they are in Instructions too: a formula has an equal formula, its question
-	// does not.
+	// Prompts are prompts for rewriting, by sense ("en>de") or its target ("de"); {text} is replaced by the text.
+	// Those of languages and of Paraphrase replace the wording that is built in. Other names are senses of inputs
+	// only, unless they are in Instructions too: a formula has an equal formula, its question does not.
 	Prompts map[string]string
 
-	// Instructions are the prompts for the parts of instructions where they differ,
-	// by sense or target.
+	// Instructions are the prompts for the parts of instructions where they differ, by sense or target.
 	Instructions map[string]string
 
-	// Elsewhere returns an item's texts if they were rewritten elsewhere. They are
-	// used unchanged. It may be nil.
+	// Elsewhere returns an item's texts if they were rewritten elsewhere. They are used unchanged. It may be nil.
 	Elsewhere func(item crosstalk.Item, s Sense) (texts []string, known bool)
 }
 
@@ -61,8 +57,7 @@ func (r Rewriter) own(prompts map[string]string, s Sense) string {
 	return cmp.Or(prompts[string(s)], prompts[s.Target()])
 }
 
-// named reports whether rewriting into a target needs no prompt: it is Paraphrase
-// or a language.
+// named reports whether rewriting into a target needs no prompt: it is Paraphrase or a language.
 func named(target string) bool { return target == Paraphrase || nameOf(target) != "" }
 
 // nameOf is the English name of a language, "" for other texts.
@@ -80,8 +75,7 @@ func (r Rewriter) Check(s Sense) error {
 	return err
 }
 
-// ID identifies the prompts that replace those that are built in, for signatures;
-// "" if none does.
+// ID identifies the prompts that replace those that are built in, for signatures; "" if none does.
 func (r Rewriter) ID() string {
 	own := map[string]string{}
 	for key, prompt := range r.Prompts {
@@ -149,9 +143,8 @@ func cleaned(source, output string) string {
 	return before + strings.TrimSpace(read.StripQuotes(strings.TrimSpace(output))) + after
 }
 
-// formatted is field i of a task in a sense, as the protocol formats it: under
-// the rules of Ohmer et al. (2023) a question of BoolQ is in sentence case and
-// has a question mark in every language.
+// formatted is field i of a task in a sense, as the protocol formats it: under the rules of Ohmer et al. (2023) a
+// question of BoolQ is in sentence case and has a question mark in every language.
 func (in *Instrument) formatted(task string, i int, s Sense, text string) string {
 	for _, t := range in.Tasks {
 		if in.Protocol.Questions && t.Name == task && t.Question != "" && slices.Index(t.Fields, t.Question) == i {

@@ -118,8 +118,7 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 	return nil
 }
 
-// BLEU of many items is a function of the sums of their counts, which
-// observations carry.
+// BLEU of many items is a function of the sums of their counts, which observations carry.
 var bleuNames = [...]string{"matches_1", "matches_2", "matches_3", "matches_4",
 	"ngrams_1", "ngrams_2", "ngrams_3", "ngrams_4", "words", "reference_words", "texts"}
 

@@ -10,15 +10,13 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Protocol is a named, frozen set of measuring rules. A figure's signature states
-// the rules, not the name.
+// Protocol is a named, frozen set of measuring rules. A figure's signature states the rules, not the name.
 type Protocol struct {
 	Name   string
 	Reader string // how a label is found in an answer: a name in read.Readers
 
-	// InvalidIsClass treats answers without a label, empty ones among them, as a
-	// class of their own: two of them are consistent. Else only pairs of two
-	// valid answers are scored.
+	// InvalidIsClass treats answers without a label, empty ones among them, as a class of their own: two of them
+	// are consistent. Else only pairs of two valid answers are scored.
 	InvalidIsClass bool
 
 	ROUGE ROUGE // how ROUGE cuts texts into words
@@ -69,8 +67,7 @@ func (o Options) Resolve() ([]Protocol, error) {
 	return crosstalk.ProtocolsNamed(o.Protocols, Protocols[0].Name, ProtocolNamed)
 }
 
-// By are the columns that figures are grouped by unless the user says
-// otherwise: none beside task, pair and part.
+// By are the columns that figures are grouped by unless the user says otherwise: none beside task, pair and part.
 var By []string
 
 // ByClass is the column whose presence in by adds the figures that take

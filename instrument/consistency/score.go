@@ -98,8 +98,7 @@ func at(answers []answer, k int) answer {
 	return answer{reason: Missing}
 }
 
-// samples is how often each question was asked. A source is asked once more,
-// for the baseline.
+// samples is how often each question was asked. A source is asked once more, for the baseline.
 func (s *scoring) samples() int {
 	n, sources := 0, 0
 	for form, answers := range s.answers {
@@ -152,8 +151,7 @@ func (s *scoring) judge(o *crosstalk.Observation, form Form, a answer) error {
 	return nil
 }
 
-// addSide adds an answer's text, if there is an answer: sides are in the order
-// of the observation's answers.
+// addSide adds an answer's text, if there is an answer: sides are in the order of the observation's answers.
 func addSide(o *crosstalk.Observation, name string, a answer) {
 	if a.Status != "" {
 		o.AddText(crosstalk.Side, name, a.Text)
@@ -249,8 +247,7 @@ func (s *scoring) same(question Form, a, b answer) (Verdict, []crosstalk.Key, er
 	return s.sameFree(question, a.class, b.class)
 }
 
-// right compares an answer with the correct one. An answer without a class is
-// wrong.
+// right compares an answer with the correct one. An answer without a class is wrong.
 func (s *scoring) right(form Form, a answer) (Verdict, []crosstalk.Key, error) {
 	gold, known := s.gold(form)
 	switch {
@@ -264,8 +261,7 @@ func (s *scoring) right(form Form, a answer) (Verdict, []crosstalk.Key, error) {
 	return s.sameFree(form, gold, a.class)
 }
 
-// gold is the correct answer for the text that the input comes from: languages can
-// differ.
+// gold is the correct answer for the text that the input comes from: languages can differ.
 func (s *scoring) gold(form Form) (string, bool) {
 	gold, known := s.item.Input.Gold[string(form.Input.Origin())]
 	return gold, known
@@ -275,9 +271,8 @@ func keys(of ...crosstalk.Key) []crosstalk.Key {
 	return slices.DeleteFunc(of, func(k crosstalk.Key) bool { return k == crosstalk.Key{} })
 }
 
-// Score makes observations of the answers to an item, and of its rewritten
-// texts, of which there may be none. ask is needed only where free answers are
-// compared by asking. All have the labels task and pair, of which Variant is
+// Score makes observations of the answers to an item, and of its rewritten texts, of which there may be none. ask
+// is needed only where free answers are compared by asking. All have the labels task and pair, of which Variant is
 // made, and these texts and numbers, where there are any:
 //
 //	Consistency  part; SourceInput, InputText, FlagsText, SourceAnswer, AnswerText, SourceClass, ClassText, RuleText,

@@ -10,8 +10,7 @@ import (
 	"crosstalk/measure/translation"
 )
 
-// sum is the observations behind one figure. It keeps sums per cluster, and of
-// a correlation the pairs of values.
+// sum is the observations behind one figure. It keeps sums per cluster, and of a correlation the pairs of values.
 type sum struct {
 	counts map[string]int
 	items  estimate.Items
@@ -90,8 +89,7 @@ func (g *sum) mean(e *crosstalk.Estimate, bounds stats.Bounds) {
 	estimate.Set(e, mean.Value, mean.Interval, mean.Warnings)
 }
 
-// draws is how often observations are resampled. The seed is fixed: the same
-// observations have the same figures.
+// draws is how often observations are resampled. The seed is fixed: the same observations have the same figures.
 const (
 	draws = 2000
 	seed  = 1
@@ -118,8 +116,7 @@ func (g *sum) correlate(e *crosstalk.Estimate) {
 	}
 }
 
-// corpus is the BLEU of all texts together, with an interval from resampling
-// clusters.
+// corpus is the BLEU of all texts together, with an interval from resampling clusters.
 func (g *sum) corpus(e *crosstalk.Estimate) {
 	clusters := slices.SortedFunc(maps.Keys(g.bleu), g.clusters.Compare)
 	corpus := func(units []int) float64 {

@@ -9,8 +9,7 @@ import (
 	"crosstalk/internal/gloss/lexicon"
 )
 
-// Lengths of what counts as copied: words that carry meaning, in a row, and
-// characters in scripts without spaces.
+// Lengths of what counts as copied: words that carry meaning, in a row, and characters in scripts without spaces.
 const (
 	copiedWords      = 3
 	copiedCharacters = 6
@@ -19,17 +18,15 @@ const (
 // byWords is the judge of copying, in the column of similarities.
 const byWords = "3-grams"
 
-// copyable are the n-grams of a test's carrier that occur neither in the prompt
-// nor in the control's carrier, so that an answer can only have them from the
-// carrier or by chance.
+// copyable are the n-grams of a test's carrier that occur neither in the prompt nor in the control's carrier, so
+// that an answer can only have them from the carrier or by chance.
 type copyable struct {
 	n     int
 	grams map[string]bool
 	stops bool // whether the stop words of English are left out
 }
 
-// copyableOf returns the n-grams of a context. Those of English are of words
-// that are no stop words.
+// copyableOf returns the n-grams of a context. Those of English are of words that are no stop words.
 func copyableOf(c *crosstalk.Context, language string) copyable {
 	g := copyable{n: copiedWords, grams: map[string]bool{}, stops: language == "en" || strings.HasPrefix(language, "en-")}
 	words := g.words(c.Test.String())
@@ -119,9 +116,8 @@ func (g copyable) of(words []word) (grams []gram) {
 	return grams
 }
 
-// copying returns the observations of what a pair of answers copies: the test's
-// answer, the control's, and their difference. whole is the observation of the
-// pair, without a similarity.
+// copying returns the observations of what a pair of answers copies: the test's answer, the control's, and their
+// difference. whole is the observation of the pair, without a similarity.
 func (in *Instrument) copying(
 	item crosstalk.Item, whole crosstalk.Observation, test, control *crosstalk.Answer,
 ) []crosstalk.Observation {

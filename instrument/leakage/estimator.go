@@ -5,8 +5,7 @@ import (
 	"crosstalk/measure/estimate"
 )
 
-// apart are columns whose values never share a figure: a rate over two data sets
-// or languages measures neither.
+// apart are columns whose values never share a figure: a rate over two data sets or languages measures neither.
 var apart = []string{DatasetColumn, LanguageColumn}
 
 type estimator struct {
@@ -15,9 +14,8 @@ type estimator struct {
 	counted *counted // nil: not wanted
 }
 
-// Estimator returns an estimator of each measure for each condition, data set and
-// language, and for each prefix of the columns in by (estimate.Rollup). The
-// clusters of intervals and tests are the controls. Counts:
+// Estimator returns an estimator of each measure for each condition, data set and language, and for each prefix of
+// the columns in by (estimate.Rollup). The clusters of intervals and tests are the controls. Counts:
 //
 //	ties        scored pairs of equal similarity
 //	identical   scored pairs whose two answers are the same text

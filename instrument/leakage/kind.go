@@ -35,8 +35,7 @@ const (
 	NotScored = "not_scored"
 )
 
-// Columns. Figures over several similarities, data sets or languages have no
-// meaning.
+// Columns. Figures over several similarities, data sets or languages have no meaning.
 const (
 	SimilarityColumn = "similarity"
 	DatasetColumn    = "dataset"

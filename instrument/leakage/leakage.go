@@ -1,11 +1,9 @@
-// Package leakage measures semantic leakage: how often a model's answer to a
-// prompt that mentions a concept is closer in meaning to the concept than its
-// answer to the same prompt without it (Gonen et al. 2024, "Does Liking Yellow
-// Imply Driving a School Bus?"; Smilga 2025).
+// Package leakage measures semantic leakage: how often a model's answer to a prompt that mentions a concept is
+// closer in meaning to the concept than its answer to the same prompt without it (Gonen et al. 2024, "Does Liking
+// Yellow Imply Driving a School Bus?"; Smilga 2025).
 //
-// The leak value of a pair of answers is 1 if sim(concept, test answer) is
-// larger than sim(concept, control answer), 0 if smaller, 0.5 if equal. Its
-// mean is the Leak-Rate; 0.5 means no leakage.
+// The leak value of a pair of answers is 1 if sim(concept, test answer) is larger than sim(concept, control
+// answer), 0 if smaller, 0.5 if equal. Its mean is the Leak-Rate; 0.5 means no leakage.
 package leakage
 
 import (
@@ -13,8 +11,7 @@ import (
 	"crosstalk/measure/similarity"
 )
 
-// The measures. Measure is the Leak-Rate of whole answers; the next two are of
-// their sentences.
+// The measures. Measure is the Leak-Rate of whole answers; the next two are of their sentences.
 const (
 	Faults         = "leaks" // share of pairs that leak; ties do not count (Kind().Fault)
 	Measure        = "leak_rate"
@@ -32,8 +29,7 @@ const (
 	MeasureSame     = "same_answer"      // share that another concept with the same control got too
 )
 
-// Reasons why a pair has no leak value, besides the status of an answer without
-// text.
+// Reasons why a pair has no leak value, besides the status of an answer without text.
 const (
 	NoVector = "no vector" // the similarity is undefined for the concept or an answer
 	NoText   = "no text"   // nothing is left of an answer after post-processing

@@ -27,9 +27,8 @@ var Posts = []Post{None, Period, PromptPeriod, Stop, Sentence}
 // Instruction may precede a prompt without being part of it.
 const Instruction = "Complete the sentence:"
 
-// apply returns the part of answer that is scored. prompt is the prompt as
-// the item has it, prefix what was sent before it. The result has no white
-// space around it.
+// apply returns the part of answer that is scored. prompt is the prompt as the item has it, prefix what was sent
+// before it. The result has no white space around it.
 func (p Post) apply(answer, prompt, prefix string) string {
 	bare := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(prompt), Instruction))
 	switch p {
@@ -67,15 +66,13 @@ func quoting(r rune) bool {
 	return unicode.IsSpace(r) || unicode.In(r, unicode.Cf) || strings.ContainsRune("\"'“”„‘’«»*_>「『", r)
 }
 
-// leading reports whether an answer may have r between a repeated prompt and the
-// text that continues it.
+// leading reports whether an answer may have r between a repeated prompt and the text that continues it.
 func leading(r rune) bool {
 	return unicode.IsSpace(r) || unicode.In(r, unicode.Cf) || strings.ContainsRune(".…,:;-–—*_。，、：；।،؛", r)
 }
 
-// cutRepeated cuts text off the start of answer, in any case. Where it ends
-// inside a word of the answer ("He works as a" in "He works as an actor") that
-// word stays whole.
+// cutRepeated cuts text off the start of answer, in any case. Where it ends inside a word of the answer ("He works
+// as a" in "He works as an actor") that word stays whole.
 func cutRepeated(answer, text string) string {
 	end := len(text)
 	if end == 0 || end > len(answer) || !strings.EqualFold(answer[:end], text) {
@@ -103,18 +100,16 @@ var closing = map[string]bool{"etc": true, "inc": true, "ltd": true, "co": true,
 // Abbreviations before a number.
 var numbering = map[string]bool{"no": true, "nr": true}
 
-// Marks that end a sentence: those that need white space or a closing mark
-// behind them, and those that do not.
+// Marks that end a sentence: those that need white space or a closing mark behind them, and those that do not.
 const (
 	spacedStops   = ".!?…"
 	unspacedStops = "。！？｡।॥؟۔"
 )
 
-// firstSentence cuts s behind its first sentence: at a line break, at a
-// Chinese, Japanese, Hindi, Urdu or Arabic stop, or at . ! ? … before white space,
-// a closing mark or the end, or behind a script without spaces, unless the period
-// belongs to an initial, an abbreviation, the number of a list's first entry or
-// an ellipsis that continues in lower case or in a script without case.
+// firstSentence cuts s behind its first sentence: at a line break, at a Chinese, Japanese, Hindi, Urdu or Arabic
+// stop, or at . ! ? … before white space, a closing mark or the end, or behind a script without spaces, unless the
+// period belongs to an initial, an abbreviation, the number of a list's first entry or an ellipsis that continues
+// in lower case or in a script without case.
 func firstSentence(s string) string {
 	for i, r := range s {
 		if r == '\n' || r == '\r' {
@@ -180,9 +175,8 @@ func isAbbreviation(before, after string, following rune) bool {
 // abbreviatedPair is an abbreviation of two words: z. B., d. h., т. е., p. ej.
 var abbreviatedPair = lazyregexp.New(`^\pL\.[ \x{a0}\x{202f}](?:\pL|\p{Ll}{2,3})\.`)
 
-// remove cuts every occurrence of the words out of text, as whole words and in
-// any case, with a possessive 's. Stories repeat the child's name, and the name
-// is the concept (Gonen et al. 2024, section 7).
+// remove cuts every occurrence of the words out of text, as whole words and in any case, with a possessive 's.
+// Stories repeat the child's name, and the name is the concept (Gonen et al. 2024, section 7).
 func remove(text string, words []string) string {
 	if len(words) == 0 {
 		return text

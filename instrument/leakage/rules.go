@@ -7,16 +7,14 @@ import (
 	"crosstalk/measure/estimate"
 )
 
-// Protocol is a named, frozen set of measuring rules. A figure's signature states
-// the rules, not the name.
+// Protocol is a named, frozen set of measuring rules. A figure's signature states the rules, not the name.
 type Protocol struct {
 	Name  string
 	Post  Post    // how answers are trimmed before they are scored
 	Round int     // decimals of similarities in comparisons; Exact: not rounded
 	Tie   float64 // similarities that differed by at most this were a tie; in some older runs only
 
-	// Windows are parts of answers that are scored besides the whole: Sentences,
-	// or "" for none.
+	// Windows are parts of answers that are scored besides the whole: Sentences, or "" for none.
 	Windows string `json:",omitempty"`
 
 	// Counts adds the figures of answers to the test alone: how many repeat the
@@ -45,8 +43,7 @@ var Protocols = []Protocol{
 		System: "Finish the sentence you are given with no more than five words."},
 }
 
-// Sentences is the value of Protocol.Windows that scores answers sentence by
-// sentence too.
+// Sentences is the value of Protocol.Windows that scores answers sentence by sentence too.
 const Sentences = "sentence"
 
 // ProtocolNamed returns the preset of that name.
@@ -66,8 +63,7 @@ func (p Protocol) fields() []string {
 	return []string{"post:" + string(p.Post), "round:" + round, "ties:" + ties}
 }
 
-// Options choose protocols and override their rules; the zero value of each
-// field overrides nothing.
+// Options choose protocols and override their rules; the zero value of each field overrides nothing.
 type Options struct {
 	Protocols []string // measured side by side; nil: the default
 	Post      string   // how answers are trimmed
@@ -78,8 +74,7 @@ type Options struct {
 // NoWindows is the value of Options.Windows that scores only whole answers.
 const NoWindows = "none"
 
-// Resolve returns the protocols with the overrides applied, or a
-// *crosstalk.OptionError.
+// Resolve returns the protocols with the overrides applied, or a *crosstalk.OptionError.
 func (o Options) Resolve() ([]Protocol, error) {
 	return crosstalk.ProtocolsNamed(o.Protocols, Protocols[0].Name, o.resolve)
 }

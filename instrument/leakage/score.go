@@ -13,9 +13,8 @@ import (
 	"crosstalk/measure/similarity"
 )
 
-// Score turns answers into observations: test[k] and control[k] are sample
-// first+k. It is the part of Measure after the requests. If one list is longer,
-// its rest is reported as unpaired.
+// Score turns answers into observations: test[k] and control[k] are sample first+k. It is the part of Measure after
+// the requests. If one list is longer, its rest is reported as unpaired.
 func (in *Instrument) Score(
 	ctx context.Context, item crosstalk.Item, first int, test, control []crosstalk.Answer,
 ) ([]crosstalk.Observation, error) {
@@ -71,9 +70,8 @@ func (in *Instrument) Score(
 	return observations, nil
 }
 
-// Score compares an answer to a prompt that mentions the concept with one to the same
-// prompt without it, by the default protocol. The observation's value is the leak value;
-// its numbers are the similarities.
+// Score compares an answer to a prompt that mentions the concept with one to the same prompt without it, by the
+// default protocol. The observation's value is the leak value; its numbers are the similarities.
 func Score(
 	ctx context.Context, sim similarity.Similarity, concept, test, control string,
 ) (crosstalk.Observation, error) {
@@ -122,8 +120,7 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 	return o
 }
 
-// part is the part of an answer to the test or the control that is scored,
-// before the item's words are removed.
+// part is the part of an answer to the test or the control that is scored, before the item's words are removed.
 func (in *Instrument) part(item crosstalk.Item, ofTest bool, a crosstalk.Answer) string {
 	prompt := item.Pair.Control
 	if ofTest {
@@ -135,8 +132,7 @@ func (in *Instrument) part(item crosstalk.Item, ofTest bool, a crosstalk.Answer)
 	return in.Protocol.Post.apply(in.answered(item, a), prompt, in.Prompting.Prefix)
 }
 
-// answered is the text of an answer without questions that a model which
-// continues a text asks itself behind it.
+// answered is the text of an answer without questions that a model which continues a text asks itself behind it.
 func (in *Instrument) answered(item crosstalk.Item, a crosstalk.Answer) string {
 	if item.Pair.Context != nil && in.Prompting.API == crosstalk.Completions {
 		text, _, _ := strings.Cut(a.Text, crosstalk.NextQuestion)

@@ -8,8 +8,7 @@ import (
 	"crosstalk"
 )
 
-// windows are the parts of the two answers of a pair that are scored besides the
-// whole.
+// windows are the parts of the two answers of a pair that are scored besides the whole.
 type windows struct{ test, control []string }
 
 // sentencesWithout splits an answer into sentences, without what the item removes.
@@ -38,10 +37,9 @@ func sentences(text string) (list []string) {
 	return list
 }
 
-// observe returns the observations of the windows of a pair whose whole answers
-// have the observation o. scores are the similarities of the concept to the
-// windows of the test and then of the control. Windows without a similarity are
-// left out.
+// observe returns the observations of the windows of a pair whose whole answers have the observation o. scores are
+// the similarities of the concept to the windows of the test and then of the control. Windows without a similarity
+// are left out.
 func (w windows) observe(p Protocol, o crosstalk.Observation, scores []float64) []crosstalk.Observation {
 	byClosest, byMean := o, o
 	byClosest.Measure, byMean.Measure = MeasureClosest, MeasureMean
@@ -58,8 +56,7 @@ func (w windows) observe(p Protocol, o crosstalk.Observation, scores []float64) 
 	return []crosstalk.Observation{byClosest, byMean}
 }
 
-// summary returns the position of the largest score, that score, and the mean;
-// NaN if no score is defined.
+// summary returns the position of the largest score, that score, and the mean; NaN if no score is defined.
 func summary(scores []float64) (at int, largest, mean float64) {
 	largest, n := math.NaN(), 0
 	for i, s := range scores {

@@ -15,16 +15,13 @@ type Cell struct {
 	Values  []int // of the columns of Average.Over
 }
 
-// Formula computes a figure from the means of its cells, in their order. A
-// mean is NaN where the cell has nothing to measure, and so is the figure where
-// it is undefined.
+// Formula computes a figure from the means of its cells, in their order. A mean is NaN where the cell has nothing
+// to measure, and so is the figure where it is undefined.
 type Formula func(means []float64) float64
 
-// FormulaOf returns the formula of an average over these cells: the plain mean
-// over the values of the first column of the plain mean over those of the
-// second, and so on, in the order in which cells have them; the harmonic mean
-// is taken within each value of the first column that every measure has a cell
-// of (crosstalk.Average).
+// FormulaOf returns the formula of an average over these cells: the plain mean over the values of the first column
+// of the plain mean over those of the second, and so on, in the order in which cells have them; the harmonic mean
+// is taken within each value of the first column that every measure has a cell of (crosstalk.Average).
 func FormulaOf(a crosstalk.Average, cells []Cell) Formula {
 	if len(cells) == 0 {
 		return plain(nil)
@@ -53,8 +50,7 @@ type former struct {
 	emptyIsOne bool
 }
 
-// mean is the mean over the values of the column at depth of the mean over the
-// next, and of cells in the end.
+// mean is the mean over the values of the column at depth of the mean over the next, and of cells in the end.
 func (f former) mean(cells []int, depth int) Formula {
 	if depth == f.depth {
 		i := cells[0]
@@ -92,9 +88,8 @@ func plain(of []Formula) Formula {
 	}
 }
 
-// harmonic is the harmonic mean of the two measures' figures, nil where one has
-// no cell. Where the first is 0 it is 0: it left nothing to the second, which
-// is undefined then and counts as 1.
+// harmonic is the harmonic mean of the two measures' figures, nil where one has no cell. Where the first is 0 it is
+// 0: it left nothing to the second, which is undefined then and counts as 1.
 func (f former) harmonic(cells []int, depth int) Formula {
 	var rates [2]Formula
 	for m := range rates {

@@ -15,10 +15,9 @@ func Set(e *crosstalk.Estimate, value float64, interval stats.Interval, warnings
 	}
 }
 
-// Signature joins the fields of the signature of a figure with these columns. It
-// adds what was sent instead of the settings that were asked for, if a column
-// says so, and the version. Within a field | and line breaks, which file names
-// may have, become underscores.
+// Signature joins the fields of the signature of a figure with these columns. It adds what was sent instead of the
+// settings that were asked for, if a column says so, and the version. Within a field | and line breaks, which file
+// names may have, become underscores.
 func Signature(by map[string]string, fields ...string) string {
 	var b strings.Builder
 	if sent := by[crosstalk.SentColumn]; sent != "" {

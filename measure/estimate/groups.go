@@ -1,6 +1,5 @@
-// Package estimate holds what all estimators share: it sorts observations into
-// the groups of figures, turns means into estimates, and computes averages of
-// averages. It knows no instrument, model or run.
+// Package estimate holds what all estimators share: it sorts observations into the groups of figures, turns means
+// into estimates, and computes averages of averages. It knows no instrument, model or run.
 package estimate
 
 import (
@@ -23,8 +22,7 @@ type Grouping struct {
 	// them there is a figure for each combination, not for each prefix.
 	Crossed []string
 
-	// Apart are label columns that never share a figure, whether By names them
-	// or not.
+	// Apart are label columns that never share a figure, whether By names them or not.
 	Apart []string
 }
 
@@ -48,8 +46,7 @@ type Groups[T any] struct {
 	names    []string
 }
 
-// Group is the observations behind a figure, or behind the figures of several
-// measures.
+// Group is the observations behind a figure, or behind the figures of several measures.
 type Group[T any] struct {
 	Name   string            // the figure's
 	Labels map[string]string // the figure's columns
@@ -66,14 +63,12 @@ type Figure struct {
 	Before []int    // order among the groups of a condition, before the columns
 	After  []int    // and after them
 
-	// Unranked are columns of Apart that do not set conditions apart in the
-	// order of groups.
+	// Unranked are columns of Apart that do not set conditions apart in the order of groups.
 	Unranked []string
 }
 
-// Of returns the groups that an observation with this condition and these
-// labels belongs to, in the figure of this name and with these extra columns.
-// Figures of different names never share a group.
+// Of returns the groups that an observation with this condition and these labels belongs to, in the figure of this
+// name and with these extra columns. Figures of different names never share a group.
 func (g *Groups[T]) Of(condition, labels map[string]string, name string, extra map[string]string) []*Group[T] {
 	g.key = append(append(g.key[:0], name...), 0)
 	g.add(condition)
@@ -142,8 +137,7 @@ func (g *Groups[T]) find(of, values map[string]string, name string, extra map[st
 	return groups
 }
 
-// columns are the columns of by that vary within a condition, each once, and
-// those of them that are not crossed.
+// columns are the columns of by that vary within a condition, each once, and those of them that are not crossed.
 func (g *Groups[T]) columns(condition map[string]string, by []string) (all, nested []string) {
 	for _, column := range by {
 		_, constant := condition[column]
@@ -158,9 +152,8 @@ func (g *Groups[T]) columns(condition map[string]string, by []string) (all, nest
 	return all, nested
 }
 
-// cross returns the columns of the groups that an observation with these
-// labels belongs to: the prefixes of nested, each with every combination of
-// the crossed columns that by names.
+// cross returns the columns of the groups that an observation with these labels belongs to: the prefixes of nested,
+// each with every combination of the crossed columns that by names.
 func (g *Groups[T]) cross(of map[string]string, nested, by []string) (all []map[string]string) {
 	for _, labels := range Rollup(of, nested) {
 		crossed := []map[string]string{labels}
@@ -179,9 +172,8 @@ func (g *Groups[T]) cross(of map[string]string, nested, by []string) (all []map[
 	return all
 }
 
-// Rank is the position of a value among those that Rank has seen in a column,
-// for Figure.Before and Figure.After; -1 for crosstalk.All. The last part of the
-// value is the value itself.
+// Rank is the position of a value among those that Rank has seen in a column, for Figure.Before and Figure.After;
+// -1 for crosstalk.All. The last part of the value is the value itself.
 func (g *Groups[T]) Rank(value ...string) int {
 	if value[len(value)-1] == crosstalk.All {
 		return -1
@@ -196,9 +188,8 @@ func (g *Groups[T]) Rank(value ...string) int {
 	return g.ranks[key]
 }
 
-// Ordered returns all groups in the order of their figures: conditions in the
-// order of their first observation, and within one the values of each column
-// likewise, after the figure over all of them.
+// Ordered returns all groups in the order of their figures: conditions in the order of their first observation, and
+// within one the values of each column likewise, after the figure over all of them.
 func (g *Groups[T]) Ordered() []*Group[T] {
 	return slices.SortedFunc(maps.Values(g.byLabels), func(a, b *Group[T]) int { return slices.Compare(a.order, b.order) })
 }

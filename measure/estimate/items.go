@@ -1,9 +1,8 @@
 package estimate
 
-// Items counts the items with a scored observation without a list of them: an item
-// has at most one observation of each sample in a group, so there are as many as
-// the sample that is scored most often. Where every item lacks another sample the
-// count is too small. The zero value is ready.
+// Items counts the items with a scored observation without a list of them: an item has at most one observation of
+// each sample in a group, so there are as many as the sample that is scored most often. Where every item lacks
+// another sample the count is too small. The zero value is ready.
 type Items struct{ bySample []int }
 
 // Add counts a scored observation of this sample, 0-based.

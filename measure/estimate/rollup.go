@@ -2,12 +2,10 @@ package estimate
 
 import "crosstalk"
 
-// Rollup returns the groups that an observation with these labels belongs to:
-// everything, then each prefix of the columns in by. A column that stands for
-// everything has the value "all". With by = [category language] an
-// observation of category x and language en is in (all, all), (x, all) and
-// (x, en). A column that the observation lacks ends the prefixes, as does one
-// that says "all" itself: the observation is in the sums only.
+// Rollup returns the groups that an observation with these labels belongs to: everything, then each prefix of the
+// columns in by. A column that stands for everything has the value "all". With by = [category language] an
+// observation of category x and language en is in (all, all), (x, all) and (x, en). A column that the observation
+// lacks ends the prefixes, as does one that says "all" itself: the observation is in the sums only.
 func Rollup(labels map[string]string, by []string) []map[string]string {
 	groups := make([]map[string]string, 0, len(by)+1)
 	for depth := 0; depth <= len(by); depth++ {

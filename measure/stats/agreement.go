@@ -8,10 +8,9 @@ import (
 	"sort"
 )
 
-// CohenKappa is the chance-corrected agreement of two raters on nominal labels
-// (Cohen 1960), in [-1, 1]. NaN without items or when both raters use one and the
-// same label only. As in statsmodels cohens_kappa. It panics if the lengths
-// differ.
+// CohenKappa is the chance-corrected agreement of two raters on nominal labels (Cohen 1960), in [-1, 1]. NaN
+// without items or when both raters use one and the same label only. As in statsmodels cohens_kappa. It panics if
+// the lengths differ.
 func CohenKappa[L comparable](a, b []L) float64 {
 	checkPairs(len(a), len(b))
 	ofA, ofB, both := map[L]int{}, map[L]int{}, map[L]int{}
@@ -40,12 +39,11 @@ func CohenKappa[L comparable](a, b []L) float64 {
 	return (observed - expected) / (1 - expected)
 }
 
-// NominalAlpha prepares Krippendorff's alpha of nominal labels (Krippendorff 2011,
-// "Computing Krippendorff's Alpha-Reliability") for resamples of units: the function
-// returns the agreement of the units at these indexes. It is at most 1, and 0 for agreement
-// as if by chance. units[u] has the numbers of the labels that raters gave unit u,
-// from 0. Any number of raters may rate each unit; units with fewer than two labels
-// are left out. NaN when no unit has two, or when all labels are equal.
+// NominalAlpha prepares Krippendorff's alpha of nominal labels (Krippendorff 2011, "Computing Krippendorff's
+// Alpha-Reliability") for resamples of units: the function returns the agreement of the units at these indexes. It
+// is at most 1, and 0 for agreement as if by chance. units[u] has the numbers of the labels that raters gave unit
+// u, from 0. Any number of raters may rate each unit; units with fewer than two labels are left out. NaN when no
+// unit has two, or when all labels are equal.
 func NominalAlpha(units [][]int) func(at []int) float64 {
 	labels, disagreement := 0, make([]float64, len(units))
 	for u, rated := range units {
@@ -80,18 +78,15 @@ func NominalAlpha(units [][]int) func(at []int) float64 {
 	}
 }
 
-// KendallTauB is Kendall's tau-b (Kendall 1945) of x and y, in [-1, 1]:
-// concordant minus discordant pairs over the geometric mean of the pairs not
-// tied in x and not tied in y. Two values are tied when they differ by at most
-// the slack of their side; slack 0 is plain tau-b, as in scipy kendalltau. Leakage work
-// compares similarity differences with slack 0.03.
+// KendallTauB is Kendall's tau-b (Kendall 1945) of x and y, in [-1, 1]: concordant minus discordant pairs over the
+// geometric mean of the pairs not tied in x and not tied in y. Two values are tied when they differ by at most the
+// slack of their side; slack 0 is plain tau-b, as in scipy kendalltau. Leakage work compares similarity differences
+// with slack 0.03.
 //
-// Differences that exceed a positive slack by rounding only (a share of 1e-9)
-// count as ties. Such a slack is no equivalence (a~b and b~c do not give a~c).
-// NaN with fewer than two values, a NaN, a negative slack, or a side where all are
-// tied. It panics if the lengths differ. Time is of order n log n: values are
-// taken in ascending order of y, and a Fenwick tree counts by x those that are
-// below by more than the slack.
+// Differences that exceed a positive slack by rounding only (a share of 1e-9) count as ties. Such a slack is no
+// equivalence (a~b and b~c do not give a~c). NaN with fewer than two values, a NaN, a negative slack, or a side
+// where all are tied. It panics if the lengths differ. Time is of order n log n: values are taken in ascending
+// order of y, and a Fenwick tree counts by x those that are below by more than the slack.
 func KendallTauB(x, y []float64, slackX, slackY float64) float64 {
 	checkPairs(len(x), len(y))
 	if !(slackX >= 0 && slackY >= 0) || countNaN(x)+countNaN(y) > 0 {
@@ -155,12 +150,10 @@ type Correlation struct {
 	Interval Interval
 }
 
-// Pearson is the product-moment correlation of x and y. P is from Student's t
-// with N-2 degrees of freedom, the interval from Fisher's z (Fisher 1921);
-// both assume independent pairs, normal ones for exactness. Undefined with
-// fewer than two pairs, a NaN, or a side that does not vary; P needs three
-// pairs and the interval four. As in scipy pearsonr. It panics if the lengths
-// differ.
+// Pearson is the product-moment correlation of x and y. P is from Student's t with N-2 degrees of freedom, the
+// interval from Fisher's z (Fisher 1921); both assume independent pairs, normal ones for exactness. Undefined with
+// fewer than two pairs, a NaN, or a side that does not vary; P needs three pairs and the interval four. As in scipy
+// pearsonr. It panics if the lengths differ.
 func Pearson(x, y []float64, level float64) Correlation {
 	checkLevel(level)
 	checkPairs(len(x), len(y))

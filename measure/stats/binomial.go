@@ -5,9 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// binomial draws from the binomial distribution with n trials: by inversion
-// for a small mean, else by transformed rejection (Hörmann 1993, "The
-// generation of binomial random variates", algorithm BTRS).
+// binomial draws from the binomial distribution with n trials: by inversion for a small mean, else by transformed
+// rejection (Hörmann 1993, "The generation of binomial random variates", algorithm BTRS).
 func binomial(rng *rand.Rand, n int, p float64) int {
 	if p > 0.5 {
 		return n - binomial(rng, n, 1-p)
@@ -61,8 +60,7 @@ func binomialInversion(rng *rand.Rand, n int, p float64) int {
 	}
 }
 
-// logFactorial of a whole k >= 0, by Stirling's series where four terms give
-// all digits.
+// logFactorial of a whole k >= 0, by Stirling's series where four terms give all digits.
 func logFactorial(k float64) float64 {
 	if k < 32 {
 		return smallFactorials[int(k)]

@@ -20,14 +20,12 @@ type Bootstrap struct {
 	Warnings        []Warning
 }
 
-// UnitBootstrap resamples n independent units with replacement for any
-// statistic of them, as an agreement or a correlation. stat gets the indices
-// of the units in a resample (length n, from 0 to n-1, with repeats) and
-// returns NaN where it is undefined; it is called at once from several
-// goroutines and must not keep the slice. The interval is between quantiles of the
-// resampled values (Efron 1979); it undercovers with few units. Resamples without
-// a value are left out and counted in a warning. Deterministic in the seed. The
-// interval is undefined when the statistic is. draws <= 0 means DefaultDraws.
+// UnitBootstrap resamples n independent units with replacement for any statistic of them, as an agreement or a
+// correlation. stat gets the indices of the units in a resample (length n, from 0 to n-1, with repeats) and returns
+// NaN where it is undefined; it is called at once from several goroutines and must not keep the slice. The interval
+// is between quantiles of the resampled values (Efron 1979); it undercovers with few units. Resamples without a
+// value are left out and counted in a warning. Deterministic in the seed. The interval is undefined when the
+// statistic is. draws <= 0 means DefaultDraws.
 func UnitBootstrap(n int, stat func(units []int) float64, draws int, level float64, seed uint64) Bootstrap {
 	checkLevel(level)
 	b := Bootstrap{Value: math.NaN(), Mean: math.NaN(), SE: math.NaN(),
@@ -97,8 +95,7 @@ func meanSD(xs []float64) (mean, sd float64) {
 // depend on how blocks are spread over processors.
 const block = 250
 
-// parallelBlocks calls f for every block of draws with the block's own
-// generator, on all processors.
+// parallelBlocks calls f for every block of draws with the block's own generator, on all processors.
 func parallelBlocks(draws int, seed uint64, f func(rng *rand.Rand, lo, hi int)) {
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))

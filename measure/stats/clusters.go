@@ -6,14 +6,12 @@ import (
 	"slices"
 )
 
-// Clusters accumulates observations that are correlated within clusters and
-// independent between them: leakage tests that share a control answer,
-// samples of one item. It keeps a count, a sum and a sum of squares per
-// cluster, so memory grows with the clusters and not with the observations.
-// Clusters that are combined or compared must be numbered alike (ClusterNames).
+// Clusters accumulates observations that are correlated within clusters and independent between them: leakage tests
+// that share a control answer, samples of one item. It keeps a count, a sum and a sum of squares per cluster, so
+// memory grows with the clusters and not with the observations. Clusters that are combined or compared must be
+// numbered alike (ClusterNames).
 //
-// The zero value is empty and ready. A Clusters is not safe for concurrent
-// writing.
+// The zero value is empty and ready. A Clusters is not safe for concurrent writing.
 type Clusters struct {
 	index  map[Cluster]int32
 	groups []moments
@@ -33,9 +31,8 @@ type moments struct {
 	sum, ss float64
 }
 
-// Add records one observation of a cluster. A NaN or infinite value makes every
-// figure undefined and is counted in a warning: the caller must leave out what
-// was not scored, and report it.
+// Add records one observation of a cluster. A NaN or infinite value makes every figure undefined and is counted in
+// a warning: the caller must leave out what was not scored, and report it.
 func (c *Clusters) Add(cluster Cluster, value float64) {
 	if !c.seen(value) {
 		return
@@ -63,8 +60,7 @@ func (g *moments) addAll(other moments, factor float64) {
 	g.ss += factor * factor * other.ss
 }
 
-// group returns the moments of a cluster, new ones if need be. They are valid until
-// the next call.
+// group returns the moments of a cluster, new ones if need be. They are valid until the next call.
 func (c *Clusters) group(cluster Cluster) *moments {
 	i, ok := c.index[cluster]
 	if !ok {
@@ -78,9 +74,8 @@ func (c *Clusters) group(cluster Cluster) *moments {
 	return &c.groups[i]
 }
 
-// AddIndependent records an observation as a separate cluster. Equal values
-// share one counter; of many thousands of values, the later ones share some groups, one
-// after the other, as clusters do (ClusterNames).
+// AddIndependent records an observation as a separate cluster. Equal values share one counter; of many thousands of
+// values, the later ones share some groups, one after the other, as clusters do (ClusterNames).
 func (c *Clusters) AddIndependent(value float64) {
 	if !c.seen(value) {
 		return
@@ -99,8 +94,7 @@ func (c *Clusters) AddIndependent(value float64) {
 	c.single[value]++
 }
 
-// AddAll adds all values of other clusters, each times a factor. What both have of a
-// cluster is one cluster.
+// AddAll adds all values of other clusters, each times a factor. What both have of a cluster is one cluster.
 func (c *Clusters) AddAll(other *Clusters, factor float64) {
 	if other.n == 0 {
 		return
@@ -160,13 +154,11 @@ func (c *Clusters) Len() int {
 // Within reports whether all values lie in the bounds.
 func (c *Clusters) Within(b Bounds) bool { return c.n == 0 || c.lo >= b.Low && c.hi <= b.High }
 
-// Mean is the sum of all values divided by their number: every observation has
-// the same weight, whatever the size of its cluster. NaN if empty or if a value
-// was not finite.
+// Mean is the sum of all values divided by their number: every observation has the same weight, whatever the size
+// of its cluster. NaN if empty or if a value was not finite.
 func (c *Clusters) Mean() float64 { return c.summary().mean }
 
-// A cell represents m clusters with the same count, sum and sum of squares
-// about their mean.
+// A cell represents m clusters with the same count, sum and sum of squares about their mean.
 type cell struct {
 	n, sum, ss float64
 	m          float64
@@ -178,8 +170,7 @@ func (x cell) about(mean float64) float64 {
 	return x.ss + x.n*d*d
 }
 
-// cells lists the clusters, equal ones merged, in an order that does not
-// depend on the order of Add.
+// cells lists the clusters, equal ones merged, in an order that does not depend on the order of Add.
 func (c *Clusters) cells() []cell {
 	cs := make([]cell, 0, len(c.groups)+len(c.single))
 	for _, g := range slices.Concat(c.groups, c.rest) {
@@ -229,11 +220,9 @@ func (c *Clusters) summary() summary {
 	return s
 }
 
-// effectiveN is Kish's effective sample size when observations of a cluster
-// say the same thing: (sum n)^2 / sum n^2. Random groups of clusters are not taken for
-// clusters: of two groups, the squared difference of their numbers of observations has
-// the expected value of the sum of n^2 over their clusters (Alon, Matias and Szegedy
-// 1999).
+// effectiveN is Kish's effective sample size when observations of a cluster say the same thing: (sum n)^2 / sum
+// n^2. Random groups of clusters are not taken for clusters: of two groups, the squared difference of their numbers
+// of observations has the expected value of the sum of n^2 over their clusters (Alon, Matias and Szegedy 1999).
 func (c *Clusters) effectiveN() float64 {
 	var squares float64
 	var groups [1 << clusterBits]float64
@@ -269,8 +258,7 @@ func (s summary) binary() bool {
 	return true
 }
 
-// sortedSum adds values in a canonical order, so that the result does not
-// depend on their origin.
+// sortedSum adds values in a canonical order, so that the result does not depend on their origin.
 func sortedSum(xs []float64) (sum float64) {
 	slices.Sort(xs)
 	for _, x := range xs {

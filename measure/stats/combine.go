@@ -2,19 +2,16 @@ package stats
 
 import "math"
 
-// Combine estimates f of the means of several parts, a smooth function such
-// as the mean over languages or the harmonic mean of two rates, by the delta
-// method over clusters; f is also evaluated 0.2 % beside the means. Clusters
-// with the same number in different parts are the same cluster, so figures over
-// shared items are handled; clusters added with AddIndependent are not shared.
+// Combine estimates f of the means of several parts, a smooth function such as the mean over languages or the
+// harmonic mean of two rates, by the delta method over clusters; f is also evaluated 0.2 % beside the means.
+// Clusters with the same number in different parts are the same cluster, so figures over shared items are handled;
+// clusters added with AddIndependent are not shared.
 //
-// The influence of a cluster is the sum over the parts of df/dmean times its
-// CR2-adjusted residual over N; the variance is the sum of squared
-// influences. Within one part this is CR2, as in Mean. The degrees of freedom
-// are Satterthwaite's over the parts, at most the number of clusters less one
-// where parts share clusters. With finite bounds, which are those of every
-// mean and of f, the interval is on the logit scale. Where no variance shows,
-// it is as in Mean, on the effective n that f's weights give; so it is, with a warning, where a part has one cluster.
+// The influence of a cluster is the sum over the parts of df/dmean times its CR2-adjusted residual over N; the
+// variance is the sum of squared influences. Within one part this is CR2, as in Mean. The degrees of freedom are
+// Satterthwaite's over the parts, at most the number of clusters less one where parts share clusters. With finite
+// bounds, which are those of every mean and of f, the interval is on the logit scale. Where no variance shows, it
+// is as in Mean, on the effective n that f's weights give; so it is, with a warning, where a part has one cluster.
 // The ICC is NaN. A part without a mean makes the result undefined.
 func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, level float64) Estimate {
 	checkLevel(level)

@@ -67,8 +67,7 @@ const (
 	LonePart      Code = "%d of the parts averaged have a single cluster, so no known variance"
 )
 
-// Below these counts every method depends on assumptions that the data cannot
-// check.
+// Below these counts every method depends on assumptions that the data cannot check.
 const (
 	MinItems    = 30
 	MinClusters = 5

@@ -17,10 +17,9 @@ func (e Estimate) P(null float64) float64 {
 	return tTwoSided(quotient(e.Value-null, e.SE), e.DF)
 }
 
-// MinDetectable is the smallest true value, other than 0, that data with this
-// standard error and these degrees of freedom detect at two-sided significance
-// alpha with the stated power: (t_{alpha/2} + t_beta) SE. NaN without visible
-// variance, or unless alpha and power are between 0 and 1.
+// MinDetectable is the smallest true value, other than 0, that data with this standard error and these degrees of
+// freedom detect at two-sided significance alpha with the stated power: (t_{alpha/2} + t_beta) SE. NaN without
+// visible variance, or unless alpha and power are between 0 and 1.
 func (e Estimate) MinDetectable(alpha, power float64) float64 {
 	if !(e.SE > 0 && e.DF > 0 && alpha > 0 && alpha < 1 && power > 0 && power < 1) {
 		return math.NaN()
@@ -32,8 +31,7 @@ func (e Estimate) MinDetectable(alpha, power float64) float64 {
 	return (tQuantile(1-alpha/2, e.DF) + beta) * e.SE
 }
 
-// The names of intervals in Interval.Method. Those of Mean and Combine begin
-// with "cluster-robust-".
+// The names of intervals in Interval.Method. Those of Mean and Combine begin with "cluster-robust-".
 const (
 	methodT          = "t"
 	methodLogitT     = "logit-t"
@@ -43,27 +41,21 @@ const (
 	robust           = "cluster-robust-"
 )
 
-// Mean estimates the mean of clustered observations with an interval of the
-// stated level. It is the default of all instruments; the package comment has
-// the measured coverage.
+// Mean estimates the mean of clustered observations with an interval of the stated level. It is the default of all
+// instruments; the package comment has the measured coverage.
 //
-//   - Bounds finite: the standard error is CR2, the quantile Student's t with
-//     the degrees of freedom of Imbens and Kolesár (2016), and the interval is
-//     symmetric on the logit scale, so it never leaves the bounds
+//   - Bounds finite: the standard error is CR2, the quantile Student's t with the degrees of freedom of Imbens and
+//     Kolesár (2016), and the interval is symmetric on the logit scale, so it never leaves the bounds
 //     ("cluster-robust-logit-t").
 //   - Unbounded: the same on the plain scale ("cluster-robust-t").
-//   - Independent 0/1 observations: Wilson, or, below MinItems, Clopper and
-//     Pearson.
-//   - One cluster, or clusters that all have the same mean: the data show no
-//     variance. With finite bounds the interval is as if the observations of a
-//     cluster were one, by Kish's effective n = (sum n)^2 / sum n^2: where all
-//     values are equal, another value has a share of at most 1-(alpha/2)^(1/n),
-//     else Clopper and Pearson's ("exact-effective-n"). Without bounds it is
-//     undefined. A warning says so.
+//   - Independent 0/1 observations: Wilson, or, below MinItems, Clopper and Pearson.
+//   - One cluster, or clusters that all have the same mean: the data show no variance. With finite bounds the
+//     interval is as if the observations of a cluster were one, by Kish's effective n = (sum n)^2 / sum n^2: where
+//     all values are equal, another value has a share of at most 1-(alpha/2)^(1/n), else Clopper and Pearson's
+//     ("exact-effective-n"). Without bounds it is undefined. A warning says so.
 //
-// Assumptions: clusters are independent draws from the population of interest;
-// their sizes carry no information on their values. Undefined figures are NaN
-// with a warning. Mean panics if level is not between 0 and 1.
+// Assumptions: clusters are independent draws from the population of interest; their sizes carry no information on
+// their values. Undefined figures are NaN with a warning. Mean panics if level is not between 0 and 1.
 func Mean(c *Clusters, bounds Bounds, level float64) Estimate {
 	checkLevel(level)
 	s := c.summary()
@@ -115,11 +107,9 @@ func withoutVariance(value, n float64, equal bool, bounds Bounds, level float64)
 	return bounds.interval(i.Low, i.High, level, methodEffectiveN)
 }
 
-// TInterval is value ± t se, with the quantile of Student's t with df degrees
-// of freedom (infinite: the normal). With finite bounds it is symmetric on
-// the logit scale of the bounds (delta method; Agresti 2013, section 3.1.7)
-// and cannot leave them. Undefined unless se > 0 and the value lies strictly
-// inside the bounds.
+// TInterval is value ± t se, with the quantile of Student's t with df degrees of freedom (infinite: the normal).
+// With finite bounds it is symmetric on the logit scale of the bounds (delta method; Agresti 2013, section 3.1.7)
+// and cannot leave them. Undefined unless se > 0 and the value lies strictly inside the bounds.
 func TInterval(value, se, df float64, bounds Bounds, level float64) Interval {
 	checkLevel(level)
 	method := methodT

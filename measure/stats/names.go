@@ -9,10 +9,9 @@ import (
 // Cluster is the number of a cluster. Negative ones are random groups of clusters.
 type Cluster int32
 
-// ClusterNames numbers clusters by name so that memory does not grow with the
-// observations: up to a limit, clusters stay distinct; later ones are assigned
-// at random to a limited number of groups. An interval from thousands of random
-// groups is as good. The zero value is ready.
+// ClusterNames numbers clusters by name so that memory does not grow with the observations: up to a limit, clusters
+// stay distinct; later ones are assigned at random to a limited number of groups. An interval from thousands of
+// random groups is as good. The zero value is ready.
 type ClusterNames struct {
 	known map[string]Cluster
 	names []string // of clusters from 1

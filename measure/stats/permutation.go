@@ -8,20 +8,17 @@ import (
 	"sync/atomic"
 )
 
-// maxExact is the number of varying clusters up to which SignFlip enumerates
-// all 2^16 signs.
+// maxExact is the number of varying clusters up to which SignFlip enumerates all 2^16 signs.
 const maxExact = 16
 
-// SignFlip is the two-sided p-value of the paired permutation test that a mean
-// difference is zero: under the null the two conditions of a cluster can be
-// exchanged, which flips the sign of the cluster's sum of differences (Fisher 1935;
-// Good 2005, section 3.2). diffs are the differences; they may be clustered.
+// SignFlip is the two-sided p-value of the paired permutation test that a mean difference is zero: under the null
+// the two conditions of a cluster can be exchanged, which flips the sign of the cluster's sum of differences
+// (Fisher 1935; Good 2005, section 3.2). diffs are the differences; they may be clustered.
 //
-// With at most 16 clusters of nonzero sum all sign patterns are enumerated and the
-// p-value is exact; else it is (c+1)/(draws+1), with c the random patterns at least as
-// extreme as the data (Phipson and Smyth 2010), which never understates. draws <= 0
-// means DefaultDraws. Assumption: within a cluster the conditions are exchangeable
-// under the null. 1 when all sums are zero, NaN when the mean is undefined.
+// With at most 16 clusters of nonzero sum all sign patterns are enumerated and the p-value is exact; else it is
+// (c+1)/(draws+1), with c the random patterns at least as extreme as the data (Phipson and Smyth 2010), which never
+// understates. draws <= 0 means DefaultDraws. Assumption: within a cluster the conditions are exchangeable under
+// the null. 1 when all sums are zero, NaN when the mean is undefined.
 func SignFlip(diffs *Clusters, draws int, seed uint64) float64 {
 	s := diffs.summary()
 	if math.IsNaN(s.mean) {
@@ -49,8 +46,7 @@ func SignFlip(diffs *Clusters, draws int, seed uint64) float64 {
 	})
 }
 
-// permuted is (c+1)/(draws+1), with c how many of the draws are extreme; count says how
-// many of the next n are.
+// permuted is (c+1)/(draws+1), with c how many of the draws are extreme; count says how many of the next n are.
 func permuted(draws int, seed uint64, count func(rng *rand.Rand, n int) (extreme int)) float64 {
 	if draws <= 0 {
 		draws = DefaultDraws
@@ -81,8 +77,7 @@ func flip(rng *rand.Rand, cells []cell) float64 {
 	return total
 }
 
-// flipAll is the share of all sign patterns with an absolute total of at
-// least least.
+// flipAll is the share of all sign patterns with an absolute total of at least least.
 func flipAll(cells []cell, clusters int, least float64) float64 {
 	var sums []float64
 	for _, x := range cells {
@@ -106,19 +101,16 @@ func flipAll(cells []cell, clusters int, least float64) float64 {
 	return float64(hits) / float64(int(1)<<clusters)
 }
 
-// Swap is the paired permutation test that two conditions have the same figure,
-// for a figure that is a function f of the means of several parts rather than a
-// plain mean (LCPR). a[k] and b[k] are part k under the two conditions; under
-// the null the conditions of a cluster can be exchanged in all parts at once
-// (Good 2005, section 3.2). A part can have different observations under the
-// two conditions.
+// Swap is the paired permutation test that two conditions have the same figure, for a figure that is a function f
+// of the means of several parts rather than a plain mean (LCPR). a[k] and b[k] are part k under the two conditions;
+// under the null the conditions of a cluster can be exchanged in all parts at once (Good 2005, section 3.2). A part
+// can have different observations under the two conditions.
 //
-// It returns P = (c+1)/(draws+1), where c is the number of random exchanges
-// whose |f(a)-f(b)| is undefined or at least the observed one (Phipson and
-// Smyth 2010). draws <= 0 means DefaultDraws. Values added with AddIndependent
-// have no counterpart and are not exchanged. P is 1 if no exchange changes
-// anything, and NaN if the figures are undefined. For plain means SignFlip is
-// the same test. It exchanges clusters in this order, which the random numbers depend on.
+// It returns P = (c+1)/(draws+1), where c is the number of random exchanges whose |f(a)-f(b)| is undefined or at
+// least the observed one (Phipson and Smyth 2010). draws <= 0 means DefaultDraws. Values added with AddIndependent
+// have no counterpart and are not exchanged. P is 1 if no exchange changes anything, and NaN if the figures are
+// undefined. For plain means SignFlip is the same test. It exchanges clusters in this order, which the random
+// numbers depend on.
 func Swap(
 	a, b []*Clusters, order func(a, b Cluster) int, f func(means []float64) float64, draws int, seed uint64,
 ) float64 {
@@ -186,8 +178,7 @@ func (t partTotals) figure(f func([]float64) float64) float64 {
 	return f(means)
 }
 
-// exchange returns what exchanging a cluster adds to a part of the first condition
-// and subtracts from the second.
+// exchange returns what exchanging a cluster adds to a part of the first condition and subtracts from the second.
 type exchange struct {
 	part   int
 	n, sum float64

@@ -6,10 +6,9 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Wilson is Wilson's (1927) score interval of a proportion of x successes in
-// n independent trials; x need not be whole. Always inside [0, 1]. Undefined
-// unless n > 0 and 0 <= x <= n. As in statsmodels proportion_confint "wilson"
-// and R prop.test(correct=FALSE).
+// Wilson is Wilson's (1927) score interval of a proportion of x successes in n independent trials; x need not be
+// whole. Always inside [0, 1]. Undefined unless n > 0 and 0 <= x <= n. As in statsmodels proportion_confint
+// "wilson" and R prop.test(correct=FALSE).
 func Wilson(x, n, level float64) Interval {
 	checkLevel(level)
 	if !(n > 0 && x >= 0 && x <= n) {
@@ -31,11 +30,9 @@ func Wilson(x, n, level float64) Interval {
 	return Proportion.clip(i)
 }
 
-// ClopperPearson is the exact interval (Clopper and Pearson 1934) of a
-// proportion of x successes in n independent trials: it covers at least
-// level. x and n need not be whole, for use with an effective n (Korn and
-// Graubard 1998). Undefined unless n > 0 and 0 <= x <= n. As in statsmodels
-// proportion_confint "beta" and R binom.test.
+// ClopperPearson is the exact interval (Clopper and Pearson 1934) of a proportion of x successes in n independent
+// trials: it covers at least level. x and n need not be whole, for use with an effective n (Korn and Graubard
+// 1998). Undefined unless n > 0 and 0 <= x <= n. As in statsmodels proportion_confint "beta" and R binom.test.
 func ClopperPearson(x, n, level float64) Interval {
 	checkLevel(level)
 	if !(n > 0 && x >= 0 && x <= n) {

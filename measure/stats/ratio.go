@@ -9,13 +9,11 @@ type Stratum struct {
 	Count  float64 // labels of the kind that is counted
 }
 
-// StratifiedShare is the share A / (A+M) of the hits A and misses M that labels of all
-// answers would count, estimated from strata with hits and others with misses. The
-// interval returns an interval for the ratio M / A of two independent sums (MOVER-R; Donner and Zou
-// 2012), from Jeffreys' limits of each stratum: 0 if none is counted, all if all are. It
-// covers where no label of a large stratum is a miss, which a bootstrap does not see. It
-// takes labels as independent. The share is biased upwards where misses are rare.
-// Undefined without hits and misses.
+// StratifiedShare is the share A / (A+M) of the hits A and misses M that labels of all answers would count,
+// estimated from strata with hits and others with misses. The interval returns an interval for the ratio M / A of
+// two independent sums (MOVER-R; Donner and Zou 2012), from Jeffreys' limits of each stratum: 0 if none is counted,
+// all if all are. It covers where no label of a large stratum is a miss, which a bootstrap does not see. It takes
+// labels as independent. The share is biased upwards where misses are rare. Undefined without hits and misses.
 func StratifiedShare(hits, misses []Stratum, level float64) (share float64, i Interval) {
 	i = undefined(level, "mover-r-jeffreys")
 	a, lowA, highA := stratifiedTotal(hits, level)

@@ -2,11 +2,9 @@ package stats
 
 import "math"
 
-// stdErr is the cluster-robust standard error of the mean, taken as a ratio of
-// sums (an intercept-only regression): CR2, which divides each squared cluster
-// residual by 1 - n_g/N and so is unbiased for independent observations (Bell and
-// McCaffrey 2002). It assumes that clusters are independent. NaN with fewer than
-// two clusters.
+// stdErr is the cluster-robust standard error of the mean, taken as a ratio of sums (an intercept-only regression):
+// CR2, which divides each squared cluster residual by 1 - n_g/N and so is unbiased for independent observations
+// (Bell and McCaffrey 2002). It assumes that clusters are independent. NaN with fewer than two clusters.
 func (s summary) stdErr() float64 {
 	if s.clusters < 2 || math.IsNaN(s.mean) {
 		return math.NaN()
@@ -29,10 +27,9 @@ func (s summary) residual(n, sum float64) float64 {
 	return e
 }
 
-// icc is the intraclass correlation: the mean product of the residuals
-// of two observations of one cluster over the variance, cut to [0, 1]
-// (Imbens and Kolesár 2016, section 4). NaN when no cluster has two
-// observations or nothing varies.
+// icc is the intraclass correlation: the mean product of the residuals of two observations of one cluster over the
+// variance, cut to [0, 1] (Imbens and Kolesár 2016, section 4). NaN when no cluster has two observations or nothing
+// varies.
 func (s summary) icc() float64 {
 	var within, pairs, total float64
 	for _, x := range s.cells {
@@ -48,10 +45,9 @@ func (s summary) icc() float64 {
 	return math.Min(math.Max(within/pairs/(total/s.n), 0), 1)
 }
 
-// df are Satterthwaite degrees of freedom of the CR2 variance (Bell and
-// McCaffrey 2002) when two observations of a cluster have correlation rho
-// (Imbens and Kolesár 2016); rho 0 is Bell and McCaffrey's own choice. For N
-// clusters of one observation they are N-1. NaN with fewer than two clusters.
+// df are Satterthwaite degrees of freedom of the CR2 variance (Bell and McCaffrey 2002) when two observations of a
+// cluster have correlation rho (Imbens and Kolesár 2016); rho 0 is Bell and McCaffrey's own choice. For N clusters
+// of one observation they are N-1. NaN with fewer than two clusters.
 func (s summary) df(rho float64) float64 {
 	if s.clusters < 2 {
 		return math.NaN()
@@ -59,9 +55,8 @@ func (s summary) df(rho float64) float64 {
 	if math.IsNaN(rho) {
 		rho = 0
 	}
-	// The cluster sums have variance D = diag(v). Their residuals have
-	// M = (I - h 1') D (I - 1 h') = D - h u' - u h', with u = v - h T/2 and
-	// T = sum v. With A = diag(1/(1-h)), df = tr(AM)^2 / tr(AMAM).
+	// The cluster sums have variance D = diag(v). Their residuals have M = (I - h 1') D (I - 1 h') = D - h u' - u
+	// h', with u = v - h T/2 and T = sum v. With A = diag(1/(1-h)), df = tr(AM)^2 / tr(AMAM).
 	v := func(x cell) float64 { return x.n * (1 + (x.n-1)*rho) }
 	var t float64
 	for _, x := range s.cells {

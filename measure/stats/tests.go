@@ -9,9 +9,8 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
-// Test is the result of a t-test of a mean or a difference. P is two-sided;
-// Effect is the estimate minus its null value in units of the standard
-// deviation of observations (Cohen's d). NaN if undefined.
+// Test is the result of a t-test of a mean or a difference. P is two-sided; Effect is the estimate minus its null
+// value in units of the standard deviation of observations (Cohen's d). NaN if undefined.
 type Test struct {
 	Value, SE, Statistic, DF float64
 	P, Effect                float64
@@ -22,20 +21,18 @@ func (t Test) Interval(bounds Bounds, level float64) Interval {
 	return TInterval(t.Value, t.SE, t.DF, bounds, level)
 }
 
-// TTest is Student's one-sample t-test of the mean against null. It treats all
-// observations as independent: with clustered ones its p-value is too small
-// (Miller 2024, section 2.2). On differences it is the paired t-test. As in
-// scipy ttest_1samp and ttest_rel. SE, Statistic and P are NaN with fewer than
-// two observations; without variation P is NaN too.
+// TTest is Student's one-sample t-test of the mean against null. It treats all observations as independent: with
+// clustered ones its p-value is too small (Miller 2024, section 2.2). On differences it is the paired t-test. As in
+// scipy ttest_1samp and ttest_rel. SE, Statistic and P are NaN with fewer than two observations; without variation
+// P is NaN too.
 func TTest(c *Clusters, null float64) Test {
 	s := c.summary()
 	return s.test(null, s.stdDev()/math.Sqrt(s.n), s.n-1)
 }
 
-// ClusterTTest is the one-sample t-test of the mean against null with the CR2
-// standard error and the degrees of freedom of Imbens and Kolesár (2016), as in
-// Mean. It assumes independent clusters. NaN with fewer than two clusters or if
-// clusters do not vary.
+// ClusterTTest is the one-sample t-test of the mean against null with the CR2 standard error and the degrees of
+// freedom of Imbens and Kolesár (2016), as in Mean. It assumes independent clusters. NaN with fewer than two
+// clusters or if clusters do not vary.
 func ClusterTTest(c *Clusters, null float64) Test {
 	s := c.summary()
 	return s.test(null, s.stdErr(), s.df(s.icc()))
@@ -71,12 +68,10 @@ func quotient(a, b float64) float64 {
 	return a / b
 }
 
-// McNemar is the exact two-sided p-value of McNemar's test (1947): b and c
-// count the pairs in which only the first or only the second is a success,
-// and given b+c the null distribution of b is binomial(b+c, 1/2). Pairs must
-// be independent: with clustered pairs use SignFlip. 1 without discordant
-// pairs; NaN for negative counts. As in statsmodels mcnemar(exact=True) and R
-// binom.test(b, b+c).
+// McNemar is the exact two-sided p-value of McNemar's test (1947): b and c count the pairs in which only the first
+// or only the second is a success, and given b+c the null distribution of b is binomial(b+c, 1/2). Pairs must be
+// independent: with clustered pairs use SignFlip. 1 without discordant pairs; NaN for negative counts. As in
+// statsmodels mcnemar(exact=True) and R binom.test(b, b+c).
 func McNemar(b, c int) float64 {
 	if b < 0 || c < 0 {
 		return math.NaN()
@@ -89,11 +84,10 @@ func McNemar(b, c int) float64 {
 	return math.Min(1, 2*mathext.RegIncBeta(hi, lo+1, 0.5))
 }
 
-// Holm adjusts the p-values of a declared family of tests (Holm 1979): to
-// reject where the adjusted value is at most alpha keeps the chance of any
-// false rejection at most alpha, whatever the dependence. The family is all
-// of ps, NaN entries excepted: they were not tested and stay NaN. As in R
-// p.adjust(method="holm"). It panics on a p-value outside [0, 1].
+// Holm adjusts the p-values of a declared family of tests (Holm 1979): to reject where the adjusted value is at
+// most alpha keeps the chance of any false rejection at most alpha, whatever the dependence. The family is all of
+// ps, NaN entries excepted: they were not tested and stay NaN. As in R p.adjust(method="holm"). It panics on a
+// p-value outside [0, 1].
 func Holm(ps []float64) []float64 {
 	out, order := ascending(ps)
 	least := 0.0

@@ -1,6 +1,5 @@
-// Package free decides whether two free answers to a question mean the same: by
-// their text, by the number they give, by a similarity, or by asking the model
-// itself.
+// Package free decides whether two free answers to a question mean the same: by their text, by the number they
+// give, by a similarity, or by asking the model itself.
 package free
 
 import (

@@ -12,10 +12,9 @@ import (
 	"crosstalk/internal/lazyregexp"
 )
 
-// Only returns the one number that a text gives, be it several times. Digits
-// may be grouped; words count in English, German, French and Spanish up to a
-// hundred and as multiples of hundred, thousand and million, and Chinese
-// numerals. A word that is an article too, as un, counts if it is all the text.
+// Only returns the one number that a text gives, be it several times. Digits may be grouped; words count in
+// English, German, French and Spanish up to a hundred and as multiples of hundred, thousand and million, and
+// Chinese numerals. A word that is an article too, as un, counts if it is all the text.
 func Only(text string) (number float64, ok bool) {
 	text = strings.ToLower(text)
 	if n, article := articles[strings.TrimFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })]; article {
@@ -45,9 +44,8 @@ var (
 	han    = lazyregexp.New(`[〇零一二两兩三四五六七八九十百千万萬亿億]+`)
 )
 
-// fromDigits reads 1234.5, 1,234.5, 1.234,5 and 1,5. One separator before
-// three digits is taken for a group's if it is a comma, and for a decimal point
-// if it is a point.
+// fromDigits reads 1234.5, 1,234.5, 1.234,5 and 1,5. One separator before three digits is taken for a group's if it
+// is a comma, and for a decimal point if it is a point.
 func fromDigits(s string) (float64, bool) {
 	s = strings.Replace(s, "−", "-", 1)
 	sign, body := 1.0, s

@@ -10,11 +10,10 @@ import (
 	"crosstalk/measure/pytext"
 )
 
-// Crosstalk1 reads an answer strictly. The label must be the whole answer, or
-// stand in it as a whole word where answers have their label; anything else is
-// left to review. A word ends where letters and digits end, at the border of a
-// script that writes no spaces (so A is a word in 选项A是), and not at a hyphen
-// or apostrophe between letters. The rules, with their confidence:
+// Crosstalk1 reads an answer strictly. The label must be the whole answer, or stand in it as a whole word where
+// answers have their label; anything else is left to review. A word ends where letters and digits end, at the
+// border of a script that writes no spaces (so A is a word in 选项A是), and not at a hyphen or apostrophe between
+// letters. The rules, with their confidence:
 //
 //	exact       the label, but for quotes, marks and space around it            full
 //	first       the answer starts with the label and a mark or line end         high
@@ -62,8 +61,7 @@ type mention struct {
 	start, end int
 }
 
-// mentions finds the labels in text, in order. Of two that overlap the longer
-// one counts: 不是 is not 是.
+// mentions finds the labels in text, in order. Of two that overlap the longer one counts: 不是 is not 是.
 func mentions(text string, labels []label) []mention {
 	var all []mention
 	for _, l := range labels {
@@ -126,8 +124,7 @@ var cues = []string{
 	"答案是", "答案为", "答案應為", "答案应为", "回答是", "选项", "選項", "答えは", "回答は", "정답은", "답은",
 }
 
-// colonCues do so only with a colon between, as in "Answer: yes" but not in
-// "I cannot answer yes or no".
+// colonCues do so only with a colon between, as in "Answer: yes" but not in "I cannot answer yes or no".
 var colonCues = []string{
 	"answer", "label", "choice", "antwort", "réponse", "respuesta", "risposta", "resposta",
 	"答案", "回答", "选择", "選擇", "答え", "정답", "답",

@@ -8,11 +8,10 @@ import (
 	"crosstalk/measure/pytext"
 )
 
-// Ohmer2023 reads answers as the published analysis of Ohmer et al. (2023)
-// does: a cascade of rules, where the first that decides wins, made to leave
-// few answers unread rather than to be sure of each. Where several labels meet
-// a rule, the first declared wins, unless the rule asks for exactly one. The
-// rules in order, with the confidence that we give them:
+// Ohmer2023 reads answers as the published analysis of Ohmer et al. (2023) does: a cascade of rules, where the
+// first that decides wins, made to leave few answers unread rather than to be sure of each. Where several labels
+// meet a rule, the first declared wins, unless the rule asks for exactly one. The rules in order, with the
+// confidence that we give them:
 //
 //	empty         nothing, or nothing but phrases like "the answer is"        none
 //	refusal       contains "i cannot answer"                                  none
@@ -128,8 +127,7 @@ func leading(text string, labels []label) Reading {
 	return Reading{}
 }
 
-// bushi reads 不是 ("is not") as 否 ("no"). Where 否 is no label either, the
-// answer is read but is none of the labels.
+// bushi reads 不是 ("is not") as 否 ("no"). Where 否 is no label either, the answer is read but is none of the labels.
 func bushi(text string, labels []label) Reading {
 	declared := func(lower string) int {
 		return slices.IndexFunc(labels, func(l label) bool { return l.lower == lower })
@@ -143,9 +141,8 @@ func bushi(text string, labels []label) Reading {
 	return Reading{Rule: "bushi"}
 }
 
-// han looks for labels after Chinese characters. A label that decides becomes
-// the text in which the labels after it are looked for, so a 不是 that was
-// found is overwritten by 是. Published figures have this fault in them.
+// han looks for labels after Chinese characters. A label that decides becomes the text in which the labels after it
+// are looked for, so a 不是 that was found is overwritten by 是. Published figures have this fault in them.
 func han(text string, labels []label) Reading {
 	var decided, remembered Reading
 	n := 0 // labels remembered
@@ -170,8 +167,7 @@ func han(text string, labels []label) Reading {
 	return decided
 }
 
-// afterHan reports whether l occurs in text right after a Chinese character,
-// with or without a space between.
+// afterHan reports whether l occurs in text right after a Chinese character, with or without a space between.
 func afterHan(text, l string) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], l)
@@ -187,8 +183,7 @@ func afterHan(text, l string) bool {
 	}
 }
 
-// isHan is the range of the published script, the ideographs of Unicode 1.1
-// and what was added to their block.
+// isHan is the range of the published script, the ideographs of Unicode 1.1 and what was added to their block.
 func isHan(r rune) bool { return 0x4E00 <= r && r <= 0x9FFF }
 
 func startsWithAny(text string, prefixes ...string) bool {

@@ -5,10 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// StripQuotes removes the quotation marks that a model put around a rewritten
-// text, as the published analysis of Ohmer et al. (2023) does. It counts marks
-// that open and marks that close (the straight ones do both), so that a mark
-// without a partner goes and quotations within the text stay:
+// StripQuotes removes the quotation marks that a model put around a rewritten text, as the published analysis of
+// Ohmer et al. (2023) does. It counts marks that open and marks that close (the straight ones do both), so that a
+// mark without a partner goes and quotations within the text stay:
 //
 //  1. If more marks close than open, two trailing apostrophes or one trailing
 //     closing mark are dropped.

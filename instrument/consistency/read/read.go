@@ -1,9 +1,8 @@
 // Package read finds the label in what a model answered to a classification
 // task, and strips the quotation marks that models put around a rewritten text.
 //
-// A Reader is a pure function of the answer and the labels of the task, in the
-// order the task declares them. Labels are compared in lower case and returned
-// as declared. Everything counts in code points.
+// A Reader is a pure function of the answer and the labels of the task, in the order the task declares them. Labels
+// are compared in lower case and returned as declared. Everything counts in code points.
 package read
 
 import "crosstalk/measure/pytext"

@@ -110,8 +110,7 @@ func find(list []Instruction, model, task string, sense consistency.Sense) int {
 	})
 }
 
-// Find returns the instruction of a model for a task in a sense, or one for any
-// model.
+// Find returns the instruction of a model for a task in a sense, or one for any model.
 func Find(list []Instruction, model, task string, sense consistency.Sense) (Instruction, bool) {
 	for _, m := range []string{model, ""} {
 		if i := find(list, m, task, sense); i >= 0 {
@@ -121,8 +120,7 @@ func Find(list []Instruction, model, task string, sense consistency.Sense) (Inst
 	return Instruction{}, false
 }
 
-// Merge returns a model's rewritten instruction, with its earlier review if the
-// model's answer is unchanged.
+// Merge returns a model's rewritten instruction, with its earlier review if the model's answer is unchanged.
 func Merge(list []Instruction, model string, in Instruction) Instruction {
 	in.Model = model
 	old, known := Find(list, model, in.Task, in.Sense)

@@ -26,8 +26,7 @@ type rewriting struct {
 	sense consistency.Sense
 }
 
-// ReadTexts reads files with texts of a suite's items. of is the suite's name
-// for errors, which name file and line.
+// ReadTexts reads files with texts of a suite's items. of is the suite's name for errors, which name file and line.
 func ReadTexts(files []string, of string, tasks []crosstalk.Task, items []crosstalk.Item) (*Texts, error) {
 	t := &Texts{Items: slices.Clone(items), rewritten: map[rewriting][]string{}}
 	index, where := map[name]int{}, map[rewriting]string{}

@@ -1,5 +1,4 @@
-// Package transcript joins answers that were recorded elsewhere, one per row,
-// to their items.
+// Package transcript joins answers that were recorded elsewhere, one per row, to their items.
 package transcript
 
 import (
