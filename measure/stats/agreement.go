@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sort"
+	"sync"
 )
 
 // CohenKappa is the chance-corrected agreement of two raters on nominal labels (Cohen 1960), in [-1, 1]. NaN
@@ -158,22 +161,7 @@ func Pearson(x, y []float64, level float64) Correlation {
 	checkLevel(level)
 	checkPairs(len(x), len(y))
 	n := float64(len(x))
-	c := Correlation{Value: pearson(x, y), P: math.NaN(), N: len(x), Interval: undefined(level, "fisher-z")}
-	if math.IsNaN(c.Value) {
-		return c
-	}
-	c.P = correlationP(c.Value, n)
-	if n > 3 {
-		z, r := math.Atanh(c.Value), NormalQuantile((1+level)/2)/math.Sqrt(n-3)
-		c.Interval.Low, c.Interval.High, c.Interval.Range = math.Tanh(z-r), math.Tanh(z+r), [2]float64{-1, 1}
-	}
-	return c
-}
-
-func pearson(x, y []float64) float64 {
-	if len(x) < 2 {
-		return math.NaN()
-	}
+	c := Correlation{Value: math.NaN(), P: math.NaN(), N: len(x), Interval: undefined(level, "fisher-z")}
 	mx, _ := meanSD(x)
 	my, _ := meanSD(y)
 	var xx, yy, xy float64
@@ -183,16 +171,160 @@ func pearson(x, y []float64) float64 {
 		yy += dy * dy
 		xy += dx * dy
 	}
-	n := float64(len(x))
-	if xx <= 1e-28*n*mx*mx || yy <= 1e-28*n*my*my {
-		return math.NaN() // a side does not vary but for rounding
+	if !(xx > 1e-28*n*mx*mx && yy > 1e-28*n*my*my) {
+		return c // a side does not vary but for rounding, or has a NaN
 	}
-	return math.Max(-1, math.Min(1, xy/math.Sqrt(xx)/math.Sqrt(yy)))
+	r := math.Max(-1, math.Min(1, xy/math.Sqrt(xx)/math.Sqrt(yy)))
+	c.Value, c.P = r, tTwoSided(r*math.Sqrt((n-2)/((1-r)*(1+r))), n-2)
+	if n > 3 {
+		z, half := math.Atanh(r), NormalQuantile((1+level)/2)/math.Sqrt(n-3)
+		c.Interval.Low, c.Interval.High, c.Interval.Range = math.Tanh(z-half), math.Tanh(z+half), [2]float64{-1, 1}
+	}
+	return c
 }
 
-func correlationP(r, n float64) float64 {
-	if n < 3 {
-		return math.NaN()
+// DefaultDraws is the number of resamples when none is given.
+const DefaultDraws = 10000
+
+// Bootstrap is the outcome of resampling. Value is the statistic of the data,
+// Mean and SE the mean and standard deviation of the resampled ones.
+type Bootstrap struct {
+	Value, Mean, SE float64
+	Skipped         int // draws for which the statistic is undefined
+	Interval        Interval
+	Warnings        []Warning
+}
+
+// UnitBootstrap resamples n independent units with replacement for any statistic of them, as an agreement or a
+// correlation. stat gets the indices of the units in a resample (length n, from 0 to n-1, with repeats) and returns
+// NaN where it is undefined; it is called at once from several goroutines and must not keep the slice. The interval
+// is between quantiles of the resampled values (Efron 1979); it undercovers with few units. Resamples without a
+// value are left out and counted in a warning. Deterministic in the seed. The interval is undefined when the
+// statistic is. draws <= 0 means DefaultDraws.
+func UnitBootstrap(n int, stat func(units []int) float64, draws int, level float64, seed uint64) Bootstrap {
+	checkLevel(level)
+	b := Bootstrap{Value: math.NaN(), Mean: math.NaN(), SE: math.NaN(),
+		Interval: undefined(level, "bootstrap-percentile"), Warnings: sizeWarnings(n, n)}
+	if n == 0 {
+		return b
 	}
-	return tTwoSided(r*math.Sqrt((n-2)/((1-r)*(1+r))), n-2)
+	if draws <= 0 {
+		draws = DefaultDraws
+	}
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	if b.Value = stat(all); n == 1 || math.IsNaN(b.Value) {
+		return b
+	}
+	values := make([]float64, draws)
+	parallelBlocks(draws, seed, func(rng *rand.Rand, lo, hi int) {
+		units := make([]int, n)
+		for i := lo; i < hi; i++ {
+			for j := range units {
+				units[j] = rng.IntN(n)
+			}
+			values[i] = stat(units)
+		}
+	})
+	values = slices.DeleteFunc(values, math.IsNaN)
+	if b.Skipped = draws - len(values); b.Skipped > 0 {
+		b.Warnings = append(b.Warnings, Warning{Code: SkippedDraw, Have: b.Skipped})
+	}
+	if len(values) == 0 {
+		return b
+	}
+	b.Mean, b.SE = meanSD(values)
+	slices.Sort(values)
+	if values[0] == values[len(values)-1] {
+		b.Warnings = append(b.Warnings, Warning{Code: NoVariation})
+		return b
+	}
+	b.Interval.Low, b.Interval.High = quantile(values, (1-level)/2), quantile(values, (1+level)/2)
+	return b
+}
+
+// quantile of several sorted values, with p in (0, 1), by linear interpolation (type 7 of Hyndman and
+// Fan 1996, the default of numpy and R).
+func quantile(sorted []float64, p float64) float64 {
+	h := p * float64(len(sorted)-1)
+	i := int(h)
+	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+// meanSD is the mean and the standard deviation (divisor n-1).
+func meanSD(xs []float64) (mean, sd float64) {
+	for _, x := range xs {
+		mean += x
+	}
+	mean /= float64(len(xs))
+	var q float64
+	for _, x := range xs {
+		q += (x - mean) * (x - mean)
+	}
+	return mean, math.Sqrt(q / float64(len(xs)-1))
+}
+
+// block is the number of draws that share a random stream; results do not
+// depend on how blocks are spread over processors.
+const block = 250
+
+// parallelBlocks calls f for every block of draws with the block's own generator, on all processors.
+func parallelBlocks(draws int, seed uint64, f func(rng *rand.Rand, lo, hi int)) {
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for lo := 0; lo < draws; lo += block {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			f(rand.New(rand.NewPCG(seed, uint64(lo/block))), lo, min(lo+block, draws))
+		})
+	}
+	wg.Wait()
+}
+
+// Stratum is labels drawn at random from a part of all answers.
+type Stratum struct {
+	N      float64 // answers of the part
+	Labels float64 // how many of them have a label, more than 0
+	Count  float64 // labels of the kind that is counted
+}
+
+// StratifiedShare is the share A / (A+M) of the hits A and misses M that labels of all answers would count,
+// estimated from strata with hits and others with misses. The interval returns an interval for the ratio M / A of
+// two independent sums (MOVER-R; Donner and Zou 2012), from Jeffreys' limits of each stratum: 0 if none is counted,
+// all if all are. It covers where no label of a large stratum is a miss, which a bootstrap does not see. It takes
+// labels as independent. The share is biased upwards where misses are rare. Undefined without hits and misses.
+func StratifiedShare(hits, misses []Stratum, level float64) (share float64, i Interval) {
+	i = undefined(level, "mover-r-jeffreys")
+	a, lowA, highA := stratifiedTotal(hits, level)
+	m, lowM, highM := stratifiedTotal(misses, level)
+	share = a / (a + m)
+	if math.IsNaN(share) {
+		return share, i
+	}
+	i.Low, i.High = 0, 1
+	x := a * m
+	if y := lowA * (2*a - lowA); y > 0 {
+		i.Low = 1 / (1 + (x+math.Sqrt(math.Max(0, x*x-highM*(2*m-highM)*y)))/y)
+	}
+	if y := lowM * (2*m - lowM); y > 0 { // the usual formula, but for its division by 2a - highA
+		i.High = 1 / (1 + y/(x+math.Sqrt(math.Max(0, x*x-highA*(2*a-highA)*y))))
+	}
+	return share, i
+}
+
+// stratifiedTotal is how many of all answers would be counted, with limits.
+func stratifiedTotal(strata []Stratum, level float64) (total, low, high float64) {
+	var below, above float64
+	for _, s := range strata {
+		share := s.Count / s.Labels
+		least := math.Min(share, betaQuantile((1-level)/2, s.Count+0.5, s.Labels-s.Count+0.5))
+		most := math.Max(share, betaQuantile((1+level)/2, s.Count+0.5, s.Labels-s.Count+0.5))
+		total += s.N * share
+		below += s.N * s.N * (share - least) * (share - least)
+		above += s.N * s.N * (most - share) * (most - share)
+	}
+	return total, math.Max(0, total-math.Sqrt(below)), total + math.Sqrt(above)
 }

@@ -140,8 +140,10 @@ func (s *sheet) means() {
 			s.row("  at 0.99", AtLevel(e.Interval, e.Value, e.N, .99))
 		}
 		s.row("  within", x.data.Within(Proportion), x.data.Len(), x.data.N(), x.data.Mean())
-		s.row("  t", TTest(x.data, .5), TTest(x.data, .5).Interval(Unbounded, .9))
-		s.row("  clustered t", ClusterTTest(x.data, .5), ClusterTTest(x.data, 0).Interval(Proportion, .9))
+		r := TTest(x.data, .5)
+		s.row("  t", r, TInterval(r.Value, r.SE, r.DF, Unbounded, .9))
+		r = ClusterTTest(x.data, 0)
+		s.row("  clustered t", ClusterTTest(x.data, .5), TInterval(r.Value, r.SE, r.DF, Proportion, .9))
 	}
 	e := Estimate{SE: .1, DF: 9}
 	for _, x := range [][2]float64{{0, .8}, {1, .8}, {.05, 0}, {.05, 1}, {.999, .001}, {.05, .5}} {

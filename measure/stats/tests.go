@@ -3,8 +3,11 @@ package stats
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/mathext"
 )
@@ -14,11 +17,6 @@ import (
 type Test struct {
 	Value, SE, Statistic, DF float64
 	P, Effect                float64
-}
-
-// Interval is the t interval of the tested value (TInterval).
-func (t Test) Interval(bounds Bounds, level float64) Interval {
-	return TInterval(t.Value, t.SE, t.DF, bounds, level)
 }
 
 // TTest is Student's one-sample t-test of the mean against null. It treats all observations as independent: with
@@ -125,3 +123,271 @@ func ascending(ps []float64) (nan []float64, order []int) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ps[a], ps[b]) })
 	return slices.Repeat([]float64{math.NaN()}, len(ps)), order
 }
+
+// maxExact is the number of varying clusters up to which SignFlip enumerates all 2^16 signs.
+const maxExact = 16
+
+// SignFlip is the two-sided p-value of the paired permutation test that a mean difference is zero: under the null
+// the two conditions of a cluster can be exchanged, which flips the sign of the cluster's sum of differences
+// (Fisher 1935; Good 2005, section 3.2). diffs are the differences; they may be clustered.
+//
+// With at most 16 clusters of nonzero sum all sign patterns are enumerated and the p-value is exact; else it is
+// (c+1)/(draws+1), with c the random patterns at least as extreme as the data (Phipson and Smyth 2010), which never
+// understates. draws <= 0 means DefaultDraws. Assumption: within a cluster the conditions are exchangeable under
+// the null. 1 when all sums are zero, NaN when the mean is undefined.
+func SignFlip(diffs *Clusters, draws int, seed uint64) float64 {
+	s := diffs.summary()
+	if math.IsNaN(s.mean) {
+		return math.NaN()
+	}
+	var total, scale, varying float64
+	cells := slices.DeleteFunc(s.cells, func(x cell) bool { return x.sum == 0 })
+	for _, x := range cells {
+		total += x.m * x.sum
+		scale += x.m * math.Abs(x.sum)
+		varying += x.m
+	}
+	// Patterns whose sums differ by rounding only are equally extreme.
+	least := math.Abs(total) - 1e-12*scale
+	if varying <= maxExact {
+		return flipAll(cells, int(varying), least)
+	}
+	return permuted(draws, seed, func(rng *rand.Rand, n int) (extreme int) {
+		for range n {
+			if math.Abs(flip(rng, cells)) >= least {
+				extreme++
+			}
+		}
+		return extreme
+	})
+}
+
+// permuted is (c+1)/(draws+1), with c how many of the draws are extreme; count says how many of the next n are.
+func permuted(draws int, seed uint64, count func(rng *rand.Rand, n int) (extreme int)) float64 {
+	if draws <= 0 {
+		draws = DefaultDraws
+	}
+	var extreme atomic.Int64
+	parallelBlocks(draws, seed, func(rng *rand.Rand, lo, hi int) { extreme.Add(int64(count(rng, hi-lo))) })
+	return float64(extreme.Load()+1) / float64(draws+1)
+}
+
+// flip is the total under random signs of all clusters.
+func flip(rng *rand.Rand, cells []cell) float64 {
+	var total float64
+	var bits uint64
+	left := 0
+	for _, x := range cells {
+		if x.m > 1 {
+			total += x.sum * (2*float64(binomial(rng, int(x.m), 0.5)) - x.m)
+			continue
+		}
+		if left == 0 {
+			bits, left = rng.Uint64(), 64
+		}
+		// The lowest random bit becomes the sign bit: no branch to mispredict.
+		total += math.Float64frombits(math.Float64bits(x.sum) ^ bits<<63)
+		bits >>= 1
+		left--
+	}
+	return total
+}
+
+// flipAll is the share of all sign patterns with an absolute total of at least least.
+func flipAll(cells []cell, clusters int, least float64) float64 {
+	var sums []float64
+	for _, x := range cells {
+		for range int(x.m) {
+			sums = append(sums, x.sum)
+		}
+	}
+	hits := 0
+	for pattern := range 1 << clusters {
+		var total float64
+		for g, v := range sums {
+			if pattern>>g&1 == 1 {
+				v = -v
+			}
+			total += v
+		}
+		if math.Abs(total) >= least {
+			hits++
+		}
+	}
+	return float64(hits) / float64(int(1)<<clusters)
+}
+
+// Swap is the paired permutation test that two conditions have the same figure, for a figure that is a function f
+// of the means of several parts rather than a plain mean (LCPR). a[k] and b[k] are part k under the two conditions;
+// under the null the conditions of a cluster can be exchanged in all parts at once (Good 2005, section 3.2). A part
+// can have different observations under the two conditions.
+//
+// It returns P = (c+1)/(draws+1), where c is the number of random exchanges whose |f(a)-f(b)| is undefined or at
+// least the observed one (Phipson and Smyth 2010). draws <= 0 means DefaultDraws. Values added with AddIndependent
+// have no counterpart and are not exchanged. P is 1 if no exchange changes anything, and NaN if the figures are
+// undefined. For plain means SignFlip is the same test. It exchanges clusters in this order, which the random
+// numbers depend on.
+func Swap(
+	a, b []*Clusters, order func(a, b Cluster) int, f func(means []float64) float64, draws int, seed uint64,
+) float64 {
+	first, second := totals(a), totals(b)
+	x, y := first.figure(f), second.figure(f)
+	if math.IsNaN(x - y) {
+		return math.NaN()
+	}
+	clusters := exchanges(a, b, order)
+	if len(clusters) == 0 {
+		return 1
+	}
+	// Exchanges whose figures differ by rounding only are equally extreme.
+	least := math.Abs(x-y) - 1e-10*(math.Abs(x)+math.Abs(y))
+	return permuted(draws, seed, func(rng *rand.Rand, n int) (extreme int) {
+		p, q := slices.Clone(first), slices.Clone(second)
+		for range n {
+			copy(p, first)
+			copy(q, second)
+			var bits uint64
+			for i, changes := range clusters {
+				if i%64 == 0 {
+					bits = rng.Uint64()
+				}
+				if bits>>(i%64)&1 == 1 {
+					for _, c := range changes {
+						p[c.part].n += c.n
+						p[c.part].sum += c.sum
+						q[c.part].n -= c.n
+						q[c.part].sum -= c.sum
+					}
+				}
+			}
+			if d := math.Abs(p.figure(f) - q.figure(f)); d >= least || math.IsNaN(d) {
+				extreme++
+			}
+		}
+		return extreme
+	})
+}
+
+// partTotals are the number and sum of the observations of each part.
+type partTotals []struct{ n, sum float64 }
+
+func totals(parts []*Clusters) partTotals {
+	t := make(partTotals, len(parts))
+	for k, c := range parts {
+		s := c.summary()
+		t[k].n, t[k].sum = s.n, s.n*s.mean
+		if s.n == 0 {
+			t[k].sum = 0
+		}
+	}
+	return t
+}
+
+func (t partTotals) figure(f func([]float64) float64) float64 {
+	means := make([]float64, len(t))
+	for k, x := range t {
+		means[k] = math.NaN()
+		if x.n > 0.5 {
+			means[k] = x.sum / x.n
+		}
+	}
+	return f(means)
+}
+
+// exchange returns what exchanging a cluster adds to a part of the first condition and subtracts from the second.
+type exchange struct {
+	part   int
+	n, sum float64
+}
+
+// exchanges lists, for each cluster in order, what exchanging it changes.
+func exchanges(a, b []*Clusters, order func(a, b Cluster) int) [][]exchange {
+	known := map[Cluster]int32{}
+	for _, c := range slices.Concat(a, b) {
+		maps.Copy(known, c.index)
+	}
+	var clusters [][]exchange
+	for _, cluster := range slices.SortedFunc(maps.Keys(known), order) {
+		var changes []exchange
+		for k := range a {
+			x, y := a[k].cluster(cluster), b[k].cluster(cluster)
+			if x != y {
+				changes = append(changes, exchange{k, float64(y.n - x.n), y.sum - x.sum})
+			}
+		}
+		if changes != nil {
+			clusters = append(clusters, changes)
+		}
+	}
+	return clusters
+}
+
+func (c *Clusters) cluster(number Cluster) moments {
+	if i, ok := c.index[number]; ok {
+		return c.groups[i]
+	}
+	return moments{}
+}
+
+// binomial draws from the binomial distribution with n trials: by inversion for a small mean, else by transformed
+// rejection (Hörmann 1993, "The generation of binomial random variates", algorithm BTRS).
+func binomial(rng *rand.Rand, n int, p float64) int {
+	if p > 0.5 {
+		return n - binomial(rng, n, 1-p)
+	}
+	if n <= 0 || p <= 0 {
+		return 0
+	}
+	if float64(n)*p < 10 { // walk up the distribution function; the mean cost is np
+		f := math.Exp(float64(n) * math.Log1p(-p)) // P(0); at least e^-14 here
+		u := rng.Float64()
+		for k := 0; ; k++ {
+			if u < f || k == n {
+				return k
+			}
+			u -= f
+			f *= p / (1 - p) * float64(n-k) / float64(k+1)
+		}
+	}
+	N := float64(n)
+	spq := math.Sqrt(N * p * (1 - p))
+	b := 1.15 + 2.53*spq
+	a := -0.0873 + 0.0248*b + 0.01*p
+	c := N*p + 0.5
+	alpha := (2.83 + 5.1/b) * spq
+	vr := 0.92 - 4.2/b
+	lpq := math.Log(p / (1 - p))
+	m := math.Floor((N + 1) * p)
+	h := logFactorial(m) + logFactorial(N-m)
+	for {
+		u := rng.Float64() - 0.5
+		v := rng.Float64()
+		us := 0.5 - math.Abs(u)
+		k := math.Floor((2*a/us+b)*u + c)
+		if k < 0 || k > N {
+			continue
+		}
+		if us >= 0.07 && v <= vr {
+			return int(k)
+		}
+		v = math.Log(v * alpha / (a/(us*us) + b))
+		if v <= h-logFactorial(k)-logFactorial(N-k)+(k-m)*lpq {
+			return int(k)
+		}
+	}
+}
+
+// logFactorial of a whole k >= 0, by Stirling's series where four terms give all digits.
+func logFactorial(k float64) float64 {
+	if k < 32 {
+		return smallFactorials[int(k)]
+	}
+	return (k+0.5)*math.Log(k) - k + 0.9189385332046727 + (1-(1-2/(7*k*k))/(30*k*k))/(12*k)
+}
+
+var smallFactorials = func() (t [32]float64) {
+	for k := 2; k < len(t); k++ {
+		t[k] = t[k-1] + math.Log(float64(k))
+	}
+	return t
+}()

@@ -112,7 +112,8 @@ func (v vector) compute(t *testing.T) []float64 {
 		r := TTest(v.clusters(t), in.Null)
 		return []float64{r.Statistic, r.P, r.DF, r.Effect}
 	case "t-interval":
-		return ends(TTest(v.clusters(t), 0).Interval(Unbounded, in.Level))
+		r := TTest(v.clusters(t), 0)
+		return ends(TInterval(r.Value, r.SE, r.DF, Unbounded, in.Level))
 	case "paired-t":
 		r := TTest(v.clusters(t), 0)
 		return []float64{r.Statistic, r.P, r.DF}
