@@ -22,7 +22,13 @@
 package confusion
 
 import (
+	_ "embed"
+	"fmt"
+	"slices"
+
 	"crosstalk"
+	"crosstalk/guard"
+	"crosstalk/measure/estimate"
 	"crosstalk/measure/langid"
 	"crosstalk/measure/wordlist"
 )
@@ -69,4 +75,231 @@ type Instrument struct {
 	Samples    int                    // requested answers per prompt
 	Condition  map[string]string      // of every observation: the model, and the settings that a sweep varies
 	AskOnly    bool                   // Measure scores nothing
+}
+
+// Names of the texts and numbers of observations.
+const (
+	AnswerText = "answer"          // the text that was checked, of whatever part
+	promptText = "recorded_prompt" // the prompt of a recorded answer
+
+	firstLanguage = "first_line_language" // of reasoning
+
+	linesChecked = "lines_checked" // numbers
+	linesWrong   = "lines_wrong"
+	linesUnclear = "lines_unclear"
+	wordsWrong   = "words_wrong" // where there are any
+	Margin       = "margin"      // least distance of a checked line's probability from the threshold
+	MarginLine   = "margin_line" // that line, from 1
+)
+
+// Columns of observations. The first three are the suite's too.
+const (
+	TaskColumn         = "task"
+	LanguageColumn     = "language" // the requested one
+	SourceColumn       = "source"
+	atColumn           = "at"           // the tokens at which uncertainty was measured
+	distributionColumn = "distribution" // the distribution of the tokens
+)
+
+// The counts of estimates, besides those named like findings and reasons.
+const (
+	tokensCount   = "tokens" // both are also numbers of observations
+	censoredCount = "censored"
+
+	passedUnchecked = "passed_unchecked" // no line was long enough, and the protocol lets them pass
+)
+
+// Kind describes confusion for reports.
+var Kind = crosstalk.ParseKind(kind)
+
+//go:embed kind.json
+var kind string
+
+// Protocol is a named, frozen set of measuring rules. A figure's signature states the rules, not the name.
+type Protocol struct {
+	Name string
+
+	// Prose leaves the judgement to package guard: the five rules below do not apply.
+	Prose bool `json:",omitempty"`
+
+	// Risk is the threshold of parts in another language, 0 for the default: see guard.Checker. Prose only.
+	Risk float64 `json:",omitempty"`
+
+	MinWords  int     // lines of fewer words are not checked
+	Threshold float64 // a line has a language if its probability exceeds this
+	Kana      bool    // kana decided between Japanese and Chinese; in some older runs only
+	Latin     Latin   // word check of languages in Latin script
+
+	// AllAnswers counts an answer without a checked line as correct. Otherwise it is
+	// unchecked and excluded from all denominators.
+	AllAnswers bool
+
+	// EmptyIsOne gives a (language, source) cell without data the rate 1.
+	// Otherwise the cell is undefined and excluded from averages.
+	EmptyIsOne bool
+
+	// PerToken gives every token the same weight in Entropy and NucleusSize, as in
+	// the paper (section 5). Otherwise every answer has the same weight.
+	PerToken bool `json:",omitempty"`
+
+	// How a model is asked, unless the user says otherwise.
+	Temperature float64
+	TopP        float64
+	MaxTokens   int
+	Samples     int
+}
+
+// asked are the settings of requests in the paper.
+func asked(p Protocol) Protocol {
+	p.Temperature, p.TopP, p.MaxTokens, p.Samples = 0.3, 0.75, 100, 1
+	return p
+}
+
+// Latin is the treatment of letters of other scripts in answers that should be in a language of Latin script.
+type Latin string
+
+const (
+	LatinOff   Latin = "off" // not checked
+	LatinInWPR Latin = "wpr" // word errors like any other (Marchisio et al. 2024, section 2.2)
+)
+
+// Protocols are the presets, the default first: ours, the paper's, and the one of the script published with it.
+var Protocols = []Protocol{
+	asked(Protocol{Name: "crosstalk-1", Prose: true, Threshold: 0.5}),
+	asked(Protocol{Name: "lcb-paper", MinWords: 5, Threshold: 0.3, Latin: LatinInWPR, AllAnswers: true,
+		PerToken: true}),
+	asked(Protocol{Name: "lcb-script", MinWords: 5, Threshold: 0.3, Latin: LatinOff, EmptyIsOne: true, PerToken: true}),
+}
+
+// ProtocolNamed returns the preset of that name.
+func ProtocolNamed(name string) (Protocol, error) {
+	return crosstalk.Named("confusion protocol", name, Protocols, func(p Protocol) string { return p.Name })
+}
+
+// Part is a part of answers.
+type Part string
+
+// The parts. The zero value is Answer.
+const (
+	Answer    Part = "answer"
+	Reasoning Part = "reasoning" // what the model wrote before, where the answer keeps it apart
+)
+
+// Parts are all values of Part.
+var Parts = []Part{Answer, Reasoning}
+
+// unscored is why an answer of text has no value.
+func (p Protocol) unscored() string {
+	if p.Prose {
+		return CannotTell
+	}
+	return Unchecked
+}
+
+// Options choose protocols and override their rules; the zero value of each field overrides nothing.
+type Options struct {
+	Protocols []string // measured side by side; nil: the default
+	Threshold string   // of parts in another language, for guard.ParseThreshold; "": the default
+	Part      string   // of answers, one of Parts; "": Answer
+}
+
+// Resolve returns the protocols with the overrides applied, or a *crosstalk.OptionError.
+func (o Options) Resolve() ([]Protocol, error) {
+	list, err := crosstalk.ProtocolsNamed(o.Protocols, Protocols[0].Name, o.resolve)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := crosstalk.Chosen("part", o.Part, Parts); err != nil && o.Part != "" {
+		return nil, crosstalk.BadOption("part", ": %w", err)
+	}
+	if o.Threshold != "" && !slices.ContainsFunc(list, func(p Protocol) bool { return p.Prose }) {
+		return nil, crosstalk.BadOption("threshold", " has no effect on the protocol %s; choose %s with --protocol",
+			list[0].Name, Protocols[0].Name)
+	}
+	return list, nil
+}
+
+// OnlyProse reports whether none of the protocols identifies lines and looks words up in a list.
+func OnlyProse(protocols []Protocol) bool {
+	return !slices.ContainsFunc(protocols, func(p Protocol) bool { return !p.Prose })
+}
+
+func (o Options) resolve(name string) (Protocol, error) {
+	p, err := ProtocolNamed(name)
+	if err != nil {
+		return p, err
+	}
+	if o.Threshold != "" && p.Prose {
+		if p.Risk, err = guard.ParseThreshold(o.Threshold); err != nil {
+			return p, crosstalk.BadOption("threshold", ": %w", err)
+		}
+	}
+	return p, nil
+}
+
+// By are the columns of averages, and the default columns for grouping figures.
+var By = []string{"language", "source"}
+
+// Rules are everything that determines the figures of given answers.
+type Rules struct {
+	Protocol
+	Identifier string // its name
+	Words      string // the name of the English list
+	Candidates int    `json:",omitempty"` // asked for at each token; 0: none
+	Part       Part   `json:",omitempty"` // Reasoning, or empty
+	Judge      string `json:",omitempty"` // guard.Checker.Rules, if the protocol leaves the judgement to it
+}
+
+// Rules returns the instrument's rules.
+func (in *Instrument) Rules() Rules {
+	r := Rules{Protocol: in.Protocol, Identifier: in.Identifier.Name(), Words: in.Words.Name(),
+		Candidates: in.Prompting.Logprobs}
+	if in.Part == Reasoning {
+		r.Part = Reasoning
+	}
+	if in.Protocol.Prose {
+		r.Judge = guard.Checker{Threshold: in.Protocol.Risk}.Rules()
+	}
+	return r
+}
+
+// fields are the rules' parts of a signature. Those of words are left out for figures of lines.
+func (r Rules) fields(words bool) []string {
+	fields := []string{"lid:" + r.Identifier}
+	add := func(applies bool, field string) {
+		if applies {
+			fields = append(fields, field)
+		}
+	}
+	add(r.Judge != "", "judge:"+r.Judge)
+	if r.Judge == "" {
+		add(true, fmt.Sprintf("threshold:%g", r.Threshold))
+		add(true, fmt.Sprintf("words:%d+", r.MinWords))
+		add(r.Kana, "kana")
+		add(r.AllAnswers, "unchecked:right")
+		add(r.EmptyIsOne, "undefined:1")
+		add(true, "segment:"+segmenters)
+		add(words, "list:"+r.Words)
+		add(words && r.Latin == LatinInWPR, "latin")
+	}
+	add(r.Part != "", "part:"+string(r.Part))
+	return fields
+}
+
+func (r Rules) signature(measure string, g *estimate.Group[*sum], suites crosstalk.SuiteIDs) string {
+	fields := []string{measure, "suite:" + suites.Of(g.Labels)}
+	fields = append(fields, r.fields(measure == Faults || measure == WPR || measure == LCPR || isUncertainty(measure))...)
+	if measure == LCPR && g.Sum.harmonicOfSource() {
+		fields = append(fields, "harmonic:source")
+	}
+	if isUncertainty(measure) {
+		fields = append(fields, fmt.Sprintf("top:%d", r.Candidates), g.Labels["distribution"])
+		if r.PerToken {
+			fields = append(fields, "mean:tokens")
+		}
+		if measure == NucleusSize {
+			fields = append(fields, fmt.Sprintf("p=%g", g.Sum.cells[cellKey{measure: measure}].topP))
+		}
+	}
+	return estimate.Signature(g.Labels, fields...)
 }

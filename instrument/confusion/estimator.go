@@ -1,10 +1,16 @@
 package confusion
 
 import (
+	"cmp"
+	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/ordered"
 	"crosstalk/measure/estimate"
+	"crosstalk/measure/stats"
 )
 
 // apart are columns whose values never share a figure: answers in the language of the prompt and in another are
@@ -58,36 +64,27 @@ const (
 )
 
 func (e *estimator) Add(o crosstalk.Observation) {
-	for o := range Kind().WithFault(o) {
-		e.add(o)
-	}
-}
-
-func (e *estimator) add(o crosstalk.Observation) {
-	name := rates
-	if isUncertainty(o.Measure) {
-		name = uncertainties
-	}
 	cluster := e.groups.Clusters.Number(o.Cluster)
-	var shared *cell
-	for _, g := range e.groups.Of(o.Condition, o.Labels, name, nil) {
-		if g.Labels["language"] == crosstalk.All && g.Labels["source"] == crosstalk.All {
-			shared = nil // the first group of those that differ in language and source only
+	for o := range Kind().WithFault(o) {
+		name := rates
+		if isUncertainty(o.Measure) {
+			name = uncertainties
 		}
-		shared = g.Sum.add(o, cluster, shared)
+		var shared *cell
+		for _, g := range e.groups.Of(o.Condition, o.Labels, name, nil) {
+			if g.Labels["language"] == crosstalk.All && g.Labels["source"] == crosstalk.All {
+				shared = nil // the first group of those that differ in language and source only
+			}
+			shared = g.Sum.add(o, cluster, shared)
+		}
 	}
 }
 
 func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 	var estimates []crosstalk.Estimate
-	groups := e.groups.Ordered()
-	for len(groups) > 0 {
-		n := 1
-		for n < len(groups) && groups[n].Condition() == groups[0].Condition() {
-			n++
-		}
+	for _, groups := range ordered.Groups(e.groups.Ordered(), (*estimate.Group[*sum]).Condition) {
 		for _, measure := range Kind().Measures {
-			for _, g := range groups[:n] {
+			for _, g := range groups {
 				if len(g.Sum.cellsOf(measure.Key)) > 0 {
 					one := g.Sum.estimate(measure)
 					one.By, one.Signature = g.Labels, e.rules.signature(measure.Key, g, suites)
@@ -95,7 +92,291 @@ func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 				}
 			}
 		}
-		groups = groups[n:]
 	}
 	return estimates
+}
+
+// sum is the observations behind one figure of each measure, by cell. Figures over
+// all languages or sources share the cells of those over a single one.
+type sum struct {
+	Protocol
+	cells      map[cellKey]*cell
+	noLanguage map[string]int // observations of each measure that are of no cell, since their language cannot be judged
+}
+
+type cellKey struct{ measure, language, source string }
+
+// cell is the observations of one measure in one language and source.
+type cell struct {
+	values stats.Clusters
+	counts map[string]int
+	items  estimate.Items
+	mass   float64 // sum of what candidates have
+	topP   float64 // of nuclei
+}
+
+// add adds an observation, and returns its cell if other figures share it. The
+// first of them adds to it; the others get it as shared.
+func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster, shared *cell) *cell {
+	if o.NotScored == NoLanguage {
+		s.noLanguage[o.Measure]++
+		return nil
+	}
+	at := cellKey{o.Measure, o.Labels["language"], o.Labels["source"]}
+	switch {
+	case isPooled(o.Measure):
+		at = cellKey{measure: o.Measure}
+	case shared != nil:
+		s.cells[at] = shared
+		return shared
+	}
+	c := s.cells[at]
+	if c == nil {
+		c = newCell(o.Measure, countName(s.unscored()))
+		s.cells[at] = c
+	}
+	if o.NotScored == "" {
+		c.items.Add(o.Sample)
+		if o.Measure == LPR && o.Numbers[linesChecked] == 0 && s.unscored() == Unchecked {
+			c.counts[passedUnchecked]++
+		}
+	}
+	if o.Finding != "" {
+		c.counts[countName(o.Finding)]++
+	}
+	weight := 1
+	if isUncertainty(o.Measure) {
+		tokens := int(o.Numbers["tokens"])
+		if s.PerToken {
+			weight = tokens
+		}
+		c.counts["tokens"] += tokens
+		c.counts["censored"] += int(o.Numbers["censored"])
+		c.mass += float64(weight) * o.Numbers["mass"]
+		c.topP = o.Numbers["top_p"]
+	}
+	switch {
+	case o.NotScored != "":
+		c.counts[countName(o.NotScored)]++
+	case weight > 1:
+		for range weight { // all have the mean of the answer: their sum is that of its tokens
+			c.values.Add(cluster, float64(o.Value))
+		}
+	case cluster == 0:
+		c.values.AddIndependent(float64(o.Value))
+	default:
+		c.values.Add(cluster, float64(o.Value))
+	}
+	return c
+}
+
+func newCell(measure, unscored string) *cell {
+	names := []string{unscored, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed)}
+	switch measure {
+	case Faults:
+		names = append(names, FullAnswer, SomeLines, SingleWords)
+	case LPR:
+		names = append(names, FullAnswer, SomeLines)
+	case WPR:
+		names = append(names, LineError, SingleWords)
+	case Entropy, NucleusSize:
+		names = []string{NoLogprobs, "tokens", "censored"}
+	}
+	c := &cell{counts: map[string]int{}}
+	for _, name := range names {
+		c.counts[countName(name)] = 0
+	}
+	return c
+}
+
+// keys are those of the cells that fit, by language and source.
+func (s *sum) keys(fit func(cellKey) bool) (keys []cellKey) {
+	for at := range s.cells {
+		if fit(at) {
+			keys = append(keys, at)
+		}
+	}
+	slices.SortFunc(keys, func(a, b cellKey) int {
+		return cmp.Or(cmp.Compare(a.language, b.language), cmp.Compare(a.source, b.source))
+	})
+	return keys
+}
+
+func (s *sum) allSources() (sources []string) {
+	for _, at := range s.keys(func(at cellKey) bool { return !isPooled(at.measure) }) {
+		sources = append(sources, at.source)
+	}
+	slices.Sort(sources)
+	return slices.Compact(sources)
+}
+
+func countName(s string) string { return strings.ReplaceAll(s, " ", "_") }
+
+// cellsOf returns the cells of whose answers a figure speaks: for LCPR those of LPR.
+func (s *sum) cellsOf(measure string) (cells []*cell) {
+	languages := s.languages(measure)
+	if measure == LCPR {
+		measure = LPR
+	}
+	for _, at := range s.keys(func(at cellKey) bool { return at.measure == measure }) {
+		if slices.Contains(languages, at.language) {
+			cells = append(cells, s.cells[at])
+		}
+	}
+	return cells
+}
+
+// languages are those of a figure: for LCPR those that have a WPR, or all if harmonicOfSource.
+func (s *sum) languages(measure string) (names []string) {
+	if measure == LCPR {
+		names = s.languages(WPR)
+		if len(names) > 0 && s.harmonicOfSource() {
+			return s.languages(LPR)
+		}
+		return names
+	}
+	for _, at := range s.keys(func(at cellKey) bool { return at.measure == measure }) {
+		names = append(names, at.language)
+	}
+	return slices.Compact(names)
+}
+
+func (s *sum) estimate(of crosstalk.Measure) crosstalk.Estimate {
+	e := crosstalk.Estimate{Measure: of.Key, Unit: of.Unit, Better: of.Better, Counts: map[string]int{}}
+	if isPooled(of.Key) {
+		s.pooled(&e)
+	} else {
+		s.average(&e)
+	}
+	for _, c := range s.cellsOf(of.Key) {
+		e.N += c.items.N()
+		e.Observations += c.values.N()
+		for reason, n := range c.counts {
+			e.Counts[reason] += n
+		}
+	}
+	judged := of.Key
+	if judged == LCPR {
+		judged = LPR
+	}
+	if n := s.noLanguage[judged]; n > 0 {
+		e.Counts[countName(NoLanguage)] = n
+	}
+	e.Clusters = min(e.Clusters, e.Observations) // LCPR has each answer in two parts
+	return e
+}
+
+// averageOf describes how a measure's figures are averaged: a language's rate is the unweighted mean over its
+// sources, and the overall rate the unweighted mean over languages. LCPR is the harmonic mean of a language's
+// rates, or, if harmonicOfSource, of a source's.
+func (s *sum) averageOf(measure string) crosstalk.Average {
+	a := crosstalk.Average{Over: By, EmptyIsOne: s.EmptyIsOne}
+	if measure == LCPR {
+		a.HarmonicOf = []string{LPR, WPR}
+		if s.harmonicOfSource() {
+			a.Over = []string{"source", "language"}
+		}
+	}
+	return a
+}
+
+// harmonicOfSource reports whether LCPR is the harmonic mean of LPR over all languages and WPR over those that have
+// a word check. Marchisio et al. (2024) compute it so for one source in several languages (table A9), but not for
+// several sources (A5).
+func (s *sum) harmonicOfSource() bool {
+	sources := s.allSources()
+	return !s.Prose && len(sources) == 1 && sources[0] != "" && len(s.languages(LPR)) > 1
+}
+
+// average computes a figure with its interval from the cells of its measures, and warns of cells without data.
+func (s *sum) average(e *crosstalk.Estimate) {
+	average := s.averageOf(e.Measure)
+	e.Average = &average
+	of := average.HarmonicOf
+	if of == nil {
+		of = []string{e.Measure}
+	}
+	languages, sources := s.languages(e.Measure), s.allSources()
+	var cells []estimate.Cell
+	var means []float64 // NaN where a cell has none
+	var parts []*stats.Clusters
+	var place []int // of parts in means
+	var undefined []string
+	for i, language := range languages {
+		for m, measure := range of {
+			for _, key := range s.keys(func(at cellKey) bool { return at.measure == measure && at.language == language }) {
+				at := []int{i, slices.Index(sources, key.source)}
+				if average.Over[0] == "source" {
+					slices.Reverse(at)
+				}
+				cells = append(cells, estimate.Cell{Measure: m, Values: at})
+				means = append(means, math.NaN())
+				values := &s.cells[key].values
+				if values.N() == 0 {
+					undefined = append(undefined, strings.TrimSuffix(language+"/"+key.source, "/"))
+					continue
+				}
+				parts, place = append(parts, values), append(place, len(means)-1)
+			}
+		}
+	}
+	formula, bounds := estimate.FormulaOf(average, cells), stats.Proportion
+	if e.Measure == Switches {
+		bounds = stats.Bounds{Low: 0, High: math.Inf(1)}
+	}
+	var mean stats.Estimate
+	alone := formula(means) // the figure of nothing: 1 or undefined
+	switch {
+	case len(parts) == 0 && math.IsNaN(alone):
+		mean = stats.Mean(&stats.Clusters{}, bounds, estimate.Level)
+	case len(parts) == 0:
+		mean = stats.Estimate{Value: alone, Interval: stats.Interval{Low: math.NaN(), High: math.NaN()}}
+	case len(parts) == 1 && (len(undefined) == 0 || !s.EmptyIsOne):
+		mean = stats.Mean(parts[0], bounds, estimate.Level)
+	default:
+		mean = stats.Combine(parts, func(of []float64) float64 {
+			for i, m := range of {
+				means[place[i]] = m
+			}
+			return formula(means)
+		}, bounds, estimate.Level)
+	}
+	estimate.Set(e, mean.Value, mean.Interval, mean.Warnings)
+	e.Clusters = mean.Clusters
+	if len(undefined) > 0 && e.Value.Defined() {
+		fate := "left out of the average"
+		if s.EmptyIsOne {
+			fate = "counted as 1"
+		}
+		where := strings.Join(slices.Compact(undefined), ", ")
+		e.Warnings = append(e.Warnings, fmt.Sprintf("no data for %s: %s", where, fate))
+	}
+}
+
+func isUncertainty(measure string) bool { return measure == Entropy || measure == NucleusSize }
+
+// isPooled reports whether figures are of the answers of all languages and sources alike.
+func isPooled(measure string) bool { return measure == Faults || isUncertainty(measure) }
+
+// pooled is the unweighted mean over answers of all languages.
+func (s *sum) pooled(e *crosstalk.Estimate) {
+	c := s.cells[cellKey{measure: e.Measure}]
+	bounds := stats.Bounds{Low: 0, High: math.Inf(1)}
+	if e.Measure == Faults {
+		bounds = stats.Proportion
+	}
+	mean := stats.Mean(&c.values, bounds, estimate.Level)
+	estimate.Set(e, mean.Value, mean.Interval, mean.Warnings)
+	e.Clusters = mean.Clusters
+	if e.Measure == Faults {
+		return
+	}
+	if n := c.counts["censored"]; n > 0 && e.Measure == NucleusSize {
+		e.Warnings = append(e.Warnings, fmt.Sprintf("at %d of %d tokens the candidates do not reach top-p; "+
+			"the nucleus size is a lower bound", n, c.counts["tokens"]))
+	}
+	if mass := c.mass / float64(c.values.N()); mass < 0.99 {
+		e.Warnings = append(e.Warnings, fmt.Sprintf("the candidates have %.1f %% of the probability; "+
+			"the rest is treated as tokens as likely as the last candidate", 100*mass))
+	}
 }

@@ -1,18 +1,124 @@
 package confusion
 
 import (
+	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"crosstalk"
+	"crosstalk/guard"
+	"crosstalk/measure/prose"
+	"crosstalk/measure/pytext"
 	"crosstalk/measure/segment"
 	"crosstalk/measure/segment/japanese"
 	"crosstalk/measure/segment/jieba"
 
 	"golang.org/x/text/language"
 )
+
+type line struct {
+	number int    // in the answer, from 1
+	start  int    // where raw starts in the answer, in bytes
+	raw    string // as received
+	text   string // for checking
+}
+
+// span is the part of a line from byte start to byte end of raw.
+func (l line) span(start, end int, text string) crosstalk.Span {
+	return crosstalk.Span{Line: l.number, Start: l.start + start, End: l.start + end, Text: text}
+}
+
+// lines yields the lines of the part of an answer that is scored. Only \n parts them.
+func lines(answer string) iter.Seq[line] {
+	return func(yield func(line) bool) {
+		start, end := scored(answer)
+		number := 1 + strings.Count(answer[:start], "\n")
+		for raw := range strings.SplitSeq(answer[start:end], "\n") {
+			if !yield(line{number, start, raw, normalise(raw)}) {
+				return
+			}
+			start += len(raw) + 1
+			number++
+		}
+	}
+}
+
+// scored returns where the part of an answer that is scored starts and ends: what base models write after the next
+// question of a Q/A template is cut off, then white space is trimmed.
+func scored(answer string) (start, end int) {
+	if i := strings.Index(answer, crosstalk.NextQuestion); i >= 0 {
+		answer = answer[:i]
+	}
+	answer = pytext.TrimRightSpace(answer)
+	return len(answer) - len(strings.TrimLeftFunc(answer, pytext.IsSpace)), len(answer)
+}
+
+// normalise deletes the 32 ASCII punctuation marks and the Arabic comma, and
+// makes each em dash a space. All other marks stay.
+func normalise(raw string) string {
+	var b strings.Builder
+	b.Grow(len(raw))
+	for i := 0; i < len(raw); {
+		n, out := step(raw[i:])
+		b.WriteString(out)
+		i += n
+	}
+	return b.String()
+}
+
+// step normalises the first character of s, which has n bytes.
+func step(s string) (n int, out string) {
+	r, n := utf8.DecodeRuneInString(s)
+	switch {
+	case r == '—':
+		return n, " "
+	case r == '،', r < utf8.RuneSelf && (unicode.IsPunct(r) || unicode.IsSymbol(r)):
+		return n, ""
+	}
+	return n, s[:n]
+}
+
+// cursor walks along a line as received and its normalised form at once.
+type cursor struct {
+	raw    string
+	at     int // in raw
+	normal int // in the normalised form
+}
+
+// locate moves on to the bytes [from, to) of the normalised form and returns
+// where they stand in raw. Marks that were deleted inside belong to it, those
+// around do not.
+func (c *cursor) locate(from, to int) (start, end int) {
+	for c.at < len(c.raw) {
+		n, out := step(c.raw[c.at:])
+		if c.normal == from && out != "" {
+			break
+		}
+		c.at += n
+		c.normal += len(out)
+	}
+	start = c.at
+	for c.at < len(c.raw) && c.normal < to {
+		n, out := step(c.raw[c.at:])
+		c.at += n
+		c.normal += len(out)
+	}
+	return start, c.at
+}
+
+// Words are the words of an answer in a language as they are checked, by their
+// places in it.
+func Words(language, answer string) (words []crosstalk.Span) {
+	segmenter := segmenterOf(language)
+	for l := range lines(answer) {
+		words = l.appendWrong(words, segmenter.AppendWords(nil, l.text), func(string) bool { return true })
+	}
+	return words
+}
 
 // checkLines checks an answer line by line, as the paper does.
 func (in *Instrument) checkLines(expected, answer string, isWrong func(word string) bool) (c checked) {
@@ -82,15 +188,12 @@ func (in *Instrument) wordCheck(expected string) (isWrong func(word string) bool
 	switch {
 	case slices.Contains(englishStandsOut, expected):
 		return in.Words.Contains
-	case in.Protocol.Latin == LatinInWPR && inLatinScript(expected):
-		return hasForeignLetter
+	case in.Protocol.Latin == LatinInWPR:
+		if script, _ := language.Make(expected).Script(); script.String() == "Latn" {
+			return hasForeignLetter
+		}
 	}
 	return nil
-}
-
-func inLatinScript(code string) bool {
-	script, _ := language.Make(code).Script()
-	return script.String() == "Latn"
 }
 
 // hasForeignLetter reports whether a word has a letter that is not Latin. Letters
@@ -100,4 +203,123 @@ func hasForeignLetter(word string) bool {
 		return r > unicode.MaxASCII && unicode.IsLetter(r) &&
 			!unicode.In(r, unicode.Latin, unicode.Common, unicode.Inherited)
 	})
+}
+
+// longest is the longest answer that is judged, in bytes: judging takes a hundred times as much memory.
+const longest = 2 << 20
+
+// checkProse leaves the judgement to package guard.
+func (in *Instrument) checkProse(expected crosstalk.Prompt, answer string) (c checked, notScored string) {
+	if len(answer) > longest {
+		return c, CannotTell
+	}
+	checker := guard.Checker{Identifier: in.Identifier, Threshold: in.Protocol.Risk}
+	j, start, err := judgement(checker, cmp.Or(expected.Tag, expected.Language), answer)
+	if err != nil {
+		return c, NoLanguage
+	}
+	c.mix = j.Mix
+	at := place{text: answer}
+	for _, m := range j.Masked {
+		span := at.span(start+m.Start, start+m.End)
+		span.Text, span.Reason = "", string(m.Kind)
+		c.masked = append(c.masked, span)
+	}
+	at = place{text: answer}
+	for _, s := range j.Spans {
+		span := at.span(start+s.Start, start+s.End)
+		if s.Excuse != "" {
+			if s.Excuse != prose.Quote || s.Kind == guard.Line { // other quotations are masked
+				span.Text, span.Reason = "", string(s.Excuse)
+				c.masked = append(c.masked, span)
+			}
+			continue
+		}
+		span.Language, span.Probability, span.Reason = s.Language, float32(s.P), s.Kind
+		if s.Kind == guard.Word {
+			c.words = append(c.words, span)
+		} else {
+			c.wrong = append(c.wrong, span)
+		}
+	}
+	var right []int // where lines in the right language start
+	at = place{text: answer}
+	first := math.MaxInt
+	for _, p := range j.Parts {
+		if p.Verdict == guard.CannotTell {
+			c.unclear += len(p.Lines)
+			continue
+		}
+		if p.Lines[0].Start < first {
+			first, c.firstRight = p.Lines[0].Start, p.Verdict == guard.Right
+		}
+		if margin := p.P - in.Protocol.Threshold; c.lines == 0 || margin < c.margin {
+			c.margin, c.marginLine = margin, 1+strings.Count(answer[:start+p.Lines[0].Start], "\n")
+		}
+		c.lines += len(p.Lines)
+		if p.Verdict == guard.Right {
+			for _, l := range p.Lines {
+				right = append(right, start+l.Start)
+			}
+		}
+	}
+	slices.Sort(right)
+	for i, s := range c.wrong {
+		if i > 0 && s.Language == c.wrong[i-1].Language {
+			if k, _ := slices.BinarySearch(right, c.wrong[i-1].End); k == len(right) || right[k] > s.Start {
+				continue
+			}
+		}
+		c.runs = append(c.runs, i)
+	}
+	return c, ""
+}
+
+// judgement judges the part of a text that is scored, and returns where it starts.
+func judgement(k guard.Checker, tag, text string) (j guard.Judgement, start int, err error) {
+	start, end := scored(text)
+	j, err = k.Check(text[start:end], tag)
+	return j, start, err
+}
+
+// place finds the lines of spans that are in order.
+type place struct {
+	text string
+	line int // that has byte at, from 0
+	at   int
+}
+
+func (p *place) span(start, end int) crosstalk.Span {
+	p.line += strings.Count(p.text[p.at:start], "\n")
+	p.at = start
+	return crosstalk.Span{Line: 1 + p.line, Start: start, End: end, Text: p.text[start:end]}
+}
+
+// Lines are the lines of an answer in a language that are checked under the rules. Their texts are as received.
+func (r Rules) Lines(language, answer string) (checked []crosstalk.Span) {
+	if !r.Prose {
+		segmenter := segmenterOf(language)
+		for l := range lines(answer) {
+			if len(segmenter.AppendWords(nil, l.text)) >= r.MinWords {
+				checked = append(checked, l.span(0, len(l.raw), l.raw))
+			}
+		}
+		return checked
+	}
+	j, start, err := judgement(guard.Checker{Threshold: r.Risk}, language, answer)
+	if err != nil {
+		return nil
+	}
+	var all []prose.Span
+	for _, p := range j.Parts {
+		if p.Verdict != guard.CannotTell {
+			all = append(all, p.Lines...)
+		}
+	}
+	slices.SortFunc(all, func(a, b prose.Span) int { return cmp.Compare(a.Start, b.Start) })
+	at := place{text: answer}
+	for _, l := range all {
+		checked = append(checked, at.span(start+l.Start, start+l.End))
+	}
+	return checked
 }

@@ -1,12 +1,16 @@
 package confusion
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"crosstalk"
+	"crosstalk/guard"
 	"crosstalk/internal/parallel"
 )
 
@@ -65,3 +69,277 @@ func Requests(p crosstalk.PromptConfig, _ []crosstalk.Task, i crosstalk.Item) (r
 	}
 	return requests
 }
+
+// Format is the format of prompts: the settings of a condition that mitigate confusion, besides decoding (Marchisio
+// et al. 2024, section 6). The zero value leaves prompts unchanged.
+type Format struct {
+	Position string // of the instruction to answer in a language, one of Positions; "": as the item has it
+	Shots    int    // demonstrations before the prompt
+	Template Template
+
+	// Demonstrations are questions with answers in the same language, by language. The first Shots in the requested
+	// language precede a prompt, also a cross-lingual one: they show the language of answers, not the instruction.
+	Demonstrations map[string][]crosstalk.Demonstration
+}
+
+// Positions are the positions in an English prompt of the instruction to answer in
+// another language (Marchisio et al. 2024, section 4.3).
+var Positions = []string{"start", "end", "integrated"}
+
+// Template is the text around questions and answers.
+type Template string
+
+const (
+	// Auto sends demonstrations as turns of the chat, or in the Q/A template if the model has no chat API. A single
+	// prompt is unchanged. The zero value means the same.
+	Auto Template = "auto"
+	// QA uses this template for all models,
+	//
+	//	Q: {question}
+	//	A: {answer}
+	//
+	//	Q: {prompt}
+	//	A:
+	//
+	// with or without demonstrations, and ends the answer where the model continues with another question. It makes
+	// base models answer rather than continue the prompt. Chat models get it as one message.
+	QA Template = "qa"
+)
+
+// Templates are all values of Template.
+var Templates = []Template{Auto, QA}
+
+// place is the item's prompt with the instruction at the format's position, and
+// that position: one of Positions, or "" for a prompt without one.
+func (f Format) place(item crosstalk.Item) (prompt, position string, err error) {
+	p := item.Prompt
+	prompt = p.Text
+	if f.Position != "" && len(p.Placed) > 0 {
+		var known bool
+		if prompt, known = p.Placed[f.Position]; !known {
+			return "", "", fmt.Errorf("item %s has no prompt with the instruction at the position %q",
+				item.ID, f.Position)
+		}
+	}
+	if prompt == "" {
+		return "", "", fmt.Errorf("item %s has no prompt to ask", item.ID)
+	}
+	for _, at := range Positions {
+		if p.Placed[at] == prompt {
+			position = at
+		}
+	}
+	return prompt, position, nil
+}
+
+func (f Format) request(
+	p crosstalk.PromptConfig, before []crosstalk.Message, prompt, language string, sample int,
+) (crosstalk.Request, error) {
+	shown := f.Demonstrations[language]
+	if len(shown) < f.Shots {
+		return crosstalk.Request{}, fmt.Errorf("expected %d demonstrations in the language %s, found %d",
+			f.Shots, language, len(shown))
+	}
+	shown = shown[:f.Shots]
+	if f.Template == QA && len(before) > 0 {
+		return crosstalk.Request{}, errors.New("has messages before its prompt, which the template qa cannot show")
+	}
+	if err := p.CheckBefore(before); err != nil {
+		return crosstalk.Request{}, err
+	}
+	if f.Template == QA || p.API == crosstalk.Completions && f.Shots > 0 {
+		p.Decoding.Stop = append(slices.Clip(p.Decoding.Stop), crosstalk.NextQuestion)
+		var b strings.Builder
+		for _, d := range shown {
+			fmt.Fprintf(&b, "Q: %s%s\nA: %s\n\n", p.Prefix, d.Question, d.Answer)
+		}
+		fmt.Fprintf(&b, "Q: %s%s\nA:", p.Prefix, prompt)
+		p.Prefix = ""
+		return p.Request(b.String(), sample), nil
+	}
+	r := p.RequestAfter(before, prompt, sample)
+	var turns []crosstalk.Message
+	for _, d := range shown {
+		turns = append(turns, crosstalk.Message{Role: "user", Content: p.Prefix + d.Question},
+			crosstalk.Message{Role: "assistant", Content: d.Answer})
+	}
+	first := 0 // message of the conversation
+	if len(turns) > 0 && r.Messages[0].Role == "system" {
+		first = 1
+	}
+	r.Messages = slices.Insert(r.Messages, first, turns...)
+	return r, nil
+}
+
+// Score makes observations of an answer to the item's prompt: of LPR and LineAccuracy, and of WPR if words are
+// checked in the expected language. Their spans are the wrong lines for LPR and the wrong words for WPR.
+// Observations of WordAccuracy, FirstLine and Switches follow if the part that is scored is the reasoning, and of
+// Entropy and NucleusSize if log probabilities were requested and it is the answer.
+func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.Answer) []crosstalk.Observation {
+	base := crosstalk.Observation{Item: item.ID, Cluster: cmp.Or(item.Cluster, item.ID), Sample: sample,
+		Value: crosstalk.Undefined, Condition: in.Condition, Labels: item.Labels}
+	if base.Labels[LanguageColumn] == "" {
+		base.Labels = map[string]string{}
+		maps.Copy(base.Labels, item.Labels)
+		base.Labels[LanguageColumn] = item.Prompt.Language
+	}
+	if answer.Key != (crosstalk.Key{}) {
+		base.Answers = []crosstalk.Key{answer.Key}
+	}
+	var observations []crosstalk.Observation
+	for _, measure := range in.measures(item.Prompt.Language) {
+		o := base
+		o.Measure = measure
+		observations = append(observations, o)
+	}
+	if answer.Key == (crosstalk.Key{}) && item.Prompt.Text != "" { // there is no request that shows it
+		observations[0].AddText(crosstalk.Given, promptText, item.Prompt.Text)
+	}
+	text, notScored := in.textOf(answer)
+	if item.Prompt.Language == "" {
+		notScored = NoLanguage
+	}
+	var c checked
+	if notScored == "" {
+		c, notScored = in.check(*item.Prompt, text)
+	}
+	if notScored != "" {
+		for i := range observations {
+			observations[i].NotScored = notScored
+		}
+		return observations
+	}
+	in.judge(observations, c)
+	observations[0].AddText(crosstalk.Side, AnswerText, text)
+	observations[0].Masked = c.masked
+	if in.Part != Reasoning && in.Prompting.Logprobs > 0 && c.told() {
+		d := in.uncertaintyIn(answer, c.begins(item.Prompt.Language, text))
+		for i := range observations {
+			if observations[i].Finding != "" {
+				observations[i].Tokens = d.strip()
+			}
+		}
+		observations = append(observations, in.observeUncertainty(base, d)...)
+	}
+	return observations
+}
+
+// measures returns the measures of an answer, LPR first, by the language expected.
+func (in *Instrument) measures(expected string) []string {
+	list := []string{LPR, LineAccuracy}
+	if in.Protocol.Prose || in.wordCheck(expected) != nil {
+		list = append(list, WPR)
+	}
+	if in.Protocol.Prose && in.Part == Reasoning {
+		list = append(list, WordAccuracy, FirstLine, Switches)
+	}
+	return list
+}
+
+// textOf returns the part of an answer that is scored, or why there is none.
+func (in *Instrument) textOf(answer crosstalk.Answer) (text, notScored string) {
+	switch {
+	case in.Part == Reasoning && answer.Reasoning != "":
+		return answer.Reasoning, ""
+	case answer.Status != crosstalk.Text && (in.Part != Reasoning || answer.Status == crosstalk.Failed):
+		return "", string(answer.Status)
+	case in.Part == Reasoning:
+		return "", NoReasoning
+	}
+	return answer.Text, ""
+}
+
+func (in *Instrument) check(expected crosstalk.Prompt, text string) (c checked, notScored string) {
+	if in.Protocol.Prose {
+		return in.checkProse(expected, text)
+	}
+	return in.checkLines(expected.Language, text, in.wordCheck(expected.Language)), ""
+}
+
+func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
+	numbers := map[string]float64{linesChecked: float64(c.lines), linesWrong: float64(len(c.wrong))}
+	if in.Protocol.Prose {
+		numbers[linesUnclear] = float64(c.unclear)
+	}
+	if c.lines > 0 {
+		numbers[Margin], numbers[MarginLine] = c.margin, float64(c.marginLine)
+	}
+	if len(c.words) > 0 {
+		numbers[wordsWrong] = float64(len(c.words))
+	}
+	for i := range observations {
+		o := &observations[i]
+		if o.Measure == LPR || o.Measure == LineAccuracy {
+			o.Numbers = numbers
+		}
+		switch {
+		case !c.told() && in.Protocol.AllAnswers && o.Measure != LineAccuracy:
+			o.Value = 1
+		case !c.told():
+			o.NotScored = in.Protocol.unscored()
+		default:
+			c.value(o, in.Protocol)
+		}
+	}
+}
+
+// value sets the value of an observation of an answer that can be told.
+func (c checked) value(o *crosstalk.Observation, p Protocol) {
+	switch {
+	case o.Measure == LineAccuracy && c.lines == 0, o.Measure == FirstLine && c.mix.First == "",
+		(o.Measure == WordAccuracy || o.Measure == Switches) && c.mix.Words == 0:
+		o.NotScored = p.unscored()
+		return
+	}
+	switch o.Measure {
+	case LPR:
+		o.Value = 1
+		if len(c.wrong) > 0 {
+			o.Value, o.Spans, o.Finding = 0, c.wrong, SomeLines
+			if len(c.wrong) == c.lines {
+				o.Finding = FullAnswer
+			}
+		}
+	case WPR:
+		switch {
+		case len(c.wrong) > 0:
+			o.NotScored, o.Implied = LineError, true // the line says it
+		case len(c.words) > 0:
+			o.Value, o.Spans, o.Finding = 0, c.words, SingleWords
+		default:
+			o.Value = 1
+		}
+	case LineAccuracy:
+		o.Value = crosstalk.Value(c.lines-len(c.wrong)) / crosstalk.Value(c.lines)
+	case FirstLine:
+		o.Value = 0
+		if c.firstRight {
+			o.Value = 1
+		}
+		o.AddText(crosstalk.Fact, firstLanguage, c.mix.First)
+	case WordAccuracy, Switches:
+		o.Value = crosstalk.Value(c.mix.Own) / crosstalk.Value(c.mix.Words)
+		if o.Measure == Switches {
+			o.Value = 1000 * crosstalk.Value(c.mix.Switches) / crosstalk.Value(c.mix.Words)
+		}
+	}
+}
+
+// checked is the result of checking an answer.
+type checked struct {
+	lines   int              // checked
+	unclear int              // lines that cannot be told
+	wrong   []crosstalk.Span // lines
+	runs    []int            // where in wrong a run of lines begins that were taken for the same language
+	words   []crosstalk.Span // wrong words; under the paper's protocols only if no line is wrong
+	masked  []crosstalk.Span // not judged
+
+	margin     float64 // least distance of a line's probability from the threshold
+	marginLine int
+
+	mix        guard.Mix
+	firstRight bool
+}
+
+// told reports whether the answer is right or wrong.
+func (c checked) told() bool { return c.lines > 0 || len(c.words) > 0 }

@@ -2,14 +2,82 @@ package confusion
 
 import (
 	"cmp"
+	_ "embed"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"crosstalk"
+	"crosstalk/internal/lexicon"
+	"crosstalk/measure/pytext"
+
+	"golang.org/x/text/language"
 )
+
+// begins returns the bytes of the answer at which its confusions begin, in order. A confusion is a run of wrong
+// lines that were taken for one language, with no right line among them, or, in an answer without wrong lines, a
+// run of wrong words with no other letters or digits between them.
+func (c checked) begins(expected, answer string) (at []int) {
+	for _, i := range c.runs {
+		at = append(at, foreignFrom(expected, c.wrong[i], answer))
+	}
+	if len(c.wrong) > 0 {
+		return at
+	}
+	for i, word := range c.words {
+		if i == 0 || strings.ContainsFunc(answer[c.words[i-1].End:word.Start], isWordRune) {
+			at = append(at, word.Start)
+		}
+	}
+	return at
+}
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// foreignFrom returns where a wrong line leaves the expected language. If the language that it was taken for shares
+// no script with the expected one, that is its first letter of another script than the expected one's: a line may
+// begin in the right language. Else nobody can say where, and it is the line's first character.
+func foreignFrom(expected string, line crosstalk.Span, answer string) int {
+	text := answer[line.Start:line.End]
+	own, other := scriptsOf(expected), scriptsOf(line.Language)
+	shared := func(script *unicode.RangeTable) bool { return slices.Contains(other, script) }
+	if own != nil && other != nil && !slices.ContainsFunc(own, shared) {
+		for i, r := range text {
+			if unicode.IsLetter(r) && !unicode.In(r, own...) && !unicode.In(r, unicode.Common, unicode.Inherited) {
+				return line.Start + i
+			}
+		}
+	}
+	return line.Start + len(text) - len(strings.TrimLeftFunc(text, pytext.IsSpace))
+}
+
+// scriptsOf returns the scripts that a language is written in, nil where that is not known.
+func scriptsOf(code string) []*unicode.RangeTable {
+	if code == "" {
+		return nil
+	}
+	script, _ := language.Make(code).Script()
+	return scripts()[script.String()]
+}
+
+// scripts are the letters of ISO 15924's codes, by their names in Unicode.
+var scripts = sync.OnceValue(func() map[string][]*unicode.RangeTable {
+	all := map[string][]*unicode.RangeTable{}
+	for code, names := range lexicon.Parse(scriptNames) {
+		for name := range strings.FieldsSeq(names) {
+			all[code] = append(all[code], unicode.Scripts[name])
+		}
+	}
+	return all
+})
+
+//go:embed scripts.txt
+var scriptNames string
 
 // Where a model's uncertainty is measured: the label "at" of Entropy and NucleusSize.
 const (
@@ -228,4 +296,101 @@ func printable(token string, b []byte) string {
 	}
 	quoted := strconv.QuoteToASCII(string(b))
 	return quoted[1 : len(quoted)-1]
+}
+
+// piece is the place of a token in the text: the bytes [start, end). Tokens that are not part of the text have
+// none: a model's thoughts before it, its end, and everything after a token that cannot be found. A token that is a
+// part of a character may be empty.
+type piece struct{ start, end int }
+
+var nowhere = piece{-1, -1}
+
+func align(text string, tokens []crosstalk.TokenLogprob) []piece {
+	pieces := make([]piece, len(tokens))
+	var all strings.Builder
+	for _, t := range tokens {
+		all.WriteString(bytesOf(t))
+	}
+	from := 0
+	if !strings.HasPrefix(all.String(), text) {
+		from = strings.LastIndex(all.String(), text)
+	}
+	if from < 0 {
+		alignOneByOne(text, tokens, pieces)
+		return pieces
+	}
+	at := -from
+	for i, t := range tokens {
+		next := at + len(bytesOf(t))
+		pieces[i] = piece{max(at, 0), min(next, len(text))}
+		if at >= len(text) || next < 0 || next == 0 && at < 0 {
+			pieces[i] = nowhere
+		}
+		at = next
+	}
+	return pieces
+}
+
+func bytesOf(t crosstalk.TokenLogprob) string {
+	if t.Bytes != nil {
+		return string(t.Bytes)
+	}
+	return t.Token
+}
+
+// alignOneByOne finds tokens that do not join to the text. The server may have cut off white space, and may not
+// tell the bytes of tokens that are parts of characters: it writes U+FFFD instead (vLLM), so that the characters
+// have to go to the first of them, or each byte as a character of Latin-1 (SGLang).
+func alignOneByOne(text string, tokens []crosstalk.TokenLogprob, pieces []piece) {
+	at, broken := 0, -1 // the first of the broken tokens that end where the next token begins
+	for i, t := range tokens {
+		token, room := bytesOf(t), 0
+		switch {
+		case broken >= 0:
+			room = utf8.UTFMax * (i - broken)
+		case at == 0 && !strings.HasPrefix(text, token):
+			token = strings.TrimLeftFunc(token, pytext.IsSpace)
+		}
+		pieces[i] = piece{at, at}
+		if token == "" {
+			continue
+		}
+		gap := strings.Index(text[at:min(len(text), at+room+len(token))], token)
+		if raw := latin1(token); gap < 0 && raw != "" && strings.HasPrefix(text[at:], raw) {
+			token, gap = raw, 0
+		}
+		if gap < 0 && strings.ContainsRune(token, utf8.RuneError) {
+			if broken < 0 {
+				broken = i
+			}
+			continue
+		}
+		if gap < 0 {
+			for ; i < len(pieces); i++ {
+				pieces[i] = nowhere
+			}
+			return
+		}
+		if broken >= 0 {
+			pieces[broken].end, broken = at+gap, -1
+		}
+		at += gap
+		pieces[i] = piece{at, at + len(token)}
+		at += len(token)
+	}
+	if broken >= 0 {
+		pieces[broken].end = len(text)
+	}
+}
+
+// latin1 is the bytes that a text of Latin-1 characters encodes, or "".
+func latin1(s string) string {
+	var b []byte
+	for _, r := range s {
+		if r > 0xFF {
+			return ""
+		}
+		b = append(b, byte(r))
+	}
+	return string(b)
 }

@@ -1,8 +1,16 @@
 package leakage
 
 import (
+	"cmp"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"strings"
+
 	"crosstalk"
 	"crosstalk/measure/estimate"
+	"crosstalk/measure/stats"
 )
 
 // apart are columns whose values never share a figure: a rate over two data sets or languages measures neither.
@@ -60,4 +68,213 @@ func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 		estimates = append(estimates, e.counted.estimates(e.rules, suites)...)
 	}
 	return estimates
+}
+
+// sum is the pairs of answers behind one figure.
+type sum struct {
+	values   stats.Clusters
+	items    estimate.Items
+	counts   map[string]int
+	unscored map[string]int // NotScored of counts, by reason
+	distance float64        // sum of similarity differences
+}
+
+// without are the counts of what has no value.
+var without = []string{NotScored, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed)}
+
+// countsOf starts the counts without and others.
+func countsOf(others ...string) map[string]int {
+	counts := map[string]int{}
+	for _, name := range append(others, without...) {
+		counts[name] = 0
+	}
+	return counts
+}
+
+// reasonOf is the count of an observation for which it has no value.
+func reasonOf(o crosstalk.Observation) string {
+	if slices.Contains(without, o.NotScored) {
+		return o.NotScored
+	}
+	return NotScored
+}
+
+func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster) {
+	if o.NotScored != "" || !o.Value.Defined() {
+		reason := reasonOf(o)
+		s.counts[reason]++
+		if reason == NotScored {
+			s.unscored[o.NotScored]++
+		}
+		return
+	}
+	s.items.Add(o.Sample)
+	s.values.Add(cluster, float64(o.Value))
+	s.distance += o.Numbers[Test] - o.Numbers[Control]
+	if o.Value == 0.5 {
+		s.counts[Ties]++
+	}
+	if o.Text(Test) == o.Text(Control) {
+		s.counts[Identical]++
+	}
+}
+
+func (s *sum) estimate(measure string, r Rules, by map[string]string, suites crosstalk.SuiteIDs) crosstalk.Estimate {
+	e := crosstalk.Estimate{Measure: measure, N: s.items.N(), Counts: s.counts, Better: crosstalk.Lower,
+		By: by, Signature: r.signature(measure, by, suites)}
+	bounds, null := stats.Proportion, 0.5
+	if measure == MeasureCopying {
+		bounds, null = stats.Difference, 0
+	}
+	mean := stats.Mean(&s.values, bounds, estimate.Level)
+	e.Observations, e.Clusters = mean.N, mean.Clusters
+	shares := measure == Faults || measure == MeasureCopied || measure == MeasureControlCopied
+	if !shares {
+		test, method := stats.TTest(&s.values, null), "t"
+		if r.ClusterTest {
+			test, method = stats.ClusterTTest(&s.values, null), "cluster-t"
+		}
+		e.Test = &crosstalk.Test{Method: method, Null: null, Statistic: crosstalk.Value(test.Statistic),
+			DF: crosstalk.Value(test.DF), P: crosstalk.Value(test.P)}
+	}
+	if shares || measure == MeasureCopying {
+		delete(s.counts, Ties)
+		delete(s.counts, Identical)
+	} else {
+		e.Effect = &crosstalk.Effect{Name: "mean similarity difference", Value: crosstalk.Undefined}
+		if mean.N > 0 {
+			e.Effect.Value = crosstalk.Value(s.distance / float64(mean.N))
+		}
+	}
+	estimate.Set(&e, mean.Value, mean.Interval, mean.Warnings)
+	e.Warnings = append(e.Warnings, s.explain(mean.N)...)
+	return e
+}
+
+// manyUnscored is the share of pairs without a value above which a warning
+// gives the reasons: a figure over the rest may not measure what was meant.
+const manyUnscored = 0.1
+
+// explain tells why many pairs of text have no value, the most frequent reason first.
+func (s *sum) explain(scored int) []string {
+	n, all := s.counts[NotScored], scored
+	for _, key := range without {
+		all += s.counts[key]
+	}
+	if float64(n) <= manyUnscored*float64(all) {
+		return nil
+	}
+	reasons := slices.Sorted(maps.Keys(s.unscored))
+	slices.SortStableFunc(reasons, func(a, b string) int { return s.unscored[b] - s.unscored[a] })
+	for i, reason := range reasons {
+		reasons[i] = fmt.Sprintf("%d %s", s.unscored[reason], cmp.Or(reason, "unknown"))
+	}
+	return []string{fmt.Sprintf("%d of %d not scored (%s)", n, all, strings.Join(reasons, ", "))}
+}
+
+// counted are the figures of the answers to test prompts alone (Smilga 2025, section 4): how often they repeat the
+// concept, and how often different concepts get the same answer. They have no similarity; of several only the first
+// one's observations are counted, which are of the same answers.
+type counted struct {
+	groups       estimate.Groups[*tally]
+	similarities map[string]string // the first, by condition
+}
+
+// add counts an observation of the Leak-Rate.
+func (c *counted) add(o crosstalk.Observation) {
+	condition := maps.Clone(o.Condition)
+	delete(condition, SimilarityColumn)
+	name := string(crosstalk.Canonical(condition))
+	first, known := c.similarities[name]
+	if !known {
+		first = o.Condition[SimilarityColumn]
+		c.similarities[name] = first
+	}
+	if first != o.Condition[SimilarityColumn] {
+		return
+	}
+	cluster := c.groups.Clusters.Number(o.Cluster)
+	for _, g := range c.groups.Of(condition, o.Labels, MeasureRepeated, nil) {
+		g.Sum.add(o, cluster)
+	}
+}
+
+func (c *counted) estimates(r Rules, suites crosstalk.SuiteIDs) (list []crosstalk.Estimate) {
+	for _, measure := range []string{MeasureRepeated, MeasureSame} {
+		for _, g := range c.groups.Ordered() {
+			list = append(list, g.Sum.estimate(measure, r, g.Labels, suites))
+		}
+	}
+	return list
+}
+
+// tally is the answers to test prompts behind the figures of a group. It keeps
+// hashes, since another concept's answer may turn out to be the same.
+type tally struct {
+	items    estimate.Items
+	counts   map[string]int
+	repeated stats.Clusters
+	controls map[uint64]*control // by a hash
+}
+
+// control is the answers to the tests with one control.
+type control struct {
+	cluster stats.Cluster
+	answers []struct{ concept, text uint64 }
+}
+
+func (t *tally) add(o crosstalk.Observation, cluster stats.Cluster) {
+	text := o.Text(Test)
+	if text == "" {
+		t.counts[reasonOf(o)]++
+		return
+	}
+	t.items.Add(o.Sample)
+	concept, spaced := o.Text(Concept), strings.Join(strings.Fields(text), " ")
+	t.repeated.Add(cluster, float64(share(remove(text, []string{concept}) != spaced)))
+	bare := strings.TrimFunc(strings.ToLower(spaced), func(r rune) bool { return !isWord(r) })
+	key := maphash.String(seed, o.Cluster)
+	if t.controls[key] == nil {
+		t.controls[key] = &control{cluster: cluster}
+	}
+	of := t.controls[key]
+	of.answers = append(of.answers, struct{ concept, text uint64 }{maphash.String(seed, concept), maphash.String(seed, bare)})
+}
+
+var seed = maphash.MakeSeed()
+
+// same are, for each answer to a test whose control has tests with several
+// concepts, whether another concept got the answer too.
+func (t *tally) same() *stats.Clusters {
+	var values stats.Clusters
+	for _, of := range t.controls {
+		first, shared := map[uint64]uint64{}, map[uint64]bool{} // the concept of an answer, and whether it has another
+		several := false
+		for _, a := range of.answers {
+			if _, again := first[a.text]; !again {
+				first[a.text] = a.concept
+			}
+			shared[a.text] = shared[a.text] || first[a.text] != a.concept
+			several = several || a.concept != of.answers[0].concept
+		}
+		for _, a := range of.answers {
+			if several {
+				values.Add(of.cluster, float64(share(shared[a.text])))
+			}
+		}
+	}
+	return &values
+}
+
+func (t *tally) estimate(measure string, r Rules, by map[string]string, suites crosstalk.SuiteIDs) crosstalk.Estimate {
+	values := &t.repeated
+	if measure == MeasureSame {
+		values = t.same()
+	}
+	mean := stats.Mean(values, stats.Proportion, estimate.Level)
+	e := crosstalk.Estimate{Measure: measure, N: min(t.items.N(), mean.N), Observations: mean.N,
+		Clusters: mean.Clusters, Counts: t.counts, Better: crosstalk.Lower, By: by,
+		Signature: estimate.Signature(by, measure, "suite:"+suites.Of(by), r.fields()[0])}
+	estimate.Set(&e, mean.Value, mean.Interval, mean.Warnings)
+	return e
 }
