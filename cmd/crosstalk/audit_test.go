@@ -29,8 +29,8 @@ var (
 
 // notFigures are decimals in such sentences that are something else.
 var notFigures = map[string]string{
-	"0.0005":     "a number to round (instrument/leakage/score.go)",
-	"0.00149999": "a number to round (instrument/leakage/score.go)",
+	"0.0005":     "a number to round (instrument/leakage/measure.go)",
+	"0.00149999": "a number to round (instrument/leakage/measure.go)",
 	"1.1":        "a version of Unicode (instrument/consistency/read/ohmer.go)",
 	"3.11":       "a version of Python (measure/pytext/pytext_test.go)",
 }

@@ -88,19 +88,11 @@ const (
 
 var kinds = []string{atPoint, elsewhere, cleanAnswer}
 
-// uncertainty describes, by the candidates at a position, the distribution that the token was drawn from.
-type uncertainty struct {
-	entropy  float64 // in bits
-	nucleus  int     // fewest tokens that have the probability p together
-	censored bool    // the candidates do not have it: nucleus is the least it can be
-	mass     float64 // what they have
-}
-
 // uncertaintyOf measures the distribution whose likeliest tokens are the candidates, likeliest first, raised to the
 // power of 1/temperature and normalised. The rest of the probability is assumed to be tokens as likely as the last
 // candidate, and one with the remainder: the most concentrated distribution with these candidates. At temperature 1
 // the entropy is therefore a lower bound, and so is a censored nucleus; the mass is exact.
-func uncertaintyOf(candidates []crosstalk.CandidateLogprob, temperature, p float64) uncertainty {
+func uncertaintyOf(candidates []crosstalk.CandidateLogprob, temperature, p float64) crosstalk.Token {
 	largest := candidates[0].Logprob
 	scaled := func(logprob float64) float64 { return math.Exp((logprob - largest) / temperature) }
 	var given, sum float64
@@ -123,22 +115,23 @@ func uncertaintyOf(candidates []crosstalk.CandidateLogprob, temperature, p float
 		}
 		return -weight / total * math.Log2(weight/total)
 	}
-	d := uncertainty{entropy: alike*surprise(weight) + surprise(remainder), mass: sum / total}
-	var reached float64
+	t := crosstalk.Token{Candidates: candidates, Mass: sum / total}
+	entropy, reached := alike*surprise(weight)+surprise(remainder), 0.0
 	const rounding = 1e-9
 	for _, w := range weights {
-		d.entropy += surprise(w)
+		entropy += surprise(w)
 		if reached < p-rounding {
 			reached += w / total
-			d.nucleus++
+			t.Nucleus++
 		}
 	}
 	if reached < p-rounding {
-		d.censored = true
+		t.Censored = true
 		more := math.Ceil((p-reached)/(weight/total) - rounding)
-		d.nucleus += int(min(max(more, 1), math.MaxInt32))
+		t.Nucleus += int(min(max(more, 1), math.MaxInt32))
 	}
-	return d
+	t.Entropy = crosstalk.Value(entropy)
+	return t
 }
 
 // answerUncertainty holds the uncertainties of an answer's tokens.
@@ -159,13 +152,11 @@ func (in *Instrument) uncertaintyIn(answer crosstalk.Answer, begins []int) answe
 			continue
 		}
 		l := answer.Logprobs[i]
-		t := crosstalk.Token{Start: at.start, End: at.end, Text: printable(l.Token, l.Bytes), Logprob: l.Logprob,
-			Entropy: crosstalk.Undefined}
+		t := crosstalk.Token{Entropy: crosstalk.Undefined}
 		if top := likeliest(l, in.Prompting.Logprobs); len(top) > 0 {
-			of := uncertaintyOf(top, temperature, p)
-			t.Entropy, t.Nucleus, t.Censored, t.Mass = crosstalk.Value(of.entropy), of.nucleus, of.censored, of.mass
-			t.Candidates = top
+			t = uncertaintyOf(top, temperature, p)
 		}
+		t.Start, t.End, t.Text, t.Logprob = at.start, at.end, printable(l.Token, l.Bytes), l.Logprob
 		d.tokens = append(d.tokens, t)
 	}
 	for _, at := range begins {

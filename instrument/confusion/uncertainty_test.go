@@ -24,29 +24,29 @@ func TestUncertaintyOf(t *testing.T) {
 		probabilities []float64
 		temperature   float64
 		p             float64
-		want          uncertainty
+		want          crosstalk.Token
 	}{
-		{"a fair coin", []float64{0.5, 0.5}, 1, 0.75, uncertainty{entropy: 1, nucleus: 2, mass: 1}},
-		{"p is just reached", []float64{0.5, 0.25, 0.25}, 1, 0.75, uncertainty{entropy: 1.5, nucleus: 2, mass: 1}},
-		{"no uncertainty", []float64{1}, 1, 0.75, uncertainty{entropy: 0, nucleus: 1, mass: 1}},
-		{"sums above 1 are rounding", []float64{0.7, 0.3000001}, 1, 1, uncertainty{entropy: 0.8813, nucleus: 2, mass: 1}},
+		{"a fair coin", []float64{0.5, 0.5}, 1, 0.75, crosstalk.Token{Entropy: 1, Nucleus: 2, Mass: 1}},
+		{"p is just reached", []float64{0.5, 0.25, 0.25}, 1, 0.75, crosstalk.Token{Entropy: 1.5, Nucleus: 2, Mass: 1}},
+		{"no uncertainty", []float64{1}, 1, 0.75, crosstalk.Token{Entropy: 0, Nucleus: 1, Mass: 1}},
+		{"sums above 1 are rounding", []float64{0.7, 0.3000001}, 1, 1, crosstalk.Token{Entropy: 0.8813, Nucleus: 2, Mass: 1}},
 		// The other half is two tokens of 1/4.
-		{"the rest is like the last", []float64{0.25, 0.25}, 1, 0.75, uncertainty{entropy: 2, nucleus: 3, censored: true, mass: 0.5}},
+		{"the rest is like the last", []float64{0.25, 0.25}, 1, 0.75, crosstalk.Token{Entropy: 2, Nucleus: 3, Censored: true, Mass: 0.5}},
 		// The rest, 0.3, is 0.25 and 0.05.
-		{"the rest has a remainder", []float64{0.45, 0.25}, 1, 0.5, uncertainty{entropy: 0.5184 + 2*0.5 + 0.2161, nucleus: 2, mass: 0.7}},
-		{"the rest is less than the last", []float64{0.9}, 1, 0.75, uncertainty{entropy: 0.4690, nucleus: 1, mass: 0.9}},
+		{"the rest has a remainder", []float64{0.45, 0.25}, 1, 0.5, crosstalk.Token{Entropy: 0.5184 + 2*0.5 + 0.2161, Nucleus: 2, Mass: 0.7}},
+		{"the rest is less than the last", []float64{0.9}, 1, 0.75, crosstalk.Token{Entropy: 0.4690, Nucleus: 1, Mass: 0.9}},
 		// Squares: 16, 4, 4 of 24.
-		{"low temperature", []float64{0.5, 0.25, 0.25}, 0.5, 0.75, uncertainty{entropy: 1.2516, nucleus: 2, mass: 1}},
+		{"low temperature", []float64{0.5, 0.25, 0.25}, 0.5, 0.75, crosstalk.Token{Entropy: 1.2516, Nucleus: 2, Mass: 1}},
 		// 0.5, 0.25 and the rest 0.25: the same, of which the candidates have 20/24.
-		{"low temperature with a rest", []float64{0.5, 0.25}, 0.5, 0.9, uncertainty{entropy: 1.2516, nucleus: 3, censored: true, mass: 20.0 / 24}},
+		{"low temperature with a rest", []float64{0.5, 0.25}, 0.5, 0.9, crosstalk.Token{Entropy: 1.2516, Nucleus: 3, Censored: true, Mass: 20.0 / 24}},
 		// Roots: 2, 1, 1 of 4 where the probabilities are 4/6, 1/6, 1/6.
-		{"high temperature", []float64{4.0 / 6, 1.0 / 6}, 2, 0.7, uncertainty{entropy: 1.5, nucleus: 2, mass: 0.75}},
-		{"very low temperature", []float64{0.5, 0.4, 0.1}, 0.001, 0.75, uncertainty{entropy: 0, nucleus: 1, mass: 1}},
-		{"a hundred tokens", []float64{0.01}, 1, 0.75, uncertainty{entropy: math.Log2(100), nucleus: 75, censored: true, mass: 0.01}},
+		{"high temperature", []float64{4.0 / 6, 1.0 / 6}, 2, 0.7, crosstalk.Token{Entropy: 1.5, Nucleus: 2, Mass: 0.75}},
+		{"very low temperature", []float64{0.5, 0.4, 0.1}, 0.001, 0.75, crosstalk.Token{Entropy: 0, Nucleus: 1, Mass: 1}},
+		{"a hundred tokens", []float64{0.01}, 1, 0.75, crosstalk.Token{Entropy: crosstalk.Value(math.Log2(100)), Nucleus: 75, Censored: true, Mass: 0.01}},
 	} {
 		got := uncertaintyOf(candidates(test.probabilities...), test.temperature, test.p)
-		if math.Abs(got.entropy-test.want.entropy) > 1e-4 || math.Abs(got.mass-test.want.mass) > 1e-6 ||
-			got.nucleus != test.want.nucleus || got.censored != test.want.censored {
+		if math.Abs(float64(got.Entropy-test.want.Entropy)) > 1e-4 || math.Abs(got.Mass-test.want.Mass) > 1e-6 ||
+			got.Nucleus != test.want.Nucleus || got.Censored != test.want.Censored {
 			t.Errorf("%s: %+v, want %+v", test.name, got, test.want)
 		}
 	}
@@ -67,11 +67,11 @@ func TestUncertaintyIsALowerBound(t *testing.T) {
 	all := uncertaintyOf(candidates(zipf...), 1, 0.75)
 	for k := len(zipf) - 1; k > 0; k-- {
 		of := uncertaintyOf(candidates(zipf[:k]...), 1, 0.75)
-		if of.entropy > all.entropy+1e-9 || of.nucleus > all.nucleus || !of.censored && of.nucleus != all.nucleus ||
-			of.censored != (k < all.nucleus) {
+		if of.Entropy > all.Entropy+1e-9 || of.Nucleus > all.Nucleus || !of.Censored && of.Nucleus != all.Nucleus ||
+			of.Censored != (k < all.Nucleus) {
 			t.Errorf("%d of 200 candidates: %+v; all: %+v", k, of, all)
 		}
-		all.entropy = of.entropy // and falls with k
+		all.Entropy = of.Entropy // and falls with k
 	}
 }
 

@@ -14,9 +14,18 @@
 package consistency
 
 import (
+	"cmp"
+	_ "embed"
+	"slices"
+	"strings"
+
 	"crosstalk"
+	"crosstalk/measure/estimate"
 	"crosstalk/measure/langid"
 	"crosstalk/measure/similarity"
+	"crosstalk/measure/translation"
+
+	"golang.org/x/text/language"
 )
 
 // The measures of observations.
@@ -88,4 +97,274 @@ func InstructionIn(task crosstalk.Task, s Sense) (crosstalk.Instruction, bool) {
 	}
 	in, ok := task.Instructions[s.Target()]
 	return in, ok
+}
+
+// Names of the texts of observations.
+const (
+	SourceInput  = "source_input" // the original input
+	InputText    = "input"        // as asked
+	Reference    = "reference"    // the original text in the other language
+	SourceAnswer = "source"       // the answer to the source
+	AnswerText   = "answer"
+	SourceClass  = "source_class" // the class of the answer to the source
+	ClassText    = "class"
+	GoldText     = "gold"
+	SourceRule   = "source_rule" // the rule that decided
+	RuleText     = "rule"
+	Confidence   = "confidence"
+	FlagsText    = "flags"
+	SenseText    = "instruction" // the sense of the instruction
+	Reviewer     = "reviewer"
+	ReviewReason = "review_reason"
+)
+
+// Names of the numbers of observations of Consistency: 0 or 1, the last from 0 to 1.
+const (
+	SourceCorrect = "source_correct"
+	Correct       = "correct"
+	Repeated      = "repeat" // the source asked again is consistent with the source
+	BLEUNumber    = "bleu"   // of the item
+)
+
+const (
+	TaskColumn = "task"
+	PairColumn = "pair"
+	PartColumn = "part"
+)
+
+// The counts of estimates, besides Invalid and the counts of answers without text.
+const (
+	NotScored = "not_scored"
+	Flagged   = "flagged" // also a finding in a rewritten input
+)
+
+// Kind describes consistency for reports.
+var Kind = crosstalk.ParseKind(kind)
+
+//go:embed kind.json
+var kind string
+
+// Sense is a way to express a text: "en" is the original English, "en>de" its
+// rewriting in German, "en>paraphrase" and "en>formula" other rewritings.
+type Sense string
+
+// Origin is the original sense: "en" of "en>de", and of "en".
+func (s Sense) Origin() Sense {
+	origin, _, _ := strings.Cut(string(s), ">")
+	return Sense(origin)
+}
+
+// Target is the target of the last rewriting: "de" of "en>de", and of "de".
+func (s Sense) Target() string { return string(s[strings.LastIndexByte(string(s), '>')+1:]) }
+
+// Rewritten reports whether the sense is not the original.
+func (s Sense) Rewritten() bool { return strings.Contains(string(s), ">") }
+
+// To is the sense rewritten into another.
+func (s Sense) To(target string) Sense { return s + ">" + Sense(target) }
+
+// Form is the form of a question: the senses of its input and its instruction.
+type Form struct{ Input, Instruction Sense }
+
+// Part is the part of a question whose sense differs from the source (Ohmer et al. 2023, section 3).
+type Part string
+
+const (
+	Source       Part = "source" // none: the original, all in one language
+	Repeat       Part = "repeat" // none: the source asked again
+	Both         Part = "T"      // the whole task
+	Instructions Part = "I"      // only the instruction
+	Inputs       Part = "X"      // only the input
+	Mixed        Part = "mixed"  // input and instruction are in different languages, or rewritten differently
+	Gold         Part = "gold"   // the correct classes, not answers
+)
+
+// Parts are all parts in the order of tables.
+var Parts = []Part{Source, Repeat, Both, Instructions, Inputs, Mixed, Gold}
+
+// Source is the form with which a form is compared.
+func (f Form) Source() Form {
+	origin := f.Input.Origin()
+	return Form{origin, origin}
+}
+
+// Place names a form: the pair of senses, as in "en>de", and the part. If input
+// and instruction have different senses, the pair is "en/de".
+func (f Form) Place() (pair string, part Part) {
+	switch {
+	case f.Input == f.Instruction && !f.Input.Rewritten():
+		return string(f.Input), Source
+	case f.Input == f.Instruction:
+		return string(f.Input), Both
+	case f.Input.Rewritten() && f.Instruction == f.Input.Origin():
+		return string(f.Input), Inputs
+	case f.Instruction.Rewritten() && f.Input == f.Instruction.Origin():
+		return string(f.Instruction), Instructions
+	}
+	return string(f.Input) + "/" + string(f.Instruction), Mixed
+}
+
+// compareForms orders forms: sources first, then pair by pair.
+func compareForms(a, b Form) int {
+	pairA, partA := a.Place()
+	pairB, partB := b.Place()
+	rank := map[Part]int{Source: -1, Mixed: 1}
+	return cmp.Or(cmp.Compare(rank[partA], rank[partB]), cmp.Compare(pairA, pairB),
+		cmp.Compare(slices.Index(Parts, partA), slices.Index(Parts, partB)))
+}
+
+// Protocol is a named, frozen set of measuring rules. A figure's signature states the rules, not the name.
+type Protocol struct {
+	Name   string
+	Reader string // how a label is found in an answer: a name in read.Readers
+
+	// InvalidIsClass treats answers without a label, empty ones among them, as a class of their own: two of them
+	// are consistent. Else only pairs of two valid answers are scored.
+	InvalidIsClass bool
+
+	ROUGE ROUGE // how ROUGE cuts texts into words
+
+	// Questions formats rewritten questions of BoolQ like the source's.
+	// Rules.Questions has the tasks that it concerns.
+	Questions bool `json:"-"`
+
+	// How a model is asked, unless the user chooses otherwise.
+	Temperature   float64
+	TopP          float64
+	MaxTokens     int
+	RewriteTokens int
+	Samples       int
+	System        string
+}
+
+// ROUGE names a way to cut texts into words for ROUGE.
+type ROUGE string
+
+const (
+	ROUGEUnicode ROUGE = "unicode" // Unicode words, and single characters of scripts without spaces
+	ROUGEPapers  ROUGE = "papers"  // the packages of Ohmer et al. (2023): rouge_score, and rouge_chinese on jieba's words
+)
+
+const system = "You are a helpful assistant." // the code of Ohmer et al. 2023
+
+// Protocols are the presets, the default first.
+var Protocols = []Protocol{
+	{Name: "crosstalk-1", Reader: "crosstalk-1", ROUGE: ROUGEUnicode,
+		Temperature: 0.25, TopP: 1, MaxTokens: 256, RewriteTokens: 2048, Samples: 1, System: system},
+	{Name: "ohmer-2023", Reader: "ohmer-2023", InvalidIsClass: true, ROUGE: ROUGEPapers, Questions: true,
+		Temperature: 0.25, TopP: 1, MaxTokens: 256, RewriteTokens: 2048, Samples: 1, System: system},
+}
+
+// ProtocolNamed returns the preset of that name.
+func ProtocolNamed(name string) (Protocol, error) {
+	return crosstalk.Named("consistency protocol", name, Protocols, func(p Protocol) string { return p.Name })
+}
+
+// Options choose protocols.
+type Options struct {
+	Protocols []string // measured side by side; nil: the default
+}
+
+// Resolve returns the protocols, or a *crosstalk.OptionError.
+func (o Options) Resolve() ([]Protocol, error) {
+	return crosstalk.ProtocolsNamed(o.Protocols, Protocols[0].Name, ProtocolNamed)
+}
+
+// By are the columns that figures are grouped by unless the user says otherwise: none beside task, pair and part.
+var By []string
+
+// ByClass is the column whose presence in by adds the figures that take
+// answers apart by class: LabelShare and Transition.
+const ByClass = "class"
+
+// Rules are all that figures over the same answers depend on.
+type Rules struct {
+	Protocol
+	Classes   map[string][]string // by task
+	Free      string              // the name of what compares free answers
+	Quality   string              // the name of the external scorer
+	Languages string              // the name of what flags wrong languages
+	Rewrites  string              // where rewritten instructions come from, and who looked at them
+	Review    string              // of answers
+
+	// Questions are the fields of tasks whose rewritten questions are formatted.
+	Questions map[string]string `json:",omitempty"`
+}
+
+// Rules returns the instrument's rules.
+func (in *Instrument) Rules() Rules {
+	r := Rules{Protocol: in.Protocol, Classes: map[string][]string{}, Rewrites: in.Rewrites, Review: in.Overrides.ID()}
+	for _, task := range in.Tasks {
+		r.Classes[task.Name] = task.Classes
+		if in.Protocol.Questions && task.Question != "" && len(in.Senses.To) > 0 { // not in recorded texts
+			if r.Questions == nil {
+				r.Questions = map[string]string{}
+			}
+			r.Questions[task.Name] = task.Question
+		}
+	}
+	if in.Free != nil {
+		r.Free = in.Free.Name()
+	}
+	if in.Quality != nil {
+		r.Quality = in.Quality.Name()
+	}
+	if in.Languages != nil {
+		r.Languages = in.Languages.Name()
+	}
+	return r
+}
+
+func (r Rules) signature(measure string, labels map[string]string, suites crosstalk.SuiteIDs) string {
+	fields := []string{measure, "suite:" + suites.Of(labels)}
+	reading := []string{"read:" + r.Reader, "invalid:" + r.invalid(), "review:" + cmp.Or(r.Review, "none")}
+	if len(r.Classes[labels["task"]]) == 0 {
+		reading = []string{"free:" + cmp.Or(r.Free, "-")}
+	}
+	quality := "bleu:" + flat(bleuFor(labels["pair"]).Signature())
+	switch measure {
+	case Rewriting:
+		fields = append(fields, "lid:"+cmp.Or(r.Languages, "none"))
+	case BLEU, ItemBLEU:
+		fields = append(fields, quality)
+	case ROUGE1, ROUGE2, ROUGEL:
+		fields = append(fields, "rouge:"+flat(r.rouge(Sense(labels["pair"]).Target()).Signature()))
+	case Quality:
+		fields = append(fields, "scorer:"+r.Quality)
+	case ConsistencyBLEU50, BLEUConsistency, BLEUAccuracy:
+		fields = append(append(fields, reading...), quality)
+	default:
+		fields = append(fields, reading...)
+	}
+	if field := r.Questions[labels["task"]]; field != "" {
+		fields = append(fields, field+":sentence-case")
+	}
+	return estimate.Signature(labels, append(fields, "rewrites:"+cmp.Or(r.Rewrites, "-"))...)
+}
+
+// flat is a signature within a signature.
+func flat(signature string) string { return strings.ReplaceAll(signature, "|", ",") }
+
+func (p Protocol) invalid() string {
+	if p.InvalidIsClass {
+		return "class"
+	}
+	return "apart"
+}
+
+// bleuFor is BLEU as it is computed for texts of a sense.
+func bleuFor(sense string) translation.Tokenizer {
+	return translation.TokenizerFor(Sense(sense).Target())
+}
+
+// rouge is the protocol's ROUGE for texts in a language.
+func (p Protocol) rouge(lang string) translation.ROUGE {
+	base, _ := language.Make(lang).Base()
+	switch {
+	case p.ROUGE == ROUGEUnicode:
+		return translation.ROUGEUnicode
+	case base.String() == "zh":
+		return translation.ROUGEChinese
+	}
+	return translation.ROUGEASCII
 }

@@ -1,10 +1,14 @@
 package consistency
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"crosstalk"
 	"crosstalk/measure/estimate"
+	"crosstalk/measure/stats"
+	"crosstalk/measure/translation"
 )
 
 // apart are columns whose values never share a figure.
@@ -27,7 +31,10 @@ func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	columns := slices.DeleteFunc(slices.Clone(by), func(column string) bool { return column == ByClass })
 	e := &estimator{rules: r, detail: slices.Contains(by, ByClass)}
 	e.groups.Grouping, e.groups.Describe = estimate.Grouping{By: columns, Apart: apart}, e.describe
-	e.groups.New = func(map[string]string) *sum { return newSum(&e.groups.Clusters) }
+	e.groups.New = func(map[string]string) *sum {
+		return &sum{bleu: map[stats.Cluster]translation.BLEUStats{}, clusters: &e.groups.Clusters,
+			counts: map[string]int{Invalid: 0, "not_scored": 0, "empty": 0, "refused": 0, "failed": 0}}
+	}
 	return e
 }
 
@@ -68,4 +75,225 @@ func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 		estimates = append(estimates, one)
 	}
 	return estimates
+}
+
+// The measures that only figures have.
+const (
+	ConsistencyCorrect   = "consistency_correct"      // of items whose source is answered rightly
+	ConsistencyIncorrect = "consistency_incorrect"    // of items whose source is answered wrongly
+	ConsistencyBLEU50    = "consistency_bleu50"       // of items with BLEU above 50
+	ConsistencyChange    = "consistency_change"       // to the source asked again
+	AccuracyChange       = "accuracy_change"          // to the source
+	InvalidShare         = "invalid"                  // share of answers without a label
+	BLEUConsistency      = "bleu_consistency_pearson" // correlation of an item's BLEU with its consistency
+	BLEUAccuracy         = "bleu_accuracy_pearson"    // with its accuracy
+	BLEU                 = "bleu"                     // of all rewritten inputs as one corpus; 0 to 1
+	LabelShare           = "label_share"              // share of a class among the answers
+	Transition           = "transition"               // share of a class among items that the source puts into another
+)
+
+// Above is the BLEU that items of ConsistencyBLEU50 exceed.
+const Above = 0.5
+
+// share is an observation's contribution to a figure.
+type share struct {
+	measure string
+	labels  map[string]string // beside the observation's
+	value   float64
+	with    float64 // what value is correlated with
+	reason  string  // why there is no value
+}
+
+// shares are an observation's shares in figures. With detail, those that take
+// answers apart by class are among them.
+func (r Rules) shares(o crosstalk.Observation, detail bool) []share {
+	own := share{measure: o.Measure, value: float64(o.Value), reason: o.NotScored}
+	switch o.Measure {
+	case Consistency:
+		return r.consistencyShares(o, own, detail)
+	case Accuracy:
+		return r.answerShares(o, own, detail)
+	case ItemBLEU:
+		corpus := own
+		corpus.measure = BLEU
+		return []share{corpus, own}
+	}
+	return []share{own}
+}
+
+func (r Rules) consistencyShares(o crosstalk.Observation, own share, detail bool) []share {
+	shares := []share{own}
+	add := func(measure string, value, with float64) {
+		shares = append(shares, share{measure: measure, value: value, with: with, reason: own.reason})
+	}
+	sourceRight, judged := o.Numbers[SourceCorrect]
+	switch {
+	case judged && sourceRight == 1:
+		add(ConsistencyCorrect, own.value, 0)
+	case judged:
+		add(ConsistencyIncorrect, own.value, 0)
+	}
+	right, rightKnown := o.Numbers[Correct]
+	if judged && rightKnown { // an answer without a label is wrong, whatever becomes of its pair
+		shares = append(shares, share{measure: AccuracyChange, value: right - sourceRight})
+	}
+	if repeat, ok := o.Numbers[Repeated]; ok {
+		add(ConsistencyChange, own.value-repeat, 0)
+	}
+	if bleu, ok := o.Numbers[BLEUNumber]; ok {
+		if bleu > Above {
+			add(ConsistencyBLEU50, own.value, 0)
+		}
+		add(BLEUConsistency, own.value, bleu)
+		if rightKnown {
+			shares = append(shares, share{measure: BLEUAccuracy, value: right, with: bleu})
+		}
+	}
+	if detail && (own.reason == "" || own.reason == Invalid) {
+		from := cmp.Or(o.Text(SourceClass), Invalid)
+		for _, to := range r.classes(o.Labels["task"]) {
+			shares = append(shares, share{measure: Transition, labels: map[string]string{"from": from, "to": to},
+				value: float64(VerdictOf(cmp.Or(o.Text(ClassText), Invalid) == to))})
+		}
+	}
+	return shares
+}
+
+func (r Rules) answerShares(o crosstalk.Observation, own share, detail bool) []share {
+	invalid := share{measure: InvalidShare, value: float64(VerdictOf(o.Finding == Invalid)), reason: o.NotScored}
+	if o.NotScored == NoGold || o.NotScored == Undefined {
+		invalid.reason = ""
+	}
+	shares := []share{own, invalid}
+	if !detail {
+		return shares
+	}
+	byClass := func(found string, part Part, reason string) {
+		for _, class := range r.classes(o.Labels["task"]) {
+			labels := map[string]string{"class": class, "part": string(part)}
+			value := float64(VerdictOf(found == class))
+			shares = append(shares, share{measure: LabelShare, labels: labels, value: value, reason: reason})
+		}
+	}
+	part := Part(o.Labels["part"])
+	byClass(cmp.Or(o.Text(ClassText), Invalid), part, invalid.reason)
+	if gold := o.Text(GoldText); gold != "" && part == Source && o.Sample == 0 {
+		byClass(gold, Gold, "")
+	}
+	return shares
+}
+
+// classes are the classes of a task, and Invalid.
+func (r Rules) classes(task string) []string {
+	if len(r.Classes[task]) == 0 {
+		return nil
+	}
+	return append(slices.Clip(r.Classes[task]), Invalid)
+}
+
+// sum is the observations behind one figure. It keeps sums per cluster, and of a correlation the pairs of values.
+type sum struct {
+	counts map[string]int
+	items  estimate.Items
+
+	values        stats.Clusters
+	better, worse int       // of changes
+	x, y          []float64 // of correlations
+	bleu          map[stats.Cluster]translation.BLEUStats
+	clusters      *stats.ClusterNames
+}
+
+func (g *sum) add(o crosstalk.Observation, s share, cluster stats.Cluster) {
+	g.count(o, s)
+	if s.reason != "" {
+		return
+	}
+	g.items.Add(o.Sample)
+	g.values.Add(cluster, s.value)
+	switch s.measure {
+	case ConsistencyChange, AccuracyChange:
+		g.better += int(max(s.value, 0))
+		g.worse += int(max(-s.value, 0))
+	case BLEUConsistency, BLEUAccuracy:
+		g.x, g.y = append(g.x, s.with), append(g.y, s.value)
+	case BLEU:
+		total := g.bleu[cluster]
+		total.Add(bleuStats(o.Numbers))
+		g.bleu[cluster] = total
+	}
+}
+
+// count counts observations with and without a value.
+func (g *sum) count(o crosstalk.Observation, s share) {
+	if o.Text(FlagsText) != "" {
+		g.counts["flagged"]++
+	}
+	switch s.reason {
+	case "":
+		if o.Finding == Invalid || o.Measure == Consistency && (o.Text(ClassText) == "" || o.Text(SourceClass) == "") {
+			g.counts[Invalid]++
+		}
+	case Invalid, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed):
+		g.counts[s.reason]++
+	default:
+		g.counts["not_scored"]++
+	}
+}
+
+func (g *sum) estimate(measure string) crosstalk.Estimate {
+	of := Kind().Measure(measure)
+	e := crosstalk.Estimate{Measure: measure, Unit: of.Unit, Better: of.Better,
+		N: g.items.N(), Observations: g.values.N(), Clusters: g.values.Len(), Counts: g.counts}
+	switch measure {
+	case BLEUConsistency, BLEUAccuracy:
+		c := stats.Pearson(g.x, g.y, estimate.Level)
+		estimate.Set(&e, c.Value, c.Interval, nil)
+		e.Test = &crosstalk.Test{Method: "t", Statistic: crosstalk.Undefined,
+			DF: crosstalk.Value(len(g.x) - 2), P: crosstalk.Value(c.P)}
+		if e.Clusters < e.Observations {
+			e.Warnings = append(e.Warnings, "interval and p treat all pairs of values as independent")
+		}
+	case BLEU:
+		g.corpus(&e)
+	case ConsistencyChange, AccuracyChange:
+		g.mean(&e, stats.Difference)
+		// By McNemar's exact test where each cluster has one observation, else by flipping the signs of clusters.
+		e.Test = &crosstalk.Test{Method: "mcnemar", Statistic: crosstalk.Undefined, DF: crosstalk.Undefined}
+		if g.values.N() == g.values.Len() {
+			e.Test.P = crosstalk.Value(stats.McNemar(g.better, g.worse))
+		} else {
+			e.Test.Method, e.Test.P = "sign-flip", crosstalk.Value(stats.SignFlip(&g.values, draws, seed))
+		}
+	case Quality:
+		g.mean(&e, stats.Unbounded)
+	default:
+		g.mean(&e, stats.Proportion)
+	}
+	return e
+}
+
+func (g *sum) mean(e *crosstalk.Estimate, bounds stats.Bounds) {
+	mean := stats.Mean(&g.values, bounds, estimate.Level)
+	estimate.Set(e, mean.Value, mean.Interval, mean.Warnings)
+}
+
+// draws is how often observations are resampled. The seed is fixed: the same observations have the same figures.
+const (
+	draws = 2000
+	seed  = 1
+)
+
+// corpus is the BLEU of all texts together, with an interval from resampling clusters.
+func (g *sum) corpus(e *crosstalk.Estimate) {
+	clusters := slices.SortedFunc(maps.Keys(g.bleu), g.clusters.Compare)
+	corpus := func(units []int) float64 {
+		total := translation.BLEUStats{}
+		for _, i := range units {
+			total.Add(g.bleu[clusters[i]])
+		}
+		return total.Score() / 100
+	}
+	b := stats.UnitBootstrap(len(clusters), corpus, draws, estimate.Level, seed)
+	b.Interval.Range = [2]float64{0, 1}
+	estimate.Set(e, b.Value, b.Interval, b.Warnings)
 }

@@ -2,11 +2,15 @@ package consistency
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"crosstalk"
+	"crosstalk/instrument/consistency/read"
 	"crosstalk/internal/parallel"
 )
 
@@ -154,4 +158,126 @@ func Requests(p crosstalk.PromptConfig, tasks []crosstalk.Task, i crosstalk.Item
 		}
 	}
 	return requests
+}
+
+type answer struct {
+	crosstalk.Answer
+	class      string // an id, or the free answer; "" for none
+	rule       string // that found it
+	confidence read.Confidence
+	reason     string    // why there is no class
+	override   *Override // by people
+}
+
+// Answered identifies an answer for review: answers with the same text to the same
+// instruction are read in the same way.
+type Answered struct {
+	Task        string
+	Instruction string // its sense
+	Text        string
+}
+
+// Override is a manually assigned class that replaces the class that was read.
+type Override struct {
+	Class    string // "" if the answer has none
+	Reviewer string
+	Reason   string
+}
+
+// Overrides are corrected readings.
+type Overrides map[Answered]Override
+
+// ID is a short hash of the corrections, "" if there are none.
+func (o Overrides) ID() string {
+	if o == nil {
+		return ""
+	}
+	var sum uint32
+	for answered, override := range o {
+		parts := []string{answered.Task, answered.Instruction, answered.Text, override.Class}
+		hash := sha256.Sum256(crosstalk.Canonical(parts))
+		sum += binary.BigEndian.Uint32(hash[:])
+	}
+	return fmt.Sprintf("%08x", sum)
+}
+
+func (s *scoring) read(form Form, of crosstalk.Answer) answer {
+	a := answer{Answer: of}
+	if r, ok := s.rewritten[form.Input]; ok && r.Texts == nil {
+		a.reason = NoRewriting
+		return a
+	}
+	switch {
+	case a.Status == "":
+		a.reason = Missing
+		return a
+	case a.Status == crosstalk.Empty && s.Protocol.InvalidIsClass:
+		return a
+	case a.Status != crosstalk.Text:
+		a.reason = string(a.Status)
+		return a
+	}
+	if len(s.task.Classes) == 0 {
+		a.class = strings.TrimSpace(a.Text)
+	} else {
+		r := Read(s.Protocol, s.task, form.Instruction, a.Text)
+		a.class, a.rule, a.confidence = r.Class, r.Rule, r.Confidence
+	}
+	if o, ok := s.Overrides[Answered{s.task.Name, string(form.Instruction), a.Text}]; ok && s.reading == Reviewed {
+		a.class, a.rule, a.confidence, a.override = o.Class, "review", read.Full, &o
+	}
+	return a
+}
+
+// Class is the class that was read in an answer.
+type Class struct {
+	read.Reading
+	Class string // its id; "" if there is none
+}
+
+// Read finds the class of an answer to an instruction.
+func Read(p Protocol, task crosstalk.Task, instruction Sense, text string) Class {
+	in, _ := InstructionIn(task, instruction)
+	labels, classes := make([]string, len(in.Words)), map[string]string{}
+	for i, w := range in.Words {
+		labels[i], classes[w.Word] = w.Word, w.Class
+	}
+	r := read.Readers[p.Reader](text, labels)
+	return Class{r, classes[r.Label]}
+}
+
+// Verdict is the result of comparing the meaning of two answers.
+type Verdict int
+
+const (
+	Unknown Verdict = iota - 1
+	No
+	Yes
+)
+
+// VerdictOf is Yes or No.
+func VerdictOf(same bool) Verdict {
+	if same {
+		return Yes
+	}
+	return No
+}
+
+// A Comparer decides whether two free answers to a question mean the same.
+type Comparer interface {
+	// Name is the name in signatures.
+	Name() string
+	// Same compares two answers. It returns the keys of its requests to a model, if
+	// any. An error ends the measurement.
+	Same(ctx context.Context, ask crosstalk.Asker, question, a, b string) (Verdict, []crosstalk.Key, error)
+}
+
+// sameFree compares free answers to a question. It shows the question in the form that people wrote.
+func (s *scoring) sameFree(form Form, a, b string) (Verdict, []crosstalk.Key, error) {
+	if s.Free == nil {
+		return Unknown, nil, fmt.Errorf("the task %s has no classes and needs a way to compare free answers", s.task.Name)
+	}
+	form = form.Source()
+	instruction, _ := InstructionIn(s.task, form.Instruction)
+	return s.Free.Same(s.ctx, s.ask, s.task.Prompt(instruction, s.item.Input.Texts[string(form.Input)]), a, b)
 }

@@ -5,7 +5,15 @@
 // are compared in lower case and returned as declared. Everything counts in code points.
 package read
 
-import "crosstalk/measure/pytext"
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"crosstalk/measure/pytext"
+)
 
 // A Reader finds the label in an answer.
 type Reader func(answer string, labels []string) Reading
@@ -47,4 +55,262 @@ func lowered(labels []string) []label {
 		}
 	}
 	return out
+}
+
+// Crosstalk1 reads an answer strictly. The label must be the whole answer, or stand in it as a whole word where
+// answers have their label; anything else is left to review. A word ends where letters and digits end, at the
+// border of a script that writes no spaces (so A is a word in 选项A是), and not at a hyphen or apostrophe between
+// letters. The rules, with their confidence:
+//
+//	exact       the label, but for quotes, marks and space around it            full
+//	first       the answer starts with the label and a mark or line end         high
+//	cue         the label, with a mark after it or in quotes or brackets,       high
+//	            follows words like "the answer is"
+//	last        the label alone is the last sentence or line                    high
+//	first-word  the answer starts with the label and a space                    low
+//	cue-word    the label and a space follow words like "the answer is"         low
+//	quoted      the label stands in quotes or brackets anywhere                 low
+//	conflict    these rules find different labels of the highest confidence     none
+//	unresolved  none of these                                                   none
+//
+// A label of one letter is too like a word of the language ("A sentence ...")
+// for first-word and cue-word: it needs the mark, or another script after it.
+func Crosstalk1(answer string, labels []string) Reading {
+	text := pytext.Lower(answer)
+	found := lowered(labels)
+	for _, trimmed := range []string{pytext.TrimSpace(text), strings.TrimFunc(text, around)} {
+		for _, l := range found {
+			if trimmed == l.lower {
+				return Reading{l.declared, "exact", Full}
+			}
+		}
+	}
+	best := Reading{Rule: "unresolved"}
+	firstWord, lastWord := strings.IndexFunc(text, inWord), strings.LastIndexFunc(text, inWord)
+	for _, m := range mentions(text, found) {
+		r := position(text, m, firstWord >= m.start, lastWord < m.end)
+		switch {
+		case r.Confidence > best.Confidence:
+			best = r
+		case r.Confidence == best.Confidence && r.Label != best.Label:
+			best.Rule = "conflict" // unless a later mention is in a better place
+		}
+	}
+	if best.Rule == "conflict" {
+		return Reading{Rule: "conflict"}
+	}
+	return best
+}
+
+// A mention is a label as a whole word at text[start:end].
+type mention struct {
+	label
+	start, end int
+}
+
+// mentions finds the labels in text, in order. Of two that overlap the longer one counts: 不是 is not 是.
+func mentions(text string, labels []label) []mention {
+	var all []mention
+	for _, l := range labels {
+		for from := 0; ; {
+			i := strings.Index(text[from:], l.lower)
+			if i < 0 {
+				break
+			}
+			m := mention{l, from + i, from + i + len(l.lower)}
+			if wordEdge(text, m.start) && wordEdge(text, m.end) {
+				all = append(all, m)
+			}
+			from = m.end
+		}
+	}
+	slices.SortStableFunc(all, func(a, b mention) int { return cmp.Or(a.start-b.start, b.end-a.end) })
+	kept := all[:0]
+	for _, m := range all {
+		if n := len(kept); n == 0 || m.start >= kept[n-1].end {
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+// position returns the reading that the place of a mention gives, or none.
+// first and last: no word comes before it, or after it.
+func position(text string, m mention, first, last bool) Reading {
+	before := strings.TrimRightFunc(text[:m.start], openingOrSpace)
+	after := strings.TrimLeftFunc(text[m.end:], closing)
+	next, _ := utf8.DecodeRuneInString(after)
+	stopped := after == "" || mark(next) || startsWithAny(text[m.end:], ")", "）") && !quoted(text, m) // B) neutral
+	spaced := utf8.RuneCountInString(m.lower) > 1 || kindOf(next) == unspaced
+	cue := endsWithCue(before)
+	rule := func(name string, c Confidence) Reading { return Reading{m.declared, name, c} }
+	switch {
+	case stopped && first:
+		return rule("first", High)
+	case cue && (stopped || quoted(text, m)):
+		return rule("cue", High)
+	case last && sentenceEnd(text[:m.start]):
+		return rule("last", High)
+	case spaced && first:
+		return rule("first-word", Low)
+	case spaced && cue:
+		return rule("cue-word", Low)
+	case quoted(text, m):
+		return rule("quoted", Low)
+	}
+	return Reading{}
+}
+
+// cues are the phrases before a label that is given as the answer.
+var cues = []string{
+	"answer is", "answer would be", "answer should be", "option", "option is", "label is", "choice is",
+	"antwort ist", "antwort lautet", "antwort wäre", "ist die antwort", "lautet die antwort", "option ist",
+	"réponse est", "réponse serait", "option est", "proposition",
+	"respuesta es", "respuesta sería", "opción", "opción es",
+	"risposta è", "opzione", "resposta é", "opção",
+	"答案是", "答案为", "答案應為", "答案应为", "回答是", "选项", "選項", "答えは", "回答は", "정답은", "답은",
+}
+
+// colonCues do so only with a colon between, as in "Answer: yes" but not in "I cannot answer yes or no".
+var colonCues = []string{
+	"answer", "label", "choice", "antwort", "réponse", "respuesta", "risposta", "resposta",
+	"答案", "回答", "选择", "選擇", "答え", "정답", "답",
+}
+
+// endsWithCue reports whether text ends with a cue.
+func endsWithCue(text string) bool {
+	bare := strings.TrimRightFunc(text, func(r rune) bool { return r == ':' || r == '：' || openingOrSpace(r) })
+	ends := func(cue string) bool {
+		if !strings.HasSuffix(bare, cue) {
+			return false
+		}
+		// A cue in a script without spaces may follow its like: 所以答案是.
+		start, _ := utf8.DecodeRuneInString(cue)
+		return kindOf(start) == unspaced || wordEdge(bare, len(bare)-len(cue))
+	}
+	colon := strings.ContainsAny(text[len(bare):], ":：")
+	return slices.ContainsFunc(cues, ends) || colon && slices.ContainsFunc(colonCues, ends)
+}
+
+// sentenceEnd reports whether a sentence or line ends at the end of text.
+func sentenceEnd(text string) bool {
+	text = strings.TrimRightFunc(text, func(r rune) bool { return r != '\n' && openingOrSpace(r) })
+	r, _ := utf8.DecodeLastRuneInString(text)
+	return strings.ContainsRune(".!?。！？\n", r) && text != ""
+}
+
+func quoted(text string, m mention) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:m.start])
+	after, _ := utf8.DecodeRuneInString(strings.TrimPrefix(text[m.end:], "."))
+	return opening(before) && closing(after)
+}
+
+const (
+	openingMarks = "\"'`´“”„‘‚«»‹›([{<（［【「『《〈*_~#"
+	closingMarks = "\"'`´“”‘’«»‹›)]}>）］】」』》〉*_~"
+)
+
+func opening(r rune) bool        { return strings.ContainsRune(openingMarks, r) }
+func closing(r rune) bool        { return strings.ContainsRune(closingMarks, r) }
+func openingOrSpace(r rune) bool { return opening(r) || pytext.IsSpace(r) }
+
+// mark reports whether r ends the clause that a label makes.
+func mark(r rune) bool {
+	return strings.ContainsRune(".,;:!?–—\n\r。，、；：！？…|", r)
+}
+
+// around reports whether r may stand around an answer without being part of it.
+func around(r rune) bool { return openingOrSpace(r) || closing(r) || mark(r) }
+
+// inWord reports whether r is a letter, mark or number.
+func inWord(r rune) bool { return kindOf(r) != none }
+
+// A kind of character makes up a word with its like.
+type kind int
+
+const (
+	none kind = iota
+	spacedScript
+	unspaced // scripts without spaces between words
+)
+
+func kindOf(r rune) kind {
+	switch {
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan):
+		return unspaced
+	case unicode.In(r, unicode.L, unicode.M, unicode.N):
+		return spacedScript
+	}
+	return none
+}
+
+// wordEdge reports whether no word continues across text[:i] and text[i:].
+func wordEdge(text string, i int) bool {
+	before, n := utf8.DecodeLastRuneInString(text[:i])
+	after, m := utf8.DecodeRuneInString(text[i:])
+	a, b := kindOf(before), kindOf(after)
+	if a != none && b != none {
+		return a != b
+	}
+	// A hyphen or apostrophe between letters is inside a word (non-empty), a
+	// sign before a digit or a point between digits inside a number.
+	beyond, _ := utf8.DecodeRuneInString(text[i+m:])
+	prior, _ := utf8.DecodeLastRuneInString(text[:i-n])
+	switch {
+	case a == spacedScript && joins(after) && kindOf(beyond) == spacedScript,
+		b == spacedScript && joins(before) && kindOf(prior) == spacedScript,
+		unicode.IsDigit(before) && strings.ContainsRune(".,:/", after) && unicode.IsDigit(beyond),
+		unicode.IsDigit(after) && strings.ContainsRune(".,:/", before) && unicode.IsDigit(prior),
+		unicode.IsDigit(after) && strings.ContainsRune("-−+", before):
+		return false
+	}
+	return true
+}
+
+func joins(r rune) bool { return strings.ContainsRune("-‐‑'’", r) }
+
+// StripQuotes removes the quotation marks that a model put around a rewritten text, as the published analysis of
+// Ohmer et al. (2023) does. It counts marks that open and marks that close (the straight ones do both), so that a
+// mark without a partner goes and quotations within the text stay:
+//
+//  1. If more marks close than open, two trailing apostrophes or one trailing
+//     closing mark are dropped.
+//  2. If the number of straight double marks is odd and the text ends in one,
+//     that is dropped.
+//  3. A pair that encloses the text is stripped, and once more if another does:
+//     straight double marks, then straight single ones, then a grave and an
+//     acute accent, then curly double marks.
+//
+// White space stays as it is.
+func StripQuotes(text string) string {
+	if count(text, "\"'´”’»") > count(text, "\"'`“‘«") {
+		if short, ok := strings.CutSuffix(text, "''"); ok {
+			text = short
+		} else if mark, n := utf8.DecodeLastRuneInString(text); n > 0 && strings.ContainsRune("\"'´”’»", mark) {
+			text = text[:len(text)-n]
+		}
+	}
+	if strings.Count(text, `"`)%2 == 1 {
+		text = strings.TrimSuffix(text, `"`)
+	}
+	for _, pair := range [][2]string{{`"`, `"`}, {"'", "'"}, {"`", "´"}, {"“", "”"}} {
+		for range 2 {
+			inner, opened := strings.CutPrefix(text, pair[0])
+			inner, closed := strings.CutSuffix(inner, pair[1])
+			if opened && closed {
+				text = inner
+			}
+		}
+	}
+	return text
+}
+
+func count(text, marks string) (n int) {
+	for _, r := range text {
+		if strings.ContainsRune(marks, r) {
+			n++
+		}
+	}
+	return n
 }
