@@ -49,8 +49,6 @@ import (
 	"crosstalk"
 )
 
-
-
 // Interval is a two-sided confidence interval.
 type Interval = crosstalk.Interval
 
