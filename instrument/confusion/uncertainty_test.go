@@ -42,7 +42,8 @@ func TestUncertaintyOf(t *testing.T) {
 		// Roots: 2, 1, 1 of 4 where the probabilities are 4/6, 1/6, 1/6.
 		{"high temperature", []float64{4.0 / 6, 1.0 / 6}, 2, 0.7, crosstalk.Token{Entropy: 1.5, Nucleus: 2, Mass: 0.75}},
 		{"very low temperature", []float64{0.5, 0.4, 0.1}, 0.001, 0.75, crosstalk.Token{Entropy: 0, Nucleus: 1, Mass: 1}},
-		{"a hundred tokens", []float64{0.01}, 1, 0.75, crosstalk.Token{Entropy: crosstalk.Value(math.Log2(100)), Nucleus: 75, Censored: true, Mass: 0.01}},
+		{"a hundred tokens", []float64{0.01}, 1, 0.75,
+			crosstalk.Token{Entropy: crosstalk.Value(math.Log2(100)), Nucleus: 75, Censored: true, Mass: 0.01}},
 	} {
 		got := uncertaintyOf(candidates(test.probabilities...), test.temperature, test.p)
 		if math.Abs(float64(got.Entropy-test.want.Entropy)) > 1e-4 || math.Abs(got.Mass-test.want.Mass) > 1e-6 ||

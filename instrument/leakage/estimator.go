@@ -238,7 +238,8 @@ func (t *tally) add(o crosstalk.Observation, cluster stats.Cluster) {
 		t.controls[key] = &control{cluster: cluster}
 	}
 	of := t.controls[key]
-	of.answers = append(of.answers, struct{ concept, text uint64 }{maphash.String(seed, concept), maphash.String(seed, bare)})
+	hashes := struct{ concept, text uint64 }{maphash.String(seed, concept), maphash.String(seed, bare)}
+	of.answers = append(of.answers, hashes)
 }
 
 var seed = maphash.MakeSeed()
