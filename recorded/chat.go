@@ -25,9 +25,8 @@ const (
 var conversationColumns = []string{"id", "conversation_id", "conversationId", "session_id", "chat_id", "thread_id",
 	"custom_id"}
 
-// chat reads conversations: one reply for each turn of the assistant that has
-// text. A row that also has an answer (completion or a usual name of it) has the
-// messages that it answers.
+// chat reads conversations: one reply for each turn of the assistant that has text. A row that also has an answer
+// (completion or a usual name of it) has the messages that it answers.
 var chat = layout{name: "messages of the assistant", read: func(row table.Row) (map[string]string, []reply, error) {
 	messages, _, err := messagesIn(row)
 	if err != nil {
@@ -115,8 +114,7 @@ func (r Reading) nameAnswer(row table.Row) error {
 	return nil
 }
 
-// messagesOf names the column of messages that the user or ShareGPT's format calls
-// otherwise.
+// messagesOf names the column of messages that the user or ShareGPT's format calls otherwise.
 func (r Reading) messagesOf(row table.Row) table.Row {
 	theirs := r.Columns[messagesColumn]
 	if theirs == "" && !row.Has(messagesColumn) && row.Lists["conversations"] != nil {
@@ -155,8 +153,7 @@ const (
 	tool      = "tool" // what a tool returned; not kept
 )
 
-// roles are the names of roles in the formats of OpenAI, Anthropic, Gemini and
-// ShareGPT.
+// roles are the names of roles in the formats of OpenAI, Anthropic, Gemini and ShareGPT.
 var roles = map[string]string{
 	"system": system, "developer": system,
 	"user": user, "human": user,
@@ -235,9 +232,8 @@ func isSet(raw json.RawMessage) bool {
 	return raw != nil && !slices.Contains([]string{"null", "[]"}, string(raw))
 }
 
-// contentOf is the text of a message's content: a string, or parts, whose texts
-// are joined by line breaks. others reports whether it has parts of another kind,
-// such as calls of tools, images or thoughts.
+// contentOf is the text of a message's content: a string, or parts, whose texts are joined by line breaks. others
+// reports whether it has parts of another kind, such as calls of tools, images or thoughts.
 func contentOf(raw json.RawMessage) (text string, others bool, err error) {
 	if !isSet(raw) {
 		return "", false, nil
@@ -278,8 +274,7 @@ func contentOf(raw json.RawMessage) (text string, others bool, err error) {
 	return strings.Join(texts, "\n"), others, nil
 }
 
-// conversation reads a prompt: the messages of a chat as JSON, or one message of
-// the user.
+// conversation reads a prompt: the messages of a chat as JSON, or one message of the user.
 func conversation(prompt string) []string {
 	turns := turnsOf(prompt)
 	if turns == nil && prompt != "" {

@@ -24,20 +24,17 @@ type Confusion struct {
 	Unjudged string // why there is no language that the answer should be in; the item's is empty then
 }
 
-// Confusion yields the answers of a file. The file is a table (table.Formats) with
-// one row per answer; or chat logs, logs of lm-evaluation-harness, Inspect or
-// promptfoo, which docs/recorded.md describes.
+// Confusion yields the answers of a file. The file is a table (table.Formats) with one row per answer; or chat
+// logs, logs of lm-evaluation-harness, Inspect or promptfoo, which docs/recorded.md describes.
 //
-// The columns of a table are completion and language, and optionally model, task,
-// source, id, prompt and sample. The language is a BCP 47 tag (fr, zh-TW; see
-// LanguageOf). Every other text column becomes a label of the item, as do task,
-// source and language. An answer with a prompt also gets the label length,
-// unless the file has such a column: see crosstalk.LengthOf.
+// The columns of a table are completion and language, and optionally model, task, source, id, prompt and sample.
+// The language is a BCP 47 tag (fr, zh-TW; see LanguageOf). Every other text column becomes a label of the item, as
+// do task, source and language. An answer with a prompt also gets the label length, unless the file has such a
+// column: see crosstalk.LengthOf.
 //
-// Rows with the same source and id answer one prompt, possibly in several
-// languages, and form a cluster. Without an id the prompt identifies it; without a
-// prompt every row is independent. The answers of a conversation form a cluster.
-// Memory does not grow with the rows.
+// Rows with the same source and id answer one prompt, possibly in several languages, and form a cluster. Without an
+// id the prompt identifies it; without a prompt every row is independent. The answers of a conversation form a
+// cluster. Memory does not grow with the rows.
 func (r Reading) Confusion(path string) iter.Seq2[Confusion, error] {
 	needed := func(column string) bool {
 		return column == "length" || slices.Contains(confusionTexts, column)
@@ -93,9 +90,8 @@ func (r Reading) confusion(a answered) (Confusion, error) {
 	return c, nil
 }
 
-// ConfusionItem is the item of a prompt with this name within its task, source
-// and language. Prompts with the same source and name form a cluster. Without a
-// name it has no id.
+// ConfusionItem is the item of a prompt with this name within its task, source and language. Prompts with the same
+// source and name form a cluster. Without a name it has no id.
 func ConfusionItem(labels map[string]string, name string, p *crosstalk.Prompt) crosstalk.Item {
 	item := crosstalk.Item{Labels: labels, Prompt: p}
 	if name != "" {
@@ -110,9 +106,8 @@ func join(names ...string) string {
 	return strings.Join(slices.DeleteFunc(names, func(s string) bool { return s == "" }), "/")
 }
 
-// LanguageOf returns the language of a BCP 47 tag in the labels of identifiers:
-// its ISO 639-1 code if it has one. If the tag asks for a script (langid.Script),
-// scripted is the tag.
+// LanguageOf returns the language of a BCP 47 tag in the labels of identifiers: its ISO 639-1 code if it has one.
+// If the tag asks for a script (langid.Script), scripted is the tag.
 func LanguageOf(tag string) (code, scripted string, err error) {
 	t, err := language.Parse(tag)
 	if base, confidence := t.Base(); err == nil && confidence == language.Exact {

@@ -23,10 +23,9 @@ type Consistency struct {
 	Answer      crosstalk.Answer
 }
 
-// Consistency yields the answers of a file, one per row, with the columns
-// item, input, instruction and answer, and optionally task, model and run
-// (counted from 1). Every other text column becomes a label. Memory does not
-// grow with the rows.
+// Consistency yields the answers of a file, one per row, with the columns item, input, instruction and answer, and
+// optionally task, model and run (counted from 1). Every other text column becomes a label. Memory does not grow
+// with the rows.
 func (r Reading) Consistency(path string) iter.Seq2[Consistency, error] {
 	every := func(string) bool { return true }
 	return rowsOf(r.rows(path, every), path, func(row table.Row) (Consistency, error) {
@@ -64,9 +63,8 @@ type Rewriting struct {
 	Fields map[string]string // all columns
 }
 
-// ReadRewritings yields the texts of a file, one item and sense per row, with
-// the columns item and input, the list texts or a column for each field of the
-// task, and optionally task and model.
+// ReadRewritings yields the texts of a file, one item and sense per row, with the columns item and input, the list
+// texts or a column for each field of the task, and optionally task and model.
 func ReadRewritings(path string) iter.Seq2[Rewriting, error] {
 	return rowsOf(table.Read(path), path, func(row table.Row) (Rewriting, error) {
 		v := row.Values
@@ -95,8 +93,7 @@ func (r *Rewriting) withoutThoughts() {
 	}
 }
 
-// withItem refuses a row without the needed columns, or with a list instead of
-// text.
+// withItem refuses a row without the needed columns, or with a list instead of text.
 func withItem(row table.Row, needed, possible []string) error {
 	if err := require(row, "optionally "+strings.Join(possible, ", "), needed...); err != nil {
 		return err

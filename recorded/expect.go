@@ -16,9 +16,8 @@ import (
 // Undetermined is the label of a language that cannot be told, as in BCP 47.
 const Undetermined = "und"
 
-// expected returns the language that an answer should be in, as the file or the
-// policy says, and sets the prompt's. If there is none, the prompt's is
-// empty, and unjudged says why.
+// expected returns the language that an answer should be in, as the file or the policy says, and sets the prompt's.
+// If there is none, the prompt's is empty, and unjudged says why.
 func (r Reading) expected(p *crosstalk.Prompt, stated string, turns []string) (tag, unjudged string) {
 	switch r.Expect {
 	case "":
@@ -78,9 +77,8 @@ type FileName struct {
 
 var nameColumn = regexp.MustCompile(`\{([^{}]*)\}`)
 
-// ParseFileName reads a pattern: a file's name without folder and endings, with the
-// names of columns in braces. A column's value is as short as possible, and not empty.
-// Nil for an empty pattern.
+// ParseFileName reads a pattern: a file's name without folder and endings, with the names of columns in braces. A
+// column's value is as short as possible, and not empty. Nil for an empty pattern.
 func ParseFileName(pattern string) (*FileName, error) {
 	if pattern == "" {
 		return nil, nil

@@ -9,9 +9,8 @@ import (
 	"crosstalk/internal/table"
 )
 
-// newHarness reads samples_TASK_DATE.jsonl of lm-evaluation-harness
-// (--log_samples): each row is a document with the answers to it. Its rows repeat
-// the answers for each filter, so those of the first filter count. Answers of
+// newHarness reads samples_TASK_DATE.jsonl of lm-evaluation-harness (--log_samples): each row is a document with
+// the answers to it. Its rows repeat the answers for each filter, so those of the first filter count. Answers of
 // tasks that compare probabilities have no text and are left out.
 func newHarness() layout {
 	filter := ""
@@ -45,9 +44,8 @@ func newHarness() layout {
 // samplesFile is how lm-evaluation-harness names the file of a task.
 var samplesFile = regexp.MustCompile(`^samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl`)
 
-// harnessPrompt is the prompt of a document's first request: {"gen_args_0":
-// {"arg_0": PROMPT}} or, in older files, [[PROMPT, ...]]. A chat is a list of one
-// text with its messages as JSON.
+// harnessPrompt is the prompt of a document's first request: {"gen_args_0": {"arg_0": PROMPT}} or, in older files,
+// [[PROMPT, ...]]. A chat is a list of one text with its messages as JSON.
 func harnessPrompt(row table.Row) string {
 	var prompt json.RawMessage
 	if list := row.Lists["arguments"]; len(list) > 0 {

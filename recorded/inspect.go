@@ -85,9 +85,8 @@ func (s spec) sample(file string, line int, text []byte) (table.Row, error) {
 // Zip's number for Zstandard, in which newer versions of Inspect compress.
 const zipZstandard = 93
 
-// inspectSamples yields the samples of a log in Inspect's format .eval: a zip file
-// with header.json, or while it is written _journal/start.json, and a file for
-// each sample. A sample's line is 1 and its file FILE:samples/NAME.
+// inspectSamples yields the samples of a log in Inspect's format .eval: a zip file with header.json, or while it is
+// written _journal/start.json, and a file for each sample. A sample's line is 1 and its file FILE:samples/NAME.
 func inspectSamples(path string) iter.Seq2[table.Row, error] {
 	return rowsBy(func(yield func(table.Row) error) error {
 		z, err := zip.OpenReader(path)

@@ -1,6 +1,5 @@
-// Package recorded reads answers that were recorded elsewhere: by another
-// program, or by the papers' own scripts. The layouts are described in
-// docs/recorded.md.
+// Package recorded reads answers that were recorded elsewhere: by another program, or by the papers' own scripts.
+// The layouts are described in docs/recorded.md.
 package recorded
 
 import (
@@ -16,8 +15,7 @@ import (
 	"crosstalk/model/settle"
 )
 
-// Leakage is one row of recorded leakage answers: an item and the answers to
-// its two prompts, from sample First on.
+// Leakage is one row of recorded leakage answers: an item and the answers to its two prompts, from sample First on.
 type Leakage struct {
 	Where    string // file:line
 	Item     crosstalk.Item
@@ -28,8 +26,7 @@ type Leakage struct {
 	Unusable string // why the row cannot be scored; the other fields may be empty then
 }
 
-// Leakage yields the rows of a file (table.Formats). Its columns decide
-// which of three layouts it has:
+// Leakage yields the rows of a file (table.Formats). Its columns decide which of three layouts it has:
 //
 //   - one row per sample: prompt, control_prompt, concept, test, control, and
 //     optionally sample (default: rows are counted per model and id);
@@ -180,8 +177,7 @@ func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 	}
 }
 
-// rowAnswers returns the answers to the two prompts of a row; none if the row
-// may lack them.
+// rowAnswers returns the answers to the two prompts of a row; none if the row may lack them.
 func rowAnswers(row table.Row, answered bool) (test, control []string, err error) {
 	test, tests := row.Lists["test_generations"]
 	control, controls := row.Lists["control_generations"]
@@ -240,8 +236,7 @@ func answers(texts []string) []crosstalk.Answer {
 	return list
 }
 
-// readPositions yields the rows of a workbook whose controls are identified by
-// row position.
+// readPositions yields the rows of a workbook whose controls are identified by row position.
 func readPositions(rows []table.Row, answered bool, yield func(Leakage, error) bool) {
 	required := []string{"prompt", "concept", "n_control"}
 	if answered {

@@ -105,8 +105,7 @@ func isJSON(text string) bool {
 	return text != "" && (text[0] == '{' || text[0] == '[') && json.Valid([]byte(text))
 }
 
-// logged reads rows of a shape: one reply each. asked are the messages of batches, by
-// the id of the request.
+// logged reads rows of a shape: one reply each. asked are the messages of batches, by the id of the request.
 func logged(s shape, asked map[string][]string) layout {
 	told := "the user's messages from " + s.request + ", answers from " + s.answer
 	switch {

@@ -59,8 +59,7 @@ func (p *places) see(row table.Row, columns map[string]string, lacking []string)
 	return nil
 }
 
-// done returns an error about a place that no row has had, and notes those that some
-// lacked.
+// done returns an error about a place that no row has had, and notes those that some lacked.
 func (p *places) done(note func(string)) error {
 	for _, ours := range slices.Sorted(maps.Keys(p.lacks)) {
 		switch n := p.lacks[ours].rows; {

@@ -56,9 +56,8 @@ var promptfoo = layout{name: "promptfoo's results", read: func(row table.Row) (m
 // templateColumn is promptfoo's prompt before variables are filled in.
 const templateColumn = "template"
 
-// A column of promptfoo's table has the outputs of one provider for one prompt:
-// [provider] prompt. The columns Status, Score and so on that follow each of them
-// have no meaning here.
+// A column of promptfoo's table has the outputs of one provider for one prompt: [provider] prompt. The columns
+// Status, Score and so on that follow each of them have no meaning here.
 var promptfooColumn = regexp.MustCompile(`(?s)^\[([^\]]+)\] (.+)$`)
 
 func hasPromptfooColumns(row table.Row) bool {
@@ -100,8 +99,7 @@ var promptfooTable = layout{name: "promptfoo's table", read: func(row table.Row)
 
 var placeholder = regexp.MustCompile(`\{\{\s*([\w.-]+)\s*\}\}`)
 
-// fill fills variables into a template; ok is false if something else is left to
-// fill in.
+// fill fills variables into a template; ok is false if something else is left to fill in.
 func fill(template string, vars map[string]string) (text string, ok bool) {
 	ok = true
 	text = placeholder.ReplaceAllStringFunc(template, func(s string) string {

@@ -14,10 +14,9 @@ import (
 	"crosstalk/internal/table"
 )
 
-// ReadPrompts yields the prompts of a table, one per row, as confusion items: the
-// columns are language and prompt or messages, and optionally system, id, task and
-// source. Every other text column becomes a label. Messages are a list of objects
-// with role and content, the last of them the user's; in CSV they are JSON.
+// ReadPrompts yields the prompts of a table, one per row, as confusion items: the columns are language and prompt
+// or messages, and optionally system, id, task and source. Every other text column becomes a label. Messages are a
+// list of objects with role and content, the last of them the user's; in CSV they are JSON.
 //
 // Items are named as recorded answers are (ConfusionItem), so that both can be
 // paired; without an id, the prompt names the item, shortened if it is long.
@@ -67,8 +66,7 @@ func readPrompt(row table.Row) (item crosstalk.Item, err error) {
 	return ConfusionItem(labels, cmp.Or(v["id"], nameOf(p)), p), nil
 }
 
-// precede reads what precedes both prompts of a pair: the column system, and
-// messages.
+// precede reads what precedes both prompts of a pair: the column system, and messages.
 func precede(row table.Row) (before []crosstalk.Message, err error) {
 	messages, left, err := messagesIn(row)
 	if err == nil && left > 0 {
@@ -89,8 +87,7 @@ func precede(row table.Row) (before []crosstalk.Message, err error) {
 	return before, nil
 }
 
-// nameOf names a prompt without an id by its text, and by a hash of all of it if
-// that is long or does not say all.
+// nameOf names a prompt without an id by its text, and by a hash of all of it if that is long or does not say all.
 func nameOf(p *crosstalk.Prompt) string {
 	const most = 60
 	if len(p.Before) == 0 && utf8.RuneCountInString(p.Text) <= most {

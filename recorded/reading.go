@@ -12,8 +12,7 @@ import (
 	"crosstalk/internal/table"
 )
 
-// Reading says how files of answers are read. The zero value reads files with our
-// own names of columns.
+// Reading says how files of answers are read. The zero value reads files with our own names of columns.
 type Reading struct {
 	// Columns are the file's names of our columns: completion is in reply. A
 	// name with points is a place in nested JSON: metadata.locale.
@@ -27,14 +26,12 @@ type Reading struct {
 	Expect string
 	// ExpectFlag is the flag that sets Expect, for messages; empty: expect.
 	ExpectFlag string
-	// Identify returns the language that the answer to messages of a user, the
-	// oldest first, should be in: a tag, "" if it cannot be told. ExpectUser and
-	// ExpectPrompt need it.
+	// Identify returns the language that the answer to messages of a user, the oldest first, should be in: a tag,
+	// "" if it cannot be told. ExpectUser and ExpectPrompt need it.
 	Identify func(messages ...string) string
 
-	// Batches are the user's messages of requests in the input files of batches, by id.
-	// They are added where a file of requests is read before that of the answers; nil:
-	// they are not known.
+	// Batches are the user's messages of requests in the input files of batches, by id. They are added where a file
+	// of requests is read before that of the answers; nil: they are not known.
 	Batches map[string][]string
 
 	// Note is told, once a file, which columns were taken for ours; nil: nobody.
@@ -109,8 +106,7 @@ func (r Reading) table(path string, needed func(column string) bool) iter.Seq2[t
 	}))
 }
 
-// rows yields the rows of a table with the names that the user states; nothing is
-// guessed.
+// rows yields the rows of a table with the names that the user states; nothing is guessed.
 func (r Reading) rows(path string, needed func(column string) bool) iter.Seq2[table.Row, error] {
 	return func(yield func(table.Row, error) bool) {
 		said := places{of: r.Columns, file: path}
@@ -314,8 +310,7 @@ func textOf(raw json.RawMessage) string {
 	return *s
 }
 
-// members are the members of a JSON object that are text, numbers or truth
-// values.
+// members are the members of a JSON object that are text, numbers or truth values.
 func members(object string) map[string]string {
 	var fields map[string]any
 	d := json.NewDecoder(strings.NewReader(object))

@@ -73,8 +73,7 @@ func labelsOf(values map[string]string, contents []string) map[string]string {
 	return labels
 }
 
-// refuseLists refuses a list instead of text in one of the columns. It would be read as
-// empty.
+// refuseLists refuses a list instead of text in one of the columns. It would be read as empty.
 func refuseLists(row table.Row, columns []string) error {
 	for _, column := range columns {
 		if _, list := row.Lists[column]; list {
@@ -106,8 +105,7 @@ func wholeNumber(s string) (int, bool) {
 	return int(f), true
 }
 
-// usual are the names that exports have for our columns, in lower case with
-// underscores.
+// usual are the names that exports have for our columns, in lower case with underscores.
 var usual = map[string][]string{
 	"completion": {"completion", "reply", "response", "answer", "output", "generation", "generated_text", "model_output",
 		"model_response",
@@ -119,9 +117,8 @@ var usual = map[string][]string{
 		"instruction"},
 }
 
-// names are the file's names of our columns: those that the user states, and
-// for those that the file lacks the usual ones. A file that has all that is needed
-// is read as it is.
+// names are the file's names of our columns: those that the user states, and for those that the file lacks the
+// usual ones. A file that has all that is needed is read as it is.
 func (r Reading) names(row table.Row, columns map[string]string, of layout) (map[string]string, error) {
 	names := maps.Clone(r.Columns)
 	if names == nil {

@@ -16,8 +16,7 @@ import (
 	"crosstalk/internal/table"
 )
 
-// afterColumn says what came before an answer in a conversation: user, tool, compaction
-// or assistant.
+// afterColumn says what came before an answer in a conversation: user, tool, compaction or assistant.
 const afterColumn = "after"
 
 // session is a conversation of which a file has a row for each message or event.

@@ -6,9 +6,8 @@
 //	observations.jsonl  what was measured, in the suite's order
 //	estimates.json      the figures, as --format json prints them
 //
-// A directory may come from somebody else. Its files are opened only if they are
-// regular files in it, never through a link, and read up to a bound. New
-// directories and files are their owner's alone.
+// A directory may come from somebody else. Its files are opened only if they are regular files in it, never through
+// a link, and read up to a bound. New directories and files are their owner's alone.
 package run
 
 import (
@@ -74,9 +73,8 @@ type Dir struct {
 	made bool // by Create
 }
 
-// Create opens the directory for a run of this plan, and creates it if necessary.
-// It returns an error if the directory has another plan, or if another process is
-// writing to it.
+// Create opens the directory for a run of this plan, and creates it if necessary. It returns an error if the
+// directory has another plan, or if another process is writing to it.
 func Create(path string, plan Plan) (*Dir, error) {
 	if _, err := admit(path, plan); err != nil {
 		return nil, err
@@ -130,8 +128,7 @@ func (d *Dir) Discard() error {
 	return err
 }
 
-// admit returns the manifest in path, if there is one, and an error if the
-// directory is not for a run of this plan.
+// admit returns the manifest in path, if there is one, and an error if the directory is not for a run of this plan.
 func admit(path string, plan Plan) (Manifest, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -169,8 +166,7 @@ func refuseForeign(path string) error {
 	return nil
 }
 
-// removeParts removes unfinished files left by a killed process. It needs the
-// journal's lock.
+// removeParts removes unfinished files left by a killed process. It needs the journal's lock.
 func removeParts(path string) error {
 	entries, err := os.ReadDir(path)
 	for _, e := range entries {
@@ -187,8 +183,7 @@ func isPart(name string, files ...string) bool {
 		slices.ContainsFunc(files, func(file string) bool { return strings.HasPrefix(name, file+".") })
 }
 
-// Bounds of a run's files, far above what runs need: they keep a prepared file
-// from taking all memory.
+// Bounds of a run's files, far above what runs need: they keep a prepared file from taking all memory.
 const (
 	maxManifest  = 16 << 20  // bytes
 	maxEstimates = 256 << 20 // bytes
@@ -212,8 +207,7 @@ func (e notRun) Is(target error) bool { return target == fs.ErrNotExist }
 // ErrUnfinished is the error for a run without figures.
 var ErrUnfinished = errors.New("is not finished: run the same command again to resume it")
 
-// ReadManifest reads a run's manifest. The error is fs.ErrNotExist if path is not a
-// run directory.
+// ReadManifest reads a run's manifest. The error is fs.ErrNotExist if path is not a run directory.
 func ReadManifest(path string) (Manifest, error) {
 	text, err := ManifestText(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -248,17 +242,15 @@ func decode(file string, text []byte, what string, v any) error {
 	return nil
 }
 
-// SetScoring notes in the manifest how answers are scored from now on, the
-// suites that the figures are about, how many items were not measured, and what
-// was not sent as planned.
+// SetScoring notes in the manifest how answers are scored from now on, the suites that the figures are about, how
+// many items were not measured, and what was not sent as planned.
 func (d *Dir) SetScoring(s []Scoring, suites crosstalk.SuiteIDs, notMeasured int, changes []string) error {
 	d.Manifest.Scoring, d.Manifest.Suites, d.Manifest.NotMeasured, d.Manifest.Changes = s, suites, notMeasured, changes
 	d.Manifest.EstimatesSHA256 = "" // until WriteEstimates
 	return d.writeManifest()
 }
 
-// SetAsks writes the total number of requests to the manifest, for showing
-// progress.
+// SetAsks writes the total number of requests to the manifest, for showing progress.
 func (d *Dir) SetAsks(n int) error {
 	d.Manifest.Asks = n
 	return d.writeManifest()
@@ -270,8 +262,7 @@ func (d *Dir) SetAdapted(adapted []Adapted) error {
 	return d.writeManifest()
 }
 
-// WriteEstimates writes the figures beside the answers, and notes in the
-// manifest what they have to be.
+// WriteEstimates writes the figures beside the answers, and notes in the manifest what they have to be.
 func (d *Dir) WriteEstimates(estimates []crosstalk.Estimate) error {
 	text, err := d.write(estimatesFile, crosstalk.NewDocument(estimates))
 	if err != nil {
@@ -301,9 +292,8 @@ func sha256Of(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ReadEstimates reads the figures that a finished run wrote. The error is
-// ErrUnfinished for a run that has not written any, and a *ChangedError if they are
-// not those that the manifest says were written.
+// ReadEstimates reads the figures that a finished run wrote. The error is ErrUnfinished for a run that has not
+// written any, and a *ChangedError if they are not those that the manifest says were written.
 func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
 	manifest, err := ReadManifest(path) // before the file: one that is replaced meanwhile is older than the manifest then
 	if err != nil {

@@ -12,9 +12,8 @@ import (
 	"crosstalk"
 )
 
-// encode appends an observation as encoding/json writes it without HTML escapes. A
-// run writes one for each answer and measure; this takes less than half the time
-// that encoding/json takes, which spends most of it on maps.
+// encode appends an observation as encoding/json writes it without HTML escapes. A run writes one for each answer
+// and measure; this takes less than half the time that encoding/json takes, which spends most of it on maps.
 func encode(b []byte, o *crosstalk.Observation) ([]byte, error) {
 	if len(o.Spans)+len(o.Masked)+len(o.Tokens) > 0 { // few have them
 		return appendOther(b, o)

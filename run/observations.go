@@ -28,8 +28,7 @@ type Content struct {
 	SHA256 string `json:"sha256"` // of the bytes, in hexadecimal
 }
 
-// Recorder writes a run's observations.jsonl. Commit replaces the file of the last
-// scoring.
+// Recorder writes a run's observations.jsonl. Commit replaces the file of the last scoring.
 type Recorder struct {
 	dir    *Dir
 	file   *atomicfile.File
@@ -46,8 +45,7 @@ type Place struct {
 	Item int // of the suite, or of what was recorded, from 0
 }
 
-// Compare returns a negative number if p comes before q, and a positive one if it
-// comes after.
+// Compare returns a negative number if p comes before q, and a positive one if it comes after.
 func (p Place) Compare(q Place) int {
 	return cmp.Or(cmp.Compare(p.Part, q.Part), cmp.Compare(p.Item, q.Item))
 }
@@ -103,12 +101,10 @@ func (r *Recorder) Commit() error {
 // Discard drops the observations. After Commit it does nothing.
 func (r *Recorder) Discard() { r.file.Discard() }
 
-// ReadObservations yields the observations that a run recorded. Whether they
-// are all and as they were written is known at the end: then the last pair is a
-// *ChangedError, and nothing that was made of them should be used. Who stops
-// early does not learn it. The observations of a run without a manifest, or
-// whose manifest does not say what they are, are taken as they are. Observations share
-// conditions and labels, which nobody may change.
+// ReadObservations yields the observations that a run recorded. Whether they are all and as they were written is
+// known at the end: then the last pair is a *ChangedError, and nothing that was made of them should be used. Who
+// stops early does not learn it. The observations of a run without a manifest, or whose manifest does not say what
+// they are, are taken as they are. Observations share conditions and labels, which nobody may change.
 func ReadObservations(path string) iter.Seq2[crosstalk.Observation, error] {
 	return observations(path, newParser())
 }
@@ -183,8 +179,7 @@ func ReadPlaced(path string, texts ...string) iter.Seq2[Placed, error] {
 	})
 }
 
-// Observations are read ahead in batches of at most so many, and of little more than
-// so many bytes.
+// Observations are read ahead in batches of at most so many, and of little more than so many bytes.
 const (
 	batchLength = 512
 	batchBytes  = 1 << 20
@@ -307,8 +302,7 @@ func openObservations(path string) (f *os.File, check func(Content) error, err e
 	}, nil
 }
 
-// recorded returns what a run's manifest says of its observations, nil if it
-// says nothing or there is none.
+// recorded returns what a run's manifest says of its observations, nil if it says nothing or there is none.
 func recorded(path string) (*Content, error) {
 	m, err := ReadManifest(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -317,8 +311,7 @@ func recorded(path string) (*Content, error) {
 	return m.Observations, err
 }
 
-// ChangedError says that a run's observations or figures are not those that were
-// written.
+// ChangedError says that a run's observations or figures are not those that were written.
 type ChangedError struct {
 	File      string
 	Want, Got int // observations; equal if only the content differs

@@ -17,13 +17,11 @@ type line struct {
 	offset int64   // of the line in the file
 }
 
-// parser reads lines as encoding/json does, several times as quickly where they
-// are as Recorder writes them.
+// parser reads lines as encoding/json does, several times as quickly where they are as Recorder writes them.
 type parser struct {
 	jsonscan.Scanner // of the line
 
-	// known are the conditions and labels of earlier lines, by their text: there are few
-	// different ones.
+	// known are the conditions and labels of earlier lines, by their text: there are few different ones.
 	known map[string]map[string]string
 
 	values bool     // of details, only these texts are kept

@@ -23,8 +23,7 @@ type Plan struct {
 	Suite      string      `json:"suite"` // name@hash
 	Conditions []Condition `json:"conditions"`
 
-	// Shard is the part of the items that the run measures; the other fields are
-	// the whole measurement's.
+	// Shard is the part of the items that the run measures; the other fields are the whole measurement's.
 	Shard shard.Shard `json:"shard,omitzero"`
 }
 
@@ -34,8 +33,7 @@ func (p Plan) Whole() Plan {
 	return p
 }
 
-// Condition is a model with its decoding settings and prompt format: a point of a
-// sweep.
+// Condition is a model with its decoding settings and prompt format: a point of a sweep.
 type Condition struct {
 	Model     crosstalk.Identity     `json:"model"`
 	Prompting crosstalk.PromptConfig `json:"prompting"`
@@ -63,8 +61,7 @@ func (p Plan) Hash() string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Scoring is how the answers were last scored. It can change without changing the
-// answers.
+// Scoring is how the answers were last scored. It can change without changing the answers.
 type Scoring struct {
 	Protocol     string          `json:"protocol"`
 	Rules        json.RawMessage `json:"rules"` // the instrument's (instrument.ReadRules)
@@ -115,8 +112,7 @@ func difference(have, want reflect.Value) string {
 	return ""
 }
 
-// SuiteIDs names suites as the figures of a run with this plan do, which are about
-// the shard's part of them.
+// SuiteIDs names suites as the figures of a run with this plan do, which are about the shard's part of them.
 func (p Plan) SuiteIDs(whole crosstalk.SuiteIDs) crosstalk.SuiteIDs {
 	if p.Shard.IsZero() {
 		return whole

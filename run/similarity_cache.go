@@ -15,9 +15,8 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// SimilarityCache is the run's similarity.db: vectors and scores that are slow to
-// compute, so that scoring again is fast. It can be deleted. Safe for concurrent
-// use; the journal's lock excludes other processes.
+// SimilarityCache is the run's similarity.db: vectors and scores that are slow to compute, so that scoring again is
+// fast. It can be deleted. Safe for concurrent use; the journal's lock excludes other processes.
 type SimilarityCache struct {
 	path     string
 	mu       sync.Mutex
@@ -27,9 +26,8 @@ type SimilarityCache struct {
 
 var _ similarity.Cache = (*SimilarityCache)(nil)
 
-// OpenSimilarityCache opens the directory's similarity.db and makes it if need be.
-// It refuses files that are not regular ones, and a database with anything but
-// the cache's table: a view could make a look-up endless.
+// OpenSimilarityCache opens the directory's similarity.db and makes it if need be. It refuses files that are not
+// regular ones, and a database with anything but the cache's table: a view could make a look-up endless.
 func (d *Dir) OpenSimilarityCache() (*SimilarityCache, error) {
 	k := &SimilarityCache{path: filepath.Join(d.Path, "similarity.db")}
 	if err := preparePrivate(k.path); err != nil {
@@ -79,9 +77,8 @@ func (k *SimilarityCache) refuseOthers() error {
 	return s.Err()
 }
 
-// preparePrivate makes an empty file that only its owner may read, for SQLite to
-// open, and refuses one that is no regular file, and such files of SQLite's
-// beside it.
+// preparePrivate makes an empty file that only its owner may read, for SQLite to open, and refuses one that is no
+// regular file, and such files of SQLite's beside it.
 func preparePrivate(path string) error {
 	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
 		if err := plainfile.Check(path + end); err != nil {

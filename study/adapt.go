@@ -13,9 +13,8 @@ import (
 	"crosstalk/model"
 )
 
-// adapt makes the condition's settings what its model takes, as far as is
-// known, and notes the changes. strict is a protocol that reproduces a paper:
-// it measures with its own settings or not at all; "" is none.
+// adapt makes the condition's settings what its model takes, as far as is known, and notes the changes. strict is a
+// protocol that reproduces a paper: it measures with its own settings or not at all; "" is none.
 func (c *Condition) adapt(families []model.Family, strict string) error {
 	p, changes := model.Adapt(c.name, c.Prompting, families)
 	for _, change := range changes {
@@ -33,8 +32,7 @@ func (c *Condition) adapt(families []model.Family, strict string) error {
 	return nil
 }
 
-// refusal says what to do about a parameter that a model does not take under
-// the protocol of a paper.
+// refusal says what to do about a parameter that a model does not take under the protocol of a paper.
 func refusal(what, param, protocol string) error {
 	remedy := "use --protocol crosstalk-1"
 	if param == crosstalk.ParamTemperature || param == crosstalk.ParamTopP {
@@ -53,9 +51,8 @@ func strictly(protocol string) string {
 	return protocol
 }
 
-// adapting asks a model that may not take what it is asked with. What it
-// refuses before its first answer is left out from then on; one that turns out
-// to think gets room for it.
+// adapting asks a model that may not take what it is asked with. What it refuses before its first answer is left
+// out from then on; one that turns out to think gets room for it.
 type adapting struct {
 	crosstalk.Asker
 	name     string // the model's
@@ -72,8 +69,7 @@ type adapting struct {
 	early   map[crosstalk.Key]int // requests under way without room: whoever asks the same waits for that answer
 }
 
-// dropped is a parameter that a model refused. Of reasoning, level is what is
-// asked for instead.
+// dropped is a parameter that a model refused. Of reasoning, level is what is asked for instead.
 type dropped struct{ param, level string }
 
 func (a *adapting) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
@@ -104,9 +100,8 @@ func (a *adapting) through(ctx context.Context, way crosstalk.Asker, req crossta
 	}
 }
 
-// apply returns the request with all changes so far, and how many they are.
-// roomless is a request that must have room, even while others wait for the same
-// without. done is called when it is answered.
+// apply returns the request with all changes so far, and how many they are. roomless is a request that must have
+// room, even while others wait for the same without. done is called when it is answered.
 func (a *adapting) apply(req crosstalk.Request, roomless bool) (sent crosstalk.Request, version int, done func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -137,8 +132,7 @@ func (a *adapting) apply(req crosstalk.Request, roomless bool) (sent crosstalk.R
 	}
 }
 
-// drop leaves a refused parameter out from now on. It is an error if that was
-// tried, or may not be.
+// drop leaves a refused parameter out from now on. It is an error if that was tried, or may not be.
 func (a *adapting) drop(refused *ask.RefusedError, sent crosstalk.Request, version int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

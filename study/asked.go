@@ -22,8 +22,7 @@ type asked struct {
 // ask makes models the source of a study whose suite is set.
 func (s *Study) ask() { s.source = asked{s, sync.OnceValue(s.Suite.ID)} }
 
-// check returns an error if a column for grouping is neither in the suite nor in the
-// grid.
+// check returns an error if a column for grouping is neither in the suite nor in the grid.
 func (a asked) check(bool) error {
 	if !a.byUser {
 		return nil

@@ -34,10 +34,9 @@ func (a inRound) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answ
 	return a.through(ctx, a.round, req)
 }
 
-// askInBatches collects the batches that an earlier run left. With --batch it
-// then asks everything in batches, round by round: what depends on answers of
-// one round is asked in the next. All answers are in the journal afterwards,
-// but for those that a limit or a model stood in the way of.
+// askInBatches collects the batches that an earlier run left. With --batch it then asks everything in batches,
+// round by round: what depends on answers of one round is asked in the next. All answers are in the journal
+// afterwards, but for those that a limit or a model stood in the way of.
 func (m *Measurement) askInBatches(ctx context.Context) error {
 	for _, p := range m.study.Protocols {
 		for _, c := range p.Conditions {

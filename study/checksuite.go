@@ -9,10 +9,9 @@ import (
 	"crosstalk/suite"
 )
 
-// CheckSuite writes the likely mistakes in a suite, a name or a file: what is
-// suspicious in it, and why a run would refuse it; without any, what it has. Then it
-// writes what figures of the suite cannot tell. Each line begins with the name. It
-// sends nothing. A suite that cannot be read is an error.
+// CheckSuite writes the likely mistakes in a suite, a name or a file: what is suspicious in it, and why a run would
+// refuse it; without any, what it has. Then it writes what figures of the suite cannot tell. Each line begins with
+// the name. It sends nothing. A suite that cannot be read is an error.
 func CheckSuite(ctx context.Context, w io.Writer, name string) error {
 	s, err := suite.Load(name)
 	if err != nil {

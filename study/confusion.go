@@ -21,8 +21,7 @@ import (
 	"crosstalk/suite"
 )
 
-// Confusion is a study of language confusion. The zero value measures a
-// reference model on the suite confusion.
+// Confusion is a study of language confusion. The zero value measures a reference model on the suite confusion.
 type Confusion struct {
 	Sweep
 	confusion.Options
@@ -90,8 +89,7 @@ func (c Confusion) Open() (*Study, error) {
 	return study, nil
 }
 
-// open opens what all studies of confusion share: a study without protocols, and
-// an instrument for each of them.
+// open opens what all studies of confusion share: a study without protocols, and an instrument for each of them.
 func (c Confusion) open() (study *Study, instruments []confusion.Instrument, languages labeller, err error) {
 	protocols, err := c.Resolve()
 	if err != nil {

@@ -20,9 +20,8 @@ import (
 	"crosstalk/suite"
 )
 
-// Recorded opens a study of recorded answers in files (recorded.Reading.Confusion),
-// which may be larger than memory. model is the model of rows without one; its
-// default is the file's name.
+// Recorded opens a study of recorded answers in files (recorded.Reading.Confusion), which may be larger than
+// memory. model is the model of rows without one; its default is the file's name.
 func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 	files, err := recorded.Files(files)
 	if err != nil {
@@ -111,8 +110,7 @@ func (r *recordedConfusion) read(yield func(recorded.Confusion, error) bool) {
 	}
 }
 
-// tell returns the language that the answer to a user's messages should be in, ""
-// if it cannot be told.
+// tell returns the language that the answer to a user's messages should be in, "" if it cannot be told.
 func (r *recordedConfusion) tell(messages ...string) string {
 	messages = messages[max(0, len(messages)-guard.LookBack):]
 	var hash maphash.Hash
@@ -131,8 +129,7 @@ func (r *recordedConfusion) tell(messages ...string) string {
 	return language
 }
 
-// maxTold limits the messages whose languages are remembered, since files are read
-// several times: to some 10 MB.
+// maxTold limits the messages whose languages are remembered, since files are read several times: to some 10 MB.
 const maxTold = 1 << 18
 
 // unjudged counts rows whose language cannot be judged, for one reason.
@@ -141,8 +138,7 @@ type unjudged struct {
 	first string // file:line
 }
 
-// maxReasons limits the reasons that are told apart: in a wrong column, every row
-// has its own.
+// maxReasons limits the reasons that are told apart: in a wrong column, every row has its own.
 const maxReasons = 20
 
 // count notes whether a row can be judged.
@@ -178,8 +174,7 @@ func (r *recordedConfusion) tellUnjudged() error {
 	return nil
 }
 
-// promptsOf returns the prompts of a suite by the ids that recorded answers to
-// them have.
+// promptsOf returns the prompts of a suite by the ids that recorded answers to them have.
 func promptsOf(nameOrFile string) (map[string]prompted, error) {
 	if nameOrFile == "" {
 		return nil, nil
@@ -190,8 +185,7 @@ func promptsOf(nameOrFile string) (map[string]prompted, error) {
 	}
 	prompts := make(map[string]prompted, s.Items.Len())
 	for _, item := range s.Items.All() {
-		// Published test sets have the answers' ids; in a suite of one's own, the
-		// column id names the item.
+		// Published test sets have the answers' ids; in a suite of one's own, the column id names the item.
 		p := prompted{text: item.Prompt.Text}
 		for position, text := range item.Prompt.Placed {
 			if text == p.text {
@@ -208,9 +202,8 @@ func (r *recordedConfusion) promptOf(row recorded.Confusion) string {
 	return cmp.Or(row.Item.Prompt.Text, r.prompts[row.Item.ID].text)
 }
 
-// addLength labels a row that has no prompt with the length of its prompt in the
-// suite, and with the position of the instruction in it. The item stays as recorded, so
-// signatures cover the answers alone.
+// addLength labels a row that has no prompt with the length of its prompt in the suite, and with the position of
+// the instruction in it. The item stays as recorded, so signatures cover the answers alone.
 func (r *recordedConfusion) addLength(row recorded.Confusion) error {
 	if r.prompts == nil {
 		return nil

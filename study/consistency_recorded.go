@@ -16,9 +16,8 @@ import (
 	"crosstalk/suite"
 )
 
-// Recorded opens a study of recorded answers in files (recorded.Reading.Consistency)
-// to the items of a task file or a suite. model is the model of rows without one;
-// its default is the file's name.
+// Recorded opens a study of recorded answers in files (recorded.Reading.Consistency) to the items of a task file or
+// a suite. model is the model of rows without one; its default is the file's name.
 func (c Consistency) Recorded(files []string, model, task string) (*Study, error) {
 	protocols, err := c.Resolve()
 	if err != nil {

@@ -21,8 +21,7 @@ import (
 // InstructionsFile is the run's file of rewritten instructions.
 const InstructionsFile = "instructions.yaml"
 
-// ReviewError is the error if rewritten instructions must be reviewed before they
-// are used.
+// ReviewError is the error if rewritten instructions must be reviewed before they are used.
 type ReviewError struct {
 	Waiting int
 	File    string // to approve them in
@@ -33,8 +32,7 @@ func (e *ReviewError) Error() string {
 		"and run the same command again; or use --accept-rewrites", e.Waiting, e.File)
 }
 
-// reviews lets models rewrite instructions and people review them before they are
-// used.
+// reviews lets models rewrite instructions and people review them before they are used.
 type reviews struct {
 	*Study
 	accept   bool
@@ -56,8 +54,7 @@ func (v *reviews) label(c Condition, elsewhere bool) string {
 	return inputs + "+" + instructions
 }
 
-// accepts reports whether a model's instructions are used without a review. Those
-// of a reference model need none.
+// accepts reports whether a model's instructions are used without a review. Those of a reference model need none.
 func (v *reviews) accepts(c Condition) bool {
 	return v.accept || c.Model.Provider == reference.Provider
 }
@@ -91,9 +88,8 @@ func (v *reviews) tasks(c Condition) []crosstalk.Task {
 // prepare lets models rewrite the instructions, writes them into the run
 // directory, and returns a ReviewError if they are not approved.
 //
-// All shards of a run share one file, in the directory that has theirs: the first
-// that comes lets the models rewrite, while the others wait. Each keeps a copy of
-// what it asks with.
+// All shards of a run share one file, in the directory that has theirs: the first that comes lets the models
+// rewrite, while the others wait. Each keeps a copy of what it asks with.
 func (v *reviews) prepare(ctx context.Context, m *Measurement) (failed error) {
 	dir, asker := m.Dir, m.askers.of
 	if dir.Manifest.Plan.Shard.IsZero() {
@@ -188,8 +184,7 @@ func (v *reviews) ask(ctx context.Context, protocol int, c Condition, asker cros
 	return err
 }
 
-// ofModel are a model's rewritten instructions, with earlier reviews applied. save
-// keeps one that was just made.
+// ofModel are a model's rewritten instructions, with earlier reviews applied. save keeps one that was just made.
 func (v *reviews) ofModel(ctx context.Context, in *consistency.Instrument, asker crosstalk.Asker, model string,
 	before []review.Instruction, save func(review.Instruction) error) (list []review.Instruction, err error) {
 	var senses []consistency.Sense

@@ -19,9 +19,8 @@ type Figures struct {
 	// By are the columns that figures are grouped by: there is a figure for each
 	// prefix of them. Nil: as when they were measured.
 	By []string
-	// Cross are columns that are crossed instead: there is a figure for each
-	// combination of their values, those over all values of a column among them.
-	// It goes before By.
+	// Cross are columns that are crossed instead: there is a figure for each combination of their values, those
+	// over all values of a column among them. It goes before By.
 	Cross []string
 
 	Measures []string // nil: all
@@ -32,10 +31,9 @@ func (f Figures) written() bool {
 	return f.By == nil && f.Cross == nil && f.Measures == nil && f.View.Empty()
 }
 
-// FiguresOf returns sets of figures of a finished run, in one pass over its
-// observations. These are read as far as figures need it, unless they are given, all
-// of them: who needs more of them takes part in the pass. An unknown column of By or
-// Cross is a *ColumnError; an error about the view names what the run has.
+// FiguresOf returns sets of figures of a finished run, in one pass over its observations. These are read as far as
+// figures need it, unless they are given, all of them: who needs more of them takes part in the pass. An unknown
+// column of By or Cross is a *ColumnError; an error about the view names what the run has.
 func FiguresOf(path string, observations iter.Seq2[crosstalk.Observation, error], sets ...Figures) (
 	all [][]crosstalk.Estimate, err error) {
 	written, err := run.ReadEstimates(path)
@@ -101,9 +99,8 @@ func (f Figures) OfRuns(paths, names []string) ([]crosstalk.Estimate, error) {
 	return slices.Concat(all...), nil
 }
 
-// Compare returns the figures of a run with the observations that they are about, as
-// compare.Runs takes them. If the view has groups there are figures of groups only,
-// since an observation may be in several.
+// Compare returns the figures of a run with the observations that they are about, as compare.Runs takes them. If
+// the view has groups there are figures of groups only, since an observation may be in several.
 func (f Figures) Compare(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk.Observation, error], error) {
 	estimates, err := f.Of(path)
 	if err != nil {
@@ -144,8 +141,7 @@ func (f Figures) Compare(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk
 // RunColumn is the column of the run's name in figures of several.
 const RunColumn = "run"
 
-// Compared are the columns whose values are compared: the model, the settings that
-// vary within a run, and the run.
+// Compared are the columns whose values are compared: the model, the settings that vary within a run, and the run.
 func Compared(paths []string) ([]string, error) {
 	columns := []string{RunColumn, crosstalk.ModelColumn}
 	for _, path := range paths {
@@ -164,9 +160,8 @@ func Compared(paths []string) ([]string, error) {
 	return columns, nil
 }
 
-// split returns the choices of figures, and leaves to the view those of observations,
-// which do not have some columns and values. What needs such columns is grouped by
-// what gives figures these columns.
+// split returns the choices of figures, and leaves to the view those of observations, which do not have some
+// columns and values. What needs such columns is grouped by what gives figures these columns.
 func (f Figures) split(kind crosstalk.Kind) (Figures, []view.Choice) {
 	choices := f.View.Only
 	f.View.Only = nil
@@ -186,8 +181,7 @@ func (f Figures) split(kind crosstalk.Kind) (Figures, []view.Choice) {
 	return f, choices
 }
 
-// Names are what runs call values of columns. Of one that several runs name, the
-// first name counts.
+// Names are what runs call values of columns. Of one that several runs name, the first name counts.
 func Names(paths ...string) (map[string]string, error) {
 	names := map[string]string{}
 	for _, path := range slices.Backward(paths) {

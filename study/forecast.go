@@ -18,9 +18,8 @@ type Forecast struct {
 	Total Count // counts requests that conditions share once
 }
 
-// Forecast counts the requests of a study, their tokens and their cost. Nothing is
-// sent. It refuses what Begin would: limits below 0, unknown columns for grouping,
-// prices that are missing, batches that a model does not take.
+// Forecast counts the requests of a study, their tokens and their cost. Nothing is sent. It refuses what Begin
+// would: limits below 0, unknown columns for grouping, prices that are missing, batches that a model does not take.
 func (s *Study) Forecast(ctx context.Context, o ask.Options) (Forecast, error) {
 	if err := o.Check(); err != nil {
 		return Forecast{}, err
@@ -170,9 +169,8 @@ func (s *Study) count(ctx context.Context, prices ask.Prices, needs bool) (f For
 	return f, nil
 }
 
-// counter is an Asker that only counts requests: each once in all, and once for each
-// condition. Its answers are different texts, so that requests that depend on answers are
-// counted too.
+// counter is an Asker that only counts requests: each once in all, and once for each condition. Its answers are
+// different texts, so that requests that depend on answers are counted too.
 type counter struct {
 	mu        sync.Mutex
 	prices    ask.Prices

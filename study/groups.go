@@ -10,8 +10,7 @@ import (
 	"crosstalk/suite"
 )
 
-// Columns that a study adds to the labels of its items, unless the data have a
-// column of that name.
+// Columns that a study adds to the labels of its items, unless the data have a column of that name.
 const (
 	familyColumn       = "family"        // of the item's language: langgroup.Groups
 	scriptColumn       = "script"        // likewise
@@ -25,12 +24,10 @@ var (
 	addedColumns    = append(slices.Clone(languageColumns), tertileColumn)
 )
 
-// groups are the groups of a study's items: those of their languages, and the
-// thirds of the prompts by length within each task, source and language. The zero
-// value has seen no item.
+// groups are the groups of a study's items: those of their languages, and the thirds of the prompts by length
+// within each task, source and language. The zero value has seen no item.
 //
-// Items are seen first, in any order, and labelled afterwards, possibly
-// concurrently.
+// Items are seen first, in any order, and labelled afterwards, possibly concurrently.
 type groups struct {
 	own       map[string]bool // columns of the data that keep their values
 	languages map[string]map[string]string
@@ -38,9 +35,8 @@ type groups struct {
 	tertiles  map[cell]map[float64]string
 }
 
-// cell is where prompts are compared by length. Languages and sources have prompts
-// of different lengths, and a figure is a mean over both: thirds of all prompts
-// would compare languages and sources, not lengths.
+// cell is where prompts are compared by length. Languages and sources have prompts of different lengths, and a
+// figure is a mean over both: thirds of all prompts would compare languages and sources, not lengths.
 type cell struct{ task, source, language string }
 
 func cellOf(labels map[string]string) cell {
@@ -89,8 +85,7 @@ func (g *groups) done() {
 	}
 }
 
-// label returns an item's labels and its groups'. It leaves labels as
-// they are. Before done, there are no groups.
+// label returns an item's labels and its groups'. It leaves labels as they are. Before done, there are no groups.
 func (g *groups) label(labels map[string]string, prompt string) map[string]string {
 	added := maps.Clone(g.languages[labels["language"]])
 	if third := g.tertiles[cellOf(labels)][crosstalk.WordsIn(prompt)]; third != "" {
@@ -167,9 +162,8 @@ const (
 
 // tertiles returns the third that prompts of each length are in.
 //
-// Prompts of the same length are in the same third: the one in which the middle of
-// their ranks lies. Without ties, the thirds differ by at most one prompt. Prompts
-// that are all equally long are medium.
+// Prompts of the same length are in the same third: the one in which the middle of their ranks lies. Without ties,
+// the thirds differ by at most one prompt. Prompts that are all equally long are medium.
 func tertiles(counts map[float64]int) map[float64]string {
 	n := 0
 	for _, count := range counts {

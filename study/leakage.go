@@ -12,8 +12,7 @@ import (
 	"crosstalk/suite"
 )
 
-// Leakage is a study of semantic leakage. The zero value measures a reference
-// model on the suite leakage-en.
+// Leakage is a study of semantic leakage. The zero value measures a reference model on the suite leakage-en.
 type Leakage struct {
 	Sweep
 	leakage.Options
@@ -74,9 +73,8 @@ func (l Leakage) Open() (*Study, error) {
 	return study, nil
 }
 
-// Suited are the options with what the suite says where the user says nothing.
-// Answers to open-ended prompts, and to questions that something else precedes,
-// are scored whole, since they may leak anywhere.
+// Suited are the options with what the suite says where the user says nothing. Answers to open-ended prompts, and
+// to questions that something else precedes, are scored whole, since they may leak anywhere.
 func Suited(o leakage.Options, s *suite.Suite) leakage.Options {
 	o.Windows = cmp.Or(o.Windows, s.Windows)
 	if s.Windows != "" || s.InContext() {

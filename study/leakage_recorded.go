@@ -96,8 +96,7 @@ func (r *recordedLeakage) language() (string, error) {
 	return similarities.CommonLanguage(slices.Sorted(maps.Keys(seen)))
 }
 
-// check reads the files once before anything is scored or written, and notes
-// the rows that cannot be scored.
+// check reads the files once before anything is scored or written, and notes the rows that cannot be scored.
 func (r *recordedLeakage) check(bool) error {
 	type sample struct {
 		dataset, model, id string

@@ -19,10 +19,9 @@ type Arm struct {
 	Ask        crosstalk.Asker
 	Asks       int // of an item, about; 0 is 1
 
-	// Scorer, if it is set, is called when the first item was asked for. What it returns
-	// measures each item in turn, with the answers to what Instrument asked, which scores
-	// nothing, as far as they are still in memory. Saved returns the others from where
-	// Ask has saved them.
+	// Scorer, if it is set, is called when the first item was asked for. What it returns measures each item in
+	// turn, with the answers to what Instrument asked, which scores nothing, as far as they are still in memory.
+	// Saved returns the others from where Ask has saved them.
 	Scorer func() crosstalk.Instrument
 	Saved  func(crosstalk.Key) (answer crosstalk.Answer, found bool, err error)
 
@@ -48,10 +47,9 @@ const (
 	scoringTimes = 128 // bytes for each of a text: to judge words takes a hundred
 )
 
-// Measure measures items in every arm, with about n asks under way at a time, and
-// yields them in the order of arms and items. After an error it continues, so that
-// existing answers still count. When the loop is left, it starts no further items,
-// waits for those in progress, whose requests may be paid for, and drops them.
+// Measure measures items in every arm, with about n asks under way at a time, and yields them in the order of arms
+// and items. After an error it continues, so that existing answers still count. When the loop is left, it starts no
+// further items, waits for those in progress, whose requests may be paid for, and drops them.
 func Measure(ctx context.Context, arms []Arm, items suite.Items, n int) iter.Seq[Measured] {
 	n = max(1, n)
 	asks := 1
@@ -160,8 +158,7 @@ func (p *place) ask() {
 	_, p.Err = p.arm.Instrument.Measure(p.ctx, p, p.Item)
 }
 
-// weigh waits for room to score the item. It is called in the order of items: none
-// waits for one after it.
+// weigh waits for room to score the item. It is called in the order of items: none waits for one after it.
 func (p *place) weigh(ctx context.Context) error {
 	const overhead = 4 << 10 // of an observation
 	p.weight = min(scoringBytes, overhead*int64(len(p.answers))+scoringTimes*p.bytes)

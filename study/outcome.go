@@ -21,15 +21,13 @@ func (e *IncompleteError) Error() string { return e.err.Error() }
 // Unwrap returns why it is incomplete.
 func (e *IncompleteError) Unwrap() error { return e.err }
 
-// InterruptedError is the error for a measurement that somebody stopped. It says what
-// is saved.
+// InterruptedError is the error for a measurement that somebody stopped. It says what is saved.
 type InterruptedError struct{ saved string }
 
 func (e *InterruptedError) Error() string { return "interrupted: " + e.saved }
 
-// Missing is an *IncompleteError if the result lacks something: a limit was reached,
-// items were not measured, requests failed, or, of a whole run, most answers were not
-// checked. Otherwise it is nil.
+// Missing is an *IncompleteError if the result lacks something: a limit was reached, items were not measured,
+// requests failed, or, of a whole run, most answers were not checked. Otherwise it is nil.
 func (m *Measurement) Missing(result Result) error {
 	stats := m.Session.Stats()
 	switch {

@@ -30,8 +30,7 @@ type recordedRow struct {
 	bytes   int    // of the answers
 	thought int64  // answers with thoughts in them, which are not scored
 
-	// score scores the row, whose item has the labels of its groups. It is called
-	// concurrently.
+	// score scores the row, whose item has the labels of its groups. It is called concurrently.
 	score func(ctx context.Context, protocol int, item crosstalk.Item) ([]crosstalk.Observation, error)
 	note  func() // is called once, in the order of rows; nil: nothing is noted
 }

@@ -31,8 +31,7 @@ type Measurement struct {
 type Result struct {
 	Estimates []crosstalk.Estimate
 
-	// NotMeasured counts the items that Limit kept from being measured, or a
-	// model that cannot be asked.
+	// NotMeasured counts the items that Limit kept from being measured, or a model that cannot be asked.
 	NotMeasured int
 	Limit       *ask.LimitError // nil: none was reached
 	Hopeless    []*ask.ModelError
@@ -89,8 +88,7 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 // Close releases the run directory.
 func (m *Measurement) Close() error { return m.close(m.Dir.Close) }
 
-// Discard is Close for a measurement that has no answer: the run directory is removed
-// if it is new.
+// Discard is Close for a measurement that has no answer: the run directory is removed if it is new.
 func (m *Measurement) Discard() error { return m.close(m.Dir.Discard) }
 
 func (m *Measurement) close(dir func() error) error {
@@ -111,8 +109,7 @@ func Run(ctx context.Context, of interface{ Open() (*Study, error) }, path strin
 	return s.Run(ctx, path, ask.Options{})
 }
 
-// Run runs the whole measurement in a directory. Recorded answers that cannot be scored
-// leave no new directory.
+// Run runs the whole measurement in a directory. Recorded answers that cannot be scored leave no new directory.
 func (s *Study) Run(ctx context.Context, path string, o ask.Options) (result Result, err error) {
 	m, err := s.Begin(ctx, path, o)
 	if err != nil {
@@ -134,9 +131,8 @@ func (s *Study) Score(ctx context.Context) (Result, error) {
 	return result, err
 }
 
-// Run sends the requests that are not answered yet, scores all answers, and writes
-// observations and estimates into the run. Reaching a limit is not an error; the
-// session's Reason is why it stopped.
+// Run sends the requests that are not answered yet, scores all answers, and writes observations and estimates into
+// the run. Reaching a limit is not an error; the session's Reason is why it stopped.
 func (m *Measurement) Run(ctx context.Context) (Result, error) {
 	s := m.study
 	if s.reviews != nil {
@@ -182,8 +178,7 @@ func (m *Measurement) record(ctx context.Context) (result Result, suites crossta
 	return result, suites, recorder.Commit()
 }
 
-// sumUp turns observations into estimates: it records each observation and adds it
-// to its protocol's estimator.
+// sumUp turns observations into estimates: it records each observation and adds it to its protocol's estimator.
 func (s *Study) sumUp(ctx context.Context, m *Measurement,
 	record func(crosstalk.Observation, run.Place) error) (result Result, suites crosstalk.SuiteIDs, err error) {
 	estimators := make([]crosstalk.Estimator, len(s.Protocols))

@@ -14,9 +14,8 @@ import (
 	"crosstalk/run"
 )
 
-// sentOf names the settings that are sent in place of those that were asked
-// for, "temperature default; seed none", in the order of their names; "" if all
-// are sent. What keeps the answer that was asked for is not among them.
+// sentOf names the settings that are sent in place of those that were asked for, "temperature default; seed none",
+// in the order of their names; "" if all are sent. What keeps the answer that was asked for is not among them.
 func sentOf(changes []model.Change) string {
 	sent := map[string]string{}
 	for _, c := range changes {
@@ -40,8 +39,7 @@ func unset(param string) string {
 	return "none"
 }
 
-// without is the condition without parameters that its model refused, in the
-// order in which it did.
+// without is the condition without parameters that its model refused, in the order in which it did.
 func (c Condition) without(params []string) Condition {
 	planned := c.Prompting
 	c.Changes, c.planned = slices.Clone(c.Changes), &planned
@@ -54,9 +52,8 @@ func (c Condition) without(params []string) Condition {
 	return c
 }
 
-// observed is the condition as its observations have it: with the protocol's
-// name if there are several, and with what was sent instead of what was asked
-// for.
+// observed is the condition as its observations have it: with the protocol's name if there are several, and with
+// what was sent instead of what was asked for.
 func (s *Study) observed(p Protocol, c Condition) Condition {
 	sent := sentOf(c.Changes)
 	if len(s.Protocols) == 1 && sent == "" {
@@ -72,8 +69,7 @@ func (s *Study) observed(p Protocol, c Condition) Condition {
 	return c
 }
 
-// askers are who asks the conditions' models, with what asking has shown of
-// them. The run keeps that.
+// askers are who asks the conditions' models, with what asking has shown of them. The run keeps that.
 type askers struct {
 	m    *Measurement
 	plan []run.Condition

@@ -9,9 +9,8 @@ import (
 	"crosstalk/run"
 )
 
-// Settings returns the settings that were sent under a condition of a run's
-// observations, by name: temperature "0", or "default" where none was sent. nil
-// if the run does not know them, since its answers were recorded elsewhere.
+// Settings returns the settings that were sent under a condition of a run's observations, by name: temperature "0",
+// or "default" where none was sent. nil if the run does not know them, since its answers were recorded elsewhere.
 // They do not include the model, and the room that it has for its thoughts.
 func Settings(m run.Manifest) func(condition map[string]string) map[string]string {
 	without := map[int][]string{}

@@ -13,13 +13,11 @@ import (
 	"crosstalk/suite"
 )
 
-// Take makes the study one of a shard: it counts, asks and scores the shard's part
-// of the items. Items that share a prompt are in the same shard, be it that their
-// clusters say so or that their requests do, so that no request is sent by two
-// shards, and that a shard's figures have intervals of their own. Two kinds of
-// requests are apart: those that precede all items, such as how an instruction is
-// rewritten, are sent by the first shard that comes; and those that are made of
-// answers, such as whether two of them mean the same, can be sent by several.
+// Take makes the study one of a shard: it counts, asks and scores the shard's part of the items. Items that share a
+// prompt are in the same shard, be it that their clusters say so or that their requests do, so that no request is
+// sent by two shards, and that a shard's figures have intervals of their own. Two kinds of requests are apart:
+// those that precede all items, such as how an instruction is rewritten, are sent by the first shard that comes;
+// and those that are made of answers, such as whether two of them mean the same, can be sent by several.
 func (s *Study) Take(ctx context.Context, of shard.Shard) error {
 	s.shard = of
 	if of.IsZero() || s.IsRecorded() {
@@ -52,9 +50,8 @@ func (s *Study) place(i int) int {
 	return s.places[i]
 }
 
-// clusters are the items that have to be in the same shard. Requests count
-// one condition of each protocol, since conditions do not differ in which items
-// share one.
+// clusters are the items that have to be in the same shard. Requests count one condition of each protocol, since
+// conditions do not differ in which items share one.
 func (s *Study) clusters(ctx context.Context) (*shard.Clusters, error) {
 	clusters := &shard.Clusters{}
 	var instruments []crosstalk.Instrument
@@ -115,9 +112,8 @@ func (s *Study) admitShard(dir string) error {
 	return nil
 }
 
-// Divide turns limits that all shards share into one shard's, and returns
-// a sentence for each limit it divided. A limit per minute must be at least the
-// number of shards.
+// Divide turns limits that all shards share into one shard's, and returns a sentence for each limit it divided. A
+// limit per minute must be at least the number of shards.
 func Divide(o *ask.Options, of shard.Shard) (said []string, err error) {
 	if of.IsZero() {
 		return nil, nil

@@ -11,8 +11,7 @@ import (
 	"crosstalk/run/shard"
 )
 
-// sharing is an Asker that notes which items share requests. Its answers are
-// different texts, as a counter's.
+// sharing is an Asker that notes which items share requests. Its answers are different texts, as a counter's.
 type sharing struct {
 	clusters *shard.Clusters
 	item     int // that is measured now; shard.Everybody: the requests that precede all items
@@ -30,9 +29,8 @@ func (n *sharing) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answe
 	return crosstalk.Answer{Status: crosstalk.Text, Text: hex.EncodeToString(sum[:])}, nil
 }
 
-// appendSaid appends what a request says to the model, and the sample. It takes a
-// tenth of the time of the whole request's key, in which requests of one condition
-// differ no more.
+// appendSaid appends what a request says to the model, and the sample. It takes a tenth of the time of the whole
+// request's key, in which requests of one condition differ no more.
 func appendSaid(to []byte, req crosstalk.Request) []byte {
 	add := func(text string) {
 		to = append(binary.AppendUvarint(to, uint64(len(text))), text...)

@@ -1,7 +1,6 @@
-// Package study runs a measurement from end to end: a suite under conditions and
-// protocols, or recorded answers. A study is opened from data (Leakage, Confusion,
-// Consistency), counts its requests, measures, and resumes if it is run again in
-// the same directory.
+// Package study runs a measurement from end to end: a suite under conditions and protocols, or recorded answers. A
+// study is opened from data (Leakage, Confusion, Consistency), counts its requests, measures, and resumes if it is
+// run again in the same directory.
 //
 // Data flows from items or recorded rows to answers, to observations, which are
 // written to the run and added to an estimator, to estimates.
@@ -57,8 +56,7 @@ type Study struct {
 	changes  []string // in words
 }
 
-// source yields what is observed: models are asked for it (asked), or it was
-// recorded elsewhere (recordedAnswers).
+// source yields what is observed: models are asked for it (asked), or it was recorded elsewhere (recordedAnswers).
 type source interface {
 	// check refuses bad input before anything is scored or written. keep is set if the
 	// observations will be kept: then they have all columns, not only those for grouping.
@@ -68,8 +66,7 @@ type source interface {
 	// observations yields what is observed under a protocol, in the order of items.
 	// The measurement is nil if nothing is written.
 	observations(ctx context.Context, m *Measurement, protocol int) iter.Seq2[scored, error]
-	// suites identifies the items after all protocols were observed. It refuses input
-	// that only scoring can judge.
+	// suites identifies the items after all protocols were observed. It refuses input that only scoring can judge.
 	suites() (crosstalk.SuiteIDs, error)
 }
 
@@ -85,8 +82,7 @@ type Protocol struct {
 	Scoring run.Scoring
 
 	Conditions []Condition // to be asked
-	// instrument returns the instrument for a condition. Unless it is to score, it
-	// only needs to ask.
+	// instrument returns the instrument for a condition. Unless it is to score, it only needs to ask.
 	instrument func(c Condition, score bool) crosstalk.Instrument
 }
 
@@ -97,9 +93,8 @@ func (s *Study) add(rules crosstalk.Rules, scoring run.Scoring, conditions []Con
 	s.Protocols = append(s.Protocols, Protocol{rules, scoring, conditions, instrument})
 }
 
-// Changes are, in words, the settings that are not sent as the protocol or the
-// user wants, since a model takes nothing else: those that are known before it
-// is asked, and those found since.
+// Changes are, in words, the settings that are not sent as the protocol or the user wants, since a model takes
+// nothing else: those that are known before it is asked, and those found since.
 func (s *Study) Changes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,8 +240,7 @@ func (s *Study) group(by, byDefault []string) (err error) {
 	return err
 }
 
-// Notes are remarks on recorded answers. Of those on single rows the first few are
-// kept, the rest counted.
+// Notes are remarks on recorded answers. Of those on single rows the first few are kept, the rest counted.
 type Notes struct {
 	Files []string // on files
 	Shown []string // on rows

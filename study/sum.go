@@ -15,9 +15,8 @@ import (
 	"crosstalk/run/view"
 )
 
-// SumUp computes sets of figures of a run with this manifest over its observations,
-// which may name their protocol if there are several. It stops at their first error.
-// path is where the run is, for errors.
+// SumUp computes sets of figures of a run with this manifest over its observations, which may name their protocol
+// if there are several. It stops at their first error. path is where the run is, for errors.
 func SumUp(path string, manifest run.Manifest, observations iter.Seq2[crosstalk.Observation, error],
 	figures ...Figures) (all [][]crosstalk.Estimate, err error) {
 	s := summary{manifest: manifest, kind: instrument.Named(manifest.Plan.Instrument), known: Columns{}}
@@ -188,8 +187,7 @@ func (f Figures) suites(ids crosstalk.SuiteIDs) crosstalk.SuiteIDs {
 	return ids
 }
 
-// chosen reports whether a figure is of a chosen value in every column that it has
-// one value of.
+// chosen reports whether a figure is of a chosen value in every column that it has one value of.
 func chosen(e crosstalk.Estimate, choices []view.Choice) bool {
 	return !slices.ContainsFunc(choices, func(c view.Choice) bool {
 		v := e.By[c.Column]

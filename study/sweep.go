@@ -17,9 +17,8 @@ import (
 	"crosstalk/suite"
 )
 
-// Sweep has the models and their settings. Several values of a field are compared:
-// the study has a condition for each combination. The zero value of a field leaves
-// the setting to the protocol or the suite.
+// Sweep has the models and their settings. Several values of a field are compared: the study has a condition for
+// each combination. The zero value of a field leaves the setting to the protocol or the suite.
 type Sweep struct {
 	Models   []string // provider:name (model.Open)
 	BaseURLs []string // one for all models, or one for each
@@ -48,8 +47,7 @@ type Sweep struct {
 	Items   int // of the suite, drawn from all strata (suite.Part); 0: all
 }
 
-// Condition is a point of the grid that a sweep spans, with the model that is
-// asked.
+// Condition is a point of the grid that a sweep spans, with the model that is asked.
 type Condition struct {
 	run.Condition
 	Changes []model.Change // of what the protocol or the user wants, since the model takes nothing else
@@ -60,8 +58,7 @@ type Condition struct {
 	system, prefix *string
 }
 
-// axis is a setting with one or several values. Each value makes a condition with
-// each value of the other axes.
+// axis is a setting with one or several values. Each value makes a condition with each value of the other axes.
 type axis struct {
 	column string // its name in figures
 	values []string
@@ -155,8 +152,7 @@ func cross(groups []axes) ([]Condition, error) {
 	return conditions, nil
 }
 
-// defaults are an instrument's and a protocol's settings that apply unless the sweep
-// has others.
+// defaults are an instrument's and a protocol's settings that apply unless the sweep has others.
 type defaults struct {
 	model    string // a reference model
 	system   string
@@ -232,8 +228,7 @@ func (of *Study) conditions(s Sweep, protocol string, d defaults) ([]Condition, 
 	return conditions, nil
 }
 
-// concurrency is the smallest number of asks in flight that a model's preset
-// suggests; 0: none does.
+// concurrency is the smallest number of asks in flight that a model's preset suggests; 0: none does.
 func (s *Study) concurrency() (least int) {
 	for _, p := range s.Protocols {
 		for _, c := range p.Conditions {
@@ -354,15 +349,13 @@ func (s *Sweep) addParams(all *axes) error {
 	return nil
 }
 
-// secretName matches the names of fields that have a key, a token or a password
-// in them, and none of a model's settings, such as max_tokens or
-// prompt_cache_key.
+// secretName matches the names of fields that have a key, a token or a password in them, and none of a model's
+// settings, such as max_tokens or prompt_cache_key.
 var secretName = lazyregexp.New(`(?i)^(key|token|auth)$|(^|[_.-])(api[_-]?key|access[_-]?key|secret|` +
 	`passw(or)?d|passphrase|authorization|credentials?|bearer|` +
 	`(api|auth|access|bearer|id|refresh|session|security)[_-]?token)($|[_.-])`)
 
-// SecretField is the name of a secret in a parameter, or in the JSON object that
-// is its value; "" if there is none.
+// SecretField is the name of a secret in a parameter, or in the JSON object that is its value; "" if there is none.
 func SecretField(name, value string) string {
 	if secretName().MatchString(name) {
 		return name
@@ -399,8 +392,7 @@ func secretIn(v any) string {
 var reasoningLevels = []string{"default", crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium,
 	crosstalk.ReasoningHigh}
 
-// keyVars are the environment variables that the sweep takes keys from, beside
-// those of providers.
+// keyVars are the environment variables that the sweep takes keys from, beside those of providers.
 func (s *Sweep) keyVars() (names []string) {
 	if s.KeyVar != "" {
 		names = append(names, s.KeyVar)

@@ -16,10 +16,9 @@ const (
 	Greatest = "max"
 )
 
-// Spread replaces the figures of the values of columns by three: the least, the
-// unweighted mean and the greatest of them, which have Least, Mean and Greatest in
-// the first column, and nothing in the others. Figures over all values are left out where
-// there are figures of single ones. What is undefined has no part in them. They have no
+// Spread replaces the figures of the values of columns by three: the least, the unweighted mean and the greatest of
+// them, which have Least, Mean and Greatest in the first column, and nothing in the others. Figures over all values
+// are left out where there are figures of single ones. What is undefined has no part in them. They have no
 // interval, and the largest n.
 func Spread(estimates []crosstalk.Estimate, columns ...string) (spread []crosstalk.Estimate) {
 	column := columns[0]

@@ -1,6 +1,5 @@
-// Package view looks at observations under other columns than those that they were
-// recorded with: conditions pooled, some values only, values in groups, samples
-// apart. It knows no instrument.
+// Package view looks at observations under other columns than those that they were recorded with: conditions
+// pooled, some values only, values in groups, samples apart. It knows no instrument.
 package view
 
 import (
@@ -33,8 +32,7 @@ type Choice struct {
 	Values []string
 }
 
-// Group is a name for some values of a column. Groups may overlap and be of
-// different columns.
+// Group is a name for some values of a column. Groups may overlap and be of different columns.
 type Group struct {
 	Name string
 	Choice
@@ -127,8 +125,7 @@ type Reader struct {
 	members []crosstalk.Observation // of last; nil before they are asked for
 }
 
-// Reader starts reading for figures by these columns. Labels have SampleColumn if it
-// is among them or the view's.
+// Reader starts reading for figures by these columns. Labels have SampleColumn if it is among them or the view's.
 func (v View) Reader(columns ...string) *Reader {
 	r := &Reader{view: v, samples: map[string]int{}, seen: map[string]map[string]bool{}}
 	r.sample = slices.Contains(slices.Concat(columns, v.columns()), SampleColumn)

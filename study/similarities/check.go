@@ -19,11 +19,9 @@ import (
 // Sentences are two with different meanings, to try models with.
 var Sentences = [2]string{"His favourite food is fresh bread with butter.", "The train to the mountains was late."}
 
-// Check loads a model of this machine and compares Sentences. name is gloss, or as
-// ParseModel reads it; a model of no kind is used for sentence vectors. The rows, names
-// and texts for people, give the model's properties, the code that runs it and the time
-// it needs; they come also with the error that its weights are wrong. Nothing is
-// fetched.
+// Check loads a model of this machine and compares Sentences. name is gloss, or as ParseModel reads it; a model of
+// no kind is used for sentence vectors. The rows, names and texts for people, give the model's properties, the code
+// that runs it and the time it needs; they come also with the error that its weights are wrong. Nothing is fetched.
 func Check(ctx context.Context, name string) (rows [][2]string, err error) {
 	say := func(what, format string, args ...any) {
 		rows = append(rows, [2]string{what, fmt.Sprintf(format, args...)})

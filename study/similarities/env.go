@@ -25,9 +25,8 @@ type Env struct {
 	hide, show []string // environment variables; see Programs
 }
 
-// Programs chooses what programs (exec:) see of the environment: neither the keys of
-// providers, nor the variables in hide, nor others with the names of secrets, except
-// those in show. Call it before Open.
+// Programs chooses what programs (exec:) see of the environment: neither the keys of providers, nor the variables
+// in hide, nor others with the names of secrets, except those in show. Call it before Open.
 func (e *Env) Programs(hide, show []string) { e.hide, e.show = hide, show }
 
 func (e *Env) programs() exec.Options {
@@ -48,8 +47,7 @@ func NewEnv() *Env {
 	return e
 }
 
-// Use sets the cache and the asker of the similarities from now on. Nothing is being
-// compared meanwhile.
+// Use sets the cache and the asker of the similarities from now on. Nothing is being compared meanwhile.
 func (e *Env) Use(cache similarity.Cache, ask func(crosstalk.Model) crosstalk.Asker) {
 	e.Cache, e.ask = cache, ask
 }

@@ -23,8 +23,7 @@ const (
 	gonenSBERT   = "efederici/sentence-bert-base"
 )
 
-// ForProtocol returns the names with "sbert" alone standing for the model of the
-// protocol's paper.
+// ForProtocol returns the names with "sbert" alone standing for the model of the protocol's paper.
 func ForProtocol(protocol string, names []string) []string {
 	names = slices.Clone(names)
 	for i, name := range names {
@@ -35,9 +34,8 @@ func ForProtocol(protocol string, names []string) []string {
 	return names
 }
 
-// HubModel is a model as it is named on the command line: NAME, NAME@REVISION
-// or the path of a folder, and for bertscore a layer behind it, NAME/L5, as in
-// signatures.
+// HubModel is a model as it is named on the command line: NAME, NAME@REVISION or the path of a folder, and for
+// bertscore a layer behind it, NAME/L5, as in signatures.
 type HubModel struct {
 	Kind     string // "bertscore", "sbert"; "" if not said
 	given    string // the name as it was given
@@ -66,8 +64,7 @@ func ParseModel(name string) (HubModel, error) {
 
 var layerSuffix = lazyregexp.New(`/L([0-9]{1,4})$`)
 
-// parseHubModel reads the name of a model; kind is the similarity's, or
-// empty. Nothing is looked for.
+// parseHubModel reads the name of a model; kind is the similarity's, or empty. Nothing is looked for.
 func parseHubModel(kind, name string) (HubModel, error) {
 	m := HubModel{Kind: kind, Name: name}
 	if suffix := layerSuffix().FindStringSubmatch(name); suffix != nil && kind == "bertscore" {
@@ -99,8 +96,7 @@ func (m HubModel) String() string {
 	return s
 }
 
-// Find returns where the model is, and its commit, "" for a folder. Nothing is
-// fetched.
+// Find returns where the model is, and its commit, "" for a folder. Nothing is fetched.
 func (m HubModel) Find() (dir, commit string, err error) {
 	var decisive []string
 	if m.Kind != "bertscore" {
@@ -121,9 +117,8 @@ type scorer interface {
 	MaxTokens() int
 }
 
-// load loads the model for token vectors or, unless its kind is bertscore, for sentence
-// vectors. A folder is named by its content. For token vectors, a layer that is
-// neither named nor recommended is an error.
+// load loads the model for token vectors or, unless its kind is bertscore, for sentence vectors. A folder is named
+// by its content. For token vectors, a layer that is neither named nor recommended is an error.
 func (m HubModel) load() (scorer, error) {
 	dir, commit, err := m.Find()
 	if err != nil {

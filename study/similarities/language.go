@@ -8,10 +8,9 @@ import (
 	"crosstalk/measure/similarity/bertscore"
 )
 
-// CheckGloss refuses gloss, which has English words only, for a suite without
-// English items, and names the command that fetches a model which serves it.
-// names are similarities as Open reads them; languages are the languages of the
-// suite's items, BCP 47; without any, they count as English.
+// CheckGloss refuses gloss, which has English words only, for a suite without English items, and names the command
+// that fetches a model which serves it. names are similarities as Open reads them; languages are the languages of
+// the suite's items, BCP 47; without any, they count as English.
 func CheckGloss(names []string, suite string, languages []string) error {
 	english := func(language string) bool { return primary(language) == "en" }
 	if !slices.Contains(names, "gloss") || len(languages) == 0 || slices.ContainsFunc(languages, english) {
@@ -38,8 +37,7 @@ func primary(tag string) string {
 	return strings.ToLower(language)
 }
 
-// CommonLanguage returns the one language of these tags, without its region, and
-// English if there are none.
+// CommonLanguage returns the one language of these tags, without its region, and English if there are none.
 func CommonLanguage(tags []string) (string, error) {
 	var languages []string
 	for _, tag := range tags {

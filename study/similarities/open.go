@@ -17,12 +17,10 @@ import (
 	"crosstalk/model/embedder"
 )
 
-// Language returns the language of the texts, for similarities that have a model for
-// each.
+// Language returns the language of the texts, for similarities that have a model for each.
 type Language func() (string, error)
 
-// kinds are the kinds of similarities: how each is named, and how it is opened with
-// what follows the colon.
+// kinds are the kinds of similarities: how each is named, and how it is opened with what follows the colon.
 var kinds = []struct {
 	name, usage string
 	open        func(of string, language Language, env *Env) (similarity.Similarity, error)
@@ -40,8 +38,7 @@ var kinds = []struct {
 // encoder to sort by length, few enough to bound memory.
 const batchPairs = 16384
 
-// cachedScores caches a similarity's scores: its vectors would need a hundred times the
-// space.
+// cachedScores caches a similarity's scores: its vectors would need a hundred times the space.
 func cachedScores(s similarity.Similarity, env *Env) similarity.Similarity {
 	return similarity.Batch(similarity.Cached(s, env), batchPairs)
 }
@@ -94,10 +91,9 @@ func OpenAll(names []string, language Language, env *Env) (list []similarity.Sim
 	return list, nil
 }
 
-// Open opens a similarity by name: KIND, KIND:MODEL or, for a provider's embeddings,
-// PROVIDER:MODEL, with @URL behind it for a server elsewhere. It validates the name, its
-// files and its key; it sends no request and computes nothing. It calls language only if
-// the name needs it.
+// Open opens a similarity by name: KIND, KIND:MODEL or, for a provider's embeddings, PROVIDER:MODEL, with @URL
+// behind it for a server elsewhere. It validates the name, its files and its key; it sends no request and computes
+// nothing. It calls language only if the name needs it.
 func (e *Env) Open(name string, language Language) (similarity.Similarity, error) {
 	kind, of, _ := strings.Cut(name, ":")
 	for _, k := range kinds {
