@@ -133,8 +133,7 @@ func (r Reading) messagesOf(row table.Row) table.Row {
 	return row
 }
 
-// hasMessages reports whether a row is a conversation: it has a list of messages,
-// or in a table such a list as JSON.
+// hasMessages reports whether a row is a conversation: it has a list of messages, in a table as JSON.
 func hasMessages(row table.Row) bool {
 	return row.Lists[messagesColumn] != nil || strings.HasPrefix(strings.TrimSpace(row.Values[messagesColumn]), "[")
 }
@@ -161,8 +160,7 @@ var roles = map[string]string{
 	"tool": tool, "function": tool, "function_call": tool, "observation": tool,
 }
 
-// messagesIn reads the messages of a row. Calls of tools, what they returned, and
-// other parts that are not text are left out and counted.
+// messagesIn reads the messages of a row. Parts that are not text, such as calls of tools, are left out, counted.
 func messagesIn(row table.Row) (messages []message, left int, err error) {
 	texts := row.Lists[messagesColumn]
 	if text := row.Values[messagesColumn]; text != "" {

@@ -28,9 +28,8 @@ type Confusion struct {
 // logs, logs of lm-evaluation-harness, Inspect or promptfoo, which docs/recorded.md describes.
 //
 // The columns of a table are completion and language, and optionally model, task, source, id, prompt and sample.
-// The language is a BCP 47 tag (fr, zh-TW; see LanguageOf). Every other text column becomes a label of the item, as
-// do task, source and language. An answer with a prompt also gets the label length, unless the file has such a
-// column: see crosstalk.LengthOf.
+// The language is a BCP 47 tag (fr, zh-TW; see LanguageOf). Other text columns become labels, as do task, source
+// and language. An answer with a prompt also gets the label length (crosstalk.LengthOf), if it has none.
 //
 // Rows with the same source and id answer one prompt, possibly in several languages, and form a cluster. Without an
 // id the prompt identifies it; without a prompt every row is independent. The answers of a conversation form a

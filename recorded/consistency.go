@@ -24,8 +24,7 @@ type Consistency struct {
 }
 
 // Consistency yields the answers of a file, one per row, with the columns item, input, instruction and answer, and
-// optionally task, model and run (counted from 1). Every other text column becomes a label. Memory does not grow
-// with the rows.
+// optionally task, model and run (from 1). Other text columns become labels. Memory does not grow with the rows.
 func (r Reading) Consistency(path string) iter.Seq2[Consistency, error] {
 	every := func(string) bool { return true }
 	return rowsOf(r.rows(path, every), path, func(row table.Row) (Consistency, error) {
@@ -74,23 +73,19 @@ func ReadRewritings(path string) iter.Seq2[Rewriting, error] {
 			return r, err
 		}
 		var err error
-		if r.Input, err = senseOf(row, "input"); strings.Contains(r.Input, ">") {
-			r.withoutThoughts()
+		if r.Input, err = senseOf(row, "input"); !strings.Contains(r.Input, ">") {
+			return r, err
+		}
+		for i, text := range r.Texts { // without what the model thought before it wrote them
+			r.Texts[i], _ = thoughts.Split(text)
+		}
+		for column, text := range r.Fields {
+			if !slices.Contains([]string{"item", "input", "task", "model"}, column) {
+				r.Fields[column], _ = thoughts.Split(text)
+			}
 		}
 		return r, err
 	})
-}
-
-// withoutThoughts leaves out what the model thought before it wrote the texts.
-func (r *Rewriting) withoutThoughts() {
-	for i, text := range r.Texts {
-		r.Texts[i], _ = thoughts.Split(text)
-	}
-	for column, text := range r.Fields {
-		if !slices.Contains([]string{"item", "input", "task", "model"}, column) {
-			r.Fields[column], _ = thoughts.Split(text)
-		}
-	}
 }
 
 // withItem refuses a row without the needed columns, or with a list instead of text.
@@ -107,8 +102,7 @@ func withItem(row table.Row, needed, possible []string) error {
 	return nil
 }
 
-// senseOf reads the name of a sense: a language, or several from left to right,
-// each rewritten from the previous one.
+// senseOf reads the name of a sense: a language, or several from left to right, each rewritten from the one before.
 func senseOf(row table.Row, column string) (string, error) {
 	steps := strings.Split(row.Values[column], ">")
 	for i := range steps {

@@ -9,8 +9,7 @@ import (
 	"crosstalk/internal/table"
 )
 
-// documentRows yields the rows of a JSON document: of an array, the samples of a
-// log of Inspect, or the results of promptfoo.
+// documentRows yields the rows of a JSON document: an array, the samples of Inspect's log, or promptfoo's results.
 func documentRows(path string) iter.Seq2[table.Row, error] {
 	return rowsBy(func(yield func(table.Row) error) error {
 		d, file, err := table.OpenDocument(path, maxSample)

@@ -44,8 +44,7 @@ func newInspect() layout {
 	}}
 }
 
-// inspect reads a sample: the model's last answer in it, as Inspect's scorers do. The
-// sample's metadata are columns.
+// inspect reads the model's last answer in a sample, as Inspect's scorers do. The sample's metadata are columns.
 func inspect(row table.Row) (map[string]string, reply) {
 	values := map[string]string{"completion": textIn(row.Values["output"]), "id": row.Values["id"]}
 	for ours, theirs := range map[string]string{"model": "eval model", "task": "eval task"} {
@@ -97,10 +96,29 @@ func inspectSamples(path string) iter.Seq2[table.Row, error] {
 			return fmt.Errorf("%s: is not a readable log of Inspect: %w", path, err)
 		}
 		defer z.Close()
-		z.RegisterDecompressor(zipZstandard, unzstd)
-		of, err := headerOf(&z.Reader)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+		z.RegisterDecompressor(zipZstandard, func(in io.Reader) io.ReadCloser {
+			d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxSample))
+			if err != nil {
+				panic("zstd: " + err.Error()) // the options are wrong
+			}
+			return d.IOReadCloser()
+		})
+		var header struct { // what the log says of its samples; it may say nothing
+			Eval spec `json:"eval"`
+		}
+		for _, name := range []string{"header.json", "_journal/start.json"} {
+			i := slices.IndexFunc(z.File, func(f *zip.File) bool { return f.Name == name })
+			if i < 0 {
+				continue
+			}
+			text, err := contentOfMember(z.File[i])
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			if err := json.Unmarshal(text, &header); err != nil {
+				return fmt.Errorf("%s: %s is not valid JSON: %w", path, name, err)
+			}
+			break
 		}
 		for _, f := range z.File {
 			if !strings.HasPrefix(f.Name, "samples/") || !strings.HasSuffix(f.Name, ".json") {
@@ -110,7 +128,7 @@ func inspectSamples(path string) iter.Seq2[table.Row, error] {
 			if err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
-			row, err := of.sample(path+":"+f.Name, 1, text)
+			row, err := header.Eval.sample(path+":"+f.Name, 1, text)
 			if err == nil {
 				err = yield(row)
 			}
@@ -120,28 +138,6 @@ func inspectSamples(path string) iter.Seq2[table.Row, error] {
 		}
 		return nil
 	})
-}
-
-// headerOf is what a log says of its samples; it may say nothing.
-func headerOf(z *zip.Reader) (spec, error) {
-	var header struct {
-		Eval spec `json:"eval"`
-	}
-	for _, name := range []string{"header.json", "_journal/start.json"} {
-		i := slices.IndexFunc(z.File, func(f *zip.File) bool { return f.Name == name })
-		if i < 0 {
-			continue
-		}
-		text, err := contentOfMember(z.File[i])
-		if err != nil {
-			return spec{}, err
-		}
-		if err := json.Unmarshal(text, &header); err != nil {
-			return spec{}, fmt.Errorf("%s is not valid JSON: %w", name, err)
-		}
-		break
-	}
-	return header.Eval, nil
 }
 
 func contentOfMember(f *zip.File) ([]byte, error) {
@@ -155,12 +151,4 @@ func contentOfMember(f *zip.File) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", f.Name, err)
 	}
 	return text, nil
-}
-
-func unzstd(in io.Reader) io.ReadCloser {
-	d, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxSample))
-	if err != nil {
-		panic("zstd: " + err.Error()) // the options are wrong
-	}
-	return d.IOReadCloser()
 }

@@ -3,6 +3,7 @@
 package recorded
 
 import (
+	"cmp"
 	"fmt"
 	"hash/maphash"
 	"iter"
@@ -39,8 +40,7 @@ type Leakage struct {
 // Every other text column becomes a label of the item.
 func (r Reading) Leakage(path string) iter.Seq2[Leakage, error] { return r.leakage(path, true) }
 
-// ReadItems is Leakage for files that may lack answers. The column system, and
-// messages in JSON Lines, precede both prompts.
+// ReadItems is Leakage for files that may lack answers. The column system, or messages, precede both prompts.
 func ReadItems(path string) iter.Seq2[Leakage, error] { return Reading{}.leakage(path, false) }
 
 func (r Reading) leakage(path string, answered bool) iter.Seq2[Leakage, error] {
@@ -114,8 +114,7 @@ func hasMeaning(column string) bool {
 var leakageTexts = []string{
 	"id", "model", "concept", "prompt", "control_prompt", "sample", "test", "control", "n_control"}
 
-// newRowReader returns a reader of rows with both prompts. It refuses a
-// duplicate sample, and an id with two different items.
+// newRowReader returns a reader of rows with both prompts. It refuses duplicate samples, and ids with two items.
 func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 	type place struct{ dataset, model, id string }
 	type sample struct {
@@ -201,10 +200,7 @@ func item(row table.Row, id, concept, prompt, control string) crosstalk.Item {
 		remove = []string{phrase}
 	}
 	prompt, control = strings.TrimSpace(prompt), strings.TrimSpace(control)
-	if id == "" {
-		id = prompt
-	}
-	return crosstalk.Item{ID: id, Cluster: control, Labels: labels, Pair: &crosstalk.Pair{
+	return crosstalk.Item{ID: cmp.Or(id, prompt), Cluster: control, Labels: labels, Pair: &crosstalk.Pair{
 		Concept: strings.TrimSpace(concept), Test: prompt, Control: control, Remove: remove}}
 }
 
@@ -222,8 +218,7 @@ func unusable(p *crosstalk.Pair) string {
 	return ""
 }
 
-// Answer makes an answer of a recorded text, as it would be in a run: what the model
-// thought is separated, and an answer without text is empty.
+// Answer makes an answer of a recorded text as a run does: without thoughts, and empty if there is no text.
 func Answer(text string) crosstalk.Answer {
 	return settle.Recorded(crosstalk.Answer{Status: settle.Kind(text), Text: text})
 }

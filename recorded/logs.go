@@ -179,11 +179,9 @@ func (s said) add(trace, text string) bool {
 	return first
 }
 
-// step reports whether a step of a trace has an answer: not a tool's, which the user never sees, nor one that another
-// step has given.
+// step reports whether a step of a trace has an answer: not a tool's, and not one that another step has given.
 func (s said) step(row table.Row, text string) bool {
-	kind := strings.ToLower(cmp.Or(row.Values["run_type"], row.Values["type"]))
-	switch kind {
+	switch strings.ToLower(cmp.Or(row.Values["run_type"], row.Values["type"])) {
 	case "llm", "generation":
 	case "tool", "retriever", "embedding", "parser", "prompt", "event", "evaluator", "guardrail":
 		return false
@@ -257,14 +255,11 @@ func jsonOf(text string) string {
 }
 
 // Members of objects that hold messages or a text, the most specific first.
-var (
-	holders = []string{"messages", "choices", "candidates", "generations", "output", "outputs", "input", "inputs",
-		"message", "args", "kwargs", "data", "contents", "prompt", "prompts", "question", "query", "completion", "answer",
-		"response", "result", "text", "body", "json_data", "streamed_data", "content"}
-)
+var holders = []string{"messages", "choices", "candidates", "generations", "output", "outputs", "input", "inputs",
+	"message", "args", "kwargs", "data", "contents", "prompt", "prompts", "question", "query", "completion", "answer",
+	"response", "result", "text", "body", "json_data", "streamed_data", "content"}
 
-// messagesOf finds the messages in a request or an answer, however they are wrapped. A
-// bare text is a message of role.
+// messagesOf finds the messages in a request or an answer, however wrapped. A bare text is a message of role.
 func messagesOf(raw json.RawMessage, role string) (messages []message) {
 	var fields map[string]json.RawMessage
 	var list []json.RawMessage

@@ -11,8 +11,7 @@ import (
 	"crosstalk/internal/table"
 )
 
-// places are what the user says our columns are called in a file. One that no row
-// has is an error; rows may lack what is empty.
+// places are what the user says our columns are called in a file. One that no row has is an error.
 type places struct {
 	of    map[string]string // the file's names, by ours
 	file  string
@@ -36,8 +35,7 @@ func (p *places) lacking(row table.Row) (ours []string) {
 	return ours
 }
 
-// see counts a row, whose layout may have columns that it lacked as it was read. The
-// columns of a table with a header are known from its first row.
+// see counts a row, whose layout may have columns that it lacked. A table's header has all columns.
 func (p *places) see(row table.Row, columns map[string]string, lacking []string) error {
 	p.rows++
 	for _, ours := range lacking {
@@ -72,8 +70,7 @@ func (p *places) done(note func(string)) error {
 	return nil
 }
 
-// absent is the error about a place that a row does not have. It says what the row
-// has as far as the place can be followed.
+// absent is the error about a place that a row does not have. It says how far the place can be followed.
 func absent(row table.Row, columns map[string]string, ours, theirs string) error {
 	has := "the columns are " + list(row, columns)
 	known := slices.Concat(row.Columns, slices.Collect(maps.Keys(columns)))

@@ -12,15 +12,13 @@ import (
 	"crosstalk/internal/table"
 )
 
-// isPromptfoo reports whether a row is a result of promptfoo (output.jsonl, and
-// the elements of results.results of output.json).
+// isPromptfoo reports whether a row is a result of promptfoo: of output.jsonl, or of results in output.json.
 func isPromptfoo(row table.Row) bool {
 	return row.Has("testCase") && row.Has("provider") && row.Has("promptIdx")
 }
 
-// promptfoo reads a result: the output of a provider for a prompt and a test. The
-// test's variables and metadata are columns. Results with the same prompt and test
-// are of one item; repetitions (--repeat) are not told apart by promptfoo.
+// promptfoo reads a result: a provider's output for a prompt and a test, whose variables and metadata are columns.
+// Results with the same prompt and test are of one item; promptfoo does not tell repetitions (--repeat) apart.
 var promptfoo = layout{name: "promptfoo's results", read: func(row table.Row) (map[string]string, []reply, error) {
 	var test struct {
 		Vars     json.RawMessage `json:"vars"`

@@ -57,8 +57,7 @@ type layout struct {
 	name  string // for messages; empty: a row is an answer
 	told  string // what is read of a row, for Reading.Note; empty: nothing is worth telling
 	quiet bool   // a file of rows without answers is no error
-	// read returns the columns of a row and its replies; one without values is
-	// the row itself. Columns become labels.
+	// read returns a row's columns, which become labels, and its replies; one without values is the row itself.
 	read func(row table.Row) (columns map[string]string, replies []reply, err error)
 }
 
@@ -235,8 +234,7 @@ func (r Reading) answer(row table.Row, columns, names map[string]string, of repl
 	return a
 }
 
-// rename gives columns of a row the names of ours, and if there may be lists, also those. A place that the row does not
-// have is empty.
+// rename gives columns of a row the names of ours, also lists if there may be some. A missing place is empty.
 func rename(row table.Row, columns, names map[string]string, lists bool) error {
 	values, listed := map[string]string{}, map[string][]string{}
 	for ours, theirs := range names {
@@ -261,8 +259,7 @@ func rename(row table.Row, columns, names map[string]string, lists bool) error {
 	return nil
 }
 
-// nested returns the text at a place in a row: a column, or a name with points, in
-// which a number is an element of a list, from 0.
+// nested returns the text at a place in a row: a column, or a name with points, where numbers are of list elements.
 func nested(row table.Row, name string) (string, bool) {
 	if value, ok := row.Values[name]; ok {
 		return value, true

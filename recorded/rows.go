@@ -15,8 +15,7 @@ import (
 	"crosstalk/internal/table"
 )
 
-// thoughtColumns are what a model thought, in files that keep it apart from the
-// answer as servers do. They are neither scored nor labels.
+// thoughtColumns are what a model thought, where a file keeps it apart. They are neither scored nor labels.
 var thoughtColumns = []string{"reasoning_content", "reasoning_details"}
 
 // rowsOf yields what read makes of a file's rows, up to an error.
@@ -108,11 +107,10 @@ func wholeNumber(s string) (int, bool) {
 // usual are the names that exports have for our columns, in lower case with underscores.
 var usual = map[string][]string{
 	"completion": {"completion", "reply", "response", "answer", "output", "generation", "generated_text", "model_output",
-		"model_response",
-		"model_answer", "assistant", "assistant_message", "assistant_reply", "bot_message", "bot_reply", "bot_response"},
+		"model_response", "model_answer", "assistant", "assistant_message", "assistant_reply", "bot_message", "bot_reply",
+		"bot_response"},
 	"language": {"language", "locale", "lang", "language_code", "lang_code", "expected_language", "target_language",
-		"target_lang",
-		"user_language", "user_locale"},
+		"target_lang", "user_language", "user_locale"},
 	"prompt": {"prompt", "user_message", "user_prompt", "user_input", "question", "query", "input", "request",
 		"instruction"},
 }
@@ -133,7 +131,16 @@ func (r Reading) names(row table.Row, columns map[string]string, of layout) (map
 		_, stated := names[ours]
 		return is || stated || row.Has(ours) && of.name == ""
 	}
-	needed, wanted := r.needed(of)
+	var needed, wanted []string // those that a file must have, and one that is useful
+	if r.Expect == "" {
+		needed = append(needed, "language")
+	}
+	if of.name == "" {
+		needed, wanted = append(needed, "completion"), []string{"prompt"}
+		if r.Expect == ExpectUser || r.Expect == ExpectPrompt {
+			needed, wanted = append(needed, "prompt"), nil
+		}
+	}
 	if !slices.ContainsFunc(needed, func(ours string) bool { return !has(ours) }) {
 		return names, nil
 	}
@@ -160,20 +167,6 @@ func (r Reading) names(row table.Row, columns map[string]string, of layout) (map
 			row.File, strings.Join(said, ", "), said[0][strings.LastIndex(said[0], " ")+1:]))
 	}
 	return names, nil
-}
-
-// needed are our columns that a file must have, and one that is useful.
-func (r Reading) needed(of layout) (needed, wanted []string) {
-	if r.Expect == "" {
-		needed = append(needed, "language")
-	}
-	if of.name == "" {
-		needed, wanted = append(needed, "completion"), []string{"prompt"}
-		if r.Expect == ExpectUser || r.Expect == ExpectPrompt {
-			needed, wanted = append(needed, "prompt"), nil
-		}
-	}
-	return needed, wanted
 }
 
 // remedy says what to do about a missing column.
@@ -210,19 +203,13 @@ func candidates(columns map[string]string, ours string, taken map[string]string)
 
 // list names the columns that a user may mean, in the file's order.
 func list(row table.Row, columns map[string]string) string {
-	names := slices.Sorted(maps.Keys(columns))
-	if len(row.Columns) > 0 {
-		names = slices.DeleteFunc(slices.Clone(row.Columns), func(c string) bool { return c == "" })
-		for _, c := range slices.Sorted(maps.Keys(columns)) {
-			if !slices.Contains(names, c) {
-				names = append(names, c)
-			}
+	var names []string
+	for _, c := range slices.Concat(row.Columns, slices.Sorted(maps.Keys(columns))) {
+		if !slices.Contains(names, c) && (c != "" || len(row.Columns) == 0) {
+			names = append(names, c)
 		}
 	}
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
+	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
 // ParseColumns reads OURS=THEIRS, as in completion=reply.

@@ -51,8 +51,7 @@ func isTranscript(row table.Row) bool {
 		row.Has("payload") && slices.Contains(codex, kind)
 }
 
-// newTranscript reads the session of a coding assistant: the assistant's texts are
-// answers. Thoughts, calls of tools and their results are left out.
+// newTranscript reads the session of a coding assistant: its texts are answers; thoughts and tools are left out.
 func newTranscript() layout {
 	s, model := session{after: user}, ""
 	return layout{name: "a session of a coding assistant", told: "the assistant's texts; thoughts and tools are left out",
@@ -124,8 +123,7 @@ var (
 		answerers + `)\s*[*\]>]*\s*(?::\**|>)\s*(.*)$`)
 )
 
-// textRows yields the messages of a chat in a text file: an export of WhatsApp, or lines
-// that begin with User: or Bot:.
+// textRows yields the messages of a chat in a text file: an export of WhatsApp, or lines such as User: and Bot:.
 func textRows(path string) iter.Seq2[table.Row, error] {
 	return rowsBy(func(yield func(table.Row) error) error {
 		in, err := os.Open(path)

@@ -12,6 +12,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -46,13 +47,11 @@ type Manifest struct {
 	Names map[string]string `json:"names,omitempty"` // that people give to values of columns, such as a model
 
 	Observations *Content `json:"observations,omitempty"` // of the last scoring; nil: not known (an older run)
-	// EstimatesSHA256 is of the bytes of estimates.json, in hexadecimal; empty: not
-	// known (an older run, or a scoring that was cut short).
+	// EstimatesSHA256 is of estimates.json, in hexadecimal; empty: unknown (an older run, or scoring was cut).
 	EstimatesSHA256 string `json:"estimates_sha256,omitempty"`
 }
 
-// SuiteIDs are the suites as the run's figures name them: those of a shard are
-// about a part, leakage-en@5a0c6f1e[3/64].
+// SuiteIDs are the suites as the run's figures name them: a shard's have its part, leakage-en@5a0c6f1e[3/64].
 func (m Manifest) SuiteIDs() crosstalk.SuiteIDs { return m.Plan.SuiteIDs(m.Suites) }
 
 // The files of a run beside its journal.
@@ -81,8 +80,13 @@ func Create(path string, plan Plan) (*Dir, error) {
 	}
 	_, err := os.Stat(path)
 	made := errors.Is(err, fs.ErrNotExist)
-	if err := makePrivate(path); err != nil {
-		return nil, fmt.Errorf("cannot create the run directory: %w", err)
+	// Only its owner can use the directory; those above it have the usual permissions. One that is there keeps its own.
+	err = os.MkdirAll(filepath.Dir(filepath.Clean(path)), 0o777)
+	if err == nil {
+		err = os.Mkdir(path, 0o700)
+	}
+	if info, failed := os.Stat(path); failed != nil || !info.IsDir() {
+		return nil, fmt.Errorf("cannot create the run directory: %w", cmp.Or(err, failed))
 	}
 	j, err := journal.Open(filepath.Join(path, journal.Name))
 	if err != nil {
@@ -101,19 +105,6 @@ func Create(path string, plan Plan) (*Dir, error) {
 		return nil, errors.Join(err, j.Close())
 	}
 	return d, nil
-}
-
-// makePrivate makes a directory that only its owner can use, below directories
-// with the usual permissions. One that is there keeps its permissions.
-func makePrivate(path string) error {
-	if err := os.MkdirAll(filepath.Dir(filepath.Clean(path)), 0o777); err != nil {
-		return err
-	}
-	err := os.Mkdir(path, 0o700)
-	if info, failed := os.Stat(path); failed == nil && info.IsDir() {
-		return nil
-	}
-	return err
 }
 
 // Close releases the directory.
@@ -139,7 +130,16 @@ func admit(path string, plan Plan) (Manifest, error) {
 	}
 	old, err := ReadManifest(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return old, refuseForeign(path)
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return old, fmt.Errorf("%s: cannot read the directory: %w", path, err)
+		}
+		for _, e := range entries { // a run that was killed before it had a manifest has no others
+			if !strings.HasPrefix(e.Name(), journal.Name) && !isPart(e.Name(), manifestFile) {
+				return old, fmt.Errorf("%s is not empty and not a run directory (%s): use another --out", path, e.Name())
+			}
+		}
+		return old, nil
 	}
 	if err != nil {
 		return old, err
@@ -149,21 +149,6 @@ func admit(path string, plan Plan) (Manifest, error) {
 			"run", path, field)
 	}
 	return old, nil
-}
-
-// refuseForeign returns an error if the directory has files that are not of a run.
-// A run that was killed before it had a manifest is accepted.
-func refuseForeign(path string) error {
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return fmt.Errorf("%s: cannot read the directory: %w", path, err)
-	}
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), journal.Name) && !isPart(e.Name(), manifestFile) {
-			return fmt.Errorf("%s is not empty and not a run directory (%s): use another --out", path, e.Name())
-		}
-	}
-	return nil
 }
 
 // removeParts removes unfinished files left by a killed process. It needs the journal's lock.

@@ -21,8 +21,7 @@ import (
 	"crosstalk/internal/plainfile"
 )
 
-// Content is what a file of records contains, as far as it takes to notice that
-// it is another: cut, longer or edited.
+// Content is what it takes to notice that a file of records is another one: cut, longer or edited.
 type Content struct {
 	N      int    `json:"n"`      // records
 	SHA256 string `json:"sha256"` // of the bytes, in hexadecimal
@@ -38,8 +37,7 @@ type Recorder struct {
 	buffer *bufio.Writer
 }
 
-// Place is an observation's position in the whole measurement of which a run is
-// a shard: observations come in the order of parts and items.
+// Place is an observation's position in the whole measurement, also in a shard: they are in this order.
 type Place struct {
 	Part int // protocols and, in them, conditions, in their order from 0
 	Item int // of the suite, or of what was recorded, from 0
@@ -85,8 +83,7 @@ func (p Place) append(line []byte) []byte {
 	return append(strconv.AppendInt(append(line, ','), int64(p.Item), 10), ']', '}')
 }
 
-// Commit puts the observations into the run. SetScoring, which comes next,
-// notes in the manifest what they have to be.
+// Commit puts the observations into the run. SetScoring, which comes next, notes them in the manifest.
 func (r *Recorder) Commit() error {
 	if err := r.buffer.Flush(); err != nil {
 		return err
@@ -109,8 +106,7 @@ func ReadObservations(path string) iter.Seq2[crosstalk.Observation, error] {
 	return observations(path, newParser())
 }
 
-// ReadValues is ReadObservations without spans, masked parts, tokens and answers, and
-// without texts of other names, which take most of the time.
+// ReadValues is ReadObservations without what takes most time: spans, masked parts, tokens, answers, other texts.
 func ReadValues(path string, texts ...string) iter.Seq2[crosstalk.Observation, error] {
 	return observations(path, ofValues(texts))
 }
@@ -185,8 +181,7 @@ const (
 	batchBytes  = 1 << 20
 )
 
-// ahead yields what read yields with its size, and then the error. It reads in
-// another goroutine, since reading takes much of the time.
+// ahead yields what read yields with its size, and then the error. It reads in another goroutine, to save time.
 func ahead[T any](read func(yield func(one T, size int) bool) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		batches, done := make(chan []T, 1), make(chan struct{})

@@ -16,8 +16,7 @@ import (
 	"crosstalk/run/shard"
 )
 
-// Plan determines the requests of a run. A directory has one plan; samples can be
-// added, and answers scored again, without changing it.
+// Plan determines the requests of a run. Adding samples, or scoring answers again, does not change it.
 type Plan struct {
 	Instrument string      `json:"instrument"`
 	Suite      string      `json:"suite"` // name@hash
@@ -41,8 +40,7 @@ type Condition struct {
 	Name      map[string]string      `json:"name,omitempty"`   // in observations: the model and what varies
 }
 
-// Adapted is what asking has shown that a condition's model does not take, so
-// that a run that is resumed, or scored again, asks as it did before.
+// Adapted is what asking has shown that a condition's model does not take: who resumes or scores again asks alike.
 type Adapted struct {
 	Condition int      `json:"condition"`         // its index in the plan
 	Without   []string `json:"without,omitempty"` // parameters that the model refused, in the order in which it did
@@ -70,8 +68,7 @@ type Scoring struct {
 	By           []string        `json:"by"`
 }
 
-// Difference names the first field in which two plans differ, by its name in
-// the manifest, with both values; "" if there is none.
+// Difference names the first field in which two plans differ, as the manifest does, with both values; "" for none.
 func (p Plan) Difference(from Plan) string {
 	if a, b := len(p.Conditions), len(from.Conditions); a != b {
 		return fmt.Sprintf("number of conditions is %d, not %d", a, b)
@@ -128,8 +125,7 @@ func (p Plan) SuiteIDs(whole crosstalk.SuiteIDs) crosstalk.SuiteIDs {
 	return part
 }
 
-// Names names runs by the last parts of their paths, as few as make the
-// names unique. A path given twice gets a number.
+// Names names runs by the last parts of their paths, as few as are unique. A path given twice gets a number.
 func Names(paths []string) []string {
 	names := make([]string, len(paths))
 	for parts := 1; ; parts++ {

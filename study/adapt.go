@@ -163,8 +163,7 @@ func (a *adapting) drop(refused *ask.RefusedError, sent crosstalk.Request, versi
 	return nil
 }
 
-// refused are the parameters that the model has refused, in the order in which
-// it did. If that settles it, to refuse another one is an error.
+// refused are the parameters that the model has refused, in order. settled makes it an error to refuse another.
 func (a *adapting) refused(settled bool) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -180,8 +179,7 @@ func (a *adapting) params() (params []string) {
 	return params
 }
 
-// giveRoom gives the model room for its thoughts from now on; it reports
-// whether the request that was sent had none.
+// giveRoom gives the model room for its thoughts from now on; it reports whether the request sent had none.
 func (a *adapting) giveRoom(sent crosstalk.Request) bool {
 	_, change, possible := model.WithRoom(a.name, configOf(sent), a.families)
 	if !possible {

@@ -63,8 +63,7 @@ func (s *Study) countedOf(protocol, condition int) Counted {
 
 func (a asked) suites() (crosstalk.SuiteIDs, error) { return crosstalk.SuiteIDs{All: a.id()}, nil }
 
-// observations measures all conditions of a protocol. After an error it stops the
-// session: answers in flight are saved, and saved answers are counted.
+// observations measures all conditions of a protocol. After an error it stops the session and saves what comes.
 func (a asked) observations(ctx context.Context, m *Measurement, protocol int) iter.Seq2[scored, error] {
 	p := a.Protocols[protocol]
 	var arms []Arm

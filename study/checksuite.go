@@ -33,8 +33,7 @@ func CheckSuite(ctx context.Context, w io.Writer, name string) error {
 	return nil
 }
 
-// runRefuses is the error with which a run of an instrument would refuse a suite before it
-// asks anything, whatever the model.
+// runRefuses is the error with which a run would refuse a suite before it asks anything, whatever the model.
 func runRefuses(ctx context.Context, suite, instrument string) error {
 	sweep := Sweep{Models: []string{"ollama:any"}} // a reference model cannot answer all suites
 	whateverLanguage := []string{"bertscore"}

@@ -126,8 +126,7 @@ type labeller struct {
 	labels     map[string]string // by language; "" if the identifier does not know it
 }
 
-// label labels a prompt, or empties its language if the identifier does not know it. It
-// starts loading the dictionary of a language that needs one.
+// label labels a prompt, or empties a language that the identifier does not know. It starts loading dictionaries.
 func (l labeller) label(p *crosstalk.Prompt) (known bool) {
 	label, seen := l.labels[p.Language]
 	if !seen {
@@ -149,8 +148,7 @@ func (l labeller) unknown(language string) string {
 		language, len(l.identifier.Labels()))
 }
 
-// judgeable is grouped, and labels the items' prompts and the demonstrations. Its
-// error names an item in a language that the identifier does not know.
+// judgeable is grouped, and labels items and demonstrations. Its error names an item in an unknown language.
 func judgeable(s *suite.Suite, l labeller) (*suite.Suite, error) {
 	with, err := grouped(s, func(item *crosstalk.Item) error {
 		prompt := *item.Prompt

@@ -251,8 +251,7 @@ func (r *recordedConfusion) note(row recorded.Confusion) {
 	r.items[row.Model].Add(row.Item)
 }
 
-// suites are the ids of the items that each model answered, as suite.Suite.ID. If no
-// answer can be judged, that is an error.
+// suites are the ids of the items that each model answered, as suite.Suite.ID; an error if no answer can be judged.
 func (r *recordedConfusion) suites() (crosstalk.SuiteIDs, error) {
 	ids := crosstalk.SuiteIDs{Column: "model", Each: map[string]string{}}
 	if err := r.tellUnjudged(); err != nil {

@@ -21,8 +21,7 @@ import (
 	"crosstalk/suite"
 )
 
-// Consistency is a study of multisense consistency. The zero value measures a
-// reference model on the suite consistency.
+// Consistency is a study of multisense consistency. The zero value measures a reference model on consistency.
 type Consistency struct {
 	Sweep
 	consistency.Options
@@ -34,8 +33,7 @@ type Consistency struct {
 	Mixed []string // languages whose original instructions are also combined with inputs in other languages
 	Parts []string // the parts to rewrite; nil: each of T, I, X
 
-	// Rewrite are prompts for rewriting, NAME=PROMPT: of languages, pairs (en>de) or
-	// additional senses of inputs. NAME:I names instructions.
+	// Rewrite are prompts NAME=PROMPT: for languages, pairs (en>de) or further senses; NAME:I is for instructions.
 	Rewrite        []string
 	Texts          []string // files of inputs rewritten elsewhere
 	Instructions   string   // a file of reviewed instructions

@@ -85,8 +85,7 @@ func (v *reviews) tasks(c Condition) []crosstalk.Task {
 	return tasks
 }
 
-// prepare lets models rewrite the instructions, writes them into the run
-// directory, and returns a ReviewError if they are not approved.
+// prepare lets models rewrite the instructions, writes them into the run, and returns a ReviewError until approved.
 //
 // All shards of a run share one file, in the directory that has theirs: the first that comes lets the models
 // rewrite, while the others wait. Each keeps a copy of what it asks with.
@@ -111,8 +110,7 @@ func (v *reviews) prepare(ctx context.Context, m *Measurement) (failed error) {
 	return review.WriteInstructions(filepath.Join(dir.Path, InstructionsFile), list)
 }
 
-// prepareIn prepares with the file in a directory. Where it is shared, what is in
-// it is not asked again, and what is asked is in it at once.
+// prepareIn prepares with a directory's file. What a shared one has is not asked again; answers are in it at once.
 func (v *reviews) prepareIn(ctx context.Context, dir string, shared bool,
 	asker func(Protocol, Condition) *adapting) error {
 	path := filepath.Join(dir, InstructionsFile)

@@ -16,8 +16,7 @@ import (
 type Figures struct {
 	View view.View
 
-	// By are the columns that figures are grouped by: there is a figure for each
-	// prefix of them. Nil: as when they were measured.
+	// By are the columns that figures are grouped by: there is one for each prefix of them. Nil: as when measured.
 	By []string
 	// Cross are columns that are crossed instead: there is a figure for each combination of their values, those
 	// over all values of a column among them. It goes before By.

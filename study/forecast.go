@@ -53,8 +53,7 @@ func (s *Study) checkPrices(b ask.Budget) error {
 	return nil
 }
 
-// Write writes a forecast for people, with the run directory: a list for a single
-// condition, else a table with a row for each, under these names.
+// Write writes a forecast for people, with the run directory: a list for one condition, else a table, under names.
 func (f Forecast) Write(w io.Writer, names report.Names, directory string) error {
 	const unknown = "unknown (needs --prices FILE)"
 	if len(f.Each) == 1 {
@@ -137,8 +136,7 @@ type Counted struct {
 	needs []ask.Need // of each item, where there is a budget
 }
 
-// count runs the instruments over the items without sending requests. It keeps
-// what each item needs if needs is set.
+// count runs the instruments over the items without sending requests. If needs is set it keeps those of each item.
 func (s *Study) count(ctx context.Context, prices ask.Prices, needs bool) (f Forecast, err error) {
 	n := &counter{prices: prices, forecast: &f, last: map[uint64]int32{}}
 	for k, p := range s.Protocols {

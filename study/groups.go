@@ -140,8 +140,7 @@ func grouped(s *suite.Suite, change func(*crosstalk.Item) error) (*suite.Suite, 
 
 func unchanged(*crosstalk.Item) error { return nil }
 
-// promptOf is the prompt of a confusion item, "" for another one: how leakage and
-// consistency depend on the length of what is asked is nobody's measure.
+// promptOf is the prompt of a confusion item, "" for another one: nobody measures how others depend on length.
 func promptOf(item crosstalk.Item) string {
 	if item.Prompt == nil {
 		return ""

@@ -29,16 +29,14 @@ func OpenIdentifier(name string) (*fasttext.Model, error) {
 	return fasttext.Load(file)
 }
 
-// IsIdentifier reports whether OpenIdentifier would look for an identifier of that
-// name: it is embedded, published or a file.
+// IsIdentifier reports whether OpenIdentifier would look for an identifier named so: embedded, published or a file.
 func IsIdentifier(name string) bool {
 	_, published := PublishedIdentifier(name)
 	_, err := os.Stat(name)
 	return published || name == embeddedIdentifier || err == nil
 }
 
-// NamesIdentifier reports whether a name can only name an identifier: it is
-// embedded, published or ends like fastText's files.
+// NamesIdentifier reports whether only an identifier can be named so: embedded, published, or as fastText's files.
 func NamesIdentifier(name string) bool {
 	_, published := PublishedIdentifier(name)
 	return published || name == embeddedIdentifier || strings.HasSuffix(name, ".bin") || strings.HasSuffix(name, ".ftz")
@@ -64,8 +62,7 @@ func identifierFile(name string) (string, error) {
 	return filepath.Join(dir, s.Files[0].Name), nil
 }
 
-// CheckIdentifier loads the language identifier of that name and tries it on a
-// sentence. The rows are names and texts for people.
+// CheckIdentifier loads a language identifier and tries it on a sentence. The rows are names and texts for people.
 func CheckIdentifier(name string) (rows [][2]string, err error) {
 	file, err := identifierFile(name)
 	if err != nil {

@@ -16,8 +16,7 @@ import (
 	"crosstalk/suite"
 )
 
-// Recorded opens a study of recorded answers in files (recorded.Reading.Leakage).
-// model is the model of rows without one; its default is the file's name.
+// Recorded opens a study of recorded answers in files (recorded.Reading.Leakage). model is for rows without one.
 func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 	protocols, err := l.Resolve()
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"crosstalk/instrument"
 )
 
-// IncompleteError is the error for a measurement with figures that lack answers or
-// items. Running the same study again resumes it.
+// IncompleteError is the error for a measurement that lacks answers or items. Running the study again resumes it.
 type IncompleteError struct{ err error }
 
 func (e *IncompleteError) Error() string { return e.err.Error() }

@@ -74,8 +74,7 @@ func (r *recordedAnswers) seen() error {
 	return r.checkBy(r.columns)
 }
 
-// conditionOf names the condition of recorded answers: their model and, if there are
-// several protocols, the protocol.
+// conditionOf names the condition of recorded answers: their model and, if there are several, the protocol.
 func (s *Study) conditionOf(model string, protocol int) map[string]string {
 	name := map[string]string{"model": model}
 	if len(s.Protocols) > 1 {

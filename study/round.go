@@ -55,8 +55,7 @@ func (m *Measurement) Round(ctx context.Context, numbers []int) (map[int][][]cro
 // Batched reports whether requests are sent in batches.
 func (m *Measurement) Batched() bool { return m.batch }
 
-// Shuffled are the study's items in units, by their numbers, in an order that the seed draws: each alone or, with
-// clusters, those of a cluster together.
+// Shuffled are the numbers of the items in an order that the seed draws, those of a cluster together if clusters.
 func (s *Study) Shuffled(seed uint64, clusters bool) [][]int {
 	var units [][]int
 	of := map[string]int{}

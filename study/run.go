@@ -48,9 +48,8 @@ func (r Result) Why() error {
 	return nil
 }
 
-// Begin creates the run directory, or opens one with the same plan to resume or
-// score again. path names the whole measurement's directory: the run of a shard is in it
-// (shard.Shard.Dir). o's concurrency defaults to the models' presets.
+// Begin creates the run directory, or opens one with the same plan to resume or score again. path is the whole
+// measurement's: the run of a shard is in it (shard.Shard.Dir). o's concurrency defaults to the models' presets.
 func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measurement, error) {
 	f, err := s.Forecast(ctx, o)
 	if err != nil {
@@ -99,8 +98,7 @@ func (m *Measurement) close(dir func() error) error {
 	return errors.Join(err, dir())
 }
 
-// Run opens a study, of Leakage, Confusion or Consistency, and runs it in a directory.
-// In the directory of an earlier run of the same study it resumes.
+// Run opens a study, of Leakage, Confusion or Consistency, and runs it in a directory, or resumes it there.
 func Run(ctx context.Context, of interface{ Open() (*Study, error) }, path string) (Result, error) {
 	s, err := of.Open()
 	if err != nil {

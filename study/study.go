@@ -1,9 +1,7 @@
 // Package study runs a measurement from end to end: a suite under conditions and protocols, or recorded answers. A
-// study is opened from data (Leakage, Confusion, Consistency), counts its requests, measures, and resumes if it is
-// run again in the same directory.
+// study is opened from data (Leakage, Confusion, Consistency), counts its requests, measures, and resumes.
 //
-// Data flows from items or recorded rows to answers, to observations, which are
-// written to the run and added to an estimator, to estimates.
+// Data flows from items or recorded rows to answers, to observations (written to the run), to estimates.
 package study
 
 import (
@@ -63,8 +61,7 @@ type source interface {
 	check(keep bool) error
 	// plan is the run's, of all shards.
 	plan() run.Plan
-	// observations yields what is observed under a protocol, in the order of items.
-	// The measurement is nil if nothing is written.
+	// observations yields what is observed under a protocol, in the order of items. m is nil if nothing is written.
 	observations(ctx context.Context, m *Measurement, protocol int) iter.Seq2[scored, error]
 	// suites identifies the items after all protocols were observed. It refuses input that only scoring can judge.
 	suites() (crosstalk.SuiteIDs, error)
@@ -111,8 +108,7 @@ func (s *Study) noteChange(changes ...model.Change) {
 	}
 }
 
-// Remarks are what is to be said of recorded answers once they are scored, each in a
-// line: the notes, and how many had the model's thoughts in them.
+// Remarks are what to say of recorded answers once they are scored, a line each: notes, and what had thoughts.
 func (s *Study) Remarks() []string {
 	remarks := slices.Concat(s.Notes.Files, s.Notes.Shown)
 	if s.Notes.More > 0 {
@@ -134,8 +130,7 @@ func (s *Study) Plan() run.Plan {
 	return plan
 }
 
-// Directory is the default run directory, of all shards if there are some: below
-// runs, named after suite, model and plan.
+// Directory is the default run directory, of all shards: below runs, named after suite, model and plan.
 func (s *Study) Directory() string {
 	plan := s.Plan().Whole()
 	var models []string
@@ -230,8 +225,7 @@ func ParseBy(by []string) ([]string, error) {
 	return clean, nil
 }
 
-// group sets the columns for grouping figures: those of an option or, if it is
-// nil, the instrument's defaults, which observations may lack.
+// group sets the columns for grouping figures: an option's or, if that is nil, the instrument's (may be missing).
 func (s *Study) group(by, byDefault []string) (err error) {
 	s.By, s.byUser = byDefault, by != nil
 	if s.byUser {

@@ -241,8 +241,7 @@ func (f *set) parts(kind crosstalk.Kind, p protocol, condition map[string]string
 	return parts
 }
 
-// estimator is one of figures by these columns. If groups are among those that are
-// crossed, it takes an observation once for each group.
+// estimator is one of figures by these columns. Crossed groups take an observation once for each of them.
 func (f *set) estimator(rules crosstalk.Rules, by []string) crosstalk.Estimator {
 	e := rules.Estimator(by)
 	if f.Cross != nil && slices.Contains(by, view.GroupColumn) {
@@ -263,8 +262,7 @@ func (m members) Add(crosstalk.Observation) {
 	}
 }
 
-// once returns each figure once: of a subset of columns those that have a value in
-// all of them, for smaller subsets have the others.
+// once returns each figure once: of a subset of columns those with a value in all; smaller subsets have the others.
 func (f Figures) once(parts []part, suites crosstalk.SuiteIDs) (estimates []crosstalk.Estimate) {
 	seen := map[string]bool{}
 	for _, p := range parts {

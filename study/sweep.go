@@ -39,8 +39,7 @@ type Sweep struct {
 	Reasoning       []string // off, low, medium, high, or "default": the model's
 	ReasoningTokens int      // room for it beside MaxTokens; 0: what the model is known to need
 
-	// Zip are lists of settings, by their names in figures, whose values are paired in
-	// their order instead of combined: the first with the first.
+	// Zip are lists of settings, by their names in figures, whose values are paired in order instead of combined.
 	Zip [][]string
 
 	Samples int // answers to each prompt
@@ -74,8 +73,7 @@ func (a *axes) add(column string, values []string, set func(c *Condition, value 
 	}
 }
 
-// zip groups the axes: those of each list of columns go together, in the place of the
-// first of them, and every other one is alone.
+// zip groups the axes: those of each list of columns go together, in the place of the first; others are alone.
 func zip(all axes, lists [][]string) (groups []axes, err error) {
 	of := map[string]int{} // the list of a column
 	for i, columns := range lists {
@@ -113,8 +111,7 @@ func zip(all axes, lists [][]string) (groups []axes, err error) {
 	return groups, nil
 }
 
-// cross makes the grid of groups of axes that go together; the last varies fastest.
-// The name of a condition has the axes with several values.
+// cross makes the grid of groups of axes; the last varies fastest. A condition's name has what has several values.
 func cross(groups []axes) ([]Condition, error) {
 	conditions := []Condition{{Condition: run.Condition{Name: map[string]string{}}}}
 	for _, group := range groups {
@@ -161,8 +158,7 @@ type defaults struct {
 	format   axes // the instrument's own
 }
 
-// conditions are the grid of a sweep's settings over the defaults of a protocol and of
-// the study's suite, with its models open.
+// conditions are the grid of a sweep's settings over a protocol's and the suite's defaults, with its models open.
 func (of *Study) conditions(s Sweep, protocol string, d defaults) ([]Condition, error) {
 	of.families = s.Families
 	if len(s.Models) == 0 {

@@ -152,8 +152,7 @@ func cutLast(text string) (before, last string) {
 	return strings.TrimSpace(text[:cut]), strings.TrimSpace(text[cut:])
 }
 
-// nearDuplicates are pairs of texts, by position, of whose words at least nine
-// tenths are the same. Beyond comparable texts nothing is compared.
+// nearDuplicates are pairs of texts, by position, that share nine tenths of their words; none of too many texts.
 func nearDuplicates(texts []string) (pairs [][2]int) {
 	const comparable, share = 3000, 0.9
 	if len(texts) > comparable {

@@ -48,15 +48,13 @@ func (n node) isMap() bool {
 }
 
 var (
-	// A language can have a variant with a suffix, such as de_formal. Other
-	// signs are refused: en>de would look like a translation.
+	// A language can have a suffix, as in de_formal. Other signs are refused: en>de would be a translation.
 	languageName = lazyregexp.New(`^[\pL\pN][\pL\pN_-]*$`)
 	slotName     = lazyregexp.New(`^[\pL\pN_]+$`)
 	slots        = lazyregexp.New(`\{([^{}]*)\}`)
 )
 
-// ParseTasks reads a task file as Parse does, but items may be missing or have
-// no texts, which is enough to score answers that were recorded elsewhere.
+// ParseTasks reads a task file as Parse does, but items, or texts, may be missing: enough for recorded answers.
 func ParseTasks(name string, text []byte) (*Suite, error) {
 	s, err := parse(name, text, true)
 	if err == nil && s.Instrument != "consistency" {
@@ -65,8 +63,7 @@ func ParseTasks(name string, text []byte) (*Suite, error) {
 	return s, err
 }
 
-// LoadTasks reads a task file as ParseTasks does, or returns the embedded suite
-// of that name, or the task of a published data set: paws-x, xnli, boolq.
+// LoadTasks reads a task file as ParseTasks does, an embedded suite, or a published task: paws-x, xnli, boolq.
 func LoadTasks(nameOrFile string) (*Suite, error) {
 	for _, folder := range []string{"data", "tasks"} {
 		if s, err := readData(folder, nameOrFile, ParseTasks); !errors.Is(err, fs.ErrNotExist) {

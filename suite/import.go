@@ -15,8 +15,7 @@ import (
 	"crosstalk/recorded"
 )
 
-// fromTable builds a suite from a table: of pairs for leakage, if it has the column
-// of controls, or else of prompts for confusion.
+// fromTable builds a suite of a table: pairs for leakage, if it has controls, or else prompts for confusion.
 func fromTable(path, instrument string) (*Suite, error) {
 	if instrument == "" {
 		for row, err := range table.Read(path) {
@@ -54,8 +53,7 @@ func fromPrompts(path string) (*Suite, error) {
 	return s, nil
 }
 
-// fromRecorded builds a suite from the items of a file of recorded answers,
-// such as Smilga's workbooks and their JSON Lines form.
+// fromRecorded builds a suite of the items of recorded answers, such as Smilga's workbooks and their JSON Lines.
 func fromRecorded(path string) (*Suite, error) {
 	s := &Suite{Name: BaseName(path), Instrument: "leakage", Version: 1, Prefix: map[crosstalk.API]string{}}
 	seen := map[uint64]bool{} // hashes of names: a file repeats an item for each sample and model
@@ -155,8 +153,7 @@ func parsePromptList(name string, text []byte) (*Suite, error) {
 // plain matches the controls of the list with the same ending as the previous block.
 var plain = lazyregexp.New(`^(He|She) (was very \w+|has a friend)$`)
 
-// startsBlock reports whether line is a control rather than a test of control:
-// it has no sentence before the ending, another ending, or a plain one.
+// startsBlock reports whether line is a control, not a test of control: with no sentence before, or another ending.
 func startsBlock(line, control string) bool {
 	before, ending := split(line)
 	controlBefore, controlEnding := split(control)
@@ -183,8 +180,7 @@ func lastWords(s string, n int) string {
 	return strings.Join(words[max(0, len(words)-n):], " ")
 }
 
-// concepts returns the part of each test that its siblings do not have, or, for
-// a test without siblings, that its control does not have.
+// concepts returns the part of each test that its siblings do not have, or of an only test, that its control lacks.
 func concepts(control string, tests []string) []string {
 	before := make([][]string, 0, len(tests)+1)
 	for _, t := range tests {

@@ -161,8 +161,7 @@ func namesIn(files []*zip.File) (names []string, err error) {
 	return names, nil
 }
 
-// limited is a reader that fails when the byte limit that all readers share is
-// used up, because a few packed bytes can expand to gigabytes.
+// limited is a reader that fails when the bytes that all readers share are used up: few can expand to gigabytes.
 type limited struct {
 	in   io.Reader
 	left *int64

@@ -318,8 +318,7 @@ func slug(s string) string {
 // Sentences is the value of windows: answers are also scored sentence by sentence.
 const Sentences = "sentence"
 
-// wordings are the texts of a template's test or control: one text, a list of
-// texts, or the question and answer of a carrier.
+// wordings are the texts of a template's test or control: one, a list, or the question and answer of a carrier.
 type wordings []crosstalk.Carried
 
 func (w *wordings) UnmarshalYAML(node ast.Node) error {

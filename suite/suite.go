@@ -40,8 +40,7 @@ type Suite struct {
 	Demonstrations map[string][]crosstalk.Demonstration
 }
 
-// PrefixOf is the text before each prompt to an API: one of a Suite's Prefix.
-// Both APIs that take messages use Chat's.
+// PrefixOf is the text before each prompt to an API, one of a Suite's Prefix. APIs with messages use Chat's.
 func PrefixOf(prefixes map[crosstalk.API]string, api crosstalk.API) string {
 	if api == crosstalk.Responses {
 		api = crosstalk.Chat
@@ -186,8 +185,7 @@ func names() []string {
 	return list
 }
 
-// Sources identifies the suites that recorded answers come from: a file, or a
-// data set within it, with the hash of its items.
+// Sources identifies the suites that recorded answers come from: a file, or a data set in it, with its items' hash.
 type Sources struct {
 	files  []string
 	groups map[string]*origin // by dataset; "" for all

@@ -17,8 +17,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// header has the fields common to the files of every instrument. The other
-// fields depend on the instrument; docs/suites.md describes them.
+// header has the fields common to all instruments. docs/suites.md describes these and the others.
 type header struct {
 	Suite       string `yaml:"suite"`
 	Instrument  string `yaml:"instrument"`
@@ -98,8 +97,7 @@ func parse(name string, text []byte, partial bool) (s *Suite, err error) {
 	return s, nil
 }
 
-// refused is what a reader panics with when it finds a mistake in a file, however
-// deep in its entries; parse returns the error.
+// refused is what a reader panics with when it finds a mistake in a file, however deep; parse returns the error.
 type refused struct{ error }
 
 // document is a file that was parsed but not decoded.

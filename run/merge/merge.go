@@ -52,8 +52,7 @@ type IncompleteError struct {
 	Unfinished []string // why, with the path
 	Twice      []string // the shard with both paths
 
-	// Out has the answers of the shards that are there. It is empty if nothing
-	// was written, since a shard is there twice.
+	// Out has the answers of the shards that are there; empty: nothing was written, since a shard is there twice.
 	Out string
 
 	Figures bool // Out has figures from before, which stay
@@ -137,8 +136,11 @@ func Merge(paths []string, out string) (result Result, err error) {
 	defer recorder.Discard()
 	if incomplete == nil {
 		shards.notes(&d.Manifest)
-		both.Go(func() (err error) {
-			result.Estimates, err = shards.mergeObservations(d, recorder)
+		both.Go(func() error {
+			all, err := study.SumUp(out, d.Manifest, shards.observations(recorder), study.Figures{})
+			if err == nil {
+				result.Estimates = all[0]
+			}
 			return err
 		})
 	}
@@ -190,9 +192,19 @@ func (s shards) copyInstructions(d *run.Dir) error {
 
 // mergeJournals merges the answers, in the order of the shards, and counts them.
 func (s shards) mergeJournals(into *journal.Journal, result *Result) error {
-	for _, one := range s {
-		merged, err := one.mergeJournal(into)
-		if err != nil {
+	for _, o := range s {
+		path := filepath.Join(o.path, journal.Name)
+		from, err := journal.OpenReader(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && o.Asks == 0: // it asks nothing
+			continue
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("%s: is missing: put a copy of the file in its place, or run the shard again", path)
+		case err != nil:
+			return err
+		}
+		merged, err := into.Merge(from)
+		if err := errors.Join(err, from.Close()); err != nil {
 			return err
 		}
 		result.Twice += merged.Twice
@@ -201,22 +213,6 @@ func (s shards) mergeJournals(into *journal.Journal, result *Result) error {
 	all, err := into.Progress()
 	result.Asks, result.Failed = all.Done, all.Failed
 	return err
-}
-
-func (o one) mergeJournal(into *journal.Journal) (journal.Merged, error) {
-	path := filepath.Join(o.path, journal.Name)
-	from, err := journal.OpenReader(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && o.Asks == 0:
-		return journal.Merged{}, nil // it asks nothing
-	case errors.Is(err, fs.ErrNotExist):
-		err = fmt.Errorf("%s: is missing: put a copy of the file in its place, or run the shard again", path)
-	}
-	if err != nil {
-		return journal.Merged{}, err
-	}
-	merged, err := into.Merge(from)
-	return merged, errors.Join(err, from.Close())
 }
 
 // notes copies what the shards' manifests record into the whole's.

@@ -17,7 +17,6 @@ import (
 	"crosstalk/instrument"
 	"crosstalk/run"
 	"crosstalk/run/shard"
-	"crosstalk/study"
 )
 
 // DifferentError says that two runs are not shards of one measurement.
@@ -99,8 +98,7 @@ func expand(paths []string) (all []string, err error) {
 	return all, nil
 }
 
-// difference names the first field in which the measurements of two shards
-// differ, with both values; "" if there is none.
+// difference names the first field in which the measurements of two shards differ, with both values; "" for none.
 func (o one) difference(from one) string {
 	if a, b := o.Crosstalk, from.Crosstalk; a != b {
 		return fmt.Sprintf("crosstalk is version %s, not %s", a, b)
@@ -111,8 +109,7 @@ func (o one) difference(from one) string {
 	return o.Plan.Whole().Difference(from.Plan.Whole())
 }
 
-// sameScoring refuses finished shards that were scored in different ways, or whose
-// models were asked with different settings because they refused others.
+// sameScoring refuses finished shards that were scored differently, or whose models refused other settings.
 func (s shards) sameScoring() error {
 	var first, asked *one // of the finished ones, and of those with observations: a shard without refused nothing
 	for i := range s {
@@ -194,10 +191,10 @@ func (s shards) check() *IncompleteError {
 			e.Missing = append(e.Missing, shard.Shard{Index: i, Count: count}.String())
 		}
 	}
-	if e.Twice == nil && e.Unfinished == nil && e.Missing == nil {
-		return nil
+	if e.Twice != nil || e.Unfinished != nil || e.Missing != nil {
+		return e
 	}
-	return e
+	return nil
 }
 
 // look is how often Wait looks for shards.
@@ -207,8 +204,14 @@ var look = time.Second
 // Merge would refuse them, or after most at the latest. It returns the error of ctx.
 func Wait(ctx context.Context, paths []string, most time.Duration) error {
 	for end := time.Now().Add(most); time.Now().Before(end); {
-		if !worthWaiting(paths) {
+		shards, err := open(paths)
+		switch {
+		case errors.As(err, new(*DifferentError)), errors.As(err, new(*WholeError)):
 			return nil
+		case err == nil:
+			if incomplete := shards.check(); incomplete == nil || incomplete.Twice != nil {
+				return nil
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -219,83 +222,45 @@ func Wait(ctx context.Context, paths []string, most time.Duration) error {
 	return nil
 }
 
-// worthWaiting reports whether shards may still come that are not there or not finished.
-func worthWaiting(paths []string) bool {
-	shards, err := open(paths)
-	if err != nil {
-		return !errors.As(err, new(*DifferentError)) && !errors.As(err, new(*WholeError))
-	}
-	incomplete := shards.check()
-	return incomplete != nil && incomplete.Twice == nil
-}
-
-// mergeObservations records the observations of all shards in the order of the whole measurement, and sums them up.
-func (s shards) mergeObservations(d *run.Dir, recorder *run.Recorder) ([]crosstalk.Estimate, error) {
-	recorded := func(yield func(crosstalk.Observation, error) bool) {
-		for o, err := range s.observations() {
-			if err == nil {
-				err = recorder.AddPlaced(o)
-			}
-			if !yield(o.Observation, err) {
-				return
-			}
-		}
-	}
-	all, err := study.SumUp(d.Path, d.Manifest, recorded, study.Figures{})
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
-}
-
 // source is the observations of a shard.
 type source struct {
-	path string
-	at   run.Placed // the next one
-	more bool       // there is one
-	next func() (run.Placed, error, bool)
+	path       string
+	run.Placed // the next one
+	more       bool
+	next       func() (run.Placed, error, bool)
 }
 
-// step takes the next observation, if there is one.
-func (s *source) step() (err error) {
-	s.at, err, s.more = s.next()
-	return err
-}
-
-// observations yields those of all shards by their places.
-func (s shards) observations() iter.Seq2[run.Placed, error] {
-	return func(yield func(run.Placed, error) bool) {
+// observations yields those of all shards in the order of the whole measurement, once they are recorded.
+func (s shards) observations(recorder *run.Recorder) iter.Seq2[crosstalk.Observation, error] {
+	return func(yield func(crosstalk.Observation, error) bool) {
 		var open []*source
 		for _, o := range s {
-			kind := instrument.Named(o.Plan.Instrument)
-			next, stop := iter.Pull2(run.ReadPlaced(o.path, kind.Reads...))
+			next, stop := iter.Pull2(run.ReadPlaced(o.path, instrument.Named(o.Plan.Instrument).Reads...))
 			defer stop()
-			from := &source{path: o.path, next: next}
-			if err := from.step(); err != nil {
-				yield(run.Placed{}, err)
-				return
-			}
-			open = append(open, from)
+			open = append(open, &source{path: o.path, next: next})
 		}
 		var last run.Place
 		lastPath := ""
-		for {
+		for due := open; ; { // due are those whose next one is to be read
+			for _, s := range due {
+				var err error
+				if s.Placed, err, s.more = s.next(); err != nil {
+					yield(crosstalk.Observation{}, err)
+					return
+				}
+			}
 			open = slices.DeleteFunc(open, func(s *source) bool { return !s.more })
 			if len(open) == 0 {
 				return
 			}
-			from := slices.MinFunc(open, func(a, b *source) int { return a.at.At.Compare(b.at.At) })
-			if from.path != lastPath && lastPath != "" && from.at.At == last {
-				yield(run.Placed{}, fmt.Errorf("%s and %s both have the item %q: they are not shards of one measurement",
-					lastPath, from.path, from.at.Item))
+			from := slices.MinFunc(open, func(a, b *source) int { return a.At.Compare(b.At) })
+			if from.path != lastPath && lastPath != "" && from.At == last {
+				yield(from.Observation, fmt.Errorf("%s and %s both have the item %q: they are not shards of one "+
+					"measurement", lastPath, from.path, from.Item))
 				return
 			}
-			last, lastPath = from.at.At, from.path
-			if !yield(from.at, nil) {
-				return
-			}
-			if err := from.step(); err != nil {
-				yield(run.Placed{}, err)
+			last, lastPath, due = from.At, from.path, []*source{from}
+			if err := recorder.AddPlaced(from.Placed); !yield(from.Observation, err) || err != nil {
 				return
 			}
 		}

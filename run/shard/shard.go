@@ -1,5 +1,4 @@
-// Package shard divides a measurement among processes: which part of it one
-// process does, as --shard names it, and which items that part has.
+// Package shard divides a measurement among processes: which one does which part (--shard) and its items.
 package shard
 
 import (
@@ -15,8 +14,7 @@ import (
 	"strings"
 )
 
-// Shard is one of Count parts of a measurement. Its text is "3/64". The zero
-// value is the whole measurement, whose text is "".
+// Shard is one of Count parts of a measurement; its text is "3/64". The zero value is all of it, with the text "".
 type Shard struct {
 	Index int // from 1
 	Count int
@@ -133,8 +131,7 @@ func (s Shard) Dir(all string) string {
 
 const prefix = "shard-"
 
-// Runs returns the run directories of shards that are directly in a directory,
-// sorted. They may be links, as to the disk of another machine.
+// Runs returns the run directories of shards directly in a directory, sorted. They may be links.
 func Runs(all string) (paths []string, err error) {
 	entries, err := os.ReadDir(all)
 	for _, e := range entries {
@@ -237,9 +234,8 @@ func (c *Clusters) root(item int32) int32 {
 	return item
 }
 
-// Of returns the shard's items, ascending. The clusters are dealt out in the order of their sizes, those of the same
-// size in the order of their hashes, each to the shard with the fewest items: shards differ by at most one cluster
-// where all have the same size.
+// Of returns the shard's items, ascending. The clusters are dealt out by size, those of one size by hash, each to
+// the shard with the fewest items: shards differ by at most one cluster where all have the same size.
 func (s Shard) Of(c *Clusters) []int {
 	c.join()
 	items := []int{} // not nil, for a shard may have none
@@ -276,8 +272,7 @@ func (s Shard) Of(c *Clusters) []int {
 	return items
 }
 
-// loads are the numbers of items that shards have, as a heap: the shard with the
-// fewest, the first of several, is the first.
+// loads are the items that each shard has, as a heap: the first is a shard with the fewest, of several the first.
 type loads []load
 
 type load struct{ shard, items int }

@@ -16,10 +16,9 @@ const (
 	Greatest = "max"
 )
 
-// Spread replaces the figures of the values of columns by three: the least, the unweighted mean and the greatest of
-// them, which have Least, Mean and Greatest in the first column, and nothing in the others. Figures over all values
-// are left out where there are figures of single ones. What is undefined has no part in them. They have no
-// interval, and the largest n.
+// Spread replaces the figures of the values of columns by three: the least, the unweighted mean and the greatest,
+// which have Least, Mean and Greatest in the first column, and nothing in the others. Figures over all values stay
+// only where there are none of single ones. What is undefined has no part. They have the largest n and no interval.
 func Spread(estimates []crosstalk.Estimate, columns ...string) (spread []crosstalk.Estimate) {
 	column := columns[0]
 	estimates = slices.Clone(estimates)

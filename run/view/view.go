@@ -149,9 +149,8 @@ func (v View) columns() (columns []string) {
 
 // Read returns the observation as the view has it, false if the view leaves it out.
 //
-// In pooled columns it has the value crosstalk.All, and pooled observations of an
-// item are different samples of it. So figures over them have the item's cluster:
-// all observations of an item, or of a larger cluster that it is in, are dependent.
+// In pooled columns it has the value crosstalk.All, and pooled observations of an item are different samples of it.
+// They have the item's cluster, since all observations of an item, or a larger cluster, are dependent.
 func (r *Reader) Read(o crosstalk.Observation) (crosstalk.Observation, bool) {
 	r.read = o
 	for column, values := range r.seen {
@@ -210,8 +209,7 @@ func (r *Reader) pool(o crosstalk.Observation) crosstalk.Observation {
 	return o
 }
 
-// Members returns the observation that Read returned last once for each group that it
-// is in, with the group's name in GroupColumn.
+// Members returns the observation that Read returned last once for each of its groups, named in GroupColumn.
 func (r *Reader) Members() []crosstalk.Observation {
 	if r.members != nil {
 		return r.members
@@ -229,8 +227,7 @@ func (r *Reader) Members() []crosstalk.Observation {
 	return r.members
 }
 
-// Check returns an error if the view names a column or a value that no observation
-// had. Call it when all are read; known are their columns.
+// Check returns an error if the view names a column or value that no observation had. known are all columns.
 func (r *Reader) Check(known []string) error {
 	for _, column := range r.view.columns() {
 		if len(r.seen[column]) == 0 {

@@ -23,8 +23,7 @@ func WriteJSON(w io.Writer, runs []Run) error {
 	return e.Encode(map[string]any{"schema": "crosstalk/status/v1", "runs": runs})
 }
 
-// Write writes how far runs have come, for people: each run, and below it all its
-// shards, or the 20 that somebody may want to look at.
+// Write writes how far runs have come, for people: each run, and below it all shards, or the 20 that matter.
 func Write(w io.Writer, runs []Run, all bool) error {
 	for i, r := range runs {
 		if i > 0 {

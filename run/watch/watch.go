@@ -1,5 +1,4 @@
-// Package watch shows the progress of runs: of those in a directory, with all shards of
-// a run as one, and of a run that is being measured.
+// Package watch shows the progress of runs: of those in a directory, shards as one, and of one being measured.
 package watch
 
 import (
@@ -69,8 +68,7 @@ type Totals struct {
 // State is what a run is at.
 type State string
 
-// The states. A run that has no answer for a minute is waiting for its server, or
-// it was stopped: its files do not tell.
+// The states. A run without an answer for a minute waits for its server, or was stopped: its files do not tell.
 const (
 	Finished State = "finished"
 	Cut      State = "cut"     // finished without the items that a limit kept from being measured

@@ -86,8 +86,7 @@ func loadChecked(name string, say func(what, format string, args ...any)) (simil
 	return s, nil
 }
 
-// KnownModel is a model that a kind of similarity uses unless another one is named: which
-// kind, for what, and its name.
+// KnownModel is a model that a kind of similarity uses unless another is named: which kind, for what, and its name.
 type KnownModel struct{ Kind, For, Name string }
 
 // KnownModels are all of them. That of gloss is a part of the program.

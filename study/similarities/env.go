@@ -1,5 +1,4 @@
-// Package similarities opens similarities by name, as in --similarity: an embedded
-// one, an encoder, a program, or the embeddings of an endpoint.
+// Package similarities opens similarities by name (--similarity): gloss, encoders, programs, endpoints' embeddings.
 package similarities
 
 import (
@@ -13,9 +12,8 @@ import (
 	"crosstalk/model"
 )
 
-// Env is the environment of similarities: a cache of computed values, and an asker
-// for the embeddings of endpoints. It starts with a cache in memory and requests
-// that are not saved; Use sets a run's. Safe for concurrent use after that.
+// Env is the environment of similarities: a cache of computed values, and an asker for embeddings of endpoints. At
+// first the cache is in memory and requests are not saved; Use sets a run's. Safe for concurrent use after that.
 type Env struct {
 	similarity.Cache
 	ask func(crosstalk.Model) crosstalk.Asker

@@ -16,8 +16,7 @@ import (
 	"crosstalk/measure/similarity/sbert"
 )
 
-// DefaultSBERT is the model of Smilga (2025), gonenSBERT the one of Gonen et al. (2024).
-// Their figures are not comparable.
+// The models of Smilga (2025) and of Gonen et al. (2024). Their figures are not comparable.
 const (
 	DefaultSBERT = "sentence-transformers/all-MiniLM-L6-v2"
 	gonenSBERT   = "efederici/sentence-bert-base"
@@ -44,8 +43,7 @@ type HubModel struct {
 	layer    int    // 0: the recommended one
 }
 
-// ParseModel reads the name of a model with or without its kind: KIND, which is the
-// kind's usual model, KIND:MODEL or MODEL.
+// ParseModel reads the name of a model: KIND, which is the kind's usual model, KIND:MODEL or MODEL.
 func ParseModel(name string) (HubModel, error) {
 	kind, model, colon := strings.Cut(name, ":")
 	switch {

@@ -34,8 +34,7 @@ var kinds = []struct {
 	}},
 }
 
-// batchPairs is how many pairs are scored in one call at most: enough for an
-// encoder to sort by length, few enough to bound memory.
+// batchPairs is how many pairs are scored in a call at most: an encoder sorts them by length; memory is bounded.
 const batchPairs = 16384
 
 // cachedScores caches a similarity's scores: its vectors would need a hundred times the space.
@@ -65,8 +64,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Open opens a similarity for English texts by name: KIND or KIND:MODEL, such as gloss,
-// which is embedded, or sbert. See Env.Open.
+// Open opens a similarity for English texts by name: KIND or KIND:MODEL, such as gloss or sbert. See Env.Open.
 func Open(name string) (similarity.Similarity, error) {
 	return NewEnv().Open(name, func() (string, error) { return "en", nil })
 }

@@ -107,8 +107,7 @@ func addressOf(address string, mirror *url.URL) (string, error) {
 
 const maxMember = 64 << 20 // bytes, more than any member
 
-// unpack writes the members of an archive to the folder. The archive's checksum
-// has been verified, so it checks nothing else.
+// unpack writes the members of an archive to the folder. Its checksum has been verified: it checks nothing else.
 func (f File) unpack(dir string) error {
 	if len(f.Members) == 0 {
 		return nil

@@ -78,8 +78,7 @@ func (e *MissingError) Error() string {
 		e.Source.Kind, e.Source.Name, e.Source.Command())
 }
 
-// Find returns the folder with the source's files. If it is not complete, the
-// error is a *MissingError. It fetches nothing.
+// Find returns the folder with the source's files, or a *MissingError if it is not complete. It fetches nothing.
 func (s Source) Find() (dir string, err error) {
 	if dir, err = s.dir(); err != nil {
 		return "", err
