@@ -5,9 +5,230 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"crosstalk/internal/lexicon"
 )
+
+// Shares of a language's words that may come from any language.
+const (
+	loans          = 0.004 // of words in lower case
+	initials       = 0.3   // of words with a capital at the start of a sentence
+	names          = 0.9   // of words with a capital inside a sentence, and of letters alone: "x"
+	loanCharacters = 0.004 // of the characters of Chinese and Japanese
+
+	// strangeCharacters is the same for characters that only the other language knows: their share is below strange in
+	// the expected one and above known in the other.
+	strangeCharacters = 1e-4
+	strange           = 2e-7
+	known             = 1e-6
+
+	// mostLoans bounds the share that a word in lower case has as a loan: languages borrow nouns, not function words,
+	// which are far more frequent.
+	mostLoans = 3e-5
+)
+
+const (
+	// frequent is the share of words from which a capital at the start of a sentence does not make them names: "The".
+	frequent = 1e-4
+
+	// lessFrequent is enough for words that are nativeRatio times as frequent in one language as in the third most
+	// likely one: most languages know most names, but not "Therefore".
+	lessFrequent = 1e-5
+	nativeRatio  = 10_000
+
+	// nameRatio bounds how much more probable a name in another script is in one language than in the third most likely
+	// one, for the same reason.
+	nameRatio = 30
+
+	// temper is the exponent of the ratios of characters, since the characters of a word depend on each other.
+	temper = 0.95
+
+	// mostFurther and mostThin are the most that a word in lower case is more probable in another language, if a
+	// further language is expected, or one with a thin list: it may be a word that the list lacks.
+	mostFurther = 500
+	mostThin    = 10
+
+	// impossible is the probability of a word in a script that the expected language is not written in.
+	impossible = 1e-14
+)
+
+// cell holds a token's evidence, and what follows from the tokens around it.
+type cell struct {
+	first, n int       // the languages of the token's script
+	p        []float64 // what is in proportion to the probability in each
+	each     float64   // p times this is the probability divided by that in the expected language
+	own      float64   // 1, or impossible if the expected language is not written in the token's script
+	says     bool      // whether the letters count
+	listed   bool      // a list of the script has the word
+	known    bool      // it is an everyday word of the expected language
+	loan     bool      // most have it
+	weighed  *weighed  // what p is from; nil if the token is not a word of an alphabet
+
+	characters [hanLanguages]float64 // p of a character
+
+	state []float64 // forward probabilities, then posterior ones
+	home  float64   // forward probability of the expected language
+	odds  float64   // that the word is in another language
+}
+
+// emit sets what each token says. simplified is whether Chinese characters are simplified ones.
+func emit(tokens []token, cells []cell, language string, own script, simplified bool) {
+	home, ok := stateOf[language]
+	if !ok {
+		home = -1
+	}
+	for i := 0; i < len(tokens); {
+		j := i + 1
+		if tokens[i].script == han {
+			for j < len(tokens) && tokens[j].script == han && tokens[j].glued {
+				j++
+			}
+			emitCharacters(tokens[i:j], cells[i:j], own, home, language != "ja" && !simplified)
+		} else {
+			cells[i].emit(&tokens[i], own, home)
+			heard := tokens[i].hyphen && cells[i].says && cells[i-1].says && own == tokens[i].script
+			if heard && compound(tokens[i-1:i+1], home) {
+				cells[i-1].silence(own)
+				cells[i].silence(own)
+			}
+		}
+		i = j
+	}
+}
+
+// certainly is p of tokens that any of their languages may have.
+var certainly = [maxGroup]float64(slices.Repeat([]float64{1}, maxGroup))
+
+// logRatios sets the logarithms of the probabilities in each language, divided by that in the expected one, and returns
+// the largest, at least 0. Languages without a prior probability have none.
+func (c *cell) logRatios(logs *[maxGroup]float64, priors []float64) (top float64) {
+	expected := math.Log(c.own / c.each)
+	for l, p := range c.p {
+		var x float64
+		switch {
+		case priors[c.first+l] == 0:
+			x = math.Inf(-1)
+		case c.weighed != nil:
+			x = c.weighed.logs[l] - expected
+		default:
+			x = math.Log(p) - expected
+		}
+		logs[l], top = x, max(top, x)
+	}
+	return top
+}
+
+// compound reports whether the expected language has two words with a hyphen between as one: "on-line", "check-out".
+func compound(tokens []token, home int) bool {
+	a := embedded().alphabets[tokens[0].script]
+	if a == nil || tokens[0].script != tokens[1].script || home < 0 {
+		return false
+	}
+	return a.weigh(tokens[0].text + tokens[1].text).row[home-a.first] > 0
+}
+
+// emit sets what a word says.
+func (c *cell) emit(t *token, own script, home int) {
+	c.own, c.listed, c.loan, c.weighed = 1, false, false, nil
+	a := embedded().alphabets[t.script]
+	switch {
+	case a == nil && t.form == letter: // a symbol
+		c.silence(t.script)
+		return
+	case a == nil:
+		c.first, c.n, c.says, c.known = stateOf[single[t.script-firstSingle].language], 1, true, own == t.script
+		c.p, c.each = certainly[:1], 1
+		if own != t.script {
+			c.own = impossible
+		}
+		return
+	case t.form == silent || home < 0 && own == t.script: // or there is no model to weigh the others against
+		c.silence(t.script)
+		return
+	}
+	w := a.weigh(t.text)
+	if t.form == letter && (own != t.script || w.top < frequent) { // a symbol
+		c.silence(t.script)
+		return
+	}
+	c.first, c.n, c.p, c.says = a.first, a.n, w.p, true
+	at := -1
+	if own == t.script {
+		at = home - a.first
+	}
+	c.weighed, c.listed, c.loan = w, w.listed, w.loan
+	c.known = at >= 0 && w.row[at] > 0 && w.row[at] <= everyday+1
+	var expected float64
+	switch {
+	case own != t.script && (t.form == plain || t.script != latin):
+		c.own, expected = impossible, w.top
+	case own != t.script && !c.listed:
+		expected = w.top
+	case own != t.script:
+		expected = min(w.top, w.third*nameRatio)
+	default:
+		share, loan := loans, w.mean
+		switch {
+		case t.form == capital:
+			share, loan = names, w.top/3 // names are known to all languages
+		case t.form == letter && t.text[0] < utf8.RuneSelf: // "à" is a word
+			share = names
+		case t.form == first && w.top < frequent && !w.native:
+			share = initials
+		case t.form != first:
+			loan = min(loan, mostLoans)
+		}
+		expected = (1-share)*w.p[at] + share*loan
+		if most := a.most[at]; most > 0 && t.form == plain && !w.native {
+			expected = max(expected, w.top/most)
+		}
+	}
+	c.each = 1 / expected
+}
+
+// emitCharacters sets what a run of Chinese or Japanese says.
+func emitCharacters(tokens []token, cells []cell, own script, home int, simplify bool) {
+	first := stateOf[Groups[hanGroup].Languages[0]]
+	characters(tokens, cells, simplify)
+	for i := range cells {
+		c := &cells[i]
+		c.first, c.n, c.own, c.p, c.each = first, hanLanguages, 1, c.characters[:], 1
+		c.listed, c.loan, c.weighed, c.known = false, false, nil, false
+		switch {
+		case tokens[i].form == silent || own == han && home < 0:
+			c.silence(han)
+		case own == han:
+			c.says, c.known = true, true
+			p := c.p
+			loan := loanCharacters
+			if p[home-first] < strange && p[1-(home-first)] > known {
+				loan = strangeCharacters
+			}
+			expected := (1-loan)*p[home-first] + loan*(p[0]+p[1])/2
+			for l := range p {
+				p[l] = math.Exp(temper * math.Log(p[l]/expected))
+			}
+		default:
+			c.says, c.own = true, impossible
+		}
+	}
+}
+
+// silence makes the token say nothing.
+func (c *cell) silence(s script) {
+	c.says, c.own, c.known, c.weighed = false, 1, false, nil
+	switch {
+	case s >= firstSingle:
+		c.first, c.n = stateOf[single[s-firstSingle].language], 1
+	case s == han:
+		c.first, c.n = stateOf[Groups[hanGroup].Languages[0]], hanLanguages
+	default:
+		a := embedded().alphabets[s]
+		c.first, c.n = a.first, a.n
+	}
+	c.p, c.each = certainly[:c.n], 1
+}
 
 // Probabilities of the hidden Markov model, chosen on half of the development answers.
 const (

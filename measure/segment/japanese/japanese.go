@@ -5,6 +5,8 @@
 package japanese
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -69,3 +71,156 @@ func chunk(text string) int {
 }
 
 var _ segment.Segmenter = Segmenter{}
+
+// A lattice has every way to split a text into words, and working memory. The best way has the lowest cost, the
+// sum of the costs of its words and of each two in a row (Kudo et al. 2004). Of ways of the same cost the order of the
+// loops finds the one that MeCab does.
+type lattice struct {
+	*dictionary
+	nodes  []node
+	ending []int32 // by byte of the text: the first of the nodes that end there
+	found  []found
+	path   []int32
+}
+
+// A node is a word at its place, with the best way to it. Nodes are known by
+// their places in a lattice: 0 is none, 1 the beginning of the text.
+type node struct {
+	start, end int32 // bytes of the text
+	kind       uint16
+	cost       int32 // of the way
+	before     int32 // node before it on the way
+	next       int32 // node that ends at the same byte
+}
+
+// A found word may follow the nodes that end before it.
+type found struct {
+	word
+	end    int
+	column [blocks]uint16 // of its kind
+	cost   int32          // of the best way to its beginning, the word not included
+	before int32
+}
+
+// appendWords appends the words of the best way through text, without white space.
+func (l *lattice) appendWords(dst []string, text string) []string {
+	l.nodes = append(l.nodes[:0], node{}, node{kind: textEnd})
+	l.ending = append(l.ending[:0], make([]int32, len(text)+1)...)
+	l.ending[0] = 1
+	last := 0 // end of the last word: white space may follow
+	for at := range len(text) {
+		if l.ending[at] == 0 {
+			continue
+		}
+		last = at
+		start := l.find(text, at)
+		l.follow(l.ending[at])
+		for _, f := range slices.Backward(l.found) {
+			l.nodes = append(l.nodes, node{start: int32(start), end: int32(f.end), kind: f.kind,
+				cost: f.cost + int32(f.word.cost), before: f.before, next: l.ending[f.end]})
+			l.ending[f.end] = int32(len(l.nodes) - 1)
+		}
+	}
+	if l.ending[len(text)] > 0 {
+		last = len(text)
+	}
+	l.found = append(l.found[:0], found{word: word{kind: textEnd}, column: l.kinds[textEnd].column})
+	l.follow(l.ending[last])
+
+	l.path = l.path[:0]
+	for n := l.found[0].before; n > 1; n = l.nodes[n].before {
+		l.path = append(l.path, n)
+	}
+	for _, n := range slices.Backward(l.path) {
+		dst = segment.Space{}.AppendWords(dst, text[l.nodes[n].start:l.nodes[n].end])
+	}
+	return dst
+}
+
+// maxRun is how many characters like its first a word that the lexicon lacks
+// may have after it to be made up of all of them.
+const maxRun = 24
+
+// find fills found with the words that start at a byte of text or at the end of
+// the white space there, which it returns.
+func (l *lattice) find(text string, at int) (start int) {
+	l.found = l.found[:0]
+	start, _ = l.run(text, at, l.categoryOf(' '), math.MaxInt)
+	if start == len(text) {
+		return start
+	}
+	for end, n := start, int32(0); end < len(text); {
+		r, size := decode(text[end:])
+		if n = l.child(n, r); n == 0 {
+			break
+		}
+		end += size
+		for _, w := range l.words[l.firstWord[n]:l.firstWord[n+1]] {
+			l.found = append(l.found, found{word: w, end: end, column: l.kinds[w.kind].column})
+		}
+	}
+
+	first, size := decode(text[start:])
+	category := l.categoryOf(first)
+	if len(l.found) > 0 && !category.always {
+		return start
+	}
+	end, group := start+size, 0
+	if category.group {
+		var more int
+		if group, more = l.run(text, end, category, maxRun+1); more <= maxRun {
+			l.unknown(category, group)
+		}
+	}
+	for i := 0; i < category.length && end != group; i++ {
+		l.unknown(category, end)
+		next, more := l.run(text, end, category, 1)
+		if more == 0 {
+			break
+		}
+		end = next
+	}
+	if len(l.found) == 0 {
+		l.unknown(category, end)
+	}
+	return start
+}
+
+// run returns the end of the characters from a byte of text on each of which
+// goes on with the one before it, and how many they are, limit at most.
+func (l *lattice) run(text string, at int, before *category, limit int) (end, chars int) {
+	for end = at; end < len(text) && chars < limit; chars++ {
+		r, size := decode(text[end:])
+		category := l.categoryOf(r)
+		if before.goesWith&category.goesWith == 0 {
+			break
+		}
+		before = category
+		end += size
+	}
+	return end, chars
+}
+
+// unknown finds a word that the lexicon lacks.
+func (l *lattice) unknown(c *category, end int) {
+	for _, w := range c.words {
+		l.found = append(l.found, found{word: w, end: end, column: l.kinds[w.kind].column})
+	}
+}
+
+// follow sets for all found words the best of the ways that end with a node or those after it.
+func (l *lattice) follow(first int32) {
+	for i := range l.found {
+		l.found[i].cost = math.MaxInt32
+	}
+	for n := first; n > 0; n = l.nodes[n].next {
+		node := &l.nodes[n]
+		rows := l.rows(node.kind)
+		for i := range l.found {
+			f := &l.found[i]
+			if cost := node.cost + rows.cost(&f.column); cost < f.cost {
+				f.cost, f.before = cost, n
+			}
+		}
+	}
+}

@@ -4,12 +4,14 @@
 package jieba
 
 import (
+	_ "embed"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"crosstalk/measure/segment"
+	"crosstalk/measure/segment/internal/triefile"
 )
 
 //go:generate go -C ../../../tools run ./build/jieba
@@ -190,3 +192,182 @@ func inBlock(r rune) bool {
 }
 
 var _ segment.Segmenter = Segmenter{}
+
+// A state of the hidden Markov model is the place of a character in its word. The order follows the letters B, E, M,
+// S, by which jieba breaks ties: of two equally probable states the later one wins.
+type state = uint8
+
+const (
+	stateB state = iota // begins a word of several characters
+	stateE              // ends it
+	stateM              // stands in its middle
+	stateS              // is a word by itself
+)
+
+// before lists the states that may come before each state, later letter first.
+var before = [4][2]state{
+	stateB: {stateS, stateE},
+	stateE: {stateM, stateB},
+	stateM: {stateM, stateB},
+	stateS: {stateS, stateE},
+}
+
+// viterbi splits a run of Han characters along the most probable sequence of states (jieba's finalseg).
+func (c *cutter) viterbi(dst []string, run string) []string {
+	const size = 3 // bytes of each character in UTF-8
+	n := len(run) / size
+	c.back = append(c.back[:0], make([][4]state, n)...)
+	var logProb [4]float64
+	for i := range n {
+		r, _ := utf8.DecodeRuneInString(run[i*size:])
+		emit := &c.emit[r-firstHan]
+		last := logProb
+		for s := range logProb {
+			if i == 0 {
+				logProb[s] = c.begin[s] + emit[s]
+				continue
+			}
+			first, second := before[s][0], before[s][1]
+			p := last[first] + c.trans[first][s] + emit[s]
+			q := last[second] + c.trans[second][s] + emit[s]
+			if p >= q {
+				logProb[s], c.back[i][s] = p, first
+			} else {
+				logProb[s], c.back[i][s] = q, second
+			}
+		}
+	}
+
+	// Walk back from the last character, which ends a word, and turn the links
+	// into the path: path[i] is kept in back[i][0].
+	at := stateE
+	if logProb[stateS] >= logProb[stateE] {
+		at = stateS
+	}
+	for i := n - 1; i >= 0; i-- {
+		at, c.back[i][0] = c.back[i][at], at
+	}
+	from := 0
+	for i := range n {
+		switch c.back[i][0] {
+		case stateE, stateS:
+			dst = append(dst, run[from*size:(i+1)*size])
+			from = i + 1
+		}
+	}
+	return dst
+}
+
+//go:embed tables.bin.gz
+var packed []byte
+
+const (
+	firstHan, lastHan = 0x4E00, 0x9FD5
+	hanCount          = lastHan - firstHan + 1
+	never             = -3.14e100 // jieba's logarithm of zero
+)
+
+// A tableSet is the dictionary and the hidden Markov model.
+type tableSet struct {
+	// Dictionary. Characters are known by their labels, 0 up, by falling frequency.
+	ascii   [128]int32 // label, -1 if in no word
+	han     [hanCount]int32
+	trie    triefile.Trie
+	word    []uint16  // of each node: 1 + place in logProb, 0 if the node ends no word
+	logProb []float64 // of words; the first is an unknown character's
+
+	// Model: log probabilities, by state.
+	begin [4]float64
+	trans [4][4]float64 // from, to
+	emit  [hanCount][4]float64
+}
+
+// labelOf returns the label of a character in a block.
+func (t *tableSet) labelOf(r rune) int32 {
+	if r < 128 {
+		return t.ascii[r]
+	}
+	return t.han[r-firstHan]
+}
+
+// child returns the child of a node with that label, 0 if there is none.
+func (t *tableSet) child(node, label int32) int32 {
+	if label < 0 {
+		return 0
+	}
+	return t.trie.Child(node, uint16(label))
+}
+
+// isWord reports whether the labels spell a word.
+func (t *tableSet) isWord(labels []int32) bool {
+	node := int32(0)
+	for _, label := range labels {
+		if node = t.child(node, label); node == 0 {
+			return false
+		}
+	}
+	return t.word[node] > 0
+}
+
+// readTables unpacks the embedded tables; their format is described in build/main.go.
+func readTables() *tableSet {
+	r := reader{triefile.Open("jieba", packed, 1)}
+	t := new(tableSet)
+	r.dictionary(t)
+	r.model(t)
+	return t
+}
+
+type reader struct{ triefile.Reader }
+
+func (r *reader) floats() []float64 {
+	all := make([]float64, r.Uint())
+	for i := range all {
+		all[i] = r.Float()
+	}
+	return all
+}
+
+func (r *reader) dictionary(t *tableSet) {
+	for i := range t.ascii {
+		t.ascii[i] = -1
+	}
+	for i := range t.han {
+		t.han[i] = -1
+	}
+	chars := r.Uint()
+	for label := range int32(chars) {
+		if c := r.Int() + firstHan; c < len(t.ascii) {
+			t.ascii[c] = label
+		} else {
+			t.han[c-firstHan] = label
+		}
+	}
+	t.logProb = r.floats()
+
+	t.trie = r.Trie(chars)
+	t.word = make([]uint16, t.trie.Nodes())
+	for i := range t.word[1:] {
+		t.word[1+i] = uint16(r.Uint())
+	}
+}
+
+func (r *reader) model(t *tableSet) {
+	for s := range t.begin {
+		t.begin[s] = r.Float()
+	}
+	for from := range t.trans {
+		for to := range t.trans[from] {
+			t.trans[from][to] = r.Float()
+		}
+	}
+	probs := r.floats()
+	for s := range t.begin {
+		for i := range t.emit {
+			t.emit[i][s] = never
+			if place := r.Uint(); place > 0 {
+				t.emit[i][s] = probs[place-1]
+			}
+		}
+	}
+}
