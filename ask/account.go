@@ -135,8 +135,7 @@ func (it *item) now(change func()) {
 	}
 }
 
-// works reports whether the item may return something: it was admitted, and does
-// more than wait for the budget. The caller holds mu.
+// works reports whether the item may return something: it does more than wait for the budget. The caller holds mu.
 func (it *item) works() bool {
 	return it.in && !it.ended && (it.waiting == 0 || it.flying > 0)
 }

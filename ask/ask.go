@@ -1,6 +1,5 @@
-// Package ask makes asking a model durable and polite: answers are journalled before they are used and never asked for
-// twice, the endpoint's limits are found and kept, passing faults are retried, outages are waited out, and a budget is
-// not exceeded.
+// Package ask makes asking a model durable and polite: answers are journalled before they are used and never asked
+// for twice, endpoints' limits are found and kept, passing faults are retried, outages waited out, budgets kept.
 package ask
 
 import (
@@ -43,8 +42,7 @@ type Options struct {
 	// BatchGiveUp asks again, one by one, what was answered in a batch and cannot be read within Patience.
 	BatchGiveUp bool
 
-	// SameModel reports whether a server that was asked for one model and says
-	// that another name answered means the same model. nil: always.
+	// SameModel reports whether the name that a server says answered is the model that was asked for. nil: always.
 	SameModel func(asked crosstalk.Identity, served string) bool
 }
 
@@ -118,9 +116,12 @@ func NewSession(j Journal, o Options) *Session {
 // Asks that wait for a retry give up; they are asked when the run resumes.
 func (s *Session) Stop() { s.end(ErrStopped) }
 
-// end makes the session send nothing more, and returns err. Of two ends at
-// once, the one that is noted as the reason is also what stops the asks.
+// end makes the session send nothing more, and returns err; nil ends nothing. Of two ends at once, the one that is
+// noted as the reason is also what stops the asks.
 func (s *Session) end(err error) error {
+	if err == nil {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.noteLocked(err)
@@ -244,8 +245,7 @@ func (a *asker) endEndpoint(err error) error {
 // Ask implements crosstalk.Asker. Equal asks under way at the same time are one ask. When ctx ends, an ask that was
 // sent is lost, though the provider may bill it.
 //
-// Besides the journal's errors and the context's it returns ErrStopped, a
-// *LimitError, a *ModelError or a *RefusedError.
+// Besides the journal's and the context's errors it returns ErrStopped, *LimitError, *ModelError or *RefusedError.
 func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	key, s := crosstalk.KeyOf(a.about.id, req), a.shape(req)
 	answer, found, err := a.journalled(key, s, req)
@@ -307,7 +307,7 @@ func (a *asker) journalled(key crosstalk.Key, s *shape,
 		return answer, false, nil
 	}
 	s.works(answer, true)
-	a.about.knows(req)
+	a.about.known.CompareAndSwap(nil, &req)
 	a.count(key, req, answer, fromJournal)
 	return withoutBody(req, answer), true, nil
 }
@@ -321,8 +321,7 @@ func withoutBody(req crosstalk.Request, answer crosstalk.Answer) crosstalk.Answe
 	return answer
 }
 
-// ask sends one ask and saves its answer. sent reports whether there is one that costs something. waits is ctx as long
-// as s is asked.
+// ask sends one ask and saves its answer; sent: there is one that costs. waits is ctx as long as s is asked.
 func (a *asker) ask(ctx, waits context.Context, key crosstalk.Key, s *shape,
 	req crosstalk.Request) (answer crosstalk.Answer, sent bool, err error) {
 	answer, failedBefore, err := a.journal.Get(key)
@@ -354,7 +353,7 @@ func (a *asker) ask(ctx, waits context.Context, key crosstalk.Key, s *shape,
 	answer = withoutBody(req, answer)
 	a.count(key, req, answer, fromModel)
 	if answer.Status != crosstalk.Failed {
-		a.about.knows(req)
+		a.about.known.CompareAndSwap(nil, &req)
 		if err := s.works(answer, false); err != nil {
 			s.halt(err)
 			return answer, true, a.gaveUp(err)

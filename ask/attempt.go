@@ -71,8 +71,7 @@ func (a *asker) attempt(ctx, waits context.Context, s *shape, req crosstalk.Requ
 	}
 }
 
-// admit waits until an attempt may begin: for the circuit to be closed, for a
-// place among those in flight, and for its time.
+// admit waits until an attempt may begin: for a closed circuit, a place among those in flight, and its time.
 func (e *endpoint) admit(ctx context.Context, t *trial) error {
 	for {
 		if err := e.breaker.enter(ctx, t); err != nil {
@@ -89,8 +88,7 @@ func (e *endpoint) admit(ctx context.Context, t *trial) error {
 	}
 }
 
-// learn decides what a failed attempt means: that the ask has failed, that
-// asking has to end (an error), or that the ask is to be tried again.
+// learn decides what a failed attempt means: the ask has failed, asking has to end (an error), or it is repeated.
 func (a *asker) learn(s *shape, f failure) (failed bool, err error) {
 	e := a.about.endpoint
 	final := refusing(f.err)
@@ -117,7 +115,6 @@ func (a *asker) learn(s *shape, f failure) (failed bool, err error) {
 	}
 	counts, err := e.breaker.failed(f.trial, f.err)
 	if err != nil && a.stillAnswers(s, f.trial) {
-		e.breaker.blame(f.trial)
 		counts, err = true, nil
 	}
 	if err != nil {
@@ -143,19 +140,15 @@ func spoken(wait time.Duration) string {
 func (a *asker) stillAnswers(s *shape, t *trial) bool {
 	a.about.checking.Lock()
 	defer a.about.checking.Unlock()
-	b := &a.about.endpoint.breaker
-	if b.answeredSince(t) { // another has just found out
+	b, known := &a.about.endpoint.breaker, a.about.known.Load()
+	if b.blame(t, false) { // another has just found out
 		return true
 	}
-	known := a.about.known.Load()
 	if known == nil {
 		return false
 	}
-	if _, err := a.try(s.stop, s, *known); err != nil {
-		return false
-	}
-	b.found()
-	return true
+	_, err := a.try(s.stop, s, *known)
+	return err == nil && b.blame(t, true)
 }
 
 // attempted notes when the first attempt of a way of asking began.

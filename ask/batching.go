@@ -58,15 +58,6 @@ type waiting struct {
 	done    int  // asks
 }
 
-func (b *Batches) add(w *waiting) {
-	b.N++
-	b.Asks += len(w.Asks)
-	b.Done += w.done
-	if b.Since.IsZero() || w.At.Before(b.Since) {
-		b.Since = w.At
-	}
-}
-
 // fewest is how many asks make a batch. Fewer are asked one by one: a last round of a few asks is not worth a day.
 const fewest = 10
 
@@ -97,30 +88,24 @@ func (b *Batching) Collect(ctx context.Context) error {
 	var all []*waiting
 	for _, batch := range open {
 		if len(batch.Asks) == 0 { // which nobody could submit
-			if err := b.saved(b.store.DropBatch(batch)); err != nil {
+			if err := b.end(b.store.DropBatch(batch)); err != nil {
 				return err
 			}
 			continue
 		}
 		w := &waiting{Batch: batch}
-		if w.batcher, w.group = b.batcher(batch); w.batcher == nil {
+		b.mu.Lock()
+		if m, api := b.modelOf(batch.Identity), batch.Asks[0].Request.API; m != nil {
+			w.batcher, w.group = m.batchers[api], group{m, api}
+		}
+		b.mu.Unlock()
+		if w.batcher == nil { // it is no model of the session that can be asked in batches
 			return b.end(fmt.Errorf("%s: a batch of %d requests is open, and this run has no such model any more: use another "+
 				"--out", batch.Identity, len(batch.Asks)))
 		}
 		all = append(all, w)
 	}
 	return b.run(ctx, all)
-}
-
-// batcher is how the model of a batch is asked; nil if it is not a model of the session that can be asked in batches.
-func (b *Batching) batcher(batch *journal.Batch) (crosstalk.Batcher, group) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	m, api := b.modelOf(batch.Identity), batch.Asks[0].Request.API
-	if m == nil {
-		return nil, group{}
-	}
-	return m.batchers[api], group{m, api}
 }
 
 // run submits the batches that are fresh, and waits for all.
@@ -191,7 +176,12 @@ func (b *Batching) see(ctx, waits context.Context, w *waiting) error {
 			b.mu.Unlock()
 		default:
 			if c == nil {
-				c = b.collection(w)
+				c = &collection{asker: &asker{b.Session, w.batcher, w.group.model}, w: w,
+					requests: map[crosstalk.Key]crosstalk.Request{}, answered: map[crosstalk.Key]bool{},
+					failed: map[crosstalk.Key]error{}}
+				for _, a := range w.Asks {
+					c.requests[a.Key] = a.Request
+				}
 			}
 			if err == nil {
 				err = c.collect(waits, state.Failed)
@@ -213,9 +203,8 @@ func (b *Batching) see(ctx, waits context.Context, w *waiting) error {
 // missing reports whether err says that something is not there.
 func missing(err error) bool { return said(err).Status == 404 || said(err).Status == 410 }
 
-// unread reports whether a batch is done with, and with which error. err is why answers
-// that are paid for cannot be read since a time, nil if all can. They are looked for
-// again until --patience is over, and asked for again only if the user wants that.
+// unread reports whether a batch is done with, and with which error. err is why paid answers cannot be read since a
+// time, nil if all can. They are looked for until --patience is over, and asked for again only on demand.
 func (b *Batching) unread(c *collection, since time.Time, err error) (done bool, _ error) {
 	w, patience, e := c.w, b.options.Patience, said(err)
 	switch {
@@ -240,8 +229,7 @@ func (b *Batching) unread(c *collection, since time.Time, err error) (done bool,
 		"and are sent again only with --batch-give-up", err, clock(since), duration.Text(patience))
 }
 
-// longestKept is how long providers keep the results of a batch, and a little
-// more: OpenAI 30 days, Anthropic 29, Gemini less.
+// longestKept is more than providers keep the results of a batch: OpenAI 30 days, Anthropic 29, Gemini less.
 const longestKept = 31 * 24 * time.Hour
 
 // interval is the time between two looks at something that began then.
@@ -295,20 +283,12 @@ const longTransfer = 15 * time.Minute
 
 func (b *Batching) submitted(w *waiting, id string) error {
 	w.ID = id
-	return b.saved(b.store.UpdateBatch(w.Batch))
-}
-
-// saved ends the asking if the journal has an error.
-func (b *Batching) saved(err error) error {
-	if err != nil {
-		return b.end(err)
-	}
-	return nil
+	return b.end(b.store.UpdateBatch(w.Batch))
 }
 
 func (b *Batching) drop(w *waiting) error {
 	b.forget(w)
-	return b.saved(b.store.DropBatch(w.Batch))
+	return b.end(b.store.DropBatch(w.Batch))
 }
 
 // noBatches ends the asking because the server takes no batches.

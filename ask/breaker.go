@@ -8,10 +8,9 @@ import (
 	"crosstalk/internal/duration"
 )
 
-// breaker tells an endpoint that is down from asks that fail by themselves. It counts a streak: the failures since the
-// last answer. When several asks have failed in a row the circuit opens: one ask at a time is tried, with growing
-// pauses, and the others wait and hold nothing. An answer closes the circuit; a streak that outlasts the patience ends
-// the asking.
+// breaker tells an endpoint that is down from asks that fail by themselves. It counts a streak: the failures since
+// the last answer. When several asks in a row have failed the circuit opens: one ask at a time is tried, with
+// growing pauses; the others wait. An answer closes it; a streak that outlasts the patience ends the asking.
 //
 // A failure counts against its ask only if there is evidence that the ask is to blame: others that began later were
 // answered, or no other ask fails. So an outage costs no retries.
@@ -142,8 +141,7 @@ func (b *breaker) answered(t *trial) {
 	b.reach()
 }
 
-// passed notes an attempt that says no more of the endpoint than whether it is
-// there: a request that was rejected, or a caller that went away.
+// passed notes an attempt that tells only whether the endpoint is there: it was rejected, or its caller went away.
 func (b *breaker) passed(t *trial, reached bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -154,26 +152,21 @@ func (b *breaker) passed(t *trial, reached bool) {
 	b.tryOne()
 }
 
-// found notes an answer to a request that is none of the asks.
-func (b *breaker) found() {
+// blame reports whether an attempt that began after t's was answered, and counts t's failure against it then. answered
+// says that the server has just answered a request that is none of the asks.
+func (b *breaker) blame(t *trial, answered bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.begun++
-	b.newest = b.begun
-	b.reach()
-}
-
-// answeredSince reports whether an attempt that began after t's was answered.
-func (b *breaker) answeredSince(t *trial) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.newest > t.number
-}
-
-func (b *breaker) blame(t *trial) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	if answered {
+		b.begun++
+		b.newest = b.begun
+		b.reach()
+	}
+	if b.newest <= t.number {
+		return false
+	}
 	t.failures++
+	return true
 }
 
 // ignored notes a failure that is not evidence against the endpoint: nobody knows yet whether its model works at all.
@@ -234,7 +227,12 @@ func (b *breaker) failed(t *trial, err error) (counts bool, ends error) {
 		s.unreachable++
 	}
 	if (b.open || !counts && s.older <= 0) && now.Add(asked).Sub(s.since) >= b.patience {
-		return counts, b.impatient(asked)
+		if asked > 0 {
+			return counts, limited("stopped: no answer since %s, and the server asks to wait for another %s (--patience %s); "+
+				"it said: %v", clock(s.since), duration.Text(asked), duration.Text(b.patience), s.last)
+		}
+		return counts, limited("stopped: no answer since %s (--patience %s); the last attempt: %v", clock(s.since),
+			duration.Text(b.patience), s.last)
 	}
 	switch {
 	case b.open && probe:
@@ -270,17 +268,6 @@ func (b *breaker) tryOne() {
 		b.trying, b.offered = true, true
 		b.waiting.next()
 	}
-}
-
-// impatient is the error that ends the asking. The caller holds mu.
-func (b *breaker) impatient(asked time.Duration) error {
-	s := &b.streak
-	if asked > 0 {
-		return limited("stopped: no answer since %s, and the server asks to wait for another %s (--patience %s); it said: %v",
-			clock(s.since), duration.Text(asked), duration.Text(b.patience), s.last)
-	}
-	return limited("stopped: no answer since %s (--patience %s); the last attempt: %v", clock(s.since),
-		duration.Text(b.patience), s.last)
 }
 
 // wait is the event that the asks of an open circuit wait for.

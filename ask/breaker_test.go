@@ -100,7 +100,7 @@ func TestTracesOfBreakers(t *testing.T) {
 			latency: func(i int) time.Duration { return time.Second + time.Duration(i)*time.Millisecond },
 			away:    map[int]time.Duration{0: 5500 * time.Millisecond, 1: 5500 * time.Millisecond, 2: 5500 * time.Millisecond}},
 		{name: "another request is answered", asks: 3, server: between(0, 8*time.Second, errServer),
-			rest: func(b *breaker) { time.AfterFunc(2500*time.Millisecond, b.found) }},
+			rest: func(b *breaker) { time.AfterFunc(2500*time.Millisecond, func() { b.blame(&trial{}, true) }) }},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			fmt.Fprintf(&b, "== %s ==\n", c.name)

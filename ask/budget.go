@@ -12,8 +12,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Budget bounds what a session may spend; the zero value of each field means
-// no bound. Asks that the journal answers cost nothing.
+// Budget bounds what a session may spend; a zero field is no bound. Asks that the journal answers cost nothing.
 type Budget struct {
 	Asks   int
 	Cost   float64 // in the currency of Prices
@@ -93,9 +92,8 @@ var priceLimits = strictyaml.Limits{Bytes: 1 << 20, Depth: 4, Keys: 10_000, One:
 //
 //	gpt-4o-mini: {input: 0.15, output: 0.60, batch: 0.5}
 //
-// Prices are finite numbers from 0; one that is left out is 0, but a model needs
-// at least one. batch is what part of them a request in a batch costs, from 0 to
-// 1; see defaultBatch. Errors name the file and the line. No name is no prices.
+// Prices are finite numbers from 0; one that is left out is 0, but a model needs at least one. batch is the part of
+// them that a request in a batch costs, 0 to 1; see defaultBatch. Errors name file and line. No name is no prices.
 func ReadPrices(file string) (Prices, error) {
 	if file == "" {
 		return nil, nil

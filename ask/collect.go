@@ -28,16 +28,6 @@ type collection struct {
 	full     error                   // the journal's error
 }
 
-func (b *Batching) collection(w *waiting) *collection {
-	c := &collection{asker: &asker{b.Session, w.batcher, w.group.model}, w: w,
-		requests: map[crosstalk.Key]crosstalk.Request{}, answered: map[crosstalk.Key]bool{},
-		failed: map[crosstalk.Key]error{}}
-	for _, a := range w.Asks {
-		c.requests[a.Key] = a.Request
-	}
-	return c
-}
-
 // collect reads the results of a batch that has ended and saves the answers. failed is how many requests the provider
 // says it did not answer; if it answered more than can be read, that is an *crosstalk.AskError.
 func (c *collection) collect(ctx context.Context, failed int) error {
@@ -132,7 +122,7 @@ func (c *collection) save(r crosstalk.BatchResult) {
 	}
 	c.budget.collected(c.about.id.Name, req, answer)
 	c.count(r.Key, req, answer, fromBatch)
-	c.about.knows(req)
+	c.about.known.CompareAndSwap(nil, &req)
 	c.shape(req).works(answer, true)
 }
 

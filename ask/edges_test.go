@@ -107,12 +107,10 @@ func TestWords(t *testing.T) {
 			t.Errorf("%q; want %q", got, want)
 		}
 	}
-	var sum Batches
-	for _, w := range []*waiting{{Batch: &journal.Batch{At: now, Asks: make([]crosstalk.BatchAsk, 3)}, done: 1},
+	s := Session{waiting: []*waiting{{Batch: &journal.Batch{At: now, Asks: make([]crosstalk.BatchAsk, 3)}, done: 1},
 		{Batch: &journal.Batch{At: now.Add(-time.Hour), Asks: make([]crosstalk.BatchAsk, 5)}, done: 2},
-		{Batch: &journal.Batch{At: now.Add(time.Hour), Asks: make([]crosstalk.BatchAsk, 7)}}} {
-		sum.add(w)
-	}
+		{Batch: &journal.Batch{At: now.Add(time.Hour), Asks: make([]crosstalk.BatchAsk, 7)}}}}
+	sum := s.Stats().Batches
 	if want := (Batches{N: 3, Asks: 15, Done: 3, Since: now.Add(-time.Hour)}); sum != want {
 		t.Errorf("%+v; want %+v", sum, want)
 	}

@@ -42,25 +42,18 @@ func (l *limiter) acquire(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	if err := l.place(ctx); err != nil {
-		return err
-	}
-	err := l.rates(ctx)
-	if err != nil {
-		l.leave()
-		return cmp.Or(context.Cause(ctx), err)
-	}
-	return nil
-}
-
-func (l *limiter) place(ctx context.Context) error {
 	l.mu.Lock()
 	if l.waiting.len() == 0 && float64(l.inFlight) < l.limit {
 		l.inFlight++
 		l.mu.Unlock()
-		return nil
+	} else if err := l.waiting.wait(ctx, l.waiting.join(), &l.mu, func() { l.inFlight--; l.admit() }); err != nil {
+		return err
 	}
-	return l.waiting.wait(ctx, l.waiting.join(), &l.mu, func() { l.inFlight--; l.admit() })
+	if err := l.rates(ctx); err != nil {
+		l.leave()
+		return cmp.Or(context.Cause(ctx), err)
+	}
+	return nil
 }
 
 // rates waits for what the server or the user said about time.

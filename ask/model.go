@@ -56,12 +56,6 @@ type model struct {
 	batchers map[crosstalk.API]crosstalk.Batcher // where it can be asked in batches; the session's mutex guards it
 }
 
-func (m *model) knows(req crosstalk.Request) {
-	if m.known.Load() == nil {
-		m.known.Store(&req)
-	}
-}
-
 // shape is one way of asking a model: the settings that its requests share. A few
 // asks that go ahead, the scouts, find out whether the settings work.
 type shape struct {
@@ -99,15 +93,13 @@ func shapeOf(req crosstalk.Request) string {
 // over, but more than one, since one may hang.
 const scouts = 4
 
-// tries is how often something has to go wrong, when nothing has gone right
-// yet, for the settings to be wrong rather than one ask.
+// tries is how often something has to go wrong, when nothing has gone right yet, before the settings are wrong.
 const tries = 3
 
 // mostScouting is how long a model that has never answered may keep failing.
 const mostScouting = time.Minute
 
-// scout waits until the model has answered in this way, or for a slot among the
-// asks that go ahead; back releases the slot.
+// scout waits until the model has answered in this way, or for a slot among those ahead; back releases it.
 func (s *shape) scout(ctx context.Context) (back func(), err error) {
 	back = func() {
 		s.mu.Lock()
@@ -226,7 +218,19 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 	case crosstalk.Denied:
 		return true, s.model.giveUp(s.model.id, f.err)
 	case crosstalk.Rejected:
-		return true, s.rejected(f)
+		switch {
+		case s.settled: // it says nothing of the settings
+		case f.Param != "":
+			refused := &RefusedError{s.model.id, f.Param, f.err}
+			s.halt(refused)
+			return true, refused
+		case f.failedBefore: // a run that is resumed may have only such requests left
+		default:
+			if s.rejections++; s.rejections >= tries {
+				return true, s.giveUp(s.model.id, f.err)
+			}
+		}
+		return true, nil
 	}
 	dead := unreachable(f.err)
 	switch {
@@ -258,26 +262,6 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 		return true, s.model.giveUp(s.model.id, err)
 	}
 	return true, nil
-}
-
-// rejected judges a request that the server will not answer. One that an earlier run found rejected says nothing: a
-// run that is resumed may have only such requests left. The caller holds mu.
-func (s *shape) rejected(f failure) error {
-	if s.settled {
-		return nil
-	}
-	if f.Param != "" {
-		refused := &RefusedError{s.model.id, f.Param, f.err}
-		s.halt(refused)
-		return refused
-	}
-	if f.failedBefore {
-		return nil
-	}
-	if s.rejections++; s.rejections < tries {
-		return nil
-	}
-	return s.giveUp(s.model.id, f.err)
 }
 
 // serverError reports whether the server itself says that it failed, perhaps because of what it was asked.

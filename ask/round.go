@@ -71,17 +71,25 @@ func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.
 		return answer, err
 	}
 	if !found {
-		answer, found, err = a.failedNow(key)
+		a.mu.Lock()
+		_, found = a.seen[key.Short()] // it failed in this session, which does not ask it again
+		a.mu.Unlock()
+		if found {
+			answer, found, err = a.journal.Get(key)
+		}
 	}
 	if found || err != nil {
-		a.round.have(ctx, a.about.id.Name, req)
+		a.round.note(ctx, func(it *wanting) { it.have.Add(b.budget.batched, a.about.id.Name, req) })
 		return answer, err
 	}
 	if err := cmp.Or(context.Cause(ctx), context.Cause(s.stop)); err != nil {
 		return answer, err
 	}
-	in := group{a.about, req.API}
-	if b.isDirect(in, key) {
+	b.mu.Lock()
+	_, batches := a.about.batchers[req.API]
+	_, direct := b.direct[key]
+	b.mu.Unlock()
+	if direct || !batches {
 		return a.asker.Ask(ctx, req)
 	}
 	if !s.proven() {
@@ -91,56 +99,28 @@ func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.
 			return a.asker.Ask(ctx, req)
 		}
 	}
-	a.round.want(ctx, want{in, crosstalk.BatchAsk{Key: key, Request: req}})
+	a.round.note(ctx, func(it *wanting) {
+		it.wants = append(it.wants, want{group{a.about, req.API}, crosstalk.BatchAsk{Key: key, Request: req}})
+	})
 	return answer, ErrDeferred
-}
-
-// failedNow returns the answer to an ask that has failed in this session, which does not ask it again.
-func (a *asker) failedNow(key crosstalk.Key) (answer crosstalk.Answer, failed bool, err error) {
-	a.mu.Lock()
-	_, now := a.seen[key.Short()]
-	a.mu.Unlock()
-	if !now {
-		return answer, false, nil
-	}
-	return a.journal.Get(key)
 }
 
 // proven reports whether the model has answered in this way, and answered this
 // session at all: it may have found out how the model spells a parameter.
 func (s *shape) proven() bool { return s.model.answered.Load() && s.isSettled() }
 
-// isDirect reports whether an ask is to be sent by itself.
-func (b *Batching) isDirect(in group, key crosstalk.Key) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	_, batches := in.model.batchers[in.api]
-	_, direct := b.direct[key]
-	return direct || !batches
-}
-
-func (r *Round) itemOf(ctx context.Context) *wanting {
-	if it, ok := ctx.Value(wantingKey{}).(*wanting); ok {
-		return it
+// note notes something of the item that ctx is of.
+func (r *Round) note(ctx context.Context, what func(*wanting)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	it, inItem := ctx.Value(wantingKey{}).(*wanting)
+	if !inItem {
+		it = &r.other
 	}
-	return &r.other
+	what(it)
 }
 
-func (r *Round) want(ctx context.Context, w want) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	it := r.itemOf(ctx)
-	it.wants = append(it.wants, w)
-}
-
-func (r *Round) have(ctx context.Context, model string, req crosstalk.Request) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.itemOf(ctx).have.Add(r.b.budget.batched, model, req)
-}
-
-// Send submits what the round's items want, waits for it, and saves the
-// answers. It reports whether another round may want something.
+// Send submits what the items want, waits for it, and saves the answers. another: more may be wanted.
 func (r *Round) Send(ctx context.Context) (another bool, err error) {
 	if ctx.Err() != nil || r.b.stop.Err() != nil {
 		return false, nil // whoever measures next finds out why
@@ -202,8 +182,7 @@ func (n Need) without(o Need) Need {
 	return Need{max(0, n.Asks-o.Asks), max(0, n.Cost-o.Cost)}
 }
 
-// divide makes batches of asks, and notes them in the journal. Asks that are too
-// few for one are sent by themselves in the next round.
+// divide makes batches of asks, noted in the journal. Too few for one are sent by themselves in the next round.
 func (b *Batching) divide(in group, asks []crosstalk.BatchAsk) (all []*waiting, err error) {
 	b.mu.Lock()
 	batcher := in.model.batchers[in.api]

@@ -115,7 +115,11 @@ func (s *Session) Stats() Stats {
 	s.mu.Lock()
 	stats, endpoints := s.stats, s.endpoints
 	for _, b := range s.waiting {
-		stats.Batches.add(b)
+		all := &stats.Batches
+		all.N, all.Asks, all.Done = all.N+1, all.Asks+len(b.Asks), all.Done+b.done
+		if all.Since.IsZero() || b.At.Before(all.Since) {
+			all.Since = b.At
+		}
 	}
 	s.mu.Unlock()
 	for _, e := range endpoints {
@@ -199,8 +203,7 @@ func (s *Session) retried(err error) {
 	s.mu.Unlock()
 }
 
-// silentAfter is how long an endpoint may leave all requests in flight unanswered
-// before Stats says so: longer than most answers take.
+// silentAfter is how long an endpoint may answer nothing before Stats says so: longer than most answers take.
 const silentAfter = 15 * time.Second
 
 // silence tracks whether an endpoint has answered lately, if only with an error. The zero value is ready to use.
@@ -273,8 +276,7 @@ type RefusedError struct {
 func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// EmptyError says that the first answers to requests with some settings are all
-// empty. Asks with other settings may be answered.
+// EmptyError says that the first answers with some settings are all empty. Others may be answered.
 type EmptyError struct {
 	N         int // answers
 	Thought   int // of N: the model thought, as far as the answer shows

@@ -200,8 +200,7 @@ func (o *observed) cutPrompts() bool {
 // allCut is the number of answers from which it is strange that all were cut.
 const allCut = 10
 
-// muchMore is the largest plausible excess in a server's token count of a short
-// prompt: chat templates add up to about fifty.
+// muchMore is the largest plausible excess in the count of a short prompt: chat templates add up to about fifty.
 const muchMore = 128
 
 func (o *observed) warnings(id crosstalk.Identity) (list []string) {

@@ -44,8 +44,7 @@ func (j Job) Sharded() []string {
 	return slices.Insert(slices.Clone(j.Command), end, "--shard", "auto")
 }
 
-// Name is the last part of Out as both schedulers take a name. Kubernetes adds an
-// index and five letters to it, and takes 63 characters.
+// Name is the last part of Out as schedulers take names. Kubernetes adds an index and five letters: 63 at most.
 func (j Job) Name() string {
 	base := strings.ToLower(filepath.Base(j.Out))
 	name := strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(base, "-"), "-")
@@ -96,8 +95,7 @@ func inline(v any) (string, error) {
 	return strings.TrimSpace(out.String()), err
 }
 
-// kube is inline for what Kubernetes expands: arguments, commands and the values of
-// variables, in which $(NAME) is a variable and $$ a dollar.
+// kube is inline for what Kubernetes expands: in arguments and values, $(NAME) is a variable, $$ a dollar.
 func kube(v any) (string, error) {
 	if words, ok := v.([]string); ok {
 		escaped := make([]string, len(words))

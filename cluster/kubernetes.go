@@ -37,8 +37,7 @@ const (
 	DefaultMemory = "1Gi"
 )
 
-// Set takes the limits cpu=AMOUNT and memory=AMOUNT, and the names of secrets: that of the containers that ask, and
-// rclone=NAME.
+// Set takes the limits cpu=AMOUNT and memory=AMOUNT, and the secrets of containers that ask, and rclone=NAME.
 func (k *Kubernetes) Set(limits, secrets []string) error {
 	for _, limit := range limits {
 		name, amount, _ := strings.Cut(limit, "=")

@@ -22,8 +22,7 @@ type Slurm struct {
 	Options []string // further options of sbatch for both jobs, as in --partition=long
 }
 
-// Scripts are the two for sbatch. They must be in a directory that all nodes see;
-// Logs must exist when they are submitted.
+// Scripts are the two for sbatch, for a directory that all nodes see. Logs must exist when they are submitted.
 func (s Slurm) Scripts() (array, merge []byte, err error) {
 	if err := s.check(); err != nil {
 		return nil, nil, err
@@ -51,11 +50,8 @@ func (s Slurm) Scripts() (array, merge []byte, err error) {
 		}
 	}
 	array, err = fill("array.sh.tmpl", s)
-	if err != nil {
-		return nil, nil, err
-	}
-	merge, err = fill("merge.sh.tmpl", s)
-	return array, merge, err
+	merge, errMerge := fill("merge.sh.tmpl", s)
+	return array, merge, errors.Join(err, errMerge)
 }
 
 // Logs is the directory for what the tasks print.
@@ -91,8 +87,7 @@ func (s Slurm) Write() (array, merge string, err error) {
 	return array, merge, nil
 }
 
-// Submit writes the scripts and gives them to sbatch. It returns the numbers of the
-// jobs: the array, and the merge that waits for its end.
+// Submit writes the scripts, gives them to sbatch and returns the jobs' numbers: the array, and the merge after it.
 func (s Slurm) Submit() (array, merge string, err error) {
 	arrayFile, mergeFile, err := s.Write()
 	if err != nil {

@@ -29,9 +29,8 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s is sent as %s: %s", what, c.To, c.Why)
 }
 
-// Adapt makes of p what the model with this name, provider:name, takes as far as is known, and lists the changes. The
-// table of families and the user's own entries say what is known. Models inside the program and recorded answers take
-// everything.
+// Adapt makes of p what the model with this name, provider:name, takes as far as is known, and lists the changes.
+// The table of families and the user's entries say what is known. Models in the program and recorded ones take all.
 //
 // A model that thinks gets room for it (Decoding.ReasoningTokens) unless p has some. Thinking is not switched off
 // unless p says so or the model cannot be asked otherwise.
@@ -210,8 +209,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // Without is p without the parameter that a model refused (crosstalk.AskError.Param): the next thing to try with a
 // model that Adapt does not know well enough. It is not ok if there is nothing left to try. A refusal of reasoning
-// drops the level that was asked for and, where none was, asks for none: whoever tries gives up when reasoning is
-// refused twice.
+// drops the level that was asked for and, where none was, asks for none: whoever tries gives up at the second.
 func Without(name string, p crosstalk.PromptConfig, param string) (without crosstalk.PromptConfig, c Change, ok bool) {
 	_, model, err := cutName(name)
 	if err != nil {

@@ -51,11 +51,11 @@ type CheckedLevel struct {
 	Result string          // Taken: the model thought, or not, as it was told
 }
 
-// mostAsks is how many asks Check spends.
-const mostAsks = 3
-
-// room is how many tokens Check leaves for thoughts.
-const room = 2000
+const (
+	mostAsks    = 3    // that Check spends
+	room        = 2000 // tokens that it leaves for thoughts
+	checkPrompt = "What is the capital of France?"
+)
 
 // Check finds out what the model with this name, provider:name, takes and whether it thinks, with at most three asks
 // of some tokens. The first has all parameters, the next what is left of them after a refusal and the table of
@@ -131,8 +131,6 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 	return c, nil
 }
 
-const checkPrompt = "What is the capital of France?"
-
 // settle notes what the answer to p shows.
 func (c *Checked) settle(p crosstalk.PromptConfig) {
 	a := c.Answer
@@ -158,8 +156,7 @@ func (c *Checked) settle(p crosstalk.PromptConfig) {
 	}
 }
 
-// tryLevels spends the asks that are left on levels of reasoning: on turning it
-// off, and down, where the model thinks, else on turning it on.
+// tryLevels spends the asks that are left on levels of reasoning: off and down if the model thinks, else on.
 func (c *Checked) tryLevels(ctx context.Context, m crosstalk.Model, r Reasoning,
 	adapt func(crosstalk.PromptConfig) crosstalk.PromptConfig) {
 	levels := []string{crosstalk.ReasoningLow}
@@ -188,19 +185,11 @@ func (c *Checked) tryLevels(ctx context.Context, m crosstalk.Model, r Reasoning,
 		case a.Thought() == (level == crosstalk.ReasoningOff):
 			result = Dropped
 		}
-		c.Levels = append(c.Levels, CheckedLevel{level, spelledOut(r.spelling()[level]), result})
+		sent := endpoint.NewBody(nil)
+		sent.SetAll(r.spelling()[level], room)
+		params, _ := sent.Bytes() // the ask has said what is wrong with them
+		c.Levels = append(c.Levels, CheckedLevel{level, params, result})
 	}
-}
-
-// spelledOut are parameters that ask for a level, as they are sent.
-func spelledOut(params map[string]any) json.RawMessage {
-	b := endpoint.NewBody(nil)
-	b.SetAll(params, room)
-	body, err := b.Bytes()
-	if err != nil {
-		return nil // which the ask has said
-	}
-	return body
 }
 
 // Flags returns the flags of run that spell out what the model accepts. Under crosstalk-1 a run finds them by itself.

@@ -22,8 +22,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Family says what a family of models takes. A field that is not set says
-// nothing: the model is taken to accept the parameter.
+// Family says what a family of models takes. A field that is not set says nothing: the model may accept it.
 type Family struct {
 	Name      string   `yaml:"name" json:"name"`
 	Providers []string `yaml:"providers,omitempty" json:"providers,omitempty"` // presets that it is about; none: all
@@ -45,8 +44,7 @@ type Takes struct {
 	// Temperature is "any", "default" (only the provider's, so none is sent), "ignored" (likewise), or a range such as
 	// 0-1: values outside are moved to its end.
 	Temperature string `yaml:"temperature,omitempty" json:"temperature,omitempty"`
-	// TopP is as Temperature, or "alone" (not together with a temperature), or
-	// "sampling" (not with a temperature of 0).
+	// TopP is as Temperature, or "alone" (not with a temperature), or "sampling" (not with a temperature of 0).
 	TopP     string `yaml:"top-p,omitempty" json:"top-p,omitempty"`
 	Stop     *bool  `yaml:"stop,omitempty" json:"stop,omitempty"` // false: answers are cut here instead
 	Seed     *bool  `yaml:"seed,omitempty" json:"seed,omitempty"`
@@ -117,7 +115,8 @@ func familyOf(name string, own []Family) Family {
 	var names []string
 	for _, f := range slices.Concat(table().Families, own) {
 		if f.fits(provider, forms) {
-			all.merge(f)
+			f.Sources = append(all.Sources, f.Sources...)
+			overlay(reflect.ValueOf(&all).Elem(), reflect.ValueOf(f))
 			names = append(names, f.Name)
 		}
 	}
@@ -140,12 +139,6 @@ func (f Family) fits(provider string, forms []string) bool {
 			return ok
 		})
 	})
-}
-
-// merge sets the fields of f that o sets.
-func (f *Family) merge(o Family) {
-	o.Sources = append(f.Sources, o.Sources...)
-	overlay(reflect.ValueOf(f).Elem(), reflect.ValueOf(o))
 }
 
 // with is t with the fields that o sets.

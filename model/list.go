@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,8 +24,7 @@ const mostNames = 50_000
 // user's words and contain no API key.
 func List(ctx context.Context, name string, o Options) ([]string, error) {
 	provider, part, _ := strings.Cut(strings.ToLower(strings.TrimSpace(name)), ":")
-	const nameless = "models"
-	p, c, err := find(provider, nameless, o)
+	p, c, err := find(provider, "models", o)
 	if err != nil {
 		return nil, err
 	}
@@ -74,19 +74,13 @@ func List(ctx context.Context, name string, o Options) ([]string, error) {
 	return chosen, nil
 }
 
-type listed struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-}
-
 // readList reads a page: {"data": [...]} (OpenAI, Anthropic and most), a bare list (Together), or {"models": [...]}
 // (Cohere). Next is the last name of a page that others follow.
 func readList(body []byte) (names []string, next string, err error) {
 	var page struct {
-		Data    []listed `json:"data"`
-		Models  []listed `json:"models"`
-		HasMore bool     `json:"has_more"`
-		Last    string   `json:"last_id"`
+		Data, Models []struct{ ID, Name string }
+		HasMore      bool   `json:"has_more"`
+		Last         string `json:"last_id"`
 	}
 	if err := json.Unmarshal(body, &page.Data); err != nil {
 		page.Data = nil
@@ -98,11 +92,8 @@ func readList(body []byte) (names []string, next string, err error) {
 		}
 	}
 	for _, m := range append(page.Data, page.Models...) {
-		if m.ID == "" {
-			m.ID = m.Name
-		}
-		if m.ID = strings.TrimPrefix(m.ID, "models/"); m.ID != "" { // Gemini
-			names = append(names, m.ID)
+		if name := strings.TrimPrefix(cmp.Or(m.ID, m.Name), "models/"); name != "" { // Gemini
+			names = append(names, name)
 		}
 	}
 	if page.HasMore {

@@ -143,8 +143,7 @@ func cutName(name string) (provider, model string, err error) {
 // config is where the model is, and the key that the environment has for it.
 func (p Preset) config(model string, o Options) (endpoint.Config, error) {
 	c := endpoint.Config{Provider: p.Name, Model: model, BaseURL: o.BaseURL, KeyVar: cmp.Or(o.KeyVar, p.KeyVar),
-		KeyFile:   o.KeyFile,
-		KeyHeader: p.KeyHeader, Client: o.Client}
+		KeyFile: o.KeyFile, KeyHeader: p.KeyHeader, Client: o.Client}
 	var err error
 	if c.BaseURL == "" {
 		if c.BaseURL, err = p.baseURL(o.getenv); err != nil {
@@ -152,7 +151,11 @@ func (p Preset) config(model string, o Options) (endpoint.Config, error) {
 		}
 	}
 	if c.BaseURL == "" {
-		return c, fmt.Errorf("%s needs --base-url, such as %s", p.Name, p.example())
+		example := "http://localhost:8000/v1"
+		if p.Name == "azure" {
+			example = "https://RESOURCE.openai.azure.com/openai/v1"
+		}
+		return c, fmt.Errorf("%s needs --base-url, such as %s", p.Name, example)
 	}
 	if c.Header, c.Secrets, err = ParseHeader(o.Header, o.getenv); err != nil {
 		return c, err
@@ -180,8 +183,7 @@ func (p Preset) config(model string, o Options) (endpoint.Config, error) {
 // usualName matches the names that people give environment variables.
 var usualName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]{0,63}$`)
 
-// variable names the environment variable of a key in a message. Whatever has no
-// usual name may be the key itself, and is not quoted.
+// variable names the variable of a key in a message, unless its name is unusual: that may be the key itself.
 func variable(name string) string {
 	if usualName.MatchString(name) {
 		return "the environment variable " + name
@@ -193,13 +195,6 @@ func variable(name string) string {
 // server elsewhere may need no key, and know the parameters that all know.
 func (p Preset) own(baseURL string) bool {
 	return baseURL == "" || p.BaseURL == "" || strings.TrimRight(baseURL, "/") == p.BaseURL
-}
-
-func (p Preset) example() string {
-	if p.Name == "azure" {
-		return "https://RESOURCE.openai.azure.com/openai/v1"
-	}
-	return "http://localhost:8000/v1"
 }
 
 func names(o Options) []string {
@@ -248,7 +243,9 @@ func ParseHeader(list []string, getenv func(string) string) (h http.Header, secr
 			h = http.Header{}
 		}
 		h.Set(key, value)
-		if fromVariable || len(value) >= leastSecret || secretName(name) {
+		words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("-_.", r) })
+		named := slices.ContainsFunc(words, func(word string) bool { return slices.Contains(secretWords, word) })
+		if fromVariable || len(value) >= leastSecret || named {
 			secret = append(secret, value)
 			scheme, credentials, found := strings.Cut(value, " ") // Bearer ..., Basic ...
 			if found && !strings.ContainsAny(scheme, "=;,") {
@@ -273,10 +270,3 @@ const leastSecret = 12
 // secretWords are parts of the names of headers whose values are secret.
 var secretWords = []string{"key", "apikey", "token", "secret", "auth", "authorization", "password", "cookie",
 	"signature", "credential", "credentials"}
-
-func secretName(name string) bool {
-	between := func(r rune) bool { return strings.ContainsRune("-_.", r) }
-	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), between), func(word string) bool {
-		return slices.Contains(secretWords, word)
-	})
-}

@@ -17,8 +17,7 @@ import (
 // Preset is a provider by name: where its models are, and which environment variable has the key.
 type Preset struct {
 	Name string `json:"name"`
-	// BaseURL is "" if the user has to give one. {VARIABLE} is replaced by an
-	// environment variable, {VARIABLE:default} by it or a default.
+	// BaseURL is "" if the user has to give one. {VARIABLE} is of the environment, {VARIABLE:default} or a default.
 	BaseURL     string `json:"base-url"`
 	KeyVar      string `json:"key-var"`
 	Local       bool   `json:"local"`       // runs on the user's machine; the key is sent if there is one
@@ -37,8 +36,7 @@ const anthropicMessages = "anthropic"
 // Compatible is the preset for a server that has none.
 const Compatible = "compatible"
 
-// Presets returns the known providers: those behind the internet first, then
-// local servers, then those that need a base URL.
+// Presets returns the known providers: those behind the internet, local servers, those that need a base URL.
 func Presets() []Preset { return slices.Clone(presets()) }
 
 var placeholder = regexp.MustCompile(`\{([A-Z_]+)(?::([^}]*))?\}`)
@@ -78,8 +76,7 @@ func PublicURL(base string) string {
 	return u.String()
 }
 
-// Paid are the names of the providers that bill what is asked of them to the
-// owner of the key, as far as their names tell.
+// Paid are the providers that bill the owner of the key for what is asked of them, as far as their names tell.
 func Paid() []string { return named(func(p Preset) bool { return !p.Local && p.Name != Compatible }) }
 
 // named are the names of the presets of some kind.
@@ -99,17 +96,14 @@ func Concurrency(name string) int {
 	return p.Concurrency
 }
 
-func lookup(provider string) (Preset, bool) {
-	for _, p := range presets() {
-		if p.Name == provider {
-			return p, true
-		}
+func lookup(provider string) (p Preset, found bool) {
+	i := slices.IndexFunc(presets(), func(p Preset) bool { return p.Name == provider })
+	if i >= 0 {
+		p = presets()[i]
 	}
-	return Preset{}, false
+	return p, i >= 0
 }
 
-// presetsFile has the providers behind the internet first, then local servers, then those that need a base URL.
-//
 //go:embed presets.json
 var presetsFile []byte
 
@@ -170,10 +164,8 @@ func SameModel(asked, served string) bool {
 		return true
 	}
 	bare, plain := alias().ReplaceAllString(asked, ""), alias().ReplaceAllString(served, "")
-	if bare == served || bare == plain || snapshot(served, bare) || snapshot(plain, bare) {
-		return true
-	}
-	return snapshot(asked, served) // asked for by date, and named without
+	return bare == served || bare == plain || snapshot(served, bare) || snapshot(plain, bare) ||
+		snapshot(asked, served) // asked for by date, and named without
 }
 
 // snapshot reports whether name is base with a version after it.

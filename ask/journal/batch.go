@@ -52,8 +52,7 @@ func (j *Journal) UpdateBatch(b *Batch) error {
 	})
 }
 
-// EndBatch notes that everything that came of a batch is saved. Its asks without
-// an answer become unanswered, as Unanswered lists them.
+// EndBatch notes that all that came of a batch is saved. Its asks without an answer become what Unanswered lists.
 func (j *Journal) EndBatch(b *Batch) error {
 	return j.change(func() error {
 		return errors.Join(

@@ -83,8 +83,7 @@ func isInLog(path string) (bool, error) {
 	return header[version] == 2 && header[version+1] == 2, err
 }
 
-// resolve follows links in the directory part of a path, which are the user's
-// own, so that the file itself can be opened without following any.
+// resolve follows the links in a path's directory, which are the user's; the file itself is opened without.
 func resolve(path string) (string, error) {
 	path, err := filepath.Abs(path) // SQLite takes some relative ones for URIs
 	if err != nil {
@@ -94,33 +93,15 @@ func resolve(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// watch are the files of an open journal, to be compared with what is there.
-type watch []watched
+// watched are what the names of the files add to the path that must stay what they were when a writer opened them.
+var watched = []string{"", "-wal", ".lock"}
 
-type watched struct {
-	name string
-	was  fs.FileInfo
-}
-
-// watchFiles remembers the files of a journal that is open for writing.
-func watchFiles(path string) (watch, error) {
-	var w watch
-	for _, name := range []string{path, path + "-wal", path + ".lock"} {
-		info, err := os.Lstat(name)
-		if err != nil {
-			return nil, err
-		}
-		w = append(w, watched{name, info})
-	}
-	return w, nil
-}
-
-// check reports a file that is not the one that was opened.
-func (w watch) check() error {
-	for _, f := range w {
-		if is, err := os.Lstat(f.name); err != nil || !os.SameFile(f.was, is) {
+// moved reports a file that is not the one that was opened.
+func (j *Journal) moved() error {
+	for i, suffix := range watched {
+		if is, err := os.Lstat(j.path + suffix); err != nil || !os.SameFile(j.files[i], is) {
 			return fmt.Errorf("%s: %w; what was answered since then is not saved: run the same command again to ask for what "+
-				"is missing", f.name, ErrGone)
+				"is missing", j.path+suffix, ErrGone)
 		}
 	}
 	return nil

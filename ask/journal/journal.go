@@ -45,8 +45,8 @@ type Journal struct {
 	old     *sqlite3.Stmt // what is known of a key
 	insert  *sqlite3.Stmt
 	counts  counts
-	files   watch
-	broken  error // after which nothing more is written
+	files   []fs.FileInfo // of watched, when they were opened
+	broken  error         // after which nothing more is written
 	closing chan struct{}
 	once    sync.Once
 	stopped chan struct{} // closed when the writing goroutine has ended
@@ -58,8 +58,7 @@ type put struct {
 	done   chan error
 }
 
-// Open opens the journal at path for writing and creates it if need be. It
-// fails with ErrLocked if another process has it open for writing.
+// Open opens the journal at path for writing and creates it if need be; ErrLocked says that another has it.
 func Open(path string) (*Journal, error) {
 	if err := checkFiles(path); err != nil {
 		return nil, err
@@ -73,9 +72,15 @@ func Open(path string) (*Journal, error) {
 	}
 	j := &Journal{path: path, lock: lock, puts: make(chan put, 256), closing: make(chan struct{}),
 		stopped: make(chan struct{})}
-	if err := j.open(j.openWriter, func() error { return j.openReader("") }, func() (err error) {
-		j.files, err = watchFiles(path)
-		return err
+	if err := j.open(j.openWriter, func() error { return j.openReader("") }, func() error {
+		for _, suffix := range watched {
+			info, err := os.Lstat(path + suffix)
+			if err != nil {
+				return err
+			}
+			j.files = append(j.files, info)
+		}
+		return nil
 	}); err != nil {
 		return nil, err
 	}
@@ -106,8 +111,7 @@ func OpenReader(path string) (*Journal, error) {
 	err := j.open(func() error { return makeBeside(path) }, func() error {
 		err := j.openReader("")
 		if (errors.Is(err, sqlite3.READONLY) || errors.Is(err, sqlite3.CANTOPEN)) && !hasLog(path) {
-			// Where nothing can be written there is no index of the log that
-			// readers share; a run that ended has nothing in its log either.
+			// Where nothing can be written readers share no index of the log; one of a run that ended is empty.
 			j.close()
 			j.immutable = true
 			err = j.openReader("?immutable=1")
@@ -138,8 +142,7 @@ func guard(use func() error) (err error) {
 
 const checkpoints = "PRAGMA wal_autocheckpoint = 8192"
 
-// patience is how long the writer and a reader wait for each other, which they
-// do while one of them recovers the file after a kill.
+// patience is how long writer and reader wait for each other, as while one recovers the file after a kill.
 const patience = 10 * time.Second
 
 func connect(path, query string, flags sqlite3.OpenFlag) (*sqlite3.Conn, error) {
@@ -458,7 +461,7 @@ func (j *Journal) commit(batch []put) error {
 	})
 	if err == nil {
 		// What was written to a file that is no longer there is lost.
-		if err = j.files.check(); err != nil {
+		if err = j.moved(); err != nil {
 			j.broken = err
 			// The names may be another run's by now.
 			j.writer.FileControl("", sqlite3.FCNTL_PERSIST_WAL, true)
@@ -468,8 +471,7 @@ func (j *Journal) commit(batch []put) error {
 	return err
 }
 
-// store writes a record, unless there is an answer to its ask. A failed ask is
-// asked again when the run resumes: a later answer replaces it.
+// store writes a record, unless its ask is answered. A failed ask is asked again: a later answer replaces it.
 func (j *Journal) store(r Record) error {
 	if n := size(r); n > largest {
 		return fmt.Errorf("the answer to the ask %s has %d MB; at most %d MB can be kept", r.Answer.Key, n>>20, largest>>20)

@@ -35,7 +35,7 @@ func (j *Journal) Merge(from *Journal) (Merged, error) {
 			return err
 		})
 		if err == nil {
-			err = j.files.check()
+			err = j.moved()
 		}
 	}
 	if err = errors.Join(err, t.close()); err == nil {
@@ -119,8 +119,7 @@ func (t *transfer) open(path string, from *Journal) (err error) {
 	if from.immutable {
 		uri += "&immutable=1"
 	}
-	// The keys are in no order: there is room for the index of a million, and the
-	// log is folded into the file every 64 MiB.
+	// The keys are in no order: there is room for the index of a million. The log is folded in every 64 MiB.
 	if err := t.to.Exec("PRAGMA synchronous = FULL; PRAGMA cache_size = -98304; PRAGMA wal_autocheckpoint = 16384; " +
 		"ATTACH " + sqlite3.Quote(uri) + " AS shard"); err != nil {
 		return err

@@ -16,7 +16,7 @@ type Progress struct {
 	Usage  map[string]crosstalk.Usage // by model, prompts and completions only
 
 	Last time.Time // when the latest answer came; zero: none has
-	Rate float64   // answers per second, over the latest ones; 0: not known
+	Rate float64   // answers per second, over the latest ones of a minute; 0: not known
 }
 
 // Progress counts the asks. It reads counts that the journal keeps, and a few answers.
@@ -36,25 +36,19 @@ func (j *Journal) Progress() (p Progress, err error) {
 		return p, err
 	}
 	p.Failed = p.Status[crosstalk.Failed]
-	p.Last, p.Rate, err = j.pace()
-	return p, err
-}
-
-// pace returns when the latest answer came, and at which rate the latest ones of a minute came.
-func (j *Journal) pace() (last time.Time, rate float64, err error) {
 	err = j.query("WITH latest AS (SELECT answered_at AS at FROM asks ORDER BY rowid DESC LIMIT 500) "+
 		"SELECT max(at), min(at), count(*) FROM latest WHERE at >= (SELECT max(at) FROM latest) - 60000",
 		func(s *sqlite3.Stmt) error {
 			n := s.ColumnInt(2)
 			if n > 0 {
-				last = time.UnixMilli(s.ColumnInt64(0))
+				p.Last = time.UnixMilli(s.ColumnInt64(0))
 			}
-			if took := last.Sub(time.UnixMilli(s.ColumnInt64(1))).Seconds(); took > 0 {
-				rate = float64(n-1) / took
+			if took := p.Last.Sub(time.UnixMilli(s.ColumnInt64(1))).Seconds(); took > 0 {
+				p.Rate = float64(n-1) / took
 			}
 			return nil
 		})
-	return last, rate, err
+	return p, err
 }
 
 // tally counts the asks with one model and status, so that nobody has to read them all.

@@ -137,18 +137,6 @@ func bind(s *sqlite3.Stmt, row []value) error {
 	return errors.Join(errs...)
 }
 
-// rawValues appends the values of a row that is read. They are valid until the next one.
-func rawValues(row []value, s *sqlite3.Stmt) []value {
-	for i := range checksumColumn {
-		if s.ColumnType(i) == sqlite3.INTEGER {
-			row = append(row, value{number: s.ColumnInt64(i), isNumber: true})
-		} else {
-			row = append(row, value{bytes: s.ColumnRawBlob(i)})
-		}
-	}
-	return row
-}
-
 // size is about how many bytes a row takes.
 func size(r Record) int {
 	n := len(r.Request.Prompt) + len(r.Answer.Text) + len(r.Answer.Reasoning) + len(r.Answer.Raw)
@@ -169,8 +157,7 @@ func checksum(row []value) []byte {
 	return sumOf(appendSummed(make([]byte, 0, n), row))
 }
 
-// appendSummed appends what the checksum of a row is of: each value's kind, its
-// length or the number, in 8 bytes, and its content.
+// appendSummed appends what a row's checksum is of: each value's kind, length or number in 8 bytes, and content.
 func appendSummed(to []byte, row []value) []byte {
 	for _, v := range row {
 		if v.isNumber {
@@ -191,7 +178,15 @@ func sumOf(text []byte) []byte {
 // scan reads a row of the columns, with its number in the column after them.
 func (j *Journal) scan(s *sqlite3.Stmt) (r Record, err error) {
 	copy(r.Answer.Key[:], s.ColumnRawBlob(keyColumn))
-	if !bytes.Equal(s.ColumnRawBlob(checksumColumn), checksum(rawValues(nil, s))) {
+	row := make([]value, len(layout)) // valid until the next one is read
+	for i := range row {
+		if s.ColumnType(i) == sqlite3.INTEGER {
+			row[i] = value{number: s.ColumnInt64(i), isNumber: true}
+		} else {
+			row[i].bytes = s.ColumnRawBlob(i)
+		}
+	}
+	if !bytes.Equal(s.ColumnRawBlob(checksumColumn), checksum(row)) {
 		return r, &corruptError{j.path, s.ColumnInt64(checksumColumn + 1), r.Answer.Key, errChecksum}
 	}
 	for i, c := range layout {

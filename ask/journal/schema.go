@@ -64,8 +64,7 @@ func (e notJournal) Error() string {
 	return "is not a journal of crosstalk: " + e.why + ": move it away, or use another --out"
 }
 
-// admit reports whether a file has a journal that this program can read in it, and not nothing. Everything else is an
-// error.
+// admit reports whether a file has a journal that this program can read, or is empty. All else is an error.
 func admit(conn *sqlite3.Conn) (journal bool, err error) {
 	numbers, err := query(conn, "PRAGMA user_version")
 	if err != nil {

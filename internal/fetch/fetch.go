@@ -41,15 +41,13 @@ type File struct {
 	Client *http.Client // with a Transport of this package
 	Header http.Header  // sent with each request; may be nil
 
-	// Refused explains a response that is neither a success nor Busy; the error is
-	// Passing if a retry may help. It may be nil.
+	// Refused explains a response that is no success and not Busy; Passing if a retry may help. It may be nil.
 	Refused func(*http.Response) error
 
 	Progress Progress // may be nil
 }
 
-// Fetch downloads the file unless it exists. Others that fetch the same file, in
-// this program or another, wait for the lock.
+// Fetch downloads the file unless it exists. Others that fetch it, in any program, wait for the lock.
 func (d File) Fetch(ctx context.Context, lock string) error {
 	unlock, err := takeLock(ctx, lock)
 	if err != nil {

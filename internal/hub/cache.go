@@ -29,9 +29,8 @@ type repo struct {
 	dir  string
 }
 
-// reposOf returns the possible folders of a model in the cache: under its full
-// name, then under its earlier name without an owner.
-func reposOf(name string) ([]repo, error) {
+// reposOf returns the possible folders of a model in the cache: under its full name, then without an owner.
+func reposOf(name string) (repos []repo, err error) {
 	full := Canonical(name)
 	if err := checkName(full); err != nil {
 		return nil, err
@@ -40,15 +39,14 @@ func reposOf(name string) ([]repo, error) {
 	if err != nil {
 		return nil, err
 	}
-	repos := []repo{folderOf(root, full, full)}
+	stored := []string{full}
 	if owner, short, _ := strings.Cut(full, "/"); ownerOf(short) == owner {
-		repos = append(repos, folderOf(root, full, short))
+		stored = append(stored, short)
+	}
+	for _, name := range stored {
+		repos = append(repos, repo{full, root, filepath.Join(root, "models--"+strings.ReplaceAll(name, "/", "--"))})
 	}
 	return repos, nil
-}
-
-func folderOf(root, name, stored string) repo {
-	return repo{name, root, filepath.Join(root, "models--"+strings.ReplaceAll(stored, "/", "--"))}
 }
 
 func (r repo) snapshot(commit string) string { return filepath.Join(r.dir, "snapshots", commit) }
@@ -60,7 +58,6 @@ func (r repo) absent(commit, file string) string {
 	return filepath.Join(r.dir, ".no_exist", commit, filepath.FromSlash(file))
 }
 
-// lock is the lock file of a blob's writer.
 func (r repo) lock(hash string) string {
 	return filepath.Join(r.root, ".locks", filepath.Base(r.dir), hash+".lock")
 }
@@ -113,8 +110,7 @@ func link(blob, path string) error {
 
 var symlink = os.Symlink
 
-// writeFile writes a file in one step, with its folders, unless it has this
-// content: the cache may belong to somebody else.
+// writeFile writes a file and its folders, unless it has this content: the cache may be of somebody else.
 func writeFile(path string, b []byte) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, b) {
 		return nil
@@ -200,8 +196,7 @@ func ownerOf(name string) string {
 }
 
 // Canonical returns the full name of a model named without its owner: distilbert/distilbert-base-uncased for
-// distilbert-base-uncased. Other names without an owner are of sentence-transformers, as in that library. Full names
-// and paths are unchanged.
+// distilbert-base-uncased. Others are of sentence-transformers, as in that library. Full names and paths stay.
 func Canonical(name string) string {
 	if IsPath(name) || strings.Contains(name, "/") {
 		return name
@@ -209,8 +204,7 @@ func Canonical(name string) string {
 	return cmp.Or(ownerOf(name), sentenceTransformers) + "/" + name
 }
 
-// IsPath reports whether a name is the path of a folder instead of a model: it is
-// absolute, begins with . or ~, or has more parts than a name.
+// IsPath reports whether a name is the path of a folder: it is absolute, begins with . or ~, or has many parts.
 func IsPath(name string) bool {
 	return filepath.IsAbs(name) || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~") ||
 		strings.Contains(name, `\`) || strings.Count(name, "/") > 1

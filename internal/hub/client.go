@@ -130,8 +130,7 @@ func (c *client) stat(ctx context.Context, address string, what about) (hash str
 	return hash, size, err
 }
 
-// ask sends a request and follows redirects within the hub. The response is a success, or for HEAD a redirect to
-// another server.
+// ask sends a request and follows redirects within the hub. It returns a success, or for HEAD a redirect elsewhere.
 func (c *client) ask(ctx context.Context, method, address string, what about) (*http.Response, error) {
 	req, err := fetch.Request(ctx, method, address, c.header)
 	if err != nil {

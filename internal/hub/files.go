@@ -45,8 +45,8 @@ func (s source) plan() (plan, error) {
 	p.need(s, p.root+"config.json")
 	p.need(s, p.root+"tokenizer.json", p.root+"vocab.txt")
 	for _, file := range []string{tokenizerConfig, "special_tokens_map.json", "sentence_bert_config.json",
-		"sentence_roberta_config.json",
-		"sentence_distilbert_config.json", "sentence_camembert_config.json", "sentence_xlm-roberta_config.json"} {
+		"sentence_roberta_config.json", "sentence_distilbert_config.json", "sentence_camembert_config.json",
+		"sentence_xlm-roberta_config.json"} {
 		if s.has(p.root + file) {
 			p.files = append(p.files, p.root+file)
 		}

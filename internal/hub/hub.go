@@ -48,11 +48,9 @@ func (e *MissingError) Error() string {
 
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// Find returns the folder of a model in the cache and its commit. It fetches
-// nothing. An empty revision is the branch main.
+// Find returns the folder of a model in the cache and its commit. It fetches nothing. No revision is main.
 //
-// A name that IsPath is the path of a folder, which has no revision and no
-// commit. If files are missing, the error is a *MissingError.
+// A name that IsPath has no revision and no commit. If files are missing, the error is a *MissingError.
 //
 // Other libraries fetch files one by one, so that a file which is not in the cache may still be in the repository.
 // Where that would change what the model computes (tokenizer_config.json, and the files in decisive), such a file

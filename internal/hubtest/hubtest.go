@@ -167,14 +167,13 @@ func (s *Server) serveHub(w http.ResponseWriter, r *http.Request) {
 		Refuse(w, http.StatusUnauthorized, "")
 		return
 	}
-	if rest, ok := strings.CutPrefix(r.URL.EscapedPath(), "/api/models/"); ok {
-		name, revision, _ := strings.Cut(rest, "/revision/")
-		s.serveListing(w, r, name, strings.ReplaceAll(revision, "%2F", "/"))
-		return
+	rest, listing := strings.CutPrefix(r.URL.EscapedPath(), "/api/models/")
+	name, revision, _ := strings.Cut(rest, "/revision/")
+	if !listing {
+		name, rest, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/resolve/")
 	}
-	name, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/resolve/")
 	if to, ok := s.Moved[name]; ok {
-		http.Redirect(w, r, "/"+to+"/resolve/"+rest, http.StatusTemporaryRedirect)
+		http.Redirect(w, r, strings.Replace(r.URL.EscapedPath(), name, to, 1), http.StatusTemporaryRedirect)
 		return
 	}
 	commit, file, _ := strings.Cut(rest, "/")
@@ -182,6 +181,9 @@ func (s *Server) serveHub(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case m == nil:
 		Refuse(w, http.StatusUnauthorized, "RepoNotFound")
+		return
+	case listing:
+		m.list(w, name, strings.ReplaceAll(revision, "%2F", "/"))
 		return
 	case m.Gated && r.Header.Get("Authorization") == "":
 		Refuse(w, http.StatusUnauthorized, "GatedRepo")
@@ -207,16 +209,7 @@ func (s *Server) serveHub(w http.ResponseWriter, r *http.Request) {
 	s.send(w, r, m, content)
 }
 
-func (s *Server) serveListing(w http.ResponseWriter, r *http.Request, name, revision string) {
-	if to, ok := s.Moved[name]; ok {
-		http.Redirect(w, r, "/api/models/"+to+"/revision/"+revision, http.StatusTemporaryRedirect)
-		return
-	}
-	m := s.Models[name]
-	if m == nil {
-		Refuse(w, http.StatusUnauthorized, "RepoNotFound")
-		return
-	}
+func (m *Model) list(w http.ResponseWriter, name, revision string) {
 	if revision != cmp.Or(m.Branch, "main") && revision != m.Commit() {
 		Refuse(w, http.StatusNotFound, "RevisionNotFound")
 		return

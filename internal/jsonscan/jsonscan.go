@@ -212,8 +212,7 @@ func (s *Scanner) Number() []byte {
 	return rest[:n]
 }
 
-// natural is the number that text is if it is one without sign, point and exponent,
-// and small enough to be exact.
+// natural is the number that text is if it has neither sign, point nor exponent, and is small enough to be exact.
 func natural(text []byte) (n int64, ok bool) {
 	if len(text) == 0 || len(text) > 15 || text[0] == '0' && len(text) > 1 {
 		return 0, false

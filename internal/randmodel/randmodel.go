@@ -1,5 +1,4 @@
-// Package randmodel makes encoders with random weights, for tests and benchmarks: DistilBERTs in Hugging Face's layout,
-// of any size.
+// Package randmodel makes encoders with random weights, for tests: DistilBERTs of any size, as Hugging Face's.
 package randmodel
 
 import (

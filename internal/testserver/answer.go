@@ -28,8 +28,7 @@ func Continue(r Request) Reply {
 	return Reply{Text: pick(0, data().Openings) + pick(1, data().Closings)}
 }
 
-// embed is the vector of a text: the normalised sum of one pseudo-random vector
-// for each word, so texts that share words are close.
+// embed is the vector of a text: the normalised sum of a pseudo-random one for each word, so like texts are close.
 func embed(s string, dimensions int) []float64 {
 	v := make([]float64, dimensions)
 	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }

@@ -10,18 +10,15 @@ import (
 // Batches say how the batch APIs behave. The zero value ends a batch when it is made, with an answer to every request.
 type Batches struct {
 	Delay time.Duration // from the start of a batch to its end
-	// Late is how long after the last byte of the request a batch is there, and
-	// answered for, even if the client has gone away meanwhile.
+	// Late is how long after its request a batch is there, and answered for, even if the client has gone away.
 	Late time.Duration
-	// Expire and Fail are the probabilities that a request expires, and that it
-	// fails with a server error; drawn once per request and batch.
+	// Expire and Fail are the probabilities that a request expires, and that it fails; drawn once per batch.
 	Expire, Fail float64
 	// Most, if positive, is the number of requests above which OpenAI's API takes a batch back for being too large.
 	Most int
 	// Refuse is why every batch is taken back, but Anthropic's; "": none is.
 	Refuse string
-	// Results is what is wrong, by its name in replies.yaml, Faulty how often: in how many calls that show it (0: all
-	// until [Server.Heal]).
+	// Results is what is wrong, by its name in replies.yaml, in how many calls Faulty (0: all until [Server.Heal]).
 	Results string
 	Faulty  int
 	// NoMetadata forgets the metadata of batches.

@@ -20,8 +20,22 @@ type change struct {
 }
 
 var withResults = map[string]func([]batchResult) []batchResult{
-	"half":  func(all []batchResult) []batchResult { return all[:(len(all)+1)/2] },
-	"twice": twice, "foreign": foreign,
+	"half": func(all []batchResult) []batchResult { return all[:(len(all)+1)/2] },
+	"twice": func(all []batchResult) []batchResult {
+		for _, r := range all {
+			other := r
+			other.Body = regexp.MustCompile(`"(content|text)":"`).ReplaceAll(r.Body, []byte("${0}OTHER "))
+			all = append(all, r, other)
+		}
+		return all
+	},
+	"foreign": func(all []batchResult) []batchResult {
+		for _, r := range all {
+			r.ID = fmt.Sprintf("%064x", len(all))
+			all = append(all, r)
+		}
+		return all
+	},
 	"swapped": func(all []batchResult) []batchResult {
 		first := all[0].ID
 		for i := range all[1:] {
@@ -53,7 +67,22 @@ var withBody = map[string]func([]byte) []byte{
 		time.Sleep(300 * time.Millisecond)
 		return b
 	},
-	"damage": damage, "others": othersBatches,
+	"damage": func(b []byte) []byte { // cuts the first line, and adds one of no request
+		first, rest, _ := bytes.Cut(b, []byte("\n"))
+		stranger := bytes.Clone(first)
+		b = slices.Concat(first[:len(first)/2], []byte("\n"), rest)
+		if i := bytes.Index(stranger, []byte(`_id":"`)); i > 0 {
+			stranger[i+6] ^= 1
+			b = slices.Concat(b, stranger, []byte("\n"))
+		}
+		return b
+	},
+	"others": func([]byte) []byte { // a page of batches that others made, after which another page comes
+		at, id := time.Now(), fmt.Sprintf("batch_x%d", time.Now().UnixNano())
+		return fmt.Appendf(nil, `{"data":[{"id":%q,"created_at":%d,"metadata":{"crosstalk":"another"}}],"has_more":true,`+
+			`"last_id":%[1]q,"operations":[{"name":"batches/%[1]s","metadata":{"displayName":"another"}}],`+
+			`"nextPageToken":%[1]q}`, id, at.Unix())
+	},
 }
 
 var instead = map[string]func(*exchange, []byte){
@@ -128,41 +157,4 @@ func show(changes []change, all []batchResult) []batchResult {
 		}
 	}
 	return all
-}
-
-// damage cuts the first line, and adds one of no request.
-func damage(body []byte) []byte {
-	first, rest, _ := bytes.Cut(body, []byte("\n"))
-	stranger := bytes.Clone(first)
-	body = slices.Concat(first[:len(first)/2], []byte("\n"), rest)
-	if i := bytes.Index(stranger, []byte(`_id":"`)); i > 0 {
-		stranger[i+6] ^= 1
-		body = slices.Concat(body, stranger, []byte("\n"))
-	}
-	return body
-}
-
-func twice(all []batchResult) []batchResult {
-	for _, r := range all {
-		other := r
-		other.Body = regexp.MustCompile(`"(content|text)":"`).ReplaceAll(r.Body, []byte("${0}OTHER "))
-		all = append(all, r, other)
-	}
-	return all
-}
-
-func foreign(all []batchResult) []batchResult {
-	for _, r := range all {
-		r.ID = fmt.Sprintf("%064x", len(all))
-		all = append(all, r)
-	}
-	return all
-}
-
-// othersBatches are a page of a list of batches that others made, after which another page comes.
-func othersBatches([]byte) []byte {
-	at, id := time.Now(), fmt.Sprintf("batch_x%d", time.Now().UnixNano())
-	return fmt.Appendf(nil, `{"data":[{"id":%q,"created_at":%d,"metadata":{"crosstalk":"another"}}],"has_more":true,`+
-		`"last_id":%[1]q,"operations":[{"name":"batches/%[1]s","metadata":{"displayName":"another"}}],`+
-		`"nextPageToken":%[1]q}`, id, at.Unix())
 }

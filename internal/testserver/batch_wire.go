@@ -11,9 +11,18 @@ import (
 )
 
 var batchRoutes = map[string]func(*exchange){
-	"POST /v1/files":                    (*exchange).upload,
-	"/v1/files/{id}":                    (*exchange).fileInfo,
-	"/v1/files/{id}/content":            (*exchange).content,
+	"POST /v1/files": (*exchange).upload,
+	"/v1/files/{id}": func(c *exchange) {
+		if f := c.file(c.r.PathValue("id")); f != nil {
+			c.say(nil, jsonType, render("file", f))
+			return
+		}
+		c.missing()
+	},
+	"/v1/files/{id}/content": func(c *exchange) {
+		name, kind, _ := strings.Cut(c.r.PathValue("id"), ".")
+		c.results("openai", name, cmp.Or(kind, "none"))
+	},
 	"POST /v1/batches":                  creator("openai"),
 	"/v1/batches":                       lister("openai", "after", "limit", 20),
 	"/v1/batches/{id}":                  getter("openai", "look"),
@@ -112,19 +121,6 @@ func (c *exchange) upload() {
 func (c *exchange) file(id string) (f *file) {
 	c.book.do(func(*book) { f = c.book.files[id] })
 	return f
-}
-
-func (c *exchange) fileInfo() {
-	if f := c.file(c.r.PathValue("id")); f != nil {
-		c.say(nil, jsonType, render("file", f))
-		return
-	}
-	c.missing()
-}
-
-func (c *exchange) content() {
-	name, kind, _ := strings.Cut(c.r.PathValue("id"), ".")
-	c.results("openai", name, cmp.Or(kind, "none"))
 }
 
 // batchBody is a call that makes a batch: of the lines of a file (OpenAI), or of a list (Anthropic, Gemini).

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 )
@@ -39,8 +38,7 @@ type Request struct {
 	Body        []byte    `json:"-"`
 }
 
-// Reply is what the model says. The server cuts Text at the request's stop
-// sequences and token limit and sets Finish accordingly.
+// Reply is what the model says. The server cuts Text at stop sequences and the limit, and sets Finish accordingly.
 type Reply struct {
 	Text      string
 	Finish    string // "stop" (also ""), "length" or "content_filter"; Anthropic's words are derived
@@ -127,13 +125,6 @@ const (
 var methods = map[string]string{chatPath: "POST", completionsPath: "POST", embeddingsPath: "POST", messagesPath: "POST",
 	responsesPath: "POST", modelsPath: "GET"}
 
-func protocolOf(r *http.Request) Protocol {
-	if r.URL.Path == messagesPath || r.Header.Get("x-api-key") != "" || r.Header.Get("anthropic-version") != "" {
-		return Anthropic
-	}
-	return OpenAI
-}
-
 // authorize checks the API key, and Anthropic's version header.
 func (x *exchange) authorize() *problem {
 	h, anthropic := x.r.Header, x.protocol == Anthropic
@@ -154,15 +145,10 @@ func (x *exchange) authorize() *problem {
 	case key == "":
 		return said("no key")
 	}
-	return said("wrong key", masked(key))
-}
-
-// masked shows a key as OpenAI's error does: its first eight and last four characters, and a short key entirely.
-func masked(key string) string {
-	if len(key) <= 12 {
-		return key
+	if hidden := len(key) - 12; hidden > 0 { // as OpenAI shows one
+		key = key[:8] + strings.Repeat("*", hidden) + key[8+hidden:]
 	}
-	return key[:8] + strings.Repeat("*", len(key)-12) + key[len(key)-4:]
+	return said("wrong key", key)
 }
 
 // parse reads the body of a POST request to a known path.
@@ -208,7 +194,14 @@ func (x *exchange) parse() (*query, *problem) {
 	if p := q.Profile.refusal(rules, q.params); p != nil {
 		return nil, p
 	}
-	q.fill()
+	switch inChat := q.Path == chatPath && string(q.LogprobsAsked) == "true"; {
+	case inChat || slices.Contains(q.Include, "message.output_text.logprobs"):
+		q.TopN = q.TopLogprobs
+	case q.Path == completionsPath:
+		q.MaxTokens = cmp.Or(q.MaxTokens, 16)    // OpenAI's default for this path
+		json.Unmarshal(q.LogprobsAsked, &q.TopN) // none, or null: not asked for
+	}
+	q.Dimensions = cmp.Or(q.Dimensions, 256)
 	for _, m := range q.Messages {
 		if m.Role == "user" {
 			q.Prompt = string(m.Text)
@@ -222,17 +215,4 @@ func (x *exchange) parse() (*query, *problem) {
 		q.Messages = slices.Insert(q.Messages, 0, Message{"system", text(o.System)})
 	}
 	return q, nil
-}
-
-// fill puts in the defaults of the path, and the number of likeliest tokens asked for.
-func (q *query) fill() {
-	inChat := q.Path == chatPath && string(q.LogprobsAsked) == "true"
-	switch {
-	case inChat || slices.Contains(q.Include, "message.output_text.logprobs"):
-		q.TopN = q.TopLogprobs
-	case q.Path == completionsPath:
-		q.MaxTokens = cmp.Or(q.MaxTokens, 16)    // OpenAI's default for this path
-		json.Unmarshal(q.LogprobsAsked, &q.TopN) // none, or null: not asked for
-	}
-	q.Dimensions = cmp.Or(q.Dimensions, 256)
 }

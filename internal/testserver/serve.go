@@ -68,7 +68,11 @@ func (s *Server) reading(most int64, serve func(*exchange)) http.HandlerFunc {
 }
 
 func (s *Server) exchange(w http.ResponseWriter, r *http.Request, body []byte) *exchange {
-	return &exchange{Server: s, w: w, r: r, body: body, protocol: protocolOf(r), hash: hashOf(r.Method, r.URL.Path, body),
+	protocol := OpenAI
+	if r.URL.Path == messagesPath || r.Header.Get("x-api-key") != "" || r.Header.Get("anthropic-version") != "" {
+		protocol = Anthropic
+	}
+	return &exchange{Server: s, w: w, r: r, body: body, protocol: protocol, hash: hashOf(r.Method, r.URL.Path, body),
 		leave: func() {}}
 }
 
@@ -83,26 +87,21 @@ func (x *exchange) serve() {
 		k.stats.InFlight++
 	})
 	defer x.leave()
-	q, p := x.accept()
+	var q *query // nil for the list of models
+	p := x.authorize()
+	if p == nil {
+		switch path := x.r.URL.Path; {
+		case methods[path] != x.r.Method || path == modelsPath && x.opts.NoList:
+			p = said("no address", x.r.Method, path)
+		case path != modelsPath:
+			q, p = x.parse()
+		}
+	}
 	if p != nil {
 		x.fail(p)
 		return
 	}
 	x.meet(q, attempt, x.opts.fate(x.hash, attempt))
-}
-
-// accept checks all that is wrong with the request itself. The query is nil for the list of models.
-func (x *exchange) accept() (*query, *problem) {
-	if p := x.authorize(); p != nil {
-		return nil, p
-	}
-	switch path := x.r.URL.Path; {
-	case methods[path] != x.r.Method || path == modelsPath && x.opts.NoList:
-		return nil, said("no address", x.r.Method, path)
-	case path == modelsPath:
-		return nil, nil
-	}
-	return x.parse()
 }
 
 func (x *exchange) meet(q *query, attempt int, f fate) {
@@ -130,7 +129,8 @@ func (x *exchange) meet(q *query, attempt int, f fate) {
 	switch f.failure {
 	case "":
 		body := x.answer(q, attempt, f.outcome)
-		if q != nil && q.strictly(body) {
+		if q != nil && q.Profile.Strict && q.Path == chatPath &&
+			bytes.Contains(body, []byte(`"content":"",`)) && bytes.Contains(body, []byte(`"finish_reason":"length"`)) {
 			x.fail(said("nothing but thoughts"))
 			return
 		}
@@ -153,24 +153,19 @@ func (x *exchange) meet(q *query, attempt int, f fate) {
 		status := map[Fault]int{"html": 502, "html-200": 200}[f.failure]
 		x.send(status, "text/html", htmlPage(status), false)
 	default:
-		x.setRetry(f.failure)
+		wait, h := o.RetryAfter, x.w.Header()
+		up := wait + time.Second - 1 // in whole seconds, as an HTTP date is
+		switch f.failure {
+		case "429-date":
+			h.Set("Retry-After", time.Now().Add(up).UTC().Format(http.TimeFormat))
+		case "429-ms":
+			h.Set("retry-after-ms", strconv.FormatInt(wait.Milliseconds(), 10))
+			fallthrough
+		case "429-seconds":
+			h.Set("Retry-After", strconv.Itoa(int(up/time.Second)))
+		}
 		status, _ := strconv.Atoi(string(f.failure[:3]))
 		x.fail(failed(x.protocol, status))
-	}
-}
-
-// setRetry sets the headers by which a failure asks for a wait.
-func (x *exchange) setRetry(failure Fault) {
-	wait, h := x.opts.RetryAfter, x.w.Header()
-	up := wait + time.Second - 1 // in whole seconds, as an HTTP date is
-	switch failure {
-	case "429-date":
-		h.Set("Retry-After", time.Now().Add(up).UTC().Format(http.TimeFormat))
-	case "429-ms":
-		h.Set("retry-after-ms", strconv.FormatInt(wait.Milliseconds(), 10))
-		fallthrough
-	case "429-seconds":
-		h.Set("Retry-After", strconv.Itoa(int(up/time.Second)))
 	}
 }
 
@@ -188,27 +183,16 @@ func (x *exchange) answer(q *query, attempt int, o Fault) []byte {
 	return q.body(q.Path, x.choose(q, o))
 }
 
-// strictly reports whether an answer is one that the model's provider makes an error of: nothing but thoughts.
-func (q *query) strictly(body []byte) bool {
-	return q.Profile.Strict && q.Path == chatPath &&
-		bytes.Contains(body, []byte(`"content":"",`)) && bytes.Contains(body, []byte(`"finish_reason":"length"`))
-}
-
 func (x *exchange) fail(p *problem) {
 	x.send(p.status(), jsonType, p.body(x.protocol), false)
 }
 
-func (x *exchange) head(status int, contentType string, size int) {
+// send writes a whole response. Counts are settled before the last byte leaves; a lost answer is taken back.
+func (x *exchange) send(status int, contentType string, body []byte, full bool) {
 	h := x.w.Header()
 	h.Set("Content-Type", contentType)
-	h.Set("Content-Length", strconv.Itoa(size))
+	h.Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.WriteHeader(status)
-}
-
-// send writes a whole response. Counts are settled before the last byte leaves; an
-// answer that does not get through is taken back.
-func (x *exchange) send(status int, contentType string, body []byte, full bool) {
-	x.head(status, contentType, len(body))
 	last := len(body) - 1
 	step := len(body)
 	if x.over > 0 {
@@ -258,8 +242,7 @@ type Record struct {
 	Body                []byte
 }
 
-// Stats returns a copy of the counts. An answer is counted before its last byte
-// leaves, so whoever has read an answer finds it here.
+// Stats returns a copy of the counts. An answer is counted before its last byte leaves, so readers find it.
 func (s *Server) Stats() (st Stats) {
 	s.book.do(func(k *book) {
 		st = k.stats

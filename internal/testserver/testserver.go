@@ -10,8 +10,7 @@
 //	/v1/messages/batches[/ID[/results]]                                         Anthropic's
 //	POST /v1beta/models/NAME:batchGenerateContent, GET /v1beta/batches[/ID]     Gemini's
 //
-// Paths below /v1beta/openai, Gemini's compatible endpoint, are those below /v1.
-// Streaming, tools and token-id prompts are refused with 400.
+// Paths below /v1beta/openai, Gemini's compatible endpoint, are those below /v1. Streaming and tools get a 400.
 //
 // Everything it does is a function of the options, the request and the attempt: two requests with the same method,
 // path and body are the same request, whatever their headers, and the n-th attempt of a request meets the same fate in
@@ -34,15 +33,13 @@ import (
 	"time"
 )
 
-// Options say how the server behaves. The zero value answers every request at once and correctly. Scripts write them
-// in YAML.
+// Options say how the server behaves; the zero value answers at once and correctly. Scripts write them in YAML.
 type Options struct {
 	// Seed moves all draws of faults and jitter. It does not touch answers.
 	Seed int64
 
 	// Faults gives each fault its probability in [0, 1]. Failures are drawn once per attempt, outcomes once per
-	// request, delays each for itself once per attempt (see [Fault]). The failures together, and the outcomes together,
-	// must not exceed 1.
+	// request, delays each for itself once per attempt (see [Fault]). Failures, and outcomes, add up to at most 1.
 	Faults map[Fault]float64
 	// FailFirst, if positive, makes the first FailFirst attempts of each request fail with 500; all later ones succeed.
 	FailFirst int
@@ -65,10 +62,9 @@ type Options struct {
 	// refuses what GPT-5 refuses), [NoProfile] has none. A profile thinks 390 tokens before it answers.
 	Profile string
 
-	// Losses that a client has to notice by itself. Context is the number of tokens to which prompts are cut, as Ollama
-	// does: usage counts the rest (0: no limit). System is a message that the server puts before those of chats. Serves
-	// is the model that answers, and says so, whatever is asked for. Ignores names parameters that are passed over, as
-	// gateways do.
+	// Losses that a client has to notice by itself. Context is the number of tokens to which prompts are cut, as
+	// Ollama does: usage counts the rest (0: no limit). System is a message that the server puts before those of
+	// chats. Serves is the model that answers, and says so. Ignores names parameters that are passed over.
 	Context int
 	System  string
 	Serves  string
@@ -102,8 +98,7 @@ type Server struct {
 	healed atomic.Bool
 }
 
-// New starts a server on a free port of 127.0.0.1. It panics if the options
-// are wrong or no port can be had, as httptest.NewServer does.
+// New starts a server on a free port of 127.0.0.1. It panics if it cannot, as httptest.NewServer does.
 func New(o Options) *Server {
 	s, err := Listen("127.0.0.1:0", o)
 	if err != nil {

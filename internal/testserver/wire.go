@@ -133,7 +133,14 @@ func (q *query) body(form string, c choice) []byte {
 		q.Profile.show(&c)
 	}
 	if q.TopN >= 0 && !(form == chatPath && slices.Contains(q.Profile.Ignores, "logprobs")) {
-		c.Logprobs = q.logprobsOf(c)
+		c.Logprobs = &logprobs{c.Refusal != "", []tokenLogprob{}}
+		list := c.tokens
+		if c.Logprobs.Refused {
+			list = tokens(c.Refusal)
+		}
+		for i, t := range list {
+			c.Logprobs.Tokens = append(c.Logprobs.Tokens, distribution(q.Hash+"0", i, t, q.TopN))
+		}
 	}
 	return render(form, answer{query: q, choice: c})
 }
@@ -180,9 +187,8 @@ func newTokenLogprob(token string, probability float64) tokenLogprob {
 	return l
 }
 
-// distribution describes position i of a text: the sampled token and, in Top, the k likeliest tokens, likeliest
-// first. The sampled one is mostly the likeliest, sometimes the second. Probabilities fall geometrically and add up to
-// less than 1.
+// distribution describes position i of a text: the sampled token and, in Top, the k likeliest, in order. The
+// sampled one is mostly the likeliest, sometimes the second. Probabilities fall geometrically, to below 1 in all.
 func distribution(hash string, i int, token string, k int) tokenLogprob {
 	u := func(purpose string) float64 { return uniform(0, purpose, hash, i) }
 	rank := 0
@@ -212,16 +218,4 @@ func distribution(hash string, i int, token string, k int) tokenLogprob {
 type logprobs struct {
 	Refused bool
 	Tokens  []tokenLogprob
-}
-
-func (q *query) logprobsOf(c choice) *logprobs {
-	l := &logprobs{c.Refusal != "", []tokenLogprob{}}
-	list := c.tokens
-	if l.Refused {
-		list = tokens(c.Refusal)
-	}
-	for i, t := range list {
-		l.Tokens = append(l.Tokens, distribution(q.Hash+"0", i, t, q.TopN))
-	}
-	return l
 }

@@ -95,9 +95,13 @@ func (m *Model) body(req crosstalk.Request) ([]byte, error) {
 }
 
 type response struct {
-	Type       string          `json:"type"`
-	Model      string          `json:"model"`
-	Content    []block         `json:"content"`
+	Type    string `json:"type"`
+	Model   string `json:"model"`
+	Content []struct {
+		Type     string
+		Text     *string
+		Thinking string // empty where the API is told, or by default decides, not to show it
+	} `json:"content"`
 	StopReason string          `json:"stop_reason"`
 	Error      json.RawMessage `json:"error"`
 	Usage      struct {
@@ -108,18 +112,6 @@ type response struct {
 	} `json:"usage"`
 }
 
-type block struct {
-	Type     string  `json:"type"`
-	Text     *string `json:"text"`
-	Thinking string  `json:"thinking"` // empty where the API is told, or by default decides, not to show it
-}
-
-var (
-	errShape    = errors.New("it is not a message")
-	errBlock    = errors.New("a block of text has no text")
-	errReported = errors.New("it reports an error")
-)
-
 // read joins the blocks of text, and the blocks of thoughts.
 func read(body []byte) (settle.Received, error) {
 	var r response
@@ -127,10 +119,10 @@ func read(body []byte) (settle.Received, error) {
 		return settle.Received{}, err
 	}
 	if !endpoint.IsNull(r.Error) {
-		return settle.Received{}, errReported
+		return settle.Received{}, errors.New("it reports an error")
 	}
 	if r.Content == nil || r.Type != "" && r.Type != "message" {
-		return settle.Received{}, errShape
+		return settle.Received{}, errors.New("it is not a message")
 	}
 	u := r.Usage
 	out := settle.Received{Finish: r.StopReason, Model: r.Model,
@@ -139,7 +131,7 @@ func read(body []byte) (settle.Received, error) {
 		switch b.Type {
 		case "text":
 			if b.Text == nil {
-				return settle.Received{}, errBlock
+				return settle.Received{}, errors.New("a block of text has no text")
 			}
 			out.Text += *b.Text
 		case "thinking", "redacted_thinking":

@@ -108,12 +108,9 @@ func (m *Model) Find(ctx context.Context, _ string, at time.Time, asks []crossta
 	return id, sure && err == nil, err
 }
 
-// kept is how long the results of a batch can be read.
-const kept = 29 * 24 * time.Hour
-
 // has reports whether the first of an ended batch's results is of one of the asks.
 func (m *Model) has(ctx context.Context, b batch, asks []crosstalk.BatchAsk) (bool, error) {
-	if b.Results == nil && time.Since(b.Created) > kept {
+	if b.Results == nil && time.Since(b.Created) > 29*24*time.Hour { // they are no longer kept
 		return false, nil
 	}
 	for line, err := range m.endpoint.Lines(ctx, resultsPath(b.ID)) {

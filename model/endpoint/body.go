@@ -156,8 +156,7 @@ func (e *Endpoint) Unread(what string, cause error) error {
 	return e.fault(crosstalk.Transient, http.StatusOK, nil, "%s cannot be read: %v", what, cause)
 }
 
-// Account reads what the server says of a batch, unless err is why it says nothing. id points to the name of the batch
-// in what is read.
+// Account reads what the server says of a batch, unless err is why it says nothing. id points to its name in batch.
 func (e *Endpoint) Account(raw []byte, err error, batch any, id *string) error {
 	if err != nil {
 		return err

@@ -132,8 +132,7 @@ const dialTimeout = 15 * time.Second
 // which returns an error if the JSON is not one of the API's answers. Every error is a *crosstalk.AskError, or ctx's
 // if ctx was cancelled. A prompt that the provider's filter stopped is an answer with status Refused.
 //
-// A long answer waits until the other answers in flight leave room for it; if
-// ctx has a share of the room (inflight.With), the answer keeps it.
+// A long answer waits until the others in flight leave room for it; with a share of ctx (inflight.With) it stays.
 func (e *Endpoint) Ask(ctx context.Context, path string, body []byte, most int,
 	read func([]byte) (crosstalk.Answer, error)) (answer crosstalk.Answer, err error) {
 	share, returned := inflight.Of(ctx)
@@ -178,8 +177,7 @@ func (e *Endpoint) answer(status int, h http.Header, raw []byte, key string,
 	return answer, nil
 }
 
-// Get returns what is at a path of the API, which may have a query. Every
-// error is a *crosstalk.AskError, or ctx's if ctx was cancelled.
+// Get returns what is at a path, perhaps with a query. Errors are *crosstalk.AskErrors, or ctx's if cancelled.
 func (e *Endpoint) Get(ctx context.Context, path string) ([]byte, error) {
 	return e.fetch(ctx, http.MethodGet, path, jsonType, nil)
 }
@@ -197,8 +195,7 @@ func (e *Endpoint) Pages(ctx context.Context, path string, read func(page []byte
 	}
 }
 
-// Post sends a body of a media type to a path of the API and returns what the
-// server replies. It returns the errors of Get.
+// Post sends a body of a media type to a path and returns what the server replies. Its errors are those of Get.
 func (e *Endpoint) Post(ctx context.Context, path, mediaType string, body []byte) ([]byte, error) {
 	return e.fetch(ctx, http.MethodPost, path, mediaType, body)
 }
@@ -252,8 +249,7 @@ func (e *Endpoint) send(ctx context.Context, method, path, mediaType string, bod
 	return raw, resp, key, nil
 }
 
-// exchange returns the response when its headers are there, with the key that was sent; its body must be closed. The
-// path may have a query.
+// exchange returns a response when its headers are there, and the key that was sent. The caller closes its body.
 func (e *Endpoint) exchange(ctx context.Context, method, path, mediaType string,
 	body []byte) (resp *http.Response, key string, err error) {
 	if key, err = e.key(); err != nil {

@@ -55,7 +55,7 @@ func (e *Endpoint) failed(status int, h http.Header, body []byte, key string) (c
 		case p.flagged():
 			return crosstalk.Answer{Status: crosstalk.Refused, Reason: "filtered: " + e.quote(p), Finish: crosstalk.FinishFilter,
 				Raw: e.hidden().hideInJSON(body)}, nil
-		case p.exhausted():
+		case strings.Contains(p.message, "Could not finish the message because max_tokens"): // of OpenAI, for some models
 			return crosstalk.Answer{Status: crosstalk.Empty, Reason: crosstalk.Thinking, Finish: crosstalk.FinishLength,
 				Raw: e.hidden().hideInJSON(body)}, nil
 		}
@@ -93,7 +93,8 @@ func (e *Endpoint) explain(status int, h http.Header, p problem, param string) (
 		return crosstalk.Denied, fmt.Sprintf("%s was refused by %s", e.keyName(), at)
 	case status == 403 && param == "":
 		return crosstalk.Denied, fmt.Sprintf("%s may not use this model at %s", e.keyName(), at)
-	case status == 404 && namesModel(p):
+	case status == 404 && !p.page &&
+		(p.code == "model_not_found" || strings.Contains(strings.ToLower(p.message), "model")):
 		what := fmt.Sprintf("%s has no model %q: check the name after %s:", at, e.identity.Name, e.identity.Provider)
 		if e.config.Missing != "" {
 			what += "; " + e.config.Missing
@@ -150,12 +151,7 @@ func (e *Endpoint) account() string {
 	return "the account"
 }
 
-func namesModel(p problem) bool {
-	return !p.page && (p.code == "model_not_found" || strings.Contains(strings.ToLower(p.message), "model"))
-}
-
-// unreadable explains a success whose body is no answer: an error that came
-// with the wrong status, a proxy's page, or something cut or garbled.
+// unreadable explains a success that is no answer: an error with a wrong status, a page, something cut.
 func (e *Endpoint) unreadable(status int, h http.Header, raw []byte, cause error,
 	key string) (crosstalk.Answer, error) {
 	p := readProblem(raw)

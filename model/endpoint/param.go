@@ -86,8 +86,7 @@ var special = []wording{
 	{crosstalk.ParamSystem, lazyregexp.New(`(?i)roles must alternate`)},
 }
 
-// template matches the errors of a chat template, which llama.cpp and SGLang
-// report as their own (500). It refuses the same messages each time.
+// template matches errors of a chat template, which always refuses; llama.cpp and SGLang report them as 500.
 var template = lazyregexp.New(`(?i)jinja|TemplateError|raise_exception`)
 
 // refusal matches a sentence that refuses something.

@@ -31,7 +31,9 @@ func readProblem(body []byte) problem {
 	body = bytes.TrimSpace(body)
 	var v any
 	if len(body) > maxProblem || json.Unmarshal(body, &v) != nil { // what is longer explains nothing
-		if isHTML(body) {
+		start := string(bytes.ToLower(body[:min(len(body), 512)]))
+		if strings.HasPrefix(start, "<!doctype html") || strings.Contains(start, "<html") ||
+			strings.Contains(start, "<head") {
 			return problem{message: title(body), page: true}
 		}
 		return problem{message: plain(body)}
@@ -164,23 +166,11 @@ func (p problem) flagged() bool {
 	)
 }
 
-// exhausted reports whether the model used up its limit before it said
-// anything, which OpenAI reports as an error for some models.
-func (p problem) exhausted() bool {
-	return strings.Contains(p.message, "Could not finish the message because max_tokens")
-}
-
 // unpaid reports whether the account has no credit, which waiting does not cure.
 func (p problem) unpaid() bool {
 	p.message = strings.ToLower(p.message)
 	return p.says([]string{"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error",
 		"insufficient_balance"}, "credit balance is too low", "spend limit", "spending limit")
-}
-
-func isHTML(body []byte) bool {
-	start := bytes.ToLower(body[:min(len(body), 512)])
-	return bytes.HasPrefix(start, []byte("<!doctype html")) || bytes.Contains(start, []byte("<html")) ||
-		bytes.Contains(start, []byte("<head"))
 }
 
 var (

@@ -18,15 +18,13 @@ import (
 const (
 	// maxText is for answers of words: some ten times the longest of a current model.
 	maxText = 8 << 20
-	// MaxNumbers is for log probabilities and vectors: OpenAI writes a candidate on
-	// up to 200 bytes, so 4,000 tokens with 20 candidates each.
+	// MaxNumbers is for log probabilities and vectors: 4,000 tokens with 20 candidates of up to 200 bytes each.
 	MaxNumbers = 16 << 20
 	maxProblem = 64 << 10 // for errors
 )
 
-// MostText returns the bytes that an answer of words may have: maxText, or if the
-// tokens are limited 256 KiB and 64 bytes for each. Servers that keep to the limit
-// need a tenth of that, and hundreds of answers may wait in memory to be scored.
+// MostText returns the bytes that an answer of words may have: maxText, or if the tokens are limited 256 KiB and 64
+// bytes for each. Servers that keep to it need a tenth, and hundreds of answers may wait in memory to be scored.
 func MostText(d crosstalk.Decoding) int {
 	const base, each = 256 << 10, 64
 	if limit := d.Limit(); limit > 0 && limit < (maxText-base)/each {

@@ -14,8 +14,7 @@ import (
 	"crosstalk/internal/lazyregexp"
 )
 
-// secrets are what must not reach a message, an answer or the journal: the API
-// key, a password or key in the base URL, the values of headers.
+// secrets are what nobody may read anywhere: the API key, a password or key in the base URL, values of headers.
 type secrets []string
 
 const (
@@ -52,8 +51,7 @@ func newSecrets(key string, base *url.URL) (s secrets) {
 	return s
 }
 
-// hide takes secrets out of a text that is shown to people. A secret shorter
-// than leastInMessage is hidden where it is a word of its own.
+// hide takes secrets out of a text for people. One shorter than leastInMessage is hidden where it is a word.
 func (s secrets) hide(text string) string {
 	b := []byte(text)
 	for _, secret := range s {
@@ -77,8 +75,7 @@ func (s secrets) hideInAnswer(text []byte) []byte {
 	return text
 }
 
-// hideInJSON is hideInAnswer for a response body, where a character of a
-// secret may be escaped: .NET escapes +, PHP escapes /.
+// hideInJSON is hideInAnswer for a body, where a character may be escaped: .NET escapes +, PHP escapes /.
 func (s secrets) hideInJSON(body []byte) []byte {
 	body = s.hideInAnswer(body)
 	if len(s) > 0 && escape().Match(body) {
@@ -190,8 +187,7 @@ type keyFile struct {
 	seen secrets // the last one is the key
 }
 
-// read returns the key. While the file is missing or empty, as it may be when
-// it is being replaced, the last key is good.
+// read returns the key: the last one while the file is missing or empty, as it may be when it is replaced.
 func (f *keyFile) read() (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -18,8 +18,7 @@ import (
 	"crosstalk/model/settle"
 )
 
-// Batcher is a model with Gemini's batch API beside its own way of answering
-// single requests. (https://ai.google.dev/gemini-api/docs/batch-api)
+// Batcher is a model with Gemini's batch API beside it. (https://ai.google.dev/gemini-api/docs/batch-api)
 type Batcher struct {
 	crosstalk.Model
 	endpoint *endpoint.Endpoint
@@ -27,13 +26,9 @@ type Batcher struct {
 
 var _ crosstalk.Batcher = (*Batcher)(nil)
 
-// compatible is what the base URL of the compatible endpoint ends in.
-const compatible = "/openai"
-
-// New returns m, which is at c, with the batch API beside it; it is not ok if
-// c's base URL is not the compatible endpoint's.
+// New returns m, which is at c, with the batch API; it is not ok if c's base URL is not the compatible endpoint's.
 func New(m crosstalk.Model, c endpoint.Config) (b *Batcher, ok bool, err error) {
-	base, ok := strings.CutSuffix(strings.TrimRight(c.BaseURL, "/"), compatible)
+	base, ok := strings.CutSuffix(strings.TrimRight(c.BaseURL, "/"), "/openai")
 	if !ok {
 		return nil, false, nil
 	}
@@ -106,7 +101,7 @@ type operation struct {
 
 type output struct {
 	Responses struct {
-		Responses []json.RawMessage `json:"inlinedResponses"` // of the form inlined
+		Responses []json.RawMessage `json:"inlinedResponses"` // of the form that result reads
 	} `json:"inlinedResponses"`
 }
 
@@ -116,16 +111,6 @@ func (o operation) results() []json.RawMessage {
 		return list
 	}
 	return o.Metadata.Output.Responses.Responses
-}
-
-// inlined is what came of one request.
-type inlined struct {
-	Metadata struct{ Key string } `json:"metadata"`
-	Response json.RawMessage      `json:"response"`
-	Error    *struct {
-		Code    int    `json:"code"` // of gRPC
-		Message string `json:"message"`
-	} `json:"error"`
 }
 
 // Find implements crosstalk.Batcher.
@@ -217,7 +202,14 @@ func (b *Batcher) Results(ctx context.Context, id string,
 }
 
 func (b *Batcher) result(text []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
-	var one inlined
+	var one struct {
+		Metadata struct{ Key string }
+		Response json.RawMessage
+		Error    *struct {
+			Code    int // of gRPC
+			Message string
+		}
+	}
 	answer := func(req crosstalk.Request) (crosstalk.Answer, error) {
 		if one.Error == nil {
 			return b.endpoint.Read(http.StatusOK, one.Response, settle.Reader(req, read))

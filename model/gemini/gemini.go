@@ -63,12 +63,12 @@ func body(model string, req crosstalk.Request) (json.RawMessage, error) {
 	}
 	b := endpoint.NewBody(nil)
 	said, others := endpoint.Apart(req.Messages)
-	var system []part
+	var system content
 	for _, text := range said {
-		system = append(system, part{Text: text})
+		system.Parts = append(system.Parts, part{Text: text})
 	}
-	if system != nil {
-		b.Set("systemInstruction", content{Parts: system})
+	if len(said) > 0 {
+		b.Set("systemInstruction", system)
 	}
 	var turns []content
 	for _, m := range others {
@@ -116,8 +116,6 @@ type response struct {
 	Model string `json:"modelVersion"`
 }
 
-var errShape = errors.New("it has no candidates")
-
 // read joins the parts of the text, and the parts of thoughts.
 func read(body []byte) (settle.Received, error) {
 	var r response
@@ -128,7 +126,7 @@ func read(body []byte) (settle.Received, error) {
 		Completion: int(r.Usage.Candidates + r.Usage.Thoughts), Reasoning: int(r.Usage.Thoughts)}}
 	if len(r.Candidates) == 0 {
 		if r.Feedback.Blocked == "" {
-			return out, errShape
+			return out, errors.New("it has no candidates")
 		}
 		out.Finish = "content_filter: " + r.Feedback.Blocked
 		return out, nil

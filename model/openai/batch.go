@@ -23,8 +23,7 @@ type Batcher struct{ *Model }
 
 var _ crosstalk.Batcher = Batcher{}
 
-// The most that a file of requests may have. OpenAI takes 50,000 requests and
-// 200 MB; Together and older servers take 100 MB.
+// The most that a file may have. OpenAI takes 50,000 requests and 200 MB; Together and older servers take 100 MB.
 const (
 	mostAsks  = 50_000
 	mostBytes = 90 << 20
@@ -58,14 +57,12 @@ func (b Batcher) line(a crosstalk.BatchAsk) ([]byte, error) {
 // tagName is the metadata that has a batch's tag.
 const tagName = "crosstalk"
 
-func fileName(tag string) string { return "crosstalk-" + tag + ".jsonl" }
-
 // Submit implements crosstalk.Batcher.
 func (b Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.BatchAsk) (string, error) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
-	w.WriteField("purpose", "batch") // a buffer takes everything
-	file, err := w.CreateFormFile("file", fileName(tag))
+	w.WriteField("purpose", "batch")                                 // a buffer takes everything
+	file, err := w.CreateFormFile("file", "crosstalk-"+tag+".jsonl") // as nameOf reads it
 	if err != nil {
 		return "", err
 	}
@@ -193,16 +190,6 @@ func (b Batcher) Poll(ctx context.Context, id string) (crosstalk.BatchState, err
 	return s, err
 }
 
-// outputLine is a line of one of the files with what came of the requests.
-type outputLine struct {
-	ID       string `json:"custom_id"`
-	Response *struct {
-		Status int             `json:"status_code"`
-		Body   json.RawMessage `json:"body"`
-	} `json:"response"`
-	Error *struct{ Code, Message string } `json:"error"`
-}
-
 // Results implements crosstalk.Batcher.
 func (b Batcher) Results(ctx context.Context, id string,
 	requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
@@ -232,8 +219,16 @@ func (b Batcher) Results(ctx context.Context, id string,
 	}
 }
 
+// result reads a line of one of the files with what came of the requests.
 func (b Batcher) result(text []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
-	var l outputLine
+	var l struct {
+		ID       string `json:"custom_id"`
+		Response *struct {
+			Status int             `json:"status_code"`
+			Body   json.RawMessage `json:"body"`
+		} `json:"response"`
+		Error *struct{ Code, Message string } `json:"error"`
+	}
 	return endpoint.BatchResult(text, &l, &l.ID, requests, func(req crosstalk.Request) (crosstalk.Answer, error) {
 		switch {
 		case l.Response != nil && l.Response.Status != 0:

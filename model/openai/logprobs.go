@@ -40,8 +40,7 @@ type candidate struct {
 	Prob    *float64   `json:"prob"`
 }
 
-// tokenBytes are a token's bytes, given as numbers. Anything else is passed
-// over: they are needed only for tokens that are no text.
+// tokenBytes are a token's bytes, given as numbers, or nothing: only tokens that are no text need them.
 type tokenBytes []byte
 
 func (b *tokenBytes) UnmarshalJSON(text []byte) error {
@@ -56,8 +55,6 @@ func (b *tokenBytes) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-var errLogprobs = errors.New("its logprobs do not match its tokens")
-
 // tokens gives the positions that have a log probability, candidates likeliest first.
 func (l *logprobs) tokens() ([]crosstalk.TokenLogprob, error) {
 	if l == nil {
@@ -67,7 +64,7 @@ func (l *logprobs) tokens() ([]crosstalk.TokenLogprob, error) {
 		return positions(l.Content), nil
 	}
 	if len(l.TokenLogprobs) != len(l.Tokens) || l.TopLogprobs != nil && len(l.TopLogprobs) != len(l.Tokens) {
-		return nil, errLogprobs
+		return nil, errors.New("its logprobs do not match its tokens")
 	}
 	var out []crosstalk.TokenLogprob
 	for i, token := range l.Tokens {
@@ -125,8 +122,7 @@ func (c candidate) read() (crosstalk.CandidateLogprob, bool) {
 	return out, true
 }
 
-// unescape gives a candidate of the completions' form, in which OpenAI writes
-// a token that is a part of a character as bytes:\xe2\x80.
+// unescape reads a candidate of completions, where OpenAI writes a part of a character as bytes:\xe2\x80.
 func unescape(token string, logprob float64) crosstalk.CandidateLogprob {
 	out := crosstalk.CandidateLogprob{Token: token, Logprob: logprob}
 	if escapes, found := strings.CutPrefix(token, "bytes:"); found && escaped.MatchString(escapes) {

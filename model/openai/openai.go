@@ -147,12 +147,10 @@ var otherName = map[string]string{"max_tokens": "max_completion_tokens", "max_co
 // unknown matches what servers say of a parameter whose name they do not know.
 var unknown = regexp.MustCompile(`(?i)extra inputs|unknown|unrecogni[sz]ed|unsupported parameter|unexpected`)
 
-// wantsFlag matches what DashScope, and servers that pass its words on, say to a
-// request that does not switch thinking off as they spell it.
+// wantsFlag matches what DashScope says to a request that does not switch thinking off as it spells it.
 var wantsFlag = regexp.MustCompile(`(?i)enable_thinking\W+must be (set to )?false`)
 
-// learn reports whether err says how to send the request differently from what
-// used said; another ask may have found out first.
+// learn reports whether err says how to send the request differently from used; another ask may know already.
 func (m *Model) learn(used *dialect, req crosstalk.Request, err error) bool {
 	var refused *crosstalk.AskError
 	if !errors.As(err, &refused) {
@@ -176,8 +174,7 @@ func (m *Model) learn(used *dialect, req crosstalk.Request, err error) bool {
 	return true
 }
 
-// body is the request in the API's form. Each sample is a separate ask: n
-// is never sent, and with a seed sample k is asked with seed+k.
+// body is the request in the API's form. n is never sent: each sample is an ask; with a seed sample k has seed+k.
 func (m *Model) body(req crosstalk.Request, how *dialect) ([]byte, error) {
 	d := req.Decoding
 	b := endpoint.NewBody(d.Extra)

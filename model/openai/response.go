@@ -34,8 +34,7 @@ type usage struct {
 	Reasoning endpoint.Count `json:"reasoning_tokens"` // NVIDIA, some gateways
 }
 
-// usage counts reasoning among the completion tokens, as OpenAI does. Gemini
-// and xAI leave it out there, and only their total has it.
+// usage counts reasoning among the completion tokens, as OpenAI does. Gemini and xAI have it only in their total.
 func (u usage) usage() crosstalk.Usage {
 	all := crosstalk.Usage{Prompt: int(u.Prompt), Completion: int(u.Completion),
 		Reasoning: int(max(u.Details.Reasoning, u.Reasoning))}
@@ -74,18 +73,15 @@ func (m *message) thought() bool {
 // content is a text, null, or a list of parts: texts, which are joined, thoughts (Mistral, Cohere) and refusals.
 type content struct{ text, thoughts, refusal string }
 
-type part struct {
-	Type     string          `json:"type"`
-	Text     json.RawMessage `json:"text"`
-	Thinking json.RawMessage `json:"thinking"`
-	Refusal  string          `json:"refusal"`
-}
-
 func (c *content) UnmarshalJSON(b []byte) error {
 	if b[0] != '[' {
 		return json.Unmarshal(b, &c.text)
 	}
-	var parts []part
+	var parts []struct {
+		Type           string
+		Text, Thinking json.RawMessage
+		Refusal        string
+	}
 	if err := json.Unmarshal(b, &parts); err != nil {
 		return err
 	}
@@ -125,9 +121,6 @@ func thinking(raw json.RawMessage) (text string) {
 }
 
 var (
-	errChoices  = errors.New("it has no choices")
-	errMessage  = errors.New("its choice has no message")
-	errText     = errors.New("its choice has no text")
 	errBroken   = errors.New("the model broke off")
 	errReported = errors.New("it reports an error")
 )
@@ -135,7 +128,7 @@ var (
 // readReply reads an answer that has a choice.
 func readReply(body []byte) (r reply, err error) {
 	if err = json.Unmarshal(body, &r); err == nil && len(r.Choices) == 0 {
-		err = errChoices
+		err = errors.New("it has no choices")
 	}
 	return r, err
 }
@@ -147,7 +140,7 @@ func readChat(body []byte) (settle.Received, error) {
 	}
 	choice := r.Choices[0]
 	if choice.Message == nil && settle.FinishOf(choice.FinishReason) != crosstalk.FinishFilter { // Gemini leaves it out
-		return settle.Received{}, errMessage
+		return settle.Received{}, errors.New("its choice has no message")
 	}
 	m := cmp.Or(choice.Message, &message{})
 	received, err := r.received(m.Content.text)
@@ -163,7 +156,7 @@ func readCompletion(body []byte) (settle.Received, error) {
 	case err != nil:
 		return settle.Received{}, err
 	case r.Choices[0].Text == nil:
-		return settle.Received{}, errText
+		return settle.Received{}, errors.New("its choice has no text")
 	}
 	return r.received(*r.Choices[0].Text)
 }

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -48,8 +49,6 @@ type response struct {
 	} `json:"usage"`
 }
 
-var errOutput = errors.New("it has no output")
-
 // readResponse reads an answer of /v1/responses.
 func readResponse(body []byte) (settle.Received, error) {
 	var r response
@@ -62,14 +61,11 @@ func readResponse(body []byte) (settle.Received, error) {
 	case r.Status == "cancelled" || r.Status == "queued" || r.Status == "in_progress":
 		return settle.Received{}, errBroken
 	case r.Output == nil:
-		return settle.Received{}, errOutput
+		return settle.Received{}, errors.New("it has no output")
 	}
 	u := usage{Prompt: r.Usage.Input, Completion: r.Usage.Output, Total: r.Usage.Total}
 	u.Details.Reasoning = r.Usage.Details.Reasoning
-	out := settle.Received{Finish: r.Status, Model: r.Model, Usage: u.usage()}
-	if r.Incomplete.Reason != "" {
-		out.Finish = r.Incomplete.Reason
-	}
+	out := settle.Received{Finish: cmp.Or(r.Incomplete.Reason, r.Status), Model: r.Model, Usage: u.usage()}
 	for _, item := range r.Output {
 		switch item.Type {
 		case "reasoning":
@@ -119,8 +115,7 @@ func readEmbeddings(body []byte, n int) (crosstalk.Answer, error) {
 		Usage: crosstalk.Usage{Prompt: int(e.Usage.PromptTokens)}}, nil
 }
 
-// Vectors reads the vectors of an embeddings response, in the order of its n
-// inputs. They have the same number of dimensions.
+// Vectors reads the vectors of an embeddings response, all of one length, in the order of its n inputs.
 func Vectors(body []byte, n int) ([][]float32, error) {
 	_, all, err := vectors(body, n)
 	return all, err

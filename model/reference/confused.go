@@ -196,8 +196,7 @@ func other(r *rand.Rand, language string) string {
 	return all[i]
 }
 
-// ith is the sentence of another language that words of it in the i-th sentence are
-// from: one alone, so that there are few outcomes.
+// ith is the sentence of another language whose words the i-th may have: one, so that there are few outcomes.
 func ith(of []sentence, i int) sentence { return of[i%len(of)] }
 
 func one[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }

@@ -25,8 +25,7 @@ const (
 	DefaultInconsistent = "inconsistent?flip=0.2&invalid=0.01"
 )
 
-// Open returns the reference model of a specification such as
-// "leaky?rate=0.6&seed=2" over a suite's items, and tasks if it has any.
+// Open returns the reference model of a specification, such as "leaky?rate=0.6&seed=2", over a suite.
 func Open(spec string, items []crosstalk.Item, tasks ...crosstalk.Task) (crosstalk.Model, error) {
 	name, query, _ := strings.Cut(spec, "?")
 	values, err := url.ParseQuery(query)

@@ -93,8 +93,7 @@ func (m *Model) Identity() crosstalk.Identity {
 // API implements crosstalk.Model.
 func (m *Model) API() crosstalk.API { return m.api }
 
-// Answer implements crosstalk.Model. The recorded request that is equal to req
-// comes first, then the one with its text and sample.
+// Answer implements crosstalk.Model: with what was recorded for an equal request, or for its text and sample.
 func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return crosstalk.Answer{}, context.Cause(ctx)

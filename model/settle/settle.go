@@ -147,8 +147,7 @@ func atStop(a *crosstalk.Answer, sequences []string) {
 	}
 }
 
-// atLimit cuts a visible answer that is longer than limit tokens, as the server
-// would have cut it had the model not had room for thoughts.
+// atLimit cuts a visible answer after limit tokens, as the server would have without room for thoughts.
 //
 // Where log probabilities give the answer's tokens, the cut is exact. Else the number of visible tokens is what usage
 // says, without the reasoning tokens, or, where usage does not tell them apart, the share that the answer has of all
@@ -207,8 +206,7 @@ func guess(text string) float64 {
 	return n
 }
 
-// boundary returns the end of a text if a share in (0, 1) of its characters is
-// kept: not inside a word, unless that is the only one.
+// boundary returns the end of a text of which a share in (0, 1) is kept: inside no word, unless it is the first.
 func boundary(text string, share float64) int {
 	keep := int(float64(utf8.RuneCountInString(text)) * share)
 	at := 0

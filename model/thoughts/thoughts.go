@@ -69,8 +69,7 @@ func Split(text string) (answer, reasoning string) {
 	return said.String(), strings.Join(thought, "\n\n")
 }
 
-// Parts divides a text into answer, thoughts and markers. The parts are in
-// order, none is empty, and together they are the text.
+// Parts divides a text into answer, thoughts and markers. They are in order, none is empty, and all are the text.
 func Parts(text string) []Part {
 	if text != "" && !Marked(text) && !strings.HasPrefix(strings.TrimSpace(text), skipped) {
 		return []Part{{Answer, 0, len(text)}}
@@ -95,8 +94,7 @@ func Marked(text string) bool {
 	return false
 }
 
-// tidy joins neighbours of one kind, drops empty parts, and gives the white
-// space after a marker to it where no answer has begun.
+// tidy joins neighbours of one kind, drops empty parts, and gives a marker the white space before an answer.
 func tidy(text string, parts []Part) (out []Part) {
 	begun := false
 	for _, p := range parts {
@@ -242,8 +240,7 @@ func (m marker) mentioned(text string) bool {
 	return before == '\\' || strings.ContainsRune(quotes, before) && strings.ContainsRune(quotes, after)
 }
 
-// code returns a function that reports whether a position is in a fenced block
-// that has an end, or between backticks on one line.
+// code returns a function that reports whether a position is in a fenced block with an end, or in backticks.
 func code(text string) func(int) bool {
 	var fenced [][2]int
 	open, style := 0, ""
@@ -282,8 +279,7 @@ var message = lazyregexp.New(`(?:<\|end\|>|<\|return\|>|<\|call\|>)?\s*(?:<\|sta
 // stop matches what ends the last harmony message.
 var stop = lazyregexp.New(`<\|end\|>|<\|return\|>|<\|call\|>`)
 
-// skipped is the name of the channel that begins an answer of gpt-oss when a
-// server leaves out the special tokens around it.
+// skipped begins an answer of gpt-oss when a server leaves out the special tokens around the channel's name.
 const skipped = "analysis"
 
 var final = lazyregexp.New(`assistant(?:commentary[\s\S]*?assistant)?final`)
