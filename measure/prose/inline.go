@@ -18,7 +18,10 @@ func (p *parser) inline(start, end int) {
 		to, kind := i, Kind("")
 		switch {
 		case c == '`':
-			to, kind = p.ticks(i, end), Code
+			mark := p.text[i:p.while(i, end, func(r rune) bool { return r == '`' })]
+			if n := strings.Index(p.near(i+len(mark), end), mark); n >= 0 {
+				to, kind = i+n+2*len(mark), Code
+			}
 		case c == '$' || c == '\\':
 			to, kind = p.formula(i, end), Math
 		case c == '<':
@@ -31,7 +34,10 @@ func (p *parser) inline(start, end int) {
 			i = stop
 			continue
 		case (c == '#' || c == '@') && !letter:
-			to, kind = p.account(i, end), Address
+			stop := p.while(i+1, end, func(r rune) bool { return inWord(r) || r == '_' })
+			if stop >= i+3 {
+				to, kind = stop, Address
+			}
 		case !letter && p.wordAt(i, end):
 			to, kind = p.word(i, end)
 		}
@@ -59,22 +65,21 @@ func (p *parser) inline(start, end int) {
 		case isMath(r):
 			p.mask(i, i+n, Math)
 		case r >= 0x3007 && isNumeral(r):
-			if to := p.numerals(i, end); to > i {
-				p.mask(i, to, Number)
-				i = to
-				continue
-			}
+			to, kind = p.numerals(i, end), Number
 		case !letter && unicode.Is(unicode.Greek, r):
-			if to := p.symbol(i, end); to > i {
-				p.mask(i, to, Math)
-				i = to
-				continue
-			}
+			to, kind = p.symbol(i, end), Math
 		}
-		letter = unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
+		if to > i {
+			p.mask(i, to, kind)
+			i = to
+			continue
+		}
+		letter = inWord(r)
 		i += n
 	}
 }
+
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
 // reach is how far away, in bytes, a closing mark is looked for. Without a limit, the time for a text would not stay in
 // proportion to its length.
@@ -99,16 +104,6 @@ func (p *parser) wordAt(i, end int) bool {
 		}
 	}
 	return false
-}
-
-// ticks returns the end of inline code that begins at i, or i.
-func (p *parser) ticks(i, end int) int {
-	n := p.while(i, end, func(r rune) bool { return r == '`' }) - i
-	mark := p.text[i : i+n]
-	if j := strings.Index(p.near(i+n, end), mark); j >= 0 {
-		return i + n + j + n
-	}
-	return i
 }
 
 // formula returns the end of a formula in TeX that begins at i, or i.
@@ -177,17 +172,6 @@ func (p *parser) emphasis(i, start, end int) (inner, stop int) {
 	return inner, stop
 }
 
-// account returns the end of a hashtag or account that begins at i, or i.
-func (p *parser) account(i, end int) int {
-	j := p.while(i+1, end, func(r rune) bool {
-		return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_'
-	})
-	if j < i+3 {
-		return i
-	}
-	return j
-}
-
 // word returns the end of an address, file name, identifier or number with its unit that begins at i, or i.
 func (p *parser) word(i, end int) (int, Kind) {
 	j := i
@@ -244,7 +228,8 @@ scan:
 			j++
 		}
 		return i + len(strings.TrimRight(p.text[i:j], ".,:;!?")), Address
-	case letters > 0 && (special > 0 || slashes > 0 && rooted || dots > 0 && isFile(lower)):
+	case letters > 0 && (special > 0 || slashes > 0 && rooted ||
+		dots > 0 && files[lower[strings.LastIndexByte(lower, '.')+1:]]):
 		return j, Code
 	case letters > 0 && slashes > 1 && (w[0] == '.' || dots > 0 || digits > 0):
 		return j, Code
@@ -335,19 +320,12 @@ func isDomain(w string) bool {
 	return domains[top] && (path || len(top) > 2 || shortDomains[top] || strings.Contains(name, "."))
 }
 
-// isFile reports whether a word in lower case ends as names of files do.
-func isFile(w string) bool {
-	dot := strings.LastIndexByte(w, '.')
-	return dot >= 0 && files[w[dot+1:]]
-}
-
 // unit returns the end of the unit after a number that ends at j, or j.
 func (p *parser) unit(j, end int) int {
 	after := strings.TrimLeft(p.text[j:end], " \u00a0\u202f")
 	k := end - len(after)
-	if n := strings.IndexFunc(after, notInUnit); n >= 0 {
-		after = after[:n]
-	}
+	inUnit := func(r rune) bool { return unicode.IsLetter(r) || strings.ContainsRune("²³°/", r) }
+	after = after[:p.while(k, end, inUnit)-k]
 	whole := strings.TrimRight(after, "/")
 	for part := range strings.SplitSeq(whole, "/") {
 		if !units[part] {
@@ -359,8 +337,6 @@ func (p *parser) unit(j, end int) int {
 	}
 	return k + len(whole)
 }
-
-func notInUnit(r rune) bool { return !unicode.IsLetter(r) && !strings.ContainsRune("²³°/", r) }
 
 // symbol returns the end of a symbol of one or two Greek letters, with the letters and digits that stick to it.
 func (p *parser) symbol(i, end int) int {
@@ -428,14 +404,7 @@ func isMath(r rune) bool {
 	return r == '=' || r == '±' || r == '×' || r == '÷' || r >= 0x2190 && r <= 0x22ff
 }
 
-// closing gives the marks that end a quotation that r begins.
-func closing(r rune) string {
-	if r == ' ' {
-		return "" // most often
-	}
-	return closings[r]
-}
-
+// closings gives the marks that end a quotation, by that which begins it.
 var closings = map[rune]string{
 	'"': "\"", '\'': "'", '‘': "’", '“': "”", '„': "“”", '«': "»", '»': "«",
 	'「': "」", '『': "』", '《': "》", '〈': "〉",
@@ -444,13 +413,11 @@ var closings = map[rune]string{
 // quotation returns where a quotation that r begins at i ends, 0 if none begins there. It ends within its block and
 // within 300 bytes; a single mark must stand at the end of a word to close it.
 func (p *parser) quotation(i, n int, r rune, end int) int {
-	marks := closing(r)
-	if marks == "" {
+	if r == ' ' { // most often
 		return 0
 	}
-	from := i + n
-	single := r == '\'' || r == '‘'
-	if from >= end || single && p.text[from] == ' ' {
+	marks, from, single := closings[r], i+n, r == '\'' || r == '‘'
+	if marks == "" || from >= end || single && p.text[from] == ' ' {
 		return 0
 	}
 	for j := from; j < end && j < from+300; {

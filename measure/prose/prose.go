@@ -109,7 +109,7 @@ func (p *parser) line(at, end int) int {
 		return p.fence(mark, from, end, next)
 	}
 	switch {
-	case isRule(s):
+	case len(s) >= 3 && strings.Trim(s, "-=*_|: \t+") == "" && strings.ContainsAny(s, "-=*_"):
 		p.mask(from, end, Markup)
 		return next
 	case strings.Count(s, "|") >= 2 || s[0] == '|':
@@ -183,11 +183,6 @@ func (p *parser) fence(mark string, from, end, next int) int {
 	}
 	p.mask(from, end, Code)
 	return len(p.text)
-}
-
-// isRule reports whether a line is a horizontal rule, an underline, or the rule of a table.
-func isRule(s string) bool {
-	return len(s) >= 3 && strings.Trim(s, "-=*_|: \t+") == "" && strings.ContainsAny(s, "-=*_")
 }
 
 // row reads a row of a table: its cells are blocks.

@@ -108,7 +108,7 @@ func TestBlocks(t *testing.T) {
 func TestPlain(t *testing.T) {
 	for r := rune(0); r < 0x20000; r++ {
 		letter := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
-		if isPlain(r) && (!letter || closing(r) != "" || isEmoji(r) || isMath(r) || isNumeral(r) ||
+		if isPlain(r) && (!letter || closings[r] != "" || isEmoji(r) || isMath(r) || isNumeral(r) ||
 			unicode.Is(unicode.Greek, r)) {
 			t.Errorf("%q", r)
 		}

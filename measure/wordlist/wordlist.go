@@ -106,7 +106,7 @@ func Read(r io.Reader) (*List, error) {
 		switch {
 		case !utf8.ValidString(word):
 			return nil, fmt.Errorf("line %d: %q is not valid UTF-8; expected one word per line, in UTF-8", n, word)
-		case strings.ContainsFunc(word, notInWord):
+		case strings.ContainsFunc(word, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
 			return nil, fmt.Errorf("line %d: %q is not a word; expected one word per line", n, word)
 		}
 		if Uses(word) {
@@ -123,8 +123,6 @@ func Read(r io.Reader) (*List, error) {
 	}
 	return &List{hex.EncodeToString(sum.Sum(nil))[:8], func() map[string]struct{} { return words }}, nil
 }
-
-func notInWord(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
 // Uses reports whether the check uses a word: it is lower case as defined by
 // Python's str.islower and has more than three characters.

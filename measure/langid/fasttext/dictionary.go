@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -113,13 +114,13 @@ func (d *dictionary) wordRows(rows []int32, buf *[]byte, word string, entry int3
 func (d *dictionary) subwords(rows []int32, word []byte) []int32 {
 	from := len(rows)
 	for i := range word {
-		if isContinuation(word[i]) {
+		if !utf8.RuneStart(word[i]) {
 			continue
 		}
 		h := fnvOffset
 		for j, n := i, 1; j < len(word) && n <= d.maxn; n++ {
 			h = hashByte(h, word[j])
-			for j++; j < len(word) && isContinuation(word[j]); j++ {
+			for j++; j < len(word) && !utf8.RuneStart(word[j]); j++ {
 				h = hashByte(h, word[j])
 			}
 			if n >= d.minn && (n > 1 || i > 0 && j < len(word)) {
@@ -129,8 +130,6 @@ func (d *dictionary) subwords(rows []int32, word []byte) []int32 {
 	}
 	return d.pruned.resolve(rows, from, d.words)
 }
-
-func isContinuation(c byte) bool { return c&0xC0 == 0x80 }
 
 // modulo returns h modulo bucket by two multiplications (Lemire, Kaser and
 // Kurz 2019, "Faster remainder by direct computation").

@@ -48,9 +48,7 @@ func Thorough(language string) bool { return thorough[language] }
 // Thin reports whether the model of the language is from little text, most of it of programs.
 func Thin(language string) bool { return thin[language] }
 
-var thorough = listThorough()
-
-func listThorough() map[string]bool {
+var thorough = func() map[string]bool {
 	all := map[string]bool{}
 	for i, g := range Groups {
 		for _, l := range g.Languages {
@@ -61,7 +59,7 @@ func listThorough() map[string]bool {
 		all[s.language] = true
 	}
 	return all
-}
+}()
 
 // Frequent returns the frequent languages of the script that a language is written in: those of Latin script that most
 // models are thorough of, or Chinese and Japanese.

@@ -87,8 +87,10 @@ func emit(tokens []token, cells []cell, language string, own script, simplified 
 			emitCharacters(tokens[i:j], cells[i:j], own, home, language != "ja" && !simplified)
 		} else {
 			cells[i].emit(&tokens[i], own, home)
-			heard := tokens[i].hyphen && cells[i].says && cells[i-1].says && own == tokens[i].script
-			if heard && compound(tokens[i-1:i+1], home) {
+			// The expected language may have two words with a hyphen between as one: "on-line", "check-out".
+			a := embedded().alphabets[own]
+			if t := &tokens[i]; t.hyphen && cells[i].says && cells[i-1].says && own == t.script && a != nil &&
+				home >= 0 && tokens[i-1].script == own && a.weigh(tokens[i-1].text + t.text).row[home-a.first] > 0 {
 				cells[i-1].silence(own)
 				cells[i].silence(own)
 			}
@@ -117,15 +119,6 @@ func (c *cell) logRatios(logs *[maxGroup]float64, priors []float64) (top float64
 		logs[l], top = x, max(top, x)
 	}
 	return top
-}
-
-// compound reports whether the expected language has two words with a hyphen between as one: "on-line", "check-out".
-func compound(tokens []token, home int) bool {
-	a := embedded().alphabets[tokens[0].script]
-	if a == nil || tokens[0].script != tokens[1].script || home < 0 {
-		return false
-	}
-	return a.weigh(tokens[0].text + tokens[1].text).row[home-a.first] > 0
 }
 
 // emit sets what a word says.
@@ -249,20 +242,7 @@ var stayWithin = math.Sqrt(stay)
 
 // priors are the probabilities that a run of each state begins at a word: models mostly slip into English, or into one
 // of the languages of the Language Confusion Benchmark.
-var priors = listPriors()
-
-// logPriors are their logarithms.
-var logPriors = func() (logs []float64) {
-	for _, p := range priors {
-		logs = append(logs, math.Log(p))
-	}
-	return logs
-}()
-
-// thin are the languages whose words are from little text, most of it of programs.
-var thin = lexicon.Set("af et gl eu sq eo cy ga ast oc sw az uz br gd be kk mr ne")
-
-func listPriors() (priors []float64) {
+var priors = func() (priors []float64) {
 	benchmark := lexicon.Set("ar de es fr hi id it ja ko pt ru tr vi zh")
 	for _, l := range states {
 		switch {
@@ -279,7 +259,18 @@ func listPriors() (priors []float64) {
 		}
 	}
 	return priors
-}
+}()
+
+// logPriors are their logarithms.
+var logPriors = func() (logs []float64) {
+	for _, p := range priors {
+		logs = append(logs, math.Log(p))
+	}
+	return logs
+}()
+
+// thin are the languages whose words are from little text, most of it of programs.
+var thin = lexicon.Set("af et gl eu sq eo cy ga ast oc sw az uz br gd be kk mr ne")
 
 // continues is the probability that a run of another language continues at a token.
 func continues(t *token, stay float64) float64 {

@@ -48,9 +48,7 @@ var single = []struct {
 }
 
 // states are the languages that words can be found to be in; stateOf gives their places and scripts their scripts.
-var states, stateOf, scripts = listStates()
-
-func listStates() (states []string, stateOf map[string]int, scripts map[string]script) {
+var states, stateOf, scripts = func() (states []string, stateOf map[string]int, scripts map[string]script) {
 	stateOf, scripts = map[string]int{}, map[string]script{}
 	add := func(language string, s script) {
 		stateOf[language], scripts[language] = len(states), s
@@ -65,7 +63,7 @@ func listStates() (states []string, stateOf map[string]int, scripts map[string]s
 		add(s.language, firstSingle+script(i))
 	}
 	return states, stateOf, scripts
-}
+}()
 
 // A class is a character's script, and what else a tokenizer asks of it.
 type class uint16
@@ -119,15 +117,13 @@ var properties = []struct {
 	{unicode.Title, rewriteBit}, {unicode.Digit, digitBit}, {unicode.White_Space, spaceBit},
 }
 
-// scriptTables are the scripts' characters; those of Chinese and Japanese are in three.
-var scriptTables = listScriptTables()
-
 type scriptTable struct {
 	table  *unicode.RangeTable
 	script script
 }
 
-func listScriptTables() (all []scriptTable) {
+// scriptTables are the scripts' characters; those of Chinese and Japanese are in three.
+var scriptTables = func() (all []scriptTable) {
 	for i, g := range Groups {
 		for _, t := range g.Scripts {
 			all = append(all, scriptTable{t, groupScripts[i]})
@@ -137,7 +133,7 @@ func listScriptTables() (all []scriptTable) {
 		all = append(all, scriptTable{s.table, firstSingle + script(i)})
 	}
 	return all
-}
+}()
 
 // each calls f with the characters of a range table that have a place in the table of classes.
 func each(t *unicode.RangeTable, f func(rune)) {

@@ -44,11 +44,6 @@ var Inflected = lexicon.Set("tr fi hu et eu lt lv pl cs sk sl hr ro is sq az uz 
 // Ending returns an ending as the columns have it.
 func Ending(letters string) string { return "-" + letters }
 
-// padded appends the letters of a word between the marks of its ends, as the model's letter sequences have them.
-func padded(dst []rune, word string) []rune {
-	return append(append(append(dst, '^'), []rune(word)...), '$')
-}
-
 // unlisted is the share of a language's words that its list does not have: more where endings are many or the list is
 // short. Of the languages after the first line it is that of translated news (half a of NTREX-128).
 var unlisted = map[string]float64{"tr": 0.2, "id": 0.04, "ru": 0.1, "ar": 0.1, "de": 0.04,
@@ -139,18 +134,22 @@ var embedded = sync.OnceValue(func() *models {
 // probabilities weighs a word, in lower case, in each of the alphabet's languages.
 func (a *alphabet) probabilities(word string) (w weighed) {
 	var letters [48]rune
-	rs := padded(letters[:0], word)
+	rs := append(append(append(letters[:0], '^'), []rune(word)...), '$')
 	w.p = make([]float64, 2*a.n)
 	w.p, w.logs = w.p[:a.n], w.p[a.n:]
 	for i := range a.parts {
 		p := &a.parts[i]
 		of, row := w.p[p.from:], w.row[p.from:]
-		listed := false
-		if i > 0 && slices.ContainsFunc(w.row[:a.parts[1].from], func(q uint8) bool { return q > 0 && q <= familiar+1 }) {
-			listed = p.lookUp(word, of, row)
-		} else {
-			listed = p.probabilities(word, rs, of, row)
+		if i == 0 || !slices.ContainsFunc(w.row[:a.parts[1].from], func(q uint8) bool { return q > 0 && q <= familiar+1 }) {
+			w.listed = p.probabilities(word, rs, of, row) || w.listed
+			continue
 		}
+		// Without the letters: words that a frequent language is known to have say little.
+		found, listed := p.words.Row(levels.Text(word))
+		for l := range p.rest {
+			of[l] = p.listed[l]*shares[found[l]] + p.rest[l]*spelled
+		}
+		copy(row, found[:len(p.rest)])
 		w.listed = w.listed || listed
 	}
 	w.sumUp(len(a.parts[0].rest))
@@ -160,16 +159,6 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 
 // spelled is about the probability of the letters of a word that a language does not have.
 const spelled = 1e-9
-
-// lookUp is probabilities without the letters, for words that a frequent language is known to have: they say little.
-func (a *part) lookUp(word string, p []float64, levelsOf []uint8) (listed bool) {
-	row, listed := a.words.Row(levels.Text(word))
-	for l := range a.rest {
-		p[l] = a.listed[l]*shares[row[l]] + a.rest[l]*spelled
-	}
-	copy(levelsOf, row[:len(a.rest)])
-	return listed
-}
 
 // probabilities sets the probabilities of a word, which are also given as letters between the marks of its ends, and
 // its levels in the part's languages. It returns whether a list has it.

@@ -48,15 +48,6 @@ func (d *dictionary) categoryOf(r rune) *category {
 	return &d.categories[d.category[r]]
 }
 
-// child returns the child of a node with that character, 0 if there is none.
-func (d *dictionary) child(node int32, r rune) int32 {
-	label, ok := d.label[r]
-	if !ok {
-		return 0
-	}
-	return d.trie.Child(node, label)
-}
-
 // decode returns the first character of text and its size. A byte that is not
 // UTF-8 is U+0000, which is of no use in a word.
 func decode(text string) (rune, int) {
@@ -67,7 +58,7 @@ func decode(text string) (rune, int) {
 	return r, size
 }
 
-// readDictionary unpacks the embedded dictionary; its format is described in build/main.go.
+// readDictionary unpacks the embedded dictionary; its format is described in tools/build/unidic.
 func readDictionary() *dictionary {
 	r := reader{triefile.Open("japanese", packed, 1)}
 	if r.Uint() != blocks {
@@ -77,7 +68,17 @@ func readDictionary() *dictionary {
 	for i := range d.blocks {
 		r.block(&d.blocks[i])
 	}
-	r.kinds(d)
+	d.kinds = make([]kind, r.Uint())
+	for b := range blocks {
+		for i := range d.kinds {
+			d.kinds[i].row[b] = uint16(r.Uint())
+		}
+	}
+	for b := range blocks {
+		for i := range d.kinds {
+			d.kinds[i].column[b] = uint16(r.Uint())
+		}
+	}
 	r.characters(d)
 	r.lexicon(d)
 	return d
@@ -113,20 +114,6 @@ func (r *reader) keys(n int) []uint16 {
 		keys[i] = uint16(r.Uint())
 	}
 	return keys
-}
-
-func (r *reader) kinds(d *dictionary) {
-	d.kinds = make([]kind, r.Uint())
-	for b := range blocks {
-		for i := range d.kinds {
-			d.kinds[i].row[b] = uint16(r.Uint())
-		}
-	}
-	for b := range blocks {
-		for i := range d.kinds {
-			d.kinds[i].column[b] = uint16(r.Uint())
-		}
-	}
 }
 
 func (r *reader) characters(d *dictionary) {

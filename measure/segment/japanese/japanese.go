@@ -151,7 +151,8 @@ func (l *lattice) find(text string, at int) (start int) {
 	}
 	for end, n := start, int32(0); end < len(text); {
 		r, size := decode(text[end:])
-		if n = l.child(n, r); n == 0 {
+		label, known := l.label[r]
+		if n = l.trie.Child(n, label); n == 0 || !known {
 			break
 		}
 		end += size

@@ -52,7 +52,7 @@ var cutters = sync.Pool{New: func() any { return new(cutter) }}
 type cutter struct {
 	*tableSet
 	offsets []int   // byte offset of each character of a block, and its end
-	labels  []int32 // label of each character in the trie
+	labels  []int32 // 1 + label of each character in the trie, or 0
 	best    []step
 	back    [][4]state
 }
@@ -270,7 +270,7 @@ const (
 // A tableSet is the dictionary and the hidden Markov model.
 type tableSet struct {
 	// Dictionary. Characters are known by their labels, 0 up, by falling frequency.
-	ascii   [128]int32 // label, -1 if in no word
+	ascii   [128]int32 // 1 + label, 0 if in no word
 	han     [hanCount]int32
 	trie    triefile.Trie
 	word    []uint16  // of each node: 1 + place in logProb, 0 if the node ends no word
@@ -282,7 +282,7 @@ type tableSet struct {
 	emit  [hanCount][4]float64
 }
 
-// labelOf returns the label of a character in a block.
+// labelOf returns 1 + the label of a character in a block.
 func (t *tableSet) labelOf(r rune) int32 {
 	if r < 128 {
 		return t.ascii[r]
@@ -290,12 +290,12 @@ func (t *tableSet) labelOf(r rune) int32 {
 	return t.han[r-firstHan]
 }
 
-// child returns the child of a node with that label, 0 if there is none.
+// child returns the child of a node with that label less 1, 0 if there is none.
 func (t *tableSet) child(node, label int32) int32 {
-	if label < 0 {
+	if label == 0 {
 		return 0
 	}
-	return t.trie.Child(node, uint16(label))
+	return t.trie.Child(node, uint16(label-1))
 }
 
 // isWord reports whether the labels spell a word.
@@ -309,50 +309,32 @@ func (t *tableSet) isWord(labels []int32) bool {
 	return t.word[node] > 0
 }
 
-// readTables unpacks the embedded tables; their format is described in build/main.go.
+// readTables unpacks the embedded tables; their format is described in tools/build/jieba.
 func readTables() *tableSet {
-	r := reader{triefile.Open("jieba", packed, 1)}
+	r := triefile.Open("jieba", packed, 1)
 	t := new(tableSet)
-	r.dictionary(t)
-	r.model(t)
-	return t
-}
-
-type reader struct{ triefile.Reader }
-
-func (r *reader) floats() []float64 {
-	all := make([]float64, r.Uint())
-	for i := range all {
-		all[i] = r.Float()
-	}
-	return all
-}
-
-func (r *reader) dictionary(t *tableSet) {
-	for i := range t.ascii {
-		t.ascii[i] = -1
-	}
-	for i := range t.han {
-		t.han[i] = -1
+	floats := func() []float64 {
+		all := make([]float64, r.Uint())
+		for i := range all {
+			all[i] = r.Float()
+		}
+		return all
 	}
 	chars := r.Uint()
 	for label := range int32(chars) {
 		if c := r.Int() + firstHan; c < len(t.ascii) {
-			t.ascii[c] = label
+			t.ascii[c] = label + 1
 		} else {
-			t.han[c-firstHan] = label
+			t.han[c-firstHan] = label + 1
 		}
 	}
-	t.logProb = r.floats()
+	t.logProb = floats()
 
 	t.trie = r.Trie(chars)
 	t.word = make([]uint16, t.trie.Nodes())
 	for i := range t.word[1:] {
 		t.word[1+i] = uint16(r.Uint())
 	}
-}
-
-func (r *reader) model(t *tableSet) {
 	for s := range t.begin {
 		t.begin[s] = r.Float()
 	}
@@ -361,7 +343,7 @@ func (r *reader) model(t *tableSet) {
 			t.trans[from][to] = r.Float()
 		}
 	}
-	probs := r.floats()
+	probs := floats()
 	for s := range t.begin {
 		for i := range t.emit {
 			t.emit[i][s] = never
@@ -370,4 +352,5 @@ func (r *reader) model(t *tableSet) {
 			}
 		}
 	}
+	return t
 }

@@ -173,25 +173,22 @@ func (t *Table) begin(bucket int) int {
 func Tables(file []byte) (tables []*Table) {
 	for len(file) > 0 {
 		n, used := binary.Uvarint(file)
-		tables = append(tables, read(file[used:used+int(n)]))
+		data := file[used : used+int(n)]
 		file = file[used+int(n):]
+		t := &Table{columns: int(data[0]), bucketBits: int(data[1]), lowest: data[2]}
+		masks := make([]mask, binary.LittleEndian.Uint16(data[3:]))
+		data = data[5:]
+		for i := range masks {
+			masks[i] = mask{has: binary.LittleEndian.Uint32(data) & (1<<24 - 1), bits: int(data[3])}
+			data = data[4:]
+		}
+		t.codes = assign(masks)
+		size := (1<<t.bucketBits/group + 1) * groupBytes
+		t.directory, t.rows = data[:size], data[size:]
+		t.end = t.begin(1 << t.bucketBits)
+		tables = append(tables, t)
 	}
 	return tables
-}
-
-func read(data []byte) *Table {
-	t := &Table{columns: int(data[0]), bucketBits: int(data[1]), lowest: data[2]}
-	masks := make([]mask, binary.LittleEndian.Uint16(data[3:]))
-	data = data[5:]
-	for i := range masks {
-		masks[i] = mask{has: binary.LittleEndian.Uint32(data) & (1<<24 - 1), bits: int(data[3])}
-		data = data[4:]
-	}
-	t.codes = assign(masks)
-	size := (1<<t.bucketBits/group + 1) * groupBytes
-	t.directory, t.rows = data[:size], data[size:]
-	t.end = t.begin(1 << t.bucketBits)
-	return t
 }
 
 // A Cache remembers the rows of the strings that were looked up last in a table: a few thousand make up most of a text.

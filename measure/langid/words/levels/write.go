@@ -214,13 +214,10 @@ func assign(masks []mask) *[1 << longestCode]code {
 	for _, m := range masks {
 		next <<= m.bits - length
 		length = m.bits
-		for i := reversed(next, length); i < len(table); i += 1 << length {
+		for i := int(bits.Reverse32(uint32(next)) >> (32 - length)); i < len(table); i += 1 << length {
 			table[i] = code{m.has, uint8(bits.OnesCount32(m.has)), uint8(length)}
 		}
 		next++
 	}
 	return &table
 }
-
-// reversed returns the lowest n bits of x in the other order.
-func reversed(x, n int) int { return int(bits.Reverse32(uint32(x)) >> (32 - n)) }
