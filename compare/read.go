@@ -13,7 +13,39 @@ import (
 	"crosstalk"
 	"crosstalk/instrument"
 	"crosstalk/measure/stats"
+	"crosstalk/run"
+	"crosstalk/study"
 )
+
+// Open reads the figures of finished runs, grouped by columns; if by is nil, as
+// they were measured. Their observations are read when they are compared.
+func Open(paths, by []string) ([]Run, error) {
+	by, err := study.ParseBy(by)
+	if err != nil {
+		return nil, err
+	}
+	return openFigures(paths, study.Figures{By: by})
+}
+
+// openFigures reads these figures of finished runs, with the observations that they are about.
+func openFigures(paths []string, figures study.Figures) ([]Run, error) {
+	figures.Cross = slices.DeleteFunc(slices.Clone(figures.Cross),
+		func(column string) bool { return column == againstColumn || column == RunColumn })
+	names := run.Names(paths)
+	runs := make([]Run, len(paths))
+	for i, path := range paths {
+		estimates, observations, err := figures.Compare(path)
+		if err != nil {
+			return nil, err
+		}
+		manifest, err := run.ReadManifest(path)
+		if err != nil {
+			return nil, err
+		}
+		runs[i] = Run{Name: names[i], Estimates: estimates, Observations: observations, Settings: study.Settings(manifest)}
+	}
+	return runs, nil
+}
 
 // table holds the figures of runs and the values behind them, by condition, measure and item.
 type table struct {
@@ -191,9 +223,7 @@ func (t *table) read(number int, run Run) error {
 	}
 	t.sides = append(t.sides, sides...)
 	for i := range run.Estimates {
-		if f, ok := t.figureOf(&run.Estimates[i], sides); ok {
-			t.figures = append(t.figures, f)
-		}
+		t.addFigure(&run.Estimates[i], sides)
 	}
 	return nil
 }
@@ -240,10 +270,7 @@ func (t *table) add(s *side, o crosstalk.Observation) {
 		now.state = -t.word(strings.ReplaceAll(cmp.Or(o.NotScored, "undefined"), " ", "_")) // as in counts
 	}
 	v.of[i] = v.number(now)
-	if !scored {
-		return
-	}
-	if t.pilot {
+	if scored && t.pilot {
 		for int(i) >= len(v.samples) {
 			v.samples = append(v.samples, nil)
 		}
@@ -316,8 +343,8 @@ func (t *table) word(text string) int32 {
 	return i
 }
 
-// figureOf finds the side of an estimate: the condition with the most columns in common and none that differs.
-func (t *table) figureOf(e *crosstalk.Estimate, sides []*side) (figure, bool) {
+// addFigure adds an estimate to its side: the condition with the most columns in common and none that differs.
+func (t *table) addFigure(e *crosstalk.Estimate, sides []*side) {
 	f := figure{Estimate: e, group: map[string]string{}}
 	for _, s := range sides {
 		if crosstalk.HasAll(e.By, s.own) && (f.side == nil || len(s.condition) > len(f.side.condition)) {
@@ -325,7 +352,7 @@ func (t *table) figureOf(e *crosstalk.Estimate, sides []*side) (figure, bool) {
 		}
 	}
 	if f.side == nil {
-		return f, false
+		return
 	}
 	for column, value := range e.By {
 		if _, ok := f.side.condition[column]; !ok && value != crosstalk.All {
@@ -333,5 +360,5 @@ func (t *table) figureOf(e *crosstalk.Estimate, sides []*side) (figure, bool) {
 		}
 	}
 	f.key = e.Measure + "\x00" + string(crosstalk.Canonical(f.group))
-	return f, true
+	t.figures = append(t.figures, f)
 }

@@ -73,7 +73,29 @@ func (m *matched) estimate(o Options) (e stats.Estimate, of, against crosstalk.V
 	case m.composite != nil:
 		return m.difference(o.Level, len(m.pairs), m.composite)
 	}
-	return m.linear(o.Level)
+	// Figures that are linear in their cells: the paired differences within cells.
+	d := m.differences
+	if len(d.cells) == 0 {
+		return stats.Mean(&stats.Clusters{}, stats.Difference, o.Level), crosstalk.Undefined, crosstalk.Undefined
+	}
+	weights := m.average.weights()
+	if len(d.cells) == 1 {
+		e = stats.Mean(d.cells[0], d.bounds(), o.Level)
+	} else {
+		e = stats.Combine(d.cells, func(means []float64) float64 { return dot(weights, means) }, d.bounds(), o.Level)
+	}
+	switch {
+	case d.bounds() != stats.Difference:
+	case d.binary:
+		m.shares, m.counts = d.split(weights), stats.EffectiveCounts(d.cells, weights, e.SE)
+		e.Interval = m.shares.Interval(m.counts, o.Level)
+	default:
+		m.counts = stats.EffectiveCounts(d.cells, weights, e.SE)
+		least, _ := unchanged(d.cells, weights, o.Level)
+		e.Interval = asWideAs(least, e)
+	}
+	f := m.average.formula()
+	return e, crosstalk.Value(f(d.means(d.of))), crosstalk.Value(f(d.means(d.against)))
 }
 
 // settings names the settings that differ between the two sides, with both
@@ -197,7 +219,15 @@ func (t *table) match(p pair, o Options) *matched {
 		m.everything = m.sums(items)
 	}
 	if o.Unpaired || m.composite != nil {
-		m.equal = m.byMeasure()
+		m.equal = make([]stats.Clusters, len(m.average.measures))
+		for measure := range m.equal {
+			a, b := m.values(0, measure), m.values(1, measure)
+			for _, i := range m.pairs {
+				if a.state(i) > 0 && b.state(i) > 0 {
+					m.addTo(&m.equal[measure], i, a.mean(i)-b.mean(i))
+				}
+			}
+		}
 	}
 	return m
 }
@@ -222,32 +252,6 @@ func (t *table) cell(a *average, i int32, measure int) int {
 
 func (m *matched) values(side, measure int) *values {
 	return m.sides[side].values[m.average.measures[measure]]
-}
-
-// linear is the difference of figures that are linear in their cells: the paired differences within cells.
-func (m *matched) linear(level float64) (e stats.Estimate, of, against crosstalk.Value) {
-	d := m.differences
-	if len(d.cells) == 0 {
-		return stats.Mean(&stats.Clusters{}, stats.Difference, level), crosstalk.Undefined, crosstalk.Undefined
-	}
-	weights := m.average.weights()
-	if len(d.cells) == 1 {
-		e = stats.Mean(d.cells[0], d.bounds(), level)
-	} else {
-		e = stats.Combine(d.cells, func(means []float64) float64 { return dot(weights, means) }, d.bounds(), level)
-	}
-	switch {
-	case d.bounds() != stats.Difference:
-	case d.binary:
-		m.shares, m.counts = d.split(weights), stats.EffectiveCounts(d.cells, weights, e.SE)
-		e.Interval = m.shares.Interval(m.counts, level)
-	default:
-		m.counts = stats.EffectiveCounts(d.cells, weights, e.SE)
-		least, _ := unchanged(d.cells, weights, level)
-		e.Interval = asWideAs(least, e)
-	}
-	f := m.average.formula()
-	return e, crosstalk.Value(f(d.means(d.of))), crosstalk.Value(f(d.means(d.against)))
 }
 
 func dot(weights, means []float64) (sum float64) {
@@ -337,19 +341,6 @@ func (m *matched) pairDifferences() *differences {
 		d.independent = m.addTo(d.cells[k], i, x-y) && d.independent
 	}
 	return d
-}
-
-func (m *matched) byMeasure() []stats.Clusters {
-	list := make([]stats.Clusters, len(m.average.measures))
-	for measure := range list {
-		a, b := m.values(0, measure), m.values(1, measure)
-		for _, i := range m.pairs {
-			if a.state(i) > 0 && b.state(i) > 0 {
-				m.addTo(&list[measure], i, a.mean(i)-b.mean(i))
-			}
-		}
-	}
-	return list
 }
 
 // addTo adds the value of a pair to others, and reports whether no other pair shares its cluster.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"crosstalk"
 	"crosstalk/internal/ordered"
 	"crosstalk/report"
+	"crosstalk/report/pivot"
+	"crosstalk/run/view"
 )
 
 // Write writes a result in one of report.Formats.
@@ -25,9 +28,10 @@ func (r Result) table() report.Table {
 		subjects[i] = c.Subject
 	}
 	t := layout(named(subjects, r.Names))
-	unit, reference := unitOf(r.Comparisons), "reference"
-	if unit != "" {
-		reference += " " + unit
+	unit, reference := "", "reference"
+	units := ordered.Distinct(r.Comparisons, func(c Comparison) string { return cmp.Or(c.Unit, "%") })
+	if len(units) == 1 {
+		unit, reference = units[0], "reference "+units[0]
 	}
 	t.Header = append(t.Header, reference, cmp.Or(unit, "value"), "difference",
 		fmt.Sprintf("%g %% interval", 100*r.Level), "p", "n", "clusters", "left out", "detectable")
@@ -49,17 +53,21 @@ func (r Result) table() report.Table {
 			report.DifferenceInterval(c.Interval, c.Unit), report.PValue(c.Adjusted), strconv.Itoa(c.N),
 			strconv.Itoa(c.Clusters), strconv.Itoa(c.Missing()), detectable(c))
 	}
-	t.Notes = slices.Concat(r.legend(), leftOutNotes(leftOut), signatures(r.Comparisons),
-		report.Warnings(names, warnings), refusals(r.Refused))
-	return t
-}
-
-// unitOf is the unit that all figures share, "" if there are several.
-func unitOf(cs []Comparison) string {
-	if slices.ContainsFunc(cs, func(c Comparison) bool { return c.Unit != cs[0].Unit }) {
-		return ""
+	t.Notes = r.legend()
+	var parts []string
+	for _, reason := range sorted(leftOut) {
+		parts = append(parts, fmt.Sprintf("%s %d", crosstalk.Words(reason), leftOut[reason]))
 	}
-	return cmp.Or(cs[0].Unit, "%")
+	if parts != nil {
+		t.Notes = append(t.Notes, "left out: items without a pair, summed over all rows: "+strings.Join(parts, ", "))
+	}
+	t.Notes = slices.Concat(t.Notes, ordered.Distinct(r.Comparisons, func(c Comparison) string {
+		if len(c.Across) > 0 {
+			return "signature: " + c.Signature + "; the other differs in " + strings.Join(c.Across, ", ")
+		}
+		return "signature: " + c.Signature
+	}), report.Warnings(names, warnings), refusals(r.Refused))
+	return t
 }
 
 func detectable(c Comparison) string {
@@ -111,26 +119,6 @@ func (r Result) legend() []string {
 		notes = append(notes, "unpaired: too few items in common, so n counts the items of both sides")
 	}
 	return notes
-}
-
-func leftOutNotes(leftOut map[string]int) []string {
-	var parts []string
-	for _, reason := range sorted(leftOut) {
-		parts = append(parts, fmt.Sprintf("%s %d", crosstalk.Words(reason), leftOut[reason]))
-	}
-	if parts == nil {
-		return nil
-	}
-	return []string{"left out: items without a pair, summed over all rows: " + strings.Join(parts, ", ")}
-}
-
-func signatures(cs []Comparison) []string {
-	return ordered.Distinct(cs, func(c Comparison) string {
-		if len(c.Across) > 0 {
-			return "signature: " + c.Signature + "; the other differs in " + strings.Join(c.Across, ", ")
-		}
-		return "signature: " + c.Signature
-	})
 }
 
 // refusals states each reason, or set of fields, once.
@@ -192,4 +180,209 @@ func (r Result) records() [][]string {
 			strings.Join(c.Across, " "), strings.Join(c.Warnings, "; ")))
 	}
 	return all
+}
+
+// layout starts a table with a row for each subject. Common values form the
+// heading; values that differ form columns.
+func layout(subjects []Subject) (t report.Table) {
+	subjects = withoutRun(subjects)
+	var columns []func(Subject) string
+	several := func(text func(Subject) string) bool {
+		return slices.ContainsFunc(subjects, func(s Subject) bool { return text(s) != text(subjects[0]) })
+	}
+	column := func(name string, text func(Subject) string, constant string) {
+		if several(text) {
+			t.Header = append(t.Header, name)
+			columns = append(columns, text)
+		} else if constant != "" {
+			t.Heading = append(t.Heading, constant)
+		}
+	}
+	first := subjects[0]
+	column("measure", func(s Subject) string { return crosstalk.Words(s.Measure) }, crosstalk.Words(first.Measure))
+	var conditions, groups []map[string]string
+	for _, s := range subjects {
+		conditions, groups = append(conditions, s.Condition), append(groups, s.By)
+	}
+	own := map[string]string{} // values common to the conditions but not to the references
+	for _, name := range report.Columns(conditions) {
+		text := func(s Subject) string { return cmp.Or(s.Condition[name], "-") }
+		reference := func(s Subject) string { return cmp.Or(s.Reference[name], "-") }
+		constant := name + " " + text(first)
+		if len(first.Reference) > 0 && (several(reference) || reference(first) != text(first)) {
+			constant = "" // shown beside its reference
+		}
+		column(name, text, constant)
+		if constant == "" && !several(text) {
+			own[name] = first.Condition[name]
+		}
+	}
+	against := func(s Subject) string { return describe(s.Reference, s.Condition) }
+	switch mine := describe(own, nil); {
+	case several(against):
+		if mine != "" {
+			t.Heading = append(t.Heading, mine)
+		}
+		column("against", against, "")
+	case against(first) != "":
+		t.Heading = append(t.Heading, strings.TrimSpace(mine+" against "+against(first)))
+	}
+	for _, name := range report.Columns(groups) {
+		text := func(s Subject) string { return cmp.Or(s.By[name], crosstalk.All) }
+		constant := name + " " + text(first)
+		if text(first) == crosstalk.All {
+			constant = ""
+		}
+		column(name, text, constant)
+	}
+	if columns == nil {
+		t.Header, columns = []string{""}, []func(Subject) string{func(Subject) string { return crosstalk.All }}
+	}
+	t.Left = len(t.Header)
+	for _, s := range subjects {
+		var row []string
+		for _, text := range columns {
+			row = append(row, text(s))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// named gives the values of the subjects' columns the names that tables show.
+func named(subjects []Subject, names report.Names) []Subject {
+	rows := make([]map[string]string, 0, 2*len(subjects)) // conditions and references are named alike
+	for _, s := range subjects {
+		rows = append(rows, names.By(s.Condition), names.By(s.Reference))
+	}
+	rows = report.Shorten(rows, 0)
+	list := slices.Clone(subjects)
+	for i := range list {
+		list[i].Condition, list[i].Reference, list[i].By = rows[2*i], rows[2*i+1], names.By(list[i].By)
+	}
+	return list
+}
+
+// withoutRun omits the names of the runs if the other columns distinguish the conditions.
+func withoutRun(subjects []Subject) []Subject {
+	without := func(condition map[string]string) map[string]string {
+		condition = maps.Clone(condition)
+		delete(condition, RunColumn)
+		return condition
+	}
+	whole := map[string]string{} // conditions by their remaining columns
+	short := make([]Subject, len(subjects))
+	for i, s := range subjects {
+		short[i] = s
+		short[i].Condition, short[i].Reference = without(s.Condition), without(s.Reference)
+		for _, c := range [][2]map[string]string{{s.Condition, short[i].Condition}, {s.Reference, short[i].Reference}} {
+			with, left := string(crosstalk.Canonical(c[0])), string(crosstalk.Canonical(c[1]))
+			if other, ok := whole[left]; ok && other != with {
+				return subjects
+			}
+			whole[left] = with
+		}
+	}
+	return short
+}
+
+// againstColumn is the column of the reference in tables of rows and columns.
+const againstColumn = "against"
+
+// WriteTable compares the figures that a table needs and writes the differences in one of report.Formats: laid out
+// as the table says or, if it has no rows and columns, as Write does. by are the columns of groups, if o.Groups.
+func WriteTable(w io.Writer, format string, paths []string, t *pivot.Table, by []string, o Options) error {
+	if t.Spread != nil && !report.ForPeople(format) {
+		return crosstalk.BadOption("spread", " is of tables for people: --format %s has every difference", format)
+	}
+	if o.Groups && t.LaidOut() {
+		return pivot.ErrTwoGroupings
+	}
+	if slices.Contains(t.Beside, pivot.Change) {
+		return crosstalk.BadOption("with", " %s: figures of a comparison are changes themselves", pivot.Change)
+	}
+	if err := t.Complete(); err != nil {
+		return err
+	}
+	runs, err := openFigures(paths, t.Figures(by, nil))
+	if err != nil {
+		return err
+	}
+	o.Groups = o.Groups || t.LaidOut()
+	result, err := Runs(runs, o)
+	if err != nil {
+		return err
+	}
+	if !t.LaidOut() {
+		if result.Names, err = t.NamesOf(paths); err != nil {
+			return err
+		}
+		return Write(w, format, result)
+	}
+	layout, err := t.Layout(paths)
+	if err != nil {
+		return err
+	}
+	layout.Compete = nil // a difference is no better than another
+	return writePivot(w, format, result, layout, t.Spread)
+}
+
+// writePivot writes the differences by rows and columns in a format for people, and
+// the result as Write does in one for programs. Of the values of the columns spread,
+// if there are any, the table has the least, the mean and the greatest difference.
+func writePivot(w io.Writer, format string, r Result, o pivot.Options, spread []string) error {
+	if !report.ForPeople(format) {
+		return Write(w, format, r)
+	}
+	for _, name := range o.Beside {
+		if name == "holm" || name == "bh" {
+			return crosstalk.BadOption("with", " %s: p-values of differences are adjusted already: use --with p and --adjust",
+				name)
+		}
+	}
+	o.Subtitle = "difference"
+	o.Text = func(e crosstalk.Estimate) string {
+		if e.Test != nil && e.Value.Defined() && !(float64(e.Test.P) <= 1-r.Level+1e-12) {
+			return "~"
+		}
+		return report.Difference(e.Value, e.Unit)
+	}
+	figures := r.figures()
+	if spread != nil {
+		figures = view.Spread(figures, spread...)
+	}
+	tables, err := pivot.Tables(figures, o)
+	if err != nil {
+		return err
+	}
+	for i := range tables {
+		tables[i].Notes = slices.Concat([]string{fmt.Sprintf("~: not significant at %.2g %%, which does not mean that "+
+			"there is no difference; "+
+			"p is adjusted by %s over %s", 100*(1-r.Level), r.adjustment(), r.tests())}, tables[i].Notes, refusals(r.Refused))
+	}
+	return report.WriteTables(w, format, tables)
+}
+
+// figures are the differences as figures, with the columns of the condition and of
+// the group. Their test is that of the difference, adjusted.
+func (r Result) figures() []crosstalk.Estimate {
+	subjects := make([]Subject, len(r.Comparisons))
+	for i, c := range r.Comparisons {
+		subjects[i] = c.Subject
+	}
+	subjects = withoutRun(subjects)
+	figures := make([]crosstalk.Estimate, len(subjects))
+	for i, c := range r.Comparisons {
+		s := subjects[i]
+		by := maps.Clone(s.By)
+		maps.Copy(by, s.Condition)
+		by[againstColumn] = describe(s.Reference, s.Condition)
+		figures[i] = crosstalk.Estimate{Measure: c.Measure, Value: c.Difference, Unit: c.Unit, N: c.N,
+			Clusters: c.Clusters, Interval: c.Interval,
+			Test: &crosstalk.Test{Method: c.Method, P: c.Adjusted}, By: by, Signature: c.Signature, Warnings: c.Warnings}
+		for _, field := range c.Across {
+			figures[i].Warnings = append(figures[i].Warnings, fmt.Sprintf("the signature of the other differs in %s", field))
+		}
+	}
+	return figures
 }

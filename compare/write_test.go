@@ -32,11 +32,11 @@ func compared() Result {
 	none.Value, none.ReferenceValue, none.Difference, none.P, none.Adjusted = crosstalk.Undefined, crosstalk.Undefined,
 		crosstalk.Undefined, crosstalk.Undefined, crosstalk.Undefined
 	none.Interval, none.N, none.Clusters, none.Across, none.Warnings = nil, 0, 0, []string{"suite"}, []string{"no observations"}
-	refused := Refusal{Measure: "lpr", By: columns{"task": "crosslingual"}, Condition: columns{"model": "m2", "temperature": "0"},
-		Reference: columns{"model": "m|1", "temperature": "0"}, Reason: Incomparable, Fields: map[string][2]string{"lid": {"x", "y"}, "kana": {"", "yes"}}}
+	refused := Refusal{Subject: Subject{"lpr", columns{"task": "crosslingual"}, columns{"model": "m2", "temperature": "0"},
+		columns{"model": "m|1", "temperature": "0"}}, Reason: Incomparable, Fields: map[string][2]string{"lid": {"x", "y"}, "kana": {"", "yes"}}}
 	return Result{Schema: Schema, Level: 0.95, Adjustment: "holm", Family: 3, Comparisons: []Comparison{
 		comparison("lpr", "all", "0.5", 0.98, 0.9, 0.0004, true), comparison("lpr", "all", "1", 0.98, 0.97, 0.31, false), few, none,
-	}, Refused: []Refusal{refused, refused, {Measure: "bleu", Condition: columns{"model": "m2"}, Reason: NoAverage}}}
+	}, Refused: []Refusal{refused, refused, {Subject: Subject{Measure: "bleu", Condition: columns{"model": "m2"}}, Reason: NoAverage}}}
 }
 
 func TestGolden(t *testing.T) {

@@ -291,7 +291,8 @@ func TestNoWorseTells(t *testing.T) {
 	if checks := noWorse(result, 0.02, nil, Options{}); checks[0].Passed || checks[0].Reason != "the reference is undefined" {
 		t.Errorf("%+v", checks)
 	}
-	result.Refused = []compare.Refusal{{Measure: "n", Condition: columns{"model": "a"}, By: columns{"language": "de"}, Reason: compare.NoCounterpart}}
+	result.Refused = []compare.Refusal{{Subject: compare.Subject{Measure: "n", Condition: columns{"model": "a"},
+		By: columns{"language": "de"}}, Reason: compare.NoCounterpart}}
 	if c := noWorse(result, 0.02, nil, Options{})[1]; !maps.Equal(c.By, columns{"model": "a", "language": "de"}) || c.Passed {
 		t.Errorf("%+v", c)
 	}

@@ -177,17 +177,8 @@ func (r Requirement) Check(estimates []crosstalk.Estimate, o Options) (checks []
 }
 
 func (r Requirement) concerns(e crosstalk.Estimate) bool {
-	for _, m := range r.Where {
-		if e.By[m.Column] != m.Value {
-			return false
-		}
-	}
-	for _, column := range r.By {
-		if value := e.By[column]; value == "" || value == crosstalk.All {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.Where, func(m Match) bool { return e.By[m.Column] != m.Value }) &&
+		!slices.ContainsFunc(r.By, func(column string) bool { return e.By[column] == "" || e.By[column] == crosstalk.All })
 }
 
 func (r Requirement) missing(estimates, measured []crosstalk.Estimate) string {

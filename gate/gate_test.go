@@ -283,7 +283,8 @@ func TestNoWorse(t *testing.T) {
 		!strings.HasPrefix(checks[0].Reason, "incomplete: 1 answers failed") {
 		t.Errorf("%+v", checks)
 	}
-	result.Refused = []compare.Refusal{{Measure: "n", Reason: compare.NoCounterpart}, {Measure: "bleu", Reason: compare.NoAverage}}
+	result.Refused = []compare.Refusal{{Subject: compare.Subject{Measure: "n"}, Reason: compare.NoCounterpart},
+		{Subject: compare.Subject{Measure: "bleu"}, Reason: compare.NoAverage}}
 	if checks := noWorse(result, 0.02, nil, Options{MaxUnjudged: 0.1}); len(checks) != 2 ||
 		!strings.HasPrefix(checks[1].Reason, "cannot be compared: n ") {
 		t.Errorf("%+v", checks)

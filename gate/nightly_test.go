@@ -138,8 +138,10 @@ func TestNightlyWithout(t *testing.T) {
 	o := Options{MaxUnjudged: 0.1, Night: 2}
 	result := nights(t, crosstalk.Higher, 1, [2]int{0, 0}, [2]int{0, 0})
 	result.Refused = []compare.Refusal{
-		{Measure: "r", Reason: compare.NoCounterpart, Condition: columns{compare.RunColumn: "night 1"}, By: columns{"language": "de"}},
-		{Measure: "s", Reason: compare.NoCounterpart, Condition: columns{compare.RunColumn: "night 2"}, By: columns{"language": "ko"}}}
+		{Reason: compare.NoCounterpart, Subject: compare.Subject{Measure: "r",
+			Condition: columns{compare.RunColumn: "night 1"}, By: columns{"language": "de"}}},
+		{Reason: compare.NoCounterpart, Subject: compare.Subject{Measure: "s",
+			Condition: columns{compare.RunColumn: "night 2"}, By: columns{"language": "ko"}}}}
 	checks := NoWorse(result, "before", "night 2", 0.05, nil, o)
 	if len(checks) != 2 || checks[0].Nightly == nil || checks[1].Measure != "s" ||
 		fmt.Sprint(checks[1].By) != "map[language:ko run:night 2]" {

@@ -2,15 +2,23 @@ package gate
 
 import (
 	"cmp"
+	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"text/template"
 
 	"crosstalk"
+	"crosstalk/instrument"
+	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/ordered"
 	"crosstalk/report"
+	"crosstalk/run"
 )
 
 // Write writes a verdict in one of report.Formats.
@@ -194,4 +202,209 @@ func (v Verdict) records() [][]string {
 			report.Number(c.Value), low, high, strconv.Itoa(c.N), more, strings.Join(c.Remarks, "; ")))
 	}
 	return all
+}
+
+// junit is a verdict as JUnit XML: a test case for each check.
+const junit = xml.Header + `<testsuites {{counts .}}>
+  <testsuite name="crosstalk gate {{xml .Run}}" {{counts .}} errors="0" skipped="0" time="0">
+{{- range .Checks}}
+    <testcase name="{{name . | xml}}" classname="crosstalk.{{classname $.Run | xml}}" time="0">
+      {{- if .Passed}}
+      <system-out>{{details . | xml}}</system-out>
+      {{- else}}
+      <failure message="{{xml .Reason}}" type="{{if .Inconclusive}}inconclusive{{else}}requirement{{end}}">
+        {{- details . | xml}}</failure>
+      {{- end}}
+    </testcase>
+{{- end}}
+  </testsuite>
+</testsuites>
+`
+
+// WriteJUnit writes the verdict as JUnit XML.
+func WriteJUnit(w io.Writer, v Verdict) error {
+	_, columns := v.columns()
+	functions := template.FuncMap{
+		"name":      func(c Check) string { return c.name(columns) },
+		"classname": func(run string) string { return strings.ReplaceAll(run, ".", "_") },
+		"details":   Check.details,
+		"counts": func(v Verdict) string {
+			passed, _ := v.count()
+			return fmt.Sprintf(`tests="%d" failures="%d"`, len(v.Checks), len(v.Checks)-passed)
+		},
+		"xml": func(text string) (string, error) {
+			var b strings.Builder
+			err := xml.EscapeText(&b, []byte(text))
+			return b.String(), err
+		},
+	}
+	return template.Must(template.New("junit").Funcs(functions).Parse(junit)).Execute(w, v)
+}
+
+func (c Check) details() string {
+	lines := []string{fmt.Sprintf("%s, interval %s, n %d", c.value(), c.interval(), c.N)}
+	return strings.Join(append(lines, c.Remarks...), "\n")
+}
+
+// WriteAnnotations writes a GitHub workflow command for each check that failed or has remarks, and a summary.
+func WriteAnnotations(w io.Writer, v Verdict) error {
+	var b strings.Builder
+	_, columns := v.columns()
+	for _, c := range v.Checks {
+		if !c.Passed {
+			annotate(&b, "error", c.name(columns), c.Reason+" ("+c.details()+")")
+		} else if len(c.Remarks) > 0 {
+			annotate(&b, "warning", c.name(columns), c.details())
+		}
+	}
+	annotate(&b, "notice", "crosstalk gate "+v.Run, v.Headline())
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Workflow commands end at a line break, and their properties at some punctuation marks.
+var (
+	commandData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+func annotate(b *strings.Builder, level, title, message string) {
+	fmt.Fprintf(b, "::%s title=%s::%s\n", level, commandProperty.Replace(title), commandData.Replace(message))
+}
+
+// Reports say where CI systems look for a verdict. Its zero value says nowhere.
+type Reports struct {
+	Annotations bool   // GitHub workflow commands, on the writer of Write
+	JUnit       string // a file of JUnit XML
+	Summary     string // a markdown file, to append to
+}
+
+// Write writes the verdict where the reports say.
+func (r Reports) Write(w io.Writer, v Verdict) error {
+	if r.Annotations {
+		if err := WriteAnnotations(w, v); err != nil {
+			return err
+		}
+	}
+	if r.JUnit != "" {
+		err := atomicfile.Write(r.JUnit, func(w io.Writer) error { return WriteJUnit(w, v) })
+		if err != nil {
+			return crosstalk.BadOption("junit", ": %w", err)
+		}
+	}
+	if r.Summary != "" {
+		f, err := os.OpenFile(r.Summary, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o666)
+		if err == nil {
+			err = errors.Join(WriteSummary(f, v), f.Close())
+		}
+		if err != nil {
+			return crosstalk.BadOption("summary", ": %w", err)
+		}
+	}
+	return nil
+}
+
+// WriteSummary writes the verdict as markdown with a heading.
+func WriteSummary(w io.Writer, v Verdict) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### crosstalk gate: %s\n\n", report.Markdown(v.Run))
+	report.WriteTable(&b, "markdown", v.table())
+	b.WriteString("\n")
+	if len(v.Broken) > 0 {
+		fmt.Fprintf(&b, "#### Answers that have a fault now, and had none before\n\n")
+		t := report.Table{Left: 4, Header: []string{"item", "before", "after", "found"}}
+		for _, x := range v.Broken {
+			t.Rows = append(t.Rows, []string{x.Item, x.Before, x.After, x.Found})
+		}
+		report.WriteTable(&b, "markdown", t)
+		b.WriteString("\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Broken is an answer with a fault to an item that the reference answered without one.
+type Broken struct{ Item, Before, After, Found string }
+
+const (
+	mostBroken    = 3
+	mostFaulty    = 10000 // answers with a fault among which broken ones are sought
+	longestQuoted = 300   // characters of an answer
+)
+
+// brokenOf returns the first broken answers of a run. There are none where a run has no observations.
+func brokenOf(before, after string) ([]Broken, error) {
+	var faulty []Broken
+	places := map[string]int{}
+	err := faults(after, func(o crosstalk.Observation, found string) bool {
+		if _, again := places[keyOf(o)]; found != "" && !again {
+			places[keyOf(o)] = len(faulty)
+			faulty = append(faulty, Broken{Item: o.Item, After: quoted(o), Found: found})
+		}
+		return len(faulty) < mostFaulty
+	})
+	if err != nil || len(faulty) == 0 {
+		return nil, err
+	}
+	var broken []int
+	err = faults(before, func(o crosstalk.Observation, found string) bool {
+		if at, is := places[keyOf(o)]; is && found == "" && faulty[at].Before == "" && o.NotScored == "" {
+			faulty[at].Before = quoted(o)
+			broken = append(broken, at)
+		}
+		return true
+	})
+	slices.Sort(broken)
+	list := make([]Broken, 0, mostBroken)
+	for _, at := range broken[:min(len(broken), mostBroken)] {
+		list = append(list, faulty[at])
+	}
+	return list, err
+}
+
+// faults calls each with a run's observations of any fault, and what was found, until it returns false.
+func faults(path string, each func(o crosstalk.Observation, found string) bool) error {
+	m, err := run.ReadManifest(path)
+	if err != nil {
+		return err
+	}
+	kind := instrument.Named(m.Plan.Instrument)
+	for o, err := range run.ReadObservations(path) {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		fault, decides := kind.Fault(o)
+		if !decides {
+			continue
+		}
+		found := ""
+		if fault.Value == 1 {
+			titles := kind.Finding(fault.Finding).Titles
+			found = titles[len(titles)-1]
+		}
+		if !each(fault, found) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// keyOf is the same for answers to one item, asked in the same way, whatever the model and its settings.
+func keyOf(o crosstalk.Observation) string {
+	return fmt.Sprintf("%q %q %d", o.Item, o.Variant, o.Sample)
+}
+
+func quoted(o crosstalk.Observation) string {
+	text := ""
+	for _, t := range o.Texts {
+		if t.Role == crosstalk.Side {
+			text = strings.Join(strings.Fields(t.Text), " ")
+		}
+	}
+	if runes := []rune(text); len(runes) > longestQuoted {
+		return string(runes[:longestQuoted-1]) + "…"
+	}
+	return text
 }
