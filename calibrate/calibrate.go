@@ -3,17 +3,28 @@
 package calibrate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync/atomic"
+	"text/tabwriter"
 
 	"crosstalk"
 	"crosstalk/ask"
+	"crosstalk/instrument/confusion"
+	"crosstalk/instrument/consistency"
+	"crosstalk/instrument/leakage"
 	"crosstalk/internal/statusline"
+	"crosstalk/measure/langid/embedded"
 	"crosstalk/measure/stats"
+	"crosstalk/measure/wordlist"
+	"crosstalk/model/reference"
+	"crosstalk/report"
 	"crosstalk/study"
+	"crosstalk/study/similarities"
 	"crosstalk/suite"
 
 	"golang.org/x/sync/errgroup"
@@ -148,4 +159,143 @@ func (r *Result) sum(estimates []crosstalk.Estimate) {
 	r.Estimate, r.Seeds = estimates[0], len(estimates)
 	r.Coverage = float64(covered) / float64(r.Seeds)
 	r.Certainty = stats.ClopperPearson(float64(covered), float64(r.Seeds), 0.99)
+}
+
+// Settings sets up a calibration: of each reference model, once for each seed.
+type Settings struct {
+	Rates          []float64 // probabilities of a fault, 0 to 1; nil: the instrument's default
+	Suite          string    // leakage: an embedded suite or a file
+	Similarity     string    // leakage: as in similarities.Open
+	Seeds, Samples int       // Samples are the answers per prompt; both are at least 1
+}
+
+func (s Settings) each(byDefault float64, one func(rate float64) ([]Result, error)) (results []Result, err error) {
+	switch {
+	case s.Rates == nil:
+		s.Rates = []float64{byDefault}
+	case len(s.Rates) == 0:
+		return nil, crosstalk.BadOption("rate", " is empty; expected numbers from 0 to 1")
+	}
+	for _, rate := range s.Rates {
+		of, err := one(rate)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, of...)
+	}
+	return results, nil
+}
+
+// Leakage calibrates the default protocol of leakage. A rate is the probability of a leak.
+func Leakage(ctx context.Context, s Settings) ([]Result, error) {
+	of, err := suite.LoadFor("leakage", s.Suite)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := study.Suited(leakage.Options{}, of).Resolve()
+	if err != nil {
+		return nil, err
+	}
+	names := []string{s.Similarity}
+	if err := similarities.CheckGloss(names, of.Name, of.Languages()); err != nil {
+		return nil, err
+	}
+	list, err := similarities.OpenAll(names, study.LanguageOf(of), similarities.NewEnv())
+	if err != nil {
+		return nil, err
+	}
+	in := leakage.Instrument{Protocol: rules[0], Similarities: list, Samples: s.Samples, Condition: map[string]string{}}
+	copying := 0.0
+	if of.InContext() {
+		copying = 0.2
+	}
+	return s.each(0.6, func(rate float64) ([]Result, error) {
+		return coverLeakage(ctx, in, of.Items.List(), rate, copying, s.Seeds)
+	})
+}
+
+// crosslingualLanguages are the languages of the cross-lingual prompts. Five are enough to check that a prompt asked in
+// several languages is one cluster, and take half the time of all.
+var crosslingualLanguages = []string{"de", "fr", "ko", "ru", "zh"}
+
+// Confusion calibrates the default protocol of confusion. A rate is the probability that a line is in another language.
+func Confusion(ctx context.Context, s Settings) ([]Result, error) {
+	prompts, err := suite.Load("confusion")
+	if err != nil {
+		return nil, err
+	}
+	items := slices.DeleteFunc(prompts.Items.List(), func(item crosstalk.Item) bool {
+		return item.Labels["task"] == "crosslingual" && !slices.Contains(crosslingualLanguages, item.Prompt.Language)
+	})
+	in := confusion.Instrument{Protocol: confusion.Protocols[0], Identifier: embedded.Identifier(),
+		Words: wordlist.English(), Samples: s.Samples, Condition: map[string]string{}}
+	return s.each(0.1, func(rate float64) ([]Result, error) {
+		return coverConfusion(ctx, in, items, reference.Confusion{Line: rate, Word: 0.05, Mask: 0.1, Short: 0.1}, s.Seeds)
+	})
+}
+
+// Consistency calibrates the default protocol of consistency. A rate is the probability
+// that the answer in another sense has another class.
+func Consistency(ctx context.Context, s Settings) ([]Result, error) {
+	tasks, err := suite.Load("consistency")
+	if err != nil {
+		return nil, err
+	}
+	tasks.Tasks = tasks.Tasks[:1] // the model answers every task in the same way
+	items := slices.DeleteFunc(tasks.Items.List(), func(item crosstalk.Item) bool {
+		return item.Input.Task != tasks.Tasks[0].Name
+	})
+	in := consistency.Instrument{Protocol: consistency.Protocols[0], Tasks: tasks.Tasks, Samples: s.Samples,
+		Condition: map[string]string{},
+		Senses:    consistency.Senses{From: []string{tasks.Language}, To: []string{"de"}}}
+	return s.each(0.2, func(rate float64) ([]Result, error) {
+		return coverConsistency(ctx, in, items, reference.Inconsistency{Flip: rate, Invalid: 0.01, Wrong: 0.2}, s.Seeds)
+	})
+}
+
+// calibrated is the range that a 95 % interval's coverage must lie in, as far as the seeds can tell.
+var calibrated = [2]float64{0.93, 0.97}
+
+// Verdict is an error if an interval's coverage is significantly too low or too high.
+func Verdict(results []Result) error {
+	for _, r := range results {
+		if r.Certainty.High < calibrated[0] || r.Certainty.Low > calibrated[1] {
+			return fmt.Errorf("%s: the 95 %% interval of %s covers the truth in %.1f %% of %d seeds; expected 93 to 97 %%",
+				r.Model, r.Measure, 100*r.Coverage, r.Seeds)
+		}
+	}
+	return nil
+}
+
+// Formats lists the formats of Write.
+var Formats = []string{"table", "json"}
+
+// Write writes results as a table or as JSON (crosstalk/calibration/v1).
+func Write(w io.Writer, format string, results []Result) error {
+	if _, err := crosstalk.Chosen("format", format, Formats); err != nil {
+		return err
+	}
+	if format == "json" {
+		document := struct {
+			Schema  string   `json:"schema"`
+			Results []Result `json:"results"`
+		}{"crosstalk/calibration/v1", results}
+		return report.WriteJSON(w, format, document, results)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "model\tmeasure\tof\ttruth %\tmeasured %\t95 % interval\tmean %\tseeds\tcoverage %\tmean width")
+	for _, r := range results {
+		e := r.Estimate
+		interval := "-"
+		if e.Interval != nil {
+			low, high := crosstalk.Value(e.Interval.Low), crosstalk.Value(e.Interval.High)
+			interval = report.Percent(low) + " to " + report.Percent(high)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", r.Model, r.Measure,
+			cmp.Or(e.By["similarity"], e.By["task"], "-"),
+			report.Percent(crosstalk.Value(r.Truth)), report.Percent(e.Value), interval,
+			report.Percent(crosstalk.Value(r.Mean)), r.Seeds, report.Percent(crosstalk.Value(r.Coverage)),
+			report.Percent(crosstalk.Value(r.Width)))
+	}
+	return t.Flush()
 }
