@@ -9,20 +9,17 @@ import (
 // A Batcher is a Model whose provider also takes many requests at once, answers
 // them within a day or so, and charges less for it.
 //
-// A request is known in a batch by the text of its Key, which every API takes
-// as an id: 64 hexadecimal digits. Every error is an *AskError, or ctx's if ctx
-// was cancelled, but for an *UnclearError.
+// A request is known in a batch by the text of its Key, which every API takes as an id: 64 hexadecimal digits.
+// Every error is an *AskError, or ctx's if ctx was cancelled, but for an *UnclearError.
 type Batcher interface {
 	Model
-	// Fits returns how many of the asks, from the first, one batch takes: 1 or
-	// more. All asks are for the same API.
+	// Fits returns how many of the asks, from the first, one batch takes: 1 or more. All asks are for the same API.
 	Fits(asks []BatchAsk) int
 	// Submit submits a batch under a tag and returns the provider's id of it.
 	// Submitting twice is paid twice: after an *UnclearError, use Find.
 	Submit(ctx context.Context, tag string, asks []BatchAsk) (id string, err error)
-	// Find returns the id of the batch that was submitted under a tag, not long
-	// before or after a time; "" if the provider does not have it. It is not
-	// sure while a batch may be the one or not. known are the ids of others.
+	// Find returns the id of the batch that was submitted under a tag, not long before or after a time; "" if the
+	// provider does not have it. It is not sure while a batch may be the one or not. known are the ids of others.
 	Find(ctx context.Context, tag string, at time.Time, asks []BatchAsk, known func(id string) bool) (id string, sure bool,
 		err error)
 	// Poll returns how far a batch is.
@@ -44,14 +41,12 @@ type BatchState struct {
 	Ended bool // nothing more comes of it
 	Done  int  // requests that are done, answered or not
 
-	// Failed is how many requests of a batch that has ended were not answered, as
-	// the provider says: they failed, expired or were cancelled. It has answers to
-	// all others, and was paid for them.
+	// Failed is how many requests of a batch that has ended were not answered, as the provider says: they failed,
+	// expired or were cancelled. It has answers to all others, and was paid for them.
 	Failed int
 
-	// Problem is why the provider took the batch back as a whole, "" if it did
-	// not: no request was answered or paid for. Full says that the provider has
-	// too many requests of the account at the moment.
+	// Problem is why the provider took the batch back as a whole, "" if it did not: no request was answered or paid
+	// for. Full says that the provider has too many requests of the account at the moment.
 	Problem string
 	Full    bool
 }

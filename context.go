@@ -1,7 +1,6 @@
 package crosstalk
 
-// Carrier is a way in which a text reaches a model together with a prompt that
-// it has nothing to do with.
+// Carrier is a way in which a text reaches a model together with a prompt that it has nothing to do with.
 type Carrier string
 
 const (
@@ -26,16 +25,14 @@ type Context struct {
 	Control Carried `json:"control"` // does not
 }
 
-// Carried is the content of a carrier: a text or, for Example and Turn, a
-// question with its answer.
+// Carried is the content of a carrier: a text or, for Example and Turn, a question with its answer.
 type Carried struct {
 	Text      string `json:"text,omitempty"`
 	User      string `json:"user,omitempty"`
 	Assistant string `json:"assistant,omitempty"`
 }
 
-// String is the text as it was written: without roles, the question before its
-// answer.
+// String is the text as it was written: without roles, the question before its answer.
 func (c Carried) String() string {
 	if c.User != "" || c.Assistant != "" {
 		return c.User + "\n" + c.Assistant
@@ -43,8 +40,7 @@ func (c Carried) String() string {
 	return c.Text
 }
 
-// Whole is the carrier's text and the prompt as one text, for models that
-// continue a text.
+// Whole is the carrier's text and the prompt as one text, for models that continue a text.
 func (c Carrier) Whole(of Carried, prompt string) string {
 	const question, answer = "Q: ", "\nA:"
 	switch c {
@@ -58,8 +54,7 @@ func (c Carrier) Whole(of Carried, prompt string) string {
 	return of.Text + "\n\n" + question + prompt + answer
 }
 
-// NextQuestion begins a question that a model asks itself after an answer to
-// Carrier.Whole.
+// NextQuestion begins a question that a model asks itself after an answer to Carrier.Whole.
 const NextQuestion = "\nQ:"
 
 // CarriedRequest is the request for one sample of a prompt with what a carrier

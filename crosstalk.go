@@ -17,14 +17,12 @@ type Model interface {
 	Identity() Identity
 	// API is the kind of request the model takes.
 	API() API
-	// Answer asks once. An answer that arrived, be it empty or refused, is an
-	// Answer; everything else is an error, a *AskError where the model's side
-	// said what was wrong. ctx bounds the whole exchange.
+	// Answer asks once. An answer that arrived, be it empty or refused, is an Answer; everything else is an error,
+	// a *AskError where the model's side said what was wrong. ctx bounds the whole exchange.
 	Answer(ctx context.Context, req Request) (Answer, error)
 }
 
-// An Asker is a Model made durable: limits, retries and the journal lie
-// behind it.
+// An Asker is a Model made durable: limits, retries and the journal lie behind it.
 type Asker interface {
 	// Ask returns the answer to req, without its body unless it is of vectors. An ask that failed after its retries is
 	// an Answer with Status Failed; an error means that measuring cannot go
@@ -34,10 +32,9 @@ type Asker interface {
 
 // An Instrument turns items and a model's answers into observations.
 type Instrument interface {
-	// Measure asks what the item needs and scores the answers. Running it
-	// again over journalled answers resumes, re-scores or extends it.
-	// An error is the Asker's or the measure's; an answer that could not be
-	// scored is an Observation that says why.
+	// Measure asks what the item needs and scores the answers. Running it again over journalled answers resumes,
+	// re-scores or extends it. An error is the Asker's or the measure's; an answer that could not be scored is an
+	// Observation that says why.
 	Measure(ctx context.Context, ask Asker, item Item) ([]Observation, error)
 }
 
@@ -53,7 +50,6 @@ type Rules interface {
 // cluster, never the observations. It is for one goroutine.
 type Estimator interface {
 	Add(Observation)
-	// Estimates are the figures over all that was added, in the order of
-	// tables. suites is for their signatures.
+	// Estimates are the figures over all that was added, in the order of tables. suites is for their signatures.
 	Estimates(suites SuiteIDs) []Estimate
 }

@@ -23,8 +23,7 @@ func NewDocument(estimates []Estimate) Document {
 	return Document{EstimatesSchema, estimates}
 }
 
-// MostlyUnchecked begins the warning of a figure that rests on a minority of the
-// answers.
+// MostlyUnchecked begins the warning of a figure that rests on a minority of the answers.
 const MostlyUnchecked = "MOST ANSWERS WERE NOT CHECKED"
 
 // Estimate is a figure over observations (crosstalk/estimates/v1).
@@ -64,12 +63,10 @@ type People struct {
 	Adjudicated int   `json:"adjudicated,omitempty"` // labelled answers that a third person decided
 }
 
-// Average describes how a figure is averaged from its parts, so that others can
-// compute it from other observations.
+// Average describes how a figure is averaged from its parts, so that others can compute it from other observations.
 type Average struct {
-	// Over are columns: the figure is the unweighted mean over the values of the
-	// first, of the unweighted mean over the values of the second, and so on, of
-	// the mean of the observations with these values.
+	// Over are columns: the figure is the unweighted mean over the values of the first, of the unweighted mean over
+	// the values of the second, and so on, of the mean of the observations with these values.
 	Over []string `json:"over,omitempty"`
 	// HarmonicOf are two measures: the mean over the first column is one of their
 	// harmonic mean within each of its values. The first covers all answers, the
@@ -87,8 +84,7 @@ const (
 	Lower  Direction = "lower"
 )
 
-// Interval is a two-sided confidence interval. Low and High are NaN where it is
-// undefined.
+// Interval is a two-sided confidence interval. Low and High are NaN where it is undefined.
 type Interval struct {
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`
@@ -111,8 +107,7 @@ func (i Interval) Known() *Interval {
 	return &i
 }
 
-// Contains reports whether x lies in the closed interval. An undefined interval
-// contains nothing.
+// Contains reports whether x lies in the closed interval. An undefined interval contains nothing.
 func (i Interval) Contains(x float64) bool { return i.Low <= x && x <= i.High }
 
 // Width is High - Low, NaN where undefined.
@@ -133,9 +128,8 @@ type Effect struct {
 	Value Value  `json:"value"`
 }
 
-// SuiteIDs name the suites that figures are about, each with a hash of its
-// items (name@hash): one for all, and where recorded answers come from several
-// one for each value of a column.
+// SuiteIDs name the suites that figures are about, each with a hash of its items (name@hash): one for all, and
+// where recorded answers come from several one for each value of a column.
 type SuiteIDs struct {
 	All    string            `json:"all,omitempty"`
 	Column string            `json:"column,omitempty"` // "dataset" or "model"

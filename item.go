@@ -36,8 +36,7 @@ type Prompt struct {
 	// Tag is the language as a BCP 47 tag where it says more than Language: "zh-TW", "nb".
 	Tag string `json:"tag,omitempty"`
 
-	// Before are the messages that Text answers: a system message, and earlier
-	// turns of the user and the assistant.
+	// Before are the messages that Text answers: a system message, and earlier turns of the user and the assistant.
 	Before []Message `json:"before,omitempty"`
 
 	// Placed are the same prompt with the instruction to answer in Language at

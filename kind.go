@@ -8,9 +8,8 @@ import (
 	"sync"
 )
 
-// Kind describes an instrument to the packages that show its figures and
-// observations. They read nothing else about it. Keys are those of observations
-// and estimates.
+// Kind describes an instrument to the packages that show its figures and observations. They read nothing else about
+// it. Keys are those of observations and estimates.
 type Kind struct {
 	Name     string // the instrument's, on the command line: "leakage"
 	Title    string // "Semantic leakage"
@@ -86,8 +85,7 @@ type Finding struct {
 	Fault    bool     // the instrument looks for it
 }
 
-// Column is a column of conditions, labels or figures that an instrument adds,
-// or never mixes.
+// Column is a column of conditions, labels or figures that an instrument adds, or never mixes.
 type Column struct {
 	Key    string
 	Apart  bool // figures of different values never share a table
@@ -95,13 +93,11 @@ type Column struct {
 
 	OfFigures bool // observations do not have it: figures do that are grouped by Kind.Derived
 
-	// Made are values that only figures have, each with that of the observations that
-	// they are made of.
+	// Made are values that only figures have, each with that of the observations that they are made of.
 	Made map[string]string
 }
 
-// Chart describes a plot of figures or observations. It is drawn for each
-// condition that has data for it.
+// Chart describes a plot of figures or observations. It is drawn for each condition that has data for it.
 type Chart struct {
 	Form     Form
 	Title    string // empty: composed of measures and columns
@@ -129,10 +125,9 @@ const (
 	TokenStrips  Form = "tokens"  // the tokens of observations, if any
 )
 
-// Condition columns of every instrument. Sent is there only where a model does
-// not take the settings of the protocol or the user: it names what was sent
-// instead, as in "temperature default; seed none". Protocol is there only if
-// answers are scored by several protocols.
+// Condition columns of every instrument. Sent is there only where a model does not take the settings of the
+// protocol or the user: it names what was sent instead, as in "temperature default; seed none". Protocol is there
+// only if answers are scored by several protocols.
 const (
 	ModelColumn    = "model"
 	SentColumn     = "sent"
@@ -142,8 +137,7 @@ const (
 // NotMeasured is the key of the count of items that a stopped run did not reach.
 const NotMeasured = "not_measured"
 
-// Unanswered are the counts of every instrument: of answers without text, and of
-// items without an answer.
+// Unanswered are the counts of every instrument: of answers without text, and of items without an answer.
 var Unanswered = []string{string(Empty), string(Refused), string(Failed), NotMeasured}
 
 // UnjudgedOf counts the answers that a figure says nothing about, since they could
@@ -159,8 +153,7 @@ func (k Kind) UnjudgedOf(e Estimate) (unjudged, of int) {
 	return unjudged, of
 }
 
-// WithFault yields what an observation says of any fault, if anything, and then the
-// observation.
+// WithFault yields what an observation says of any fault, if anything, and then the observation.
 func (k Kind) WithFault(o Observation) iter.Seq[Observation] {
 	return func(yield func(Observation) bool) {
 		if fault, ok := k.Fault(o); ok && !yield(fault) {
@@ -170,9 +163,8 @@ func (k Kind) WithFault(o Observation) iter.Seq[Observation] {
 	}
 }
 
-// Fault returns what an observation says of any fault in its answer, as an
-// observation of Faults.Measure: 1, 0, or not scored. There is one for each answer;
-// ok is false for all other observations.
+// Fault returns what an observation says of any fault in its answer, as an observation of Faults.Measure: 1, 0, or
+// not scored. There is one for each answer; ok is false for all other observations.
 func (k Kind) Fault(o Observation) (of Observation, ok bool) {
 	if k.Faults.Measure == "" || o.Measure != k.Faults.Of {
 		return o, false
@@ -200,8 +192,7 @@ func (k Kind) Fault(o Observation) (of Observation, ok bool) {
 	return o, true
 }
 
-// Measure returns a measure by its key. The label of an unknown one is its key in
-// words.
+// Measure returns a measure by its key. The label of an unknown one is its key in words.
 func (k Kind) Measure(key string) Measure {
 	if i := k.Place(key); i >= 0 {
 		return k.Measures[i]
@@ -214,8 +205,7 @@ func (k Kind) Place(measure string) int {
 	return slices.IndexFunc(k.Measures, func(m Measure) bool { return m.Key == measure })
 }
 
-// Finding returns a finding by its key. An unknown one is a fault, with its key as
-// title.
+// Finding returns a finding by its key. An unknown one is a fault, with its key as title.
 func (k Kind) Finding(key string) Finding {
 	if i := slices.IndexFunc(k.Findings, func(f Finding) bool { return f.Key == key }); i >= 0 {
 		return k.Findings[i]

@@ -4,10 +4,9 @@ import "unicode"
 
 // WordsIn counts the words of a prompt, in quarters of a word.
 //
-// A word is a part between white space that contains a letter or digit. In scripts
-// without spaces, two characters (Chinese, Japanese) or four (Thai, Lao, Khmer,
-// Burmese) count as a word, which is about the average. The same question then
-// has a similar number of words in most languages.
+// A word is a part between white space that contains a letter or digit. In scripts without spaces, two characters
+// (Chinese, Japanese) or four (Thai, Lao, Khmer, Burmese) count as a word, which is about the average. The same
+// question then has a similar number of words in most languages.
 func WordsIn(prompt string) float64 {
 	const word = 4
 	n, inWord := 0, false // quarters of a word
@@ -28,9 +27,8 @@ func WordsIn(prompt string) float64 {
 	return float64(n) / word
 }
 
-// LengthOf returns the bucket of a prompt's length in words (WordsIn):
-// "up to 10", "11 to 20", "21 to 50", "51 to 100" or "over 100", and "" for a
-// text without words. Figures are grouped by it as the column length.
+// LengthOf returns the bucket of a prompt's length in words (WordsIn): "up to 10", "11 to 20", "21 to 50", "51 to
+// 100" or "over 100", and "" for a text without words. Figures are grouped by it as the column length.
 func LengthOf(prompt string) string {
 	switch n := WordsIn(prompt); {
 	case n == 0:

@@ -5,9 +5,8 @@ import (
 	"math"
 )
 
-// Observation is one measured value for one item and sample. It says all that
-// is needed to show it; how to name and order what it says is in the
-// instrument's Kind.
+// Observation is one measured value for one item and sample. It says all that is needed to show it; how to name and
+// order what it says is in the instrument's Kind.
 type Observation struct {
 	Measure   string             `json:"measure"`
 	Item      string             `json:"item"`
@@ -67,8 +66,7 @@ func (o Observation) Text(name string) string {
 	return ""
 }
 
-// Column returns the observation's value of a column, of its condition or else of its
-// item; "" if neither has it.
+// Column returns the observation's value of a column, of its condition or else of its item; "" if neither has it.
 func (o Observation) Column(name string) string {
 	if value, ok := o.Condition[name]; ok {
 		return value
@@ -98,8 +96,7 @@ type Span struct {
 	Reason      string  `json:"reason,omitempty"`      // in a word: why the piece is a fault, or why it was not judged
 }
 
-// Token is a position of an answer, with what the candidates say of the
-// model's doubt there.
+// Token is a position of an answer, with what the candidates say of the model's doubt there.
 type Token struct {
 	Start      int                `json:"start"` // bytes of the answer as received: [Start, End)
 	End        int                `json:"end"`

@@ -36,8 +36,7 @@ func UnknownName[S ~string](what, name string, choices []S) error {
 		strings.Join(list, ", "))
 }
 
-// Chosen reads a name that is one of the choices. what they are is for the error
-// (UnknownName).
+// Chosen reads a name that is one of the choices. what they are is for the error (UnknownName).
 func Chosen[S ~string](what, name string, choices []S) (S, error) {
 	return Named(what, name, choices, func(s S) string { return string(s) })
 }

@@ -28,8 +28,7 @@ func (p PromptConfig) Request(prompt string, sample int) Request {
 	return r
 }
 
-// CheckBefore returns an error if messages cannot precede a prompt: only chats have
-// several.
+// CheckBefore returns an error if messages cannot precede a prompt: only chats have several.
 func (p PromptConfig) CheckBefore(before []Message) error {
 	if len(before) > 0 && p.API == Completions {
 		return errors.New("has messages before its prompt, which only chat models take: use --api chat")
@@ -37,9 +36,8 @@ func (p PromptConfig) CheckBefore(before []Message) error {
 	return nil
 }
 
-// RequestAfter is the request for a prompt that follows other messages, which must
-// satisfy CheckBefore. A system message is the first of them; p's comes before it,
-// in the same message.
+// RequestAfter is the request for a prompt that follows other messages, which must satisfy CheckBefore. A system
+// message is the first of them; p's comes before it, in the same message.
 func (p PromptConfig) RequestAfter(before []Message, prompt string, sample int) Request {
 	if len(before) > 0 && before[0].Role == "system" {
 		p.System, before = below(p.System, before[0].Content), before[1:]
@@ -58,8 +56,7 @@ type NamedRequest struct {
 	Request Request
 }
 
-// Demonstration is a question with an answer, shown to the model before a
-// prompt (few-shot prompting).
+// Demonstration is a question with an answer, shown to the model before a prompt (few-shot prompting).
 type Demonstration struct {
 	Question string `json:"question"`
 	Answer   string `json:"answer"`

@@ -36,8 +36,7 @@ type Message struct {
 	Content string `json:"content"`
 }
 
-// Decoding says how the model chooses tokens. A nil field is not sent, so the
-// provider's default applies.
+// Decoding says how the model chooses tokens. A nil field is not sent, so the provider's default applies.
 type Decoding struct {
 	Temperature *float64       `json:"temperature,omitempty"`
 	TopP        *float64       `json:"top_p,omitempty"`
@@ -46,11 +45,10 @@ type Decoding struct {
 	Stop        []string       `json:"stop,omitempty"`
 	Extra       map[string]any `json:"extra,omitempty"` // sent as they are: top_k, min_p, ...
 
-	// Reasoning is how much the model should think: "off", "low", "medium" or
-	// "high"; "" is the model's default. ReasoningTokens is room for it: the
-	// server's limit is MaxTokens+ReasoningTokens, and an answer longer than
-	// MaxTokens is cut when it arrives. Both are left out of the JSON when
-	// unset, so the keys of asks without them never change.
+	// Reasoning is how much the model should think: "off", "low", "medium" or "high"; "" is the model's default.
+	// ReasoningTokens is room for it: the server's limit is MaxTokens+ReasoningTokens, and an answer longer than
+	// MaxTokens is cut when it arrives. Both are left out of the JSON when unset, so the keys of asks without them
+	// never change.
 	Reasoning       string `json:"reasoning,omitempty"`
 	ReasoningTokens int    `json:"reasoning_tokens,omitempty"`
 }
@@ -63,8 +61,7 @@ const (
 	ReasoningHigh   = "high"
 )
 
-// Limit is the most tokens that the server may produce, thoughts included;
-// 0: no limit.
+// Limit is the most tokens that the server may produce, thoughts included; 0: no limit.
 func (d Decoding) Limit() int {
 	if d.MaxTokens == 0 {
 		return 0
@@ -72,8 +69,7 @@ func (d Decoding) Limit() int {
 	return d.MaxTokens + d.ReasoningTokens
 }
 
-// Request is everything a model is told. Of Messages, Prompt and Input exactly
-// one is set, by API.
+// Request is everything a model is told. Of Messages, Prompt and Input exactly one is set, by API.
 type Request struct {
 	API      API       `json:"api"`
 	Messages []Message `json:"messages,omitempty"`
@@ -84,8 +80,7 @@ type Request struct {
 	Sample   int       `json:"sample"`             // 0-based; the same request may be asked several times
 }
 
-// Text is what the user's side said last: the prompt, or the content of the
-// last message.
+// Text is what the user's side said last: the prompt, or the content of the last message.
 func (r Request) Text() string {
 	if r.API == Completions || len(r.Messages) == 0 {
 		return r.Prompt
@@ -124,9 +119,8 @@ func KeyOf(id Identity, req Request) Key {
 	}{id, req}))
 }
 
-// Canonical is v as JSON in one defined form: fields in the order of their
-// declaration, map keys sorted, no HTML escapes, no trailing newline. Hashes
-// are taken over it. It panics on a value that JSON cannot hold.
+// Canonical is v as JSON in one defined form: fields in the order of their declaration, map keys sorted, no HTML
+// escapes, no trailing newline. Hashes are taken over it. It panics on a value that JSON cannot hold.
 func Canonical(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -156,8 +150,7 @@ const (
 	FinishFilter Finish = "filter" // a content filter ended it
 )
 
-// Thinking is the Reason of an answer that is empty because the model thought
-// and said nothing.
+// Thinking is the Reason of an answer that is empty because the model thought and said nothing.
 const Thinking = "thinking"
 
 // Answer is what came back from one request.

@@ -2,9 +2,8 @@ package crosstalk
 
 import "strings"
 
-// Task is what consistency items are inputs of: an instruction, in several
-// languages, and the classes that its answers fall into (Ohmer et al. 2023,
-// section 3).
+// Task is what consistency items are inputs of: an instruction, in several languages, and the classes that its
+// answers fall into (Ohmer et al. 2023, section 3).
 type Task struct {
 	Name         string                 `json:"name"`
 	Classes      []string               `json:"classes,omitempty"` // ids; none: answers are free text
@@ -30,17 +29,15 @@ type AnswerWord struct {
 	Class string `json:"class"`
 }
 
-// Input is the content of a consistency item: one input of a task in each
-// language that it was written in.
+// Input is the content of a consistency item: one input of a task in each language that it was written in.
 type Input struct {
 	Task  string              `json:"task"`
 	Texts map[string][]string `json:"texts"`          // by language: the task's fields, in order
 	Gold  map[string]string   `json:"gold,omitempty"` // the right class or free answer, by language
 }
 
-// Prompt puts an instruction and an input's texts into the layout. A part that
-// the instruction lacks is empty; braces within parts and texts stay as they
-// are.
+// Prompt puts an instruction and an input's texts into the layout. A part that the instruction lacks is empty;
+// braces within parts and texts stay as they are.
 func (t Task) Prompt(in Instruction, texts []string) string {
 	var slots []string
 	for name, part := range in.Parts {

@@ -28,8 +28,7 @@ func (f *confusionFlags) add(c *cobra.Command) {
 			Help: "which part of the answers to score: answer, or reasoning " +
 				"(what the model wrote before it, where it is kept apart)"},
 		{Name: "threshold", To: &f.Threshold, Reach: config.Nothing,
-			Help: "crosstalk-1: count parts in another language with at least this " +
-				thresholdHelp},
+			Help: "crosstalk-1: count parts in another language with at least this " + thresholdHelp},
 		{Name: "words", To: &f.Words, Reach: config.Path,
 			Help: "lcb protocols: a file of English words, one per line (default: an embedded list)"},
 	})

@@ -58,10 +58,9 @@ type State struct {
 }
 
 // Open returns the index of the observations in a run's directory. If there is none that is up to date it begins to
-// build one in the directory cache; the finished part can be used meanwhile. The error
-// is fs.ErrNotExist if nothing was observed yet. Building ends with an error if the observations are not those that the
-// run recorded. book is called with every observation while building, and at the end for the data to store with the
-// index.
+// build one in the directory cache; the finished part can be used meanwhile. The error is fs.ErrNotExist if nothing
+// was observed yet. Building ends with an error if the observations are not those that the run recorded. book is
+// called with every observation while building, and at the end for the data to store with the index.
 func Open(dir, cache string, book Book) (*Index, error) {
 	stamp := stampOf(dir)
 	f, err := plainfile.Open(filepath.Join(dir, "observations.jsonl"))
