@@ -6,6 +6,7 @@ import (
 	"crosstalk/internal/config"
 	"crosstalk/labels"
 	"crosstalk/report"
+	"crosstalk/study"
 	"crosstalk/web"
 
 	"github.com/spf13/cobra"
@@ -35,7 +36,7 @@ func agreementCommand() *cobra.Command {
 
 func (a *agreementFlags) run(c *cobra.Command, args []string) error {
 	var err error
-	if a.By, err = givenColumns(a.By); err != nil {
+	if a.By, err = study.ParseBy(a.By); err != nil {
 		return err
 	}
 	a.Link = web.ItemPath

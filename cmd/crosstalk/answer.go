@@ -54,30 +54,23 @@ func (a *answerFlags) add(c *cobra.Command) {
 	a.figureFlags.add(c)
 }
 
-// check validates the flags.
-func (a *answerFlags) check() (err error) {
-	a.names, err = parseNames(a.labels)
-	return err
-}
-
-// parseNames reads the values of --label; nil without any.
-func parseNames(pairs []string) (report.Names, error) {
-	if pairs == nil {
-		return nil, nil
+// check validates the flags, and reads the values of --label.
+func (a *answerFlags) check() error {
+	if a.labels == nil {
+		return nil
 	}
-	names, err := report.ParseNames(pairs)
-	if err != nil {
-		return nil, crosstalk.BadOption("label", ": %w", err)
-	}
-	read := report.Names{}
+	names, err := report.ParseNames(a.labels)
+	a.names = report.Names{}
 	for value, name := range names {
-		text, err := config.TextOrFile(value)
-		if err != nil {
-			return nil, crosstalk.BadOption("label", ": %w", err)
+		if value, err = config.TextOrFile(value); err != nil {
+			break
 		}
-		read[text] = name
+		a.names[value] = name
 	}
-	return read, nil
+	if err != nil {
+		return crosstalk.BadOption("label", ": %w", err)
+	}
+	return nil
 }
 
 // follow makes a study name its values, and keeps examples of the faults it finds.

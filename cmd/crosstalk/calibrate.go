@@ -8,6 +8,7 @@ import (
 	"crosstalk"
 	"crosstalk/calibrate"
 	"crosstalk/internal/config"
+	"crosstalk/internal/ordered"
 	"crosstalk/study/similarities"
 
 	"github.com/spf13/cobra"
@@ -16,7 +17,7 @@ import (
 func calibrateCommand() *cobra.Command {
 	of := calibrate.Settings{Seeds: 200, Samples: 1, Suite: "leakage-en", Similarity: "gloss"}
 	var format string
-	names := namesOf(instruments(), func(in instrument) string { return in.name })
+	names := ordered.Distinct(instruments(), func(in instrument) string { return in.name })
 	c := command("calibrate", nil, func(c *cobra.Command, chosen []string) error {
 		for _, name := range chosen {
 			if _, err := crosstalk.Chosen("instrument", name, names); err != nil {

@@ -8,6 +8,7 @@ import (
 	"crosstalk/compare"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/config"
+	"crosstalk/study"
 	"crosstalk/web"
 
 	"github.com/spf13/cobra"
@@ -44,7 +45,7 @@ func (o *compareFlags) apply(to *compare.Options) (err error) {
 	if to.Reference, err = compare.ParseReference(o.reference); err != nil {
 		return err
 	}
-	o.by, err = givenColumns(o.by)
+	o.by, err = study.ParseBy(o.by)
 	return cmp.Or(to.Check(), err)
 }
 

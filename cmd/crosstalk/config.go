@@ -12,6 +12,7 @@ import (
 	"crosstalk"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/config"
+	"crosstalk/internal/ordered"
 	"crosstalk/suite"
 
 	"github.com/spf13/cobra"
@@ -72,7 +73,20 @@ func initCommand() *cobra.Command {
 		switch len(args) {
 		case 0:
 			name, err := c.Flags().GetString(config.FileFlag)
-			return cmp.Or(err, writeConfig(c, cmp.Or(name, standardConfig)))
+			if err != nil {
+				return err
+			}
+			name = cmp.Or(name, standardConfig)
+			err = writeNew(name, newConfig(c.Root()), "remove it, or choose another name with --"+config.FileFlag)
+			if err != nil {
+				return err
+			}
+			schema := filepath.Join(filepath.Dir(name), schemaFile)
+			if err := atomicfile.WriteBytes(schema, configSchema(c.Root())); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "%s lists every setting; editors use %s to check it.\n", name, schema)
+			return nil
 		case 1:
 			return newSuite(c, args[0], instruments()[0].name)
 		}
@@ -82,23 +96,9 @@ func initCommand() *cobra.Command {
 	return c
 }
 
-// writeConfig writes a new file and its schema.
-func writeConfig(c *cobra.Command, name string) error {
-	err := writeNew(name, newConfig(c.Root()), "remove it, or choose another name with --"+config.FileFlag)
-	if err != nil {
-		return err
-	}
-	schema := filepath.Join(filepath.Dir(name), schemaFile)
-	if err := atomicfile.WriteBytes(schema, configSchema(c.Root())); err != nil {
-		return err
-	}
-	fmt.Fprintf(c.ErrOrStderr(), "%s lists every setting; editors use %s to check it.\n", name, schema)
-	return nil
-}
-
 // newSuite writes a suite to start from.
 func newSuite(c *cobra.Command, name, kind string) error {
-	names := namesOf(instruments(), func(in instrument) string { return in.name })
+	names := ordered.Distinct(instruments(), func(in instrument) string { return in.name })
 	if _, err := crosstalk.Chosen("instrument", kind, names); err != nil {
 		return err
 	}

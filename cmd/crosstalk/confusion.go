@@ -7,6 +7,7 @@ import (
 
 	"crosstalk/instrument/confusion"
 	"crosstalk/internal/config"
+	"crosstalk/internal/ordered"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/study"
 
@@ -17,7 +18,7 @@ import (
 type confusionFlags struct{ study.Confusion }
 
 func (f *confusionFlags) add(c *cobra.Command) {
-	protocols := namesOf(confusion.Protocols, func(p confusion.Protocol) string { return p.Name })
+	protocols := ordered.Distinct(confusion.Protocols, func(p confusion.Protocol) string { return p.Name })
 	f.Part = string(confusion.Answer)
 	config.Declare(c, scoring, []config.Flag{
 		protocolFlag(&f.Protocols, protocols),

@@ -3,6 +3,7 @@ package main
 import (
 	"crosstalk/instrument/consistency"
 	"crosstalk/internal/config"
+	"crosstalk/internal/ordered"
 	"crosstalk/study"
 
 	"github.com/spf13/cobra"
@@ -16,7 +17,7 @@ type consistencyFlags struct {
 }
 
 func (f *consistencyFlags) add(c *cobra.Command) {
-	protocols := namesOf(consistency.Protocols, func(p consistency.Protocol) string { return p.Name })
+	protocols := ordered.Distinct(consistency.Protocols, func(p consistency.Protocol) string { return p.Name })
 	f.Free = "text"
 	config.Declare(c, scoring, []config.Flag{
 		protocolFlag(&f.Protocols, protocols),

@@ -8,7 +8,6 @@ import (
 	"crosstalk/internal/config"
 	"crosstalk/report"
 	"crosstalk/report/pivot"
-	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
@@ -46,25 +45,8 @@ func notes(c *cobra.Command) io.Writer {
 	return c.ErrOrStderr()
 }
 
-// namesOf are the names of a list.
-func namesOf[T any](list []T, name func(T) string) []string {
-	names := make([]string, len(list))
-	for i, x := range list {
-		names[i] = name(x)
-	}
-	return names
-}
-
 // languageGroups are the columns for grouping that every study with a column language has.
 const languageGroups = "groups of languages (family, script, indo_european, latin)"
-
-// givenColumns are the columns of --by, nil if nothing sets it.
-func givenColumns(by []string) ([]string, error) {
-	if by == nil {
-		return nil, nil
-	}
-	return study.ParseBy(by)
-}
 
 // anyGiven is the first of these flags that the command line or crosstalk.yaml sets, "" if none is.
 func anyGiven(c *cobra.Command, flags ...string) string {
@@ -76,9 +58,6 @@ func anyGiven(c *cobra.Command, flags ...string) string {
 
 // tableFlags say what a table looks like, and which observations its figures are about.
 type tableFlags struct{ pivot.Table }
-
-// tableNames are the names of the flags.
-var tableNames = []string{"rows", "columns", "pool", "only", "group", "spread", "with", "label"}
 
 func (t *tableFlags) add(c *cobra.Command) {
 	config.Declare(c, "", []config.Flag{
@@ -102,4 +81,6 @@ func (t *tableFlags) add(c *cobra.Command) {
 }
 
 // wanted is the first flag that asks for something else than a run's own figures.
-func (t *tableFlags) wanted(c *cobra.Command) string { return anyGiven(c, tableNames...) }
+func (t *tableFlags) wanted(c *cobra.Command) string {
+	return anyGiven(c, "rows", "columns", "pool", "only", "group", "spread", "with", "label")
+}

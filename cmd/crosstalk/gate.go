@@ -46,8 +46,8 @@ func gateCommand() *cobra.Command {
 }
 
 func (g *gateFlags) run(c *cobra.Command, args []string) error {
-	var err error
-	if err = g.apply(&g.Compare); err != nil {
+	err := g.apply(&g.Compare)
+	if err != nil {
 		return err
 	}
 	g.By, g.Level = g.by, g.level

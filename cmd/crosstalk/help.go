@@ -68,12 +68,6 @@ func commandGroups(c *cobra.Command) []*cobra.Group {
 	return []*cobra.Group{{Title: "Commands"}}
 }
 
-// helpfully gives root and the commands below it this package's help.
-func helpfully(root *cobra.Command) {
-	addHelp()
-	root.SetUsageTemplate(usageTemplate)
-}
-
 // flagHelp describes a command's flags, in groups for run and score.
 func flagHelp(c *cobra.Command) string {
 	c.InitDefaultHelpFlag()
@@ -81,7 +75,13 @@ func flagHelp(c *cobra.Command) string {
 	all.SortFlags = c.Flags().SortFlags
 	for _, flags := range []*pflag.FlagSet{c.LocalFlags(), c.InheritedFlags()} {
 		flags.SortFlags = c.Flags().SortFlags
-		flags.VisitAll(func(f *pflag.Flag) { all.AddFlag(described(f)) })
+		flags.VisitAll(func(f *pflag.Flag) {
+			of := *f // with its kind in plain words, and a default as it is typed
+			if kind, standard := config.Described(f); kind != "bool" {
+				of.Value, of.DefValue = value{f.Value, kind}, standard
+			}
+			all.AddFlag(&of)
+		})
 	}
 	if parent := c.Parent(); parent == nil || parent.Name() != "run" && parent.Name() != "score" {
 		return strings.TrimRight("Flags:\n"+all.FlagUsagesWrapped(helpWidth), "\n")
@@ -100,16 +100,6 @@ func flagHelp(c *cobra.Command) string {
 		}
 	}
 	return strings.TrimRight(strings.Join(parts, "\n"), "\n")
-}
-
-// described is a flag with its kind in plain words, and a default as it is typed.
-func described(f *pflag.Flag) *pflag.Flag {
-	of := *f
-	kind, standard := config.Described(f)
-	if kind != "bool" {
-		of.Value, of.DefValue = value{f.Value, kind}, standard
-	}
-	return &of
 }
 
 // value is the value of a flag with another name of its type.

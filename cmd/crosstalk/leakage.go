@@ -5,6 +5,7 @@ import (
 
 	"crosstalk/instrument/leakage"
 	"crosstalk/internal/config"
+	"crosstalk/internal/ordered"
 	"crosstalk/study"
 	"crosstalk/study/similarities"
 
@@ -21,8 +22,8 @@ type leakageFlags struct {
 const byParts = "sentences"
 
 func (l *leakageFlags) add(c *cobra.Command) {
-	posts := append(namesOf(leakage.Posts, func(p leakage.Post) string { return string(p) }), byParts)
-	protocols := namesOf(leakage.Protocols, func(p leakage.Protocol) string { return p.Name })
+	posts := append(ordered.Distinct(leakage.Posts, func(p leakage.Post) string { return string(p) }), byParts)
+	protocols := ordered.Distinct(leakage.Protocols, func(p leakage.Protocol) string { return p.Name })
 	l.Similarities = []string{"gloss"}
 	config.Declare(c, scoring, []config.Flag{
 		protocolFlag(&l.Protocols, protocols),

@@ -131,21 +131,17 @@ func rootCommand() *cobra.Command {
 		}
 		root.AddCommand(group.commands...)
 	}
-	root.AddCommand(versionCommand())
+	root.AddCommand(&cobra.Command{Use: "version", Hidden: true, Args: cobra.NoArgs, // for those who type it as a command
+		RunE: func(c *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(c.OutOrStdout(), "crosstalk %s\n", crosstalk.Version)
+			return err
+		}})
 	configure(root)
-	helpfully(root)
+	addHelp()
+	root.SetUsageTemplate(usageTemplate)
 	root.CompletionOptions.DisableDefaultCmd = true // it has a command for each shell
 	reportUsage(root)
 	return root
-}
-
-// versionCommand is --version for those who type it as a command.
-func versionCommand() *cobra.Command {
-	print := func(c *cobra.Command, _ []string) error {
-		_, err := fmt.Fprintf(c.OutOrStdout(), "crosstalk %s\n", crosstalk.Version)
-		return err
-	}
-	return &cobra.Command{Use: "version", Hidden: true, Args: cobra.NoArgs, RunE: print}
 }
 
 // collect sets the garbage collector's target percentage, unless GOGC is set.

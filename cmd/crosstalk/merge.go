@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"crosstalk/ask"
@@ -45,7 +44,12 @@ func mergeCommand() *cobra.Command {
 		if err := o.write(c, manifest.Plan.Instrument, result.Estimates, manifest.Names, nil); err != nil {
 			return err
 		}
-		summarizeMerge(notes(c), result, out)
+		fmt.Fprintf(notes(c), "\n%s. Run directory: %s\n", result.Text(), out)
+		sayNext(notes(c), out)
+		if result.Twice > 0 {
+			fmt.Fprintf(notes(c), "note: %d requests have another answer in an earlier shard, or had one in %s before; "+
+				"the earlier answer is kept, and the figures use the shards' answers\n", result.Twice, out)
+		}
 		if result.Failed > 0 {
 			return &exitError{exitIncomplete, fmt.Errorf("%d requests failed; run the command that made the shards again, "+
 				"without --shard and with --out %s, to retry them", result.Failed, out)}
@@ -58,16 +62,6 @@ func mergeCommand() *cobra.Command {
 	})
 	o.add(c)
 	return c
-}
-
-// summarizeMerge prints what was merged.
-func summarizeMerge(w io.Writer, r merge.Result, out string) {
-	fmt.Fprintf(w, "\n%s. Run directory: %s\n", r.Text(), out)
-	sayNext(w, out)
-	if r.Twice > 0 {
-		fmt.Fprintf(w, "note: %d requests have another answer in an earlier shard, or had one in %s before; "+
-			"the earlier answer is kept, and the figures use the shards' answers\n", r.Twice, out)
-	}
 }
 
 func statusCommand() *cobra.Command {

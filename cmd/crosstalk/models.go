@@ -15,6 +15,7 @@ import (
 	"crosstalk/internal/config"
 	"crosstalk/internal/fetch"
 	"crosstalk/internal/hub"
+	"crosstalk/internal/ordered"
 	"crosstalk/internal/visible"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/model"
@@ -68,10 +69,9 @@ func modelsCommand() *cobra.Command {
 
 // modelsFlags say where a provider's models are and how they are reached.
 type modelsFlags struct {
-	options model.Options
-	timeout time.Duration
-	check   bool
-
+	options  model.Options
+	timeout  time.Duration
+	check    bool
 	families string
 }
 
@@ -101,7 +101,9 @@ func listModels(w io.Writer) error {
 func (m *modelsFlags) checkModel(ctx context.Context, w io.Writer, name string) error {
 	var rows [][2]string
 	var err error
-	if of, _, found := strings.Cut(name, ":"); found && isProvider(of) {
+	provider, _, found := strings.Cut(name, ":")
+	isProvider := func(p model.Preset) bool { return p.Name == strings.ToLower(provider) }
+	if found && slices.ContainsFunc(model.Presets(), isProvider) {
 		if m.options.Families, err = model.ReadFamilies(m.families); err != nil {
 			return err
 		}
@@ -121,11 +123,6 @@ func (m *modelsFlags) checkModel(ctx context.Context, w io.Writer, name string) 
 		fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
 	}
 	return err
-}
-
-// isProvider reports whether name is a provider of language models.
-func isProvider(name string) bool {
-	return slices.ContainsFunc(model.Presets(), func(p model.Preset) bool { return p.Name == strings.ToLower(name) })
 }
 
 // listLanguages prints the languages of an identifier, in lines of at most 80 characters.
@@ -158,10 +155,9 @@ func yes(is bool) string {
 func modelsPullCommand() *cobra.Command {
 	c := command("models pull", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
 		path, err := pullModel(c, args[0])
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = fmt.Fprintln(c.OutOrStdout(), path)
 		}
-		_, err = fmt.Fprintln(c.OutOrStdout(), path)
 		return err
 	})
 	addQuiet(c, "print only the folder or file, and errors")
@@ -175,7 +171,7 @@ func pullModel(c *cobra.Command, name string) (path string, err error) {
 		return filepath.Join(dir, s.Files[0].Name), err
 	}
 	if study.NamesIdentifier(name) {
-		names := namesOf(datasets.All(datasets.Model), func(s datasets.Source) string { return s.Name })
+		names := ordered.Distinct(datasets.All(datasets.Model), func(s datasets.Source) string { return s.Name })
 		return "", fmt.Errorf("cannot fetch %s; choose one of: %s (embedded needs no file)", name, strings.Join(names, ", "))
 	}
 	m, err := similarities.ParseModel(name)

@@ -11,23 +11,23 @@ import (
 	"syscall"
 
 	"crosstalk/internal/fetch"
+	"crosstalk/internal/ordered"
 	"crosstalk/suite/datasets"
 
 	"github.com/spf13/cobra"
 )
 
 func suitesPullCommand() *cobra.Command {
-	names := strings.Join(namesOf(datasets.All(datasets.Suite), func(s datasets.Source) string { return s.Name }), ", ")
+	names := strings.Join(ordered.Distinct(datasets.All(datasets.Suite), func(s datasets.Source) string { return s.Name }), ", ")
 	c := command("suites pull", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
 		s, ok := datasets.Named(datasets.Suite, args[0])
 		if !ok {
 			return fmt.Errorf("unknown data set %q; choose one of: %s", args[0], names)
 		}
 		dir, err := pullSource(c, s)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = fmt.Fprintln(c.OutOrStdout(), dir)
 		}
-		_, err = fmt.Fprintln(c.OutOrStdout(), dir)
 		return err
 	})
 	c.Long = strings.ReplaceAll(c.Long, "{names}", names)

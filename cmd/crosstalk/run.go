@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"crosstalk/internal/config"
@@ -117,7 +116,15 @@ func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measuremen
 	if err := r.print(c, s, result); err != nil {
 		return err
 	}
-	summarize(notes(c), s, m)
+	w, conditions, path := notes(c), s.Plan().Conditions, m.Dir.Path
+	fmt.Fprintf(w, "\n%s. Run directory: %s\n", m.Session.Stats().Text(), path)
+	sayNext(w, path)
+	if len(conditions) > 1 {
+		fmt.Fprintf(w, "Compare the conditions: crosstalk compare %s\n", shell.Quote(path))
+	}
+	if conditions[0].Model.Provider == reference.Provider {
+		fmt.Fprintln(w, "A reference model of known truth answered; for a language model, add --model openai:gpt-4o-mini")
+	}
 	return withCode(m.Missing(result))
 }
 
@@ -136,19 +143,6 @@ func withCode(err error) error {
 func warn(c *cobra.Command, warnings []string) {
 	for _, w := range warnings {
 		fmt.Fprintln(notes(c), "note: "+w)
-	}
-}
-
-// summarize prints the number of answers, their cost and where they are.
-func summarize(w io.Writer, s *study.Study, m *study.Measurement) {
-	plan := s.Plan()
-	fmt.Fprintf(w, "\n%s. Run directory: %s\n", m.Session.Stats().Text(), m.Dir.Path)
-	sayNext(w, m.Dir.Path)
-	if len(plan.Conditions) > 1 {
-		fmt.Fprintf(w, "Compare the conditions: crosstalk compare %s\n", shell.Quote(m.Dir.Path))
-	}
-	if plan.Conditions[0].Model.Provider == reference.Provider {
-		fmt.Fprintln(w, "A reference model of known truth answered; for a language model, add --model openai:gpt-4o-mini")
 	}
 }
 

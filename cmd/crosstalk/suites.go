@@ -24,7 +24,14 @@ func suitesCommand() *cobra.Command {
 		w := c.OutOrStdout()
 		switch {
 		case check && len(args) > 0:
-			return checkSuites(c, args)
+			var b strings.Builder // nothing is printed if one of the suites cannot be read
+			for _, name := range args {
+				if err := study.CheckSuite(c.Context(), &b, name); err != nil {
+					return err
+				}
+			}
+			_, err := io.WriteString(w, b.String())
+			return err
 		case len(args) > 1:
 			return usagef("expected one suite; only --check reads several")
 		case len(args) == 0 && (check || api != ""):
@@ -66,16 +73,4 @@ func listSuites(stdout io.Writer) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Instrument, fetch.Size(s.Size()), whetherPulled(s), s.License)
 	}
 	return w.Flush()
-}
-
-// checkSuites prints nothing if one of the suites cannot be read.
-func checkSuites(c *cobra.Command, names []string) error {
-	var b strings.Builder
-	for _, name := range names {
-		if err := study.CheckSuite(c.Context(), &b, name); err != nil {
-			return err
-		}
-	}
-	_, err := io.WriteString(c.OutOrStdout(), b.String())
-	return err
 }
