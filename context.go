@@ -76,10 +76,7 @@ func (p PromptConfig) CarriedRequest(c Carrier, of Carried, prompt string, sampl
 	case Turn:
 		turns = []Message{{Role: "user", Content: of.User}, {Role: "assistant", Content: of.Assistant}}
 	}
-	r := p.Request(prompt, sample)
-	last := len(r.Messages) - 1
-	r.Messages = append(append(r.Messages[:last:last], turns...), r.Messages[last])
-	return r
+	return p.RequestAfter(turns, prompt, sample)
 }
 
 // tagged marks where a text begins and ends, in any language.

@@ -2,6 +2,7 @@ package crosstalk
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"crosstalk/internal/nearest"
@@ -61,16 +62,14 @@ func ProtocolsNamed[P any](names []string, byDefault string, one func(name strin
 	if len(names) == 0 {
 		return nil, BadOption("protocol", " is empty; expected the name of a protocol")
 	}
-	seen := map[string]bool{}
-	for _, name := range names {
+	for i, name := range names {
 		p, err := one(name)
 		if err != nil {
 			return nil, err
 		}
-		if seen[name] {
+		if slices.Contains(names[:i], name) {
 			return nil, BadOption("protocol", ": duplicate %s", name)
 		}
-		seen[name] = true
 		list = append(list, p)
 	}
 	return list, nil

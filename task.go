@@ -1,6 +1,9 @@
 package crosstalk
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Task is what consistency items are inputs of: an instruction, in several languages, and the classes that its
 // answers fall into (Ohmer et al. 2023, section 3).
@@ -57,15 +60,13 @@ func (t Task) Prompt(in Instruction, texts []string) string {
 // Slots are the names in braces in the layout, in order, each once: the task's
 // fields and the parts of its instructions.
 func (t Task) Slots() (names []string) {
-	seen := map[string]bool{}
 	for rest := t.Layout; ; {
 		_, after, open := strings.Cut(rest, "{")
 		name, after, closed := strings.Cut(after, "}")
 		if !open || !closed {
 			return names
 		}
-		if !seen[name] {
-			seen[name] = true
+		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 		rest = after

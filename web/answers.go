@@ -102,14 +102,15 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 		return err
 	}
 	if q.Count != "" {
-		known := p.Page.Counts != nil
-		if p.Any.N = p.Page.Rest; !known {
-			p.Any.N = -1
-		}
-		for k, c := range p.Found {
-			if p.Found[k].N = p.Page.Counts[c.Name]; !known {
-				p.Found[k].N = -1
+		count := func(n int) int {
+			if p.Page.Counts == nil {
+				return -1 // not known
 			}
+			return n
+		}
+		p.Any.N = count(p.Page.Rest)
+		for k, c := range p.Found {
+			p.Found[k].N = count(p.Page.Counts[c.Name])
 		}
 	}
 	observations, err := l.index.Observations(ctx, p.Page.Numbers...)
@@ -122,8 +123,7 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 		p.Cards = append(p.Cards, answerCard{page.NewCard(observations[i], 0, asked.Known), n,
 			path + "/" + strconv.Itoa(n), conditionOf(observations[i], columns), notes.Notes.Of(observations[i][0])})
 	}
-	p.Count = p.count()
-	p.Here = f.to(path)
+	p.Count, p.Here = p.count(), f.to(path)
 	for _, parameter := range []string{"after", "before", "skip"} {
 		if v := placeOf(r.URL, parameter); v > 0 {
 			p.Here = f.to(path, parameter, strconv.Itoa(v))
@@ -188,8 +188,7 @@ func (p *answersPage) count() string {
 	return count(p.Page.First) + "–" + count(p.Page.First+k-1) + " of " + number(p.Page.Total, "answer", "answers")
 }
 
-// journalOf opens the journal of a run, nil if it has none, as runs of recorded answers, and returns a function that
-// closes it.
+// journalOf opens the journal of a run, nil if it has none, as runs of recorded answers; done closes it.
 func journalOf(run string) (j *journal.Journal, done func()) {
 	j, err := journal.OpenReader(filepath.Join(run, journal.Name))
 	if err != nil {
@@ -313,11 +312,8 @@ func (f filter) with(found, noted string) filter {
 // query selects the answers of the filter.
 func (f filter) query(m marks) index.Query {
 	q := index.Query{Where: f.Where, Text: f.Text, Order: f.Order, Limit: perPage}
-	switch f.Noted {
-	case noted:
-		q.Only = append([]int{}, m.Noted...)
-	case notError:
-		q.Only = append([]int{}, m.NotError...)
+	if numbers := map[string][]int{noted: m.Noted, notError: m.NotError}; f.Noted != "" {
+		q.Only = append([]int{}, numbers[f.Noted]...) // none is not all
 	}
 	return q
 }

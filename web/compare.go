@@ -97,12 +97,16 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) (err error) {
 	if p.A.Run != nil {
 		p.Trail = append(p.Trail, link{p.A.Run.Name, "/runs/" + p.A.Run.ID})
 		if p.B.Run == nil { // the conditions of a run come first
-			several, err := s.several(r.Context(), p.A.Run)
-			if err != nil {
-				return err
-			}
-			if several {
-				p.B.Run = p.A.Run
+			l, done := s.runs.open(p.A.Run)
+			defer done()
+			if l.index != nil {
+				conditions, err := l.index.Conditions(r.Context())
+				if err != nil {
+					return err
+				}
+				if len(conditions) > 1 {
+					p.B.Run = p.A.Run
+				}
 			}
 		}
 	}
@@ -121,11 +125,8 @@ func (s *Server) compareChosen(w http.ResponseWriter, r *http.Request, ids []str
 			Message: "Go back and choose two runs; " + number(len(ids), "is", "are") + " chosen."}
 	}
 	a, err := s.listing.run(ids[0])
-	if err != nil {
-		return err
-	}
-	b, err := s.listing.run(ids[1])
-	if err != nil {
+	b, failed := s.listing.run(ids[1])
+	if err = cmp.Or(err, failed); err != nil {
 		return err
 	}
 	if b.Changed.Before(a.Changed) {
@@ -133,17 +134,6 @@ func (s *Server) compareChosen(w http.ResponseWriter, r *http.Request, ids []str
 	}
 	http.Redirect(w, r, "/compare?"+url.Values{"a": {a.ID}, "b": {b.ID}}.Encode(), http.StatusSeeOther)
 	return nil
-}
-
-// several reports whether a run has several conditions.
-func (s *Server) several(ctx context.Context, run *runEntry) (bool, error) {
-	l, done := s.runs.open(run)
-	defer done()
-	if l.index == nil {
-		return false, nil
-	}
-	conditions, err := l.index.Conditions(ctx)
-	return len(conditions) > 1, err
 }
 
 // pair compares the two sides.
@@ -355,11 +345,8 @@ func (p *comparePage) common() (columns []index.Column) {
 // match pairs the answers to the same item, in the order of the side after. alone are the numbers of the others.
 func (p *comparePage) match(ctx context.Context, where map[string]string) (pairs []pair, alone [2]int, err error) {
 	before, err := p.A.facts(ctx, where)
-	if err != nil {
-		return nil, alone, err
-	}
-	after, err := p.B.facts(ctx, where)
-	if err != nil {
+	after, failed := p.B.facts(ctx, where)
+	if err = cmp.Or(err, failed); err != nil {
 		return nil, alone, err
 	}
 	at := make(map[uint64]int, len(before))
@@ -408,7 +395,13 @@ func (p *comparePage) cards(ctx context.Context, pairs []pair) error {
 				return err
 			}
 			cards[i] = page.NewCard(list[0], 0, of.asked.Known)
-			texts[i] = answersOf(list[0])
+			for _, o := range list[0] {
+				for _, t := range o.Texts {
+					if t.Role == crosstalk.Side && !slices.Contains(texts[i], t.Text) {
+						texts[i] = append(texts[i], t.Text)
+					}
+				}
+			}
 			c.Item, c.Head, c.Expect = cards[i].Name, cards[i].Head, cards[i].Expected
 			if c.Sample = list[0][0].Sample; c.Sample > 0 {
 				c.Sample++
@@ -430,16 +423,4 @@ func (p *comparePage) cards(ctx context.Context, pairs []pair) error {
 		p.Pairs = append(p.Pairs, c)
 	}
 	return nil
-}
-
-// answersOf are the texts of an answer's sides.
-func answersOf(of []crosstalk.Observation) (texts []string) {
-	for _, o := range of {
-		for _, t := range o.Texts {
-			if t.Role == crosstalk.Side && !slices.Contains(texts, t.Text) {
-				texts = append(texts, t.Text)
-			}
-		}
-	}
-	return texts
 }

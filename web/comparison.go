@@ -22,8 +22,7 @@ func WriteComparison(ctx context.Context, w io.Writer, before, after string) (er
 		return err
 	}
 	defer os.RemoveAll(cache)
-	var s Server
-	s.runs.cache = cache
+	s := Server{runs: openRuns{cache: cache}}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	names := []string{before, before}
 	if before != after {

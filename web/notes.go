@@ -127,15 +127,11 @@ func (s *Server) note(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return &access.Error{Status: http.StatusUnprocessableEntity, Message: "The note was not saved: " + err.Error() + "."}
 	}
-	http.Redirect(w, r, backTo(r.PostForm.Get("back"), run.ID, number), http.StatusSeeOther)
-	return nil
-}
-
-// backTo is the page from which a form was sent: a list of the run's answers, or else the page of the answer.
-func backTo(from, run string, number int) string {
-	path := "/runs/" + run + "/answers"
-	if at, err := url.Parse(from); err == nil && at.Path == path && at.Host == "" && at.Scheme == "" {
-		return (&url.URL{Path: path, RawQuery: at.Query().Encode(), Fragment: "answer-" + strconv.Itoa(number)}).String()
+	path, place := "/runs/"+run.ID+"/answers", strconv.Itoa(number)
+	to := path + "/" + place + "#note"
+	if at, err := url.Parse(r.PostForm.Get("back")); err == nil && at.Path == path && at.Host == "" && at.Scheme == "" {
+		to = (&url.URL{Path: path, RawQuery: at.Query().Encode(), Fragment: "answer-" + place}).String() // a list
 	}
-	return path + "/" + strconv.Itoa(number) + "#note"
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
 }

@@ -75,7 +75,12 @@ func (o *openRuns) acquire(r *runEntry) (openRun, func()) {
 	l := o.runs[r.ID]
 	switch {
 	case l == nil:
-		o.makeRoom()
+		if len(o.runs) >= mostOpen {
+			o.closeOldest()
+		}
+		if o.runs == nil {
+			o.runs = map[string]*openRun{}
+		}
 		l = &openRun{notes: &notebook{}}
 		o.runs[r.ID] = l
 	case l.users == 0 && l.index != nil && !l.index.Fresh():
@@ -97,14 +102,8 @@ func (o *openRuns) acquire(r *runEntry) (openRun, func()) {
 	}
 }
 
-// makeRoom closes the least recently used run.
-func (o *openRuns) makeRoom() {
-	if o.runs == nil {
-		o.runs = map[string]*openRun{}
-	}
-	if len(o.runs) < mostOpen {
-		return
-	}
+// closeOldest closes the least recently used run that nobody uses.
+func (o *openRuns) closeOldest() {
 	oldest := ""
 	for id, l := range o.runs {
 		if l.users == 0 && (oldest == "" || l.used.Before(o.runs[oldest].used)) {

@@ -35,7 +35,7 @@ type Options struct {
 
 // Server shows the runs below a directory.
 type Server struct {
-	options Options
+	token   string // of Options
 	listing listing
 	runs    openRuns
 	figures comparisons
@@ -77,8 +77,7 @@ func New(dir string, o Options) (*Server, error) {
 		}
 		o.Cache = filepath.Join(base, "crosstalk", "browse")
 	}
-	s := &Server{options: o, listing: listing{dir: dir}}
-	s.runs.cache = o.Cache
+	s := &Server{token: o.Token, listing: listing{dir: dir}, runs: openRuns{cache: o.Cache}}
 	mux := http.NewServeMux()
 	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /{$}":                               s.list,
@@ -105,7 +104,8 @@ func New(dir string, o Options) (*Server, error) {
 		w.Header().Set("Allow", "GET, HEAD")
 		s.fail(w, r, &access.Error{Status: http.StatusMethodNotAllowed, Message: "This page takes no such requests."})
 	})
-	s.handler = s.guard(mux)
+	s.handler = access.Rules{Hosts: o.Hosts, Anyhow: o.Token != "", Body: mostBody,
+		Command: "crosstalk serve", Admit: s.admit, Refuse: s.refuse}.Guard(mux)
 	return s, nil
 }
 
@@ -189,12 +189,6 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}{frame{Title: http.StatusText(status), Trail: []link{{"Runs", "/"}}}, visible.Line(message)})
 }
 
-// guard refuses requests that this server should not answer.
-func (s *Server) guard(next http.Handler) http.Handler {
-	return access.Rules{Hosts: s.options.Hosts, Anyhow: s.options.Token != "", Body: mostBody,
-		Command: "crosstalk serve", Admit: s.admit, Refuse: s.refuse}.Guard(next)
-}
-
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
 	s.fail(w, r, &access.Error{Status: status, Message: message})
 }
@@ -210,8 +204,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	// Lax: links from other sites work, and are harmless since reading changes
 	// nothing. Forms of other sites come without the cookie.
 	keep := http.Cookie{Name: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
-	valid := func(token string) bool { return access.Equal(token, s.options.Token) }
-	return s.options.Token == "" || access.Admit(w, r, keep, valid, func() {
+	valid := func(token string) bool { return access.Equal(token, s.token) }
+	return s.token == "" || access.Admit(w, r, keep, valid, func() {
 		s.refuse(w, r, http.StatusUnauthorized,
 			"Token missing. Open the address that 'crosstalk serve' printed when it started; it contains the token.")
 	})

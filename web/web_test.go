@@ -372,7 +372,8 @@ func TestLimits(t *testing.T) {
 func TestConcurrentRequests(t *testing.T) {
 	s := newServer(t, t.TempDir(), Options{})
 	release, entered := make(chan struct{}), make(chan struct{}, access.MostRequests+1)
-	h := s.guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { entered <- struct{}{}; <-release }))
+	h := access.Rules{Admit: s.admit, Refuse: s.refuse}.Guard(http.HandlerFunc(
+		func(http.ResponseWriter, *http.Request) { entered <- struct{}{}; <-release }))
 	for range access.MostRequests {
 		go get(h, "/")
 	}

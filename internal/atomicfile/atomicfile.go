@@ -26,16 +26,10 @@ type File struct {
 
 // Create starts replacing or creating the file at path. The file gets the permissions of any new file. Several
 // processes may write the same file at once: the last one to commit wins.
-func Create(path string) (*File, error) {
-	f, err := create(path, 0o666)
-	return &File{f, path}, err
-}
+func Create(path string) (*File, error) { return create(path, 0o666) }
 
 // CreatePrivate is Create for a file that only its owner may read.
-func CreatePrivate(path string) (*File, error) {
-	f, err := create(path, 0o600)
-	return &File{f, path}, err
-}
+func CreatePrivate(path string) (*File, error) { return create(path, 0o600) }
 
 // Commit puts the file in its place, once its content is on the disk.
 func (f *File) Commit() error {
@@ -54,19 +48,15 @@ func (f *File) Discard() {
 }
 
 // Write replaces or creates the file at path with the output of write. After an error, the file is unchanged.
-func Write(path string, write func(io.Writer) error) error {
-	f, err := Create(path)
-	return f.write(write, err)
-}
+func Write(path string, write func(io.Writer) error) error { return writeFile(path, 0o666, write) }
 
 // WritePrivate is Write for a file that only its owner may read.
 func WritePrivate(path string, write func(io.Writer) error) error {
-	f, err := CreatePrivate(path)
-	return f.write(write, err)
+	return writeFile(path, 0o600, write)
 }
 
-// write is Write for a file that was created, unless err says why it was not.
-func (f *File) write(write func(io.Writer) error, err error) error {
+func writeFile(path string, mode fs.FileMode, write func(io.Writer) error) error {
+	f, err := create(path, mode)
 	if err != nil {
 		return err
 	}
@@ -113,10 +103,11 @@ func content(b []byte) func(io.Writer) error {
 
 // create makes a file beside path under a name that nobody else has. Unlike os.CreateTemp, it leaves the permissions to
 // the umask. path itself is never opened: a link there is replaced, not followed.
-func create(path string, mode fs.FileMode) (f *os.File, err error) {
+func create(path string, mode fs.FileMode) (_ *File, err error) {
+	f := &File{path: path}
 	for range 100 {
-		f, err = os.OpenFile(fmt.Sprintf("%s.%08x%s", path, rand.Uint32(), Ending), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
-		if !errors.Is(err, fs.ErrExist) {
+		name := fmt.Sprintf("%s.%08x%s", path, rand.Uint32(), Ending)
+		if f.File, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode); !errors.Is(err, fs.ErrExist) {
 			break
 		}
 	}

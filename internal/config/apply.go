@@ -1,12 +1,14 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"crosstalk/internal/strictyaml"
@@ -40,8 +42,9 @@ func Load(c *cobra.Command, standard string, removed func(string) string) (Appli
 			return Applied{}, fmt.Errorf("%s: is not a regular file; "+
 				"name it with --%s to read it, or use --%[2]s '' to read none", name, FileFlag)
 		}
-		if trust, err = trusted(); err != nil {
-			return Applied{}, err
+		text := cmp.Or(os.Getenv(TrustVariable), "0")
+		if trust, err = strconv.ParseBool(text); err != nil {
+			return Applied{}, fmt.Errorf("the environment variable %s is %.40q; expected 1 or 0", TrustVariable, text)
 		}
 	}
 	text, err := strictyaml.ReadFile(name, limits.Bytes)
@@ -109,15 +112,14 @@ func set(f *pflag.Flag, v value) error {
 		return m
 	}
 	f.Changed = true
-	list, several := f.Value.(pflag.SliceValue)
-	if !several {
-		return f.Value.Set(v.scalars[0].text)
-	}
 	texts := []string{} // literal: commas do not split them
 	for _, s := range v.scalars {
 		texts = append(texts, s.text)
 	}
-	return list.Replace(texts)
+	if list, several := f.Value.(pflag.SliceValue); several {
+		return list.Replace(texts)
+	}
+	return f.Value.Set(texts[0])
 }
 
 // Applied lists the flags of a command that a file has set.
@@ -148,16 +150,13 @@ func (a Applied) Explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	var places []string
+	message := err.Error()
 	for _, s := range a.settings {
-		if s.concerns(err.Error()) {
-			places = append(places, fmt.Sprintf("\n%s:%d: %s is set here", s.file, s.value.line, s.key))
+		if s.concerns(message) {
+			err = fmt.Errorf("%w\n%s:%d: %s is set here", err, s.file, s.value.line, s.key)
 		}
 	}
-	if places == nil {
-		return err
-	}
-	return fmt.Errorf("%w%s", err, strings.Join(places, ""))
+	return err
 }
 
 // concerns reports whether a message mentions the flag, its value together with

@@ -9,6 +9,7 @@ import (
 
 	"crosstalk/internal/lazyregexp"
 	"crosstalk/internal/nearest"
+	"crosstalk/internal/ordered"
 	"crosstalk/internal/strictyaml"
 	"crosstalk/internal/visible"
 
@@ -29,7 +30,7 @@ var limits = strictyaml.Limits{Bytes: 1 << 20, Depth: 16, Keys: 1000, One: "set 
 // Parse reads a file for a tree of commands. An error names the file and the line; there is one for every invalid key.
 // removed tells what replaces the words of a command or a --flag that no longer exists, "" for any other.
 func Parse(name string, text []byte, commands *cobra.Command, removed func(string) string) (*File, error) {
-	p := &reader{name: name, top: sections(commands), removed: removed, settings: map[string]value{}}
+	p := &reader{name: name, top: sectionOf(commands, ""), removed: removed, settings: map[string]value{}}
 	root, err := strictyaml.Parse(name, text, limits)
 	if err != nil {
 		return nil, err
@@ -75,17 +76,9 @@ func (p *reader) section(s *section, node ast.Node) {
 		case len(flags) > 0:
 			p.setting(join(s.path, key), flags, entry.Value)
 		default:
-			p.errorf(line, "%s: %s", shown(join(s.path, key)), p.unknown(s, key))
+			p.errorf(line, "%s: %s", visible.Start(join(s.path, key), 100), p.unknown(s, key))
 		}
 	}
-}
-
-// shown is a key as it can be printed.
-func shown(key string) string {
-	if r := []rune(key); len(r) > 100 {
-		key = string(r[:100]) + "..."
-	}
-	return visible.Line(key)
 }
 
 // setting reads a key's value, which must be valid for one of its flags.
@@ -97,26 +90,21 @@ func (p *reader) setting(path string, flags []*pflag.Flag, node ast.Node) {
 			return
 		}
 	}
-	var wrong *mismatch
-	var expected []string
+	var wrong []*mismatch
 	for _, f := range flags {
 		m := kindOf(f).check(v)
 		if m == nil {
 			p.settings[path] = v
 			return
 		}
-		if wrong == nil {
-			wrong = m
-		}
-		if !slices.Contains(expected, m.expected) {
-			expected = append(expected, m.expected)
-		}
+		wrong = append(wrong, m)
 	}
-	// A list of something is also one of it.
-	all := slices.Clone(expected)
-	expected = slices.DeleteFunc(expected, func(one string) bool { return slices.Contains(all, one+orList) })
-	wrong.expected = strings.Join(expected, "; or ")
-	p.errorf(wrong.line, "%s: %w", path, wrong)
+	all := ordered.Distinct(wrong, func(m *mismatch) string { return m.expected })
+	expected := slices.DeleteFunc(slices.Clone(all), func(one string) bool {
+		return slices.Contains(all, one+orList) // a list of something is also one of it
+	})
+	wrong[0].expected = strings.Join(expected, "; or ")
+	p.errorf(wrong[0].line, "%s: %w", path, wrong[0])
 }
 
 // secret matches API keys, alone or in NAME=VALUE.

@@ -19,7 +19,7 @@ import (
 // Flag declares a flag of a command. Parsing, help, completion, the file, its schema and its template follow from it.
 type Flag struct {
 	Name     string   // "model", or "model,m" with a letter
-	To       any      // a pointer to its value, which is the default, or a pflag.Value
+	To       any      // a pointer to its value, which is the default
 	Help     string   // for people; a default that is not To's is in it
 	Shown    []string // of a list that is empty: the default that this means
 	Choices  []string // the only values, also in a list
@@ -49,7 +49,7 @@ func Declare(c *cobra.Command, group string, flags []Flag) {
 		fs.Lookup(name).Annotations = map[string][]string{
 			groupAnnotation: {group}, choicesAnnotation: f.Choices, shownAnnotation: f.Shown,
 			valuesAnnotation: {f.Values}, positiveAnnotation: {strconv.FormatBool(f.Positive)},
-			reachAnnotation: f.Reach.pairs(),
+			reachAnnotation: f.Reach,
 		}
 	}
 }
@@ -80,8 +80,6 @@ func (f Flag) add(fs *pflag.FlagSet, name, letter string) {
 		fs.DurationVarP(to, name, letter, *to, f.Help)
 	case **int64:
 		fs.VarP(optionalInt{to}, name, letter, f.Help)
-	case pflag.Value:
-		fs.VarP(to, name, letter, f.Help)
 	default:
 		panic(fmt.Sprintf("--%s: no flag has a value of type %T", name, f.To))
 	}
@@ -123,36 +121,29 @@ func ChoicesOf(f *pflag.Flag) []string { return f.Annotations[choicesAnnotation]
 // Check returns an error for a flag with a value that is not one of its Choices, or is 0 though it must be Positive.
 func Check(flags *pflag.FlagSet) (err error) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		if err == nil && f.Changed {
-			err = check(f)
+		if err != nil || !f.Changed {
+			return
+		}
+		values := []string{f.Value.String()}
+		if list, several := f.Value.(pflag.SliceValue); several {
+			values = list.GetSlice()
+		}
+		positive := slices.Contains(f.Annotations[positiveAnnotation], "true")
+		if positive && slices.Contains([]string{"0", "0s"}, values[0]) {
+			expected := "a number above 0"
+			if f.Value.Type() == "duration" {
+				expected = "a duration above 0, such as 2m"
+			}
+			err = crosstalk.BadOption(f.Name, " is %s; expected %s", values[0], expected)
+		}
+		choices := ChoicesOf(f)
+		for _, value := range values {
+			if err == nil && choices != nil && value != f.DefValue {
+				_, err = crosstalk.Chosen(strings.ReplaceAll(f.Name, "-", " "), value, choices)
+			}
 		}
 	})
 	return err
-}
-
-func check(f *pflag.Flag) error {
-	values := []string{f.Value.String()}
-	if list, several := f.Value.(pflag.SliceValue); several {
-		values = list.GetSlice()
-	}
-	positive := slices.Contains(f.Annotations[positiveAnnotation], "true")
-	if positive && slices.Contains([]string{"0", "0s"}, values[0]) {
-		expected := "a number above 0"
-		if f.Value.Type() == "duration" {
-			expected = "a duration above 0, such as 2m"
-		}
-		return crosstalk.BadOption(f.Name, " is %s; expected %s", values[0], expected)
-	}
-	choices := ChoicesOf(f)
-	for _, value := range values {
-		if choices == nil || value == f.DefValue {
-			continue
-		}
-		if _, err := crosstalk.Chosen(strings.ReplaceAll(f.Name, "-", " "), value, choices); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Complete completes a flag's value, or each of several after a comma, to these values.

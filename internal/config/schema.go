@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
+
+	"crosstalk/internal/ordered"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,7 +17,7 @@ type object = map[string]any
 // commands under root. Parse accepts whatever it accepts.
 func Schema(root *cobra.Command, title, about string) []byte {
 	d := &definitions{byText: map[string]string{}, all: object{}}
-	top := d.section(sections(root))
+	top := d.section(sectionOf(root, ""))
 	top["$schema"] = "http://json-schema.org/draft-07/schema#"
 	top["title"] = title
 	top["description"] = about
@@ -33,18 +34,16 @@ type definitions struct {
 func (d *definitions) section(s *section) object {
 	properties := object{}
 	for _, name := range s.names() {
-		var variants []any
-		for _, f := range s.named(name) {
-			if ref := d.refer(f); !slices.ContainsFunc(variants, func(v any) bool { return v.(object)["$ref"] == ref["$ref"] }) {
-				variants = append(variants, ref)
-			}
+		var variants []object
+		for _, ref := range ordered.Distinct(s.named(name), d.refer) {
+			variants = append(variants, object{"$ref": "#/definitions/" + ref})
 		}
-		properties[name] = anyOf(variants)
+		properties[name] = anyOf(variants...)
 	}
 	for _, part := range s.parts {
 		of := d.section(part)
 		if flag, both := properties[part.name]; both {
-			properties[part.name] = anyOf([]any{of, flag})
+			properties[part.name] = anyOf(of, flag.(object))
 			continue
 		}
 		properties[part.name] = of
@@ -53,8 +52,8 @@ func (d *definitions) section(s *section) object {
 		"properties": properties, "additionalProperties": false}
 }
 
-// refer returns a reference to the definition of a flag.
-func (d *definitions) refer(f *pflag.Flag) object {
+// refer returns the name of the definition of a flag.
+func (d *definitions) refer(f *pflag.Flag) string {
 	schema := schemaOf(f)
 	text := f.Name + string(indented(schema))
 	if d.byText[text] == "" {
@@ -64,7 +63,7 @@ func (d *definitions) refer(f *pflag.Flag) object {
 		}
 		d.byText[text], d.all[name] = name, schema
 	}
-	return object{"$ref": "#/definitions/" + d.byText[text]}
+	return d.byText[text]
 }
 
 func schemaOf(f *pflag.Flag) object {
@@ -78,14 +77,15 @@ func schemaOf(f *pflag.Flag) object {
 		schema = object{"anyOf": []any{one, object{"type": "array", "items": k.schema()}}}
 	}
 	schema["description"] = f.Usage
-	if values := defaults(f); len(values) == 1 {
-		schema["default"] = k.literal(values[0])
-	} else if len(values) > 1 {
-		var list []any
-		for _, v := range values {
-			list = append(list, k.literal(v))
-		}
-		schema["default"] = list
+	var values []any
+	for _, v := range defaults(f) {
+		values = append(values, k.literal(v))
+	}
+	if len(values) > 0 {
+		schema["default"] = values
+	}
+	if len(values) == 1 {
+		schema["default"] = values[0]
 	}
 	return schema
 }
@@ -118,9 +118,9 @@ func (k kind) literal(text string) any {
 	return text
 }
 
-func anyOf(schemas []any) object {
+func anyOf(schemas ...object) object {
 	if len(schemas) == 1 {
-		return schemas[0].(object)
+		return schemas[0]
 	}
 	return object{"anyOf": schemas}
 }

@@ -16,7 +16,7 @@ import (
 // section whose commands all mean the same by it, commented out with its default, except for the names in live.
 func Template(root *cobra.Command, live []string) []byte {
 	t := &template{live: live, placed: map[string]bool{}}
-	return []byte(strings.TrimLeft(t.section(sections(root), ""), "\n"))
+	return []byte(strings.TrimLeft(t.section(sectionOf(root, ""), ""), "\n"))
 }
 
 type template struct {
@@ -115,15 +115,17 @@ func (t *template) line(uses []*pflag.Flag) line {
 		}
 	}
 	usage := strings.Join(strings.Fields(f.Usage), " ")
-	if len(values) == 0 {
-		if k.choices != nil { // which usages list
-			return line{"#" + f.Name + ":", usage}
-		}
+	switch {
+	case len(values) == 0 && k.choices != nil: // which usages list
+		return line{"#" + f.Name + ":", usage}
+	case len(values) == 0:
 		return line{"#" + f.Name + ":", k.String() + ": " + usage}
 	}
 	texts := slices.Clone(values)
 	for i, text := range texts {
-		texts[i] = k.written(text)
+		if k.base == "text" {
+			texts[i] = quoted(text)
+		}
 	}
 	text := texts[0]
 	if len(texts) > 1 || k.split && strings.Contains(values[0], ",") {
@@ -134,13 +136,6 @@ func (t *template) line(uses []*pflag.Flag) line {
 		key = "#" + key
 	}
 	return line{key, usage}
-}
-
-func (k kind) written(text string) string {
-	if k.base != "text" {
-		return text
-	}
-	return quoted(text)
 }
 
 // simple text needs no quotes in YAML, even in a list.

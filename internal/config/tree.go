@@ -22,20 +22,14 @@ const None = "config-none"
 
 // section is a command, with everything that can appear under its name in a file.
 type section struct {
-	name, path string // "leakage", "run.leakage"; both "" at the top
+	name, path string // "leakage", "run.leakage"; the path is "" at the top
 	about      string
 	flags      []*pflag.Flag // the command's own that a file can set
 	parts      []*section
 }
 
-// sections returns the sections of the tree under root. It skips hidden commands and flags, help, version and the flag
-// that selects the file.
-func sections(root *cobra.Command) *section {
-	s := sectionOf(root, "")
-	s.name = ""
-	return s
-}
-
+// sectionOf returns the section of a command, with those of the commands below it; path is "" at the top. It skips
+// hidden commands and flags, help, version and the flag that selects the file.
 func sectionOf(c *cobra.Command, path string) *section {
 	s := &section{name: c.Name(), path: path, about: c.Short, flags: flagsOf(c)}
 	for _, part := range c.Commands() {

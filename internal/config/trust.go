@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -18,22 +17,19 @@ import (
 // TrustVariable is the environment variable that trusts a file which was found: 1 for yes.
 const TrustVariable = "CROSSTALK_TRUST_CONFIG"
 
-// Reach says what a flag's values can do beyond the measurement. A file that was only found, and so may have come with
-// somebody else's repository, must not do it.
-type Reach []reach
-
-// reach says what values that match a pattern (a regular expression) can do.
-type reach struct{ does, pattern string }
+// Reach says what a flag's values can do beyond the measurement: pairs of what they do, and a regular expression that
+// such values match. A file that was only found, and so may have come with somebody else's repository, must not do it.
+type Reach []string
 
 // What values can do.
 var (
 	Nothing    = Reach{}
-	Program    = Reach{{"runs a program", ""}}
-	Address    = Reach{{"is an address that requests are sent to", ""}}
-	Credential = Reach{{"says where an API key is, or passes one on", ""}}
-	Access     = Reach{{"decides who can connect", ""}}
-	Expense    = Reach{{"asks a provider, with your key and at your expense", ""}}
-	Path       = Reach{{place, "(?s).*"}} // is a file or directory: those below the current directory are allowed
+	Program    = Reach{"runs a program", ""}
+	Address    = Reach{"is an address that requests are sent to", ""}
+	Credential = Reach{"says where an API key is, or passes one on", ""}
+	Access     = Reach{"decides who can connect", ""}
+	Expense    = Reach{"asks a provider, with your key and at your expense", ""}
+	Path       = Reach{place, "(?s).*"} // is a file or directory: those below the current directory are allowed
 )
 
 const (
@@ -42,31 +38,17 @@ const (
 )
 
 // If is r for the values that match a pattern. Of a Path, the pattern's last group matches the path.
-func (r Reach) If(pattern string) Reach { return Reach{{r[0].does, pattern}} }
-
-// pairs is nil if nobody has said what values can do.
-func (r Reach) pairs() (pairs []string) {
-	if r != nil {
-		pairs = []string{}
-	}
-	for _, one := range r {
-		pairs = append(pairs, one.does, one.pattern)
-	}
-	return pairs
-}
+func (r Reach) If(pattern string) Reach { return Reach{r[0], pattern} }
 
 // reachOf returns what a value of a flag does that a file which was found must not do; "" for nothing.
 func reachOf(f *pflag.Flag, value string) string {
 	for pair := range slices.Chunk(f.Annotations[reachAnnotation], 2) {
-		match := regexp.MustCompile(pair[1]).FindStringSubmatch(value)
-		switch {
-		case match == nil:
-		case pair[0] != place:
-			return pair[0]
-		default:
-			if reach := reachOfPath(match[len(match)-1]); reach != "" {
-				return reach
-			}
+		match, reach := regexp.MustCompile(pair[1]).FindStringSubmatch(value), pair[0]
+		if match != nil && reach == place {
+			reach = reachOfPath(match[len(match)-1])
+		}
+		if match != nil && reach != "" {
+			return reach
 		}
 	}
 	return ""
@@ -79,7 +61,17 @@ func reachOfPath(path string) string {
 	switch {
 	case path == "":
 		return ""
-	case outside(path, parts):
+	case !filepath.IsLocal(path), strings.HasPrefix(path, "~"), slices.Contains(parts, ".."):
+		return place
+	}
+	root, err := os.OpenRoot(".")
+	if err != nil {
+		return place
+	}
+	defer root.Close()
+	_, err = root.Stat(path) // follows links, and fails where one leads out
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
 		return place
 	case slices.ContainsFunc(parts, func(part string) bool { return strings.EqualFold(part, ".git") }):
 		return gitData
@@ -87,46 +79,15 @@ func reachOfPath(path string) string {
 	return ""
 }
 
-// outside reports whether a path, or a link on its way, leads out of the current directory.
-func outside(path string, parts []string) bool {
-	if !filepath.IsLocal(path) || strings.HasPrefix(path, "~") || slices.Contains(parts, "..") {
-		return true
-	}
-	root, err := os.OpenRoot(".")
-	if err != nil {
-		return true
-	}
-	defer root.Close()
-	_, err = root.Stat(path) // follows links, and fails where one leads out
-	return err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
-}
-
-// trusted reports whether the environment trusts a file that was found.
-func trusted() (bool, error) {
-	text := os.Getenv(TrustVariable)
-	if text == "" {
-		return false, nil
-	}
-	yes, err := strconv.ParseBool(text)
-	if err != nil {
-		return false, fmt.Errorf("the environment variable %s is %.40q; expected 1 or 0", TrustVariable, text)
-	}
-	return yes, nil
-}
-
 // refuse returns an error if a setting reaches further than a file may which was found may.
 func (s setting) refuse(f *pflag.Flag) error {
 	var failed []error
 	for _, v := range s.value.scalars {
-		reach := reachOf(f, v.text)
-		if reach == "" {
-			continue
+		if reach := reachOf(f, v.text); reach == Credential[0] {
+			failed = append(failed, fmt.Errorf("%s:%d: %s %s", s.file, v.line, s.key, reach))
+		} else if reach != "" {
+			failed = append(failed, fmt.Errorf("%s:%d: %s %s: %s", s.file, v.line, s.key, reach, v))
 		}
-		found := ""
-		if reach != Credential[0].does {
-			found = ": " + v.String()
-		}
-		failed = append(failed, fmt.Errorf("%s:%d: %s %s%s", s.file, v.line, s.key, reach, found))
 	}
 	return errors.Join(failed...)
 }

@@ -23,7 +23,7 @@ func TestReachOf(t *testing.T) {
 		{Name: "address", To: new(string), Reach: Address},
 		{Name: "free", To: new(string), Reach: Nothing},
 	})
-	flags, program, address := c.Flags(), Program[0].does, Address[0].does
+	flags, program, address := c.Flags(), Program[0], Address[0]
 	for _, c := range []struct {
 		flag, value string
 		want        string

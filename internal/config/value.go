@@ -45,12 +45,11 @@ func (s scalar) String() string {
 }
 
 func valueOf(node ast.Node) value {
-	list, ok := node.(*ast.SequenceNode)
-	if !ok {
-		return value{line: lineOf(node), scalars: []scalar{scalarOf(node)}}
+	v, elements := value{line: lineOf(node)}, []ast.Node{node}
+	if list, ok := node.(*ast.SequenceNode); ok {
+		v.list, elements = true, list.Values
 	}
-	v := value{line: lineOf(node), list: true}
-	for _, element := range list.Values {
+	for _, element := range elements {
 		v.scalars = append(v.scalars, scalarOf(element))
 	}
 	return v
@@ -210,18 +209,16 @@ func (k kind) takes(s scalar) bool {
 
 // Described returns what help calls the kind of a flag's values ("bool" for a switch), and the default as one types it.
 func Described(f *pflag.Flag) (kind, standard string) {
-	k := kindOf(f)
+	k, standard := kindOf(f), strings.Join(defaults(f), ",")
 	switch {
 	case k.base == "boolean":
 		return "bool", f.DefValue
 	case k.several && k.split:
-		kind = "list"
+		return "list", standard
 	case k.base == "integer":
-		kind = "n"
-	default:
-		kind = k.base
+		return "n", standard
 	}
-	return kind, strings.Join(defaults(f), ",")
+	return k.base, standard
 }
 
 // defaults are a flag's default values as written; nil if it has none.

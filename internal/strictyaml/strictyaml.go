@@ -112,15 +112,7 @@ func Error(name string, err error) error {
 		message = fmt.Sprintf("expected %s, found %s", expected, found)
 	}
 	message = duplicate.ReplaceAllString(message, "duplicate key $1 (first used in line $2)")
-	return fmt.Errorf("%s:%d: %s", name, e.GetToken().Position.Line, shown(message))
-}
-
-// shown is text of the file, or text with some of it, as it can be printed.
-func shown(text string) string {
-	if r := []rune(text); len(r) > 200 {
-		text = string(r[:200]) + "..."
-	}
-	return visible.Line(text)
+	return fmt.Errorf("%s:%d: %s", name, e.GetToken().Position.Line, visible.Start(message, 200))
 }
 
 func kind(name string) string { return cmp.Or(kinds[name], name) }
@@ -141,8 +133,11 @@ func check(name string, text []byte, l Limits) error {
 	if len(text) > l.Bytes {
 		return TooLarge(name, l.Bytes)
 	}
-	if err := checkText(name, text); err != nil {
-		return err
+	n := 0
+	for line := range bytes.Lines(text) {
+		if n++; !utf8.Valid(line) || bytes.IndexByte(line, 0) >= 0 {
+			return fmt.Errorf("%s:%d: is not valid UTF-8: save the file as UTF-8", name, n)
+		}
 	}
 	if err := checkBrackets(name, text, l.Depth); err != nil {
 		return err
@@ -159,7 +154,7 @@ func check(name string, text []byte, l Limits) error {
 		switch t.Type {
 		case token.SequenceStartType, token.MappingStartType:
 			depth++
-			keys.open()
+			keys.flow = append(keys.flow, 0)
 		case token.MappingValueType:
 			column := t.Position.Column
 			if t.Prev != nil {
@@ -167,11 +162,10 @@ func check(name string, text []byte, l Limits) error {
 			}
 			keys.key(column)
 		case token.SequenceEndType, token.MappingEndType:
-			depth--
-			keys.close()
-			if depth < 0 {
+			if depth--; depth < 0 {
 				return refuse("unexpected closing bracket")
 			}
+			keys.flow = keys.flow[:len(keys.flow)-1]
 		case token.SequenceEntryType, token.MappingKeyType:
 			keys.entry(t.Position.Column)
 			if entries++; t.PreviousType() == t.Type && t.Position.Column <= last.Column {
@@ -180,7 +174,7 @@ func check(name string, text []byte, l Limits) error {
 		case token.AnchorType, token.AliasType, token.MergeKeyType:
 			return refuse("anchors and aliases are not supported: write the value out")
 		case token.TagType:
-			return refuse("tags are not supported: write the value without " + shown(t.Value))
+			return refuse("tags are not supported: write the value without " + visible.Start(t.Value, 200))
 		case token.DirectiveType:
 			return refuse("directives are not supported: leave the line out")
 		case token.DocumentHeaderType:
@@ -201,16 +195,6 @@ func check(name string, text []byte, l Limits) error {
 }
 
 const tooDeep = "is nested too deeply"
-
-func checkText(name string, text []byte) error {
-	n := 0
-	for line := range bytes.Lines(text) {
-		if n++; !utf8.Valid(line) || bytes.IndexByte(line, 0) >= 0 {
-			return fmt.Errorf("%s:%d: is not valid UTF-8: save the file as UTF-8", name, n)
-		}
-	}
-	return nil
-}
 
 // checkBrackets refuses a long row of opening brackets and dashes without making a token of each. Text between them
 // ends the row, so no sensible text, quoted or not, is refused.
@@ -241,14 +225,6 @@ type keyCounter struct {
 }
 
 type column struct{ at, keys int }
-
-func (k *keyCounter) open() { k.flow = append(k.flow, 0) }
-
-func (k *keyCounter) close() {
-	if len(k.flow) > 1 {
-		k.flow = k.flow[:len(k.flow)-1]
-	}
-}
 
 // key counts a key that starts in a column.
 func (k *keyCounter) key(at int) {

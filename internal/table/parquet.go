@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"crosstalk/internal/ordered"
 	"crosstalk/internal/parquet"
 )
 
@@ -24,20 +25,14 @@ func readParquet(path string, yield func(Row) bool) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	var names []string
-	fields := map[string][]parquet.Column{} // of the structures in a list, or the column itself, by name
-	for _, c := range columns {
-		name, _ := listOf(c)
-		if fields[name] == nil {
-			names = append(names, name)
-		}
-		fields[name] = append(fields[name], c)
-	}
+	nameOf := func(c parquet.Column) string { name, _ := listOf(c); return name }
+	names := ordered.Distinct(columns, nameOf)
+	groups := ordered.Groups(columns, nameOf) // of the fields of the structures in a list, or of one column
 	for i := range rows {
 		row := newRow(path, i+1)
 		row.Columns = names
-		for _, name := range names {
-			of := fields[name]
+		for k, name := range names {
+			of := groups[k]
 			_, field := listOf(of[0])
 			switch {
 			case of[0].Texts != nil:

@@ -97,14 +97,11 @@ func rowOf(path string, line, header int, columns, repeated, values []string) Ro
 	r := Row{File: path, Line: line, Header: header, Columns: columns, repeated: repeated,
 		Values: make(map[string]string, len(columns))}
 	for i, c := range columns {
-		switch {
-		case c == "":
-		case i < len(values):
+		if r.Values[c] = ""; i < len(values) {
 			r.Values[c] = values[i]
-		default:
-			r.Values[c] = ""
 		}
 	}
+	delete(r.Values, "")
 	return r
 }
 

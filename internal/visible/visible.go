@@ -28,6 +28,14 @@ func Text(s string) string {
 // Line is Text for a single line: line feeds (␊) and tabs (␉) are marked too.
 func Line(s string) string { return mark(s, func(rune) bool { return false }) }
 
+// Start is the Line of a text, or of its first characters and "..." if it has more than most.
+func Start(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "..."
+	}
+	return Line(s)
+}
+
 // userInfo matches the user and password of a URL.
 var userInfo = regexp.MustCompile(`(?i)(https?://)[^/\s"'@]+@`)
 

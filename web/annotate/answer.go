@@ -131,24 +131,19 @@ func (s *Server) save(q *sheet, given labels.Answer) error {
 
 // undo withdraws the last answer. Its comment and marked words stay with the question, which is shown again.
 func (s *Server) undo(w http.ResponseWriter, r *http.Request, q *sheet, annotator string) error {
-	if err := s.withdraw(q, annotator); err != nil {
-		return err
-	}
-	http.Redirect(w, r, "/"+q.Question.Name, http.StatusSeeOther)
-	return nil
-}
-
-func (s *Server) withdraw(q *sheet, annotator string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st, err := s.stateOf(q, annotator)
-	if err != nil || st.last < 0 {
-		return err
+	if err == nil && st.last >= 0 {
+		u, _ := q.Unit(st.asked[st.last].ID)
+		label, _, _ := s.log.Find(annotator, u.Key(), s.decides())
+		label.Label, label.When, label.Seconds = "", time.Now().UTC(), 0
+		err = labels.Append(s.run, label)
 	}
-	u, _ := q.Unit(st.asked[st.last].ID)
-	label, _, _ := s.log.Find(annotator, u.Key(), s.decides())
-	label.Label, label.When, label.Seconds = "", time.Now().UTC(), 0
-	return labels.Append(s.run, label)
+	if err == nil {
+		http.Redirect(w, r, "/"+q.Question.Name, http.StatusSeeOther)
+	}
+	return err
 }
 
 // askPage is a question as an annotator sees it. It contains nothing else about the run.

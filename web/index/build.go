@@ -186,7 +186,7 @@ func (b *builder) flush(x *Index) (err error) {
 		err = errors.Join(err, failed)
 		for value, places := range sorted(of) {
 			if few && err == nil {
-				err = step(put, b.chunk, kind, value, pack(places))
+				err = step(put, []any{b.chunk, kind, value, pack(places)}, nil)
 			}
 		}
 	}
@@ -265,29 +265,4 @@ func (x *Index) finish(b *builder, book Book) error {
 	return nil
 }
 
-func (b *builder) run(query string, values ...any) error {
-	return rows(b.conn, query, values, func(*sqlite3.Stmt) {})
-}
-
-// step runs a statement with these values.
-func step(s *sqlite3.Stmt, values ...any) error {
-	if err := bind(s, values); err != nil {
-		return err
-	}
-	return s.Exec()
-}
-
-// bind sets the parameters of a statement.
-func bind(s *sqlite3.Stmt, values []any) (err error) {
-	for i, v := range values {
-		switch v := v.(type) {
-		case int:
-			err = errors.Join(err, s.BindInt(i+1, v))
-		case string:
-			err = errors.Join(err, s.BindText(i+1, v))
-		case []byte:
-			err = errors.Join(err, s.BindBlob(i+1, v))
-		}
-	}
-	return err
-}
+func (b *builder) run(query string, values ...any) error { return rows(b.conn, query, values, nil) }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"hash/fnv"
 	"maps"
 	"math"
@@ -14,8 +13,6 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
-
-	"github.com/ncruces/go-sqlite3"
 )
 
 // Verdict is what was found in an answer, in short.
@@ -113,19 +110,6 @@ func (b *builder) conditionOf(s *seen) uint16 {
 	return uint16(i)
 }
 
-// Conditions lists the conditions of the answers, without the columns within an
-// answer; nil while the index is being built.
-func (x *Index) Conditions(ctx context.Context) (list []map[string]string, err error) {
-	err = x.read(ctx, func(c *sqlite3.Conn) error {
-		text, err := blob(c, "SELECT value FROM meta WHERE name = 'conditions'")
-		if err != nil || text == nil {
-			return err
-		}
-		return json.Unmarshal(text, &list)
-	})
-	return list, err
-}
-
 // factSize is the number of bytes of a packed fact.
 const factSize = 8 + 1 + 4 + 4 + 2
 
@@ -139,11 +123,6 @@ func packFacts(answers []answer) []byte {
 		b = binary.LittleEndian.AppendUint16(b, a.fact.Condition)
 	}
 	return b
-}
-
-func unpackFact(b []byte) Fact {
-	le := binary.LittleEndian
-	return Fact{le.Uint64(b), Verdict(b[8]), le.Uint32(b[9:]), math.Float32frombits(le.Uint32(b[13:])), le.Uint16(b[17:])}
 }
 
 // Facts returns the facts of the answers that have these values of columns, by their numbers.
@@ -163,8 +142,10 @@ func (s *search) facts() (list []Numbered, err error) {
 			return cmp.Or(err, ErrNone)
 		}
 		for i := range s.size(chunk) {
-			if found.has(i) && len(packed) >= (i+1)*factSize {
-				list = append(list, Numbered{chunk*chunkSize + i + 1, unpackFact(packed[i*factSize:])})
+			if le := binary.LittleEndian; found.has(i) && len(packed) >= (i+1)*factSize {
+				b := packed[i*factSize:] // as packFacts wrote it
+				list = append(list, Numbered{chunk*chunkSize + i + 1, Fact{le.Uint64(b), Verdict(b[8]), le.Uint32(b[9:]),
+					math.Float32frombits(le.Uint32(b[13:])), le.Uint16(b[17:])}})
 			}
 		}
 		return nil

@@ -62,7 +62,12 @@ func create(whole string) (part string, err error) {
 	if err := os.MkdirAll(cache, 0o700); err != nil {
 		return "", err
 	}
-	sweep(cache)
+	old, _ := filepath.Glob(filepath.Join(cache, "*.db*"))
+	for _, path := range old {
+		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > unused {
+			os.Remove(path)
+		}
+	}
 	f, err := os.CreateTemp(cache, filepath.Base(whole)+".*.part")
 	if err != nil {
 		return "", err
@@ -72,15 +77,6 @@ func create(whole string) (part string, err error) {
 
 // unused is the time after which an index that was not opened, or not finished, is removed.
 const unused = 60 * 24 * time.Hour
-
-func sweep(cache string) {
-	old, _ := filepath.Glob(filepath.Join(cache, "*.db*"))
-	for _, path := range old {
-		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > unused {
-			os.Remove(path)
-		}
-	}
-}
 
 // remove removes an index with SQLite's files beside it.
 func remove(path string) {

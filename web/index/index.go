@@ -17,6 +17,7 @@ package index
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -191,12 +192,25 @@ func (x *Index) read(ctx context.Context, f func(*sqlite3.Conn) error) (err erro
 }
 
 // Pages returns the data of Book, nil while the index is being built.
-func (x *Index) Pages(ctx context.Context) (pages []byte, err error) {
+func (x *Index) Pages(ctx context.Context) ([]byte, error) { return x.meta(ctx, "pages") }
+
+// Conditions lists the conditions of the answers, without the columns within an answer; nil while the index is being
+// built.
+func (x *Index) Conditions(ctx context.Context) (list []map[string]string, err error) {
+	text, err := x.meta(ctx, "conditions")
+	if err == nil && text != nil {
+		err = json.Unmarshal(text, &list)
+	}
+	return list, err
+}
+
+// meta is what the index has of this name, nil while it is being built.
+func (x *Index) meta(ctx context.Context, name string) (value []byte, err error) {
 	err = x.read(ctx, func(c *sqlite3.Conn) (err error) {
-		pages, err = blob(c, "SELECT value FROM meta WHERE name = 'pages'")
+		value, err = blob(c, "SELECT value FROM meta WHERE name = ?", name)
 		return err
 	})
-	return pages, err
+	return value, err
 }
 
 // blob is the only value of a query with these parameters, nil if there is none.
@@ -211,10 +225,25 @@ func rows(c *sqlite3.Conn, query string, parameters []any, f func(*sqlite3.Stmt)
 	if err != nil {
 		return err
 	}
-	if err = bind(s, parameters); err == nil {
-		for s.Step() {
-			f(s)
+	err = step(s, parameters, func() error { f(s); return nil })
+	return errors.Join(err, s.Close())
+}
+
+// step calls f with each row of a statement with these parameters: numbers, texts and blobs.
+func step(s *sqlite3.Stmt, parameters []any, f func() error) (err error) {
+	defer s.Reset()
+	for i, v := range parameters {
+		switch v := v.(type) {
+		case int:
+			err = errors.Join(err, s.BindInt(i+1, v))
+		case string:
+			err = errors.Join(err, s.BindText(i+1, v))
+		case []byte:
+			err = errors.Join(err, s.BindBlob(i+1, v))
 		}
 	}
-	return errors.Join(err, s.Err(), s.Close())
+	for err == nil && s.Step() {
+		err = f()
+	}
+	return errors.Join(err, s.Err())
 }

@@ -8,8 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
+	"strconv"
 
 	"crosstalk"
+	"crosstalk/instrument"
 	"crosstalk/run"
 
 	"github.com/ncruces/go-sqlite3"
@@ -59,9 +63,15 @@ type seen struct {
 
 // analyse sets what the index has of the observation.
 func (s *seen) analyse() {
-	s.block, s.answer = answerOf(&s.Observation)
-	s.tags = tags(&s.Observation)
-	s.fact = factOfOne(&s.Observation)
+	// Observations near each other with the same names are shown as one answer.
+	kind, block := instrument.Of(s.Measure), s.Item
+	for _, c := range slices.Sorted(maps.Keys(s.Observation.Condition)) {
+		if !kind.Column(c).Within {
+			block += "\x00" + c + "\x00" + s.Observation.Condition[c]
+		}
+	}
+	s.block, s.answer = block, s.Variant+"\x00"+strconv.Itoa(s.Sample)
+	s.tags, s.fact = tags(&s.Observation), factOfOne(&s.Observation)
 	add := func(w string) { s.words = append(s.words, w) }
 	words(s.Item, add)
 	for _, t := range s.Texts {

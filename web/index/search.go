@@ -233,9 +233,9 @@ func (s *search) values(p *Page) error {
 	counts, answers := map[string]int{}, 0
 	all, err := s.each(patience/10, func(chunk int, _, rest set) error {
 		answers += rest.count()
-		return sets(stmt, []any{chunk, s.query.Count}, func(packed []byte) error {
+		return step(stmt, []any{chunk, s.query.Count}, func() error {
 			var with set
-			err := with.unpack(packed)
+			err := with.unpack(stmt.ColumnRawBlob(0))
 			with.and(rest)
 			counts[stmt.ColumnText(1)] += with.count()
 			return err
@@ -256,7 +256,8 @@ func (s *search) find(chunk int) (found, rest set, err error) {
 	found = first(s.size(chunk))
 	narrow := func(stmt *sqlite3.Stmt, a, b string) {
 		var with set
-		err = errors.Join(err, sets(stmt, []any{chunk, a, b}, with.unpack))
+		unpack := func() error { return with.unpack(stmt.ColumnRawBlob(0)) }
+		err = errors.Join(err, step(stmt, []any{chunk, a, b}, unpack))
 		found.and(with)
 	}
 	for column, value := range s.query.Where {
@@ -288,40 +289,21 @@ func (s *search) find(chunk int) (found, rest set, err error) {
 	return found, rest, err
 }
 
-// sets calls f with the packed set of each row that a statement selects.
-func sets(stmt *sqlite3.Stmt, parameters []any, f func([]byte) error) error {
-	defer stmt.Reset()
-	if err := bind(stmt, parameters); err != nil {
-		return err
-	}
-	for stmt.Step() {
-		if err := f(stmt.ColumnRawBlob(0)); err != nil {
-			return err
-		}
-	}
-	return stmt.Err()
-}
-
 // check reports whether an answer has the exact phrases.
 func (s *search) check(number int) (bool, error) {
 	if !s.exact() {
 		return true, nil
 	}
 	list, err := s.x.observationsOf(s.conn, number)
-	texts := textsOf(list)
-	return !slices.ContainsFunc(s.terms, func(t term) bool {
-		return !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, t.text) })
-	}), err
-}
-
-// textsOf are the texts of observations in the form that terms have.
-func textsOf(list []crosstalk.Observation) (texts []string) {
+	var texts []string
 	for _, o := range list {
 		for _, text := range append(slices.Clip(o.Texts), crosstalk.NamedText{Text: o.Item}) {
 			texts = append(texts, plain(text.Text))
 		}
 	}
-	return texts
+	return !slices.ContainsFunc(s.terms, func(t term) bool {
+		return !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, t.text) })
+	}), err
 }
 
 // Order is an order of answers.
@@ -338,27 +320,19 @@ const (
 // Orders are all orders.
 var Orders = []Order{ByNumber, Longest, Shortest, Doubtful}
 
-// compare orders two answers, for slices.SortFunc.
-func (o Order) compare(a, b Numbered) int {
-	switch o {
-	case Longest:
-		return int(b.Length) - int(a.Length)
-	case Shortest:
-		return int(a.Length) - int(b.Length)
-	case Doubtful:
-		// NaN is before all numbers, and so after them in the opposite order of opposite numbers.
-		return cmp.Compare(-b.Doubt, -a.Doubt)
-	}
-	return 0
-}
-
 // ordered finds a page of answers in the query's order.
 func (s *search) ordered() (p Page, err error) {
 	list, err := s.facts()
 	if err != nil {
 		return p, err
 	}
-	slices.SortFunc(list, func(a, b Numbered) int { return cmp.Or(s.query.Order.compare(a, b), a.Number-b.Number) })
+	compare := map[Order]func(a, b Numbered) int{
+		Longest:  func(a, b Numbered) int { return int(b.Length) - int(a.Length) },
+		Shortest: func(a, b Numbered) int { return int(a.Length) - int(b.Length) },
+		// NaN is before all numbers, and so after them in the opposite order of opposite numbers.
+		Doubtful: func(a, b Numbered) int { return cmp.Compare(-b.Doubt, -a.Doubt) },
+	}[s.query.Order]
+	slices.SortFunc(list, func(a, b Numbered) int { return cmp.Or(compare(a, b), a.Number-b.Number) })
 	p.Total = len(list)
 	if s.exact() {
 		p.Total = -1 // without the exact phrases

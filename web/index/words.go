@@ -1,9 +1,6 @@
 package index
 
 import (
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -51,11 +48,8 @@ func words(text string, use func(string)) {
 // fold is a word in lower case, cut to longestWord.
 func fold(word string) string {
 	word = strings.ToLower(word)
-	if len(word) <= longestWord {
-		return word
-	}
-	n := longestWord
-	for !utf8.RuneStart(word[n]) {
+	n := min(len(word), longestWord)
+	for n < len(word) && !utf8.RuneStart(word[n]) {
 		n--
 	}
 	return word[:n]
@@ -151,17 +145,4 @@ func tags(o *crosstalk.Observation) (list []tag) {
 		add(Found, Nothing)
 	}
 	return list
-}
-
-// answerOf names the answer of an observation: observations near each other with the same name are shown as one answer.
-func answerOf(o *crosstalk.Observation) (block, answer string) {
-	kind := instrument.Of(o.Measure)
-	var b strings.Builder
-	b.WriteString(o.Item)
-	for _, c := range slices.Sorted(maps.Keys(o.Condition)) {
-		if !kind.Column(c).Within {
-			b.WriteString("\x00" + c + "\x00" + o.Condition[c])
-		}
-	}
-	return b.String(), o.Variant + "\x00" + strconv.Itoa(o.Sample)
 }
