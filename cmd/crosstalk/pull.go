@@ -18,7 +18,8 @@ import (
 )
 
 func suitesPullCommand() *cobra.Command {
-	names := strings.Join(ordered.Distinct(datasets.All(datasets.Suite), func(s datasets.Source) string { return s.Name }), ", ")
+	nameOf := func(s datasets.Source) string { return s.Name }
+	names := strings.Join(ordered.Distinct(datasets.All(datasets.Suite), nameOf), ", ")
 	c := command("suites pull", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
 		s, ok := datasets.Named(datasets.Suite, args[0])
 		if !ok {
