@@ -24,7 +24,6 @@ func (n *Need) plus(o Need, sign int) {
 	n.Cost += float64(sign) * o.Cost
 }
 
-// within reports whether n is at most o in all that is counted.
 func (n Need) within(o Need) bool { return n.Asks <= o.Asks && n.Cost <= o.Cost }
 
 // account tracks what was spent and reserved, so that the budget holds even if every ask uses its maximum.
@@ -108,7 +107,6 @@ func (a *account) admit() {
 	}
 }
 
-// end returns what the item has not used.
 func (it *item) end() {
 	a := it.account
 	a.mu.Lock()
@@ -250,7 +248,6 @@ func (a *account) spend(prices Prices, model string, req crosstalk.Request, answ
 	a.spent.plus(Need{1, prices.Cost(model, used)}, 1)
 }
 
-// collected adds what an answer from a batch cost.
 func (a *account) collected(model string, req crosstalk.Request, answer crosstalk.Answer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -160,7 +160,6 @@ func (s *Session) noteLocked(err error) {
 	}
 }
 
-// wanted reports whether the user asked for the end that err is.
 func wanted(err error) bool { return errors.Is(err, ErrStopped) || errors.As(err, new(*LimitError)) }
 
 // gaveUp notes that a model cannot be asked, and returns err.
@@ -221,7 +220,6 @@ type asker struct {
 	about *model
 }
 
-// shape returns the way of asking that req belongs to.
 func (a *asker) shape(req crosstalk.Request) *shape {
 	name := shapeOf(req)
 	m := a.about
@@ -235,7 +233,6 @@ func (a *asker) shape(req crosstalk.Request) *shape {
 	return s
 }
 
-// endEndpoint makes the session send nothing more to the asker's endpoint.
 func (a *asker) endEndpoint(err error) error {
 	a.note(err)
 	a.about.endpoint.halt(err)
@@ -293,7 +290,6 @@ func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answe
 	}
 }
 
-// abandoned says that the caller who sent an ask for others too went away.
 type abandoned struct{ error }
 
 // journalled returns the answer that the journal has, if it is one.

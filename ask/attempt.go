@@ -151,7 +151,6 @@ func (a *asker) stillAnswers(s *shape, t *trial) bool {
 	return err == nil && b.blame(t, true)
 }
 
-// attempted notes when the first attempt of a way of asking began.
 func (s *shape) attempted(at time.Time) {
 	s.mu.Lock()
 	if s.began.IsZero() {
@@ -167,7 +166,6 @@ func unreachable(err error) bool {
 		errors.As(err, new(*tls.CertificateVerificationError)) || errors.As(err, new(tls.RecordHeaderError))
 }
 
-// errTimeout is an attempt that took all its time.
 var errTimeout = errors.New("timeout")
 
 // errGivenUp is an attempt that was called off because others have shown that it is pointless.

@@ -108,7 +108,6 @@ func (b *Batching) Collect(ctx context.Context) error {
 	return b.run(ctx, all)
 }
 
-// run submits the batches that are fresh, and waits for all.
 func (b *Batching) run(ctx context.Context, all []*waiting) error {
 	b.mu.Lock()
 	b.waiting = all
@@ -200,7 +199,6 @@ func (b *Batching) see(ctx, waits context.Context, w *waiting) error {
 	}
 }
 
-// missing reports whether err says that something is not there.
 func missing(err error) bool { return said(err).Status == 404 || said(err).Status == 410 }
 
 // unread reports whether a batch is done with, and with which error. err is why paid answers cannot be read since a
@@ -278,7 +276,6 @@ func (b *Batching) submit(ctx, waits context.Context, w *waiting) error {
 	}
 }
 
-// longTransfer is how long the largest batch may take over a slow line.
 const longTransfer = 15 * time.Minute
 
 func (b *Batching) submitted(w *waiting, id string) error {
@@ -291,13 +288,11 @@ func (b *Batching) drop(w *waiting) error {
 	return b.end(b.store.DropBatch(w.Batch))
 }
 
-// noBatches ends the asking because the server takes no batches.
 func (b *Batching) noBatches(w *waiting, err error) error {
 	return errors.Join(b.end(&ModelError{w.Identity, fmt.Errorf("the batch was not accepted: %w; ask without --batch",
 		err)}), b.drop(w))
 }
 
-// takenBack deals with a batch that the provider did not run.
 func (b *Batching) takenBack(ctx context.Context, w *waiting, state crosstalk.BatchState) error {
 	if !state.Full || len(w.Asks) <= fewest {
 		return b.noBatches(w, errors.New(state.Problem))
@@ -369,7 +364,6 @@ func (b *Batching) insist(ctx context.Context, f func(context.Context) error) er
 	}
 }
 
-// longestSilence is how long a provider may not answer while it has a batch.
 const longestSilence = 24 * time.Hour
 
 // wait is the pause before attempt n+1.

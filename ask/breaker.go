@@ -32,7 +32,6 @@ type breaker struct {
 	waiting  line
 }
 
-// streak describes the failures since the last answer.
 type streak struct {
 	since       time.Time // zero: nothing has failed
 	begun       int       // attempts begun until then
@@ -132,7 +131,6 @@ func (b *breaker) ended(t *trial) (probe bool) {
 	return probe
 }
 
-// answered notes an answer: the endpoint is there.
 func (b *breaker) answered(t *trial) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -270,7 +268,6 @@ func (b *breaker) tryOne() {
 	}
 }
 
-// wait is the event that the asks of an open circuit wait for.
 func (b *breaker) wait() (w Wait, waiting bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

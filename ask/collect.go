@@ -58,7 +58,6 @@ func (c *collection) collect(ctx context.Context, failed int) error {
 	return &why
 }
 
-// read reads the results once and saves the answers.
 func (c *collection) read(ctx context.Context) {
 	c.strange, c.trouble = 0, nil
 	var saving errgroup.Group // many at a time: the journal commits them together

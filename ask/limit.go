@@ -56,7 +56,6 @@ func (l *limiter) acquire(ctx context.Context) error {
 	return nil
 }
 
-// rates waits for what the server or the user said about time.
 func (l *limiter) rates(ctx context.Context) error {
 	for {
 		l.mu.Lock()
@@ -75,7 +74,6 @@ func (l *limiter) rates(ctx context.Context) error {
 	return l.requests.Wait(ctx)
 }
 
-// learn learns from how an attempt ended.
 func (l *limiter) learn(started time.Time, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,7 +108,6 @@ func (l *limiter) admit() {
 	}
 }
 
-// wait is the wait that the server asked for, if there is one now.
 func (l *limiter) wait() (w Wait, waiting bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -32,7 +32,6 @@ func newStopper(in context.Context) (s stopper) {
 	return s
 }
 
-// giveUp ends the asking, unless another has ended it.
 func (s stopper) giveUp(id crosstalk.Identity, err error) error {
 	hopeless := &ModelError{id, err}
 	s.halt(hopeless)
@@ -168,7 +167,6 @@ func (s *shape) works(answer crosstalk.Answer, cached bool) error {
 	return nil
 }
 
-// isSettled reports whether an answer has shown that the settings work.
 func (s *shape) isSettled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -24,7 +24,6 @@ type Round struct {
 	other wanting // asks outside of any item
 }
 
-// wanting lists the asks that an item needs.
 type wanting struct {
 	need  Need // at most
 	have  Need // of need: answered
@@ -109,7 +108,6 @@ func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.
 // session at all: it may have found out how the model spells a parameter.
 func (s *shape) proven() bool { return s.model.answered.Load() && s.isSettled() }
 
-// note notes something of the item that ctx is of.
 func (r *Round) note(ctx context.Context, what func(*wanting)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,7 +175,6 @@ func (r *Round) admitted() (order []group, asks map[group][]crosstalk.BatchAsk, 
 	return order, asks, stale, nil
 }
 
-// without returns what n needs beyond o.
 func (n Need) without(o Need) Need {
 	return Need{max(0, n.Asks-o.Asks), max(0, n.Cost-o.Cost)}
 }

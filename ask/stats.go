@@ -102,7 +102,6 @@ func (w Wait) Text(now time.Time) string {
 	return fmt.Sprintf("waiting until %s (%s), as the server asked", w.Until.Local().Format("15:04:05"), short(left))
 }
 
-// short is a duration in whole seconds or minutes.
 func short(d time.Duration) string {
 	if d < 2*time.Minute {
 		return fmt.Sprintf("%d s", (d+time.Second-1)/time.Second)

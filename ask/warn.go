@@ -25,7 +25,6 @@ func (s *Session) Warnings() []string {
 	return list
 }
 
-// observed collects what a model's answers reveal besides their texts.
 type observed struct {
 	mu sync.Mutex
 
@@ -51,7 +50,6 @@ func newObserved() observed {
 // limit is a limit on an answer's tokens, and the room for thoughts beside it.
 type limit struct{ tokens, room int }
 
-// ended counts how answers ended under a limit.
 type ended struct {
 	answers int
 	chats   int // of these: texts of chats, which can end by themselves
@@ -62,7 +60,6 @@ type ended struct {
 
 var seed = maphash.MakeSeed()
 
-// most is how many different prompts and names are kept.
 const most = 8
 
 func (o *observed) note(req crosstalk.Request, answer crosstalk.Answer, same func(crosstalk.Identity, string) bool,
@@ -131,7 +128,6 @@ func (o *observed) endings() (all ended) {
 	return all
 }
 
-// prompt notes how many tokens the server counted in a prompt.
 func (o *observed) prompt(req crosstalk.Request, tokens int) {
 	var h maphash.Hash
 	h.SetSeed(seed)

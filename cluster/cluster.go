@@ -107,7 +107,6 @@ func kube(v any) (string, error) {
 	return inline(strings.ReplaceAll(fmt.Sprint(v), "$", "$$"))
 }
 
-// queryName matches the parameters of a URL.
 var queryName = lazyregexp.New(`[?&]([^?&=\s]+)=`)
 
 // CheckSecrets returns an error, which does not quote it, if a command, its headers, parameters or the name of the

@@ -57,7 +57,6 @@ func (s Slurm) Scripts() (array, merge []byte, err error) {
 // Logs is the directory for what the tasks print.
 func (s Slurm) Logs() string { return filepath.Join(s.absolute(), "logs") }
 
-// absolute is the directory of the shards.
 func (s Slurm) absolute() string {
 	if filepath.IsAbs(s.Out) {
 		return filepath.Clean(s.Out)
@@ -102,7 +101,6 @@ func (s Slurm) Submit() (array, merge string, err error) {
 	return array, merge, nil
 }
 
-// sbatch submits a script and returns the number of its job.
 func sbatch(args ...string) (job string, err error) {
 	out, err := output("", "sbatch", append([]string{"--parsable"}, args...)...)
 	job, _, _ = strings.Cut(strings.TrimSpace(out), ";") // the cluster's name may follow

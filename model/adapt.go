@@ -105,7 +105,6 @@ func (a *adapter) whenThinking(always bool) string {
 	return ""
 }
 
-// reason settles how much the model thinks.
 func (a *adapter) reason() {
 	d, r := &a.Decoding, a.family.Reasoning
 	if level := d.Reasoning; level != "" && !r.can(level) {

@@ -131,7 +131,6 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 	return c, nil
 }
 
-// settle notes what the answer to p shows.
 func (c *Checked) settle(p crosstalk.PromptConfig) {
 	a := c.Answer
 	for param, sent := range map[string]bool{
@@ -233,7 +232,6 @@ func headroom(name string, own []Family, thinks bool) int {
 	return p.Decoding.ReasoningTokens
 }
 
-// shownIn is where an answer's thoughts came back.
 func shownIn(a crosstalk.Answer) string {
 	if a.Reasoning == "" {
 		return "nowhere"

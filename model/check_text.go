@@ -53,7 +53,6 @@ func (c Checked) Rows() (rows [][2]string) {
 	return rows
 }
 
-// taken says whether the model takes a parameter.
 func (c Checked) taken(param string) string {
 	result, why := c.Params[param], c.Why(param)
 	switch {
@@ -73,7 +72,6 @@ func (c Checked) taken(param string) string {
 	return result
 }
 
-// thinking says whether and where the model thinks.
 func (c Checked) thinking() string {
 	if !c.Thinks {
 		return "no, as far as the answer shows"

@@ -141,7 +141,6 @@ func (f Family) fits(provider string, forms []string) bool {
 	})
 }
 
-// with is t with the fields that o sets.
 func (t Takes) with(o Takes) Takes {
 	overlay(reflect.ValueOf(&t).Elem(), reflect.ValueOf(o))
 	return t
@@ -186,7 +185,6 @@ func (r Reasoning) thinks(level string) bool {
 	return level != "" && level != crosstalk.ReasoningOff
 }
 
-// headroom is the room for thoughts at a level.
 func (r Reasoning) headroom(level string) int {
 	n := cmp.Or(r.Headroom, DefaultHeadroom)
 	switch level {

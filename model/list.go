@@ -16,7 +16,6 @@ import (
 	"crosstalk/model/endpoint"
 )
 
-// mostNames bounds how many names of a list are fetched.
 const mostNames = 50_000
 
 // List asks a provider's server for its models and returns their names, sorted, as Open takes them: provider:name.

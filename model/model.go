@@ -127,7 +127,6 @@ func opened[M crosstalk.Model](m M, err error) (crosstalk.Model, error) {
 	return m, nil
 }
 
-// cutName splits provider:name.
 func cutName(name string) (provider, model string, err error) {
 	provider, model, found := strings.Cut(strings.TrimSpace(name), ":")
 	provider = strings.ToLower(provider)
@@ -140,7 +139,6 @@ func cutName(name string) (provider, model string, err error) {
 	return provider, model, err
 }
 
-// config is where the model is, and the key that the environment has for it.
 func (p Preset) config(model string, o Options) (endpoint.Config, error) {
 	c := endpoint.Config{Provider: p.Name, Model: model, BaseURL: o.BaseURL, KeyVar: cmp.Or(o.KeyVar, p.KeyVar),
 		KeyFile: o.KeyFile, KeyHeader: p.KeyHeader, Client: o.Client}
@@ -180,7 +178,6 @@ func (p Preset) config(model string, o Options) (endpoint.Config, error) {
 	return c, nil
 }
 
-// usualName matches the names that people give environment variables.
 var usualName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]{0,63}$`)
 
 // variable names the variable of a key in a message, unless its name is unusual: that may be the key itself.
@@ -256,17 +253,14 @@ func ParseHeader(list []string, getenv func(string) string) (h http.Header, secr
 	return h, secret, nil
 }
 
-// ownHeaders are set by the program.
 var ownHeaders = []string{"Host", "Content-Length", "Content-Type", "Content-Encoding", "Accept-Encoding",
 	"Transfer-Encoding", "Connection", "Te", "Trailer", "Upgrade"}
 
-// headerCharacters are those that the name of a header may have.
 const headerCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"
 
 // leastSecret is the length from which a value may be a secret whatever its
 // header is called: shorter ones are words, such as a provider's name.
 const leastSecret = 12
 
-// secretWords are parts of the names of headers whose values are secret.
 var secretWords = []string{"key", "apikey", "token", "secret", "auth", "authorization", "password", "cookie",
 	"signature", "credential", "credentials"}

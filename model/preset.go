@@ -30,7 +30,6 @@ type Preset struct {
 	KeyHeader   string `json:"key-header"`  // "": Authorization, as a bearer token
 }
 
-// anthropicMessages is the protocol of Anthropic's messages API.
 const anthropicMessages = "anthropic"
 
 // Compatible is the preset for a server that has none.
@@ -41,7 +40,6 @@ func Presets() []Preset { return slices.Clone(presets()) }
 
 var placeholder = regexp.MustCompile(`\{([A-Z_]+)(?::([^}]*))?\}`)
 
-// baseURL is the preset's, with the environment's values in their places.
 func (p Preset) baseURL(getenv func(string) string) (string, error) {
 	var missing string
 	url := placeholder.ReplaceAllStringFunc(p.BaseURL, func(match string) string {
@@ -79,7 +77,6 @@ func PublicURL(base string) string {
 // Paid are the providers that bill the owner of the key for what is asked of them, as far as their names tell.
 func Paid() []string { return named(func(p Preset) bool { return !p.Local && p.Name != Compatible }) }
 
-// named are the names of the presets of some kind.
 func named(is func(Preset) bool) (names []string) {
 	for _, p := range presets() {
 		if is(p) {

@@ -133,7 +133,6 @@ func (j *Journal) Unanswered() (keys []crosstalk.Key, err error) {
 	return keys, err
 }
 
-// query calls row for each row that the reader finds.
 func (j *Journal) query(sql string, row func(*sqlite3.Stmt) error) error {
 	j.reading.Lock()
 	defer j.reading.Unlock()

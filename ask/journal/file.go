@@ -96,7 +96,6 @@ func resolve(path string) (string, error) {
 // watched are what the names of the files add to the path that must stay what they were when a writer opened them.
 var watched = []string{"", "-wal", ".lock"}
 
-// moved reports a file that is not the one that was opened.
 func (j *Journal) moved() error {
 	for i, suffix := range watched {
 		if is, err := os.Lstat(j.path + suffix); err != nil || !os.SameFile(j.files[i], is) {
@@ -107,7 +106,6 @@ func (j *Journal) moved() error {
 	return nil
 }
 
-// wrap turns SQLite's errors into messages for the user.
 func (j *Journal) wrap(err error) error {
 	switch {
 	case err == nil:

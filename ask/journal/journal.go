@@ -124,7 +124,6 @@ func OpenReader(path string) (*Journal, error) {
 	return j, nil
 }
 
-// hasLog reports whether there is something in SQLite's log.
 func hasLog(path string) bool {
 	info, err := os.Stat(path + "-wal")
 	return !errors.Is(err, fs.ErrNotExist) && (err != nil || info.Size() > 0)
@@ -215,7 +214,6 @@ type statement struct {
 	sql string
 }
 
-// prepare prepares statements, up to the first that cannot be.
 func prepare(conn *sqlite3.Conn, list ...statement) (err error) {
 	for _, s := range list {
 		if *s.to, _, err = conn.Prepare(s.sql); err != nil {
@@ -241,7 +239,6 @@ func set(stmt *sqlite3.Stmt, values ...any) error {
 	return errors.Join(errs...)
 }
 
-// run runs a statement that yields nothing.
 func run(stmt *sqlite3.Stmt, values ...any) error {
 	if err := set(stmt, values...); err != nil {
 		return err
@@ -265,7 +262,6 @@ func (j *Journal) openReader(query string) (err error) {
 	})
 }
 
-// selection is the columns of asks and the number of the row.
 var selection = "SELECT " + columns + ", rowid FROM asks "
 
 // Get returns the answer to the ask with this key.

@@ -58,7 +58,6 @@ type tallied struct{ model, status string }
 
 func (t tallied) failed() bool { return t.status == string(crosstalk.Failed) }
 
-// sums are the tallies of asks, by what is counted apart.
 type sums map[tallied]*tally
 
 // add adds asks, or takes them away: times is 1 or -1.
@@ -93,7 +92,6 @@ const counting = "INSERT INTO counts (model, status, asks, prompt_tokens, comple
 // known describes an ask before another answer comes.
 const known = "SELECT status, attempts, model, prompt_tokens, completion_tokens FROM asks WHERE key = ?"
 
-// save writes what has changed into the transaction.
 func (c *counts) save() error {
 	for of, t := range c.changed {
 		if err := run(c.add, of.model, of.status, t.asks, t.prompt, t.completion); err != nil {

@@ -22,7 +22,6 @@ type Record struct {
 	Answer   crosstalk.Answer
 }
 
-// corruptError is a row of the journal that is not as it was written.
 type corruptError struct {
 	Path string
 	Row  int64         // SQLite's rowid
@@ -121,7 +120,6 @@ func values(r Record) []value {
 	return row
 }
 
-// bind sets the parameters of the insertion to a row, with its checksum.
 func bind(s *sqlite3.Stmt, row []value) error {
 	errs := []error{s.BindBlob(checksumColumn+1, checksum(row))}
 	for i, v := range row {
@@ -137,7 +135,6 @@ func bind(s *sqlite3.Stmt, row []value) error {
 	return errors.Join(errs...)
 }
 
-// size is about how many bytes a row takes.
 func size(r Record) int {
 	n := len(r.Request.Prompt) + len(r.Answer.Text) + len(r.Answer.Reasoning) + len(r.Answer.Raw)
 	for _, m := range r.Request.Messages {

@@ -57,7 +57,6 @@ var tables = []struct{ name, columns string }{
 	{"counts", "model, status, asks, prompt_tokens, completion_tokens"},
 }
 
-// notJournal says that a file is an SQLite file and no journal.
 type notJournal struct{ why string }
 
 func (e notJournal) Error() string {

@@ -72,7 +72,6 @@ func (d File) Fetch(ctx context.Context, lock string) error {
 	return atomicfile.Rename(f, d.Path)
 }
 
-// takeLock waits for the lock.
 func takeLock(ctx context.Context, path string) (unlock func() error, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
@@ -220,7 +219,6 @@ func (d File) Check() error {
 	return nil
 }
 
-// verify compares the content with the checksum.
 func (d File) verify(f *os.File) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err

@@ -16,7 +16,6 @@ func Show(w io.Writer) (progress Progress, done func()) {
 	return s.file, s.line.Clear
 }
 
-// shown is the file whose progress is shown.
 type shown struct {
 	line    *statusline.Line
 	name    string

@@ -36,7 +36,6 @@ type plan struct {
 	missing []string // missing files; alternatives are one entry
 }
 
-// plan lists the files of a source. An error is about a file that cannot be read.
 func (s source) plan() (plan, error) {
 	var p plan
 	if err := s.modules(&p); err != nil {
@@ -57,7 +56,6 @@ func (s source) plan() (plan, error) {
 	return p, nil
 }
 
-// need adds the first of some alternatives that is present, or records that all are missing.
 func (p *plan) need(s source, alternatives ...string) {
 	if i := slices.IndexFunc(alternatives, s.has); i >= 0 {
 		p.files = append(p.files, alternatives[i])
@@ -66,7 +64,6 @@ func (p *plan) need(s source, alternatives ...string) {
 	p.missing = append(p.missing, strings.Join(alternatives, " or "))
 }
 
-// modules reads sentence-transformers' description of the model's parts.
 func (s source) modules(p *plan) error {
 	if !s.has(modulesFile) {
 		return nil

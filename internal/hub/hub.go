@@ -264,7 +264,6 @@ func readFile(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// download fetches the files of one commit.
 type download struct {
 	*client
 	repo     repo
@@ -272,7 +271,6 @@ type download struct {
 	progress fetch.Progress
 }
 
-// file fetches a file unless it is in the snapshot.
 func (d download) file(ctx context.Context, file string) error {
 	path := filepath.Join(d.repo.snapshot(d.commit), filepath.FromSlash(file))
 	if isFile(path) { // files in a snapshot are complete

@@ -148,7 +148,6 @@ func (c *exchange) say(changes []change, mediaType string, body []byte) {
 	c.w.Write(body)
 }
 
-// show are the results of a batch as they are shown.
 func show(changes []change, all []batchResult) []batchResult {
 	all = slices.Clone(all)
 	for _, f := range changes {

@@ -35,7 +35,6 @@ var batchRoutes = map[string]func(*exchange){
 	"/v1beta/batches/{id}":              getter("gemini", "look results"),
 }
 
-// batchView holds what the templates show of a batch.
 type batchView struct {
 	*batch
 	Answers []batchResult // Gemini: the results, if they come along
@@ -101,7 +100,6 @@ func (c *exchange) results(api, id, kind string) {
 	c.say(changes, "application/binary", lines)
 }
 
-// upload handles the upload of a request file, as OpenAI's API does.
 func (c *exchange) upload() {
 	c.r.Body = io.NopCloser(bytes.NewReader(c.body))
 	in, header, err := c.r.FormFile("file")
@@ -138,7 +136,6 @@ type batchBody struct {
 	}
 }
 
-// batchLine is a request in a batch of any API.
 type batchLine struct {
 	ID           string `json:"custom_id"`
 	Method, URL  string
@@ -201,7 +198,6 @@ type geminiRequest struct {
 // chatNames are those of Gemini's parameters that a chat's API calls otherwise.
 var chatNames = map[string]string{"topP": "top_p", "maxOutputTokens": "max_tokens", "stopSequences": "stop"}
 
-// chat is the body of the chat that the request would be.
 func (r geminiRequest) chat(model string) []byte {
 	var messages []Message
 	if r.SystemInstruction != nil {

@@ -21,7 +21,6 @@ var (
 	repliesFile []byte
 )
 
-// data is the content of profiles.yaml and replies.yaml.
 var data = sync.OnceValue(func() (d struct {
 	Profiles           []profile
 	Before, After      []rule // of all requests, before and after the profile's
@@ -110,7 +109,6 @@ func (p *profile) refusal(rules []rule, given params) *problem {
 	return nil
 }
 
-// about is the rule's problem with a parameter.
 func (r rule) about(name, condition string, given params) *problem {
 	_, listed, _ := strings.Cut(condition, " in ")
 	quoted := toJSON(name)
@@ -123,7 +121,6 @@ func (r rule) about(name, condition string, given params) *problem {
 	return &e
 }
 
-// holds reports whether these parameters meet a condition.
 func (p *profile) holds(given params, condition string) bool {
 	for part := range strings.SplitSeq(condition, " and ") {
 		part, not := strings.CutPrefix(part, "not ")
@@ -206,10 +203,8 @@ func (p params) effort() string {
 	return effort
 }
 
-// thoughtTokens is how long a model that thinks does so.
 const thoughtTokens = 390
 
-// thoughts returns a model's reasoning of n tokens.
 func thoughts(n int) string {
 	const thought = "The user wants one short answer, and I should think of what fits before I give it. "
 	words := tokens(strings.Repeat(thought, n/10+1))

@@ -51,7 +51,6 @@ func hashOf(method, path string, body []byte) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", method, path, body)))
 }
 
-// query is a parsed request body of either protocol.
 type query struct {
 	Request
 	Serves  string   `json:"-"` // the model's name in the answer
@@ -74,7 +73,6 @@ type query struct {
 	Dimensions      int             `json:"dimensions"`
 }
 
-// text is a string, or a list of parts that are texts.
 type text string
 
 func (t *text) UnmarshalJSON(b []byte) error {
@@ -121,11 +119,9 @@ const (
 	modelsPath      = "/v1/models"
 )
 
-// methods are those of the paths that are not of the batch APIs.
 var methods = map[string]string{chatPath: "POST", completionsPath: "POST", embeddingsPath: "POST", messagesPath: "POST",
 	responsesPath: "POST", modelsPath: "GET"}
 
-// authorize checks the API key, and Anthropic's version header.
 func (x *exchange) authorize() *problem {
 	h, anthropic := x.r.Header, x.protocol == Anthropic
 	key, _ := strings.CutPrefix(h.Get("Authorization"), "Bearer ")
@@ -151,7 +147,6 @@ func (x *exchange) authorize() *problem {
 	return said("wrong key", key)
 }
 
-// parse reads the body of a POST request to a known path.
 func (x *exchange) parse() (*query, *problem) {
 	o := &x.opts
 	q := &query{context: o.Context, TopN: -1}

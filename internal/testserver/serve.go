@@ -14,7 +14,6 @@ import (
 
 const maxBody = 32 << 20 // Anthropic's limit for /v1/messages
 
-// exchange is a request on its way to an answer.
 type exchange struct {
 	*Server
 	w        http.ResponseWriter
@@ -26,7 +25,6 @@ type exchange struct {
 	over     time.Duration // the time over which the answer is sent
 }
 
-// newHandler is the routes: calls of the batch APIs, and all others.
 func (s *Server) newHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", s.reading(maxBody, (*exchange).serve))
@@ -51,7 +49,6 @@ func (s *Server) newHandler() http.Handler {
 	})
 }
 
-// reading reads and records a request before it is served.
 func (s *Server) reading(most int64, serve func(*exchange)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
@@ -257,7 +254,6 @@ func (s *Server) Records() (records []Record) {
 	return records
 }
 
-// book is the server's memory.
 type book struct {
 	mu      sync.Mutex
 	stats   Stats

@@ -67,7 +67,6 @@ type problem struct {
 	Body                       string // JSON of another form, instead of the protocol's
 }
 
-// said returns the server's text of this name in replies.yaml.
 func said(name string, about ...any) *problem {
 	e := data().Problems[name]
 	if len(about) > 0 {
@@ -87,7 +86,6 @@ func failed(p Protocol, status int) *problem {
 	return &e
 }
 
-// body is the error's JSON in the protocol's form.
 func (e problem) body(p Protocol) []byte {
 	e.Type = cmp.Or(e.Type, "invalid_request_error")
 	switch {
@@ -99,7 +97,6 @@ func (e problem) body(p Protocol) []byte {
 	return render("error", e)
 }
 
-// answer holds what the templates of answers show.
 type answer struct {
 	*query
 	choice
@@ -127,7 +124,6 @@ func (q *query) PromptTokens() int {
 	return n
 }
 
-// body is the JSON of an answer in a template's form.
 func (q *query) body(form string, c choice) []byte {
 	if form == chatPath {
 		q.Profile.show(&c)
@@ -171,7 +167,6 @@ func htmlPage(status int) []byte {
 	return fmt.Appendf(nil, page, status, http.StatusText(status))
 }
 
-// tokenLogprob is a token with the natural logarithm of its probability.
 type tokenLogprob struct {
 	Token   string         `json:"token"`
 	Logprob float64        `json:"logprob"`

@@ -17,7 +17,6 @@ import (
 // defaultMaxTokens is sent when a request states no limit: the API wants one.
 const defaultMaxTokens = 4096
 
-// version of the API, a header of every request.
 const version = "2023-06-01"
 
 // Model is a model behind Anthropic's API. It has neither seeds nor log probabilities, and they are not sent.
@@ -112,7 +111,6 @@ type response struct {
 	} `json:"usage"`
 }
 
-// read joins the blocks of text, and the blocks of thoughts.
 func read(body []byte) (settle.Received, error) {
 	var r response
 	if err := json.Unmarshal(body, &r); err != nil {

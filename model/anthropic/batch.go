@@ -37,7 +37,6 @@ type batchRequest struct {
 	Params json.RawMessage `json:"params"`
 }
 
-// batch is the server's account of a batch.
 type batch struct {
 	ID      string                                                          `json:"id"`
 	Status  string                                                          `json:"processing_status"`
@@ -141,7 +140,6 @@ func (m *Model) get(ctx context.Context, id string) (b batch, err error) {
 	return b, err
 }
 
-// outputLine is a line of the results.
 type outputLine struct {
 	ID     string `json:"custom_id"`
 	Result struct {
@@ -165,7 +163,6 @@ func (m *Model) Results(ctx context.Context, id string,
 	return m.endpoint.Results(ctx, resultsPath(id), read)
 }
 
-// statuses maps the types of errors to HTTP statuses.
 var statuses = map[string]int{
 	"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
 	"not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504,

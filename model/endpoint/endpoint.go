@@ -216,7 +216,6 @@ func (e *Endpoint) fetch(ctx context.Context, method, path, mediaType string, bo
 	return e.hidden().hideInJSON(raw), nil
 }
 
-// refused is the error of a response that is no success and no answer.
 func (e *Endpoint) refused(resp *http.Response, raw []byte, key string) error {
 	_, err := e.failed(resp.StatusCode, resp.Header, raw, key)
 	if err == nil { // a filter's word

@@ -79,7 +79,6 @@ func (e *Endpoint) failed(status int, h http.Header, body []byte, key string) (c
 	return crosstalk.Answer{}, err
 }
 
-// explain says what a status means, and what to do about it.
 func (e *Endpoint) explain(status int, h http.Header, p problem, param string) (crosstalk.Fault, string) {
 	at := e.identity.Endpoint
 	switch {
@@ -170,7 +169,6 @@ func (e *Endpoint) page(status int, p problem) error {
 		"%s sent no answer but %s: is there a proxy, or is the base URL wrong?", e.identity.Endpoint, e.quote(p))
 }
 
-// unreachable explains why no whole response came.
 func (e *Endpoint) unreachable(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return context.Cause(ctx)

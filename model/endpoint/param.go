@@ -89,7 +89,6 @@ var special = []wording{
 // template matches errors of a chat template, which always refuses; llama.cpp and SGLang report them as 500.
 var template = lazyregexp.New(`(?i)jinja|TemplateError|raise_exception`)
 
-// refusal matches a sentence that refuses something.
 var refusal = lazyregexp.New(`(?i)not support|n't support|unsupported|not allow|n't allow|not permit|not enabled|` +
 	`not available|not accept|invalid|deprecated|unknown|unrecogni[sz]ed|cannot|can not|can't|forbid|must |only |` +
 	`unexpected|out of range|not a valid|extra inputs|incompatible|should be|disabled|greater than|at most`)

@@ -179,7 +179,6 @@ var (
 	ignored  = lazyregexp.New(`(?is)<(script|style)\b.*?</(?:script|style)>`)
 )
 
-// title sums an HTML page up.
 func title(page []byte) string {
 	page = page[:min(len(page), 1<<16)]
 	for _, m := range headline().FindAllSubmatch(page, -1) {

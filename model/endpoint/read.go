@@ -42,7 +42,6 @@ var (
 	errTooMany = errors.New("the answer has too many values")
 )
 
-// cutOff is an answer that began and did not end.
 type cutOff struct{ error }
 
 func (c cutOff) Unwrap() error { return c.error }

@@ -161,7 +161,6 @@ func checkKey(key, from string) error {
 	return nil
 }
 
-// key is the API key as of now.
 func (e *Endpoint) key() (string, error) {
 	if e.file == nil {
 		return e.config.Key, nil

@@ -55,7 +55,6 @@ func (b *Batcher) Fits(asks []crosstalk.BatchAsk) int {
 	})
 }
 
-// object is a JSON object.
 type object = map[string]any
 
 // Submit implements crosstalk.Batcher.
@@ -81,7 +80,6 @@ func (b *Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.Batch
 
 func displayName(tag string) string { return "crosstalk-" + tag }
 
-// operation is the server's account of a batch.
 type operation struct {
 	Name     string `json:"name"` // batches/...
 	Metadata struct {
@@ -105,7 +103,6 @@ type output struct {
 	} `json:"inlinedResponses"`
 }
 
-// results are the operation's, if there are any yet.
 func (o operation) results() []json.RawMessage {
 	if list := o.Response.Responses.Responses; len(list) > 0 {
 		return list
@@ -138,7 +135,6 @@ func (b *Batcher) Find(ctx context.Context, tag string, _ time.Time, _ []crossta
 	return id, err == nil, err
 }
 
-// get reads the whole account of a batch, with the results if there are any.
 func (b *Batcher) get(ctx context.Context, id string) (o operation, err error) {
 	name, ok := strings.CutPrefix(id, "batches/")
 	if !ok {
@@ -182,7 +178,6 @@ func (b *Batcher) Poll(ctx context.Context, id string) (crosstalk.BatchState, er
 	return s, err
 }
 
-// statuses are what gRPC's codes are as HTTP statuses.
 var statuses = map[int]int{3: 400, 5: 404, 7: 403, 8: 429, 9: 400, 14: 503, 16: 401}
 
 // Results implements crosstalk.Batcher.

@@ -116,7 +116,6 @@ type response struct {
 	Model string `json:"modelVersion"`
 }
 
-// read joins the parts of the text, and the parts of thoughts.
 func read(body []byte) (settle.Received, error) {
 	var r response
 	if err := json.Unmarshal(body, &r); err != nil {

@@ -29,7 +29,6 @@ const (
 	mostBytes = 90 << 20
 )
 
-// inputLine is a line of the file of requests.
 type inputLine struct {
 	ID     string          `json:"custom_id"`
 	Method string          `json:"method"`
@@ -54,7 +53,6 @@ func (b Batcher) line(a crosstalk.BatchAsk) ([]byte, error) {
 	return append(crosstalk.Canonical(line), '\n'), nil
 }
 
-// tagName is the metadata that has a batch's tag.
 const tagName = "crosstalk"
 
 // Submit implements crosstalk.Batcher.
@@ -90,7 +88,6 @@ func (b Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.BatchA
 	return made.ID, nil
 }
 
-// batch is the server's account of a batch.
 type batch struct {
 	ID        string                                 `json:"id"`
 	Status    string                                 `json:"status"`
@@ -163,7 +160,6 @@ func (b Batcher) nameOf(ctx context.Context, file string) (string, error) {
 	return strings.TrimSuffix(strings.TrimPrefix(f.Filename, "crosstalk-"), ".jsonl"), err
 }
 
-// gone reports whether the server does not have what it was asked for.
 func gone(err error) bool {
 	var e *crosstalk.AskError
 	return errors.As(err, &e) && (e.Status == 404 || e.Status == 410)

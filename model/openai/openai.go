@@ -106,7 +106,6 @@ func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 	}
 }
 
-// pathOf is where an API that gives texts is.
 func pathOf(api crosstalk.API) string {
 	switch api {
 	case crosstalk.Responses:
@@ -117,7 +116,6 @@ func pathOf(api crosstalk.API) string {
 	return "/chat/completions"
 }
 
-// reader reads the answer to a request for a text.
 func reader(req crosstalk.Request) func(body []byte) (crosstalk.Answer, error) {
 	read := readChat
 	switch req.API {
@@ -141,7 +139,6 @@ func (m *Model) embed(ctx context.Context, req crosstalk.Request) (crosstalk.Ans
 	return m.endpoint.Ask(ctx, "/embeddings", body, endpoint.MaxNumbers, read)
 }
 
-// names of the parameter that takes the limit, and the other one.
 var otherName = map[string]string{"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
 // unknown matches what servers say of a parameter whose name they do not know.
@@ -218,7 +215,6 @@ func (m *Model) body(req crosstalk.Request, how *dialect) ([]byte, error) {
 	return body, nil
 }
 
-// setReasoning asks for a level of reasoning as the server spells it.
 func (m *Model) setReasoning(b *endpoint.Body, req crosstalk.Request, how *dialect) error {
 	level := req.Decoding.Reasoning
 	if level == "" {

@@ -125,7 +125,6 @@ var (
 	errReported = errors.New("it reports an error")
 )
 
-// readReply reads an answer that has a choice.
 func readReply(body []byte) (r reply, err error) {
 	if err = json.Unmarshal(body, &r); err == nil && len(r.Choices) == 0 {
 		err = errors.New("it has no choices")
@@ -161,7 +160,6 @@ func readCompletion(body []byte) (settle.Received, error) {
 	return r.received(*r.Choices[0].Text)
 }
 
-// received is the answer whose choice says text.
 func (r reply) received(text string) (settle.Received, error) {
 	finish := r.Choices[0].FinishReason
 	out := settle.Received{Text: text, Finish: finish, Model: r.Model, Usage: r.Usage.usage()}

@@ -49,7 +49,6 @@ type response struct {
 	} `json:"usage"`
 }
 
-// readResponse reads an answer of /v1/responses.
 func readResponse(body []byte) (settle.Received, error) {
 	var r response
 	if err := json.Unmarshal(body, &r); err != nil {

@@ -186,7 +186,6 @@ func (c *Confused) Answer(ctx context.Context, req crosstalk.Request) (crosstalk
 	return a, nil
 }
 
-// other draws another language.
 func other(r *rand.Rand, language string) string {
 	all := Languages()
 	i := r.IntN(len(all) - 1)

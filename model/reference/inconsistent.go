@@ -124,10 +124,8 @@ var marks = regexp.MustCompile(`\[[\pL() ]+\] `)
 
 func unmarked(prompt string) string { return marks.ReplaceAllString(prompt, "") }
 
-// noLabel is the answer that has none.
 const noLabel = "Who could tell?"
 
-// reply answers a question of the suite, in whatever sense.
 func (m *Inconsistent) reply(prompt string, sample int) (text string, known bool) {
 	q, known := m.questions[unmarked(prompt)]
 	if !known {

@@ -107,5 +107,4 @@ func (l *Leaky) Outcomes(prompt string) []Outcome {
 	return outcomes
 }
 
-// copied is an answer that begins with a text.
 func copied(text, answer string) string { return text + "\n" + answer }

@@ -160,13 +160,11 @@ func promptOf[V any](prompts map[string]V, text string) (prompt string, known bo
 	return prompt, known
 }
 
-// stranger refuses a text that ends with no prompt of the suite.
 func stranger(model, text string) error {
 	return &crosstalk.AskError{Fault: crosstalk.Rejected,
 		Message: fmt.Sprintf("%s:%s knows only the suite's own prompts, not %q", Provider, model, text)}
 }
 
-// answered is the answer to req with a text.
 func (b base) answered(req crosstalk.Request, text string) crosstalk.Answer {
 	return crosstalk.Answer{Status: crosstalk.Text, Text: text, Reason: "stop", Model: b.id.Name,
 		Usage: crosstalk.Usage{Prompt: len(strings.Fields(req.Text())), Completion: len(strings.Fields(text))}}

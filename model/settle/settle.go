@@ -173,7 +173,6 @@ func atLimit(a *crosstalk.Answer, limit int, thought bool) {
 	a.Finish, a.Reason = crosstalk.FinishLength, string(crosstalk.FinishLength)
 }
 
-// visibleTokens is how many tokens the answer has without its thoughts.
 func visibleTokens(a crosstalk.Answer, thought bool) float64 {
 	said, completion := guess(a.Text), float64(a.Usage.Completion)
 	switch {

@@ -118,7 +118,6 @@ func tidy(text string, parts []Part) (out []Part) {
 	return out
 }
 
-// tag matches an opening or a closing marker of a block.
 var tag = lazyregexp.New(`<(/?)(think|thinking|thought|thoughts|reasoning|seed:think)>|\[(/?)(THINK)\]|◁(/?)(think)▷`)
 
 type marker struct {
@@ -142,7 +141,6 @@ func markers(text string) (out []marker) {
 	return out
 }
 
-// blocks divides a text at the markers that begin and end thoughts.
 func blocks(text string) (parts []Part) {
 	marks := markers(text)
 	shielded := code(text)
@@ -221,7 +219,6 @@ func (m marker) lineStart(text string) bool {
 	return strings.TrimLeft(indent, " ") == "" && len(indent) < 4
 }
 
-// alone reports whether nothing but white space is on the marker's line.
 func (m marker) alone(text string) bool {
 	rest, _, _ := strings.Cut(text[m.end:], "\n")
 	return m.lineStart(text) && strings.TrimSpace(rest) == ""
@@ -232,7 +229,6 @@ func sentenceEnd(text string) bool {
 	return strings.ContainsRune(".!?…。！？।؟", r)
 }
 
-// mentioned reports whether the marker is escaped, or between quotes.
 func (m marker) mentioned(text string) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:m.start])
 	after, _ := utf8.DecodeRuneInString(text[m.end:])
