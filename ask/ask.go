@@ -80,8 +80,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// longestWait is the longest wait before a retry, and the longest pause of an open
-// circuit: half a minute, and less if the first wait is shorter than usual.
+// longestWait is the longest wait before a retry and pause of an open circuit: half a minute, or less.
 func (o Options) longestWait() time.Duration { return min(60*o.Backoff, 30*time.Second) }
 
 // Session asks any number of models on behalf of one run. It is safe for concurrent use.
@@ -112,8 +111,7 @@ func NewSession(j Journal, o Options) *Session {
 		seen: map[uint64]struct{}{}, fresh: map[crosstalk.Key]struct{}{}}
 }
 
-// Stop makes the session take no new asks and lets those in flight finish.
-// Asks that wait for a retry give up; they are asked when the run resumes.
+// Stop makes the session take no new asks. Those in flight finish; others are asked when the run resumes.
 func (s *Session) Stop() { s.end(ErrStopped) }
 
 // end makes the session send nothing more, and returns err; nil ends nothing. Of two ends at once, the one that is
@@ -239,8 +237,7 @@ func (a *asker) endEndpoint(err error) error {
 	return err
 }
 
-// Ask implements crosstalk.Asker. Equal asks under way at the same time are one ask. When ctx ends, an ask that was
-// sent is lost, though the provider may bill it.
+// Ask implements crosstalk.Asker. Equal asks at the same time are one. When ctx ends, an ask that was sent is lost.
 //
 // Besides the journal's and the context's errors it returns ErrStopped, *LimitError, *ModelError or *RefusedError.
 func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
@@ -308,8 +305,7 @@ func (a *asker) journalled(key crosstalk.Key, s *shape,
 	return withoutBody(req, answer), true, nil
 }
 
-// withoutBody drops the response body of an answer that is saved, unless its
-// vectors are there: whoever asked keeps the answer until its item is scored.
+// withoutBody drops the body of an answer that is saved, unless vectors are there: items keep their answers.
 func withoutBody(req crosstalk.Request, answer crosstalk.Answer) crosstalk.Answer {
 	if req.API != crosstalk.Embeddings {
 		answer.Raw = nil

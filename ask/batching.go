@@ -28,12 +28,10 @@ type batchJournal interface {
 	Unanswered() ([]crosstalk.Key, error)
 }
 
-// Batching asks in batches. A Round gathers what the items of a study need next, submits it and collects the answers
-// into the journal; rounds follow until nothing is wanted.
+// Batching asks in batches. A Round gathers what the items need next, submits it and collects the answers.
 //
-// A batch is in the journal, with its requests, before it is submitted, and until everything that came of it is saved.
-// So whoever opens the journal after a kill knows what may be at the provider, looks there, and submits nothing twice.
-// No answer is used that is not in the journal.
+// A batch is in the journal, with its requests, before it is submitted, and until all that came of it is saved. So
+// whoever opens the journal after a kill knows what may be at the provider, looks there, and submits nothing twice.
 type Batching struct {
 	*Session
 	store batchJournal
@@ -61,8 +59,7 @@ type waiting struct {
 // fewest is how many asks make a batch. Fewer are asked one by one: a last round of a few asks is not worth a day.
 const fewest = 10
 
-// Batching starts asking in batches. It is nil without an error if the session's
-// journal keeps none. The models must be known to the session (For).
+// Batching starts asking in batches; nil if the journal keeps none. The models must be known to the session (For).
 func (s *Session) Batching() (*Batching, error) {
 	store, ok := s.journal.(batchJournal)
 	if !ok {
@@ -305,8 +302,7 @@ func (b *Batching) takenBack(ctx context.Context, w *waiting, state crosstalk.Ba
 	return cmp.Or(b.drop(w), sleep(ctx, 6*b.options.Poll))
 }
 
-// find looks for a batch that may have been submitted. It reports that there is none when the provider's list has had
-// the time to show it, which is counted from now.
+// find looks for a batch that may have been submitted, until the provider's list has had the time to show it.
 func (b *Batching) find(ctx context.Context, w *waiting) (found bool, err error) {
 	began := time.Now() // and not w.At: the upload may have taken long, and the clock may have been set
 	list, err := b.store.BatchIDs()

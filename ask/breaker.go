@@ -186,8 +186,7 @@ func (b *breaker) reach() {
 	}
 }
 
-// failed notes a failure that may pass. It returns whether the failure counts
-// against the ask, and an error if the patience with the endpoint has ended.
+// failed notes a failure that may pass, and returns whether it counts against the ask. ends: the patience is over.
 func (b *breaker) failed(t *trial, err error) (counts bool, ends error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -245,8 +244,7 @@ func (b *breaker) failed(t *trial, err error) (counts bool, ends error) {
 	return counts, nil
 }
 
-// schedule sets when the next ask is tried: after the pause or the wait that the server asked for, and once more when
-// the patience ends. The caller holds mu.
+// schedule sets when the next ask is tried: after the pause or the wait that was asked for. The caller holds mu.
 func (b *breaker) schedule(now time.Time, asked time.Duration) {
 	wait := max(b.pause, asked)
 	if left := b.streak.since.Add(b.patience).Sub(now); wait > left {

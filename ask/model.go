@@ -55,8 +55,7 @@ type model struct {
 	batchers map[crosstalk.API]crosstalk.Batcher // where it can be asked in batches; the session's mutex guards it
 }
 
-// shape is one way of asking a model: the settings that its requests share. A few
-// asks that go ahead, the scouts, find out whether the settings work.
+// shape is one way of asking a model: the settings of requests. A few asks, the scouts, find out whether they work.
 type shape struct {
 	model     *model
 	stopEmpty int
@@ -88,8 +87,7 @@ func shapeOf(req crosstalk.Request) string {
 		Logprobs: req.Logprobs}))
 }
 
-// scouts is how many asks go ahead until one is answered: few, so that a wrong key or URL does not go wrong many times
-// over, but more than one, since one may hang.
+// scouts is how many asks go ahead until one is answered: few, as a key may be wrong, and several, as one may hang.
 const scouts = 4
 
 // tries is how often something has to go wrong, when nothing has gone right yet, before the settings are wrong.

@@ -15,8 +15,7 @@ import (
 // ErrDeferred says that an ask will be answered in a batch. Whoever needs it measures again, in the next round.
 var ErrDeferred = errors.New("deferred to a batch")
 
-// Round gathers asks for batches. Items are measured with its askers, which
-// answer from the journal, and end what it does not answer with ErrDeferred.
+// Round gathers asks for batches. Its askers answer from the journal, and end all other asks with ErrDeferred.
 type Round struct {
 	b     *Batching
 	mu    sync.Mutex
@@ -40,8 +39,7 @@ func (b *Batching) Round() *Round { return &Round{b: b} }
 
 type wantingKey struct{}
 
-// Item is Session.Item for items that are measured in a round. A budget is spent
-// on the first items, each as a whole. need is at the prices of batches.
+// Item is Session.Item for a round. A budget is spent on the first items, each whole. need is at batch prices.
 func (r *Round) Item(ctx context.Context, need Need) (_ context.Context, end func()) {
 	it := &wanting{need: need}
 	r.mu.Lock()
@@ -104,8 +102,7 @@ func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.
 	return answer, ErrDeferred
 }
 
-// proven reports whether the model has answered in this way, and answered this
-// session at all: it may have found out how the model spells a parameter.
+// proven reports whether the model has answered so, and answered now: it may have found out how to spell things.
 func (s *shape) proven() bool { return s.model.answered.Load() && s.isSettled() }
 
 func (r *Round) note(ctx context.Context, what func(*wanting)) {

@@ -86,8 +86,7 @@ type Wait struct {
 	Why      string        // what the server said last
 }
 
-// Text is the wait in a few words, for one line that is shown at the time now:
-// "server down since 14:02, next try in 8 s". It names no endpoint.
+// Text is the wait at the time now, without the endpoint: "server down since 14:02, next try in 8 s".
 func (w Wait) Text(now time.Time) string {
 	left := w.Until.Sub(now)
 	switch {
@@ -263,9 +262,8 @@ type ModelError struct {
 func (e *ModelError) Error() string { return e.Err.Error() }
 func (e *ModelError) Unwrap() error { return e.Err }
 
-// RefusedError says that a model refuses a parameter of the request, before it answered any request with these
-// settings. Nothing was journalled; asks without the parameter may be answered. Asks with the same settings end with
-// the same error, without being sent.
+// RefusedError says that a model refuses a parameter before it answered any request with these settings. Nothing
+// was journalled; asks without it may be answered. Others with these settings end with the same error, unsent.
 type RefusedError struct {
 	Model crosstalk.Identity
 	Param string // as the server names it: "temperature"

@@ -165,15 +165,13 @@ func (o *observed) prompt(req crosstalk.Request, tokens int) {
 	}
 }
 
-// A prompt is taken to have at least this many tokens a byte: one in eight, which is fewer than any language has, or
-// what the model's shorter prompts show, up to one in five.
+// A prompt is taken to have at least this many tokens a byte: fewer than any language, or as shorter prompts.
 const (
 	leastRate = 1 / 8.
 	mostRate  = 1 / 5.
 )
 
-// cutPrompts reports whether the largest count is a limit of the server: several different prompts have it, and either
-// all are too long for it or it is a round number.
+// cutPrompts reports whether several different prompts have the largest count, all too long or it a round one.
 func (o *observed) cutPrompts() bool {
 	if len(o.alike) < 3 {
 		return false

@@ -1,5 +1,4 @@
-// Package cluster writes and submits what a scheduler needs to measure in shards and to merge
-// them: the scripts of a Slurm job array, or the manifests of Kubernetes jobs.
+// Package cluster writes and submits jobs that measure in shards and merge them: for Slurm or Kubernetes.
 package cluster
 
 import (

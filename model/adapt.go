@@ -32,8 +32,7 @@ func (c Change) String() string {
 // Adapt makes of p what the model with this name, provider:name, takes as far as is known, and lists the changes.
 // The table of families and the user's entries say what is known. Models in the program and recorded ones take all.
 //
-// A model that thinks gets room for it (Decoding.ReasoningTokens) unless p has some. Thinking is not switched off
-// unless p says so or the model cannot be asked otherwise.
+// A model that thinks gets room for it (Decoding.ReasoningTokens). Thinking is switched off only if it must be.
 func Adapt(name string, p crosstalk.PromptConfig, own []Family) (crosstalk.PromptConfig, []Change) {
 	if p.API == crosstalk.Embeddings {
 		return p, nil
@@ -239,8 +238,7 @@ func Without(name string, p crosstalk.PromptConfig, param string) (without cross
 	return p, c, true
 }
 
-// WithRoom is p with room for the thoughts of a model that turned out to
-// think (crosstalk.Answer.Thought); it is not ok if p has some, or no limit.
+// WithRoom is p with room for thoughts that turned up (crosstalk.Answer.Thought), if p has a limit and no room.
 func WithRoom(name string, p crosstalk.PromptConfig, own []Family) (with crosstalk.PromptConfig, c Change, ok bool) {
 	_, model, err := cutName(name)
 	if err != nil || p.Decoding.MaxTokens == 0 || p.Decoding.ReasoningTokens > 0 {

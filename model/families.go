@@ -41,8 +41,7 @@ type Family struct {
 
 // Takes says which parameters a model takes.
 type Takes struct {
-	// Temperature is "any", "default" (only the provider's, so none is sent), "ignored" (likewise), or a range such as
-	// 0-1: values outside are moved to its end.
+	// Temperature is "any", "default" or "ignored" (none is sent), or a range such as 0-1, to which values move.
 	Temperature string `yaml:"temperature,omitempty" json:"temperature,omitempty"`
 	// TopP is as Temperature, or "alone" (not with a temperature), or "sampling" (not with a temperature of 0).
 	TopP     string `yaml:"top-p,omitempty" json:"top-p,omitempty"`
@@ -64,8 +63,7 @@ type Reasoning struct {
 	Shown string `yaml:"shown,omitempty" json:"shown,omitempty"`
 	// Headroom is the room for thoughts in tokens, half of it for low and twice as much for high.
 	Headroom int `yaml:"headroom,omitempty" json:"headroom,omitempty"`
-	// Send gives the parameters that ask for each level; default reasoning_effort, with "none" for off. The text
-	// $budget is replaced by the number of tokens for thoughts.
+	// Send gives the parameters for each level; default reasoning_effort, "none" for off. $budget is in tokens.
 	Send map[string]map[string]any `yaml:"send,omitempty" json:"send,omitempty"`
 }
 
@@ -271,8 +269,7 @@ func parseRange(field, text string, words ...string) (low, high float64, err err
 // familyLimits are far above what a table needs: the built-in one has 20 KiB.
 var familyLimits = strictyaml.Limits{Bytes: 1 << 20, Depth: 16, Keys: 1000, One: "list of families"}
 
-// ReadFamilies reads a YAML file of entries: a list, or one under families, as the
-// built-in table; "" is none. Errors name the file and the line.
+// ReadFamilies reads YAML: a list of entries, or one under families; "" is none. Errors name the file and the line.
 func ReadFamilies(file string) (all []Family, err error) {
 	if file == "" {
 		return nil, nil

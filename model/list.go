@@ -18,9 +18,8 @@ import (
 
 const mostNames = 50_000
 
-// List asks a provider's server for its models and returns their names, sorted, as Open takes them: provider:name.
-// name is the provider, or provider:part for the models whose names contain the part, in any case. Errors are in the
-// user's words and contain no API key.
+// List asks a provider's server for its models and returns their names, sorted, as Open takes them. name is the
+// provider, or provider:part for those with the part in their names, in any case. Errors contain no API key.
 func List(ctx context.Context, name string, o Options) ([]string, error) {
 	provider, part, _ := strings.Cut(strings.ToLower(strings.TrimSpace(name)), ":")
 	p, c, err := find(provider, "models", o)

@@ -41,9 +41,8 @@ func (o Options) getenv(name string) string {
 	return os.Getenv(name)
 }
 
-// Open returns the model with this name, provider:name. The name may contain colons and slashes: ollama:llama3.2:1b.
-// Provider is one of Presets, of o.Others, or replay, whose name is a file (see replay.Open). Nothing is asked; a key
-// that is missing is an error here.
+// Open returns the model with this name, provider:name, where name may contain colons and slashes. Provider is one
+// of Presets, of o.Others, or replay, whose name is a file. Nothing is asked; a missing key is an error here.
 func Open(name string, o Options) (crosstalk.Model, error) {
 	provider, model, err := cutName(name)
 	if err != nil {
@@ -188,8 +187,7 @@ func variable(name string) string {
 	return "the environment variable that --key-var names (expected a name such as OPENAI_API_KEY, not the key)"
 }
 
-// own reports whether a base URL, "" for the preset's, is the provider's own: a
-// server elsewhere may need no key, and know the parameters that all know.
+// own reports whether a base URL is the provider's own: elsewhere may need no key, and know only common parameters.
 func (p Preset) own(baseURL string) bool {
 	return baseURL == "" || p.BaseURL == "" || strings.TrimRight(baseURL, "/") == p.BaseURL
 }
@@ -202,9 +200,8 @@ func names(o Options) []string {
 	return append(all, "replay")
 }
 
-// ParseHeader reads headers written NAME=VALUE or, so that a key need not be written down, NAME=$VARIABLE. The values
-// that are secret come from variables, from headers with a secret's name, and from all others of some length; none
-// of them is shown in an error.
+// ParseHeader reads headers written NAME=VALUE or NAME=$VARIABLE, so that a key need not be written down. Secret
+// are the values of variables, of headers with a secret's name, and all of some length; none is shown in an error.
 func ParseHeader(list []string, getenv func(string) string) (h http.Header, secret []string, err error) {
 	for _, text := range list {
 		name, value, found := strings.Cut(text, "=")
@@ -258,8 +255,7 @@ var ownHeaders = []string{"Host", "Content-Length", "Content-Type", "Content-Enc
 
 const headerCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"
 
-// leastSecret is the length from which a value may be a secret whatever its
-// header is called: shorter ones are words, such as a provider's name.
+// leastSecret is the length from which any header's value may be a secret: shorter ones are words, such as names.
 const leastSecret = 12
 
 var secretWords = []string{"key", "apikey", "token", "secret", "auth", "authorization", "password", "cookie",

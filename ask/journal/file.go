@@ -23,8 +23,7 @@ var ErrGone = errors.New("was deleted or replaced during the run")
 // The files beside a journal: SQLite's log with its index, the journal of older versions of SQLite, and the lock.
 var beside = []string{"-wal", "-shm", "-journal", ".lock"}
 
-// checkFiles refuses a journal that is not a regular file, or has such a thing
-// beside it: a link would lead elsewhere, and to open a pipe may take for ever.
+// checkFiles refuses a journal, or a file beside it, that is not regular: a link leads elsewhere, a pipe may hang.
 func checkFiles(path string) error {
 	for _, suffix := range append([]string{""}, beside...) {
 		info, err := os.Lstat(path + suffix)
@@ -66,8 +65,7 @@ func makeBeside(path string) error {
 	return nil
 }
 
-// isInLog reports whether the header of an SQLite file says that changes are in a
-// log. Where it does not, a log makes the file look as if it did.
+// isInLog reports whether an SQLite file's header says that changes are in a log; else a log makes it look so.
 func isInLog(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -65,8 +65,7 @@ type transfer struct {
 	summed      []byte
 }
 
-// Limits of a transaction, in rows and bytes: large, so that the disk is rarely
-// waited for. A statement that has copied so many bytes leaves the other rows to the next.
+// Limits of a transaction in rows and bytes: large, so that the disk is rarely waited for; and of one statement.
 const (
 	rowsAtOnce  = 1 << 17
 	bytesAtOnce = 1 << 28
@@ -74,13 +73,11 @@ const (
 	spanBytes   = 1 << 22
 )
 
-// ofSpan are rows with numbers above the first parameter, up to the second, and at most as many as the third: a file
-// that leads in a circle has no end.
+// ofSpan are the rows with numbers above ?1 and up to ?2, at most ?3: a file that leads in a circle has no end.
 const ofSpan = "FROM (SELECT rowid AS number, * FROM shard.asks WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid " +
 	"LIMIT ?3) AS new "
 
-// intact is an SQL function that reports whether to copy a row, its number first. It
-// fails for one that is not as it was written, or out of order.
+// intact is an SQL function: whether to copy a row, its number first. It fails for a damaged one or a wrong order.
 func (t *transfer) intact(ctx sqlite3.Context, columns ...sqlite3.Value) {
 	number, columns := columns[0].Int64(), columns[1:]
 	if t.bytes >= spanBytes {

@@ -9,8 +9,7 @@ import (
 	"crosstalk/internal/statusline"
 )
 
-// Show writes the progress of downloads to an output for people: one line that is
-// rewritten on a terminal, else an occasional line. done removes the line.
+// Show writes the progress of downloads for people: a line rewritten on a terminal, else a few. done removes it.
 func Show(w io.Writer) (progress Progress, done func()) {
 	s := &shown{line: statusline.New(w)}
 	return s.file, s.line.Clear

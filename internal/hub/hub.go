@@ -1,10 +1,8 @@
-// Package hub fetches models from the Hugging Face Hub into the cache of its
-// libraries: it finds what they fetched, and they find what it fetched.
+// Package hub fetches models from the Hugging Face Hub into the cache that its libraries use, in their format.
 //
 // It uses their environment variables: HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN, HF_TOKEN_PATH and HF_HUB_OFFLINE.
 //
-// Only what package encoder reads is fetched: configuration, tokenizer.json or
-// vocab.txt, weights as safetensors, and the modules of sentence-transformers.
+// Only what encoder reads is fetched: configuration, vocabulary, safetensors, modules of sentence-transformers.
 package hub
 
 import (

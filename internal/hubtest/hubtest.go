@@ -1,5 +1,4 @@
-// Package hubtest serves models as the Hugging Face Hub does: the listing of a repository, small files by the hub
-// itself, large ones by a second server to which it redirects.
+// Package hubtest serves models as the Hugging Face Hub does, large files by a second server.
 package hubtest
 
 import (

@@ -55,8 +55,7 @@ func With(ctx context.Context) (context.Context, *Share) {
 	return context.WithValue(ctx, shareKey{}, s), s
 }
 
-// Of returns the share of the ask that ctx is for, and a function to call when
-// its answer was returned: it releases a share that nobody else will.
+// Of returns the share of the ask that ctx is for, and a function that releases it later if nobody else will.
 func Of(ctx context.Context) (s *Share, returned func()) {
 	if s, found := ctx.Value(shareKey{}).(*Share); found {
 		return s, func() {}

@@ -1,5 +1,4 @@
-// Package jsonscan reads JSON that is as programs mostly write it, several times as quickly as encoding/json. What is
-// rare, or wrong, it leaves to encoding/json.
+// Package jsonscan reads usual JSON several times as quickly as encoding/json, to which it leaves the rest.
 package jsonscan
 
 import (
@@ -73,8 +72,7 @@ func (s *Scanner) Fields(field func(name []byte)) {
 	}
 }
 
-// Distinct is Fields for the names of a struct: field returns a bit for each. One that
-// comes twice is left to encoding/json, which merges the values.
+// Distinct is Fields for a struct: field returns a bit for each name. Repeated ones are left to encoding/json.
 func (s *Scanner) Distinct(field func(name []byte) (bit int)) {
 	seen := 0
 	s.Fields(func(name []byte) {

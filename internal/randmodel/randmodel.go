@@ -68,8 +68,7 @@ var long = strings.NewReplacer("word", "embeddings.word_embeddings.weight",
 	".k.", ".attention.k_lin.", ".v.", ".attention.v_lin.", ".out.", ".attention.out_lin.",
 	"up.", "ffn.lin1.", "down.", "ffn.lin2.")
 
-// Write writes the model to dir: config.json, a vocab.txt of the tokens [PAD], [UNK], [CLS], [SEP], [MASK] and w5, w6,
-// ..., and the weights in F32.
+// Write writes config.json, a vocab.txt of [PAD], [UNK], [CLS], [SEP], [MASK], w5, w6, ..., and weights in F32.
 func (m *Model) Write(dir string) error {
 	config, err := json.Marshal(map[string]any{
 		"model_type": "distilbert", "activation": "gelu", "dim": m.Hidden, "hidden_dim": m.Inner,

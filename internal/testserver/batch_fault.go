@@ -106,8 +106,7 @@ var instead = map[string]func(*exchange, []byte){
 	},
 }
 
-// changes are those of the server's fault in the answer to a call, if it shows the fault. A call is that of several
-// names where results come with the batch.
+// changes are the fault's in the answer to a call, if that shows it. A call may have several names.
 func (c *exchange) changes(call string) (list []change) {
 	o := c.opts.Batches
 	c.book.mu.Lock()

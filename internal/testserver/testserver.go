@@ -1,5 +1,4 @@
-// Package testserver is a local server that speaks the wire protocols of OpenAI and Anthropic and misbehaves on
-// demand. Tests and benchmarks ask it instead of a provider.
+// Package testserver is a local server that speaks as OpenAI and Anthropic, and misbehaves on demand, for tests.
 //
 // It answers
 //
@@ -12,9 +11,8 @@
 //
 // Paths below /v1beta/openai, Gemini's compatible endpoint, are those below /v1. Streaming and tools get a 400.
 //
-// Everything it does is a function of the options, the request and the attempt: two requests with the same method,
-// path and body are the same request, whatever their headers, and the n-th attempt of a request meets the same fate in
-// every run, in whatever order requests arrive.
+// Everything it does is a function of options, request and attempt: requests with the same method, path and body
+// are the same, and the n-th attempt of one meets the same fate in every run, in whatever order they arrive.
 //
 //	s := testserver.New(testserver.Options{FailFirst: 1})
 //	defer s.Close()

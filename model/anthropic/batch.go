@@ -69,8 +69,7 @@ func (m *Model) Submit(ctx context.Context, _ string, asks []crosstalk.BatchAsk)
 	return b.ID, nil
 }
 
-// Find implements crosstalk.Batcher. What tells a batch is the ids in its
-// results, so it may have to end first: one with as many requests may be ours.
+// Find implements crosstalk.Batcher. Only the ids in its results tell a batch: one as large may have to end.
 func (m *Model) Find(ctx context.Context, _ string, at time.Time, asks []crosstalk.BatchAsk,
 	known func(string) bool) (id string, sure bool, err error) {
 	earliest := at.Add(-24 * time.Hour) // by a clock that may be wrong

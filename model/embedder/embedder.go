@@ -26,8 +26,7 @@ func New(name string, ask crosstalk.Asker) *Embedder { return &Embedder{name, as
 // Name implements embedding.Embedder.
 func (e *Embedder) Name() string { return e.name }
 
-// Embed implements embedding.Embedder. Requests that fail after their retries
-// are an error: a figure must not rest on the texts that happened to succeed.
+// Embed implements embedding.Embedder. A request that fails is an error: figures must not rest on the others.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	group, ctx := errgroup.WithContext(ctx)

@@ -104,8 +104,7 @@ func (b *Body) add(name string, value []byte) {
 	b.json = append(append(append(b.json, crosstalk.Canonical(name)...), ':'), value...)
 }
 
-// Count is a number of tokens in an answer, or of requests, or a text of one (Gemini). Whatever cannot be one counts as
-// none: an answer is not lost over its bill.
+// Count is a number of tokens or requests, or a text of one (Gemini). All else is none: no answer is lost over it.
 type Count int
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -118,8 +117,7 @@ func (c *Count) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Fits is how many of the first asks a batch may have that takes at most most asks,
-// and bytes in all; size is one ask's part. One ask always fits.
+// Fits is how many of the first asks a batch of at most most asks, and so many bytes, may have; at least one.
 func Fits(asks []crosstalk.BatchAsk, most, bytes int, size func(crosstalk.BatchAsk) int) int {
 	total := 0
 	for i, a := range asks[:min(len(asks), most)] {

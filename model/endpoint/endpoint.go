@@ -1,5 +1,4 @@
-// Package endpoint talks to one model over a JSON HTTP API: connections, limits on
-// what is read, errors in the user's words, and API keys kept out of all of it.
+// Package endpoint talks to one model over a JSON HTTP API, within limits, with errors in users' words and no keys.
 package endpoint
 
 import (

@@ -84,8 +84,7 @@ func (e *Endpoint) Broken(ctx context.Context, err error) error {
 	return e.unreachable(ctx, cutOff{err})
 }
 
-// Unclear marks the error of a request that creates something, unless the
-// error says that nothing was created: the server said no, or nobody was there.
+// Unclear marks the error of a request that creates something, unless the server said no, or was not there.
 func Unclear(err error) error {
 	var e *crosstalk.AskError
 	said := errors.As(err, &e) && (e.Fault == crosstalk.Rejected || e.Fault == crosstalk.Denied || e.Status == 429 ||

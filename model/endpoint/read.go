@@ -33,8 +33,7 @@ func MostText(d crosstalk.Decoding) int {
 	return maxText
 }
 
-// maxValues is how many values the JSON of an answer may have, twice as many as
-// those 4,000 tokens. In memory a value takes up to a hundred times its bytes.
+// maxValues is the most values in the JSON of an answer: twice those 4,000 tokens. Each takes much memory.
 const maxValues = 1 << 20
 
 var (
@@ -46,8 +45,7 @@ type cutOff struct{ error }
 
 func (c cutOff) Unwrap() error { return c.error }
 
-// readBody reads a body of at most most bytes; errTooLong says that it has more.
-// Beyond inflight.Free it waits until its share of the memory is free.
+// readBody reads a body of at most most bytes, or errTooLong. Beyond inflight.Free it waits for its share.
 func readBody(ctx context.Context, resp *http.Response, most int, share *inflight.Share) ([]byte, error) {
 	claimed := resp.ContentLength // -1 if it is unknown, or of a compressed body
 	if claimed > int64(most) {

@@ -95,8 +95,7 @@ func (s secrets) hideInJSON(body []byte) []byte {
 	return body
 }
 
-// escape matches a printable ASCII character that is escaped without need (" and
-// \ have to be), and an escaped backslash, so that none begins at its second.
+// escape matches an ASCII character that is escaped without need, and a backslash, so that none begins there.
 var escape = lazyregexp.New(`\\(?:\\|/|u00(?:2[013-9a-fA-F]|[346][0-9a-fA-F]|5[0-9abABd-fD-F]|7[0-9a-eA-E]))`)
 
 func notLetter(r rune) bool { return (r|0x20) < 'a' || (r|0x20) > 'z' }

@@ -37,8 +37,7 @@ func New(m crosstalk.Model, c endpoint.Config) (b *Batcher, ok bool, err error) 
 	return &Batcher{m, e}, true, err
 }
 
-// The most that a batch may have whose requests are within the call, for which
-// the API has a limit of 20 MB: the results come in one piece, too.
+// The most that a batch may have whose requests are within the call, which takes 20 MB: results come in one piece.
 const (
 	mostAsks  = 2000
 	mostBytes = 8 << 20
@@ -157,8 +156,7 @@ func (b *Batcher) get(ctx context.Context, id string) (o operation, err error) {
 	return o, err
 }
 
-// Poll implements crosstalk.Batcher. A batch that has ended comes with its results:
-// one that cannot be read is taken to have ended, and Results says why.
+// Poll implements crosstalk.Batcher. A batch that cannot be read is taken to have ended, and Results says why.
 func (b *Batcher) Poll(ctx context.Context, id string) (crosstalk.BatchState, error) {
 	o, err := b.get(ctx, id)
 	if e := (*crosstalk.AskError)(nil); errors.As(err, &e) && e.Status == http.StatusOK {

@@ -83,8 +83,7 @@ func body(model string, req crosstalk.Request) (json.RawMessage, error) {
 	return b.Bytes()
 }
 
-// thinkingOf is what asks for a level of reasoning, nil for none: as the compatible endpoint translates
-// reasoning_effort. (https://ai.google.dev/gemini-api/docs/openai)
+// thinkingOf asks for a level, nil for none, as in reasoning_effort. (https://ai.google.dev/gemini-api/docs/openai)
 func thinkingOf(model, level string) map[string]any {
 	if strings.HasPrefix(model, "gemini-2.5") || level == crosstalk.ReasoningOff || level == "none" {
 		budget, known := map[string]int{crosstalk.ReasoningOff: 0, "none": 0, "minimal": 1024, crosstalk.ReasoningLow: 1024,

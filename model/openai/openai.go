@@ -1,5 +1,4 @@
-// Package openai asks models over OpenAI's HTTP API, which most other providers and local servers speak too: chat
-// completions, responses, completions and embeddings.
+// Package openai asks models over OpenAI's HTTP API: chat completions, responses, completions and embeddings.
 package openai
 
 import (
@@ -24,11 +23,9 @@ type Options struct {
 	MaxTokensName string
 	// SeedName is the parameter that takes the seed; default "seed".
 	SeedName string
-	// NoStop says that the server refuses stop sequences. They are not sent then, and answers are cut here. A server
-	// that refuses them with an error is remembered as such.
+	// NoStop says that the server refuses stop sequences: answers are cut here instead. A refusal sets it, too.
 	NoStop bool
-	// Reasoning gives the parameters that ask for each level of reasoning (see crosstalk.Decoding); endpoint.Budget in
-	// them becomes the room for it.
+	// Reasoning gives the parameters for each level of reasoning; endpoint.Budget in them becomes the room for it.
 	Reasoning map[string]map[string]any
 }
 

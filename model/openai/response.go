@@ -102,8 +102,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// thinking reads a text, or a list of parts that have texts or summaries. Anything else is passed over: an answer is
-// not lost over a field that only some servers have.
+// thinking reads a text, or parts that have texts or summaries; all else is passed over, as some servers' own.
 func thinking(raw json.RawMessage) (text string) {
 	if json.Unmarshal(raw, &text) == nil {
 		return text

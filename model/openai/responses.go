@@ -12,8 +12,7 @@ import (
 	"crosstalk/model/settle"
 )
 
-// setResponses sets what /v1/responses has in another form than chats. It has neither seeds nor stop sequences, and
-// keeps a copy of each answer unless it is told not to.
+// setResponses sets what /v1/responses has in another form. It keeps a copy of each answer unless told not to.
 func setResponses(b *endpoint.Body, req crosstalk.Request) {
 	system, turns := endpoint.Apart(req.Messages)
 	if len(system) > 0 {

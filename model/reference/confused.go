@@ -29,13 +29,12 @@ type Confusion struct {
 	Short float64 // that the answer is a short reply, not lines
 }
 
-// Confused answers in the language that the suite asks for, in one to three lines, each number with equal chance, or
-// with a short reply. A line, or short reply, may be a sentence of another language, every one of the others with
-// equal chance. In a line of the right language an English word, a word of another language, or the beginning of a
-// sentence in another language may replace a word, with equal chance; or else code, a quotation in another language or
-// an English name may follow, which are no faults. An answer depends on seed, prompt and sample alone: text before the
-// prompt and all decoding settings are ignored. Asked for log probabilities it makes some up, with more doubt where it
-// is about to go wrong.
+// Confused answers in the language that the suite asks for, in one to three lines, each number with equal chance,
+// or with a short reply. A line, or short reply, may be a sentence of another language, each with equal chance. In
+// a line of the right language an English word, a word of another language, or the beginning of a sentence in
+// another one may replace a word, with equal chance; or else code, a quotation in another language or an English
+// name may follow, which are no faults. An answer depends on seed, prompt and sample alone, not on text before the
+// prompt or decoding. Asked for log probabilities it makes some up, with more doubt where it is about to go wrong.
 type Confused struct {
 	base
 	Confusion
@@ -65,8 +64,7 @@ var nameless = []string{" `git status --short`", " (Adobe Acrobat Reader)"}
 
 func quotation(s sentence) string { return " “" + s.text() + "”" }
 
-// Sentences and short replies in 15 languages, our own writing. The first word in
-// braces is a sentence's own, the second an English one; short replies have none.
+// Sentences and short replies in 15 languages, our own. In braces are a sentence's own word and an English one.
 //
 //go:embed sentences.tsv
 var sentencesFile []byte

@@ -46,8 +46,7 @@ func Open(spec string, items []crosstalk.Item, tasks ...crosstalk.Task) (crossta
 	return nil, fmt.Errorf("%s has no model %q; choose one of: %s", Provider, name, strings.Join(known, ", "))
 }
 
-// kind is a kind of reference model: the instrument whose truth is known, the
-// settings with their defaults, probabilities beside a seed, and how one is made.
+// kind is a kind of model: the instrument whose truth is known, settings with their defaults, and how one is made.
 type kind struct {
 	name, byDefault, instrument string
 	settings                    []setting

@@ -123,8 +123,7 @@ func short(text string) string {
 	return strconv.Quote(text)
 }
 
-// add takes one answer that was recorded at where. In a journal an equal one
-// changes nothing, and another one is ambiguous; in a file both are errors.
+// add takes an answer recorded at where. In a journal equal ones are one, others ambiguous; in a file errors.
 func (m *Model) add(at place, a crosstalk.Answer, where string, journalled bool) error {
 	fmt.Fprintf(m.sum, "%q %d %q %q\n", at.text, at.sample, a.Status, a.Text)
 	first, again := m.byText[at]

@@ -63,8 +63,7 @@ func Reader(req crosstalk.Request, read func([]byte) (Received, error)) func([]b
 	}
 }
 
-// Recorded is an answer that was recorded with the model's thoughts still in
-// its text, as it would be received today. Any other is returned as it is.
+// Recorded is an answer that was recorded with thoughts in its text as it would be received today; others as is.
 func Recorded(a crosstalk.Answer) crosstalk.Answer {
 	if a.Status != crosstalk.Text || a.Reasoning != "" {
 		return a
@@ -132,8 +131,7 @@ func Broken(finish string) bool {
 // endToken is the token that ends an answer, which most servers count.
 const endToken = 1
 
-// atStop cuts an answer at the first stop sequence. A server that knows the
-// sequences has done it; some models refuse them, and some gateways drop them.
+// atStop cuts an answer at the first stop sequence, which some models refuse, and some gateways drop.
 func atStop(a *crosstalk.Answer, sequences []string) {
 	at := -1
 	for _, s := range sequences {
@@ -188,8 +186,7 @@ func visibleTokens(a crosstalk.Answer, thought bool) float64 {
 	return completion
 }
 
-// guess is about how many tokens a text has: a token for four ASCII characters,
-// for each character of a script without spaces, or for two of any other.
+// guess is about how many tokens a text has: one for four ASCII characters, one unspaced one, or two others.
 func guess(text string) float64 {
 	n := 0.0
 	for _, r := range text {

@@ -80,8 +80,7 @@ func Parts(text string) []Part {
 	return tidy(text, blocks(text))
 }
 
-// Marked says whether a text may have markers. Searches for one string each are
-// several times as quick as strings.ContainsAny and the expression tag.
+// Marked says whether a text may have markers. Searching for strings is several times as quick as other ways.
 func Marked(text string) bool {
 	if !strings.Contains(text, "<") && !strings.Contains(text, "[") && !strings.Contains(text, "◁") {
 		return false
@@ -175,8 +174,7 @@ func blocks(text string) (parts []Part) {
 	return append(parts, Part{Answer, at, len(text)})
 }
 
-// match finds the end of the block that marks[0] begins: the end of the
-// outermost where blocks lie in each other and each has an end, else the first.
+// match finds the end of the block that marks[0] begins: of the outermost if nested ones end, else the first.
 func match(text string, marks []marker) (end marker, found bool) {
 	depth, first := 0, -1
 	for i, m := range marks {
@@ -267,8 +265,7 @@ func code(text string) func(int) bool {
 	}
 }
 
-// message matches the header of a harmony message, with what ends the one
-// before it. The channel may be constrained: commentary to=functions.x <|constrain|>json.
+// message matches a harmony message's header, which may be constrained (<|constrain|>json), and the end before it.
 var message = lazyregexp.New(`(?:<\|end\|>|<\|return\|>|<\|call\|>)?\s*(?:<\|start\|>\s*assistant)?\s*` +
 	`<\|channel\|>\s*(analysis|commentary|final)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>`)
 
