@@ -62,10 +62,9 @@ func newAccount(b Budget) *account {
 
 type itemKey struct{}
 
-// Item takes a place in the budget's queue for one item of the suite. It is called in the order of the suite, before
-// the item's goroutine starts, and returns at once; the asks that are made with the context it returns wait for the
-// item's turn. The item is let in as a whole, if need fits, or none of its asks is sent: they end with a *LimitError.
-// What the journal answers needs no turn.
+// Item takes a place in the budget's queue for one item of the suite. It is called in the order of the suite,
+// before the item's goroutine starts, and returns at once; asks with the context it returns wait for the item's
+// turn. The item is let in whole, if need fits, or its asks end with a *LimitError. What is journalled needs none.
 //
 // need is the most that the item may ask. Asks beyond it are let in one by one, where there is room. end gives back
 // what was not used; it must be called when the item is done, whatever came of it.

@@ -74,33 +74,22 @@ func (c *collection) read(ctx context.Context) {
 		case r.Key == (crosstalk.Key{}):
 			c.strange++
 			c.trouble = cmp.Or(c.trouble, r.Err)
-		case r.Err != nil:
-			c.note(r.Key, r.Err)
 		default:
-			if c.first(r.Key) {
+			c.mu.Lock()
+			again := c.answered[r.Key] || c.full != nil // of several answers the first counts
+			if r.Err == nil {
+				c.answered[r.Key] = true
+				delete(c.failed, r.Key)
+			} else if !c.answered[r.Key] {
+				c.failed[r.Key] = r.Err
+			}
+			c.mu.Unlock()
+			if r.Err == nil && !again {
 				saving.Go(func() error { c.save(r); return nil })
 			}
 		}
 	}
 	saving.Wait()
-}
-
-func (c *collection) note(key crosstalk.Key, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.answered[key] {
-		c.failed[key] = err
-	}
-}
-
-// first notes that a request is answered, and reports whether it was not before: of several answers the first counts.
-func (c *collection) first(key crosstalk.Key) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	again := c.answered[key] || c.full != nil
-	c.answered[key] = true
-	delete(c.failed, key)
-	return !again
 }
 
 func (c *collection) save(r crosstalk.BatchResult) {

@@ -55,13 +55,11 @@ func (s Slurm) Scripts() (array, merge []byte, err error) {
 }
 
 // Logs is the directory for what the tasks print.
-func (s Slurm) Logs() string { return filepath.Join(s.absolute(), "logs") }
-
-func (s Slurm) absolute() string {
+func (s Slurm) Logs() string {
 	if filepath.IsAbs(s.Out) {
-		return filepath.Clean(s.Out)
+		return filepath.Join(s.Out, "logs")
 	}
-	return filepath.Join(s.Folder, s.Out)
+	return filepath.Join(s.Folder, s.Out, "logs")
 }
 
 // Write writes the scripts into the directory of the shards, array.sh and merge.sh, makes the directory for logs, and

@@ -123,7 +123,12 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 		c.MaxTokens = named.MaxTokensName()
 	}
 	c.settle(p)
-	c.Room = headroom(name, o.Families, c.Thinks)
+	asRun, _ := Adapt(name, crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 1}},
+		o.Families)
+	if asRun.Decoding.ReasoningTokens == 0 && c.Thinks {
+		asRun, _, _ = WithRoom(name, asRun, o.Families)
+	}
+	c.Room = asRun.Decoding.ReasoningTokens
 	c.tryLevels(ctx, m, familyOf(name, o.Families).Reasoning, func(p crosstalk.PromptConfig) crosstalk.PromptConfig {
 		p, _ = Adapt(name, p, o.Families)
 		return p
@@ -221,15 +226,6 @@ func (c Checked) Why(param string) string {
 		}
 	}
 	return ""
-}
-
-// headroom is how many tokens a run gives a model for its thoughts, 0 for one that does not think.
-func headroom(name string, own []Family, thinks bool) int {
-	p, _ := Adapt(name, crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 1}}, own)
-	if p.Decoding.ReasoningTokens == 0 && thinks {
-		p, _, _ = WithRoom(name, p, own)
-	}
-	return p.Decoding.ReasoningTokens
 }
 
 func shownIn(a crosstalk.Answer) string {

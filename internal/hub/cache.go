@@ -58,10 +58,6 @@ func (r repo) absent(commit, file string) string {
 	return filepath.Join(r.dir, ".no_exist", commit, filepath.FromSlash(file))
 }
 
-func (r repo) lock(hash string) string {
-	return filepath.Join(r.root, ".locks", filepath.Base(r.dir), hash+".lock")
-}
-
 // commit returns the commit of a revision in the cache, "" if there is none.
 func (r repo) commit(revision string) (string, error) {
 	if commitPattern().MatchString(revision) && isDir(r.snapshot(revision)) {

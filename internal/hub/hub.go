@@ -204,7 +204,16 @@ func (c *client) pull(ctx context.Context, r repo, revision string,
 		return "", "", err
 	}
 	if len(p.missing) > 0 {
-		return "", "", unusable(r.name, commit, s, p)
+		why := ""
+		for _, file := range []string{"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5",
+			"flax_model.msgpack", "model.ckpt.index", "onnx/model.onnx"} {
+			if s.has(p.root + file) {
+				why = fmt.Sprintf("; weights must be safetensors, and it has %s: name a revision that has "+
+					"them, or convert the model and name its folder (docs/similarity.md)", file)
+				break
+			}
+		}
+		return "", "", fmt.Errorf("%s has no %s at commit %s%s", r.name, strings.Join(p.missing, " and no "), commit, why)
 	}
 	for _, file := range p.files {
 		if err := d.file(ctx, file); err != nil {
@@ -224,20 +233,6 @@ func (c *client) pull(ctx context.Context, r repo, revision string,
 		}
 	}
 	return dir, commit, nil
-}
-
-// unusable is the error for files that the repository lacks.
-func unusable(name, commit string, s source, p plan) error {
-	why := ""
-	for _, file := range []string{"pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5",
-		"flax_model.msgpack", "model.ckpt.index", "onnx/model.onnx"} {
-		if s.has(p.root + file) {
-			why = fmt.Sprintf("; weights must be safetensors, and it has %s: name a revision that has "+
-				"them, or convert the model and name its folder (docs/similarity.md)", file)
-			break
-		}
-	}
-	return fmt.Errorf("%s has no %s at commit %s%s", name, strings.Join(p.missing, " and no "), commit, why)
 }
 
 func isFile(path string) bool {
@@ -289,7 +284,8 @@ func (d download) file(ctx context.Context, file string) error {
 			}
 			return d.refused(resp, what)
 		}}
-	if err := f.Fetch(ctx, d.repo.lock(hash)); err != nil {
+	lock := filepath.Join(d.repo.root, ".locks", filepath.Base(d.repo.dir), hash+".lock")
+	if err := f.Fetch(ctx, lock); err != nil {
 		return err
 	}
 	return link(blob, path)

@@ -27,28 +27,19 @@ const (
 )
 
 func newSecrets(key string, base *url.URL) (s secrets) {
-	add := func(v string) {
-		if v != "" {
-			s = append(s, v)
-		}
-	}
-	add(key)
+	s = append(s, key)
 	if password, ok := base.User.Password(); ok {
-		add(password)
-		add(base64.StdEncoding.EncodeToString([]byte(base.User.Username() + ":" + password))) // as it is sent
+		sent := base64.StdEncoding.EncodeToString([]byte(base.User.Username() + ":" + password))
+		s = append(s, password, sent)
 	}
 	for name, values := range base.Query() {
 		name = strings.ToLower(name)
-		for _, word := range []string{"key", "token", "secret", "sig", "auth", "pass", "code", "subscription", "cred"} {
-			if strings.Contains(name, word) {
-				for _, v := range values {
-					add(v)
-				}
-				break
-			}
+		words := []string{"key", "token", "secret", "sig", "auth", "pass", "code", "subscription", "cred"}
+		if slices.ContainsFunc(words, func(word string) bool { return strings.Contains(name, word) }) {
+			s = append(s, values...)
 		}
 	}
-	return s
+	return slices.DeleteFunc(s, func(v string) bool { return v == "" })
 }
 
 // hide takes secrets out of a text for people. One shorter than leastInMessage is hidden where it is a word.
@@ -152,10 +143,8 @@ func isWord(c byte) bool {
 
 // checkKey refuses a key that no header can take, or that was copied with something else.
 func checkKey(key, from string) error {
-	for _, r := range key {
-		if r <= ' ' || r > '~' {
-			return fmt.Errorf("%s contains a space, a line break or another character that no API key has: set it again", from)
-		}
+	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fmt.Errorf("%s contains a space, a line break or another character that no API key has: set it again", from)
 	}
 	return nil
 }

@@ -139,7 +139,7 @@ func TestEmbeddings(t *testing.T) {
 	if want := `POST /embeddings {"model":"m","input":["a","b"],"dimensions":2}`; s.sent[0] != want {
 		t.Errorf("%s, want %s", s.sent[0], want)
 	}
-	if v, err := Vectors(a.Raw, 2); err != nil || fmt.Sprint(v) != "[[1 2] [3 4]]" {
+	if _, v, err := vectors(a.Raw, 2); err != nil || fmt.Sprint(v) != "[[1 2] [3 4]]" {
 		t.Errorf("%v, %v", v, err)
 	}
 	embeds.Decoding.Extra = map[string]any{"x": func() {}}
@@ -155,7 +155,7 @@ func TestEmbeddings(t *testing.T) {
 		`[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]}]`: "has embeddings of 1 and of 2 dimensions",
 		`[{"index":0,"embedding":"x"},{"index":1,"embedding":[1,2]}]`: "cannot unmarshal",
 	} {
-		if v, err := Vectors([]byte(`{"data":`+data+`}`), 2); err == nil || v != nil || !strings.Contains(err.Error(), want) {
+		if _, v, err := vectors([]byte(`{"data":`+data+`}`), 2); err == nil || v != nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v; want %s", data, v, err, want)
 		}
 	}

@@ -4,7 +4,9 @@ package openai
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -12,6 +14,8 @@ import (
 	"crosstalk"
 	"crosstalk/model/endpoint"
 	"crosstalk/model/settle"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Options describe how a server differs from most others.
@@ -230,4 +234,98 @@ func (m *Model) setReasoning(b *endpoint.Body, req crosstalk.Request, how *diale
 	}
 	b.SetAll(params, req.Decoding.ReasoningTokens)
 	return nil
+}
+
+type embeddings struct {
+	Model string `json:"model"`
+	Data  []struct {
+		Index     int       `json:"index"`
+		Embedding []float32 `json:"embedding"`
+	} `json:"data"`
+	Usage struct {
+		PromptTokens endpoint.Count `json:"prompt_tokens"`
+	} `json:"usage"`
+}
+
+// readEmbeddings checks that body has n vectors. They stay in the raw body, where Embedder finds them.
+func readEmbeddings(body []byte, n int) (crosstalk.Answer, error) {
+	e, _, err := vectors(body, n)
+	if err != nil {
+		return crosstalk.Answer{}, err
+	}
+	return crosstalk.Answer{Status: crosstalk.Text, Reason: "stop", Model: e.Model,
+		Usage: crosstalk.Usage{Prompt: int(e.Usage.PromptTokens)}}, nil
+}
+
+// vectors reads the vectors of an embeddings response, all of one length, in the order of its n inputs.
+func vectors(body []byte, n int) (e embeddings, all [][]float32, err error) {
+	if err := json.Unmarshal(body, &e); err != nil {
+		return e, nil, err
+	}
+	if len(e.Data) != n {
+		return e, nil, fmt.Errorf("has %d embeddings; expected %d", len(e.Data), n)
+	}
+	all = make([][]float32, n)
+	for _, d := range e.Data {
+		switch {
+		case d.Index < 0 || d.Index >= n || all[d.Index] != nil:
+			err = fmt.Errorf("has an embedding with index %d; expected each of 0 to %d once", d.Index, n-1)
+		case len(d.Embedding) == 0:
+			err = fmt.Errorf("has an embedding without values")
+		case len(d.Embedding) != len(e.Data[0].Embedding):
+			err = fmt.Errorf("has embeddings of %d and of %d dimensions", len(e.Data[0].Embedding), len(d.Embedding))
+		}
+		if err != nil {
+			return e, nil, err
+		}
+		all[d.Index] = d.Embedding
+	}
+	return e, all, nil
+}
+
+// Embedder is an embedding.Embedder over a model that speaks OpenAI's embeddings API.
+type Embedder struct {
+	name string
+	ask  crosstalk.Asker
+}
+
+// NewEmbedder returns the embedder with this name that asks ask, an Asker of a model whose API is crosstalk.Embeddings.
+func NewEmbedder(name string, ask crosstalk.Asker) *Embedder { return &Embedder{name, ask} }
+
+// Name implements embedding.Embedder.
+func (e *Embedder) Name() string { return e.name }
+
+// Embed implements embedding.Embedder. A request that fails is an error: figures must not rest on the others.
+func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	const most = 64 // texts in a request
+	all := make([][]float32, len(texts))
+	group, ctx := errgroup.WithContext(ctx)
+	for from := 0; from < len(texts); from += most {
+		input := texts[from:min(from+most, len(texts))]
+		group.Go(func() error {
+			answer, err := e.ask.Ask(ctx, crosstalk.Request{API: crosstalk.Embeddings, Input: input})
+			if err != nil {
+				return err
+			}
+			if answer.Status != crosstalk.Text {
+				return fmt.Errorf("%s gave no vectors: %s", e.name, answer.Reason)
+			}
+			_, made, err := vectors(answer.Raw, len(input))
+			if err != nil {
+				return fmt.Errorf("%s: the journalled response %w", e.name, err)
+			}
+			copy(all[from:], made)
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for i, v := range all {
+		if len(v) != len(all[0]) {
+			return nil, fmt.Errorf("%s: text %q has a vector of %d dimensions, and another text one of %d", e.name, texts[i],
+				len(v), len(all[0]))
+		}
+	}
+	return all, nil
 }

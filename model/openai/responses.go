@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"crosstalk"
@@ -90,56 +89,4 @@ func readResponse(body []byte) (settle.Received, error) {
 		}
 	}
 	return out, nil
-}
-
-type embeddings struct {
-	Model string `json:"model"`
-	Data  []struct {
-		Index     int       `json:"index"`
-		Embedding []float32 `json:"embedding"`
-	} `json:"data"`
-	Usage struct {
-		PromptTokens endpoint.Count `json:"prompt_tokens"`
-	} `json:"usage"`
-}
-
-// readEmbeddings checks that body has n vectors. They stay in the raw body, where Vectors finds them.
-func readEmbeddings(body []byte, n int) (crosstalk.Answer, error) {
-	e, _, err := vectors(body, n)
-	if err != nil {
-		return crosstalk.Answer{}, err
-	}
-	return crosstalk.Answer{Status: crosstalk.Text, Reason: "stop", Model: e.Model,
-		Usage: crosstalk.Usage{Prompt: int(e.Usage.PromptTokens)}}, nil
-}
-
-// Vectors reads the vectors of an embeddings response, all of one length, in the order of its n inputs.
-func Vectors(body []byte, n int) ([][]float32, error) {
-	_, all, err := vectors(body, n)
-	return all, err
-}
-
-func vectors(body []byte, n int) (e embeddings, all [][]float32, err error) {
-	if err := json.Unmarshal(body, &e); err != nil {
-		return e, nil, err
-	}
-	if len(e.Data) != n {
-		return e, nil, fmt.Errorf("has %d embeddings; expected %d", len(e.Data), n)
-	}
-	all = make([][]float32, n)
-	for _, d := range e.Data {
-		switch {
-		case d.Index < 0 || d.Index >= n || all[d.Index] != nil:
-			err = fmt.Errorf("has an embedding with index %d; expected each of 0 to %d once", d.Index, n-1)
-		case len(d.Embedding) == 0:
-			err = fmt.Errorf("has an embedding without values")
-		case len(d.Embedding) != len(e.Data[0].Embedding):
-			err = fmt.Errorf("has embeddings of %d and of %d dimensions", len(e.Data[0].Embedding), len(d.Embedding))
-		}
-		if err != nil {
-			return e, nil, err
-		}
-		all[d.Index] = d.Embedding
-	}
-	return e, all, nil
 }

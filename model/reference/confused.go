@@ -170,7 +170,11 @@ func (c *Confused) Answer(ctx context.Context, req crosstalk.Request) (crosstalk
 		text.WriteString(line)
 	}
 	if r.Float64() < c.Short {
-		add(c.drawReply(r, language))
+		if r.Float64() < c.Line {
+			add(one(r, texts().replies[other(r, language)]), 0)
+		} else {
+			add(one(r, texts().replies[language]), -1)
+		}
 	} else {
 		for place := range 1 + r.IntN(MaxLines) {
 			add(c.draw(r, language, place))
@@ -197,14 +201,6 @@ func other(r *rand.Rand, language string) string {
 func ith(of []sentence, i int) sentence { return of[i%len(of)] }
 
 func one[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
-
-// drawReply draws a short reply, and says where it goes wrong, -1 if it does not.
-func (c *Confused) drawReply(r *rand.Rand, language string) (reply string, fault int) {
-	if r.Float64() < c.Line {
-		return one(r, texts().replies[other(r, language)]), 0
-	}
-	return one(r, texts().replies[language]), -1
-}
 
 // draw draws a line, and says where it goes wrong, -1 if it does not.
 func (c *Confused) draw(r *rand.Rand, language string, place int) (line string, fault int) {

@@ -214,7 +214,8 @@ func boundary(text string, share float64) int {
 	for end > 0 {
 		before, size := utf8.DecodeLastRuneInString(text[:end])
 		after, _ := utf8.DecodeRuneInString(text[end:])
-		if !joined(before, after) {
+		inWord := wordly(before) && wordly(after) && !unspaced(before) && !unspaced(after)
+		if !unicode.IsMark(after) && !inWord {
 			break
 		}
 		end -= size
@@ -223,11 +224,6 @@ func boundary(text string, share float64) int {
 		return at
 	}
 	return end
-}
-
-// joined reports whether a text that is cut between two characters is cut inside a word or a character.
-func joined(before, after rune) bool {
-	return unicode.IsMark(after) || wordly(before) && wordly(after) && !unspaced(before) && !unspaced(after)
 }
 
 func wordly(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }

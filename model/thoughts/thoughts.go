@@ -150,17 +150,20 @@ func blocks(text string) (parts []Part) {
 		if m.start < at || m.mentioned(text) || shielded(m.start) {
 			continue
 		}
+		lineStart, before := m.lineStart(text), strings.TrimSpace(text[at:m.start])
+		rest, _, _ := strings.Cut(text[m.end:], "\n")
+		lineEnd := strings.TrimSpace(rest) == ""
 		switch {
-		case m.closes && !m.ends(text):
+		case m.closes && !lineStart && !lineEnd && !sentenceEnd(strings.TrimSpace(text[:m.start])):
 		case m.closes && closed: // a second end: the thought is over already
 			parts = append(parts, Part{Answer, at, m.start}, Part{Marker, m.start, m.end})
 			at = m.end
 		case m.closes:
 			parts = append(parts, Part{Thought, at, m.start}, Part{Marker, m.start, m.end})
 			at, closed = m.end, true
-		case m.begins(text, at):
+		case before == "" || lineStart || sentenceEnd(before):
 			end, found := match(text, marks[i:])
-			if !found && strings.TrimSpace(text[:m.start]) != "" && !m.alone(text) {
+			if !found && strings.TrimSpace(text[:m.start]) != "" && !(lineStart && lineEnd) {
 				continue
 			}
 			parts = append(parts, Part{Answer, at, m.start}, Part{Marker, m.start, m.end})
@@ -199,27 +202,10 @@ func match(text string, marks []marker) (end marker, found bool) {
 	return marks[first], true
 }
 
-// begins reports whether an opening marker is where a block can begin; the text before at belongs to earlier parts.
-func (m marker) begins(text string, at int) bool {
-	before := strings.TrimSpace(text[at:m.start])
-	return before == "" || m.lineStart(text) || sentenceEnd(before)
-}
-
-// ends reports whether a closing marker that no opening one matches is where a thought can end.
-func (m marker) ends(text string) bool {
-	rest, _, _ := strings.Cut(text[m.end:], "\n")
-	return m.lineStart(text) || strings.TrimSpace(rest) == "" || sentenceEnd(strings.TrimSpace(text[:m.start]))
-}
-
 // lineStart reports whether only an indent of less than a code block's is before the marker on its line.
 func (m marker) lineStart(text string) bool {
 	indent := text[strings.LastIndexByte(text[:m.start], '\n')+1 : m.start]
 	return strings.TrimLeft(indent, " ") == "" && len(indent) < 4
-}
-
-func (m marker) alone(text string) bool {
-	rest, _, _ := strings.Cut(text[m.end:], "\n")
-	return m.lineStart(text) && strings.TrimSpace(rest) == ""
 }
 
 func sentenceEnd(text string) bool {

@@ -14,7 +14,7 @@ import (
 	"crosstalk/measure/similarity/gloss"
 	"crosstalk/measure/similarity/sbert"
 	"crosstalk/model"
-	"crosstalk/model/embedder"
+	"crosstalk/model/openai"
 )
 
 // Language returns the language of the texts, for similarities that have a model for each.
@@ -114,7 +114,7 @@ func (e *Env) Open(name string, language Language) (similarity.Similarity, error
 	if err != nil {
 		return nil, err
 	}
-	return cachedVectors(embedder.New(m.Identity().String(), &lateAsker{env: e, model: m}), e), nil
+	return cachedVectors(openai.NewEmbedder(m.Identity().String(), &lateAsker{env: e, model: m}), e), nil
 }
 
 func openGloss(model string, _ Language, _ *Env) (similarity.Similarity, error) {

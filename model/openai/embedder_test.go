@@ -1,4 +1,4 @@
-package embedder
+package openai
 
 import (
 	"context"
@@ -15,8 +15,8 @@ type asker func(crosstalk.Request) (crosstalk.Answer, error)
 
 func (a asker) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) { return a(req) }
 
-// vectors answers each text with its number and the size of its request.
-func vectors(req crosstalk.Request) (crosstalk.Answer, error) {
+// numbered answers each text with its number and the size of its request.
+func numbered(req crosstalk.Request) (crosstalk.Answer, error) {
 	type one struct {
 		Index     int       `json:"index"`
 		Embedding []float32 `json:"embedding"`
@@ -38,11 +38,11 @@ func TestEmbed(t *testing.T) {
 		for i := range n {
 			texts = append(texts, fmt.Sprint(i))
 		}
-		e := New("p:m", asker(func(req crosstalk.Request) (crosstalk.Answer, error) {
+		e := NewEmbedder("p:m", asker(func(req crosstalk.Request) (crosstalk.Answer, error) {
 			if req.API != crosstalk.Embeddings {
 				t.Errorf("%+v", req)
 			}
-			return vectors(req)
+			return numbered(req)
 		}))
 		got, err := e.Embed(t.Context(), texts)
 		if err != nil || len(got) != n || e.Name() != "p:m" {
@@ -68,7 +68,7 @@ func TestEmbedFails(t *testing.T) {
 			return crosstalk.Answer{Status: crosstalk.Text, Raw: []byte("{}")}, nil
 		},
 	} {
-		if got, err := New("p:m", a).Embed(t.Context(), []string{"1", "2"}); got != nil || err == nil || err.Error() != want {
+		if got, err := NewEmbedder("p:m", a).Embed(t.Context(), []string{"1", "2"}); got != nil || err == nil || err.Error() != want {
 			t.Errorf("%v, %v; want %s", got, err, want)
 		}
 	}
@@ -76,11 +76,11 @@ func TestEmbedFails(t *testing.T) {
 		if len(req.Input) == 1 {
 			return crosstalk.Answer{Status: crosstalk.Text, Raw: []byte(`{"data":[{"index":0,"embedding":[1]}]}`)}, nil
 		}
-		return vectors(req)
+		return numbered(req)
 	})
 	texts := strings.Fields(strings.Repeat("7 ", 65))
 	want := `p:m: text "7" has a vector of 1 dimensions, and another text one of 2`
-	if _, err := New("p:m", odd).Embed(t.Context(), texts); err == nil || err.Error() != want {
+	if _, err := NewEmbedder("p:m", odd).Embed(t.Context(), texts); err == nil || err.Error() != want {
 		t.Errorf("%v; want %s", err, want)
 	}
 }
