@@ -25,8 +25,7 @@ const (
 	SameFindings = "same judgement" // as the majority: found by both or by neither; or the same class
 )
 
-// Agreement compares people's labels of a run with each other and with the
-// instrument.
+// Agreement compares people's labels of a run with each other and with the instrument.
 type Agreement struct {
 	Question      string         `json:"question"`
 	Labels        int            `json:"labels"`
@@ -100,14 +99,12 @@ type Options struct {
 	Seed  uint64
 }
 
-// AgreementOf compares the labels of a finished run that answer a question, by
-// default the first of its instrument, with each other and with the instrument. If By
-// is nil, figures are given by the columns of the last scoring and the length of
-// lines, where the questions have them.
+// AgreementOf compares the labels of a finished run that answer a question, by default the first of its instrument,
+// with each other and with the instrument. If By is nil, figures are given by the columns of the last scoring and
+// the length of lines, where the questions have them.
 //
-// If the sample was stratified, shares, rates, sensitivity and specificity are
-// weighted to describe the whole run. Intervals have a level of 95 %: stats.Mean for
-// means, a percentile bootstrap over clusters for the rest.
+// If the sample was stratified, shares, rates, sensitivity and specificity are weighted to describe the whole run.
+// Intervals have a level of 95 %: stats.Mean for means, a percentile bootstrap over clusters for the rest.
 func AgreementOf(path, question string, o Options) (Agreement, error) {
 	sheet, err := Open(path, question)
 	if err != nil {
@@ -175,8 +172,7 @@ func annotators(units []labelledUnit) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// labelNames are the labels of figures: the question's or, where any words are a
-// label, each that was given.
+// labelNames are the labels of figures: the question's or, where any words are a label, each that was given.
 func labelNames(q Question, units []labelledUnit) []string {
 	if !q.Several {
 		return q.labels()
@@ -208,9 +204,8 @@ const (
 type Opinion struct {
 	Question Question
 	Said     []Said
-	// Shares are the shares of each label in each setting (a condition, with the
-	// columns that never share a figure): of people, weighted as in AgreementOf, and
-	// of the instrument in all answers, in the same terms.
+	// Shares are the shares of each label in each setting (a condition, with the columns that never share a
+	// figure): of people, weighted as in AgreementOf, and of the instrument in all answers, in the same terms.
 	Shares []crosstalk.Estimate
 }
 

@@ -70,8 +70,7 @@ type Answer struct {
 	Words     [][2]int // marked in the text: bytes, [start, end) each, in any order
 }
 
-// Label un-blinds an answer. Unknown ids and choices, and marked words that the text
-// does not have, are errors.
+// Label un-blinds an answer. Unknown ids and choices, and marked words that the text does not have, are errors.
 func (b Blind) Label(a Answer) (Label, error) {
 	at, known := b.ids[a.ID]
 	if !known {
@@ -114,8 +113,7 @@ func (q Question) onSide(i int, swapped bool) int {
 	return i
 }
 
-// listed is a list of labels in its usual form: "a; b", in alphabetical order,
-// each once.
+// listed is a list of labels in its usual form: "a; b", in alphabetical order, each once.
 func listed(text string) (string, error) {
 	var list []string
 	for part := range strings.SplitSeq(text, ";") {
@@ -130,8 +128,7 @@ func listed(text string) (string, error) {
 	return strings.Join(slices.Compact(list), "; "), nil
 }
 
-// Words are the words of a unit that people can mark, by their places in its
-// first text.
+// Words are the words of a unit that people can mark, by their places in its first text.
 func (b Blind) Words(u *Unit) (words []Word) {
 	if !b.Question.Words {
 		return nil
@@ -276,9 +273,8 @@ type Asked struct {
 	at []byte // its place among the others
 }
 
-// Ask returns the questions about units for an annotator: sides and order are
-// drawn from the run's secret, the annotator's name and the seed. They do not
-// depend on what the units contain or what was found in them.
+// Ask returns the questions about units for an annotator: sides and order are drawn from the run's secret, the
+// annotator's name and the seed. They do not depend on what the units contain or what was found in them.
 func (d Design) Ask(q Question, units []Unit, annotator string, seed uint64) []Asked {
 	asked := make([]Asked, len(units))
 	for i, u := range units {
@@ -299,17 +295,15 @@ func (d Design) Ask(q Question, units []Unit, annotator string, seed uint64) []A
 	return asked
 }
 
-// id names a question on a sheet. The secret tells the unit and the sides from it,
-// whoever was asked. It begins with a letter, so that no spreadsheet reads it as a
-// number.
+// id names a question on a sheet. The secret tells the unit and the sides from it, whoever was asked. It begins
+// with a letter, so that no spreadsheet reads it as a number.
 func (d Design) id(unit string, swapped bool) string {
 	return "q" + hex.EncodeToString(d.mac("id", unit, fmt.Sprint(swapped))[:8])
 }
 
-// Draw returns the units of a sample in the sheet's order. Each stratum gives
-// the same number, and those with fewer give all; within it units are drawn at
-// random. A larger sample of the same seed contains a smaller one, but for the
-// units that strata without enough had to leave to others.
+// Draw returns the units of a sample in the sheet's order. Each stratum gives the same number, and those with fewer
+// give all; within it units are drawn at random. A larger sample of the same seed contains a smaller one, but for
+// the units that strata without enough had to leave to others.
 func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
 	if err := s.check("by", sample.By); err != nil {
 		return nil, err
@@ -346,8 +340,7 @@ func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
 	return pick(units, chosen), nil
 }
 
-// Disagreed are the units that several people labelled, not all alike: those about which an
-// adjudicator decides.
+// Disagreed are the units that several people labelled, not all alike: those about which an adjudicator decides.
 func (s *Sheet) Disagreed(labels []Label) (units []Unit) {
 	all, _ := s.labelled(nil, s.own(labels))
 	for _, u := range all {

@@ -20,8 +20,7 @@ type comparison struct {
 	result Agreement
 }
 
-// grouped are the groups of figures: all units that may be mixed, then each value of
-// each column of Options.By.
+// grouped are the groups of figures: all units that may be mixed, then each value of each column of Options.By.
 func (c *comparison) grouped(units []labelledUnit, apart func(labelledUnit) map[string]string) (list []group) {
 	for _, g := range groups(units, apart) {
 		list = append(list, g)
@@ -106,9 +105,8 @@ func agreeing(units []labelledUnit, a, b string) ([]labelledUnit, statistic) {
 		func(u labelledUnit) string { return u.labels[b] })
 }
 
-// addMean adds the mean of a value of these units. The interval is from the bootstrap if
-// they are from several strata, which is known before anybody labels them; else from
-// stats.Mean.
+// addMean adds the mean of a value of these units. The interval is from the bootstrap if they are from several
+// strata, which is known before anybody labels them; else from stats.Mean.
 func (c *comparison) addMean(
 	measure, of string, by map[string]string, units []labelledUnit, value func(labelledUnit) float64,
 ) {
@@ -137,16 +135,14 @@ func (c *comparison) addMean(
 		Interval: stats.Mean(&clusters, stats.Proportion, estimate.Level).Interval.Known()})
 }
 
-// fewestResampled is how many units a bootstrap needs: the resamples of fewer have few
-// values.
+// fewestResampled is how many units a bootstrap needs: the resamples of fewer have few values.
 const fewestResampled = 10
 
 // pairsPerFigure bounds the pairs of units in all resamples of a tau-b.
 const pairsPerFigure = 3e8
 
-// add adds a figure of these units, with the interval of a bootstrap over their
-// clusters. There is none of few units, and none where one resample in ten has no
-// value or where the ends are equal.
+// add adds a figure of these units, with the interval of a bootstrap over their clusters. There is none of few
+// units, and none where one resample in ten has no value or where the ends are equal.
 func (c *comparison) add(
 	measure, of string, by map[string]string, units []labelledUnit, stat statistic,
 ) {
@@ -237,14 +233,12 @@ func (j judge) by(u labelledUnit) Judged {
 	return u.Judged[slices.IndexFunc(u.Judged, func(x Judged) bool { return x.Judge == j.name })]
 }
 
-// finding is the judge's finding; an instrument that found nothing has no name for
-// it.
+// finding is the judge's finding; an instrument that found nothing has no name for it.
 func (j judge) finding(u labelledUnit) string { return cmp.Or(j.by(u).Finding, "none") }
 
 func (j judge) label(u labelledUnit) string { return j.q.labelOf(j.by(u)) }
 
-// labelOf is the label for what an instrument found; where it has no value, the
-// finding.
+// labelOf is the label for what an instrument found; where it has no value, the finding.
 func (q Question) labelOf(j Judged) string {
 	for _, choice := range q.Choices {
 		if choice.Value == j.Value {
@@ -254,8 +248,7 @@ func (q Question) labelOf(j Judged) string {
 	return j.Finding
 }
 
-// slack follows Gonen et al. (2024, section 5): similarity differences that differ by
-// no more are tied in tau-b.
+// slack follows Gonen et al. (2024, section 5): similarity differences that differ by no more are tied in tau-b.
 const slack = 0.03
 
 var slacks = []float64{0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15, 0.2}
@@ -320,11 +313,10 @@ func (j judge) findings(g group) {
 	j.add(CohensKappa, j.of+" and people", g.by, decided, kappa(decided, j.label, majority))
 }
 
-// addShare adds the share of units that meet a condition, as sensitivity and
-// specificity. In a sample by finding some units weigh much more than others, and the
-// bootstrap does not see that few or none of them were drawn. The interval is therefore that
-// from the strata, in which labels of other groups count too. It takes units as independent:
-// where they share clusters, it is widened to contain the bootstrap's.
+// addShare adds the share of units that meet a condition, as sensitivity and specificity. In a sample by finding
+// some units weigh much more than others, and the bootstrap does not see that few or none of them were drawn. The
+// interval is therefore that from the strata, in which labels of other groups count too. It takes units as
+// independent: where they share clusters, it is widened to contain the bootstrap's.
 func (j judge) addShare(measure string, by map[string]string, units []labelledUnit, met func(labelledUnit) bool) {
 	j.addMean(measure, j.of, by, units, oneIf(met))
 	if len(j.result.Weighted) == 0 || len(units) == 0 {

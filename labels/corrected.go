@@ -30,18 +30,16 @@ const (
 	corrected   = "corrected"
 )
 
-// CorrectedOf returns each figure of a finished run that people's labels can correct,
-// three times: from the instrument, from the labels alone, and corrected: an estimate
-// of the mean that people would give to all answers, from their labels of some answers
-// and the instrument's values of all (stats.Corrected, prediction-powered inference).
-// There is a figure for each condition and judge, and for each value of each column of
-// by. Samples were stratified by the columns of the exports. If people marked words,
-// WPR and LCPR are corrected too. Notes name figures that could not be corrected.
+// CorrectedOf returns each figure of a finished run that people's labels can correct, three times: from the
+// instrument, from the labels alone, and corrected: an estimate of the mean that people would give to all answers,
+// from their labels of some answers and the instrument's values of all (stats.Corrected, prediction-powered
+// inference). There is a figure for each condition and judge, and for each value of each column of by. Samples were
+// stratified by the columns of the exports. If people marked words, WPR and LCPR are corrected too. Notes name
+// figures that could not be corrected.
 //
-// All figures are plain means over answers (of lines: over lines), also where the
-// instrument averages over languages. What people say of an answer is one thing here and
-// in AgreementOf (labelledUnit); one that nobody can tell counts as not labelled.
-// Signatures are the run's own, with a field for the difference.
+// All figures are plain means over answers (of lines: over lines), also where the instrument averages over
+// languages. What people say of an answer is one thing here and in AgreementOf (labelledUnit); one that nobody can
+// tell counts as not labelled. Signatures are the run's own, with a field for the difference.
 func CorrectedOf(path string, by []string) (estimates []crosstalk.Estimate, notes []string, err error) {
 	labels, design, err := given(path)
 	if err != nil {
@@ -166,9 +164,8 @@ func (s *Sheet) judgements() iter.Seq[judgement] {
 	}
 }
 
-// target is a figure that labels correct: of, of the means of the steps that an
-// answer passes. steps has the values of the instrument and of people for a unit; ok
-// is false where the figure is not about it.
+// target is a figure that labels correct: of, of the means of the steps that an answer passes. steps has the values
+// of the instrument and of people for a unit; ok is false where the figure is not about it.
 type target struct {
 	measure string
 	of      func(means []float64) float64
@@ -362,8 +359,7 @@ func (s *Sheet) signature(own []crosstalk.Estimate, measure string, by map[strin
 	return estimate.Extend(estimate.Signature(by, measure), mean)
 }
 
-// agree reports whether the columns that two figures share have the same values,
-// or one of them covers all.
+// agree reports whether the columns that two figures share have the same values, or one of them covers all.
 func agree(a, b map[string]string) bool {
 	for column, value := range a {
 		if other, shared := b[column]; shared && other != value && other != crosstalk.All && value != crosstalk.All {
@@ -373,9 +369,8 @@ func agree(a, b map[string]string) bool {
 	return true
 }
 
-// Overrides are the readings that the majority of people gives the answers of a
-// finished consistency run, from the labels of the question Reading. Where people
-// cannot tell or do not agree, there is none.
+// Overrides are the readings that the majority of people gives the answers of a finished consistency run, from the
+// labels of the question Reading. Where people cannot tell or do not agree, there is none.
 func Overrides(path string) (consistency.Overrides, error) {
 	manifest, err := run.ReadManifest(path)
 	switch {

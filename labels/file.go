@@ -120,9 +120,8 @@ func (l *ledger[T]) Refresh() error {
 	}
 }
 
-// append adds values to the file, which only its owner may read. They are on the disk
-// when it returns. Several processes may append at once; a line that a crash cut short
-// is dropped.
+// append adds values to the file, which only its owner may read. They are on the disk when it returns. Several
+// processes may append at once; a line that a crash cut short is dropped.
 func (l *ledger[T]) append(values ...T) error {
 	var lines bytes.Buffer
 	for _, v := range values {

@@ -1,10 +1,8 @@
-// Package labels keeps people's judgements of a run's answers, and compares them
-// with what the instruments found.
+// Package labels keeps people's judgements of a run's answers, and compares them with what the instruments found.
 //
-// People are asked about units: for leakage a pair of answers, whatever the number
-// of similarities that judge it. Sheets are blind, in an order and on sides drawn
-// for each annotator; importing one un-blinds it. Three files in the run directory
-// keep them:
+// People are asked about units: for leakage a pair of answers, whatever the number of similarities that judge it.
+// Sheets are blind, in an order and on sides drawn for each annotator; importing one un-blinds it. Three files in
+// the run directory keep them:
 //
 //	labels.jsonl  every label: what was asked, who answered what, and when
 //	labels.json   the secret that blinds questions, and how samples were drawn
@@ -95,8 +93,7 @@ func unknownLabel(label string, choices []string) error {
 	return fmt.Errorf("unknown label %q; choose one of: %s", label, strings.Join(choices, ", "))
 }
 
-// Log follows the labels of a run while this process or others add to them. It is
-// for one goroutine at a time.
+// Log follows the labels of a run while this process or others add to them. It is for one goroutine at a time.
 type Log struct{ ledger[Label] }
 
 // NewLog returns a log of a run's labels, without labels until Refresh.
@@ -105,8 +102,7 @@ func NewLog(run string) *Log {
 	return &Log{ledger[Label]{file: filepath.Join(run, File), name: "label", most: most}}
 }
 
-// Labels are all labels that count, in the order in which questions were first
-// answered.
+// Labels are all labels that count, in the order in which questions were first answered.
 func (l *Log) Labels() []Label { return slices.DeleteFunc(slices.Clone(l.list), Label.empty) }
 
 func labelID(annotator, key string, decides bool) string {
@@ -123,9 +119,8 @@ func (l *Log) Find(annotator, key string, decides bool) (label Label, turn int, 
 	return l.list[i], l.turn[i], true
 }
 
-// Read returns the labels of a run, none if it has no file of them. If an annotator
-// labelled a unit several times, the last label counts. A line that a crash cut
-// short, the last one without a line end, is left out.
+// Read returns the labels of a run, none if it has no file of them. If an annotator labelled a unit several times,
+// the last label counts. A line that a crash cut short, the last one without a line end, is left out.
 func Read(run string) ([]Label, error) {
 	l := NewLog(run)
 	if err := l.Refresh(); err != nil {
@@ -138,13 +133,11 @@ func Read(run string) ([]Label, error) {
 // the first ones may be. Several processes may append at once.
 func Append(run string, labels ...Label) error { return NewLog(run).append(labels...) }
 
-// Merge adds to a run what people said of its shards: labels, notes, and how samples
-// were drawn. Where the run and a shard have something of one annotator on the same
-// answer, the later one counts, so merging again has no effect. It returns how many
-// labels and notes were added.
+// Merge adds to a run what people said of its shards: labels, notes, and how samples were drawn. Where the run and
+// a shard have something of one annotator on the same answer, the later one counts, so merging again has no effect.
+// It returns how many labels and notes were added.
 //
-// A sheet that was exported from a shard is imported into that shard, whose secret
-// blinded it.
+// A sheet that was exported from a shard is imported into that shard, whose secret blinded it.
 func Merge(run string, shards []string) (added int, err error) {
 	for _, shard := range shards {
 		labels, err := NewLog(run).merge(&NewLog(shard).ledger)

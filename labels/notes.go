@@ -18,9 +18,8 @@ const NotesFile = "notes.jsonl"
 // LongestNote is the maximum length of a note's text in characters.
 const LongestNote = 4000
 
-// Note is a reader's note on an answer: a line of notes.jsonl. Notes change no
-// figure. They belong to the answer, not to the score, so scoring a run again keeps
-// them.
+// Note is a reader's note on an answer: a line of notes.jsonl. Notes change no figure. They belong to the answer,
+// not to the score, so scoring a run again keeps them.
 type Note struct {
 	Place
 	Text     string    `json:"text,omitempty"`
@@ -65,8 +64,7 @@ func (n Note) check() error {
 // Notes are the notes of a run by their keys.
 type Notes map[string]Note
 
-// Of returns the note on the answer of an observation, an empty one if there is
-// none.
+// Of returns the note on the answer of an observation, an empty one if there is none.
 func (n Notes) Of(o crosstalk.Observation) Note {
 	about := NoteOn(o)
 	if note, ok := n[about.Key()]; ok {
@@ -124,8 +122,7 @@ func ReadNotes(run string) (Notes, error) {
 	return notes, nil
 }
 
-// AddNote adds a note to a run. It is on the disk when AddNote returns. Several
-// processes may add notes at once.
+// AddNote adds a note to a run. It is on the disk when AddNote returns. Several processes may add notes at once.
 func AddNote(run string, n Note) error {
 	n.Text = strings.TrimSpace(n.Text)
 	return newNotes(run).append(n)

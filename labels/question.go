@@ -14,8 +14,7 @@ import (
 	"golang.org/x/text/language/display"
 )
 
-// Question is asked about the answers of an instrument. questions.yaml describes the
-// fields.
+// Question is asked about the answers of an instrument. questions.yaml describes the fields.
 type Question struct {
 	Name       string
 	Instrument string

@@ -28,9 +28,8 @@ type Sheet struct {
 	words    map[int]float64 // of answers: 1 if the instrument found no wrong word in them, else 0
 }
 
-// Open reads what the question of this name asks about a finished run, in the order
-// of its observations; without a name, the first of its instrument's questions. What
-// the instrument could not score is left out.
+// Open reads what the question of this name asks about a finished run, in the order of its observations; without a
+// name, the first of its instrument's questions. What the instrument could not score is left out.
 func Open(path, name string) (*Sheet, error) {
 	sheets, errs := OpenAll(path, name)
 	return sheets[0], errs[0]
@@ -157,8 +156,7 @@ func (r *reader) readWords(o crosstalk.Observation) {
 	}
 }
 
-// units are the units of an observation: none, one, or one for each line. Each has one
-// judgement.
+// units are the units of an observation: none, one, or one for each line. Each has one judgement.
 func (r *reader) units(o crosstalk.Observation) []Unit {
 	scored := o.NotScored == "" && o.Value.Defined()
 	switch r.Question.Unit {
@@ -228,9 +226,8 @@ func (r *reader) lines(o crosstalk.Observation) (units []Unit) {
 	return units
 }
 
-// readings makes a unit of an answer whose class was read, the first time it comes:
-// answers with the same text to the same instruction are read alike. The journal has
-// what was asked.
+// readings makes a unit of an answer whose class was read, the first time it comes: answers with the same text to
+// the same instruction are read alike. The journal has what was asked.
 func (r *reader) readings(o crosstalk.Observation) []Unit {
 	answered := consistency.Answered{Task: o.Labels[consistency.TaskColumn],
 		Instruction: o.Text(consistency.SenseText), Text: o.Text(consistency.AnswerText)}
@@ -264,8 +261,7 @@ func lastMessage(r crosstalk.Request) string {
 	return strings.TrimSpace(r.Prompt)
 }
 
-// tellApart adds to a place what tells it from an earlier one: recorded data sets may
-// have items of the same names.
+// tellApart adds to a place what tells it from an earlier one: recorded data sets may have items of the same names.
 func (s *Sheet) tellApart(p *Place, columns map[string]string) {
 	i, known := s.at[p.key(s.Question.Name)]
 	if !known {
@@ -367,8 +363,7 @@ func (s *Sheet) check(option string, columns []string) error {
 	return nil
 }
 
-// answered opens the questions about a run that a label answers and wanted, the most
-// important first.
+// answered opens the questions about a run that a label answers and wanted, the most important first.
 func answered(path string, labels []Label, wanted func(Question) bool) ([]*Sheet, error) {
 	manifest, err := run.ReadManifest(path)
 	if err != nil {
@@ -384,8 +379,7 @@ func answered(path string, labels []Label, wanted func(Question) bool) ([]*Sheet
 	return sheets, errors.Join(errs...)
 }
 
-// given reads the labels of a run and how their questions were drawn. No label is
-// an error.
+// given reads the labels of a run and how their questions were drawn. No label is an error.
 func given(path string) ([]Label, Design, error) {
 	labels, err := Read(path)
 	if err != nil {

@@ -31,10 +31,9 @@ type filledIn struct {
 	err   error  // why it cannot be read
 }
 
-// ImportInto reads a sheet of a finished run that an annotator has filled in, and adds
-// its labels to the run. question is the question asked, by default the first of the
-// run's instrument. decides makes the labels an adjudicator's. Odd rows are left out; a
-// sheet without any label is an error.
+// ImportInto reads a sheet of a finished run that an annotator has filled in, and adds its labels to the run.
+// question is the question asked, by default the first of the run's instrument. decides makes the labels an
+// adjudicator's. Odd rows are left out; a sheet without any label is an error.
 func ImportInto(path, question, file, annotator string, decides bool, now time.Time) (Imported, error) {
 	sheet, err := Open(path, question)
 	if err != nil {
@@ -61,11 +60,10 @@ func ImportInto(path, question, file, annotator string, decides bool, now time.T
 	return imported, Append(path, imported.Labels...)
 }
 
-// importSheet reads a sheet that an annotator has filled in: CSV, TSV, JSON Lines or
-// a workbook with the columns of an exported one, or the tasks that Label Studio
-// exports (.json). who has the annotator. Questions without an answer are counted, and those that have the same
-// label among old ones. An unknown id or label, a question that the sheet has twice, and
-// one that has another label already are odd rows.
+// importSheet reads a sheet that an annotator has filled in: CSV, TSV, JSON Lines or a workbook with the columns of
+// an exported one, or the tasks that Label Studio exports (.json). who has the annotator. Questions without an
+// answer are counted, and those that have the same label among old ones. An unknown id or label, a question that
+// the sheet has twice, and one that has another label already are odd rows.
 func (s *Sheet) importSheet(d Design, file string, who Label, old []Label, now time.Time) (Imported, error) {
 	if who.Annotator = strings.TrimSpace(who.Annotator); who.Annotator == "" {
 		return Imported{}, crosstalk.BadOption("annotator", ": expected a name")
@@ -208,9 +206,8 @@ func NewQuestionnaire(path, question, annotator string, sample Sample, decides b
 	return Questionnaire{sheet.Question, asked, len(sheet.Units)}, err
 }
 
-// Write writes the questions for one annotator, in one of Formats. People fill in the
-// last three columns of a CSV sheet. If a text answers something that people should
-// see, there is a column for that.
+// Write writes the questions for one annotator, in one of Formats. People fill in the last three columns of a CSV
+// sheet. If a text answers something that people should see, there is a column for that.
 func (q Questionnaire) Write(w io.Writer, format string) error {
 	tasks := make([]task, len(q.Asked))
 	for i, a := range q.Asked {

@@ -82,8 +82,7 @@ func IsTotal(e crosstalk.Estimate, columns []string) bool {
 	return !slices.ContainsFunc(columns, func(c string) bool { return cmp.Or(e.By[c], crosstalk.All) != crosstalk.All })
 }
 
-// withoutFaults leaves out figures of any fault, which Plain says, unless there are no
-// others.
+// withoutFaults leaves out figures of any fault, which Plain says, unless there are no others.
 func withoutFaults(estimates []crosstalk.Estimate) []crosstalk.Estimate {
 	isFault := func(e crosstalk.Estimate) bool { return instrument.IsFault(e.Measure) }
 	if !slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return !isFault(e) }) {

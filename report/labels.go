@@ -119,8 +119,7 @@ func (a AgreementView) screen() AgreementView {
 	return a
 }
 
-// sharedColumns are those that every figure of people's labels has, with the same
-// value.
+// sharedColumns are those that every figure of people's labels has, with the same value.
 func sharedColumns(figures []labels.Figure) (shared map[string]string) {
 	for _, f := range figures {
 		switch {

@@ -16,8 +16,7 @@ import (
 // a system message, by VALUE or COLUMN:VALUE. Formats for programs keep the values.
 type Names map[string]string
 
-// ParseNames reads VALUE=NAME or COLUMN:VALUE=NAME. A value may have equals signs, a name
-// may not.
+// ParseNames reads VALUE=NAME or COLUMN:VALUE=NAME. A value may have equals signs, a name may not.
 func ParseNames(pairs []string) (Names, error) {
 	names, values := Names{}, map[string]string{}
 	for _, pair := range pairs {
@@ -104,10 +103,9 @@ func (n Names) Unused(estimates []crosstalk.Estimate) (values []string) {
 // maxName is the length of names in tables, in characters.
 const maxName = 40
 
-// Shorten returns rows of columns whose long values have names of at most this many
-// characters, 0 for what fits a table: without fingerprints and what all values of the
-// column begin or end with, and cut in the middle. Different values of
-// a column keep different names. A column's only value may have twice the length.
+// Shorten returns rows of columns whose long values have names of at most this many characters, 0 for what fits a
+// table: without fingerprints and what all values of the column begin or end with, and cut in the middle. Different
+// values of a column keep different names. A column's only value may have twice the length.
 func Shorten(rows []map[string]string, most int) []map[string]string {
 	most = cmp.Or(most, maxName)
 	values := map[string][]string{} // of a column

@@ -95,8 +95,7 @@ func Independent(e crosstalk.Estimate) string {
 	return ""
 }
 
-// SmallP is the p-value of a test, with its order of magnitude where PValue has only
-// a bound; "-" without a test.
+// SmallP is the p-value of a test, with its order of magnitude where PValue has only a bound; "-" without a test.
 func SmallP(t *crosstalk.Test) string {
 	if t == nil || !t.P.Defined() || t.P >= 0.001 {
 		return pValue(t)

@@ -1,10 +1,9 @@
 // Package report prints estimates. It depends on estimates and observations; what
 // it knows about instruments is in their Kinds.
 //
-// Formats for people (table, markdown, latex) have percentages, formats for
-// programs (json, jsonl, csv) fractions. An undefined figure is "-", null or an
-// empty field, never 0. Warnings are printed below a table and included in the
-// formats for programs.
+// Formats for people (table, markdown, latex) have percentages, formats for programs (json, jsonl, csv) fractions.
+// An undefined figure is "-", null or an empty field, never 0. Warnings are printed below a table and included in
+// the formats for programs.
 package report
 
 import (
@@ -34,8 +33,7 @@ func WriteNamed(w io.Writer, format string, estimates []crosstalk.Estimate, name
 	return Write(w, format, estimates)
 }
 
-// Write writes estimates in one of Formats. Before a table it says in words how many
-// answers have a fault.
+// Write writes estimates in one of Formats. Before a table it says in words how many answers have a fault.
 func Write(w io.Writer, format string, estimates []crosstalk.Estimate) error {
 	if lines := PlainTotals(estimates); format == Formats[0] && len(lines) > 0 {
 		if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n\n"); err != nil {

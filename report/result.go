@@ -20,8 +20,7 @@ func WriteResult[T any](
 	return WriteTables(w, format, tables())
 }
 
-// WriteJSON writes a document as indented JSON or, if the format is jsonl, each
-// of its parts on a line.
+// WriteJSON writes a document as indented JSON or, if the format is jsonl, each of its parts on a line.
 func WriteJSON[T any](w io.Writer, format string, document any, parts []T) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

@@ -44,8 +44,7 @@ func (t Table) bold(row, column int) bool { return slices.Contains(t.Bold, Place
 // layouts are the formats for people.
 var layouts = map[string]func(Table) string{"table": Table.text, "markdown": Table.markdown, "latex": Table.latex}
 
-// WriteTable writes a table as "table", "markdown" or "latex". It replaces
-// control characters by spaces.
+// WriteTable writes a table as "table", "markdown" or "latex". It replaces control characters by spaces.
 func WriteTable(w io.Writer, format string, t Table) error { return WriteTables(w, format, []Table{t}) }
 
 // WriteTables writes several tables as WriteTable does.
@@ -68,9 +67,8 @@ var firstNumber = regexp.MustCompile(`\d+`)
 // maxNamed is the maximum number of rows that a warning names.
 const maxNamed = 8
 
-// Warnings merges the warnings of the same kind into one, with the rows that have
-// it and, for one with a number, the range of its first number. of[i] are the
-// warnings of the row called rows[i].
+// Warnings merges the warnings of the same kind into one, with the rows that have it and, for one with a number,
+// the range of its first number. of[i] are the warnings of the row called rows[i].
 func Warnings(rows []string, of [][]string) (list []string) {
 	type warning struct {
 		row, text, kind string

@@ -122,8 +122,7 @@ func newTable(estimates []crosstalk.Estimate) Table {
 	return t
 }
 
-// records are the rows of CSV, the titles first, with a column for every key and count
-// that occurs.
+// records are the rows of CSV, the titles first, with a column for every key and count that occurs.
 func records(estimates []crosstalk.Estimate) [][]string {
 	columns := []column{{"measure", func(e crosstalk.Estimate) string { return e.Measure }}}
 	add := func(title string, cell func(crosstalk.Estimate) string) {

@@ -140,8 +140,7 @@ var (
 	power = regexp.MustCompile(`(\d)e-0*(\d+)`)
 )
 
-// latexNumber writes an interval without signs with an en dash, and a minus sign and
-// powers of ten in math mode.
+// latexNumber writes an interval without signs with an en dash, and a minus sign and powers of ten in math mode.
 func latexNumber(s string) string {
 	if power.MatchString(s) {
 		return power.ReplaceAllString(s, `$$$1\cdot 10^{-$2}$$`)
@@ -211,8 +210,7 @@ func (t Table) latexWords() string {
 	return strings.Join(kinds, "")
 }
 
-// latexSpans is a row of titles over columns, with a rule below each of several
-// columns.
+// latexSpans is a row of titles over columns, with a rule below each of several columns.
 func latexSpans(spans []Span) string {
 	var cells, rules []string
 	at := 1

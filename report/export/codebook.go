@@ -22,8 +22,7 @@ import (
 //go:embed codebook.txt
 var meanings string
 
-// Meaning says what a column of a CSV export is, with its unit and range; "" for an
-// unknown one.
+// Meaning says what a column of a CSV export is, with its unit and range; "" for an unknown one.
 func Meaning(column string) string {
 	for line := range strings.Lines(meanings) {
 		name, meaning, _ := strings.Cut(strings.TrimSpace(line), ": ")

@@ -49,8 +49,7 @@ func writeSamples(w io.Writer, all iter.Seq2[crosstalk.Observation, error],
 	return flush()
 }
 
-// together reports whether two observations are of the same answers under the
-// same condition.
+// together reports whether two observations are of the same answers under the same condition.
 func together(a, b crosstalk.Observation) bool {
 	return a.Item == b.Item && a.Sample == b.Sample && a.Variant == b.Variant &&
 		maps.Equal(a.Condition, b.Condition) && maps.Equal(a.Labels, b.Labels)

@@ -9,8 +9,7 @@ import (
 	"crosstalk/instrument"
 )
 
-// maxKept bounds the examples that are kept until it is known which groups are
-// worst.
+// maxKept bounds the examples that are kept until it is known which groups are worst.
 const maxKept = 256
 
 // maxAlike is how many examples of the same finding in the same group are kept.
@@ -37,8 +36,7 @@ type example struct {
 	text        string
 }
 
-// NewExamples returns an empty collection for an instrument whose figures are
-// grouped by these columns.
+// NewExamples returns an empty collection for an instrument whose figures are grouped by these columns.
 func NewExamples(instrumentName string, by []string) *Examples {
 	return &Examples{kind: instrument.Named(instrumentName), by: by[:min(1, len(by))], seen: map[string]int{}}
 }
@@ -100,8 +98,7 @@ func languages(spans []crosstalk.Span, expected string) string {
 	return names
 }
 
-// textOf is the text of an example: the fault in its text or, of several texts, each
-// with its name.
+// textOf is the text of an example: the fault in its text or, of several texts, each with its name.
 func (x *Examples) textOf(o crosstalk.Observation) string {
 	var sides, parts []string
 	for _, t := range o.Texts {

@@ -266,8 +266,7 @@ func pad(cells []string, widths []int, labels int) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// line is an example in a line. The answer comes last: text from right to left
-// would reorder what follows it.
+// line is an example in a line. The answer comes last: text from right to left would reorder what follows it.
 func (e example) line() string {
 	name := e.observation.Item
 	if e.observation.Variant != "" {

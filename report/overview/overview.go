@@ -1,7 +1,6 @@
-// Package overview lays out the short answer that run and score print: the totals
-// with intervals, the groups with the worst figures, what could not be checked and
-// a few wrong answers. It fits a terminal of 40 lines and 100 columns. All figures
-// are in the tables of package report.
+// Package overview lays out the short answer that run and score print: the totals with intervals, the groups with
+// the worst figures, what could not be checked and a few wrong answers. It fits a terminal of 40 lines and 100
+// columns. All figures are in the tables of package report.
 //
 // It knows instruments by their Kinds. Columns of figures that have the value "all"
 // somewhere are groups; all others, such as models and tasks, name the totals.
@@ -31,8 +30,7 @@ const (
 	maxPlain    = 6
 )
 
-// Write writes the short answer of an instrument's figures. names and examples may be
-// nil.
+// Write writes the short answer of an instrument's figures. names and examples may be nil.
 func Write(
 	w io.Writer, instrumentName string, estimates []crosstalk.Estimate, names report.Names, examples *Examples,
 ) error {
@@ -336,8 +334,7 @@ func (a *answer) legend() string {
 	return strings.Join(legend, "; ")
 }
 
-// plain says in words how many answers have a fault: a line for each total, and none
-// if there are too many of them.
+// plain says in words how many answers have a fault: a line for each total, and none if there are too many of them.
 func (a *answer) plain() (lines []string) {
 	for _, r := range a.totals {
 		line := report.Plain(r.figures[a.kind.Faults.Measure])
@@ -368,8 +365,7 @@ func (a *answer) names(r *row) (names []string) {
 	return names
 }
 
-// onlyValue is the value of a column by which figures are grouped, "" if there are
-// several.
+// onlyValue is the value of a column by which figures are grouped, "" if there are several.
 func onlyValue(rows []*row, column string) (only string) {
 	for _, r := range rows {
 		switch value := r.short[column]; {

@@ -14,8 +14,7 @@ import (
 	"crosstalk/report"
 )
 
-// Answers are the answers of a run, collected from its observations, as many as
-// fit on a page.
+// Answers are the answers of a run, collected from its observations, as many as fit on a page.
 type Answers struct {
 	// Asked returns an answer with its request, if they are known. nil: none is known.
 	Asked func(crosstalk.Key) (journal.Record, bool)
@@ -80,9 +79,8 @@ func roomBeside(estimates []crosstalk.Estimate) int {
 	return max(leastRoom, pageRoom-estimateRoom*len(estimates))
 }
 
-// newAnswers collects answers for a page about these estimates, whose columns
-// determine sections and groups; if by is not nil, about the same ones grouped by these
-// columns.
+// newAnswers collects answers for a page about these estimates, whose columns determine sections and groups; if by
+// is not nil, about the same ones grouped by these columns.
 func newAnswers(estimates []crosstalk.Estimate, by []string) *Answers {
 	a := &Answers{noted: map[string]bool{}, groups: map[string]*Group{}, whole: roomBeside(estimates)}
 	a.room = a.whole
@@ -200,8 +198,7 @@ func (a *Answers) thoughts(c *Card) {
 	}
 }
 
-// promptRoom is the maximum number of bytes of a prompt, or of a thought, on the
-// page.
+// promptRoom is the maximum number of bytes of a prompt, or of a thought, on the page.
 const promptRoom = 600
 
 func shorten(s string) string {
@@ -211,8 +208,7 @@ func shorten(s string) string {
 	return strings.ToValidUTF8(s[:promptRoom], "") + fmt.Sprintf("… (%d more bytes not shown)", len(s)-promptRoom)
 }
 
-// keep adds the item's cards to the page if there is space. Cards with a finding
-// or a note replace the others.
+// keep adds the item's cards to the page if there is space. Cards with a finding or a note replace the others.
 func (a *Answers) keep() {
 	for _, c := range a.open {
 		c.group.seen++

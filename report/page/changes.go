@@ -79,8 +79,7 @@ func changes(before, after []Piece) (a, b []Piece, alike bool) {
 	return split(before, x, inX, Deleted), split(after, y, inY, Inserted), true
 }
 
-// mostCells bounds the table of common: 2,000 words on each side. Pages show less of
-// nearly all texts.
+// mostCells bounds the table of common: 2,000 words on each side. Pages show less of nearly all texts.
 const mostCells = 4_000_000
 
 // common finds a longest common subsequence: the words of each side that belong to

@@ -1,9 +1,8 @@
 // Package page makes web pages of measurements: a style sheet, templates for
 // untrusted answers, and a report in a single file.
 //
-// Pages have no script. Their Content-Security-Policy allows only the style
-// sheet, by its hash: even an answer that got past the escaping could not load,
-// run or send anything.
+// Pages have no script. Their Content-Security-Policy allows only the style sheet, by its hash: even an answer that
+// got past the escaping could not load, run or send anything.
 package page
 
 import (
@@ -61,8 +60,7 @@ const Narrow = 400
 //go:embed templates
 var files embed.FS
 
-// Templates returns new templates of the parts of pages, to which others can be added.
-// "card" renders a Card.
+// Templates returns new templates of the parts of pages, to which others can be added. "card" renders a Card.
 func Templates() *template.Template {
 	return template.Must(template.New("").Funcs(funcs).ParseFS(files, "templates/*.html"))
 }
@@ -81,8 +79,7 @@ var funcs = template.FuncMap{
 	"columns": func(t report.Table, i int) bool { return i < t.Left },
 }
 
-// svg is a plot inside a page. It is our own markup, in which untrusted texts are
-// escaped.
+// svg is a plot inside a page. It is our own markup, in which untrusted texts are escaped.
 func svg(p plot.Plot) (template.HTML, error) {
 	var b strings.Builder
 	err := p.WriteSVG(&b)
@@ -144,9 +141,8 @@ func (f Files) Read(path string, by []string, names report.Names) (r Report, err
 	return Read(path, by, names)
 }
 
-// Write writes the page and the files of a report that Read has read. A defect in one of
-// them leaves the others. That the page cannot be written into the run is a warning, no
-// error.
+// Write writes the page and the files of a report that Read has read. A defect in one of them leaves the others.
+// That the page cannot be written into the run is a warning, no error.
 func (f Files) Write(to Output, p Report) error {
 	if f.none() {
 		return nil
@@ -183,10 +179,9 @@ func (f Files) writePage(to Output, p Report) error {
 	return nil
 }
 
-// Read reads the report of a finished run in one pass over its observations: its figures,
-// grouped by columns (nil: as when they were measured), its answers and plots with these
-// names, and human judgements of them. A defect that leaves the report without plots is
-// in NoPlots. Figures that are known are there with an error too.
+// Read reads the report of a finished run in one pass over its observations: its figures, grouped by columns (nil:
+// as when they were measured), its answers and plots with these names, and human judgements of them. A defect that
+// leaves the report without plots is in NoPlots. Figures that are known are there with an error too.
 func Read(path string, by []string, names report.Names) (Report, error) {
 	r := Report{path: path}
 	written, err := run.ReadEstimates(path)
@@ -290,8 +285,7 @@ func SaveFigures(notes io.Writer, dir string, plots []plot.Plot, write func(w io
 	return failed
 }
 
-// Settings lists all settings in a run's manifest, one for each value, named by
-// its path.
+// Settings lists all settings in a run's manifest, one for each value, named by its path.
 func Settings(manifest []byte) ([]Setting, error) {
 	var v any
 	d := json.NewDecoder(strings.NewReader(string(manifest)))

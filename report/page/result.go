@@ -31,8 +31,7 @@ type Part struct {
 	by      map[string]string
 }
 
-// Headline is an overall figure. There is one for each of the result's measures,
-// nil where a part has none.
+// Headline is an overall figure. There is one for each of the result's measures, nil where a part has none.
 type Headline struct {
 	Meaning
 	Value, Unit string
@@ -119,8 +118,7 @@ func Named(column, value string) string {
 	return crosstalk.Words(column) + " " + value
 }
 
-// drawn is the place of a measure's first chart: what an instrument draws first
-// is most important.
+// drawn is the place of a measure's first chart: what an instrument draws first is most important.
 func drawn(measure string) int {
 	for i, chart := range instrument.Of(measure).Charts {
 		if slices.Contains(chart.Measures, measure) {
@@ -149,8 +147,7 @@ func MeaningOf(measure string) Meaning {
 	return Meaning{m.Label, cmp.Or(m.Name, m.Label), m.Sentence}
 }
 
-// mostUnjudged is the share of answers that could not be judged from which on a
-// figure is in doubt.
+// mostUnjudged is the share of answers that could not be judged from which on a figure is in doubt.
 const mostUnjudged = 0.1
 
 func headline(e crosstalk.Estimate) *Headline {

@@ -25,9 +25,8 @@ type Piece struct {
 // Longest is the default maximum number of bytes of a text.
 const Longest = 4000
 
-// marked splits a text into pieces, with the spans marked. It cuts the text at
-// longest, or Longest if that is 0, and states how much is missing. It ignores
-// spans that lie outside the text or overlap an earlier one.
+// marked splits a text into pieces, with the spans marked. It cuts the text at longest, or Longest if that is 0,
+// and states how much is missing. It ignores spans that lie outside the text or overlap an earlier one.
 func marked(text string, spans []crosstalk.Span, longest int) []Piece {
 	longest = cmp.Or(longest, Longest)
 	shown := text

@@ -6,10 +6,9 @@ import (
 	"crosstalk"
 )
 
-// best are the cells, by row and column, whose figure is the best of those that
-// compete with it: the cells of its column, if values in rows compete, else of its
-// row. They differ from it only in the columns that compete. Equal ones, as
-// printed, are all the best, unless no other competes.
+// best are the cells, by row and column, whose figure is the best of those that compete with it: the cells of its
+// column, if values in rows compete, else of its row. They differ from it only in the columns that compete. Equal
+// ones, as printed, are all the best, unless no other competes.
 func (l *layout) best() map[[2]int]bool {
 	competes := func(columns []string) []bool {
 		flags := make([]bool, len(columns))
@@ -46,9 +45,8 @@ type rival struct {
 	place [2]int
 }
 
-// rivals are groups of cells that differ only in the competing columns. Figures
-// over all values of such a column, undefined ones and those that have no better
-// direction do not compete.
+// rivals are groups of cells that differ only in the competing columns. Figures over all values of such a column,
+// undefined ones and those that have no better direction do not compete.
 func (l *layout) rivals(rows, columns []bool) map[string][]rival {
 	groups := map[string][]rival{}
 	if !slices.Contains(rows, true) && !slices.Contains(columns, true) {

@@ -1,6 +1,5 @@
-// Package pivot lays figures out in tables: values of some columns are the rows,
-// values of others the columns, a figure is a cell. It knows estimates, and no
-// instrument.
+// Package pivot lays figures out in tables: values of some columns are the rows, values of others the columns, a
+// figure is a cell. It knows estimates, and no instrument.
 package pivot
 
 import (
@@ -24,8 +23,7 @@ const Measure = "measure"
 type Options struct {
 	Rows, Columns []string // names of columns of figures, or Measure
 
-	// Beside lists what cells show next to the figure, each in its own column:
-	// names in Sides.
+	// Beside lists what cells show next to the figure, each in its own column: names in Sides.
 	Beside []string
 
 	Order    map[string][]string // values in the order that they are to come in, by column; others follow
@@ -270,9 +268,8 @@ func (l *layout) title(column string) string {
 	return crosstalk.Words(column)
 }
 
-// shorten returns a short name for each value of a column: as report.Shorten, and
-// without the fingerprints of files and versions ("@sha256-82cf..."), if the names
-// still differ.
+// shorten returns a short name for each value of a column: as report.Shorten, and without the fingerprints of files
+// and versions ("@sha256-82cf..."), if the names still differ.
 func shorten(figures []crosstalk.Estimate, column string) map[string]string {
 	values := ordered.Distinct(figures, func(e crosstalk.Estimate) string { return value(e, column) })
 	slices.Sort(values)

@@ -28,8 +28,7 @@ type Table struct {
 	view view.View
 }
 
-// ErrTwoGroupings is the error for figures of a table that are grouped by other
-// columns too.
+// ErrTwoGroupings is the error for figures of a table that are grouped by other columns too.
 var ErrTwoGroupings = crosstalk.BadOption("by",
 	" and --rows or --columns cannot be combined: rows and columns say what figures are grouped by")
 
@@ -126,8 +125,7 @@ type Laid struct {
 	options   Options
 }
 
-// Of computes the figures of runs, grouped by columns and of these measures; nil as in
-// Figures.
+// Of computes the figures of runs, grouped by columns and of these measures; nil as in Figures.
 func (t *Table) Of(paths, by, measures []string) (l Laid, err error) {
 	if err := t.Complete(); err != nil {
 		return l, err

@@ -8,8 +8,7 @@ import (
 	"crosstalk/report"
 )
 
-// WriteMarkdown writes a page that shows the SVG files of plots, which it expects
-// beside it, with their captions.
+// WriteMarkdown writes a page that shows the SVG files of plots, which it expects beside it, with their captions.
 func WriteMarkdown(w io.Writer, plots []Plot) error {
 	return writeEach(w, plots, func(p Plot) string {
 		return fmt.Sprintf("![%s](%s.svg)\n\n%s\n", report.Markdown(p.Title), p.Name, report.Markdown(p.caption()))

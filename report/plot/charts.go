@@ -119,8 +119,7 @@ func (p panel) shares(chart crosstalk.Chart) Plot {
 	return s.Draw().about(chart.Title, chart.Note)
 }
 
-// group draws a column by which estimates are grouped: as a heat map by model if it
-// has many values, else as dots.
+// group draws a column by which estimates are grouped: as a heat map by model if it has many values, else as dots.
 func (p panel) group(chart crosstalk.Chart) Plot {
 	const few = 5
 	switch rows, models := p.rows(chart); {
@@ -149,8 +148,7 @@ func (c *Collector) scatter(p panel, chart crosstalk.Chart) Plot {
 	return l.Draw().about(chart.Title, intervals)
 }
 
-// beside is the estimate of the chart's other measure with the same columns, as
-// far as it has them, in any series.
+// beside is the estimate of the chart's other measure with the same columns, as far as it has them, in any series.
 func (c *Collector) beside(e *crosstalk.Estimate, chart crosstalk.Chart) *crosstalk.Estimate {
 	for i, other := range c.estimates {
 		same := other.Measure == chart.Over
@@ -204,8 +202,7 @@ func overSizes(
 // parameters is a number of parameters in a model's name: 0.5B, 70b, 8x7B, 350M.
 var parameters = regexp.MustCompile(`(?i)(?:^|[^a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)([bmt])(?:$|[^a-z0-9])`)
 
-// sizeOf is a model's size in billions of parameters, from the column "size" or its
-// name.
+// sizeOf is a model's size in billions of parameters, from the column "size" or its name.
 func sizeOf(e *crosstalk.Estimate) (float64, bool) {
 	column := e.By["size"]
 	if x, err := strconv.ParseFloat(column, 64); err == nil && x > 0 {
@@ -231,8 +228,7 @@ func sizeIn(name string) (float64, bool) {
 	return n, n > 0
 }
 
-// columnsWhere are the columns of a measure's figures whose values fit, if there are
-// several.
+// columnsWhere are the columns of a measure's figures whose values fit, if there are several.
 func columnsWhere(
 	estimates []crosstalk.Estimate, measure string, fits func(column string, values []string) bool,
 ) (columns []string) {
@@ -274,9 +270,8 @@ func numbers(values []string) bool {
 	})
 }
 
-// settings are the condition columns of a measure with several values that are not
-// all numbers and that are settings of a model, without the model itself and the
-// columns that the instrument adds.
+// settings are the condition columns of a measure with several values that are not all numbers and that are
+// settings of a model, without the model itself and the columns that the instrument adds.
 func (c *Collector) settings(kind crosstalk.Kind, measure string) []string {
 	apart := slices.Concat([]string{crosstalk.ModelColumn, crosstalk.ProtocolColumn}, c.groupColumns(measure),
 		c.numeric(measure))

@@ -15,8 +15,7 @@ import (
 	"crosstalk/report"
 )
 
-// Collector collects the data of a run's plots: its estimates at once, its
-// observations one by one.
+// Collector collects the data of a run's plots: its estimates at once, its observations one by one.
 type Collector struct {
 	estimates []crosstalk.Estimate
 	columns   []string              // of the estimates
@@ -79,15 +78,13 @@ func Named(plots []Plot) []Plot {
 	return plots
 }
 
-// panel has the estimates of one plot, of one condition except for the
-// columns that the plot shows.
+// panel has the estimates of one plot, of one condition except for the columns that the plot shows.
 type panel struct {
 	of        string // the condition
 	estimates []*crosstalk.Estimate
 }
 
-// mostPanels is the maximum number of conditions with a plot; the tables have
-// all.
+// mostPanels is the maximum number of conditions with a plot; the tables have all.
 const mostPanels = 6
 
 // panelsOf splits the estimates of some measures by the condition columns that a

@@ -71,15 +71,13 @@ const (
 	axisSpace = 30 // below a plot: labels and the axis' name
 )
 
-// leastSpan is the least extent of an axis of shares: smaller differences do not
-// look large.
+// leastSpan is the least extent of an axis of shares: smaller differences do not look large.
 const leastSpan = 0.05
 
 // hollow explains figures over nothing.
 const hollow = "Hollow: nothing was measured, and a rule of the protocol gives the figure."
 
-// Draw lays out the chart. Its axis fits the intervals and the reference; it need
-// not begin at 0.
+// Draw lays out the chart. Its axis fits the intervals and the reference; it need not begin at 0.
 func (d DotPlot) Draw() Plot {
 	f := Plot{Width: width}
 	labels, numbers := labelWidth(d.Rows...), 0.0
@@ -150,8 +148,7 @@ func dotWith(x scale, y float64, i int, e *crosstalk.Estimate) (shapes []Shape) 
 	return append(shapes, point)
 }
 
-// axis is a horizontal axis that fits values of the quantity. Shares stay within
-// 0 and 1.
+// axis is a horizontal axis that fits values of the quantity. Shares stay within 0 and 1.
 func (q quantity) axis(values []float64, from, to float64) scale {
 	if !q.isShare() {
 		return around(values, from, to)

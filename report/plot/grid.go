@@ -16,17 +16,15 @@ type Grid struct {
 	Series     []string
 }
 
-// mostDots is the number of figures up to which a grid is drawn as dots, and mostSeries
-// that of series.
+// mostDots is the number of figures up to which a grid is drawn as dots, and mostSeries that of series.
 const (
 	mostDots   = 60
 	mostSeries = 6
 )
 
-// Draw draws the figures: as lines if the rows or the series are numbers, as a heat map
-// if there are many of one measure, else as dots with their intervals. If the rows have
-// the sizes of models in their names, a second plot shows the figures over these. Rows
-// and series over all values are left out, if there are others.
+// Draw draws the figures: as lines if the rows or the series are numbers, as a heat map if there are many of one
+// measure, else as dots with their intervals. If the rows have the sizes of models in their names, a second plot
+// shows the figures over these. Rows and series over all values are left out, if there are others.
 func (g Grid) Draw() (plots []Plot) {
 	g = g.without(true).without(false)
 	all, q := figuresOf(g.Rows)

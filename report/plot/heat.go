@@ -58,8 +58,7 @@ func cell(x, y, across float64, text string, depth float64) []Shape {
 		Text{X: x + across/2, Y: y + cellHeight/2 + size*0.35, Text: text, Size: size, Anchor: Middle, Fill: on}}
 }
 
-// columns adds the names of columns, slanted if they are wider than a column, and
-// returns the height below them.
+// columns adds the names of columns, slanted if they are wider than a column, and returns the height below them.
 func (f *Plot) columns(names []string, left, across float64) float64 {
 	widest := 0.0
 	for _, name := range names {

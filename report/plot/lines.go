@@ -17,8 +17,7 @@ type Dot struct {
 	Across   *crosstalk.Estimate // X is its value, with its interval
 }
 
-// Lines is a line chart of estimates over a number, with a line and a marker for
-// each series.
+// Lines is a line chart of estimates over a number, with a line and a marker for each series.
 type Lines struct {
 	Series []string
 	Dots   [][]Dot // by series, in the order of X
@@ -129,8 +128,7 @@ func (l Lines) Draw() Plot {
 	return f
 }
 
-// aside moves the points of a series to the side, so that intervals at the same X
-// do not hide each other.
+// aside moves the points of a series to the side, so that intervals at the same X do not hide each other.
 func (l Lines) aside(d Dot, i int) float64 {
 	from := float64(i) - float64(len(l.Dots)-1)/2
 	switch {

@@ -11,8 +11,7 @@ import (
 	"crosstalk/report"
 )
 
-// quantity is the quantity on an axis: a measure and its unit, "" for a share,
-// which is shown in percent.
+// quantity is the quantity on an axis: a measure and its unit, "" for a share, which is shown in percent.
 type quantity struct{ measure, unit string }
 
 func quantityOf(e *crosstalk.Estimate) quantity { return quantity{e.Measure, e.Unit} }

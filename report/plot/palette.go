@@ -5,8 +5,7 @@ import (
 	"image/color"
 )
 
-// Ink is a colour: one of the names below, which pages make lighter on a dark
-// background, or #rrggbb.
+// Ink is a colour: one of the names below, which pages make lighter on a dark background, or #rrggbb.
 type Ink string
 
 const (
@@ -17,10 +16,9 @@ const (
 	none  Ink = ""
 )
 
-// Series are the colours of series. Any two differ in lightness, so that they
-// differ in black and white, and by a CIEDE2000 of at least 15, also with protan,
-// deutan or tritan colour blindness. All have a contrast of 3 to the background
-// (palette_test.go).
+// Series are the colours of series. Any two differ in lightness, so that they differ in black and white, and by a
+// CIEDE2000 of at least 15, also with protan, deutan or tritan colour blindness. All have a contrast of 3 to the
+// background (palette_test.go).
 var series = []Ink{"s0", "s1", "s2", "s3", "s4", "s5"}
 
 // Light and Dark are the colours on a white and on a black background.

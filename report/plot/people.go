@@ -10,9 +10,8 @@ import (
 	"crosstalk/labels"
 )
 
-// AddOpinion adds human judgements of answers. Plots has each judgement beside the
-// automatic ones, and the shares of labels by setting beside what the instrument finds
-// (Gonen et al. 2024, figures 4 and 5).
+// AddOpinion adds human judgements of answers. Plots has each judgement beside the automatic ones, and the shares
+// of labels by setting beside what the instrument finds (Gonen et al. 2024, figures 4 and 5).
 func (c *Collector) AddOpinion(o labels.Opinion) {
 	for _, said := range o.Said {
 		c.addSides(instrument.Of(said.Measure), said.Observation, labels.People, said.Weight)
@@ -25,9 +24,8 @@ func (c *Collector) AddOpinion(o labels.Opinion) {
 // mostSettings is the maximum number of settings in a plot.
 const mostSettings = 30
 
-// drawOpinion draws the shares of labels in each setting, and how often people and
-// the instrument find a fault. Where another chart has people's shares beside the
-// instrument's, the instrument's are left out.
+// drawOpinion draws the shares of labels in each setting, and how often people and the instrument find a fault.
+// Where another chart has people's shares beside the instrument's, the instrument's are left out.
 func drawOpinion(o labels.Opinion) (plots []Plot) {
 	said, beside := Shares{Middle: -1}, true
 	for _, chart := range instrument.Of(o.Question.Measure).Charts {

@@ -34,8 +34,7 @@ func (s *space) take(shapes []Shape) {
 	}
 }
 
-// place puts a label beside a point: where it hides least, and never outside of
-// the space.
+// place puts a label beside a point: where it hides least, and never outside of the space.
 func (s *space) place(text string, at Point) Text {
 	t := label(0, 0, text, Start, ink, 130)
 	t.Size = small

@@ -1,12 +1,9 @@
-// Package plot draws estimates and observations: dots, lines, heat maps, shares
-// and token strips, with their intervals. The charts of an instrument are listed
-// in its Kind.
+// Package plot draws estimates and observations: dots, lines, heat maps, shares and token strips, with their
+// intervals. The charts of an instrument are listed in its Kind.
 //
-// A plot is laid out once, as marks made of paths and texts, and written as SVG,
-// PDF or PNG. In the SVG, each mark describes itself: its title is a sentence, its
-// data-* attributes are the numbers. Plots are narrow enough for a phone and a
-// column of a paper. They do not include their title, which a page or a paper
-// prints beside them.
+// A plot is laid out once, as marks made of paths and texts, and written as SVG, PDF or PNG. In the SVG, each mark
+// describes itself: its title is a sentence, its data-* attributes are the numbers. Plots are narrow enough for a
+// phone and a column of a paper. They do not include their title, which a page or a paper prints beside them.
 package plot
 
 import (
@@ -106,8 +103,7 @@ func segment(x1, y1, x2, y2 float64, stroke Ink, width float64) Path {
 	return Path{Lines: [][]Point{{{x1, y1}, {x2, y2}}}, Stroke: stroke, Width: width}
 }
 
-// interval is an interval of the i-th series from a to b, across or upright, with
-// end strokes.
+// interval is an interval of the i-th series from a to b, across or upright, with end strokes.
 func interval(a, b, at float64, across bool, i int) Path {
 	const end = 2.5
 	lines := [][]Point{{{a, at}, {b, at}}, {{a, at - end}, {a, at + end}}, {{b, at - end}, {b, at + end}}}

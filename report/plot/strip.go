@@ -86,8 +86,7 @@ func column(t crosstalk.Token, text string, x, y, w, most float64) Mark {
 	return m
 }
 
-// candidates adds the candidate tokens with their probabilities, and returns the
-// height below them.
+// candidates adds the candidate tokens with their probabilities, and returns the height below them.
 func (f *Plot) candidates(t crosstalk.Token, y float64) float64 {
 	f.add(Text{X: 0, Y: y + 10, Text: "Candidates at the start of the confusion:", Size: small, Bold: true, Fill: ink})
 	y += leading

@@ -11,9 +11,8 @@ import (
 	"crosstalk/internal/visible"
 )
 
-// WriteSVG writes the plot as an SVG document. Named inks are classes (fill-s0,
-// line-ink) besides their colours on a white background, so that the style sheet
-// of a page can change them. It has no style attributes and no script.
+// WriteSVG writes the plot as an SVG document. Named inks are classes (fill-s0, line-ink) besides their colours on
+// a white background, so that the style sheet of a page can change them. It has no style attributes and no script.
 func (f Plot) WriteSVG(w io.Writer) error {
 	out := svg{bufio.NewWriter(w)}
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]s %[2]s" width="%[1]spt" height="%[2]spt" `+
