@@ -21,10 +21,12 @@ func Faulty(e crosstalk.Estimate) int {
 	return int(math.Round(float64(e.Value) * float64(e.Observations)))
 }
 
-// Plain says a figure of any fault in words: how many answers, and their share with its
-// interval. It is "" for other figures, and where no answer was checked.
+func isFault(e crosstalk.Estimate) bool { return instrument.IsFault(e.Measure) }
+
+// Plain says a figure of any fault in words: how many answers, and their share with its interval. It is "" for other
+// figures, and where no answer was checked.
 func Plain(e crosstalk.Estimate) string {
-	if !instrument.IsFault(e.Measure) || Faulty(e) < 0 {
+	if !isFault(e) || Faulty(e) < 0 {
 		return ""
 	}
 	text := fmt.Sprintf("%d of %d %s: %s %%", Faulty(e), e.Observations, instrument.Of(e.Measure).Faults.Sentence,
@@ -38,13 +40,7 @@ func Plain(e crosstalk.Estimate) string {
 // PlainTotals are the sentences of the figures of any fault that are over all groups,
 // each with what tells it from the others.
 func PlainTotals(estimates []crosstalk.Estimate) (lines []string) {
-	var totals []crosstalk.Estimate
-	for _, e := range estimates {
-		if instrument.IsFault(e.Measure) {
-			totals = append(totals, e)
-		}
-	}
-	totals = Totals(totals)
+	totals := Totals(slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool { return !isFault(e) }))
 	for _, e := range totals {
 		if line := Plain(e); line != "" {
 			lines = append(lines, strings.TrimPrefix(plain(Apart(e.By, byOf(totals)))+": ", ": ")+line)
@@ -82,15 +78,6 @@ func IsTotal(e crosstalk.Estimate, columns []string) bool {
 	return !slices.ContainsFunc(columns, func(c string) bool { return cmp.Or(e.By[c], crosstalk.All) != crosstalk.All })
 }
 
-// withoutFaults leaves out figures of any fault, which Plain says, unless there are no others.
-func withoutFaults(estimates []crosstalk.Estimate) []crosstalk.Estimate {
-	isFault := func(e crosstalk.Estimate) bool { return instrument.IsFault(e.Measure) }
-	if !slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return !isFault(e) }) {
-		return estimates
-	}
-	return slices.DeleteFunc(slices.Clone(estimates), isFault)
-}
-
 // WorstFirst puts figures of groups in the order of Whom, column by column, those over all before them.
 func WorstFirst(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
 	columns := GroupColumns(estimates)
@@ -113,7 +100,7 @@ func WorstFirst(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
 		for _, g := range all[i].groups {
 			place[g] = cmp.Or(place[g], i+1)
 		}
-		if instrument.IsFault(e.Measure) && e.Value.Defined() {
+		if isFault(e) && e.Value.Defined() {
 			n := float64(Faulty(e))
 			if instrument.Of(e.Measure).Faults.ByRate {
 				n = float64(e.Value)
@@ -154,12 +141,7 @@ const mostWhom = 6
 // Whom says which groups have most answers with a fault, worst first: by the first column
 // that groups figures alone, "crosslingual de: 12 of 44 (27.3 %)".
 func Whom(estimates []crosstalk.Estimate) (groups []string) {
-	var all []crosstalk.Estimate
-	for _, e := range estimates {
-		if instrument.IsFault(e.Measure) && Faulty(e) > 0 {
-			all = append(all, e)
-		}
-	}
+	all := slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool { return !isFault(e) || Faulty(e) <= 0 })
 	grouped := GroupColumns(all)
 	apart := slices.DeleteFunc(ByColumns(all), func(c string) bool { // the columns that tell figures apart
 		return slices.Contains(grouped, c) ||

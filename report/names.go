@@ -212,12 +212,3 @@ func short(value string, most int) string {
 	tail := most / 3 // texts that begin alike often end differently
 	return strings.TrimRight(string(r[:most-1-tail]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
 }
-
-// shortened returns figures with short names of their values.
-func shortened(estimates []crosstalk.Estimate) []crosstalk.Estimate {
-	list := slices.Clone(estimates)
-	for i, by := range Shorten(byOf(estimates), 0) {
-		list[i].By = by
-	}
-	return list
-}

@@ -51,11 +51,16 @@ func PValue(p crosstalk.Value) string {
 }
 
 // Interval is "LOW to HIGH" in the figure's unit, "-" if there is none.
-func Interval(i *crosstalk.Interval, unit string) string {
+func Interval(i *crosstalk.Interval, unit string) string { return interval(i, unit, Value) }
+
+// DifferenceInterval is the interval of a difference, such as "-0.9 to +0.1".
+func DifferenceInterval(i *crosstalk.Interval, unit string) string { return interval(i, unit, Difference) }
+
+func interval(i *crosstalk.Interval, unit string, text func(crosstalk.Value, string) string) string {
 	if i == nil {
 		return "-"
 	}
-	return Value(crosstalk.Value(i.Low), unit) + " to " + Value(crosstalk.Value(i.High), unit)
+	return text(crosstalk.Value(i.Low), unit) + " to " + text(crosstalk.Value(i.High), unit)
 }
 
 // Level is the level of the intervals of figures: "95 %".
@@ -66,14 +71,6 @@ func Level(estimates []crosstalk.Estimate) string {
 		}
 	}
 	return "95 %"
-}
-
-// DifferenceInterval formats the interval of a difference, such as "-0.9 to +0.1".
-func DifferenceInterval(i *crosstalk.Interval, unit string) string {
-	if i == nil {
-		return "-"
-	}
-	return Difference(crosstalk.Value(i.Low), unit) + " to " + Difference(crosstalk.Value(i.High), unit)
 }
 
 func pValue(t *crosstalk.Test) string {
@@ -111,11 +108,10 @@ func EffectSize(e *crosstalk.Effect) string {
 	if e == nil || !e.Value.Defined() {
 		return "-"
 	}
-	v := float64(e.Value)
-	if math.Abs(v) < 0.0005 {
-		v = 0
+	if math.Abs(float64(e.Value)) < 0.0005 {
+		return "0.000"
 	}
-	return strconv.FormatFloat(v, 'f', 3, 64)
+	return decimals(e.Value)
 }
 
 // Number is a number for programs, empty if undefined.

@@ -16,8 +16,14 @@ import (
 // Tables lays out estimates in tables, one for each sequence of estimates with
 // the same condition. Figures of any fault are left out. Long values of columns are shortened.
 func Tables(estimates []crosstalk.Estimate) []Table {
+	if others := slices.DeleteFunc(slices.Clone(estimates), isFault); len(others) > 0 { // Plain says those of any fault
+		estimates = others
+	}
+	estimates = slices.Clone(estimates)
+	for i, by := range Shorten(byOf(estimates), 0) {
+		estimates[i].By = by
+	}
 	var tables []Table
-	estimates = shortened(withoutFaults(estimates))
 	for len(estimates) > 0 {
 		n := 1
 		for n < len(estimates) && sameCondition(estimates[0], estimates[n]) {
@@ -45,14 +51,29 @@ type column struct {
 	cell  func(crosstalk.Estimate) string
 }
 
-// byColumn is a column of By.
 func byColumn(name string) column {
 	return column{name, func(e crosstalk.Estimate) string { return e.By[name] }}
 }
 
-// countColumn is a column of counts.
 func countColumn(title, name string) column {
 	return column{title, func(e crosstalk.Estimate) string { return strconv.Itoa(e.Counts[name]) }}
+}
+
+// optional is the column of a part that not every estimate has.
+func optional[T any](title string, part func(crosstalk.Estimate) *T, text func(*T) string) column {
+	return column{title, func(e crosstalk.Estimate) string {
+		if p := part(e); p != nil {
+			return text(p)
+		}
+		return ""
+	}}
+}
+
+// peopleColumns are how far the labels behind corrected figures can be trusted.
+func peopleColumns(kappa, untold string, writeKappa, writeUntold func(crosstalk.Value) string) []column {
+	of := func(e crosstalk.Estimate) *crosstalk.People { return e.People }
+	return []column{optional(kappa, of, func(p *crosstalk.People) string { return writeKappa(p.Kappa) }),
+		optional(untold, of, func(p *crosstalk.People) string { return writeUntold(p.CannotTell) })}
 }
 
 // rowsOf are the titles of columns and the cells of each estimate.
@@ -94,7 +115,10 @@ func newTable(estimates []crosstalk.Estimate) Table {
 		columns = []column{{"", func(crosstalk.Estimate) string { return crosstalk.All }}}
 	}
 	t.Left = len(columns)
-	unit := unitOf(estimates)
+	unit := cmp.Or(first.Unit, "%")
+	if some(func(e crosstalk.Estimate) bool { return e.Unit != first.Unit }) {
+		unit = ""
+	}
 	columns = append(columns, column{cmp.Or(unit, "value"), func(e crosstalk.Estimate) string {
 		if unit == "" && e.Value.Defined() {
 			return Value(e.Value, e.Unit) + " " + cmp.Or(e.Unit, "%")
@@ -114,8 +138,7 @@ func newTable(estimates []crosstalk.Estimate) Table {
 		columns = append(columns, column{"effect", func(e crosstalk.Estimate) string { return EffectSize(e.Effect) }})
 	}
 	if some(ofPeople) {
-		columns = append(columns, peopleColumn("kappa", decimals, kappaOf),
-			peopleColumn("cannot tell %", Percent, untoldOf))
+		columns = append(columns, peopleColumns("kappa", "cannot tell %", decimals, Percent)...)
 	}
 	t.Header, t.Rows = rowsOf(estimates, columns)
 	t.Notes = notes(estimates, varying, measures)
@@ -136,12 +159,7 @@ func records(estimates []crosstalk.Estimate) [][]string {
 		add("unit", func(e crosstalk.Estimate) string { return e.Unit })
 	}
 	interval := func(title string, bound func(*crosstalk.Interval) string) {
-		add(title, func(e crosstalk.Estimate) string {
-			if e.Interval == nil {
-				return ""
-			}
-			return bound(e.Interval)
-		})
+		columns = append(columns, optional(title, func(e crosstalk.Estimate) *crosstalk.Interval { return e.Interval }, bound))
 	}
 	interval("low", func(i *crosstalk.Interval) string { return Number(crosstalk.Value(i.Low)) })
 	interval("high", func(i *crosstalk.Interval) string { return Number(crosstalk.Value(i.High)) })
@@ -157,20 +175,13 @@ func records(estimates []crosstalk.Estimate) [][]string {
 	for _, c := range slices.Sorted(maps.Keys(counts)) {
 		columns = append(columns, countColumn(c, c))
 	}
-	add("p", func(e crosstalk.Estimate) string {
-		if e.Test == nil {
-			return ""
-		}
-		return Number(e.Test.P)
-	})
-	add("effect", func(e crosstalk.Estimate) string {
-		if e.Effect == nil {
-			return ""
-		}
-		return Number(e.Effect.Value)
-	})
+	columns = append(columns,
+		optional("p", func(e crosstalk.Estimate) *crosstalk.Test { return e.Test },
+			func(t *crosstalk.Test) string { return Number(t.P) }),
+		optional("effect", func(e crosstalk.Estimate) *crosstalk.Effect { return e.Effect },
+			func(e *crosstalk.Effect) string { return Number(e.Value) }))
 	if slices.ContainsFunc(estimates, ofPeople) {
-		columns = append(columns, peopleColumn("kappa", Number, kappaOf), peopleColumn("cannot_tell", Number, untoldOf))
+		columns = append(columns, peopleColumns("kappa", "cannot_tell", Number, Number)...)
 	}
 	add("signature", func(e crosstalk.Estimate) string { return e.Signature })
 	add("warnings", func(e crosstalk.Estimate) string { return strings.Join(e.Warnings, "; ") })
@@ -179,19 +190,6 @@ func records(estimates []crosstalk.Estimate) [][]string {
 }
 
 func ofPeople(e crosstalk.Estimate) bool { return e.People != nil }
-
-// peopleColumn is how far the labels behind corrected figures can be trusted.
-func peopleColumn(title string, write func(crosstalk.Value) string, of func(crosstalk.People) crosstalk.Value) column {
-	return column{title, func(e crosstalk.Estimate) string {
-		if e.People == nil {
-			return ""
-		}
-		return write(of(*e.People))
-	}}
-}
-
-func kappaOf(p crosstalk.People) crosstalk.Value  { return p.Kappa }
-func untoldOf(p crosstalk.People) crosstalk.Value { return p.CannotTell }
 
 // ByColumns lists the columns of By in the order of Columns.
 func ByColumns(estimates []crosstalk.Estimate) []string { return Columns(byOf(estimates)) }
@@ -274,14 +272,4 @@ func rowName(e crosstalk.Estimate, varying []string) string {
 		}
 	}
 	return cmp.Or(strings.Join(where, "/"), crosstalk.All)
-}
-
-// unitOf is the unit of all estimates, "" if they have several.
-func unitOf(estimates []crosstalk.Estimate) string {
-	for _, e := range estimates {
-		if e.Unit != estimates[0].Unit {
-			return ""
-		}
-	}
-	return cmp.Or(estimates[0].Unit, "%")
 }

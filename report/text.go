@@ -22,9 +22,15 @@ func (t Table) text() string {
 			widths[c] = max(widths[c], utf8.RuneCountInString(cell))
 		}
 	}
-	t.widen(widths)
+	for _, spans := range t.Above { // their titles must fit
+		at := 0
+		for _, s := range spans {
+			widths[at] += max(0, utf8.RuneCountInString(s.Title)-spanWidth(widths[at:at+s.Columns]))
+			at += s.Columns
+		}
+	}
 	for _, spans := range t.Above {
-		b.WriteString("  " + strings.TrimRight(t.above(spans, widths), " ") + "\n")
+		b.WriteString("  " + strings.TrimRight(above(spans, widths), " ") + "\n")
 	}
 	for r, row := range all {
 		if slices.Contains(t.Breaks, r-1) {
@@ -57,21 +63,8 @@ func spanWidth(widths []int) (sum int) {
 	return sum - gap
 }
 
-// widen widens columns to fit the titles above them.
-func (t Table) widen(widths []int) {
-	for _, spans := range t.Above {
-		at := 0
-		for _, s := range spans {
-			if missing := utf8.RuneCountInString(s.Title) - spanWidth(widths[at:at+s.Columns]); missing > 0 {
-				widths[at] += missing
-			}
-			at += s.Columns
-		}
-	}
-}
-
 // above centres titles over their columns.
-func (t Table) above(spans []Span, widths []int) string {
+func above(spans []Span, widths []int) string {
 	var parts []string
 	at := 0
 	for _, s := range spans {

@@ -1,6 +1,8 @@
 package plot
 
 import (
+	"cmp"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -76,13 +78,10 @@ func (p panel) titled(drawn Plot) Plot {
 // setting draws rows with the baseline of the measure.
 func (p panel) setting(chart crosstalk.Chart) Plot {
 	rows, series := p.rows(chart)
-	return DotPlot{Series: series, Rows: rows, Baseline: baseline(chart)}.Draw().about(chart.Title, intervals)
+	return DotPlot{series, rows, baseline(chart)}.Draw().about(chart.Title, intervals)
 }
 
-// baseline is the value with which a chart's measure is compared.
-func baseline(chart crosstalk.Chart) crosstalk.Baseline {
-	return instrument.Measure(chart.Measures[0]).Baseline
-}
+func baseline(chart crosstalk.Chart) crosstalk.Baseline { return instrument.Measure(chart.Measures[0]).Baseline }
 
 // dotPlot compares series within rows. A single model is not compared.
 func (p panel) dotPlot(chart crosstalk.Chart) Plot {
@@ -165,18 +164,14 @@ func (c *Collector) beside(e *crosstalk.Estimate, chart crosstalk.Chart) *crosst
 // sweep is a line chart over a numeric column of conditions.
 func (p panel) sweep(chart crosstalk.Chart) Plot {
 	rows, series := p.rows(chart)
-	l := linesOf(rows, series, 0, parsed)
-	l.sort()
-	l.Axis, l.Baseline = chart.Rows[0], baseline(chart)
-	return l.Draw().about(labelOf(chart.Measures[0])+" over "+words(l.Axis), intervals)
+	return overNumbers(rows, series, chart.Rows[0], baseline(chart)).Draw().
+		about(labelOf(chart.Measures[0])+" over "+words(chart.Rows[0]), intervals)
 }
 
 // sizes plots the figures of models over their size.
 func (p panel) sizes(chart crosstalk.Chart) Plot {
 	rows, series := p.rows(chart)
-	l, several := overSizes(rows, series, baseline(chart), func(_ string, e *crosstalk.Estimate) (float64, bool) {
-		return sizeOf(e)
-	})
+	l, several := overSizes(rows, series, baseline(chart), sizeOf)
 	if !several {
 		return Plot{}
 	}
@@ -203,13 +198,13 @@ func overSizes(
 var parameters = regexp.MustCompile(`(?i)(?:^|[^a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)([bmt])(?:$|[^a-z0-9])`)
 
 // sizeOf is a model's size in billions of parameters, from the column "size" or its name.
-func sizeOf(e *crosstalk.Estimate) (float64, bool) {
+func sizeOf(_ string, e *crosstalk.Estimate) (float64, bool) {
 	column := e.By["size"]
 	if x, err := strconv.ParseFloat(column, 64); err == nil && x > 0 {
 		return x, true
 	}
 	if size, ok := sizeIn(column); ok {
-		return size, ok
+		return size, true
 	}
 	return sizeIn(e.By[crosstalk.ModelColumn])
 }
@@ -221,9 +216,8 @@ func sizeIn(name string) (float64, bool) {
 		return 0, false
 	}
 	n, _ := strconv.ParseFloat(m[2], 64)
-	if times, err := strconv.ParseFloat(m[1], 64); err == nil {
-		n *= times
-	}
+	times, _ := strconv.ParseFloat(cmp.Or(m[1], "1"), 64)
+	n *= times
 	n /= map[string]float64{"b": 1, "m": 1000, "t": 0.001}[strings.ToLower(m[3])]
 	return n, n > 0
 }
@@ -242,7 +236,7 @@ func columnsWhere(
 			}
 		}
 	}
-	for _, column := range sortedKeys(values) {
+	for _, column := range slices.Sorted(maps.Keys(values)) {
 		if len(values[column]) > 1 && fits(column, values[column]) {
 			columns = append(columns, column)
 		}

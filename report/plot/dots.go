@@ -109,10 +109,14 @@ func (d DotPlot) Draw() Plot {
 			}
 			m := of(name, e)
 			if e.Value.Defined() {
-				m.Shapes = dotWith(x, y+dotHeight/2, i, e)
-			}
-			if unmeasured(e) {
-				f.Note = hollow
+				if v := e.Interval; v != nil {
+					m.Shapes = append(m.Shapes, interval(x.at(v.Low), x.at(v.High), y+dotHeight/2, true, i))
+				}
+				point := marker(x.at(float64(e.Value)), y+dotHeight/2, i)
+				if unmeasured(e) {
+					point.Fill, point.Stroke, point.Width, f.Note = paper, seriesInk(i), 1.2, hollow
+				}
+				m.Shapes = append(m.Shapes, point)
 			}
 			m.Shapes = append(m.Shapes,
 				Text{X: width, Y: y + dotHeight/2 + size*0.35, Text: dotNumber(q, e), Size: size, Anchor: End, Fill: ink})
@@ -134,18 +138,6 @@ func dotNumber(q quantity, e *crosstalk.Estimate) string {
 		return "(" + q.bare(e.Value) + ")"
 	}
 	return q.bare(e.Value)
-}
-
-// dotWith is a dot of the i-th series with its interval.
-func dotWith(x scale, y float64, i int, e *crosstalk.Estimate) (shapes []Shape) {
-	if v := e.Interval; v != nil {
-		shapes = append(shapes, interval(x.at(v.Low), x.at(v.High), y, true, i))
-	}
-	point := marker(x.at(float64(e.Value)), y, i)
-	if unmeasured(e) {
-		point.Fill, point.Stroke, point.Width = paper, seriesInk(i), 1.2
-	}
-	return append(shapes, point)
 }
 
 // axis is a horizontal axis that fits values of the quantity. Shares stay within 0 and 1.

@@ -26,26 +26,17 @@ const (
 // measure, else as dots with their intervals. If the rows have the sizes of models in their names, a second plot
 // shows the figures over these. Rows and series over all values are left out, if there are others.
 func (g Grid) Draw() (plots []Plot) {
-	g = g.without(true).without(false)
+	g = g.withoutAll().turned().withoutAll().turned()
 	all, q := figuresOf(g.Rows)
 	if len(all) == 0 {
 		return nil
 	}
-	labels := make([]string, len(g.Rows))
-	for i, row := range g.Rows {
-		labels[i] = row.Label
-	}
-	compared := instrument.Measure(q.measure).Baseline
+	labels, compared := g.turned().Series, instrument.Measure(q.measure).Baseline
 	add := func(f Plot, suffix, note string) {
 		f.Name = g.Name + suffix
 		plots = append(plots, f.about(g.Title+suffix, note))
 	}
-	over := func(g Grid) Plot {
-		l := linesOf(g.Rows, g.Series, 0, parsed)
-		l.sort()
-		l.Axis, l.Baseline = g.Axis, compared
-		return l.Draw()
-	}
+	over := func(g Grid) Plot { return overNumbers(g.Rows, g.Series, g.Axis, compared).Draw() }
 	switch {
 	case len(labels) > 1 && numbers(labels):
 		add(over(g), "", intervals)
@@ -56,10 +47,8 @@ func (g Grid) Draw() (plots []Plot) {
 	default:
 		add(DotPlot{g.Series, g.Rows, compared}.Draw(), "", intervals)
 	}
-	l, several := overSizes(g.Rows, g.Series, compared, func(label string, _ *crosstalk.Estimate) (float64, bool) {
-		return sizeIn(label)
-	})
-	if several && g.Axis == crosstalk.ModelColumn {
+	sizeOf := func(label string, _ *crosstalk.Estimate) (float64, bool) { return sizeIn(label) }
+	if l, several := overSizes(g.Rows, g.Series, compared, sizeOf); several && g.Axis == crosstalk.ModelColumn {
 		l.sort()
 		add(l.Draw(), " by model size", intervals)
 	}
@@ -82,11 +71,8 @@ func (g Grid) turned() Grid {
 	return t
 }
 
-// without leaves out the rows, or the series, over all values, unless there are no others.
-func (g Grid) without(rows bool) Grid {
-	if !rows {
-		return g.turned().without(true).turned()
-	}
+// withoutAll leaves out the rows over all values, unless there are no others.
+func (g Grid) withoutAll() Grid {
 	kept := slices.DeleteFunc(slices.Clone(g.Rows), func(r Row) bool { return r.Label == crosstalk.All })
 	if len(kept) > 0 {
 		g.Rows = kept

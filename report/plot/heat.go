@@ -37,8 +37,13 @@ func heat(columns []string, rows []Row) Plot {
 			if e == nil {
 				continue
 			}
-			m := of(r.Label+", "+columns[i], e)
-			m.Shapes = cell(left+across*float64(i), y, across, q.bare(e.Value), depth.at(float64(e.Value)))
+			m, x, ground, on := of(r.Label+", "+columns[i], e), left+across*float64(i), paper, ink
+			if e.Value.Defined() {
+				ground, on = shade(depth.at(float64(e.Value)))
+			}
+			m.Shapes = []Shape{rectangle(x+0.5, y+0.5, across-1, cellHeight-1, ground),
+				Text{X: x + across/2, Y: y + cellHeight/2 + size*0.35, Text: q.bare(e.Value), Size: size, Anchor: Middle,
+					Fill: on}}
 			f.Marks = append(f.Marks, m)
 		}
 		y += cellHeight
@@ -46,16 +51,6 @@ func heat(columns []string, rows []Row) Plot {
 	f.ramp(depth, left, y+gap, q, better)
 	f.Height = y + gap + 32
 	return f
-}
-
-// cell is a cell of the map: its number on its shade, or a mark for no value.
-func cell(x, y, across float64, text string, depth float64) []Shape {
-	ground, on := paper, ink
-	if !math.IsNaN(depth) {
-		ground, on = shade(depth)
-	}
-	return []Shape{rectangle(x+0.5, y+0.5, across-1, cellHeight-1, ground),
-		Text{X: x + across/2, Y: y + cellHeight/2 + size*0.35, Text: text, Size: size, Anchor: Middle, Fill: on}}
 }
 
 // columns adds the names of columns, slanted if they are wider than a column, and returns the height below them.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"crosstalk"
 )
@@ -55,10 +56,15 @@ func (l Lines) sort() {
 	}
 }
 
-// parsed is the dot of a row with a number as its label.
-func parsed(label string, _ *crosstalk.Estimate) (Dot, bool) {
-	x, err := strconv.ParseFloat(label, 64)
-	return Dot{X: x}, err == nil
+// overNumbers has the figures of rows with numbers as their labels over these.
+func overNumbers(rows []Row, series []string, axis string, compared crosstalk.Baseline) Lines {
+	l := linesOf(rows, series, 0, func(label string, _ *crosstalk.Estimate) (Dot, bool) {
+		x, err := strconv.ParseFloat(label, 64)
+		return Dot{X: x}, err == nil
+	})
+	l.sort()
+	l.Axis, l.Baseline = axis, compared
+	return l
 }
 
 const plotHeight = 200
@@ -108,8 +114,14 @@ func (l Lines) Draw() Plot {
 	var names []placed
 	free := space{left: left + 2, right: width, top: up.to, bottom: up.from}
 	for i, dots := range l.Dots {
-		if !l.Apart {
-			f.join(dots, x, up, i)
+		var line []Point
+		for _, d := range dots {
+			if d.Estimate.Value.Defined() {
+				line = append(line, Point{x.at(d.X), up.at(float64(d.Estimate.Value))})
+			}
+		}
+		if len(line) > 1 && !l.Apart {
+			f.add(Path{Lines: [][]Point{line}, Stroke: seriesInk(i), Width: 1.6, Dash: dashes[i%len(dashes)]})
 		}
 		for _, d := range dots {
 			m := d.mark(l.Axis, l.Series[i], x, up, i, l.aside(d, i))
@@ -141,14 +153,8 @@ func (l Lines) aside(d Dot, i int) float64 {
 }
 
 func (d Dot) mark(axis, name string, x, up scale, i int, aside float64) Mark {
-	where := axis + " " + tick(d.X, false)
-	if d.Label != "" {
-		where = d.Label
-	}
-	if name != "" {
-		where = name + ", " + where
-	}
-	m := of(where, d.Estimate)
+	where := cmp.Or(d.Label, axis+" "+tick(d.X, false))
+	m := of(strings.TrimPrefix(name+", "+where, ", "), d.Estimate)
 	m.Data = append(m.Data, Datum{"x", number(crosstalk.Value(d.X))})
 	if !d.Estimate.Value.Defined() || math.IsNaN(d.X) {
 		return m
@@ -167,19 +173,6 @@ func (d Dot) mark(axis, name string, x, up scale, i int, aside float64) Mark {
 	return m
 }
 
-// join draws the line of a series.
-func (f *Plot) join(dots []Dot, x, up scale, i int) {
-	var line []Point
-	for _, d := range dots {
-		if d.Estimate.Value.Defined() {
-			line = append(line, Point{x.at(d.X), up.at(float64(d.Estimate.Value))})
-		}
-	}
-	if len(line) > 1 {
-		f.add(Path{Lines: [][]Point{line}, Stroke: seriesInk(i), Width: 1.6, Dash: dashes[i%len(dashes)]})
-	}
-}
-
 // upright adds a vertical axis with its grid.
 func (f *Plot) upright(up scale, left float64, q quantity) {
 	grid := Path{Stroke: rule, Width: 0.7}
@@ -192,8 +185,9 @@ func (f *Plot) upright(up scale, left float64, q quantity) {
 
 // below adds a horizontal axis. If there are few values, they are its labels.
 func (f *Plot) below(x scale, occur []float64, y float64, name string, percent bool) {
-	labels := distinct(occur)
-	if len(labels) > 7 || percent {
+	labels := slices.DeleteFunc(slices.Clone(occur), math.IsNaN)
+	slices.Sort(labels)
+	if labels = slices.Compact(labels); len(labels) > 7 || percent {
 		if labels = x.ticks(); x.log {
 			labels = nil
 			for v := math.Pow(10, math.Floor(math.Log10(x.low))); v <= x.high; v *= 10 {

@@ -2,8 +2,6 @@ package plot
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 	"strings"
 
 	"crosstalk"
@@ -20,10 +18,7 @@ func (q quantity) isShare() bool { return q.unit == "" }
 
 // name is the title of the axis.
 func (q quantity) name() string {
-	if q.isShare() {
-		return strings.TrimPrefix(labelOf(q.measure)+", %", ", ")
-	}
-	return labelOf(q.measure) + ", " + q.unit
+	return strings.TrimPrefix(labelOf(q.measure)+", "+cmp.Or(q.unit, "%"), ", ")
 }
 
 // tick is the label of a value at the axis.
@@ -34,22 +29,17 @@ func (q quantity) bare(f crosstalk.Value) string { return report.Value(f, q.unit
 
 // amount is a value for people.
 func (q quantity) amount(f crosstalk.Value) string {
-	switch {
-	case !f.Defined():
+	if !f.Defined() {
 		return "-"
-	case q.isShare():
-		return q.bare(f) + " %"
 	}
-	return q.bare(f) + " " + q.unit
+	return q.bare(f) + " " + cmp.Or(q.unit, "%")
 }
 
 // percent is a share for people, without its sign.
 func percent(share float64) string { return report.Percent(crosstalk.Value(share)) }
 
 // number is a value for programs: a decimal fraction, or "-".
-func number(f crosstalk.Value) string {
-	return cmp.Or(report.Number(f), "-")
-}
+func number(f crosstalk.Value) string { return cmp.Or(report.Number(f), "-") }
 
 // spoken are readable names of columns, if different from their words.
 var spoken = map[string]string{"top_p": "top-p"}
@@ -59,5 +49,3 @@ func words(column string) string { return cmp.Or(spoken[column], crosstalk.Words
 
 // labelOf is the short name of a measure.
 func labelOf(measure string) string { return instrument.Measure(measure).Label }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -8,6 +8,8 @@ package plot
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"crosstalk"
@@ -132,7 +134,7 @@ func of(name string, e *crosstalk.Estimate) Mark {
 		data = append(data, Datum{"low", number(crosstalk.Value(i.Low))}, Datum{"high", number(crosstalk.Value(i.High))})
 	}
 	data = append(data, Datum{"n", strconv.Itoa(e.N)})
-	for _, c := range sortedKeys(e.By) {
+	for _, c := range slices.Sorted(maps.Keys(e.By)) {
 		if e.By[c] != crosstalk.All {
 			data = append(data, Datum{"by-" + c, e.By[c]})
 		}

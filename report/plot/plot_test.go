@@ -507,11 +507,11 @@ func TestNames(t *testing.T) {
 
 func TestSizeOf(t *testing.T) {
 	for name, want := range map[string]float64{"Qwen2.5-0.5B-Instruct": 0.5, "llama-2-70b-chat": 70, "mixtral:8x7b": 56, "pythia-160m": 0.16, "x/Kimi-1T": 1000, "gpt-4o-mini": 0, "Qwen2.5": 0, "bert": 0, "v1.7beta": 0, "": 0} {
-		if got, _ := sizeOf(&crosstalk.Estimate{By: map[string]string{"model": name}}); math.Abs(got-want) > 1e-9 {
+		if got, _ := sizeOf("", &crosstalk.Estimate{By: map[string]string{"model": name}}); math.Abs(got-want) > 1e-9 {
 			t.Errorf("%s: %v; want %v", name, got, want)
 		}
 	}
-	if got, _ := sizeOf(&crosstalk.Estimate{By: map[string]string{"model": "x-7b", "size": "13"}}); got != 13 {
+	if got, _ := sizeOf("", &crosstalk.Estimate{By: map[string]string{"model": "x-7b", "size": "13"}}); got != 13 {
 		t.Errorf("a column says 13, not %v", got)
 	}
 }

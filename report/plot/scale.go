@@ -2,7 +2,6 @@ package plot
 
 import (
 	"math"
-	"slices"
 	"strconv"
 )
 
@@ -63,13 +62,6 @@ func tick(v float64, percent bool) string {
 		v *= 100
 	}
 	return strconv.FormatFloat(math.Round(v*1e6)/1e6+0, 'g', 6, 64) // + 0: no -0
-}
-
-// distinct returns the numbers among values, sorted, each once.
-func distinct(values []float64) []float64 {
-	sorted := slices.DeleteFunc(slices.Clone(values), math.IsNaN)
-	slices.Sort(sorted)
-	return slices.Compact(sorted)
 }
 
 // ends are the least and the largest of the finite values; low is above high if there are none.

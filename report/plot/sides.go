@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,7 +32,7 @@ func (c *Collector) addSides(kind crosstalk.Kind, o crosstalk.Observation, judge
 		return
 	}
 	var set []string
-	for _, column := range sortedKeys(o.Condition) {
+	for _, column := range slices.Sorted(maps.Keys(o.Condition)) {
 		if column != crosstalk.ModelColumn && column != kind.Judge {
 			set = append(set, words(column)+" "+o.Condition[column])
 		}
