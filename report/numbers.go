@@ -54,7 +54,9 @@ func PValue(p crosstalk.Value) string {
 func Interval(i *crosstalk.Interval, unit string) string { return interval(i, unit, Value) }
 
 // DifferenceInterval is the interval of a difference, such as "-0.9 to +0.1".
-func DifferenceInterval(i *crosstalk.Interval, unit string) string { return interval(i, unit, Difference) }
+func DifferenceInterval(i *crosstalk.Interval, unit string) string {
+	return interval(i, unit, Difference)
+}
 
 func interval(i *crosstalk.Interval, unit string, text func(crosstalk.Value, string) string) string {
 	if i == nil {

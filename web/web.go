@@ -58,8 +58,8 @@ var templates = sync.OnceValue(func() *template.Template {
 var funcs = template.FuncMap{
 	"count": count, "ago": ago,
 	"times100":    func(p float32) float64 { return 100 * float64(p) },
-	"sheet":       func() template.CSS { return template.CSS(page.Style() + sheet) },
-	"sheetPolicy": func() string { return page.PolicyOf(page.Style() + sheet) },
+	"sheet":       func() template.CSS { return template.CSS(page.Style + sheet) },
+	"sheetPolicy": func() string { return page.PolicyOf(page.Style + sheet) },
 	"short":       func(text string) string { return strings.ToValidUTF8(text[:min(len(text), 500)], "") },
 }
 
@@ -96,7 +96,7 @@ func New(dir string, o Options) (*Server, error) {
 			}
 		})
 	}
-	mux.HandleFunc("GET /style.css", access.Static("text/css; charset=utf-8", []byte(page.Style()+sheet)))
+	mux.HandleFunc("GET /style.css", access.Static("text/css; charset=utf-8", []byte(page.Style+sheet)))
 	mux.HandleFunc("GET /script.js", access.Static("text/javascript; charset=utf-8", script))
 	mux.HandleFunc("GET /icon.svg", access.Static("image/svg+xml", access.Icon))
 	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNothing) })

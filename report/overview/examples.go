@@ -7,6 +7,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/ordered"
 )
 
 // maxKept bounds the examples that are kept until it is known which groups are worst.
@@ -77,17 +78,14 @@ func (x *Examples) Add(o crosstalk.Observation) {
 	if n := len(finding.Titles); n > 0 {
 		title = finding.Titles[n-1]
 	}
-	x.kept = append(x.kept, example{o, title + languages(o.Spans, o.Labels[x.kind.Target]), text})
+	title += languages(o.Spans, o.Labels[x.kind.Target])
+	x.kept = append(x.kept, example{o, title, text})
 }
 
 // languages names those that were found and the one that should be: ": en, not ko".
 func languages(spans []crosstalk.Span, expected string) string {
-	var list []string
-	for _, s := range spans {
-		if s.Language != "" && !slices.Contains(list, s.Language) {
-			list = append(list, s.Language)
-		}
-	}
+	named := slices.DeleteFunc(slices.Clone(spans), func(s crosstalk.Span) bool { return s.Language == "" })
+	list := ordered.Distinct(named, func(s crosstalk.Span) string { return s.Language })
 	if list == nil {
 		return ""
 	}
@@ -102,23 +100,18 @@ func languages(spans []crosstalk.Span, expected string) string {
 func (x *Examples) textOf(o crosstalk.Observation) string {
 	var sides, parts []string
 	for _, t := range o.Texts {
-		switch t.Role {
-		case crosstalk.Side:
+		text := t.Text
+		if t.Role == crosstalk.Side {
 			sides = append(sides, t.Name)
-			text := t.Text
-			for _, s := range o.Spans {
-				if (s.Side == "" || s.Side == t.Name) && 0 <= s.Start && s.Start < s.End && s.End <= len(text) {
-					text = around(text, s.Start, s.End)
-					break
-				}
+			if at := slices.IndexFunc(o.Spans, func(s crosstalk.Span) bool {
+				return (s.Side == "" || s.Side == t.Name) && 0 <= s.Start && s.Start < s.End && s.End <= len(text)
+			}); at >= 0 {
+				text = around(text, o.Spans[at].Start, o.Spans[at].End)
 			}
-			parts = append(parts, t.Name+": "+line(text))
-		default:
-			if t.Role != crosstalk.Topic && t.Name != x.kind.Target {
-				continue
-			}
-			parts = append(parts, t.Name+": "+line(t.Text))
+		} else if t.Role != crosstalk.Topic && t.Name != x.kind.Target {
+			continue
 		}
+		parts = append(parts, t.Name+": "+line(text))
 	}
 	if len(parts) == 1 && len(sides) == 1 {
 		return strings.TrimPrefix(parts[0], sides[0]+": ")
@@ -132,9 +125,9 @@ func (x *Examples) pick(s []section, fixed []string, n int) (chosen []example) {
 		return nil
 	}
 	rank := func(e example) int {
-		if len(s) > 0 {
-			for i, r := range s[0].rows {
-				if e.observation.Column(s[0].column) == r.by[s[0].column] &&
+		for _, worst := range s[:min(len(s), 1)] {
+			for i, r := range worst.rows {
+				if e.observation.Column(worst.column) == r.by[worst.column] &&
 					!slices.ContainsFunc(fixed, func(c string) bool { v := e.observation.Column(c); return v != "" && v != r.by[c] }) {
 					return i
 				}

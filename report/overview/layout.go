@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"crosstalk"
+	"crosstalk/internal/ordered"
 	"crosstalk/internal/visible"
 	"crosstalk/report"
 
@@ -14,7 +15,12 @@ import (
 
 // lines are the lines of the answer, at most maxLines.
 func (a *answer) lines(examples *Examples) (lines []string) {
-	lines = append(lines, cut(visible.Line(a.title()), maxColumns), "")
+	title := cmp.Or(a.kind.Title, a.kind.Name)
+	if a.model != "" {
+		title += " of " + a.model
+	}
+	title = strings.Join(append([]string{title}, a.common...), ", ")
+	lines = append(lines, cut(visible.Line(title), maxColumns), "")
 	for _, line := range a.plain() {
 		for _, part := range wrap(visible.Line(line), maxColumns-2) {
 			lines = append(lines, "  "+part)
@@ -85,7 +91,10 @@ func (a *answer) fit(room int) []block {
 		b := block{column: s.column, rows: s.rows}
 		b.heading = fmt.Sprintf("by %s, %s first", crosstalk.Words(s.column), a.first())
 		if over := 2+len(b.rows) > room; over && len(a.totals) > 2 {
-			b.heading, b.rows = fmt.Sprintf("by %s, each where it is worst", crosstalk.Words(s.column)), s.first()
+			b.heading, b.rows = fmt.Sprintf("by %s, each where it is worst", crosstalk.Words(s.column)), nil
+			for _, of := range ordered.Groups(s.rows, func(r *row) string { return r.by[s.column] }) {
+				b.rows = append(b.rows, of[0])
+			}
 		}
 		if n := len(s.rows); 2+len(b.rows) > room || len(b.rows) < n {
 			keep := min(len(b.rows), room-3)
@@ -98,18 +107,6 @@ func (a *answer) fit(room int) []block {
 		room -= len(b.rows) + 2 + min(1, b.more)
 	}
 	return blocks
-}
-
-// first are the first rows of each value.
-func (s section) first() (rows []*row) {
-	seen := map[string]bool{}
-	for _, r := range s.rows {
-		if value := r.by[s.column]; !seen[value] {
-			seen[value] = true
-			rows = append(rows, r)
-		}
-	}
-	return rows
 }
 
 // noteLines are the first notes, broken into at most this number of lines.
@@ -233,7 +230,7 @@ func (a *answer) cells(r *row, named map[string]string, column string, intervals
 		cells = append(cells, visible.Line(cmp.Or(named[column], crosstalk.All)))
 	}
 	if e := r.figures[a.kind.Faults.Measure]; a.counts && e.Observations > 0 {
-		cells = append(cells, faults(e))
+		cells = append(cells, fmt.Sprintf("%d of %d", report.Faulty(e), e.Observations))
 	} else if a.counts {
 		cells = append(cells, "-")
 	}
@@ -268,10 +265,7 @@ func pad(cells []string, widths []int, labels int) string {
 
 // line is an example in a line. The answer comes last: text from right to left would reorder what follows it.
 func (e example) line() string {
-	name := e.observation.Item
-	if e.observation.Variant != "" {
-		name += " " + e.observation.Variant
-	}
+	name := strings.TrimSuffix(e.observation.Item+" "+e.observation.Variant, " ")
 	return "  " + cut(visible.Line(name), labelWidths[0]) + "  " + e.finding + "  " + e.text
 }
 
@@ -325,7 +319,6 @@ func around(text string, start, end int) string {
 	for from > 0 && from < start && text[from]&0xc0 == 0x80 {
 		from++
 	}
-	mark := text[start:end]
 	if i := strings.LastIndexAny(text[:start], "\n\r"); i >= from {
 		from = i + 1
 	}
@@ -333,6 +326,5 @@ func around(text string, start, end int) string {
 	if from > 0 && head != "" {
 		head = "…" + head
 	}
-	tail := text[end:min(len(text), end+maxText)]
-	return head + "[" + mark + "]" + tail
+	return head + "[" + text[start:end] + "]" + text[end:min(len(text), end+maxText)]
 }

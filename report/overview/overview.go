@@ -143,16 +143,13 @@ func (a *answer) divide(rows []*row, groups []string) {
 	}
 	a.totals = append(a.totals, without...)
 	for _, column := range groups {
-		s := section{column: column}
-		for _, r := range rows {
-			if by := grouped(r, groups); len(by) == 1 && by[0] == column {
-				s.rows = append(s.rows, r)
-			}
-		}
+		of := slices.DeleteFunc(slices.Clone(rows), func(r *row) bool {
+			return !slices.Equal(grouped(r, groups), []string{column})
+		})
 		// Others repeat the totals.
-		if n := len(s.rows); n > len(a.totals) || n > 0 && !a.covers(column, rows, groups) {
-			slices.SortStableFunc(s.rows, a.compare)
-			a.sections = append(a.sections, s)
+		if n := len(of); n > len(a.totals) || n > 0 && !a.covers(column, rows, groups) {
+			slices.SortStableFunc(of, a.compare)
+			a.sections = append(a.sections, section{column, of})
 		}
 	}
 }
@@ -337,24 +334,14 @@ func (a *answer) legend() string {
 // plain says in words how many answers have a fault: a line for each total, and none if there are too many of them.
 func (a *answer) plain() (lines []string) {
 	for _, r := range a.totals {
-		line := report.Plain(r.figures[a.kind.Faults.Measure])
-		if line == "" {
-			continue
+		if line := report.Plain(r.figures[a.kind.Faults.Measure]); line != "" {
+			lines = append(lines, strings.TrimPrefix(strings.Join(a.names(r), " ")+": "+line, ": "))
 		}
-		if names := a.names(r); len(names) > 0 {
-			line = strings.Join(names, " ") + ": " + line
-		}
-		lines = append(lines, line)
 	}
 	if len(lines) > maxPlain {
 		return nil
 	}
 	return lines
-}
-
-// faults is the number of answers with a fault, and of all that were checked.
-func faults(e crosstalk.Estimate) string {
-	return fmt.Sprintf("%d of %d", report.Faulty(e), e.Observations)
 }
 
 // names are the values that distinguish a row's condition.
@@ -366,24 +353,11 @@ func (a *answer) names(r *row) (names []string) {
 }
 
 // onlyValue is the value of a column by which figures are grouped, "" if there are several.
-func onlyValue(rows []*row, column string) (only string) {
-	for _, r := range rows {
-		switch value := r.short[column]; {
-		case value == crosstalk.All || value == "" || value == only:
-		case only != "":
-			return ""
-		default:
-			only = value
-		}
+func onlyValue(rows []*row, column string) string {
+	values := ordered.Distinct(rows, func(r *row) string { return r.short[column] })
+	values = slices.DeleteFunc(values, func(value string) bool { return value == crosstalk.All || value == "" })
+	if len(values) != 1 {
+		return ""
 	}
-	return only
-}
-
-// title names the instrument and what all figures have in common.
-func (a *answer) title() string {
-	title := cmp.Or(a.kind.Title, a.kind.Name)
-	if a.model != "" {
-		title += " of " + a.model
-	}
-	return strings.Join(append([]string{title}, a.common...), ", ")
+	return values[0]
 }

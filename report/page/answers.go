@@ -84,16 +84,13 @@ func roomBeside(estimates []crosstalk.Estimate) int {
 func newAnswers(estimates []crosstalk.Estimate, by []string) *Answers {
 	a := &Answers{noted: map[string]bool{}, groups: map[string]*Group{}, whole: roomBeside(estimates)}
 	a.room = a.whole
-	all, one, within := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	all, one, within, columns := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]string{}
 	for _, e := range estimates {
 		kind := instrument.Of(e.Measure)
 		for c, v := range e.By {
 			within[c] = within[c] || kind.Column(c).Within
 			all[c], one[c] = all[c] || v == crosstalk.All, one[c] || v != crosstalk.All
 		}
-	}
-	columns := map[string]string{}
-	for _, e := range estimates {
 		maps.Copy(columns, e.By)
 	}
 	for _, c := range by {
@@ -155,17 +152,9 @@ func (a *Answers) groupOf(o crosstalk.Observation) *Group {
 	return g
 }
 
-// ask adds to a card what is known of how its answers came about.
+// ask adds to a card what is known of how its answers came about: prompts, and what the model thought.
 func (a *Answers) ask(c *Card) {
-	if a.Asked != nil {
-		a.prompts(c)
-		a.thoughts(c)
-	}
-}
-
-// prompts adds the prompts to a card.
-func (a *Answers) prompts(c *Card) {
-	if len(c.Entries) == 0 {
+	if a.Asked == nil {
 		return
 	}
 	names := []string{"asked"}
@@ -177,10 +166,6 @@ func (a *Answers) prompts(c *Card) {
 			c.Prompts = append(c.Prompts, Setting{crosstalk.Words(name), shorten(record.Request.Text())})
 		}
 	}
-}
-
-// thoughts adds what the model thought to a card.
-func (a *Answers) thoughts(c *Card) {
 	for i := range c.Entries {
 		e := &c.Entries[i]
 		for k, key := range e.asked {
@@ -241,17 +226,6 @@ func (a *Answers) drop(list *[]*Card) {
 	a.dropped++
 }
 
-// makeRoom drops cards that have no room beside these estimates, which may be more than
-// those that were known before.
-func (a *Answers) makeRoom(estimates []crosstalk.Estimate) {
-	a.room -= max(0, a.whole-roomBeside(estimates))
-	for _, list := range []*[]*Card{&a.clean, &a.others} {
-		for a.room < 0 && len(*list) > 0 {
-			a.drop(list)
-		}
-	}
-}
-
 // sections are the answers in the order of the page: groups with the most findings first,
 // and in them answers with a finding.
 func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
@@ -259,7 +233,12 @@ func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
 		return nil
 	}
 	a.keep()
-	a.makeRoom(estimates)
+	a.room -= max(0, a.whole-roomBeside(estimates)) // these may be more than those that were known before
+	for _, list := range []*[]*Card{&a.clean, &a.others} {
+		for a.room < 0 && len(*list) > 0 {
+			a.drop(list)
+		}
+	}
 	for _, s := range a.list {
 		slices.SortStableFunc(s.Groups, func(g, h *Group) int { return h.faults - g.faults })
 		for _, g := range s.Groups {

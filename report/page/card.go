@@ -199,7 +199,8 @@ func (c *Card) finish() {
 				given = append(given, t)
 				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), marked(t.Text, nil, c.longest), true})
 			case t.Role == crosstalk.Side:
-				pieces := marked(t.Text, e.spansOf(t.Name, last), c.longest)
+				elsewhere := func(s crosstalk.Span) bool { return cmp.Or(s.Side, last) != t.Name }
+				pieces := marked(t.Text, slices.DeleteFunc(slices.Clone(e.spans), elsewhere), c.longest)
 				e.Sides = append(e.Sides, Side{crosstalk.Words(t.Name), echoesIn(pieces, topic), false})
 			}
 		}
@@ -215,17 +216,6 @@ func (c *Card) finish() {
 		}
 		e.texts, e.spans = nil, nil
 	}
-}
-
-// spansOf are the spans in the side of this name; last is the name of the last
-// one, which those without a name are in.
-func (e *Entry) spansOf(side, last string) (spans []crosstalk.Span) {
-	for _, s := range e.spans {
-		if cmp.Or(s.Side, last) == side {
-			spans = append(spans, s)
-		}
-	}
-	return spans
 }
 
 // size is the approximate number of bytes of the card in a page.

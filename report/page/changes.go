@@ -26,11 +26,9 @@ func MarkChanges(before, after *Card) (other bool) {
 			x := &a.Sides[k]
 			same := func(s Side) bool { return s.Name == x.Name && !s.Given && !x.Given }
 			if at := slices.IndexFunc(b.Sides, same); at >= 0 {
-				y := &b.Sides[at]
-				var alike bool
-				if x.Pieces, y.Pieces, alike = changes(x.Pieces, y.Pieces); !alike {
-					other = true
-				}
+				y, alike := &b.Sides[at], false
+				x.Pieces, y.Pieces, alike = changes(x.Pieces, y.Pieces)
+				other = other || !alike
 			}
 		}
 	}
@@ -66,13 +64,7 @@ func wordsOf(pieces []Piece) (words []word) {
 // than a third of their words in common.
 func changes(before, after []Piece) (a, b []Piece, alike bool) {
 	x, y := wordsOf(before), wordsOf(after)
-	inX, inY := common(x, y)
-	n := 0
-	for _, kept := range inX {
-		if kept {
-			n++
-		}
-	}
+	inX, inY, n := common(x, y)
 	if 3*n < max(len(x), len(y)) {
 		return before, after, false
 	}
@@ -84,9 +76,9 @@ const mostCells = 4_000_000
 
 // common finds a longest common subsequence: the words of each side that belong to
 // it. Of very long texts, it is what they begin and end with.
-func common(x, y []word) (inX, inY []bool) {
+func common(x, y []word) (inX, inY []bool, n int) {
 	inX, inY = make([]bool, len(x)), make([]bool, len(y))
-	keep := func(i, j int) { inX[i], inY[j] = true, true }
+	keep := func(i, j int) { inX[i], inY[j], n = true, true, n+1 }
 	first, endX, endY := 0, len(x), len(y)
 	for ; first < min(endX, endY) && x[first].text == y[first].text; first++ {
 		keep(first, first)
@@ -96,7 +88,7 @@ func common(x, y []word) (inX, inY []bool) {
 	}
 	rows, columns := endX-first, endY-first
 	if rows == 0 || columns == 0 || rows > mostCells/columns {
-		return inX, inY
+		return inX, inY, n
 	}
 	length := make([][]uint16, rows+1) // of the common subsequence of what follows
 	for i := range length {
@@ -122,7 +114,7 @@ func common(x, y []word) (inX, inY []bool) {
 			j++
 		}
 	}
-	return inX, inY
+	return inX, inY, n
 }
 
 // split marks the words that are not kept, with the space between them. A mark that

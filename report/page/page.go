@@ -72,7 +72,7 @@ var funcs = template.FuncMap{
 	"line":    visible.Line,
 	"svg":     svg,
 	"joined":  func(parts []string) string { return strings.Join(parts, " · ") },
-	"style":   func() template.CSS { return template.CSS(style) },
+	"style":   func() template.CSS { return template.CSS(Style) },
 	"policy":  func() string { return Policy },
 	"version": func() string { return crosstalk.Version },
 	"wide":    func(p plot.Plot) bool { return p.Width > Narrow },
@@ -89,15 +89,7 @@ func svg(p plot.Plot) (template.HTML, error) {
 // Write writes the page.
 func (r Report) Write(w io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
-	if err := templates().ExecuteTemplate(out, "report.html", r.shown()); err != nil {
-		return err
-	}
-	return out.Flush()
-}
-
-// shown is the data of the template.
-func (r Report) shown() any {
-	return struct {
+	data := struct {
 		Report
 		Result   Result
 		All      []Setting
@@ -105,6 +97,10 @@ func (r Report) shown() any {
 		Sections []*Section
 	}{Report: r, Result: NewResult(r.Estimates), All: append([]Setting{Signatures(r.Estimates)}, r.Settings...),
 		Tables: report.Tables(report.WorstFirst(r.Estimates)), Sections: r.Answers.sections(r.Estimates)}
+	if err := templates().ExecuteTemplate(out, "report.html", data); err != nil {
+		return err
+	}
+	return out.Flush()
 }
 
 // WriteHistory writes a page of runs by date: what the headings of the tables say, the plots, and the tables.
@@ -302,7 +298,7 @@ func flatten(settings *[]Setting, name string, v any) {
 	below := func(key string) string { return strings.TrimPrefix(name+" › "+key, " › ") }
 	switch v := v.(type) {
 	case map[string]any:
-		for _, key := range sorted(v) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			flatten(settings, below(key), v[key])
 		}
 	case []any:
@@ -326,20 +322,16 @@ func flatten(settings *[]Setting, name string, v any) {
 	}
 }
 
-func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
 //go:embed style.css
 var sheet string
 
-// style is the style sheet, including the colours of plots.
-var style = strings.NewReplacer(
-	"/*light*/", inks(plot.Light), "/*dark*/", inks(plot.Dark), "/*inks*/", classes()).Replace(sheet)
-
-// Style is the style sheet of all pages.
-func Style() string { return style }
+// Style is the style sheet of all pages, including the colours of plots.
+var Style = strings.NewReplacer("/*light*/", inks("--%[1]s:%[2]s;", plot.Light),
+	"/*dark*/", inks("--%[1]s:%[2]s;", plot.Dark),
+	"/*inks*/", inks(".fill-%[1]s{fill:var(--%[1]s)}.line-%[1]s{stroke:var(--%[1]s)}", nil)).Replace(sheet)
 
 // Policy is the Content-Security-Policy of a page with Style in a style element.
-var Policy = PolicyOf(style)
+var Policy = PolicyOf(Style)
 
 // PolicyOf is the Content-Security-Policy of a page with this style sheet in a style element.
 func PolicyOf(style string) string {
@@ -348,22 +340,11 @@ func PolicyOf(style string) string {
 		"'; base-uri 'none'; form-action 'none'"
 }
 
-var inkNames = []plot.Ink{"ink", "soft", "rule", "paper", "s0", "s1", "s2", "s3", "s4", "s5"}
-
-// inks declares the colours.
-func inks(colours map[plot.Ink]string) string {
+// inks writes a declaration with the name and the colour of each ink.
+func inks(declaration string, colours map[plot.Ink]string) string {
 	var b strings.Builder
-	for _, name := range inkNames {
-		fmt.Fprintf(&b, "--%s:%s;", name, colours[name])
-	}
-	return b.String()
-}
-
-// classes gives plots the colours of the page.
-func classes() string {
-	var b strings.Builder
-	for _, name := range inkNames {
-		fmt.Fprintf(&b, ".fill-%s{fill:var(--%s)}.line-%s{stroke:var(--%s)}", name, name, name, name)
+	for _, name := range []plot.Ink{"ink", "soft", "rule", "paper", "s0", "s1", "s2", "s3", "s4", "s5"} {
+		fmt.Fprintf(&b, declaration, name, colours[name])
 	}
 	return b.String()
 }

@@ -77,15 +77,10 @@ func NewResult(estimates []crosstalk.Estimate) (r Result) {
 		r.Parts[i].Figures[at] = headline(e)
 	}
 	r.name()
-	for len(r.Parts) > mostParts {
-		last := len(r.Parts) - 1
-		for _, f := range r.Parts[last].Figures {
-			if f != nil {
-				r.More++
-			}
-		}
-		r.Parts = r.Parts[:last]
+	for _, p := range r.Parts[min(len(r.Parts), mostParts):] {
+		r.More += len(slices.DeleteFunc(p.Figures, func(f *Headline) bool { return f == nil }))
 	}
+	r.Parts = r.Parts[:min(len(r.Parts), mostParts)]
 	return r
 }
 
@@ -163,7 +158,7 @@ func headline(e crosstalk.Estimate) *Headline {
 	if e.Observations > e.N {
 		counts = append(counts, fmt.Sprintf("%d scored", e.Observations))
 	}
-	for _, c := range sorted(e.Counts) {
+	for _, c := range slices.Sorted(maps.Keys(e.Counts)) {
 		if n := e.Counts[c]; n > 0 {
 			counts = append(counts, fmt.Sprintf("%d %s", n, countName(kind, c)))
 		}

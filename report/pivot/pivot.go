@@ -111,6 +111,7 @@ func (l *layout) named(columns, values []string) string {
 	return cmp.Or(strings.Join(names, ", "), crosstalk.All)
 }
 
+// layouts has a layout for each table.
 func layouts(estimates []crosstalk.Estimate, o Options) (list []*layout) {
 	if !slices.Contains(slices.Concat(o.Rows, o.Columns), Measure) && several(estimates, Measure) {
 		o.Columns = append([]string{Measure}, o.Columns...)
@@ -131,9 +132,14 @@ func layouts(estimates []crosstalk.Estimate, o Options) (list []*layout) {
 			return is
 		})
 	}
-	key := func(e crosstalk.Estimate) string { return strings.Join(tuple(e, apart), "\x00") }
-	for _, figures := range ordered.Groups(estimates, key) {
-		l := newLayout(figures, slices.Clip(apart), o)
+	for _, figures := range ordered.Groups(estimates, keyOf(apart)) {
+		l := &layout{Options: o, figures: figures, constant: slices.Clip(apart), cells: map[string][]crosstalk.Estimate{},
+			short: map[string]map[string]string{}}
+		l.rows, l.columns = l.values(o.Rows), l.values(o.Columns)
+		for _, e := range figures {
+			at := place(tuple(e, o.Rows), tuple(e, o.Columns))
+			l.cells[at] = append(l.cells[at], e)
+		}
 		for _, column := range implied {
 			if several(figures, column) {
 				l.implied = append(l.implied, column)
@@ -149,21 +155,16 @@ func layouts(estimates []crosstalk.Estimate, o Options) (list []*layout) {
 // impliedBy reports whether a row has one value of a column only: it does not set tables
 // apart, such as the prefix that each model has as its own.
 func impliedBy(estimates []crosstalk.Estimate, rows []string, column string) bool {
-	row := func(e crosstalk.Estimate) string { return strings.Join(tuple(e, rows), "\x00") }
-	both := func(e crosstalk.Estimate) string { return row(e) + "\x00" + value(e, column) }
-	return len(ordered.Distinct(estimates, row)) == len(ordered.Distinct(estimates, both))
+	both := append(slices.Clone(rows), column)
+	return len(ordered.Distinct(estimates, keyOf(rows))) == len(ordered.Distinct(estimates, keyOf(both)))
 }
 
 // value is a figure's value of a column, crosstalk.All if it has none.
 func value(e crosstalk.Estimate, column string) string {
-	v := e.By[column]
 	if column == Measure {
-		v = e.Measure
+		return e.Measure
 	}
-	if v == "" {
-		return crosstalk.All
-	}
-	return v
+	return cmp.Or(e.By[column], crosstalk.All)
 }
 
 func tuple(e crosstalk.Estimate, columns []string) []string {
@@ -172,6 +173,10 @@ func tuple(e crosstalk.Estimate, columns []string) []string {
 		values[i] = value(e, column)
 	}
 	return values
+}
+
+func keyOf(columns []string) func(crosstalk.Estimate) string {
+	return func(e crosstalk.Estimate) string { return strings.Join(tuple(e, columns), "\x00") }
 }
 
 func several(estimates []crosstalk.Estimate, column string) bool {
@@ -188,17 +193,6 @@ type layout struct {
 	rows, columns [][]string                   // values of Options.Rows and Options.Columns
 	short         map[string]map[string]string // names of values, by column
 	cells         map[string][]crosstalk.Estimate
-}
-
-func newLayout(figures []crosstalk.Estimate, constant []string, o Options) *layout {
-	l := &layout{Options: o, figures: figures, constant: constant, cells: map[string][]crosstalk.Estimate{},
-		short: map[string]map[string]string{}}
-	l.rows, l.columns = l.values(o.Rows), l.values(o.Columns)
-	for _, e := range figures {
-		at := place(tuple(e, o.Rows), tuple(e, o.Columns))
-		l.cells[at] = append(l.cells[at], e)
-	}
-	return l
 }
 
 func place(row, column []string) string {
@@ -220,8 +214,7 @@ func (l *layout) values(columns []string) (tuples [][]string) {
 			}
 		}
 	}
-	key := func(e crosstalk.Estimate) string { return strings.Join(tuple(e, columns), "\x00") }
-	for _, same := range ordered.Groups(l.figures, key) {
+	for _, same := range ordered.Groups(l.figures, keyOf(columns)) {
 		tuples = append(tuples, tuple(same[0], columns))
 	}
 	slices.SortStableFunc(tuples, func(a, b []string) int {

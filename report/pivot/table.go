@@ -137,10 +137,11 @@ func (l *layout) table() (t report.Table, err error) {
 func (l *layout) head(t *report.Table, width int) {
 	levels := len(l.Columns)
 	last := width == 1 && levels > 0
-	for depth := range levels {
-		if depth == levels-1 && last {
-			break
-		}
+	above := levels
+	if last {
+		above--
+	}
+	for depth := range above {
 		spans := []report.Span{{Columns: t.Left}}
 		for c, column := range l.columns {
 			if c > 0 && slices.Equal(column[:depth+1], l.columns[c-1][:depth+1]) {
@@ -152,23 +153,19 @@ func (l *layout) head(t *report.Table, width int) {
 		t.Above = append(t.Above, spans)
 	}
 	for _, column := range l.columns {
-		switch {
-		case last:
+		if last {
 			t.Header = append(t.Header, l.columnTitle(l.Columns[levels-1], column[levels-1]))
-		default:
+		} else {
 			t.Header = append(t.Header, l.unit(column))
 		}
 		for _, name := range l.Beside {
-			t.Header = append(t.Header, l.side(name))
+			title := sides[name].title
+			if name == "interval" {
+				title = report.Level(l.figures) + " interval"
+			}
+			t.Header = append(t.Header, title)
 		}
 	}
-}
-
-func (l *layout) side(name string) string {
-	if name == "interval" {
-		return report.Level(l.figures) + " interval"
-	}
-	return sides[name].title
 }
 
 // columnTitle is the title of a group of columns: a number says what it is of.
@@ -179,8 +176,9 @@ func (l *layout) columnTitle(column, value string) string {
 		return l.title(column) + " " + name
 	}
 	if column == Measure {
-		if unit := l.unitOf(value); unit != "%" {
-			name += " (" + unit + ")"
+		of := l.figures[slices.IndexFunc(l.figures, func(e crosstalk.Estimate) bool { return e.Measure == value })]
+		if of.Unit != "" {
+			name += " (" + of.Unit + ")"
 		}
 	}
 	return name
@@ -198,15 +196,6 @@ func (l *layout) unit(column []string) string {
 	return "%"
 }
 
-func (l *layout) unitOf(measure string) string {
-	for _, e := range l.figures {
-		if e.Measure == measure {
-			return cmp.Or(e.Unit, "%")
-		}
-	}
-	return "%"
-}
-
 // inUnit is the unit in words: differences of percentages are in points.
 func (l *layout) inUnit() string {
 	if unit := cmp.Or(l.figures[0].Unit, "%"); unit != "%" || l.Subtitle == "" {
@@ -218,13 +207,14 @@ func (l *layout) inUnit() string {
 // heading is what all figures of the table have in common.
 func (l *layout) heading() (heading []string) {
 	measured := slices.Contains(l.constant, Measure)
-	switch {
-	case measured && l.Subtitle != "":
-		heading = []string{l.name(Measure, l.figures[0].Measure) + ", " + l.Subtitle + ", " + l.inUnit()}
-	case measured:
-		heading = []string{l.name(Measure, l.figures[0].Measure) + ", " + l.inUnit()}
-	case l.Subtitle != "":
-		heading = []string{l.Subtitle}
+	if measured {
+		heading = append(heading, l.name(Measure, l.figures[0].Measure))
+	}
+	if l.Subtitle != "" {
+		heading = append(heading, l.Subtitle)
+	}
+	if measured {
+		heading = []string{strings.Join(append(heading, l.inUnit()), ", ")}
 	}
 	return append(heading, l.common()...)
 }
@@ -233,18 +223,13 @@ func (l *layout) heading() (heading []string) {
 func (l *layout) common() (values []string) {
 	for _, column := range l.constant {
 		switch v := value(l.figures[0], column); {
-		case l.pooled(column):
+		case l.figures[0].By[column] == crosstalk.All && slices.Contains(l.Compete, column): // a setting or the model
 			values = append(values, "pooled over "+l.title(column))
 		case column != Measure && v != crosstalk.All:
 			values = append(values, l.title(column)+" "+l.name(column, v))
 		}
 	}
 	return values
-}
-
-// pooled reports whether figures are over all values of a setting or the model.
-func (l *layout) pooled(column string) bool {
-	return l.figures[0].By[column] == crosstalk.All && slices.Contains(l.Compete, column)
 }
 
 // caption is the caption of a table for a paper, without its full stop: the measures
@@ -260,21 +245,20 @@ func (l *layout) caption(marked bool) string {
 		}
 		return m.Name + " (" + m.Label + ")"
 	})
-	parts := []string{upper(strings.Join(names, ", "))}
+	title := strings.Join(names, ", ")
+	title = strings.ToUpper(title[:1]) + title[1:]
 	if l.Subtitle != "" {
-		parts[0] += ": " + l.Subtitle
+		title += ": " + l.Subtitle
 	}
 	if cmp.Or(l.figures[0].Unit, "%") == "%" {
-		parts[0] += " in " + l.inUnit()
+		title += " in " + l.inUnit()
 	}
-	caption := strings.Join(append(parts, l.common()...), "; ")
+	caption := strings.Join(append([]string{title}, l.common()...), "; ")
 	if marked {
 		caption += ". Best in bold"
 	}
 	return caption
 }
-
-func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // label is what a paper refers to the table by: "tab:lpr-model-language".
 func (l *layout) label() string {
@@ -342,10 +326,7 @@ func (l *layout) notes() (notes []string) {
 				where = append(where, l.name(column, v))
 			}
 		}
-		if where == nil {
-			where = []string{crosstalk.All}
-		}
-		rows[i], warnings[i] = strings.Join(where, "/"), e.Warnings
+		rows[i], warnings[i] = cmp.Or(strings.Join(where, "/"), crosstalk.All), e.Warnings
 	}
 	for i, s := range signatures {
 		if i == maxSignatures && len(signatures) > maxSignatures+1 {
@@ -408,12 +389,8 @@ func (l *layout) certainty() (notes []string) {
 		note = fmt.Sprintf("n: %d to %d items for each figure", low, high)
 	}
 	for _, unit := range units {
-		name := unit
-		if unit == "" {
-			name = "points"
-		}
 		note += fmt.Sprintf("; %s intervals reach up to %s %s from it", report.Level(l.figures),
-			report.Value(crosstalk.Value(reach[unit]), unit), name)
+			report.Value(crosstalk.Value(reach[unit]), unit), cmp.Or(unit, "points"))
 	}
 	return append(notes, note)
 }

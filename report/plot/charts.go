@@ -81,7 +81,9 @@ func (p panel) setting(chart crosstalk.Chart) Plot {
 	return DotPlot{series, rows, baseline(chart)}.Draw().about(chart.Title, intervals)
 }
 
-func baseline(chart crosstalk.Chart) crosstalk.Baseline { return instrument.Measure(chart.Measures[0]).Baseline }
+func baseline(chart crosstalk.Chart) crosstalk.Baseline {
+	return instrument.Measure(chart.Measures[0]).Baseline
+}
 
 // dotPlot compares series within rows. A single model is not compared.
 func (p panel) dotPlot(chart crosstalk.Chart) Plot {

@@ -142,7 +142,7 @@ func New(run string, o Options) (*Server, error) {
 	mux.HandleFunc("GET /{question}", s.ofSheet(s.ask))
 	mux.HandleFunc("POST /{question}", s.ofSheet(s.answer))
 	mux.HandleFunc("POST /{question}/undo", s.ofSheet(s.undo))
-	mux.HandleFunc("GET /style.css", access.Static("text/css; charset=utf-8", []byte(page.Style()+style)))
+	mux.HandleFunc("GET /style.css", access.Static("text/css; charset=utf-8", []byte(page.Style+style)))
 	mux.HandleFunc("GET /script.js", access.Static("text/javascript; charset=utf-8", script))
 	mux.HandleFunc("GET /icon.svg", access.Static("image/svg+xml", access.Icon))
 	mux.HandleFunc("/", s.shown(func(http.ResponseWriter, *http.Request) error { return errNothing }))
