@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"maps"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -53,18 +54,15 @@ func writeCodebook(w io.Writer, rows iter.Seq2[Row, error]) error {
 		for name, v := range r {
 			c := books[name]
 			if c == nil {
-				c = &column{values: map[string]bool{}}
+				c = &column{low: math.Inf(1), high: math.Inf(-1), values: map[string]bool{}}
 				books[name] = c
 			}
 			x, isNumber := v.(float64)
 			if n, is := v.(int64); is {
 				x, isNumber = float64(n), true
 			}
-			if c.filled == 0 {
-				c.number, c.low, c.high = isNumber, x, x
-			}
 			c.filled++
-			c.low, c.high = min(c.low, x), max(c.high, x)
+			c.number, c.low, c.high = isNumber, min(c.low, x), max(c.high, x)
 			if len(c.values) <= mostValues {
 				c.values[fmt.Sprint(v)] = true
 			}
@@ -147,12 +145,8 @@ func (o *origin) row(of crosstalk.Observation) Row {
 		return r
 	}
 	condition := map[string]string{}
-	judge := instrument.Of(of.Measure).Judge
-	for column, v := range of.Condition {
-		if column != judge {
-			condition[column] = v
-		}
-	}
+	maps.Copy(condition, of.Condition)
+	delete(condition, instrument.Of(of.Measure).Judge)
 	for column, said := range o.people[placeOf(of.Measure, of.Item, of.Sample, of.Variant, condition)] {
 		r.text(column, strings.Join(said, "; "))
 	}
@@ -168,20 +162,17 @@ func (o *origin) signature(of crosstalk.Observation) string {
 		}
 	}
 	key := string(crosstalk.Canonical([]any{of.Measure, of.Condition, apart}))
-	signature, known := o.signatures[key]
-	if known {
-		return signature
-	}
-	for _, e := range o.estimates {
-		fits := e.Measure == of.Measure
-		for column, v := range e.By {
-			fits = fits && (v == crosstalk.All || v == of.Column(column))
-		}
-		if fits {
-			signature = e.Signature
-			break
+	if _, known := o.signatures[key]; !known {
+		o.signatures[key] = ""
+		if i := slices.IndexFunc(o.estimates, func(e crosstalk.Estimate) bool {
+			fits := e.Measure == of.Measure
+			for column, v := range e.By {
+				fits = fits && (v == crosstalk.All || v == of.Column(column))
+			}
+			return fits
+		}); i >= 0 {
+			o.signatures[key] = o.estimates[i].Signature
 		}
 	}
-	o.signatures[key] = signature
-	return signature
+	return o.signatures[key]
 }

@@ -74,12 +74,7 @@ func TestEdges(t *testing.T) {
 	}
 	fmt.Fprintln(&b, "== columns")
 	for _, names := range [][]string{nil, {"b", "last", "sample", "a", "measure", "first"}} {
-		row := Row{}
-		for _, name := range names {
-			row[name] = name
-		}
-		columns, err := columnsOf(seq([]Row{row}), []string{"first", "measure"}, []string{"other", "last"})
-		fmt.Fprintln(&b, columns, err)
+		fmt.Fprintln(&b, inOrder(slices.Values(names), []string{"first", "measure"}, []string{"other", "last"}))
 	}
 	for _, column := range []string{"condition.a/b", "number.words_wrong", "people.x.y", "spans", "nothing"} {
 		fmt.Fprintf(&b, "%s: %s\n", column, Meaning(column))

@@ -142,15 +142,16 @@ func (f *faultLister) list(path string, only view.View) error {
 			continue
 		}
 		fault, decides := f.kind.Fault(o)
-		switch {
-		case !decides && last != nil && f.kind.Finding(o.Finding).Fault && o.Finding != "":
-			last.add(o)
-		case decides:
-			if err := flush(); err != nil {
-				return err
+		if !decides {
+			if last != nil && f.kind.Finding(o.Finding).Fault && o.Finding != "" {
+				last.add(o)
 			}
+			continue
 		}
-		if decides && fault.Value == 1 {
+		if err := flush(); err != nil {
+			return err
+		}
+		if fault.Value == 1 {
 			last = f.faulty(o, fault)
 		}
 	}
@@ -162,8 +163,9 @@ func (f *faultLister) list(path string, only view.View) error {
 
 // faulty is the answer of an observation.
 func (f *faultLister) faulty(o, fault crosstalk.Observation) *faulty {
+	titles := f.kind.Finding(fault.Finding).Titles // the last one is the most specific
 	a := &faulty{id: o.Item, expected: cmp.Or(o.Text(f.kind.Target), o.Labels[f.kind.Target]),
-		found: titleOf(f.kind.Finding(fault.Finding))}
+		found: titles[len(titles)-1]}
 	if o.Sample > 0 {
 		a.id += fmt.Sprintf(" (sample %d)", o.Sample+1)
 	}
@@ -195,9 +197,6 @@ func questionOf(j *journal.Journal, answer crosstalk.Key) string {
 	return record.Request.Prompt
 }
 
-// titleOf is a finding's most specific title.
-func titleOf(f crosstalk.Finding) string { return f.Titles[len(f.Titles)-1] }
-
 func (f *faulty) add(o crosstalk.Observation) {
 	answer := ""
 	if n := len(f.sides); n > 0 {
@@ -226,15 +225,15 @@ func (f faulty) names() (names []string) {
 func (f faulty) row(sides []string) (header, row []string) {
 	header, row = []string{"id"}, []string{f.id}
 	for _, name := range sides {
-		question, answer := "question", "answer"
-		if len(sides) > 1 {
-			question, answer = name+" question", name+" answer"
-		}
 		var s side
 		if i := slices.Index(f.names(), name); i >= 0 {
 			s = f.sides[i]
 		}
-		header, row = append(header, question, answer), append(row, s.question, s.answer)
+		if len(sides) == 1 {
+			name = ""
+		}
+		header = append(header, strings.TrimLeft(name+" question", " "), strings.TrimLeft(name+" answer", " "))
+		row = append(row, s.question, s.answer)
 	}
 	return append(header, "expected", "found", "foreign or changed parts"),
 		append(row, f.expected, f.found, strings.Join(f.parts, " | "))

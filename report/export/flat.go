@@ -17,18 +17,6 @@ var first = []string{"measure", "item", "cluster", "key", "sample", "variant", "
 	"finding", "signature", "run", "version",
 	"provider", "endpoint", "model", "prompt", "status", "text", "reasoning", "reason"}
 
-// columnsOf are the columns of all rows, in order.
-func columnsOf(rows iter.Seq2[Row, error], first, last []string) ([]string, error) {
-	names := Row{}
-	for r, err := range rows {
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(names, r)
-	}
-	return inOrder(maps.Keys(names), first, last), nil
-}
-
 // inOrder puts the names of columns in order: the first ones, others by name, the last ones.
 func inOrder(names iter.Seq[string], first, last []string) []string {
 	place := func(name string) int {
@@ -45,10 +33,14 @@ func inOrder(names iter.Seq[string], first, last []string) []string {
 // WriteCSV writes a column for each name that occurs in any row, some of them first or last; others are sorted.
 // It reads the rows twice.
 func WriteCSV(w io.Writer, rows iter.Seq2[Row, error], first, last []string) error {
-	columns, err := columnsOf(rows, first, last)
-	if err != nil {
-		return err
+	names := Row{}
+	for r, err := range rows {
+		if err != nil {
+			return err
+		}
+		maps.Copy(names, r)
 	}
+	columns := inOrder(maps.Keys(names), first, last)
 	out := csv.NewWriter(w)
 	out.Write(columns)
 	record := make([]string, len(columns))
