@@ -163,13 +163,11 @@ func (s *Sheet) compare(d Design, labels []Label, o Options) (Agreement, error) 
 }
 
 func annotators(units []labelledUnit) []string {
-	names := map[string]bool{}
+	labels := map[string]string{}
 	for _, u := range units {
-		for a := range u.labels {
-			names[a] = true
-		}
+		maps.Copy(labels, u.labels)
 	}
-	return slices.Sorted(maps.Keys(names))
+	return slices.Sorted(maps.Keys(labels))
 }
 
 // labelNames are the labels of figures: the question's or, where any words are a label, each that was given.

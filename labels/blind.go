@@ -81,7 +81,13 @@ func (b Blind) Label(a Answer) (Label, error) {
 	if err != nil {
 		return Label{}, err
 	}
-	words, err := b.marked(u, a.Words)
+	var words []Word
+	if len(a.Words) > 0 {
+		unmarked := func(w Word) bool { return !slices.Contains(a.Words, [2]int{w.Start, w.End}) }
+		if words = slices.DeleteFunc(b.Words(u), unmarked); len(words) != len(a.Words) {
+			err = errors.New("marked words are not words of the text")
+		}
+	}
 	return Label{Question: b.Question.Name, Place: u.Place, Annotator: a.Annotator, Decides: a.Decides, Label: label,
 		Words: words, When: a.When.UTC(), Seconds: a.Seconds, Comment: a.Comment}, err
 }
@@ -137,22 +143,6 @@ func (b Blind) Words(u *Unit) (words []Word) {
 		words = append(words, Word{w.Start, w.End, u.Texts[0][w.Start:w.End]})
 	}
 	return words
-}
-
-// marked returns the words at these places, in the order of the text.
-func (b Blind) marked(u *Unit, places [][2]int) (marked []Word, err error) {
-	if len(places) == 0 {
-		return nil, nil
-	}
-	for _, w := range b.Words(u) {
-		if slices.Contains(places, [2]int{w.Start, w.End}) {
-			marked = append(marked, w)
-		}
-	}
-	if len(marked) != len(places) {
-		return nil, errors.New("marked words are not words of the text")
-	}
-	return marked, nil
 }
 
 const designFile = "labels.json"

@@ -43,7 +43,7 @@ func (c *comparison) grouped(units []labelledUnit, apart func(labelledUnit) map[
 
 func (c *comparison) people() {
 	for _, g := range c.grouped(c.units, func(u labelledUnit) map[string]string { return c.q.apart(u.Unit) }) {
-		rated := valued(g.units)
+		rated := filter(g.units, func(u labelledUnit) bool { return !math.IsNaN(u.value) })
 		c.addMean(Rate, People, g.by, rated, func(u labelledUnit) float64 { return u.value })
 		if len(c.result.Annotators) > 1 {
 			for _, a := range c.result.Annotators {
@@ -101,8 +101,10 @@ func (c *comparison) annotators() {
 // agreeing are the units that two annotators labelled, with their kappa.
 func agreeing(units []labelledUnit, a, b string) ([]labelledUnit, statistic) {
 	both := filter(units, func(u labelledUnit) bool { return u.labels[a] != "" && u.labels[b] != "" })
-	return both, kappa(both, func(u labelledUnit) string { return u.labels[a] },
-		func(u labelledUnit) string { return u.labels[b] })
+	by := func(name string) func(labelledUnit) string {
+		return func(u labelledUnit) string { return u.labels[name] }
+	}
+	return both, kappa(both, by(a), by(b))
 }
 
 // addMean adds the mean of a value of these units. The interval is from the bootstrap if they are from several
@@ -256,7 +258,7 @@ var slacks = []float64{0, 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.075, 0.1, 0.15,
 func (j judge) differences(g group) {
 	difference := func(u labelledUnit) float64 { return j.by(u).Difference }
 	value := func(u labelledUnit) float64 { return u.value }
-	units := filter(valued(g.units), func(u labelledUnit) bool { return !math.IsNaN(difference(u)) })
+	units := filter(g.units, func(u labelledUnit) bool { return !math.IsNaN(u.value) && !math.IsNaN(difference(u)) })
 	if len(units) == 0 {
 		return
 	}
@@ -373,11 +375,10 @@ func (j judge) gap(u labelledUnit) float64 {
 	}
 	others, n := 0.0, 0.0
 	for _, l := range u.labels {
-		if l == cannotTell {
-			continue
+		if l != cannotTell {
+			n++
 		}
-		n++
-		if l != j.label(u) {
+		if l != cannotTell && l != j.label(u) {
 			others++
 		}
 	}

@@ -13,6 +13,7 @@
 package labels
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -140,17 +141,11 @@ func Append(run string, labels ...Label) error { return NewLog(run).append(label
 // A sheet that was exported from a shard is imported into that shard, whose secret blinded it.
 func Merge(run string, shards []string) (added int, err error) {
 	for _, shard := range shards {
-		labels, err := NewLog(run).merge(&NewLog(shard).ledger)
-		if err != nil {
-			return added, err
-		}
-		notes, err := newNotes(run).merge(newNotes(shard))
-		if err != nil {
-			return added, err
-		}
+		labels, err1 := NewLog(run).merge(&NewLog(shard).ledger)
+		notes, err2 := newNotes(run).merge(newNotes(shard))
 		added += labels + notes
 		design, err := ReadDesign(shard)
-		if err != nil {
+		if err = cmp.Or(err1, err2, err); err != nil {
 			return added, err
 		}
 		for _, sample := range design.Samples {

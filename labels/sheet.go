@@ -124,8 +124,15 @@ type reader struct {
 }
 
 func (r *reader) read(path string, o crosstalk.Observation) error {
-	if r.words != nil && o.Measure == confusion.WPR { // after LPR of the same answer
-		r.readWords(o)
+	if right := float64(o.Value); r.words != nil && o.Measure == confusion.WPR { // after LPR of the same answer
+		if !o.Value.Defined() {
+			right = 0
+		}
+		p := r.place(o)
+		r.tellApart(&p, o.Labels)
+		if i, known := r.at[p.key(r.Question.Name)]; known && (o.Value.Defined() || o.NotScored == confusion.LineError) {
+			r.words[i] = right
+		}
 	}
 	if o.Measure != r.Question.Measure {
 		return nil
@@ -141,35 +148,15 @@ func (r *reader) read(path string, o crosstalk.Observation) error {
 	return nil
 }
 
-func (r *reader) readWords(o crosstalk.Observation) {
-	right := float64(o.Value)
-	if !o.Value.Defined() {
-		right = 0
-		if o.NotScored != confusion.LineError {
-			return
-		}
-	}
-	p := r.place(o)
-	r.tellApart(&p, o.Labels)
-	if i, known := r.at[p.key(r.Question.Name)]; known {
-		r.words[i] = right
-	}
-}
-
 // units are the units of an observation: none, one, or one for each line. Each has one judgement.
 func (r *reader) units(o crosstalk.Observation) []Unit {
-	scored := o.NotScored == "" && o.Value.Defined()
-	switch r.Question.Unit {
-	case unitReading:
+	switch unit := r.Question.Unit; {
+	case unit == unitReading:
 		return r.readings(o)
-	case unitPair:
-		scored = scored && o.Finding == consistency.Inconsistent &&
-			o.Condition[consistency.ReadingColumn] != consistency.AsRead
-	}
-	switch {
-	case !scored:
+	case o.NotScored != "" || !o.Value.Defined() || unit == unitPair && (o.Finding != consistency.Inconsistent ||
+		o.Condition[consistency.ReadingColumn] == consistency.AsRead):
 		return nil
-	case r.Question.Unit == unitLine:
+	case unit == unitLine:
 		return r.lines(o)
 	}
 	return []Unit{r.unit(o)}
@@ -186,10 +173,9 @@ func (r *reader) unit(o crosstalk.Observation) Unit {
 	q := r.Question
 	j := Judged{Judge: o.Condition[instrument.Named(q.Instrument).Judge], Value: float64(o.Value), Finding: o.Finding,
 		Difference: math.NaN()}
-	if a, known := o.Numbers[q.Sides[0]]; known {
-		if b, known := o.Numbers[q.Sides[1]]; known {
-			j.Difference = a - b
-		}
+	a, measured := o.Numbers[q.Sides[0]]
+	if b, both := o.Numbers[q.Sides[1]]; measured && both {
+		j.Difference = a - b
 	}
 	u := Unit{Place: r.place(o), Cluster: cmp.Or(o.Cluster, o.Item), Columns: o.Labels,
 		Topic: cmp.Or(o.Text(q.Topic), o.Labels[q.Topic]), Judged: []Judged{j}, Doubt: math.Abs(j.Difference)}
@@ -242,7 +228,7 @@ func (r *reader) readings(o crosstalk.Observation) []Unit {
 	u.Judged = []Judged{{Value: math.NaN(), Difference: math.NaN(), Finding: cmp.Or(class, noClass)}}
 	if r.journal != nil && len(o.Answers) > 0 {
 		if record, found, err := r.journal.Record(o.Answers[0]); err == nil && found {
-			u.Given[0] = lastMessage(record.Request)
+			u.Given[0] = strings.TrimSpace(record.Request.Text())
 		}
 	}
 	u.Doubt = 0
@@ -251,14 +237,6 @@ func (r *reader) readings(o crosstalk.Observation) []Unit {
 	}
 	u.Choices = slices.DeleteFunc([]string{class, o.Text(consistency.GoldText)}, func(c string) bool { return c == "" })
 	return []Unit{u}
-}
-
-// lastMessage is the end of a request: the question.
-func lastMessage(r crosstalk.Request) string {
-	if n := len(r.Messages); n > 0 {
-		return strings.TrimSpace(r.Messages[n-1].Content)
-	}
-	return strings.TrimSpace(r.Prompt)
 }
 
 // tellApart adds to a place what tells it from an earlier one: recorded data sets may have items of the same names.
@@ -318,9 +296,7 @@ func (r *reader) fill() {
 	if r.Question.Unit != unitReading {
 		return
 	}
-	choices := func(classes map[string]bool) []string {
-		return append(slices.Sorted(maps.Keys(classes)), noClass, cannotTell)
-	}
+	choices := func(of map[string]bool) []string { return append(slices.Sorted(maps.Keys(of)), noClass, cannotTell) }
 	for i := range r.Units {
 		r.Units[i].Choices = choices(classes[r.Units[i].Topic])
 	}
@@ -336,21 +312,21 @@ func (s *Sheet) own(labels []Label) []Label {
 
 // check returns an error that names the option if no unit has one of these columns.
 func (s *Sheet) check(option string, columns []string) error {
-	known := map[string]bool{findingColumn: true, itemColumn: true, sampleColumn: true}
+	known := map[string]string{findingColumn: "", itemColumn: "", sampleColumn: ""}
 	for _, u := range s.Units {
-		for _, columns := range []map[string]string{u.Columns, u.Condition} {
-			for c := range columns {
-				known[c] = true
+		maps.Copy(known, u.Columns)
+		maps.Copy(known, u.Condition)
+		for column, has := range map[string]bool{lengthColumn: u.Line > 0, disputedColumn: len(u.Judged) > 1,
+			doubtfulColumn: !math.IsNaN(u.Doubt)} {
+			if has {
+				known[column] = ""
 			}
 		}
-		known[lengthColumn] = known[lengthColumn] || u.Line > 0
-		known[disputedColumn] = known[disputedColumn] || len(u.Judged) > 1
-		known[doubtfulColumn] = known[doubtfulColumn] || !math.IsNaN(u.Doubt)
 	}
-	maps.DeleteFunc(known, func(_ string, has bool) bool { return !has })
 	for _, c := range columns {
+		_, is := known[c]
 		switch {
-		case known[c]:
+		case is:
 		case c == disputedColumn:
 			return crosstalk.BadOption(option, " %s: needs a run with several similarities", c)
 		case c == doubtfulColumn && s.Question.Near > 0:
@@ -382,12 +358,11 @@ func answered(path string, labels []Label, wanted func(Question) bool) ([]*Sheet
 // given reads the labels of a run and how their questions were drawn. No label is an error.
 func given(path string) ([]Label, Design, error) {
 	labels, err := Read(path)
+	if err == nil && len(labels) == 0 {
+		err = fmt.Errorf("%s has no labels: use 'crosstalk labels export' and 'crosstalk labels import'", path)
+	}
 	if err != nil {
 		return nil, Design{}, err
-	}
-	if len(labels) == 0 {
-		return nil, Design{}, fmt.Errorf("%s has no labels: "+
-			"use 'crosstalk labels export' and 'crosstalk labels import'", path)
 	}
 	design, err := ReadDesign(path)
 	return labels, design, err

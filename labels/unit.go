@@ -137,10 +137,7 @@ func (s *Sheet) labelled(by []string, labels []Label) (units []labelledUnit, unm
 		}
 	}
 	all, labelled := map[string]float64{}, map[string]float64{}
-	for i := range s.Units {
-		if len(by) == 0 {
-			break
-		}
+	for i := 0; i < len(s.Units) && len(by) > 0; i++ {
 		name := s.Units[i].stratum(by)
 		all[name]++
 		if given[i] != nil {
@@ -220,10 +217,6 @@ func (q Question) apart(u *Unit) map[string]string {
 		}
 	}
 	return columns
-}
-
-func valued(units []labelledUnit) []labelledUnit {
-	return filter(units, func(u labelledUnit) bool { return !math.IsNaN(u.value) })
 }
 
 func filter(units []labelledUnit, keep func(labelledUnit) bool) []labelledUnit {

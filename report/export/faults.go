@@ -180,21 +180,13 @@ func (f *faultLister) faulty(o, fault crosstalk.Observation) *faulty {
 	}
 	for i := range a.sides {
 		if at := len(o.Answers) - len(a.sides) + i; at >= 0 {
-			a.sides[i].question = questionOf(f.asked, o.Answers[at])
+			record, _ := f.asked.Known(o.Answers[at]) // the zero value if it is not
+			a.sides[i].question = record.Request.Text()
 		}
 		a.sides[i].question = cmp.Or(a.sides[i].question, given)
 	}
 	a.add(o)
 	return a
-}
-
-// questionOf is the last message of the user in the request of an answer.
-func questionOf(j *journal.Journal, answer crosstalk.Key) string {
-	record, _ := j.Known(answer) // the zero value if it is not
-	if n := len(record.Request.Messages); n > 0 {
-		return record.Request.Messages[n-1].Content
-	}
-	return record.Request.Prompt
 }
 
 func (f *faulty) add(o crosstalk.Observation) {

@@ -54,10 +54,7 @@ func writeRun(w io.Writer, format, path string, manifest run.Manifest, answers b
 			return err
 		}
 		defer j.Close()
-		return writeSamples(w, run.ReadObservations(path), func(key crosstalk.Key) (journal.Record, bool) {
-			record, found, err := j.Record(key)
-			return record, found && err == nil
-		})
+		return writeSamples(w, run.ReadObservations(path), j.Known)
 	}
 	from, err := newOrigin(path, manifest)
 	if err != nil {
