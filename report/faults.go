@@ -141,7 +141,8 @@ const mostWhom = 6
 // Whom says which groups have most answers with a fault, worst first: by the first column
 // that groups figures alone, "crosslingual de: 12 of 44 (27.3 %)".
 func Whom(estimates []crosstalk.Estimate) (groups []string) {
-	all := slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool { return !isFault(e) || Faulty(e) <= 0 })
+	none := func(e crosstalk.Estimate) bool { return !isFault(e) || Faulty(e) <= 0 }
+	all := slices.DeleteFunc(slices.Clone(estimates), none)
 	grouped := GroupColumns(all)
 	apart := slices.DeleteFunc(ByColumns(all), func(c string) bool { // the columns that tell figures apart
 		return slices.Contains(grouped, c) ||

@@ -159,7 +159,8 @@ func records(estimates []crosstalk.Estimate) [][]string {
 		add("unit", func(e crosstalk.Estimate) string { return e.Unit })
 	}
 	interval := func(title string, bound func(*crosstalk.Interval) string) {
-		columns = append(columns, optional(title, func(e crosstalk.Estimate) *crosstalk.Interval { return e.Interval }, bound))
+		of := func(e crosstalk.Estimate) *crosstalk.Interval { return e.Interval }
+		columns = append(columns, optional(title, of, bound))
 	}
 	interval("low", func(i *crosstalk.Interval) string { return Number(crosstalk.Value(i.Low)) })
 	interval("high", func(i *crosstalk.Interval) string { return Number(crosstalk.Value(i.High)) })
