@@ -55,7 +55,7 @@ func (g *gateFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if g.NoWorseThan != "" {
-		collect(30) // as for compare
+		collectLarge(30, args) // as for compare
 		if g.margin == "" {
 			return fmt.Errorf("--no-worse-than needs --margin, such as 0.01 or 1%%: no data can show that two runs are equal")
 		}

@@ -12,6 +12,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 
@@ -148,6 +149,20 @@ func rootCommand() *cobra.Command {
 func collect(percent int) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(percent)
+	}
+}
+
+// collectLarge is collect where these runs together have over 64 MB of observations:
+// with less, memory is not worth the time.
+func collectLarge(percent int, runs []string) {
+	var size int64
+	for _, path := range runs {
+		if info, err := os.Stat(filepath.Join(path, "observations.jsonl")); err == nil {
+			size += info.Size()
+		}
+	}
+	if size > 64<<20 {
+		collect(percent)
 	}
 }
 
