@@ -315,12 +315,10 @@ func (c *check) confirmed(part prose.Span, language string) string {
 	return language
 }
 
-// enough is how many bytes of a text tell Malay from Indonesian.
-const enough = 2000
-
 // inMalay reports whether the prose is in Malay. A line alone tells too little, and letters of other scripts mislead
 // the identifier.
 func (c *check) inMalay() bool {
+	const enough = 2000 // bytes of a text that tell Malay from Indonesian
 	plain := ""
 	for _, b := range c.blocks {
 		if plain += c.plain(b); len(plain) > enough {

@@ -12,6 +12,14 @@ import (
 	"crosstalk/measure/prose"
 )
 
+// Limits of excuses.
+const (
+	fewBytes  = 60   // of words that can be a translation, or an example of the language that their line names
+	nearby    = 300  // bytes of the text around words that are looked at
+	manyTerms = 3    // English ones: a text that has them uses them freely
+	met       = 1e-6 // share of the words of a language that has met a word
+)
+
 // A rule is a reason why words of another language are not a confusion.
 type rule struct {
 	name    string // in the rule book, docs/confusion.md, which has the rules in the same order
@@ -59,9 +67,6 @@ func (c *check) excuse(r run) prose.Kind {
 	}
 	return ""
 }
-
-// fewBytes is the length up to which words can be a translation, or an example of the language that their line names.
-const fewBytes = 60
 
 // excuseAlike excuses runs because of the rest of the text: words of a language that it speaks of, terms if it has
 // many, English ones if it has code, and short runs among dishes or names.
@@ -164,9 +169,6 @@ func (c *check) longest(r run) (most int) {
 	return most
 }
 
-// manyTerms is the number of English terms that shows that a text uses them freely.
-const manyTerms = 3
-
 // term reports whether up to three words look like a term that speakers of the expected language use: they are in Latin
 // script, and each is an English word, as most terms are, that is not frequent or that the expected language has met;
 // or it is hardly a word of any language.
@@ -189,9 +191,6 @@ func (c *check) term(run []words.Word) bool {
 		return w.Share < rare || w.Foreign && words.Thin(w.Language) // whose lists have terms of programs
 	})
 }
-
-// met is the share of the expected language's words from which it has met a word.
-const met = 1e-6
 
 // joins reports whether words are two with one between that joins nouns.
 func (c *check) joins(r run) bool {
@@ -289,9 +288,6 @@ func all(run []words.Word, is func(words.Word) bool) bool {
 	}
 	return true
 }
-
-// nearby is how far the text around words is looked at, in bytes.
-const nearby = 300
 
 // line returns the line around a byte, as far as it is nearby.
 func (c *check) line(at int) prose.Span {

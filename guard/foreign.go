@@ -13,12 +13,14 @@ import (
 	"crosstalk/measure/prose"
 )
 
-// endOdds is the least log odds of the first and last word of a span that is a line: often a line is in another
-// language except for a word or two at its ends.
-const endOdds = -1
+const (
+	mostQuoted = 8    // lines of a quotation that another line announces
+	function   = 1e-3 // share of a language's words from which most are function words
+)
 
 // foreignLine adds a block in another language as a span.
 func (c *check) foreignLine(b prose.Span, e words.Evidence) {
+	const endOdds = -1 // least log odds of the ends of a line in another language, which may have others there
 	start, end := c.trim(b.Start, b.End)
 	s := Span{Kind: Line, P: probability(e.LogRatio)}
 	if part, ok := c.paired(b.Start); ok {
@@ -98,9 +100,6 @@ func (c *check) headed(first, cell int, language string) bool {
 	}
 	return false
 }
-
-// mostQuoted bounds the lines of a quotation that another line announces.
-const mostQuoted = 8
 
 var colons = []string{":", "："}
 
@@ -248,6 +247,7 @@ func own(w words.Word) bool {
 // languages have phrases of others ("per se", "chef de cuisine"). A single function word needs less. Chinese characters
 // need more: two that no Japanese list has as a word may be one.
 func (r run) doubtful() bool {
+	const eachMore = 0.5 // least that each further word must add to the log odds
 	more := min(len(r.words)-1, 3)
 	if han(r.language) {
 		more = 2
@@ -264,12 +264,6 @@ func (r run) doubtful() bool {
 
 // han reports whether a language's words are found character by character: Chinese and Japanese share many.
 func han(language string) bool { return language == "zh" || language == "ja" }
-
-// function is the share of a language's words from which most are function words.
-const function = 1e-3
-
-// eachMore is the least that each further word of a run must add to the log odds.
-const eachMore = 0.5
 
 // logCertain is Certain as log odds.
 var logCertain = math.Log(Certain / (1 - Certain))

@@ -77,15 +77,13 @@ func (c *check) heads(run []words.Word, names int) bool {
 
 // speaks reports whether a word that is a sentence, or is before a comma, is not a name: "Sure.", "Toutefois,".
 func speaks(run []words.Word) bool {
+	const everyday = 1e-5 // share from which words of English are not names of products
 	return len(run) == 1 && (run[0].English >= everyday || run[0].Native)
 }
 
 // leads reports whether a word with a capital is in the other language, and so begins what follows, rather than a name
 // before words of it.
 func leads(w words.Word) bool { return w.Name && w.Share > w.Own }
-
-// everyday is the share from which words of English are not names of products.
-const everyday = 1e-5
 
 // numbered reports whether a name follows a number, as in an address.
 func (c *check) numbered(r run) bool {

@@ -128,6 +128,7 @@ const (
 // scripts adds lines, sentences and words of Chinese in the script that is not expected: lines and sentences with at
 // least two characters that only this one has, and few that only the expected one has.
 func (c *check) scripts() {
+	const scriptDoubt = 1.8 // makes one character of the other script a doubtful word: it may be in a name
 	if c.want.base != "zh" || c.want.script == "" {
 		return
 	}
@@ -177,9 +178,6 @@ func (c *check) scripts() {
 		c.put(s)
 	}
 }
-
-// scriptDoubt makes one character of the other script a doubtful word: it may be in a name.
-const scriptDoubt = 1.8
 
 // otherScript returns the parts of a block from one character of the other script to another one a few characters
 // later, with up to two neighbours on each side, as long as no character between has the expected script alone.

@@ -43,6 +43,7 @@ const (
 	sureWords     = 4                            // least words of a line that is not complete: see Words
 	wordsAfter    = 3                            // must follow foreign words, which may be explained in brackets
 	wordsInRow    = 4                            // foreign ones need none to follow: they are too many for a term
+	longestMarker = 64                           // of the markers that may begin a text's thoughts
 )
 
 // Stream begins to judge a text that should be in a language, as Check does. If the tag is empty, as a user's language
@@ -282,9 +283,6 @@ func hideThoughts(text string) (answer string, hidden []prose.Span) {
 	}
 	return string(blank), hidden
 }
-
-// longestMarker is the length in bytes of the markers that may begin a text's thoughts.
-const longestMarker = 64
 
 // thinking reports whether the text has nothing but thoughts so far, or too little to tell. Once it has more, the text
 // is looked at from there on.

@@ -25,6 +25,14 @@ import (
 	"crosstalk/guard"
 )
 
+// Limits of what is counted and kept.
+const (
+	mostModels = 50       // that have counts of their own
+	mostLog    = 64 << 20 // bytes of a log of verdicts, before it begins anew and what it had is kept as FILE.1
+	mostSpans  = 20       // parts of an answer that an event has
+	mostRecent = 50       // verdicts that are kept to be shown
+)
+
 // buckets are the upper bounds of the histogram of latencies, in seconds.
 var buckets = [...]float64{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1}
 
@@ -48,9 +56,6 @@ type verdictOf struct {
 	route    string
 	model    string // "other" for all after the first mostModels
 }
-
-// mostModels is how many models have counts of their own.
-const mostModels = 50
 
 func newMetrics() *metrics {
 	return &metrics{verdicts: map[verdictOf]int{}, refusals: map[string]int{},
@@ -242,15 +247,6 @@ func short(id json.RawMessage) json.RawMessage {
 	}
 	return id
 }
-
-// mostLog is the size at which a log of verdicts begins anew, in bytes. What it had is kept as FILE.1.
-const mostLog = 64 << 20
-
-// mostSpans is how many parts of an answer an event has.
-const mostSpans = 20
-
-// mostRecent is how many verdicts are kept to be shown.
-const mostRecent = 50
 
 // verdicts logs and keeps the last verdicts.
 type verdicts struct {

@@ -285,11 +285,9 @@ func (p *parser) message(i, end int) int {
 	return end
 }
 
-// operators stand beside the variables of a formula.
-const operators = "=+−±×÷≤≥≈^√∑∫²³"
-
 // inFormula reports whether a word stands beside an operator.
 func (p *parser) inFormula(i, j, end int) bool {
+	const operators = "=+−±×÷≤≥≈^√∑∫²³" // beside variables
 	before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(p.text[max(0, i-8):i], " "))
 	after, _ := utf8.DecodeRuneInString(strings.TrimLeft(p.text[j:min(end, j+8)], " "))
 	return strings.ContainsRune(operators, before) || strings.ContainsRune(operators, after)

@@ -214,9 +214,8 @@ type tree struct {
 	right  []int32
 }
 
-const unbuilt = int64(1e15) // more than any count
-
 func newTree(d *decoder, counts []int64) *tree {
+	const unbuilt = int64(1e15) // more than any count
 	labels := len(counts)
 	t := &tree{labels: labels, left: make([]int32, labels-1), right: make([]int32, labels-1)}
 	nodes := make([]int64, 2*labels-1)

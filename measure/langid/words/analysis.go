@@ -141,6 +141,7 @@ func (a *Analysis) Words(floor float64) []Word {
 // widen lets words beside a run of foreign ones count as foreign, too, if their probability is not much less than that
 // of the run's best word: if the run is foreign, so are they, most likely.
 func (a *Analysis) widen() {
+	const alike = 0.08 // share of the probability of a run's best word that words beside it need
 	least := math.Exp(Threshold)
 	raised := least * (1 + 1e-9) // or rounding might take its logarithm below Threshold
 	for i := 0; i < len(a.cells); i++ {
@@ -163,9 +164,6 @@ func (a *Analysis) widen() {
 		i = to - 1
 	}
 }
-
-// alike is the share of the probability of a run's best word from which words beside the run belong to it.
-const alike = 0.08
 
 // continues reports whether a word is in the same sentence as the one before, and written in the same alphabet: the
 // first word starts one.

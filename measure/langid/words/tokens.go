@@ -206,11 +206,9 @@ const (
 	silent              // cannot say anything: code, abbreviations, parts of numbers, half words
 )
 
-// longAnswer is the length, in bytes, from which texts may have been cut at a limit of tokens.
-const longAnswer = 200
-
 // tokenize appends the words of text to dst. Bytes that mask has are left out.
 func tokenize(dst []token, text, language string, mask []prose.Span) []token {
+	const longAnswer = 200 // bytes from which texts may have been cut at a limit of tokens
 	table := classes()
 	start := true // of a sentence
 	last := -2    // the end of the word before

@@ -28,14 +28,18 @@ import (
 //go:embed words.bin
 var file []byte
 
-// idBytes is the length of what the file begins with: the first bytes of the SHA-256 sum of the rest.
-const idBytes = 4
+const (
+	idBytes          = 4    // that the file begins with, of the SHA-256 sum of the rest
+	Order            = 5    // letters of the longest sequence of the model
+	spelled          = 1e-9 // about the probability of the letters of a word that a language does not have
+	unknownCharacter = 1e-9 // share of a character that no list has as a word
+	everyday         = 50   // level of one word in 100,000, below which lists have words of other languages too
+	familiar         = 63   // level of one word in two million: who reads a language has met it
+	longest          = 8    // characters of the longest words of Chinese and Japanese that are looked up
+)
 
 // Name names the embedded models: it changes with them.
 func Name() string { return fmt.Sprintf("words@%x", file[:idBytes]) }
-
-// Order is the length of the longest letter sequence of the model.
-const Order = 5
 
 // Inflected lists the languages whose words take so many endings that lists lack many of their forms. Their columns
 // have endings as well: how frequent a word with the ending is beside its stem.
@@ -157,9 +161,6 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 	return w
 }
 
-// spelled is about the probability of the letters of a word that a language does not have.
-const spelled = 1e-9
-
 // probabilities sets the probabilities of a word, which are also given as letters between the marks of its ends, and
 // its levels in the part's languages. It returns whether a list has it.
 func (a *part) probabilities(word string, rs []rune, p []float64, levelsOf []uint8) (listed bool) {
@@ -241,6 +242,7 @@ func (w *weighed) sumUp(k int) {
 // inflect adds the shares that a word has where it is no more than a listed one with an ending: in inflected languages
 // whose lists do not have it, as the row says.
 func (a *part) inflect(word string, row *levels.Row, p []float64) {
+	const shortestStem = 3 // letters
 	if !slices.Contains(a.endings, true) {
 		return
 	}
@@ -260,15 +262,6 @@ func (a *part) inflect(word string, row *levels.Row, p []float64) {
 		h = h.Add(r)
 	}
 }
-
-// shortestStem is the number of letters that stems have at least.
-const shortestStem = 3
-
-// everyday is the level of one word in 100,000, below which lists have words of other languages too.
-const everyday = 50
-
-// familiar is the level of one word in two million: who reads a language has met it.
-const familiar = 63
 
 // A Group is languages of a script, or, of Chinese and Japanese, of two. The model tells them apart, and from those of
 // other groups of the script.
@@ -311,13 +304,11 @@ type weighed struct {
 // place. It is safe for concurrent use.
 type recent [1 << 16]atomic.Pointer[weighed]
 
-// longestRemembered is the length in bytes of the longest words that are remembered.
-const longestRemembered = 40
-
 var seed = maphash.MakeSeed()
 
 // weigh returns what the alphabet says of a word in lower case.
 func (a *alphabet) weigh(word string) *weighed {
+	const longestRemembered = 40 // bytes
 	if len(word) > longestRemembered {
 		w := a.probabilities(word)
 		return &w
@@ -331,12 +322,6 @@ func (a *alphabet) weigh(word string) *weighed {
 	at.Store(&w)
 	return &w
 }
-
-// unknownCharacter is the share of a character that no list has as a word.
-const unknownCharacter = 1e-9
-
-// longest is the number of characters of the longest words of Chinese and Japanese that are looked up.
-const longest = 8
 
 // characters sets the probability of each character of a run without spaces, given those before it, in each language:
 // it sums up all ways to cut the run into words of the language. simplify says that traditional characters count as

@@ -202,9 +202,6 @@ type weight struct {
 	steps int32
 }
 
-// stepsPerUnit is how many steps of weights are a unit of cost.
-const stepsPerUnit = 256
-
 // rows holds the rows of a first word. Most words have no weights of their own:
 // the rows of the last two blocks would be zero and are left out.
 type rows struct {
@@ -225,6 +222,7 @@ func (d *dictionary) rows(kind uint16) (r rows) {
 
 // cost returns what a second word costs for being second.
 func (r *rows) cost(column *[blocks]uint16) int32 {
+	const stepsPerUnit = 256 // of weights
 	sum := r.of[accent][column[accent]] +
 		r.of[grammarGrammar][column[grammarGrammar]] + r.of[grammarWord][column[grammarWord]]
 	if !r.common {

@@ -137,13 +137,10 @@ func (l *lattice) appendWords(dst []string, text string) []string {
 	return dst
 }
 
-// maxRun is how many characters like its first a word that the lexicon lacks
-// may have after it to be made up of all of them.
-const maxRun = 24
-
 // find fills found with the words that start at a byte of text or at the end of
 // the white space there, which it returns.
 func (l *lattice) find(text string, at int) (start int) {
+	const maxRun = 24 // characters that go on with the first one, in a word of all of them that the lexicon lacks
 	l.found = l.found[:0]
 	start, _ = l.run(text, at, l.categoryOf(' '), math.MaxInt)
 	if start == len(text) {

@@ -31,8 +31,11 @@ const (
 	groupBytes = 4 + 2*group
 )
 
-// MaxColumns is the largest number of columns of a table.
-const MaxColumns = 18
+const (
+	MaxColumns = 18 // the most that a table has
+	loaded     = 57 // bits that a load has at least
+	mostRows   = 8  // that Cache.Rows takes
+)
 
 // Share returns the share of a level, its negative decibels: 10^(-level/10).
 func Share(level int) float64 { return math.Pow(10, -float64(level)/10) }
@@ -151,9 +154,6 @@ func (p *place) row(row *Row) bool {
 	return false
 }
 
-// loaded is the number of bits that a load has at least.
-const loaded = 57
-
 // load returns the bits from a bit on, 0 after the end.
 func (t *Table) load(at int) uint64 {
 	if at >= t.end {
@@ -213,9 +213,6 @@ func (t *Table) Cache() *Cache {
 
 // Free gives the cache back, for another caller of Table.Cache.
 func (c *Cache) Free() { c.table.caches.Put(c) }
-
-// mostRows is the largest number of rows that Rows takes.
-const mostRows = 8
 
 // Rows sets rows to those of the strings with these hashes, at most eight. It finds all places before it reads a row,
 // so that the processor waits for all of them at once.
