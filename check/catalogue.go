@@ -67,7 +67,7 @@ func (o Options) catalogue(out *writer, f file, text string) error {
 	}
 	language := o.languageFor(f, m.language)
 	if language == "" {
-		out.skip(f.path)
+		out.files, out.skipped = out.files-1, append(out.skipped, f.path)
 		return nil
 	}
 	if m.source = o.tag(m.source); m.source == "" {
@@ -75,11 +75,11 @@ func (o Options) catalogue(out *writer, f file, text string) error {
 	}
 	o.addSources(m.all, f, language)
 	for _, one := range m.all {
-		found, wrong, err := o.message(one, m.source, language)
+		found, err := o.message(one, m.source, language)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.path, err)
 		}
-		if !wrong {
+		if found.Kind == "" {
 			continue
 		}
 		found.File, found.Expected, found.Key = f.path, language, one.key
@@ -141,32 +141,29 @@ func plain(text string) string {
 	}))
 }
 
-// message judges a message. One that is its source is untranslated if it is prose of the source's language and has
-// enough words; else names, numbers and terms are the same in both.
-func (o Options) message(m message, source, language string) (f finding, wrong bool, err error) {
+// message judges a message: the finding has no kind if nothing is wrong. One that is its source is untranslated if it
+// is prose of the source's language and has enough words; else names, numbers and terms are the same in both.
+func (o Options) message(m message, source, language string) (f finding, err error) {
 	value := plain(m.value)
 	if strings.Split(source, "-")[0] != strings.Split(language, "-")[0] && m.source != "" && plain(m.source) == value {
 		if size(value) < fewest {
-			return f, false, nil
+			return f, nil
 		}
 		own, err := o.Checker.Check(value, source)
 		if err != nil || own.Verdict != guard.Right {
-			return f, false, err
+			return f, err
 		}
 		j, err := o.Checker.Check(value, language)
 		if err != nil || j.Verdict == guard.Right {
-			return f, false, err
+			return f, err
 		}
-		return finding{Kind: untranslated, Language: source, Risk: j.Risk, Text: m.value}, true, nil
+		return finding{Kind: untranslated, Language: source, Risk: j.Risk, Text: m.value}, nil
 	}
 	j, err := o.Checker.Check(value, language)
-	if err != nil {
-		return f, false, err
-	}
 	for _, s := range longEnough(value, j) {
-		return finding{Kind: s.Kind, Language: s.Language, Risk: s.Risk, Text: value[s.Start:s.End]}, true, nil
+		return finding{Kind: s.Kind, Language: s.Language, Risk: s.Risk, Text: value[s.Start:s.End]}, nil
 	}
-	return f, false, nil
+	return f, err
 }
 
 // parsePO reads a catalogue of gettext. Messages that are not translated, fuzzy or obsolete are left out.
@@ -401,12 +398,8 @@ func isCatalogue(path string) bool {
 		return false
 	}
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, byteOrderMark))
-	var fields map[string]json.RawMessage
 	if !bytes.HasPrefix(data, []byte("{")) {
 		return false
 	}
-	if json.Unmarshal(data, &fields) != nil {
-		return true // which says what is wrong
-	}
-	return !recorded.IsLog(path)
+	return !json.Valid(data) || !recorded.IsLog(path) // reading it as messages says what is not valid
 }

@@ -48,19 +48,18 @@ func (o Options) Run(w io.Writer, stdin io.Reader, paths []string) (r Result, er
 	if err := o.Checker.CheckLanguage(o.Language); err != nil {
 		return r, err
 	}
-	out := &writer{w: w, note: o.Note, format: o.Format, result: &r}
+	out := &writer{w: w, note: o.Note, format: o.Format, result: &r, with: map[string]bool{}}
 	if o.Baseline != "" {
 		if out.accepted, err = readBaseline(o.Baseline); err != nil {
 			return r, err
 		}
 	}
+	var files []file
 	if len(paths) == 0 {
-		if err := o.lines(out, stdin, "standard input"); err != nil {
-			return r, err
-		}
-		return r, out.end()
+		err = o.lines(out, stdin, "standard input")
+	} else {
+		files, err = o.find(paths)
 	}
-	files, err := o.find(paths)
 	if err != nil {
 		return r, err
 	}

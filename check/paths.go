@@ -174,12 +174,7 @@ func (o Options) tag(name string) string {
 	name, script, _ := strings.Cut(name, "@")
 	name, _, _ = strings.Cut(name, ".")
 	tag := strings.ReplaceAll(name, "_", "-")
-	switch script {
-	case "latin":
-		tag += "-Latn"
-	case "cyrillic":
-		tag += "-Cyrl"
-	}
+	tag += map[string]string{"latin": "-Latn", "cyrillic": "-Cyrl"}[script]
 	if _, err := o.Checker.Check("", tag); tag == "" || err != nil {
 		return ""
 	}

@@ -189,12 +189,13 @@ func TestWriter(t *testing.T) {
 	for format, want := range map[string]string{"": "a␊:,%␍␛:1:2: 1␊2%␍␛\n",
 		"github": "::error file=a%0A%3A%2C%25%0D\x1b,line=1,col=2,endLine=3,title=unreadable::1%0A2%25%0D\x1b\n"} {
 		var b strings.Builder
-		if err := (&writer{w: &b, format: format, result: &Result{}}).finding(f); err != nil || b.String() != want {
+		w := &writer{w: &b, format: format, result: &Result{}, with: map[string]bool{}}
+		if err := w.finding(f); err != nil || b.String() != want {
 			t.Errorf("%s: %q, %v; want %q", format, b.String(), err, want)
 		}
 	}
 	for _, format := range Formats {
-		w := &writer{w: full{}, format: format, result: &Result{}, note: func(string) {}}
+		w := &writer{w: full{}, format: format, result: &Result{}, with: map[string]bool{}, note: func(string) {}}
 		err := w.finding(f)
 		if format == "sarif" {
 			err = w.end()

@@ -71,10 +71,8 @@ type passages struct {
 	last *passage // nil: one begins
 }
 
-// longestPassage is the number of bytes after which a passage is cut: judging it takes 200 times its size in memory.
-const longestPassage = 1 << 16
-
 func (p *passages) add(text string, from int) {
+	const longestPassage = 1 << 16 // bytes: judging it takes 200 times its size in memory
 	if p.last == nil || p.last.text.Len() >= longestPassage {
 		p.last = &passage{}
 		p.all = append(p.all, p.last)
@@ -99,13 +97,8 @@ func ofProse(text string) []*passage {
 		}
 	}
 	var p passages
-	fence := ""
-	for at := 0; at < len(b); {
-		end := len(b)
-		if n := bytes.IndexByte(b[at:], '\n'); n >= 0 {
-			end = at + n + 1
-		}
-		line := string(b[at:end])
+	fence, at := "", 0
+	for line := range strings.Lines(string(b)) {
 		bare := strings.TrimSpace(line)
 		mark, closes := prose.Fence(bare)
 		switch {
@@ -126,7 +119,7 @@ func ofProse(text string) []*passage {
 				p.last.line = p.last.text.Len() - len(line)
 			}
 		}
-		at = end
+		at += len(line)
 	}
 	return p.all
 }
@@ -173,8 +166,8 @@ func ofSubtitles(text string) []*passage {
 			}
 			if p.last != nil {
 				p.last.text.WriteByte(' ')
-				if strings.ContainsAny(bare[len(bare)-1:], ".!?") || strings.HasSuffix(bare, "。") ||
-					strings.HasSuffix(bare, "？") || strings.HasSuffix(bare, "！") || p.last.text.Len() > 500 {
+				if end, _ := utf8.DecodeLastRuneInString(bare); strings.ContainsRune(".!?。？！", end) ||
+					p.last.text.Len() > 500 {
 					p.end()
 				}
 			}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -75,7 +76,7 @@ func (o Options) file(out *writer, f file) error {
 	}
 	language := o.languageFor(f, stated)
 	if language == "" {
-		out.skip(f.path)
+		out.files, out.skipped = out.files-1, append(out.skipped, f.path)
 		return nil
 	}
 	src := newSource(text)
@@ -114,7 +115,7 @@ func longEnough(text string, j guard.Judgement) (spans []guard.Span) {
 			continue
 		}
 		if n := len(spans); n > 0 && s.Kind == guard.Line && spans[n-1].Kind == guard.Line &&
-			spans[n-1].Language == s.Language && strings.TrimFunc(text[spans[n-1].End:s.Start], notLetter) == "" {
+			spans[n-1].Language == s.Language && !strings.ContainsFunc(text[spans[n-1].End:s.Start], unicode.IsLetter) {
 			spans[n-1].End, spans[n-1].Risk = s.End, max(spans[n-1].Risk, s.Risk)
 			continue
 		}
@@ -122,8 +123,6 @@ func longEnough(text string, j guard.Judgement) (spans []guard.Span) {
 	}
 	return slices.DeleteFunc(spans, func(s guard.Span) bool { return size(text[s.Start:s.End]) < fewest })
 }
-
-func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 // size counts the words of a text, between spaces, that have two letters or more, and the characters of scripts without
 // spaces.
@@ -157,7 +156,7 @@ type writer struct {
 	result   *Result
 	files    int             // of prose or messages
 	with     map[string]bool // files and answers with findings
-	skipped  []string
+	skipped  []string        // in no language
 	sarif    []any
 	old      int // findings that are accepted
 }
@@ -180,12 +179,16 @@ func (w *writer) answer(v verdict) error {
 		}
 		return w.json(v)
 	}
+	id := ""
+	if json.Unmarshal(v.ID, &id) != nil {
+		id = string(v.ID)
+	}
 	for _, s := range v.Spans {
 		if s.Excuse != "" {
 			continue
 		}
 		err := w.finding(finding{File: v.File, Line: v.Line, Column: 1, EndLine: v.Line, EndCol: 1, Kind: s.Kind,
-			Expected: v.Expected, Language: s.Language, Risk: s.Risk, Text: v.judged[s.Start:s.End], Key: key(v.ID),
+			Expected: v.Expected, Language: s.Language, Risk: s.Risk, Text: v.judged[s.Start:s.End], Key: id,
 			answer: strconv.Itoa(w.result.Answers)})
 		if err != nil {
 			return err
@@ -193,18 +196,6 @@ func (w *writer) answer(v verdict) error {
 	}
 	return nil
 }
-
-// key is an id as a text.
-func key(id json.RawMessage) string {
-	var text string
-	if json.Unmarshal(id, &text) != nil {
-		return string(id)
-	}
-	return text
-}
-
-// skip notes a file in no language.
-func (w *writer) skip(path string) { w.skipped = append(w.skipped, path); w.files-- }
 
 // fingerprint says which finding one is, wherever in the file it stands.
 func (f finding) fingerprint() string {
@@ -218,9 +209,6 @@ func (w *writer) finding(f finding) error {
 		return nil
 	}
 	w.result.Findings++
-	if w.with == nil {
-		w.with = map[string]bool{}
-	}
 	w.with[f.File+"\x00"+f.answer] = true
 	switch w.format {
 	case "jsonl":
@@ -239,13 +227,7 @@ func (w *writer) finding(f finding) error {
 
 // title names the kind of a finding.
 func (f finding) title() string {
-	switch f.Kind {
-	case guard.Line:
-		return "wrong language"
-	case guard.Word:
-		return "wrong words"
-	}
-	return f.Kind
+	return cmp.Or(map[string]string{guard.Line: "wrong language", guard.Word: "wrong words"}[f.Kind], f.Kind)
 }
 
 // message says what is wrong, and shows where.
