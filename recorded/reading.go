@@ -14,28 +14,18 @@ import (
 
 // Reading says how files of answers are read. The zero value reads files with our own names of columns.
 type Reading struct {
-	// Columns are the file's names of our columns: completion is in reply. A
-	// name with points is a place in nested JSON: metadata.locale.
-	Columns map[string]string
+	Columns    map[string]string // the file's names of ours; one with points is a place in nested JSON: metadata.locale
+	FileName   *FileName         // which columns are in the names of files; nil: none
+	Expect     string            // the language of answers: BCP 47, ExpectUser, ExpectPrompt; "": as the column language
+	ExpectFlag string            // the flag that sets Expect, for messages; "": expect
 
-	// FileName says which columns are in the names of files; nil: none.
-	FileName *FileName
-
-	// Expect is the language that answers should be in: a BCP 47 tag, ExpectUser
-	// or ExpectPrompt. Empty: as the column language says.
-	Expect string
-	// ExpectFlag is the flag that sets Expect, for messages; empty: expect.
-	ExpectFlag string
 	// Identify returns the language that the answer to messages of a user, the oldest first, should be in: a tag,
 	// "" if it cannot be told. ExpectUser and ExpectPrompt need it.
 	Identify func(messages ...string) string
-
 	// Batches are the user's messages of requests in the input files of batches, by id. They are added where a file
 	// of requests is read before that of the answers; nil: they are not known.
 	Batches map[string][]string
-
-	// Note is told, once a file, which columns were taken for ours; nil: nobody.
-	Note func(text string)
+	Note    func(text string) // is told, once a file, which columns were taken for ours; nil: nobody
 }
 
 // The policies of Reading.Expect.

@@ -44,9 +44,8 @@ type Manifest struct {
 	Changes     []string           `json:"changes,omitempty"`      // settings that were not sent as planned, in words
 	Adapted     []Adapted          `json:"adapted,omitempty"`      // changes that were found by asking, by condition
 
-	Names map[string]string `json:"names,omitempty"` // that people give to values of columns, such as a model
-
-	Observations *Content `json:"observations,omitempty"` // of the last scoring; nil: not known (an older run)
+	Names        map[string]string `json:"names,omitempty"`        // that people give to values of columns
+	Observations *Content          `json:"observations,omitempty"` // of the last scoring; nil: unknown (an older run)
 	// EstimatesSHA256 is of estimates.json, in hexadecimal; empty: unknown (an older run, or scoring was cut).
 	EstimatesSHA256 string `json:"estimates_sha256,omitempty"`
 }
@@ -68,8 +67,7 @@ type Dir struct {
 	Path     string
 	Journal  *journal.Journal
 	Manifest Manifest
-
-	made bool // by Create
+	made     bool // by Create
 }
 
 // Create opens the directory for a run of this plan, and creates it if necessary. It returns an error if the

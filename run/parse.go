@@ -21,11 +21,9 @@ type line struct {
 type parser struct {
 	jsonscan.Scanner // of the line
 
-	// known are the conditions and labels of earlier lines, by their text: there are few different ones.
-	known map[string]map[string]string
-
-	values bool     // of details, only these texts are kept
-	texts  []string // names
+	known  map[string]map[string]string // conditions and labels of earlier lines, by their text: few differ
+	values bool                         // of details, only these texts are kept
+	texts  []string                     // names
 }
 
 func newParser() *parser { return &parser{known: map[string]map[string]string{}} }

@@ -21,9 +21,7 @@ type Plan struct {
 	Instrument string      `json:"instrument"`
 	Suite      string      `json:"suite"` // name@hash
 	Conditions []Condition `json:"conditions"`
-
-	// Shard is the part of the items that the run measures; the other fields are the whole measurement's.
-	Shard shard.Shard `json:"shard,omitzero"`
+	Shard      shard.Shard `json:"shard,omitzero"` // which measures a part of the items; the others are of all
 }
 
 // Whole is the plan of the measurement that a shard is a part of.

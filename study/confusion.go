@@ -82,7 +82,9 @@ func (c Confusion) Open() (*Study, error) {
 			func(c Condition, score bool) crosstalk.Instrument {
 				of := in
 				of.Prompting, of.Condition, of.AskOnly = c.Prompting, c.Name, !score
-				of.Format = formatOf(c.Format, demonstrations)
+				shots, _ := strconv.Atoi(c.Format["shots"]) // "" is 0
+				of.Format = confusion.Format{Position: c.Format["position"], Shots: shots,
+					Template: confusion.Template(c.Format["template"]), Demonstrations: demonstrations}
 				return &of
 			})
 	}
@@ -271,10 +273,4 @@ func numbers(list []int) (texts []string) {
 		texts = append(texts, strconv.Itoa(n))
 	}
 	return texts
-}
-
-func formatOf(set map[string]string, demonstrations map[string][]crosstalk.Demonstration) confusion.Format {
-	n, _ := strconv.Atoi(set["shots"]) // "" is 0
-	return confusion.Format{Position: set["position"], Shots: n, Template: confusion.Template(set["template"]),
-		Demonstrations: demonstrations}
 }

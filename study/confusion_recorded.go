@@ -79,7 +79,8 @@ type prompted struct{ text, position string }
 // check reads the files if groups are wanted, which are known only when all rows have
 // been read. Else scoring finds out what is wrong: large files are read once.
 func (r *recordedConfusion) check(keep bool) error {
-	if !keep && !r.groupedBy() {
+	groups := slices.ContainsFunc(r.By, func(column string) bool { return slices.Contains(addedColumns, column) })
+	if !keep && !groups {
 		return nil
 	}
 	for row, err := range r.read {
@@ -140,39 +141,6 @@ type unjudged struct {
 
 // maxReasons limits the reasons that are told apart: in a wrong column, every row has its own.
 const maxReasons = 20
-
-// count notes whether a row can be judged.
-func (r *recordedConfusion) count(row recorded.Confusion) {
-	if row.Unjudged == "" {
-		r.judged++
-		return
-	}
-	why := row.Unjudged
-	if r.unjudged[why] == nil && len(r.unjudged) >= maxReasons {
-		why = "other languages that cannot be judged"
-	}
-	if r.unjudged[why] == nil {
-		r.unjudged[why] = &unjudged{first: row.Where}
-	}
-	r.unjudged[why].rows++
-}
-
-// tellUnjudged lists the rows that cannot be judged. If no row can, that is an error.
-func (r *recordedConfusion) tellUnjudged() error {
-	all, reasons := r.judged, slices.Sorted(maps.Keys(r.unjudged))
-	for _, of := range r.unjudged {
-		all += of.rows
-	}
-	for _, why := range reasons {
-		of := r.unjudged[why]
-		r.Notes.say(fmt.Sprintf("not judged, %d of %d answers: %s (first in %s)", of.rows, all, why, of.first))
-	}
-	if r.judged == 0 && len(reasons) > 0 {
-		why := reasons[0]
-		return fmt.Errorf("%s: %s; no answer of %s can be judged", r.unjudged[why].first, why, strings.Join(r.files, ", "))
-	}
-	return nil
-}
 
 // promptsOf returns the prompts of a suite by the ids that recorded answers to them have.
 func promptsOf(nameOrFile string) (map[string]prompted, error) {
@@ -237,7 +205,18 @@ func (r *recordedConfusion) row(row recorded.Confusion) recordedRow {
 
 // note records the items and columns of the answers.
 func (r *recordedConfusion) note(row recorded.Confusion) {
-	r.count(row)
+	if row.Unjudged == "" {
+		r.judged++
+	} else {
+		why := row.Unjudged
+		if r.unjudged[why] == nil && len(r.unjudged) >= maxReasons {
+			why = "other languages that cannot be judged"
+		}
+		if r.unjudged[why] == nil {
+			r.unjudged[why] = &unjudged{first: row.Where}
+		}
+		r.unjudged[why].rows++
+	}
 	r.columns.Add(row.Item.Labels)
 	if r.promptOf(row) != "" {
 		r.columns[tertileColumn] = true
@@ -254,8 +233,17 @@ func (r *recordedConfusion) note(row recorded.Confusion) {
 // suites are the ids of the items that each model answered, as suite.Suite.ID; an error if no answer can be judged.
 func (r *recordedConfusion) suites() (crosstalk.SuiteIDs, error) {
 	ids := crosstalk.SuiteIDs{Column: "model", Each: map[string]string{}}
-	if err := r.tellUnjudged(); err != nil {
-		return ids, err
+	all, reasons := r.judged, slices.Sorted(maps.Keys(r.unjudged))
+	for _, of := range r.unjudged {
+		all += of.rows
+	}
+	for _, why := range reasons {
+		of := r.unjudged[why]
+		r.Notes.say(fmt.Sprintf("not judged, %d of %d answers: %s (first in %s)", of.rows, all, why, of.first))
+	}
+	if r.judged == 0 && len(reasons) > 0 {
+		return ids, fmt.Errorf("%s: %s; no answer of %s can be judged",
+			r.unjudged[reasons[0]].first, reasons[0], strings.Join(r.files, ", "))
 	}
 	for model, items := range r.items {
 		ids.Each[model] = suite.BaseNames(r.files) + "@" + items.String()

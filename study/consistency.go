@@ -107,7 +107,15 @@ func (c Consistency) Open() (*Study, error) {
 				in.Free = free.Asked{Prompting: condition.Prompting}
 			}
 			in.Tasks = reviews.tasks(condition)
-			in.Rewrites = reviews.label(condition, len(c.Texts) > 0)
+			in.Rewrites = "own+"
+			if len(c.Texts) > 0 {
+				in.Rewrites = "elsewhere+"
+			}
+			if reviews.accepts(condition) {
+				in.Rewrites += "accepted"
+			} else {
+				in.Rewrites += "reviewed"
+			}
 			if id := rewriter.ID(); id != "" {
 				in.Rewrites += "+prompts-" + id
 			}

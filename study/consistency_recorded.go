@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"crosstalk"
 	"crosstalk/instrument/consistency"
@@ -27,9 +26,12 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 		return nil, crosstalk.BadOption("task",
 			" is missing; expected a task file with the classes of answers and the correct ones")
 	}
-	tasks, err := LoadTasks(task)
+	tasks, err := suite.LoadTasks(task)
 	if err != nil {
 		return nil, err
+	}
+	if tasks.Items.Len() == 0 {
+		return nil, fmt.Errorf("%s has no items, so its answers cannot be scored", task)
 	}
 	texts, err := transcript.ReadTexts(c.Texts, task, tasks.Tasks, tasks.Items.List())
 	if err != nil {
@@ -109,17 +111,4 @@ func (r *recordedConsistency) row(row transcript.Answered) recordedRow {
 
 func (r *recordedConsistency) suites() (crosstalk.SuiteIDs, error) {
 	return crosstalk.SuiteIDs{All: r.planned.Suite}, nil
-}
-
-// LoadTasks reads a task file, whose items need no texts, or a suite.
-func LoadTasks(nameOrFile string) (*suite.Suite, error) {
-	load := suite.LoadTasks
-	if ext := filepath.Ext(nameOrFile); ext != ".yaml" && ext != ".yml" {
-		load = func(name string) (*suite.Suite, error) { return suite.LoadFor("consistency", name) }
-	}
-	tasks, err := load(nameOrFile)
-	if err == nil && tasks.Items.Len() == 0 {
-		return nil, fmt.Errorf("%s has no items, so its answers cannot be scored", nameOrFile)
-	}
-	return tasks, err
 }

@@ -42,18 +42,6 @@ type reviews struct {
 	made     []review.Instruction                      // of these
 }
 
-// label is the field of signatures that states who rewrote and who reviewed.
-func (v *reviews) label(c Condition, elsewhere bool) string {
-	inputs, instructions := "own", "reviewed"
-	if elsewhere {
-		inputs = "elsewhere"
-	}
-	if v.accepts(c) {
-		instructions = "accepted"
-	}
-	return inputs + "+" + instructions
-}
-
 // accepts reports whether a model's instructions are used without a review. Those of a reference model need none.
 func (v *reviews) accepts(c Condition) bool {
 	return v.accept || c.Model.Provider == reference.Provider

@@ -14,15 +14,12 @@ import (
 
 // Figures says which figures of a finished run to compute.
 type Figures struct {
-	View view.View
-
-	// By are the columns that figures are grouped by: there is one for each prefix of them. Nil: as when measured.
-	By []string
+	View     view.View
+	Measures []string // nil: all
+	By       []string // columns: there is a figure for each prefix of them; nil: as when measured
 	// Cross are columns that are crossed instead: there is a figure for each combination of their values, those
 	// over all values of a column among them. It goes before By.
 	Cross []string
-
-	Measures []string // nil: all
 }
 
 // written reports whether the figures are those that runs have on disk.

@@ -24,8 +24,14 @@ func (s *Study) Forecast(ctx context.Context, o ask.Options) (Forecast, error) {
 	if err := o.Check(); err != nil {
 		return Forecast{}, err
 	}
-	if err := s.checkPrices(o.Budget); err != nil {
-		return Forecast{}, err
+	for _, p := range s.Protocols {
+		for _, c := range p.Conditions {
+			name := c.Model.Name
+			if _, priced := o.Budget.Prices[name]; !priced && (o.Budget.Cost > 0 || o.Budget.Prices != nil) {
+				return Forecast{}, fmt.Errorf(
+					"no price for %s: add one to the file of --prices, as in %s: {input: 0.15, output: 0.60}", name, name)
+			}
+		}
 	}
 	if err := s.source.check(true); err != nil {
 		return Forecast{}, err
@@ -38,19 +44,6 @@ func (s *Study) Forecast(ctx context.Context, o ask.Options) (Forecast, error) {
 		prices = prices.Batched()
 	}
 	return s.count(ctx, prices, o.Budget.Limits())
-}
-
-func (s *Study) checkPrices(b ask.Budget) error {
-	for _, p := range s.Protocols {
-		for _, c := range p.Conditions {
-			name := c.Model.Name
-			if _, priced := b.Prices[name]; !priced && (b.Cost > 0 || b.Prices != nil) {
-				return fmt.Errorf("no price for %s: add one to the file of --prices, as in %s: {input: 0.15, output: 0.60}",
-					name, name)
-			}
-		}
-	}
-	return nil
 }
 
 // Write writes a forecast for people, with the run directory: a list for one condition, else a table, under names.
@@ -102,11 +95,10 @@ func (c Count) price(unknown string) string {
 
 // Count is the number of requests, tokens and the cost of a measurement.
 type Count struct {
-	Asks  int
-	Worst crosstalk.Usage // tokens, if every answer has the maximum length
-	Cost  float64         // of these tokens
-	// Priced reports whether all prices are known.
-	Priced bool
+	Asks   int
+	Worst  crosstalk.Usage // tokens, if every answer has the maximum length
+	Cost   float64         // of these tokens
+	Priced bool            // all prices are known
 }
 
 // admit lets items into a budget, in their order; nil where there is none.

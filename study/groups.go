@@ -148,10 +148,6 @@ func promptOf(item crosstalk.Item) string {
 	return item.Prompt.Text
 }
 
-func (s *Study) groupedBy() bool {
-	return slices.ContainsFunc(s.By, func(column string) bool { return slices.Contains(addedColumns, column) })
-}
-
 // The thirds of a cell's prompts by length.
 const (
 	Short  = "short"

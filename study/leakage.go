@@ -20,12 +20,10 @@ type Leakage struct {
 	Similarities []string // similarities.Open; nil: gloss
 	By           []string // nil: leakage.By
 	ExecEnv      []string // environment variables with keys that programs (exec:) see nevertheless
+	CountOnly    bool     // nothing that scores is opened: the study can count, not run
 
 	Columns  map[string]string  // of recorded answers: recorded.Reading
 	FileName *recorded.FileName // likewise
-
-	// CountOnly opens nothing that scores: the study can count, not run.
-	CountOnly bool
 }
 
 // Open opens suite, models and similarities. It sends no request.

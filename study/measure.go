@@ -18,15 +18,13 @@ type Arm struct {
 	Instrument crosstalk.Instrument
 	Ask        crosstalk.Asker
 	Asks       int // of an item, about; 0 is 1
-
 	// Scorer, if it is set, is called when the first item was asked for. What it returns measures each item in
 	// turn, with the answers to what Instrument asked, which scores nothing, as far as they are still in memory.
 	// Saved returns the others from where Ask has saved them.
 	Scorer func() crosstalk.Instrument
 	Saved  func(crosstalk.Key) (answer crosstalk.Answer, found bool, err error)
-
-	// Admit, if it is set, is called for each item in order, before it is asked for
-	// with the context that it returns; end when what Instrument asks is answered.
+	// Admit, if it is set, is called for each item in order, before it is asked for with the context that it returns;
+	// end when what Instrument asks is answered.
 	Admit func(ctx context.Context, item int) (_ context.Context, end func())
 }
 

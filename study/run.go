@@ -17,22 +17,19 @@ type Measurement struct {
 	Session *ask.Session // for showing progress and stopping
 	Planned int          // requests
 
-	study  *Study
-	cache  *run.SimilarityCache
-	askers *askers
-	batch  bool
-	budget ask.Budget
-	result Result // so far, without estimates
-
-	prepared bool // for Round: instructions are rewritten and reviewed
+	study    *Study
+	cache    *run.SimilarityCache
+	askers   *askers
+	batch    bool
+	budget   ask.Budget
+	result   Result // so far, without estimates
+	prepared bool   // for Round: instructions are rewritten and reviewed
 }
 
 // Result is the result of a measurement.
 type Result struct {
-	Estimates []crosstalk.Estimate
-
-	// NotMeasured counts the items that Limit kept from being measured, or a model that cannot be asked.
-	NotMeasured int
+	Estimates   []crosstalk.Estimate
+	NotMeasured int             // items that Limit kept from being measured, or a model that cannot be asked
 	Limit       *ask.LimitError // nil: none was reached
 	Hopeless    []*ask.ModelError
 }
@@ -141,7 +138,15 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 	if err := m.askInBatches(ctx); err != nil {
 		return Result{}, err
 	}
-	result, suites, err := m.record(ctx)
+	recorder, err := m.Dir.Record()
+	if err != nil {
+		return Result{}, err
+	}
+	defer recorder.Discard() // unless committed
+	result, suites, err := s.sumUp(ctx, m, recorder.AddAt)
+	if err == nil {
+		err = recorder.Commit()
+	}
 	if err = errors.Join(err, m.askers.failed()); err != nil {
 		return Result{}, err
 	}
@@ -161,19 +166,6 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 		markNotMeasured(result.Estimates, result.NotMeasured, why)
 	}
 	return result, m.Dir.WriteEstimates(result.Estimates)
-}
-
-// record measures, and replaces the run's observations.
-func (m *Measurement) record(ctx context.Context) (result Result, suites crosstalk.SuiteIDs, err error) {
-	recorder, err := m.Dir.Record()
-	if err != nil {
-		return result, suites, err
-	}
-	defer recorder.Discard()
-	if result, suites, err = m.study.sumUp(ctx, m, recorder.AddAt); err != nil {
-		return result, suites, err
-	}
-	return result, suites, recorder.Commit()
 }
 
 // sumUp turns observations into estimates: it records each observation and adds it to its protocol's estimator.

@@ -19,8 +19,13 @@ import (
 func sentOf(changes []model.Change) string {
 	sent := map[string]string{}
 	for _, c := range changes {
+		unset := "none" // what applies where a parameter is not sent
+		switch c.Param {
+		case crosstalk.ParamTemperature, crosstalk.ParamTopP, crosstalk.ParamReasoning:
+			unset = "default"
+		}
 		if !c.Keeps {
-			sent[c.Param] = cmp.Or(c.To, unset(c.Param))
+			sent[c.Param] = cmp.Or(c.To, unset)
 		}
 	}
 	var parts []string
@@ -28,15 +33,6 @@ func sentOf(changes []model.Change) string {
 		parts = append(parts, param+" "+sent[param])
 	}
 	return strings.Join(parts, "; ")
-}
-
-// unset says what applies where a parameter is not sent.
-func unset(param string) string {
-	switch param {
-	case crosstalk.ParamTemperature, crosstalk.ParamTopP, crosstalk.ParamReasoning:
-		return "default"
-	}
-	return "none"
 }
 
 // without is the condition without parameters that its model refused, in the order in which it did.

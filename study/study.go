@@ -29,20 +29,15 @@ type Study struct {
 	Suite      *suite.Suite // nil for recorded answers
 	By         []string     // columns for grouping figures
 	Protocols  []Protocol
-	Notes      Notes // on recorded rows that are not scored
+	Notes      Notes                       // on recorded rows that are not scored
+	Names      map[string]string           // kept in the run; nil: those that it has
+	Observe    func(crosstalk.Observation) // if set, is called with every observation that the figures are about
 
-	Names map[string]string // kept in the run; nil: those that it has
-
-	// Observe, if set, is called with every observation that the figures are about.
-	Observe func(crosstalk.Observation)
-
-	source source
-	shard  shard.Shard
-	part   suite.Items // the shard's items
-	places []int       // their numbers in the suite; nil: the study has all
-
-	thought atomic.Int64 // recorded answers that had thoughts in them
-
+	source  source
+	shard   shard.Shard
+	part    suite.Items       // the shard's items
+	places  []int             // their numbers in the suite; nil: the study has all
+	thought atomic.Int64      // recorded answers that had thoughts in them
 	byUser  bool              // the user chose By; columns of the default may be missing
 	columns Columns           // that the instrument adds to the suite's and the grid's, or that recorded answers have
 	env     *similarities.Env // nil: nothing is compared
@@ -56,11 +51,9 @@ type Study struct {
 
 // source yields what is observed: models are asked for it (asked), or it was recorded elsewhere (recordedAnswers).
 type source interface {
-	// check refuses bad input before anything is scored or written. keep is set if the
-	// observations will be kept: then they have all columns, not only those for grouping.
+	// check refuses bad input before anything is scored. keep: observations are kept, so they need all columns.
 	check(keep bool) error
-	// plan is the run's, of all shards.
-	plan() run.Plan
+	plan() run.Plan // of all shards
 	// observations yields what is observed under a protocol, in the order of items. m is nil if nothing is written.
 	observations(ctx context.Context, m *Measurement, protocol int) iter.Seq2[scored, error]
 	// suites identifies the items after all protocols were observed. It refuses input that only scoring can judge.
@@ -75,9 +68,8 @@ type scored struct {
 
 // Protocol is the part of a study with one set of rules.
 type Protocol struct {
-	Rules   crosstalk.Rules
-	Scoring run.Scoring
-
+	Rules      crosstalk.Rules
+	Scoring    run.Scoring
 	Conditions []Condition // to be asked
 	// instrument returns the instrument for a condition. Unless it is to score, it only needs to ask.
 	instrument func(c Condition, score bool) crosstalk.Instrument

@@ -154,8 +154,14 @@ func (s *summary) estimates(f *set) (estimates []crosstalk.Estimate, err error) 
 		return len(f.Measures) > 0 && !instrument.Chosen(f.Measures, e.Measure) ||
 			!chosen(e, f.ofFigures)
 	})
-	for i := range estimates {
-		f.sign(&estimates[i])
+	for i, e := range estimates {
+		fields := f.View.Fields()
+		for _, g := range f.View.Groups {
+			if g.Name == e.By[view.GroupColumn] {
+				fields = append(fields, g.Field())
+			}
+		}
+		estimates[i].Signature = estimate.Extend(e.Signature, fields...)
 	}
 	mark(s.manifest, estimates)
 	return estimates, nil
@@ -193,17 +199,6 @@ func chosen(e crosstalk.Estimate, choices []view.Choice) bool {
 		v := e.By[c.Column]
 		return v != "" && v != crosstalk.All && !slices.Contains(c.Values, v)
 	})
-}
-
-// sign adds what the view does to a figure's signature.
-func (f Figures) sign(e *crosstalk.Estimate) {
-	fields := f.View.Fields()
-	for _, g := range f.View.Groups {
-		if g.Name == e.By[view.GroupColumn] {
-			fields = append(fields, g.Field())
-		}
-	}
-	e.Signature = estimate.Extend(e.Signature, fields...)
 }
 
 // parts are the figures by prefix, or of each subset of the columns that are

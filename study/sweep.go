@@ -20,12 +20,11 @@ import (
 // Sweep has the models and their settings. Several values of a field are compared: the study has a condition for
 // each combination. The zero value of a field leaves the setting to the protocol or the suite.
 type Sweep struct {
-	Models   []string // provider:name (model.Open)
-	BaseURLs []string // one for all models, or one for each
-	APIs     []string // chat or completions
-	KeyVar   string   // the environment variable that holds the API key
-	Headers  []string // NAME=VALUE or NAME=$VARIABLE, sent with every request (model.ParseHeader)
-
+	Models   []string       // provider:name (model.Open)
+	BaseURLs []string       // one for all models, or one for each
+	APIs     []string       // chat or completions
+	KeyVar   string         // the environment variable that holds the API key
+	Headers  []string       // NAME=VALUE or NAME=$VARIABLE, sent with every request (model.ParseHeader)
 	Families []model.Family // additions to what is known of models
 
 	Temperatures []string // numbers from 0, or "default": the provider's
@@ -39,11 +38,9 @@ type Sweep struct {
 	Reasoning       []string // off, low, medium, high, or "default": the model's
 	ReasoningTokens int      // room for it beside MaxTokens; 0: what the model is known to need
 
-	// Zip are lists of settings, by their names in figures, whose values are paired in order instead of combined.
-	Zip [][]string
-
-	Samples int // answers to each prompt
-	Items   int // of the suite, drawn from all strata (suite.Part); 0: all
+	Zip     [][]string // settings, by their names in figures, whose values are paired in order instead of combined
+	Samples int        // answers to each prompt
+	Items   int        // of the suite, drawn from all strata (suite.Part); 0: all
 }
 
 // Condition is a point of the grid that a sweep spans, with the model that is asked.

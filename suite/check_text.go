@@ -218,7 +218,13 @@ func otherLanguage(text, language string) (found string, other bool) {
 		return "", false
 	}
 	guesses := identifier.Predict(text)
-	if len(guesses) == 0 || guesses[0].Label == code || guesses[0].Probability < 0.9 || related(guesses[0].Label, code) {
+	if len(guesses) == 0 || guesses[0].Label == code || guesses[0].Probability < 0.9 {
+		return "", false
+	}
+	related := func(group []string) bool {
+		return slices.Contains(group, guesses[0].Label) && slices.Contains(group, code)
+	}
+	if slices.ContainsFunc(groups, related) {
 		return "", false
 	}
 	for _, g := range guesses {
@@ -229,13 +235,7 @@ func otherLanguage(text, language string) (found string, other bool) {
 	return guesses[0].Label, true
 }
 
-// related reports whether two languages are so close that a sentence of one is often taken for the other.
-func related(a, b string) bool {
-	return slices.ContainsFunc(groups, func(group []string) bool {
-		return slices.Contains(group, a) && slices.Contains(group, b)
-	})
-}
-
+// groups are languages so close that a sentence of one is often taken for another.
 var groups = [][]string{
 	{"be", "bg", "mk", "ru", "sr", "uk"}, {"bs", "hr", "sl", "sr"}, {"cs", "sk"}, {"da", "nb", "nn", "no", "sv"},
 	{"ast", "ca", "es", "gl", "pt"}, {"hi", "mr", "ne"}, {"id", "ms"}, {"wuu", "yue", "zh"},

@@ -25,14 +25,12 @@ type confusionFile struct {
 }
 
 type prompt struct {
-	ID         string `yaml:"id"`
-	Source     string `yaml:"source"`
-	Prompt     string `yaml:"prompt"`
-	Integrated string `yaml:"integrated"`
-	System     string `yaml:"system"` // message before the conversation
-
-	// Before are the earlier turns of the conversation that the prompt continues.
-	Before []at[turn] `yaml:"before"`
+	ID         string     `yaml:"id"`
+	Source     string     `yaml:"source"`
+	Prompt     string     `yaml:"prompt"`
+	Integrated string     `yaml:"integrated"`
+	System     string     `yaml:"system"` // message before the conversation
+	Before     []at[turn] `yaml:"before"` // earlier turns of the conversation that the prompt continues
 }
 
 type turn struct {

@@ -2,11 +2,9 @@ package suite
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -63,27 +61,16 @@ func ParseTasks(name string, text []byte) (*Suite, error) {
 	return s, err
 }
 
-// LoadTasks reads a task file as ParseTasks does, an embedded suite, or a published task: paws-x, xnli, boolq.
+// LoadTasks is LoadFor consistency, but a task file is read as ParseTasks does.
 func LoadTasks(nameOrFile string) (*Suite, error) {
-	for _, folder := range []string{"data", "tasks"} {
-		if s, err := readData(folder, nameOrFile, ParseTasks); !errors.Is(err, fs.ErrNotExist) {
-			return s, err
-		}
+	if ext := filepath.Ext(nameOrFile); ext != ".yaml" && ext != ".yml" {
+		return LoadFor("consistency", nameOrFile)
 	}
 	text, err := os.ReadFile(nameOrFile)
 	if err != nil {
 		return nil, err
 	}
 	return ParseTasks(nameOrFile, text)
-}
-
-// readData reads a file of a folder of data.
-func readData(folder, name string, parse func(file string, text []byte) (*Suite, error)) (*Suite, error) {
-	text, err := data.ReadFile(path.Join(folder, name+".yaml"))
-	if err != nil {
-		return nil, err
-	}
-	return parse(name+".yaml", text)
 }
 
 // readConsistency builds the suite's tasks and items from a task file.

@@ -83,8 +83,8 @@ func TestEmbeddedTasks(t *testing.T) {
 
 // Each answer word, said alone or as models say it, is read as its class.
 func TestAnswerWords(t *testing.T) {
-	for _, name := range []string{"consistency", "paws-x", "xnli", "boolq"} {
-		s, err := suite.LoadTasks(name)
+	for _, name := range []string{"data/consistency", "tasks/paws-x", "tasks/xnli", "tasks/boolq"} {
+		s, err := suite.LoadTasks(name + ".yaml")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -79,15 +78,6 @@ func fromRecorded(path string) (*Suite, error) {
 }
 
 const instruction = "Complete the sentence:"
-
-// importPromptList reads the file of a prompt list.
-func importPromptList(path string) (*Suite, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return parsePromptList(path, text)
-}
 
 // parsePromptList reads the prompt list that Gonen et al. published: a control followed by its tests, one prompt per
 // line. The file marks neither the controls nor the concepts; both follow from the wording.

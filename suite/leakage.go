@@ -128,7 +128,8 @@ func readSettings(d document, f leakageFile, s *Suite) {
 			d.refuse(d.lineOf("prompt"), "prompt has the unknown key %.40q; choose one of: chat, completion", api)
 		}
 	}
-	d.refuseIf(f.MaxTokens < 0 || f.MaxTokens == 0 && d.has("max_tokens"), d.lineOf("max_tokens"),
+	given := strings.Contains("\n"+string(d.text), "\nmax_tokens:")
+	d.refuseIf(f.MaxTokens < 0 || f.MaxTokens == 0 && given, d.lineOf("max_tokens"),
 		"max_tokens is %d; expected a number above 0", f.MaxTokens)
 	d.refuseIf(f.Windows != "" && f.Windows != Sentences, d.lineOf("windows"),
 		"windows is %.40q; expected %s", f.Windows, Sentences)
@@ -183,8 +184,10 @@ func (b *leakageBuilder) template(t template, line int) {
 					fmt.Sprintf("%s: the control mentions %q, which the test inserts", id, insert))
 			}
 			if t.Carrier != "" {
-				p.Context = &crosstalk.Context{Carrier: t.Carrier, Prompt: t.Prompt, Test: filled(test, insert),
-					Control: t.Control[0]}
+				fill := strings.NewReplacer(slot, insert)
+				p.Context = &crosstalk.Context{Carrier: t.Carrier, Prompt: t.Prompt, Control: t.Control[0],
+					Test: crosstalk.Carried{Text: fill.Replace(test.Text), User: fill.Replace(test.User),
+						Assistant: fill.Replace(test.Assistant)}}
 				p.Test = t.Carrier.Whole(p.Context.Test, t.Prompt)
 				p.Control = t.Carrier.Whole(p.Context.Control, t.Prompt)
 			}
@@ -292,12 +295,6 @@ func (b *leakageBuilder) labels(category, language string, seen bool) map[string
 	}
 	maps.DeleteFunc(labels, func(_, value string) bool { return value == "" })
 	return labels
-}
-
-func filled(of crosstalk.Carried, insert string) crosstalk.Carried {
-	fill := strings.NewReplacer(slot, insert)
-	return crosstalk.Carried{Text: fill.Replace(of.Text), User: fill.Replace(of.User),
-		Assistant: fill.Replace(of.Assistant)}
 }
 
 func join[T ~string](list []T) string {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"slices"
 )
 
@@ -68,12 +67,4 @@ func (s *Suite) Part(n int) *Suite {
 func hash(text string) uint64 {
 	sum := sha256.Sum256([]byte("part\x00" + text))
 	return binary.BigEndian.Uint64(sum[:8])
-}
-
-// name is the suite's name, with the number of items if it is a part.
-func (s *Suite) name() string {
-	if s.Whole == 0 {
-		return s.Name
-	}
-	return fmt.Sprintf("%s[%d of %d]", s.Name, s.Items.Len(), s.Whole)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path"
 	"path/filepath"
 
 	"crosstalk/suite/datasets"
@@ -51,15 +52,14 @@ func loadPulled(from datasets.Source) (*Suite, error) {
 		return nil, err
 	}
 	var s *Suite
-	switch file := filepath.Join(dir, from.Files[0].Name); from.Name {
-	case "gonen-2024":
-		s, err = importPromptList(file)
-	case "lcb":
-		s, err = importLCB(file)
+	switch from.Name {
+	case "gonen-2024", "lcb":
+		s, err = Load(filepath.Join(dir, from.Files[0].Name))
 	case "smilga-2025":
 		s, err = importSmilga(dir)
 	default:
-		s, err = readData("tasks", from.Name, Parse)
+		text, _ := data.ReadFile(path.Join("tasks", from.Name+".yaml")) // each of the others has its task
+		s, err = Parse(from.Name+".yaml", text)
 	}
 	if err != nil {
 		return nil, err

@@ -36,8 +36,7 @@ type Suite struct {
 	Unusable    []string // rows of an imported file that are not usable: line and reason
 	remarks     []string // what reading the file found for Check
 
-	// Demonstrations are for few-shot prompts, by language as in crosstalk.Prompt.
-	Demonstrations map[string][]crosstalk.Demonstration
+	Demonstrations map[string][]crosstalk.Demonstration // for few-shot prompts, by language as in crosstalk.Prompt
 }
 
 // PrefixOf is the text before each prompt to an API, one of a Suite's Prefix. APIs with messages use Chat's.
@@ -65,7 +64,11 @@ func (s *Suite) ID() string {
 	if len(s.Demonstrations) > 0 {
 		f.add(s.Demonstrations)
 	}
-	return s.name() + "@" + f.String()
+	name := s.Name
+	if s.Whole > 0 {
+		name = fmt.Sprintf("%s[%d of %d]", s.Name, s.Items.Len(), s.Whole)
+	}
+	return name + "@" + f.String()
 }
 
 // Fingerprint is a short hash of a set of items in any order. It covers what is asked and scored, but not labels or
@@ -165,12 +168,12 @@ func loadAs(nameOrFile, instrument string) (*Suite, error) {
 	if !slices.Contains([]string{".yaml", ".yml", ".txt"}, ext) {
 		return fromTable(nameOrFile, instrument)
 	}
-	if ext == ".txt" {
-		return importPromptList(nameOrFile)
-	}
 	text, err := os.ReadFile(nameOrFile)
 	if err != nil {
 		return nil, err
+	}
+	if ext == ".txt" {
+		return parsePromptList(nameOrFile, text)
 	}
 	return Parse(nameOrFile, text)
 }

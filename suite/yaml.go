@@ -102,11 +102,10 @@ type refused struct{ error }
 
 // document is a file that was parsed but not decoded.
 type document struct {
-	name string
-	text []byte
-	root ast.Node // nil for a file without content
-
-	partial bool // items of a task may be missing or have no texts
+	name    string
+	text    []byte
+	root    ast.Node // nil for a file without content
+	partial bool     // items of a task may be missing or have no texts
 }
 
 // limits bound a suite's file. A suite needs a depth of 5 and 10 keys per map.
@@ -137,11 +136,6 @@ func (d document) language(line int, list, tag string) (code, scripted string) {
 	code, scripted, err := recorded.LanguageOf(tag)
 	d.refuseIf(err != nil, line, "%s: %w", list, err)
 	return code, scripted
-}
-
-// has reports whether the file has a key at its top.
-func (d document) has(key string) bool {
-	return strings.Contains("\n"+string(d.text), "\n"+key+":")
 }
 
 // lineOf returns the line of a key at the top of the file.

@@ -51,11 +51,8 @@ type IncompleteError struct {
 	Missing    []string // shards, as in 3/64
 	Unfinished []string // why, with the path
 	Twice      []string // the shard with both paths
-
-	// Out has the answers of the shards that are there; empty: nothing was written, since a shard is there twice.
-	Out string
-
-	Figures bool // Out has figures from before, which stay
+	Out        string   // has the answers of the shards that are there; "": nothing was written, since some are twice
+	Figures    bool     // Out has figures from before, which stay
 }
 
 func (e *IncompleteError) Error() string {

@@ -16,11 +16,9 @@ import (
 // first the cache is in memory and requests are not saved; Use sets a run's. Safe for concurrent use after that.
 type Env struct {
 	similarity.Cache
-	ask func(crosstalk.Model) crosstalk.Asker
-
-	opened map[string]similarity.Similarity // by OpenAll
-
-	hide, show []string // environment variables; see Programs
+	ask        func(crosstalk.Model) crosstalk.Asker
+	opened     map[string]similarity.Similarity // by OpenAll
+	hide, show []string                         // environment variables; see Programs
 }
 
 // Programs chooses what programs (exec:) see of the environment: neither the keys of providers, nor the variables
