@@ -67,7 +67,6 @@ var chat = layout{name: "messages of the assistant", read: func(row table.Row) (
 	return columns, replies, nil
 }}
 
-// isMessage reports whether a row is a message of a conversation.
 func isMessage(row table.Row) bool {
 	return roles[strings.ToLower(row.Values["role"])] != "" && (row.Has("content") || row.Has("parts"))
 }
@@ -138,13 +137,11 @@ func hasMessages(row table.Row) bool {
 	return row.Lists[messagesColumn] != nil || strings.HasPrefix(strings.TrimSpace(row.Values[messagesColumn]), "[")
 }
 
-// message is a message with text.
 type message struct {
 	role string // system, user or assistant
 	text string
 }
 
-// The roles of messages.
 const (
 	system    = "system"
 	user      = "user"

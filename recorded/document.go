@@ -54,7 +54,6 @@ func (r *documentReader) read() error {
 	return err
 }
 
-// member reads a member of the document.
 func (r *documentReader) member(key string) error {
 	switch key {
 	case "eval":
@@ -167,7 +166,6 @@ func (r *documentReader) skip(string) error {
 	return err
 }
 
-// rows reads the rows of an array that has started.
 func (r *documentReader) rows(parse func(file string, line int, text []byte) (table.Row, error)) error {
 	r.found = true
 	return r.Elements(func(line int, text []byte) error {

@@ -102,7 +102,6 @@ func ParseFileName(pattern string) (*FileName, error) {
 	return n, nil
 }
 
-// values are the columns in a file's name.
 func (n *FileName) values(path string) (map[string]string, error) {
 	name := strings.TrimSuffix(filepath.Base(path), ".gz")
 	name = strings.TrimSuffix(name, filepath.Ext(name))

@@ -20,7 +20,6 @@ import (
 // maxSample limits a sample of a log, which may contain all that an agent did.
 const maxSample = 64 << 20
 
-// isInspect reports whether a row is a sample of Inspect.
 func isInspect(row table.Row) bool { return row.Has("eval model") }
 
 // newInspect reads a log of Inspect. It refuses a sample that the log has twice.

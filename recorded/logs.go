@@ -31,7 +31,6 @@ const (
 	steps             // the same; a row is a step of a trace, with its kind
 )
 
-// shapes are tried in this order.
 var shapes = []shape{
 	{"batch output of OpenAI", "custom_id response.body", "", "response.body", content},
 	{"batch input of OpenAI", "custom_id body.model", "body", "", content},
@@ -61,7 +60,6 @@ var shapes = []shape{
 // litellm is the column of LiteLLM's log in what its callbacks receive.
 const litellm = "standard_logging_object"
 
-// shapeOf is the shape of a row.
 func shapeOf(row table.Row) (s shape, ok bool) {
 	i := slices.IndexFunc(shapes, func(s shape) bool {
 		for place := range strings.FieldsSeq(s.has) {
@@ -164,7 +162,6 @@ func logged(s shape, asked map[string][]string) layout {
 	return layout{name: s.name, told: told, quiet: s.answer == "", read: read}
 }
 
-// callsTool matches an answer that calls a tool.
 var callsTool = lazyregexp.New(`"(tool_calls|function_call)":\s*[\[{]\s*["{]|` +
 	`"type":\s*"(tool_use|tool-call|tool_call|function_call)"`)
 
@@ -207,7 +204,6 @@ func firstOf(columns map[string]string, names ...string) string {
 	return ""
 }
 
-// whole is a row as a JSON object.
 func whole(row table.Row) string {
 	fields := map[string]json.RawMessage{}
 	for name, value := range row.Values {
@@ -224,7 +220,6 @@ func whole(row table.Row) string {
 	return string(b)
 }
 
-// turnsOf are the user's messages in a request.
 func turnsOf(request string) (turns []string) {
 	for _, m := range messagesOf(json.RawMessage(jsonOf(request)), user) {
 		if m.role == user && strings.TrimSpace(m.text) != "" {

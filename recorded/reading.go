@@ -77,7 +77,6 @@ type answered struct {
 	reply
 }
 
-// answers yields the replies of a file.
 func (r Reading) answers(path string, needed func(column string) bool) iter.Seq2[answered, error] {
 	rows := map[string]func(path string) iter.Seq2[table.Row, error]{
 		".eval": inspectSamples, ".txt": textRows, ".json": documentRows}[table.Format(path)]
@@ -87,7 +86,6 @@ func (r Reading) answers(path string, needed func(column string) bool) iter.Seq2
 	return r.replies(path, r.FileName.named(path, rows(path)))
 }
 
-// table yields the rows of a table, with the file's names.
 func (r Reading) table(path string, needed func(column string) bool) iter.Seq2[table.Row, error] {
 	theirs := slices.Collect(maps.Values(r.Columns))
 	return r.FileName.named(path, table.ReadNeeding(path, func(column string) bool {
@@ -203,7 +201,6 @@ func (r Reading) layoutOf(row table.Row) layout {
 	return of
 }
 
-// answer is a reply with the row's columns.
 func (r Reading) answer(row table.Row, columns, names map[string]string, of reply) answered {
 	a := answered{row, of}
 	a.Values = columns
@@ -297,7 +294,6 @@ func textOf(raw json.RawMessage) string {
 	return *s
 }
 
-// members are the members of a JSON object that are text, numbers or truth values.
 func members(object string) map[string]string {
 	var fields map[string]any
 	d := json.NewDecoder(strings.NewReader(object))

@@ -58,7 +58,6 @@ func rowsBy(read func(yield func(table.Row) error) error) iter.Seq2[table.Row, e
 	}
 }
 
-// where is a row's file and line.
 func where(row table.Row) string { return fmt.Sprintf("%s:%d", row.File, row.Line) }
 
 // labelsOf are the columns that are neither thoughts nor contents.
@@ -82,7 +81,6 @@ func refuseLists(row table.Row, columns []string) error {
 	return nil
 }
 
-// numberIn reads a column's whole number, which may be missing.
 func numberIn(row table.Row, column string, least int) (n int, stated bool, err error) {
 	s := strings.TrimSpace(row.Values[column])
 	if s == "" {
@@ -169,7 +167,6 @@ func (r Reading) names(row table.Row, columns map[string]string, of layout) (map
 	return names, nil
 }
 
-// remedy says what to do about a missing column.
 func (r Reading) remedy(row table.Row, columns map[string]string, of layout, ours string) string {
 	expected := "expected completion and language, and optionally model, task, source, id, prompt, sample; " +
 		"the columns are "

@@ -105,7 +105,6 @@ func event(of map[string]string, name string, attributes map[string]string) {
 	}
 }
 
-// messageJSON is a message as JSON.
 func messageJSON(role, content string) string {
 	return `{"role":` + jsonOf(role) + `,"content":` + jsonOf(content) + `}`
 }

@@ -26,7 +26,6 @@ type session struct {
 	after string
 }
 
-// answer is the next answer of the session.
 func (s *session) answer(id, text string) reply {
 	s.n++
 	n := strconv.Itoa(s.n)
@@ -211,5 +210,4 @@ func newDialogue(answers string) layout {
 		}}
 }
 
-// answering matches usual names of who answers.
 var answering = lazyregexp.New(`(?i)\b(` + answerers + `)\b|bot$`)

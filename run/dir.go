@@ -53,7 +53,6 @@ type Manifest struct {
 // SuiteIDs are the suites as the run's figures name them: a shard's have its part, leakage-en@5a0c6f1e[3/64].
 func (m Manifest) SuiteIDs() crosstalk.SuiteIDs { return m.Plan.SuiteIDs(m.Suites) }
 
-// The files of a run beside its journal.
 const (
 	manifestFile     = "manifest.json"
 	observationsFile = "observations.jsonl"
@@ -260,7 +259,6 @@ func (d *Dir) writeManifest() error {
 	return err
 }
 
-// write writes v as JSON and returns the text.
 func (d *Dir) write(name string, v any) ([]byte, error) {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -77,7 +77,6 @@ func encode(b []byte, o *crosstalk.Observation) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// opening is what comes before element i of a list.
 func opening(i int, first string) string {
 	if i == 0 {
 		return first

@@ -10,7 +10,6 @@ import (
 	"crosstalk/internal/jsonscan"
 )
 
-// line is what a line of observations.jsonl contains.
 type line struct {
 	crosstalk.Observation
 	Place  *[2]int `json:"place"` // only of a shard
@@ -38,7 +37,6 @@ func ofValues(texts []string) *parser {
 // mostMaps is how many different maps are kept.
 const mostMaps = 1 << 12
 
-// parse reads a line.
 func (p *parser) parse(text []byte) (l line, err error) {
 	p.Scanner = jsonscan.New(text)
 	if p.line(&l); p.Done() {
@@ -76,7 +74,6 @@ func (p *parser) columns() map[string]string {
 	return m
 }
 
-// line reads all of a line.
 func (p *parser) line(l *line) {
 	p.Distinct(func(name []byte) int { return p.field(l, string(name)) })
 }
@@ -178,7 +175,6 @@ func (p *parser) field(l *line, name string) int {
 	return 0
 }
 
-// set reads a text, and returns the bit of its field.
 func (p *parser) set(to *string, bit int) int {
 	*to = p.Text()
 	return bit

@@ -95,7 +95,6 @@ func preparePrivate(path string) error {
 	return f.Close()
 }
 
-// Get implements similarity.Cache.
 func (k *SimilarityCache) Get(key similarity.Key) (value []byte, found bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -131,7 +130,6 @@ func (k *SimilarityCache) Put(values map[similarity.Key][]byte) (err error) {
 	return nil
 }
 
-// Close closes the file.
 func (k *SimilarityCache) Close() error {
 	return errors.Join(k.get.Close(), k.put.Close(), k.conn.Close())
 }

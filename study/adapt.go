@@ -32,7 +32,6 @@ func (c *Condition) adapt(families []model.Family, strict string) error {
 	return nil
 }
 
-// refusal says what to do about a parameter that a model does not take under the protocol of a paper.
 func refusal(what, param, protocol string) error {
 	remedy := "use --protocol crosstalk-1"
 	if param == crosstalk.ParamTemperature || param == crosstalk.ParamTopP {
@@ -76,7 +75,6 @@ func (a *adapting) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.An
 	return a.through(ctx, a.Asker, req)
 }
 
-// through asks by another way to the same model.
 func (a *adapting) through(ctx context.Context, way crosstalk.Asker, req crosstalk.Request) (crosstalk.Answer, error) {
 	roomless := false // req was answered, but for want of room there is nothing in it
 	for {
@@ -199,7 +197,6 @@ func configOf(req crosstalk.Request) crosstalk.PromptConfig {
 	return crosstalk.PromptConfig{API: req.API, Decoding: req.Decoding, Logprobs: req.Logprobs}
 }
 
-// without is a request without a parameter (model.Without).
 func without(name string, req crosstalk.Request, param string) (crosstalk.Request, model.Change, bool) {
 	p := configOf(req)
 	if len(req.Messages) > 1 && req.Messages[0].Role == "system" {

@@ -53,7 +53,6 @@ func (a asked) plan() run.Plan {
 	return plan
 }
 
-// countedOf is a protocol's condition as the forecast counted it.
 func (s *Study) countedOf(protocol, condition int) Counted {
 	for _, before := range s.Protocols[:protocol] {
 		condition += len(before.Conditions)

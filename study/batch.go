@@ -29,7 +29,6 @@ type inRound struct {
 	round crosstalk.Asker
 }
 
-// Ask implements crosstalk.Asker.
 func (a inRound) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	return a.through(ctx, a.round, req)
 }

@@ -144,7 +144,6 @@ func (l labeller) label(p *crosstalk.Prompt) (known bool) {
 	return label != ""
 }
 
-// unknown says that the identifier does not know a language.
 func (l labeller) unknown(language string) string {
 	return fmt.Sprintf("the model cannot identify the language %s (it knows %d others)",
 		language, len(l.identifier.Labels()))
@@ -234,7 +233,6 @@ func (c Confusion) checkSettings() error {
 	return nil
 }
 
-// formats are the axes of the prompt's settings, and the demonstrations.
 func (c Confusion) formats(s *suite.Suite) (all axes, demonstrations map[string][]crosstalk.Demonstration, err error) {
 	demonstrations = s.Demonstrations
 	from := ""

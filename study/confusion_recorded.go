@@ -203,7 +203,6 @@ func (r *recordedConfusion) row(row recorded.Confusion) recordedRow {
 	return of
 }
 
-// note records the items and columns of the answers.
 func (r *recordedConfusion) note(row recorded.Confusion) {
 	if row.Unjudged == "" {
 		r.judged++

@@ -181,7 +181,6 @@ func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (
 	return in, nil
 }
 
-// senses are the requested senses, checked against the suite.
 func (c Consistency) senses(s *suite.Suite, rewriter consistency.Rewriter) (consistency.Senses, error) {
 	senses := consistency.Senses{From: c.From, To: c.To, Mixed: c.Mixed}
 	if senses.To == nil {
@@ -256,7 +255,6 @@ func checkPrompts(senses consistency.Senses, rewriter consistency.Rewriter) erro
 
 func list[V any](m map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(m)), ", ") }
 
-// rewriter says how inputs and instructions are rewritten.
 func (c Consistency) rewriter(s *suite.Suite) (consistency.Rewriter, error) {
 	w := consistency.Rewriter{Prompts: map[string]string{}, Instructions: map[string]string{}}
 	for _, text := range c.Rewrite {

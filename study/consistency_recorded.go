@@ -72,7 +72,6 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 	return study, nil
 }
 
-// recordedConsistency is the source of answers to the items of tasks.
 type recordedConsistency struct {
 	recordedAnswers
 	instruments []consistency.Instrument // of the protocols
@@ -80,7 +79,6 @@ type recordedConsistency struct {
 	transcript  transcript.Transcript
 }
 
-// check reads the files once before anything is scored or written.
 func (r *recordedConsistency) check(bool) error {
 	if err := r.transcript.Check(); err != nil {
 		return err

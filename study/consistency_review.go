@@ -47,7 +47,6 @@ func (v *reviews) accepts(c Condition) bool {
 	return v.accept || c.Model.Provider == reference.Provider
 }
 
-// modelName is the model's name in the review.
 func modelName(c Condition) string {
 	name := c.Model.String()
 	if base := c.Name["base_url"]; base != "" {
@@ -59,7 +58,6 @@ func modelName(c Condition) string {
 	return name
 }
 
-// tasks are the suite's tasks with a model's rewritten instructions.
 func (v *reviews) tasks(c Condition) []crosstalk.Task {
 	tasks := slices.Clone(v.Suite.Tasks)
 	for i := range tasks {

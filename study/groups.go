@@ -77,7 +77,6 @@ func is(group, wanted string) string {
 	return "no"
 }
 
-// done says that all items have been seen.
 func (g *groups) done() {
 	g.tertiles = make(map[cell]map[float64]string, len(g.lengths))
 	for at, counts := range g.lengths {
@@ -102,7 +101,6 @@ func (g *groups) label(labels map[string]string, prompt string) map[string]strin
 	return added
 }
 
-// columns are the columns that label adds to some item.
 func (g *groups) columns() Columns {
 	known := Columns{}
 	for _, column := range addedColumns {
@@ -148,7 +146,6 @@ func promptOf(item crosstalk.Item) string {
 	return item.Prompt.Text
 }
 
-// The thirds of a cell's prompts by length.
 const (
 	Short  = "short"
 	Medium = "medium"

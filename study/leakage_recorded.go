@@ -74,7 +74,6 @@ func (r *recordedLeakage) all(yield func(leakageRow, error) bool) {
 	}
 }
 
-// usable yields the rows that can be scored.
 func (r *recordedLeakage) usable(yield func(leakageRow, error) bool) {
 	for row, err := range r.all {
 		if row.Unusable == "" && !yield(row, err) {
@@ -83,7 +82,6 @@ func (r *recordedLeakage) usable(yield func(leakageRow, error) bool) {
 	}
 }
 
-// language is the one language of all items.
 func (r *recordedLeakage) language() (string, error) {
 	seen := map[string]bool{}
 	for row, err := range r.all {

@@ -163,7 +163,6 @@ func (p *place) weigh(ctx context.Context) error {
 	return p.room.scoring.Acquire(ctx, p.weight)
 }
 
-// score scores what was asked.
 func (p *place) score() {
 	if p.arm.Scorer != nil && p.Err == nil {
 		p.Observations, p.Err = p.arm.Scorer().Measure(p.ctx, p, p.Item)
@@ -209,7 +208,6 @@ func (p *place) first(ctx context.Context, key crosstalk.Key, req crosstalk.Requ
 	return answer, nil
 }
 
-// sizeOf is about how many bytes an answer takes in memory.
 func sizeOf(a crosstalk.Answer) int64 {
 	const answer, candidate = 512, 64
 	n := answer + len(a.Text) + len(a.Reasoning)

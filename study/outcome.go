@@ -17,7 +17,6 @@ type IncompleteError struct{ err error }
 
 func (e *IncompleteError) Error() string { return e.err.Error() }
 
-// Unwrap returns why it is incomplete.
 func (e *IncompleteError) Unwrap() error { return e.err }
 
 // InterruptedError is the error for a measurement that somebody stopped. It says what is saved.

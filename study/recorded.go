@@ -23,7 +23,6 @@ type recordedAnswers struct {
 	batch   struct{ rows, together int }  // how many rows are scored one after the other, and batches at a time
 }
 
-// recordedRow is an item with the answers of a model.
 type recordedRow struct {
 	item    crosstalk.Item
 	prompt  string // "" if it is unknown
@@ -67,7 +66,6 @@ func (r *recordedAnswers) see(labels map[string]string, prompt string) {
 	r.groups.see(labels, prompt)
 }
 
-// seen ends the check: all items have been seen.
 func (r *recordedAnswers) seen() error {
 	r.groups.done()
 	maps.Copy(r.columns, r.groups.columns())

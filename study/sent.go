@@ -127,7 +127,6 @@ func (a *askers) of(p Protocol, c Condition) *adapting {
 	return asker
 }
 
-// keep notes in the run what asking has shown of a condition.
 func (a *askers) keep(place int, of run.Adapted) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -139,7 +138,6 @@ func (a *askers) keep(place int, of run.Adapted) {
 	a.err = errors.Join(a.err, a.m.Dir.SetAdapted(all))
 }
 
-// failed is the error of keeping what asking has shown.
 func (a *askers) failed() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

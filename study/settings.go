@@ -28,7 +28,6 @@ func Settings(m run.Manifest) func(condition map[string]string) map[string]strin
 	}
 }
 
-// settings are what is sent with each prompt, as text.
 func (c Condition) settings() map[string]string {
 	sent := map[string]json.RawMessage{}
 	d := c.Prompting.Decoding

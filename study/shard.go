@@ -32,7 +32,6 @@ func (s *Study) Take(ctx context.Context, of shard.Shard) error {
 	return nil
 }
 
-// Shard is the shard that the study is of.
 func (s *Study) Shard() shard.Shard { return s.shard }
 
 func (s *Study) items() suite.Items {

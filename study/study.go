@@ -60,7 +60,6 @@ type source interface {
 	suites() (crosstalk.SuiteIDs, error)
 }
 
-// scored is what was observed of one item.
 type scored struct {
 	place        run.Place // its part is a condition's number in the protocol
 	observations []crosstalk.Observation
@@ -157,7 +156,6 @@ func (s *Study) Items() (n int) {
 	return n
 }
 
-// checkBy returns an error if the user groups figures by an unknown column.
 func (s *Study) checkBy(known Columns) error {
 	if !s.byUser {
 		return nil
@@ -241,7 +239,6 @@ func (n *Notes) add(note string) {
 	n.More++
 }
 
-// say adds a note on a whole file, once.
 func (n *Notes) say(note string) {
 	if !slices.Contains(n.Files, note) {
 		n.Files = append(n.Files, note)

@@ -58,7 +58,6 @@ func SumUp(path string, manifest run.Manifest, observations iter.Seq2[crosstalk.
 	return all, nil
 }
 
-// summary sums up the observations of a run.
 type summary struct {
 	manifest  run.Manifest
 	kind      crosstalk.Kind
@@ -74,7 +73,6 @@ type protocol struct {
 	by    []string
 }
 
-// set adds up a set of figures.
 type set struct {
 	Figures
 	ofFigures []view.Choice // of View.Only, as figures have the values
@@ -82,7 +80,6 @@ type set struct {
 	opened    [][]part // by protocol; nil before its first observation
 }
 
-// part adds up some of the figures of a protocol.
 type part struct {
 	of        []string // of crossed columns, the ones of which each figure has a single value
 	estimator crosstalk.Estimator
@@ -167,7 +164,6 @@ func (s *summary) estimates(f *set) (estimates []crosstalk.Estimate, err error) 
 	return estimates, nil
 }
 
-// checkMeasures returns an error if there are no figures, or none of a measure.
 func checkMeasures(estimates []crosstalk.Estimate, measures []string) error {
 	var known []string
 	for _, e := range estimates {
@@ -275,7 +271,6 @@ func (f Figures) once(parts []part, suites crosstalk.SuiteIDs) (estimates []cros
 	return estimates
 }
 
-// mark adds the warnings that concern figures of a run as a whole.
 func mark(manifest run.Manifest, estimates []crosstalk.Estimate) {
 	markUnjudged(manifest.Plan.Instrument, estimates)
 	if n := manifest.NotMeasured; n > 0 { // observations do not have this number
@@ -283,7 +278,6 @@ func mark(manifest run.Manifest, estimates []crosstalk.Estimate) {
 	}
 }
 
-// markNotMeasured adds the number of missing items to every figure.
 func markNotMeasured(estimates []crosstalk.Estimate, n int, why string) {
 	for i := range estimates {
 		e := &estimates[i]
@@ -292,7 +286,6 @@ func markNotMeasured(estimates []crosstalk.Estimate, n int, why string) {
 	}
 }
 
-// markUnjudged warns of figures that rest on a minority of the answers.
 func markUnjudged(instrumentName string, estimates []crosstalk.Estimate) {
 	kind := instrument.Named(instrumentName)
 	for i := range estimates {

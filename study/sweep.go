@@ -233,7 +233,6 @@ func (s *Study) concurrency() (least int) {
 	return least
 }
 
-// axes are the settings of all instruments.
 func (s *Sweep) axes(d defaults) (axes, error) {
 	models, err := s.modelAxis(d.decoding)
 	if err != nil {
@@ -311,7 +310,6 @@ func (s *Sweep) modelAxis(decoding crosstalk.Decoding) (axis, error) {
 	}}, nil
 }
 
-// addParams makes an axis of each further setting.
 func (s *Sweep) addParams(all *axes) error {
 	var names []string
 	values := map[string][]string{}
@@ -381,7 +379,6 @@ func secretIn(v any) string {
 	return ""
 }
 
-// reasoningLevels are the values of Sweep.Reasoning.
 var reasoningLevels = []string{"default", crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium,
 	crosstalk.ReasoningHigh}
 

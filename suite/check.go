@@ -38,12 +38,10 @@ func (s *Suite) Languages() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// findings are what a check has found.
 type findings []string
 
 func (r *findings) add(format string, args ...any) { *r = append(*r, fmt.Sprintf(format, args...)) }
 
-// addIf adds a remark where something is strange.
 func (r *findings) addIf(strange bool, format string, args ...any) {
 	if strange {
 		r.add(format, args...)

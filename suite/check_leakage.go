@@ -15,7 +15,6 @@ const (
 	fewestNeutral = 6
 )
 
-// checkPairs lists likely mistakes in pairs of prompts.
 func checkPairs(s *Suite, found *findings) {
 	tests := map[string]string{}
 	for _, item := range s.Items.All() {
@@ -70,7 +69,6 @@ func withoutInstruction(test, control string) (string, string) {
 	return test, control
 }
 
-// checkConcepts lists concepts that cannot be compared with anything.
 func checkConcepts(s *Suite, found *findings) {
 	asked := map[string]bool{}
 	for _, item := range s.Items.All() {
@@ -86,13 +84,11 @@ func checkConcepts(s *Suite, found *findings) {
 	}
 }
 
-// known reports whether gloss has a vector of a text.
 func known(text string) bool {
 	v, err := gloss.Load()
 	return err != nil || slices.ContainsFunc(v.Lemmas(text), func(lemma string) bool { return lemma != "" })
 }
 
-// checkContinuations lists items that the reference model cannot answer well.
 func checkContinuations(s *Suite, found *findings) {
 	none := func(i crosstalk.Item) bool { return len(i.Pair.Leaks) == 0 && len(i.Pair.Neutral) == 0 }
 	if s.Items.Select(func(i crosstalk.Item) bool { return !none(i) }).Len() == 0 {
@@ -115,7 +111,6 @@ func checkContinuations(s *Suite, found *findings) {
 	}
 }
 
-// checkControls lists controls that are nearly the same.
 func checkControls(s *Suite, found *findings) {
 	var ids, controls []string
 	met := map[string]bool{}
@@ -130,7 +125,6 @@ func checkControls(s *Suite, found *findings) {
 	}
 }
 
-// checkPairLanguages lists prompts and continuations in another language than the item's.
 func checkPairLanguages(s *Suite, found *findings) {
 	met := map[string]bool{}
 	check := func(id, what, language, text string) {

@@ -90,7 +90,6 @@ func withoutArticle(text string) string {
 
 func isVowel(r rune) bool { return strings.ContainsRune("aeiou", r) }
 
-// englishStem cuts the endings of plurals, participles and gerunds.
 func englishStem(w string) string {
 	for _, ending := range []struct{ from, to string }{{"ies", "y"}, {"ied", "y"}, {"sses", "ss"}, {"ches", "ch"},
 		{"shes", "sh"}, {"xes", "x"},
@@ -124,7 +123,6 @@ func withoutParticle(w string) string {
 	return w
 }
 
-// unspaced reports whether a text is in a script without spaces.
 func unspaced(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool {
 		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,

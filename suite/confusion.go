@@ -38,7 +38,6 @@ type turn struct {
 	Assistant string `yaml:"assistant"`
 }
 
-// before are the messages that precede the prompt.
 func (p prompt) before() (messages []crosstalk.Message) {
 	if p.System != "" {
 		messages = append(messages, crosstalk.Message{Role: "system", Content: p.System})
@@ -82,7 +81,6 @@ func readConfusion(d document, s *Suite) {
 	b.demonstrations(f.Demonstrations)
 }
 
-// confusionBuilder builds items from a file's entries and refuses invalid ones.
 type confusionBuilder struct {
 	document
 	suite *Suite
@@ -138,7 +136,6 @@ func (b *confusionBuilder) crosslingual(f confusionFile) {
 	}
 }
 
-// target is a language to answer in.
 type target struct {
 	tag            string   // in the file
 	code, scripted string   // see recorded.LanguageOf

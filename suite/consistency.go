@@ -73,7 +73,6 @@ func LoadTasks(nameOrFile string) (*Suite, error) {
 	return ParseTasks(nameOrFile, text)
 }
 
-// readConsistency builds the suite's tasks and items from a task file.
 func readConsistency(d document, s *Suite) {
 	var f taskFile
 	d.decode(&f, yaml.Strict())
@@ -89,7 +88,6 @@ func readConsistency(d document, s *Suite) {
 	}
 }
 
-// taskReader builds tasks and items from a file's entries and refuses invalid ones.
 type taskReader struct {
 	document
 	suite *Suite
@@ -146,7 +144,6 @@ func (r *taskReader) names(what string, list []at[string], line int) (names []st
 
 const wordsKey = "words" // key of an instruction for its answer words, not a part
 
-// parts returns the parts of instructions that the layout uses.
 func (r *taskReader) parts(t crosstalk.Task, e taskEntry) (parts []string) {
 	written := map[string]bool{}
 	for _, i := range e.Instructions {

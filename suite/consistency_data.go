@@ -11,7 +11,6 @@ import (
 	"crosstalk/suite/datasets"
 )
 
-// dataEntry locates a task's items outside the task file.
 type dataEntry struct {
 	Format at[string] `yaml:"format"`
 	Pulled at[string] `yaml:"pulled"`

@@ -7,7 +7,6 @@ import (
 	"crosstalk"
 )
 
-// itemKeys are the keys of an item besides its fields.
 var itemKeys = []string{"id", "category", "cluster", "gold", "texts"}
 
 func (r *taskReader) items(t crosstalk.Task, e taskEntry, line int) {
@@ -118,7 +117,6 @@ func (r *taskReader) byLanguage(n node, languages []string, line int) (by inOrde
 	return by
 }
 
-// texts reads an item's fields in several languages.
 func (r *taskReader) texts(t crosstalk.Task, id string, languages []string, e entry[node]) map[string][]string {
 	var by inOrder[inOrder[string]]
 	r.get(e.value, &by)
@@ -138,7 +136,6 @@ func (r *taskReader) texts(t crosstalk.Task, id string, languages []string, e en
 	return texts
 }
 
-// input puts the fields of a text in order.
 func (r *taskReader) input(t crosstalk.Task, id, language string, fields map[string]string, line int) []string {
 	texts := make([]string, len(t.Fields))
 	for i, field := range t.Fields {

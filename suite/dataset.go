@@ -30,7 +30,6 @@ var publishedTasks = []dataset{
 	{boolqFormat, []string{"passage", "question"}, []string{"no", "yes"}, boolQ},
 }
 
-// dataRow is one input in one language.
 type dataRow struct {
 	table.Row
 	id, language string
@@ -38,7 +37,6 @@ type dataRow struct {
 	label        int // -1: none
 }
 
-// read yields the inputs of a file.
 func (d dataset) read(file, language string) iter.Seq2[dataRow, error] {
 	rows := table.Read(file)
 	if strings.EqualFold(filepath.Ext(file), ".tsv") {

@@ -31,7 +31,6 @@ func fromTable(path, instrument string) (*Suite, error) {
 	return fromRecorded(path)
 }
 
-// fromPrompts builds a suite of prompts with their languages.
 func fromPrompts(path string) (*Suite, error) {
 	s := &Suite{Name: BaseName(path), Instrument: "confusion", Version: 1, Prefix: map[crosstalk.API]string{}}
 	// Hashes of ids and prompts: a file of recorded answers repeats an item for each sample and model.
@@ -156,7 +155,6 @@ func startsBlock(line, control string) bool {
 	return ending != controlEnding
 }
 
-// split splits a prompt before its last sentence.
 func split(prompt string) (before, ending string) {
 	i := strings.LastIndex(prompt, ". ")
 	if i < 0 {

@@ -24,7 +24,6 @@ type Items struct {
 	labels *intern.Maps
 }
 
-// block is perBlock items.
 type block struct {
 	packed []byte              // zstd of a gob, which is read three times as quickly as JSON
 	labels []map[string]string // that items share; nil: the item's own are packed
@@ -32,7 +31,6 @@ type block struct {
 
 const perBlock = 4096
 
-// ItemsOf returns a list of items.
 func ItemsOf(list ...crosstalk.Item) (s Items) {
 	for _, item := range list {
 		s.Add(item)
@@ -170,7 +168,6 @@ func (s *Items) GobDecode(content []byte) error {
 //
 //	go test ./suite -run TestCompiled -update
 
-// compiledExt is the end of the names of compiled suites.
 const compiledExt = ".gob.zst"
 
 // compiled returns the embedded suite of that name if it is compiled from text.

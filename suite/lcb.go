@@ -69,7 +69,6 @@ func importLCB(archive string) (*Suite, error) {
 	return s, nil
 }
 
-// places maps the benchmark's names of positions to ours.
 var places = map[string]string{"Start": atStart, "Middle": integrated, "End": atEnd}
 
 // addLCB builds an item from row n of a file, counted from 0.

@@ -116,7 +116,6 @@ func readLeakage(d document, s *Suite) {
 	d.refuseIf(s.Items.Len() == 0, 1, "expected templates or items, found neither")
 }
 
-// readSettings reads what a file says of all its items.
 func readSettings(d document, f leakageFile, s *Suite) {
 	for api, prefix := range f.Prompt {
 		switch api {
@@ -136,7 +135,6 @@ func readSettings(d document, f leakageFile, s *Suite) {
 	s.MaxTokens, s.Windows, s.Begins = f.MaxTokens, f.Windows, f.Begins
 }
 
-// leakageBuilder builds items from a file's entries and refuses invalid ones.
 type leakageBuilder struct {
 	document
 	suite    *Suite
@@ -196,7 +194,6 @@ func (b *leakageBuilder) template(t template, line int) {
 	}
 }
 
-// check refuses a template with invalid texts.
 func (b *leakageBuilder) check(t template, line int) {
 	carries := t.Carrier != ""
 	b.refuseIf(len(t.Control) > 1, line, "template %s: control is a list; expected one text", t.ID)
@@ -307,7 +304,6 @@ func join[T ~string](list []T) string {
 
 var notSlug = lazyregexp.New(`[^\pL\pN]+`)
 
-// slug derives an id from a concept.
 func slug(s string) string {
 	return strings.Trim(notSlug().ReplaceAllString(strings.ToLower(s), "-"), "-")
 }

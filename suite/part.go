@@ -63,7 +63,6 @@ func (s *Suite) Part(n int) *Suite {
 	return &part
 }
 
-// hash is a number that depends on the text alone.
 func hash(text string) uint64 {
 	sum := sha256.Sum256([]byte("part\x00" + text))
 	return binary.BigEndian.Uint64(sum[:8])

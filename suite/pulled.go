@@ -45,7 +45,6 @@ func PulledDir(name string) (string, error) {
 	return s.Find()
 }
 
-// loadPulled builds a suite from a data set that was fetched.
 func loadPulled(from datasets.Source) (*Suite, error) {
 	dir, err := from.Find()
 	if err != nil {

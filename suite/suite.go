@@ -90,7 +90,6 @@ func (f *Fingerprint) add(content any) {
 	f.sum += binary.BigEndian.Uint64(hash[:])
 }
 
-// String returns eight hexadecimal digits.
 func (f Fingerprint) String() string { return fmt.Sprintf("%08x", uint32(f.sum>>32)^uint32(f.sum)) }
 
 // data contains the embedded suites, each as a file and compiled, and the tasks of published data sets.
@@ -200,7 +199,6 @@ type origin struct {
 	items        map[[2]string]struct{}
 }
 
-// NewSources returns the sources for these files.
 func NewSources(files []string) *Sources {
 	return &Sources{files: files, groups: map[string]*origin{}}
 }

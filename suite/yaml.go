@@ -28,7 +28,6 @@ type header struct {
 	Card        *Card  `yaml:"card"`
 }
 
-// reader is how the suites of an instrument are read and checked.
 type reader struct {
 	name     string
 	clusters string // what items of a cluster share
@@ -124,7 +123,6 @@ func (d document) refuse(line int, format string, args ...any) {
 	panic(refused{fmt.Errorf("%s:%d: %w", d.name, line, fmt.Errorf(format, args...))})
 }
 
-// refuseIf refuses the file where something is wrong with it.
 func (d document) refuseIf(wrong bool, line int, format string, args ...any) {
 	if wrong {
 		d.refuse(line, format, args...)

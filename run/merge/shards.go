@@ -40,7 +40,6 @@ func (e *WholeError) Error() string {
 // shards are runs of shards in the order of their numbers.
 type shards []one
 
-// one is the run of one shard.
 type one struct {
 	run.Manifest
 	path string
@@ -148,7 +147,6 @@ func differ(name string, value, other any) string {
 	return fmt.Sprintf("%s is %s, not %s", name, a, b)
 }
 
-// refused are the parameters that models refused, by condition.
 func (o *one) refused() map[int][]string {
 	of := map[int][]string{}
 	for _, a := range o.Adapted {
@@ -222,7 +220,6 @@ func Wait(ctx context.Context, paths []string, most time.Duration) error {
 	return nil
 }
 
-// source is the observations of a shard.
 type source struct {
 	path       string
 	run.Placed // the next one

@@ -42,7 +42,6 @@ func Parse(text string, getenv func(string) string) (Shard, error) {
 	return s, err
 }
 
-// auto is the shard of a task of a job array.
 func auto(getenv func(string) string) (s Shard, err error) {
 	var said []string
 	number := func(name string, least int) int {
@@ -157,7 +156,6 @@ func (s Shard) Has(cluster string) bool {
 	return s.IsZero() || hash(cluster)%uint64(s.Count) == uint64(s.Index-1)
 }
 
-// hash is a number that depends on the text alone.
 func hash(text string) uint64 {
 	sum := sha256.Sum256([]byte("shard\x00" + text))
 	return binary.BigEndian.Uint64(sum[:8])
@@ -281,7 +279,6 @@ func (l load) compare(other load) int {
 	return cmp.Or(cmp.Compare(l.items, other.items), cmp.Compare(l.shard, other.shard))
 }
 
-// add gives items to the first shard, and returns which it is.
 func (l loads) add(items int) (shard int) {
 	shard = l[0].shard
 	l[0].items += items

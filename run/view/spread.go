@@ -9,7 +9,6 @@ import (
 	"crosstalk/internal/ordered"
 )
 
-// The values of a column in figures of Spread.
 const (
 	Least    = "min"
 	Mean     = "mean"

@@ -135,7 +135,6 @@ func (v View) Reader(columns ...string) *Reader {
 	return r
 }
 
-// columns are those that the view names.
 func (v View) columns() (columns []string) {
 	columns = slices.Clone(v.Pool)
 	for _, c := range v.Only {

@@ -13,7 +13,6 @@ import (
 	"crosstalk/internal/statusline"
 )
 
-// progress shows how far a session has come.
 type progress struct {
 	line    *statusline.Line
 	session *ask.Session

@@ -215,7 +215,6 @@ func Of(path string, m run.Manifest, prices ask.Prices, now time.Time) Part {
 	return p
 }
 
-// costOf is what tokens cost, nil if a price is missing.
 func costOf(usage map[string]crosstalk.Usage, prices ask.Prices) *float64 {
 	if prices == nil {
 		return nil

@@ -48,13 +48,11 @@ func (e *Env) Use(cache similarity.Cache, ask func(crosstalk.Model) crosstalk.As
 	e.Cache, e.ask = cache, ask
 }
 
-// lateAsker asks through the environment's current asker.
 type lateAsker struct {
 	env   *Env
 	model crosstalk.Model
 }
 
-// Ask implements crosstalk.Asker.
 func (a *lateAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	return a.env.ask(a.model).Ask(ctx, req)
 }

@@ -93,7 +93,6 @@ func mirror() (*url.URL, error) {
 	return u, nil
 }
 
-// addressOf is the URL from which a file of the catalogue is requested.
 func addressOf(address string, mirror *url.URL) (string, error) {
 	if mirror == nil {
 		return address, nil

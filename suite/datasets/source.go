@@ -27,7 +27,6 @@ type Source struct {
 	Files      []File
 }
 
-// Kind is the kind of a source, as in commands.
 type Kind string
 
 const (
@@ -44,12 +43,10 @@ type File struct {
 	Members []string // files to unpack from an archive, into the folder without the first part of their names
 }
 
-// All returns the sources of a kind.
 func All(kind Kind) []Source {
 	return slices.DeleteFunc(slices.Clone(catalogue()), func(s Source) bool { return s.Kind != kind })
 }
 
-// Named returns the source of a kind with this name.
 func Named(kind Kind, name string) (Source, bool) {
 	for _, s := range catalogue() {
 		if s.Kind == kind && s.Name == name {
