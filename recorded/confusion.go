@@ -2,12 +2,19 @@ package recorded
 
 import (
 	"cmp"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
+	"hash/fnv"
 	"iter"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"crosstalk"
+	"crosstalk/internal/table"
 	"crosstalk/measure/langid"
 
 	"golang.org/x/text/language"
@@ -116,4 +123,220 @@ func LanguageOf(tag string) (code, scripted string, err error) {
 		return base.String(), scripted, nil
 	}
 	return "", "", fmt.Errorf("%q is not a valid language; expected a code such as fr, zh or pt-BR", tag)
+}
+
+// Undetermined is the label of a language that cannot be told, as in BCP 47.
+const Undetermined = "und"
+
+// expected returns the language that an answer should be in, as the file or the policy says, and sets the prompt's.
+// If there is none, the prompt's is empty, and unjudged says why.
+func (r Reading) expected(p *crosstalk.Prompt, stated string, turns []string) (tag, unjudged string) {
+	switch r.Expect {
+	case "":
+		if strings.TrimSpace(stated) == "" {
+			return Undetermined, "no language is given"
+		}
+		tag = stated
+	case ExpectUser:
+		tag = r.Identify(turns...)
+	case ExpectPrompt:
+		tag = r.Identify(strings.Join(recent(turns), "\n"))
+	default:
+		tag = r.Expect
+	}
+	if tag == "" {
+		return Undetermined, "the language of the prompt cannot be told"
+	}
+	var err error
+	if p.Language, p.Tag, err = LanguageOf(tag); err != nil {
+		unjudged = err.Error()
+	}
+	return tag, unjudged
+}
+
+// mostBytes is how much of messages is read as one text: it is read again for each
+// answer of a conversation, and time would grow with the square of its length.
+const mostBytes = 16 << 10
+
+// recent are the last messages that have at most mostBytes together; at least one.
+func recent(turns []string) []string {
+	first, bytes := len(turns), 0
+	for first > 0 && (bytes == 0 || bytes+len(turns[first-1]) <= mostBytes) {
+		first--
+		bytes += len(turns[first])
+	}
+	return turns[first:]
+}
+
+// CheckExpect returns an error unless a text is a policy or a language.
+func CheckExpect(expect string) error {
+	if slices.Contains([]string{"", ExpectUser, ExpectPrompt}, expect) {
+		return nil
+	}
+	if _, _, err := LanguageOf(expect); err != nil {
+		return crosstalk.BadOption("expect", " is %q; expected user, prompt or a language, such as en or pt-BR",
+			cmp.Or(expect, "''"))
+	}
+	return nil
+}
+
+// FileName says which columns are in the names of files: {dataset}_prompts_{model}.
+type FileName struct {
+	pattern string
+	columns []string
+	match   *regexp.Regexp
+}
+
+var nameColumn = regexp.MustCompile(`\{([^{}]*)\}`)
+
+// ParseFileName reads a pattern: a file's name without folder and endings, with the names of columns in braces. A
+// column's value is as short as possible, and not empty. Nil for an empty pattern.
+func ParseFileName(pattern string) (*FileName, error) {
+	if pattern == "" {
+		return nil, nil
+	}
+	n := &FileName{pattern: pattern}
+	expression, at := "^", 0
+	for _, m := range nameColumn.FindAllStringSubmatchIndex(pattern, -1) {
+		column := strings.TrimSpace(pattern[m[2]:m[3]])
+		if column == "" || slices.Contains(n.columns, column) {
+			return nil, fmt.Errorf("%q has a column without a name, or twice; expected a pattern such as "+
+				"{dataset}_prompts_{model}", pattern)
+		}
+		n.columns = append(n.columns, column)
+		expression += regexp.QuoteMeta(pattern[at:m[0]]) + "(.+?)"
+		at = m[1]
+	}
+	if n.columns == nil {
+		return nil, fmt.Errorf("%q has no column in braces; expected a pattern such as {dataset}_prompts_{model}", pattern)
+	}
+	n.match = regexp.MustCompile(expression + regexp.QuoteMeta(pattern[at:]) + "$")
+	return n, nil
+}
+
+func (n *FileName) values(path string) (map[string]string, error) {
+	name := strings.TrimSuffix(filepath.Base(path), ".gz")
+	name = strings.TrimSuffix(name, filepath.Ext(name))
+	m := n.match.FindStringSubmatch(name)
+	if m == nil {
+		return nil, fmt.Errorf("%s: the file's name is not of the form %s", path, n.pattern)
+	}
+	values := map[string]string{}
+	for i, column := range n.columns {
+		values[column] = m[i+1]
+	}
+	return values, nil
+}
+
+// named adds the columns in a file's name to its rows where they have no value.
+func (n *FileName) named(path string, rows iter.Seq2[table.Row, error]) iter.Seq2[table.Row, error] {
+	if n == nil {
+		return rows
+	}
+	return func(yield func(table.Row, error) bool) {
+		values, err := n.values(path)
+		if err != nil {
+			yield(table.Row{}, err)
+			return
+		}
+		for row, err := range rows {
+			if err == nil && !row.Blank() {
+				for column, value := range values {
+					if strings.TrimSpace(row.Values[column]) == "" {
+						row.Values[column] = value
+					}
+				}
+			}
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
+// ReadPrompts yields the prompts of a table, one per row, as confusion items: the columns are language and prompt
+// or messages, and optionally system, id, task and source. Every other text column becomes a label. Messages are a
+// list of objects with role and content, the last of them the user's; in CSV they are JSON.
+//
+// Items are named as recorded answers are (ConfusionItem), so that both can be
+// paired; without an id, the prompt names the item, shortened if it is long.
+func ReadPrompts(path string) iter.Seq2[crosstalk.Item, error] {
+	needed := func(column string) bool {
+		return slices.Contains(promptContents, column) || slices.Contains(confusionTexts, column)
+	}
+	return rowsOf(table.ReadNeeding(path, needed), path, readPrompt)
+}
+
+// Columns that are not labels of a prompt. Files of recorded answers are suites too.
+var promptContents = append(slices.Clone(confusionContents), "system", messagesColumn)
+
+func readPrompt(row table.Row) (item crosstalk.Item, err error) {
+	v := row.Values
+	if !row.Has("language") || !row.Has("prompt") && !row.Has(messagesColumn) {
+		return item, row.HeaderErrorf("expected the columns language, and prompt or messages, "+
+			"and optionally system, id, task, source; the columns are %s", list(row, v))
+	}
+	if err := refuseLists(row, append(slices.Clone(confusionTexts), "system")); err != nil {
+		return item, err
+	}
+	p := &crosstalk.Prompt{Text: v["prompt"]}
+	if p.Language, p.Tag, err = LanguageOf(v["language"]); err != nil {
+		return item, row.Errorf("%w", err)
+	}
+	if p.Before, err = precede(row); err != nil {
+		return item, err
+	}
+	if row.Lists[messagesColumn] != nil || v[messagesColumn] != "" {
+		n := len(p.Before)
+		switch {
+		case strings.TrimSpace(p.Text) != "":
+			return item, row.Errorf("has a prompt and messages; expected one of them")
+		case n == 0 || p.Before[n-1].Role != user:
+			return item, row.Errorf("messages do not end with one of the user, which is to be answered")
+		}
+		p.Before, p.Text = p.Before[:n-1:n-1], p.Before[n-1].Content
+	}
+	if strings.TrimSpace(p.Text) == "" {
+		return item, row.Errorf("the prompt is empty")
+	}
+	labels := labelsOf(v, promptContents)
+	if length := crosstalk.LengthOf(p.Text); length != "" && !row.Has("length") {
+		labels["length"] = length
+	}
+	return ConfusionItem(labels, cmp.Or(v["id"], nameOf(p)), p), nil
+}
+
+// precede reads what precedes both prompts of a pair: the column system, and messages.
+func precede(row table.Row) (before []crosstalk.Message, err error) {
+	messages, left, err := messagesIn(row)
+	if err == nil && left > 0 {
+		err = row.Errorf("messages have parts other than text, such as calls of tools, which cannot be asked")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if s := row.Values["system"]; strings.TrimSpace(s) != "" {
+		before = append(before, crosstalk.Message{Role: system, Content: s})
+	}
+	for _, m := range messages {
+		if m.role == system && len(before) > 0 {
+			return nil, row.Errorf("expected one system message, before all others")
+		}
+		before = append(before, crosstalk.Message{Role: m.role, Content: m.text})
+	}
+	return before, nil
+}
+
+// nameOf names a prompt without an id by its text, and by a hash of all of it if that is long or does not say all.
+func nameOf(p *crosstalk.Prompt) string {
+	const most = 60
+	if len(p.Before) == 0 && utf8.RuneCountInString(p.Text) <= most {
+		return p.Text
+	}
+	h := fnv.New64a()
+	h.Write(crosstalk.Canonical(p.Before))
+	h.Write([]byte(p.Text))
+	start := []rune(p.Text)
+	sum := binary.BigEndian.AppendUint64(nil, h.Sum64())
+	return string(start[:min(len(start), most)]) + "#" + hex.EncodeToString(sum[:4])
 }

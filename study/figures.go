@@ -2,12 +2,15 @@ package study
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/measure/estimate"
 	"crosstalk/run"
 	"crosstalk/run/view"
 )
@@ -188,4 +191,287 @@ func Names(paths ...string) (map[string]string, error) {
 		maps.Copy(names, manifest.Names)
 	}
 	return names, nil
+}
+
+// SumUp computes sets of figures of a run with this manifest over its observations, which may name their protocol
+// if there are several. It stops at their first error. path is where the run is, for errors.
+func SumUp(path string, manifest run.Manifest, observations iter.Seq2[crosstalk.Observation, error],
+	figures ...Figures) (all [][]crosstalk.Estimate, err error) {
+	s := summary{manifest: manifest, kind: instrument.Named(manifest.Plan.Instrument), known: Columns{}}
+	for _, column := range s.kind.Derived {
+		s.known[column] = true
+	}
+	for _, of := range manifest.Scoring {
+		rules, err := instrument.ReadRules(manifest.Plan.Instrument, of.Rules)
+		if err != nil {
+			return nil, fmt.Errorf("%s: cannot read the rules it was scored with: %w", path, err)
+		}
+		s.protocols = append(s.protocols, protocol{of.Protocol, rules, of.By})
+	}
+	for _, f := range figures {
+		if err := f.View.Check(); err != nil {
+			return nil, err
+		}
+		f, ofFigures := f.split(s.kind)
+		s.sets = append(s.sets, set{f, ofFigures, f.reader(), make([][]part, len(manifest.Scoring))})
+	}
+	for o, err := range observations {
+		if err != nil {
+			return nil, err
+		}
+		s.add(o)
+	}
+	for i := range s.sets {
+		if err := s.check(&s.sets[i]); err != nil {
+			return nil, err
+		}
+	}
+	for i := range s.sets {
+		estimates, err := s.estimates(&s.sets[i])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, estimates)
+	}
+	return all, nil
+}
+
+type summary struct {
+	manifest  run.Manifest
+	kind      crosstalk.Kind
+	known     Columns // of the observations, and what figures can be grouped by besides
+	protocols []protocol
+	sets      []set
+}
+
+// protocol is how the observations of a protocol were summed up when they were measured.
+type protocol struct {
+	name  string
+	rules crosstalk.Rules
+	by    []string
+}
+
+type set struct {
+	Figures
+	ofFigures []view.Choice // of View.Only, as figures have the values
+	reader    *view.Reader
+	opened    [][]part // by protocol; nil before its first observation
+}
+
+type part struct {
+	of        []string // of crossed columns, the ones of which each figure has a single value
+	estimator crosstalk.Estimator
+}
+
+func (s *summary) add(o crosstalk.Observation) {
+	s.known.Add(o.Labels)
+	s.known.Add(o.Condition)
+	for i := range s.sets {
+		f := &s.sets[i]
+		seen, in := f.reader.Read(o)
+		if !in {
+			continue
+		}
+		for k, p := range s.protocols {
+			if cmp.Or(o.Condition[crosstalk.ProtocolColumn], p.name) != p.name {
+				continue
+			}
+			if f.opened[k] == nil {
+				f.opened[k] = f.parts(s.kind, p, seen.Condition)
+			}
+			for _, part := range f.opened[k] {
+				part.estimator.Add(seen)
+			}
+		}
+	}
+}
+
+// check checks the columns of a set, all observations having been added.
+func (s *summary) check(f *set) error {
+	known := maps.Clone(s.known)
+	known[view.SampleColumn] = true
+	if err := f.reader.Check(slices.Sorted(maps.Keys(known))); err != nil {
+		return err
+	}
+	for _, column := range f.By {
+		if !known[column] {
+			return s.known.Check([]string{column})
+		}
+	}
+	for _, c := range s.kind.Columns {
+		if c.OfFigures {
+			known[c.Key] = true
+		}
+	}
+	if len(f.View.Groups) > 0 {
+		known[view.GroupColumn] = true
+	}
+	for _, column := range f.Cross {
+		if !known[column] {
+			return known.Unknown(column)
+		}
+	}
+	return nil
+}
+
+func (s *summary) estimates(f *set) (estimates []crosstalk.Estimate, err error) {
+	suites := f.suites(s.manifest.SuiteIDs())
+	for k, p := range s.protocols {
+		if f.opened[k] == nil {
+			f.opened[k] = f.parts(s.kind, p, nil)
+		}
+		estimates = append(estimates, f.once(f.opened[k], suites)...)
+	}
+	if err := checkMeasures(estimates, f.Measures); err != nil {
+		return nil, err
+	}
+	estimates = slices.DeleteFunc(estimates, func(e crosstalk.Estimate) bool {
+		return len(f.Measures) > 0 && !instrument.Chosen(f.Measures, e.Measure) ||
+			!chosen(e, f.ofFigures)
+	})
+	for i, e := range estimates {
+		fields := f.View.Fields()
+		for _, g := range f.View.Groups {
+			if g.Name == e.By[view.GroupColumn] {
+				fields = append(fields, g.Field())
+			}
+		}
+		estimates[i].Signature = estimate.Extend(e.Signature, fields...)
+	}
+	mark(s.manifest, estimates)
+	return estimates, nil
+}
+
+func checkMeasures(estimates []crosstalk.Estimate, measures []string) error {
+	var known []string
+	for _, e := range estimates {
+		known = append(known, e.Measure)
+	}
+	for _, m := range measures {
+		if !slices.ContainsFunc(known, func(key string) bool { return instrument.Chosen([]string{m}, key) }) {
+			slices.Sort(known)
+			return fmt.Errorf("unknown measure %q; choose one of: %s", m, strings.Join(slices.Compact(known), ", "))
+		}
+	}
+	return nil
+}
+
+func (f Figures) reader() *view.Reader { return f.View.Reader(slices.Concat(f.By, f.Cross)...) }
+
+// suites names the suites of figures over all values of the column that names them.
+func (f Figures) suites(ids crosstalk.SuiteIDs) crosstalk.SuiteIDs {
+	if ids.All == "" && slices.Contains(f.View.Pool, ids.Column) {
+		each := slices.Compact(slices.Sorted(maps.Values(ids.Each)))
+		ids.All = strings.Join(each, "+")
+	}
+	return ids
+}
+
+// chosen reports whether a figure is of a chosen value in every column that it has one value of.
+func chosen(e crosstalk.Estimate, choices []view.Choice) bool {
+	return !slices.ContainsFunc(choices, func(c view.Choice) bool {
+		v := e.By[c.Column]
+		return v != "" && v != crosstalk.All && !slices.Contains(c.Values, v)
+	})
+}
+
+// parts are the figures by prefix, or of each subset of the columns that are
+// crossed. Every figure has the columns of its condition.
+func (f *set) parts(kind crosstalk.Kind, p protocol, condition map[string]string) (parts []part) {
+	if f.Cross == nil {
+		by := f.By
+		if by == nil {
+			by = p.by
+		}
+		return []part{{nil, f.estimator(p.rules, by)}}
+	}
+	var crossed, derived []string
+	for _, column := range f.Cross {
+		_, constant := condition[column]
+		switch {
+		case kind.Column(column).OfFigures:
+			derived = kind.Derived
+		case !constant:
+			crossed = append(crossed, column)
+		}
+	}
+	if slices.ContainsFunc(f.Measures, func(m string) bool { return kind.Measure(m).ByClass }) {
+		derived = kind.Derived
+	}
+	for subset := range 1 << len(crossed) {
+		var of []string
+		for i, column := range crossed {
+			if subset&(1<<i) != 0 {
+				of = append(of, column)
+			}
+		}
+		parts = append(parts, part{of, f.estimator(p.rules, slices.Concat(of, derived))})
+	}
+	return parts
+}
+
+// estimator is one of figures by these columns. Crossed groups take an observation once for each of them.
+func (f *set) estimator(rules crosstalk.Rules, by []string) crosstalk.Estimator {
+	e := rules.Estimator(by)
+	if f.Cross != nil && slices.Contains(by, view.GroupColumn) {
+		return members{e, f.reader}
+	}
+	return e
+}
+
+// members takes the observation that was read last once for each group that it is in.
+type members struct {
+	crosstalk.Estimator
+	reader *view.Reader
+}
+
+func (m members) Add(crosstalk.Observation) {
+	for _, member := range m.reader.Members() {
+		m.Estimator.Add(member)
+	}
+}
+
+// once returns each figure once: of a subset of columns those with a value in all; smaller subsets have the others.
+func (f Figures) once(parts []part, suites crosstalk.SuiteIDs) (estimates []crosstalk.Estimate) {
+	seen := map[string]bool{}
+	for _, p := range parts {
+		for _, e := range p.estimator.Estimates(suites) {
+			if slices.ContainsFunc(p.of, func(c string) bool { return e.By[c] == "" || e.By[c] == crosstalk.All }) {
+				continue
+			}
+			key := e.Key()
+			if f.Cross == nil || !seen[key] {
+				estimates = append(estimates, e)
+			}
+			seen[key] = true
+		}
+	}
+	return estimates
+}
+
+func mark(manifest run.Manifest, estimates []crosstalk.Estimate) {
+	markUnjudged(manifest.Plan.Instrument, estimates)
+	if n := manifest.NotMeasured; n > 0 { // observations do not have this number
+		markNotMeasured(estimates, n, "of the items were not measured")
+	}
+}
+
+func markNotMeasured(estimates []crosstalk.Estimate, n int, why string) {
+	for i := range estimates {
+		e := &estimates[i]
+		e.Counts[crosstalk.NotMeasured] = n
+		e.Warnings = append(e.Warnings, fmt.Sprintf("%d %s", n, why))
+	}
+}
+
+func markUnjudged(instrumentName string, estimates []crosstalk.Estimate) {
+	kind := instrument.Named(instrumentName)
+	for i := range estimates {
+		e := &estimates[i]
+		if unjudged, of := kind.UnjudgedOf(*e); 2*unjudged > of {
+			warning := fmt.Sprintf("%s: %d of %d could not be judged, and this figure leaves them out",
+				crosstalk.MostlyUnchecked, unjudged, of)
+			e.Warnings = append([]string{warning}, e.Warnings...)
+		}
+	}
 }

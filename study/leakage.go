@@ -2,6 +2,11 @@ package study
 
 import (
 	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"crosstalk"
 	"crosstalk/instrument/leakage"
@@ -92,3 +97,133 @@ func (l Leakage) similarities() []string {
 func LanguageOf(s *suite.Suite) similarities.Language {
 	return func() (string, error) { return similarities.CommonLanguage(s.Languages()) }
 }
+
+// Recorded opens a study of recorded answers in files (recorded.Reading.Leakage). model is for rows without one.
+func (l Leakage) Recorded(files []string, model string) (*Study, error) {
+	protocols, err := l.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	study := &Study{Instrument: "leakage", env: similarities.NewEnv(), columns: Columns{"similarity": true}}
+	r := &recordedLeakage{
+		recordedAnswers: recordedAnswers{
+			Study: study, files: files, planned: run.Recorded("leakage", suite.BaseNames(files), model)},
+		reading: recorded.Reading{Columns: l.Columns, FileName: l.FileName, Note: study.Notes.say},
+		model:   model, sources: suite.NewSources(files)}
+	if err := study.group(l.By, leakage.By); err != nil {
+		return nil, err
+	}
+	study.env.Programs(nil, l.ExecEnv)
+	for _, rules := range protocols {
+		names := similarities.ForProtocol(rules.Name, l.similarities())
+		list, err := similarities.OpenAll(names, r.language, study.env)
+		if err != nil {
+			return nil, err
+		}
+		in := leakage.Instrument{Protocol: rules, Similarities: list}
+		r.instruments = append(r.instruments, in)
+		study.add(in.Rules(), run.Scoring{Protocol: rules.Name, Similarities: names}, nil, nil)
+	}
+	study.columns.Add(study.conditionOf("", 0))
+	study.source, r.rows = r, rowsOf(r.usable, r.row)
+	// Many rows at a time, so that an encoder gets many texts together and rarely the same text twice.
+	r.batch.rows, r.batch.together = 1, 8192
+	return study, nil
+}
+
+type recordedLeakage struct {
+	recordedAnswers
+	instruments []leakage.Instrument // of the protocols
+	reading     recorded.Reading
+	model       string // of rows without one
+	sources     *suite.Sources
+}
+
+type leakageRow struct {
+	recorded.Leakage
+	file string
+}
+
+// all yields the rows of the files one after the other, with their models.
+func (r *recordedLeakage) all(yield func(leakageRow, error) bool) {
+	for _, file := range r.files {
+		for row, err := range r.reading.Leakage(file) {
+			row.Model = cmp.Or(row.Model, r.model, suite.BaseName(file))
+			if !yield(leakageRow{row, file}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+func (r *recordedLeakage) usable(yield func(leakageRow, error) bool) {
+	for row, err := range r.all {
+		if row.Unusable == "" && !yield(row, err) {
+			return
+		}
+	}
+}
+
+func (r *recordedLeakage) language() (string, error) {
+	seen := map[string]bool{}
+	for row, err := range r.all {
+		if err != nil {
+			return "", err
+		}
+		seen[row.Item.Labels["language"]] = true
+	}
+	return similarities.CommonLanguage(slices.Sorted(maps.Keys(seen)))
+}
+
+// check reads the files once before anything is scored or written, and notes the rows that cannot be scored.
+func (r *recordedLeakage) check(bool) error {
+	type sample struct {
+		dataset, model, id string
+		number             int
+	}
+	rows, seen := 0, map[sample]string{}
+	for row, err := range r.all {
+		if err != nil {
+			return err
+		}
+		if row.Unusable != "" {
+			r.Notes.add(row.Where + ": not scored: " + row.Unusable)
+			continue
+		}
+		rows++
+		r.see(row.Item.Labels, "")
+		if len(r.files) == 1 {
+			continue // the reader has checked it
+		}
+		for k := range max(len(row.Test), len(row.Control)) {
+			one := sample{row.Item.Labels["dataset"], row.Model, row.Item.ID, row.First + k}
+			if first, again := seen[one]; again {
+				return fmt.Errorf("%s: duplicate sample %d of item %q, model %q (first in %s)",
+					row.Where, one.number, one.id, one.model, first)
+			}
+			seen[one] = row.Where
+		}
+	}
+	if rows == 0 {
+		why := ""
+		if len(r.Notes.Shown) > 0 {
+			why = ": " + r.Notes.Shown[0]
+		}
+		return fmt.Errorf("%s: no row can be scored%s", strings.Join(r.files, ", "), why)
+	}
+	return r.seen()
+}
+
+func (r *recordedLeakage) row(row leakageRow) recordedRow {
+	of := recordedRow{item: row.Item, note: func() { r.sources.Add(row.file, row.Item) },
+		score: func(ctx context.Context, protocol int, item crosstalk.Item) ([]crosstalk.Observation, error) {
+			in := r.instruments[protocol]
+			in.Condition = r.conditionOf(row.Model, protocol)
+			return in.Score(ctx, item, row.First, row.Test, row.Control)
+		}}
+	of.add(row.Test...)
+	of.add(row.Control...)
+	return of
+}
+
+func (r *recordedLeakage) suites() (crosstalk.SuiteIDs, error) { return r.sources.IDs(), nil }

@@ -5,10 +5,14 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"slices"
 
 	"crosstalk"
+	"crosstalk/internal/intern"
 	"crosstalk/internal/parallel"
+	"crosstalk/measure/langgroup"
 	"crosstalk/run"
+	"crosstalk/suite"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -167,4 +171,172 @@ func (r *recordedAnswers) batches(yield func(recordedBatch, error) bool) {
 	if next.rows != nil {
 		yield(next, nil)
 	}
+}
+
+// Columns that a study adds to the labels of its items, unless the data have a column of that name.
+const (
+	familyColumn       = "family"        // of the item's language: langgroup.Groups
+	scriptColumn       = "script"        // likewise
+	indoEuropeanColumn = "indo_european" // "yes", "no" or langgroup.Undetermined
+	latinColumn        = "latin"         // likewise, whether the script is Latin
+	tertileColumn      = "length_tertile"
+)
+
+var (
+	languageColumns = []string{familyColumn, scriptColumn, indoEuropeanColumn, latinColumn}
+	addedColumns    = append(slices.Clone(languageColumns), tertileColumn)
+)
+
+// groups are the groups of a study's items: those of their languages, and the thirds of the prompts by length
+// within each task, source and language. The zero value has seen no item.
+//
+// Items are seen first, in any order, and labelled afterwards, possibly concurrently.
+type groups struct {
+	own       map[string]bool // columns of the data that keep their values
+	languages map[string]map[string]string
+	lengths   map[cell]map[float64]int // prompts by their words
+	tertiles  map[cell]map[float64]string
+}
+
+// cell is where prompts are compared by length. Languages and sources have prompts of different lengths, and a
+// figure is a mean over both: thirds of all prompts would compare languages and sources, not lengths.
+type cell struct{ task, source, language string }
+
+func cellOf(labels map[string]string) cell {
+	return cell{labels["task"], labels["source"], labels["language"]}
+}
+
+// see notes an item with the prompt it was asked with, "" if that is unknown.
+func (g *groups) see(labels map[string]string, prompt string) {
+	if g.own == nil {
+		g.own, g.languages, g.lengths = map[string]bool{}, map[string]map[string]string{}, map[cell]map[float64]int{}
+	}
+	for _, column := range addedColumns {
+		if _, has := labels[column]; has {
+			g.own[column] = true
+		}
+	}
+	if language := labels["language"]; language != "" && g.languages[language] == nil {
+		of := langgroup.Of(language)
+		g.languages[language] = map[string]string{familyColumn: of.Family, scriptColumn: of.Script,
+			indoEuropeanColumn: is(of.Family, langgroup.IndoEuropean), latinColumn: is(of.Script, langgroup.Latin)}
+	}
+	if words := crosstalk.WordsIn(prompt); words > 0 {
+		at := cellOf(labels)
+		if g.lengths[at] == nil {
+			g.lengths[at] = map[float64]int{}
+		}
+		g.lengths[at][words]++
+	}
+}
+
+func is(group, wanted string) string {
+	switch group {
+	case langgroup.Undetermined:
+		return group
+	case wanted:
+		return "yes"
+	}
+	return "no"
+}
+
+func (g *groups) done() {
+	g.tertiles = make(map[cell]map[float64]string, len(g.lengths))
+	for at, counts := range g.lengths {
+		g.tertiles[at] = tertiles(counts)
+	}
+}
+
+// label returns an item's labels and its groups'. It leaves labels as they are. Before done, there are no groups.
+func (g *groups) label(labels map[string]string, prompt string) map[string]string {
+	added := maps.Clone(g.languages[labels["language"]])
+	if third := g.tertiles[cellOf(labels)][crosstalk.WordsIn(prompt)]; third != "" {
+		if added == nil {
+			added = map[string]string{}
+		}
+		added[tertileColumn] = third
+	}
+	maps.DeleteFunc(added, func(column, _ string) bool { return g.own[column] })
+	if g.tertiles == nil || len(added) == 0 {
+		return labels
+	}
+	maps.Copy(added, labels)
+	return added
+}
+
+func (g *groups) columns() Columns {
+	known := Columns{}
+	for _, column := range addedColumns {
+		has := len(g.languages) > 0
+		if column == tertileColumn {
+			has = len(g.lengths) > 0
+		}
+		if has && !g.own[column] {
+			known[column] = true
+		}
+	}
+	return known
+}
+
+// grouped returns the suite with the groups of its items, each of which change may
+// change further. The suite's id is the same, since labels are not part of it.
+func grouped(s *suite.Suite, change func(*crosstalk.Item) error) (*suite.Suite, error) {
+	var g groups
+	for _, item := range s.Items.All() {
+		g.see(item.Labels, promptOf(item))
+	}
+	g.done()
+	var labels intern.Maps
+	with := *s
+	with.Items = suite.Items{}
+	for _, item := range s.Items.All() {
+		item.Labels = labels.Of(g.label(item.Labels, promptOf(item)))
+		if err := change(&item); err != nil {
+			return nil, err
+		}
+		with.Items.Add(item)
+	}
+	return &with, nil
+}
+
+func unchanged(*crosstalk.Item) error { return nil }
+
+// promptOf is the prompt of a confusion item, "" for another one: nobody measures how others depend on length.
+func promptOf(item crosstalk.Item) string {
+	if item.Prompt == nil {
+		return ""
+	}
+	return item.Prompt.Text
+}
+
+const (
+	Short  = "short"
+	Medium = "medium"
+	Long   = "long"
+)
+
+// tertiles returns the third that prompts of each length are in.
+//
+// Prompts of the same length are in the same third: the one in which the middle of their ranks lies. Without ties,
+// the thirds differ by at most one prompt. Prompts that are all equally long are medium.
+func tertiles(counts map[float64]int) map[float64]string {
+	n := 0
+	for _, count := range counts {
+		n += count
+	}
+	of := make(map[float64]string, len(counts))
+	shorter := 0
+	for _, length := range slices.Sorted(maps.Keys(counts)) {
+		middle := 2*shorter + counts[length] // of the ranks, from 0 to 2n
+		switch {
+		case 3*middle < 2*n:
+			of[length] = Short
+		case 3*middle <= 4*n:
+			of[length] = Medium
+		default:
+			of[length] = Long
+		}
+		shorter += counts[length]
+	}
+	return of
 }

@@ -3,20 +3,27 @@
 package merge
 
 import (
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/instrument"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/plainfile"
 	"crosstalk/labels"
 	"crosstalk/run"
+	"crosstalk/run/shard"
 	"crosstalk/study"
 
 	"golang.org/x/sync/errgroup"
@@ -232,4 +239,249 @@ func (s shards) notes(whole *run.Manifest) {
 		}
 	}
 	slices.SortFunc(whole.Adapted, func(a, b run.Adapted) int { return cmp.Compare(a.Condition, b.Condition) })
+}
+
+// DifferentError says that two runs are not shards of one measurement.
+type DifferentError struct {
+	Path  string
+	Field string // with both values, the first that of Path
+	Than  string // the other path
+}
+
+func (e *DifferentError) Error() string {
+	return fmt.Sprintf("%s is not of the same measurement as %s: its %s", e.Path, e.Than, e.Field)
+}
+
+// WholeError reports that a run is not a shard's.
+type WholeError struct{ Path string }
+
+func (e *WholeError) Error() string {
+	return e.Path + " is a run of all items: expected runs of shards, made with --shard"
+}
+
+// shards are runs of shards in the order of their numbers.
+type shards []one
+
+type one struct {
+	run.Manifest
+	path string
+}
+
+// open reads the manifests of the runs that paths name, and refuses those that are not of one measurement.
+func open(paths []string) (list shards, err error) {
+	all, err := expand(paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range all {
+		manifest, err := run.ReadManifest(path)
+		if err != nil {
+			return nil, err
+		}
+		if manifest.Plan.Shard.IsZero() {
+			return nil, &WholeError{path}
+		}
+		list = append(list, one{manifest, path})
+	}
+	slices.SortStableFunc(list, func(a, b one) int {
+		return cmp.Or(cmp.Compare(a.Plan.Shard.Index, b.Plan.Shard.Index), cmp.Compare(a.path, b.path))
+	})
+	for _, other := range list[1:] {
+		if field := other.difference(list[0]); field != "" {
+			return nil, &DifferentError{other.path, field, list[0].path}
+		}
+	}
+	return list, list.sameScoring()
+}
+
+// expand replaces directories of shards by their runs.
+func expand(paths []string) (all []string, err error) {
+	for _, path := range paths {
+		path = filepath.Clean(path)
+		if _, err := run.ReadManifest(path); !errors.Is(err, fs.ErrNotExist) {
+			all = append(all, path)
+			continue
+		}
+		runs, err := shard.Runs(path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: expected the run of a shard, or a directory with such runs: %w", path, err)
+		}
+		begun := slices.DeleteFunc(runs, func(path string) bool {
+			_, err := run.ReadManifest(path)
+			return errors.Is(err, fs.ErrNotExist) // killed before it began
+		})
+		if len(begun) == 0 {
+			return nil, fmt.Errorf("%s has no runs of shards: expected directories such as %s", path,
+				shard.Shard{Index: 1, Count: 2}.Dir(path))
+		}
+		all = append(all, begun...)
+	}
+	return all, nil
+}
+
+// difference names the first field in which the measurements of two shards differ, with both values; "" for none.
+func (o one) difference(from one) string {
+	if a, b := o.Crosstalk, from.Crosstalk; a != b {
+		return fmt.Sprintf("crosstalk is version %s, not %s", a, b)
+	}
+	if a, b := o.Plan.Shard.Count, from.Plan.Shard.Count; a != b {
+		return fmt.Sprintf("number of shards is %d, not %d", a, b)
+	}
+	return o.Plan.Whole().Difference(from.Plan.Whole())
+}
+
+// sameScoring refuses finished shards that were scored differently, or whose models refused other settings.
+func (s shards) sameScoring() error {
+	var first, asked *one // of the finished ones, and of those with observations: a shard without refused nothing
+	for i := range s {
+		o := &s[i]
+		if o.unfinished() != "" {
+			continue
+		}
+		first = cmp.Or(first, o)
+		field := ""
+		if len(o.Scoring) == len(first.Scoring) {
+			for k, s := range o.Scoring {
+				field = cmp.Or(field, s.Difference(first.Scoring[k]))
+			}
+		}
+		field = cmp.Or(field, differ("scoring", o.Scoring, first.Scoring), differ("suites", o.Suites, first.Suites))
+		if field != "" {
+			return &DifferentError{o.path, field, first.path}
+		}
+		if o.Observations == nil || o.Observations.N == 0 {
+			continue
+		}
+		asked = cmp.Or(asked, o)
+		if field := differ("adapted", o.refused(), asked.refused()); field != "" {
+			return &DifferentError{o.path, field, asked.path}
+		}
+	}
+	return nil
+}
+
+// differ names a field in which two shards differ, with both values; "" if they do not.
+func differ(name string, value, other any) string {
+	a, b := crosstalk.Canonical(value), crosstalk.Canonical(other)
+	if bytes.Equal(a, b) {
+		return ""
+	}
+	return fmt.Sprintf("%s is %s, not %s", name, a, b)
+}
+
+func (o *one) refused() map[int][]string {
+	of := map[int][]string{}
+	for _, a := range o.Adapted {
+		if len(a.Without) > 0 {
+			of[a.Condition] = slices.Sorted(slices.Values(a.Without))
+		}
+	}
+	return of
+}
+
+// unfinished is why a shard has no figures that could be merged, "" if it has.
+func (o one) unfinished() string {
+	switch _, err := os.Lstat(filepath.Join(o.path, "estimates.json")); {
+	case o.NotMeasured > 0:
+		return fmt.Sprintf("%d items not measured", o.NotMeasured)
+	case o.EstimatesSHA256 == "" || len(o.Scoring) == 0 || err != nil:
+		return "no figures yet"
+	}
+	return ""
+}
+
+// check returns nil if every shard is there once and finished, or else which are not.
+func (s shards) check() *IncompleteError {
+	e := &IncompleteError{}
+	have := map[int]string{}
+	for _, o := range s {
+		of := o.Plan.Shard
+		if first, again := have[of.Index]; again {
+			e.Twice = append(e.Twice, fmt.Sprintf("%v (%s and %s)", of, first, o.path))
+			continue
+		}
+		have[of.Index] = o.path
+		if why := o.unfinished(); why != "" {
+			e.Unfinished = append(e.Unfinished, fmt.Sprintf("%v (%s: %s)", of, o.path, why))
+		}
+	}
+	count := s[0].Plan.Shard.Count
+	for i := 1; i <= count; i++ {
+		if _, there := have[i]; !there {
+			e.Missing = append(e.Missing, shard.Shard{Index: i, Count: count}.String())
+		}
+	}
+	if e.Twice != nil || e.Unfinished != nil || e.Missing != nil {
+		return e
+	}
+	return nil
+}
+
+// look is how often Wait looks for shards.
+var look = time.Second
+
+// Wait returns when the runs of all shards in paths are there and finished, when
+// Merge would refuse them, or after most at the latest. It returns the error of ctx.
+func Wait(ctx context.Context, paths []string, most time.Duration) error {
+	for end := time.Now().Add(most); time.Now().Before(end); {
+		shards, err := open(paths)
+		switch {
+		case errors.As(err, new(*DifferentError)), errors.As(err, new(*WholeError)):
+			return nil
+		case err == nil:
+			if incomplete := shards.check(); incomplete == nil || incomplete.Twice != nil {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(min(look, time.Until(end))):
+		}
+	}
+	return nil
+}
+
+type source struct {
+	path       string
+	run.Placed // the next one
+	more       bool
+	next       func() (run.Placed, error, bool)
+}
+
+// observations yields those of all shards in the order of the whole measurement, once they are recorded.
+func (s shards) observations(recorder *run.Recorder) iter.Seq2[crosstalk.Observation, error] {
+	return func(yield func(crosstalk.Observation, error) bool) {
+		var open []*source
+		for _, o := range s {
+			next, stop := iter.Pull2(run.ReadPlaced(o.path, instrument.Named(o.Plan.Instrument).Reads...))
+			defer stop()
+			open = append(open, &source{path: o.path, next: next})
+		}
+		var last run.Place
+		lastPath := ""
+		for due := open; ; { // due are those whose next one is to be read
+			for _, s := range due {
+				var err error
+				if s.Placed, err, s.more = s.next(); err != nil {
+					yield(crosstalk.Observation{}, err)
+					return
+				}
+			}
+			open = slices.DeleteFunc(open, func(s *source) bool { return !s.more })
+			if len(open) == 0 {
+				return
+			}
+			from := slices.MinFunc(open, func(a, b *source) int { return a.At.Compare(b.At) })
+			if from.path != lastPath && lastPath != "" && from.At == last {
+				yield(from.Observation, fmt.Errorf("%s and %s both have the item %q: they are not shards of one "+
+					"measurement", lastPath, from.path, from.Item))
+				return
+			}
+			last, lastPath, due = from.At, from.path, []*source{from}
+			if err := recorder.AddPlaced(from.Placed); !yield(from.Observation, err) || err != nil {
+				return
+			}
+		}
+	}
 }

@@ -1,11 +1,14 @@
+// Package similarities opens similarities by name (--similarity): gloss, encoders, programs, endpoints' embeddings.
 package similarities
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/ask"
 	"crosstalk/internal/nearest"
 	"crosstalk/measure/similarity"
 	"crosstalk/measure/similarity/bertscore"
@@ -155,4 +158,97 @@ func openSBERT(name string, _ Language, env *Env) (similarity.Similarity, error)
 		return nil, err
 	}
 	return cachedVectors(s.(*sbert.Scorer), env), nil
+}
+
+// Env is the environment of similarities: a cache of computed values, and an asker for embeddings of endpoints. At
+// first the cache is in memory and requests are not saved; Use sets a run's. Safe for concurrent use after that.
+type Env struct {
+	similarity.Cache
+	ask        func(crosstalk.Model) crosstalk.Asker
+	opened     map[string]similarity.Similarity // by OpenAll
+	hide, show []string                         // environment variables; see Programs
+}
+
+// Programs chooses what programs (exec:) see of the environment: neither the keys of providers, nor the variables
+// in hide, nor others with the names of secrets, except those in show. Call it before Open.
+func (e *Env) Programs(hide, show []string) { e.hide, e.show = hide, show }
+
+func (e *Env) programs() exec.Options {
+	o := exec.Options{Hide: slices.Clone(e.hide), Show: e.show}
+	for _, p := range model.Presets() {
+		o.Hide = append(o.Hide, p.KeyVar)
+	}
+	return o
+}
+
+// memoryBytes bounds the cache of a measurement without a run directory.
+const memoryBytes = 128 << 20
+
+// NewEnv returns the environment of a measurement without a run directory.
+func NewEnv() *Env {
+	e := &Env{opened: map[string]similarity.Similarity{}}
+	e.Use(similarity.NewMemoryCache(memoryBytes), ask.NewSession(&ask.Memory{}, ask.Options{}).For)
+	return e
+}
+
+// Use sets the cache and the asker of the similarities from now on. Nothing is being compared meanwhile.
+func (e *Env) Use(cache similarity.Cache, ask func(crosstalk.Model) crosstalk.Asker) {
+	e.Cache, e.ask = cache, ask
+}
+
+type lateAsker struct {
+	env   *Env
+	model crosstalk.Model
+}
+
+func (a *lateAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
+	return a.env.ask(a.model).Ask(ctx, req)
+}
+
+// CheckGloss refuses gloss, which has English words only, for a suite without English items, and names the command
+// that fetches a model which serves it. names are similarities as Open reads them; languages are the languages of
+// the suite's items, BCP 47; without any, they count as English.
+func CheckGloss(names []string, suite string, languages []string) error {
+	english := func(language string) bool { return primary(language) == "en" }
+	if !slices.Contains(names, "gloss") || len(languages) == 0 || slices.ContainsFunc(languages, english) {
+		return nil
+	}
+	one := primary(languages[0])
+	if slices.ContainsFunc(languages, func(l string) bool { return primary(l) != one }) {
+		one = "" // the model for all languages, which must be named
+	}
+	model, name := "bertscore:"+bertscore.ModelFor(one), "bertscore"
+	if one == "" {
+		name = model
+	}
+	return fmt.Errorf("gloss compares English only, and the suite %s is in %s. Fetch a model for it with:\n"+
+		"  crosstalk models pull %s\n"+
+		"Then repeat the command with --similarity %s, or use a provider's embeddings: "+
+		"--similarity openai:text-embedding-3-large",
+		suite, strings.Join(languages, ", "), model, name)
+}
+
+// primary is the language of a tag without script and region, in lower case.
+func primary(tag string) string {
+	language, _, _ := strings.Cut(tag, "-")
+	return strings.ToLower(language)
+}
+
+// CommonLanguage returns the one language of these tags, without its region, and English if there are none.
+func CommonLanguage(tags []string) (string, error) {
+	var languages []string
+	for _, tag := range tags {
+		if language := primary(tag); language != "" && !slices.Contains(languages, language) {
+			languages = append(languages, language)
+		}
+	}
+	switch len(languages) {
+	case 0:
+		return "en", nil
+	case 1:
+		return languages[0], nil
+	}
+	slices.Sort(languages)
+	return "", fmt.Errorf("the items are in several languages (%s): "+
+		"name one model for all, such as bertscore:bert-base-multilingual-cased", strings.Join(languages, ", "))
 }
