@@ -17,12 +17,12 @@ import (
 
 // Figures says which figures of a finished run to compute.
 type Figures struct {
-	View     view.View
-	Measures []string // nil: all
-	By       []string // columns: there is a figure for each prefix of them; nil: as when measured
+	View view.View
+	By   []string // columns: there is a figure for each prefix of them; nil: as when measured
 	// Cross are columns that are crossed instead: there is a figure for each combination of their values, those
 	// over all values of a column among them. It goes before By.
-	Cross []string
+	Cross    []string
+	Measures []string // nil: all
 }
 
 // written reports whether the figures are those that runs have on disk.
