@@ -147,9 +147,9 @@ func (r *Result) sum(estimates []crosstalk.Estimate) {
 			defined++
 		}
 		if i := e.Interval; i != nil {
-			r.Width += i.High - i.Low
+			r.Width += i.Width()
 			intervals++
-			if i.Low <= r.Truth && r.Truth <= i.High {
+			if i.Contains(r.Truth) {
 				covered++
 			}
 		}

@@ -23,9 +23,8 @@ import (
 // protocol scores sentences, it calibrates their Leak-Rates too, and for context leakage the copying rates, unless they
 // are 0 and so in every interval. Each seed is a complete measurement: asks, journal (in memory), scores, estimate.
 //
-// The suite's controls are a fixed set, but the interval is about controls drawn from a population. Each seed therefore
-// draws as many controls as the suite has, with replacement, and the truth is the expectation over the suite: the suite
-// acts as the population.
+// The suite's controls are a fixed set, but the interval is about controls drawn from a population. So each seed
+// draws as many controls as the suite has, with replacement, and the truth is the expectation over the suite.
 func coverLeakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, rate, copying float64,
 	seeds int) ([]Result, error) {
 	in.Similarities = []similarity.Similarity{similarity.Cached(in.Similarities[0], similarity.NewMemoryCache(256<<20))}

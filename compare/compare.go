@@ -6,8 +6,7 @@
 // A condition is a distinct Observation.Condition; between runs it includes the run. Figures of the same measure
 // and group are compared if their signatures agree. The comparison uses the items with a value under both
 // conditions. An item's value is the mean over its samples, and items are averaged as in the figure
-// (crosstalk.Average). So Value and ReferenceValue can differ slightly from the figures, which cover all items with
-// a value.
+// (crosstalk.Average). So values can differ slightly from the figures, which cover all items with a value.
 //
 // # Statistics
 //
@@ -175,8 +174,7 @@ func (c Comparison) Missing() int { return total(c.LeftOut) }
 const Unpaired = "unpaired"
 
 // Runs compares the conditions of one run or of several. It reads the observations of each run once, and keeps a value
-// for each item, condition and measure in memory. An error concerns reading, or explains why there is nothing to
-// compare.
+// for each item, condition and measure in memory. An error concerns reading, or says why nothing is compared.
 func Runs(runs []Run, o Options) (Result, error) {
 	o.Level = cmp.Or(o.Level, 0.95)
 	result := Result{Schema: Schema, Level: o.Level, Adjustment: cmp.Or(o.Adjust, Holm),

@@ -166,8 +166,7 @@ func acceptance(rng *rand.Rand, n int, half, margin, level float64) float64 {
 	return float64(test.Read)
 }
 
-// night is the night on which n items show a loss of twice the margin; infinite if it is a late one. The reference run
-// had its luck, as a night has.
+// night is the one on which n items show a loss of twice the margin, or infinite. The reference has its luck, too.
 func night(rng *rand.Rand, n int, half, margin, level float64) float64 {
 	luck := rng.NormFloat64() * math.Sqrt(half/float64(n)) / 2
 	wins, losses := math.Max(0, half-luck), math.Max(0, half+luck)+2*margin

@@ -126,8 +126,7 @@ type sample struct {
 	value  float64
 }
 
-// read reads what a comparison of the figures that the options name needs of the runs. A pilot needs more: samples,
-// and every cluster by itself.
+// read reads what a comparison of the chosen figures needs of the runs. A pilot needs samples and every cluster too.
 func (o Options) read(runs []Run, pilot bool) (*table, error) {
 	t := &table{pilot: pilot, several: len(runs) > 1, known: map[uint64]int32{},
 		cells: cellSet{[]cell{{}}, map[cell]int32{{}: 0}}, labelled: map[string]int32{},
@@ -153,37 +152,20 @@ func (o Options) read(runs []Run, pilot bool) (*table, error) {
 			return nil, err
 		}
 	}
-	t.known = nil // it takes the most memory
-	t.numberClusters()
+	clear(t.known) // now of clusters, which are numbered in the order of their first items
+	t.known[0] = 0
+	for i, hash := range t.clusters {
+		number, again := t.known[hash]
+		if !again {
+			t.named++
+			number = int32(t.named)
+			t.known[hash] = number
+		}
+		t.items[i].cluster = number
+	}
+	t.known, t.clusters = nil, nil // they take the most memory
 	t.numbers = make([]stats.Cluster, 1+t.named+len(t.items))
 	return t, nil
-}
-
-// numberClusters numbers the clusters of items in the order of the first.
-func (t *table) numberClusters() {
-	order, first := make([]int32, len(t.items)), make([]int32, len(t.items))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortFunc(order, func(i, j int32) int {
-		return cmp.Or(cmp.Compare(t.clusters[i], t.clusters[j]), cmp.Compare(i, j))
-	})
-	for k, i := range order {
-		if first[i] = i; k > 0 && t.clusters[order[k-1]] == t.clusters[i] {
-			first[i] = first[order[k-1]]
-		}
-	}
-	for i, hash := range t.clusters {
-		switch {
-		case hash == 0:
-		case first[i] == int32(i):
-			t.named++
-			t.items[i].cluster = int32(t.named)
-		default:
-			t.items[i].cluster = t.items[first[i]].cluster
-		}
-	}
-	t.clusters = nil
 }
 
 func (o Options) wants(measure string) bool {

@@ -4,9 +4,8 @@
 // A check has three outcomes. It passes if the whole interval of the figure, or of the difference, satisfies the
 // bound: that is evidence for it. It fails if the whole interval misses it, and is else inconclusive, with the side
 // on which the figure lies and the number of items that may decide it. A gate passes if all of its checks do, so
-// each has the whole level; it fails if one does, so for failures they share it (Bonferroni). A caller can have
-// figures judged without their intervals, or, of a run of every night, by the evidence of all nights against one
-// reference.
+// each has the whole level; it fails if one does, so for failures they share it (Bonferroni). Figures can be judged
+// without their intervals, or, of nightly runs, by the evidence of all nights.
 //
 // What cannot be judged fails, with the reason: a figure that was not measured or has no scored observations; a
 // figure that is incomplete because requests failed or items were not measured; and a figure that too many of the

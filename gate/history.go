@@ -180,8 +180,7 @@ func (h *History) differs(night Night, e crosstalk.Estimate) error {
 	return &ErrNoHistory{fmt.Sprintf("%s and %s have different figures", h.Nights[0].Name, night.Name)}
 }
 
-// historyMargin is the loss that the nightly rule tests: more than chance alone makes of the same model, and less than
-// anybody would accept.
+// historyMargin is the loss that the nightly rule tests: more than chance, less than anybody accepts.
 const historyMargin = 0.01
 
 // FindChange judges the nights after the first by the nightly rule, as Rules.Check does with Night and a margin of one

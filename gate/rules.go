@@ -226,8 +226,7 @@ func Lost(of, reference []crosstalk.Estimate, name string, wanted []string) (che
 	return checks
 }
 
-// fewestClusters can show that a rate near 100 % fell by at most some points; with fewer,
-// no number of items in them can.
+// fewestClusters can show that a rate near 100 % fell by at most some points; no number of items in fewer can.
 const fewestClusters = 12
 
 func remarks(c compare.Comparison, against crosstalk.Estimate) (list []string) {

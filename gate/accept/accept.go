@@ -225,8 +225,7 @@ func slack(r gate.Requirement, better crosstalk.Direction) (float64, error) {
 	return rest, nil
 }
 
-// direction is which values of a measure are better, by the figures of its instrument. The measure is one of each
-// answer.
+// direction is which values of a measure of each answer are better, by the figures of its instrument.
 func direction(rules crosstalk.Rules, measure string) (crosstalk.Direction, error) {
 	e := rules.Estimator(nil)
 	e.Add(crosstalk.Observation{Measure: measure, Item: "a", Value: 1, Condition: map[string]string{}})
@@ -319,8 +318,7 @@ func (of Settings) add(s *score, o crosstalk.Observation) error {
 	return nil
 }
 
-// read reads a baseline run, which must be of the study's items and rules, and adds to the settings what it says of the
-// differences to expect.
+// read reads a baseline run, which must be of the study's items and rules, and adds to the settings what to expect.
 func (of *Settings) read(s *study.Study, m run.Manifest) ([]score, error) {
 	if _, err := run.ReadEstimates(of.Baseline); err != nil {
 		return nil, err
@@ -360,8 +358,7 @@ func (of *Settings) read(s *study.Study, m run.Manifest) ([]score, error) {
 	return old, nil
 }
 
-// expect is the step of differences to a baseline, 0 if they have none, and how many of them to expect: as many as the
-// baseline's faults.
+// expect is the step of differences to a baseline, 0 if they have none, and how many to expect: as many as its faults.
 func expect(old []score) (step, discord float64) {
 	step, faults, n := 1.0, 0.0, 0.0
 	for _, s := range old {

@@ -205,7 +205,15 @@ type Options struct {
 
 // Resolve returns the protocols with the overrides applied, or a *crosstalk.OptionError.
 func (o Options) Resolve() ([]Protocol, error) {
-	list, err := crosstalk.ProtocolsNamed(o.Protocols, Protocols[0].Name, o.resolve)
+	list, err := crosstalk.ProtocolsNamed(o.Protocols, Protocols[0].Name, func(name string) (Protocol, error) {
+		p, err := ProtocolNamed(name)
+		if err == nil && o.Threshold != "" && p.Prose {
+			if p.Risk, err = guard.ParseThreshold(o.Threshold); err != nil {
+				err = crosstalk.BadOption("threshold", ": %w", err)
+			}
+		}
+		return p, err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -222,19 +230,6 @@ func (o Options) Resolve() ([]Protocol, error) {
 // OnlyProse reports whether none of the protocols identifies lines and looks words up in a list.
 func OnlyProse(protocols []Protocol) bool {
 	return !slices.ContainsFunc(protocols, func(p Protocol) bool { return !p.Prose })
-}
-
-func (o Options) resolve(name string) (Protocol, error) {
-	p, err := ProtocolNamed(name)
-	if err != nil {
-		return p, err
-	}
-	if o.Threshold != "" && p.Prose {
-		if p.Risk, err = guard.ParseThreshold(o.Threshold); err != nil {
-			return p, crosstalk.BadOption("threshold", ": %w", err)
-		}
-	}
-	return p, nil
 }
 
 // By are the columns of averages, and the default columns for grouping figures.

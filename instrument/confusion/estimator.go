@@ -132,7 +132,21 @@ func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster, shared *cell) 
 	}
 	c := s.cells[at]
 	if c == nil {
-		c = newCell(o.Measure, countName(s.unscored()))
+		names := []string{s.unscored(), string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed)}
+		switch o.Measure {
+		case Faults:
+			names = append(names, FullAnswer, SomeLines, SingleWords)
+		case LPR:
+			names = append(names, FullAnswer, SomeLines)
+		case WPR:
+			names = append(names, LineError, SingleWords)
+		case Entropy, NucleusSize:
+			names = []string{NoLogprobs, tokensCount, censoredCount}
+		}
+		c = &cell{counts: map[string]int{}}
+		for _, name := range names {
+			c.counts[countName(name)] = 0
+		}
 		s.cells[at] = c
 	}
 	if o.NotScored == "" {
@@ -166,25 +180,6 @@ func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster, shared *cell) 
 		c.values.AddIndependent(float64(o.Value))
 	default:
 		c.values.Add(cluster, float64(o.Value))
-	}
-	return c
-}
-
-func newCell(measure, unscored string) *cell {
-	names := []string{unscored, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed)}
-	switch measure {
-	case Faults:
-		names = append(names, FullAnswer, SomeLines, SingleWords)
-	case LPR:
-		names = append(names, FullAnswer, SomeLines)
-	case WPR:
-		names = append(names, LineError, SingleWords)
-	case Entropy, NucleusSize:
-		names = []string{NoLogprobs, "tokens", "censored"}
-	}
-	c := &cell{counts: map[string]int{}}
-	for _, name := range names {
-		c.counts[countName(name)] = 0
 	}
 	return c
 }
@@ -266,36 +261,26 @@ func (s *sum) estimate(of crosstalk.Measure) crosstalk.Estimate {
 	return e
 }
 
-// averageOf describes how a measure's figures are averaged: a language's rate is the unweighted mean over its
-// sources, and the overall rate the unweighted mean over languages. LCPR is the harmonic mean of a language's
-// rates, or, if harmonicOfSource, of a source's.
-func (s *sum) averageOf(measure string) crosstalk.Average {
-	a := crosstalk.Average{Over: By, EmptyIsOne: s.EmptyIsOne}
-	if measure == LCPR {
-		a.HarmonicOf = []string{LPR, WPR}
-		if s.harmonicOfSource() {
-			a.Over = []string{"source", "language"}
-		}
-	}
-	return a
-}
-
-// harmonicOfSource reports whether LCPR is the harmonic mean of LPR over all languages and WPR over those that have
-// a word check. Marchisio et al. (2024) compute it so for one source in several languages (table A9), but not for
-// several sources (A5).
+// harmonicOfSource reports whether LCPR is the harmonic mean of LPR over all languages and WPR over those with a
+// word check. Marchisio et al. (2024) compute it so for one source in several languages (A9), not for several (A5).
 func (s *sum) harmonicOfSource() bool {
 	sources := s.allSources()
 	return !s.Prose && len(sources) == 1 && sources[0] != "" && len(s.languages(LPR)) > 1
 }
 
-// average computes a figure with its interval from the cells of its measures, and warns of cells without data.
+// average computes a figure with its interval from the cells of its measures, and warns of cells without data. A
+// language's rate is the unweighted mean over its sources, and the overall rate the unweighted mean over languages.
+// LCPR is the harmonic mean of a language's rates, or, if harmonicOfSource, of a source's.
 func (s *sum) average(e *crosstalk.Estimate) {
-	average := s.averageOf(e.Measure)
-	e.Average = &average
-	of := average.HarmonicOf
-	if of == nil {
-		of = []string{e.Measure}
+	average, of := crosstalk.Average{Over: By, EmptyIsOne: s.EmptyIsOne}, []string{e.Measure}
+	if e.Measure == LCPR {
+		of = []string{LPR, WPR}
+		average.HarmonicOf = of
+		if s.harmonicOfSource() {
+			average.Over = []string{"source", "language"}
+		}
 	}
+	e.Average = &average
 	languages, sources := s.languages(e.Measure), s.allSources()
 	var cells []estimate.Cell
 	var means []float64 // NaN where a cell has none

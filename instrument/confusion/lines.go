@@ -89,9 +89,8 @@ type cursor struct {
 	normal int // in the normalised form
 }
 
-// locate moves on to the bytes [from, to) of the normalised form and returns
-// where they stand in raw. Marks that were deleted inside belong to it, those
-// around do not.
+// locate moves on to the bytes [from, to) of the normalised form and returns where they stand in raw. Marks that
+// were deleted inside belong to it, those around do not.
 func (c *cursor) locate(from, to int) (start, end int) {
 	for c.at < len(c.raw) {
 		n, out := step(c.raw[c.at:])
@@ -110,8 +109,7 @@ func (c *cursor) locate(from, to int) (start, end int) {
 	return start, c.at
 }
 
-// Words are the words of an answer in a language as they are checked, by their
-// places in it.
+// Words are the words of an answer in a language as they are checked, by their places in it.
 func Words(language, answer string) (words []crosstalk.Span) {
 	segmenter := segmenterOf(language)
 	for l := range lines(answer) {

@@ -18,9 +18,8 @@ var _ crosstalk.Instrument = (*Instrument)(nil)
 
 // Measure requests all samples of the item's prompt and scores them, unless it is only to ask. The label "position"
 // of the observations is the position of the instruction, if there is one.
-func (in *Instrument) Measure(
-	ctx context.Context, ask crosstalk.Asker, item crosstalk.Item,
-) (observations []crosstalk.Observation, err error) {
+func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker,
+	item crosstalk.Item) (observations []crosstalk.Observation, err error) {
 	if item.Prompt == nil {
 		return nil, fmt.Errorf("item %s has no prompt with the language of its answer: it is not a confusion item",
 			item.ID)
@@ -132,9 +131,8 @@ func (f Format) place(item crosstalk.Item) (prompt, position string, err error) 
 	return prompt, position, nil
 }
 
-func (f Format) request(
-	p crosstalk.PromptConfig, before []crosstalk.Message, prompt, language string, sample int,
-) (crosstalk.Request, error) {
+func (f Format) request(p crosstalk.PromptConfig, before []crosstalk.Message, prompt, language string,
+	sample int) (crosstalk.Request, error) {
 	shown := f.Demonstrations[language]
 	if len(shown) < f.Shots {
 		return crosstalk.Request{}, fmt.Errorf("expected %d demonstrations in the language %s, found %d",

@@ -176,8 +176,7 @@ func (in *Instrument) uncertaintyIn(answer crosstalk.Answer, begins []int) answe
 }
 
 // likeliest returns up to k of the likeliest candidates. Servers add the token taken to them, or put it in the last
-// one's place; so if it is the last it is left out, as there may be others before it, unless it has half the
-// probability.
+// one's place; so if it is last it is left out, as others may come before it, unless it has half the probability.
 func likeliest(t crosstalk.TokenLogprob, k int) []crosstalk.CandidateLogprob {
 	const impossible = -100 // vLLM writes -9999
 	top := t.Top[:min(len(t.Top), k)]
@@ -209,9 +208,8 @@ func (in *Instrument) distribution() (temperature, p float64, name string) {
 // observeUncertainty makes observations of an answer: the mean over its confusion points and over its other tokens,
 // or over all tokens if it has no confusion. Numbers: how many tokens ("tokens") and of them censored, the means of
 // the candidates' number and probability ("candidates", "mass"), and "top_p".
-func (in *Instrument) observeUncertainty(
-	base crosstalk.Observation, d answerUncertainty,
-) (observations []crosstalk.Observation) {
+func (in *Instrument) observeUncertainty(base crosstalk.Observation,
+	d answerUncertainty) (observations []crosstalk.Observation) {
 	_, p, name := in.distribution()
 	of := []string{cleanAnswer}
 	if d.confused {

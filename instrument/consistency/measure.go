@@ -62,16 +62,23 @@ func (in *Instrument) Forms() []Form {
 // Measure lets the model rewrite the item's texts, asks all samples of the question in all forms, and scores the
 // answers. It asks the sources once more, for the baseline. An instruction that is missing from Tasks in some sense
 // is rewritten too, and used without a review. If it is only to ask, it keeps and scores no answers.
-func (in *Instrument) Measure(
-	ctx context.Context, ask crosstalk.Asker, item crosstalk.Item,
-) ([]crosstalk.Observation, error) {
+func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker,
+	item crosstalk.Item) ([]crosstalk.Observation, error) {
 	task, err := in.taskOf(item)
 	if err != nil {
 		return nil, err
 	}
 	forms := in.Forms()
-	if task, err = in.withInstructions(ctx, ask, task, forms); err != nil {
-		return nil, err
+	task.Instructions = maps.Clone(task.Instructions)
+	for _, form := range forms {
+		if _, ok := task.Instructions[string(form.Instruction)]; ok {
+			continue
+		}
+		r, err := in.RewriteInstruction(ctx, ask, task, form.Instruction)
+		if err != nil {
+			return nil, err
+		}
+		task.Instructions[string(form.Instruction)] = r.Instruction()
 	}
 	s := &scoring{Instrument: in, ctx: ctx, ask: ask, item: item, task: task, answers: Answers{},
 		rewritten: map[Sense]Rewritten{}}
@@ -125,25 +132,6 @@ func (s *scoring) askInput(input Sense, forms []Form) (r Rewritten, err error) {
 			return err
 		})
 	})
-}
-
-// withInstructions is the task with its instruction in the senses of all forms.
-func (in *Instrument) withInstructions(
-	ctx context.Context, ask crosstalk.Asker, task crosstalk.Task, forms []Form,
-) (crosstalk.Task, error) {
-	task.Instructions = maps.Clone(task.Instructions)
-	for _, form := range forms {
-		s := form.Instruction
-		if _, ok := task.Instructions[string(s)]; ok {
-			continue
-		}
-		r, err := in.RewriteInstruction(ctx, ask, task, s)
-		if err != nil {
-			return task, err
-		}
-		task.Instructions[string(s)] = r.Instruction()
-	}
-	return task, nil
 }
 
 // Requests are the requests for the first sample of an item in the languages that it

@@ -121,9 +121,8 @@ func (r Rewriter) prompt(part Part, s Sense, text string) (string, error) {
 }
 
 // rewrite lets the model rewrite one text. A text without words is not sent.
-func (r Rewriter) rewrite(
-	ctx context.Context, ask crosstalk.Asker, part Part, s Sense, text string,
-) (crosstalk.Answer, error) {
+func (r Rewriter) rewrite(ctx context.Context, ask crosstalk.Asker, part Part, s Sense,
+	text string) (crosstalk.Answer, error) {
 	if strings.TrimSpace(text) == "" {
 		return crosstalk.Answer{Status: crosstalk.Text, Text: text}, nil
 	}
@@ -157,9 +156,8 @@ func (in *Instrument) formatted(task string, i int, s Sense, text string) string
 }
 
 // input lets the model rewrite an item's texts one by one.
-func (in *Instrument) input(
-	ctx context.Context, ask crosstalk.Asker, item crosstalk.Item, s Sense,
-) (Rewritten, error) {
+func (in *Instrument) input(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item,
+	s Sense) (Rewritten, error) {
 	sources := item.Input.Texts[string(s.Origin())]
 	if in.Rewriting.Elsewhere != nil {
 		if texts, known := in.Rewriting.Elsewhere(item, s); known {
@@ -218,9 +216,8 @@ type RewrittenPart struct {
 
 // RewriteInstruction lets the model rewrite a task's instruction part by part. A
 // part without an answer is empty, with a doubt.
-func (in *Instrument) RewriteInstruction(
-	ctx context.Context, ask crosstalk.Asker, task crosstalk.Task, s Sense,
-) (RewrittenInstruction, error) {
+func (in *Instrument) RewriteInstruction(ctx context.Context, ask crosstalk.Asker, task crosstalk.Task,
+	s Sense) (RewrittenInstruction, error) {
 	source, ok := task.Instructions[string(s.Origin())]
 	if !ok {
 		return RewrittenInstruction{}, fmt.Errorf("the task %s has no instruction in %s", task.Name, s.Origin())

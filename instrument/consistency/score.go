@@ -286,9 +286,8 @@ func keys(of ...crosstalk.Key) []crosstalk.Key {
 //	Rewriting    SourceInput, InputText, FlagsText
 //	ItemBLEU     InputText, Reference; counts of words and n-grams
 //	ROUGE1, ROUGE2, ROUGEL, Quality
-func (in *Instrument) Score(
-	ctx context.Context, ask crosstalk.Asker, item crosstalk.Item, answers Answers, rewritten map[Sense]Rewritten,
-) ([]crosstalk.Observation, error) {
+func (in *Instrument) Score(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item, answers Answers,
+	rewritten map[Sense]Rewritten) ([]crosstalk.Observation, error) {
 	task, err := in.taskOf(item)
 	if err != nil {
 		return nil, err

@@ -163,28 +163,21 @@ const NoWindows = "none"
 
 // Resolve returns the protocols with the overrides applied, or a *crosstalk.OptionError.
 func (o Options) Resolve() ([]Protocol, error) {
-	return crosstalk.ProtocolsNamed(o.Protocols, Protocols[0].Name, o.resolve)
-}
-
-func (o Options) resolve(name string) (Protocol, error) {
-	p, err := ProtocolNamed(name)
-	if err != nil {
-		return p, err
-	}
-	if o.Post != "" {
-		if p.Post, err = crosstalk.Chosen("post-processing", o.Post, Posts); err != nil {
-			return p, err
+	return crosstalk.ProtocolsNamed(o.Protocols, Protocols[0].Name, func(name string) (Protocol, error) {
+		p, err := ProtocolNamed(name)
+		if err == nil && o.Post != "" {
+			p.Post, err = crosstalk.Chosen("post-processing", o.Post, Posts)
 		}
-	}
-	p.Counts = p.Counts || o.Counts
-	switch o.Windows {
-	case "", NoWindows:
-	case Sentences:
-		p.Windows = Sentences
-	default:
-		return p, crosstalk.BadOption("windows", " is %q; expected %s or %s", o.Windows, Sentences, NoWindows)
-	}
-	return p, nil
+		p.Counts = p.Counts || o.Counts
+		switch {
+		case err != nil || o.Windows == "" || o.Windows == NoWindows:
+		case o.Windows == Sentences:
+			p.Windows = Sentences
+		default:
+			err = crosstalk.BadOption("windows", " is %q; expected %s or %s", o.Windows, Sentences, NoWindows)
+		}
+		return p, err
+	})
 }
 
 // By are the default columns for grouping figures.

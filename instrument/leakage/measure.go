@@ -20,9 +20,8 @@ var _ crosstalk.Instrument = (*Instrument)(nil)
 
 // Measure requests all samples of the item's two prompts and scores them, unless it
 // is only to ask: then it keeps no answer either.
-func (in *Instrument) Measure(
-	ctx context.Context, ask crosstalk.Asker, item crosstalk.Item,
-) ([]crosstalk.Observation, error) {
+func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker,
+	item crosstalk.Item) ([]crosstalk.Observation, error) {
 	if item.Pair == nil {
 		return nil, fmt.Errorf("item %s has no test and control prompt: it is not a leakage item", item.ID)
 	}
@@ -69,9 +68,8 @@ func Request(p crosstalk.PromptConfig, of *crosstalk.Pair, test bool, sample int
 
 // Score turns answers into observations: test[k] and control[k] are sample first+k. It is the part of Measure after
 // the requests. If one list is longer, its rest is reported as unpaired.
-func (in *Instrument) Score(
-	ctx context.Context, item crosstalk.Item, first int, test, control []crosstalk.Answer,
-) ([]crosstalk.Observation, error) {
+func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int,
+	test, control []crosstalk.Answer) ([]crosstalk.Observation, error) {
 	if item.Pair == nil {
 		return nil, fmt.Errorf("item %s has no test and control prompt: it is not a leakage item", item.ID)
 	}
@@ -126,9 +124,8 @@ func (in *Instrument) Score(
 
 // Score compares an answer to a prompt that mentions the concept with one to the same prompt without it, by the
 // default protocol. The observation's value is the leak value; its numbers are the similarities.
-func Score(
-	ctx context.Context, sim similarity.Similarity, concept, test, control string,
-) (crosstalk.Observation, error) {
+func Score(ctx context.Context, sim similarity.Similarity,
+	concept, test, control string) (crosstalk.Observation, error) {
 	in := Instrument{Protocol: Protocols[0], Similarities: []similarity.Similarity{sim}}
 	item := crosstalk.Item{ID: concept, Pair: &crosstalk.Pair{Concept: concept}}
 	list, err := in.Score(ctx, item, 0, []crosstalk.Answer{{Status: crosstalk.Text, Text: test}},
@@ -261,8 +258,7 @@ func sentences(text string) (list []string) {
 }
 
 // observe returns the observations of the windows of a pair whose whole answers have the observation o. scores are
-// the similarities of the concept to the windows of the test and then of the control. Windows without a similarity
-// are left out.
+// the similarities of the concept to the windows of the test and then of the control. Those without one are left out.
 func (w windows) observe(p Protocol, o crosstalk.Observation, scores []float64) []crosstalk.Observation {
 	byClosest, byMean := o, o
 	byClosest.Measure, byMean.Measure = MeasureClosest, MeasureMean

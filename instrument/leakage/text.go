@@ -233,9 +233,7 @@ func boundary(before, after rune) bool {
 var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana,
 	unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-func isWord(r rune) bool {
-	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r)
-}
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r) }
 
 func firstRune(s string) rune {
 	r, _ := utf8.DecodeRuneInString(s)
@@ -348,9 +346,8 @@ func (g copyable) of(words []word) (grams []word) {
 
 // copying returns the observations of what a pair of answers copies: the test's answer, the control's, and their
 // difference. whole is the observation of the pair, without a similarity.
-func (in *Instrument) copying(
-	item crosstalk.Item, whole crosstalk.Observation, test, control *crosstalk.Answer,
-) []crosstalk.Observation {
+func (in *Instrument) copying(item crosstalk.Item, whole crosstalk.Observation,
+	test, control *crosstalk.Answer) []crosstalk.Observation {
 	o := whole
 	o.Condition, o.Measure = with(in.Condition, SimilarityColumn, byWords), MeasureCopied
 	g := copyableOf(item.Pair.Context, item.Labels[LanguageColumn])

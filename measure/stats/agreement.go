@@ -12,8 +12,7 @@ import (
 )
 
 // CohenKappa is the chance-corrected agreement of two raters on nominal labels (Cohen 1960), in [-1, 1]. NaN
-// without items or when both raters use one and the same label only. As in statsmodels cohens_kappa. It panics if
-// the lengths differ.
+// without items or when both use one label only. As in statsmodels cohens_kappa. It panics if the lengths differ.
 func CohenKappa[L comparable](a, b []L) float64 {
 	checkPairs(len(a), len(b))
 	ofA, ofB, both := map[L]int{}, map[L]int{}, map[L]int{}
@@ -83,8 +82,7 @@ func NominalAlpha(units [][]int) func(at []int) float64 {
 
 // KendallTauB is Kendall's tau-b (Kendall 1945) of x and y, in [-1, 1]: concordant minus discordant pairs over the
 // geometric mean of the pairs not tied in x and not tied in y. Two values are tied when they differ by at most the
-// slack of their side; slack 0 is plain tau-b, as in scipy kendalltau. Leakage work compares similarity differences
-// with slack 0.03.
+// slack of their side; slack 0 is plain tau-b, as in scipy kendalltau. Leakage work takes 0.03.
 //
 // Differences that exceed a positive slack by rounding only (a share of 1e-9) count as ties. Such a slack is no
 // equivalence (a~b and b~c do not give a~c). NaN with fewer than two values, a NaN, a negative slack, or a side

@@ -11,8 +11,7 @@ import (
 
 // Clusters accumulates observations that are correlated within clusters and independent between them: leakage tests
 // that share a control answer, samples of one item. It keeps a count, a sum and a sum of squares per cluster, so
-// memory grows with the clusters and not with the observations. Clusters that are combined or compared must be
-// numbered alike (ClusterNames).
+// memory grows with the clusters only. Those combined or compared must be numbered alike (ClusterNames).
 //
 // The zero value is empty and ready. A Clusters is not safe for concurrent writing.
 type Clusters struct {

@@ -27,9 +27,8 @@ func (s summary) residual(n, sum float64) float64 {
 	return e
 }
 
-// icc is the intraclass correlation: the mean product of the residuals of two observations of one cluster over the
-// variance, cut to [0, 1] (Imbens and Kolesár 2016, section 4). NaN when no cluster has two observations or nothing
-// varies.
+// icc is the intraclass correlation: the mean product of two residuals of one cluster over the variance, cut to [0,
+// 1] (Imbens and Kolesár 2016, section 4). NaN when no cluster has two observations or nothing varies.
 func (s summary) icc() float64 {
 	var within, pairs, total float64
 	for _, x := range s.cells {

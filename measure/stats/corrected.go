@@ -8,8 +8,7 @@ import (
 
 // Corrected estimates the mean that people would give to every observation from an instrument's value of each and
 // people's labels of a sample: prediction-powered inference with its optimal weight (Angelopoulos, Duchi and Zrnic
-// 2023, PPI++, section 6), for clustered observations and labels that were drawn at random within strata. The zero
-// value is empty.
+// 2023, PPI++, section 6), for clustered observations and labels drawn at random within strata.
 type Corrected struct {
 	observations []judged
 	values       []float64 // steps of each observation
@@ -59,8 +58,7 @@ type Correction struct {
 // the labels alone, each with an interval of the stated level (delta method). N and Clusters count what has a label.
 // The bounds are those of every step and of f.
 //
-// With the instrument's values f, labels y of n_h of the N_h observations of each stratum h, and a weight w, the
-// estimate is
+// With values f, labels y of n_h of the N_h observations of each stratum h, and a weight w, the estimate is
 //
 //	w mean(f) + sum_h N_h/N mean_h(y - w f)
 //
@@ -377,9 +375,8 @@ func (c labelCell) interval(effect, level float64, alone bool) (low, high float6
 	return low, high
 }
 
-// mover is how far the interval extends below and above the estimate, whose variance is more than that of the labels of
-// cells: observations and clusters were drawn too, and the estimate is linear in the instrument's values. Each label
-// counts as 1/effect.
+// mover is how far the interval extends below and above the estimate, whose variance is more than that of cells'
+// labels: observations and clusters were drawn, and it is linear in the values. Each label counts as 1/effect.
 func (c cells) mover(variance, effect, level float64) (below, above float64) {
 	n, rest := 0.0, variance/(c.unit*c.unit)
 	for _, x := range c.list {

@@ -27,9 +27,8 @@ func (n Nested) Flat() *Clusters {
 // Cluster is NaN and included in Item.
 type Components struct{ Cluster, Item, Sample float64 }
 
-// Components estimates the components of variance by nested analysis of variance for unequal numbers (Searle, Casella
-// and McCulloch 1992, section 5.3; Sokal and Rohlf 1995, box 10.6). Negative estimates are set to 0; all are NaN with
-// fewer than two items.
+// Components estimates the components of variance by nested analysis of variance for unequal numbers (Searle,
+// Casella and McCulloch 1992, section 5.3; Sokal and Rohlf 1995, box 10.6). Negative ones become 0; NaN for one item.
 func (n Nested) Components() Components {
 	var ssSamples, ssItems, ssClusters float64
 	var total, items float64
@@ -189,8 +188,7 @@ func (d Design) quantiles(items, alpha, power float64) (a, b float64) {
 }
 
 // Detectable is the smallest true difference that so many items detect, but for Null: the sum of the quantiles of Items
-// times the standard error. NaN as for Items, and without visible variance: such data cannot show what they could have
-// detected.
+// times the standard error. NaN as for Items, and without visible variance: such data cannot show what they detect.
 func (d Design) Detectable(items, alpha, power float64) float64 {
 	a, b := d.quantiles(items, alpha, power)
 	se := d.StdErr(items)
@@ -200,9 +198,9 @@ func (d Design) Detectable(items, alpha, power float64) float64 {
 	return (a + b) * se
 }
 
-// PairedRates is the design of a comparison of two rates on the same items with a stated share of discordant items
-// (Connor 1987): a difference in {-1, 0, 1} with variance discordant - (a-b)^2. NaN variance unless |a-b| <= discordant
-// <= min(a+b, 2-a-b).
+// PairedRates is the design of a comparison of two rates on the same items, a share of them discordant (Connor
+// 1987): a difference in {-1, 0, 1} with variance discordant - (a-b)^2. NaN unless |a-b| <= discordant <=
+// min(a+b, 2-a-b).
 func PairedRates(a, b, discordant float64) Design {
 	d := a - b
 	// This implies that a and b are rates.

@@ -181,8 +181,7 @@ func (d Discordance) score(n, difference float64) float64 {
 	return ratio(math.Sqrt(n)*(d.Wins-d.Losses-difference), math.Sqrt(d.restricted(difference)))
 }
 
-// P is the two-sided p-value of the score test of no difference: without clusters McNemar's (1947), which is 1 if no
-// item differs.
+// P is the two-sided p-value of the score test of no difference: without clusters McNemar's; 1 if no item differs.
 func (d Discordance) P(c Counts) float64 { return c.p(d.score(c.N, 0)) }
 
 // Interval is Tango's (1998) score interval of the difference: what the score test of a difference does not reject.
@@ -253,11 +252,8 @@ func (r Rate) scoreAgainst(other Rate, difference float64) float64 {
 	return ratio(r.Value-other.Value-difference, math.Sqrt(variance))
 }
 
-// PAgainst is the two-sided p-value of the score test that two rates of different items are equal; 1 if both are 0 or
-// 1.
-func (r Rate) PAgainst(other Rate) float64 {
-	return r.against(other).p(r.scoreAgainst(other, 0))
-}
+// PAgainst is the two-sided p-value of the score test that rates of different items are equal; 1 if both are 0 or 1.
+func (r Rate) PAgainst(other Rate) float64 { return r.against(other).p(r.scoreAgainst(other, 0)) }
 
 // Minus is Miettinen and Nurminen's (1985) score interval of the difference of two rates of different items.
 func (r Rate) Minus(other Rate, level float64) Interval {
@@ -273,8 +269,7 @@ func ratio(score, se float64) float64 {
 	return score / se
 }
 
-// scoreInterval is the differences whose score is within the quantile. The score falls with the difference, and is 0 at
-// the measured one.
+// scoreInterval has the differences whose score is within the quantile. It falls with them, from 0 at the measured one.
 func scoreInterval(measured, quantile, level float64, method string, score func(difference float64) float64) Interval {
 	checkLevel(level)
 	end := func(inside, outside float64) float64 {

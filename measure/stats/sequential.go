@@ -35,8 +35,7 @@ type SequentialPlan struct {
 	Population int `json:"population,omitempty"`
 	// Step is the distance between possible values, such as 1; 0: it is not known.
 	Step float64 `json:"step,omitempty"`
-	// Together is the most values that come in a unit, which are dependent; 1: all are independent. Of a finite
-	// population it is 1.
+	// Together is the most values of a unit, which are dependent; 1: all are independent, as of a finite population.
 	Together int `json:"together"`
 }
 
@@ -193,8 +192,7 @@ func mixture(discord, margin float64) []bet {
 		{.995, .15}, {.05, .075}, {.3, .075}}
 }
 
-// best is the part of the stake whose capital grows fastest if the mean is 0 and a share of the values differs, half of
-// them each way.
+// best is the part of the stake whose capital grows fastest if the mean is 0 and a share differs, half each way.
 func best(share, m float64) float64 {
 	share = min(share, 1)
 	low, high := 0.0, 1-1e-6
@@ -217,10 +215,10 @@ type Night struct {
 	N float64
 }
 
-// NightlyEvidence is the largest evidence, after each of the nights so far, that the loss (Losses - Wins) is more than
-// a margin in (0, 1): it reaches 1/alpha with a probability of at most alpha if it is not, however many nights there
-// are. since is the night, from 1, of the largest evidence. faults is the expected share of items that differ; it only
-// steers the bets.
+// NightlyEvidence is the largest evidence, after each of the nights so far, that the loss (Losses - Wins) is more
+// than a margin in (0, 1): it reaches 1/alpha with a probability of at most alpha if it is not, however many
+// nights. since is the night, from 1, of the largest evidence. The expected share of items that differ, faults,
+// only steers the bets.
 //
 // It is a mixture of bets with fixed parts of the stake (Waudby-Smith and Ramdas 2024, section 4): half from the first
 // night on, half from each later night with a weight of 1/(s(s+1)), so a loss that begins late is found, too. Items
@@ -252,9 +250,8 @@ func NightlyEvidence(nights []Night, margin, faults float64) (most float64, sinc
 	return most, since
 }
 
-// Luck is the standard deviation of the reference's figure that comes from asking each item so many times. What the
-// reference had by bad luck, the nights win: if nothing has changed, items are won as often as a share q(1-q) of them,
-// q being an item's rate.
+// Luck is the standard deviation of the reference's figure that comes from asking each item so many times. What it
+// had by bad luck, the nights win: if nothing has changed, a share q(1-q) of items is won, q being an item's rate.
 func Luck(nights []Night, samples float64) float64 {
 	var wins, n float64
 	for _, night := range nights {

@@ -162,9 +162,7 @@ type Estimate struct {
 
 // P is the two-sided p-value of the t-test of the estimate against null, with
 // its own standard error and degrees of freedom. NaN without visible variance.
-func (e Estimate) P(null float64) float64 {
-	return tTwoSided(quotient(e.Value-null, e.SE), e.DF)
-}
+func (e Estimate) P(null float64) float64 { return tTwoSided(quotient(e.Value-null, e.SE), e.DF) }
 
 // MinDetectable is the smallest true value, other than 0, that data with this standard error and these degrees of
 // freedom detect at two-sided significance alpha with the stated power: (t_{alpha/2} + t_beta) SE. NaN without

@@ -19,10 +19,9 @@ type Test struct {
 	P, Effect                float64
 }
 
-// TTest is Student's one-sample t-test of the mean against null. It treats all observations as independent: with
-// clustered ones its p-value is too small (Miller 2024, section 2.2). On differences it is the paired t-test. As in
-// scipy ttest_1samp and ttest_rel. SE, Statistic and P are NaN with fewer than two observations; without variation
-// P is NaN too.
+// TTest is Student's one-sample t-test of the mean against null. It takes observations as independent: of clustered
+// ones p is too small (Miller 2024, section 2.2). On differences it is the paired t-test. As in scipy ttest_1samp
+// and ttest_rel. SE, Statistic and P are NaN with fewer than two observations; without variation P is NaN too.
 func TTest(c *Clusters, null float64) Test {
 	s := c.summary()
 	return s.test(null, s.stdDev()/math.Sqrt(s.n), s.n-1)
@@ -84,8 +83,7 @@ func McNemar(b, c int) float64 {
 
 // Holm adjusts the p-values of a declared family of tests (Holm 1979): to reject where the adjusted value is at
 // most alpha keeps the chance of any false rejection at most alpha, whatever the dependence. The family is all of
-// ps, NaN entries excepted: they were not tested and stay NaN. As in R p.adjust(method="holm"). It panics on a
-// p-value outside [0, 1].
+// ps but NaN, which stay. As in R p.adjust(method="holm"). It panics on a p-value outside [0, 1].
 func Holm(ps []float64) []float64 {
 	out, order := ascending(ps)
 	least := 0.0
@@ -225,11 +223,9 @@ func flipAll(cells []cell, clusters int, least float64) float64 {
 // It returns P = (c+1)/(draws+1), where c is the number of random exchanges whose |f(a)-f(b)| is undefined or at
 // least the observed one (Phipson and Smyth 2010). draws <= 0 means DefaultDraws. Values added with AddIndependent
 // have no counterpart and are not exchanged. P is 1 if no exchange changes anything, and NaN if the figures are
-// undefined. For plain means SignFlip is the same test. It exchanges clusters in this order, which the random
-// numbers depend on.
-func Swap(
-	a, b []*Clusters, order func(a, b Cluster) int, f func(means []float64) float64, draws int, seed uint64,
-) float64 {
+// undefined. For plain means SignFlip is the same test. Random numbers depend on the order of clusters.
+func Swap(a, b []*Clusters, order func(a, b Cluster) int, f func(means []float64) float64, draws int,
+	seed uint64) float64 {
 	first, second := totals(a), totals(b)
 	x, y := first.figure(f), second.figure(f)
 	if math.IsNaN(x - y) {

@@ -39,9 +39,8 @@ func normalised(text string) string {
 	})
 }
 
-// Number compares answers by the one number that each gives, in digits or in
-// words: 5, "five", "5 times", "fünf". Answers that give no number or
-// several are compared as texts.
+// Number compares answers by the one number that each gives, in digits or in words: 5, "five", "5 times", "fünf".
+// Answers that give no number or several are compared as texts.
 type Number struct{}
 
 func (Number) Name() string { return "number" }

@@ -10,8 +10,7 @@ import (
 
 // Ohmer2023 reads answers as the published analysis of Ohmer et al. (2023) does: a cascade of rules, where the
 // first that decides wins, made to leave few answers unread rather than to be sure of each. Where several labels
-// meet a rule, the first declared wins, unless the rule asks for exactly one. The rules in order, with the
-// confidence that we give them:
+// meet a rule, the first declared wins, unless the rule asks for exactly one. The rules, with our confidence:
 //
 //	empty         nothing, or nothing but phrases like "the answer is"        none
 //	refusal       contains "i cannot answer"                                  none

@@ -215,9 +215,7 @@ func closing(r rune) bool        { return strings.ContainsRune(closingMarks, r) 
 func openingOrSpace(r rune) bool { return opening(r) || pytext.IsSpace(r) }
 
 // mark reports whether r ends the clause that a label makes.
-func mark(r rune) bool {
-	return strings.ContainsRune(".,;:!?–—\n\r。，、；：！？…|", r)
-}
+func mark(r rune) bool { return strings.ContainsRune(".,;:!?–—\n\r。，、；：！？…|", r) }
 
 // around reports whether r may stand around an answer without being part of it.
 func around(r rune) bool { return openingOrSpace(r) || closing(r) || mark(r) }

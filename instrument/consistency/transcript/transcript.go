@@ -11,6 +11,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument/consistency"
+	"crosstalk/internal/ordered"
 	"crosstalk/measure/langid"
 	"crosstalk/recorded"
 )
@@ -87,7 +88,9 @@ func (t *Transcript) rows() iter.Seq2[recorded.Consistency, error] {
 			for a, err := range t.Reading.Consistency(file) {
 				if err == nil {
 					a.Model = t.ModelOf(file, a.Model)
-					a.Task, err = taskOf(t.Tasks, t.Of, a.Where, a.Task)
+					var task crosstalk.Task
+					task, err = taskOf(t.Tasks, t.Of, a.Where, a.Task)
+					a.Task = task.Name
 				}
 				if !yield(a, err) || err != nil {
 					return
@@ -103,7 +106,7 @@ func (t *Transcript) check(a recorded.Consistency) error {
 	if !known {
 		return fmt.Errorf("%s: %s has no item %q of the task %s", a.Where, t.Of, a.Item, a.Task)
 	}
-	task := taskNamed(t.Tasks, a.Task)
+	task, _ := taskOf(t.Tasks, t.Of, a.Where, a.Task)
 	if _, known := consistency.InstructionIn(task, consistency.Sense(a.Instruction)); !known {
 		return fmt.Errorf("%s: the task %s has no instruction in %s, so no answer words; it has %s",
 			a.Where, a.Task, a.Instruction, list(task.Instructions))
@@ -259,19 +262,20 @@ func ReadTexts(files []string, of string, tasks []crosstalk.Task, items []crosst
 			if err != nil {
 				return nil, err
 			}
-			if r.Task, err = taskOf(tasks, of, r.Where, r.Task); err != nil {
+			task, err := taskOf(tasks, of, r.Where, r.Task)
+			if err != nil {
 				return nil, err
 			}
-			at := rewriting{r.Model, name{r.Task, r.Item}, consistency.Sense(r.Input)}
+			at := rewriting{r.Model, name{task.Name, r.Item}, consistency.Sense(r.Input)}
 			i, known := index[at.name]
 			if !known {
-				return nil, fmt.Errorf("%s: %s has no item %q of the task %s", r.Where, of, r.Item, r.Task)
+				return nil, fmt.Errorf("%s: %s has no item %q of the task %s", r.Where, of, r.Item, task.Name)
 			}
 			if first, again := where[at]; again {
 				return nil, fmt.Errorf("%s: duplicate texts of item %s in %s (first used in %s)", r.Where, r.Item, r.Input, first)
 			}
 			where[at] = r.Where
-			texts, err := fieldsOf(taskNamed(tasks, r.Task), r)
+			texts, err := fieldsOf(task, r)
 			if err != nil {
 				return nil, err
 			}
@@ -320,22 +324,15 @@ func fieldsOf(task crosstalk.Task, r recorded.Rewriting) ([]string, error) {
 }
 
 // taskOf returns the task that a row names, or the only one.
-func taskOf(tasks []crosstalk.Task, of, where, named string) (string, error) {
-	names := make([]string, len(tasks))
-	for i, task := range tasks {
-		names[i] = task.Name
+func taskOf(tasks []crosstalk.Task, of, where, named string) (crosstalk.Task, error) {
+	for _, task := range tasks {
+		if task.Name == named || named == "" && len(tasks) == 1 {
+			return task, nil
+		}
 	}
-	switch {
-	case named == "" && len(names) == 1:
-		return names[0], nil
-	case named == "":
-		return "", fmt.Errorf("%s: names no task; choose one of: %s", where, strings.Join(names, ", "))
-	case !slices.Contains(names, named):
-		return "", fmt.Errorf("%s: %s has no task %q; choose one of: %s", where, of, named, strings.Join(names, ", "))
+	names := strings.Join(ordered.Distinct(tasks, func(t crosstalk.Task) string { return t.Name }), ", ")
+	if named == "" {
+		return crosstalk.Task{}, fmt.Errorf("%s: names no task; choose one of: %s", where, names)
 	}
-	return named, nil
-}
-
-func taskNamed(tasks []crosstalk.Task, name string) crosstalk.Task {
-	return tasks[slices.IndexFunc(tasks, func(t crosstalk.Task) bool { return t.Name == name })]
+	return crosstalk.Task{}, fmt.Errorf("%s: %s has no task %q; choose one of: %s", where, of, named, names)
 }
