@@ -247,13 +247,6 @@ func (a *account) spend(prices Prices, model string, req crosstalk.Request, answ
 	a.spent.plus(Need{1, prices.Cost(model, used)}, 1)
 }
 
-func (a *account) collected(model string, req crosstalk.Request, answer crosstalk.Answer) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.spend(a.batched, model, req, answer)
-	a.change()
-}
-
 func (a *account) fits(want Need) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -201,6 +201,7 @@ func missing(err error) bool { return said(err).Status == 404 || said(err).Statu
 // unread reports whether a batch is done with, and with which error. err is why paid answers cannot be read since a
 // time, nil if all can. They are looked for until --patience is over, and asked for again only on demand.
 func (b *Batching) unread(c *collection, since time.Time, err error) (done bool, _ error) {
+	const longestKept = 31 * 24 * time.Hour // more than providers keep results: OpenAI 30 days, Anthropic 29
 	w, patience, e := c.w, b.options.Patience, said(err)
 	switch {
 	case err == nil:
@@ -223,9 +224,6 @@ func (b *Batching) unread(c *collection, since time.Time, err error) (done bool,
 	return true, limited("stopped: %v; tried since %s (--patience %s). The requests are paid for, "+
 		"and are sent again only with --batch-give-up", err, clock(since), duration.Text(patience))
 }
-
-// longestKept is more than providers keep the results of a batch: OpenAI 30 days, Anthropic 29, Gemini less.
-const longestKept = 31 * 24 * time.Hour
 
 // interval is the time between two looks at something that began then.
 func (b *Batching) interval(began time.Time) time.Duration {
@@ -350,7 +348,7 @@ func (b *Batching) insist(ctx context.Context, f func(context.Context) error) er
 			return context.Cause(ctx)
 		case refusing(err):
 			return err
-		case time.Since(began) > longestSilence:
+		case time.Since(began) > 24*time.Hour:
 			return b.end(limited("stopped: nothing heard of a batch since %s; the last attempt: %v", clock(began), err))
 		}
 		b.retried(err)
@@ -359,8 +357,6 @@ func (b *Batching) insist(ctx context.Context, f func(context.Context) error) er
 		}
 	}
 }
-
-const longestSilence = 24 * time.Hour
 
 // wait is the pause before attempt n+1.
 func (b *Batching) wait(n int, err error) time.Duration {

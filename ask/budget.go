@@ -155,8 +155,11 @@ func eachEntry(file string, node ast.Node, of string, f func(key string, line in
 	}
 	entries, ok := node.(ast.MapNode)
 	if !ok {
-		return fmt.Errorf("%s:%d: expected a map of %s, as in gpt-4o-mini: {input: 0.15, output: 0.60}", file, lineOf(node),
-			of)
+		line := 1
+		if t := node.GetToken(); t != nil {
+			line = t.Position.Line
+		}
+		return fmt.Errorf("%s:%d: expected a map of %s, as in gpt-4o-mini: {input: 0.15, output: 0.60}", file, line, of)
 	}
 	for i := entries.MapRange(); i.Next(); {
 		if err := f(i.Key().GetToken().Value, i.Key().GetToken().Position.Line, i.Value()); err != nil {
@@ -175,13 +178,6 @@ func textOf(node ast.Node) string {
 		return node.GetToken().Value
 	}
 	return "not a number"
-}
-
-func lineOf(node ast.Node) int {
-	if t := node.GetToken(); t != nil {
-		return t.Position.Line
-	}
-	return 1
 }
 
 // shown is text of the file as it can be printed.

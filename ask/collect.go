@@ -108,7 +108,10 @@ func (c *collection) save(r crosstalk.BatchResult) {
 		c.mu.Unlock()
 		return
 	}
-	c.budget.collected(c.about.id.Name, req, answer)
+	c.budget.mu.Lock()
+	c.budget.spend(c.budget.batched, c.about.id.Name, req, answer)
+	c.budget.change()
+	c.budget.mu.Unlock()
 	c.count(r.Key, req, answer, fromBatch)
 	c.about.known.CompareAndSwap(nil, &req)
 	c.shape(req).works(answer, true)

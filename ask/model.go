@@ -93,9 +93,6 @@ const scouts = 4
 // tries is how often something has to go wrong, when nothing has gone right yet, before the settings are wrong.
 const tries = 3
 
-// mostScouting is how long a model that has never answered may keep failing.
-const mostScouting = time.Minute
-
 // scout waits until the model has answered in this way, or for a slot among those ahead; back releases it.
 func (s *shape) scout(ctx context.Context) (back func(), err error) {
 	back = func() {
@@ -245,7 +242,7 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 	}
 	polite := f.Status == 429 || f.RetryAfter > 0                            // the server says when to come back
 	slow := errors.Is(f.err, errTimeout) && time.Since(s.began) < f.took*3/2 // it may be loading the model
-	late := time.Since(s.began)+f.pause+f.took > mostScouting
+	late := time.Since(s.began)+f.pause+f.took > time.Minute
 	if polite {
 		late = time.Since(s.began)+f.pause > patience
 	}

@@ -201,9 +201,6 @@ func (s *Session) retried(err error) {
 	s.mu.Unlock()
 }
 
-// silentAfter is how long an endpoint may answer nothing before Stats says so: longer than most answers take.
-const silentAfter = 15 * time.Second
-
 // silence tracks whether an endpoint has answered lately, if only with an error. The zero value is ready to use.
 type silence struct {
 	mu       sync.Mutex
@@ -236,7 +233,7 @@ func (s *silence) wait(timeout time.Duration) (Wait, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Wait{InFlight: s.inFlight, Timeout: timeout, Since: s.since}, s.inFlight > 0 &&
-		time.Since(s.since) >= silentAfter
+		time.Since(s.since) >= 15*time.Second // longer than most answers take
 }
 
 // ErrStopped says that the session takes no more asks because Stop was called.

@@ -165,12 +165,6 @@ func (o *observed) prompt(req crosstalk.Request, tokens int) {
 	}
 }
 
-// A prompt is taken to have at least this many tokens a byte: fewer than any language, or as shorter prompts.
-const (
-	leastRate = 1 / 8.
-	mostRate  = 1 / 5.
-)
-
 // cutPrompts reports whether several different prompts have the largest count, all too long or it a round one.
 func (o *observed) cutPrompts() bool {
 	if len(o.alike) < 3 {
@@ -179,9 +173,9 @@ func (o *observed) cutPrompts() bool {
 	if o.longest >= 512 && o.longest%256 == 0 {
 		return true
 	}
-	rate := leastRate
+	rate := 1 / 8. // tokens a byte: fewer than any language has, unless shorter prompts show more, up to one in five
 	if o.shorter >= 3 {
-		rate = min(max(rate, o.rate), mostRate)
+		rate = min(max(rate, o.rate), 1/5.)
 	}
 	for _, bytes := range o.alike {
 		if float64(bytes)*rate < 1.1*float64(o.longest) {
@@ -191,12 +185,6 @@ func (o *observed) cutPrompts() bool {
 	return true
 }
 
-// allCut is the number of answers from which it is strange that all were cut.
-const allCut = 10
-
-// muchMore is the largest plausible excess in the count of a short prompt: chat templates add up to about fifty.
-const muchMore = 128
-
 func (o *observed) warnings(id crosstalk.Identity) (list []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -205,7 +193,7 @@ func (o *observed) warnings(id crosstalk.Identity) (list []string) {
 		add("the server seems to cut prompts at %d tokens: different long prompts all have that count; give the model a "+
 			"larger context", o.longest)
 	}
-	if extra := o.shortest.Completion - o.shortest.Prompt; extra > muchMore {
+	if extra := o.shortest.Completion - o.shortest.Prompt; extra > 128 { // chat templates add up to about fifty
 		add("the server counts %d tokens in a prompt of about %d: it may add its own system prompt", o.shortest.Completion,
 			o.shortest.Prompt)
 	}
@@ -223,7 +211,7 @@ func (o *observed) warnings(id crosstalk.Identity) (list []string) {
 			e.silent, e.answers)
 	case e.silent > 0:
 		add("%d of %d answers reached their limit before they said anything: raise --max-tokens", e.silent, e.answers)
-	case e.cut == e.chats && e.cut >= allCut:
+	case e.cut == e.chats && e.cut >= 10:
 		add("all %d answers were cut at their limit; they may be thoughts, which 'crosstalk models %s --check' would show",
 			e.cut, id)
 	}

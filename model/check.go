@@ -33,12 +33,7 @@ type Checked struct {
 	Refusals  []string       // in the server's words
 	Asks      int
 
-	Served          string // the model's name as the server says it
-	Same            bool   // SameModel of it
-	Thinks          bool
-	Room            int    // tokens that a run gives it for thoughts
-	Shown           string // where thoughts came back: field, text, parts, blocks or nowhere
-	ReasoningTokens int    // as usage counts them; 0 where it does not
+	Room int // tokens that a run gives it for thoughts
 
 	Sent   crosstalk.PromptConfig // what was answered
 	Answer crosstalk.Answer
@@ -122,22 +117,6 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 	if named, ok := m.(interface{ MaxTokensName() string }); ok {
 		c.MaxTokens = named.MaxTokensName()
 	}
-	c.settle(p)
-	asRun, _ := Adapt(name, crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 1}},
-		o.Families)
-	if asRun.Decoding.ReasoningTokens == 0 && c.Thinks {
-		asRun, _, _ = WithRoom(name, asRun, o.Families)
-	}
-	c.Room = asRun.Decoding.ReasoningTokens
-	c.tryLevels(ctx, m, familyOf(name, o.Families).Reasoning, func(p crosstalk.PromptConfig) crosstalk.PromptConfig {
-		p, _ = Adapt(name, p, o.Families)
-		return p
-	})
-	return c, nil
-}
-
-func (c *Checked) settle(p crosstalk.PromptConfig) {
-	a := c.Answer
 	for param, sent := range map[string]bool{
 		crosstalk.ParamTemperature: p.Decoding.Temperature != nil,
 		crosstalk.ParamTopP:        p.Decoding.TopP != nil && p.Decoding.Temperature != nil,
@@ -148,16 +127,23 @@ func (c *Checked) settle(p crosstalk.PromptConfig) {
 			c.Params[param] = Taken
 		}
 	}
-	for _, param := range a.Missing {
+	for _, param := range c.Answer.Missing {
 		if _, asked := c.Params[param]; asked {
 			c.Params[param] = Dropped
 		}
 	}
-	c.Sent, c.Served, c.Same = p, a.Model, SameModel(c.Model.Name, a.Model)
-	c.Thinks, c.ReasoningTokens = a.Thought(), a.Usage.Reasoning
-	if c.Thinks {
-		c.Shown = shownIn(a)
+	c.Sent = p
+	asRun, _ := Adapt(name, crosstalk.PromptConfig{API: crosstalk.Chat, Decoding: crosstalk.Decoding{MaxTokens: 1}},
+		o.Families)
+	if asRun.Decoding.ReasoningTokens == 0 && c.Answer.Thought() {
+		asRun, _, _ = WithRoom(name, asRun, o.Families)
 	}
+	c.Room = asRun.Decoding.ReasoningTokens
+	c.tryLevels(ctx, m, familyOf(name, o.Families).Reasoning, func(p crosstalk.PromptConfig) crosstalk.PromptConfig {
+		p, _ = Adapt(name, p, o.Families)
+		return p
+	})
+	return c, nil
 }
 
 // tryLevels spends the asks that are left on levels of reasoning: off and down if the model thinks, else on.
@@ -167,7 +153,7 @@ func (c *Checked) tryLevels(ctx context.Context, m crosstalk.Model, r Reasoning,
 	if r.Levels != nil && !r.can(crosstalk.ReasoningLow) {
 		levels = []string{crosstalk.ReasoningHigh}
 	}
-	if c.Thinks {
+	if c.Answer.Thought() {
 		levels = append([]string{crosstalk.ReasoningOff}, levels...)
 	}
 	for _, level := range levels {
@@ -228,6 +214,7 @@ func (c Checked) Why(param string) string {
 	return ""
 }
 
+// shownIn is where thoughts came back: field, text, parts, blocks or nowhere.
 func shownIn(a crosstalk.Answer) string {
 	if a.Reasoning == "" {
 		return "nowhere"

@@ -17,8 +17,8 @@ func (c Checked) Rows() (rows [][2]string) {
 	say("model", "%s at %s", c.Model, c.Model.Endpoint)
 	_, date := Families()
 	say("known as", "%s", cmp.Or(c.Family, "not in the table of families of "+date))
-	served := cmp.Or(visible.Line(c.Served), "- (the server does not say)")
-	if !c.Same {
+	served := cmp.Or(visible.Line(c.Answer.Model), "- (the server does not say)")
+	if !SameModel(c.Model.Name, c.Answer.Model) {
 		served += ": another model"
 	}
 	say("answered as", "%s", served)
@@ -73,15 +73,16 @@ func (c Checked) taken(param string) string {
 }
 
 func (c Checked) thinking() string {
-	if !c.Thinks {
+	if !c.Answer.Thought() {
 		return "no, as far as the answer shows"
 	}
 	where := map[string]string{
 		"field": "in a separate field", "text": "in the text of the answer, from which they are removed",
 		"parts": "in parts of the content", "blocks": "in blocks", "nowhere": "not shown",
-	}[c.Shown]
-	if c.ReasoningTokens == 0 {
+	}[shownIn(c.Answer)]
+	tokens := c.Answer.Usage.Reasoning
+	if tokens == 0 {
 		return "yes: thoughts are " + where + ", and their tokens are not counted apart"
 	}
-	return fmt.Sprintf("yes: thoughts are %s; %d tokens", where, c.ReasoningTokens)
+	return fmt.Sprintf("yes: thoughts are %s; %d tokens", where, tokens)
 }

@@ -16,8 +16,6 @@ import (
 	"crosstalk/model/endpoint"
 )
 
-const mostNames = 50_000
-
 // List asks a provider's server for its models and returns their names, sorted, as Open takes them. name is the
 // provider, or provider:part for those with the part in their names, in any case. Errors contain no API key.
 func List(ctx context.Context, name string, o Options) ([]string, error) {
@@ -28,7 +26,7 @@ func List(ctx context.Context, name string, o Options) ([]string, error) {
 	}
 	path := "/models"
 	if p.Protocol == anthropicMessages {
-		c.Header, c.KeyHeader = anthropic.Headers(c.Header), anthropic.KeyHeader
+		c.Header = anthropic.Headers(c.Header)
 		path += "?limit=1000"
 	}
 	e, err := endpoint.New(c)
@@ -41,7 +39,7 @@ func List(ctx context.Context, name string, o Options) ([]string, error) {
 		if err != nil {
 			return "", fmt.Errorf("%s: the list of models at %s cannot be read: %w", provider, e.Identity().Endpoint, err)
 		}
-		if all = append(all, names...); last == "" || len(all) > mostNames {
+		if all = append(all, names...); last == "" || len(all) > 50_000 {
 			return "", nil
 		}
 		return "&after_id=" + url.QueryEscape(last), nil

@@ -106,16 +106,45 @@ func openPreset(provider, model string, o Options) (crosstalk.Model, error) {
 // Batchers are the names of the providers whose models can be asked in batches.
 func Batchers() []string { return named(func(p Preset) bool { return p.Batches }) }
 
-// find is the preset of a provider, and the way to a model of its.
-func find(provider, model string, o Options) (Preset, endpoint.Config, error) {
+// find is the preset of a provider, and the way to a model of its with the key that the environment has for it.
+func find(provider, model string, o Options) (p Preset, c endpoint.Config, err error) {
 	p, found := lookup(provider)
 	if !found {
-		return p, endpoint.Config{}, fmt.Errorf("there is no provider %q; choose one of %s.\n"+
+		return p, c, fmt.Errorf("there is no provider %q; choose one of %s.\n"+
 			"Any other server that speaks OpenAI's API: --model %s:NAME --base-url http://HOST:PORT/v1",
 			provider, strings.Join(names(o), ", "), Compatible)
 	}
-	c, err := p.config(model, o)
-	return p, c, err
+	c = endpoint.Config{Provider: p.Name, Model: model, BaseURL: o.BaseURL, KeyVar: cmp.Or(o.KeyVar, p.KeyVar),
+		KeyFile: o.KeyFile, KeyHeader: p.KeyHeader, Client: o.Client}
+	if c.BaseURL == "" {
+		if c.BaseURL, err = p.baseURL(o.getenv); err != nil {
+			return p, c, err
+		}
+	}
+	if c.BaseURL == "" {
+		example := "http://localhost:8000/v1"
+		if p.Name == "azure" {
+			example = "https://RESOURCE.openai.azure.com/openai/v1"
+		}
+		return p, c, fmt.Errorf("%s needs --base-url, such as %s", p.Name, example)
+	}
+	if c.Header, c.Secrets, err = ParseHeader(o.Header, o.getenv); err != nil {
+		return p, c, err
+	}
+	if o.KeyFile == "" {
+		c.Key = strings.TrimSpace(o.getenv(c.KeyVar))
+		needed := o.KeyVar != "" || !p.Local && p.own(o.BaseURL) && c.Header.Get(cmp.Or(p.KeyHeader, "Authorization")) == ""
+		if needed && c.Key == "" {
+			return p, c, fmt.Errorf("%s is not set; it should be the API key of %s", variable(c.KeyVar), p.Name)
+		}
+	}
+	if p.Start != "" && o.BaseURL == "" {
+		c.Advice = fmt.Sprintf("is %s running? start it with: %s", p.Name, p.Start)
+	}
+	if p.Fetch != "" {
+		c.Missing = "get it with: " + fmt.Sprintf(p.Fetch, model)
+	}
+	return p, c, nil
 }
 
 // opened keeps a nil pointer from becoming a Model.
@@ -136,45 +165,6 @@ func cutName(name string) (provider, model string, err error) {
 		err = fmt.Errorf("model %q: expected a model after the provider, as in %s:NAME", name, provider)
 	}
 	return provider, model, err
-}
-
-func (p Preset) config(model string, o Options) (endpoint.Config, error) {
-	c := endpoint.Config{Provider: p.Name, Model: model, BaseURL: o.BaseURL, KeyVar: cmp.Or(o.KeyVar, p.KeyVar),
-		KeyFile: o.KeyFile, KeyHeader: p.KeyHeader, Client: o.Client}
-	var err error
-	if c.BaseURL == "" {
-		if c.BaseURL, err = p.baseURL(o.getenv); err != nil {
-			return c, err
-		}
-	}
-	if c.BaseURL == "" {
-		example := "http://localhost:8000/v1"
-		if p.Name == "azure" {
-			example = "https://RESOURCE.openai.azure.com/openai/v1"
-		}
-		return c, fmt.Errorf("%s needs --base-url, such as %s", p.Name, example)
-	}
-	if c.Header, c.Secrets, err = ParseHeader(o.Header, o.getenv); err != nil {
-		return c, err
-	}
-	keyHeader := cmp.Or(p.KeyHeader, "Authorization")
-	if p.Protocol == anthropicMessages {
-		keyHeader = anthropic.KeyHeader
-	}
-	if o.KeyFile == "" {
-		c.Key = strings.TrimSpace(o.getenv(c.KeyVar))
-		needed := o.KeyVar != "" || !p.Local && p.own(o.BaseURL) && c.Header.Get(keyHeader) == ""
-		if needed && c.Key == "" {
-			return c, fmt.Errorf("%s is not set; it should be the API key of %s", variable(c.KeyVar), p.Name)
-		}
-	}
-	if p.Start != "" && o.BaseURL == "" {
-		c.Advice = fmt.Sprintf("is %s running? start it with: %s", p.Name, p.Start)
-	}
-	if p.Fetch != "" {
-		c.Missing = "get it with: " + fmt.Sprintf(p.Fetch, model)
-	}
-	return c, nil
 }
 
 var usualName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]{0,63}$`)
@@ -239,7 +229,8 @@ func ParseHeader(list []string, getenv func(string) string) (h http.Header, secr
 		h.Set(key, value)
 		words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("-_.", r) })
 		named := slices.ContainsFunc(words, func(word string) bool { return slices.Contains(secretWords, word) })
-		if fromVariable || len(value) >= leastSecret || named {
+		// Values under any name may be secret from some length on: shorter ones are words.
+		if fromVariable || len(value) >= 12 || named {
 			secret = append(secret, value)
 			scheme, credentials, found := strings.Cut(value, " ") // Bearer ..., Basic ...
 			if found && !strings.ContainsAny(scheme, "=;,") {
@@ -254,9 +245,6 @@ var ownHeaders = []string{"Host", "Content-Length", "Content-Type", "Content-Enc
 	"Transfer-Encoding", "Connection", "Te", "Trailer", "Upgrade"}
 
 const headerCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"
-
-// leastSecret is the length from which any header's value may be a secret: shorter ones are words, such as names.
-const leastSecret = 12
 
 var secretWords = []string{"key", "apikey", "token", "secret", "auth", "authorization", "password", "cookie",
 	"signature", "credential", "credentials"}

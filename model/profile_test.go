@@ -490,9 +490,13 @@ func TestCheck(t *testing.T) {
 		if tried := strings.Join(levels, ", "); tried != c.levels || strings.Join(got.Flags(), " ") != c.flags {
 			t.Errorf("%s: levels %s; flags %q", c.name, tried, got.Flags())
 		}
-		if err != nil || params != c.params || got.Asks != c.asks || got.Thinks != c.thinks || got.Shown != c.shown ||
-			got.ReasoningTokens != c.tokens || !got.Same || got.Served == "" {
-			t.Errorf("%s: %v: %s, %d asks, thinks %v %s %d, served %s", c.name, err, params, got.Asks, got.Thinks, got.Shown, got.ReasoningTokens, got.Served)
+		shown, a := "", got.Answer
+		if a.Thought() {
+			shown = shownIn(a)
+		}
+		if err != nil || params != c.params || got.Asks != c.asks || a.Thought() != c.thinks || shown != c.shown ||
+			a.Usage.Reasoning != c.tokens || !SameModel(got.Model.Name, a.Model) || a.Model == "" {
+			t.Errorf("%s: %v: %s, %d asks, thinks %v %s %d, served %s", c.name, err, params, got.Asks, a.Thought(), shown, a.Usage.Reasoning, a.Model)
 		}
 	}
 	// Nothing known, all refused: the third ask has nothing to refuse.

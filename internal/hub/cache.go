@@ -29,15 +29,20 @@ type repo struct {
 	dir  string
 }
 
-// reposOf returns the possible folders of a model in the cache: under its full name, then without an owner.
-func reposOf(name string) (repos []repo, err error) {
+// reposOf returns the possible folders of a model in the cache, under its full name and then without an owner, and its
+// revision, which is main if none is named.
+func reposOf(name, revision string) (repos []repo, _ string, err error) {
 	full := Canonical(name)
 	if err := checkName(full); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	root, err := cacheRoot()
 	if err != nil {
-		return nil, err
+		return nil, "", err
+	}
+	revision = cmp.Or(revision, "main")
+	if !isLocal(revision) {
+		return nil, "", fmt.Errorf("%q is not a revision; expected a branch, a tag or a commit", revision)
 	}
 	stored := []string{full}
 	if owner, short, _ := strings.Cut(full, "/"); ownerOf(short) == owner {
@@ -46,7 +51,7 @@ func reposOf(name string) (repos []repo, err error) {
 	for _, name := range stored {
 		repos = append(repos, repo{full, root, filepath.Join(root, "models--"+strings.ReplaceAll(name, "/", "--"))})
 	}
-	return repos, nil
+	return repos, revision, nil
 }
 
 func (r repo) snapshot(commit string) string { return filepath.Join(r.dir, "snapshots", commit) }
@@ -218,17 +223,6 @@ func checkName(name string) error {
 			"folder, such as ./folder", name, sentenceTransformers)
 	}
 	return nil
-}
-
-// checkRevision makes sure that a revision can be part of a path.
-func checkRevision(revision string) (string, error) {
-	if revision == "" {
-		return "main", nil
-	}
-	if !isLocal(revision) {
-		return "", fmt.Errorf("%q is not a revision; expected a branch, a tag or a commit", revision)
-	}
-	return revision, nil
 }
 
 // isLocal reports whether a path with slashes stays in its folder on every system.

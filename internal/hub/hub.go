@@ -58,10 +58,7 @@ func Find(name, revision string, decisive ...string) (dir, commit string, err er
 		dir, err = findFolder(name, revision)
 		return dir, "", err
 	}
-	repos, err := reposOf(name)
-	if err == nil {
-		revision, err = checkRevision(revision)
-	}
+	repos, revision, err := reposOf(name, revision)
 	if err != nil {
 		return "", "", err
 	}
@@ -137,10 +134,7 @@ func Pull(ctx context.Context, name, revision string, progress fetch.Progress) (
 		return "", "", fmt.Errorf("%s is a folder; expected the name of a model on the hub, such as %s/all-MiniLM-L6-v2",
 			name, sentenceTransformers)
 	}
-	repos, err := reposOf(name)
-	if err == nil {
-		revision, err = checkRevision(revision)
-	}
+	repos, revision, err := reposOf(name, revision)
 	if err != nil {
 		return "", "", err
 	}

@@ -167,8 +167,17 @@ func (x *exchange) meet(q *query, attempt int, f fate) {
 }
 
 func (x *exchange) answer(q *query, attempt int, o Fault) []byte {
-	if q == nil {
-		return x.models()
+	if q == nil { // a page of models
+		names, asked := x.opts.Models, x.r.URL.Query()
+		if len(names) == 0 {
+			names = []string{"test"}
+		}
+		if x.protocol != Anthropic {
+			return render("models", names)
+		}
+		names = names[slices.Index(names, asked.Get("after_id"))+1:]
+		shown := names[:min(number(asked, "limit", 20), len(names))]
+		return render("models anthropic", map[string]any{"Names": shown, "More": len(names) > len(shown)})
 	}
 	if q.Path == embeddingsPath {
 		return q.body(q.Path, choice{})

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"text/template"
+
+	"crosstalk"
 )
 
 //go:embed wire.tmpl
@@ -48,17 +50,9 @@ func render(name string, v any) []byte {
 	return encode(json.RawMessage(b.Bytes()))
 }
 
-func encode(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err) // a template that makes no JSON
-	}
-	return b.Bytes()
-}
+func encode(v any) []byte { return append(crosstalk.Canonical(v), '\n') }
 
-func toJSON(v any) string { return strings.TrimSpace(string(encode(v))) }
+func toJSON(v any) string { return string(crosstalk.Canonical(v)) }
 
 // problem is an error as the providers report it. Param and Code are OpenAI's alone, and null when empty.
 type problem struct {
@@ -139,20 +133,6 @@ func (q *query) body(form string, c choice) []byte {
 		}
 	}
 	return render(form, answer{query: q, choice: c})
-}
-
-// models is a page of the list of models. Anthropic's has the parameters limit (default 20) and after_id.
-func (x *exchange) models() []byte {
-	names, query := x.opts.Models, x.r.URL.Query()
-	if len(names) == 0 {
-		names = []string{"test"}
-	}
-	if x.protocol != Anthropic {
-		return render("models", names)
-	}
-	names = names[slices.Index(names, query.Get("after_id"))+1:]
-	shown := names[:min(number(query, "limit", 20), len(names))]
-	return render("models anthropic", map[string]any{"Names": shown, "More": len(names) > len(shown)})
 }
 
 func number(q url.Values, name string, otherwise int) int {

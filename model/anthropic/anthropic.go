@@ -14,9 +14,6 @@ import (
 	"crosstalk/model/settle"
 )
 
-// defaultMaxTokens is sent when a request states no limit: the API wants one.
-const defaultMaxTokens = 4096
-
 const version = "2023-06-01"
 
 // Model is a model behind Anthropic's API. It has neither seeds nor log probabilities, and they are not sent.
@@ -27,14 +24,11 @@ type Model struct {
 
 var _ crosstalk.Model = (*Model)(nil)
 
-// KeyHeader is the header that takes the API key.
-const KeyHeader = "x-api-key"
-
 // New returns the model at this endpoint. Nothing is sent. reasoning gives the parameters that ask for each level of
 // reasoning (see crosstalk.Decoding); endpoint.Budget in them becomes the room for it.
 func New(c endpoint.Config, reasoning map[string]map[string]any) (*Model, error) {
 	c.Header = Headers(c.Header)
-	c.KeyHeader = cmp.Or(c.KeyHeader, KeyHeader)
+	c.KeyHeader = cmp.Or(c.KeyHeader, "x-api-key")
 	e, err := endpoint.New(c)
 	return &Model{e, reasoning}, err
 }
@@ -78,17 +72,13 @@ func (m *Model) body(req crosstalk.Request) ([]byte, error) {
 	system, turns := endpoint.Apart(req.Messages)
 	b := endpoint.NewBody(d.Extra)
 	b.Set("model", m.Identity().Name)
-	if len(system) > 0 {
-		b.Set("system", strings.Join(system, "\n\n"))
-	}
+	b.SetGiven("system", strings.Join(system, "\n\n"))
 	b.Set("messages", turns)
-	d.MaxTokens = cmp.Or(d.MaxTokens, defaultMaxTokens)
+	d.MaxTokens = cmp.Or(d.MaxTokens, 4096) // the API wants a limit
 	b.Set("max_tokens", d.Limit())
-	endpoint.SetGiven(b, "temperature", d.Temperature)
-	endpoint.SetGiven(b, "top_p", d.TopP)
-	if len(d.Stop) > 0 {
-		b.Set("stop_sequences", d.Stop)
-	}
+	b.SetGiven("temperature", d.Temperature)
+	b.SetGiven("top_p", d.TopP)
+	b.SetGiven("stop_sequences", d.Stop)
 	b.SetAll(m.reasoning[d.Reasoning], d.ReasoningTokens)
 	return b.Bytes()
 }

@@ -18,15 +18,10 @@ import (
 
 var _ crosstalk.Batcher = (*Model)(nil)
 
-// The most that a batch may have: the API takes 100,000 requests and 256 MB.
-const (
-	mostAsks  = 100_000
-	mostBytes = 90 << 20
-)
-
 // Fits implements crosstalk.Batcher.
 func (m *Model) Fits(asks []crosstalk.BatchAsk) int {
-	return endpoint.Fits(asks, mostAsks, mostBytes, func(a crosstalk.BatchAsk) int {
+	// The API takes 100,000 requests and 256 MB.
+	return endpoint.Fits(asks, 100_000, 90<<20, func(a crosstalk.BatchAsk) int {
 		body, _ := m.body(a.Request) // Submit says what is wrong with it
 		return len(body) + 100
 	})
@@ -60,13 +55,8 @@ func (m *Model) Submit(ctx context.Context, _ string, asks []crosstalk.BatchAsk)
 		}
 		requests[i] = batchRequest{a.Key.String(), body}
 	}
-	raw, err := m.endpoint.Post(ctx, "/messages/batches", "application/json",
-		crosstalk.Canonical(map[string]any{"requests": requests}))
 	var b batch
-	if err := m.endpoint.Account(raw, err, &b, &b.ID); err != nil {
-		return "", endpoint.Unclear(err)
-	}
-	return b.ID, nil
+	return m.endpoint.Make(ctx, "/messages/batches", map[string]any{"requests": requests}, &b, &b.ID)
 }
 
 // Find implements crosstalk.Batcher. Only the ids in its results tell a batch: one as large may have to end.

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"reflect"
 	"slices"
 
 	"crosstalk"
@@ -33,10 +34,10 @@ func (b *Body) Set(name string, value any) {
 	}
 }
 
-// SetGiven adds a field whose value is given.
-func SetGiven[T any](b *Body, name string, value *T) {
-	if value != nil {
-		b.Set(name, *value)
+// SetGiven adds a field whose value is given: it is not zero, or without elements.
+func (b *Body) SetGiven(name string, value any) {
+	if v := reflect.ValueOf(value); !v.IsZero() && (v.Kind() != reflect.Slice || v.Len() > 0) {
+		b.Set(name, value)
 	}
 }
 
@@ -59,13 +60,11 @@ func IsNull(field json.RawMessage) bool { return len(field) == 0 || string(field
 // Budget is a placeholder in parameters for the number of tokens that a model may think.
 const Budget = "$budget"
 
-// leastBudget is the least that Claude takes, and little for any model.
-const leastBudget = 1024
-
 // SetAll adds fields in the order of their names, with tokens in the place of Budget.
 func (b *Body) SetAll(params map[string]any, tokens int) {
+	const least = 1024 // that Claude takes, and little for any model
 	for _, name := range slices.Sorted(maps.Keys(params)) {
-		b.Set(name, fill(params[name], max(tokens, leastBudget)))
+		b.Set(name, fill(params[name], max(tokens, least)))
 	}
 }
 
@@ -147,6 +146,16 @@ func (e *Endpoint) Results(ctx context.Context, path string,
 // NoResults yields an error alone.
 func NoResults(err error) iter.Seq2[crosstalk.BatchResult, error] {
 	return func(yield func(crosstalk.BatchResult, error) bool) { yield(crosstalk.BatchResult{}, err) }
+}
+
+// Make posts a call that makes a batch, reads what the server says of it into batch, and returns its name, which id
+// points to.
+func (e *Endpoint) Make(ctx context.Context, path string, call, batch any, id *string) (string, error) {
+	raw, err := e.Post(ctx, path, jsonType, crosstalk.Canonical(call))
+	if err = e.Account(raw, err, batch, id); err != nil {
+		return "", Unclear(err)
+	}
+	return *id, nil
 }
 
 // Unread is the error for a server's account of batches that cannot be read.

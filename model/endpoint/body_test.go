@@ -22,13 +22,16 @@ func TestBody(t *testing.T) {
 	b := NewBody(map[string]any{"z": "<z>", "over": []int{1}, "b": nil})
 	b.Set("q", "a<b>")
 	b.Set("over", 2)
-	SetGiven(b, "none", (*float64)(nil))
-	SetGiven(b, "half", &half)
+	for _, none := range []any{(*float64)(nil), 0, "", []string{}, map[string]any(nil)} {
+		b.SetGiven("none", none)
+	}
+	b.SetGiven("two", []int{0, 0})
+	b.SetGiven("half", &half)
 	b.SetAll(map[string]any{"y": "$budget", "x": map[string]any{"n": "$budget", "m": "$budgets", "k": map[string]any{"d": "$budget"}},
 		"over": 3}, 1023)
 	b.SetAll(map[string]any{"w": "$budget"}, 1025)
 	got, err := b.Bytes()
-	want := `{"q":"a<b>","half":0.5,"x":{"k":{"d":1024},"m":"$budgets","n":1024},"y":1024,"w":1025,"b":null,"over":[1],"z":"\u003cz\u003e"}`
+	want := `{"q":"a<b>","two":[0,0],"half":0.5,"x":{"k":{"d":1024},"m":"$budgets","n":1024},"y":1024,"w":1025,"b":null,"over":[1],"z":"\u003cz\u003e"}`
 	if err != nil || string(got) != want {
 		t.Errorf("%v\n got %s\nwant %s", err, got, want)
 	}

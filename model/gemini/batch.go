@@ -43,9 +43,6 @@ const (
 	mostBytes = 8 << 20
 )
 
-// largest is the most that is read of the results: 100 KiB for each request.
-const largest = mostAsks * 100 << 10
-
 // Fits implements crosstalk.Batcher.
 func (b *Batcher) Fits(asks []crosstalk.BatchAsk) int {
 	return endpoint.Fits(asks, mostAsks, mostBytes, func(a crosstalk.BatchAsk) int {
@@ -67,14 +64,10 @@ func (b *Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.Batch
 		}
 		requests[i] = object{"request": body, "metadata": object{"key": a.Key.String()}}
 	}
-	call := crosstalk.Canonical(object{"batch": object{"displayName": displayName(tag),
-		"inputConfig": object{"requests": object{"requests": requests}}}})
-	raw, err := b.endpoint.Post(ctx, "/models/"+url.PathEscape(name)+":batchGenerateContent", "application/json", call)
+	call := object{"batch": object{"displayName": displayName(tag),
+		"inputConfig": object{"requests": object{"requests": requests}}}}
 	var made operation
-	if err := b.endpoint.Account(raw, err, &made, &made.Name); err != nil {
-		return "", endpoint.Unclear(err)
-	}
-	return made.Name, nil
+	return b.endpoint.Make(ctx, "/models/"+url.PathEscape(name)+":batchGenerateContent", call, &made, &made.Name)
 }
 
 func displayName(tag string) string { return "crosstalk-" + tag }
@@ -144,7 +137,7 @@ func (b *Batcher) get(ctx context.Context, id string) (o operation, err error) {
 		return o, err
 	}
 	defer stream.Close()
-	raw, err := io.ReadAll(io.LimitReader(stream, largest))
+	raw, err := io.ReadAll(io.LimitReader(stream, mostAsks*100<<10)) // 100 KiB for each request
 	if err != nil {
 		err = b.endpoint.Broken(ctx, err)
 		if e := (*crosstalk.AskError)(nil); errors.As(err, &e) {

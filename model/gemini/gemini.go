@@ -39,24 +39,18 @@ func body(model string, req crosstalk.Request) (json.RawMessage, error) {
 		}
 	}
 	config := endpoint.NewBody(extra)
-	endpoint.SetGiven(config, "temperature", d.Temperature)
-	endpoint.SetGiven(config, "topP", d.TopP)
+	config.SetGiven("temperature", d.Temperature)
+	config.SetGiven("topP", d.TopP)
 	if limit != 0 {
 		config.Set("maxOutputTokens", limit)
 	}
 	if d.Seed != nil {
 		config.Set("seed", *d.Seed+int64(req.Sample))
 	}
-	if len(d.Stop) > 0 {
-		config.Set("stopSequences", d.Stop)
-	}
-	if req.Logprobs > 0 {
-		config.Set("responseLogprobs", true)
-		config.Set("logprobs", req.Logprobs)
-	}
-	if thinking := thinkingOf(model, level); thinking != nil {
-		config.Set("thinkingConfig", thinking)
-	}
+	config.SetGiven("stopSequences", d.Stop)
+	config.SetGiven("responseLogprobs", req.Logprobs > 0)
+	config.SetGiven("logprobs", req.Logprobs)
+	config.SetGiven("thinkingConfig", thinkingOf(model, level))
 	settings, err := config.Bytes()
 	if err != nil {
 		return nil, err
@@ -67,9 +61,7 @@ func body(model string, req crosstalk.Request) (json.RawMessage, error) {
 	for _, text := range said {
 		system.Parts = append(system.Parts, part{Text: text})
 	}
-	if len(said) > 0 {
-		b.Set("systemInstruction", system)
-	}
+	b.SetGiven("systemInstruction", system)
 	var turns []content
 	for _, m := range others {
 		role := "user"

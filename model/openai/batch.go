@@ -77,15 +77,10 @@ func (b Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.BatchA
 	if err := b.endpoint.Account(raw, err, &uploaded, &uploaded.ID); err != nil {
 		return "", err
 	}
-	body := crosstalk.Canonical(map[string]any{
+	return b.endpoint.Make(ctx, "/batches", map[string]any{
 		"input_file_id": uploaded.ID, "endpoint": "/v1" + pathOf(asks[0].Request.API), "completion_window": "24h",
 		"metadata": map[string]string{tagName: tag},
-	})
-	raw, err = b.endpoint.Post(ctx, "/batches", "application/json", body)
-	if err := b.endpoint.Account(raw, err, &made, &made.ID); err != nil {
-		return "", endpoint.Unclear(err)
-	}
-	return made.ID, nil
+	}, &made, &made.ID)
 }
 
 type batch struct {

@@ -181,25 +181,26 @@ func (m *Model) body(req crosstalk.Request, how *dialect) ([]byte, error) {
 	switch req.API {
 	case crosstalk.Completions:
 		b.Set("prompt", req.Prompt)
-		if req.Logprobs > 0 {
-			b.Set("logprobs", req.Logprobs)
-		}
+		b.SetGiven("logprobs", req.Logprobs)
 	case crosstalk.Responses:
 		maxTokens = "max_output_tokens"
-		setResponses(b, req)
+		system, turns := endpoint.Apart(req.Messages)
+		b.SetGiven("instructions", strings.Join(system, "\n\n"))
+		b.Set("input", turns)
+		b.Set("store", false) // a copy of each answer
+		if req.Logprobs > 0 {
+			b.Set("include", []string{"message.output_text.logprobs"})
+			b.Set("top_logprobs", req.Logprobs)
+		}
 	default:
 		maxTokens = how.maxTokens
 		b.Set("messages", req.Messages)
-		if req.Logprobs > 0 {
-			b.Set("logprobs", true)
-			b.Set("top_logprobs", req.Logprobs)
-		}
+		b.SetGiven("logprobs", req.Logprobs > 0)
+		b.SetGiven("top_logprobs", req.Logprobs)
 	}
-	endpoint.SetGiven(b, "temperature", d.Temperature)
-	endpoint.SetGiven(b, "top_p", d.TopP)
-	if limit := d.Limit(); limit > 0 {
-		b.Set(maxTokens, limit)
-	}
+	b.SetGiven("temperature", d.Temperature)
+	b.SetGiven("top_p", d.TopP)
+	b.SetGiven(maxTokens, d.Limit())
 	if d.Seed != nil && req.API != crosstalk.Responses {
 		b.Set(m.options.SeedName, *d.Seed+int64(req.Sample))
 	}

@@ -4,26 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"strings"
 
-	"crosstalk"
 	"crosstalk/model/endpoint"
 	"crosstalk/model/settle"
 )
-
-// setResponses sets what /v1/responses has in another form. It keeps a copy of each answer unless told not to.
-func setResponses(b *endpoint.Body, req crosstalk.Request) {
-	system, turns := endpoint.Apart(req.Messages)
-	if len(system) > 0 {
-		b.Set("instructions", strings.Join(system, "\n\n"))
-	}
-	b.Set("input", turns)
-	b.Set("store", false)
-	if req.Logprobs > 0 {
-		b.Set("include", []string{"message.output_text.logprobs"})
-		b.Set("top_logprobs", req.Logprobs)
-	}
-}
 
 type response struct {
 	Status     string          `json:"status"`

@@ -140,8 +140,7 @@ func atStop(a *crosstalk.Answer, sequences []string) {
 		}
 	}
 	if at >= 0 {
-		cut(a, at)
-		a.Finish, a.Reason = crosstalk.FinishStop, string(crosstalk.FinishStop)
+		cut(a, at, crosstalk.FinishStop)
 	}
 }
 
@@ -154,9 +153,9 @@ func atStop(a *crosstalk.Answer, sequences []string) {
 func atLimit(a *crosstalk.Answer, limit int, thought bool) {
 	if spelled(a.Logprobs) == a.Text {
 		if len(a.Logprobs) > limit {
-			cut(a, whole(a.Text, len(spelled(a.Logprobs[:limit]))))
-			a.Logprobs = a.Logprobs[:limit]
-			a.Finish, a.Reason = crosstalk.FinishLength, string(crosstalk.FinishLength)
+			tokens := a.Logprobs[:limit]
+			cut(a, whole(a.Text, len(spelled(tokens))), crosstalk.FinishLength)
+			a.Logprobs = tokens
 		}
 		return
 	}
@@ -167,8 +166,7 @@ func atLimit(a *crosstalk.Answer, limit int, thought bool) {
 	if n <= float64(limit) {
 		return
 	}
-	cut(a, boundary(a.Text, float64(limit)/n))
-	a.Finish, a.Reason = crosstalk.FinishLength, string(crosstalk.FinishLength)
+	cut(a, boundary(a.Text, float64(limit)/n), crosstalk.FinishLength)
 }
 
 func visibleTokens(a crosstalk.Answer, thought bool) float64 {
@@ -234,8 +232,8 @@ func unspaced(r rune) bool {
 }
 
 // cut ends an answer at a byte, its log probabilities with it.
-func cut(a *crosstalk.Answer, at int) {
-	a.Text = a.Text[:at]
+func cut(a *crosstalk.Answer, at int, why crosstalk.Finish) {
+	a.Text, a.Finish, a.Reason = a.Text[:at], why, string(why)
 	from := 0
 	for i, l := range a.Logprobs {
 		if from >= at {
