@@ -154,7 +154,15 @@ func (m *matched) difference(level float64, n int, of *sums) (e stats.Estimate, 
 		}
 		return f(all[:len(a)]) - f(all[len(a):])
 	}, bounds, level)
-	least, counts := m.unchanged(level)
+	var least stats.Interval // the widest of those of the measures that it combines, when no item differs
+	var counts stats.Counts
+	for k := range m.equal {
+		if m.equal[k].N() > 0 {
+			if i, of := unchanged([]*stats.Clusters{&m.equal[k]}, []float64{1}, level); i.High > least.High {
+				least, counts = i, of
+			}
+		}
+	}
 	if e.SE < rounding && math.Abs(e.Value) < rounding { // no item differs
 		e.SE, e.Interval.Low, e.Interval.High, m.counts = 0, math.NaN(), math.NaN(), counts
 	}
@@ -181,19 +189,6 @@ func (m *matched) difference(level float64, n int, of *sums) (e stats.Estimate, 
 
 // rounding is far below the smallest difference that a million items can have.
 const rounding = 1e-12
-
-// unchanged is the interval of a composite difference when no item differs: the
-// widest of those of the measures that it combines, with what its items count as.
-func (m *matched) unchanged(level float64) (widest stats.Interval, counts stats.Counts) {
-	for k := range m.equal {
-		if m.equal[k].N() > 0 {
-			if i, of := unchanged([]*stats.Clusters{&m.equal[k]}, []float64{1}, level); i.High > widest.High {
-				widest, counts = i, of
-			}
-		}
-	}
-	return widest, counts
-}
 
 // rates are the figures of all items of each side, and whether they are rates: means of values that are 0 or 1.
 func (m *matched) rates() (of, against stats.Rate, binary bool) {
@@ -231,14 +226,6 @@ func (m *matched) bounds(a, b []*stats.Clusters) stats.Bounds {
 		return stats.Difference
 	}
 	return stats.Unbounded
-}
-
-func (m *matched) exchange(o Options, family int) float64 {
-	a, b := m.composite.of, m.composite.against
-	f := m.composite.formula()
-	return staged(family, o.Seed, func(draws int, seed uint64) float64 {
-		return stats.Swap(a, b, m.table.bounded.Compare, f, draws, seed)
-	})
 }
 
 // observed is a figure computed again from its observations; NaN without any.

@@ -228,7 +228,17 @@ func (t *table) add(s *side, o crosstalk.Observation) {
 	if !known {
 		i = int32(len(t.items))
 		t.known[id] = i
-		t.items = append(t.items, item{labels: t.labelsOf(o, t.key[name:])})
+		labels, known := t.labelled[string(t.key[name:])]
+		if !known {
+			labels = int32(len(t.labels))
+			t.labelled[string(t.key[name:])] = labels
+			words := make([]int32, len(t.columns))
+			for k, column := range t.columns {
+				words[k] = t.word(label(o, column))
+			}
+			t.labels = append(t.labels, words)
+		}
+		t.items = append(t.items, item{labels: labels})
 		cluster := uint64(0)
 		if o.Cluster != "" {
 			cluster = maphash.String(t.seed, o.Cluster) | 1
@@ -289,21 +299,6 @@ func (v *values) state(i int32) int32 {
 // sum is the sum over the samples of an item with at least one value, mean their mean.
 func (v *values) sum(i int32) float64  { return math.Float64frombits(v.all[v.of[i]].sum) }
 func (v *values) mean(i int32) float64 { return v.sum(i) / float64(v.state(i)) }
-
-// labelsOf numbers the labels of an observation's item, whose values are the key.
-func (t *table) labelsOf(o crosstalk.Observation, key []byte) int32 {
-	if i, ok := t.labelled[string(key)]; ok {
-		return i
-	}
-	labels := make([]int32, len(t.columns))
-	for k, column := range t.columns {
-		labels[k] = t.word(label(o, column))
-	}
-	i := int32(len(t.labels))
-	t.labelled[string(key)] = i
-	t.labels = append(t.labels, labels)
-	return i
-}
 
 // label is the value of an item's column. A column of the condition is not a property of the item.
 func label(o crosstalk.Observation, column string) string {

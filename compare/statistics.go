@@ -30,7 +30,10 @@ func (m *matched) compare(o Options, family int) Comparison {
 			c.Method, test = "score", of.PAgainst(against)
 		}
 	case m.composite != nil:
-		c.Method, test = "exchange", m.exchange(o, family)
+		a, b, f := m.composite.of, m.composite.against, m.composite.formula()
+		c.Method, test = "exchange", staged(family, o.Seed, func(draws int, seed uint64) float64 {
+			return stats.Swap(a, b, m.table.bounded.Compare, f, draws, seed)
+		})
 	default:
 		c.Method, test = m.test(o, family)
 	}

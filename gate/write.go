@@ -46,7 +46,14 @@ func (v Verdict) Headline() string {
 }
 
 func (v Verdict) table() report.Table {
-	v = v.named()
+	rows := make([]map[string]string, len(v.Checks))
+	for i, c := range v.Checks {
+		rows[i] = v.Names.By(c.By)
+	}
+	v.Checks = slices.Clone(v.Checks)
+	for i, by := range report.Shorten(rows, 0) {
+		v.Checks[i].By = by
+	}
 	slices.SortStableFunc(v.Checks, func(a, b Check) int {
 		return slices.Index(results, a.outcome()) - slices.Index(results, b.outcome())
 	})
@@ -86,18 +93,6 @@ func (v Verdict) table() report.Table {
 	}
 	t.Notes = report.Warnings(names, remarks)
 	return t
-}
-
-func (v Verdict) named() Verdict {
-	rows := make([]map[string]string, len(v.Checks))
-	for i, c := range v.Checks {
-		rows[i] = v.Names.By(c.By)
-	}
-	v.Checks = slices.Clone(v.Checks)
-	for i, by := range report.Shorten(rows, 0) {
-		v.Checks[i].By = by
-	}
-	return v
 }
 
 // results are the results of a check, the most serious first.

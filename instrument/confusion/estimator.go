@@ -172,14 +172,12 @@ func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster, shared *cell) 
 	switch {
 	case o.NotScored != "":
 		c.counts[countName(o.NotScored)]++
-	case weight > 1:
-		for range weight { // all have the mean of the answer: their sum is that of its tokens
-			c.values.Add(cluster, float64(o.Value))
-		}
-	case cluster == 0:
+	case cluster == 0 && weight < 2:
 		c.values.AddIndependent(float64(o.Value))
 	default:
-		c.values.Add(cluster, float64(o.Value))
+		for range max(weight, 1) { // all have the mean of the answer: their sum is that of its tokens
+			c.values.Add(cluster, float64(o.Value))
+		}
 	}
 	return c
 }

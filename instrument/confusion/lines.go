@@ -188,19 +188,15 @@ func (in *Instrument) wordCheck(expected string) (isWrong func(word string) bool
 		return in.Words.Contains
 	case in.Protocol.Latin == LatinInWPR:
 		if script, _ := language.Make(expected).Script(); script.String() == "Latn" {
-			return hasForeignLetter
+			// Letters without a single script in Unicode (µ, ʻ, ー) are not foreign.
+			foreign := func(r rune) bool {
+				return r > unicode.MaxASCII && unicode.IsLetter(r) &&
+					!unicode.In(r, unicode.Latin, unicode.Common, unicode.Inherited)
+			}
+			return func(word string) bool { return strings.ContainsFunc(word, foreign) }
 		}
 	}
 	return nil
-}
-
-// hasForeignLetter reports whether a word has a letter that is not Latin. Letters
-// without a single script in Unicode (µ, ʻ, ー) are not foreign.
-func hasForeignLetter(word string) bool {
-	return strings.ContainsFunc(word, func(r rune) bool {
-		return r > unicode.MaxASCII && unicode.IsLetter(r) &&
-			!unicode.In(r, unicode.Latin, unicode.Common, unicode.Inherited)
-	})
 }
 
 // longest is the longest answer that is judged, in bytes: judging takes a hundred times as much memory.

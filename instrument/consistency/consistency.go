@@ -317,18 +317,23 @@ func (in *Instrument) Rules() Rules {
 
 func (r Rules) signature(measure string, labels map[string]string, suites crosstalk.SuiteIDs) string {
 	fields := []string{measure, "suite:" + suites.Of(labels)}
-	reading := []string{"read:" + r.Reader, "invalid:" + r.invalid(), "review:" + cmp.Or(r.Review, "none")}
+	invalid := "apart"
+	if r.InvalidIsClass {
+		invalid = "class"
+	}
+	reading := []string{"read:" + r.Reader, "invalid:" + invalid, "review:" + cmp.Or(r.Review, "none")}
 	if len(r.Classes[labels["task"]]) == 0 {
 		reading = []string{"free:" + cmp.Or(r.Free, "-")}
 	}
-	quality := "bleu:" + flat(bleuFor(labels["pair"]).Signature())
+	target := Sense(labels["pair"]).Target()
+	quality := "bleu:" + flat(translation.TokenizerFor(target).Signature())
 	switch measure {
 	case Rewriting:
 		fields = append(fields, "lid:"+cmp.Or(r.Languages, "none"))
 	case BLEU, ItemBLEU:
 		fields = append(fields, quality)
 	case ROUGE1, ROUGE2, ROUGEL:
-		fields = append(fields, "rouge:"+flat(r.rouge(Sense(labels["pair"]).Target()).Signature()))
+		fields = append(fields, "rouge:"+flat(r.rouge(target).Signature()))
 	case Quality:
 		fields = append(fields, "scorer:"+r.Quality)
 	case ConsistencyBLEU50, BLEUConsistency, BLEUAccuracy:
@@ -344,18 +349,6 @@ func (r Rules) signature(measure string, labels map[string]string, suites crosst
 
 // flat is a signature within a signature.
 func flat(signature string) string { return strings.ReplaceAll(signature, "|", ",") }
-
-func (p Protocol) invalid() string {
-	if p.InvalidIsClass {
-		return "class"
-	}
-	return "apart"
-}
-
-// bleuFor is BLEU as it is computed for texts of a sense.
-func bleuFor(sense string) translation.Tokenizer {
-	return translation.TokenizerFor(Sense(sense).Target())
-}
 
 // rouge is the protocol's ROUGE for texts in a language.
 func (p Protocol) rouge(lang string) translation.ROUGE {

@@ -204,8 +204,19 @@ type sum struct {
 }
 
 func (g *sum) add(o crosstalk.Observation, s share, cluster stats.Cluster) {
-	g.count(o, s)
-	if s.reason != "" {
+	if o.Text(FlagsText) != "" {
+		g.counts["flagged"]++
+	}
+	switch s.reason {
+	case "":
+		if o.Finding == Invalid || o.Measure == Consistency && (o.Text(ClassText) == "" || o.Text(SourceClass) == "") {
+			g.counts[Invalid]++
+		}
+	case Invalid, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed):
+		g.counts[s.reason]++
+		return
+	default:
+		g.counts["not_scored"]++
 		return
 	}
 	g.items.Add(o.Sample)
@@ -220,23 +231,6 @@ func (g *sum) add(o crosstalk.Observation, s share, cluster stats.Cluster) {
 		total := g.bleu[cluster]
 		total.Add(bleuStats(o.Numbers))
 		g.bleu[cluster] = total
-	}
-}
-
-// count counts observations with and without a value.
-func (g *sum) count(o crosstalk.Observation, s share) {
-	if o.Text(FlagsText) != "" {
-		g.counts["flagged"]++
-	}
-	switch s.reason {
-	case "":
-		if o.Finding == Invalid || o.Measure == Consistency && (o.Text(ClassText) == "" || o.Text(SourceClass) == "") {
-			g.counts[Invalid]++
-		}
-	case Invalid, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed):
-		g.counts[s.reason]++
-	default:
-		g.counts["not_scored"]++
 	}
 }
 

@@ -144,17 +144,6 @@ func cleaned(source, output string) string {
 	return before + strings.TrimSpace(read.StripQuotes(strings.TrimSpace(output))) + after
 }
 
-// formatted is field i of a task in a sense, as the protocol formats it: under the rules of Ohmer et al. (2023) a
-// question of BoolQ is in sentence case and has a question mark in every language.
-func (in *Instrument) formatted(task string, i int, s Sense, text string) string {
-	for _, t := range in.Tasks {
-		if in.Protocol.Questions && t.Name == task && t.Question != "" && slices.Index(t.Fields, t.Question) == i {
-			return boolq.Question(text, languageOf(s))
-		}
-	}
-	return text
-}
-
 // input lets the model rewrite an item's texts one by one.
 func (in *Instrument) input(ctx context.Context, ask crosstalk.Asker, item crosstalk.Item,
 	s Sense) (Rewritten, error) {
@@ -172,12 +161,18 @@ func (in *Instrument) input(ctx context.Context, ask crosstalk.Asker, item cross
 	if err != nil {
 		return Rewritten{}, err
 	}
+	// Under the rules of Ohmer et al. (2023) a question of BoolQ is in sentence case and has a question mark in every
+	// language.
+	task, _ := in.taskOf(item)
 	var r Rewritten
 	failed := false
 	for i, a := range answers {
 		r.Answers = append(r.Answers, keys(a.Key)...)
 		r.Outputs = append(r.Outputs, a.Text)
-		text := in.formatted(item.Input.Task, i, s, cleaned(sources[i], a.Text))
+		text := cleaned(sources[i], a.Text)
+		if in.Protocol.Questions && task.Question != "" && slices.Index(task.Fields, task.Question) == i {
+			text = boolq.Question(text, languageOf(s))
+		}
 		r.Texts = append(r.Texts, text)
 		failed = failed || a.Status != crosstalk.Text || strings.TrimSpace(text) == ""
 	}

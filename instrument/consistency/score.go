@@ -86,8 +86,15 @@ func (s *scoring) scoreAnswers() error {
 				return err
 			}
 			if part != Repeat {
-				if err := s.repeat(&o, form.Source(), at(source, k), at(source, k+1)); err != nil {
-					return err
+				// whether the source's next run is consistent with this one
+				if this, next := at(source, k), at(source, k+1); s.incomparable(this, next) == "" {
+					same, _, err := s.same(form.Source(), this, next)
+					if err != nil {
+						return err
+					}
+					if same != Unknown {
+						o.Numbers[Repeated] = float64(same)
+					}
 				}
 			}
 			s.observations = append(s.observations, o)
@@ -216,18 +223,6 @@ func (s *scoring) compare(o *crosstalk.Observation, form Form, source, a answer)
 		o.Value, o.Finding = 0, Inconsistent
 	}
 	return nil
-}
-
-// repeat notes whether the source's next run is consistent with this one.
-func (s *scoring) repeat(o *crosstalk.Observation, source Form, this, next answer) error {
-	if s.incomparable(this, next) != "" {
-		return nil
-	}
-	same, _, err := s.same(source, this, next)
-	if same != Unknown {
-		o.Numbers[Repeated] = float64(same)
-	}
-	return err
 }
 
 // incomparable is why two answers cannot be compared, "" if they can.
@@ -374,7 +369,7 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 	if len(r.Texts) == 0 || len(reference) != len(r.Texts) {
 		return nil
 	}
-	bleu, rouge := bleuFor(string(sense)), s.Protocol.rouge(sense.Target())
+	bleu, rouge := translation.TokenizerFor(sense.Target()), s.Protocol.rouge(sense.Target())
 	var sum translation.BLEUStats
 	figures := map[string]float64{}
 	n := float64(len(r.Texts))

@@ -65,7 +65,11 @@ func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 		estimates = append(estimates, g.Sum.estimate(g.Name, e.rules, g.Labels, suites))
 	}
 	if e.counted != nil {
-		estimates = append(estimates, e.counted.estimates(e.rules, suites)...)
+		for _, measure := range []string{MeasureRepeated, MeasureSame} {
+			for _, g := range e.counted.groups.Ordered() {
+				estimates = append(estimates, g.Sum.estimate(measure, e.rules, g.Labels, suites))
+			}
+		}
 	}
 	return estimates
 }
@@ -197,15 +201,6 @@ func (c *counted) add(o crosstalk.Observation) {
 	for _, g := range c.groups.Of(condition, o.Labels, MeasureRepeated, nil) {
 		g.Sum.add(o, cluster)
 	}
-}
-
-func (c *counted) estimates(r Rules, suites crosstalk.SuiteIDs) (list []crosstalk.Estimate) {
-	for _, measure := range []string{MeasureRepeated, MeasureSame} {
-		for _, g := range c.groups.Ordered() {
-			list = append(list, g.Sum.estimate(measure, r, g.Labels, suites))
-		}
-	}
-	return list
 }
 
 // tally is the answers to test prompts behind the figures of a group. It keeps

@@ -251,12 +251,7 @@ func (c *Clusters) effectiveN() float64 {
 
 // binary reports whether every observation is 0 or 1 and its own cluster.
 func (s summary) binary() bool {
-	for _, x := range s.cells {
-		if x.n != 1 || (x.sum != 0 && x.sum != 1) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.cells, func(x cell) bool { return x.n != 1 || x.sum != 0 && x.sum != 1 })
 }
 
 // sortedSum adds values in a canonical order, so that the result does not depend on their origin.

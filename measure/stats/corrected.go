@@ -315,12 +315,7 @@ func (l linear) cells(byValue bool) cells {
 			x.squares += y * y
 		}
 	}
-	c.merge()
-	return c
-}
-
-// merge adds cells without labels to the one of their stratum that has most.
-func (c *cells) merge() {
+	// Cells without labels are added to the one of their stratum that has most.
 	most := map[int32]*labelCell{}
 	for i := range c.list {
 		x := &c.list[i]
@@ -334,6 +329,7 @@ func (c *cells) merge() {
 		}
 	}
 	c.list = slices.DeleteFunc(c.list, func(x labelCell) bool { return x.labels == 0 })
+	return c
 }
 
 // mean is the labels' mean. Labels all at one end of the range reach it up to rounding: slopes are numeric.

@@ -131,7 +131,14 @@ func Only(text string) (number float64, ok bool) {
 		found = append(found, fromHan(s))
 		return " | "
 	})
-	found = append(found, fromWords(rest)...)
+	words := strings.FieldsFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) && r != '|' })
+	for len(words) > 0 {
+		n, used := phrase(words)
+		if used > 0 {
+			found = append(found, n)
+		}
+		words = words[max(used, 1):]
+	}
 	if found = slices.Compact(found); len(found) != 1 {
 		return 0, false
 	}
@@ -192,19 +199,6 @@ func fromHan(s string) (n float64) {
 func scaled(n, scale float64) float64 {
 	low := math.Mod(n, scale)
 	return n - low + max(low, 1)*scale
-}
-
-// fromWords reads numbers written out.
-func fromWords(text string) (found []float64) {
-	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '|' })
-	for len(words) > 0 {
-		n, used := phrase(words)
-		if used > 0 {
-			found = append(found, n)
-		}
-		words = words[max(used, 1):]
-	}
-	return found
 }
 
 // phrase reads a number at the start of words, and how many words it uses: parts

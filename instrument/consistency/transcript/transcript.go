@@ -175,12 +175,15 @@ func (t *Transcript) Joined() iter.Seq2[Answered, error] {
 				p = t.begin(a)
 				open[at] = p
 			}
-			p.add(a)
+			p.answers++
+			p.Answers[formOf(a)][a.Run] = a.Answer
+			maps.DeleteFunc(p.shared, func(column, value string) bool { return a.Labels[column] != value })
 			if p.answers < t.expected[at] {
 				continue
 			}
 			delete(open, at)
-			p.Item.Labels = p.labels()
+			maps.Copy(p.shared, p.Item.Labels)
+			p.Item.Labels = p.shared
 			if !yield(p.Answered, nil) {
 				return
 			}
@@ -192,14 +195,14 @@ func (t *Transcript) Joined() iter.Seq2[Answered, error] {
 type pending struct {
 	Answered
 	answers int
-	own     map[string]string // labels of the rows
-	differ  map[string]bool   // labels on which rows disagree
+	shared  map[string]string // labels that all rows have
 }
 
 func (t *Transcript) begin(a recorded.Consistency) *pending {
 	item := t.items[name{a.Task, a.Item}]
-	p := &pending{own: maps.Clone(a.Labels), differ: map[string]bool{}, Answered: Answered{Model: a.Model, Item: item,
+	p := &pending{shared: map[string]string{}, Answered: Answered{Model: a.Model, Item: item,
 		Answers: consistency.Answers{}, Rewritten: map[consistency.Sense]consistency.Rewritten{}}}
+	maps.Copy(p.shared, a.Labels)
 	for form, runs := range t.forms[t.group(a)] {
 		p.Answers[form] = make([]crosstalk.Answer, runs)
 		s := form.Input
@@ -213,26 +216,6 @@ func (t *Transcript) begin(a recorded.Consistency) *pending {
 
 func formOf(a recorded.Consistency) consistency.Form {
 	return consistency.Form{Input: consistency.Sense(a.Input), Instruction: consistency.Sense(a.Instruction)}
-}
-
-func (p *pending) add(a recorded.Consistency) {
-	p.answers++
-	p.Answers[formOf(a)][a.Run] = a.Answer
-	for column := range p.own {
-		p.differ[column] = p.differ[column] || a.Labels[column] != p.own[column]
-	}
-}
-
-// labels are the item's labels and those that all rows share.
-func (p *pending) labels() map[string]string {
-	labels := map[string]string{}
-	for column, value := range p.own {
-		if !p.differ[column] {
-			labels[column] = value
-		}
-	}
-	maps.Copy(labels, p.Item.Labels)
-	return labels
 }
 
 // Texts contains items' texts in other senses.
