@@ -25,7 +25,6 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// message is one of a catalogue.
 type message struct {
 	key, source, value string // source is empty if the file does not have it
 	at                 int    // the byte of the value

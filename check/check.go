@@ -106,7 +106,6 @@ var errLong = fmt.Errorf("longer than %d MB", longest>>20)
 // byteOrderMark begins files of some Windows programs. It is no part of their text.
 var byteOrderMark = []byte("\ufeff")
 
-// open reads a file of our own records.
 func (o Options) open(out *writer, path string) error {
 	f, err := os.Open(path)
 	if err != nil {

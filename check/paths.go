@@ -36,7 +36,6 @@ var kinds = map[string]int{
 	".vtt": subtitles, ".po": catalogue, ".yaml": catalogue, ".yml": catalogue, ".xlf": catalogue, ".xliff": catalogue,
 }
 
-// file is one to check.
 type file struct {
 	path     string
 	kind     int

@@ -65,7 +65,6 @@ func (p *passage) from(offset int) int {
 	return p.pieces[max(0, i)].from + offset - p.pieces[max(0, i)].start
 }
 
-// passages collects passages.
 type passages struct {
 	all  []*passage
 	last *passage // nil: one begins
@@ -274,7 +273,6 @@ func attribute(t html.Token, name string) string {
 	return ""
 }
 
-// mark adds a mark of Markdown within a passage.
 func (p *passages) mark(mark string, from int) {
 	if p.last != nil || mark == "`" {
 		p.add(mark, from)

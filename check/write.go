@@ -43,7 +43,6 @@ type finding struct {
 	answer string // which one of a log; empty: none
 }
 
-// file judges a file of prose or messages.
 func (o Options) file(out *writer, f file) error {
 	info, err := os.Stat(f.path)
 	if err != nil {
@@ -147,7 +146,6 @@ func size(text string) (n int) {
 	return n
 }
 
-// writer writes verdicts and findings in a format.
 type writer struct {
 	w        io.Writer
 	note     func(string)
@@ -225,7 +223,6 @@ func (w *writer) finding(f finding) error {
 	return err
 }
 
-// title names the kind of a finding.
 func (f finding) title() string {
 	return cmp.Or(map[string]string{guard.Line: "wrong language", guard.Word: "wrong words"}[f.Kind], f.Kind)
 }

@@ -58,7 +58,6 @@ var rules = []rule{
 	}},
 }
 
-// excuse returns the reason why words of another language are not a confusion, or "".
 func (c *check) excuse(r run) prose.Kind {
 	for _, rule := range rules {
 		if rule.applies(c, r) {
@@ -145,7 +144,6 @@ func (c *check) alone(r run) bool {
 		!c.has(prose.Code, prose.Quote, prose.Label)
 }
 
-// has reports whether a text has masked parts of one of the kinds.
 func (c *check) has(kinds ...prose.Kind) bool {
 	return slices.ContainsFunc(c.masks, func(m prose.Span) bool { return slices.Contains(kinds, m.Kind) })
 }

@@ -18,7 +18,6 @@ const (
 	function   = 1e-3 // share of a language's words from which most are function words
 )
 
-// foreignLine adds a block in another language as a span.
 func (c *check) foreignLine(b prose.Span, e words.Evidence) {
 	const endOdds = -1 // least log odds of the ends of a line in another language, which may have others there
 	start, end := c.trim(b.Start, b.End)
@@ -229,7 +228,6 @@ func (c *check) shared(all []words.Word) []words.Word {
 	return all
 }
 
-// size counts the characters of words.
 func (c *check) size(all []words.Word) (n int) {
 	for _, w := range all {
 		n += utf8.RuneCountInString(c.text[w.Start:w.End])
@@ -265,7 +263,6 @@ func (r run) doubtful() bool {
 // han reports whether a language's words are found character by character: Chinese and Japanese share many.
 func han(language string) bool { return language == "zh" || language == "ja" }
 
-// logCertain is Certain as log odds.
 var logCertain = math.Log(Certain / (1 - Certain))
 
 // quoted returns the foreign words of masked quotations: the lines that have one are read again.

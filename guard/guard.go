@@ -150,7 +150,6 @@ func (k Checker) CheckLanguage(language string) error {
 // Check judges a text as Checker.Check does, with the embedded identifier.
 func Check(text, tag string) (Judgement, error) { return Checker{}.Check(text, tag) }
 
-// expected describes the language that a tag asks for.
 type expected struct {
 	base   string // ISO 639
 	script string // "Hans", "Hant", "Latn" or "Cyrl" where the tag asks for one: see langid.Script

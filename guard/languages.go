@@ -88,7 +88,6 @@ func metalinguistic(base, text string) bool {
 		names(base, text, others(benchmark, base)...)
 }
 
-// others returns the languages but one.
 func others(languages []string, one string) []string {
 	return slices.DeleteFunc(slices.Clone(languages), func(l string) bool { return l == one })
 }

@@ -197,14 +197,12 @@ func (c *check) short(b prose.Span) bool {
 	return is(start-1) && c.text[start-1] != '\n' || is(end+1)
 }
 
-// comma reports whether there is a comma before a byte.
 func (c *check) comma(at int) bool {
 	before := strings.TrimRight(c.text[:at], " *_\"'“«„(")
 	r, _ := utf8.DecodeLastRuneInString(before)
 	return strings.ContainsRune(",，、،;；", r)
 }
 
-// ends reports whether a sentence ends at a byte.
 func (c *check) ends(at int) bool {
 	after := strings.TrimLeft(c.text[at:], " *_\"'”»“")
 	r, _ := utf8.DecodeRuneInString(after)
@@ -252,7 +250,6 @@ func (c *check) before(at int) string {
 	return text[strings.LastIndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })+1:]
 }
 
-// starts reports whether a sentence starts at a byte.
 func (c *check) starts(at int) bool {
 	before := strings.TrimRight(c.text[:at], " *_\"'“«„(¿¡")
 	if before == "" {

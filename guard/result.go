@@ -15,13 +15,11 @@ import (
 
 func byStart(a, b Span) int { return cmp.Compare(a.Start, b.Start) }
 
-// sort puts the spans in order.
 func (c *check) sort() {
 	slices.SortFunc(c.spans, byStart)
 	slices.SortFunc(c.excused, byStart)
 }
 
-// listOf returns the list of a span: of those that count, or of the excused ones.
 func (c *check) listOf(s Span) *[]Span {
 	if s.Excuse == "" {
 		return &c.spans
@@ -29,13 +27,11 @@ func (c *check) listOf(s Span) *[]Span {
 	return &c.excused
 }
 
-// put adds a span whose risk is settled.
 func (c *check) put(s Span) {
 	to := c.listOf(s)
 	*to = append(*to, s)
 }
 
-// drop removes spans.
 func (c *check) drop(which func(Span) bool) {
 	c.spans, c.excused = slices.DeleteFunc(c.spans, which), slices.DeleteFunc(c.excused, which)
 }
@@ -225,7 +221,6 @@ func (s Span) risk(expected string) float64 {
 // rounded is a probability as judgements have it.
 func rounded(p float64) float64 { return math.Round(1e4*p) / 1e4 }
 
-// threshold returns the threshold that is in force.
 func (k Checker) threshold() float64 {
 	if k.Threshold == 0 {
 		return Warn
@@ -312,7 +307,6 @@ func overlapping(spans []Span, start, end int) []Span {
 	return spans[from : from+n]
 }
 
-// mix counts the words of a text by their language.
 func (c *check) mix(parts []Part) (m Mix) {
 	var lines []prose.Span
 	right := map[int]bool{} // by the start of a line

@@ -232,7 +232,6 @@ func (m *marks) read(text string) {
 	}
 }
 
-// open reports whether marks are open.
 func (m marks) open() bool { return m.quote || m.emphasis || m.code || m.brackets > 0 }
 
 // words counts complete words as Words does.

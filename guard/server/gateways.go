@@ -110,7 +110,6 @@ func (s *server) certain(text, tag string, seen, grown bool) bool {
 	})
 }
 
-// userTag is the language of the user, "" if it cannot be told.
 func (s *server) userTag(in litellmRequest) string {
 	if in.Type == "response" {
 		if tag := s.calls.language(in.Call); tag != "" || len(in.Rows) == 0 {
@@ -298,7 +297,6 @@ func (c *calls) get(id string) *call {
 	return of
 }
 
-// forget forgets what is old or too much.
 func (c *calls) forget() {
 	for e := c.all.Front(); e != nil; e = c.all.Front() {
 		of := e.Value.(*call)
@@ -313,7 +311,6 @@ func (c *calls) forget() {
 	}
 }
 
-// keep keeps the language of a call's user.
 func (c *calls) keep(id, tag string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -322,7 +319,6 @@ func (c *calls) keep(id, tag string) {
 	}
 }
 
-// language returns the language of a call's user, "" if it is not known.
 func (c *calls) language(id string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

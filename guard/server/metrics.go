@@ -69,14 +69,12 @@ func base(tag string) string {
 	return cmp.Or(strings.ToLower(language), "unknown")
 }
 
-// count changes the counters.
 func (m *metrics) count(change func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	change()
 }
 
-// record counts, logs and keeps a verdict.
 func (s *server) record(e event) {
 	if e.Time.IsZero() {
 		e.Time = time.Now()
@@ -85,7 +83,6 @@ func (s *server) record(e event) {
 	s.log.add(e)
 }
 
-// judged counts the verdict on a text.
 func (m *metrics) judged(expected string, v guard.Verdict, route, model string) {
 	m.count(func() {
 		if model != "" && !m.models[model] {
@@ -101,7 +98,6 @@ func (m *metrics) judged(expected string, v guard.Verdict, route, model string) 
 
 func (m *metrics) refused(f *refusal) { m.count(func() { m.refusals[strconv.Itoa(f.status)]++ }) }
 
-// took counts the time to judge a text.
 func (m *metrics) took(d time.Duration) {
 	i, _ := slices.BinarySearch(buckets[:], d.Seconds())
 	m.count(func() {
@@ -218,10 +214,8 @@ type event struct {
 // unchecked is the verdict of an event about what passed without a check.
 const unchecked guard.Verdict = "unchecked"
 
-// sent holds what callers send about an answer besides its text.
 type sent struct{ Model, Team string }
 
-// of returns the event of a verdict.
 func (s sent) of(route, call string, v Verdict) event {
 	return event{Route: route, Call: call, Model: label(s.Model), Team: label(s.Team), ID: short(v.ID),
 		Expected: label(v.Expected), Language: v.Language, Verdict: v.Verdict, P: v.P, Action: v.Action,
@@ -248,7 +242,6 @@ func short(id json.RawMessage) json.RawMessage {
 	return id
 }
 
-// verdicts logs and keeps the last verdicts.
 type verdicts struct {
 	path   string // empty: no log
 	most   int64
@@ -298,7 +291,6 @@ func (l *verdicts) write(line []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// last returns the last verdicts, the newest first.
 func (l *verdicts) last() []event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -317,7 +309,6 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Parse(pageText))
 })
 
-// pageRow is a row of counts for a language, a route or a model.
 type pageRow struct {
 	Name                string
 	Right, Wrong, Other int
@@ -331,7 +322,6 @@ func (r pageRow) Share() string {
 	return fmt.Sprintf("%.1f %%", 100*float64(r.Wrong)/float64(r.Right+r.Wrong))
 }
 
-// page shows counts and the last verdicts, without texts.
 func (s *server) page(w http.ResponseWriter, _ *http.Request) {
 	growing := s.calls.settle(quiet)
 	tables := map[string][]pageRow{}

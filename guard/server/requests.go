@@ -146,7 +146,6 @@ func split(data []byte) (records [][]byte, many bool, err error) {
 	return records, true, nil
 }
 
-// decode reads JSON of a gateway.
 func decode(data []byte, to any) error {
 	if _, _, err := split(data); err != nil {
 		return err
@@ -189,7 +188,6 @@ const (
 	busy        = "busy"
 )
 
-// said explains reasons.
 var said = map[string]string{
 	noJSON:      "it is not the JSON that was expected",
 	badLanguage: "its language cannot be judged",

@@ -396,13 +396,11 @@ func limited(h http.Handler, of *admission) *http.Server {
 	return s
 }
 
-// admission knows all connections.
 type admission struct {
 	mu   sync.Mutex
 	open map[net.Conn]*visitor
 }
 
-// visitor is a connection.
 type visitor struct {
 	address string
 	state   http.ConnState // StateActive: a header has come

@@ -343,7 +343,6 @@ func (l *lines) next() (line []byte, err error) {
 	return bytes.TrimSpace(line), nil
 }
 
-// end stops reading.
 func (l *lines) end() {
 	select {
 	case <-l.read:

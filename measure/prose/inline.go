@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 )
 
-// inline masks the parts of a block.
 func (p *parser) inline(start, end int) {
 	letter := false // the character before is a letter or a digit
 	for i := start; i < end; {

@@ -240,7 +240,6 @@ func lineMarks(s string) (int, Kind) {
 	return n, form
 }
 
-// block adds a block and masks its parts.
 func (p *parser) block(start, end int, form Kind) {
 	p.Blocks = append(p.Blocks, Span{start, end, form})
 	p.inline(start, end)

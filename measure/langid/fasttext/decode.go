@@ -315,7 +315,6 @@ func (m *matrix) dot(row int, x []float32) float32 {
 	return sum
 }
 
-// matrix reads a matrix of dim columns.
 func (d *decoder) matrix(what string, dim int64, quantised bool) matrix {
 	norms := quantised && d.flag(what+": norms")
 	rows, cols := d.int64(), d.int64()
@@ -371,7 +370,6 @@ type quantiser struct {
 	centroids          []float32
 }
 
-// centroid returns the columns of part p for a code.
 func (q *quantiser) centroid(p int, code byte) []float32 {
 	width := q.width
 	if p == q.parts-1 {

@@ -200,7 +200,6 @@ type gramSlot struct{ gram, row int32 } // row -1: free
 
 func gramHash(gram int32) uint64 { return uint64(gram) * 0x9E3779B97F4A7C15 }
 
-// init makes room for n n-grams.
 func (p *pruning) init(n int64) {
 	width := max(bits.Len64(uint64(n)*4/3), 4) // a quarter of the slots stays free
 	p.shift = uint(64 - width)
@@ -212,7 +211,6 @@ func (p *pruning) init(n int64) {
 	p.last = -1
 }
 
-// rows is the number of rows that n-grams name.
 func (p *pruning) rows() int64 { return int64(p.last) + 1 }
 
 // bit is the place of an n-gram in the filter.

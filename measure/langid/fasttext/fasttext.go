@@ -128,7 +128,6 @@ func (m *Model) Predict(text string) []Prediction {
 	return list
 }
 
-// state is the memory of one prediction.
 type state struct {
 	*Model
 	rows   []int32 // of the input matrix, for words, subwords and word n-grams
@@ -146,7 +145,6 @@ type ranked struct {
 	label int32   // -1: none
 }
 
-// predict ranks the labels for a text.
 func (m *Model) predict(text string, all bool) *state {
 	s := m.states.Get().(*state)
 	s.all, s.best = all, ranked{float32(math.Inf(-1)), -1}

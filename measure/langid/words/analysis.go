@@ -103,7 +103,6 @@ func Analyse(text, language string, mask []prose.Span) *Analysis {
 // stays are the probabilities that a run continues, by whether the expected language has a short list.
 var stays = map[bool]float64{false: stay, true: stayShort}
 
-// memory holds the analyses that were freed.
 var memory = sync.Pool{New: func() any { return new(Analysis) }}
 
 // Free gives the memory of an analysis to later ones. The analysis must not be used after that; its words may be.

@@ -121,7 +121,6 @@ func (c *cell) logRatios(logs *[maxGroup]float64, priors []float64) (top float64
 	return top
 }
 
-// emit sets what a word says.
 func (c *cell) emit(t *token, own script, home int) {
 	c.own, c.listed, c.loan, c.weighed = 1, false, false, nil
 	a := embedded().alphabets[t.script]
@@ -208,7 +207,6 @@ func emitCharacters(tokens []token, cells []cell, own script, home int, simplify
 	}
 }
 
-// silence makes the token say nothing.
 func (c *cell) silence(s script) {
 	c.says, c.own, c.known, c.weighed = false, 1, false, nil
 	switch {
@@ -261,7 +259,6 @@ var priors = func() (priors []float64) {
 	return priors
 }()
 
-// logPriors are their logarithms.
 var logPriors = func() (logs []float64) {
 	for _, p := range priors {
 		logs = append(logs, math.Log(p))

@@ -25,7 +25,6 @@ const (
 	firstSingle = hangul
 )
 
-// groupScripts are the scripts of Groups.
 var groupScripts = []script{latin, latin, latin, latin, latin, cyrillic, cyrillic, arabic, han, devanagari}
 
 const (
@@ -108,7 +107,6 @@ var classes = sync.OnceValue(func() *[tabled]class {
 	return &table
 })
 
-// properties lists the character properties that classes have.
 var properties = []struct {
 	table *unicode.RangeTable
 	bits  class
@@ -144,7 +142,6 @@ func each(t *unicode.RangeTable, f func(rune)) {
 	}
 }
 
-// classOf looks up the class of a character in the table.
 func classOf(table *[tabled]class, r rune) (c class) {
 	switch {
 	case uint32(r) < tabled:
@@ -169,7 +166,6 @@ func classOf(table *[tabled]class, r rune) (c class) {
 	return c
 }
 
-// scriptFor returns the script that a language is written in.
 func scriptFor(code string) script {
 	if s, ok := scripts[code]; ok {
 		return s

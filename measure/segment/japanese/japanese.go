@@ -102,7 +102,6 @@ type found struct {
 	before int32
 }
 
-// appendWords appends the words of the best way through text, without white space.
 func (l *lattice) appendWords(dst []string, text string) []string {
 	l.nodes = append(l.nodes[:0], node{}, node{kind: textEnd})
 	l.ending = append(l.ending[:0], make([]int32, len(text)+1)...)

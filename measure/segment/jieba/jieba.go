@@ -298,7 +298,6 @@ func (t *tableSet) child(node, label int32) int32 {
 	return t.trie.Child(node, uint16(label-1))
 }
 
-// isWord reports whether the labels spell a word.
 func (t *tableSet) isWord(labels []int32) bool {
 	node := int32(0)
 	for _, label := range labels {

@@ -103,7 +103,6 @@ type place struct {
 	key     uint64
 }
 
-// find returns the place of the string with that hash.
 func (t *Table) find(h Hash) place {
 	bucket, key := t.split(h.Sum())
 	at := t.begin(bucket)
@@ -162,7 +161,6 @@ func (t *Table) load(at int) uint64 {
 	return binary.LittleEndian.Uint64(t.rows[at>>3:]) >> (at & 7) // eight bytes follow the rows
 }
 
-// begin returns the bit at which a bucket begins.
 func (t *Table) begin(bucket int) int {
 	d := t.directory[bucket/group*groupBytes:]
 	first := int(binary.LittleEndian.Uint32(d))
