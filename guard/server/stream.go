@@ -19,11 +19,6 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Alarm is a line of a stream's response: a part in another language that has become certain.
-type Alarm struct {
-	Alarm guard.Span `json:"alarm"`
-}
-
 // stream judges a text as it arrives: lines of JSON, the first a record whose text may be empty unless the URL names
 // the language, each of the others an object with more text, or an event that a model streams. It answers with a line
 // for each alarm and, at the end, with the verdict. It ends when the client is gone.
@@ -113,7 +108,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 		}
 		for _, a := range alarms {
 			s.count(func() { s.alarms[base(first.Language)]++ })
-			if out.Encode(Alarm{a}) != nil {
+			if out.Encode(map[string]guard.Span{"alarm": a}) != nil {
 				return
 			}
 		}

@@ -356,7 +356,11 @@ func (d *decoder) expanded(what string, rows, dim int64, norms bool) matrix {
 			norm = normOf[normCodes[row]]
 		}
 		for p, code := range codes[row*q.parts:][:q.parts] {
-			for _, v := range q.centroid(p, code) {
+			width := q.width
+			if p == q.parts-1 {
+				width = q.last
+			}
+			for _, v := range q.centroids[p*256*q.width+int(code)*width:][:width] {
 				m.values = append(m.values, norm*v)
 			}
 		}
@@ -368,15 +372,6 @@ func (d *decoder) expanded(what string, rows, dim int64, norms bool) matrix {
 type quantiser struct {
 	parts, width, last int
 	centroids          []float32
-}
-
-func (q *quantiser) centroid(p int, code byte) []float32 {
-	width := q.width
-	if p == q.parts-1 {
-		width = q.last
-	}
-	at := p*256*q.width + int(code)*width
-	return q.centroids[at : at+width]
 }
 
 func (d *decoder) quantiser(what string, dim int64) quantiser {

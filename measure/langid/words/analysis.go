@@ -84,7 +84,10 @@ func Analyse(text, language string, mask []prose.Span) *Analysis {
 	a.tokens = tokenize(slices.Grow(a.tokens[:0], len(text)/6), text, language, mask)
 	a.cells = slices.Grow(a.cells[:0], len(a.tokens))[:len(a.tokens)]
 	emit(a.tokens, a.cells, language, a.script, language == "zh" && mostlySimplified(text))
-	a.priors = priorsOf(language)
+	a.priors = priors
+	if home, ok := stateOf[language]; ok {
+		a.priors = homePriors()[home]
+	}
 	n := 0
 	for i := range a.cells {
 		n += a.cells[i].n

@@ -26,11 +26,10 @@ const (
 	// mostLoans bounds the share that a word in lower case has as a loan: languages borrow nouns, not function words,
 	// which are far more frequent.
 	mostLoans = 3e-5
-)
 
-const (
-	// frequent is the share of words from which a capital at the start of a sentence does not make them names: "The".
-	frequent = 1e-4
+	frequent   = 1e-4  // share of words from which a capital at the start of a sentence makes no names of them: "The"
+	temper     = 0.95  // exponent of the ratios of characters, since the characters of a word depend on each other
+	impossible = 1e-14 // probability of a word in a script that the expected language is not written in
 
 	// lessFrequent is enough for words that are nativeRatio times as frequent in one language as in the third most
 	// likely one: most languages know most names, but not "Therefore".
@@ -41,16 +40,10 @@ const (
 	// one, for the same reason.
 	nameRatio = 30
 
-	// temper is the exponent of the ratios of characters, since the characters of a word depend on each other.
-	temper = 0.95
-
 	// mostFurther and mostThin are the most that a word in lower case is more probable in another language, if a
 	// further language is expected, or one with a thin list: it may be a word that the list lacks.
 	mostFurther = 500
 	mostThin    = 10
-
-	// impossible is the probability of a word in a script that the expected language is not written in.
-	impossible = 1e-14
 )
 
 // cell holds a token's evidence, and what follows from the tokens around it.
@@ -240,30 +233,23 @@ var stayWithin = math.Sqrt(stay)
 
 // priors are the probabilities that a run of each state begins at a word: models mostly slip into English, or into one
 // of the languages of the Language Confusion Benchmark.
-var priors = func() (priors []float64) {
+var priors, logPriors = func() (priors, logs []float64) {
 	benchmark := lexicon.Set("ar de es fr hi id it ja ko pt ru tr vi zh")
 	for _, l := range states {
+		p := enter * rare
 		switch {
 		case l == "en":
-			priors = append(priors, enter*english)
+			p = enter * english
 		case benchmark[l]:
-			priors = append(priors, enter*usual)
+			p = enter * usual
 		case thin[l] && scripts[l] != devanagari, l == "mk", l == "sr":
-			priors = append(priors, enter*rarest)
+			p = enter * rarest
 		case !thorough[l]:
-			priors = append(priors, enter*further)
-		default:
-			priors = append(priors, enter*rare)
+			p = enter * further
 		}
+		priors, logs = append(priors, p), append(logs, math.Log(p))
 	}
-	return priors
-}()
-
-var logPriors = func() (logs []float64) {
-	for _, p := range priors {
-		logs = append(logs, math.Log(p))
-	}
-	return logs
+	return priors, logs
 }()
 
 // thin are the languages whose words are from little text, most of it of programs.
@@ -303,14 +289,7 @@ var same = map[string][]string{"id": {"ms"}, "ms": {"id"}, "gl": {"es", "pt", "a
 // short reports whether the model of a language is from a list of frequent words.
 func short(language string) bool { return !thorough[language] && !thin[language] }
 
-// priorsOf returns the priors where a language is expected: the language itself has none.
-func priorsOf(language string) []float64 {
-	if home, ok := stateOf[language]; ok {
-		return homePriors()[home]
-	}
-	return priors
-}
-
+// homePriors are the priors where a language is expected, by its state: the language itself has none.
 var homePriors = sync.OnceValue(func() [][]float64 {
 	all := make([][]float64, len(states))
 	for home := range all {

@@ -7,6 +7,7 @@
 package words
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"hash/maphash"
@@ -35,6 +36,9 @@ const (
 	unknownCharacter = 1e-9 // share of a character that no list has as a word
 	everyday         = 50   // level of one word in 100,000, below which lists have words of other languages too
 	familiar         = 63   // level of one word in two million: who reads a language has met it
+	usuallyUnlisted  = 0.02 // share of a language's words that its list does not have: see unlisted
+	unseenLetter     = 1.0 / 20_000
+	lowest           = -600 // bounds the logarithm of a word's probability: a very long word's would be 0
 	longest          = 8    // characters of the longest words of Chinese and Japanese that are looked up
 )
 
@@ -55,14 +59,6 @@ var unlisted = map[string]float64{"tr": 0.2, "id": 0.04, "ru": 0.1, "ar": 0.1, "
 	"pl": 0.1, "cs": 0.09, "hu": 0.15, "sk": 0.1, "hr": 0.1, "sl": 0.07, "lt": 0.1, "lv": 0.09, "sr": 0.15,
 	"et": 0.4, "gl": 0.3, "eu": 0.3, "af": 0.25, "sq": 0.4, "cy": 0.3, "ga": 0.3, "sw": 0.35, "az": 0.6, "uz": 0.6,
 	"be": 0.5, "kk": 0.5, "eo": 0.3, "ast": 0.3, "oc": 0.3, "br": 0.35, "gd": 0.35, "hi": 0.15, "mr": 0.45, "ne": 0.5}
-
-const (
-	usuallyUnlisted = 0.02
-	unseenLetter    = 1.0 / 20_000
-
-	// lowest bounds the logarithm of a word's probability: a very long word's would be 0.
-	lowest = -600
-)
 
 // alphabet is the model of a script whose languages write words between spaces. Its languages are in parts: the columns
 // of two tables each. Those of the first part are the frequent ones.
@@ -114,18 +110,14 @@ var embedded = sync.OnceValue(func() *models {
 		p := part{from: a.n, words: tables[0], letters: tables[1]}
 		tables = tables[2:]
 		for _, l := range g.Languages {
-			rest := usuallyUnlisted
-			if x, ok := unlisted[l]; ok {
-				rest = x
-			}
+			rest, most := cmp.Or(unlisted[l], usuallyUnlisted), 0.0
 			switch {
 			case thin[l]:
-				a.most = append(a.most, mostThin)
+				most = mostThin
 			case short(l):
-				a.most = append(a.most, mostFurther)
-			default:
-				a.most = append(a.most, 0)
+				most = mostFurther
 			}
+			a.most = append(a.most, most)
 			p.rest, p.listed = append(p.rest, rest), append(p.listed, 1-rest)
 			p.endings = append(p.endings, Inflected[l])
 		}
