@@ -11,17 +11,17 @@ import (
 
 // Config describes a model; all sizes are positive.
 type Config struct {
-	Type         string  // "bert", "distilbert", "roberta", "xlm-roberta", "camembert"
-	Layers       int     // transformer blocks
-	Hidden       int     // values of a hidden state
-	Heads        int     // attention heads; divides Hidden
-	Intermediate int     // values inside the feed-forward network
-	Vocab        int     // token ids are 0 to Vocab-1
-	Positions    int     // rows of the position table; see MaxTokens
-	Types        int     // rows of the token type table; 0 for DistilBERT
-	Pad          int     // id of the padding token, from which RoBERTa counts positions
-	Epsilon      float32 // of layer norm
-	Activation   string  // "gelu", "gelu_new" or "relu"
+	Type         string  `json:"model_type"`              // "bert", "distilbert", "roberta", "xlm-roberta", "camembert"
+	Layers       int     `json:"num_hidden_layers"`       // transformer blocks
+	Hidden       int     `json:"hidden_size"`             // values of a hidden state
+	Heads        int     `json:"num_attention_heads"`     // attention heads; divides Hidden
+	Intermediate int     `json:"intermediate_size"`       // values inside the feed-forward network
+	Vocab        int     `json:"vocab_size"`              // token ids are 0 to Vocab-1
+	Positions    int     `json:"max_position_embeddings"` // rows of the position table; see MaxTokens
+	Types        int     `json:"type_vocab_size"`         // rows of the token type table; 0 for DistilBERT
+	Pad          int     `json:"-"`                       // id of the padding token, from which RoBERTa counts positions
+	Epsilon      float32 `json:"layer_norm_eps"`
+	Activation   string  `json:"hidden_act"` // "gelu", "gelu_new" or "relu"
 }
 
 // MaxTokens is the length of the longest sequence that the model has positions for, special tokens included.
@@ -52,19 +52,10 @@ func readConfig(path string) (Config, error) {
 
 func parseConfig(b []byte) (Config, error) {
 	var f struct {
-		Type         string  `json:"model_type"`
-		Layers       int     `json:"num_hidden_layers"`
-		Hidden       int     `json:"hidden_size"`
-		Heads        int     `json:"num_attention_heads"`
-		Intermediate int     `json:"intermediate_size"`
-		Vocab        int     `json:"vocab_size"`
-		Positions    int     `json:"max_position_embeddings"`
-		Types        int     `json:"type_vocab_size"`
-		Pad          *int    `json:"pad_token_id"`
-		Epsilon      float32 `json:"layer_norm_eps"`
-		Activation   string  `json:"hidden_act"`
-		Embedding    string  `json:"position_embedding_type"`
-		Decoder      bool    `json:"is_decoder"`
+		Config
+		PadID     *int   `json:"pad_token_id"`
+		Embedding string `json:"position_embedding_type"`
+		Decoder   bool   `json:"is_decoder"`
 
 		DistilLayers       int    `json:"n_layers"`
 		DistilHidden       int    `json:"dim"`
@@ -76,12 +67,8 @@ func parseConfig(b []byte) (Config, error) {
 	if err := json.Unmarshal(b, &f); err != nil {
 		return Config{}, err
 	}
-	c := Config{
-		Type: f.Type, Layers: f.Layers, Hidden: f.Hidden, Heads: f.Heads, Intermediate: f.Intermediate,
-		Vocab: f.Vocab, Positions: f.Positions, Types: f.Types, Epsilon: f.Epsilon,
-		Activation: cmp.Or(f.Activation, "gelu"),
-	}
-	switch {
+	c := f.Config
+	switch c.Activation = cmp.Or(c.Activation, "gelu"); {
 	case c.Type == "distilbert": // no token types, and the epsilon is fixed
 		c.Layers, c.Hidden, c.Heads, c.Intermediate = f.DistilLayers, f.DistilHidden, f.DistilHeads, f.DistilIntermediate
 		c.Types, c.Epsilon, c.Activation = 0, 1e-12, cmp.Or(f.DistilActivation, "gelu")
@@ -91,8 +78,8 @@ func parseConfig(b []byte) (Config, error) {
 		return c, fmt.Errorf("model_type %q is not supported, "+
 			"expected bert, distilbert, roberta, xlm-roberta or camembert", c.Type)
 	}
-	if f.Pad != nil {
-		c.Pad = *f.Pad
+	if f.PadID != nil {
+		c.Pad = *f.PadID
 	}
 	if c.Activation == "gelu_pytorch_tanh" {
 		c.Activation = "gelu_new" // the same function

@@ -11,6 +11,7 @@ import (
 
 	"crosstalk/internal/randmodel"
 	"crosstalk/measure/encoder/safetensors"
+	"crosstalk/measure/pytext"
 )
 
 // What models of each kind say of themselves, and what they have where they say nothing.
@@ -90,7 +91,7 @@ func TestVectors(t *testing.T) {
 	}
 	for r, want := range map[rune]bool{0x1b: false, 0x1c: true, 0x1f: true, ' ': true, '\u00a0': true,
 		'!': false, 0x08: false, '\t': true, 0: false} {
-		if isPythonSpace(r) != want {
+		if pytext.IsSpace(r) != want {
 			t.Errorf("%U: %v", r, !want)
 		}
 	}

@@ -50,7 +50,15 @@ func (m *Model) Encode(ctx context.Context, seqs [][]int32, layers int, visit fu
 			}
 			s := <-m.scratch
 			m.forward(s, batch, layers)
-			m.deliver(s, numbers, batch, visit)
+			ld, x := stride(m.Hidden), s.x
+			for b, ids := range batch { // their rows without padding
+				flat := grow(&s.flat, len(ids)*m.Hidden)
+				for t := range ids {
+					copy(flat[t*m.Hidden:][:m.Hidden], x[t*ld:])
+				}
+				visit(numbers[b], flat)
+				x = x[len(ids)*ld:]
+			}
 			m.scratch <- s
 			return nil
 		})
@@ -80,19 +88,6 @@ func plan(seqs [][]int32, cores int) [][]int {
 		order = order[n:]
 	}
 	return batches
-}
-
-// deliver visits the sequences of a batch, their rows without padding.
-func (m *Model) deliver(s *scratch, numbers []int, batch [][]int32, visit func(i int, hidden []float32)) {
-	ld, x := stride(m.Hidden), s.x
-	for b, ids := range batch {
-		flat := grow(&s.flat, len(ids)*m.Hidden)
-		for t := range ids {
-			copy(flat[t*m.Hidden:][:m.Hidden], x[t*ld:])
-		}
-		visit(numbers[b], flat)
-		x = x[len(ids)*ld:]
-	}
 }
 
 // Mean returns the mean over tokens of hidden states of the given width (Reimers and Gurevych 2019, section 3), summed

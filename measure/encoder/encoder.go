@@ -17,11 +17,12 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-	"unicode"
 
+	"crosstalk/internal/ordered"
 	"crosstalk/measure/encoder/internal/kernel"
 	"crosstalk/measure/encoder/safetensors"
 	"crosstalk/measure/encoder/tokenizer"
+	"crosstalk/measure/pytext"
 )
 
 // Model is an encoder with its weights in memory, as float32. It is safe for concurrent use; calls share one scratch
@@ -61,11 +62,7 @@ func Load(dir string) (*Model, error) {
 // Kernels returns the names of the implementations of the inner loops that this machine can run, the fastest last:
 // "portable", "avx2", "avx512".
 func Kernels() []string {
-	var names []string
-	for _, s := range kernel.Sets() {
-		names = append(names, s.Name)
-	}
-	return names
+	return ordered.Distinct(kernel.Sets(), func(s *kernel.Set) string { return s.Name })
 }
 
 // Text is a model with its tokenizer. It is safe for concurrent use.
@@ -109,7 +106,7 @@ func (t *Text) Encode(
 		part := texts[first:min(first+textsAtOnce, len(texts))]
 		ids := make([][]int32, len(part))
 		for i, text := range part {
-			ids[i] = t.Tokenizer.Encode(strings.TrimFunc(text, isPythonSpace), most)
+			ids[i] = t.Tokenizer.Encode(pytext.TrimSpace(text), most)
 		}
 		err := t.Model.Encode(ctx, ids, layers, func(i int, hidden []float32) { visit(first+i, ids[i], hidden) })
 		if err != nil {
@@ -118,8 +115,6 @@ func (t *Text) Encode(
 	}
 	return ctx.Err()
 }
-
-func isPythonSpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1C && r <= 0x1F }
 
 // snapshot matches a directory of the Hugging Face cache.
 var snapshot = regexp.MustCompile(`(?:^|/)models--((?:[^/]+--)?[^/]+)/snapshots/([0-9a-f]{7,64})$`)

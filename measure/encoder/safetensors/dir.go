@@ -11,9 +11,6 @@ import (
 	"path/filepath"
 )
 
-// weightsFile has all weights of a model.
-const weightsFile = "model.safetensors"
-
 // File is the open file with the weights of a model.
 type File struct {
 	Tensors map[string]*Tensor
@@ -22,10 +19,10 @@ type File struct {
 
 // Open opens model.safetensors in dir. The caller closes it; then the tensors can be read no more.
 func Open(dir string) (*File, error) {
-	path := filepath.Join(dir, weightsFile)
+	path := filepath.Join(dir, "model.safetensors")
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: no %s; other weights must be converted first (docs/similarity.md)", dir, weightsFile)
+		return nil, fmt.Errorf("%s: no model.safetensors; other weights must be converted first (docs/similarity.md)", dir)
 	}
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ func TestOpen(t *testing.T) {
 	for b, want := range map[byte]string{0x40: "[[2]]", 0x41: "[[8]]"} {
 		dir := t.TempDir()
 		content := file(`{"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}`, 0, b)
-		if err := os.WriteFile(filepath.Join(dir, weightsFile), content, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "model.safetensors"), content, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		f, err := Open(dir)
@@ -38,7 +38,7 @@ func TestOpen(t *testing.T) {
 // A missing or malformed weights file is an error that names it. The hash covers the whole file.
 func TestOpenErrors(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, weightsFile)
+	path := filepath.Join(dir, "model.safetensors")
 	if err := os.Mkdir(path, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -56,8 +56,8 @@ func (t *Tensor) Rows(visit func(row []float32)) error {
 	buf := make([]byte, min(int64(perRead*width*size), t.Data.Size()))
 	for at := int64(0); at < t.Data.Size(); {
 		n := min(int64(len(buf)), t.Data.Size()-at)
-		if err := t.read(buf[:n], at); err != nil {
-			return err
+		if _, err := t.Data.ReadAt(buf[:n], at); err != nil && err != io.EOF {
+			return fmt.Errorf("%s: tensor %q: %w", t.File, t.Name, err)
 		}
 		at += n
 		for b := buf[:n]; len(b) > 0; {
@@ -67,13 +67,6 @@ func (t *Tensor) Rows(visit func(row []float32)) error {
 			visit(row)
 			b = b[width*size:]
 		}
-	}
-	return nil
-}
-
-func (t *Tensor) read(b []byte, at int64) error {
-	if _, err := t.Data.ReadAt(b, at); err != nil && err != io.EOF {
-		return fmt.Errorf("%s: tensor %q: %w", t.File, t.Name, err)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func parseNormalizer(raw json.RawMessage, c config) (func(string) string, error)
 		bertNormalizer
 	}
 	if present, err := decodePart("normalizer", raw, &n); err != nil || !present {
-		return chain[string](nil), err
+		return same, err
 	}
 	if f, ok := simple[n.Type]; ok {
 		return f, nil
@@ -136,11 +136,11 @@ func (m *charMap) normalize(s string) string {
 			}
 		}
 		for _, r := range cluster {
-			char := string(r)
-			if text, ok := m.lookup(char); ok {
-				char = text
+			if text, ok := m.lookup(string(r)); ok {
+				b.WriteString(text)
+			} else {
+				b.WriteRune(r)
 			}
-			b.WriteString(char)
 		}
 	}
 	return b.String()

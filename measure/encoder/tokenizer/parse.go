@@ -51,27 +51,21 @@ func decodePart(part string, raw json.RawMessage, v any) (present bool, err erro
 	return true, nil
 }
 
-// chain applies functions one after the other.
-func chain[T any](all []func(T) T) func(T) T {
-	return func(v T) T {
-		for _, f := range all {
-			v = f(v)
-		}
-		return v
-	}
-}
+// same is the function of a part that is missing.
+func same[T any](v T) T { return v }
 
-// sequence reads the parts of a Sequence.
+// sequence reads the parts of a Sequence, which are applied one after the other.
 func sequence[T any](parts []json.RawMessage, parse func(json.RawMessage) (func(T) T, error)) (func(T) T, error) {
-	var all []func(T) T
+	all := same[T]
 	for _, raw := range parts {
+		before := all
 		f, err := parse(raw)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, f)
+		all = func(v T) T { return f(before(v)) }
 	}
-	return chain(all), nil
+	return all, nil
 }
 
 // parse reads a tokenizer.json. Its truncation and padding are not the model's business and are ignored.

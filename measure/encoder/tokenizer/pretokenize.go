@@ -32,7 +32,7 @@ func parseSplitter(raw json.RawMessage) (func([]string) []string, error) {
 		Regex       *bool `json:"use_regex"`
 	}
 	if present, err := decodePart("pre_tokenizer", raw, &p); err != nil || !present {
-		return chain[[]string](nil), err
+		return same, err
 	}
 	yes := func(b *bool) bool { return b == nil || *b }
 	switch p.Type {
@@ -45,18 +45,12 @@ func parseSplitter(raw json.RawMessage) (func([]string) []string, error) {
 			return append(parts, strings.FieldsFunc(w, unicode.IsSpace)...)
 		}), nil
 	case "Metaspace":
-		m := metaspace{mark: p.Replacement, prefix: yes(p.Prefix), split: yes(p.Split)}
-		switch p.Scheme {
-		case "always":
-			m.prefix = true
-		case "never":
-			m.prefix = false
-		case "":
-		default:
+		m := metaspace{p.Replacement, p.Scheme == "always" || p.Scheme == "" && yes(p.Prefix), yes(p.Split)}
+		switch {
+		case !slices.Contains([]string{"always", "never", ""}, p.Scheme):
 			return nil, fmt.Errorf("pre_tokenizer: Metaspace with prepend_scheme %q is not supported, "+
 				"expected always or never", p.Scheme)
-		}
-		if utf8.RuneCountInString(m.mark) != 1 {
+		case utf8.RuneCountInString(m.mark) != 1:
 			return nil, fmt.Errorf("pre_tokenizer: Metaspace with replacement %q, expected one character", m.mark)
 		}
 		return each(m.apply), nil
@@ -203,11 +197,10 @@ func splitAdded(text string, tokens []addedToken, visit func(part string, id int
 	}
 	from := 0
 	for at := 0; at < len(text); {
-		if !starts[text[at]] {
-			at++
-			continue
+		i := -1
+		if starts[text[at]] {
+			i = slices.IndexFunc(tokens, func(t addedToken) bool { return strings.HasPrefix(text[at:], t.Content) })
 		}
-		i := slices.IndexFunc(tokens, func(t addedToken) bool { return strings.HasPrefix(text[at:], t.Content) })
 		if i < 0 {
 			at++
 			continue
@@ -215,7 +208,8 @@ func splitAdded(text string, tokens []addedToken, visit func(part string, id int
 		t := &tokens[i]
 		begin, end := at, at+len(t.Content)
 		at = end
-		if t.SingleWord && (endsInWord(text[:begin]) || beginsWord(text[end:])) {
+		before, _ := utf8.DecodeLastRuneInString(text[:begin])
+		if after, _ := utf8.DecodeRuneInString(text[end:]); t.SingleWord && (isWord(before) || isWord(after)) {
 			continue
 		}
 		if t.LStrip {
@@ -234,16 +228,6 @@ func splitAdded(text string, tokens []addedToken, visit func(part string, id int
 		from = end
 	}
 	return from >= len(text) || visit(text[from:], 0, false)
-}
-
-func endsInWord(s string) bool {
-	r, n := utf8.DecodeLastRuneInString(s)
-	return n > 0 && isWord(r)
-}
-
-func beginsWord(s string) bool {
-	r, n := utf8.DecodeRuneInString(s)
-	return n > 0 && isWord(r)
 }
 
 func isWord(r rune) bool {

@@ -38,8 +38,8 @@ type model interface {
 // Load reads the tokenizer of the model directory dir: tokenizer.json, or else vocab.txt of a BERT, and
 // tokenizer_config.json where there is one.
 func Load(dir string) (*Tokenizer, error) {
-	config, err := readConfig(filepath.Join(dir, "tokenizer_config.json"))
-	if err != nil {
+	var config config
+	if _, err := ReadJSON(filepath.Join(dir, "tokenizer_config.json"), &config); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(dir, "tokenizer.json")
@@ -95,19 +95,19 @@ func (t *token) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-func readConfig(path string) (config, error) {
-	var c config
+// ReadJSON decodes a file of a model's directory, if it exists.
+func ReadJSON(path string, v any) (found bool, err error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
+		return false, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(b, &c)
+		err = json.Unmarshal(b, v)
 	}
 	if err != nil {
-		return c, fmt.Errorf("%s: %w", path, err)
+		return false, fmt.Errorf("%s: %w", path, err)
 	}
-	return c, nil
+	return true, nil
 }
 
 // MaxLength is the tokenizer's own limit of ids for a text (model_max_length), special tokens included, and 0 if it has
@@ -134,10 +134,9 @@ func (t *Tokenizer) Encode(text string, most int) []int32 {
 			return len(ids) < limit
 		}
 		for _, word := range t.split([]string{part}) {
-			if len(ids) >= limit {
-				break
+			if len(ids) < limit {
+				ids = t.model.encode(ids, word)
 			}
-			ids = t.model.encode(ids, word)
 		}
 		return len(ids) < limit
 	}

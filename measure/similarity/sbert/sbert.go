@@ -6,17 +6,14 @@ package sbert
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"crosstalk/measure/encoder"
+	"crosstalk/measure/encoder/tokenizer"
 	"crosstalk/measure/similarity"
 	"crosstalk/measure/similarity/embedding"
 )
@@ -115,7 +112,7 @@ func readLayout(dir string) (layout, error) {
 	l := layout{transformer: dir, pooling: []pool{encoder.Mean}, modes: []string{"mean_tokens"}}
 	var modules []struct{ Path, Type string }
 	path := filepath.Join(dir, "modules.json")
-	if found, err := read(path, &modules); err != nil {
+	if found, err := tokenizer.ReadJSON(path, &modules); err != nil {
 		return l, err
 	} else if found {
 		for _, m := range modules {
@@ -144,7 +141,7 @@ func readLayout(dir string) (layout, error) {
 		Prompts map[string]string `json:"prompts"`
 		Default *string           `json:"default_prompt_name"`
 	}
-	if _, err := read(filepath.Join(dir, "config_sentence_transformers.json"), &c); err != nil {
+	if _, err := tokenizer.ReadJSON(filepath.Join(dir, "config_sentence_transformers.json"), &c); err != nil {
 		return l, err
 	}
 	if c.Default != nil {
@@ -161,7 +158,7 @@ func (l *layout) readTransformer() error {
 			Lower bool `json:"do_lower_case"`
 		}
 		path := filepath.Join(l.transformer, "sentence_"+kind+"_config.json")
-		found, err := read(path, &c)
+		found, err := tokenizer.ReadJSON(path, &c)
 		if err != nil {
 			return err
 		}
@@ -210,7 +207,7 @@ func largest(hidden []float32, width int) []float32 {
 
 func readPooling(path string) (pools []pool, names []string, err error) {
 	var c map[string]any
-	if found, err := read(path, &c); err != nil {
+	if found, err := tokenizer.ReadJSON(path, &c); err != nil {
 		return nil, nil, err
 	} else if !found {
 		return nil, nil, fmt.Errorf("%s: missing", path)
@@ -230,19 +227,4 @@ func readPooling(path string) (pools []pool, names []string, err error) {
 		return nil, nil, fmt.Errorf("%s: no pooling mode is enabled", path)
 	}
 	return pools, names, nil
-}
-
-// read decodes a JSON file if it exists.
-func read(path string, v any) (found bool, err error) {
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(b, v)
-	}
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", path, err)
-	}
-	return true, nil
 }

@@ -31,24 +31,23 @@ var (
 	microAVX2 = []microKernel{{6, gemm6AVX2}, {4, gemm4AVX2}, {3, gemm3AVX2}, {2, gemm2AVX2}, {1, gemm1AVX2}}
 )
 
-func gemmAVX512(c, a, b, bias []float32, ldc, lda, ldb, rows, k int) {
+func gemm(kernels []microKernel, c, a, b, bias []float32, ldc, lda, ldb, rows, k int) {
 	r := 0
-	for _, m := range microAVX512 {
+	for _, m := range kernels {
 		for ; rows-r >= m.rows; r += m.rows {
 			m.run(&c[r*ldc], &a[r*lda], &b[0], &bias[0], 4*ldc, 4*lda, 4*ldb, k)
 		}
 	}
 }
 
+func gemmAVX512(c, a, b, bias []float32, ldc, lda, ldb, rows, k int) {
+	gemm(microAVX512, c, a, b, bias, ldc, lda, ldb, rows, k)
+}
+
 // gemmAVX2 does a panel in two halves: 16 registers hold six rows of 16 columns.
 func gemmAVX2(c, a, b, bias []float32, ldc, lda, ldb, rows, k int) {
 	for j := 0; j < Panel; j += Panel / 2 {
-		r := 0
-		for _, m := range microAVX2 {
-			for ; rows-r >= m.rows; r += m.rows {
-				m.run(&c[r*ldc+j], &a[r*lda], &b[j], &bias[j], 4*ldc, 4*lda, 4*ldb, k)
-			}
-		}
+		gemm(microAVX2, c[j:], a, b[j:], bias[j:], ldc, lda, ldb, rows, k)
 	}
 }
 
