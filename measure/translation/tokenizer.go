@@ -49,24 +49,18 @@ type rewriter struct{ a, b []byte }
 // sacreBLEU does for every tokenizer.
 func (r *rewriter) rewrite(t Tokenizer, line string) []byte {
 	line = pytext.TrimRightSpace(line)
-	switch t {
+	switch r.a = r.a[:0]; t {
 	case TokenizeZh:
 		return r.rewriteZh(line)
 	case TokenizeChar:
-		return r.rewriteChar(line)
+		for len(line) > 0 {
+			_, n := utf8.DecodeRuneInString(line)
+			r.a = append(append(r.a, line[:n]...), ' ')
+			line = line[n:]
+		}
+		return r.a
 	}
 	return r.rewrite13a(line)
-}
-
-// rewriteChar is sacreBLEU's char tokenizer.
-func (r *rewriter) rewriteChar(line string) []byte {
-	r.a = r.a[:0]
-	for len(line) > 0 {
-		_, n := utf8.DecodeRuneInString(line)
-		r.a = append(append(r.a, line[:n]...), ' ')
-		line = line[n:]
-	}
-	return r.a
 }
 
 // fields yields the runs of text between white space, as str.split cuts them.
@@ -75,23 +69,14 @@ func fields(text []byte) iter.Seq[[]byte] { return bytes.FieldsFuncSeq(text, pyt
 // rewrite13a is the tokenizer of mteval-v13a.pl as implemented in sacreBLEU: it removes SGML leftovers, then separates
 // punctuation (punctuate).
 func (r *rewriter) rewrite13a(line string) []byte {
-	if strings.Contains(line, "<skipped>") {
-		line = strings.ReplaceAll(line, "<skipped>", "")
-	}
-	if strings.Contains(line, "\n") {
-		line = strings.ReplaceAll(line, "-\n", "")
-		line = strings.ReplaceAll(line, "\n", " ")
-	}
-	if strings.Contains(line, "&") {
-		// One after the other, so "&amp;lt;" ends as "<" but "&amp;quot;" as "&quot;".
-		line = strings.ReplaceAll(line, "&quot;", `"`)
-		line = strings.ReplaceAll(line, "&amp;", "&")
-		line = strings.ReplaceAll(line, "&lt;", "<")
-		line = strings.ReplaceAll(line, "&gt;", ">")
+	// One after the other, so "&amp;lt;" ends as "<" but "&amp;quot;" as "&quot;".
+	for _, r := range [][2]string{{"<skipped>", ""}, {"-\n", ""}, {"\n", " "}, {"&quot;", `"`}, {"&amp;", "&"},
+		{"&lt;", "<"}, {"&gt;", ">"}} {
+		line = strings.ReplaceAll(line, r[0], r[1])
 	}
 	// The outer spaces give a full stop at the very end a neighbour that is not a digit. The zh tokenizer lacks them:
 	// there "in 2005." ends in "2005.".
-	r.a = append(r.a[:0], ' ')
+	r.a = append(r.a, ' ')
 	from := 0
 	for i := range len(line) {
 		if c := line[i]; apart[c] {
@@ -161,7 +146,6 @@ func digit(c byte) bool { return '0' <= c && c <= '9' }
 // 13a's handling of SGML and without its outer spaces.
 func (r *rewriter) rewriteZh(line string) []byte {
 	line = pytext.TrimSpace(line)
-	r.a = r.a[:0]
 	from := 0
 	for i, n := 0, 1; i < len(line); i += n {
 		alone := apart[line[i]]

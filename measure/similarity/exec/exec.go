@@ -111,7 +111,10 @@ func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64
 	case <-ended:
 	case <-time.After(10 * time.Second):
 	}
-	s.failed = p.explain(s.command, err)
+	s.failed = fmt.Errorf("exec:%s: %w", s.command, err)
+	if said := p.stderr.String(); said != "" {
+		s.failed = fmt.Errorf("%w; it said:\n%s%s", s.failed, said, hint(said, p.hidden))
+	}
 	return nil, s.failed
 }
 
@@ -255,13 +258,6 @@ func (p *process) end() <-chan struct{} {
 		p.cmd.Wait()
 	}()
 	return ended
-}
-
-func (p *process) explain(command string, err error) error {
-	if said := p.stderr.String(); said != "" {
-		return fmt.Errorf("exec:%s: %w; it said:\n%s%s", command, err, said, hint(said, p.hidden))
-	}
-	return fmt.Errorf("exec:%s: %w", command, err)
 }
 
 // tail keeps the end of its input.

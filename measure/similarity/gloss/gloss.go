@@ -10,6 +10,7 @@
 package gloss
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/binary"
 	"fmt"
@@ -69,12 +70,6 @@ func decode(data []byte) (*Vectors, error) {
 			v.solid[key] = int32(i)
 		}
 	}
-	v.weigh()
-	return v, nil
-}
-
-// weigh fills the table of weights.
-func (v *Vectors) weigh() {
 	const a = 0.002
 	// A code c means 2^(c/16) - 1 occurrences. Square roots and products are exact to the last bit everywhere,
 	// math.Exp2 is not.
@@ -90,6 +85,7 @@ func (v *Vectors) weigh() {
 	for c, n := range occurrences {
 		v.weight[c] = a / (a + (n+1)/max(total, 1))
 	}
+	return v, nil
 }
 
 // Similarity returns the similarity of two texts: half the cosine of their mean vectors weighted by smooth inverse
@@ -100,7 +96,9 @@ func (v *Vectors) weigh() {
 func (v *Vectors) Similarity(a, b string) (score float64, ok bool) {
 	defer turn(len(a) + len(b))()
 	x, y := v.text(a), v.text(b)
-	if slices.CompareFunc(x.items, y.items, compareItems) > 0 {
+	if slices.CompareFunc(x.items, y.items, func(p, q item) int {
+		return cmp.Or(cmp.Compare(p.row, q.row), cmp.Compare(p.weight, q.weight))
+	}) > 0 {
 		x, y = y, x // so that sums are taken in the same order
 	}
 	if len(x.items) == 0 { // or y's too

@@ -11,11 +11,10 @@ import (
 // the words inside it.
 func (v *Vectors) Lemmas(text string) (lemmas []string) {
 	v.read(lexicon.Fold(text), func(id int32, _ float64) {
-		lemma := ""
+		lemmas = append(lemmas, "")
 		if id >= 0 {
-			lemma = v.lexicon.Lemma(id)
+			lemmas[len(lemmas)-1] = v.lexicon.Lemma(id)
 		}
-		lemmas = append(lemmas, lemma)
 	})
 	return lemmas
 }
@@ -139,16 +138,11 @@ func (v *Vectors) derived(token string) (id int32, ok bool) {
 func (v *Vectors) divide(token string) (left, right int32, ok bool) {
 	best := -1
 	for i := 3; i <= len(token)-3; i++ {
-		l, found := v.first(token[:i])
-		if !found {
-			continue
-		}
-		r, found := v.first(token[i:])
-		if !found {
-			continue
-		}
-		if f := int(min(v.frequency[l], v.frequency[r])); f > best {
-			left, right, best = l, r, f
+		if l, found := v.first(token[:i]); found {
+			r, found := v.first(token[i:])
+			if f := int(min(v.frequency[l], v.frequency[r])); found && f > best {
+				left, right, best = l, r, f
+			}
 		}
 	}
 	return left, right, best >= 0

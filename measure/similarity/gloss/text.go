@@ -1,7 +1,6 @@
 package gloss
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -25,11 +24,6 @@ type item struct {
 	sum    int     // of the codes
 	scale  float64 // 1 / length of the vector
 	weight float64
-}
-
-// compareItems orders items so that only equal ones compare equal.
-func compareItems(p, q item) int {
-	return cmp.Or(cmp.Compare(p.row, q.row), cmp.Compare(p.weight, q.weight))
 }
 
 // Preparing a text needs some 20 times its bytes, so at most two long ones are compared at a time, however many answers
