@@ -39,10 +39,7 @@ var (
 // gemm writes the micro-kernel for rows rows of A and two vectors of columns of B. All accumulators live in registers;
 // each step of k loads two vectors of B and broadcasts one value of each row of A.
 func gemm(u unit, rows int) {
-	name := fmt.Sprintf("gemm%d%s", rows, u.name)
-	TEXT(name, NOSPLIT, "func(c, a, b, bias *float32, ldc, lda, ldb, k int)")
-	Doc(fmt.Sprintf("%s sets c[%d,%d] = bias + a[%d,k] b[k,%d]; ldc, lda and ldb are row strides in bytes, k > 0.",
-		name, rows, u.bytes/2, rows, u.bytes/2))
+	TEXT(fmt.Sprintf("gemm%d%s", rows, u.name), NOSPLIT, "func(c, a, b, bias *float32, ldc, lda, ldb, k int)")
 	Pragma("noescape")
 	c := Load(Param("c"), GP64())
 	a := []reg.Register{Load(Param("a"), GP64())}

@@ -19,7 +19,8 @@ func native() []*Set {
 	return s
 }
 
-// microKernel computes a fixed number of rows; strides are in bytes.
+// microKernel computes a fixed number of rows: run sets c[rows,n] = bias + a[rows,k] b[k,n], k > 0, n being 32 with
+// AVX-512 and 16 with AVX2. ldc, lda and ldb are row strides in bytes.
 type microKernel struct {
 	rows int
 	run  func(c, a, b, bias *float32, ldc, lda, ldb, k int)

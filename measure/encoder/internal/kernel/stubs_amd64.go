@@ -2,58 +2,36 @@
 
 package kernel
 
-// gemm12AVX512 sets c[12,32] = bias + a[12,k] b[k,32]; ldc, lda and ldb are row strides in bytes, k > 0.
-//
 //go:noescape
 func gemm12AVX512(c *float32, a *float32, b *float32, bias *float32, ldc int, lda int, ldb int, k int)
 
-// gemm8AVX512 sets c[8,32] = bias + a[8,k] b[k,32]; ldc, lda and ldb are row strides in bytes, k > 0.
-//
 //go:noescape
 func gemm8AVX512(c *float32, a *float32, b *float32, bias *float32, ldc int, lda int, ldb int, k int)
 
-// gemm4AVX512 sets c[4,32] = bias + a[4,k] b[k,32]; ldc, lda and ldb are row strides in bytes, k > 0.
-//
 //go:noescape
 func gemm4AVX512(c *float32, a *float32, b *float32, bias *float32, ldc int, lda int, ldb int, k int)
 
-// gemm3AVX512 sets c[3,32] = bias + a[3,k] b[k,32]; ldc, lda and ldb are row strides in bytes, k > 0.
-//
 //go:noescape
 func gemm3AVX512(c *float32, a *float32, b *float32, bias *float32, ldc int, lda int, ldb int, k int)
 
-// gemm2AVX512 sets c[2,32] = bias + a[2,k] b[k,32]; ldc, lda and ldb are row strides in bytes, k > 0.
-//
 //go:noescape
 func gemm2AVX512(c *float32, a *float32, b *float32, bias *float32, ldc int, lda int, ldb int, k int)
 
-// gemm1AVX512 sets c[1,32] = bias + a[1,k] b[k,32]; ldc, lda and ldb are row strides in bytes, k > 0.
-//
 //go:noescape
 func gemm1AVX512(c *float32, a *float32, b *float32, bias *float32, ldc int, lda int, ldb int, k int)
 
-// gemm6AVX2 sets c[6,16] = bias + a[6,k] b[k,16]; ldc, lda and ldb are row strides in bytes, k > 0.
-//
 //go:noescape
 func gemm6AVX2(c *float32, a *float32, b *float32, bias *float32, ldc int, lda int, ldb int, k int)
 
-// gemm4AVX2 sets c[4,16] = bias + a[4,k] b[k,16]; ldc, lda and ldb are row strides in bytes, k > 0.
-//
 //go:noescape
 func gemm4AVX2(c *float32, a *float32, b *float32, bias *float32, ldc int, lda int, ldb int, k int)
 
-// gemm3AVX2 sets c[3,16] = bias + a[3,k] b[k,16]; ldc, lda and ldb are row strides in bytes, k > 0.
-//
 //go:noescape
 func gemm3AVX2(c *float32, a *float32, b *float32, bias *float32, ldc int, lda int, ldb int, k int)
 
-// gemm2AVX2 sets c[2,16] = bias + a[2,k] b[k,16]; ldc, lda and ldb are row strides in bytes, k > 0.
-//
 //go:noescape
 func gemm2AVX2(c *float32, a *float32, b *float32, bias *float32, ldc int, lda int, ldb int, k int)
 
-// gemm1AVX2 sets c[1,16] = bias + a[1,k] b[k,16]; ldc, lda and ldb are row strides in bytes, k > 0.
-//
 //go:noescape
 func gemm1AVX2(c *float32, a *float32, b *float32, bias *float32, ldc int, lda int, ldb int, k int)
 
