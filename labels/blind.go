@@ -305,10 +305,9 @@ func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
 	if sample.N <= 0 {
 		return units, nil
 	}
-	ranks := make([][sha256.Size]byte, len(units))
-	for i, u := range units {
-		ranks[i] = sha256.Sum256(fmt.Appendf(nil, "%d:%s", sample.Seed, u.key))
-	}
+	ranks := ordered.Map(units, func(u Unit) [sha256.Size]byte {
+		return sha256.Sum256(fmt.Appendf(nil, "%d:%s", sample.Seed, u.key))
+	})
 	strata := ordered.Groups(indexes(len(units)), func(i int) string { return units[i].stratum(sample.By) })
 	if sample.N < len(strata) {
 		return nil, fmt.Errorf("a sample of %d is smaller than the number of strata, %d; "+
@@ -345,10 +344,7 @@ func (s *Sheet) Disagreed(labels []Label) (units []Unit) {
 // them, who are drawn; all get as many, or one more.
 func (d Design) Share(units []Unit, team []string, overlap int, member string) (share []Unit) {
 	order := indexes(len(units))
-	rank := make([][]byte, len(units))
-	for i, u := range units {
-		rank[i] = d.mac("share", u.key)
-	}
+	rank := ordered.Map(units, func(u Unit) []byte { return d.mac("share", u.key) })
 	slices.SortFunc(order, func(a, b int) int { return bytes.Compare(rank[a], rank[b]) })
 	load, mine := map[string]int{}, map[int]bool{}
 	for _, i := range order {

@@ -115,7 +115,7 @@ func (c *comparison) addMean(
 	if len(units) == 0 {
 		return
 	}
-	values := each(units, value)
+	values := ordered.Map(units, value)
 	if slices.ContainsFunc(units, func(u labelledUnit) bool { return u.stratum != units[0].stratum }) {
 		c.add(measure, of, by, units, func(at []int) float64 {
 			sum, n := 0.0, 0.0
@@ -175,7 +175,7 @@ func (c *comparison) add(
 type statistic func(at []int) float64
 
 func tau(units []labelledUnit, a, b func(labelledUnit) float64, slack float64) statistic {
-	x, y := each(units, a), each(units, b)
+	x, y := ordered.Map(units, a), ordered.Map(units, b)
 	return func(at []int) float64 { return stats.KendallTauB(pick(x, at), pick(y, at), 0, slack) }
 }
 
@@ -191,15 +191,15 @@ func (n numbers) of(label string) int {
 
 func kappa(units []labelledUnit, a, b func(labelledUnit) string) statistic {
 	n := numbers{}
-	x := each(units, func(u labelledUnit) int { return n.of(a(u)) })
-	y := each(units, func(u labelledUnit) int { return n.of(b(u)) })
+	x := ordered.Map(units, func(u labelledUnit) int { return n.of(a(u)) })
+	y := ordered.Map(units, func(u labelledUnit) int { return n.of(b(u)) })
 	return func(at []int) float64 { return stats.CohenKappa(pick(x, at), pick(y, at)) }
 }
 
 // alpha is Krippendorff's alpha of all labels of units, nominal.
 func alpha(units []labelledUnit) statistic {
 	n := numbers{}
-	return stats.NominalAlpha(each(units, func(u labelledUnit) (labels []int) {
+	return stats.NominalAlpha(ordered.Map(units, func(u labelledUnit) (labels []int) {
 		for _, l := range u.labels {
 			labels = append(labels, n.of(l))
 		}
@@ -215,7 +215,7 @@ type judge struct {
 }
 
 func (c *comparison) judges() {
-	judged := slices.Concat(each(c.units, func(u labelledUnit) []Judged { return u.Judged })...)
+	judged := slices.Concat(ordered.Map(c.units, func(u labelledUnit) []Judged { return u.Judged })...)
 	for _, name := range ordered.Distinct(judged, func(j Judged) string { return j.Judge }) {
 		j := judge{c, name, cmp.Or(name, ownJudge), nil}
 		j.units = filter(c.units, func(u labelledUnit) bool {
@@ -269,10 +269,7 @@ func (j judge) differences(g group) {
 			j.add(TauB, j.of+" and "+a, g.by, own, tau(own, j.valueBy(a), difference, slack))
 		}
 		shared := j.ratedBy(units, names...)
-		var taus []statistic
-		for _, a := range names {
-			taus = append(taus, tau(shared, j.valueBy(a), difference, slack))
-		}
+		taus := ordered.Map(names, func(a string) statistic { return tau(shared, j.valueBy(a), difference, slack) })
 		j.add(TauB, j.of+" and annotators, mean", g.by, shared, func(at []int) (mean float64) {
 			for _, tau := range taus {
 				mean += tau(at) / float64(len(taus))

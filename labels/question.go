@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"crosstalk/internal/ordered"
+
 	"github.com/goccy/go-yaml"
 	"golang.org/x/text/language"
 	"golang.org/x/text/language/display"
@@ -85,13 +87,15 @@ func QuestionsOf(instrument string) []Question {
 }
 
 func names(questions []Question) []string {
-	return each(questions, func(q Question) string { return q.Name })
+	return ordered.Map(questions, func(q Question) string { return q.Name })
 }
 
-func (q Question) labels() []string { return each(q.Choices, func(c choice) string { return c.Label }) }
+func (q Question) labels() []string {
+	return ordered.Map(q.Choices, func(c choice) string { return c.Label })
+}
 
 func (q Question) shown() []string {
-	return each(q.Choices, func(c choice) string { return cmp.Or(c.Shown, c.Label) })
+	return ordered.Map(q.Choices, func(c choice) string { return cmp.Or(c.Shown, c.Label) })
 }
 
 func (q Question) value(label string) float64 {

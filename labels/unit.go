@@ -223,15 +223,7 @@ func filter(units []labelledUnit, keep func(labelledUnit) bool) []labelledUnit {
 	return slices.DeleteFunc(slices.Clone(units), func(u labelledUnit) bool { return !keep(u) })
 }
 
-func each[T, U any](list []T, of func(T) U) []U {
-	all := make([]U, len(list))
-	for i, v := range list {
-		all[i] = of(v)
-	}
-	return all
-}
-
-func pick[T any](list []T, at []int) []T { return each(at, func(i int) T { return list[i] }) }
+func pick[T any](list []T, at []int) []T { return ordered.Map(at, func(i int) T { return list[i] }) }
 
 // indexes are 0 to n-1.
 func indexes(n int) []int {

@@ -10,6 +10,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/ordered"
 )
 
 // Faulty is how many answers of a figure of any fault (crosstalk.Kind.Faults) have one;
@@ -129,10 +130,7 @@ func WorstFirst(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
 		}
 		slices.SortStableFunc(all[from:to], compare)
 	}
-	for _, g := range all {
-		list = append(list, g.Estimate)
-	}
-	return list
+	return ordered.Map(all, func(g grouped) crosstalk.Estimate { return g.Estimate })
 }
 
 // mostWhom is how many groups Whom has at most.
@@ -166,10 +164,7 @@ func Whom(estimates []crosstalk.Estimate) (groups []string) {
 		return Faulty(b) - Faulty(a)
 	})
 	for _, e := range all[:min(len(all), mostWhom)] {
-		var name []string
-		for _, c := range append(slices.Clone(apart), grouped[first]) {
-			name = append(name, e.By[c])
-		}
+		name := ordered.Map(append(slices.Clone(apart), grouped[first]), func(c string) string { return e.By[c] })
 		groups = append(groups, fmt.Sprintf("%s: %d of %d (%s %%)", strings.Join(name, " "), Faulty(e), e.Observations,
 			Percent(e.Value)))
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -141,10 +142,8 @@ func curveTable(curves []labels.Curve) Table {
 	}
 	t.Header = append(t.Header, "n")
 	for _, curve := range curves {
-		row := []string{curve.Judge, inWords(curve.By)}
-		for _, p := range curve.Points {
-			row = append(row, decimals(p.Tau))
-		}
+		taus := ordered.Map(curve.Points, func(p labels.Point) string { return decimals(p.Tau) })
+		row := append([]string{curve.Judge, inWords(curve.By)}, taus...)
 		t.Rows = append(t.Rows, append(row, strconv.Itoa(curve.N)))
 	}
 	return t
@@ -184,16 +183,12 @@ func (a AgreementView) worst() Table {
 	t := Table{Heading: []string{"largest disagreements"},
 		Header: []string{"judge", "item", "sample", "people", "found", "topic", "texts", "difference"}, Left: 7}
 	for _, d := range a.Disagreements {
-		texts := make([]string, len(d.Texts))
-		for i, text := range d.Texts {
-			texts[i] = beginning(text)
-		}
 		item := d.Item
 		if d.Line > 0 {
 			item += fmt.Sprintf(", line %d", d.Line)
 		}
 		t.Rows = append(t.Rows, []string{d.Judge, item, strconv.Itoa(d.Sample), strings.Join(d.People, ", "), d.Found,
-			beginning(d.Topic), strings.Join(texts, " / "), decimals(d.Difference)})
+			beginning(d.Topic), strings.Join(ordered.Map(d.Texts, beginning), " / "), decimals(d.Difference)})
 	}
 	if a.Link != nil {
 		t.Notes = []string{"answers of an item: crosstalk serve RUN, then " + a.Link("ITEM")}
@@ -220,14 +215,8 @@ func beginning(text string) string {
 
 // inWords is the columns of a figure: "category animals · model x", or all.
 func inWords(by map[string]string) string {
-	var parts []string
-	for _, c := range slices.Sorted(maps.Keys(by)) {
-		parts = append(parts, c+" "+by[c])
-	}
-	if len(parts) == 0 {
-		return crosstalk.All
-	}
-	return strings.Join(parts, " · ")
+	parts := ordered.Map(slices.Sorted(maps.Keys(by)), func(c string) string { return c + " " + by[c] })
+	return cmp.Or(strings.Join(parts, " · "), crosstalk.All)
 }
 
 func (a AgreementView) records() [][]string {

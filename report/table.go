@@ -54,10 +54,7 @@ func WriteTables(w io.Writer, format string, tables []Table) error {
 		return cmp.Or(CheckFormat(format),
 			fmt.Errorf("tables are not written as %s; expected table, markdown or latex", format))
 	}
-	texts := make([]string, len(tables))
-	for i, t := range tables {
-		texts[i] = layout(t.Tidy())
-	}
+	texts := ordered.Map(tables, func(t Table) string { return layout(t.Tidy()) })
 	_, err := io.WriteString(w, strings.Join(texts, "\n"))
 	return err
 }
@@ -87,13 +84,10 @@ func Warnings(rows []string, of [][]string) (list []string) {
 	}
 	byNumber := func(a, b warning) int { return a.number - b.number }
 	for _, alike := range ordered.Groups(all, func(w warning) string { return w.kind }) {
-		text, named := alike[0].text, make([]string, len(alike))
+		text, named := alike[0].text, ordered.Map(alike, func(w warning) string { return w.row })
 		low, top := slices.MinFunc(alike, byNumber).number, slices.MaxFunc(alike, byNumber).number
 		if at := firstNumber.FindStringIndex(text); at != nil && low < top {
 			text = fmt.Sprintf("%s%d to %d%s", text[:at[0]], low, top, text[at[1]:])
-		}
-		for i, w := range alike {
-			named[i] = w.row
 		}
 		switch n := len(named); {
 		case n == len(rows) && n > 1:

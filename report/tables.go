@@ -78,17 +78,10 @@ func peopleColumns(kappa, untold string, writeKappa, writeUntold func(crosstalk.
 
 // rowsOf are the titles of columns and the cells of each estimate.
 func rowsOf(estimates []crosstalk.Estimate, columns []column) (titles []string, rows [][]string) {
-	for _, c := range columns {
-		titles = append(titles, c.title)
-	}
-	for _, e := range estimates {
-		row := make([]string, len(columns))
-		for i, c := range columns {
-			row[i] = c.cell(e)
-		}
-		rows = append(rows, row)
-	}
-	return titles, rows
+	titles = ordered.Map(columns, func(c column) string { return c.title })
+	return titles, ordered.Map(estimates, func(e crosstalk.Estimate) []string {
+		return ordered.Map(columns, func(c column) string { return c.cell(e) })
+	})
 }
 
 // newTable lays out the estimates of one condition.
@@ -196,11 +189,7 @@ func ofPeople(e crosstalk.Estimate) bool { return e.People != nil }
 func ByColumns(estimates []crosstalk.Estimate) []string { return Columns(byOf(estimates)) }
 
 func byOf(estimates []crosstalk.Estimate) []map[string]string {
-	by := make([]map[string]string, len(estimates))
-	for i, e := range estimates {
-		by[i] = e.By
-	}
-	return by
+	return ordered.Map(estimates, func(e crosstalk.Estimate) map[string]string { return e.By })
 }
 
 // countColumns are the counts that are not always 0, and the counts of what has

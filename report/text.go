@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"crosstalk/internal/ordered"
 )
 
 // text lays out the table for a terminal.
@@ -229,25 +231,13 @@ func latexSpans(spans []Span) string {
 // Tidy replaces control characters by spaces. Untrusted names may contain them,
 // and a terminal, a table row or a comment would interpret them.
 func (t Table) Tidy() Table {
-	tidied := func(texts []string) []string {
-		texts = slices.Clone(texts)
-		for i, text := range texts {
-			texts[i] = plain(text)
-		}
-		return texts
-	}
+	tidied := func(texts []string) []string { return ordered.Map(texts, plain) }
 	t.Heading, t.Header, t.Notes = tidied(t.Heading), tidied(t.Header), tidied(t.Notes)
 	t.Caption, t.Label = plain(t.Caption), plain(t.Label)
-	t.Rows, t.Above = slices.Clone(t.Rows), slices.Clone(t.Above)
-	for i, row := range t.Rows {
-		t.Rows[i] = tidied(row)
-	}
-	for i, spans := range t.Above {
-		t.Above[i] = slices.Clone(spans)
-		for j, s := range spans {
-			t.Above[i][j].Title = plain(s.Title)
-		}
-	}
+	t.Rows = ordered.Map(t.Rows, tidied)
+	t.Above = ordered.Map(t.Above, func(spans []Span) []Span {
+		return ordered.Map(spans, func(s Span) Span { return Span{plain(s.Title), s.Columns} })
+	})
 	return t
 }
 

@@ -49,3 +49,12 @@ func Distinct[T any, K comparable](list []T, key func(T) K) (keys []K) {
 	}
 	return keys
 }
+
+// Map returns what of makes of each element of a list; never nil.
+func Map[T, U any](list []T, of func(T) U) []U {
+	all := make([]U, len(list))
+	for i, v := range list {
+		all[i] = of(v)
+	}
+	return all
+}

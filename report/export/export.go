@@ -11,6 +11,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/internal/ordered"
 )
 
 // The formats. CSV is flat: a column for each name that occurs in any row. Codebook
@@ -108,11 +109,7 @@ func observationRow(o crosstalk.Observation) Row {
 	if o.Tokens != nil {
 		r["tokens"] = string(crosstalk.Canonical(o.Tokens))
 	}
-	var keys []string
-	for _, k := range o.Answers {
-		keys = append(keys, k.String())
-	}
-	r.text("answers", strings.Join(keys, " "))
+	r.text("answers", strings.Join(ordered.Map(o.Answers, crosstalk.Key.String), " "))
 	return r
 }
 

@@ -81,10 +81,7 @@ func WriteFaults(w io.Writer, format, path string, only view.View) error {
 		if format == "csv" {
 			return rows.Write(row)
 		}
-		for i := range row {
-			row[i] = visible.Line(strings.Join(strings.Fields(row[i]), " "))
-		}
-		list.Rows = append(list.Rows, row)
+		list.Rows = append(list.Rows, ordered.Map(row, oneLine))
 		return nil
 	}
 	if err := f.list(path, only); err != nil {
@@ -96,6 +93,8 @@ func WriteFaults(w io.Writer, format, path string, only view.View) error {
 	rows.Flush()
 	return rows.Error()
 }
+
+func oneLine(text string) string { return visible.Line(strings.Join(strings.Fields(text), " ")) }
 
 // filled is a table of words without columns that are empty.
 func filled(t report.Table) report.Table {
@@ -206,12 +205,7 @@ func (f *faulty) add(o crosstalk.Observation) {
 	}
 }
 
-func (f faulty) names() (names []string) {
-	for _, s := range f.sides {
-		names = append(names, s.name)
-	}
-	return names
-}
+func (f faulty) names() []string { return ordered.Map(f.sides, func(s side) string { return s.name }) }
 
 // row is the answer as a row of a table with these sides, and the titles of its columns.
 func (f faulty) row(sides []string) (header, row []string) {
@@ -244,7 +238,7 @@ func (f faulty) print(w io.Writer) error {
 			title = "parts"
 		}
 		if row[i] != "" {
-			fmt.Fprintf(&b, "  %-8s  %s\n", title, visible.Line(strings.Join(strings.Fields(row[i]), " ")))
+			fmt.Fprintf(&b, "  %-8s  %s\n", title, oneLine(row[i]))
 		}
 	}
 	_, err := io.WriteString(w, b.String()+"\n")

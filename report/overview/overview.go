@@ -345,11 +345,8 @@ func (a *answer) plain() (lines []string) {
 }
 
 // names are the values that distinguish a row's condition.
-func (a *answer) names(r *row) (names []string) {
-	for _, c := range a.fixed {
-		names = append(names, cmp.Or(r.short[c], "-"))
-	}
-	return names
+func (a *answer) names(r *row) []string {
+	return ordered.Map(a.fixed, func(c string) string { return cmp.Or(r.short[c], "-") })
 }
 
 // onlyValue is the value of a column by which figures are grouped, "" if there are several.

@@ -9,7 +9,6 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"embed"
-	_ "embed"
 	"encoding/base64"
 	"encoding/json"
 	"errors"

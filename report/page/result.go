@@ -59,9 +59,7 @@ func NewResult(estimates []crosstalk.Estimate) (r Result) {
 	keys := ordered.Distinct(list, func(e crosstalk.Estimate) string { return e.Measure })
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(drawn(a), drawn(b)) })
 	keys = keys[:min(len(keys), mostMeasures)]
-	for _, key := range keys {
-		r.Measures = append(r.Measures, MeaningOf(key))
-	}
+	r.Measures = ordered.Map(keys, MeaningOf)
 	for _, e := range list {
 		at := slices.Index(keys, e.Measure)
 		if at < 0 {
@@ -89,10 +87,7 @@ func (r Result) Cards() bool { return len(r.Parts) <= mostCards }
 
 // name names the parts by the columns in which they differ.
 func (r Result) name() {
-	var conditions []map[string]string
-	for _, p := range r.Parts {
-		conditions = append(conditions, p.by)
-	}
+	conditions := ordered.Map(r.Parts, func(p Part) map[string]string { return p.by })
 	for _, column := range report.Columns(conditions) {
 		if !slices.ContainsFunc(conditions, func(by map[string]string) bool { return by[column] != conditions[0][column] }) {
 			continue

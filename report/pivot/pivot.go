@@ -76,9 +76,7 @@ func Plots(estimates []crosstalk.Estimate, o Options) (plots []plot.Plot, err er
 	for _, l := range layouts(estimates, o) {
 		g := plot.Grid{Name: strings.TrimPrefix(l.label(), "tab:"), Title: l.caption(false),
 			Axis: l.axis(l.Options.Rows), Over: l.axis(l.Options.Columns)}
-		for _, column := range l.columns {
-			g.Series = append(g.Series, l.named(l.Options.Columns, column))
-		}
+		g.Series = ordered.Map(l.columns, func(values []string) string { return l.named(l.Options.Columns, values) })
 		for _, row := range l.rows {
 			cells := make([]*crosstalk.Estimate, len(l.columns))
 			for c, column := range l.columns {
@@ -94,11 +92,7 @@ func Plots(estimates []crosstalk.Estimate, o Options) (plots []plot.Plot, err er
 }
 
 func (l *layout) axis(columns []string) string {
-	titles := make([]string, len(columns))
-	for i, column := range columns {
-		titles[i] = l.title(column)
-	}
-	return strings.Join(titles, ", ")
+	return strings.Join(ordered.Map(columns, l.title), ", ")
 }
 
 func (l *layout) named(columns, values []string) string {
@@ -168,11 +162,7 @@ func value(e crosstalk.Estimate, column string) string {
 }
 
 func tuple(e crosstalk.Estimate, columns []string) []string {
-	values := make([]string, len(columns))
-	for i, column := range columns {
-		values[i] = value(e, column)
-	}
-	return values
+	return ordered.Map(columns, func(column string) string { return value(e, column) })
 }
 
 func keyOf(columns []string) func(crosstalk.Estimate) string {
@@ -214,9 +204,9 @@ func (l *layout) values(columns []string) (tuples [][]string) {
 			}
 		}
 	}
-	for _, same := range ordered.Groups(l.figures, keyOf(columns)) {
-		tuples = append(tuples, tuple(same[0], columns))
-	}
+	tuples = ordered.Map(ordered.Groups(l.figures, keyOf(columns)), func(same []crosstalk.Estimate) []string {
+		return tuple(same[0], columns)
+	})
 	slices.SortStableFunc(tuples, func(a, b []string) int {
 		for i := range a {
 			if d := ranks[i][a[i]] - ranks[i][b[i]]; d != 0 {
@@ -270,10 +260,7 @@ func shorten(figures []crosstalk.Estimate, column string) map[string]string {
 	if len(ordered.Distinct(values, plain)) < len(values) {
 		plain = func(v string) string { return v }
 	}
-	var rows []map[string]string
-	for _, v := range values {
-		rows = append(rows, map[string]string{column: plain(v)})
-	}
+	rows := ordered.Map(values, func(v string) map[string]string { return map[string]string{column: plain(v)} })
 	names := map[string]string{}
 	for i, row := range report.Shorten(rows, 0) {
 		names[values[i]] = row[column]

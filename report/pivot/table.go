@@ -69,10 +69,7 @@ func (l *layout) change(row, column []string, e crosstalk.Estimate) (string, err
 }
 
 func (l *layout) table() (t report.Table, err error) {
-	t.Heading = l.heading()
-	for _, column := range l.Rows {
-		t.Header = append(t.Header, l.title(column))
-	}
+	t.Heading, t.Header = l.heading(), ordered.Map(l.Rows, l.title)
 	if len(l.Rows) == 0 {
 		t.Header = []string{""}
 	}

@@ -4,6 +4,8 @@ import (
 	"io"
 	"math"
 
+	"crosstalk/internal/ordered"
+
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot/vg"
@@ -60,13 +62,9 @@ func (c page) path(p Path) {
 		c.Fill(path)
 	}
 	if p.Stroke != none {
-		var dash []vg.Length
-		for _, d := range p.Dash {
-			dash = append(dash, vg.Length(d))
-		}
 		c.SetColor(p.Stroke.onLight())
 		c.SetLineWidth(vg.Length(p.Width))
-		c.SetLineDash(dash, 0)
+		c.SetLineDash(ordered.Map(p.Dash, func(d float64) vg.Length { return vg.Length(d) }), 0)
 		c.Stroke(path)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"crosstalk/internal/ordered"
 	"crosstalk/report"
 )
 
@@ -25,11 +26,7 @@ func WriteLaTeX(w io.Writer, plots []Plot) error {
 }
 
 func writeEach(w io.Writer, plots []Plot, text func(Plot) string) error {
-	texts := make([]string, len(plots))
-	for i, p := range plots {
-		texts[i] = text(p)
-	}
-	_, err := io.WriteString(w, strings.Join(texts, "\n"))
+	_, err := io.WriteString(w, strings.Join(ordered.Map(plots, text), "\n"))
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/ordered"
 )
 
 const intervals = "Thin lines are 95 % intervals."
@@ -97,11 +98,7 @@ func (p panel) dotPlot(chart crosstalk.Chart) Plot {
 		} else if len(series) > 1 {
 			by = append(slices.Clone(by), chart.Series)
 		}
-		names := make([]string, len(by))
-		for i, column := range by {
-			names[i] = words(column)
-		}
-		chart.Title = of + " by " + strings.Join(names, " and ")
+		chart.Title = of + " by " + strings.Join(ordered.Map(by, words), " and ")
 	}
 	return p.setting(chart)
 }
@@ -113,11 +110,7 @@ func (p panel) heatMap(chart crosstalk.Chart) Plot {
 
 func (p panel) shares(chart crosstalk.Chart) Plot {
 	rows, parts := p.rows(chart)
-	s := Shares{Parts: parts, Middle: -1}
-	for _, row := range rows {
-		s.Rows = append(s.Rows, sharesOf(row))
-	}
-	return s.Draw().about(chart.Title, chart.Note)
+	return Shares{parts, ordered.Map(rows, sharesOf), -1}.Draw().about(chart.Title, chart.Note)
 }
 
 // group draws a column by which estimates are grouped: as a heat map by model if it has many values, else as dots.

@@ -153,9 +153,5 @@ func (p panel) rows(chart crosstalk.Chart) (rows []Row, series []string) {
 
 // rowName names an estimate by some of its columns.
 func rowName(e *crosstalk.Estimate, columns []string) string {
-	values := make([]string, len(columns))
-	for i, column := range columns {
-		values[i] = e.By[column]
-	}
-	return strings.Join(values, " ")
+	return strings.Join(ordered.Map(columns, func(column string) string { return e.By[column] }), " ")
 }

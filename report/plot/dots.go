@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"crosstalk"
+	"crosstalk/internal/ordered"
 	"crosstalk/internal/visible"
 	"crosstalk/report"
 )
@@ -59,11 +60,7 @@ func shorter(rows []Row) []string {
 	if long {
 		labels = report.Shorten(labels, mostLetters)
 	}
-	names := make([]string, len(rows))
-	for i := range labels {
-		names[i] = labels[i][""]
-	}
-	return names
+	return ordered.Map(labels, func(label map[string]string) string { return label[""] })
 }
 
 const (

@@ -5,6 +5,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument"
+	"crosstalk/internal/ordered"
 )
 
 // Grid is figures laid out in a table.
@@ -57,16 +58,10 @@ func (g Grid) Draw() (plots []Plot) {
 
 // turned has the series as rows.
 func (g Grid) turned() Grid {
-	t := Grid{Name: g.Name, Title: g.Title, Axis: g.Over, Over: g.Axis}
-	for _, row := range g.Rows {
-		t.Series = append(t.Series, row.Label)
-	}
+	t := Grid{Name: g.Name, Title: g.Title, Axis: g.Over, Over: g.Axis,
+		Series: ordered.Map(g.Rows, func(r Row) string { return r.Label })}
 	for i, name := range g.Series {
-		row := Row{Label: name}
-		for _, r := range g.Rows {
-			row.Cells = append(row.Cells, r.Cells[i])
-		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, Row{name, ordered.Map(g.Rows, func(r Row) *crosstalk.Estimate { return r.Cells[i] })})
 	}
 	return t
 }

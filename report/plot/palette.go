@@ -3,6 +3,8 @@ package plot
 import (
 	"fmt"
 	"image/color"
+
+	"crosstalk/internal/ordered"
 )
 
 // Ink is a colour: one of the names below, which pages make lighter on a dark background, or #rrggbb.
@@ -88,11 +90,7 @@ func hatch(x, y, w, h float64, directions []Point) (lines [][]Point) {
 
 // marker is a point of the i-th series.
 func marker(x, y float64, i int) Path {
-	shape := markers[i%len(markers)]
-	points := make([]Point, len(shape))
-	for k, p := range shape {
-		points[k] = Point{x + 3.2*p.X, y + 3.2*p.Y}
-	}
+	points := ordered.Map(markers[i%len(markers)], func(p Point) Point { return Point{x + 3.2*p.X, y + 3.2*p.Y} })
 	return Path{Lines: [][]Point{points}, Closed: true, Fill: seriesInk(i), Stroke: paper, Width: .6}
 }
 

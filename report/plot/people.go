@@ -33,10 +33,7 @@ func drawOpinion(o labels.Opinion) (plots []Plot) {
 			said.Parts, said.Middle, beside = chart.Parts, 1, false
 		}
 	}
-	shares := make([]*crosstalk.Estimate, len(o.Shares))
-	for i := range o.Shares {
-		shares[i] = &o.Shares[i]
-	}
+	shares := ordered.Map(o.Shares, func(e crosstalk.Estimate) *crosstalk.Estimate { return &e })
 	column := func(name string) func(*crosstalk.Estimate) string {
 		return func(e *crosstalk.Estimate) string { return e.By[name] }
 	}

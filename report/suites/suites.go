@@ -14,6 +14,7 @@ import (
 	"text/template"
 
 	"crosstalk"
+	"crosstalk/internal/ordered"
 	"crosstalk/internal/visible"
 	"crosstalk/suite"
 )
@@ -53,10 +54,7 @@ func Details(s *suite.Suite) string {
 	case len(s.Tasks) == 0:
 		return ""
 	}
-	var tasks []string
-	for _, t := range s.Tasks {
-		tasks = append(tasks, fmt.Sprintf("%s %d", t.Name, n[t.Name]))
-	}
+	tasks := ordered.Map(s.Tasks, func(t crosstalk.Task) string { return fmt.Sprintf("%s %d", t.Name, n[t.Name]) })
 	return fmt.Sprintf(", %d tasks: %s", len(tasks), strings.Join(tasks, ", "))
 }
 
