@@ -2,11 +2,15 @@ package crosstalk
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"iter"
+	"slices"
 	"time"
 )
 
@@ -53,7 +57,6 @@ type Decoding struct {
 	ReasoningTokens int    `json:"reasoning_tokens,omitempty"`
 }
 
-// Values of Decoding.Reasoning.
 const (
 	ReasoningOff    = "off"
 	ReasoningLow    = "low"
@@ -233,3 +236,207 @@ const (
 
 func (e *AskError) Error() string { return e.Message }
 func (e *AskError) Unwrap() error { return e.Err }
+
+// PromptConfig is how a prompt becomes a request.
+type PromptConfig struct {
+	API      API      `json:"api"`
+	Prefix   string   `json:"prefix,omitempty"` // before each prompt
+	System   string   `json:"system,omitempty"` // chat only; empty: no system message
+	Decoding Decoding `json:"decoding"`
+	Logprobs int      `json:"logprobs,omitempty"` // candidates wanted at each position; 0: none
+}
+
+// Request is the request for one sample of a prompt.
+func (p PromptConfig) Request(prompt string, sample int) Request {
+	r := Request{API: p.API, Decoding: p.Decoding, Logprobs: p.Logprobs, Sample: sample}
+	if p.API == Completions {
+		r.Prompt = p.Prefix + prompt
+		return r
+	}
+	if p.System != "" {
+		r.Messages = append(r.Messages, Message{Role: "system", Content: p.System})
+	}
+	r.Messages = append(r.Messages, Message{Role: "user", Content: p.Prefix + prompt})
+	return r
+}
+
+// CheckBefore returns an error if messages cannot precede a prompt: only chats have several.
+func (p PromptConfig) CheckBefore(before []Message) error {
+	if len(before) > 0 && p.API == Completions {
+		return errors.New("has messages before its prompt, which only chat models take: use --api chat")
+	}
+	return nil
+}
+
+// RequestAfter is the request for a prompt that follows other messages, which must satisfy CheckBefore. A system
+// message is the first of them; p's comes before it, in the same message.
+func (p PromptConfig) RequestAfter(before []Message, prompt string, sample int) Request {
+	if len(before) > 0 && before[0].Role == "system" {
+		p.System, before = below(p.System, before[0].Content), before[1:]
+	}
+	r := p.Request(prompt, sample)
+	if p.API != Completions {
+		r.Messages = slices.Insert(r.Messages, len(r.Messages)-1, before...)
+	}
+	return r
+}
+
+// NamedRequest is one of the requests of an item, and which of them it is: "test", or
+// the place of the instruction, or a language.
+type NamedRequest struct {
+	Name    string
+	Request Request
+}
+
+// Demonstration is a question with an answer, shown to the model before a prompt (few-shot prompting).
+type Demonstration struct {
+	Question string `json:"question"`
+	Answer   string `json:"answer"`
+}
+
+// Carrier is a way in which a text reaches a model together with a prompt that it has nothing to do with.
+type Carrier string
+
+const (
+	Example Carrier = "example" // a few-shot example: a question with its answer, written before the prompt
+	System  Carrier = "system"  // a system message
+	Note    Carrier = "note"    // something remembered about the user, in the system message
+	Passage Carrier = "passage" // a retrieved document, before the prompt
+	Turn    Carrier = "turn"    // an earlier turn of the same conversation
+)
+
+// Carriers are all carriers.
+var Carriers = []Carrier{Example, System, Note, Passage, Turn}
+
+// InTurns reports whether the carrier's text is a question with an answer.
+func (c Carrier) InTurns() bool { return c == Example || c == Turn }
+
+// Context is what a model reads with the prompt of a context leakage item.
+type Context struct {
+	Carrier Carrier `json:"carrier"`
+	Prompt  string  `json:"prompt"`  // the same with both texts
+	Test    Carried `json:"test"`    // mentions the concept
+	Control Carried `json:"control"` // does not
+}
+
+// Carried is the content of a carrier: a text or, for Example and Turn, a question with its answer.
+type Carried struct {
+	Text      string `json:"text,omitempty"`
+	User      string `json:"user,omitempty"`
+	Assistant string `json:"assistant,omitempty"`
+}
+
+// String is the text as it was written: without roles, the question before its answer.
+func (c Carried) String() string {
+	if c.User != "" || c.Assistant != "" {
+		return c.User + "\n" + c.Assistant
+	}
+	return c.Text
+}
+
+// Whole is the carrier's text and the prompt as one text, for models that continue a text.
+func (c Carrier) Whole(of Carried, prompt string) string {
+	const question, answer = "Q: ", "\nA:"
+	switch c {
+	case Example, Turn:
+		return question + of.User + answer + " " + of.Assistant + "\n\n" + question + prompt + answer
+	case Note:
+		of.Text = tagged("memory", of.Text)
+	case Passage:
+		of.Text = tagged("document", of.Text)
+	}
+	return of.Text + "\n\n" + question + prompt + answer
+}
+
+// NextQuestion begins a question that a model asks itself after an answer to Carrier.Whole.
+const NextQuestion = "\nQ:"
+
+// CarriedRequest is the request for one sample of a prompt with what a carrier
+// carries. A system message of p comes before the carrier's.
+func (p PromptConfig) CarriedRequest(c Carrier, of Carried, prompt string, sample int) Request {
+	if p.API == Completions {
+		return p.Request(c.Whole(of, prompt), sample)
+	}
+	var turns []Message
+	switch c {
+	case Example:
+		p.Prefix, prompt = "", c.Whole(of, p.Prefix+prompt)
+	case System:
+		p.System = below(p.System, of.Text)
+	case Note:
+		p.System = below(p.System, tagged("memory", of.Text))
+	case Passage:
+		p.Prefix = tagged("document", of.Text) + "\n\n" + p.Prefix
+	case Turn:
+		turns = []Message{{Role: "user", Content: of.User}, {Role: "assistant", Content: of.Assistant}}
+	}
+	return p.RequestAfter(turns, prompt, sample)
+}
+
+// tagged marks where a text begins and ends, in any language.
+func tagged(tag, text string) string { return "<" + tag + ">\n" + text + "\n</" + tag + ">" }
+
+func below(first, text string) string {
+	if first == "" {
+		return text
+	}
+	return first + "\n\n" + text
+}
+
+// A Batcher is a Model whose provider also takes many requests at once, answers
+// them within a day or so, and charges less for it.
+//
+// A request is known in a batch by the text of its Key, which every API takes as an id: 64 hexadecimal digits.
+// Every error is an *AskError, or ctx's if ctx was cancelled, but for an *UnclearError.
+type Batcher interface {
+	Model
+	// Fits returns how many of the asks, from the first, one batch takes: 1 or more. All asks are for the same API.
+	Fits(asks []BatchAsk) int
+	// Submit submits a batch under a tag and returns the provider's id of it.
+	// Submitting twice is paid twice: after an *UnclearError, use Find.
+	Submit(ctx context.Context, tag string, asks []BatchAsk) (id string, err error)
+	// Find returns the id of the batch that was submitted under a tag, not long before or after a time; "" if the
+	// provider does not have it. It is not sure while a batch may be the one or not. known are the ids of others.
+	Find(ctx context.Context, tag string, at time.Time, asks []BatchAsk, known func(id string) bool) (id string, sure bool,
+		err error)
+	// Poll returns how far a batch is.
+	Poll(ctx context.Context, id string) (BatchState, error)
+	// Results yields what came of the requests of a batch that has ended, in
+	// any order. An error ends it, and what was yielded is good. Requests that
+	// were not answered may be missing, and so may answers that are not there yet.
+	Results(ctx context.Context, id string, requests map[Key]Request) iter.Seq2[BatchResult, error]
+}
+
+// BatchAsk is one request of a batch.
+type BatchAsk struct {
+	Key     Key
+	Request Request
+}
+
+// BatchState is how far a batch is.
+type BatchState struct {
+	Ended bool // nothing more comes of it
+	Done  int  // requests that are done, answered or not
+
+	// Failed is how many requests of a batch that has ended were not answered, as the provider says: they failed,
+	// expired or were cancelled. It has answers to all others, and was paid for them.
+	Failed int
+
+	// Problem is why the provider took the batch back as a whole, "" if it did not: no request was answered or paid
+	// for. Full says that the provider has too many requests of the account at the moment.
+	Problem string
+	Full    bool
+}
+
+// BatchResult is the outcome of one request.
+type BatchResult struct {
+	Key    Key // zero: the result is of no request of the batch, or cannot be read
+	Answer Answer
+	Err    error // why the provider did not answer, or why the result cannot be read; nil: it is an answer
+}
+
+// UnclearError says that a batch may have been submitted or not.
+type UnclearError struct{ Err error }
+
+func (e *UnclearError) Error() string { return e.Err.Error() }
+func (e *UnclearError) Unwrap() error { return e.Err }

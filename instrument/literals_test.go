@@ -15,7 +15,7 @@ import (
 )
 
 // readers are what shows and compares what was measured.
-var readers = []string{"report", "web", "compare", "gate", "cmd/crosstalk/report.go", "cmd/crosstalk/export.go"}
+var readers = []string{"report", "web", "compare", "gate", "cmd/crosstalk/report.go"}
 
 // otherwise are literals that mean something else where they stand, by file:
 // names of JSON fields, functions of templates, marks, inks, words of sentences.
@@ -39,7 +39,7 @@ var otherwise = map[string][]string{
 		"words"}, // of items
 	"web/answer.go":  {"tokens"},
 	"web/answers.go": {"answer"},
-	"web/live.go":    {"answer"},
+	"web/run.go":     {"answer"},
 }
 
 // No package that shows or compares figures knows the keys of an instrument: it

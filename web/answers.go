@@ -19,10 +19,6 @@ import (
 	"crosstalk/web/index"
 )
 
-// perPage is the number of answers on a page.
-const perPage = 50
-
-// answersPage is the content of a page of answers.
 type answersPage struct {
 	frame
 	Run        *runEntry
@@ -44,15 +40,11 @@ type answersPage struct {
 	Clear string
 }
 
-// mostFields is the number of columns that are always visible.
-const mostFields = 4
-
 // MoreChosen reports whether the filter has one of the collapsed fields.
 func (p *answersPage) MoreChosen() bool {
 	return slices.ContainsFunc(p.More, func(f field) bool { return f.Chosen != "" })
 }
 
-// answerCard is an answer with a link to its page.
 type answerCard struct {
 	*page.Card
 	Number int
@@ -61,7 +53,6 @@ type answerCard struct {
 	Note   labels.Note
 }
 
-// answers writes a page of answers.
 func (s *Server) answers(w http.ResponseWriter, r *http.Request, run *runEntry, l openRun) error {
 	path := "/runs/" + run.ID + "/answers"
 	p := answersPage{Run: run, Clear: path}
@@ -197,7 +188,6 @@ func journalOf(run string) (j *journal.Journal, done func()) {
 	return j, func() { j.Close() }
 }
 
-// filter is the search in a URL.
 type filter struct {
 	Text    string
 	Where   map[string]string
@@ -206,20 +196,17 @@ type filter struct {
 	columns []index.Column
 }
 
-// Values of the parameter of notes.
 const (
 	noted    = "note"
 	notError = "no-error"
 )
 
-// field is a column to filter by.
 type field struct {
 	Name, Parameter string
 	Chosen          string
 	Values          []index.Value
 }
 
-// choice is a value to filter by, with a link to its answers.
 type choice struct {
 	Name   string
 	N      int
@@ -250,7 +237,6 @@ func newFilter(at *url.URL, columns []index.Column) filter {
 	return f
 }
 
-// to is the URL of a page of answers with this filter.
 func (f filter) to(path string, more ...string) string {
 	query := url.Values{}
 	if f.Text != "" {
@@ -309,7 +295,6 @@ func (f filter) with(found, noted string) filter {
 	return f
 }
 
-// query selects the answers of the filter.
 func (f filter) query(m marks) index.Query {
 	q := index.Query{Where: f.Where, Text: f.Text, Order: f.Order, Limit: perPage}
 	if numbers := map[string][]int{noted: m.Noted, notError: m.NotError}; f.Noted != "" {
@@ -318,7 +303,6 @@ func (f filter) query(m marks) index.Query {
 	return q
 }
 
-// orders are the orders of answers to choose from.
 func (f filter) orders(kind crosstalk.Kind) (list []option) {
 	list = []option{{string(index.ByNumber), "order of the run", false}}
 	if len(kind.Doubt) > 0 {
@@ -352,7 +336,6 @@ func (f filter) fields(kind crosstalk.Kind) (list []field) {
 	return list
 }
 
-// compareValues orders numbers as numbers.
 func compareValues(a, b string) int {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)

@@ -19,9 +19,6 @@ import (
 	"crosstalk/web/index"
 )
 
-// pairsPerPage is the number of items on a page of a comparison.
-const pairsPerPage = 25
-
 // side is one of the two that are compared: a run under one of its conditions.
 type side struct {
 	Name       string // of the parameters: a, b
@@ -50,7 +47,6 @@ func (s side) Label(among side) string {
 	return cmp.Or(strings.Join(parts, " · "), s.Run.Name)
 }
 
-// comparePage is the content of a comparison.
 type comparePage struct {
 	frame
 	A, B     side
@@ -71,8 +67,20 @@ type comparePage struct {
 // compare writes a comparison of two runs, or of two conditions of a run.
 func (s *Server) compare(w http.ResponseWriter, r *http.Request) (err error) {
 	query := r.URL.Query()
-	if chosen := query["run"]; len(chosen) > 0 {
-		return s.compareChosen(w, r, chosen)
+	if ids := query["run"]; len(ids) == 2 { // chosen in the list: the older one is the one before
+		a, err := s.listing.run(ids[0])
+		b, failed := s.listing.run(ids[1])
+		if err = cmp.Or(err, failed); err != nil {
+			return err
+		}
+		if b.Changed.Before(a.Changed) {
+			a, b = b, a
+		}
+		http.Redirect(w, r, "/compare?"+url.Values{"a": {a.ID}, "b": {b.ID}}.Encode(), http.StatusSeeOther)
+		return nil
+	} else if len(ids) > 0 {
+		return &access.Error{Status: http.StatusUnprocessableEntity,
+			Message: "Go back and choose two runs; " + number(len(ids), "is", "are") + " chosen."}
 	}
 	p := comparePage{A: side{Name: "a", Title: "before"}, B: side{Name: "b", Title: "after"}}
 	p.frame = frame{Title: "Compare", Trail: []link{{"Runs", "/"}}, Lead: "The same item side by side, before and after."}
@@ -118,25 +126,6 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) (err error) {
 	return show(w, http.StatusOK, "compare.html", &p)
 }
 
-// compareChosen leads to the comparison of two runs of the list: the older one is the one before.
-func (s *Server) compareChosen(w http.ResponseWriter, r *http.Request, ids []string) error {
-	if len(ids) != 2 {
-		return &access.Error{Status: http.StatusUnprocessableEntity,
-			Message: "Go back and choose two runs; " + number(len(ids), "is", "are") + " chosen."}
-	}
-	a, err := s.listing.run(ids[0])
-	b, failed := s.listing.run(ids[1])
-	if err = cmp.Or(err, failed); err != nil {
-		return err
-	}
-	if b.Changed.Before(a.Changed) {
-		a, b = b, a
-	}
-	http.Redirect(w, r, "/compare?"+url.Values{"a": {a.ID}, "b": {b.ID}}.Encode(), http.StatusSeeOther)
-	return nil
-}
-
-// pair compares the two sides.
 func (s *Server) pair(r *http.Request, p *comparePage) error {
 	if a, b := p.A.Run.Manifest.Plan.Instrument, p.B.Run.Manifest.Plan.Instrument; a != b {
 		p.Problem = "These runs measure different things: " + a + " and " + b + "."
@@ -203,7 +192,6 @@ func differing(of map[string]string, all []map[string]string) string {
 // outcome is what became of an item from one side to the other.
 type outcome string
 
-// The outcomes.
 const (
 	broken    outcome = "broken"
 	fixed     outcome = "fixed"
@@ -223,7 +211,6 @@ const (
 
 func (o outcome) changes() bool { return o == broken || o == fixed }
 
-// outcomeOf compares two verdicts.
 func outcomeOf(before, after index.Verdict) outcome {
 	switch {
 	case before == index.Unscored || after == index.Unscored:
@@ -238,13 +225,11 @@ func outcomeOf(before, after index.Verdict) outcome {
 	return fixed
 }
 
-// pair is an item that both sides have.
 type pair struct {
 	before, after int // numbers of answers
 	outcome       outcome
 }
 
-// pairCard is an item side by side.
 type pairCard struct {
 	Item    string
 	Sample  int // from 2; 0: the first
@@ -259,14 +244,12 @@ type pairCard struct {
 	Number  int // of the answer after
 }
 
-// pairSide is one answer of a pair.
 type pairSide struct {
 	Title string
 	Card  *page.Card
 	To    string
 }
 
-// fill adds the items that match the URL.
 func (p *comparePage) fill(r *http.Request) error {
 	ctx, query := r.Context(), r.URL.Query()
 	chosen := filter{Where: newFilter(r.URL, p.B.columns).Where}
@@ -368,13 +351,11 @@ func (p *comparePage) match(ctx context.Context, where map[string]string) (pairs
 	return pairs, alone, nil
 }
 
-// facts are the facts of the side's answers.
 func (x *side) facts(ctx context.Context, where map[string]string) ([]index.Numbered, error) {
 	facts, err := x.open.index.Facts(ctx, where)
 	return slices.DeleteFunc(facts, func(f index.Numbered) bool { return int(f.Condition) != x.at }), err
 }
 
-// cards are the pairs as they are shown.
 func (p *comparePage) cards(ctx context.Context, pairs []pair) error {
 	before, done := journalOf(p.A.Run.path)
 	defer done()

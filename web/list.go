@@ -2,22 +2,31 @@ package web
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"net/http"
+	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"crosstalk"
 	"crosstalk/gate"
 	"crosstalk/internal/ordered"
 	"crosstalk/internal/visible"
 	"crosstalk/report/page"
 	"crosstalk/report/plot"
+	"crosstalk/run"
 	"crosstalk/run/watch"
 )
 
-// listRow is a run in the list.
 type listRow struct {
 	*runEntry
 	Title  string
@@ -31,7 +40,6 @@ type listRow struct {
 	Since  []string    // of Nights: what the last one found
 }
 
-// listOrders are the orders of the list.
 var listOrders = []struct {
 	Name  string
 	Title string
@@ -46,7 +54,6 @@ var listOrders = []struct {
 	{"state", "state", func(a, b listRow) int { return strings.Compare(a.State, b.State) }},
 }
 
-// list writes the list of runs.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	runs, err := s.listing.all()
 	if err != nil {
@@ -54,7 +61,20 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	}
 	rows := make([]listRow, len(runs))
 	for i, run := range runs {
-		rows[i] = rowOf(run)
+		about := run.about()
+		r := listRow{runEntry: run, State: "not finished", Title: about.Title, Models: strings.Join(about.Models, ", "),
+			Result: page.NewResult(run.Estimates)}
+		if run.finished {
+			r.State = "finished"
+		}
+		if n := len(r.Result.Parts) - mostListed; n > 0 {
+			r.Result.Parts, r.More = r.Result.Parts[:mostListed], n
+		}
+		r.Result.Measures = r.Result.Measures[:min(len(r.Result.Measures), mostListed)]
+		for i, part := range r.Result.Parts {
+			r.Result.Parts[i].Figures = part.Figures[:min(len(part.Figures), mostListed)]
+		}
+		rows[i] = r
 	}
 	rows = s.together(rows)
 	search := strings.TrimSpace(visible.Line(r.URL.Query().Get("q")))
@@ -87,41 +107,14 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) error {
 	return show(w, http.StatusOK, "list.html", data)
 }
 
-// option is a choice of a form.
 type option struct {
 	Value, Title string
 	Chosen       bool
 }
 
-// mostRows is the maximum number of runs on the page; the search finds others.
-const mostRows = 300
-
-// mostListed is the maximum number of conditions and of measures of a run in the list.
-const mostListed = 3
-
-func rowOf(run *runEntry) listRow {
-	r := listRow{runEntry: run, State: "not finished"}
-	about := run.about()
-	r.Title, r.Models = about.Title, strings.Join(about.Models, ", ")
-	if run.finished {
-		r.State = "finished"
-	}
-	r.Result = page.NewResult(run.Estimates)
-	if n := len(r.Result.Parts) - mostListed; n > 0 {
-		r.Result.Parts, r.More = r.Result.Parts[:mostListed], n
-	}
-	r.Result.Measures = r.Result.Measures[:min(len(r.Result.Measures), mostListed)]
-	for i, part := range r.Result.Parts {
-		r.Result.Parts[i].Figures = part.Figures[:min(len(part.Figures), mostListed)]
-	}
-	return r
-}
-
-// about describes what the run measured and the models.
 func (r *runEntry) about() page.About { return page.NewAbout(r.Manifest, r.Estimates) }
 
-// together makes one row of the shards of a run that are in one directory, in the place of the first of them, which
-// changed last.
+// together makes one row of the shards of a run in one directory, in the place of the one that changed last.
 func (s *Server) together(rows []listRow) (list []listRow) {
 	whole := func(r listRow) string {
 		if r.Manifest.Plan.Shard.IsZero() {
@@ -142,9 +135,6 @@ func (s *Server) together(rows []listRow) (list []listRow) {
 	}
 	return list
 }
-
-// fewestNights is the least number of runs that are one entry of the list.
-const fewestNights = 5
 
 // histories makes one entry of finished runs that differ by their date only, in the place of the first of them.
 func (s *Server) histories(rows []listRow) (list []listRow) {
@@ -184,7 +174,6 @@ func (s *Server) histories(rows []listRow) (list []listRow) {
 	return list
 }
 
-// stateOf is how far the shards of a run have come.
 func (s *Server) stateOf(shards []listRow) string {
 	finished := 0
 	for _, r := range shards {
@@ -203,4 +192,127 @@ func (s *Server) stateOf(shards []listRow) string {
 		return state
 	}
 	return state + ", " + runs[i].Amounts()
+}
+
+type runEntry struct {
+	ID       string // used in URLs
+	Name     string // its path below the directory
+	path     string
+	Manifest run.Manifest
+	Changed  time.Time // last change of its manifest or figures
+
+	Estimates []crosstalk.Estimate
+	Trouble   string // why its figures cannot be read
+	finished  bool
+	stamp     [2]fileStamp
+}
+
+func (r *runEntry) manifestText() ([]byte, error) { return run.ManifestText(r.path) }
+
+// fileStamp identifies a version of a file.
+type fileStamp struct {
+	size int64
+	time time.Time
+}
+
+func stampOf(path string) (s fileStamp) {
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		s = fileStamp{info.Size(), info.ModTime()}
+	}
+	return s
+}
+
+type listing struct {
+	dir string
+
+	mu   sync.Mutex
+	when time.Time
+	runs map[string]*runEntry // by id
+}
+
+// all returns the runs, most recently changed first.
+func (l *listing) all() ([]*runEntry, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.refresh(); err != nil {
+		return nil, err
+	}
+	runs := slices.Collect(maps.Values(l.runs))
+	slices.SortFunc(runs, func(a, b *runEntry) int {
+		return cmp.Or(b.Changed.Compare(a.Changed), strings.Compare(a.Name, b.Name))
+	})
+	return runs, nil
+}
+
+func (l *listing) run(id string) (*runEntry, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.refresh(); err != nil {
+		return nil, err
+	}
+	if r, ok := l.runs[id]; ok {
+		return r, nil
+	}
+	return nil, errNothing
+}
+
+func (l *listing) refresh() error {
+	if time.Since(l.when) < listingAge {
+		return nil
+	}
+	found := map[string]*runEntry{}
+	err := watch.Find(l.dir, false, func(path string) bool {
+		name, err := filepath.Rel(l.dir, path)
+		if err != nil {
+			return true
+		}
+		if r, err := l.read(path, name); err == nil {
+			found[r.ID] = r
+		}
+		return len(found) < mostRuns
+	})
+	if errors.Is(err, fs.ErrNotExist) { // it may come to exist
+		err = nil
+	}
+	if err == nil {
+		l.runs, l.when = found, time.Now()
+	}
+	return err
+}
+
+// read returns the run in a directory, unless its manifest cannot be read.
+func (l *listing) read(path, name string) (*runEntry, error) {
+	stamp := [2]fileStamp{stampOf(filepath.Join(path, "manifest.json")), stampOf(filepath.Join(path, "estimates.json"))}
+	id := idOf(name)
+	if known, ok := l.runs[id]; ok && known.stamp == stamp {
+		return known, nil
+	}
+	m, err := run.ReadManifest(path)
+	if err != nil {
+		return nil, err
+	}
+	if whole, err := filepath.Abs(path); name == "." && err == nil {
+		name = filepath.Base(whole)
+	}
+	r := &runEntry{ID: id, Name: filepath.ToSlash(name), path: path, Manifest: m, Changed: stamp[0].time, stamp: stamp}
+	if r.finished = stamp[1] != (fileStamp{}); r.finished {
+		if stamp[1].time.After(r.Changed) {
+			r.Changed = stamp[1].time
+		}
+		if r.Estimates, err = run.ReadEstimates(path); err != nil {
+			r.Trouble = strings.ReplaceAll(err.Error(), path, name)
+		}
+	}
+	return r, nil
+}
+
+func idOf(name string) string {
+	sum := sha256.Sum256([]byte(filepath.ToSlash(name)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// ItemPath is the path of the answers of an item, below the address of a server
+// of the run's own directory ('crosstalk serve RUN').
+func ItemPath(item string) string {
+	return (&url.URL{Path: "/runs/" + idOf(".") + "/answers", RawQuery: url.Values{"q": {item}}.Encode()}).String()
 }

@@ -9,6 +9,7 @@ package web
 import (
 	"context"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
@@ -17,13 +18,40 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"crosstalk/internal/visible"
+	"crosstalk/report"
 	"crosstalk/report/page"
+	"crosstalk/report/plot"
 	"crosstalk/web/access"
 	"crosstalk/web/index"
+)
+
+// Limits of the server and its pages.
+const (
+	mostBody     = 64 << 10        // bytes of a form
+	mostRuns     = 5000            // in the listing
+	mostRows     = 300             // runs on a page of the list; the search finds others
+	mostListed   = 3               // conditions and measures of a run in the list
+	fewestNights = 5               // runs that are one entry of the list
+	listingAge   = time.Second     // after which the listing is read again
+	mostOpen     = 32              // open runs
+	perPage      = 50              // answers on a page
+	mostFields   = 4               // columns to filter by that are always visible
+	longest      = 64 << 10        // bytes of a text on an answer's page; 'crosstalk export' writes all
+	mostDownload = 50_000          // answers in a file; 'crosstalk export' writes all
+	pairsPerPage = 25              // items on a page of a comparison
+	mostPairs    = 200             // items of a comparison in a file
+	mostKept     = 16              // comparisons
+	mostCompared = 128 << 20       // bytes of observations of each run: larger comparisons are left to the command
+	shortly      = 3 * time.Second // for a comparison; others are shown when the page is loaded again
+	soon         = 16 << 20        // bytes of observations: requests wait for the index of so few, up to soonTime
+	soonTime     = 400 * time.Millisecond
 )
 
 // Options control access.
@@ -126,19 +154,16 @@ func CheckDir(dir string, must bool) error {
 	return nil
 }
 
-// ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 // Close stops building indexes and closes them.
 func (s *Server) Close() error { return s.runs.close() }
 
-// errNothing is the error for an unknown page.
 var errNothing = &access.Error{Status: http.StatusNotFound, Message: "Page not found. Its run may have been deleted."}
 
 var errSlow = &access.Error{Status: http.StatusServiceUnavailable,
 	Message: "This took too long. Try a more specific search."}
 
-// frame is what every page has.
 type frame struct {
 	Title  string
 	Lead   string // its subject, in a sentence
@@ -149,7 +174,6 @@ type frame struct {
 	Static bool   // it is a file of its own
 }
 
-// link is a link to another page.
 type link struct{ Text, To string }
 
 // frame frames a page of a run. here is the tab that it is, "" for a page below one of them.
@@ -165,7 +189,6 @@ func (r *runEntry) frame(title, here string) frame {
 	return f
 }
 
-// show writes a page.
 func show(w http.ResponseWriter, status int, name string, data any) error {
 	return access.Show(w, status, templates(), name, data)
 }
@@ -193,10 +216,6 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, mess
 	s.fail(w, r, &access.Error{Status: status, Message: message})
 }
 
-// mostBody is the maximum size of a form in bytes.
-const mostBody = 64 << 10
-
-// cookie is the name of the cookie that contains the token.
 const cookie = "crosstalk-token"
 
 // admit lets a request with the token pass.
@@ -235,4 +254,194 @@ func Serve(ctx context.Context, stderr io.Writer, dir, addr string, hosts []stri
 			"The connection is not encrypted.")
 	}
 	return errors.Join(at.Serve(ctx, server), server.Close())
+}
+
+type openRuns struct {
+	cache string
+
+	mu   sync.Mutex
+	runs map[string]*openRun
+}
+
+type openRun struct {
+	notes *notebook
+	index *index.Index // nil: no observations yet, or see err
+	err   error        // why there is no index
+	users int
+	used  time.Time
+}
+
+// ofRun opens the run in the URL for a handler.
+func (s *Server) ofRun(
+	handle func(http.ResponseWriter, *http.Request, *runEntry, openRun) error,
+) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		run, err := s.listing.run(r.PathValue("run"))
+		if err != nil {
+			return err
+		}
+		l, done := s.runs.open(run)
+		defer done()
+		return handle(w, r, run, l)
+	}
+}
+
+// open returns an open run, and a function to call after using it.
+func (o *openRuns) open(r *runEntry) (openRun, func()) {
+	found, done := o.acquire(r)
+	if x := found.index; x != nil && x.Progress().Size < soon {
+		ctx, cancel := context.WithTimeout(context.Background(), soonTime)
+		defer cancel()
+		x.Wait(ctx)
+	}
+	return found, done
+}
+
+func (o *openRuns) acquire(r *runEntry) (openRun, func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	l := o.runs[r.ID]
+	switch {
+	case l == nil:
+		if len(o.runs) >= mostOpen {
+			o.closeOldest()
+		}
+		if o.runs == nil {
+			o.runs = map[string]*openRun{}
+		}
+		l = &openRun{notes: &notebook{}}
+		o.runs[r.ID] = l
+	case l.users == 0 && l.index != nil && !l.index.Fresh():
+		go l.index.Close()
+		l.index = nil
+	}
+	if l.index == nil {
+		l.index, l.err = index.Open(r.path, o.cache, &gallery{plot.NewCollector(report.WorstFirst(r.Estimates))})
+		if errors.Is(l.err, fs.ErrNotExist) {
+			l.err = nil
+		}
+	}
+	l.users++
+	l.used = time.Now()
+	return *l, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		l.users--
+	}
+}
+
+// closeOldest closes the least recently used run that nobody uses.
+func (o *openRuns) closeOldest() {
+	oldest := ""
+	for id, l := range o.runs {
+		if l.users == 0 && (oldest == "" || l.used.Before(o.runs[oldest].used)) {
+			oldest = id
+		}
+	}
+	if oldest != "" {
+		if x := o.runs[oldest].index; x != nil {
+			go x.Close()
+		}
+		delete(o.runs, oldest)
+	}
+}
+
+func (o *openRuns) close() (err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, l := range o.runs {
+		if l.index != nil {
+			err = errors.Join(err, l.index.Close())
+		}
+	}
+	o.runs = nil
+	return err
+}
+
+// gallery draws a run's plots while its index is built.
+type gallery struct{ *plot.Collector }
+
+// plotSVG is a plot as it is stored in the index.
+type plotSVG struct {
+	Title, Note string
+	Wide        bool
+	SVG         template.HTML // our own markup, in which untrusted texts are escaped
+}
+
+func (g *gallery) Pages() ([]byte, error) {
+	var list []plotSVG
+	for _, p := range g.Plots() {
+		var b strings.Builder
+		if err := p.WriteSVG(&b); err != nil {
+			return nil, err
+		}
+		list = append(list, plotSVG{p.Title, p.Note, p.Width > page.Narrow, template.HTML(b.String())})
+	}
+	return json.Marshal(list)
+}
+
+// count writes a number with thin spaces: 1 234 567.
+func count(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "\u202f" + s[i:]
+	}
+	return s
+}
+
+func number(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return count(n) + " " + many
+}
+
+// ago is a time relative to now, or the date if it is more than a day ago.
+func ago(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	d := time.Since(t)
+	switch {
+	case d < 2*time.Second:
+		return "now"
+	case d < 24*time.Hour:
+		return duration(d) + " ago"
+	}
+	return t.Local().Format("2 Jan 2006 15:04")
+}
+
+// duration rounds to seconds, minutes or tenths of an hour.
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
+}
+
+func size(n int64) string {
+	switch {
+	case n < 1e3:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1e6:
+		return fmt.Sprintf("%.0f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.0f MB", float64(n)/1e6)
+}
+
+func joined(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
+}
+
+// brief is the beginning of a text on one line, at most 240 characters.
+func brief(text string) string {
+	const most = 240
+	runes := []rune(text[:min(len(text), 4*most)])
+	if len(runes) > most {
+		runes = append(runes[:most], '…')
+	}
+	return visible.Line(string(runes))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,8 +12,10 @@ import (
 	"crosstalk/guard"
 	"crosstalk/guard/server"
 	"crosstalk/internal/config"
+	"crosstalk/internal/interrupt"
 	"crosstalk/recorded"
 	"crosstalk/study"
+	"crosstalk/web"
 
 	"github.com/spf13/cobra"
 )
@@ -63,7 +66,6 @@ func checkCommand() *cobra.Command {
 
 const thresholdHelp = "`risk`: observe (0.1), warn (0.5), block (0.95) or a probability (default: warn)"
 
-// readThreshold reads the flag --threshold, 0 if it is not given.
 func readThreshold(text string) (float64, error) {
 	if text == "" {
 		return 0, nil
@@ -74,9 +76,6 @@ func readThreshold(text string) (float64, error) {
 	}
 	return x, nil
 }
-
-// mostMemory is the garbage collector's soft limit, unless GOMEMLIMIT sets another.
-const mostMemory = 80 << 20
 
 func guardCommand() *cobra.Command {
 	var addr, lid string
@@ -97,7 +96,7 @@ func guardCommand() *cobra.Command {
 		ctx, stop := untilSignal(c.Context())
 		defer stop()
 		if os.Getenv("GOMEMLIMIT") == "" {
-			debug.SetMemoryLimit(mostMemory)
+			debug.SetMemoryLimit(80 << 20) // for the garbage collector
 		}
 		return server.Serve(ctx, c.ErrOrStderr(), addr, o)
 	})
@@ -116,4 +115,38 @@ func guardCommand() *cobra.Command {
 				"(default: a small embedded one)"},
 	})
 	return c
+}
+
+func serveCommand() *cobra.Command {
+	var addr string
+	var hosts []string
+	c := command("serve", cobra.MaximumNArgs(1), func(c *cobra.Command, args []string) error {
+		dir := "runs" // which need not exist yet
+		if len(args) > 0 {
+			dir = args[0]
+			if err := web.CheckDir(dir, true); err != nil {
+				return err
+			}
+		}
+		ctx, stop := untilSignal(c.Context())
+		defer stop()
+		return web.Serve(ctx, c.ErrOrStderr(), dir, addr, hosts)
+	})
+	addAddress(c, &addr, "127.0.0.1:8020", &hosts)
+	return c
+}
+
+func addAddress(c *cobra.Command, addr *string, standard string, hosts *[]string) {
+	*addr = standard
+	config.Declare(c, "", []config.Flag{
+		{Name: "addr", To: addr, Reach: config.Access, Help: "address and port to listen on; port 0 is any free port"},
+		{Name: "host", To: hosts, Reach: config.Access,
+			Help: "host names to accept besides localhost and IP addresses"},
+	})
+}
+
+// untilSignal returns a context that ends with the first interrupt. The second one ends the process, whatever it waits
+// for: a slow client, or a file that cannot be read. Nothing that is written there is lost: indexes are made anew.
+func untilSignal(ctx context.Context) (_ context.Context, stop func()) {
+	return interrupt.Context(ctx, func() { os.Exit(exitInterrupted) })
 }

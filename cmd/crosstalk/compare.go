@@ -2,12 +2,27 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
 
+	"crosstalk"
 	"crosstalk/compare"
+	"crosstalk/gate"
+	"crosstalk/gate/accept"
+	kinds "crosstalk/instrument"
 	"crosstalk/internal/atomicfile"
 	"crosstalk/internal/config"
+	"crosstalk/internal/lazyregexp"
+	"crosstalk/measure/stats"
+	"crosstalk/run"
 	"crosstalk/study"
 	"crosstalk/web"
 
@@ -91,4 +106,375 @@ func compareCommand() *cobra.Command {
 	table.add(c)
 	out.add(c)
 	return c
+}
+
+type powerFlags struct {
+	outputFlags
+	compareFlags
+	pilot       []string
+	rate        string
+	assume      []string
+	differences []string
+	margins     []string
+	goal        compare.Goal
+}
+
+func powerCommand() *cobra.Command {
+	p := &powerFlags{}
+	c := command("power", cobra.NoArgs, func(c *cobra.Command, _ []string) error { return p.run(c) })
+	p.goal = compare.Goal{Samples: []int{1}}
+	config.Declare(c, "", []config.Flag{
+		{Name: "difference", To: &p.differences, Reach: config.Nothing,
+			Help: "differences to detect, such as 0.05 or 5%"},
+		{Name: "margin", To: &p.margins, Reach: config.Nothing,
+			Help: "margins of 'crosstalk gate --no-worse-than', such as 3%: " +
+				"print the items with which it passes if nothing has changed"},
+		{Name: "items", To: &p.goal.Items, Help: "item counts: print the smallest difference each can detect"},
+		{Name: "samples", To: &p.goal.Samples, Help: "answers per prompt"},
+		{Name: "pilot", To: &p.pilot, Values: "runs", Reach: config.Path,
+			Help: "a run to estimate the variance from, or runs to compare"},
+		{Name: "rate", To: &p.rate, Reach: config.Nothing, Help: "without --pilot: the rate under one condition"},
+		{Name: "assume", To: &p.assume, Reach: config.Nothing,
+			Help: "without --pilot: discordant=SHARE (items on which the conditions disagree), within=SHARE (variance that " +
+				"lies between answers to the same prompt), cluster-size=N (items per cluster), icc=R (correlation between two " +
+				"items of a cluster)"},
+	})
+	p.compareFlags.add(c)
+	p.outputFlags.add(c)
+	return c
+}
+
+func (p *powerFlags) run(c *cobra.Command) error {
+	var options compare.Options
+	if err := p.apply(&options); err != nil {
+		return err
+	}
+	var err error
+	if p.goal.Differences, err = fractions("difference", p.differences); err != nil {
+		return err
+	}
+	if p.goal.Margins, err = fractions("margin", p.margins); err != nil {
+		return err
+	}
+	if len(p.differences) == 0 && len(p.margins) == 0 && len(p.goal.Items) == 0 {
+		return fmt.Errorf("expected --difference, such as 0.05, --margin, such as 3%%, or --items, such as 500")
+	}
+	studies, refused, err := p.studies(c, options)
+	if err != nil {
+		return err
+	}
+	p.goal.Level = p.level
+	plan, err := p.goal.Plan(studies)
+	if err != nil {
+		return err
+	}
+	plan.Refused = append(plan.Refused, refused...)
+	return compare.WritePower(c.OutOrStdout(), p.format, plan)
+}
+
+func (p *powerFlags) studies(c *cobra.Command, options compare.Options) ([]compare.Study, []compare.Refusal, error) {
+	stated := anyGiven(c, "rate", "assume")
+	switch {
+	case len(p.pilot) > 0 && stated != "":
+		return nil, nil, fmt.Errorf("--pilot and --%s cannot be combined: the pilot replaces it", stated)
+	case len(p.pilot) > 0:
+		runs, err := compare.Open(p.pilot, p.by)
+		if err != nil {
+			return nil, nil, err
+		}
+		return compare.Pilots(runs, options)
+	case p.rate == "":
+		return nil, nil, fmt.Errorf("expected --pilot RUN, or --rate, such as 0.6")
+	}
+	rate, err := fraction("rate", p.rate)
+	if err != nil {
+		return nil, nil, err
+	}
+	assumed := map[string]float64{"discordant": math.NaN(), "within": 0, "cluster-size": 1, "icc": 0}
+	for _, pair := range p.assume {
+		name, text, _ := strings.Cut(pair, "=")
+		if _, known := assumed[name]; !known {
+			return nil, nil, crosstalk.BadOption("assume", " has %q; expected discordant, within, cluster-size or icc "+
+				"with a value, as in within=0.3", pair)
+		}
+		if name == "cluster-size" {
+			assumed[name], err = strconv.ParseFloat(text, 64)
+		} else {
+			assumed[name], err = gate.ParseFraction(text)
+		}
+		if err != nil {
+			return nil, nil, crosstalk.BadOption("assume", ": %s: %w", name, err)
+		}
+	}
+	study, err := compare.Stated(rate, assumed["discordant"], assumed["within"], assumed["icc"], assumed["cluster-size"])
+	return []compare.Study{study}, nil, err
+}
+
+// fraction reads a share, such as 0.05 or 5%, as the value of a flag.
+func fraction(flag, text string) (float64, error) {
+	value, err := gate.ParseFraction(text)
+	if err != nil {
+		err = crosstalk.BadOption(flag, ": %w", err)
+	}
+	return value, err
+}
+
+func fractions(flag string, texts []string) ([]float64, error) {
+	values := make([]float64, len(texts))
+	for i, text := range texts {
+		var err error
+		if values[i], err = fraction(flag, text); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+type gateFlags struct {
+	outputFlags
+	compareFlags
+	gate.Rules
+	margin, unchecked string
+	nightly           bool
+	reports           gate.Reports
+}
+
+func gateCommand() *cobra.Command {
+	g := &gateFlags{}
+	c := command("gate", cobra.MinimumNArgs(1), g.run)
+	g.unchecked = "10%"
+	config.Declare(c, "", []config.Flag{
+		{Name: "require", To: &g.Require, Whole: true, Reach: config.Nothing,
+			Help: "a requirement that the figures must satisfy; may be repeated"},
+		{Name: "point", To: &g.Point, Help: "judge figures and differences alone, without their intervals"},
+		{Name: "no-worse-than", To: &g.NoWorseThan, Values: "runs", Reach: config.Path,
+			Help: "a run that this one must not be worse than"},
+		{Name: "margin", To: &g.margin, Reach: config.Nothing,
+			Help: "how much worse the run may be, such as 0.01 or 1%"},
+		{Name: "either-way", To: &g.EitherWay,
+			Help: "with --no-worse-than: the run may not be better by more than the margin either (equivalence)"},
+		{Name: "nightly", To: &g.nightly,
+			Help: "judge the last of several runs, one a night, by the evidence of all"},
+		{Name: "max-unchecked", To: &g.unchecked, Reach: config.Nothing,
+			Help: "largest share of the answers that may not have been judged, such as 0.1 or 10%"},
+		{Name: "junit", To: &g.reports.JUnit, Reach: config.Path, Help: "write the checks to this file as JUnit XML"},
+	})
+	g.compareFlags.add(c)
+	g.outputFlags.add(c)
+	return c
+}
+
+func (g *gateFlags) run(c *cobra.Command, args []string) error {
+	err := g.apply(&g.Compare)
+	if err != nil {
+		return err
+	}
+	g.By, g.Level = g.by, g.level
+	if g.MaxUnjudged, err = fraction("max-unchecked", g.unchecked); err != nil {
+		return err
+	}
+	if g.NoWorseThan != "" {
+		collectLarge(30, args) // as for compare
+		if g.margin == "" {
+			return fmt.Errorf("--no-worse-than needs --margin, such as 0.01 or 1%%: no data can show that two runs are equal")
+		}
+		if g.Margin, err = fraction("margin", g.margin); err != nil {
+			return err
+		}
+	}
+	last := len(args) - 1
+	switch {
+	case g.nightly && (g.NoWorseThan == "" || g.Point || g.EitherWay):
+		return fmt.Errorf("--nightly needs --no-worse-than, and not --point or --either-way")
+	case g.EitherWay && g.NoWorseThan == "":
+		return fmt.Errorf("--either-way needs --no-worse-than RUN, which the run is to be like")
+	case g.nightly:
+		g.Nights, g.Night = args[:last], last+1
+	case last > 0:
+		return fmt.Errorf("expected one run, found %d: with --nightly they are those of several nights", last+1)
+	}
+	verdict, err := g.Check(args[last])
+	if err != nil {
+		return err
+	}
+	if err := gate.Write(c.OutOrStdout(), g.format, verdict); err != nil {
+		return err
+	}
+	g.reports.Annotations = os.Getenv("GITHUB_ACTIONS") == "true"
+	g.reports.Summary = os.Getenv("GITHUB_STEP_SUMMARY")
+	if err := g.reports.Write(c.ErrOrStderr(), verdict); err != nil {
+		return err
+	}
+	switch {
+	case verdict.Passed:
+		return nil
+	case verdict.Inconclusive:
+		return &exitError{exitInconclusive, errors.New("the gate is " + verdict.Headline())}
+	}
+	return &exitError{exitGate, errors.New("the gate " + verdict.Headline())}
+}
+
+type acceptFlags struct {
+	accept.Acceptance
+	margin, model, out, format string
+}
+
+// accepting is the key of acceptFlags in the context of the run command that asks.
+type accepting struct{}
+
+func acceptCommand() *cobra.Command {
+	a := &acceptFlags{}
+	c := command("accept", cobra.ArbitraryArgs, a.run)
+	a.Target, a.Level, a.Seed, a.Measure = accept.Suite, .95, 1, "lpr"
+	config.Declare(c, "", []config.Flag{
+		{Name: "model,m", To: &a.model, Values: "models", Reach: modelReach(),
+			Help: "the model to judge: provider:name (required)"},
+		{Name: "baseline", To: &a.Baseline, Values: "runs", Reach: append(modelReach(), config.Path...),
+			Help: "what it must not be worse than: a run of one model, or a model that is asked, too"},
+		{Name: "margin", To: &a.margin, Reach: config.Nothing, Help: "how much worse it may be, such as 0.01 or 1%"},
+		{Name: "measure", To: &a.Measure, Values: "measures", Reach: config.Nothing,
+			Help: "a measure that each answer has: lpr, leak_rate, consistency, ..., or faults for any fault"},
+		{Name: "require", To: &a.Require, Reach: config.Nothing, Help: "in place of --baseline: a bound, such as 'lpr>=98%'"},
+		{Name: "target", To: &a.Target, Choices: accept.Targets,
+			Help: "what the verdict is about: this suite, or all prompts such as these: " + strings.Join(accept.Targets, ", ")},
+		{Name: "level", To: &a.Level, Help: "confidence: either error has a probability of at most 1 - level"},
+		{Name: "seed", To: &a.Seed, Help: "seed of the order"},
+		{Name: "out", To: &a.out, Reach: config.Path, Help: "the run directory (default: runs/SUITE-MODEL-HASH)"},
+		formatFlag(&a.format, accept.Formats),
+	})
+	addQuiet(c, "print only the result and errors")
+	return c
+}
+
+// run asks through the command that runs the instrument of the measure, with the settings of the baseline.
+func (a *acceptFlags) run(c *cobra.Command, after []string) error {
+	if err := a.check(c); err != nil {
+		return err
+	}
+	kind := kinds.Of(a.Measure)
+	args := []string{"--model", a.model}
+	if a.out != "" {
+		args = append(args, "--out", a.out)
+	}
+	manifest, err := run.ReadManifest(a.Baseline)
+	switch {
+	case a.Baseline == "":
+	case err == nil:
+		if a.Measure == crosstalk.AnyFault {
+			kind = kinds.Named(manifest.Plan.Instrument)
+			a.Measure = kind.Faults.Measure
+		}
+		if kind.Name != manifest.Plan.Instrument {
+			return crosstalk.BadOption("measure", " is %s; %s is a run of %s", a.Measure, a.Baseline, manifest.Plan.Instrument)
+		}
+		if len(manifest.Plan.Conditions) == 1 { // else the acceptance refuses it
+			args = append(args, settingsOf(manifest)...)
+		}
+	case strings.Contains(a.Baseline, ":"):
+		args[1] = a.Baseline + "," + a.model
+	default:
+		return err
+	}
+	if quiet(c) {
+		args = append(args, "--quiet")
+	}
+	for _, arg := range after {
+		if name, _, _ := strings.Cut(arg, "="); name == "--shard" || name == "--samples" {
+			return usagef("--shard and --samples after --: an acceptance asks each prompt once, in one process")
+		}
+	}
+	root := rootCommand()
+	root.SetOut(c.OutOrStdout())
+	root.SetErr(c.ErrOrStderr())
+	root.SetArgs(slices.Concat([]string{"run", kind.Name}, args, after))
+	err = root.ExecuteContext(context.WithValue(c.Context(), accepting{}, a))
+	if errors.As(err, new(*usageError)) {
+		return usagef("after --: %w", err)
+	}
+	return err
+}
+
+// check validates what no study sees.
+func (a *acceptFlags) check(c *cobra.Command) (err error) {
+	switch {
+	case a.model == "":
+		return usagef("--model is missing: expected the model to judge, such as openai:gpt-4o-mini")
+	case strings.Contains(a.model, ","):
+		return usagef("--model has several models: each needs an acceptance of its own, with --level 1 - 0.05 / their number")
+	case (a.Baseline == "") == (a.Require == ""):
+		return usagef("expected --baseline RUN, or --require, such as 'lpr>=98%%'")
+	case a.Require != "" && (a.margin != "" || c.Flags().Changed("measure")):
+		return usagef("--require has its measure and bound: remove --margin and --measure")
+	case a.Baseline != "" && a.margin == "":
+		return usagef("--baseline needs --margin, such as 1%%: no data can show that two models are equal")
+	case a.Require != "":
+		r, err := gate.Parse(a.Require)
+		a.Measure = r.Measure
+		if err != nil {
+			return crosstalk.BadOption("require", ": %w", err)
+		}
+	default:
+		if a.Margin, err = fraction("margin", a.margin); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains(measures(), a.Measure) {
+		return crosstalk.BadOption("measure", " is %q; expected one such as lpr, leak_rate or consistency", a.Measure)
+	}
+	return nil
+}
+
+// suiteName matches the name of a suite in a plan, with how many items were drawn from it.
+var suiteName = lazyregexp.New(`^(.*?)(?:\[(\d+) of \d+\])?@`)
+
+// settingsOf returns the flags with which a run asked, from its one condition.
+func settingsOf(m run.Manifest) (args []string) {
+	add := func(flag, value string) { args = append(args, "--"+flag+"="+value) }
+	if suite := suiteName().FindStringSubmatch(m.Plan.Suite); suite != nil {
+		if add("suite", suite[1]); suite[2] != "" {
+			add("items", suite[2])
+		}
+	}
+	for _, s := range m.Scoring[:min(1, len(m.Scoring))] {
+		add("protocol", s.Protocol)
+		for _, similarity := range s.Similarities {
+			add("similarity", similarity)
+		}
+	}
+	flags := strings.Fields("temperature top-p reasoning max-tokens seed system prefix position template shots")
+	sent := study.Settings(m)(m.Plan.Conditions[0].Name)
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		flag, value := strings.ReplaceAll(name, "_", "-"), sent[name]
+		switch {
+		case slices.Contains([]string{"api", "stop", "demonstrations"}, name): // the model's, and the suite's
+		case !slices.Contains(flags, flag):
+			add("param", name+"="+value)
+		case name == "system" || name == "prefix":
+			add(flag, strings.Replace(strings.TrimPrefix(value, "none"), "@", "@@", 1))
+		case value != "none":
+			add(flag, value)
+		}
+	}
+	return args
+}
+
+// measure asks in rounds and prints the verdict, in place of runFlags.measure.
+func (a *acceptFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
+	var result accept.Result
+	err := watched(c, s, m, warned, func(ctx context.Context) (err error) {
+		result, err = a.Run(ctx, s, m)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := result.Write(c.OutOrStdout(), a.format); err != nil {
+		return err
+	}
+	fmt.Fprintf(notes(c), "\n%s. Run directory: %s\n", m.Session.Stats().Text(), m.Dir.Path)
+	code := map[stats.Outcome]int{stats.Rejected: exitGate, accept.CannotTell: exitInconclusive}[result.Outcome]
+	if code == 0 {
+		return nil
+	}
+	return &exitError{code, errors.New(string(result.Outcome))}
 }

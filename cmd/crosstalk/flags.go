@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -9,14 +12,17 @@ import (
 	"crosstalk"
 	"crosstalk/ask"
 	"crosstalk/internal/config"
+	"crosstalk/internal/shell"
 	"crosstalk/model"
+	"crosstalk/report"
+	"crosstalk/report/overview"
+	"crosstalk/report/pivot"
 	"crosstalk/run/shard"
 	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
 
-// modelFlags choose the models, their settings and the limits.
 type modelFlags struct {
 	sweep   study.Sweep
 	options ask.Options
@@ -97,7 +103,6 @@ func (m *modelFlags) add(c *cobra.Command, standIn string) {
 	})
 }
 
-// modelReach is the reach of names of models.
 func modelReach() config.Reach {
 	return slices.Concat(
 		config.Address.If(`(?i)@\s*https?:`),
@@ -106,7 +111,6 @@ func modelReach() config.Reach {
 	)
 }
 
-// apis are the values of --api.
 var apis = []string{string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses)}
 
 // For tests, which cannot wait; 0 is the default.
@@ -194,4 +198,152 @@ func (s *shardFlag) take(c *cobra.Command, of *study.Study, o *ask.Options) (not
 		return nil, err
 	}
 	return study.Divide(o, part)
+}
+
+type outputFlags struct{ format string }
+
+func (o *outputFlags) add(c *cobra.Command) {
+	config.Declare(c, output, []config.Flag{formatFlag(&o.format, report.Formats)})
+	addQuiet(c, "print only the result and errors")
+}
+
+// formatFlag is the flag of an output format, the first by default.
+func formatFlag(chosen *string, formats []string) config.Flag {
+	*chosen = formats[0]
+	return config.Flag{Name: "format", To: chosen, Choices: formats, Help: strings.Join(formats, ", ")}
+}
+
+func addQuiet(c *cobra.Command, help string) {
+	config.Declare(c, output, []config.Flag{{Name: "quiet,q", To: new(bool), Help: help}})
+}
+
+func quiet(c *cobra.Command) bool {
+	f := c.Flags().Lookup("quiet")
+	return f != nil && f.Value.String() == "true"
+}
+
+// notes is where a command writes what the user should know besides its result: stderr, or nowhere with --quiet.
+func notes(c *cobra.Command) io.Writer {
+	if quiet(c) {
+		return io.Discard
+	}
+	return c.ErrOrStderr()
+}
+
+// languageGroups are the columns for grouping that every study with a column language has.
+const languageGroups = "groups of languages (family, script, indo_european, latin)"
+
+// anyGiven is the first of these flags that the command line or crosstalk.yaml sets, "" if none is.
+func anyGiven(c *cobra.Command, flags ...string) string {
+	if i := slices.IndexFunc(flags, c.Flags().Changed); i >= 0 {
+		return flags[i]
+	}
+	return ""
+}
+
+// tableFlags say what a table looks like, and which observations its figures are about.
+type tableFlags struct{ pivot.Table }
+
+func (t *tableFlags) add(c *cobra.Command) {
+	config.Declare(c, "", []config.Flag{
+		{Name: "rows", To: &t.Rows, Reach: config.Nothing,
+			Help: "lay figures out in a table with the values of these columns as rows"},
+		{Name: "columns", To: &t.Columns, Reach: config.Nothing,
+			Help: "and the values of these as columns; measure means the measures"},
+		{Name: "pool", To: &t.Pool, Reach: config.Nothing,
+			Help: "figures over all values of a column together, such as temperature"},
+		{Name: "only", To: &t.Only, Whole: true, Reach: config.Nothing,
+			Help: "figures over some values only, in this order: COLUMN=VALUE,..."},
+		{Name: "group", To: &t.Group, Whole: true, Reach: config.Nothing,
+			Help: "a value of the column group: COLUMN:NAME=VALUE,..., such as language:Romance=es,fr,it"},
+		{Name: "spread", To: &t.Spread, Reach: config.Nothing,
+			Help: "show the minimum, the mean and the maximum of a figure over the values of columns, such as sample"},
+		{Name: "with", To: &t.Beside, Reach: config.Nothing,
+			Help: "beside each figure in a table: " + strings.Join(pivot.Sides, ", ")},
+		{Name: "label", To: &t.Names, Whole: true, Reach: config.Nothing,
+			Help: "what to call a value, column or measure in a table: [COLUMN:]VALUE=NAME"},
+	})
+}
+
+// wanted is the first flag that asks for something else than a run's own figures.
+func (t *tableFlags) wanted(c *cobra.Command) string {
+	return anyGiven(c, "rows", "columns", "pool", "only", "group", "spread", "with", "label")
+}
+
+type figureFlags struct {
+	outputFlags
+	all bool
+}
+
+func (f *figureFlags) add(c *cobra.Command) {
+	config.Declare(c, often, []config.Flag{
+		{Name: "all", To: &f.all, Help: "print all figures, not only a screenful"}})
+	f.outputFlags.add(c)
+}
+
+// write prints figures: the short answer, unless other programs read them or all are wanted.
+func (f *figureFlags) write(c *cobra.Command, instrument string, figures []crosstalk.Estimate,
+	names report.Names, examples *overview.Examples) error {
+	if f.all || f.format != report.Formats[0] {
+		return report.WriteNamed(c.OutOrStdout(), f.format, figures, names)
+	}
+	return overview.Write(c.OutOrStdout(), instrument, figures, names, examples)
+}
+
+// answerFlags are the output flags of run and score.
+type answerFlags struct {
+	figureFlags
+	labels []string
+	names  report.Names
+
+	examples *overview.Examples // of faults
+}
+
+func (a *answerFlags) add(c *cobra.Command) {
+	config.Declare(c, output, []config.Flag{
+		{Name: "label", To: &a.labels, Whole: true, Reach: config.Path.If(`(?s)^@([^@].*)=`),
+			Help: "what tables and plots call a model, a system message or another value: VALUE=NAME; " +
+				"the value may be @FILE"}})
+	a.figureFlags.add(c)
+}
+
+func (a *answerFlags) check() error {
+	if a.labels == nil {
+		return nil
+	}
+	names, err := report.ParseNames(a.labels)
+	a.names = report.Names{}
+	for value, name := range names {
+		if value, err = config.TextOrFile(value); err != nil {
+			break
+		}
+		a.names[value] = name
+	}
+	if err != nil {
+		return crosstalk.BadOption("label", ": %w", err)
+	}
+	return nil
+}
+
+// follow makes a study name its values, and keeps examples of the faults it finds.
+func (a *answerFlags) follow(s *study.Study) {
+	s.Names = a.names
+	a.examples = overview.NewExamples(s.Instrument, s.By)
+	s.Observe = a.examples.Add
+}
+
+func (a *answerFlags) print(c *cobra.Command, s *study.Study, result study.Result) error {
+	if unused := a.names.Unused(result.Estimates); len(unused) > 0 {
+		fmt.Fprintf(notes(c), "note: --label names %s, which no figure has\n", strings.Join(unused, ", "))
+	}
+	return a.write(c, s.Instrument, result.Estimates, a.names, a.examples)
+}
+
+// sayNext says where the answers of a run can be read.
+func sayNext(w io.Writer, run string) {
+	serve := "crosstalk serve"
+	if dir := filepath.Dir(run); dir != "runs" {
+		serve += " " + shell.Quote(dir)
+	}
+	fmt.Fprintf(w, "Every answer: %s\nPage: crosstalk report %s\n", serve, shell.Quote(run))
 }

@@ -2,16 +2,22 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"crosstalk"
 	"crosstalk/calibrate"
 	"crosstalk/instrument/confusion"
 	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
+	"crosstalk/internal/config"
+	"crosstalk/internal/ordered"
+	"crosstalk/measure/langid/embedded"
 	"crosstalk/model/reference"
 	"crosstalk/study"
+	"crosstalk/study/similarities"
 
 	"github.com/spf13/cobra"
 )
@@ -55,16 +61,243 @@ func instruments() []instrument {
 	}
 }
 
-// instrumentNamed is the instrument with this name.
-func instrumentNamed(name string) instrument {
-	all := instruments()
-	return all[slices.IndexFunc(all, func(in instrument) bool { return in.name == name })]
-}
-
-// each returns a command of each instrument.
 func each(command func(instrument) *cobra.Command) (commands []*cobra.Command) {
 	for _, in := range instruments() {
 		commands = append(commands, command(in))
 	}
 	return commands
+}
+
+type leakageFlags struct {
+	plainFlags
+	study.Leakage
+}
+
+// byParts is the value of --post for answers that are also scored in parts.
+const byParts = "sentences"
+
+func (l *leakageFlags) add(c *cobra.Command) {
+	posts := append(ordered.Distinct(leakage.Posts, func(p leakage.Post) string { return string(p) }), byParts)
+	protocols := ordered.Distinct(leakage.Protocols, func(p leakage.Protocol) string { return p.Name })
+	l.Similarities = []string{"gloss"}
+	config.Declare(c, scoring, []config.Flag{
+		protocolFlag(&l.Protocols, protocols),
+		{Name: "similarity", To: &l.Similarities, Values: "similarities", Reach: similarityReach(),
+			Help: "how to compare concept and answer: " + similarities.Usage() + "; models pull fetches models"},
+		{Name: "post", To: &l.Post, Choices: posts,
+			Help: "how to trim answers: " + strings.Join(posts, ", ") + "; " + byParts + " trims nothing and also scores " +
+				"each sentence (default: the protocol's, or the suite's)"},
+		{Name: "counts", To: &l.Counts,
+			Help: "also estimate how many answers repeat the concept, and how many are the same for different concepts"},
+		execEnvFlag(&l.ExecEnv),
+	})
+	config.Declare(c, often, []config.Flag{byFlag(&l.By, leakage.By, ", or by "+languageGroups)})
+}
+
+func (l *leakageFlags) study(r *runFlags) (*study.Study, error) {
+	l.Sweep, l.Suite, l.CountOnly = r.sweep, r.suite, r.dry
+	return l.split().Open()
+}
+
+func (l *leakageFlags) recorded(s *scoreFlags, files []string) (*study.Study, error) {
+	l.Columns, l.FileName = s.columns, s.name
+	return l.split().Recorded(files, s.model)
+}
+
+// split is the study, with the sense of --post.
+func (l *leakageFlags) split() study.Leakage {
+	of := l.Leakage
+	if of.Post == byParts {
+		of.Post, of.Windows = string(leakage.None), leakage.Sentences
+	} else if of.Post != "" {
+		of.Windows = leakage.NoWindows
+	}
+	return of
+}
+
+type confusionFlags struct{ study.Confusion }
+
+func (f *confusionFlags) add(c *cobra.Command) {
+	protocols := ordered.Distinct(confusion.Protocols, func(p confusion.Protocol) string { return p.Name })
+	f.Part = string(confusion.Answer)
+	config.Declare(c, scoring, []config.Flag{
+		protocolFlag(&f.Protocols, protocols),
+		{Name: "lid", To: &f.Identifier, Reach: config.Path,
+			Help: "a fastText language identification model: a file, or lid.176 or lid.176.ftz " +
+				"after 'crosstalk models pull' (default: a small embedded one)"},
+		{Name: "part", To: &f.Part, Choices: []string{string(confusion.Answer), string(confusion.Reasoning)},
+			Help: "which part of the answers to score: answer, or reasoning " +
+				"(what the model wrote before it, where it is kept apart)"},
+		{Name: "threshold", To: &f.Threshold, Reach: config.Nothing,
+			Help: "crosstalk-1: count parts in another language with at least this " + thresholdHelp},
+		{Name: "words", To: &f.Words, Reach: config.Path,
+			Help: "lcb protocols: a file of English words, one per line (default: an embedded list)"},
+	})
+	config.Declare(c, often, []config.Flag{byFlag(&f.By, confusion.By, ", by "+languageGroups+
+		", or by length_tertile (thirds of the prompts by length)")})
+}
+
+func (f *confusionFlags) addRun(c *cobra.Command) {
+	config.Declare(c, often, []config.Flag{{Name: "language", To: &f.Languages, Reach: config.Nothing,
+		Help: "only request answers in these languages (default: all languages of the suite)"}})
+	config.Declare(c, asked, []config.Flag{
+		{Name: "position", To: &f.Positions, Choices: confusion.Positions,
+			Help: "where cross-lingual prompts have their instruction: " + strings.Join(confusion.Positions, ", ") +
+				" (default: drawn for each prompt)"},
+		{Name: "shots", To: &f.Shots, Help: "number of demonstrations before each prompt (default 0)"},
+		{Name: "template", To: &f.Templates, Choices: []string{string(confusion.Auto), string(confusion.QA)},
+			Help: "qa: put Q: and A: around prompts, as base models need; " +
+				"auto: only for demonstrations without a chat API (default auto)"},
+	})
+	config.Declare(c, sampling, []config.Flag{
+		{Name: "beams", To: &f.Beams, Help: "beam width, for servers with beam search; 1 samples (default 1)"},
+		{Name: "logprobs", To: &f.Logprobs, Help: "number of candidates to request at each token, " +
+			"to measure the model's uncertainty where confusion begins (default: none)"},
+	})
+}
+
+func (f *confusionFlags) addScore(c *cobra.Command) {
+	config.Declare(c, often, []config.Flag{{Name: "expect", To: &f.Expect, Reach: config.Nothing,
+		Help: "the language that answers should be in: user (that of the user, if the messages tell it), " +
+			"prompt (that of all the user wrote), or a language such as en (default: the column language)"}})
+	config.Declare(c, asked, []config.Flag{{Name: "suite", To: &f.Prompts, Values: "suites", Reach: config.Path,
+		Help: "the suite with the prompts of answers that were recorded without them, found by id, " +
+			"to group by length: an embedded suite, a file, or the Language Confusion Benchmark's test sets"}})
+}
+
+func (f *confusionFlags) study(r *runFlags) (*study.Study, error) {
+	f.Sweep, f.Suite = r.sweep, r.suite
+	return f.Open()
+}
+
+func (f *confusionFlags) recorded(s *scoreFlags, files []string) (*study.Study, error) {
+	f.Columns, f.FileName = s.columns, s.name
+	return f.Recorded(files, s.model)
+}
+
+func (f *confusionFlags) note(w io.Writer) {
+	protocols, err := f.Resolve()
+	if f.Identifier == "" && err == nil && !confusion.OnlyProse(protocols) {
+		fmt.Fprintf(w, "A small model (%s) identified the languages; published figures use --lid lid.176.\n",
+			embedded.Identifier().Name())
+	}
+}
+
+type consistencyFlags struct {
+	plainFlags
+	study.Consistency
+	task string
+}
+
+func (f *consistencyFlags) add(c *cobra.Command) {
+	protocols := ordered.Distinct(consistency.Protocols, func(p consistency.Protocol) string { return p.Name })
+	f.Free = "text"
+	config.Declare(c, scoring, []config.Flag{
+		protocolFlag(&f.Protocols, protocols),
+		{Name: "free", To: &f.Free, Reach: similarityReach(),
+			Help: "how to compare free answers: text, number, model (ask the model), " +
+				"or a similarity with the threshold for the same meaning, as in gloss>=0.7"},
+		{Name: "quality", To: &f.Quality, Reach: similarityReach(),
+			Help: "an additional scorer of rewritten texts besides BLEU and ROUGE, as in exec:./comet.py"},
+		{Name: "lid", To: &f.Identifier, Reach: config.Path,
+			Help: "a fastText model to identify the languages of rewritten texts, " +
+				"such as lid.176.ftz (default: a small embedded one)"},
+		{Name: "overrides", To: &f.Overrides, Reach: config.Path,
+			Help: "a run with labels of the question reading (crosstalk annotate); " +
+				"figures are printed with and without them"},
+		execEnvFlag(&f.ExecEnv),
+	})
+	config.Declare(c, often, []config.Flag{byFlag(&f.By, nil, ", or by "+languageGroups+"; "+
+		"class adds the shares of classes and the transitions between them")})
+}
+
+func (f *consistencyFlags) addRun(c *cobra.Command) {
+	f.To = []string{"de", "zh"}
+	config.Declare(c, often, []config.Flag{
+		{Name: "from", To: &f.From, Reach: config.Nothing,
+			Help: "languages in which to ask the suite's own texts (default: the suite's language)"},
+		{Name: "to", To: &f.To, Reach: config.Nothing,
+			Help: "what to rewrite them into: languages, " + consistency.Paraphrase + ", or names defined with --rewrite"},
+	})
+	config.Declare(c, asked, []config.Flag{
+		{Name: "mixed", To: &f.Mixed, Reach: config.Nothing,
+			Help: "languages whose own instructions are also combined with inputs in other languages"},
+		{Name: "part", To: &f.Parts,
+			Choices: []string{string(consistency.Both), string(consistency.Instructions), string(consistency.Inputs)},
+			Help:    "what to rewrite: T (instruction and input), I (instruction), X (input) (default: each in turn)"},
+		{Name: "rewrite", To: &f.Rewrite, Whole: true, Reach: config.Nothing,
+			Help: "NAME=PROMPT: how to tell the model to rewrite into a language (de), a pair (en>de), " +
+				consistency.Paraphrase + ", or another sense of inputs that this defines; NAME:I=PROMPT only for " +
+				"instructions; {text} marks the place of the text (default: after the prompt)"},
+		{Name: "texts", To: &f.Texts, Reach: config.Path,
+			Help: "files of rewritten inputs to use instead of the model's own"},
+		{Name: "instructions", To: &f.Instructions, Reach: config.Path,
+			Help: "a file of reviewed instructions to use instead of the model's own"},
+		{Name: "accept-rewrites", To: &f.AcceptRewrites,
+			Help: "use the model's rewritten instructions without a review; the signature records this"},
+	})
+}
+
+func (f *consistencyFlags) addScore(c *cobra.Command) {
+	config.Declare(c, often, []config.Flag{{Name: "task", To: &f.task, Values: "suites", Reach: config.Path,
+		Help: "the task file, with classes, answer words and correct answers: an embedded suite or a file (required)"}})
+	config.Declare(c, asked, []config.Flag{{Name: "texts", To: &f.Texts, Reach: config.Path,
+		Help: "files of rewritten texts, for BLEU and ROUGE"}})
+}
+
+func (f *consistencyFlags) study(r *runFlags) (*study.Study, error) {
+	f.Sweep, f.Suite = r.sweep, r.suite
+	return f.Open()
+}
+
+func (f *consistencyFlags) recorded(s *scoreFlags, files []string) (*study.Study, error) {
+	f.Columns, f.FileName = s.columns, s.name
+	return f.Recorded(files, s.model, f.task)
+}
+
+func calibrateCommand() *cobra.Command {
+	of := calibrate.Settings{Seeds: 200, Samples: 1, Suite: "leakage-en", Similarity: "gloss"}
+	var format string
+	names := ordered.Distinct(instruments(), func(in instrument) string { return in.name })
+	c := command("calibrate", nil, func(c *cobra.Command, chosen []string) error {
+		for _, name := range chosen {
+			if _, err := crosstalk.Chosen("instrument", name, names); err != nil {
+				return err
+			}
+		}
+		if of.Seeds < 1 || of.Samples < 1 {
+			return fmt.Errorf("--seeds and --samples: expected a number above 0")
+		}
+		var results []calibrate.Result
+		for _, in := range instruments() {
+			if len(chosen) == 0 || slices.Contains(chosen, in.name) {
+				ctx, stop := calibrate.Show(c.Context(), c.ErrOrStderr(), in.name, of.Seeds)
+				found, err := in.calibrate(ctx, of)
+				if stop(); err != nil {
+					return err
+				}
+				results = append(results, found...)
+			}
+		}
+		if err := calibrate.Write(c.OutOrStdout(), format, results); err != nil {
+			return err
+		}
+		if err := calibrate.Verdict(results); err != nil {
+			return &exitError{exitGate, err}
+		}
+		return nil
+	})
+	c.Long = strings.ReplaceAll(c.Long, "{names}", strings.Join(names, ", "))
+	config.Declare(c, "", []config.Flag{
+		{Name: "seeds", To: &of.Seeds, Help: "measurements of each model"},
+		{Name: "samples", To: &of.Samples, Help: "answers per prompt"},
+		{Name: "rate", To: &of.Rates, Help: "probabilities of a fault: a leak (default 0.6), a line in another language " +
+			"(default 0.1), or an answer in another sense with another class (default 0.2)"},
+		{Name: "suite", To: &of.Suite, Values: "suites", Reach: config.Path,
+			Help: "leakage: an embedded suite, or a file that lists leaks and neutral continuations"},
+		{Name: "similarity", To: &of.Similarity, Values: "similarities", Reach: similarityReach(),
+			Help: "leakage: how to compare concept and answer: " + similarities.Usage()},
+		formatFlag(&format, calibrate.Formats),
+	})
+	return c
 }

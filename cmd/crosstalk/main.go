@@ -7,6 +7,8 @@
 package main
 
 import (
+	"cmp"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -14,17 +16,22 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
+	"sync"
+	"text/template"
 
 	"crosstalk"
+	"crosstalk/internal/config"
+	"crosstalk/internal/nearest"
 	"crosstalk/internal/visible"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// Exit codes.
 const (
 	exitGate         = 1
 	exitUsage        = 2
@@ -44,13 +51,6 @@ func (e *exitError) Unwrap() error { return e.err }
 
 // revision is the commit and its day, in programs of a release (tools/build/release).
 var revision string
-
-func version() string {
-	if revision == "" {
-		return crosstalk.Version
-	}
-	return crosstalk.Version + " (" + revision + ")"
-}
 
 func execute(args []string, stdout, stderr io.Writer) int {
 	log.SetOutput(io.Discard) // net/http logs there what servers do; what matters of it is in errors
@@ -108,7 +108,10 @@ func reportUsage(c *cobra.Command) {
 
 func rootCommand() *cobra.Command {
 	root := command("crosstalk", cobra.ArbitraryArgs, chooseCommand)
-	root.Version, root.SilenceUsage, root.SilenceErrors = version(), true, true
+	root.Version, root.SilenceUsage, root.SilenceErrors = crosstalk.Version, true, true
+	if revision != "" {
+		root.Version += " (" + revision + ")"
+	}
 	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("crosstalk {{.Version}}\n")
 	for _, group := range []struct {
@@ -166,7 +169,6 @@ func collectLarge(percent int, runs []string) {
 	}
 }
 
-// group is a command that only has subcommands.
 func group(name string, commands ...*cobra.Command) *cobra.Command {
 	c := command(name, cobra.ArbitraryArgs, chooseCommand)
 	c.AddCommand(commands...)
@@ -199,3 +201,176 @@ func chooseCommand(c *cobra.Command, args []string) error {
 	}
 	return &usageError{errors.New(message)}
 }
+
+// explainFlag says what is wrong with a flag, and which one may have been meant. A flag
+// of a removed command needs no other explanation than the command.
+func explainFlag(c *cobra.Command, err error) error {
+	if err := wasRemoved(c, c.Flags().Args()); err != nil {
+		return err
+	}
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		if instead := insteadOf("--" + unknown.GetSpecifiedName()); instead != "" {
+			return fmt.Errorf("--%s was removed: %s", unknown.GetSpecifiedName(), instead)
+		}
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		if near := nearest.Of(unknown.GetSpecifiedName(), names); near != "" {
+			return fmt.Errorf("unknown flag: --%s; did you mean --%s?", unknown.GetSpecifiedName(), near)
+		}
+	case errors.As(err, &invalid):
+		f := invalid.GetFlag()
+		switch {
+		case f.Value.Type() == "bool":
+			return fmt.Errorf("--%s takes no value, found %q", f.Name, invalid.GetValue())
+		case errors.As(err, new(*strconv.NumError)):
+			return fmt.Errorf("--%s is %q; expected %s", f.Name, invalid.GetValue(), config.Expected(f))
+		}
+	}
+	return err
+}
+
+// wrongArguments says what a command expects beside its flags.
+func wrongArguments(c *cobra.Command, args []string) error {
+	expected := strings.TrimSuffix(c.UseLine(), " [flags]")
+	found := "no argument"
+	switch n := len(args); {
+	case c.Use == c.Name(): // no arguments
+		return fmt.Errorf("unexpected %q: '%s' takes flags only", args[0], c.CommandPath())
+	case n == 1:
+		found = "one argument"
+	case n > 1:
+		found = fmt.Sprintf("%d arguments", n)
+	}
+	return fmt.Errorf("expected '%s', found %s", expected, found)
+}
+
+// removed has a line for each command or flag of an earlier version: its name, and what to use instead.
+//
+//go:embed removed.txt
+var removed string
+
+// insteadOf tells what replaces a command or a flag, "" if it was not removed.
+func insteadOf(name string) string {
+	for line := range strings.Lines(removed) {
+		if old, instead, _ := strings.Cut(strings.TrimSpace(line), ": "); old == name {
+			return instead
+		}
+	}
+	return ""
+}
+
+// wasRemoved is the error that tells what replaces the command that the first one or two
+// arguments of c named, nil if none was removed.
+func wasRemoved(c *cobra.Command, args []string) error {
+	_, path, _ := strings.Cut(c.CommandPath(), " ")
+	for n := min(2, len(args)); n > 0; n-- {
+		name := strings.TrimSpace(path + " " + strings.Join(args[:n], " "))
+		if instead := insteadOf(name); instead != "" {
+			return fmt.Errorf("%q was removed: %s", name, instead)
+		}
+	}
+	return nil
+}
+
+// descriptions describe the commands: for each a heading with its path, its usage, a line for
+// lists, and a text that Examples: ends.
+//
+//go:embed commands.txt
+var descriptions string
+
+// command is the command with a path, as descriptions describe it.
+func command(path string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
+	_, text, found := strings.Cut(descriptions, "\n# "+path+"\n")
+	if !found {
+		panic("commands.txt does not describe " + path)
+	}
+	text, _, _ = strings.Cut(text, "\n# ")
+	use, text, _ := strings.Cut(text, "\n")
+	short, text, _ := strings.Cut(text, "\n")
+	long, example, _ := strings.Cut(text, "\nExamples:\n")
+	return &cobra.Command{Use: use, Short: short, Long: strings.TrimSpace(long), Example: strings.TrimRight(example, "\n"),
+		Args: args, RunE: run}
+}
+
+const helpWidth = 80
+
+// Groups of flags of run and score.
+const (
+	often    = "Often used"
+	models   = "Model"
+	asked    = "What is asked"
+	sampling = "Sampling"
+	limits   = "Limits and cost"
+	scoring  = "Scoring"
+	output   = "Output"
+)
+
+// usageTemplate is cobra's, with commands and flags in groups.
+//
+//go:embed usage.tmpl
+var usageTemplate string
+
+// flagGroups are the groups in the order of help; "" is the flags of all commands.
+var flagGroups = []string{often, models, asked, sampling, limits, scoring, output, ""}
+
+// addHelp runs once, because cobra's functions belong to all commands of the process.
+var addHelp = sync.OnceFunc(func() {
+	cobra.AddTemplateFuncs(template.FuncMap{"flagHelp": flagHelp, "commandGroups": commandGroups})
+})
+
+// commandGroups returns the groups of a command's subcommands, or one without a name.
+func commandGroups(c *cobra.Command) []*cobra.Group {
+	if groups := c.Groups(); len(groups) > 0 {
+		return groups
+	}
+	return []*cobra.Group{{Title: "Commands"}}
+}
+
+// flagHelp describes a command's flags, in groups for run and score.
+func flagHelp(c *cobra.Command) string {
+	c.InitDefaultHelpFlag()
+	all := pflag.NewFlagSet("", pflag.ContinueOnError)
+	all.SortFlags = c.Flags().SortFlags
+	for _, flags := range []*pflag.FlagSet{c.LocalFlags(), c.InheritedFlags()} {
+		flags.SortFlags = c.Flags().SortFlags
+		flags.VisitAll(func(f *pflag.Flag) {
+			of := *f // with its kind in plain words, and a default as it is typed
+			if kind, standard := config.Described(f); kind != "bool" {
+				of.Value, of.DefValue = value{f.Value, kind}, standard
+			}
+			all.AddFlag(&of)
+		})
+	}
+	if parent := c.Parent(); parent == nil || parent.Name() != "run" && parent.Name() != "score" {
+		return strings.TrimRight("Flags:\n"+all.FlagUsagesWrapped(helpWidth), "\n")
+	}
+	var parts []string
+	for _, group := range flagGroups {
+		set := pflag.NewFlagSet("", pflag.ContinueOnError)
+		set.SortFlags = false
+		all.VisitAll(func(f *pflag.Flag) {
+			if config.GroupOf(f) == group {
+				set.AddFlag(f)
+			}
+		})
+		if set.HasAvailableFlags() {
+			parts = append(parts, cmp.Or(group, "Other")+":\n"+set.FlagUsagesWrapped(helpWidth))
+		}
+	}
+	return strings.TrimRight(strings.Join(parts, "\n"), "\n")
+}
+
+// value is the value of a flag with another name of its type.
+type value struct {
+	pflag.Value
+	kind string
+}
+
+func (v value) Type() string { return v.kind }

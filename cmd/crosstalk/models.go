@@ -3,15 +3,19 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"text/tabwriter"
 	"time"
 
+	"crosstalk"
 	"crosstalk/internal/config"
 	"crosstalk/internal/fetch"
 	"crosstalk/internal/hub"
@@ -19,8 +23,10 @@ import (
 	"crosstalk/internal/visible"
 	"crosstalk/measure/langid/embedded"
 	"crosstalk/model"
+	"crosstalk/report/suites"
 	"crosstalk/study"
 	"crosstalk/study/similarities"
+	"crosstalk/suite"
 	"crosstalk/suite/datasets"
 
 	"github.com/spf13/cobra"
@@ -38,7 +44,14 @@ func modelsCommand() *cobra.Command {
 		case m.check:
 			return cmp.Or(m.checkModel(c.Context(), w, args[0]), w.Flush())
 		case study.IsIdentifier(args[0]):
-			return listLanguages(c.OutOrStdout(), args[0])
+			identifier, err := study.OpenIdentifier(args[0])
+			if err != nil {
+				return err
+			}
+			labels := slices.Sorted(slices.Values(identifier.Labels()))
+			_, err = fmt.Fprintf(c.OutOrStdout(), "%s knows %d languages:\n  %s\n", identifier.Name(), len(labels),
+				strings.Join(visible.Wrap(strings.Join(labels, " "), 78), "\n  "))
+			return err
 		}
 		ctx, cancel := context.WithTimeout(c.Context(), m.timeout)
 		defer cancel()
@@ -67,7 +80,6 @@ func modelsCommand() *cobra.Command {
 	return c
 }
 
-// modelsFlags say where a provider's models are and how they are reached.
 type modelsFlags struct {
 	options  model.Options
 	timeout  time.Duration
@@ -125,18 +137,6 @@ func (m *modelsFlags) checkModel(ctx context.Context, w io.Writer, name string) 
 	return err
 }
 
-// listLanguages prints the languages of an identifier, in lines of at most 80 characters.
-func listLanguages(w io.Writer, name string) error {
-	identifier, err := study.OpenIdentifier(name)
-	if err != nil {
-		return err
-	}
-	labels := slices.Sorted(slices.Values(identifier.Labels()))
-	_, err = fmt.Fprintf(w, "%s knows %d languages:\n  %s\n", identifier.Name(), len(labels),
-		strings.Join(visible.Wrap(strings.Join(labels, " "), 78), "\n  "))
-	return err
-}
-
 // whetherPulled is yes or no, for a column of a table.
 func whetherPulled(s datasets.Source) string {
 	if _, err := s.Find(); err != nil {
@@ -164,7 +164,6 @@ func modelsPullCommand() *cobra.Command {
 	return c
 }
 
-// pullModel fetches a model and returns its folder or file.
 func pullModel(c *cobra.Command, name string) (path string, err error) {
 	if s, ok := study.PublishedIdentifier(name); ok {
 		dir, err := pullSource(c, s)
@@ -182,4 +181,106 @@ func pullModel(c *cobra.Command, name string) (path string, err error) {
 		dir, _, err = hub.Pull(ctx, m.Name, m.Revision, show)
 		return dir, err
 	})
+}
+
+func suitesCommand() *cobra.Command {
+	var check bool
+	var api string
+	c := command("suites", cobra.ArbitraryArgs, func(c *cobra.Command, args []string) error {
+		w := c.OutOrStdout()
+		switch {
+		case check && len(args) > 0:
+			var b strings.Builder // nothing is printed if one of the suites cannot be read
+			for _, name := range args {
+				if err := study.CheckSuite(c.Context(), &b, name); err != nil {
+					return err
+				}
+			}
+			_, err := io.WriteString(w, b.String())
+			return err
+		case len(args) > 1:
+			return usagef("expected one suite; only --check reads several")
+		case len(args) == 0 && (check || api != ""):
+			return usagef("expected the name of a suite, or a file")
+		case len(args) == 0:
+			return listSuites(w)
+		}
+		s, err := suite.Load(args[0])
+		switch {
+		case err != nil:
+			return err
+		case api != "":
+			all := instruments()
+			i := slices.IndexFunc(all, func(in instrument) bool { return in.name == s.Instrument })
+			return suites.WriteRequests(w, s, crosstalk.API(api), all[i].requests)
+		}
+		return suites.Write(w, s)
+	})
+	config.Declare(c, "", []config.Flag{
+		{Name: "api", To: &api, Choices: apis, Help: "print what is sent instead: chat, completions or responses"},
+		{Name: "check", To: &check, Help: "list likely mistakes of suites instead"},
+	})
+	c.MarkFlagsMutuallyExclusive("api", "check")
+	c.AddCommand(suitesPullCommand())
+	return c
+}
+
+func listSuites(stdout io.Writer) error {
+	embedded, err := suite.Embedded()
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tINSTRUMENT\tLANGUAGE\tITEMS\tCLUSTERS\tLICENSE")
+	for _, s := range embedded {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%d %s\t%s\n",
+			s.Name, s.Instrument, suites.Languages(s), s.Items.Len(), s.Clusters(), s.ClusterNoun(), s.License)
+	}
+	fmt.Fprintln(w, "\nTO PULL\tINSTRUMENT\tSIZE\tON THIS MACHINE\tLICENSE")
+	for _, s := range datasets.All(datasets.Suite) {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", s.Name, s.Instrument, fetch.Size(s.Size()), whetherPulled(s), s.License)
+	}
+	return w.Flush()
+}
+
+func suitesPullCommand() *cobra.Command {
+	nameOf := func(s datasets.Source) string { return s.Name }
+	names := strings.Join(ordered.Distinct(datasets.All(datasets.Suite), nameOf), ", ")
+	c := command("suites pull", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		s, ok := datasets.Named(datasets.Suite, args[0])
+		if !ok {
+			return fmt.Errorf("unknown data set %q; choose one of: %s", args[0], names)
+		}
+		dir, err := pullSource(c, s)
+		if err == nil {
+			_, err = fmt.Fprintln(c.OutOrStdout(), dir)
+		}
+		return err
+	})
+	c.Long = strings.ReplaceAll(c.Long, "{names}", names)
+	addQuiet(c, "print only the folder and errors")
+	return c
+}
+
+// pullSource fetches the missing files of a source and returns its folder.
+func pullSource(c *cobra.Command, s datasets.Source) (dir string, err error) {
+	if dir, err := s.Find(); err == nil {
+		return dir, nil
+	}
+	fmt.Fprintf(notes(c), "%s: %s\nlicence: %s\ncite: %s\nfrom: %s (%s), see %s\n",
+		s.Name, s.What, cmp.Or(s.Terms, s.License), s.Cite, s.Files[0].URLs[0], fetch.Size(s.Size()), s.Home)
+	return download(c, s.Pull)
+}
+
+// download shows the progress of a download. An interrupt ends it and keeps what has arrived.
+func download(c *cobra.Command, pull func(context.Context, fetch.Progress) (string, error)) (dir string, err error) {
+	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	show, done := fetch.Show(notes(c))
+	dir, err = pull(ctx, show)
+	done()
+	if err != nil && ctx.Err() != nil {
+		return "", &exitError{exitInterrupted, errors.New("interrupted; run the same command again to resume")}
+	}
+	return dir, err
 }

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"time"
 
 	"crosstalk"
 	"crosstalk/compare"
@@ -17,6 +20,8 @@ import (
 	"crosstalk/report/page"
 	"crosstalk/run/view"
 	"crosstalk/study"
+	"crosstalk/web"
+	"crosstalk/web/annotate"
 
 	"github.com/spf13/cobra"
 )
@@ -170,4 +175,206 @@ func (r *reportFlags) writeHistory(c *cobra.Command, paths []string) error {
 		return nil
 	}
 	return atomicfile.Write(r.files.HTML, write)
+}
+
+func exportCommand() *cobra.Command {
+	var answers bool
+	var format, out string
+	c := command("export", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		write := func(w io.Writer) error { return export.WriteRun(w, format, args[0], answers) }
+		if out != "" {
+			return atomicfile.Write(out, write)
+		}
+		return write(c.OutOrStdout())
+	})
+	config.Declare(c, "", []config.Flag{
+		{Name: "answers", To: &answers, Help: "write every request with its answer instead of the observations"},
+		formatFlag(&format, export.Formats),
+		{Name: "out", To: &out, Reach: config.Path, Help: "the file to write (default: stdout)"},
+	})
+	return c
+}
+
+type sheetFlags struct {
+	out, format, annotator, adjudicator, question string
+	sample                                        labels.Sample
+}
+
+const questionHelp = "leakage; confusion (of answers) or lines; consistency, reading or codes " +
+	"(default: the run's instrument)"
+
+func addSample(c *cobra.Command, s *labels.Sample) {
+	s.Seed = 1
+	config.Declare(c, "", []config.Flag{
+		{Name: "sample", To: &s.N, Help: "number of questions (default: all)"},
+		{Name: "by", To: &s.By, Reach: config.Nothing,
+			Help: "columns to stratify the sample by, such as category, language or finding"},
+		{Name: "only", To: &s.Only, Reach: config.Nothing,
+			Help: "ask about some answers only: COLUMN=VALUE; disputed (similarities disagree) or " +
+				"doubtful (near the identifier's threshold, or nearly a tie)"},
+		{Name: "seed", To: &s.Seed, Help: "seed of the sample, the order and the sides"},
+	})
+}
+
+func labelsExportCommand() *cobra.Command {
+	var s sheetFlags
+	c := command("labels export", cobra.ExactArgs(1), s.run)
+	config.Declare(c, "", []config.Flag{
+		{Name: "out", To: &s.out, Reach: config.Path, Help: "the file to write: .csv or .json (default: stdout)"},
+		{Name: "format", To: &s.format, Choices: labels.Formats,
+			Help: strings.Join(labels.Formats, ", ") + " (default: as --out ends, else csv)"},
+		{Name: "annotator", To: &s.annotator, Reach: config.Nothing,
+			Help: "who is asked: another name draws another order and other sides"},
+		{Name: "adjudicator", To: &s.adjudicator, Reach: config.Nothing,
+			Help: "who decides: ask only about answers on which annotators disagree"},
+		{Name: "question", To: &s.question, Reach: config.Nothing, Help: questionHelp},
+	})
+	addSample(c, &s.sample)
+	return c
+}
+
+func (s *sheetFlags) run(c *cobra.Command, args []string) error {
+	format := cmp.Or(s.format, labels.FormatOf(s.out))
+	if err := cmp.Or(s.sample.Check(), labels.CheckFormat(format)); err != nil {
+		return err
+	}
+	name, decides := cmp.Or(s.annotator, s.adjudicator), s.adjudicator != ""
+	if decides && (s.annotator != "" || anyGiven(c, "sample", "by", "only") != "") {
+		return usagef("--adjudicator cannot be combined with --annotator, --sample, --by and --only")
+	}
+	q, err := labels.NewQuestionnaire(args[0], s.question, name, s.sample, decides)
+	if err != nil {
+		return err
+	}
+	write := func(w io.Writer) error { return q.Write(w, format) }
+	if s.out == "" {
+		return write(c.OutOrStdout())
+	}
+	if err := atomicfile.Write(s.out, write); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.ErrOrStderr(), "%d of %d questions: %s\n", len(q.Asked), q.Of, s.out)
+	return nil
+}
+
+func labelsImportCommand() *cobra.Command {
+	var annotator, adjudicator, question string
+	c := command("labels import", cobra.ExactArgs(2), func(c *cobra.Command, args []string) error {
+		name := cmp.Or(annotator, adjudicator)
+		if (annotator == "") == (adjudicator == "") {
+			return usagef("expected --annotator NAME, or --adjudicator NAME")
+		}
+		imported, err := labels.ImportInto(args[0], question, args[1], name, adjudicator != "", time.Now())
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(c.ErrOrStderr(), "%d labels by %s added; %d questions without a label\n",
+			len(imported.Labels), name, imported.Blank)
+		if imported.Before > 0 {
+			fmt.Fprintf(c.ErrOrStderr(), "%d labels were there before\n", imported.Before)
+		}
+		for _, odd := range imported.Odd {
+			fmt.Fprintf(c.ErrOrStderr(), "left out: %v\n", odd)
+		}
+		if n := len(imported.Odd); n > 0 {
+			return &exitError{exitIncomplete, fmt.Errorf("%d rows were left out", n)}
+		}
+		return nil
+	})
+	config.Declare(c, "", []config.Flag{
+		{Name: "annotator", To: &annotator, Reach: config.Nothing, Help: "who filled in the sheet"},
+		{Name: "adjudicator", To: &adjudicator, Reach: config.Nothing,
+			Help: "who filled in the sheet and decides, instead of --annotator"},
+		{Name: "question", To: &question, Reach: config.Nothing, Help: questionHelp},
+	})
+	return c
+}
+
+type agreementFlags struct {
+	outputFlags
+	labels.Options
+	question string
+	all      bool
+}
+
+func agreementCommand() *cobra.Command {
+	var a agreementFlags
+	c := command("agreement", cobra.ExactArgs(1), a.run)
+	a.Worst, a.Seed = 10, 1
+	config.Declare(c, "", []config.Flag{
+		{Name: "by", To: &a.By, Reach: config.Nothing,
+			Help: "columns to give figures by, such as category or language (default with --all: as when they were measured)"},
+		{Name: "all", To: &a.all, Help: "print all figures, not only a screenful"},
+		{Name: "question", To: &a.question, Reach: config.Nothing, Help: questionHelp},
+		{Name: "seed", To: &a.Seed, Help: "seed of the intervals"},
+	})
+	a.outputFlags.add(c)
+	return c
+}
+
+func (a *agreementFlags) run(c *cobra.Command, args []string) error {
+	var err error
+	if a.By, err = study.ParseBy(a.By); err != nil {
+		return err
+	}
+	a.Link = web.ItemPath
+	short := !a.all && a.format == report.Formats[0]
+	if short {
+		a.Worst = 3
+	}
+	result, err := labels.AgreementOf(args[0], a.question, a.Options)
+	if err != nil {
+		return err
+	}
+	if err := noteCutShort(c, args[0]); err != nil {
+		return err
+	}
+	if result.Unmatched > 0 {
+		fmt.Fprintf(notes(c), "%d labels are of answers that were not scored; they are left out\n", result.Unmatched)
+	}
+	return report.AgreementView{Agreement: result, Short: short, Link: a.Link}.Write(c.OutOrStdout(), a.format)
+}
+
+func noteCutShort(c *cobra.Command, runs ...string) error {
+	for _, path := range runs {
+		note, err := labels.CutShort(path)
+		if err != nil {
+			return err
+		}
+		if note != "" {
+			fmt.Fprintln(notes(c), note)
+		}
+	}
+	return nil
+}
+
+func annotateCommand() *cobra.Command {
+	var o annotate.Options
+	var addr, guideline string
+	c := command("annotate", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {
+		var err error
+		if guideline != "" {
+			if o.Guide, err = annotate.ReadGuide(guideline); err != nil {
+				return err
+			}
+		}
+		ctx, stop := untilSignal(c.Context())
+		defer stop()
+		return annotate.Serve(ctx, c.ErrOrStderr(), addr, args[0], o)
+	})
+	config.Declare(c, "", []config.Flag{{Name: "question", To: &o.Questions, Reach: config.Nothing,
+		Help: "what to ask (default: all that the run has)"}})
+	addSample(c, &o.Sample)
+	config.Declare(c, "", []config.Flag{
+		{Name: "guideline", To: &guideline, Reach: config.Path,
+			Help: "a text file to show in place of the guidelines of the questions"},
+		{Name: "annotator", To: &o.Annotators, Reach: config.Access,
+			Help: "names of annotators who get a token each (default: everybody enters a name)"},
+		{Name: "overlap", To: &o.Overlap,
+			Help: "how many of the --annotator names are asked each question (default: all)"},
+		{Name: "adjudicator", To: &o.Adjudicator, Reach: config.Access,
+			Help: "who decides: ask this person alone, about answers on which annotators disagree"},
+	})
+	addAddress(c, &addr, "127.0.0.1:8021", &o.Hosts)
+	return c
 }

@@ -5,19 +5,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"crosstalk"
+	"crosstalk/ask"
+	"crosstalk/cluster"
 	"crosstalk/internal/config"
 	"crosstalk/internal/interrupt"
 	"crosstalk/internal/shell"
+	"crosstalk/internal/statusline"
 	"crosstalk/model/reference"
+	"crosstalk/recorded"
+	"crosstalk/report"
+	"crosstalk/run"
+	"crosstalk/run/merge"
 	"crosstalk/run/watch"
 	"crosstalk/study"
 
 	"github.com/spf13/cobra"
 )
 
-// run is the command that asks and scores.
 func (in instrument) run() *cobra.Command {
 	r, f := &runFlags{}, in.flags()
 	c := command("run "+in.name, cobra.NoArgs, func(c *cobra.Command, _ []string) error {
@@ -33,7 +41,6 @@ func (in instrument) run() *cobra.Command {
 	return c
 }
 
-// runFlags are the flags of every run.
 type runFlags struct {
 	answerFlags
 	modelFlags
@@ -56,7 +63,6 @@ func (r *runFlags) add(c *cobra.Command, standIn, suite string) {
 	r.answerFlags.add(c)
 }
 
-// run opens a study, measures it, and reports.
 func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) error {
 	if err := cmp.Or(r.answerFlags.check(), r.modelFlags.check()); err != nil {
 		return err
@@ -103,7 +109,6 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 // time after which schedulers kill. A variable for tests.
 var grace = 20 * time.Second
 
-// measure sends the requests, scores the answers, and writes and prints the figures.
 func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
 	var result study.Result
 	err := watched(c, s, m, warned, func(ctx context.Context) (err error) {
@@ -128,7 +133,6 @@ func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measuremen
 	return withCode(m.Missing(result))
 }
 
-// withCode gives the error of a measurement its exit code.
 func withCode(err error) error {
 	switch {
 	case errors.As(err, new(*study.InterruptedError)):
@@ -139,15 +143,13 @@ func withCode(err error) error {
 	return err
 }
 
-// warn prints what the user should know.
 func warn(c *cobra.Command, warnings []string) {
 	for _, w := range warnings {
 		fmt.Fprintln(notes(c), "note: "+w)
 	}
 }
 
-// watched asks while it shows how far that is and an interrupt stops it gently. It prints the warnings that the caller
-// has not printed yet.
+// watched asks, shows how far that is, and prints the warnings after the first ones. An interrupt stops it gently.
 func watched(
 	c *cobra.Command, s *study.Study, m *study.Measurement, warned int, ask func(context.Context) error,
 ) error {
@@ -163,4 +165,297 @@ func watched(
 		return withCode(m.Explain(err))
 	}
 	return nil
+}
+
+func (in instrument) score() *cobra.Command {
+	s, f := &scoreFlags{}, in.flags()
+	c := command("score "+in.name, cobra.MinimumNArgs(1), func(c *cobra.Command, files []string) error {
+		err := s.score(c, func() (*study.Study, error) { return f.recorded(s, files) })
+		if err == nil {
+			f.note(notes(c))
+		}
+		return err
+	})
+	s.add(c)
+	f.addScore(c)
+	f.add(c)
+	return c
+}
+
+type scoreFlags struct {
+	answerFlags
+	model   string
+	out     string
+	shard   shardFlag
+	pairs   []string
+	columns map[string]string // of pairs
+	pattern string
+	name    *recorded.FileName // of pattern
+}
+
+func (s *scoreFlags) add(c *cobra.Command) {
+	config.Declare(c, often, []config.Flag{
+		{Name: "model,m", To: &s.model, Reach: config.Nothing,
+			Help: "name of the model in rows without one (default: the file's name)"},
+		{Name: "column", To: &s.pairs, Reach: config.Nothing,
+			Help: "columns that have other names in the file, as in completion=reply,language=locale; " +
+				"choices.0.text is a place in nested JSON"},
+		{Name: "file-name", To: &s.pattern, Reach: config.Nothing,
+			Help: "columns in the names of files, such as {dataset}_prompts_{model}, for rows without them"},
+		{Name: "out", To: &s.out, Reach: config.Path, Help: "a run directory to write observations and figures to"},
+	})
+	s.shard.add(c)
+	s.answerFlags.add(c)
+}
+
+func (s *scoreFlags) score(c *cobra.Command, open func() (*study.Study, error)) error {
+	err := s.check()
+	if err != nil {
+		return err
+	}
+	if s.columns, err = recorded.ParseColumns(s.pairs); err != nil {
+		return err
+	}
+	if s.name, err = recorded.ParseFileName(s.pattern); err != nil {
+		return fmt.Errorf("--file-name: %w", err)
+	}
+	of, err := open()
+	if err != nil {
+		return err
+	}
+	if s.shard.text != "" && s.out == "" {
+		return crosstalk.BadOption("shard", " needs --out: what the shards find is merged there")
+	}
+	if _, err := s.shard.take(c, of, &ask.Options{}); err != nil {
+		return err
+	}
+	s.follow(of)
+	stop := func() {}
+	if statusline.IsTerminal(notes(c)) {
+		of.Observe, stop = watch.ShowScored(notes(c), of.Observe)
+	}
+	var result study.Result
+	if s.out == "" {
+		result, err = of.Score(c.Context())
+	} else {
+		result, err = of.Run(c.Context(), s.out, ask.Options{})
+	}
+	stop()
+	if err != nil {
+		return err
+	}
+	if err := s.print(c, of, result); err != nil {
+		return err
+	}
+	for _, note := range of.Remarks() {
+		fmt.Fprintln(notes(c), note)
+	}
+	switch {
+	case s.out != "":
+		sayNext(notes(c), s.out)
+	case s.format == report.Formats[0]:
+		fmt.Fprintln(notes(c), "To read every answer, add --out DIRECTORY; crosstalk serve and crosstalk report show it.")
+	}
+	if !of.Shard().IsZero() {
+		return nil
+	}
+	return withCode(study.Unchecked(of.Instrument, result.Estimates))
+}
+
+func addJob(c *cobra.Command, j *cluster.Job, submit *bool) {
+	config.Declare(c, "", []config.Flag{
+		{Name: "shards", To: &j.Shards, Help: "number of shards (required)"},
+		{Name: "parallel", To: &j.Parallel, Help: "maximum number of shards at a time (default: no limit)"},
+		{Name: "submit", To: submit, Reach: config.Expense, Help: "submit the jobs too"},
+	})
+	c.Flags().SetInterspersed(false) // what follows the command is its own, even without --
+}
+
+// readCommand reads the command after --, whose flags must be ones that it has.
+func readCommand(c *cobra.Command, args []string, j *cluster.Job) error {
+	if len(args) == 0 {
+		return usagef("expected the command to run, as in -- run leakage --model openai:gpt-4o-mini --out runs/sweep")
+	}
+	of, rest, err := rootCommand().Find(args)
+	if err != nil {
+		return &usageError{err}
+	}
+	if parent := of.Parent(); parent == nil || !slices.Contains([]string{"run", "score"}, parent.Name()) {
+		return usagef("'%s' cannot be divided into shards; expected run or score and an instrument after --",
+			of.CommandPath())
+	}
+	if err := of.ParseFlags(rest); err != nil {
+		return usagef("%s: %w", of.CommandPath(), err)
+	}
+	if err := of.ValidateArgs(of.Flags().Args()); err != nil {
+		return usagef("%s: %w", of.CommandPath(), err)
+	}
+	if of.Flags().Changed("shard") {
+		return usagef("--shard after --: the scheduler says which shard a task is; remove it")
+	}
+	if of.Flags().Changed("dry-run") {
+		return usagef("--dry-run after --: shards would measure nothing; " +
+			"run the command by itself to see what it would send")
+	}
+	headers, _ := of.Flags().GetStringArray("header") // none if the command has no such flag
+	params, _ := of.Flags().GetStringArray("param")
+	keyVar, _ := of.Flags().GetString("key-var")
+	if err := cluster.CheckSecrets(args, headers, params, keyVar); err != nil {
+		return &usageError{err}
+	}
+	if j.Out, _ = of.Flags().GetString("out"); j.Out == "" {
+		return usagef("--out is missing after --: expected a directory for the shards, as in --out runs/sweep")
+	}
+	j.Command = args
+	return nil
+}
+
+func submitSlurmCommand() *cobra.Command {
+	var s cluster.Slurm
+	var submit bool
+	c := command("submit slurm", nil, func(c *cobra.Command, args []string) error {
+		if err := readCommand(c, args, &s.Job); err != nil {
+			return err
+		}
+		w := c.OutOrStdout()
+		if submit {
+			array, merge, err := s.Submit()
+			if err == nil {
+				fmt.Fprintf(w, "Submitted job %s, %d shards, and job %s, which merges them into %s.\n"+
+					"Watch them with squeue; logs are in %s.\n", array, s.Shards, merge, s.Merged(), s.Logs())
+			}
+			return err
+		}
+		array, merge, err := s.Write()
+		if err == nil {
+			fmt.Fprintf(w, "Wrote %s and %s. To submit them:\n  job=$(sbatch --parsable %s)\n"+
+				"  sbatch --dependency=afterany:$job %s\n", array, merge, shell.Quote(array), shell.Quote(merge))
+		}
+		return err
+	})
+	addJob(c, &s.Job, &submit)
+	config.Declare(c, "", []config.Flag{
+		{Name: "sbatch", To: &s.Options, Whole: true, Reach: config.Program,
+			Help: "an option of sbatch for both jobs, such as --partition=long; may be repeated"},
+	})
+	return c
+}
+
+func submitKubernetesCommand() *cobra.Command {
+	var k cluster.Kubernetes
+	var submit bool
+	var limits, secrets []string
+	c := command("submit kubernetes", nil, func(c *cobra.Command, args []string) error {
+		if err := readCommand(c, args, &k.Job); err != nil {
+			return err
+		}
+		if err := k.Set(limits, secrets); err != nil {
+			return err
+		}
+		if submit {
+			said, err := k.Apply()
+			fmt.Fprint(c.OutOrStdout(), said)
+			return err
+		}
+		manifests, err := k.Manifests()
+		c.OutOrStdout().Write(manifests)
+		return err
+	})
+	addJob(c, &k.Job, &submit)
+	config.Declare(c, "", []config.Flag{
+		{Name: "image", To: &k.Image, Reach: config.Program, Help: "container image with crosstalk (required)"},
+		{Name: "claim", To: &k.Claim, Reach: config.Nothing,
+			Help: "a PersistentVolumeClaim that all pods can mount at the same time (ReadWriteMany)"},
+		{Name: "store", To: &k.Store, Reach: config.Address,
+			Help: "a folder of object storage, as rclone names it, such as s3:bucket/sweep"},
+		{Name: "secret", To: &secrets, Reach: config.Credential,
+			Help: "a Secret whose entries become environment variables of the containers that ask; rclone=NAME: of rclone"},
+		{Name: "limits", To: &limits, Reach: config.Nothing,
+			Help: "what a shard and the merge request, and their limits (default cpu=" + cluster.DefaultCPU + ",memory=" +
+				cluster.DefaultMemory + ")"},
+		{Name: "pod", To: &k.Pod, Whole: true, Reach: config.Program,
+			Help: "a field of all pods, such as 'tolerations=[{operator: Exists}]'; may be repeated"},
+	})
+	return c
+}
+
+func mergeCommand() *cobra.Command {
+	var o figureFlags
+	var out string
+	var wait time.Duration
+	c := command("merge", cobra.MinimumNArgs(1), func(c *cobra.Command, paths []string) error {
+		if out == "" {
+			return usagef("--out is missing: expected the directory of the merged run")
+		}
+		if err := merge.Wait(c.Context(), paths, wait); err != nil {
+			return err
+		}
+		collect(200) // a fifth less memory than 300, for a tenth more time
+		result, err := merge.Merge(paths, out)
+		if short := noteCutShort(c, result.Paths...); short != nil {
+			return errors.Join(err, short)
+		}
+		if errors.As(err, new(*merge.IncompleteError)) || errors.As(err, new(*merge.AheadError)) {
+			return &exitError{exitIncomplete, err}
+		}
+		if err != nil {
+			return err
+		}
+		manifest, err := run.ReadManifest(out)
+		if err != nil {
+			return err
+		}
+		if err := o.write(c, manifest.Plan.Instrument, result.Estimates, manifest.Names, nil); err != nil {
+			return err
+		}
+		fmt.Fprintf(notes(c), "\n%s. Run directory: %s\n", result.Text(), out)
+		sayNext(notes(c), out)
+		if result.Twice > 0 {
+			fmt.Fprintf(notes(c), "note: %d requests have another answer in an earlier shard, or had one in %s before; "+
+				"the earlier answer is kept, and the figures use the shards' answers\n", result.Twice, out)
+		}
+		if result.Failed > 0 {
+			return &exitError{exitIncomplete, fmt.Errorf("%d requests failed; run the command that made the shards again, "+
+				"without --shard and with --out %s, to retry them", result.Failed, out)}
+		}
+		return withCode(study.Unchecked(manifest.Plan.Instrument, result.Estimates))
+	})
+	config.Declare(c, "", []config.Flag{
+		{Name: "out", To: &out, Reach: config.Path, Help: "the directory of the merged run (required)"},
+		{Name: "wait", To: &wait, Help: "maximum time to wait until all shards are finished (default: do not wait)"},
+	})
+	o.add(c)
+	return c
+}
+
+func statusCommand() *cobra.Command {
+	var format, prices string
+	var all bool
+	c := command("status", cobra.MaximumNArgs(1), func(c *cobra.Command, args []string) error {
+		dir := "runs"
+		if len(args) > 0 {
+			dir = args[0]
+		}
+		of, err := ask.ReadPrices(prices)
+		if err != nil {
+			return err
+		}
+		runs, err := watch.Read(dir, of, time.Now())
+		if err != nil {
+			return err
+		}
+		if format == "json" {
+			return watch.WriteJSON(c.OutOrStdout(), runs)
+		}
+		if len(runs) == 0 {
+			return fmt.Errorf("%s has no runs: expected a run, a directory of shards, or a directory with such", dir)
+		}
+		return watch.Write(c.OutOrStdout(), runs, all)
+	})
+	config.Declare(c, "", []config.Flag{
+		{Name: "prices", To: &prices, Reach: config.Path, Help: "a YAML file of prices per million tokens, for the cost"},
+		{Name: "all", To: &all, Help: "list every shard (default: those that are not finished, at most 20)"},
+		formatFlag(&format, []string{"table", "json"}),
+	})
+	return c
 }

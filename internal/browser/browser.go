@@ -4,25 +4,28 @@ package browser
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
-// patience limits the time of one step in the browser. No step needs long, but a busy machine may leave a browser no
-// time.
+// patience limits the time of one step in the browser: a busy machine may leave a browser no time.
 const patience = 4 * time.Minute
 
 // Browser is a running browser. Starting one takes longer than most tests of pages, so the subtests of a test share it.
@@ -43,8 +46,7 @@ func Start(t testing.TB) *Browser {
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
 		chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.WSURLReadTimeout(patience))
-	// The context of a test ends before its cleanup, which would kill the browser: ended by itself it leaves no process
-	// and no files behind.
+	// The test's context ends before its cleanup, which would kill the browser: it would leave processes and files.
 	ctx, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), options...)
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
@@ -76,8 +78,7 @@ type Look struct {
 	Dark          bool
 }
 
-// Looks are the ways in which every page is tested: each width and each colour scheme once, for one does not depend on
-// the other.
+// Looks are the ways in which every page is tested: each width and each colour scheme once.
 var Looks = []Look{{1280, 900, false}, {390, 844, true}}
 
 func (l Look) String() string {
@@ -136,7 +137,6 @@ func (p *Page) note(page string) func(any) {
 	}
 }
 
-// sameServer reports whether two addresses are of one web server.
 func sameServer(a, b string) bool {
 	x, errX := url.Parse(a)
 	y, errY := url.Parse(b)
@@ -189,4 +189,79 @@ func (p *Page) Wait(expression string) {
 		last = err
 	}
 	p.t.Fatalf("waited in vain for %s (%v) on the page\n%s", expression, last, Eval[string](p, "document.body.innerText"))
+}
+
+//go:embed check.js
+var script string
+
+// Check reports as errors of the test what keeps people from using the page as it is now: sideways scrolling, errors of
+// the console, requests to elsewhere, controls without a name, and the faults that check.js looks for.
+func (p *Page) Check() {
+	p.t.Helper()
+	for what, list := range p.faults() {
+		p.report(what, list)
+	}
+}
+
+func (p *Page) faults() map[string][]string {
+	faults := map[string][]string{"faults of the page": Eval[[]string](p, script), "nameless": p.nameless()}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	faults["errors of the console"], faults["requests"] = p.errors, p.requests
+	return faults
+}
+
+// CheckKeyboard reports controls that the keyboard does not reach, or that do not show the focus. Nothing has it yet.
+func (p *Page) CheckKeyboard() {
+	p.t.Helper()
+	p.report("out of the keyboard's reach", p.unreached())
+}
+
+func (p *Page) report(what string, list []string) {
+	p.t.Helper()
+	if n := len(list); n > 0 {
+		p.t.Errorf("%s: %d\n  %s", what, n, strings.Join(list[:min(n, 10)], "\n  "))
+	}
+}
+
+// named are the roles that need a name.
+var named = []string{"link", "button", "radio", "checkbox", "textbox", "searchbox", "combobox", "DisclosureTriangle",
+	"DisclosureTriangleGrouped", "image", "img", "region", "navigation", "table", "group", "heading", "columnheader",
+	"rowheader"}
+
+func (p *Page) nameless() (list []string) {
+	for _, n := range call(p, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{}).Nodes {
+		if n.Ignored || n.Role == nil || !slices.Contains(named, text(n.Role)) || text(n.Name) != "" {
+			continue
+		}
+		if role := text(n.Role); role != "group" && role != "table" { // a table is named by the region that it fills
+			list = append(list, fmt.Sprintf("%s (node %d)", role, n.BackendDOMNodeID))
+		}
+	}
+	return list
+}
+
+func text(v *accessibility.Value) string {
+	if v == nil {
+		return ""
+	}
+	return strings.TrimSpace(strings.Trim(string(v.Value), `"`))
+}
+
+// stops is how many of a page's controls are gone through with the keyboard.
+const stops = 60
+
+func (p *Page) unreached() []string {
+	Eval[bool](p, `(() => { window.reached = []; return true })()`)
+	for range min(stops, Eval[int](p, `tabStops().length`)) {
+		p.Do(chromedp.KeyEvent(kb.Tab))
+		Eval[bool](p, `(() => {
+			const e = document.activeElement
+			window.reached.push(e)
+			e.unseen = getComputedStyle(e).outlineStyle == "none"
+			return true
+		})()`)
+	}
+	return Eval[[]string](p, fmt.Sprintf(
+		`tabStops().slice(0, %d).filter(e => !window.reached.includes(e) || e.unseen).map(describe)`, stops))
 }

@@ -16,14 +16,12 @@ import (
 // ErrNotPlain says that a name in a directory is not a regular file.
 var ErrNotPlain = errors.New("expected a regular file")
 
-// Open opens the regular file at path for reading. Links on the way to its directory are followed, because the user
-// named that; the file is opened inside the directory (os.Root), without waiting for anybody. The error is
-// fs.ErrNotExist if there is no file, syscall.ENOTDIR if a parent is no directory, ErrNotPlain if the name is a
-// link, a FIFO or the like.
+// Open opens the regular file at path for reading. Links on the way to its directory, which the user named, are
+// followed; the file is opened inside the directory (os.Root), without waiting for anybody. The error is fs.ErrNotExist
+// if there is no file, syscall.ENOTDIR if a parent is no directory, ErrNotPlain if the name is a link, a FIFO or so.
 func Open(path string) (*os.File, error) { return open(path, os.O_RDONLY) }
 
-// Append opens the regular file at path for reading and appending, as Open does. It creates a missing file,
-// readable by its owner only.
+// Append is Open for reading and appending. It creates a missing file, readable by its owner only.
 func Append(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

@@ -44,19 +44,14 @@ func Root() string {
 
 // existing returns the absolute path of a folder that has a folder data, else "".
 func existing(dir string) string {
-	info, err := os.Stat(filepath.Join(dir, "data"))
-	if err != nil || !info.IsDir() {
+	if info, err := os.Stat(filepath.Join(dir, "data")); err != nil || !info.IsDir() {
 		return ""
 	}
-	dir, err = filepath.Abs(dir)
-	if err != nil {
-		return ""
-	}
+	dir, _ = filepath.Abs(dir) // "" after an error
 	return dir
 }
 
-// File returns the path of a file or folder of the reference data by its path below data, such as "lcb/words". Without
-// it the test is skipped.
+// File returns the path of a file or folder by its path below data, "lcb/words". Without it the test is skipped.
 func File(t testing.TB, name string) string {
 	t.Helper()
 	if root := Root(); root != "" {

@@ -62,7 +62,6 @@ func listOf(c parquet.Column) (name, field string) {
 	return name, field
 }
 
-// structures are the structures of a list in row i, as JSON objects.
 func structures(fields []parquet.Column, i int) ([]string, error) {
 	list := make([]string, len(fields[0].Lists[i]))
 	for k := range list {

@@ -1,12 +1,12 @@
 // Package table reads files of records: CSV, TSV, JSON Lines, a JSON array, a workbook's first sheet or Parquet, all
-// but the last optionally gzip-compressed. It reads one record at a time, so memory does not grow with the file (except
-// for workbooks and Parquet).
+// but the last optionally gzip-compressed. But for workbooks and Parquet, memory does not grow with the file.
 package table
 
 import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +18,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // Row is one record.
@@ -62,9 +64,8 @@ func (r Row) Blank() bool {
 	return len(r.Lists) == 0
 }
 
-// Read yields the file's rows and stops after an error. Blank lines are skipped, but a blank row of a workbook is a
-// row. Columns without a name (row numbers that some programs write) are dropped. A column that the header has twice is
-// an error.
+// Read yields the file's rows and stops after an error, such as a column that the header has twice. Blank lines are
+// skipped, but not blank rows of a workbook. Columns without a name (row numbers, say) are dropped.
 func Read(path string) iter.Seq2[Row, error] { return ReadNeeding(path, anyColumn) }
 
 func anyColumn(string) bool { return true }
@@ -220,7 +221,6 @@ const (
 	maxWorkbook = 256 << 20
 )
 
-// packed is the content of a gzip file.
 type packed struct{ *gzip.Reader }
 
 func (p packed) Read(b []byte) (int, error) {
@@ -261,3 +261,149 @@ func (b *bounded) Read(p []byte) (int, error) {
 }
 
 func tooLong(most int) error { return fmt.Errorf("is longer than %d MiB", most>>20) }
+
+// delimiterOf is the character that separates the names in a CSV file's first line: a comma, or a semicolon or tab
+// where there are more of them, as spreadsheet programs of many countries write.
+func delimiterOf(in *bufio.Reader) rune {
+	start, _ := in.Peek(in.Size()) // an error comes again
+	most, delimiter := 0, ','
+	for _, c := range ",;\t" {
+		r := csv.NewReader(bytes.NewReader(start))
+		r.Comma = c
+		if names, _ := r.Read(); len(names) > most {
+			most, delimiter = len(names), c
+		}
+	}
+	return delimiter
+}
+
+func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error {
+	record := &bounded{in: in, most: maxRecord}
+	r := csv.NewReader(record)
+	r.Comma, r.ReuseRecord = comma, true
+	r.FieldsPerRecord = -1 // our own message says more
+	return readRecords(path, yield, func() (fields []string, line int, err error) {
+		if fields, err = r.Read(); err == nil {
+			line, _ = r.FieldPos(0)
+		} else if err != io.EOF {
+			err = csvError(path, err)
+		}
+		record.reset()
+		return fields, line, err
+	})
+}
+
+// ReadPlain yields the rows of a TSV file in which every line is a row and quotes have no special meaning.
+func ReadPlain(path string) iter.Seq2[Row, error] {
+	return rows(path, anyColumn, func(yield func(Row) bool) error {
+		in, err := open(path)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		lines := bufio.NewScanner(in)
+		lines.Buffer(nil, 1<<20)
+		line := 0
+		return readRecords(path, yield, func() ([]string, int, error) {
+			for lines.Scan() {
+				line++
+				if text := strings.TrimSuffix(lines.Text(), "\r"); text != "" {
+					return strings.Split(text, "\t"), line, nil
+				}
+			}
+			if err := lines.Err(); err != nil {
+				return nil, 0, fmt.Errorf("%s:%d: %w", path, line+1, err)
+			}
+			return nil, 0, io.EOF
+		})
+	})
+}
+
+// readRecords yields the rows of records, of which the first is the header. next returns a record, which is valid until
+// the next one, and the line where it starts; io.EOF at the end.
+func readRecords(path string, yield func(Row) bool, next func() (fields []string, line int, err error)) error {
+	fields, header, err := next()
+	if err == io.EOF {
+		return fmt.Errorf("%s:1: is empty; expected a header line with the names of the columns", path)
+	}
+	if err != nil {
+		return err
+	}
+	columns := slices.Clone(fields)
+	columns[0] = strings.TrimPrefix(columns[0], "\ufeff")
+	repeated, err := checkHeader(columns)
+	if err != nil {
+		return fmt.Errorf("%s:%d: %w", path, header, err)
+	}
+	for {
+		fields, line, err := next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		row := rowOf(path, line, header, columns, repeated, fields)
+		if len(fields) != len(columns) {
+			return row.Errorf("has %d fields; the header has %d", len(fields), len(columns))
+		}
+		for i, value := range fields {
+			if err := checkUTF8(columns[i], value); err != nil {
+				return row.Errorf("%w", err)
+			}
+		}
+		if !yield(row) {
+			return nil
+		}
+	}
+}
+
+func csvError(path string, err error) error {
+	var e *csv.ParseError
+	if errors.As(err, &e) {
+		if e.StartLine != e.Line { // an unclosed quote extends to the end of the file
+			return fmt.Errorf("%s:%d: in the record that begins here: line %d, column %d: %w",
+				path, e.StartLine, e.Line, e.Column, e.Err)
+		}
+		return fmt.Errorf("%s:%d: column %d: %w", path, e.Line, e.Column, e.Err)
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// toUTF8 converts UTF-16, in which spreadsheet programs save "Unicode text". It has a byte order mark, or its first
+// character, which is ASCII in every format of text here, has a zero byte. Other content is returned as it is. What is
+// not UTF-16 becomes bytes that are not UTF-8, which every format refuses with their line.
+func toUTF8(in *bufio.Reader) *bufio.Reader {
+	var order unicode.Endianness
+	switch start, _ := in.Peek(2); {
+	case len(start) < 2:
+		return in
+	case start[0] == 0xfe && start[1] == 0xff || start[0] == 0 && start[1] != 0:
+		order = unicode.BigEndian
+	case start[0] == 0xff && start[1] == 0xfe || start[0] != 0 && start[1] == 0:
+		order = unicode.LittleEndian
+	default:
+		return in
+	}
+	decoder := unicode.UTF16(order, unicode.IgnoreBOM).NewDecoder()
+	return bufio.NewReaderSize(transform.NewReader(in, transform.Chain(decoder, unreplaced{})), 1<<16)
+}
+
+// unreplaced makes U+FFFD, which stands for what could not be decoded, bytes that are not UTF-8.
+type unreplaced struct{ transform.NopResetter }
+
+// Transform implements transform.Transformer, of whole characters.
+func (unreplaced) Transform(dst, src []byte, _ bool) (nDst, nSrc int, err error) {
+	for nSrc < len(src) {
+		r, size := utf8.DecodeRune(src[nSrc:])
+		if len(dst)-nDst < size {
+			return nDst, nSrc, transform.ErrShortDst
+		}
+		text := src[nSrc : nSrc+size]
+		if r == utf8.RuneError {
+			text = []byte("\xff\xff\xff")
+		}
+		nDst, nSrc = nDst+copy(dst[nDst:], text), nSrc+size
+	}
+	return nDst, nSrc, nil
+}

@@ -26,7 +26,6 @@ const (
 // than maxWorkbook has room for. It changes in tests only.
 var maxCells = 1 << 26
 
-// sheet reads the rows of the first sheet of a workbook.
 type sheet struct {
 	path     string
 	yield    func(Row) bool
@@ -65,7 +64,6 @@ func readWorkbook(path string, in io.Reader, yield func(Row) bool) error {
 	return nil
 }
 
-// read reads the root of a worksheet.
 func (s *sheet) read(p *part, t xml.StartElement) error {
 	if t.Name.Local != "worksheet" {
 		return fmt.Errorf("the first sheet is a %s; expected a worksheet", t.Name.Local)
@@ -186,7 +184,6 @@ func (s *sheet) column(ref string, before int) (int, error) {
 	return column, nil
 }
 
-// cell is a cell of a row.
 type cell struct {
 	Ref     string     `xml:"r,attr"`
 	Type    string     `xml:"t,attr"`
@@ -195,7 +192,6 @@ type cell struct {
 	Formula *struct{}  `xml:"f"`
 }
 
-// text is the value of a cell.
 func (c *cell) text(shared []string) (string, error) {
 	value := strings.Join(c.Values, "")
 	switch {
@@ -286,8 +282,7 @@ type relation struct {
 
 func (r relation) is(kind string) bool { return strings.HasSuffix(r.Type, "/"+kind) }
 
-// related returns the part that a part, or the whole workbook for "", has a relation to for which is holds; "" if
-// there is none.
+// related returns the part to which a part, or the workbook for "", has a relation for which is holds; "": none.
 func (b archive) related(of string, is func(relation) bool) (string, error) {
 	dir, base := path.Split(of)
 	var list struct{ Relationship []relation }

@@ -47,7 +47,8 @@ func mark(s string, keep func(rune) bool) string {
 		if r < utf8.RuneSelf {
 			return r >= ' ' && r != 0x7f || keep(r)
 		}
-		return r != utf8.RuneError && !hidden(r) || keep(r)
+		hidden := unicode.Is(unicode.Cc, r) || named[r] != "" || r >= 0xe0000 && r <= 0xe007f
+		return r != utf8.RuneError && !hidden || keep(r)
 	}
 	if strings.IndexFunc(s, func(r rune) bool { return !harmless(r) }) < 0 {
 		return s
@@ -80,8 +81,4 @@ func Wrap(text string, most int) (lines []string) {
 		line = strings.TrimPrefix(line+" "+word, " ")
 	}
 	return append(lines, line)
-}
-
-func hidden(r rune) bool {
-	return unicode.Is(unicode.Cc, r) || named[r] != "" || r >= 0xe0000 && r <= 0xe007f
 }

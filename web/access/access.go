@@ -21,7 +21,6 @@ import (
 	"time"
 )
 
-// Limits of requests.
 const (
 	MostRequests = 32               // concurrent, unless Rules.Concurrent is set
 	mostWaiting  = 5 * time.Second  // for a slot
@@ -55,7 +54,6 @@ type Error struct {
 	Message string
 }
 
-// Error implements error.
 func (e *Error) Error() string { return e.Message }
 
 // NewServer returns an HTTP server with time-outs and limits.
@@ -212,7 +210,20 @@ func Listen(addr string, hosts []string) (*Listener, error) {
 			"name another address with --addr (port 0 is any free port)", addr, err)
 	}
 	at := l.Addr().(*net.TCPAddr)
-	address := "http://" + net.JoinHostPort(reachedBy(host, at, hosts), fmt.Sprint(at.Port)) + "/"
+	name := host // by which others can reach it
+	switch {
+	case len(hosts) > 0:
+		name = hosts[0]
+	case host == "" || at.IP.IsUnspecified():
+		name = cmp.Or(host, "localhost")
+		addresses, _ := net.InterfaceAddrs()
+		for _, a := range slices.Backward(addresses) {
+			if ip, ok := a.(*net.IPNet); ok && ip.IP.IsGlobalUnicast() && ip.IP.To4() != nil {
+				name = ip.IP.String()
+			}
+		}
+	}
+	address := "http://" + net.JoinHostPort(name, fmt.Sprint(at.Port)) + "/"
 	if _, err := netip.ParseAddr(host); err != nil && host != "" {
 		hosts = append(slices.Clip(hosts), host)
 	}
@@ -242,21 +253,4 @@ func (l *Listener) ServeUntil(ctx context.Context, h *http.Server, grace time.Du
 		h.Close()
 	}
 	return nil
-}
-
-// reachedBy is a host name by which others can reach an address.
-func reachedBy(host string, at *net.TCPAddr, hosts []string) string {
-	switch {
-	case len(hosts) > 0:
-		return hosts[0]
-	case host != "" && !at.IP.IsUnspecified():
-		return host
-	}
-	addresses, _ := net.InterfaceAddrs()
-	for _, a := range addresses {
-		if ip, ok := a.(*net.IPNet); ok && ip.IP.IsGlobalUnicast() && ip.IP.To4() != nil {
-			return ip.IP.String()
-		}
-	}
-	return cmp.Or(host, "localhost")
 }

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"crosstalk"
@@ -27,6 +28,17 @@ import (
 	"crosstalk/report/page"
 	"crosstalk/run"
 	"crosstalk/web/access"
+)
+
+// Limits of what people and their browsers send.
+const (
+	maxGuide       = 1 << 20        // bytes of a file of a guide
+	mostBody       = 1 << 20        // bytes of a form
+	longestName    = 80             // characters of an annotator's name
+	longestComment = 4000           // characters
+	mostThought    = 24 * time.Hour // for an answer: who left the page open for longer did something else
+	mostWords      = 3000           // of a text that can be marked: browsers are slow with many more
+	mostKnown      = 1000           // with questions in memory: on loopback anybody can give new names
 )
 
 // Options choose the annotators and the questions.
@@ -99,9 +111,6 @@ func (o Options) check() error {
 	return nil
 }
 
-// maxGuide is the maximum size of a file of a guide in bytes.
-const maxGuide = 1 << 20
-
 // ReadGuide reads the paragraphs of Options.Guide from a text file, which have an empty line between them.
 func ReadGuide(file string) (paragraphs []string, err error) {
 	text, err := plainfile.Read(file, maxGuide)
@@ -151,10 +160,6 @@ func New(run string, o Options) (*Server, error) {
 	return s, nil
 }
 
-// mostBody is the maximum size of a form in bytes.
-const mostBody = 1 << 20
-
-// open opens what people are asked about.
 func (s *Server) open() error {
 	manifest, err := run.ReadManifest(s.run)
 	if err != nil {
@@ -201,7 +206,6 @@ func (s *Server) open() error {
 	return nil
 }
 
-// add draws the sample of a sheet.
 func (s *Server) add(of *labels.Sheet) error {
 	units, err := of.Draw(s.options.Sample)
 	if err != nil {
@@ -223,19 +227,13 @@ func (s *Server) add(of *labels.Sheet) error {
 	return nil
 }
 
-// ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 // Token is the token of an annotator: the same whenever the run is served.
 func (s *Server) Token(annotator string) string { return s.design.Token(annotator) }
 
-// mostKnown is the maximum number of annotators whose questions are kept in
-// memory: on loopback anybody can give a new name at every request.
-const mostKnown = 1000
-
 var errNothing = &access.Error{Status: http.StatusNotFound, Message: "Page not found."}
 
-// frame is what every page has.
 type frame struct {
 	Title     string
 	Annotator string // empty: not known
@@ -249,7 +247,6 @@ func (s *Server) frame(r *http.Request, title string) frame {
 		Team: !s.decides(), Home: len(s.sheets) > 1}
 }
 
-// show writes a page.
 func show(w http.ResponseWriter, status int, name string, data any) error {
 	return access.Show(w, status, templates(), name, data)
 }
@@ -307,7 +304,6 @@ func Serve(ctx context.Context, w io.Writer, addr, run string, o Options) error 
 	return at.Serve(ctx, s)
 }
 
-// annotator is who sends a request, "" if that is not known.
 func (s *Server) annotator(r *http.Request) string {
 	c, err := r.Cookie(s.cookie)
 	if err != nil {
@@ -323,7 +319,6 @@ func (s *Server) annotator(r *http.Request) string {
 	return s.holder(c.Value)
 }
 
-// holder is the annotator with this token, "" if nobody has it.
 func (s *Server) holder(token string) (name string) {
 	for _, a := range s.options.Annotators {
 		if access.Equal(token, s.design.Token(a)) {
@@ -352,10 +347,6 @@ func (s *Server) keep(value string) http.Cookie {
 		SameSite: http.SameSiteLaxMode}
 }
 
-// longestName is the maximum length of an annotator's name in characters.
-const longestName = 80
-
-// checkName returns an error if a name of an annotator cannot be kept.
 func checkName(name string) error {
 	plain := name == strings.TrimSpace(name) && name == visible.Line(name)
 	if n := utf8.RuneCountInString(name); !plain || n < 1 || n > longestName {
@@ -364,7 +355,6 @@ func checkName(name string) error {
 	return nil
 }
 
-// home shows what there is to answer, or asks for a name.
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	annotator := s.annotator(r)
 	if annotator == "" {
@@ -394,7 +384,6 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	}{s.frame(r, "Questions"), kinds})
 }
 
-// enter stores the name of an annotator.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request) error {
 	name := strings.TrimSpace(r.PostFormValue("name"))
 	if len(s.options.Annotators) > 0 {
@@ -409,7 +398,6 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// leave forgets who the annotator is.
 func (s *Server) leave(w http.ResponseWriter, r *http.Request) {
 	who := s.keep("")
 	who.MaxAge = -1

@@ -14,9 +14,6 @@ import (
 	"crosstalk/web/access"
 )
 
-// longestComment is the maximum length of a comment in characters.
-const longestComment = 4000
-
 // shown is a handler of requests; what handle returns is shown.
 func (s *Server) shown(handle func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +71,6 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, q *sheet, annota
 	return nil
 }
 
-// read reads an answer from a form.
 func read(r *http.Request, annotator string, now time.Time) (labels.Answer, error) {
 	a := labels.Answer{ID: r.PostForm.Get("id"), Shown: r.PostForm.Get("label"), Annotator: annotator, When: now,
 		Comment: strings.TrimSpace(strings.ReplaceAll(r.PostForm.Get("comment"), "\r\n", "\n"))}
@@ -103,10 +99,6 @@ func read(r *http.Request, annotator string, now time.Time) (labels.Answer, erro
 	return a, nil
 }
 
-// mostThought is the longest time that an answer can have taken: who left the page open for longer did something else.
-const mostThought = 24 * time.Hour
-
-// save puts an answer on the disk.
 func (s *Server) save(q *sheet, given labels.Answer) error {
 	asked := s.of(q, given.Annotator)
 	if !slices.ContainsFunc(asked, func(a labels.Asked) bool { return a.ID == given.ID }) {
@@ -169,7 +161,6 @@ type askPage struct {
 	Trouble  string
 }
 
-// sideView is one of the texts that a question shows.
 type sideView struct {
 	Name   string // A, B; empty: there is one
 	Given  string // what it answers
@@ -183,10 +174,8 @@ type piece struct {
 	Marked bool
 }
 
-// choiceView is a possible answer.
 type choiceView struct{ Label, Key string }
 
-// ask shows the next question.
 func (s *Server) ask(w http.ResponseWriter, r *http.Request, q *sheet, annotator string) error {
 	return s.showNext(w, r, q, annotator, labels.Answer{}, "")
 }
@@ -240,7 +229,6 @@ func (s *Server) next(q *sheet, annotator string, given labels.Answer) (state, l
 	return st, given, s.codes(q), nil
 }
 
-// fill sets the texts and choices of a question.
 func (p *askPage) fill(q *sheet, a labels.Asked, marked [][2]int) {
 	u, _ := q.Unit(a.ID)
 	p.ID, p.Topic, p.Text = a.ID, a.Topic, q.Question.Asks(a.Topic)
@@ -260,9 +248,6 @@ func (p *askPage) fill(q *sheet, a labels.Asked, marked [][2]int) {
 		p.Choices = append(p.Choices, choiceView{label, key(i)})
 	}
 }
-
-// mostWords is how many words of a text can be marked: browsers are slow with many more.
-const mostWords = 3000
 
 // key is the key of the choice with this index; only nine have one.
 func key(i int) string {
@@ -346,3 +331,86 @@ func (s *Server) stateOf(q *sheet, annotator string) (state, error) {
 	}
 	return st, nil
 }
+
+// of returns the questions for an annotator, in the order drawn for them.
+func (s *Server) of(q *sheet, annotator string) []labels.Asked {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	asked, known := q.asked[annotator]
+	if !known {
+		units := q.units
+		if s.options.Overlap > 0 {
+			units = s.design.Share(units, s.options.Annotators, s.options.Overlap, annotator)
+		}
+		asked = s.design.Ask(q.Question, units, annotator, s.options.Sample.Seed)
+		if len(q.asked) < mostKnown {
+			q.asked[annotator] = asked
+		}
+	}
+	return asked
+}
+
+func (s *Server) count(annotator string) (n int) {
+	for _, sheet := range s.sheets {
+		n += len(s.of(sheet, annotator))
+	}
+	return n
+}
+
+func (s *Server) decides() bool { return s.options.Adjudicator != "" }
+
+// member is how far one annotator is with one kind of questions.
+type member struct {
+	Name, Title string
+	Done, Of    int
+}
+
+// progress shows how far everybody is: the annotators with tokens, or else those who have answered a question.
+func (s *Server) progress(w http.ResponseWriter, r *http.Request, annotator string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.log.Refresh(); err != nil {
+		return err
+	}
+	names := slices.Clone(s.options.Annotators)
+	if len(names) == 0 {
+		names = []string{annotator}
+		for _, l := range s.log.Labels() {
+			if !slices.Contains(names, l.Annotator) && !l.Decides {
+				names = append(names, l.Annotator)
+			}
+		}
+		slices.Sort(names)
+	}
+	var all []member
+	for _, q := range s.sheets {
+		for _, name := range names {
+			st, err := s.stateOf(q, name)
+			if err != nil {
+				return err
+			}
+			all = append(all, member{name, q.Question.Title, st.done, len(st.asked)})
+		}
+	}
+	return show(w, http.StatusOK, "progress.html", struct {
+		frame
+		All []member
+	}{s.frame(r, "Progress"), all})
+}
+
+// others are what annotators said about a question and why, for an adjudicator, without their names. s.mu is locked.
+func (s *Server) others(q *sheet, id string) (list []opinion) {
+	u, _ := q.Unit(id)
+	if !s.decides() {
+		return nil
+	}
+	for _, l := range s.log.Labels() {
+		if !l.Decides && l.Key() == u.Key() {
+			list = append(list, opinion{q.Shown(id, l.Label), l.Comment})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b opinion) int { return strings.Compare(a.Label, b.Label) })
+	return list
+}
+
+type opinion struct{ Label, Comment string }

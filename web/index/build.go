@@ -10,15 +10,20 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"crosstalk"
+	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
 	"crosstalk/internal/parallel"
 	"crosstalk/internal/rescue"
+	"crosstalk/internal/visible"
 
 	"github.com/ncruces/go-sqlite3"
 )
 
-// builder writes an index.
 type builder struct {
 	part, whole string
 	stamp       string
@@ -33,14 +38,10 @@ type builder struct {
 	values map[string]map[string]bool     // of kinds, in all chunks; nil for one that has too many
 }
 
-// answer is one row of the index.
 type answer struct {
 	lines []where
 	fact  Fact
 }
-
-// Columns with more values are not offered as filters.
-const mostValues = 200
 
 func newBuilder(whole, stamp string) (*builder, error) {
 	part, err := create(whole)
@@ -114,10 +115,6 @@ func (b *builder) read(ctx context.Context, x *Index, book Book) error {
 	return errors.Join(ctx.Err(), b.take(x, block), b.flush(x))
 }
 
-// mostOfAnItem limits the number of observations searched for the others of the same answer.
-const mostOfAnItem = 20_000
-
-// take adds the answers of a block of observations.
 func (b *builder) take(x *Index, block []*seen) error {
 	for _, list := range ordered.Groups(block, func(s *seen) string { return s.answer }) {
 		if len(b.answer) == chunkSize {
@@ -147,7 +144,6 @@ func (b *builder) take(x *Index, block []*seen) error {
 	return nil
 }
 
-// add records that an answer has a value.
 func (b *builder) add(kind, value string, place uint16) {
 	places := b.places[kind]
 	if places == nil {
@@ -161,7 +157,6 @@ func (b *builder) add(kind, value string, place uint16) {
 	places[value] = append(list, place)
 }
 
-// flush writes the chunk.
 func (b *builder) flush(x *Index) (err error) {
 	n := len(b.answer)
 	if n == 0 {
@@ -224,7 +219,6 @@ func (b *builder) facets(kind string, of map[string][]uint16) (few bool, err err
 	return known != nil, err
 }
 
-// sorted yields a map in the order of its keys.
 func sorted[V any](m map[string]V) iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
 		for _, k := range slices.Sorted(maps.Keys(m)) {
@@ -266,3 +260,129 @@ func (x *Index) finish(b *builder, book Book) error {
 }
 
 func (b *builder) run(query string, values ...any) error { return rows(b.conn, query, values, nil) }
+
+// unspaced are scripts without spaces between words: each letter counts as a word.
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
+	unicode.Khmer, unicode.Myanmar}
+
+// words calls use with each word of a text, in lower case: letters with their marks, and digits.
+func words(text string, use func(string)) {
+	start := -1
+	end := func(i int) {
+		if start >= 0 {
+			use(fold(text[start:i]))
+			start = -1
+		}
+	}
+	for i, r := range text {
+		switch {
+		case r >= utf8.RuneSelf && unicode.In(r, unspaced...):
+			end(i)
+			use(text[i : i+utf8.RuneLen(r)])
+		case unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r):
+			if start < 0 {
+				start = i
+			}
+		default:
+			end(i)
+		}
+	}
+	end(len(text))
+}
+
+// fold is a word in lower case, cut to longestWord.
+func fold(word string) string {
+	word = strings.ToLower(word)
+	n := min(len(word), longestWord)
+	for n < len(word) && !utf8.RuneStart(word[n]) {
+		n--
+	}
+	return word[:n]
+}
+
+type term struct {
+	words []string // that it is made of; the last may go on
+	text  string   // exact phrase in lower case; "": only the words
+}
+
+// terms parses a search. A word matches words that begin with it; a phrase in quotation marks matches exactly.
+func terms(query string) (list []term) {
+	add := func(text string, quoted bool) {
+		var t term
+		words(text, func(w string) { t.words = append(t.words, w) })
+		if quoted || len(t.words) > 1 || len(text) > longestWord {
+			t.text = plain(text)
+		}
+		if t.words != nil {
+			list = append(list, t)
+		}
+	}
+	for i, part := range strings.Split(query, `"`) {
+		if i%2 == 1 {
+			add(part, true)
+			continue
+		}
+		for word := range strings.FieldsSeq(part) {
+			add(word, false)
+		}
+	}
+	return list
+}
+
+// plain is a text in lower case, with one space for each gap.
+func plain(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
+
+// Found is the column of findings.
+const Found = "found"
+
+// Values of the column Found, besides the titles of findings and a measure's reasons for not scoring an answer.
+const (
+	Nothing   = "no finding" // scored, and nothing was found
+	NotScored = "not scored"
+	AnyFault  = "any fault" // crosstalk.Kind.Fault
+)
+
+type tag struct{ column, value string }
+
+// tags are the columns of an observation, with control characters made visible: they are used in URLs and forms.
+func tags(o *crosstalk.Observation) (list []tag) {
+	add := func(column, value string) {
+		if value != "" && len(value) <= longestValue && len(column) <= longestValue {
+			list = append(list, tag{visible.Line(column), visible.Line(value)})
+		}
+	}
+	for c, v := range o.Condition {
+		add(c, v)
+	}
+	for c, v := range o.Labels {
+		if _, both := o.Condition[c]; !both {
+			add(c, v)
+		}
+	}
+	for _, t := range o.Texts {
+		if t.Role == crosstalk.Topic || t.Role == crosstalk.Fact {
+			add(crosstalk.Words(t.Name), t.Text)
+		}
+	}
+	if fault, ok := instrument.Of(o.Measure).Fault(*o); ok && fault.Value == 1 {
+		add(Found, AnyFault)
+	}
+	switch {
+	case o.Implied:
+	case o.NotScored != "":
+		add(Found, NotScored)
+		add(Found, o.NotScored)
+	case o.Finding != "":
+		kind := instrument.Of(o.Measure)
+		found := kind.Finding(o.Finding)
+		for _, title := range found.Titles {
+			add(Found, title)
+		}
+		if found.Fault && kind.Judge != "" {
+			add(found.Titles[len(found.Titles)-1]+" by", o.Condition[kind.Judge])
+		}
+	default:
+		add(Found, Nothing)
+	}
+	return list
+}

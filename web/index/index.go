@@ -16,7 +16,10 @@
 package index
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +32,22 @@ import (
 	"crosstalk/internal/plainfile"
 
 	"github.com/ncruces/go-sqlite3"
+)
+
+// Sizes and limits of indexes.
+const (
+	layout         = 6                   // raised when the tables or their contents change
+	chunkSize      = 16384               // answers in a chunk
+	batchSize      = 512                 // observations that are analysed together
+	mostOfAnItem   = 20_000              // observations that are searched for the others of the same answer
+	mostValues     = 200                 // of a column that is offered as a filter
+	mostConditions = 1000                // that are kept; others count as one more
+	longestLine    = 256 << 20           // bytes of an observation
+	longestText    = 1 << 20             // searchable bytes of each text of an observation
+	longestWord    = 32                  // bytes that distinguish words
+	longestValue   = 120                 // bytes of a value of a column
+	factSize       = 8 + 1 + 4 + 4 + 2   // bytes of a packed fact
+	unused         = 60 * 24 * time.Hour // after which an index that was not opened, or not finished, is removed
 )
 
 // Index is the index of one run's observations. It is safe for concurrent use.
@@ -194,8 +213,7 @@ func (x *Index) read(ctx context.Context, f func(*sqlite3.Conn) error) (err erro
 // Pages returns the data of Book, nil while the index is being built.
 func (x *Index) Pages(ctx context.Context) ([]byte, error) { return x.meta(ctx, "pages") }
 
-// Conditions lists the conditions of the answers, without the columns within an answer; nil while the index is being
-// built.
+// Conditions are those of the answers, without the columns within an answer; nil while the index is being built.
 func (x *Index) Conditions(ctx context.Context) (list []map[string]string, err error) {
 	text, err := x.meta(ctx, "conditions")
 	if err == nil && text != nil {
@@ -246,4 +264,71 @@ func step(s *sqlite3.Stmt, parameters []any, f func() error) (err error) {
 		err = f()
 	}
 	return errors.Join(err, s.Err())
+}
+
+const schema = `
+	CREATE TABLE meta (name TEXT PRIMARY KEY, value);
+	CREATE TABLE chunks (
+		chunk INTEGER PRIMARY KEY, -- from 0
+		n     INTEGER NOT NULL,    -- answers
+		lines BLOB NOT NULL,       -- where their observations are
+		facts BLOB NOT NULL        -- what orders and compares them
+	);
+	CREATE TABLE sets (            -- answers that have a value of a column, or a word (of the column '')
+		chunk  INTEGER NOT NULL,
+		kind   TEXT NOT NULL,
+		value  TEXT NOT NULL,
+		places BLOB NOT NULL,
+		PRIMARY KEY (chunk, kind, value)
+	) WITHOUT ROWID;
+	CREATE TABLE facets (          -- how many answers have a value of a column
+		kind  TEXT NOT NULL,
+		value TEXT NOT NULL,
+		n     INTEGER NOT NULL,
+		PRIMARY KEY (kind, value)
+	) WITHOUT ROWID;`
+
+// current reports whether the file is a complete index of the observations with
+// this stamp, and returns its number of answers.
+func current(path, stamp string) (answers int, ok bool) {
+	c, err := sqlite3.OpenFlags(path, sqlite3.OPEN_READONLY)
+	if err != nil {
+		return 0, false
+	}
+	defer c.Close()
+	const known = "SELECT value, (SELECT coalesce(sum(n), 0) FROM chunks) FROM meta WHERE name = 'stamp'"
+	err = rows(c, known, nil, func(s *sqlite3.Stmt) { answers, ok = s.ColumnInt(1), s.ColumnText(0) == stamp })
+	return answers, ok && err == nil
+}
+
+func pathIn(cache, run string) string {
+	whole, _ := filepath.Abs(run)
+	sum := sha256.Sum256([]byte(cmp.Or(whole, run)))
+	return filepath.Join(cache, hex.EncodeToString(sum[:12])+".db")
+}
+
+// create creates an unfinished index beside the path that it will have, in a cache that is made if there is none.
+func create(whole string) (part string, err error) {
+	cache := filepath.Dir(whole)
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return "", err
+	}
+	old, _ := filepath.Glob(filepath.Join(cache, "*.db*"))
+	for _, path := range old {
+		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > unused {
+			os.Remove(path)
+		}
+	}
+	f, err := os.CreateTemp(cache, filepath.Base(whole)+".*.part")
+	if err != nil {
+		return "", err
+	}
+	return f.Name(), f.Close()
+}
+
+// remove removes an index with SQLite's files beside it.
+func remove(path string) {
+	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
+		os.Remove(path + end)
+	}
 }

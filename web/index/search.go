@@ -3,7 +3,9 @@ package index
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -35,9 +37,8 @@ type Page struct {
 	Later   bool  // there are more after
 	Cut     bool  // the search took too long: there may be more
 
-	// How many answers have each value of the query's column Count among those that the rest of the query finds, which
-	// is all but Only and what the query wants of that column; and how many these are. Counts is nil where they are not
-	// known.
+	// How many answers have each value of the query's column Count, and how many there are, among those that the rest
+	// of the query finds: without Only and what the query wants of that column. Counts is nil where it is not known.
 	Counts map[string]int
 	Rest   int
 }
@@ -91,7 +92,6 @@ func (x *Index) Search(ctx context.Context, q Query) (p Page, err error) {
 	return p, err
 }
 
-// search is a running query.
 type search struct {
 	x         *Index
 	conn      *sqlite3.Conn
@@ -103,7 +103,6 @@ type search struct {
 	known     map[int][2]set // results of find, by chunk
 }
 
-// search calls f with a query that runs.
 func (x *Index) search(ctx context.Context, q Query, f func(*search) error) error {
 	return x.read(ctx, func(c *sqlite3.Conn) (err error) {
 		s := &search{x: x, conn: c, query: q, terms: terms(q.Text), begun: time.Now(), answers: x.Progress().Answers,
@@ -247,8 +246,7 @@ func (s *search) values(p *Page) error {
 	return err
 }
 
-// find is the set of a chunk's answers that have all values and words, and the same without Only and what the query
-// wants of the column Count.
+// find is the set of a chunk's answers that have all values and words. rest leaves out Only and the column Count.
 func (s *search) find(chunk int) (found, rest set, err error) {
 	if known, ok := s.known[chunk]; ok {
 		return known[0], known[1], nil
@@ -289,7 +287,6 @@ func (s *search) find(chunk int) (found, rest set, err error) {
 	return found, rest, err
 }
 
-// check reports whether an answer has the exact phrases.
 func (s *search) check(number int) (bool, error) {
 	if !s.exact() {
 		return true, nil
@@ -309,7 +306,6 @@ func (s *search) check(number int) (bool, error) {
 // Order is an order of answers.
 type Order string
 
-// The orders.
 const (
 	ByNumber Order = ""
 	Longest  Order = "longest"
@@ -320,7 +316,6 @@ const (
 // Orders are all orders.
 var Orders = []Order{ByNumber, Longest, Shortest, Doubtful}
 
-// ordered finds a page of answers in the query's order.
 func (s *search) ordered() (p Page, err error) {
 	list, err := s.facts()
 	if err != nil {
@@ -357,4 +352,81 @@ func (s *search) ordered() (p Page, err error) {
 	}
 	p.First, p.Earlier = s.query.Skip+1, s.query.Skip > 0
 	return p, nil
+}
+
+// set are answers of a chunk, by their place in it.
+type set [chunkSize / 64]uint64
+
+func (s *set) add(i int)      { s[i/64] |= 1 << (i % 64) }
+func (s *set) has(i int) bool { return s[i/64]>>(i%64)&1 == 1 }
+
+func (s *set) and(t set) {
+	for i := range s {
+		s[i] &= t[i]
+	}
+}
+
+func (s *set) count() (n int) {
+	for _, w := range s {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// first returns the set of the first n answers of a chunk.
+func first(n int) (s set) {
+	for i := range n / 64 {
+		s[i] = ^uint64(0)
+	}
+	if n%64 > 0 {
+		s[n/64] = 1<<(n%64) - 1
+	}
+	return s
+}
+
+// pack writes places, which ascend, as their distances, or as bits if that is shorter.
+func pack(places []uint16) []byte {
+	var b []byte
+	last := -1
+	for _, p := range places {
+		b = binary.AppendUvarint(b, uint64(int(p)-last-1))
+		last = int(p)
+	}
+	if len(b) < chunkSize/8 {
+		return b
+	}
+	var s set
+	for _, p := range places {
+		s.add(int(p))
+	}
+	b = b[:0]
+	for _, w := range s {
+		b = binary.LittleEndian.AppendUint64(b, w)
+	}
+	return b
+}
+
+var errSet = errors.New("the index is damaged: delete it")
+
+// unpack adds to the set what pack wrote.
+func (s *set) unpack(b []byte) error {
+	if len(b) == chunkSize/8 {
+		for i := range s {
+			s[i] |= binary.LittleEndian.Uint64(b[8*i:])
+		}
+		return nil
+	}
+	for last := -1; len(b) > 0; {
+		d, n := uint64(b[0]), 1 // most distances are one byte long
+		if d >= 0x80 {
+			d, n = binary.Uvarint(b)
+		}
+		if n <= 0 || d >= chunkSize || last+1+int(d) >= chunkSize {
+			return errSet
+		}
+		last += 1 + int(d)
+		s.add(last)
+		b = b[n:]
+	}
+	return nil
 }
