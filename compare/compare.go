@@ -67,9 +67,7 @@ type Options struct {
 	Level     float64           // confidence level of intervals; tests use 1 - Level; 0: 0.95
 	Seed      uint64            // of the permutation tests
 	Adjust    string            // how p-values are adjusted: in adjustments; "": holm
-
-	// Apart is the number of statements that Comparison.Together allows for besides the comparisons.
-	Apart int
+	Apart     int               // statements that Comparison.Together allows for besides the comparisons
 }
 
 // Adjustments of p-values: against any false difference, or against a share of them.
@@ -153,14 +151,11 @@ type Comparison struct {
 	Across         []string            `json:"across,omitempty"` // fields in which the other differs
 	Warnings       []string            `json:"warnings,omitempty"`
 
-	// Together is the interval at the level at which those of all comparisons hold
-	// together (Bonferroni). Undefined where Interval is nil.
-	Together crosstalk.Interval `json:"-"`
-	Same     bool               `json:"-"` // no item differs between the two
-
-	// Of and Against are the two figures, over all their items.
-	Of      *crosstalk.Estimate `json:"-"`
-	Against *crosstalk.Estimate `json:"-"`
+	// Together is the interval at the level at which those of all comparisons hold together (Bonferroni). Undefined
+	// where Interval is nil.
+	Together    crosstalk.Interval  `json:"-"`
+	Same        bool                `json:"-"` // no item differs between the two
+	Of, Against *crosstalk.Estimate `json:"-"` // the two figures, over all their items
 
 	// Night is how the items differ, for evidence over several nights: of pairs of rates and of other means of
 	// fractions, else without items. Losses are worse under the condition.

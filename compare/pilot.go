@@ -194,9 +194,7 @@ type Spread struct {
 	Cluster    crosstalk.Value `json:"cluster"`
 	Item       crosstalk.Value `json:"item"`
 	Sample     crosstalk.Value `json:"sample"` // between answers to the same prompt
-
-	// ICC is the correlation of two items of a cluster under one condition.
-	ICC crosstalk.Value `json:"icc"`
+	ICC        crosstalk.Value `json:"icc"`    // the correlation of two items of a cluster under one condition
 }
 
 // WriteVariances writes where the variance of a run's figures is, in one of report.Formats.

@@ -14,11 +14,9 @@ import (
 
 func (m *matched) compare(o Options, family int) Comparison {
 	p := m.pair
-	c := Comparison{
-		Subject: p.subject(), Unit: p.of.Unit,
-		Better: p.of.Better, Signature: p.against.Signature, Across: p.across, Paired: true,
-		Of: p.of.Estimate, Against: p.against.Estimate, LeftOut: m.leftOut, N: len(m.pairs),
-	}
+	c := Comparison{Subject: p.subject(), Unit: p.of.Unit, Better: p.of.Better, Signature: p.against.Signature,
+		Across: p.across, Paired: true, Of: p.of.Estimate, Against: p.against.Estimate, LeftOut: m.leftOut,
+		N: len(m.pairs)}
 	var e stats.Estimate
 	e, c.Value, c.ReferenceValue = m.estimate(o)
 	var test float64

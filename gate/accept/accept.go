@@ -29,9 +29,8 @@ type Acceptance struct {
 	Baseline string  `json:"baseline,omitempty"`
 	Margin   float64 `json:"-"`
 	Require  string  `json:"require,omitempty"` // a gate.Requirement without by and where, in place of a baseline
-
-	Level float64 `json:"-"`    // wrong acceptances and wrong rejections each have a probability of at most 1-Level
-	Seed  uint64  `json:"seed"` // of the order
+	Level    float64 `json:"-"`                 // wrong verdicts of either kind have a probability of at most 1-Level
+	Seed     uint64  `json:"seed"`              // of the order
 }
 
 // What a verdict is about.

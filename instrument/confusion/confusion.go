@@ -45,20 +45,16 @@ const (
 	Switches     = "switches"      // changes of language per 1,000 words, of reasoning
 	Entropy      = "entropy"       // of the next token, in bits
 	NucleusSize  = "nucleus_size"  // fewest tokens that have the probability top-p together
-)
 
-// Reasons why an answer of text has no value.
-const (
+	// Reasons why an answer of text has no value.
 	CannotTell  = "cannot tell"  // too little prose, or alike in both languages
 	Unchecked   = "unchecked"    // the same under the paper's protocols: no line is long enough to be checked
 	LineError   = "line error"   // words are not checked: the answer is not in the expected language anyway
 	NoLanguage  = "no language"  // it is unknown what language is expected, or the identifier does not know it
 	NoReasoning = "no reasoning" // the answer has none, or it was not kept apart
 	NoLogprobs  = "no logprobs"  // the model returned no log probabilities, or a text that they do not match
-)
 
-// Findings in an answer (Marchisio et al. 2024, section 1).
-const (
+	// Findings in an answer (Marchisio et al. 2024, section 1).
 	FullAnswer  = "full answer" // every checked line is in another language
 	SomeLines   = "line"        // some checked lines are
 	SingleWords = "word"        // words are
@@ -90,19 +86,15 @@ const (
 	wordsWrong   = "words_wrong" // where there are any
 	Margin       = "margin"      // least distance of a checked line's probability from the threshold
 	MarginLine   = "margin_line" // that line, from 1
-)
 
-// Columns of observations. The first three are the suite's too.
-const (
+	// Columns of observations. The first three are the suite's too.
 	TaskColumn         = "task"
 	LanguageColumn     = "language" // the requested one
 	SourceColumn       = "source"
 	atColumn           = "at"           // the tokens at which uncertainty was measured
 	distributionColumn = "distribution" // the distribution of the tokens
-)
 
-// The counts of estimates, besides those named like findings and reasons.
-const (
+	// The counts of estimates, besides those named like findings and reasons.
 	tokensCount   = "tokens" // both are also numbers of observations
 	censoredCount = "censored"
 
@@ -117,29 +109,20 @@ var kind string
 
 // Protocol is a named, frozen set of measuring rules. A figure's signature states the rules, not the name.
 type Protocol struct {
-	Name string
-
-	// Prose leaves the judgement to package guard: the five rules below do not apply.
-	Prose bool `json:",omitempty"`
-
-	// Risk is the threshold of parts in another language, 0 for the default: see guard.Checker. Prose only.
-	Risk float64 `json:",omitempty"`
+	Name  string
+	Prose bool    `json:",omitempty"` // package guard judges: the five rules below do not apply
+	Risk  float64 `json:",omitempty"` // threshold of parts in another language, 0: guard.Checker's default; Prose only
 
 	MinWords  int     // lines of fewer words are not checked
 	Threshold float64 // a line has a language if its probability exceeds this
 	Kana      bool    // kana decided between Japanese and Chinese; in some older runs only
 	Latin     Latin   // word check of languages in Latin script
 
-	// AllAnswers counts an answer without a checked line as correct. Otherwise it is
-	// unchecked and excluded from all denominators.
-	AllAnswers bool
+	AllAnswers bool // answers without a checked line are correct; else unchecked, and in no denominator
+	EmptyIsOne bool // a (language, source) cell without data has the rate 1; else it is undefined, and in no average
 
-	// EmptyIsOne gives a (language, source) cell without data the rate 1.
-	// Otherwise the cell is undefined and excluded from averages.
-	EmptyIsOne bool
-
-	// PerToken gives every token the same weight in Entropy and NucleusSize, as in
-	// the paper (section 5). Otherwise every answer has the same weight.
+	// PerToken gives every token the same weight in Entropy and NucleusSize, as in the paper (section 5). Otherwise
+	// every answer has the same weight.
 	PerToken bool `json:",omitempty"`
 
 	// How a model is asked, unless the user says otherwise.

@@ -39,20 +39,16 @@ const (
 	ROUGE2      = "rouge2"
 	ROUGEL      = "rougeL"
 	Quality     = "quality" // the same by an external scorer, in its own unit
-)
 
-// Reasons why there is no value, besides the status of an answer without text.
-const (
+	// Reasons why there is no value, besides the status of an answer without text.
 	Invalid     = "invalid"      // an answer has no label
 	Missing     = "missing"      // an answer was never recorded
 	NoRewriting = "no rewriting" // the model did not rewrite the input
 	NoSource    = "no source"    // the text that was rewritten is unknown
 	NoGold      = "no gold"      // the correct class is unknown
 	Undefined   = "undefined"    // the measure has no value for these texts
-)
 
-// Findings in answers.
-const (
+	// Findings in answers.
 	Inconsistent = "inconsistent"
 	Wrong        = "wrong"
 )
@@ -116,24 +112,19 @@ const (
 	SenseText    = "instruction" // the sense of the instruction
 	Reviewer     = "reviewer"
 	ReviewReason = "review_reason"
-)
 
-// Names of the numbers of observations of Consistency: 0 or 1, the last from 0 to 1.
-const (
+	// Names of the numbers of observations of Consistency: 0 or 1, the last from 0 to 1.
 	SourceCorrect = "source_correct"
 	Correct       = "correct"
 	Repeated      = "repeat" // the source asked again is consistent with the source
 	BLEUNumber    = "bleu"   // of the item
-)
 
-const (
+	// Columns.
 	TaskColumn = "task"
 	PairColumn = "pair"
 	PartColumn = "part"
-)
 
-// The counts of estimates, besides Invalid and the counts of answers without text.
-const (
+	// The counts of estimates, besides Invalid and the counts of answers without text.
 	NotScored = "not_scored"
 	Flagged   = "flagged" // also a finding in a rewritten input
 )
@@ -286,9 +277,7 @@ type Rules struct {
 	Languages string              // the name of what flags wrong languages
 	Rewrites  string              // where rewritten instructions come from, and who looked at them
 	Review    string              // of answers
-
-	// Questions are the fields of tasks whose rewritten questions are formatted.
-	Questions map[string]string `json:",omitempty"`
+	Questions map[string]string   `json:",omitempty"` // the fields of tasks whose rewritten questions are formatted
 }
 
 // Rules returns the instrument's rules.

@@ -27,10 +27,8 @@ type Rewriter struct {
 	// Prompts are prompts for rewriting, by sense ("en>de") or its target ("de"); {text} is replaced by the text.
 	// Those of languages and of Paraphrase replace the wording that is built in. Other names are senses of inputs
 	// only, unless they are in Instructions too: a formula has an equal formula, its question does not.
-	Prompts map[string]string
-
-	// Instructions are the prompts for the parts of instructions where they differ, by sense or target.
-	Instructions map[string]string
+	Prompts      map[string]string
+	Instructions map[string]string // prompts for the parts of instructions where they differ, by sense or target
 
 	// Elsewhere returns an item's texts if they were rewritten elsewhere. They are used unchanged. It may be nil.
 	Elsewhere func(item crosstalk.Item, s Sense) (texts []string, known bool)

@@ -31,10 +31,8 @@ const (
 	// Of answers to the test alone, if the rules ask for counts.
 	MeasureRepeated = "concept_repeated" // share that repeats the concept
 	MeasureSame     = "same_answer"      // share that another concept with the same control got too
-)
 
-// Reasons why a pair has no leak value, besides the status of an answer without text.
-const (
+	// Reasons why a pair has no leak value, besides the status of an answer without text.
 	NoVector = "no vector" // the similarity is undefined for the concept or an answer
 	NoText   = "no text"   // nothing is left of an answer after post-processing
 	Unpaired = "unpaired"  // one of the two answers was never recorded
@@ -59,10 +57,8 @@ const (
 	Test    = "test"
 	Control = "control"
 	Carried = "carried" // the text of a context item that mentions the concept
-)
 
-// Findings in a pair of answers. Those in sentences begin with closest or meanOf.
-const (
+	// Findings in a pair of answers. Those in sentences begin with closest or meanOf.
 	Leaked    = "leaked"
 	Tie       = "tie"
 	NotLeaked = "not leaked"
@@ -72,17 +68,13 @@ const (
 
 	Copied    = "copied"
 	NotCopied = "not copied"
-)
 
-// The counts of estimates, besides the counts of answers without text.
-const (
+	// The counts of estimates, besides the counts of answers without text.
 	Ties      = "ties"
 	Identical = "identical"
 	NotScored = "not_scored"
-)
 
-// Columns. Figures over several similarities, data sets or languages have no meaning.
-const (
+	// Columns. Figures over several similarities, data sets or languages have no meaning.
 	SimilarityColumn = "similarity"
 	DatasetColumn    = "dataset"
 	LanguageColumn   = "language"
@@ -100,17 +92,12 @@ type Protocol struct {
 	Post  Post    // how answers are trimmed before they are scored
 	Round int     // decimals of similarities in comparisons; Exact: not rounded
 	Tie   float64 // similarities that differed by at most this were a tie; in some older runs only
-
-	// Windows are parts of answers that are scored besides the whole: Sentences, or "" for none.
+	// Windows are parts of answers that are scored besides the whole: Sentences, or "" for none. Counts adds the
+	// figures of answers to the test alone: how many repeat the concept, how many are the same for different concepts.
 	Windows string `json:",omitempty"`
+	Counts  bool   `json:",omitempty"`
 
-	// Counts adds the figures of answers to the test alone: how many repeat the
-	// concept, how many are the same for different concepts.
-	Counts bool `json:",omitempty"`
-
-	// ClusterTest makes the t-test account for tests that share a control. The
-	// papers treat all leak values as independent.
-	ClusterTest bool
+	ClusterTest bool // the t-test accounts for tests that share a control; the papers take leak values as independent
 
 	// How a model is asked, unless the user chooses otherwise.
 	Temperature float64

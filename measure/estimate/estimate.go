@@ -54,22 +54,20 @@ const Level = 0.95
 
 // Grouping says which figures there are.
 type Grouping struct {
-	By []string // columns that figures are grouped by: one for each prefix of them (Rollup)
+	By    []string // columns that figures are grouped by: one for each prefix of them (Rollup)
+	Apart []string // label columns that never share a figure, whether By names them or not
 
-	// Crossed are columns that every figure has. Where By names several of
-	// them there is a figure for each combination, not for each prefix.
+	// Crossed are columns that every figure has. Where By names several of them there is a figure for each
+	// combination, not for each prefix.
 	Crossed []string
-
-	// Apart are label columns that never share a figure, whether By names them or not.
-	Apart []string
 }
 
 // Groups sorts observations into the groups of figures, each with a T that
 // sums them up. Observations of different conditions never share a group.
 type Groups[T any] struct {
 	Grouping
-	// New returns the sum of no observation.
-	New func(labels map[string]string) T
+	New func(labels map[string]string) T // the sum of no observation
+
 	// Describe says where the groups of a figure come, and by which columns its
 	// observations are grouped. It is called once for all observations that
 	// share condition, columns and extra ones. Nil: in the order of the columns.
@@ -97,12 +95,10 @@ func (g *Group[T]) Condition() int { return g.order[0] }
 
 // Figure holds a figure's values beside its columns.
 type Figure struct {
-	By     []string // the columns that it is grouped by
-	Before []int    // order among the groups of a condition, before the columns
-	After  []int    // and after them
-
-	// Unranked are columns of Apart that do not set conditions apart in the order of groups.
-	Unranked []string
+	By       []string // the columns that it is grouped by
+	Before   []int    // order among the groups of a condition, before the columns
+	After    []int    // and after them
+	Unranked []string // columns of Apart that do not set conditions apart in the order of groups
 }
 
 // Of returns the groups that an observation with this condition and these labels belongs to, in the figure of this

@@ -89,10 +89,8 @@ func (s summary) df(rho float64) float64 {
 // The ICC is NaN. A part without a mean makes the result undefined.
 func Combine(parts []*Clusters, f func(means []float64) float64, bounds Bounds, level float64) Estimate {
 	checkLevel(level)
-	e := Estimate{
-		Value: math.NaN(), SE: math.NaN(), DF: math.NaN(), ICC: math.NaN(),
-		Interval: undefined(level, robust+methodT),
-	}
+	e := Estimate{Value: math.NaN(), SE: math.NaN(), DF: math.NaN(), ICC: math.NaN(),
+		Interval: undefined(level, robust+methodT)}
 	sums := make([]summary, len(parts))
 	means := make([]float64, len(parts))
 	bad := 0

@@ -31,12 +31,9 @@ type SequentialPlan struct {
 	Level   float64 `json:"level"`   // each of the two errors has a probability of at most 1-Level
 	Discord float64 `json:"discord"` // the expected share of values that are not 0: it only steers the bets
 
-	// Population is the number of values that the mean is about; 0: all values that could come.
-	Population int `json:"population,omitempty"`
-	// Step is the distance between possible values, such as 1; 0: it is not known.
-	Step float64 `json:"step,omitempty"`
-	// Together is the most values of a unit, which are dependent; 1: all are independent, as of a finite population.
-	Together int `json:"together"`
+	Population int     `json:"population,omitempty"` // values that the mean is about; 0: all that could come
+	Step       float64 `json:"step,omitempty"`       // between possible values, such as 1; 0: it is not known
+	Together   int     `json:"together"`             // the most values of a unit; 1: all are independent
 }
 
 // unit is the number and the sum of values that came together, as each process has it.

@@ -20,20 +20,10 @@
 // Observations are clustered: leakage tests share control answers, samples share an item. Mean takes the CR2
 // standard error of the cluster sums and Student's t with the degrees of freedom of Imbens and Kolesár (2016), on
 // the logit scale. The percentile bootstrap over clusters falls short when clusters are few and uneven, and more so
-// at high rates. Coverage in per cent of the 95 % intervals over 2,000 data sets of 109 values in {0, 0.5, 1} in 30
-// clusters of 1 to 17 ("correlation" is that of normal variables behind the values; the last two rows simulate the
-// sharing of control answers in a fixed suite):
-//
-//	                              Mean  percentile
-//	correlation 0.0, rate 0.50    94.7     93.0
-//	correlation 0.2, rate 0.70    95.7     92.7
-//	correlation 0.2, rate 0.95    95.4     89.8
-//	correlation 0.4, rate 0.60    96.5     92.8
-//	correlation 0.4, rate 0.90    95.2     89.8
-//	correlation 0.6, rate 0.50    97.0     93.5
-//	correlation 0.6, rate 0.95    93.5     85.8
-//	fixed suite, leak 0.3         94.8     91.8
-//	fixed suite, leak 0.9         96.1     91.1
+// at high rates: over 2,000 data sets of 109 values in {0, 0.5, 1} in 30 clusters of 1 to 17, at rates of 0.5 to 0.95
+// and correlations of 0 to 0.6 of the normal variables behind the values, the 95 % intervals of Mean cover 93.5 to
+// 97.0 %, those of the bootstrap 85.8 to 93.5 %. Where tests share the control answers of a fixed suite, they cover
+// 94.8 to 96.1 % and 91.1 to 91.8 %.
 //
 // At a correlation of 0.8 and rates from 0.9, where two or three clusters contain all the misses, Mean falls to 92,
 // and no method that we tried does better at its width. In a fixed suite whose tests differ much in difficulty its
@@ -106,10 +96,8 @@ const (
 	SkippedDraw   Code = "the statistic is undefined in %d resamples"
 	UndefinedPart Code = "%d parts have no mean"
 	LonePart      Code = "%d of the parts averaged have a single cluster, so no known variance"
-)
 
-// Below these counts every method depends on assumptions that the data cannot check.
-const (
+	// Below these counts every method depends on assumptions that the data cannot check.
 	MinItems    = 30
 	MinClusters = 5
 )
@@ -206,11 +194,8 @@ const (
 func Mean(c *Clusters, bounds Bounds, level float64) Estimate {
 	checkLevel(level)
 	s := c.summary()
-	e := Estimate{
-		Value: s.mean, SE: s.stdErr(), ICC: s.icc(), DF: math.NaN(),
-		N: c.n, Clusters: int(s.clusters),
-		Interval: undefined(level, robust+methodT), Warnings: s.warnings,
-	}
+	e := Estimate{Value: s.mean, SE: s.stdErr(), ICC: s.icc(), DF: math.NaN(), N: c.n, Clusters: int(s.clusters),
+		Interval: undefined(level, robust+methodT), Warnings: s.warnings}
 	if math.IsNaN(e.Value) {
 		return e
 	}
