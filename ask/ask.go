@@ -39,8 +39,7 @@ type Options struct {
 	Poll   time.Duration // first interval of looking at a batch; it grows to a minute. Default 5 seconds
 	Settle time.Duration // how long a batch that may have been submitted is looked for. Default 1 minute
 
-	// BatchGiveUp asks again, one by one, what was answered in a batch and cannot be read within Patience.
-	BatchGiveUp bool
+	BatchGiveUp bool // asks again, one by one, what was answered in a batch and cannot be read within Patience
 
 	// SameModel reports whether the name that a server says answered is the model that was asked for. nil: always.
 	SameModel func(asked crosstalk.Identity, served string) bool

@@ -20,8 +20,7 @@ type Kubernetes struct {
 	Image  string // of crosstalk
 	Secret string // a Secret whose entries are environment variables of the container that asks: API keys. "" for none
 
-	// Claim is a PersistentVolumeClaim that all pods mount, where paths begin.
-	Claim string
+	Claim string // a PersistentVolumeClaim that all pods mount, where paths begin
 
 	// Store is a folder of object storage, as rclone names it, where paths begin: input files are fetched from it, and
 	// a shard is stored in it whenever its pod ends. rclone gets its settings from StoreSecret's entries, "" for none.

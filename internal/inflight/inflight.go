@@ -13,8 +13,7 @@ const (
 	// Total is how many bytes of response bodies all asks may have in memory beyond their first Free bytes. What is
 	// made of a body takes up to ten times as much for a moment.
 	Total = 24 << 20
-	// Free is how much of a body needs no share: more than nearly all answers have.
-	Free = 64 << 10
+	Free  = 64 << 10 // how much of a body needs no share: more than nearly all answers have
 )
 
 var (

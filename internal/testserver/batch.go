@@ -15,16 +15,13 @@ type Batches struct {
 	// Expire and Fail are the probabilities that a request expires, and that it fails; drawn once per batch.
 	Expire, Fail float64
 	// Most, if positive, is the number of requests above which OpenAI's API takes a batch back for being too large.
-	Most int
-	// Refuse is why every batch is taken back, but Anthropic's; "": none is.
-	Refuse string
+	Most   int
+	Refuse string // why every batch is taken back, but Anthropic's; "": none is
 	// Results is what is wrong, by its name in replies.yaml, in how many calls Faulty (0: all until [Server.Heal]).
-	Results string
-	Faulty  int
-	// NoMetadata forgets the metadata of batches.
-	NoMetadata bool
-	// Page is the most that a page of a list has; 0: as many as asked for.
-	Page int
+	Results    string
+	Faulty     int
+	NoMetadata bool // forgets the metadata of batches
+	Page       int  // the most that a page of a list has; 0: as many as asked for
 }
 
 // Heal ends the fault of batches.

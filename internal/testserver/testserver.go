@@ -33,8 +33,7 @@ import (
 
 // Options say how the server behaves; the zero value answers at once and correctly. Scripts write them in YAML.
 type Options struct {
-	// Seed moves all draws of faults and jitter. It does not touch answers.
-	Seed int64
+	Seed int64 // moves all draws of faults and jitter, and no answers
 
 	// Faults gives each fault its probability in [0, 1]. Failures are drawn once per attempt, outcomes once per
 	// request, delays each for itself once per attempt (see [Fault]). Failures, and outcomes, add up to at most 1.
@@ -42,19 +41,14 @@ type Options struct {
 	// FailFirst, if positive, makes the first FailFirst attempts of each request fail with 500; all later ones succeed.
 	FailFirst int
 	// RetryAfter is the wait that the faults 429-seconds, 429-date and 429-ms ask for. Default one second.
-	RetryAfter time.Duration
-
-	// Latency passes before the headers of every answer, plus a draw from [0, Jitter).
-	Latency, Jitter time.Duration
+	RetryAfter      time.Duration
+	Latency, Jitter time.Duration // before the headers of every answer: Latency, and a draw from [0, Jitter)
 	// Stall is the delay that slow adds before the headers (1 s), and the time that dribble takes for the body.
 	Stall time.Duration
 
-	// Key is the API key asked for; "" accepts any key and none.
-	Key string
-	// Models are the models that exist; empty accepts any name and lists "test".
-	Models []string
-	// Unsupported names request parameters that are refused with 400.
-	Unsupported []string
+	Key         string   // the API key asked for; "" accepts any key and none
+	Models      []string // the models that exist; empty accepts any name and lists "test"
+	Unsupported []string // names request parameters that are refused with 400
 
 	// Profile is the family whose refusals and thoughts every model has; "" chooses by the model's name (gpt-5-mini
 	// refuses what GPT-5 refuses), [NoProfile] has none. A profile thinks 390 tokens before it answers.
@@ -67,17 +61,12 @@ type Options struct {
 	System  string
 	Serves  string
 	Ignores []string
-	// NoList makes /v1/models unknown, as at servers that have no list.
-	NoList bool
+	NoList  bool // makes /v1/models unknown, as at servers that have no list
 
 	// Answer gives the reply to a request for text; default [Continue].
-	Answer func(Request) Reply `yaml:"-"`
-
-	// Batches say how the batch APIs behave.
+	Answer  func(Request) Reply `yaml:"-"`
 	Batches Batches
-
-	// Record keeps every request, headers and body, for [Server.Records].
-	Record bool
+	Record  bool // keeps every request, headers and body, for [Server.Records]
 }
 
 // NoProfile is the [Options.Profile] of a server that treats all models alike.
@@ -85,8 +74,7 @@ const NoProfile = "none"
 
 // Server is a running test server. Its methods may be called concurrently.
 type Server struct {
-	// URL is http://host:port, without a trailing slash.
-	URL string
+	URL string // http://host:port, without a trailing slash
 
 	opts   Options
 	http   *http.Server

@@ -16,8 +16,7 @@ import (
 
 // The sizes in bytes up to which a response is read.
 const (
-	// maxText is for answers of words: some ten times the longest of a current model.
-	maxText = 8 << 20
+	maxText = 8 << 20 // for answers of words: some ten times the longest of a current model
 	// MaxNumbers is for log probabilities and vectors: 4,000 tokens with 20 candidates of up to 200 bytes each.
 	MaxNumbers = 16 << 20
 	maxProblem = 64 << 10 // for errors

@@ -20,13 +20,11 @@ import (
 
 // Options describe how a server differs from most others.
 type Options struct {
-	// API is what the model is asked over; default crosstalk.Chat.
-	API crosstalk.API
+	API crosstalk.API // what the model is asked over; default crosstalk.Chat
 	// MaxTokensName is the parameter of chats that takes the limit; default max_tokens. Where the server says that it
 	// wants the other one of max_tokens and max_completion_tokens, the model sends that from then on.
 	MaxTokensName string
-	// SeedName is the parameter that takes the seed; default "seed".
-	SeedName string
+	SeedName      string // the parameter that takes the seed; default "seed"
 	// NoStop says that the server refuses stop sequences: answers are cut here instead. A refusal sets it, too.
 	NoStop bool
 	// Reasoning gives the parameters for each level of reasoning; endpoint.Budget in them becomes the room for it.
