@@ -8,12 +8,261 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"crosstalk"
 	"crosstalk/internal/duration"
 )
+
+// endpoint holds what the models at one base URL share.
+type endpoint struct {
+	name    string
+	limit   *limiter
+	breaker breaker
+	silence silence
+	stopper
+}
+
+// stopper ends all asking in one scope: a session, an endpoint, a model or a shape.
+type stopper struct {
+	stop context.Context // done when nothing more is asked there
+	halt context.CancelCauseFunc
+}
+
+func newStopper(in context.Context) (s stopper) {
+	s.stop, s.halt = context.WithCancelCause(in)
+	return s
+}
+
+func (s stopper) giveUp(id crosstalk.Identity, err error) error {
+	hopeless := &ModelError{id, err}
+	s.halt(hopeless)
+	errors.As(context.Cause(s.stop), &hopeless)
+	return hopeless
+}
+
+type model struct {
+	id       crosstalk.Identity
+	endpoint *endpoint
+	seen     observed
+	stopper
+
+	known    atomic.Pointer[crosstalk.Request] // that it answered, in this session or before
+	checking sync.Mutex                        // whether it still answers that
+
+	answered atomic.Bool // in this session
+	mu       sync.Mutex
+	shapes   map[string]*shape
+
+	batchers map[crosstalk.API]crosstalk.Batcher // where it can be asked in batches; the session's mutex guards it
+}
+
+// shape is one way of asking a model: the settings of requests. A few asks, the scouts, find out whether they work.
+type shape struct {
+	model     *model
+	stopEmpty int
+	stopper
+	alone      sync.Mutex // of a batched run's asks, one goes ahead
+	mu         sync.Mutex
+	settled    bool // an answer shows that the settings work
+	scouting   int  // asks that are ahead
+	waiting    line
+	began      time.Time // the first attempt
+	failures   int       // attempts before the model answered anything
+	asks       map[*trial]struct{}
+	rejections int
+	empty      int // answers without a text, and none with one
+	cut        int // of these: at the limit of their tokens
+	thought    int // of these: the model thought
+	reasoning  int // tokens that it spent on that, where the server counts them
+}
+
+// shapeOf names what the requests that are asked in one way have in common.
+func shapeOf(req crosstalk.Request) string {
+	with := ""
+	for _, m := range req.Messages {
+		if m.Role == "system" {
+			with = m.Role // some models take none
+		}
+	}
+	return string(crosstalk.Canonical(crosstalk.Request{API: req.API, Prompt: with, Decoding: req.Decoding,
+		Logprobs: req.Logprobs}))
+}
+
+// scouts is how many asks go ahead until one is answered: few, as a key may be wrong, and several, as one may hang.
+const scouts = 4
+
+// tries is how often something has to go wrong, when nothing has gone right yet, before the settings are wrong.
+const tries = 3
+
+// scout waits until the model has answered in this way, or for a slot among those ahead; back releases it.
+func (s *shape) scout(ctx context.Context) (back func(), err error) {
+	back = func() {
+		s.mu.Lock()
+		s.leave()
+		s.mu.Unlock()
+	}
+	s.mu.Lock()
+	if s.room() {
+		s.scouting++
+		s.mu.Unlock()
+	} else if err := s.waiting.wait(ctx, s.waiting.join(), &s.mu, s.leave); err != nil {
+		return nil, err
+	}
+	if s.stop.Err() != nil { // which ctx may be about to learn
+		back()
+		return nil, context.Cause(s.stop)
+	}
+	return back, nil
+}
+
+// leave releases a slot. The caller holds mu.
+func (s *shape) leave() {
+	s.scouting--
+	s.admit()
+}
+
+// room reports whether another ask may go ahead. The caller holds mu.
+func (s *shape) room() bool {
+	return s.settled || s.scouting < scouts && (s.stopEmpty < 0 || s.empty+s.scouting < s.stopEmpty)
+}
+
+// admit admits waiting asks while slots are free. The caller holds mu.
+func (s *shape) admit() {
+	for s.waiting.len() > 0 && s.room() {
+		s.scouting++
+		s.waiting.next()
+	}
+}
+
+// works notes an answer. It returns an error if there are many by now and all are empty.
+func (s *shape) works(answer crosstalk.Answer, cached bool) error {
+	if !cached {
+		s.model.answered.Store(true)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.settled:
+	case answer.Status != crosstalk.Empty || s.stopEmpty < 0:
+		s.settled = true
+		s.admit()
+	case !cached: // what was empty before says nothing of the others
+		s.empty++
+		s.reasoning += answer.Usage.Reasoning
+		if answer.Thought() {
+			s.thought++
+		}
+		if answer.Finish == crosstalk.FinishLength {
+			s.cut++
+		}
+		if s.empty >= s.stopEmpty {
+			return &ModelError{s.model.id, &EmptyError{N: s.empty, Thought: s.thought, Reasoning: s.reasoning,
+				text: s.explainEmpty()}}
+		}
+	}
+	return nil
+}
+
+func (s *shape) isSettled() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settled
+}
+
+// explainEmpty says what to do about answers that are all empty. The caller holds mu.
+func (s *shape) explainEmpty() string {
+	what := fmt.Sprintf("%s: the first %d answers are all empty", s.model.id, s.empty)
+	switch spent := "its"; {
+	case s.reasoning > 0 || s.thought > 0:
+		if s.reasoning > 0 {
+			spent = fmt.Sprint(s.reasoning)
+		}
+		return fmt.Sprintf("%s: the model spent %s tokens on reasoning and said nothing: give it more with "+
+			"--reasoning-tokens, turn reasoning off with --reasoning off, or raise --max-tokens", what, spent)
+	case s.cut > 0:
+		return fmt.Sprintf("%s, and %d were cut off at their limit: raise --max-tokens; if the model reasons before it "+
+			"answers, give it --reasoning-tokens or turn reasoning off with --reasoning off", what, s.cut)
+	}
+	return what + ": check --system, --prefix and --param; if the model reasons before it answers, " +
+		"give it --reasoning-tokens, turn reasoning off with --reasoning off, or raise --max-tokens"
+}
+
+type failure struct {
+	*crosstalk.AskError // what err says
+	err                 error
+	trial               *trial
+	attempts            int // of its ask, this one included
+	spent               bool
+	took                time.Duration
+	pause               time.Duration // before the next attempt
+	failedBefore        bool          // an earlier run found the same
+}
+
+// judge decides what a failure means as long as the model has not answered. verdict says that there is no hope, for
+// this way of asking or for the model. Without one, mine says that the failure is judged here and not by the breaker.
+func (s *shape) judge(f failure) (mine bool, verdict error) {
+	answered, b := s.model.answered.Load(), &s.model.endpoint.breaker
+	b.mu.Lock()
+	reached, alive, patience := b.reached, b.newest > 0, b.patience
+	b.mu.Unlock()
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch f.Fault {
+	case crosstalk.Denied:
+		return true, s.model.giveUp(s.model.id, f.err)
+	case crosstalk.Rejected:
+		switch {
+		case s.settled: // it says nothing of the settings
+		case f.Param != "":
+			refused := &RefusedError{s.model.id, f.Param, f.err}
+			s.halt(refused)
+			return true, refused
+		case f.failedBefore: // a run that is resumed may have only such requests left
+		default:
+			if s.rejections++; s.rejections >= tries {
+				return true, s.giveUp(s.model.id, f.err)
+			}
+		}
+		return true, nil
+	}
+	dead := unreachable(f.err)
+	switch {
+	case dead && alive, !dead && answered && (s.settled || !serverError(f.err)):
+		return false, nil
+	case dead && !reached && f.attempts >= tries:
+		return true, s.model.giveUp(s.model.id, f.err)
+	}
+	s.failures++
+	if s.asks == nil {
+		s.asks = map[*trial]struct{}{}
+	}
+	s.asks[f.trial] = struct{}{}
+	if s.settled && (f.failedBefore || len(s.asks) < 2) {
+		return true, nil // it was answered in an earlier run: this one may be to blame itself
+	}
+	polite := f.Status == 429 || f.RetryAfter > 0                            // the server says when to come back
+	slow := errors.Is(f.err, errTimeout) && time.Since(s.began) < f.took*3/2 // it may be loading the model
+	late := time.Since(s.began)+f.pause+f.took > time.Minute
+	if polite {
+		late = time.Since(s.began)+f.pause > patience
+	}
+	if f.spent && s.failures >= tries || late && !slow && (polite || s.failures > 1) {
+		err := fmt.Errorf("%w; %d attempts in %s and no answer", f.err, s.failures,
+			duration.Text(time.Since(s.began).Round(time.Second)))
+		if answered {
+			return true, s.giveUp(s.model.id, err)
+		}
+		return true, s.model.giveUp(s.model.id, err)
+	}
+	return true, nil
+}
+
+// serverError reports whether the server itself says that it failed, perhaps because of what it was asked.
+func serverError(err error) bool { return said(err).Status >= 500 && !gateway(err) }
 
 // attempt asks until there is an answer, the retries are used up (an Answer with Status Failed), or going on is
 // pointless (an error). Without an error the ask keeps its place among those in flight until leave is called.

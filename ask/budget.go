@@ -1,9 +1,11 @@
 package ask
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"strconv"
+	"sync"
 
 	"crosstalk"
 	"crosstalk/internal/strictyaml"
@@ -186,4 +188,264 @@ func shown(text string) string {
 		text = string(r[:40]) + "..."
 	}
 	return visible.Line(text)
+}
+
+// Need is the most that an item of a suite asks for, which a budget sets aside for it. The zero value needs nothing.
+type Need struct {
+	Asks int
+	Cost float64
+}
+
+// Add adds what a request to a model may use at most.
+func (n *Need) Add(prices Prices, model string, req crosstalk.Request) {
+	n.plus(Need{1, prices.Cost(model, Worst(req))}, 1)
+}
+
+func (n *Need) plus(o Need, sign int) {
+	n.Asks += sign * o.Asks
+	n.Cost += float64(sign) * o.Cost
+}
+
+func (n Need) within(o Need) bool { return n.Asks <= o.Asks && n.Cost <= o.Cost }
+
+// account tracks what was spent and reserved, so that the budget holds even if every ask uses its maximum.
+//
+// Items are admitted whole and in order: an item enters when the budget covers its need after everything that earlier
+// items may use. It waits while those may still return something; if it does not fit then, it and all later items are
+// refused. So which items are measured depends only on what the items before them used.
+type account struct {
+	Budget
+	batched  Prices // of asks in batches
+	mu       sync.Mutex
+	changed  chan struct{} // closed at the next change
+	spent    Need
+	reserved Need
+	working  int     // who may give something back without waiting for the budget
+	queue    []*item // not yet let in, in order
+	closed   error   // why an item was turned away, and all later ones are
+}
+
+type item struct {
+	account *account
+	need    Need
+	left    Need          // of need: not yet used by its asks
+	asks    bool          // it has an ask that the journal does not answer
+	flying  int           // its asks that use a part of need
+	waiting int           // its asks that wait for what nobody has set aside
+	decided chan struct{} // closed when it was let in or turned away
+	in      bool          // it was let in with something set aside
+	denied  error
+	ended   bool
+}
+
+func newAccount(b Budget) *account {
+	return &account{Budget: b, batched: b.Prices.Batched(), changed: make(chan struct{})}
+}
+
+type itemKey struct{}
+
+// Item takes a place in the budget's queue for one item of the suite. It is called in the order of the suite,
+// before the item's goroutine starts, and returns at once; asks with the context it returns wait for the item's
+// turn. The item is let in whole, if need fits, or its asks end with a *LimitError. What is journalled needs none.
+//
+// need is the most that the item may ask. Asks beyond it are let in one by one, where there is room. end gives back
+// what was not used; it must be called when the item is done, whatever came of it.
+func (s *Session) Item(ctx context.Context, need Need) (_ context.Context, end func()) {
+	it := s.budget.enqueue(need)
+	return context.WithValue(ctx, itemKey{}, it), it.end
+}
+
+func (a *account) enqueue(need Need) *item {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	it := &item{account: a, need: need, decided: make(chan struct{})}
+	a.queue = append(a.queue, it)
+	a.admit()
+	return it
+}
+
+// admit lets the next items in, or turns them away. The caller holds mu.
+func (a *account) admit() {
+	for len(a.queue) > 0 {
+		it := a.queue[0]
+		over := a.over(it.need, "the next item")
+		switch {
+		case it.ended || it.need == Need{}:
+		case a.closed != nil:
+			it.denied = a.closed
+		case over == "":
+			it.in, it.left = true, it.need
+			a.reserved.plus(it.need, 1)
+			a.working++
+		case a.working == 0 && it.asks: // else the journal may answer all of it
+			a.closed = &LimitError{over}
+			it.denied = a.closed
+		default:
+			return
+		}
+		close(it.decided)
+		a.queue = a.queue[1:]
+	}
+}
+
+func (it *item) end() {
+	a := it.account
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if it.ended {
+		return
+	}
+	if it.in {
+		a.reserved.plus(it.left, -1)
+		it.left = Need{}
+	}
+	it.now(func() { it.ended = true })
+	a.change()
+}
+
+// now changes what is known of the item, and whether it counts as working. The caller holds mu.
+func (it *item) now(change func()) {
+	if it.works() {
+		it.account.working--
+	}
+	change()
+	if it.works() {
+		it.account.working++
+	}
+}
+
+// works reports whether the item may return something: it does more than wait for the budget. The caller holds mu.
+func (it *item) works() bool {
+	return it.in && !it.ended && (it.waiting == 0 || it.flying > 0)
+}
+
+// change wakes everybody who waits. The caller holds mu.
+func (a *account) change() {
+	a.admit()
+	close(a.changed)
+	a.changed = make(chan struct{})
+}
+
+// reserve reserves what req may use and returns the function that settles it with the answer that was paid for. An
+// answer that does not report its usage counts as the maximum, the zero Answer as nothing. reserve waits for the turn
+// of ctx's item. An ask without an item, or beyond its item's need, waits while others may still return something.
+func (a *account) reserve(ctx context.Context, model string,
+	req crosstalk.Request) (settle func(crosstalk.Answer), err error) {
+	var want Need
+	want.Add(a.Prices, model, req)
+	it, _ := ctx.Value(itemKey{}).(*item)
+	if it != nil && it.account == a {
+		a.mu.Lock()
+		if !it.asks {
+			it.asks = true
+			a.admit()
+		}
+		a.mu.Unlock()
+		if err := until(ctx, it.decided); err != nil {
+			return nil, err
+		}
+		if it.denied != nil {
+			return nil, it.denied
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	own := it != nil && want.within(it.left)
+	if own {
+		it.left.plus(want, -1)
+		it.now(func() { it.flying++ })
+	} else if err := a.single(ctx, it, want); err != nil {
+		return nil, err
+	}
+	if !own {
+		it = nil
+	}
+	return func(answer crosstalk.Answer) { a.settle(model, req, want, it, answer) }, nil
+}
+
+// single reserves the budget of an ask that no item has reserved. The caller holds mu.
+func (a *account) single(ctx context.Context, it *item, want Need) error {
+	waits := false // an item all of whose asks wait gives nothing back meanwhile
+	defer func() {
+		if waits {
+			it.now(func() { it.waiting-- })
+		}
+	}()
+	for {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		over := a.over(want, "one more ask")
+		if over == "" {
+			break
+		}
+		if !waits && it != nil && it.account == a {
+			waits = true
+			it.now(func() { it.waiting++ })
+			a.change() // who waits for this one should know
+		}
+		if a.working == 0 {
+			return &LimitError{over}
+		}
+		changed := a.changed
+		a.mu.Unlock()
+		until(ctx, changed) // its error is found above
+		a.mu.Lock()
+	}
+	a.working++
+	a.reserved.plus(want, 1)
+	return nil
+}
+
+// settle replaces what was reserved for an ask by what it used. it is the item that reserved it, or nil. An item may
+// reuse what an ask has not used: a model that refuses a parameter is asked again without it.
+func (a *account) settle(model string, req crosstalk.Request, want Need, it *item, answer crosstalk.Answer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case it == nil:
+		a.working--
+		a.reserved.plus(want, -1)
+	case answer.Status == "" && !it.ended:
+		it.left.plus(want, 1)
+	default:
+		a.reserved.plus(want, -1)
+	}
+	if it != nil {
+		it.now(func() { it.flying-- })
+	}
+	if answer.Status != "" {
+		a.spend(a.Prices, model, req, answer)
+	}
+	a.change()
+}
+
+// spend adds what an answer cost. The caller holds mu.
+func (a *account) spend(prices Prices, model string, req crosstalk.Request, answer crosstalk.Answer) {
+	used := answer.Usage
+	if used == (crosstalk.Usage{}) && answer.Status != crosstalk.Failed {
+		used = Worst(req)
+	}
+	a.spent.plus(Need{1, prices.Cost(model, used)}, 1)
+}
+
+func (a *account) fits(want Need) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.over(want, "") == ""
+}
+
+// over names the limit that a request could exceed, "" if there is none.
+func (a *account) over(want Need, who string) string {
+	asks, cost := a.spent.Asks+a.reserved.Asks, a.spent.Cost+a.reserved.Cost
+	switch most := a.Asks > 0 && asks+want.Asks > a.Asks; {
+	case most && want.Asks > 1:
+		return fmt.Sprintf("stopped after %d asks: %s needs up to %d more (--budget-asks %d)", asks, who, want.Asks, a.Asks)
+	case most:
+		return fmt.Sprintf("stopped after %d asks (--budget-asks %d)", asks, a.Asks)
+	case a.Budget.Cost > 0 && cost+want.Cost > a.Budget.Cost:
+		return fmt.Sprintf("stopped at a cost of %.4f: %s could cost up to %.4f more (--budget-cost %g)", a.spent.Cost, who,
+			want.Cost, a.Budget.Cost)
+	}
+	return ""
 }

@@ -1,16 +1,21 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
+	"time"
 
 	"crosstalk/internal/plainfile"
 
+	"github.com/gofrs/flock"
 	"github.com/ncruces/go-sqlite3"
 )
 
@@ -22,6 +27,210 @@ var ErrGone = errors.New("was deleted or replaced during the run")
 
 // The files beside a journal: SQLite's log with its index, the journal of older versions of SQLite, and the lock.
 var beside = []string{"-wal", "-shm", "-journal", ".lock"}
+
+// Open opens the journal at path for writing and creates it if need be; ErrLocked says that another has it.
+func Open(path string) (*Journal, error) {
+	if err := checkFiles(path); err != nil {
+		return nil, err
+	}
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	switch locked, err := lock.TryLock(); {
+	case err != nil:
+		return nil, fmt.Errorf("%s: cannot be written: check the directory's permissions or use another --out: %w", path, err)
+	case !locked:
+		return nil, errors.Join(fmt.Errorf("%s: %w: wait for it to end, or use another --out", path, ErrLocked), lock.Close())
+	}
+	j := &Journal{path: path, lock: lock, puts: make(chan put, 256), closing: make(chan struct{}),
+		stopped: make(chan struct{})}
+	if err := j.open(j.openWriter, func() error { return j.openReader("") }, func() error {
+		for _, suffix := range watched {
+			info, err := os.Lstat(path + suffix)
+			if err != nil {
+				return err
+			}
+			j.files = append(j.files, info)
+		}
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	go j.write()
+	return j, nil
+}
+
+// open runs the steps that open the journal, and closes it after an error.
+func (j *Journal) open(steps ...func() error) error {
+	steps = append(steps, func() error { return checkFiles(j.path) }) // again, now that they are open
+	for _, step := range steps {
+		if err := guard(step); err != nil {
+			return errors.Join(j.wrap(err), j.close())
+		}
+	}
+	return nil
+}
+
+// OpenReader opens an existing journal for reading only.
+func OpenReader(path string) (*Journal, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, err
+	}
+	if err := checkFiles(path); err != nil {
+		return nil, err
+	}
+	j := &Journal{path: path}
+	err := j.open(func() error { return makeBeside(path) }, func() error {
+		err := j.openReader("")
+		if (errors.Is(err, sqlite3.READONLY) || errors.Is(err, sqlite3.CANTOPEN)) && !hasLog(path) {
+			// Where nothing can be written readers share no index of the log; one of a run that ended is empty.
+			j.close()
+			j.immutable = true
+			err = j.openReader("?immutable=1")
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return j, nil
+}
+
+func hasLog(path string) bool {
+	info, err := os.Stat(path + "-wal")
+	return !errors.Is(err, fs.ErrNotExist) && (err != nil || info.Size() > 0)
+}
+
+// guard turns a panic of SQLite's, which has none but for a lack of memory, into an error.
+func guard(use func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("SQLite gave up: %v", p)
+		}
+	}()
+	return use()
+}
+
+const checkpoints = "PRAGMA wal_autocheckpoint = 8192"
+
+// patience is how long writer and reader wait for each other, as while one recovers the file after a kill.
+const patience = 10 * time.Second
+
+func connect(path, query string, flags sqlite3.OpenFlag) (*sqlite3.Conn, error) {
+	path, err := resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	if flags&sqlite3.OPEN_CREATE != 0 {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		query = "?modeof=" + strings.ReplaceAll(url.QueryEscape(path), "+", "%20") // the log's permissions are the file's
+	}
+	flags |= sqlite3.OPEN_NOFOLLOW
+	name := path
+	if query != "" {
+		name = "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + query
+		flags |= sqlite3.OPEN_URI
+	}
+	conn, err := sqlite3.OpenFlags(name, flags)
+	if err != nil {
+		return nil, err
+	}
+	// What a file from elsewhere defines is not to be trusted.
+	_, err = conn.Config(sqlite3.DBCONFIG_DEFENSIVE, true)
+	return conn, errors.Join(err, conn.BusyTimeout(patience), conn.Exec("PRAGMA trusted_schema = OFF; PRAGMA "+
+		"cell_size_check = ON"))
+}
+
+// within runs use and interrupts conn when it takes longer than any file takes that is not made to.
+func within(conn *sqlite3.Conn, use func() error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
+	defer cancel()
+	defer conn.SetInterrupt(conn.SetInterrupt(ctx))
+	return use()
+}
+
+func (j *Journal) openWriter() (err error) {
+	if j.writer, err = connect(j.path, "", sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE); err != nil {
+		return err
+	}
+	err = within(j.writer, func() error {
+		there, err := admit(j.writer) // before anything is changed
+		if err != nil {
+			return err
+		}
+		// FULL: a commit survives a power cut, not only kill -9. Commits are grouped, so it costs one fsync for many
+		// answers. The log is folded into the file every 32 MiB: of millions of answers, each comes to another page of
+		// the index.
+		err = j.writer.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; " + checkpoints)
+		if err == nil && !there {
+			err = j.writer.Exec(fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", schema, version))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	j.counts.changed = sums{}
+	return prepare(j.writer, statement{&j.old, known}, statement{&j.counts.add, counting},
+		statement{&j.insert, insertion + replacing})
+}
+
+type statement struct {
+	to  **sqlite3.Stmt
+	sql string
+}
+
+func prepare(conn *sqlite3.Conn, list ...statement) (err error) {
+	for _, s := range list {
+		if *s.to, _, err = conn.Prepare(s.sql); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// set sets the parameters of a statement, in their order: numbers, texts or bytes.
+func set(stmt *sqlite3.Stmt, values ...any) error {
+	var errs []error
+	for i, v := range values {
+		switch v := v.(type) {
+		case int64:
+			errs = append(errs, stmt.BindInt64(i+1, v))
+		case string:
+			errs = append(errs, stmt.BindText(i+1, v))
+		case []byte:
+			errs = append(errs, stmt.BindBlob(i+1, v))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func run(stmt *sqlite3.Stmt, values ...any) error {
+	if err := set(stmt, values...); err != nil {
+		return err
+	}
+	return stmt.Exec()
+}
+
+func (j *Journal) openReader(query string) (err error) {
+	if j.reader, err = connect(j.path, query, sqlite3.OPEN_READONLY); err != nil {
+		return err
+	}
+	return within(j.reader, func() error {
+		there, err := admit(j.reader)
+		if err != nil {
+			return err
+		}
+		if !there {
+			return errors.New("has no answers yet: run the command that made it again")
+		}
+		return prepare(j.reader, statement{&j.get, selection + "WHERE key = ?"})
+	})
+}
 
 // checkFiles refuses a journal, or a file beside it, that is not regular: a link leads elsewhere, a pipe may hang.
 func checkFiles(path string) error {

@@ -3,15 +3,11 @@
 package journal
 
 import (
-	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
-	"net/url"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -56,210 +52,6 @@ type put struct {
 	record Record
 	change func() error // instead of the record
 	done   chan error
-}
-
-// Open opens the journal at path for writing and creates it if need be; ErrLocked says that another has it.
-func Open(path string) (*Journal, error) {
-	if err := checkFiles(path); err != nil {
-		return nil, err
-	}
-	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
-	switch locked, err := lock.TryLock(); {
-	case err != nil:
-		return nil, fmt.Errorf("%s: cannot be written: check the directory's permissions or use another --out: %w", path, err)
-	case !locked:
-		return nil, errors.Join(fmt.Errorf("%s: %w: wait for it to end, or use another --out", path, ErrLocked), lock.Close())
-	}
-	j := &Journal{path: path, lock: lock, puts: make(chan put, 256), closing: make(chan struct{}),
-		stopped: make(chan struct{})}
-	if err := j.open(j.openWriter, func() error { return j.openReader("") }, func() error {
-		for _, suffix := range watched {
-			info, err := os.Lstat(path + suffix)
-			if err != nil {
-				return err
-			}
-			j.files = append(j.files, info)
-		}
-		return nil
-	}); err != nil {
-		return nil, err
-	}
-	go j.write()
-	return j, nil
-}
-
-// open runs the steps that open the journal, and closes it after an error.
-func (j *Journal) open(steps ...func() error) error {
-	steps = append(steps, func() error { return checkFiles(j.path) }) // again, now that they are open
-	for _, step := range steps {
-		if err := guard(step); err != nil {
-			return errors.Join(j.wrap(err), j.close())
-		}
-	}
-	return nil
-}
-
-// OpenReader opens an existing journal for reading only.
-func OpenReader(path string) (*Journal, error) {
-	if _, err := os.Stat(path); err != nil {
-		return nil, err
-	}
-	if err := checkFiles(path); err != nil {
-		return nil, err
-	}
-	j := &Journal{path: path}
-	err := j.open(func() error { return makeBeside(path) }, func() error {
-		err := j.openReader("")
-		if (errors.Is(err, sqlite3.READONLY) || errors.Is(err, sqlite3.CANTOPEN)) && !hasLog(path) {
-			// Where nothing can be written readers share no index of the log; one of a run that ended is empty.
-			j.close()
-			j.immutable = true
-			err = j.openReader("?immutable=1")
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return j, nil
-}
-
-func hasLog(path string) bool {
-	info, err := os.Stat(path + "-wal")
-	return !errors.Is(err, fs.ErrNotExist) && (err != nil || info.Size() > 0)
-}
-
-// guard turns a panic of SQLite's, which has none but for a lack of memory, into an error.
-func guard(use func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("SQLite gave up: %v", p)
-		}
-	}()
-	return use()
-}
-
-const checkpoints = "PRAGMA wal_autocheckpoint = 8192"
-
-// patience is how long writer and reader wait for each other, as while one recovers the file after a kill.
-const patience = 10 * time.Second
-
-func connect(path, query string, flags sqlite3.OpenFlag) (*sqlite3.Conn, error) {
-	path, err := resolve(path)
-	if err != nil {
-		return nil, err
-	}
-	if flags&sqlite3.OPEN_CREATE != 0 {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err == nil {
-			err = f.Close()
-		}
-		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, err
-		}
-		query = "?modeof=" + strings.ReplaceAll(url.QueryEscape(path), "+", "%20") // the log's permissions are the file's
-	}
-	flags |= sqlite3.OPEN_NOFOLLOW
-	name := path
-	if query != "" {
-		name = "file:" + (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath() + query
-		flags |= sqlite3.OPEN_URI
-	}
-	conn, err := sqlite3.OpenFlags(name, flags)
-	if err != nil {
-		return nil, err
-	}
-	// What a file from elsewhere defines is not to be trusted.
-	_, err = conn.Config(sqlite3.DBCONFIG_DEFENSIVE, true)
-	return conn, errors.Join(err, conn.BusyTimeout(patience), conn.Exec("PRAGMA trusted_schema = OFF; PRAGMA "+
-		"cell_size_check = ON"))
-}
-
-// within runs use and interrupts conn when it takes longer than any file takes that is not made to.
-func within(conn *sqlite3.Conn, use func() error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
-	defer cancel()
-	defer conn.SetInterrupt(conn.SetInterrupt(ctx))
-	return use()
-}
-
-func (j *Journal) openWriter() (err error) {
-	if j.writer, err = connect(j.path, "", sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE); err != nil {
-		return err
-	}
-	err = within(j.writer, func() error {
-		there, err := admit(j.writer) // before anything is changed
-		if err != nil {
-			return err
-		}
-		// FULL: a commit survives a power cut, not only kill -9. Commits are grouped, so it costs one fsync for many
-		// answers. The log is folded into the file every 32 MiB: of millions of answers, each comes to another page of
-		// the index.
-		err = j.writer.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; " + checkpoints)
-		if err == nil && !there {
-			err = j.writer.Exec(fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", schema, version))
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	j.counts.changed = sums{}
-	return prepare(j.writer, statement{&j.old, known}, statement{&j.counts.add, counting},
-		statement{&j.insert, insertion + replacing})
-}
-
-type statement struct {
-	to  **sqlite3.Stmt
-	sql string
-}
-
-func prepare(conn *sqlite3.Conn, list ...statement) (err error) {
-	for _, s := range list {
-		if *s.to, _, err = conn.Prepare(s.sql); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// set sets the parameters of a statement, in their order: numbers, texts or bytes.
-func set(stmt *sqlite3.Stmt, values ...any) error {
-	var errs []error
-	for i, v := range values {
-		switch v := v.(type) {
-		case int64:
-			errs = append(errs, stmt.BindInt64(i+1, v))
-		case string:
-			errs = append(errs, stmt.BindText(i+1, v))
-		case []byte:
-			errs = append(errs, stmt.BindBlob(i+1, v))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func run(stmt *sqlite3.Stmt, values ...any) error {
-	if err := set(stmt, values...); err != nil {
-		return err
-	}
-	return stmt.Exec()
-}
-
-func (j *Journal) openReader(query string) (err error) {
-	if j.reader, err = connect(j.path, query, sqlite3.OPEN_READONLY); err != nil {
-		return err
-	}
-	return within(j.reader, func() error {
-		there, err := admit(j.reader)
-		if err != nil {
-			return err
-		}
-		if !there {
-			return errors.New("has no answers yet: run the command that made it again")
-		}
-		return prepare(j.reader, statement{&j.get, selection + "WHERE key = ?"})
-	})
 }
 
 var selection = "SELECT " + columns + ", rowid FROM asks "
@@ -490,4 +282,145 @@ func (j *Journal) store(r Record) error {
 		return err
 	}
 	return j.insert.Exec()
+}
+
+// Batch is a batch that was submitted to a provider, or was about to be.
+type Batch struct {
+	Number   int64 // in the journal
+	Identity crosstalk.Identity
+	Tag      string
+	ID       string    // the provider's; "": nobody knows whether it was submitted
+	At       time.Time // shortly before it was submitted, the last time if that was tried more than once
+	Asks     []crosstalk.BatchAsk
+}
+
+// AddBatch notes that a batch is about to be submitted, sets its number, and returns when that is on the disk.
+func (j *Journal) AddBatch(b *Batch) error {
+	return j.change(func() error {
+		id := b.Identity
+		if err := j.exec("INSERT INTO batches (provider, endpoint, model, tag, id, submitted_at, ended) VALUES (?, ?, ?, ?, "+
+			"'', ?, 0)",
+			id.Provider, id.Endpoint, id.Name, b.Tag, b.At.UnixMilli()); err != nil {
+			return err
+		}
+		b.Number = j.writer.LastInsertRowID()
+		insert, _, err := j.writer.Prepare("INSERT INTO batch_asks (batch, key, request) VALUES (?, ?, ?)")
+		if err != nil {
+			return err
+		}
+		defer insert.Close()
+		for _, a := range b.Asks {
+			if err := run(insert, b.Number, a.Key[:], string(crosstalk.Canonical(a.Request))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// UpdateBatch saves the provider's id of a batch, and when it was submitted.
+func (j *Journal) UpdateBatch(b *Batch) error {
+	return j.change(func() error {
+		return j.exec("UPDATE batches SET id = ?, submitted_at = ? WHERE number = ?", b.ID, b.At.UnixMilli(), b.Number)
+	})
+}
+
+// EndBatch notes that all that came of a batch is saved. Its asks without an answer become what Unanswered lists.
+func (j *Journal) EndBatch(b *Batch) error {
+	return j.change(func() error {
+		return errors.Join(
+			j.exec("UPDATE batches SET ended = 1 WHERE number = ?", b.Number),
+			j.exec("DELETE FROM batch_asks WHERE batch = ? AND EXISTS (SELECT 1 FROM asks WHERE asks.key = batch_asks.key AND "+
+				"status <> 'failed')", b.Number))
+	})
+}
+
+// DropBatch forgets a batch that the provider does not have, or took back.
+func (j *Journal) DropBatch(b *Batch) error {
+	return j.change(func() error {
+		return errors.Join(
+			j.exec("DELETE FROM batches WHERE number = ?", b.Number),
+			j.exec("DELETE FROM batch_asks WHERE batch = ?", b.Number))
+	})
+}
+
+// change makes a change as a part of the next commit.
+func (j *Journal) change(do func() error) error { return j.hand(put{change: do}) }
+
+func (j *Journal) exec(sql string, values ...any) error {
+	stmt, _, err := j.writer.Prepare(sql)
+	if err != nil {
+		return err
+	}
+	defer stmt.Close()
+	return run(stmt, values...)
+}
+
+// OpenBatches returns the batches that have not ended, with their asks, in the order in which they were added.
+func (j *Journal) OpenBatches() (open []*Batch, err error) {
+	err = j.query("SELECT number, provider, endpoint, model, tag, id, submitted_at FROM batches WHERE ended = 0 ORDER BY "+
+		"number", func(s *sqlite3.Stmt) error {
+		open = append(open, &Batch{Number: s.ColumnInt64(0), Identity: crosstalk.Identity{Provider: s.ColumnText(1),
+			Endpoint: s.ColumnText(2), Name: s.ColumnText(3)},
+			Tag: s.ColumnText(4), ID: s.ColumnText(5), At: time.UnixMilli(s.ColumnInt64(6)).UTC()})
+		return nil
+	})
+	for _, b := range open {
+		if err == nil {
+			err = j.query(fmt.Sprintf("SELECT key, request FROM batch_asks WHERE batch = %d ORDER BY rowid", b.Number),
+				func(s *sqlite3.Stmt) error {
+					var a crosstalk.BatchAsk
+					if err := json.Unmarshal(s.ColumnRawText(1), &a.Request); err != nil {
+						return fmt.Errorf("a request of the batch %s is not JSON: %w", b.Tag, err)
+					}
+					copy(a.Key[:], s.ColumnRawBlob(0))
+					if crosstalk.KeyOf(b.Identity, a.Request) != a.Key {
+						return fmt.Errorf("a request of the batch %s does not match its key: put a copy of the file in its place", b.Tag)
+					}
+					b.Asks = append(b.Asks, a)
+					return nil
+				})
+		}
+	}
+	return open, err
+}
+
+// BatchIDs returns the providers' ids of all batches.
+func (j *Journal) BatchIDs() (ids []string, err error) {
+	err = j.query("SELECT id FROM batches WHERE id <> ''", func(s *sqlite3.Stmt) error {
+		ids = append(ids, s.ColumnText(0))
+		return nil
+	})
+	return ids, err
+}
+
+// Unanswered returns the asks that batches which have ended did not answer.
+func (j *Journal) Unanswered() (keys []crosstalk.Key, err error) {
+	err = j.query("SELECT key FROM batch_asks JOIN batches ON batch = number WHERE ended = 1",
+		func(s *sqlite3.Stmt) error {
+			var key crosstalk.Key
+			copy(key[:], s.ColumnRawBlob(0))
+			keys = append(keys, key)
+			return nil
+		})
+	return keys, err
+}
+
+func (j *Journal) query(sql string, row func(*sqlite3.Stmt) error) error {
+	j.reading.Lock()
+	defer j.reading.Unlock()
+	if j.get == nil {
+		return j.wrap(errClosed)
+	}
+	stmt, _, err := j.reader.Prepare(sql)
+	if err != nil {
+		return j.wrap(err)
+	}
+	defer stmt.Close()
+	for stmt.Step() {
+		if err := row(stmt); err != nil {
+			return j.wrap(err)
+		}
+	}
+	return j.wrap(stmt.Err())
 }

@@ -1,9 +1,14 @@
 package testserver
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -147,4 +152,218 @@ func (b *batch) Count(low, high int) (n int) {
 		}
 	}
 	return n
+}
+
+var batchRoutes = map[string]func(*exchange){
+	"POST /v1/files": (*exchange).upload,
+	"/v1/files/{id}": func(c *exchange) {
+		if f := c.file(c.r.PathValue("id")); f != nil {
+			c.say(nil, jsonType, render("file", f))
+			return
+		}
+		c.missing()
+	},
+	"/v1/files/{id}/content": func(c *exchange) {
+		name, kind, _ := strings.Cut(c.r.PathValue("id"), ".")
+		c.results("openai", name, cmp.Or(kind, "none"))
+	},
+	"POST /v1/batches":                  creator("openai"),
+	"/v1/batches":                       lister("openai", "after", "limit", 20),
+	"/v1/batches/{id}":                  getter("openai", "look"),
+	"POST /v1/messages/batches":         creator("anthropic"),
+	"/v1/messages/batches":              lister("anthropic", "after_id", "limit", 20),
+	"/v1/messages/batches/{id}":         getter("anthropic", "look"),
+	"/v1/messages/batches/{id}/results": func(c *exchange) { c.results("anthropic", c.r.PathValue("id"), "") },
+	"POST /v1beta/models/{call}":        creator("gemini"),
+	"/v1beta/batches":                   lister("gemini", "pageToken", "pageSize", 50),
+	"/v1beta/batches/{id}":              getter("gemini", "look results"),
+}
+
+type batchView struct {
+	*batch
+	Answers []batchResult // Gemini: the results, if they come along
+}
+
+const jsonType = "application/json"
+
+// getter answers for the batch that the path names, with its results if they come along.
+func getter(api, call string) func(*exchange) {
+	return func(c *exchange) {
+		b := c.find(c.r.PathValue("id"))
+		if b == nil {
+			c.missing()
+			return
+		}
+		var changes []change
+		if b.Ended() {
+			changes = c.changes(call)
+		}
+		c.say(changes, jsonType, render(api, batchView{b, show(changes, b.Results)}))
+	}
+}
+
+// lister answers for a page of batches, the newest first: after which one, and how many, are parameters of the query.
+func lister(api, after, limit string, size int) func(*exchange) {
+	return func(c *exchange) {
+		q := c.r.URL.Query()
+		most := number(q, limit, size)
+		most = min(most, cmp.Or(c.opts.Batches.Page, most))
+		var items []string
+		last := ""
+		c.book.do(func(k *book) {
+			at := slices.IndexFunc(k.batches, func(b *batch) bool { return b.ID == q.Get(after) })
+			if at < 0 {
+				at = len(k.batches)
+			}
+			for ; at > 0 && len(items) < most; at-- {
+				items = append(items, string(render(api, batchView{batch: k.batches[at-1]})))
+				last = k.batches[at-1].ID
+			}
+			most = at // that are left
+		})
+		page := map[string]any{"Items": strings.Join(items, ","), "Last": last, "More": most > 0}
+		c.say(c.changes("list"), jsonType, render(api+" list", page))
+	}
+}
+
+// results sends the results of a batch: all, those that are answers (kind "out"), or the others.
+func (c *exchange) results(api, id, kind string) {
+	b := c.find(id)
+	if b == nil || !b.Ended() {
+		c.missing()
+		return
+	}
+	of := slices.DeleteFunc(slices.Clone(b.Results), func(r batchResult) bool {
+		return kind != "" && (r.Status == 200) != (kind == "out")
+	})
+	changes := c.changes("results")
+	var lines []byte
+	for _, r := range show(changes, of) {
+		lines = append(lines, render(api+" result", r)...)
+	}
+	c.say(changes, "application/binary", lines)
+}
+
+func (c *exchange) upload() {
+	c.r.Body = io.NopCloser(bytes.NewReader(c.body))
+	in, header, err := c.r.FormFile("file")
+	if err != nil || c.r.FormValue("purpose") != "batch" {
+		c.fail(said("no file"))
+		return
+	}
+	f := &file{Name: header.Filename}
+	f.Content, _ = io.ReadAll(in)
+	c.book.do(func(*book) {
+		f.ID = fmt.Sprintf("file-%04d", len(c.book.files)+1)
+		c.book.files[f.ID] = f
+	})
+	c.say(c.changes("upload"), jsonType, render("file", f))
+}
+
+func (c *exchange) file(id string) (f *file) {
+	c.book.do(func(*book) { f = c.book.files[id] })
+	return f
+}
+
+// batchBody is a call that makes a batch: of the lines of a file (OpenAI), or of a list (Anthropic, Gemini).
+type batchBody struct {
+	Input    string            `json:"input_file_id"`
+	Endpoint string            `json:"endpoint"`
+	Window   string            `json:"completion_window"`
+	Metadata map[string]string `json:"metadata"`
+	Requests []batchLine       `json:"requests"`
+	Batch    struct {
+		DisplayName string
+		InputConfig struct {
+			Requests struct{ Requests []batchLine }
+		}
+	}
+}
+
+type batchLine struct {
+	ID           string `json:"custom_id"`
+	Method, URL  string
+	Body, Params json.RawMessage // OpenAI's and Anthropic's
+	Request      geminiRequest
+	Metadata     struct{ Key string } // Gemini's id
+}
+
+// creator makes a batch of the requests that a call has, as an API writes them.
+func creator(api string) func(*exchange) {
+	return func(c *exchange) {
+		var call batchBody
+		err := json.Unmarshal(c.body, &call)
+		lines := append(call.Requests, call.Batch.InputConfig.Requests.Requests...)
+		if f := c.file(call.Input); f != nil && call.Window == "24h" {
+			for rest := json.NewDecoder(bytes.NewReader(f.Content)); rest.More() && err == nil; {
+				var line batchLine
+				err = rest.Decode(&line)
+				lines = append(lines, line)
+			}
+		}
+		b := &batch{Input: call.Input, Path: call.Endpoint, Tag: call.Batch.DisplayName}
+		if !c.opts.Batches.NoMetadata {
+			b.Tag = cmp.Or(b.Tag, call.Metadata["crosstalk"])
+		}
+		var asks []batchAsk
+		for _, l := range lines {
+			a := batchAsk{id: cmp.Or(l.ID, l.Metadata.Key), path: l.URL, body: l.Body}
+			switch api {
+			case "anthropic":
+				a.path, a.body = messagesPath, l.Params
+			case "gemini":
+				model := strings.TrimSuffix(c.r.PathValue("call"), ":batchGenerateContent")
+				a.path, a.body, a.form = chatPath, l.Request.chat(model), "gemini answer"
+			}
+			if a.id == "" || len(a.id) > 64 || l.URL != call.Endpoint {
+				err = fmt.Errorf("custom_id %q, url %q: String should match pattern '^[a-zA-Z0-9_-]{1,64}$'", a.id, l.URL)
+			}
+			asks = append(asks, a)
+		}
+		if err != nil || len(asks) == 0 || api == "gemini" && b.Tag == "" {
+			c.fail(said("no batch", err))
+			return
+		}
+		c.say(c.changes("create"), jsonType, render(api, batchView{batch: c.start(b, asks)}))
+	}
+}
+
+type geminiTurn struct {
+	Role  string
+	Parts text
+}
+
+type geminiRequest struct {
+	SystemInstruction *geminiTurn
+	Contents          []geminiTurn
+	GenerationConfig  params
+}
+
+// chatNames are those of Gemini's parameters that a chat's API calls otherwise.
+var chatNames = map[string]string{"topP": "top_p", "maxOutputTokens": "max_tokens", "stopSequences": "stop"}
+
+func (r geminiRequest) chat(model string) []byte {
+	var messages []Message
+	if r.SystemInstruction != nil {
+		messages = append(messages, Message{"system", r.SystemInstruction.Parts})
+	}
+	for _, t := range r.Contents {
+		messages = append(messages, Message{strings.Replace(t.Role, "model", "assistant", 1), t.Parts})
+	}
+	chat := map[string]any{"model": model, "messages": messages}
+	for name, value := range r.GenerationConfig {
+		chat[cmp.Or(chatNames[name], name)] = value
+	}
+	delete(chat, "thinkingConfig")
+	var thinking struct {
+		ThinkingLevel  string
+		ThinkingBudget *int
+	}
+	json.Unmarshal(r.GenerationConfig["thinkingConfig"], &thinking)
+	if thinking.ThinkingLevel != "" {
+		chat["reasoning_effort"] = thinking.ThinkingLevel
+	} else if budget := thinking.ThinkingBudget; budget != nil && *budget == 0 {
+		chat["reasoning_effort"] = "none"
+	}
+	return encode(chat)
 }

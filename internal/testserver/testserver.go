@@ -20,13 +20,18 @@
 package testserver
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -147,3 +152,281 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 	return ctx.Err() == nil
 }
+
+const maxBody = 32 << 20 // Anthropic's limit for /v1/messages
+
+type exchange struct {
+	*Server
+	w        http.ResponseWriter
+	r        *http.Request
+	body     []byte
+	protocol Protocol
+	hash     string
+	leave    func()        // the request is in flight no more
+	over     time.Duration // the time over which the answer is sent
+}
+
+func (s *Server) newHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", s.reading(maxBody, (*exchange).serve))
+	for pattern, handle := range batchRoutes {
+		mux.HandleFunc(pattern, s.reading(256<<20, func(x *exchange) {
+			x.book.do(func(k *book) { k.stats.BatchCalls++ })
+			if p := x.authorize(); p != nil {
+				x.fail(p)
+				return
+			}
+			handle(x)
+		}))
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.down.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		if rest, found := strings.CutPrefix(r.URL.Path, "/v1beta/openai/"); found {
+			r.URL.Path = "/v1/" + rest
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) reading(most int64, serve func(*exchange)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+		if err != nil { // the client went away, or sent too much
+			w.WriteHeader(http.StatusRequestEntityTooLarge)
+			return
+		}
+		if s.opts.Record {
+			record := Record{r.Method, r.URL.Path, r.URL.RawQuery, r.Header.Clone(), body}
+			s.book.do(func(k *book) { k.records = append(k.records, record) })
+		}
+		serve(s.exchange(w, r, body))
+	}
+}
+
+func (s *Server) exchange(w http.ResponseWriter, r *http.Request, body []byte) *exchange {
+	protocol := OpenAI
+	if r.URL.Path == messagesPath || r.Header.Get("x-api-key") != "" || r.Header.Get("anthropic-version") != "" {
+		protocol = Anthropic
+	}
+	return &exchange{Server: s, w: w, r: r, body: body, protocol: protocol, hash: hashOf(r.Method, r.URL.Path, body),
+		leave: func() {}}
+}
+
+func (x *exchange) serve() {
+	attempt := 0
+	x.leave = sync.OnceFunc(func() { x.book.do(func(k *book) { k.stats.InFlight-- }) })
+	x.book.do(func(k *book) {
+		c := k.stats.Requests[x.hash]
+		attempt = c.Attempts + 1
+		k.stats.Requests[x.hash] = Count{attempt, c.Answered}
+		k.stats.Attempts++
+		k.stats.InFlight++
+	})
+	defer x.leave()
+	var q *query // nil for the list of models
+	p := x.authorize()
+	if p == nil {
+		switch path := x.r.URL.Path; {
+		case methods[path] != x.r.Method || path == modelsPath && x.opts.NoList:
+			p = said("no address", x.r.Method, path)
+		case path != modelsPath:
+			q, p = x.parse()
+		}
+	}
+	if p != nil {
+		x.fail(p)
+		return
+	}
+	x.meet(q, attempt, x.opts.fate(x.hash, attempt))
+}
+
+func (x *exchange) meet(q *query, attempt int, f fate) {
+	o := &x.opts
+	wait := o.Latency + time.Duration(f.jitter*float64(o.Jitter))
+	if f.slow {
+		x.book.fault("slow")
+		wait += o.Stall
+	}
+	if f.dribble {
+		x.book.fault("dribble")
+		x.over = o.Stall
+	}
+	if !sleep(x.r.Context(), wait) {
+		panic(http.ErrAbortHandler)
+	}
+	if f.failure != "" {
+		x.book.fault(f.failure)
+	}
+	if f.failure == "" && q != nil && f.outcome == "filtered" && q.Profile.Filtered != nil {
+		x.book.fault(f.outcome)
+		x.fail(q.Profile.Filtered)
+		return
+	}
+	switch f.failure {
+	case "":
+		body := x.answer(q, attempt, f.outcome)
+		if q != nil && q.Profile.Strict && q.Path == chatPath &&
+			bytes.Contains(body, []byte(`"content":"",`)) && bytes.Contains(body, []byte(`"finish_reason":"length"`)) {
+			x.fail(said("nothing but thoughts"))
+			return
+		}
+		x.send(200, jsonType, body, true)
+	case "hang":
+		<-x.r.Context().Done()
+		panic(http.ErrAbortHandler)
+	case "drop":
+		instead["hang up"](x, nil)
+	case "cut":
+		instead["break off"](x, x.answer(q, attempt, ""))
+	case "invalid-json":
+		b := x.answer(q, attempt, "")
+		x.send(200, jsonType, b[:len(b)/2], false)
+	case "wrong-shape":
+		shapes := data().Wrong
+		i := int(uniform(o.Seed, "shape", x.hash, attempt) * float64(len(shapes)))
+		x.send(200, jsonType, []byte(shapes[i]), false)
+	case "html", "html-200":
+		status := map[Fault]int{"html": 502, "html-200": 200}[f.failure]
+		x.send(status, "text/html", htmlPage(status), false)
+	default:
+		wait, h := o.RetryAfter, x.w.Header()
+		up := wait + time.Second - 1 // in whole seconds, as an HTTP date is
+		switch f.failure {
+		case "429-date":
+			h.Set("Retry-After", time.Now().Add(up).UTC().Format(http.TimeFormat))
+		case "429-ms":
+			h.Set("retry-after-ms", strconv.FormatInt(wait.Milliseconds(), 10))
+			fallthrough
+		case "429-seconds":
+			h.Set("Retry-After", strconv.Itoa(int(up/time.Second)))
+		}
+		status, _ := strconv.Atoi(string(f.failure[:3]))
+		x.fail(failed(x.protocol, status))
+	}
+}
+
+func (x *exchange) answer(q *query, attempt int, o Fault) []byte {
+	if q == nil { // a page of models
+		names, asked := x.opts.Models, x.r.URL.Query()
+		if len(names) == 0 {
+			names = []string{"test"}
+		}
+		if x.protocol != Anthropic {
+			return render("models", names)
+		}
+		names = names[slices.Index(names, asked.Get("after_id"))+1:]
+		shown := names[:min(number(asked, "limit", 20), len(names))]
+		return render("models anthropic", map[string]any{"Names": shown, "More": len(names) > len(shown)})
+	}
+	if q.Path == embeddingsPath {
+		return q.body(q.Path, choice{})
+	}
+	if o != "" {
+		x.book.fault(o)
+	}
+	q.Attempt = attempt
+	return q.body(q.Path, x.choose(q, o))
+}
+
+func (x *exchange) fail(p *problem) {
+	x.send(p.status(), jsonType, p.body(x.protocol), false)
+}
+
+// send writes a whole response. Counts are settled before the last byte leaves; a lost answer is taken back.
+func (x *exchange) send(status int, contentType string, body []byte, full bool) {
+	h := x.w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	x.w.WriteHeader(status)
+	last := len(body) - 1
+	step := len(body)
+	if x.over > 0 {
+		step = 1
+	}
+	for part := range slices.Chunk(body[:last], step) {
+		x.w.Write(part)
+		if x.over > 0 {
+			http.NewResponseController(x.w).Flush()
+			sleep(x.r.Context(), x.over/time.Duration(len(body)))
+		}
+	}
+	if x.r.Context().Err() != nil {
+		panic(http.ErrAbortHandler)
+	}
+	if full {
+		x.book.answered(x.hash, 1)
+	}
+	x.leave()
+	x.w.Write(body[last:])
+	if http.NewResponseController(x.w).Flush() != nil && full {
+		x.book.answered(x.hash, -1)
+	}
+}
+
+// Stats counts what the server was asked and what it sent, as of now.
+type Stats struct {
+	Attempts int // requests that arrived, whatever became of them
+	Answered int // full answers sent, outcomes such as a refusal included
+	InFlight int
+	Faults   map[Fault]int    // faults dealt
+	Requests map[string]Count // by a hash of method, path and body
+
+	BatchCalls int            // of the batch APIs
+	Creates    int            // of these, those that make a batch
+	Batches    int            // that were made and run
+	Paid       map[string]int // how often each request in a batch was paid for, by its id there
+}
+
+// Count describes the outcomes of one distinct request.
+type Count struct{ Attempts, Answered int }
+
+// Record is a request as it arrived.
+type Record struct {
+	Method, Path, Query string
+	Header              http.Header
+	Body                []byte
+}
+
+// Stats returns a copy of the counts. An answer is counted before its last byte leaves, so readers find it.
+func (s *Server) Stats() (st Stats) {
+	s.book.do(func(k *book) {
+		st = k.stats
+		st.Faults, st.Requests, st.Paid = maps.Clone(st.Faults), maps.Clone(st.Requests), maps.Clone(st.Paid)
+	})
+	return st
+}
+
+// Records returns the requests seen so far in order of arrival, if [Options.Record] is set.
+func (s *Server) Records() (records []Record) {
+	s.book.do(func(k *book) { records = slices.Clone(k.records) })
+	return records
+}
+
+type book struct {
+	mu      sync.Mutex
+	stats   Stats
+	records []Record
+	batches []*batch // in the order of creation
+	files   map[string]*file
+	shown   int // calls that showed the fault of batches
+}
+
+func (k *book) do(f func(*book)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f(k)
+}
+
+// answered adds by to the full answers sent; -1 takes one back that did not get through.
+func (k *book) answered(hash string, by int) {
+	k.do(func(k *book) {
+		c := k.stats.Requests[hash]
+		c.Answered += by
+		k.stats.Requests[hash] = c
+		k.stats.Answered += by
+	})
+}
+
+func (k *book) fault(f Fault) { k.do(func(k *book) { k.stats.Faults[f]++ }) }

@@ -6,8 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"iter"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"crosstalk"
 	"crosstalk/model/endpoint"
@@ -128,4 +133,161 @@ func read(body []byte) (settle.Received, error) {
 		}
 	}
 	return out, nil
+}
+
+var _ crosstalk.Batcher = (*Model)(nil)
+
+// Fits implements crosstalk.Batcher.
+func (m *Model) Fits(asks []crosstalk.BatchAsk) int {
+	// The API takes 100,000 requests and 256 MB.
+	return endpoint.Fits(asks, 100_000, 90<<20, func(a crosstalk.BatchAsk) int {
+		body, _ := m.body(a.Request) // Submit says what is wrong with it
+		return len(body) + 100
+	})
+}
+
+type batchRequest struct {
+	ID     string          `json:"custom_id"`
+	Params json.RawMessage `json:"params"`
+}
+
+type batch struct {
+	ID      string                                                          `json:"id"`
+	Status  string                                                          `json:"processing_status"`
+	Created time.Time                                                       `json:"created_at"`
+	Counts  struct{ Processing, Succeeded, Errored, Canceled, Expired int } `json:"request_counts"`
+	// null before the end, and when the results are no longer kept
+	Results *string `json:"results_url"`
+}
+
+func (b batch) done() int {
+	return b.Counts.Succeeded + b.Counts.Errored + b.Counts.Canceled + b.Counts.Expired
+}
+
+// Submit implements crosstalk.Batcher. The API has no place for a tag.
+func (m *Model) Submit(ctx context.Context, _ string, asks []crosstalk.BatchAsk) (string, error) {
+	requests := make([]batchRequest, len(asks))
+	for i, a := range asks {
+		body, err := m.body(a.Request)
+		if err != nil {
+			return "", m.endpoint.Unwritable(err)
+		}
+		requests[i] = batchRequest{a.Key.String(), body}
+	}
+	var b batch
+	return m.endpoint.Make(ctx, "/messages/batches", map[string]any{"requests": requests}, &b, &b.ID)
+}
+
+// Find implements crosstalk.Batcher. Only the ids in its results tell a batch: one as large may have to end.
+func (m *Model) Find(ctx context.Context, _ string, at time.Time, asks []crosstalk.BatchAsk,
+	known func(string) bool) (id string, sure bool, err error) {
+	earliest := at.Add(-24 * time.Hour) // by a clock that may be wrong
+	sure = true
+	err = m.endpoint.Pages(ctx, "/messages/batches?limit=100", func(raw []byte) (string, error) {
+		var page struct {
+			Data    []batch `json:"data"`
+			HasMore bool    `json:"has_more"`
+			Last    string  `json:"last_id"`
+		}
+		if err := json.Unmarshal(raw, &page); err != nil {
+			return "", m.endpoint.Unread("the list of batches at "+m.Identity().Endpoint, err)
+		}
+		for _, b := range page.Data { // the newest first
+			switch {
+			case b.Created.Before(earliest):
+				return "", nil
+			case known(b.ID) || b.done()+b.Counts.Processing != len(asks):
+				continue
+			case b.Status != "ended":
+				sure = false
+				return "", nil
+			}
+			if ours, err := m.has(ctx, b, asks); ours || err != nil {
+				id = b.ID
+				return "", err
+			}
+		}
+		if !page.HasMore || page.Last == "" {
+			return "", nil
+		}
+		return "&after_id=" + url.QueryEscape(page.Last), nil
+	})
+	return id, sure && err == nil, err
+}
+
+// has reports whether the first of an ended batch's results is of one of the asks.
+func (m *Model) has(ctx context.Context, b batch, asks []crosstalk.BatchAsk) (bool, error) {
+	if b.Results == nil && time.Since(b.Created) > 29*24*time.Hour { // they are no longer kept
+		return false, nil
+	}
+	for line, err := range m.endpoint.Lines(ctx, resultsPath(b.ID)) {
+		if err != nil {
+			return false, err
+		}
+		var l outputLine
+		if json.Unmarshal(line, &l) != nil || l.ID == "" {
+			continue
+		}
+		return slices.ContainsFunc(asks, func(a crosstalk.BatchAsk) bool { return a.Key.String() == l.ID }), nil
+	}
+	return false, m.endpoint.Unread("the results of the batch "+b.ID, errors.New("they have no line with an id"))
+}
+
+// resultsPath is where the results are. The address that the API gives is not used: the key goes to no other host.
+func resultsPath(id string) string { return "/messages/batches/" + url.PathEscape(id) + "/results" }
+
+// Poll implements crosstalk.Batcher.
+func (m *Model) Poll(ctx context.Context, id string) (crosstalk.BatchState, error) {
+	b, err := m.get(ctx, id)
+	return crosstalk.BatchState{Ended: b.Status == "ended", Done: b.done(), Failed: b.done() - b.Counts.Succeeded}, err
+}
+
+func (m *Model) get(ctx context.Context, id string) (b batch, err error) {
+	raw, err := m.endpoint.Get(ctx, "/messages/batches/"+url.PathEscape(id))
+	err = m.endpoint.Account(raw, err, &b, &b.ID)
+	return b, err
+}
+
+type outputLine struct {
+	ID     string `json:"custom_id"`
+	Result struct {
+		Type    string          `json:"type"` // succeeded, errored, canceled or expired
+		Message json.RawMessage `json:"message"`
+		Error   json.RawMessage `json:"error"`
+	} `json:"result"`
+}
+
+// Results implements crosstalk.Batcher.
+func (m *Model) Results(ctx context.Context, id string,
+	requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
+	b, err := m.get(ctx, id)
+	switch {
+	case err != nil:
+		return endpoint.NoResults(err)
+	case b.Results == nil:
+		return func(func(crosstalk.BatchResult, error) bool) {}
+	}
+	read := func(line []byte) crosstalk.BatchResult { return m.result(line, requests) }
+	return m.endpoint.Results(ctx, resultsPath(id), read)
+}
+
+var statuses = map[string]int{
+	"invalid_request_error": 400, "authentication_error": 401, "billing_error": 402, "permission_error": 403,
+	"not_found_error": 404, "request_too_large": 413, "rate_limit_error": 429, "timeout_error": 504,
+	"overloaded_error": 529,
+}
+
+func (m *Model) result(text []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
+	var l outputLine
+	return endpoint.BatchResult(text, &l, &l.ID, requests, func(req crosstalk.Request) (crosstalk.Answer, error) {
+		switch l.Result.Type {
+		case "errored":
+			var e struct{ Error struct{ Type string } }
+			json.Unmarshal(l.Result.Error, &e)
+			return m.endpoint.Read(cmp.Or(statuses[e.Error.Type], 500), l.Result.Error, settle.Reader(req, read))
+		case "canceled", "expired":
+			return crosstalk.Answer{}, fmt.Errorf("the request is %s", l.Result.Type)
+		}
+		return m.endpoint.Read(200, l.Result.Message, settle.Reader(req, read))
+	})
 }

@@ -3,10 +3,18 @@
 package gemini
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"iter"
 	"maps"
+	"net/http"
+	"net/url"
 	"strings"
+	"time"
 
 	"crosstalk"
 	"crosstalk/model/endpoint"
@@ -134,4 +142,192 @@ func read(body []byte) (settle.Received, error) {
 		}
 	}
 	return out, nil
+}
+
+// Batcher is a model with Gemini's batch API beside it. (https://ai.google.dev/gemini-api/docs/batch-api)
+type Batcher struct {
+	crosstalk.Model
+	endpoint *endpoint.Endpoint
+}
+
+var _ crosstalk.Batcher = (*Batcher)(nil)
+
+// New returns m, which is at c, with the batch API; it is not ok if c's base URL is not the compatible endpoint's.
+func New(m crosstalk.Model, c endpoint.Config) (b *Batcher, ok bool, err error) {
+	base, ok := strings.CutSuffix(strings.TrimRight(c.BaseURL, "/"), "/openai")
+	if !ok {
+		return nil, false, nil
+	}
+	c.BaseURL, c.KeyHeader = base, "x-goog-api-key"
+	e, err := endpoint.New(c)
+	return &Batcher{m, e}, true, err
+}
+
+// The most that a batch may have whose requests are within the call, which takes 20 MB: results come in one piece.
+const (
+	mostAsks  = 2000
+	mostBytes = 8 << 20
+)
+
+// Fits implements crosstalk.Batcher.
+func (b *Batcher) Fits(asks []crosstalk.BatchAsk) int {
+	return endpoint.Fits(asks, mostAsks, mostBytes, func(a crosstalk.BatchAsk) int {
+		line, _ := body(b.Identity().Name, a.Request) // Submit says what is wrong with it
+		return len(line) + 120
+	})
+}
+
+type object = map[string]any
+
+// Submit implements crosstalk.Batcher.
+func (b *Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.BatchAsk) (string, error) {
+	name := b.Identity().Name
+	requests := make([]object, len(asks))
+	for i, a := range asks {
+		body, err := body(name, a.Request)
+		if err != nil {
+			return "", b.endpoint.Unwritable(err)
+		}
+		requests[i] = object{"request": body, "metadata": object{"key": a.Key.String()}}
+	}
+	call := object{"batch": object{"displayName": displayName(tag),
+		"inputConfig": object{"requests": object{"requests": requests}}}}
+	var made operation
+	return b.endpoint.Make(ctx, "/models/"+url.PathEscape(name)+":batchGenerateContent", call, &made, &made.Name)
+}
+
+func displayName(tag string) string { return "crosstalk-" + tag }
+
+type operation struct {
+	Name     string `json:"name"` // batches/...
+	Metadata struct {
+		DisplayName string `json:"displayName"`
+		State       string `json:"state"` // BATCH_STATE_RUNNING; JOB_STATE_RUNNING in older answers
+		Stats       struct {
+			All       endpoint.Count `json:"requestCount"`
+			Succeeded endpoint.Count `json:"successfulRequestCount"`
+			Failed    endpoint.Count `json:"failedRequestCount"`
+		} `json:"batchStats"`
+		Output output `json:"output"` // the same as Response
+	} `json:"metadata"`
+	Done     bool                     `json:"done"`
+	Error    struct{ Message string } `json:"error"`
+	Response output                   `json:"response"`
+}
+
+type output struct {
+	Responses struct {
+		Responses []json.RawMessage `json:"inlinedResponses"` // of the form that result reads
+	} `json:"inlinedResponses"`
+}
+
+func (o operation) results() []json.RawMessage {
+	if list := o.Response.Responses.Responses; len(list) > 0 {
+		return list
+	}
+	return o.Metadata.Output.Responses.Responses
+}
+
+// Find implements crosstalk.Batcher.
+func (b *Batcher) Find(ctx context.Context, tag string, _ time.Time, _ []crosstalk.BatchAsk,
+	_ func(string) bool) (id string, sure bool, err error) {
+	err = b.endpoint.Pages(ctx, "/batches?pageSize=50", func(raw []byte) (string, error) {
+		var page struct {
+			Operations []operation `json:"operations"`
+			Next       string      `json:"nextPageToken"`
+		}
+		if err := json.Unmarshal(raw, &page); err != nil {
+			return "", b.endpoint.Unread("the list of batches at "+b.endpoint.Identity().Endpoint, err)
+		}
+		for _, o := range page.Operations {
+			if o.Metadata.DisplayName == displayName(tag) {
+				id = o.Name
+				return "", nil
+			}
+		}
+		if page.Next == "" {
+			return "", nil
+		}
+		return "&pageToken=" + url.QueryEscape(page.Next), nil
+	})
+	return id, err == nil, err
+}
+
+func (b *Batcher) get(ctx context.Context, id string) (o operation, err error) {
+	name, ok := strings.CutPrefix(id, "batches/")
+	if !ok {
+		return o, b.endpoint.Unread("the id of a batch", fmt.Errorf("it is %q", id))
+	}
+	stream, err := b.endpoint.Open(ctx, "/batches/"+url.PathEscape(name))
+	if err != nil {
+		return o, err
+	}
+	defer stream.Close()
+	raw, err := io.ReadAll(io.LimitReader(stream, mostAsks*100<<10)) // 100 KiB for each request
+	if err != nil {
+		err = b.endpoint.Broken(ctx, err)
+		if e := (*crosstalk.AskError)(nil); errors.As(err, &e) {
+			e.Status = http.StatusOK
+		}
+		return o, err
+	}
+	err = b.endpoint.Account(raw, nil, &o, &o.Name)
+	return o, err
+}
+
+// Poll implements crosstalk.Batcher. A batch that cannot be read is taken to have ended, and Results says why.
+func (b *Batcher) Poll(ctx context.Context, id string) (crosstalk.BatchState, error) {
+	o, err := b.get(ctx, id)
+	if e := (*crosstalk.AskError)(nil); errors.As(err, &e) && e.Status == http.StatusOK {
+		return crosstalk.BatchState{Ended: true}, nil
+	}
+	stats := o.Metadata.Stats
+	s := crosstalk.BatchState{Ended: o.Done, Done: int(stats.Succeeded + stats.Failed), Failed: int(stats.Failed)}
+	switch _, state, _ := strings.Cut(o.Metadata.State, "_STATE_"); state {
+	case "SUCCEEDED":
+		s.Ended = true
+	case "CANCELLED", "EXPIRED", "FAILED":
+		s.Ended, s.Failed = true, int(stats.All-stats.Succeeded)
+		if state == "FAILED" && len(o.results()) == 0 && stats.Succeeded == 0 {
+			s.Problem = b.endpoint.Quote(cmp.Or(o.Error.Message, "the server does not say why"))
+		}
+	}
+	return s, err
+}
+
+var statuses = map[int]int{3: 400, 5: 404, 7: 403, 8: 429, 9: 400, 14: 503, 16: 401}
+
+// Results implements crosstalk.Batcher.
+func (b *Batcher) Results(ctx context.Context, id string,
+	requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
+	o, err := b.get(ctx, id)
+	if err != nil {
+		return endpoint.NoResults(err)
+	}
+	return func(yield func(crosstalk.BatchResult, error) bool) {
+		for _, one := range o.results() {
+			if !yield(b.result(one, requests), nil) {
+				return
+			}
+		}
+	}
+}
+
+func (b *Batcher) result(text []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
+	var one struct {
+		Metadata struct{ Key string }
+		Response json.RawMessage
+		Error    *struct {
+			Code    int // of gRPC
+			Message string
+		}
+	}
+	answer := func(req crosstalk.Request) (crosstalk.Answer, error) {
+		if one.Error == nil {
+			return b.endpoint.Read(http.StatusOK, one.Response, settle.Reader(req, read))
+		}
+		said := crosstalk.Canonical(object{"error": object{"message": one.Error.Message}})
+		return b.endpoint.Read(cmp.Or(statuses[one.Error.Code], 500), said, settle.Reader(req, read))
+	}
+	return endpoint.BatchResult(text, &one, &one.Metadata.Key, requests, answer)
 }
