@@ -397,8 +397,6 @@ func isCatalogue(path string) bool {
 		return false
 	}
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, byteOrderMark))
-	if !bytes.HasPrefix(data, []byte("{")) {
-		return false
-	}
-	return !json.Valid(data) || !recorded.IsLog(path) // reading it as messages says what is not valid
+	// Reading it as messages says what is not valid.
+	return bytes.HasPrefix(data, []byte("{")) && (!json.Valid(data) || !recorded.IsLog(path))
 }

@@ -416,10 +416,8 @@ func (c *check) identify(u *unit, mixed bool) bool {
 // expected one, if there are models of both: the identifier takes short lines for a relative's. Where the model of the
 // expected language is thorough, it is asked only about lines with few known words.
 func (c *check) agrees(u *unit, language string) bool {
-	if words.Thorough(c.want.base) || !words.Supports(language) || !words.Supports(c.want.base) {
-		return true
-	}
-	return c.analysis.Ratio(language, u.blocks...) >= cmp.Or(leastRatios[c.want.base], usualRatio)
+	return words.Thorough(c.want.base) || !words.Supports(language) || !words.Supports(c.want.base) ||
+		c.analysis.Ratio(language, u.blocks...) >= cmp.Or(leastRatios[c.want.base], usualRatio)
 }
 
 // script returns the script that a language is written in most.

@@ -137,10 +137,8 @@ func (c *check) dish(r run) bool {
 func (c *check) alone(r run) bool {
 	const share = 1e-5
 	w := r.words[0]
-	if r.excuse != Loan || len(r.words) > 1 || w.Name || w.Loan || w.English < share || c.want.base == "hi" {
-		return false
-	}
-	return (w.Foreign || w.Native && w.Own == 0 && c.analysis.Borrowed() == 0) &&
+	return r.excuse == Loan && len(r.words) == 1 && !w.Name && !w.Loan && w.English >= share && c.want.base != "hi" &&
+		(w.Foreign || w.Native && w.Own == 0 && c.analysis.Borrowed() == 0) &&
 		!c.has(prose.Code, prose.Quote, prose.Label)
 }
 
@@ -259,16 +257,13 @@ func isKana(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Kataka
 
 // functional reports whether one of the words is a function word or an adverb of English, and so not a term.
 func (c *check) functional(r run) bool {
-	for _, w := range r.words {
+	return slices.ContainsFunc(r.words, func(w words.Word) bool {
 		word := strings.ToLower(c.text[w.Start:w.End])
 		if w.Start > 0 && c.text[w.Start-1] == '-' || w.End < len(c.text) && c.text[w.End] == '-' {
-			continue // a part of a noun: "check-in"
+			return false // a part of a noun: "check-in"
 		}
-		if english[word] || len(word) >= 7 && strings.HasSuffix(word, "ly") && w.English > 0 {
-			return true
-		}
-	}
-	return false
+		return english[word] || len(word) >= 7 && strings.HasSuffix(word, "ly") && w.English > 0
+	})
 }
 
 // latinPhrase reports whether words are a phrase of Latin that many languages use, or end one.
@@ -279,12 +274,7 @@ func (c *check) latinPhrase(r run) bool {
 }
 
 func all(run []words.Word, is func(words.Word) bool) bool {
-	for _, w := range run {
-		if !is(w) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(run, func(w words.Word) bool { return !is(w) })
 }
 
 // line returns the line around a byte, as far as it is nearby.

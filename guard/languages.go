@@ -74,12 +74,9 @@ var namings = sync.OnceValue(func() map[string][]naming {
 // names reports whether text, in the language base, names one of the languages.
 func names(base, text string, languages ...string) bool {
 	text = strings.ToLower(text)
-	for _, n := range namings()[base] {
-		if slices.Contains(languages, n.language) && strings.Contains(text, n.stem) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(namings()[base], func(n naming) bool {
+		return slices.Contains(languages, n.language) && strings.Contains(text, n.stem)
+	})
 }
 
 // metalinguistic reports whether text, in the language base, speaks of a language or of writing.

@@ -17,13 +17,10 @@ func (c *check) path(r run) bool {
 	}
 	before := strings.TrimRight(c.text[max(0, r.start-40):r.start], " *_")
 	after := strings.TrimLeft(c.text[r.end:min(len(c.text), r.end+40)], " *_")
-	for _, arrow := range []string{">", "→", "›", "➜"} {
-		if strings.HasSuffix(before, arrow) || strings.HasPrefix(after, arrow) ||
-			strings.Contains(r.text, " "+arrow+" ") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{">", "→", "›", "➜"}, func(arrow string) bool {
+		return strings.HasSuffix(before, arrow) || strings.HasPrefix(after, arrow) ||
+			strings.Contains(r.text, " "+arrow+" ")
+	})
 }
 
 // titled reports whether words look like a name, a title or the label of a button: they begin with a capital inside a
@@ -66,13 +63,8 @@ func (c *check) titled(run []words.Word) bool {
 // heads reports whether words that start a sentence which continues after them look like a name: every sentence begins
 // with a capital, so more must speak for one.
 func (c *check) heads(run []words.Word, names int) bool {
-	if particled(c.want.base, c.text[run[len(run)-1].End:]) {
-		return true
-	}
-	if names == len(run) && (names > 1 || run[0].Foreign && !run[0].Native) {
-		return true
-	}
-	return names > 2 && 2*names >= len(run)
+	return particled(c.want.base, c.text[run[len(run)-1].End:]) || names > 2 && 2*names >= len(run) ||
+		names == len(run) && (names > 1 || run[0].Foreign && !run[0].Native)
 }
 
 // speaks reports whether a word that is a sentence, or is before a comma, is not a name: "Sure.", "Toutefois,".
@@ -88,10 +80,8 @@ func leads(w words.Word) bool { return w.Name && w.Share > w.Own }
 // numbered reports whether a name follows a number, as in an address.
 func (c *check) numbered(r run) bool {
 	before := strings.TrimRight(c.text[:r.start], " .,")
-	if before == "" || before[len(before)-1] < '0' || before[len(before)-1] > '9' || r.words[0].Foreign {
-		return false
-	}
-	return slices.ContainsFunc(r.words, func(w words.Word) bool { return w.Name })
+	return before != "" && '0' <= before[len(before)-1] && before[len(before)-1] <= '9' && !r.words[0].Foreign &&
+		slices.ContainsFunc(r.words, func(w words.Word) bool { return w.Name })
 }
 
 // named excuses a line in another language that looks like a name: its words begin with capitals, and it is an item of
@@ -100,24 +90,17 @@ func (c *check) numbered(r run) bool {
 // have such capitals anyway.
 func (c *check) named(b prose.Span, language string) prose.Kind {
 	text := strings.Trim(c.text[b.Start:b.End], " *_")
-	if text == "" {
-		return ""
-	}
 	first := b.Start == c.blocks[0].Start
 	entry := b.Kind == prose.Item || b.Kind == prose.Cell && c.below(b.Start)
 	key, value, keyed := strings.Cut(text, ": ")
+	// A first line of two words and a comma greets somebody in the language that the name is from.
+	greets := first && b.End < len(c.text) && strings.HasSuffix(text, ",") && len(strings.Fields(text)) == 2
 	switch {
-	case entry && c.rare(b), keyed && len(key) <= 60 && capitals(value):
-		return Name
-	case len(c.blocks) == 1 && !strings.ContainsAny(text, "!?") && !spoken(text) &&
-		capitals(strings.TrimRight(text, ".")):
-		return Name
-	case !capitals(text):
-		return ""
-	case first && b.End < len(c.text) && strings.HasSuffix(text, ",") && len(strings.Fields(text)) == 2:
-		return Name // who is greeted in the language that the name is from
-	case entry, b.Kind == prose.Heading && language != "en" && language != "de",
-		b.Kind == prose.Paragraph && c.short(b):
+	case text != "" && entry && c.rare(b), keyed && len(key) <= 60 && capitals(value),
+		len(c.blocks) == 1 && !strings.ContainsAny(text, "!?") && !spoken(text) &&
+			capitals(strings.TrimRight(text, ".")),
+		capitals(text) && (greets || entry || b.Kind == prose.Heading && language != "en" && language != "de" ||
+			b.Kind == prose.Paragraph && c.short(b)):
 		return Name
 	}
 	return ""
@@ -125,12 +108,10 @@ func (c *check) named(b prose.Span, language string) prose.Kind {
 
 // spoken reports whether a text has a function word of English in lower case that is in sentences rather than in names.
 func spoken(text string) bool {
-	for w := range strings.FieldsSeq(text) {
-		if w = strings.TrimRight(w, ".,;:"); english[w] && !inNames[w] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(strings.Fields(text), func(w string) bool {
+		w = strings.TrimRight(w, ".,;:")
+		return english[w] && !inNames[w]
+	})
 }
 
 // rare reports whether a block is nothing but a word with a capital that is rare in every language.
@@ -166,12 +147,7 @@ func capitals(text string) bool {
 
 // allCapitals reports whether all parts of a text between commas are words with capitals, with short ones between.
 func allCapitals(text string) bool {
-	for part := range strings.SplitSeq(text, ",") {
-		if !capitals(part) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(strings.Split(text, ","), func(part string) bool { return !capitals(part) })
 }
 
 // below reports whether the row of a table around a byte has another above it.

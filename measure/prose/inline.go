@@ -311,10 +311,8 @@ func isDomain(w string) bool {
 		return false
 	}
 	name, top := host[:dot], host[dot+1:]
-	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") != "" {
-		return false
-	}
-	return domains[top] && (path || len(top) > 2 || shortDomains[top] || strings.Contains(name, "."))
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-.") == "" && domains[top] &&
+		(path || len(top) > 2 || shortDomains[top] || strings.Contains(name, "."))
 }
 
 // unit returns the end of the unit after a number that ends at j, or j.

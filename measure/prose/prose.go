@@ -315,11 +315,8 @@ func jsonKey(s string) int {
 func isSetting(s string) bool {
 	key, value, ok := strings.Cut(strings.TrimSpace(s), ":")
 	key = strings.TrimPrefix(key, "- ")
-	if !ok || key == "" || !ascii(s) || strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789_-.") != "" {
-		return false
-	}
-	return value == "" ||
-		value[0] == ' ' && (len(strings.Fields(value)) <= 2 || strings.IndexByte("\"'[{", value[1]) >= 0)
+	return ok && key != "" && ascii(s) && strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789_-.") == "" &&
+		(value == "" || value[0] == ' ' && (len(strings.Fields(value)) <= 2 || strings.IndexByte("\"'[{", value[1]) >= 0))
 }
 
 // looksTyped reports whether the arguments of a command look typed at a prompt.
