@@ -147,7 +147,14 @@ func (c *check) runs(all []words.Word, excuse prose.Kind) (found []run) {
 			n++
 		}
 		if !covered(c.lines, all[0].Start) && !covered(c.lines, all[n-1].Start) {
-			found = append(found, c.newRun(all[:n], excuse))
+			of := c.shared(all[:n])
+			best := slices.MaxFunc(of, func(a, b words.Word) int { return cmp.Compare(a.LogOdds, b.LogOdds) })
+			start, end := of[0].Start, of[len(of)-1].End
+			r := run{of, start, end, c.text[start:end], mostIn(of), best.LogOdds, excuse}
+			if r.excuse == "" {
+				r.excuse = c.excuse(r)
+			}
+			found = append(found, r)
 		}
 		all = all[n:]
 	}
@@ -181,17 +188,6 @@ type run struct {
 	language   string  // that most letters are in
 	odds       float64 // of the best word, logarithm
 	excuse     prose.Kind
-}
-
-func (c *check) newRun(all []words.Word, excuse prose.Kind) run {
-	all = c.shared(all)
-	best := slices.MaxFunc(all, func(a, b words.Word) int { return cmp.Compare(a.LogOdds, b.LogOdds) })
-	start, end := all[0].Start, all[len(all)-1].End
-	r := run{all, start, end, c.text[start:end], mostIn(all), best.LogOdds, excuse}
-	if r.excuse == "" {
-		r.excuse = c.excuse(r)
-	}
-	return r
 }
 
 // unnamed leaves out the names at the ends of a run that count as foreign only because of their neighbours.

@@ -107,23 +107,17 @@ func (c *check) result() Judgement {
 		j.Risk = c.highest(j.Spans)
 		j.Verdict, j.P = Right, rounded(1-j.Risk)
 	}
-	j.Masked = append(j.Masked, c.allMasks()...)
+	masks := slices.Concat(c.hidden, c.masks)
+	slices.SortFunc(masks, func(a, b prose.Span) int { return cmp.Compare(a.Start, b.Start) })
+	end := 0
+	for _, m := range masks { // code may have a thought in it, and is one part then
+		if m.Start = max(m.Start, end); m.Start < m.End {
+			j.Masked, end = append(j.Masked, m), m.End
+		}
+	}
 	j.Parts = c.parts()
 	j.Mix = c.mix(j.Parts)
 	return j
-}
-
-// allMasks returns the masked parts in order, with the thoughts. Code may have a thought in it, and is one part then.
-func (c *check) allMasks() (masks []prose.Span) {
-	all := slices.Concat(c.hidden, c.masks)
-	slices.SortFunc(all, func(a, b prose.Span) int { return cmp.Compare(a.Start, b.Start) })
-	end := 0
-	for _, m := range all {
-		if m.Start = max(m.Start, end); m.Start < m.End {
-			masks, end = append(masks, m), m.End
-		}
-	}
-	return masks
 }
 
 // name is the tag of a language: with the script of Chinese where the characters tell it.

@@ -336,7 +336,12 @@ func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 	defer context.AfterFunc(ctx, func() {
 		s.ending.Store(true)
 		time.Sleep(lameDuck)
-		listener.drain(connected)
+		// The connections that clients have made already are accepted and their requests read, and no more.
+		listener.SetDeadline(time.Now())
+		time.Sleep(3 * accepting)
+		for end := time.Now().Add(2 * lameDuck); connected.silent() > 0 && time.Now().Before(end); {
+			time.Sleep(accepting)
+		}
 		stop()
 	})()
 	return at.ServeUntil(end, limited(s.handler(), connected), 5*time.Second)
@@ -369,15 +374,6 @@ func (d *draining) Accept() (net.Conn, error) {
 func (d *draining) Close() error {
 	d.once.Do(func() { close(d.closed) })
 	return d.TCPListener.Close()
-}
-
-// drain accepts the connections that clients have made already, lets the server read their requests, and no more.
-func (d *draining) drain(a *admission) {
-	d.SetDeadline(time.Now())
-	time.Sleep(3 * accepting)
-	for end := time.Now().Add(2 * lameDuck); a.silent() > 0 && time.Now().Before(end); {
-		time.Sleep(accepting)
-	}
 }
 
 // Limits of connections.

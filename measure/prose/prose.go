@@ -267,8 +267,9 @@ func isCodeLine(s string) bool {
 		return true
 	}
 	last := s[len(s)-1]
-	if commands[first] && rest != "" && strings.IndexByte(".!?:", last) < 0 && len(strings.Fields(rest)) <= 12 &&
-		looksTyped(rest) {
+	verb, more, _ := strings.Cut(rest, " ")
+	typed := strings.ContainsAny(rest, "-/.=|>~_$:@*") || verbs[verb] || commands[verb] && more != "" // at a prompt
+	if commands[first] && rest != "" && typed && strings.IndexByte(".!?:", last) < 0 && len(strings.Fields(rest)) <= 12 {
 		return true
 	}
 	if (last == ';' || last == '{' || last == '}') && strings.ContainsAny(s, "()=<>") {
@@ -317,15 +318,6 @@ func isSetting(s string) bool {
 	key = strings.TrimPrefix(key, "- ")
 	return ok && key != "" && ascii(s) && strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789_-.") == "" &&
 		(value == "" || value[0] == ' ' && (len(strings.Fields(value)) <= 2 || strings.IndexByte("\"'[{", value[1]) >= 0))
-}
-
-// looksTyped reports whether the arguments of a command look typed at a prompt.
-func looksTyped(rest string) bool {
-	if strings.ContainsAny(rest, "-/.=|>~_$:@*") {
-		return true
-	}
-	verb, more, _ := strings.Cut(rest, " ")
-	return verbs[verb] || commands[verb] && more != ""
 }
 
 // isException reports whether a word is the name of a kind of error: "KeyError".

@@ -194,7 +194,7 @@ func (d *decoder) model() (*Model, error) {
 	// Every row that a line can name must be there.
 	grams := int64(dict.bucket)
 	if pruned >= 0 {
-		grams = dict.pruned.rows()
+		grams = int64(dict.pruned.last) + 1
 	}
 	if pruned >= 0 && !quantised {
 		return nil, errors.New("n-grams are pruned but the input matrix is not quantised")

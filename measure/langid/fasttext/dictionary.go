@@ -124,18 +124,14 @@ func (d *dictionary) subwords(rows []int32, word []byte) []int32 {
 				h = hashByte(h, word[j])
 			}
 			if n >= d.minn && (n > 1 || i > 0 && j < len(word)) {
-				rows = d.pruned.sift(rows, d.modulo(h))
+				// h modulo bucket by two multiplications (Lemire, Kaser and Kurz 2019, "Faster remainder by direct
+				// computation").
+				rest, _ := bits.Mul64(d.reciprocal*uint64(h), uint64(d.bucket))
+				rows = d.pruned.sift(rows, int32(rest))
 			}
 		}
 	}
 	return d.pruned.resolve(rows, from, d.words)
-}
-
-// modulo returns h modulo bucket by two multiplications (Lemire, Kaser and
-// Kurz 2019, "Faster remainder by direct computation").
-func (d *dictionary) modulo(h uint32) int32 {
-	hi, _ := bits.Mul64(d.reciprocal*uint64(h), uint64(d.bucket))
-	return int32(hi)
 }
 
 // line appends the rows of a line of text: words with their character
@@ -210,8 +206,6 @@ func (p *pruning) init(n int64) {
 	p.filter = make([]uint64, len(p.slots)*16/64)
 	p.last = -1
 }
-
-func (p *pruning) rows() int64 { return int64(p.last) + 1 }
 
 // bit is the place of an n-gram in the filter.
 func (p *pruning) bit(gram int32) uint64 { return gramHash(gram) >> ((p.shift - 4) & 63) }

@@ -2,6 +2,7 @@ package japanese
 
 import (
 	_ "embed"
+	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 
@@ -58,8 +59,8 @@ func decode(text string) (rune, int) {
 	return r, size
 }
 
-// readDictionary unpacks the embedded dictionary; its format is described in tools/build/unidic.
-func readDictionary() *dictionary {
+// unidic unpacks the embedded dictionary; its format is described in tools/build/unidic.
+var unidic = sync.OnceValue(func() *dictionary {
 	r := reader{triefile.Open("japanese", packed, 1)}
 	if r.Uint() != blocks {
 		panic("japanese: embedded dictionary: unknown format")
@@ -82,7 +83,7 @@ func readDictionary() *dictionary {
 	r.characters(d)
 	r.lexicon(d)
 	return d
-}
+})
 
 type reader struct{ triefile.Reader }
 

@@ -43,8 +43,6 @@ func (Segmenter) AppendWords(dst []string, text string) []string {
 // Load reads the dictionary into memory now, if it is not there, instead of at the first text.
 func Load() { unidic() }
 
-var unidic = sync.OnceValue(readDictionary)
-
 var lattices = sync.Pool{New: func() any { return new(lattice) }}
 
 // maxChunk is the longest text, in bytes, that is analysed at once: the lattice

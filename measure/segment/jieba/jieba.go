@@ -44,8 +44,6 @@ func (Segmenter) AppendWords(dst []string, text string) []string {
 	return dst
 }
 
-var tables = sync.OnceValue(readTables)
-
 var cutters = sync.Pool{New: func() any { return new(cutter) }}
 
 // A cutter has the tables and working memory of one call.
@@ -308,8 +306,8 @@ func (t *tableSet) isWord(labels []int32) bool {
 	return t.word[node] > 0
 }
 
-// readTables unpacks the embedded tables; their format is described in tools/build/jieba.
-func readTables() *tableSet {
+// tables unpacks the embedded tables; their format is described in tools/build/jieba.
+var tables = sync.OnceValue(func() *tableSet {
 	r := triefile.Open("jieba", packed, 1)
 	t := new(tableSet)
 	floats := func() []float64 {
@@ -352,4 +350,4 @@ func readTables() *tableSet {
 		}
 	}
 	return t
-}
+})
