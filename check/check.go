@@ -1,5 +1,4 @@
-// Package check judges what is in files: answers in logs, and prose and message catalogues in a language that the path
-// names.
+// Package check judges files: answers in logs, and prose and message catalogues in a language that the path names.
 package check
 
 import (

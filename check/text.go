@@ -43,8 +43,7 @@ func (s *source) at(offset int) (line, column int) {
 	return line, s.column
 }
 
-// A passage is what is judged as a whole: a paragraph, a list, a table. It is a text of its own, made of pieces of the
-// file.
+// A passage is judged as a whole: a paragraph, a list, a table. It is a text of its own, made of pieces of the file.
 type passage struct {
 	text   bytes.Buffer
 	pieces []piece
@@ -84,8 +83,7 @@ func (p *passages) end() { p.last = nil }
 // notes are comments in Markdown, and the metadata before it.
 var notes = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)|\A---\n.*?\n(?:---|\.\.\.)\n`)
 
-// ofProse are the passages of Markdown or plain text: what is between blank lines. Lines of a paragraph that was
-// wrapped are one line.
+// ofProse are the passages of Markdown or plain text, between blank lines. Wrapped lines of a paragraph are one line.
 func ofProse(text string) []*passage {
 	b := []byte(strings.ReplaceAll(text, "\r\n", " \n")) // of the same length
 	for _, m := range notes.FindAllIndex(b, -1) {

@@ -106,8 +106,7 @@ func unread(path string, line int, err error) finding {
 // ones in files are names of programs, options and terms.
 const fewest = 4
 
-// longEnough returns the spans of a text that count and have enough words. Spans of whole lines that follow each other
-// are one.
+// longEnough returns the spans that count and have enough words. Spans of lines that follow each other are one.
 func longEnough(text string, j guard.Judgement) (spans []guard.Span) {
 	for _, s := range j.Spans {
 		if s.Excuse != "" {
@@ -123,8 +122,7 @@ func longEnough(text string, j guard.Judgement) (spans []guard.Span) {
 	return slices.DeleteFunc(spans, func(s guard.Span) bool { return size(text[s.Start:s.End]) < fewest })
 }
 
-// size counts the words of a text, between spaces, that have two letters or more, and the characters of scripts without
-// spaces.
+// size counts the words of a text with two letters or more, and the characters of scripts without spaces.
 func size(text string) (n int) {
 	for _, word := range strings.Fields(text) {
 		letters, alone := 0, 0

@@ -196,8 +196,7 @@ func (c *check) endsSentence() bool {
 	return strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!")
 }
 
-// abbreviated reports whether a block is a cell of at most two letters, in a script whose letters are not words: "Mi"
-// for Wednesday.
+// abbreviated reports whether a block is a cell of at most two letters that are not words: "Mi" for Wednesday.
 func (c *check) abbreviated(b prose.Span) bool {
 	if b.Kind != prose.Cell {
 		return false
@@ -253,8 +252,7 @@ func (c *check) plain(blocks ...prose.Span) string {
 	return text.String()
 }
 
-// trim leaves out what is before a part's first letter, and the spaces, emphasis and closing quotation marks at its
-// end.
+// trim leaves out what is before a part's first letter, and spaces, emphasis and closing quotation marks at its end.
 func (c *check) trim(start, end int) (int, int) {
 	first := start
 	for i := c.maskFrom(start); ; i++ {
@@ -304,8 +302,7 @@ var twins = map[string]bool{"ast": true, "gl": true, "ms": true, "oc": true}
 // nagari are languages with short lists of words. The identifier is surer, and must confirm what the words say.
 var nagari = lexicon.Set("hi mr ne")
 
-// confirmed returns the language of a part whose words look foreign. Between the languages of nagari the identifier
-// decides.
+// confirmed returns the language of a part whose words look foreign: between those of nagari the identifier decides.
 func (c *check) confirmed(part prose.Span, language string) string {
 	if nagari[language] && nagari[c.want.base] {
 		if guess := embedded.Identifier().Identify(c.plain(part)); nagari[guess.Language] {
@@ -426,12 +423,10 @@ func script(base string) string {
 	return s.String()
 }
 
-// croatian is what identifiers call Serbian in Latin letters, which is one language with these to them; the embedded
-// one has the first alone.
+// croatian is what identifiers call Serbian in Latin letters; the embedded one has the first of these alone.
 var croatian = []string{"hr", "bs", "sh"}
 
-// inSerbian returns the language of lines in Serbian, in either script: the expected language, or Serbian in the script
-// that is not expected.
+// inSerbian returns the language of lines in Serbian: the expected one, or Serbian in the script not expected.
 func (c *check) inSerbian(lines []prose.Span) string {
 	switch latin := c.mostlyLatin(lines); {
 	case latin == (c.want.base == croatian[0]):

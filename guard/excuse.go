@@ -199,8 +199,7 @@ func latin(word string) bool {
 	return unicode.Is(unicode.Latin, r)
 }
 
-// mentions reports whether a line names a language, or, since short words of other scripts are hard to tell apart, one
-// of the same script.
+// mentions reports whether a line names a language, or one of the same script: short words are hard to tell apart.
 func mentions(base, line, language string) bool {
 	alike := words.Frequent(language)
 	if slices.Contains(alike, "en") || !slices.Contains(alike, language) {

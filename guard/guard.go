@@ -198,8 +198,7 @@ type Message struct {
 	Content Content `json:"content"`
 }
 
-// Content is a message's text. In JSON it is a string or, as chat APIs have it, a list of parts, of which those with a
-// text count.
+// Content is a message's text. In JSON it is a string or, in chat APIs, a list of parts: those with a text count.
 type Content string
 
 // UnmarshalJSON reads a string or a list of parts.

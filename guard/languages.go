@@ -141,8 +141,7 @@ const (
 	firstUnspaced = 0xe00
 )
 
-// fold leaves only the letters of a text, in lower case and as they are typed without accents, with single spaces
-// between words.
+// fold leaves only the letters of a text, in lower case and without accents, with single spaces between words.
 func fold(text string) string {
 	const nukta = 0x93c
 	var b strings.Builder

@@ -171,8 +171,7 @@ func ParseThreshold(text string) (float64, error) {
 	return x, nil
 }
 
-// A curve gives a probability of the log odds x that a span is in another language: the logistic function of
-// at0 + slope*x.
+// A curve gives a probability of the log odds x of another language: the logistic function of at0 + slope*x.
 type curve struct{ at0, slope float64 }
 
 // curves give the risk of lines and words, by the quality of the expected language's word model, and of excused spans;

@@ -37,8 +37,7 @@ func (c *check) sentences() (all []prose.Span) {
 	return all
 }
 
-// sentenceEnd returns where the sentence at a byte ends, at most end: after a Chinese full stop, or after another one
-// that a space follows.
+// sentenceEnd returns where the sentence at a byte ends: after a Chinese full stop, or another one before a space.
 func (c *check) sentenceEnd(at, end int) int {
 	for i, r := range c.text[at:end] {
 		after := at + i + utf8.RuneLen(r)
@@ -225,8 +224,7 @@ func (c *check) otherScript(b prose.Span, count func(prose.Span) (wrong, right i
 	return parts
 }
 
-// cantonese reports whether a text has the characters that Cantonese writes its function words with, and Mandarin none
-// of.
+// cantonese reports whether a text has characters of Cantonese function words, which Mandarin does not have.
 func cantonese(text string) bool {
 	n, all := 0, 0
 	for _, r := range text {

@@ -145,8 +145,7 @@ func (s *Stream) forget(all string) {
 	}
 }
 
-// breakAt returns the byte after a text's first space, or first sentence in a script without spaces; the text's length
-// if it has neither.
+// breakAt returns the byte after a text's first space or Chinese sentence; the text's length if it has neither.
 func breakAt(text string) int {
 	n := strings.IndexAny(text, " 。！？")
 	if n < 0 {
@@ -283,8 +282,7 @@ func hideThoughts(text string) (answer string, hidden []prose.Span) {
 	return string(blank), hidden
 }
 
-// thinking reports whether the text has nothing but thoughts so far, or too little to tell. Once it has more, the text
-// is looked at from there on.
+// thinking reports whether the text has only thoughts so far, or too little to tell: it is not looked at then.
 func (s *Stream) thinking(all, added string) bool {
 	s.mayEnd = s.mayEnd || strings.ContainsAny(added, ">]▷") && // the marker at a thought's end
 		thoughts.Marked(all[max(0, len(all)-len(added)-longestMarker):])

@@ -28,8 +28,7 @@ const (
 // none lets a text of LiteLLM pass.
 var none = map[string]string{"action": "NONE"}
 
-// litellmRequest is what LiteLLM's generic guardrail sends (docs.litellm.ai, Generic Guardrail API, beta): a request to
-// a model, or its response.
+// litellmRequest is a request to a model, or its response (docs.litellm.ai, Generic Guardrail API, beta).
 type litellmRequest struct {
 	Texts []string        `json:"texts"`
 	Type  string          `json:"input_type"` // "request" or "response"

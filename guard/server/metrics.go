@@ -36,8 +36,7 @@ const (
 // buckets are the upper bounds of the histogram of latencies, in seconds.
 var buckets = [...]float64{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1}
 
-// metrics counts verdicts and refusals, in the text format of Prometheus. Labels are languages that can be judged and
-// status codes, so they are few.
+// metrics counts verdicts and refusals for Prometheus. Its labels are few: languages and status codes.
 type metrics struct {
 	mu       sync.Mutex
 	verdicts map[verdictOf]int

@@ -347,8 +347,7 @@ func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 	return at.ServeUntil(end, limited(s.handler(), connected), 5*time.Second)
 }
 
-// draining is a listener that can stop to listen before its server ends: the server reads no request on a connection
-// that is new when it ends.
+// draining is a listener that can stop before its server, which reads nothing from connections new when it ends.
 type draining struct {
 	*net.TCPListener
 	once   sync.Once

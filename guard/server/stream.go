@@ -25,8 +25,7 @@ import (
 func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	control.EnableFullDuplex() // HTTP/1.1 would not answer while it reads; other versions do
-	// A stream that ends early may leave input unread. Then the connection cannot be used again, and a client must
-	// learn so from the header.
+	// A stream that ends early may leave input unread: the connection cannot be used again, and the header says so.
 	w.Header().Set("Connection", "close")
 	s.count(func() { s.streams++ })
 	defer s.count(func() { s.streams-- })

@@ -80,8 +80,7 @@ func (p *parser) inline(start, end int) {
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
-// reach is how far away, in bytes, a closing mark is looked for. Without a limit, the time for a text would not stay in
-// proportion to its length.
+// reach is how far away, in bytes, a closing mark is looked for, so that the time stays in proportion to the length.
 const reach = 400
 
 // near returns the text from byte from, up to end and the reach.
@@ -270,8 +269,7 @@ func (p *parser) command(i, j int) (int, Kind) {
 	return i, ""
 }
 
-// message returns the end of a program's message that begins at i: of its sentence, or before a word
-// that is no plain ASCII.
+// message returns the end of a program's message at i: of its sentence, or before a word that is not plain ASCII.
 func (p *parser) message(i, end int) int {
 	for j := i; j < end; j++ {
 		switch c := p.text[j]; {

@@ -124,8 +124,7 @@ func (d *dictionary) subwords(rows []int32, word []byte) []int32 {
 				h = hashByte(h, word[j])
 			}
 			if n >= d.minn && (n > 1 || i > 0 && j < len(word)) {
-				// h modulo bucket by two multiplications (Lemire, Kaser and Kurz 2019, "Faster remainder by direct
-				// computation").
+				// h modulo bucket (Lemire, Kaser and Kurz 2019, "Faster remainder by direct computation")
 				rest, _ := bits.Mul64(d.reciprocal*uint64(h), uint64(d.bucket))
 				rows = d.pruned.sift(rows, int32(rest))
 			}

@@ -11,8 +11,7 @@ import (
 	"crosstalk/measure/prose"
 )
 
-// A Word is a word of a text, or a character of Chinese or Japanese, with the evidence for another language than
-// expected.
+// A Word is a word, or a character of Chinese or Japanese, with the evidence for another language than expected.
 type Word struct {
 	prose.Span
 	Language string  // the most probable other language, ISO 639-1
@@ -37,8 +36,7 @@ type Analysis struct {
 	priors   []float64 // of the languages
 }
 
-// Supports reports whether there is a model of the language: ISO 639-1, "pt". For another language, Analyse judges
-// scripts alone.
+// Supports reports whether there is a model of the language (ISO 639-1). Of others, Analyse judges scripts alone.
 func Supports(language string) bool { _, ok := stateOf[language]; return ok }
 
 // Thorough reports whether the model of the language tells whole lines, too. The lists of others are shorter, and some
@@ -76,8 +74,7 @@ func Frequent(language string) []string {
 // those of Korean, Greek and Thai.
 func ByScript(language string) bool { return scriptFor(language) >= firstSingle }
 
-// Analyse reads a text that is expected to be in a language. Parts in mask, which must be in order of their
-// starts, are left out.
+// Analyse reads a text expected to be in a language. Parts in mask, in order of their starts, are left out.
 func Analyse(text, language string, mask []prose.Span) *Analysis {
 	a := memory.Get().(*Analysis)
 	a.language, a.script = language, scriptFor(language)
@@ -124,8 +121,7 @@ func mostlySimplified(text string) bool {
 	return simplified > 4*traditional
 }
 
-// Threshold is the log odds from which a word counts as foreign: with it, about one run of words in 1,000 is a false
-// alarm in clean answers.
+// Threshold is the log odds from which a word is foreign: about one run in 1,000 of clean answers is a false alarm.
 const Threshold = -3.1
 
 // Words returns the words whose log odds are at least floor, in order.
@@ -215,8 +211,7 @@ type Evidence struct {
 	LogRatio float64 // logarithm of the part's probability in that language over that in the expected one
 }
 
-// most is the most that one word adds to the evidence for or against a language: a word may be a name, a quotation or
-// misspelt.
+// most is the most that one word says for or against a language: it may be a name, a quotation or misspelt.
 const most = 7
 
 // Weigh adds up the words from byte start to byte end.
@@ -298,8 +293,7 @@ func (a *Analysis) within(start, end int) iter.Seq2[*cell, form] {
 	}
 }
 
-// Own returns the number of words in lower case from byte start to byte end that are in the expected language with log
-// odds of at least floor.
+// Own counts the words in lower case in a part that are in the expected language with log odds of at least floor.
 func (a *Analysis) Own(start, end int, floor float64) (n int) {
 	most := math.Exp(-floor)
 	for c, form := range a.within(start, end) {
@@ -366,8 +360,7 @@ func (a *Analysis) Borrowed() int {
 	return len(seen)
 }
 
-// Count returns the number of words, or characters of Chinese and Japanese, from byte start to byte end that are
-// evidence of a language.
+// Count counts the words, or characters of Chinese and Japanese, in a part that are evidence of a language.
 func (a *Analysis) Count(start, end int) (n int) {
 	for c := range a.within(start, end) {
 		if c.says {

@@ -83,8 +83,7 @@ func (c class) script() script { return script(c & scriptBits) }
 // tabled is the number of characters whose classes are in a table: those of alphabets, and kana.
 const tabled = 0x3100
 
-// classes is the table. Making it takes less than a millisecond, but a program that checks nothing need not wait for
-// it.
+// classes is the table. Making it takes almost a millisecond, and a program that checks nothing need not.
 var classes = sync.OnceValue(func() *[tabled]class {
 	var table [tabled]class
 	for _, p := range properties {

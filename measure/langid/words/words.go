@@ -255,8 +255,7 @@ func (a *part) inflect(word string, row *levels.Row, p []float64) {
 	}
 }
 
-// A Group is languages of a script, or, of Chinese and Japanese, of two. The model tells them apart, and from those of
-// other groups of the script.
+// A Group is languages of a script, or of two: Chinese and Japanese. The model tells all languages of a script apart.
 type Group struct {
 	Name      string
 	Scripts   []*unicode.RangeTable

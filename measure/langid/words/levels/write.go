@@ -78,8 +78,7 @@ func Write(dst []byte, columns []Column) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(out))), out...)
 }
 
-// list returns the rows of the sums. The table cannot tell apart strings with the same bucket and key: they share a
-// row.
+// list returns the rows of the sums. Strings with the same bucket and key share one: a table cannot tell.
 func (t *Table) list(sums []uint32, columns []Column) (rows []row) {
 	for i := 0; i < len(sums); {
 		r := row{}
