@@ -263,7 +263,6 @@ type growing struct {
 	hash    uint64
 	event   event
 	counted bool
-	seen    time.Time
 }
 
 const (
@@ -333,7 +332,7 @@ func (c *calls) found(id string, choice int, text string, e event) (seen, grown 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e.Time, e.Spans = time.Now(), slices.Clone(e.Spans[:min(len(e.Spans), 4)])
-	now := growing{len(text), maphash.String(seed, text), e, false, time.Now()}
+	now := growing{len(text), maphash.String(seed, text), e, false}
 	of := c.get(id)
 	if of == nil || choice >= mostChoices {
 		now.settle(c.count)
@@ -369,7 +368,7 @@ func (c *calls) settle(quiet time.Duration) (left int) {
 	for e := c.all.Front(); e != nil; e = e.Next() {
 		answers := e.Value.(*call).answers
 		for i := range answers {
-			if g := &answers[i]; time.Since(g.seen) > quiet {
+			if g := &answers[i]; time.Since(g.event.Time) > quiet {
 				g.settle(c.count)
 			} else if !g.counted {
 				left++

@@ -50,12 +50,9 @@ func LabelOf(code string, labels []string) (label string, ok bool) {
 		return code, true
 	}
 	for _, group := range equals {
-		if !slices.Contains(group, code) {
-			continue
-		}
-		for _, other := range group {
-			if slices.Contains(labels, other) {
-				return other, true
+		if slices.Contains(group, code) {
+			if i := slices.IndexFunc(group, func(l string) bool { return slices.Contains(labels, l) }); i >= 0 {
+				return group[i], true
 			}
 		}
 	}

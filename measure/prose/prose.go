@@ -218,10 +218,7 @@ func lineMarks(s string) (int, Kind) {
 	case strings.ContainsRune("-*+•·–—▪◦●○‣・", r):
 		mark = size
 	default:
-		d := 0
-		for d < len(rest) && d < 3 && '0' <= rest[d] && rest[d] <= '9' {
-			d++
-		}
+		d := min(3, len(rest)-len(strings.TrimLeft(rest, "0123456789")))
 		if d == 0 && len(rest) > 1 && ('a' <= rest[0]|0x20 && rest[0]|0x20 <= 'z') {
 			d = 1
 		}

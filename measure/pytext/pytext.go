@@ -29,24 +29,13 @@ func TrimRightSpace(s string) string { return strings.TrimRightFunc(s, IsSpace) 
 // dot) becomes two code points and that a capital sigma ending a word becomes a final sigma (Unicode Standard,
 // section 3.13, rule R2). Bytes that are not UTF-8 become U+FFFD.
 func Lower(s string) string {
-	ascii, upper := true, false
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		ascii = ascii && c < utf8.RuneSelf
-		upper = upper || 'A' <= c && c <= 'Z'
-	}
-	if ascii && !upper {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf || 'A' <= r && r <= 'Z' }) {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s))
 	for i, r := range s {
 		switch {
-		case r < utf8.RuneSelf:
-			if 'A' <= r && r <= 'Z' {
-				r += 'a' - 'A'
-			}
-			b.WriteByte(byte(r))
 		case r == 'İ':
 			b.WriteString("i\u0307")
 		case r == 'Σ' && finalSigma(s, i):

@@ -169,7 +169,7 @@ func (d *decoder) model() (*Model, error) {
 		d.fail("bucket %d for n-grams, expected at least 1", dict.bucket)
 	}
 
-	counts, pruned := d.dictionary(dict, m)
+	counts := d.dictionary(dict, m)
 	switch {
 	case d.err != nil:
 	case kind == 1:
@@ -193,11 +193,11 @@ func (d *decoder) model() (*Model, error) {
 
 	// Every row that a line can name must be there.
 	grams := int64(dict.bucket)
-	if pruned >= 0 {
+	if !dict.pruned.all {
 		grams = int64(dict.pruned.last) + 1
-	}
-	if pruned >= 0 && !quantised {
-		return nil, errors.New("n-grams are pruned but the input matrix is not quantised")
+		if !quantised {
+			return nil, errors.New("n-grams are pruned but the input matrix is not quantised")
+		}
 	}
 	if rows, want := int64(m.input.rows()), int64(dict.words)+grams; rows < want || want > math.MaxInt32 {
 		return nil, fmt.Errorf("input matrix has %d rows, expected %d: %d words, %d n-grams",
@@ -211,18 +211,17 @@ func (d *decoder) model() (*Model, error) {
 	return m, nil
 }
 
-// dictionary reads words, labels and pruned n-grams. It returns the labels'
-// counts and the number of n-grams kept, -1 if none was dropped.
-func (d *decoder) dictionary(dict *dictionary, m *Model) (counts []int64, pruned int64) {
+// dictionary reads words, labels and pruned n-grams, and returns the labels' counts.
+func (d *decoder) dictionary(dict *dictionary, m *Model) (counts []int64) {
 	entries, words, labels := d.int32(), d.int32(), d.int32()
 	d.int64() // tokens
-	pruned = d.int64()
+	pruned := d.int64()
 	if d.err == nil && (words < 0 || labels < 1 || int64(words)+int64(labels) != int64(entries)) {
 		d.fail("dictionary of %d entries, %d words, %d labels, expected words and labels to make up the entries",
 			entries, words, labels)
 	}
 	if !d.need("dictionary", int64(entries), entrySize) {
-		return nil, 0
+		return nil
 	}
 	dict.words = words
 	dict.entries = make([]string, entries)
@@ -230,7 +229,7 @@ func (d *decoder) dictionary(dict *dictionary, m *Model) (counts []int64, pruned
 		dict.entries[i] = d.word()
 		count, isLabel := d.int64(), d.byte() == 1
 		if d.err != nil {
-			return nil, 0
+			return nil
 		}
 		if isLabel != (i >= int(words)) {
 			d.fail("entry %d (%q) is out of place, expected words before labels", i, dict.entries[i])
@@ -240,11 +239,7 @@ func (d *decoder) dictionary(dict *dictionary, m *Model) (counts []int64, pruned
 			m.labels = append(m.labels, strings.TrimPrefix(dict.entries[i], labelPrefix))
 		}
 	}
-	if pruned < 0 {
-		dict.pruned.all = true
-		return counts, -1
-	}
-	if d.need("pruned n-grams", pruned, 8) {
+	if dict.pruned.all = pruned < 0; !dict.pruned.all && d.need("pruned n-grams", pruned, 8) {
 		dict.pruned.init(pruned)
 		for range pruned {
 			gram, row := d.int32(), d.int32()
@@ -257,7 +252,7 @@ func (d *decoder) dictionary(dict *dictionary, m *Model) (counts []int64, pruned
 			dict.pruned.put(gram, row)
 		}
 	}
-	return counts, pruned
+	return counts
 }
 
 // Quantised matrices are expanded for speed, if that takes at most this many times the file's size, as is the case
