@@ -330,9 +330,14 @@ func (f filter) fields(kind crosstalk.Kind) (list []field) {
 		}
 		list = append(list, field{crosstalk.Words(c.Name), is + c.Name, chosen, values})
 	}
-	slices.SortStableFunc(list, func(a, b field) int {
-		return cmp.Compare(rank(kind, a.Parameter[len(is):]), rank(kind, b.Parameter[len(is):]))
-	})
+	first := append([]string{crosstalk.ModelColumn}, kind.Choices...) // the most useful ones
+	rank := func(f field) int {
+		if i := slices.Index(first, f.Parameter[len(is):]); i >= 0 {
+			return i
+		}
+		return len(first)
+	}
+	slices.SortStableFunc(list, func(a, b field) int { return rank(a) - rank(b) })
 	return list
 }
 
@@ -354,13 +359,4 @@ func (f filter) Kept() (list []field) {
 		list = append(list, field{Parameter: "noted", Chosen: f.Noted})
 	}
 	return list
-}
-
-// rank orders the columns, the most useful first.
-func rank(kind crosstalk.Kind, column string) int {
-	first := append([]string{crosstalk.ModelColumn}, kind.Choices...)
-	if i := slices.Index(first, column); i >= 0 {
-		return i
-	}
-	return len(first)
 }

@@ -71,7 +71,7 @@ func compareCommand() *cobra.Command {
 	var options compare.Options
 	var html string
 	c := command("compare", cobra.MinimumNArgs(1), func(c *cobra.Command, paths []string) error {
-		collectLarge(30, paths) // of a million answers a quarter less memory, for a tenth more CPU time
+		collect(30, paths...) // of a million answers a quarter less memory, for a tenth more CPU time
 		last := len(paths) - 1
 		if html != "" && last > 1 {
 			return usagef("--html is a page of two runs, found %d", last+1)
@@ -274,7 +274,7 @@ func (g *gateFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if g.NoWorseThan != "" {
-		collectLarge(30, args) // as for compare
+		collect(30, args...) // as for compare
 		if g.margin == "" {
 			return fmt.Errorf("--no-worse-than needs --margin, such as 0.01 or 1%%: no data can show that two runs are equal")
 		}

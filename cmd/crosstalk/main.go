@@ -148,24 +148,17 @@ func rootCommand() *cobra.Command {
 	return root
 }
 
-// collect sets the garbage collector's target percentage, unless GOGC is set.
-func collect(percent int) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(percent)
-	}
-}
-
-// collectLarge is collect where these runs together have over 64 MB of observations:
-// with less, memory is not worth the time.
-func collectLarge(percent int, runs []string) {
-	var size int64
+// collect sets the garbage collector's target percentage, unless GOGC is set, or these runs together have at most 64 MB
+// of observations: with less, memory is not worth the time.
+func collect(percent int, runs ...string) {
+	size := int64(0)
 	for _, path := range runs {
 		if info, err := os.Stat(filepath.Join(path, "observations.jsonl")); err == nil {
 			size += info.Size()
 		}
 	}
-	if size > 64<<20 {
-		collect(percent)
+	if os.Getenv("GOGC") == "" && (len(runs) == 0 || size > 64<<20) {
+		debug.SetGCPercent(percent)
 	}
 }
 

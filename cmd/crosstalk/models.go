@@ -139,18 +139,11 @@ func (m *modelsFlags) checkModel(ctx context.Context, w io.Writer, name string) 
 
 // whetherPulled is yes or no, for a column of a table.
 func whetherPulled(s datasets.Source) string {
-	if _, err := s.Find(); err != nil {
-		return "no"
-	}
-	return "yes"
+	_, err := s.Find()
+	return map[bool]string{true: "yes", false: "no"}[err == nil]
 }
 
-func yes(is bool) string {
-	if is {
-		return "yes"
-	}
-	return "-"
-}
+func yes(is bool) string { return map[bool]string{true: "yes", false: "-"}[is] }
 
 func modelsPullCommand() *cobra.Command {
 	c := command("models pull", cobra.ExactArgs(1), func(c *cobra.Command, args []string) error {

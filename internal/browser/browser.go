@@ -81,12 +81,8 @@ type Look struct {
 // Looks are the ways in which every page is tested: each width and each colour scheme once.
 var Looks = []Look{{1280, 900, false}, {390, 844, true}}
 
-func (l Look) String() string {
-	if l.Dark {
-		return fmt.Sprintf("%d dark", l.Width)
-	}
-	return fmt.Sprintf("%d light", l.Width)
-}
+func (l Look) scheme() string { return map[bool]string{true: "dark", false: "light"}[l.Dark] }
+func (l Look) String() string { return fmt.Sprintf("%d %s", l.Width, l.scheme()) }
 
 // Open shows a page in a tab with no cookies and no cache, which is closed when the test ends.
 func (b *Browser) Open(t testing.TB, url string, look Look) *Page {
@@ -97,16 +93,12 @@ func (b *Browser) Open(t testing.TB, url string, look Look) *Page {
 	if err := chromedp.Listen(ctx, p.note(url)); err != nil {
 		t.Fatal(err)
 	}
-	scheme := "light"
-	if look.Dark {
-		scheme = "dark"
-	}
 	p.Do() // opens the tab; a tab that opens within a step would live as long as that step may take
 	call(p, network.Enable, network.EnableParams{})
 	call(p, log.Enable, cdp.Empty{})
 	call(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: look.scheme()}}})
 	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
 		Width: look.Width, Height: look.Height, DeviceScaleFactor: 1, Mobile: look.Width < 600})
 	p.Do(chromedp.Navigate(url))

@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"crosstalk"
+	"crosstalk/internal/ordered"
 	"crosstalk/internal/strictyaml"
 
 	"github.com/spf13/cobra"
@@ -67,15 +68,10 @@ func flagsOf(c *cobra.Command) (list []*pflag.Flag) {
 	return list
 }
 
-func (s *section) names() (list []string) {
-	s.walk(func(s *section) {
-		for _, f := range s.flags {
-			if !slices.Contains(list, f.Name) {
-				list = append(list, f.Name)
-			}
-		}
-	})
-	return list
+func (s *section) names() []string {
+	var all []*pflag.Flag
+	s.walk(func(s *section) { all = append(all, s.flags...) })
+	return ordered.Distinct(all, func(f *pflag.Flag) string { return f.Name })
 }
 
 func (s *section) named(name string) (list []*pflag.Flag) {
@@ -144,43 +140,39 @@ func Declare(c *cobra.Command, group string, flags []Flag) {
 	fs.SortFlags = false
 	for _, f := range flags {
 		name, letter, _ := strings.Cut(f.Name, ",")
-		f.add(fs, name, letter)
+		switch to := f.To.(type) {
+		case *string:
+			fs.StringVarP(to, name, letter, *to, f.Help)
+		case *[]string:
+			if f.Whole {
+				fs.StringArrayVarP(to, name, letter, *to, f.Help)
+			} else {
+				fs.StringSliceVarP(to, name, letter, *to, f.Help)
+			}
+		case *bool:
+			fs.BoolVarP(to, name, letter, *to, f.Help)
+		case *int:
+			fs.IntVarP(to, name, letter, *to, f.Help)
+		case *[]int:
+			fs.IntSliceVarP(to, name, letter, *to, f.Help)
+		case *uint64:
+			fs.Uint64VarP(to, name, letter, *to, f.Help)
+		case *float64:
+			fs.Float64VarP(to, name, letter, *to, f.Help)
+		case *[]float64:
+			fs.Float64SliceVarP(to, name, letter, *to, f.Help)
+		case *time.Duration:
+			fs.DurationVarP(to, name, letter, *to, f.Help)
+		case **int64:
+			fs.VarP(optionalInt{to}, name, letter, f.Help)
+		default:
+			panic(fmt.Sprintf("--%s: no flag has a value of type %T", name, f.To))
+		}
 		fs.Lookup(name).Annotations = map[string][]string{
 			groupAnnotation: {group}, choicesAnnotation: f.Choices, shownAnnotation: f.Shown,
 			valuesAnnotation: {f.Values}, positiveAnnotation: {strconv.FormatBool(f.Positive)},
 			reachAnnotation: f.Reach,
 		}
-	}
-}
-
-func (f Flag) add(fs *pflag.FlagSet, name, letter string) {
-	switch to := f.To.(type) {
-	case *string:
-		fs.StringVarP(to, name, letter, *to, f.Help)
-	case *[]string:
-		if f.Whole {
-			fs.StringArrayVarP(to, name, letter, *to, f.Help)
-		} else {
-			fs.StringSliceVarP(to, name, letter, *to, f.Help)
-		}
-	case *bool:
-		fs.BoolVarP(to, name, letter, *to, f.Help)
-	case *int:
-		fs.IntVarP(to, name, letter, *to, f.Help)
-	case *[]int:
-		fs.IntSliceVarP(to, name, letter, *to, f.Help)
-	case *uint64:
-		fs.Uint64VarP(to, name, letter, *to, f.Help)
-	case *float64:
-		fs.Float64VarP(to, name, letter, *to, f.Help)
-	case *[]float64:
-		fs.Float64SliceVarP(to, name, letter, *to, f.Help)
-	case *time.Duration:
-		fs.DurationVarP(to, name, letter, *to, f.Help)
-	case **int64:
-		fs.VarP(optionalInt{to}, name, letter, f.Help)
-	default:
-		panic(fmt.Sprintf("--%s: no flag has a value of type %T", name, f.To))
 	}
 }
 

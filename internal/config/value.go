@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -99,18 +100,9 @@ func Expected(f *pflag.Flag) string { return kindOf(f).one() }
 func kindOf(f *pflag.Flag) kind {
 	_, several := f.Value.(pflag.SliceValue)
 	of := f.Value.Type()
-	k := kind{"text", several, several && of != "stringArray", ChoicesOf(f)}
-	switch strings.TrimSuffix(of, "Slice") {
-	case "bool":
-		k.base = "boolean"
-	case "duration":
-		k.base = "duration"
-	case "int", "uint64":
-		k.base = "integer"
-	case "float64":
-		k.base = "number"
-	}
-	return k
+	base := map[string]string{"bool": "boolean", "duration": "duration", "int": "integer", "uint64": "integer",
+		"float64": "number"}[strings.TrimSuffix(of, "Slice")]
+	return kind{cmp.Or(base, "text"), several, several && of != "stringArray", ChoicesOf(f)}
 }
 
 // orList is appended to the description of a list's elements.
@@ -130,17 +122,8 @@ func (k kind) one() string {
 	} else if n == 1 {
 		return k.choices[0]
 	}
-	switch k.base {
-	case "integer":
-		return "a whole number"
-	case "number":
-		return "a number"
-	case "boolean":
-		return "true or false"
-	case "duration":
-		return "a duration such as 90s or 2m"
-	}
-	return "text"
+	return map[string]string{"text": "text", "integer": "a whole number", "number": "a number",
+		"boolean": "true or false", "duration": "a duration such as 90s or 2m"}[k.base]
 }
 
 type mismatch struct {

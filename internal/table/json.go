@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"crosstalk/internal/jsonscan"
@@ -142,11 +143,8 @@ func (l *lineCounter) Read(p []byte) (int, error) {
 
 // at is the line of a place, from 1. Places must not decrease, or the line of the last one is returned.
 func (l *lineCounter) at(offset int64) int {
-	n := 0
-	for n < len(l.breaks) && l.breaks[n] < offset {
-		n++
-	}
-	l.breaks = l.breaks[:copy(l.breaks, l.breaks[n:])]
+	n, _ := slices.BinarySearch(l.breaks, offset)
+	l.breaks = slices.Delete(l.breaks, 0, n)
 	l.line += n
 	return l.line + 1
 }
