@@ -97,8 +97,7 @@ func newMessages() layout {
 		}}
 }
 
-// nameAnswer names the column of the answer to messages that the user calls
-// otherwise. Where it is missing, the answer is empty: no other column is taken.
+// nameAnswer names the answer to messages that the user calls otherwise; a missing one is empty, not guessed.
 func (r Reading) nameAnswer(row table.Row) error {
 	theirs := r.Columns["completion"]
 	if theirs == "" {

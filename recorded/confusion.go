@@ -154,8 +154,7 @@ func (r Reading) expected(p *crosstalk.Prompt, stated string, turns []string) (t
 	return tag, unjudged
 }
 
-// mostBytes is how much of messages is read as one text: it is read again for each
-// answer of a conversation, and time would grow with the square of its length.
+// mostBytes is how much of messages is read as one text, again for each answer: time would grow with its square.
 const mostBytes = 16 << 10
 
 // recent are the last messages that have at most mostBytes together; at least one.
@@ -258,8 +257,7 @@ func (n *FileName) named(path string, rows iter.Seq2[table.Row, error]) iter.Seq
 // or messages, and optionally system, id, task and source. Every other text column becomes a label. Messages are a
 // list of objects with role and content, the last of them the user's; in CSV they are JSON.
 //
-// Items are named as recorded answers are (ConfusionItem), so that both can be
-// paired; without an id, the prompt names the item, shortened if it is long.
+// Items are named as recorded answers are (ConfusionItem), to be paired; the prompt names one without an id.
 func ReadPrompts(path string) iter.Seq2[crosstalk.Item, error] {
 	needed := func(column string) bool {
 		return slices.Contains(promptContents, column) || slices.Contains(confusionTexts, column)

@@ -21,9 +21,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// newHarness reads samples_TASK_DATE.jsonl of lm-evaluation-harness (--log_samples): each row is a document with
-// the answers to it. Its rows repeat the answers for each filter, so those of the first filter count. Answers of
-// tasks that compare probabilities have no text and are left out.
+// newHarness reads samples_TASK_DATE.jsonl of lm-evaluation-harness: each row is a document with its answers. Rows
+// repeat the answers for each filter: those of the first count. Comparisons of probabilities have none.
 func newHarness() layout {
 	filter := ""
 	return layout{name: "generated text", read: func(row table.Row) (map[string]string, []reply, error) {
@@ -266,8 +265,7 @@ func hasPromptfooColumns(row table.Row) bool {
 	return false
 }
 
-// promptfooTable reads output.csv: a row has the outputs of all providers and
-// prompts for a test. What precedes them are the test's variables, which name it.
+// promptfooTable reads output.csv: a row has all outputs for a test, named by the variables that precede them.
 var promptfooTable = layout{name: "promptfoo's table", read: func(row table.Row) (map[string]string, []reply, error) {
 	columns := map[string]string{}
 	var test, templates []string

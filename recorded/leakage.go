@@ -1,5 +1,4 @@
-// Package recorded reads answers that were recorded elsewhere: by another program, or by the papers' own scripts.
-// The layouts are described in docs/recorded.md.
+// Package recorded reads answers of other programs or of the papers' own scripts. docs/recorded.md describes them.
 package recorded
 
 import (

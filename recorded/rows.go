@@ -19,8 +19,7 @@ import (
 	"crosstalk/internal/table"
 )
 
-// Files replaces each folder among paths by the files of JSON Lines in it and below, in
-// the order of their names: the sessions of coding assistants are such folders.
+// Files replaces each folder by the files of JSON Lines in and below it, by name, as sessions of assistants are.
 func Files(paths []string) (files []string, err error) {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {

@@ -173,8 +173,7 @@ func textRows(path string) iter.Seq2[table.Row, error] {
 // omitted matches WhatsApp's placeholder for a picture in an export: <Media omitted>.
 var omitted = lazyregexp.New(`^<[^<>]{1,40}>$`)
 
-// IsChat reports whether a text file is a chat, as recorded answers may be: somebody else has said something before an
-// answer, or it begins as an export of WhatsApp.
+// IsChat reports whether a text file is a chat: an answer follows somebody else, or it begins as of WhatsApp.
 func IsChat(path string) bool {
 	asked := false
 	for row, err := range textRows(path) {
@@ -235,8 +234,7 @@ type span struct {
 	} `json:"events"`
 }
 
-// newSpans reads spans: a reply for each with messages of a model, by the semantic conventions for generative AI,
-// OpenLLMetry's, OpenInference's or those of the AI SDK.
+// newSpans reads a reply from each span with a model's messages, by OpenTelemetry's and three others' conventions.
 func newSpans() layout {
 	known := said{}
 	return layout{name: "spans of OpenTelemetry", read: func(row table.Row) (map[string]string, []reply, error) {

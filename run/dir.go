@@ -1,5 +1,4 @@
-// Package run reads and writes run directories: a measurement's plan, every
-// answer, every observation and the estimates.
+// Package run reads and writes run directories: a measurement's plan, answers, observations and estimates.
 //
 //	manifest.json       the plan, and the settings of the last scoring
 //	answers.db          the journal: every request and answer

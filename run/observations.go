@@ -274,8 +274,7 @@ func readObservations(path string, p *parser, yield func(l line, text []byte) bo
 	}
 }
 
-// openObservations opens a run's observations.jsonl. check is to be called with what was read, and
-// returns a *ChangedError if it is not what the run recorded.
+// openObservations opens observations.jsonl. check returns a *ChangedError unless it gets what the run recorded.
 func openObservations(path string) (f *os.File, check func(Content) error, err error) {
 	want, err := recorded(path) // before the file: one that is replaced meanwhile is older than the manifest then
 	if err != nil {

@@ -30,7 +30,16 @@ var _ similarity.Cache = (*SimilarityCache)(nil)
 // regular ones, and a database with anything but the cache's table: a view could make a look-up endless.
 func (d *Dir) OpenSimilarityCache() (*SimilarityCache, error) {
 	k := &SimilarityCache{path: filepath.Join(d.Path, "similarity.db")}
-	if err := preparePrivate(k.path); err != nil {
+	for _, end := range []string{"", "-wal", "-shm", "-journal"} { // SQLite's files, beside it too
+		if err := plainfile.Check(k.path + end); err != nil {
+			return nil, err
+		}
+	}
+	f, err := os.OpenFile(k.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	if err := k.open(); err != nil {
@@ -46,7 +55,17 @@ func (k *SimilarityCache) open() (err error) {
 	if err := k.conn.Exec("CREATE TABLE IF NOT EXISTS " + keptTable); err != nil {
 		return err
 	}
-	if err := k.refuseOthers(); err != nil {
+	others, _, err := k.conn.Prepare("SELECT name, sql FROM sqlite_schema")
+	if err != nil {
+		return err
+	}
+	defer others.Close()
+	for others.Step() {
+		if sql := others.ColumnText(1); sql != "CREATE TABLE "+keptTable {
+			return fmt.Errorf("is not a similarity cache: has %q", others.ColumnText(0))
+		}
+	}
+	if err := others.Err(); err != nil {
 		return err
 	}
 	// What is lost in a power cut is computed again.
@@ -61,39 +80,6 @@ func (k *SimilarityCache) open() (err error) {
 }
 
 const keptTable = "kept (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
-
-// refuseOthers refuses a database with anything but the cache's table.
-func (k *SimilarityCache) refuseOthers() error {
-	s, _, err := k.conn.Prepare("SELECT name, sql FROM sqlite_schema")
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	for s.Step() {
-		if sql := s.ColumnText(1); sql != "CREATE TABLE "+keptTable {
-			return fmt.Errorf("is not a similarity cache: has %q", s.ColumnText(0))
-		}
-	}
-	return s.Err()
-}
-
-// preparePrivate makes an empty file that only its owner may read, for SQLite to open, and refuses one that is no
-// regular file, and such files of SQLite's beside it.
-func preparePrivate(path string) error {
-	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
-		if err := plainfile.Check(path + end); err != nil {
-			return err
-		}
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return f.Close()
-}
 
 func (k *SimilarityCache) Get(key similarity.Key) (value []byte, found bool, err error) {
 	k.mu.Lock()

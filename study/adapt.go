@@ -253,8 +253,7 @@ func (c Condition) without(params []string) Condition {
 	return c
 }
 
-// observed is the condition as its observations have it: with the protocol's name if there are several, and with
-// what was sent instead of what was asked for.
+// observed is the condition as its observations have it: with the protocol if there are several, and what was sent.
 func (s *Study) observed(p Protocol, c Condition) Condition {
 	sent := sentOf(c.Changes)
 	if len(s.Protocols) == 1 && sent == "" {
@@ -349,9 +348,8 @@ func (a *askers) failed() error {
 	return a.err
 }
 
-// Settings returns the settings that were sent under a condition of a run's observations, by name: temperature "0",
-// or "default" where none was sent. nil if the run does not know them, since its answers were recorded elsewhere.
-// They do not include the model, and the room that it has for its thoughts.
+// Settings returns what was sent under a condition of a run's observations, by name: temperature "0", or "default"
+// where none was sent, without the model and its room for thoughts. nil if the answers were recorded elsewhere.
 func Settings(m run.Manifest) func(condition map[string]string) map[string]string {
 	without := map[int][]string{}
 	for _, a := range m.Adapted {

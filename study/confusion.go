@@ -282,8 +282,7 @@ func numbers(list []int) (texts []string) {
 // embeddedIdentifier names the embedded identifier, as "" does.
 const embeddedIdentifier = "embedded"
 
-// OpenIdentifier opens a fastText model that identifies languages: a file, one
-// that was fetched (lid.176, lid.176.ftz), or "" or "embedded", the embedded one.
+// OpenIdentifier opens a fastText model to identify languages: a file, lid.176, lid.176.ftz, "" or "embedded".
 func OpenIdentifier(name string) (*fasttext.Model, error) {
 	if name == "" || name == embeddedIdentifier {
 		return embedded.Identifier(), nil

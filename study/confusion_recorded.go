@@ -76,8 +76,7 @@ type recordedConfusion struct {
 // prompted is a prompt, and the position in it of the instruction to answer in a language.
 type prompted struct{ text, position string }
 
-// check reads the files if groups are wanted, which are known only when all rows have
-// been read. Else scoring finds out what is wrong: large files are read once.
+// check reads the files if it takes all rows to know the groups. Else scoring finds out what is wrong, in one pass.
 func (r *recordedConfusion) check(keep bool) error {
 	groups := slices.ContainsFunc(r.By, func(column string) bool { return slices.Contains(addedColumns, column) })
 	if !keep && !groups {

@@ -267,9 +267,8 @@ func (c Consistency) rewriter(s *suite.Suite) (consistency.Rewriter, error) {
 		key, prompt, _ := strings.Cut(text, "=")
 		key, of, parted := strings.Cut(strings.TrimSpace(key), ":")
 		from, to, pair := strings.Cut(key, ">")
-		if key == "" || strings.TrimSpace(prompt) == "" || strings.ContainsAny(key, "/") ||
-			strings.Contains(to, ">") ||
-			pair && (from == "" || to == "") || parted && of != string(consistency.Instructions) {
+		if key == "" || strings.TrimSpace(prompt) == "" || strings.Contains(key, "/") ||
+			strings.Contains(to, ">") || pair && (from == "" || to == "") || parted && of != string(consistency.Instructions) {
 			return w, crosstalk.BadOption("rewrite",
 				" is %q; expected NAME=PROMPT, as in 'equal=Write another formula of the same value.', "+
 					"where NAME can also be a pair, as in en>de, and end in :I for the prompt of instructions", text)
@@ -293,8 +292,7 @@ func (c Consistency) rewriter(s *suite.Suite) (consistency.Rewriter, error) {
 	return w, nil
 }
 
-// rewritePrompts are the settings for rewriting: those of questions, without what
-// a sweep varies, so that the conditions of a sweep share their rewritings.
+// rewritePrompts are the settings for rewriting: those of questions, but shared by the conditions of a sweep.
 func rewritePrompts(c Condition, rules consistency.Protocol) crosstalk.PromptConfig {
 	p := c.Prompting
 	if c.planned != nil { // whoever asks makes of it what the model takes

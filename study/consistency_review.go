@@ -73,8 +73,7 @@ func (v *reviews) tasks(c Condition) []crosstalk.Task {
 
 // prepare lets models rewrite the instructions, writes them into the run, and returns a ReviewError until approved.
 //
-// All shards of a run share one file, in the directory that has theirs: the first that comes lets the models
-// rewrite, while the others wait. Each keeps a copy of what it asks with.
+// All shards of a run share the file in its directory: the first lets models rewrite, others wait and copy.
 func (v *reviews) prepare(ctx context.Context, m *Measurement) (failed error) {
 	dir, asker := m.Dir, m.askers.of
 	if dir.Manifest.Plan.Shard.IsZero() {

@@ -322,12 +322,18 @@ func (s *summary) estimates(f *set) (estimates []crosstalk.Estimate, err error) 
 		}
 		estimates = append(estimates, f.once(f.opened[k], suites)...)
 	}
-	if err := checkMeasures(estimates, f.Measures); err != nil {
-		return nil, err
+	var known []string
+	for _, e := range estimates {
+		known = append(known, e.Measure)
+	}
+	for _, m := range f.Measures {
+		if !slices.ContainsFunc(known, func(key string) bool { return instrument.Chosen([]string{m}, key) }) {
+			slices.Sort(known)
+			return nil, fmt.Errorf("unknown measure %q; choose one of: %s", m, strings.Join(slices.Compact(known), ", "))
+		}
 	}
 	estimates = slices.DeleteFunc(estimates, func(e crosstalk.Estimate) bool {
-		return len(f.Measures) > 0 && !instrument.Chosen(f.Measures, e.Measure) ||
-			!chosen(e, f.ofFigures)
+		return len(f.Measures) > 0 && !instrument.Chosen(f.Measures, e.Measure) || !chosen(e, f.ofFigures)
 	})
 	for i, e := range estimates {
 		fields := f.View.Fields()
@@ -340,20 +346,6 @@ func (s *summary) estimates(f *set) (estimates []crosstalk.Estimate, err error) 
 	}
 	mark(s.manifest, estimates)
 	return estimates, nil
-}
-
-func checkMeasures(estimates []crosstalk.Estimate, measures []string) error {
-	var known []string
-	for _, e := range estimates {
-		known = append(known, e.Measure)
-	}
-	for _, m := range measures {
-		if !slices.ContainsFunc(known, func(key string) bool { return instrument.Chosen([]string{m}, key) }) {
-			slices.Sort(known)
-			return fmt.Errorf("unknown measure %q; choose one of: %s", m, strings.Join(slices.Compact(known), ", "))
-		}
-	}
-	return nil
 }
 
 func (f Figures) reader() *view.Reader { return f.View.Reader(slices.Concat(f.By, f.Cross)...) }
@@ -375,8 +367,7 @@ func chosen(e crosstalk.Estimate, choices []view.Choice) bool {
 	})
 }
 
-// parts are the figures by prefix, or of each subset of the columns that are
-// crossed. Every figure has the columns of its condition.
+// parts are the figures by prefix, or of each subset of the crossed columns. condition has columns of every figure.
 func (f *set) parts(kind crosstalk.Kind, p protocol, condition map[string]string) (parts []part) {
 	if f.Cross == nil {
 		by := f.By

@@ -198,16 +198,26 @@ func (n *counter) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answe
 	return crosstalk.Answer{Status: crosstalk.Text, Text: key.String()}, nil
 }
 
-// CheckSuite writes the likely mistakes in a suite, a name or a file: what is suspicious in it, and why a run would
-// refuse it; without any, what it has. Then it writes what figures of the suite cannot tell. Each line begins with
-// the name. It sends nothing. A suite that cannot be read is an error.
+// CheckSuite writes likely mistakes in a suite, a name or a file, and why a run would refuse it; without any, what
+// it has. Then it writes what its figures cannot tell. Each line begins with the name. Nothing is sent.
 func CheckSuite(ctx context.Context, w io.Writer, name string) error {
 	s, err := suite.Load(name)
 	if err != nil {
 		return err
 	}
 	remarks := suite.Check(s)
-	if err := runRefuses(ctx, name, s.Instrument); err != nil {
+	sweep := Sweep{Models: []string{"ollama:any"}} // a reference model cannot answer all suites
+	whateverLanguage := []string{"bertscore"}
+	of := map[string]interface{ Open() (*Study, error) }{
+		"leakage":     Leakage{Sweep: sweep, Suite: name, CountOnly: true, Similarities: whateverLanguage},
+		"confusion":   Confusion{Sweep: sweep, Suite: name},
+		"consistency": Consistency{Sweep: sweep, Suite: name},
+	}[s.Instrument]
+	study, err := of.Open()
+	if err == nil {
+		_, err = study.count(ctx, nil, false)
+	}
+	if err != nil {
 		remarks = append(remarks, fmt.Sprintf("run %s refuses the suite as it is: %v", s.Instrument, err))
 	}
 	for _, r := range remarks {
@@ -220,22 +230,6 @@ func CheckSuite(ctx context.Context, w io.Writer, name string) error {
 		fmt.Fprintf(w, "%s: note: %s\n", name, l)
 	}
 	return nil
-}
-
-// runRefuses is the error with which a run would refuse a suite before it asks anything, whatever the model.
-func runRefuses(ctx context.Context, suite, instrument string) error {
-	sweep := Sweep{Models: []string{"ollama:any"}} // a reference model cannot answer all suites
-	whateverLanguage := []string{"bertscore"}
-	of := map[string]interface{ Open() (*Study, error) }{
-		"leakage":     Leakage{Sweep: sweep, Suite: suite, CountOnly: true, Similarities: whateverLanguage},
-		"confusion":   Confusion{Sweep: sweep, Suite: suite},
-		"consistency": Consistency{Sweep: sweep, Suite: suite},
-	}[instrument]
-	s, err := of.Open()
-	if err == nil {
-		_, err = s.count(ctx, nil, false)
-	}
-	return err
 }
 
 // Take makes the study one of a shard: it counts, asks and scores the shard's part of the items. Items that share a
@@ -274,8 +268,7 @@ func (s *Study) place(i int) int {
 	return s.places[i]
 }
 
-// clusters are the items that have to be in the same shard. Requests count one condition of each protocol, since
-// conditions do not differ in which items share one.
+// clusters are the items that must share a shard. One condition of each protocol is enough: they share alike.
 func (s *Study) clusters(ctx context.Context) (*shard.Clusters, error) {
 	clusters := &shard.Clusters{}
 	var instruments []crosstalk.Instrument

@@ -123,9 +123,8 @@ func (a inRound) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answ
 	return a.through(ctx, a.round, req)
 }
 
-// askInBatches collects the batches that an earlier run left. With --batch it then asks everything in batches,
-// round by round: what depends on answers of one round is asked in the next. All answers are in the journal
-// afterwards, but for those that a limit or a model stood in the way of.
+// askInBatches collects batches that an earlier run left. With --batch it then asks in rounds of batches, since
+// what is asked depends on answers. The journal has all then, but what a limit or a model prevented.
 func (m *Measurement) askInBatches(ctx context.Context) error {
 	for _, p := range m.study.Protocols {
 		for _, c := range p.Conditions {
@@ -237,7 +236,10 @@ func Measure(ctx context.Context, arms []Arm, items suite.Items, n int) iter.Seq
 		}
 		asked := func(yield func(*place, error) bool) {
 			for p := range parallel.Map(inside, begun, max(2, waitingAsks*n/asks), each((*place).ask)) {
-				if p.weigh(inside) != nil || !yield(p, nil) {
+				const overhead = 4 << 10 // of an observation
+				p.weight = min(scoringBytes, overhead*int64(len(p.answers))+scoringTimes*p.bytes)
+				// Items wait for room in their order: none for one after it.
+				if room.scoring.Acquire(inside, p.weight) != nil || !yield(p, nil) {
 					return
 				}
 			}
@@ -319,13 +321,6 @@ func (p *place) ask() {
 	}
 	p.answers = make(map[crosstalk.Key]crosstalk.Answer, p.asks)
 	_, p.Err = p.arm.Instrument.Measure(p.ctx, p, p.Item)
-}
-
-// weigh waits for room to score the item. It is called in the order of items: none waits for one after it.
-func (p *place) weigh(ctx context.Context) error {
-	const overhead = 4 << 10 // of an observation
-	p.weight = min(scoringBytes, overhead*int64(len(p.answers))+scoringTimes*p.bytes)
-	return p.room.scoring.Acquire(ctx, p.weight)
 }
 
 func (p *place) score() {

@@ -278,8 +278,7 @@ func (g *groups) columns() Columns {
 	return known
 }
 
-// grouped returns the suite with the groups of its items, each of which change may
-// change further. The suite's id is the same, since labels are not part of it.
+// grouped returns the suite, of the same id, with its items' groups. change may change each item further.
 func grouped(s *suite.Suite, change func(*crosstalk.Item) error) (*suite.Suite, error) {
 	var g groups
 	for _, item := range s.Items.All() {

@@ -237,8 +237,7 @@ func (m *Measurement) Missing(result Result) error {
 			result.NotMeasured, m.study.Items(), result.Why())}
 	case stats.Failed > 0:
 		return &IncompleteError{fmt.Errorf("%d of %d requests failed (the last: %s); "+
-			"run the same command again to retry them",
-			stats.Failed, stats.Done, stats.Trouble)}
+			"run the same command again to retry them", stats.Failed, stats.Done, stats.Trouble)}
 	case !m.study.shard.IsZero():
 		return nil // a shard has too few answers to say, and trying again does not help
 	}
@@ -278,8 +277,8 @@ func Unchecked(instrumentName string, estimates []crosstalk.Estimate) error {
 	return nil
 }
 
-// Explain turns the error that ended Run early into one that says what is saved and how
-// to resume: an *InterruptedError if the session was stopped, or the context.
+// Explain says of the error that ended Run what is saved and how to resume; *InterruptedError if somebody stopped
+// it.
 func (m *Measurement) Explain(err error) error {
 	if errors.As(err, new(*ReviewError)) {
 		return err

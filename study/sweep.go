@@ -99,9 +99,8 @@ func zip(all axes, lists [][]string) (groups []axes, err error) {
 			continue
 		}
 		if first := groups[at][0]; len(first.values) != len(a.values) {
-			return nil, crosstalk.BadOption("zip",
-				": %s has %d values and %s has %d; give each as many, in the order in which they go together",
-				first.column, len(first.values), a.column, len(a.values))
+			return nil, crosstalk.BadOption("zip", ": %s has %d values and %s has %d; give each as many, in the order in "+
+				"which they go together", first.column, len(first.values), a.column, len(a.values))
 		}
 		groups[at] = append(groups[at], a)
 	}
@@ -320,8 +319,7 @@ func (s *Sweep) addParams(all *axes) error {
 		}
 		if secret := SecretField(name, value); secret != "" {
 			return crosstalk.BadOption("param", " %s is a secret, and parameters are saved with the run: set a key in the "+
-				"environment (--key-var NAME), "+
-				"or send it with --header 'NAME=$VARIABLE'", secret)
+				"environment (--key-var NAME), "+"or send it with --header 'NAME=$VARIABLE'", secret)
 		}
 		if values[name] == nil {
 			names = append(names, name)
@@ -340,8 +338,7 @@ func (s *Sweep) addParams(all *axes) error {
 	return nil
 }
 
-// secretName matches the names of fields that have a key, a token or a password in them, and none of a model's
-// settings, such as max_tokens or prompt_cache_key.
+// secretName matches names of fields with a key, token or password; not settings: max_tokens, prompt_cache_key.
 var secretName = lazyregexp.New(`(?i)^(key|token|auth)$|(^|[_.-])(api[_-]?key|access[_-]?key|secret|` +
 	`passw(or)?d|passphrase|authorization|credentials?|bearer|` +
 	`(api|auth|access|bearer|id|refresh|session|security)[_-]?token)($|[_.-])`)

@@ -2,8 +2,6 @@ package suite
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
 	"maps"
 	"slices"
 	"strings"
@@ -78,7 +76,19 @@ func readConfusion(d document, s *Suite) {
 	}
 	b.crosslingual(f)
 	d.refuseIf(s.Items.Len() == 0, 1, "expected monolingual or crosslingual prompts, found neither")
-	b.demonstrations(f.Demonstrations)
+	for _, language := range f.Demonstrations {
+		code, _ := b.language(language.line, "demonstrations", language.key)
+		for _, d := range language.value {
+			if strings.TrimSpace(d.value.Question) == "" || strings.TrimSpace(d.value.Answer) == "" {
+				b.refuse(cmp.Or(d.line, language.line), "demonstrations: an entry of %s lacks its question or answer",
+					language.key)
+			}
+			if s.Demonstrations == nil {
+				s.Demonstrations = map[string][]crosstalk.Demonstration{}
+			}
+			s.Demonstrations[code] = append(s.Demonstrations[code], crosstalk.Demonstration(d.value))
+		}
+	}
 }
 
 type confusionBuilder struct {
@@ -119,7 +129,7 @@ func (b *confusionBuilder) crosslingual(f confusionFile) {
 			id := v.ID + "/" + l.tag
 			placed := map[string]string{}
 			if len(l.instructions) > 0 {
-				instruction := l.instructions[draw(id, "wording", len(l.instructions))]
+				instruction := l.instructions[hash("wording", id)%uint64(len(l.instructions))]
 				placed[atStart], placed[atEnd] = instruction+" "+v.Prompt, v.Prompt+" "+instruction
 			}
 			if v.Integrated != "" {
@@ -129,7 +139,7 @@ func (b *confusionBuilder) crosslingual(f confusionFile) {
 				"prompt %s does not say to answer in %s: expected amendments or integrated", v.ID, l.tag)
 			places := slices.DeleteFunc([]string{atStart, atEnd, integrated},
 				func(place string) bool { return placed[place] == "" })
-			text := placed[places[draw(id, "place", len(places))]]
+			text := placed[places[hash("place", id)%uint64(len(places))]]
 			b.add(p, id, "crosslingual", l.tag, crosstalk.Prompt{Text: text, Language: l.code, Tag: l.scripted,
 				Before: v.before(), Placed: placed})
 		}
@@ -163,9 +173,8 @@ func (b *confusionBuilder) instructions(f confusionFile) (targets []target) {
 		}
 		for _, a := range own[n.key] {
 			if strings.TrimSpace(a.value) == "" || strings.Contains(a.value, languageSlot) {
-				b.refuse(cmp.Or(a.line, n.line),
-					"own_amendments: an entry of %s is empty or contains %s; expected an instruction in that language",
-					n.key, languageSlot)
+				b.refuse(cmp.Or(a.line, n.line), "own_amendments: an entry of %s is empty or contains %s; expected an "+
+					"instruction in that language", n.key, languageSlot)
 			}
 			t.instructions = append(t.instructions, strings.TrimSpace(a.value))
 		}
@@ -194,26 +203,4 @@ func (b *confusionBuilder) add(p at[prompt], id, task, language string, content 
 		"length": crosstalk.LengthOf(content.Text)}
 	maps.DeleteFunc(labels, func(_, value string) bool { return value == "" })
 	b.suite.Items.Add(crosstalk.Item{ID: id, Cluster: p.value.ID, Labels: labels, Prompt: &content})
-}
-
-func (b *confusionBuilder) demonstrations(languages inOrder[[]at[demonstration]]) {
-	for _, language := range languages {
-		code, _ := b.language(language.line, "demonstrations", language.key)
-		for _, d := range language.value {
-			if strings.TrimSpace(d.value.Question) == "" || strings.TrimSpace(d.value.Answer) == "" {
-				b.refuse(cmp.Or(d.line, language.line), "demonstrations: an entry of %s lacks its question or answer",
-					language.key)
-			}
-			if b.suite.Demonstrations == nil {
-				b.suite.Demonstrations = map[string][]crosstalk.Demonstration{}
-			}
-			b.suite.Demonstrations[code] = append(b.suite.Demonstrations[code], crosstalk.Demonstration(d.value))
-		}
-	}
-}
-
-// draw returns a number from 0 to n-1 that depends only on the id and the purpose.
-func draw(id, purpose string, n int) int {
-	sum := sha256.Sum256([]byte(purpose + "\x00" + id))
-	return int(binary.BigEndian.Uint64(sum[:8]) % uint64(n))
 }

@@ -50,7 +50,7 @@ func fromPrompts(path string) (*Suite, error) {
 		if err != nil {
 			return nil, err
 		}
-		id, prompt := hash(item.ID), hash(string(crosstalk.Canonical(item.Prompt)))
+		id, prompt := hash("part", item.ID), hash("part", string(crosstalk.Canonical(item.Prompt)))
 		if before, again := seen[id]; again && before != prompt {
 			return nil, fmt.Errorf("%s: the id %q has two prompts; give each its own", path, item.ID)
 		} else if again {
@@ -74,7 +74,7 @@ func fromRecorded(path string) (*Suite, error) {
 			s.Unusable = append(s.Unusable, "line "+strings.TrimPrefix(row.Where, path+":")+": "+row.Unusable)
 			continue
 		}
-		name := hash(row.Item.Labels["dataset"] + "\x00" + row.Item.ID)
+		name := hash("part", row.Item.Labels["dataset"]+"\x00"+row.Item.ID)
 		if seen[name] {
 			continue
 		}

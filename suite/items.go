@@ -216,8 +216,8 @@ func (s *Suite) Part(n int) *Suite {
 		for _, column := range strata {
 			stratum += item.Labels[column] + "\x00"
 		}
-		groups[stratum] = append(groups[stratum], place{item: i, cluster: hash(cmp.Or(item.Cluster, item.ID)),
-			position: hash(item.ID)})
+		groups[stratum] = append(groups[stratum], place{item: i, cluster: hash("part", cmp.Or(item.Cluster, item.ID)),
+			position: hash("part", item.ID)})
 	}
 	var all []place
 	for _, group := range groups {
@@ -248,7 +248,8 @@ func (s *Suite) Part(n int) *Suite {
 	return &part
 }
 
-func hash(text string) uint64 {
-	sum := sha256.Sum256([]byte("part\x00" + text))
+// hash is a number that depends on the purpose and the text alone.
+func hash(purpose, text string) uint64 {
+	sum := sha256.Sum256([]byte(purpose + "\x00" + text))
 	return binary.BigEndian.Uint64(sum[:8])
 }

@@ -161,8 +161,7 @@ func loadAs(nameOrFile, instrument string) (*Suite, error) {
 	} else if err != nil && ext == "" && !strings.ContainsRune(nameOrFile, filepath.Separator) {
 		all := Names()
 		return nil, fmt.Errorf("unknown suite %q; %schoose one of: %s; or name a file (.yaml, .zip, .txt, .csv, .tsv, "+
-			".jsonl, .json, .xlsx, .parquet)",
-			nameOrFile, nearest.Question(nameOrFile, all), strings.Join(all, ", "))
+			".jsonl, .json, .xlsx, .parquet)", nameOrFile, nearest.Question(nameOrFile, all), strings.Join(all, ", "))
 	}
 	if !slices.Contains([]string{".yaml", ".yml", ".txt"}, ext) {
 		return fromTable(nameOrFile, instrument)

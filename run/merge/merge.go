@@ -420,8 +420,7 @@ func (s shards) check() *IncompleteError {
 // look is how often Wait looks for shards.
 var look = time.Second
 
-// Wait returns when the runs of all shards in paths are there and finished, when
-// Merge would refuse them, or after most at the latest. It returns the error of ctx.
+// Wait returns when all shards in paths are finished or Merge would refuse them, after most, or with ctx's error.
 func Wait(ctx context.Context, paths []string, most time.Duration) error {
 	for end := time.Now().Add(most); time.Now().Before(end); {
 		shards, err := open(paths)

@@ -150,8 +150,7 @@ func IsRun(name string) bool { return runs.MatchString(name) }
 
 var runs = regexp.MustCompile(`^` + prefix + `\d+-of-\d+$`)
 
-// Has reports whether the shard has the items of a cluster, where the clusters
-// are not known before they are read: as its hash says, evenly for many of them.
+// Has reports whether the shard has a cluster's items, by its hash: clusters need not be known beforehand.
 func (s Shard) Has(cluster string) bool {
 	return s.IsZero() || hash(cluster)%uint64(s.Count) == uint64(s.Index-1)
 }

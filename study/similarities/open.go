@@ -32,7 +32,11 @@ var kinds = []struct {
 	{"bertscore", "bertscore[:MODEL]", openBERTScore},
 	{"sbert", "sbert[:MODEL]", openSBERT},
 	{"exec", "exec:COMMAND", func(command string, _ Language, env *Env) (similarity.Similarity, error) {
-		s, err := exec.New(command, env.programs())
+		o := exec.Options{Hide: slices.Clone(env.hide), Show: env.show}
+		for _, p := range model.Presets() {
+			o.Hide = append(o.Hide, p.KeyVar)
+		}
+		s, err := exec.New(command, o)
 		return cachedScores(s, env), err
 	}},
 }
@@ -173,21 +177,10 @@ type Env struct {
 // in hide, nor others with the names of secrets, except those in show. Call it before Open.
 func (e *Env) Programs(hide, show []string) { e.hide, e.show = hide, show }
 
-func (e *Env) programs() exec.Options {
-	o := exec.Options{Hide: slices.Clone(e.hide), Show: e.show}
-	for _, p := range model.Presets() {
-		o.Hide = append(o.Hide, p.KeyVar)
-	}
-	return o
-}
-
-// memoryBytes bounds the cache of a measurement without a run directory.
-const memoryBytes = 128 << 20
-
 // NewEnv returns the environment of a measurement without a run directory.
 func NewEnv() *Env {
 	e := &Env{opened: map[string]similarity.Similarity{}}
-	e.Use(similarity.NewMemoryCache(memoryBytes), ask.NewSession(&ask.Memory{}, ask.Options{}).For)
+	e.Use(similarity.NewMemoryCache(128<<20), ask.NewSession(&ask.Memory{}, ask.Options{}).For)
 	return e
 }
 
@@ -224,8 +217,7 @@ func CheckGloss(names []string, suite string, languages []string) error {
 	return fmt.Errorf("gloss compares English only, and the suite %s is in %s. Fetch a model for it with:\n"+
 		"  crosstalk models pull %s\n"+
 		"Then repeat the command with --similarity %s, or use a provider's embeddings: "+
-		"--similarity openai:text-embedding-3-large",
-		suite, strings.Join(languages, ", "), model, name)
+		"--similarity openai:text-embedding-3-large", suite, strings.Join(languages, ", "), model, name)
 }
 
 // primary is the language of a tag without script and region, in lower case.
