@@ -219,18 +219,17 @@ func without(name string, req crosstalk.Request, param string) (crosstalk.Reques
 	return req, change, true
 }
 
+// notSent is what applies where these parameters are not sent; of others nothing does.
+var notSent = map[string]string{crosstalk.ParamTemperature: "default", crosstalk.ParamTopP: "default",
+	crosstalk.ParamReasoning: "default"}
+
 // sentOf names the settings that are sent in place of those that were asked for, "temperature default; seed none",
 // in the order of their names; "" if all are sent. What keeps the answer that was asked for is not among them.
 func sentOf(changes []model.Change) string {
 	sent := map[string]string{}
 	for _, c := range changes {
-		unset := "none" // what applies where a parameter is not sent
-		switch c.Param {
-		case crosstalk.ParamTemperature, crosstalk.ParamTopP, crosstalk.ParamReasoning:
-			unset = "default"
-		}
 		if !c.Keeps {
-			sent[c.Param] = cmp.Or(c.To, unset)
+			sent[c.Param] = cmp.Or(c.To, notSent[c.Param], "none")
 		}
 	}
 	var parts []string
@@ -373,20 +372,16 @@ func (c Condition) settings() map[string]string {
 	extra := d.Extra
 	d.Extra = nil
 	json.Unmarshal(crosstalk.Canonical(d), &sent)
-	settings := map[string]string{
-		crosstalk.ParamTemperature: "default", crosstalk.ParamTopP: "default", crosstalk.ParamReasoning: "default",
-		crosstalk.ParamMaxTokens: "none", crosstalk.ParamSeed: "none", crosstalk.ParamStop: "none",
-		crosstalk.ParamSystem: cmp.Or(c.Prompting.System, "none"), "prefix": cmp.Or(c.Prompting.Prefix, "none"),
-		"api": string(c.Prompting.API),
-	}
+	settings := map[string]string{"api": string(c.Prompting.API), crosstalk.ParamMaxTokens: "none",
+		crosstalk.ParamSeed: "none", crosstalk.ParamStop: "none",
+		crosstalk.ParamSystem: cmp.Or(c.Prompting.System, "none"), "prefix": cmp.Or(c.Prompting.Prefix, "none")}
+	maps.Copy(settings, notSent)
 	for name, value := range sent {
 		settings[name] = strings.Trim(string(value), `"`)
 	}
 	for name, value := range extra {
 		settings[name] = string(crosstalk.Canonical(value))
 	}
-	for name, value := range c.Format {
-		settings[name] = value
-	}
+	maps.Copy(settings, c.Format)
 	return settings
 }

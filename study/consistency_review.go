@@ -75,36 +75,34 @@ func (v *reviews) tasks(c Condition) []crosstalk.Task {
 //
 // All shards of a run share the file in its directory: the first lets models rewrite, others wait and copy.
 func (v *reviews) prepare(ctx context.Context, m *Measurement) (failed error) {
-	dir, asker := m.Dir, m.askers.of
-	if dir.Manifest.Plan.Shard.IsZero() {
-		return v.prepareIn(ctx, dir.Path, false, asker)
+	if v.shard.IsZero() {
+		return v.prepareIn(ctx, m, m.Dir.Path)
 	}
-	all := filepath.Dir(dir.Path)
+	all := filepath.Dir(m.Dir.Path)
 	lock := flock.New(filepath.Join(all, InstructionsFile+".lock"), flock.SetPermissions(0o600))
 	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
 		return fmt.Errorf("%s: %w", lock.Path(), cmp.Or(context.Cause(ctx), err))
 	}
 	defer func() { failed = errors.Join(failed, lock.Close()) }()
-	if err := v.prepareIn(ctx, all, true, asker); err != nil {
+	if err := v.prepareIn(ctx, m, all); err != nil {
 		return err
 	}
 	list, err := review.ReadRunInstructions(filepath.Join(all, InstructionsFile))
 	if err != nil {
 		return err
 	}
-	return review.WriteInstructions(filepath.Join(dir.Path, InstructionsFile), list)
+	return review.WriteInstructions(filepath.Join(m.Dir.Path, InstructionsFile), list)
 }
 
 // prepareIn prepares with a directory's file. What a shared one has is not asked again; answers are in it at once.
-func (v *reviews) prepareIn(ctx context.Context, dir string, shared bool,
-	asker func(Protocol, Condition) *adapting) error {
+func (v *reviews) prepareIn(ctx context.Context, m *Measurement, dir string) error {
 	path := filepath.Join(dir, InstructionsFile)
 	before, err := review.ReadRunInstructions(path)
 	if err != nil {
 		return err
 	}
 	save := func(review.Instruction) error { return nil }
-	if shared {
+	if !v.shard.IsZero() {
 		known := slices.DeleteFunc(slices.Clone(before), func(in review.Instruction) bool { return !in.Complete() })
 		v.imported = append(slices.Clip(v.imported), known...)
 		save = func(in review.Instruction) error {
@@ -123,7 +121,7 @@ func (v *reviews) prepareIn(ctx context.Context, dir string, shared bool,
 				continue
 			}
 			v.asked[model] = true
-			of, err := v.ofModel(ctx, v.set[k](c), asker(p, c), model, before, save)
+			of, err := v.ofModel(ctx, v.set[k](c), m.askers.of(p, c), model, before, save)
 			if err != nil {
 				return err
 			}

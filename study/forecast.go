@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 	"sync"
 	"text/tabwriter"
 
@@ -85,7 +87,13 @@ directory  %s
 		conditions[i] = names.By(of.Name)
 	}
 	for i, name := range report.Shorten(conditions, 0) {
-		row(describe(name), f.Each[i].Count, "unknown")
+		text := name["model"]
+		for _, column := range slices.Sorted(maps.Keys(name)) {
+			if column != "model" {
+				text += ", " + column + " " + name[column]
+			}
+		}
+		row(text, f.Each[i].Count, "unknown")
 	}
 	row("all, each request once", f.Total, unknown)
 	if err := t.Flush(); err != nil {

@@ -319,7 +319,7 @@ func (s *Sweep) addParams(all *axes) error {
 		}
 		if secret := SecretField(name, value); secret != "" {
 			return crosstalk.BadOption("param", " %s is a secret, and parameters are saved with the run: set a key in the "+
-				"environment (--key-var NAME), "+"or send it with --header 'NAME=$VARIABLE'", secret)
+				"environment (--key-var NAME), or send it with --header 'NAME=$VARIABLE'", secret)
 		}
 		if values[name] == nil {
 			names = append(names, name)
@@ -397,15 +397,4 @@ func (c *Condition) setExtra(name string, value any) {
 		c.Prompting.Decoding.Extra = map[string]any{}
 	}
 	c.Prompting.Decoding.Extra[name] = value
-}
-
-// describe names a condition in words, the model first.
-func describe(name map[string]string) string {
-	parts := []string{name["model"]}
-	for _, column := range slices.Sorted(maps.Keys(name)) {
-		if column != "model" {
-			parts = append(parts, column+" "+name[column])
-		}
-	}
-	return strings.Join(parts, ", ")
 }

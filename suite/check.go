@@ -221,7 +221,17 @@ func checkPairs(s *Suite, found *findings) {
 	}
 	checkConcepts(s, found)
 	checkContinuations(s, found)
-	checkControls(s, found)
+	var ids, controls []string
+	met := map[string]bool{}
+	for _, item := range s.Items.All() {
+		if control := item.Pair.Control; !met[control] {
+			met[control] = true
+			ids, controls = append(ids, item.ID), append(controls, control)
+		}
+	}
+	for _, near := range nearDuplicates(controls) {
+		found.add("%s: nearly the same control as %s", ids[near[1]], ids[near[0]])
+	}
 	checkPairLanguages(s, found)
 }
 
@@ -291,20 +301,6 @@ func checkContinuations(s *Suite, found *findings) {
 		for i, text := range p.Neutral {
 			found.addIf(slices.Contains(p.Neutral[:i], text), "%s: duplicate neutral continuation %q", item.ID, text)
 		}
-	}
-}
-
-func checkControls(s *Suite, found *findings) {
-	var ids, controls []string
-	met := map[string]bool{}
-	for _, item := range s.Items.All() {
-		if control := item.Pair.Control; !met[control] {
-			met[control] = true
-			ids, controls = append(ids, item.ID), append(controls, control)
-		}
-	}
-	for _, near := range nearDuplicates(controls) {
-		found.add("%s: nearly the same control as %s", ids[near[1]], ids[near[0]])
 	}
 }
 

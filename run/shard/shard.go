@@ -203,12 +203,21 @@ func (c *Clusters) Share(what uint64, item int) {
 	c.sharing = append(c.sharing, sharing{what, int32(item)})
 }
 
-// join makes one cluster of those that share something.
-func (c *Clusters) join() {
+func (c *Clusters) root(item int32) int32 {
+	for c.of[item] != item {
+		c.of[item] = c.of[c.of[item]]
+		item = c.of[item]
+	}
+	return item
+}
+
+// Of returns the shard's items, ascending. The clusters are dealt out by size, those of one size by hash, each to
+// the shard with the fewest items: shards differ by at most one cluster where all have the same size.
+func (s Shard) Of(c *Clusters) []int {
 	slices.SortFunc(c.sharing, func(a, b sharing) int {
 		return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.item, b.item))
 	})
-	for i, one := range c.sharing {
+	for i, one := range c.sharing { // makes one cluster of those that share something
 		if i == 0 || c.sharing[i-1].what != one.what {
 			continue
 		}
@@ -221,20 +230,6 @@ func (c *Clusters) join() {
 		c.of[max(a, b)] = min(a, b) // the root is the first item
 	}
 	c.sharing = nil
-}
-
-func (c *Clusters) root(item int32) int32 {
-	for c.of[item] != item {
-		c.of[item] = c.of[c.of[item]]
-		item = c.of[item]
-	}
-	return item
-}
-
-// Of returns the shard's items, ascending. The clusters are dealt out by size, those of one size by hash, each to
-// the shard with the fewest items: shards differ by at most one cluster where all have the same size.
-func (s Shard) Of(c *Clusters) []int {
-	c.join()
 	items := []int{} // not nil, for a shard may have none
 	sizes := make([]int32, len(c.of))
 	for i := range c.of {

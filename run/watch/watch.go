@@ -198,7 +198,15 @@ func Of(path string, m run.Manifest, prices ask.Prices, now time.Time) Part {
 	p.Done, p.Failed, p.Last = progress.Done, progress.Failed, progress.Last
 	p.Status, p.Usage = progress.Status, progress.Usage
 	p.Requests = max(p.Requests, p.Done)
-	p.Cost = costOf(progress.Usage, prices)
+	cost, priced := 0.0, prices != nil
+	for model, u := range p.Usage {
+		_, known := prices[model]
+		priced = priced && known
+		cost += prices.Cost(model, u)
+	}
+	if priced {
+		p.Cost = &cost
+	}
 	figures, missing := os.Lstat(filepath.Join(path, "estimates.json"))
 	done, recent := missing == nil && m.EstimatesSHA256 != "", now.Sub(p.Last) <= Silence
 	switch {
@@ -213,20 +221,6 @@ func Of(path string, m run.Manifest, prices ask.Prices, now time.Time) Part {
 		p.Left = time.Duration(float64(p.Requests-p.Done) / p.Rate * float64(time.Second)).Round(time.Second)
 	}
 	return p
-}
-
-func costOf(usage map[string]crosstalk.Usage, prices ask.Prices) *float64 {
-	if prices == nil {
-		return nil
-	}
-	sum := 0.0
-	for model, u := range usage {
-		if _, known := prices[model]; !known {
-			return nil
-		}
-		sum += prices.Cost(model, u)
-	}
-	return &sum
 }
 
 // sum adds the parts up, and finds those that are slow.
