@@ -211,13 +211,14 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 	observations[0].AddText(crosstalk.Side, AnswerText, text)
 	observations[0].Masked = c.masked
 	if in.Part != Reasoning && in.Prompting.Logprobs > 0 && c.told() {
-		d := in.uncertaintyIn(answer, c.begins(item.Prompt.Language, text))
+		begins := c.begins(item.Prompt.Language, text)
+		tokens := in.uncertaintyIn(answer, begins)
 		for i := range observations {
 			if observations[i].Finding != "" {
-				observations[i].Tokens = d.strip()
+				observations[i].Tokens = stripOf(tokens)
 			}
 		}
-		observations = append(observations, in.observeUncertainty(base, d)...)
+		observations = append(observations, in.observeUncertainty(base, tokens, len(begins) > 0)...)
 	}
 	return observations
 }

@@ -134,17 +134,9 @@ func uncertaintyOf(candidates []crosstalk.CandidateLogprob, temperature, p float
 	return t
 }
 
-// answerUncertainty holds the uncertainties of an answer's tokens.
-type answerUncertainty struct {
-	tokens   []crosstalk.Token
-	confused bool
-	first    int // token that begins a confusion, -1 if there is none
-}
-
 // uncertaintyIn measures the uncertainty at the tokens of the part of an answer that is
 // scored. begins are the bytes at which confusions begin.
-func (in *Instrument) uncertaintyIn(answer crosstalk.Answer, begins []int) answerUncertainty {
-	d := answerUncertainty{confused: len(begins) > 0, first: -1}
+func (in *Instrument) uncertaintyIn(answer crosstalk.Answer, begins []int) (tokens []crosstalk.Token) {
 	begin, end := scored(answer.Text)
 	temperature, p, _ := in.distribution()
 	for i, at := range align(answer.Text, answer.Logprobs) {
@@ -157,22 +149,19 @@ func (in *Instrument) uncertaintyIn(answer crosstalk.Answer, begins []int) answe
 			t = uncertaintyOf(top, temperature, p)
 		}
 		t.Start, t.End, t.Text, t.Logprob = at.start, at.end, printable(l.Token, l.Bytes), l.Logprob
-		d.tokens = append(d.tokens, t)
+		tokens = append(tokens, t)
 	}
 	for _, at := range begins {
-		i := slices.IndexFunc(d.tokens, func(t crosstalk.Token) bool { return t.End > at })
-		if i < 0 || d.tokens[i].Start > at {
+		i := slices.IndexFunc(tokens, func(t crosstalk.Token) bool { return t.End > at })
+		if i < 0 || tokens[i].Start > at {
 			continue // the token there cannot be found
 		}
-		for i > 0 && d.tokens[i-1].End == d.tokens[i].Start && d.tokens[i-1].Start == d.tokens[i-1].End {
+		for i > 0 && tokens[i-1].End == tokens[i].Start && tokens[i-1].Start == tokens[i-1].End {
 			i-- // an earlier part of the same character
 		}
-		d.tokens[i].Fault = true
-		if d.first < 0 {
-			d.first = i
-		}
+		tokens[i].Fault = true
 	}
-	return d
+	return tokens
 }
 
 // likeliest returns up to k of the likeliest candidates. Servers add the token taken to them, or put it in the last
@@ -208,18 +197,18 @@ func (in *Instrument) distribution() (temperature, p float64, name string) {
 // observeUncertainty makes observations of an answer: the mean over its confusion points and over its other tokens,
 // or over all tokens if it has no confusion. Numbers: how many tokens ("tokens") and of them censored, the means of
 // the candidates' number and probability ("candidates", "mass"), and "top_p".
-func (in *Instrument) observeUncertainty(base crosstalk.Observation,
-	d answerUncertainty) (observations []crosstalk.Observation) {
+func (in *Instrument) observeUncertainty(base crosstalk.Observation, tokens []crosstalk.Token,
+	confused bool) (observations []crosstalk.Observation) {
 	_, p, name := in.distribution()
 	of := []string{cleanAnswer}
-	if d.confused {
+	if confused {
 		of = []string{atPoint, elsewhere}
 	}
 	for _, kind := range of {
 		o := base
 		o.Condition, o.Labels = with(base.Condition, distributionColumn, name), with(base.Labels, atColumn, kind)
 		var n, censored, candidates, entropies, nuclei, mass float64
-		for _, t := range d.tokens {
+		for _, t := range tokens {
 			if t.Entropy.Defined() && t.Fault == (kind == atPoint) {
 				n++
 				entropies += float64(t.Entropy)
@@ -232,16 +221,14 @@ func (in *Instrument) observeUncertainty(base crosstalk.Observation,
 			}
 		}
 		o.Numbers = map[string]float64{tokensCount: n, "top_p": p}
-		entropy, nucleus := crosstalk.Undefined, crosstalk.Undefined
 		if n == 0 {
 			o.NotScored = NoLogprobs
 		} else {
-			entropy, nucleus = crosstalk.Value(entropies/n), crosstalk.Value(nuclei/n)
 			o.Numbers[censoredCount], o.Numbers["candidates"], o.Numbers["mass"] = censored, candidates/n, mass/n
 		}
-		o.Measure, o.Value = Entropy, entropy
+		o.Measure, o.Value = Entropy, crosstalk.Value(entropies/n) // undefined without tokens
 		observations = append(observations, o)
-		o.Measure, o.Value = NucleusSize, nucleus
+		o.Measure, o.Value = NucleusSize, crosstalk.Value(nuclei/n)
 		observations = append(observations, o)
 	}
 	return observations
@@ -259,11 +246,12 @@ const (
 	stripCandidates = 5
 )
 
-func (d answerUncertainty) strip() []crosstalk.Token {
-	if d.first < 0 {
+func stripOf(tokens []crosstalk.Token) []crosstalk.Token {
+	first := slices.IndexFunc(tokens, func(t crosstalk.Token) bool { return t.Fault })
+	if first < 0 {
 		return nil
 	}
-	strip := slices.Clone(d.tokens[max(0, d.first-stripTokens):min(len(d.tokens), d.first+stripTokens+1)])
+	strip := slices.Clone(tokens[max(0, first-stripTokens):min(len(tokens), first+stripTokens+1)])
 	for i := range strip {
 		t := &strip[i]
 		t.Logprob, t.Entropy, t.Mass = brief(t.Logprob), crosstalk.Value(brief(float64(t.Entropy))), brief(t.Mass)

@@ -376,9 +376,9 @@ func TestPointInParts(t *testing.T) {
 		if o[0].Tokens != nil || o[2].Measure != WPR || len(o[2].Tokens) != 3 {
 			t.Errorf("%s: the strip is not with the word error: %+v", name, o)
 		}
-		d := in.uncertaintyIn(answer, []int{len("fr 1 2 3 ")})
-		if d.first != 1 || !d.tokens[1].Fault || d.tokens[2].Fault {
-			t.Errorf("%s: %+v", name, d)
+		tokens := in.uncertaintyIn(answer, []int{len("fr 1 2 3 ")})
+		if tokens[0].Fault || !tokens[1].Fault || tokens[2].Fault {
+			t.Errorf("%s: %+v", name, tokens)
 		}
 	}
 }
