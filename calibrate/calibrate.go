@@ -43,8 +43,7 @@ type Result struct {
 	Width     float64            `json:"width"` // mean width of the intervals
 }
 
-// seedKey is the key of a function in a context, which calibrations call after the
-// measurement of each seed, from several goroutines.
+// seedKey is the key of a function in a context, called after the measurement of each seed, by several goroutines.
 type seedKey struct{}
 
 // Show returns a context with which calibrations show on w, if it is a terminal,

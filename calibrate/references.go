@@ -188,8 +188,7 @@ func (m *mean) add(v, weight float64) {
 	}
 }
 
-// faults are the probabilities that a text cannot be told, that it has a wrong line,
-// and that it has wrong words but no wrong line.
+// faults are the probabilities that a text cannot be told, has a wrong line, and has wrong words but no wrong line.
 type faults struct{ unclear, line, word float64 }
 
 func ratesOf(in *confusion.Instrument, language string, outcomes []reference.Line) (r faults, hasWords bool) {

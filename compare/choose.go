@@ -17,8 +17,7 @@ type pair struct {
 	across      []string // fields in which their signatures differ
 }
 
-// describe formats a condition in one line. If another condition is given, only
-// columns with different values appear.
+// describe formats a condition in one line. With another one, only columns with other values appear.
 func describe(condition, other map[string]string) string {
 	var parts []string
 	for _, column := range sorted(condition) {

@@ -151,8 +151,7 @@ type Comparison struct {
 	Across         []string            `json:"across,omitempty"` // fields in which the other differs
 	Warnings       []string            `json:"warnings,omitempty"`
 
-	// Together is the interval at the level at which those of all comparisons hold together (Bonferroni). Undefined
-	// where Interval is nil.
+	// Together is the interval at the level at which all hold together (Bonferroni). Undefined where Interval is nil.
 	Together    crosstalk.Interval  `json:"-"`
 	Same        bool                `json:"-"` // no item differs between the two
 	Of, Against *crosstalk.Estimate `json:"-"` // the two figures, over all their items

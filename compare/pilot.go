@@ -81,8 +81,7 @@ const (
 	NoFraction = "a difference in points does not apply: the measure is not a fraction"
 )
 
-// study estimates the components of variance from the paired samples, within
-// the cells that the figure averages over.
+// study estimates the components of variance from the paired samples, within the cells of the figure.
 func (t *table) study(p pair) Study {
 	subject := p.subject()
 	s := Study{Subject: &subject}

@@ -182,8 +182,7 @@ func (r Result) records() [][]string {
 	return all
 }
 
-// layout starts a table with a row for each subject. Common values form the
-// heading; values that differ form columns.
+// layout starts a table with a row for each subject. Common values form the heading, others columns.
 func layout(subjects []Subject) (t report.Table) {
 	subjects = withoutRun(subjects)
 	var columns []func(Subject) string
@@ -327,9 +326,8 @@ func WriteTable(w io.Writer, format string, paths []string, t *pivot.Table, by [
 	return writePivot(w, format, result, layout, t.Spread)
 }
 
-// writePivot writes the differences by rows and columns in a format for people, and
-// the result as Write does in one for programs. Of the values of the columns spread,
-// if there are any, the table has the least, the mean and the greatest difference.
+// writePivot writes the differences by rows and columns in a format for people, else the result as Write does. Of
+// the values of the columns spread, if any, it has the least, the mean and the greatest difference.
 func writePivot(w io.Writer, format string, r Result, o pivot.Options, spread []string) error {
 	if !report.ForPeople(format) {
 		return Write(w, format, r)

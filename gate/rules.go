@@ -143,9 +143,8 @@ func unfinished(path string) (reason string, err error) {
 	return "", err
 }
 
-// NoWorse checks that no compared figure is worse than its reference by more
-// than the margin, on the difference and its interval. Figures without a better
-// direction are skipped unless wanted names them. Checks are still undecided.
+// NoWorse checks that no compared figure is worse than its reference by more than the margin, by the difference and
+// its interval. Figures without a direction are skipped unless wanted names them. Checks are still undecided.
 //
 // Of several nights, the figures of the last run are checked, with the evidence of all.
 // What no evidence is known for is skipped likewise.

@@ -67,8 +67,7 @@ func Of(measure string) crosstalk.Kind {
 // IsFault reports whether a measure is one of any fault.
 func IsFault(measure string) bool { return measure != "" && Of(measure).Faults.Measure == measure }
 
-// Chosen reports whether a measure is among those that a user names; crosstalk.AnyFault
-// is the name that every instrument uses.
+// Chosen reports whether a measure is among those that a user names. crosstalk.AnyFault names every instrument's.
 func Chosen(named []string, measure string) bool {
 	return slices.Contains(named, measure) || slices.Contains(named, crosstalk.AnyFault) && IsFault(measure)
 }

@@ -14,8 +14,7 @@
 // Latin script, where they are English words of a list; one protocol also checks languages in Latin script, where
 // they are words with a letter of another script.
 //
-// The same figures can be of the reasoning that a model wrote before its answer,
-// with three more on how its languages alternate.
+// The same figures can be of the reasoning before an answer, with three more on how its languages alternate.
 //
 // If the model returns log probabilities, its uncertainty about the next token is
 // measured where confusion begins and elsewhere (section 5).

@@ -38,10 +38,9 @@ type estimator struct {
 //	word          the answer has a word error
 //	line_error    excluded from word-level figures, since the answer has a line error
 //
-// Faults is the share of all answers alike, whatever their language and source.
-// Entropy and NucleusSize are unweighted means over answers (Protocol.PerToken: over tokens), and over all
-// languages and sources unless figures are grouped by other columns than By. They
-// count "tokens", the "censored" ones, and the answers with "no_logprobs".
+// Faults is the share of all answers alike, whatever their language and source. Entropy and NucleusSize are
+// unweighted means over answers (Protocol.PerToken: over tokens), and over all languages and sources unless figures
+// are grouped by other columns than By. They count "tokens", "censored" ones, and answers with "no_logprobs".
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	return &estimator{r, estimate.Groups[*sum]{Grouping: estimate.Grouping{By: by, Crossed: By, Apart: apart},
 		New: func(map[string]string) *sum {
@@ -115,8 +114,8 @@ type cell struct {
 	topP   float64 // of nuclei
 }
 
-// add adds an observation, and returns its cell if other figures share it. The
-// first of them adds to it; the others get it as shared.
+// add adds an observation, and returns its cell if other figures share it. The first adds to it; others get it as
+// shared.
 func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster, shared *cell) *cell {
 	if o.NotScored == NoLanguage {
 		s.noLanguage[o.Measure]++

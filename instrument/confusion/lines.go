@@ -57,8 +57,7 @@ func scored(answer string) (start, end int) {
 	return len(answer) - len(strings.TrimLeftFunc(answer, pytext.IsSpace)), len(answer)
 }
 
-// normalise deletes the 32 ASCII punctuation marks and the Arabic comma, and
-// makes each em dash a space. All other marks stay.
+// normalise deletes the 32 ASCII punctuation marks and the Arabic comma, and makes each em dash a space. Others stay.
 func normalise(raw string) string {
 	var b strings.Builder
 	b.Grow(len(raw))
@@ -177,8 +176,7 @@ func segmenterOf(language string) segment.Segmenter {
 	return segment.Space{}
 }
 
-// englishStandsOut are the languages in which a word of the English list is a
-// word error (Marchisio et al. 2024, section 2.2).
+// englishStandsOut are languages in which a word of the English list is an error (Marchisio et al. 2024, section 2.2).
 var englishStandsOut = []string{"ar", "hi", "ja", "ko", "ru", "zh"}
 
 // wordCheck returns what tells the wrong words of a language, nil if they are not checked.

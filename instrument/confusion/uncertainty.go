@@ -181,8 +181,7 @@ func likeliest(t crosstalk.TokenLogprob, k int) []crosstalk.CandidateLogprob {
 	return top
 }
 
-// distribution describes the distribution of the uncertainty: its temperature,
-// also in words, and the top-p of nuclei.
+// distribution is that of the uncertainty: its temperature, also in words, and the top-p of nuclei.
 func (in *Instrument) distribution() (temperature, p float64, name string) {
 	temperature, p, name = 1, in.Protocol.TopP, "unscaled"
 	if t := in.Prompting.Decoding.Temperature; t != nil && *t > 0 {

@@ -215,8 +215,7 @@ type Protocol struct {
 
 	ROUGE ROUGE // how ROUGE cuts texts into words
 
-	// Questions formats rewritten questions of BoolQ like the source's.
-	// Rules.Questions has the tasks that it concerns.
+	// Questions formats rewritten questions of BoolQ like the source's, of the tasks in Rules.Questions.
 	Questions bool `json:"-"`
 
 	// How a model is asked, unless the user chooses otherwise.
@@ -264,8 +263,7 @@ func (o Options) Resolve() ([]Protocol, error) {
 // By are the columns that figures are grouped by unless the user says otherwise: none beside task, pair and part.
 var By []string
 
-// ByClass is the column whose presence in by adds the figures that take
-// answers apart by class: LabelShare and Transition.
+// ByClass is the column in by that adds the figures that take answers apart by class: LabelShare and Transition.
 const ByClass = "class"
 
 // Rules are all that figures over the same answers depend on.

@@ -104,8 +104,7 @@ type share struct {
 	reason  string  // why there is no value
 }
 
-// shares are an observation's shares in figures. With detail, those that take
-// answers apart by class are among them.
+// shares are an observation's shares in figures. With detail, they include those by class.
 func (r Rules) shares(o crosstalk.Observation, detail bool) []share {
 	own := share{measure: o.Measure, value: float64(o.Value), reason: o.NotScored}
 	switch o.Measure {

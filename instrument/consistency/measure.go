@@ -108,8 +108,7 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker,
 	return s.score()
 }
 
-// askInput lets the model rewrite an input, if need be, and asks all forms that have it.
-// Each goroutine writes only to its own answers.
+// askInput lets the model rewrite an input, if need be, and asks all forms that have it. Goroutines share no answers.
 func (s *scoring) askInput(input Sense, forms []Form) (r Rewritten, err error) {
 	texts, written := s.item.Input.Texts[string(input.Origin())]
 	if !written {
@@ -157,8 +156,7 @@ type answer struct {
 	override   *Override // by people
 }
 
-// Answered identifies an answer for review: answers with the same text to the same
-// instruction are read in the same way.
+// Answered identifies an answer for review: the same texts to the same instruction are read in the same way.
 type Answered struct {
 	Task        string
 	Instruction string // its sense
@@ -255,8 +253,7 @@ func VerdictOf(same bool) Verdict {
 type Comparer interface {
 	// Name is the name in signatures.
 	Name() string
-	// Same compares two answers. It returns the keys of its requests to a model, if
-	// any. An error ends the measurement.
+	// Same compares two answers. It returns the keys of its requests, if any. An error ends the measurement.
 	Same(ctx context.Context, ask crosstalk.Asker, question, a, b string) (Verdict, []crosstalk.Key, error)
 }
 

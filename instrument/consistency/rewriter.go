@@ -131,8 +131,7 @@ func (r Rewriter) rewrite(ctx context.Context, ask crosstalk.Asker, part Part, s
 	return ask.Ask(ctx, r.Prompting.Request(prompt, 0))
 }
 
-// cleaned is an answer without the marks that the model added around the text,
-// with the white space around the source.
+// cleaned is an answer without the marks that the model added around it, with the white space around the source.
 func cleaned(source, output string) string {
 	inner := strings.TrimSpace(source)
 	if inner == "" {
@@ -159,8 +158,7 @@ func (in *Instrument) input(ctx context.Context, ask crosstalk.Asker, item cross
 	if err != nil {
 		return Rewritten{}, err
 	}
-	// Under the rules of Ohmer et al. (2023) a question of BoolQ is in sentence case and has a question mark in every
-	// language.
+	// Under the rules of Ohmer et al. (2023) questions of BoolQ are in sentence case with a question mark.
 	task, _ := in.taskOf(item)
 	var r Rewritten
 	failed := false
@@ -192,8 +190,7 @@ type RewrittenInstruction struct {
 	Parts    []RewrittenPart        `yaml:"parts"`
 	Words    []crosstalk.AnswerWord `yaml:"words,omitempty"` // proposed: from the words that the parts quote
 
-	// Doubts lists what is missing or doubtful. If Words lacks a word for a class,
-	// the instruction cannot be used unchanged.
+	// Doubts lists what is missing or doubtful. Without a word for each class the instruction cannot be used unchanged.
 	Doubts []string `yaml:"doubts,omitempty"`
 
 	Where string `yaml:"-" json:"-"` // FILE:LINE, if it was read
@@ -207,8 +204,7 @@ type RewrittenPart struct {
 	Text   string `yaml:"text"`
 }
 
-// RewriteInstruction lets the model rewrite a task's instruction part by part. A
-// part without an answer is empty, with a doubt.
+// RewriteInstruction lets the model rewrite an instruction part by part. One without an answer is empty, with a doubt.
 func (in *Instrument) RewriteInstruction(ctx context.Context, ask crosstalk.Asker, task crosstalk.Task,
 	s Sense) (RewrittenInstruction, error) {
 	source, ok := task.Instructions[string(s.Origin())]

@@ -239,8 +239,7 @@ func (t *tally) add(o crosstalk.Observation, cluster stats.Cluster) {
 
 var seed = maphash.MakeSeed()
 
-// same are, for each answer to a test whose control has tests with several
-// concepts, whether another concept got the answer too.
+// same are, for each answer to a test whose control has several concepts, whether another concept got it too.
 func (t *tally) same() *stats.Clusters {
 	var values stats.Clusters
 	for _, of := range t.controls {

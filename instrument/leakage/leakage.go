@@ -22,8 +22,7 @@ const (
 	MeasureClosest = "leak_rate_max"  // of the sentence of each answer that is closest to the concept
 	MeasureMean    = "leak_rate_mean" // of the mean similarity of each answer's sentences
 
-	// Of context leakage: shares of answers that repeat an n-gram of the test's
-	// carrier, and the difference of the two.
+	// Of context leakage: shares of answers that repeat an n-gram of the test's carrier, and their difference.
 	MeasureCopied        = "copied"
 	MeasureControlCopied = "copied_control"
 	MeasureCopying       = "copied_difference"
@@ -50,8 +49,7 @@ type Instrument struct {
 	AskOnly      bool                    // Measure scores nothing, and needs no similarity
 }
 
-// Names of the texts and numbers of observations. Test and Control name the two
-// answers and their similarities to the concept.
+// Names of texts and numbers of observations. Test and Control are the two answers and their similarities.
 const (
 	Concept = "concept"
 	Test    = "test"

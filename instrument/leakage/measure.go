@@ -18,8 +18,7 @@ import (
 
 var _ crosstalk.Instrument = (*Instrument)(nil)
 
-// Measure requests all samples of the item's two prompts and scores them, unless it
-// is only to ask: then it keeps no answer either.
+// Measure requests all samples of the item's two prompts and scores them, unless it is only to ask and keep no answer.
 func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker,
 	item crosstalk.Item) ([]crosstalk.Observation, error) {
 	if item.Pair == nil {
@@ -192,8 +191,7 @@ func (in *Instrument) answered(item crosstalk.Item, a crosstalk.Answer) string {
 	return a.Text
 }
 
-// compare sets the leak value of two similarities, and what was found: a leak, a
-// tie or none, in the words that follow what it is of.
+// compare sets the leak value of two similarities, and what was found: a leak, a tie or none, after what it is of.
 func (p Protocol) compare(o *crosstalk.Observation, test, control float64, of string) {
 	if !crosstalk.Value(test).Defined() || !crosstalk.Value(control).Defined() {
 		o.NotScored, o.Value, o.Finding, o.Numbers = NoVector, crosstalk.Undefined, "", nil
@@ -291,8 +289,7 @@ func summary(scores []float64) (at int, largest, mean float64) {
 	return at, largest, mean / float64(n)
 }
 
-// spanOf is the window at a position as a span of the whole text, which the
-// windows follow each other in; none if it is not found there.
+// spanOf is the window at a position as a span of the whole text, which has them in order; none if not found.
 func spanOf(text string, parts []string, at int, score float64) []crosstalk.Span {
 	start, end := 0, 0
 	for _, part := range parts[:at+1] {

@@ -62,8 +62,7 @@ func cutAfter(s, marks string) string {
 	return s
 }
 
-// quoting reports whether an answer may have r before its text: white space,
-// direction marks, quotation marks and emphasis.
+// quoting reports whether an answer may have r before its text: space, direction or quotation marks, emphasis.
 func quoting(r rune) bool {
 	return unicode.IsSpace(r) || unicode.In(r, unicode.Cf) || strings.ContainsRune("\"'“”„‘’«»*_>「『", r)
 }
@@ -140,8 +139,7 @@ func firstSentence(s string) string {
 	return s
 }
 
-// isAbbreviation reports whether the period between before and after, with
-// following as the next letter, ends no sentence.
+// isAbbreviation reports whether a period between before and after ends no sentence; following is the next letter.
 func isAbbreviation(before, after string, following rune) bool {
 	previous, word := "", before
 	edge := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("(\"'“‘„«", r) }
@@ -224,8 +222,7 @@ func removeWord(text, word string) string {
 	return kept.String() + text[done:]
 }
 
-// boundary reports whether a word can end between two letters: where one is
-// none, or where the script has no spaces.
+// boundary reports whether a word can end between two letters: if one is none, or the script has no spaces.
 func boundary(before, after rune) bool {
 	return !isWord(before) || !isWord(after) || unicode.In(before, unspaced...) || unicode.In(after, unspaced...)
 }

@@ -68,9 +68,8 @@ type Groups[T any] struct {
 	Grouping
 	New func(labels map[string]string) T // the sum of no observation
 
-	// Describe says where the groups of a figure come, and by which columns its
-	// observations are grouped. It is called once for all observations that
-	// share condition, columns and extra ones. Nil: in the order of the columns.
+	// Describe says where the groups of a figure come, and by which columns its observations are grouped. It is
+	// called once for observations that share condition, columns and extra ones. Nil: in order of the columns.
 	Describe func(name string, condition, labels, extra map[string]string) Figure
 
 	Clusters stats.ClusterNames // of the observations

@@ -264,8 +264,7 @@ func meanSD(xs []float64) (mean, sd float64) {
 	return mean, math.Sqrt(q / float64(len(xs)-1))
 }
 
-// block is the number of draws that share a random stream; results do not
-// depend on how blocks are spread over processors.
+// block is the number of draws that share a random stream; results do not depend on the number of processors.
 const block = 250
 
 // parallelBlocks calls f for every block of draws with the block's own generator, on all processors.

@@ -17,8 +17,7 @@ import (
 type Clusters struct {
 	index  map[Cluster]int32
 	groups []moments
-	// Observations that are clusters of their own, counted by value; clusters of more
-	// values than are kept are in groups.
+	// Observations that are clusters of their own, counted by value; those of more values than are kept are in rest.
 	single map[float64]int
 	rest   []moments
 	n      int
@@ -26,8 +25,7 @@ type Clusters struct {
 	lo, hi float64
 }
 
-// moments of one cluster; ss is the sum of squares about its own mean, which
-// keeps its precision where a plain sum of squares does not.
+// moments of one cluster; ss is the sum of squares about its mean, which is more precise than a plain sum of squares.
 type moments struct {
 	n       int
 	sum, ss float64

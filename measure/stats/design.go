@@ -198,9 +198,8 @@ func (d Design) Detectable(items, alpha, power float64) float64 {
 	return (a + b) * se
 }
 
-// PairedRates is the design of a comparison of two rates on the same items, a share of them discordant (Connor
-// 1987): a difference in {-1, 0, 1} with variance discordant - (a-b)^2. NaN unless |a-b| <= discordant <=
-// min(a+b, 2-a-b).
+// PairedRates is the design of a comparison of two rates on the same items, with a discordant share (Connor 1987):
+// a difference in {-1, 0, 1} with variance discordant - (a-b)^2. NaN unless |a-b| <= discordant <= min(a+b, 2-a-b).
 func PairedRates(a, b, discordant float64) Design {
 	d := a - b
 	// This implies that a and b are rates.

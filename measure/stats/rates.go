@@ -49,8 +49,7 @@ func ClopperPearson(x, n, level float64) Interval {
 	return i
 }
 
-// Distributions use only gonum's mathext: its stat/distuv would add linear
-// algebra and five seconds to every cold build.
+// Distributions use only gonum's mathext: stat/distuv would add linear algebra and five seconds to cold builds.
 
 // NormalQuantile is the inverse of the standard normal distribution.
 func NormalQuantile(p float64) float64 { return mathext.NormalQuantile(p) }
@@ -58,8 +57,7 @@ func NormalQuantile(p float64) float64 { return mathext.NormalQuantile(p) }
 // normalCDF keeps its relative precision in the lower tail.
 func normalCDF(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
 
-// tTwoSided is P(|T| >= |t|) for Student's t with df degrees of freedom, with
-// its relative precision kept far out. NaN for NaN.
+// tTwoSided is P(|T| >= |t|) for Student's t with df degrees of freedom, precise far out. NaN for NaN.
 func tTwoSided(t, df float64) float64 {
 	switch {
 	case math.IsNaN(t) || !(df > 0):

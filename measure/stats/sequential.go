@@ -214,8 +214,7 @@ type Night struct {
 
 // NightlyEvidence is the largest evidence, after each of the nights so far, that the loss (Losses - Wins) is more
 // than a margin in (0, 1): it reaches 1/alpha with a probability of at most alpha if it is not, however many
-// nights. since is the night, from 1, of the largest evidence. The expected share of items that differ, faults,
-// only steers the bets.
+// nights. since is the night, from 1, of the largest evidence. faults, the expected share, only steers the bets.
 //
 // It is a mixture of bets with fixed parts of the stake (Waudby-Smith and Ramdas 2024, section 4): half from the first
 // night on, half from each later night with a weight of 1/(s(s+1)), so a loss that begins late is found, too. Items

@@ -102,8 +102,7 @@ const (
 	MinClusters = 5
 )
 
-// Warning explains why a figure is less reliable. Have is the count at fault,
-// Want the required count (0 if there is none).
+// Warning explains why a figure is less reliable. Have is the count at fault, Want the required one (0: none).
 type Warning struct {
 	Code       Code
 	Have, Want int
@@ -224,8 +223,7 @@ func Mean(c *Clusters, bounds Bounds, level float64) Estimate {
 	return e
 }
 
-// withoutVariance is the interval of a value without visible variance in the
-// data, from n independent observations, all equal or not.
+// withoutVariance is the interval of a value without visible variance, of n independent observations, all equal or not.
 func withoutVariance(value, n float64, equal bool, bounds Bounds, level float64) Interval {
 	if !bounds.Finite() {
 		return undefined(level, robust+methodT)
@@ -266,9 +264,8 @@ func TInterval(value, se, df float64, bounds Bounds, level float64) Interval {
 	return i
 }
 
-// AtLevel is the interval of a mean of n observations at another level: recomputed for
-// independent observations, else its distances from the value, on the logit scale of
-// its range, times the ratio of the quantiles. It does not leave the range.
+// AtLevel is the interval of a mean of n observations at another level: recomputed for independent observations,
+// else its distances from the value, on the logit scale of its range, times the ratio of quantiles, within it.
 func AtLevel(i Interval, value float64, n int, level float64) Interval {
 	checkLevel(level)
 	switch i.Method {

@@ -56,8 +56,7 @@ func (Number) Same(
 	return consistency.VerdictOf(x == y), nil, nil
 }
 
-// Similar treats answers whose similarity is Threshold or more as the same.
-// Where it is undefined there is no verdict.
+// Similar treats answers with a similarity of Threshold or more as the same. If undefined, there is no verdict.
 type Similar struct {
 	Similarity similarity.Similarity
 	Threshold  float64
@@ -201,8 +200,7 @@ func scaled(n, scale float64) float64 {
 	return n - low + max(low, 1)*scale
 }
 
-// phrase reads a number at the start of words, and how many words it uses: parts
-// below a hundred, each with the scales after it.
+// phrase reads a number that words start with, and how many it uses: parts below a hundred, each with its scales.
 func phrase(words []string) (n float64, used int) {
 	numerals := numbers()
 	for used < len(words) {

@@ -135,7 +135,7 @@ func mentions(text string, labels []label) []mention {
 }
 
 // position returns the reading that the place of a mention gives, or none.
-// first and last: no word comes before it, or after it.
+// first, last: no word is before or after it.
 func position(text string, m mention, first, last bool) Reading {
 	before := strings.TrimRightFunc(text[:m.start], openingOrSpace)
 	after := strings.TrimLeftFunc(text[m.end:], closing)

@@ -42,8 +42,7 @@ type Answered struct {
 	Rewritten map[consistency.Sense]consistency.Rewritten
 }
 
-// Check reads all files once. It refuses unknown items, duplicates, and
-// languages that the tasks lack, each with file and line.
+// Check reads all files once. Unknown items, duplicates, and languages that tasks lack are errors with file and line.
 func (t *Transcript) Check() error {
 	t.seed = maphash.MakeSeed()
 	t.items, t.forms, t.expected = map[name]crosstalk.Item{}, map[uint64]map[consistency.Form]int{}, map[uint64]int{}
@@ -125,8 +124,7 @@ func (t *Transcript) check(a recorded.Consistency) error {
 
 func list[V any](m map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(m)), ", ") }
 
-// group identifies the rows that are expected to have the same forms. A form
-// that one group was never asked in is not missing there.
+// group identifies rows with the same forms. A form that one group was never asked in is not missing there.
 func (t *Transcript) group(a recorded.Consistency) uint64 {
 	a.Item = ""
 	return t.hash(a)
@@ -159,8 +157,7 @@ func (t *Transcript) where(number int) string {
 	return "an earlier row"
 }
 
-// Joined yields each item after its last answer was read, so memory contains
-// only the items whose answers are not together.
+// Joined yields each item after its last answer was read, so only items whose answers are apart are in memory.
 func (t *Transcript) Joined() iter.Seq2[Answered, error] {
 	return func(yield func(Answered, error) bool) {
 		open := map[uint64]*pending{}
