@@ -159,7 +159,6 @@ func (s *Session) noteLocked(err error) {
 
 func wanted(err error) bool { return errors.Is(err, ErrStopped) || errors.As(err, new(*LimitError)) }
 
-// gaveUp notes that a model cannot be asked, and returns err.
 func (s *Session) gaveUp(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -288,7 +287,6 @@ func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answe
 
 type abandoned struct{ error }
 
-// journalled returns the answer that the journal has, if it is one.
 func (a *asker) journalled(key crosstalk.Key, s *shape,
 	req crosstalk.Request) (answer crosstalk.Answer, found bool, err error) {
 	answer, found, err = a.journal.Get(key)

@@ -16,7 +16,6 @@ import (
 	"crosstalk/internal/duration"
 )
 
-// endpoint holds what the models at one base URL share.
 type endpoint struct {
 	name    string
 	limit   *limiter
@@ -79,7 +78,6 @@ type shape struct {
 	reasoning  int // tokens that it spent on that, where the server counts them
 }
 
-// shapeOf names what the requests that are asked in one way have in common.
 func shapeOf(req crosstalk.Request) string {
 	with := ""
 	for _, m := range req.Messages {
@@ -417,7 +415,6 @@ func unreachable(err error) bool {
 
 var errTimeout = errors.New("timeout")
 
-// errGivenUp is an attempt that was called off because others have shown that it is pointless.
 var errGivenUp = errors.New("the model was given up")
 
 // try is one attempt within its time.
@@ -445,8 +442,7 @@ func (a *asker) try(ctx context.Context, s *shape, req crosstalk.Request) (cross
 	return answer, err
 }
 
-// pause is the wait before attempt n+1: as long as the server asked for, or an exponentially growing time, half of it
-// random, so that the asks that failed together do not come back together.
+// pause is the wait before attempt n+1: as asked for, or growing and half random, so that asks spread.
 func (a *asker) pause(n int, err error) time.Duration {
 	if asked := said(err).RetryAfter; asked > 0 {
 		return asked + rand.N(a.options.Backoff/4+1)

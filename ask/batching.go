@@ -41,7 +41,6 @@ type Batching struct {
 	most   map[group]int              // asks that the provider takes at once, if it has said
 }
 
-// group is what the requests of one batch share: a model and an API.
 type group struct {
 	model *model
 	api   crosstalk.API
@@ -225,7 +224,6 @@ func (b *Batching) unread(c *collection, since time.Time, err error) (done bool,
 		"and are sent again only with --batch-give-up", err, clock(since), duration.Text(patience))
 }
 
-// interval is the time between two looks at something that began then.
 func (b *Batching) interval(began time.Time) time.Duration {
 	return max(b.options.Poll, min(time.Since(began)/10, time.Minute))
 }
@@ -333,8 +331,7 @@ func (b *Batching) find(ctx context.Context, w *waiting) (found bool, err error)
 	}
 }
 
-// insist calls f, which changes nothing, until it succeeds: a batch goes on while its provider cannot be reached.
-// Errors are f's, if trying again does not help, or why the session stops.
+// insist calls f, which changes nothing, until it succeeds. Errors say why trying again does not help.
 func (b *Batching) insist(ctx context.Context, f func(context.Context) error) error {
 	began := time.Now()
 	for n := 1; ; n++ {

@@ -17,8 +17,7 @@ import (
 // the last answer. When several asks in a row have failed the circuit opens: one ask at a time is tried, with
 // growing pauses; the others wait. An answer closes it; a streak that outlasts the patience ends the asking.
 //
-// A failure counts against its ask only if there is evidence that the ask is to blame: others that began later were
-// answered, or no other ask fails. So an outage costs no retries.
+// A failure counts against its ask only if others that began later were answered, or no other fails.
 type breaker struct {
 	patience time.Duration
 	longest  time.Duration // pause of an open circuit; the first is a 30th of it
@@ -155,8 +154,7 @@ func (b *breaker) passed(t *trial, reached bool) {
 	b.tryOne()
 }
 
-// blame reports whether an attempt that began after t's was answered, and counts t's failure against it then. answered
-// says that the server has just answered a request that is none of the asks.
+// blame counts t's failure if an attempt that began after it was answered. answered: another request just was.
 func (b *breaker) blame(t *trial, answered bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -289,8 +287,7 @@ func gateway(err error) bool {
 func clock(t time.Time) string { return t.Local().Format("15:04:05") }
 
 // limiter keeps the asks in flight at one endpoint to what it can take: the limit doubles each round trip until the
-// endpoint first says that it is overloaded, is halved whenever it says so, and grows by one a round trip after that
-// (additive increase, multiplicative decrease: Chiu and Jain 1989).
+// endpoint is first overloaded, is halved whenever it is, and then grows by one a round trip (Chiu and Jain 1989).
 type limiter struct {
 	requests *rate.Limiter // nil: no limit
 
@@ -390,7 +387,6 @@ func (l *limiter) wait() (w Wait, waiting bool) {
 	return Wait{Until: l.resume, Why: l.why}, time.Now().Before(l.resume)
 }
 
-// merge returns a context that ends when either does, with its cause.
 func merge(ctx, stop context.Context) (context.Context, func()) {
 	either, cancel := context.WithCancelCause(ctx)
 	unhook := context.AfterFunc(stop, func() { cancel(context.Cause(stop)) })

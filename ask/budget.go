@@ -27,8 +27,7 @@ func (b Budget) Limits() bool { return b.Asks > 0 || b.Cost > 0 }
 // Prices are per million tokens, by model name.
 type Prices map[string]Price
 
-// Price is the price of one model per million tokens. Reasoning is billed as output; prompts that the provider has
-// cached are billed as any other, so the cost is at most a little too high.
+// Price is per million tokens. Reasoning is billed as output; cached prompts are billed in full, a little too high.
 type Price struct {
 	Input  float64 `yaml:"input" json:"input"`
 	Output float64 `yaml:"output" json:"output"`
@@ -171,7 +170,6 @@ func eachEntry(file string, node ast.Node, of string, f func(key string, line in
 	return nil
 }
 
-// textOf returns a node's text, or its kind if it is not a scalar.
 func textOf(node ast.Node) string {
 	switch node.(type) {
 	case *ast.NullNode, nil:

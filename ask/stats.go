@@ -218,7 +218,6 @@ func (s *silence) begin() {
 	s.inFlight++
 }
 
-// end notes that a request has ended: with an answer, or because its time was over.
 func (s *silence) end(answered bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,7 +227,6 @@ func (s *silence) end(answered bool) {
 	}
 }
 
-// wait describes the requests in flight, if none has been answered for a long time.
 func (s *silence) wait(timeout time.Duration) (Wait, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,8 +247,7 @@ func limited(format string, args ...any) *LimitError {
 	return &LimitError{fmt.Sprintf(format, args...)}
 }
 
-// ModelError says that a model cannot be asked, or not with these settings: its key is wrong, it rejects every
-// request, its server is broken. Other models of the session are asked all the same.
+// ModelError says that a model cannot be asked, or not with these settings. Other models are asked all the same.
 type ModelError struct {
 	Model crosstalk.Identity
 	Err   error // what the server says

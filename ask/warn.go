@@ -47,7 +47,6 @@ func newObserved() observed {
 		others: map[string]int{}}
 }
 
-// limit is a limit on an answer's tokens, and the room for thoughts beside it.
 type limit struct{ tokens, room int }
 
 type ended struct {

@@ -91,7 +91,6 @@ func fill(name string, data any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// inline writes a value as JSON, which is YAML.
 func inline(v any) (string, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -114,8 +113,7 @@ func kube(v any) (string, error) {
 
 var queryName = lazyregexp.New(`[?&]([^?&=\s]+)=`)
 
-// CheckSecrets returns an error, which does not quote it, if a command, its headers, parameters or the name of the
-// variable of its key have a secret: the files of a job are kept where others can read them.
+// CheckSecrets returns an error, without quoting it, if a command has a secret: others can read the files of a job.
 func CheckSecrets(command, headers, params []string, keyVar string) error {
 	const written = "it would be written into the job; expected a variable of its environment, as in "
 	for _, header := range headers {
@@ -144,8 +142,7 @@ func CheckSecrets(command, headers, params []string, keyVar string) error {
 	return nil
 }
 
-// Kubernetes is an Indexed Job, and a Job that merges when its pods have succeeded. Kubernetes 1.31 or newer takes
-// them, also where Pod Security is "restricted". Either Claim or Store is set.
+// Kubernetes is an Indexed Job, and a Job that merges after it, for 1.31 or newer. Either Claim or Store is set.
 type Kubernetes struct {
 	Job           // Out is a relative path, as are the files that Command names
 	Image  string // of crosstalk

@@ -141,7 +141,6 @@ func (a *adapter) giveRoom(tokens int) {
 		Keeps: true})
 }
 
-// extraLevel reads the level from parameters that the user sets as they are.
 func extraLevel(extra map[string]any) (level string, found bool) {
 	for _, name := range []string{"reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs",
 		"output_config"} {

@@ -84,7 +84,6 @@ type familyTable struct {
 	Families []Family `yaml:"families"`
 }
 
-// table is the embedded one. It is read when it is first needed.
 var table = sync.OnceValue(func() familyTable {
 	var t familyTable
 	if err := yaml.UnmarshalWithOptions(embedded, &t, yaml.Strict()); err != nil {
@@ -144,7 +143,6 @@ func (t Takes) with(o Takes) Takes {
 	return t
 }
 
-// overlay sets the fields of a struct to those of another one that are not zero.
 func overlay(to, from reflect.Value) {
 	for i := range from.NumField() {
 		switch field := from.Field(i); {
@@ -156,7 +154,6 @@ func overlay(to, from reflect.Value) {
 	}
 }
 
-// spelling is how a level is asked for; nil if there is no such level.
 func (r Reasoning) spelling() map[string]map[string]any {
 	all := r.Send
 	if all == nil {
@@ -175,7 +172,6 @@ func (r Reasoning) can(level string) bool {
 	return spelled && (r.Levels == nil || slices.Contains(*r.Levels, level))
 }
 
-// thinks reports whether a model thinks at a level, "" for its default.
 func (r Reasoning) thinks(level string) bool {
 	if level == "" {
 		level = r.Default
@@ -194,7 +190,6 @@ func (r Reasoning) headroom(level string) int {
 	return n
 }
 
-// validate checks an entry that a user wrote. The error names the field and what was expected.
 func (f Family) validate() error {
 	if f.Name == "" {
 		return errors.New("expected a name")

@@ -306,8 +306,7 @@ func List(ctx context.Context, name string, o Options) ([]string, error) {
 	return chosen, nil
 }
 
-// readList reads a page: {"data": [...]} (OpenAI, Anthropic and most), a bare list (Together), or {"models": [...]}
-// (Cohere). Next is the last name of a page that others follow.
+// readList reads a page: {"data": [...]} (most), a list (Together) or {"models": [...]} (Cohere); next follows it.
 func readList(body []byte) (names []string, next string, err error) {
 	var page struct {
 		Data, Models []struct{ ID, Name string }

@@ -165,7 +165,6 @@ func SameModel(asked, served string) bool {
 		snapshot(asked, served) // asked for by date, and named without
 }
 
-// snapshot reports whether name is base with a version after it.
 func snapshot(name, base string) bool {
 	for cut := version().ReplaceAllString(name, ""); cut != name; name, cut = cut, version().ReplaceAllString(cut, "") {
 		if cut == base {
@@ -175,7 +174,6 @@ func snapshot(name, base string) bool {
 	return false
 }
 
-// plainName is a model's name without its owner, path and file ending.
 func plainName(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	name = strings.TrimRight(strings.ReplaceAll(name, `\`, "/"), "/")

@@ -193,7 +193,6 @@ func prepare(conn *sqlite3.Conn, list ...statement) (err error) {
 	return nil
 }
 
-// set sets the parameters of a statement, in their order: numbers, texts or bytes.
 func set(stmt *sqlite3.Stmt, values ...any) error {
 	var errs []error
 	for i, v := range values {

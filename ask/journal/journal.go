@@ -344,7 +344,6 @@ func (j *Journal) DropBatch(b *Batch) error {
 	})
 }
 
-// change makes a change as a part of the next commit.
 func (j *Journal) change(do func() error) error { return j.hand(put{change: do}) }
 
 func (j *Journal) exec(sql string, values ...any) error {

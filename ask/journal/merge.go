@@ -59,7 +59,6 @@ func (j *Journal) Progress() (p Progress, err error) {
 	return p, err
 }
 
-// tally counts the asks with one model and status, so that nobody has to read them all.
 type tally struct{ asks, prompt, completion int64 }
 
 type tallied struct{ model, status string }
@@ -68,7 +67,6 @@ func (t tallied) failed() bool { return t.status == string(crosstalk.Failed) }
 
 type sums map[tallied]*tally
 
-// add adds asks, or takes them away: times is 1 or -1.
 func (s sums) add(of tallied, t tally, times int64) {
 	sum := s[of]
 	if sum == nil {
@@ -97,7 +95,6 @@ const counting = "INSERT INTO counts (model, status, asks, prompt_tokens, comple
 	" prompt_tokens = prompt_tokens + excluded.prompt_tokens," +
 	" completion_tokens = completion_tokens + excluded.completion_tokens"
 
-// known describes an ask before another answer comes.
 const known = "SELECT status, attempts, model, prompt_tokens, completion_tokens FROM asks WHERE key = ?"
 
 func (c *counts) save() error {
@@ -117,9 +114,8 @@ type Merged struct {
 	Behind int // of Asks: failed in the other journal, and answered in this one
 }
 
-// Merge takes in every ask of another journal, which is only read. As with Put, an answer is never overwritten, unless
-// it was a failed one. It returns when all is on the disk; after an error a part of it may be. To merge a journal
-// again has no effect. Meanwhile nothing else is written to the journal.
+// Merge takes in every ask of another journal, which is only read. As with Put, only a failed answer is
+// overwritten. It returns when all is on the disk; after an error a part may be. Nothing else is written meanwhile.
 func (j *Journal) Merge(from *Journal) (Merged, error) {
 	if j.lock == nil {
 		return Merged{}, j.wrap(errReading)

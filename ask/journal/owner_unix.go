@@ -8,7 +8,6 @@ import (
 	"syscall"
 )
 
-// giveTo gives a file the owner of another one, which only root can do.
 func giveTo(f *os.File, of fs.FileInfo) {
 	if s, ok := of.Sys().(*syscall.Stat_t); ok {
 		f.Chown(int(s.Uid), int(s.Gid))

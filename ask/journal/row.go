@@ -47,7 +47,6 @@ type column struct {
 	field          func(*Record) any // a pointer to a text, bytes, a number or a time, or jsonField
 }
 
-// jsonField is a field that is saved as JSON, and empty where it says nothing.
 type jsonField struct {
 	at   any
 	says bool
@@ -95,7 +94,6 @@ type value struct {
 	isNumber bool
 }
 
-// values are the columns of a row that its checksum is over, in their order.
 func values(r Record) []value {
 	row := make([]value, len(layout))
 	for i, c := range layout {
@@ -167,7 +165,6 @@ func appendSummed(to []byte, row []value) []byte {
 	return to
 }
 
-// sumOf is the SHA-256, cut to 128 bits.
 func sumOf(text []byte) []byte {
 	sum := sha256.Sum256(text)
 	return sum[:16]
@@ -252,7 +249,6 @@ const otherTables = `	CREATE TABLE batches (
 		PRIMARY KEY (model, status)
 	) WITHOUT ROWID`
 
-// tables are those that a journal has, in the order of their names, with their columns.
 var tables = []struct{ name, columns string }{
 	{"asks", columns},
 	{"batch_asks", "batch, key, request"},

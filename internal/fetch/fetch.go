@@ -1,5 +1,4 @@
-// Package fetch downloads files over HTTP. It resumes interrupted downloads, retries transient errors, and gives the
-// file its name only when it is complete and its checksum is correct.
+// Package fetch downloads files over HTTP, resumes, retries, and names them when their checksum is right.
 package fetch
 
 import (
@@ -185,7 +184,6 @@ func (d File) tell(done int64) {
 	}
 }
 
-// get requests the content from a byte on. The response has status 200, 206 or 416.
 func (d File) get(ctx context.Context, from int64) (*http.Response, error) {
 	req, err := Request(ctx, http.MethodGet, d.URL, d.Header)
 	if err != nil {

@@ -29,8 +29,7 @@ type repo struct {
 	dir  string
 }
 
-// reposOf returns the possible folders of a model in the cache, under its full name and then without an owner, and its
-// revision, which is main if none is named.
+// reposOf returns the folders that a model may have in the cache, by its full name first, and its revision.
 func reposOf(name, revision string) (repos []repo, _ string, err error) {
 	full := Canonical(name)
 	if err := checkName(full); err != nil {
@@ -63,7 +62,6 @@ func (r repo) absent(commit, file string) string {
 	return filepath.Join(r.dir, ".no_exist", commit, filepath.FromSlash(file))
 }
 
-// commit returns the commit of a revision in the cache, "" if there is none.
 func (r repo) commit(revision string) (string, error) {
 	if commitPattern().MatchString(revision) && isDir(r.snapshot(revision)) {
 		return revision, nil
@@ -122,7 +120,6 @@ func writeFile(path string, b []byte) error {
 	return atomicfile.WriteBytes(path, b)
 }
 
-// home is the folder of Hugging Face's libraries.
 func home() (string, error) {
 	if dir := os.Getenv("HF_HOME"); dir != "" {
 		return expand(dir)
@@ -186,7 +183,6 @@ const sentenceTransformers = "sentence-transformers"
 //go:embed owners.txt
 var ownersFile string
 
-// ownerOf returns the owner of a model that originally had none, "" for others.
 func ownerOf(name string) string {
 	for full := range strings.FieldsSeq(ownersFile) {
 		if owner, short, _ := strings.Cut(full, "/"); short == name {

@@ -106,8 +106,7 @@ func (c *client) list(ctx context.Context, name, revision string) (commit string
 	return l.SHA, files, err
 }
 
-// stat requests a file's hash and size: the SHA-256 of a large file, the SHA-1 as git makes it of a small one. The hub
-// sends them before it redirects to the server of large files.
+// stat requests a file's hash and size: the SHA-256 of a large file, the SHA-1 as git makes it of a small one.
 func (c *client) stat(ctx context.Context, address string, what about) (hash string, size int64, err error) {
 	err = fetch.Again(ctx, func() (bool, error) {
 		resp, err := c.ask(ctx, http.MethodHead, address, what)
@@ -163,7 +162,6 @@ func linked(resp *http.Response, name string) (value string) {
 	return value
 }
 
-// address is the hub's address, safe for display.
 func (c *client) address() string {
 	u := *c.endpoint
 	u.User, u.RawQuery, u.Fragment = nil, "", ""

@@ -241,7 +241,6 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// readFile reads a configuration file, which is small.
 func readFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Size() > maxJSON {

@@ -45,8 +45,7 @@ func (s *Server) Break(f Fault) {
 	s.fault = f
 }
 
-// Put adds a model, or replaces the one of that name. Fields that were changed before are in force from then on, also
-// for a client in another process, of which the race detector does not know when it asks.
+// Put adds or replaces a model. Fields that were changed before are in force then, without a data race.
 func (s *Server) Put(name string, m *Model) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

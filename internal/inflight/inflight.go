@@ -1,5 +1,4 @@
-// Package inflight bounds the memory that answers take between the server and the journal, over all asks of the
-// process: many servers' answers may be large at the same time, by mistake or on purpose.
+// Package inflight bounds the memory that answers take between server and journal, over all asks of the process.
 package inflight
 
 import (

@@ -59,7 +59,6 @@ func (s *Server) SetDown(down bool) { s.down.Store(down) }
 
 func (c *exchange) missing() { c.fail(said("no object", c.r.URL.Path)) }
 
-// batchAsk is one request of a batch: the call that it would be by itself.
 type batchAsk struct {
 	id   string
 	path string
@@ -186,7 +185,6 @@ type batchView struct {
 
 const jsonType = "application/json"
 
-// getter answers for the batch that the path names, with its results if they come along.
 func getter(api, call string) func(*exchange) {
 	return func(c *exchange) {
 		b := c.find(c.r.PathValue("id"))
@@ -288,7 +286,6 @@ type batchLine struct {
 	Metadata     struct{ Key string } // Gemini's id
 }
 
-// creator makes a batch of the requests that a call has, as an API writes them.
 func creator(api string) func(*exchange) {
 	return func(c *exchange) {
 		var call batchBody
@@ -339,7 +336,6 @@ type geminiRequest struct {
 	GenerationConfig  params
 }
 
-// chatNames are those of Gemini's parameters that a chat's API calls otherwise.
 var chatNames = map[string]string{"topP": "top_p", "maxOutputTokens": "max_tokens", "stopSequences": "stop"}
 
 func (r geminiRequest) chat(model string) []byte {

@@ -25,7 +25,6 @@ import (
 // Fault is a way to misbehave, by its name in replies.yaml, which says what each does.
 type Fault string
 
-// kindOf returns the kind of a fault: failure, outcome or delay; "" if it is not one.
 func kindOf(f Fault) string {
 	for kind, list := range data().Kinds {
 		if slices.Contains(list, f) {
@@ -72,7 +71,6 @@ func (o *Options) pick(kind string, u float64) Fault {
 	return ""
 }
 
-// uniform draws from [0, 1), always the same for the same arguments.
 func uniform(seed int64, purpose, hash string, attempt int) float64 {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s %s %d", seed, purpose, hash, attempt))
 	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
@@ -265,7 +263,6 @@ type profile struct {
 	Ignores                  []string
 }
 
-// rule refuses requests that meet a condition.
 type rule struct {
 	If    string
 	Each  []string // the names to put for {name} in the condition
@@ -273,7 +270,6 @@ type rule struct {
 	Error problem  `yaml:",inline"`
 }
 
-// profileOf is the profile that the options choose for a model, an empty one if there is none.
 func (o *Options) profileOf(model string) *profile {
 	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	matches := func(pattern string) bool {
@@ -299,7 +295,6 @@ func Profiles() []string {
 	return names
 }
 
-// refusal is the problem of the first rule that refuses these parameters, or nil.
 func (p *profile) refusal(rules []rule, given params) *problem {
 	for _, r := range rules {
 		names, condition := r.Each, cmp.Or(r.If, "{name}")
@@ -378,7 +373,6 @@ func (p *profile) thinks(given params) bool { return p.Thinks != "" && p.holds(g
 
 type params map[string]json.RawMessage
 
-// value is the JSON of a parameter, or of one within another.
 func (p params) value(name string) string {
 	switch effort := p.effort(); {
 	case name == "effort" && effort != "":
@@ -421,7 +415,6 @@ func thoughts(n int) string {
 	return strings.Join(words[:min(n, len(words))], "")
 }
 
-// show makes of a choice what the profile shows of it in a chat.
 func (p *profile) show(c *choice) {
 	c.Content = c.Text
 	if c.Refusal != "" {

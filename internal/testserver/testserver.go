@@ -144,7 +144,6 @@ func (o *Options) check() error {
 	return nil
 }
 
-// sleep waits for d. It reports false if the client or the server went away.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -419,7 +418,6 @@ func (k *book) do(f func(*book)) {
 	f(k)
 }
 
-// answered adds by to the full answers sent; -1 takes one back that did not get through.
 func (k *book) answered(hash string, by int) {
 	k.do(func(k *book) {
 		c := k.stats.Requests[hash]

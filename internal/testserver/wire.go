@@ -47,7 +47,6 @@ var wire = sync.OnceValue(func() *template.Template {
 	}).Parse(wireFile))
 })
 
-// render is the JSON of a template in wire.tmpl.
 func render(name string, v any) []byte {
 	var b bytes.Buffer
 	if err := wire().ExecuteTemplate(&b, name, v); err != nil {
@@ -77,7 +76,6 @@ func said(name string, about ...any) *problem {
 
 func (e *problem) status() int { return cmp.Or(e.Status, http.StatusBadRequest) }
 
-// failed is the problem behind a status that the server draws as a fault.
 func failed(p Protocol, status int) *problem {
 	e := data().Failures[p][status]
 	e.Status = status
@@ -195,7 +193,6 @@ func distribution(hash string, i int, token string, k int) tokenLogprob {
 	return sampled
 }
 
-// logprobs are those of a choice's tokens, or of its refusal's, for the templates of answers.
 type logprobs struct {
 	Refused bool
 	Tokens  []tokenLogprob
@@ -234,8 +231,7 @@ func embed(s string, dimensions int) []float64 {
 
 var token = regexp.MustCompile(`(?s) ?[\pL\p{Nd}]{1,6}|.`)
 
-// tokens splits a text into pieces that concatenate to it: an optional space and up to six letters or digits, or one
-// other character. It is no model's tokenizer, and about as fine as one.
+// tokens splits a text into pieces: an optional space and up to six letters or digits, or another character.
 func tokens(s string) []string { return token.FindAllString(s, -1) }
 
 type choice struct {

@@ -29,8 +29,7 @@ type Model struct {
 
 var _ crosstalk.Model = (*Model)(nil)
 
-// New returns the model at this endpoint. Nothing is sent. reasoning gives the parameters that ask for each level of
-// reasoning (see crosstalk.Decoding); endpoint.Budget in them becomes the room for it.
+// New returns the model at this endpoint. reasoning has the parameters for each level, with endpoint.Budget.
 func New(c endpoint.Config, reasoning map[string]map[string]any) (*Model, error) {
 	c.Header = Headers(c.Header)
 	c.KeyHeader = cmp.Or(c.KeyHeader, "x-api-key")

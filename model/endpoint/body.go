@@ -152,8 +152,7 @@ func NoResults(err error) iter.Seq2[crosstalk.BatchResult, error] {
 	return func(yield func(crosstalk.BatchResult, error) bool) { yield(crosstalk.BatchResult{}, err) }
 }
 
-// Make posts a call that makes a batch, reads what the server says of it into batch, and returns its name, which id
-// points to.
+// Make posts a call that makes a batch, reads what the server says of it into batch, and returns its name, *id.
 func (e *Endpoint) Make(ctx context.Context, path string, call, batch any, id *string) (string, error) {
 	raw, err := e.Post(ctx, path, jsonType, crosstalk.Canonical(call))
 	if err = e.Account(raw, err, batch, id); err != nil {

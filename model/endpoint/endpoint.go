@@ -231,7 +231,6 @@ func (e *Endpoint) refused(resp *http.Response, raw []byte, key string) error {
 	return err
 }
 
-// send makes a request and reads the whole response, with the key it sent.
 func (e *Endpoint) send(ctx context.Context, method, path, mediaType string, body []byte, most int,
 	share *inflight.Share) (raw []byte, resp *http.Response, key string, err error) {
 	resp, key, err = e.exchange(ctx, method, path, mediaType, body)

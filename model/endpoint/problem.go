@@ -17,7 +17,6 @@ import (
 	"crosstalk/internal/lazyregexp"
 )
 
-// problem is what a server says about a failure, in whatever form.
 type problem struct {
 	message, kind, code string
 	names               []string      // of the parameters it is about, as the server spells them
@@ -108,7 +107,6 @@ func invalidField(detail any) (message, name string) {
 	return message, name
 }
 
-// word is the first of vs that is a text or a number and not empty.
 func word(vs ...any) string {
 	for _, v := range vs {
 		switch v := v.(type) {
@@ -192,7 +190,6 @@ func title(page []byte) string {
 	return plain([]byte(html.UnescapeString(string(page))))
 }
 
-// plain is text on one line.
 func plain(text []byte) string {
 	text = text[:min(len(text), 1<<16)]
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(string(text), "?"), func(r rune) bool {

@@ -1,5 +1,4 @@
-// Package gemini is the batch API of Gemini, which takes requests in Gemini's own form. Single requests go over its
-// endpoint that is compatible with OpenAI's API (package openai).
+// Package gemini is the batch API of Gemini, in its own form. Single requests go over package openai.
 package gemini
 
 import (

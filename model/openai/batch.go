@@ -142,7 +142,6 @@ func (b Batcher) Find(ctx context.Context, tag string, at time.Time, _ []crossta
 	return id, err == nil, err
 }
 
-// nameOf is the tag in the name of a file, "" if it has none or is gone.
 func (b Batcher) nameOf(ctx context.Context, file string) (string, error) {
 	raw, err := b.endpoint.Get(ctx, "/files/"+url.PathEscape(file))
 	var f struct{ Filename string }
@@ -210,7 +209,6 @@ func (b Batcher) Results(ctx context.Context, id string,
 	}
 }
 
-// result reads a line of one of the files with what came of the requests.
 func (b Batcher) result(text []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
 	var l struct {
 		ID       string `json:"custom_id"`

@@ -70,7 +70,6 @@ func (m *message) thoughts() string {
 	return cmp.Or(content, reasoning, details, m.Content.thoughts)
 }
 
-// thought reports whether there are thoughts, encrypted ones included.
 func (m *message) thought() bool {
 	var details []json.RawMessage
 	return json.Unmarshal(m.ReasoningDetails, &details) == nil && len(details) > 0

@@ -47,13 +47,11 @@ var _ crosstalk.Model = (*Confused)(nil)
 // MaxLines is how many lines an answer of Confused has at most.
 const MaxLines = 3
 
-// sentence has a slot for its own word or another.
 type sentence struct{ before, own, english, after string }
 
 func (s sentence) with(words string) string { return s.before + words + s.after }
 func (s sentence) text() string             { return s.with(s.own) }
 
-// foreign are what may replace the word of a sentence.
 var foreign = []func(other sentence) string{
 	func(s sentence) string { return s.own },
 	func(s sentence) string { return s.before + s.own },
@@ -202,7 +200,6 @@ func ith(of []sentence, i int) sentence { return of[i%len(of)] }
 
 func one[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
 
-// draw draws a line, and says where it goes wrong, -1 if it does not.
 func (c *Confused) draw(r *rand.Rand, language string, place int) (line string, fault int) {
 	if r.Float64() < c.Line {
 		return one(r, texts().sentences[other(r, language)][place]).text(), 0

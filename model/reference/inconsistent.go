@@ -32,7 +32,6 @@ type Inconsistent struct {
 	texts     map[string]bool // what may have to be rewritten
 }
 
-// question is an item's in the languages of its input and its instruction.
 type question struct {
 	item     *crosstalk.Item
 	task     *crosstalk.Task

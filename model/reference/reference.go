@@ -1,5 +1,4 @@
-// Package reference has models with a known truth, as a phantom is for a scanner: they calibrate an instrument, and
-// answer where no language model is named. They are never presented as language models.
+// Package reference has models with a known truth, which calibrate an instrument. They are no language models.
 package reference
 
 import (
@@ -82,7 +81,6 @@ func orNil[M crosstalk.Model](m M, err error) (crosstalk.Model, error) {
 	return m, nil
 }
 
-// read reads the settings; the model checks that probabilities are from 0 to 1.
 func (k kind) read(values url.Values) (set []float64, seed uint64, err error) {
 	var names []string
 	for _, s := range k.settings {
@@ -146,7 +144,6 @@ func draws(seed uint64, prompt string, sample int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, h.Sum64()))
 }
 
-// promptOf returns the longest of the prompts that the text ends with.
 func promptOf[V any](prompts map[string]V, text string) (prompt string, known bool) {
 	if _, known = prompts[text]; known {
 		return text, true

@@ -140,7 +140,6 @@ func (m *Model) add(at place, a crosstalk.Answer, where string, journalled bool)
 	return nil
 }
 
-// wants notes whose answer comes, and reports whether it is asked for.
 func (m *Model) wants(model, only string) bool {
 	if only != "" && model != only {
 		return false

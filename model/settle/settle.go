@@ -88,7 +88,6 @@ func Kind(text string) crosstalk.Status {
 	return crosstalk.Text
 }
 
-// missing names the parameters that had no effect, as far as the answer shows.
 func missing(req crosstalk.Request, a crosstalk.Answer, thought bool) (names []string) {
 	if req.Logprobs > 0 && len(a.Logprobs) == 0 && a.Status == crosstalk.Text {
 		names = append(names, crosstalk.ParamLogprobs)
@@ -102,8 +101,7 @@ func missing(req crosstalk.Request, a crosstalk.Answer, thought bool) (names []s
 	return names
 }
 
-// FinishOf reads a provider's word for how an answer ended: OpenAI's, Anthropic's, and Gemini's native ones, which its
-// compatible endpoint passes on at times, alone or as "content_filter: RECITATION".
+// FinishOf reads OpenAI's, Anthropic's or Gemini's word for an end, which may be "content_filter: RECITATION".
 func FinishOf(word string) crosstalk.Finish {
 	word, _, _ = strings.Cut(strings.ToLower(word), ":")
 	switch strings.TrimSpace(word) {
@@ -231,7 +229,6 @@ func unspaced(r rune) bool {
 		unicode.Myanmar)
 }
 
-// cut ends an answer at a byte, its log probabilities with it.
 func cut(a *crosstalk.Answer, at int, why crosstalk.Finish) {
 	a.Text, a.Finish, a.Reason = a.Text[:at], why, string(why)
 	from := 0

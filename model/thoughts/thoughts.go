@@ -263,7 +263,6 @@ const skipped = "analysis"
 
 var final = lazyregexp.New(`assistant(?:commentary[\s\S]*?assistant)?final`)
 
-// harmony divides a text in gpt-oss's form; nil if it is in none.
 func harmony(text string) (parts []Part) {
 	heads := message().FindAllStringSubmatchIndex(text, -1)
 	shielded := code(text)
