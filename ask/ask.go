@@ -217,7 +217,13 @@ type asker struct {
 }
 
 func (a *asker) shape(req crosstalk.Request) *shape {
-	name := shapeOf(req)
+	alike := crosstalk.Request{API: req.API, Decoding: req.Decoding, Logprobs: req.Logprobs}
+	for _, m := range req.Messages {
+		if m.Role == "system" {
+			alike.Prompt = m.Role // some models take none
+		}
+	}
+	name := string(crosstalk.Canonical(alike))
 	m := a.about
 	m.mu.Lock()
 	defer m.mu.Unlock()

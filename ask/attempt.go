@@ -78,17 +78,6 @@ type shape struct {
 	reasoning  int // tokens that it spent on that, where the server counts them
 }
 
-func shapeOf(req crosstalk.Request) string {
-	with := ""
-	for _, m := range req.Messages {
-		if m.Role == "system" {
-			with = m.Role // some models take none
-		}
-	}
-	return string(crosstalk.Canonical(crosstalk.Request{API: req.API, Prompt: with, Decoding: req.Decoding,
-		Logprobs: req.Logprobs}))
-}
-
 // scouts is how many asks go ahead until one is answered: few, as a key may be wrong, and several, as one may hang.
 const scouts = 4
 

@@ -60,7 +60,7 @@ func Open(name string, o Options) (crosstalk.Model, error) {
 	if open, found := o.Others[provider]; found {
 		m, err = open(model)
 	} else if provider == "replay" {
-		m, err = opened(replay.Open(model, o.API))
+		m, err = replay.Open(model, o.API)
 	} else {
 		m, err = openPreset(provider, model, o)
 	}
@@ -90,20 +90,20 @@ func openPreset(provider, model string, o Options) (crosstalk.Model, error) {
 		m, err := openai.New(c, openai.Options{API: o.API, MaxTokensName: maxTokens, SeedName: f.SeedName,
 			NoStop: refused(f.Stop), Reasoning: spelled})
 		if err != nil || !p.Batches || o.API == crosstalk.Embeddings {
-			return opened(m, err)
+			return m, err
 		}
 		if p.Name != "gemini" {
 			return openai.Batcher{Model: m}, nil
 		}
 		if b, ok, err := gemini.New(m, c); ok && (o.API == "" || o.API == crosstalk.Chat) {
-			return opened(b, err)
+			return b, err
 		}
 		return m, nil
 	}
 	if o.API != "" && o.API != crosstalk.Chat {
 		return nil, fmt.Errorf("%s has only the chat API, not %s (--api)", p.Name, o.API)
 	}
-	return opened(anthropic.New(c, spelled))
+	return anthropic.New(c, spelled)
 }
 
 // Batchers are the names of the providers whose models can be asked in batches.
@@ -148,14 +148,6 @@ func find(provider, model string, o Options) (p Preset, c endpoint.Config, err e
 		c.Missing = "get it with: " + fmt.Sprintf(p.Fetch, model)
 	}
 	return p, c, nil
-}
-
-// opened keeps a nil pointer from becoming a Model.
-func opened[M crosstalk.Model](m M, err error) (crosstalk.Model, error) {
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
 }
 
 func cutName(name string) (provider, model string, err error) {

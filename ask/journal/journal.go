@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"strings"
 	"sync"
 	"time"
 
@@ -278,7 +279,18 @@ func (j *Journal) store(r Record) error {
 	}
 	row := values(r)
 	j.counts.changed.row(row)
-	if err := errors.Join(j.old.Err(), bind(j.insert, row)); err != nil {
+	errs := []error{j.old.Err(), j.insert.BindBlob(checksumColumn+1, checksum(row))}
+	for i, v := range row {
+		switch {
+		case v.isNumber:
+			errs = append(errs, j.insert.BindInt64(i+1, v.number))
+		case strings.HasPrefix(layout[i].declared, "BLOB"):
+			errs = append(errs, j.insert.BindBlob(i+1, v.bytes))
+		default:
+			errs = append(errs, j.insert.BindRawText(i+1, v.bytes))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
 		return err
 	}
 	return j.insert.Exec()

@@ -119,21 +119,6 @@ func values(r Record) []value {
 	return row
 }
 
-func bind(s *sqlite3.Stmt, row []value) error {
-	errs := []error{s.BindBlob(checksumColumn+1, checksum(row))}
-	for i, v := range row {
-		switch {
-		case v.isNumber:
-			errs = append(errs, s.BindInt64(i+1, v.number))
-		case strings.HasPrefix(layout[i].declared, "BLOB"):
-			errs = append(errs, s.BindBlob(i+1, v.bytes))
-		default:
-			errs = append(errs, s.BindRawText(i+1, v.bytes))
-		}
-	}
-	return errors.Join(errs...)
-}
-
 func size(r Record) int {
 	n := len(r.Request.Prompt) + len(r.Answer.Text) + len(r.Answer.Reasoning) + len(r.Answer.Raw)
 	for _, m := range r.Request.Messages {

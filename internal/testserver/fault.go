@@ -350,7 +350,7 @@ func (p *profile) meets(given params, part string) bool {
 	}
 	switch operator {
 	case "":
-		return given.has(name)
+		return value != "" && value != "null"
 	case "is": // empty
 		return slices.Contains([]string{"", "null", "[]", `""`}, value)
 	case "has":
@@ -385,11 +385,6 @@ func (p params) value(name string) string {
 	return string(p[name])
 }
 
-func (p params) has(name string) bool {
-	value := p.value(name)
-	return value != "" && value != "null"
-}
-
 // number is a number, or that of the parameter with this name: NaN if it has none.
 func (p params) number(text string) float64 {
 	v := math.NaN()
@@ -408,12 +403,6 @@ func (p params) effort() string {
 }
 
 const thoughtTokens = 390
-
-func thoughts(n int) string {
-	const thought = "The user wants one short answer, and I should think of what fits before I give it. "
-	words := tokens(strings.Repeat(thought, n/10+1))
-	return strings.Join(words[:min(n, len(words))], "")
-}
 
 func (p *profile) show(c *choice) {
 	c.Content = c.Text

@@ -247,7 +247,11 @@ type choice struct {
 }
 
 // Thought is the model's reasoning.
-func (c choice) Thought() string { return thoughts(c.Reasoning) }
+func (c choice) Thought() string {
+	const thought = "The user wants one short answer, and I should think of what fits before I give it. "
+	words := tokens(strings.Repeat(thought, c.Reasoning/10+1))
+	return strings.Join(words[:min(c.Reasoning, len(words))], "")
+}
 
 // Spoken is the number of tokens without the thoughts.
 func (c choice) Spoken() int { return c.Produced - c.Reasoning }

@@ -188,7 +188,26 @@ func (b Batcher) Results(ctx context.Context, id string,
 		return endpoint.NoResults(err)
 	}
 	return func(yield func(crosstalk.BatchResult, error) bool) {
-		read := func(line []byte) crosstalk.BatchResult { return b.result(line, requests) }
+		read := func(text []byte) crosstalk.BatchResult {
+			var l struct {
+				ID       string `json:"custom_id"`
+				Response *struct {
+					Status int             `json:"status_code"`
+					Body   json.RawMessage `json:"body"`
+				} `json:"response"`
+				Error *struct{ Code, Message string } `json:"error"`
+			}
+			return endpoint.BatchResult(text, &l, &l.ID, requests, func(req crosstalk.Request) (crosstalk.Answer, error) {
+				switch {
+				case l.Response != nil && l.Response.Status != 0:
+					return b.endpoint.Read(l.Response.Status, l.Response.Body, reader(req))
+				case l.Error != nil:
+					why := fmt.Sprintf("%s (%s)", l.Error.Message, l.Error.Code)
+					return crosstalk.Answer{}, errors.New(b.endpoint.Quote(why))
+				}
+				return b.endpoint.Read(http.StatusOK, nil, reader(req)) // neither: nothing says that it failed
+			})
+		}
 		var missing error
 		for _, file := range []string{got.Output, got.ErrorFile} {
 			if file == "" {
@@ -207,24 +226,4 @@ func (b Batcher) Results(ctx context.Context, id string,
 			yield(crosstalk.BatchResult{}, missing)
 		}
 	}
-}
-
-func (b Batcher) result(text []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
-	var l struct {
-		ID       string `json:"custom_id"`
-		Response *struct {
-			Status int             `json:"status_code"`
-			Body   json.RawMessage `json:"body"`
-		} `json:"response"`
-		Error *struct{ Code, Message string } `json:"error"`
-	}
-	return endpoint.BatchResult(text, &l, &l.ID, requests, func(req crosstalk.Request) (crosstalk.Answer, error) {
-		switch {
-		case l.Response != nil && l.Response.Status != 0:
-			return b.endpoint.Read(l.Response.Status, l.Response.Body, reader(req))
-		case l.Error != nil:
-			return crosstalk.Answer{}, errors.New(b.endpoint.Quote(fmt.Sprintf("%s (%s)", l.Error.Message, l.Error.Code)))
-		}
-		return b.endpoint.Read(http.StatusOK, nil, reader(req)) // neither: nothing says that it failed
-	})
 }

@@ -85,11 +85,8 @@ func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 		return crosstalk.Answer{}, m.endpoint.Rejected("", "takes requests over the %s API, and this one is for %q (--api)",
 			m.options.API, req.API)
 	}
-	if req.API == crosstalk.Embeddings {
-		return m.embed(ctx, req)
-	}
 	most := endpoint.MostText(req.Decoding)
-	if req.Logprobs > 0 {
+	if req.Logprobs > 0 || req.API == crosstalk.Embeddings {
 		most = endpoint.MaxNumbers
 	}
 	for {
@@ -111,6 +108,8 @@ func pathOf(api crosstalk.API) string {
 		return "/responses"
 	case crosstalk.Completions:
 		return "/completions"
+	case crosstalk.Embeddings:
+		return "/embeddings"
 	}
 	return "/chat/completions"
 }
@@ -118,24 +117,14 @@ func pathOf(api crosstalk.API) string {
 func reader(req crosstalk.Request) func(body []byte) (crosstalk.Answer, error) {
 	read := readChat
 	switch req.API {
+	case crosstalk.Embeddings:
+		return func(body []byte) (crosstalk.Answer, error) { return readEmbeddings(body, len(req.Input)) }
 	case crosstalk.Responses:
 		read = readResponse
 	case crosstalk.Completions:
 		read = readCompletion
 	}
 	return settle.Reader(req, read)
-}
-
-func (m *Model) embed(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
-	b := endpoint.NewBody(req.Decoding.Extra)
-	b.Set("model", m.Identity().Name)
-	b.Set("input", req.Input)
-	body, err := b.Bytes()
-	if err != nil {
-		return crosstalk.Answer{}, m.endpoint.Unwritable(err)
-	}
-	read := func(body []byte) (crosstalk.Answer, error) { return readEmbeddings(body, len(req.Input)) }
-	return m.endpoint.Ask(ctx, "/embeddings", body, endpoint.MaxNumbers, read)
 }
 
 var otherName = map[string]string{"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
@@ -177,6 +166,8 @@ func (m *Model) body(req crosstalk.Request, how *dialect) ([]byte, error) {
 	b.Set("model", m.Identity().Name)
 	maxTokens := "max_tokens"
 	switch req.API {
+	case crosstalk.Embeddings:
+		b.Set("input", req.Input)
 	case crosstalk.Completions:
 		b.Set("prompt", req.Prompt)
 		b.SetGiven("logprobs", req.Logprobs)

@@ -104,11 +104,9 @@ var target = regexp.MustCompile(` into ([\pL() ]+)[.,:]`)
 
 // rewrite rewrites the longest text of the suite that a prompt ends with, in quotation marks or not.
 func (m *Inconsistent) rewrite(prompt string) (text string, known bool) {
-	inner := strings.TrimSuffix(prompt, `"`)
-	for candidate := range m.texts {
-		if len(candidate) > len(text) && (strings.HasSuffix(inner, candidate) || strings.HasSuffix(prompt, candidate)) {
-			text = candidate
-		}
+	text, _ = promptOf(m.texts, strings.TrimSuffix(prompt, `"`))
+	if quoted, _ := promptOf(m.texts, prompt); len(quoted) > len(text) {
+		text = quoted
 	}
 	sense := "otherwise"
 	if found := target.FindStringSubmatch(prompt[:len(prompt)-len(text)]); found != nil {

@@ -38,7 +38,11 @@ func Open(spec string, items []crosstalk.Item, tasks ...crosstalk.Task) (crossta
 			if err != nil {
 				return nil, err
 			}
-			return m.open(set, seed, items, tasks)
+			made, err := m.open(set, seed, items, tasks)
+			if err != nil {
+				return nil, err // and no nil pointer
+			}
+			return made, nil
 		}
 		known = append(known, fmt.Sprintf("%s:%s (%s)", Provider, m.byDefault, m.instrument))
 	}
@@ -61,24 +65,16 @@ type setting struct {
 var models = []kind{
 	{"leaky", DefaultLeaky, "leakage", []setting{{"rate", 0.6}, {"copy", 0}},
 		func(set []float64, seed uint64, items []crosstalk.Item, _ []crosstalk.Task) (crosstalk.Model, error) {
-			return orNil(NewLeaky(items, set[0], set[1], seed))
+			return NewLeaky(items, set[0], set[1], seed)
 		}},
 	{"confused", DefaultConfused, "confusion", []setting{{"line", 0.1}, {"word", 0.05}, {"mask", 0}, {"short", 0}},
 		func(set []float64, seed uint64, items []crosstalk.Item, _ []crosstalk.Task) (crosstalk.Model, error) {
-			return orNil(NewConfused(items, Confusion{set[0], set[1], set[2], set[3]}, seed))
+			return NewConfused(items, Confusion{set[0], set[1], set[2], set[3]}, seed)
 		}},
 	{"inconsistent", DefaultInconsistent, "consistency", []setting{{"flip", 0.2}, {"invalid", 0.01}, {"wrong", 0.2}},
 		func(set []float64, seed uint64, items []crosstalk.Item, tasks []crosstalk.Task) (crosstalk.Model, error) {
-			return orNil(NewInconsistent(tasks, items, Inconsistency{set[0], set[1], set[2]}, seed))
+			return NewInconsistent(tasks, items, Inconsistency{set[0], set[1], set[2]}, seed)
 		}},
-}
-
-// orNil is a model, and no interface of a nil pointer beside an error.
-func orNil[M crosstalk.Model](m M, err error) (crosstalk.Model, error) {
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
 }
 
 func (k kind) read(values url.Values) (set []float64, seed uint64, err error) {

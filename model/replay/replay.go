@@ -181,9 +181,11 @@ func (m *Model) readTable(path, only string) error {
 		if err != nil {
 			return err
 		}
-		column, err := answerColumn(row)
-		if err != nil {
-			return err
+		answers := []string{"answer", "completion", "text"}
+		at := slices.IndexFunc(answers, row.Has)
+		if at < 0 || !row.Has("prompt") {
+			return row.Errorf("expected the columns prompt and answer (or completion, or text); found %s",
+				strings.Join(row.Columns, ", "))
 		}
 		model, prompt := row.Values["model"], row.Values["prompt"]
 		if !m.wants(model, only) {
@@ -198,9 +200,9 @@ func (m *Model) readTable(path, only string) error {
 				return row.Errorf("sample is %q; expected a whole number from 0", s)
 			}
 		}
-		texts, isList := row.Lists[column]
+		texts, isList := row.Lists[answers[at]]
 		if !isList {
-			texts = []string{row.Values[column]}
+			texts = []string{row.Values[answers[at]]}
 		}
 		for i, text := range texts {
 			a := crosstalk.Answer{Status: settle.Kind(text), Text: text, Model: model}
@@ -212,16 +214,4 @@ func (m *Model) readTable(path, only string) error {
 		next[prompt] = sample + len(texts)
 	}
 	return nil
-}
-
-func answerColumn(row table.Row) (string, error) {
-	if row.Has("prompt") {
-		for _, column := range []string{"answer", "completion", "text"} {
-			if row.Has(column) {
-				return column, nil
-			}
-		}
-	}
-	return "", row.Errorf("expected the columns prompt and answer (or completion, or text); found %s",
-		strings.Join(row.Columns, ", "))
 }
