@@ -53,11 +53,6 @@ type passage struct {
 // piece begins a part of a passage that is a copy of the file.
 type piece struct{ start, from int } // bytes of the passage and of the file
 
-func (p *passage) add(text string, from int) {
-	p.pieces = append(p.pieces, piece{p.text.Len(), from})
-	p.text.WriteString(text)
-}
-
 // from returns where in the file a byte of the passage is.
 func (p *passage) from(offset int) int {
 	i := sort.Search(len(p.pieces), func(i int) bool { return p.pieces[i].start > offset }) - 1
@@ -75,7 +70,8 @@ func (p *passages) add(text string, from int) {
 		p.last = &passage{}
 		p.all = append(p.all, p.last)
 	}
-	p.last.add(text, from)
+	p.last.pieces = append(p.last.pieces, piece{p.last.text.Len(), from})
+	p.last.text.WriteString(text)
 }
 
 func (p *passages) end() { p.last = nil }

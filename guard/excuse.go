@@ -37,11 +37,22 @@ var rules = []rule{
 	}},
 	{"menu path", Name, (*check).path},
 	{"capitals", Name, func(c *check, r run) bool { return c.titled(r.words) }},
-	{"address", Name, (*check).numbered},
+	{"address", Name, func(c *check, r run) bool { // a name after a number
+		before := strings.TrimRight(c.text[:r.start], " .,")
+		return before != "" && '0' <= before[len(before)-1] && before[len(before)-1] <= '9' && !r.words[0].Foreign &&
+			slices.ContainsFunc(r.words, func(w words.Word) bool { return w.Name })
+	}},
 	{"announced", prose.Quote, (*check).cited},
-	{"hanja", Loan, (*check).hanja},
+	{"hanja", Loan, func(c *check, r run) bool { // as Koreans write them: traditional ones
+		simplified, traditional := chinese.Count(r.text)
+		return c.want.base == "ko" && utf8.RuneCountInString(r.text) <= 4 && simplified == 0 && traditional > 0
+	}},
 	{"kanji", Loan, (*check).kanji},
-	{"Latin phrase", Loan, (*check).latinPhrase},
+	{"Latin phrase", Loan, func(c *check, r run) bool { // that many languages use, or the end of one
+		before := strings.ToLower(c.before(r.start))
+		return all(r.words, func(w words.Word) bool { return latins[strings.ToLower(c.text[w.Start:w.End])] }) &&
+			(len(r.words) > 1 && r.end-r.start > 5 || latins[before] && len(before) > 3)
+	}},
 	{"word of both", Loan, func(_ *check, r run) bool { return len(r.words) == 1 && own(r.words[0]) }},
 	{"joined terms", Loan, func(c *check, r run) bool { // "call to action"
 		return c.joins(r) && min(r.words[0].Own, r.words[2].Own) >= met
@@ -228,12 +239,6 @@ func (c *check) mentioned(r run) bool {
 	return r.end-r.start <= 40 && len(r.words) <= 4 && metalinguistic(c.want.base, text)
 }
 
-// hanja reports whether words in Korean are at most four Chinese characters as Koreans write them: traditional ones.
-func (c *check) hanja(r run) bool {
-	simplified, traditional := chinese.Count(r.text)
-	return c.want.base == "ko" && utf8.RuneCountInString(r.text) <= 4 && simplified == 0 && traditional > 0
-}
-
 // kanji reports whether Chinese characters in Japanese look like a name or a compound: they are beside others, their
 // sentence is not of Chinese characters alone, and they include none that nearly every sentence of Chinese has and that
 // Japanese writes differently.
@@ -263,13 +268,6 @@ func (c *check) functional(r run) bool {
 		}
 		return english[word] || len(word) >= 7 && strings.HasSuffix(word, "ly") && w.English > 0
 	})
-}
-
-// latinPhrase reports whether words are a phrase of Latin that many languages use, or end one.
-func (c *check) latinPhrase(r run) bool {
-	before := strings.ToLower(c.before(r.start))
-	return all(r.words, func(w words.Word) bool { return latins[strings.ToLower(c.text[w.Start:w.End])] }) &&
-		(len(r.words) > 1 && r.end-r.start > 5 || latins[before] && len(before) > 3)
 }
 
 func all(run []words.Word, is func(words.Word) bool) bool {

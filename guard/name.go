@@ -77,13 +77,6 @@ func speaks(run []words.Word) bool {
 // before words of it.
 func leads(w words.Word) bool { return w.Name && w.Share > w.Own }
 
-// numbered reports whether a name follows a number, as in an address.
-func (c *check) numbered(r run) bool {
-	before := strings.TrimRight(c.text[:r.start], " .,")
-	return before != "" && '0' <= before[len(before)-1] && before[len(before)-1] <= '9' && !r.words[0].Foreign &&
-		slices.ContainsFunc(r.words, func(w words.Word) bool { return w.Name })
-}
-
 // named excuses a line in another language that looks like a name: its words begin with capitals, and it is an item of
 // a list, a cell below the first row, a heading, the value of a key, the whole answer, or, as in an address and a
 // signature, beside a line that is short and not a sentence either. First rows, and headings in English and German,

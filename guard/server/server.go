@@ -52,9 +52,8 @@ type Options struct {
 	Language string   // a tag, or guard.User, for records without one; empty: they are refused
 	Block    bool     // say no to answers in another language, where a caller acts on it
 
-	LogVerdicts string // a file for verdicts, without texts; empty: none
-
-	Log io.Writer // what gateways could not have checked, the first of each reason; nil: nowhere
+	LogVerdicts string    // a file for verdicts, without texts; empty: none
+	Log         io.Writer // what gateways could not have checked, the first of each reason; nil: nowhere
 }
 
 // New returns a handler of all requests.

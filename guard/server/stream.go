@@ -257,16 +257,14 @@ type lines struct {
 }
 
 // newLines begins to read a body. It calls gone when the body ends too early.
-func newLines(
-	body io.Reader, control *http.ResponseController, bodies *semaphore.Weighted, gone context.CancelFunc,
-) *lines {
+func newLines(body io.Reader, control *http.ResponseController, bodies *semaphore.Weighted, gone func()) *lines {
 	l := &lines{control: control, room: room{of: bodies}, read: make(chan struct{})}
 	l.more = sync.NewCond(&l.mu)
 	go l.fill(body, gone)
 	return l
 }
 
-func (l *lines) fill(body io.Reader, gone context.CancelFunc) {
+func (l *lines) fill(body io.Reader, gone func()) {
 	defer close(l.read)
 	end := time.Now().Add(longStream)
 	extend := func() {

@@ -80,11 +80,8 @@ func Load(path string) (*Model, error) {
 // the first eight hexadecimal digits of the SHA-256 of the bytes.
 func Read(r io.Reader, size int64, name string) (*Model, error) {
 	sum := sha256.New()
-	d := &decoder{
-		r:    bufio.NewReaderSize(io.TeeReader(io.LimitReader(r, size), sum), 1<<16),
-		left: size,
-		size: size,
-	}
+	in := bufio.NewReaderSize(io.TeeReader(io.LimitReader(r, size), sum), 1<<16)
+	d := &decoder{r: in, left: size, size: size}
 	m, err := d.model()
 	if err != nil {
 		return nil, fmt.Errorf("fastText model: %w", err)

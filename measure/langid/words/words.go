@@ -67,7 +67,9 @@ type alphabet struct {
 	most     []float64 // of the languages, the most that a word is more probable in another one; 0: no limit
 	parts    []part
 	native   float64 // the least share of a word that is hardly a name: see weighed
-	recent   recent
+
+	// recent remembers the words that were weighed last, at places by their hashes: most words are frequent ones.
+	recent [1 << 16]atomic.Pointer[weighed]
 }
 
 type part struct {
@@ -290,10 +292,6 @@ type weighed struct {
 	loan   bool // most lists have it
 	native bool // it is so much of one language that it is hardly a name
 }
-
-// recent remembers the words that were weighed last: most words of a text are frequent ones. A word's hash gives its
-// place. It is safe for concurrent use.
-type recent [1 << 16]atomic.Pointer[weighed]
 
 var seed = maphash.MakeSeed()
 
