@@ -144,21 +144,18 @@ func plain(text string) string {
 // is prose of the source's language and has enough words; else names, numbers and terms are the same in both.
 func (o Options) message(m message, source, language string) (f finding, err error) {
 	value := plain(m.value)
-	if strings.Split(source, "-")[0] != strings.Split(language, "-")[0] && m.source != "" && plain(m.source) == value {
-		if size(value) < fewest {
-			return f, nil
-		}
+	same := strings.Split(source, "-")[0] != strings.Split(language, "-")[0] && m.source != "" && plain(m.source) == value
+	if same && size(value) < fewest {
+		return f, nil
+	}
+	j, err := o.Checker.Check(value, language)
+	if same && err == nil && j.Verdict != guard.Right {
 		own, err := o.Checker.Check(value, source)
 		if err != nil || own.Verdict != guard.Right {
 			return f, err
 		}
-		j, err := o.Checker.Check(value, language)
-		if err != nil || j.Verdict == guard.Right {
-			return f, err
-		}
 		return finding{Kind: untranslated, Language: source, Risk: j.Risk, Text: m.value}, nil
 	}
-	j, err := o.Checker.Check(value, language)
 	for _, s := range longEnough(value, j) {
 		return finding{Kind: s.Kind, Language: s.Language, Risk: s.Risk, Text: value[s.Start:s.End]}, nil
 	}
