@@ -138,9 +138,7 @@ func Shorten(rows []map[string]string, most int) []map[string]string {
 	return shortened
 }
 
-func tooLong(value string, most int) bool {
-	return utf8.RuneCountInString(value) > most
-}
+func tooLong(value string, most int) bool { return utf8.RuneCountInString(value) > most }
 
 // shortNames are different names of different values.
 func shortNames(values []string, most int) map[string]string {

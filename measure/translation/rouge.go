@@ -52,9 +52,7 @@ func (r ROUGE) Signature() string {
 }
 
 // Score compares two texts. ROUGEChinese expects spaces between their words.
-func (r ROUGE) Score(hyp, ref string) ROUGEScore {
-	return r.score(r.words(hyp), r.words(ref))
-}
+func (r ROUGE) Score(hyp, ref string) ROUGEScore { return r.score(r.words(hyp), r.words(ref)) }
 
 // ScoreWords compares two texts that are cut into words already. For ROUGEChinese, white space that the segmenter
 // returned as words must be among them.

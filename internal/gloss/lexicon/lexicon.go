@@ -63,9 +63,7 @@ func New(lemmas []string, pos []Set) *Lexicon {
 }
 
 // AddException records that form is an irregular form, as part of speech p, of the lemmas with the indices bases.
-func (l *Lexicon) AddException(p POS, form string, bases []int32) {
-	l.exceptions[p][form] = bases
-}
+func (l *Lexicon) AddException(p POS, form string, bases []int32) { l.exceptions[p][form] = bases }
 
 // Lemma returns the lemma with index id.
 func (l *Lexicon) Lemma(id int32) string { return l.lemmas[id] }

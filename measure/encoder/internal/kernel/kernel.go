@@ -49,9 +49,7 @@ func (s *Set) Gemm(c []float32, ldc int, a []float32, lda int, b []float32, ldb 
 
 // GELU replaces each x by x Phi(x), Phi being the normal distribution function (Hendrycks and Gimpel 2016, exact form);
 // len(x) is a positive multiple of Lanes. The error is below 2e-7 (1 + |x|).
-func (s *Set) GELU(x []float32) {
-	s.gelu(x[:roundUp(len(x))])
-}
+func (s *Set) GELU(x []float32) { s.gelu(x[:roundUp(len(x))]) }
 
 // Softmax replaces x[:n] by softmax(scale x[:n]), scale > 0, n > 0. The values from n to the next multiple of Lanes are
 // scratch.
