@@ -137,11 +137,8 @@ func (c *comparison) addMean(
 		Interval: stats.Mean(&clusters, stats.Proportion, estimate.Level).Interval.Known()})
 }
 
-// fewestResampled is how many units a bootstrap needs: the resamples of fewer have few values.
-const fewestResampled = 10
-
-// pairsPerFigure bounds the pairs of units in all resamples of a tau-b.
-const pairsPerFigure = 3e8
+const fewestResampled = 10 // how many units a bootstrap needs: the resamples of fewer have few values
+const pairsPerFigure = 3e8 // bounds the pairs of units in all resamples of a tau-b
 
 // add adds a figure of these units, with the interval of a bootstrap over their clusters. There is none of few
 // units, and none where one resample in ten has no value or where the ends are equal.
@@ -179,7 +176,6 @@ func tau(units []labelledUnit, a, b func(labelledUnit) float64, slack float64) s
 	return func(at []int) float64 { return stats.KendallTauB(pick(x, at), pick(y, at), 0, slack) }
 }
 
-// numbers gives each label a number.
 type numbers map[string]int
 
 func (n numbers) of(label string) int {

@@ -20,8 +20,7 @@ import (
 	"crosstalk/run"
 )
 
-// figureColumn is the column that tells corrected figures from others.
-const figureColumn = "figure"
+const figureColumn = "figure" // the column that tells corrected figures from others
 
 // Its values.
 const (

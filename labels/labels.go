@@ -69,7 +69,6 @@ type Word struct {
 // Key identifies the labelled unit in its run.
 func (l Label) Key() string { return l.key(l.Question) }
 
-// check returns an error if a required field is missing or the label is unknown.
 func (l Label) check() error {
 	q, err := questionFor(l.Question)
 	choices := q.labels()

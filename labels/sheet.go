@@ -162,7 +162,6 @@ func (r *reader) units(o crosstalk.Observation) []Unit {
 	return []Unit{r.unit(o)}
 }
 
-// place is the place of an observation's answer, whoever judged it.
 func (r *reader) place(o crosstalk.Observation) Place {
 	p := Place{Item: o.Item, Sample: o.Sample, Variant: o.Variant, Condition: maps.Clone(o.Condition)}
 	delete(p.Condition, instrument.Named(r.Question.Instrument).Judge)

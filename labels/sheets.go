@@ -287,7 +287,6 @@ func (t *texts) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(t))
 }
 
-// readTask takes the answer of a task.
 func (a *filledIn) readTask(row table.Row) error {
 	var data taskData
 	if err := json.Unmarshal([]byte(row.Values["data"]), &data); err != nil {

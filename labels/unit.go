@@ -225,7 +225,6 @@ func filter(units []labelledUnit, keep func(labelledUnit) bool) []labelledUnit {
 
 func pick[T any](list []T, at []int) []T { return ordered.Map(at, func(i int) T { return list[i] }) }
 
-// indexes are 0 to n-1.
 func indexes(n int) []int {
 	list := make([]int, n)
 	for i := range list {

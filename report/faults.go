@@ -133,8 +133,7 @@ func WorstFirst(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
 	return ordered.Map(all, func(g grouped) crosstalk.Estimate { return g.Estimate })
 }
 
-// mostWhom is how many groups Whom has at most.
-const mostWhom = 6
+const mostWhom = 6 // how many groups Whom has at most
 
 // Whom says which groups have most answers with a fault, worst first: by the first column
 // that groups figures alone, "crosslingual de: 12 of 44 (27.3 %)".

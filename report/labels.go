@@ -178,7 +178,6 @@ func (a AgreementView) matrix(all []labels.Figure) Table {
 	return t
 }
 
-// worst are the largest disagreements.
 func (a AgreementView) worst() Table {
 	t := Table{Heading: []string{"largest disagreements"},
 		Header: []string{"judge", "item", "sample", "people", "found", "topic", "texts", "difference"}, Left: 7}
@@ -196,7 +195,6 @@ func (a AgreementView) worst() Table {
 	return t
 }
 
-// decimals is a number with three of them.
 func decimals(v crosstalk.Value) string {
 	if !v.Defined() {
 		return "-"
@@ -204,7 +202,6 @@ func decimals(v crosstalk.Value) string {
 	return strconv.FormatFloat(float64(v), 'f', 3, 64)
 }
 
-// beginning is the beginning of a text, for a table.
 func beginning(text string) string {
 	const most = 40
 	if r := []rune(text); len(r) > most {

@@ -100,8 +100,7 @@ func (n Names) Unused(estimates []crosstalk.Estimate) (values []string) {
 	return values
 }
 
-// maxName is the length of names in tables, in characters.
-const maxName = 40
+const maxName = 40 // the length of names in tables, in characters
 
 // Shorten returns rows of columns whose long values have names of at most this many characters, 0 for what fits a
 // table: without fingerprints and what all values of the column begin or end with, and cut in the middle. Different
@@ -140,7 +139,6 @@ func Shorten(rows []map[string]string, most int) []map[string]string {
 
 func tooLong(value string, most int) bool { return utf8.RuneCountInString(value) > most }
 
-// shortNames are different names of different values.
 func shortNames(values []string, most int) map[string]string {
 	long := slices.DeleteFunc(slices.Clone(values), func(value string) bool { return !tooLong(value, most) })
 	before, after := common(long)
@@ -198,7 +196,6 @@ func common(values []string) (before, after int) {
 	return before, after
 }
 
-// short cuts a value to this many characters.
 func short(value string, most int) string {
 	r := []rune(strings.Join(strings.Fields(value), " "))
 	if len(r) > most {

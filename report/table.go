@@ -41,7 +41,6 @@ type Place struct{ Row, Column int }
 
 func (t Table) bold(row, column int) bool { return slices.Contains(t.Bold, Place{row, column}) }
 
-// layouts are the formats for people.
 var layouts = map[string]func(Table) string{"table": Table.text, "markdown": Table.markdown, "latex": Table.latex}
 
 // WriteTable writes a table as "table", "markdown" or "latex". It replaces control characters by spaces.
@@ -61,8 +60,7 @@ func WriteTables(w io.Writer, format string, tables []Table) error {
 
 var firstNumber = regexp.MustCompile(`\d+`)
 
-// maxNamed is the maximum number of rows that a warning names.
-const maxNamed = 8
+const maxNamed = 8 // the maximum number of rows that a warning names
 
 // Warnings merges the warnings of the same kind into one, with the rows that have it and, for one with a number,
 // the range of its first number. of[i] are the warnings of the row called rows[i].

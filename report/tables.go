@@ -45,7 +45,6 @@ func sameCondition(a, b crosstalk.Estimate) bool {
 	return len(a.By) == len(b.By)
 }
 
-// column is a column of estimates in a table.
 type column struct {
 	title string
 	cell  func(crosstalk.Estimate) string
@@ -76,7 +75,6 @@ func peopleColumns(kappa, untold string, writeKappa, writeUntold func(crosstalk.
 		optional(untold, of, func(p *crosstalk.People) string { return writeUntold(p.CannotTell) })}
 }
 
-// rowsOf are the titles of columns and the cells of each estimate.
 func rowsOf(estimates []crosstalk.Estimate, columns []column) (titles []string, rows [][]string) {
 	titles = ordered.Map(columns, func(c column) string { return c.title })
 	return titles, ordered.Map(estimates, func(e crosstalk.Estimate) []string {
@@ -84,7 +82,6 @@ func rowsOf(estimates []crosstalk.Estimate, columns []column) (titles []string, 
 	})
 }
 
-// newTable lays out the estimates of one condition.
 func newTable(estimates []crosstalk.Estimate) Table {
 	var t Table
 	first := estimates[0]

@@ -11,7 +11,6 @@ import (
 	"crosstalk/internal/ordered"
 )
 
-// text lays out the table for a terminal.
 func (t Table) text() string {
 	var b strings.Builder
 	if len(t.Heading) > 0 {
@@ -54,10 +53,8 @@ func (t Table) text() string {
 	return b.String()
 }
 
-// gap is the space between columns.
 const gap = 2
 
-// spanWidth is the width of columns next to each other.
 func spanWidth(widths []int) (sum int) {
 	for _, w := range widths {
 		sum += w + gap
@@ -65,7 +62,6 @@ func spanWidth(widths []int) (sum int) {
 	return sum - gap
 }
 
-// above centres titles over their columns.
 func above(spans []Span, widths []int) string {
 	var parts []string
 	at := 0

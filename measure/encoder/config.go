@@ -37,7 +37,6 @@ func (c *Config) roberta() bool {
 	return c.Type == "roberta" || c.Type == "xlm-roberta" || c.Type == "camembert"
 }
 
-// readConfig reads a config.json.
 func readConfig(path string) (Config, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

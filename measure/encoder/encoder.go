@@ -84,8 +84,7 @@ func LoadText(dir string) (*Text, error) {
 	return &Text{m, t}, nil
 }
 
-// textsAtOnce bounds the memory for token ids.
-const textsAtOnce = 1 << 14
+const textsAtOnce = 1 << 14 // bounds the memory for token ids
 
 // Limit is the number of ids of a text that may have up to most: at most MaxTokens, and MaxTokens if most is 0.
 func (t *Text) Limit(most int) int {

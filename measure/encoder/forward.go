@@ -152,7 +152,6 @@ func (m *Model) addNorm(x, y []float32, ld, rows int, n norm) {
 	}
 }
 
-// activate applies the activation function in place.
 func (m *Model) activate(x []float32) {
 	switch m.Activation {
 	case "gelu":

@@ -43,7 +43,6 @@ func (l *linear) apply(s *kernel.Set, y []float32, ldy int, x []float32, ldx, ro
 	}
 }
 
-// blockNames are the tensor names of a block.
 type blockNames struct{ prefix, query, key, value, out, up, down, attended, done string }
 
 var (
@@ -110,7 +109,6 @@ func (l *loader) block(c *Config, n blockNames, prefix string) layer {
 	}
 }
 
-// headWidth is the number of columns of one head.
 func (c *Config) headWidth() int { return pad(c.Hidden / c.Heads) }
 
 // linear packs the dense layers of the given names side by side, apart columns from each other, into one of rows x
@@ -170,14 +168,12 @@ func (l *loader) values(name string, atLeast int, shape ...int) []float32 {
 	return values[:cap(values)]
 }
 
-// rows visits the rows of a tensor of that shape.
 func (l *loader) rows(name string, shape []int, visit func([]float32)) {
 	if t := l.find(name, shape...); t != nil {
 		l.err = t.Rows(visit)
 	}
 }
 
-// find returns the tensor with that name and shape.
 func (l *loader) find(name string, shape ...int) *safetensors.Tensor {
 	if l.err != nil {
 		return nil

@@ -94,7 +94,6 @@ func (b *batch) Scores(ctx context.Context, pairs []Pair) ([]float64, error) {
 	}
 }
 
-// work scores pairs until the queue is empty.
 func (b *batch) work(ctx context.Context) {
 	time.Sleep(gather)
 	for {

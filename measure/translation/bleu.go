@@ -11,8 +11,7 @@ package translation
 
 import "math"
 
-// order is the length of the longest n-grams.
-const order = 4
+const order = 4 // the length of the longest n-grams
 
 // BLEUStats are the sufficient statistics of BLEU with one reference. A corpus's are the sum over its segments.
 type BLEUStats struct {
@@ -92,7 +91,6 @@ type scratch struct {
 	left   []int32           // by n-gram: how many matches the reference still allows
 }
 
-// symbols returns the words of line as numbers.
 func (sc *scratch) symbols(t Tokenizer, line string) (symbols []uint32) {
 	for word := range fields(sc.rewrite(t, line)) {
 		n, known := sc.words[string(word)]

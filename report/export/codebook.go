@@ -34,8 +34,7 @@ func Meaning(column string) string {
 	return ""
 }
 
-// mostValues is the number of values up to which a codebook lists them all.
-const mostValues = 12
+const mostValues = 12 // the number of values up to which a codebook lists them all
 
 // writeCodebook describes the columns of rows, as CSV: in how many rows they have a value,
 // and their values, or the range of numbers.
@@ -135,7 +134,6 @@ func placeOf(measure, item string, sample int, variant string, condition map[str
 	return string(crosstalk.Canonical([]any{measure, item, sample, variant, condition}))
 }
 
-// row is the row of an observation.
 func (o *origin) row(of crosstalk.Observation) Row {
 	r := observationRow(of)
 	r.text("run", o.run)

@@ -22,10 +22,8 @@ import (
 	"crosstalk/run/view"
 )
 
-// faultFormats are the formats of a list of answers with a fault.
 var faultFormats = []string{"table", "csv", "markdown", "latex"}
 
-// faulty is an answer with a fault.
 type faulty struct {
 	id, expected, found string
 	sides               []side
@@ -110,7 +108,6 @@ func filled(t report.Table) report.Table {
 	return t
 }
 
-// faultLister finds the answers with a fault.
 type faultLister struct {
 	kind  crosstalk.Kind
 	asked *journal.Journal
@@ -160,7 +157,6 @@ func (f *faultLister) list(path string, only view.View) error {
 	return flush()
 }
 
-// faulty is the answer of an observation.
 func (f *faultLister) faulty(o, fault crosstalk.Observation) *faulty {
 	titles := f.kind.Finding(fault.Finding).Titles // the last one is the most specific
 	a := &faulty{id: o.Item, expected: cmp.Or(o.Text(f.kind.Target), o.Labels[f.kind.Target]),
@@ -225,7 +221,6 @@ func (f faulty) row(sides []string) (header, row []string) {
 		append(row, f.expected, f.found, strings.Join(f.parts, " | "))
 }
 
-// print writes an answer for people.
 func (f faulty) print(w io.Writer) error {
 	header, row := f.row(f.names())
 	var b strings.Builder

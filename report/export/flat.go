@@ -12,7 +12,6 @@ import (
 	"strings"
 )
 
-// first are the first columns, in this order; the others follow by name.
 var first = []string{"measure", "item", "cluster", "key", "sample", "variant", "value", "not_scored", "implied",
 	"finding", "signature", "run", "version",
 	"provider", "endpoint", "model", "prompt", "status", "text", "reasoning", "reason"}

@@ -10,14 +10,9 @@ import (
 	"crosstalk/internal/ordered"
 )
 
-// maxKept bounds the examples that are kept until it is known which groups are worst.
-const maxKept = 256
-
-// maxAlike is how many examples of the same finding in the same group are kept.
-const maxAlike = 3
-
-// maxText bounds the text of an example in bytes, which is more than a line shows.
-const maxText = 1000
+const maxKept = 256 // bounds the examples that are kept until it is known which groups are worst
+const maxAlike = 3 // how many examples of the same finding in the same group are kept
+const maxText = 1000 // bounds the text of an example in bytes, which is more than a line shows
 
 // Examples keeps faults from a stream of observations: the first few of each finding
 // in each group. Its memory is bounded.
@@ -30,7 +25,6 @@ type Examples struct {
 	last crosstalk.Observation // with texts: of the answer whose texts are known
 }
 
-// example is an answer with a fault.
 type example struct {
 	observation crosstalk.Observation
 	finding     string // title

@@ -193,7 +193,6 @@ func (a *answer) tableOf(blocks []block, intervals, most int) (g grid, fits bool
 	return g, total <= maxColumns
 }
 
-// first says which rows of a section come first.
 func (a *answer) first() string {
 	if a.byNumber() {
 		return "most faults"
@@ -221,7 +220,6 @@ func (a *answer) header(intervals int) (header []string, labels int) {
 	return append(header, "not checked"), labels
 }
 
-// cells are the cells of a row whose columns have these names.
 func (a *answer) cells(r *row, named map[string]string, column string, intervals int) (cells []string) {
 	for _, c := range a.fixed {
 		cells = append(cells, visible.Line(cmp.Or(named[c], "-")))
@@ -272,7 +270,6 @@ func (e example) line() string {
 // width is the number of columns that a text fills in a terminal.
 func width(text string) int { return uniseg.StringWidth(text) }
 
-// cut shortens a text to this number of columns.
 func cut(text string, columns int) string {
 	if width(text) <= columns {
 		return text
@@ -304,7 +301,6 @@ func wrap(text string, columns int) (lines []string) {
 	return append(lines, line)
 }
 
-// line makes one line of a text that may be long.
 func line(text string) string {
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "")

@@ -57,7 +57,6 @@ type answer struct {
 	level    string // of the intervals: "95 %"
 }
 
-// row is the figures of a condition or a group.
 type row struct {
 	by      map[string]string
 	named   map[string]string             // by, with names
@@ -128,7 +127,6 @@ func (a *answer) columns(estimates []crosstalk.Estimate, rows []*row) (groups []
 	return groups
 }
 
-// divide makes totals and sections of the rows.
 func (a *answer) divide(rows []*row, groups []string) {
 	var without []*row // the first figure: they come last, since they may not fit
 	for _, r := range rows {
@@ -191,7 +189,6 @@ func rowsOf(estimates []crosstalk.Estimate, names report.Names) (rows []*row) {
 	return rows
 }
 
-// grouped lists the columns that a row is a group of.
 func grouped(r *row, groups []string) (columns []string) {
 	for _, c := range groups {
 		if value, ok := r.by[c]; ok && value != crosstalk.All {
@@ -310,7 +307,6 @@ var idle = regexp.MustCompile(`^no variation between clusters|of the parts avera
 
 var number = regexp.MustCompile(`\d+`)
 
-// kindOf is a warning without its numbers.
 func kindOf(warning string) string { return number.ReplaceAllString(warning, "#") }
 
 // legend has the full names of the measures, and what they are compared with.

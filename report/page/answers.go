@@ -183,8 +183,7 @@ func (a *Answers) ask(c *Card) {
 	}
 }
 
-// promptRoom is the maximum number of bytes of a prompt, or of a thought, on the page.
-const promptRoom = 600
+const promptRoom = 600 // the maximum number of bytes of a prompt, or of a thought, on the page
 
 func shorten(s string) string {
 	if len(s) <= promptRoom {
@@ -217,7 +216,6 @@ func (a *Answers) keep() {
 	a.open = nil
 }
 
-// drop drops the last of some cards.
 func (a *Answers) drop(list *[]*Card) {
 	c := (*list)[len(*list)-1]
 	*list = (*list)[:len(*list)-1]
@@ -268,10 +266,8 @@ func one(b bool) int {
 	return 0
 }
 
-// mostFigures is the maximum number of figures in the title of a group.
-const mostFigures = 4
+const mostFigures = 4 // the maximum number of figures in the title of a group
 
-// figuresOf names the estimates that include a group's answers.
 func (a *Answers) figuresOf(estimates []crosstalk.Estimate, s *Section, g *Group) string {
 	var figures []string
 	for _, e := range estimates {

@@ -124,7 +124,6 @@ type Output struct {
 	Warnings io.Writer // which it could not
 }
 
-// none reports whether nothing is to be written.
 func (f Files) none() bool { return f.HTML == "none" && f.Figures == "" }
 
 // Read is Read for these files. For none it reads only figures.

@@ -137,8 +137,7 @@ func MeaningOf(measure string) Meaning {
 	return Meaning{m.Label, cmp.Or(m.Name, m.Label), m.Sentence}
 }
 
-// mostUnjudged is the share of answers that could not be judged from which on a figure is in doubt.
-const mostUnjudged = 0.1
+const mostUnjudged = 0.1 // the share of answers that could not be judged from which on a figure is in doubt
 
 func headline(e crosstalk.Estimate) *Headline {
 	kind := instrument.Of(e.Measure)
@@ -202,7 +201,6 @@ func NewAbout(m run.Manifest, estimates []crosstalk.Estimate) About {
 	return a
 }
 
-// with adds a value to the list unless it is there already.
 func with(list []string, value string) []string {
 	if value == "" || slices.Contains(list, value) {
 		return list

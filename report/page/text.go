@@ -69,10 +69,8 @@ func marked(text string, spans []crosstalk.Span, longest int) []Piece {
 	return pieces
 }
 
-// longestName is the maximum number of bytes of a name, of an item or a language.
-const longestName = 200
+const longestName = 200 // the maximum number of bytes of a name, of an item or a language
 
-// brief is an untrusted name, shortened.
 func brief(s string) string {
 	if len(s) <= longestName {
 		return s

@@ -105,7 +105,6 @@ func (l *layout) named(columns, values []string) string {
 	return cmp.Or(strings.Join(names, ", "), crosstalk.All)
 }
 
-// layouts has a layout for each table.
 func layouts(estimates []crosstalk.Estimate, o Options) (list []*layout) {
 	if !slices.Contains(slices.Concat(o.Rows, o.Columns), Measure) && several(estimates, Measure) {
 		o.Columns = append([]string{Measure}, o.Columns...)

@@ -287,8 +287,7 @@ func (l *layout) label() string {
 	return "tab:" + strings.Join(parts, "-")
 }
 
-// maxSignatures is how many signatures the notes of a table state.
-const maxSignatures = 4
+const maxSignatures = 4 // how many signatures the notes of a table state
 
 // notes are how certain the figures are, their signatures, and their warnings.
 func (l *layout) notes() (notes []string) {

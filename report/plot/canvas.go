@@ -29,7 +29,6 @@ func (f Plot) WritePNG(w io.Writer) error {
 	return err
 }
 
-// paint draws the plot.
 func (f Plot) paint(c vg.Canvas) {
 	on := page{c, f.Height}
 	on.path(rectangle(0, 0, f.Width, f.Height, paper))

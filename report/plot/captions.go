@@ -30,7 +30,6 @@ func writeEach(w io.Writer, plots []Plot, text func(Plot) string) error {
 	return err
 }
 
-// caption describes the plot and how to read it.
 func (p Plot) caption() string {
 	return strings.TrimSpace(strings.TrimSuffix(p.Title, ".") + ". " + p.Note)
 }

@@ -40,7 +40,6 @@ func (c *Collector) draw(kind crosstalk.Kind, chart crosstalk.Chart) (plots []Pl
 // drawing draws the panel of a chart. A plot without marks shows nothing.
 type drawing func(panel, crosstalk.Chart) Plot
 
-// each draws a chart for each condition.
 func (c *Collector) each(chart crosstalk.Chart, draw drawing) (plots []Plot) {
 	for _, p := range c.panelsOf(chart.Measures, append(slices.Clone(chart.Rows), chart.Series)...) {
 		if drawn := draw(p, chart); drawn.Marks != nil {
@@ -67,7 +66,6 @@ func (f Plot) about(title, note string) Plot {
 	return f
 }
 
-// titled adds the panel's condition to the title of its plot.
 func (p panel) titled(drawn Plot) Plot {
 	drawn.Title = strings.ToUpper(drawn.Title[:1]) + drawn.Title[1:]
 	if p.of != "" {
@@ -163,7 +161,6 @@ func (p panel) sweep(chart crosstalk.Chart) Plot {
 		about(labelOf(chart.Measures[0])+" over "+words(chart.Rows[0]), intervals)
 }
 
-// sizes plots the figures of models over their size.
 func (p panel) sizes(chart crosstalk.Chart) Plot {
 	rows, series := p.rows(chart)
 	l, several := overSizes(rows, series, baseline(chart), sizeOf)
@@ -204,7 +201,6 @@ func sizeOf(_ string, e *crosstalk.Estimate) (float64, bool) {
 	return sizeIn(e.By[crosstalk.ModelColumn])
 }
 
-// sizeIn is the size in a model's name.
 func sizeIn(name string) (float64, bool) {
 	m := parameters.FindStringSubmatch(name)
 	if m == nil {
@@ -251,7 +247,6 @@ func (c *Collector) numeric(measure string) []string {
 	return columnsWhere(c.estimates, measure, func(_ string, values []string) bool { return numbers(values) })
 }
 
-// numbers reports whether all values are numbers.
 func numbers(values []string) bool {
 	return !slices.ContainsFunc(values, func(v string) bool {
 		x, err := strconv.ParseFloat(v, 64)

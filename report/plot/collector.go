@@ -57,8 +57,7 @@ func (c *Collector) Plots() (plots []Plot) {
 	return Named(plots)
 }
 
-// longest is the maximum length of a plot's name without its number.
-const longest = 72
+const longest = 72 // the maximum length of a plot's name without its number
 
 // Named gives plots the names of files, each another one, made of their names or titles.
 func Named(plots []Plot) []Plot {
@@ -84,8 +83,7 @@ type panel struct {
 	estimates []*crosstalk.Estimate
 }
 
-// mostPanels is the maximum number of conditions with a plot; the tables have all.
-const mostPanels = 6
+const mostPanels = 6 // the maximum number of conditions with a plot; the tables have all
 
 // panelsOf splits the estimates of some measures by the condition columns that a
 // plot does not show. Of the columns by which figures are grouped, it uses the
@@ -151,7 +149,6 @@ func (p panel) rows(chart crosstalk.Chart) (rows []Row, series []string) {
 	return rows, series
 }
 
-// rowName names an estimate by some of its columns.
 func rowName(e *crosstalk.Estimate, columns []string) string {
 	return strings.Join(ordered.Map(columns, func(column string) string { return e.By[column] }), " ")
 }

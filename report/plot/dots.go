@@ -36,13 +36,9 @@ type DotPlot struct {
 	crosstalk.Baseline // a line to compare with
 }
 
-// mostLabel is the width of the longest label beside a chart.
-const mostLabel = 0.36 * width
+const mostLabel = 0.36 * width // the width of the longest label beside a chart
+const mostLetters = 24 // how many letters such a label has, about
 
-// mostLetters is how many letters such a label has, about.
-const mostLetters = 24
-
-// labelWidth is the width of the labels of rows.
 func labelWidth(rows ...Row) (w float64) {
 	for _, r := range rows {
 		w = max(w, textWidth(visible.Line(r.Label), size, false))
@@ -68,10 +64,7 @@ const (
 	axisSpace = 30 // below a plot: labels and the axis' name
 )
 
-// leastSpan is the least extent of an axis of shares: smaller differences do not look large.
-const leastSpan = 0.05
-
-// hollow explains figures over nothing.
+const leastSpan = 0.05 // the least extent of an axis of shares: smaller differences do not look large
 const hollow = "Hollow: nothing was measured, and a rule of the protocol gives the figure."
 
 // Draw lays out the chart. Its axis fits the intervals and the reference; it need not begin at 0.

@@ -79,7 +79,6 @@ func (f *Plot) columns(names []string, left, across float64) float64 {
 	return height + 2
 }
 
-// ramp explains the shades.
 func (f *Plot) ramp(depth scale, x, y float64, q quantity, better crosstalk.Direction) {
 	const steps, across, high = 24, 120.0, 7.0
 	for i := range steps {

@@ -31,18 +31,15 @@ func (f *Plot) legend(names []string, meaning string, y float64, sign func(x, y 
 	return y + leading + gap
 }
 
-// dashed is the line to compare with.
 func dashed(line Path) Path {
 	line.Dash = []float64{3, 2}
 	return line
 }
 
-// stroke is the symbol of a series of lines.
 func stroke(x, y float64, i int) []Shape {
 	line := segment(x, y, x+14, y, seriesInk(i), 1.6)
 	line.Dash = dashes[i%len(dashes)]
 	return []Shape{line, marker(x+7, y, i)}
 }
 
-// dot is the symbol of a series of points.
 func dot(x, y float64, i int) []Shape { return []Shape{marker(x+7, y, i)} }

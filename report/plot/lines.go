@@ -49,7 +49,6 @@ func linesOf(
 	return l
 }
 
-// sort orders the dots of each series by X.
 func (l Lines) sort() {
 	for _, dots := range l.Dots {
 		slices.SortStableFunc(dots, func(a, b Dot) int { return cmp.Compare(a.X, b.X) })
@@ -173,7 +172,6 @@ func (d Dot) mark(axis, name string, x, up scale, i int, aside float64) Mark {
 	return m
 }
 
-// upright adds a vertical axis with its grid.
 func (f *Plot) upright(up scale, left float64, q quantity) {
 	grid := Path{Stroke: rule, Width: 0.7}
 	for _, v := range up.ticks() {

@@ -16,18 +16,15 @@ func quantityOf(e *crosstalk.Estimate) quantity { return quantity{e.Measure, e.U
 
 func (q quantity) isShare() bool { return q.unit == "" }
 
-// name is the title of the axis.
 func (q quantity) name() string {
 	return strings.TrimPrefix(labelOf(q.measure)+", "+cmp.Or(q.unit, "%"), ", ")
 }
 
-// tick is the label of a value at the axis.
 func (q quantity) tick(v float64) string { return tick(v, q.isShare()) }
 
 // bare is a value for people without its unit.
 func (q quantity) bare(f crosstalk.Value) string { return report.Value(f, q.unit) }
 
-// amount is a value for people.
 func (q quantity) amount(f crosstalk.Value) string {
 	if !f.Defined() {
 		return "-"
@@ -44,8 +41,6 @@ func number(f crosstalk.Value) string { return cmp.Or(report.Number(f), "-") }
 // spoken are readable names of columns, if different from their words.
 var spoken = map[string]string{"top_p": "top-p"}
 
-// words is the readable name of a column.
 func words(column string) string { return cmp.Or(spoken[column], crosstalk.Words(column)) }
 
-// labelOf is the short name of a measure.
 func labelOf(measure string) string { return instrument.Measure(measure).Label }

@@ -31,7 +31,6 @@ var (
 		"s0": "#6f9bff", "s1": "#f5b04a", "s2": "#1a842d", "s3": "#f73592", "s4": "#e5cdef", "s5": "#cbf4cb"}
 )
 
-// seriesInk is the colour of the i-th series.
 func seriesInk(i int) Ink { return series[i%len(series)] }
 
 // hatches are the directions of the strokes over the i-th series' areas, as
@@ -88,7 +87,6 @@ func hatch(x, y, w, h float64, directions []Point) (lines [][]Point) {
 	return lines
 }
 
-// marker is a point of the i-th series.
 func marker(x, y float64, i int) Path {
 	points := ordered.Map(markers[i%len(markers)], func(p Point) Point { return Point{x + 3.2*p.X, y + 3.2*p.Y} })
 	return Path{Lines: [][]Point{points}, Closed: true, Fill: seriesInk(i), Stroke: paper, Width: .6}
@@ -97,8 +95,7 @@ func marker(x, y float64, i int) Path {
 // shades is the scale of heat maps, from light to dark.
 var shades = []Ink{"#f4f1e8", "#f3c98b", "#dd8455", "#a83c5b", "#5b165e", "#200b33"}
 
-// dark is the depth from which on white text has more contrast than black.
-const dark = 0.52917
+const dark = 0.52917 // the depth from which on white text has more contrast than black
 
 // shade is the colour at depth 0 (light) to 1, and the ink of text on it.
 func shade(depth float64) (ground, text Ink) {
@@ -116,7 +113,6 @@ func shade(depth float64) (ground, text Ink) {
 
 func hex(c color.RGBA) Ink { return Ink(fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)) }
 
-// onLight is the colour of an ink on a white ground.
 func (i Ink) onLight() color.RGBA {
 	name := string(i)
 	if known, ok := Light[i]; ok {

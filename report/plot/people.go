@@ -21,8 +21,7 @@ func (c *Collector) AddOpinion(o labels.Opinion) {
 	}
 }
 
-// mostSettings is the maximum number of settings in a plot.
-const mostSettings = 30
+const mostSettings = 30 // the maximum number of settings in a plot
 
 // drawOpinion draws the shares of labels in each setting, and how often people and the instrument find a fault.
 // Where another chart has people's shares beside the instrument's, the instrument's are left out.

@@ -6,17 +6,14 @@ type space struct {
 	taken                    []box
 }
 
-// box is an upright rectangle.
 type box struct{ left, right, top, bottom float64 }
 
-// placed is a label of a mark at a point.
 type placed struct {
 	mark  int
 	at    Point
 	label string
 }
 
-// take reserves the place of some shapes.
 func (s *space) take(shapes []Shape) {
 	for _, shape := range shapes {
 		path, ok := shape.(Path)

@@ -92,15 +92,12 @@ const (
 	gap     = 8
 )
 
-// add adds decoration to the drawing.
 func (f *Plot) add(shapes ...Shape) { f.Marks = append(f.Marks, Mark{Shapes: shapes}) }
 
-// rectangle is a closed path.
 func rectangle(x, y, w, h float64, fill Ink) Path {
 	return Path{Lines: [][]Point{{{x, y}, {x + w, y}, {x + w, y + h}, {x, y + h}}}, Closed: true, Fill: fill}
 }
 
-// segment is a straight line.
 func segment(x1, y1, x2, y2 float64, stroke Ink, width float64) Path {
 	return Path{Lines: [][]Point{{{x1, y1}, {x2, y2}}}, Stroke: stroke, Width: width}
 }

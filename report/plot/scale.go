@@ -12,7 +12,6 @@ type scale struct {
 	log       bool
 }
 
-// at is the position of a value.
 func (s scale) at(v float64) float64 {
 	low, high := s.low, s.high
 	if s.log {
@@ -47,7 +46,6 @@ func stepOf(span float64) float64 {
 	return 10 * power
 }
 
-// ticks are the labelled values of an axis.
 func (s scale) ticks() (values []float64) {
 	step := stepOf(s.high - s.low)
 	for i := math.Ceil(s.low/step - 1e-9); i*step <= s.high+step*1e-9; i++ {

@@ -25,7 +25,6 @@ type ShareRow struct {
 
 const barHeight = 13
 
-// sharesOf is a bar of the values of a row.
 func sharesOf(r Row) ShareRow {
 	s := ShareRow{Row: r, Counts: make([]float64, len(r.Cells))}
 	for i, e := range r.Cells {
@@ -78,7 +77,6 @@ func (s Shares) area(x, y, w, h float64, i int) []Shape {
 	return filled(x, y, w, h, i)
 }
 
-// reach is the extent of bars to both sides of the middle.
 func (s Shares) reach() (low, high float64) {
 	for _, r := range s.Rows {
 		from, to := r.extent(s.Middle)

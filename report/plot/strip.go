@@ -116,14 +116,12 @@ func (f *Plot) candidates(t crosstalk.Token, y float64) float64 {
 	return y + gap
 }
 
-// strip is an answer's strip with its item and condition.
 type strip struct {
 	of     string
 	tokens []crosstalk.Token
 }
 
-// mostStrips is the maximum number of strips, each of one answer.
-const mostStrips = 4
+const mostStrips = 4 // the maximum number of strips, each of one answer
 
 func (c *Collector) addStrip(kind crosstalk.Kind, o crosstalk.Observation) {
 	begins := slices.ContainsFunc(o.Tokens, func(t crosstalk.Token) bool { return t.Fault })

@@ -112,7 +112,6 @@ var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&
 
 func escape(s string) string { return markup.Replace(visible.Line(s)) }
 
-// attribute turns the name of a column into the name of an attribute.
 func attribute(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {

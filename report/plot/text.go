@@ -60,7 +60,6 @@ func (f *face) advance(g sfnt.GlyphIndex) float64 {
 	return float64(a) / f.units
 }
 
-// width is the width of a text, in ems.
 func (f *face) width(s string) (w float64) {
 	for _, r := range s {
 		w += f.advance(f.glyph(r))
@@ -68,7 +67,6 @@ func (f *face) width(s string) (w float64) {
 	return w
 }
 
-// textWidth is the width of a text in points.
 func textWidth(s string, size float64, bold bool) float64 {
 	lettering.Lock()
 	defer lettering.Unlock()

@@ -123,7 +123,6 @@ func entryOf(s *suite.Suite, i crosstalk.Item) entry {
 	return e
 }
 
-// text is a named text, its lines indented below each other.
 func text(mark string, width int, name, text string) string {
 	var b strings.Builder
 	for i, line := range strings.Split(text, "\n") {

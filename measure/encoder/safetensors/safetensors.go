@@ -15,8 +15,7 @@ import (
 	"slices"
 )
 
-// maxHeader is the format's own limit of the header, in bytes.
-const maxHeader = 100_000_000
+const maxHeader = 100_000_000 // the format's own limit of the header, in bytes
 
 // Read reads the header of the safetensors file r of the given size in bytes and returns its tensors by name. name
 // stands in errors.

@@ -17,7 +17,6 @@ import (
 var simple = map[string]func(string) string{"NFC": norm.NFC.String, "NFD": norm.NFD.String, "NFKC": norm.NFKC.String,
 	"NFKD": norm.NFKD.String, "Lowercase": lower, "StripAccents": func(s string) string { return remove(s, unicode.M) }}
 
-// parseNormalizer reads a normalizer.
 func parseNormalizer(raw json.RawMessage, c config) (func(string) string, error) {
 	var n struct {
 		Type    string

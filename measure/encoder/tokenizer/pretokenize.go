@@ -20,7 +20,6 @@ func each(split func(word string, parts []string) []string) func([]string) []str
 	}
 }
 
-// parseSplitter reads a pre_tokenizer.
 func parseSplitter(raw json.RawMessage) (func([]string) []string, error) {
 	var p struct {
 		Type        string

@@ -173,8 +173,7 @@ func dot(a, b []float32) float32 {
 	return (s[0] + s[4]) + (s[1] + s[5]) + ((s[2] + s[6]) + (s[3] + s[7]))
 }
 
-// maxKept bounds the token vectors of candidates that are kept, in bytes.
-const maxKept = 128 << 20
+const maxKept = 128 << 20 // bounds the token vectors of candidates that are kept, in bytes
 
 // Scores returns F of each pair, with A as the candidate and B as the reference. Each distinct text is encoded once, as
 // long as the vectors of the candidates, which alone are kept, do not exceed maxKept: else once for each part of the

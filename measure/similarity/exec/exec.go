@@ -216,8 +216,7 @@ func (s *Scorer) Close() error {
 	return nil
 }
 
-// maxLine is the maximum length of a line from the program, in bytes.
-const maxLine = 1 << 20
+const maxLine = 1 << 20 // the maximum length of a line from the program, in bytes
 
 func (s *Scorer) start() (p *process, err error) {
 	p = &process{cmd: exec.Command(s.words[0], s.words[1:]...), lines: make(chan []byte, 64), stderr: &tail{}}

@@ -138,7 +138,6 @@ func (v *Vectors) compare(x, y *text) (cosine, alignment float64) {
 	return cosine, (recall/x.weight + precision/y.weight) / 2
 }
 
-// cosine returns the cosine of two items' vectors.
 func (v *Vectors) cosine(p, q item) float64 {
 	if p.row == q.row {
 		return 1
@@ -148,7 +147,6 @@ func (v *Vectors) cosine(p, q item) float64 {
 	return float64(dot) * p.scale * q.scale
 }
 
-// row returns the codes of a lemma.
 func (v *Vectors) row(id int32) []byte {
 	return v.codes[int(id)*vectorfile.Stride : (int(id)+1)*vectorfile.Stride]
 }

@@ -96,10 +96,8 @@ func (v *Vectors) lookUp(dst []int32, token string) []int32 {
 	return dst
 }
 
-// joints are the characters between the parts of a lemma or token.
-const joints = "-_'"
+const joints = "-_'" // the characters between the parts of a lemma or token
 
-// solid returns word without joints.
 func solid(word string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(joints, r) {
@@ -148,7 +146,6 @@ func (v *Vectors) divide(token string) (left, right int32, ok bool) {
 	return left, right, best >= 0
 }
 
-// first returns the first dictionary form of a word.
 func (v *Vectors) first(word string) (id int32, ok bool) {
 	var buffer [8]int32
 	ids := v.lexicon.Lemmas(buffer[:0], word)

@@ -10,7 +10,6 @@ import (
 	"crosstalk/internal/gloss/vectorfile"
 )
 
-// text is a text prepared for comparison.
 type text struct {
 	items    []item
 	weight   float64 // sum of the items' weights
@@ -41,7 +40,6 @@ func turn(bytes int) (done func()) {
 	return func() { <-longOnes }
 }
 
-// text returns s prepared, from the cache if possible.
 func (v *Vectors) text(s string) *text {
 	if t := v.cache.get(s); t != nil {
 		return t
@@ -88,7 +86,6 @@ func measure(row []byte) (sum int, scale float64) {
 	return sum, scale
 }
 
-// addRow adds a times the vector of a row to sum.
 func addRow(sum *[vectorfile.Dim]float64, row []byte, a float64) {
 	for i, c := range row {
 		sum[2*i] += float64(a * float64(int(c&15)-vectorfile.Zero))

@@ -194,7 +194,6 @@ var modes = []struct {
 	}},
 }
 
-// largest is the largest value of each column.
 func largest(hidden []float32, width int) []float32 {
 	v := slices.Clone(hidden[:width])
 	for row := hidden[width:]; len(row) > 0; row = row[width:] {
