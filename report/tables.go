@@ -243,20 +243,12 @@ func notes(estimates []crosstalk.Estimate, varying []string, measures bool) []st
 	}
 	rows, warnings := make([]string, len(estimates)), make([][]string, len(estimates))
 	for i, e := range estimates {
-		rows[i], warnings[i] = rowName(e, varying), e.Warnings
+		own := slices.DeleteFunc(slices.Clone(varying), func(c string) bool { return e.By[c] == crosstalk.All })
+		name := strings.Join(ordered.Map(own, func(c string) string { return e.By[c] }), "/")
+		rows[i], warnings[i] = cmp.Or(name, crosstalk.All), e.Warnings
 		if measures {
 			rows[i] = crosstalk.Words(e.Measure) + " " + rows[i]
 		}
 	}
 	return append(list, Warnings(rows, warnings)...)
-}
-
-func rowName(e crosstalk.Estimate, varying []string) string {
-	var where []string
-	for _, c := range varying {
-		if e.By[c] != crosstalk.All {
-			where = append(where, e.By[c])
-		}
-	}
-	return cmp.Or(strings.Join(where, "/"), crosstalk.All)
 }

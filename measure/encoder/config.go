@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"os"
 
 	"crosstalk/measure/encoder/internal/kernel"
 )
@@ -37,18 +36,7 @@ func (c *Config) roberta() bool {
 	return c.Type == "roberta" || c.Type == "xlm-roberta" || c.Type == "camembert"
 }
 
-func readConfig(path string) (Config, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return Config{}, err
-	}
-	c, err := parseConfig(b)
-	if err != nil {
-		err = fmt.Errorf("%s: %w", path, err)
-	}
-	return c, err
-}
-
+// parseConfig reads a config.json.
 func parseConfig(b []byte) (Config, error) {
 	var f struct {
 		Config

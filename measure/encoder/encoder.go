@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -38,9 +39,14 @@ type Model struct {
 // Load reads the model in dir. The error of a missing, damaged or unsupported file names the file and what was expected
 // of it. Memory stays within a small multiple of the size of the files, whatever they claim.
 func Load(dir string) (*Model, error) {
-	config, err := readConfig(filepath.Join(dir, "config.json"))
+	path := filepath.Join(dir, "config.json")
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
+	}
+	config, err := parseConfig(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	weights, err := safetensors.Open(dir)
 	if err != nil {

@@ -38,8 +38,11 @@ func writeSamples(w io.Writer, all iter.Seq2[crosstalk.Observation, error],
 		if err == nil && instrument.Measure(o.Measure).OfTokens {
 			continue
 		}
-		if err == nil && group != nil && !together(group[0], o) {
-			err = flush()
+		if err == nil && group != nil { // one group has the same answers under the same condition
+			if last := group[0]; last.Item != o.Item || last.Sample != o.Sample || last.Variant != o.Variant ||
+				!maps.Equal(last.Condition, o.Condition) || !maps.Equal(last.Labels, o.Labels) {
+				err = flush()
+			}
 		}
 		if err != nil {
 			return err
@@ -47,12 +50,6 @@ func writeSamples(w io.Writer, all iter.Seq2[crosstalk.Observation, error],
 		group = append(group, o)
 	}
 	return flush()
-}
-
-// together reports whether two observations are of the same answers under the same condition.
-func together(a, b crosstalk.Observation) bool {
-	return a.Item == b.Item && a.Sample == b.Sample && a.Variant == b.Variant &&
-		maps.Equal(a.Condition, b.Condition) && maps.Equal(a.Labels, b.Labels)
 }
 
 // sampleOf is a sample, with its metrics among its fields.

@@ -10,8 +10,8 @@ import (
 	"crosstalk/internal/ordered"
 )
 
-const maxKept = 256 // bounds the examples that are kept until it is known which groups are worst
-const maxAlike = 3 // how many examples of the same finding in the same group are kept
+const maxKept = 256  // bounds the examples that are kept until it is known which groups are worst
+const maxAlike = 3   // how many examples of the same finding in the same group are kept
 const maxText = 1000 // bounds the text of an example in bytes, which is more than a line shows
 
 // Examples keeps faults from a stream of observations: the first few of each finding

@@ -54,7 +54,11 @@ const (
 func NewResult(estimates []crosstalk.Estimate) (r Result) {
 	r.Plain, r.Whom = report.PlainTotals(estimates), report.Whom(estimates)
 	r.Plain = r.Plain[:min(len(r.Plain), mostParts)]
-	list := overall(estimates)
+	groups := report.GroupColumns(estimates)
+	list := slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool { // but for the overall ones
+		m := instrument.Measure(e.Measure)
+		return m.ByClass || m.OfTokens || instrument.IsFault(e.Measure) || !report.IsTotal(e, groups)
+	})
 	r.Level = report.Level(list)
 	keys := ordered.Distinct(list, func(e crosstalk.Estimate) string { return e.Measure })
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(drawn(a), drawn(b)) })
@@ -118,19 +122,6 @@ func drawn(measure string) int {
 	return 1000
 }
 
-// overall are the estimates over all values of the columns by which figures are
-// grouped, without those for single classes of answers and for tokens.
-func overall(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
-	groups := report.GroupColumns(estimates)
-	for _, e := range estimates {
-		m := instrument.Measure(e.Measure)
-		if !m.ByClass && !m.OfTokens && !instrument.IsFault(e.Measure) && report.IsTotal(e, groups) {
-			list = append(list, e)
-		}
-	}
-	return list
-}
-
 // MeaningOf explains a measure.
 func MeaningOf(measure string) Meaning {
 	m := instrument.Measure(measure)
@@ -153,8 +144,14 @@ func headline(e crosstalk.Estimate) *Headline {
 		counts = append(counts, fmt.Sprintf("%d scored", e.Observations))
 	}
 	for _, c := range slices.Sorted(maps.Keys(e.Counts)) {
+		name := crosstalk.Words(c)
+		for _, f := range kind.Findings { // a count of a finding is named like it
+			if crosstalk.Words(f.Key) == crosstalk.Words(c) && len(f.Titles) > 0 {
+				name = f.Titles[len(f.Titles)-1]
+			}
+		}
 		if n := e.Counts[c]; n > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", n, countName(kind, c)))
+			counts = append(counts, fmt.Sprintf("%d %s", n, name))
 		}
 	}
 	h.Counts = strings.Join(counts, " · ")
@@ -166,16 +163,6 @@ func headline(e crosstalk.Estimate) *Headline {
 		h.Doubt = fmt.Sprintf("%d of %d answers could not be judged.", unjudged, of)
 	}
 	return h
-}
-
-// countName names a count: one of a finding is named like the finding.
-func countName(kind crosstalk.Kind, count string) string {
-	for _, f := range kind.Findings {
-		if crosstalk.Words(f.Key) == crosstalk.Words(count) && len(f.Titles) > 0 {
-			return f.Titles[len(f.Titles)-1]
-		}
-	}
-	return crosstalk.Words(count)
 }
 
 // About describes what a run measured, and the models.

@@ -118,7 +118,10 @@ func layouts(estimates []crosstalk.Estimate, o Options) (list []*layout) {
 	var implied []string
 	if len(o.Rows) > 0 {
 		apart = slices.DeleteFunc(apart, func(column string) bool {
-			is := several(estimates, column) && column != Measure && impliedBy(estimates, o.Rows, column)
+			// A row that has one value of a column does not set tables apart, such as the prefix of each model.
+			both := append(slices.Clone(o.Rows), column)
+			is := several(estimates, column) && column != Measure &&
+				len(ordered.Distinct(estimates, keyOf(o.Rows))) == len(ordered.Distinct(estimates, keyOf(both)))
 			if is {
 				implied = append(implied, column)
 			}
@@ -143,13 +146,6 @@ func layouts(estimates []crosstalk.Estimate, o Options) (list []*layout) {
 		list = append(list, l)
 	}
 	return list
-}
-
-// impliedBy reports whether a row has one value of a column only: it does not set tables
-// apart, such as the prefix that each model has as its own.
-func impliedBy(estimates []crosstalk.Estimate, rows []string, column string) bool {
-	both := append(slices.Clone(rows), column)
-	return len(ordered.Distinct(estimates, keyOf(rows))) == len(ordered.Distinct(estimates, keyOf(both)))
 }
 
 // value is a figure's value of a column, crosstalk.All if it has none.

@@ -37,7 +37,7 @@ type DotPlot struct {
 }
 
 const mostLabel = 0.36 * width // the width of the longest label beside a chart
-const mostLetters = 24 // how many letters such a label has, about
+const mostLetters = 24         // how many letters such a label has, about
 
 func labelWidth(rows ...Row) (w float64) {
 	for _, r := range rows {

@@ -39,7 +39,12 @@ func drawOpinion(o labels.Opinion) (plots []Plot) {
 	if beside {
 		said.Parts = ordered.Distinct(shares, column(labels.LabelColumn))
 	}
-	columns := settingColumns(o.Shares)
+	columns := columnsWhere(o.Shares, labels.Share, func(column string, _ []string) bool {
+		return column != labels.JudgeColumn && column != labels.LabelColumn
+	})
+	if columns == nil { // settings do not differ
+		columns = []string{crosstalk.ModelColumn}
+	}
 	settings := ordered.Groups(shares, func(e *crosstalk.Estimate) string { return rowName(e, columns) })
 	faults := DotPlot{Series: ordered.Distinct(shares, column(labels.JudgeColumn))}
 	for _, of := range settings[:min(len(settings), mostSettings)] {
@@ -82,15 +87,4 @@ func drawOpinion(o labels.Opinion) (plots []Plot) {
 			"Share of answers labelled "+o.Question.Fault+". "+intervals))
 	}
 	return plots
-}
-
-// settingColumns are the columns in which settings differ, or else the model.
-func settingColumns(shares []crosstalk.Estimate) []string {
-	columns := columnsWhere(shares, labels.Share, func(column string, _ []string) bool {
-		return column != labels.JudgeColumn && column != labels.LabelColumn
-	})
-	if columns == nil {
-		return []string{crosstalk.ModelColumn}
-	}
-	return columns
 }

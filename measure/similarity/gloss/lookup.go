@@ -67,7 +67,11 @@ func (v *Vectors) lookUp(dst []int32, token string) []int32 {
 		return dst
 	}
 	if len(token) <= maxToken {
-		if id, ok := v.findSolid(solid(token)); ok {
+		key := solid(token)
+		if id, ok := v.lexicon.Find(key); ok {
+			return append(dst, id)
+		}
+		if id, ok := v.solid[key]; ok {
 			return append(dst, id)
 		}
 		if id, ok := v.derived(token); ok {
@@ -105,13 +109,6 @@ func solid(word string) string {
 		}
 		return r
 	}, word)
-}
-
-func (v *Vectors) findSolid(key string) (id int32, ok bool) {
-	if id, ok = v.lexicon.Find(key); !ok {
-		id, ok = v.solid[key]
-	}
-	return id, ok
 }
 
 // derivations are endings and their replacements in the entry that a word is derived from, or spelt like.

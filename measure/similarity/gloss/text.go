@@ -21,7 +21,7 @@ type text struct {
 type item struct {
 	row    int32
 	sum    int     // of the codes
-	scale  float64 // 1 / length of the vector
+	scale  float64 // 1 / length of the vector; 0 for the zero vector
 	weight float64
 }
 
@@ -57,11 +57,17 @@ func (v *Vectors) prepare(s string) *text {
 		if id < 0 {
 			return
 		}
-		i := item{row: id, weight: weight}
-		i.sum, i.scale = measure(v.row(id))
+		const zero = vectorfile.Zero
+		i, row := item{row: id, weight: weight}, v.row(id)
+		for _, c := range row {
+			i.sum += int(c&15) + int(c>>4)
+		}
+		if square := dot(row, row) - 2*zero*i.sum + zero*zero*vectorfile.Dim; square > 0 {
+			i.scale = 1 / math.Sqrt(float64(square))
+		}
 		t.items = append(t.items, i)
 		t.weight += weight
-		addRow(&sum, v.row(id), float64(weight*i.scale))
+		addRow(&sum, row, float64(weight*i.scale))
 	})
 	square := 0.0
 	for _, x := range sum {
@@ -72,18 +78,6 @@ func (v *Vectors) prepare(s string) *text {
 	}
 	t.trigrams = newTrigrams(folded)
 	return t
-}
-
-// measure returns the sum of a row's codes and the inverse length of its vector, 0 for the zero vector.
-func measure(row []byte) (sum int, scale float64) {
-	const zero = vectorfile.Zero
-	for _, c := range row {
-		sum += int(c&15) + int(c>>4)
-	}
-	if square := dot(row, row) - 2*zero*sum + zero*zero*vectorfile.Dim; square > 0 {
-		scale = 1 / math.Sqrt(float64(square))
-	}
-	return sum, scale
 }
 
 func addRow(sum *[vectorfile.Dim]float64, row []byte, a float64) {
