@@ -27,14 +27,12 @@ var otherwise = map[string][]string{
 	"report/export/export.go": {"not_scored", "tokens"},
 	"report/export/faults.go": {"answer"},      // the column
 	"report/tables.go":        {"cannot_tell"}, // the column, of people
-	"report/export/flat.go":   {"not_scored"},
-	"report/labels.go":        {"texts"}, // of the units that people judged
+	"report/labels.go":        {"texts"},       // of the units that people judged
 	"report/page/page.go":     {"line", "rule"},
 	"report/page/text.go":     {"line", "word"},
-	"report/plot/measures.go": {"top_p"}, // the setting
-	"report/plot/palette.go":  {"rule"},
-	"report/plot/shares.go":   {"part"},
-	"report/plot/strip.go":    {"censored", "mass"},
+	"report/plot/dots.go":     {"top_p"}, // the setting
+	"report/plot/plot.go":     {"rule"},
+	"report/plot/shares.go":   {"part", "censored", "mass"},
 	"report/suites/suites.go": {"category", "concept", "consistency", "control", "language", "leaks", "source", "task", "test",
 		"words"}, // of items
 	"web/answer.go":  {"tokens"},

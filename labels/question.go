@@ -4,11 +4,16 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
+	"crosstalk"
+	"crosstalk/instrument/consistency"
 	"crosstalk/internal/ordered"
 
 	"github.com/goccy/go-yaml"
@@ -126,4 +131,222 @@ func (q Question) Asks(topic string) string {
 	}
 	text, _, _ := strings.Cut(strings.ReplaceAll(q.Text, "the language X", LanguageName(topic)), ": ")
 	return text + "."
+}
+
+// Unit is one thing that people judge, with what the instrument found.
+type Unit struct {
+	Place
+	Cluster string
+	Columns map[string]string // the item's labels
+	Topic   string
+	Given   [2]string // what the texts answer, if people should see it
+	Texts   [2]string // in the order of the question's sides
+	Choices []string  // the labels to choose from; nil: the question's
+	Judged  []Judged  // by each similarity; one where the instrument has no judges
+	Doubt   float64   // how far the instrument is from another finding; NaN: not known
+
+	key      string
+	near     float64              // of the question
+	answered consistency.Answered // of a reading
+}
+
+// Judged is an instrument's finding in a unit.
+type Judged struct {
+	Judge      string // the similarity; empty: the instrument itself
+	Value      float64
+	Difference float64 // of the two sides, NaN where there is none
+	Finding    string
+}
+
+// Key identifies the unit in its run, as Label.Key does.
+func (u Unit) Key() string { return u.key }
+
+// Columns that units have besides the columns of their items and conditions.
+const (
+	findingColumn  = "finding"  // what the instrument found
+	disputedColumn = "disputed" // yes: similarities find different things
+	doubtfulColumn = "doubtful" // yes: the instrument nearly found something else
+	lengthColumn   = "length"   // how many characters a line has
+	itemColumn     = "item"
+	sampleColumn   = "sample" // from 1
+)
+
+// column returns the value of a unit's column: one of those above, a label or a part
+// of its condition. The finding is its first judge's.
+func (u *Unit) column(name string) string {
+	yes := func(is bool) string {
+		if is {
+			return "yes"
+		}
+		return "no"
+	}
+	switch {
+	case name == findingColumn:
+		return cmp.Or(u.Judged[0].Finding, "none")
+	case name == disputedColumn:
+		return yes(slices.ContainsFunc(u.Judged, func(j Judged) bool { return j.Finding != u.Judged[0].Finding }))
+	case name == doubtfulColumn:
+		return yes(u.Doubt <= u.near)
+	case name == lengthColumn && u.Line > 0:
+		return length(u.Texts[0])
+	}
+	if value, known := u.Columns[name]; known {
+		return value
+	}
+	if value, known := u.Condition[name]; known {
+		return value
+	}
+	return map[string]string{itemColumn: u.Item, sampleColumn: strconv.Itoa(u.Sample + 1)}[name]
+}
+
+// stratum names the stratum of a unit: its condition, and these columns.
+func (u *Unit) stratum(by []string) string {
+	values := []any{u.Condition}
+	for _, c := range by {
+		values = append(values, u.column(c))
+	}
+	return string(crosstalk.Canonical(values))
+}
+
+func length(text string) string {
+	n, from := utf8.RuneCountInString(text), 1
+	for _, to := range []int{20, 50, 100, 200} {
+		if n <= to {
+			return fmt.Sprintf("%d to %d", from, to)
+		}
+		from = to + 1
+	}
+	return fmt.Sprintf("%d or more", from)
+}
+
+// compareNumbered compares texts by the numbers that they begin with, then as texts.
+func compareNumbered(a, b string) int {
+	number := func(s string) int {
+		n, _ := strconv.Atoi(s[:len(s)-len(strings.TrimLeft(s, "0123456789"))])
+		return n
+	}
+	return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a, b))
+}
+
+// labelledUnit is a unit with its labels. What people say of it is one thing, in all
+// figures: the label of an adjudicator or else the one that most of them gave. A tie has
+// the mean of the values of its labels, and no majority.
+type labelledUnit struct {
+	*Unit
+	labels   map[string]string // by annotator
+	all      []Label           // by annotator's name
+	deciding []Label           // an adjudicator's, or those with the most votes
+	decided  bool              // by an adjudicator
+	majority string
+	value    float64 // mean of the deciding labels' values, NaN without any
+	stratum  string  // of a stratified sample
+	weight   float64 // units of its stratum for each labelled one
+}
+
+// labelled returns the units that have labels, in the sheet's order, and the number
+// of labels that belong to none. by are the columns of the strata.
+func (s *Sheet) labelled(by []string, labels []Label) (units []labelledUnit, unmatched int) {
+	given := map[int][]Label{}
+	for _, l := range labels {
+		if i, known := s.at[l.Key()]; known {
+			given[i] = append(given[i], l)
+		} else {
+			unmatched++
+		}
+	}
+	all, labelled := map[string]float64{}, map[string]float64{}
+	for i := 0; i < len(s.Units) && len(by) > 0; i++ {
+		name := s.Units[i].stratum(by)
+		all[name]++
+		if given[i] != nil {
+			labelled[name]++
+		}
+	}
+	for _, i := range slices.Sorted(maps.Keys(given)) {
+		u := s.Question.said(given[i])
+		u.Unit, u.weight = &s.Units[i], 1
+		if len(by) > 0 {
+			u.stratum = u.Unit.stratum(by)
+			u.weight = all[u.stratum] / labelled[u.stratum]
+		}
+		units = append(units, u)
+	}
+	return units, unmatched
+}
+
+func (q Question) said(labels []Label) (u labelledUnit) {
+	slices.SortStableFunc(labels, func(a, b Label) int { return cmp.Compare(a.Annotator, b.Annotator) })
+	u.deciding = slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return !l.Decides })
+	u.all, u.decided, u.labels = labels, len(u.deciding) > 0, map[string]string{}
+	votes, most := map[string]int{}, 0
+	for _, l := range labels {
+		if !l.Decides || len(u.deciding) == len(labels) { // who decides is no annotator among others
+			u.labels[l.Annotator] = l.Label
+		}
+		if l.Decides == u.decided && (q.Several || slices.Contains(q.labels(), l.Label)) {
+			votes[l.Label]++
+			most = max(most, votes[l.Label])
+		}
+	}
+	u.deciding = slices.DeleteFunc(slices.Clone(labels), func(l Label) bool {
+		return l.Decides != u.decided || votes[l.Label] < most
+	})
+	maps.DeleteFunc(votes, func(_ string, n int) bool { return n < most })
+	u.majority = q.Undecided
+	if len(votes) == 1 {
+		u.majority = u.deciding[0].Label
+	}
+	sum, n := 0.0, 0.0
+	for _, l := range u.deciding {
+		if v := q.value(l.Label); !math.IsNaN(v) {
+			sum += v
+			n++
+		}
+	}
+	u.value = sum / n
+	return u
+}
+
+// codes are the parts of a label, if the question allows several.
+func codes(label string) []string { return strings.Split(label, "; ") }
+
+type group struct {
+	by    map[string]string
+	units []labelledUnit
+}
+
+// groups are the units by these columns of theirs, in order of first use.
+func groups(units []labelledUnit, by func(labelledUnit) map[string]string) (list []group) {
+	for _, g := range ordered.Groups(units, func(u labelledUnit) string { return string(crosstalk.Canonical(by(u))) }) {
+		list = append(list, group{by(g[0]), g})
+	}
+	return list
+}
+
+func everything(labelledUnit) map[string]string { return map[string]string{} }
+
+// apart are the columns of a unit that no figure mixes.
+func (q Question) apart(u *Unit) map[string]string {
+	columns := map[string]string{}
+	maps.Copy(columns, u.Condition)
+	for _, c := range q.Apart {
+		if value, known := u.Columns[c]; known {
+			columns[c] = value
+		}
+	}
+	return columns
+}
+
+func filter(units []labelledUnit, keep func(labelledUnit) bool) []labelledUnit {
+	return slices.DeleteFunc(slices.Clone(units), func(u labelledUnit) bool { return !keep(u) })
+}
+
+func pick[T any](list []T, at []int) []T { return ordered.Map(at, func(i int) T { return list[i] }) }
+
+func indexes(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
 }

@@ -7,8 +7,18 @@
 package report
 
 import (
+	"cmp"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
 	"io"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"crosstalk"
 )
@@ -42,4 +52,346 @@ func Write(w io.Writer, format string, estimates []crosstalk.Estimate) error {
 	}
 	return WriteResult(w, format, crosstalk.NewDocument(estimates), estimates,
 		func() [][]string { return records(estimates) }, func() []Table { return Tables(estimates) })
+}
+
+// WriteResult writes a result in one of Formats: the document as JSON, its parts as
+// JSON Lines, records as CSV with the header first, or tables for people.
+func WriteResult[T any](
+	w io.Writer, format string, document any, parts []T, records func() [][]string, tables func() []Table,
+) error {
+	switch {
+	case format == "json" || format == "jsonl":
+		return WriteJSON(w, format, document, parts)
+	case format == "csv":
+		return csv.NewWriter(w).WriteAll(records())
+	}
+	return WriteTables(w, format, tables())
+}
+
+// WriteJSON writes a document as indented JSON or, if the format is jsonl, each of its parts on a line.
+func WriteJSON[T any](w io.Writer, format string, document any, parts []T) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	if format != "jsonl" {
+		e.SetIndent("", "  ")
+		return e.Encode(document)
+	}
+	for _, p := range parts {
+		if err := e.Encode(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Percent is a fraction as a percentage with one decimal, "-" if undefined.
+func Percent(f crosstalk.Value) string {
+	if !f.Defined() {
+		return "-"
+	}
+	return strconv.FormatFloat(100*float64(f), 'f', 1, 64)
+}
+
+// Value is a figure as printed in tables: a percentage, or a number in its unit.
+func Value(f crosstalk.Value, unit string) string {
+	if unit == "" || !f.Defined() {
+		return Percent(f)
+	}
+	return strconv.FormatFloat(float64(f), 'f', 2, 64)
+}
+
+// Difference is a signed difference of figures in their unit, or in percentage
+// points if they are fractions, "-" where undefined.
+func Difference(f crosstalk.Value, unit string) string {
+	s := Value(f, unit)
+	switch {
+	case !f.Defined():
+		return "-"
+	case strings.Trim(s, "-0.") == "":
+		return strings.TrimPrefix(s, "-")
+	case f > 0:
+		return "+" + s
+	}
+	return s
+}
+
+// PValue is a p-value with three decimals, "-" if undefined.
+func PValue(p crosstalk.Value) string {
+	switch {
+	case !p.Defined():
+		return "-"
+	case p < 0.001:
+		return "<0.001"
+	}
+	return decimals(p)
+}
+
+// Interval is "LOW to HIGH" in the figure's unit, "-" if there is none.
+func Interval(i *crosstalk.Interval, unit string) string { return interval(i, unit, Value) }
+
+// DifferenceInterval is the interval of a difference, such as "-0.9 to +0.1".
+func DifferenceInterval(i *crosstalk.Interval, unit string) string {
+	return interval(i, unit, Difference)
+}
+
+func interval(i *crosstalk.Interval, unit string, text func(crosstalk.Value, string) string) string {
+	if i == nil {
+		return "-"
+	}
+	return text(crosstalk.Value(i.Low), unit) + " to " + text(crosstalk.Value(i.High), unit)
+}
+
+// Level is the level of the intervals of figures: "95 %".
+func Level(estimates []crosstalk.Estimate) string {
+	for _, e := range estimates {
+		if e.Interval != nil {
+			return strconv.FormatFloat(100*e.Interval.Level, 'g', 4, 64) + " %"
+		}
+	}
+	return "95 %"
+}
+
+func pValue(t *crosstalk.Test) string {
+	if t == nil {
+		return "-"
+	}
+	return PValue(t.P)
+}
+
+// IndependentNote explains the mark of Independent.
+const IndependentNote = "*: the test counts all observations as independent, but they come in clusters: p is too small"
+
+// Independent marks a p-value in a table for people: "*" if the test is a t-test as in the
+// papers, which knows no clusters, and there are some.
+func Independent(e crosstalk.Estimate) string {
+	if e.Test != nil && e.Test.Method == "t" && e.Test.P.Defined() && e.Clusters < e.Observations {
+		return "*"
+	}
+	return ""
+}
+
+// SmallP is the p-value of a test, with its order of magnitude where PValue has only a bound; "-" without a test.
+func SmallP(t *crosstalk.Test) string {
+	if t == nil || !t.P.Defined() || t.P >= 0.001 {
+		return pValue(t)
+	}
+	if t.P == 0 {
+		return "<1e-300"
+	}
+	return strconv.FormatFloat(float64(t.P), 'e', 0, 64)
+}
+
+// EffectSize is an effect's value, "-" without one.
+func EffectSize(e *crosstalk.Effect) string {
+	if e == nil || !e.Value.Defined() {
+		return "-"
+	}
+	if math.Abs(float64(e.Value)) < 0.0005 {
+		return "0.000"
+	}
+	return decimals(e.Value)
+}
+
+// Number is a number for programs, empty if undefined.
+func Number(f crosstalk.Value) string {
+	if !f.Defined() {
+		return ""
+	}
+	return strconv.FormatFloat(float64(f), 'g', -1, 64)
+}
+
+// Names are what tables, pages and plots call values of columns, such as a model or
+// a system message, by VALUE or COLUMN:VALUE. Formats for programs keep the values.
+type Names map[string]string
+
+// ParseNames reads VALUE=NAME or COLUMN:VALUE=NAME. A value may have equals signs, a name may not.
+func ParseNames(pairs []string) (Names, error) {
+	names, values := Names{}, map[string]string{}
+	for _, pair := range pairs {
+		i := strings.LastIndexByte(pair, '=')
+		if i < 1 || strings.TrimSpace(pair[i+1:]) == "" {
+			return nil, fmt.Errorf("%q: expected VALUE=NAME, such as openai:gpt-4o-mini=mini", pair)
+		}
+		value, name := pair[:i], strings.TrimSpace(pair[i+1:])
+		if other, taken := values[name]; taken && other != value {
+			return nil, fmt.Errorf("%s and %s have the same name, %s", short(other, maxName), short(value, maxName), name)
+		}
+		names[value], values[name] = name, value
+	}
+	return names, nil
+}
+
+// fingerprint matches the hash of a file or a version in a value.
+var fingerprint = regexp.MustCompile(`@[0-9A-Za-z-]*[0-9a-f]{8,}`)
+
+// Of is the name of a value of a column, which may be given without fingerprints. A name
+// for this column comes before one for every column.
+func (n Names) Of(column, value string) (name string, ok bool) {
+	for _, key := range keys(column, value) {
+		if name, ok = n[key]; ok {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// keys are how people may write a value of a column.
+func keys(column, value string) []string {
+	plain := fingerprint.ReplaceAllString(value, "")
+	return []string{column + ":" + value, column + ":" + plain, value, plain}
+}
+
+// By returns columns with names instead of values.
+func (n Names) By(by map[string]string) map[string]string {
+	if len(n) == 0 {
+		return by
+	}
+	for column, value := range by {
+		if name, ok := n.Of(column, value); ok {
+			by = maps.Clone(by)
+			by[column] = name
+		}
+	}
+	return by
+}
+
+// Estimates returns figures whose columns have names instead of values.
+func (n Names) Estimates(estimates []crosstalk.Estimate) []crosstalk.Estimate {
+	named := slices.Clone(estimates)
+	for i := range named {
+		named[i].By = n.By(named[i].By)
+	}
+	return named
+}
+
+// Observation returns an observation whose condition has names instead of values.
+func (n Names) Observation(o crosstalk.Observation) crosstalk.Observation {
+	o.Condition = n.By(o.Condition)
+	return o
+}
+
+// Unused lists the values that no figure has.
+func (n Names) Unused(estimates []crosstalk.Estimate) (values []string) {
+	used := map[string]bool{}
+	for _, e := range estimates {
+		for column, value := range e.By {
+			for _, key := range keys(column, value) {
+				used[key] = true
+			}
+		}
+	}
+	for _, value := range slices.Sorted(maps.Keys(n)) {
+		if !used[value] {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+const maxName = 40 // the length of names in tables, in characters
+
+// Shorten returns rows of columns whose long values have names of at most this many characters, 0 for what fits a
+// table: without fingerprints and what all values of the column begin or end with, and cut in the middle. Different
+// values of a column keep different names. A column's only value may have twice the length.
+func Shorten(rows []map[string]string, most int) []map[string]string {
+	most = cmp.Or(most, maxName)
+	values := map[string][]string{} // of a column
+	for _, row := range rows {
+		for column, value := range row {
+			if !slices.Contains(values[column], value) {
+				values[column] = append(values[column], value)
+			}
+		}
+	}
+	names := map[string]map[string]string{}
+	for column, of := range values {
+		most := most
+		if len(of) == 1 { // it is named once
+			most *= 2
+		}
+		if slices.ContainsFunc(of, func(value string) bool { return tooLong(value, most) }) {
+			names[column] = shortNames(of, most)
+		}
+	}
+	shortened := slices.Clone(rows)
+	for i, row := range rows {
+		for column, value := range row {
+			if name, ok := names[column][value]; ok && name != value {
+				shortened[i] = maps.Clone(shortened[i])
+				shortened[i][column] = name
+			}
+		}
+	}
+	return shortened
+}
+
+func tooLong(value string, most int) bool { return utf8.RuneCountInString(value) > most }
+
+func shortNames(values []string, most int) map[string]string {
+	long := slices.DeleteFunc(slices.Clone(values), func(value string) bool { return !tooLong(value, most) })
+	before, after := common(long)
+	names, taken := map[string]string{}, map[string]bool{}
+	for _, value := range values {
+		name := value
+		if tooLong(value, most) {
+			if name = short(value, most); len(long) > 1 && before+after > 0 {
+				name = short(value[before:len(value)-after], most-2)
+				if before > 0 {
+					name = "…" + name
+				}
+				if after > 0 {
+					name += "…"
+				}
+			}
+		}
+		for k, first := 2, name; taken[name]; k++ {
+			number := fmt.Sprintf(" (%d)", k)
+			name = short(first, most-len(number)) + number
+		}
+		names[value], taken[name] = name, true
+	}
+	return names
+}
+
+// common is the number of bytes that all values begin with and end with, up to where
+// a word, a setting or a part of a path begins.
+func common(values []string) (before, after int) {
+	first := values[0]
+	before, after = len(first), len(first)
+	for _, value := range values[1:] {
+		for !strings.HasPrefix(value, first[:before]) {
+			before--
+		}
+		for !strings.HasSuffix(value, first[len(first)-after:]) {
+			after--
+		}
+	}
+	const between = " ?&/:,;"
+	before = strings.LastIndexAny(first[:before], between) + 1
+	if i := strings.IndexAny(first[len(first)-after:], between); i >= 0 {
+		after -= i
+	} else {
+		after = 0
+	}
+	for _, value := range values {
+		if before+after >= len(value) { // nothing differs between them
+			after = 0
+		}
+		if before >= len(value) {
+			before = 0
+		}
+	}
+	return before, after
+}
+
+func short(value string, most int) string {
+	r := []rune(strings.Join(strings.Fields(value), " "))
+	if len(r) > most {
+		r = []rune(fingerprint.ReplaceAllString(string(r), ""))
+	}
+	if len(r) <= most {
+		return string(r)
+	}
+	tail := most / 3 // texts that begin alike often end differently
+	return strings.TrimRight(string(r[:most-1-tail]), " ") + "…" + strings.TrimLeft(string(r[len(r)-tail:]), " ")
 }

@@ -3,11 +3,16 @@ package golden
 
 import (
 	"flag"
+	"fmt"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"crosstalk"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -41,4 +46,55 @@ func Rounded(text string) string {
 		x, _ := strconv.ParseFloat(number, 64)
 		return strconv.FormatFloat(x, 'g', 6, 64)
 	})
+}
+
+// Observation writes all of an observation in a line, except its columns.
+func Observation(o crosstalk.Observation) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s.%d %s %s: ", o.Measure, o.Item, o.Sample, o.Variant, o.Cluster)
+	if o.Value.Defined() {
+		fmt.Fprintf(&b, "%g", float64(o.Value))
+	}
+	fmt.Fprint(&b, o.NotScored, " ", o.Finding)
+	if o.Implied {
+		b.WriteString(" implied")
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Numbers)) {
+		fmt.Fprintf(&b, " %s=%g", name, o.Numbers[name])
+	}
+	for _, text := range o.Texts {
+		fmt.Fprintf(&b, " %.1s/%s=%.24q", text.Role, text.Name, text.Text)
+	}
+	for _, spans := range [][]crosstalk.Span{o.Spans, o.Masked} {
+		for _, s := range spans {
+			fmt.Fprintf(&b, " %d:%d-%d %s%s %.4g %.4g %s",
+				s.Line, s.Start, s.End, s.Side, s.Language, s.Probability, s.Score, s.Reason)
+		}
+	}
+	for _, t := range o.Tokens {
+		fmt.Fprintf(&b, " %d-%d %t %.4g/%d", t.Start, t.End, t.Fault, float64(t.Entropy), t.Nucleus)
+	}
+	for _, key := range o.Answers {
+		b.WriteString(" " + key.String()[:4])
+	}
+	return b.String()
+}
+
+// Figure writes all of a figure in a line, except its signature.
+func Figure(e crosstalk.Estimate) string {
+	s := fmt.Sprintf("%s %v: %.5g of %d, %d, %d, %v",
+		e.Measure, e.By, float64(e.Value), e.N, e.Observations, e.Clusters, e.Counts)
+	if e.Interval != nil {
+		s += fmt.Sprintf(" %.4g to %.4g %s", e.Interval.Low, e.Interval.High, e.Interval.Method)
+	}
+	if e.Test != nil {
+		s += fmt.Sprintf(" %s %g %.4g", e.Test.Method, e.Test.Null, float64(e.Test.P))
+	}
+	if e.Effect != nil {
+		s += fmt.Sprintf(" %s %.4g", e.Effect.Name, float64(e.Effect.Value))
+	}
+	if e.Average != nil {
+		s += fmt.Sprint(" ", *e.Average)
+	}
+	return s + fmt.Sprintf(" %s %s %q", e.Unit, e.Better, e.Warnings)
 }

@@ -3,15 +3,28 @@
 package export
 
 import (
+	"cmp"
+	"encoding/csv"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"crosstalk"
 	"crosstalk/ask/journal"
+	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
+	"crosstalk/internal/rescue"
+	"crosstalk/run"
 )
 
 // The formats. CSV is flat: a column for each name that occurs in any row. Codebook
@@ -137,4 +150,184 @@ func answerRow(a journal.Record) Row {
 		r["logprobs"] = string(crosstalk.Canonical(a.Answer.Logprobs))
 	}
 	return r
+}
+
+// WriteRun writes the observations of a finished run in a format or, with answers,
+// every request in its journal with its answer, which LMEval has no place for. A defect in a writer is an error.
+func WriteRun(w io.Writer, format, path string, answers bool) error {
+	if _, err := crosstalk.Chosen("format", format, Formats); err != nil {
+		return err
+	}
+	if answers && format == LMEval {
+		return crosstalk.BadOption("format", " %s and --answers cannot be combined: the format is for observations", format)
+	}
+	manifest, err := run.ReadManifest(path)
+	if err != nil {
+		return err
+	}
+	return rescue.Do("the export", func() error { return writeRun(w, format, path, manifest, answers) })
+}
+
+func writeRun(w io.Writer, format, path string, manifest run.Manifest, answers bool) error {
+	if answers {
+		j, err := journal.OpenReader(filepath.Join(path, journal.Name))
+		if err != nil {
+			return err
+		}
+		defer j.Close()
+		if format == JSONLines {
+			return WriteLines(w, Mapped(j.All(), answerRow))
+		}
+		return writeRows(w, format, Mapped(j.All(), answerRow))
+	}
+	if _, err := os.Lstat(filepath.Join(path, "observations.jsonl")); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s %w", path, run.ErrUnfinished)
+	}
+	if format == JSONLines {
+		return WriteLines(w, run.ReadObservations(path))
+	}
+	if format == LMEval {
+		j, err := journal.OpenReader(filepath.Join(path, journal.Name))
+		if err != nil {
+			return err
+		}
+		defer j.Close()
+		return writeSamples(w, run.ReadObservations(path), j.Known)
+	}
+	from, err := newOrigin(path, manifest)
+	if err != nil {
+		return err
+	}
+	return writeRows(w, format, Mapped(run.ReadObservations(path), from.row))
+}
+
+var first = []string{"measure", "item", "cluster", "key", "sample", "variant", "value", "not_scored", "implied",
+	"finding", "signature", "run", "version",
+	"provider", "endpoint", "model", "prompt", "status", "text", "reasoning", "reason"}
+
+// inOrder puts the names of columns in order: the first ones, others by name, the last ones.
+func inOrder(names iter.Seq[string], first, last []string) []string {
+	place := func(name string) int {
+		if i := slices.Index(first, name); i >= 0 {
+			return i - len(first)
+		}
+		return slices.Index(last, name) + 1
+	}
+	return slices.SortedFunc(names, func(a, b string) int {
+		return cmp.Or(place(a)-place(b), strings.Compare(a, b))
+	})
+}
+
+// WriteCSV writes a column for each name that occurs in any row, some of them first or last; others are sorted.
+// It reads the rows twice.
+func WriteCSV(w io.Writer, rows iter.Seq2[Row, error], first, last []string) error {
+	names := Row{}
+	for r, err := range rows {
+		if err != nil {
+			return err
+		}
+		maps.Copy(names, r)
+	}
+	columns := inOrder(maps.Keys(names), first, last)
+	out := csv.NewWriter(w)
+	out.Write(columns)
+	record := make([]string, len(columns))
+	for r, err := range rows {
+		if err != nil {
+			return err
+		}
+		for i, name := range columns {
+			switch x := r[name].(type) {
+			case nil:
+				record[i] = ""
+			case float64:
+				record[i] = strconv.FormatFloat(x, 'g', -1, 64)
+			default:
+				record[i] = fmt.Sprint(x)
+			}
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// writeSamples writes observations as the lines of lm-evaluation-harness' samples_TASK.jsonl, as lm_eval/evaluator.py
+// (evaluate) and lm_eval/loggers/evaluation_tracker.py (save_results_samples) of version 0.4.9 write them, without
+// hashes: a line for each answer, or group of compared answers, under each condition. asked returns an answer with its
+// request, if they are known.
+func writeSamples(w io.Writer, all iter.Seq2[crosstalk.Observation, error],
+	asked func(crosstalk.Key) (journal.Record, bool)) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	docs := map[string]int{}
+	var group []crosstalk.Observation
+	flush := func() error {
+		if group == nil {
+			return nil
+		}
+		if _, known := docs[group[0].Item]; !known {
+			docs[group[0].Item] = len(docs)
+		}
+		s := sampleOf(group, asked)
+		s["doc_id"], group = docs[group[0].Item], nil
+		return e.Encode(s)
+	}
+	for o, err := range all {
+		if err == nil && instrument.Measure(o.Measure).OfTokens {
+			continue
+		}
+		if err == nil && group != nil { // one group has the same answers under the same condition
+			if last := group[0]; last.Item != o.Item || last.Sample != o.Sample || last.Variant != o.Variant ||
+				!maps.Equal(last.Condition, o.Condition) || !maps.Equal(last.Labels, o.Labels) {
+				err = flush()
+			}
+		}
+		if err != nil {
+			return err
+		}
+		group = append(group, o)
+	}
+	return flush()
+}
+
+// sampleOf is a sample, with its metrics among its fields.
+func sampleOf(group []crosstalk.Observation, asked func(crosstalk.Key) (journal.Record, bool)) map[string]any {
+	o := group[0]
+	s, metrics := map[string]any{}, []string{}
+	for _, o := range group {
+		if o.Value.Defined() && o.NotScored == "" {
+			if _, twice := s[o.Measure]; !twice {
+				metrics = append(metrics, o.Measure)
+			}
+			s[o.Measure] = float64(o.Value)
+		}
+	}
+	doc := map[string]string{"id": o.Item}
+	maps.Copy(doc, o.Labels)
+	for k, v := range o.Condition {
+		doc["condition_"+k] = v
+	}
+	arguments, sent, filtered := map[string]any{}, [][]string{}, []string{}
+	for _, t := range o.Texts {
+		if t.Role != crosstalk.Side {
+			continue
+		}
+		i, raw, prompt, settings := len(sent), t.Text, "", map[string]any{}
+		if i < len(o.Answers) {
+			if a, ok := asked(o.Answers[i]); ok {
+				raw, prompt = a.Answer.Text, a.Request.Text()
+				text, _ := json.Marshal(a.Request.Decoding)
+				json.Unmarshal(text, &settings)
+			}
+		}
+		arguments[fmt.Sprintf("gen_args_%d", i)] = map[string]any{"arg_0": prompt, "arg_1": settings}
+		sent, filtered = append(sent, []string{raw}), append(filtered, t.Text)
+	}
+	target := instrument.Of(o.Measure).Target // the correct class, the requested language, or the concept
+	maps.Copy(s, map[string]any{"doc": doc, "target": cmp.Or(o.Text(target), o.Labels[target]), "arguments": arguments,
+		"resps": sent, "filtered_resps": filtered, "filter": "none", "metrics": metrics})
+	return s
 }

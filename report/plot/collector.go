@@ -3,6 +3,7 @@ package plot
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -151,4 +152,148 @@ func (p panel) rows(chart crosstalk.Chart) (rows []Row, series []string) {
 
 func rowName(e *crosstalk.Estimate, columns []string) string {
 	return strings.Join(ordered.Map(columns, func(column string) string { return e.By[column] }), " ")
+}
+
+// sideRow is a bar of the observations of a measure that compares two answers: which
+// is closer to something, the first part of a chart (0), the last (1), or neither (0.5).
+type sideRow struct {
+	sideKey
+	counts [3]float64 // of the values 0, 0.5 and 1
+}
+
+type sideKey struct{ set, judge, model string }
+
+// addSides adds an observation if its measure has a SideChart.
+func (c *Collector) addSides(kind crosstalk.Kind, o crosstalk.Observation, judge string, weight float64) {
+	if !slices.ContainsFunc(kind.Charts, func(chart crosstalk.Chart) bool {
+		return chart.Form == crosstalk.SideChart && slices.Contains(chart.Measures, o.Measure)
+	}) {
+		return
+	}
+	side := slices.Index([]float64{0, 0.5, 1}, float64(o.Value))
+	_, scored := o.Numbers[kind.Measure(o.Measure).Numbers[0]]
+	if side < 0 || o.NotScored != "" || !scored && judge != labels.People {
+		return
+	}
+	var set []string
+	for _, column := range slices.Sorted(maps.Keys(o.Condition)) {
+		if column != crosstalk.ModelColumn && column != kind.Judge {
+			set = append(set, words(column)+" "+o.Condition[column])
+		}
+	}
+	for _, column := range kind.Columns {
+		if v := o.Labels[column.Key]; v != "" && column.Apart {
+			set = append(set, words(column.Key)+" "+v)
+		}
+	}
+	key := sideKey{strings.Join(set, " · "), judge, o.Condition[crosstalk.ModelColumn]}
+	rows := c.sides[o.Measure]
+	i := slices.IndexFunc(rows, func(r *sideRow) bool { return r.sideKey == key })
+	if i < 0 {
+		i, rows = len(rows), append(rows, &sideRow{sideKey: key})
+		c.sides[o.Measure] = rows
+	}
+	rows[i].counts[side] += weight
+}
+
+// sideCharts are bars of the shares, one plot for each set of conditions.
+func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
+	all := c.sides[chart.Measures[0]]
+	judges := ordered.Distinct(all, func(r *sideRow) string { return r.judge })
+	sets := ordered.Groups(all, func(r *sideRow) string { return r.set })
+	for _, rows := range sets[:min(len(sets), mostPanels)] {
+		shares := Shares{Parts: chart.Parts, Middle: 1}
+		slices.SortStableFunc(rows, func(a, b *sideRow) int { return strings.Compare(a.model, b.model) })
+		for _, r := range rows {
+			row := ShareRow{Row: Row{Label: r.model}, Counts: r.counts[:]}
+			switch {
+			case len(judges) > 1 && rows[0].model == rows[len(rows)-1].model:
+				row.Label = r.judge
+			case len(judges) > 1:
+				row.Below = r.judge
+			}
+			shares.Rows = append(shares.Rows, row)
+		}
+		plots = append(plots, panel{of: rows[0].set}.titled(shares.Draw().about(chart.Title, chart.Note)))
+	}
+	return plots
+}
+
+// AddOpinion adds human judgements of answers. Plots has each judgement beside the automatic ones, and the shares
+// of labels by setting beside what the instrument finds (Gonen et al. 2024, figures 4 and 5).
+func (c *Collector) AddOpinion(o labels.Opinion) {
+	for _, said := range o.Said {
+		c.addSides(instrument.Of(said.Measure), said.Observation, labels.People, said.Weight)
+	}
+	if len(o.Shares) > 0 {
+		c.opinions = append(c.opinions, o)
+	}
+}
+
+const mostSettings = 30 // the maximum number of settings in a plot
+
+// drawOpinion draws the shares of labels in each setting, and how often people and the instrument find a fault.
+// Where another chart has people's shares beside the instrument's, the instrument's are left out.
+func drawOpinion(o labels.Opinion) (plots []Plot) {
+	said, beside := Shares{Middle: -1}, true
+	for _, chart := range instrument.Of(o.Question.Measure).Charts {
+		if chart.Form == crosstalk.SideChart && slices.Contains(chart.Measures, o.Question.Measure) {
+			said.Parts, said.Middle, beside = chart.Parts, 1, false
+		}
+	}
+	shares := ordered.Map(o.Shares, func(e crosstalk.Estimate) *crosstalk.Estimate { return &e })
+	column := func(name string) func(*crosstalk.Estimate) string {
+		return func(e *crosstalk.Estimate) string { return e.By[name] }
+	}
+	if beside {
+		said.Parts = ordered.Distinct(shares, column(labels.LabelColumn))
+	}
+	columns := columnsWhere(o.Shares, labels.Share, func(column string, _ []string) bool {
+		return column != labels.JudgeColumn && column != labels.LabelColumn
+	})
+	if columns == nil { // settings do not differ
+		columns = []string{crosstalk.ModelColumn}
+	}
+	settings := ordered.Groups(shares, func(e *crosstalk.Estimate) string { return rowName(e, columns) })
+	faults := DotPlot{Series: ordered.Distinct(shares, column(labels.JudgeColumn))}
+	for _, of := range settings[:min(len(settings), mostSettings)] {
+		setting := rowName(of[0], columns)
+		found := Row{setting, make([]*crosstalk.Estimate, len(faults.Series))}
+		for k, judge := range faults.Series {
+			row := Row{setting, make([]*crosstalk.Estimate, len(said.Parts))}
+			if beside {
+				row.Label = strings.Trim(setting+", "+judge, ", ")
+			}
+			for _, e := range of {
+				if e.By[labels.JudgeColumn] != judge {
+					continue
+				}
+				label := e.By[labels.LabelColumn]
+				if label == o.Question.Fault {
+					found.Cells[k] = e
+				}
+				if at := slices.Index(said.Parts, label); at >= 0 && e.Value.Defined() {
+					row.Cells[at] = e
+				}
+			}
+			any := slices.ContainsFunc(row.Cells, func(e *crosstalk.Estimate) bool { return e != nil })
+			if any && (beside || judge == labels.People) {
+				said.Rows = append(said.Rows, sharesOf(row))
+			}
+		}
+		faults.Rows = append(faults.Rows, found)
+	}
+	title := " · " + strings.TrimSuffix(o.Question.Title, "?")
+	switch {
+	case beside:
+		plots = append(plots, said.Draw().about("People and instrument, by setting"+title,
+			"The shares of labels: people's, and the instrument's in the same terms."))
+	case len(settings) > 1:
+		plots = append(plots, said.Draw().about("What people say, by setting"+title, "The shares of people's labels."))
+	}
+	if o.Question.Fault != "" {
+		plots = append(plots, faults.Draw().about("Found by people and instrument"+title,
+			"Share of answers labelled "+o.Question.Fault+". "+intervals))
+	}
+	return plots
 }

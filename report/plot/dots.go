@@ -1,13 +1,164 @@
 package plot
 
 import (
+	"cmp"
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"crosstalk"
+	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
 	"crosstalk/internal/visible"
 	"crosstalk/report"
 )
+
+// quantity is the quantity on an axis: a measure and its unit, "" for a share, which is shown in percent.
+type quantity struct{ measure, unit string }
+
+func quantityOf(e *crosstalk.Estimate) quantity { return quantity{e.Measure, e.Unit} }
+
+func (q quantity) isShare() bool { return q.unit == "" }
+
+func (q quantity) name() string {
+	return strings.TrimPrefix(labelOf(q.measure)+", "+cmp.Or(q.unit, "%"), ", ")
+}
+
+func (q quantity) tick(v float64) string { return tick(v, q.isShare()) }
+
+// bare is a value for people without its unit.
+func (q quantity) bare(f crosstalk.Value) string { return report.Value(f, q.unit) }
+
+func (q quantity) amount(f crosstalk.Value) string {
+	if !f.Defined() {
+		return "-"
+	}
+	return q.bare(f) + " " + cmp.Or(q.unit, "%")
+}
+
+// percent is a share for people, without its sign.
+func percent(share float64) string { return report.Percent(crosstalk.Value(share)) }
+
+// number is a value for programs: a decimal fraction, or "-".
+func number(f crosstalk.Value) string { return cmp.Or(report.Number(f), "-") }
+
+// spoken are readable names of columns, if different from their words.
+var spoken = map[string]string{"top_p": "top-p"}
+
+func words(column string) string { return cmp.Or(spoken[column], crosstalk.Words(column)) }
+
+func labelOf(measure string) string { return instrument.Measure(measure).Label }
+
+// scale is an axis: the range of its values and of their positions.
+type scale struct {
+	low, high float64
+	from, to  float64 // positions
+	log       bool
+}
+
+func (s scale) at(v float64) float64 {
+	low, high := s.low, s.high
+	if s.log {
+		v, low, high = math.Log(v), math.Log(low), math.Log(high)
+	}
+	return s.from + (s.to-s.from)*(min(max(v, low), high)-low)/(high-low)
+}
+
+// around returns the scale with round ends that includes all values.
+func around(values []float64, from, to float64) scale {
+	low, high := ends(values)
+	if low > high {
+		low, high = 0, 1
+	}
+	if low == high {
+		margin := max(math.Abs(low)*0.1, 0.01)
+		low, high = low-margin, high+margin
+	}
+	step := stepOf(high - low)
+	return scale{low: math.Floor(low/step+1e-9) * step, high: math.Ceil(high/step-1e-9) * step, from: from, to: to}
+}
+
+// stepOf divides a range into about five steps of 1, 2, 2.5 or 5 times a power of
+// 10.
+func stepOf(span float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(span/5)))
+	for _, m := range []float64{1, 2, 2.5, 5, 10} {
+		if span/(m*power) <= 5.5 {
+			return m * power
+		}
+	}
+	return 10 * power
+}
+
+func (s scale) ticks() (values []float64) {
+	step := stepOf(s.high - s.low)
+	for i := math.Ceil(s.low/step - 1e-9); i*step <= s.high+step*1e-9; i++ {
+		values = append(values, i*step)
+	}
+	return values
+}
+
+// tick is the label of a value of a measure; shares are percentages.
+func tick(v float64, percent bool) string {
+	if percent {
+		v *= 100
+	}
+	return strconv.FormatFloat(math.Round(v*1e6)/1e6+0, 'g', 6, 64) // + 0: no -0
+}
+
+// ends are the least and the largest of the finite values; low is above high if there are none.
+func ends(values []float64) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	return low, high
+}
+
+// legend adds the names of the series, each after its symbol, and the meaning of the dashed line, if any, in lines
+// across the plot from a height on. It returns the height below them: y if there are none.
+func (f *Plot) legend(names []string, meaning string, y float64, sign func(x, y float64, i int) []Shape) float64 {
+	const inset = 3      // symbols do not touch the edge
+	if len(names) == 1 { // there is nothing to tell apart
+		names = nil
+	}
+	x := float64(inset)
+	add := func(name string, symbol func(x, y float64) []Shape) {
+		name = cut(visible.Line(name), size, f.Width-28)
+		w := 20 + textWidth(name, size, false)
+		if x > inset && x+w > f.Width {
+			x, y = inset, y+leading
+		}
+		f.add(append(symbol(x, y+leading/2), Text{X: x + 18, Y: y + leading - 3.5, Text: name, Size: size, Fill: ink})...)
+		x += w + 12
+	}
+	for i, name := range names {
+		add(name, func(x, y float64) []Shape { return sign(x, y, i) })
+	}
+	if meaning != "" {
+		add(meaning, func(x, y float64) []Shape { return []Shape{dashed(segment(x, y, x+14, y, ink, 1))} })
+	}
+	if x == inset {
+		return y
+	}
+	return y + leading + gap
+}
+
+func dashed(line Path) Path {
+	line.Dash = []float64{3, 2}
+	return line
+}
+
+func stroke(x, y float64, i int) []Shape {
+	line := segment(x, y, x+14, y, seriesInk(i), 1.6)
+	line.Dash = dashes[i%len(dashes)]
+	return []Shape{line, marker(x+7, y, i)}
+}
+
+func dot(x, y float64, i int) []Shape { return []Shape{marker(x+7, y, i)} }
 
 // Row is a line of a chart: an estimate for each series, nil if there is none.
 type Row struct {
@@ -172,4 +323,94 @@ func (f *Plot) across(x scale, top, bottom float64, label func(float64) string, 
 	f.add(labels...)
 	f.add(Text{X: (x.from + x.to) / 2, Y: bottom + 25, Text: name, Size: small, Anchor: Middle, Fill: soft})
 	f.Height = bottom + axisSpace
+}
+
+const (
+	cellHeight = 17
+	cellWidth  = 44
+	cellMost   = 86
+)
+
+// heat lays out a heat map of estimates. Darker is worse. Its scale has round ends around the values.
+func heat(columns []string, rows []Row) Plot {
+	labels, values, better := labelWidth(rows...), []float64{}, crosstalk.Direction("")
+	all, q := figuresOf(rows)
+	for _, e := range all {
+		if better = e.Better; e.Value.Defined() {
+			values = append(values, float64(e.Value))
+		}
+	}
+	across := min(max((width-labels-gap)/float64(len(columns)), cellWidth), cellMost)
+	f := Plot{Width: max(width, labels+gap+across*float64(len(columns)))}
+	left := labels + gap
+	y := f.columns(columns, left, across)
+	depth := around(values, 0, 1)
+	if better == crosstalk.Higher {
+		depth.from, depth.to = 1, 0
+	}
+	names := shorter(rows)
+	for at, r := range rows {
+		f.add(label(labels, y+cellHeight/2+size*0.35, names[at], End, ink, labels))
+		for i, e := range r.Cells {
+			if e == nil {
+				continue
+			}
+			m, x, ground, on := of(r.Label+", "+columns[i], e), left+across*float64(i), paper, ink
+			if e.Value.Defined() {
+				ground, on = shade(depth.at(float64(e.Value)))
+			}
+			m.Shapes = []Shape{rectangle(x+0.5, y+0.5, across-1, cellHeight-1, ground),
+				Text{X: x + across/2, Y: y + cellHeight/2 + size*0.35, Text: q.bare(e.Value), Size: size, Anchor: Middle,
+					Fill: on}}
+			f.Marks = append(f.Marks, m)
+		}
+		y += cellHeight
+	}
+	f.ramp(depth, left, y+gap, q, better)
+	f.Height = y + gap + 32
+	return f
+}
+
+// columns adds the names of columns, slanted if they are wider than a column, and returns the height below them.
+func (f *Plot) columns(names []string, left, across float64) float64 {
+	widest := 0.0
+	for _, name := range names {
+		widest = max(widest, textWidth(visible.Line(name), size, false))
+	}
+	if widest <= across-4 {
+		for i, name := range names {
+			f.add(label(left+across*(float64(i)+0.5), size+1, name, Middle, ink, across))
+		}
+		return leading + 2
+	}
+	const turn, most = 35, 200.0
+	widest = min(widest, most)
+	sin, cos := math.Sincos(turn * math.Pi / 180)
+	height := widest*sin + size
+	for i, name := range names {
+		x := left + across*(float64(i)+0.4)
+		t := label(x, height-2, name, Start, ink, most)
+		t.Turn = turn
+		f.add(t)
+		f.Width = max(f.Width, x+textWidth(t.Text, size, false)*cos+size)
+	}
+	return height + 2
+}
+
+func (f *Plot) ramp(depth scale, x, y float64, q quantity, better crosstalk.Direction) {
+	const steps, across, high = 24, 120.0, 7.0
+	for i := range steps {
+		at := (float64(i) + 0.5) / steps
+		ground, _ := shade(depth.at(depth.low + at*(depth.high-depth.low)))
+		f.add(rectangle(x+across*float64(i)/steps, y, across/steps+0.2, high, ground))
+	}
+	name := q.name()
+	if better != "" {
+		name += "; darker is worse"
+	}
+	f.add(
+		Text{X: x, Y: y + high + 10, Text: q.tick(depth.low), Size: small, Fill: soft},
+		Text{X: x + across, Y: y + high + 10, Text: q.tick(depth.high), Size: small, Anchor: End, Fill: soft},
+		Text{X: x + across + gap, Y: y + high, Text: name, Size: small, Fill: soft})
+	f.Width = max(f.Width, x+across+gap+textWidth(name, small, false))
 }
