@@ -2,8 +2,6 @@ package recorded
 
 import (
 	"cmp"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"hash/fnv"
 	"iter"
@@ -335,6 +333,5 @@ func nameOf(p *crosstalk.Prompt) string {
 	h.Write(crosstalk.Canonical(p.Before))
 	h.Write([]byte(p.Text))
 	start := []rune(p.Text)
-	sum := binary.BigEndian.AppendUint64(nil, h.Sum64())
-	return string(start[:min(len(start), most)]) + "#" + hex.EncodeToString(sum[:4])
+	return fmt.Sprintf("%s#%08x", string(start[:min(len(start), most)]), h.Sum64()>>32)
 }

@@ -82,7 +82,8 @@ const maxSample = 64 << 20
 
 func isInspect(row table.Row) bool { return row.Has("eval model") }
 
-// newInspect reads a log of Inspect. It refuses a sample that the log has twice.
+// newInspect reads a log of Inspect: the model's last answer in each sample, as Inspect's scorers do. The sample's
+// metadata are columns. It refuses a sample that the log has twice.
 func newInspect() layout {
 	type epoch struct{ id, number string }
 	seen := map[epoch]string{} // where
@@ -98,31 +99,25 @@ func newInspect() layout {
 		if text := row.Values["output"]; text != "" && json.Unmarshal([]byte(text), &output) != nil {
 			return nil, nil, row.Errorf("output is not from a sample of Inspect: expected choices, each with a message")
 		}
-		columns, answer := inspect(row)
-		return columns, []reply{answer}, nil
-	}}
-}
-
-// inspect reads the model's last answer in a sample, as Inspect's scorers do. The sample's metadata are columns.
-func inspect(row table.Row) (map[string]string, reply) {
-	values := map[string]string{"completion": textIn(row.Values["output"]), "id": row.Values["id"]}
-	for ours, theirs := range map[string]string{"model": "eval model", "task": "eval task"} {
-		if row.Values[theirs] != "" {
-			values[ours] = row.Values[theirs]
+		values := map[string]string{"completion": textIn(row.Values["output"]), "id": row.Values["id"]}
+		for ours, theirs := range map[string]string{"model": "eval model", "task": "eval task"} {
+			if row.Values[theirs] != "" {
+				values[ours] = row.Values[theirs]
+			}
 		}
-	}
-	if n, err := strconv.Atoi(row.Values["epoch"]); err == nil && n > 0 {
-		values["sample"] = strconv.Itoa(n - 1)
-	}
-	turns := turnsOf(listed(row.Lists["messages"]))
-	if turns == nil {
-		turns = turnsOf(listed(row.Lists["input"]))
-	}
-	if turns == nil {
-		turns = conversation(row.Values["input"])
-	}
-	failed := values["completion"] == "" && row.Values["error"] != ""
-	return members(row.Values["metadata"]), reply{values: values, turns: turns, failed: failed}
+		if n, err := strconv.Atoi(row.Values["epoch"]); err == nil && n > 0 {
+			values["sample"] = strconv.Itoa(n - 1)
+		}
+		turns := turnsOf(listed(row.Lists["messages"]))
+		if turns == nil {
+			turns = turnsOf(listed(row.Lists["input"]))
+		}
+		if turns == nil {
+			turns = conversation(row.Values["input"])
+		}
+		failed := values["completion"] == "" && row.Values["error"] != ""
+		return members(row.Values["metadata"]), []reply{{values: values, turns: turns, failed: failed}}, nil
+	}}
 }
 
 // spec is what a log says of all its samples.

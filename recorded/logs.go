@@ -207,11 +207,7 @@ func firstOf(columns map[string]string, names ...string) string {
 func whole(row table.Row) string {
 	fields := map[string]json.RawMessage{}
 	for name, value := range row.Values {
-		if !isJSON(value) {
-			b, _ := json.Marshal(value)
-			value = string(b)
-		}
-		fields[name] = json.RawMessage(value)
+		fields[name] = json.RawMessage(jsonOf(value))
 	}
 	for name, list := range row.Lists {
 		fields[name] = json.RawMessage(listed(list))

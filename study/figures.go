@@ -315,7 +315,10 @@ func (s *summary) check(f *set) error {
 }
 
 func (s *summary) estimates(f *set) (estimates []crosstalk.Estimate, err error) {
-	suites := f.suites(s.manifest.SuiteIDs())
+	suites := s.manifest.SuiteIDs()
+	if suites.All == "" && slices.Contains(f.View.Pool, suites.Column) { // figures are over all values of the column
+		suites.All = strings.Join(slices.Compact(slices.Sorted(maps.Values(suites.Each))), "+")
+	}
 	for k, p := range s.protocols {
 		if f.opened[k] == nil {
 			f.opened[k] = f.parts(s.kind, p, nil)
@@ -349,15 +352,6 @@ func (s *summary) estimates(f *set) (estimates []crosstalk.Estimate, err error) 
 }
 
 func (f Figures) reader() *view.Reader { return f.View.Reader(slices.Concat(f.By, f.Cross)...) }
-
-// suites names the suites of figures over all values of the column that names them.
-func (f Figures) suites(ids crosstalk.SuiteIDs) crosstalk.SuiteIDs {
-	if ids.All == "" && slices.Contains(f.View.Pool, ids.Column) {
-		each := slices.Compact(slices.Sorted(maps.Values(ids.Each)))
-		ids.All = strings.Join(each, "+")
-	}
-	return ids
-}
 
 // chosen reports whether a figure is of a chosen value in every column that it has one value of.
 func chosen(e crosstalk.Estimate, choices []view.Choice) bool {

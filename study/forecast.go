@@ -241,10 +241,10 @@ func CheckSuite(ctx context.Context, w io.Writer, name string) error {
 }
 
 // Take makes the study one of a shard: it counts, asks and scores the shard's part of the items. Items that share a
-// prompt are in the same shard, be it that their clusters say so or that their requests do, so that no request is
-// sent by two shards, and that a shard's figures have intervals of their own. Two kinds of requests are apart:
-// those that precede all items, such as how an instruction is rewritten, are sent by the first shard that comes;
-// and those that are made of answers, such as whether two of them mean the same, can be sent by several.
+// prompt, by their clusters or their requests, are in the same shard, so that no request is sent by two shards and
+// a shard's figures have intervals of their own. Two kinds of requests are apart: those that precede all items,
+// such as how an instruction is rewritten, are sent by the first shard that comes; and those made of answers, such
+// as whether two of them mean the same, can be sent by several.
 func (s *Study) Take(ctx context.Context, of shard.Shard) error {
 	s.shard = of
 	if of.IsZero() || s.IsRecorded() {

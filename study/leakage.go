@@ -125,7 +125,14 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 		study.add(in.Rules(), run.Scoring{Protocol: rules.Name, Similarities: names}, nil, nil)
 	}
 	study.columns.Add(study.conditionOf("", 0))
-	study.source, r.rows = r, rowsOf(r.usable, r.row)
+	usable := func(yield func(leakageRow, error) bool) {
+		for row, err := range r.all {
+			if row.Unusable == "" && !yield(row, err) {
+				return
+			}
+		}
+	}
+	study.source, r.rows = r, rowsOf(usable, r.row)
 	// Many rows at a time, so that an encoder gets many texts together and rarely the same text twice.
 	r.batch.rows, r.batch.together = 1, 8192
 	return study, nil
@@ -152,14 +159,6 @@ func (r *recordedLeakage) all(yield func(leakageRow, error) bool) {
 			if !yield(leakageRow{row, file}, err) || err != nil {
 				return
 			}
-		}
-	}
-}
-
-func (r *recordedLeakage) usable(yield func(leakageRow, error) bool) {
-	for row, err := range r.all {
-		if row.Unusable == "" && !yield(row, err) {
-			return
 		}
 	}
 }

@@ -228,7 +228,16 @@ func Measure(ctx context.Context, arms []Arm, items suite.Items, n int) iter.Seq
 				for number, item := range items.All() {
 					p := &place{Measured: Measured{Arm: arm, Number: number, Item: item}, arm: &arms[arm], ctx: ctx, room: room}
 					// Two items at least, so that the next is under way when the last answers of one are waited for.
-					if p.enter(inside, max(1, n/2)) != nil || !yield(p, nil) {
+					p.asks = max(1, p.arm.Asks)
+					p.taken = min(p.asks, max(1, n/2))
+					if room.asks.Acquire(inside, int64(p.taken)) != nil {
+						return
+					}
+					p.end = func() {}
+					if p.arm.Admit != nil {
+						p.ctx, p.end = p.arm.Admit(p.ctx, number)
+					}
+					if !yield(p, nil) {
 						return
 					}
 				}
@@ -284,20 +293,6 @@ type place struct {
 	answers map[crosstalk.Key]crosstalk.Answer // by request; without a status: it is only saved
 	bytes   int64                              // of all answers
 	kept    int64                              // of these, in memory
-}
-
-// enter waits for room for the item's asks, and takes as much of it as most.
-func (p *place) enter(ctx context.Context, most int) error {
-	p.asks = max(1, p.arm.Asks)
-	p.taken = min(p.asks, most)
-	if err := p.room.asks.Acquire(ctx, int64(p.taken)); err != nil {
-		return err
-	}
-	p.end = func() {}
-	if p.arm.Admit != nil {
-		p.ctx, p.end = p.arm.Admit(p.ctx, p.Number)
-	}
-	return nil
 }
 
 // leave gives back the room that asks to come do not need.

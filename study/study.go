@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"crosstalk"
+	"crosstalk/internal/lazyregexp"
 	"crosstalk/model"
 	"crosstalk/run"
 	"crosstalk/run/shard"
@@ -137,16 +138,10 @@ func (s *Study) Directory() string {
 	return filepath.Join("runs", fileName(s.Suite.Name+"-"+name)+"-"+plan.Hash())
 }
 
+var notInFileNames = lazyregexp.New(`[^a-zA-Z0-9._-]`)
+
 // fileName turns a text into a name that every file system accepts.
-func fileName(s string) string {
-	return strings.Trim(strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '.', r == '_':
-			return r
-		}
-		return '-'
-	}, s), "-.")
-}
+func fileName(s string) string { return strings.Trim(notInFileNames().ReplaceAllString(s, "-"), "-.") }
 
 // Items is the number of items of all conditions that this study measures.
 func (s *Study) Items() (n int) {

@@ -37,16 +37,15 @@ type turn struct {
 }
 
 func (p prompt) before() (messages []crosstalk.Message) {
-	if p.System != "" {
-		messages = append(messages, crosstalk.Message{Role: "system", Content: p.System})
+	add := func(role, content string) {
+		if content != "" {
+			messages = append(messages, crosstalk.Message{Role: role, Content: content})
+		}
 	}
+	add("system", p.System)
 	for _, t := range p.Before {
-		if t.value.User != "" {
-			messages = append(messages, crosstalk.Message{Role: "user", Content: t.value.User})
-		}
-		if t.value.Assistant != "" {
-			messages = append(messages, crosstalk.Message{Role: "assistant", Content: t.value.Assistant})
-		}
+		add("user", t.value.User)
+		add("assistant", t.value.Assistant)
 	}
 	return messages
 }
@@ -71,8 +70,16 @@ func readConfusion(d document, s *Suite) {
 	var f confusionFile
 	d.decode(&f, yaml.Strict())
 	b := confusionBuilder{document: d, suite: s, lines: map[string]int{}}
-	for _, language := range f.Monolingual {
-		b.monolingual(language.key, language.line, language.value)
+	for _, l := range f.Monolingual {
+		code, tag := b.language(l.line, "monolingual", l.key)
+		b.refuseIf(len(l.value) == 0, l.line, "monolingual: %s has no prompts", l.key)
+		for _, p := range l.value {
+			b.check(p, l.line)
+			b.refuseIf(p.value.Integrated != "", p.line,
+				"prompt %s: only cross-lingual prompts can have integrated", p.value.ID)
+			b.add(p, p.value.ID, "monolingual", l.key, crosstalk.Prompt{Text: p.value.Prompt, Language: code,
+				Tag: tag, Before: p.value.before()})
+		}
 	}
 	b.crosslingual(f)
 	d.refuseIf(s.Items.Len() == 0, 1, "expected monolingual or crosslingual prompts, found neither")
@@ -95,18 +102,6 @@ type confusionBuilder struct {
 	document
 	suite *Suite
 	lines map[string]int // by id
-}
-
-func (b *confusionBuilder) monolingual(language string, line int, prompts []at[prompt]) {
-	code, tag := b.language(line, "monolingual", language)
-	b.refuseIf(len(prompts) == 0, line, "monolingual: %s has no prompts", language)
-	for _, p := range prompts {
-		b.check(p, line)
-		b.refuseIf(p.value.Integrated != "", p.line,
-			"prompt %s: only cross-lingual prompts can have integrated", p.value.ID)
-		b.add(p, p.value.ID, "monolingual", language, crosstalk.Prompt{Text: p.value.Prompt, Language: code,
-			Tag: tag, Before: p.value.before()})
-	}
 }
 
 // crosslingual renders each prompt for each language. The item's id alone determines the wording and the position of

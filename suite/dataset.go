@@ -198,7 +198,6 @@ type dataset struct {
 	name   string
 	fields []string // in the order of a row's texts
 	labels []string // by label number; a task's classes are in the same order
-
 	// inputs are those in the n-th row of a file, from 0, in language unless the row names another.
 	inputs func(r table.Row, n int, language string) ([]dataRow, error)
 }

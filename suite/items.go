@@ -63,21 +63,18 @@ func (s Items) At(i int) crosstalk.Item {
 func (s Items) All() iter.Seq2[int, crosstalk.Item] {
 	return func(yield func(int, crosstalk.Item) bool) {
 		n := 0
-		each := func(items []crosstalk.Item) bool {
+		for k := range len(s.blocks) + 1 {
+			items := s.last
+			if k < len(s.blocks) {
+				items = s.blocks[k].items()
+			}
 			for _, item := range items {
 				if !yield(n, item) {
-					return false
+					return
 				}
 				n++
 			}
-			return true
 		}
-		for _, b := range s.blocks {
-			if !each(b.items()) {
-				return
-			}
-		}
-		each(s.last)
 	}
 }
 
@@ -196,11 +193,11 @@ var decoder = sync.OnceValue(func() *zstd.Decoder {
 // strata are the columns whose values a part of a suite has in the same shares as the whole.
 var strata = []string{"task", "language", "source", "category", "begins"}
 
-// Part is a suite of n of its items, in their order: all if n is 0, or if there are not more. The items depend on their
-// ids alone, and a smaller part is a part of every larger one. The first items are one of each stratum (task, language,
-// source and category); further ones keep the strata's shares. Within a stratum each cluster gives one item before any
-// gives a second, since items of different clusters tell more. Clusters come in the same order in every stratum, so
-// that much the same prompts are asked in each language.
+// Part is a suite of n of its items, in their order; all if n is 0 or too large. They depend on their ids alone,
+// and a smaller part is a part of every larger one. The first are one of each stratum (task, language, source and
+// category); further ones keep the strata's shares. Within a stratum each cluster gives one item before any gives a
+// second, since different clusters tell more. Clusters come in the same order in every stratum, so that languages
+// are asked much the same.
 func (s *Suite) Part(n int) *Suite {
 	if n <= 0 || n >= s.Items.Len() {
 		return s

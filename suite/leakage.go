@@ -315,21 +315,18 @@ const Sentences = "sentence"
 type wordings []crosstalk.Carried
 
 func (w *wordings) UnmarshalYAML(node ast.Node) error {
+	entries := []ast.Node{node}
 	if list, ok := node.(*ast.SequenceNode); ok {
-		for _, entry := range list.Values {
-			one, err := wordingOf(entry)
-			if err != nil {
-				return err
-			}
-			*w = append(*w, one)
+		entries = list.Values
+	}
+	for _, entry := range entries {
+		one, err := wordingOf(entry)
+		if err != nil {
+			return err
 		}
-		return nil
+		*w = append(*w, one)
 	}
-	one, err := wordingOf(node)
-	if err == nil {
-		*w = wordings{one}
-	}
-	return err
+	return nil
 }
 
 func wordingOf(node ast.Node) (of crosstalk.Carried, err error) {

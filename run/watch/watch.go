@@ -277,17 +277,14 @@ func (r *Run) sum(now time.Time) {
 			p.Slow = p.State == Running && p.Rate < usual/2
 		}
 	}
-	switch {
-	case states[Running] > 0:
-		r.State = Running
-	case states[Quiet] > 0 || len(r.Missing) > 0:
-		r.State = Quiet
-	case states[Broken] > 0:
-		r.State = Broken
-	case states[Cut] > 0:
-		r.State = Cut
-	default:
-		r.State = Finished
+	if len(r.Missing) > 0 {
+		states[Quiet]++
+	}
+	r.State = Finished
+	for _, state := range []State{Cut, Broken, Quiet, Running} { // the last one that a part is in
+		if states[state] > 0 {
+			r.State = state
+		}
 	}
 }
 
