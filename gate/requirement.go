@@ -232,11 +232,7 @@ func (p *parser) value() Number {
 }
 
 func (p *parser) match(before []Match) (m Match) {
-	var columns []string
-	for _, b := range before {
-		columns = append(columns, b.Column)
-	}
-	m.Column = p.column("a column, such as language", columns)
+	m.Column = p.column("a column, such as language", Requirement{Where: before}.Columns())
 	if equals := p.skip(); !p.next("=") {
 		p.fail(equals, "expected = and a value for %s, %s", m.Column, p.found(equals))
 	}

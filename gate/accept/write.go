@@ -39,8 +39,7 @@ func begin(dir string, of Result) error {
 	file, err := plainfile.Read(path, maxAcceptFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return write(dir, of)
-	}
-	if err != nil {
+	} else if err != nil {
 		return err
 	}
 	var was Result

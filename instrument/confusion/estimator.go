@@ -114,8 +114,7 @@ type cell struct {
 	topP   float64 // of nuclei
 }
 
-// add adds an observation, and returns its cell if other figures share it. The first adds to it; others get it as
-// shared.
+// add adds an observation, and returns its cell if other figures share it: the first adds to it, others get it.
 func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster, shared *cell) *cell {
 	if o.NotScored == NoLanguage {
 		s.noLanguage[o.Measure]++

@@ -14,8 +14,6 @@ import (
 	"crosstalk/internal/parallel"
 )
 
-var _ crosstalk.Instrument = (*Instrument)(nil)
-
 // Measure requests all samples of the item's prompt and scores them, unless it is only to ask. The label "position"
 // of the observations is the position of the instruction, if there is one.
 func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker,
@@ -193,9 +191,16 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 	if answer.Key == (crosstalk.Key{}) && item.Prompt.Text != "" { // there is no request that shows it
 		observations[0].AddText(crosstalk.Given, promptText, item.Prompt.Text)
 	}
-	text, notScored := in.textOf(answer)
-	if item.Prompt.Language == "" {
+	text, notScored := answer.Text, "" // the part that is scored, or why there is none
+	switch {
+	case item.Prompt.Language == "":
 		notScored = NoLanguage
+	case in.Part == Reasoning && answer.Reasoning != "":
+		text = answer.Reasoning
+	case answer.Status != crosstalk.Text && (in.Part != Reasoning || answer.Status == crosstalk.Failed):
+		notScored = string(answer.Status)
+	case in.Part == Reasoning:
+		notScored = NoReasoning
 	}
 	var c checked
 	if notScored == "" {
@@ -233,19 +238,6 @@ func (in *Instrument) measures(expected string) []string {
 		list = append(list, WordAccuracy, FirstLine, Switches)
 	}
 	return list
-}
-
-// textOf returns the part of an answer that is scored, or why there is none.
-func (in *Instrument) textOf(answer crosstalk.Answer) (text, notScored string) {
-	switch {
-	case in.Part == Reasoning && answer.Reasoning != "":
-		return answer.Reasoning, ""
-	case answer.Status != crosstalk.Text && (in.Part != Reasoning || answer.Status == crosstalk.Failed):
-		return "", string(answer.Status)
-	case in.Part == Reasoning:
-		return "", NoReasoning
-	}
-	return answer.Text, ""
 }
 
 func (in *Instrument) check(expected crosstalk.Prompt, text string) (c checked, notScored string) {

@@ -14,8 +14,6 @@ import (
 	"crosstalk/internal/parallel"
 )
 
-var _ crosstalk.Instrument = (*Instrument)(nil)
-
 // Senses are the senses of a study: each item is asked in every language of From
 // and, for each of these, rewritten into every sense of To.
 type Senses struct {

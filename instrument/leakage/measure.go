@@ -16,8 +16,6 @@ import (
 	"crosstalk/measure/similarity"
 )
 
-var _ crosstalk.Instrument = (*Instrument)(nil)
-
 // Measure requests all samples of the item's two prompts and scores them, unless it is only to ask and keep no answer.
 func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker,
 	item crosstalk.Item) ([]crosstalk.Observation, error) {

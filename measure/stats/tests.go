@@ -94,10 +94,9 @@ func Holm(ps []float64) []float64 {
 	return out
 }
 
-// BenjaminiHochberg adjusts p-values so that to reject where the adjusted value is at most
-// alpha keeps the expected share of false ones among the rejections at most alpha, if
-// tests are independent or positively dependent (Benjamini and Hochberg 1995; Benjamini
-// and Yekutieli 2001). NaN and panics as in Holm. As in R p.adjust(method="BH").
+// BenjaminiHochberg adjusts p-values: to reject where the adjusted value is at most alpha keeps the expected share
+// of false rejections at most alpha, if tests are independent or positively dependent (Benjamini and Hochberg 1995;
+// Benjamini and Yekutieli 2001). NaN and panics as in Holm. As in R p.adjust(method="BH").
 func BenjaminiHochberg(ps []float64) []float64 {
 	out, order := ascending(ps)
 	least := 1.0

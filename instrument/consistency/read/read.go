@@ -134,8 +134,7 @@ func mentions(text string, labels []label) []mention {
 	return kept
 }
 
-// position returns the reading that the place of a mention gives, or none.
-// first, last: no word is before or after it.
+// position returns the reading that the place of a mention gives, or none. first, last: no word is before, or after.
 func position(text string, m mention, first, last bool) Reading {
 	before := strings.TrimRightFunc(text[:m.start], openingOrSpace)
 	after := strings.TrimLeftFunc(text[m.end:], closing)
