@@ -251,9 +251,8 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 // serverError reports whether the server itself says that it failed, perhaps because of what it was asked.
 func serverError(err error) bool { return said(err).Status >= 500 && !gateway(err) }
 
-// attempt asks until there is an answer, the retries are used up (an Answer with Status Failed), or going on is
-// pointless (an error). Without an error the ask keeps its place among those in flight until leave is called.
-// failedBefore says that an earlier run has asked it. waits is ctx as long as s is asked.
+// attempt asks until there is an answer, the retries are used up (Status Failed), or going on is pointless (an
+// error). Without an error the ask keeps its place until leave is called. waits is ctx as long as s is asked.
 func (a *asker) attempt(ctx, waits context.Context, s *shape, req crosstalk.Request,
 	failedBefore bool) (answer crosstalk.Answer, leave func(), err error) {
 	e := a.about.endpoint

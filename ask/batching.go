@@ -163,7 +163,15 @@ func (b *Batching) see(ctx, waits context.Context, w *waiting) error {
 		var wait time.Duration
 		switch {
 		case err == nil && state.Problem != "":
-			return b.takenBack(waits, w, state)
+			if !state.Full || len(w.Asks) <= fewest {
+				return b.noBatches(w, errors.New(state.Problem))
+			}
+			b.mu.Lock()
+			b.most[w.group] = max(len(w.Asks)/2, fewest)
+			b.mu.Unlock()
+			b.remark("%s: a batch of %d requests was too large for the account (%s); smaller ones follow", w.Identity,
+				len(w.Asks), state.Problem)
+			return cmp.Or(b.drop(w), sleep(waits, 6*b.options.Poll))
 		case err == nil && !state.Ended:
 			n, ended, wait = 0, time.Time{}, b.interval(w.At)
 			b.mu.Lock()
@@ -284,18 +292,6 @@ func (b *Batching) drop(w *waiting) error {
 func (b *Batching) noBatches(w *waiting, err error) error {
 	return errors.Join(b.end(&ModelError{w.Identity, fmt.Errorf("the batch was not accepted: %w; ask without --batch",
 		err)}), b.drop(w))
-}
-
-func (b *Batching) takenBack(ctx context.Context, w *waiting, state crosstalk.BatchState) error {
-	if !state.Full || len(w.Asks) <= fewest {
-		return b.noBatches(w, errors.New(state.Problem))
-	}
-	b.mu.Lock()
-	b.most[w.group] = max(len(w.Asks)/2, fewest)
-	b.mu.Unlock()
-	b.remark("%s: a batch of %d requests was too large for the account (%s); smaller ones follow", w.Identity, len(w.Asks),
-		state.Problem)
-	return cmp.Or(b.drop(w), sleep(ctx, 6*b.options.Poll))
 }
 
 // find looks for a batch that may have been submitted, until the provider's list has had the time to show it.

@@ -246,8 +246,7 @@ type itemKey struct{}
 // before the item's goroutine starts, and returns at once; asks with the context it returns wait for the item's
 // turn. The item is let in whole, if need fits, or its asks end with a *LimitError. What is journalled needs none.
 //
-// need is the most that the item may ask. Asks beyond it are let in one by one, where there is room. end gives back
-// what was not used; it must be called when the item is done, whatever came of it.
+// need is the most that the item may ask; asks beyond it wait for room. end must be called: it gives back the rest.
 func (s *Session) Item(ctx context.Context, need Need) (_ context.Context, end func()) {
 	it := s.budget.enqueue(need)
 	return context.WithValue(ctx, itemKey{}, it), it.end

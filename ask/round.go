@@ -62,8 +62,7 @@ type roundAsker struct {
 	round *Round
 }
 
-// Ask implements crosstalk.Asker. The first ask in each way of asking is sent at once: if the model refuses something,
-// it is better to know before thousands are refused. So are asks that no batch answered.
+// Ask implements crosstalk.Asker. The first ask of each way is sent at once, to know of a refusal early.
 func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	b := a.round.b
 	key, s := crosstalk.KeyOf(a.about.id, req), a.shape(req)
@@ -139,8 +138,7 @@ func (r *Round) Send(ctx context.Context) (another bool, err error) {
 	return len(order) > 0 || stale, r.b.run(ctx, all)
 }
 
-// admitted are the asks that the budget has room for, each once, by model and in the order of the items. stale says
-// that some have been answered since they were wanted: they went ahead for another item.
+// admitted are the asks within the budget, each once, in the order of the items. stale: some are answered by now.
 func (r *Round) admitted() (order []group, asks map[group][]crosstalk.BatchAsk, stale bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

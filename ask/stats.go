@@ -237,8 +237,7 @@ func (s *silence) wait(timeout time.Duration) (Wait, bool) {
 // ErrStopped says that the session takes no more asks because Stop was called.
 var ErrStopped = errors.New("stopped")
 
-// LimitError says that no more is asked because a limit that the user set was reached: a budget or the patience. What
-// was answered until then is good, and the same command asks for the rest.
+// LimitError says that a limit of the user's was reached. Answers are good; the same command asks for the rest.
 type LimitError struct{ Reason string }
 
 func (e *LimitError) Error() string { return e.Reason }

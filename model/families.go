@@ -95,8 +95,7 @@ var table = sync.OnceValue(func() familyTable {
 // Families are the entries of the embedded table, and the date on which it was last brought up to date (YYYY-MM-DD).
 func Families() (families []Family, date string) { return slices.Clone(table().Families), table().Date }
 
-// familyOf is what is known of a model, provider:name: all that fits it in the table and then in own, a later entry's
-// fields over an earlier one's. Its Name lists theirs; without any it is empty.
+// familyOf is what is known of a model, provider:name: of what fits it in the table and own, later fields win.
 func familyOf(name string, own []Family) Family {
 	provider, model, err := cutName(name)
 	if err != nil {

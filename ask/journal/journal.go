@@ -26,8 +26,7 @@ var (
 	errReading = errors.New("was opened for reading only")
 )
 
-// Journal is one journal file. It is safe for concurrent use. One process at a time can write; any number can read
-// meanwhile. Only its owner may read a file that was made by Open.
+// Journal is one file, safe for concurrent use. One process writes while others read; only its owner may read.
 type Journal struct {
 	path string
 	lock *flock.Flock // nil for a reader

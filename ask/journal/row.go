@@ -196,8 +196,7 @@ func (j *Journal) scan(s *sqlite3.Stmt) (r Record, err error) {
 // version is the version of the schema, in PRAGMA user_version. Earlier ones were never released.
 const version = 5
 
-// columns lists the columns of asks, in order, schema makes the tables, insertion writes a row, and replacing follows
-// it for a row that takes the place of the one with its key, whose number it keeps.
+// columns are those of asks, schema makes the tables, insertion writes a row, replacing lets it replace another.
 var columns, schema, insertion, replacing = func() (names, tables, insert, replace string) {
 	for _, c := range layout {
 		names += c.name + ", "

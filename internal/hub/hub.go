@@ -57,7 +57,23 @@ func (e *MissingError) Unwrap() error { return e.Err }
 // counts as missing unless the cache notes that the repository lacks it.
 func Find(name, revision string, decisive ...string) (dir, commit string, err error) {
 	if IsPath(name) {
-		dir, err = findFolder(name, revision)
+		if dir, err = expand(name); err != nil {
+			return "", "", err
+		}
+		if revision != "" {
+			return "", "", fmt.Errorf("%s is a folder, which has no revision %s", name, revision)
+		}
+		info, err := os.Stat(dir)
+		if err != nil {
+			return "", "", err
+		}
+		if !info.IsDir() {
+			return "", "", fmt.Errorf("%s: expected a folder", dir)
+		}
+		p, err := folderSource(dir).plan()
+		if err == nil && len(p.missing) > 0 {
+			err = &MissingError{Name: name, Folder: dir, Files: p.missing}
+		}
 		return dir, "", err
 	}
 	repos, revision, err := reposOf(name, revision)
@@ -76,27 +92,6 @@ func Find(name, revision string, decisive ...string) (dir, commit string, err er
 		}
 	}
 	return "", "", missing
-}
-
-func findFolder(name, revision string) (string, error) {
-	dir, err := expand(name)
-	if err != nil {
-		return "", err
-	}
-	if revision != "" {
-		return "", fmt.Errorf("%s is a folder, which has no revision %s", name, revision)
-	}
-	if _, err := os.Stat(dir); err != nil {
-		return "", err
-	}
-	if !isDir(dir) {
-		return "", fmt.Errorf("%s: expected a folder", dir)
-	}
-	p, err := folderSource(dir).plan()
-	if err == nil && len(p.missing) > 0 {
-		err = &MissingError{Name: name, Folder: dir, Files: p.missing}
-	}
-	return dir, err
 }
 
 func (r repo) find(revision string, decisive []string) (dir, commit string, err error) {

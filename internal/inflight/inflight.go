@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	// Total is how many bytes of response bodies all asks may have in memory beyond their first Free bytes. What is
-	// made of a body takes up to ten times as much for a moment.
+	// Total is how many bytes bodies may have in memory beyond Free. What is made of one takes up to ten times it.
 	Total = 24 << 20
 	Free  = 64 << 10 // how much of a body needs no share: more than nearly all answers have
 )

@@ -263,21 +263,6 @@ func (c *exchange) file(id string) (f *file) {
 	return f
 }
 
-// batchBody is a call that makes a batch: of the lines of a file (OpenAI), or of a list (Anthropic, Gemini).
-type batchBody struct {
-	Input    string            `json:"input_file_id"`
-	Endpoint string            `json:"endpoint"`
-	Window   string            `json:"completion_window"`
-	Metadata map[string]string `json:"metadata"`
-	Requests []batchLine       `json:"requests"`
-	Batch    struct {
-		DisplayName string
-		InputConfig struct {
-			Requests struct{ Requests []batchLine }
-		}
-	}
-}
-
 type batchLine struct {
 	ID           string `json:"custom_id"`
 	Method, URL  string
@@ -288,7 +273,19 @@ type batchLine struct {
 
 func creator(api string) func(*exchange) {
 	return func(c *exchange) {
-		var call batchBody
+		var call struct { // a call that makes a batch: of the lines of a file, or of a list
+			Input    string            `json:"input_file_id"`
+			Endpoint string            `json:"endpoint"`
+			Window   string            `json:"completion_window"`
+			Metadata map[string]string `json:"metadata"`
+			Requests []batchLine       `json:"requests"`
+			Batch    struct {
+				DisplayName string
+				InputConfig struct {
+					Requests struct{ Requests []batchLine }
+				}
+			}
+		}
 		err := json.Unmarshal(c.body, &call)
 		lines := append(call.Requests, call.Batch.InputConfig.Requests.Requests...)
 		if f := c.file(call.Input); f != nil && call.Window == "24h" {

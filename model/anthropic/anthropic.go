@@ -27,8 +27,6 @@ type Model struct {
 	reasoning map[string]map[string]any
 }
 
-var _ crosstalk.Model = (*Model)(nil)
-
 // New returns the model at this endpoint. reasoning has the parameters for each level, with endpoint.Budget.
 func New(c endpoint.Config, reasoning map[string]map[string]any) (*Model, error) {
 	c.Header = Headers(c.Header)
@@ -47,13 +45,10 @@ func Headers(more http.Header) http.Header {
 	return h
 }
 
-// Identity implements crosstalk.Model.
 func (m *Model) Identity() crosstalk.Identity { return m.endpoint.Identity() }
 
-// API implements crosstalk.Model.
 func (m *Model) API() crosstalk.API { return crosstalk.Chat }
 
-// Answer implements crosstalk.Model.
 func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	if req.API != crosstalk.Chat {
 		return crosstalk.Answer{}, m.endpoint.Rejected("", "takes requests over the chat API, and this one is for %q (--api)",
@@ -136,7 +131,6 @@ func read(body []byte) (settle.Received, error) {
 
 var _ crosstalk.Batcher = (*Model)(nil)
 
-// Fits implements crosstalk.Batcher.
 func (m *Model) Fits(asks []crosstalk.BatchAsk) int {
 	// The API takes 100,000 requests and 256 MB.
 	return endpoint.Fits(asks, 100_000, 90<<20, func(a crosstalk.BatchAsk) int {
@@ -235,7 +229,6 @@ func (m *Model) has(ctx context.Context, b batch, asks []crosstalk.BatchAsk) (bo
 // resultsPath is where the results are. The address that the API gives is not used: the key goes to no other host.
 func resultsPath(id string) string { return "/messages/batches/" + url.PathEscape(id) + "/results" }
 
-// Poll implements crosstalk.Batcher.
 func (m *Model) Poll(ctx context.Context, id string) (crosstalk.BatchState, error) {
 	b, err := m.get(ctx, id)
 	return crosstalk.BatchState{Ended: b.Status == "ended", Done: b.done(), Failed: b.done() - b.Counts.Succeeded}, err
@@ -256,7 +249,6 @@ type outputLine struct {
 	} `json:"result"`
 }
 
-// Results implements crosstalk.Batcher.
 func (m *Model) Results(ctx context.Context, id string,
 	requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
 	b, err := m.get(ctx, id)

@@ -110,7 +110,6 @@ func (b *Body) add(name string, value []byte) {
 // Count is a number of tokens or requests, or a text of one (Gemini). All else is none: no answer is lost over it.
 type Count int
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (c *Count) UnmarshalJSON(b []byte) error {
 	var f float64
 	*c = 0

@@ -168,7 +168,6 @@ const (
 	mostBytes = 8 << 20
 )
 
-// Fits implements crosstalk.Batcher.
 func (b *Batcher) Fits(asks []crosstalk.BatchAsk) int {
 	return endpoint.Fits(asks, mostAsks, mostBytes, func(a crosstalk.BatchAsk) int {
 		line, _ := body(b.Identity().Name, a.Request) // Submit says what is wrong with it
@@ -178,7 +177,6 @@ func (b *Batcher) Fits(asks []crosstalk.BatchAsk) int {
 
 type object = map[string]any
 
-// Submit implements crosstalk.Batcher.
 func (b *Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.BatchAsk) (string, error) {
 	name := b.Identity().Name
 	requests := make([]object, len(asks))
@@ -216,7 +214,7 @@ type operation struct {
 
 type output struct {
 	Responses struct {
-		Responses []json.RawMessage `json:"inlinedResponses"` // of the form that result reads
+		Responses []json.RawMessage `json:"inlinedResponses"` // as Results reads them
 	} `json:"inlinedResponses"`
 }
 
@@ -227,7 +225,6 @@ func (o operation) results() []json.RawMessage {
 	return o.Metadata.Output.Responses.Responses
 }
 
-// Find implements crosstalk.Batcher.
 func (b *Batcher) Find(ctx context.Context, tag string, _ time.Time, _ []crosstalk.BatchAsk,
 	_ func(string) bool) (id string, sure bool, err error) {
 	err = b.endpoint.Pages(ctx, "/batches?pageSize=50", func(raw []byte) (string, error) {
@@ -296,7 +293,6 @@ func (b *Batcher) Poll(ctx context.Context, id string) (crosstalk.BatchState, er
 
 var statuses = map[int]int{3: 400, 5: 404, 7: 403, 8: 429, 9: 400, 14: 503, 16: 401}
 
-// Results implements crosstalk.Batcher.
 func (b *Batcher) Results(ctx context.Context, id string,
 	requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
 	o, err := b.get(ctx, id)
@@ -304,29 +300,25 @@ func (b *Batcher) Results(ctx context.Context, id string,
 		return endpoint.NoResults(err)
 	}
 	return func(yield func(crosstalk.BatchResult, error) bool) {
-		for _, one := range o.results() {
-			if !yield(b.result(one, requests), nil) {
+		for _, text := range o.results() {
+			var one struct {
+				Metadata struct{ Key string }
+				Response json.RawMessage
+				Error    *struct {
+					Code    int // of gRPC
+					Message string
+				}
+			}
+			answer := func(req crosstalk.Request) (crosstalk.Answer, error) {
+				if one.Error == nil {
+					return b.endpoint.Read(http.StatusOK, one.Response, settle.Reader(req, read))
+				}
+				said := crosstalk.Canonical(object{"error": object{"message": one.Error.Message}})
+				return b.endpoint.Read(cmp.Or(statuses[one.Error.Code], 500), said, settle.Reader(req, read))
+			}
+			if !yield(endpoint.BatchResult(text, &one, &one.Metadata.Key, requests, answer), nil) {
 				return
 			}
 		}
 	}
-}
-
-func (b *Batcher) result(text []byte, requests map[crosstalk.Key]crosstalk.Request) crosstalk.BatchResult {
-	var one struct {
-		Metadata struct{ Key string }
-		Response json.RawMessage
-		Error    *struct {
-			Code    int // of gRPC
-			Message string
-		}
-	}
-	answer := func(req crosstalk.Request) (crosstalk.Answer, error) {
-		if one.Error == nil {
-			return b.endpoint.Read(http.StatusOK, one.Response, settle.Reader(req, read))
-		}
-		said := crosstalk.Canonical(object{"error": object{"message": one.Error.Message}})
-		return b.endpoint.Read(cmp.Or(statuses[one.Error.Code], 500), said, settle.Reader(req, read))
-	}
-	return endpoint.BatchResult(text, &one, &one.Metadata.Key, requests, answer)
 }

@@ -29,14 +29,6 @@ const (
 	mostBytes = 90 << 20
 )
 
-type inputLine struct {
-	ID     string          `json:"custom_id"`
-	Method string          `json:"method"`
-	URL    string          `json:"url"`
-	Body   json.RawMessage `json:"body"`
-}
-
-// Fits implements crosstalk.Batcher.
 func (b Batcher) Fits(asks []crosstalk.BatchAsk) int {
 	return endpoint.Fits(asks, mostAsks, mostBytes, func(a crosstalk.BatchAsk) int {
 		line, _ := b.line(a) // Submit says what is wrong with it
@@ -49,13 +41,17 @@ func (b Batcher) line(a crosstalk.BatchAsk) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	line := inputLine{a.Key.String(), http.MethodPost, "/v1" + pathOf(a.Request.API), body}
+	line := struct {
+		ID     string          `json:"custom_id"`
+		Method string          `json:"method"`
+		URL    string          `json:"url"`
+		Body   json.RawMessage `json:"body"`
+	}{a.Key.String(), http.MethodPost, "/v1" + pathOf(a.Request.API), body}
 	return append(crosstalk.Canonical(line), '\n'), nil
 }
 
 const tagName = "crosstalk"
 
-// Submit implements crosstalk.Batcher.
 func (b Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.BatchAsk) (string, error) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -159,7 +155,6 @@ func gone(err error) bool {
 	return errors.As(err, &e) && (e.Status == 404 || e.Status == 410)
 }
 
-// Poll implements crosstalk.Batcher.
 func (b Batcher) Poll(ctx context.Context, id string) (crosstalk.BatchState, error) {
 	got, err := b.get(ctx, id)
 	s := crosstalk.BatchState{Done: got.Counts.Completed + got.Counts.Failed}
@@ -180,7 +175,6 @@ func (b Batcher) Poll(ctx context.Context, id string) (crosstalk.BatchState, err
 	return s, err
 }
 
-// Results implements crosstalk.Batcher.
 func (b Batcher) Results(ctx context.Context, id string,
 	requests map[crosstalk.Key]crosstalk.Request) iter.Seq2[crosstalk.BatchResult, error] {
 	got, err := b.get(ctx, id)

@@ -46,8 +46,6 @@ type dialect struct {
 	renamed   bool           // once: a server that wants neither name is not asked forever
 }
 
-var _ crosstalk.Model = (*Model)(nil)
-
 // New returns the model at this endpoint. Nothing is sent.
 func New(c endpoint.Config, o Options) (*Model, error) {
 	o.API = cmp.Or(o.API, crosstalk.Chat)
@@ -61,10 +59,8 @@ func New(c endpoint.Config, o Options) (*Model, error) {
 	return m, nil
 }
 
-// Identity implements crosstalk.Model.
 func (m *Model) Identity() crosstalk.Identity { return m.endpoint.Identity() }
 
-// API implements crosstalk.Model.
 func (m *Model) API() crosstalk.API { return m.options.API }
 
 // MaxTokensName is the parameter that takes the limit, as far as is known by now.
@@ -282,7 +278,6 @@ type Embedder struct {
 // NewEmbedder returns the embedder with this name that asks ask, an Asker of a model whose API is crosstalk.Embeddings.
 func NewEmbedder(name string, ask crosstalk.Asker) *Embedder { return &Embedder{name, ask} }
 
-// Name implements embedding.Embedder.
 func (e *Embedder) Name() string { return e.name }
 
 // Embed implements embedding.Embedder. A request that fails is an error: figures must not rest on the others.

@@ -244,8 +244,7 @@ func readResponse(body []byte) (settle.Received, error) {
 	return out, nil
 }
 
-// logprobs are in one of two forms, and the API does not tell which one comes: llama.cpp gives completions the form of
-// chats, and Together and older vLLM give chats that of completions.
+// logprobs are in one of two forms: llama.cpp gives completions that of chats, and Together the other way round.
 type logprobs struct {
 	// Of chats.
 	Content []position `json:"content"`

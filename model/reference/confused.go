@@ -42,8 +42,6 @@ type Confused struct {
 	languages map[string]string // of the answer, by prompt
 }
 
-var _ crosstalk.Model = (*Confused)(nil)
-
 // MaxLines is how many lines an answer of Confused has at most.
 const MaxLines = 3
 
@@ -145,7 +143,6 @@ func (c Confusion) String() string {
 // Languages returns those that Confused writes, in order.
 var Languages = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(texts().sentences)) })
 
-// Answer implements crosstalk.Model.
 func (c *Confused) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return crosstalk.Answer{}, err

@@ -39,8 +39,6 @@ type question struct {
 	crosstalk.Instruction
 }
 
-var _ crosstalk.Model = (*Inconsistent)(nil)
-
 // NewInconsistent returns an inconsistent model of these tasks and items.
 func NewInconsistent(tasks []crosstalk.Task, items []crosstalk.Item, truth Inconsistency,
 	seed uint64) (*Inconsistent, error) {
@@ -83,7 +81,6 @@ func NewInconsistent(tasks []crosstalk.Task, items []crosstalk.Item, truth Incon
 	return m, nil
 }
 
-// Answer implements crosstalk.Model.
 func (m *Inconsistent) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return crosstalk.Answer{}, err

@@ -28,8 +28,6 @@ type continuations struct {
 	carried        string // the text around the prompt
 }
 
-var _ crosstalk.Model = (*Leaky)(nil)
-
 // NewLeaky returns a leaky model of these items. rate and copying are probabilities, 0 to 1.
 func NewLeaky(items []crosstalk.Item, rate, copying float64, seed uint64) (*Leaky, error) {
 	if err := cmp.Or(checkProbability("leaky", "rate", rate), checkProbability("leaky", "copy", copying)); err != nil {
@@ -61,7 +59,6 @@ func NewLeaky(items []crosstalk.Item, rate, copying float64, seed uint64) (*Leak
 	return l, nil
 }
 
-// Answer implements crosstalk.Model.
 func (l *Leaky) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return crosstalk.Answer{}, err

@@ -126,7 +126,6 @@ func newBase(api crosstalk.API, content []byte, format string, settings ...any) 
 		Name: fmt.Sprintf(format, settings...)}, api}
 }
 
-// Identity implements crosstalk.Model.
 func (b base) Identity() crosstalk.Identity { return b.id }
 
 // API implements crosstalk.Model: Completions for a model that continues a text, else Chat.

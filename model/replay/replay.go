@@ -39,8 +39,6 @@ type entry struct {
 	ambiguous bool // a journal has several answers, to requests with other settings
 }
 
-var _ crosstalk.Model = (*Model)(nil)
-
 // Open reads the answers in path: a run's directory, its journal, or a file of records (table.Formats) with the
 // columns prompt, answer (or completion, or text), and optionally sample and model. Without a sample column, rows with
 // the same prompt are counted; an answer that is a list is one sample for each entry. Where answers of several models
@@ -85,12 +83,10 @@ func Open(path string, api crosstalk.API) (*Model, error) {
 	return m, nil
 }
 
-// Identity implements crosstalk.Model.
 func (m *Model) Identity() crosstalk.Identity {
 	return crosstalk.Identity{Provider: "replay", Name: m.name}
 }
 
-// API implements crosstalk.Model.
 func (m *Model) API() crosstalk.API { return m.api }
 
 // Answer implements crosstalk.Model: with what was recorded for an equal request, or for its text and sample.

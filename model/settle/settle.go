@@ -48,7 +48,15 @@ func Answer(req crosstalk.Request, r Received) crosstalk.Answer {
 	case a.Status == crosstalk.Empty && thought:
 		a.Reason = crosstalk.Thinking
 	}
-	a.Missing = missing(req, a, thought)
+	if req.Logprobs > 0 && len(a.Logprobs) == 0 && a.Status == crosstalk.Text {
+		a.Missing = append(a.Missing, crosstalk.ParamLogprobs)
+	}
+	if limit := req.Decoding.Limit(); limit > 0 && a.Usage.Completion-a.Usage.Reasoning > limit+endToken {
+		a.Missing = append(a.Missing, crosstalk.ParamMaxTokens)
+	}
+	if req.Decoding.Reasoning == crosstalk.ReasoningOff && thought {
+		a.Missing = append(a.Missing, crosstalk.ParamReasoning)
+	}
 	return a
 }
 
@@ -86,19 +94,6 @@ func Kind(text string) crosstalk.Status {
 		return crosstalk.Empty
 	}
 	return crosstalk.Text
-}
-
-func missing(req crosstalk.Request, a crosstalk.Answer, thought bool) (names []string) {
-	if req.Logprobs > 0 && len(a.Logprobs) == 0 && a.Status == crosstalk.Text {
-		names = append(names, crosstalk.ParamLogprobs)
-	}
-	if limit := req.Decoding.Limit(); limit > 0 && a.Usage.Completion-a.Usage.Reasoning > limit+endToken {
-		names = append(names, crosstalk.ParamMaxTokens)
-	}
-	if req.Decoding.Reasoning == crosstalk.ReasoningOff && thought {
-		names = append(names, crosstalk.ParamReasoning)
-	}
-	return names
 }
 
 // FinishOf reads OpenAI's, Anthropic's or Gemini's word for an end, which may be "content_filter: RECITATION".
@@ -265,8 +260,7 @@ func spelled(tokens []crosstalk.TokenLogprob) string {
 }
 
 // visible keeps the tokens of the visible answer. Text is what the server gave as the answer: the tokens may spell
-// thoughts before it, as vLLM's do, and text may contain thoughts itself. A token that a marker and the answer share
-// is left out. None are kept if the tokens do not spell the text.
+// thoughts before it, as vLLM's do, and it may have some. A token that a marker and the answer share is left out.
 func visible(tokens []crosstalk.TokenLogprob, text string) (kept []crosstalk.TokenLogprob) {
 	all := spelled(tokens)
 	base := -1
