@@ -156,7 +156,7 @@ var roles = map[string]string{
 	"tool": tool, "function": tool, "function_call": tool, "observation": tool,
 }
 
-// messagesIn reads the messages of a row. Parts that are not text, such as calls of tools, are left out, counted.
+// messagesIn reads a row's messages. Parts that are not text, such as calls of tools, are left out and counted.
 func messagesIn(row table.Row) (messages []message, left int, err error) {
 	texts := row.Lists[messagesColumn]
 	if text := row.Values[messagesColumn]; text != "" {

@@ -19,7 +19,7 @@ import (
 	"crosstalk/internal/table"
 )
 
-// Files replaces each folder by the files of JSON Lines in and below it, by name, as sessions of assistants are.
+// Files replaces each folder, such as an assistant's sessions, by the files of JSON Lines in and below it, by name.
 func Files(paths []string) (files []string, err error) {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {

@@ -316,7 +316,7 @@ type Plan struct {
 	Instrument string      `json:"instrument"`
 	Suite      string      `json:"suite"` // name@hash
 	Conditions []Condition `json:"conditions"`
-	Shard      shard.Shard `json:"shard,omitzero"` // which measures a part of the items; the others are of all
+	Shard      shard.Shard `json:"shard,omitzero"` // the part that the run measures; the other fields are of all
 }
 
 // Whole is the plan of the measurement that a shard is a part of.

@@ -277,8 +277,7 @@ func Unchecked(instrumentName string, estimates []crosstalk.Estimate) error {
 	return nil
 }
 
-// Explain says of the error that ended Run what is saved and how to resume; *InterruptedError if somebody stopped
-// it.
+// Explain says of the error that ended Run what is saved and how to resume: *InterruptedError if stopped.
 func (m *Measurement) Explain(err error) error {
 	if errors.As(err, new(*ReviewError)) {
 		return err

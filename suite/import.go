@@ -429,7 +429,7 @@ func namesIn(files []*zip.File) (names []string, err error) {
 	return names, nil
 }
 
-// limited is a reader that fails when the bytes that all readers share are used up: few can expand to gigabytes.
+// limited fails when the bytes that all readers share are used up: a few packed ones can expand to gigabytes.
 type limited struct {
 	in   io.Reader
 	left *int64
