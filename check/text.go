@@ -76,8 +76,15 @@ func (p *passages) add(text string, from int) {
 
 func (p *passages) end() { p.last = nil }
 
-// notes are comments in Markdown, and the metadata before it.
-var notes = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)|\A---\n.*?\n(?:---|\.\.\.)\n`)
+var (
+	// notes are comments in Markdown, and the metadata before it.
+	notes = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)|\A---\n.*?\n(?:---|\.\.\.)\n`)
+	// begins matches what begins a line that does not continue a paragraph, or is one that nothing continues.
+	begins = regexp.MustCompile(`^(?:[#>|<:=\-*+•~]|\d{1,3}[.)] |[^|]*\|.*\|)`)
+	timing = regexp.MustCompile(`^(?:\d+:)?\d\d:\d\d[.,]\d{3} --> `)
+	tags   = regexp.MustCompile(`<[^>]*>|\{\\[^}]*\}`)
+	entity = regexp.MustCompile(`&(?:#\w+|\w+);?`)
+)
 
 // ofProse are the passages of Markdown or plain text, between blank lines. Wrapped lines of a paragraph are one line.
 func ofProse(text string) []*passage {
@@ -117,9 +124,6 @@ func ofProse(text string) []*passage {
 	return p.all
 }
 
-// begins matches what begins a line that does not continue a paragraph, or is one that nothing continues.
-var begins = regexp.MustCompile(`^(?:[#>|<:=\-*+•~]|\d{1,3}[.)] |[^|]*\|.*\|)`)
-
 // unwrap joins the passage's last line to the next one, unless it is a heading, a row or ends with a break.
 func (p *passage) unwrap() bool {
 	text := p.text.Bytes()
@@ -132,11 +136,6 @@ func (p *passage) unwrap() bool {
 	text[end] = ' '
 	return true
 }
-
-var (
-	timing = regexp.MustCompile(`^(?:\d+:)?\d\d:\d\d[.,]\d{3} --> `)
-	tags   = regexp.MustCompile(`<[^>]*>|\{\\[^}]*\}`)
-)
 
 // ofSubtitles are the passages of subtitles: sentences, which may go on in the next cue.
 func ofSubtitles(text string) []*passage {
@@ -179,8 +178,6 @@ var (
 	inline  = lexicon.Set("a span abbr small sub sup u mark font img wbr bdi bdo del ins s time label button input dfn " +
 		"code kbd samp tt var em strong b i cite q")
 )
-
-var entity = regexp.MustCompile(`&(?:#\w+|\w+);?`)
 
 // ofPage are the passages of HTML, and the language that it states. What is marked to be in another language or not to
 // be translated is left out.

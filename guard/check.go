@@ -296,9 +296,6 @@ func (j Judgement) Count(kind string) (n int) {
 	return n
 }
 
-// twins are languages that the identifier mistakes their neighbours for.
-var twins = map[string]bool{"ast": true, "gl": true, "ms": true, "oc": true}
-
 // nagari are languages with short lists of words. The identifier is surer, and must confirm what the words say.
 var nagari = lexicon.Set("hi mr ne")
 
@@ -397,7 +394,8 @@ func (c *check) identify(u *unit, mixed bool) bool {
 		u.state, e.LogRatio = Right, -lineWrong
 	case !little && guess.Language == c.want.base && probable && (!supported || e.LogRatio < lineWrong):
 		u.state, e.LogRatio = Right, min(e.LogRatio, -lineWrong)
-	case twins[guess.Language], c.want.base == "ms" && guess.Language == "id",
+	case slices.Contains([]string{"ast", "gl", "ms", "oc"}, guess.Language), // it takes their neighbours for them
+		c.want.base == "ms" && guess.Language == "id",
 		mixed && script(guess.Language) != script(c.want.base):
 		return false
 	case guess.Language != c.want.base && guess.Probability >= least &&

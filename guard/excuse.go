@@ -300,9 +300,6 @@ func (c *check) bracketed(r run) bool {
 	return (strings.HasPrefix(after, "(") || strings.HasPrefix(after, "（")) && end-start > 7
 }
 
-// separators stand between a word and its translation.
-var separators = []string{":", "：", " – ", " — ", " - ", "=", "→"}
-
 // pair is a line of a list that has a part in the expected language and one in another, with a separator between.
 type pair struct{ line, foreign prose.Span }
 
@@ -322,7 +319,7 @@ func (c *check) findPairs() (pairs []pair) {
 			continue
 		}
 		s := c.text[b.Start:min(b.End, b.Start+nearby)]
-		for _, sep := range separators {
+		for _, sep := range []string{":", "：", " – ", " — ", " - ", "=", "→"} { // a word, and its translation
 			at := strings.Index(s, sep)
 			if at <= 0 {
 				continue

@@ -49,7 +49,7 @@ func (c *check) announced(b prose.Span, language string) prose.Kind {
 	if b.Kind == prose.Cell && c.headed(first, i, language) {
 		return Mention
 	}
-	for _, colon := range colons {
+	for _, colon := range []string{":", "："} {
 		label, _, ok := strings.Cut(c.text[b.Start:b.End], colon)
 		if ok && mentions(c.want.base, label, language) {
 			return Mention
@@ -99,8 +99,6 @@ func (c *check) headed(first, cell int, language string) bool {
 	}
 	return false
 }
-
-var colons = []string{":", "："}
 
 func endsInColon(text string) bool {
 	return strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")

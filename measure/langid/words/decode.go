@@ -118,7 +118,8 @@ func (c *cell) emit(t *token, own script, home int) {
 	c.own, c.listed, c.loan, c.weighed = 1, false, false, nil
 	a := embedded().alphabets[t.script]
 	switch {
-	case a == nil && t.form == letter: // a symbol
+	case a == nil && t.form == letter, // a symbol
+		a != nil && (t.form == silent || home < 0 && own == t.script): // or there is no model to weigh the others against
 		c.silence(t.script)
 		return
 	case a == nil:
@@ -127,9 +128,6 @@ func (c *cell) emit(t *token, own script, home int) {
 		if own != t.script {
 			c.own = impossible
 		}
-		return
-	case t.form == silent || home < 0 && own == t.script: // or there is no model to weigh the others against
-		c.silence(t.script)
 		return
 	}
 	w := a.weigh(t.text)
