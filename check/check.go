@@ -390,8 +390,7 @@ func (o Options) walk(folder string) (files []file, err error) {
 			return err
 		}
 		f := o.kindOf(path, info)
-		data := slices.Contains([]string{".json", ".yaml", ".yml"}, format)
-		if f.kind >= document && !(data && f.language == "") {
+		if f.kind >= document && (f.language != "" || !slices.Contains([]string{".json", ".yaml", ".yml"}, format)) {
 			files = append(files, f)
 		}
 		return nil

@@ -167,8 +167,7 @@ func (c *check) short(b prose.Span) bool {
 }
 
 func (c *check) comma(at int) bool {
-	before := strings.TrimRight(c.text[:at], " *_\"'“«„(")
-	r, _ := utf8.DecodeLastRuneInString(before)
+	r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(c.text[:at], " *_\"'“«„("))
 	return strings.ContainsRune(",，、،;；", r)
 }
 

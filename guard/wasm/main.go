@@ -12,24 +12,16 @@ import (
 
 func main() {
 	js.Global().Set("crosstalkCheck", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		result, err := check([]byte(args[0].String()), args[1].Float())
-		if err != nil {
-			result, _ = json.Marshal(map[string]string{"error": err.Error()})
+		var answer any // to a record of `crosstalk check`
+		request, err := guard.ParseRequest([]byte(args[0].String()), "")
+		if err == nil {
+			answer, err = request.Check(guard.Checker{Threshold: args[1].Float()})
 		}
+		if err != nil {
+			answer = map[string]string{"error": err.Error()}
+		}
+		result, _ := json.Marshal(answer)
 		return string(result)
 	}))
 	select {} // what is set can be called for as long as this runs
-}
-
-// check answers a record of `crosstalk check`.
-func check(record []byte, threshold float64) ([]byte, error) {
-	request, err := guard.ParseRequest(record, "")
-	if err != nil {
-		return nil, err
-	}
-	response, err := request.Check(guard.Checker{Threshold: threshold})
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(response)
 }

@@ -167,8 +167,7 @@ func (t *Table) load(at int) uint64 {
 
 func (t *Table) begin(bucket int) int {
 	d := t.directory[bucket/group*groupBytes:]
-	first := int(binary.LittleEndian.Uint32(d))
-	return first + int(binary.LittleEndian.Uint16(d[4+2*(bucket%group):]))
+	return int(binary.LittleEndian.Uint32(d)) + int(binary.LittleEndian.Uint16(d[4+2*(bucket%group):]))
 }
 
 // Tables returns the tables of a file that Write made.
