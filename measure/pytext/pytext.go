@@ -36,6 +36,11 @@ func Lower(s string) string {
 	b.Grow(len(s))
 	for i, r := range s {
 		switch {
+		case r < utf8.RuneSelf:
+			if 'A' <= r && r <= 'Z' {
+				r += 'a' - 'A'
+			}
+			b.WriteByte(byte(r))
 		case r == 'İ':
 			b.WriteString("i\u0307")
 		case r == 'Σ' && finalSigma(s, i):
