@@ -12,8 +12,7 @@ import (
 	"crosstalk/run"
 )
 
-// The figures of an agreement. Kappa, alpha and tau-b are at most 1, and 0 for
-// agreement as if by chance; the others are shares.
+// Kappa, alpha and tau-b: 1 at most, 0 for agreement as if by chance. The others are shares.
 const (
 	Rate         = "rate"           // mean value of the labels: for leakage the human Leak-Rate
 	Share        = "share"          // of a label, or of a code
@@ -207,8 +206,7 @@ type Opinion struct {
 	Shares []crosstalk.Estimate
 }
 
-// Said is one person's label as an observation of the question's measure: what plots
-// draw beside the values of similarities.
+// Said is a person's label as an observation of the question's measure, for plots beside similarities.
 type Said struct {
 	crosstalk.Observation
 	Weight float64 // the weights of all add up to the number of labels

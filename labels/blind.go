@@ -77,7 +77,22 @@ func (b Blind) Label(a Answer) (Label, error) {
 		return Label{}, fmt.Errorf("unknown id %s", a.ID)
 	}
 	u := &b.Units[at.unit]
-	label, err := b.unblind(u, a.Shown, at.swapped)
+	q, choices := b.Question, u.Choices
+	if choices == nil {
+		choices = b.Question.shown()
+	}
+	var label string
+	var err error
+	switch i := slices.IndexFunc(choices, func(c string) bool { return strings.EqualFold(c, a.Shown) }); {
+	case q.Several:
+		label, err = listed(a.Shown)
+	case i < 0:
+		err = unknownLabel(a.Shown, choices)
+	case u.Choices != nil:
+		label = u.Choices[i]
+	default:
+		label = q.Choices[q.onSide(i, at.swapped)].Label
+	}
 	if err != nil {
 		return Label{}, err
 	}
@@ -90,25 +105,6 @@ func (b Blind) Label(a Answer) (Label, error) {
 	}
 	return Label{Question: b.Question.Name, Place: u.Place, Annotator: a.Annotator, Decides: a.Decides, Label: label,
 		Words: words, When: a.When.UTC(), Seconds: a.Seconds, Comment: a.Comment}, err
-}
-
-func (b Blind) unblind(u *Unit, shown string, swapped bool) (string, error) {
-	q := b.Question
-	if q.Several {
-		return listed(shown)
-	}
-	choices := u.Choices
-	if choices == nil {
-		choices = q.shown()
-	}
-	i := slices.IndexFunc(choices, func(choice string) bool { return strings.EqualFold(choice, shown) })
-	switch {
-	case i < 0:
-		return "", unknownLabel(shown, choices)
-	case u.Choices != nil:
-		return u.Choices[i], nil
-	}
-	return q.Choices[q.onSide(i, swapped)].Label, nil
 }
 
 // onSide is the choice with this index, or the other side if sides were exchanged.
@@ -149,8 +145,7 @@ const designFile = "labels.json"
 
 const designSchema = "crosstalk/labels/v1"
 
-// Design is how a run's questions were drawn. Its secret blinds them: without
-// it nobody can tell from a sheet which side is which.
+// Design is how a run's questions were drawn. Without its secret nobody can tell which side is which.
 type Design struct {
 	Schema  string   `json:"schema"`
 	Secret  string   `json:"secret"`            // 32 bytes in hexadecimal
@@ -340,8 +335,7 @@ func (s *Sheet) Disagreed(labels []Label) (units []Unit) {
 	return units
 }
 
-// Share are the units of a member of a team of annotators. Each unit is for overlap of
-// them, who are drawn; all get as many, or one more.
+// Share are the units of a member of a team. Each unit is for overlap of them, drawn; all get as many, or one more.
 func (d Design) Share(units []Unit, team []string, overlap int, member string) (share []Unit) {
 	order := indexes(len(units))
 	rank := ordered.Map(units, func(u Unit) []byte { return d.mac("share", u.key) })

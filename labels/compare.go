@@ -109,9 +109,8 @@ func agreeing(units []labelledUnit, a, b string) ([]labelledUnit, statistic) {
 
 // addMean adds the mean of a value of these units. The interval is from the bootstrap if they are from several
 // strata, which is known before anybody labels them; else from stats.Mean.
-func (c *comparison) addMean(
-	measure, of string, by map[string]string, units []labelledUnit, value func(labelledUnit) float64,
-) {
+func (c *comparison) addMean(measure, of string, by map[string]string, units []labelledUnit,
+	value func(labelledUnit) float64) {
 	if len(units) == 0 {
 		return
 	}
@@ -137,14 +136,11 @@ func (c *comparison) addMean(
 		Interval: stats.Mean(&clusters, stats.Proportion, estimate.Level).Interval.Known()})
 }
 
-const fewestResampled = 10 // how many units a bootstrap needs: the resamples of fewer have few values
-const pairsPerFigure = 3e8 // bounds the pairs of units in all resamples of a tau-b
-
 // add adds a figure of these units, with the interval of a bootstrap over their clusters. There is none of few
 // units, and none where one resample in ten has no value or where the ends are equal.
-func (c *comparison) add(
-	measure, of string, by map[string]string, units []labelledUnit, stat statistic,
-) {
+func (c *comparison) add(measure, of string, by map[string]string, units []labelledUnit, stat statistic) {
+	const pairsPerFigure = 3e8 // bounds the pairs of units in all resamples of a tau-b
+	const fewestResampled = 10 // how many units a bootstrap needs: the resamples of fewer have few values
 	if len(units) == 0 {
 		return
 	}
@@ -335,11 +331,8 @@ func (j judge) addShare(measure string, by map[string]string, units []labelledUn
 	}
 	_, i := stats.StratifiedShare(lists[1], lists[0], estimate.Level)
 	f := &j.result.Figures[len(j.result.Figures)-1]
-	names := map[string]bool{}
-	for _, u := range j.units {
-		names[u.Cluster] = true
-	}
-	if f.Interval != nil && len(names) < len(j.units) {
+	clusters := ordered.Distinct(j.units, func(u labelledUnit) string { return u.Cluster })
+	if f.Interval != nil && len(clusters) < len(j.units) {
 		i.Low, i.High = min(i.Low, f.Interval.Low), max(i.High, f.Interval.High)
 	}
 	f.Interval = i.Known()

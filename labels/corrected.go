@@ -200,8 +200,7 @@ func (s *Sheet) targets(units []labelledUnit, marked bool) []target {
 	return []target{first, {confusion.WPR, share, steps}, {confusion.LCPR, harmonic, steps}}
 }
 
-// markedWords reports whether words are judged and people marked some in any answer.
-// If not, nobody knows whether they were asked to.
+// markedWords reports whether people marked any words. If not, nobody knows whether they were asked to.
 func (s *Sheet) markedWords(labels []Label) bool {
 	return s.words != nil && slices.ContainsFunc(s.own(labels), func(l Label) bool { return len(l.Words) > 0 })
 }
@@ -293,8 +292,7 @@ func (f *figure) estimates(q Question, signature string) (list []crosstalk.Estim
 	return list
 }
 
-// Labels that agree less than leastKappa, or of which more than mostUntold do not tell, are
-// no truth to correct figures with.
+// Labels with less kappa than leastKappa, or more that do not tell than mostUntold, cannot correct figures.
 const (
 	leastKappa = 0.6
 	mostUntold = 0.05

@@ -139,8 +139,7 @@ func Read(run string) ([]Label, error) {
 	return l.Labels(), nil
 }
 
-// Append adds labels to a run. They are on the disk when it returns; after an error,
-// the first ones may be. Several processes may append at once.
+// Append adds labels to a run. They are on the disk when it returns. Several processes may append at once.
 func Append(run string, labels ...Label) error { return NewLog(run).append(labels...) }
 
 // Merge adds to a run what people said of its shards: labels, notes, and how samples were drawn. Where the run and
@@ -322,8 +321,7 @@ type entry interface {
 	empty() bool // it withdraws those before
 }
 
-// ledger is a file of JSON Lines that may grow while it is read. Of the entries with the
-// same id the last one counts.
+// ledger is a file of JSON Lines that may grow while it is read. The last entry with an id counts.
 type ledger[T entry] struct {
 	file string
 	name string // of an entry: "label"

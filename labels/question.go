@@ -114,22 +114,15 @@ func (q Question) value(label string) float64 {
 
 func (q Question) paired() bool { return q.Sides[1] != "" }
 
-// LanguageName is the English name of a language, or the code where it is none.
-func LanguageName(code string) string {
-	tag, err := language.Parse(code)
-	if err != nil {
-		return code
-	}
-	return cmp.Or(display.English.Tags().Name(tag), code)
-}
-
-// Asks is the text of the question about a topic, for pages that show the choices
-// beside it. The name of a language is in the text.
+// Asks is the text of the question about a topic, with the name of a language but without the choices.
 func (q Question) Asks(topic string) string {
 	if !q.Words {
 		return q.Text
 	}
-	text, _, _ := strings.Cut(strings.ReplaceAll(q.Text, "the language X", LanguageName(topic)), ": ")
+	if tag, err := language.Parse(topic); err == nil {
+		topic = cmp.Or(display.English.Tags().Name(tag), topic)
+	}
+	text, _, _ := strings.Cut(strings.ReplaceAll(q.Text, "the language X", topic), ": ")
 	return text + "."
 }
 

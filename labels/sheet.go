@@ -35,8 +35,7 @@ func Open(path, name string) (*Sheet, error) {
 	return sheets[0], errs[0]
 }
 
-// OpenAll opens several questions as Open does, and reads the observations once. Each
-// question has a sheet or the reason why it cannot be asked.
+// OpenAll opens several questions as Open does, in one pass. Each has a sheet or the reason why it has none.
 func OpenAll(path string, names ...string) ([]*Sheet, []error) {
 	sheets, errs := make([]*Sheet, len(names)), make([]error, len(names))
 	err := openAll(path, names, sheets, errs)

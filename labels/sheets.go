@@ -165,8 +165,7 @@ func CheckFormat(format string) error {
 	return err
 }
 
-// FormatOf is the format of a sheet that is written to a file of this name: what
-// follows the last dot, and the first of Formats without a dot.
+// FormatOf is the format of a sheet in a file of this name: what follows the last dot, or the first of Formats.
 func FormatOf(file string) string {
 	return cmp.Or(strings.TrimPrefix(filepath.Ext(file), "."), Formats[0])
 }

@@ -149,8 +149,7 @@ func curveTable(curves []labels.Curve) Table {
 	return t
 }
 
-// matrix is the confusion matrix: a row for each finding, a column for each label
-// of the majority, in the order of all figures.
+// matrix is the confusion matrix: a row for each finding, a column for each label of the majority.
 func (a AgreementView) matrix(all []labels.Figure) Table {
 	t := Table{Heading: []string{"found by the instrument, and said by the majority of people"},
 		Header: []string{"judge", "by", "found"}, Left: 3}

@@ -2,8 +2,7 @@
 // it knows about instruments is in their Kinds.
 //
 // Formats for people (table, markdown, latex) have percentages, formats for programs (json, jsonl, csv) fractions.
-// An undefined figure is "-", null or an empty field, never 0. Warnings are printed below a table and included in
-// the formats for programs.
+// An undefined figure is "-", null or an empty field, never 0. Warnings are below a table and in all other formats.
 package report
 
 import (
@@ -54,11 +53,9 @@ func Write(w io.Writer, format string, estimates []crosstalk.Estimate) error {
 		func() [][]string { return records(estimates) }, func() []Table { return Tables(estimates) })
 }
 
-// WriteResult writes a result in one of Formats: the document as JSON, its parts as
-// JSON Lines, records as CSV with the header first, or tables for people.
-func WriteResult[T any](
-	w io.Writer, format string, document any, parts []T, records func() [][]string, tables func() []Table,
-) error {
+// WriteResult writes a document as JSON, its parts as JSON Lines, records as CSV with their header, or tables.
+func WriteResult[T any](w io.Writer, format string, document any, parts []T, records func() [][]string,
+	tables func() []Table) error {
 	switch {
 	case format == "json" || format == "jsonl":
 		return WriteJSON(w, format, document, parts)
@@ -100,8 +97,7 @@ func Value(f crosstalk.Value, unit string) string {
 	return strconv.FormatFloat(float64(f), 'f', 2, 64)
 }
 
-// Difference is a signed difference of figures in their unit, or in percentage
-// points if they are fractions, "-" where undefined.
+// Difference is a signed difference in its unit, of fractions in percentage points; "-" where undefined.
 func Difference(f crosstalk.Value, unit string) string {
 	s := Value(f, unit)
 	switch {
@@ -224,8 +220,7 @@ func ParseNames(pairs []string) (Names, error) {
 // fingerprint matches the hash of a file or a version in a value.
 var fingerprint = regexp.MustCompile(`@[0-9A-Za-z-]*[0-9a-f]{8,}`)
 
-// Of is the name of a value of a column, which may be given without fingerprints. A name
-// for this column comes before one for every column.
+// Of is the name of a value, which may lack fingerprints. A name for its column comes before one for all.
 func (n Names) Of(column, value string) (name string, ok bool) {
 	for _, key := range keys(column, value) {
 		if name, ok = n[key]; ok {
@@ -262,12 +257,6 @@ func (n Names) Estimates(estimates []crosstalk.Estimate) []crosstalk.Estimate {
 		named[i].By = n.By(named[i].By)
 	}
 	return named
-}
-
-// Observation returns an observation whose condition has names instead of values.
-func (n Names) Observation(o crosstalk.Observation) crosstalk.Observation {
-	o.Condition = n.By(o.Condition)
-	return o
 }
 
 // Unused lists the values that no figure has.
@@ -353,8 +342,7 @@ func shortNames(values []string, most int) map[string]string {
 	return names
 }
 
-// common is the number of bytes that all values begin with and end with, up to where
-// a word, a setting or a part of a path begins.
+// common is how many bytes all values begin and end with, up to a word, a setting or a part of a path.
 func common(values []string) (before, after int) {
 	first := values[0]
 	before, after = len(first), len(first)

@@ -98,7 +98,7 @@ func TestFigureSheet(t *testing.T) {
 		}
 	}
 	of := crosstalk.Observation{Condition: map[string]string{"model": long + "2"}}
-	fmt.Fprintln(&b, "== named\n", Names{long + "2": "two"}.Observation(of).Condition)
+	fmt.Fprintln(&b, "== named\n", Names{long + "2": "two"}.By(of.Condition))
 	if err := WriteNamed(&b, "table", list[:2], Names{long + "1": "one"}); err != nil {
 		t.Fatal(err)
 	}

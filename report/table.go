@@ -62,11 +62,10 @@ func WriteTables(w io.Writer, format string, tables []Table) error {
 
 var firstNumber = regexp.MustCompile(`\d+`)
 
-const maxNamed = 8 // the maximum number of rows that a warning names
-
 // Warnings merges the warnings of the same kind into one, with the rows that have it and, for one with a number,
 // the range of its first number. of[i] are the warnings of the row called rows[i].
 func Warnings(rows []string, of [][]string) (list []string) {
+	const maxNamed = 8 // the maximum number of rows that a warning names
 	type warning struct {
 		row, text, kind string
 		number          int
@@ -102,14 +101,12 @@ func Warnings(rows []string, of [][]string) (list []string) {
 
 // Columns lists all columns, conditions first, then the others by name.
 func Columns(rows []map[string]string) (columns []string) {
-	others := map[string]bool{}
+	others := map[string]string{}
 	for _, row := range rows {
-		for c := range row {
-			others[c] = true
-		}
+		maps.Copy(others, row)
 	}
 	for _, c := range instrument.Apart() {
-		if others[c] {
+		if _, has := others[c]; has {
 			columns = append(columns, c)
 			delete(others, c)
 		}
@@ -297,8 +294,7 @@ func (t Table) latex() string {
 	return b.String()
 }
 
-// latexWords are the kinds of the columns that contain words: those with longer cells than
-// names share the line's width.
+// latexWords are the kinds of columns of words: those with cells longer than names share the line's width.
 func (t Table) latexWords() string {
 	kinds := slices.Repeat([]string{"l"}, t.Left)
 	var long []int
@@ -336,8 +332,7 @@ func latexSpans(spans []Span) string {
 	return row
 }
 
-// Tidy replaces control characters by spaces. Untrusted names may contain them,
-// and a terminal, a table row or a comment would interpret them.
+// Tidy replaces control characters, which terminals, rows of tables and comments interpret, by spaces.
 func (t Table) Tidy() Table {
 	tidied := func(texts []string) []string { return ordered.Map(texts, plain) }
 	t.Heading, t.Header, t.Notes = tidied(t.Heading), tidied(t.Header), tidied(t.Notes)

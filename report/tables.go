@@ -14,8 +14,7 @@ import (
 	"crosstalk/internal/ordered"
 )
 
-// Tables lays out estimates in tables, one for each sequence of estimates with
-// the same condition. Figures of any fault are left out. Long values of columns are shortened.
+// Tables lays out estimates, but not of any fault: a table for each sequence with the same condition.
 func Tables(estimates []crosstalk.Estimate) []Table {
 	if others := slices.DeleteFunc(slices.Clone(estimates), isFault); len(others) > 0 { // Plain says those of any fault
 		estimates = others
@@ -190,8 +189,7 @@ func byOf(estimates []crosstalk.Estimate) []map[string]string {
 	return ordered.Map(estimates, func(e crosstalk.Estimate) map[string]string { return e.By })
 }
 
-// countColumns are the counts that are not always 0, and the counts of what has
-// no value even if 0: a figure states what it leaves out.
+// countColumns are the counts that are not always 0, and those of what has no value even if 0.
 func countColumns(estimates []crosstalk.Estimate) (columns []string) {
 	var order []string
 	present := map[string]bool{}
@@ -220,8 +218,7 @@ func countColumns(estimates []crosstalk.Estimate) (columns []string) {
 	return append(columns, slices.Sorted(maps.Keys(present))...)
 }
 
-// notes are the effect's unit, signatures and warnings, each once, prefixed with
-// its row unless it is the first row's.
+// notes are the effect's unit, signatures and warnings, each once, with its row unless it is the first.
 func notes(estimates []crosstalk.Estimate, varying []string, measures bool) []string {
 	var list []string
 	add := func(s string) {
@@ -254,8 +251,7 @@ func notes(estimates []crosstalk.Estimate, varying []string, measures bool) []st
 	return append(list, Warnings(rows, warnings)...)
 }
 
-// Faulty is how many answers of a figure of any fault (crosstalk.Kind.Faults) have one;
-// -1 if none was checked.
+// Faulty is how many answers of a figure of any fault have one; -1 if none was checked.
 func Faulty(e crosstalk.Estimate) int {
 	if !e.Value.Defined() {
 		return -1
@@ -265,8 +261,7 @@ func Faulty(e crosstalk.Estimate) int {
 
 func isFault(e crosstalk.Estimate) bool { return instrument.IsFault(e.Measure) }
 
-// Plain says a figure of any fault in words: how many answers, and their share with its interval. It is "" for other
-// figures, and where no answer was checked.
+// Plain says a figure of any fault in words: how many answers, and their share; "" if none was checked.
 func Plain(e crosstalk.Estimate) string {
 	if !isFault(e) || Faulty(e) < 0 {
 		return ""
@@ -279,8 +274,7 @@ func Plain(e crosstalk.Estimate) string {
 	return text
 }
 
-// PlainTotals are the sentences of the figures of any fault that are over all groups,
-// each with what tells it from the others.
+// PlainTotals are the sentences of the totals of any fault, each with what tells it from the others.
 func PlainTotals(estimates []crosstalk.Estimate) (lines []string) {
 	totals := Totals(slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool { return !isFault(e) }))
 	for _, e := range totals {

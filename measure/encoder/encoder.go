@@ -28,8 +28,7 @@ import (
 	"crosstalk/measure/pytext"
 )
 
-// Model is an encoder with its weights in memory, as float32. It is safe for concurrent use; calls share one scratch
-// memory for each core.
+// Model is an encoder with its weights as float32. It is safe for concurrent use; calls share scratch memory.
 type Model struct {
 	Config
 	embeddings
@@ -67,8 +66,7 @@ func Load(dir string) (*Model, error) {
 	return m, nil
 }
 
-// Kernels returns the names of the implementations of the inner loops that this machine can run, the fastest last:
-// "portable", "avx2", "avx512".
+// Kernels names the inner loops that this machine can run, the fastest last: "portable", "avx2", "avx512".
 func Kernels() []string {
 	return ordered.Distinct(kernel.Sets(), func(s *kernel.Set) string { return s.Name })
 }
@@ -92,8 +90,6 @@ func LoadText(dir string) (*Text, error) {
 	return &Text{m, t}, nil
 }
 
-const textsAtOnce = 1 << 14 // bounds the memory for token ids
-
 // Limit is the number of ids of a text that may have up to most: at most MaxTokens, and MaxTokens if most is 0.
 func (t *Text) Limit(most int) int {
 	if most <= 0 {
@@ -103,11 +99,10 @@ func (t *Text) Limit(most int) int {
 }
 
 // Encode tokenises each text, stripped of white space as Python's str.strip does and cut to Limit(most) ids with its
-// special tokens. It calls visit with its number, its ids and its hidden states after the first layers blocks, as
-// Model.Encode does.
-func (t *Text) Encode(
-	ctx context.Context, texts []string, layers, most int, visit func(i int, ids []int32, hidden []float32),
-) error {
+// special tokens. It calls visit with its number, its ids and its hidden states, as Model.Encode does.
+func (t *Text) Encode(ctx context.Context, texts []string, layers, most int,
+	visit func(i int, ids []int32, hidden []float32)) error {
+	const textsAtOnce = 1 << 14 // bounds the memory for token ids
 	most = t.Limit(most)
 	for first := 0; first < len(texts); first += textsAtOnce {
 		part := texts[first:min(first+textsAtOnce, len(texts))]
@@ -254,8 +249,7 @@ type layer struct {
 	attended, done norm
 }
 
-// embeddings are the tables that turn ids into the first hidden states, one row of Hidden values each, and their layer
-// norm.
+// embeddings are the tables that turn ids into the first hidden states, a row of Hidden values each, and their norm.
 type embeddings struct {
 	word, position []float32
 	token          []float32 // only row 0 is used; zeros for DistilBERT
@@ -323,8 +317,7 @@ func (m *Model) load(tensors map[string]*safetensors.Tensor) error {
 	return l.err
 }
 
-// loader finds tensors by name and copies them. Its first error sticks, and nothing is allocated for a tensor that is
-// not there in the expected shape.
+// loader finds tensors by name and copies them. Its first error sticks. It allocates nothing for a missing tensor.
 type loader struct {
 	tensors map[string]*safetensors.Tensor
 	prefix  string

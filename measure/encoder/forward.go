@@ -69,8 +69,7 @@ func (m *Model) Encode(ctx context.Context, seqs [][]int32, layers int, visit fu
 	return ctx.Err()
 }
 
-// plan groups the numbers of the sequences into batches of similar lengths, the longest first so that the last ones to
-// run are short.
+// plan groups the numbers of sequences into batches of similar lengths, the longest first: the last are short.
 func plan(seqs [][]int32, cores int) [][]int {
 	order, tokens := make([]int, len(seqs)), 0
 	for i, ids := range seqs {
@@ -92,8 +91,7 @@ func plan(seqs [][]int32, cores int) [][]int {
 	return batches
 }
 
-// Mean returns the mean over tokens of hidden states of the given width (Reimers and Gurevych 2019, section 3), summed
-// in float64.
+// Mean is the mean over tokens of hidden states of this width (Reimers and Gurevych 2019, section 3), by float64.
 func Mean(hidden []float32, width int) []float32 {
 	sum := make([]float64, width)
 	for row := hidden; len(row) > 0; row = row[width:] {

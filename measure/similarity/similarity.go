@@ -1,5 +1,4 @@
-// Package similarity defines the interface between measures that compare texts and the implementations in its
-// subfolders.
+// Package similarity is the interface between measures that compare texts and the implementations below it.
 package similarity
 
 import (
@@ -55,8 +54,7 @@ func (f function) Scores(_ context.Context, pairs []Pair) ([]float64, error) {
 // (more if a single caller has more). Encoders and servers are faster with many texts.
 func Batch(s Similarity, size int) Similarity { return &batch{Similarity: s, size: size} }
 
-// gather is how long the first caller waits for others: long enough for concurrent measurements, too short to be
-// noticed.
+// gather is how long the first caller waits for others: enough for concurrent ones, too short to be noticed.
 const gather = 2 * time.Millisecond
 
 type batch struct {

@@ -84,10 +84,7 @@ func (s BLEUStats) Score() float64 {
 		}
 		logs += math.Log(100 * matched / float64(s.Totals[n]))
 	}
-	brevity := 1.0
-	if s.SysLen < s.RefLen {
-		brevity = math.Exp(1 - float64(s.RefLen)/float64(s.SysLen))
-	}
+	brevity := math.Exp(min(0, 1-float64(s.RefLen)/float64(s.SysLen)))
 	return brevity * math.Exp(logs/order)
 }
 
@@ -176,8 +173,7 @@ func (t Tokenizer) Tokenize(line string) (words []string) {
 	return words
 }
 
-// A rewriter inserts white space between the words of a line. It reuses its buffers: the result of rewrite is valid
-// until the next call.
+// A rewriter inserts white space between the words of a line. The result of rewrite is valid until the next call.
 type rewriter struct{ a, b []byte }
 
 // rewrite spaces out line as tokenizer t prescribes. White space at the end is cut first, as
@@ -201,8 +197,7 @@ func (r *rewriter) rewrite(t Tokenizer, line string) []byte {
 // fields yields the runs of text between white space, as str.split cuts them.
 func fields(text []byte) iter.Seq[[]byte] { return bytes.FieldsFuncSeq(text, pytext.IsSpace) }
 
-// rewrite13a is the tokenizer of mteval-v13a.pl as implemented in sacreBLEU: it removes SGML leftovers, then separates
-// punctuation (punctuate).
+// rewrite13a is that of mteval-v13a.pl as in sacreBLEU: it removes SGML leftovers, then separates punctuation.
 func (r *rewriter) rewrite13a(line string) []byte {
 	// One after the other, so "&amp;lt;" ends as "<" but "&amp;quot;" as "&quot;".
 	for _, r := range [][2]string{{"<skipped>", ""}, {"-\n", ""}, {"\n", " "}, {"&quot;", `"`}, {"&amp;", "&"},

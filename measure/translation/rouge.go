@@ -201,8 +201,7 @@ func UnicodeWords(text string) []string {
 	return words
 }
 
-// unspaced reports whether r is a letter of a script without spaces between words. The prolonged sound mark belongs to
-// kana, though its script is Common.
+// unspaced reports whether r is a letter of a script without spaces: also kana's sound mark, whose script is Common.
 func unspaced(r rune) bool {
 	return r >= 0x0E00 && (unicode.IsLetter(r) || unicode.Is(unicode.Nl, r)) &&
 		(r == 'ー' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,

@@ -36,8 +36,7 @@ func Meaning(column string) string {
 
 const mostValues = 12 // the number of values up to which a codebook lists them all
 
-// writeCodebook describes the columns of rows, as CSV: in how many rows they have a value,
-// and their values, or the range of numbers.
+// writeCodebook describes columns, as CSV: in how many rows they have a value, and their values or range.
 func writeCodebook(w io.Writer, rows iter.Seq2[Row, error]) error {
 	type column struct {
 		filled    int

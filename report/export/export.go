@@ -1,5 +1,4 @@
-// Package export writes observations and answers for other programs: JSON Lines, CSV, and the samples of
-// lm-evaluation-harness.
+// Package export writes observations and answers for other programs: JSON Lines, CSV, lm-evaluation-harness.
 package export
 
 import (
@@ -73,8 +72,7 @@ func Mapped[T, U any](all iter.Seq2[T, error], f func(T) U) iter.Seq2[U, error] 
 	}
 }
 
-// Row is the cells of a line that are not empty, by column. Values are strings,
-// float64s or int64s; a column has one type throughout.
+// Row is the cells of a line that are not empty: strings, float64s or int64s, one type in a column.
 type Row map[string]any
 
 func (r Row) text(name, value string) {
@@ -218,8 +216,7 @@ func inOrder(names iter.Seq[string], first, last []string) []string {
 	})
 }
 
-// WriteCSV writes a column for each name that occurs in any row, some of them first or last; others are sorted.
-// It reads the rows twice.
+// WriteCSV writes a column for each name in any row, some first or last, others sorted. It reads the rows twice.
 func WriteCSV(w io.Writer, rows iter.Seq2[Row, error], first, last []string) error {
 	names := Row{}
 	for r, err := range rows {
@@ -256,8 +253,7 @@ func WriteCSV(w io.Writer, rows iter.Seq2[Row, error], first, last []string) err
 
 // writeSamples writes observations as the lines of lm-evaluation-harness' samples_TASK.jsonl, as lm_eval/evaluator.py
 // (evaluate) and lm_eval/loggers/evaluation_tracker.py (save_results_samples) of version 0.4.9 write them, without
-// hashes: a line for each answer, or group of compared answers, under each condition. asked returns an answer with its
-// request, if they are known.
+// hashes: a line for each answer, or group of compared answers, under each condition. asked is Journal.Known.
 func writeSamples(w io.Writer, all iter.Seq2[crosstalk.Observation, error],
 	asked func(crosstalk.Key) (journal.Record, bool)) error {
 	e := json.NewEncoder(w)

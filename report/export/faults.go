@@ -124,16 +124,13 @@ func (f *faultLister) list(path string, only view.View) error {
 		last = nil
 		return f.write(done)
 	}
-	reader, columns := only.Reader(), map[string]bool{view.ItemColumn: true, view.SampleColumn: true}
+	reader, columns := only.Reader(), map[string]string{view.ItemColumn: "", view.SampleColumn: ""}
 	for o, err := range run.ReadObservations(path) {
 		if err != nil {
 			return err
 		}
-		for _, of := range []map[string]string{o.Condition, o.Labels} {
-			for column := range of {
-				columns[column] = true
-			}
-		}
+		maps.Copy(columns, o.Condition)
+		maps.Copy(columns, o.Labels)
 		if _, in := reader.Read(o); !in {
 			continue
 		}

@@ -3,9 +3,11 @@ package overview
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"crosstalk"
+	"crosstalk/instrument"
 	"crosstalk/internal/ordered"
 	"crosstalk/internal/visible"
 	"crosstalk/report"
@@ -78,8 +80,7 @@ type block struct {
 	more    int // rows that do not fit
 }
 
-// fit chooses the rows that fit: the totals, the worst groups of the first section,
-// and further sections that fit whole.
+// fit chooses the rows that fit: totals, the worst groups of the first section, further sections as a whole.
 func (a *answer) fit(room int) []block {
 	totals := block{rows: a.totals}
 	if n := len(a.totals); n > room {
@@ -89,7 +90,10 @@ func (a *answer) fit(room int) []block {
 	room -= min(len(a.totals), room)
 	for i, s := range a.sections {
 		b := block{column: s.column, rows: s.rows}
-		b.heading = fmt.Sprintf("by %s, %s first", crosstalk.Words(s.column), a.first())
+		b.heading = fmt.Sprintf("by %s, worst first", crosstalk.Words(s.column))
+		if a.byNumber() {
+			b.heading = fmt.Sprintf("by %s, most faults first", crosstalk.Words(s.column))
+		}
 		if over := 2+len(b.rows) > room; over && len(a.totals) > 2 {
 			b.heading, b.rows = fmt.Sprintf("by %s, each where it is worst", crosstalk.Words(s.column)), nil
 			for _, of := range ordered.Groups(s.rows, func(r *row) string { return r.by[s.column] }) {
@@ -191,13 +195,6 @@ func (a *answer) tableOf(blocks []block, intervals, most int) (g grid, fits bool
 		g.blocks = append(g.blocks, lines)
 	}
 	return g, total <= maxColumns
-}
-
-func (a *answer) first() string {
-	if a.byNumber() {
-		return "most faults"
-	}
-	return "worst"
 }
 
 func (a *answer) header(intervals int) (header []string, labels int) {
@@ -323,4 +320,137 @@ func around(text string, start, end int) string {
 		head = "…" + head
 	}
 	return head + "[" + text[start:end] + "]" + text[end:min(len(text), end+maxText)]
+}
+
+const maxKept = 256  // bounds the examples that are kept until it is known which groups are worst
+const maxAlike = 3   // how many examples of the same finding in the same group are kept
+const maxText = 1000 // bounds the text of an example in bytes, which is more than a line shows
+
+// Examples keeps faults from a stream of observations: the first few of each finding in each group.
+type Examples struct {
+	kind crosstalk.Kind
+	by   []string       // columns by which figures are grouped
+	seen map[string]int // by finding and group
+	kept []example
+
+	last crosstalk.Observation // with texts: of the answer whose texts are known
+}
+
+type example struct {
+	observation crosstalk.Observation
+	finding     string // title
+	text        string
+}
+
+// NewExamples returns an empty collection for an instrument whose figures are grouped by these columns.
+func NewExamples(instrumentName string, by []string) *Examples {
+	return &Examples{kind: instrument.Named(instrumentName), by: by[:min(1, len(by))], seen: map[string]int{}}
+}
+
+// Add considers an observation. Those of one answer are consecutive, and only the first has its text.
+func (x *Examples) Add(o crosstalk.Observation) {
+	switch {
+	case len(x.kept) == maxKept:
+		return
+	case len(o.Texts) > 0:
+		x.last = o
+	}
+	if o.Finding == "" || o.Implied || !x.kind.Measure(o.Measure).Headline {
+		return
+	}
+	finding := x.kind.Finding(o.Finding)
+	if !finding.Fault {
+		return
+	}
+	key := o.Finding
+	for _, column := range x.by {
+		key += "\x00" + o.Column(column)
+	}
+	if x.seen[key] == maxAlike {
+		return
+	}
+	if len(o.Texts) == 0 && o.Item == x.last.Item && o.Variant == x.last.Variant && o.Sample == x.last.Sample {
+		o.Texts = x.last.Texts
+	}
+	text := x.textOf(o)
+	if text == "" {
+		return
+	}
+	x.seen[key]++
+	o.Texts, o.Tokens, o.Numbers, o.Answers = nil, nil, nil, nil
+	title := finding.Key
+	if n := len(finding.Titles); n > 0 {
+		title = finding.Titles[n-1]
+	}
+	title += languages(o.Spans, o.Labels[x.kind.Target])
+	x.kept = append(x.kept, example{o, title, text})
+}
+
+// languages names those that were found and the one that should be: ": en, not ko".
+func languages(spans []crosstalk.Span, expected string) string {
+	named := slices.DeleteFunc(slices.Clone(spans), func(s crosstalk.Span) bool { return s.Language == "" })
+	list := ordered.Distinct(named, func(s crosstalk.Span) string { return s.Language })
+	if list == nil {
+		return ""
+	}
+	names := ": " + strings.Join(list[:min(3, len(list))], ", ")
+	if expected != "" {
+		names += ", not " + expected
+	}
+	return names
+}
+
+// textOf is the text of an example: the fault in its text or, of several texts, each with its name.
+func (x *Examples) textOf(o crosstalk.Observation) string {
+	var sides, parts []string
+	for _, t := range o.Texts {
+		text := t.Text
+		if t.Role == crosstalk.Side {
+			sides = append(sides, t.Name)
+			if at := slices.IndexFunc(o.Spans, func(s crosstalk.Span) bool {
+				return (s.Side == "" || s.Side == t.Name) && 0 <= s.Start && s.Start < s.End && s.End <= len(text)
+			}); at >= 0 {
+				text = around(text, o.Spans[at].Start, o.Spans[at].End)
+			}
+		} else if t.Role != crosstalk.Topic && t.Name != x.kind.Target {
+			continue
+		}
+		parts = append(parts, t.Name+": "+line(text))
+	}
+	if len(parts) == 1 && len(sides) == 1 {
+		return strings.TrimPrefix(parts[0], sides[0]+": ")
+	}
+	return strings.Join(parts, "  ")
+}
+
+// pick chooses examples from the worst groups, of different findings if it can.
+func (x *Examples) pick(s []section, fixed []string, n int) (chosen []example) {
+	if x == nil || n <= 0 {
+		return nil
+	}
+	rank := func(e example) int {
+		for _, worst := range s[:min(len(s), 1)] {
+			for i, r := range worst.rows {
+				if e.observation.Column(worst.column) == r.by[worst.column] &&
+					!slices.ContainsFunc(fixed, func(c string) bool { v := e.observation.Column(c); return v != "" && v != r.by[c] }) {
+					return i
+				}
+			}
+		}
+		return maxKept
+	}
+	left := slices.Clone(x.kept)
+	slices.SortStableFunc(left, func(a, b example) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, fresh := range []bool{true, false} {
+		left = slices.DeleteFunc(left, func(e example) bool {
+			if len(chosen) == n || slices.ContainsFunc(chosen, func(c example) bool {
+				return c.observation.Item == e.observation.Item || fresh && c.observation.Finding == e.observation.Finding
+			}) {
+				return false
+			}
+			chosen = append(chosen, e)
+			return true
+		})
+	}
+	return chosen
 }

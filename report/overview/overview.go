@@ -31,9 +31,8 @@ const (
 )
 
 // Write writes the short answer of an instrument's figures. names and examples may be nil.
-func Write(
-	w io.Writer, instrumentName string, estimates []crosstalk.Estimate, names report.Names, examples *Examples,
-) error {
+func Write(w io.Writer, instrumentName string, estimates []crosstalk.Estimate, names report.Names,
+	examples *Examples) error {
 	a := newAnswer(instrument.Named(instrumentName), estimates, names)
 	if len(a.measures) == 0 {
 		return report.WriteNamed(w, "table", estimates, names)
@@ -99,8 +98,7 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 	return a
 }
 
-// columns divides columns into columns of groups, which it returns, columns that name
-// totals, and columns that all figures have in common.
+// columns divides columns into those of groups, which it returns, those that name totals, and common ones.
 func (a *answer) columns(estimates []crosstalk.Estimate, rows []*row) (groups []string) {
 	varies := func(c, from string) bool {
 		return slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] != from })
@@ -123,7 +121,8 @@ func (a *answer) columns(estimates []crosstalk.Estimate, rows []*row) (groups []
 			a.common = append(a.common, crosstalk.Words(c)+" "+rows[0].short[c])
 		}
 	}
-	slices.SortStableFunc(groups, func(x, y string) int { return cmp.Compare(a.choice(x), a.choice(y)) })
+	rank := func(column string) int { return slices.Index(append(slices.Clip(a.kind.Choices), column), column) }
+	slices.SortStableFunc(groups, func(x, y string) int { return cmp.Compare(rank(x), rank(y)) })
 	return groups
 }
 
@@ -198,11 +197,6 @@ func grouped(r *row, groups []string) (columns []string) {
 	return columns
 }
 
-// choice is the rank of a column among the kind's choices.
-func (a *answer) choice(column string) int {
-	return slices.Index(append(slices.Clip(a.kind.Choices), column), column)
-}
-
 // compare orders rows by the number of answers with a fault, so that small groups do
 // not come first, then by their worst figure. Rows without a figure come last.
 func (a *answer) compare(x, y *row) int {
@@ -217,8 +211,7 @@ func (a *answer) compare(x, y *row) int {
 // byNumber reports whether groups are ordered by the number of answers with a fault.
 func (a *answer) byNumber() bool { return a.counts && !a.kind.Faults.ByRate }
 
-// badness is the worst of the figures that one of the measures combines, or else the
-// first figure; smaller is worse.
+// badness is the worst of the figures that a measure combines, or else the first figure; smaller is worse.
 func (a *answer) badness(r *row) float64 {
 	of := []string{a.measures[0].Key}
 	for _, m := range a.measures {

@@ -108,8 +108,7 @@ func newAnswers(estimates []crosstalk.Estimate, by []string) *Answers {
 	return a
 }
 
-// Add adds an observation with the note on its answer, if that has one. The
-// observations of an item must be consecutive.
+// Add adds an observation with the note on its answer. The observations of an item must be consecutive.
 func (a *Answers) Add(o crosstalk.Observation, note labels.Note) {
 	if len(a.open) > 0 && a.open[0].Name != o.Item {
 		a.keep()
@@ -224,8 +223,7 @@ func (a *Answers) drop(list *[]*Card) {
 	a.dropped++
 }
 
-// sections are the answers in the order of the page: groups with the most findings first,
-// and in them answers with a finding.
+// sections are the answers in the order of the page: groups and answers with findings first.
 func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
 	if a == nil {
 		return nil
@@ -266,9 +264,8 @@ func one(b bool) int {
 	return 0
 }
 
-const mostFigures = 4 // the maximum number of figures in the title of a group
-
 func (a *Answers) figuresOf(estimates []crosstalk.Estimate, s *Section, g *Group) string {
+	const mostFigures = 4 // the maximum number of figures in the title of a group
 	var figures []string
 	for _, e := range estimates {
 		kind := instrument.Of(e.Measure)

@@ -258,9 +258,8 @@ func escaped(text string) int {
 
 // NewCard is a card with the observations of one answer, or of answers side by
 // side, with up to longest bytes of each text. asked is Answers.Asked.
-func NewCard(
-	observations []crosstalk.Observation, longest int, asked func(crosstalk.Key) (journal.Record, bool),
-) *Card {
+func NewCard(observations []crosstalk.Observation, longest int,
+	asked func(crosstalk.Key) (journal.Record, bool)) *Card {
 	c := &Card{longest: longest}
 	for _, o := range observations {
 		c.Name = brief(o.Item)

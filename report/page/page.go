@@ -200,7 +200,7 @@ func Read(path string, by []string, names report.Names) (Report, error) {
 			if len(notes) > 0 {
 				note = notes.Of(o) // before it gets the names
 			}
-			o = names.Observation(o)
+			o.Condition = names.By(o.Condition)
 			r.Answers.Add(o, note)
 			collector.Add(o)
 		}
@@ -223,8 +223,7 @@ func Read(path string, by []string, names report.Names) (Report, error) {
 	return r, nil
 }
 
-// writeRun writes the page of the run that the report is about, with its settings and
-// with the prompts and thoughts in its journal, if it has one.
+// writeRun writes the page with the settings of the run, and prompts and thoughts if it has a journal.
 func (r Report) writeRun(w io.Writer) error {
 	manifest, err := run.ReadManifest(r.path)
 	if err != nil {

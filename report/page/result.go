@@ -128,9 +128,8 @@ func MeaningOf(measure string) Meaning {
 	return Meaning{m.Label, cmp.Or(m.Name, m.Label), m.Sentence}
 }
 
-const mostUnjudged = 0.1 // the share of answers that could not be judged from which on a figure is in doubt
-
 func headline(e crosstalk.Estimate) *Headline {
+	const mostUnjudged = 0.1 // the share of answers that could not be judged from which on a figure is in doubt
 	kind := instrument.Of(e.Measure)
 	h := &Headline{Meaning: MeaningOf(e.Measure), Value: report.Value(e.Value, e.Unit), Unit: cmp.Or(e.Unit, "%")}
 	if !e.Value.Defined() {

@@ -175,8 +175,7 @@ func wordsOf(pieces []Piece) (words []word) {
 	return words
 }
 
-// changes marks text that only one of two texts has. alike is false if they have less
-// than a third of their words in common.
+// changes marks text that only one of two has. alike is false if they share less than a third of their words.
 func changes(before, after []Piece) (a, b []Piece, alike bool) {
 	x, y := wordsOf(before), wordsOf(after)
 	inX, inY, n := common(x, y)
@@ -189,8 +188,7 @@ func changes(before, after []Piece) (a, b []Piece, alike bool) {
 // mostCells bounds the table of common: 2,000 words on each side. Pages show less of nearly all texts.
 const mostCells = 4_000_000
 
-// common finds a longest common subsequence: the words of each side that belong to
-// it. Of very long texts, it is what they begin and end with.
+// common finds a longest common subsequence; of very long texts, it is what they begin and end with.
 func common(x, y []word) (inX, inY []bool, n int) {
 	inX, inY = make([]bool, len(x)), make([]bool, len(y))
 	keep := func(i, j int) { inX[i], inY[j], n = true, true, n+1 }
@@ -232,8 +230,7 @@ func common(x, y []word) (inX, inY []bool, n int) {
 	return inX, inY, n
 }
 
-// split marks the words that are not kept, with the space between them. A mark that
-// is split keeps its label at its end.
+// split marks the words that are not kept, and the space between them. A split mark has its label at its end.
 func split(pieces []Piece, words []word, kept []bool, as Change) (list []Piece) {
 	var spans [][2]int // of what changed
 	for i, w := range words {

@@ -229,8 +229,7 @@ func (l *layout) common() (values []string) {
 	return values
 }
 
-// caption is the caption of a table for a paper, without its full stop: the measures
-// in full, and what figures have in common.
+// caption is the caption of a table for a paper, without its full stop: measures, and what figures share.
 func (l *layout) caption(marked bool) string {
 	names := ordered.Distinct(l.figures, func(e crosstalk.Estimate) string {
 		m := instrument.Measure(e.Measure)
@@ -287,10 +286,9 @@ func (l *layout) label() string {
 	return "tab:" + strings.Join(parts, "-")
 }
 
-const maxSignatures = 4 // how many signatures the notes of a table state
-
 // notes are how certain the figures are, their signatures, and their warnings.
 func (l *layout) notes() (notes []string) {
+	const maxSignatures = 4 // how many signatures the notes of a table state
 	if !slices.Contains(l.Beside, "interval") {
 		notes = l.certainty()
 	}

@@ -171,9 +171,8 @@ func (p panel) sizes(chart crosstalk.Chart) Plot {
 }
 
 // overSizes has the figures over the sizes of their models, if there are several sizes.
-func overSizes(
-	rows []Row, series []string, compared crosstalk.Baseline, sizeOf func(string, *crosstalk.Estimate) (float64, bool),
-) (l Lines, several bool) {
+func overSizes(rows []Row, series []string, compared crosstalk.Baseline,
+	sizeOf func(string, *crosstalk.Estimate) (float64, bool)) (l Lines, several bool) {
 	sizes := map[float64]bool{}
 	l = linesOf(rows, series, 0, func(model string, e *crosstalk.Estimate) (Dot, bool) {
 		size, ok := sizeOf(model, e)
@@ -214,9 +213,8 @@ func sizeIn(name string) (float64, bool) {
 }
 
 // columnsWhere are the columns of a measure's figures whose values fit, if there are several.
-func columnsWhere(
-	estimates []crosstalk.Estimate, measure string, fits func(column string, values []string) bool,
-) (columns []string) {
+func columnsWhere(estimates []crosstalk.Estimate, measure string,
+	fits func(column string, values []string) bool) (columns []string) {
 	values := map[string][]string{}
 	for _, e := range estimates {
 		if e.Measure == measure {

@@ -31,8 +31,7 @@ func NewCollector(estimates []crosstalk.Estimate) *Collector {
 		strips: map[string][]strip{}}
 }
 
-// Add adds an observation. It keeps a limited number of comparisons of two
-// answers, and the tokens of a few answers.
+// Add adds an observation. It keeps a limited number of comparisons, and the tokens of a few answers.
 func (c *Collector) Add(o crosstalk.Observation) {
 	kind := instrument.Of(o.Measure)
 	c.addSides(kind, o, o.Condition[kind.Judge], 1)
@@ -58,10 +57,9 @@ func (c *Collector) Plots() (plots []Plot) {
 	return Named(plots)
 }
 
-const longest = 72 // the maximum length of a plot's name without its number
-
 // Named gives plots the names of files, each another one, made of their names or titles.
 func Named(plots []Plot) []Plot {
+	const longest = 72 // the maximum length of a plot's name without its number
 	taken := map[string]bool{}
 	for i, p := range plots {
 		words := strings.FieldsFunc(strings.ToLower(cmp.Or(p.Name, p.Title)), func(r rune) bool {
@@ -230,11 +228,10 @@ func (c *Collector) AddOpinion(o labels.Opinion) {
 	}
 }
 
-const mostSettings = 30 // the maximum number of settings in a plot
-
 // drawOpinion draws the shares of labels in each setting, and how often people and the instrument find a fault.
 // Where another chart has people's shares beside the instrument's, the instrument's are left out.
 func drawOpinion(o labels.Opinion) (plots []Plot) {
+	const mostSettings = 30 // the maximum number of settings in a plot
 	said, beside := Shares{Middle: -1}, true
 	for _, chart := range instrument.Of(o.Question.Measure).Charts {
 		if chart.Form == crosstalk.SideChart && slices.Contains(chart.Measures, o.Question.Measure) {

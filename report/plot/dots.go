@@ -79,8 +79,7 @@ func around(values []float64, from, to float64) scale {
 	return scale{low: math.Floor(low/step+1e-9) * step, high: math.Ceil(high/step-1e-9) * step, from: from, to: to}
 }
 
-// stepOf divides a range into about five steps of 1, 2, 2.5 or 5 times a power of
-// 10.
+// stepOf divides a range into about five steps of 1, 2, 2.5 or 5 times a power of 10.
 func stepOf(span float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(span/5)))
 	for _, m := range []float64{1, 2, 2.5, 5, 10} {
@@ -215,11 +214,9 @@ const (
 	axisSpace = 30 // below a plot: labels and the axis' name
 )
 
-const leastSpan = 0.05 // the least extent of an axis of shares: smaller differences do not look large
-const hollow = "Hollow: nothing was measured, and a rule of the protocol gives the figure."
-
 // Draw lays out the chart. Its axis fits the intervals and the reference; it need not begin at 0.
 func (d DotPlot) Draw() Plot {
+	const hollow = "Hollow: nothing was measured, and a rule of the protocol gives the figure."
 	f := Plot{Width: width}
 	labels, numbers := labelWidth(d.Rows...), 0.0
 	var values []float64
@@ -283,6 +280,7 @@ func dotNumber(q quantity, e *crosstalk.Estimate) string {
 
 // axis is a horizontal axis that fits values of the quantity. Shares stay within 0 and 1.
 func (q quantity) axis(values []float64, from, to float64) scale {
+	const leastSpan = 0.05 // the least extent of an axis of shares: smaller differences do not look large
 	if !q.isShare() {
 		return around(values, from, to)
 	}
@@ -305,8 +303,7 @@ func reach(e *crosstalk.Estimate) []float64 {
 	return values
 }
 
-// across ends a plot that extends from top to bottom with a horizontal axis below it,
-// whose grid is behind the existing marks.
+// across ends a plot with a horizontal axis at its bottom, whose grid is behind the existing marks.
 func (f *Plot) across(x scale, top, bottom float64, label func(float64) string, name string, b crosstalk.Baseline) {
 	grid := Path{Stroke: rule, Width: 0.7}
 	var labels []Shape

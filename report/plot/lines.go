@@ -29,9 +29,8 @@ type Lines struct {
 }
 
 // linesOf has the dots of each series, those that dot returns of figures. A series needs at least this many.
-func linesOf(
-	rows []Row, series []string, least int, dot func(label string, e *crosstalk.Estimate) (Dot, bool),
-) (l Lines) {
+func linesOf(rows []Row, series []string, least int,
+	dot func(label string, e *crosstalk.Estimate) (Dot, bool)) (l Lines) {
 	for i, name := range series {
 		var dots []Dot
 		for _, row := range rows {
@@ -66,10 +65,9 @@ func overNumbers(rows []Row, series []string, axis string, compared crosstalk.Ba
 	return l
 }
 
-const plotHeight = 200
-
 // Draw lays out the chart.
 func (l Lines) Draw() Plot {
+	const plotHeight = 200
 	f := Plot{Width: width}
 	sign := stroke
 	if l.Apart {

@@ -176,8 +176,7 @@ var (
 
 func seriesInk(i int) Ink { return series[i%len(series)] }
 
-// hatches are the directions of the strokes over the i-th series' areas, as
-// steps to the right and down: a second cue besides the colour.
+// hatches are the strokes over the i-th series' areas, as steps right and down: a cue besides the colour.
 var hatches = [][]Point{nil, {{1, -1}}, {{1, 1}}, {{1, 0}}, {{1, 1}, {1, -1}}, {{0, 1}}}
 
 // markers are the i-th series' points, as polygons of radius 1.
@@ -266,8 +265,7 @@ func (i Ink) onLight() color.RGBA {
 	return c
 }
 
-// face is the font for measuring texts and, except in browsers, for drawing them.
-// It has Latin, Greek, Cyrillic and Hebrew letters.
+// face measures texts and, except in browsers, draws them: Latin, Greek, Cyrillic and Hebrew letters.
 type face struct {
 	*sfnt.Font
 	buffer sfnt.Buffer
@@ -277,23 +275,17 @@ type face struct {
 // lettering guards the faces, whose buffers are shared.
 var lettering sync.Mutex
 
-var faces = sync.OnceValue(func() (f [2]*face) {
-	for i, ttf := range [][]byte{liberationsansregular.TTF, liberationsansbold.TTF} {
+var faces = sync.OnceValue(func() map[bool]*face { // by whether they are bold
+	all := map[bool]*face{}
+	for bold, ttf := range map[bool][]byte{false: liberationsansregular.TTF, true: liberationsansbold.TTF} {
 		parsed, err := sfnt.Parse(ttf)
 		if err != nil {
 			panic("plot: an embedded font: " + err.Error())
 		}
-		f[i] = &face{Font: parsed, units: float64(parsed.UnitsPerEm())}
+		all[bold] = &face{Font: parsed, units: float64(parsed.UnitsPerEm())}
 	}
-	return f
+	return all
 })
-
-func faceOf(bold bool) *face {
-	if bold {
-		return faces()[1]
-	}
-	return faces()[0]
-}
 
 // glyph is the index of a rune's glyph in the font, 0 if it has none.
 func (f *face) glyph(r rune) sfnt.GlyphIndex {
@@ -324,7 +316,7 @@ func (f *face) width(s string) (w float64) {
 func textWidth(s string, size float64, bold bool) float64 {
 	lettering.Lock()
 	defer lettering.Unlock()
-	return faceOf(bold).width(s) * size
+	return faces()[bold].width(s) * size
 }
 
 // cut shortens a text to a width, with an ellipsis. A width of 0 means no limit.

@@ -254,9 +254,8 @@ type strip struct {
 	tokens []crosstalk.Token
 }
 
-const mostStrips = 4 // the maximum number of strips, each of one answer
-
 func (c *Collector) addStrip(kind crosstalk.Kind, o crosstalk.Observation) {
+	const mostStrips = 4 // the maximum number of strips, each of one answer
 	begins := slices.ContainsFunc(o.Tokens, func(t crosstalk.Token) bool { return t.Fault })
 	if !begins || len(c.strips[kind.Name]) == mostStrips {
 		return

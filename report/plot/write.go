@@ -185,12 +185,11 @@ func (c page) path(p Path) {
 	}
 }
 
-// text fills the outlines of the text's letters. Shaping, which Arabic and Indic
-// scripts need, is left to browsers: the font has none of their letters.
+// text fills the outlines of letters. Shaping, as for Arabic, is left to browsers: the font lacks such letters.
 func (c page) text(t Text) {
 	lettering.Lock()
 	defer lettering.Unlock()
-	f, text := faceOf(t.Bold), visual(t.Text)
+	f, text := faces()[t.Bold], visual(t.Text)
 	sin, cos := math.Sincos(t.Turn * math.Pi / 180)
 	at := func(x, y float64) vg.Point { // from the anchor, along the text and downwards
 		return c.up(Point{t.X + x*cos + y*sin, t.Y - x*sin + y*cos})
@@ -239,8 +238,7 @@ func WriteMarkdown(w io.Writer, plots []Plot) error {
 	})
 }
 
-// WriteLaTeX writes a figure for each plot, with its caption and label, that includes
-// its PDF file. It needs the package graphicx.
+// WriteLaTeX writes a figure for each plot that includes its PDF file. It needs the package graphicx.
 func WriteLaTeX(w io.Writer, plots []Plot) error {
 	return writeEach(w, plots, func(p Plot) string {
 		return fmt.Sprintf("\\begin{figure}\n\\centering\n\\includegraphics{%s.pdf}\n\\caption{%s}\n\\label{fig:%[1]s}\n"+

@@ -35,8 +35,7 @@ func Summary(s *suite.Suite) string {
 	return text
 }
 
-// Details is what a Summary leaves out, to go behind it: the number of categories
-// or tasks, and their names. It is "" if there are none.
+// Details is what goes behind a Summary: the number of categories or tasks and their names, or nothing.
 func Details(s *suite.Suite) string {
 	var names []string
 	n := map[string]int{}
@@ -58,8 +57,7 @@ func Details(s *suite.Suite) string {
 	return fmt.Sprintf(", %d tasks: %s", len(tasks), strings.Join(tasks, ", "))
 }
 
-// Languages names a suite's languages in a few words: it counts them if there are
-// more than three, and is "-" without any.
+// Languages names up to three languages of a suite, or counts them; "-" without any.
 func Languages(s *suite.Suite) string {
 	switch l := s.Languages(); {
 	case len(l) == 0:
@@ -82,12 +80,10 @@ var templates = sync.OnceValue(func() *template.Template {
 	}).Parse(layout))
 })
 
-// Write writes what a suite is, its card, its tasks and the texts of its items, for people. A
-// star marks the default of a text that has several versions.
+// Write writes a suite, its card, tasks and texts, for people. A star marks a text's default version.
 func Write(w io.Writer, s *suite.Suite) error { return write(w, "suite", s) }
 
-// WriteRequests writes what a suite is and what is sent to an API for each item, for
-// people: requests is the function Requests of its instrument.
+// WriteRequests writes what is sent to an API for each item, for people. requests is its instrument's Requests.
 func WriteRequests(w io.Writer, s *suite.Suite, api crosstalk.API,
 	requests func(crosstalk.PromptConfig, []crosstalk.Task, crosstalk.Item) []crosstalk.NamedRequest) error {
 	p := crosstalk.PromptConfig{API: api, Prefix: suite.PrefixOf(s.Prefix, api)}

@@ -2,8 +2,7 @@
 // JSON header, then the values.
 //
 // A header is believed only as far as the file goes: every tensor must lie in the file, without gap or overlap, and
-// have the size that its type and shape require. What is allocated is bounded by the size of the header; values are
-// streamed.
+// have the size that its type and shape require. The size of the header bounds allocations; values are streamed.
 package safetensors
 
 import (
@@ -24,8 +23,7 @@ import (
 
 const maxHeader = 100_000_000 // the format's own limit of the header, in bytes
 
-// Read reads the header of the safetensors file r of the given size in bytes and returns its tensors by name. name
-// stands in errors.
+// Read returns the tensors of the safetensors file r of this size in bytes, by their names. name stands in errors.
 func Read(r io.ReaderAt, size int64, name string) (map[string]*Tensor, error) {
 	fail := func(format string, a ...any) (map[string]*Tensor, error) {
 		return nil, fmt.Errorf("%s: not a valid safetensors file: %s", name, fmt.Sprintf(format, a...))
@@ -112,8 +110,7 @@ var sizes = map[string]int64{
 	"U32": 4, "I32": 4, "F32": 4, "U64": 8, "I64": 8, "F64": 8,
 }
 
-// bytesOf returns the size in bytes of a row-major array of a known type, or -1 if a dimension is negative or the size
-// is more than an int64.
+// bytesOf is the size in bytes of a row-major array, -1 if a dimension is negative or the size exceeds an int64.
 func bytesOf(dtype string, shape []int) int64 {
 	n := sizes[dtype]
 	for _, d := range shape {
@@ -125,8 +122,7 @@ func bytesOf(dtype string, shape []int) int64 {
 	return n
 }
 
-// Rows calls visit with each row (the last dimension) in order, as float32. The slice is reused. The type must be F32,
-// F16 or BF16. The data is streamed.
+// Rows streams each row (the last dimension) of an F32, F16 or BF16 to visit, as float32. The slice is reused.
 func (t *Tensor) Rows(visit func(row []float32)) error {
 	decode, ok := decoders[t.DType]
 	if !ok {

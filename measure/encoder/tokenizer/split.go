@@ -71,8 +71,7 @@ func parseNormalizer(raw json.RawMessage, c config) (func(string) string, error)
 	return nil, fmt.Errorf("normalizer %q is not supported", n.Type)
 }
 
-// charMap is SentencePiece's compiled table of replacements: a double-array trie (Aoe 1989) from UTF-8 to places in a
-// list of strings that end in NUL.
+// charMap is SentencePiece's table of replacements: a double-array trie (Aoe 1989) from UTF-8 to places in texts.
 type charMap struct {
 	units []uint32
 	texts string
@@ -249,8 +248,7 @@ func (b byteLevel) apply(text string, words []string) []string {
 	return words
 }
 
-// visible maps the bytes to characters: printable ones of Latin-1 to themselves, the others to U+0100 and on (Radford
-// et al. 2019).
+// visible maps bytes to characters: printable Latin-1 to itself, others to U+0100 and on (Radford et al. 2019).
 var visible = func() (v [256]rune) {
 	next := rune(0x100)
 	for b := range rune(256) {

@@ -69,8 +69,7 @@ func isControl(r rune) bool {
 	return r != '\t' && r != '\n' && r != '\r' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co)
 }
 
-// isChinese reports whether BERT makes r a separate word. The table follows the Rust library, which leaves out
-// U+2B820 to U+2B91F.
+// isChinese reports whether BERT makes r a word of its own: as in the Rust library, without U+2B820 to U+2B91F.
 func isChinese(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0x20000 && r <= 0x2A6DF ||
 		r >= 0x2A700 && r <= 0x2B81F || r >= 0x2B920 && r <= 0x2CEAF || r >= 0xF900 && r <= 0xFAFF ||
@@ -157,8 +156,7 @@ func newBERT(vocab string, c config) (*Tokenizer, error) {
 	return t, nil
 }
 
-// wordPiece cuts off the longest piece of the vocabulary that begins the rest of a word, again and again; the pieces
-// after the first carry a prefix.
+// wordPiece cuts off the longest piece that begins the rest of a word, again and again; later pieces carry a prefix.
 type wordPiece struct {
 	vocab    map[string]int32
 	unknown  int32
@@ -272,8 +270,7 @@ func (m *bpe) encode(ids []int32, word string) []int32 {
 	return ids
 }
 
-// unigram finds the segmentation whose pieces have the largest sum of log probabilities (Kudo 2018, by the algorithm of
-// Viterbi).
+// unigram finds the pieces with the largest sum of log probabilities (Kudo 2018), by the algorithm of Viterbi.
 type unigram struct {
 	pieces  []piece // sorted by text
 	score   []float64

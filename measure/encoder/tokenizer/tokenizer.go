@@ -2,8 +2,7 @@
 // do: WordPiece (Wu et al. 2016) for BERT and DistilBERT, Unigram (Kudo 2018) for XLM-RoBERTa, byte-level BPE (Radford
 // et al. 2019) for RoBERTa.
 //
-// It reads tokenizer.json or, for BERT, vocab.txt. A part of a tokenizer that it does not know is an error, never a
-// guess.
+// It reads tokenizer.json or, for BERT, vocab.txt. A part that it does not know is an error, never a guess.
 package tokenizer
 
 import (
@@ -111,8 +110,7 @@ func ReadJSON(path string, v any) (found bool, err error) {
 	return true, nil
 }
 
-// MaxLength is the tokenizer's own limit of ids for a text (model_max_length), special tokens included, and 0 if it has
-// none.
+// MaxLength is the tokenizer's own limit of ids for a text (model_max_length), special tokens included; 0: none.
 func (t *Tokenizer) MaxLength() int { return t.max }
 
 // Special reports whether id is one of those that Encode puts around a text: [CLS] and [SEP], or <s> and </s>.

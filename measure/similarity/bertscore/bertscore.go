@@ -46,6 +46,8 @@ type Scorer struct {
 
 var _ similarity.Similarity = (*Scorer)(nil)
 
+const maxKept = 128 << 20 // bounds the token vectors of candidates that are kept, in bytes
+
 // Load reads the model in dir, a Hugging Face directory.
 func Load(dir string, o Options) (*Scorer, error) {
 	var err error
@@ -97,8 +99,7 @@ type Score struct {
 	F float64 // their harmonic mean
 }
 
-// Encode calls visit with the tokens of each text, concurrently and in any order; the tokens are valid only during the
-// call.
+// Encode calls visit with the tokens of each text, concurrently and in any order. They are valid during the call.
 func (s *Scorer) Encode(ctx context.Context, texts []string, visit func(i int, t Tokens)) error {
 	return s.text.Encode(ctx, texts, s.layer, s.most, func(i int, ids []int32, hidden []float32) {
 		special := make([]bool, len(ids))
@@ -173,11 +174,8 @@ func dot(a, b []float32) float32 {
 	return (s[0] + s[4]) + (s[1] + s[5]) + ((s[2] + s[6]) + (s[3] + s[7]))
 }
 
-const maxKept = 128 << 20 // bounds the token vectors of candidates that are kept, in bytes
-
 // Scores returns F of each pair, with A as the candidate and B as the reference. Each distinct text is encoded once, as
-// long as the vectors of the candidates, which alone are kept, do not exceed maxKept: else once for each part of the
-// pairs.
+// long as the vectors of the candidates, which alone are kept, do not exceed maxKept: else once for each part.
 func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64, error) {
 	scores := make([]float64, len(pairs))
 	for from, to := 0, 0; from < len(pairs); from = to {
@@ -219,8 +217,7 @@ func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64
 //go:embed layers.txt
 var layers string
 
-// Layer returns the recommended layer of a model by its name on Hugging Face. Models that were once published without
-// an owner have both names.
+// Layer is the recommended layer of a model of Hugging Face. Models once published without an owner have both names.
 func Layer(model string) (layer int, ok bool) {
 	switch owner, name, _ := strings.Cut(model, "/"); owner {
 	case "google-bert", "distilbert", "FacebookAI", "openai-community":
@@ -235,8 +232,7 @@ func Layer(model string) (layer int, ok bool) {
 	return 0, false
 }
 
-// ModelFor returns the model that the leakage protocols use for a language, by its ISO 639-1 code; cross-lingual
-// prompts use the model for English.
+// ModelFor is the model of the leakage protocols for a language, by ISO 639-1; cross-lingual prompts use English's.
 func ModelFor(language string) string {
 	switch language {
 	case "en":

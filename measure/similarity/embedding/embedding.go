@@ -13,8 +13,7 @@ import (
 type Embedder interface {
 	// Name identifies provider and model in signatures.
 	Name() string
-	// Embed returns a nonzero vector for each text, all with the same number of dimensions. The texts are distinct and
-	// not empty.
+	// Embed returns a nonzero vector for each text, all with as many dimensions. Texts are distinct, none is empty.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
@@ -84,8 +83,7 @@ func (c cosine) vectors(ctx context.Context, pairs []similarity.Pair) (map[strin
 
 func (c cosine) key(text string) similarity.Key { return similarity.KeyOf("vector", c.Name(), text) }
 
-// Cosine is the cosine of the angle between two vectors: NaN if one is missing or zero, an error if their dimensions
-// differ.
+// Cosine is the cosine of two vectors: NaN if one is missing or zero, an error if their dimensions differ.
 func Cosine(a, b []float32) (float64, error) {
 	if a == nil || b == nil {
 		return math.NaN(), nil

@@ -118,8 +118,7 @@ func (s *Scorer) Scores(ctx context.Context, pairs []similarity.Pair) ([]float64
 	return nil, s.failed
 }
 
-// exchange writes all pairs while it reads their scores, because a program may answer each pair at once or wait for
-// many.
+// exchange writes all pairs while it reads their scores: a program may answer each at once or wait for many.
 func (s *Scorer) exchange(ctx context.Context, pairs []similarity.Pair) ([]float64, error) {
 	first := s.next
 	s.next += len(pairs)
@@ -245,8 +244,7 @@ func (s *Scorer) start() (p *process, err error) {
 	return p, nil
 }
 
-// end closes the program's input, and the channel that it returns when the program has ended and all its output has
-// been read.
+// end closes the program's input, and the channel when the program has ended and all its output has been read.
 func (p *process) end() <-chan struct{} {
 	p.in.Close()
 	ended := make(chan struct{})
@@ -319,8 +317,7 @@ func split(command string) ([]string, error) {
 type Options struct {
 	// Timeout is the maximum time for one answer; 0: DefaultTimeout.
 	Timeout time.Duration
-	// Hide are environment variables that the program does not see, besides those with the names of secrets (see
-	// environ).
+	// Hide are environment variables that the program does not see, besides those with names of secrets (environ).
 	Hide []string
 	// Show are environment variables that it sees nevertheless. Each must be set.
 	Show []string

@@ -5,8 +5,7 @@
 // pointwise mutual information of the lemmas that walks start from and pass, and its singular vectors. Princeton's
 // licence is in LICENSE.wordnet.
 //
-// It is the fallback for a machine without a network or an embedding model. It knows English only, and names only as
-// far as WordNet lists them.
+// It is the fallback without a network or an embedding model. It knows English, and names as far as WordNet does.
 package gloss
 
 import (
@@ -26,8 +25,7 @@ import (
 
 //go:generate go -C ../../../tools run ./build/gloss
 
-// Version numbers the vectors and the way texts are read and scored. Scores of the same version are equal on every
-// machine.
+// Version numbers the vectors and the way texts are read and scored. Its scores are equal on every machine.
 const Version = 1
 
 //go:embed vectors.bin
@@ -41,8 +39,7 @@ type Vectors struct {
 	// weight is the smooth inverse frequency a/(a+p) of a lemma, by its coded frequency (Arora, Liang and Ma 2017,
 	// section 3, with a = 0.002).
 	weight [256]float64
-	// solid maps lemmas without their spaces, hyphens and apostrophes to the lemma. A lemma that is the result itself
-	// goes before it (findSolid).
+	// solid maps lemmas without spaces, hyphens and apostrophes to the lemma. One that is the result goes first.
 	solid map[string]int32
 	cache cache
 }
@@ -71,8 +68,7 @@ func decode(data []byte) (*Vectors, error) {
 		}
 	}
 	const a = 0.002
-	// A code c means 2^(c/16) - 1 occurrences. Square roots and products are exact to the last bit everywhere,
-	// math.Exp2 is not.
+	// A code c means 2^(c/16) - 1 occurrences. Square roots and products are exact everywhere, math.Exp2 is not.
 	step := math.Sqrt(math.Sqrt(math.Sqrt(math.Sqrt(2))))
 	var occurrences [256]float64
 	for c, x := 0, 1.0; c < len(occurrences); c, x = c+1, float64(x*step) {

@@ -25,8 +25,7 @@ type item struct {
 	weight float64
 }
 
-// Preparing a text needs some 20 times its bytes, so at most two long ones are compared at a time, however many answers
-// wait to be scored.
+// Preparing a text needs some 20 times its bytes, so at most two long ones are compared at a time.
 const long = 64 << 10 // bytes
 
 var longOnes = make(chan struct{}, 2)
@@ -203,8 +202,7 @@ func (c *cache) add(s string, t *text) {
 }
 
 // Lemmas returns how a text is read: of its words in order, without stop words, the entries of WordNet whose vectors
-// represent each, their words joined by "_"; "" for a word without a vector. A multiword entry comes before those of
-// the words inside it.
+// represent each, their words joined by "_"; "" for a word without a vector. A multiword entry comes before its words'.
 func (v *Vectors) Lemmas(text string) (lemmas []string) {
 	v.read(lexicon.Fold(text), func(id int32, _ float64) {
 		lemmas = append(lemmas, "")
@@ -215,8 +213,7 @@ func (v *Vectors) Lemmas(text string) (lemmas []string) {
 	return lemmas
 }
 
-// read calls found for each entry of a folded text, with its weight there: positive, at most 1. The id is -1 for a word
-// without an entry.
+// read calls found for each entry of a folded text, with its weight in (0, 1]. The id is -1 without an entry.
 func (v *Vectors) read(folded string, found func(id int32, weight float64)) {
 	const (
 		longest       = 4 // words of a multiword entry
@@ -324,8 +321,7 @@ func (v *Vectors) derived(token string) (id int32, ok bool) {
 	return 0, false
 }
 
-// divide returns the division of a token into two entries of at least three letters whose rarer one is the most
-// frequent.
+// divide is the division of a token into two entries of three letters or more whose rarer one is the most frequent.
 func (v *Vectors) divide(token string) (left, right int32, ok bool) {
 	best := -1
 	for i := 3; i <= len(token)-3; i++ {

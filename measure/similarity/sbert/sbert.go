@@ -1,7 +1,6 @@
 // Package sbert compares texts by the cosine of their sentence vectors (Reimers and Gurevych 2019, Sentence-BERT), from
 // Hugging Face directories that the library sentence-transformers wrote: modules.json, the pooling's config.json and
-// sentence_bert_config.json. A directory without modules.json is taken as a plain encoder with mean pooling, as that
-// library does.
+// sentence_bert_config.json. Without modules.json, it is a plain encoder with mean pooling, as for that library.
 package sbert
 
 import (

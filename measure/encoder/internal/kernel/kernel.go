@@ -1,16 +1,14 @@
 // Package kernel has the inner loops of an encoder: matrix product, GELU, softmax and layer norm on float32, once in
 // portable Go and once in assembly for AVX2 and for AVX-512.
 //
-// A matrix product accumulates over k in order, one accumulator for each value, so a row of the result does not depend
-// on the rows computed beside it.
+// A matrix product accumulates over k in order, one accumulator for each value, so rows do not depend on each other.
 package kernel
 
 import "math"
 
 //go:generate go -C ../../../../tools run ./build/kernels -pkg kernel -out ../measure/encoder/internal/kernel/kernel_amd64.s -stubs ../measure/encoder/internal/kernel/stubs_amd64.go
 
-// Panel is the number of columns of one matrix product; Lanes that of one vector operation. Buffers are padded to
-// multiples of them.
+// Panel is the number of columns of a matrix product, Lanes of a vector operation. Buffers are padded to multiples.
 const (
 	Panel = 32
 	Lanes = 8
@@ -53,8 +51,7 @@ func (s *Set) Gemm(c []float32, ldc int, a []float32, lda int, b []float32, ldb 
 // len(x) is a positive multiple of Lanes. The error is below 2e-7 (1 + |x|).
 func (s *Set) GELU(x []float32) { s.gelu(x[:roundUp(len(x))]) }
 
-// Softmax replaces x[:n] by softmax(scale x[:n]), scale > 0, n > 0. The values from n to the next multiple of Lanes are
-// scratch.
+// Softmax replaces x[:n] by softmax(scale x[:n]); scale, n > 0. Values to the next multiple of Lanes are scratch.
 func (s *Set) Softmax(x []float32, n int, scale float32) {
 	x = x[:roundUp(n)]
 	for i := n; i < len(x); i++ {
@@ -74,8 +71,7 @@ func roundUp(n int) int { return (n + Lanes - 1) &^ (Lanes - 1) }
 
 var portable = &Set{"portable", gemmGo, geluGo, softmaxGo, addNormGo}
 
-// gemmGo works on tiles of four rows and two columns: eight accumulators and their operands fit the registers of every
-// machine.
+// gemmGo works on tiles of four rows and two columns: eight accumulators and their operands fit in registers.
 func gemmGo(c, a, b, bias []float32, ldc, lda, ldb, rows, k int) {
 	r := 0
 	for ; r+4 <= rows; r += 4 {
