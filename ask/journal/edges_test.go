@@ -333,3 +333,23 @@ func TestNoDirectory(t *testing.T) {
 		}
 	}
 }
+
+// What an answer does not have takes no bytes, so that NULL and "null" mean nothing else.
+func TestEmptyColumns(t *testing.T) {
+	stored := func(r Record) (texts []string) {
+		for i, v := range values(r) {
+			if name := layout[i].name; name == "logprobs" || name == "missing" || name == "raw" {
+				texts = append(texts, fmt.Sprintf("%s=%s", name, v.bytes))
+			}
+		}
+		return texts
+	}
+	r := record(1)
+	if got := fmt.Sprint(stored(r)); got != "[logprobs= raw= missing=]" {
+		t.Errorf("an answer without: %s", got)
+	}
+	r.Answer.Logprobs, r.Answer.Raw, r.Answer.Missing = []crosstalk.TokenLogprob{}, []byte("{}"), []string{"seed"}
+	if got := fmt.Sprint(stored(r)); got != `[logprobs=[] raw={} missing=["seed"]]` {
+		t.Errorf("an answer with: %s", got)
+	}
+}

@@ -52,3 +52,11 @@ func TestDefensive(t *testing.T) {
 		}
 	}
 }
+
+// A panic of SQLite's is an error.
+func TestPanic(t *testing.T) {
+	err := guard(func() error { panic("out of memory") })
+	if err == nil || err.Error() != "SQLite gave up: out of memory" {
+		t.Errorf("%v", err)
+	}
+}
