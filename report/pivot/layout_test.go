@@ -106,7 +106,7 @@ func TestLayouts(t *testing.T) {
 		{"tables apart", three, Options{Rows: []string{"model"}, Columns: []string{"language"}}},
 		{"groups of rows", three, Options{Rows: []string{"task", "model", "language"}, Order: map[string][]string{"task": {"y"}, "model": {"b", "none"}}}},
 		{"no rows", apart, Options{Columns: []string{"language"}}},
-		{"named", apart, Options{Rows: []string{"language"}, Names: report.Names{"lpr": "Lines", "a": "Model of a very long name, indeed", "model": "System"}}},
+		{"named", apart, Options{Rows: []string{"language"}, Names: report.Names{"lpr": "über Zeilen", "a": "Model of a very long name, indeed", "model": "System"}}},
 		{"undefined", nothing, Options{Rows: []string{"model"}, Columns: []string{"language"}, Compete: []string{"model"}}},
 	} {
 		tables, err := Tables(c.figures, c.options)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"crosstalk"
 	"crosstalk/instrument"
@@ -242,7 +244,8 @@ func (l *layout) caption(marked bool) string {
 		return m.Name + " (" + m.Label + ")"
 	})
 	title := strings.Join(names, ", ")
-	title = strings.ToUpper(title[:1]) + title[1:]
+	first, size := utf8.DecodeRuneInString(title)
+	title = string(unicode.ToUpper(first)) + title[size:]
 	if l.Subtitle != "" {
 		title += ": " + l.Subtitle
 	}
