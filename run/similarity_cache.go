@@ -81,6 +81,7 @@ func (k *SimilarityCache) open() (err error) {
 
 const keptTable = "kept (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
 
+// Get implements similarity.Cache.
 func (k *SimilarityCache) Get(key similarity.Key) (value []byte, found bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

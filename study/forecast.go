@@ -259,6 +259,7 @@ func (s *Study) Take(ctx context.Context, of shard.Shard) error {
 	return nil
 }
 
+// Shard returns the shard that the study measures; the zero shard is all of it.
 func (s *Study) Shard() shard.Shard { return s.shard }
 
 func (s *Study) items() suite.Items {

@@ -34,6 +34,7 @@ type block struct {
 
 const perBlock = 4096
 
+// ItemsOf returns the items of a list, in its order.
 func ItemsOf(list ...crosstalk.Item) (s Items) {
 	for _, item := range list {
 		s.Add(item)
@@ -264,6 +265,7 @@ type origin struct {
 	items        map[[2]string]struct{}
 }
 
+// NewSources returns the sources of items that are read from these files.
 func NewSources(files []string) *Sources {
 	return &Sources{files: files, groups: map[string]*origin{}}
 }

@@ -43,6 +43,7 @@ type Source struct {
 	Files      []File
 }
 
+// Kind is the kind of a source: what it is pulled as.
 type Kind string
 
 const (
@@ -59,10 +60,12 @@ type File struct {
 	Members []string // files to unpack from an archive, into the folder without the first part of their names
 }
 
+// All returns the sources of a kind, in the order of the catalogue.
 func All(kind Kind) []Source {
 	return slices.DeleteFunc(slices.Clone(catalogue()), func(s Source) bool { return s.Kind != kind })
 }
 
+// Named returns the source of a kind with this name, and whether there is one.
 func Named(kind Kind, name string) (Source, bool) {
 	for _, s := range catalogue() {
 		if s.Kind == kind && s.Name == name {
