@@ -364,3 +364,29 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// Journals of earlier runs stay readable: the checksum of a row does not change.
+func TestChecksumOfEarlierRuns(t *testing.T) {
+	if got := fmt.Sprintf("%x", checksum(values(thoughtful(1)))); got != "2503dd65a58c3e1c46fb7fd852413169" {
+		t.Errorf("the checksum is %s", got)
+	}
+}
+
+// A column that has its checksum and is no JSON is an error that names it: another program wrote it.
+func TestForgedColumn(t *testing.T) {
+	path := newPath(t)
+	r := thoughtful(1)
+	write(t, path, r)
+	row := values(r)
+	for i, c := range layout {
+		if c.name == "logprobs" {
+			row[i].bytes = []byte("{")
+		}
+	}
+	execute(t, path, fmt.Sprintf("UPDATE asks SET logprobs = '{', checksum = x'%x'", checksum(row)))
+	_, _, err := open2(t, path).Get(r.Answer.Key)
+	var corrupt *corruptError
+	if !errors.As(err, &corrupt) || corrupt.Row != 1 || !strings.Contains(err.Error(), "its logprobs is not JSON: ") {
+		t.Errorf("%v", err)
+	}
+}
