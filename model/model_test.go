@@ -313,3 +313,30 @@ func TestHeadersStayOut(t *testing.T) {
 		}
 	}
 }
+
+// A base URL is saved and shown without what is secret in it.
+func TestPublicURL(t *testing.T) {
+	for base, want := range map[string]string{
+		"https://h/v1":             "https://h/v1",
+		" https://h/v1 ":           " https://h/v1 ",
+		"https://u:secret@h/v1":    "https://h/v1",
+		"https://h/v1?key=secret":  "https://h/v1",
+		"https://u@h:8/v1?a=b&c=d": "https://h:8/v1",
+		"https://h:secret/v1":      "an invalid URL",
+		"":                         "",
+	} {
+		if got := PublicURL(base); got != want {
+			t.Errorf("%q is shown as %q, want %q", base, got, want)
+		}
+	}
+}
+
+// Providers on this machine and servers of any kind send no bill that crosstalk knows of.
+func TestPaid(t *testing.T) {
+	paid := Paid()
+	for name, want := range map[string]bool{"openai": true, "anthropic": true, "gemini": true, "ollama": false, Compatible: false} {
+		if slices.Contains(paid, name) != want {
+			t.Errorf("%s is paid: %v", name, !want)
+		}
+	}
+}

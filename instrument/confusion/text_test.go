@@ -1,6 +1,7 @@
 package confusion
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -104,4 +105,20 @@ func FuzzLines(f *testing.F) {
 			t.Errorf("lines(%q) = %q, want %q", answer, got, want)
 		}
 	})
+}
+
+// The lcb protocols check lines of five words and more.
+func TestLinesOfRules(t *testing.T) {
+	p, err := ProtocolNamed("lcb-paper")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range (Rules{Protocol: p}).Lines("de", "eins zwei drei vier\n  eins zwei drei vier fünf \n\nsechs Wörter sind mehr als fünf") {
+		got = append(got, fmt.Sprintf("%d %d-%d %q", s.Line, s.Start, s.End, s.Text))
+	}
+	want := `[2 20-48 "  eins zwei drei vier fünf " 4 50-83 "sechs Wörter sind mehr als fünf"]`
+	if fmt.Sprint(got) != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 }
