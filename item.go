@@ -50,7 +50,7 @@ type Prompt struct {
 	Placed map[string]string `json:"placed,omitempty"`
 }
 
-// Task is what consistency items are inputs of: an instruction, in several languages, and the classes that its
+// Task describes how consistency items are asked: an instruction, in several languages, and the classes that its
 // answers fall into (Ohmer et al. 2023, section 3).
 type Task struct {
 	Name         string                 `json:"name"`

@@ -153,7 +153,7 @@ func (k Kind) UnjudgedOf(e Estimate) (unjudged, of int) {
 	return unjudged, of
 }
 
-// WithFault yields what an observation says of any fault, if anything, and then the observation.
+// WithFault yields the observation of Faults.Measure that follows from an observation, if any, then the observation.
 func (k Kind) WithFault(o Observation) iter.Seq[Observation] {
 	return func(yield func(Observation) bool) {
 		if fault, ok := k.Fault(o); ok && !yield(fault) {

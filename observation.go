@@ -166,7 +166,7 @@ type Estimate struct {
 	N            int               `json:"n"`              // items that were measured: with a scored observation
 	Observations int               `json:"observations"`   // scored; Value is their mean; N x samples if all are
 	Clusters     int               `json:"clusters"`
-	Interval     *Interval         `json:"interval"` // nil if there is none
+	Interval     *Interval         `json:"interval"` // or nil
 	Counts       map[string]int    `json:"counts"`   // what was not scored, and ties
 	Test         *Test             `json:"test,omitempty"`
 	Effect       *Effect           `json:"effect,omitempty"`
@@ -178,7 +178,7 @@ type Estimate struct {
 	Warnings     []string          `json:"warnings,omitempty"`
 }
 
-// Of returns the columns of By in which the figure is of a single value.
+// Of returns the columns of By in which the figure has a single value.
 func (e Estimate) Of() map[string]string {
 	by := maps.Clone(e.By)
 	maps.DeleteFunc(by, func(_, value string) bool { return value == All })
@@ -222,7 +222,7 @@ type Interval struct {
 	High   float64 `json:"high"`
 	Level  float64 `json:"level"`  // nominal coverage: 0.95
 	Method string  `json:"method"` // how it was constructed: "wilson", "cluster-robust-logit-t", ...
-	DF     float64 `json:"-"`      // of Student's t behind it; 0 where there is none
+	DF     float64 `json:"-"`      // of Student's t behind it, or 0
 
 	// Range is the least and the greatest possible figure: 0 and 1, -1 and 1 of a difference; both 0: not known.
 	Range [2]float64 `json:"-"`

@@ -159,7 +159,7 @@ func (s *shape) isSettled() bool {
 	return s.settled
 }
 
-// explainEmpty says what to do about answers that are all empty. The caller holds mu.
+// explainEmpty advises what to do when all answers are empty. The caller holds mu.
 func (s *shape) explainEmpty() string {
 	what := fmt.Sprintf("%s: the first %d answers are all empty", s.model.id, s.empty)
 	switch spent := "its"; {

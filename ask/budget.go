@@ -432,7 +432,7 @@ func (a *account) fits(want Need) bool {
 	return a.over(want, "") == ""
 }
 
-// over names the limit that a request could exceed, "" if there is none.
+// over names the limit that a request could exceed, or "".
 func (a *account) over(want Need, who string) string {
 	asks, cost := a.spent.Asks+a.reserved.Asks, a.spent.Cost+a.reserved.Cost
 	switch most := a.Asks > 0 && asks+want.Asks > a.Asks; {

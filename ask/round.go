@@ -212,7 +212,7 @@ type collection struct {
 	*asker
 	w        *waiting
 	requests map[crosstalk.Key]crosstalk.Request
-	strange  int   // results that cannot be read, or are of no request
+	strange  int   // results that cannot be read, or belong to no request
 	trouble  error // why not all can be read, as far as that shows
 
 	mu       sync.Mutex

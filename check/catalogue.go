@@ -394,6 +394,6 @@ func isCatalogue(path string) bool {
 		return false
 	}
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, byteOrderMark))
-	// Reading it as messages says what is not valid.
+	// Reading it as messages reports what is not valid.
 	return bytes.HasPrefix(data, []byte("{")) && (!json.Valid(data) || !recorded.IsLog(path))
 }

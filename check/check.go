@@ -166,7 +166,7 @@ func isOwn(path string) bool {
 	return true
 }
 
-// verdict is what is written of an answer.
+// verdict is the output for one answer.
 type verdict struct {
 	guard.Response
 	File string `json:"file,omitempty"` // of a log
@@ -174,7 +174,7 @@ type verdict struct {
 	Text string `json:"text,omitempty"` // of a log, in which spans have their places
 
 	judged string // the text
-	log    bool   // it is of a log
+	log    bool   // it comes from a log
 }
 
 // lines reads requests as JSON Lines.
@@ -218,7 +218,7 @@ type numbered struct {
 	text []byte
 }
 
-// judge writes the verdicts of answers in their order.
+// judge writes the verdicts of answers in order.
 func judge[T any](out *writer, answers iter.Seq2[T, error], of func(T) (verdict, error)) error {
 	check := func(_ context.Context, answer T) (verdict, error) { return of(answer) }
 	for v, err := range parallel.Map(context.Background(), answers, parallel.Enough(), check) {

@@ -196,7 +196,7 @@ func (m *matched) rates() (of, against stats.Rate, binary bool) {
 	return s.rate(s.of), s.rate(s.against), m.fraction && !s.graded && len(s.measures) == 1
 }
 
-// rate is the figure of a side, and how many items it counts as: those of the first measure.
+// rate returns the figure of a side and the items it counts as: those of the first measure.
 func (s *sums) rate(cells []*stats.Clusters) stats.Rate {
 	first := average{Average: crosstalk.Average{Over: s.Average.Over}}
 	var parts []*stats.Clusters

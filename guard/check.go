@@ -299,7 +299,8 @@ func (j Judgement) Count(kind string) (n int) {
 // nagari are languages with short lists of words. The identifier is surer, and must confirm what the words say.
 var nagari = lexicon.Set("hi mr ne")
 
-// confirmed returns the language of a part whose words look foreign: between those of nagari the identifier decides.
+// confirmed returns the language of a part whose words look foreign. Between languages in Devanagari the
+// identifier decides.
 func (c *check) confirmed(part prose.Span, language string) string {
 	if nagari[language] && nagari[c.want.base] {
 		if guess := embedded.Identifier().Identify(c.plain(part)); nagari[guess.Language] {
@@ -421,7 +422,7 @@ func script(base string) string {
 	return s.String()
 }
 
-// croatian is what identifiers call Serbian in Latin letters; the embedded one has the first of these alone.
+// croatian are the codes that identifiers return for Serbian in Latin letters; the embedded one has only the first.
 var croatian = []string{"hr", "bs", "sh"}
 
 // inSerbian returns the language of lines in Serbian: the expected one, or Serbian in the script not expected.

@@ -182,7 +182,7 @@ func commands(sentence string) bool {
 // A languageName is the name of a language in another.
 type languageName struct {
 	in    string   // the language that has the name
-	of    string   // the language that the name is of
+	of    string   // the language that it names
 	name  string   // folded, without endings
 	asked []string // before and after the name in a request, in pairs
 }

@@ -217,7 +217,7 @@ func (n Note) check() error {
 // Notes are the notes of a run by their keys.
 type Notes map[string]Note
 
-// Of returns the note on the answer of an observation, an empty one if there is none.
+// Of returns the note on an observation's answer, or an empty note.
 func (n Notes) Of(o crosstalk.Observation) Note {
 	about := NoteOn(o)
 	if note, ok := n[about.Key()]; ok {

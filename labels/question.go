@@ -147,7 +147,7 @@ type Unit struct {
 type Judged struct {
 	Judge      string // the similarity; empty: the instrument itself
 	Value      float64
-	Difference float64 // of the two sides, NaN where there is none
+	Difference float64 // between the two sides, or NaN
 	Finding    string
 }
 

@@ -247,7 +247,7 @@ func shownIn(a crosstalk.Answer) string {
 	return "field"
 }
 
-// Rows says what Check found, for people: names and texts.
+// Rows returns what Check found as pairs of a name and a text, for people.
 func (c Checked) Rows() (rows [][2]string) {
 	say := func(name, format string, args ...any) {
 		rows = append(rows, [2]string{name, fmt.Sprintf(format, args...)})

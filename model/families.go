@@ -22,7 +22,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Family says what a family of models takes. A field that is not set says nothing: the model may accept it.
+// Family describes what a family of models accepts. A field that is not set leaves it open.
 type Family struct {
 	Name      string   `yaml:"name" json:"name"`
 	Providers []string `yaml:"providers,omitempty" json:"providers,omitempty"` // presets that it is about; none: all
@@ -95,7 +95,7 @@ var table = sync.OnceValue(func() familyTable {
 // Families are the entries of the embedded table, and the date on which it was last brought up to date (YYYY-MM-DD).
 func Families() (families []Family, date string) { return slices.Clone(table().Families), table().Date }
 
-// familyOf is what is known of a model, provider:name: of what fits it in the table and own, later fields win.
+// familyOf merges all entries of the table and of own that fit a model, provider:name; later fields win.
 func familyOf(name string, own []Family) Family {
 	provider, model, err := cutName(name)
 	if err != nil {

@@ -278,7 +278,7 @@ func List(ctx context.Context, name string, o Options) ([]string, error) {
 			return nil, fmt.Errorf("%s: %s has no list of models (HTTP %d), or the base URL is wrong (most end in /v1)",
 				provider, e.Identity().Endpoint, refused.Status)
 		}
-		// The error is about a model by name, and there is none.
+		// The error names a model, and here is none.
 		return nil, fmt.Errorf("%s: %s", provider, strings.TrimPrefix(refused.Message, e.Identity().String()+": "))
 	}
 	if err != nil {

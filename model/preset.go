@@ -74,7 +74,7 @@ func PublicURL(base string) string {
 	return u.String()
 }
 
-// Paid are the providers that bill the owner of the key for what is asked of them, as far as their names tell.
+// Paid lists the providers that bill the owner of the key, as far as their names tell.
 func Paid() []string { return named(func(p Preset) bool { return !p.Local && p.Name != Compatible }) }
 
 func named(is func(Preset) bool) (names []string) {

@@ -138,7 +138,7 @@ func checksum(row []value) []byte {
 	return sumOf(appendSummed(make([]byte, 0, n), row))
 }
 
-// appendSummed appends what a row's checksum is of: each value's kind, length or number in 8 bytes, and content.
+// appendSummed appends the input of a row's checksum: each value's kind, length or number in 8 bytes, and content.
 func appendSummed(to []byte, row []value) []byte {
 	for _, v := range row {
 		if v.isNumber {

@@ -195,7 +195,7 @@ func chooseCommand(c *cobra.Command, args []string) error {
 	return &usageError{errors.New(message)}
 }
 
-// explainFlag says what is wrong with a flag, and which one may have been meant. A flag
+// explainFlag explains what is wrong with a flag, and which one may have been meant. A flag
 // of a removed command needs no other explanation than the command.
 func explainFlag(c *cobra.Command, err error) error {
 	if err := wasRemoved(c, c.Flags().Args()); err != nil {
@@ -229,7 +229,7 @@ func explainFlag(c *cobra.Command, err error) error {
 	return err
 }
 
-// wrongArguments says what a command expects beside its flags.
+// wrongArguments is the error that tells which arguments a command expects.
 func wrongArguments(c *cobra.Command, args []string) error {
 	expected := strings.TrimSuffix(c.UseLine(), " [flags]")
 	found := "no argument"

@@ -192,7 +192,7 @@ func writeProcess(w io.Writer) {
 	}
 }
 
-// event is a verdict, or that there is none, as it is logged, counted and shown: without the text.
+// event is a verdict, or the lack of one, for logs, counts and pages. It never contains the text.
 type event struct {
 	Time     time.Time       `json:"time"`
 	ID       json.RawMessage `json:"id,omitempty"` // of the record
@@ -313,7 +313,7 @@ type pageRow struct {
 	Right, Wrong, Other int
 }
 
-// Share is the share of wrong answers among those that could be told, "-" if there are none.
+// Share is the share of wrong answers among those that could be judged, or "-".
 func (r pageRow) Share() string {
 	if r.Right+r.Wrong == 0 {
 		return "-"

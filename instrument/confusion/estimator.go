@@ -100,7 +100,7 @@ func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 type sum struct {
 	Protocol
 	cells      map[cellKey]*cell
-	noLanguage map[string]int // observations of each measure that are of no cell, since their language cannot be judged
+	noLanguage map[string]int // observations of each measure that belong to no cell, since their language cannot be judged
 }
 
 type cellKey struct{ measure, language, source string }
@@ -180,7 +180,7 @@ func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster, shared *cell) 
 	return c
 }
 
-// keys are those of the cells that fit, by language and source.
+// keys are the keys of the matching cells, by language and source.
 func (s *sum) keys(fit func(cellKey) bool) (keys []cellKey) {
 	for at := range s.cells {
 		if fit(at) {
@@ -203,7 +203,7 @@ func (s *sum) allSources() (sources []string) {
 
 func countName(s string) string { return strings.ReplaceAll(s, " ", "_") }
 
-// cellsOf returns the cells of whose answers a figure speaks: for LCPR those of LPR.
+// cellsOf returns the cells whose answers a figure covers: for LCPR those of LPR.
 func (s *sum) cellsOf(measure string) (cells []*cell) {
 	languages := s.languages(measure)
 	if measure == LCPR {
@@ -217,7 +217,7 @@ func (s *sum) cellsOf(measure string) (cells []*cell) {
 	return cells
 }
 
-// languages are those of a figure: for LCPR those that have a WPR, or all if harmonicOfSource.
+// languages are the languages of a figure: for LCPR those that have a WPR, or all if harmonicOfSource.
 func (s *sum) languages(measure string) (names []string) {
 	if measure == LCPR {
 		names = s.languages(WPR)
@@ -336,7 +336,7 @@ func (s *sum) average(e *crosstalk.Estimate) {
 
 func isUncertainty(measure string) bool { return measure == Entropy || measure == NucleusSize }
 
-// isPooled reports whether figures are of the answers of all languages and sources alike.
+// isPooled reports whether figures pool the answers of all languages and sources.
 func isPooled(measure string) bool { return measure == Faults || isUncertainty(measure) }
 
 // pooled is the unweighted mean over answers of all languages.

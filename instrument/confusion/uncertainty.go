@@ -65,7 +65,7 @@ func scriptsOf(code string) []*unicode.RangeTable {
 	return scripts()[script.String()]
 }
 
-// scripts are the letters of ISO 15924's codes, by their names in Unicode.
+// scripts are the letters of each script, by its code in ISO 15924.
 var scripts = sync.OnceValue(func() map[string][]*unicode.RangeTable {
 	all := map[string][]*unicode.RangeTable{}
 	for code, names := range lexicon.Parse(scriptNames) {
@@ -181,7 +181,7 @@ func likeliest(t crosstalk.TokenLogprob, k int) []crosstalk.CandidateLogprob {
 	return top
 }
 
-// distribution is that of the uncertainty: its temperature, also in words, and the top-p of nuclei.
+// distribution returns the temperature at which uncertainty is measured, also in words, and the top-p of nuclei.
 func (in *Instrument) distribution() (temperature, p float64, name string) {
 	temperature, p, name = 1, in.Protocol.TopP, "unscaled"
 	if t := in.Prompting.Decoding.Temperature; t != nil && *t > 0 {

@@ -171,7 +171,7 @@ type Override struct {
 // Overrides are corrected readings.
 type Overrides map[Answered]Override
 
-// ID is a short hash of the corrections, "" if there are none.
+// ID is a short hash of the corrections, "" without any.
 func (o Overrides) ID() string {
 	if o == nil {
 		return ""
@@ -216,7 +216,7 @@ func (s *scoring) read(form Form, of crosstalk.Answer) answer {
 // Class is the class that was read in an answer.
 type Class struct {
 	read.Reading
-	Class string // its id; "" if there is none
+	Class string // its id, or ""
 }
 
 // Read finds the class of an answer to an instruction.

@@ -322,7 +322,7 @@ func (in *Instrument) taskOf(item crosstalk.Item) (crosstalk.Task, error) {
 
 // Rewritten has the texts of an item in another sense.
 type Rewritten struct {
-	Texts   []string // the task's fields, for prompts; nil if there are none
+	Texts   []string // the task's fields, for prompts, or nil
 	Outputs []string // the model's raw answers, if any
 	Flags   []string // reasons to doubt them
 	Answers []crosstalk.Key

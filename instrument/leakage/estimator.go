@@ -178,7 +178,7 @@ func (s *sum) explain(scored int) []string {
 
 // counted are the figures of the answers to test prompts alone (Smilga 2025, section 4): how often they repeat the
 // concept, and how often different concepts get the same answer. They have no similarity; of several only the first
-// one's observations are counted, which are of the same answers.
+// one's observations are counted: they cover the same answers.
 type counted struct {
 	groups       estimate.Groups[*tally]
 	similarities map[string]string // the first, by condition

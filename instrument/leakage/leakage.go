@@ -15,7 +15,7 @@ import (
 	"crosstalk/measure/similarity"
 )
 
-// The measures. Measure is the Leak-Rate of whole answers; the next two are of their sentences.
+// The measures. Measure is the Leak-Rate of whole answers; the next two look at their sentences.
 const (
 	Faults         = "leaks" // share of pairs that leak; ties do not count (Kind().Fault)
 	Measure        = "leak_rate"

@@ -189,7 +189,7 @@ func (in *Instrument) answered(item crosstalk.Item, a crosstalk.Answer) string {
 	return a.Text
 }
 
-// compare sets the leak value of two similarities, and what was found: a leak, a tie or none, after what it is of.
+// compare sets the leak value of two similarities and the finding: a leak, a tie or none.
 func (p Protocol) compare(o *crosstalk.Observation, test, control float64, of string) {
 	if !crosstalk.Value(test).Defined() || !crosstalk.Value(control).Defined() {
 		o.NotScored, o.Value, o.Finding, o.Numbers = NoVector, crosstalk.Undefined, "", nil

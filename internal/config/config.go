@@ -37,8 +37,8 @@ type section struct {
 	parts      []*section
 }
 
-// sectionOf returns the section of a command, with those of the commands below it; path is "" at the top. It skips
-// hidden commands and flags, help, version and the flag that selects the file.
+// sectionOf returns the section of a command, with the sections of the commands below it; path is "" at the top. It
+// skips hidden commands and flags, help, version and the flag that selects the file.
 func sectionOf(c *cobra.Command, path string) *section {
 	s := &section{name: c.Name(), path: path, about: c.Short, flags: flagsOf(c)}
 	for _, part := range c.Commands() {

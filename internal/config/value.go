@@ -222,7 +222,7 @@ func defaults(f *pflag.Flag) (list []string) {
 // TrustVariable is the environment variable that trusts a file which was found: 1 for yes.
 const TrustVariable = "CROSSTALK_TRUST_CONFIG"
 
-// Reach says what a flag's values can do beyond the measurement: pairs of what they do, and a regular expression that
+// Reach lists what a flag's values can do beyond the measurement: pairs of what they do, and a regular expression that
 // such values match. A file that was only found, and so may have come with somebody else's repository, must not do it.
 type Reach []string
 

@@ -76,7 +76,7 @@ func uniform(seed int64, purpose, hash string, attempt int) float64 {
 	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
 }
 
-// change is what a fault changes in the answers to some calls; replies.yaml lists them.
+// change describes how a fault alters the answers to some calls; replies.yaml lists them.
 type change struct {
 	Of     string   // upload, create, list, look, results
 	Status int      // of an error instead; 0: none
@@ -385,7 +385,7 @@ func (p params) value(name string) string {
 	return string(p[name])
 }
 
-// number is a number, or that of the parameter with this name: NaN if it has none.
+// number parses a number, or reads the parameter with this name; NaN if the call does not set it.
 func (p params) number(text string) float64 {
 	v := math.NaN()
 	json.Unmarshal([]byte(cmp.Or(p.value(text), text)), &v)

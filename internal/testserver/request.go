@@ -38,7 +38,7 @@ type Request struct {
 	Body        []byte    `json:"-"`
 }
 
-// Reply is what the model says. The server cuts Text at stop sequences and the limit, and sets Finish accordingly.
+// Reply is the model's reply. The server cuts Text at stop sequences and the limit, and sets Finish accordingly.
 type Reply struct {
 	Text      string
 	Finish    string // "stop" (also ""), "length" or "content_filter"; Anthropic's words are derived

@@ -107,7 +107,7 @@ func Mean(hidden []float32, width int) []float32 {
 	return mean
 }
 
-// Normalize divides v by its Euclidean length; a zero vector stays as it is.
+// Normalize divides v by its Euclidean length; a zero vector is returned unchanged.
 func Normalize(v []float32) {
 	var sum float64
 	for _, x := range v {

@@ -344,7 +344,7 @@ func (c labelCell) mean() float64 {
 	}
 }
 
-// variance is that of labels; a label of 0 or 1 is added, for few that agree do not show that the next would.
+// variance is the variance of labels; a label of 0 or 1 is added, for few that agree do not show that the next would.
 func (c labelCell) variance() float64 {
 	m := c.mean()
 	return (math.Max(c.squares-c.labels*m*m, 0) + m*(1-m)) / (c.labels + 1)

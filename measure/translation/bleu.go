@@ -197,7 +197,7 @@ func (r *rewriter) rewrite(t Tokenizer, line string) []byte {
 // fields yields the runs of text between white space, as str.split cuts them.
 func fields(text []byte) iter.Seq[[]byte] { return bytes.FieldsFuncSeq(text, pytext.IsSpace) }
 
-// rewrite13a is that of mteval-v13a.pl as in sacreBLEU: it removes SGML leftovers, then separates punctuation.
+// rewrite13a follows mteval-v13a.pl as in sacreBLEU: it removes SGML leftovers, then separates punctuation.
 func (r *rewriter) rewrite13a(line string) []byte {
 	// One after the other, so "&amp;lt;" ends as "<" but "&amp;quot;" as "&quot;".
 	for _, r := range [][2]string{{"<skipped>", ""}, {"-\n", ""}, {"\n", " "}, {"&quot;", `"`}, {"&amp;", "&"},

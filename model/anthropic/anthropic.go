@@ -134,7 +134,7 @@ var _ crosstalk.Batcher = (*Model)(nil)
 func (m *Model) Fits(asks []crosstalk.BatchAsk) int {
 	// The API takes 100,000 requests and 256 MB.
 	return endpoint.Fits(asks, 100_000, 90<<20, func(a crosstalk.BatchAsk) int {
-		body, _ := m.body(a.Request) // Submit says what is wrong with it
+		body, _ := m.body(a.Request) // Submit reports what is wrong with it
 		return len(body) + 100
 	})
 }
@@ -208,7 +208,7 @@ func (m *Model) Find(ctx context.Context, _ string, at time.Time, asks []crossta
 	return id, sure && err == nil, err
 }
 
-// has reports whether the first of an ended batch's results is of one of the asks.
+// has reports whether the first result of an ended batch belongs to one of the asks.
 func (m *Model) has(ctx context.Context, b batch, asks []crosstalk.BatchAsk) (bool, error) {
 	if b.Results == nil && time.Since(b.Created) > 29*24*time.Hour { // they are no longer kept
 		return false, nil

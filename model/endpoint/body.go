@@ -151,7 +151,7 @@ func NoResults(err error) iter.Seq2[crosstalk.BatchResult, error] {
 	return func(yield func(crosstalk.BatchResult, error) bool) { yield(crosstalk.BatchResult{}, err) }
 }
 
-// Make posts a call that makes a batch, reads what the server says of it into batch, and returns its name, *id.
+// Make posts a call that makes a batch, reads the reply into batch, and returns the batch's name, *id.
 func (e *Endpoint) Make(ctx context.Context, path string, call, batch any, id *string) (string, error) {
 	raw, err := e.Post(ctx, path, jsonType, crosstalk.Canonical(call))
 	if err = e.Account(raw, err, batch, id); err != nil {
@@ -165,7 +165,7 @@ func (e *Endpoint) Unread(what string, cause error) error {
 	return e.fault(crosstalk.Transient, http.StatusOK, nil, "%s cannot be read: %v", what, cause)
 }
 
-// Account reads what the server says of a batch, unless err is why it says nothing. id points to its name in batch.
+// Account reads the server's state of a batch, unless err tells why there is none. id points to its name in batch.
 func (e *Endpoint) Account(raw []byte, err error, batch any, id *string) error {
 	if err != nil {
 		return err

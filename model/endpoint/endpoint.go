@@ -201,7 +201,7 @@ func (e *Endpoint) Pages(ctx context.Context, path string, read func(page []byte
 	}
 }
 
-// Post sends a body of a media type to a path and returns what the server replies. Its errors are those of Get.
+// Post sends a body of a media type to a path and returns the server's reply. It has the errors of Get.
 func (e *Endpoint) Post(ctx context.Context, path, mediaType string, body []byte) ([]byte, error) {
 	return e.fetch(ctx, http.MethodPost, path, mediaType, body)
 }
@@ -294,7 +294,7 @@ const (
 	// A part of a secret that is this long is hidden from messages: servers echo keys, and the ends of keys.
 	leastInMessage = 8
 	// From answers a longer part is hidden: an answer is what is measured, and
-	// words must not vanish from it because they stand in somebody's key.
+	// words must not vanish from it because somebody's key contains them.
 	leastInAnswer = 16
 )
 

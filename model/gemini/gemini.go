@@ -170,7 +170,7 @@ const (
 
 func (b *Batcher) Fits(asks []crosstalk.BatchAsk) int {
 	return endpoint.Fits(asks, mostAsks, mostBytes, func(a crosstalk.BatchAsk) int {
-		line, _ := body(b.Identity().Name, a.Request) // Submit says what is wrong with it
+		line, _ := body(b.Identity().Name, a.Request) // Submit reports what is wrong with it
 		return len(line) + 120
 	})
 }

@@ -31,7 +31,7 @@ const (
 
 func (b Batcher) Fits(asks []crosstalk.BatchAsk) int {
 	return endpoint.Fits(asks, mostAsks, mostBytes, func(a crosstalk.BatchAsk) int {
-		line, _ := b.line(a) // Submit says what is wrong with it
+		line, _ := b.line(a) // Submit reports what is wrong with it
 		return len(line)
 	})
 }

@@ -80,7 +80,7 @@ func (l *Leaky) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 	return l.answered(req, text), nil
 }
 
-// Outcomes is the true distribution of answers to a prompt of the suite. The same text may stand in it twice.
+// Outcomes is the true distribution of answers to a prompt of the suite. The same text may occur twice.
 func (l *Leaky) Outcomes(prompt string) []Outcome {
 	c := l.prompts[prompt]
 	rate := l.rate

@@ -118,7 +118,7 @@ func ends(values []float64) (low, high float64) {
 }
 
 // legend adds the names of the series, each after its symbol, and the meaning of the dashed line, if any, in lines
-// across the plot from a height on. It returns the height below them: y if there are none.
+// across the plot, from height y down. It returns the height below them, y without entries.
 func (f *Plot) legend(names []string, meaning string, y float64, sign func(x, y float64, i int) []Shape) float64 {
 	const inset = 3      // symbols do not touch the edge
 	if len(names) == 1 { // there is nothing to tell apart

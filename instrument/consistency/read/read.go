@@ -57,7 +57,7 @@ func lowered(labels []string) []label {
 	return out
 }
 
-// Crosstalk1 reads an answer strictly. The label must be the whole answer, or stand in it as a whole word where
+// Crosstalk1 reads an answer strictly. The label must be the whole answer, or a whole word of it where
 // answers have their label; anything else is left to review. A word ends where letters and digits end, at the
 // border of a script that writes no spaces (so A is a word in 选项A是), and not at a hyphen or apostrophe between
 // letters. The rules, with their confidence:
@@ -69,7 +69,7 @@ func lowered(labels []string) []label {
 //	last        the label alone is the last sentence or line                    high
 //	first-word  the answer starts with the label and a space                    low
 //	cue-word    the label and a space follow words like "the answer is"         low
-//	quoted      the label stands in quotes or brackets anywhere                 low
+//	quoted      the label is in quotes or brackets anywhere                     low
 //	conflict    these rules find different labels of the highest confidence     none
 //	unresolved  none of these                                                   none
 //
@@ -279,7 +279,7 @@ func joins(r rune) bool { return strings.ContainsRune("-‐‑'’", r) }
 //     straight double marks, then straight single ones, then a grave and an
 //     acute accent, then curly double marks.
 //
-// White space stays as it is.
+// White space is kept.
 func StripQuotes(text string) string {
 	if count(text, "\"'´”’»") > count(text, "\"'`“‘«") {
 		if short, ok := strings.CutSuffix(text, "''"); ok {

@@ -23,7 +23,7 @@ import (
 
 const maxHeader = 100_000_000 // the format's own limit of the header, in bytes
 
-// Read returns the tensors of the safetensors file r of this size in bytes, by their names. name stands in errors.
+// Read returns the tensors of the safetensors file r of this size in bytes, by name. Errors mention name.
 func Read(r io.ReaderAt, size int64, name string) (map[string]*Tensor, error) {
 	fail := func(format string, a ...any) (map[string]*Tensor, error) {
 		return nil, fmt.Errorf("%s: not a valid safetensors file: %s", name, fmt.Sprintf(format, a...))

@@ -80,7 +80,7 @@ const (
 // script returns the script of a letter or mark, none for other characters and for scripts that are not known.
 func (c class) script() script { return script(c & scriptBits) }
 
-// tabled is the number of characters whose classes are in a table: those of alphabets, and kana.
+// tabled is the number of characters whose classes are in a table: alphabets and kana.
 const tabled = 0x3100
 
 // classes is the table. Making it takes almost a millisecond, and a program that checks nothing need not.

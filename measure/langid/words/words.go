@@ -295,7 +295,7 @@ type weighed struct {
 
 var seed = maphash.MakeSeed()
 
-// weigh returns what the alphabet says of a word in lower case.
+// weigh returns the evidence of the alphabet for a word in lower case.
 func (a *alphabet) weigh(word string) *weighed {
 	const longestRemembered = 40 // bytes
 	if len(word) > longestRemembered {

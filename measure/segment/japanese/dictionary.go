@@ -176,7 +176,7 @@ const (
 	blocks
 )
 
-// A kind is what distinguishes words to their neighbours.
+// A kind is all that a word's neighbours see of it.
 type kind struct {
 	row    [blocks]uint16 // as first of two
 	column [blocks]uint16 // as second

@@ -198,7 +198,7 @@ type state = uint8
 const (
 	stateB state = iota // begins a word of several characters
 	stateE              // ends it
-	stateM              // stands in its middle
+	stateM              // in its middle
 	stateS              // is a word by itself
 )
 
@@ -288,7 +288,7 @@ func (t *tableSet) labelOf(r rune) int32 {
 	return t.han[r-firstHan]
 }
 
-// child returns the child of a node with that label less 1, 0 if there is none.
+// child returns the child of a node with that label less 1, or 0.
 func (t *tableSet) child(node, label int32) int32 {
 	if label == 0 {
 		return 0

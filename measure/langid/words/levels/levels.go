@@ -215,7 +215,7 @@ func (t *Table) Cache() *Cache {
 // Free gives the cache back, for another caller of Table.Cache.
 func (c *Cache) Free() { c.table.caches.Put(c) }
 
-// Rows sets rows to those of the strings with these hashes, at most eight. It finds all places before it reads a row,
+// Rows sets rows to the rows of at most eight strings with these hashes. It finds all places before it reads a row,
 // so that the processor waits for all of them at once.
 func (c *Cache) Rows(rows []Row, hashes []Hash) {
 	var places [mostRows]place
