@@ -173,17 +173,20 @@ func (o Options) wants(measure string) bool {
 }
 
 func (t *table) read(number int, run Run) error {
+	var s *side
 	var sides []*side
 	known := map[string]*side{}
 	for o, err := range run.Observations {
 		if err != nil {
 			return err
 		}
-		t.key = t.key[:0]
-		for _, column := range sorted(o.Condition) {
-			t.key = append(append(append(append(t.key, column...), 0), o.Condition[column]...), 0)
+		if s == nil || !maps.Equal(s.own, o.Condition) { // most have the condition of the one before
+			t.key = t.key[:0]
+			for _, column := range sorted(o.Condition) {
+				t.key = append(append(append(append(t.key, column...), 0), o.Condition[column]...), 0)
+			}
+			s = known[string(t.key)]
 		}
-		s := known[string(t.key)]
 		if s == nil {
 			s = &side{run: number, own: o.Condition, condition: map[string]string{}, values: map[string]*values{}}
 			maps.Copy(s.condition, o.Condition)
