@@ -22,46 +22,47 @@ const Version = "0.1.0"
 type Model interface {
 	// Identity is constant. It is part of the key of every ask.
 	Identity() Identity
-	// API is the kind of request the model takes.
+	// API is the kind of request that the model accepts.
 	API() API
-	// Answer asks once. An answer that arrived, be it empty or refused, is an Answer; everything else is an error,
-	// a *AskError where the model's side said what was wrong. ctx bounds the whole exchange.
+	// Answer asks once, without retrying. Whatever the model returned, even empty or refused text, is an Answer;
+	// everything else is an error: an *AskError if the provider reported what was wrong. ctx bounds the whole exchange.
 	Answer(ctx context.Context, req Request) (Answer, error)
 }
 
-// An Asker is a Model made durable: limits, retries and the journal lie behind it.
+// An Asker is a durable Model: it keeps limits, retries failures and journals answers.
 type Asker interface {
-	// Ask returns the answer to req, without its body unless it is of vectors. An ask that failed after its retries is
-	// an Answer with Status Failed; an error means that measuring cannot go
-	// on (stopped, out of budget, a full disk, a wrong key).
+	// Ask returns the answer to req, without the response body unless that contains vectors. An ask that failed after
+	// its retries is an Answer with Status Failed; an error means that measuring cannot continue (stopped, out of
+	// budget, a full disk, a wrong key).
 	Ask(ctx context.Context, req Request) (Answer, error)
 }
 
 // An Instrument turns items and a model's answers into observations.
 type Instrument interface {
-	// Measure asks what the item needs and scores the answers; over journalled answers it resumes, re-scores or
-	// extends. An error is the Asker's or the measure's. An answer that could not be scored is an Observation, too.
+	// Measure sends the requests that the item needs and scores the answers. With journalled answers, this resumes,
+	// re-scores or extends a run. Errors come from the Asker or the measure. An answer that cannot be scored is also an
+	// Observation.
 	Measure(ctx context.Context, ask Asker, item Item) ([]Observation, error)
 }
 
-// Rules are what figures over the same answers depend on: an instrument's part
-// of a run's manifest, from which its figures can be made again.
+// Rules are the settings that figures depend on besides the answers: an instrument's part of a run's manifest, from
+// which figures can be recomputed.
 type Rules interface {
-	// Estimator returns an estimator of these rules: one figure over all
-	// observations and one for each prefix of the columns in by.
+	// Estimator returns an estimator with these rules: it computes one figure over all observations and one for each
+	// prefix of the columns in by.
 	Estimator(by []string) Estimator
 }
 
-// An Estimator sums observations up as they come. It keeps sums per group and
-// cluster, never the observations. It is for one goroutine.
+// An Estimator sums up observations as they arrive. It keeps sums per group and cluster, never the observations. It is
+// not safe for concurrent use.
 type Estimator interface {
 	Add(Observation)
-	// Estimates are the figures over all that was added, in the order of tables. suites is for their signatures.
+	// Estimates returns the figures over all added observations, in the order of tables. suites goes into their
+	// signatures.
 	Estimates(suites SuiteIDs) []Estimate
 }
 
-// OptionError is a setting with an invalid value. An option is a flag on the
-// command line and a key of crosstalk.yaml.
+// OptionError reports an invalid value of an option: a flag on the command line and a key of crosstalk.yaml.
 type OptionError struct {
 	Option string // its name: "top-p"
 	err    error
@@ -75,7 +76,7 @@ func BadOption(option, format string, args ...any) error {
 
 func (e *OptionError) Error() string { return e.err.Error() }
 
-// Unwrap returns what is wrong with the value.
+// Unwrap returns the error in the value.
 func (e *OptionError) Unwrap() error { return e.err }
 
 // UnknownName is the error for a name that is not one of the choices: `unknown
@@ -89,12 +90,12 @@ func UnknownName[S ~string](what, name string, choices []S) error {
 		strings.Join(list, ", "))
 }
 
-// Chosen reads a name that is one of the choices. what they are is for the error (UnknownName).
+// Chosen returns the choice with this name. what is the noun for the choices in the error (UnknownName).
 func Chosen[S ~string](what, name string, choices []S) (S, error) {
 	return Named(what, name, choices, func(s S) string { return string(s) })
 }
 
-// Named is the choice of that name. what they are is for the error (UnknownName).
+// Named returns the choice with this name. what is the noun for the choices in the error (UnknownName).
 func Named[T any](what, name string, choices []T, nameOf func(T) string) (one T, err error) {
 	names := make([]string, len(choices))
 	for i, c := range choices {

@@ -9,15 +9,15 @@ import (
 // Item is one thing to measure.
 type Item struct {
 	ID      string            `json:"id"`
-	Cluster string            `json:"cluster,omitempty"` // of items that share a prompt; empty: of its own
+	Cluster string            `json:"cluster,omitempty"` // shared by items with the same prompt; empty: its own
 	Labels  map[string]string `json:"labels,omitempty"`  // columns for grouping figures: category, language, source, ...
 	Pair    *Pair             `json:"pair,omitempty"`    // leakage
 	Prompt  *Prompt           `json:"prompt,omitempty"`  // confusion
 	Input   *Input            `json:"input,omitempty"`   // consistency
 }
 
-// Pair is the content of a leakage item: two prompts with the same ending, of
-// which only Test mentions Concept (Gonen et al. 2024, section 2.2).
+// Pair is the content of a leakage item: two prompts with the same ending. Only Test mentions Concept (Gonen et al.
+// 2024, section 2.2).
 type Pair struct {
 	Concept string    `json:"concept"`
 	Test    string    `json:"test"`
@@ -28,25 +28,25 @@ type Pair struct {
 	Neutral []string  `json:"neutral,omitempty"` // continuations of Control
 	Sense   string    `json:"sense,omitempty"`   // everyday or literal sense of a name or an idiom, for reviewers
 
-	// Context is set where a text around the prompt mentions the concept, not
-	// the prompt. Test and Control are then what Context is as one text.
+	// Context is set if a text around the prompt, not the prompt itself, mentions the concept. Test and Control then
+	// contain Context as one text.
 	Context *Context `json:"context,omitempty"`
 }
 
-// Prompt is the content of a confusion item: what is asked, and the language
-// that the answer should be in (Marchisio et al. 2024, section 2.1).
+// Prompt is the content of a confusion item: a prompt and the language expected of the answer (Marchisio et al. 2024,
+// section 2.1).
 type Prompt struct {
-	Text     string `json:"text"`     // empty where an answer was recorded without its prompt
+	Text     string `json:"text"`     // empty if an answer was recorded without its prompt
 	Language string `json:"language"` // as language identifiers label it: ISO 639-1 where there is a code, else ISO 639-3
 
-	// Tag is the language as a BCP 47 tag where it says more than Language: "zh-TW", "nb".
+	// Tag is the BCP 47 tag of the language if that is more specific than Language: "zh-TW", "nb".
 	Tag string `json:"tag,omitempty"`
 
-	// Before are the messages that Text answers: a system message, and earlier turns of the user and the assistant.
+	// Before are the messages that precede Text: a system message, and earlier turns of the user and the assistant.
 	Before []Message `json:"before,omitempty"`
 
-	// Placed are the same prompt with the instruction to answer in Language at
-	// another place, by place: "start", "end", "integrated". Text is one of them.
+	// Placed holds the prompt with the instruction to answer in Language at each other place: "start", "end" or
+	// "integrated". Text is one of them.
 	Placed map[string]string `json:"placed,omitempty"`
 }
 
@@ -55,12 +55,12 @@ type Prompt struct {
 type Task struct {
 	Name         string                 `json:"name"`
 	Classes      []string               `json:"classes,omitempty"` // ids; none: answers are free text
-	Fields       []string               `json:"fields"`            // what an input consists of: sentence1, sentence2
+	Fields       []string               `json:"fields"`            // the fields of an input: sentence1, sentence2
 	Layout       string                 `json:"layout"`            // the prompt: {prefix} 1: "{sentence1}"{suffix}
 	Instructions map[string]Instruction `json:"instructions"`      // by sense: a language, or en>de if a model rewrote it
 
-	// Question is the field with a question of BoolQ, which protocols can format
-	// in other languages as in the source; "" for none. It is no content of a task.
+	// Question names the field that contains a BoolQ question, which protocols can format in other languages as in the
+	// source; "" for none. It is not part of a task's content.
 	Question string `json:"-"`
 }
 
@@ -71,21 +71,21 @@ type Instruction struct {
 	Words []AnswerWord      `json:"words"` // in the order in which readers try them
 }
 
-// AnswerWord is a word that answers are asked to consist of, and its class.
+// AnswerWord is a word that the model is told to answer with, and its class.
 type AnswerWord struct {
 	Word  string `json:"word"`
 	Class string `json:"class"`
 }
 
-// Input is the content of a consistency item: one input of a task in each language that it was written in.
+// Input is the content of a consistency item: one input of a task in each of its languages.
 type Input struct {
 	Task  string              `json:"task"`
 	Texts map[string][]string `json:"texts"`          // by language: the task's fields, in order
-	Gold  map[string]string   `json:"gold,omitempty"` // the right class or free answer, by language
+	Gold  map[string]string   `json:"gold,omitempty"` // the correct class or free answer, by language
 }
 
-// Prompt puts an instruction and an input's texts into the layout. A part that the instruction lacks is empty;
-// braces within parts and texts stay as they are.
+// Prompt fills the layout with an instruction and an input's texts. Parts that the instruction lacks are empty; braces
+// within parts and texts are kept.
 func (t Task) Prompt(in Instruction, texts []string) string {
 	var slots []string
 	for name, part := range in.Parts {
@@ -97,7 +97,7 @@ func (t Task) Prompt(in Instruction, texts []string) string {
 		}
 	}
 	for _, name := range t.Slots() {
-		slots = append(slots, "{"+name+"}", "") // where nothing above came first
+		slots = append(slots, "{"+name+"}", "") // a part above with the same name wins
 	}
 	return strings.NewReplacer(slots...).Replace(t.Layout)
 }

@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// Kind describes an instrument to the packages that show its figures and observations. They read nothing else about
-// it. Keys are those of observations and estimates.
+// Kind describes an instrument to the packages that show its figures and observations. They read nothing else about it.
+// Keys are keys of observations and estimates.
 type Kind struct {
-	Name     string // the instrument's, on the command line: "leakage"
+	Name     string // the instrument's name on the command line: "leakage"
 	Title    string // "Semantic leakage"
 	Sentence string // what it measures
 	Measures []Measure
@@ -19,19 +19,19 @@ type Kind struct {
 	Columns  []Column
 	Counts   []string // keys of Estimate.Counts, in the order of tables
 	Unjudged []string // counts of answers that could not be judged, besides Unanswered and Measure.Unscored
-	Waived   []string // counts of answers that could not be judged and have a value by a rule
+	Waived   []string // counts of answers that could not be judged but have a value by a rule
 	Choices  []string // the most useful columns for filtering answers, in order
-	Derived  []string // columns for grouping figures that observations do not have
+	Derived  []string // columns for grouping figures that observations lack
 	Reads    []string // names of the texts of observations that figures depend on; estimators get no others
-	Target   string   // the text, or else the label, that an answer should have or is searched for
-	Doubt    []string // of observations, the number, or the two whose difference, says how close the decision was
+	Target   string   // the text or label that the answer should match, or that is searched for in it
+	Doubt    []string // the observation's number that shows how close the decision was, or the two whose difference does
 	Judge    string   // the condition column of the judge, if several judge the same answers; empty: none
 	Charts   []Chart
 	Faults   Faults
 }
 
-// ParseKind returns a function that reads the description of an instrument from the JSON
-// that it embeds, with the fields of Kind, when it is first called: most commands need none.
+// ParseKind returns a function that parses an instrument's embedded JSON description, with the fields of Kind, on its
+// first call: most commands need none.
 func ParseKind(text string) func() Kind {
 	return sync.OnceValue(func() (k Kind) {
 		if err := json.Unmarshal([]byte(text), &k); err != nil {
@@ -54,11 +54,11 @@ type Measure struct {
 	Unscored []string // keys of the counts of observations that the measure cannot score; tables always have them
 	Headline bool     // one of the few that answer the instrument's question; its figures are fractions
 	ByClass  bool     // figures are by class of answers, so they are not headlines
-	OfTokens bool     // observations are of an answer's tokens, not of the answer
+	OfTokens bool     // observations describe an answer's tokens, not the answer
 }
 
-// Faults say which answers have any fault: what users ask first of an instrument.
-// Kind.Fault makes an observation of it.
+// Faults define which answers have any fault: the first thing that users ask of an instrument. Kind.Fault derives an
+// observation from them.
 type Faults struct {
 	Measure  string            // the measure: 1 for an answer with a fault, 0 for one without
 	Of       string            // the measure whose observations decide: by a Finding that is a fault,
@@ -91,13 +91,13 @@ type Column struct {
 	Apart  bool // figures of different values never share a table
 	Within bool // observations that differ only in it are of the same answer, or are shown together
 
-	OfFigures bool // observations do not have it: figures do that are grouped by Kind.Derived
+	OfFigures bool // observations lack it; only figures grouped by Kind.Derived have it
 
-	// Made are values that only figures have, each with that of the observations that they are made of.
+	// Made maps values that only figures have to the value of the observations that they are computed from.
 	Made map[string]string
 }
 
-// Chart describes a plot of figures or observations. It is drawn for each condition that has data for it.
+// Chart describes a plot of figures or observations. One is drawn for each condition that has data.
 type Chart struct {
 	Form     Form
 	Title    string // empty: composed of measures and columns
@@ -105,9 +105,9 @@ type Chart struct {
 	Measures []string
 	Rows     []string // columns whose values name a row or a point
 	Series   string   // the column whose values are compared within a row; empty: the measures
-	Over     string   // of a ScatterChart: the measure of the horizontal axis
-	Axis     string   // of a ScatterChart: the name of that axis
-	Parts    []string // of a SideChart: what the values 0, 0.5 and 1 mean
+	Over     string   // the measure on the horizontal axis of a ScatterChart
+	Axis     string   // the name of the horizontal axis of a ScatterChart
+	Parts    []string // the meaning of the values 0, 0.5 and 1 in a SideChart
 }
 
 // Form is a form of plot.
@@ -125,9 +125,9 @@ const (
 	TokenStrips  Form = "tokens"  // the tokens of observations, if any
 )
 
-// Condition columns of every instrument. Sent is there only where a model does not take the settings of the
-// protocol or the user: it names what was sent instead, as in "temperature default; seed none". Protocol is there
-// only if answers are scored by several protocols.
+// Condition columns of every instrument. Sent exists only if a model rejects settings of the protocol or the user: it
+// names what was sent instead, as in "temperature default; seed none". Protocol exists only if several protocols score
+// the answers.
 const (
 	ModelColumn    = "model"
 	SentColumn     = "sent"
@@ -137,11 +137,11 @@ const (
 // NotMeasured is the key of the count of items that a stopped run did not reach.
 const NotMeasured = "not_measured"
 
-// Unanswered are the counts of every instrument: of answers without text, and of items without an answer.
+// Unanswered are counts that every instrument has: of answers without text, and of items without an answer.
 var Unanswered = []string{string(Empty), string(Refused), string(Failed), NotMeasured}
 
-// UnjudgedOf counts the answers that a figure says nothing about, since they could
-// not be judged, and all answers that it should be about.
+// UnjudgedOf counts the answers that a figure leaves out because they could not be judged, and all answers that it
+// should cover.
 func (k Kind) UnjudgedOf(e Estimate) (unjudged, of int) {
 	for _, count := range slices.Concat(k.Unjudged, Unanswered, k.Measure(e.Measure).Unscored) {
 		unjudged += e.Counts[count]
@@ -153,7 +153,7 @@ func (k Kind) UnjudgedOf(e Estimate) (unjudged, of int) {
 	return unjudged, of
 }
 
-// WithFault yields the observation of Faults.Measure that follows from an observation, if any, then the observation.
+// WithFault yields the observation of Faults.Measure that an observation implies, if any, then the observation itself.
 func (k Kind) WithFault(o Observation) iter.Seq[Observation] {
 	return func(yield func(Observation) bool) {
 		if fault, ok := k.Fault(o); ok && !yield(fault) {
@@ -163,8 +163,8 @@ func (k Kind) WithFault(o Observation) iter.Seq[Observation] {
 	}
 }
 
-// Fault returns what an observation says of any fault in its answer, as an observation of Faults.Measure: 1, 0, or
-// not scored. There is one for each answer; ok is false for all other observations.
+// Fault derives an observation of Faults.Measure from an observation: 1 if the answer has any fault, 0 if it has none,
+// or not scored. There is one for each answer; ok is false for all other observations.
 func (k Kind) Fault(o Observation) (of Observation, ok bool) {
 	if k.Faults.Measure == "" || o.Measure != k.Faults.Of {
 		return o, false
@@ -192,7 +192,7 @@ func (k Kind) Fault(o Observation) (of Observation, ok bool) {
 	return o, true
 }
 
-// Measure returns a measure by its key. The label of an unknown one is its key in words.
+// Measure returns a measure by its key. An unknown key, as words, is its own label.
 func (k Kind) Measure(key string) Measure {
 	if i := k.Place(key); i >= 0 {
 		return k.Measures[i]
@@ -200,12 +200,12 @@ func (k Kind) Measure(key string) Measure {
 	return Measure{Key: key, Label: Words(key)}
 }
 
-// Place is the place of a measure among all, in the order of tables; -1 if it is unknown.
+// Place returns the position of a measure in tables; -1 if it is unknown.
 func (k Kind) Place(measure string) int {
 	return slices.IndexFunc(k.Measures, func(m Measure) bool { return m.Key == measure })
 }
 
-// Finding returns a finding by its key. An unknown one is a fault, with its key as title.
+// Finding returns a finding by its key. An unknown key is a fault, and its own title.
 func (k Kind) Finding(key string) Finding {
 	if i := slices.IndexFunc(k.Findings, func(f Finding) bool { return f.Key == key }); i >= 0 {
 		return k.Findings[i]
@@ -229,5 +229,5 @@ func (f Finding) Says() string {
 	return f.Sentence
 }
 
-// Words is a key in words.
+// Words returns a key as words.
 func Words(key string) string { return strings.ReplaceAll(key, "_", " ") }

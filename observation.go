@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// Observation is one measured value for one item and sample. It says all that is needed to show it; how to name and
-// order what it says is in the instrument's Kind.
+// Observation is one measured value for one item and sample. It contains all that is needed to show it; the
+// instrument's Kind defines names and order.
 type Observation struct {
 	Measure   string             `json:"measure"`
 	Item      string             `json:"item"`
@@ -18,37 +18,37 @@ type Observation struct {
 	Value     Value              `json:"value"`                // NaN when not scored
 	NotScored string             `json:"not_scored,omitempty"` // why: "empty", "refused", "failed", or another reason
 	Implied   bool               `json:"implied,omitempty"`    // missing because of another observation of the same answer
-	Condition map[string]string  `json:"condition"`            // model, similarity, what a sweep varies; never mixed
+	Condition map[string]string  `json:"condition"`            // model, similarity, swept settings; never mixed
 	Labels    map[string]string  `json:"labels,omitempty"`     // the item's columns
-	Numbers   map[string]float64 `json:"numbers,omitempty"`    // what the value was made from
+	Numbers   map[string]float64 `json:"numbers,omitempty"`    // what the value was computed from
 	Texts     []NamedText        `json:"texts,omitempty"`      // what was compared, after post-processing
 	Finding   string             `json:"finding,omitempty"`    // what was found: the key of one of the Kind's findings
 	Spans     []Span             `json:"spans,omitempty"`      // where the fault lies
 	Masked    []Span             `json:"masked,omitempty"`     // what was not judged, with the Reason
 	Tokens    []Token            `json:"tokens,omitempty"`     // around the fault, where probabilities are known
-	Answers   []Key              `json:"answers,omitempty"`    // that it came from: those of its sides first, in order
+	Answers   []Key              `json:"answers,omitempty"`    // what it is based on: those of its sides first, in order
 }
 
-// NamedText is a text that an observation rests on. Names are unique in an
-// observation, and have one role throughout an instrument.
+// NamedText is a text that an observation is based on. Names are unique in an observation, and have one role throughout
+// an instrument.
 type NamedText struct {
 	Name string `json:"name"`
 	Role Role   `json:"role"`
 	Text string `json:"text"`
 }
 
-// Role says what a text is, and so how it is shown.
+// Role is a text's part in an observation, which decides how it is shown.
 type Role string
 
 const (
-	Topic Role = "topic" // what the answers are held against; its words are marked in them
-	Given Role = "given" // a part of the question, or what an answer should be like; the same one is shown once
+	Topic Role = "topic" // what answers are compared with; its words are marked in them
+	Given Role = "given" // a part of the question, or the expected answer; repeats are shown once
 	Side  Role = "side"  // an answer; several are shown side by side, in order
-	Fact  Role = "fact"  // something known of an answer in a word or two: a class, a rule; answers can be chosen by it
+	Fact  Role = "fact"  // a fact about an answer in a word or two: a class, a rule; answers can be filtered by it
 	Aside Role = "aside" // kept for other programs, not shown
 )
 
-// HasAll reports whether columns have all the wanted ones, with their values.
+// HasAll reports whether columns contains every wanted column with its value.
 func HasAll(columns, wanted map[string]string) bool {
 	for column, value := range wanted {
 		if got, ok := columns[column]; !ok || got != value {
@@ -58,7 +58,7 @@ func HasAll(columns, wanted map[string]string) bool {
 	return true
 }
 
-// Text returns the text of this name, "" if there is none.
+// Text returns the text with this name, or "".
 func (o Observation) Text(name string) string {
 	for _, t := range o.Texts {
 		if t.Name == name {
@@ -68,7 +68,7 @@ func (o Observation) Text(name string) string {
 	return ""
 }
 
-// Column returns the observation's value of a column, of its condition or else of its item; "" if neither has it.
+// Column returns the value of a column of the observation's condition or else of its item; "" if neither has it.
 func (o Observation) Column(name string) string {
 	if value, ok := o.Condition[name]; ok {
 		return value
@@ -76,29 +76,28 @@ func (o Observation) Column(name string) string {
 	return o.Labels[name]
 }
 
-// AddText adds a text behind those that are there. As with append, only one of
-// several copies of an observation may have texts added.
+// AddText appends a text. As with append, only one of several copies of an observation may have texts added.
 func (o *Observation) AddText(role Role, name, text string) {
 	if o.Texts == nil {
-		o.Texts = make([]NamedText, 0, 6) // as many as most observations have
+		o.Texts = make([]NamedText, 0, 6) // enough for most observations
 	}
 	o.Texts = append(o.Texts, NamedText{name, role, text})
 }
 
 // Span is a piece of an answer.
 type Span struct {
-	Side        string  `json:"side,omitempty"` // the name of the text that it is in; empty: the last Side
+	Side        string  `json:"side,omitempty"` // the name of the text that contains it; empty: the last Side
 	Line        int     `json:"line"`           // of the answer, from 1
 	Start       int     `json:"start"`          // bytes of that text: [Start, End)
 	End         int     `json:"end"`
 	Text        string  `json:"text,omitempty"`        // as it was checked
 	Language    string  `json:"language,omitempty"`    // the identified language
-	Probability float32 `json:"probability,omitempty"` // the identifier's, of Language
-	Score       float64 `json:"score,omitempty"`       // the judge's, of the piece
+	Probability float32 `json:"probability,omitempty"` // of Language, according to the identifier
+	Score       float64 `json:"score,omitempty"`       // the judge's score of the piece
 	Reason      string  `json:"reason,omitempty"`      // in a word: why the piece is a fault, or why it was not judged
 }
 
-// Token is a position of an answer, with what the candidates say of the model's doubt there.
+// Token is a position in an answer, with measures of the model's uncertainty from the candidates there.
 type Token struct {
 	Start      int                `json:"start"` // bytes of the answer as received: [Start, End)
 	End        int                `json:"end"`
@@ -108,7 +107,7 @@ type Token struct {
 	Entropy    Value              `json:"entropy"`              // bits; null without candidates
 	Nucleus    int                `json:"nucleus,omitempty"`    // the fewest candidates that reach top-p; 0: none known
 	Censored   bool               `json:"censored,omitempty"`   // top-p is not reached: Nucleus is a lower bound
-	Mass       float64            `json:"mass"`                 // probability that the candidates have together
+	Mass       float64            `json:"mass"`                 // total probability of the candidates
 	Candidates []CandidateLogprob `json:"candidates,omitempty"` // the likeliest ones, as received
 }
 
@@ -155,7 +154,7 @@ func NewDocument(estimates []Estimate) Document {
 	return Document{EstimatesSchema, estimates}
 }
 
-// MostlyUnchecked begins the warning of a figure that rests on a minority of the answers.
+// MostlyUnchecked begins the warning about a figure that is based on a minority of the answers.
 const MostlyUnchecked = "MOST ANSWERS WERE NOT CHECKED"
 
 // Estimate is a figure over observations (crosstalk/estimates/v1).
@@ -171,8 +170,8 @@ type Estimate struct {
 	Test         *Test             `json:"test,omitempty"`
 	Effect       *Effect           `json:"effect,omitempty"`
 	People       *People           `json:"people,omitempty"`  // whose labels correct the figure
-	Average      *Average          `json:"average,omitempty"` // what Value is made of; nil: the plain mean
-	Better       Direction         `json:"better,omitempty"`  // which way a model gets better; empty: neither
+	Average      *Average          `json:"average,omitempty"` // how Value is averaged; nil: the plain mean
+	Better       Direction         `json:"better,omitempty"`  // the direction in which a model improves; empty: neither
 	By           map[string]string `json:"by"`
 	Signature    string            `json:"signature"` // figures with equal signatures are comparable
 	Warnings     []string          `json:"warnings,omitempty"`
@@ -188,27 +187,27 @@ func (e Estimate) Of() map[string]string {
 // Key identifies a figure within a run, by its measure and Of.
 func (e Estimate) Key() string { return e.Measure + "\x00" + string(Canonical(e.Of())) }
 
-// People tells how far the labels behind a figure can be trusted.
+// People describes how reliable the labels behind a figure are.
 type People struct {
-	Kappa       Value `json:"kappa"`                 // Cohen's, mean of pairs of annotators; undefined for one
-	CannotTell  Value `json:"cannot_tell"`           // share of the labelled answers that have no judgement
+	Kappa       Value `json:"kappa"`                 // Cohen's kappa, the mean over pairs of annotators; undefined for one
+	CannotTell  Value `json:"cannot_tell"`           // share of the labelled answers without a judgement
 	Adjudicated int   `json:"adjudicated,omitempty"` // labelled answers that a third person decided
 }
 
 // Average describes how a figure is averaged from its parts, so that others can compute it from other observations.
 type Average struct {
-	// Over are columns: the figure is the unweighted mean over the values of the first, of the unweighted mean over
-	// the values of the second, and so on, of the mean of the observations with these values.
+	// Over are columns of nested means: the figure is the unweighted mean over the values of the first column, of the
+	// unweighted means over the values of the second, and so on. The innermost mean is over observations.
 	Over []string `json:"over,omitempty"`
-	// HarmonicOf are two measures: the mean over the first column is one of their
-	// harmonic mean within each of its values. The first covers all answers, the
-	// second may cover a part of them. Empty: the figure has only its own measure.
+	// HarmonicOf are two measures: their harmonic mean is computed within each value of the first column, then
+	// averaged. The first measure covers all answers, the second may cover a part of them. If empty, the figure is
+	// based on its own measure only.
 	HarmonicOf []string `json:"harmonic_of,omitempty"`
-	// EmptyIsOne gives parts without data the mean 1. Otherwise they are left out.
+	// EmptyIsOne counts parts without data as 1. Otherwise they are left out.
 	EmptyIsOne bool `json:"empty_is_one,omitempty"`
 }
 
-// Direction says which figures are better.
+// Direction tells whether higher or lower figures are better.
 type Direction string
 
 const (
@@ -222,16 +221,16 @@ type Interval struct {
 	High   float64 `json:"high"`
 	Level  float64 `json:"level"`  // nominal coverage: 0.95
 	Method string  `json:"method"` // how it was constructed: "wilson", "cluster-robust-logit-t", ...
-	DF     float64 `json:"-"`      // of Student's t behind it, or 0
+	DF     float64 `json:"-"`      // degrees of freedom of Student's t, or 0
 
-	// Range is the least and the greatest possible figure: 0 and 1, -1 and 1 of a difference; both 0: not known.
+	// Range has the smallest and largest possible figure: 0 and 1, or -1 and 1 of a difference; both 0 if unknown.
 	Range [2]float64 `json:"-"`
 }
 
 // Defined reports whether both ends are known.
 func (i Interval) Defined() bool { return !math.IsNaN(i.Low) && !math.IsNaN(i.High) }
 
-// Known returns the interval, or nil where it is undefined, as estimates have it.
+// Known returns the interval, or nil if it is undefined, as in Estimate.Interval.
 func (i Interval) Known() *Interval {
 	if !i.Defined() {
 		return nil
@@ -260,15 +259,15 @@ type Effect struct {
 	Value Value  `json:"value"`
 }
 
-// SuiteIDs name the suites that figures are about, each with a hash of its items (name@hash): one for all, and
-// where recorded answers come from several one for each value of a column.
+// SuiteIDs identify the suites behind figures as name@hash, with a hash of the items: one suite for all figures or, if
+// recorded answers come from several, one for each value of a column.
 type SuiteIDs struct {
 	All    string            `json:"all,omitempty"`
 	Column string            `json:"column,omitempty"` // "dataset" or "model"
 	Each   map[string]string `json:"each,omitempty"`   // by the column's value
 }
 
-// Of returns the suite of a figure with these columns, "-" where none is known.
+// Of returns the suite of a figure with these columns, or "-" if it is unknown.
 func (s SuiteIDs) Of(by map[string]string) string {
 	id := s.All
 	if value := by[s.Column]; s.Column != "" && value != "" && value != All {

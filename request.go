@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// API is the kind of request a model takes.
+// API is the kind of request that a model accepts.
 type API string
 
 const (
@@ -24,8 +24,7 @@ const (
 	Embeddings  API = "embeddings"  // texts that the model turns into vectors
 )
 
-// Identity says which model answers, and where. Two models with equal
-// identities are taken to give the same answers.
+// Identity identifies a model and where it runs. Two models with equal identities are assumed to give the same answers.
 type Identity struct {
 	Provider string `json:"provider"` // "openai", "ollama", "reference", ...
 	Endpoint string `json:"endpoint"` // base URL without credentials; empty for models inside the program
@@ -40,17 +39,17 @@ type Message struct {
 	Content string `json:"content"`
 }
 
-// Decoding says how the model chooses tokens. A nil field is not sent, so the provider's default applies.
+// Decoding tells the model how to choose tokens. A nil field is not sent, so the provider's default applies.
 type Decoding struct {
 	Temperature *float64       `json:"temperature,omitempty"`
 	TopP        *float64       `json:"top_p,omitempty"`
 	MaxTokens   int            `json:"max_tokens,omitempty"` // of the visible answer; 0: no limit
 	Seed        *int64         `json:"seed,omitempty"`       // sample k is asked with Seed+k
 	Stop        []string       `json:"stop,omitempty"`
-	Extra       map[string]any `json:"extra,omitempty"` // sent as they are: top_k, min_p, ...
+	Extra       map[string]any `json:"extra,omitempty"` // sent unchanged: top_k, min_p, ...
 
 	// Reasoning is how much the model should think: "off", "low", "medium" or "high"; "" is the model's default.
-	// ReasoningTokens is room for it: the server's limit is MaxTokens+ReasoningTokens, and an answer longer than
+	// ReasoningTokens is the limit for it: the server's limit is MaxTokens+ReasoningTokens, and an answer longer than
 	// MaxTokens is cut when it arrives. Both are left out of the JSON when unset, so the keys of asks without them
 	// never change.
 	Reasoning       string `json:"reasoning,omitempty"`
@@ -64,7 +63,7 @@ const (
 	ReasoningHigh   = "high"
 )
 
-// Limit is the most tokens that the server may produce, thoughts included; 0: no limit.
+// Limit returns the most tokens that the server may produce, thoughts included; 0: no limit.
 func (d Decoding) Limit() int {
 	if d.MaxTokens == 0 {
 		return 0
@@ -72,7 +71,7 @@ func (d Decoding) Limit() int {
 	return d.MaxTokens + d.ReasoningTokens
 }
 
-// Request is everything a model is told. Of Messages, Prompt and Input exactly one is set, by API.
+// Request is everything that is sent to a model. API decides which one of Messages, Prompt and Input is set.
 type Request struct {
 	API      API       `json:"api"`
 	Messages []Message `json:"messages,omitempty"`
@@ -83,7 +82,7 @@ type Request struct {
 	Sample   int       `json:"sample"`             // 0-based; the same request may be asked several times
 }
 
-// Text is what the user's side said last: the prompt, or the content of the last message.
+// Text returns what the user said last: the prompt, or the content of the last message.
 func (r Request) Text() string {
 	if r.API == Completions || len(r.Messages) == 0 {
 		return r.Prompt
@@ -91,14 +90,14 @@ func (r Request) Text() string {
 	return r.Messages[len(r.Messages)-1].Content
 }
 
-// Key names an ask: the SHA-256 of the canonical JSON of the identity and the
-// whole request. API keys are in neither.
+// Key identifies an ask: the SHA-256 of the canonical JSON of the identity and the whole request. Neither contains API
+// keys.
 type Key [sha256.Size]byte
 
 func (k Key) String() string { return hex.EncodeToString(k[:]) }
 
-// Short is a part of the key, for counting millions of them: two of n keys have the
-// same with a probability of n*n/2^65, one in 37 million for a million keys.
+// Short returns a part of the key, for counting millions of keys: the probability that two of n keys share it is
+// n*n/2^65, one in 37 million for a million keys.
 func (k Key) Short() uint64 { return binary.BigEndian.Uint64(k[:8]) }
 
 // MarshalText writes the key in hexadecimal.
@@ -114,7 +113,7 @@ func (k *Key) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// KeyOf returns the key of asking req of the model with this identity.
+// KeyOf returns the key of an ask: req, sent to the model with this identity.
 func KeyOf(id Identity, req Request) Key {
 	return sha256.Sum256(Canonical(struct {
 		Identity
@@ -122,8 +121,8 @@ func KeyOf(id Identity, req Request) Key {
 	}{id, req}))
 }
 
-// Canonical is v as JSON in one defined form: fields in the order of their declaration, map keys sorted, no HTML
-// escapes, no trailing newline. Hashes are taken over it. It panics on a value that JSON cannot hold.
+// Canonical returns v as JSON in one defined form: fields in the order of their declaration, map keys sorted, no HTML
+// escapes, no trailing newline. Hashes are computed over it. It panics on a value that JSON cannot represent.
 func Canonical(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -134,21 +133,21 @@ func Canonical(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Status says what kind of answer came back. Only Text is ever scored.
+// Status classifies an answer. Only Text is ever scored.
 type Status string
 
 const (
 	Text    Status = "text"
 	Empty   Status = "empty"   // the model said nothing, or only thought (Reason "thinking")
-	Refused Status = "refused" // the provider says so
+	Refused Status = "refused" // reported by the provider
 	Failed  Status = "failed"  // no answer after the retries
 )
 
-// Finish says how an answer ended, whatever the provider's word for it.
+// Finish is how an answer ended, independent of the provider's word for it.
 type Finish string
 
 const (
-	FinishStop   Finish = "stop"   // the model was done, or came to a stop sequence
+	FinishStop   Finish = "stop"   // the model was done, or reached a stop sequence
 	FinishLength Finish = "length" // the answer was cut at a limit
 	FinishFilter Finish = "filter" // a content filter ended it
 )
@@ -156,14 +155,14 @@ const (
 // Thinking is the Reason of an answer that is empty because the model thought and said nothing.
 const Thinking = "thinking"
 
-// Answer is what came back from one request.
+// Answer is the outcome of one request.
 type Answer struct {
 	Key       Key             `json:"key"` // set by whoever asked
 	Status    Status          `json:"status"`
-	Text      string          `json:"text"`                // as received but for thoughts and what is past a limit
-	Reasoning string          `json:"reasoning,omitempty"` // what the model thought, where the server shows it
+	Text      string          `json:"text"`                // as received, without thoughts and text past a limit
+	Reasoning string          `json:"reasoning,omitempty"` // the model's thoughts, if the server shows them
 	Reason    string          `json:"reason,omitempty"`    // why it ended, was refused or failed, in the provider's words
-	Finish    Finish          `json:"finish,omitempty"`    // how it ended; "" if the provider does not say
+	Finish    Finish          `json:"finish,omitempty"`    // how it ended; "" if the provider does not report it
 	Missing   []string        `json:"missing,omitempty"`   // parameters without effect: logprobs, max_tokens, reasoning
 	Model     string          `json:"model,omitempty"`     // the model's name as the server reports it
 	Usage     Usage           `json:"usage"`
@@ -186,23 +185,23 @@ type Usage struct {
 	Reasoning  int `json:"reasoning,omitempty"`
 }
 
-// TokenLogprob is one position of an answer: the token taken and the
-// candidates, natural logarithms of probabilities.
+// TokenLogprob is one position of an answer: the token chosen and the candidates, with natural logarithms of
+// probabilities.
 type TokenLogprob struct {
 	Token   string             `json:"token"`
-	Bytes   []byte             `json:"bytes,omitempty"` // of a token that Token cannot hold: a part of a character
+	Bytes   []byte             `json:"bytes,omitempty"` // set if Token cannot represent the token: a part of a character
 	Logprob float64            `json:"logprob"`
 	Top     []CandidateLogprob `json:"top,omitempty"` // likeliest first
 }
 
-// CandidateLogprob is one token that could have been taken.
+// CandidateLogprob is one token that the model could have chosen.
 type CandidateLogprob struct {
 	Token   string  `json:"token"`
 	Bytes   []byte  `json:"bytes,omitempty"` // as in TokenLogprob
 	Logprob float64 `json:"logprob"`
 }
 
-// Fault says what asking again can do about an error.
+// Fault classifies an error by whether asking again can help.
 type Fault int
 
 const (
@@ -212,17 +211,17 @@ const (
 	Denied                  // no request will be answered: a wrong key, model or URL, or no credit
 )
 
-// AskError is a request that got no answer.
+// AskError reports a request that got no answer.
 type AskError struct {
 	Fault      Fault
 	Status     int           // HTTP status, 0 if none arrived
-	RetryAfter time.Duration // the server's wish, 0 if it stated none
-	Param      string        // the parameter that the server refused, one of the names below; "" if it is not that
+	RetryAfter time.Duration // the wait that the server asked for, or 0
+	Param      string        // the parameter that the server refused, one of the names below; "" for other errors
 	Message    string        // what went wrong and what to do; never contains an API key
 	Err        error
 }
 
-// Names of a request's parameters, whatever a provider calls them.
+// Names of a request's parameters, independent of what a provider calls them.
 const (
 	ParamTemperature = "temperature"
 	ParamTopP        = "top_p"
@@ -237,7 +236,7 @@ const (
 func (e *AskError) Error() string { return e.Message }
 func (e *AskError) Unwrap() error { return e.Err }
 
-// PromptConfig is how a prompt becomes a request.
+// PromptConfig defines how a prompt becomes a request.
 type PromptConfig struct {
 	API      API      `json:"api"`
 	Prefix   string   `json:"prefix,omitempty"` // before each prompt
@@ -246,7 +245,7 @@ type PromptConfig struct {
 	Logprobs int      `json:"logprobs,omitempty"` // candidates wanted at each position; 0: none
 }
 
-// Request is the request for one sample of a prompt.
+// Request returns the request for one sample of a prompt.
 func (p PromptConfig) Request(prompt string, sample int) Request {
 	r := Request{API: p.API, Decoding: p.Decoding, Logprobs: p.Logprobs, Sample: sample}
 	if p.API == Completions {
@@ -268,8 +267,8 @@ func (p PromptConfig) CheckBefore(before []Message) error {
 	return nil
 }
 
-// RequestAfter is the request for a prompt that follows other messages, which must satisfy CheckBefore. A system
-// message is the first of them; p's comes before it, in the same message.
+// RequestAfter returns the request for a prompt that follows other messages, which must satisfy CheckBefore. A system
+// message must be the first of them; p's system message is put before it, in the same message.
 func (p PromptConfig) RequestAfter(before []Message, prompt string, sample int) Request {
 	if len(before) > 0 && before[0].Role == "system" {
 		p.System, before = below(p.System, before[0].Content), before[1:]
@@ -281,8 +280,7 @@ func (p PromptConfig) RequestAfter(before []Message, prompt string, sample int) 
 	return r
 }
 
-// NamedRequest is one of the requests of an item, and which of them it is: "test", or
-// the place of the instruction, or a language.
+// NamedRequest is one of an item's requests with its name: "test", the place of the instruction, or a language.
 type NamedRequest struct {
 	Name    string
 	Request Request
@@ -294,7 +292,7 @@ type Demonstration struct {
 	Answer   string `json:"answer"`
 }
 
-// Carrier is a way in which a text reaches a model together with a prompt that it has nothing to do with.
+// Carrier is a way to send a model a text together with an unrelated prompt.
 type Carrier string
 
 const (
@@ -305,7 +303,7 @@ const (
 	Turn    Carrier = "turn"    // an earlier turn of the same conversation
 )
 
-// Carriers are all carriers.
+// Carriers lists all carriers.
 var Carriers = []Carrier{Example, System, Note, Passage, Turn}
 
 // InTurns reports whether the carrier's text is a question with an answer.
@@ -326,7 +324,7 @@ type Carried struct {
 	Assistant string `json:"assistant,omitempty"`
 }
 
-// String is the text as it was written: without roles, the question before its answer.
+// String returns the text as it was written: without roles, the question before its answer.
 func (c Carried) String() string {
 	if c.User != "" || c.Assistant != "" {
 		return c.User + "\n" + c.Assistant
@@ -334,7 +332,7 @@ func (c Carried) String() string {
 	return c.Text
 }
 
-// Whole is the carrier's text and the prompt as one text, for models that continue a text.
+// Whole returns the carrier's text and the prompt as one text, for models that continue a text.
 func (c Carrier) Whole(of Carried, prompt string) string {
 	const question, answer = "Q: ", "\nA:"
 	switch c {
@@ -351,8 +349,8 @@ func (c Carrier) Whole(of Carried, prompt string) string {
 // NextQuestion begins a question that a model asks itself after an answer to Carrier.Whole.
 const NextQuestion = "\nQ:"
 
-// CarriedRequest is the request for one sample of a prompt with what a carrier
-// carries. A system message of p comes before the carrier's.
+// CarriedRequest returns the request for one sample of a prompt with a carrier's content. A system message of p comes
+// before the carrier's.
 func (p PromptConfig) CarriedRequest(c Carrier, of Carried, prompt string, sample int) Request {
 	if p.API == Completions {
 		return p.Request(c.Whole(of, prompt), sample)
@@ -383,27 +381,27 @@ func below(first, text string) string {
 	return first + "\n\n" + text
 }
 
-// A Batcher is a Model whose provider also takes many requests at once, answers
-// them within a day or so, and charges less for it.
+// A Batcher is a Model whose provider also accepts batches of requests, answers them within about a day, and charges
+// less for them.
 //
-// A request is known in a batch by the text of its Key, which every API takes as an id: 64 hexadecimal digits.
-// Every error is an *AskError, or ctx's if ctx was cancelled, but for an *UnclearError.
+// In a batch, a request's id is the text of its Key, 64 hexadecimal digits, which every API accepts. Every error is an
+// *AskError or an *UnclearError, or ctx's error if ctx was cancelled.
 type Batcher interface {
 	Model
-	// Fits returns how many of the asks, from the first, one batch takes: 1 or more. All asks are for the same API.
+	// Fits returns how many of the asks, counted from the first, fit into one batch: 1 or more. All asks are for the
+	// same API.
 	Fits(asks []BatchAsk) int
-	// Submit submits a batch under a tag and returns the provider's id of it.
-	// Submitting twice is paid twice: after an *UnclearError, use Find.
+	// Submit submits a batch under a tag and returns the provider's id of it. Submitting twice costs twice: after an
+	// *UnclearError, use Find.
 	Submit(ctx context.Context, tag string, asks []BatchAsk) (id string, err error)
-	// Find returns the id of the batch that was submitted under a tag, not long before or after a time; "" if the
-	// provider does not have it. It is not sure while a batch may be the one or not. known are the ids of others.
+	// Find returns the id of the batch that was submitted under a tag at about a given time; "" if the provider does
+	// not have it. It is not sure while it cannot tell whether a batch is the one. known recognises the ids of others.
 	Find(ctx context.Context, tag string, at time.Time, asks []BatchAsk, known func(id string) bool) (id string, sure bool,
 		err error)
-	// Poll returns how far a batch is.
+	// Poll returns the state of a batch.
 	Poll(ctx context.Context, id string) (BatchState, error)
-	// Results yields what came of the requests of a batch that has ended, in
-	// any order. An error ends it, and what was yielded is good. Requests that
-	// were not answered may be missing, and so may answers that are not there yet.
+	// Results yields the results of a batch that has ended, in any order. It stops after an error; the results before
+	// it are valid. Requests without an answer may be missing, as may answers that are not available yet.
 	Results(ctx context.Context, id string, requests map[Key]Request) iter.Seq2[BatchResult, error]
 }
 
@@ -413,29 +411,29 @@ type BatchAsk struct {
 	Request Request
 }
 
-// BatchState is how far a batch is.
+// BatchState is the progress of a batch.
 type BatchState struct {
-	Ended bool // nothing more comes of it
-	Done  int  // requests that are done, answered or not
+	Ended bool // it will get no more results
+	Done  int  // finished requests, answered or not
 
-	// Failed is how many requests of a batch that has ended were not answered, as the provider says: they failed,
-	// expired or were cancelled. It has answers to all others, and was paid for them.
+	// Failed is how many requests of an ended batch the provider reports as unanswered: they failed, expired or were
+	// cancelled. It answered all others, and was paid for them.
 	Failed int
 
-	// Problem is why the provider took the batch back as a whole, "" if it did not: no request was answered or paid
-	// for. Full says that the provider has too many requests of the account at the moment.
+	// Problem is why the provider rejected the batch as a whole, or "": no request was answered or paid for. Full means
+	// that the account has too many requests at the provider at the moment.
 	Problem string
 	Full    bool
 }
 
 // BatchResult is the outcome of one request.
 type BatchResult struct {
-	Key    Key // zero: the result is of no request of the batch, or cannot be read
+	Key    Key // zero: the result belongs to no request of the batch, or cannot be read
 	Answer Answer
 	Err    error // why the provider did not answer, or why the result cannot be read; nil: it is an answer
 }
 
-// UnclearError says that a batch may have been submitted or not.
+// UnclearError reports that a batch may or may not have been submitted.
 type UnclearError struct{ Err error }
 
 func (e *UnclearError) Error() string { return e.Err.Error() }
