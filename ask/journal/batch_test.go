@@ -65,6 +65,14 @@ func TestBatches(t *testing.T) {
 	if got, err := j.OpenBatches(); len(got) > 0 || err != nil {
 		t.Error(got, err)
 	}
+	if keys, err := j.Unanswered(); len(keys) != 2 || err != nil {
+		t.Errorf("%v, %v after another batch was dropped", keys, err)
+	}
+	three := batchOf("three", keyed(5)) // whose number may be that of the one that was dropped
+	must(t, j.AddBatch(three))
+	if got, err = j.OpenBatches(); err != nil || !cmp.Equal(got, []*Batch{three}) {
+		t.Errorf("%+v, %v", got, err)
+	}
 	one.ID = "batch_1"
 	must(t, j.UpdateBatch(one))
 	if ids, err := j.BatchIDs(); err != nil || !cmp.Equal(ids, []string{"batch_1"}) {

@@ -143,6 +143,60 @@ func TestGoneAndBack(t *testing.T) {
 	}
 }
 
+// A run whose files were moved away leaves those alone that have taken their names, as of a run that was killed.
+func TestGoneForAnother(t *testing.T) {
+	path, other := newPath(t), newPath(t)
+	j, err := Open(path)
+	must(t, err)
+	defer j.Close()
+	putAll(t, j, record(1))
+	write(t, other, record(2))
+	putAll(t, open(t, other), record(3))
+	for _, suffix := range []string{"", "-wal", "-shm", ".lock"} {
+		if err := os.Rename(path+suffix, path+suffix+".elsewhere"); err != nil {
+			t.Skip(err)
+		}
+		if suffix == "" || suffix == "-wal" {
+			content, err := os.ReadFile(other + suffix)
+			must(t, err, os.WriteFile(path+suffix, content, 0o600))
+		}
+	}
+	if err := j.Put(record(4)); !errors.Is(err, ErrGone) {
+		t.Error(err)
+	}
+	j.Close()
+	if got := texts(t, open2(t, path)); !slices.Equal(got, []string{"answer 2", "answer 3"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// A file that cannot be opened is left unlocked, so that it can be opened when it is mended.
+func TestOpenAgain(t *testing.T) {
+	path := newPath(t)
+	must(t, os.WriteFile(path, []byte("no journal, and long enough to be seen as none, which takes a hundred bytes: "+
+		"so many has the header of a file of SQLite"), 0o600))
+	if j, err := Open(path); err == nil || j != nil {
+		t.Error(j, err)
+	}
+	must(t, os.Remove(path))
+	putAll(t, open(t, path), record(1))
+}
+
+// Whoever reads all may stop after the first.
+func TestSomeOfAll(t *testing.T) {
+	j := open(t, newPath(t))
+	putAll(t, j, record(1), record(2))
+	n := 0
+	for _, err := range j.All() {
+		must(t, err)
+		n++
+		break
+	}
+	if got := texts(t, j); n != 1 || len(got) != 2 {
+		t.Errorf("%d, then %q", n, got)
+	}
+}
+
 // Whoever can do without an ask gets it if it is there, and nothing else.
 func TestKnown(t *testing.T) {
 	j := open(t, newPath(t))
@@ -168,6 +222,12 @@ func TestGather(t *testing.T) {
 		if got := j.gather(slices.Repeat([]put{large}, had)); len(got) != want {
 			t.Errorf("%d of %d", len(got), had)
 		}
+	}
+	half := put{record: Record{Answer: crosstalk.Answer{Raw: make([]byte, 8<<20-512)}}}
+	j := &Journal{puts: make(chan put, 256)}
+	j.puts <- half
+	if got := j.gather([]put{half, half}); len(got) != 2 { // 16 MB to the byte
+		t.Errorf("%d halves", len(got))
 	}
 	small := &Journal{puts: make(chan put, 3)}
 	for range 3 {

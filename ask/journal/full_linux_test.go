@@ -3,6 +3,7 @@ package journal
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -94,5 +95,18 @@ func TestFullDisk(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, "*-wal")); len(left) > 0 {
 		info, _ := os.Stat(left[0])
 		t.Errorf("%s of %d bytes is left", left[0], info.Size())
+	}
+}
+
+func init() {
+	asNobody = func(t *testing.T) {
+		if os.Geteuid() != 0 {
+			return
+		}
+		runtime.LockOSThread() // the kernel keeps it by thread
+		if err := syscall.Setfsuid(65534); err != nil {
+			t.Skip(err)
+		}
+		t.Cleanup(func() { syscall.Setfsuid(0); runtime.UnlockOSThread() })
 	}
 }

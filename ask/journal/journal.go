@@ -249,12 +249,8 @@ func (j *Journal) commit(batch []put) error {
 	})
 	if err == nil {
 		// What was written to a file that is no longer there is lost.
-		if err = j.moved(); err != nil {
-			j.broken = err
-			// The names may be another run's by now.
-			j.writer.FileControl("", sqlite3.FCNTL_PERSIST_WAL, true)
-			j.reader.FileControl("", sqlite3.FCNTL_PERSIST_WAL, true)
-		}
+		err = j.moved()
+		j.broken = err
 	}
 	return err
 }

@@ -240,6 +240,13 @@ func TestProgress(t *testing.T) {
 		t.Errorf("an empty journal: %+v, %v", p, err)
 	}
 	start := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	first := record(99)
+	first.Answer.Time = start
+	putAll(t, j, first)
+	if p, err := j.Progress(); err != nil || p.Done != 1 || !p.Last.Equal(start) || p.Rate != 0 {
+		t.Errorf("one answer: %+v, %v", p, err)
+	}
+	j = open(t, newPath(t))
 	for i := range 40 {
 		r := record(i)
 		r.Answer.Time = start.Add(time.Duration(i) * 500 * time.Millisecond)
@@ -258,5 +265,32 @@ func TestProgress(t *testing.T) {
 		Rate: 2}
 	if p.Last = p.Last.UTC(); err != nil || !reflect.DeepEqual(p, want) {
 		t.Errorf("%+v, %v; want %+v", p, err, want)
+	}
+}
+
+// The rate is that of the last minute, to the millisecond, and of 500 answers at most.
+func TestRate(t *testing.T) {
+	for _, c := range []struct {
+		times []int64 // in ms
+		rate  float64
+	}{
+		{[]int64{0, 20_000, 60_000}, 2 / 60.}, {[]int64{0, 30_001, 60_001}, 1 / 30.}, {[]int64{7, 7}, 0},
+		{append([]int64{0, 1}, slices.Repeat([]int64{10_000, 12_000}, 250)...), 499 / 2.},
+		{append([]int64{0, 2000}, slices.Repeat([]int64{2000}, 498)...), 499 / 2.},
+	} {
+		j := open(t, newPath(t))
+		must(t, j.change(func() error {
+			for i, at := range c.times {
+				r := record(i)
+				r.Answer.Time = time.UnixMilli(at)
+				if err := j.store(r); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		if p, err := j.Progress(); err != nil || math.Abs(p.Rate-c.rate) > 1e-9 {
+			t.Errorf("%d answers: %v a second, %v; want %v", len(c.times), p.Rate, err, c.rate)
+		}
 	}
 }

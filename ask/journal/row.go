@@ -130,13 +130,7 @@ func size(r Record) int {
 	return n + 512
 }
 
-func checksum(row []value) []byte {
-	n := 0
-	for _, v := range row {
-		n += 9 + len(v.bytes)
-	}
-	return sumOf(appendSummed(make([]byte, 0, n), row))
-}
+func checksum(row []value) []byte { return sumOf(appendSummed(nil, row)) }
 
 // appendSummed appends the input of a row's checksum: each value's kind, length or number in 8 bytes, and content.
 func appendSummed(to []byte, row []value) []byte {

@@ -211,18 +211,27 @@ func TestOddPaths(t *testing.T) {
 	}
 }
 
+// asNobody takes from root, for the rest of the test, what other users may not do with files.
+var asNobody = func(*testing.T) {}
+
+// readOnly lets everybody read a journal and its directory, and nobody write them.
+func readOnly(t *testing.T, path string) {
+	t.Helper()
+	list, err := filepath.Glob(path + "*")
+	for _, name := range list {
+		err = errors.Join(err, os.Chmod(name, 0o444))
+	}
+	dir := filepath.Dir(path)
+	must(t, errors.Join(err, os.Chmod(dir, 0o555), os.Chmod(filepath.Dir(dir), 0o755)))
+	t.Cleanup(func() { os.Chmod(dir, 0o777) })
+}
+
 // A run that somebody archived read-only can be read.
 func TestReadOnlyDirectory(t *testing.T) {
 	path := newPath(t)
 	write(t, path, record(1))
-	for _, name := range []string{path, path + ".lock", filepath.Dir(path)} {
-		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		os.Chmod(name, info.Mode().Perm()&^0o222)
-		t.Cleanup(func() { os.Chmod(name, 0o777) })
-	}
+	readOnly(t, path)
+	asNobody(t)
 	if f, err := os.Create(filepath.Join(filepath.Dir(path), "x")); err == nil {
 		f.Close()
 		t.Skip("this user may write anywhere")
@@ -237,6 +246,31 @@ func TestReadOnlyDirectory(t *testing.T) {
 	}
 	if _, err := Open(path); err == nil || !strings.Contains(err.Error(), "cannot") {
 		t.Errorf("%v", err)
+	}
+	if left, err := filepath.Glob(path + "-*"); len(left) > 0 || err != nil {
+		t.Errorf("%q, %v", left, err)
+	}
+}
+
+// Where nothing can be written, what is in a log is read or is missed, and never left out without an error.
+func TestReadOnlyLog(t *testing.T) {
+	from, path := newPath(t), newPath(t)
+	write(t, from, record(1))
+	putAll(t, open(t, from), record(2))
+	for _, suffix := range []string{"", "-wal"} {
+		content, err := os.ReadFile(from + suffix)
+		must(t, err, os.WriteFile(path+suffix, content, 0o600))
+	}
+	readOnly(t, path)
+	asNobody(t)
+	j, err := OpenReader(path)
+	if err == nil {
+		defer j.Close()
+		if got := texts(t, j); len(got) != 2 {
+			t.Errorf("%q", got)
+		}
+	} else if !strings.Contains(err.Error(), path+": cannot be read: check its permissions") {
+		t.Error(err)
 	}
 }
 
@@ -259,6 +293,9 @@ func TestLogs(t *testing.T) {
 	}
 	if err := errors.Join(os.Remove(path), os.Remove(path+"-wal")); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := isInLog(filepath.Dir(path)); err == nil {
+		t.Error("a directory was read")
 	}
 	if _, err := isInLog(path); err == nil || makeBeside(path) == nil || hasLog(path) || !hasLog(path+"\x00") {
 		t.Errorf("of no file: %v", err)

@@ -94,20 +94,21 @@ func TestBitFlips(t *testing.T) {
 func TestNotAJournal(t *testing.T) {
 	long := "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i+1 FROM n WHERE i >= 0) SELECT i AS key FROM n WHERE i < 0"
 	for name, c := range map[string]struct{ sql, says string }{
-		"negative":     {"PRAGMA user_version = -1", "is not a journal of crosstalk: it has the version -1: move it away"},
-		"no version":   {"PRAGMA user_version = 0", `it has no version, and a "table asks" in it`},
-		"foreign":      {"DROP TABLE asks; DROP TABLE batches; DROP TABLE batch_asks; DROP TABLE counts; CREATE TABLE people (name); PRAGMA user_version = 0", `it has no version, and a "table people" in it`},
-		"empty":        {"DROP TABLE asks", `it should have table asks, table batch_asks, table batches, table counts, and has ["table batch_asks" "table batches" "table counts"]`},
-		"view":         {"DROP TABLE asks; CREATE VIEW asks AS " + long, `has ["view asks virtual" "table batch_asks" "table batches" "table counts"]`},
-		"trigger":      {"CREATE TRIGGER t AFTER INSERT ON asks BEGIN DELETE FROM asks; END", `"trigger t virtual"`},
-		"another":      {"CREATE TABLE b (x)", `"table b"`},
-		"renamed":      {"ALTER TABLE asks RENAME COLUMN text TO words", "its table asks should have the columns key, "},
-		"more":         {"ALTER TABLE asks ADD COLUMN more", "its table asks should have the columns key, "},
-		"batches":      {"ALTER TABLE batches RENAME COLUMN tag TO label", "its table batches should have the columns number, provider"},
-		"counts":       {"ALTER TABLE counts RENAME COLUMN asks TO n", "its table counts should have the columns model, status, asks, "},
-		"generated":    {"ALTER TABLE asks DROP COLUMN checksum; ALTER TABLE asks ADD COLUMN checksum AS (text)", "checksum hidden"},
-		"virtual":      {"DROP TABLE asks; CREATE VIRTUAL TABLE asks USING fts5(key)", "it should have table asks, table batch_asks, table batches, table counts, and has"},
-		"many objects": {views(1001), "is not a journal of crosstalk: it has more than 1000 objects"},
+		"negative":       {"PRAGMA user_version = -1", "is not a journal of crosstalk: it has the version -1: move it away"},
+		"no version":     {"PRAGMA user_version = 0", `it has no version, and a "table asks" in it`},
+		"foreign":        {"DROP TABLE asks; DROP TABLE batches; DROP TABLE batch_asks; DROP TABLE counts; CREATE TABLE people (name); PRAGMA user_version = 0", `it has no version, and a "table people" in it`},
+		"empty":          {"DROP TABLE asks", `it should have table asks, table batch_asks, table batches, table counts, and has ["table batch_asks" "table batches" "table counts"]`},
+		"view":           {"DROP TABLE asks; CREATE VIEW asks AS " + long, `has ["view asks virtual" "table batch_asks" "table batches" "table counts"]`},
+		"trigger":        {"CREATE TRIGGER t AFTER INSERT ON asks BEGIN DELETE FROM asks; END", `"trigger t virtual"`},
+		"another":        {"CREATE TABLE b (x)", `"table b"`},
+		"renamed":        {"ALTER TABLE asks RENAME COLUMN text TO words", "its table asks should have the columns key, "},
+		"more":           {"ALTER TABLE asks ADD COLUMN more", "its table asks should have the columns key, "},
+		"batches":        {"ALTER TABLE batches RENAME COLUMN tag TO label", "its table batches should have the columns number, provider"},
+		"counts":         {"ALTER TABLE counts RENAME COLUMN asks TO n", "its table counts should have the columns model, status, asks, "},
+		"generated":      {"ALTER TABLE asks DROP COLUMN checksum; ALTER TABLE asks ADD COLUMN checksum AS (text)", "checksum hidden"},
+		"virtual":        {"DROP TABLE asks; CREATE VIRTUAL TABLE asks USING fts5(key)", "it should have table asks, table batch_asks, table batches, table counts, and has"},
+		"more than fit":  {views(997), "is not a journal of crosstalk: it has more than 1000 objects"},
+		"as many as fit": {views(996), "it should have table asks, table batch_asks, table batches, table counts, and has"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := newPath(t)
@@ -294,7 +295,11 @@ func TestLargeAnswers(t *testing.T) {
 	if err := j.Put(big(50, 30<<20)); err == nil || !strings.Contains(err.Error(), "has 30 MB; at most 24 MB can be kept") {
 		t.Errorf("%v", err)
 	}
-	putAll(t, j, record(200))
+	exact := largest - size(record(51))
+	if j.Put(big(51, exact+1)) == nil {
+		t.Error("an answer was kept that is a byte too large")
+	}
+	putAll(t, j, record(200), big(51, exact))
 	for i := range 10 {
 		if a, _, err := j.Get(big(i, 0).Answer.Key); err != nil || len(a.Raw) != 9<<20 {
 			t.Errorf("%d bytes, %v", len(a.Raw), err)

@@ -46,9 +46,22 @@ func TestDefensive(t *testing.T) {
 	if j.writer.Exec("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = '' WHERE name = 'counts'") == nil {
 		t.Error("the schema can be written")
 	}
-	for pragma, want := range map[string]string{"trusted_schema": "0", "cell_size_check": "1"} {
-		if got, err := query(j.writer, "PRAGMA "+pragma); err != nil || len(got) != 1 || got[0] != want {
-			t.Errorf("%s is %q, %v", pragma, got, err)
+	var copies transfer
+	must(t, copies.open(path, open2(t, path)))
+	defer copies.close()
+	for _, c := range []*sqlite3.Conn{j.writer, j.reader, copies.to} {
+		for pragma, want := range map[string]string{"trusted_schema": "0", "cell_size_check": "1", "busy_timeout": "10000"} {
+			if got, err := query(c, "PRAGMA "+pragma); err != nil || len(got) != 1 || got[0] != want {
+				t.Errorf("%s is %q, %v", pragma, got, err)
+			}
+		}
+	}
+	// A commit survives a power cut.
+	for _, c := range []*sqlite3.Conn{j.writer, copies.to} {
+		for pragma, want := range map[string]string{"synchronous": "2", "journal_mode": "wal"} {
+			if got, err := query(c, "PRAGMA "+pragma); err != nil || len(got) != 1 || got[0] != want {
+				t.Errorf("%s is %q, %v", pragma, got, err)
+			}
 		}
 	}
 }
