@@ -14,8 +14,8 @@ import (
 	"syscall"
 )
 
-// Ending ends the name of a file that is being written: FILE.RANDOM.part, beside
-// FILE. One that is there when no process writes FILE was left by a kill.
+// Ending is the suffix of a file that is being written: FILE.RANDOM.part, beside FILE. If no process is writing FILE,
+// a killed process left it.
 const Ending = ".part"
 
 // File is a replacement that is being written. Commit or Discard ends it.
@@ -28,7 +28,7 @@ type File struct {
 // processes may write the same file at once: the last one to commit wins.
 func Create(path string) (*File, error) { return create(path, 0o666) }
 
-// CreatePrivate is Create for a file that only its owner may read.
+// CreatePrivate is like Create, for a file that only its owner may read.
 func CreatePrivate(path string) (*File, error) { return create(path, 0o600) }
 
 // Commit puts the file in its place, once its content is on the disk.
@@ -50,7 +50,7 @@ func (f *File) Discard() {
 // Write replaces or creates the file at path with the output of write. After an error, the file is unchanged.
 func Write(path string, write func(io.Writer) error) error { return writeFile(path, 0o666, write) }
 
-// WritePrivate is Write for a file that only its owner may read.
+// WritePrivate is like Write, for a file that only its owner may read.
 func WritePrivate(path string, write func(io.Writer) error) error {
 	return writeFile(path, 0o600, write)
 }
@@ -67,13 +67,13 @@ func writeFile(path string, mode fs.FileMode, write func(io.Writer) error) error
 	return f.Commit()
 }
 
-// WriteBytes replaces the file at path by one that contains b.
+// WriteBytes replaces the file at path with b.
 func WriteBytes(path string, b []byte) error { return Write(path, content(b)) }
 
-// WriteBytesPrivate is WriteBytes for a file that only its owner may read.
+// WriteBytesPrivate is like WriteBytes, for a file that only its owner may read.
 func WriteBytesPrivate(path string, b []byte) error { return WritePrivate(path, content(b)) }
 
-// WriteNew creates the file at path with b. If there is one, it stays, and the error is fs.ErrExist.
+// WriteNew creates the file at path with content b. An existing file stays, and the error is fs.ErrExist.
 func WriteNew(path string, b []byte) error {
 	f, err := Create(path)
 	if err != nil {
@@ -101,8 +101,8 @@ func content(b []byte) func(io.Writer) error {
 	}
 }
 
-// create makes a file beside path under a name that nobody else has. Unlike os.CreateTemp, it leaves the permissions to
-// the umask. path itself is never opened: a link there is replaced, not followed.
+// create makes a file beside path under a unique name. Unlike os.CreateTemp, it leaves the permissions to the umask.
+// path itself is never opened: a link there is replaced, not followed.
 func create(path string, mode fs.FileMode) (_ *File, err error) {
 	f := &File{path: path}
 	for range 100 {
@@ -114,8 +114,7 @@ func create(path string, mode fs.FileMode) (_ *File, err error) {
 	return f, err
 }
 
-// Rename closes a file and gives it the name path, once its content is on the
-// disk. Both names are in the same directory.
+// Rename closes a file and renames it to path, once its content is on the disk. Both names are in the same directory.
 func Rename(f *os.File, path string) error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
@@ -126,8 +125,8 @@ func Rename(f *os.File, path string) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// syncDir puts the names in a directory on the disk, where the system can: not on Windows, not in a directory that may
-// be written but not read, and not on every file system.
+// syncDir flushes the entries of a directory to the disk where the system can: not on Windows, not in a directory
+// that may be written but not read, and not on every file system.
 func syncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

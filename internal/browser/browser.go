@@ -1,5 +1,5 @@
-// Package browser looks at pages in a real browser, for tests: Debian's chromium or any other in the path. These tests
-// take minutes: they run where CROSSTALK_TEST_BROWSER is set, and are skipped elsewhere.
+// Package browser tests pages in a real browser: Debian's chromium or any other in the path. These tests take minutes:
+// they run where CROSSTALK_TEST_BROWSER is set, and are skipped elsewhere.
 package browser
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// patience limits the time of one step in the browser: a busy machine may leave a browser no time.
+// patience limits the time of one step in the browser. It is long because a busy machine may starve a browser.
 const patience = 4 * time.Minute
 
 // Browser is a running browser. Starting one takes longer than most tests of pages, so the subtests of a test share it.
@@ -68,8 +68,8 @@ type Page struct {
 	ctx context.Context
 
 	mu       sync.Mutex
-	errors   []string // of the console
-	requests []string // other than of the page's own server
+	errors   []string // console errors
+	requests []string // requests to other servers than the page's own
 }
 
 // Look is a window size and a colour scheme.
@@ -105,7 +105,7 @@ func (b *Browser) Open(t testing.TB, url string, look Look) *Page {
 	return p
 }
 
-// note remembers what pages ought not to do.
+// note records the events that a page should not cause.
 func (p *Page) note(page string) func(any) {
 	return func(event any) {
 		p.mu.Lock()
@@ -135,7 +135,7 @@ func sameServer(a, b string) bool {
 	return errX == nil && errY == nil && x.Scheme == "http" && x.Scheme == y.Scheme && x.Host == y.Host
 }
 
-// Do carries out actions.
+// Do runs actions.
 func (p *Page) Do(actions ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	for _, action := range actions {
@@ -148,13 +148,13 @@ func call[P, R any](p *Page, command cdp.Command[P, R], params P) R {
 	return step(p, func(ctx context.Context) (R, error) { return chromedp.Call(ctx, command, params) })
 }
 
-// Eval returns the value of a JavaScript expression. The page must not be about to load another one: see Wait.
+// Eval returns the value of a JavaScript expression. Use Wait if the page may be about to load another one.
 func Eval[T any](p *Page, expression string) T {
 	p.t.Helper()
 	return step(p, func(ctx context.Context) (T, error) { return chromedp.Run(ctx, chromedp.Evaluate[T](expression)) })
 }
 
-// step returns what f does in the page, which must not take longer than patience.
+// step returns the result of f in the page; f must not take longer than patience.
 func step[T any](p *Page, f func(context.Context) (T, error)) T {
 	p.t.Helper()
 	ctx, stop := context.WithTimeout(p.ctx, patience)
@@ -166,8 +166,8 @@ func step[T any](p *Page, f func(context.Context) (T, error)) T {
 	return value
 }
 
-// Wait waits until a JavaScript expression is true of a page that is loaded. The page may load others meanwhile, in
-// which there is nothing to evaluate the expression in.
+// Wait waits until a JavaScript expression is true in a loaded page. Meanwhile the page may load others; while one
+// loads, there is nothing to evaluate the expression in.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
 	var last error
@@ -186,8 +186,8 @@ func (p *Page) Wait(expression string) {
 //go:embed check.js
 var script string
 
-// Check reports as errors of the test what keeps people from using the page as it is now: sideways scrolling, errors of
-// the console, requests to elsewhere, controls without a name, and the faults that check.js looks for.
+// Check reports as test errors what keeps people from using the page in its current state: sideways scrolling,
+// console errors, requests to other servers, controls without a name, and the faults that check.js finds.
 func (p *Page) Check() {
 	p.t.Helper()
 	for what, list := range p.faults() {
@@ -203,7 +203,8 @@ func (p *Page) faults() map[string][]string {
 	return faults
 }
 
-// CheckKeyboard reports controls that the keyboard does not reach, or that do not show the focus. Nothing has it yet.
+// CheckKeyboard reports controls that the keyboard does not reach, or that do not show the focus. No control has the
+// focus yet.
 func (p *Page) CheckKeyboard() {
 	p.t.Helper()
 	p.report("out of the keyboard's reach", p.unreached())
@@ -240,7 +241,7 @@ func text(v *accessibility.Value) string {
 	return strings.TrimSpace(strings.Trim(string(v.Value), `"`))
 }
 
-// stops is how many of a page's controls are gone through with the keyboard.
+// stops is the most controls of a page that are visited with the keyboard.
 const stops = 60
 
 func (p *Page) unreached() []string {

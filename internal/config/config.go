@@ -6,7 +6,7 @@
 //	  leakage:
 //	    temperature: [0, 0.5]
 //
-// The valid keys follow from a tree of cobra commands: nothing in this package depends on a particular command or flag.
+// The valid keys come from a tree of cobra commands: nothing in this package depends on a particular command or flag.
 package config
 
 import (
@@ -33,7 +33,7 @@ const None = "config-none"
 type section struct {
 	name, path string // "leakage", "run.leakage"; the path is "" at the top
 	about      string
-	flags      []*pflag.Flag // the command's own that a file can set
+	flags      []*pflag.Flag // the command's own flags that a file can set
 	parts      []*section
 }
 
@@ -54,7 +54,7 @@ func configurable(c *cobra.Command) bool {
 	return !c.Hidden && !none && c.Name() != "help" && (!c.HasParent() || configurable(c.Parent()))
 }
 
-// flagsOf are the flags of a command that a file can set, in order.
+// flagsOf returns the flags of a command that a file can set, in order.
 func flagsOf(c *cobra.Command) (list []*pflag.Flag) {
 	if !configurable(c) {
 		return nil
@@ -116,13 +116,13 @@ func join(path, name string) string {
 type Flag struct {
 	Name     string   // "model", or "model,m" with a letter
 	To       any      // a pointer to its value, which is the default
-	Help     string   // for people; a default that is not To's is in it
-	Shown    []string // of a list that is empty: the default that this means
+	Help     string   // for people; states the default if that is not To's value
+	Shown    []string // the default that an empty list means
 	Choices  []string // the only values, also in a list
-	Values   string   // the name of what completes it; "": Choices, else files
-	Whole    bool     // of a list of texts: a comma does not separate values
+	Values   string   // the name of its completion; "": Choices, else files
+	Whole    bool     // a comma does not separate the values of a list
 	Positive bool     // 0 is refused, because in Go it means the default
-	Reach    Reach    // what its texts can do: required of texts without Choices
+	Reach    Reach    // what its values can do; required for texts without Choices
 }
 
 const (
@@ -134,7 +134,7 @@ const (
 	reachAnnotation    = "config-reach" // pairs of what values can do and a pattern
 )
 
-// Declare adds flags to a command, after those it has. group is their title in help; it can be "".
+// Declare adds flags to a command, after its other ones. group is their title in help and may be "".
 func Declare(c *cobra.Command, group string, flags []Flag) {
 	fs := c.Flags()
 	fs.SortFlags = false
@@ -200,13 +200,13 @@ func (o optionalInt) Type() string { return "int" }
 // GroupOf returns the group in which a flag was declared, "" for any other flag.
 func GroupOf(f *pflag.Flag) string { return strings.Join(f.Annotations[groupAnnotation], "") }
 
-// ValuesOf names what completes a flag, "" if nothing special does.
+// ValuesOf returns the name of a flag's completion, or "".
 func ValuesOf(f *pflag.Flag) string { return strings.Join(f.Annotations[valuesAnnotation], "") }
 
 // ChoicesOf returns the choices of a flag, nil if it has none.
 func ChoicesOf(f *pflag.Flag) []string { return f.Annotations[choicesAnnotation] }
 
-// Check returns an error for a flag with a value that is not one of its Choices, or is 0 though it must be Positive.
+// Check returns an error for a flag whose value is not one of its Choices, or is 0 although it must be Positive.
 func Check(flags *pflag.FlagSet) (err error) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if err != nil || !f.Changed {
@@ -251,11 +251,11 @@ func Complete(f *pflag.Flag, values []string, d cobra.ShellCompDirective) cobra.
 	}
 }
 
-// maxTextFile limits a file that is an option's text.
+// maxTextFile limits the size of a file that holds an option's text.
 const maxTextFile = 1 << 20
 
-// TextOrFile is an option's text, or with an @ before it the content of a file,
-// without line breaks at its end. A text that begins with @ has two of them.
+// TextOrFile returns an option's text or, after an @, the content of the file so named, without line breaks at its
+// end. A text that begins with @ is written with two of them.
 func TextOrFile(text string) (string, error) {
 	name, isFile := strings.CutPrefix(text, "@")
 	if !isFile || strings.HasPrefix(name, "@") {

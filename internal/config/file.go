@@ -22,7 +22,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// File is a file that was parsed and validated for the commands.
+// File is a parsed file that is valid for the commands.
 type File struct {
 	name     string
 	settings map[string]value // by key path
@@ -31,8 +31,8 @@ type File struct {
 // limits are far above what a file of every key needs: 20 KiB, a depth of 4.
 var limits = strictyaml.Limits{Bytes: 1 << 20, Depth: 16, Keys: 1000, One: "set of keys"}
 
-// Parse reads a file for a tree of commands. An error names the file and the line; there is one for every invalid key.
-// removed tells what replaces the words of a command or a --flag that no longer exists, "" for any other.
+// Parse reads a file for a tree of commands. Errors name the file and the line, one for every invalid key. removed
+// returns the replacement for a command or a --flag that no longer exists, and "" for any other.
 func Parse(name string, text []byte, commands *cobra.Command, removed func(string) string) (*File, error) {
 	p := &reader{name: name, top: sectionOf(commands, ""), removed: removed, settings: map[string]value{}}
 	root, err := strictyaml.Parse(name, text, limits)
@@ -75,7 +75,7 @@ func (p *reader) section(s *section, node ast.Node) {
 		_, isMap := entriesOf(entry.Value)
 		part, flags := s.part(key), s.named(key)
 		switch {
-		case part != nil && (isMap || len(flags) == 0): // a name of both means the flag if a value follows
+		case part != nil && (isMap || len(flags) == 0): // if a name is both, a value makes it the flag
 			p.section(part, entry.Value)
 		case len(flags) > 0:
 			p.setting(join(s.path, key), flags, entry.Value)
@@ -85,7 +85,7 @@ func (p *reader) section(s *section, node ast.Node) {
 	}
 }
 
-// setting reads a key's value, which must be valid for one of its flags.
+// setting reads the value of a key. It must be valid for one of the key's flags.
 func (p *reader) setting(path string, flags []*pflag.Flag, node ast.Node) {
 	v, elements := value{line: lineOf(node)}, []ast.Node{node}
 	if list, ok := node.(*ast.SequenceNode); ok {
@@ -111,7 +111,7 @@ func (p *reader) setting(path string, flags []*pflag.Flag, node ast.Node) {
 	}
 	all := ordered.Distinct(wrong, func(m *mismatch) string { return m.expected })
 	expected := slices.DeleteFunc(slices.Clone(all), func(one string) bool {
-		return slices.Contains(all, one+orList) // a list of something is also one of it
+		return slices.Contains(all, one+orList) // a list of something also accepts one of it
 	})
 	wrong[0].expected = strings.Join(expected, "; or ")
 	p.errorf(wrong[0].line, "%s: %w", path, wrong[0])
@@ -175,9 +175,9 @@ func entriesOf(node ast.Node) ([]*ast.MappingValueNode, bool) {
 // FileFlag is the name of the flag that selects the file.
 const FileFlag = "config"
 
-// Load sets a command's flags from the file that --config names, or else from the standard file if it exists in the
-// current directory. A file that was only found is not trusted: what reaches further than a found file may is refused
-// unless TrustVariable says otherwise. removed is Parse's. Call it between parsing and running the command.
+// Load sets a command's flags from the file that --config names, or else from the standard file if the current
+// directory has one. A file that was only found is not trusted: settings that reach too far are refused unless
+// TrustVariable allows them. removed is as for Parse. Call Load between parsing and running the command.
 func Load(c *cobra.Command, standard string, removed func(string) string) (Applied, error) {
 	name, err := c.Flags().GetString(FileFlag)
 	named := c.Flags().Changed(FileFlag)
@@ -192,7 +192,7 @@ func Load(c *cobra.Command, standard string, removed func(string) string) (Appli
 		if errors.Is(err, fs.ErrNotExist) {
 			return Applied{}, nil
 		}
-		if err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+		if err == nil && !info.Mode().IsRegular() { // reading a pipe would wait
 			return Applied{}, fmt.Errorf("%s: is not a regular file; "+
 				"name it with --%s to read it, or use --%[2]s '' to read none", name, FileFlag)
 		}
@@ -214,8 +214,8 @@ func Load(c *cobra.Command, standard string, removed func(string) string) (Appli
 	return applied, err
 }
 
-// Apply sets the flags of a command, except those set on the command line. Of several keys for a flag, the innermost
-// wins. A file that is not trusted must not set what has a Reach.
+// Apply sets the flags of a command, except those set on the command line. If several keys set a flag, the innermost
+// wins. A file that is not trusted must not set values with a Reach.
 func (f *File) Apply(c *cobra.Command, trust bool) (Applied, error) {
 	var path []string
 	for at := c; at.HasParent(); at = at.Parent() {
@@ -277,7 +277,7 @@ func set(f *pflag.Flag, v value) error {
 
 // Applied lists the flags of a command that a file has set.
 type Applied struct {
-	Found    bool // nobody named the file
+	Found    bool // the file was not named by the user
 	settings []setting
 }
 
@@ -298,7 +298,7 @@ func (a Applied) String() string {
 	return fmt.Sprintf("%s sets %s", a.settings[0].file, strings.Join(flags, ", "))
 }
 
-// Explain extends an error of a command with the places where the flags that it mentions were set.
+// Explain extends an error of a command with where the flags that it mentions were set.
 func (a Applied) Explain(err error) error {
 	if err == nil {
 		return nil

@@ -60,7 +60,7 @@ func (t *template) section(s *section, indent string) string {
 	return b.String()
 }
 
-// holds reports whether the flags of a name belong to the section itself rather than to sections below it.
+// holds reports whether flags of the same name belong to the section itself rather than to sections below it.
 func (s *section) holds(uses []*pflag.Flag) bool {
 	if s.part(uses[0].Name) != nil {
 		return false
@@ -77,8 +77,8 @@ func (s *section) holds(uses []*pflag.Flag) bool {
 	return s.own(uses[0].Name) != nil || parts > 1 && !slices.ContainsFunc(uses, other)
 }
 
-// commands are those under a section with a flag of the name; a group if all of
-// its commands have it; nil if all have it.
+// commands lists the commands in a section that have a flag of the name: a group if all of its commands have it; nil
+// if all commands have it.
 func (s *section) commands(name string) (list []string) {
 	if s.lacks(name) == 0 {
 		return nil
@@ -95,7 +95,7 @@ func (s *section) commands(name string) (list []string) {
 	return list
 }
 
-// lacks counts the commands with flags, but without one of the name.
+// lacks counts the commands that have flags, but none of the name.
 func (s *section) lacks(name string) (n int) {
 	s.walk(func(s *section) {
 		if len(s.flags) > 0 && s.own(name) == nil {
@@ -105,7 +105,7 @@ func (s *section) lacks(name string) (n int) {
 	return n
 }
 
-// line shows the default; for a flag without one, or with several, it shows the kind of its values.
+// line shows the default. If there is none, or several, it shows the kind of values.
 func (t *template) line(uses []*pflag.Flag) line {
 	f := uses[0]
 	k := kindOf(f)
@@ -117,7 +117,7 @@ func (t *template) line(uses []*pflag.Flag) line {
 	}
 	usage := strings.Join(strings.Fields(f.Usage), " ")
 	switch {
-	case len(values) == 0 && k.choices != nil: // which usages list
+	case len(values) == 0 && k.choices != nil: // usage lists the choices
 		return line{"#" + f.Name + ":", usage}
 	case len(values) == 0:
 		return line{"#" + f.Name + ":", k.String() + ": " + usage}
@@ -153,8 +153,8 @@ func quoted(text string) string {
 
 type object = map[string]any
 
-// Schema is a JSON Schema (draft 7, which editors support) of the files for the
-// commands under root. Parse accepts whatever it accepts.
+// Schema returns a JSON Schema (draft 7, which editors support) for files of the commands under root. Parse accepts
+// every file that the schema accepts.
 func Schema(root *cobra.Command, title, about string) []byte {
 	d := &definitions{byText: map[string]string{}, all: object{}}
 	top := d.section(sectionOf(root, ""))
@@ -165,7 +165,7 @@ func Schema(root *cobra.Command, title, about string) []byte {
 	return append(indented(top), '\n')
 }
 
-// definitions are the schemas of flags, without duplicates: many commands share theirs.
+// definitions holds the schemas of flags without duplicates: many commands share theirs.
 type definitions struct {
 	byText map[string]string // names of definitions
 	all    object
@@ -269,7 +269,7 @@ func indented(v any) []byte {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(v); err != nil {
-		panic(err) // maps of texts and numbers
+		panic(err) // it only holds maps of strings and numbers
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
 }

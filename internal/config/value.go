@@ -35,7 +35,7 @@ type scalar struct {
 
 func (s scalar) isText() bool { return s.is == "text" || s.is == "plain" }
 
-// String describes the value that was found.
+// String describes the value found.
 func (s scalar) String() string {
 	switch {
 	case s.isText():
@@ -94,7 +94,7 @@ type kind struct {
 	choices []string // the only values; nil: any
 }
 
-// Expected describes the values of a flag: "a whole number".
+// Expected describes the values that a flag accepts: "a whole number".
 func Expected(f *pflag.Flag) string { return kindOf(f).one() }
 
 func kindOf(f *pflag.Flag) kind {
@@ -105,7 +105,7 @@ func kindOf(f *pflag.Flag) kind {
 	return kind{cmp.Or(base, "text"), several, several && of != "stringArray", ChoicesOf(f)}
 }
 
-// orList is appended to the description of a list's elements.
+// orList follows the description of a list's elements.
 const orList = ", or a list"
 
 // String describes the expected value.
@@ -133,7 +133,7 @@ type mismatch struct {
 
 func (m *mismatch) Error() string { return fmt.Sprintf("expected %s, found %s", m.expected, m.found) }
 
-// check returns the mismatch if a flag of this kind does not accept the value, else nil.
+// check returns the mismatch if a flag of this kind does not accept the value, or nil.
 func (k kind) check(v value) *mismatch {
 	if v.list && !k.several {
 		return &mismatch{v.line, k.String(), "a list"}
@@ -179,7 +179,7 @@ func (k kind) takes(s scalar) bool {
 	return s.isText() || s.is == "integer" || s.is == "number"
 }
 
-// Described returns what help calls the kind of a flag's values ("bool" for a switch), and the default as one types it.
+// Described returns the name of a flag's kind in help ("bool" for a switch), and the default as one types it.
 func Described(f *pflag.Flag) (kind, standard string) {
 	k, standard := kindOf(f), strings.Join(defaults(f), ",")
 	switch {
@@ -193,7 +193,7 @@ func Described(f *pflag.Flag) (kind, standard string) {
 	return k.base, standard
 }
 
-// defaults are a flag's default values as written; nil if it has none.
+// defaults returns a flag's default values as written, or nil.
 func defaults(f *pflag.Flag) (list []string) {
 	list = []string{f.DefValue}
 	if s, several := f.Value.(pflag.SliceValue); several {
@@ -219,11 +219,12 @@ func defaults(f *pflag.Flag) (list []string) {
 	return list
 }
 
-// TrustVariable is the environment variable that trusts a file which was found: 1 for yes.
+// TrustVariable is the environment variable that makes a file trusted that was only found: 1 for yes.
 const TrustVariable = "CROSSTALK_TRUST_CONFIG"
 
-// Reach lists what a flag's values can do beyond the measurement: pairs of what they do, and a regular expression that
-// such values match. A file that was only found, and so may have come with somebody else's repository, must not do it.
+// Reach lists effects of a flag's values beyond the measurement, as pairs: the effect, and a regular expression of
+// the values that have it. A file that was only found may have come with somebody else's repository, so it must not
+// have such effects.
 type Reach []string
 
 var (
@@ -241,10 +242,10 @@ const (
 	gitData = "is in the data of git"
 )
 
-// If is r for the values that match a pattern. Of a Path, the pattern's last group matches the path.
+// If restricts r to the values that match a pattern. For a Path, the pattern's last group matches the path.
 func (r Reach) If(pattern string) Reach { return Reach{r[0], pattern} }
 
-// reachOf returns what a value of a flag does that a file which was found must not do; "" for nothing.
+// reachOf returns the effect of a flag's value that a file which was only found must not have, or "".
 func reachOf(f *pflag.Flag, value string) string {
 	for pair := range slices.Chunk(f.Annotations[reachAnnotation], 2) {
 		match, reach := regexp.MustCompile(pair[1]).FindStringSubmatch(value), pair[0]
@@ -258,8 +259,8 @@ func reachOf(f *pflag.Flag, value string) string {
 	return ""
 }
 
-// reachOfPath is place for a path that leads out of the current directory, and
-// gitData for one from which git runs programs.
+// reachOfPath returns place for a path outside the current directory, and gitData for one from which git runs
+// programs.
 func reachOfPath(path string) string {
 	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == filepath.Separator })
 	switch {
@@ -283,7 +284,7 @@ func reachOfPath(path string) string {
 	return ""
 }
 
-// refuse returns an error if a setting reaches further than a file may which was found may.
+// refuse returns an error if a setting has an effect that a file which was only found must not have.
 func (s setting) refuse(f *pflag.Flag) error {
 	var failed []error
 	for _, v := range s.value.scalars {

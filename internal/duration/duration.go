@@ -1,4 +1,4 @@
-// Package duration writes durations for people.
+// Package duration formats durations for people.
 package duration
 
 import (
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Text is a duration as one would type it: 5m and 1h, not 5m0s and 1h0m0s. It can be parsed again.
+// Text formats a duration as people type it: 5m and 1h, not 5m0s and 1h0m0s. It can be parsed again.
 func Text(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {

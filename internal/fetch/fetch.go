@@ -1,4 +1,4 @@
-// Package fetch downloads files over HTTP, resumes, retries, and names them when their checksum is right.
+// Package fetch downloads files over HTTP: it resumes, retries, and gives a file its name once its checksum is right.
 package fetch
 
 import (
@@ -32,34 +32,35 @@ import (
 // Stall is the time without data after which a connection is considered dead. Tests change it.
 var Stall = 60 * time.Second
 
-// Progress is called with the bytes present of a file, including those of an earlier download.
+// Progress is called with the number of bytes present of a file, including those of an earlier download.
 type Progress func(name string, done, total int64)
 
 // File is a file to fetch.
 type File struct {
-	Path string // the target; the download is in Path.incomplete until it is complete
+	Path string // the target; the download grows in Path.incomplete
 	Name string // for errors and progress
 	URL  string
 	Size int64  // bytes
-	Sum  string // checksum, hexadecimal: SHA-256, or SHA-1 as git makes it of a file
+	Sum  string // checksum, hexadecimal: SHA-256, or SHA-1 as git computes it
 
 	Client *http.Client // with a Transport of this package
 	Header http.Header  // sent with each request; may be nil
 
-	// Refused explains a response that is no success and not Busy; Passing if a retry may help. It may be nil.
+	// Refused explains a response that is neither a success nor Busy, as a Passing error if a retry may help. It may be
+	// nil.
 	Refused func(*http.Response) error
 
 	Progress Progress // may be nil
 }
 
-// Fetch downloads the file unless it exists. Others that fetch it, in any program, wait for the lock.
+// Fetch downloads the file unless it exists. Everyone else who fetches it, in any program, waits for the lock.
 func (d File) Fetch(ctx context.Context, lock string) error {
 	unlock, err := takeLock(ctx, lock)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if info, err := os.Stat(d.Path); err == nil && info.Size() == d.Size { // it was verified when it got its name
+	if info, err := os.Stat(d.Path); err == nil && info.Size() == d.Size { // it was verified before it got its name
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(d.Path), 0o755); err != nil {
@@ -81,7 +82,7 @@ func takeLock(ctx context.Context, path string) (unlock func() error, err error)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
-	l := flock.New(path, flock.SetPermissions(0o664)) // a cache may be a group's
+	l := flock.New(path, flock.SetPermissions(0o664)) // a group may share the cache
 	if _, err := l.TryLockContext(ctx, 100*time.Millisecond); err != nil {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
@@ -98,7 +99,7 @@ func (d File) fill(ctx context.Context, f *os.File) error {
 		if err != nil {
 			return err
 		}
-		if have > d.Size { // not a part of this file
+		if have > d.Size { // not the start of this file
 			have = 0
 		}
 		fresh := have == 0
@@ -125,7 +126,7 @@ func (d File) fill(ctx context.Context, f *os.File) error {
 	}
 }
 
-// append appends to f, which has the first have bytes, until it is complete, and returns its size.
+// append appends to f, which holds the first have bytes, until it is complete, and returns its size.
 func (d File) append(ctx context.Context, f *os.File, have int64) (int64, error) {
 	if err := f.Truncate(have); err != nil {
 		return have, err
@@ -210,7 +211,7 @@ func (d File) get(ctx context.Context, from int64) (*http.Response, error) {
 	return nil, fmt.Errorf("cannot fetch %s (%s)", d.URL, StatusText(resp.StatusCode))
 }
 
-// Check compares a file that is at Path with the checksum.
+// Check compares the file at Path with the checksum.
 func (d File) Check() error {
 	f, err := os.Open(d.Path)
 	if err != nil {
@@ -249,11 +250,11 @@ func Request(ctx context.Context, method, address string, header http.Header) (*
 	}
 	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", "crosstalk/"+crosstalk.Version)
-	req.Header.Set("Accept-Encoding", "identity") // so that sizes are the files' own
+	req.Header.Set("Accept-Encoding", "identity") // sizes must be those of the files
 	return req, nil
 }
 
-// Server is the part of a URL for errors: the rest may be secret.
+// Server returns the part of a URL that errors may show: the rest may be secret.
 func Server(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -262,7 +263,7 @@ func Server(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// Transport is for clients of this package: it times out without a response.
+// Transport returns the transport for clients of this package. It times out without a response.
 func Transport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.ResponseHeaderTimeout = Stall
@@ -270,15 +271,15 @@ func Transport() *http.Transport {
 }
 
 const (
-	Attempts = 6 // in a row that failed
-	dials    = 3 // in a row that did not even reach the server
+	Attempts = 6 // failures in a row
+	dials    = 3 // failures in a row to reach the server at all
 	maxWait  = 5 * time.Minute
 )
 
 // FirstWait is the wait before the second attempt; it doubles. Tests change it.
 var FirstWait = time.Second
 
-// Passing is a transient error.
+// Passing is a transient error: a retry may succeed.
 type Passing struct {
 	error
 	after time.Duration // requested by the server
@@ -340,7 +341,7 @@ func Unreached(ctx context.Context, server string, err error) error {
 	return Pass(fmt.Errorf("the connection to %s failed (%w)", server, err))
 }
 
-// Busy is the transient error of a response that asks for a retry; ok is false for other responses.
+// Busy returns the transient error of a response that asks for a retry; ok is false for other responses.
 func Busy(resp *http.Response, server string) (err error, ok bool) {
 	switch status := resp.StatusCode; {
 	case status == http.StatusRequestTimeout, status == http.StatusTooEarly, status == http.StatusTooManyRequests,
@@ -352,12 +353,12 @@ func Busy(resp *http.Response, server string) (err error, ok bool) {
 	return nil, false
 }
 
-// StatusText is a status for errors.
+// StatusText formats a status for errors.
 func StatusText(status int) string {
 	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", status, http.StatusText(status)))
 }
 
-// bare removes the URL from an error: it may be signed, which is secret.
+// bare removes the URL from an error, because a signed URL is secret.
 func bare(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
@@ -366,7 +367,7 @@ func bare(err error) error {
 	return err
 }
 
-// Show writes the progress of downloads for people: a line rewritten on a terminal, else a few. done removes it.
+// Show displays the progress of downloads: as a line rewritten on a terminal, else as a few lines. done removes it.
 func Show(w io.Writer) (progress Progress, done func()) {
 	s := &shown{line: statusline.New(w)}
 	return s.file, s.line.Clear
@@ -401,7 +402,7 @@ func (s *shown) file(name string, done, total int64) {
 	s.line.Show(text)
 }
 
-// Size is a number of bytes in kB or MB.
+// Size formats a number of bytes in kB or MB.
 func Size(n int64) string {
 	if n < 1e6 {
 		return fmt.Sprintf("%.1f kB", float64(n)/1e3)

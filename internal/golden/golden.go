@@ -1,4 +1,4 @@
-// Package golden compares what tests print with files in testdata.
+// Package golden compares the output of tests with files in testdata.
 package golden
 
 import (
@@ -40,7 +40,7 @@ func Check(t testing.TB, file, text string) {
 
 var long = regexp.MustCompile(`\d+\.\d{7,}(e-?\d+)?`)
 
-// Rounded has long numbers to six digits: their last ones depend on the processor.
+// Rounded rounds long numbers to six digits: their last digits depend on the processor.
 func Rounded(text string) string {
 	return long.ReplaceAllStringFunc(text, func(number string) string {
 		x, _ := strconv.ParseFloat(number, 64)
@@ -48,7 +48,7 @@ func Rounded(text string) string {
 	})
 }
 
-// Observation writes all of an observation in a line, except its columns.
+// Observation formats an observation in one line, without its columns.
 func Observation(o crosstalk.Observation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s.%d %s %s: ", o.Measure, o.Item, o.Sample, o.Variant, o.Cluster)
@@ -80,7 +80,7 @@ func Observation(o crosstalk.Observation) string {
 	return b.String()
 }
 
-// Figure writes all of a figure in a line, except its signature.
+// Figure formats a figure in one line, without its signature.
 func Figure(e crosstalk.Estimate) string {
 	s := fmt.Sprintf("%s %v: %.5g of %d, %d, %d, %v",
 		e.Measure, e.By, float64(e.Value), e.N, e.Observations, e.Clusters, e.Counts)

@@ -21,7 +21,7 @@ import (
 //
 //	blobs/HASH             contents, named by their checksum
 //	snapshots/COMMIT/FILE  links to them
-//	refs/REVISION          the commit that a branch or tag was at
+//	refs/REVISION          the commit of a branch or tag
 //	.no_exist/COMMIT/FILE  empty, for a file that the repository lacks
 type repo struct {
 	name string // on the hub
@@ -29,7 +29,7 @@ type repo struct {
 	dir  string
 }
 
-// reposOf returns the folders that a model may have in the cache, by its full name first, and its revision.
+// reposOf returns the folders in which the cache may have a model, that of its full name first, and its revision.
 func reposOf(name, revision string) (repos []repo, _ string, err error) {
 	full := Canonical(name)
 	if err := checkName(full); err != nil {
@@ -109,7 +109,7 @@ func link(blob, path string) error {
 
 var symlink = os.Symlink
 
-// writeFile writes a file and its folders, unless it has this content: the cache may be of somebody else.
+// writeFile writes a file and its folders, unless it has this content: somebody else may own the cache.
 func writeFile(path string, b []byte) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, b) {
 		return nil
@@ -135,7 +135,7 @@ func cacheRoot() (string, error) {
 	return filepath.Join(dir, "hub"), err
 }
 
-// token returns the token in the environment, or else a login's, and its origin; "" if there is none.
+// token returns the token from the environment, or else from a login, and its origin; "" if there is none.
 func token() (token, from string) {
 	for _, variable := range []string{"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"} {
 		if t := strings.TrimSpace(os.Getenv(variable)); t != "" {
@@ -178,7 +178,7 @@ func expand(path string) (string, error) {
 
 const sentenceTransformers = "sentence-transformers"
 
-// ownersFile has the full names of models that originally had no owner.
+// ownersFile maps models that originally had no owner to their full names.
 //
 //go:embed owners.txt
 var ownersFile string
@@ -193,7 +193,8 @@ func ownerOf(name string) string {
 }
 
 // Canonical returns the full name of a model named without its owner: distilbert/distilbert-base-uncased for
-// distilbert-base-uncased. Others are of sentence-transformers, as in that library. Full names and paths stay.
+// distilbert-base-uncased. Other such models belong to sentence-transformers, as in that library. Full names and
+// paths stay unchanged.
 func Canonical(name string) string {
 	if IsPath(name) || strings.Contains(name, "/") {
 		return name
@@ -221,7 +222,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// isLocal reports whether a path with slashes stays in its folder on every system.
+// isLocal reports whether a path with slashes stays inside its folder on every system.
 func isLocal(path string) bool {
 	return fs.ValidPath(path) && path != "." && !strings.ContainsAny(path, "\\:\x00") &&
 		filepath.IsLocal(filepath.FromSlash(path))

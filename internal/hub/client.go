@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxJSON = 32 << 20 // bytes of a listing or a configuration file that is read
+	maxJSON = 32 << 20 // limit in bytes of a listing or a configuration file
 	maxHops = 10
 )
 
@@ -71,7 +71,7 @@ func newClient() (*client, error) {
 
 func sameOrigin(a, b *url.URL) bool { return a.Scheme == b.Scheme && a.Host == b.Host }
 
-// list returns the commit of a revision, and the names of its files, which are for comparison only.
+// list returns the commit of a revision, and the names of its files, which serve only for comparison.
 func (c *client) list(ctx context.Context, name, revision string) (commit string, files []string, err error) {
 	var l struct {
 		SHA      string
@@ -106,7 +106,7 @@ func (c *client) list(ctx context.Context, name, revision string) (commit string
 	return l.SHA, files, err
 }
 
-// stat requests a file's hash and size: the SHA-256 of a large file, the SHA-1 as git makes it of a small one.
+// stat requests a file's hash and size: the SHA-256 of a large file, the SHA-1 as git computes it of a small one.
 func (c *client) stat(ctx context.Context, address string, what about) (hash string, size int64, err error) {
 	err = fetch.Again(ctx, func() (bool, error) {
 		resp, err := c.ask(ctx, http.MethodHead, address, what)
@@ -154,7 +154,7 @@ func (c *client) ask(ctx context.Context, method, address string, what about) (*
 	return nil, err
 }
 
-// linked is a header about a linked file, which the hub sends before the first redirect to it.
+// linked returns a header about a linked file, which the hub sends before the first redirect to it.
 func linked(resp *http.Response, name string) (value string) {
 	for ; resp != nil; resp = resp.Request.Response {
 		value = cmp.Or(resp.Header.Get(name), value)

@@ -25,7 +25,7 @@ import (
 type MissingError struct {
 	Name     string   // at the hub, or the path of a folder
 	Revision string   // "" for a folder
-	Folder   string   // where the files were looked for
+	Folder   string   // where the files were expected
 	Files    []string // names; alternatives are one entry: "tokenizer.json or vocab.txt"
 	Err      error    // why they cannot be fetched; nil if nothing was tried
 }
@@ -48,11 +48,11 @@ func (e *MissingError) Error() string {
 
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// Find returns the folder of a model in the cache and its commit. It fetches nothing. No revision is main.
+// Find returns the folder of a model in the cache and its commit. It fetches nothing. An empty revision means main.
 //
-// A name that IsPath has no revision and no commit. If files are missing, the error is a *MissingError.
+// A name for which IsPath holds has no revision and no commit. If files are missing, the error is a *MissingError.
 //
-// Other libraries fetch files one by one, so that a file which is not in the cache may still be in the repository.
+// Other libraries fetch files one by one, so a file that is missing in the cache may still be in the repository.
 // Where that would change what the model computes (tokenizer_config.json, and the files in decisive), such a file
 // counts as missing unless the cache notes that the repository lacks it.
 func Find(name, revision string, decisive ...string) (dir, commit string, err error) {
@@ -121,8 +121,8 @@ func (r repo) find(revision string, decisive []string) (dir, commit string, err 
 	return dir, commit, nil
 }
 
-// Pull fetches the missing files of a model and returns its folder in the cache and its commit. An empty revision is
-// the branch main. It calls progress, unless it is nil, with the bytes present of each file that it fetches.
+// Pull fetches the missing files of a model and returns its folder in the cache and its commit. An empty revision
+// means main. It calls progress, unless it is nil, with the number of bytes present of each file that it fetches.
 //
 // After an error, the next Pull resumes. A file is in the folder only when it is complete and its checksum is correct.
 // If the hub cannot be reached or HF_HUB_OFFLINE is set, missing files are a *MissingError.
@@ -147,7 +147,7 @@ func Pull(ctx context.Context, name, revision string, progress fetch.Progress) (
 		return "", "", because(found, errors.New("HF_HUB_OFFLINE disables downloads"))
 	}
 	r := repos[0]
-	for _, other := range repos[1:] { // resume the download of another library
+	for _, other := range repos[1:] { // resume a download by another library
 		if !isDir(r.dir) && isDir(other.dir) {
 			r = other
 		}

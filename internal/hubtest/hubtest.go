@@ -1,4 +1,4 @@
-// Package hubtest serves models as the Hugging Face Hub does, large files by a second server.
+// Package hubtest serves models as the Hugging Face Hub does, and large files from a second server.
 package hubtest
 
 import (
@@ -21,10 +21,10 @@ import (
 	"time"
 )
 
-// Server is a hub. Its fields may be changed while nothing is asked of it.
+// Server is a hub. Its fields may be changed while no request is under way.
 type Server struct {
 	URL    string // of the hub
-	CDN    string // of the server that has the large files
+	CDN    string // of the server for large files
 	Models map[string]*Model
 	Moved  map[string]string // old names of models
 	Token  string            // opens gated models
@@ -35,7 +35,7 @@ type Server struct {
 	close    []func()
 }
 
-// Fault may answer a request in place of the server; then it returns true.
+// Fault may answer a request in place of the server; it returns true if it did.
 type Fault func(w http.ResponseWriter, r *http.Request) bool
 
 // Break sets the fault, nil for none.
@@ -45,14 +45,14 @@ func (s *Server) Break(f Fault) {
 	s.fault = f
 }
 
-// Put adds or replaces a model. Fields that were changed before are in force then, without a data race.
+// Put adds or replaces a model. It also publishes earlier changes of fields without a data race.
 func (s *Server) Put(name string, m *Model) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Models[name] = m
 }
 
-// Model is a repository.
+// Model is a repository on the hub.
 type Model struct {
 	Files   map[string][]byte
 	Gated   bool
@@ -106,7 +106,7 @@ func (m *Model) Commit() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Etag is how the hub names the content of a file.
+// Etag returns the hub's hash of a file's content.
 func Etag(name string, content []byte) string {
 	if large(name) {
 		sum := sha256.Sum256(content)
@@ -121,7 +121,7 @@ func large(name string) bool {
 	return strings.HasSuffix(name, ".safetensors") || strings.HasSuffix(name, ".bin")
 }
 
-// Requests returns what was asked since the last call.
+// Requests returns the requests since the last call.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package inflight bounds the memory that answers take between server and journal, over all asks of the process.
+// Package inflight bounds the memory that answers take between server and journal, for all asks of the process.
 package inflight
 
 import (
@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// Total is how many bytes bodies may have in memory beyond Free. What is made of one takes up to ten times it.
+	// Total is the most bytes that bodies may hold in memory beyond Free. Decoding one takes up to ten times its size.
 	Total = 24 << 20
-	Free  = 64 << 10 // how much of a body needs no share: more than nearly all answers have
+	Free  = 64 << 10 // bytes of a body that need no share: nearly all answers are smaller
 )
 
 var (
@@ -19,14 +19,14 @@ var (
 	used   atomic.Int64
 )
 
-// Used is how many bytes are taken now.
+// Used returns the number of bytes taken now.
 func Used() int64 { return used.Load() }
 
-// Share is one ask's part of Total. The zero value has nothing. It is for one goroutine at a time.
+// Share is one request's part of Total. The zero value holds nothing. Only one goroutine may use it at a time.
 type Share struct{ bytes int64 }
 
-// Take waits until n bytes are free, n at most Total, and makes them the share. What it had before is given back first:
-// an ask that waits has nothing that another could wait for. It fails only when ctx ends.
+// Take waits until n bytes are free, n at most Total, and adds them to the share. It first releases the bytes of the
+// share, so a waiting request holds nothing that another could wait for. It fails only when ctx ends.
 func (s *Share) Take(ctx context.Context, n int) error {
 	s.Release()
 	if err := budget.Acquire(ctx, int64(n)); err != nil {
@@ -37,7 +37,7 @@ func (s *Share) Take(ctx context.Context, n int) error {
 	return nil
 }
 
-// Release gives the share back.
+// Release returns the bytes of the share to the budget.
 func (s *Share) Release() {
 	used.Add(-s.bytes)
 	budget.Release(s.bytes)
@@ -46,13 +46,13 @@ func (s *Share) Release() {
 
 type shareKey struct{}
 
-// With returns a context whose ask has a share. The caller releases it when the answer is saved.
+// With returns a context that carries a share for one request. The caller releases it when the answer is saved.
 func With(ctx context.Context) (context.Context, *Share) {
 	s := new(Share)
 	return context.WithValue(ctx, shareKey{}, s), s
 }
 
-// Of returns the share of the ask that ctx is for, and a function that releases it later if nobody else will.
+// Of returns the share that ctx carries or else a new one, and a function that releases only the new one.
 func Of(ctx context.Context) (s *Share, returned func()) {
 	if s, found := ctx.Value(shareKey{}).(*Share); found {
 		return s, func() {}

@@ -1,4 +1,4 @@
-// Package intern keeps equal maps once, for data whose millions of rows have the same labels.
+// Package intern keeps one copy of equal maps, for data whose millions of rows have the same labels.
 package intern
 
 import (
@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// Maps are maps that were met. The zero value is ready. Not safe for concurrent use.
+// Maps is a set of maps. The zero value is ready. Not safe for concurrent use.
 type Maps struct {
 	known map[string]map[string]string
-	names []string // room, as is key
+	names []string // reused, as is key
 	key   []byte
 }
 
-// most is how many maps are kept: where labels differ from row to row there is nothing to gain.
+// most limits the maps kept: where labels differ from row to row there is nothing to gain.
 const most = 1 << 14
 
-// Of returns a map that equals m: the first one that was met, if it is kept, else m. Neither may be changed afterwards.
+// Of returns a map that equals m: the first such map, if it is kept, else m. Neither may be changed afterwards.
 func (i *Maps) Of(m map[string]string) map[string]string {
 	if kept, found := i.Kept(m); found {
 		return kept
@@ -24,8 +24,8 @@ func (i *Maps) Of(m map[string]string) map[string]string {
 	return m
 }
 
-// Kept returns the first map that equals m. kept is false where there is none, and m
-// is not kept either: it is nil, or too many are.
+// Kept returns the first map that equals m. kept is false if there is none and m is not kept either, because it is
+// nil or too many maps are.
 func (i *Maps) Kept(m map[string]string) (first map[string]string, kept bool) {
 	if m == nil {
 		return nil, false

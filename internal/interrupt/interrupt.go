@@ -1,4 +1,4 @@
-// Package interrupt tells a program that its user, or a scheduler, wants it to end: first gently, then at once.
+// Package interrupt ends a program on request of its user or a scheduler: first gently, then at once.
 package interrupt
 
 import (
@@ -14,12 +14,12 @@ import (
 	"crosstalk/internal/duration"
 )
 
-// forever is a time that is never over.
+// forever is a time that never ends.
 const forever time.Duration = -1
 
-// twice calls first with the first interrupt or SIGTERM, and second with the next
-// one, or when the time that first returned is over, unless it is forever. Both are called in
-// another goroutine, until stop is called, which can be done more than once.
+// twice calls first on the first interrupt or SIGTERM, and second on the next one or after the time that first
+// returned, unless that is forever. It calls both in another goroutine until stop is called. stop may be called more
+// than once.
 func twice(first func(os.Signal) time.Duration, second func()) (stop func()) {
 	signals, stopped := make(chan os.Signal, 2), make(chan struct{})
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -47,10 +47,10 @@ func twice(first func(os.Signal) time.Duration, second func()) (stop func()) {
 	})
 }
 
-// Gently calls stop with the first interrupt or SIGTERM, and says on w that only the requests in flight are waited for.
-// It calls cancel with the second one. After SIGTERM, with which a scheduler takes a machine back, it calls cancel when
-// grace is over, so that the process ends before it is killed, and what has arrived is saved. It does nothing more
-// after ignore, which can be called more than once.
+// Gently calls stop on the first interrupt or SIGTERM, and reports on w that the program only waits for the requests
+// in flight. It calls cancel on the second one. After SIGTERM, with which a scheduler takes a machine back, it calls
+// cancel once grace is over, so that the process saves what has arrived and ends before it is killed. After ignore,
+// which may be called more than once, it does nothing.
 func Gently(w io.Writer, grace time.Duration, stop, cancel func()) (ignore func()) {
 	return twice(func(got os.Signal) time.Duration {
 		how, grace := "; interrupt again to stop now", grace
@@ -65,8 +65,8 @@ func Gently(w io.Writer, grace time.Duration, stop, cancel func()) (ignore func(
 	}, cancel)
 }
 
-// Context returns a context that ends with the first interrupt or SIGTERM, or when
-// stop is called. The second one calls exit, whatever the program waits for.
+// Context returns a context that ends on the first interrupt or SIGTERM, or when stop is called. The second signal
+// calls exit, whatever the program is waiting for.
 func Context(parent context.Context, exit func()) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
 	ignore := twice(func(os.Signal) time.Duration { cancel(); return forever }, exit)

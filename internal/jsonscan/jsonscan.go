@@ -1,4 +1,4 @@
-// Package jsonscan reads usual JSON several times as quickly as encoding/json, to which it leaves the rest.
+// Package jsonscan reads ordinary JSON several times as fast as encoding/json, and leaves unusual JSON to it.
 package jsonscan
 
 import (
@@ -10,26 +10,26 @@ import (
 
 // Scanner reads one value from its start to its end.
 type Scanner struct {
-	Rest []byte // what is not read yet
-	OK   bool   // nothing has come that is left to encoding/json
+	Rest []byte // not read yet
+	OK   bool   // so far nothing has to be left to encoding/json
 }
 
-// New returns a scanner of a text.
+// New returns a scanner for a text.
 func New(text []byte) Scanner { return Scanner{text, true} }
 
-// Done reports whether all has been read.
+// Done reports whether everything has been read.
 func (s *Scanner) Done() bool { return s.OK && len(s.space()) == 0 }
 
-// Fail leaves everything to encoding/json.
+// Fail leaves the whole value to encoding/json.
 func (s *Scanner) Fail() { s.OK, s.Rest = false, nil }
 
-// At reports whether c comes next.
+// At reports whether the next character is c.
 func (s *Scanner) At(c byte) bool {
 	rest := s.space()
 	return len(rest) > 0 && rest[0] == c
 }
 
-// Next consumes c if it comes next, and reports whether it did.
+// Next consumes c if it is the next character, and reports whether it did.
 func (s *Scanner) Next(c byte) bool {
 	if s.At(c) {
 		s.Rest = s.Rest[1:]
@@ -38,7 +38,7 @@ func (s *Scanner) Next(c byte) bool {
 	return false
 }
 
-// space passes over white space.
+// space skips white space.
 func (s *Scanner) space() []byte {
 	if len(s.Rest) > 0 && s.Rest[0] <= ' ' {
 		s.Rest = bytes.TrimLeft(s.Rest, " \t\r\n")
@@ -53,7 +53,7 @@ func (s *Scanner) Want(c byte) {
 	}
 }
 
-// Fields calls field with each name of an object, to read its value.
+// Fields calls field with the name of each field of an object; it must read the value.
 func (s *Scanner) Fields(field func(name []byte)) {
 	s.Want('{')
 	if s.Next('}') {
@@ -72,7 +72,7 @@ func (s *Scanner) Fields(field func(name []byte)) {
 	}
 }
 
-// Distinct is Fields for a struct: field returns a bit for each name. Repeated ones are left to encoding/json.
+// Distinct is like Fields, for a struct: field returns a bit for each name. Repeated names are left to encoding/json.
 func (s *Scanner) Distinct(field func(name []byte) (bit int)) {
 	seen := 0
 	s.Fields(func(name []byte) {
@@ -84,7 +84,7 @@ func (s *Scanner) Distinct(field func(name []byte) (bit int)) {
 	})
 }
 
-// Elements calls element for each element of a list, to read it.
+// Elements calls element for each element of a list; it must read the element.
 func (s *Scanner) Elements(element func()) {
 	s.Want('[')
 	if s.Next(']') {
@@ -151,7 +151,7 @@ func (s *Scanner) Quoted() (quoted []byte) {
 	return quoted
 }
 
-// endOfString is where the string at the start of b ends, -1 if it does not.
+// endOfString returns the end of the string that starts b, or -1.
 func endOfString(b []byte) int {
 	for i := 1; ; i++ {
 		quote := bytes.IndexByte(b[i:], '"')
@@ -169,7 +169,7 @@ func endOfString(b []byte) int {
 	}
 }
 
-// Raw takes the next value, an object or a list, as it is.
+// Raw consumes the next value, an object or a list, and returns it undecoded.
 func (s *Scanner) Raw() []byte {
 	depth := 0
 	s.space()
@@ -210,7 +210,7 @@ func (s *Scanner) Number() []byte {
 	return rest[:n]
 }
 
-// natural is the number that text is if it has neither sign, point nor exponent, and is small enough to be exact.
+// natural returns the number if text has neither sign, point nor exponent and is small enough to be exact.
 func natural(text []byte) (n int64, ok bool) {
 	if len(text) == 0 || len(text) > 15 || text[0] == '0' && len(text) > 1 {
 		return 0, false
@@ -231,7 +231,7 @@ func (s *Scanner) Float() float64 {
 		return float64(n)
 	}
 	v, err := strconv.ParseFloat(string(text), 64)
-	if err != nil || !json.Valid(text) { // JSON has no 01, 1. and +1
+	if err != nil || !json.Valid(text) { // JSON has no 01, 1. or +1
 		s.Fail()
 	}
 	return v

@@ -1,5 +1,4 @@
-// Package lazyregexp compiles regular expressions when they are first used. Those
-// of a program that starts are many, and few of them match anything.
+// Package lazyregexp compiles regular expressions on first use. A program has many, and a run of it uses few.
 package lazyregexp
 
 import (
@@ -7,7 +6,7 @@ import (
 	"sync"
 )
 
-// New returns what compiles an expression at its first call. It panics there if the expression is invalid.
+// New returns a function that compiles the expression on its first call, and panics then if it is invalid.
 func New(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

@@ -2,7 +2,7 @@
 //
 //	# a comment
 //	colours: red green blue
-//		yellow, on a further line with an indent
+//		yellow, on an indented continuation line
 package lexicon
 
 import "strings"

@@ -1,5 +1,5 @@
-// Package multisense gives tests the PAWS-X part of the data of Ohmer et al.
-// (2023), which is not in the tree, and the figures that they found in it.
+// Package multisense provides tests with the PAWS-X part of the data of Ohmer et al. (2023), which is not in the
+// tree, and the figures they published.
 package multisense
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Condition is one way in which the authors asked.
+// Condition is one way in which the authors asked the items.
 type Condition struct {
 	Name     string
 	X, I     string         // the senses of input and instruction
@@ -120,11 +120,11 @@ func (d *Data) Write(t testing.TB, dir string) (task, answers, texts string) {
 	return task, answers, texts
 }
 
-// task is a task file whose items have what is right, and no texts.
+// task returns a task file whose items have their gold answers, and no texts.
 func (d *Data) task() map[string]any {
 	instructions := map[string]any{}
 	for sense, in := range d.Task.Instructions {
-		var words yaml.MapSlice // in the order in which they are looked for
+		var words yaml.MapSlice // in look-up order
 		for _, word := range in.Words {
 			words = append(words, yaml.MapItem{Key: word.Word, Value: word.Class})
 		}
@@ -149,7 +149,7 @@ type Figure struct {
 	Measure, Pair, Part, Class string
 	Want                       float64 // a fraction
 	Observations               int     // 0 if the table has none
-	Stored                     float64 // of ROUGE in the authors' data, a bootstrap's median; else 0
+	Stored                     float64 // ROUGE in the authors' data, the median of a bootstrap; else 0
 	Share                      bool    // Want is the number of the figure's observations, as a fraction of all items
 }
 
@@ -168,7 +168,7 @@ func Figures(t testing.TB) (figures []Figure) {
 	for _, c := range file.Cells {
 		f := name(c.Table, c.Cell)
 		f.Table, f.Cell, f.Observations = c.Table, strings.Join(c.Cell, " "), c.N
-		f.Want = c.Stored // COMET's was not computed again
+		f.Want = c.Stored // COMET's was not recomputed
 		if c.Recomputed != nil {
 			f.Want = *c.Recomputed
 		}
@@ -183,7 +183,7 @@ func Figures(t testing.TB) (figures []Figure) {
 	return figures
 }
 
-// name names the figure of a table's cell.
+// name returns the figure in a cell of a table.
 func name(table string, cell []string) (f Figure) {
 	pair, what := cell[1], cell[len(cell)-1]
 	source, _, _ := strings.Cut(pair, ">")

@@ -1,10 +1,10 @@
-// Package nearest finds the name that somebody meant who mistyped it.
+// Package nearest finds the name that a mistyped one most likely means.
 package nearest
 
 import "strings"
 
-// Of is the one known name with the smallest distance to the given one or, if every distance is more than a third of
-// its length, the only one that begins with it; "" if there is neither.
+// Of returns the only known name with the smallest distance to name. If all distances exceed a third of its length,
+// Of returns the only known name that begins with it. It returns "" if there is neither.
 func Of(name string, known []string) (best string) {
 	if name == "" || len(name) > 100 {
 		return ""
@@ -34,8 +34,8 @@ func Of(name string, known []string) (best string) {
 	return best
 }
 
-// Question asks whether the nearest name was meant, with a space behind it: "did you
-// mean leakage? "; "" if none is near.
+// Question asks whether the nearest name was meant, with a space at its end: "did you mean leakage? ". It is "" if no
+// name is near.
 func Question(name string, known []string) string {
 	if best := Of(name, known); best != "" {
 		return "did you mean " + best + "? "
@@ -43,7 +43,7 @@ func Question(name string, known []string) string {
 	return ""
 }
 
-// distance is the number of bytes to insert, remove or replace, or of neighbours to swap (optimal string alignment).
+// distance counts the bytes to insert, remove or replace and the neighbours to swap (optimal string alignment).
 func distance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {

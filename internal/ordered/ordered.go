@@ -4,8 +4,8 @@ package ordered
 import "slices"
 
 // Merge returns list with the elements of other that it lacks, in an order that agrees with both lists as far as they
-// agree with each other: an element of other comes directly before the one that follows it there, the last ones at the
-// end. Elements with the same key are equal; those of list are kept. It changes neither list.
+// agree with each other: an element of other comes directly before its successor there, or at the end if it has none.
+// Elements with the same key are equal; Merge keeps those of list. It changes neither list.
 func Merge[T any, K comparable](list, other []T, key func(T) K) []T {
 	if len(list) == 0 {
 		return other
@@ -22,7 +22,7 @@ func Merge[T any, K comparable](list, other []T, key func(T) K) []T {
 	return merged
 }
 
-// Groups returns the elements of a list with the same key together. Groups come in the order of their first elements.
+// Groups groups the elements of a list by key, in the order of each group's first element.
 func Groups[T any, K comparable](list []T, key func(T) K) (groups [][]T) {
 	known := map[K]int{}
 	for _, element := range list {
@@ -38,7 +38,7 @@ func Groups[T any, K comparable](list []T, key func(T) K) (groups [][]T) {
 	return groups
 }
 
-// Distinct returns the keys of the elements of a list, each once, in the order of their first elements.
+// Distinct returns the distinct keys of the elements of a list, in the order of their first elements.
 func Distinct[T any, K comparable](list []T, key func(T) K) (keys []K) {
 	known := map[K]bool{}
 	for _, element := range list {
@@ -50,7 +50,7 @@ func Distinct[T any, K comparable](list []T, key func(T) K) (keys []K) {
 	return keys
 }
 
-// Map returns what of makes of each element of a list; never nil.
+// Map applies of to each element of a list. The result is never nil.
 func Map[T, U any](list []T, of func(T) U) []U {
 	all := make([]U, len(list))
 	for i, v := range list {

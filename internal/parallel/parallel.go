@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Enough is an n for Map where the processors are the limit: none waits for the
-// others while a slow element delays the results. More would only fill memory.
+// Enough is an n for Map when the work is bound by processors: none idles while a slow element delays the results.
+// More would only fill memory.
 func Enough() int { return 8 * runtime.GOMAXPROCS(0) }
 
-// Map yields f of each element of in, in the order of in, with up to n of them running at a time and at most n results
-// waiting. An error, of in or of f, is yielded in its place and ends the sequence. f's context is cancelled when the
+// Map yields f of each element of in, in the order of in, with up to n calls running at a time and at most n results
+// waiting. An error of in or f is yielded in its place and ends the sequence. The context of f is cancelled when the
 // sequence ends; Map returns when no f is running.
 func Map[T, R any](ctx context.Context, in iter.Seq2[T, error], n int,
 	f func(context.Context, T) (R, error)) iter.Seq2[R, error] {
@@ -32,7 +32,7 @@ func Map[T, R any](ctx context.Context, in iter.Seq2[T, error], n int,
 			for element, err := range in {
 				done := make(chan result, 1)
 				select {
-				case queue <- done: // waits while n are running
+				case queue <- done: // blocks while n are running
 				case <-ctx.Done():
 					return
 				}
@@ -62,12 +62,12 @@ func Map[T, R any](ctx context.Context, in iter.Seq2[T, error], n int,
 	}
 }
 
-// AtOnce is how many requests of one caller may be under way: more than any server
-// takes at a time, and few enough that their goroutines fit in memory.
+// AtOnce is the most requests that one caller may have under way: more than any server accepts at a time, and few
+// enough that their goroutines fit in memory.
 const AtOnce = 1024
 
-// Each calls f with the numbers below n, up to AtOnce of them at a time, and returns the first error when all calls
-// have returned. It does not stop at an error: f may wait for an answer that is paid for.
+// Each calls f with the numbers below n, up to AtOnce at a time, and returns the first error once all calls have
+// returned. It does not stop at an error: f may wait for an answer that is paid for.
 func Each(n int, f func(i int) error) error {
 	var group errgroup.Group
 	group.SetLimit(AtOnce)

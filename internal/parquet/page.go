@@ -42,8 +42,8 @@ type chunkReader struct {
 	codec      int64
 	dictionary []string
 	rows       [][]string
-	first      int // the row that the chunk begins with
-	left       int // values, nulls included
+	first      int // the row with which the chunk begins
+	left       int // values left, nulls included
 }
 
 // readChunk appends the rows of a column chunk.
@@ -99,8 +99,8 @@ func (r *chunkReader) readDictionary(data []byte, header fields) error {
 	return err
 }
 
-// read reads a data page. In version 1, levels and values are packed together, and each kind of levels has its length
-// before it; in version 2 the header has their lengths, and they are not packed.
+// read reads a data page. In version 1, levels and values are packed together, and the length of each kind of levels
+// precedes it. In version 2 the header contains these lengths, and levels are not packed.
 func (r *chunkReader) read(data []byte, page fields, v2 bool) (err error) {
 	packed, header := page.int(2), page.sub(5)
 	encoding := header.int(2)
@@ -110,7 +110,7 @@ func (r *chunkReader) read(data []byte, page fields, v2 bool) (err error) {
 	} else if data, err = r.unpack(data, packed); err != nil {
 		return err
 	}
-	n := int(header.int(1)) // nulls included
+	n := int(header.int(1)) // includes nulls
 	if n < 0 || n > r.left {
 		return fmt.Errorf("a page of %d values; expected at most %d", n, r.left)
 	}
@@ -148,7 +148,7 @@ func (r *chunkReader) read(data []byte, page fields, v2 bool) (err error) {
 	return r.add(levels[0], levels[1], data, encoding, n)
 }
 
-// add puts n values and nulls into rows.
+// add adds n values and nulls to rows.
 func (r *chunkReader) add(repetition, definition []int, data []byte, encoding int64, n int) error {
 	most, there := r.column.maxDef, n
 	for _, d := range definition {
@@ -172,7 +172,7 @@ func (r *chunkReader) add(repetition, definition []int, data []byte, encoding in
 		row := &r.rows[len(r.rows)-1]
 		switch {
 		case definition != nil && definition[i] < most:
-			if repetition != nil && definition[i] >= r.column.listDef { // an element that is null
+			if repetition != nil && definition[i] >= r.column.listDef { // a null element
 				*row = append(*row, "")
 			}
 			continue
@@ -196,7 +196,7 @@ func (r *chunkReader) decode(data []byte, encoding int64, n int) ([]string, erro
 		if len(data) < 4 {
 			return nil, errCut
 		}
-		entries, data = []string{"false", "true"}, data[4:] // the length before it is that of the rest
+		entries, data = []string{"false", "true"}, data[4:] // the first four bytes are the length of the rest
 	case encoding != dictionaryIndex && encoding != plainDictionary:
 		return nil, unknownEncoding("values", encoding)
 	case entries == nil:
@@ -230,7 +230,7 @@ func unknownEncoding(what string, encoding int64) error {
 	return fmt.Errorf("%s in the unsupported encoding %s", what, name)
 }
 
-// spend counts bytes that are about to be made.
+// spend counts bytes that are about to be unpacked or copied.
 func (f *file) spend(bytes int) error {
 	if f.bytes += bytes; f.bytes > maxBytes {
 		return fmt.Errorf("more than %d MiB of data", maxBytes>>20)
@@ -289,9 +289,9 @@ func (r *chunkReader) unpack(data []byte, size int64) ([]byte, error) {
 	return out, err
 }
 
-// decodePlain reads n values one after the other.
+// decodePlain reads n consecutive values.
 func decodePlain(data []byte, kind int64, n int) ([]string, error) {
-	width := map[int64]int{kindInt32: 4, kindInt64: 8, kindFloat: 4, kindDouble: 8, kindByteArray: 4}[kind] // at least
+	width := map[int64]int{kindInt32: 4, kindInt64: 8, kindFloat: 4, kindDouble: 8, kindByteArray: 4}[kind] // minimum
 	if kind == kindBoolean && (n+7)/8 > len(data) || n*width > len(data) {
 		return nil, errCut
 	}
@@ -308,7 +308,7 @@ func decodePlain(data []byte, kind int64, n int) ([]string, error) {
 			values[i] = strconv.FormatFloat(float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))), 'g', -1, 32)
 		case kindDouble:
 			values[i] = strconv.FormatFloat(math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:])), 'g', -1, 64)
-		default: // text, with its length before it
+		default: // text, preceded by its length
 			if len(data) < 4 {
 				return nil, errCut
 			}
@@ -325,8 +325,8 @@ func decodePlain(data []byte, kind int64, n int) ([]string, error) {
 	return values, nil
 }
 
-// decodeRuns reads n numbers of a given width in bits: runs of one number, and
-// numbers packed by eights (parquet-format, RLE / bit-packing hybrid).
+// decodeRuns reads n numbers of width bits each: runs of one number, and numbers packed by eights (parquet-format,
+// RLE / bit-packing hybrid).
 func decodeRuns(data []byte, width, n int) ([]int, error) {
 	numbers := make([]int, 0, n)
 	for len(numbers) < n {
@@ -362,7 +362,7 @@ func decodeRuns(data []byte, width, n int) ([]int, error) {
 	return numbers, nil
 }
 
-// unpackBits is the number of a given width from a bit on, lowest bit first.
+// unpackBits returns the number of width bits that starts at bit from, lowest bit first.
 func unpackBits(data []byte, from, width int) int {
 	number := 0
 	for i := range width {

@@ -1,6 +1,6 @@
 // Package parquet reads the columns of Parquet files, as far as published data sets need it: flat columns, columns of
-// structures and lists of one level, in the encodings PLAIN, RLE and dictionary, uncompressed or compressed with
-// Snappy, gzip or Zstandard, which is what pyarrow and so the Hugging Face hub write.
+// structures and lists of one level; the encodings PLAIN, RLE and dictionary, uncompressed or compressed with Snappy,
+// gzip or Zstandard. This is what pyarrow, and so the Hugging Face hub, write.
 //
 // Everything in a file is checked before it is used: a damaged or hostile file results in an error, in bounded memory.
 // The libraries that were tried do not guarantee this: parquet-go 0.32 takes 1.5 GiB for a file of 20 bytes.
@@ -18,18 +18,18 @@ const (
 	maxFile   = 256 << 20 // bytes
 	maxFooter = 8 << 20   // bytes
 	maxPage   = 64 << 20  // bytes, unpacked
-	maxBytes  = 256 << 20 // of all pages that are read, unpacked, and of values from dictionaries
-	maxValues = 2 << 20   // of all columns that are read, dictionaries included
+	maxBytes  = 256 << 20 // of all pages read, unpacked, and of values from dictionaries
+	maxValues = 2 << 20   // of all columns read, dictionaries included
 )
 
 // Column is a column with a value, or a list of them, for each row.
 type Column struct {
 	Name  string     // its path, with points: hypothesis.translation.list.element
 	Texts []string   // "" for a null; numbers are decimal, truth values "true" and "false"
-	Lists [][]string // of a column of lists, which has no Texts
+	Lists [][]string // of a column of lists; it has no Texts
 }
 
-// file is what the footer of a Parquet file says, and how much was read.
+// file holds the content of a Parquet file's footer, and counts of what was read.
 type file struct {
 	in      io.ReaderAt
 	size    int64
@@ -44,11 +44,11 @@ type file struct {
 type column struct {
 	name           string
 	kind           int64
-	maxRep, maxDef int // levels of a value that is there
+	maxRep, maxDef int // levels of a present value
 	listDef        int // definition level from which on a list has an element
 }
 
-// refused reports whether a column is left out: a list of lists, or of values of other types.
+// refused reports whether a column is skipped because it has lists of lists or values of other types.
 func (c *column) refused() bool {
 	return c.maxRep > 1 || c.kind == kindInt96 || c.kind == kindFixed || c.kind < 0 || c.kind > kindFixed
 }
@@ -65,8 +65,7 @@ type chunk struct {
 	start, length int64
 }
 
-// Read reads a file of that many bytes: its columns, without those of kinds that cannot be read, and how many rows it
-// has.
+// Read reads a file of size bytes. It returns the columns, except those of unsupported kinds, and the number of rows.
 func Read(in io.ReaderAt, size int64) (columns []Column, rows int, err error) {
 	f, err := open(in, size)
 	if err != nil {
@@ -84,7 +83,7 @@ func Read(in io.ReaderAt, size int64) (columns []Column, rows int, err error) {
 		if c.maxRep == 0 {
 			read.Lists, read.Texts = nil, make([]string, len(lists))
 			for row, list := range lists {
-				for _, value := range list { // one, or none
+				for _, value := range list { // at most one
 					read.Texts[row] = value
 				}
 			}
@@ -130,7 +129,7 @@ func open(in io.ReaderAt, size int64) (*file, error) {
 	return f, nil
 }
 
-// lists reads the column with this index: the values of each row, at most one where it has no lists.
+// lists reads the column with this index: the values of each row; without lists, at most one per row.
 func (f *file) lists(index int) (rows [][]string, err error) {
 	for i, g := range f.groups {
 		before := len(rows)

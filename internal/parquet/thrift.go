@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// fields is a structure in Thrift's compact protocol, as which Parquet stores what describes the data: int64, bool,
-// []byte, []any and fields, by the number of the field. Floating-point numbers are passed over.
+// fields is a structure in Thrift's compact protocol, the format of Parquet's metadata: int64, bool, []byte, []any
+// and fields, by the number of the field. Floating-point numbers are skipped.
 type fields map[int16]any
 
 // Types of Thrift's compact protocol.
@@ -35,9 +35,9 @@ const (
 
 var errCut = errors.New("is cut off")
 
-// thrift reads one message. After an error there is nothing left of it.
+// thrift reads one message. After an error, its data is empty.
 type thrift struct {
-	data  []byte // what is left
+	data  []byte // not read yet
 	nodes int
 	err   error
 }
@@ -76,19 +76,19 @@ func (t *thrift) uvarint() uint64 {
 	return v
 }
 
-// varint is zigzag.
+// varint reads a zigzag-encoded number.
 func (t *thrift) varint() int64 {
 	v := t.uvarint()
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// structure reads a structure at the start of the message.
+// structure reads a structure at the start of the remaining data.
 func (t *thrift) structure() (fields, error) {
 	f, _ := t.value(thriftStruct, 0).(fields)
 	return f, t.err
 }
 
-// value reads a value of a kind, in a structure or list that is so deep.
+// value reads a value of a kind inside a structure or list at this depth.
 func (t *thrift) value(kind byte, depth int) any {
 	if t.nodes++; t.nodes > maxNodes || depth > maxDepth {
 		t.fail(errors.New("has too many values"))
@@ -116,7 +116,7 @@ func (t *thrift) value(kind byte, depth int) any {
 			values = append(values, t.value(head&0xf, depth+1))
 		}
 		return values
-	case thriftMap: // which is passed over
+	case thriftMap: // skipped
 		n := t.uvarint()
 		if n == 0 {
 			return nil
@@ -156,7 +156,7 @@ func (t *thrift) fields(depth int) fields {
 	return f
 }
 
-// The fields of a structure, with zero for one that is not there or is of another type.
+// The fields of a structure; a missing field, or one of another type, is zero.
 
 func (f fields) int(id int16) int64 {
 	v, _ := f[id].(int64)
@@ -190,7 +190,7 @@ const (
 	kindFixed
 )
 
-// readFooter reads the schema and where the column chunks are (parquet-format, FileMetaData).
+// readFooter reads the schema and the locations of the column chunks (parquet-format, FileMetaData).
 func (f *file) readFooter(footer []byte) error {
 	t := thrift{data: footer}
 	meta, err := t.structure()
@@ -248,7 +248,7 @@ func (f *file) addGroup(g fields) error {
 	return nil
 }
 
-// schema walks the schema, which is a tree in the order of its leaves, each element saying how many children it has.
+// schema walks the schema, a tree in the order of its leaves in which each element has its number of children.
 type schema struct {
 	elements []any
 	next     int

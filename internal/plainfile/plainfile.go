@@ -13,15 +13,16 @@ import (
 	"syscall"
 )
 
-// ErrNotPlain says that a name in a directory is not a regular file.
+// ErrNotPlain reports that a name in a directory is not a regular file.
 var ErrNotPlain = errors.New("expected a regular file")
 
 // Open opens the regular file at path for reading. Links on the way to its directory, which the user named, are
-// followed; the file is opened inside the directory (os.Root), without waiting for anybody. The error is fs.ErrNotExist
-// if there is no file, syscall.ENOTDIR if a parent is no directory, ErrNotPlain if the name is a link, a FIFO or so.
+// followed; the file itself is opened inside the directory (os.Root), and opening never blocks. The error is
+// fs.ErrNotExist if there is no file, syscall.ENOTDIR if a parent is no directory, ErrNotPlain if the name is a link,
+// a FIFO or the like.
 func Open(path string) (*os.File, error) { return open(path, os.O_RDONLY) }
 
-// Append is Open for reading and appending. It creates a missing file, readable by its owner only.
+// Append opens a file like Open, for reading and appending. It creates a missing file, readable by its owner only.
 func Append(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -62,15 +63,15 @@ func open(path string, flags int) (*os.File, error) {
 		if err == nil && os.SameFile(before, after) {
 			return f, nil
 		}
-		if err := errors.Join(err, f.Close()); err != nil { // else another took its place, perhaps a link
+		if err := errors.Join(err, f.Close()); err != nil { // another file took its place, perhaps a link
 			return nil, err
 		}
 	}
 	return nil, fmt.Errorf("%s: is replaced all the time", path)
 }
 
-// Read returns the content of the regular file at path, which is an error if it
-// is larger than most bytes. It returns the errors of Open.
+// Read returns the content of the regular file at path. A file of more than most bytes is an error, as are those of
+// Open.
 func Read(path string, most int64) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
@@ -86,13 +87,13 @@ func Read(path string, most int64) ([]byte, error) {
 		return nil, tooLarge
 	}
 	text, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(text)) > most { // it grows
+	if err == nil && int64(len(text)) > most { // it grew meanwhile
 		err = tooLarge
 	}
 	return text, err
 }
 
-// Check refuses what is at path if it is not a regular file. Nothing at all is fine: a file can be made there.
+// Check returns an error if path is not a regular file. A missing file is fine: it can be created.
 func Check(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -111,7 +112,7 @@ func refuse(path string, info fs.FileInfo) error {
 	return fmt.Errorf("%s: is %s; %w: remove it", path, Kind(info.Mode()), ErrNotPlain)
 }
 
-// Kind says what a file that is not regular is: "a directory", "a named pipe".
+// Kind names the kind of a file that is not regular: "a directory", "a named pipe".
 func Kind(m fs.FileMode) string {
 	switch {
 	case m&fs.ModeSymlink != 0:
@@ -128,11 +129,11 @@ func Kind(m fs.FileMode) string {
 	return "a special file"
 }
 
-// at gives an error of a root the whole path.
+// at puts the whole path into an error of a root.
 func at(path string, err error) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {
-		return &fs.PathError{Op: "open", Path: path, Err: e.Err} // not "statat"
+		return &fs.PathError{Op: "open", Path: path, Err: e.Err} // not the "statat" of os.Root
 	}
 	return err
 }

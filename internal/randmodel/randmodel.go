@@ -1,4 +1,4 @@
-// Package randmodel makes encoders with random weights, for tests: DistilBERTs of any size, as Hugging Face's.
+// Package randmodel makes encoders with random weights, for tests: DistilBERTs of any size, in Hugging Face's format.
 package randmodel
 
 import (
@@ -17,17 +17,17 @@ import (
 // Shape is the size of a model.
 type Shape struct{ Layers, Hidden, Heads, Inner, Vocab, Positions int }
 
-// Model has its tensors by short names: word, position, norm, and in each layer i (see Name) q, k, v, out, up, down,
-// norm1, norm2; all but the first two with .weight ([out, in] for the linear ones) and .bias.
+// Model holds its tensors by short names: word, position, norm, and in each layer i (see Name) q, k, v, out, up,
+// down, norm1, norm2; all but the first two have a .weight ([out, in] for the linear ones) and a .bias.
 type Model struct {
 	Shape
 	Tensors map[string][]float32
 }
 
-// Name is the name of a tensor of layer i.
+// Name returns the name of a tensor of layer i.
 func Name(i int, name string) string { return fmt.Sprintf("layer.%d.%s", i, name) }
 
-// New draws normal weights of the size that training leaves.
+// New draws normal weights of a scale like that of trained ones.
 func New(s Shape, seed uint64) *Model {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	m := &Model{s, map[string][]float32{}}
@@ -61,7 +61,7 @@ func New(s Shape, seed uint64) *Model {
 	return m
 }
 
-// long are the names of DistilBERT.
+// long maps short names to those of DistilBERT.
 var long = strings.NewReplacer("word", "embeddings.word_embeddings.weight",
 	"position", "embeddings.position_embeddings.weight", "norm1", "sa_layer_norm", "norm2", "output_layer_norm",
 	"norm.", "embeddings.LayerNorm.", "layer.", "transformer.layer.", ".q.", ".attention.q_lin.",

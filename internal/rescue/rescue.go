@@ -1,5 +1,5 @@
-// Package rescue makes the panic of one writer an error of what it wrote, so
-// that what others write, and the program, survive a defect.
+// Package rescue turns a panic in one writer into an error, so that the program and its other writers survive a
+// defect.
 package rescue
 
 import (
@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// PanicError is a panic that was caught.
+// PanicError reports a recovered panic.
 type PanicError struct {
-	What  string // was written
-	Value any    // the panic's
-	Where string // file:line of the panic; empty if it is not known
+	What  string // the name of the output
+	Value any    // the value passed to panic
+	Where string // file:line of the panic, or ""
 }
 
 func (e *PanicError) Error() string {
@@ -25,7 +25,7 @@ func (e *PanicError) Error() string {
 		e.Value)
 }
 
-// Do calls write and returns its error, or a *PanicError if it panics. what names what is written: a file, a page.
+// Do calls write and returns its error, or a *PanicError if it panics. what names the output: a file, a page.
 func Do(what string, write func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -35,7 +35,7 @@ func Do(what string, write func() error) (err error) {
 	return write()
 }
 
-// where is the line that panicked, called by the function that recovers.
+// where returns the file and line of the panic. The deferred function that recovers must call it.
 func where() string {
 	pc := make([]uintptr, 16)
 	frames := runtime.CallersFrames(pc[:runtime.Callers(3, pc)])

@@ -1,6 +1,6 @@
 // Package shared opens the reference data that tests compare with: published answers, figures, and vectors of other
-// implementations. The data is not part of the project. It lies in the folder data of ../shared, beside the project, or
-// of the folder that CROSSTALK_SHARED names. Without it a test is skipped.
+// implementations. The data is not part of the project. It is in the folder data of ../shared, beside the project, or
+// of the folder that CROSSTALK_SHARED names. Without it, a test is skipped.
 package shared
 
 import (
@@ -17,10 +17,10 @@ import (
 	"testing"
 )
 
-// Absent starts the message of every test that is skipped for want of reference data, scripts included.
+// Absent starts the message of every test, scripts included, that is skipped for lack of reference data.
 const Absent = "no reference data: "
 
-// Root returns the folder that has the folder data, "" if there is none.
+// Root returns the folder that contains the folder data, or "".
 func Root() string {
 	if dir := os.Getenv("CROSSTALK_SHARED"); dir != "" {
 		return existing(dir)
@@ -42,7 +42,7 @@ func Root() string {
 	}
 }
 
-// existing returns the absolute path of a folder that has a folder data, else "".
+// existing returns the absolute path of dir if it contains a folder data, else "".
 func existing(dir string) string {
 	if info, err := os.Stat(filepath.Join(dir, "data")); err != nil || !info.IsDir() {
 		return ""
@@ -51,7 +51,8 @@ func existing(dir string) string {
 	return dir
 }
 
-// File returns the path of a file or folder by its path below data, "lcb/words". Without it the test is skipped.
+// File returns the path of a file or folder that is named relative to data: "lcb/words". Without it, the test is
+// skipped.
 func File(t testing.TB, name string) string {
 	t.Helper()
 	if root := Root(); root != "" {

@@ -1,4 +1,4 @@
-// Package shell writes commands that a POSIX shell reads as they were meant.
+// Package shell quotes commands for a POSIX shell.
 package shell
 
 import (
@@ -7,10 +7,10 @@ import (
 	"crosstalk/internal/lazyregexp"
 )
 
-// plain matches a word that a shell takes as it is.
+// plain matches a word that needs no quotes.
 var plain = lazyregexp.New(`^[\pL\pN_@%+=:,./-]+$`)
 
-// Quote quotes a word, where it needs quotes.
+// Quote quotes a word if it needs quotes.
 func Quote(word string) string {
 	if plain().MatchString(word) {
 		return word
@@ -18,7 +18,7 @@ func Quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Line is a command of these words.
+// Line returns the command that consists of these words.
 func Line(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

@@ -19,7 +19,7 @@ type Line struct {
 	width    func() int // columns, 0 if unknown
 }
 
-// New returns the status line of an output.
+// New returns the status line on w.
 func New(w io.Writer) *Line {
 	l := &Line{w: w, terminal: IsTerminal(w), width: func() int { return 0 }}
 	if f, ok := w.(*os.File); ok && l.terminal {
@@ -34,7 +34,7 @@ func New(w io.Writer) *Line {
 	return l
 }
 
-// IsTerminal reports whether the output is a terminal.
+// IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
@@ -51,7 +51,7 @@ func (l *Line) Every() time.Duration {
 	return 10 * time.Second
 }
 
-// Show replaces the line. On a terminal it is cut to the width: a line that wrapped could not be rewritten.
+// Show replaces the line. On a terminal it is cut to the width: a wrapped line could not be rewritten.
 func (l *Line) Show(text string) {
 	if !l.terminal {
 		fmt.Fprintln(l.w, text)
@@ -65,7 +65,7 @@ func (l *Line) Show(text string) {
 	fmt.Fprint(l.w, "\r\x1b[K", text)
 }
 
-// Repeat calls show soon, and then every so often, until stop is called, which can be done more than once.
+// Repeat calls show soon, and then repeatedly until stop is called. stop may be called more than once.
 func (l *Line) Repeat(show func()) (stop func()) {
 	done := make(chan struct{})
 	var ended sync.WaitGroup

@@ -1,6 +1,6 @@
-// Package strictyaml reads YAML that somebody else may have written: suites, settings, prices. It refuses at once what
-// takes the reader unbounded memory or time, and the parts of YAML that those files do not need: anchors, aliases,
-// tags, directives and further documents. Errors name file and line.
+// Package strictyaml reads YAML that somebody else may have written: suites, settings, prices. It refuses up front
+// what would cost the reader unbounded memory or time, and the parts of YAML that those files do not need: anchors,
+// aliases, tags, directives and further documents. Errors name file and line.
 package strictyaml
 
 import (
@@ -22,12 +22,12 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Limits bound a file.
+// Limits bounds the size and complexity of a file.
 type Limits struct {
 	Bytes int
-	Depth int    // of brackets, of dashes in a line, and of indentation by 20 columns
-	Keys  int    // of one map; the reader's time is quadratic in it
-	One   string // what a file contains one of, for messages: "suite"
+	Depth int    // of brackets, of dashes in a line, and of indentation in steps of 20 columns
+	Keys  int    // of one map; the parser's time is quadratic in it
+	One   string // the kind of thing that a file contains one of, for messages: "suite"
 }
 
 // ReadFile reads at most limit bytes; a larger file is an error.
@@ -44,12 +44,12 @@ func ReadFile(name string, limit int) ([]byte, error) {
 	return text, err
 }
 
-// TooLarge is the error of a file of more than limit bytes.
+// TooLarge returns the error of a file of more than limit bytes.
 func TooLarge(name string, limit int) error {
 	return fmt.Errorf("%s: is larger than %d MiB", name, limit>>20)
 }
 
-// Parse parses a file's text after checking it. The node is nil if there is nothing but comments.
+// Parse checks a file's text and then parses it. The node is nil if the file contains only comments.
 func Parse(name string, text []byte, l Limits) (root ast.Node, err error) {
 	defer recoverPanic(name, &err)
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
@@ -73,7 +73,7 @@ func Parse(name string, text []byte, l Limits) (root ast.Node, err error) {
 	return root, nil
 }
 
-// Decode sets what v points to; a nil node sets nothing.
+// Decode sets the value that v points to; a nil node leaves it unchanged.
 func Decode(name string, n ast.Node, v any, options ...yaml.DecodeOption) (err error) {
 	defer recoverPanic(name, &err)
 	if n == nil {
@@ -92,7 +92,7 @@ func recoverPanic(name string, err *error) {
 	}
 }
 
-// duplicate is how the library reports a duplicate key.
+// duplicate matches the library's message about a duplicate key.
 var duplicate = regexp.MustCompile(`^mapping key (".*") already defined at \[(\d+):\d+\]$`)
 
 // Error formats an error of the YAML reader as file:line: message.
@@ -127,8 +127,8 @@ var kinds = map[string]string{
 	"string": "text", "null": "nothing",
 }
 
-// check refuses, before parsing, text on which the reader would spend unbounded
-// memory or time, and the parts of YAML that no file needs.
+// check refuses, before parsing, text on which the parser would spend unbounded memory or time, and parts of YAML
+// that no file needs.
 func check(name string, text []byte, l Limits) error {
 	if len(text) > l.Bytes {
 		return TooLarge(name, l.Bytes)
@@ -142,7 +142,7 @@ func check(name string, text []byte, l Limits) error {
 	if err := checkBrackets(name, text, l.Depth); err != nil {
 		return err
 	}
-	depth, entries := 0, 0 // open brackets; "- - -" in one line
+	depth, entries := 0, 0 // open brackets; dashes of "- - -" in a line
 	begun := false
 	keys := keyCounter{flow: []int{0}}
 	var last token.Position
@@ -196,8 +196,8 @@ func check(name string, text []byte, l Limits) error {
 
 const tooDeep = "is nested too deeply"
 
-// checkBrackets refuses a long row of opening brackets and dashes without making a token of each. Text between them
-// ends the row, so no sensible text, quoted or not, is refused.
+// checkBrackets refuses a long run of opening brackets and dashes before the parser makes a token of each. Text
+// between them ends the run, so no sensible text, quoted or not, is refused.
 func checkBrackets(name string, text []byte, depth int) error {
 	line, row := 1, 0
 	for _, b := range text {
@@ -217,16 +217,16 @@ func checkBrackets(name string, text []byte, depth int) error {
 	return nil
 }
 
-// keyCounter counts the keys of each map that is open at the time.
+// keyCounter counts the keys of each open map.
 type keyCounter struct {
 	most  int
-	flow  []int // of maps and lists in brackets; the first stands for those without
+	flow  []int // of open maps and lists in brackets; the first is for maps without brackets
 	block []column
 }
 
 type column struct{ at, keys int }
 
-// key counts a key that starts in a column.
+// key counts a key that starts in this column.
 func (k *keyCounter) key(at int) {
 	if n := len(k.flow); n > 1 {
 		k.flow[n-1]++
@@ -242,7 +242,7 @@ func (k *keyCounter) key(at int) {
 	k.most = max(k.most, last.keys)
 }
 
-// entry ends the maps that are further to the right.
+// entry closes the maps that are further to the right.
 func (k *keyCounter) entry(at int) {
 	for n := len(k.block); n > 0 && len(k.flow) == 1 && k.block[n-1].at > at; n-- {
 		k.block = k.block[:n-1]

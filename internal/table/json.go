@@ -13,8 +13,8 @@ import (
 	"crosstalk/internal/jsonscan"
 )
 
-// Document reads one JSON document piece by piece, so that memory does not grow
-// with the elements of its arrays. Its errors name file and line.
+// Document reads one JSON document piece by piece, so memory does not grow with the elements of its arrays. Its
+// errors name file and line.
 type Document struct {
 	path   string
 	d      *json.Decoder
@@ -43,7 +43,8 @@ func newDocument(path string, text io.Reader, most int) *Document {
 	return d
 }
 
-// Starts reads the beginning of an object or an array, '{' or '['; or another value whole, which is 0.
+// Starts reads the opening of an object or an array and returns '{' or '['; for any other value, it reads the value
+// and returns 0.
 func (d *Document) Starts() (json.Delim, error) {
 	d.record.reset()
 	t, err := d.d.Token()
@@ -54,8 +55,8 @@ func (d *Document) Starts() (json.Delim, error) {
 	return delim, nil
 }
 
-// Keys calls each with the keys of the object that has started. It must read the
-// value, with Raw, Starts and Keys or Elements.
+// Keys calls each with the keys of the object that Starts opened. each must read the value, with Raw, Starts and Keys
+// or Elements.
 func (d *Document) Keys(each func(key string) error) error {
 	return d.members(func() error {
 		key, err := d.d.Token()
@@ -66,7 +67,7 @@ func (d *Document) Keys(each func(key string) error) error {
 	})
 }
 
-// Elements calls each with the elements of the array that has started, and the lines where they start.
+// Elements calls each with the elements of the array that Starts opened, and the lines where they start.
 func (d *Document) Elements(each func(line int, text []byte) error) error {
 	return d.members(func() error {
 		text, line, err := d.Raw()
@@ -77,7 +78,7 @@ func (d *Document) Elements(each func(line int, text []byte) error) error {
 	})
 }
 
-// members calls read for what the object or array has, to its end.
+// members calls read for each member of the object or array, to its end.
 func (d *Document) members(read func() error) error {
 	for d.record.reset(); d.d.More(); d.record.reset() {
 		if err := read(); err != nil {
@@ -90,7 +91,7 @@ func (d *Document) members(read func() error) error {
 	return nil
 }
 
-// Raw reads the next value, and the line where it starts.
+// Raw reads the next value, and returns it with the line where it starts.
 func (d *Document) Raw() (text []byte, line int, err error) {
 	d.record.reset()
 	var raw json.RawMessage
@@ -121,12 +122,12 @@ func (d *Document) errorf(err error) error {
 	return fmt.Errorf("%s:%d: not valid JSON: %w", d.path, d.lines.at(offset), err)
 }
 
-// lineCounter counts the lines of what is read through it. It remembers the
-// breaks that are ahead of the last place that was asked for.
+// lineCounter counts the lines of the bytes read through it. It remembers the line breaks after the last offset
+// passed to at.
 type lineCounter struct {
 	in     io.Reader
 	read   int64
-	line   int // breaks before the last place
+	line   int // breaks before the last offset
 	breaks []int64
 }
 
@@ -141,7 +142,7 @@ func (l *lineCounter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// at is the line of a place, from 1. Places must not decrease, or the line of the last one is returned.
+// at returns the line of an offset, from 1. Offsets must not decrease; a smaller one returns the line of the last.
 func (l *lineCounter) at(offset int64) int {
 	n, _ := slices.BinarySearch(l.breaks, offset)
 	l.breaks = slices.Delete(l.breaks, 0, n)
@@ -200,9 +201,9 @@ func readJSONLines(path string, in io.Reader, yield func(Row) bool) error {
 	}
 }
 
-// ParseObject reads a JSON object as the row that starts in this line.
+// ParseObject parses a JSON object that starts in this line as a row.
 func ParseObject(path string, line int, text []byte) (Row, error) {
-	if !utf8.Valid(text) { // the decoder would put U+FFFD in its place
+	if !utf8.Valid(text) { // the decoder would replace it by U+FFFD
 		return Row{}, fmt.Errorf("%s:%d: is not valid UTF-8: save the file as UTF-8", path, line)
 	}
 	if row := newRow(path, line); row.flat(text) {
@@ -278,9 +279,9 @@ func toText(v any) string {
 	return string(b)
 }
 
-// flat reads an object whose values are strings and numbers as ParseObject does, in a quarter of the time: most objects
-// are such, and there are millions. It returns false where it leaves the object to encoding/json: there is something
-// else in it, or something wrong.
+// flat parses an object whose values are strings and numbers, like ParseObject but in a quarter of the time: most
+// objects are such, and there are millions. It returns false for an object that it leaves to encoding/json, because
+// it has other values or an error.
 func (r *Row) flat(text []byte) bool {
 	s := jsonscan.New(text)
 	s.Fields(func(name []byte) {

@@ -9,8 +9,8 @@ import (
 	"crosstalk/internal/parquet"
 )
 
-// readParquet reads a Parquet file; a row's line is its number. A list of structures (messages.list.element.role) is a
-// list of JSON objects. Columns of kinds that cannot be read are left out.
+// readParquet reads a Parquet file; a row's line is its number. A list of structures (messages.list.element.role)
+// becomes a list of JSON objects. Columns of unsupported kinds are skipped.
 func readParquet(path string, yield func(Row) bool) error {
 	in, err := open(path)
 	if err != nil {
@@ -27,7 +27,7 @@ func readParquet(path string, yield func(Row) bool) error {
 	}
 	nameOf := func(c parquet.Column) string { name, _ := listOf(c); return name }
 	names := ordered.Distinct(columns, nameOf)
-	groups := ordered.Groups(columns, nameOf) // of the fields of the structures in a list, or of one column
+	groups := ordered.Groups(columns, nameOf) // fields of the structures in a list, or one column
 	for i := range rows {
 		row := newRow(path, i+1)
 		row.Columns = names
@@ -52,13 +52,13 @@ func readParquet(path string, yield func(Row) bool) error {
 	return nil
 }
 
-// listOf returns the name of a column and, if it is in a list of structures, the field of these.
+// listOf returns the name of a column and, if it belongs to a list of structures, its field.
 func listOf(c parquet.Column) (name, field string) {
 	if c.Texts != nil {
 		return c.Name, ""
 	}
 	name, rest, _ := strings.Cut(c.Name, ".list.")
-	_, field, _ = strings.Cut(rest, ".") // the level of the element has a name that depends on the writer
+	_, field, _ = strings.Cut(rest, ".") // the name of the element level depends on the writer
 	return name, field
 }
 

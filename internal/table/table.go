@@ -1,5 +1,6 @@
-// Package table reads files of records: CSV, TSV, JSON Lines, a JSON array, a workbook's first sheet or Parquet, all
-// but the last optionally gzip-compressed. But for workbooks and Parquet, memory does not grow with the file.
+// Package table reads files of records: CSV, TSV, JSON Lines, a JSON array, the first sheet of a workbook, or
+// Parquet; all but Parquet may be gzip-compressed. Except for workbooks and Parquet, memory does not grow with the
+// file.
 package table
 
 import (
@@ -26,20 +27,20 @@ import (
 type Row struct {
 	File    string
 	Line    int                 // where it starts, from 1; the sheet's row in a workbook
-	Header  int                 // the line with the names of the columns
+	Header  int                 // the line of the column names
 	Columns []string            // in the file's order
 	Values  map[string]string   // a missing value, null included, is ""
 	Lists   map[string][]string // values that are lists (JSON Lines only)
 
-	repeated []string // columns that the header has twice, which are dropped
+	repeated []string // columns that occur twice in the header, which are dropped
 }
 
-// Errorf is an error that names the file and the line.
+// Errorf returns an error that names the file and the line.
 func (r Row) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", r.File, r.Line, fmt.Errorf(format, args...))
 }
 
-// HeaderErrorf is an error that names the file and the line with the names of the columns.
+// HeaderErrorf returns an error that names the file and the line of the column names.
 func (r Row) HeaderErrorf(format string, args ...any) error {
 	r.Line = r.Header
 	return r.Errorf(format, args...)
@@ -54,7 +55,7 @@ func (r Row) Has(column string) bool {
 	return ok
 }
 
-// Blank reports whether all columns of the row are empty.
+// Blank reports whether all values of the row are empty.
 func (r Row) Blank() bool {
 	for _, v := range r.Values {
 		if strings.TrimSpace(v) != "" {
@@ -64,19 +65,19 @@ func (r Row) Blank() bool {
 	return len(r.Lists) == 0
 }
 
-// Read yields the file's rows and stops after an error, such as a column that the header has twice. Blank lines are
+// Read yields the file's rows and stops after an error, such as a duplicate column in the header. Blank lines are
 // skipped, but not blank rows of a workbook. Columns without a name (row numbers, say) are dropped.
 func Read(path string) iter.Seq2[Row, error] { return ReadNeeding(path, anyColumn) }
 
 func anyColumn(string) bool { return true }
 
-// ReadNeeding is Read for whoever knows which columns have a meaning: others that
-// the header has twice, as some programs write them, are dropped.
+// ReadNeeding is Read for a caller that knows which columns it needs: others that occur twice in the header, as some
+// programs write them, are dropped.
 func ReadNeeding(path string, needed func(column string) bool) iter.Seq2[Row, error] {
 	return rows(path, needed, func(yield func(Row) bool) error { return read(path, yield) })
 }
 
-// rows yields what read does, unless a needed column is twice in the header.
+// rows yields the rows that read yields, unless a needed column occurs twice in the header.
 func rows(path string, needed func(string) bool, read func(func(Row) bool) error) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		var repeated error
@@ -93,7 +94,7 @@ func rows(path string, needed func(string) bool, read func(func(Row) bool) error
 	}
 }
 
-// rowOf is a row with these values of its columns; those that are missing at its end are "".
+// rowOf returns a row with these values of its columns; values missing at the end are "".
 func rowOf(path string, line, header int, columns, repeated, values []string) Row {
 	r := Row{File: path, Line: line, Header: header, Columns: columns, repeated: repeated,
 		Values: make(map[string]string, len(columns))}
@@ -136,7 +137,7 @@ func open(path string) (*os.File, error) {
 	return f, nil
 }
 
-// ReadFrom yields the rows of a reader's content; the ending of the file name gives the format.
+// ReadFrom yields the rows of a reader's content; the ending of path determines the format.
 func ReadFrom(path string, in io.Reader) iter.Seq2[Row, error] {
 	return rows(path, anyColumn, func(yield func(Row) bool) error { return readFrom(path, in, yield) })
 }
@@ -161,12 +162,12 @@ func readFrom(path string, in io.Reader, yield func(Row) bool) error {
 	return fmt.Errorf("%s: expected a file that ends in %s, optionally with .gz", path, Formats)
 }
 
-// Format is the ending of a file's name in lower case, without .gz: ".csv".
+// Format returns the ending of a file's name in lower case, without .gz: ".csv".
 func Format(path string) string {
 	return filepath.Ext(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz"))
 }
 
-// unpack returns a file's content, unpacked and in UTF-8 without a byte order mark if it is text, and its format.
+// unpack returns a file's content, decompressed and, if text, in UTF-8 without a byte order mark, and its format.
 func unpack(path string, in io.Reader) (*bufio.Reader, string, error) {
 	in = bufio.NewReaderSize(in, 1<<16)
 	if strings.HasSuffix(strings.ToLower(path), ".gz") {
@@ -187,7 +188,7 @@ func unpack(path string, in io.Reader) (*bufio.Reader, string, error) {
 	return content, format, nil
 }
 
-// checkHeader refuses malformed names. It returns the names that are there twice, and empties them in columns.
+// checkHeader refuses malformed names. It returns the duplicate names, and clears them in columns.
 func checkHeader(columns []string) (repeated []string, err error) {
 	times := map[string]int{}
 	for _, c := range columns {
@@ -217,7 +218,7 @@ func checkUTF8(column, value string) error {
 const (
 	// maxRecord limits one record, because a few compressed bytes can expand to a line of gigabytes.
 	maxRecord = 16 << 20
-	// maxWorkbook limits a workbook, both packed and unpacked: it is a zip file.
+	// maxWorkbook limits a workbookbefore and after decompression, as it is a zip file.
 	maxWorkbook = 256 << 20
 )
 
@@ -231,11 +232,12 @@ func (p packed) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Limit returns what in has, and fails when it is longer than most bytes or has too many values.
+// Limit returns a reader of in that fails when in is longer than most bytes or has too many values.
 func Limit(in io.Reader, most int) io.Reader { return &bounded{in: in, most: most} }
 
-// bounded is a reader that fails when more than the given number of bytes is read between resets, or what takes a
-// hundred times its bytes in memory: more than maxValues columns or numbers, or a quarter as many lists and objects.
+// bounded is a reader that fails when more than most bytes are read between resets, or when the bytes would take
+// about a hundred times their size in memory: more than maxValues columns or numbers, or a quarter as many lists and
+// objects.
 type bounded struct {
 	in                io.Reader
 	most, got, values int
@@ -262,10 +264,10 @@ func (b *bounded) Read(p []byte) (int, error) {
 
 func tooLong(most int) error { return fmt.Errorf("is longer than %d MiB", most>>20) }
 
-// delimiterOf is the character that separates the names in a CSV file's first line: a comma, or a semicolon or tab
-// where there are more of them, as spreadsheet programs of many countries write.
+// delimiterOf returns the character that separates the names in a CSV file's first line: a comma, or a semicolon or
+// tab if it is more frequent, as spreadsheet programs of many countries write.
 func delimiterOf(in *bufio.Reader) rune {
-	start, _ := in.Peek(in.Size()) // an error comes again
+	start, _ := in.Peek(in.Size()) // reading reports any error again
 	most, delimiter := 0, ','
 	for _, c := range ",;\t" {
 		r := csv.NewReader(bytes.NewReader(start))
@@ -281,7 +283,7 @@ func readCSV(path string, in io.Reader, comma rune, yield func(Row) bool) error 
 	record := &bounded{in: in, most: maxRecord}
 	r := csv.NewReader(record)
 	r.Comma, r.ReuseRecord = comma, true
-	r.FieldsPerRecord = -1 // our own message says more
+	r.FieldsPerRecord = -1 // our own message is more specific
 	return readRecords(path, yield, func() (fields []string, line int, err error) {
 		if fields, err = r.Read(); err == nil {
 			line, _ = r.FieldPos(0)
@@ -319,8 +321,8 @@ func ReadPlain(path string) iter.Seq2[Row, error] {
 	})
 }
 
-// readRecords yields the rows of records, of which the first is the header. next returns a record, which is valid until
-// the next one, and the line where it starts; io.EOF at the end.
+// readRecords yields the rows of records, the first of which is the header. next returns a record, which is valid
+// until the next call, and the line where it starts; io.EOF at the end.
 func readRecords(path string, yield func(Row) bool, next func() (fields []string, line int, err error)) error {
 	fields, header, err := next()
 	if err == io.EOF {
@@ -370,9 +372,9 @@ func csvError(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// toUTF8 converts UTF-16, in which spreadsheet programs save "Unicode text". It has a byte order mark, or its first
-// character, which is ASCII in every format of text here, has a zero byte. Other content is returned as it is. What is
-// not UTF-16 becomes bytes that are not UTF-8, which every format refuses with their line.
+// toUTF8 converts UTF-16, in which spreadsheet programs save "Unicode text". It recognises a byte order mark, or a
+// zero byte in the first character, which is ASCII in every text format here. Other content is returned unchanged.
+// Whatever is not valid UTF-16 becomes bytes that are not UTF-8; every format refuses them with their line.
 func toUTF8(in *bufio.Reader) *bufio.Reader {
 	var order unicode.Endianness
 	switch start, _ := in.Peek(2); {
@@ -389,10 +391,10 @@ func toUTF8(in *bufio.Reader) *bufio.Reader {
 	return bufio.NewReaderSize(transform.NewReader(in, transform.Chain(decoder, unreplaced{})), 1<<16)
 }
 
-// unreplaced makes U+FFFD, which stands for what could not be decoded, bytes that are not UTF-8.
+// unreplaced turns U+FFFD, which replaces undecodable text, into bytes that are not UTF-8.
 type unreplaced struct{ transform.NopResetter }
 
-// Transform implements transform.Transformer, of whole characters.
+// Transform implements transform.Transformer. It transforms whole characters only.
 func (unreplaced) Transform(dst, src []byte, _ bool) (nDst, nSrc int, err error) {
 	for nSrc < len(src) {
 		r, size := utf8.DecodeRune(src[nSrc:])

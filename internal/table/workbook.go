@@ -22,8 +22,8 @@ const (
 	maxStrings = 1 << 24 // shared: an empty one takes five bytes of XML and more of memory
 )
 
-// maxCells is the most cells that are read of a sheet, blank ones included: more
-// than maxWorkbook has room for. It changes in tests only.
+// maxCells is the most cells that are read from a sheet, including blank ones: more than fit in maxWorkbook. It
+// changes only in tests.
 var maxCells = 1 << 26
 
 type sheet struct {
@@ -32,17 +32,16 @@ type sheet struct {
 	shared   []string
 	columns  []string
 	repeated []string
-	row      int // the last one that was read
-	cells    int // of all rows up to here
+	row      int // the last row read
+	cells    int // in all rows so far
 	values   []string
 }
 
 // readWorkbook reads the first sheet of a workbook (ECMA-376, Part 1, section 18.3) to its end. Anything that could
-// lose a row or a value is an error: the sheet's XML must be well-formed to its last byte, rows and cells in order, and
-// every shared string there. (excelize reads a sheet that is cut off as a shorter one.)
+// lose a row or a value is an error: the sheet's XML must be well-formed to its last byte, its rows and cells in
+// order, and all its shared strings present. (excelize reads a truncated sheet as a shorter one.)
 //
-// Values are as they are stored: a number as it is written, a date as a number,
-// true as 1, and a formula's cached result.
+// Values are returned as stored: a number as written, a date as a number, true as 1, and a formula's cached result.
 func readWorkbook(path string, in io.Reader, yield func(Row) bool) error {
 	s := &sheet{path: path, yield: yield}
 	book, err := openWorkbook(&bounded{in: in, most: maxWorkbook})
@@ -86,15 +85,15 @@ func (s *sheet) read(p *part, t xml.StartElement) error {
 	})
 }
 
-// readRow yields a row, after those before it that are not written because they are blank. The first is the header.
+// readRow yields a row, after the blank rows before it that the file omits. The first row is the header.
 func (s *sheet) readRow(p *part, t xml.StartElement) error {
-	text := strconv.Itoa(s.row + 1) // the next one if its number is not written
+	text := strconv.Itoa(s.row + 1) // a row without a number follows the one before
 	for _, a := range t.Attr {
 		if a.Name.Local == "r" {
 			text = a.Value
 		}
 	}
-	number, _ := strconv.Atoi(text) // 0 if it is none
+	number, _ := strconv.Atoi(text) // 0 if it is not a number
 	if number <= s.row || number > maxRows {
 		return fmt.Errorf("after this row comes row %s; expected %d to %d", text, s.row+1, maxRows)
 	}
@@ -129,7 +128,7 @@ func (s *sheet) readRow(p *part, t xml.StartElement) error {
 	return nil
 }
 
-// readCells reads the values of a row to its end; empty ones at the end are left out.
+// readCells reads the values of a row to its end; empty ones at the end are dropped.
 func (s *sheet) readCells(p *part) error {
 	size, column := 0, 0
 	s.values = s.values[:0]
@@ -154,14 +153,15 @@ func (s *sheet) readCells(p *part) error {
 		if size += len(value); size > maxRecord {
 			return tooLong(maxRecord)
 		}
-		if value != "" || c.Formula != nil { // a formula without a result is a cell of the header
+		if value != "" || c.Formula != nil { // a formula without a result counts as a cell of the header
 			s.values = append(append(s.values, make([]string, column-1-len(s.values))...), value)
 		}
 		return nil
 	})
 }
 
-// column returns the column of a cell, from 1, after the column of the one before: the next one if it is not written.
+// column returns the column of a cell, from 1. It must follow the column before; a cell without a reference is in the
+// next one.
 func (s *sheet) column(ref string, before int) (int, error) {
 	letters := strings.TrimRight(ref, "0123456789")
 	column := 0
@@ -211,7 +211,7 @@ func (c *cell) text(shared []string) (string, error) {
 	return value, nil
 }
 
-// richText is a string item (CT_Rst): its own text, and that of its runs, but not how it is pronounced.
+// richText is a string item (CT_Rst): its own text and that of its runs, without the phonetic text.
 type richText struct {
 	Own  []string `xml:"t"`
 	Runs []struct {
@@ -221,7 +221,7 @@ type richText struct {
 
 var escaped = regexp.MustCompile(`(_x[0-9A-Fa-f]{4}_)+`)
 
-// text resolves what XML cannot hold and workbooks write as _xHHHH_ (ST_Xstring).
+// text decodes characters that XML cannot contain and that workbooks write as _xHHHH_ (ST_Xstring).
 func (r richText) text() string {
 	for _, run := range r.Runs {
 		r.Own = append(r.Own, run.Text)
@@ -240,11 +240,11 @@ func (r richText) text() string {
 	})
 }
 
-// archive is the zip file of a workbook (ECMA-376, Part 2: Open Packaging Conventions): XML parts by name in
-// lower case, without a leading slash, and relationships that say what they are.
+// archive is the zip file of a workbook (ECMA-376, Part 2: Open Packaging Conventions): XML parts by name in lower
+// case, without a leading slash, and the relationships between them.
 type archive map[string]*zip.File
 
-// openWorkbook reads the directory of a workbook, at most maxWorkbook of it.
+// openWorkbook reads the directory of a workbook's zip file, at most maxWorkbook bytes of the file.
 func openWorkbook(in io.Reader) (archive, error) {
 	content, err := io.ReadAll(in)
 	if err != nil {
@@ -273,7 +273,7 @@ func openWorkbook(in io.Reader) (archive, error) {
 
 func partName(name string) string { return strings.ToLower(strings.TrimPrefix(path.Clean(name), "/")) }
 
-// relation is what the workbook, or a part of it, says of another part.
+// relation is a relationship of the workbook, or a part of it, with another part.
 type relation struct {
 	ID     string `xml:"Id,attr"`
 	Type   string `xml:",attr"`
@@ -282,7 +282,7 @@ type relation struct {
 
 func (r relation) is(kind string) bool { return strings.HasSuffix(r.Type, "/"+kind) }
 
-// related returns the part to which a part, or the workbook for "", has a relation for which is holds; "": none.
+// related returns the part to which a part, or the workbook for "", has a relationship that satisfies is; "" if none.
 func (b archive) related(of string, is func(relation) bool) (string, error) {
 	dir, base := path.Split(of)
 	var list struct{ Relationship []relation }
@@ -298,7 +298,7 @@ func (b archive) related(of string, is func(relation) bool) (string, error) {
 	return partName(target), err
 }
 
-// firstSheet names the part of the first sheet, and returns the strings that it may refer to.
+// firstSheet returns the name of the first sheet's part, and the strings that the sheet may refer to.
 func (b archive) firstSheet() (file string, shared []string, err error) {
 	book, err := b.related("", func(r relation) bool { return r.is("officeDocument") })
 	if err != nil {
@@ -325,7 +325,7 @@ func (b archive) firstSheet() (file string, shared []string, err error) {
 	if b[file] == nil {
 		return "", nil, fmt.Errorf("its first sheet, %q, is missing", first.Name)
 	}
-	texts, _ := b.related(book, func(r relation) bool { return r.is("sharedStrings") }) // in what the sheet was found in
+	texts, _ := b.related(book, func(r relation) bool { return r.is("sharedStrings") }) // no error: see above
 	_, err = b.read(texts, func(p *part, _ xml.StartElement) error {
 		return p.children(func(t xml.StartElement) error {
 			if len(shared) == maxStrings {
@@ -348,16 +348,17 @@ func (b archive) firstSheet() (file string, shared []string, err error) {
 // part reads one XML part, strictly and to its end.
 type part struct {
 	name   string
-	record bounded // between two elements that are taken
+	record bounded // limits the bytes between two elements
 	xml    *xml.Decoder
 }
 
-// decode reads a part, and what to has fields for.
+// decode reads a part into to.
 func (b archive) decode(name string, to any) (found bool, err error) {
 	return b.read(name, func(p *part, t xml.StartElement) error { return p.decode(to, t) })
 }
 
-// read calls root with the root of a part, to read it to its end. found is false if the workbook has no such part.
+// read calls root with the root element of a part; root must read it to its end. found is false if the workbook has
+// no such part.
 func (b archive) read(name string, root func(*part, xml.StartElement) error) (found bool, err error) {
 	f := b[partName(name)]
 	if f == nil {
@@ -383,12 +384,13 @@ func (b archive) read(name string, root func(*part, xml.StartElement) error) (fo
 	return true, err
 }
 
-// children calls use with each element in the one that has begun, or at first with the root, to read it to its end.
+// children calls use with each child of the open element, or with the root element at first; use must read it to its
+// end.
 func (p *part) children(use func(xml.StartElement) error) error {
 	for {
 		p.record.reset()
 		t, err := p.xml.Token()
-		if err == io.EOF { // of a whole document; the zip file's checksum was verified
+		if err == io.EOF { // the whole document was read, and the zip file's checksum verified
 			return nil
 		}
 		if err != nil {
@@ -405,7 +407,7 @@ func (p *part) children(use func(xml.StartElement) error) error {
 	}
 }
 
-// decode reads the element that has begun to its end, and what to has fields for.
+// decode reads the open element to its end, into to.
 func (p *part) decode(to any, t xml.StartElement) error {
 	p.record.reset()
 	if err := p.xml.DecodeElement(to, &t); err != nil {

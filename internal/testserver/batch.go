@@ -12,31 +12,31 @@ import (
 	"time"
 )
 
-// Batches say how the batch APIs behave. The zero value ends a batch when it is made, with an answer to every request.
+// Batches specifies how the batch APIs behave. The zero value ends a batch at once, with an answer to every request.
 type Batches struct {
-	Delay time.Duration // from the start of a batch to its end
-	// Late is how long after its request a batch is there, and answered for, even if the client has gone away.
+	Delay time.Duration // from the creation of a batch to its end
+	// Late is the time from its request to the creation of a batch, which is answered even if the client has gone away.
 	Late time.Duration
 	// Expire and Fail are the probabilities that a request expires, and that it fails; drawn once per batch.
 	Expire, Fail float64
-	// Most, if positive, is the number of requests above which OpenAI's API takes a batch back for being too large.
+	// Most, if positive, is the number of requests above which OpenAI's API cancels a batch as too large.
 	Most   int
-	Refuse string // why every batch is taken back, but Anthropic's; "": none is
-	// Results is what is wrong, by its name in replies.yaml, in how many calls Faulty (0: all until [Server.Heal]).
+	Refuse string // why every batch is cancelled, except at Anthropic; "": none is
+	// Results names a fault of replies.yaml, which Faulty calls show (0: all until [Server.Heal]).
 	Results    string
 	Faulty     int
 	NoMetadata bool // forgets the metadata of batches
-	Page       int  // the most that a page of a list has; 0: as many as asked for
+	Page       int  // the most batches on a page of a list; 0: as many as requested
 }
 
-// Heal ends the fault of batches.
+// Heal ends the fault in Batches.Results.
 func (s *Server) Heal() { s.healed.Store(true) }
 
 type batch struct {
 	ID            string
 	Created, ends time.Time
-	Problem       string // why it was taken back
-	Full          bool   // for its size
+	Problem       string // why the batch was cancelled
+	Full          bool   // cancelled because it is too large
 	Input         string // OpenAI: the file of requests
 	Path          string // OpenAI
 	Tag           string // OpenAI: the metadata; Gemini: the display name
@@ -46,7 +46,7 @@ type batch struct {
 type batchResult struct {
 	ID     string
 	Status int    // 0: expired
-	Body   []byte // the answer or the error, in the API's form
+	Body   []byte // the answer or the error, in the format of the API
 }
 
 type file struct {
@@ -54,7 +54,7 @@ type file struct {
 	Content  []byte
 }
 
-// SetDown makes the server close every new connection without an answer, or answer again.
+// SetDown makes the server close every new connection without an answer, or answer again if down is false.
 func (s *Server) SetDown(down bool) { s.down.Store(down) }
 
 func (c *exchange) missing() { c.fail(said("no object", c.r.URL.Path)) }
@@ -66,14 +66,14 @@ type batchAsk struct {
 	form string // the template of an answer; "": path
 }
 
-// start makes a batch, answers its requests, and returns it when the API would.
+// start creates a batch, answers its requests, and returns it when the API would.
 func (c *exchange) start(b *batch, asks []batchAsk) *batch {
 	o := c.opts.Batches
 	c.book.do(func(k *book) {
 		k.stats.Creates++
 		b.ID = fmt.Sprintf("batch_%04d", k.stats.Creates)
 	})
-	time.Sleep(o.Late) // whatever becomes of the client
+	time.Sleep(o.Late) // even if the client goes away
 	b.Created = time.Now().UTC()
 	b.ends = b.Created
 	if o.Most > 0 && len(asks) > o.Most && b.Input != "" {
@@ -135,15 +135,15 @@ func (c *exchange) find(id string) (found *batch) {
 	return found
 }
 
-// Ended reports whether a batch is answered or taken back.
+// Ended reports whether a batch is answered or cancelled.
 func (b *batch) Ended() bool { return !time.Now().Before(b.ends) }
 
-// Done reports whether it is answered.
+// Done reports whether the batch is answered.
 func (b *batch) Done() bool { return b.Problem == "" && b.Ended() }
 
 func (b *batch) Unanswered() int { return len(b.Results) - b.Count(200, 200) }
 
-// Count is the number of results with a status from low to high.
+// Count returns the number of results with a status from low to high.
 func (b *batch) Count(low, high int) (n int) {
 	for _, r := range b.Results {
 		if low <= r.Status && r.Status <= high {
@@ -180,7 +180,7 @@ var batchRoutes = map[string]func(*exchange){
 
 type batchView struct {
 	*batch
-	Answers []batchResult // Gemini: the results, if they come along
+	Answers []batchResult // Gemini: the results, if included
 }
 
 const jsonType = "application/json"
@@ -200,7 +200,8 @@ func getter(api, call string) func(*exchange) {
 	}
 }
 
-// lister answers for a page of batches, the newest first: after which one, and how many, are parameters of the query.
+// lister answers with a page of batches, the newest first. after and limit name the query's parameters for the batch
+// before the page and for its size.
 func lister(api, after, limit string, size int) func(*exchange) {
 	return func(c *exchange) {
 		q := c.r.URL.Query()
@@ -224,7 +225,7 @@ func lister(api, after, limit string, size int) func(*exchange) {
 	}
 }
 
-// results sends the results of a batch: all, those that are answers (kind "out"), or the others.
+// results sends results of a batch: all of them, only answers (kind "out"), or only the others.
 func (c *exchange) results(api, id, kind string) {
 	b := c.find(id)
 	if b == nil || !b.Ended() {

@@ -22,7 +22,7 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Fault is a way to misbehave, by its name in replies.yaml, which says what each does.
+// Fault is a way to misbehave, by its name in replies.yaml, which describes each.
 type Fault string
 
 func kindOf(f Fault) string {
@@ -34,7 +34,7 @@ func kindOf(f Fault) string {
 	return ""
 }
 
-// fate is the outcome of one attempt. Empty failure and outcome mean a plain answer.
+// fate is the outcome of one attempt. If failure and outcome are empty, it is a plain answer.
 type fate struct {
 	failure, outcome Fault
 	slow, dribble    bool
@@ -57,7 +57,7 @@ func (o *Options) fate(hash string, attempt int) fate {
 	return f
 }
 
-// pick gives the fault of a kind in whose share of [0, 1) u falls, or "".
+// pick returns the fault of a kind into whose share of [0, 1) u falls, or "".
 func (o *Options) pick(kind string, u float64) Fault {
 	for _, f := range slices.Sorted(maps.Keys(o.Faults)) {
 		if kindOf(f) != kind {
@@ -79,9 +79,9 @@ func uniform(seed int64, purpose, hash string, attempt int) float64 {
 // change describes how a fault alters the answers to some calls; replies.yaml lists them.
 type change struct {
 	Of     string   // upload, create, list, look, results
-	Status int      // of an error instead; 0: none
-	Edit   []string // pairs: an expression, and what takes the place of its matches in the body
-	Do     string   // the name of what else is done: with the results, with the body, or instead of sending it
+	Status int      // status of an error to send instead; 0: none
+	Edit   []string // pairs of an expression and the replacement for its matches in the body
+	Do     string   // the name of a further change: to the results, to the body, or a response instead of it
 }
 
 var withResults = map[string]func([]batchResult) []batchResult{
@@ -132,7 +132,7 @@ var withBody = map[string]func([]byte) []byte{
 		time.Sleep(300 * time.Millisecond)
 		return b
 	},
-	"damage": func(b []byte) []byte { // cuts the first line, and adds one of no request
+	"damage": func(b []byte) []byte { // cuts the first line, and adds one that belongs to no request
 		first, rest, _ := bytes.Cut(b, []byte("\n"))
 		stranger := bytes.Clone(first)
 		b = slices.Concat(first[:len(first)/2], []byte("\n"), rest)
@@ -142,7 +142,7 @@ var withBody = map[string]func([]byte) []byte{
 		}
 		return b
 	},
-	"others": func([]byte) []byte { // a page of batches that others made, after which another page comes
+	"others": func([]byte) []byte { // a page of others' batches, which another page follows
 		at, id := time.Now(), fmt.Sprintf("batch_x%d", time.Now().UnixNano())
 		return fmt.Appendf(nil, `{"data":[{"id":%q,"created_at":%d,"metadata":{"crosstalk":"another"}}],"has_more":true,`+
 			`"last_id":%[1]q,"operations":[{"name":"batches/%[1]s","metadata":{"displayName":"another"}}],`+
@@ -171,7 +171,8 @@ var instead = map[string]func(*exchange, []byte){
 	},
 }
 
-// changes are the fault's in the answer to a call, if that shows it. A call may have several names.
+// changes returns the changes that the fault makes to the answer to a call, if it shows there. A call may have
+// several names.
 func (c *exchange) changes(call string) (list []change) {
 	o := c.opts.Batches
 	c.book.mu.Lock()
@@ -231,7 +232,7 @@ var (
 
 var data = sync.OnceValue(func() (d struct {
 	Profiles           []profile
-	Before, After      []rule // of all requests, before and after the profile's
+	Before, After      []rule // for all requests, before and after those of the profile
 	Unsupported        rule
 	Paths              map[string][]rule
 	Openings, Closings []string
@@ -240,7 +241,7 @@ var data = sync.OnceValue(func() (d struct {
 	Problems           map[string]problem
 	Batches            map[string][]change
 	Kinds              map[string][]Fault
-	Enclosing          map[string][2]string // the marks before and after thoughts, by where they are shown
+	Enclosing          map[string][2]string // the marks before and after thoughts, by the place where they are shown
 }) {
 	for _, file := range [][]byte{profilesFile, repliesFile} {
 		if err := yaml.Unmarshal(file, &d); err != nil {
@@ -250,7 +251,7 @@ var data = sync.OnceValue(func() (d struct {
 	return d
 })
 
-// profile is how the models of one family behave; profiles.yaml explains the fields.
+// profile describes the behaviour of one family of models; profiles.yaml explains the fields.
 type profile struct {
 	Name                     string
 	Models                   []string // patterns of names (path.Match), lower case
@@ -265,7 +266,7 @@ type profile struct {
 
 type rule struct {
 	If    string
-	Each  []string // the names to put for {name} in the condition
+	Each  []string // the names that replace {name} in the condition
 	Known []string // the parameters that are not refused
 	Error problem  `yaml:",inline"`
 }
@@ -286,7 +287,7 @@ func (o *Options) profileOf(model string) *profile {
 	return &profile{}
 }
 
-// Profiles are the names of all profiles, for [Options.Profile].
+// Profiles returns the names of all profiles, for [Options.Profile].
 func Profiles() []string {
 	var names []string
 	for _, p := range data().Profiles {
@@ -336,7 +337,7 @@ func (p *profile) holds(given params, condition string) bool {
 	return true
 }
 
-// meets is holds for one part: a name, an operator and an argument, or a name alone.
+// meets is like holds, for one part: a name, an operator and an argument, or a name alone.
 func (p *profile) meets(given params, part string) bool {
 	name, test, _ := strings.Cut(part, " ")
 	operator, argument, _ := strings.Cut(test, " ")
@@ -385,14 +386,14 @@ func (p params) value(name string) string {
 	return string(p[name])
 }
 
-// number parses a number, or reads the parameter with this name; NaN if the call does not set it.
+// number parses a number, or returns the parameter with this name, NaN if the call does not set it.
 func (p params) number(text string) float64 {
 	v := math.NaN()
 	json.Unmarshal([]byte(cmp.Or(p.value(text), text)), &v)
 	return v
 }
 
-// effort is the level of reasoning asked for, "" for none.
+// effort returns the requested level of reasoning, or "".
 func (p params) effort() string {
 	var effort string
 	var inner struct{ Effort string }

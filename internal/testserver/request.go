@@ -17,7 +17,7 @@ const (
 	Anthropic Protocol = "anthropic"
 )
 
-// Message is one turn of a chat; parts of text are joined.
+// Message is one turn of a chat; its text parts are joined.
 type Message struct {
 	Role string `json:"role"`
 	Text text   `json:"content"`
@@ -42,11 +42,11 @@ type Request struct {
 type Reply struct {
 	Text      string
 	Finish    string // "stop" (also ""), "length" or "content_filter"; Anthropic's words are derived
-	Refusal   string // OpenAI message.refusal; Anthropic only knows that it refused
+	Refusal   string // OpenAI message.refusal; Anthropic's API has no text for it
 	Reasoning int    // tokens spent thinking, part of the completion tokens
 }
 
-// hashOf identifies a request: hex SHA-256 of method, path and body. Headers, and so API keys, are no part of it.
+// hashOf returns an identifier of a request: hex SHA-256 of method, path and body, without headers and so API keys.
 func hashOf(method, path string, body []byte) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%s\n%s\n%s", method, path, body)))
 }
@@ -57,7 +57,7 @@ type query struct {
 	Profile *profile `json:"-"`
 	context int      // tokens to which prompts are cut; 0: no limit
 	params  params
-	TopN    int `json:"-"` // top alternatives asked for; -1: none asked for
+	TopN    int `json:"-"` // number of top alternatives requested; -1: none
 
 	System          text            `json:"system"`
 	Input           input           `json:"input"`
@@ -92,7 +92,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// input is that of responses and of embeddings, or stop sequences: turns, a text or texts.
+// input is the input of responses and of embeddings, or stop sequences: turns, a text or texts.
 type input struct {
 	turns []Message
 	Texts []string
@@ -141,7 +141,7 @@ func (x *exchange) authorize() *problem {
 	case key == "":
 		return said("no key")
 	}
-	if hidden := len(key) - 12; hidden > 0 { // as OpenAI shows one
+	if hidden := len(key) - 12; hidden > 0 { // the way OpenAI masks keys
 		key = key[:8] + strings.Repeat("*", hidden) + key[8+hidden:]
 	}
 	return said("wrong key", key)
@@ -194,7 +194,7 @@ func (x *exchange) parse() (*query, *problem) {
 		q.TopN = q.TopLogprobs
 	case q.Path == completionsPath:
 		q.MaxTokens = cmp.Or(q.MaxTokens, 16)    // OpenAI's default for this path
-		json.Unmarshal(q.LogprobsAsked, &q.TopN) // none, or null: not asked for
+		json.Unmarshal(q.LogprobsAsked, &q.TopN) // missing or null: not requested
 	}
 	q.Dimensions = cmp.Or(q.Dimensions, 256)
 	for _, m := range q.Messages {

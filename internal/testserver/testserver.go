@@ -1,4 +1,5 @@
-// Package testserver is a local server that speaks as OpenAI and Anthropic, and misbehaves on demand, for tests.
+// Package testserver is a local server that speaks the APIs of OpenAI, Anthropic and Gemini, and misbehaves on
+// demand, for tests.
 //
 // It answers
 //
@@ -9,7 +10,8 @@
 //	/v1/messages/batches[/ID[/results]]                                         Anthropic's
 //	POST /v1beta/models/NAME:batchGenerateContent, GET /v1beta/batches[/ID]     Gemini's
 //
-// Paths below /v1beta/openai, Gemini's compatible endpoint, are those below /v1. Streaming and tools get a 400.
+// Paths below /v1beta/openai, Gemini's compatible endpoint, are the same as those below /v1. Streaming and tools get
+// a 400.
 //
 // Everything it does is a function of options, request and attempt: requests with the same method, path and body
 // are the same, and the n-th attempt of one meets the same fate in every run, in whatever order they arrive.
@@ -36,39 +38,41 @@ import (
 	"time"
 )
 
-// Options say how the server behaves; the zero value answers at once and correctly. Scripts write them in YAML.
+// Options specifies how the server behaves; the zero value answers at once and correctly. Scripts write options in
+// YAML.
 type Options struct {
-	Seed int64 // moves all draws of faults and jitter, and no answers
+	Seed int64 // changes all draws of faults and jitter, but not the answers
 
-	// Faults gives each fault its probability in [0, 1]. Failures are drawn once per attempt, outcomes once per
-	// request, delays each for itself once per attempt (see [Fault]). Failures, and outcomes, add up to at most 1.
+	// Faults maps each fault to its probability in [0, 1]. Failures are drawn once per attempt, outcomes once per
+	// request, and each delay separately, once per attempt (see [Fault]). The probabilities of all failures add up to at
+	// most 1, and so do those of all outcomes.
 	Faults map[Fault]float64
 	// FailFirst, if positive, makes the first FailFirst attempts of each request fail with 500; all later ones succeed.
 	FailFirst int
 	// RetryAfter is the wait that the faults 429-seconds, 429-date and 429-ms ask for. Default one second.
 	RetryAfter      time.Duration
-	Latency, Jitter time.Duration // before the headers of every answer: Latency, and a draw from [0, Jitter)
+	Latency, Jitter time.Duration // wait before the headers of every answer: Latency plus a draw from [0, Jitter)
 	// Stall is the delay that slow adds before the headers (1 s), and the time that dribble takes for the body.
 	Stall time.Duration
 
-	Key         string   // the API key asked for; "" accepts any key and none
+	Key         string   // the API key required; "" accepts any key and none
 	Models      []string // the models that exist; empty accepts any name and lists "test"
-	Unsupported []string // names request parameters that are refused with 400
+	Unsupported []string // request parameters that are refused with 400
 
 	// Profile is the family whose refusals and thoughts every model has; "" chooses by the model's name (gpt-5-mini
 	// refuses what GPT-5 refuses), [NoProfile] has none. A profile thinks 390 tokens before it answers.
 	Profile string
 
-	// Losses that a client has to notice by itself. Context is the number of tokens to which prompts are cut, as
-	// Ollama does: usage counts the rest (0: no limit). System is a message that the server puts before those of
-	// chats. Serves is the model that answers, and says so. Ignores names parameters that are passed over.
+	// Losses that a client has to notice by itself. Context is the number of tokens to which prompts are truncated, as
+	// Ollama does: usage counts the remaining ones (0: no limit). System is a message that the server puts before those
+	// of chats. Serves is the model that answers, and that answers name. Ignores lists parameters that are ignored.
 	Context int
 	System  string
 	Serves  string
 	Ignores []string
-	NoList  bool // makes /v1/models unknown, as at servers that have no list
+	NoList  bool // makes /v1/models unknown, as on servers without a list
 
-	// Answer gives the reply to a request for text; default [Continue].
+	// Answer returns the reply to a request for text; default [Continue].
 	Answer  func(Request) Reply `yaml:"-"`
 	Batches Batches
 	Record  bool // keeps every request, headers and body, for [Server.Records]
@@ -152,7 +156,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-const maxBody = 32 << 20 // Anthropic's limit for /v1/messages
+const maxBody = 32 << 20 // the limit of Anthropic's /v1/messages
 
 type exchange struct {
 	*Server
@@ -161,8 +165,8 @@ type exchange struct {
 	body     []byte
 	protocol Protocol
 	hash     string
-	leave    func()        // the request is in flight no more
-	over     time.Duration // the time over which the answer is sent
+	leave    func()        // ends the request's time in flight
+	over     time.Duration // the time over which to send the answer
 }
 
 func (s *Server) newHandler() http.Handler {
@@ -192,7 +196,7 @@ func (s *Server) newHandler() http.Handler {
 func (s *Server) reading(most int64, serve func(*exchange)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-		if err != nil { // the client went away, or sent too much
+		if err != nil { // the client went away or sent too much
 			w.WriteHeader(http.StatusRequestEntityTooLarge)
 			return
 		}
@@ -291,7 +295,7 @@ func (x *exchange) meet(q *query, attempt int, f fate) {
 		x.send(status, "text/html", htmlPage(status), false)
 	default:
 		wait, h := o.RetryAfter, x.w.Header()
-		up := wait + time.Second - 1 // in whole seconds, as an HTTP date is
+		up := wait + time.Second - 1 // rounded up to whole seconds, the precision of an HTTP date
 		switch f.failure {
 		case "429-date":
 			h.Set("Retry-After", time.Now().Add(up).UTC().Format(http.TimeFormat))
@@ -333,7 +337,7 @@ func (x *exchange) fail(p *problem) {
 	x.send(p.status(), jsonType, p.body(x.protocol), false)
 }
 
-// send writes a whole response. Counts are settled before the last byte leaves; a lost answer is taken back.
+// send writes a whole response. It updates the counts before it sends the last byte; a lost answer is uncounted.
 func (x *exchange) send(status int, contentType string, body []byte, full bool) {
 	h := x.w.Header()
 	h.Set("Content-Type", contentType)
@@ -364,18 +368,18 @@ func (x *exchange) send(status int, contentType string, body []byte, full bool) 
 	}
 }
 
-// Stats counts what the server was asked and what it sent, as of now.
+// Stats counts the requests to the server and the answers it sent so far.
 type Stats struct {
-	Attempts int // requests that arrived, whatever became of them
-	Answered int // full answers sent, outcomes such as a refusal included
+	Attempts int // requests that arrived, whatever their outcome
+	Answered int // full answers sent, including outcomes such as a refusal
 	InFlight int
-	Faults   map[Fault]int    // faults dealt
+	Faults   map[Fault]int    // faults applied
 	Requests map[string]Count // by a hash of method, path and body
 
 	BatchCalls int            // of the batch APIs
-	Creates    int            // of these, those that make a batch
-	Batches    int            // that were made and run
-	Paid       map[string]int // how often each request in a batch was paid for, by its id there
+	Creates    int            // of BatchCalls, those that create a batch
+	Batches    int            // created and run
+	Paid       map[string]int // how often each request in a batch was paid for, by its ID in the batch
 }
 
 // Count describes the outcomes of one distinct request.
@@ -388,7 +392,8 @@ type Record struct {
 	Body                []byte
 }
 
-// Stats returns a copy of the counts. An answer is counted before its last byte leaves, so readers find it.
+// Stats returns a copy of the counts. An answer is counted before its last byte is sent, so its reader finds it
+// counted.
 func (s *Server) Stats() (st Stats) {
 	s.book.do(func(k *book) {
 		st = k.stats
@@ -397,7 +402,7 @@ func (s *Server) Stats() (st Stats) {
 	return st
 }
 
-// Records returns the requests seen so far in order of arrival, if [Options.Record] is set.
+// Records returns the requests seen so far in order of arrival if [Options.Record] is set.
 func (s *Server) Records() (records []Record) {
 	s.book.do(func(k *book) { records = slices.Clone(k.records) })
 	return records
@@ -409,7 +414,7 @@ type book struct {
 	records []Record
 	batches []*batch // in the order of creation
 	files   map[string]*file
-	shown   int // calls that showed the fault of batches
+	shown   int // calls that showed Batches.Results
 }
 
 func (k *book) do(f func(*book)) {

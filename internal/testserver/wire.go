@@ -59,11 +59,11 @@ func encode(v any) []byte { return append(crosstalk.Canonical(v), '\n') }
 
 func toJSON(v any) string { return string(crosstalk.Canonical(v)) }
 
-// problem is an error as the providers report it. Param and Code are OpenAI's alone, and null when empty.
+// problem is an error in the providers' format. Only OpenAI has Param and Code, which are null when empty.
 type problem struct {
 	Status                     int    // 0: 400
 	Type, Message, Param, Code string // Type "": invalid_request_error
-	Body                       string // JSON of another form, instead of the protocol's
+	Body                       string // JSON in another form, in place of the protocol's
 }
 
 func said(name string, about ...any) *problem {
@@ -103,7 +103,7 @@ type answer struct {
 func (a answer) ID() string { return a.Hash[:24] }
 func (a answer) Total() int { return a.PromptTokens() + a.Produced }
 
-// PromptTokens counts as OpenAI's chat format does: four tokens around each message, three to start the answer.
+// PromptTokens counts tokens like OpenAI's chat format: four around each message, three to start the answer.
 func (q *query) PromptTokens() int {
 	n := 0
 	for _, m := range q.Messages {
@@ -166,8 +166,8 @@ func newTokenLogprob(token string, probability float64) tokenLogprob {
 	return l
 }
 
-// distribution describes position i of a text: the sampled token and, in Top, the k likeliest, in order. The
-// sampled one is mostly the likeliest, sometimes the second. Probabilities fall geometrically, to below 1 in all.
+// distribution describes position i of a text: the sampled token and, in Top, the k likeliest, in order. The sampled
+// token is mostly the likeliest, sometimes the second. Probabilities fall geometrically, and their sum is below 1.
 func distribution(hash string, i int, token string, k int) tokenLogprob {
 	u := func(purpose string) float64 { return uniform(0, purpose, hash, i) }
 	rank := 0
@@ -199,7 +199,8 @@ type logprobs struct {
 }
 
 // Continue is the default [Options.Answer]: a short English continuation, chosen by a hash of model, messages or
-// prompt, and seed. At temperature 0 the seed does not matter, as for a model that always takes its likeliest token.
+// prompt, and seed. At temperature 0 the seed does not matter, as for a model that always samples its likeliest
+// token.
 func Continue(r Request) Reply {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%q\n%s\n", r.Model, r.Messages, r.Prompt)
@@ -214,12 +215,13 @@ func Continue(r Request) Reply {
 	return Reply{Text: pick(0, data().Openings) + pick(1, data().Closings)}
 }
 
-// embed is the vector of a text: the normalised sum of a pseudo-random one for each word, so like texts are close.
+// embed returns the vector of a text: the normalised sum of a pseudo-random vector per word, so similar texts are
+// close.
 func embed(s string, dimensions int) []float64 {
 	v := make([]float64, dimensions)
 	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	words := strings.FieldsFunc(strings.ToLower(s), between)
-	for _, w := range append(words, "\x00") { // so that no text has a zero vector
+	for _, w := range append(words, "\x00") { // no text may have a zero vector
 		for i := range v {
 			sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", w, i-i%4))
 			v[i] += float64(int64(binary.BigEndian.Uint64(sum[8*(i%4):]))) / (1 << 63)
@@ -236,27 +238,27 @@ func tokens(s string) []string { return token.FindAllString(s, -1) }
 
 type choice struct {
 	Reply
-	Stopped  string // the stop sequence that ended it, or ""
+	Stopped  string // the stop sequence that ended the text, or ""
 	tokens   []string
-	Produced int // completion tokens, reasoning included
+	Produced int // completion tokens, including reasoning
 
-	// As it is shown.
-	Content  any // of a chat's message: the text, or nil
+	// In the format that the API shows.
+	Content  any // of a chat message: the text, or nil
 	Shown    string
 	Logprobs *logprobs
 }
 
-// Thought is the model's reasoning.
+// Thought returns the model's reasoning.
 func (c choice) Thought() string {
 	const thought = "The user wants one short answer, and I should think of what fits before I give it. "
 	words := tokens(strings.Repeat(thought, c.Reasoning/10+1))
 	return strings.Join(words[:min(c.Reasoning, len(words))], "")
 }
 
-// Spoken is the number of tokens without the thoughts.
+// Spoken returns the number of completion tokens without reasoning.
 func (c choice) Spoken() int { return c.Produced - c.Reasoning }
 
-// choose asks for a reply and puts it in the shape that the request's limits and the outcome give it.
+// choose asks for a reply and shapes it by the request's limits and the outcome.
 func (s *Server) choose(q *query, o Fault) choice {
 	r := q.Request
 	c := choice{Reply: s.opts.Answer(r)}

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// named are characters that reorder or hide the text around them.
+// named maps characters that reorder or hide the text around them to marks.
 var named = map[rune]string{
 	'\u061c': "ALM", '\u200e': "LRM", '\u200f': "RLM",
 	'\u202a': "LRE", '\u202b': "RLE", '\u202c': "PDF", '\u202d': "LRO", '\u202e': "RLO",
@@ -19,16 +19,16 @@ var named = map[rune]string{
 }
 
 // Text returns s with marks in place of control characters (␛, ⟨U+0085⟩), bidirectional controls (⟨RLO⟩), invisible
-// characters and tags, and of bytes that are not UTF-8 (�). Line feeds and tabs stay, and so do the joiners that
-// Persian, Indic scripts and emoji need.
+// characters and tags, and bytes that are not UTF-8 (�). It keeps line feeds and tabs, and the joiners that Persian,
+// Indic scripts and emoji need.
 func Text(s string) string {
 	return mark(s, func(r rune) bool { return r == '\n' || r == '\t' })
 }
 
-// Line is Text for a single line: line feeds (␊) and tabs (␉) are marked too.
+// Line is like Text, for a single line: it also marks line feeds (␊) and tabs (␉).
 func Line(s string) string { return mark(s, func(rune) bool { return false }) }
 
-// Start is the Line of a text, or of its first characters and "..." if it has more than most.
+// Start returns the Line of a text, cut to its first most characters and "..." if it is longer.
 func Start(s string, most int) string {
 	if r := []rune(s); len(r) > most {
 		s = string(r[:most]) + "..."
@@ -39,7 +39,7 @@ func Start(s string, most int) string {
 // userInfo matches the user and password of a URL.
 var userInfo = regexp.MustCompile(`(?i)(https?://)[^/\s"'@]+@`)
 
-// Message is Text for a message: a password in a URL stays hidden.
+// Message is like Text, for a message: it hides a password in a URL.
 func Message(s string) string { return Text(userInfo.ReplaceAllString(s, "${1}[hidden]@")) }
 
 func mark(s string, keep func(rune) bool) string {
@@ -71,7 +71,7 @@ func mark(s string, keep func(rune) bool) string {
 	return b.String()
 }
 
-// Wrap breaks a text at its spaces into lines of up to most characters, except for longer words.
+// Wrap breaks a text at spaces into lines of at most most characters, except for longer words.
 func Wrap(text string, most int) (lines []string) {
 	line := ""
 	for _, word := range strings.Fields(text) {

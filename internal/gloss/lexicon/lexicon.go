@@ -2,7 +2,7 @@
 // exception lists and its rules of detachment (Morphy; see the manual page morphy(7WN) of WordNet 3.0).
 //
 // The builder of the gloss vectors uses it with all of WordNet, the look-up at run time with the lemmas that have a
-// vector. Both read words alike, but that the builder reads contractions as words and accented letters as spaces.
+// vector. Both read words alike, except that the builder reads contractions as words and accented letters as spaces.
 package lexicon
 
 import (
@@ -17,8 +17,8 @@ import (
 // POS is a part of speech.
 type POS uint8
 
-// The parts of speech, in the order in which WordNet is read and bases are
-// looked for. Adjective satellites are adjectives.
+// The parts of speech, in the order in which WordNet is read and bases are looked up. Adjective satellites are
+// adjectives.
 const (
 	Noun POS = iota
 	Verb
@@ -32,7 +32,7 @@ var All = [...]POS{Noun, Verb, Adjective, Adverb}
 // Set is a set of parts of speech, one bit each.
 type Set uint8
 
-// Of returns the set of p alone.
+// Of returns the set that contains only p.
 func Of(p POS) Set { return 1 << p }
 
 // Has reports whether p is in s.
@@ -45,13 +45,12 @@ type Lexicon struct {
 	pos        []Set
 	index      map[string]int32
 	exceptions [len(All)]map[string][]int32
-	// longest is, for each first word of a multiword lemma, the number of
-	// words of the longest such lemma: most words start none.
+	// longest maps the first word of multiword lemmas to the number of words of the longest one: most words start none.
 	longest map[string]int
 }
 
-// New returns a lexicon of the given lemmas; pos are the parts of speech of
-// each. Lemmas must be distinct. Both slices are kept, not copied.
+// New returns a lexicon of lemmas, with the parts of speech of each in pos. Lemmas must be distinct. Both slices are
+// kept, not copied.
 func New(lemmas []string, pos []Set) *Lexicon {
 	l := &Lexicon{lemmas: lemmas, pos: pos, index: make(map[string]int32, len(lemmas)), longest: map[string]int{}}
 	for p := range l.exceptions {
@@ -66,7 +65,7 @@ func New(lemmas []string, pos []Set) *Lexicon {
 	return l
 }
 
-// AddException records that form is an irregular form, as part of speech p, of the lemmas with the indices bases.
+// AddException records form as an irregular form, in part of speech p, of the lemmas with the indices bases.
 func (l *Lexicon) AddException(p POS, form string, bases []int32) { l.exceptions[p][form] = bases }
 
 // Lemma returns the lemma with index id.
@@ -93,8 +92,8 @@ var rules = [len(All)][]struct{ ending, base string }{
 // any lemma of WordNet (71), and a bound on the work per word.
 const maxWord = 80
 
-// Bases appends to dst the indices of the lemmas that word is an inflected form
-// of, without word itself, without duplicates, nouns first.
+// Bases appends to dst the indices of the lemmas of which word is an inflected form, without word itself and without
+// duplicates, nouns first.
 func (l *Lexicon) Bases(dst []int32, word string) []int32 {
 	if len(word) > maxWord {
 		return dst
@@ -147,8 +146,8 @@ func undouble(word string) string {
 	return stem[:n-1]
 }
 
-// Lemmas appends to dst the indices of the lemmas of word: word itself if it is a lemma, else its bases, else those of
-// the word before a possessive 's. Nothing is appended for an unknown word.
+// Lemmas appends to dst the indices of the lemmas of word: word itself if it is a lemma, else its bases, else the
+// lemmas of the word before a possessive 's. Nothing is appended for an unknown word.
 func (l *Lexicon) Lemmas(dst []int32, word string) []int32 {
 	for len(word) <= maxWord {
 		if id, ok := l.index[word]; ok {
@@ -199,8 +198,8 @@ func (l *Lexicon) Multiword(tokens []string, limit int) (id int32, n int) {
 	return 0, 0
 }
 
-// latin is the unaccented lower-case letters of U+00C0 to U+017F; "." marks
-// characters that are not letters or fold to two.
+// latin lists the unaccented lower-case letters of U+00C0 to U+017F; "." marks characters that are not letters or
+// fold to two.
 const latin = "aaaaaa.ceeeeiiii.nooooo.ouuuuy..aaaaaa.ceeeeiiii.nooooo.ouuuuy.y" +
 	"aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiii..jjkk.llllllllll" +
 	"nnnnnnnnnoooooo..rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs"

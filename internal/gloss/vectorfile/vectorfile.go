@@ -13,8 +13,8 @@
 //	n bytes     frequencies
 //	n x Dim/2   codes
 //
-// Numbers are little-endian. Nothing is compressed beyond shared prefixes, so
-// that the bytes depend on no compressor's version.
+// Numbers are little-endian. Only prefixes are shared; there is no other compression, so the bytes do not depend on
+// the version of a compressor.
 package vectorfile
 
 import (
@@ -104,8 +104,8 @@ func (f *File) Encode() ([]byte, error) {
 	return out, nil
 }
 
-// Decode reads the bytes of a vector file. The codes and frequencies alias data. What has the right checksum was
-// written by Encode: the rest is taken as it is.
+// Decode reads the bytes of a vector file. The codes and frequencies alias data. A right checksum proves that Encode
+// wrote the data, so the rest is trusted.
 func Decode(data []byte) (*File, error) {
 	if len(data) < headerSize || string(data[:len(magic)]) != magic {
 		return nil, fmt.Errorf("vector file: does not begin with %q and a header", magic)
@@ -117,7 +117,7 @@ func Decode(data []byte) (*File, error) {
 	r := reader{data: data[len(magic)+4:]}
 	n, exceptions := int(r.uint32()), int(r.uint32())
 	f := &File{Lemmas: make([]string, n), POS: make([]lexicon.Set, n), Exceptions: make([]Exception, exceptions)}
-	var text []byte // all lemmas, which share one string
+	var text []byte // all lemmas; they share one string
 	ends := make([]int, n)
 	for i := range n {
 		tag, lemma := r.word()
@@ -154,7 +154,7 @@ func (r *reader) take(n int) []byte {
 
 func (r *reader) uint32() uint32 { return binary.LittleEndian.Uint32(r.take(4)) }
 
-// word reads a tag and a word that may begin like the one before. The word is valid until the next one is read.
+// word reads a tag and a word that may share a prefix with the one before. The word is valid until the next call.
 func (r *reader) word() (tag byte, w []byte) {
 	head := r.take(2)
 	rest := r.take(int(head[1]))
