@@ -1,5 +1,5 @@
-// Package ask makes asking a model durable and polite: answers are journalled before they are used and never asked
-// for twice, endpoints' limits are found and kept, passing faults are retried, outages waited out, budgets kept.
+// Package ask makes asking a model durable and polite: it journals answers before they are used, never asks twice,
+// finds and keeps endpoints' limits, retries passing faults, waits out outages, and keeps budgets.
 package ask
 
 import (
@@ -26,22 +26,22 @@ type Journal interface {
 
 // Options are a session's limits; the zero value of each means its default.
 type Options struct {
-	Concurrency int           // asks in flight per endpoint, at most; found by trying below that. Default 64
+	Concurrency int           // most asks in flight per endpoint; fewer if it cannot take them. Default 64
 	RPM         int           // asks per minute and endpoint, evenly spread. Default: no limit
 	Retries     int           // further attempts after a passing fault of the ask itself; negative: none. Default 8
 	Timeout     time.Duration // of one attempt. Default 2 minutes
-	Patience    time.Duration // with an endpoint that answers nothing any more, or asks to wait. Default 10 minutes
+	Patience    time.Duration // to wait for an endpoint that stopped answering, or asks to wait. Default 10 minutes
 	StopEmpty   int           // stop asking a model whose first N answers are all empty; negative: never. Default 8
 	Budget      Budget
 	Backoff     time.Duration // first wait before a retry, doubled each time. Default 500 ms
 
 	Batch  bool          // ask in batches where that is possible; see Batching
 	Poll   time.Duration // first interval of looking at a batch; it grows to a minute. Default 5 seconds
-	Settle time.Duration // how long a batch that may have been submitted is looked for. Default 1 minute
+	Settle time.Duration // how long to look for a batch that may have been submitted. Default 1 minute
 
-	BatchGiveUp bool // asks again, one by one, what was answered in a batch and cannot be read within Patience
+	BatchGiveUp bool // ask again, one by one, for batch answers that could not be read within Patience
 
-	// SameModel reports whether the name that a server says answered is the model that was asked for. nil: always.
+	// SameModel reports whether the name that a server reports means the model that was asked for. nil: always.
 	SameModel func(asked crosstalk.Identity, served string) bool
 }
 
@@ -79,7 +79,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// longestWait is the longest wait before a retry and pause of an open circuit: half a minute, or less.
+// longestWait is the longest wait before a retry and longest pause of an open circuit: at most half a minute.
 func (o Options) longestWait() time.Duration { return min(60*o.Backoff, 30*time.Second) }
 
 // Session asks any number of models on behalf of one run. It is safe for concurrent use.
@@ -89,17 +89,17 @@ type Session struct {
 	flights singleflight.Group
 	budget  *account
 
-	stopper // of all that is sent
+	stopper // ends all asking
 
 	mu        sync.Mutex
 	reason    error
 	endpoints []*endpoint
 	models    []*model
 	hopeless  []*ModelError
-	seen      map[uint64]struct{}        // crosstalk.Key.Short of what is counted
+	seen      map[uint64]struct{}        // crosstalk.Key.Short of each counted ask
 	fresh     map[crosstalk.Key]struct{} // asked by this session and not counted yet
-	waiting   []*waiting                 // batches
-	remarks   []string                   // on batches, for Warnings
+	waiting   []*waiting                 // open batches
+	remarks   []string                   // about batches, for Warnings
 	stats     Stats
 }
 
@@ -110,11 +110,11 @@ func NewSession(j Journal, o Options) *Session {
 		seen: map[uint64]struct{}{}, fresh: map[crosstalk.Key]struct{}{}}
 }
 
-// Stop makes the session take no new asks. Those in flight finish; others are asked when the run resumes.
+// Stop makes the session accept no new asks. Those in flight finish; the others are asked when the run resumes.
 func (s *Session) Stop() { s.end(ErrStopped) }
 
-// end makes the session send nothing more, and returns err; nil ends nothing. Of two ends at once, the one that is
-// noted as the reason is also what stops the asks.
+// end makes the session send nothing more, and returns err; nil ends nothing. If two calls coincide, the one recorded
+// as the reason also stops the asks.
 func (s *Session) end(err error) error {
 	if err == nil {
 		return nil
@@ -126,9 +126,9 @@ func (s *Session) end(err error) error {
 	return err
 }
 
-// Reason is why the session takes no more asks: an error that no further ask could survive, or else ErrStopped or a
-// *LimitError, whichever came first; nil if it does take more. A model that cannot be asked is the reason if there is
-// no other model, or if Stop was called after it was found.
+// Reason is why the session accepts no more asks: an error that no further ask could survive, or else ErrStopped or a
+// *LimitError, whichever came first; nil if it still accepts them. A model that cannot be asked is the reason if there
+// is no other model, or if Stop was called after it was found.
 func (s *Session) Reason() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +138,7 @@ func (s *Session) Reason() error {
 	return s.reason
 }
 
-// Hopeless are the models that cannot be asked, or not with some settings, in the order in which that was found.
+// Hopeless lists the models that cannot be asked, at all or with some settings, in the order of discovery.
 func (s *Session) Hopeless() []*ModelError {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,7 +164,7 @@ func (s *Session) gaveUp(err error) error {
 	defer s.mu.Unlock()
 	var hopeless *ModelError
 	if !errors.As(err, &hopeless) {
-		return err // the caller may know another way
+		return err // the caller may try another way
 	}
 	known := func(h *ModelError) bool { return h.Model == hopeless.Model && h.Error() == hopeless.Error() }
 	if !slices.ContainsFunc(s.hopeless, known) {
@@ -173,7 +173,7 @@ func (s *Session) gaveUp(err error) error {
 	return err
 }
 
-// For returns an asker of this model.
+// For returns an asker for this model.
 func (s *Session) For(m crosstalk.Model) crosstalk.Asker {
 	id := m.Identity()
 	s.mu.Lock()
@@ -191,7 +191,7 @@ func (s *Session) For(m crosstalk.Model) crosstalk.Asker {
 	return &asker{s, m, about}
 }
 
-// modelOf is the model of this name, nil if it is new. The caller holds mu.
+// modelOf returns the model with this identity, nil if it is new. The caller holds mu.
 func (s *Session) modelOf(id crosstalk.Identity) *model {
 	if i := slices.IndexFunc(s.models, func(m *model) bool { return m.id == id }); i >= 0 {
 		return s.models[i]
@@ -199,7 +199,7 @@ func (s *Session) modelOf(id crosstalk.Identity) *model {
 	return nil
 }
 
-// endpoint returns the endpoint of this name. The caller holds mu.
+// endpoint returns the endpoint with this name. The caller holds mu.
 func (s *Session) endpoint(name string) *endpoint {
 	if i := slices.IndexFunc(s.endpoints, func(e *endpoint) bool { return e.name == name }); i >= 0 {
 		return s.endpoints[i]
@@ -220,7 +220,7 @@ func (a *asker) shape(req crosstalk.Request) *shape {
 	alike := crosstalk.Request{API: req.API, Decoding: req.Decoding, Logprobs: req.Logprobs}
 	for _, m := range req.Messages {
 		if m.Role == "system" {
-			alike.Prompt = m.Role // some models take none
+			alike.Prompt = m.Role // some models accept none
 		}
 	}
 	name := string(crosstalk.Canonical(alike))
@@ -241,9 +241,9 @@ func (a *asker) endEndpoint(err error) error {
 	return err
 }
 
-// Ask implements crosstalk.Asker. Equal asks at the same time are one. When ctx ends, an ask that was sent is lost.
+// Ask implements crosstalk.Asker. Equal concurrent asks are sent once. If ctx ends, an ask that was sent is lost.
 //
-// Besides the journal's and the context's errors it returns ErrStopped, *LimitError, *ModelError or *RefusedError.
+// Besides errors of the journal and the context it returns ErrStopped, *LimitError, *ModelError or *RefusedError.
 func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	key, s := crosstalk.KeyOf(a.about.id, req), a.shape(req)
 	answer, found, err := a.journalled(key, s, req)
@@ -252,19 +252,19 @@ func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answe
 	}
 	waits, done := merge(ctx, s.stop)
 	defer done()
-	// The budget comes before the flight: whoever leads one waits for nobody who might wait for it.
+	// Reserve before the flight: its leader must not wait for budget that a caller waiting for the flight holds.
 	settle, err := a.budget.reserve(waits, a.about.id.Name, req)
 	if err != nil {
 		if !errors.As(err, new(*LimitError)) {
 			return answer, err
 		}
-		if answer, found, err := a.journalled(key, s, req); found || err != nil { // meanwhile
+		if answer, found, err := a.journalled(key, s, req); found || err != nil { // answered meanwhile
 			return answer, err
 		}
 		a.note(err)
 		return answer, err
 	}
-	var paid crosstalk.Answer // what this caller sent for, not another
+	var paid crosstalk.Answer // what this caller paid for, not another
 	defer func() { settle(paid) }()
 	for {
 		answer, err, _ := a.flights.Do(string(key[:]), func() (any, error) {
@@ -287,7 +287,7 @@ func (a *asker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answe
 		if ctx.Err() != nil {
 			return crosstalk.Answer{}, gone.error
 		}
-		// Another caller, who asked first, has gone away; this one has not.
+		// Another caller asked first, and was cancelled; this one was not.
 	}
 }
 
@@ -308,7 +308,7 @@ func (a *asker) journalled(key crosstalk.Key, s *shape,
 	return withoutBody(req, answer), true, nil
 }
 
-// withoutBody drops the body of an answer that is saved, unless vectors are there: items keep their answers.
+// withoutBody drops the body of a saved answer, unless it contains vectors: items keep their answers in memory.
 func withoutBody(req crosstalk.Request, answer crosstalk.Answer) crosstalk.Answer {
 	if req.API != crosstalk.Embeddings {
 		answer.Raw = nil
@@ -316,7 +316,7 @@ func withoutBody(req crosstalk.Request, answer crosstalk.Answer) crosstalk.Answe
 	return answer
 }
 
-// ask sends one ask and saves its answer; sent: there is one that costs. waits is ctx as long as s is asked.
+// ask sends one ask and saves its answer. sent reports whether it has a cost. waits is ctx, ended when s is stopped.
 func (a *asker) ask(ctx, waits context.Context, key crosstalk.Key, s *shape,
 	req crosstalk.Request) (answer crosstalk.Answer, sent bool, err error) {
 	answer, failedBefore, err := a.journal.Get(key)
@@ -332,12 +332,12 @@ func (a *asker) ask(ctx, waits context.Context, key crosstalk.Key, s *shape,
 	}
 	defer back()
 	inFlight, share := inflight.With(ctx)
-	defer share.Release() // when it is saved
+	defer share.Release() // once it is saved
 	answer, leave, err := a.attempt(inFlight, waits, s, req, failedBefore)
 	if err != nil {
 		return crosstalk.Answer{}, false, err
 	}
-	defer leave() // when it is saved: a kill loses no more than what has a place
+	defer leave() // once it is saved: a kill then loses at most the asks in flight
 	answer.Key = key
 	a.mu.Lock()
 	a.fresh[key] = struct{}{} // before another caller can find it in the journal
@@ -357,7 +357,7 @@ func (a *asker) ask(ctx, waits context.Context, key crosstalk.Key, s *shape,
 	return answer, true, nil
 }
 
-// Memory is a journal that lasts as long as the process, for measurements that cost nothing to repeat.
+// Memory is a journal that lives as long as the process, for measurements that cost nothing to repeat.
 type Memory struct{ answers sync.Map }
 
 // Get returns the answer to the ask with this key.

@@ -26,7 +26,7 @@ type endpoint struct {
 
 // stopper ends all asking in one scope: a session, an endpoint, a model or a shape.
 type stopper struct {
-	stop context.Context // done when nothing more is asked there
+	stop context.Context // done when nothing more is asked in the scope
 	halt context.CancelCauseFunc
 }
 
@@ -48,14 +48,14 @@ type model struct {
 	seen     observed
 	stopper
 
-	known    atomic.Pointer[crosstalk.Request] // that it answered, in this session or before
-	checking sync.Mutex                        // whether it still answers that
+	known    atomic.Pointer[crosstalk.Request] // a request that it answered, in this session or before
+	checking sync.Mutex                        // whether it still answers that request
 
 	answered atomic.Bool // in this session
 	mu       sync.Mutex
 	shapes   map[string]*shape
 
-	batchers map[crosstalk.API]crosstalk.Batcher // where it can be asked in batches; the session's mutex guards it
+	batchers map[crosstalk.API]crosstalk.Batcher // for APIs that it accepts in batches; the session's mutex guards it
 }
 
 // shape is one way of asking a model: the settings of requests. A few asks, the scouts, find out whether they work.
@@ -63,28 +63,28 @@ type shape struct {
 	model     *model
 	stopEmpty int
 	stopper
-	alone      sync.Mutex // of a batched run's asks, one goes ahead
+	alone      sync.Mutex // held by the one ask of a batched run that goes ahead
 	mu         sync.Mutex
 	settled    bool // an answer shows that the settings work
-	scouting   int  // asks that are ahead
+	scouting   int  // scouts in flight
 	waiting    line
 	began      time.Time // the first attempt
 	failures   int       // attempts before the model answered anything
 	asks       map[*trial]struct{}
 	rejections int
-	empty      int // answers without a text, and none with one
-	cut        int // of these: at the limit of their tokens
+	empty      int // answers without text, while there are none with text
+	cut        int // of these: cut at the token limit
 	thought    int // of these: the model thought
-	reasoning  int // tokens that it spent on that, where the server counts them
+	reasoning  int // tokens spent on thinking, if the server counts them
 }
 
-// scouts is how many asks go ahead until one is answered: few, as a key may be wrong, and several, as one may hang.
+// scouts is how many asks go ahead until one is answered: few, since a key may be wrong; several, since one may hang.
 const scouts = 4
 
-// tries is how often something has to go wrong, when nothing has gone right yet, before the settings are wrong.
+// tries is how many failures, with no success yet, prove that the settings are wrong.
 const tries = 3
 
-// scout waits until the model has answered in this way, or for a slot among those ahead; back releases it.
+// scout waits until the model has answered with these settings, or until a scout's slot is free; back releases it.
 func (s *shape) scout(ctx context.Context) (back func(), err error) {
 	back = func() {
 		s.mu.Lock()
@@ -98,7 +98,7 @@ func (s *shape) scout(ctx context.Context) (back func(), err error) {
 	} else if err := s.waiting.wait(ctx, s.waiting.join(), &s.mu, s.leave); err != nil {
 		return nil, err
 	}
-	if s.stop.Err() != nil { // which ctx may be about to learn
+	if s.stop.Err() != nil { // which ctx may not have noticed yet
 		back()
 		return nil, context.Cause(s.stop)
 	}
@@ -111,7 +111,7 @@ func (s *shape) leave() {
 	s.admit()
 }
 
-// room reports whether another ask may go ahead. The caller holds mu.
+// room reports whether another ask may be sent. The caller holds mu.
 func (s *shape) room() bool {
 	return s.settled || s.scouting < scouts && (s.stopEmpty < 0 || s.empty+s.scouting < s.stopEmpty)
 }
@@ -124,7 +124,7 @@ func (s *shape) admit() {
 	}
 }
 
-// works notes an answer. It returns an error if there are many by now and all are empty.
+// works records an answer. It returns an error if there are many by now and all are empty.
 func (s *shape) works(answer crosstalk.Answer, cached bool) error {
 	if !cached {
 		s.model.answered.Store(true)
@@ -136,7 +136,7 @@ func (s *shape) works(answer crosstalk.Answer, cached bool) error {
 	case answer.Status != crosstalk.Empty || s.stopEmpty < 0:
 		s.settled = true
 		s.admit()
-	case !cached: // what was empty before says nothing of the others
+	case !cached: // earlier empty answers do not predict later ones
 		s.empty++
 		s.reasoning += answer.Usage.Reasoning
 		if answer.Thought() {
@@ -178,18 +178,18 @@ func (s *shape) explainEmpty() string {
 }
 
 type failure struct {
-	*crosstalk.AskError // what err says
+	*crosstalk.AskError // parsed from err
 	err                 error
 	trial               *trial
-	attempts            int // of its ask, this one included
+	attempts            int // of the ask so far, including this one
 	spent               bool
 	took                time.Duration
 	pause               time.Duration // before the next attempt
-	failedBefore        bool          // an earlier run found the same
+	failedBefore        bool          // also in an earlier run
 }
 
-// judge decides what a failure means as long as the model has not answered. verdict says that there is no hope, for
-// this way of asking or for the model. Without one, mine says that the failure is judged here and not by the breaker.
+// judge decides what a failure means before the model has answered. verdict is set if there is no hope, for these
+// settings or for the model. Without one, mine reports that the failure is judged here and not by the breaker.
 func (s *shape) judge(f failure) (mine bool, verdict error) {
 	answered, b := s.model.answered.Load(), &s.model.endpoint.breaker
 	b.mu.Lock()
@@ -203,12 +203,12 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 		return true, s.model.giveUp(s.model.id, f.err)
 	case crosstalk.Rejected:
 		switch {
-		case s.settled: // it says nothing of the settings
+		case s.settled: // the settings are fine
 		case f.Param != "":
 			refused := &RefusedError{s.model.id, f.Param, f.err}
 			s.halt(refused)
 			return true, refused
-		case f.failedBefore: // a run that is resumed may have only such requests left
+		case f.failedBefore: // a resumed run may have only such requests left
 		default:
 			if s.rejections++; s.rejections >= tries {
 				return true, s.giveUp(s.model.id, f.err)
@@ -229,9 +229,9 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 	}
 	s.asks[f.trial] = struct{}{}
 	if s.settled && (f.failedBefore || len(s.asks) < 2) {
-		return true, nil // it was answered in an earlier run: this one may be to blame itself
+		return true, nil // an earlier run got answers: this ask itself may be to blame
 	}
-	polite := f.Status == 429 || f.RetryAfter > 0                            // the server says when to come back
+	polite := f.Status == 429 || f.RetryAfter > 0                            // the server stated when to come back
 	slow := errors.Is(f.err, errTimeout) && time.Since(s.began) < f.took*3/2 // it may be loading the model
 	late := time.Since(s.began)+f.pause+f.took > time.Minute
 	if polite {
@@ -248,11 +248,11 @@ func (s *shape) judge(f failure) (mine bool, verdict error) {
 	return true, nil
 }
 
-// serverError reports whether the server itself says that it failed, perhaps because of what it was asked.
+// serverError reports whether the server itself reports an internal failure, perhaps because of the request.
 func serverError(err error) bool { return said(err).Status >= 500 && !gateway(err) }
 
-// attempt asks until there is an answer, the retries are used up (Status Failed), or going on is pointless (an
-// error). Without an error the ask keeps its place until leave is called. waits is ctx as long as s is asked.
+// attempt asks until there is an answer, the retries are used up (Status Failed), or there is no point in going on (an
+// error). Without an error the ask keeps its slot until leave is called. waits is ctx, ended when s is stopped.
 func (a *asker) attempt(ctx, waits context.Context, s *shape, req crosstalk.Request,
 	failedBefore bool) (answer crosstalk.Answer, leave func(), err error) {
 	e := a.about.endpoint
@@ -262,7 +262,7 @@ func (a *asker) attempt(ctx, waits context.Context, s *shape, req crosstalk.Requ
 		if err := e.admit(waits, t); err != nil {
 			return answer, nil, err
 		}
-		if s.stop.Err() != nil { // which waits may be about to learn
+		if s.stop.Err() != nil { // which waits may not have noticed yet
 			e.limit.leave()
 			return answer, nil, context.Cause(s.stop)
 		}
@@ -282,7 +282,7 @@ func (a *asker) attempt(ctx, waits context.Context, s *shape, req crosstalk.Requ
 		}
 		f := failure{err: err, AskError: said(err), trial: t, attempts: n, took: time.Since(started), pause: a.pause(n, err),
 			spent: t.failures >= a.options.Retries, failedBefore: failedBefore}
-		if !t.probe { // which comes alone
+		if !t.probe { // a probe is alone
 			e.limit.learn(started, err)
 		}
 		failed, err := a.learn(s, f)
@@ -298,7 +298,7 @@ func (a *asker) attempt(ctx, waits context.Context, s *shape, req crosstalk.Requ
 		e.limit.leave()
 		a.retried(f.err)
 		if _, down := e.breaker.wait(); down {
-			continue // to the line of those who wait for it
+			continue // it joins those that wait for the endpoint
 		}
 		if err := sleep(waits, f.pause); err != nil {
 			return answer, nil, err
@@ -306,7 +306,7 @@ func (a *asker) attempt(ctx, waits context.Context, s *shape, req crosstalk.Requ
 	}
 }
 
-// admit waits until an attempt may begin: for a closed circuit, a place among those in flight, and its time.
+// admit waits until an attempt may begin: for a closed circuit, a slot among those in flight, and its rate.
 func (e *endpoint) admit(ctx context.Context, t *trial) error {
 	for {
 		if err := e.breaker.enter(ctx, t); err != nil {
@@ -323,7 +323,7 @@ func (e *endpoint) admit(ctx context.Context, t *trial) error {
 	}
 }
 
-// learn decides what a failed attempt means: the ask has failed, asking has to end (an error), or it is repeated.
+// learn decides what follows from a failed attempt: the ask fails, asking ends (an error), or the ask is repeated.
 func (a *asker) learn(s *shape, f failure) (failed bool, err error) {
 	e := a.about.endpoint
 	final := refusing(f.err)
@@ -346,7 +346,7 @@ func (a *asker) learn(s *shape, f failure) (failed bool, err error) {
 		return true, nil
 	case mine:
 		f.trial.failures++
-		return f.spent && !unreachable(f.err), nil // no ask fails for want of a server
+		return f.spent && !unreachable(f.err), nil // no ask fails because the server is unreachable
 	}
 	counts, err := e.breaker.failed(f.trial, f.err)
 	if err != nil && a.stillAnswers(s, f.trial) {
@@ -358,7 +358,7 @@ func (a *asker) learn(s *shape, f failure) (failed bool, err error) {
 	return counts && f.spent, nil
 }
 
-// spoken is a wait in words: to the second, or in days or years if it is long.
+// spoken formats a wait in words: to the second, or in days or years if it is long.
 func spoken(wait time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -370,13 +370,13 @@ func spoken(wait time.Duration) string {
 	return duration.Text(wait.Round(time.Second))
 }
 
-// stillAnswers reports whether the server answers a request that it answered before. Then it is there, and asks that
-// it fails at are to blame themselves: without this, an outage and a rest of bad requests look the same.
+// stillAnswers reports whether the server still answers a request that it answered before. If so, asks that keep
+// failing are to blame themselves: otherwise an outage would look the same as a remainder of bad requests.
 func (a *asker) stillAnswers(s *shape, t *trial) bool {
 	a.about.checking.Lock()
 	defer a.about.checking.Unlock()
 	b, known := &a.about.endpoint.breaker, a.about.known.Load()
-	if b.blame(t, false) { // another has just found out
+	if b.blame(t, false) { // another ask has just found out
 		return true
 	}
 	if known == nil {
@@ -394,7 +394,7 @@ func (s *shape) attempted(at time.Time) {
 	s.mu.Unlock()
 }
 
-// unreachable reports whether err says that there was no connection to send anything over.
+// unreachable reports whether err means that no connection could be made.
 func unreachable(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect") ||
@@ -405,7 +405,7 @@ var errTimeout = errors.New("timeout")
 
 var errGivenUp = errors.New("the model was given up")
 
-// try is one attempt within its time.
+// try makes one attempt within its timeout.
 func (a *asker) try(ctx context.Context, s *shape, req crosstalk.Request) (crosstalk.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.options.Timeout)
 	defer cancel()
@@ -430,7 +430,7 @@ func (a *asker) try(ctx context.Context, s *shape, req crosstalk.Request) (cross
 	return answer, err
 }
 
-// pause is the wait before attempt n+1: as asked for, or growing and half random, so that asks spread.
+// pause returns the wait before attempt n+1: as the server asked, or growing and half random, so that asks spread out.
 func (a *asker) pause(n int, err error) time.Duration {
 	if asked := said(err).RetryAfter; asked > 0 {
 		return asked + rand.N(a.options.Backoff/4+1)
@@ -439,7 +439,7 @@ func (a *asker) pause(n int, err error) time.Duration {
 	return wait/2 + rand.N(wait/2+1)
 }
 
-// sleep waits for a time, until waits for something: unless ctx ends, whose cause is the error.
+// sleep waits for a time, until for an event. If ctx ends first, they return its cause.
 func sleep(ctx context.Context, wait time.Duration) error { return until(ctx, time.After(wait)) }
 
 func until[T any](ctx context.Context, ready <-chan T) error {
@@ -451,7 +451,7 @@ func until[T any](ctx context.Context, ready <-chan T) error {
 	}
 }
 
-// said is what a model's error says; one that says nothing is taken to pass.
+// said returns what err reports about a request; an unclassified error counts as passing.
 func said(err error) *crosstalk.AskError {
 	if e := (*crosstalk.AskError)(nil); errors.As(err, &e) {
 		return e
@@ -459,7 +459,7 @@ func said(err error) *crosstalk.AskError {
 	return &crosstalk.AskError{Fault: crosstalk.Transient}
 }
 
-// refusing reports whether err is not one that passes.
+// refusing reports whether err is permanent.
 func refusing(err error) bool {
 	fault := said(err).Fault
 	return fault == crosstalk.Rejected || fault == crosstalk.Denied

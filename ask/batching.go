@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// batchJournal is a Journal that keeps batches, too. *journal.Journal is one; see its methods.
+// batchJournal is a Journal that also keeps batches, such as *journal.Journal; see its methods.
 type batchJournal interface {
 	Journal
 	AddBatch(*journal.Batch) error
@@ -30,15 +30,15 @@ type batchJournal interface {
 
 // Batching asks in batches. A Round gathers what the items need next, submits it and collects the answers.
 //
-// A batch is in the journal, with its requests, before it is submitted, and until all that came of it is saved. So
-// whoever opens the journal after a kill knows what may be at the provider, looks there, and submits nothing twice.
+// A batch is in the journal, with its requests, from before it is submitted until all its results are saved. So after a
+// kill, the next session knows which batches may be at the provider, looks for them, and submits nothing twice.
 type Batching struct {
 	*Session
 	store batchJournal
 
 	// The session's mutex guards both.
 	direct map[crosstalk.Key]struct{} // asked one by one: batches did not answer them, or they are few
-	most   map[group]int              // asks that the provider takes at once, if it has said
+	most   map[group]int              // most asks that the provider accepts at once, if known
 }
 
 type group struct {
@@ -46,19 +46,19 @@ type group struct {
 	api   crosstalk.API
 }
 
-// waiting is a batch that is to be submitted or waited for. The session's mutex guards its time and what is done of it.
+// waiting is a batch to submit or wait for. The session's mutex guards its time and progress.
 type waiting struct {
 	*journal.Batch
 	batcher crosstalk.Batcher
 	group   group
 	fresh   bool // never submitted
-	done    int  // asks
+	done    int  // asks done
 }
 
-// fewest is how many asks make a batch. Fewer are asked one by one: a last round of a few asks is not worth a day.
+// fewest is the smallest batch. Fewer asks are sent one by one: a last round of a few asks is not worth a day.
 const fewest = 10
 
-// Batching starts asking in batches; nil if the journal keeps none. The models must be known to the session (For).
+// Batching starts asking in batches; nil if the journal keeps none. For must have been called for each model.
 func (s *Session) Batching() (*Batching, error) {
 	store, ok := s.journal.(batchJournal)
 	if !ok {
@@ -75,7 +75,7 @@ func (s *Session) Batching() (*Batching, error) {
 	return b, nil
 }
 
-// Collect waits for the batches that an earlier session left and saves what comes of them.
+// Collect waits for the batches that an earlier session left open and saves their results.
 func (b *Batching) Collect(ctx context.Context) error {
 	open, err := b.store.OpenBatches()
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *Batching) Collect(ctx context.Context) error {
 	}
 	var all []*waiting
 	for _, batch := range open {
-		if len(batch.Asks) == 0 { // which nobody could submit
+		if len(batch.Asks) == 0 { // never submitted
 			if err := b.end(b.store.DropBatch(batch)); err != nil {
 				return err
 			}
@@ -95,7 +95,7 @@ func (b *Batching) Collect(ctx context.Context) error {
 			w.batcher, w.group = m.batchers[api], group{m, api}
 		}
 		b.mu.Unlock()
-		if w.batcher == nil { // it is no model of the session that can be asked in batches
+		if w.batcher == nil { // not a model of this session that can be asked in batches
 			return b.end(fmt.Errorf("%s: a batch of %d requests is open, and this run has no such model any more: use another "+
 				"--out", batch.Identity, len(batch.Asks)))
 		}
@@ -121,7 +121,7 @@ func (b *Batching) run(ctx context.Context, all []*waiting) error {
 		})
 	}
 	err := each.Wait()
-	if errors.As(err, new(*LimitError)) { // not before the others are collected
+	if errors.As(err, new(*LimitError)) { // only after the others are collected
 		b.end(err)
 	}
 	return err
@@ -133,7 +133,7 @@ func (b *Batching) forget(w *waiting) {
 	b.waiting = slices.DeleteFunc(slices.Clone(b.waiting), func(other *waiting) bool { return other == w })
 }
 
-// see sees one batch through. waits is ctx until the session stops.
+// see follows one batch to its end. waits is ctx until the session stops.
 func (b *Batching) see(ctx, waits context.Context, w *waiting) error {
 	if w.fresh {
 		if err := b.submit(ctx, waits, w); err != nil {
@@ -144,11 +144,11 @@ func (b *Batching) see(ctx, waits context.Context, w *waiting) error {
 		case err != nil:
 			return err
 		case !found:
-			return b.drop(w) // the next round has its asks
+			return b.drop(w) // the next round asks again
 		}
 	}
 	var c *collection
-	var ended time.Time // since when there are answers that cannot be read; zero: not known
+	var ended time.Time // since when answers cannot be read; zero: not known
 	for n := 1; ; n++ {
 		var state crosstalk.BatchState
 		err := b.insist(waits, func(ctx context.Context) (err error) {
@@ -205,10 +205,11 @@ func (b *Batching) see(ctx, waits context.Context, w *waiting) error {
 
 func missing(err error) bool { return said(err).Status == 404 || said(err).Status == 410 }
 
-// unread reports whether a batch is done with, and with which error. err is why paid answers cannot be read since a
-// time, nil if all can. They are looked for until --patience is over, and asked for again only on demand.
+// unread handles err, the reason why paid answers cannot be read since a time, or nil. It reports whether the batch is
+// done with, and the error for the session. It retries until --patience is over; only on demand are they asked for
+// again.
 func (b *Batching) unread(c *collection, since time.Time, err error) (done bool, _ error) {
-	const longestKept = 31 * 24 * time.Hour // more than providers keep results: OpenAI 30 days, Anthropic 29
+	const longestKept = 31 * 24 * time.Hour // longer than providers keep results: OpenAI 30 days, Anthropic 29
 	w, patience, e := c.w, b.options.Patience, said(err)
 	switch {
 	case err == nil:
@@ -249,7 +250,7 @@ func (b *Batching) submit(ctx, waits context.Context, w *waiting) error {
 		if err := b.store.UpdateBatch(w.Batch); err != nil {
 			return b.end(err)
 		}
-		// Not for the first interrupt: it is better to know the id.
+		// The first interrupt does not cancel this: it is better to know the id.
 		within, cancel := context.WithTimeout(ctx, max(b.options.Timeout, longTransfer))
 		id, err := w.batcher.Submit(within, w.Tag, w.Asks)
 		cancel()
@@ -294,15 +295,15 @@ func (b *Batching) noBatches(w *waiting, err error) error {
 		err)}), b.drop(w))
 }
 
-// find looks for a batch that may have been submitted, until the provider's list has had the time to show it.
+// find looks for a batch that may have been submitted, until the provider's list must show it.
 func (b *Batching) find(ctx context.Context, w *waiting) (found bool, err error) {
-	began := time.Now() // and not w.At: the upload may have taken long, and the clock may have been set
+	began := time.Now() // not w.At: the upload may have taken long, and the clock may have been set
 	list, err := b.store.BatchIDs()
 	if err != nil {
 		return false, b.end(err)
 	}
 	for {
-		late := time.Since(began) >= b.options.Settle // before the list is made
+		late := time.Since(began) >= b.options.Settle // checked before the list is fetched
 		var id string
 		var sure bool
 		err := b.insist(ctx, func(ctx context.Context) (err error) {
@@ -327,7 +328,7 @@ func (b *Batching) find(ctx context.Context, w *waiting) (found bool, err error)
 	}
 }
 
-// insist calls f, which changes nothing, until it succeeds. Errors say why trying again does not help.
+// insist calls f, which changes nothing, until it succeeds. An error explains why trying again does not help.
 func (b *Batching) insist(ctx context.Context, f func(context.Context) error) error {
 	began := time.Now()
 	for n := 1; ; n++ {
@@ -351,7 +352,7 @@ func (b *Batching) insist(ctx context.Context, f func(context.Context) error) er
 	}
 }
 
-// wait is the pause before attempt n+1.
+// wait returns the pause before attempt n+1.
 func (b *Batching) wait(n int, err error) time.Duration {
 	return min(max((&asker{Session: b.Session}).pause(n, err), b.options.Poll), 10*time.Minute)
 }

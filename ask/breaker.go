@@ -13,57 +13,57 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// breaker tells an endpoint that is down from asks that fail by themselves. It counts a streak: the failures since
-// the last answer. When several asks in a row have failed the circuit opens: one ask at a time is tried, with
+// breaker distinguishes an endpoint that is down from asks that fail by themselves. It counts a streak: the failures
+// since the last answer. When several asks in a row have failed, the circuit opens: one ask at a time is tried, with
 // growing pauses; the others wait. An answer closes it; a streak that outlasts the patience ends the asking.
 //
-// A failure counts against its ask only if others that began later were answered, or no other fails.
+// A failure counts against its ask only if attempts that began later were answered, or if no other ask fails.
 type breaker struct {
 	patience time.Duration
-	longest  time.Duration // pause of an open circuit; the first is a 30th of it
+	longest  time.Duration // the longest pause of an open circuit; the first is a 30th of it
 
 	mu       sync.Mutex
-	reached  bool // the server was there once, even if only to say no
+	reached  bool // the server responded once, even if only with an error
 	begun    int  // attempts so far
 	newest   int  // the number of the latest attempt that was answered
 	inFlight int
 	streak   streak
 	open     bool
-	trying   bool          // the one attempt of an open circuit is under way, or about to be
-	offered  bool          // an ask was let in to make it
-	pause    time.Duration // before the next one
-	next     time.Time     // when that is
+	trying   bool          // the single attempt of an open circuit is under way, or about to start
+	offered  bool          // an ask was let in to make that attempt
+	pause    time.Duration // before the next attempt
+	next     time.Time     // when the next attempt starts
 	waiting  line
 }
 
 type streak struct {
 	since       time.Time // zero: nothing has failed
-	begun       int       // attempts begun until then
-	older       int       // of these, how many are under way
+	begun       int       // attempts begun before that
+	older       int       // of these, how many are still under way
 	failures    int       // by asks that are not to blame themselves
-	unreachable int       // of these
+	unreachable int       // of these failures, without a connection
 	asks        map[*trial]struct{}
 	last        error
 }
 
 type trial struct {
-	failures int  // that count against it
-	suspect  bool // it failed in an earlier run, or others that began later than its first attempt were answered
-	probe    bool // the one that an open circuit tries
+	failures int  // failures that count against the ask
+	suspect  bool // it failed in an earlier run, or attempts that began after its first were answered
+	probe    bool // it is the one that an open circuit tries
 	first    int  // the number of its first attempt
-	number   int  // of the attempt under way
-	failed   int  // of the one that failed last
+	number   int  // the number of the attempt under way
+	failed   int  // the number of the attempt that failed last
 }
 
-// The circuit opens after this many failures in a row, of two asks or more: or after this many attempts that found
-// nobody to connect to. Attempts that began before the first failure may still be answered, for a while.
+// The circuit opens after this many failures in a row, of two asks or more, or after this many attempts that could not
+// connect. For a while it waits for attempts that began before the first failure: they may still be answered.
 const (
 	openAfter            = 4
 	openAfterUnreachable = 3
 	openRegardless       = 10 * time.Second
 )
 
-// enter waits until the circuit is closed, or until t is the one to be tried.
+// enter waits until the circuit is closed, or until it is t's turn to be tried.
 func (b *breaker) enter(ctx context.Context, t *trial) error {
 	b.mu.Lock()
 	for b.open {
@@ -82,7 +82,7 @@ func (b *breaker) enter(ctx context.Context, t *trial) error {
 	return nil
 }
 
-// begin notes that t's attempt starts. It reports false if the circuit has opened meanwhile.
+// begin records that t's attempt starts. It reports false if the circuit has opened meanwhile.
 func (b *breaker) begin(t *trial) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -98,7 +98,7 @@ func (b *breaker) begin(t *trial) bool {
 	return true
 }
 
-// leave notes that t ends before its attempt has begun.
+// leave records that t ends before its attempt has begun.
 func (b *breaker) leave(t *trial) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -122,7 +122,7 @@ func (b *breaker) drop(t *trial) {
 	delete(b.streak.asks, t)
 }
 
-// ended notes that t's attempt is over. The caller holds mu.
+// ended records that t's attempt is over, and reports whether it was a probe. The caller holds mu.
 func (b *breaker) ended(t *trial) (probe bool) {
 	b.inFlight--
 	if !b.streak.since.IsZero() && t.number <= b.streak.begun {
@@ -143,7 +143,7 @@ func (b *breaker) answered(t *trial) {
 	b.reach()
 }
 
-// passed notes an attempt that tells only whether the endpoint is there: it was rejected, or its caller went away.
+// passed records an attempt that shows only whether the endpoint responds: it was rejected, or its caller went away.
 func (b *breaker) passed(t *trial, reached bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -154,7 +154,7 @@ func (b *breaker) passed(t *trial, reached bool) {
 	b.tryOne()
 }
 
-// blame counts t's failure if an attempt that began after it was answered. answered: another request just was.
+// blame counts t's failure if an attempt that began after it was answered. answered: another request just was answered.
 func (b *breaker) blame(t *trial, answered bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -170,7 +170,7 @@ func (b *breaker) blame(t *trial, answered bool) bool {
 	return true
 }
 
-// ignored notes a failure that is not evidence against the endpoint: nobody knows yet whether its model works at all.
+// ignored records a failure that is no evidence against the endpoint: nobody knows yet whether its model works at all.
 func (b *breaker) ignored(t *trial, reached bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -180,7 +180,7 @@ func (b *breaker) ignored(t *trial, reached bool) {
 	}
 }
 
-// reach ends the streak, closes the circuit and lets everybody in. The caller holds mu.
+// reach ends the streak, closes the circuit and lets all asks in. The caller holds mu.
 func (b *breaker) reach() {
 	b.reached, b.streak = true, streak{}
 	b.open, b.offered, b.trying = false, false, false
@@ -189,12 +189,12 @@ func (b *breaker) reach() {
 	}
 }
 
-// failed notes a failure that may pass, and returns whether it counts against the ask. ends: the patience is over.
+// failed records a passing failure, and returns whether it counts against the ask. ends is set if patience is over.
 func (b *breaker) failed(t *trial, err error) (counts bool, ends error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	asked := said(err).RetryAfter
-	busy := said(err).Status == 429 // there, and limits how much it is asked
+	busy := said(err).Status == 429 // it responds, but limits the rate of asks
 	now, dead := time.Now(), unreachable(err)
 	s := &b.streak
 	if s.since.IsZero() {
@@ -208,7 +208,7 @@ func (b *breaker) failed(t *trial, err error) (counts bool, ends error) {
 		s.asks[t] = struct{}{}
 	}
 	switch {
-	case dead: // which is no ask's fault
+	case dead: // no ask is to blame
 	case b.open: // a probe, unless it was under way when the circuit opened
 		counts = probe && !gateway(err) && b.waiting.len() < 2
 	case t.suspect:
@@ -247,7 +247,7 @@ func (b *breaker) failed(t *trial, err error) (counts bool, ends error) {
 	return counts, nil
 }
 
-// schedule sets when the next ask is tried: after the pause or the wait that was asked for. The caller holds mu.
+// schedule sets when the next ask is tried: after the pause or the wait that the server asked for. The caller holds mu.
 func (b *breaker) schedule(now time.Time, asked time.Duration) {
 	wait := max(b.pause, asked)
 	if left := b.streak.since.Add(b.patience).Sub(now); wait > left {
@@ -261,7 +261,7 @@ func (b *breaker) schedule(now time.Time, asked time.Duration) {
 	})
 }
 
-// tryOne lets one ask in, if it is time and none is under way. The caller holds mu.
+// tryOne lets one ask in, if it is time and none is being tried. The caller holds mu.
 func (b *breaker) tryOne() {
 	if b.open && !b.trying && b.waiting.len() > 0 && !time.Now().Before(b.next) {
 		b.trying, b.offered = true, true
@@ -278,7 +278,7 @@ func (b *breaker) wait() (w Wait, waiting bool) {
 	return Wait{Down: true, Since: b.streak.since, Until: b.next, Why: b.streak.last.Error()}, true
 }
 
-// gateway reports whether err comes from something before the server that says that the server is down.
+// gateway reports whether err is from a proxy in front of the server, reporting that the server is down.
 func gateway(err error) bool {
 	status := said(err).Status
 	return status >= 502 && status <= 504 || status >= 520 && status <= 527
@@ -286,8 +286,8 @@ func gateway(err error) bool {
 
 func clock(t time.Time) string { return t.Local().Format("15:04:05") }
 
-// limiter keeps the asks in flight at one endpoint to what it can take: the limit doubles each round trip until the
-// endpoint is first overloaded, is halved whenever it is, and then grows by one a round trip (Chiu and Jain 1989).
+// limiter keeps the asks in flight within what an endpoint can take: the limit doubles each round trip until the
+// endpoint is first overloaded, is halved on each overload, and then grows by one a round trip (Chiu and Jain 1989).
 type limiter struct {
 	requests *rate.Limiter // nil: no limit
 
@@ -295,9 +295,9 @@ type limiter struct {
 	limit    float64
 	max      float64
 	inFlight int
-	cut      time.Time // of the last decrease
-	probing  bool      // before the first decrease
-	resume   time.Time // nothing is sent before: the server's Retry-After
+	cut      time.Time // time of the last decrease
+	probing  bool      // true before the first decrease
+	resume   time.Time // nothing is sent earlier: the server's Retry-After
 	why      string    // the server's words
 	waiting  line
 }
@@ -359,7 +359,7 @@ func (l *limiter) learn(started time.Time, err error) {
 		if until := time.Now().Add(said(err).RetryAfter); said(err).RetryAfter > 0 && until.After(l.resume) {
 			l.resume, l.why = until, err.Error()
 		}
-		// Asks that were sent before the last decrease say nothing new.
+		// An ask that was sent before the last decrease adds no information.
 		if started.After(l.cut) {
 			l.limit, l.cut, l.probing = max(1, l.limit/2), time.Now(), false
 		}
@@ -390,7 +390,7 @@ func (l *limiter) wait() (w Wait, waiting bool) {
 func merge(ctx, stop context.Context) (context.Context, func()) {
 	either, cancel := context.WithCancelCause(ctx)
 	unhook := context.AfterFunc(stop, func() { cancel(context.Cause(stop)) })
-	if stop.Err() != nil { // so that it has ended by now
+	if stop.Err() != nil { // so it has ended by now
 		cancel(context.Cause(stop))
 	}
 	return either, func() { unhook(); cancel(nil) }
@@ -399,11 +399,11 @@ func merge(ctx, stop context.Context) (context.Context, func()) {
 // line is a queue of waiting asks, first come first served. Its owner's mutex guards it.
 type line struct{ list list.List } // of chan struct{}
 
-// join takes a place at the end. The caller holds the mutex.
+// join adds a place at the end. The caller holds the mutex.
 func (l *line) join() *list.Element { return l.list.PushBack(make(chan struct{})) }
 
-// wait returns when next has let in the ask that has this place, or with an error when ctx ends first. The caller
-// holds mu; it is released on return. If the ask was let in but has to leave, back is called, with mu held.
+// wait returns when next has let in this place's ask, or with an error when ctx ends first. The caller holds mu; it is
+// released on return. If the ask was let in but has to leave, back is called with mu held.
 func (l *line) wait(ctx context.Context, place *list.Element, mu *sync.Mutex, back func()) error {
 	ready := place.Value.(chan struct{})
 	mu.Unlock()
@@ -424,5 +424,5 @@ func (l *line) wait(ctx context.Context, place *list.Element, mu *sync.Mutex, ba
 
 func (l *line) len() int { return l.list.Len() }
 
-// next lets the first in. The line is not empty; the caller holds the mutex.
+// next lets the first ask in. The line is not empty; the caller holds the mutex.
 func (l *line) next() { close(l.list.Remove(l.list.Front()).(chan struct{})) }

@@ -31,14 +31,14 @@ type Prices map[string]Price
 type Price struct {
 	Input  float64 `yaml:"input" json:"input"`
 	Output float64 `yaml:"output" json:"output"`
-	// what part of this a request in a batch costs, from 0 to 1; nil: defaultBatch
+	// the part of these prices that a request in a batch costs, from 0 to 1; nil: defaultBatch
 	Batch *float64 `yaml:"batch" json:"batch,omitempty"`
 }
 
-// defaultBatch is the part of the price that requests in batches cost with most providers.
+// defaultBatch is the part of the price that most providers charge for requests in batches.
 const defaultBatch = 0.5
 
-// Batched are the prices of requests in batches.
+// Batched returns the prices of requests in batches.
 func (p Prices) Batched() Prices {
 	batched := make(Prices, len(p))
 	for model, price := range p {
@@ -57,18 +57,18 @@ func (p Prices) Cost(model string, u crosstalk.Usage) float64 {
 	return (float64(u.Prompt)*price.Input + float64(u.Completion)*price.Output) / 1e6
 }
 
-// Worst is the most that an ask should use: its prompt, by a rule of thumb of a token for three bytes of ASCII or one
-// byte of anything else, and all the tokens it may answer with, none if it states no bound.
+// Worst is an upper estimate of what an ask uses: its prompt, by a rule of thumb of a token for three bytes of ASCII or
+// one byte of anything else, and its token limit, or no answer tokens if it has no limit.
 func Worst(req crosstalk.Request) crosstalk.Usage {
 	prompt := textTokens(req.Prompt)
 	for _, text := range req.Input {
 		prompt += textTokens(text)
 	}
 	for _, m := range req.Messages {
-		prompt += textTokens(m.Content) + 4 // a turn's own tokens
+		prompt += textTokens(m.Content) + 4 // the turn's own tokens
 	}
 	worst := crosstalk.Usage{Prompt: prompt, Completion: req.Decoding.Limit()}
-	for _, name := range []string{"max_tokens", "max_completion_tokens"} { // a --param goes before a flag
+	for _, name := range []string{"max_tokens", "max_completion_tokens"} { // --param overrides flags
 		if n, ok := req.Decoding.Extra[name].(float64); ok {
 			worst.Completion = int(n)
 		}
@@ -86,15 +86,16 @@ func textTokens(s string) int {
 	return len(s) - ascii + ascii/3 + 1
 }
 
-// priceLimits are far above what a list of every model on the market needs: 500 models, 30 KiB.
+// priceLimits are far above the needs of a list of every model on the market: 500 models, 30 KiB.
 var priceLimits = strictyaml.Limits{Bytes: 1 << 20, Depth: 4, Keys: 10_000, One: "price list"}
 
 // ReadPrices reads a YAML file of prices per million tokens:
 //
 //	gpt-4o-mini: {input: 0.15, output: 0.60, batch: 0.5}
 //
-// Prices are finite numbers from 0; one that is left out is 0, but a model needs at least one. batch is the part of
-// them that a request in a batch costs, 0 to 1; see defaultBatch. Errors name file and line. No name is no prices.
+// Prices are finite and not negative; a missing one is 0, but a model needs at least one. batch is the part of them
+// that a request in a batch costs, 0 to 1; see defaultBatch. Errors name file and line. An empty name returns no
+// prices.
 func ReadPrices(file string) (Prices, error) {
 	if file == "" {
 		return nil, nil
@@ -125,7 +126,7 @@ func parsePrices(file string, text []byte) (Prices, error) {
 				given++
 			}
 			text := textOf(node)
-			value, err := strconv.ParseFloat(text, 64) // 1e-3 is text to YAML
+			value, err := strconv.ParseFloat(text, 64) // YAML reads 1e-3 as text
 			switch {
 			case fields[field] == nil:
 				return fmt.Errorf("%s:%d: %s: unknown field %s; choose one of: input, output, batch", file, line, shown(model),
@@ -149,7 +150,7 @@ func parsePrices(file string, text []byte) (Prices, error) {
 	return prices, nil
 }
 
-// eachEntry calls f for the entries of a map, in order; nothing is an empty map.
+// eachEntry calls f for the entries of a map, in order; a missing node is an empty map.
 func eachEntry(file string, node ast.Node, of string, f func(key string, line int, value ast.Node) error) error {
 	if _, empty := node.(*ast.NullNode); empty || node == nil {
 		return nil
@@ -180,7 +181,7 @@ func textOf(node ast.Node) string {
 	return "not a number"
 }
 
-// shown is text of the file as it can be printed.
+// shown returns text of the file in printable form.
 func shown(text string) string {
 	if r := []rune(text); len(r) > 40 {
 		text = string(r[:40]) + "..."
@@ -188,13 +189,13 @@ func shown(text string) string {
 	return visible.Line(text)
 }
 
-// Need is the most that an item of a suite asks for, which a budget sets aside for it. The zero value needs nothing.
+// Need is the most that an item of a suite can use; a budget reserves it for the item. The zero value needs nothing.
 type Need struct {
 	Asks int
 	Cost float64
 }
 
-// Add adds what a request to a model may use at most.
+// Add adds the most that a request to a model may use.
 func (n *Need) Add(prices Prices, model string, req crosstalk.Request) {
 	n.plus(Need{1, prices.Cost(model, Worst(req))}, 1)
 }
@@ -208,30 +209,30 @@ func (n Need) within(o Need) bool { return n.Asks <= o.Asks && n.Cost <= o.Cost 
 
 // account tracks what was spent and reserved, so that the budget holds even if every ask uses its maximum.
 //
-// Items are admitted whole and in order: an item enters when the budget covers its need after everything that earlier
+// Items are admitted whole and in order: an item enters when the budget covers its need on top of all that earlier
 // items may use. It waits while those may still return something; if it does not fit then, it and all later items are
-// refused. So which items are measured depends only on what the items before them used.
+// refused. So which items are measured depends only on the usage of the items before them.
 type account struct {
 	Budget
-	batched  Prices // of asks in batches
+	batched  Prices // for asks in batches
 	mu       sync.Mutex
 	changed  chan struct{} // closed at the next change
 	spent    Need
 	reserved Need
-	working  int     // who may give something back without waiting for the budget
+	working  int     // items that may return something without waiting for the budget
 	queue    []*item // not yet let in, in order
-	closed   error   // why an item was turned away, and all later ones are
+	closed   error   // why an item, and every later one, was turned away
 }
 
 type item struct {
 	account *account
 	need    Need
-	left    Need          // of need: not yet used by its asks
-	asks    bool          // it has an ask that the journal does not answer
-	flying  int           // its asks that use a part of need
-	waiting int           // its asks that wait for what nobody has set aside
-	decided chan struct{} // closed when it was let in or turned away
-	in      bool          // it was let in with something set aside
+	left    Need          // what its asks have not used of need
+	asks    bool          // the journal lacks the answer to one of its asks
+	flying  int           // its asks in flight that use a part of need
+	waiting int           // its asks that wait for unreserved budget
+	decided chan struct{} // closed once it is let in or turned away
+	in      bool          // let in, with a reservation
 	denied  error
 	ended   bool
 }
@@ -242,11 +243,11 @@ func newAccount(b Budget) *account {
 
 type itemKey struct{}
 
-// Item takes a place in the budget's queue for one item of the suite. It is called in the order of the suite,
-// before the item's goroutine starts, and returns at once; asks with the context it returns wait for the item's
-// turn. The item is let in whole, if need fits, or its asks end with a *LimitError. What is journalled needs none.
+// Item takes a place in the budget's queue for one item of the suite. Call it in the order of the suite, before the
+// item's goroutine starts. It returns at once; asks with the returned context wait for the item's turn. The item is let
+// in whole, if need fits, or its asks end with a *LimitError. Journalled answers need no budget.
 //
-// need is the most that the item may ask; asks beyond it wait for room. end must be called: it gives back the rest.
+// need is the most that the item may use; asks beyond it wait for budget. end must be called: it returns the rest.
 func (s *Session) Item(ctx context.Context, need Need) (_ context.Context, end func()) {
 	it := s.budget.enqueue(need)
 	return context.WithValue(ctx, itemKey{}, it), it.end
@@ -274,7 +275,7 @@ func (a *account) admit() {
 			it.in, it.left = true, it.need
 			a.reserved.plus(it.need, 1)
 			a.working++
-		case a.working == 0 && it.asks: // else the journal may answer all of it
+		case a.working == 0 && it.asks: // otherwise, the journal may answer all its asks
 			a.closed = &LimitError{over}
 			it.denied = a.closed
 		default:
@@ -300,7 +301,7 @@ func (it *item) end() {
 	a.change()
 }
 
-// now changes what is known of the item, and whether it counts as working. The caller holds mu.
+// now changes the item's state, and updates whether it counts as working. The caller holds mu.
 func (it *item) now(change func()) {
 	if it.works() {
 		it.account.working--
@@ -316,16 +317,16 @@ func (it *item) works() bool {
 	return it.in && !it.ended && (it.waiting == 0 || it.flying > 0)
 }
 
-// change wakes everybody who waits. The caller holds mu.
+// change wakes all who wait. The caller holds mu.
 func (a *account) change() {
 	a.admit()
 	close(a.changed)
 	a.changed = make(chan struct{})
 }
 
-// reserve reserves what req may use and returns the function that settles it with the answer that was paid for. An
-// answer that does not report its usage counts as the maximum, the zero Answer as nothing. reserve waits for the turn
-// of ctx's item. An ask without an item, or beyond its item's need, waits while others may still return something.
+// reserve reserves what req may use and returns the function that settles it with the paid answer. An answer that does
+// not report its usage counts as the maximum, the zero Answer as nothing. reserve waits for the turn of ctx's item. An
+// ask without an item, or beyond its item's need, waits while others may still return something.
 func (a *account) reserve(ctx context.Context, model string,
 	req crosstalk.Request) (settle func(crosstalk.Answer), err error) {
 	var want Need
@@ -360,9 +361,9 @@ func (a *account) reserve(ctx context.Context, model string,
 	return func(answer crosstalk.Answer) { a.settle(model, req, want, it, answer) }, nil
 }
 
-// single reserves the budget of an ask that no item has reserved. The caller holds mu.
+// single reserves budget for an ask that is outside its item's reservation. The caller holds mu.
 func (a *account) single(ctx context.Context, it *item, want Need) error {
-	waits := false // an item all of whose asks wait gives nothing back meanwhile
+	waits := false // an item returns nothing while all its asks wait
 	defer func() {
 		if waits {
 			it.now(func() { it.waiting-- })
@@ -379,14 +380,14 @@ func (a *account) single(ctx context.Context, it *item, want Need) error {
 		if !waits && it != nil && it.account == a {
 			waits = true
 			it.now(func() { it.waiting++ })
-			a.change() // who waits for this one should know
+			a.change() // notify those who wait for this item
 		}
 		if a.working == 0 {
 			return &LimitError{over}
 		}
 		changed := a.changed
 		a.mu.Unlock()
-		until(ctx, changed) // its error is found above
+		until(ctx, changed) // an error is found above
 		a.mu.Lock()
 	}
 	a.working++
@@ -394,8 +395,8 @@ func (a *account) single(ctx context.Context, it *item, want Need) error {
 	return nil
 }
 
-// settle replaces what was reserved for an ask by what it used. it is the item that reserved it, or nil. An item may
-// reuse what an ask has not used: a model that refuses a parameter is asked again without it.
+// settle replaces an ask's reservation by its usage. it is the item that reserved it, or nil. An item may reuse what an
+// ask did not use: a model that refuses a parameter is asked again without it.
 func (a *account) settle(model string, req crosstalk.Request, want Need, it *item, answer crosstalk.Answer) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -417,7 +418,7 @@ func (a *account) settle(model string, req crosstalk.Request, want Need, it *ite
 	a.change()
 }
 
-// spend adds what an answer cost. The caller holds mu.
+// spend adds the cost of an answer. The caller holds mu.
 func (a *account) spend(prices Prices, model string, req crosstalk.Request, answer crosstalk.Answer) {
 	used := answer.Usage
 	if used == (crosstalk.Usage{}) && answer.Status != crosstalk.Failed {
@@ -432,7 +433,7 @@ func (a *account) fits(want Need) bool {
 	return a.over(want, "") == ""
 }
 
-// over names the limit that a request could exceed, or "".
+// over returns the limit that a request could exceed, or "".
 func (a *account) over(want Need, who string) string {
 	asks, cost := a.spent.Asks+a.reserved.Asks, a.spent.Cost+a.reserved.Cost
 	switch most := a.Asks > 0 && asks+want.Asks > a.Asks; {

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ErrDeferred says that an ask will be answered in a batch. Whoever needs it measures again, in the next round.
+// ErrDeferred reports that an ask will be answered in a batch. Its caller measures again, in the next round.
 var ErrDeferred = errors.New("deferred to a batch")
 
 // Round gathers asks for batches. Its askers answer from the journal, and end all other asks with ErrDeferred.
@@ -24,12 +24,12 @@ type Round struct {
 	b     *Batching
 	mu    sync.Mutex
 	items []*wanting
-	other wanting // asks outside of any item
+	other wanting // asks outside any item
 }
 
 type wanting struct {
-	need  Need // at most
-	have  Need // of need: answered
+	need  Need // upper bound
+	have  Need // the part of need that is answered
 	wants []want
 }
 
@@ -43,7 +43,7 @@ func (b *Batching) Round() *Round { return &Round{b: b} }
 
 type wantingKey struct{}
 
-// Item is Session.Item for a round. A budget is spent on the first items, each whole. need is at batch prices.
+// Item is like Session.Item, for a round. A budget is spent on the first items, each whole. need is at batch prices.
 func (r *Round) Item(ctx context.Context, need Need) (_ context.Context, end func()) {
 	it := &wanting{need: need}
 	r.mu.Lock()
@@ -52,7 +52,7 @@ func (r *Round) Item(ctx context.Context, need Need) (_ context.Context, end fun
 	return context.WithValue(ctx, wantingKey{}, it), func() {}
 }
 
-// For returns an asker of this model.
+// For returns an asker for this model.
 func (r *Round) For(m crosstalk.Model) crosstalk.Asker {
 	return &roundAsker{r.b.Session.For(m).(*asker), r}
 }
@@ -62,7 +62,8 @@ type roundAsker struct {
 	round *Round
 }
 
-// Ask implements crosstalk.Asker. The first ask of each way is sent at once, to know of a refusal early.
+// Ask implements crosstalk.Asker. For each set of settings, it sends the first ask at once, to learn of a refusal
+// early.
 func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	b := a.round.b
 	key, s := crosstalk.KeyOf(a.about.id, req), a.shape(req)
@@ -72,7 +73,7 @@ func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.
 	}
 	if !found {
 		a.mu.Lock()
-		_, found = a.seen[key.Short()] // it failed in this session, which does not ask it again
+		_, found = a.seen[key.Short()] // it failed in this session, which does not ask again
 		a.mu.Unlock()
 		if found {
 			answer, found, err = a.journal.Get(key)
@@ -105,7 +106,8 @@ func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.
 	return answer, ErrDeferred
 }
 
-// proven reports whether the model has answered so, and answered now: it may have found out how to spell things.
+// proven reports whether the model has answered with these settings, once in this session: it may have had to find out
+// how to spell parameters.
 func (s *shape) proven() bool { return s.model.answered.Load() && s.isSettled() }
 
 func (r *Round) note(ctx context.Context, what func(*wanting)) {
@@ -118,10 +120,10 @@ func (r *Round) note(ctx context.Context, what func(*wanting)) {
 	what(it)
 }
 
-// Send submits what the items want, waits for it, and saves the answers. another: more may be wanted.
+// Send submits what the items want, waits for it, and saves the answers. another reports that they may want more.
 func (r *Round) Send(ctx context.Context) (another bool, err error) {
 	if ctx.Err() != nil || r.b.stop.Err() != nil {
-		return false, nil // whoever measures next finds out why
+		return false, nil // the next measurement finds the reason
 	}
 	order, asks, stale, err := r.admitted()
 	if err != nil {
@@ -138,13 +140,13 @@ func (r *Round) Send(ctx context.Context) (another bool, err error) {
 	return len(order) > 0 || stale, r.b.run(ctx, all)
 }
 
-// admitted are the asks within the budget, each once, in the order of the items. stale: some are answered by now.
+// admitted returns the asks within the budget, each once, in the order of the items. stale: some are answered by now.
 func (r *Round) admitted() (order []group, asks map[group][]crosstalk.BatchAsk, stale bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	asks = map[group][]crosstalk.BatchAsk{}
 	seen := map[crosstalk.Key]struct{}{}
-	var set Need // aside
+	var set Need // what to set aside
 	for _, it := range append(r.items, &r.other) {
 		if len(it.wants) == 0 {
 			continue
@@ -178,7 +180,8 @@ func (n Need) without(o Need) Need {
 	return Need{max(0, n.Asks-o.Asks), max(0, n.Cost-o.Cost)}
 }
 
-// divide makes batches of asks, noted in the journal. Too few for one are sent by themselves in the next round.
+// divide makes batches of asks and records them in the journal. If there are too few, the next round sends them one by
+// one.
 func (b *Batching) divide(in group, asks []crosstalk.BatchAsk) (all []*waiting, err error) {
 	b.mu.Lock()
 	batcher := in.model.batchers[in.api]
@@ -202,7 +205,7 @@ func (b *Batching) divide(in group, asks []crosstalk.BatchAsk) (all []*waiting, 
 		}
 		all, asks = append(all, w), asks[n:]
 		if limited {
-			break // the next round has the others
+			break // the next round gets the others
 		}
 	}
 	return all, nil
@@ -213,7 +216,7 @@ type collection struct {
 	w        *waiting
 	requests map[crosstalk.Key]crosstalk.Request
 	strange  int   // results that cannot be read, or belong to no request
-	trouble  error // why not all can be read, as far as that shows
+	trouble  error // why some cannot be read, if known
 
 	mu       sync.Mutex
 	answered map[crosstalk.Key]bool  // saved
@@ -221,8 +224,8 @@ type collection struct {
 	full     error                   // the journal's error
 }
 
-// collect reads the results of a batch that has ended and saves the answers. failed is how many requests the provider
-// says it did not answer; if it answered more than can be read, that is an *crosstalk.AskError.
+// collect reads the results of a batch that has ended and saves the answers. failed is the provider's count of requests
+// that it did not answer. If fewer than the rest can be read, collect returns an *crosstalk.AskError.
 func (c *collection) collect(ctx context.Context, failed int) error {
 	// A download may take longer than an answer.
 	longer, cancel := context.WithTimeout(ctx, max(c.options.Timeout, longTransfer))
@@ -232,7 +235,7 @@ func (c *collection) collect(ctx context.Context, failed int) error {
 		return c.end(c.full)
 	}
 	all := len(c.w.Asks)
-	if failed > all { // that cannot be
+	if failed > all { // impossible
 		failed = 0
 	}
 	paid := all - max(failed, len(c.failed))
@@ -253,9 +256,9 @@ func (c *collection) collect(ctx context.Context, failed int) error {
 
 func (c *collection) read(ctx context.Context) {
 	c.strange, c.trouble = 0, nil
-	var saving errgroup.Group // many at a time: the journal commits them together
+	var saving errgroup.Group // in parallel: the journal commits them together
 	saving.SetLimit(256)
-	left := 100 + 10*len(c.w.Asks) // results: a download may have no end
+	left := 100 + 10*len(c.w.Asks) // limit on results: a download may have no end
 	for r, broken := range c.w.batcher.Results(ctx, c.w.ID, c.requests) {
 		if left--; left < 0 {
 			c.trouble = errors.New("the provider sends more results than there are requests")
@@ -269,7 +272,7 @@ func (c *collection) read(ctx context.Context) {
 			c.trouble = cmp.Or(c.trouble, r.Err)
 		default:
 			c.mu.Lock()
-			again := c.answered[r.Key] || c.full != nil // of several answers the first counts
+			again := c.answered[r.Key] || c.full != nil // the first of several answers counts
 			if r.Err == nil {
 				c.answered[r.Key] = true
 				delete(c.failed, r.Key)
@@ -290,7 +293,7 @@ func (c *collection) save(r crosstalk.BatchResult) {
 	answer.Key, answer.Attempts, answer.Time = r.Key, 1, time.Now().UTC()
 	old, found, err := c.journal.Get(r.Key)
 	if err == nil && found && old.Status != crosstalk.Failed {
-		return // an earlier session saved it, and was killed before the end
+		return // an earlier session saved it, and was killed before EndBatch
 	}
 	if err == nil {
 		err = c.journal.Put(journal.Record{Identity: c.about.id, Request: req, Answer: answer})
@@ -310,7 +313,7 @@ func (c *collection) save(r crosstalk.BatchResult) {
 	c.shape(req).works(answer, true)
 }
 
-// finish ends a batch. What it has no answer to is asked one by one.
+// finish ends a batch. Its unanswered requests are asked one by one.
 func (b *Batching) finish(c *collection, why error) error {
 	w := c.w
 	if err := b.store.EndBatch(w.Batch); err != nil {

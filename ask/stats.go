@@ -10,27 +10,27 @@ import (
 	"crosstalk/internal/duration"
 )
 
-// Stats are a session's counts up to a moment, of distinct asks.
+// Stats are a session's counts of distinct asks so far.
 type Stats struct {
 	Done     int // Answered and Failed
-	Answered int // with a text, empty or refused
-	Cached   int // of Answered: by the journal
+	Answered int // with text, empty or refused
+	Cached   int // of Answered: from the journal
 	Empty    int // of Answered
 	Refused  int // of Answered
-	Cut      int // of Answered: ended by the limit on their tokens
-	Thought  int // of Answered: the model thought, as far as the answer shows
+	Cut      int // of Answered: ended by their token limit
+	Thought  int // of Answered: the model thought, if the answer shows it
 	Failed   int
 	Retries  int    // attempts beyond the first of each ask
-	Trouble  string // why the last attempt that gave no answer gave none
+	Trouble  string // why the last attempt without an answer had none
 
-	CachedCost float64 // of the cached ones, as if they were asked now
+	CachedCost float64 // what the cached ones would cost now
 
 	// Of the answers that were not cached:
 	Usage crosstalk.Usage
 	Cost  float64
 
 	Waits   []Wait  // what keeps endpoints from being asked now
-	Batches Batches // that are waited for
+	Batches Batches // being waited for
 }
 
 // Text counts the answers in a few words: "120 answers, 3 of them from an earlier run, cost 0.0100".
@@ -54,15 +54,15 @@ func (s Stats) Text() string {
 	return text
 }
 
-// Batches are the batches at providers that are waited for.
+// Batches describes the batches that a session waits for.
 type Batches struct {
 	N     int       // batches
-	Asks  int       // in them
-	Done  int       // of these, as the providers say
-	Since time.Time // when the first of them was submitted
+	Asks  int       // asks in the batches
+	Done  int       // of these asks, according to the providers
+	Since time.Time // when the first batch was submitted
 }
 
-// Text is the wait in a few words, for one line: "1941 requests in 2 batches since 14:02, 812 done".
+// Text describes the wait in a few words, for one line: "1941 requests in 2 batches since 14:02, 812 done".
 func (b Batches) Text() string {
 	return fmt.Sprintf("%s in %s since %s, %d done", many(b.Asks, "request", "s"), many(b.N, "batch", "es"),
 		b.Since.Local().Format("15:04"), b.Done)
@@ -75,18 +75,18 @@ func many(n int, what, plural string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// Wait is why an endpoint is not asked at the moment, or that it has not answered for a long time.
+// Wait explains why an endpoint is not asked at the moment, or has not answered for a long time.
 type Wait struct {
 	Endpoint string
-	InFlight int           // requests that it has not answered, if it is asked and answers nothing
-	Timeout  time.Duration // of each of them
+	InFlight int           // its requests without an answer, if it is asked and answers nothing
+	Timeout  time.Duration // for each of them
 	Down     bool          // it fails: one ask at a time is tried, the others wait
-	Since    time.Time     // of the first failure, if it is down; of the last answer or the first request in flight
-	Until    time.Time     // when it is asked next; in the past: an attempt is under way
-	Why      string        // what the server said last
+	Since    time.Time     // the first failure, if it is down; otherwise the last answer or the first request in flight
+	Until    time.Time     // when it is asked next; if in the past, an attempt is under way
+	Why      string        // the server's last message
 }
 
-// Text is the wait at the time now, without the endpoint: "server down since 14:02, next try in 8 s".
+// Text describes the wait as of now, without the endpoint: "server down since 14:02, next try in 8 s".
 func (w Wait) Text(now time.Time) string {
 	left := w.Until.Sub(now)
 	switch {
@@ -155,7 +155,7 @@ func (a *asker) count(key crosstalk.Key, req crosstalk.Request, answer crosstalk
 	}
 	s.seen[key.Short()] = struct{}{}
 	if _, fresh := s.fresh[key]; fresh {
-		from = fromModel // another caller found in the journal what this session asked
+		from = fromModel // another caller found it in the journal after this session asked
 		delete(s.fresh, key)
 	}
 	s.stats.Done++
@@ -201,12 +201,12 @@ func (s *Session) retried(err error) {
 	s.mu.Unlock()
 }
 
-// silence tracks whether an endpoint has answered lately, if only with an error. The zero value is ready to use.
+// silence tracks whether an endpoint has responded lately, if only with an error. The zero value is ready to use.
 type silence struct {
 	mu       sync.Mutex
 	inFlight int
-	since    time.Time // of the last answer or, without one, the first request
-	timedOut bool      // the last request that ended has had no answer
+	since    time.Time // of the last response or, without one, the first request
+	timedOut bool      // the last request that ended got no answer
 }
 
 func (s *silence) begin() {
@@ -234,10 +234,11 @@ func (s *silence) wait(timeout time.Duration) (Wait, bool) {
 		time.Since(s.since) >= 15*time.Second // longer than most answers take
 }
 
-// ErrStopped says that the session takes no more asks because Stop was called.
+// ErrStopped reports that the session accepts no more asks because Stop was called.
 var ErrStopped = errors.New("stopped")
 
-// LimitError says that a limit of the user's was reached. Answers are good; the same command asks for the rest.
+// LimitError reports that a limit set by the user was reached. The answers are valid; the same command asks for the
+// rest.
 type LimitError struct{ Reason string }
 
 func (e *LimitError) Error() string { return e.Reason }
@@ -246,31 +247,31 @@ func limited(format string, args ...any) *LimitError {
 	return &LimitError{fmt.Sprintf(format, args...)}
 }
 
-// ModelError says that a model cannot be asked, or not with these settings. Other models are asked all the same.
+// ModelError reports that a model cannot be asked, at all or with these settings. Other models are still asked.
 type ModelError struct {
 	Model crosstalk.Identity
-	Err   error // what the server says
+	Err   error // the server's error
 }
 
 func (e *ModelError) Error() string { return e.Err.Error() }
 func (e *ModelError) Unwrap() error { return e.Err }
 
-// RefusedError says that a model refuses a parameter before it answered any request with these settings. Nothing
-// was journalled; asks without it may be answered. Others with these settings end with the same error, unsent.
+// RefusedError reports that a model refused a parameter before it answered any request with these settings. Nothing was
+// journalled; asks without the parameter may be answered. Others with these settings fail with the same error, unsent.
 type RefusedError struct {
 	Model crosstalk.Identity
-	Param string // as the server names it: "temperature"
-	Err   error  // what the server says
+	Param string // the server's name for it: "temperature"
+	Err   error  // the server's error
 }
 
 func (e *RefusedError) Error() string { return e.Err.Error() }
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// EmptyError says that the first answers with some settings are all empty. Others may be answered.
+// EmptyError reports that the first answers with some settings are all empty. Other settings may get answers.
 type EmptyError struct {
 	N         int // answers
-	Thought   int // of N: the model thought, as far as the answer shows
-	Reasoning int // tokens that they spent on it, where the server counts them
+	Thought   int // of N: the model thought, if the answer shows it
+	Reasoning int // tokens spent on thinking, if the server counts them
 	text      string
 }
 

@@ -11,8 +11,9 @@ import (
 	"crosstalk"
 )
 
-// Warnings say in plain English what the answers so far lack or hide without an error: prompts that the server cut, log
-// probabilities that never came, other models than the one asked for. They are conservative: each is a reason to look.
+// Warnings describes what the answers so far lack or hide without an error: prompts that the server cut, log
+// probabilities that never arrived, models other than the requested one. Warnings are conservative: each is a reason to
+// look.
 func (s *Session) Warnings() []string {
 	s.mu.Lock()
 	models, list := s.models, slices.Clone(s.remarks)
@@ -30,16 +31,16 @@ type observed struct {
 
 	answers  int
 	longest  int             // the largest count of prompt tokens
-	alike    map[uint64]int  // prompts of that count, by hash: their bytes
-	rate     float64         // the fewest tokens a byte among shorter prompts
-	shorter  int             // how many prompts these are
-	shortest crosstalk.Usage // Prompt: what the shortest prompt should take, Completion: what was reported
-	wanted   int             // answers for which log probabilities were asked
-	given    int             // and came
+	alike    map[uint64]int  // distinct prompts with that count: their bytes, by hash
+	rate     float64         // the fewest tokens per byte among shorter prompts
+	shorter  int             // number of shorter prompts
+	shortest crosstalk.Usage // Prompt: what the shortest prompt should need, Completion: what was reported
+	wanted   int             // answers for which log probabilities were requested
+	given    int             // answers that have them
 	limits   map[limit]ended // how answers ended under each limit
-	without  map[string]int  // parameters that had no effect, with the answers that say so
-	served   map[string]int  // names that the server gave, with their answers
-	others   map[string]int  // of these, other models
+	without  map[string]int  // parameters that had no effect, with the number of answers that report so
+	served   map[string]int  // names that the server reported, with the number of their answers
+	others   map[string]int  // of these, names of other models
 }
 
 func newObserved() observed {
@@ -51,9 +52,9 @@ type limit struct{ tokens, room int }
 
 type ended struct {
 	answers int
-	chats   int // of these: texts of chats, which can end by themselves
-	cut     int // of chats: at the limit
-	silent  int // of answers: at the limit, before they said anything
+	chats   int // of these: from chats, which can end by themselves
+	cut     int // of chats: cut at the limit
+	silent  int // of answers: cut before they said anything
 	thought int // of silent: with thoughts
 }
 
@@ -112,7 +113,7 @@ func (o *observed) end(req crosstalk.Request, answer crosstalk.Answer) {
 	o.limits[at] = e
 }
 
-// endings sums up how answers ended, but for those that were asked again with room for thoughts.
+// endings sums up how answers ended, without those that were asked again with more tokens for thoughts.
 func (o *observed) endings() (all ended) {
 	for at, e := range o.limits {
 		again := false
@@ -164,7 +165,8 @@ func (o *observed) prompt(req crosstalk.Request, tokens int) {
 	}
 }
 
-// cutPrompts reports whether several different prompts have the largest count, all too long or it a round one.
+// cutPrompts reports whether several different prompts share the largest count, and all are too long for it or it is
+// round.
 func (o *observed) cutPrompts() bool {
 	if len(o.alike) < 3 {
 		return false
@@ -172,7 +174,7 @@ func (o *observed) cutPrompts() bool {
 	if o.longest >= 512 && o.longest%256 == 0 {
 		return true
 	}
-	rate := 1 / 8. // tokens a byte: fewer than any language has, unless shorter prompts show more, up to one in five
+	rate := 1 / 8. // tokens per byte: fewer than any language needs, unless shorter prompts show more; at most one in five
 	if o.shorter >= 3 {
 		rate = min(max(rate, o.rate), 1/5.)
 	}

@@ -22,13 +22,14 @@ import (
 // Name is the name of the journal in a run's directory.
 const Name = "answers.db"
 
-// ErrGone says that the journal's file was deleted, moved or replaced while it was open for writing.
+// ErrGone reports that the journal's file was deleted, moved or replaced while it was open for writing.
 var ErrGone = errors.New("was deleted or replaced during the run")
 
 // The files beside a journal: SQLite's log with its index, the journal of older versions of SQLite, and the lock.
 var beside = []string{"-wal", "-shm", "-journal", ".lock"}
 
-// Open opens the journal at path for writing and creates it if need be; ErrLocked says that another has it.
+// Open opens the journal at path for writing and creates it if need be. ErrLocked means that another process has it
+// open.
 func Open(path string) (*Journal, error) {
 	if err := checkFiles(path); err != nil {
 		return nil, err
@@ -60,7 +61,7 @@ func Open(path string) (*Journal, error) {
 
 // open runs the steps that open the journal, and closes it after an error.
 func (j *Journal) open(steps ...func() error) error {
-	steps = append(steps, func() error { return checkFiles(j.path) }) // again, now that they are open
+	steps = append(steps, func() error { return checkFiles(j.path) }) // again, now that the files are open
 	for _, step := range steps {
 		if err := guard(step); err != nil {
 			return errors.Join(j.wrap(err), j.close())
@@ -81,7 +82,7 @@ func OpenReader(path string) (*Journal, error) {
 	err := j.open(func() error { return makeBeside(path) }, func() error {
 		err := j.openReader("")
 		if (errors.Is(err, sqlite3.READONLY) || errors.Is(err, sqlite3.CANTOPEN)) && !hasLog(path) {
-			// Where nothing can be written readers share no index of the log; one of a run that ended is empty.
+			// Where nothing can be written, readers cannot share an index of the log; after a run has ended, the log is empty.
 			j.close()
 			j.immutable = true
 			err = j.openReader("?immutable=1")
@@ -99,7 +100,7 @@ func hasLog(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist) && (err != nil || info.Size() > 0)
 }
 
-// guard turns a panic of SQLite's, which has none but for a lack of memory, into an error.
+// guard turns a panic of SQLite, which panics only when it lacks memory, into an error.
 func guard(use func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -111,7 +112,7 @@ func guard(use func() error) (err error) {
 
 const checkpoints = "PRAGMA wal_autocheckpoint = 8192"
 
-// patience is how long writer and reader wait for each other, as while one recovers the file after a kill.
+// patience is how long writer and reader wait for each other, for instance while one recovers the file after a kill.
 const patience = 10 * time.Second
 
 func connect(path, query string, flags sqlite3.OpenFlag) (*sqlite3.Conn, error) {
@@ -127,7 +128,7 @@ func connect(path, query string, flags sqlite3.OpenFlag) (*sqlite3.Conn, error) 
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
-		query = "?modeof=" + strings.ReplaceAll(url.QueryEscape(path), "+", "%20") // the log's permissions are the file's
+		query = "?modeof=" + strings.ReplaceAll(url.QueryEscape(path), "+", "%20") // the log gets the file's permissions
 	}
 	flags |= sqlite3.OPEN_NOFOLLOW
 	name := path
@@ -139,13 +140,13 @@ func connect(path, query string, flags sqlite3.OpenFlag) (*sqlite3.Conn, error) 
 	if err != nil {
 		return nil, err
 	}
-	// What a file from elsewhere defines is not to be trusted.
+	// Do not trust what a file from elsewhere defines.
 	_, err = conn.Config(sqlite3.DBCONFIG_DEFENSIVE, true)
 	return conn, errors.Join(err, conn.BusyTimeout(patience), conn.Exec("PRAGMA trusted_schema = OFF; PRAGMA "+
 		"cell_size_check = ON"))
 }
 
-// within runs use and interrupts conn when it takes longer than any file takes that is not made to.
+// within runs use and interrupts conn if it takes longer than for any file not made to block it.
 func within(conn *sqlite3.Conn, use func() error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
 	defer cancel()
@@ -158,13 +159,13 @@ func (j *Journal) openWriter() (err error) {
 		return err
 	}
 	err = within(j.writer, func() error {
-		there, err := admit(j.writer) // before anything is changed
+		there, err := admit(j.writer) // checked before any change
 		if err != nil {
 			return err
 		}
-		// FULL: a commit survives a power cut, not only kill -9. Commits are grouped, so it costs one fsync for many
-		// answers. The log is folded into the file every 32 MiB: of millions of answers, each comes to another page of
-		// the index.
+		// FULL: a commit survives a power cut, not only kill -9. Commits are grouped, so one fsync covers many answers. The
+		// log is folded into the file every 32 MiB: among millions of answers, each one changes a different page of the
+		// index.
 		err = j.writer.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; " + checkpoints)
 		if err == nil && !there {
 			err = j.writer.Exec(fmt.Sprintf("BEGIN IMMEDIATE; %s; PRAGMA user_version = %d; COMMIT", schema, version))
@@ -248,8 +249,8 @@ func checkFiles(path string) error {
 }
 
 // makeBeside makes the files that SQLite makes beside a journal that it reads, with the journal's owner and
-// permissions. SQLite would use the process's, and files that root creates by looking at a run would keep its owner
-// from resuming it. Where nothing can be written, readers do without.
+// permissions. SQLite would make them the process's, and files that root created by looking at a run would keep its
+// owner from resuming it. Where nothing can be written, readers do without them.
 func makeBeside(path string) error {
 	inLog, err := isInLog(path)
 	if err != nil || !inLog {
@@ -262,7 +263,7 @@ func makeBeside(path string) error {
 	for _, suffix := range []string{"-wal", "-shm"} {
 		f, err := os.OpenFile(path+suffix, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err != nil {
-			continue // it is there, or cannot be made
+			continue // it exists, or cannot be made
 		}
 		f.Chmod(info.Mode().Perm()) // some file systems have neither permissions nor owners
 		giveTo(f, info)
@@ -273,14 +274,14 @@ func makeBeside(path string) error {
 	return nil
 }
 
-// isInLog reports whether an SQLite file's header says that changes are in a log; else a log makes it look so.
+// isInLog reports whether an SQLite file's header declares that changes are in a log; otherwise a log makes it look so.
 func isInLog(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	const version = 18 // of the format for writers; that for readers follows
+	const version = 18 // of the format for writers; the one for readers follows
 	var header [version + 2]byte
 	_, err = io.ReadFull(f, header[:])
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -289,9 +290,9 @@ func isInLog(path string) (bool, error) {
 	return header[version] == 2 && header[version+1] == 2, err
 }
 
-// resolve follows the links in a path's directory, which are the user's; the file itself is opened without.
+// resolve follows the links in a path's directory, which are the user's; the file itself is opened without following.
 func resolve(path string) (string, error) {
-	path, err := filepath.Abs(path) // SQLite takes some relative ones for URIs
+	path, err := filepath.Abs(path) // SQLite reads some relative ones as URIs
 	if err != nil {
 		return "", err
 	}
@@ -299,7 +300,7 @@ func resolve(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), err
 }
 
-// watched are what the names of the files add to the path that must stay what they were when a writer opened them.
+// watched are suffixes of the files that must not be replaced while a writer has them open.
 var watched = []string{"", "-wal", ".lock"}
 
 func (j *Journal) moved() error {
@@ -317,7 +318,7 @@ func (j *Journal) wrap(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, new(*corruptError)), errors.Is(err, ErrGone), errors.As(err, new(*fs.PathError)) && j.lock == nil:
-		return err // they name the file
+		return err // os errors name the file
 	case errors.Is(err, sqlite3.FULL), errors.Is(err, sqlite3.IOERR) && j.full():
 		return fmt.Errorf("%s: the disk is full: free some space and run the same command again; the answers up to now are "+
 			"saved: %w", j.path, err)
@@ -339,7 +340,7 @@ func (j *Journal) wrap(err error) error {
 	return fmt.Errorf("%s: %w", j.path, err)
 }
 
-// full reports whether the disk is full. The driver does not always tell that from other errors.
+// full reports whether the disk is full. The driver does not always distinguish that from other errors.
 func (j *Journal) full() bool {
 	f, err := os.CreateTemp(filepath.Dir(j.path), filepath.Base(j.path)+".full-*")
 	if err == nil {

@@ -1,4 +1,4 @@
-// Package journal is the SQLite file in a run's directory that keeps every answer the run received. An answer is
+// Package journal keeps every answer that a run received, in an SQLite file in the run's directory. An answer is
 // durable before anything uses it: Put returns after its commit was synchronised to the disk.
 package journal
 
@@ -18,7 +18,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// ErrLocked says that another process writes to the journal.
+// ErrLocked reports that another process writes to the journal.
 var ErrLocked = errors.New("another crosstalk is writing to this run")
 
 var (
@@ -26,23 +26,23 @@ var (
 	errReading = errors.New("was opened for reading only")
 )
 
-// Journal is one file, safe for concurrent use. One process writes while others read; only its owner may read.
+// Journal is one file, safe for concurrent use. One process writes while others read; only the file's owner may read.
 type Journal struct {
 	path string
 	lock *flock.Flock // nil for a reader
 
 	reading   sync.Mutex
 	reader    *sqlite3.Conn
-	immutable bool // where nothing can be written
+	immutable bool // nothing can be written there
 	get       *sqlite3.Stmt
 
 	puts    chan put
 	writer  *sqlite3.Conn
-	old     *sqlite3.Stmt // what is known of a key
+	old     *sqlite3.Stmt // looks up what is known of a key
 	insert  *sqlite3.Stmt
 	counts  counts
-	files   []fs.FileInfo // of watched, when they were opened
-	broken  error         // after which nothing more is written
+	files   []fs.FileInfo // information on the watched files when they were opened
+	broken  error         // if set, nothing more is written
 	closing chan struct{}
 	once    sync.Once
 	stopped chan struct{} // closed when the writing goroutine has ended
@@ -50,7 +50,7 @@ type Journal struct {
 
 type put struct {
 	record Record
-	change func() error // instead of the record
+	change func() error // run instead of writing the record
 	done   chan error
 }
 
@@ -80,7 +80,8 @@ func (j *Journal) Record(key crosstalk.Key) (record Record, found bool, err erro
 	return record, err == nil, j.wrap(err)
 }
 
-// Known is Record for those who can do without: an ask that cannot be read is not known, and a nil journal knows none.
+// Known is Record for callers that can do without: it does not find an ask that it cannot read, or any in a nil
+// journal.
 func (j *Journal) Known(key crosstalk.Key) (record Record, known bool) {
 	if j == nil {
 		return Record{}, false
@@ -89,7 +90,7 @@ func (j *Journal) Known(key crosstalk.Key) (record Record, known bool) {
 	return record, found && err == nil
 }
 
-// Put writes an answer and returns when it is on the disk. An answer is never overwritten, unless it was a failed one.
+// Put writes an answer and returns when it is on the disk. It never overwrites an answer, except a failed one.
 func (j *Journal) Put(record Record) error {
 	return j.hand(put{record: record})
 }
@@ -110,7 +111,7 @@ func (j *Journal) hand(p put) error {
 		return j.wrap(err)
 	case <-j.stopped:
 	}
-	select { // both may have happened
+	select { // both may be ready
 	case err := <-p.done:
 		return j.wrap(err)
 	default:
@@ -126,7 +127,7 @@ func (j *Journal) All() iter.Seq2[Record, error] {
 		err := j.query(selection+"ORDER BY rowid", func(s *sqlite3.Stmt) error {
 			record, err := j.scan(s)
 			row := s.ColumnInt64(checksumColumn + 1)
-			if row <= last { // the file leads in a circle
+			if row <= last { // the file contains a loop
 				err = &corruptError{j.path, row, record.Answer.Key, errOrder}
 			}
 			last = row
@@ -141,7 +142,7 @@ func (j *Journal) All() iter.Seq2[Record, error] {
 	}
 }
 
-// Latest returns the last records that arrived, the latest first.
+// Latest returns the n latest records, the latest first.
 func (j *Journal) Latest(n int) (list []Record, err error) {
 	err = j.query(fmt.Sprintf(selection+"ORDER BY rowid DESC LIMIT %d", n), func(s *sqlite3.Stmt) error {
 		r, err := j.scan(s)
@@ -151,7 +152,7 @@ func (j *Journal) Latest(n int) (list []Record, err error) {
 	return list, err
 }
 
-// Close writes what was put before and closes the file. A Put that comes later fails.
+// Close writes what was put before and closes the file. A later Put fails.
 func (j *Journal) Close() error {
 	var err error
 	j.once.Do(func() {
@@ -169,7 +170,7 @@ func (j *Journal) close() error {
 	defer j.reading.Unlock()
 	var errs []error
 	for _, stmt := range []*sqlite3.Stmt{j.get, j.old, j.insert, j.counts.add} {
-		stmt.Close() // its error is the last run's, which was reported
+		stmt.Close() // reports only the error of its last run, which was returned
 	}
 	j.get = nil
 	for _, conn := range []*sqlite3.Conn{j.reader, j.writer} { // the writer last: it folds the log into the file
@@ -201,13 +202,13 @@ func (j *Journal) write() {
 	}
 }
 
-// The sizes in bytes of a batch, about, and of one record, which SQLite has to have in memory several times.
+// The approximate size of a batch in bytes, and the largest of a record: SQLite holds several copies of one in memory.
 const (
 	batchSize = 16 << 20
 	largest   = 24 << 20
 )
 
-// gather adds to batch what waits to be written.
+// gather adds pending writes to batch.
 func (j *Journal) gather(batch []put) []put {
 	n := 0
 	for _, p := range batch {
@@ -235,7 +236,7 @@ func (j *Journal) commit(batch []put) error {
 			return err
 		}
 		defer txn.End(&err)
-		clear(j.counts.changed) // of a transaction that failed
+		clear(j.counts.changed) // changes of a failed transaction
 		for _, p := range batch {
 			store := p.change
 			if store == nil {
@@ -248,7 +249,7 @@ func (j *Journal) commit(batch []put) error {
 		return j.counts.save()
 	})
 	if err == nil {
-		// What was written to a file that is no longer there is lost.
+		// Writes to a file that is no longer there are lost.
 		err = j.moved()
 		j.broken = err
 	}
@@ -293,15 +294,15 @@ func (j *Journal) store(r Record) error {
 
 // Batch is a batch that was submitted to a provider, or was about to be.
 type Batch struct {
-	Number   int64 // in the journal
+	Number   int64 // assigned by the journal
 	Identity crosstalk.Identity
 	Tag      string
-	ID       string    // the provider's; "": nobody knows whether it was submitted
-	At       time.Time // shortly before it was submitted, the last time if that was tried more than once
+	ID       string    // assigned by the provider; "": nobody knows whether it was submitted
+	At       time.Time // shortly before it was submitted, for the last time if there were several attempts
 	Asks     []crosstalk.BatchAsk
 }
 
-// AddBatch notes that a batch is about to be submitted, sets its number, and returns when that is on the disk.
+// AddBatch records that a batch is about to be submitted, sets its number, and returns when that is on the disk.
 func (j *Journal) AddBatch(b *Batch) error {
 	return j.change(func() error {
 		id := b.Identity
@@ -325,14 +326,14 @@ func (j *Journal) AddBatch(b *Batch) error {
 	})
 }
 
-// UpdateBatch saves the provider's id of a batch, and when it was submitted.
+// UpdateBatch saves the provider's id of a batch, and its time of submission.
 func (j *Journal) UpdateBatch(b *Batch) error {
 	return j.change(func() error {
 		return j.exec("UPDATE batches SET id = ?, submitted_at = ? WHERE number = ?", b.ID, b.At.UnixMilli(), b.Number)
 	})
 }
 
-// EndBatch notes that all that came of a batch is saved. Its asks without an answer become what Unanswered lists.
+// EndBatch records that all results of a batch are saved. Unanswered then lists its asks without an answer.
 func (j *Journal) EndBatch(b *Batch) error {
 	return j.change(func() error {
 		return errors.Join(
@@ -342,7 +343,7 @@ func (j *Journal) EndBatch(b *Batch) error {
 	})
 }
 
-// DropBatch forgets a batch that the provider does not have, or took back.
+// DropBatch forgets a batch that the provider does not have, or rejected.
 func (j *Journal) DropBatch(b *Batch) error {
 	return j.change(func() error {
 		return errors.Join(
@@ -400,7 +401,7 @@ func (j *Journal) BatchIDs() (ids []string, err error) {
 	return ids, err
 }
 
-// Unanswered returns the asks that batches which have ended did not answer.
+// Unanswered returns the asks that ended batches did not answer.
 func (j *Journal) Unanswered() (keys []crosstalk.Key, err error) {
 	err = j.query("SELECT key FROM batch_asks JOIN batches ON batch = number WHERE ended = 1",
 		func(s *sqlite3.Stmt) error {

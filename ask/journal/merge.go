@@ -16,15 +16,15 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// Progress is how far a run has come.
+// Progress is the progress of a run.
 type Progress struct {
-	Done   int                        // asks, with an answer or failed
-	Failed int                        // of Done
+	Done   int                        // asks that are answered or failed
+	Failed int                        // the failed ones of Done
 	Status map[crosstalk.Status]int   // Done by status
 	Usage  map[string]crosstalk.Usage // by model, prompts and completions only
 
-	Last time.Time // when the latest answer came; zero: none has
-	Rate float64   // answers per second, over the latest ones of a minute; 0: not known
+	Last time.Time // when the latest answer arrived; zero: none has
+	Rate float64   // answers per second, over the latest minute with answers; 0: unknown
 }
 
 // Progress counts the asks. It reads counts that the journal keeps, and a few answers.
@@ -83,13 +83,13 @@ func (s sums) row(row []value) {
 		tally{1, row[promptColumn].number, row[completionColumn].number}, 1)
 }
 
-// counts are what the transaction changes of the table counts. Only who writes uses them.
+// counts are a transaction's changes to the table counts. Only the writer uses them.
 type counts struct {
 	changed sums
 	add     *sqlite3.Stmt
 }
 
-// counting is counts.add.
+// counting is the SQL of counts.add.
 const counting = "INSERT INTO counts (model, status, asks, prompt_tokens, completion_tokens) VALUES (?, ?, ?, ?, ?)" +
 	" ON CONFLICT (model, status) DO UPDATE SET asks = asks + excluded.asks," +
 	" prompt_tokens = prompt_tokens + excluded.prompt_tokens," +
@@ -107,15 +107,15 @@ func (c *counts) save() error {
 	return nil
 }
 
-// Merged counts what Merge has done.
+// Merged counts what Merge did.
 type Merged struct {
-	Asks   int // of the other journal
-	Twice  int // of Asks: answered in both, by different answers; the one that was there stays
+	Asks   int // asks in the other journal
+	Twice  int // of Asks: answered differently in both; the journal keeps its own answer
 	Behind int // of Asks: failed in the other journal, and answered in this one
 }
 
-// Merge takes in every ask of another journal, which is only read. As with Put, only a failed answer is
-// overwritten. It returns when all is on the disk; after an error a part may be. Nothing else is written meanwhile.
+// Merge adds every ask of another journal, which it only reads. As with Put, only a failed answer is overwritten. It
+// returns when all is on the disk; after an error, some may be. Nothing else may write meanwhile.
 func (j *Journal) Merge(from *Journal) (Merged, error) {
 	if j.lock == nil {
 		return Merged{}, j.wrap(errReading)
@@ -134,7 +134,7 @@ func (j *Journal) Merge(from *Journal) (Merged, error) {
 	if err = errors.Join(err, t.close()); err == nil {
 		return t.merged, nil
 	}
-	for _, damaged := range from.All() { // SQLite does not say which of both files it is
+	for _, damaged := range from.All() { // SQLite does not report which of the two files it is
 		if damaged != nil {
 			return t.merged, damaged
 		}
@@ -142,23 +142,23 @@ func (j *Journal) Merge(from *Journal) (Merged, error) {
 	return t.merged, j.wrap(err)
 }
 
-// transfer copies the rows of a journal to another one. SQLite copies them by itself, and has each checked on its way.
+// transfer copies the rows of one journal to another. SQLite copies them, and calls intact to check each one.
 type transfer struct {
 	merged Merged
 
-	to                    *sqlite3.Conn // its own connection to the other, with the journal as the database "shard"
-	counts                counts        // of the other
-	before                int64         // the number of the last row that the other had
+	to                    *sqlite3.Conn // its own connection to the target, with the source as the database "shard"
+	counts                counts        // of the target
+	before                int64         // the number of the target's last row before the transfer
 	insert, meet, replace *sqlite3.Stmt
 
 	// The rows that one statement copies.
 	after, last int64 // their numbers are above after, up to last
 	rows, bytes int
-	row         []value // room for one
+	row         []value // reused for each row
 	summed      []byte
 }
 
-// Limits of a transaction in rows and bytes: large, so that the disk is rarely waited for; and of one statement.
+// Limits of a transaction in rows and bytes, large because each one waits for the disk; and limits of one statement.
 const (
 	rowsAtOnce  = 1 << 17
 	bytesAtOnce = 1 << 28
@@ -166,11 +166,12 @@ const (
 	spanBytes   = 1 << 22
 )
 
-// ofSpan are the rows with numbers above ?1 and up to ?2, at most ?3: a file that leads in a circle has no end.
+// ofSpan selects the rows with numbers above ?1 up to ?2, at most ?3: a file with a loop has no last row.
 const ofSpan = "FROM (SELECT rowid AS number, * FROM shard.asks WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid " +
 	"LIMIT ?3) AS new "
 
-// intact is an SQL function: whether to copy a row, its number first. It fails for a damaged one or a wrong order.
+// intact is an SQL function that decides whether to copy a row, given its number and columns. It fails for a damaged
+// row or a wrong order.
 func (t *transfer) intact(ctx sqlite3.Context, columns ...sqlite3.Value) {
 	number, columns := columns[0].Int64(), columns[1:]
 	if t.bytes >= spanBytes {
@@ -209,7 +210,7 @@ func (t *transfer) open(path string, from *Journal) (err error) {
 	if from.immutable {
 		uri += "&immutable=1"
 	}
-	// The keys are in no order: there is room for the index of a million. The log is folded in every 64 MiB.
+	// Keys arrive in no order: the cache holds the index of a million. The log is folded in every 64 MiB.
 	if err := t.to.Exec("PRAGMA synchronous = FULL; PRAGMA cache_size = -98304; PRAGMA wal_autocheckpoint = 16384; " +
 		"ATTACH " + sqlite3.Quote(uri) + " AS shard"); err != nil {
 		return err
@@ -244,12 +245,12 @@ func (t *transfer) open(path string, from *Journal) (err error) {
 
 func (t *transfer) close() error {
 	for _, s := range []*sqlite3.Stmt{t.insert, t.meet, t.replace, t.counts.add} {
-		s.Close() // its error is the last run's, which was reported
+		s.Close() // reports only the error of its last run, which was returned
 	}
 	return t.to.Close()
 }
 
-// some copies the next rows, in a transaction. There are more unless it finds none.
+// some copies the next rows, in a transaction. more is false once it finds none.
 func (t *transfer) some() (more bool, err error) {
 	txn, err := t.to.BeginImmediate()
 	if err != nil {

@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// giveTo does nothing where a file has no owner by number.
+// giveTo does nothing where files have no numeric owner.
 func giveTo(*os.File, fs.FileInfo) {}

@@ -26,8 +26,8 @@ type Record struct {
 type corruptError struct {
 	Path string
 	Row  int64         // SQLite's rowid
-	Key  crosstalk.Key // of the ask, as the row has it
-	Err  error         // what is wrong
+	Key  crosstalk.Key // of the ask, as the row states it
+	Err  error         // the error in the row
 }
 
 func (e *corruptError) Error() string {
@@ -44,7 +44,7 @@ var (
 
 type column struct {
 	name, declared string
-	field          func(*Record) any // a pointer to a text, bytes, a number or a time, or jsonField
+	field          func(*Record) any // points to a text, bytes, a number or a time, or is a jsonField
 }
 
 type jsonField struct {
@@ -52,13 +52,13 @@ type jsonField struct {
 	says bool
 }
 
-// layout lists the columns of asks, in order, but for the checksum of all of them, which comes last.
+// layout lists the columns of asks, in order, without the last one, the checksum of all others.
 var layout = []column{
 	{"key", "BLOB NOT NULL UNIQUE", func(r *Record) any { return &r.Answer.Key }}, // crosstalk.KeyOf
 	{"provider", "TEXT NOT NULL", func(r *Record) any { return &r.Identity.Provider }},
 	{"endpoint", "TEXT NOT NULL", func(r *Record) any { return &r.Identity.Endpoint }},
 	{"model", "TEXT NOT NULL", func(r *Record) any { return &r.Identity.Name }},
-	{"request", "TEXT NOT NULL", func(r *Record) any { return jsonField{&r.Request, true} }}, // as it was rendered
+	{"request", "TEXT NOT NULL", func(r *Record) any { return jsonField{&r.Request, true} }}, // as rendered
 	{"status", "TEXT NOT NULL", func(r *Record) any { return (*string)(&r.Answer.Status) }},
 	{"text", "TEXT NOT NULL", func(r *Record) any { return &r.Answer.Text }},
 	{"reason", "TEXT NOT NULL", func(r *Record) any { return &r.Answer.Reason }},
@@ -69,7 +69,7 @@ var layout = []column{
 	{"logprobs", "TEXT NOT NULL", func(r *Record) any {
 		return jsonField{&r.Answer.Logprobs, r.Answer.Logprobs != nil}
 	}},
-	{"raw", "BLOB", func(r *Record) any { return (*[]byte)(&r.Answer.Raw) }}, // the response body as it came
+	{"raw", "BLOB", func(r *Record) any { return (*[]byte)(&r.Answer.Raw) }}, // the response body as received
 	{"latency_ns", "INTEGER NOT NULL", func(r *Record) any { return &r.Answer.Latency }},
 	{"attempts", "INTEGER NOT NULL", func(r *Record) any { return &r.Answer.Attempts }},
 	{"answered_at", "INTEGER NOT NULL", func(r *Record) any { return &r.Answer.Time }}, // Unix time in ms
@@ -78,7 +78,7 @@ var layout = []column{
 	{"missing", "TEXT NOT NULL", func(r *Record) any { return jsonField{&r.Answer.Missing, len(r.Answer.Missing) > 0} }},
 }
 
-// The places of columns that are counted or compared, and where the checksum stands.
+// The positions of columns that are counted or compared, and of the checksum.
 const (
 	keyColumn        = 0
 	modelColumn      = 3
@@ -132,7 +132,8 @@ func size(r Record) int {
 
 func checksum(row []value) []byte { return sumOf(appendSummed(nil, row)) }
 
-// appendSummed appends the input of a row's checksum: each value's kind, length or number in 8 bytes, and content.
+// appendSummed appends the input of a row's checksum: for each value its kind, its length or number in 8 bytes, and its
+// content.
 func appendSummed(to []byte, row []value) []byte {
 	for _, v := range row {
 		if v.isNumber {
@@ -149,10 +150,10 @@ func sumOf(text []byte) []byte {
 	return sum[:16]
 }
 
-// scan reads a row of the columns, with its number in the column after them.
+// scan reads a row of the columns, followed by a column with its number.
 func (j *Journal) scan(s *sqlite3.Stmt) (r Record, err error) {
 	copy(r.Answer.Key[:], s.ColumnRawBlob(keyColumn))
-	row := make([]value, len(layout)) // valid until the next one is read
+	row := make([]value, len(layout)) // valid until the next row is read
 	for i := range row {
 		if s.ColumnType(i) == sqlite3.INTEGER {
 			row[i] = value{number: s.ColumnInt64(i), isNumber: true}
@@ -190,7 +191,8 @@ func (j *Journal) scan(s *sqlite3.Stmt) (r Record, err error) {
 // version is the version of the schema, in PRAGMA user_version. Earlier ones were never released.
 const version = 5
 
-// columns are those of asks, schema makes the tables, insertion writes a row, replacing lets it replace another.
+// columns lists the columns of asks, schema makes the tables, insertion writes a row, replacing lets it replace
+// another.
 var columns, schema, insertion, replacing = func() (names, tables, insert, replace string) {
 	for _, c := range layout {
 		names += c.name + ", "
@@ -240,7 +242,7 @@ func (e notJournal) Error() string {
 	return "is not a journal of crosstalk: " + e.why + ": move it away, or use another --out"
 }
 
-// admit reports whether a file has a journal that this program can read, or is empty. All else is an error.
+// admit reports whether a file contains a journal that this program can read, or is empty. Anything else is an error.
 func admit(conn *sqlite3.Conn) (journal bool, err error) {
 	numbers, err := query(conn, "PRAGMA user_version")
 	if err != nil {
@@ -254,7 +256,7 @@ func admit(conn *sqlite3.Conn) (journal bool, err error) {
 		return false, fmt.Errorf("was written by a newer crosstalk (journal version %d, this one reads %d): "+
 			"update crosstalk, or use another --out", have, version)
 	}
-	// Triggers, views and virtual tables could do anything while they are used.
+	// Triggers, views and virtual tables could run anything when they are used.
 	objects, err := query(conn, "SELECT type || ' ' || name || iif(rootpage > 0, '', ' virtual') FROM sqlite_schema "+
 		"WHERE name <> 'sqlite_autoindex_asks_1' ORDER BY name")
 	if err != nil {
