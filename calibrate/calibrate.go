@@ -1,5 +1,5 @@
-// Package calibrate measures models whose truth is known, as a phantom calibrates a scanner: it compares figures with
-// the truth and counts how often the intervals cover it.
+// Package calibrate measures models with known truth, as a phantom calibrates a scanner: it compares figures with the
+// truth and counts how often the intervals cover it.
 package calibrate
 
 import (
@@ -35,19 +35,19 @@ type Result struct {
 	Measure   string             `json:"measure"`
 	Model     string             `json:"model"`
 	Truth     float64            `json:"truth"`    // expectation under the model and the measure, by enumeration
-	Estimate  crosstalk.Estimate `json:"estimate"` // of the first seed
+	Estimate  crosstalk.Estimate `json:"estimate"` // for the first seed
 	Seeds     int                `json:"seeds"`
-	Mean      float64            `json:"mean"`     // of the figure over the seeds with a defined figure
+	Mean      float64            `json:"mean"`     // mean of the figure over the seeds where it is defined
 	Coverage  float64            `json:"coverage"` // share of seeds with an interval that covers the truth
 	Certainty stats.Interval     `json:"certainty"`
 	Width     float64            `json:"width"` // mean width of the intervals
 }
 
-// seedKey is the key of a function in a context, called after the measurement of each seed, by several goroutines.
+// seedKey is the context key of a function that is called after the measurement of each seed, by several goroutines.
 type seedKey struct{}
 
-// Show returns a context with which calibrations show on w, if it is a terminal,
-// which of the seeds of each model is measured, until stop.
+// Show returns a context with which calibrations show on w, if it is a terminal, which seed of each model is being
+// measured, until stop is called.
 func Show(ctx context.Context, w io.Writer, instrument string, seeds int) (_ context.Context, stop func()) {
 	line := statusline.New(w)
 	if !line.Terminal() {
@@ -61,23 +61,23 @@ func Show(ctx context.Context, w io.Writer, instrument string, seeds int) (_ con
 	})
 }
 
-// calibration is how the figures of an instrument are compared with the truth.
+// calibration defines how the figures of an instrument are compared with the truth.
 type calibration struct {
 	in      crosstalk.Instrument
 	rules   crosstalk.Rules
-	results []Result // with measure, model and truth, and in the estimate the figure's columns
+	results []Result // with measure, model and truth, and an estimate that has only the figure's columns
 
-	// sittings are the models of a seed, each with its items.
+	// sittings returns the models for a seed, each with its items.
 	sittings func(seed uint64) ([]sitting, error)
 }
 
-// sitting is a part of a measurement: the items for one model.
+// sitting is a part of a measurement: one model with its items.
 type sitting struct {
 	model crosstalk.Model
 	items []crosstalk.Item
 }
 
-// run measures once for each seed and fills in the results.
+// run makes one measurement for each seed and fills in the results.
 func (c calibration) run(ctx context.Context, seeds int) ([]Result, error) {
 	estimates := make([][]crosstalk.Estimate, seeds)
 	var group errgroup.Group
@@ -106,8 +106,8 @@ func (c calibration) run(ctx context.Context, seeds int) ([]Result, error) {
 	return c.results, nil
 }
 
-// measure measures the sittings of a seed as one run, with the journal in memory. It
-// returns a figure for each result; what is missing is undefined.
+// measure measures the sittings of a seed as one run, with the journal in memory. It returns a figure for each result;
+// missing figures are undefined.
 func (c calibration) measure(ctx context.Context, seed uint64) ([]crosstalk.Estimate, error) {
 	sittings, err := c.sittings(seed)
 	if err != nil {
@@ -213,8 +213,8 @@ func Leakage(ctx context.Context, s Settings) ([]Result, error) {
 	})
 }
 
-// crosslingualLanguages are the languages of the cross-lingual prompts. Five are enough to check that a prompt asked in
-// several languages is one cluster, and take half the time of all.
+// crosslingualLanguages are languages of the cross-lingual prompts. Five are enough to check that a prompt in several
+// languages is one cluster, and take half as long as all of them.
 var crosslingualLanguages = []string{"de", "fr", "ko", "ru", "zh"}
 
 // Confusion calibrates the default protocol of confusion. A rate is the probability that a line is in another language.
@@ -252,10 +252,10 @@ func Consistency(ctx context.Context, s Settings) ([]Result, error) {
 	})
 }
 
-// calibrated is the range that a 95 % interval's coverage must lie in, as far as the seeds can tell.
+// calibrated is the range required of a 95 % interval's coverage, within the seeds' random error.
 var calibrated = [2]float64{0.93, 0.97}
 
-// Verdict is an error if an interval's coverage is significantly too low or too high.
+// Verdict returns an error if an interval's coverage is significantly too low or too high.
 func Verdict(results []Result) error {
 	for _, r := range results {
 		if r.Certainty.High < calibrated[0] || r.Certainty.Low > calibrated[1] {

@@ -18,13 +18,13 @@ import (
 	"crosstalk/model/reference"
 )
 
-// coverLeakage calibrates the Leak-Rate on items with reference:leaky, over seeds, whose probabilities of a leak
-// and of copying the text around the prompt are rate and copying; in has one similarity. If in's
-// protocol scores sentences, it calibrates their Leak-Rates too, and for context leakage the copying rates, unless they
-// are 0 and so in every interval. Each seed is a complete measurement: asks, journal (in memory), scores, estimate.
+// coverLeakage calibrates the Leak-Rate on items with reference:leaky, over seeds. The model leaks with probability
+// rate and copies the text around the prompt with probability copying; in has one similarity. If in's protocol scores
+// sentences, their Leak-Rates are calibrated too, and for context leakage the copying rates, unless they are 0 and so
+// in every interval. Each seed is a complete measurement: asks, journal (in memory), scores, estimate.
 //
-// The suite's controls are a fixed set, but the interval is about controls drawn from a population. So each seed
-// draws as many controls as the suite has, with replacement, and the truth is the expectation over the suite.
+// The suite's controls are a fixed set, but the interval is for controls drawn from a population. So each seed draws as
+// many controls as the suite has, with replacement, and the truth is the expectation over the suite.
 func coverLeakage(ctx context.Context, in leakage.Instrument, items []crosstalk.Item, rate, copying float64,
 	seeds int) ([]Result, error) {
 	in.Similarities = []similarity.Similarity{similarity.Cached(in.Similarities[0], similarity.NewMemoryCache(256<<20))}
@@ -47,12 +47,12 @@ func coverLeakage(ctx context.Context, in leakage.Instrument, items []crosstalk.
 	}
 	var results []Result
 	for i, t := range truths {
-		if i == 0 || t.sum != 0 { // what never happens always lies in its interval
+		if i == 0 || t.sum != 0 { // the interval of an impossible event always covers it
 			results = append(results, Result{Measure: t.measure, Model: name, Truth: t.sum / t.n})
 		}
 	}
 	c := calibration{in: &in, rules: in.Rules(), results: results, sittings: func(seed uint64) (s []sitting, err error) {
-		// Each list of copies gets a model with another seed, so that a control drawn twice is answered twice.
+		// Each list of copies gets a model with another seed, so a control drawn twice is answered twice.
 		for k, copies := range draw(items, seed) {
 			m, err := reference.NewLeaky(copies, rate, copying, seed<<8+uint64(k))
 			if err != nil {
@@ -65,8 +65,8 @@ func coverLeakage(ctx context.Context, in leakage.Instrument, items []crosstalk.
 	return c.run(ctx, seeds)
 }
 
-// draw draws as many controls, with all their tests, as items have, with replacement, and returns the first copies, the
-// second copies, and so on. Copies have distinct names.
+// draw draws as many controls, each with all its tests, as items has, with replacement. It returns the first copies,
+// the second copies, and so on. Copies have distinct names.
 func draw(items []crosstalk.Item, seed uint64) [][]crosstalk.Item {
 	clusters := ordered.Groups(items, func(item crosstalk.Item) string { return item.Cluster })
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -88,14 +88,15 @@ func draw(items []crosstalk.Item, seed uint64) [][]crosstalk.Item {
 	return copies
 }
 
-// truth is the expectation of a measure.
+// truth is the expected value of a measure.
 type truth struct {
 	measure string
 	mean
 }
 
-// leakageTruths are the expectations of the measures, the Leak-Rate first: for each item the value over all answers to
-// its two prompts, weighted by their probabilities. Pairs that cannot be scored have no weight, as in a measurement.
+// leakageTruths returns the expected values of the measures, the Leak-Rate first: for each item the value over all
+// answers to its two prompts, weighted by their probabilities. Pairs that cannot be scored have no weight, as in a
+// measurement.
 func leakageTruths(ctx context.Context, in leakage.Instrument, items []crosstalk.Item,
 	m *reference.Leaky) ([]truth, error) {
 	truths := []truth{{measure: leakage.Measure}}
@@ -132,7 +133,7 @@ func answer(text string) crosstalk.Answer {
 // complete measurement: asks, journal (in memory), scores, averages over languages and sources.
 //
 // The model answers all prompts in a language alike, so the suite's prompts can be treated as a sample of a population.
-// The truth is the mean over its languages of what the instrument says of the model's lines and short replies.
+// The truth is the mean over its languages of the instrument's verdicts on the model's lines and short replies.
 func coverConfusion(ctx context.Context, in confusion.Instrument, items []crosstalk.Item, of reference.Confusion,
 	seeds int) ([]Result, error) {
 	in.Identifier = &memo{Identifier: in.Identifier}
@@ -153,8 +154,8 @@ func coverConfusion(ctx context.Context, in confusion.Instrument, items []crosst
 	return c.run(ctx, seeds)
 }
 
-// confusionTruth returns the expected LPR and WPR of each task of the items, as results whose estimates have only the
-// task: the mean over its languages. Languages in which nothing can be measured are excluded, as in a measurement.
+// confusionTruth returns the expected LPR and WPR of each task of the items, averaged over its languages, as results
+// whose estimates have only the task. Languages in which nothing can be measured are excluded, as in a measurement.
 func confusionTruth(in *confusion.Instrument, items []crosstalk.Item, m *reference.Confused) (results []Result) {
 	for _, of := range ordered.Groups(items, func(item crosstalk.Item) string { return item.Labels["task"] }) {
 		languages := ordered.Distinct(of, func(item crosstalk.Item) string { return item.Prompt.Language })
@@ -188,7 +189,8 @@ func (m *mean) add(v, weight float64) {
 	}
 }
 
-// faults are the probabilities that a text cannot be told, has a wrong line, and has wrong words but no wrong line.
+// faults are the probabilities that a text cannot be identified, has a wrong line, and has wrong words but no wrong
+// line.
 type faults struct{ unclear, line, word float64 }
 
 func ratesOf(in *confusion.Instrument, language string, outcomes []reference.Line) (r faults, hasWords bool) {
@@ -212,12 +214,12 @@ func ratesOf(in *confusion.Instrument, language string, outcomes []reference.Lin
 	return r, hasWords
 }
 
-// answerRates returns the probabilities that an answer in the language has no wrong line, given that it can be told,
-// and that it has no wrong word, given no wrong line; NaN if undefined. Lines are judged one by one and are
+// answerRates returns the probabilities that an answer in the language has no wrong line, given that it can be
+// identified, and that it has no wrong word, given no wrong line; NaN if undefined. Lines are judged one by one and are
 // independent, so the lines' rates determine them.
 func answerRates(in *confusion.Instrument, m *reference.Confused, language string) (lpr, wpr float64) {
 	short, hasWords := ratesOf(in, language, m.Replies(language))
-	// Of answers: those that can be told, of them without a wrong line, of them without a wrong word.
+	// Shares of answers that can be identified, that also have no wrong line, and that also have no wrong word.
 	checked, passed, clean := m.Short*(1-short.unclear), m.Short*(1-short.unclear-short.line),
 		m.Short*(1-short.unclear-short.line-short.word)
 	notWrong, notFaulty, unclear := 1.0, 1.0, 1.0
@@ -242,7 +244,7 @@ func answerRates(in *confusion.Instrument, m *reference.Confused, language strin
 	return lpr, wpr
 }
 
-// memo identifies each text once.
+// memo caches the identification of each text.
 type memo struct {
 	langid.Identifier
 	guesses sync.Map
@@ -261,8 +263,8 @@ func (m *memo) Identify(text string) langid.Guess {
 // items with reference:inconsistent, over seeds. Each seed is a complete measurement: rewriting, answering in both
 // senses, journal (in memory), reading, figures.
 //
-// The model answers all items alike, so the suite's items can be treated as a
-// sample of a population. in names one source language and one sense.
+// The model answers all items alike, so the suite's items can be treated as a sample of a population. in has one source
+// language and one sense.
 func coverConsistency(ctx context.Context, in consistency.Instrument, items []crosstalk.Item,
 	truth reference.Inconsistency, seeds int) ([]Result, error) {
 	in.Senses.Parts = []consistency.Part{consistency.Both}
@@ -279,7 +281,7 @@ func coverConsistency(ctx context.Context, in consistency.Instrument, items []cr
 	var results []Result
 	for _, task := range in.Tasks {
 		by := map[string]string{"task": task.Name, "pair": string(sense), "part": string(consistency.Both)}
-		// A wrong answer that flips falls on the right class by chance.
+		// A wrong answer that flips becomes correct by chance.
 		right := valid * ((1-truth.Wrong)*same + truth.Wrong*truth.Flip/float64(len(task.Classes)-1))
 		for _, r := range []Result{{Measure: consistency.Consistency, Truth: consistent},
 			{Measure: consistency.Accuracy, Truth: right}, {Measure: consistency.AccuracyChange, Truth: right - source}} {

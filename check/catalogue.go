@@ -26,8 +26,8 @@ import (
 )
 
 type message struct {
-	key, source, value string // source is empty if the file does not have it
-	at                 int    // the byte of the value
+	key, source, value string // source is empty if the file lacks it
+	at                 int    // byte offset of the value
 }
 
 // messages holds a catalogue's messages and the languages that it states.
@@ -50,13 +50,13 @@ func parse(path, text string) (messages, error) {
 	return parseYAML(text)
 }
 
-// lineError is what is wrong at a byte of a file.
+// lineError is an error at a byte offset of a file.
 type lineError struct {
 	at int
 	error
 }
 
-// catalogue judges a catalogue. Messages in JSON and YAML have their sources in the English file beside it.
+// catalogue judges a catalogue. In JSON and YAML, the sources of messages are in the English file beside it.
 func (o Options) catalogue(out *writer, f file, text string) error {
 	m, err := parse(f.path, text)
 	src := newSource(text)
@@ -91,7 +91,7 @@ func (o Options) catalogue(out *writer, f file, text string) error {
 	return nil
 }
 
-// addSources finds the sources of messages in the file of the same name in English.
+// addSources finds the sources of messages in the English file of the same name.
 func (o Options) addSources(all []message, f file, language string) {
 	format := table.Format(f.path)
 	if format != ".json" && format != ".yaml" && format != ".yml" {
@@ -124,24 +124,25 @@ func (o Options) addSources(all []message, f file, language string) {
 	}
 }
 
-// withoutRoot is a key without the language that all keys of a file may begin with.
+// withoutRoot strips a key's first part if it is the language, as all keys of a file may begin with it.
 func withoutRoot(key, language string) string { return strings.TrimPrefix(key, language+".") }
 
-// placeholders are what programs put values in for, and markup.
+// placeholders are slots that programs fill with values, and markup.
 var placeholders = regexp.MustCompile(`\{\{[^{}]*\}\}|\$?\{[^{}\s]*\}|%\([^()\s]*\)[sdif]|%\{[^{}]*\}|` +
 	`%[-+0# ]*[\d.]*[lhz]*[sdiufxgc@]|</?[A-Za-z][^<>]*>|[_&](\pL)`)
 
 func plain(text string) string {
 	return strings.TrimSpace(placeholders.ReplaceAllStringFunc(text, func(s string) string {
-		if r := s[0]; r == '_' || r == '&' { // the letter that a menu underlines
+		if r := s[0]; r == '_' || r == '&' { // marks the letter that a menu underlines
 			return s[1:]
 		}
 		return strings.Repeat(" ", len(s))
 	}))
 }
 
-// message judges a message: the finding has no kind if nothing is wrong. One that is its source is untranslated if it
-// is prose of the source's language and has enough words; else names, numbers and terms are the same in both.
+// message judges a message: the finding has no kind if nothing is wrong. A message that equals its source is
+// untranslated if the source is prose of its language with enough words; otherwise it may be a name, number or term
+// that is the same in both.
 func (o Options) message(m message, source, language string) (f finding, err error) {
 	value := plain(m.value)
 	same := strings.Split(source, "-")[0] != strings.Split(language, "-")[0] && m.source != "" && plain(m.source) == value
@@ -162,7 +163,7 @@ func (o Options) message(m message, source, language string) (f finding, err err
 	return f, err
 }
 
-// parsePO reads a catalogue of gettext. Messages that are not translated, fuzzy or obsolete are left out.
+// parsePO reads a gettext catalogue, without messages that are untranslated, fuzzy or obsolete.
 func parsePO(text string) (m messages, err error) {
 	var of map[string]string
 	var at map[string]int
@@ -190,7 +191,7 @@ func parsePO(text string) (m messages, err error) {
 				if more := of["msgid_plural"]; more != "" && field != "msgstr[0]" {
 					source = more
 				}
-				if !strings.ContainsAny(source, " \u3000") && len(source) > 1 { // the name of a message
+				if !strings.ContainsAny(source, " \u3000") && len(source) > 1 { // the message's name
 					source = ""
 				}
 				m.all = append(m.all, message{source: source, value: of[field], at: at[field]})
@@ -294,10 +295,10 @@ func parseXLIFF(text string) (m messages, err error) {
 	}
 }
 
-// deepest is how deep messages may be nested: a file of brackets must not exhaust the stack.
+// deepest is the limit on nested messages: a file of brackets must not exhaust the stack.
 const deepest = 50
 
-// parseJSON reads messages at keys, or in lists. Those at keys that begin with @ are about others (Flutter's .arb).
+// parseJSON reads messages at keys, or in lists. Keys that begin with @ describe other messages (Flutter's .arb).
 func parseJSON(text string) (m messages, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
@@ -356,7 +357,7 @@ func parseYAML(text string) (m messages, err error) {
 	}
 	limits := strictyaml.Limits{Bytes: longest, Depth: deepest, Keys: 20000, One: "catalogue"}
 	root, err := strictyaml.Parse("", []byte(text), limits)
-	if err != nil { // ":LINE: what is wrong", or ": what is wrong"
+	if err != nil { // the error is ":LINE: message" or ": message"
 		place, wrong, _ := strings.Cut(err.Error(), ": ")
 		line, _ := strconv.Atoi(strings.TrimPrefix(place, ":"))
 		return m, &lineError{at(line, 1), errors.New(wrong)}
@@ -387,13 +388,13 @@ func parseYAML(text string) (m messages, err error) {
 	return m, nil
 }
 
-// isCatalogue reports whether a JSON file is one of messages: an object without what logs of answers have.
+// isCatalogue reports whether a JSON file contains messages: it is an object, without the keys of answer logs.
 func isCatalogue(path string) bool {
 	data, err := os.ReadFile(path)
 	if err != nil || len(data) > longest || !strings.HasPrefix(filepath.Ext(path), ".json") {
 		return false
 	}
 	data = bytes.TrimSpace(bytes.TrimPrefix(data, byteOrderMark))
-	// Reading it as messages reports what is not valid.
+	// Reading invalid JSON as messages reports the error.
 	return bytes.HasPrefix(data, []byte("{")) && (!json.Valid(data) || !recorded.IsLog(path))
 }

@@ -1,4 +1,4 @@
-// Package check judges files: answers in logs, and prose and message catalogues in a language that the path names.
+// Package check judges files: answers in logs, and prose and message catalogues in the language named in the path.
 package check
 
 import (
@@ -32,24 +32,24 @@ import (
 // Formats lists the values of Options.Format. Without one, answers are written as jsonl, and findings in files as text.
 var Formats = []string{"text", "jsonl", "github", "sarif"}
 
-// Options say how files are read and what is written. The zero value takes the languages from the files.
+// Options control how files are read and results are written. The zero value takes the languages from the files.
 type Options struct {
 	Checker  guard.Checker
-	Language string            // of answers and files that do not say theirs: a tag, or guard.User for answers
+	Language string            // of answers and files that do not state theirs: a tag, or guard.User for answers
 	Columns  map[string]string // see recorded.Reading
-	Format   string            // of Formats
-	Baseline string            // a file of findings as jsonl that are accepted; empty: none
-	Note     func(text string) // is told what was read from where, and what was left out
+	Format   string            // one of Formats
+	Baseline string            // a file of accepted findings as jsonl; empty: none
+	Note     func(text string) // called with what was read from where, and what was left out
 }
 
-// A Result says what came of a check. Answers that are written as jsonl count in no Findings.
+// A Result sums up a check. Answers that are written as jsonl do not count in Findings.
 type Result struct {
-	Answers, Unchecked int // answers, and those whose language is not known
+	Answers, Unchecked int // Unchecked: answers in an unknown language
 	Findings           int
 }
 
-// Run judges the files at the paths, or the answers on standard input if there is none, and writes verdicts or
-// findings. Errors name a file, and a line in it; what comes before is written.
+// Run judges the files at the paths, or the answers on standard input if there are none, and writes verdicts or
+// findings. Errors name a file, and a line in it; results before an error are written.
 func (o Options) Run(w io.Writer, stdin io.Reader, paths []string) (r Result, err error) {
 	if err := o.Checker.CheckLanguage(o.Language); err != nil {
 		return r, err
@@ -104,12 +104,12 @@ func (o Options) Text(w io.Writer, in io.Reader) error {
 	return err
 }
 
-// longest is the longest file, or line of JSON, that is read, in bytes.
+// longest is the size limit in bytes of a file, or of a line of JSON.
 const longest = 16 << 20
 
 var errLong = fmt.Errorf("longer than %d MB", longest>>20)
 
-// byteOrderMark begins files of some Windows programs. It is no part of their text.
+// byteOrderMark begins files of some Windows programs. It is not part of their text.
 var byteOrderMark = []byte("\ufeff")
 
 func (o Options) open(out *writer, path string) error {
@@ -127,7 +127,7 @@ func (o Options) open(out *writer, path string) error {
 	return o.lines(out, in, path)
 }
 
-// summary is the verdict in a line.
+// summary describes the verdict in a line.
 func summary(j guard.Judgement) string {
 	switch j.Verdict {
 	case guard.CannotTell:
@@ -145,7 +145,7 @@ func summary(j guard.Judgement) string {
 	return fmt.Sprintf("wrong %s; in another language: %s", judged(j), strings.Join(parts, ", "))
 }
 
-// judged says how sure a verdict is, and what of the text it is about.
+// judged tells how certain a verdict is, and which part of the text was judged.
 func judged(j guard.Judgement) string {
 	s := fmt.Sprintf("(p %.2f, judged: %s", j.P, j.Judged)
 	if j.NotJudged != "" {
@@ -154,7 +154,8 @@ func judged(j guard.Judgement) string {
 	return s + ")"
 }
 
-// isOwn reports whether JSON Lines are our own records, by the first: it has a text, and is no response of OpenAI.
+// isOwn reports whether JSON Lines are in our own form, by the first record: it has a text, and is not an OpenAI
+// response.
 func isOwn(path string) bool {
 	if format := table.Format(path); format != ".jsonl" && format != ".ndjson" {
 		return false
@@ -169,9 +170,9 @@ func isOwn(path string) bool {
 // verdict is the output for one answer.
 type verdict struct {
 	guard.Response
-	File string `json:"file,omitempty"` // of a log
+	File string `json:"file,omitempty"` // of the log that it comes from
 	Line int    `json:"line,omitempty"`
-	Text string `json:"text,omitempty"` // of a log, in which spans have their places
+	Text string `json:"text,omitempty"` // of an answer in a log, which the offsets of spans refer to
 
 	judged string // the text
 	log    bool   // it comes from a log
@@ -241,15 +242,15 @@ func (o Options) log(out *writer, path string, batches map[string][]string) erro
 	return judge(out, r.Confusion(path), func(c recorded.Confusion) (verdict, error) { return o.confusion(c), nil })
 }
 
-// suited reads answers in a column text where there is no usual one, and by the user's language if the file does not
-// say in which language answers should be, but what they answer.
+// suited adapts the reading of answers: it reads the column text if no usual column exists, and goes by the user's
+// language if the file states the prompts but not the languages of answers.
 func (o Options) suited(r recorded.Reading, path string) recorded.Reading {
 	fits := func(r recorded.Reading) bool {
 		r.Batches = maps.Clone(r.Batches)
 		for _, err := range r.Confusion(path) {
 			return err == nil
 		}
-		return true // a file of requests
+		return true // it contains requests
 	}
 	given := r.Columns["completion"]
 	for _, column := range []string{given, cmp.Or(given, "text")} {
@@ -271,7 +272,7 @@ func (o Options) suited(r recorded.Reading, path string) recorded.Reading {
 	return r
 }
 
-// confusion judges an answer of a log.
+// confusion judges an answer from a log.
 func (o Options) confusion(c recorded.Confusion) verdict {
 	v := verdict{Text: c.Answer.Text, judged: c.Answer.Text, log: true}
 	v.ID, _ = json.Marshal(cmp.Or(c.ID, c.Where))
@@ -289,17 +290,17 @@ func (o Options) confusion(c recorded.Confusion) verdict {
 	return v
 }
 
-// What is in a file.
+// Contents of a file.
 const (
 	logs      = iota // answers, in any of the forms that `crosstalk score` reads
 	records          // answers in our own form
 	document         // Markdown or plain text
 	page             // HTML
 	subtitles        // SubRip, WebVTT
-	catalogue        // messages of a program
+	catalogue        // a program's messages
 )
 
-// kinds are by the ending of files besides .json and .txt, which may be several.
+// kinds maps endings of files to contents, except .json and .txt, which are ambiguous.
 var kinds = map[string]int{
 	".jsonl": logs, ".ndjson": logs, ".csv": logs, ".tsv": logs, ".xlsx": logs, ".parquet": logs, ".eval": logs,
 	".md": document, ".markdown": document, ".mdx": document,
@@ -310,10 +311,11 @@ var kinds = map[string]int{
 type file struct {
 	path     string
 	kind     int
-	language string // that the path names; empty: none
+	language string // named in the path; empty: none
 }
 
-// find returns the files at the paths. In a folder these are prose and catalogues, or else answers in JSON Lines.
+// find returns the files at the paths. In a folder, it looks for prose and catalogues, or else for answers in JSON
+// Lines.
 func (o Options) find(paths []string) (files []file, err error) {
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -345,7 +347,7 @@ func (o Options) find(paths []string) (files []file, err error) {
 	return files, nil
 }
 
-// kindOf tells what is in a file that the user names.
+// kindOf determines the contents of a file that the user named.
 func (o Options) kindOf(path string, info fs.FileInfo) file {
 	f := file{path: path, language: o.languageOf(path, o.Language != "")}
 	format := table.Format(path)
@@ -365,8 +367,8 @@ func (o Options) kindOf(path string, info fs.FileInfo) file {
 	return f
 }
 
-// walk returns the prose and the catalogues in a folder and below, in the order of their names. Hidden and installed
-// folders are left out, and so are JSON and YAML in no language.
+// walk returns the prose and the catalogues in a folder and below, in the order of their names. It leaves out hidden
+// and installed folders, and JSON and YAML without a language.
 func (o Options) walk(folder string) (files []file, err error) {
 	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		name := entry.Name()
@@ -399,16 +401,16 @@ func (o Options) walk(folder string) (files []file, err error) {
 }
 
 var (
-	// folderTag matches a folder that is a language, with a region, script or encoding: de, pt_BR, sr@latin, ja.UTF-8.
+	// folderTag matches a folder named after a language, with a region, script or encoding: de, pt_BR, sr@latin, ja.UTF-8.
 	folderTag = regexp.MustCompile(`^([a-z]{2}|fil|ast|ckb)(?:[-_]([A-Za-z]{2}|[A-Za-z]{4}|[0-9]{3}))?` +
 		`(?:\.(?i:utf-?8))?(@latin|@cyrillic)?$`)
-	// nameTag matches a tag at the end of a file's name without its ending, after a point, dash or underscore.
+	// nameTag matches a tag at the end of a file's name without its ending, after a dot, dash or underscore.
 	nameTag = regexp.MustCompile(`^(.*?)(?:^|([-._]))((?:[a-z]{2}|fil|ast|ckb)` +
 		`(?:[-_](?:[A-Za-z]{2}|[A-Z][a-z]{3}|[0-9]{3}))?(?:@latin)?)$`)
 )
 
-// languageOf returns the language that a path names: in the file's name, or else its nearest folder. If another is
-// given for files that name none, folders outside of the current one do not count: /srv/it may be no Italian.
+// languageOf returns the language that a path names: in the file's name, or else its nearest folder. If given, there is
+// a language for files that name none, and folders above the current one do not count: /srv/it need not be Italian.
 func (o Options) languageOf(path string, given bool) string {
 	if wd, err := os.Getwd(); err == nil && filepath.IsAbs(path) {
 		if rel, err := filepath.Rel(wd, path); err == nil && !strings.HasPrefix(rel, "..") {
@@ -419,7 +421,7 @@ func (o Options) languageOf(path string, given bool) string {
 	stem, format := strings.TrimSuffix(name, filepath.Ext(name)), table.Format(name)
 	if m := nameTag.FindStringSubmatch(stem); m != nil {
 		sure := m[1] == "" || m[2] == "." || m[1] == strings.ToUpper(m[1]) || m[3] != strings.ToLower(m[3]) ||
-			kinds[format] == catalogue || format == ".json" // "sign-in.md" is in no language
+			kinds[format] == catalogue || format == ".json" // "sign-in.md" names no language
 		if tag := o.tag(m[3]); tag != "" && sure {
 			return tag
 		}
@@ -438,7 +440,7 @@ func (o Options) languageOf(path string, given bool) string {
 	return ""
 }
 
-// tag returns the BCP 47 tag of a language as programs write it, empty if it cannot be judged: pt_BR.UTF-8, sr@latin.
+// tag returns the BCP 47 tag of a language in a common spelling (pt_BR.UTF-8, sr@latin); empty if it cannot be judged.
 func (o Options) tag(name string) string {
 	name, script, _ := strings.Cut(name, "@")
 	name, _, _ = strings.Cut(name, ".")
@@ -450,7 +452,7 @@ func (o Options) tag(name string) string {
 	return language.Make(tag).String()
 }
 
-// languageFor returns a file's language: from its path, from what it states, or the given one.
+// languageFor returns a file's language: from its path, as stated in the file, or the given one.
 func (o Options) languageFor(f file, stated string) string {
 	given := o.Language
 	if given == guard.User {

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// source is a file's text, whose places are told by line and column.
+// source is a file's text, with positions as line and column.
 type source struct {
 	text  string
-	lines []int // where they start
+	lines []int // starts of lines
 
-	last, column int // the byte that was asked for last, and its column
+	last, column int // the byte that was last looked up, and its column
 }
 
 func newSource(text string) *source {
@@ -32,7 +32,7 @@ func newSource(text string) *source {
 	return s
 }
 
-// at returns the line and the column, in characters, of a byte, both from 1.
+// at returns the line and column, in characters, of a byte; both count from 1.
 func (s *source) at(offset int) (line, column int) {
 	line = sort.SearchInts(s.lines, offset+1)
 	from, column := s.lines[line-1], 1
@@ -43,17 +43,17 @@ func (s *source) at(offset int) (line, column int) {
 	return line, s.column
 }
 
-// A passage is judged as a whole: a paragraph, a list, a table. It is a text of its own, made of pieces of the file.
+// A passage is judged as a whole: a paragraph, a list, a table. Its text is made of pieces of the file.
 type passage struct {
 	text   bytes.Buffer
 	pieces []piece
-	line   int // where its last line begins, with the lines that were joined to it
+	line   int // start of its last line, including lines joined to it
 }
 
-// piece begins a part of a passage that is a copy of the file.
-type piece struct{ start, from int } // bytes of the passage and of the file
+// piece begins a part of a passage that was copied from the file.
+type piece struct{ start, from int } // offsets in the passage and in the file
 
-// from returns where in the file a byte of the passage is.
+// from returns the file's offset of a byte of the passage.
 func (p *passage) from(offset int) int {
 	i := sort.Search(len(p.pieces), func(i int) bool { return p.pieces[i].start > offset }) - 1
 	return p.pieces[max(0, i)].from + offset - p.pieces[max(0, i)].start
@@ -61,7 +61,7 @@ func (p *passage) from(offset int) int {
 
 type passages struct {
 	all  []*passage
-	last *passage // nil: one begins
+	last *passage // nil: the next text begins one
 }
 
 func (p *passages) add(text string, from int) {
@@ -79,16 +79,17 @@ func (p *passages) end() { p.last = nil }
 var (
 	// notes are comments in Markdown, and the metadata before it.
 	notes = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)|\A---\n.*?\n(?:---|\.\.\.)\n`)
-	// begins matches what begins a line that does not continue a paragraph, or is one that nothing continues.
+	// begins matches the start of a line that does not continue a paragraph, or that no line continues.
 	begins = regexp.MustCompile(`^(?:[#>|<:=\-*+•~]|\d{1,3}[.)] |[^|]*\|.*\|)`)
 	timing = regexp.MustCompile(`^(?:\d+:)?\d\d:\d\d[.,]\d{3} --> `)
 	tags   = regexp.MustCompile(`<[^>]*>|\{\\[^}]*\}`)
 	entity = regexp.MustCompile(`&(?:#\w+|\w+);?`)
 )
 
-// ofProse are the passages of Markdown or plain text, between blank lines. Wrapped lines of a paragraph are one line.
+// ofProse returns the passages of Markdown or plain text, separated by blank lines. Wrapped lines of a paragraph are
+// joined.
 func ofProse(text string) []*passage {
-	b := []byte(strings.ReplaceAll(text, "\r\n", " \n")) // of the same length
+	b := []byte(strings.ReplaceAll(text, "\r\n", " \n")) // keeps the length
 	for _, m := range notes.FindAllIndex(b, -1) {
 		for i := m[0]; i < m[1]; i++ {
 			if b[i] != '\n' {
@@ -137,7 +138,7 @@ func (p *passage) unwrap() bool {
 	return true
 }
 
-// ofSubtitles are the passages of subtitles: sentences, which may go on in the next cue.
+// ofSubtitles returns the passages of subtitles: sentences, which may continue in the next cue.
 func ofSubtitles(text string) []*passage {
 	var p passages
 	at, cue := 0, false
@@ -170,7 +171,7 @@ func ofSubtitles(text string) []*passage {
 }
 
 var (
-	// dropped are elements without prose; pre has code or what a terminal showed.
+	// dropped are elements without prose; pre contains code or terminal output.
 	dropped = lexicon.Set("script style pre textarea svg math template noscript iframe")
 	empty   = lexicon.Set("br img hr input wbr meta link")
 	coded   = lexicon.Set("code kbd samp tt var")
@@ -179,12 +180,12 @@ var (
 		"code kbd samp tt var em strong b i cite q")
 )
 
-// ofPage are the passages of HTML, and the language that it states. What is marked to be in another language or not to
-// be translated is left out.
+// ofPage returns the passages of HTML, and its stated language. It leaves out text marked as another language or as not
+// to be translated.
 func ofPage(text string) (all []*passage, stated string) {
 	var p passages
 	z := html.NewTokenizer(strings.NewReader(text))
-	var open []string // elements in one that is left out
+	var open []string // open elements inside one that is left out
 	item := false
 	for at := 0; ; {
 		kind := z.Next()
@@ -270,7 +271,7 @@ func (p *passages) mark(mark string, from int) {
 	}
 }
 
-// unescape adds text of HTML, without entities and line breaks.
+// unescape adds HTML text, with entities decoded and line breaks removed.
 func (p *passages) unescape(raw string, from int) {
 	if p.last == nil {
 		trimmed := strings.TrimLeft(raw, " \t\r\n")

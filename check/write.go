@@ -21,11 +21,11 @@ import (
 
 // Kinds of findings besides guard.Line and guard.Word.
 const (
-	untranslated = "untranslated" // a message that is its source
-	unreadable   = "unreadable"   // a file that cannot be read as what it is
+	untranslated = "untranslated" // a message equal to its source
+	unreadable   = "unreadable"   // a file that cannot be parsed
 )
 
-// finding is a part of a file that is not in the language that it should be in.
+// finding is a part of a file in another language than expected.
 type finding struct {
 	File     string  `json:"file"`
 	Line     int     `json:"line"`   // from 1
@@ -34,13 +34,13 @@ type finding struct {
 	EndCol   int     `json:"end_column"` // after the last character
 	Kind     string  `json:"kind"`
 	Expected string  `json:"expected"`
-	Language string  `json:"language"` // empty if it cannot be told
+	Language string  `json:"language"` // empty if unknown
 	Risk     float64 `json:"risk"`
 	Text     string  `json:"text"`            // of the part
 	Key      string  `json:"key,omitempty"`   // of a message
 	Error    string  `json:"error,omitempty"` // of a file that is unreadable
 
-	answer string // which one of a log; empty: none
+	answer string // identifies an answer in a log; empty: none
 }
 
 func (o Options) file(out *writer, f file) error {
@@ -102,11 +102,11 @@ func unread(path string, line int, err error) finding {
 	return finding{File: path, Line: line, Column: 1, EndLine: line, EndCol: 1, Kind: unreadable, Error: err.Error()}
 }
 
-// fewest is the least number of words, or of characters of a script without spaces, of a part that is reported: shorter
-// ones in files are names of programs, options and terms.
+// fewest is the least number of words, or of characters in a script without spaces, in a reported part: shorter ones in
+// files are names of programs, options and terms.
 const fewest = 4
 
-// longEnough returns the spans that count and have enough words. Spans of lines that follow each other are one.
+// longEnough returns the spans that count and have enough words. It merges spans on consecutive lines.
 func longEnough(text string, j guard.Judgement) (spans []guard.Span) {
 	for _, s := range j.Spans {
 		if s.Excuse != "" {
@@ -122,7 +122,7 @@ func longEnough(text string, j guard.Judgement) (spans []guard.Span) {
 	return slices.DeleteFunc(spans, func(s guard.Span) bool { return size(text[s.Start:s.End]) < fewest })
 }
 
-// size counts the words of a text with two letters or more, and the characters of scripts without spaces.
+// size counts the words with two letters or more, and the characters of scripts without spaces.
 func size(text string) (n int) {
 	for _, word := range strings.Fields(text) {
 		letters, alone := 0, 0
@@ -148,13 +148,13 @@ type writer struct {
 	w        io.Writer
 	note     func(string)
 	format   string
-	accepted map[string]bool // keys of findings, whether they were found
+	accepted map[string]bool // keys of accepted findings, and whether they were found
 	result   *Result
 	files    int             // of prose or messages
 	with     map[string]bool // files and answers with findings
-	skipped  []string        // in no language
+	skipped  []string        // files without a language
 	sarif    []any
-	old      int // findings that are accepted
+	old      int // accepted findings
 }
 
 func (w *writer) json(v any) error {
@@ -163,7 +163,7 @@ func (w *writer) json(v any) error {
 	return e.Encode(v)
 }
 
-// answer writes the verdict of an answer, or in other formats than jsonl what is wrong with it.
+// answer writes the verdict of an answer, or in formats other than jsonl its faults.
 func (w *writer) answer(v verdict) error {
 	w.result.Answers++
 	if v.Expected == "" {
@@ -193,7 +193,7 @@ func (w *writer) answer(v verdict) error {
 	return nil
 }
 
-// fingerprint says which finding one is, wherever in the file it stands.
+// fingerprint identifies a finding wherever it is in the file.
 func (f finding) fingerprint() string {
 	return strings.Join([]string{filepath.ToSlash(filepath.Clean(f.File)), f.Key, f.Language, f.Text, f.Error}, "\x00")
 }
@@ -225,7 +225,7 @@ func (f finding) title() string {
 	return cmp.Or(map[string]string{guard.Line: "wrong language", guard.Word: "wrong words"}[f.Kind], f.Kind)
 }
 
-// message says what is wrong, and shows where.
+// message describes the fault and quotes the text.
 func (f finding) message() string {
 	if f.Error != "" {
 		return f.Error
@@ -244,10 +244,10 @@ func (f finding) message() string {
 	return fmt.Sprintf("%sexpected %s: %q", text, f.Expected, string(shown))
 }
 
-// longestShown is the most characters of a part in a message.
+// longestShown is the most characters of a text that a message quotes.
 const longestShown = 80
 
-// Workflow commands of GitHub end at a line break, and their properties at some punctuation marks.
+// GitHub's workflow commands end at a line break, their properties at some punctuation marks.
 var (
 	data     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
@@ -255,7 +255,7 @@ var (
 
 type object = map[string]any
 
-// sarif is the finding as a result of SARIF 2.1.0.
+// sarif returns the finding as a result of SARIF 2.1.0.
 func (f finding) sarif() any {
 	return object{"ruleId": f.Kind, "level": "error", "message": object{"text": f.message()}, "locations": []any{object{
 		"physicalLocation": object{"artifactLocation": object{"uri": filepath.ToSlash(f.File)}, "region": object{
@@ -305,7 +305,7 @@ func plural(n int, one, more string) string {
 	return more
 }
 
-// readBaseline reads findings as jsonl: keys that were not found yet.
+// readBaseline reads accepted findings as jsonl. No key counts as found yet.
 func readBaseline(path string) (map[string]bool, error) {
 	f, err := os.Open(path)
 	if err != nil {

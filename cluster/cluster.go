@@ -31,30 +31,31 @@ import (
 
 // Job is a measurement whose shards are the tasks of a scheduler's job.
 type Job struct {
-	Command  []string // of crosstalk, as in run leakage --out runs/a; without --shard
+	Command  []string // the crosstalk command, such as run leakage --out runs/a; without --shard
 	Out      string   // the value of its --out
 	Shards   int
 	Parallel int // tasks at a time; 0 for no limit
 }
 
-// Merged is the directory of the merged run, beside the shards'.
+// Merged returns the directory of the merged run, beside the shards.
 func (j Job) Merged() string { return filepath.Clean(j.Out) + "-merged" }
 
-// Sharded is the command of a task.
+// Sharded returns the command of a task.
 func (j Job) Sharded() []string {
-	end := slices.Index(j.Command, "--") // files follow
+	end := slices.Index(j.Command, "--") // files may follow
 	if end < 0 {
 		end = len(j.Command)
 	}
 	return slices.Insert(slices.Clone(j.Command), end, "--shard", "auto")
 }
 
-// Name is the last part of Out as schedulers take names. Kubernetes adds an index and five letters: 63 at most.
+// Name returns the last part of Out, in a form that schedulers accept: at most 63 characters, with the index and five
+// letters that Kubernetes adds.
 func (j Job) Name() string {
 	base := strings.ToLower(filepath.Base(j.Out))
 	name := strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(base, "-"), "-")
 	name = strings.TrimRight(name[:min(len(name), longest)], "-")
-	return cmp.Or(name, "crosstalk") // of a directory in another script
+	return cmp.Or(name, "crosstalk") // the directory's name is in another script
 }
 
 const longest = 45
@@ -71,7 +72,7 @@ func (j Job) check() error {
 			j.Shards)
 	}
 	base := filepath.Base(j.Out)
-	if base == "." || base == ".." || base == string(filepath.Separator) { // there is no directory beside it
+	if base == "." || base == ".." || base == string(filepath.Separator) { // no directory can be beside it
 		return crosstalk.BadOption("out", " is %q; expected the name of a directory, as in runs/sweep", j.Out)
 	}
 	return nil
@@ -99,7 +100,8 @@ func inline(v any) (string, error) {
 	return strings.TrimSpace(out.String()), err
 }
 
-// kube is inline for what Kubernetes expands: in arguments and values, $(NAME) is a variable, $$ a dollar.
+// kube encodes a value as inline does, and escapes what Kubernetes expands: in arguments and values, $(NAME) is a
+// variable, $$ a dollar.
 func kube(v any) (string, error) {
 	if words, ok := v.([]string); ok {
 		escaped := make([]string, len(words))
@@ -113,7 +115,8 @@ func kube(v any) (string, error) {
 
 var queryName = lazyregexp.New(`[?&]([^?&=\s]+)=`)
 
-// CheckSecrets returns an error, without quoting it, if a command has a secret: others can read the files of a job.
+// CheckSecrets returns an error, without quoting it, if a command contains a secret: others can read the files of a
+// job.
 func CheckSecrets(command, headers, params []string, keyVar string) error {
 	const written = "it would be written into the job; expected a variable of its environment, as in "
 	for _, header := range headers {
@@ -131,7 +134,7 @@ func CheckSecrets(command, headers, params []string, keyVar string) error {
 		return errors.New("--key-var after -- is not a name: " + written + "--key-var OPENAI_API_KEY")
 	}
 	for _, arg := range command {
-		secret := visible.Message(arg) != visible.Text(arg) // a user in a URL
+		secret := visible.Message(arg) != visible.Text(arg) // a user name in a URL
 		for _, query := range queryName().FindAllStringSubmatch(arg, -1) {
 			secret = secret || study.SecretField(query[1], "") != ""
 		}
@@ -142,29 +145,29 @@ func CheckSecrets(command, headers, params []string, keyVar string) error {
 	return nil
 }
 
-// Kubernetes is an Indexed Job, and a Job that merges after it, for 1.31 or newer. Either Claim or Store is set.
+// Kubernetes is an Indexed Job and a Job that merges after it, for 1.31 or newer. Either Claim or Store is set.
 type Kubernetes struct {
-	Job           // Out is a relative path, as are the files that Command names
-	Image  string // of crosstalk
-	Secret string // a Secret whose entries are environment variables of the container that asks: API keys. "" for none
+	Job           // Out and the files that Command names are relative paths
+	Image  string // image that contains crosstalk
+	Secret string // a Secret of environment variables, such as API keys, for the container that asks; "" for none
 
-	Claim string // a PersistentVolumeClaim that all pods mount, where paths begin
+	Claim string // a PersistentVolumeClaim that all pods mount; paths are relative to it
 
-	// Store is a folder of object storage, as rclone names it, where paths begin: input files are fetched from it, and
-	// a shard is stored in it whenever its pod ends. rclone gets its settings from StoreSecret's entries, "" for none.
+	// Store is a folder of object storage, as rclone names it, which paths are relative to: input files are fetched from
+	// it, and each shard is stored in it when its pod ends. rclone is configured by StoreSecret's entries, "" for none.
 	Store, StoreSecret string
 
-	CPU, Memory string   // what the container that measures or merges requests, and its limits: 500m, 2Gi
+	CPU, Memory string   // requests and limits of the container that measures or merges: 500m, 2Gi
 	Pod         []string // further fields of the pods of both jobs, FIELD=YAML: tolerations=[{operator: Exists}]
 }
 
-// The values of CPU and Memory unless they are set. A million answers take 200 MB; encoders take more.
+// Defaults of CPU and Memory. A million answers take 200 MB; encoders take more.
 const (
 	DefaultCPU    = "1"
 	DefaultMemory = "1Gi"
 )
 
-// Set takes the limits cpu=AMOUNT and memory=AMOUNT, and the secrets of containers that ask, and rclone=NAME.
+// Set parses limits, cpu=AMOUNT and memory=AMOUNT, and secrets: that of the containers that ask, and rclone=NAME.
 func (k *Kubernetes) Set(limits, secrets []string) error {
 	for _, limit := range limits {
 		name, amount, _ := strings.Cut(limit, "=")
@@ -187,7 +190,7 @@ func (k *Kubernetes) Set(limits, secrets []string) error {
 	return nil
 }
 
-// Manifests are both jobs in YAML.
+// Manifests returns both jobs as YAML.
 func (k Kubernetes) Manifests() ([]byte, error) {
 	if err := k.check(); err != nil {
 		return nil, err
@@ -231,15 +234,15 @@ func (k Kubernetes) Manifests() ([]byte, error) {
 	return fill("kubernetes.yaml.tmpl", k)
 }
 
-// Field is a field of a pod.
+// Field is a field of a pod's specification.
 type Field struct {
 	Name  string
 	Value any
 }
 
-// PodFields returns the fields of all pods; fields of Pod replace ours.
+// PodFields returns the fields of all pods; fields in Pod replace the built-in ones.
 func (k Kubernetes) PodFields() ([]Field, error) {
-	grace := 60 // what is in flight is saved within 20 seconds
+	grace := 60 // requests in flight are saved within 20 seconds
 	if k.Store != "" {
 		grace = 600 // and the shard is stored
 	}
@@ -275,10 +278,10 @@ func (k Kubernetes) PodFields() ([]Field, error) {
 	return fields, nil
 }
 
-// Digits is the number of digits in the names of shards' directories.
+// Digits returns the number of digits in the names of shards' directories.
 func (k Kubernetes) Digits() int { return len(fmt.Sprint(k.Shards)) }
 
-// MergeArguments returns the arguments of merge. Where the volume is shared, it waits for the shards.
+// MergeArguments returns the arguments of merge. On a shared volume, merge waits for the shards.
 func (k Kubernetes) MergeArguments() []string {
 	arguments := []string{"merge", k.Out, "--out", k.Merged()}
 	if k.Claim != "" {
@@ -287,18 +290,18 @@ func (k Kubernetes) MergeArguments() []string {
 	return arguments
 }
 
-// Rclone is the image that moves files between Store and the pods.
+// Rclone returns the image that moves files between Store and the pods.
 func (k Kubernetes) Rclone() string { return "rclone/rclone:1.68.2" }
 
-// Slurm is a job array, and a job that merges when all its tasks have ended.
+// Slurm is a job array, and a job that merges after all its tasks have ended.
 type Slurm struct {
 	Job
-	Program string   // path of crosstalk on the nodes; "" for this program's
-	Folder  string   // where it runs: absolute; "" for the current directory
-	Options []string // further options of sbatch for both jobs, as in --partition=long
+	Program string   // path of crosstalk on the nodes; "" for the path of this program
+	Folder  string   // absolute working directory; "" for the current one
+	Options []string // further sbatch options for both jobs, such as --partition=long
 }
 
-// Scripts are the two for sbatch, for a directory that all nodes see. Logs must exist when they are submitted.
+// Scripts returns the two scripts for sbatch, for a directory that all nodes share. Logs must exist before submission.
 func (s Slurm) Scripts() (array, merge []byte, err error) {
 	if err := s.check(); err != nil {
 		return nil, nil, err
@@ -321,7 +324,7 @@ func (s Slurm) Scripts() (array, merge []byte, err error) {
 		if !regexp.MustCompile(`^--?[A-Za-z][^\x00-\x1f]*$`).MatchString(o) {
 			return nil, nil, crosstalk.BadOption("sbatch", " is %q; expected an option of sbatch, as in --partition=long", o)
 		}
-		if strings.HasPrefix(o, "-a") || strings.HasPrefix(o, "--ar") { // which sbatch takes for --array
+		if strings.HasPrefix(o, "-a") || strings.HasPrefix(o, "--ar") { // sbatch reads it as --array
 			return nil, nil, crosstalk.BadOption("sbatch", " is %q; --shards and --parallel set the array", o)
 		}
 	}
@@ -330,7 +333,7 @@ func (s Slurm) Scripts() (array, merge []byte, err error) {
 	return array, merge, errors.Join(err, errMerge)
 }
 
-// Logs is the directory for what the tasks print.
+// Logs returns the directory for the tasks' output.
 func (s Slurm) Logs() string {
 	if filepath.IsAbs(s.Out) {
 		return filepath.Join(s.Out, "logs")
@@ -338,8 +341,8 @@ func (s Slurm) Logs() string {
 	return filepath.Join(s.Folder, s.Out, "logs")
 }
 
-// Write writes the scripts into the directory of the shards, array.sh and merge.sh, makes the directory for logs, and
-// returns the paths of the scripts. They are private, and so is the directory if it is new.
+// Write writes the scripts array.sh and merge.sh into the directory of the shards, makes the directory for logs, and
+// returns the paths of the scripts. The scripts are private, and so is the directory if it is new.
 func (s Slurm) Write() (array, merge string, err error) {
 	arrayScript, mergeScript, err := s.Scripts()
 	if err != nil {
@@ -360,7 +363,7 @@ func (s Slurm) Write() (array, merge string, err error) {
 	return array, merge, nil
 }
 
-// Submit writes the scripts, gives them to sbatch and returns the jobs' numbers: the array, and the merge after it.
+// Submit writes the scripts, passes them to sbatch and returns the jobs' numbers: the array, and the merge after it.
 func (s Slurm) Submit() (array, merge string, err error) {
 	arrayFile, mergeFile, err := s.Write()
 	if err != nil {
@@ -377,11 +380,11 @@ func (s Slurm) Submit() (array, merge string, err error) {
 
 func sbatch(args ...string) (job string, err error) {
 	out, err := output("", "sbatch", append([]string{"--parsable"}, args...)...)
-	job, _, _ = strings.Cut(strings.TrimSpace(out), ";") // the cluster's name may follow
+	job, _, _ = strings.Cut(strings.TrimSpace(out), ";") // sbatch may append the cluster's name
 	return job, err
 }
 
-// Apply gives the manifests to kubectl and returns what it prints.
+// Apply passes the manifests to kubectl and returns its output.
 func (k Kubernetes) Apply() (said string, err error) {
 	manifests, err := k.Manifests()
 	if err != nil {
@@ -390,7 +393,7 @@ func (k Kubernetes) Apply() (said string, err error) {
 	return output(string(manifests), "kubectl", "apply", "-f", "-")
 }
 
-// output runs another program with an input and returns what it prints. The error has what the program complains about.
+// output runs a program with an input and returns its standard output. The error includes its messages.
 func output(input, program string, args ...string) (string, error) {
 	var complaint bytes.Buffer
 	c := exec.Command(program, args...)
