@@ -44,7 +44,7 @@ func parse(path, text string) (messages, error) {
 		return parsePO(text)
 	case ".xlf", ".xliff":
 		return parseXLIFF(text)
-	case ".json":
+	case ".json", ".arb":
 		return parseJSON(text)
 	}
 	return parseYAML(text)
@@ -93,8 +93,7 @@ func (o Options) catalogue(out *writer, f file, text string) error {
 
 // addSources finds the sources of messages in the English file of the same name.
 func (o Options) addSources(all []message, f file, language string) {
-	format := table.Format(f.path)
-	if format != ".json" && format != ".yaml" && format != ".yml" {
+	if !slices.Contains([]string{".json", ".arb", ".yaml", ".yml"}, table.Format(f.path)) {
 		return
 	}
 	for _, name := range []string{language, strings.ReplaceAll(language, "-", "_"), strings.Split(language, "-")[0]} {
@@ -209,6 +208,7 @@ func parsePO(text string) (m messages, err error) {
 			end()
 			continue
 		case strings.HasPrefix(bare, "#~"):
+			fuzzy = fuzzy && of != nil // what is obsolete was, not the next message
 			continue
 		case strings.HasPrefix(bare, "#"):
 			if of["msgid"] != "" || field == "msgstr" {
@@ -246,33 +246,37 @@ func parseXLIFF(text string) (m messages, err error) {
 	d := xml.NewDecoder(strings.NewReader(text))
 	var one message
 	var to *string
+	found := false
 	for {
 		start := int(d.InputOffset())
 		t, err := d.Token()
 		switch t := t.(type) {
 		case xml.StartElement:
-			key := ""
+			key, kept := "", false
 			for _, a := range t.Attr {
 				switch a.Name.Local {
 				case "id":
 					key = a.Value
+				case "translate":
+					kept = a.Value == "no"
 				case "srcLang", "source-language":
 					m.source = cmp.Or(a.Value, m.source)
 				case "trgLang", "target-language":
 					m.language = cmp.Or(a.Value, m.language)
 				}
 			}
-			switch t.Name.Local {
-			case "trans-unit", "unit":
-				one = message{key: key}
-			case "segment":
-				one = message{key: one.key}
-			case "source":
-				to = &one.source
-			case "target":
-				to, one.at = &one.value, int(d.InputOffset())
-			case "alt-trans", "ph", "bpt", "ept", "it", "note":
+			found = found || t.Name.Local == "xliff"
+			switch name := t.Name.Local; {
+			case kept, name == "alt-trans", name == "ph", name == "bpt", name == "ept", name == "it", name == "note":
 				err = d.Skip()
+			case name == "trans-unit", name == "unit":
+				one = message{key: key}
+			case name == "segment":
+				one = message{key: one.key}
+			case name == "source":
+				to = &one.source
+			case name == "target":
+				to, one.at = &one.value, int(d.InputOffset())
 			}
 		case xml.EndElement:
 			switch {
@@ -286,6 +290,9 @@ func parseXLIFF(text string) (m messages, err error) {
 			if to != nil {
 				*to += string(t)
 			}
+		}
+		if err == io.EOF && !found {
+			err = errors.New("has no element xliff")
 		}
 		if err == io.EOF {
 			return m, nil

@@ -26,6 +26,8 @@ func TestParse(t *testing.T) {
 	}{
 		{"head.po", "msgid \"\"\nmsgstr \"Language: de\\n\"\n#, fuzzy\nmsgid \"Not sure\"\nmsgstr \"Unsicher\"\n" +
 			"#~ msgid \"Gone\"\n#~ msgstr \"Weg\"\n# last\nmsgid \"Here\"\nmsgstr \"Hier\"\n", []string{"10:9 ||Hier"}, "de", ""},
+		{"gone.po", "#, fuzzy\n#~ msgid \"Gone\"\n#~ msgstr \"Weg\"\n\nmsgid \"Here\"\nmsgstr \"Hier\"\n",
+			[]string{"6:9 ||Hier"}, "", ""},
 		{"a.po", `# a comment
 msgid ""
 msgstr ""
@@ -65,7 +67,8 @@ msgstr ""
 		{"a.xlf", `<xliff version="1.2"><file source-language="en" target-language="de"><body>
 <trans-unit id="k1"><source>Save <g id="1">it</g></source><target>Sichern &amp; <ph id="2">%s</ph>fertig</target>
 <alt-trans><target>Nein</target></alt-trans></trans-unit>
-<trans-unit id="k2"><source>None</source></trans-unit></body></file></xliff>`,
+<trans-unit id="k2"><source>None</source></trans-unit>
+<trans-unit id="k3" translate="no"><source>Kept</source><target>Kept</target></trans-unit></body></file></xliff>`,
 			[]string{"2:67 k1|Save it|Sichern & fertig"}, "de", "en"},
 		{"b.xliff", `<xliff version="2.0" srcLang="en" trgLang="fr"><file><unit id="u"><segment><source>One</source><target>Un</target></segment>
 <segment><source>Two</source><target>Deux</target></segment></unit></file></xliff>`,
@@ -81,7 +84,7 @@ msgstr ""
 		}
 	}
 	for path, text := range map[string]string{"a.po": "msgid \"a\nmsgstr \"b\"", "b.po": "\"lost\"\n", "a.json": `{"a": }`,
-		"b.json": `{} {}`, "deep.json": `{"a":` + strings.Repeat("[", 1<<20), "a.yml": "a: [1\n", "a.xlf": "<xliff><file></xliff>"} {
+		"b.json": `{} {}`, "a.xliff": "not XML", "b.xliff": "", "deep.json": `{"a":` + strings.Repeat("[", 1<<20), "a.yml": "a: [1\n", "a.xlf": "<xliff><file></xliff>"} {
 		if m, err := parse(path, text); err == nil {
 			t.Errorf("%s: %v, expected an error", path, m)
 		}
@@ -114,13 +117,13 @@ func TestSources(t *testing.T) {
 	within(t, map[string]string{
 		"locales/en.json": `{"a": "` + saved + `", "b": "Save"}`, "locales/de.json": `{"a": "` + saved + `", "b": "Save"}`,
 		"i18n/en/app.yml": "en:\n  a: " + saved + "\n", "i18n/de/app.yml": "de:\n  a: " + saved + "\n",
-		"m/app_en.json": `{"a": "` + saved + `"}`, "m/app_pt_BR.json": `{"a": "` + saved + `"}`,
+		"m/app_en.arb": `{"a": "` + saved + `"}`, "m/app_pt_BR.arb": `{"a": "` + saved + `", "@a": {"description": "` + saved + `"}}`,
 		"config.json": `{"a": "` + saved + `"}`,
 	})
 	out, _, r, err := run(t, Options{}, "", "locales", "i18n", "m")
 	if want := "i18n/de/app.yml:2:6: de.a: untranslated: en, expected de: "; err != nil || r.Findings != 3 || !strings.Contains(out, want) ||
 		!strings.Contains(out, `locales/de.json:1:8: a: untranslated: en, expected de: "`) ||
-		!strings.Contains(out, `m/app_pt_BR.json:1:8: a: untranslated: en, expected pt-BR: "`) {
+		!strings.Contains(out, `m/app_pt_BR.arb:1:8: a: untranslated: en, expected pt-BR: "`) {
 		t.Errorf("%s %v %v", out, r, err)
 	}
 	if _, _, _, err := run(t, Options{}, "", "config.json"); err == nil ||

@@ -304,8 +304,8 @@ const (
 var kinds = map[string]int{
 	".jsonl": logs, ".ndjson": logs, ".csv": logs, ".tsv": logs, ".xlsx": logs, ".parquet": logs, ".eval": logs,
 	".md": document, ".markdown": document, ".mdx": document,
-	".html": page, ".htm": page, ".xhtml": page, ".srt": subtitles,
-	".vtt": subtitles, ".po": catalogue, ".yaml": catalogue, ".yml": catalogue, ".xlf": catalogue, ".xliff": catalogue,
+	".html": page, ".htm": page, ".xhtml": page, ".srt": subtitles, ".vtt": subtitles,
+	".po": catalogue, ".arb": catalogue, ".yaml": catalogue, ".yml": catalogue, ".xlf": catalogue, ".xliff": catalogue,
 }
 
 type file struct {
