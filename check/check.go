@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"crosstalk/guard"
 	"crosstalk/internal/parallel"
@@ -83,6 +83,9 @@ func (o Options) Run(w io.Writer, stdin io.Reader, paths []string) (r Result, er
 			return r, err
 		}
 	}
+	if r.Answers+out.files+len(out.skipped) == 0 {
+		return r, fmt.Errorf("%s: has no answers to check", cmp.Or(strings.Join(paths, ", "), "standard input"))
+	}
 	return r, out.end()
 }
 
@@ -113,17 +116,11 @@ var errLong = fmt.Errorf("longer than %d MB", longest>>20)
 var byteOrderMark = []byte("\ufeff")
 
 func (o Options) open(out *writer, path string) error {
-	f, err := os.Open(path)
+	in, file, err := table.OpenText(path)
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	var in io.Reader = f
-	if strings.HasSuffix(strings.ToLower(path), ".gz") {
-		if in, err = gzip.NewReader(f); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-	}
+	defer file.Close()
 	return o.lines(out, in, path)
 }
 
@@ -202,6 +199,9 @@ func (o Options) lines(out *writer, in io.Reader, name string) error {
 		}
 	}
 	return judge(out, requests, func(line numbered) (v verdict, err error) {
+		if !utf8.Valid(line.text) { // spans are bytes of the text
+			return v, fmt.Errorf("%s:%d: is not valid UTF-8: save the file as UTF-8", name, line.n)
+		}
 		request, err := guard.ParseRequest(line.text, o.Language)
 		if err == nil {
 			v.Response, err = request.Check(o.Checker)

@@ -54,6 +54,21 @@ func TestLines(t *testing.T) {
 	if err != nil || !strings.HasPrefix(out, `{"verdict":"cannot_tell"`) || r != (Result{2, 1, 0}) {
 		t.Errorf("a byte order mark: %s, %v, %v", out, r, err)
 	}
+	for in, want := range map[string]string{
+		"\n":                               "standard input: has no answers to check",
+		`{"text":"` + "\xff" + `"}` + "\n": "standard input:1: is not valid UTF-8: save the file as UTF-8",
+	} {
+		if _, _, _, err := run(t, Options{Language: "it"}, in); err == nil || err.Error() != want {
+			t.Errorf("%q: %v", in, err)
+		}
+	}
+	within(t, map[string]string{"none.jsonl": "", "wide.jsonl": "\xff\xfe{\x00\"\x00t\x00e\x00x\x00t\x00\"\x00:\x00\"\x00\xe8\x00\"\x00}\x00"})
+	if _, _, r, err := run(t, Options{Language: "it"}, "", "wide.jsonl", "none.jsonl"); err != nil || r.Answers != 1 {
+		t.Errorf("UTF-16: %v, %v", r, err)
+	}
+	if _, _, _, err := run(t, Options{}, "", "none.jsonl"); err == nil || err.Error() != "none.jsonl: has no answers to check" {
+		t.Errorf("%v", err)
+	}
 	if _, _, _, err := run(t, Options{}, "\n"+strings.Repeat(" ", longest+1)); err == nil ||
 		err.Error() != "standard input:2: longer than 16 MB" {
 		t.Errorf("%v", err)

@@ -24,6 +24,15 @@ type Document struct {
 
 // OpenDocument opens a file, possibly gzip-compressed, as a JSON document in pieces of up to most bytes.
 func OpenDocument(path string, most int) (*Document, io.Closer, error) {
+	text, file, err := OpenText(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return newDocument(path, text, most), file, nil
+}
+
+// OpenText opens a file, possibly gzip-compressed, as text in UTF-8 without a byte order mark.
+func OpenText(path string) (io.Reader, io.Closer, error) {
 	f, err := open(path)
 	if err != nil {
 		return nil, nil, err
@@ -33,7 +42,7 @@ func OpenDocument(path string, most int) (*Document, io.Closer, error) {
 		f.Close()
 		return nil, nil, err
 	}
-	return newDocument(path, text, most), f, nil
+	return text, f, nil
 }
 
 func newDocument(path string, text io.Reader, most int) *Document {
