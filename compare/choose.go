@@ -14,10 +14,10 @@ import (
 // pair is two comparable figures of the same measure and group.
 type pair struct {
 	of, against figure
-	across      []string // fields in which their signatures differ
+	across      []string // signature fields in which they differ
 }
 
-// describe formats a condition in one line. With another one, only columns with other values appear.
+// describe formats a condition in one line. Given another condition, it lists only columns with different values.
 func describe(condition, other map[string]string) string {
 	var parts []string
 	for _, column := range sorted(condition) {
@@ -99,7 +99,7 @@ func valuesOf(sides []*side, columns ...string) []string {
 	return sorted(values)
 }
 
-// swap is two values of a column: the conditions with the first are compared with those with the second.
+// swap is two values of a column: conditions with the value of are compared with conditions with against.
 type swap struct{ column, of, against string }
 
 // swapOf reads "NEW=OLD". Values may contain equals signs.
@@ -120,10 +120,10 @@ func (t *table) swapOf(text string) (swap, error) {
 		text, strings.Join(valuesOf(t.sides, columns...), ", "))
 }
 
-// namedPairs pairs the figures of the conditions of Options.Pairs that are else alike.
+// namedPairs pairs the figures of the conditions in Options.Pairs that are otherwise alike.
 func (c *choice) namedPairs(figures []figure) {
 	for _, text := range c.Pairs {
-		s, _ := c.table.swapOf(text) // checked before
+		s, _ := c.table.swapOf(text) // already checked
 		for _, of := range figures {
 			if of.side.condition[s.column] != s.of {
 				continue
@@ -166,7 +166,7 @@ func (o Options) choose(t *table) ([]pair, []Refusal) {
 	return c.pairs, c.refused
 }
 
-// families are the groups of comparable figures: by measure in the order of their first appearance, then by group.
+// families groups comparable figures: by measure in the order of their first appearance, then by group.
 func (o Options) families(t *table) [][]figure {
 	outer := outermost(t.figures)
 	var chosen []figure
@@ -179,7 +179,7 @@ func (o Options) families(t *table) [][]figure {
 	return slices.Concat(ordered.Groups(families, func(family []figure) string { return family[0].Measure })...)
 }
 
-// outermost marks the figures that are part of no other figure of their measure and side: the totals.
+// outermost marks the totals: figures that are part of no other figure of their measure and side.
 func outermost(figures []figure) []bool {
 	type place struct {
 		*side
@@ -222,9 +222,9 @@ func (c *choice) add(of, against figure) {
 	c.refused = append(c.refused, r)
 }
 
-// withReference pairs every figure with the nearest comparable one of the reference: the one with the fewest
-// differing columns of the condition, the first among equals. Without a stated reference it is the first run.
-// Within one run it is the first condition, and the first of those that are not comparable with it.
+// withReference pairs every figure with the nearest comparable one of the reference: the one with the fewest differing
+// columns of the condition, or the first of several. If no reference is stated, it is the first run. Within one run, it
+// is the first condition, and for conditions that are not comparable with it, the first of those.
 func (c *choice) withReference(figures []figure) {
 	var references, others []figure
 	for i, f := range figures {
@@ -275,7 +275,7 @@ func distance(a, b figure) (n int) {
 type Refusal struct {
 	Subject                      // with the nearest reference; empty if none has such a figure
 	Reason  string               `json:"reason"`
-	Fields  map[string][2]string `json:"fields,omitempty"` // that differ in signatures: reference, condition
+	Fields  map[string][2]string `json:"fields,omitempty"` // signature fields that differ: reference, condition
 }
 
 // Reasons of refusals.
@@ -285,7 +285,7 @@ const (
 	NoAverage     = "the figure is not an average of observations"
 )
 
-// String gives the reason, and the fields that differ with both values.
+// String returns the reason, and both values of the fields that differ.
 func (r Refusal) String() string {
 	what := crosstalk.Words(r.Measure)
 	if by := describe(r.By, nil); by != "" {
@@ -318,12 +318,12 @@ const acrossAll = "all"
 // suiteField is the field of signatures that names the suite: leakage-en@5a0c6f1e.
 const suiteField = "suite"
 
-// sameItems reports whether two names of suites have the same fingerprint of items. The suite of recorded answers
-// is called as their file: answers of before.csv and after.csv to the same items can be compared.
+// sameItems reports whether two suite names have the same fingerprint of items. A suite of recorded answers is named
+// after its file: answers of before.csv and after.csv to the same items can be compared.
 func sameItems(a, b string) bool {
 	_, of, _ := strings.Cut(a, "@")
 	_, other, _ := strings.Cut(b, "@")
-	return of == other && of != "" && !strings.Contains(of, "@") // names of several suites have several
+	return of == other && of != "" && !strings.Contains(of, "@") // names of several suites have several @
 }
 
 // comparable returns the fields in which two figures' signatures differ, and

@@ -1,5 +1,5 @@
-// Package compare decides whether two conditions differ: a model and its quantised copy, two temperatures, a run
-// and the previous one. It knows estimates and observations, but no instruments.
+// Package compare decides whether two conditions differ: a model and its quantised copy, two temperatures, a run and
+// the previous one. It works with estimates and observations, and imports no instruments.
 //
 // # Pairs
 //
@@ -21,8 +21,8 @@
 //
 // No interval is narrower than if no item differed: one more wrong answer never makes a run look safer.
 //
-// The family of tests is everything that one call compares. Its p-values are adjusted by Holm's method, and the
-// detectable difference is for its strictest step. Intervals are not adjusted.
+// All comparisons of one call form a family of tests. Its p-values are adjusted by Holm's method, and the detectable
+// difference is for the strictest step. Intervals are not adjusted.
 package compare
 
 import (
@@ -50,27 +50,27 @@ type Run struct {
 	Estimates    []crosstalk.Estimate
 	Observations iter.Seq2[crosstalk.Observation, error] // read once
 
-	// Settings are those that were sent under a condition of the observations, by
-	// name; nil where they are not known. Comparisons say where they differ.
+	// Settings returns the settings, by name, that were sent under a condition of the observations; nil if unknown.
+	// Comparisons report where they differ.
 	Settings func(condition map[string]string) map[string]string
 }
 
 // Options select what to compare.
 type Options struct {
 	Groups    bool              // every figure; otherwise only totals
-	Measures  []string          // nil: all but any fault, which says again what the others do
-	Reference map[string]string // of the conditions that others are compared with; nil: the first run or condition
+	Measures  []string          // nil: all except any fault, which repeats the others
+	Reference map[string]string // selects the conditions that others are compared with; nil: the first run or condition
 	AllPairs  bool              // every pair of conditions
-	Pairs     []string          // "NEW=OLD": compare conditions with NEW to those with OLD that are else alike
+	Pairs     []string          // "NEW=OLD": compare conditions with NEW to those with OLD that are otherwise alike
 	Across    []string          // fields in which signatures may differ; "all"
 	Unpaired  bool              // compare as independent if at most half of the items pair
 	Level     float64           // confidence level of intervals; tests use 1 - Level; 0: 0.95
 	Seed      uint64            // of the permutation tests
-	Adjust    string            // how p-values are adjusted: in adjustments; "": holm
-	Apart     int               // statements that Comparison.Together allows for besides the comparisons
+	Adjust    string            // one of adjustments: how p-values are adjusted; "": holm
+	Apart     int               // further statements that Comparison.Together must hold with
 }
 
-// Adjustments of p-values: against any false difference, or against a share of them.
+// Adjustments of p-values: they bound the probability of any false difference, or the share of false ones.
 const (
 	Holm = "holm"
 	BH   = "bh"
@@ -78,7 +78,7 @@ const (
 
 var adjustments = []string{Holm, BH}
 
-// Check returns an error if the options contradict each other. It does not know the runs.
+// Check returns an error if the options contradict each other. It does not look at the runs.
 func (o Options) Check() error {
 	if _, err := crosstalk.Chosen("adjustment", cmp.Or(o.Adjust, Holm), adjustments); err != nil {
 		return crosstalk.BadOption("adjust", ": %w", err)
@@ -94,7 +94,7 @@ func (o Options) Check() error {
 	return nil
 }
 
-// ParseReference reads the columns of Options.Reference, COLUMN=VALUE,...; nil of an empty text.
+// ParseReference parses the columns of Options.Reference, COLUMN=VALUE,...; nil for an empty text.
 func ParseReference(text string) (map[string]string, error) {
 	if text == "" {
 		return nil, nil
@@ -114,50 +114,51 @@ func ParseReference(text string) (map[string]string, error) {
 type Result struct {
 	Schema      string       `json:"schema"`
 	Level       float64      `json:"level"`
-	Adjustment  string       `json:"adjustment"` // of p-values: in adjustments
+	Adjustment  string       `json:"adjustment"` // one of adjustments: how p-values are adjusted
 	Family      int          `json:"family"`     // number of tests
 	Comparisons []Comparison `json:"comparisons"`
 	Refused     []Refusal    `json:"refused"`
-	Names       report.Names `json:"-"` // what tables call values of columns
+	Names       report.Names `json:"-"` // names that tables show for values of columns
 }
 
-// Subject is the figure and the two conditions that are compared.
+// Subject is a figure and the two conditions compared.
 type Subject struct {
 	Measure   string            `json:"measure"`
-	By        map[string]string `json:"by"` // the group, without the columns of conditions
+	By        map[string]string `json:"by"` // the group, without columns of conditions
 	Condition map[string]string `json:"condition"`
-	Reference map[string]string `json:"reference"` // empty if a pilot has one condition
+	Reference map[string]string `json:"reference"` // empty if a pilot has only one condition
 }
 
 // Comparison is the difference of one figure between two conditions.
 type Comparison struct {
 	Subject
-	Unit           string              `json:"unit,omitempty"` // of all figures; empty: a fraction
+	Unit           string              `json:"unit,omitempty"` // unit of all figures; empty: a fraction
 	Value          crosstalk.Value     `json:"value"`          // over the pairs
 	ReferenceValue crosstalk.Value     `json:"reference_value"`
 	Difference     crosstalk.Value     `json:"difference"` // Value - ReferenceValue
-	Interval       *crosstalk.Interval `json:"interval"`   // of the difference; nil if there is none
-	Method         string              `json:"method"`     // of the test
+	Interval       *crosstalk.Interval `json:"interval"`   // of Difference; nil if there is none
+	Method         string              `json:"method"`     // the test's name
 	P              crosstalk.Value     `json:"p"`
 	Adjusted       crosstalk.Value     `json:"adjusted_p"`
 	Shown          bool                `json:"shown"`      // significant: Adjusted is at most 1 - level
-	Detectable     crosstalk.Value     `json:"detectable"` // true difference found with 80 % power in this family
+	Detectable     crosstalk.Value     `json:"detectable"` // true difference that is found with 80 % power in this family
 	Paired         bool                `json:"paired"`
-	N              int                 `json:"n"` // pairs; for unpaired figures, the items of both
+	N              int                 `json:"n"` // pairs; for unpaired figures, items on both sides
 	Clusters       int                 `json:"clusters"`
 	LeftOut        map[string]int      `json:"left_out"` // items, by reason: "unpaired", or why one had no value
 	Better         crosstalk.Direction `json:"better,omitempty"`
-	Signature      string              `json:"signature"`        // of the reference
-	Across         []string            `json:"across,omitempty"` // fields in which the other differs
+	Signature      string              `json:"signature"`        // signature of the reference
+	Across         []string            `json:"across,omitempty"` // fields in which the other signature differs
 	Warnings       []string            `json:"warnings,omitempty"`
 
-	// Together is the interval at the level at which all hold together (Bonferroni). Undefined where Interval is nil.
+	// Together is the interval at the level at which all intervals hold together (Bonferroni). Undefined if Interval is
+	// nil.
 	Together    crosstalk.Interval  `json:"-"`
 	Same        bool                `json:"-"` // no item differs between the two
 	Of, Against *crosstalk.Estimate `json:"-"` // the two figures, over all their items
 
-	// Night is how the items differ, for evidence over several nights: of pairs of rates and of other means of
-	// fractions, else without items. Losses are worse under the condition.
+	// Night describes how the items differ, as evidence over several nights. It has items only for pairs of rates and of
+	// other means of fractions. Losses are items that are worse under the condition.
 	Night stats.Night `json:"-"`
 }
 
@@ -168,7 +169,7 @@ func (c Comparison) Missing() int { return total(c.LeftOut) }
 const Unpaired = "unpaired"
 
 // Runs compares the conditions of one run or of several. It reads the observations of each run once, and keeps a value
-// for each item, condition and measure in memory. An error concerns reading, or says why nothing is compared.
+// for each item, condition and measure in memory. An error is from reading, or explains why nothing can be compared.
 func Runs(runs []Run, o Options) (Result, error) {
 	o.Level = cmp.Or(o.Level, 0.95)
 	result := Result{Schema: Schema, Level: o.Level, Adjustment: cmp.Or(o.Adjust, Holm),
@@ -222,10 +223,10 @@ func nothing(t *table, refused []Refusal) error {
 	return fmt.Errorf("there are no figures to compare")
 }
 
-// staged runs a permutation test with increasing numbers of draws, until enough of them are as extreme as the data
-// to determine the p-value to within a tenth of itself. The last stage has enough draws for the smallest p-value to
-// stay small after Holm's adjustment. A p-value of at most alpha can only come from a stage whose own p-value is at
-// most alpha, so its probability is at most alpha, as in a single run of the test.
+// staged runs a permutation test with increasing numbers of draws, until enough of them are as extreme as the data to
+// determine the p-value to within a tenth of itself. The last stage has enough draws for the smallest p-value to stay
+// small after Holm's adjustment. A p-value of at most alpha can only come from a stage whose own p-value is at most
+// alpha, so its probability is at most alpha, as in a single run of the test.
 func staged(family int, seed uint64, test func(draws int, seed uint64) float64) (p float64) {
 	const enough = 100
 	for i, draws := range []int{2_000, 20_000, min(2_000*family, 5_000_000)} {

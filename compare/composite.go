@@ -14,7 +14,7 @@ import (
 // same values in the columns averaged over.
 type average struct {
 	crosstalk.Average
-	measures []string // one, or those whose harmonic mean it is
+	measures []string // one, or several whose harmonic mean is the figure
 	over     []int    // columns of the table
 	cells    []estimate.Cell
 	index    map[string]int
@@ -30,7 +30,7 @@ func (t *table) averageOf(f figure) *average {
 	return a
 }
 
-// averageOf is the average that a figure is, of these measures.
+// averageOf returns how a figure is averaged, and from which measures.
 func averageOf(e *crosstalk.Estimate) (a crosstalk.Average, measures []string) {
 	if e.Average != nil {
 		a = *e.Average
@@ -62,7 +62,7 @@ func (a *average) cell(labels []int32, measure int) int {
 
 func (a *average) formula() estimate.Formula { return estimate.FormulaOf(a.Average, a.cells) }
 
-// weights are the cells' weights in a figure that is linear in them.
+// weights returns the cells' weights in a figure that is linear in them.
 func (a *average) weights() []float64 {
 	f, unit := a.formula(), make([]float64, len(a.cells))
 	w := make([]float64, len(a.cells))
@@ -74,7 +74,7 @@ func (a *average) weights() []float64 {
 	return w
 }
 
-// sums are the values of the two sides by cell, in clusters with names that are common to both.
+// sums are the values of the two sides by cell, in clusters that both sides share by name.
 type sums struct {
 	*average
 	of, against []*stats.Clusters
@@ -90,7 +90,7 @@ func (m *matched) sums(items []int32) *sums {
 				if v.state(i) == 0 {
 					continue
 				}
-				k := m.table.cell(s.average, i, measure) // also if there are no values
+				k := m.table.cell(s.average, i, measure) // even without values
 				if k == len(s.of) {
 					s.of, s.against = append(s.of, &stats.Clusters{}), append(s.against, &stats.Clusters{})
 				}
@@ -105,14 +105,14 @@ func (m *matched) sums(items []int32) *sums {
 	return s
 }
 
-// complete leaves out labels that a harmonic mean does not cover: those whose first
-// column has a value for which a measure has no observation.
+// complete leaves out labels that a harmonic mean does not cover: labels with a value of the first column for which a
+// measure has no observation.
 func (m *matched) complete(group []bool) []bool {
 	if len(m.average.measures) == 1 || len(m.average.over) == 0 {
 		return group
 	}
 	column := m.average.over[0]
-	found := map[[2]int32]bool{} // measure and value
+	found := map[[2]int32]bool{} // keys: measure and value
 	for i, it := range m.table.items {
 		for measure := range m.average.measures {
 			if group[it.labels] && (m.values(0, measure).state(int32(i)) != 0 || m.values(1, measure).state(int32(i)) != 0) {
@@ -128,7 +128,7 @@ func (m *matched) complete(group []bool) []bool {
 	return group
 }
 
-// difference is the difference of figures that may be nonlinear in their cells and may have different items on the
+// difference returns the difference of figures that may be nonlinear in their cells and may have different items on the
 // two sides. n is the smaller number of items.
 func (m *matched) difference(level float64, n int, of *sums) (e stats.Estimate, x, y crosstalk.Value) {
 	a, b := of.of, of.against
@@ -154,7 +154,7 @@ func (m *matched) difference(level float64, n int, of *sums) (e stats.Estimate, 
 		}
 		return f(all[:len(a)]) - f(all[len(a):])
 	}, bounds, level)
-	var least stats.Interval // the widest of those of the measures that it combines, when no item differs
+	var least stats.Interval // if no item differs, the widest interval of the combined measures
 	var counts stats.Counts
 	for k := range m.equal {
 		if m.equal[k].N() > 0 {
@@ -179,7 +179,7 @@ func (m *matched) difference(level float64, n int, of *sums) (e stats.Estimate, 
 	default:
 		e.Interval = asWideAs(least, e)
 	}
-	// The warning counts the items of both sides.
+	// Replace the warning: it counts the items of both sides.
 	e.Warnings = slices.DeleteFunc(e.Warnings, func(w stats.Warning) bool { return w.Code == stats.FewItems })
 	if n < stats.MinItems {
 		e.Warnings = append(e.Warnings, stats.Warning{Code: stats.FewItems, Have: n, Want: stats.MinItems})
@@ -190,13 +190,13 @@ func (m *matched) difference(level float64, n int, of *sums) (e stats.Estimate, 
 // rounding is far below the smallest difference that a million items can have.
 const rounding = 1e-12
 
-// rates are the figures of all items of each side, and whether they are rates: means of values that are 0 or 1.
+// rates returns the figures of all items of each side, and whether they are rates: means of values that are 0 or 1.
 func (m *matched) rates() (of, against stats.Rate, binary bool) {
 	s := m.everything
 	return s.rate(s.of), s.rate(s.against), m.fraction && !s.graded && len(s.measures) == 1
 }
 
-// rate returns the figure of a side and the items it counts as: those of the first measure.
+// rate returns the figure of a side, and the items of the first measure as its count.
 func (s *sums) rate(cells []*stats.Clusters) stats.Rate {
 	first := average{Average: crosstalk.Average{Over: s.Average.Over}}
 	var parts []*stats.Clusters
@@ -219,7 +219,7 @@ func means(cells []*stats.Clusters) []float64 {
 	return means
 }
 
-// bounds are 0 and 1 if all values are fractions.
+// bounds returns 0 and 1 if all values are fractions.
 func (m *matched) bounds(a, b []*stats.Clusters) stats.Bounds {
 	if m.fraction && !slices.ContainsFunc(slices.Concat(a, b),
 		func(c *stats.Clusters) bool { return !c.Within(stats.Proportion) }) {
@@ -228,7 +228,7 @@ func (m *matched) bounds(a, b []*stats.Clusters) stats.Bounds {
 	return stats.Unbounded
 }
 
-// observed is a figure computed again from its observations; NaN without any.
+// observed recomputes a figure from its observations; NaN if there are none.
 func (t *table) observed(f figure) float64 {
 	a, group := t.averageOf(f), t.among(f)
 	var means, counts []float64
@@ -248,7 +248,7 @@ func (t *table) observed(f figure) float64 {
 		}
 	}
 	if means == nil {
-		return math.NaN() // formulas are of means
+		return math.NaN() // formulas need means
 	}
 	for k := range means {
 		means[k] /= counts[k]

@@ -13,16 +13,16 @@ import (
 	"crosstalk/report"
 )
 
-// Study contains the variance for a planned comparison: estimated from a pilot, or stated.
+// Study contains the variance for a planned comparison, either estimated from a pilot or stated.
 type Study struct {
 	*Subject // of the pilot; nil if stated
 
 	Variance    Variance                          `json:"variance"`
 	ClusterSize float64                           `json:"cluster_size"` // mean over items
-	Items       int                               `json:"items"`        // of the pilot; 0 if stated
+	Items       int                               `json:"items"`        // in the pilot; 0 if stated
 	Samples     int                               `json:"samples"`      // most answers to a prompt in the pilot
 	Warnings    []string                          `json:"warnings,omitempty"`
-	stated      func(difference float64) Variance // of a difference between stated rates
+	stated      func(difference float64) Variance // of a stated difference between rates
 }
 
 // Variance is the variance of the difference of one sample, by component.
@@ -38,9 +38,9 @@ func (v Variance) times(f float64) Variance {
 	return Variance{k * v.Cluster, k * v.Item, k * v.Sample}
 }
 
-// Pilots estimates the variances of the comparisons that Runs would make. It keeps the runs' observations in
-// memory. With a single condition, the other is assumed to vary as much and to be independent, which overestimates
-// the variance of most comparisons.
+// Pilots estimates the variances of the comparisons that Runs would make. It keeps the runs' observations in memory. If
+// there is only one condition, the other is assumed to have the same variance and to be independent, which
+// overestimates the variance of most comparisons.
 func Pilots(runs []Run, o Options) ([]Study, []Refusal, error) {
 	t, err := o.read(runs, true)
 	if err != nil {
@@ -146,9 +146,9 @@ func total(counts map[string]int) (n int) {
 	return n
 }
 
-// Stated is a study of two rates, one of them stated, with the share of items on which one sample of each condition
-// disagrees (NaN: as for independent conditions), the share of the variance between samples of an item, and the
-// correlation of the differences of two items in a cluster.
+// Stated returns a study of two rates, one of them stated, with the share of items on which one sample of each
+// condition disagrees (NaN: as for independent conditions), the share of the variance between samples of an item, and
+// the correlation of the differences of two items in a cluster.
 func Stated(rate, discordant, within, correlation, clusterSize float64) (Study, error) {
 	s := Study{ClusterSize: clusterSize, stated: func(difference float64) Variance {
 		other := rate + difference // towards a half, where rates vary more
@@ -183,20 +183,20 @@ func Stated(rate, discordant, within, correlation, clusterSize float64) (Study, 
 // VarianceSchema names the machine format of variances.
 const VarianceSchema = "crosstalk/variance/v1"
 
-// Spread says where the variance of one answer's value comes from: shares of the sum of its components, means over
-// conditions. What the data cannot separate is undefined and part of Item.
+// Spread splits the variance of one answer's value into components, as shares of their sum, averaged over conditions.
+// Components that the data cannot separate are undefined and part of Item.
 type Spread struct {
 	Subject                    // without a condition
 	Conditions int             `json:"conditions"`
 	Items      int             `json:"items"`
-	Condition  crosstalk.Value `json:"condition"` // between the figures of conditions, beyond the luck of their items
+	Condition  crosstalk.Value `json:"condition"` // between figures of conditions, beyond chance from their items
 	Cluster    crosstalk.Value `json:"cluster"`
 	Item       crosstalk.Value `json:"item"`
 	Sample     crosstalk.Value `json:"sample"` // between answers to the same prompt
 	ICC        crosstalk.Value `json:"icc"`    // the correlation of two items of a cluster under one condition
 }
 
-// WriteVariances writes where the variance of a run's figures is, in one of report.Formats.
+// WriteVariances writes the components of variance of a run's figures, in one of report.Formats.
 func WriteVariances(w io.Writer, format, path string, by []string) error {
 	runs, err := Open([]string{path}, by)
 	if err != nil {
@@ -257,7 +257,7 @@ func (t *table) spread(family []figure) Spread {
 	k := crosstalk.Value(len(family))
 	for _, f := range family {
 		study := t.study(pair{of: f, against: f})
-		v := study.Variance.times(.5 / float64(k)) // one condition stood for both
+		v := study.Variance.times(.5 / float64(k)) // one condition was used for both
 		within = Variance{within.Cluster + v.Cluster, within.Item + v.Item, within.Sample + v.Sample}
 		s.Items = max(s.Items, study.Items)
 		se := study.design(0, 1).StdErr(float64(study.Items)) // of a difference of two

@@ -18,7 +18,7 @@ import (
 // powerSchema names the machine format of a Power.
 const powerSchema = "crosstalk/power/v1"
 
-// power is the probability with which a plan detects an existing difference.
+// power is a plan's probability of detecting an existing difference.
 const power = 0.8
 
 // Goal is the effect that a study should detect.
@@ -26,26 +26,26 @@ type Goal struct {
 	Level       float64   `json:"level"` // 0.95
 	Samples     []int     `json:"-"`     // answers to each prompt
 	Differences []float64 `json:"-"`     // to detect, in either direction
-	Margins     []float64 `json:"-"`     // with which a gate passes, if nothing has changed
-	Items       []int     `json:"-"`     // numbers to evaluate
+	Margins     []float64 `json:"-"`     // for a gate to pass if nothing has changed
+	Items       []int     `json:"-"`     // item counts to evaluate
 }
 
 // Power is the result of planning.
 type Power struct {
 	Schema string `json:"schema"`
 	Goal
-	Power       float64   `json:"power"`       // probability to detect an existing difference: 0.8
+	Power       float64   `json:"power"`       // probability of detecting an existing difference: 0.8
 	Comparisons int       `json:"comparisons"` // in the family: 1; Level allows for others
 	Studies     []Study   `json:"studies"`
 	Plans       []Plan    `json:"plans"`
 	Refused     []Refusal `json:"refused"`
 }
 
-// givenMargin is the Given of plans for a margin.
+// givenMargin is the value of Given in plans for a margin.
 const givenMargin = "margin"
 
-// Plan is one size of a study. Given says which of Difference and Items is given; the other is computed. A margin is a
-// Difference that the items exclude.
+// Plan is one size of a study. Given states which of Difference and Items is given; the other is computed. A margin is
+// a Difference that the items rule out.
 type Plan struct {
 	Study        int             `json:"study"` // index
 	Samples      int             `json:"samples"`
@@ -54,14 +54,14 @@ type Plan struct {
 	Items        crosstalk.Value `json:"items"`        // with a value under both conditions
 	Observations crosstalk.Value `json:"observations"` // Items x Samples, under each condition
 
-	// Of a margin, if nothing has changed: how many of a suite of Items crosstalk accept reads; and after how many
-	// nights gate --nightly with Items finds a loss of twice the margin. With the stated power, by simulation.
+	// For a margin, if nothing has changed: how many of a suite's Items crosstalk accept reads, and after how many nights
+	// gate --nightly with Items finds a loss of twice the margin. With the stated power, by simulation.
 	Reads  crosstalk.Value `json:"accept_reads,omitempty"`
 	Nights crosstalk.Value `json:"nights,omitempty"`
 }
 
-// Plan plans studies for a goal: the items that each difference needs, and the difference that each number of items
-// detects, for each number of samples.
+// Plan plans studies for a goal: for each number of samples, the items that each difference needs, and the difference
+// that each number of items detects.
 func (g Goal) Plan(studies []Study) (Power, error) {
 	g.Differences = slices.Clone(g.Differences)
 	for i, d := range g.Differences {
@@ -118,8 +118,8 @@ func plan(study, samples int, given string, difference, items float64) Plan {
 		Items: crosstalk.Value(items), Observations: crosstalk.Value(items * float64(samples))}
 }
 
-// forMargin plans what shows that a loss is at most a margin if nothing has changed: as many items get better as get
-// worse, and clusters count as the gate counts them.
+// forMargin plans the items that show that a loss is at most a margin if nothing has changed: as many items get better
+// as get worse, and clusters count as in the gate.
 func (s Study) forMargin(margin float64, samples int, level float64, number int) Plan {
 	d := s.design(0, samples)
 	effect := math.Max(d.Effect, 1+(s.ClusterSize-1)*stats.LeastICC)
@@ -147,11 +147,11 @@ func (s Study) forMargin(margin float64, samples int, level float64, number int)
 
 const (
 	simulated  = 100
-	manyItems  = 10_000 // take long to simulate
+	manyItems  = 10_000 // simulation would take long
 	manyNights = 30
 )
 
-// acceptance returns how many of n items an acceptance reads if a share half of them got better, and as many worse.
+// acceptance simulates how many of n items an acceptance reads if a share half of them got better, and as many worse.
 func acceptance(rng *rand.Rand, n int, half, margin, level float64) float64 {
 	values := make([]float64, n)
 	for i := range int(math.Round(half * float64(n))) {
@@ -166,7 +166,7 @@ func acceptance(rng *rand.Rand, n int, half, margin, level float64) float64 {
 	return float64(test.Read)
 }
 
-// night is the one on which n items show a loss of twice the margin, or infinite. The reference has its luck, too.
+// night simulates on which night n items first show a loss of twice the margin, or infinity. The reference also varies.
 func night(rng *rand.Rand, n int, half, margin, level float64) float64 {
 	luck := rng.NormFloat64() * math.Sqrt(half/float64(n)) / 2
 	wins, losses := math.Max(0, half-luck), math.Max(0, half+luck)+2*margin
@@ -208,8 +208,8 @@ func (s Study) design(difference float64, samples int) stats.Design {
 	return d
 }
 
-// detectable is the difference that this many items detect; NaN if it is impossible. The variance of stated rates
-// depends on the difference, so it is found by bisection.
+// detectable returns the difference that this many items detect; NaN if there is none. The variance of stated rates
+// depends on the difference, so the difference is found by bisection.
 func (s Study) detectable(items float64, samples int, alpha float64) float64 {
 	if s.stated == nil {
 		return s.design(0, samples).Detectable(items, alpha, power)
@@ -239,7 +239,7 @@ func WritePower(w io.Writer, format string, p Power) error {
 	return report.WriteResult(w, format, p, p.Plans, p.records, func() []report.Table { return []report.Table{p.table()} })
 }
 
-// answers say in words what the plans of the first study with the first number of samples are.
+// answers describes the plans of the first study with the first number of samples in words.
 func (p Power) answers() (lines []string) {
 	for _, plan := range p.Plans {
 		if plan.Study != p.Plans[0].Study || plan.Samples != p.Plans[0].Samples {
@@ -262,7 +262,7 @@ func (p Power) answers() (lines []string) {
 	return lines
 }
 
-// table has a row for each study and number of samples, and a column for each goal.
+// table returns a table with a row for each study and number of samples, and a column for each goal.
 func (p Power) table() report.Table {
 	t := report.Table{Header: []string{""}, Left: 1, Rows: [][]string{{"stated rate"}}}
 	if p.Studies[0].Subject != nil {
@@ -340,7 +340,7 @@ func share(f crosstalk.Value) string {
 	return strconv.FormatFloat(float64(f), 'g', 3, 64)
 }
 
-// number is a whole number.
+// number formats a whole number.
 func number(x crosstalk.Value) string {
 	if !x.Defined() {
 		return "-"

@@ -17,8 +17,8 @@ import (
 	"crosstalk/study"
 )
 
-// Open reads the figures of finished runs, grouped by columns; if by is nil, as
-// they were measured. Their observations are read when they are compared.
+// Open reads the figures of finished runs, grouped by columns; if by is nil, as they were measured. Observations are
+// read only when they are compared.
 func Open(paths, by []string) ([]Run, error) {
 	by, err := study.ParseBy(by)
 	if err != nil {
@@ -27,7 +27,7 @@ func Open(paths, by []string) ([]Run, error) {
 	return openFigures(paths, study.Figures{By: by})
 }
 
-// openFigures reads these figures of finished runs, with the observations that they are about.
+// openFigures reads these figures of finished runs, with their observations.
 func openFigures(paths []string, figures study.Figures) ([]Run, error) {
 	figures.Cross = slices.DeleteFunc(slices.Clone(figures.Cross),
 		func(column string) bool { return column == againstColumn || column == RunColumn })
@@ -49,24 +49,24 @@ func openFigures(paths []string, figures study.Figures) ([]Run, error) {
 
 // table holds the figures of runs and the values behind them, by condition, measure and item.
 type table struct {
-	several bool      // runs
-	columns []string  // that identify items together with their names, and that group them
-	labels  [][]int32 // of items: words in the order of columns; 0: none
-	sides   []*side   // in the order of the runs, then of appearance
+	several bool      // there are several runs
+	columns []string  // columns that group items, and with their names identify them
+	labels  [][]int32 // labels of items, as words in the order of columns; 0: none
+	sides   []*side   // in the order of runs, then of first appearance
 	figures []figure
 	items   []item
 
-	wanted   map[string]bool  // measures
-	pilot    bool             // samples are kept, and all names of clusters
-	known    map[uint64]int32 // items by the hash of name and columns
-	clusters []uint64         // of items, while they are read: hashes of the names, 0 without one
-	named    int              // clusters
+	wanted   map[string]bool  // measures to read
+	pilot    bool             // keep samples, and all names of clusters
+	known    map[uint64]int32 // items by a hash of name and columns
+	clusters []uint64         // clusters of items, while they are read: hashes of their names, 0 for none
+	named    int              // number of named clusters
 	cells    cellSet
-	numbers  []stats.Cluster // of clusters, then of items without one, once they are asked for
+	numbers  []stats.Cluster // for clusters, then for items without one; computed on first use
 	bounded  stats.ClusterNames
-	labelled map[string]int32 // labels by their values
-	words    map[string]int32 // values of columns, and reasons
-	texts    []string         // of words
+	labelled map[string]int32 // labels by values
+	words    map[string]int32 // words for values of columns, and for reasons
+	texts    []string         // texts by word
 	unnamed  int
 	seed     maphash.Seed
 	key      []byte
@@ -75,8 +75,8 @@ type table struct {
 type side struct {
 	run       int
 	own       map[string]string  // condition of its observations
-	condition map[string]string  // with its run if there are several
-	settings  map[string]string  // that were sent; nil: not known
+	condition map[string]string  // own, with the run if there are several
+	settings  map[string]string  // settings that were sent; nil: unknown
 	values    map[string]*values // by measure
 }
 
@@ -84,28 +84,28 @@ type side struct {
 type figure struct {
 	*crosstalk.Estimate
 	side  *side
-	group map[string]string // By without the columns of the condition and without "all"
+	group map[string]string // By without columns of the condition and without "all"
 	key   string            // measure and group
 }
 
 type item struct {
 	cluster int32 // from 1; 0: a separate cluster
-	labels  int32 // which of the table's
+	labels  int32 // index into the table's labels
 }
 
-// values are the values of one measure under one condition, by item. Few differ, so an item has the number of its cell.
+// values are the values of one measure under one condition, by item. Most are equal, so items share numbered cells.
 type values struct {
 	*cellSet
 	of      []int32
-	samples [][]sample // if they are kept
+	samples [][]sample // if samples are kept
 }
 
 type cell struct {
-	sum   uint64 // over samples, as bits
-	state int32  // above 0: samples with a value; below 0: why there is none, as a word; 0: not measured
+	sum   uint64 // over samples, as float bits
+	state int32  // above 0: samples with a value; below 0: the reason for none, as a word; 0: not measured
 }
 
-// cellSet are the different ones of all values, the first of them empty.
+// cellSet has the distinct cells of all values; the first one is empty.
 type cellSet struct {
 	all   []cell
 	known map[cell]int32
@@ -126,7 +126,7 @@ type sample struct {
 	value  float64
 }
 
-// read reads what a comparison of the chosen figures needs of the runs. A pilot needs samples and every cluster too.
+// read reads from the runs what a comparison of the chosen figures needs. A pilot also needs samples and all clusters.
 func (o Options) read(runs []Run, pilot bool) (*table, error) {
 	t := &table{pilot: pilot, several: len(runs) > 1, known: map[uint64]int32{},
 		cells: cellSet{[]cell{{}}, map[cell]int32{{}: 0}}, labelled: map[string]int32{},
@@ -152,7 +152,7 @@ func (o Options) read(runs []Run, pilot bool) (*table, error) {
 			return nil, err
 		}
 	}
-	clear(t.known) // now of clusters, which are numbered in the order of their first items
+	clear(t.known) // reused for clusters, which are numbered in the order of their first items
 	t.known[0] = 0
 	for i, hash := range t.clusters {
 		number, again := t.known[hash]
@@ -180,7 +180,7 @@ func (t *table) read(number int, run Run) error {
 		if err != nil {
 			return err
 		}
-		if s == nil || !maps.Equal(s.own, o.Condition) { // most have the condition of the one before
+		if s == nil || !maps.Equal(s.own, o.Condition) { // most have the same condition as the one before
 			t.key = t.key[:0]
 			for _, column := range sorted(o.Condition) {
 				t.key = append(append(append(append(t.key, column...), 0), o.Condition[column]...), 0)
@@ -226,7 +226,7 @@ func (t *table) add(s *side, o crosstalk.Observation) {
 	for _, column := range t.columns {
 		t.key = append(append(t.key, label(o, column)...), 0)
 	}
-	id := maphash.Bytes(t.seed, t.key) // two of n texts have the same with a probability of n*n/2^65
+	id := maphash.Bytes(t.seed, t.key) // the probability that any two of n texts collide is n*n/2^65
 	i, known := t.known[id]
 	if !known {
 		i = int32(len(t.items))
@@ -262,7 +262,7 @@ func (t *table) add(s *side, o crosstalk.Observation) {
 	case scored:
 		now = cell{math.Float64bits(math.Float64frombits(now.sum) + float64(o.Value)), max(now.state, 0) + 1}
 	case now.state <= 0:
-		now.state = -t.word(strings.ReplaceAll(cmp.Or(o.NotScored, "undefined"), " ", "_")) // as in counts
+		now.state = -t.word(strings.ReplaceAll(cmp.Or(o.NotScored, "undefined"), " ", "_")) // spelled as in counts
 	}
 	v.of[i] = v.number(now)
 	if scored && t.pilot {
@@ -273,8 +273,8 @@ func (t *table) add(s *side, o crosstalk.Observation) {
 	}
 }
 
-// cluster returns the cluster of an item in figures. Of many thousands, some share one at random, as in figures
-// (stats.ClusterNames), unless it is for components of variance.
+// cluster returns the cluster of an item in figures. Of many thousands of clusters, some are merged at random, as in
+// figures (stats.ClusterNames), unless they are for components of variance.
 func (t *table) cluster(i int32) stats.Cluster {
 	own, at := t.items[i].cluster == 0, t.items[i].cluster
 	if own {
@@ -291,7 +291,7 @@ func (t *table) cluster(i int32) stats.Cluster {
 	return t.numbers[at]
 }
 
-// state is that of an item, which may be unknown; so may the values be.
+// state returns the state of an item. The item may be unknown, and v may be nil.
 func (v *values) state(i int32) int32 {
 	if v == nil || int(i) >= len(v.of) {
 		return 0
@@ -299,11 +299,11 @@ func (v *values) state(i int32) int32 {
 	return v.all[v.of[i]].state
 }
 
-// sum is the sum over the samples of an item with at least one value, mean their mean.
+// sum returns the sum over the samples of an item with at least one value, mean their mean.
 func (v *values) sum(i int32) float64  { return math.Float64frombits(v.all[v.of[i]].sum) }
 func (v *values) mean(i int32) float64 { return v.sum(i) / float64(v.state(i)) }
 
-// label is the value of an item's column. A column of the condition is not a property of the item.
+// label returns the value of an item's column. A column of the condition is not a property of the item.
 func label(o crosstalk.Observation, column string) string {
 	if _, ok := o.Condition[column]; ok {
 		return ""
@@ -311,7 +311,7 @@ func label(o crosstalk.Observation, column string) string {
 	return o.Labels[column]
 }
 
-// word numbers a text, "" as 0.
+// word returns the number of a text, 0 for "".
 func (t *table) word(text string) int32 {
 	if i, ok := t.words[text]; ok {
 		return i
@@ -323,7 +323,7 @@ func (t *table) word(text string) int32 {
 	return i
 }
 
-// addFigure adds an estimate to its side: the condition with the most columns in common and none that differs.
+// addFigure adds an estimate to its side: the condition that shares the most columns with it and contradicts none.
 func (t *table) addFigure(e *crosstalk.Estimate, sides []*side) {
 	f := figure{Estimate: e, group: map[string]string{}}
 	for _, s := range sides {

@@ -38,7 +38,7 @@ func (m *matched) compare(o Options, family int) Comparison {
 	c.Clusters = min(e.Clusters, c.N)
 	c.Difference, c.P = crosstalk.Value(e.Value), crosstalk.Value(test)
 	c.Detectable = crosstalk.Undefined
-	// A permutation test of few clusters has no small p-value.
+	// A permutation test with few clusters cannot have a small p-value.
 	if alpha := (1 - o.Level) / float64(family); !c.Paired || math.Pow(2, float64(1-c.Clusters)) <= alpha {
 		c.Detectable = crosstalk.Value(e.MinDetectable(alpha, power))
 	}
@@ -74,7 +74,7 @@ func (m *matched) estimate(o Options) (e stats.Estimate, of, against crosstalk.V
 	case m.composite != nil:
 		return m.difference(o.Level, len(m.pairs), m.composite)
 	}
-	// Figures that are linear in their cells: the paired differences within cells.
+	// For figures that are linear in their cells: the paired differences within cells.
 	d := m.differences
 	if len(d.cells) == 0 {
 		return stats.Mean(&stats.Clusters{}, stats.Difference, o.Level), crosstalk.Undefined, crosstalk.Undefined
@@ -99,8 +99,8 @@ func (m *matched) estimate(o Options) (e stats.Estimate, of, against crosstalk.V
 	return e, crosstalk.Value(f(d.means(d.of))), crosstalk.Value(f(d.means(d.against)))
 }
 
-// settings names the settings that differ between the two sides, with both
-// values, the reference's first. Columns of the conditions show theirs already.
+// settings lists the settings that differ between the two sides, with both values, the reference's first. It leaves out
+// the conditions' columns, which tables show anyway.
 func (p pair) settings() string {
 	of, against := p.of.side.settings, p.against.side.settings
 	if of == nil || against == nil {
@@ -118,7 +118,7 @@ func (p pair) settings() string {
 	return strings.Join(different, "; ")
 }
 
-// short is a setting's value as it fits into a line.
+// short shortens a setting's value to fit into a line.
 func short(value string) string {
 	if r := []rune(value); len(r) > 60 {
 		value = string(r[:60]) + "…"
@@ -130,7 +130,7 @@ func (p pair) subject() Subject {
 	return Subject{p.of.Measure, p.of.by(), p.of.side.condition, p.against.side.condition}
 }
 
-// doubts are warnings other than those about small samples.
+// doubts returns warnings other than those about small samples.
 func (m *matched) doubts(c Comparison) (warnings []string) {
 	for _, f := range []figure{m.pair.against, m.pair.of} {
 		if mean := m.table.observed(f); f.Value.Defined() && !(math.Abs(float64(f.Value)-mean) <= 1e-6) {
@@ -148,7 +148,7 @@ func (m *matched) doubts(c Comparison) (warnings []string) {
 	return warnings
 }
 
-// by is the figure's group in the terms of figures.
+// by returns the figure's group with figures' names of columns.
 func (f figure) by() map[string]string {
 	by := map[string]string{}
 	for column, value := range f.By {
@@ -163,19 +163,19 @@ type matched struct {
 	pair
 	table       *table
 	average     *average
-	fraction    bool     // the figure is one
+	fraction    bool     // the figure is a fraction
 	sides       [2]*side // of, against
-	pairs       []int32  // items with a value of the first measure under both
-	shared      []bool   // clusters that have several pairs
-	of, against int      // items with a value under each
+	pairs       []int32  // items that have a value of the first measure on both sides
+	shared      []bool   // clusters with several pairs
+	of, against int      // items with a value on each side
 	leftOut     map[string]int
-	differences *differences     // of the pairs, by cell; nil if it is composite
-	composite   *sums            // of the pairs; nil if it is not composite
-	everything  *sums            // of all items; nil if the pairs suffice
-	equal       []stats.Clusters // differences of the pairs by measure, where sums are compared
+	differences *differences     // differences of the pairs, by cell; nil if the figure is composite
+	composite   *sums            // sums of the pairs; nil if the figure is not composite
+	everything  *sums            // sums of all items; nil if the pairs suffice
+	equal       []stats.Clusters // differences of the pairs by measure, if sums are compared
 
-	shares stats.Discordance // of pairs that are 0 or 1
-	counts stats.Counts      // how many items those count as, or others that do not differ
+	shares stats.Discordance // shares of pairs, if values are 0 or 1
+	counts stats.Counts      // effective counts of those pairs, or of others that do not differ
 }
 
 func (t *table) match(p pair, o Options) *matched {
@@ -233,7 +233,7 @@ func (t *table) match(p pair, o Options) *matched {
 	return m
 }
 
-// among says which labels the items of a figure's group have.
+// among marks the labels that items in the figure's group have.
 func (t *table) among(f figure) []bool {
 	group := make([]bool, len(t.labels))
 	for k, labels := range t.labels {
@@ -246,7 +246,7 @@ func (t *table) among(f figure) []bool {
 	return group
 }
 
-// cell is the number of the cell that an item is in.
+// cell returns the number of an item's cell.
 func (t *table) cell(a *average, i int32, measure int) int {
 	return a.cell(t.labels[t.items[i].labels], measure)
 }
@@ -262,15 +262,15 @@ func dot(weights, means []float64) (sum float64) {
 	return sum
 }
 
-// unchanged is the interval of a difference where no item differs: so few items say little of others.
+// unchanged returns the interval of a difference if no item differs: a few items tell little about others.
 func unchanged(cells []*stats.Clusters, weights []float64, level float64) (stats.Interval, stats.Counts) {
 	counts := stats.EffectiveCounts(cells, weights, 0)
 	return stats.Discordance{}.Interval(counts, level), counts
 }
 
-// asWideAs extends the interval of an estimate where it is nearer to the value than that of no difference is to 0,
-// but not beyond 0. Else a few items that differ would have a narrower interval than none, and a run with one more
-// wrong answer could pass where one without does not.
+// asWideAs widens an estimate's interval to at least the width, on each side, of the interval of no difference, but not
+// across 0. Otherwise a few items that differ would have a narrower interval than none, and a run with one more wrong
+// answer could pass where one without it would not.
 func asWideAs(unchanged stats.Interval, e stats.Estimate) stats.Interval {
 	i := e.Interval
 	low, high := math.Max(e.Value+unchanged.Low, -1), math.Min(e.Value+unchanged.High, 1)
@@ -280,7 +280,7 @@ func asWideAs(unchanged stats.Interval, e stats.Estimate) stats.Interval {
 	if i.High < 0 {
 		high = math.Min(high, 0)
 	}
-	if !(i.Low < low) { // or undefined
+	if !(i.Low < low) { // or if it is undefined
 		i.Low = low
 	}
 	if !(i.High > high) {
@@ -289,13 +289,13 @@ func asWideAs(unchanged stats.Interval, e stats.Estimate) stats.Interval {
 	return i
 }
 
-// differences are the paired differences by cell.
+// differences are the paired differences, by cell.
 type differences struct {
 	cells       []*stats.Clusters
-	of, against []float64 // sums of the cells
-	better      []float64 // sums of what is above 0
-	fractions   bool      // all values lie in [0, 1]
-	binary      bool      // all are 0 or 1
+	of, against []float64 // sums per cell
+	better      []float64 // sums per cell of the differences above 0
+	fractions   bool      // all values are in [0, 1]
+	binary      bool      // all values are 0 or 1
 	independent bool      // no two items share a cluster
 }
 
@@ -306,7 +306,7 @@ func (d *differences) bounds() stats.Bounds {
 	return stats.Unbounded
 }
 
-// split is the mean of the differences above and below 0, with a weight for each cell.
+// split returns the weighted means of the differences above and below 0, with a weight for each cell.
 func (d *differences) split(weights []float64) (s stats.Discordance) {
 	for k, w := range weights {
 		n := float64(d.cells[k].N())
@@ -344,7 +344,7 @@ func (m *matched) pairDifferences() *differences {
 	return d
 }
 
-// addTo adds the value of a pair to others, and reports whether no other pair shares its cluster.
+// addTo adds the value of a pair to c, and reports whether no other pair shares its cluster.
 func (m *matched) addTo(c *stats.Clusters, pair int32, value float64) (independent bool) {
 	if independent = !m.shared[m.table.items[pair].cluster]; independent {
 		c.AddIndependent(value)

@@ -121,7 +121,7 @@ func (r Result) legend() []string {
 	return notes
 }
 
-// refusals states each reason, or set of fields, once.
+// refusals lists each reason, or set of fields, once.
 func refusals(refused []Refusal) (notes []string) {
 	key := func(x Refusal) string { return x.Reason + strings.Join(sorted(x.Fields), ",") }
 	groups := ordered.Groups(refused, key)
@@ -136,7 +136,7 @@ func refusals(refused []Refusal) (notes []string) {
 	return notes
 }
 
-// records are a row for each comparison, with a column for every column of groups and conditions.
+// records returns a row for each comparison, with a column for every column of groups and conditions.
 func (r Result) records() [][]string {
 	var by, of []map[string]string
 	for _, c := range r.Comparisons {
@@ -182,7 +182,7 @@ func (r Result) records() [][]string {
 	return all
 }
 
-// layout starts a table with a row for each subject. Common values form the heading, others columns.
+// layout starts a table with a row for each subject. Common values go into the heading, the others into columns.
 func layout(subjects []Subject) (t report.Table) {
 	subjects = withoutRun(subjects)
 	var columns []func(Subject) string
@@ -203,7 +203,7 @@ func layout(subjects []Subject) (t report.Table) {
 	for _, s := range subjects {
 		conditions, groups = append(conditions, s.Condition), append(groups, s.By)
 	}
-	own := map[string]string{} // values common to the conditions but not to the references
+	own := map[string]string{} // values that the conditions share but the references do not
 	for _, name := range report.Columns(conditions) {
 		text := func(s Subject) string { return cmp.Or(s.Condition[name], "-") }
 		reference := func(s Subject) string { return cmp.Or(s.Reference[name], "-") }
@@ -248,9 +248,9 @@ func layout(subjects []Subject) (t report.Table) {
 	return t
 }
 
-// named gives the values of the subjects' columns the names that tables show.
+// named replaces values of the subjects' columns by the names that tables show.
 func named(subjects []Subject, names report.Names) []Subject {
-	rows := make([]map[string]string, 0, 2*len(subjects)) // conditions and references are named alike
+	rows := make([]map[string]string, 0, 2*len(subjects)) // conditions and references must be named alike
 	for _, s := range subjects {
 		rows = append(rows, names.By(s.Condition), names.By(s.Reference))
 	}
@@ -262,7 +262,7 @@ func named(subjects []Subject, names report.Names) []Subject {
 	return list
 }
 
-// withoutRun omits the names of the runs if the other columns distinguish the conditions.
+// withoutRun omits the names of the runs if other columns distinguish the conditions.
 func withoutRun(subjects []Subject) []Subject {
 	without := func(condition map[string]string) map[string]string {
 		condition = maps.Clone(condition)
@@ -285,11 +285,11 @@ func withoutRun(subjects []Subject) []Subject {
 	return short
 }
 
-// againstColumn is the column of the reference in tables of rows and columns.
+// againstColumn is the reference's column in tables of rows and columns.
 const againstColumn = "against"
 
-// WriteTable compares the figures that a table needs and writes the differences in one of report.Formats: laid out
-// as the table says or, if it has no rows and columns, as Write does. by are the columns of groups, if o.Groups.
+// WriteTable compares the figures that a table needs and writes the differences in one of report.Formats: laid out by
+// the table or, if it has no rows and columns, as Write does. by lists the columns of groups, if o.Groups.
 func WriteTable(w io.Writer, format string, paths []string, t *pivot.Table, by []string, o Options) error {
 	if t.Spread != nil && !report.ForPeople(format) {
 		return crosstalk.BadOption("spread", " is of tables for people: --format %s has every difference", format)
@@ -322,12 +322,12 @@ func WriteTable(w io.Writer, format string, paths []string, t *pivot.Table, by [
 	if err != nil {
 		return err
 	}
-	layout.Compete = nil // a difference is no better than another
+	layout.Compete = nil // no difference is better than another
 	return writePivot(w, format, result, layout, t.Spread)
 }
 
-// writePivot writes the differences by rows and columns in a format for people, else the result as Write does. Of
-// the values of the columns spread, if any, it has the least, the mean and the greatest difference.
+// writePivot writes the differences by rows and columns in a format for people; otherwise it writes the result as Write
+// does. Over the values of the columns in spread, if any, it shows the least, the mean and the greatest difference.
 func writePivot(w io.Writer, format string, r Result, o pivot.Options, spread []string) error {
 	if !report.ForPeople(format) {
 		return Write(w, format, r)
@@ -361,8 +361,8 @@ func writePivot(w io.Writer, format string, r Result, o pivot.Options, spread []
 	return report.WriteTables(w, format, tables)
 }
 
-// figures are the differences as figures, with the columns of the condition and of
-// the group. Their test is that of the difference, adjusted.
+// figures returns the differences as figures, with the columns of the condition and the group. Their test is the
+// adjusted test of the difference.
 func (r Result) figures() []crosstalk.Estimate {
 	subjects := make([]Subject, len(r.Comparisons))
 	for i, c := range r.Comparisons {

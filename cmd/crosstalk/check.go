@@ -96,7 +96,7 @@ func guardCommand() *cobra.Command {
 		ctx, stop := untilSignal(c.Context())
 		defer stop()
 		if os.Getenv("GOMEMLIMIT") == "" {
-			debug.SetMemoryLimit(80 << 20) // for the garbage collector
+			debug.SetMemoryLimit(80 << 20) // soft limit of the garbage collector
 		}
 		return server.Serve(ctx, c.ErrOrStderr(), addr, o)
 	})
@@ -121,7 +121,7 @@ func serveCommand() *cobra.Command {
 	var addr string
 	var hosts []string
 	c := command("serve", cobra.MaximumNArgs(1), func(c *cobra.Command, args []string) error {
-		dir := "runs" // which need not exist yet
+		dir := "runs" // it need not exist yet
 		if len(args) > 0 {
 			dir = args[0]
 			if err := web.CheckDir(dir, true); err != nil {
@@ -145,8 +145,8 @@ func addAddress(c *cobra.Command, addr *string, standard string, hosts *[]string
 	})
 }
 
-// untilSignal returns a context that ends with the first interrupt. The second one ends the process, whatever it waits
-// for: a slow client, or a file that cannot be read. Nothing that is written there is lost: indexes are made anew.
+// untilSignal returns a context that ends with the first interrupt. The second one kills the process, whatever it waits
+// for: a slow client, or a file that cannot be read. No data is lost: indexes are made anew.
 func untilSignal(ctx context.Context) (_ context.Context, stop func()) {
 	return interrupt.Context(ctx, func() { os.Exit(exitInterrupted) })
 }

@@ -71,7 +71,7 @@ func compareCommand() *cobra.Command {
 	var options compare.Options
 	var html string
 	c := command("compare", cobra.MinimumNArgs(1), func(c *cobra.Command, paths []string) error {
-		collect(30, paths...) // of a million answers a quarter less memory, for a tenth more CPU time
+		collect(30, paths...) // for a million answers: a quarter less memory, a tenth more CPU time
 		last := len(paths) - 1
 		if html != "" && last > 1 {
 			return usagef("--html is a page of two runs, found %d", last+1)
@@ -210,7 +210,7 @@ func (p *powerFlags) studies(c *cobra.Command, options compare.Options) ([]compa
 	return []compare.Study{study}, nil, err
 }
 
-// fraction reads a share, such as 0.05 or 5%, as the value of a flag.
+// fraction parses a flag's value as a share, such as 0.05 or 5%.
 func fraction(flag, text string) (float64, error) {
 	value, err := gate.ParseFraction(text)
 	if err != nil {
@@ -274,7 +274,7 @@ func (g *gateFlags) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	if g.NoWorseThan != "" {
-		collect(30, args...) // as for compare
+		collect(30, args...) // as in compare
 		if g.margin == "" {
 			return fmt.Errorf("--no-worse-than needs --margin, such as 0.01 or 1%%: no data can show that two runs are equal")
 		}
@@ -319,7 +319,7 @@ type acceptFlags struct {
 	margin, model, out, format string
 }
 
-// accepting is the key of acceptFlags in the context of the run command that asks.
+// accepting is the context key of the acceptFlags for the run command that asks.
 type accepting struct{}
 
 func acceptCommand() *cobra.Command {
@@ -346,7 +346,7 @@ func acceptCommand() *cobra.Command {
 	return c
 }
 
-// run asks through the command that runs the instrument of the measure, with the settings of the baseline.
+// run asks by way of the run command of the measure's instrument, with the settings of the baseline.
 func (a *acceptFlags) run(c *cobra.Command, after []string) error {
 	if err := a.check(c); err != nil {
 		return err
@@ -367,7 +367,7 @@ func (a *acceptFlags) run(c *cobra.Command, after []string) error {
 		if kind.Name != manifest.Plan.Instrument {
 			return crosstalk.BadOption("measure", " is %s; %s is a run of %s", a.Measure, a.Baseline, manifest.Plan.Instrument)
 		}
-		if len(manifest.Plan.Conditions) == 1 { // else the acceptance refuses it
+		if len(manifest.Plan.Conditions) == 1 { // otherwise, the acceptance refuses it
 			args = append(args, settingsOf(manifest)...)
 		}
 	case strings.Contains(a.Baseline, ":"):
@@ -394,7 +394,7 @@ func (a *acceptFlags) run(c *cobra.Command, after []string) error {
 	return err
 }
 
-// check validates what no study sees.
+// check validates what the study does not check.
 func (a *acceptFlags) check(c *cobra.Command) (err error) {
 	switch {
 	case a.model == "":
@@ -424,10 +424,10 @@ func (a *acceptFlags) check(c *cobra.Command) (err error) {
 	return nil
 }
 
-// suiteName matches the name of a suite in a plan, with how many items were drawn from it.
+// suiteName matches the name of a suite in a plan, and the number of items drawn from it.
 var suiteName = lazyregexp.New(`^(.*?)(?:\[(\d+) of \d+\])?@`)
 
-// settingsOf returns the flags with which a run asked, from its one condition.
+// settingsOf returns the flags with which a run was asked, from its only condition.
 func settingsOf(m run.Manifest) (args []string) {
 	add := func(flag, value string) { args = append(args, "--"+flag+"="+value) }
 	if suite := suiteName().FindStringSubmatch(m.Plan.Suite); suite != nil {
@@ -446,7 +446,7 @@ func settingsOf(m run.Manifest) (args []string) {
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		flag, value := strings.ReplaceAll(name, "_", "-"), sent[name]
 		switch {
-		case slices.Contains([]string{"api", "stop", "demonstrations"}, name): // the model's, and the suite's
+		case slices.Contains([]string{"api", "stop", "demonstrations"}, name): // from the model, and the suite
 		case !slices.Contains(flags, flag):
 			add("param", name+"="+value)
 		case name == "system" || name == "prefix":
@@ -458,7 +458,7 @@ func settingsOf(m run.Manifest) (args []string) {
 	return args
 }
 
-// measure asks in rounds and prints the verdict, in place of runFlags.measure.
+// measure replaces runFlags.measure: it asks in rounds and prints the verdict.
 func (a *acceptFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
 	var result accept.Result
 	err := watched(c, s, m, warned, func(ctx context.Context) (err error) {

@@ -28,7 +28,7 @@ type modelFlags struct {
 	options ask.Options
 	zip     []string
 
-	prices, families string // files
+	prices, families string // paths of files
 }
 
 // add adds the flags; standIn is the default model.
@@ -113,13 +113,13 @@ func modelReach() config.Reach {
 
 var apis = []string{string(crosstalk.Chat), string(crosstalk.Completions), string(crosstalk.Responses)}
 
-// For tests, which cannot wait; 0 is the default.
+// Set by tests, which cannot wait; 0: the default.
 var batchPoll, batchSettle time.Duration
 
 // paid matches the names of models whose requests cost money.
 func paid() string { return `(?i)^\s*(` + strings.Join(model.Paid(), "|") + `)\s*:` }
 
-// check reads texts and prices from files, and refuses what the study cannot see.
+// check reads texts and prices from files, and validates what the study does not check.
 func (m *modelFlags) check() (err error) {
 	o := &m.options
 	if o.Retries < 0 {
@@ -160,13 +160,13 @@ func byFlag(columns *[]string, standard []string, more string) config.Flag {
 		Help: "group figures by columns of the suite or the recorded data" + more}
 }
 
-// execEnvFlag is the flag that says what programs (exec:) see of the environment.
+// execEnvFlag is the flag that names the environment variables that programs (exec:) get.
 func execEnvFlag(names *[]string) config.Flag {
 	return config.Flag{Name: "exec-env", To: names, Reach: config.Credential,
 		Help: "environment variables to pass to exec: programs, which get no API keys, tokens or passwords otherwise"}
 }
 
-// similarityReach is the reach of values that similarities.Open opens, with or without a threshold after them.
+// similarityReach accepts values that similarities.Open opens, with or without a threshold after them.
 func similarityReach() config.Reach {
 	return slices.Concat(
 		config.Program.If(`^\s*exec:`),
@@ -185,9 +185,9 @@ func (s *shardFlag) add(c *cobra.Command) {
 			"job array or a Kubernetes Indexed Job; 'crosstalk merge' makes one run of all (default: all items)"}})
 }
 
-// take makes a study one of the shard and divides the limits that shards share. It returns what the user should know.
+// take assigns the shard to a study and divides the limits that shards share. It returns notes for the user.
 func (s *shardFlag) take(c *cobra.Command, of *study.Study, o *ask.Options) (notes []string, err error) {
-	if s.text == "" && c.Flags().Changed("shard") { // of a variable that is not set, say
+	if s.text == "" && c.Flags().Changed("shard") { // for instance from an unset variable
 		return nil, crosstalk.BadOption("shard", " is empty; expected I/N, as in 3/64, or auto")
 	}
 	part, err := shard.Parse(s.text, os.Getenv)
@@ -222,7 +222,7 @@ func quiet(c *cobra.Command) bool {
 	return f != nil && f.Value.String() == "true"
 }
 
-// notes is where a command writes what the user should know besides its result: stderr, or nowhere with --quiet.
+// notes returns where a command writes remarks for the user besides its result: stderr, or nowhere with --quiet.
 func notes(c *cobra.Command) io.Writer {
 	if quiet(c) {
 		return io.Discard
@@ -230,10 +230,10 @@ func notes(c *cobra.Command) io.Writer {
 	return c.ErrOrStderr()
 }
 
-// languageGroups are the columns for grouping that every study with a column language has.
+// languageGroups names the grouping columns of every study that has a column language.
 const languageGroups = "groups of languages (family, script, indo_european, latin)"
 
-// anyGiven is the first of these flags that the command line or crosstalk.yaml sets, "" if none is.
+// anyGiven returns the first of these flags that the command line or crosstalk.yaml sets, or "".
 func anyGiven(c *cobra.Command, flags ...string) string {
 	if i := slices.IndexFunc(flags, c.Flags().Changed); i >= 0 {
 		return flags[i]
@@ -241,7 +241,7 @@ func anyGiven(c *cobra.Command, flags ...string) string {
 	return ""
 }
 
-// tableFlags say what a table looks like, and which observations its figures are about.
+// tableFlags control the layout of a table, and which observations its figures are computed from.
 type tableFlags struct{ pivot.Table }
 
 func (t *tableFlags) add(c *cobra.Command) {
@@ -265,7 +265,7 @@ func (t *tableFlags) add(c *cobra.Command) {
 	})
 }
 
-// wanted is the first flag that asks for something else than a run's own figures.
+// wanted returns the first flag that asks for figures other than the run's own, or "".
 func (t *tableFlags) wanted(c *cobra.Command) string {
 	return anyGiven(c, "rows", "columns", "pool", "only", "group", "spread", "with", "label")
 }
@@ -281,7 +281,7 @@ func (f *figureFlags) add(c *cobra.Command) {
 	f.outputFlags.add(c)
 }
 
-// write prints figures: the short answer, unless other programs read them or all are wanted.
+// write prints figures: the short answer, unless another format or all figures are wanted.
 func (f *figureFlags) write(c *cobra.Command, instrument string, figures []crosstalk.Estimate,
 	names report.Names, examples *overview.Examples) error {
 	if f.all || f.format != report.Formats[0] {
@@ -296,7 +296,7 @@ type answerFlags struct {
 	labels []string
 	names  report.Names
 
-	examples *overview.Examples // of faults
+	examples *overview.Examples // examples of faults
 }
 
 func (a *answerFlags) add(c *cobra.Command) {
@@ -325,7 +325,7 @@ func (a *answerFlags) check() error {
 	return nil
 }
 
-// follow makes a study name its values, and keeps examples of the faults it finds.
+// follow makes a study use names for values, and keeps examples of the faults it finds.
 func (a *answerFlags) follow(s *study.Study) {
 	s.Names = a.names
 	a.examples = overview.NewExamples(s.Instrument, s.By)
@@ -339,7 +339,7 @@ func (a *answerFlags) print(c *cobra.Command, s *study.Study, result study.Resul
 	return a.write(c, s.Instrument, result.Estimates, a.names, a.examples)
 }
 
-// sayNext says where the answers of a run can be read.
+// sayNext prints where to read the answers of a run.
 func sayNext(w io.Writer, run string) {
 	serve := "crosstalk serve"
 	if dir := filepath.Dir(run); dir != "runs" {

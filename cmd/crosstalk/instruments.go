@@ -22,16 +22,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// instrument is what the commands of an instrument need.
+// instrument has what its commands need.
 type instrument struct {
 	name           string
 	flags          func() instrumentFlags
-	standIn, suite string // what is asked unless flags say so: a reference model, and a suite
+	standIn, suite string // defaults: a reference model, and a suite
 	calibrate      func(context.Context, calibrate.Settings) ([]calibrate.Result, error)
 	requests       func(crosstalk.PromptConfig, []crosstalk.Task, crosstalk.Item) []crosstalk.NamedRequest
 }
 
-// instrumentFlags are the flags of an instrument, and the studies that they describe.
+// instrumentFlags are the flags of an instrument, which describe its studies.
 type instrumentFlags interface {
 	add(c *cobra.Command)      // how answers are scored
 	addRun(c *cobra.Command)   // what is asked
@@ -39,17 +39,17 @@ type instrumentFlags interface {
 
 	study(r *runFlags) (*study.Study, error)
 	recorded(s *scoreFlags, files []string) (*study.Study, error)
-	note(w io.Writer) // after the figures
+	note(w io.Writer) // printed after the figures
 }
 
-// plainFlags are the flags of an instrument that has only flags for scoring.
+// plainFlags is for an instrument that has only flags for scoring.
 type plainFlags struct{}
 
 func (plainFlags) addRun(*cobra.Command)   {}
 func (plainFlags) addScore(*cobra.Command) {}
 func (plainFlags) note(io.Writer)          {}
 
-// instruments are all. It is a function, since their commands use it.
+// instruments returns all instruments. It is a function, since their commands use it.
 func instruments() []instrument {
 	return []instrument{
 		{"leakage", func() instrumentFlags { return &leakageFlags{} }, reference.DefaultLeaky, "leakage-en",
@@ -104,7 +104,7 @@ func (l *leakageFlags) recorded(s *scoreFlags, files []string) (*study.Study, er
 	return l.split().Recorded(files, s.model)
 }
 
-// split is the study, with the sense of --post.
+// split returns the study, with --post applied.
 func (l *leakageFlags) split() study.Leakage {
 	of := l.Leakage
 	if of.Post == byParts {

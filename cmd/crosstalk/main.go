@@ -40,7 +40,7 @@ const (
 	exitInterrupted  = 130
 )
 
-// exitError ends the program with a code. Its message may be empty if everything has been printed already.
+// exitError ends the program with an exit code. Its message may be empty if everything has been printed already.
 type exitError struct {
 	code int
 	err  error
@@ -49,11 +49,11 @@ type exitError struct {
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
-// revision is the commit and its day, in programs of a release (tools/build/release).
+// revision is the commit and its day, set in release builds (tools/build/release).
 var revision string
 
 func execute(args []string, stdout, stderr io.Writer) int {
-	log.SetOutput(io.Discard) // net/http logs there what servers do; what matters of it is in errors
+	log.SetOutput(io.Discard) // net/http logs what servers do there; what matters is in errors
 	root := rootCommand()
 	if len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd) {
 		completeBelow(root)
@@ -135,7 +135,7 @@ func rootCommand() *cobra.Command {
 		}
 		root.AddCommand(group.commands...)
 	}
-	root.AddCommand(&cobra.Command{Use: "version", Hidden: true, Args: cobra.NoArgs, // for those who type it as a command
+	root.AddCommand(&cobra.Command{Use: "version", Hidden: true, Args: cobra.NoArgs, // for users who type it as a command
 		RunE: func(c *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(c.OutOrStdout(), "crosstalk %s\n", crosstalk.Version)
 			return err
@@ -143,13 +143,13 @@ func rootCommand() *cobra.Command {
 	configure(root)
 	addHelp()
 	root.SetUsageTemplate(usageTemplate)
-	root.CompletionOptions.DisableDefaultCmd = true // it has a command for each shell
+	root.CompletionOptions.DisableDefaultCmd = true // there is a command for each shell
 	reportUsage(root)
 	return root
 }
 
-// collect sets the garbage collector's target percentage, unless GOGC is set, or these runs together have at most 64 MB
-// of observations: with less, memory is not worth the time.
+// collect sets the garbage collector's target percentage, unless GOGC is set or the runs have at most 64 MB of
+// observations together: then saving memory is not worth the time.
 func collect(percent int, runs ...string) {
 	size := int64(0)
 	for _, path := range runs {
@@ -165,7 +165,7 @@ func collect(percent int, runs ...string) {
 func group(name string, commands ...*cobra.Command) *cobra.Command {
 	c := command(name, cobra.ArbitraryArgs, chooseCommand)
 	c.AddCommand(commands...)
-	var examples []string // one of each
+	var examples []string // one of each kind
 	for _, sub := range commands {
 		if example, _, _ := strings.Cut(sub.Example, "\n"); example != "" {
 			examples = append(examples, example)
@@ -195,8 +195,8 @@ func chooseCommand(c *cobra.Command, args []string) error {
 	return &usageError{errors.New(message)}
 }
 
-// explainFlag explains what is wrong with a flag, and which one may have been meant. A flag
-// of a removed command needs no other explanation than the command.
+// explainFlag explains an error in a flag, and suggests the flag that may have been meant. For a flag of a removed
+// command, it explains only the command.
 func explainFlag(c *cobra.Command, err error) error {
 	if err := wasRemoved(c, c.Flags().Args()); err != nil {
 		return err
@@ -229,12 +229,12 @@ func explainFlag(c *cobra.Command, err error) error {
 	return err
 }
 
-// wrongArguments is the error that tells which arguments a command expects.
+// wrongArguments returns an error that states which arguments a command expects.
 func wrongArguments(c *cobra.Command, args []string) error {
 	expected := strings.TrimSuffix(c.UseLine(), " [flags]")
 	found := "no argument"
 	switch n := len(args); {
-	case c.Use == c.Name(): // no arguments
+	case c.Use == c.Name(): // it accepts no arguments
 		return fmt.Errorf("unexpected %q: '%s' takes flags only", args[0], c.CommandPath())
 	case n == 1:
 		found = "one argument"
@@ -244,12 +244,12 @@ func wrongArguments(c *cobra.Command, args []string) error {
 	return fmt.Errorf("expected '%s', found %s", expected, found)
 }
 
-// removed has a line for each command or flag of an earlier version: its name, and what to use instead.
+// removed lists the commands and flags of earlier versions, one a line: the name, and what to use instead.
 //
 //go:embed removed.txt
 var removed string
 
-// insteadOf tells what replaces a command or a flag, "" if it was not removed.
+// insteadOf returns what replaces a command or a flag, "" if it was not removed.
 func insteadOf(name string) string {
 	for line := range strings.Lines(removed) {
 		if old, instead, _ := strings.Cut(strings.TrimSpace(line), ": "); old == name {
@@ -259,8 +259,8 @@ func insteadOf(name string) string {
 	return ""
 }
 
-// wasRemoved is the error that tells what replaces the command that the first one or two
-// arguments of c named, nil if none was removed.
+// wasRemoved returns an error with the replacement of the command that the first one or two arguments of c name, nil if
+// it was not removed.
 func wasRemoved(c *cobra.Command, args []string) error {
 	_, path, _ := strings.Cut(c.CommandPath(), " ")
 	for n := min(2, len(args)); n > 0; n-- {
@@ -272,13 +272,13 @@ func wasRemoved(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// descriptions describe the commands: for each a heading with its path, its usage, a line for
-// lists, and a text that Examples: ends.
+// descriptions describes the commands, each by a heading with its path, its usage, a line for lists, and a text that
+// ends with Examples:.
 //
 //go:embed commands.txt
 var descriptions string
 
-// command is the command with a path, as descriptions describe it.
+// command returns the command with a path, as descriptions describes it.
 func command(path string, args cobra.PositionalArgs, run func(*cobra.Command, []string) error) *cobra.Command {
 	_, text, found := strings.Cut(descriptions, "\n# "+path+"\n")
 	if !found {
@@ -305,12 +305,12 @@ const (
 	output   = "Output"
 )
 
-// usageTemplate is cobra's, with commands and flags in groups.
+// usageTemplate is cobra's template, with commands and flags in groups.
 //
 //go:embed usage.tmpl
 var usageTemplate string
 
-// flagGroups are the groups in the order of help; "" is the flags of all commands.
+// flagGroups lists the groups in the order of help; "" has the flags of all commands.
 var flagGroups = []string{often, models, asked, sampling, limits, scoring, output, ""}
 
 // addHelp runs once, because cobra's functions belong to all commands of the process.
@@ -334,7 +334,7 @@ func flagHelp(c *cobra.Command) string {
 	for _, flags := range []*pflag.FlagSet{c.LocalFlags(), c.InheritedFlags()} {
 		flags.SortFlags = c.Flags().SortFlags
 		flags.VisitAll(func(f *pflag.Flag) {
-			of := *f // with its kind in plain words, and a default as it is typed
+			of := *f // with its kind in plain words, and its default as typed
 			if kind, standard := config.Described(f); kind != "bool" {
 				of.Value, of.DefValue = value{f.Value, kind}, standard
 			}
@@ -360,7 +360,7 @@ func flagHelp(c *cobra.Command) string {
 	return strings.TrimRight(strings.Join(parts, "\n"), "\n")
 }
 
-// value is the value of a flag with another name of its type.
+// value is a flag's value with another name for its type.
 type value struct {
 	pflag.Value
 	kind string

@@ -109,7 +109,7 @@ func listModels(w io.Writer) error {
 	return nil
 }
 
-// checkModel finds out what a language model takes, or tries a model for --similarity or --lid.
+// checkModel finds out what a language model accepts, or tries a model for --similarity or --lid.
 func (m *modelsFlags) checkModel(ctx context.Context, w io.Writer, name string) error {
 	var rows [][2]string
 	var err error
@@ -137,7 +137,7 @@ func (m *modelsFlags) checkModel(ctx context.Context, w io.Writer, name string) 
 	return err
 }
 
-// whetherPulled is yes or no, for a column of a table.
+// whetherPulled returns yes or no, for a column of a table.
 func whetherPulled(s datasets.Source) string {
 	_, err := s.Find()
 	return map[bool]string{true: "yes", false: "no"}[err == nil]
@@ -183,7 +183,7 @@ func suitesCommand() *cobra.Command {
 		w := c.OutOrStdout()
 		switch {
 		case check && len(args) > 0:
-			var b strings.Builder // nothing is printed if one of the suites cannot be read
+			var b strings.Builder // buffered: print nothing if one of the suites cannot be read
 			for _, name := range args {
 				if err := study.CheckSuite(c.Context(), &b, name); err != nil {
 					return err

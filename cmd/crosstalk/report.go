@@ -59,7 +59,7 @@ func reportCommand() *cobra.Command {
 }
 
 func (r *reportFlags) run(c *cobra.Command, paths []string) error {
-	collect(20, paths...) // of a million answers a third less memory, for a third more CPU time
+	collect(20, paths...) // for a million answers: a third less memory, a third more CPU time
 	path := paths[0]
 	by, wrongBy := study.ParseBy(r.by)
 	if r.answers != "" {
@@ -123,8 +123,8 @@ func (r *reportFlags) run(c *cobra.Command, paths []string) error {
 	return r.files.Write(to, p)
 }
 
-// writeTable prints figures that are laid out in a table, or are about other
-// observations than the run's own figures, and draws them.
+// writeTable prints and draws figures that are laid out in a table, or that are computed from other observations than
+// the run's own figures.
 func (r *reportFlags) writeTable(c *cobra.Command, paths []string) error {
 	if name := anyGiven(c, "html", "corrected"); name != "" {
 		return fmt.Errorf("--%s cannot be combined with --measure or flags of tables: such figures are in no page", name)
@@ -147,7 +147,7 @@ func (r *reportFlags) writeTable(c *cobra.Command, paths []string) error {
 	return page.SaveFigures(notes(c), r.files.Figures, plots, laid.Write)
 }
 
-// writeHistory prints runs that differ by their date only, and draws them.
+// writeHistory prints and draws runs that differ only by their date.
 func (r *reportFlags) writeHistory(c *cobra.Command, paths []string) error {
 	if r.corrected {
 		return errors.New("--corrected is of one run")

@@ -67,7 +67,7 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 	if err := cmp.Or(r.answerFlags.check(), r.modelFlags.check()); err != nil {
 		return err
 	}
-	collect(50) // a sixth less memory, for a tenth more CPU time where answers come at once
+	collect(50) // a sixth less memory, a tenth more CPU time if answers arrive at once
 	s, err := open()
 	if err != nil {
 		return err
@@ -100,13 +100,13 @@ func (r *runFlags) run(c *cobra.Command, open func() (*study.Study, error)) erro
 	}
 	err = measure(c, s, m, len(known))
 	if stats := m.Session.Stats(); err != nil && stats.Answered+stats.Batches.N == 0 && !errors.As(err, new(*exitError)) {
-		return errors.Join(err, m.Discard()) // such as a key that is refused
+		return errors.Join(err, m.Discard()) // for instance, after a rejected key
 	}
 	return errors.Join(err, m.Close())
 }
 
-// grace is how long a run waits after SIGTERM for the requests in flight: less than the
-// time after which schedulers kill. A variable for tests.
+// grace is how long a run waits after SIGTERM for the requests in flight: less than schedulers wait before they kill. A
+// variable for tests.
 var grace = 20 * time.Second
 
 func (r *runFlags) measure(c *cobra.Command, s *study.Study, m *study.Measurement, warned int) error {
@@ -149,7 +149,7 @@ func warn(c *cobra.Command, warnings []string) {
 	}
 }
 
-// watched asks, shows how far that is, and prints the warnings after the first ones. An interrupt stops it gently.
+// watched asks, shows the progress, and prints the warnings after the first ones. An interrupt stops it gently.
 func watched(
 	c *cobra.Command, s *study.Study, m *study.Measurement, warned int, ask func(context.Context) error,
 ) error {
@@ -188,9 +188,9 @@ type scoreFlags struct {
 	out     string
 	shard   shardFlag
 	pairs   []string
-	columns map[string]string // of pairs
+	columns map[string]string // from pairs
 	pattern string
-	name    *recorded.FileName // of pattern
+	name    *recorded.FileName // from pattern
 }
 
 func (s *scoreFlags) add(c *cobra.Command) {
@@ -268,10 +268,10 @@ func addJob(c *cobra.Command, j *cluster.Job, submit *bool) {
 		{Name: "parallel", To: &j.Parallel, Help: "maximum number of shards at a time (default: no limit)"},
 		{Name: "submit", To: submit, Reach: config.Expense, Help: "submit the jobs too"},
 	})
-	c.Flags().SetInterspersed(false) // what follows the command is its own, even without --
+	c.Flags().SetInterspersed(false) // what follows is the command's own, even without --
 }
 
-// readCommand reads the command after --, whose flags must be ones that it has.
+// readCommand parses the command after --, which must know its flags.
 func readCommand(c *cobra.Command, args []string, j *cluster.Job) error {
 	if len(args) == 0 {
 		return usagef("expected the command to run, as in -- run leakage --model openai:gpt-4o-mini --out runs/sweep")
@@ -297,7 +297,7 @@ func readCommand(c *cobra.Command, args []string, j *cluster.Job) error {
 		return usagef("--dry-run after --: shards would measure nothing; " +
 			"run the command by itself to see what it would send")
 	}
-	headers, _ := of.Flags().GetStringArray("header") // none if the command has no such flag
+	headers, _ := of.Flags().GetStringArray("header") // nil if the command has no such flag
 	params, _ := of.Flags().GetStringArray("param")
 	keyVar, _ := of.Flags().GetString("key-var")
 	if err := cluster.CheckSecrets(args, headers, params, keyVar); err != nil {
@@ -390,7 +390,7 @@ func mergeCommand() *cobra.Command {
 		if err := merge.Wait(c.Context(), paths, wait); err != nil {
 			return err
 		}
-		collect(200) // a fifth less memory than 300, for a tenth more time
+		collect(200) // a fifth less memory than with 300, a tenth more time
 		result, err := merge.Merge(paths, out)
 		if short := noteCutShort(c, result.Paths...); short != nil {
 			return errors.Join(err, short)
