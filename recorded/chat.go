@@ -21,12 +21,12 @@ const (
 	turnColumn     = "turn" // the number of an answer in its conversation, from 1
 )
 
-// conversationColumns are the usual names of a conversation.
+// conversationColumns are the usual names of the column that identifies a conversation.
 var conversationColumns = []string{"id", "conversation_id", "conversationId", "session_id", "chat_id", "thread_id",
 	"custom_id"}
 
-// chat reads conversations: one reply for each turn of the assistant that has text. A row that also has an answer
-// (completion or a usual name of it) has the messages that it answers.
+// chat reads conversations: one reply for each turn of the assistant that has text. If a row also has an answer
+// (completion or a usual name of it), its messages precede that answer.
 var chat = layout{name: "messages of the assistant", read: func(row table.Row) (map[string]string, []reply, error) {
 	messages, _, err := messagesIn(row)
 	if err != nil {
@@ -57,7 +57,7 @@ var chat = layout{name: "messages of the assistant", read: func(row table.Row) (
 	for _, m := range messages {
 		switch m.role {
 		case user:
-			turns = append(turns, m.text) // replies share them: each has those up to it
+			turns = append(turns, m.text) // replies share turns: each has those before it
 		case assistant:
 			n := strconv.Itoa(len(replies) + 1)
 			values := map[string]string{"completion": m.text, "id": id + "/" + n, turnColumn: n}
@@ -71,7 +71,7 @@ func isMessage(row table.Row) bool {
 	return roles[strings.ToLower(row.Values["role"])] != "" && (row.Has("content") || row.Has("parts"))
 }
 
-// newMessages reads a conversation of which each row is a message, or several that a column tells apart.
+// newMessages reads a conversation with one message per row, or several conversations that a column tells apart.
 func newMessages() layout {
 	s, id := session{after: user}, ""
 	return layout{name: "messages of a conversation", told: "the assistant's messages",
@@ -97,7 +97,8 @@ func newMessages() layout {
 		}}
 }
 
-// nameAnswer names the answer to messages that the user calls otherwise; a missing one is empty, not guessed.
+// nameAnswer renames the column of the answer to messages, if the user named one. A missing answer is empty, not
+// guessed.
 func (r Reading) nameAnswer(row table.Row) error {
 	theirs := r.Columns["completion"]
 	if theirs == "" {
@@ -112,7 +113,7 @@ func (r Reading) nameAnswer(row table.Row) error {
 	return nil
 }
 
-// messagesOf names the column of messages that the user or ShareGPT's format calls otherwise.
+// messagesOf renames the column of messages, which the user or ShareGPT's format may name otherwise.
 func (r Reading) messagesOf(row table.Row) table.Row {
 	theirs := r.Columns[messagesColumn]
 	if theirs == "" && !row.Has(messagesColumn) && row.Lists["conversations"] != nil {
@@ -131,7 +132,7 @@ func (r Reading) messagesOf(row table.Row) table.Row {
 	return row
 }
 
-// hasMessages reports whether a row is a conversation: it has a list of messages, in a table as JSON.
+// hasMessages reports whether a row is a conversation: it has a list of messages, as JSON in a table.
 func hasMessages(row table.Row) bool {
 	return row.Lists[messagesColumn] != nil || strings.HasPrefix(strings.TrimSpace(row.Values[messagesColumn]), "[")
 }
@@ -145,7 +146,7 @@ const (
 	system    = "system"
 	user      = "user"
 	assistant = "assistant"
-	tool      = "tool" // what a tool returned; not kept
+	tool      = "tool" // output of a tool; not kept
 )
 
 // roles are the names of roles in the formats of OpenAI, Anthropic, Gemini and ShareGPT.
@@ -156,7 +157,7 @@ var roles = map[string]string{
 	"tool": tool, "function": tool, "function_call": tool, "observation": tool,
 }
 
-// messagesIn reads a row's messages. Parts that are not text, such as calls of tools, are left out and counted.
+// messagesIn reads a row's messages. It skips and counts parts that are not text, such as tool calls.
 func messagesIn(row table.Row) (messages []message, left int, err error) {
 	texts := row.Lists[messagesColumn]
 	if text := row.Values[messagesColumn]; text != "" {
@@ -183,8 +184,8 @@ func messagesIn(row table.Row) (messages []message, left int, err error) {
 	return messages, left, nil
 }
 
-// readMessage reads a message; others reports whether it has something else than text, such as a call of a tool, or is
-// none but a call, what a tool returned, or thoughts. After an error, m has the role if that is known.
+// readMessage reads a message. others reports whether it has anything but text, such as a tool call, or is a tool
+// call, a tool's output, or thoughts. After an error, m has the role if known.
 func readMessage(text []byte) (m message, others bool, err error) {
 	var of struct {
 		Type, Role     string
@@ -226,8 +227,8 @@ func isSet(raw json.RawMessage) bool {
 	return raw != nil && !slices.Contains([]string{"null", "[]"}, string(raw))
 }
 
-// contentOf is the text of a message's content: a string, or parts, whose texts are joined by line breaks. others
-// reports whether it has parts of another kind, such as calls of tools, images or thoughts.
+// contentOf returns the text of a message's content: a string, or parts, whose texts are joined by line breaks.
+// others reports whether there are other parts, such as tool calls, images or thoughts.
 func contentOf(raw json.RawMessage) (text string, others bool, err error) {
 	if !isSet(raw) {
 		return "", false, nil
@@ -268,7 +269,7 @@ func contentOf(raw json.RawMessage) (text string, others bool, err error) {
 	return strings.Join(texts, "\n"), others, nil
 }
 
-// conversation reads a prompt: the messages of a chat as JSON, or one message of the user.
+// conversation reads a prompt: the JSON messages of a chat, or a single user message.
 func conversation(prompt string) []string {
 	turns := turnsOf(prompt)
 	if turns == nil && prompt != "" {

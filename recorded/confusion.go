@@ -21,16 +21,16 @@ import (
 // Confusion is an answer that should be in one language.
 type Confusion struct {
 	Where    string // file:line
-	ID       string // of the row, or of the turn in a conversation; empty if the file does not say
-	Model    string // empty if the file does not say
+	ID       string // of the row, or of the turn in a conversation; empty if not in the file
+	Model    string // empty if not in the file
 	Item     crosstalk.Item
 	Sample   int
 	Answer   crosstalk.Answer
-	Unjudged string // why there is no language that the answer should be in; the item's is empty then
+	Unjudged string // why the expected language is unknown; the item's is then empty
 }
 
-// Confusion yields the answers of a file. The file is a table (table.Formats) with one row per answer; or chat
-// logs, logs of lm-evaluation-harness, Inspect or promptfoo, which docs/recorded.md describes.
+// Confusion yields the answers of a file: a table (table.Formats) with one row per answer; or chat logs, or logs of
+// lm-evaluation-harness, Inspect or promptfoo. docs/recorded.md describes them.
 //
 // The columns of a table are completion and language, and optionally model, task, source, id, prompt and sample.
 // The language is a BCP 47 tag (fr, zh-TW; see LanguageOf). Other text columns become labels, as do task, source
@@ -56,7 +56,7 @@ func (r Reading) Confusion(path string) iter.Seq2[Confusion, error] {
 	}
 }
 
-// Columns of a confusion item: those that are not labels, and all with a meaning.
+// Columns of a confusion item: those that do not become labels, and all with a meaning.
 var (
 	confusionContents = []string{"id", "model", "prompt", "completion", "sample"}
 	confusionTexts    = append(slices.Clone(confusionContents), "language", "task", "source")
@@ -94,8 +94,8 @@ func (r Reading) confusion(a answered) (Confusion, error) {
 	return c, nil
 }
 
-// ConfusionItem is the item of a prompt with this name within its task, source and language. Prompts with the same
-// source and name form a cluster. Without a name it has no id.
+// ConfusionItem returns the item of a prompt with this name within its task, source and language. Prompts with the
+// same source and name form a cluster. Without a name it has no id.
 func ConfusionItem(labels map[string]string, name string, p *crosstalk.Prompt) crosstalk.Item {
 	item := crosstalk.Item{Labels: labels, Prompt: p}
 	if name != "" {
@@ -110,8 +110,8 @@ func join(names ...string) string {
 	return strings.Join(slices.DeleteFunc(names, func(s string) bool { return s == "" }), "/")
 }
 
-// LanguageOf returns the language of a BCP 47 tag in the labels of identifiers: its ISO 639-1 code if it has one.
-// If the tag asks for a script (langid.Script), scripted is the tag.
+// LanguageOf returns the identifiers' label for the language of a BCP 47 tag: its ISO 639-1 code if it has one. If
+// the tag asks for a script (langid.Script), scripted is the tag.
 func LanguageOf(tag string) (code, scripted string, err error) {
 	t, err := language.Parse(tag)
 	if base, confidence := t.Base(); err == nil && confidence == language.Exact {
@@ -123,11 +123,11 @@ func LanguageOf(tag string) (code, scripted string, err error) {
 	return "", "", fmt.Errorf("%q is not a valid language; expected a code such as fr, zh or pt-BR", tag)
 }
 
-// Undetermined is the label of a language that cannot be told, as in BCP 47.
+// Undetermined is the BCP 47 tag of a language that is unknown.
 const Undetermined = "und"
 
-// expected returns the language that an answer should be in, as the file or the policy says, and sets the prompt's.
-// If there is none, the prompt's is empty, and unjudged says why.
+// expected returns the language that an answer should be in, as stated in the file or by the policy, and sets the
+// prompt's language. If there is none, the prompt's is empty, and unjudged is the reason.
 func (r Reading) expected(p *crosstalk.Prompt, stated string, turns []string) (tag, unjudged string) {
 	switch r.Expect {
 	case "":
@@ -152,10 +152,10 @@ func (r Reading) expected(p *crosstalk.Prompt, stated string, turns []string) (t
 	return tag, unjudged
 }
 
-// mostBytes is how much of messages is read as one text, again for each answer: time would grow with its square.
+// mostBytes limits how much of a conversation is identified for each answer, as the time grows with its square.
 const mostBytes = 16 << 10
 
-// recent are the last messages that have at most mostBytes together; at least one.
+// recent returns the last turns of at most mostBytes together, but at least one.
 func recent(turns []string) []string {
 	first, bytes := len(turns), 0
 	for first > 0 && (bytes == 0 || bytes+len(turns[first-1]) <= mostBytes) {
@@ -177,7 +177,7 @@ func CheckExpect(expect string) error {
 	return nil
 }
 
-// FileName says which columns are in the names of files: {dataset}_prompts_{model}.
+// FileName specifies which columns are in the names of files: {dataset}_prompts_{model}.
 type FileName struct {
 	pattern string
 	columns []string
@@ -186,8 +186,8 @@ type FileName struct {
 
 var nameColumn = regexp.MustCompile(`\{([^{}]*)\}`)
 
-// ParseFileName reads a pattern: a file's name without folder and endings, with the names of columns in braces. A
-// column's value is as short as possible, and not empty. Nil for an empty pattern.
+// ParseFileName reads a pattern: a file's name without folder and extensions, with column names in braces. A column's
+// value is as short as possible, but not empty. It returns nil for an empty pattern.
 func ParseFileName(pattern string) (*FileName, error) {
 	if pattern == "" {
 		return nil, nil
@@ -225,7 +225,7 @@ func (n *FileName) values(path string) (map[string]string, error) {
 	return values, nil
 }
 
-// named adds the columns in a file's name to its rows where they have no value.
+// named adds the columns in a file's name to rows that have no value for them.
 func (n *FileName) named(path string, rows iter.Seq2[table.Row, error]) iter.Seq2[table.Row, error] {
 	if n == nil {
 		return rows
@@ -251,11 +251,12 @@ func (n *FileName) named(path string, rows iter.Seq2[table.Row, error]) iter.Seq
 	}
 }
 
-// ReadPrompts yields the prompts of a table, one per row, as confusion items: the columns are language and prompt
-// or messages, and optionally system, id, task and source. Every other text column becomes a label. Messages are a
-// list of objects with role and content, the last of them the user's; in CSV they are JSON.
+// ReadPrompts yields the prompts of a table, one per row, as confusion items. The columns are language and prompt or
+// messages, and optionally system, id, task and source. Every other text column becomes a label. Messages are a list
+// of objects with role and content, the last of them the user's; in CSV they are JSON.
 //
-// Items are named as recorded answers are (ConfusionItem), to be paired; the prompt names one without an id.
+// Items are named like recorded answers (ConfusionItem), so that they can be paired; without an id, the prompt is the
+// name.
 func ReadPrompts(path string) iter.Seq2[crosstalk.Item, error] {
 	needed := func(column string) bool {
 		return slices.Contains(promptContents, column) || slices.Contains(confusionTexts, column)
@@ -263,7 +264,7 @@ func ReadPrompts(path string) iter.Seq2[crosstalk.Item, error] {
 	return rowsOf(table.ReadNeeding(path, needed), path, readPrompt)
 }
 
-// Columns that are not labels of a prompt. Files of recorded answers are suites too.
+// Columns that do not become labels of a prompt. Files of recorded answers are suites too.
 var promptContents = append(slices.Clone(confusionContents), "system", messagesColumn)
 
 func readPrompt(row table.Row) (item crosstalk.Item, err error) {
@@ -302,7 +303,7 @@ func readPrompt(row table.Row) (item crosstalk.Item, err error) {
 	return ConfusionItem(labels, cmp.Or(v["id"], nameOf(p)), p), nil
 }
 
-// precede reads what precedes both prompts of a pair: the column system, and messages.
+// precede reads the messages before both prompts of a pair: the columns system and messages.
 func precede(row table.Row) (before []crosstalk.Message, err error) {
 	messages, left, err := messagesIn(row)
 	if err == nil && left > 0 {
@@ -323,7 +324,7 @@ func precede(row table.Row) (before []crosstalk.Message, err error) {
 	return before, nil
 }
 
-// nameOf names a prompt without an id by its text, and by a hash of all of it if that is long or does not say all.
+// nameOf names a prompt without an id by its text. If that is long or incomplete, it adds a hash of the whole prompt.
 func nameOf(p *crosstalk.Prompt) string {
 	const most = 60
 	if len(p.Before) == 0 && utf8.RuneCountInString(p.Text) <= most {

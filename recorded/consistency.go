@@ -10,15 +10,15 @@ import (
 	"crosstalk/model/thoughts"
 )
 
-// Consistency is an answer to an item of a task in one form.
+// Consistency is an answer to one form of a task's item.
 type Consistency struct {
 	Where       string // file:line
-	Model       string // empty if the file does not say
-	Task        string // empty if the file does not say
+	Model       string // empty if not in the file
+	Task        string // empty if not in the file
 	Item        string
 	Input       string // the sense of the item's texts: "en", or "en>de" for a rewritten text
 	Instruction string // the sense of the instruction
-	Run         int    // from 0, for questions that were asked repeatedly
+	Run         int    // from 0, for questions asked repeatedly
 	Labels      map[string]string
 	Answer      crosstalk.Answer
 }
@@ -54,8 +54,8 @@ func (r Reading) Consistency(path string) iter.Seq2[Consistency, error] {
 // Rewriting contains an item's texts in another sense.
 type Rewriting struct {
 	Where  string // file:line
-	Model  string // that rewrote them; empty if the file does not say
-	Task   string // empty if the file does not say
+	Model  string // the model that rewrote them; empty if not in the file
+	Task   string // empty if not in the file
 	Item   string
 	Input  string            // the sense: "en>de", or a language for original texts
 	Texts  []string          // the task's fields, in order; nil if they are separate columns
@@ -76,7 +76,7 @@ func ReadRewritings(path string) iter.Seq2[Rewriting, error] {
 		if r.Input, err = senseOf(row, "input"); !strings.Contains(r.Input, ">") {
 			return r, err
 		}
-		for i, text := range r.Texts { // without what the model thought before it wrote them
+		for i, text := range r.Texts { // without the model's thoughts before it wrote them
 			r.Texts[i], _ = thoughts.Split(text)
 		}
 		for column, text := range r.Fields {

@@ -21,8 +21,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// newHarness reads samples_TASK_DATE.jsonl of lm-evaluation-harness: each row is a document with its answers. Rows
-// repeat the answers for each filter: those of the first count. Comparisons of probabilities have none.
+// newHarness reads samples_TASK_DATE.jsonl of lm-evaluation-harness: each row is a document with its answers. Answers
+// recur for each filter: those of the first count. Documents that compare probabilities have none.
 func newHarness() layout {
 	filter := ""
 	return layout{name: "generated text", read: func(row table.Row) (map[string]string, []reply, error) {
@@ -34,7 +34,7 @@ func newHarness() layout {
 		if m := samplesFile.FindStringSubmatch(filepath.Base(row.File)); m != nil {
 			columns["task"] = m[1]
 		}
-		var texts []json.RawMessage // of the only request of a document whose answers are text
+		var texts []json.RawMessage // of the only request, in documents whose answers are text
 		if requests := row.Lists["resps"]; of == filter && len(requests) == 1 &&
 			json.Unmarshal([]byte(requests[0]), &texts) != nil {
 			return nil, nil, row.Errorf("resps is %.40q; expected a list of lists of answers", requests[0])
@@ -52,11 +52,11 @@ func newHarness() layout {
 	}}
 }
 
-// samplesFile is how lm-evaluation-harness names the file of a task.
+// samplesFile matches the name that lm-evaluation-harness gives to a task's file.
 var samplesFile = regexp.MustCompile(`^samples_(.+)_\d{4}-\d\d-\d\dT[\d.:-]+\.jsonl`)
 
-// harnessPrompt is the prompt of a document's first request: {"gen_args_0": {"arg_0": PROMPT}} or, in older files,
-// [[PROMPT, ...]]. A chat is a list of one text with its messages as JSON.
+// harnessPrompt returns the prompt of a document's first request: {"gen_args_0": {"arg_0": PROMPT}} or, in older
+// files, [[PROMPT, ...]]. A chat is a list of one text with its messages as JSON.
 func harnessPrompt(row table.Row) string {
 	var prompt json.RawMessage
 	if list := row.Lists["arguments"]; len(list) > 0 {
@@ -77,16 +77,16 @@ func harnessPrompt(row table.Row) string {
 	return textOf(prompt)
 }
 
-// maxSample limits a sample of a log, which may contain all that an agent did.
+// maxSample limits a sample of a log, which may contain everything that an agent did.
 const maxSample = 64 << 20
 
 func isInspect(row table.Row) bool { return row.Has("eval model") }
 
 // newInspect reads a log of Inspect: the model's last answer in each sample, as Inspect's scorers do. The sample's
-// metadata are columns. It refuses a sample that the log has twice.
+// metadata become columns. It refuses duplicate samples.
 func newInspect() layout {
 	type epoch struct{ id, number string }
-	seen := map[epoch]string{} // where
+	seen := map[epoch]string{} // where each was found
 	return layout{name: "samples of Inspect", read: func(row table.Row) (map[string]string, []reply, error) {
 		one := epoch{row.Values["id"], row.Values["epoch"]}
 		if first := seen[one]; one.id != "" && first != "" {
@@ -120,13 +120,13 @@ func newInspect() layout {
 	}}
 }
 
-// spec is what a log says of all its samples.
+// spec holds the properties that a log states for all its samples.
 type spec struct {
 	Model string `json:"model"`
 	Task  string `json:"task"`
 }
 
-// sample is a row of a sample, with the model and the task of the log.
+// sample returns a sample as a row, with the model and the task of the log.
 func (s spec) sample(file string, line int, text []byte) (table.Row, error) {
 	row, err := table.ParseObject(file, line, text)
 	if err == nil {
@@ -135,11 +135,12 @@ func (s spec) sample(file string, line int, text []byte) (table.Row, error) {
 	return row, err
 }
 
-// Zip's number for Zstandard, in which newer versions of Inspect compress.
+// The number of Zstandard in zip files; newer versions of Inspect use it.
 const zipZstandard = 93
 
-// inspectSamples yields the samples of a log in Inspect's format .eval: a zip file with header.json, or while it is
-// written _journal/start.json, and a file for each sample. A sample's line is 1 and its file FILE:samples/NAME.
+// inspectSamples yields the samples of a log in Inspect's format .eval: a zip file with header.json (while it is
+// being written, _journal/start.json) and a file for each sample. A sample's line is 1 and its file
+// FILE:samples/NAME.
 func inspectSamples(path string) iter.Seq2[table.Row, error] {
 	return rowsBy(func(yield func(table.Row) error) error {
 		z, err := zip.OpenReader(path)
@@ -154,7 +155,7 @@ func inspectSamples(path string) iter.Seq2[table.Row, error] {
 			d, _ := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxSample)) // valid options
 			return d.IOReadCloser()
 		})
-		var header struct { // what the log says of its samples; it may say nothing
+		var header struct { // the properties of all samples; it may be empty
 			Eval spec `json:"eval"`
 		}
 		for _, name := range []string{"header.json", "_journal/start.json"} {
@@ -204,13 +205,14 @@ func contentOfMember(f *zip.File) ([]byte, error) {
 	return text, nil
 }
 
-// isPromptfoo reports whether a row is a result of promptfoo: of output.jsonl, or of results in output.json.
+// isPromptfoo reports whether a row is a result of promptfoo, from output.jsonl or the results in output.json.
 func isPromptfoo(row table.Row) bool {
 	return row.Has("testCase") && row.Has("provider") && row.Has("promptIdx")
 }
 
-// promptfoo reads a result: a provider's output for a prompt and a test, whose variables and metadata are columns.
-// Results with the same prompt and test are of one item; promptfoo does not tell repetitions (--repeat) apart.
+// promptfoo reads a result: a provider's output for a prompt and a test. The test's variables and metadata become
+// columns. Results with the same prompt and test belong to one item; promptfoo does not tell repetitions (--repeat)
+// apart.
 var promptfoo = layout{name: "promptfoo's results", read: func(row table.Row) (map[string]string, []reply, error) {
 	var test struct {
 		Vars     json.RawMessage `json:"vars"`
@@ -246,7 +248,7 @@ var promptfoo = layout{name: "promptfoo's results", read: func(row table.Row) (m
 // templateColumn is promptfoo's prompt before variables are filled in.
 const templateColumn = "template"
 
-// A column of promptfoo's table has the outputs of one provider for one prompt: [provider] prompt. The columns
+// A column of promptfoo's table has one provider's outputs for one prompt: [provider] prompt. The columns
 // Status, Score and so on that follow each of them have no meaning here.
 var promptfooColumn = regexp.MustCompile(`(?s)^\[([^\]]+)\] (.+)$`)
 
@@ -254,13 +256,14 @@ func hasPromptfooColumns(row table.Row) bool {
 	for i, column := range row.Columns {
 		if promptfooColumn.MatchString(column) && i+1 < len(row.Columns) {
 			next := row.Columns[i+1]
-			return next == "Status" || next == "" // dropped, since it is repeated
+			return next == "Status" || next == "" // dropped as duplicates
 		}
 	}
 	return false
 }
 
-// promptfooTable reads output.csv: a row has all outputs for a test, named by the variables that precede them.
+// promptfooTable reads output.csv: a row has all outputs for a test. The test's variables, in the first columns, name
+// it.
 var promptfooTable = layout{name: "promptfoo's table", read: func(row table.Row) (map[string]string, []reply, error) {
 	columns := map[string]string{}
 	var test, templates []string
@@ -288,7 +291,7 @@ var promptfooTable = layout{name: "promptfoo's table", read: func(row table.Row)
 
 var placeholder = regexp.MustCompile(`\{\{\s*([\w.-]+)\s*\}\}`)
 
-// fill fills variables into a template; ok is false if something else is left to fill in.
+// fill fills variables into a template; ok is false if it leaves placeholders.
 func fill(template string, vars map[string]string) (text string, ok bool) {
 	ok = true
 	text = placeholder.ReplaceAllStringFunc(template, func(s string) string {

@@ -1,4 +1,5 @@
-// Package recorded reads answers of other programs or of the papers' own scripts. docs/recorded.md describes them.
+// Package recorded reads answers recorded by other programs or the papers' own scripts. docs/recorded.md describes
+// them.
 package recorded
 
 import (
@@ -39,7 +40,7 @@ type Leakage struct {
 // Every other text column becomes a label of the item.
 func (r Reading) Leakage(path string) iter.Seq2[Leakage, error] { return r.leakage(path, true) }
 
-// ReadItems is Leakage for files that may lack answers. The column system, or messages, precede both prompts.
+// ReadItems is like Leakage, for files that may lack answers. The column system, or messages, precede both prompts.
 func ReadItems(path string) iter.Seq2[Leakage, error] { return Reading{}.leakage(path, false) }
 
 func (r Reading) leakage(path string, answered bool) iter.Seq2[Leakage, error] {
@@ -98,11 +99,11 @@ func require(row table.Row, besides string, columns ...string) error {
 	return nil
 }
 
-// Columns that are not labels.
+// Columns that do not become labels.
 var contents = []string{"id", "prompt", "control_prompt", "test", "control", "sample", "model", "remove", "prompt_raw",
 	"concept_raw"}
 
-// hasMeaning reports whether a column says more than a label does.
+// hasMeaning reports whether a column is more than a label.
 func hasMeaning(column string) bool {
 	return slices.Contains(contents, column) || strings.HasPrefix(column, "generation_") ||
 		slices.Contains([]string{"concept", "test_generations", "control_generations", "n_control", "is_control_item",
@@ -113,7 +114,8 @@ func hasMeaning(column string) bool {
 var leakageTexts = []string{
 	"id", "model", "concept", "prompt", "control_prompt", "sample", "test", "control", "n_control"}
 
-// newRowReader returns a reader of rows with both prompts. It refuses duplicate samples, and ids with two items.
+// newRowReader returns a reader of rows with both prompts. It refuses duplicate samples, and an id shared by two
+// items.
 func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 	type place struct{ dataset, model, id string }
 	type sample struct {
@@ -124,8 +126,8 @@ func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 		pair uint64
 		line int
 	}
-	next := map[place]int{}         // the sample to expect
-	seen := map[sample]int{}        // lines
+	next := map[place]int{}         // the next sample, if unnumbered
+	seen := map[sample]int{}        // their lines
 	meanings := map[place]meaning{} // items by model and id
 	seed := maphash.MakeSeed()
 	return func(row table.Row) (Leakage, error) {
@@ -135,7 +137,7 @@ func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 		if l.Unusable = unusable(l.Item.Pair); l.Unusable != "" {
 			return l, nil
 		}
-		if !answered { // what was recorded was asked as it was
+		if !answered { // recorded answers were given to the prompts alone
 			var err error
 			if l.Item.Pair.Before, err = precede(row); err != nil {
 				return l, err
@@ -175,7 +177,7 @@ func newRowReader(answered bool) func(table.Row) (Leakage, error) {
 	}
 }
 
-// rowAnswers returns the answers to the two prompts of a row; none if the row may lack them.
+// rowAnswers returns the answers to the two prompts of a row; none if the row has none and answered is false.
 func rowAnswers(row table.Row, answered bool) (test, control []string, err error) {
 	test, tests := row.Lists["test_generations"]
 	control, controls := row.Lists["control_generations"]
@@ -217,7 +219,8 @@ func unusable(p *crosstalk.Pair) string {
 	return ""
 }
 
-// Answer makes an answer of a recorded text as a run does: without thoughts, and empty if there is no text.
+// Answer makes an answer from a recorded text as a run does: without thoughts, and with status empty if no text is
+// left.
 func Answer(text string) crosstalk.Answer {
 	return settle.Recorded(crosstalk.Answer{Status: settle.Kind(text), Text: text})
 }
@@ -273,7 +276,7 @@ func readPositions(rows []table.Row, answered bool, yield func(Leakage, error) b
 	}
 }
 
-// saysTrue reads a truth value, as workbooks and data frames write it.
+// saysTrue parses a truth value as written by workbooks and data frames.
 func saysTrue(s string) bool {
 	n, _ := wholeNumber(strings.TrimSpace(s))
 	return n == 1 || strings.EqualFold(strings.TrimSpace(s), "true")

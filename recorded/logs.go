@@ -13,22 +13,22 @@ import (
 	"crosstalk/internal/table"
 )
 
-// shape is how a product logs a request to a model and its answer in one row.
+// shape describes how a product logs a request to a model and its answer in one row.
 type shape struct {
 	name    string
-	has     string // places that every row has
-	request string // the place of the request: messages, an object with them, or text; empty: none
-	answer  string // the place of the answer; empty: none, or "." for the row itself
+	has     string // paths that every row has
+	request string // the path of the request: messages, an object with them, or text; empty: none
+	answer  string // the path of the answer; empty: none, or "." for the row itself
 	told    by
 }
 
-// by says how a shape is recognised.
+// by specifies how a shape is recognised.
 type by int
 
 const (
-	content by = iota // there is JSON at one of the places
-	alone             // the places alone
-	steps             // the same; a row is a step of a trace, with its kind
+	content by = iota // one of the paths has JSON
+	alone             // the paths exist
+	steps             // like alone; a row is a step of a trace, with its kind
 )
 
 var shapes = []shape{
@@ -57,7 +57,7 @@ var shapes = []shape{
 	{"messages of Anthropic", "stop_reason role content", "", ".", alone},
 }
 
-// litellm is the column of LiteLLM's log in what its callbacks receive.
+// litellm is the column of LiteLLM's log in the data that its callbacks receive.
 const litellm = "standard_logging_object"
 
 func shapeOf(row table.Row) (s shape, ok bool) {
@@ -77,7 +77,7 @@ func shapeOf(row table.Row) (s shape, ok bool) {
 	return shapes[i], true
 }
 
-// placed is what is at a place of a row, as JSON where it is not a text.
+// placed returns the value at a path of a row, as JSON unless it is text.
 func placed(row table.Row, place string) (string, bool) {
 	if list, ok := row.Lists[place]; ok {
 		return listed(list), true
@@ -86,7 +86,7 @@ func placed(row table.Row, place string) (string, bool) {
 	return text, ok && place != ""
 }
 
-// listed is a list as JSON: its elements are JSON, or else texts.
+// listed returns a list as JSON. Its elements are JSON, or else texts.
 func listed(list []string) string {
 	elements := make([]string, len(list))
 	for i, text := range list {
@@ -103,7 +103,7 @@ func isJSON(text string) bool {
 	return text != "" && (text[0] == '{' || text[0] == '[') && json.Valid([]byte(text))
 }
 
-// logged reads rows of a shape: one reply each. asked are the messages of batches, by the id of the request.
+// logged reads rows of a shape: one reply each. asked maps the ids of batch requests to their messages.
 func logged(s shape, asked map[string][]string) layout {
 	told := "the user's messages from " + s.request + ", answers from " + s.answer
 	switch {
@@ -133,7 +133,7 @@ func logged(s shape, asked map[string][]string) layout {
 			return columns, nil, nil
 		}
 		if turns == nil {
-			sent, _ := placed(row, "proxy_server_request") // LiteLLM's, where its messages are empty
+			sent, _ := placed(row, "proxy_server_request") // of LiteLLM, if its messages are empty
 			turns = asked[id]
 			if turns == nil {
 				turns = turnsOf(sent)
@@ -165,7 +165,7 @@ func logged(s shape, asked map[string][]string) layout {
 var callsTool = lazyregexp.New(`"(tool_calls|function_call)":\s*[\[{]\s*["{]|` +
 	`"type":\s*"(tool_use|tool-call|tool_call|function_call)"`)
 
-// said holds the answers of traces, by trace and text: the span of a program repeats its model's.
+// said is the set of answers seen, by trace and text: the span of a program repeats its model's answer.
 type said map[string]bool
 
 // add reports whether an answer is the first of its trace with this text.
@@ -176,7 +176,7 @@ func (s said) add(trace, text string) bool {
 	return first
 }
 
-// step reports whether a step of a trace has an answer: not a tool's, and not one that another step has given.
+// step reports whether a step of a trace has an answer that is neither a tool's nor a repetition of another step's.
 func (s said) step(row table.Row, text string) bool {
 	switch strings.ToLower(cmp.Or(row.Values["run_type"], row.Values["type"])) {
 	case "llm", "generation":
@@ -190,10 +190,10 @@ func (s said) step(row table.Row, text string) bool {
 	return s.add(cmp.Or(row.Values["trace_id"], row.Values["traceId"]), text)
 }
 
-// maxLabel limits the columns of logs that become labels, in bytes: longer ones are texts.
+// maxLabel limits the length of columns of logs that become labels, in bytes: longer ones are texts.
 const maxLabel = 200
 
-// firstOf takes the first of some columns that has a value.
+// firstOf returns the first non-empty value of some columns.
 func firstOf(columns map[string]string, names ...string) string {
 	for _, name := range names {
 		if value := columns[name]; value != "" && value != "{}" && value != "null" {
@@ -225,7 +225,7 @@ func turnsOf(request string) (turns []string) {
 	return turns
 }
 
-// textIn is the text of an answer: of the last message of the assistant in it.
+// textIn returns the text of an answer, which is that of the assistant's last message in it.
 func textIn(answer string) string {
 	text := ""
 	for _, m := range messagesOf(json.RawMessage(jsonOf(answer)), assistant) {
@@ -245,12 +245,12 @@ func jsonOf(text string) string {
 	return string(b)
 }
 
-// Members of objects that hold messages or a text, the most specific first.
+// Names of JSON members that hold messages or a text, the most specific first.
 var holders = []string{"messages", "choices", "candidates", "generations", "output", "outputs", "input", "inputs",
 	"message", "args", "kwargs", "data", "contents", "prompt", "prompts", "question", "query", "completion", "answer",
 	"response", "result", "text", "body", "json_data", "streamed_data", "content"}
 
-// messagesOf finds the messages in a request or an answer, however wrapped. A bare text is a message of role.
+// messagesOf finds the messages in a request or an answer, whatever wraps them. A bare text is a message of role.
 func messagesOf(raw json.RawMessage, role string) (messages []message) {
 	var fields map[string]json.RawMessage
 	var list []json.RawMessage
@@ -306,7 +306,7 @@ func messagesOf(raw json.RawMessage, role string) (messages []message) {
 	return nil
 }
 
-// namedAs matches the names of JSON members with a role's text.
+// namedAs matches the names of JSON members that hold a text of a role.
 var namedAs = map[string]func() *regexp.Regexp{
 	user:      lazyregexp.New(`(?i)input|question|query|prompt|message`),
 	assistant: lazyregexp.New(`(?i)output|answer|response|reply|message|completion`),
@@ -325,7 +325,7 @@ func serverSent(text string) (events []json.RawMessage) {
 	return events
 }
 
-// streamed joins the pieces of an answer that was streamed, by OpenAI's chat completions and responses or Anthropic.
+// streamed joins the pieces of a streamed answer: of OpenAI's chat completions or responses, or of Anthropic's API.
 func streamed(events []json.RawMessage) (text string, is bool) {
 	var b strings.Builder
 	for _, raw := range events {
@@ -355,6 +355,6 @@ func streamed(events []json.RawMessage) (text string, is bool) {
 	return b.String(), is
 }
 
-// notMessages are types of items that are no messages: calls of tools, their results and thoughts.
+// notMessages are types of items that are not messages: tool calls, their results and thoughts.
 var notMessages = []string{"reasoning", "thinking", "function_call", "function_call_output", "tool_use", "tool_result",
 	"tool-call", "tool-result", "web_search_call"}

@@ -13,46 +13,46 @@ import (
 	"crosstalk/internal/table"
 )
 
-// Reading says how files of answers are read. The zero value reads files with our own names of columns.
+// Reading specifies how to read files of answers. The zero value reads files with our own column names.
 type Reading struct {
-	Columns    map[string]string // the file's names of ours; one with points is a place in nested JSON: metadata.locale
-	FileName   *FileName         // which columns are in the names of files; nil: none
-	Expect     string            // the language of answers: BCP 47, ExpectUser, ExpectPrompt; "": as the column language
-	ExpectFlag string            // the flag that sets Expect, for messages; "": expect
+	Columns    map[string]string // the file's names by ours; one with dots is a path in nested JSON: metadata.locale
+	FileName   *FileName         // the columns in the names of files; nil: none
+	Expect     string            // the language of answers: BCP 47, ExpectUser, ExpectPrompt; "": in the column language
+	ExpectFlag string            // the name of the flag that sets Expect, for messages; "": expect
 
-	// Identify returns the language that the answer to messages of a user, the oldest first, should be in: a tag,
-	// "" if it cannot be told. ExpectUser and ExpectPrompt need it.
+	// Identify returns the tag of the language that the answer to a user's messages, oldest first, should be in, "" if
+	// that is unclear. ExpectUser and ExpectPrompt need it.
 	Identify func(messages ...string) string
-	// Batches are the user's messages of requests in the input files of batches, by id. They are added where a file
-	// of requests is read before that of the answers; nil: they are not known.
+	// Batches holds the user's messages of batch requests by id. Reading a file of requests adds them, so it must be
+	// read before the file of answers; nil: they are unknown.
 	Batches map[string][]string
-	Note    func(text string) // is told, once a file, which columns were taken for ours; nil: nobody
+	Note    func(text string) // is called, once a file, with the columns recognised as ours; may be nil
 }
 
 // The policies of Reading.Expect.
 const (
-	ExpectUser   = "user"   // the language of the user's last message that tells one
-	ExpectPrompt = "prompt" // the language of what the user wrote up to the answer: of a long conversation, the last 16 KB
+	ExpectUser   = "user"   // the language of the user's last message whose language is clear
+	ExpectPrompt = "prompt" // the language of the user's messages before the answer, at most the last 16 KB
 )
 
-// reply is an answer in a row, with what it answers.
+// reply is an answer in a row, with the messages before it.
 type reply struct {
-	values  map[string]string // of our columns, unless the user names others for them
-	cluster string            // of the replies of one conversation
-	turns   []string          // what the user wrote up to the answer; nil: the prompt
-	failed  bool              // there was an error instead of an answer
+	values  map[string]string // of our columns, unless the user named others for them
+	cluster string            // shared by the replies of one conversation
+	turns   []string          // the user's messages before the answer; nil: the prompt
+	failed  bool              // an error was recorded instead of an answer
 }
 
-// layout is what a kind of row contains.
+// layout describes the content of a kind of row.
 type layout struct {
 	name  string // for messages; empty: a row is an answer
-	told  string // what is read of a row, for Reading.Note; empty: nothing is worth telling
-	quiet bool   // a file of rows without answers is no error
-	// read returns a row's columns, which become labels, and its replies; one without values is the row itself.
+	told  string // what is read from a row, for Reading.Note; empty: no note
+	quiet bool   // a file without answers is not an error
+	// read returns a row's columns, which become labels, and its replies. A reply without values is the row itself.
 	read func(row table.Row) (columns map[string]string, replies []reply, err error)
 }
 
-// layouts of rows, by what tells them; each file is read with a new one.
+// layouts of rows, with the functions that recognise them. Each file is read with a new one.
 var layouts = []struct {
 	tells func(row table.Row) bool
 	open  func() layout
@@ -72,7 +72,7 @@ var plain = layout{read: func(row table.Row) (map[string]string, []reply, error)
 	return row.Values, []reply{{}}, nil
 }}
 
-// answered is a reply as a row with our columns.
+// answered is a reply in the form of a row with our columns.
 type answered struct {
 	table.Row
 	reply
@@ -94,7 +94,7 @@ func (r Reading) table(path string, needed func(column string) bool) iter.Seq2[t
 	}))
 }
 
-// rows yields the rows of a table with the names that the user states; nothing is guessed.
+// rows yields the rows of a table under our names, as given by the user; nothing is guessed.
 func (r Reading) rows(path string, needed func(column string) bool) iter.Seq2[table.Row, error] {
 	return func(yield func(table.Row, error) bool) {
 		said := places{of: r.Columns, file: path}
@@ -115,11 +115,11 @@ func (r Reading) rows(path string, needed func(column string) bool) iter.Seq2[ta
 	}
 }
 
-// replies yields the replies in rows. The first row tells the layout of all.
+// replies yields the replies in rows. The first row determines the layout of all.
 func (r Reading) replies(path string, rows iter.Seq2[table.Row, error]) iter.Seq2[answered, error] {
 	return func(yield func(answered, error) bool) {
 		var of layout
-		var names map[string]string // with the guesses
+		var names map[string]string // including guesses
 		said := places{of: r.Columns, file: path}
 		empty := true
 		for row, err := range rows {
@@ -181,7 +181,7 @@ func (r Reading) replies(path string, rows iter.Seq2[table.Row, error]) iter.Seq
 	}
 }
 
-// layoutOf is the layout of a file with this first row. What the user names decides.
+// layoutOf returns the layout of a file with this first row. Columns that the user named take precedence.
 func (r Reading) layoutOf(row table.Row) layout {
 	if strings.HasSuffix(strings.ToLower(row.File), ".txt") {
 		return newDialogue(r.Columns["completion"])
@@ -222,7 +222,7 @@ func (r Reading) answer(row table.Row, columns, names map[string]string, of repl
 	return a
 }
 
-// rename gives columns of a row the names of ours, also lists if there may be some. A missing place is empty.
+// rename gives columns of a row our names, including lists if lists is true. A missing path gives an empty value.
 func rename(row table.Row, columns, names map[string]string, lists bool) error {
 	values, listed := map[string]string{}, map[string][]string{}
 	for ours, theirs := range names {
@@ -238,7 +238,7 @@ func rename(row table.Row, columns, names map[string]string, lists bool) error {
 			values[ours], _ = nested(row, theirs)
 		}
 	}
-	for _, theirs := range names { // all before: names may be exchanged
+	for _, theirs := range names { // delete all before copying: names may be exchanged
 		delete(columns, theirs)
 		delete(row.Lists, theirs)
 	}
@@ -247,7 +247,7 @@ func rename(row table.Row, columns, names map[string]string, lists bool) error {
 	return nil
 }
 
-// nested returns the text at a place in a row: a column, or a name with points, where numbers are of list elements.
+// nested returns the text at a path in a row: a column, or names joined by dots, where numbers index lists.
 func nested(row table.Row, name string) (string, bool) {
 	if value, ok := row.Values[name]; ok {
 		return value, true
@@ -283,7 +283,7 @@ func element[T any](list []T, number string) (of T, ok bool) {
 	return list[i], true
 }
 
-// textOf is a JSON string's text, and other values as they are written.
+// textOf returns a JSON string's text, and other values as written.
 func textOf(raw json.RawMessage) string {
 	var s *string
 	if json.Unmarshal(raw, &s) != nil {
@@ -313,21 +313,21 @@ func members(object string) map[string]string {
 	return columns
 }
 
-// places are what the user says our columns are called in a file. One that no row has is an error.
+// places maps our columns to their paths in a file, as given by the user. A path that no row has is an error.
 type places struct {
-	of    map[string]string // the file's names, by ours
+	of    map[string]string // the file's paths, by our names
 	file  string
 	rows  int
 	lacks map[string]*lack // by our names
 }
 
-// lack is a place that rows do not have.
+// lack describes a path that rows do not have.
 type lack struct {
 	rows  int
-	first error // about the first of them
+	first error // the error for the first of them
 }
 
-// lacking are our columns whose places a row, as it was read, does not have.
+// lacking returns our columns whose paths do not exist in a row as read.
 func (p *places) lacking(row table.Row) (ours []string) {
 	for column, theirs := range p.of {
 		if _, found := nested(row, theirs); !found && row.Lists[theirs] == nil {
@@ -337,7 +337,7 @@ func (p *places) lacking(row table.Row) (ours []string) {
 	return ours
 }
 
-// see counts a row, whose layout may have columns that it lacked. A table's header has all columns.
+// see counts a row. Its layout may add columns that the row itself lacks. A table's header has all columns.
 func (p *places) see(row table.Row, columns map[string]string, lacking []string) error {
 	p.rows++
 	for _, ours := range lacking {
@@ -359,7 +359,7 @@ func (p *places) see(row table.Row, columns map[string]string, lacking []string)
 	return nil
 }
 
-// done returns an error about a place that no row has had, and notes those that some lacked.
+// done returns an error about a path that no row has, and notes paths that some rows lack.
 func (p *places) done(note func(string)) error {
 	for _, ours := range slices.Sorted(maps.Keys(p.lacks)) {
 		switch n := p.lacks[ours].rows; {
@@ -372,7 +372,7 @@ func (p *places) done(note func(string)) error {
 	return nil
 }
 
-// absent is the error about a place that a row does not have. It says how far the place can be followed.
+// absent returns the error about a path that a row does not have. It tells how far the path can be followed.
 func absent(row table.Row, columns map[string]string, ours, theirs string) error {
 	has := "the columns are " + list(row, columns)
 	known := slices.Concat(row.Columns, slices.Collect(maps.Keys(columns)))

@@ -19,11 +19,12 @@ import (
 	"crosstalk/internal/table"
 )
 
-// Files replaces each folder, such as an assistant's sessions, by the files of JSON Lines in and below it, by name.
+// Files replaces each folder, such as an assistant's sessions, by the JSON Lines files in and below it, sorted by
+// name.
 func Files(paths []string) (files []string, err error) {
 	for _, path := range paths {
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {
-			files = append(files, path) // reading it says what is wrong
+			files = append(files, path) // reading it will report the error
 			continue
 		}
 		n := len(files)
@@ -61,7 +62,7 @@ type documentReader struct {
 	path  string
 	yield func(table.Row) error
 	log   spec
-	found bool // rows, or an empty list of them
+	found bool // rows were found, or an empty list of rows
 	rest  map[string]json.RawMessage
 }
 
@@ -103,7 +104,7 @@ func (r *documentReader) member(key string) error {
 		})
 	case "samples":
 		return r.list(r.log.sample)
-	case "results": // of promptfoo an object with results; Inspect's has no rows
+	case "results": // an object with results in promptfoo; Inspect's has no rows
 		start, err := r.Starts()
 		switch {
 		case err != nil || start == 0:
@@ -126,10 +127,10 @@ func (r *documentReader) member(key string) error {
 	return err
 }
 
-// pages are the members that hold the rows of a log in APIs' responses.
+// pages are the members of APIs' responses that hold the rows of a log.
 var pages = []string{"data", "runs", "requests", "traces", "observations", "conversations", "items"}
 
-// wrapped yields the rows of an object: those of the log in it, or the object itself.
+// wrapped yields the rows of the log inside an object, or else the object itself.
 func (r *documentReader) wrapped() error {
 	whole, err := json.Marshal(r.rest)
 	if err != nil {
@@ -149,7 +150,7 @@ func (r *documentReader) wrapped() error {
 		if err != nil && slices.ContainsFunc(rows, isLog) {
 			return err
 		} else if err != nil {
-			return nil // it holds something else
+			return nil // it contains no rows
 		}
 		rows = append(rows, row)
 	}
@@ -164,7 +165,7 @@ func (r *documentReader) wrapped() error {
 	return nil
 }
 
-// isLog reports whether a row is one of a log, with an answer or a conversation.
+// isLog reports whether a row comes from a log: it has an answer or a conversation.
 func isLog(row table.Row) bool {
 	if s, ok := shapeOf(row); ok {
 		_, replies, err := logged(s, map[string][]string{}).read(row)
@@ -175,7 +176,7 @@ func isLog(row table.Row) bool {
 	return err == nil && len(messages) > 0 || isSpan(row) || isMessage(row)
 }
 
-// IsLog reports whether a JSON document has recorded answers.
+// IsLog reports whether a JSON document contains recorded answers.
 func IsLog(path string) bool {
 	for _, err := range documentRows(path) {
 		return err == nil
@@ -183,7 +184,7 @@ func IsLog(path string) bool {
 	return true // it has no rows
 }
 
-// list reads rows, or null.
+// list reads a list of rows, or null.
 func (r *documentReader) list(parse func(file string, line int, text []byte) (table.Row, error)) error {
 	switch start, err := r.Starts(); {
 	case err != nil || start == 0:
@@ -194,7 +195,7 @@ func (r *documentReader) list(parse func(file string, line int, text []byte) (ta
 	return r.rows(parse)
 }
 
-// skip reads a member that has no meaning here.
+// skip reads a member and ignores it.
 func (r *documentReader) skip(string) error {
 	_, _, err := r.Raw()
 	return err
@@ -211,10 +212,10 @@ func (r *documentReader) rows(parse func(file string, line int, text []byte) (ta
 	})
 }
 
-// thoughtColumns are what a model thought, where a file keeps it apart. They are neither scored nor labels.
+// thoughtColumns hold a model's thoughts, if a file keeps them apart. They are neither scored nor labels.
 var thoughtColumns = []string{"reasoning_content", "reasoning_details"}
 
-// rowsOf yields what read makes of a file's rows, up to an error.
+// rowsOf yields the results of read for a file's rows, up to the first error.
 func rowsOf[T any](rows iter.Seq2[table.Row, error], path string, read func(table.Row) (T, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		empty := true
@@ -238,7 +239,7 @@ func rowsOf[T any](rows iter.Seq2[table.Row, error], path string, read func(tabl
 	}
 }
 
-// rowsBy yields the rows of a reader that goes on until yield returns an error.
+// delete all before copying: names may be exchanged
 func rowsBy(read func(yield func(table.Row) error) error) iter.Seq2[table.Row, error] {
 	return func(yield func(table.Row, error) bool) {
 		stop := errors.New("no more rows are wanted")
@@ -256,7 +257,7 @@ func rowsBy(read func(yield func(table.Row) error) error) iter.Seq2[table.Row, e
 
 func where(row table.Row) string { return fmt.Sprintf("%s:%d", row.File, row.Line) }
 
-// labelsOf are the columns that are neither thoughts nor contents.
+// labelsOf returns the columns that are neither thoughts nor contents.
 func labelsOf(values map[string]string, contents []string) map[string]string {
 	labels := make(map[string]string, len(values)+1)
 	for column, value := range values {
@@ -267,7 +268,7 @@ func labelsOf(values map[string]string, contents []string) map[string]string {
 	return labels
 }
 
-// refuseLists refuses a list instead of text in one of the columns. It would be read as empty.
+// refuseLists refuses a list instead of text in one of the columns. It would otherwise be read as empty.
 func refuseLists(row table.Row, columns []string) error {
 	for _, column := range columns {
 		if _, list := row.Lists[column]; list {
@@ -289,7 +290,7 @@ func numberIn(row table.Row, column string, least int) (n int, stated bool, err 
 	return n, true, nil
 }
 
-// wholeNumber reads a number from 0; a workbook or a data frame may say 12.0.
+// wholeNumber reads a number from 0; a workbook or a data frame may contain 12.0.
 func wholeNumber(s string) (int, bool) {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || f != math.Trunc(f) || f < 0 || f > 1<<30 {
@@ -298,7 +299,7 @@ func wholeNumber(s string) (int, bool) {
 	return int(f), true
 }
 
-// usual are the names that exports have for our columns, in lower case with underscores.
+// usual maps our columns to the names that exports use for them, in lower case with underscores.
 var usual = map[string][]string{
 	"completion": {"completion", "reply", "response", "answer", "output", "generation", "generated_text", "model_output",
 		"model_response", "model_answer", "assistant", "assistant_message", "assistant_reply", "bot_message", "bot_reply",
@@ -309,23 +310,23 @@ var usual = map[string][]string{
 		"instruction"},
 }
 
-// names are the file's names of our columns: those that the user states, and for those that the file lacks the
-// usual ones. A file that has all that is needed is read as it is.
+// names maps our columns to the file's names: those that the user gave, and the usual ones for columns that the file
+// lacks. A file that has all needed columns needs no usual names.
 func (r Reading) names(row table.Row, columns map[string]string, of layout) (map[string]string, error) {
 	names := maps.Clone(r.Columns)
 	if names == nil {
 		names = map[string]string{}
 	}
-	delete(names, messagesColumn) // is read already
+	delete(names, messagesColumn) // already read
 	if of.name == chat.name {
-		delete(names, "completion") // so is the answer to the messages
+		delete(names, "completion") // and so is the answer to the messages
 	}
 	has := func(ours string) bool {
 		_, is := columns[ours]
 		_, stated := names[ours]
 		return is || stated || row.Has(ours) && of.name == ""
 	}
-	var needed, wanted []string // those that a file must have, and one that is useful
+	var needed, wanted []string // columns that a file must have, and a useful one
 	if r.Expect == "" {
 		needed = append(needed, "language")
 	}
@@ -381,7 +382,7 @@ func (r Reading) remedy(row table.Row, columns map[string]string, of layout, our
 	return expected + list(row, columns) + "; " + name
 }
 
-// candidates are the columns with a usual name of ours.
+// candidates returns the columns that have a usual name of ours.
 func candidates(columns map[string]string, ours string, taken map[string]string) (found []string) {
 	used := slices.Collect(maps.Values(taken))
 	for column := range columns {
@@ -394,7 +395,7 @@ func candidates(columns map[string]string, ours string, taken map[string]string)
 	return found
 }
 
-// list names the columns that a user may mean, in the file's order.
+// list lists the columns that a user may mean, in the file's order.
 func list(row table.Row, columns map[string]string) string {
 	var names []string
 	for _, c := range slices.Concat(row.Columns, slices.Sorted(maps.Keys(columns))) {

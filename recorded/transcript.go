@@ -17,12 +17,12 @@ import (
 	"crosstalk/internal/table"
 )
 
-// afterColumn says what came before an answer in a conversation: user, tool, compaction or assistant.
+// afterColumn is the column for what came before an answer in a conversation: user, tool, compaction or assistant.
 const afterColumn = "after"
 
-// session is a conversation of which a file has a row for each message or event.
+// session is a conversation in a file that has a row for each message or event.
 type session struct {
-	turns []string // of the user
+	turns []string // of the user, so far
 	n     int      // answers
 	after string
 }
@@ -51,7 +51,7 @@ func isTranscript(row table.Row) bool {
 		row.Has("payload") && slices.Contains(codex, kind)
 }
 
-// newTranscript reads the session of a coding assistant: its texts are answers; thoughts and tools are left out.
+// newTranscript reads the session of a coding assistant: its texts are answers; thoughts and tools are skipped.
 func newTranscript() layout {
 	s, model := session{after: user}, ""
 	return layout{name: "a session of a coding assistant", told: "the assistant's texts; thoughts and tools are left out",
@@ -62,7 +62,7 @@ func newTranscript() layout {
 				raw = row.Values["payload"]
 			case row.Has("item"): // of codex exec
 				raw = row.Values["item"]
-			case row.Has("role"): // of Codex, at first
+			case row.Has("role"): // of the first versions of Codex
 				raw = whole(row)
 			}
 			var e struct {
@@ -102,7 +102,7 @@ func newTranscript() layout {
 		}}
 }
 
-// Usual names of who speaks in a chat as text.
+// Usual names of the speakers in a chat as text.
 const (
 	asking    = `user|human|customer|client|visitor|you|me|system|nutzer|kunde|usuario|utilisateur`
 	answerers = `bot|chatbot|assistant|assistent|asistente|ai|agent|support|model|chatgpt|gpt|claude|gemini|copilot`
@@ -146,10 +146,10 @@ func textRows(path string) iter.Seq2[table.Row, error] {
 			switch {
 			case m == nil && last.Values != nil:
 				last.Values[textColumn] += "\n" + line
-			case m == nil && strings.TrimSpace(line) != "" && n > 5: // a notice of encryption comes first
+			case m == nil && strings.TrimSpace(line) != "" && n > 5: // notices, such as that of encryption, come first
 				return wrong
 			case m == nil:
-			case strings.HasPrefix(m[2], "\u200e") || omitted().MatchString(m[2]): // WhatsApp's own, not the speaker's
+			case strings.HasPrefix(m[2], "\u200e") || omitted().MatchString(m[2]): // from WhatsApp, not the speaker
 			default:
 				if last.Values != nil {
 					if err := yield(last); err != nil {
@@ -173,7 +173,7 @@ func textRows(path string) iter.Seq2[table.Row, error] {
 // omitted matches WhatsApp's placeholder for a picture in an export: <Media omitted>.
 var omitted = lazyregexp.New(`^<[^<>]{1,40}>$`)
 
-// IsChat reports whether a text file is a chat: an answer follows somebody else, or it begins as of WhatsApp.
+// IsChat reports whether a text file is a chat: somebody is answered, or it begins like an export of WhatsApp.
 func IsChat(path string) bool {
 	asked := false
 	for row, err := range textRows(path) {
@@ -188,7 +188,7 @@ func IsChat(path string) bool {
 	return false
 }
 
-// newDialogue reads a chat as text. answers is the name of who answers; empty: a usual one.
+// newDialogue reads a chat as text. answers is the name of the speaker who answers; empty: a usual one.
 func newDialogue(answers string) layout {
 	s := session{after: user}
 	return layout{name: "a chat as text (say who answers with --column completion=NAME)",
@@ -212,15 +212,15 @@ func newDialogue(answers string) layout {
 
 var answering = lazyregexp.New(`(?i)\b(` + answerers + `)\b|bot$`)
 
-const spansColumn = "resourceSpans" // of traces of OpenTelemetry (OTLP as JSON)
+const spansColumn = "resourceSpans" // of OpenTelemetry traces (OTLP as JSON)
 
-// isSpan reports whether a row has spans, or is one, as exporters to the console and to files write them.
+// isSpan reports whether a row contains or is a span, in the format of exporters to the console or to files.
 func isSpan(row table.Row) bool {
 	return row.Lists[spansColumn] != nil ||
 		row.Has("attributes") && (row.Has("context") || row.Has("traceId") || row.Has("trace_id"))
 }
 
-// span is a span of OpenTelemetry. Attributes are a list in OTLP, and an object elsewhere.
+// span is an OpenTelemetry span. Its attributes are a list in OTLP, and an object elsewhere.
 type span struct {
 	TraceID string          `json:"traceId"`
 	Trace   string          `json:"trace_id"`
@@ -234,7 +234,7 @@ type span struct {
 	} `json:"events"`
 }
 
-// newSpans reads a reply from each span with a model's messages, by OpenTelemetry's and three others' conventions.
+// newSpans reads a reply from each span with a model's messages, by the conventions of OpenTelemetry and three others.
 func newSpans() layout {
 	known := said{}
 	return layout{name: "spans of OpenTelemetry", read: func(row table.Row) (map[string]string, []reply, error) {
@@ -273,7 +273,7 @@ const (
 	outputMessages = "gen_ai.output.messages"
 )
 
-// reply is the answer in a span with these attributes, if it has one.
+// reply returns the answer in a span with these attributes, if any.
 func (s span) reply(of map[string]string) (r reply, ok bool) {
 	if s.Context != nil {
 		s.Trace, s.Span = s.Context.Trace, s.Context.Span
@@ -289,7 +289,7 @@ func (s span) reply(of map[string]string) (r reply, ok bool) {
 	return reply{values: values, turns: turns, cluster: cmp.Or(s.TraceID, s.Trace)}, answer != ""
 }
 
-// event adds what an event tells to the attributes of its span: a message, or other attributes.
+// event adds the content of an event to its span's attributes: a message, or other attributes.
 func event(of map[string]string, name string, attributes map[string]string) {
 	role, isMessage := strings.CutSuffix(strings.TrimPrefix(name, "gen_ai."), ".message")
 	switch {
@@ -310,7 +310,7 @@ func messageJSON(role, content string) string {
 	return `{"role":` + jsonOf(role) + `,"content":` + jsonOf(content) + `}`
 }
 
-// attributes are keyed by name. Values are texts, or JSON of anything else.
+// attributes returns attributes by name. Values are texts, or JSON of anything else.
 func attributes(raw json.RawMessage) map[string]string {
 	of := map[string]string{}
 	var list []attribute
@@ -358,7 +358,7 @@ func plainValue(raw json.RawMessage) json.RawMessage {
 	return json.RawMessage("null")
 }
 
-// numbered are the messages in attributes such as gen_ai.prompt.0.content, as JSON.
+// numbered returns, as JSON, the messages in attributes such as gen_ai.prompt.0.content.
 func numbered(of map[string]string, prefix, within string) string {
 	var list []string
 	for {

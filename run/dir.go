@@ -2,11 +2,11 @@
 //
 //	manifest.json       the plan, and the settings of the last scoring
 //	answers.db          the journal: every request and answer
-//	observations.jsonl  what was measured, in the suite's order
+//	observations.jsonl  the measured values, in the suite's order
 //	estimates.json      the figures, as --format json prints them
 //
-// A directory may come from somebody else. Its files are opened only if they are regular files in it, never through
-// a link, and read up to a bound. New directories and files are their owner's alone.
+// A directory may come from somebody else. Only regular files in it are opened, never links, and each is read up to a
+// bound. New directories and files are accessible only to their owner.
 package run
 
 import (
@@ -36,23 +36,24 @@ import (
 // Manifest is the content of manifest.json.
 type Manifest struct {
 	Schema    string    `json:"schema"`
-	Crosstalk string    `json:"crosstalk"` // the version that wrote it last
+	Crosstalk string    `json:"crosstalk"` // the version that last wrote it
 	Plan      Plan      `json:"plan"`
 	Scoring   []Scoring `json:"scoring"`        // one for each protocol
 	Asks      int       `json:"asks,omitempty"` // total number of requests; 0: unknown
 
-	Suites      crosstalk.SuiteIDs `json:"suites"`                 // of the figures; of a shard, of the whole measurement
+	Suites      crosstalk.SuiteIDs `json:"suites"`                 // of the figures; for a shard, of the whole measurement
 	NotMeasured int                `json:"not_measured,omitempty"` // items that a limit kept from being measured
-	Changes     []string           `json:"changes,omitempty"`      // settings that were not sent as planned, in words
-	Adapted     []Adapted          `json:"adapted,omitempty"`      // changes that were found by asking, by condition
+	Changes     []string           `json:"changes,omitempty"`      // settings that were not sent as planned, described
+	Adapted     []Adapted          `json:"adapted,omitempty"`      // changes made because of models' answers, by condition
 
-	Names        map[string]string `json:"names,omitempty"`        // that people give to values of columns
+	Names        map[string]string `json:"names,omitempty"`        // names that people give to values of columns
 	Observations *Content          `json:"observations,omitempty"` // of the last scoring; nil: unknown (an older run)
-	// EstimatesSHA256 is of estimates.json, in hexadecimal; empty: unknown (an older run, or scoring was cut).
+	// EstimatesSHA256 is the hash of estimates.json, in hexadecimal; empty: unknown (an older run, or an interrupted
+	// scoring).
 	EstimatesSHA256 string `json:"estimates_sha256,omitempty"`
 }
 
-// SuiteIDs are the suites as the run's figures name them: a shard's have its part, leakage-en@5a0c6f1e[3/64].
+// SuiteIDs returns the suites as the run's figures name them; a shard's name its part, leakage-en@5a0c6f1e[3/64].
 func (m Manifest) SuiteIDs() crosstalk.SuiteIDs { return m.Plan.SuiteIDs(m.Suites) }
 
 const (
@@ -68,7 +69,7 @@ type Dir struct {
 	Path     string
 	Journal  *journal.Journal
 	Manifest Manifest
-	made     bool // by Create
+	made     bool // created by Create
 }
 
 // Create opens the directory for a run of this plan, and creates it if necessary. It returns an error if the
@@ -79,7 +80,7 @@ func Create(path string, plan Plan) (*Dir, error) {
 	}
 	_, err := os.Stat(path)
 	made := errors.Is(err, fs.ErrNotExist)
-	// Only its owner can use the directory; those above it have the usual permissions. One that is there keeps its own.
+	// Only the owner can use a new directory; its parents get the usual permissions. An existing one keeps its own.
 	err = os.MkdirAll(filepath.Dir(filepath.Clean(path)), 0o777)
 	if err == nil {
 		err = os.Mkdir(path, 0o700)
@@ -92,7 +93,7 @@ func Create(path string, plan Plan) (*Dir, error) {
 		return nil, err
 	}
 	d := &Dir{Path: path, Journal: j, made: made}
-	d.Manifest, err = admit(path, plan) // again, now that no other process can write it
+	d.Manifest, err = admit(path, plan) // again, now that no other process can write to it
 	if err == nil {
 		err = removeParts(path)
 	}
@@ -133,7 +134,7 @@ func admit(path string, plan Plan) (Manifest, error) {
 		if err != nil {
 			return old, fmt.Errorf("%s: cannot read the directory: %w", path, err)
 		}
-		for _, e := range entries { // a run that was killed before it had a manifest has no others
+		for _, e := range entries { // a run that was killed before it wrote a manifest has only these
 			if !strings.HasPrefix(e.Name(), journal.Name) && !isPart(e.Name(), manifestFile) {
 				return old, fmt.Errorf("%s is not empty and not a run directory (%s): use another --out", path, e.Name())
 			}
@@ -167,14 +168,14 @@ func isPart(name string, files ...string) bool {
 		slices.ContainsFunc(files, func(file string) bool { return strings.HasPrefix(name, file+".") })
 }
 
-// Bounds of a run's files, far above what runs need: they keep a prepared file from taking all memory.
+// Bounds of a run's files, far above what runs need, so that a crafted file cannot exhaust memory.
 const (
 	maxManifest  = 16 << 20  // bytes
 	maxEstimates = 256 << 20 // bytes
-	maxObjects   = 1 << 20   // in either: an empty one takes two bytes and hundreds of memory
+	maxObjects   = 1 << 20   // in either file: an empty object takes two bytes, and hundreds in memory
 )
 
-// ManifestText returns a run's manifest as it is written, at most 16 MiB.
+// ManifestText returns the text of a run's manifest, at most 16 MiB.
 func ManifestText(path string) ([]byte, error) {
 	return plainfile.Read(filepath.Join(path, manifestFile), maxManifest)
 }
@@ -215,7 +216,7 @@ func parseManifest(file string, text []byte) (Manifest, error) {
 	return m, nil
 }
 
-// decode sets what v points to from the text of a file.
+// decode unmarshals the text of a file into v.
 func decode(file string, text []byte, what string, v any) error {
 	if n := bytes.Count(text, []byte("{")); n > maxObjects {
 		return fmt.Errorf("%s: has %d objects; expected at most %d", file, n, maxObjects)
@@ -226,27 +227,27 @@ func decode(file string, text []byte, what string, v any) error {
 	return nil
 }
 
-// SetScoring notes in the manifest how answers are scored from now on, the suites that the figures are about, how
-// many items were not measured, and what was not sent as planned.
+// SetScoring records in the manifest how answers are scored from now on, the suites of the figures, how many items
+// were not measured, and which settings were not sent as planned.
 func (d *Dir) SetScoring(s []Scoring, suites crosstalk.SuiteIDs, notMeasured int, changes []string) error {
 	d.Manifest.Scoring, d.Manifest.Suites, d.Manifest.NotMeasured, d.Manifest.Changes = s, suites, notMeasured, changes
-	d.Manifest.EstimatesSHA256 = "" // until WriteEstimates
+	d.Manifest.EstimatesSHA256 = "" // unknown until WriteEstimates
 	return d.writeManifest()
 }
 
-// SetAsks writes the total number of requests to the manifest, for showing progress.
+// SetAsks records the total number of requests in the manifest, to show progress.
 func (d *Dir) SetAsks(n int) error {
 	d.Manifest.Asks = n
 	return d.writeManifest()
 }
 
-// SetAdapted notes what asking has shown of the models.
+// SetAdapted records which settings the models turned out to refuse or need.
 func (d *Dir) SetAdapted(adapted []Adapted) error {
 	d.Manifest.Adapted = adapted
 	return d.writeManifest()
 }
 
-// WriteEstimates writes the figures beside the answers, and notes in the manifest what they have to be.
+// WriteEstimates writes the figures into the directory, and their hash into the manifest.
 func (d *Dir) WriteEstimates(estimates []crosstalk.Estimate) error {
 	text, err := d.write(estimatesFile, crosstalk.NewDocument(estimates))
 	if err != nil {
@@ -275,10 +276,10 @@ func sha256Of(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// ReadEstimates reads the figures that a finished run wrote. The error is ErrUnfinished for a run that has not
-// written any, and a *ChangedError if they are not those that the manifest says were written.
+// ReadEstimates reads the figures that a finished run wrote. The error is ErrUnfinished if the run has not written
+// any, and a *ChangedError if their hash differs from the manifest's.
 func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
-	manifest, err := ReadManifest(path) // before the file: one that is replaced meanwhile is older than the manifest then
+	manifest, err := ReadManifest(path) // before the file: if that is replaced meanwhile, the manifest is older
 	if err != nil {
 		return nil, err
 	}
@@ -302,7 +303,7 @@ func ReadEstimates(path string) ([]crosstalk.Estimate, error) {
 			crosstalk.EstimatesSchema)
 	}
 	if got := sha256Of(text); manifest.EstimatesSHA256 != "" && got != manifest.EstimatesSHA256 {
-		// A scoring that ended between the two has replaced both.
+		// A scoring that ended in between has replaced both.
 		now, err := ReadManifest(path)
 		if err != nil || now.EstimatesSHA256 != "" && now.EstimatesSHA256 != got {
 			return nil, &ChangedError{File: file}
@@ -316,10 +317,10 @@ type Plan struct {
 	Instrument string      `json:"instrument"`
 	Suite      string      `json:"suite"` // name@hash
 	Conditions []Condition `json:"conditions"`
-	Shard      shard.Shard `json:"shard,omitzero"` // the part that the run measures; the other fields are of all
+	Shard      shard.Shard `json:"shard,omitzero"` // the part measured; other fields are those of the whole
 }
 
-// Whole is the plan of the measurement that a shard is a part of.
+// Whole returns the plan of the whole measurement, of which a shard is a part.
 func (p Plan) Whole() Plan {
 	p.Shard = shard.Shard{}
 	return p
@@ -329,30 +330,31 @@ func (p Plan) Whole() Plan {
 type Condition struct {
 	Model     crosstalk.Identity     `json:"model"`
 	Prompting crosstalk.PromptConfig `json:"prompting"`
-	Format    map[string]string      `json:"format,omitempty"` // the instrument's own settings of the prompt
-	Name      map[string]string      `json:"name,omitempty"`   // in observations: the model and what varies
+	Format    map[string]string      `json:"format,omitempty"` // the instrument's own settings for the prompt
+	Name      map[string]string      `json:"name,omitempty"`   // in observations: the model and the settings that vary
 }
 
-// Adapted is what asking has shown that a condition's model does not take: who resumes or scores again asks alike.
+// Adapted records what a condition's model refused or needed, so that resuming or scoring again sends the same
+// requests.
 type Adapted struct {
 	Condition int      `json:"condition"`         // its index in the plan
-	Without   []string `json:"without,omitempty"` // parameters that the model refused, in the order in which it did
-	Room      bool     `json:"room,omitempty"`    // the model thinks, and got room for it
+	Without   []string `json:"without,omitempty"` // parameters that the model refused, in the order of the refusals
+	Room      bool     `json:"room,omitempty"`    // the model thinks, and got more tokens for it
 }
 
-// Recorded is the plan for scoring recorded answers.
+// Recorded returns the plan for scoring recorded answers.
 func Recorded(instrument, suite, model string) Plan {
 	return Plan{Instrument: instrument, Suite: suite,
 		Conditions: []Condition{{Model: crosstalk.Identity{Provider: "recorded", Name: model}}}}
 }
 
-// Hash is a short hash of the plan, for naming directories.
+// Hash returns a short hash of the plan, to name directories.
 func (p Plan) Hash() string {
 	sum := sha256.Sum256(crosstalk.Canonical(p))
 	return hex.EncodeToString(sum[:4])
 }
 
-// Scoring is how the answers were last scored. It can change without changing the answers.
+// Scoring describes how the answers were last scored. It can change without changing the answers.
 type Scoring struct {
 	Protocol     string          `json:"protocol"`
 	Rules        json.RawMessage `json:"rules"` // the instrument's (instrument.ReadRules)
@@ -361,7 +363,7 @@ type Scoring struct {
 	By           []string        `json:"by"`
 }
 
-// Difference names the first field in which two plans differ, as the manifest does, with both values; "" for none.
+// Difference names the first field in which two plans differ, as in the manifest, with both values; "" if none.
 func (p Plan) Difference(from Plan) string {
 	if a, b := len(p.Conditions), len(from.Conditions); a != b {
 		return fmt.Sprintf("number of conditions is %d, not %d", a, b)
@@ -402,7 +404,7 @@ func difference(have, want reflect.Value) string {
 	return ""
 }
 
-// SuiteIDs names suites as the figures of a run with this plan do, which are about the shard's part of them.
+// SuiteIDs names suites as the figures of a run with this plan do: by the shard's part of them.
 func (p Plan) SuiteIDs(whole crosstalk.SuiteIDs) crosstalk.SuiteIDs {
 	if p.Shard.IsZero() {
 		return whole
@@ -418,7 +420,7 @@ func (p Plan) SuiteIDs(whole crosstalk.SuiteIDs) crosstalk.SuiteIDs {
 	return part
 }
 
-// Names names runs by the last parts of their paths, as few as are unique. A path given twice gets a number.
+// Names names runs by as few last parts of their paths as make them unique. A path given twice gets a number.
 func Names(paths []string) []string {
 	names := make([]string, len(paths))
 	for parts := 1; ; parts++ {

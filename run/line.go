@@ -13,10 +13,10 @@ import (
 	"crosstalk/internal/jsonscan"
 )
 
-// encode appends an observation as encoding/json writes it without HTML escapes. A run writes one for each answer
-// and measure; this takes less than half the time that encoding/json takes, which spends most of it on maps.
+// encode appends an observation in the format of encoding/json without HTML escapes. A run writes one for each answer
+// and measure; this takes less than half the time of encoding/json, which spends most of it on maps.
 func encode(b []byte, o *crosstalk.Observation) ([]byte, error) {
-	if len(o.Spans)+len(o.Masked)+len(o.Tokens) > 0 { // few have them
+	if len(o.Spans)+len(o.Masked)+len(o.Tokens) > 0 { // few observations have these
 		return appendOther(b, o)
 	}
 	start := b
@@ -96,7 +96,7 @@ func appendOther(b []byte, v any) ([]byte, error) {
 }
 
 func appendMap[V any](b []byte, m map[string]V, value func([]byte, V) []byte) []byte {
-	names := make([]string, 0, 16) // as many as most have, on the stack
+	names := make([]string, 0, 16) // enough for most observations, on the stack
 	for name := range m {
 		names = append(names, name)
 	}
@@ -115,7 +115,7 @@ func appendMap[V any](b []byte, m map[string]V, value func([]byte, V) []byte) []
 func appendFloat(b []byte, f float64) []byte {
 	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
 		b = strconv.AppendFloat(b, f, 'e', -1, 64)
-		if n := len(b); b[n-4] == 'e' && b[n-2] == '0' { // e-09 is e-9
+		if n := len(b); b[n-4] == 'e' && b[n-2] == '0' { // write e-09 as e-9
 			b = append(b[:n-2], b[n-1])
 		}
 		return b
@@ -141,7 +141,7 @@ func appendString(b []byte, s string) []byte {
 		case '\t':
 			escaped = 't'
 		default:
-			if r < ' ' || r == utf8.RuneError || r == '\u2028' || r == '\u2029' { // few have them
+			if r < ' ' || r == utf8.RuneError || r == '\u2028' || r == '\u2029' { // few texts have these
 				b, _ = appendOther(b[:start], s)
 				return b
 			}
@@ -155,29 +155,29 @@ func appendString(b []byte, s string) []byte {
 
 type line struct {
 	crosstalk.Observation
-	Place  *[2]int `json:"place"` // only of a shard
+	Place  *[2]int `json:"place"` // only in a shard
 	offset int64   // of the line in the file
 }
 
-// parser reads lines as encoding/json does, several times as quickly where they are as Recorder writes them.
+// parser reads lines like encoding/json, but several times as fast if Recorder wrote them.
 type parser struct {
 	jsonscan.Scanner // of the line
 
-	known  map[string]map[string]string // conditions and labels of earlier lines, by their text: few differ
-	values bool                         // of details, only these texts are kept
-	texts  []string                     // names
+	known  map[string]map[string]string // conditions and labels of earlier lines, by their text: few are distinct
+	values bool                         // keep none of the details but texts
+	texts  []string                     // names of the texts to keep
 }
 
 func newParser() *parser { return &parser{known: map[string]map[string]string{}} }
 
-// ofValues returns a parser of observations that have no details but these texts.
+// ofValues returns a parser that drops the details of observations except these texts.
 func ofValues(texts []string) *parser {
 	p := newParser()
 	p.values, p.texts = true, texts
 	return p
 }
 
-// mostMaps is how many different maps are kept.
+// mostMaps limits the number of distinct maps kept.
 const mostMaps = 1 << 12
 
 func (p *parser) parse(text []byte) (l line, err error) {

@@ -21,7 +21,7 @@ import (
 	"crosstalk/internal/plainfile"
 )
 
-// Content is what it takes to notice that a file of records is another one: cut, longer or edited.
+// Content identifies the content of a file of records, to notice if it was truncated, extended or edited.
 type Content struct {
 	N      int    `json:"n"`      // records
 	SHA256 string `json:"sha256"` // of the bytes, in hexadecimal
@@ -31,16 +31,16 @@ type Content struct {
 type Recorder struct {
 	dir    *Dir
 	file   *atomicfile.File
-	sum    hash.Hash // of what was written
+	sum    hash.Hash // hash of the bytes written
 	n      int
-	line   []byte // room for the next one
+	line   []byte // reused buffer
 	buffer *bufio.Writer
 }
 
-// Place is an observation's position in the whole measurement, also in a shard: they are in this order.
+// Place is an observation's position in the whole measurement, even in a shard. Observations are in this order.
 type Place struct {
-	Part int // protocols and, in them, conditions, in their order from 0
-	Item int // of the suite, or of what was recorded, from 0
+	Part int // number of the protocol's condition, over all protocols, from 0
+	Item int // number of the item in the suite, or of the recorded row, from 0
 }
 
 // Compare returns a negative number if p comes before q, and a positive one if it comes after.
@@ -59,7 +59,7 @@ func (d *Dir) Record() (*Recorder, error) {
 	return r, nil
 }
 
-// AddAt writes an observation, and in the run of a shard its place.
+// AddAt writes an observation and, in the run of a shard, its place.
 func (r *Recorder) AddAt(o crosstalk.Observation, at Place) (err error) {
 	if r.line, err = encode(r.line[:0], &o); err != nil {
 		return err
@@ -77,13 +77,13 @@ func (r *Recorder) AddPlaced(o Placed) error {
 	return err
 }
 
-// append appends the end of the line of an observation that has a place.
+// append appends the end of the line of an observation with a place.
 func (p Place) append(line []byte) []byte {
 	line = strconv.AppendInt(append(line, `,"place":[`...), int64(p.Part), 10)
 	return append(strconv.AppendInt(append(line, ','), int64(p.Item), 10), ']', '}')
 }
 
-// Commit puts the observations into the run. SetScoring, which comes next, notes them in the manifest.
+// Commit puts the observations file in place. SetScoring, which must follow, records it in the manifest.
 func (r *Recorder) Commit() error {
 	if err := r.buffer.Flush(); err != nil {
 		return err
@@ -95,18 +95,18 @@ func (r *Recorder) Commit() error {
 	return nil
 }
 
-// Discard drops the observations. After Commit it does nothing.
+// Discard drops the observations. It does nothing after Commit.
 func (r *Recorder) Discard() { r.file.Discard() }
 
-// ReadObservations yields the observations that a run recorded. Whether they are all and as they were written is
-// known at the end: then the last pair is a *ChangedError, and nothing that was made of them should be used. Who
-// stops early does not learn it. The observations of a run without a manifest, or whose manifest does not say what
-// they are, are taken as they are. Observations share conditions and labels, which nobody may change.
+// ReadObservations yields the observations that a run recorded. Only at the end is it known whether they are complete
+// and unchanged: if not, the last pair is a *ChangedError, and results computed from them must not be used. A caller
+// that stops early does not learn it. Without a manifest, or a record in it, observations are not checked.
+// Observations share conditions and labels, which must not be changed.
 func ReadObservations(path string) iter.Seq2[crosstalk.Observation, error] {
 	return observations(path, newParser())
 }
 
-// ReadValues is ReadObservations without what takes most time: spans, masked parts, tokens, answers, other texts.
+// ReadValues is ReadObservations without the slow parts: spans, masked parts, tokens, answers and other texts.
 func ReadValues(path string, texts ...string) iter.Seq2[crosstalk.Observation, error] {
 	return observations(path, ofValues(texts))
 }
@@ -117,13 +117,13 @@ func observations(path string, p *parser) iter.Seq2[crosstalk.Observation, error
 	})
 }
 
-// Located is an observation with the place of its line in the file, in bytes.
+// Located is an observation with the byte offset of its line in the file.
 type Located struct {
 	crosstalk.Observation
 	Offset, Size int64
 }
 
-// ReadLocated is ReadObservations for who returns to some of the lines.
+// ReadLocated is ReadObservations for callers that return to some of the lines.
 func ReadLocated(path string) iter.Seq2[Located, error] {
 	return ahead(func(yield func(Located, int) bool) error {
 		return readObservations(path, newParser(), func(l line, text []byte) bool {
@@ -132,14 +132,14 @@ func ReadLocated(path string) iter.Seq2[Located, error] {
 	})
 }
 
-// Placed is an observation of a shard, as ReadValues reads it, with its place.
+// Placed is an observation of a shard, as read by ReadValues, with its place.
 type Placed struct {
 	crosstalk.Observation
 	At   Place
-	line []byte // all of it, without the place, with the line's end
+	line []byte // the whole line without the place, including the line break
 }
 
-// ReadPlaced reads the observations of the run of a shard. The places ascend.
+// ReadPlaced reads the observations in a shard's run. The places ascend.
 func ReadPlaced(path string, texts ...string) iter.Seq2[Placed, error] {
 	return ahead(func(yield func(Placed, int) bool) error {
 		last := Place{-1, -1}
@@ -175,17 +175,17 @@ func ReadPlaced(path string, texts ...string) iter.Seq2[Placed, error] {
 	})
 }
 
-// Observations are read ahead in batches of at most so many, and of little more than so many bytes.
+// Limits of a batch of observations that are read ahead; a batch may exceed the bytes by a little.
 const (
 	batchLength = 512
 	batchBytes  = 1 << 20
 )
 
-// ahead yields what read yields with its size, and then the error. It reads in another goroutine, to save time.
+// ahead yields the values of read with their sizes, and then its error. It reads in another goroutine to save time.
 func ahead[T any](read func(yield func(one T, size int) bool) error) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		batches, done := make(chan []T, 1), make(chan struct{})
-		var err error // once batches is closed
+		var err error // valid once batches is closed
 		go func() {
 			defer close(batches)
 			var batch []T
@@ -208,7 +208,7 @@ func ahead[T any](read func(yield func(one T, size int) bool) error) iter.Seq2[T
 		}()
 		defer func() {
 			close(done)
-			for range batches { // until the file is closed
+			for range batches { // until the reading has ended
 			}
 		}()
 		for batch := range batches {
@@ -225,7 +225,7 @@ func ahead[T any](read func(yield func(one T, size int) bool) error) iter.Seq2[T
 	}
 }
 
-// maxLine bounds an observation, far above what answers can be: 8 MiB each.
+// maxLine bounds the line of an observation, far above any answer: 8 MiB each.
 var maxLine = 256 << 20 // tests change it
 
 func readObservations(path string, p *parser, yield func(l line, text []byte) bool) error {
@@ -236,13 +236,13 @@ func readObservations(path string, p *parser, yield func(l line, text []byte) bo
 	defer f.Close()
 	sum, n, number, offset := sha256.New(), 0, 1, int64(0)
 	r := bufio.NewReaderSize(io.TeeReader(f, sum), 1<<16)
-	var long []byte // a line that the buffer has no room for
+	var long []byte // a line larger than the buffer
 	for {
 		text, err := r.ReadSlice('\n')
 		if err == bufio.ErrBufferFull {
 			switch long = append(long, text...); {
 			case long[0] != '{':
-				_, err := p.parse(long) // which says what is wrong
+				_, err := p.parse(long) // the error is specific
 				return fmt.Errorf("%s:%d: %w", f.Name(), number, err)
 			case len(long) > maxLine:
 				return fmt.Errorf("%s:%d: is longer than %d MiB", f.Name(), number, maxLine>>20)
@@ -274,9 +274,10 @@ func readObservations(path string, p *parser, yield func(l line, text []byte) bo
 	}
 }
 
-// openObservations opens observations.jsonl. check returns a *ChangedError unless it gets what the run recorded.
+// openObservations opens observations.jsonl. check returns a *ChangedError if the content differs from the recorded
+// one.
 func openObservations(path string) (f *os.File, check func(Content) error, err error) {
-	want, err := recorded(path) // before the file: one that is replaced meanwhile is older than the manifest then
+	want, err := recorded(path) // before the file: if that is replaced meanwhile, the manifest is older
 	if err != nil {
 		return nil, nil, err
 	}
@@ -288,7 +289,7 @@ func openObservations(path string) (f *os.File, check func(Content) error, err e
 		if want == nil || got == *want {
 			return nil
 		}
-		// A scoring that ended between the two has replaced both.
+		// A scoring that ended in between has replaced both.
 		if now, _ := recorded(path); now != nil && got == *now {
 			return nil
 		}
@@ -296,7 +297,7 @@ func openObservations(path string) (f *os.File, check func(Content) error, err e
 	}, nil
 }
 
-// recorded returns what a run's manifest says of its observations, nil if it says nothing or there is none.
+// recorded returns the content of observations that a run's manifest records, or nil.
 func recorded(path string) (*Content, error) {
 	m, err := ReadManifest(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -305,7 +306,7 @@ func recorded(path string) (*Content, error) {
 	return m.Observations, err
 }
 
-// ChangedError says that a run's observations or figures are not those that were written.
+// ChangedError reports that a run's observations or figures are not those that were written.
 type ChangedError struct {
 	File      string
 	Want, Got int // observations; equal if only the content differs

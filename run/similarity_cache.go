@@ -15,8 +15,8 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// SimilarityCache is the run's similarity.db: vectors and scores that are slow to compute, so that scoring again is
-// fast. It can be deleted. Safe for concurrent use; the journal's lock excludes other processes.
+// SimilarityCache is the run's similarity.db. It keeps vectors and scores that are slow to compute, so scoring again
+// is fast. It can be deleted. Safe for concurrent use; the journal's lock excludes other processes.
 type SimilarityCache struct {
 	path     string
 	mu       sync.Mutex
@@ -26,11 +26,11 @@ type SimilarityCache struct {
 
 var _ similarity.Cache = (*SimilarityCache)(nil)
 
-// OpenSimilarityCache opens the directory's similarity.db and makes it if need be. It refuses files that are not
-// regular ones, and a database with anything but the cache's table: a view could make a look-up endless.
+// OpenSimilarityCache opens the directory's similarity.db, and creates it if needed. It refuses files that are not
+// regular, and a database with more than the cache's table: a view could make a look-up endless.
 func (d *Dir) OpenSimilarityCache() (*SimilarityCache, error) {
 	k := &SimilarityCache{path: filepath.Join(d.Path, "similarity.db")}
-	for _, end := range []string{"", "-wal", "-shm", "-journal"} { // SQLite's files, beside it too
+	for _, end := range []string{"", "-wal", "-shm", "-journal"} { // SQLite's files next to it too
 		if err := plainfile.Check(k.path + end); err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func (k *SimilarityCache) open() (err error) {
 	if err := others.Err(); err != nil {
 		return err
 	}
-	// What is lost in a power cut is computed again.
+	// Values lost in a power cut are computed again.
 	if err := k.conn.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF"); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (k *SimilarityCache) Get(key similarity.Key) (value []byte, found bool, err
 	return nil, false, cmp.Or(err, k.get.Err())
 }
 
-// Put implements similarity.Cache: all of values, or none.
+// Put implements similarity.Cache: it stores all values or none.
 func (k *SimilarityCache) Put(values map[similarity.Key][]byte) (err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

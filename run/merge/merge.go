@@ -1,5 +1,5 @@
-// Package merge makes one run of the runs of a measurement's shards: it merges answers by request and observations by
-// their places, and the figures equal a single run's to the last digit.
+// Package merge makes one run of the runs of a measurement's shards. It merges answers by request and observations by
+// place, so the figures equal those of a single run to the last digit.
 package merge
 
 import (
@@ -29,19 +29,19 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Result is what was merged.
+// Result describes what was merged.
 type Result struct {
 	Shards    int
-	Asks      int // that the run has
-	Twice     int // of these: another shard, or an earlier merge, gave another answer to the same request, which stays
+	Asks      int // requests with an answer in the merged run
+	Twice     int // of these: another shard, or an earlier merge, has another answer to the same request, which is kept
 	Failed    int // requests without an answer
-	Behind    int // requests that failed in a shard and have an answer
-	Labels    int // labels and notes of people that were not in the run yet
+	Behind    int // requests that failed in a shard but have an answer
+	Labels    int // people's labels and notes that were new to the run
 	Estimates []crosstalk.Estimate
-	Paths     []string // of the shards
+	Paths     []string // paths of the shards
 }
 
-// Text is what was merged in words: 3 shards, 12 answers.
+// Text describes the result in words: 3 shards, 12 answers.
 func (r Result) Text() string {
 	text := fmt.Sprintf("%d shards", r.Shards)
 	if r.Asks > 0 {
@@ -53,13 +53,13 @@ func (r Result) Text() string {
 	return text
 }
 
-// IncompleteError says that shards are missing, unfinished, or there twice.
+// IncompleteError reports that shards are missing, unfinished or duplicated.
 type IncompleteError struct {
 	Missing    []string // shards, as in 3/64
-	Unfinished []string // why, with the path
+	Unfinished []string // reasons, with paths
 	Twice      []string // the shard with both paths
-	Out        string   // has the answers of the shards that are there; "": nothing was written, since some are twice
-	Figures    bool     // Out has figures from before, which stay
+	Out        string   // where the present shards' answers were merged; "": nowhere, because of duplicates
+	Figures    bool     // Out has figures from before, which are kept
 }
 
 func (e *IncompleteError) Error() string {
@@ -89,8 +89,8 @@ func (e *IncompleteError) Error() string {
 	return text + fmt.Sprintf(": %s has the answers so far and %s; run these shards, and merge again", e.Out, figures)
 }
 
-// AheadError says that the merged run has answers to requests that failed in the shards, since it was resumed. The
-// answers are merged, and the figures stay as they were: the shards' would be about the failures.
+// AheadError reports that the merged run has answers to requests that failed in the shards, because it was resumed.
+// The answers are merged, but the figures stay unchanged: the shards' figures would include the failures.
 type AheadError struct {
 	Requests int
 	Out      string
@@ -102,11 +102,12 @@ func (e *AheadError) Error() string {
 		e.Requests)
 }
 
-// Merge merges runs of shards into the run directory out. Each path is the run of a shard, or a directory that has
-// such runs in it. The order does not matter, and merging again has no effect.
+// Merge merges runs of shards into the run directory out. Each path is the run of a shard, or a directory of such
+// runs. The order does not matter, and merging again has no effect.
 //
-// Runs of different measurements, versions or scorings are refused with the field that differs. The error is an
-// *IncompleteError if a shard is missing, unfinished or there twice, and an *AheadError if out was resumed.
+// Runs of different measurements, versions or scorings are refused with an error that names the differing field. The
+// error is an *IncompleteError if a shard is missing, unfinished or duplicated, and an *AheadError if out was
+// resumed.
 func Merge(paths []string, out string) (result Result, err error) {
 	shards, err := open(paths)
 	if err != nil {
@@ -131,7 +132,7 @@ func Merge(paths []string, out string) (result Result, err error) {
 	if result.Labels, err = labels.Merge(out, result.Paths); err != nil {
 		return result, err
 	}
-	var both errgroup.Group // answers and observations: each takes long
+	var both errgroup.Group // answers and observations in parallel: each takes long
 	both.Go(func() error { return shards.mergeJournals(d.Journal, &result) })
 	recorder, err := d.Record()
 	if err != nil {
@@ -163,7 +164,7 @@ func Merge(paths []string, out string) (result Result, err error) {
 	}
 	m := &d.Manifest
 	m.Asks = result.Asks
-	// Only now does the run have the observations of this scoring.
+	// Only now are the run's observations those of this scoring.
 	if err := d.SetScoring(m.Scoring, m.Suites, 0, m.Changes); err != nil {
 		return result, err
 	}
@@ -219,7 +220,7 @@ func (s shards) mergeJournals(into *journal.Journal, result *Result) error {
 	return err
 }
 
-// notes copies what the shards' manifests record into the whole's.
+// notes copies the records in the shards' manifests into that of the whole.
 func (s shards) notes(whole *run.Manifest) {
 	whole.Scoring, whole.Suites, whole.Names = s[0].Scoring, s[0].Suites, s[0].Names
 	whole.Changes, whole.Adapted = nil, nil
@@ -241,25 +242,25 @@ func (s shards) notes(whole *run.Manifest) {
 	slices.SortFunc(whole.Adapted, func(a, b run.Adapted) int { return cmp.Compare(a.Condition, b.Condition) })
 }
 
-// DifferentError says that two runs are not shards of one measurement.
+// DifferentError reports that two runs are not shards of one measurement.
 type DifferentError struct {
 	Path  string
 	Field string // with both values, the first that of Path
-	Than  string // the other path
+	Than  string // the path of the other run
 }
 
 func (e *DifferentError) Error() string {
 	return fmt.Sprintf("%s is not of the same measurement as %s: its %s", e.Path, e.Than, e.Field)
 }
 
-// WholeError reports that a run is not a shard's.
+// WholeError reports that a run is not that of a shard.
 type WholeError struct{ Path string }
 
 func (e *WholeError) Error() string {
 	return e.Path + " is a run of all items: expected runs of shards, made with --shard"
 }
 
-// shards are runs of shards in the order of their numbers.
+// shards are the runs of shards, in the order of their numbers.
 type shards []one
 
 type one struct {
@@ -267,7 +268,7 @@ type one struct {
 	path string
 }
 
-// open reads the manifests of the runs that paths name, and refuses those that are not of one measurement.
+// open reads the manifests of the runs at paths, and refuses runs of different measurements.
 func open(paths []string) (list shards, err error) {
 	all, err := expand(paths)
 	if err != nil {
@@ -294,7 +295,7 @@ func open(paths []string) (list shards, err error) {
 	return list, list.sameScoring()
 }
 
-// expand replaces directories of shards by their runs.
+// expand replaces a directory of shards by the runs in it.
 func expand(paths []string) (all []string, err error) {
 	for _, path := range paths {
 		path = filepath.Clean(path)
@@ -330,9 +331,9 @@ func (o one) difference(from one) string {
 	return o.Plan.Whole().Difference(from.Plan.Whole())
 }
 
-// sameScoring refuses finished shards that were scored differently, or whose models refused other settings.
+// sameScoring refuses finished shards that were scored differently, or whose models refused different settings.
 func (s shards) sameScoring() error {
-	var first, asked *one // of the finished ones, and of those with observations: a shard without refused nothing
+	var first, asked *one // the first finished shard, and the first with observations: one without them met no refusals
 	for i := range s {
 		o := &s[i]
 		if o.unfinished() != "" {
@@ -379,7 +380,7 @@ func (o *one) refused() map[int][]string {
 	return of
 }
 
-// unfinished is why a shard has no figures that could be merged, "" if it has.
+// unfinished returns the reason why a shard has no figures to merge, or "".
 func (o one) unfinished() string {
 	switch _, err := os.Lstat(filepath.Join(o.path, "estimates.json")); {
 	case o.NotMeasured > 0:
@@ -390,7 +391,7 @@ func (o one) unfinished() string {
 	return ""
 }
 
-// check returns nil if every shard is there once and finished, or else which are not.
+// check returns nil if every shard is present once and finished, or else the error that lists the others.
 func (s shards) check() *IncompleteError {
 	e := &IncompleteError{}
 	have := map[int]string{}
@@ -417,10 +418,10 @@ func (s shards) check() *IncompleteError {
 	return nil
 }
 
-// look is how often Wait looks for shards.
+// look is the interval at which Wait looks for shards.
 var look = time.Second
 
-// Wait returns when all shards in paths are finished or Merge would refuse them, after most, or with ctx's error.
+// Wait returns when all shards in paths are finished, when Merge would refuse them, after most, or with ctx's error.
 func Wait(ctx context.Context, paths []string, most time.Duration) error {
 	for end := time.Now().Add(most); time.Now().Before(end); {
 		shards, err := open(paths)
@@ -443,12 +444,12 @@ func Wait(ctx context.Context, paths []string, most time.Duration) error {
 
 type source struct {
 	path       string
-	run.Placed // the next one
+	run.Placed // the next observation
 	more       bool
 	next       func() (run.Placed, error, bool)
 }
 
-// observations yields those of all shards in the order of the whole measurement, once they are recorded.
+// observations yields the observations of all shards in the order of the whole measurement, after recording them.
 func (s shards) observations(recorder *run.Recorder) iter.Seq2[crosstalk.Observation, error] {
 	return func(yield func(crosstalk.Observation, error) bool) {
 		var open []*source
@@ -459,7 +460,7 @@ func (s shards) observations(recorder *run.Recorder) iter.Seq2[crosstalk.Observa
 		}
 		var last run.Place
 		lastPath := ""
-		for due := open; ; { // due are those whose next one is to be read
+		for due := open; ; { // due are the shards whose next observation has to be read
 			for _, s := range due {
 				var err error
 				if s.Placed, err, s.more = s.next(); err != nil {

@@ -1,4 +1,4 @@
-// Package shard divides a measurement among processes: which one does which part (--shard) and its items.
+// Package shard divides a measurement among processes: which process does which part (--shard), and its items.
 package shard
 
 import (
@@ -14,17 +14,17 @@ import (
 	"strings"
 )
 
-// Shard is one of Count parts of a measurement; its text is "3/64". The zero value is all of it, with the text "".
+// Shard is one of Count parts of a measurement, written "3/64". The zero value is the whole, written "".
 type Shard struct {
 	Index int // from 1
 	Count int
 }
 
-// most is the largest number of shards: as many tasks as a job array of Slurm can have if its administrator lets it.
+// most is the largest number of shards: as many tasks as a Slurm job array can have at most.
 const most = 1 << 20
 
-// Parse reads the value of --shard: "" for the whole measurement, I/N, or "auto"
-// for what the scheduler says in the environment, which getenv reads (os.Getenv):
+// Parse reads the value of --shard: "" for the whole measurement, I/N, or "auto" for the shard that the scheduler set
+// in the environment, which getenv reads (os.Getenv):
 //
 //	Slurm array        SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT, SLURM_ARRAY_TASK_MIN
 //	Kubernetes job     JOB_COMPLETION_INDEX, and CROSSTALK_SHARDS, the job's completions
@@ -120,7 +120,7 @@ func (s *Shard) UnmarshalText(text []byte) error {
 	return s.check()
 }
 
-// Dir is the shard's run directory in the directory of all shards: DIR/shard-03-of-64.
+// Dir returns the shard's run directory in the directory of all shards: DIR/shard-03-of-64.
 func (s Shard) Dir(all string) string {
 	if s.IsZero() {
 		return all
@@ -145,12 +145,13 @@ func Runs(all string) (paths []string, err error) {
 	return paths, err
 }
 
-// IsRun reports whether a name is the name of a shard's run directory.
+// IsRun reports whether a name can be that of a shard's run directory.
 func IsRun(name string) bool { return runs.MatchString(name) }
 
 var runs = regexp.MustCompile(`^` + prefix + `\d+-of-\d+$`)
 
-// Has reports whether the shard has a cluster's items, by its hash: clusters need not be known beforehand.
+// Has reports whether the shard has the items of a cluster. It hashes the cluster, so clusters need not be known
+// beforehand.
 func (s Shard) Has(cluster string) bool {
 	return s.IsZero() || hash(cluster)%uint64(s.Count) == uint64(s.Index-1)
 }
@@ -160,7 +161,7 @@ func hash(text string) uint64 {
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// Part is the shard's part of n, a budget that all shards share: the parts are equal up to one, and together n.
+// Part returns the shard's part of n, a budget that all shards share: parts differ by at most one and add up to n.
 func (s Shard) Part(n int) int {
 	if s.IsZero() {
 		return n
@@ -172,24 +173,24 @@ func (s Shard) Part(n int) int {
 	return part
 }
 
-// Clusters are items, by number from 0, that have to be in the same shard: those that
-// share something. The zero value has no items. It is made for millions of them.
+// Clusters groups items, by number from 0, that must be in the same shard because they share something. The zero
+// value has no items. It is made for millions of them.
 type Clusters struct {
-	of      []int32  // a parent of each item, that of a root is the item itself
-	hashes  []uint64 // of the items' ids
+	of      []int32  // the parent of each item; a root is its own parent
+	hashes  []uint64 // hashes of the items' IDs
 	sharing []sharing
 }
 
-// sharing is an item that has something.
+// sharing is an item and something that it has, as a hash.
 type sharing struct {
 	what uint64
 	item int32
 }
 
-// Everybody in the place of an item means that what it has puts no items together.
+// Everybody, in place of an item, means that sharing this does not group items.
 const Everybody = -1
 
-// Add adds the next item with its cluster, "" for one of its own.
+// Add adds the next item with its cluster; "" means a cluster of its own.
 func (c *Clusters) Add(id, cluster string) {
 	item := len(c.of)
 	c.of, c.hashes = append(c.of, int32(item)), append(c.hashes, hash(id))
@@ -198,7 +199,7 @@ func (c *Clusters) Add(id, cluster string) {
 	}
 }
 
-// Share says what an item has: all that have the same are in one shard. What is a hash.
+// Share records that an item has something, given as a hash: all items that have it are in one shard.
 func (c *Clusters) Share(what uint64, item int) {
 	c.sharing = append(c.sharing, sharing{what, int32(item)})
 }
@@ -211,13 +212,13 @@ func (c *Clusters) root(item int32) int32 {
 	return item
 }
 
-// Of returns the shard's items, ascending. The clusters are dealt out by size, those of one size by hash, each to
-// the shard with the fewest items: shards differ by at most one cluster where all have the same size.
+// Of returns the shard's items, ascending. Clusters are dealt out by size, then by hash, each to the shard with the
+// fewest items. If all clusters have the same size, shards differ by at most one cluster.
 func (s Shard) Of(c *Clusters) []int {
 	slices.SortFunc(c.sharing, func(a, b sharing) int {
 		return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.item, b.item))
 	})
-	for i, one := range c.sharing { // makes one cluster of those that share something
+	for i, one := range c.sharing { // unite items that share something
 		if i == 0 || c.sharing[i-1].what != one.what {
 			continue
 		}
@@ -230,7 +231,7 @@ func (s Shard) Of(c *Clusters) []int {
 		c.of[max(a, b)] = min(a, b) // the root is the first item
 	}
 	c.sharing = nil
-	items := []int{} // not nil, for a shard may have none
+	items := []int{} // not nil: a shard may have none
 	sizes := make([]int32, len(c.of))
 	for i := range c.of {
 		sizes[c.root(int32(i))]++
@@ -264,7 +265,7 @@ func (s Shard) Of(c *Clusters) []int {
 	return items
 }
 
-// loads are the items that each shard has, as a heap: the first is a shard with the fewest, of several the first.
+// loads is a heap of the shards by number of items: its first is the first shard with the fewest.
 type loads []load
 
 type load struct{ shard, items int }

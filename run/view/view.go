@@ -1,5 +1,5 @@
-// Package view looks at observations under other columns than those that they were recorded with: conditions
-// pooled, some values only, values in groups, samples apart. It knows no instrument.
+// Package view changes the columns of recorded observations: it pools conditions, selects values, groups values, and
+// separates samples. It is independent of the instrument.
 package view
 
 import (
@@ -14,36 +14,36 @@ import (
 	"crosstalk/internal/ordered"
 )
 
-// Columns that a view adds to the labels of observations.
+// Columns that a view can add to the labels of observations.
 const (
 	SampleColumn = "sample" // the observation's sample, from 1
-	ItemColumn   = "item"   // of View.Only: the observation's item
-	GroupColumn  = "group"  // a group that the observation is in (Reader.Members)
+	ItemColumn   = "item"   // for View.Only: the observation's item
+	GroupColumn  = "group"  // a group of the observation (Reader.Members)
 )
 
-// View says how to look at observations. The zero value leaves them as they are.
+// View specifies how to change observations. The zero value changes nothing.
 type View struct {
-	Pool   []string // columns: figures are over all their values together
-	Only   []Choice // observations of other values are left out
+	Pool   []string // columns whose values are pooled into one figure
+	Only   []Choice // drop observations with other values
 	Groups []Group  // the values of GroupColumn
 }
 
-// Choice is some values of a column.
+// Choice is a selection of values of a column.
 type Choice struct {
 	Column string
 	Values []string
 }
 
-// Group is a name for some values of a column. Groups may overlap and be of different columns.
+// Group is a name for some values of a column. Groups may overlap, and may belong to different columns.
 type Group struct {
 	Name string
 	Choice
 }
 
-// Empty reports whether the view leaves observations as they are.
+// Empty reports whether the view leaves observations unchanged.
 func (v View) Empty() bool { return len(v.Pool)+len(v.Only)+len(v.Groups) == 0 }
 
-// Fields are the fields that the view adds to the signatures of its figures.
+// Fields returns the fields that the view adds to the signatures of its figures.
 func (v View) Fields() (fields []string) {
 	if len(v.Pool) > 0 {
 		fields = append(fields, "pool:"+strings.Join(v.Pool, ","))
@@ -54,10 +54,10 @@ func (v View) Fields() (fields []string) {
 	return fields
 }
 
-// Field is the field that a group adds to the signatures of its figures.
+// Field returns the field that a group adds to the signatures of its figures.
 func (g Group) Field() string { return "group:" + g.Choice.String() }
 
-// String is COLUMN=VALUE,...
+// String returns COLUMN=VALUE,...
 func (c Choice) String() string { return c.Column + "=" + strings.Join(c.Values, ",") }
 
 // ParseChoice reads COLUMN=VALUE,....
@@ -75,7 +75,7 @@ func ParseChoice(text string) (Choice, error) {
 	return c, nil
 }
 
-// Chosen is the view of some values only, each COLUMN=VALUE,... as for the option only.
+// Chosen returns the view that keeps only some values, each text being COLUMN=VALUE,... as for the option only.
 func Chosen(texts []string) (v View, err error) {
 	for _, text := range texts {
 		choice, err := ParseChoice(text)
@@ -115,19 +115,19 @@ func (v View) Check() error {
 	return nil
 }
 
-// Reader reads the observations of a run, one after the other, as a view has them.
+// Reader applies a view to the observations of a run, one after the other.
 type Reader struct {
 	view    View
 	sample  bool                       // labels have SampleColumn
 	samples map[string]int             // numbers of pooled samples
-	seen    map[string]map[string]bool // values of the columns that the view names
+	seen    map[string]map[string]bool // values found in the columns that the view names
 
-	read    crosstalk.Observation   // last, as it was recorded
-	last    crosstalk.Observation   // that Read returned
-	members []crosstalk.Observation // of last; nil before they are asked for
+	read    crosstalk.Observation   // the last observation, as recorded
+	last    crosstalk.Observation   // the last observation that Read returned
+	members []crosstalk.Observation // of last; nil until Members is called
 }
 
-// Reader starts reading for figures by these columns. Labels have SampleColumn if it is among them or the view's.
+// Reader returns a reader for figures by these columns. Labels get SampleColumn if it is among them or in the view.
 func (v View) Reader(columns ...string) *Reader {
 	r := &Reader{view: v, samples: map[string]int{}, seen: map[string]map[string]bool{}}
 	r.sample = slices.Contains(slices.Concat(columns, v.columns()), SampleColumn)
@@ -148,10 +148,10 @@ func (v View) columns() (columns []string) {
 	return columns
 }
 
-// Read returns the observation as the view has it, false if the view leaves it out.
+// Read returns the observation under the view, and false if the view drops it.
 //
-// In pooled columns it has the value crosstalk.All, and pooled observations of an item are different samples of it.
-// They have the item's cluster, since all observations of an item, or a larger cluster, are dependent.
+// In pooled columns, its value is crosstalk.All, and an item's pooled observations become different samples of the
+// item. They keep the item's cluster, since all observations of an item, or of a larger cluster, are dependent.
 func (r *Reader) Read(o crosstalk.Observation) (crosstalk.Observation, bool) {
 	r.read = o
 	for column, values := range r.seen {
@@ -177,7 +177,7 @@ func (r *Reader) Read(o crosstalk.Observation) (crosstalk.Observation, bool) {
 	return o, true
 }
 
-// value is the recorded observation's value of a column.
+// value returns the recorded observation's value in a column.
 func (r *Reader) value(column string) string {
 	switch v := r.read.Column(column); {
 	case column == SampleColumn:
@@ -210,7 +210,7 @@ func (r *Reader) pool(o crosstalk.Observation) crosstalk.Observation {
 	return o
 }
 
-// Members returns the observation that Read returned last once for each of its groups, named in GroupColumn.
+// Members returns the last observation of Read once for each of its groups, which GroupColumn names.
 func (r *Reader) Members() []crosstalk.Observation {
 	if r.members != nil {
 		return r.members
@@ -228,7 +228,7 @@ func (r *Reader) Members() []crosstalk.Observation {
 	return r.members
 }
 
-// Check returns an error if the view names a column or value that no observation had. known are all columns.
+// Check returns an error if the view names a column or value that no observation had. known lists all columns.
 func (r *Reader) Check(known []string) error {
 	for _, column := range r.view.columns() {
 		if len(r.seen[column]) == 0 {
@@ -256,9 +256,9 @@ const (
 	Greatest = "max"
 )
 
-// Spread replaces the figures of the values of columns by three: the least, the unweighted mean and the greatest,
-// which have Least, Mean and Greatest in the first column, and nothing in the others. Figures over all values stay
-// only where there are none of single ones. What is undefined has no part. They have the largest n and no interval.
+// Spread replaces the figures of the columns' values by three: the minimum, the unweighted mean and the maximum, with
+// Least, Mean or Greatest in the first column and nothing in the others. Figures over all values are kept only if
+// there are none of single values. Undefined figures are left out. The three have the largest n and no interval.
 func Spread(estimates []crosstalk.Estimate, columns ...string) (spread []crosstalk.Estimate) {
 	column := columns[0]
 	estimates = slices.Clone(estimates)
@@ -277,7 +277,7 @@ func Spread(estimates []crosstalk.Estimate, columns ...string) (spread []crossta
 		return e.Key()
 	}
 	for _, figures := range ordered.Groups(estimates, key) {
-		over := figures[0] // all values together
+		over := figures[0] // over all values together
 		figures = slices.DeleteFunc(figures, func(e crosstalk.Estimate) bool {
 			v := e.By[column]
 			return v == "" || v == crosstalk.All

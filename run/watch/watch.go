@@ -1,4 +1,5 @@
-// Package watch shows the progress of runs: of those in a directory, shards as one, and of one being measured.
+// Package watch shows the progress of runs: of the runs in a directory, shards taken together, or of one being
+// measured.
 package watch
 
 import (
@@ -25,19 +26,19 @@ import (
 	"crosstalk/run/shard"
 )
 
-// Run is a run, or all shards of one that are in a directory.
+// Run is a run, or all shards of one in a directory.
 type Run struct {
 	Path    string   `json:"path"`
 	Suite   string   `json:"suite"`
 	Models  []string `json:"models"`
-	Shards  int      `json:"shards,omitempty"`  // 0: the run has none
+	Shards  int      `json:"shards,omitempty"`  // 0: the run is not sharded
 	Missing []int    `json:"missing,omitempty"` // shards that have not begun
-	Parts   []Part   `json:"parts"`             // the shards that have; of a run without shards the run itself
+	Parts   []Part   `json:"parts"`             // the shards that have begun; without shards, the run itself
 
-	Totals // Requests and Left are estimates that include Missing, and shards that are being planned
+	Totals // Requests and Left are estimates that include Missing and shards still being planned
 }
 
-// planned is how many shards know what they will ask.
+// planned returns the number of shards whose requests are known.
 func (r *Run) planned() (n int) {
 	for _, p := range r.Parts {
 		if p.Requests > 0 || p.State == Finished || p.State == Cut {
@@ -51,7 +52,7 @@ func (r *Run) planned() (n int) {
 type Part struct {
 	Path  string      `json:"path"`
 	Shard shard.Shard `json:"shard,omitzero"`
-	Slow  bool        `json:"slow,omitempty"`  // its rate is less than half the usual shard's
+	Slow  bool        `json:"slow,omitempty"`  // its rate is less than half that of the usual shard
 	Error string      `json:"error,omitempty"` // why it cannot be read
 
 	Totals
@@ -60,38 +61,38 @@ type Part struct {
 	Usage  map[string]crosstalk.Usage `json:"-"` // tokens by model
 }
 
-// Totals are what can be added up.
+// Totals are the values that add up over parts.
 type Totals struct {
 	State    State         `json:"state"`
-	Requests int           `json:"requests"` // planned; 0: nothing is asked, or it is not known
-	Done     int           `json:"done"`     // of them, with an answer or failed
+	Requests int           `json:"requests"` // planned; 0: none, or unknown
+	Done     int           `json:"done"`     // of Requests: answered or failed
 	Failed   int           `json:"failed"`   // of Done
 	Rate     float64       `json:"rate"`     // answers per second now
-	Left     time.Duration `json:"left_ns"`  // until all is done, at this rate; of a run, of its slowest shard; 0: unknown
+	Left     time.Duration `json:"left_ns"`  // until all is done at this rate; for a run, in its slowest shard; 0: unknown
 	Last     time.Time     `json:"last,omitzero"`
-	Cost     *float64      `json:"cost,omitempty"` // of the answers; nil: prices are not known
+	Cost     *float64      `json:"cost,omitempty"` // of the answers; nil: unknown prices
 }
 
-// State is what a run is at.
+// State is the state of a run.
 type State string
 
-// The states. A run without an answer for a minute waits for its server, or was stopped: its files do not tell.
+// The states. A run without an answer for a minute waits for its server or was stopped: its files do not tell which.
 const (
 	Finished State = "finished"
-	Cut      State = "cut"     // finished without the items that a limit kept from being measured
+	Cut      State = "cut"     // finished, but without items that a limit kept from being measured
 	Running  State = "running" // it had an answer in the last minute
 	Quiet    State = "quiet"   // not finished, and no answer in the last minute
 	Broken   State = "broken"  // it cannot be read
 )
 
-// Silence is the time without an answer after which a run is not running.
+// Silence is the time without an answer after which a run is considered not running.
 const Silence = time.Minute
 
-// deepest is how many directories below the named one are searched.
+// deepest limits how many levels of directories are searched.
 const deepest = 8
 
 // Read returns the runs in a directory, which may be a run itself, in the order of their paths. prices may be nil. An
-// error is one of the directory; what is wrong with a run is in its part.
+// error concerns the directory; a problem with a run is in its part.
 func Read(dir string, prices ask.Prices, now time.Time) ([]Run, error) {
 	var paths []string
 	err := Find(dir, true, func(path string) bool {
@@ -102,7 +103,7 @@ func Read(dir string, prices ask.Prices, now time.Time) ([]Run, error) {
 		return nil, err
 	}
 	var runs []Run
-	together := map[string]int{} // place in runs, by directory and plan
+	together := map[string]int{} // index in runs, by directory and plan
 	for _, path := range paths {
 		manifest, err := run.ReadManifest(path)
 		if err != nil {
@@ -130,13 +131,13 @@ func Read(dir string, prices ask.Prices, now time.Time) ([]Run, error) {
 	return runs, nil
 }
 
-// Whole identifies the run that a shard in this directory is a part of.
+// Whole identifies the run to which a shard in this directory belongs.
 func Whole(path string, m run.Manifest) string {
 	return fmt.Sprint(filepath.Dir(path), m.Plan.Shard.Count, m.Plan.Whole().Hash())
 }
 
-// Find calls use with each run directory at or below a directory until use returns false. With links, the run of a
-// shard may be a symbolic link, as in shard.Runs; no other link is followed.
+// Find calls use with each run directory at or below dir until use returns false. With links, the run of a shard may
+// be a symbolic link, as in shard.Runs; no other link is followed.
 func Find(dir string, links bool, use func(path string) bool) error {
 	dir = filepath.Clean(dir)
 	root := dir + string(filepath.Separator) // dir may be a link
@@ -179,7 +180,7 @@ func newRun(path string, m run.Manifest, parts ...Part) Run {
 	r := Run{Path: path, Suite: m.Plan.Suite, Shards: m.Plan.Shard.Count, Parts: parts}
 	for _, c := range m.Plan.Conditions {
 		name := c.Model.String()
-		if c.Model.Name == "" { // of recorded answers
+		if c.Model.Name == "" { // for recorded answers
 			name = c.Model.Provider
 		}
 		if !slices.Contains(r.Models, name) {
@@ -189,7 +190,7 @@ func newRun(path string, m run.Manifest, parts ...Part) Run {
 	return r
 }
 
-// Of reads the progress of one run, whole or of a shard. prices may be nil.
+// Of reads the progress of one run, whole or a shard. prices may be nil.
 func Of(path string, m run.Manifest, prices ask.Prices, now time.Time) Part {
 	p := Part{Path: path, Shard: m.Plan.Shard, Totals: Totals{State: Quiet, Requests: m.Asks}}
 	j, err := journal.OpenReader(filepath.Join(path, journal.Name))
@@ -217,7 +218,7 @@ func Of(path string, m run.Manifest, prices ask.Prices, now time.Time) Part {
 	figures, missing := os.Lstat(filepath.Join(path, "estimates.json"))
 	done, recent := missing == nil && m.EstimatesSHA256 != "", now.Sub(p.Last) <= Silence
 	switch {
-	case recent && (!done || p.Last.After(figures.ModTime())): // of a run that was finished too, if it is resumed
+	case recent && (!done || p.Last.After(figures.ModTime())): // also of a finished run that was resumed
 		p.State, p.Rate = Running, progress.Rate
 	case done && m.NotMeasured > 0:
 		p.State = Cut
@@ -230,7 +231,7 @@ func Of(path string, m run.Manifest, prices ask.Prices, now time.Time) Part {
 	return p
 }
 
-// sum adds the parts up, and finds those that are slow.
+// sum adds up the parts, and marks slow ones.
 func (r *Run) sum(now time.Time) {
 	slices.SortFunc(r.Parts, func(a, b Part) int { return a.Shard.Index - b.Shard.Index })
 	have := map[int]bool{}
@@ -263,10 +264,10 @@ func (r *Run) sum(now time.Time) {
 			r.Missing = append(r.Missing, i)
 		}
 	}
-	if planned := r.planned(); planned < r.Shards && planned > 0 { // the others have as many requests on average
+	if planned := r.planned(); planned < r.Shards && planned > 0 { // assume as many requests on average for the others
 		r.Requests = r.Requests * r.Shards / planned
 	}
-	if r.Rate > 0 { // those that wait, stopped or have not begun will be done at the same rate
+	if r.Rate > 0 { // assume the same rate for shards that wait, stopped or have not begun
 		r.Left = max(r.Left, time.Duration(float64(r.Requests-r.Done)/r.Rate*float64(time.Second)).Round(time.Second))
 	}
 	if len(rates) > 2 {
@@ -281,25 +282,25 @@ func (r *Run) sum(now time.Time) {
 		states[Quiet]++
 	}
 	r.State = Finished
-	for _, state := range []State{Cut, Broken, Quiet, Running} { // the last one that a part is in
+	for _, state := range []State{Cut, Broken, Quiet, Running} { // the last one that any part is in
 		if states[state] > 0 {
 			r.State = state
 		}
 	}
 }
 
-// mostShards is how many shards Write lists unless all are wanted.
+// mostShards is how many shards Write lists unless it lists all.
 const mostShards = 20
 
 // WriteJSON writes runs in the schema crosstalk/status/v1.
 func WriteJSON(w io.Writer, runs []Run) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	runs = append([]Run{}, runs...) // no runs are [], not null
+	runs = append([]Run{}, runs...) // write no runs as [], not null
 	return e.Encode(map[string]any{"schema": "crosstalk/status/v1", "runs": runs})
 }
 
-// Write writes how far runs have come, for people: each run, and below it all shards, or the 20 that matter.
+// Write writes the progress of runs for people: each run, and below it all shards, or the 20 that matter most.
 func Write(w io.Writer, runs []Run, all bool) error {
 	for i, r := range runs {
 		if i > 0 {
@@ -369,7 +370,7 @@ func (r Run) writeShards(w io.Writer, all bool) error {
 			what = "no answer since " + p.Last.Local().Format("2006-01-02 15:04")
 		case p.State == Quiet && p.Requests > 0:
 			what = "no answer yet"
-		case p.State == Quiet: // it scores recorded answers, or plans
+		case p.State == Quiet: // it scores recorded answers, or is planning
 			what = "not finished"
 		}
 		fmt.Fprintf(t, "  %v\t%s\t%s\n", p.Shard, p.amounts(), what)
@@ -383,7 +384,7 @@ func (r Run) writeShards(w io.Writer, all bool) error {
 	return nil
 }
 
-// Amounts are the counts of a run in words.
+// Amounts describes the counts of a run in words.
 func (r Run) Amounts() string {
 	if r.planned() < r.Shards {
 		return strings.Replace(r.amounts(), " of ", " of about ", 1)
@@ -416,19 +417,19 @@ type progress struct {
 	session *ask.Session
 	planned int
 	started time.Time
-	trouble string // the last failure that was printed, at told
+	trouble string // the last failure printed, at told
 	told    time.Time
 }
 
-// Show writes how far a session has come, of the requests that are planned, until stop is called, which can be done
-// more than once: one line that is rewritten on a terminal, else an occasional line. The first comes soon.
+// Show writes the progress of a session, out of the planned requests, until stop is called: one line that is
+// rewritten on a terminal, else an occasional line. The first comes soon. stop may be called more than once.
 func Show(w io.Writer, s *ask.Session, planned int) (stop func()) {
 	p := newProgress(w, s, planned)
 	return p.line.Repeat(p.show)
 }
 
-// ShowScored writes how many answers have been scored, of the observations that an observer (study.Study.Observe) is
-// given, until stop is called, which can be done more than once. The observer that it returns passes them on.
+// ShowScored writes how many answers have been scored until stop is called, which may be called more than once. It
+// counts the observations given to counting, which passes them to observe (see study.Study.Observe).
 func ShowScored(w io.Writer, observe func(crosstalk.Observation)) (counting func(crosstalk.Observation), stop func()) {
 	var n atomic.Int64
 	var last crosstalk.Observation
