@@ -1,15 +1,15 @@
-// Package gate decides whether a run is good enough: its figures satisfy stated bounds and are no worse than
-// another run's. It knows estimates and comparisons, but no instruments.
+// Package gate decides whether a run is good enough: its figures satisfy stated bounds and are no worse than another
+// run's. It works with estimates and comparisons, and imports no instruments.
 //
-// A check has three outcomes. It passes if the whole interval of the figure, or of the difference, satisfies the
-// bound: that is evidence for it. It fails if the whole interval misses it, and is else inconclusive, with the side
-// on which the figure lies and the number of items that may decide it. A gate passes if all of its checks do, so
-// each has the whole level; it fails if one does, so for failures they share it (Bonferroni). Figures can be judged
-// without their intervals, or, of nightly runs, by the evidence of all nights.
+// A check has three outcomes. It passes if the whole interval of the figure, or of the difference, satisfies the bound:
+// that is evidence for it. It fails if the whole interval violates the bound, and is otherwise inconclusive, with the
+// side on which the figure lies and the number of items that may decide it. A gate passes if all of its checks do, so
+// each check has the whole level; it fails if one does, so for failures they share the level (Bonferroni). Figures can
+// also be judged without intervals, or, for nightly runs, by the evidence of all nights.
 //
-// What cannot be judged fails, with the reason: a figure that was not measured or has no scored observations; a
-// figure that is incomplete because requests failed or items were not measured; and a figure that too many of the
-// answers are not part of, since they could not be judged.
+// What cannot be judged fails, with the reason: a figure that was not measured or has no scored observations; a figure
+// that is incomplete because requests failed or items were not measured; and a figure that leaves out too many of the
+// answers, since they could not be judged.
 package gate
 
 import (
@@ -41,8 +41,8 @@ type Verdict struct {
 	Inconclusive bool    `json:"inconclusive,omitempty"` // not passed, and no check failed
 	Checks       []Check `json:"checks"`
 
-	Names  report.Names `json:"-"` // what tables call values of columns
-	Broken []Broken     `json:"-"` // some, of a run that is worse than a reference
+	Names  report.Names `json:"-"` // names that tables show for values of columns
+	Broken []Broken     `json:"-"` // some of them, in a run that is worse than a reference
 }
 
 // Options are the rules for judging figures.
@@ -50,8 +50,8 @@ type Options struct {
 	Point       bool    // figures are judged without their intervals
 	EitherWay   bool    // a run may be neither worse nor better than another by more than the margin
 	Level       float64 // two-sided, of intervals; 0: 0.95
-	Night       int     // figures are judged every night, this is which, from 1; 0: once
-	MaxUnjudged float64 // the largest share of answers, 0 to 1, that may not have been judged
+	Night       int     // which night this is, from 1, if figures are judged every night; 0: once
+	MaxUnjudged float64 // the largest accepted share of answers, 0 to 1, that could not be judged
 }
 
 // Check is the result of one requirement for one figure.
@@ -61,10 +61,10 @@ type Check struct {
 	By           map[string]string   `json:"by"`             // the figure's columns
 	Unit         string              `json:"unit,omitempty"` // of Value and Interval; empty: a fraction
 	Passed       bool                `json:"passed"`
-	Inconclusive bool                `json:"inconclusive,omitempty"`  // neither passed nor failed: evidence is missing
+	Inconclusive bool                `json:"inconclusive,omitempty"`  // neither passed nor failed: more evidence is needed
 	Side         string              `json:"side,omitempty"`          // inconclusive: "within" the bound or "beyond"
 	Reason       string              `json:"reason,omitempty"`        // why it did not pass
-	Missing      []int               `json:"missing_items,omitempty"` // inconclusive: least and most that may decide it
+	Missing      []int               `json:"missing_items,omitempty"` // inconclusive: fewest and most that may decide
 	Value        crosstalk.Value     `json:"value"`                   // the figure, or its difference from Reference
 	Interval     *crosstalk.Interval `json:"interval"`
 	N            int                 `json:"n"`
@@ -77,7 +77,7 @@ type Check struct {
 	clusters     int
 	margin       float64
 	still        bool               // no item differs from the others, or from its reference
-	strict       crosstalk.Interval // that decides a failure: at the level that all checks share
+	strict       crosstalk.Interval // decides a failure: at the level that all checks share
 	undecided    bool               // Reason does not fail the check yet
 }
 
@@ -108,12 +108,12 @@ func (v Verdict) Failed() int {
 	return len(v.Checks) - passed - inconclusive
 }
 
-// Unfinished returns a failed check for a reason that concerns the whole run.
+// Unfinished returns a check that failed for a reason that concerns the whole run.
 func Unfinished(requirement, reason string) Check {
 	return Check{Requirement: requirement, By: map[string]string{}, Value: crosstalk.Undefined, Reason: reason}
 }
 
-// slack forgives rounding in averages.
+// slack allows for rounding in averages.
 const slack = 1e-12
 
 type bound struct {
@@ -146,8 +146,8 @@ func (b bound) keeps(value float64) bool {
 
 func (b bound) String() string { return b.op + " " + amount(b.value, b.unit) }
 
-// Check tests the figures of a run, grouped by the requirement's columns. It returns at least one check. An error,
-// always a *SyntaxError, means that the figure cannot have the stated value.
+// Check tests the figures of a run, grouped by the requirement's columns. It returns at least one check. Its only error
+// is a *SyntaxError: the figure cannot have the stated value.
 func (r Requirement) Check(estimates []crosstalk.Estimate, o Options) (checks []Check, err error) {
 	var measured []crosstalk.Estimate
 	for _, e := range estimates {
@@ -220,7 +220,7 @@ func (o Options) decide(checks []Check) {
 					return stats.AtLevel(i, float64(c.Value), c.observations, level)
 				}
 				exact := *c.Interval
-				if exact.Method == "wilson" { // too narrow far from a rate near 0 or 1
+				if exact.Method == "wilson" { // at strict levels, too narrow for rates near 0 or 1
 					exact.Method = "clopper-pearson"
 				}
 				c.strict = at(exact, 1-(1-level)/float64(shared*o.looks()))
@@ -236,10 +236,10 @@ func (o Options) decide(checks []Check) {
 	}
 }
 
-// looks divides the level of this night's figures: over all nights, 1/(t(t+1)) adds up to 1.
+// looks divides the level of tonight's figures: over all nights, 1/(t(t+1)) sums to 1.
 func (o Options) looks() int { return max(1, o.Night*(o.Night+1)) }
 
-// decide judges a check by its intervals, or by the point alone.
+// decide judges a check by its intervals, or by the figure alone.
 func (c *Check) decide(point bool) {
 	within := c.bound.keeps(float64(c.Value))
 	i := c.Interval
@@ -318,14 +318,14 @@ func (c *Check) miss(within bool) string {
 }
 
 const (
-	// power is the probability with which the missing items are to decide a check.
+	// power is the intended probability that the missing items decide a check.
 	power = 0.8
-	// manyTimes as many items as there are is no advice.
+	// more than manyTimes the present number of items is no advice.
 	manyTimes = 20
 )
 
-// need says how many more items may decide an inconclusive check: with the greater number if the true figure is as
-// near to the bound as the half of the interval's figures that are nearest to the value, with the least if as far.
+// need estimates how many more items may decide an inconclusive check: the true figure may be anywhere in the central
+// half of the interval's figures; it needs the most items at the end near the bound, the fewest at the other.
 func (c *Check) need(within bool) {
 	i, v, n := c.Interval, float64(c.Value), float64(c.N)
 	gap, half := math.Abs(v-c.bound.value), v-i.Low
@@ -336,7 +336,7 @@ func (c *Check) need(within bool) {
 		half = i.High - v
 	}
 	var least, most float64
-	if c.still && gap > 0 { // the width falls with n; every new fault takes as many more
+	if c.still && gap > 0 { // the width shrinks with n; each new fault takes as many more
 		least = n * half / gap
 		most = 2 * least
 	} else {
@@ -371,7 +371,7 @@ func about(n int) string {
 	return strconv.Itoa((n + unit/2) / unit * unit)
 }
 
-// unfit explains why a figure cannot be judged; it is empty if it can.
+// unfit explains why a figure cannot be judged; "" if it can.
 func unfit(e crosstalk.Estimate, maxUnjudged float64) string {
 	unjudged, of := instrument.Of(e.Measure).UnjudgedOf(e)
 	switch failed, missing := e.Counts[string(crosstalk.Failed)], e.Counts[crosstalk.NotMeasured]; {

@@ -23,33 +23,33 @@ import (
 	"crosstalk/run"
 )
 
-// History is what runs that differ by their date only have found, the oldest first.
+// History contains the figures of runs that differ only by their date, the oldest first.
 type History struct {
 	Nights  []Night
 	Series  []Series
 	LeftOut int // unfinished runs
 	kind    crosstalk.Kind
-	suite   string // of the first; of recorded answers, each file may have another name
+	suite   string // the first night's; suites of recorded answers may be named differently in each file
 	across  []string
 }
 
 // Night is a run of a history.
 type Night struct {
 	Path, Name string
-	Date       time.Time // in the directory's name (2026-11-22), or else when the figures were written
+	Date       time.Time // from the directory's name (2026-11-22), or else when the figures were written
 	estimates  []crosstalk.Estimate
 }
 
-// Series is the figures of one condition: totals by night, by measure, with any fault first.
+// Series has the figures of one condition: totals by night, by measure, with any fault first.
 type Series struct {
 	By       map[string]string
 	Measures []string
-	figures  map[string][]*crosstalk.Estimate // by measure; nil where a night has none
-	Change   *Nightly                         // evidence that answers are worse than in the first night; nil: not known
+	figures  map[string][]*crosstalk.Estimate // by measure; nil if a night has none
+	Change   *Nightly                         // evidence that answers are worse than in the first night; nil: unknown
 	since    int                              // the first night of the change, from 0; -1: none
 }
 
-// DateColumn is the column with the date of a figure of a history.
+// DateColumn is the column with the date of a figure in a history.
 const DateColumn = "date"
 
 var dated = regexp.MustCompile(`(?:^|\D)(\d{4})-?(\d\d)-?(\d\d)(?:\D|$)`)
@@ -69,7 +69,7 @@ func dateOf(path string) (time.Time, error) {
 	return info.ModTime(), nil
 }
 
-// ErrNoHistory says that runs differ by more than their date.
+// ErrNoHistory reports that runs differ by more than their date.
 type ErrNoHistory struct{ why string }
 
 func (e *ErrNoHistory) Error() string {
@@ -114,7 +114,7 @@ func Histories(paths []string) (h History, err error) {
 	return h, h.collect()
 }
 
-// collect makes the series: the totals of each condition.
+// collect makes the series from the totals of each condition.
 func (h *History) collect() error {
 	for at, night := range h.Nights {
 		for _, e := range report.Totals(night.estimates) {
@@ -156,7 +156,7 @@ func (h *History) collect() error {
 
 var suiteField = regexp.MustCompile(`\|suite:[^|]*`)
 
-// signature returns a figure's signature, without the suite if it may differ.
+// signature returns a figure's signature, without the suite if that may differ.
 func (h *History) signature(e crosstalk.Estimate) string {
 	if h.across != nil {
 		return suiteField.ReplaceAllString(e.Signature, "")
@@ -164,12 +164,12 @@ func (h *History) signature(e crosstalk.Estimate) string {
 	return e.Signature
 }
 
-// Recorded reports whether a run is of answers that were recorded elsewhere.
+// Recorded reports whether a run scored answers that were recorded elsewhere.
 func Recorded(m run.Manifest) bool {
 	return len(m.Plan.Conditions) > 0 && m.Plan.Conditions[0].Model.Provider == "recorded"
 }
 
-// differs says which column of a figure the first night does not have with this value.
+// differs returns an error that names a column of the figure whose value the first night lacks.
 func (h *History) differs(night Night, e crosstalk.Estimate) error {
 	for _, column := range slices.Sorted(maps.Keys(e.By)) {
 		if first := h.Series[0].By[column]; first != e.By[column] {
@@ -184,7 +184,7 @@ func (h *History) differs(night Night, e crosstalk.Estimate) error {
 const historyMargin = 0.01
 
 // FindChange judges the nights after the first by the nightly rule, as Rules.Check does with Night and a margin of one
-// point: a change is found without need with a probability of at most 2.5 %, however many nights there are.
+// point: the probability of finding a change that is not there is at most 2.5 %, however many nights there are.
 func (h *History) FindChange() error {
 	paths := make([]string, len(h.Nights))
 	for i, n := range h.Nights {
@@ -218,8 +218,8 @@ func (h *History) FindChange() error {
 	return nil
 }
 
-// begins is the night, from 1, since which answers are worse: of those up to the first whose evidence reaches the
-// limit, the one since which it is largest. It is -1 if no evidence does.
+// begins returns the night, from 1, since which answers are worse: up to the first night whose evidence reaches the
+// limit, it is the night since which the evidence is largest. It is -1 if no evidence reaches the limit.
 func (n Nightly) begins() int {
 	if n.Evidence < n.Limit {
 		return -1
@@ -241,7 +241,7 @@ func (n Nightly) begins() int {
 	return first + 1
 }
 
-// day is the date of a night, with the time where several nights have one date.
+// day returns the date of a night, with the time if several nights share a date.
 func (h History) day(at int) string {
 	day := func(n Night) string { return n.Date.Format(time.DateOnly) }
 	for i, n := range h.Nights {
@@ -252,12 +252,12 @@ func (h History) day(at int) string {
 	return day(h.Nights[at])
 }
 
-// Title says what the runs are of.
+// Title describes the runs.
 func (h History) Title() string {
 	return fmt.Sprintf("%s of %s, %d runs", h.kind.Title, h.suite, len(h.Nights))
 }
 
-// change says since when the nights are worse than the first.
+// change describes since when the nights are worse than the first.
 func (h History) change(s Series) string {
 	if s.Change == nil {
 		return "Whether it became worse is not known: no two nights share their items"
@@ -270,7 +270,7 @@ func (h History) change(s Series) string {
 		float64(s.Change.Evidence), float64(s.Change.Limit))
 }
 
-// Last says what the last night found.
+// Last describes what the last night found.
 func (h History) Last() (lines []string) {
 	for _, s := range h.Series {
 		lines = append(lines, h.last(s)...)
@@ -286,7 +286,7 @@ func (h History) last(s Series) []string {
 	return []string{"Last: " + report.Plain(*e[len(h.Nights)-1])}
 }
 
-// Tables are a table of each series, by date.
+// Tables returns a table of each series, by date.
 func (h History) Tables() (tables []report.Table) {
 	for _, s := range h.Series {
 		t := report.Table{Left: 1, Header: []string{"date", "any fault", "%", "95 % interval"},
@@ -333,7 +333,7 @@ func (h History) Tables() (tables []report.Table) {
 	return tables
 }
 
-// Write writes the history in one of report.Formats: tables for people, else the figures with their dates.
+// Write writes the history in one of report.Formats: tables for people, otherwise the figures with their dates.
 func (h History) Write(w io.Writer, format string) error {
 	tables := h.Tables()
 	switch {
@@ -368,7 +368,7 @@ func (h History) Write(w io.Writer, format string) error {
 	return report.Write(w, format, all)
 }
 
-// Plots are a line chart of each measure over the days since the first night, with a line for each series.
+// Plots returns a line chart of each measure over the days since the first night, with a line for each series.
 func (h History) Plots() []plot.Plot {
 	var measures []string
 	var columns []map[string]string

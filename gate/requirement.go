@@ -24,10 +24,10 @@ import (
 //	leak_rate <= 60% by category
 //	lpr >= 98 where language=ko, model="openai:gpt-4o-mini"
 //
-// VALUE is a percentage with %, and for a figure that is a fraction also above 1 (60 is 60 %); a plain 1 is
-// ambiguous and refused. For a figure with a unit, such as bits, it is in that unit. With by, the figure of each
-// value of the columns must satisfy the bound; with where, only figures with the stated values. Names with spaces,
-// commas or an equals sign are in double quotes, in which \" and \\ are a quote and a backslash.
+// VALUE is a percentage with %, and for a figure that is a fraction also above 1 (60 is 60 %); a plain 1 is ambiguous
+// and refused. For a figure with a unit, such as bits, it is in that unit. With by, the figure of each value of the
+// columns must satisfy the bound; with where, only figures with the stated values. Names that contain spaces, commas or
+// an equals sign are in double quotes, where \" and \\ are a quote and a backslash.
 type Requirement struct {
 	Text    string // as written, with single spaces
 	Measure string
@@ -40,7 +40,7 @@ type Requirement struct {
 // Match is a column and its required value.
 type Match struct{ Column, Value string }
 
-// Columns are the columns by which figures must be grouped to check the requirement: where's, then by's.
+// Columns returns the columns by which figures must be grouped to check the requirement: where's, then by's.
 func (r Requirement) Columns() []string {
 	var columns []string
 	for _, m := range r.Where {
@@ -52,7 +52,7 @@ func (r Requirement) Columns() []string {
 // A SyntaxError is an invalid requirement.
 type SyntaxError struct {
 	Text    string
-	Column  int // of Text, in characters from 1
+	Column  int // position in Text, in characters from 1
 	Message string
 }
 
@@ -67,7 +67,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("column %d: %s\n  %s\n  %s^", e.Column, e.Message, line, strings.Repeat(" ", e.Column-1))
 }
 
-// Parse reads a requirement. Its errors are *SyntaxError.
+// Parse parses a requirement. Its errors are *SyntaxError.
 func Parse(text string) (r Requirement, err error) {
 	p := &parser{text: text}
 	defer func() {
@@ -102,7 +102,7 @@ func Parse(text string) (r Requirement, err error) {
 	}
 }
 
-// parser reads a requirement from left to right. It panics with a *SyntaxError.
+// parser parses a requirement from left to right. It panics with a *SyntaxError.
 type parser struct {
 	text string
 	at   int // bytes read
@@ -128,7 +128,7 @@ func (p *parser) next(mark string) bool {
 	return false
 }
 
-// rest is the text from a position to the next white space.
+// rest returns the text from a position to the next white space.
 func (p *parser) rest(at int) string {
 	if end := strings.IndexFunc(p.text[at:], unicode.IsSpace); end > 0 {
 		return p.text[at : at+end]
@@ -170,7 +170,7 @@ func (p *parser) name(expected string) string {
 	return name
 }
 
-// column reads a name that is not among those before.
+// column parses a name that is not in before.
 func (p *parser) column(expected string, before []string) string {
 	start := p.skip()
 	column := p.name(expected)
@@ -180,7 +180,7 @@ func (p *parser) column(expected string, before []string) string {
 	return column
 }
 
-// quoted reads a non-empty text in double quotes, if one follows.
+// quoted parses a non-empty text in double quotes, if one follows.
 func (p *parser) quoted() string {
 	start := p.at
 	if !strings.HasPrefix(p.text[start:], `"`) {
@@ -246,12 +246,12 @@ func (p *parser) match(before []Match) (m Match) {
 	return m
 }
 
-// Number is a number as written. Its meaning depends on the figure.
+// Number is a number as it was written. Its meaning depends on the figure.
 type Number struct {
 	value   float64
 	percent bool
 	text    string // as written
-	source  string // the requirement, and the number's position in it
+	source  string // the requirement, and the position of the number in it
 	at      int
 }
 
@@ -291,7 +291,7 @@ func (n Number) Of(unit string) (float64, error) {
 	return 0, &SyntaxError{n.source, utf8.RuneCountInString(n.source[:n.at]) + 1, problem}
 }
 
-// ParseFraction reads a fraction: a number with % is a percentage, as is a number above 1 (60 is 60 %); any other
+// ParseFraction parses a fraction: a number with % is a percentage, as is a number above 1 (60 is 60 %); any other
 // number is a fraction (0.6 is 60 %). It refuses a plain 1, which is ambiguous, and values above 100 %.
 func ParseFraction(text string) (float64, error) {
 	n, err := parseNumber(text)

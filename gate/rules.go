@@ -22,15 +22,15 @@ type Rules struct {
 	Margin      float64  // how much worse it may be, 0 to 1: no data can show that two runs are equal
 	By          []string // columns of the groups that are compared too; nil: totals only
 
-	// Nights are runs of earlier nights, the oldest first: with Options.Night all of them
-	// together are evidence that the run is worse. Unfinished ones are left out.
+	// Nights are runs of earlier nights, the oldest first: with Options.Night, all of them together are evidence that the
+	// run is worse. Unfinished ones are left out.
 	Nights []string
 
 	Compare compare.Options
 	Options
 }
 
-// Check judges a run. An unfinished run fails, with the reason. It is an error to require nothing.
+// Check judges a run. An unfinished run fails, with the reason. It is an error if there are no rules.
 func (r Rules) Check(path string) (Verdict, error) {
 	if _, err := run.ReadManifest(path); err != nil {
 		return Verdict{}, err
@@ -108,7 +108,7 @@ func (r Rules) checkBounds(path string) (checks []Check, err error) {
 	return checks, nil
 }
 
-// checkNoWorse compares the run with the one that it must not be worse than. There are some checks apart.
+// checkNoWorse compares the run with the one that it must not be worse than. apart counts the other checks.
 func (r Rules) checkNoWorse(path string, apart int) ([]Check, error) {
 	var paths []string
 	all := slices.Concat([]string{r.NoWorseThan}, r.Nights, []string{path})
@@ -135,7 +135,7 @@ func (r Rules) checkNoWorse(path string, apart int) ([]Check, error) {
 	return append(checks, Lost(runs[len(runs)-1].Estimates, runs[0].Estimates, r.NoWorseThan, options.Measures)...), nil
 }
 
-// unfinished is the reason why a run has no figures yet; empty if it has them.
+// unfinished returns why a run has no figures yet; "" if it has them.
 func unfinished(path string) (reason string, err error) {
 	if _, err = run.ReadEstimates(path); errors.Is(err, run.ErrUnfinished) {
 		return "incomplete: the run is not finished; run the same command again to resume it", nil
@@ -146,8 +146,8 @@ func unfinished(path string) (reason string, err error) {
 // NoWorse checks that no compared figure is worse than its reference by more than the margin, by the difference and
 // its interval. Figures without a direction are skipped unless wanted names them. Checks are still undecided.
 //
-// Of several nights, the figures of the last run are checked, with the evidence of all.
-// What no evidence is known for is skipped likewise.
+// For several nights, it checks the last run's figures, with the evidence of all nights. Figures without known evidence
+// are skipped likewise.
 func NoWorse(result compare.Result, reference, last string, margin float64, wanted []string,
 	o Options) (checks []Check) {
 	text := fmt.Sprintf("no worse than %s by more than %s", reference, points(100*margin))
@@ -225,7 +225,8 @@ func Lost(of, reference []crosstalk.Estimate, name string, wanted []string) (che
 	return checks
 }
 
-// fewestClusters can show that a rate near 100 % fell by at most some points; no number of items in fewer can.
+// fewestClusters can show that a rate near 100 % fell by at most some points; fewer cannot, whatever the number of
+// items.
 const fewestClusters = 12
 
 func remarks(c compare.Comparison, against crosstalk.Estimate) (list []string) {
@@ -241,21 +242,21 @@ func remarks(c compare.Comparison, against crosstalk.Estimate) (list []string) {
 	return append(list, c.Warnings...)
 }
 
-// Nightly is the evidence of several nights that runs are worse than a reference.
+// Nightly is evidence from several nights that runs are worse than a reference.
 type Nightly struct {
 	Nights   int             `json:"nights"`
-	Luck     crosstalk.Value `json:"luck"`     // standard deviation of the reference's figure from its own answers
-	Margin   crosstalk.Value `json:"margin"`   // that was tested: the stated one, at least twice the luck
-	Evidence crosstalk.Value `json:"evidence"` // that the loss is more than the margin (stats.NightlyEvidence)
-	Limit    crosstalk.Value `json:"limit"`    // from which the check fails
-	Since    int             `json:"since"`    // the night of the largest evidence, from 1
+	Luck     crosstalk.Value `json:"luck"`     // standard deviation of the reference's figure over its own answers
+	Margin   crosstalk.Value `json:"margin"`   // the tested margin: the stated one, but at least twice the luck
+	Evidence crosstalk.Value `json:"evidence"` // that the loss exceeds the margin (stats.NightlyEvidence)
+	Limit    crosstalk.Value `json:"limit"`    // the check fails at this evidence
+	Since    int             `json:"since"`    // the night with the largest evidence, from 1
 
 	nights []stats.Night
 	faults float64 // the expected share of items that differ
 }
 
-// nightly returns the evidence for the last night's comparison, given all nights',
-// in order. It is nil where the figure is no paired mean of fractions.
+// nightly returns the evidence for the last night's comparison, given all nights' comparisons in order. It is nil if
+// the figure is not a paired mean of fractions.
 func nightly(last compare.Comparison, all []compare.Comparison, margin float64) *Nightly {
 	condition := func(c compare.Comparison) map[string]string {
 		rest := maps.Clone(c.Condition)

@@ -27,7 +27,7 @@ func Write(w io.Writer, format string, v Verdict) error {
 		func() []report.Table { return []report.Table{v.table()} })
 }
 
-// Headline is the result in a few words.
+// Headline states the result in a few words.
 func (v Verdict) Headline() string {
 	checks := fmt.Sprintf("%d checks", len(v.Checks))
 	if len(v.Checks) == 1 {
@@ -95,7 +95,7 @@ func (v Verdict) table() report.Table {
 	return t
 }
 
-// results are the results of a check, the most serious first.
+// results lists the results of a check, the most serious first.
 var results = []string{"FAILED", "inconclusive", "passed"}
 
 func (c Check) outcome() string {
@@ -108,8 +108,8 @@ func (c Check) outcome() string {
 	return results[0]
 }
 
-// required names what several checks all require of their measures, such as " no worse
-// than runs/old by more than 1 point"; empty if they differ.
+// required returns what several checks all require of their measures, such as " no worse than runs/old by more than 1
+// point"; "" if they differ.
 func (v Verdict) required() (required string) {
 	for i, c := range v.Checks {
 		rest, ok := strings.CutPrefix(c.Requirement, c.Measure+" ")
@@ -121,8 +121,8 @@ func (v Verdict) required() (required string) {
 	return required
 }
 
-// columns splits the columns of the figures into those with a common value, for
-// the heading, and the names of the others. A check without a figure has none.
+// columns splits the columns of the figures into those with a common value, for the heading, and the others. A check
+// without a figure has none.
 func (v Verdict) columns() (shared, columns []string) {
 	var by []map[string]string
 	for _, c := range v.Checks {
@@ -199,7 +199,7 @@ func (v Verdict) records() [][]string {
 	return all
 }
 
-// junit is a verdict as JUnit XML: a test case for each check.
+// junit formats a verdict as JUnit XML: a test case for each check.
 const junit = xml.Header + `<testsuites {{counts .}}>
   <testsuite name="crosstalk gate {{xml .Run}}" {{counts .}} errors="0" skipped="0" time="0">
 {{- range .Checks}}
@@ -257,7 +257,7 @@ func WriteAnnotations(w io.Writer, v Verdict) error {
 	return err
 }
 
-// Workflow commands end at a line break, and their properties at some punctuation marks.
+// Workflow commands end at a line break, their properties at some punctuation marks.
 var (
 	commandData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	commandProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
@@ -267,14 +267,14 @@ func annotate(b *strings.Builder, level, title, message string) {
 	fmt.Fprintf(b, "::%s title=%s::%s\n", level, commandProperty.Replace(title), commandData.Replace(message))
 }
 
-// Reports say where CI systems look for a verdict. Its zero value says nowhere.
+// Reports states where CI systems look for a verdict; the zero value: nowhere.
 type Reports struct {
 	Annotations bool   // GitHub workflow commands, on the writer of Write
 	JUnit       string // a file of JUnit XML
 	Summary     string // a markdown file, to append to
 }
 
-// Write writes the verdict where the reports say.
+// Write writes the verdict to the places in r.
 func (r Reports) Write(w io.Writer, v Verdict) error {
 	if r.Annotations {
 		if err := WriteAnnotations(w, v); err != nil {
@@ -318,16 +318,16 @@ func WriteSummary(w io.Writer, v Verdict) error {
 	return err
 }
 
-// Broken is an answer with a fault to an item that the reference answered without one.
+// Broken is an item that the reference answered without a fault and the run with one.
 type Broken struct{ Item, Before, After, Found string }
 
 const (
 	mostBroken    = 3
-	mostFaulty    = 10000 // answers with a fault among which broken ones are sought
+	mostFaulty    = 10000 // limit on answers with a fault that are searched for broken ones
 	longestQuoted = 300   // characters of an answer
 )
 
-// brokenOf returns the first broken answers of a run. There are none where a run has no observations.
+// brokenOf returns the first broken answers of a run, none if a run has no observations.
 func brokenOf(before, after string) ([]Broken, error) {
 	var faulty []Broken
 	places := map[string]int{}
@@ -357,7 +357,7 @@ func brokenOf(before, after string) ([]Broken, error) {
 	return list, err
 }
 
-// faults calls each with a run's observations of any fault, and what was found, until it returns false.
+// faults calls each with a run's observations of any fault, and the finding, until it returns false.
 func faults(path string, each func(o crosstalk.Observation, found string) bool) error {
 	m, err := run.ReadManifest(path)
 	if err != nil {
@@ -386,7 +386,7 @@ func faults(path string, each func(o crosstalk.Observation, found string) bool) 
 	return nil
 }
 
-// keyOf is the same for answers to one item, asked in the same way, whatever the model and its settings.
+// keyOf is equal for answers to one item asked in the same way, whatever the model and its settings.
 func keyOf(o crosstalk.Observation) string {
 	return fmt.Sprintf("%q %q %d", o.Item, o.Variant, o.Sample)
 }

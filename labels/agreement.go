@@ -12,35 +12,35 @@ import (
 	"crosstalk/run"
 )
 
-// Kappa, alpha and tau-b: 1 at most, 0 for agreement as if by chance. The others are shares.
+// Kappa, alpha and tau-b are at most 1, and 0 for agreement as if by chance. The others are shares.
 const (
 	Rate         = "rate"           // mean value of the labels: for leakage the human Leak-Rate
-	Share        = "share"          // of a label, or of a code
+	Share        = "share"          // share of a label, or of a code
 	TauB         = "tau-b"          // Kendall's
 	CohensKappa  = "kappa"          // Cohen's, of two annotators, or of the instrument and the majority
 	Alpha        = "alpha"          // Krippendorff's, nominal, of all annotators
-	Sensitivity  = "sensitivity"    // found, of what the majority of people finds
-	Specificity  = "specificity"    // not found, of what the majority of people does not find
-	SameFindings = "same judgement" // as the majority: found by both or by neither; or the same class
+	Sensitivity  = "sensitivity"    // share found of what the majority of people finds
+	Specificity  = "specificity"    // share not found of what the majority of people does not find
+	SameFindings = "same judgement" // share where the majority agrees: found by both or by neither; or the same class
 )
 
 // Agreement compares people's labels of a run with each other and with the instrument.
 type Agreement struct {
 	Question      string         `json:"question"`
 	Labels        int            `json:"labels"`
-	Questions     int            `json:"questions"` // with a label
-	Units         int            `json:"units"`     // that could be asked about
+	Questions     int            `json:"questions"` // questions with a label
+	Units         int            `json:"units"`     // units that people could be asked about
 	Annotators    []string       `json:"annotators"`
-	Weighted      []string       `json:"weighted_by,omitempty"` // columns by which the sample was drawn
+	Weighted      []string       `json:"weighted_by,omitempty"` // columns of the sample's strata
 	Slack         float64        `json:"slack"`
 	Figures       []Figure       `json:"figures"`
 	Curves        []Curve        `json:"curves"`
 	Cells         []Cell         `json:"cells"`
 	Disagreements []Disagreement `json:"disagreements"`
-	Unmatched     int            `json:"unmatched,omitempty"`   // labels of answers that the run does not have
+	Unmatched     int            `json:"unmatched,omitempty"`   // labels of answers that the run lacks
 	Adjudicated   int            `json:"adjudicated,omitempty"` // questions that a third person decided
 
-	ByDefault []string `json:"-"` // the columns of groups, if nobody asked for them; else nil
+	ByDefault []string `json:"-"` // the columns of groups if chosen by default, else nil
 }
 
 // Figure is a figure of an agreement.
@@ -53,7 +53,7 @@ type Figure struct {
 	N        int                 `json:"n"` // questions
 }
 
-// Cell counts questions by the majority of people and by what the instrument found.
+// Cell counts questions by the majority of people and by the instrument's finding.
 type Cell struct {
 	Judge  string            `json:"judge,omitempty"`
 	By     map[string]string `json:"by"`
@@ -80,27 +80,27 @@ type Point struct {
 type Disagreement struct {
 	Judge string `json:"judge,omitempty"`
 	Place
-	Link       string          `json:"link,omitempty"` // to the answers of the item, below the address of a server
-	People     []string        `json:"people"`         // labels, by annotator's name
+	Link       string          `json:"link,omitempty"` // to the item's answers, relative to a server's address
+	People     []string        `json:"people"`         // labels, by annotator
 	Found      string          `json:"found"`
-	Difference crosstalk.Value `json:"difference"` // of the two similarities
+	Difference crosstalk.Value `json:"difference"` // between the two similarities
 	Topic      string          `json:"topic"`
 	Texts      []string        `json:"texts"`
-	Gap        float64         `json:"gap"` // between the values of people and of the instrument
+	Gap        float64         `json:"gap"` // between the values from people and from the instrument
 }
 
 // Options are the settings of AgreementOf.
 type Options struct {
-	By    []string                 // columns by whose values all figures are given too
+	By    []string                 // columns; all figures are also computed for each of their values
 	Worst int                      // number of disagreements to list for each judge
-	Link  func(item string) string // to the answers of an item; nil: none
-	Draws int                      // of the bootstrap; 0: 2,000
+	Link  func(item string) string // returns a link to an item's answers; nil: none
+	Draws int                      // bootstrap draws; 0: 2,000
 	Seed  uint64
 }
 
 // AgreementOf compares the labels of a finished run that answer a question, by default the first of its instrument,
-// with each other and with the instrument. If By is nil, figures are given by the columns of the last scoring and
-// the length of lines, where the questions have them.
+// with each other and with the instrument. If By is nil, figures are grouped by the columns of the last scoring and the
+// length of lines, if the questions have them.
 //
 // If the sample was stratified, shares, rates, sensitivity and specificity are weighted to describe the whole run.
 // Intervals have a level of 95 %: stats.Mean for means, a percentile bootstrap over clusters for the rest.
@@ -169,7 +169,7 @@ func annotators(units []labelledUnit) []string {
 	return slices.Sorted(maps.Keys(labels))
 }
 
-// labelNames are the labels of figures: the question's or, where any words are a label, each that was given.
+// labelNames returns the labels that have figures: the question's or, if any words are a label, each label given.
 func labelNames(q Question, units []labelledUnit) []string {
 	if !q.Several {
 		return q.labels()
@@ -191,25 +191,25 @@ const (
 	LabelColumn = "label"
 )
 
-// Judges that are no similarity.
+// Judges other than similarities.
 const (
 	People   = "people"
 	ownJudge = "instrument"
 )
 
-// Opinion is people's labels for one question, as plots draw them.
+// Opinion contains people's labels for one question, as plots draw them.
 type Opinion struct {
 	Question Question
 	Said     []Said
-	// Shares are the shares of each label in each setting (a condition, with the columns that never share a
-	// figure): of people, weighted as in AgreementOf, and of the instrument in all answers, in the same terms.
+	// Shares are the shares of each label in each setting (a condition, with the columns that never share a figure): from
+	// people, weighted as in AgreementOf, and from the instrument over all answers, in the same terms.
 	Shares []crosstalk.Estimate
 }
 
 // Said is a person's label as an observation of the question's measure, for plots beside similarities.
 type Said struct {
 	crosstalk.Observation
-	Weight float64 // the weights of all add up to the number of labels
+	Weight float64 // all weights add up to the number of labels
 }
 
 // Opinions returns people's labels of a run by question, none if it has no labels.

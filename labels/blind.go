@@ -25,7 +25,7 @@ import (
 	"crosstalk/internal/plainfile"
 )
 
-// Blind is a sheet whose questions are known by the ids that annotators see.
+// Blind is a sheet whose questions are found by the ids that annotators see.
 type Blind struct {
 	*Sheet
 	ids map[string]side
@@ -49,7 +49,7 @@ func (s *Sheet) Blind(d Design) Blind {
 	return b
 }
 
-// Unit returns the unit of an id.
+// Unit returns the unit with an id.
 func (b Blind) Unit(id string) (*Unit, bool) {
 	at, known := b.ids[id]
 	if !known {
@@ -63,14 +63,14 @@ type Answer struct {
 	ID        string
 	Shown     string // the choice as shown: "A"; case does not matter
 	Annotator string
-	Decides   bool // as an adjudicator
+	Decides   bool // the annotator is an adjudicator
 	When      time.Time
-	Seconds   float64 // that it took; 0: not known
+	Seconds   float64 // time taken; 0: unknown
 	Comment   string
-	Words     [][2]int // marked in the text: bytes, [start, end) each, in any order
+	Words     [][2]int // marked in the text: byte ranges [start, end), in any order
 }
 
-// Label un-blinds an answer. Unknown ids and choices, and marked words that the text does not have, are errors.
+// Label un-blinds an answer. Unknown ids and choices, and marked words that are not in the text, are errors.
 func (b Blind) Label(a Answer) (Label, error) {
 	at, known := b.ids[a.ID]
 	if !known {
@@ -107,7 +107,7 @@ func (b Blind) Label(a Answer) (Label, error) {
 		Words: words, When: a.When.UTC(), Seconds: a.Seconds, Comment: a.Comment}, err
 }
 
-// onSide is the choice with this index, or the other side if sides were exchanged.
+// onSide returns the choice with this index, or the one for the other side if sides were exchanged.
 func (q Question) onSide(i int, swapped bool) int {
 	if swapped && q.Choices[i].Shown != "" {
 		return 1 - i // A and B come first
@@ -115,7 +115,7 @@ func (q Question) onSide(i int, swapped bool) int {
 	return i
 }
 
-// listed is a list of labels in its usual form: "a; b", in alphabetical order, each once.
+// listed normalises a list of labels: "a; b", in alphabetical order, each once.
 func listed(text string) (string, error) {
 	var list []string
 	for part := range strings.SplitSeq(text, ";") {
@@ -130,7 +130,7 @@ func listed(text string) (string, error) {
 	return strings.Join(slices.Compact(list), "; "), nil
 }
 
-// Words are the words of a unit that people can mark, by their places in its first text.
+// Words returns the words of a unit that people can mark, with their offsets in its first text.
 func (b Blind) Words(u *Unit) (words []Word) {
 	if !b.Question.Words {
 		return nil
@@ -145,18 +145,18 @@ const designFile = "labels.json"
 
 const designSchema = "crosstalk/labels/v1"
 
-// Design is how a run's questions were drawn. Without its secret nobody can tell which side is which.
+// Design records how a run's questions were drawn. Without its secret nobody can tell which side is which.
 type Design struct {
 	Schema  string   `json:"schema"`
 	Secret  string   `json:"secret"`            // 32 bytes in hexadecimal
-	Samples []Sample `json:"samples,omitempty"` // that were exported, each kind once
+	Samples []Sample `json:"samples,omitempty"` // exported samples, each kind once
 }
 
 // Sample is a choice of units to ask about.
 type Sample struct {
 	N    int      `json:"n"`              // units; 0: all
 	By   []string `json:"by,omitempty"`   // columns of the strata, besides the condition
-	Only []string `json:"only,omitempty"` // "column=value", or a column that is yes: units with these only
+	Only []string `json:"only,omitempty"` // "column=value", or a column that must be yes: the units to draw from
 	Seed uint64   `json:"seed"`
 }
 
@@ -171,8 +171,8 @@ func (s Sample) Check() error {
 	return nil
 }
 
-// strata are the columns by which any sample was stratified. Within all of them,
-// labels were drawn at random. What Sample.Only leaves out is a stratum too.
+// strata returns the columns by which any sample was stratified. Within all of them, labels were drawn at random. What
+// Sample.Only leaves out is also a stratum.
 func (d Design) strata() []string {
 	var columns []string
 	for _, s := range d.Samples {
@@ -184,7 +184,7 @@ func (d Design) strata() []string {
 	})
 }
 
-// ReadDesign reads the design of a run, the zero value if it has none.
+// ReadDesign reads the design of a run; zero if it has none.
 func ReadDesign(run string) (Design, error) {
 	file := filepath.Join(run, designFile)
 	var d Design
@@ -207,7 +207,7 @@ func ReadDesign(run string) (Design, error) {
 	return d, nil
 }
 
-// Plan notes a sample in the run's design, and makes the design if there is none.
+// Plan records a sample in the run's design, and makes the design if there is none.
 func Plan(run string, s Sample) (Design, error) {
 	d, err := ReadDesign(run)
 	if err != nil {
@@ -233,7 +233,7 @@ func Plan(run string, s Sample) (Design, error) {
 	return d, atomicfile.WriteBytesPrivate(filepath.Join(run, designFile), append(text, '\n'))
 }
 
-// Token is a secret of an annotator: the same as long as the run has this design.
+// Token is an annotator's secret; it is constant for the run's design.
 func (d Design) Token(annotator string) string {
 	return base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(d.mac("token", annotator)[:16])
 }
@@ -252,14 +252,14 @@ type Asked struct {
 	ID     string // meaningless without the run's secret
 	Topic  string
 	A, B   string
-	Given  [2]string // what A and B answer, if people should see it
+	Given  [2]string // what A and B answer, if people should see that
 	Labels []string  // to choose from, as shown
 
 	at []byte // its place among the others
 }
 
 // Ask returns the questions about units for an annotator: sides and order are drawn from the run's secret, the
-// annotator's name and the seed. They do not depend on what the units contain or what was found in them.
+// annotator's name and the seed. They do not depend on the contents of units or on findings.
 func (d Design) Ask(q Question, units []Unit, annotator string, seed uint64) []Asked {
 	asked := make([]Asked, len(units))
 	for i, u := range units {
@@ -280,15 +280,15 @@ func (d Design) Ask(q Question, units []Unit, annotator string, seed uint64) []A
 	return asked
 }
 
-// id names a question on a sheet. The secret tells the unit and the sides from it, whoever was asked. It begins
-// with a letter, so that no spreadsheet reads it as a number.
+// id identifies a question on a sheet. With the secret, it reveals the unit and the sides, whoever was asked. It begins
+// with a letter, so no spreadsheet reads it as a number.
 func (d Design) id(unit string, swapped bool) string {
 	return "q" + hex.EncodeToString(d.mac("id", unit, fmt.Sprint(swapped))[:8])
 }
 
-// Draw returns the units of a sample in the sheet's order. Each stratum gives the same number, and those with fewer
-// give all; within it units are drawn at random. A larger sample of the same seed contains a smaller one, but for
-// the units that strata without enough had to leave to others.
+// Draw returns the units of a sample in the sheet's order. Each stratum contributes equally, and strata with fewer
+// units contribute all; within a stratum, units are drawn at random. A larger sample with the same seed contains a
+// smaller one, except for units that stand in for those that small strata lacked.
 func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
 	if err := s.check("by", sample.By); err != nil {
 		return nil, err
@@ -308,7 +308,7 @@ func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
 		return nil, fmt.Errorf("a sample of %d is smaller than the number of strata, %d; "+
 			"use a larger --sample or fewer columns in --by", sample.N, len(strata))
 	}
-	slices.SortFunc(strata, func(a, b []int) int { // the smallest first: what they lack goes to the others
+	slices.SortFunc(strata, func(a, b []int) int { // the smallest first: the others supply what it lacks
 		one, other := units[a[0]], units[b[0]]
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(one.stratum(sample.By), other.stratum(sample.By)))
 	})
@@ -324,7 +324,7 @@ func (s *Sheet) Draw(sample Sample) ([]Unit, error) {
 	return pick(units, chosen), nil
 }
 
-// Disagreed are the units that several people labelled, not all alike: those about which an adjudicator decides.
+// Disagreed returns the units that several people labelled, not all alike: those that an adjudicator decides.
 func (s *Sheet) Disagreed(labels []Label) (units []Unit) {
 	all, _ := s.labelled(nil, s.own(labels))
 	for _, u := range all {
@@ -335,7 +335,7 @@ func (s *Sheet) Disagreed(labels []Label) (units []Unit) {
 	return units
 }
 
-// Share are the units of a member of a team. Each unit is for overlap of them, drawn; all get as many, or one more.
+// Share returns the units of a team's member. Each unit is drawn for overlap members; all get as many, or one more.
 func (d Design) Share(units []Unit, team []string, overlap int, member string) (share []Unit) {
 	order := indexes(len(units))
 	rank := ordered.Map(units, func(u Unit) []byte { return d.mac("share", u.key) })
@@ -359,7 +359,7 @@ func (d Design) Share(units []Unit, team []string, overlap int, member string) (
 	return share
 }
 
-// Shown is a label of a unit as the question with this id shows it: A for the first side.
+// Shown returns a unit's label as the question with this id shows it: A for the first side.
 func (b Blind) Shown(id, label string) string {
 	at, known := b.ids[id]
 	q := b.Question
@@ -370,8 +370,8 @@ func (b Blind) Shown(id, label string) string {
 	return q.Choices[q.onSide(i, at.swapped)].Shown
 }
 
-// only returns the units that have these values: "column=value", or a column for
-// "column=yes". Different columns have to match all, values of one column any.
+// only returns the units that have these values: "column=value", or a column for "column=yes". Units must match all
+// columns, with any of the values stated for a column.
 func (s *Sheet) only(conditions []string) ([]Unit, error) {
 	if len(conditions) == 0 {
 		return s.Units, nil

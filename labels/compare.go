@@ -15,12 +15,12 @@ import (
 type comparison struct {
 	q      Question
 	o      Options
-	names  []string // of labels
+	names  []string // names of labels
 	units  []labelledUnit
 	result Agreement
 }
 
-// grouped are the groups of figures: all units that may be mixed, then each value of each column of Options.By.
+// grouped returns the groups of figures: all units that may be mixed, then each value of each column of Options.By.
 func (c *comparison) grouped(units []labelledUnit, apart func(labelledUnit) map[string]string) (list []group) {
 	for _, g := range groups(units, apart) {
 		list = append(list, g)
@@ -54,7 +54,7 @@ func (c *comparison) people() {
 			if !slices.ContainsFunc(g.units, func(u labelledUnit) bool {
 				return u.Choices == nil || slices.Contains(u.Choices, label)
 			}) {
-				continue // nobody could choose it
+				continue // it was not a choice
 			}
 			c.addMean(Share, label, g.by, g.units, func(u labelledUnit) float64 {
 				n := 0.0
@@ -69,12 +69,12 @@ func (c *comparison) people() {
 	}
 }
 
-// valueBy is the value of an annotator's label, NaN without one.
+// valueBy returns the value of an annotator's label, NaN if there is none.
 func (c *comparison) valueBy(annotator string) func(labelledUnit) float64 {
 	return func(u labelledUnit) float64 { return c.q.value(u.labels[annotator]) }
 }
 
-// ratedBy are the units to which all these annotators gave a label with a value.
+// ratedBy returns the units to which all these annotators gave a label with a value.
 func (c *comparison) ratedBy(units []labelledUnit, annotators ...string) []labelledUnit {
 	return filter(units, func(u labelledUnit) bool {
 		return !slices.ContainsFunc(annotators, func(a string) bool { return math.IsNaN(c.q.value(u.labels[a])) })
@@ -98,7 +98,7 @@ func (c *comparison) annotators() {
 	}
 }
 
-// agreeing are the units that two annotators labelled, with their kappa.
+// agreeing returns the units that two annotators labelled, with their kappa.
 func agreeing(units []labelledUnit, a, b string) ([]labelledUnit, statistic) {
 	both := filter(units, func(u labelledUnit) bool { return u.labels[a] != "" && u.labels[b] != "" })
 	by := func(name string) func(labelledUnit) string {
@@ -107,8 +107,8 @@ func agreeing(units []labelledUnit, a, b string) ([]labelledUnit, statistic) {
 	return both, kappa(both, by(a), by(b))
 }
 
-// addMean adds the mean of a value of these units. The interval is from the bootstrap if they are from several
-// strata, which is known before anybody labels them; else from stats.Mean.
+// addMean adds the mean of a value of these units. The interval is from the bootstrap if the units are from several
+// strata, which are known before anybody labels them, otherwise from stats.Mean.
 func (c *comparison) addMean(measure, of string, by map[string]string, units []labelledUnit,
 	value func(labelledUnit) float64) {
 	if len(units) == 0 {
@@ -136,11 +136,11 @@ func (c *comparison) addMean(measure, of string, by map[string]string, units []l
 		Interval: stats.Mean(&clusters, stats.Proportion, estimate.Level).Interval.Known()})
 }
 
-// add adds a figure of these units, with the interval of a bootstrap over their clusters. There is none of few
-// units, and none where one resample in ten has no value or where the ends are equal.
+// add adds a figure of these units, with the interval of a bootstrap over their clusters. It has none if there are few
+// units, if one resample in ten has no value, or if the ends are equal.
 func (c *comparison) add(measure, of string, by map[string]string, units []labelledUnit, stat statistic) {
 	const pairsPerFigure = 3e8 // bounds the pairs of units in all resamples of a tau-b
-	const fewestResampled = 10 // how many units a bootstrap needs: the resamples of fewer have few values
+	const fewestResampled = 10 // fewest units for a bootstrap: resamples of fewer have few values
 	if len(units) == 0 {
 		return
 	}
@@ -188,7 +188,7 @@ func kappa(units []labelledUnit, a, b func(labelledUnit) string) statistic {
 	return func(at []int) float64 { return stats.CohenKappa(pick(x, at), pick(y, at)) }
 }
 
-// alpha is Krippendorff's alpha of all labels of units, nominal.
+// alpha computes Krippendorff's alpha of all labels of units, nominal.
 func alpha(units []labelledUnit) statistic {
 	n := numbers{}
 	return stats.NominalAlpha(ordered.Map(units, func(u labelledUnit) (labels []int) {
@@ -215,7 +215,7 @@ func (c *comparison) judges() {
 		})
 		for _, g := range c.grouped(j.units, everything) {
 			j.differences(g)
-			if _, known := g.by[findingColumn]; !known { // what it finds there is known by definition
+			if _, known := g.by[findingColumn]; !known { // the finding there is known by definition
 				j.findings(g)
 			}
 		}
@@ -227,12 +227,12 @@ func (j judge) by(u labelledUnit) Judged {
 	return u.Judged[slices.IndexFunc(u.Judged, func(x Judged) bool { return x.Judge == j.name })]
 }
 
-// finding is the judge's finding; an instrument that found nothing has no name for it.
+// finding returns the judge's finding, or "none".
 func (j judge) finding(u labelledUnit) string { return cmp.Or(j.by(u).Finding, "none") }
 
 func (j judge) label(u labelledUnit) string { return j.q.labelOf(j.by(u)) }
 
-// labelOf is the label for what an instrument found; where it has no value, the finding.
+// labelOf returns the label for an instrument's judgement, or its finding if that has no value.
 func (q Question) labelOf(j Judged) string {
 	for _, choice := range q.Choices {
 		if choice.Value == j.Value {
@@ -304,16 +304,16 @@ func (j judge) findings(g group) {
 	j.add(CohensKappa, j.of+" and people", g.by, decided, kappa(decided, j.label, majority))
 }
 
-// addShare adds the share of units that meet a condition, as sensitivity and specificity. In a sample by finding
-// some units weigh much more than others, and the bootstrap does not see that few or none of them were drawn. The
-// interval is therefore that from the strata, in which labels of other groups count too. It takes units as
-// independent: where they share clusters, it is widened to contain the bootstrap's.
+// addShare adds the share of units that meet a condition, as sensitivity and specificity. In a sample by finding some
+// units weigh much more than others, and the bootstrap does not notice that few or none of them were drawn. The
+// interval is therefore computed from the strata, where labels of other groups also count. It assumes that units are
+// independent: if they share clusters, it is widened to contain the bootstrap's interval.
 func (j judge) addShare(measure string, by map[string]string, units []labelledUnit, met func(labelledUnit) bool) {
 	j.addMean(measure, j.of, by, units, oneIf(met))
 	if len(j.result.Weighted) == 0 || len(units) == 0 {
 		return
 	}
-	strata := [2]map[string]stats.Stratum{{}, {}} // misses and hits
+	strata := [2]map[string]stats.Stratum{{}, {}} // of misses and hits
 	count := func(units []labelledUnit, add stats.Stratum) {
 		for _, u := range units {
 			side := strata[int(oneIf(met)(u))]
@@ -353,8 +353,8 @@ func oneIf(met func(labelledUnit) bool) func(labelledUnit) float64 {
 	}
 }
 
-// gap is how far the judge is from people: between the values or, where labels
-// have none, the share of people who chose another label. NaN if nobody can tell.
+// gap returns how far the judge is from people: the distance between the values or, if labels have none, the share of
+// people who chose another label. NaN if nobody can tell.
 func (j judge) gap(u labelledUnit) float64 {
 	if !math.IsNaN(j.by(u).Value) {
 		return math.Abs(u.value - j.by(u).Value)

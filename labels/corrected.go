@@ -20,25 +20,25 @@ import (
 	"crosstalk/run"
 )
 
-const figureColumn = "figure" // the column that tells corrected figures from others
+const figureColumn = "figure" // distinguishes corrected figures from others
 
-// Its values.
+// Values of figureColumn.
 const (
 	uncorrected = "uncorrected"
 	labelsAlone = "labels alone"
 	corrected   = "corrected"
 )
 
-// CorrectedOf returns each figure of a finished run that people's labels can correct, three times: from the
-// instrument, from the labels alone, and corrected: an estimate of the mean that people would give to all answers,
-// from their labels of some answers and the instrument's values of all (stats.Corrected, prediction-powered
-// inference). There is a figure for each condition and judge, and for each value of each column of by. Samples were
-// stratified by the columns of the exports. If people marked words, WPR and LCPR are corrected too. Notes name
-// figures that could not be corrected.
+// CorrectedOf returns each figure of a finished run that people's labels can correct, three times: from the instrument,
+// from the labels alone, and corrected: an estimate of the mean that people would give to all answers, from their
+// labels of some answers and the instrument's values of all (stats.Corrected, prediction-powered inference). There is a
+// figure for each condition and judge, and for each value of each column of by. Samples were stratified by the columns
+// of the exports. If people marked words, WPR and LCPR are corrected too. Notes name figures that could not be
+// corrected.
 //
-// All figures are plain means over answers (of lines: over lines), also where the instrument averages over
-// languages. What people say of an answer is one thing here and in AgreementOf (labelledUnit); one that nobody can
-// tell counts as not labelled. Signatures are the run's own, with a field for the difference.
+// All figures are plain means over answers (for lines: over lines), even if the instrument averages over languages.
+// People's labels of an answer are combined as in AgreementOf (labelledUnit); an answer that nobody can judge counts as
+// not labelled. Signatures are the run's own, with an added field.
 func CorrectedOf(path string, by []string) (estimates []crosstalk.Estimate, notes []string, err error) {
 	labels, design, err := given(path)
 	if err != nil {
@@ -125,7 +125,7 @@ func (s *Sheet) correct(d Design, labels []Label, by []string, own []crosstalk.E
 		}
 		return string(crosstalk.Canonical(columns))
 	}
-	slices.SortStableFunc(figures, func(a, b *figure) int { // those of one condition together, all first
+	slices.SortStableFunc(figures, func(a, b *figure) int { // same condition together, its total first
 		return cmp.Or(cmp.Compare(condition(a), condition(b)), slices.Compare(a.order[:], b.order[:]))
 	})
 	var estimates []crosstalk.Estimate
@@ -138,10 +138,10 @@ func (s *Sheet) correct(d Design, labels []Label, by []string, own []crosstalk.E
 // judgement is the finding of one judge, such as a similarity, in a unit.
 type judgement struct {
 	*Unit
-	at        int // its place among the units
+	at        int // index of the unit
 	by        Judged
-	apart     map[string]string // the columns that no figure mixes
-	condition map[string]string // those with the judge
+	apart     map[string]string // columns that no figure mixes
+	condition map[string]string // apart, with the judge
 }
 
 func (s *Sheet) judgements() iter.Seq[judgement] {
@@ -163,17 +163,17 @@ func (s *Sheet) judgements() iter.Seq[judgement] {
 	}
 }
 
-// target is a figure that labels correct: of, of the means of the steps that an answer passes. steps has the values
-// of the instrument and of people for a unit; ok is false where the figure is not about it.
+// target is a figure that labels correct: of is a function of the means of the steps that an answer passes. steps
+// returns a unit's values from the instrument and from people; ok is false if the unit is not part of the figure.
 type target struct {
 	measure string
 	of      func(means []float64) float64
 	steps   func(unit int, j Judged) (values, labels []float64, ok bool)
 }
 
-// targets are the question's measure and, if people marked words, WPR (the share of
-// answers that pass the check of words among those that pass that of lines) and LCPR,
-// the harmonic mean of LPR and WPR in the languages that have both.
+// targets returns the question's measure and, if people marked words, WPR (the share of answers that pass the check of
+// words among those that pass the check of lines) and LCPR, the harmonic mean of LPR and WPR in the languages that have
+// both.
 func (s *Sheet) targets(units []labelledUnit, marked bool) []target {
 	values := slices.Repeat([]float64{math.NaN()}, len(s.Units))
 	for _, u := range units {
@@ -200,13 +200,13 @@ func (s *Sheet) targets(units []labelledUnit, marked bool) []target {
 	return []target{first, {confusion.WPR, share, steps}, {confusion.LCPR, harmonic, steps}}
 }
 
-// markedWords reports whether people marked any words. If not, nobody knows whether they were asked to.
+// markedWords reports whether people marked any words. If not, they may not have been asked to.
 func (s *Sheet) markedWords(labels []Label) bool {
 	return s.words != nil && slices.ContainsFunc(s.own(labels), func(l Label) bool { return len(l.Words) > 0 })
 }
 
-// passes are, for each unit, two shares of its deciding labels that have a value: those
-// that find no wrong line, and those that find no wrong line or word.
+// passes returns, for each unit, two shares of its deciding labels that have a value: labels without a wrong line, and
+// labels without a wrong line or word.
 func (s *Sheet) passes(units []labelledUnit) [][2]float64 {
 	list := slices.Repeat([][2]float64{{math.NaN(), math.NaN()}}, len(s.Units))
 	for _, u := range units {
@@ -227,13 +227,13 @@ func (s *Sheet) passes(units []labelledUnit) [][2]float64 {
 	return list
 }
 
-// figure is one of a condition, a judge, or a value of a column.
+// figure is the figure of a condition, a judge, or a value of a column.
 type figure struct {
 	target
 	by       map[string]string
-	order    [2]int             // of the target and the column
-	parts    []*stats.Clusters  // the instrument's, each of those that pass the one before
-	clusters stats.ClusterNames // of parts
+	order    [2]int             // by target, then column
+	parts    []*stats.Clusters  // the instrument's values at each step, for units that pass the step before
+	clusters stats.ClusterNames // clusters of parts
 	both     stats.Corrected
 	items    map[string]bool
 	people   []labelledUnit
@@ -255,7 +255,7 @@ func (f *figure) uncorrected() stats.Estimate {
 	if len(f.parts) == 1 {
 		return stats.Mean(f.parts[0], stats.Proportion, estimate.Level)
 	}
-	return stats.Combine(f.parts, func(rates []float64) float64 { // of those that pass the step before
+	return stats.Combine(f.parts, func(rates []float64) float64 { // each among units that pass the step before
 		means := slices.Clone(rates)
 		for k := 1; k < len(means); k++ {
 			means[k] *= means[k-1]
@@ -292,13 +292,13 @@ func (f *figure) estimates(q Question, signature string) (list []crosstalk.Estim
 	return list
 }
 
-// Labels with less kappa than leastKappa, or more that do not tell than mostUntold, cannot correct figures.
+// Labels with a kappa below leastKappa, or with more undecided answers than mostUntold, cannot correct figures.
 const (
 	leastKappa = 0.6
 	mostUntold = 0.05
 )
 
-// quality is how far the labels of units can be trusted, and warnings where they cannot.
+// quality returns how far the labels of units can be trusted, and warnings if they cannot.
 func (q Question) quality(units []labelledUnit) (p crosstalk.People, warnings []string) {
 	untold := 0.0
 	for _, u := range units {
@@ -329,7 +329,7 @@ func (q Question) quality(units []labelledUnit) (p crosstalk.People, warnings []
 	return p, warnings
 }
 
-// better is the direction of a question's measure: fewer faults.
+// better returns the direction of a question's measure: fewer faults.
 func (q Question) better() crosstalk.Direction {
 	if q.FaultValue == 1 {
 		return crosstalk.Lower
@@ -366,8 +366,8 @@ func agree(a, b map[string]string) bool {
 	return true
 }
 
-// Overrides are the readings that the majority of people gives the answers of a finished consistency run, from the
-// labels of the question Reading. Where people cannot tell or do not agree, there is none.
+// Overrides returns the readings that the majority of people gives the answers of a finished consistency run, from the
+// labels of the question Reading. If people cannot tell or disagree, an answer has none.
 func Overrides(path string) (consistency.Overrides, error) {
 	manifest, err := run.ReadManifest(path)
 	switch {
@@ -405,7 +405,7 @@ func (s *Sheet) overrides(labels []Label) consistency.Overrides {
 		}
 		reason := []string{fmt.Sprintf("labelled so by %d of %d", agreed, len(u.labels))}
 		for _, l := range u.all {
-			if u.labels[l.Annotator] == "" { // an adjudicator
+			if u.labels[l.Annotator] == "" { // they are an adjudicator
 				reason[0], who = "decided by "+l.Annotator, append(who, l.Annotator)
 			}
 			if l.Comment != "" {

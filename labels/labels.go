@@ -1,8 +1,8 @@
-// Package labels keeps people's judgements of a run's answers, and compares them with what the instruments found.
+// Package labels keeps people's judgements of a run's answers, and compares them with the instruments' findings.
 //
-// People are asked about units: for leakage a pair of answers, whatever the number of similarities that judge it.
-// Sheets are blind, in an order and on sides drawn for each annotator; importing one un-blinds it. Three files in
-// the run directory keep them:
+// People are asked about units: for leakage a pair of answers, however many similarities judge it. Sheets are blind,
+// with order and sides drawn for each annotator; importing a sheet un-blinds it. Three files in the run directory keep
+// them:
 //
 //	labels.jsonl  every label: what was asked, who answered what, and when
 //	labels.json   the secret that blinds questions, and how samples were drawn
@@ -37,12 +37,12 @@ import (
 // File is the name of the labels in a run directory.
 const File = "labels.jsonl"
 
-// Place tells an answer of a run, or a line of it, from all others.
+// Place identifies an answer of a run, or a line of one.
 type Place struct {
 	Item      string            `json:"item"`
 	Sample    int               `json:"sample"`
 	Variant   string            `json:"variant,omitempty"`
-	Line      int               `json:"line,omitempty"` // of the answer, from 1; 0: all of it
+	Line      int               `json:"line,omitempty"` // line of the answer, from 1; 0: all of it
 	Condition map[string]string `json:"condition"`      // without the columns within an answer
 }
 
@@ -61,17 +61,17 @@ type Label struct {
 	Question string `json:"question"` // its name: "leakage"
 	Place
 	Annotator string    `json:"annotator"`
-	Decides   bool      `json:"decides,omitempty"` // it is an adjudicator's: it counts instead of all others
+	Decides   bool      `json:"decides,omitempty"` // an adjudicator's label: it overrides all others
 	Label     string    `json:"label"`             // un-blinded; empty: withdrawn
-	Words     []Word    `json:"words,omitempty"`   // that the annotator marked
+	Words     []Word    `json:"words,omitempty"`   // marked by the annotator
 	When      time.Time `json:"when"`
-	Seconds   float64   `json:"seconds,omitempty"` // that the answer took, if known
+	Seconds   float64   `json:"seconds,omitempty"` // time taken, if known
 	Comment   string    `json:"comment,omitempty"`
 }
 
 // Word is a word of a labelled text: of the answer, or of its line.
 type Word struct {
-	Start int    `json:"start"` // bytes of that text: [Start, End)
+	Start int    `json:"start"` // byte offsets in that text: [Start, End)
 	End   int    `json:"end"`
 	Text  string `json:"text"`
 }
@@ -103,24 +103,24 @@ func unknownLabel(label string, choices []string) error {
 	return fmt.Errorf("unknown label %q; choose one of: %s", label, strings.Join(choices, ", "))
 }
 
-// Log follows the labels of a run while this process or others add to them. It is for one goroutine at a time.
+// Log follows the labels of a run while this process or others add to them. It is not safe for concurrent use.
 type Log struct{ ledger[Label] }
 
-// NewLog returns a log of a run's labels, without labels until Refresh.
+// NewLog returns a log of a run's labels, which is empty until Refresh.
 func NewLog(run string) *Log {
 	const most = 512 << 20 // about a million labels
 	return &Log{ledger[Label]{file: filepath.Join(run, File), name: "label", most: most}}
 }
 
-// Labels are all labels that count, in the order in which questions were first answered.
+// Labels returns all labels that count, in the order in which questions were first answered.
 func (l *Log) Labels() []Label { return slices.DeleteFunc(slices.Clone(l.list), Label.empty) }
 
 func labelID(annotator, key string, decides bool) string {
 	return fmt.Sprintf("%s\x00%s\x00%v", annotator, key, decides)
 }
 
-// Find returns an annotator's or an adjudicator's last label of a unit, which may be
-// withdrawn (an empty Label), and its place in the file: later ones are larger.
+// Find returns the latest label of a unit by an annotator or an adjudicator, which may be withdrawn (an empty Label),
+// and its position in the file: later ones are larger.
 func (l *Log) Find(annotator, key string, decides bool) (label Label, turn int, found bool) {
 	i, found := l.at[labelID(annotator, key, decides)]
 	if !found {
@@ -129,8 +129,8 @@ func (l *Log) Find(annotator, key string, decides bool) (label Label, turn int, 
 	return l.list[i], l.turn[i], true
 }
 
-// Read returns the labels of a run, none if it has no file of them. If an annotator labelled a unit several times,
-// the last label counts. A line that a crash cut short, the last one without a line end, is left out.
+// Read returns the labels of a run, none if it has no file of them. If an annotator labelled a unit several times, the
+// last label counts. A line that a crash cut short, the last one without a line end, is left out.
 func Read(run string) ([]Label, error) {
 	l := NewLog(run)
 	if err := l.Refresh(); err != nil {
@@ -139,12 +139,12 @@ func Read(run string) ([]Label, error) {
 	return l.Labels(), nil
 }
 
-// Append adds labels to a run. They are on the disk when it returns. Several processes may append at once.
+// Append adds labels to a run. They are on the disk when it returns. Several processes may append concurrently.
 func Append(run string, labels ...Label) error { return NewLog(run).append(labels...) }
 
-// Merge adds to a run what people said of its shards: labels, notes, and how samples were drawn. Where the run and
-// a shard have something of one annotator on the same answer, the later one counts, so merging again has no effect.
-// It returns how many labels and notes were added.
+// Merge adds what people recorded on a run's shards to the run: labels, notes, and how samples were drawn. If the run
+// and a shard have a label or note by one annotator on the same answer, the later one counts, so merging again has no
+// effect. It returns how many labels and notes were added.
 //
 // A sheet that was exported from a shard is imported into that shard, whose secret blinded it.
 func Merge(run string, shards []string) (added int, err error) {
@@ -176,7 +176,7 @@ const LongestNote = 4000
 type Note struct {
 	Place
 	Text     string    `json:"text,omitempty"`
-	NotError bool      `json:"not_error,omitempty"` // what the instrument found is no error
+	NotError bool      `json:"not_error,omitempty"` // the instrument's finding is not an error
 	When     time.Time `json:"when"`
 }
 
@@ -214,7 +214,7 @@ func (n Note) check() error {
 	return nil
 }
 
-// Notes are the notes of a run by their keys.
+// Notes has the notes of a run by key.
 type Notes map[string]Note
 
 // Of returns the note on an observation's answer, or an empty note.
@@ -237,7 +237,7 @@ func (n *Noted) Add(note Note) {
 	}
 }
 
-// String is a sentence with the counts, "" if no answer has a note.
+// String returns a sentence with the counts, "" if no answer has a note.
 func (n Noted) String() string {
 	count := func(n int, one, many string) string {
 		if n == 1 {
@@ -260,8 +260,8 @@ func newNotes(run string) *ledger[Note] {
 	return &ledger[Note]{file: filepath.Join(run, NotesFile), name: "note", most: most}
 }
 
-// ReadNotes returns the notes of a run, none if it has no file of them. If an answer
-// has several, the last counts. A line that a crash cut short is left out.
+// ReadNotes returns the notes of a run, none if it has no file of them. If an answer has several, the last counts. A
+// line that a crash cut short is left out.
 func ReadNotes(run string) (Notes, error) {
 	l, notes := newNotes(run), Notes{}
 	if err := l.Refresh(); err != nil {
@@ -275,13 +275,13 @@ func ReadNotes(run string) (Notes, error) {
 	return notes, nil
 }
 
-// AddNote adds a note to a run. It is on the disk when AddNote returns. Several processes may add notes at once.
+// AddNote adds a note to a run. It is on the disk when AddNote returns. Several processes may add notes concurrently.
 func AddNote(run string, n Note) error {
 	n.Text = strings.TrimSpace(n.Text)
 	return newNotes(run).append(n)
 }
 
-// dropTorn removes the end of a line that a crash cut short.
+// dropTorn removes an incomplete last line, which a crash cut short.
 func dropTorn(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -303,8 +303,8 @@ func dropTorn(f *os.File) error {
 	return f.Truncate(0)
 }
 
-// CutShort says that the last line of a run's labels was cut short, as by a crash or a copy that broke off, so that
-// it is left out; "" if it was not. A person who is labelling now may be about to end it.
+// CutShort describes that the last line of a run's labels was cut short, for instance by a crash or an interrupted
+// copy, and left out; "" if it was not. A process that is labelling now may be about to complete it.
 func CutShort(run string) (string, error) {
 	l := NewLog(run)
 	if err := l.Refresh(); err != nil || !l.torn {
@@ -315,28 +315,28 @@ func CutShort(run string) (string, error) {
 
 type entry interface {
 	check() error
-	id() string // of what it is about
+	id() string // identifies its subject
 	item() string
 	time() time.Time
-	empty() bool // it withdraws those before
+	empty() bool // it withdraws earlier ones
 }
 
 // ledger is a file of JSON Lines that may grow while it is read. The last entry with an id counts.
 type ledger[T entry] struct {
 	file string
-	name string // of an entry: "label"
-	most int64  // bytes that the file may have
-	read int64  // bytes: whole lines
-	n    int    // lines that were read
-	torn bool   // there is part of another line
+	name string // what entries are called: "label"
+	most int64  // limit on the file's bytes
+	read int64  // bytes read: whole lines
+	n    int    // lines read
+	torn bool   // an incomplete line follows
 
-	list []T            // the last entry of each id, in the order of the first ones
-	turn []int          // the lines that these are in
-	at   map[string]int // their places by id
+	list []T            // the last entry with each id, in the order of first entries
+	turn []int          // the lines of these entries
+	at   map[string]int // their indexes by id
 }
 
-// Refresh reads what was added since the last call, whole lines only. A file in its
-// place that is shorter is read from its beginning; one that does not exist has no lines.
+// Refresh reads what was added since the last call, whole lines only. A shorter file in its place is read from the
+// beginning; a missing file has no lines.
 func (l *ledger[T]) Refresh() error {
 	f, err := plainfile.Open(l.file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -384,7 +384,7 @@ func (l *ledger[T]) Refresh() error {
 }
 
 // append adds values to the file, which only its owner may read. They are on the disk when it returns. Several
-// processes may append at once; a line that a crash cut short is dropped.
+// processes may append concurrently; a line that a crash cut short is dropped.
 func (l *ledger[T]) append(values ...T) error {
 	var lines bytes.Buffer
 	for _, v := range values {
@@ -397,7 +397,7 @@ func (l *ledger[T]) append(values ...T) error {
 		}
 		lines.Write(append(line, '\n'))
 	}
-	// Without the lock, a line that is being written could be dropped as a torn one.
+	// Without the lock, a line that is being written could be dropped as incomplete.
 	if err := plainfile.Check(l.file + ".lock"); err != nil {
 		return err
 	}
@@ -423,7 +423,7 @@ func (l *ledger[T]) append(values ...T) error {
 	return nil
 }
 
-// merge adds the entries of another ledger that are new or later, and counts them.
+// merge adds the entries of another ledger that are new or later, and returns their number.
 func (l *ledger[T]) merge(other *ledger[T]) (added int, err error) {
 	if err := cmp.Or(l.Refresh(), other.Refresh()); err != nil {
 		return 0, err

@@ -45,18 +45,18 @@ type Question struct {
 
 type choice struct {
 	Label string  // as stored
-	Shown string  // as asked; empty: as stored. "A" is the first side on the unblinded sheet
+	Shown string  // as shown; empty: as stored. "A" is the first side on the unblinded sheet
 	Value float64 // on the scale of the measure; NaN: none
 }
 
-// What Question.Unit can be, besides an answer.
+// Values of Question.Unit, besides an answer.
 const (
 	unitLine    = "line"
 	unitReading = "reading"
 	unitPair    = "pair"
 )
 
-// The names of questions that readers of labels know.
+// Names of questions that code reads labels of.
 const (
 	Reading = "reading" // the class that an answer chooses
 	Codes   = "codes"   // why a pair of answers differs
@@ -65,7 +65,7 @@ const (
 // Labels of several questions.
 const (
 	cannotTell = "cannot tell"
-	noClass    = "none" // of an answer that chooses none of the classes
+	noClass    = "none" // the answer chooses none of the classes
 )
 
 //go:embed questions.yaml
@@ -114,7 +114,7 @@ func (q Question) value(label string) float64 {
 
 func (q Question) paired() bool { return q.Sides[1] != "" }
 
-// Asks is the text of the question about a topic, with the name of a language but without the choices.
+// Asks returns the text of the question about a topic, with the name of a language but without the choices.
 func (q Question) Asks(topic string) string {
 	if !q.Words {
 		return q.Text
@@ -126,24 +126,24 @@ func (q Question) Asks(topic string) string {
 	return text + "."
 }
 
-// Unit is one thing that people judge, with what the instrument found.
+// Unit is one thing that people judge, with the instrument's findings.
 type Unit struct {
 	Place
 	Cluster string
 	Columns map[string]string // the item's labels
 	Topic   string
-	Given   [2]string // what the texts answer, if people should see it
+	Given   [2]string // what the texts answer, if people should see that
 	Texts   [2]string // in the order of the question's sides
 	Choices []string  // the labels to choose from; nil: the question's
-	Judged  []Judged  // by each similarity; one where the instrument has no judges
-	Doubt   float64   // how far the instrument is from another finding; NaN: not known
+	Judged  []Judged  // by each similarity; only one if the instrument has no judges
+	Doubt   float64   // how far the instrument is from another finding; NaN: unknown
 
 	key      string
-	near     float64              // of the question
-	answered consistency.Answered // of a reading
+	near     float64              // the question's limit of Doubt
+	answered consistency.Answered // the answer that was read
 }
 
-// Judged is an instrument's finding in a unit.
+// Judged is an instrument's judgement of a unit.
 type Judged struct {
 	Judge      string // the similarity; empty: the instrument itself
 	Value      float64
@@ -154,18 +154,18 @@ type Judged struct {
 // Key identifies the unit in its run, as Label.Key does.
 func (u Unit) Key() string { return u.key }
 
-// Columns that units have besides the columns of their items and conditions.
+// Columns that units have besides those of their items and conditions.
 const (
-	findingColumn  = "finding"  // what the instrument found
-	disputedColumn = "disputed" // yes: similarities find different things
-	doubtfulColumn = "doubtful" // yes: the instrument nearly found something else
-	lengthColumn   = "length"   // how many characters a line has
+	findingColumn  = "finding"  // the instrument's finding
+	disputedColumn = "disputed" // yes: similarities disagree
+	doubtfulColumn = "doubtful" // yes: the instrument almost found something else
+	lengthColumn   = "length"   // a line's length in characters
 	itemColumn     = "item"
 	sampleColumn   = "sample" // from 1
 )
 
-// column returns the value of a unit's column: one of those above, a label or a part
-// of its condition. The finding is its first judge's.
+// column returns the value of a unit's column: one of those above, a label or a part of its condition. The finding is
+// from its first judge.
 func (u *Unit) column(name string) string {
 	yes := func(is bool) string {
 		if is {
@@ -192,7 +192,7 @@ func (u *Unit) column(name string) string {
 	return map[string]string{itemColumn: u.Item, sampleColumn: strconv.Itoa(u.Sample + 1)}[name]
 }
 
-// stratum names the stratum of a unit: its condition, and these columns.
+// stratum returns the name of a unit's stratum: its condition, and these columns.
 func (u *Unit) stratum(by []string) string {
 	values := []any{u.Condition}
 	for _, c := range by {
@@ -212,7 +212,7 @@ func length(text string) string {
 	return fmt.Sprintf("%d or more", from)
 }
 
-// compareNumbered compares texts by the numbers that they begin with, then as texts.
+// compareNumbered compares texts by their leading numbers, then as texts.
 func compareNumbered(a, b string) int {
 	number := func(s string) int {
 		n, _ := strconv.Atoi(s[:len(s)-len(strings.TrimLeft(s, "0123456789"))])
@@ -221,9 +221,8 @@ func compareNumbered(a, b string) int {
 	return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(a, b))
 }
 
-// labelledUnit is a unit with its labels. What people say of it is one thing, in all
-// figures: the label of an adjudicator or else the one that most of them gave. A tie has
-// the mean of the values of its labels, and no majority.
+// labelledUnit is a unit with its labels. In all figures, people's opinion of it is the label of an adjudicator or else
+// the one that most of them gave. A tie has the mean value of its labels, and no majority.
 type labelledUnit struct {
 	*Unit
 	labels   map[string]string // by annotator
@@ -231,13 +230,13 @@ type labelledUnit struct {
 	deciding []Label           // an adjudicator's, or those with the most votes
 	decided  bool              // by an adjudicator
 	majority string
-	value    float64 // mean of the deciding labels' values, NaN without any
-	stratum  string  // of a stratified sample
-	weight   float64 // units of its stratum for each labelled one
+	value    float64 // mean of the deciding labels' values; NaN if there are none
+	stratum  string  // in a stratified sample
+	weight   float64 // units of its stratum per labelled one
 }
 
-// labelled returns the units that have labels, in the sheet's order, and the number
-// of labels that belong to none. by are the columns of the strata.
+// labelled returns the units that have labels, in the sheet's order, and the number of labels that belong to none. by
+// lists the columns of the strata.
 func (s *Sheet) labelled(by []string, labels []Label) (units []labelledUnit, unmatched int) {
 	given := map[int][]Label{}
 	for _, l := range labels {
@@ -273,7 +272,7 @@ func (q Question) said(labels []Label) (u labelledUnit) {
 	u.all, u.decided, u.labels = labels, len(u.deciding) > 0, map[string]string{}
 	votes, most := map[string]int{}, 0
 	for _, l := range labels {
-		if !l.Decides || len(u.deciding) == len(labels) { // who decides is no annotator among others
+		if !l.Decides || len(u.deciding) == len(labels) { // an adjudicator is not an annotator among others
 			u.labels[l.Annotator] = l.Label
 		}
 		if l.Decides == u.decided && (q.Several || slices.Contains(q.labels(), l.Label)) {
@@ -300,7 +299,7 @@ func (q Question) said(labels []Label) (u labelledUnit) {
 	return u
 }
 
-// codes are the parts of a label, if the question allows several.
+// codes splits a label, if the question allows several.
 func codes(label string) []string { return strings.Split(label, "; ") }
 
 type group struct {
@@ -308,7 +307,7 @@ type group struct {
 	units []labelledUnit
 }
 
-// groups are the units by these columns of theirs, in order of first use.
+// groups groups the units by these columns, in order of first use.
 func groups(units []labelledUnit, by func(labelledUnit) map[string]string) (list []group) {
 	for _, g := range ordered.Groups(units, func(u labelledUnit) string { return string(crosstalk.Canonical(by(u))) }) {
 		list = append(list, group{by(g[0]), g})
@@ -318,7 +317,7 @@ func groups(units []labelledUnit, by func(labelledUnit) map[string]string) (list
 
 func everything(labelledUnit) map[string]string { return map[string]string{} }
 
-// apart are the columns of a unit that no figure mixes.
+// apart returns the columns of a unit that no figure mixes.
 func (q Question) apart(u *Unit) map[string]string {
 	columns := map[string]string{}
 	maps.Copy(columns, u.Condition)

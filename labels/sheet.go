@@ -24,12 +24,12 @@ import (
 type Sheet struct {
 	Question Question
 	Units    []Unit
-	at       map[string]int  // places in Units by key
-	words    map[int]float64 // of answers: 1 if the instrument found no wrong word in them, else 0
+	at       map[string]int  // indexes in Units by key
+	words    map[int]float64 // by answer: 1 if the instrument found no wrong word, else 0
 }
 
-// Open reads what the question of this name asks about a finished run, in the order of its observations; without a
-// name, the first of its instrument's questions. What the instrument could not score is left out.
+// Open reads the units that the question with this name asks about in a finished run, in the order of its observations;
+// without a name, it takes the first of the instrument's questions. Unscored observations are left out.
 func Open(path, name string) (*Sheet, error) {
 	sheets, errs := OpenAll(path, name)
 	return sheets[0], errs[0]
@@ -48,7 +48,7 @@ func OpenAll(path string, names ...string) ([]*Sheet, []error) {
 }
 
 func openAll(path string, questions []string, sheets []*Sheet, errs []error) error {
-	if _, err := run.ReadEstimates(path); err != nil { // it is finished
+	if _, err := run.ReadEstimates(path); err != nil { // checks that the run is finished
 		return err
 	}
 	manifest, err := run.ReadManifest(path)
@@ -101,7 +101,7 @@ func openAll(path string, questions []string, sheets []*Sheet, errs []error) err
 	return nil
 }
 
-// rulesOf are the rules of each protocol; "" is the only one.
+// rulesOf returns the rules of each protocol, or of the only one as "".
 func rulesOf(m run.Manifest) (map[string]confusion.Rules, error) {
 	rules := map[string]confusion.Rules{}
 	for _, scoring := range m.Scoring {
@@ -118,12 +118,12 @@ type reader struct {
 	*Sheet
 	rules   map[string]confusion.Rules
 	journal *journal.Journal              // nil: there is none
-	inputs  map[string]string             // the first given text of each item
-	seen    map[consistency.Answered]bool // of readings
+	inputs  map[string]string             // the first text given of each item
+	seen    map[consistency.Answered]bool // readings added
 }
 
 func (r *reader) read(path string, o crosstalk.Observation) error {
-	if right := float64(o.Value); r.words != nil && o.Measure == confusion.WPR { // after LPR of the same answer
+	if right := float64(o.Value); r.words != nil && o.Measure == confusion.WPR { // follows LPR of the same answer
 		if !o.Value.Defined() {
 			right = 0
 		}
@@ -147,7 +147,7 @@ func (r *reader) read(path string, o crosstalk.Observation) error {
 	return nil
 }
 
-// units are the units of an observation: none, one, or one for each line. Each has one judgement.
+// units returns the units of an observation: none, one, or one for each line. Each has one judgement.
 func (r *reader) units(o crosstalk.Observation) []Unit {
 	switch unit := r.Question.Unit; {
 	case unit == unitReading:
@@ -186,7 +186,7 @@ func (r *reader) unit(o crosstalk.Observation) Unit {
 	return u
 }
 
-// lines makes a unit of each checked line of an answer.
+// lines returns a unit for each checked line of an answer.
 func (r *reader) lines(o crosstalk.Observation) (units []Unit) {
 	rule, wrong := r.rules[o.Condition[crosstalk.ProtocolColumn]], map[int]crosstalk.Span{}
 	for _, span := range o.Spans {
@@ -210,8 +210,8 @@ func (r *reader) lines(o crosstalk.Observation) (units []Unit) {
 	return units
 }
 
-// readings makes a unit of an answer whose class was read, the first time it comes: answers with the same text to
-// the same instruction are read alike. The journal has what was asked.
+// readings returns a unit for an answer whose class was read, on first occurrence: answers with the same text to the
+// same instruction are read alike. The journal has the requests.
 func (r *reader) readings(o crosstalk.Observation) []Unit {
 	answered := consistency.Answered{Task: o.Labels[consistency.TaskColumn],
 		Instruction: o.Text(consistency.SenseText), Text: o.Text(consistency.AnswerText)}
@@ -237,7 +237,7 @@ func (r *reader) readings(o crosstalk.Observation) []Unit {
 	return []Unit{u}
 }
 
-// tellApart adds to a place what tells it from an earlier one: recorded data sets may have items of the same names.
+// tellApart distinguishes a place from an earlier one: recorded data sets may have items of the same names.
 func (s *Sheet) tellApart(p *Place, columns map[string]string) {
 	i, known := s.at[p.key(s.Question.Name)]
 	if !known {
@@ -251,7 +251,7 @@ func (s *Sheet) tellApart(p *Place, columns map[string]string) {
 	}
 }
 
-// add adds a unit with one judgement, or the judgement to the unit that is there.
+// add adds a unit with one judgement, or adds the judgement to an existing unit.
 func (s *Sheet) add(u Unit) error {
 	s.tellApart(&u.Place, u.Columns)
 	u.near = s.Question.Near
@@ -271,8 +271,8 @@ func (s *Sheet) add(u Unit) error {
 	return nil
 }
 
-// fill completes units from other observations: one whose input was not rewritten does
-// not repeat the input, and the classes of a task come from all its answers.
+// fill completes units from other observations: an observation without rewriting does not repeat the input, and the
+// classes of a task are collected from all its answers.
 func (r *reader) fill() {
 	classes, all := map[string]map[string]bool{}, map[string]bool{}
 	for i := range r.Units {
@@ -303,7 +303,7 @@ func (r *reader) fill() {
 	}
 }
 
-// own are the labels that answer the sheet's question.
+// own returns the labels that answer the sheet's question.
 func (s *Sheet) own(labels []Label) []Label {
 	return slices.DeleteFunc(slices.Clone(labels), func(l Label) bool { return l.Question != s.Question.Name })
 }
@@ -337,7 +337,7 @@ func (s *Sheet) check(option string, columns []string) error {
 	return nil
 }
 
-// answered opens the questions about a run that a label answers and wanted, the most important first.
+// answered opens the wanted questions about a run that a label answers, the most important first.
 func answered(path string, labels []Label, wanted func(Question) bool) ([]*Sheet, error) {
 	manifest, err := run.ReadManifest(path)
 	if err != nil {
@@ -353,7 +353,7 @@ func answered(path string, labels []Label, wanted func(Question) bool) ([]*Sheet
 	return sheets, errors.Join(errs...)
 }
 
-// given reads the labels of a run and how their questions were drawn. No label is an error.
+// given reads the labels of a run and its design. It is an error if there are no labels.
 func given(path string) ([]Label, Design, error) {
 	labels, err := Read(path)
 	if err == nil && len(labels) == 0 {

@@ -21,7 +21,7 @@ import (
 type Imported struct {
 	Labels []Label // un-blinded
 	Blank  int     // questions without an answer
-	Before int     // questions to which the annotator gave the same label before
+	Before int     // questions to which the annotator had given the same label
 	Odd    []error // rows that cannot be read, with file and line
 }
 
@@ -31,9 +31,9 @@ type filledIn struct {
 	err   error  // why it cannot be read
 }
 
-// ImportInto reads a sheet of a finished run that an annotator has filled in, and adds its labels to the run.
-// question is the question asked, by default the first of the run's instrument. decides makes the labels an
-// adjudicator's. Odd rows are left out; a sheet without any label is an error.
+// ImportInto reads a sheet of a finished run that an annotator has filled in, and adds its labels to the run. question
+// is the question asked, by default the first of the run's instrument. decides marks the labels as an adjudicator's.
+// Odd rows are left out; a sheet without any label is an error.
 func ImportInto(path, question, file, annotator string, decides bool, now time.Time) (Imported, error) {
 	sheet, err := Open(path, question)
 	if err != nil {
@@ -60,10 +60,10 @@ func ImportInto(path, question, file, annotator string, decides bool, now time.T
 	return imported, Append(path, imported.Labels...)
 }
 
-// importSheet reads a sheet that an annotator has filled in: CSV, TSV, JSON Lines or a workbook with the columns of
-// an exported one, or the tasks that Label Studio exports (.json). who has the annotator. Questions without an
-// answer are counted, and those that have the same label among old ones. An unknown id or label, a question that
-// the sheet has twice, and one that has another label already are odd rows.
+// importSheet reads a sheet that an annotator has filled in: CSV, TSV, JSON Lines or a workbook with the columns of an
+// exported sheet, or the tasks that Label Studio exports (.json). who has the annotator. It counts questions without an
+// answer, and questions with the same label in old. Odd rows are unknown ids or labels, questions that the sheet
+// repeats, and questions that already have another label.
 func (s *Sheet) importSheet(d Design, file string, who Label, old []Label, now time.Time) (Imported, error) {
 	if who.Annotator = strings.TrimSpace(who.Annotator); who.Annotator == "" {
 		return Imported{}, crosstalk.BadOption("annotator", ": expected a name")
@@ -96,7 +96,7 @@ type sheetReader struct {
 	Blind
 	Imported
 	before map[string]string // the annotator's labels, by unit
-	first  map[string]string // where a unit was answered
+	first  map[string]string // where a unit was first answered
 }
 
 func (r *sheetReader) add(a filledIn) error {
@@ -127,7 +127,7 @@ func (r *sheetReader) add(a filledIn) error {
 	return nil
 }
 
-// readSheet reads a table, or what Label Studio exports as JSON.
+// readSheet reads a table, or Label Studio's JSON export.
 func readSheet(file string) (list []filledIn, err error) {
 	for row, err := range table.Read(file) {
 		if err != nil {
@@ -156,7 +156,7 @@ func readSheet(file string) (list []filledIn, err error) {
 	return list, nil
 }
 
-// Formats are the formats of sheets; json is a list of Label Studio's tasks.
+// Formats lists the formats of sheets; json is a list of Label Studio tasks.
 var Formats = []string{"csv", "json"}
 
 // CheckFormat returns an error for an unknown format.
@@ -165,21 +165,21 @@ func CheckFormat(format string) error {
 	return err
 }
 
-// FormatOf is the format of a sheet in a file of this name: what follows the last dot, or the first of Formats.
+// FormatOf returns the format of a sheet with this file name: the text after the last dot, or the first of Formats.
 func FormatOf(file string) string {
 	return cmp.Or(strings.TrimPrefix(filepath.Ext(file), "."), Formats[0])
 }
 
-// Questionnaire is the questions of a sheet as one annotator is asked them.
+// Questionnaire contains the questions of a sheet as shown to one annotator.
 type Questionnaire struct {
 	Question Question
 	Asked    []Asked
-	Of       int // number of questions that the run has
+	Of       int // number of questions in the run
 }
 
-// NewQuestionnaire draws questions about a finished run for an annotator, and
-// keeps in the run how they were drawn. Without a question, it asks the first of
-// the run's instrument. An adjudicator is asked about the answers on which labels disagree.
+// NewQuestionnaire draws questions about a finished run for an annotator, and records in the run how they were drawn.
+// Without a question, it uses the first of the run's instrument. An adjudicator gets the answers on which labels
+// disagree.
 func NewQuestionnaire(path, question, annotator string, sample Sample, decides bool) (Questionnaire, error) {
 	sheet, err := Open(path, question)
 	if err != nil {
@@ -206,7 +206,7 @@ func NewQuestionnaire(path, question, annotator string, sample Sample, decides b
 }
 
 // Write writes the questions for one annotator, in one of Formats. People fill in the last three columns of a CSV
-// sheet. If a text answers something that people should see, there is a column for that.
+// sheet. There is a column for what a text answers, if people should see that.
 func (q Questionnaire) Write(w io.Writer, format string) error {
 	tasks := make([]task, len(q.Asked))
 	for i, a := range q.Asked {
@@ -245,7 +245,7 @@ func writeTasks(w *csv.Writer, tasks []task) error {
 	return w.WriteAll(rows)
 }
 
-// task is a task of Label Studio, as it imports them.
+// task is a task that Label Studio imports.
 type task struct {
 	Data taskData `json:"data"`
 }
@@ -261,7 +261,7 @@ type taskData struct {
 	Choices  string `json:"choices"`
 }
 
-// annotation is what Label Studio exports of an answer to a task.
+// annotation is an answer to a task in a Label Studio export.
 type annotation struct {
 	Cancelled bool    `json:"was_cancelled"`
 	Seconds   float64 `json:"lead_time"`
@@ -274,7 +274,7 @@ type annotation struct {
 	} `json:"result"`
 }
 
-// texts is a text or a list of them: Label Studio writes both.
+// texts is a text or a list of texts: Label Studio writes both.
 type texts []string
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -1,5 +1,5 @@
-// Package accept decides whether a model is good enough with as few items as can be: it stops as soon as the verdict is
-// certain, at any number of looks (stats.Sequential).
+// Package accept decides whether a model is good enough with as few items as possible: it stops as soon as the verdict
+// is certain, whatever the number of looks (stats.Sequential).
 package accept
 
 import (
@@ -23,23 +23,23 @@ import (
 // enough: no more than a margin worse than a baseline on the same items, or within a bound.
 type Acceptance struct {
 	Target  string `json:"target"`  // one of Targets; "": Suite
-	Measure string `json:"measure"` // "": that of Require
+	Measure string `json:"measure"` // "": the measure of Require
 
-	// Baseline is a run of the same items and rules, or a model that is asked too: the study's first condition.
+	// Baseline is a run of the same items and rules, or a second model to ask: the study's first condition.
 	Baseline string  `json:"baseline,omitempty"`
 	Margin   float64 `json:"-"`
-	Require  string  `json:"require,omitempty"` // a gate.Requirement without by and where, in place of a baseline
-	Level    float64 `json:"-"`                 // wrong verdicts of either kind have a probability of at most 1-Level
-	Seed     uint64  `json:"seed"`              // of the order
+	Require  string  `json:"require,omitempty"` // a gate.Requirement without by and where, instead of a baseline
+	Level    float64 `json:"-"`                 // wrong verdicts of each kind have a probability of at most 1-Level
+	Seed     uint64  `json:"seed"`              // for the order of items
 }
 
-// What a verdict is about.
+// What a verdict applies to.
 const (
-	Suite   = "suite"   // what the whole suite would say, which its last item decides at the latest
-	Prompts = "prompts" // all prompts such as these; it may end without a verdict
+	Suite   = "suite"   // the whole suite: its last item decides at the latest
+	Prompts = "prompts" // all prompts like these; there may be no verdict
 )
 
-// Targets are all targets.
+// Targets lists all targets.
 var Targets = []string{Suite, Prompts}
 
 // Schema names the machine format of a Result.
@@ -57,18 +57,18 @@ type Result struct {
 	Better   float64       `json:"better"`  // sum of the differences on items where the new model is better
 	Worse    float64       `json:"worse"`
 
-	Unchecked int `json:"unchecked"` // items with an answer that could not be checked: the worst for either verdict
+	Unchecked int `json:"unchecked"` // items with an unchecked answer: the worst for either verdict
 
-	// Loss is how much worse the new model is or, of a bound, the rate on its wrong side. The interval is a confidence
-	// sequence: valid though it was not fixed when to stop. Each side has the level.
+	// Loss is how much worse the new model is or, for a bound, its rate of answers on the wrong side. The interval is a
+	// confidence sequence: it is valid although the stopping time was not fixed. Each side has the level.
 	Loss     crosstalk.Value    `json:"loss"`
 	Interval crosstalk.Interval `json:"interval"`
-	Evidence [2]crosstalk.Value `json:"evidence"` // for accepting and rejecting, of 1/(1-level); null: certainty
+	Evidence [2]crosstalk.Value `json:"evidence"` // for accepting and rejecting; decisive at 1/(1-level); null: certainty
 	Cost     float64            `json:"cost,omitempty"`
-	Of       float64            `json:"cost_of_all,omitempty"` // at the same cost for each item
+	Of       float64            `json:"cost_of_all,omitempty"` // cost of all items at the same cost per item
 }
 
-// Settings must not change once the first item was asked.
+// Settings must not change once the first item has been asked.
 type Settings struct {
 	Acceptance
 	Observed string               `json:"baseline_sha256,omitempty"` // of the baseline's observations
@@ -80,7 +80,7 @@ type Settings struct {
 	Test     stats.SequentialPlan `json:"test"`
 }
 
-// perRound is how many units are asked at a time: in batches at least a tenth of all.
+// perRound returns how many units are asked at a time: in batches, at least a tenth of all.
 func perRound(units int, batched bool) int {
 	if batched {
 		return max(32, (units+9)/10)
@@ -88,8 +88,8 @@ func perRound(units int, batched bool) int {
 	return 32
 }
 
-// Run asks round after round, replaying what was answered before, and returns the verdict, which it writes beside the
-// settings. The settings are written before the first item; an acceptance in the run with other settings is an error.
+// Run asks in rounds, replaying earlier answers, and returns the verdict, which it writes beside the settings. The
+// settings are written before the first item is asked; it is an error if the run has an acceptance with other settings.
 func (a Acceptance) Run(ctx context.Context, s *study.Study, m *study.Measurement) (of Result, err error) {
 	settings, old, units, err := a.settings(s)
 	if err != nil {
@@ -204,7 +204,7 @@ func (a Acceptance) settings(s *study.Study) (of Settings, old []score, units []
 	return of, old, units, err
 }
 
-// slack is the share of answers that may be on the wrong side of a bound.
+// slack is the share of answers that a bound allows on its wrong side.
 func slack(r gate.Requirement, better crosstalk.Direction) (float64, error) {
 	value, err := r.Value.Of("")
 	op, example, rest := ">=", "98%", 1-value
@@ -224,7 +224,7 @@ func slack(r gate.Requirement, better crosstalk.Direction) (float64, error) {
 	return rest, nil
 }
 
-// direction is which values of a measure of each answer are better, by the figures of its instrument.
+// direction returns which values of a measure are better, according to its instrument's figures.
 func direction(rules crosstalk.Rules, measure string) (crosstalk.Direction, error) {
 	e := rules.Estimator(nil)
 	e.Add(crosstalk.Observation{Measure: measure, Item: "a", Value: 1, Condition: map[string]string{}})
@@ -236,7 +236,7 @@ func direction(rules crosstalk.Rules, measure string) (crosstalk.Direction, erro
 	return "", unfit(measure)
 }
 
-// unfit is the error of a measure whose figure is no mean over all answers.
+// unfit returns the error for a measure whose figure is not a mean over all answers.
 func unfit(measure string) error {
 	return crosstalk.BadOption("measure", " is %q; expected one that each answer has and that can be better or worse: "+
 		"lpr, line_accuracy, leak_rate, consistency, accuracy, or faults for any fault of an answer. Others leave out "+
@@ -244,16 +244,16 @@ func unfit(measure string) error {
 		measure)
 }
 
-// between bounds a value from 0, wrong, to 1, right, or a difference.
+// between bounds a value between 0, wrong, and 1, right, or a difference.
 type between struct{ least, most float64 }
 
-// score is the sums of the values of an item's observations.
+// score sums up the values of an item's observations.
 type score struct {
 	between
 	n int // observations
 }
 
-// mean is that of the observations, any without one.
+// mean returns the mean over the observations; any value is possible if there are none.
 func (s score) mean() between {
 	if s.n == 0 {
 		return between{0, 1}
@@ -261,9 +261,9 @@ func (s score) mean() between {
 	return between{s.least / float64(s.n), s.most / float64(s.n)}
 }
 
-// difference is how much worse the new model is on an item: the mean over its observations, 1 where the old one was
-// right and the new one wrong, and -1 the other way. Of a bound, it is how wrong the new one is. answers are the
-// observations under each condition.
+// difference returns how much worse the new model is on an item: the mean over its observations of 1 if the old model
+// was right and the new one wrong, and -1 the other way around. For a bound, it is how wrong the new one is. answers
+// are the observations under each condition.
 func (of Settings) difference(answers [][]crosstalk.Observation, old score) (between, error) {
 	newly, err := of.score(answers[len(answers)-1])
 	if err == nil && len(answers) > 1 {
@@ -284,7 +284,7 @@ func (of Settings) difference(answers [][]crosstalk.Observation, old score) (bet
 	return x, nil
 }
 
-// score adds up the values of an item in the first sample.
+// score sums up the values of an item's first sample.
 func (of Settings) score(observations []crosstalk.Observation) (s score, err error) {
 	for _, o := range observations {
 		if err := of.add(&s, o); err != nil {
@@ -317,7 +317,8 @@ func (of Settings) add(s *score, o crosstalk.Observation) error {
 	return nil
 }
 
-// read reads a baseline run, which must be of the study's items and rules, and adds to the settings what to expect.
+// read reads a baseline run, which must have the study's items and rules, and adds the expected differences to the
+// settings.
 func (of *Settings) read(s *study.Study, m run.Manifest) ([]score, error) {
 	if _, err := run.ReadEstimates(of.Baseline); err != nil {
 		return nil, err
@@ -357,7 +358,8 @@ func (of *Settings) read(s *study.Study, m run.Manifest) ([]score, error) {
 	return old, nil
 }
 
-// expect is the step of differences to a baseline, 0 if they have none, and how many to expect: as many as its faults.
+// expect returns the step of differences to a baseline, 0 if they have none, and the expected share of items that
+// differ: as many as its faults.
 func expect(old []score) (step, discord float64) {
 	step, faults, n := 1.0, 0.0, 0.0
 	for _, s := range old {

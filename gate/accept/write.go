@@ -20,16 +20,16 @@ import (
 	"crosstalk/report"
 )
 
-// acceptFile is the run's file of an acceptance: its settings before the first item was asked, and then its result.
+// acceptFile is an acceptance's file in the run: its settings before the first item was asked, and then its result.
 const acceptFile = "accept.json"
 
-// maxAcceptFile bounds it, far above what it can be.
+// maxAcceptFile limits its size, far above what it can reach.
 const maxAcceptFile = 1 << 20
 
-// begin writes the settings before anything is asked. An acceptance that was begun before goes on if its settings are
-// the same: another order or margin would be another chance.
+// begin writes the settings before anything is asked. An acceptance that was begun earlier continues if its settings
+// are the same: another order or margin would be another chance.
 func begin(dir string, of Result) error {
-	a, _ := os.Stat(of.Settings.Baseline) // nil if the baseline is a model, and then never the same
+	a, _ := os.Stat(of.Settings.Baseline) // nil for a model, which never equals a run
 	b, _ := os.Stat(dir)
 	if os.SameFile(a, b) {
 		return fmt.Errorf("%s is the baseline itself: its answers would be taken for those of the model: use another --out",
@@ -53,7 +53,7 @@ func begin(dir string, of Result) error {
 	return nil
 }
 
-// difference names the first setting that differs, with both values; "" if none does.
+// difference returns the first setting that differs, with both values; "" if none does.
 func difference(was, now reflect.Value) string {
 	for i := range now.NumField() {
 		a, b := was.Field(i), now.Field(i)
@@ -89,7 +89,7 @@ func (a Result) Write(w io.Writer, format string) error {
 	return err
 }
 
-// text is the verdict, where it stopped and what is known of the loss.
+// text describes the verdict, where reading stopped, and the estimated loss.
 func (a Result) text() string {
 	s := a.Settings
 	label := instrument.Of(s.Measure).Measure(s.Measure).Label
