@@ -68,7 +68,7 @@ func (r Reading) confusion(a answered) (Confusion, error) {
 	if a.failed {
 		c.Answer = crosstalk.Answer{Status: crosstalk.Failed}
 	}
-	err := refuseLists(a.Row, confusionTexts)
+	err := cmp.Or(refuseLists(a.Row, confusionTexts), refuseObjects(a.Row))
 	if err != nil {
 		return c, err
 	}

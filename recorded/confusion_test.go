@@ -98,6 +98,8 @@ func TestReadConfusionErrors(t *testing.T) {
 	}
 	for content, want := range map[string]string{
 		`{"completion":["x"],"language":"fr"}`:                              "a.jsonl:1: completion is a list; expected text",
+		`{"completion":{"text":"x"},"language":"fr"}`:                       "a.jsonl:1: completion is an object; expected text",
+		`{"reply":{"text":"x"},"language":"fr"}`:                            "a.jsonl:1: reply is an object; expected text (--column completion=reply.NAME",
 		`{"completion":"x","language":["fr"]}`:                              "a.jsonl:1: language is a list",
 		"{\"completion\":\"x\",\"language\":\"fr\"}\n{\"completion\":\"x\"": "a.jsonl:2: not valid JSON: the line is truncated",
 	} {

@@ -1,6 +1,7 @@
 package recorded
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -93,7 +94,7 @@ func withItem(row table.Row, needed, possible []string) error {
 	if err := require(row, "optionally "+strings.Join(possible, ", "), needed...); err != nil {
 		return err
 	}
-	if err := refuseLists(row, slices.Concat(needed, possible)); err != nil {
+	if err := cmp.Or(refuseLists(row, slices.Concat(needed, possible)), refuseObjects(row)); err != nil {
 		return err
 	}
 	if row.Values["item"] == "" {

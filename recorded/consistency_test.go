@@ -70,9 +70,12 @@ func TestReadConsistencyRefuses(t *testing.T) {
 			t.Errorf("%q: %v, want %s", content, err, want)
 		}
 	}
-	path := write(t, "b.jsonl", `{"item":"1","input":"en","instruction":"en","answer":["yes"]}`+"\n")
-	if _, err := collect(Reading{}.Consistency(path)); err == nil || !strings.Contains(err.Error(), "b.jsonl:1: answer is a list; expected text") {
-		t.Errorf("%v", err)
+	for answer, want := range map[string]string{`["yes"]`: "a list", `{"a":"yes"}`: "an object"} {
+		path := write(t, "b.jsonl", `{"item":"1","input":"en","instruction":"en","answer":`+answer+"}\n")
+		_, err := collect(Reading{}.Consistency(path))
+		if err == nil || !strings.Contains(err.Error(), "b.jsonl:1: answer is "+want+"; expected text") {
+			t.Errorf("%s: %v", answer, err)
+		}
 	}
 }
 

@@ -51,6 +51,8 @@ func (r Reading) leakage(path string, answered bool) iter.Seq2[Leakage, error] {
 			if err == nil {
 				if err = refuseLists(row, leakageTexts); err != nil {
 					err = fmt.Errorf("%w (only test_generations and control_generations can be lists)", err)
+				} else {
+					err = refuseObjects(row)
 				}
 			}
 			if err != nil {

@@ -234,6 +234,7 @@ func TestBadRows(t *testing.T) {
 		{"a.csv", head + "i,m,c,p c,p,NaN,a,b\n", `:2: sample is "NaN"; expected a whole number from 0`},
 		{"a.csv", head + "i,m,c,p c,p,0,a,b\ni,m,d,p d,p,1,a,b\n", `:3: item "i" differs from line 2 in its prompt, concept or control: give each item its own id`},
 		{"a.jsonl", row + `"test":["a"],"control":["b"]}`, ":1: test is a list; expected text (only test_generations and control_generations can be lists)"},
+		{"a.jsonl", row + `"test":{"content":"a"},"control":"b"}`, ":1: test is an object; expected text (--column test=test.NAME reads a part of it)"},
 		{"a.jsonl", row + `"test_generations":["a"]}`, ":1: has only one of the lists test_generations and control_generations"},
 		{"a.jsonl", row + `"test_generations":["a"],"control_generations":"b"}`, ":1: has only one of the lists test_generations and control_generations"},
 		{"a.jsonl", row + `"test":"a","control":"b"}` + "\n" + `{"id":"j","prompt":"p c","control_prompt":"p","test":"a","control":"b"}`, `:2: has no column "concept"; expected `},

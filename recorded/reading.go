@@ -233,7 +233,11 @@ func rename(row table.Row, columns, names map[string]string, lists bool) error {
 		case is:
 			return row.Errorf("%s is a list; expected text", theirs)
 		case ok:
-			values[ours] = value
+			if values[ours] = value; slices.Contains(answerColumns, ours) {
+				if err := refuseObject(row, ours, theirs); err != nil {
+					return err
+				}
+			}
 		default:
 			values[ours], _ = nested(row, theirs)
 		}

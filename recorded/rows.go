@@ -278,6 +278,26 @@ func refuseLists(row table.Row, columns []string) error {
 	return nil
 }
 
+// answerColumns are what is scored, by our names.
+var answerColumns = []string{"completion", "concept", "test", "control", "answer"}
+
+// refuseObjects refuses an object instead of text in what is scored. Its JSON would be scored.
+func refuseObjects(row table.Row) error {
+	for _, column := range answerColumns {
+		if err := refuseObject(row, column, column); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func refuseObject(row table.Row, ours, theirs string) error {
+	if json, is := row.Objects[theirs]; is && row.Values[theirs] == json {
+		return row.Errorf("%s is an object; expected text (--column %s=%[1]s.NAME reads a part of it)", theirs, ours)
+	}
+	return nil
+}
+
 func numberIn(row table.Row, column string, least int) (n int, stated bool, err error) {
 	s := strings.TrimSpace(row.Values[column])
 	if s == "" {

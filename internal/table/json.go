@@ -222,7 +222,8 @@ func ParseObject(path string, line int, text []byte) (Row, error) {
 }
 
 func newRow(path string, line int) Row {
-	return Row{File: path, Line: line, Header: line, Values: map[string]string{}, Lists: map[string][]string{}}
+	return Row{File: path, Line: line, Header: line, Values: map[string]string{}, Lists: map[string][]string{},
+		Objects: map[string]string{}}
 }
 
 func parseAny(path string, line int, text []byte) (Row, error) {
@@ -249,6 +250,9 @@ func parseAny(path string, line int, text []byte) (Row, error) {
 		list, isList := value.([]any)
 		if !isList {
 			row.Values[name] = toText(value)
+			if _, isObject := value.(map[string]any); isObject {
+				row.Objects[name] = row.Values[name]
+			}
 			continue
 		}
 		row.Lists[name] = make([]string, len(list))

@@ -31,6 +31,7 @@ type Row struct {
 	Columns []string            // in the file's order
 	Values  map[string]string   // a missing value, null included, is ""
 	Lists   map[string][]string // values that are lists (JSON Lines only)
+	Objects map[string]string   // values that are objects, as JSON; Values has them too
 
 	repeated []string // columns that occur twice in the header, which are dropped
 }
