@@ -67,21 +67,16 @@ type roundAsker struct {
 func (a *roundAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	b := a.round.b
 	key, s := crosstalk.KeyOf(a.about.id, req), a.shape(req)
+	a.mu.Lock()
+	_, seen := a.seen[key.Short()]
+	a.mu.Unlock()
 	answer, found, err := a.journalled(key, s, req)
 	if err != nil {
 		return answer, err
 	}
-	if !found {
-		a.mu.Lock()
-		_, found = a.seen[key.Short()] // it failed in this session, which does not ask again
-		a.mu.Unlock()
-		if found {
-			answer, found, err = a.journal.Get(key)
-		}
-	}
-	if found || err != nil {
+	if found || seen && answer.Status == crosstalk.Failed { // which this session does not ask again
 		a.round.note(ctx, func(it *wanting) { it.have.Add(b.budget.batched, a.about.id.Name, req) })
-		return answer, err
+		return answer, nil
 	}
 	if err := cmp.Or(context.Cause(ctx), context.Cause(s.stop)); err != nil {
 		return answer, err

@@ -202,7 +202,8 @@ func TestFamiliesAtTheirBounds(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadFamilies(file); (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), file+want) {
+		if _, err := ReadFamilies(file); (err == nil) != (want == "") ||
+			err != nil && !strings.HasPrefix(err.Error(), file+want) {
 			t.Errorf("%.80q: %v; want %s", text, err, want)
 		}
 	}
@@ -384,7 +385,8 @@ func TestShownIn(t *testing.T) {
 	if got := shownIn(crosstalk.Answer{Raw: []byte(`{"content":[{}]}`)}); got != "nowhere" {
 		t.Errorf("no thoughts: %s", got)
 	}
-	c := Checked{Answer: crosstalk.Answer{Status: crosstalk.Empty, Reason: "odd\x1b", Usage: crosstalk.Usage{Prompt: 2, Completion: 3}},
+	c := Checked{Answer: crosstalk.Answer{Status: crosstalk.Empty, Reason: "odd\x1b",
+		Usage: crosstalk.Usage{Prompt: 2, Completion: 3}},
 		Levels: []CheckedLevel{{"off", []byte("{}"), Dropped}, {"low", []byte("{}"), Taken}}}
 	rows := fmt.Sprint(c.Rows())
 	for _, want := range []string{"[answer empty (odd␛); 2 tokens of prompt, 3 of completion]",
