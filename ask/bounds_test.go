@@ -78,14 +78,16 @@ func (o *once) Answer(context.Context, crosstalk.Request) (crosstalk.Answer, err
 // A budget gives back what an ask has not used, and an answer without usage counts as the most it could be.
 func TestWhatIsSpent(t *testing.T) {
 	prices := Prices{"m": {Input: 1e6, Output: 2e6}}
-	req := crosstalk.Request{API: crosstalk.Completions, Prompt: "abc", Decoding: crosstalk.Decoding{MaxTokens: 10}} // 2 and 10
+	req := crosstalk.Request{API: crosstalk.Completions, Prompt: "abc", // 2 tokens and 10
+		Decoding: crosstalk.Decoding{MaxTokens: 10}}
 	for _, c := range []struct {
 		answer crosstalk.Answer
 		err    error
 		spent  Need
 	}{
 		{crosstalk.Answer{Status: crosstalk.Text, Usage: crosstalk.Usage{Prompt: 1, Completion: 3}}, nil, Need{1, 7}},
-		{crosstalk.Answer{Status: crosstalk.Text}, nil, Need{1, 22}}, {crosstalk.Answer{Status: crosstalk.Empty}, nil, Need{1, 22}},
+		{crosstalk.Answer{Status: crosstalk.Text}, nil, Need{1, 22}},
+		{crosstalk.Answer{Status: crosstalk.Empty}, nil, Need{1, 22}},
 		{crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Rejected, Message: "no"}, Need{1, 0}},
 		{crosstalk.Answer{}, &crosstalk.AskError{Fault: crosstalk.Denied, Message: "no"}, Need{}},
 	} {
