@@ -264,7 +264,7 @@ func (o Options) suited(r recorded.Reading, path string) recorded.Reading {
 				continue
 			}
 			if expect != r.Expect {
-				o.Note(path + ": no column says in which language answers should be: taking the user's (--language user)")
+				o.Note(path + ": no column names the language that answers should be in: expecting the user's (--language user)")
 			}
 			return of
 		}

@@ -50,7 +50,7 @@ func checkCommand() *cobra.Command {
 	})
 	config.Declare(c, "", []config.Flag{
 		{Name: "language", To: &o.Language, Reach: config.Nothing,
-			Help: "the `language` of answers and files that do not say theirs, or user: that of the user in a chat"},
+			Help: "the `language` of answers and files that do not name one, or user: the user's language in a chat"},
 		{Name: "threshold", To: &threshold, Reach: config.Nothing,
 			Help: "an answer is wrong if a span has at least this " + thresholdHelp},
 		{Name: "column", To: &pairs, Reach: config.Nothing,
@@ -103,7 +103,7 @@ func guardCommand() *cobra.Command {
 	addAddress(c, &addr, "127.0.0.1:8030", &o.Hosts)
 	config.Declare(c, "", []config.Flag{
 		{Name: "language", To: &o.Language, Reach: config.Nothing,
-			Help: "the language of records that name none: a tag such as ko, or user: that of the user's message " +
+			Help: "the language of records that name none: a tag such as ko, or user: the language of the user's message " +
 				"(default: refuse them)"},
 		{Name: "block", To: &o.Block, Help: "tell callers to stop answers in another language, or with words of one"},
 		{Name: "log-verdicts", To: &o.LogVerdicts, Reach: config.Path,

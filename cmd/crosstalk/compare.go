@@ -291,7 +291,7 @@ func (g *gateFlags) run(c *cobra.Command, args []string) error {
 	case g.nightly:
 		g.Nights, g.Night = args[:last], last+1
 	case last > 0:
-		return fmt.Errorf("expected one run, found %d: with --nightly they are those of several nights", last+1)
+		return fmt.Errorf("expected one run, found %d; to judge the runs of several nights, add --nightly", last+1)
 	}
 	verdict, err := g.Check(args[last])
 	if err != nil {

@@ -158,8 +158,8 @@ func (f *confusionFlags) addRun(c *cobra.Command) {
 
 func (f *confusionFlags) addScore(c *cobra.Command) {
 	config.Declare(c, often, []config.Flag{{Name: "expect", To: &f.Expect, Reach: config.Nothing,
-		Help: "the language that answers should be in: user (that of the user, if the messages tell it), " +
-			"prompt (that of all the user wrote), or a language such as en (default: the column language)"}})
+		Help: "the language that answers should be in: user (the user's, if the messages tell it), " +
+			"prompt (the language of all that the user wrote), or a language such as en (default: the column language)"}})
 	config.Declare(c, asked, []config.Flag{{Name: "suite", To: &f.Prompts, Values: "suites", Reach: config.Path,
 		Help: "the suite with the prompts of answers that were recorded without them, found by id, " +
 			"to group by length: an embedded suite, a file, or the Language Confusion Benchmark's test sets"}})

@@ -63,7 +63,8 @@ func modelsCommand() *cobra.Command {
 	})
 	m.timeout = 2 * time.Minute
 	config.Declare(c, "", []config.Flag{
-		{Name: "check", To: &m.check, Reach: config.Expense.If("true"), Help: "find out what the model takes, or try it"},
+		{Name: "check", To: &m.check, Reach: config.Expense.If("true"),
+			Help: "find out which settings the model accepts, or try it"},
 		{Name: "base-url", To: &m.options.BaseURL, Reach: config.Address,
 			Help: "URL of the API (default: the provider's)"},
 		{Name: "api", To: (*string)(&m.options.API), Choices: apis,

@@ -149,7 +149,7 @@ func TestUserLanguage(t *testing.T) {
 func TestManualUserLanguage(t *testing.T) {
 	var rules []string
 	for _, page := range []string{"check", "guard", "recorded"} {
-		_, rule, _ := strings.Cut(manual(t)["../../docs/"+page+".md"], "The user's language is that of")
+		_, rule, _ := strings.Cut(manual(t)["../../docs/"+page+".md"], "The user's language is the language of")
 		rule, _, found := strings.Cut(rule, "8 KiB are read.\n")
 		if rules = append(rules, rule); !found || rule != rules[0] {
 			t.Errorf("docs/%s.md has another rule for the user's language than docs/check.md:\n%s", page, rule)

@@ -115,7 +115,8 @@ func (t *template) line(uses []*pflag.Flag) line {
 			values = nil
 		}
 	}
-	usage := strings.Join(strings.Fields(f.Usage), " ")
+	_, usage := pflag.UnquoteUsage(f)
+	usage = strings.Join(strings.Fields(usage), " ")
 	switch {
 	case len(values) == 0 && k.choices != nil: // usage lists the choices
 		return line{"#" + f.Name + ":", usage}
@@ -216,7 +217,7 @@ func schemaOf(f *pflag.Flag) object {
 		}
 		schema = object{"anyOf": []any{one, object{"type": "array", "items": k.schema()}}}
 	}
-	schema["description"] = f.Usage
+	_, schema["description"] = pflag.UnquoteUsage(f)
 	var values []any
 	for _, v := range defaults(f) {
 		values = append(values, k.literal(v))
