@@ -12,7 +12,8 @@ import (
 	"crosstalk/recorded"
 )
 
-// Clusters counts the prompts that items share (for leakage, the controls). Items of one cluster are not independent.
+// Clusters counts the clusters of items: those that share a prompt (for leakage, the control). Items of one cluster
+// are not independent.
 func (s *Suite) Clusters() int {
 	seen := map[string]bool{}
 	for _, item := range s.Items.All() {
@@ -21,10 +22,10 @@ func (s *Suite) Clusters() int {
 	return len(seen)
 }
 
-// ClusterNoun is what the clusters of the suite's instrument are called, in the plural: "controls".
+// ClusterNoun returns the plural noun for clusters of the suite's instrument: "controls".
 func (s *Suite) ClusterNoun() string { return s.reader().clusters }
 
-// Languages are the languages of the items' labels or texts, sorted.
+// Languages returns the languages of the items' labels or texts, sorted.
 func (s *Suite) Languages() []string {
 	seen := map[string]bool{}
 	for _, item := range s.Items.All() {
@@ -50,7 +51,7 @@ func (r *findings) addIf(strange bool, format string, args ...any) {
 	}
 }
 
-// Check lists likely mistakes and what makes figures less reliable. It is empty for a good suite.
+// Check lists likely mistakes, and properties that make figures less reliable. It is empty for a good suite.
 func Check(s *Suite) []string {
 	found := findings(slices.Concat(s.Unusable, s.remarks))
 	for _, tag := range slices.Compact(slices.Sorted(slices.Values(append(s.Languages(), s.Language, s.Begins)))) {
@@ -64,7 +65,7 @@ func Check(s *Suite) []string {
 	return found
 }
 
-// Limits lists what figures of a suite cannot tell, though nothing in it is wrong.
+// Limits lists what a suite's figures cannot tell, even if nothing in it is wrong.
 func Limits(s *Suite) (limits []string) {
 	if s.Instrument != "leakage" {
 		return nil
@@ -101,8 +102,8 @@ func Limits(s *Suite) (limits []string) {
 }
 
 const (
-	fewestControls = 5 // of an interval
-	unbalanced     = 3 // times as many items in one category as in another
+	fewestControls = 5 // for an interval
+	unbalanced     = 3 // ratio of the items in one category to those in another
 )
 
 func checkPrompts(s *Suite, found *findings) {
@@ -163,7 +164,7 @@ func checkTasks(s *Suite, found *findings) {
 			}
 			if len(golds) == 0 {
 				noGold++
-			} else if len(golds) > 1 && len(t.Classes) > 0 { // free answers are in the language
+			} else if len(golds) > 1 && len(t.Classes) > 0 { // free answers depend on the language
 				differing++
 			}
 			if item.Labels["placeholder"] != "" {
@@ -180,7 +181,7 @@ func checkTasks(s *Suite, found *findings) {
 	}
 }
 
-// asksFor reports whether the instruction's text, if known, contains a word of the class.
+// asksFor reports whether the instruction's text, if known, contains a word for the class.
 func asksFor(i crosstalk.Instruction, class string) bool {
 	return len(i.Parts) == 0 || slices.ContainsFunc(i.Words, func(w crosstalk.AnswerWord) bool {
 		for _, text := range i.Parts {
@@ -192,7 +193,7 @@ func asksFor(i crosstalk.Instruction, class string) bool {
 	})
 }
 
-// The continuations that the reference model needs for a useful measurement.
+// The least continuations that the reference model needs for a useful measurement.
 const (
 	fewestLeaks   = 2
 	fewestNeutral = 6
@@ -235,8 +236,8 @@ func checkPairs(s *Suite, found *findings) {
 	checkPairLanguages(s, found)
 }
 
-// endings returns the ends of a pair's prompts, which must be the same: their last sentences, or the last words where
-// the concept is in the last sentence. What asks for a text, as open-ended prompts do, may end in the concept.
+// endings returns the ends of a pair's prompts, which must be the same: their last sentences, or the last words if
+// the last sentence has the concept. If open, prompts ask for a text and may end in the concept.
 func endings(p *crosstalk.Pair, open bool) (test, control string, ok bool) {
 	if p.Context != nil {
 		return "", "", true // the same question
@@ -253,8 +254,8 @@ func endings(p *crosstalk.Pair, open bool) (test, control string, ok bool) {
 	return test, control, test == control || strings.HasSuffix(control, test) && unspaced(test)
 }
 
-// withoutInstruction returns two prompts without the instruction that both begin with, as in "Complete the sentence: ".
-// It would be part of the last sentence of a control of one sentence, but not of its test's.
+// withoutInstruction removes an instruction with which both prompts begin, such as "Complete the sentence: ". It
+// would be in the last sentence of a control of one sentence, but not in that of its test.
 func withoutInstruction(test, control string) (string, string) {
 	if i := strings.Index(control, ": "); i >= 0 && strings.HasPrefix(test, control[:i+2]) {
 		return test[i+2:], control[i+2:]

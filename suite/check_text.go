@@ -12,7 +12,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// mentions reports whether the text contains the phrase in any case and inflection. language is the text's, BCP 47.
+// mentions reports whether the text contains the phrase in any case and inflection. language is that of the text, BCP
+// 47.
 func mentions(text, phrase, language string) bool {
 	if unspaced(phrase) {
 		return strings.Contains(strings.ToLower(text), strings.ToLower(phrase))
@@ -30,7 +31,7 @@ func mentions(text, phrase, language string) bool {
 	return false
 }
 
-// wordsOf are the words of a text in lower case without accents.
+// wordsOf returns the words of a text in lower case without accents.
 func wordsOf(text string) []string {
 	text = strings.NewReplacer("'s ", " ", "’s ", " ").Replace(strings.ToLower(text) + " ")
 	text = strings.Map(func(r rune) rune {
@@ -42,7 +43,7 @@ func wordsOf(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) })
 }
 
-// inflected reports whether two words are forms of one word, as far as their spelling tells.
+// inflected reports whether two words are forms of one word, judged by spelling.
 func inflected(a, b, language string) bool {
 	switch {
 	case a == b:
@@ -58,14 +59,14 @@ func inflected(a, b, language string) bool {
 	for same < shorter && x[same] == y[same] {
 		same++
 	}
-	if !unicode.Is(unicode.Latin, x[0]) { // endings replace each other, as in Russian and Hindi
+	if !unicode.Is(unicode.Latin, x[0]) { // only their endings may differ, as in Russian and Hindi
 		return same == 3 && same == shorter && longer <= 5 || same >= 4 && same >= shorter-2 && longer-same <= 3
 	}
 	return same >= 4 && same == shorter && longer-same <= 3 ||
 		same >= 3 && same == longer-1 && same == shorter-1 && isVowel(x[same]) && isVowel(y[same]) // gato, gata
 }
 
-// lemma is the form of an English word that gloss knows: "mouse" of "mice"; else "".
+// lemma returns the base form of an English word if gloss has just one: "mouse" for "mice"; else "".
 func lemma(w string) string {
 	v, err := gloss.Load()
 	if err != nil {
@@ -77,7 +78,7 @@ func lemma(w string) string {
 	return ""
 }
 
-// withoutArticle cuts short words before the others: "mouse" of "a mouse".
+// withoutArticle removes short words from the start: "mouse" for "a mouse".
 func withoutArticle(text string) string {
 	for {
 		first, rest, more := strings.Cut(text, " ")
@@ -112,7 +113,8 @@ func englishStem(w string) string {
 	return w
 }
 
-// withoutParticle cuts Hebrew and Arabic articles, prepositions and conjunctions that are written together with a word.
+// withoutParticle removes Hebrew and Arabic articles, prepositions and conjunctions that are written as part of a
+// word.
 func withoutParticle(w string) string {
 	for _, particle := range []string{"وال", "بال", "كال", "فال", "لل", "ال", "וה", "שה", "מה", "ה", "ב", "ל", "ו", "מ",
 		"כ", "ש", "و", "ب", "ل", "ف", "ك"} {
@@ -130,7 +132,7 @@ func unspaced(text string) bool {
 	})
 }
 
-// cutLast cuts a text before its last sentence. A text of one sentence has nothing before it.
+// cutLast splits a text before its last sentence. In a text of one sentence, before is empty.
 func cutLast(text string) (before, last string) {
 	text = strings.TrimSpace(text)
 	cut := 0
@@ -150,7 +152,8 @@ func cutLast(text string) (before, last string) {
 	return strings.TrimSpace(text[:cut]), strings.TrimSpace(text[cut:])
 }
 
-// nearDuplicates are pairs of texts, by position, that share nine tenths of their words; none of too many texts.
+// nearDuplicates returns the pairs of texts, by index, that share nine tenths of their words; none if there are too
+// many texts.
 func nearDuplicates(texts []string) (pairs [][2]int) {
 	const comparable, share = 3000, 0.9
 	if len(texts) > comparable {
@@ -198,8 +201,8 @@ func characterPairs(text string) (pairs []string) {
 	return pairs
 }
 
-// otherLanguage reports whether a text is certainly not in the language, BCP 47, and which one it is in. It is for
-// texts of some words; shorter ones, and languages that the embedded identifier does not know, pass.
+// otherLanguage reports whether a text is certainly not in the language, BCP 47, and returns its language. It is made
+// for texts of several words: shorter ones pass, and so do languages that the embedded identifier does not know.
 func otherLanguage(text, language string) (found string, other bool) {
 	code, _, _ := strings.Cut(language, "-")
 	identifier := langid.Identifier()
@@ -233,7 +236,7 @@ func otherLanguage(text, language string) (found string, other bool) {
 	return guesses[0].Label, true
 }
 
-// groups are languages so close that a sentence of one is often taken for another.
+// groups are languages so similar that a sentence of one is often identified as another.
 var groups = [][]string{
 	{"be", "bg", "mk", "ru", "sr", "uk"}, {"bs", "hr", "sl", "sr"}, {"cs", "sk"}, {"da", "nb", "nn", "no", "sv"},
 	{"ast", "ca", "es", "gl", "pt"}, {"hi", "mr", "ne"}, {"id", "ms"}, {"wuu", "yue", "zh"},

@@ -27,7 +27,7 @@ type prompt struct {
 	Source     string     `yaml:"source"`
 	Prompt     string     `yaml:"prompt"`
 	Integrated string     `yaml:"integrated"`
-	System     string     `yaml:"system"` // message before the conversation
+	System     string     `yaml:"system"` // system message of the conversation
 	Before     []at[turn] `yaml:"before"` // earlier turns of the conversation that the prompt continues
 }
 
@@ -104,7 +104,7 @@ type confusionBuilder struct {
 	lines map[string]int // by id
 }
 
-// crosslingual renders each prompt for each language. The item's id alone determines the wording and the position of
+// crosslingual renders each prompt for each language. Only the item's id determines the wording and the position of
 // the instruction, so they do not change when the suite grows.
 func (b *confusionBuilder) crosslingual(f confusionFile) {
 	languages := b.instructions(f)
@@ -142,7 +142,7 @@ func (b *confusionBuilder) crosslingual(f confusionFile) {
 }
 
 type target struct {
-	tag            string   // in the file
+	tag            string   // as in the file
 	code, scripted string   // see recorded.LanguageOf
 	name           string   // in the language of the prompts
 	instructions   []string // to answer in the language

@@ -32,7 +32,7 @@ type taskEntry struct {
 	Data         at[dataEntry]          `yaml:"data"` // instead of items
 }
 
-// node is a value that is decoded later, when its type is known.
+// node is a value that is decoded later, once its type is known.
 type node struct{ ast.Node }
 
 func (n *node) UnmarshalYAML(v ast.Node) error {
@@ -46,13 +46,13 @@ func (n node) isMap() bool {
 }
 
 var (
-	// A language can have a suffix, as in de_formal. Other signs are refused: en>de would be a translation.
+	// A language can have a suffix, as in de_formal. Other characters are refused: en>de would be a translation.
 	languageName = lazyregexp.New(`^[\pL\pN][\pL\pN_-]*$`)
 	slotName     = lazyregexp.New(`^[\pL\pN_]+$`)
 	slots        = lazyregexp.New(`\{([^{}]*)\}`)
 )
 
-// ParseTasks reads a task file as Parse does, but items, or texts, may be missing: enough for recorded answers.
+// ParseTasks is like Parse, for a task file in which items or texts may be missing: enough for recorded answers.
 func ParseTasks(name string, text []byte) (*Suite, error) {
 	s, err := parse(name, text, true)
 	if err == nil && s.Instrument != "consistency" {
@@ -61,7 +61,7 @@ func ParseTasks(name string, text []byte) (*Suite, error) {
 	return s, err
 }
 
-// LoadTasks is LoadFor consistency, but a task file is read as ParseTasks does.
+// LoadTasks is like LoadFor consistency, but reads a task file with ParseTasks.
 func LoadTasks(nameOrFile string) (*Suite, error) {
 	if ext := filepath.Ext(nameOrFile); ext != ".yaml" && ext != ".yml" {
 		return LoadFor("consistency", nameOrFile)
@@ -126,7 +126,7 @@ func (r *taskReader) read(e taskEntry, line int) {
 	r.items(t, e, line)
 }
 
-// names reads a list of unique names of the task that begins in this line.
+// names reads a list of unique names for the task that begins in this line.
 func (r *taskReader) names(what string, list []at[string], line int) (names []string) {
 	for _, n := range list {
 		r.refuseIf(strings.TrimSpace(n.value) == "", cmp.Or(n.line, line), "a %s has no name", what)
@@ -142,7 +142,7 @@ func (r *taskReader) names(what string, list []at[string], line int) (names []st
 	return names
 }
 
-const wordsKey = "words" // key of an instruction for its answer words, not a part
+const wordsKey = "words" // an instruction's key for its answer words, not a part
 
 func (r *taskReader) parts(t crosstalk.Task, e taskEntry) (parts []string) {
 	written := map[string]bool{}
@@ -311,7 +311,7 @@ func (r *taskReader) item(t crosstalk.Task, languages []string, written inOrder[
 	r.suite.Items.Add(item)
 }
 
-// gold reads the correct class: one for all languages, or one for each.
+// gold reads the correct class: one for all languages, or one per language.
 func (r *taskReader) gold(t crosstalk.Task, id string, languages []string, e entry[node]) map[string]string {
 	by := r.byLanguage(e.value, languages, e.line)
 	if e.value.isMap() {
@@ -329,7 +329,7 @@ func (r *taskReader) gold(t crosstalk.Task, id string, languages []string, e ent
 	return gold
 }
 
-// byLanguage reads a text for each language, or one for all of languages.
+// byLanguage reads a text per language, or one for all of languages.
 func (r *taskReader) byLanguage(n node, languages []string, line int) (by inOrder[string]) {
 	if n.isMap() {
 		r.get(n, &by)

@@ -19,7 +19,7 @@ import (
 type dataEntry struct {
 	Format at[string] `yaml:"format"`
 	Pulled at[string] `yaml:"pulled"`
-	Files  node       `yaml:"files"` // a file, or one for each language
+	Files  node       `yaml:"files"` // a file, or one per language
 }
 
 // placeholder replaces a sentence in PAWS-X that could not be translated.
@@ -31,7 +31,7 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 	r.refuseIf(i < 0, max(e.Format.line, line),
 		"task %s: unknown data format %.40q; choose one of: paws-x, xnli, boolq", t.Name, e.Format.value)
 	d := publishedTasks[i]
-	order := make([]int, len(t.Fields)) // of the task's fields in a row's texts
+	order := make([]int, len(t.Fields)) // index in a row's texts of each field of the task
 	for i, field := range t.Fields {
 		order[i] = slices.Index(d.fields, field)
 	}
@@ -63,7 +63,8 @@ func (r *taskReader) data(t crosstalk.Task, languages []string, e dataEntry, lin
 	j.end(languages, line)
 }
 
-// files lists the files of the data, each with its language, "" for several. A partial suite may lack them.
+// files lists the files of the data, each with its language, or "" for several. They may be missing if the suite is
+// partial.
 func (r *taskReader) files(t crosstalk.Task, languages []string, e dataEntry,
 	line int) (files []entry[string], there bool) {
 	if len(languages) != 1 {
@@ -161,7 +162,7 @@ func (j *joiner) leftOut(row dataRow, why string) {
 	j.suite.Unusable = append(j.suite.Unusable, fmt.Sprintf("%s:%d: skipped: %s", row.File, row.Line, why))
 }
 
-// end adds the items to the suite and checks that every language occurred.
+// end adds the items to the suite, and checks that each language had some.
 func (j *joiner) end(languages []string, line int) {
 	j.refuseIf(len(j.items) == 0, line, "task %s: its data have no rows", j.task.Name)
 	for _, l := range languages {
@@ -193,12 +194,12 @@ func (j *joiner) end(languages []string, line int) {
 	}
 }
 
-// dataset defines how the files of a published data set become inputs of a task.
+// dataset defines how a published data set's files become inputs of a task.
 type dataset struct {
 	name   string
 	fields []string // in the order of a row's texts
 	labels []string // by label number; a task's classes are in the same order
-	// inputs are those in the n-th row of a file, from 0, in language unless the row names another.
+	// inputs returns the inputs in the n-th row of a file, from 0, in language unless the row names another.
 	inputs func(r table.Row, n int, language string) ([]dataRow, error)
 }
 
@@ -243,8 +244,8 @@ func (d dataset) read(file, language string) iter.Seq2[dataRow, error] {
 	}
 }
 
-// pawsX reads a row of PAWS-X (Yang et al. 2019), TSV or Parquet. Each text is quoted as in CSV, but a line is always a
-// row. The Parquet files on the Hugging Face hub still contain these quotes.
+// pawsX reads a row of PAWS-X (Yang et al. 2019), TSV or Parquet. Texts are quoted as in CSV, but each line is a row.
+// The Parquet files on the Hugging Face hub have these quotes too.
 func pawsX(r table.Row, _ int, language string) ([]dataRow, error) {
 	row := dataRow{Row: r, id: r.Values["id"], language: language, label: labelNumber(r.Values["label"], 2)}
 	for _, column := range []string{"sentence1", "sentence2"} {
@@ -260,7 +261,7 @@ func pawsX(r table.Row, _ int, language string) ([]dataRow, error) {
 	return []dataRow{row}, nil
 }
 
-// unquote removes the quoting of a CSV field; other text is unchanged.
+// unquote removes CSV quoting from a field; other text is unchanged.
 func unquote(field string) string {
 	if len(field) < 2 || field[0] != '"' || field[len(field)-1] != '"' {
 		return field
@@ -274,8 +275,8 @@ func unquote(field string) string {
 
 var xnliLabels = []string{"entailment", "neutral", "contradiction"}
 
-// xnli reads a row of XNLI (Conneau et al. 2018): TSV or JSON Lines in all languages, or Parquet as on the Hugging Face
-// hub, in one language or all. Quotes in it are part of the texts.
+// xnli reads a row of XNLI (Conneau et al. 2018): TSV or JSON Lines in all languages, or Parquet as on the Hugging
+// Face hub, in one or all languages. Its quotes are part of the texts.
 func xnli(r table.Row, n int, language string) (rows []dataRow, err error) {
 	v, id := r.Values, strconv.Itoa(n)
 	label := labelNumber(v["label"], len(xnliLabels))

@@ -25,7 +25,7 @@ import (
 	"crosstalk/suite/datasets"
 )
 
-// fromTable builds a suite of a table: pairs for leakage, if it has controls, or else prompts for confusion.
+// fromTable builds a suite from a table: pairs for leakage if it has controls, or else prompts for confusion.
 func fromTable(path, instrument string) (*Suite, error) {
 	if instrument == "" {
 		for row, err := range table.Read(path) {
@@ -33,7 +33,7 @@ func fromTable(path, instrument string) (*Suite, error) {
 				(row.Has("prompt") || row.Has("messages")) {
 				instrument = "confusion"
 			}
-			break // errors come again
+			break // reading again reports errors
 		}
 	}
 	if instrument == "confusion" {
@@ -62,7 +62,7 @@ func fromPrompts(path string) (*Suite, error) {
 	return s, nil
 }
 
-// fromRecorded builds a suite of the items of recorded answers, such as Smilga's workbooks and their JSON Lines.
+// fromRecorded builds a suite from the items of recorded answers, such as Smilga's workbooks and their JSON Lines.
 func fromRecorded(path string) (*Suite, error) {
 	s := &Suite{Name: BaseName(path), Instrument: "leakage", Version: 1, Prefix: map[crosstalk.API]string{}}
 	seen := map[uint64]bool{} // hashes of names: a file repeats an item for each sample and model
@@ -90,7 +90,7 @@ func fromRecorded(path string) (*Suite, error) {
 const instruction = "Complete the sentence:"
 
 // parsePromptList reads the prompt list that Gonen et al. published: a control followed by its tests, one prompt per
-// line. The file marks neither the controls nor the concepts; both follow from the wording.
+// line. The file marks neither controls nor concepts; both are inferred from the wording.
 func parsePromptList(name string, text []byte) (*Suite, error) {
 	s := &Suite{Name: BaseName(name), Instrument: "leakage", Version: 1, Language: "en",
 		Prefix: map[crosstalk.API]string{crosstalk.Chat: instruction + " "}}
@@ -153,7 +153,8 @@ func parsePromptList(name string, text []byte) (*Suite, error) {
 // plain matches the controls of the list with the same ending as the previous block.
 var plain = lazyregexp.New(`^(He|She) (was very \w+|has a friend)$`)
 
-// startsBlock reports whether line is a control, not a test of control: with no sentence before, or another ending.
+// startsBlock reports whether line is a new control rather than a test of control: it has no first sentence or
+// another ending.
 func startsBlock(line, control string) bool {
 	before, ending := split(line)
 	controlBefore, controlEnding := split(control)
@@ -179,7 +180,7 @@ func lastWords(s string, n int) string {
 	return strings.Join(words[max(0, len(words)-n):], " ")
 }
 
-// concepts returns the part of each test that its siblings do not have, or of an only test, that its control lacks.
+// concepts returns the part of each test that its siblings lack or, for a single test, that its control lacks.
 func concepts(control string, tests []string) []string {
 	before := make([][]string, 0, len(tests)+1)
 	for _, t := range tests {
@@ -201,7 +202,7 @@ func concepts(control string, tests []string) []string {
 	return result
 }
 
-// commonEnds counts the words that all lists have in common at the start and at the end.
+// commonEnds counts the words that all lists share at the start and at the end.
 func commonEnds(lists [][]string) (prefix, suffix int) {
 	if len(lists) == 0 {
 		return 0, 0
@@ -242,7 +243,7 @@ func importSmilga(dir string) (*Suite, error) {
 		if err != nil {
 			return nil, err
 		}
-		all.Prefix = s.Prefix // none: the prompts begin with their instruction
+		all.Prefix = s.Prefix // none: the prompts begin with an instruction
 		for _, item := range s.Items.All() {
 			item.ID, item.Labels = part.dataset+"/"+item.ID, maps.Clone(item.Labels)
 			item.Labels["dataset"], item.Labels["language"] = part.dataset, all.Language
@@ -255,8 +256,8 @@ func importSmilga(dir string) (*Suite, error) {
 	return all, nil
 }
 
-// PulledDir returns the folder with the files of a data set that was fetched. If it was not fetched completely, the
-// error is a *datasets.MissingError that names the command.
+// PulledDir returns the folder of a data set that was fetched. If files are missing, the error is a
+// *datasets.MissingError that names the command.
 func PulledDir(name string) (string, error) {
 	s, ok := datasets.Named(datasets.Suite, name)
 	if !ok {
@@ -277,7 +278,7 @@ func loadPulled(from datasets.Source) (*Suite, error) {
 	case "smilga-2025":
 		s, err = importSmilga(dir)
 	default:
-		text, _ := data.ReadFile(path.Join("tasks", from.Name+".yaml")) // each of the others has its task
+		text, _ := data.ReadFile(path.Join("tasks", from.Name+".yaml")) // each of the others has its own task
 		s, err = Parse(from.Name+".yaml", text)
 	}
 	if err != nil {
@@ -288,11 +289,11 @@ func loadPulled(from datasets.Source) (*Suite, error) {
 }
 
 const (
-	maxArchive = 64 << 20 // bytes, packed and unpacked; the benchmark has 5 MB
+	maxArchive = 64 << 20 // bytes, both packed and unpacked; the benchmark has 5 MB
 	maxFiles   = 10000    // in an archive
 )
 
-// tasks are the benchmark's folders and the names of tasks in recorded answers.
+// tasks maps the benchmark's folders to the names of tasks in recorded answers.
 var tasks = []string{"monolingual", "crosslingual"}
 
 // importLCB reads the test sets of the Language Confusion Benchmark (Marchisio et al. 2024), as a zip file or a folder.
@@ -340,7 +341,7 @@ func importLCB(archive string) (*Suite, error) {
 
 var places = map[string]string{"Start": atStart, "Middle": integrated, "End": atEnd}
 
-// addLCB builds an item from row n of a file, counted from 0.
+// addLCB builds an item from row n of a file, from 0.
 func (s *Suite) addLCB(task string, row table.Row, n int, lines map[string]string) error {
 	v := row.Values
 	for _, column := range []string{"prompt", "source", "language"} {
@@ -375,8 +376,8 @@ func (s *Suite) addLCB(task string, row table.Row, n int, lines map[string]strin
 	return nil
 }
 
-// testSets opens a folder or a zip file, which may have to be closed, and returns the names of the benchmark's files in
-// it, sorted: TASK/SOURCE/LANGUAGE.csv, in a zip file anywhere, of a folder at its top or in test_sets.
+// testSets opens a folder or a zip file, which may need closing, and returns the sorted names of the benchmark's
+// files: TASK/SOURCE/LANGUAGE.csv, anywhere in a zip file, but at the top of a folder or in its test_sets.
 func testSets(archive string) (root fs.FS, names []string, err error) {
 	info, err := os.Stat(archive)
 	switch {
@@ -406,7 +407,7 @@ func testSets(archive string) (root fs.FS, names []string, err error) {
 	return root, names, nil
 }
 
-// namesIn returns the names of the benchmark's files among those of a zip file.
+// namesIn returns the names of the benchmark's files in a zip file.
 func namesIn(files []*zip.File) (names []string, err error) {
 	seen := map[string]bool{}
 	for i, f := range files {
@@ -429,7 +430,7 @@ func namesIn(files []*zip.File) (names []string, err error) {
 	return names, nil
 }
 
-// limited fails when the bytes that all readers share are used up: a few packed ones can expand to gigabytes.
+// limited fails when the bytes that all readers share are used up: a small archive can expand to gigabytes.
 type limited struct {
 	in   io.Reader
 	left *int64

@@ -18,23 +18,23 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Items are the items of a suite in their order. All but the last few thousand are compressed: a million prompts would
-// take hundreds of megabytes, and are needed one after the other. The zero value has no items. All items are added
-// before any is read; they may then be read concurrently.
+// Items holds the items of a suite in order. All but the last few thousand are compressed: a million prompts would
+// take hundreds of megabytes, and are needed one after the other. The zero value has no items. Add all items before
+// reading any; they may then be read concurrently.
 type Items struct {
 	blocks []block
-	last   []crosstalk.Item // that are not of a block yet
+	last   []crosstalk.Item // not in a block yet
 	labels *intern.Maps
 }
 
 type block struct {
-	packed []byte              // zstd of a gob, which is read three times as quickly as JSON
-	labels []map[string]string // that items share; nil: the item's own are packed
+	packed []byte              // zstd of a gob, which decodes three times as fast as JSON
+	labels []map[string]string // shared by items; nil: the items' own are packed
 }
 
 const perBlock = 4096
 
-// ItemsOf returns the items of a list, in its order.
+// ItemsOf returns Items with the items of a list.
 func ItemsOf(list ...crosstalk.Item) (s Items) {
 	for _, item := range list {
 		s.Add(item)
@@ -42,14 +42,14 @@ func ItemsOf(list ...crosstalk.Item) (s Items) {
 	return s
 }
 
-// Add adds an item, which may not be changed afterwards.
+// Add adds an item, which must not be changed afterwards.
 func (s *Items) Add(item crosstalk.Item) {
 	if s.last = append(s.last, item); len(s.last) == perBlock {
 		s.pack()
 	}
 }
 
-// Len is the number of items.
+// Len returns the number of items.
 func (s Items) Len() int { return perBlock*len(s.blocks) + len(s.last) }
 
 // At returns an item by its number, from 0. It may take milliseconds: All reads many.
@@ -60,7 +60,7 @@ func (s Items) At(i int) crosstalk.Item {
 	return s.last[i-perBlock*len(s.blocks)]
 }
 
-// All yields the items with their numbers, from 0.
+// All yields the numbers, from 0, and the items.
 func (s Items) All() iter.Seq2[int, crosstalk.Item] {
 	return func(yield func(int, crosstalk.Item) bool) {
 		n := 0
@@ -88,7 +88,7 @@ func (s Items) List() []crosstalk.Item {
 	return list
 }
 
-// Select returns the items for which keep is true.
+// Select returns the items for which keep returns true.
 func (s Items) Select(keep func(crosstalk.Item) bool) (selected Items) {
 	for _, item := range s.All() {
 		if keep(item) {
@@ -98,7 +98,7 @@ func (s Items) Select(keep func(crosstalk.Item) bool) (selected Items) {
 	return selected
 }
 
-// Numbered returns the items of these numbers, which ascend.
+// Numbered returns the items with these numbers, which must ascend.
 func (s Items) Numbered(numbers []int) (selected Items) {
 	for i, item := range s.All() {
 		if len(numbers) > 0 && numbers[0] == i {
@@ -122,7 +122,7 @@ func (s *Items) pack() {
 	}
 	var content bytes.Buffer
 	if err := gob.NewEncoder(&content).Encode(s.last); err != nil {
-		panic("suite: item: " + err.Error()) // it has texts and numbers only
+		panic("suite: item: " + err.Error()) // it has only texts and numbers
 	}
 	b.packed = slices.Clip(encoder().EncodeAll(content.Bytes(), nil))
 	s.blocks, s.last = append(s.blocks, b), nil
@@ -163,9 +163,9 @@ func (s *Items) GobDecode(content []byte) error {
 	return err
 }
 
-// A compiled suite is what Parse makes of an embedded file, as a compressed gob behind the SHA-256 of that file:
-// reading YAML takes thirty times as long, and JSON three times. One that is missing or of another text than the
-// embedded file is not used. To compile the suites after a change:
+// A compiled suite is the result of Parse for an embedded file, as a compressed gob after the file's SHA-256: reading
+// YAML takes thirty times as long, and JSON three times. If it is missing or of another version of the file, it is
+// not used. To compile the suites after a change:
 //
 //	go test ./suite -run TestCompiled -update
 
@@ -191,14 +191,14 @@ var decoder = sync.OnceValue(func() *zstd.Decoder {
 	return d
 })
 
-// strata are the columns whose values a part of a suite has in the same shares as the whole.
+// strata are the columns whose values have the same shares in a part of a suite as in the whole.
 var strata = []string{"task", "language", "source", "category", "begins"}
 
-// Part is a suite of n of its items, in their order; all if n is 0 or too large. They depend on their ids alone,
-// and a smaller part is a part of every larger one. The first are one of each stratum (task, language, source and
-// category); further ones keep the strata's shares. Within a stratum each cluster gives one item before any gives a
-// second, since different clusters tell more. Clusters come in the same order in every stratum, so that languages
-// are asked much the same.
+// Part returns a suite of n of its items, in order; all if n is 0 or too large. Which ones depends only on their ids,
+// and a smaller part is contained in every larger one. The first items are one of each stratum (task, language,
+// source and category); further ones keep the strata's shares. Within a stratum, each cluster contributes one item
+// before any contributes a second, since different clusters are more informative. Clusters have the same order in
+// every stratum, so that languages are asked similar items.
 func (s *Suite) Part(n int) *Suite {
 	if n <= 0 || n >= s.Items.Len() {
 		return s
@@ -206,8 +206,8 @@ func (s *Suite) Part(n int) *Suite {
 	type place struct {
 		item              int
 		cluster, position uint64
-		nth               int     // of the stratum's items in the cluster
-		share             float64 // of the stratum's items that come before
+		nth               int     // its number among the stratum's items in the cluster
+		share             float64 // share of the stratum's items before it
 	}
 	groups := map[string][]place{}
 	for i, item := range s.Items.All() {
@@ -247,13 +247,13 @@ func (s *Suite) Part(n int) *Suite {
 	return &part
 }
 
-// hash is a number that depends on the purpose and the text alone.
+// hash returns a number that depends only on the purpose and the text.
 func hash(purpose, text string) uint64 {
 	sum := sha256.Sum256([]byte(purpose + "\x00" + text))
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// Sources identifies the suites that recorded answers come from: a file, or a data set in it, with its items' hash.
+// Sources identifies the suites of recorded answers: a file, or a data set in it, with the hash of its items.
 type Sources struct {
 	files  []string
 	groups map[string]*origin // by dataset; "" for all
@@ -300,7 +300,7 @@ func (s *Sources) add(group, file, name string, item crosstalk.Item) {
 	}
 }
 
-// IDs names the suites as Suite.ID does: all that was met, and each data set.
+// IDs names the suites as Suite.ID does: all items together, and each data set.
 func (s *Sources) IDs() crosstalk.SuiteIDs {
 	ids := crosstalk.SuiteIDs{Column: "dataset", Each: map[string]string{}}
 	for dataset, g := range s.groups {

@@ -42,7 +42,7 @@ type template struct {
 	Fillings fillings          `yaml:"fillings"`
 }
 
-// concept is a concept that templates can share. Its key is its name.
+// concept is a concept that templates can share. Its key in the file is its name.
 type concept struct {
 	ID     string   `yaml:"id"`
 	Insert string   `yaml:"insert"`
@@ -51,7 +51,7 @@ type concept struct {
 	Remove []string `yaml:"remove"`
 }
 
-// filling is what a template inserts: a concept, which may be one of the file's.
+// filling is what a template inserts: a concept of its own or of the file.
 type filling struct {
 	Of      concept `yaml:",inline"`
 	Concept string  `yaml:"concept"`
@@ -74,11 +74,11 @@ type single struct {
 
 const slot = "{concept}"
 
-// Columns of leakage items beside category and language.
+// Columns of leakage items besides category and language.
 const (
 	carrierColumn = "carrier" // of context leakage
 	beginsColumn  = "begins"  // the language that a mixed prompt begins in
-	seenColumn    = "seen"    // "yes": a similarity has seen a draft of the item; "no", where it has of others
+	seenColumn    = "seen"    // "yes": a similarity has seen a draft of the item; "no": only of others
 )
 
 // readLeakage builds the suite's items from the templates and the items.
@@ -140,7 +140,7 @@ type leakageBuilder struct {
 	suite    *Suite
 	lines    map[string]int // by id
 	concepts map[string]concept
-	order    []string // of concepts
+	order    []string // concepts in order
 	carriers bool     // whether templates have carriers
 	seen     bool     // whether any item is seen
 }
@@ -221,7 +221,7 @@ func (b *leakageBuilder) check(t template, line int) {
 		"template %s: control contains %s; a control must not mention the concept", t.ID, slot)
 }
 
-// fillings are a template's fillings, with what they take from the file's concepts.
+// fillings returns a template's fillings, completed from the file's concepts.
 func (b *leakageBuilder) fillings(t template, line int) (list []at[filling]) {
 	own := map[string]bool{}
 	switch {
@@ -308,10 +308,10 @@ func slug(s string) string {
 	return strings.Trim(notSlug().ReplaceAllString(strings.ToLower(s), "-"), "-")
 }
 
-// Sentences is the value of windows: answers are also scored sentence by sentence.
+// Sentences is the value of windows that also scores answers sentence by sentence.
 const Sentences = "sentence"
 
-// wordings are the texts of a template's test or control: one, a list, or the question and answer of a carrier.
+// wordings are the texts of a template's test or control: one text, a list, or the question and answer of a carrier.
 type wordings []crosstalk.Carried
 
 func (w *wordings) UnmarshalYAML(node ast.Node) error {
@@ -346,7 +346,7 @@ func wordingOf(node ast.Node) (of crosstalk.Carried, err error) {
 // allConcepts is the value of fillings for all concepts of the file.
 const allConcepts = "all"
 
-// fillings are the fillings of a template: a list, or all concepts of the file.
+// fillings are those of a template: a list, or all concepts of the file.
 type fillings struct {
 	all  bool
 	list []at[filling]

@@ -32,21 +32,21 @@ type Suite struct {
 	Language    string // BCP 47; empty if items differ
 	License     string
 	Description string
-	Prefix      map[crosstalk.API]string // text before each prompt, by kind of request
+	Prefix      map[crosstalk.API]string // text before each prompt, by API
 	Card        *Card                    // nil: none
-	MaxTokens   int                      // of an answer, unless the user says otherwise; 0: the protocol's
+	MaxTokens   int                      // of an answer, unless the user sets another; 0: that of the protocol
 	Windows     string                   // leakage: Sentences, if answers are also scored sentence by sentence
-	Begins      string                   // leakage: the language that prompts begin in, BCP 47, if they end in another one
+	Begins      string                   // leakage: the language in which prompts begin, BCP 47, if they end in another
 	Tasks       []crosstalk.Task         // consistency: the tasks of the items
 	Items       Items
-	Whole       int      // number of items of the suite that this is a Part of; 0: it is whole
-	Unusable    []string // rows of an imported file that are not usable: line and reason
-	remarks     []string // what reading the file found for Check
+	Whole       int      // number of items of the suite of which this is a Part; 0: it is whole
+	Unusable    []string // unusable rows of an imported file: line and reason
+	remarks     []string // found while reading the file, for Check
 
 	Demonstrations map[string][]crosstalk.Demonstration // for few-shot prompts, by language as in crosstalk.Prompt
 }
 
-// PrefixOf is the text before each prompt to an API, one of a Suite's Prefix. APIs with messages use Chat's.
+// PrefixOf returns the text before each prompt to an API, from a Suite's Prefix. APIs with messages use that of Chat.
 func PrefixOf(prefixes map[crosstalk.API]string, api crosstalk.API) string {
 	if api == crosstalk.Responses {
 		api = crosstalk.Chat
@@ -59,7 +59,7 @@ func (s *Suite) InContext() bool {
 	return s.Items.Len() > 0 && s.Items.At(0).Pair != nil && s.Items.At(0).Pair.Context != nil
 }
 
-// ID identifies the suite and its content in signatures: leakage-en@5a0c6f1e.
+// ID returns the name and fingerprint of the suite for signatures: leakage-en@5a0c6f1e.
 func (s *Suite) ID() string {
 	var f Fingerprint
 	for _, task := range s.Tasks {
@@ -78,11 +78,11 @@ func (s *Suite) ID() string {
 	return name + "@" + f.String()
 }
 
-// Fingerprint is a short hash of a set of items in any order. It covers what is asked and scored, but not labels or
-// possible answers of the reference model. The zero value is the fingerprint of the empty set.
+// Fingerprint is a short hash of a set of items, in any order. It covers what is asked and scored, but neither labels
+// nor the reference model's answers. The zero value is the fingerprint of the empty set.
 type Fingerprint struct{ sum uint64 }
 
-// Add adds an item, which the caller must not add twice.
+// Add adds an item, which must not be added twice.
 func (f *Fingerprint) Add(item crosstalk.Item) {
 	item.Cluster, item.Labels = "", nil
 	if p := item.Pair; p != nil {
@@ -128,7 +128,7 @@ func embedded(name string) (*Suite, error) {
 	return Parse(name+".yaml", text)
 }
 
-// LoadFor is Load for one instrument; a suite for another one is an error.
+// LoadFor is like Load, for one instrument; a suite for another one is an error.
 func LoadFor(instrument, nameOrFile string) (*Suite, error) {
 	s, err := loadAs(nameOrFile, instrument)
 	if err == nil && s.Instrument != instrument {
@@ -139,12 +139,13 @@ func LoadFor(instrument, nameOrFile string) (*Suite, error) {
 }
 
 // Load returns the embedded suite of that name, or one that was fetched (see PulledDir), or reads a file: a suite
-// (.yaml), a prompt list as Gonen et al. published it (.txt), the test sets of the Language Confusion Benchmark (.zip,
+// (.yaml), a prompt list as published by Gonen et al. (.txt), the test sets of the Language Confusion Benchmark
+// (.zip,
 // or their folder), or a table (table.Formats) of prompts: pairs for leakage, or prompts with their languages for
 // confusion. Answers in a table are ignored.
 func Load(nameOrFile string) (*Suite, error) { return loadAs(nameOrFile, "") }
 
-// Names returns the names of the embedded suites and of those that can be fetched.
+// Names returns the names of the embedded suites, and of those that can be fetched.
 func Names() []string {
 	var pulled []string
 	for _, s := range datasets.All(datasets.Suite) {
@@ -154,7 +155,7 @@ func Names() []string {
 	return append(names(), pulled...)
 }
 
-// loadAs reads a table as one of an instrument, or if that is "" as its columns say.
+// loadAs reads a table for an instrument or, if that is "", the one that its columns imply.
 func loadAs(nameOrFile, instrument string) (*Suite, error) {
 	if slices.Contains(names(), nameOrFile) {
 		return embedded(nameOrFile)
@@ -206,21 +207,21 @@ func BaseNames(files []string) string {
 	return strings.Join(names, "+")
 }
 
-// BaseName is the name of a suite in a file: without folder and endings.
+// BaseName returns the name of a suite in a file: the file's name without folder and extensions.
 func BaseName(file string) string {
 	name := strings.TrimSuffix(filepath.Base(file), ".gz")
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
-// Card says what a user should know about a suite before trusting its figures.
+// Card tells what a user should know about a suite before trusting its figures.
 type Card struct {
 	Purpose    string `yaml:"purpose" json:"purpose"`
 	Written    string `yaml:"written" json:"written"`       // how, and by which rules
-	Weaknesses string `yaml:"weaknesses" json:"weaknesses"` // that are known
+	Weaknesses string `yaml:"weaknesses" json:"weaknesses"` // known weaknesses
 	Reviewed   string `yaml:"reviewed" json:"reviewed"`     // who has reviewed it in its language; "nobody", if nobody has
 }
 
-// Lines are the card's entries with their keys.
+// Lines returns the card's entries with their keys.
 func (c Card) Lines() [][2]string {
 	return [][2]string{{"purpose", c.Purpose}, {"written", c.Written}, {"weaknesses", c.Weaknesses},
 		{"reviewed", c.Reviewed}}
@@ -240,7 +241,7 @@ func (c *Card) check(d document) {
 		strings.TrimSpace(c.Reviewed)}
 }
 
-// header has the fields common to all instruments. docs/suites.md describes these and the others.
+// header has the fields of all instruments' suites. docs/suites.md describes these and the others.
 type header struct {
 	Suite       string `yaml:"suite"`
 	Instrument  string `yaml:"instrument"`
@@ -253,7 +254,7 @@ type header struct {
 
 type reader struct {
 	name     string
-	clusters string // what items of a cluster share
+	clusters string // what the items of a cluster share
 	read     func(document, *Suite)
 	check    func(*Suite, *findings)
 }
@@ -264,7 +265,7 @@ var instruments = []reader{
 	{"consistency", "clusters", readConsistency, checkTasks},
 }
 
-// reader returns the reader of the suite's instrument. An unknown instrument has none.
+// reader returns the reader of the suite's instrument. That of an unknown instrument reads nothing.
 func (s *Suite) reader() reader {
 	if i := slices.IndexFunc(instruments, func(r reader) bool { return r.name == s.Instrument }); i >= 0 {
 		return instruments[i]
@@ -287,7 +288,7 @@ func Parse(name string, text []byte) (*Suite, error) {
 	return parse(name, text, false)
 }
 
-// parse reads a suite. A partial one has only what scoring recorded answers needs.
+// parse reads a suite. A partial one has only what is needed to score recorded answers.
 func parse(name string, text []byte, partial bool) (s *Suite, err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -319,14 +320,14 @@ func parse(name string, text []byte, partial bool) (s *Suite, err error) {
 	return s, nil
 }
 
-// refused is what a reader panics with when it finds a mistake in a file, however deep; parse returns the error.
+// refused is the panic of a reader that finds a mistake in a file, however deep; parse returns the error.
 type refused struct{ error }
 
-// document is a file that was parsed but not decoded.
+// document is a parsed file that is not decoded yet.
 type document struct {
 	name    string
 	text    []byte
-	root    ast.Node // nil for a file without content
+	root    ast.Node // nil for an empty file
 	partial bool     // items of a task may be missing or have no texts
 }
 
@@ -341,7 +342,7 @@ func (d document) decode(v any, options ...yaml.DecodeOption) {
 	}
 }
 
-// refuse ends the reading of the file because of a mistake in a line.
+// refuse stops reading the file because of a mistake in a line.
 func (d document) refuse(line int, format string, args ...any) {
 	panic(refused{fmt.Errorf("%s:%d: %w", d.name, line, fmt.Errorf(format, args...))})
 }
@@ -352,14 +353,14 @@ func (d document) refuseIf(wrong bool, line int, format string, args ...any) {
 	}
 }
 
-// language reads the language that a line of a list names; see recorded.LanguageOf.
+// language parses the language tag in a line of a list; see recorded.LanguageOf.
 func (d document) language(line int, list, tag string) (code, scripted string) {
 	code, scripted, err := recorded.LanguageOf(tag)
 	d.refuseIf(err != nil, line, "%s: %w", list, err)
 	return code, scripted
 }
 
-// lineOf returns the line of a key at the top of the file.
+// lineOf returns the line of a top-level key.
 func (d document) lineOf(key string) int {
 	for i, line := range strings.Split(string(d.text), "\n") {
 		if strings.HasPrefix(line, key+":") {
@@ -385,7 +386,7 @@ func (a *at[T]) UnmarshalYAML(node ast.Node) error {
 	return yaml.NodeToValue(node, &a.value, yaml.Strict())
 }
 
-// inOrder is a map whose entries keep the order of the file.
+// inOrder is a map whose entries keep the file's order.
 type inOrder[T any] []entry[T]
 
 type entry[T any] struct {
@@ -396,7 +397,7 @@ type entry[T any] struct {
 
 // UnmarshalYAML implements yaml.NodeUnmarshaler.
 func (m *inOrder[T]) UnmarshalYAML(node ast.Node) error {
-	var whole map[string]any // reports what is not a map
+	var whole map[string]any // reports an error unless it is a map
 	if err := yaml.NodeToValue(node, &whole); err != nil {
 		return err
 	}
@@ -414,12 +415,12 @@ func (m *inOrder[T]) UnmarshalYAML(node ast.Node) error {
 	return nil
 }
 
-// starters are commented files to begin a suite with, by instrument.
+// starters are commented files to start a suite from, by instrument.
 //
 //go:embed starters/*.yaml
 var starters embed.FS
 
-// Starter returns a commented file of a small suite to edit: valid as it is, but for its size.
+// Starter returns a commented file of a small suite to edit. It is valid, but too small.
 func Starter(name, instrument string) ([]byte, error) {
 	if !suiteName().MatchString(name) {
 		return nil, fmt.Errorf("%.40q is not a valid suite name; use only letters, digits, '.', '-' and '_'", name)

@@ -1,8 +1,8 @@
-// Package datasets fetches published data sets and models that are not part of the program, each with its licence, URLs
-// and checksums. It keeps them in a cache, from which they are used without a network.
+// Package datasets fetches published data sets and models that are not part of the program, with their licences, URLs
+// and checksums. It keeps them in a cache, where they can be used without a network.
 //
 // CROSSTALK_CACHE sets the cache. CROSSTALK_MIRROR is the address of a mirror, for machines without access to other
-// servers. It has copies by host and path: http://mirror/dl.fbaipublicfiles.com/XNLI/XNLI-1.0.zip.
+// servers. A mirror stores copies by host and path: http://mirror/dl.fbaipublicfiles.com/XNLI/XNLI-1.0.zip.
 package datasets
 
 import (
@@ -35,15 +35,15 @@ type Source struct {
 	Name       string
 	Kind       Kind
 	Instrument string // of a suite
-	What       string // description in one line
+	What       string // one-line description
 	License    string // short
-	Terms      string // the licence in more words, if necessary
+	Terms      string // details of the licence, if necessary
 	Cite       string
 	Home       string // URL of its description
 	Files      []File
 }
 
-// Kind is the kind of a source: what it is pulled as.
+// Kind is the kind of a source, as in the command that pulls it.
 type Kind string
 
 const (
@@ -53,14 +53,14 @@ const (
 
 // File is one file of a source.
 type File struct {
-	Name    string   // in the source's folder
-	URLs    []string // the first one that works is used
+	Name    string   // name in the source's folder
+	URLs    []string // tried in this order
 	Size    int64
 	SHA256  string
-	Members []string // files to unpack from an archive, into the folder without the first part of their names
+	Members []string // files to unpack from an archive into the folder, without the first element of their paths
 }
 
-// All returns the sources of a kind, in the order of the catalogue.
+// All returns the sources of a kind, in catalogue order.
 func All(kind Kind) []Source {
 	return slices.DeleteFunc(slices.Clone(catalogue()), func(s Source) bool { return s.Kind != kind })
 }
@@ -75,7 +75,7 @@ func Named(kind Kind, name string) (Source, bool) {
 	return Source{}, false
 }
 
-// Size is the size of the download in bytes.
+// Size returns the size of the download in bytes.
 func (s Source) Size() (n int64) {
 	for _, f := range s.Files {
 		n += f.Size
@@ -83,7 +83,7 @@ func (s Source) Size() (n int64) {
 	return n
 }
 
-// Command is the command that fetches the source.
+// Command returns the command that fetches the source.
 func (s Source) Command() string { return fmt.Sprintf("crosstalk %ss pull %s", s.Kind, s.Name) }
 
 // MissingError is the error for a source that is not on this machine.
@@ -128,16 +128,17 @@ func cacheRoot() (string, error) {
 	return filepath.Join(dir, "crosstalk"), nil
 }
 
-// memberPath is the path to which a member of an archive is unpacked.
+// memberPath returns the path to which a member of an archive is unpacked.
 func memberPath(dir, member string) string {
 	_, rest, _ := strings.Cut(member, "/")
 	return filepath.Join(dir, filepath.FromSlash(path.Clean(rest)))
 }
 
-// catalogueFile has all sources. The checksums of test_sets.zip, the prompts of gonen-2024 and smilga-2025 and
-// lid.176.ftz are of copies of the files; that of lid.176.bin is of copies on the Hugging Face Hub; others are from
-// the descriptions in Hugging Face's datasets library, that of XNLI also in TensorFlow Datasets. Those of
-// smilga-2025 are workbooks with answers: that of the prompts alone lacks category 3 and those of Gonen et al.
+// catalogueFile lists all sources. Checksums of test_sets.zip, the prompts of gonen-2024 and smilga-2025, and
+// lid.176.ftz were computed from copies of the files; that of lid.176.bin from copies on the Hugging Face Hub. The
+// others come from descriptions in Hugging Face's datasets library, that of XNLI also from TensorFlow Datasets. The
+// files of smilga-2025 are workbooks with answers: the one with only prompts lacks category 3 and the prompts of
+// Gonen et al.
 //
 //go:embed catalogue.json
 var catalogueFile []byte
@@ -172,7 +173,7 @@ func (s Source) Pull(ctx context.Context, progress fetch.Progress) (dir string, 
 			if err := s.fetch(ctx, file, f.URLs, mirror); err != nil {
 				return "", err
 			}
-		} else if err != nil { // perhaps it was put there by hand
+		} else if err != nil { // somebody may have put it there by hand
 			return "", fmt.Errorf("%w: delete the file and run the same command again to fetch it", err)
 		}
 		if err := f.unpack(dir); err != nil {
@@ -182,7 +183,7 @@ func (s Source) Pull(ctx context.Context, progress fetch.Progress) (dir string, 
 	return s.Find()
 }
 
-// fetch gets a file from the first address that has it.
+// fetch fetches a file from the first address that serves it.
 func (s Source) fetch(ctx context.Context, file fetch.File, urls []string, mirror *url.URL) (err error) {
 	var failures []error
 	dead := "" // a server that cannot be reached
@@ -195,7 +196,7 @@ func (s Source) fetch(ctx context.Context, file fetch.File, urls []string, mirro
 			continue
 		}
 		err = file.Fetch(ctx, filepath.Join(filepath.Dir(file.Path), "."+file.Name+".lock"))
-		if err == nil || ctx.Err() != nil || errors.As(err, new(*fs.PathError)) { // the disk's fault, not the address's
+		if err == nil || ctx.Err() != nil || errors.As(err, new(*fs.PathError)) { // the disk failed, not the address
 			return err
 		}
 		failures = append(failures, err)
@@ -208,7 +209,7 @@ func (s Source) fetch(ctx context.Context, file fetch.File, urls []string, mirro
 		errors.Join(failures...), file.Name, filepath.Dir(file.Path), file.Size, file.Sum, s.Home)
 }
 
-// mirror is the address that replaces all others, nil for none.
+// mirror returns the address that replaces all others, or nil.
 func mirror() (*url.URL, error) {
 	address := strings.TrimSpace(os.Getenv("CROSSTALK_MIRROR"))
 	if address == "" {
@@ -234,7 +235,8 @@ func addressOf(address string, mirror *url.URL) (string, error) {
 
 const maxMember = 64 << 20 // bytes, more than any member
 
-// unpack writes the members of an archive to the folder. Its checksum has been verified: it checks nothing else.
+// unpack writes the members of an archive to the folder. The archive's checksum has been verified, so nothing else is
+// checked.
 func (f File) unpack(dir string) error {
 	if len(f.Members) == 0 {
 		return nil
