@@ -307,7 +307,7 @@ func (p Power) table() report.Table {
 	}
 	t.Notes = []string{"items: with a value under both conditions, and the stated number of samples under each"}
 	if undefined {
-		t.Notes = append(t.Notes, "-: the difference is impossible, or the pilot has too few samples per item to tell")
+		t.Notes = append(t.Notes, "-: the difference is impossible, or the pilot has no variance or too few samples to tell")
 	}
 	if len(p.Margins) > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("accept reads: of a suite of so many items, in %s %% of acceptances at most; "+

@@ -199,7 +199,7 @@ func TestPlanWords(t *testing.T) {
 	if !slices.ContainsFunc(lines, func(l string) bool {
 		return strings.HasPrefix(strings.TrimSpace(l), "all        2 ") && strings.HasSuffix(l, " -")
 	}) ||
-		!strings.Contains(table, "-: the difference is impossible, or the pilot has too few samples") {
+		!strings.Contains(table, "-: the difference is impossible, or the pilot has no variance or too few samples") {
 		t.Error(table)
 	}
 }

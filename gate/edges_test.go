@@ -546,7 +546,7 @@ func TestVerdictsOfDifferences(t *testing.T) {
 			for _, few := range []int{0, 10} {
 				c := Check{Reference: map[string]string{}, Value: crosstalk.Value(is[0]), N: 100, clusters: 100 - 9*few,
 					bound: bound{op: op, value: value}, Interval: &interval{Low: is[1], High: is[2], Level: .95},
-					strict: interval{Low: is[3], High: is[4]}}
+					strict: interval{Low: is[3], High: is[4], Level: .98}}
 				c.decide(false)
 				fmt.Fprintf(&got, "%s %v %d: %v %v %q %s\n", op, is, few, c.Passed, c.Inconclusive, c.Side, c.Reason)
 			}

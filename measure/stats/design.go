@@ -138,9 +138,9 @@ func (d Design) variance() float64 {
 // Items is the number of items, rounded up, with which a true difference of delta is detected at two-sided significance
 // alpha with the stated power: (z_{alpha/2} sqrt(variance+Null) + z_beta sqrt(variance))^2 / delta^2 (Connor 1987;
 // Miller 2024, section 5). In clusters the quantiles are Student's t with a degree of freedom for each but one. For m
-// comparisons use alpha/m. NaN unless delta is not 0 and alpha and power are between 0 and 1.
+// comparisons use alpha/m. NaN if delta or the variance is 0, and unless alpha and power are between 0 and 1.
 func (d Design) Items(delta, alpha, power float64) float64 {
-	if delta == 0 {
+	if delta == 0 || d.variance() == 0 {
 		return math.NaN()
 	}
 	n := d.Needs(math.Inf(1), delta, alpha, power)

@@ -102,6 +102,7 @@ func TestUndefinedIsNaN(t *testing.T) {
 		"clopper-pearson of x > n":   ClopperPearson(3, 2, 0.95).Low,
 		"holm of NaN":                Holm([]float64{nan, 0.5})[0],
 		"items for no difference":    Design{Between: 1}.Items(0, 0.05, 0.8),
+		"items without variance":     Design{Size: 3}.Items(.1, 0.05, 0.8),
 		"items without alpha":        Design{Between: 1}.Items(1, 0, 0.8),
 		"negative variance":          Design{Between: -1}.StdErr(10),
 		"no items":                   Design{Between: 1}.StdErr(0),
