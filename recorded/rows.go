@@ -239,7 +239,7 @@ func rowsOf[T any](rows iter.Seq2[table.Row, error], path string, read func(tabl
 	}
 }
 
-// delete all before copying: names may be exchanged
+// rowsBy yields the rows of a reader that continues until yield returns an error.
 func rowsBy(read func(yield func(table.Row) error) error) iter.Seq2[table.Row, error] {
 	return func(yield func(table.Row, error) bool) {
 		stop := errors.New("no more rows are wanted")

@@ -18,8 +18,8 @@ import (
 	"crosstalk/run"
 )
 
-// adapt makes the condition's settings what its model takes, as far as is known, and notes the changes. strict is a
-// protocol that reproduces a paper: it measures with its own settings or not at all; "" is none.
+// adapt changes the condition's settings to those that its model is known to accept, and records the changes. strict
+// names a protocol that reproduces a paper, and so measures with its own settings or not at all; "" if none.
 func (c *Condition) adapt(families []model.Family, strict string) error {
 	p, changes := model.Adapt(c.name, c.Prompting, families)
 	for _, change := range changes {
@@ -47,7 +47,7 @@ func refusal(what, param, protocol string) error {
 
 func flagOf(param string) string { return strings.ReplaceAll(param, "_", "-") }
 
-// strictly is the name of a protocol that reproduces a paper, "" of ours.
+// strictly returns the name of a protocol that reproduces a paper, or "" for one of ours.
 func strictly(protocol string) string {
 	if strings.HasPrefix(protocol, "crosstalk-") {
 		return ""
@@ -55,25 +55,25 @@ func strictly(protocol string) string {
 	return protocol
 }
 
-// adapting asks a model that may not take what it is asked with. What it refuses before its first answer is left
-// out from then on; one that turns out to think gets room for it.
+// adapting asks a model that may refuse the settings it is asked with. It stops sending what the model refused before
+// its first answer, and gives a model that turns out to think extra tokens for that (its room).
 type adapting struct {
 	crosstalk.Asker
 	name     string // the model's
 	families []model.Family
-	swept    map[string]string                // settings that conditions are compared by
+	swept    map[string]string                // settings by which conditions are compared
 	strict   string                           // a protocol that reproduces a paper
-	note     func(c model.Change)             // a change, once; it is called with mu
-	answered func(req crosstalk.Request) bool // before the model got room: then it needs none; nil: nothing was
+	note     func(c model.Change)             // called once per change, with mu held
+	answered func(req crosstalk.Request) bool // already before the model got room, so it needs none; nil: none was
 
 	mu      sync.Mutex
 	dropped []dropped
-	settled bool // answers are scored as those to what is asked for now
+	settled bool // answers are scored as given under the current settings
 	room    bool
-	early   map[crosstalk.Key]int // requests under way without room: whoever asks the same waits for that answer
+	early   map[crosstalk.Key]int // requests under way without room; repetitions of them wait for the same answer
 }
 
-// dropped is a parameter that a model refused. Of reasoning, level is what is asked for instead.
+// dropped is a parameter that a model refused. For reasoning, level is the level to ask for instead.
 type dropped struct{ param, level string }
 
 func (a *adapting) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
@@ -81,7 +81,7 @@ func (a *adapting) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.An
 }
 
 func (a *adapting) through(ctx context.Context, way crosstalk.Asker, req crosstalk.Request) (crosstalk.Answer, error) {
-	roomless := false // req was answered, but for want of room there is nothing in it
+	roomless := false // req was answered, but the answer is empty for lack of room
 	for {
 		sent, version, done := a.apply(req, roomless)
 		answer, err := way.Ask(ctx, sent)
@@ -103,12 +103,12 @@ func (a *adapting) through(ctx context.Context, way crosstalk.Asker, req crossta
 	}
 }
 
-// apply returns the request with all changes so far, and how many they are. roomless is a request that must have
-// room, even while others wait for the same without. done is called when it is answered.
+// apply returns the request with all changes so far, and their number. A roomless request must get room, even while
+// others wait for the same request without it. Call done once the request is answered.
 func (a *adapting) apply(req crosstalk.Request, roomless bool) (sent crosstalk.Request, version int, done func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, d := range a.dropped { // some may be left out of req already
+	for _, d := range a.dropped { // req may already lack some
 		if d.param == crosstalk.ParamReasoning {
 			req.Decoding.Reasoning = d.level
 			continue
@@ -135,12 +135,12 @@ func (a *adapting) apply(req crosstalk.Request, roomless bool) (sent crosstalk.R
 	}
 }
 
-// drop leaves a refused parameter out from now on. It is an error if that was tried, or may not be.
+// drop stops sending a refused parameter. It returns an error if that was tried already, or is not allowed.
 func (a *adapting) drop(refused *ask.RefusedError, sent crosstalk.Request, version int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.dropped) > version {
-		return nil // meanwhile another ask has found it out
+		return nil // another request found it out meanwhile
 	}
 	_, change, possible := without(a.name, sent, refused.Param)
 	switch {
@@ -160,13 +160,13 @@ func (a *adapting) drop(refused *ask.RefusedError, sent crosstalk.Request, versi
 	}
 	a.dropped = append(a.dropped, next)
 	a.note(change)
-	if a.settled { // the run has noted it, so that another attempt scores all answers alike
+	if a.settled { // the run has recorded it, so another attempt scores all answers alike
 		return fmt.Errorf("%w, after answers with other settings were scored", refused)
 	}
 	return nil
 }
 
-// refused are the parameters that the model has refused, in order. settled makes it an error to refuse another.
+// refused returns the parameters that the model has refused, in order. If settled, any further refusal is an error.
 func (a *adapting) refused(settled bool) []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -174,7 +174,7 @@ func (a *adapting) refused(settled bool) []string {
 	return a.params()
 }
 
-// params are the parameters of dropped. The caller holds mu.
+// params returns the parameters in dropped. The caller holds mu.
 func (a *adapting) params() (params []string) {
 	for _, d := range a.dropped {
 		params = append(params, d.param)
@@ -182,7 +182,7 @@ func (a *adapting) params() (params []string) {
 	return params
 }
 
-// giveRoom gives the model room for its thoughts from now on; it reports whether the request sent had none.
+// giveRoom gives the model room for its thoughts from now on. It reports whether the request was sent without.
 func (a *adapting) giveRoom(sent crosstalk.Request) bool {
 	_, change, possible := model.WithRoom(a.name, configOf(sent), a.families)
 	if !possible {
@@ -197,7 +197,7 @@ func (a *adapting) giveRoom(sent crosstalk.Request) bool {
 	return true
 }
 
-// configOf is the part of a request that a model may refuse.
+// configOf returns the part of a request that a model may refuse.
 func configOf(req crosstalk.Request) crosstalk.PromptConfig {
 	return crosstalk.PromptConfig{API: req.API, Decoding: req.Decoding, Logprobs: req.Logprobs}
 }
@@ -219,12 +219,12 @@ func without(name string, req crosstalk.Request, param string) (crosstalk.Reques
 	return req, change, true
 }
 
-// notSent is what applies where these parameters are not sent; of others nothing does.
+// notSent maps parameters to what applies if they are not sent; nothing applies for others.
 var notSent = map[string]string{crosstalk.ParamTemperature: "default", crosstalk.ParamTopP: "default",
 	crosstalk.ParamReasoning: "default"}
 
-// sentOf names the settings that are sent in place of those that were asked for, "temperature default; seed none",
-// in the order of their names; "" if all are sent. What keeps the answer that was asked for is not among them.
+// sentOf names the settings that are sent in place of the requested ones, "temperature default; seed none", sorted by
+// name; "" if all requested ones are sent. It omits changes that do not affect the answer.
 func sentOf(changes []model.Change) string {
 	sent := map[string]string{}
 	for _, c := range changes {
@@ -239,7 +239,7 @@ func sentOf(changes []model.Change) string {
 	return strings.Join(parts, "; ")
 }
 
-// without is the condition without parameters that its model refused, in the order in which it did.
+// without returns the condition without the parameters that its model refused, in the order of the refusals.
 func (c Condition) without(params []string) Condition {
 	planned := c.Prompting
 	c.Changes, c.planned = slices.Clone(c.Changes), &planned
@@ -252,7 +252,8 @@ func (c Condition) without(params []string) Condition {
 	return c
 }
 
-// observed is the condition as its observations have it: with the protocol if there are several, and what was sent.
+// observed returns the condition as recorded in observations: with the protocol if there are several, and the
+// settings sent.
 func (s *Study) observed(p Protocol, c Condition) Condition {
 	sent := sentOf(c.Changes)
 	if len(s.Protocols) == 1 && sent == "" {
@@ -268,15 +269,15 @@ func (s *Study) observed(p Protocol, c Condition) Condition {
 	return c
 }
 
-// askers are who asks the conditions' models, with what asking has shown of them. The run keeps that.
+// askers holds an asker for each condition's model, and what is known of the model's refusals. The run keeps both.
 type askers struct {
 	m    *Measurement
 	plan []run.Condition
 
 	mu    sync.Mutex
 	known map[string]*adapting
-	kept  map[int]run.Adapted // by the index in the plan
-	err   error               // of keeping it
+	kept  map[int]run.Adapted // by index in the plan
+	err   error               // of keeping them
 }
 
 func newAskers(m *Measurement) *askers {
@@ -287,7 +288,7 @@ func newAskers(m *Measurement) *askers {
 	return a
 }
 
-// of returns who asks the condition's model under a protocol.
+// of returns the asker for the condition's model under a protocol.
 func (a *askers) of(p Protocol, c Condition) *adapting {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -310,7 +311,7 @@ func (a *askers) of(p Protocol, c Condition) *adapting {
 		}
 		for _, param := range was.Without {
 			d := dropped{param: param}
-			if param == crosstalk.ParamReasoning { // each time it is refused it is asked for in another way
+			if param == crosstalk.ParamReasoning { // after each refusal, a different level is requested
 				c = c.without([]string{param})
 				d.level = c.Prompting.Decoding.Reasoning
 			}
@@ -347,8 +348,9 @@ func (a *askers) failed() error {
 	return a.err
 }
 
-// Settings returns what was sent under a condition of a run's observations, by name: temperature "0", or "default"
-// where none was sent, without the model and its room for thoughts. nil if the answers were recorded elsewhere.
+// Settings returns the settings sent under a condition of a run's observations, by name: temperature "0", or
+// "default" if none was sent, without the model and its room for thoughts. It is nil if the answers were recorded
+// elsewhere.
 func Settings(m run.Manifest) func(condition map[string]string) map[string]string {
 	without := map[int][]string{}
 	for _, a := range m.Adapted {

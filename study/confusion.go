@@ -32,24 +32,24 @@ type Confusion struct {
 	Sweep
 	confusion.Options
 	Suite      string   // an embedded suite or a file
-	Languages  []string // of answers; nil: all of the suite
-	Identifier string   // OpenIdentifier
-	Words      string   // a file of English words, one a line; "": the embedded list. Package guard uses none
-	By         []string // nil: confusion.By
+	Languages  []string // of answers; nil: all those of the suite
+	Identifier string   // as for OpenIdentifier
+	Words      string   // a file of English words, one per line; "": the embedded list. Package guard uses none
+	By         []string // columns; nil: confusion.By
 
 	// Settings for recorded answers.
-	Prompts  string             // the suite whose prompts answers without one were given to, found by id; "": none
-	Columns  map[string]string  // recorded.Reading
-	FileName *recorded.FileName // likewise
-	Expect   string             // recorded.Reading
+	Prompts  string             // the suite with the prompts of answers recorded without one, found by id; "": none
+	Columns  map[string]string  // as in recorded.Reading
+	FileName *recorded.FileName // as in recorded.Reading
+	Expect   string             // as in recorded.Reading
 
 	// Settings that may mitigate confusion. Several values of a field are compared.
 	Positions []string // confusion.Positions
 	Shots     []int    // demonstrations before each prompt
 	Templates []string // confusion.Templates
-	Beams     []int    // width of the beam
+	Beams     []int    // beam widths
 
-	Logprobs int // candidates at each token; 0: none
+	Logprobs int // alternatives per token; 0: none
 }
 
 // Open opens suite, models and identifier. It sends no request.
@@ -77,7 +77,7 @@ func (c Confusion) Open() (*Study, error) {
 	for _, in := range instruments {
 		rules := in.Protocol
 		in.Samples = cmp.Or(c.Samples, rules.Samples)
-		in.Prompting.Logprobs = c.Logprobs // is part of the rules
+		in.Prompting.Logprobs = c.Logprobs // part of the rules
 		conditions, err := study.conditions(c.Sweep, rules.Name, defaults{
 			model: reference.DefaultConfused, logprobs: c.Logprobs, format: format,
 			decoding: crosstalk.Decoding{MaxTokens: rules.MaxTokens, Temperature: &rules.Temperature, TopP: &rules.TopP}})
@@ -97,7 +97,7 @@ func (c Confusion) Open() (*Study, error) {
 	return study, nil
 }
 
-// open opens what all studies of confusion share: a study without protocols, and an instrument for each of them.
+// open opens what all studies of confusion share: a study without protocols, and an instrument for each protocol.
 func (c Confusion) open() (study *Study, instruments []confusion.Instrument, languages labeller, err error) {
 	protocols, err := c.Resolve()
 	if err != nil {
@@ -128,20 +128,20 @@ func (c Confusion) open() (study *Study, instruments []confusion.Instrument, lan
 	return study, instruments, labeller{identifier, map[string]string{}}, nil
 }
 
-// labeller gives prompts the identifier's labels of their languages.
+// labeller labels prompts with the identifier's labels for their languages.
 type labeller struct {
 	identifier *fasttext.Model
 	labels     map[string]string // by language; "" if the identifier does not know it
 }
 
-// label labels a prompt, or empties a language that the identifier does not know. It starts loading dictionaries.
+// label labels a prompt, or clears a language that the identifier does not know. It starts loading dictionaries.
 func (l labeller) label(p *crosstalk.Prompt) (known bool) {
 	label, seen := l.labels[p.Language]
 	if !seen {
 		label, _ = langid.LabelOf(p.Language, l.identifier.Labels())
 		l.labels[p.Language] = label
 		if label == "ja" {
-			go japanese.Load() // takes a fifth of a second, so start before the first answer is scored
+			go japanese.Load() // takes a fifth of a second, so start it before the first answer is scored
 		}
 	}
 	if label != p.Language {
@@ -155,7 +155,8 @@ func (l labeller) unknown(language string) string {
 		language, len(l.identifier.Labels()))
 }
 
-// judgeable is grouped, and labels items and demonstrations. Its error names an item in an unknown language.
+// judgeable is like grouped, and also labels items and demonstrations. Its error names an item in an unknown
+// language.
 func judgeable(s *suite.Suite, l labeller) (*suite.Suite, error) {
 	with, err := grouped(s, func(item *crosstalk.Item) error {
 		prompt := *item.Prompt
@@ -261,10 +262,10 @@ func (c Confusion) formats(s *suite.Suite) (all axes, demonstrations map[string]
 	add("template", c.Templates)
 	add("shots", numbers(c.Shots))
 	if from != "" {
-		add("demonstrations", []string{from}) // of another suite than the one that is asked
+		add("demonstrations", []string{from}) // from another suite than the one that is asked
 	}
 	all.add("beams", numbers(c.Beams), func(condition *Condition, i int) {
-		extra, _ := model.Beams(condition.name, c.Beams[i]) // checked before
+		extra, _ := model.Beams(condition.name, c.Beams[i]) // already checked
 		for name, value := range extra {
 			condition.setExtra(name, value)
 		}
@@ -279,7 +280,7 @@ func numbers(list []int) (texts []string) {
 	return texts
 }
 
-// embeddedIdentifier names the embedded identifier, as "" does.
+// embeddedIdentifier names the embedded identifier, like "".
 const embeddedIdentifier = "embedded"
 
 // OpenIdentifier opens a fastText model to identify languages: a file, lid.176, lid.176.ftz, "" or "embedded".
@@ -294,14 +295,15 @@ func OpenIdentifier(name string) (*fasttext.Model, error) {
 	return fasttext.Load(file)
 }
 
-// IsIdentifier reports whether OpenIdentifier would look for an identifier named so: embedded, published or a file.
+// IsIdentifier reports whether OpenIdentifier finds an identifier by this name: embedded, published or a file.
 func IsIdentifier(name string) bool {
 	_, published := PublishedIdentifier(name)
 	_, err := os.Stat(name)
 	return published || name == embeddedIdentifier || err == nil
 }
 
-// NamesIdentifier reports whether only an identifier can be named so: embedded, published, or as fastText's files.
+// NamesIdentifier reports whether a name can only be that of an identifier: embedded, published, or named like
+// fastText's files.
 func NamesIdentifier(name string) bool {
 	_, published := PublishedIdentifier(name)
 	return published || name == embeddedIdentifier || strings.HasSuffix(name, ".bin") || strings.HasSuffix(name, ".ftz")
@@ -327,7 +329,7 @@ func identifierFile(name string) (string, error) {
 	return filepath.Join(dir, s.Files[0].Name), nil
 }
 
-// CheckIdentifier loads a language identifier and tries it on a sentence. The rows are names and texts for people.
+// CheckIdentifier loads a language identifier and tries it on a sentence. The rows are names and texts to show.
 func CheckIdentifier(name string) (rows [][2]string, err error) {
 	file, err := identifierFile(name)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 )
 
 // Recorded opens a study of recorded answers in files (recorded.Reading.Confusion), which may be larger than
-// memory. model is the model of rows without one; its default is the file's name.
+// memory. model is the model of rows that name none; by default it is the file's name.
 func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 	files, err := recorded.Files(files)
 	if err != nil {
@@ -58,25 +58,25 @@ func (c Confusion) Recorded(files []string, model string) (*Study, error) {
 	return study, nil
 }
 
-// recordedConfusion is the source of answers that should be in some language.
+// recordedConfusion is the source of recorded answers that should be in a certain language.
 type recordedConfusion struct {
 	recordedAnswers
 	labeller
 	instruments []confusion.Instrument // of the protocols
-	model       string                 // of rows without one
+	model       string                 // for rows that name none
 	reading     recorded.Reading
 	seed        maphash.Seed
-	told        map[uint64]string             // the languages that users' messages ask for, by hash
-	unjudged    map[string]*unjudged          // rows, by why
+	told        map[uint64]string             // the languages that users' messages call for, by hash
+	unjudged    map[string]*unjudged          // rows, by reason
 	judged      int                           // rows
-	items       map[string]*suite.Fingerprint // that a model answered
-	prompts     map[string]prompted           // by id, of rows without one; nil: unknown
+	items       map[string]*suite.Fingerprint // that a model answered, by model
+	prompts     map[string]prompted           // by id, for rows without one; nil: unknown
 }
 
-// prompted is a prompt, and the position in it of the instruction to answer in a language.
+// prompted is a prompt, and the position in it of the instruction on the language of the answer.
 type prompted struct{ text, position string }
 
-// check reads the files if it takes all rows to know the groups. Else scoring finds out what is wrong, in one pass.
+// check reads all rows if that is needed to determine the groups. Otherwise scoring finds errors, in a single pass.
 func (r *recordedConfusion) check(keep bool) error {
 	groups := slices.ContainsFunc(r.By, func(column string) bool { return slices.Contains(addedColumns, column) })
 	if !keep && !groups {
@@ -110,7 +110,7 @@ func (r *recordedConfusion) read(yield func(recorded.Confusion, error) bool) {
 	}
 }
 
-// tell returns the language that the answer to a user's messages should be in, "" if it cannot be told.
+// tell returns the language that the answer to a user's messages should be in, or "" if that is unclear.
 func (r *recordedConfusion) tell(messages ...string) string {
 	messages = messages[max(0, len(messages)-guard.LookBack):]
 	var hash maphash.Hash
@@ -129,19 +129,19 @@ func (r *recordedConfusion) tell(messages ...string) string {
 	return language
 }
 
-// maxTold limits the messages whose languages are remembered, since files are read several times: to some 10 MB.
+// maxTold limits the messages whose languages are remembered because files are read several times: to some 10 MB.
 const maxTold = 1 << 18
 
-// unjudged counts rows whose language cannot be judged, for one reason.
+// unjudged counts rows whose language cannot be judged for one reason.
 type unjudged struct {
 	rows  int
 	first string // file:line
 }
 
-// maxReasons limits the reasons that are told apart: in a wrong column, every row has its own.
+// maxReasons limits the reasons that are counted separately: if a column is wrong, every row has its own reason.
 const maxReasons = 20
 
-// promptsOf returns the prompts of a suite by the ids that recorded answers to them have.
+// promptsOf returns the prompts of a suite by the ids of recorded answers to them.
 func promptsOf(nameOrFile string) (map[string]prompted, error) {
 	if nameOrFile == "" {
 		return nil, nil
@@ -152,7 +152,7 @@ func promptsOf(nameOrFile string) (map[string]prompted, error) {
 	}
 	prompts := make(map[string]prompted, s.Items.Len())
 	for _, item := range s.Items.All() {
-		// Published test sets have the answers' ids; in a suite of one's own, the column id names the item.
+		// Published test sets have the ids of the answers; in a user's suite, the column id names the item.
 		p := prompted{text: item.Prompt.Text}
 		for position, text := range item.Prompt.Placed {
 			if text == p.text {
@@ -169,8 +169,8 @@ func (r *recordedConfusion) promptOf(row recorded.Confusion) string {
 	return cmp.Or(row.Item.Prompt.Text, r.prompts[row.Item.ID].text)
 }
 
-// addLength labels a row that has no prompt with the length of its prompt in the suite, and with the position of
-// the instruction in it. The item stays as recorded, so signatures cover the answers alone.
+// addLength labels a row without a prompt with the length of its prompt in the suite, and with the position of the
+// instruction in it. The item stays as recorded, so that signatures only cover the answers.
 func (r *recordedConfusion) addLength(row recorded.Confusion) error {
 	if r.prompts == nil {
 		return nil
@@ -197,7 +197,7 @@ func (r *recordedConfusion) row(row recorded.Confusion) recordedRow {
 		}}
 	of.add(row.Answer)
 	if r.instruments[0].Part == confusion.Reasoning {
-		of.thought = 0 // thoughts are what is scored
+		of.thought = 0 // these replies' thoughts are scored, not counted
 	}
 	return of
 }
@@ -228,7 +228,8 @@ func (r *recordedConfusion) note(row recorded.Confusion) {
 	r.items[row.Model].Add(row.Item)
 }
 
-// suites are the ids of the items that each model answered, as suite.Suite.ID; an error if no answer can be judged.
+// suites returns the ids of the items that each model answered, as Suite.ID does. It is an error if no answer can be
+// judged.
 func (r *recordedConfusion) suites() (crosstalk.SuiteIDs, error) {
 	ids := crosstalk.SuiteIDs{Column: "model", Each: map[string]string{}}
 	all, reasons := r.judged, slices.Sorted(maps.Keys(r.unjudged))
@@ -249,14 +250,14 @@ func (r *recordedConfusion) suites() (crosstalk.SuiteIDs, error) {
 	return ids, r.checkBy(r.columns)
 }
 
-// Reply is an answer with the language that it should be in.
+// Reply is an answer, and the language that it should be in.
 type Reply struct {
 	Language string // a BCP 47 tag
 	Text     string
 }
 
-// Figures are the figures of replies under the first of the protocols, each reply with
-// its own prompt. A language that the identifier does not know is an error.
+// Figures returns the figures of replies under the first protocol, each reply having its own prompt. A language that
+// the identifier does not know is an error.
 func (c Confusion) Figures(replies []Reply) ([]crosstalk.Estimate, error) {
 	_, instruments, languages, err := c.open()
 	if err != nil {

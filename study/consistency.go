@@ -33,22 +33,22 @@ type Consistency struct {
 	From  []string // languages in which to ask the original items; nil: the suite's
 	To    []string // senses to rewrite them into: languages, consistency.Paraphrase, names in Rewrite; nil: de, zh
 	Mixed []string // languages whose original instructions are also combined with inputs in other languages
-	Parts []string // the parts to rewrite; nil: each of T, I, X
+	Parts []string // the parts to rewrite, one by one; nil: T, I and X
 
 	// Rewrite are prompts NAME=PROMPT: for languages, pairs (en>de) or further senses; NAME:I is for instructions.
 	Rewrite        []string
 	Texts          []string // files of inputs rewritten elsewhere
-	Instructions   string   // a file of reviewed instructions
-	AcceptRewrites bool     // use the model's instructions without a review
+	Instructions   string   // a file with reviewed instructions
+	AcceptRewrites bool     // use the model's rewritten instructions without a review
 
-	Columns  map[string]string  // of recorded answers: recorded.Reading
-	FileName *recorded.FileName // likewise
+	Columns  map[string]string  // of recorded answers, as in recorded.Reading
+	FileName *recorded.FileName // as in recorded.Reading
 
-	Free       string   // how free answers are compared: text, number, model, or SIMILARITY>=SCORE; "": text
-	ExecEnv    []string // environment variables with keys that programs (exec:) see nevertheless
+	Free       string   // how to compare free answers: text, number, model, or SIMILARITY>=SCORE; "": text
+	ExecEnv    []string // environment variables with keys that programs (exec:) may see
 	Quality    string   // a further scorer of rewritten texts (similarities.Env.Open); "": none
-	Identifier string   // OpenIdentifier, for flags
-	Overrides  string   // a run with labels of answers that people have read; "": none
+	Identifier string   // as for OpenIdentifier, for flags
+	Overrides  string   // a run with people's labels of its answers; "": none
 }
 
 // Open opens suite, models and scorers. It sends no request.
@@ -137,7 +137,7 @@ func (c Consistency) Open() (*Study, error) {
 	return study, nil
 }
 
-// instrument is what answers are scored with, of no protocol yet.
+// instrument returns the instrument that scores answers, without a protocol yet.
 func (c Consistency) instrument(tasks []crosstalk.Task, env *similarities.Env) (in consistency.Instrument, err error) {
 	in.Tasks = tasks
 	env.Programs(c.keyVars(), c.ExecEnv)
@@ -292,10 +292,11 @@ func (c Consistency) rewriter(s *suite.Suite) (consistency.Rewriter, error) {
 	return w, nil
 }
 
-// rewritePrompts are the settings for rewriting: those of questions, but shared by the conditions of a sweep.
+// rewritePrompts returns the settings for rewriting: those of questions, without what varies in a sweep, so that its
+// conditions share them.
 func rewritePrompts(c Condition, rules consistency.Protocol) crosstalk.PromptConfig {
 	p := c.Prompting
-	if c.planned != nil { // whoever asks makes of it what the model takes
+	if c.planned != nil { // the asker adapts it to the model
 		p = *c.planned
 	}
 	p.Prefix, p.Logprobs = "", 0
@@ -315,7 +316,7 @@ func rewritePrompts(c Condition, rules consistency.Protocol) crosstalk.PromptCon
 }
 
 // Recorded opens a study of recorded answers in files (recorded.Reading.Consistency) to the items of a task file or
-// a suite. model is the model of rows without one; its default is the file's name.
+// a suite. model is the model of rows that name none; by default it is the file's name.
 func (c Consistency) Recorded(files []string, model, task string) (*Study, error) {
 	protocols, err := c.Resolve()
 	if err != nil {
@@ -362,8 +363,8 @@ func (c Consistency) Recorded(files []string, model, task string) (*Study, error
 	}
 	study.columns.Add(study.conditionOf("", 0))
 	study.source, r.rows = r, rowsOf(r.transcript.Joined(), r.row)
-	// A few items at a time, since each waits with hundreds of observations. Only a scorer of rewritten texts gains from
-	// many: it gets their texts together.
+	// A few items at a time, because each waits with hundreds of observations. Only a scorer of rewritten texts gains
+	// from many, as it gets their texts together.
 	r.batch.rows, r.batch.together = 1, parallel.Enough()
 	if scoring.Quality != nil {
 		r.batch.together = 1024

@@ -21,10 +21,10 @@ import (
 // InstructionsFile is the run's file of rewritten instructions.
 const InstructionsFile = "instructions.yaml"
 
-// ReviewError is the error if rewritten instructions must be reviewed before they are used.
+// ReviewError reports that rewritten instructions must be reviewed before they are used.
 type ReviewError struct {
 	Waiting int
-	File    string // to approve them in
+	File    string // the file in which to approve them
 }
 
 func (e *ReviewError) Error() string {
@@ -37,12 +37,12 @@ type reviews struct {
 	*Study
 	accept   bool
 	imported []review.Instruction
-	set      []func(Condition) *consistency.Instrument // of each protocol
+	set      []func(Condition) *consistency.Instrument // for each protocol
 	asked    map[string]bool                           // models
-	made     []review.Instruction                      // of these
+	made     []review.Instruction                      // by these models
 }
 
-// accepts reports whether a model's instructions are used without a review. Those of a reference model need none.
+// accepts reports whether a model's instructions are used without a review. A reference model needs no review.
 func (v *reviews) accepts(c Condition) bool {
 	return v.accept || c.Model.Provider == reference.Provider
 }
@@ -71,9 +71,10 @@ func (v *reviews) tasks(c Condition) []crosstalk.Task {
 	return tasks
 }
 
-// prepare lets models rewrite the instructions, writes them into the run, and returns a ReviewError until approved.
+// prepare lets models rewrite the instructions, writes them into the run, and returns a ReviewError until they are
+// approved.
 //
-// All shards of a run share the file in its directory: the first lets models rewrite, others wait and copy.
+// All shards of a run share the file in its directory: the first shard lets models rewrite, the others wait and copy.
 func (v *reviews) prepare(ctx context.Context, m *Measurement) (failed error) {
 	if v.shard.IsZero() {
 		return v.prepareIn(ctx, m, m.Dir.Path)
@@ -94,7 +95,8 @@ func (v *reviews) prepare(ctx context.Context, m *Measurement) (failed error) {
 	return review.WriteInstructions(filepath.Join(m.Dir.Path, InstructionsFile), list)
 }
 
-// prepareIn prepares with a directory's file. What a shared one has is not asked again; answers are in it at once.
+// prepareIn prepares the file in a directory. Instructions in a shared file are not requested again; new ones are
+// saved to it at once.
 func (v *reviews) prepareIn(ctx context.Context, m *Measurement, dir string) error {
 	path := filepath.Join(dir, InstructionsFile)
 	before, err := review.ReadRunInstructions(path)
@@ -133,7 +135,7 @@ func (v *reviews) prepareIn(ctx context.Context, m *Measurement, dir string) err
 			}
 		}
 	}
-	for _, old := range before { // of senses that are not part of this run
+	for _, old := range before { // keep senses that are not part of this run
 		if !slices.ContainsFunc(list, func(in review.Instruction) bool {
 			return in.Model == old.Model && in.Task == old.Task && in.Sense == old.Sense
 		}) {
@@ -159,13 +161,13 @@ func (v *reviews) prepareIn(ctx context.Context, m *Measurement, dir string) err
 	return nil
 }
 
-// ask sends what prepare sends for a condition, and keeps nothing.
+// ask sends the requests of prepare for a condition, and keeps nothing.
 func (v *reviews) ask(ctx context.Context, protocol int, c Condition, asker crosstalk.Asker) error {
 	_, err := v.ofModel(ctx, v.set[protocol](c), asker, modelName(c), nil, func(review.Instruction) error { return nil })
 	return err
 }
 
-// ofModel are a model's rewritten instructions, with earlier reviews applied. save keeps one that was just made.
+// ofModel returns a model's rewritten instructions, after applying earlier reviews. save saves each new one.
 func (v *reviews) ofModel(ctx context.Context, in *consistency.Instrument, asker crosstalk.Asker, model string,
 	before []review.Instruction, save func(review.Instruction) error) (list []review.Instruction, err error) {
 	var senses []consistency.Sense

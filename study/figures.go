@@ -15,24 +15,24 @@ import (
 	"crosstalk/run/view"
 )
 
-// Figures says which figures of a finished run to compute.
+// Figures specifies which figures of a finished run to compute.
 type Figures struct {
 	View view.View
-	By   []string // columns: there is a figure for each prefix of them; nil: as when measured
-	// Cross are columns that are crossed instead: there is a figure for each combination of their values, those
-	// over all values of a column among them. It goes before By.
+	By   []string // columns: figures for each prefix of them; nil: those of the measurement
+	// Cross lists columns to cross instead: figures for each combination of their values, including all values of a
+	// column together. It takes precedence over By.
 	Cross    []string
 	Measures []string // nil: all
 }
 
-// written reports whether the figures are those that runs have on disk.
+// written reports whether the figures are those in a run's directory.
 func (f Figures) written() bool {
 	return f.By == nil && f.Cross == nil && f.Measures == nil && f.View.Empty()
 }
 
-// FiguresOf returns sets of figures of a finished run, in one pass over its observations. These are read as far as
-// figures need it, unless they are given, all of them: who needs more of them takes part in the pass. An unknown
-// column of By or Cross is a *ColumnError; an error about the view names what the run has.
+// FiguresOf returns sets of figures of a finished run, in one pass over its observations. If observations is nil, it
+// reads only the parts that figures need. A caller that needs more passes all observations and so takes part in the
+// pass. An unknown column of By or Cross is a *ColumnError; an error about the view lists what the run has.
 func FiguresOf(path string, observations iter.Seq2[crosstalk.Observation, error], sets ...Figures) (
 	all [][]crosstalk.Estimate, err error) {
 	written, err := run.ReadEstimates(path)
@@ -60,7 +60,7 @@ func FiguresOf(path string, observations iter.Seq2[crosstalk.Observation, error]
 	return all, nil
 }
 
-// Of is FiguresOf for a single set.
+// Of is FiguresOf for one set.
 func (f Figures) Of(path string) ([]crosstalk.Estimate, error) {
 	all, err := FiguresOf(path, nil, f)
 	if err != nil {
@@ -69,13 +69,13 @@ func (f Figures) Of(path string) ([]crosstalk.Estimate, error) {
 	return all[0], nil
 }
 
-// OfRuns computes the figures of several runs. Those of several have the column
-// RunColumn, with the run's name, if Cross has it or if they differ in nothing else.
+// OfRuns computes the figures of several runs. With several runs, figures have the column RunColumn with the run's
+// name if Cross has it, or if they would not differ otherwise.
 func (f Figures) OfRuns(paths, names []string) ([]crosstalk.Estimate, error) {
 	apart := slices.Contains(f.Cross, RunColumn)
 	f.Cross = slices.DeleteFunc(slices.Clone(f.Cross), func(column string) bool { return column == RunColumn })
 	var all [][]crosstalk.Estimate
-	seen := map[string]int{} // the run of a figure
+	seen := map[string]int{} // the last run with a figure
 	for i, path := range paths {
 		estimates, err := f.Of(path)
 		if err != nil {
@@ -98,8 +98,8 @@ func (f Figures) OfRuns(paths, names []string) ([]crosstalk.Estimate, error) {
 	return slices.Concat(all...), nil
 }
 
-// Compare returns the figures of a run with the observations that they are about, as compare.Runs takes them. If
-// the view has groups there are figures of groups only, since an observation may be in several.
+// Compare returns the figures of a run and their observations, as compare.Runs needs them. If the view has groups,
+// there are only figures of groups, because an observation may be in several.
 func (f Figures) Compare(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk.Observation, error], error) {
 	estimates, err := f.Of(path)
 	if err != nil {
@@ -137,10 +137,11 @@ func (f Figures) Compare(path string) ([]crosstalk.Estimate, iter.Seq2[crosstalk
 	}, nil
 }
 
-// RunColumn is the column of the run's name in figures of several.
+// RunColumn is the column for the run's name in figures of several runs.
 const RunColumn = "run"
 
-// Compared are the columns whose values are compared: the model, the settings that vary within a run, and the run.
+// Compared returns the columns whose values are compared: the model, the settings that vary within a run, and the
+// run.
 func Compared(paths []string) ([]string, error) {
 	columns := []string{RunColumn, crosstalk.ModelColumn}
 	for _, path := range paths {
@@ -159,8 +160,8 @@ func Compared(paths []string) ([]string, error) {
 	return columns, nil
 }
 
-// split returns the choices of figures, and leaves to the view those of observations, which do not have some
-// columns and values. What needs such columns is grouped by what gives figures these columns.
+// split moves the choices of figures out of the view, which keeps those of observations: they lack some columns and
+// values. Choices of those use the observations' values from which the figures' are made.
 func (f Figures) split(kind crosstalk.Kind) (Figures, []view.Choice) {
 	choices := f.View.Only
 	f.View.Only = nil
@@ -180,7 +181,7 @@ func (f Figures) split(kind crosstalk.Kind) (Figures, []view.Choice) {
 	return f, choices
 }
 
-// Names are what runs call values of columns. Of one that several runs name, the first name counts.
+// Names returns the names that runs give to values of columns. If several runs name a value, the first name counts.
 func Names(paths ...string) (map[string]string, error) {
 	names := map[string]string{}
 	for _, path := range slices.Backward(paths) {
@@ -193,8 +194,8 @@ func Names(paths ...string) (map[string]string, error) {
 	return names, nil
 }
 
-// SumUp computes sets of figures of a run with this manifest over its observations, which may name their protocol
-// if there are several. It stops at their first error. path is where the run is, for errors.
+// SumUp computes sets of figures of a run with this manifest from its observations, which name their protocol if
+// there are several. It stops at the first error of observations. path is the run's path, for errors.
 func SumUp(path string, manifest run.Manifest, observations iter.Seq2[crosstalk.Observation, error],
 	figures ...Figures) (all [][]crosstalk.Estimate, err error) {
 	s := summary{manifest: manifest, kind: instrument.Named(manifest.Plan.Instrument), known: Columns{}}
@@ -239,12 +240,12 @@ func SumUp(path string, manifest run.Manifest, observations iter.Seq2[crosstalk.
 type summary struct {
 	manifest  run.Manifest
 	kind      crosstalk.Kind
-	known     Columns // of the observations, and what figures can be grouped by besides
+	known     Columns // columns of the observations, and others by which figures can be grouped
 	protocols []protocol
 	sets      []set
 }
 
-// protocol is how the observations of a protocol were summed up when they were measured.
+// protocol describes how a protocol's observations were summed up when they were measured.
 type protocol struct {
 	name  string
 	rules crosstalk.Rules
@@ -253,13 +254,13 @@ type protocol struct {
 
 type set struct {
 	Figures
-	ofFigures []view.Choice // of View.Only, as figures have the values
+	ofFigures []view.Choice // of View.Only, with the values of figures
 	reader    *view.Reader
 	opened    [][]part // by protocol; nil before its first observation
 }
 
 type part struct {
-	of        []string // of crossed columns, the ones of which each figure has a single value
+	of        []string // crossed columns in which each figure has a single value
 	estimator crosstalk.Estimator
 }
 
@@ -286,7 +287,7 @@ func (s *summary) add(o crosstalk.Observation) {
 	}
 }
 
-// check checks the columns of a set, all observations having been added.
+// check checks the columns of a set once all observations have been added.
 func (s *summary) check(f *set) error {
 	known := maps.Clone(s.known)
 	known[view.SampleColumn] = true
@@ -316,7 +317,7 @@ func (s *summary) check(f *set) error {
 
 func (s *summary) estimates(f *set) (estimates []crosstalk.Estimate, err error) {
 	suites := s.manifest.SuiteIDs()
-	if suites.All == "" && slices.Contains(f.View.Pool, suites.Column) { // figures are over all values of the column
+	if suites.All == "" && slices.Contains(f.View.Pool, suites.Column) { // figures cover all values of the column
 		suites.All = strings.Join(slices.Compact(slices.Sorted(maps.Values(suites.Each))), "+")
 	}
 	for k, p := range s.protocols {
@@ -353,7 +354,7 @@ func (s *summary) estimates(f *set) (estimates []crosstalk.Estimate, err error) 
 
 func (f Figures) reader() *view.Reader { return f.View.Reader(slices.Concat(f.By, f.Cross)...) }
 
-// chosen reports whether a figure is of a chosen value in every column that it has one value of.
+// chosen reports whether a figure's value is chosen in every column in which it has a single value.
 func chosen(e crosstalk.Estimate, choices []view.Choice) bool {
 	return !slices.ContainsFunc(choices, func(c view.Choice) bool {
 		v := e.By[c.Column]
@@ -361,7 +362,8 @@ func chosen(e crosstalk.Estimate, choices []view.Choice) bool {
 	})
 }
 
-// parts are the figures by prefix, or of each subset of the crossed columns. condition has columns of every figure.
+// parts returns the parts by prefix, or for each subset of the crossed columns. condition has the columns of all
+// figures.
 func (f *set) parts(kind crosstalk.Kind, p protocol, condition map[string]string) (parts []part) {
 	if f.Cross == nil {
 		by := f.By
@@ -395,7 +397,8 @@ func (f *set) parts(kind crosstalk.Kind, p protocol, condition map[string]string
 	return parts
 }
 
-// estimator is one of figures by these columns. Crossed groups take an observation once for each of them.
+// estimator returns an estimator of figures by these columns. If groups are crossed, it gets an observation once per
+// group.
 func (f *set) estimator(rules crosstalk.Rules, by []string) crosstalk.Estimator {
 	e := rules.Estimator(by)
 	if f.Cross != nil && slices.Contains(by, view.GroupColumn) {
@@ -404,7 +407,7 @@ func (f *set) estimator(rules crosstalk.Rules, by []string) crosstalk.Estimator 
 	return e
 }
 
-// members takes the observation that was read last once for each group that it is in.
+// members is an estimator that gets the last observation read once for each of its groups.
 type members struct {
 	crosstalk.Estimator
 	reader *view.Reader
@@ -416,7 +419,8 @@ func (m members) Add(crosstalk.Observation) {
 	}
 }
 
-// once returns each figure once: of a subset of columns those with a value in all; smaller subsets have the others.
+// once returns each figure once. From a subset of columns, it takes figures with a value in each; others are in
+// smaller subsets.
 func (f Figures) once(parts []part, suites crosstalk.SuiteIDs) (estimates []crosstalk.Estimate) {
 	seen := map[string]bool{}
 	for _, p := range parts {
@@ -436,7 +440,7 @@ func (f Figures) once(parts []part, suites crosstalk.SuiteIDs) (estimates []cros
 
 func mark(manifest run.Manifest, estimates []crosstalk.Estimate) {
 	markUnjudged(manifest.Plan.Instrument, estimates)
-	if n := manifest.NotMeasured; n > 0 { // observations do not have this number
+	if n := manifest.NotMeasured; n > 0 { // observations do not tell this number
 		markNotMeasured(estimates, n, "of the items were not measured")
 	}
 }

@@ -23,14 +23,14 @@ import (
 	"crosstalk/suite"
 )
 
-// Forecast is what a measurement will send.
+// Forecast is the number of requests, tokens and the cost of a measurement.
 type Forecast struct {
 	Each  []Counted
-	Total Count // counts requests that conditions share once
+	Total Count // counts each request that conditions share once
 }
 
-// Forecast counts the requests of a study, their tokens and their cost. Nothing is sent. It refuses what Begin
-// would: limits below 0, unknown columns for grouping, prices that are missing, batches that a model does not take.
+// Forecast counts the requests of a study, their tokens and their cost. It sends nothing. It refuses the same as
+// Begin: negative limits, unknown columns for grouping, missing prices, and batches for a model without them.
 func (s *Study) Forecast(ctx context.Context, o ask.Options) (Forecast, error) {
 	if err := o.Check(); err != nil {
 		return Forecast{}, err
@@ -57,7 +57,7 @@ func (s *Study) Forecast(ctx context.Context, o ask.Options) (Forecast, error) {
 	return s.count(ctx, prices, o.Budget.Limits())
 }
 
-// Write writes a forecast for people, with the run directory: a list for one condition, else a table, under names.
+// Write writes a forecast for people, with the run directory: a list for one condition, else a table, using names.
 func (f Forecast) Write(w io.Writer, names report.Names, directory string) error {
 	const unknown = "unknown (needs --prices FILE)"
 	if len(f.Each) == 1 {
@@ -118,7 +118,7 @@ type Count struct {
 	Priced bool            // all prices are known
 }
 
-// admit lets items into a budget, in their order; nil where there is none.
+// admit returns a function that admits items to a budget, in order; nil if there is no budget.
 func (c Counted) admit(
 	in func(context.Context, ask.Need) (context.Context, func()),
 ) func(context.Context, int) (context.Context, func()) {
@@ -141,11 +141,12 @@ func (c *Count) add(worst crosstalk.Usage, prices ask.Prices, model string) {
 type Counted struct {
 	Condition
 	Count
-	asks  int        // of the item with the most
-	needs []ask.Need // of each item, where there is a budget
+	asks  int        // of the item with the most requests
+	needs []ask.Need // of each item, if there is a budget
 }
 
-// count runs the instruments over the items without sending requests. If needs is set it keeps those of each item.
+// count runs the instruments over the items without sending requests. If needs is set, it keeps the needs of each
+// item.
 func (s *Study) count(ctx context.Context, prices ask.Prices, needs bool) (f Forecast, err error) {
 	n := &counter{prices: prices, forecast: &f, last: map[uint64]int32{}}
 	for k, p := range s.Protocols {
@@ -176,15 +177,15 @@ func (s *Study) count(ctx context.Context, prices ask.Prices, needs bool) (f For
 	return f, nil
 }
 
-// counter is an Asker that only counts requests: each once in all, and once for each condition. Its answers are
-// different texts, so that requests that depend on answers are counted too.
+// counter is an Asker that only counts requests: each once in total, and once per condition. Its answers all differ,
+// so that requests that depend on answers are counted too.
 type counter struct {
 	mu        sync.Mutex
 	prices    ask.Prices
-	forecast  *Forecast        // of which the last condition is asked
-	elsewhere bool             // requests are known, but not counted
+	forecast  *Forecast        // its last condition is the one being asked
+	elsewhere bool             // note requests without counting them
 	last      map[uint64]int32 // the last condition with a request, by crosstalk.Key.Short
-	need      ask.Need         // of the item that is counted now
+	need      ask.Need         // of the current item
 }
 
 func (n *counter) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
@@ -206,8 +207,9 @@ func (n *counter) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answe
 	return crosstalk.Answer{Status: crosstalk.Text, Text: key.String()}, nil
 }
 
-// CheckSuite writes likely mistakes in a suite, a name or a file, and why a run would refuse it; without any, what
-// it has. Then it writes what its figures cannot tell. Each line begins with the name. Nothing is sent.
+// CheckSuite writes likely mistakes in a suite, given by name or file, and why a run would refuse it; if there are
+// none, it summarises the suite. Then it writes what the suite's figures cannot tell. Each line begins with the name.
+// It sends nothing.
 func CheckSuite(ctx context.Context, w io.Writer, name string) error {
 	s, err := suite.Load(name)
 	if err != nil {
@@ -240,11 +242,11 @@ func CheckSuite(ctx context.Context, w io.Writer, name string) error {
 	return nil
 }
 
-// Take makes the study one of a shard: it counts, asks and scores the shard's part of the items. Items that share a
-// prompt, by their clusters or their requests, are in the same shard, so that no request is sent by two shards and
-// a shard's figures have intervals of their own. Two kinds of requests are apart: those that precede all items,
-// such as how an instruction is rewritten, are sent by the first shard that comes; and those made of answers, such
-// as whether two of them mean the same, can be sent by several.
+// Take restricts the study to a shard: it then counts, asks and scores only the shard's part of the items. Items that
+// share a prompt, by their clusters or their requests, are in the same shard, so that no two shards send the same
+// request and each shard's figures have valid intervals. There are two exceptions: requests that precede all items,
+// such as those to rewrite an instruction, are sent by the first shard that comes; and requests made of answers, such
+// as whether two of them mean the same, may be sent by several shards.
 func (s *Study) Take(ctx context.Context, of shard.Shard) error {
 	s.shard = of
 	if of.IsZero() || s.IsRecorded() {
@@ -259,7 +261,7 @@ func (s *Study) Take(ctx context.Context, of shard.Shard) error {
 	return nil
 }
 
-// Shard returns the shard that the study measures; the zero shard is all of it.
+// Shard returns the shard that the study measures; the zero shard is the whole.
 func (s *Study) Shard() shard.Shard { return s.shard }
 
 func (s *Study) items() suite.Items {
@@ -269,7 +271,7 @@ func (s *Study) items() suite.Items {
 	return s.part
 }
 
-// place is the number in the suite of one of items.
+// place returns the number in the suite of the i-th of items.
 func (s *Study) place(i int) int {
 	if s.places == nil {
 		return i
@@ -277,7 +279,8 @@ func (s *Study) place(i int) int {
 	return s.places[i]
 }
 
-// clusters are the items that must share a shard. One condition of each protocol is enough: they share alike.
+// clusters groups the items that must share a shard. It looks at one condition of each protocol: all conditions share
+// alike.
 func (s *Study) clusters(ctx context.Context) (*shard.Clusters, error) {
 	clusters := &shard.Clusters{}
 	var instruments []crosstalk.Instrument
@@ -303,7 +306,7 @@ func (s *Study) clusters(ctx context.Context) (*shard.Clusters, error) {
 	return clusters, nil
 }
 
-// admitShard returns an error if a directory is not for shards like this one.
+// admitShard returns an error if a directory is for shards of another run.
 func (s *Study) admitShard(dir string) error {
 	if s.shard.IsZero() {
 		return nil
@@ -321,7 +324,7 @@ func (s *Study) admitShard(dir string) error {
 	for _, path := range others {
 		other, err := run.ReadManifest(path)
 		if err != nil {
-			continue // it is not begun, or its own process will say what is wrong
+			continue // it has not begun, or its own process will report the error
 		}
 		field := ""
 		if other.Plan.Shard.Count != s.shard.Count {
@@ -333,13 +336,13 @@ func (s *Study) admitShard(dir string) error {
 			return fmt.Errorf("%s has shards of a run with other settings (%s): its %s: use another --out, or the settings of "+
 				"that run", dir, path, field)
 		}
-		return nil // as its process found of the others
+		return nil // that shard's process has checked the others
 	}
 	return nil
 }
 
-// Divide turns limits that all shards share into one shard's, and returns a sentence for each limit it divided. A
-// limit per minute must be at least the number of shards.
+// Divide turns limits that all shards share into the limits of one shard, and returns a sentence for each limit it
+// divided. A limit per minute must be at least the number of shards.
 func Divide(o *ask.Options, of shard.Shard) (said []string, err error) {
 	if of.IsZero() {
 		return nil, nil
@@ -367,13 +370,13 @@ func Divide(o *ask.Options, of shard.Shard) (said []string, err error) {
 	return said, err
 }
 
-// sharing is an Asker that notes which items share requests. Its answers are different texts, as a counter's.
+// sharing is an Asker that notes which items share requests. Its answers all differ, like those of counter.
 type sharing struct {
 	clusters *shard.Clusters
-	item     int // that is measured now; shard.Everybody: the requests that precede all items
+	item     int // the current item; shard.Everybody: requests that precede all items
 
-	mu   sync.Mutex // of clusters
-	text []byte     // room for what a request says
+	mu   sync.Mutex // guards clusters
+	text []byte     // reused for the text of a request
 }
 
 func (n *sharing) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
@@ -385,8 +388,8 @@ func (n *sharing) Ask(_ context.Context, req crosstalk.Request) (crosstalk.Answe
 	return crosstalk.Answer{Status: crosstalk.Text, Text: hex.EncodeToString(sum[:])}, nil
 }
 
-// appendSaid appends what a request says to the model, and the sample. It takes a tenth of the time of the whole
-// request's key, in which requests of one condition differ no more.
+// appendSaid appends the texts of a request, and the sample. It takes a tenth of the time of the whole request's key,
+// and distinguishes the requests of a condition equally well.
 func appendSaid(to []byte, req crosstalk.Request) []byte {
 	add := func(text string) {
 		to = append(binary.AppendUvarint(to, uint64(len(text))), text...)

@@ -24,11 +24,11 @@ type Leakage struct {
 	Suite        string   // an embedded suite or a file
 	Similarities []string // similarities.Open; nil: gloss
 	By           []string // nil: leakage.By
-	ExecEnv      []string // environment variables with keys that programs (exec:) see nevertheless
-	CountOnly    bool     // nothing that scores is opened: the study can count, not run
+	ExecEnv      []string // environment variables with keys that programs (exec:) may see
+	CountOnly    bool     // open nothing for scoring: the study can count, not run
 
-	Columns  map[string]string  // of recorded answers: recorded.Reading
-	FileName *recorded.FileName // likewise
+	Columns  map[string]string  // of recorded answers, as in recorded.Reading
+	FileName *recorded.FileName // as in recorded.Reading
 }
 
 // Open opens suite, models and similarities. It sends no request.
@@ -76,8 +76,8 @@ func (l Leakage) Open() (*Study, error) {
 	return study, nil
 }
 
-// Suited are the options with what the suite says where the user says nothing. Answers to open-ended prompts, and
-// to questions that something else precedes, are scored whole, since they may leak anywhere.
+// Suited returns the options, completed from the suite where the user set none. Answers to open-ended prompts, and to
+// questions with a context, are scored whole, since they may leak anywhere.
 func Suited(o leakage.Options, s *suite.Suite) leakage.Options {
 	o.Windows = cmp.Or(o.Windows, s.Windows)
 	if s.Windows != "" || s.InContext() {
@@ -93,12 +93,12 @@ func (l Leakage) similarities() []string {
 	return l.Similarities
 }
 
-// LanguageOf is the one language of a suite's items.
+// LanguageOf returns a function for the one language of a suite's items.
 func LanguageOf(s *suite.Suite) similarities.Language {
 	return func() (string, error) { return similarities.CommonLanguage(s.Languages()) }
 }
 
-// Recorded opens a study of recorded answers in files (recorded.Reading.Leakage). model is for rows without one.
+// Recorded opens a study of recorded answers in files (recorded.Reading.Leakage). model is for rows that name none.
 func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 	protocols, err := l.Resolve()
 	if err != nil {
@@ -133,7 +133,7 @@ func (l Leakage) Recorded(files []string, model string) (*Study, error) {
 		}
 	}
 	study.source, r.rows = r, rowsOf(usable, r.row)
-	// Many rows at a time, so that an encoder gets many texts together and rarely the same text twice.
+	// Many rows at a time, so that an encoder gets many texts together, and rarely the same text twice.
 	r.batch.rows, r.batch.together = 1, 8192
 	return study, nil
 }
@@ -142,7 +142,7 @@ type recordedLeakage struct {
 	recordedAnswers
 	instruments []leakage.Instrument // of the protocols
 	reading     recorded.Reading
-	model       string // of rows without one
+	model       string // for rows that name none
 	sources     *suite.Sources
 }
 
@@ -192,7 +192,7 @@ func (r *recordedLeakage) check(bool) error {
 		rows++
 		r.see(row.Item.Labels, "")
 		if len(r.files) == 1 {
-			continue // the reader has checked it
+			continue // the reader has already checked it
 		}
 		for k := range max(len(row.Test), len(row.Control)) {
 			one := sample{row.Item.Labels["dataset"], row.Model, row.Item.ID, row.First + k}

@@ -22,7 +22,7 @@ import (
 // asked is the source of a study that asks models for the items of its suite.
 type asked struct {
 	*Study
-	id func() string // of the suite; it takes a while to compute for a large one
+	id func() string // of the suite; slow to compute for a large one
 }
 
 // ask makes models the source of a study whose suite is set.
@@ -68,7 +68,8 @@ func (s *Study) countedOf(protocol, condition int) Counted {
 
 func (a asked) suites() (crosstalk.SuiteIDs, error) { return crosstalk.SuiteIDs{All: a.id()}, nil }
 
-// observations measures all conditions of a protocol. After an error it stops the session and saves what comes.
+// observations measures all conditions of a protocol. After an error, it stops the session and saves the answers
+// under way.
 func (a asked) observations(ctx context.Context, m *Measurement, protocol int) iter.Seq2[scored, error] {
 	p := a.Protocols[protocol]
 	var arms []Arm
@@ -86,7 +87,7 @@ func (a asked) observations(ctx context.Context, m *Measurement, protocol int) i
 		stopped := false
 		for item := range Measure(ctx, arms, a.items(), parallel.AtOnce) {
 			if errors.As(item.Err, &m.result.Limit) || errors.As(item.Err, new(*ask.ModelError)) {
-				m.result.NotMeasured++ // the others may be worth a report
+				m.result.NotMeasured++ // report the others anyway
 				continue
 			}
 			if stopped {
@@ -113,7 +114,7 @@ func (s *Study) checkBatch() error {
 	return nil
 }
 
-// inRound is an adapting asker whose asks are a round's.
+// inRound is an adapting asker that asks through a round.
 type inRound struct {
 	*adapting
 	round crosstalk.Asker
@@ -123,8 +124,9 @@ func (a inRound) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answ
 	return a.through(ctx, a.round, req)
 }
 
-// askInBatches collects batches that an earlier run left. With --batch it then asks in rounds of batches, since
-// what is asked depends on answers. The journal has all then, but what a limit or a model prevented.
+// askInBatches collects batches that an earlier run left behind. With --batch, it then asks in rounds of batches,
+// since requests depend on answers. Afterwards the journal has all answers, except where a limit or a model prevented
+// that.
 func (m *Measurement) askInBatches(ctx context.Context) error {
 	for _, p := range m.study.Protocols {
 		for _, c := range p.Conditions {
@@ -152,7 +154,7 @@ func (m *Measurement) askInBatches(ctx context.Context) error {
 
 func limited(err error) bool { return errors.As(err, new(*ask.LimitError)) }
 
-// measureRound measures all items with the askers of a round, for their requests.
+// measureRound measures all items with the askers of a round, to collect their requests.
 func (m *Measurement) measureRound(ctx context.Context, round *ask.Round) (failed error) {
 	s := m.study
 	for k, p := range s.Protocols {
@@ -164,7 +166,7 @@ func (m *Measurement) measureRound(ctx context.Context, round *ask.Round) (faile
 		}
 		for item := range Measure(ctx, arms, s.items(), parallel.AtOnce) {
 			if limited(item.Err) || errors.As(item.Err, new(*ask.ModelError)) || errors.Is(item.Err, ask.ErrDeferred) {
-				continue // the last measurement counts those that are not measured
+				continue // the last measurement counts items that are not measured
 			}
 			if failed == nil {
 				failed = item.Err
@@ -181,37 +183,37 @@ func (m *Measurement) measureRound(ctx context.Context, round *ask.Round) (faile
 type Arm struct {
 	Instrument crosstalk.Instrument
 	Ask        crosstalk.Asker
-	Asks       int // of an item, about; 0 is 1
-	// Scorer, if it is set, is called when the first item was asked for. What it returns measures each item in
-	// turn, with the answers to what Instrument asked, which scores nothing, as far as they are still in memory.
-	// Saved returns the others from where Ask has saved them.
+	Asks       int // about how many per item; 0 means 1
+	// Scorer, if set, is called once the first item has been asked. The instrument that it returns scores each item in
+	// turn, from the answers to the requests of Instrument, which then only asks. Answers that are no longer in memory
+	// come from Saved, where Ask has saved them.
 	Scorer func() crosstalk.Instrument
 	Saved  func(crosstalk.Key) (answer crosstalk.Answer, found bool, err error)
-	// Admit, if it is set, is called for each item in order, before it is asked for with the context that it returns;
-	// end when what Instrument asks is answered.
+	// Admit, if set, is called for each item in order, before it is asked with the returned context. end is called once
+	// the requests of Instrument are answered.
 	Admit func(ctx context.Context, item int) (_ context.Context, end func())
 }
 
 // Measured is the result of one item in an arm: its observations, or an error.
 type Measured struct {
-	Arm, Number  int // of the arm, and of the item
+	Arm, Number  int // numbers of the arm and of the item
 	Item         crosstalk.Item
 	Observations []crosstalk.Observation
 	Err          error
 }
 
-// What is in memory at most, of all items that are being measured.
+// Limits of what is in memory for all items being measured.
 const (
-	waitingAsks  = 16       // answers that wait to be scored, or their keys, for each ask that may be under way
+	waitingAsks  = 16       // answers waiting to be scored, or their keys, for each request that may be under way
 	waitingBytes = 16 << 20 // of these answers; the others are read again
-	scoringBytes = 64 << 20 // of what is being scored, or waits for the items before it
+	scoringBytes = 64 << 20 // of items that are being scored or wait for those before them
 	scoringItems = 256
-	scoringTimes = 128 // bytes for each of a text: to judge words takes a hundred
+	scoringTimes = 128 // per byte of text: judging words takes a hundred
 )
 
-// Measure measures items in every arm, with about n asks under way at a time, and yields them in the order of arms
-// and items. After an error it continues, so that existing answers still count. When the loop is left, it starts no
-// further items, waits for those in progress, whose requests may be paid for, and drops them.
+// Measure measures items in every arm, with about n requests under way, and yields them in the order of arms and
+// items. It continues after an error, so that existing answers still count. When the loop ends early, it starts no
+// further items, and waits for those under way, as their requests may be paid for, but drops their results.
 func Measure(ctx context.Context, arms []Arm, items suite.Items, n int) iter.Seq[Measured] {
 	n = max(1, n)
 	asks := 1
@@ -227,7 +229,7 @@ func Measure(ctx context.Context, arms []Arm, items suite.Items, n int) iter.Seq
 			for arm := range arms {
 				for number, item := range items.All() {
 					p := &place{Measured: Measured{Arm: arm, Number: number, Item: item}, arm: &arms[arm], ctx: ctx, room: room}
-					// Two items at least, so that the next is under way when the last answers of one are waited for.
+					// Allow at least two items, so that the next is under way while the last answers of one are missing.
 					p.asks = max(1, p.arm.Asks)
 					p.taken = min(p.asks, max(1, n/2))
 					if room.asks.Acquire(inside, int64(p.taken)) != nil {
@@ -245,9 +247,9 @@ func Measure(ctx context.Context, arms []Arm, items suite.Items, n int) iter.Seq
 		}
 		asked := func(yield func(*place, error) bool) {
 			for p := range parallel.Map(inside, begun, max(2, waitingAsks*n/asks), each((*place).ask)) {
-				const overhead = 4 << 10 // of an observation
+				const overhead = 4 << 10 // per observation
 				p.weight = min(scoringBytes, overhead*int64(len(p.answers))+scoringTimes*p.bytes)
-				// Items wait for room in their order: none for one after it.
+				// Items wait for memory in order, so that none waits for a later one.
 				if room.scoring.Acquire(inside, p.weight) != nil || !yield(p, nil) {
 					return
 				}
@@ -270,32 +272,32 @@ func each(do func(*place)) func(context.Context, *place) (*place, error) {
 	}
 }
 
-// room is what the items that are being measured share.
+// room holds the limits that the items being measured share.
 type room struct {
-	asks    *semaphore.Weighted // under way
-	answers *semaphore.Weighted // bytes of those that wait
-	scoring *semaphore.Weighted // bytes
+	asks    *semaphore.Weighted // requests under way
+	answers *semaphore.Weighted // bytes of answers that wait
+	scoring *semaphore.Weighted // bytes used for scoring
 }
 
-// place is an item on its way through an arm. It is the asker of the arm's instruments:
-// what was asked for one is there for the other, in memory or where it is saved.
+// place is an item on its way through an arm. It is the asker of both of the arm's instruments: answers to the first
+// are available to the second, in memory or where they are saved.
 type place struct {
 	Measured
 	arm    *Arm
 	ctx    context.Context
 	end    func()
 	room   *room
-	weight int64 // bytes, about, that scoring takes
+	weight int64 // approximate bytes needed for scoring
 
 	mu      sync.Mutex
 	asks    int                                // not answered yet
-	taken   int                                // of the room for asks
-	answers map[crosstalk.Key]crosstalk.Answer // by request; without a status: it is only saved
+	taken   int                                // its share of room.asks
+	answers map[crosstalk.Key]crosstalk.Answer // by request; without a status: only saved
 	bytes   int64                              // of all answers
-	kept    int64                              // of these, in memory
+	kept    int64                              // bytes of those in memory
 }
 
-// leave gives back the room that asks to come do not need.
+// leave returns the share of room.asks that further requests do not need.
 func (p *place) leave(asks int) {
 	if p.asks = asks; p.taken > asks {
 		p.room.asks.Release(int64(p.taken - asks))
@@ -303,7 +305,7 @@ func (p *place) leave(asks int) {
 	}
 }
 
-// ask asks what the item needs. An arm without a scorer measures it.
+// ask sends the item's requests. Without a scorer, it measures the item.
 func (p *place) ask() {
 	defer p.leave(0)
 	defer p.end()
@@ -344,7 +346,7 @@ func (p *place) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.Answe
 	return answer, err
 }
 
-// first asks what was not asked for the item before.
+// first sends a request that was not sent for the item before.
 func (p *place) first(ctx context.Context, key crosstalk.Key, req crosstalk.Request) (crosstalk.Answer, error) {
 	answer, err := p.arm.Ask.Ask(ctx, req)
 	p.mu.Lock()

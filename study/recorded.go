@@ -17,25 +17,25 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// recordedAnswers is what the sources of answers that were recorded elsewhere share.
+// recordedAnswers holds what all sources of recorded answers share.
 type recordedAnswers struct {
 	*Study
 	files   []string
 	planned run.Plan
-	groups  groups                        // of the items that check has seen
+	groups  groups                        // of the items seen by check
 	rows    iter.Seq2[recordedRow, error] // of all files in order
-	batch   struct{ rows, together int }  // how many rows are scored one after the other, and batches at a time
+	batch   struct{ rows, together int }  // number of rows scored in sequence, and of batches at a time
 }
 
 type recordedRow struct {
 	item    crosstalk.Item
-	prompt  string // "" if it is unknown
+	prompt  string // "" if unknown
 	bytes   int    // of the answers
-	thought int64  // answers with thoughts in them, which are not scored
+	thought int64  // answers that include thoughts, which are not scored
 
-	// score scores the row, whose item has the labels of its groups. It is called concurrently.
+	// score scores the row; item has the labels of its groups. It is called concurrently.
 	score func(ctx context.Context, protocol int, item crosstalk.Item) ([]crosstalk.Observation, error)
-	note  func() // is called once, in the order of rows; nil: nothing is noted
+	note  func() // called once, in the order of rows; may be nil
 }
 
 func (r *recordedRow) add(answers ...crosstalk.Answer) {
@@ -47,7 +47,7 @@ func (r *recordedRow) add(answers ...crosstalk.Answer) {
 	}
 }
 
-// rowsOf yields what is read as rows, until the first error.
+// rowsOf yields the values of read as rows, until the first error.
 func rowsOf[R any](read iter.Seq2[R, error], row func(R) recordedRow) iter.Seq2[recordedRow, error] {
 	return func(yield func(recordedRow, error) bool) {
 		for of, err := range read {
@@ -64,7 +64,7 @@ func rowsOf[R any](read iter.Seq2[R, error], row func(R) recordedRow) iter.Seq2[
 
 func (r *recordedAnswers) plan() run.Plan { return r.planned }
 
-// see notes an item before any is scored.
+// see registers an item before any is scored.
 func (r *recordedAnswers) see(labels map[string]string, prompt string) {
 	r.columns.Add(labels)
 	r.groups.see(labels, prompt)
@@ -76,7 +76,7 @@ func (r *recordedAnswers) seen() error {
 	return r.checkBy(r.columns)
 }
 
-// conditionOf names the condition of recorded answers: their model and, if there are several, the protocol.
+// conditionOf returns the condition of recorded answers: their model and, if there are several, the protocol.
 func (s *Study) conditionOf(model string, protocol int) map[string]string {
 	name := map[string]string{"model": model}
 	if len(s.Protocols) > 1 {
@@ -85,7 +85,7 @@ func (s *Study) conditionOf(model string, protocol int) map[string]string {
 	return name
 }
 
-// observations scores the shard's rows and yields what was observed of each, in order.
+// observations scores the shard's rows and yields the observations of each, in order.
 func (r *recordedAnswers) observations(ctx context.Context, _ *Measurement, protocol int) iter.Seq2[scored, error] {
 	score := func(ctx context.Context, b recordedBatch) (recordedBatch, error) {
 		for i, row := range b.rows {
@@ -107,7 +107,7 @@ func (r *recordedAnswers) observations(ctx context.Context, _ *Measurement, prot
 	return func(yield func(scored, error) bool) {
 		inside, leave := context.WithCancel(ctx)
 		defer leave()
-		const short = 4 << 10 // bytes of the answers of a row for which there is always room
+		const short = 4 << 10 // rows with answers of at most so many bytes need not wait
 		room := semaphore.NewWeighted(scoringBytes)
 		weighed := func(yield func(recordedBatch, error) bool) {
 			for b, err := range r.batches {
@@ -119,7 +119,7 @@ func (r *recordedAnswers) observations(ctx context.Context, _ *Measurement, prot
 		}
 		for b, err := range parallel.Map(inside, weighed, r.batch.together, score) {
 			if err != nil {
-				leave() // so that nothing more waits for room
+				leave() // stop waiting for memory
 				yield(scored{}, err)
 				return
 			}
@@ -139,16 +139,16 @@ func (r *recordedAnswers) observations(ctx context.Context, _ *Measurement, prot
 	}
 }
 
-// recordedBatch is some of the rows that were read one after the other.
+// recordedBatch is a batch of consecutive rows.
 type recordedBatch struct {
-	first   int // the number of the first
+	first   int // the number of its first row
 	rows    []recordedRow
 	scored  []scored
 	longest int   // bytes of the answers of the longest row
-	weight  int64 // bytes, about, that scoring it takes
+	weight  int64 // approximate bytes needed to score the row
 }
 
-// batchBytes limits the answers in a batch, about.
+// batchBytes is the approximate limit of the bytes of answers in a batch.
 const batchBytes = 1 << 16
 
 func (r *recordedAnswers) batches(yield func(recordedBatch, error) bool) {
@@ -173,12 +173,12 @@ func (r *recordedAnswers) batches(yield func(recordedBatch, error) bool) {
 	}
 }
 
-// Columns that a study adds to the labels of its items, unless the data have a column of that name.
+// Columns that a study adds to its items' labels, unless the data have a column of the same name.
 const (
 	familyColumn       = "family"        // of the item's language: langgroup.Groups
 	scriptColumn       = "script"        // likewise
-	indoEuropeanColumn = "indo_european" // "yes", "no" or langgroup.Undetermined
-	latinColumn        = "latin"         // likewise, whether the script is Latin
+	indoEuropeanColumn = "indo_european" // "yes", "no" or langgroup.Undetermined, by the item's language
+	latinColumn        = "latin"         // "yes", "no" or langgroup.Undetermined, by the script
 	tertileColumn      = "length_tertile"
 )
 
@@ -187,26 +187,26 @@ var (
 	addedColumns    = append(slices.Clone(languageColumns), tertileColumn)
 )
 
-// groups are the groups of a study's items: those of their languages, and the thirds of the prompts by length
-// within each task, source and language. The zero value has seen no item.
+// groups are the groups of a study's items: those of their languages, and the tertiles of prompt length within each
+// task, source and language. The zero value has seen no item.
 //
-// Items are seen first, in any order, and labelled afterwards, possibly concurrently.
+// All items are seen first, in any order, and labelled afterwards, possibly concurrently.
 type groups struct {
 	own       map[string]bool // columns of the data that keep their values
 	languages map[string]map[string]string
-	lengths   map[cell]map[float64]int // prompts by their words
+	lengths   map[cell]map[float64]int // number of prompts by length in words
 	tertiles  map[cell]map[float64]string
 }
 
-// cell is where prompts are compared by length. Languages and sources have prompts of different lengths, and a
-// figure is a mean over both: thirds of all prompts would compare languages and sources, not lengths.
+// cell is a set of prompts whose lengths are compared. Lengths differ between languages and sources, and a figure is
+// a mean over both: tertiles of all prompts would compare languages and sources, not lengths.
 type cell struct{ task, source, language string }
 
 func cellOf(labels map[string]string) cell {
 	return cell{labels["task"], labels["source"], labels["language"]}
 }
 
-// see notes an item with the prompt it was asked with, "" if that is unknown.
+// see registers an item with its prompt, "" if unknown.
 func (g *groups) see(labels map[string]string, prompt string) {
 	if g.own == nil {
 		g.own, g.languages, g.lengths = map[string]bool{}, map[string]map[string]string{}, map[cell]map[float64]int{}
@@ -247,7 +247,8 @@ func (g *groups) done() {
 	}
 }
 
-// label returns an item's labels and its groups'. It leaves labels as they are. Before done, there are no groups.
+// label returns an item's labels with those of its groups. It does not change labels. Before done, there are no
+// groups.
 func (g *groups) label(labels map[string]string, prompt string) map[string]string {
 	added := maps.Clone(g.languages[labels["language"]])
 	if third := g.tertiles[cellOf(labels)][crosstalk.WordsIn(prompt)]; third != "" {
@@ -278,7 +279,7 @@ func (g *groups) columns() Columns {
 	return known
 }
 
-// grouped returns the suite, of the same id, with its items' groups. change may change each item further.
+// grouped returns the suite with the groups of its items, under the same id. change may change each item further.
 func grouped(s *suite.Suite, change func(*crosstalk.Item) error) (*suite.Suite, error) {
 	var g groups
 	for _, item := range s.Items.All() {
@@ -300,7 +301,7 @@ func grouped(s *suite.Suite, change func(*crosstalk.Item) error) (*suite.Suite, 
 
 func unchanged(*crosstalk.Item) error { return nil }
 
-// promptOf is the prompt of a confusion item, "" for another one: nobody measures how others depend on length.
+// promptOf returns the prompt of a confusion item, and "" for other items, which nobody compares by length.
 func promptOf(item crosstalk.Item) string {
 	if item.Prompt == nil {
 		return ""
@@ -314,10 +315,10 @@ const (
 	Long   = "long"
 )
 
-// tertiles returns the third that prompts of each length are in.
+// tertiles returns the tertile of prompts of each length.
 //
-// Prompts of the same length are in the same third: the one in which the middle of their ranks lies. Without ties,
-// the thirds differ by at most one prompt. Prompts that are all equally long are medium.
+// Prompts of the same length are in the same tertile: the one with the middle of their ranks. Without ties, the
+// tertiles differ by at most one prompt. If all prompts are equally long, they are medium.
 func tertiles(counts map[float64]int) map[float64]string {
 	n := 0
 	for _, count := range counts {
@@ -326,7 +327,7 @@ func tertiles(counts map[float64]int) map[float64]string {
 	of := make(map[float64]string, len(counts))
 	shorter := 0
 	for _, length := range slices.Sorted(maps.Keys(counts)) {
-		middle := 2*shorter + counts[length] // of the ranks, from 0 to 2n
+		middle := 2*shorter + counts[length] // the middle rank, times two
 		switch {
 		case 3*middle < 2*n:
 			of[length] = Short

@@ -15,11 +15,11 @@ import (
 	"crosstalk/run"
 )
 
-// Measurement is a study that is running in a run directory. It must be closed.
+// Measurement is a study running in a run directory. It must be closed.
 type Measurement struct {
 	Dir     *run.Dir
-	Session *ask.Session // for showing progress and stopping
-	Planned int          // requests
+	Session *ask.Session // to show progress and to stop
+	Planned int          // number of requests
 
 	study    *Study
 	cache    *run.SimilarityCache
@@ -27,18 +27,18 @@ type Measurement struct {
 	batch    bool
 	budget   ask.Budget
 	result   Result // so far, without estimates
-	prepared bool   // for Round: instructions are rewritten and reviewed
+	prepared bool   // for Round: instructions have been rewritten and reviewed
 }
 
 // Result is the result of a measurement.
 type Result struct {
 	Estimates   []crosstalk.Estimate
-	NotMeasured int             // items that Limit kept from being measured, or a model that cannot be asked
+	NotMeasured int             // items that were not measured because of Limit or a model that cannot be asked
 	Limit       *ask.LimitError // nil: none was reached
 	Hopeless    []*ask.ModelError
 }
 
-// Why is why items were not measured.
+// Why returns the reason why items were not measured.
 func (r Result) Why() error {
 	if r.Limit != nil {
 		return r.Limit
@@ -49,8 +49,9 @@ func (r Result) Why() error {
 	return nil
 }
 
-// Begin creates the run directory, or opens one with the same plan to resume or score again. path is the whole
-// measurement's: the run of a shard is in it (shard.Shard.Dir). o's concurrency defaults to the models' presets.
+// Begin creates the run directory, or opens one with the same plan to resume or score again. path is that of the
+// whole measurement; the run of a shard is inside it (shard.Shard.Dir). o's concurrency defaults to the models'
+// presets.
 func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measurement, error) {
 	f, err := s.Forecast(ctx, o)
 	if err != nil {
@@ -88,7 +89,7 @@ func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measure
 // Close releases the run directory.
 func (m *Measurement) Close() error { return m.close(m.Dir.Close) }
 
-// Discard is Close for a measurement that has no answer: the run directory is removed if it is new.
+// Discard is like Close, for a measurement without answers: it removes the run directory if that is new.
 func (m *Measurement) Discard() error { return m.close(m.Dir.Discard) }
 
 func (m *Measurement) close(dir func() error) error {
@@ -99,7 +100,7 @@ func (m *Measurement) close(dir func() error) error {
 	return errors.Join(err, dir())
 }
 
-// Run opens a study, of Leakage, Confusion or Consistency, and runs it in a directory, or resumes it there.
+// Run opens a study, of Leakage, Confusion or Consistency, and runs it in a directory, or resumes it.
 func Run(ctx context.Context, of interface{ Open() (*Study, error) }, path string) (Result, error) {
 	s, err := of.Open()
 	if err != nil {
@@ -108,7 +109,7 @@ func Run(ctx context.Context, of interface{ Open() (*Study, error) }, path strin
 	return s.Run(ctx, path, ask.Options{})
 }
 
-// Run runs the whole measurement in a directory. Recorded answers that cannot be scored leave no new directory.
+// Run runs the whole measurement in a directory. If recorded answers cannot be scored, it leaves no new directory.
 func (s *Study) Run(ctx context.Context, path string, o ask.Options) (result Result, err error) {
 	m, err := s.Begin(ctx, path, o)
 	if err != nil {
@@ -131,7 +132,7 @@ func (s *Study) Score(ctx context.Context) (Result, error) {
 }
 
 // Run sends the requests that are not answered yet, scores all answers, and writes observations and estimates into
-// the run. Reaching a limit is not an error; the session's Reason is why it stopped.
+// the run. Reaching a limit is not an error; the session's Reason tells why it stopped.
 func (m *Measurement) Run(ctx context.Context) (Result, error) {
 	s := m.study
 	if s.reviews != nil {
@@ -146,7 +147,7 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	defer recorder.Discard() // unless committed
+	defer recorder.Discard() // after Commit, this does nothing
 	result, suites, err := s.sumUp(ctx, m, recorder.AddAt)
 	if err == nil {
 		err = recorder.Commit()
@@ -161,7 +162,7 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 	if s.Names != nil {
 		m.Dir.Manifest.Names = s.Names
 	}
-	// Not before the observations are of this scoring.
+	// Not before the observations are those of this scoring.
 	if err := m.Dir.SetScoring(scorings, suites, result.NotMeasured, s.Changes()); err != nil {
 		return Result{}, err
 	}
@@ -176,7 +177,7 @@ func (m *Measurement) Run(ctx context.Context) (Result, error) {
 func (s *Study) sumUp(ctx context.Context, m *Measurement,
 	record func(crosstalk.Observation, run.Place) error) (result Result, suites crosstalk.SuiteIDs, err error) {
 	estimators := make([]crosstalk.Estimator, len(s.Protocols))
-	parts := 0 // of places, before this protocol
+	parts := 0 // number of parts before this protocol
 	for i, p := range s.Protocols {
 		estimators[i] = p.Rules.Estimator(s.By)
 		for of, err := range s.source.observations(ctx, m, i) {
@@ -213,20 +214,20 @@ func (s *Study) sumUp(ctx context.Context, m *Measurement,
 	return result, suites, nil
 }
 
-// IncompleteError is the error for a measurement that lacks answers or items. Running the study again resumes it.
+// IncompleteError reports that a measurement lacks answers or items. Running the study again resumes it.
 type IncompleteError struct{ err error }
 
 func (e *IncompleteError) Error() string { return e.err.Error() }
 
 func (e *IncompleteError) Unwrap() error { return e.err }
 
-// InterruptedError is the error for a measurement that somebody stopped. It says what is saved.
+// InterruptedError reports that a measurement was interrupted, and what is saved.
 type InterruptedError struct{ saved string }
 
 func (e *InterruptedError) Error() string { return "interrupted: " + e.saved }
 
-// Missing is an *IncompleteError if the result lacks something: a limit was reached, items were not measured,
-// requests failed, or, of a whole run, most answers were not checked. Otherwise it is nil.
+// Missing returns an *IncompleteError if the result is incomplete: a limit was reached, items were not measured,
+// requests failed or, in a whole run, most answers were not checked. Otherwise it returns nil.
 func (m *Measurement) Missing(result Result) error {
 	stats := m.Session.Stats()
 	switch {
@@ -239,18 +240,17 @@ func (m *Measurement) Missing(result Result) error {
 		return &IncompleteError{fmt.Errorf("%d of %d requests failed (the last: %s); "+
 			"run the same command again to retry them", stats.Failed, stats.Done, stats.Trouble)}
 	case !m.study.shard.IsZero():
-		return nil // a shard has too few answers to say, and trying again does not help
+		return nil // a shard has too few answers to tell, and trying again does not help
 	}
 	return Unchecked(m.study.Instrument, result.Estimates)
 }
 
-// Unchecked is an *IncompleteError if a total among the figures of an instrument rests on
-// a minority of the answers (crosstalk.MostlyUnchecked); its first headline measure
-// decides. Groups do not count: small ones are often without a figure.
+// Unchecked returns an *IncompleteError if a total of an instrument's first headline measure is based on a minority
+// of the answers (crosstalk.MostlyUnchecked). Groups do not count: small ones often have no figure.
 func Unchecked(instrumentName string, estimates []crosstalk.Estimate) error {
 	kind := instrument.Named(instrumentName)
 	headline := slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return kind.Measure(e.Measure).Headline })
-	grouped := map[string]bool{} // columns whose values have figures of their own
+	grouped := map[string]bool{} // columns for whose values there are separate figures
 	for _, e := range estimates {
 		for column, value := range e.By {
 			grouped[column] = grouped[column] || value == crosstalk.All
@@ -277,7 +277,8 @@ func Unchecked(instrumentName string, estimates []crosstalk.Estimate) error {
 	return nil
 }
 
-// Explain says of the error that ended Run what is saved and how to resume: *InterruptedError if stopped.
+// Explain adds to the error of Run what is saved and how to resume; it is an *InterruptedError if the run was
+// stopped.
 func (m *Measurement) Explain(err error) error {
 	if errors.As(err, new(*ReviewError)) {
 		return err
@@ -285,7 +286,7 @@ func (m *Measurement) Explain(err error) error {
 	stopped := errors.Is(err, ask.ErrStopped) || errors.Is(err, context.Canceled)
 	reason := m.Session.Reason()
 	if stopped && reason != nil && !errors.Is(reason, ask.ErrStopped) && !errors.As(reason, new(*ask.LimitError)) {
-		stopped, err = false, reason // an error that came while the session was stopping
+		stopped, err = false, reason // an error while the session was stopping
 	}
 	stats := m.Session.Stats()
 	saved := fmt.Sprintf("%d of %d requests are answered and saved in %s; run the same command again to resume",
@@ -295,7 +296,7 @@ func (m *Measurement) Explain(err error) error {
 	}
 	switch {
 	case errors.Is(err, journal.ErrGone):
-		return err // what was saved is gone
+		return err // the saved answers are lost
 	case stopped:
 		return &InterruptedError{saved}
 	case stats.Answered > 0:
@@ -304,10 +305,10 @@ func (m *Measurement) Explain(err error) error {
 	return err
 }
 
-// Round asks some items of the suite, by their numbers, under all conditions of a study of one protocol, in batches if
-// the options say so. It returns when all of them are answered: for each item the observations under each condition. An
-// item that a limit kept from being measured makes it an *IncompleteError. Nothing but answers is written, and asking
-// the same items again asks nothing.
+// Round measures some items of the suite, by number, under all conditions of a study with one protocol, in batches if
+// the options want that. It returns when all are answered, with the observations of each item under each condition.
+// If a limit kept an item from being measured, the error is an *IncompleteError. It writes only answers, and asking
+// the same items again sends nothing.
 func (m *Measurement) Round(ctx context.Context, numbers []int) (map[int][][]crosstalk.Observation, error) {
 	s := m.study
 	if len(s.Protocols) != 1 || s.IsRecorded() {
@@ -350,7 +351,7 @@ func (m *Measurement) Round(ctx context.Context, numbers []int) (map[int][][]cro
 // Batched reports whether requests are sent in batches.
 func (m *Measurement) Batched() bool { return m.batch }
 
-// Shuffled are the numbers of the items in an order that the seed draws, those of a cluster together if clusters.
+// Shuffled returns the numbers of the items, shuffled by the seed; if clusters, those of a cluster are together.
 func (s *Study) Shuffled(seed uint64, clusters bool) [][]int {
 	var units [][]int
 	of := map[string]int{}

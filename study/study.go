@@ -1,5 +1,5 @@
 // Package study runs a measurement from end to end: a suite under conditions and protocols, or recorded answers. A
-// study is opened from data (Leakage, Confusion, Consistency), counts its requests, measures, and resumes.
+// study is opened from data (Leakage, Confusion, Consistency). It counts its requests, measures, and resumes.
 //
 // Data flows from items or recorded rows to answers, to observations (written to the run), to estimates.
 package study
@@ -24,45 +24,45 @@ import (
 	"crosstalk/suite"
 )
 
-// Study is a measurement with one or several protocols of an instrument.
+// Study is a measurement with one or more protocols of an instrument.
 type Study struct {
 	Instrument string
 	Suite      *suite.Suite // nil for recorded answers
 	By         []string     // columns for grouping figures
 	Protocols  []Protocol
-	Notes      Notes                       // on recorded rows that are not scored
-	Names      map[string]string           // kept in the run; nil: those that it has
-	Observe    func(crosstalk.Observation) // if set, is called with every observation that the figures are about
+	Notes      Notes                       // on recorded rows that were not scored
+	Names      map[string]string           // to keep in the run; nil: those it already has
+	Observe    func(crosstalk.Observation) // if set, called with every observation in the figures
 
 	source  source
 	shard   shard.Shard
 	part    suite.Items       // the shard's items
-	places  []int             // their numbers in the suite; nil: the study has all
-	thought atomic.Int64      // recorded answers that had thoughts in them
-	byUser  bool              // the user chose By; columns of the default may be missing
-	columns Columns           // that the instrument adds to the suite's and the grid's, or that recorded answers have
+	places  []int             // their numbers in the suite; nil: all items
+	thought atomic.Int64      // recorded answers that included thoughts
+	byUser  bool              // the user chose By; default columns may be missing
+	columns Columns           // those that the instrument adds to the suite's and the grid's, or those of recorded answers
 	env     *similarities.Env // nil: nothing is compared
 	counted []Counted         // the conditions of all protocols, unless answers were recorded
 	reviews *reviews          // of rewritten instructions; nil: none are rewritten
 
-	families []model.Family // that the user added
+	families []model.Family // added by the user
 	mu       sync.Mutex
-	changes  []string // in words
+	changes  []string // described for people
 }
 
-// source yields what is observed: models are asked for it (asked), or it was recorded elsewhere (recordedAnswers).
+// source yields the observations: of models that it asks (asked), or of recorded answers (recordedAnswers).
 type source interface {
-	// check refuses bad input before anything is scored. keep: observations are kept, so they need all columns.
+	// check refuses bad input before anything is scored. If keep, the observations are kept and need all columns.
 	check(keep bool) error
 	plan() run.Plan // of all shards
-	// observations yields what is observed under a protocol, in the order of items. m is nil if nothing is written.
+	// observations yields the observations under a protocol, in the order of items. m is nil if nothing is written.
 	observations(ctx context.Context, m *Measurement, protocol int) iter.Seq2[scored, error]
-	// suites identifies the items after all protocols were observed. It refuses input that only scoring can judge.
+	// suites identifies the items after all protocols are done. It refuses input that only scoring can judge.
 	suites() (crosstalk.SuiteIDs, error)
 }
 
 type scored struct {
-	place        run.Place // its part is a condition's number in the protocol
+	place        run.Place // its Part is the number of the condition in the protocol
 	observations []crosstalk.Observation
 }
 
@@ -71,19 +71,19 @@ type Protocol struct {
 	Rules      crosstalk.Rules
 	Scoring    run.Scoring
 	Conditions []Condition // to be asked
-	// instrument returns the instrument for a condition. Unless it is to score, it only needs to ask.
+	// instrument returns the instrument for a condition. Unless score is set, it only needs to ask.
 	instrument func(c Condition, score bool) crosstalk.Instrument
 }
 
-// add adds a protocol. Without conditions its answers were recorded.
+// add adds a protocol. Without conditions, its answers are recorded ones.
 func (s *Study) add(rules crosstalk.Rules, scoring run.Scoring, conditions []Condition,
 	instrument func(Condition, bool) crosstalk.Instrument) {
 	scoring.Rules, scoring.By = crosstalk.Canonical(rules), s.By
 	s.Protocols = append(s.Protocols, Protocol{rules, scoring, conditions, instrument})
 }
 
-// Changes are, in words, the settings that are not sent as the protocol or the user wants, since a model takes
-// nothing else: those that are known before it is asked, and those found since.
+// Changes describes the settings that are not sent as the protocol or the user wants because a model refuses them:
+// those known before it is asked, and those found out since.
 func (s *Study) Changes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *Study) noteChange(changes ...model.Change) {
 	}
 }
 
-// Remarks are what to say of recorded answers once they are scored, a line each: notes, and what had thoughts.
+// Remarks returns remarks on recorded answers after scoring, one per line: notes, and how many included thoughts.
 func (s *Study) Remarks() []string {
 	remarks := slices.Concat(s.Notes.Files, s.Notes.Shown)
 	if s.Notes.More > 0 {
@@ -115,14 +115,14 @@ func (s *Study) Remarks() []string {
 // IsRecorded reports whether the study's answers were recorded elsewhere.
 func (s *Study) IsRecorded() bool { return s.Suite == nil }
 
-// Plan is the run's: the conditions of all protocols, each once.
+// Plan returns the plan of the run: the conditions of all protocols, each once.
 func (s *Study) Plan() run.Plan {
 	plan := s.source.plan()
 	plan.Shard = s.shard
 	return plan
 }
 
-// Directory is the default run directory, of all shards: below runs, named after suite, model and plan.
+// Directory returns the default run directory, that of all shards: below runs, named after suite, model and plan.
 func (s *Study) Directory() string {
 	plan := s.Plan().Whole()
 	var models []string
@@ -143,7 +143,7 @@ var notInFileNames = lazyregexp.New(`[^a-zA-Z0-9._-]`)
 // fileName turns a text into a name that every file system accepts.
 func fileName(s string) string { return strings.Trim(notInFileNames().ReplaceAllString(s, "-"), "-.") }
 
-// Items is the number of items of all conditions that this study measures.
+// Items returns the number of items that this study measures, over all conditions.
 func (s *Study) Items() (n int) {
 	for _, p := range s.Protocols {
 		n += len(p.Conditions) * s.items().Len()
@@ -161,7 +161,7 @@ func (s *Study) checkBy(known Columns) error {
 // Columns are the columns by which observations can be grouped.
 type Columns map[string]bool
 
-// Add adds the columns of some labels.
+// Add adds the columns of these labels.
 func (known Columns) Add(labels map[string]string) {
 	for c := range labels {
 		known[c] = true
@@ -178,15 +178,15 @@ func (known Columns) Check(by []string) error {
 	return nil
 }
 
-// Unknown is the error for an unknown column.
+// Unknown returns the error for an unknown column.
 func (known Columns) Unknown(column string) *ColumnError {
 	return &ColumnError{column, slices.Sorted(maps.Keys(known))}
 }
 
-// ColumnError is an unknown column for grouping.
+// ColumnError reports an unknown column for grouping.
 type ColumnError struct {
 	Column string
-	Known  []string // the columns that they have
+	Known  []string // the columns of the observations
 }
 
 func (e *ColumnError) Error() string {
@@ -210,7 +210,7 @@ func ParseBy(by []string) ([]string, error) {
 	return clean, nil
 }
 
-// group sets the columns for grouping figures: an option's or, if that is nil, the instrument's (may be missing).
+// group sets the columns for grouping figures: those of an option or, if nil, the instrument's, which may be missing.
 func (s *Study) group(by, byDefault []string) (err error) {
 	s.By, s.byUser = byDefault, by != nil
 	if s.byUser {
@@ -219,7 +219,7 @@ func (s *Study) group(by, byDefault []string) (err error) {
 	return err
 }
 
-// Notes are remarks on recorded answers. Of those on single rows the first few are kept, the rest counted.
+// Notes are remarks on recorded answers. Of those on single rows, the first few are kept and the others counted.
 type Notes struct {
 	Files []string // on files
 	Shown []string // on rows

@@ -17,40 +17,40 @@ import (
 	"crosstalk/suite"
 )
 
-// Sweep has the models and their settings. Several values of a field are compared: the study has a condition for
-// each combination. The zero value of a field leaves the setting to the protocol or the suite.
+// Sweep lists models and their settings. Several values of a field are compared: the study has a condition for each
+// combination. An empty field leaves the setting to the protocol or the suite.
 type Sweep struct {
 	Models   []string       // provider:name (model.Open)
 	BaseURLs []string       // one for all models, or one for each
 	APIs     []string       // chat or completions
 	KeyVar   string         // the environment variable that holds the API key
 	Headers  []string       // NAME=VALUE or NAME=$VARIABLE, sent with every request (model.ParseHeader)
-	Families []model.Family // additions to what is known of models
+	Families []model.Family // additions to what is known about models
 
-	Temperatures []string // numbers from 0, or "default": the provider's
+	Temperatures []string // numbers from 0, or "default" for the provider's
 	TopPs        []string // numbers in (0, 1], or "default"
 	MaxTokens    int      // of an answer
 	Systems      []string // system messages
 	Prefixes     []string // put before each prompt
-	Params       []string // NAME=VALUE, sent as they are; a name given several times has several values
+	Params       []string // NAME=VALUE, sent unchanged; a name given several times has several values
 	Seed         *int64   // sample k is asked with seed+k
 
-	Reasoning       []string // off, low, medium, high, or "default": the model's
-	ReasoningTokens int      // room for it beside MaxTokens; 0: what the model is known to need
+	Reasoning       []string // off, low, medium, high, or "default" for the model's
+	ReasoningTokens int      // tokens for reasoning besides MaxTokens; 0: as the model is known to need
 
 	Zip     [][]string // settings, by their names in figures, whose values are paired in order instead of combined
 	Samples int        // answers to each prompt
-	Items   int        // of the suite, drawn from all strata (suite.Part); 0: all
+	Items   int        // number of items from the suite, drawn from all strata (suite.Part); 0: all
 }
 
-// Condition is a point of the grid that a sweep spans, with the model that is asked.
+// Condition is a point of the grid that a sweep spans, with the model to ask.
 type Condition struct {
 	run.Condition
-	Changes []model.Change // of what the protocol or the user wants, since the model takes nothing else
+	Changes []model.Change // deviations from what the protocol or the user wants, because the model refuses that
 	model   crosstalk.Model
-	planned *crosstalk.PromptConfig // before the model refused parameters; nil: it is Prompting
+	planned *crosstalk.PromptConfig // before the model refused parameters; nil: Prompting
 
-	name, baseURL  string // of the model, as the user gave them
+	name, baseURL  string // of the model, as given by the user
 	system, prefix *string
 }
 
@@ -61,7 +61,7 @@ type axis struct {
 	set    func(c *Condition, value int)
 }
 
-// axes are the settings of a sweep.
+// axes are settings of a sweep.
 type axes []axis
 
 func (a *axes) add(column string, values []string, set func(c *Condition, value int)) {
@@ -70,7 +70,7 @@ func (a *axes) add(column string, values []string, set func(c *Condition, value 
 	}
 }
 
-// zip groups the axes: those of each list of columns go together, in the place of the first; others are alone.
+// zip groups the axes: those of each list of columns together, at the place of the first; others are alone.
 func zip(all axes, lists [][]string) (groups []axes, err error) {
 	of := map[string]int{} // the list of a column
 	for i, columns := range lists {
@@ -107,7 +107,8 @@ func zip(all axes, lists [][]string) (groups []axes, err error) {
 	return groups, nil
 }
 
-// cross makes the grid of groups of axes; the last varies fastest. A condition's name has what has several values.
+// cross builds the grid of groups of axes; the last varies fastest. A condition's name has the settings with several
+// values.
 func cross(groups []axes) ([]Condition, error) {
 	conditions := []Condition{{Condition: run.Condition{Name: map[string]string{}}}}
 	for _, group := range groups {
@@ -145,7 +146,7 @@ func cross(groups []axes) ([]Condition, error) {
 	return conditions, nil
 }
 
-// defaults are an instrument's and a protocol's settings that apply unless the sweep has others.
+// defaults are the settings of an instrument and a protocol that apply unless the sweep sets others.
 type defaults struct {
 	model    string // a reference model
 	system   string
@@ -154,7 +155,7 @@ type defaults struct {
 	format   axes // the instrument's own
 }
 
-// conditions are the grid of a sweep's settings over a protocol's and the suite's defaults, with its models open.
+// conditions returns the grid of a sweep's settings, with the defaults of protocol and suite, and opens its models.
 func (of *Study) conditions(s Sweep, protocol string, d defaults) ([]Condition, error) {
 	of.families = s.Families
 	if len(s.Models) == 0 {
@@ -220,7 +221,7 @@ func (of *Study) conditions(s Sweep, protocol string, d defaults) ([]Condition, 
 	return conditions, nil
 }
 
-// concurrency is the smallest number of asks in flight that a model's preset suggests; 0: none does.
+// concurrency returns the smallest number of requests in flight that a model's preset suggests; 0: none does.
 func (s *Study) concurrency() (least int) {
 	for _, p := range s.Protocols {
 		for _, c := range p.Conditions {
@@ -252,7 +253,7 @@ func (s *Sweep) axes(d defaults) (axes, error) {
 		{"top_p", "more than 0 and at most 1", s.TopPs, func(v float64) bool { return v > 0 && v <= 1 },
 			func(d *crosstalk.Decoding) **float64 { return &d.TopP }},
 	} {
-		values := make([]*float64, len(number.texts)) // nil: the provider's
+		values := make([]*float64, len(number.texts)) // nil: the provider's default
 		labels := slices.Clone(number.texts)
 		for i, text := range number.texts {
 			if text == "default" {
@@ -315,7 +316,7 @@ func (s *Sweep) addParams(all *axes) error {
 	for _, param := range s.Params {
 		name, value, ok := strings.Cut(param, "=")
 		if !ok || name == "" {
-			return crosstalk.BadOption("param", ": expected a name, = and a value: NAME=VALUE") // what it is may be a key
+			return crosstalk.BadOption("param", ": expected a name, = and a value: NAME=VALUE") // not quoted: may be a key
 		}
 		if secret := SecretField(name, value); secret != "" {
 			return crosstalk.BadOption("param", " %s is a secret, and parameters are saved with the run: set a key in the "+
@@ -330,7 +331,7 @@ func (s *Sweep) addParams(all *axes) error {
 		all.add(name, values[name], func(c *Condition, i int) {
 			var v any
 			if err := json.Unmarshal([]byte(values[name][i]), &v); err != nil {
-				v = values[name][i] // a bare word is a string
+				v = values[name][i] // an unquoted word is a string
 			}
 			c.setExtra(name, v)
 		})
@@ -338,12 +339,13 @@ func (s *Sweep) addParams(all *axes) error {
 	return nil
 }
 
-// secretName matches names of fields with a key, token or password; not settings: max_tokens, prompt_cache_key.
+// secretName matches names of fields for a key, token or password, but not settings: max_tokens, prompt_cache_key.
 var secretName = lazyregexp.New(`(?i)^(key|token|auth)$|(^|[_.-])(api[_-]?key|access[_-]?key|secret|` +
 	`passw(or)?d|passphrase|authorization|credentials?|bearer|` +
 	`(api|auth|access|bearer|id|refresh|session|security)[_-]?token)($|[_.-])`)
 
-// SecretField is the name of a secret in a parameter, or in the JSON object that is its value; "" if there is none.
+// SecretField returns the name of a secret in a parameter, or in the JSON object that is its value; "" if there is
+// none.
 func SecretField(name, value string) string {
 	if secretName().MatchString(name) {
 		return name
@@ -379,7 +381,7 @@ func secretIn(v any) string {
 var reasoningLevels = []string{"default", crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium,
 	crosstalk.ReasoningHigh}
 
-// keyVars are the environment variables that the sweep takes keys from, beside those of providers.
+// keyVars returns the environment variables from which the sweep reads keys, other than those of providers.
 func (s *Sweep) keyVars() (names []string) {
 	if s.KeyVar != "" {
 		names = append(names, s.KeyVar)

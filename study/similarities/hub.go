@@ -26,7 +26,7 @@ const (
 	gonenSBERT   = "efederici/sentence-bert-base"
 )
 
-// ForProtocol returns the names with "sbert" alone standing for the model of the protocol's paper.
+// ForProtocol returns the names, with "sbert" alone replaced by the model of the protocol's paper.
 func ForProtocol(protocol string, names []string) []string {
 	names = slices.Clone(names)
 	for i, name := range names {
@@ -37,17 +37,17 @@ func ForProtocol(protocol string, names []string) []string {
 	return names
 }
 
-// HubModel is a model as it is named on the command line: NAME, NAME@REVISION or the path of a folder, and for
-// bertscore a layer behind it, NAME/L5, as in signatures.
+// HubModel is a model as named on the command line: NAME, NAME@REVISION or the path of a folder, and for bertscore
+// optionally followed by a layer, NAME/L5, as in signatures.
 type HubModel struct {
-	Kind     string // "bertscore", "sbert"; "" if not said
-	given    string // the name as it was given
+	Kind     string // "bertscore", "sbert"; "" if not given
+	given    string // the name as given
 	Name     string // its full name
 	Revision string // "": main
 	layer    int    // 0: the recommended one
 }
 
-// ParseModel reads the name of a model: KIND, which is the kind's usual model, KIND:MODEL or MODEL.
+// ParseModel parses the name of a model: KIND for the kind's usual model, KIND:MODEL or MODEL.
 func ParseModel(name string) (HubModel, error) {
 	kind, model, colon := strings.Cut(name, ":")
 	switch {
@@ -66,7 +66,7 @@ func ParseModel(name string) (HubModel, error) {
 
 var layerSuffix = lazyregexp.New(`/L([0-9]{1,4})$`)
 
-// parseHubModel reads the name of a model; kind is the similarity's, or empty. Nothing is looked for.
+// parseHubModel parses the name of a model; kind is that of the similarity, or "". It looks nothing up.
 func parseHubModel(kind, name string) (HubModel, error) {
 	m := HubModel{Kind: kind, Name: name}
 	if suffix := layerSuffix().FindStringSubmatch(name); suffix != nil && kind == "bertscore" {
@@ -86,7 +86,7 @@ func parseHubModel(kind, name string) (HubModel, error) {
 	return m, nil
 }
 
-// String is the name without the layer, as it can be given again.
+// String returns the name without the layer, in a form that can be parsed again.
 func (m HubModel) String() string {
 	s := m.given
 	if m.Kind != "" {
@@ -98,11 +98,11 @@ func (m HubModel) String() string {
 	return s
 }
 
-// Find returns where the model is, and its commit, "" for a folder. Nothing is fetched.
+// Find returns the model's folder, and its commit, "" for a local folder. It fetches nothing.
 func (m HubModel) Find() (dir, commit string, err error) {
 	var decisive []string
 	if m.Kind != "bertscore" {
-		decisive = []string{"modules.json"} // how a sentence vector is made
+		decisive = []string{"modules.json"} // it determines the kind of sentence vector
 	}
 	dir, commit, err = hub.Find(m.Name, m.Revision, decisive...)
 	var missing *hub.MissingError
@@ -112,15 +112,15 @@ func (m HubModel) Find() (dir, commit string, err error) {
 	return dir, commit, err
 }
 
-// scorer is a similarity that runs an encoder.
+// scorer is a similarity based on an encoder.
 type scorer interface {
 	similarity.Similarity
 	Config() encoder.Config
 	MaxTokens() int
 }
 
-// load loads the model for token vectors or, unless its kind is bertscore, for sentence vectors. A folder is named
-// by its content. For token vectors, a layer that is neither named nor recommended is an error.
+// load loads the model for token vectors or, unless its kind is bertscore, for sentence vectors. A local folder is
+// named by its content. For token vectors, a layer must be given or recommended.
 func (m HubModel) load() (scorer, error) {
 	dir, commit, err := m.Find()
 	if err != nil {
@@ -145,12 +145,13 @@ func (m HubModel) load() (scorer, error) {
 	return bertscore.Load(dir, bertscore.Options{Model: name, Revision: commit, Layer: m.layer})
 }
 
-// Sentences are two with different meanings, to try models with.
+// Sentences are two sentences with different meanings, to try models on.
 var Sentences = [2]string{"His favourite food is fresh bread with butter.", "The train to the mountains was late."}
 
-// Check loads a model of this machine and compares Sentences. name is gloss, or as ParseModel reads it; a model of
-// no kind is used for sentence vectors. The rows, names and texts for people, give the model's properties, the code
-// that runs it and the time it needs; they come also with the error that its weights are wrong. Nothing is fetched.
+// Check loads a model that is on this machine and compares Sentences. name is gloss or a name for ParseModel; a model
+// without a kind is used for sentence vectors. The rows, pairs of a name and a text to show, contain the model's
+// properties, the code that runs it and the time it needs. They are also returned with an error about wrong weights.
+// Check fetches nothing.
 func Check(ctx context.Context, name string) (rows [][2]string, err error) {
 	say := func(what, format string, args ...any) {
 		rows = append(rows, [2]string{what, fmt.Sprintf(format, args...)})
@@ -215,10 +216,10 @@ func loadChecked(name string, say func(what, format string, args ...any)) (simil
 	return s, nil
 }
 
-// KnownModel is a model that a kind of similarity uses unless another is named: which kind, for what, and its name.
+// KnownModel is a model that a kind of similarity uses by default: the kind, the purpose and the name.
 type KnownModel struct{ Kind, For, Name string }
 
-// KnownModels are all of them. That of gloss is a part of the program.
+// KnownModels lists all of them. That of gloss is part of the program.
 func KnownModels() []KnownModel {
 	return []KnownModel{
 		{"gloss", "en, by default", fmt.Sprintf("gloss@%d", gloss.Version)},
@@ -230,7 +231,7 @@ func KnownModels() []KnownModel {
 	}
 }
 
-// InCache is the model's commit in the cache, "no" if it is not there, or "embedded".
+// InCache returns the commit of the cached model, "no" if it is not cached, or "embedded".
 func (k KnownModel) InCache() (string, error) {
 	if k.Kind == "gloss" {
 		return "embedded", nil

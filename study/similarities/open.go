@@ -23,7 +23,7 @@ import (
 // Language returns the language of the texts, for similarities that have a model for each.
 type Language func() (string, error)
 
-// kinds are the kinds of similarities: how each is named, and how it is opened with what follows the colon.
+// kinds are the kinds of similarities, each with its syntax and the function that opens the part after the colon.
 var kinds = []struct {
 	name, usage string
 	open        func(of string, language Language, env *Env) (similarity.Similarity, error)
@@ -41,20 +41,20 @@ var kinds = []struct {
 	}},
 }
 
-// batchPairs is how many pairs are scored in a call at most: an encoder sorts them by length; memory is bounded.
+// batchPairs is the most pairs scored in a call: an encoder sorts them by length, and memory must be bounded.
 const batchPairs = 16384
 
-// cachedScores caches a similarity's scores: its vectors would need a hundred times the space.
+// cachedScores caches a similarity's scores, because its vectors would need a hundred times the space.
 func cachedScores(s similarity.Similarity, env *Env) similarity.Similarity {
 	return similarity.Batch(similarity.Cached(s, env), batchPairs)
 }
 
-// cachedVectors compares an embedder's vectors and caches them.
+// cachedVectors returns a similarity that compares an embedder's vectors and caches them.
 func cachedVectors(e embedding.Embedder, env *Env) similarity.Similarity {
 	return similarity.Batch(embedding.New(e, env), batchPairs)
 }
 
-// Usage lists what Open accepts.
+// Usage lists the names that Open accepts.
 func Usage() string {
 	usage := ""
 	for _, k := range kinds {
@@ -63,7 +63,7 @@ func Usage() string {
 	return usage + "or the embeddings of a provider, such as openai:text-embedding-3-large"
 }
 
-// Names are the kinds of similarity.
+// Names returns the kinds of similarity.
 func Names() (names []string) {
 	for _, k := range kinds {
 		names = append(names, k.name)
@@ -76,7 +76,7 @@ func Open(name string) (similarity.Similarity, error) {
 	return NewEnv().Open(name, func() (string, error) { return "en", nil })
 }
 
-// OpenAll opens the similarities with these names, each once in an environment.
+// OpenAll opens the similarities with these names, each once per environment.
 func OpenAll(names []string, language Language, env *Env) (list []similarity.Similarity, err error) {
 	for _, name := range names {
 		s := env.opened[name]
@@ -96,16 +96,16 @@ func OpenAll(names []string, language Language, env *Env) (list []similarity.Sim
 	return list, nil
 }
 
-// Open opens a similarity by name: KIND, KIND:MODEL or, for a provider's embeddings, PROVIDER:MODEL, with @URL
-// behind it for a server elsewhere. It validates the name, its files and its key; it sends no request and computes
-// nothing. It calls language only if the name needs it.
+// Open opens a similarity by name: KIND, KIND:MODEL or, for a provider's embeddings, PROVIDER:MODEL, optionally
+// followed by @URL for another server. It validates the name, its files and its key, but sends no request and
+// computes nothing. It calls language only if the name needs it.
 func (e *Env) Open(name string, language Language) (similarity.Similarity, error) {
 	kind, of, _ := strings.Cut(name, ":")
 	for _, k := range kinds {
 		if k.name == kind {
 			s, err := k.open(of, language, e)
 			if err != nil {
-				return nil, err // s may be an interface over nil
+				return nil, err // s may be a nil pointer in an interface
 			}
 			return s, nil
 		}
@@ -135,7 +135,7 @@ func openGloss(model string, _ Language, _ *Env) (similarity.Similarity, error) 
 	return similarity.Func(fmt.Sprintf("gloss@%d", gloss.Version), v.Similarity), nil
 }
 
-// openBERTScore opens the model named, or the usual one for the language.
+// openBERTScore opens the named model, or the usual one for the language.
 func openBERTScore(name string, language Language, env *Env) (similarity.Similarity, error) {
 	if name == "" {
 		of, err := language()
@@ -164,8 +164,9 @@ func openSBERT(name string, _ Language, env *Env) (similarity.Similarity, error)
 	return cachedVectors(s.(*sbert.Scorer), env), nil
 }
 
-// Env is the environment of similarities: a cache of computed values, and an asker for embeddings of endpoints. At
-// first the cache is in memory and requests are not saved; Use sets a run's. Safe for concurrent use after that.
+// Env is the environment of similarities: a cache of computed values, and an asker for embeddings from endpoints. At
+// first the cache is in memory and requests are not saved; Use sets those of a run. Safe for concurrent use after
+// that.
 type Env struct {
 	similarity.Cache
 	ask        func(crosstalk.Model) crosstalk.Asker
@@ -173,8 +174,8 @@ type Env struct {
 	hide, show []string                         // environment variables; see Programs
 }
 
-// Programs chooses what programs (exec:) see of the environment: neither the keys of providers, nor the variables
-// in hide, nor others with the names of secrets, except those in show. Call it before Open.
+// Programs chooses which environment variables programs (exec:) see: not the keys of providers, the variables in
+// hide, or others with names of secrets, except those in show. Call it before Open.
 func (e *Env) Programs(hide, show []string) { e.hide, e.show = hide, show }
 
 // NewEnv returns the environment of a measurement without a run directory.
@@ -184,7 +185,7 @@ func NewEnv() *Env {
 	return e
 }
 
-// Use sets the cache and the asker of the similarities from now on. Nothing is being compared meanwhile.
+// Use sets the cache and the asker of the similarities. It must not be called during a comparison.
 func (e *Env) Use(cache similarity.Cache, ask func(crosstalk.Model) crosstalk.Asker) {
 	e.Cache, e.ask = cache, ask
 }
@@ -198,9 +199,9 @@ func (a *lateAsker) Ask(ctx context.Context, req crosstalk.Request) (crosstalk.A
 	return a.env.ask(a.model).Ask(ctx, req)
 }
 
-// CheckGloss refuses gloss, which has English words only, for a suite without English items, and names the command
-// that fetches a model which serves it. names are similarities as Open reads them; languages are the languages of
-// the suite's items, BCP 47; without any, they count as English.
+// CheckGloss refuses gloss, which only has English words, for a suite without English items, and names the command
+// that fetches a suitable model. names are similarities as for Open; languages are the BCP 47 tags of the suite's
+// items, English if there are none.
 func CheckGloss(names []string, suite string, languages []string) error {
 	english := func(language string) bool { return primary(language) == "en" }
 	if !slices.Contains(names, "gloss") || len(languages) == 0 || slices.ContainsFunc(languages, english) {
@@ -208,7 +209,7 @@ func CheckGloss(names []string, suite string, languages []string) error {
 	}
 	one := primary(languages[0])
 	if slices.ContainsFunc(languages, func(l string) bool { return primary(l) != one }) {
-		one = "" // the model for all languages, which must be named
+		one = "" // the model for all languages, which has to be given
 	}
 	model, name := "bertscore:"+bertscore.ModelFor(one), "bertscore"
 	if one == "" {
@@ -220,13 +221,13 @@ func CheckGloss(names []string, suite string, languages []string) error {
 		"--similarity openai:text-embedding-3-large", suite, strings.Join(languages, ", "), model, name)
 }
 
-// primary is the language of a tag without script and region, in lower case.
+// primary returns the language of a tag, without script and region, in lower case.
 func primary(tag string) string {
 	language, _, _ := strings.Cut(tag, "-")
 	return strings.ToLower(language)
 }
 
-// CommonLanguage returns the one language of these tags, without its region, and English if there are none.
+// CommonLanguage returns the only language of these tags, without its region, and English if there are no tags.
 func CommonLanguage(tags []string) (string, error) {
 	var languages []string
 	for _, tag := range tags {
