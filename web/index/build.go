@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"maps"
 	"os"
 	"runtime"
@@ -176,12 +175,13 @@ func (b *builder) flush(x *Index) (err error) {
 		return err
 	}
 	err = b.run("INSERT INTO chunks VALUES (?, ?, ?, ?)", b.chunk, n, packLines(b.answer), packFacts(b.answer))
-	for kind, of := range sorted(b.places) {
+	for _, kind := range slices.Sorted(maps.Keys(b.places)) {
+		of := b.places[kind]
 		few, failed := b.facets(kind, of)
 		err = errors.Join(err, failed)
-		for value, places := range sorted(of) {
+		for _, value := range slices.Sorted(maps.Keys(of)) {
 			if few && err == nil {
-				err = step(put, []any{b.chunk, kind, value, pack(places)}, nil)
+				err = step(put, []any{b.chunk, kind, value, pack(of[value])}, nil)
 			}
 		}
 	}
@@ -211,22 +211,12 @@ func (b *builder) facets(kind string, of map[string][]uint16) (few bool, err err
 	}
 	b.values[kind] = known
 	const count = "INSERT INTO facets VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n"
-	for value, places := range sorted(of) {
+	for _, value := range slices.Sorted(maps.Keys(of)) {
 		if known != nil && err == nil {
-			err = b.run(count, kind, value, len(places))
+			err = b.run(count, kind, value, len(of[value]))
 		}
 	}
 	return known != nil, err
-}
-
-func sorted[V any](m map[string]V) iter.Seq2[string, V] {
-	return func(yield func(string, V) bool) {
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			if !yield(k, m[k]) {
-				return
-			}
-		}
-	}
 }
 
 // finish makes the index a single file and moves it to its place.
