@@ -439,18 +439,16 @@ func (x *Examples) pick(s []section, fixed []string, n int) (chosen []example) {
 		}
 		return maxKept
 	}
-	left := slices.Clone(x.kept)
-	slices.SortStableFunc(left, func(a, b example) int { return cmp.Compare(rank(a), rank(b)) })
+	ranked := slices.Clone(x.kept)
+	slices.SortStableFunc(ranked, func(a, b example) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, fresh := range []bool{true, false} {
-		left = slices.DeleteFunc(left, func(e example) bool {
-			if len(chosen) == n || slices.ContainsFunc(chosen, func(c example) bool {
+		for _, e := range ranked {
+			if len(chosen) < n && !slices.ContainsFunc(chosen, func(c example) bool {
 				return c.observation.Item == e.observation.Item || fresh && c.observation.Finding == e.observation.Finding
 			}) {
-				return false
+				chosen = append(chosen, e)
 			}
-			chosen = append(chosen, e)
-			return true
-		})
+		}
 	}
 	return chosen
 }
