@@ -143,7 +143,7 @@ func (in *Instrument) checkLines(expected, answer string, isWrong func(word stri
 			continue
 		}
 		wrongBefore = false
-		if isWrong != nil && len(c.wrong) == 0 {
+		if isWrong != nil {
 			c.words = l.appendWrong(c.words, words, isWrong)
 		}
 	}
@@ -188,8 +188,7 @@ func (in *Instrument) wordCheck(expected string) (isWrong func(word string) bool
 		if script, _ := language.Make(expected).Script(); script.String() == "Latn" {
 			// Letters without a single script in Unicode (µ, ʻ, ー) are not foreign.
 			foreign := func(r rune) bool {
-				return r > unicode.MaxASCII && unicode.IsLetter(r) &&
-					!unicode.In(r, unicode.Latin, unicode.Common, unicode.Inherited)
+				return unicode.IsLetter(r) && !unicode.In(r, unicode.Latin, unicode.Common)
 			}
 			return func(word string) bool { return strings.ContainsFunc(word, foreign) }
 		}

@@ -322,7 +322,7 @@ type checked struct {
 	unclear int              // lines that cannot be told
 	wrong   []crosstalk.Span // lines
 	runs    []int            // where in wrong a run of lines begins that were taken for the same language
-	words   []crosstalk.Span // wrong words; under the paper's protocols only if no line is wrong
+	words   []crosstalk.Span // wrong words, of lines that are not wrong
 	masked  []crosstalk.Span // not judged
 
 	margin     float64 // least distance of a line's probability from the threshold

@@ -204,6 +204,8 @@ func TestBefore(t *testing.T) {
 		{"a system message", turns, crosstalk.PromptConfig{System: "S"}, Format{}, []crosstalk.Message{of("system", "S"), turns[0], turns[1], of("user", "Wie?")}, ""},
 		{"its own", []crosstalk.Message{of("system", "T"), turns[0], turns[1]}, crosstalk.PromptConfig{}, Format{Shots: 1, Demonstrations: shown},
 			[]crosstalk.Message{of("system", "T"), of("user", "Was?"), of("assistant", "Dies."), turns[0], turns[1], of("user", "Wie?")}, ""},
+		{"demonstrations", turns, crosstalk.PromptConfig{}, Format{Shots: 1, Demonstrations: shown},
+			[]crosstalk.Message{of("user", "Was?"), of("assistant", "Dies."), turns[0], turns[1], of("user", "Wie?")}, ""},
 		{"two", []crosstalk.Message{of("system", "T")}, crosstalk.PromptConfig{System: "S"}, Format{}, []crosstalk.Message{of("system", "S\n\nT"), of("user", "Wie?")}, ""},
 		{"completions", turns, crosstalk.PromptConfig{API: crosstalk.Completions}, Format{}, nil, "item de-1: has messages before its prompt, which only chat models take: use --api chat"},
 		{"qa", turns, crosstalk.PromptConfig{}, Format{Template: QA}, nil, "item de-1: has messages before its prompt, which the template qa cannot show"},

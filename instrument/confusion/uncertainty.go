@@ -128,7 +128,7 @@ func uncertaintyOf(candidates []crosstalk.CandidateLogprob, temperature, p float
 	if reached < p-rounding {
 		t.Censored = true
 		more := math.Ceil((p-reached)/(weight/total) - rounding)
-		t.Nucleus += int(min(max(more, 1), math.MaxInt32))
+		t.Nucleus += int(min(more, math.MaxInt32))
 	}
 	t.Entropy = crosstalk.Value(entropy)
 	return t

@@ -80,6 +80,10 @@ func TestLikeliest(t *testing.T) {
 	at := func(taken string, probabilities ...float64) crosstalk.TokenLogprob {
 		return crosstalk.TokenLogprob{Token: taken, Top: candidates(probabilities...)}
 	}
+	unlikely := at("x", 0.5, 0.4)
+	unlikely.Top = append(unlikely.Top, crosstalk.CandidateLogprob{Token: "t9", Logprob: -99})
+	other := at("t2", 0.5, 0.3, 0.01) // the same letters of other bytes
+	other.Bytes, other.Top[2].Bytes = []byte{0xc3}, []byte{0xc4}
 	impossible := at("x", 0.5, 0.4)
 	impossible.Top = append(impossible.Top, crosstalk.CandidateLogprob{Token: "t9", Logprob: -9999})
 	for _, test := range []struct {
@@ -94,6 +98,8 @@ func TestLikeliest(t *testing.T) {
 		{"it is all there is", at("t0", 0.5), 3, 1},
 		{"and others may be likelier", at("t0", 0.4), 3, 0},
 		{"none", at("t0"), 3, 0},
+		{"unlikely, but possible", unlikely, 5, 3},
+		{"bytes of another token", other, 3, 3},
 		{"outside the server's sampling", impossible, 5, 2},
 	} {
 		if got := len(likeliest(test.of, test.k)); got != test.want {
@@ -241,6 +247,11 @@ func TestAlign(t *testing.T) {
 		{"vLLM's empty parts", "a é!", []crosstalk.TokenLogprob{word("a"), word(""), word(" é"), word("!")}, "0-1 1-1 1-4 4-5"},
 		{"vLLM's broken parts", "a é 中!", []crosstalk.TokenLogprob{word("a"), word(" �"), word("�"), word(" �"), word("�"), word("�"), word("!")},
 			"0-1 1-8 1-1 1-1 1-1 1-1 8-9"},
+		{"broken parts after white space cut off", "a é!", []crosstalk.TokenLogprob{word("\n a"), word(" �"), word("�"), word("!")},
+			"0-1 1-4 1-1 4-5"},
+		{"a text that comes twice", "b", []crosstalk.TokenLogprob{word("b"), word("b")}, "0-1 -"},
+		{"an empty part of broken ones", "a é!", []crosstalk.TokenLogprob{word("a"), word(" �"), word(""), word("�"), word("!")},
+			"0-1 1-4 1-1 1-1 4-5"},
 		{"broken parts at the end", "aé", []crosstalk.TokenLogprob{word("a"), word("�"), word("�")}, "0-1 1-3 1-1"},
 		{"SGLang's Latin-1", "a é!", []crosstalk.TokenLogprob{word("a"), word(" Ã"), word("©"), word("!")}, "0-1 1-3 3-4 4-5"},
 		{"other tokens", "abc", []crosstalk.TokenLogprob{word("a"), word("x"), word("c")}, "0-1 - -"},

@@ -378,11 +378,7 @@ func (x *Examples) Add(o crosstalk.Observation) {
 	}
 	x.seen[key]++
 	o.Texts, o.Tokens, o.Numbers, o.Answers = nil, nil, nil, nil
-	title := finding.Key
-	if n := len(finding.Titles); n > 0 {
-		title = finding.Titles[n-1]
-	}
-	title += languages(o.Spans, o.Labels[x.kind.Target])
+	title := finding.Titles[len(finding.Titles)-1] + languages(o.Spans, o.Labels[x.kind.Target])
 	x.kept = append(x.kept, example{o, title, text})
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"crosstalk"
 	"crosstalk/instrument/confusion"
+	"crosstalk/instrument/consistency"
 	"crosstalk/instrument/leakage"
 )
 
@@ -61,7 +62,8 @@ func TestBadness(t *testing.T) {
 	}{
 		{nil, "+Inf"},
 		{[]crosstalk.Estimate{figure(confusion.LPR, 0.5, 10, 0), figure(confusion.WPR, 0.25, 10, 0)}, "0.5"},
-		{[]crosstalk.Estimate{figure(confusion.LPR, 0.5, 10, 0), figure(confusion.WPR, 0.25, 10, 0), figure(confusion.LCPR, 0.125, 10, 0)}, "0.25"},
+		{[]crosstalk.Estimate{figure(confusion.LPR, 0.5, 10, 0), figure(confusion.WPR, 0.25, 10, 0),
+			figure(confusion.LCPR, 0.125, 10, 0)}, "0.25"},
 		{[]crosstalk.Estimate{figure(confusion.LPR, 0.5, 10, 0), figure(confusion.LCPR, 0.125, 10, 0)}, "0.5"},
 		{[]crosstalk.Estimate{figure(confusion.LPR, 0.5, 0, 0), figure(confusion.LCPR, 0.125, 10, 0)}, "+Inf"},
 		{[]crosstalk.Estimate{figure(confusion.LPR, 0.5, 10, 0), lower(0.25), figure(confusion.LCPR, 0.125, 10, 0)}, "-0.25"},
@@ -156,5 +158,64 @@ func TestExamplesOfGroups(t *testing.T) {
 	const notText = "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80"
 	if got := around(strings.Repeat(notText, 5), 40, 41); got != "[\x80]"+notText[1:] {
 		t.Errorf("%q", got)
+	}
+}
+
+// Other measures are named once, and rows without the first figure have the counts of the next one.
+func TestPartsOfRows(t *testing.T) {
+	answer := written(t, []crosstalk.Estimate{figure(confusion.LPR, 0.5, 10, 1, "model", "m", "language", "all"),
+		figure(confusion.LPR, 0.5, 10, 1, "model", "m", "language", "de"), figure(confusion.WPR, 0.5, 8, 2, "model", "m", "language", "all"),
+		figure(confusion.WPR, 0.5, 8, 2, "model", "m", "language", "fr"), figure(confusion.LineAccuracy, 0.9, 10, 0, "model", "m", "language", "all"),
+		figure(confusion.LineAccuracy, 0.9, 10, 0, "model", "m", "language", "de")}, nil, nil)
+	if got := linesWith(answer, "--all also"); !slices.Equal(got, []string{"--all also prints line accuracy"}) {
+		t.Errorf("%q", got)
+	}
+	for language, want := range map[string]string{"all": " 1 of 11", "de": " 1 of 11", "fr": " 2 of 10"} {
+		if got := linesWith(answer, "  "+language+" "); len(got) != 1 || !strings.HasSuffix(got[0], want) {
+			t.Errorf("%s: %q; want%s in\n%s", language, got, want, answer)
+		}
+	}
+}
+
+// An answer without notes has a line more for its rows.
+func TestRoomWithoutNotes(t *testing.T) {
+	for models, more := range map[int]bool{29: false, 30: true} {
+		var estimates []crosstalk.Estimate
+		for m := range models {
+			e := figure(consistency.Consistency, 0.5, 10, 0, "model", fmt.Sprintf("m%02d", m))
+			e.Counts, e.Average = nil, nil
+			estimates = append(estimates, e)
+		}
+		var b strings.Builder
+		if err := Write(&b, "consistency", estimates, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(b.String(), "more: --all") != more || strings.Count(b.String(), "\n") > maxLines {
+			t.Errorf("%d models: %d lines\n%s", models, strings.Count(b.String(), "\n"), b.String())
+		}
+	}
+}
+
+// A second section is shown where it fits below the worst rows of the first and their count.
+func TestSecondSection(t *testing.T) {
+	a := &answer{totals: make([]*row, 3), sections: []section{{column: "language"}, {column: "source"}}}
+	for i := range 12 {
+		a.sections[0].rows = append(a.sections[0].rows, &row{by: map[string]string{"language": fmt.Sprint(i % 4)}})
+	}
+	for i := range 3 {
+		a.sections[1].rows = append(a.sections[1].rows, &row{by: map[string]string{"source": fmt.Sprint(i)}})
+	}
+	for room, want := range map[int]string{14: " 3 language 4 more 8", 15: " 3 language 4 more 8 source 3", 16: " 3 language 4 more 8 source 3",
+		17: " 3 language 12", 21: " 3 language 12", 22: " 3 language 12 source 3", 8: " 3 language 2 more 10", 7: " 3", 3: " 3", 2: " 1 more 2"} {
+		got := ""
+		for _, b := range a.fit(room) {
+			got += strings.TrimSuffix(" "+b.column, " ") + fmt.Sprint(" ", len(b.rows))
+			if b.more > 0 {
+				got += fmt.Sprint(" more ", b.more)
+			}
+		}
+		if got != want {
+			t.Errorf("%d lines: %q; want %q", room, got, want)
+		}
 	}
 }
