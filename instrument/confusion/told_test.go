@@ -15,8 +15,8 @@ func TestWordsBesideWrongLines(t *testing.T) {
 	for _, lines := range [][]string{{"ru 1 2 3 people", "en 1 2 3 about", "ru 1 2 about with"},
 		{"en 1 2 3 about", "ru 1 2 about with", "ru 1 2 3 people"}} {
 		o := instrument(t, "lcb-script").Score(item("ru"), 0, text(strings.Join(lines, "\n")))
-		if n := o[0].Numbers; n[wordsWrong] != 3 || n[linesWrong] != 1 || o[0].Finding != SomeLines || o[2].NotScored != LineError ||
-			!o[2].Implied || o[2].Spans != nil {
+		if n := o[0].Numbers; n[wordsWrong] != 3 || n[linesWrong] != 1 || o[0].Finding != SomeLines ||
+			o[2].NotScored != LineError || !o[2].Implied || o[2].Spans != nil {
 			t.Errorf("%q: %+v", lines, o)
 		}
 	}
@@ -30,10 +30,10 @@ func TestWordsAlone(t *testing.T) {
 		checked checked
 		want    map[string]any
 	}{
-		{checked{words: []crosstalk.Span{{Start: 1, End: 2}}}, map[string]any{LPR: 1.0, LineAccuracy: CannotTell, WPR: 0.0,
-			WordAccuracy: CannotTell, FirstLine: CannotTell, Switches: CannotTell}},
-		{checked{lines: 1}, map[string]any{LPR: 1.0, LineAccuracy: 1.0, WPR: 1.0, WordAccuracy: CannotTell, FirstLine: CannotTell,
-			Switches: CannotTell}},
+		{checked{words: []crosstalk.Span{{Start: 1, End: 2}}}, map[string]any{LPR: 1.0, LineAccuracy: CannotTell,
+			WPR: 0.0, WordAccuracy: CannotTell, FirstLine: CannotTell, Switches: CannotTell}},
+		{checked{lines: 1}, map[string]any{LPR: 1.0, LineAccuracy: 1.0, WPR: 1.0, WordAccuracy: CannotTell,
+			FirstLine: CannotTell, Switches: CannotTell}},
 		{checked{}, map[string]any{LPR: CannotTell, LineAccuracy: CannotTell, WPR: CannotTell, WordAccuracy: CannotTell,
 			FirstLine: CannotTell, Switches: CannotTell}},
 	} {
@@ -107,7 +107,8 @@ func TestRunsOfProse(t *testing.T) {
 		in := inProse()
 		answer := strings.Join(c.lines, "\n\n")
 		checked, _ := in.check(crosstalk.Prompt{Language: "de"}, answer)
-		if o := in.Score(item("de"), 0, text(answer)); !slices.Equal(checked.runs, c.runs) || o[0].Numbers[linesUnclear] != c.unclear {
+		if o := in.Score(item("de"), 0, text(answer)); !slices.Equal(checked.runs, c.runs) ||
+			o[0].Numbers[linesUnclear] != c.unclear {
 			t.Errorf("%q: runs %v, numbers %v; want %v, %v unclear", c.lines, checked.runs, o[0].Numbers, c.runs, c.unclear)
 		}
 	}
@@ -140,10 +141,12 @@ func TestStrip(t *testing.T) {
 	if want := []string{"2-2", "2-4", "4-6"}; !slices.Equal(got, want) {
 		t.Errorf("tokens %q; want %q", got, want)
 	}
-	for _, c := range []struct{ n, fault, from, to int }{{3, 1, 0, 3}, {60, 20, 0, 41}, {60, 30, 10, 51}, {60, 39, 19, 60}, {60, 45, 25, 60}} {
+	for _, c := range []struct{ n, fault, from, to int }{{3, 1, 0, 3}, {60, 20, 0, 41}, {60, 30, 10, 51}, {60, 39, 19, 60},
+		{60, 45, 25, 60}} {
 		list := make([]crosstalk.Token, c.n)
 		for i := range list {
-			list[i] = crosstalk.Token{Start: i, Fault: i == c.fault || i == c.fault+2, Logprob: -1.23456, Candidates: make([]crosstalk.CandidateLogprob, 4+i%3)}
+			list[i] = crosstalk.Token{Start: i, Fault: i == c.fault || i == c.fault+2, Logprob: -1.23456,
+				Candidates: make([]crosstalk.CandidateLogprob, 4+i%3)}
 		}
 		strip := stripOf(list)
 		if len(strip) != c.to-c.from || strip[0].Start != c.from || strip[0].Logprob != -1.2346 {
@@ -178,8 +181,9 @@ func TestSmallPrint(t *testing.T) {
 		e := Rules{Protocol: p, Candidates: 2}.Estimator(By)
 		for i, of := range [][2]float64{{2, 1}, {1, 3}} {
 			for measure, mass := range map[string]float64{Entropy: 0.985, NucleusSize: 0.995} {
-				e.Add(crosstalk.Observation{Measure: measure, Item: fmt.Sprint(i), Value: crosstalk.Value(of[0]), Condition: map[string]string{"model": "m"},
-					Labels: map[string]string{"at": atPoint}, Numbers: map[string]float64{tokensCount: of[1], "mass": mass, "top_p": 0.75}})
+				e.Add(crosstalk.Observation{Measure: measure, Item: fmt.Sprint(i), Value: crosstalk.Value(of[0]),
+					Condition: map[string]string{"model": "m"}, Labels: map[string]string{"at": atPoint},
+					Numbers: map[string]float64{tokensCount: of[1], "mass": mass, "top_p": 0.75}})
 			}
 		}
 		e.Add(crosstalk.Observation{Measure: LPR, Item: "a", Value: 1, Numbers: map[string]float64{linesChecked: 0}})

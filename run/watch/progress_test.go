@@ -69,6 +69,35 @@ request failed, retrying: trouble 3
 	})
 }
 
+// Trouble that is new is told when the last was told more than five seconds ago.
+func TestTroubleAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := ask.NewSession(&ask.Memory{}, ask.Options{Retries: -1})
+		asker := s.For(&halting{})
+		var b bytes.Buffer
+		p := newProgress(&b, s, 6)
+		for i := range 6 {
+			asker.Ask(t.Context(), crosstalk.Request{Sample: i})
+			if i == 2 {
+				p.show()
+			}
+		}
+		time.Sleep(2 * time.Second) // five seconds after the first
+		p.show()
+		if strings.Contains(b.String(), "trouble 6") || !strings.Contains(b.String(), "trouble 3\n") {
+			t.Errorf("%q", b.String())
+		}
+		time.Sleep(time.Nanosecond)
+		p.show()
+		p.show()
+		time.Sleep(time.Minute)
+		p.show()
+		if strings.Count(b.String(), "request failed, retrying: trouble 6\n") != 1 || strings.Count(b.String(), "trouble") != 2 {
+			t.Errorf("%q", b.String())
+		}
+	})
+}
+
 // A server that takes requests and answers none is said to be silent after 15
 // seconds, with the flag that limits the wait, and until it answers.
 func TestSilence(t *testing.T) {

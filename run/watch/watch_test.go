@@ -189,6 +189,46 @@ func TestSlow(t *testing.T) {
 	}
 }
 
+// The usual rate is that of the shard in the middle, whatever their order; one that is quiet has none.
+func TestUsualRate(t *testing.T) {
+	dir := t.TempDir()
+	for i, each := range []time.Duration{1, 10, 1, 3, 1} {
+		makeRun(t, dir, part{shard: shard.Shard{Index: i + 1, Count: 6}, asks: 30, done: 10, last: time.Second,
+			each: each * time.Second})
+	}
+	makeRun(t, dir, part{shard: shard.Shard{Index: 6, Count: 6}, asks: 30, done: 10, last: time.Hour, each: time.Second})
+	runs, err := Read(dir, nil, now)
+	if err != nil || len(runs) != 1 {
+		t.Fatal(runs, err)
+	}
+	for i, want := range []bool{false, true, false, true, false, false} {
+		if p := runs[0].Parts[i]; p.Slow != want {
+			t.Errorf("shard %d at %.2f/s is slow: %v", i+1, p.Rate, p.Slow)
+		}
+	}
+}
+
+// Shards are in their order, whatever their directories are called.
+func TestOrderOfShards(t *testing.T) {
+	dir := t.TempDir()
+	for i, name := range []string{"c", "d", "a", "b"} {
+		of := shard.Shard{Index: i + 1, Count: 4}
+		makeRun(t, dir, part{shard: of, asks: 10 * (i + 1)})
+		if err := os.Rename(of.Dir(dir), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs, err := Read(dir, nil, now)
+	if err != nil || len(runs) != 1 || len(runs[0].Missing) != 0 {
+		t.Fatal(runs, err)
+	}
+	for i, p := range runs[0].Parts {
+		if p.Shard.Index != i+1 || p.Requests != 10*(i+1) {
+			t.Errorf("in place %d: %+v", i+1, p)
+		}
+	}
+}
+
 // The states of a run at their bounds.
 func TestStates(t *testing.T) {
 	for want, p := range map[State]part{
