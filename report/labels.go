@@ -14,11 +14,11 @@ import (
 	"crosstalk/labels"
 )
 
-// AgreementView is how an agreement is shown.
+// AgreementView specifies how to show an agreement.
 type AgreementView struct {
 	labels.Agreement
-	Short bool                     // tables fit a screen: what matters most, by group only if that was asked for
-	Link  func(item string) string // to the answers of an item; nil: none
+	Short bool                     // tables fit a screen: only what matters most, by group only on request
+	Link  func(item string) string // returns the URL of an item's answers; may be nil
 }
 
 // Write writes the agreement in one of Formats.
@@ -26,7 +26,7 @@ func (a AgreementView) Write(w io.Writer, format string) error {
 	return WriteResult(w, format, a.Agreement, a.Figures, a.records, a.tables)
 }
 
-// shares are the figures that are percentages in tables.
+// shares are the figures shown as percentages in tables.
 var shares = []string{labels.Rate, labels.Share, labels.Sensitivity, labels.Specificity, labels.SameFindings}
 
 func (a AgreementView) tables() []Table {
@@ -82,23 +82,23 @@ func (a AgreementView) tables() []Table {
 	return tables
 }
 
-// The numbers of rows of tables that fit a screen.
+// The most rows of tables that fit a screen.
 const (
 	shortFigures = 16
 	shortCells   = 8
 )
 
-// screen keeps what matters most: how well the instrument does, then rates.
+// screen keeps what matters most: the quality of the instrument, then rates.
 func (a AgreementView) screen() AgreementView {
 	order := []string{labels.Sensitivity, labels.Specificity, labels.SameFindings, labels.TauB, labels.CohensKappa,
 		labels.Alpha, labels.Rate}
-	if a.Question == labels.Codes { // nothing else is known of codes
+	if a.Question == labels.Codes { // codes have no other figures
 		order = append(order, labels.Share)
 	}
 	byGroup := func(by map[string]string) bool {
 		return slices.ContainsFunc(a.ByDefault, func(column string) bool { _, is := by[column]; return is })
 	}
-	ofOne := func(of string) bool { // annotator
+	ofOne := func(of string) bool { // of a single annotator
 		if len(a.Annotators) == 2 && of == strings.Join(a.Annotators, " and ") {
 			return false
 		}
@@ -112,7 +112,7 @@ func (a AgreementView) screen() AgreementView {
 	slices.SortStableFunc(a.Figures, func(f, g labels.Figure) int {
 		return slices.Index(order, f.Measure) - slices.Index(order, g.Measure)
 	})
-	if a.ByDefault != nil { // else they were asked for
+	if a.ByDefault != nil { // otherwise the user requested them
 		a.Figures = a.Figures[:min(len(a.Figures), shortFigures)]
 	}
 	a.Cells = slices.DeleteFunc(slices.Clone(a.Cells), func(c labels.Cell) bool { return byGroup(c.By) })
@@ -120,7 +120,7 @@ func (a AgreementView) screen() AgreementView {
 	return a
 }
 
-// sharedColumns are those that every figure of people's labels has, with the same value.
+// sharedColumns returns the columns that have the same value in every figure of people's labels.
 func sharedColumns(figures []labels.Figure) (shared map[string]string) {
 	for _, f := range figures {
 		switch {
@@ -134,7 +134,7 @@ func sharedColumns(figures []labels.Figure) (shared map[string]string) {
 	return shared
 }
 
-// curveTable is tau-b over the slack: a row for each judge and group.
+// curveTable shows tau-b by slack: a row for each judge and group.
 func curveTable(curves []labels.Curve) Table {
 	t := Table{Heading: []string{"tau-b of the similarity and people, by slack"}, Header: []string{"judge", "by"}, Left: 2}
 	for _, p := range curves[0].Points {
@@ -149,7 +149,7 @@ func curveTable(curves []labels.Curve) Table {
 	return t
 }
 
-// matrix is the confusion matrix: a row for each finding, a column for each label of the majority.
+// matrix shows the confusion matrix: a row for each finding, a column for each label of the majority.
 func (a AgreementView) matrix(all []labels.Figure) Table {
 	t := Table{Heading: []string{"found by the instrument, and said by the majority of people"},
 		Header: []string{"judge", "by", "found"}, Left: 3}
@@ -209,7 +209,7 @@ func beginning(text string) string {
 	return text
 }
 
-// inWords is the columns of a figure: "category animals · model x", or all.
+// inWords describes the columns of a figure: "category animals · model x", or all.
 func inWords(by map[string]string) string {
 	parts := ordered.Map(slices.Sorted(maps.Keys(by)), func(c string) string { return c + " " + by[c] })
 	return cmp.Or(strings.Join(parts, " · "), crosstalk.All)

@@ -1,5 +1,5 @@
-// Package report prints estimates. It depends on estimates and observations; what
-// it knows about instruments is in their Kinds.
+// Package report prints estimates. It depends on estimates and observations, and knows instruments only by their
+// Kinds.
 //
 // Formats for people (table, markdown, latex) have percentages, formats for programs (json, jsonl, csv) fractions.
 // An undefined figure is "-", null or an empty field, never 0. Warnings are below a table and in all other formats.
@@ -31,10 +31,10 @@ func CheckFormat(format string) error {
 	return err
 }
 
-// ForPeople reports whether a format is one for people: a table, with percentages.
+// ForPeople reports whether a format is a table for people, with percentages.
 func ForPeople(format string) bool { return layouts[format] != nil }
 
-// WriteNamed writes estimates in one of Formats, those for people with names.
+// WriteNamed writes estimates in one of Formats; those for people show names.
 func WriteNamed(w io.Writer, format string, estimates []crosstalk.Estimate, names Names) error {
 	if ForPeople(format) {
 		estimates = names.Estimates(estimates)
@@ -42,7 +42,7 @@ func WriteNamed(w io.Writer, format string, estimates []crosstalk.Estimate, name
 	return Write(w, format, estimates)
 }
 
-// Write writes estimates in one of Formats. Before a table it says in words how many answers have a fault.
+// Write writes estimates in one of Formats. Before a table, it tells in words how many answers have a fault.
 func Write(w io.Writer, format string, estimates []crosstalk.Estimate) error {
 	if lines := PlainTotals(estimates); format == Formats[0] && len(lines) > 0 {
 		if _, err := io.WriteString(w, strings.Join(lines, "\n")+"\n\n"); err != nil {
@@ -81,7 +81,7 @@ func WriteJSON[T any](w io.Writer, format string, document any, parts []T) error
 	return nil
 }
 
-// Percent is a fraction as a percentage with one decimal, "-" if undefined.
+// Percent formats a fraction as a percentage with one decimal, "-" if undefined.
 func Percent(f crosstalk.Value) string {
 	if !f.Defined() {
 		return "-"
@@ -89,7 +89,7 @@ func Percent(f crosstalk.Value) string {
 	return strconv.FormatFloat(100*float64(f), 'f', 1, 64)
 }
 
-// Value is a figure as printed in tables: a percentage, or a number in its unit.
+// Value formats a figure for tables: as a percentage, or a number in its unit.
 func Value(f crosstalk.Value, unit string) string {
 	if unit == "" || !f.Defined() {
 		return Percent(f)
@@ -97,7 +97,7 @@ func Value(f crosstalk.Value, unit string) string {
 	return strconv.FormatFloat(float64(f), 'f', 2, 64)
 }
 
-// Difference is a signed difference in its unit, of fractions in percentage points; "-" where undefined.
+// Difference formats a signed difference in its unit, for fractions in percentage points; "-" if undefined.
 func Difference(f crosstalk.Value, unit string) string {
 	s := Value(f, unit)
 	switch {
@@ -111,7 +111,7 @@ func Difference(f crosstalk.Value, unit string) string {
 	return s
 }
 
-// PValue is a p-value with three decimals, "-" if undefined.
+// PValue formats a p-value with three decimals, "-" if undefined.
 func PValue(p crosstalk.Value) string {
 	switch {
 	case !p.Defined():
@@ -122,10 +122,10 @@ func PValue(p crosstalk.Value) string {
 	return decimals(p)
 }
 
-// Interval is "LOW to HIGH" in the figure's unit, "-" if there is none.
+// Interval formats an interval as "LOW to HIGH" in the figure's unit, "-" if there is none.
 func Interval(i *crosstalk.Interval, unit string) string { return interval(i, unit, Value) }
 
-// DifferenceInterval is the interval of a difference, such as "-0.9 to +0.1".
+// DifferenceInterval formats the interval of a difference, such as "-0.9 to +0.1".
 func DifferenceInterval(i *crosstalk.Interval, unit string) string {
 	return interval(i, unit, Difference)
 }
@@ -137,7 +137,7 @@ func interval(i *crosstalk.Interval, unit string, text func(crosstalk.Value, str
 	return text(crosstalk.Value(i.Low), unit) + " to " + text(crosstalk.Value(i.High), unit)
 }
 
-// Level is the level of the intervals of figures: "95 %".
+// Level formats the level of the intervals of figures: "95 %".
 func Level(estimates []crosstalk.Estimate) string {
 	for _, e := range estimates {
 		if e.Interval != nil {
@@ -157,8 +157,8 @@ func pValue(t *crosstalk.Test) string {
 // IndependentNote explains the mark of Independent.
 const IndependentNote = "*: the test counts all observations as independent, but they come in clusters: p is too small"
 
-// Independent marks a p-value in a table for people: "*" if the test is a t-test as in the
-// papers, which knows no clusters, and there are some.
+// Independent returns the mark of a p-value in a table for people: "*" if the test is the papers' t-test, which
+// ignores clusters, and there are clusters.
 func Independent(e crosstalk.Estimate) string {
 	if e.Test != nil && e.Test.Method == "t" && e.Test.P.Defined() && e.Clusters < e.Observations {
 		return "*"
@@ -166,7 +166,7 @@ func Independent(e crosstalk.Estimate) string {
 	return ""
 }
 
-// SmallP is the p-value of a test, with its order of magnitude where PValue has only a bound; "-" without a test.
+// SmallP formats the p-value of a test, with its order of magnitude if PValue only has a bound; "-" without a test.
 func SmallP(t *crosstalk.Test) string {
 	if t == nil || !t.P.Defined() || t.P >= 0.001 {
 		return pValue(t)
@@ -177,7 +177,7 @@ func SmallP(t *crosstalk.Test) string {
 	return strconv.FormatFloat(float64(t.P), 'e', 0, 64)
 }
 
-// EffectSize is an effect's value, "-" without one.
+// EffectSize formats the value of an effect, "-" without one.
 func EffectSize(e *crosstalk.Effect) string {
 	if e == nil || !e.Value.Defined() {
 		return "-"
@@ -188,7 +188,7 @@ func EffectSize(e *crosstalk.Effect) string {
 	return decimals(e.Value)
 }
 
-// Number is a number for programs, empty if undefined.
+// Number formats a number for programs; it is empty if undefined.
 func Number(f crosstalk.Value) string {
 	if !f.Defined() {
 		return ""
@@ -196,11 +196,11 @@ func Number(f crosstalk.Value) string {
 	return strconv.FormatFloat(float64(f), 'g', -1, 64)
 }
 
-// Names are what tables, pages and plots call values of columns, such as a model or
-// a system message, by VALUE or COLUMN:VALUE. Formats for programs keep the values.
+// Names are names for values of columns, such as a model or a system message, in tables, pages and plots, by VALUE or
+// COLUMN:VALUE. Formats for programs keep the values.
 type Names map[string]string
 
-// ParseNames reads VALUE=NAME or COLUMN:VALUE=NAME. A value may have equals signs, a name may not.
+// ParseNames parses VALUE=NAME or COLUMN:VALUE=NAME. A value may contain equals signs, a name may not.
 func ParseNames(pairs []string) (Names, error) {
 	names, values := Names{}, map[string]string{}
 	for _, pair := range pairs {
@@ -220,7 +220,8 @@ func ParseNames(pairs []string) (Names, error) {
 // fingerprint matches the hash of a file or a version in a value.
 var fingerprint = regexp.MustCompile(`@[0-9A-Za-z-]*[0-9a-f]{8,}`)
 
-// Of is the name of a value, which may lack fingerprints. A name for its column comes before one for all.
+// Of returns the name of a value, which may lack fingerprints. A name for one column takes precedence over one for
+// all.
 func (n Names) Of(column, value string) (name string, ok bool) {
 	for _, key := range keys(column, value) {
 		if name, ok = n[key]; ok {
@@ -230,7 +231,7 @@ func (n Names) Of(column, value string) (name string, ok bool) {
 	return "", false
 }
 
-// keys are how people may write a value of a column.
+// keys returns the ways in which people may write a value of a column.
 func keys(column, value string) []string {
 	plain := fingerprint.ReplaceAllString(value, "")
 	return []string{column + ":" + value, column + ":" + plain, value, plain}
@@ -279,9 +280,9 @@ func (n Names) Unused(estimates []crosstalk.Estimate) (values []string) {
 
 const maxName = 40 // the length of names in tables, in characters
 
-// Shorten returns rows of columns whose long values have names of at most this many characters, 0 for what fits a
-// table: without fingerprints and what all values of the column begin or end with, and cut in the middle. Different
-// values of a column keep different names. A column's only value may have twice the length.
+// Shorten returns rows of columns in which long values have names of at most most characters, or 0 for the width of a
+// table. Names lack fingerprints and the common start and end of the column's values, and are cut in the middle.
+// Different values of a column keep different names. The only value of a column may be twice as long.
 func Shorten(rows []map[string]string, most int) []map[string]string {
 	most = cmp.Or(most, maxName)
 	values := map[string][]string{} // of a column
@@ -295,7 +296,7 @@ func Shorten(rows []map[string]string, most int) []map[string]string {
 	names := map[string]map[string]string{}
 	for column, of := range values {
 		most := most
-		if len(of) == 1 { // it is named once
+		if len(of) == 1 { // it is shown once
 			most *= 2
 		}
 		if slices.ContainsFunc(of, func(value string) bool { return tooLong(value, most) }) {
@@ -342,7 +343,8 @@ func shortNames(values []string, most int) map[string]string {
 	return names
 }
 
-// common is how many bytes all values begin and end with, up to a word, a setting or a part of a path.
+// common returns the number of bytes of the values' common start and end, up to a word, a setting or a part of a
+// path.
 func common(values []string) (before, after int) {
 	first := values[0]
 	before, after = len(first), len(first)
@@ -362,7 +364,7 @@ func common(values []string) (before, after int) {
 		after = 0
 	}
 	for _, value := range values {
-		if before+after >= len(value) { // nothing differs between them
+		if before+after >= len(value) { // nothing differs in between
 			after = 0
 		}
 		if before >= len(value) {

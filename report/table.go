@@ -24,15 +24,15 @@ type Table struct {
 	Rows    [][]string // cells, in the order of Header
 	Notes   []string   // signatures and warnings
 
-	Above  [][]Span // titles over several columns, above Header: levels from the top
-	Breaks []int    // rows that begin a new group
-	Bold   []Place  // the best cells: marked where the format can
+	Above  [][]Span // titles over several columns, above Header: the top level first
+	Breaks []int    // rows that start a new group
+	Bold   []Place  // the best cells: marked if the format can
 
 	Caption string // of a table in LaTeX; empty: Heading
 	Label   string // of a table in LaTeX; empty: none
 }
 
-// Span is a title over columns next to each other.
+// Span is a title over adjacent columns.
 type Span struct {
 	Title   string
 	Columns int
@@ -62,10 +62,10 @@ func WriteTables(w io.Writer, format string, tables []Table) error {
 
 var firstNumber = regexp.MustCompile(`\d+`)
 
-// Warnings merges the warnings of the same kind into one, with the rows that have it and, for one with a number,
-// the range of its first number. of[i] are the warnings of the row called rows[i].
+// Warnings merges warnings of the same kind into one that names the rows and, if the warning has a number, the range
+// of its first number. of[i] are the warnings of the row called rows[i].
 func Warnings(rows []string, of [][]string) (list []string) {
-	const maxNamed = 8 // the maximum number of rows that a warning names
+	const maxNamed = 8 // the most rows that a warning names
 	type warning struct {
 		row, text, kind string
 		number          int
@@ -132,7 +132,7 @@ func (t Table) text() string {
 			widths[c] = max(widths[c], utf8.RuneCountInString(cell))
 		}
 	}
-	for _, spans := range t.Above { // their titles must fit
+	for _, spans := range t.Above { // the spans' titles must fit
 		at := 0
 		for _, s := range spans {
 			widths[at] += max(0, utf8.RuneCountInString(s.Title)-spanWidth(widths[at:at+s.Columns]))
@@ -186,7 +186,7 @@ func above(spans []Span, widths []int) string {
 	return strings.Join(parts, strings.Repeat(" ", gap))
 }
 
-// titles are the titles of columns in one line, with those above them.
+// titles returns the titles of columns in one line, including those above them.
 func (t Table) titles() []string {
 	titles := slices.Clone(t.Header)
 	for i := range t.Above {
@@ -233,14 +233,14 @@ func (t Table) markdown() string {
 var latexEscape = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "_", `\_`, "%", `\%`, "&", `\&`,
 	"#", `\#`, "$", `\$`, "^", `\textasciicircum{}`, "~", `\textasciitilde{}`, "<", `\textless{}`, ">", `\textgreater{}`,
 	"|", `\textbar{}`, "·", `$\cdot$`,
-	"[", "{[}", "*", "{*}") // after a row's \\, LaTeX would read these two as options
+	"[", "{[}", "*", "{*}") // LaTeX would read these two after a row's \\ as options
 
 var (
 	minus = regexp.MustCompile(`-(\d)`)
 	power = regexp.MustCompile(`(\d)e-0*(\d+)`)
 )
 
-// latexNumber writes an interval without signs with an en dash, and a minus sign and powers of ten in math mode.
+// latexNumber formats an interval without signs with an en dash, and a minus sign and powers of ten in math mode.
 func latexNumber(s string) string {
 	if power.MatchString(s) {
 		return power.ReplaceAllString(s, `$$$1\cdot 10^{-$2}$$`)
@@ -251,7 +251,7 @@ func latexNumber(s string) string {
 	return minus.ReplaceAllString(s, "$$-$$$1")
 }
 
-// latex lays out a table of booktabs.
+// latex lays out a table with booktabs.
 func (t Table) latex() string {
 	var b strings.Builder
 	for _, n := range t.Notes {
@@ -294,7 +294,8 @@ func (t Table) latex() string {
 	return b.String()
 }
 
-// latexWords are the kinds of columns of words: those with cells longer than names share the line's width.
+// latexWords returns the column types for columns of words: those with cells longer than names share the line's
+// width.
 func (t Table) latexWords() string {
 	kinds := slices.Repeat([]string{"l"}, t.Left)
 	var long []int
@@ -309,7 +310,7 @@ func (t Table) latexWords() string {
 	return strings.Join(kinds, "")
 }
 
-// latexSpans is a row of titles over columns, with a rule below each of several columns.
+// latexSpans returns a row of titles over columns, with a rule below each title over several.
 func latexSpans(spans []Span) string {
 	var cells, rules []string
 	at := 1

@@ -14,9 +14,9 @@ import (
 	"crosstalk/internal/ordered"
 )
 
-// Tables lays out estimates, but not of any fault: a table for each sequence with the same condition.
+// Tables lays out estimates, except those of any fault: a table for each sequence with the same condition.
 func Tables(estimates []crosstalk.Estimate) []Table {
-	if others := slices.DeleteFunc(slices.Clone(estimates), isFault); len(others) > 0 { // Plain says those of any fault
+	if others := slices.DeleteFunc(slices.Clone(estimates), isFault); len(others) > 0 { // Plain shows those of any fault
 		estimates = others
 	}
 	estimates = slices.Clone(estimates)
@@ -58,7 +58,7 @@ func countColumn(title, name string) column {
 	return column{title, func(e crosstalk.Estimate) string { return strconv.Itoa(e.Counts[name]) }}
 }
 
-// optional is the column of a part that not every estimate has.
+// optional returns the column of a part that some estimates lack.
 func optional[T any](title string, part func(crosstalk.Estimate) *T, text func(*T) string) column {
 	return column{title, func(e crosstalk.Estimate) string {
 		if p := part(e); p != nil {
@@ -68,7 +68,7 @@ func optional[T any](title string, part func(crosstalk.Estimate) *T, text func(*
 	}}
 }
 
-// peopleColumns are how far the labels behind corrected figures can be trusted.
+// peopleColumns returns columns that tell how reliable the labels behind corrected figures are.
 func peopleColumns(kappa, untold string, writeKappa, writeUntold func(crosstalk.Value) string) []column {
 	of := func(e crosstalk.Estimate) *crosstalk.People { return e.People }
 	return []column{optional(kappa, of, func(p *crosstalk.People) string { return writeKappa(p.Kappa) }),
@@ -135,7 +135,7 @@ func newTable(estimates []crosstalk.Estimate) Table {
 	return t
 }
 
-// records are the rows of CSV, the titles first, with a column for every key and count that occurs.
+// records returns the rows of CSV, titles first, with a column for every key and count that occurs.
 func records(estimates []crosstalk.Estimate) [][]string {
 	columns := []column{{"measure", func(e crosstalk.Estimate) string { return e.Measure }}}
 	add := func(title string, cell func(crosstalk.Estimate) string) {
@@ -182,14 +182,14 @@ func records(estimates []crosstalk.Estimate) [][]string {
 
 func ofPeople(e crosstalk.Estimate) bool { return e.People != nil }
 
-// ByColumns lists the columns of By in the order of Columns.
+// ByColumns returns the columns of By in the order of Columns.
 func ByColumns(estimates []crosstalk.Estimate) []string { return Columns(byOf(estimates)) }
 
 func byOf(estimates []crosstalk.Estimate) []map[string]string {
 	return ordered.Map(estimates, func(e crosstalk.Estimate) map[string]string { return e.By })
 }
 
-// countColumns are the counts that are not always 0, and those of what has no value even if 0.
+// countColumns returns the counts that are not always 0, and those of values not scored even if 0.
 func countColumns(estimates []crosstalk.Estimate) (columns []string) {
 	var order []string
 	present := map[string]bool{}
@@ -218,7 +218,7 @@ func countColumns(estimates []crosstalk.Estimate) (columns []string) {
 	return append(columns, slices.Sorted(maps.Keys(present))...)
 }
 
-// notes are the effect's unit, signatures and warnings, each once, with its row unless it is the first.
+// notes returns the effect's unit, signatures and warnings, each once, with its row unless it is the first.
 func notes(estimates []crosstalk.Estimate, varying []string, measures bool) []string {
 	var list []string
 	add := func(s string) {
@@ -251,7 +251,7 @@ func notes(estimates []crosstalk.Estimate, varying []string, measures bool) []st
 	return append(list, Warnings(rows, warnings)...)
 }
 
-// Faulty is how many answers of a figure of any fault have one; -1 if none was checked.
+// Faulty returns the number of answers with a fault, for a figure of any fault; -1 if none was checked.
 func Faulty(e crosstalk.Estimate) int {
 	if !e.Value.Defined() {
 		return -1
@@ -261,7 +261,7 @@ func Faulty(e crosstalk.Estimate) int {
 
 func isFault(e crosstalk.Estimate) bool { return instrument.IsFault(e.Measure) }
 
-// Plain says a figure of any fault in words: how many answers, and their share; "" if none was checked.
+// Plain describes a figure of any fault in words: how many answers, and their share; "" if none was checked.
 func Plain(e crosstalk.Estimate) string {
 	if !isFault(e) || Faulty(e) < 0 {
 		return ""
@@ -274,7 +274,7 @@ func Plain(e crosstalk.Estimate) string {
 	return text
 }
 
-// PlainTotals are the sentences of the totals of any fault, each with what tells it from the others.
+// PlainTotals returns a sentence for each total of any fault, with what distinguishes it from the others.
 func PlainTotals(estimates []crosstalk.Estimate) (lines []string) {
 	totals := Totals(slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool { return !isFault(e) }))
 	for _, e := range totals {
@@ -285,13 +285,13 @@ func PlainTotals(estimates []crosstalk.Estimate) (lines []string) {
 	return lines
 }
 
-// Totals are the figures over all groups.
+// Totals returns the figures over all groups.
 func Totals(estimates []crosstalk.Estimate) []crosstalk.Estimate {
 	columns := GroupColumns(estimates)
 	return slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool { return !IsTotal(e, columns) })
 }
 
-// Apart are the values of columns that tell a figure from others, in the order of the columns.
+// Apart returns the values of columns that distinguish a figure from others, in the order of the columns.
 func Apart(by map[string]string, others []map[string]string) string {
 	var values []string
 	for _, column := range slices.Sorted(maps.Keys(by)) {
@@ -302,7 +302,7 @@ func Apart(by map[string]string, others []map[string]string) string {
 	return strings.Join(values, " ")
 }
 
-// GroupColumns are the columns by which figures are grouped: they have the value "all" somewhere.
+// GroupColumns returns the columns by which figures are grouped: those with the value "all" somewhere.
 func GroupColumns(estimates []crosstalk.Estimate) []string {
 	return slices.DeleteFunc(ByColumns(estimates), func(c string) bool {
 		return !slices.ContainsFunc(estimates, func(e crosstalk.Estimate) bool { return e.By[c] == crosstalk.All })
@@ -314,7 +314,7 @@ func IsTotal(e crosstalk.Estimate, columns []string) bool {
 	return !slices.ContainsFunc(columns, func(c string) bool { return cmp.Or(e.By[c], crosstalk.All) != crosstalk.All })
 }
 
-// WorstFirst puts figures of groups in the order of Whom, column by column, those over all before them.
+// WorstFirst sorts figures of groups in the order of Whom, column by column, after those over all.
 func WorstFirst(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
 	columns := GroupColumns(estimates)
 	type grouped struct {
@@ -322,7 +322,7 @@ func WorstFirst(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
 		groups []string // by none of the columns, by the first, by the first two, ...
 	}
 	all := make([]grouped, len(estimates))
-	worse, place := map[string]float64{}, map[string]int{} // of groups: how much is wrong; the first figure
+	worse, place := map[string]float64{}, map[string]int{} // by group: how much is wrong, and its first figure
 	for i, e := range estimates {
 		by := maps.Clone(e.By)
 		for _, c := range columns {
@@ -368,19 +368,19 @@ func WorstFirst(estimates []crosstalk.Estimate) (list []crosstalk.Estimate) {
 	return ordered.Map(all, func(g grouped) crosstalk.Estimate { return g.Estimate })
 }
 
-const mostWhom = 6 // how many groups Whom has at most
+const mostWhom = 6 // the most groups in Whom
 
-// Whom says which groups have most answers with a fault, worst first: by the first column
-// that groups figures alone, "crosslingual de: 12 of 44 (27.3 %)".
+// Whom lists the groups with the most faulty answers, worst first, by the first column that alone groups figures:
+// "crosslingual de: 12 of 44 (27.3 %)".
 func Whom(estimates []crosstalk.Estimate) (groups []string) {
 	none := func(e crosstalk.Estimate) bool { return !isFault(e) || Faulty(e) <= 0 }
 	all := slices.DeleteFunc(slices.Clone(estimates), none)
 	grouped := GroupColumns(all)
-	apart := slices.DeleteFunc(ByColumns(all), func(c string) bool { // the columns that tell figures apart
+	apart := slices.DeleteFunc(ByColumns(all), func(c string) bool { // columns that distinguish figures
 		return slices.Contains(grouped, c) ||
 			!slices.ContainsFunc(all, func(e crosstalk.Estimate) bool { return e.By[c] != all[0].By[c] })
 	})
-	of := func(e crosstalk.Estimate, c string) bool { // grouped by this column, and by no other
+	of := func(e crosstalk.Estimate, c string) bool { // grouped only by this column
 		others := slices.DeleteFunc(slices.Clone(grouped), func(other string) bool { return other == c })
 		return !IsTotal(e, []string{c}) && IsTotal(e, others)
 	}

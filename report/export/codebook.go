@@ -23,7 +23,7 @@ import (
 //go:embed codebook.txt
 var meanings string
 
-// Meaning says what a column of a CSV export is, with its unit and range; "" for an unknown one.
+// Meaning describes a column of a CSV export, with its unit and range; "" for an unknown one.
 func Meaning(column string) string {
 	for line := range strings.Lines(meanings) {
 		name, meaning, _ := strings.Cut(strings.TrimSpace(line), ": ")
@@ -34,7 +34,7 @@ func Meaning(column string) string {
 	return ""
 }
 
-const mostValues = 12 // the number of values up to which a codebook lists them all
+const mostValues = 12 // a codebook lists up to so many values
 
 // writeCodebook describes columns, as CSV: in how many rows they have a value, and their values or range.
 func writeCodebook(w io.Writer, rows iter.Seq2[Row, error]) error {
@@ -82,7 +82,7 @@ func writeCodebook(w io.Writer, rows iter.Seq2[Row, error]) error {
 		case strings.HasSuffix(Meaning(name), "JSON") || strings.Contains(Meaning(name), "JSON:"):
 			values = ""
 		case len(c.values) > mostValues:
-		case strings.HasPrefix(name, "text."): // they are long
+		case strings.HasPrefix(name, "text."): // these are long
 			values = ""
 		default:
 			values = strings.Join(all, "; ")
@@ -93,12 +93,12 @@ func writeCodebook(w io.Writer, rows iter.Seq2[Row, error]) error {
 	return out.Error()
 }
 
-// origin adds to the rows of observations where they come from, and what people say.
+// origin adds to the rows of observations their origin and people's labels.
 type origin struct {
 	run, version string
 	estimates    []crosstalk.Estimate
 	signatures   map[string]string              // by measure and condition
-	people       map[string]map[string][]string // by place and measure: the labels of each column
+	people       map[string]map[string][]string // by place and measure: the labels in each column
 }
 
 func newOrigin(path string, manifest run.Manifest) (o *origin, err error) {
@@ -150,7 +150,7 @@ func (o *origin) row(of crosstalk.Observation) Row {
 	return r
 }
 
-// signature returns the signature of the figure over the most observations of the measure and condition.
+// signature returns the signature of the figure with the most observations of the measure and condition.
 func (o *origin) signature(of crosstalk.Observation) string {
 	var apart []string
 	for _, column := range instrument.Apart() {

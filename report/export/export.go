@@ -26,8 +26,8 @@ import (
 	"crosstalk/run"
 )
 
-// The formats. CSV is flat: a column for each name that occurs in any row. Codebook
-// describes these columns. LMEval is for observations only.
+// The formats. CSV is flat: a column for each name in any row. Codebook describes these columns. LMEval is for
+// observations only.
 const (
 	JSONLines = "jsonl"
 	CSV       = "csv"
@@ -35,10 +35,10 @@ const (
 	LMEval    = "lm-eval"
 )
 
-// Formats are all formats, the default first.
+// Formats lists all formats, the default first.
 var Formats = []string{JSONLines, CSV, Codebook, LMEval}
 
-// writeRows writes rows in a flat format, for which it reads them twice.
+// writeRows writes rows in a flat format. It reads them twice.
 func writeRows(w io.Writer, format string, rows iter.Seq2[Row, error]) error {
 	if format == Codebook {
 		return writeCodebook(w, rows)
@@ -72,7 +72,7 @@ func Mapped[T, U any](all iter.Seq2[T, error], f func(T) U) iter.Seq2[U, error] 
 	}
 }
 
-// Row is the cells of a line that are not empty: strings, float64s or int64s, one type in a column.
+// Row holds the non-empty cells of a line: strings, float64s or int64s, of one type per column.
 type Row map[string]any
 
 func (r Row) text(name, value string) {
@@ -150,8 +150,8 @@ func answerRow(a journal.Record) Row {
 	return r
 }
 
-// WriteRun writes the observations of a finished run in a format or, with answers,
-// every request in its journal with its answer, which LMEval has no place for. A defect in a writer is an error.
+// WriteRun writes the observations of a finished run in a format or, if answers is set, every request in its journal
+// with its answer, which LMEval does not support. A defect in a writer is an error.
 func WriteRun(w io.Writer, format, path string, answers bool) error {
 	if _, err := crosstalk.Chosen("format", format, Formats); err != nil {
 		return err
@@ -203,7 +203,7 @@ var first = []string{"measure", "item", "cluster", "key", "sample", "variant", "
 	"finding", "signature", "run", "version",
 	"provider", "endpoint", "model", "prompt", "status", "text", "reasoning", "reason"}
 
-// inOrder puts the names of columns in order: the first ones, others by name, the last ones.
+// inOrder orders the names of columns: the first ones, others by name, the last ones.
 func inOrder(names iter.Seq[string], first, last []string) []string {
 	place := func(name string) int {
 		if i := slices.Index(first, name); i >= 0 {
@@ -251,9 +251,9 @@ func WriteCSV(w io.Writer, rows iter.Seq2[Row, error], first, last []string) err
 	return out.Error()
 }
 
-// writeSamples writes observations as the lines of lm-evaluation-harness' samples_TASK.jsonl, as lm_eval/evaluator.py
-// (evaluate) and lm_eval/loggers/evaluation_tracker.py (save_results_samples) of version 0.4.9 write them, without
-// hashes: a line for each answer, or group of compared answers, under each condition. asked is Journal.Known.
+// writeSamples writes observations as lines of lm-evaluation-harness' samples_TASK.jsonl, in the format of
+// lm_eval/evaluator.py (evaluate) and lm_eval/loggers/evaluation_tracker.py (save_results_samples), version 0.4.9,
+// without hashes: a line for each answer, or group of compared answers, under each condition. asked is Journal.Known.
 func writeSamples(w io.Writer, all iter.Seq2[crosstalk.Observation, error],
 	asked func(crosstalk.Key) (journal.Record, bool)) error {
 	e := json.NewEncoder(w)
@@ -275,7 +275,7 @@ func writeSamples(w io.Writer, all iter.Seq2[crosstalk.Observation, error],
 		if err == nil && instrument.Measure(o.Measure).OfTokens {
 			continue
 		}
-		if err == nil && group != nil { // one group has the same answers under the same condition
+		if err == nil && group != nil { // a group has the same answers under the same condition
 			if last := group[0]; last.Item != o.Item || last.Sample != o.Sample || last.Variant != o.Variant ||
 				!maps.Equal(last.Condition, o.Condition) || !maps.Equal(last.Labels, o.Labels) {
 				err = flush()
@@ -289,7 +289,7 @@ func writeSamples(w io.Writer, all iter.Seq2[crosstalk.Observation, error],
 	return flush()
 }
 
-// sampleOf is a sample, with its metrics among its fields.
+// sampleOf returns a sample, including its metrics as fields.
 func sampleOf(group []crosstalk.Observation, asked func(crosstalk.Key) (journal.Record, bool)) map[string]any {
 	o := group[0]
 	s, metrics := map[string]any{}, []string{}

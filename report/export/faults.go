@@ -27,15 +27,15 @@ var faultFormats = []string{"table", "csv", "markdown", "latex"}
 type faulty struct {
 	id, expected, found string
 	sides               []side
-	parts               []string // of the answer, that are the fault
+	parts               []string // faulty parts of the answer
 }
 
-// side is an answer to a question. Of several, the last or, of leakage, the first has the
-// fault; the other is what it is compared with.
+// side is an answer to a question. Of several sides, the last one has the fault (for leakage, the first); the other
+// is what it is compared with.
 type side struct{ name, question, answer string }
 
-// WriteFaults lists the answers of a run that have a fault (crosstalk.Kind.Fault), one
-// for each sample, in the order of the run: all, or those that a view has.
+// WriteFaults lists a run's answers that have a fault (crosstalk.Kind.Fault), one per sample, in the order of the
+// run: all, or those in a view.
 func WriteFaults(w io.Writer, format, path string, only view.View) error {
 	if !slices.Contains(faultFormats, format) {
 		return crosstalk.UnknownName("format", format, faultFormats)
@@ -45,7 +45,7 @@ func WriteFaults(w io.Writer, format, path string, only view.View) error {
 		return err
 	}
 	f := &faultLister{kind: instrument.Named(manifest.Plan.Instrument)}
-	var sides []string // that answers have: not all have each
+	var sides []string // of any answer; not every answer has all
 	if format != "table" {
 		f.write = func(a faulty) error {
 			sides = ordered.Merge(sides, a.names(), func(name string) string { return name })
@@ -94,7 +94,7 @@ func WriteFaults(w io.Writer, format, path string, only view.View) error {
 
 func oneLine(text string) string { return visible.Line(strings.Join(strings.Fields(text), " ")) }
 
-// filled is a table of words without columns that are empty.
+// filled returns a table of words without its empty columns.
 func filled(t report.Table) report.Table {
 	for i := len(t.Header) - 1; i >= 0; i-- {
 		if !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != "" }) {
@@ -115,7 +115,7 @@ type faultLister struct {
 }
 
 func (f *faultLister) list(path string, only view.View) error {
-	var last *faulty // the parts of its words come in the observations after it
+	var last *faulty // the faulty parts come in the observations that follow
 	flush := func() error {
 		if last == nil {
 			return nil
@@ -172,7 +172,7 @@ func (f *faultLister) faulty(o, fault crosstalk.Observation) *faulty {
 	}
 	for i := range a.sides {
 		if at := len(o.Answers) - len(a.sides) + i; at >= 0 {
-			record, _ := f.asked.Known(o.Answers[at]) // the zero value if it is not
+			record, _ := f.asked.Known(o.Answers[at]) // the zero value if unknown
 			a.sides[i].question = record.Request.Text()
 		}
 		a.sides[i].question = cmp.Or(a.sides[i].question, given)
@@ -200,7 +200,7 @@ func (f *faulty) add(o crosstalk.Observation) {
 
 func (f faulty) names() []string { return ordered.Map(f.sides, func(s side) string { return s.name }) }
 
-// row is the answer as a row of a table with these sides, and the titles of its columns.
+// row returns the answer as a row of a table with these sides, and the titles of its columns.
 func (f faulty) row(sides []string) (header, row []string) {
 	header, row = []string{"id"}, []string{f.id}
 	for _, name := range sides {

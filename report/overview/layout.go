@@ -15,7 +15,7 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// lines are the lines of the answer, at most maxLines.
+// lines returns the lines of the answer, at most maxLines.
 func (a *answer) lines(examples *Examples) (lines []string) {
 	title := cmp.Or(a.kind.Title, a.kind.Name)
 	if a.model != "" {
@@ -31,7 +31,7 @@ func (a *answer) lines(examples *Examples) (lines []string) {
 	if len(lines) > 2 {
 		lines = append(lines, "")
 	}
-	room := maxLines - len(lines) - 1 // the header
+	room := maxLines - len(lines) - 1 // without the header
 	wanted := len(a.totals)
 	if len(a.sections) > 0 {
 		wanted += 2 + len(a.sections[0].rows)
@@ -72,15 +72,15 @@ func (a *answer) lines(examples *Examples) (lines []string) {
 	return append(lines, notes...)
 }
 
-// block is rows to print under a heading.
+// block is a set of rows under a heading.
 type block struct {
 	heading string
-	column  string // that names the rows; empty: they are totals
+	column  string // names the rows; empty: they are totals
 	rows    []*row
-	more    int // rows that do not fit
+	more    int // rows left out for lack of space
 }
 
-// fit chooses the rows that fit: totals, the worst groups of the first section, further sections as a whole.
+// fit chooses the rows that fit: totals, the worst groups of the first section, then further sections as a whole.
 func (a *answer) fit(room int) []block {
 	totals := block{rows: a.totals}
 	if n := len(a.totals); n > room {
@@ -113,7 +113,7 @@ func (a *answer) fit(room int) []block {
 	return blocks
 }
 
-// noteLines are the first notes, broken into at most this number of lines.
+// noteLines returns the first notes, wrapped into at most this number of lines.
 func (a *answer) noteLines(most int) (lines []string) {
 	for _, n := range a.notes {
 		wrapped := wrap(visible.Line(n), maxColumns-2)
@@ -136,14 +136,14 @@ type grid struct {
 	blocks [][]string
 }
 
-// labelWidths are the widths of names, in the order in which they are tried.
+// labelWidths are the widths of names, in the order of trying.
 var labelWidths = []int{28, 24, 20, 17, 14, 12, 10}
 
-// table lays out blocks in common columns. Until lines fit, intervals are left out
-// from the right, but for the first one, then names are shortened, and at last there are no intervals.
+// table lays out blocks in common columns. Until lines fit, it omits intervals from the right except the first, then
+// shortens names, and finally omits all intervals.
 func (a *answer) table(blocks []block) (g grid) {
 	if _, fits := a.tableOf(blocks, len(a.measures), labelWidths[0]); !fits && a.kind.Faults.ByRate {
-		a.counts = false // the rates say it too
+		a.counts = false // the rates tell it too
 	}
 	for _, fewest := range []int{1, 0} {
 		for _, most := range labelWidths {
@@ -243,7 +243,7 @@ func (a *answer) cells(r *row, named map[string]string, column string, intervals
 	return append(cells, fmt.Sprintf("%d of %d", unjudged, of))
 }
 
-// pad joins cells in columns of these widths; the first are words.
+// pad joins cells in columns of these widths; the first columns contain words.
 func pad(cells []string, widths []int, labels int) string {
 	var b strings.Builder
 	for i, cell := range cells {
@@ -258,13 +258,13 @@ func pad(cells []string, widths []int, labels int) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// line is an example in a line. The answer comes last: text from right to left would reorder what follows it.
+// line formats an example as a line. The answer comes last: text from right to left would reorder what follows it.
 func (e example) line() string {
 	name := strings.TrimSuffix(e.observation.Item+" "+e.observation.Variant, " ")
 	return "  " + cut(visible.Line(name), labelWidths[0]) + "  " + e.finding + "  " + e.text
 }
 
-// width is the number of columns that a text fills in a terminal.
+// width returns the number of terminal columns that a text takes.
 func width(text string) int { return uniseg.StringWidth(text) }
 
 func cut(text string, columns int) string {
@@ -305,7 +305,7 @@ func line(text string) string {
 	return visible.Line(strings.Join(strings.Fields(text), " "))
 }
 
-// around marks a part of a text with brackets, with a little before it.
+// around returns a part of a text in brackets, after a little of the text before it.
 func around(text string, start, end int) string {
 	const before = 30
 	from := max(0, start-before)
@@ -322,9 +322,9 @@ func around(text string, start, end int) string {
 	return head + "[" + text[start:end] + "]" + text[end:min(len(text), end+maxText)]
 }
 
-const maxKept = 256  // bounds the examples that are kept until it is known which groups are worst
-const maxAlike = 3   // how many examples of the same finding in the same group are kept
-const maxText = 1000 // bounds the text of an example in bytes, which is more than a line shows
+const maxKept = 256  // bounds the examples kept until the worst groups are known
+const maxAlike = 3   // most examples kept of the same finding in the same group
+const maxText = 1000 // bounds the text of an example in bytes; a line shows less
 
 // Examples keeps faults from a stream of observations: the first few of each finding in each group.
 type Examples struct {
@@ -333,7 +333,7 @@ type Examples struct {
 	seen map[string]int // by finding and group
 	kept []example
 
-	last crosstalk.Observation // with texts: of the answer whose texts are known
+	last crosstalk.Observation // with texts: the answer whose texts are known
 }
 
 type example struct {
@@ -347,7 +347,7 @@ func NewExamples(instrumentName string, by []string) *Examples {
 	return &Examples{kind: instrument.Named(instrumentName), by: by[:min(1, len(by))], seen: map[string]int{}}
 }
 
-// Add considers an observation. Those of one answer are consecutive, and only the first has its text.
+// Add considers an observation. Those of one answer are consecutive; only the first has the texts.
 func (x *Examples) Add(o crosstalk.Observation) {
 	switch {
 	case len(x.kept) == maxKept:
@@ -382,7 +382,7 @@ func (x *Examples) Add(o crosstalk.Observation) {
 	x.kept = append(x.kept, example{o, title, text})
 }
 
-// languages names those that were found and the one that should be: ": en, not ko".
+// languages names the languages found and the expected one: ": en, not ko".
 func languages(spans []crosstalk.Span, expected string) string {
 	named := slices.DeleteFunc(slices.Clone(spans), func(s crosstalk.Span) bool { return s.Language == "" })
 	list := ordered.Distinct(named, func(s crosstalk.Span) string { return s.Language })
@@ -396,7 +396,7 @@ func languages(spans []crosstalk.Span, expected string) string {
 	return names
 }
 
-// textOf is the text of an example: the fault in its text or, of several texts, each with its name.
+// textOf returns the text of an example: the fault in its text or, if there are several texts, each with its name.
 func (x *Examples) textOf(o crosstalk.Observation) string {
 	var sides, parts []string
 	for _, t := range o.Texts {
@@ -419,7 +419,7 @@ func (x *Examples) textOf(o crosstalk.Observation) string {
 	return strings.Join(parts, "  ")
 }
 
-// pick chooses examples from the worst groups, of different findings if it can.
+// pick chooses examples from the worst groups, with different findings if possible.
 func (x *Examples) pick(s []section, fixed []string, n int) (chosen []example) {
 	if x == nil || n <= 0 {
 		return nil

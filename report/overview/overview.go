@@ -1,9 +1,9 @@
-// Package overview lays out the short answer that run and score print: the totals with intervals, the groups with
-// the worst figures, what could not be checked and a few wrong answers. It fits a terminal of 40 lines and 100
-// columns. All figures are in the tables of package report.
+// Package overview lays out the short answer that run and score print: the totals with intervals, the groups with the
+// worst figures, what could not be checked, and a few wrong answers. It fits a terminal of 40 lines and 100 columns.
+// The tables of package report have all figures.
 //
-// It knows instruments by their Kinds. Columns of figures that have the value "all"
-// somewhere are groups; all others, such as models and tasks, name the totals.
+// It knows instruments only by their Kinds. Columns of figures with the value "all" somewhere are groups; the others,
+// such as models and tasks, name the totals.
 package overview
 
 import (
@@ -23,14 +23,14 @@ import (
 
 const (
 	maxColumns  = 100
-	maxLines    = 32 // the other lines of the terminal are for messages
-	maxExamples = 3  // one less where rows do not fit
+	maxLines    = 32 // messages take the other lines of the terminal
+	maxExamples = 3  // one less if rows do not fit
 	minNotes    = 2  // lines of notes, however many rows there are
 	maxNotes    = 6
 	maxPlain    = 6
 )
 
-// Write writes the short answer of an instrument's figures. names and examples may be nil.
+// Write writes the short answer for an instrument's figures. names and examples may be nil.
 func Write(w io.Writer, instrumentName string, estimates []crosstalk.Estimate, names report.Names,
 	examples *Examples) error {
 	a := newAnswer(instrument.Named(instrumentName), estimates, names)
@@ -41,18 +41,18 @@ func Write(w io.Writer, instrumentName string, estimates []crosstalk.Estimate, n
 	return err
 }
 
-// answer is the figures of the headline measures.
+// answer holds the figures of the headline measures.
 type answer struct {
 	kind     crosstalk.Kind
 	measures []crosstalk.Measure // of the columns
-	others   []string            // labels of measures that are left out
-	model    string              // where there is one
-	common   []string            // columns with one value, and the value
+	others   []string            // labels of omitted measures
+	model    string              // if there is only one
+	common   []string            // columns with a single value, with that value
 	fixed    []string            // columns whose values name the totals
 	totals   []*row
 	sections []section
 	notes    []string
-	counts   bool   // whether it is known which answers have a fault
+	counts   bool   // whether the answers with a fault are known
 	level    string // of the intervals: "95 %"
 }
 
@@ -63,7 +63,7 @@ type row struct {
 	figures map[string]crosstalk.Estimate // by measure
 }
 
-// section is the figures by the values of a column, worst first.
+// section holds the figures by the values of a column, worst first.
 type section struct {
 	column string
 	rows   []*row
@@ -98,12 +98,12 @@ func newAnswer(kind crosstalk.Kind, estimates []crosstalk.Estimate, names report
 	return a
 }
 
-// columns divides columns into those of groups, which it returns, those that name totals, and common ones.
+// columns divides columns into group columns, which it returns, columns that name totals, and common ones.
 func (a *answer) columns(estimates []crosstalk.Estimate, rows []*row) (groups []string) {
 	varies := func(c, from string) bool {
 		return slices.ContainsFunc(rows, func(r *row) bool { return r.by[c] != from })
 	}
-	groups = slices.DeleteFunc(report.GroupColumns(estimates), func(c string) bool { // that the data do not have
+	groups = slices.DeleteFunc(report.GroupColumns(estimates), func(c string) bool { // columns that the data lack
 		return !varies(c, crosstalk.All)
 	})
 	for _, c := range report.ByColumns(estimates) {
@@ -127,7 +127,7 @@ func (a *answer) columns(estimates []crosstalk.Estimate, rows []*row) (groups []
 }
 
 func (a *answer) divide(rows []*row, groups []string) {
-	var without []*row // the first figure: they come last, since they may not fit
+	var without []*row // rows without the first figure: last, since they may not fit
 	for _, r := range rows {
 		if len(grouped(r, groups)) > 0 {
 			continue
@@ -143,7 +143,7 @@ func (a *answer) divide(rows []*row, groups []string) {
 		of := slices.DeleteFunc(slices.Clone(rows), func(r *row) bool {
 			return !slices.Equal(grouped(r, groups), []string{column})
 		})
-		// Others repeat the totals.
+		// Other columns repeat the totals.
 		if n := len(of); n > len(a.totals) || n > 0 && !a.covers(column, rows, groups) {
 			slices.SortStableFunc(of, a.compare)
 			a.sections = append(a.sections, section{column, of})
@@ -151,8 +151,8 @@ func (a *answer) divide(rows []*row, groups []string) {
 	}
 }
 
-// covers reports whether every answer that the totals are about has a value of the
-// column: the figures by it, and by the fewest other columns, are of as many.
+// covers reports whether every answer in the totals has a value of the column: the figures by it, and by as few other
+// columns as possible, cover as many answers.
 func (a *answer) covers(column string, rows []*row, groups []string) bool {
 	total, fewest, covered := 0, len(groups), 0
 	for _, r := range rows {
@@ -197,8 +197,8 @@ func grouped(r *row, groups []string) (columns []string) {
 	return columns
 }
 
-// compare orders rows by the number of answers with a fault, so that small groups do
-// not come first, then by their worst figure. Rows without a figure come last.
+// compare orders rows by the number of answers with a fault, so that small groups do not come first, then by their
+// worst figure. Rows without a figure come last.
 func (a *answer) compare(x, y *row) int {
 	if measure := a.kind.Faults.Measure; a.byNumber() {
 		if c := cmp.Compare(report.Faulty(y.figures[measure]), report.Faulty(x.figures[measure])); c != 0 {
@@ -211,7 +211,7 @@ func (a *answer) compare(x, y *row) int {
 // byNumber reports whether groups are ordered by the number of answers with a fault.
 func (a *answer) byNumber() bool { return a.counts && !a.kind.Faults.ByRate }
 
-// badness is the worst of the figures that a measure combines, or else the first figure; smaller is worse.
+// badness returns the worst of the figures that a measure combines, or else the first figure; smaller is worse.
 func (a *answer) badness(r *row) float64 {
 	of := []string{a.measures[0].Key}
 	for _, m := range a.measures {
@@ -233,7 +233,7 @@ func (a *answer) badness(r *row) float64 {
 	return worst
 }
 
-// unjudged counts the answers that the first figure of a row leaves out.
+// unjudged counts the answers that the first figure of a row excludes.
 func (a *answer) unjudged(r *row) (unjudged, of int) {
 	for _, m := range a.measures {
 		if e, ok := r.figures[m.Key]; ok {
@@ -243,8 +243,8 @@ func (a *answer) unjudged(r *row) (unjudged, of int) {
 	return 0, 0
 }
 
-// remarks are notes, the most important first: what was mostly not checked, the
-// warnings of the totals, what else was measured, and what the figures mean.
+// remarks returns notes, the most important first: what was mostly not checked, the warnings of the totals, what else
+// was measured, and what the figures mean.
 func (a *answer) remarks() (notes []string) {
 	notes = append(notes, a.unchecked())
 	names, warnings := make([]string, len(a.totals)), make([][]string, len(a.totals))
@@ -295,14 +295,14 @@ func (a *answer) unchecked() string {
 	return "warning: " + crosstalk.MostlyUnchecked + ": " + strings.Join(list, ", ")
 }
 
-// idle are warnings about which readers can do nothing; the tables have them.
+// idle matches warnings that readers cannot act on; the tables have them.
 var idle = regexp.MustCompile(`^no variation between clusters|of the parts averaged have a single cluster`)
 
 var number = regexp.MustCompile(`\d+`)
 
 func kindOf(warning string) string { return number.ReplaceAllString(warning, "#") }
 
-// legend has the full names of the measures, and what they are compared with.
+// legend lists the full names of the measures, and what they are compared with.
 func (a *answer) legend() string {
 	var legend []string
 	for _, m := range a.measures {
@@ -320,7 +320,7 @@ func (a *answer) legend() string {
 	return strings.Join(legend, "; ")
 }
 
-// plain says in words how many answers have a fault: a line for each total, and none if there are too many of them.
+// plain tells in words how many answers have a fault: a line for each total, or none if there are too many.
 func (a *answer) plain() (lines []string) {
 	for _, r := range a.totals {
 		if line := report.Plain(r.figures[a.kind.Faults.Measure]); line != "" {
@@ -333,12 +333,12 @@ func (a *answer) plain() (lines []string) {
 	return lines
 }
 
-// names are the values that distinguish a row's condition.
+// names returns the values that distinguish a row's condition.
 func (a *answer) names(r *row) []string {
 	return ordered.Map(a.fixed, func(c string) string { return cmp.Or(r.short[c], "-") })
 }
 
-// onlyValue is the value of a column by which figures are grouped, "" if there are several.
+// onlyValue returns the only value of a column by which figures are grouped, "" if there are several.
 func onlyValue(rows []*row, column string) string {
 	values := ordered.Distinct(rows, func(r *row) string { return r.short[column] })
 	values = slices.DeleteFunc(values, func(value string) bool { return value == crosstalk.All || value == "" })

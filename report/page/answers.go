@@ -14,12 +14,12 @@ import (
 	"crosstalk/report"
 )
 
-// Answers are the answers of a run, collected from its observations, as many as fit on a page.
+// Answers holds as many answers of a run as fit on a page, collected from its observations.
 type Answers struct {
-	// Asked returns an answer with its request, if they are known. nil: none is known.
+	// Asked returns an answer with its request, if known. It may be nil.
 	Asked func(crosstalk.Key) (journal.Record, bool)
 
-	// Noted is how many answers have a note or a mark, on the page or not.
+	// Noted counts the answers with a note or a mark, on the page or not.
 	Noted labels.Noted
 
 	noted   map[string]bool // keys of their notes
@@ -35,14 +35,14 @@ type Answers struct {
 	others  []*Card // with one
 }
 
-// Section has the answers of a condition.
+// Section holds the answers of a condition.
 type Section struct {
 	Name   string
 	Groups []*Group
 	labels map[string]string
 }
 
-// Group has the answers of a figure.
+// Group holds the answers of a figure.
 type Group struct {
 	Name    string
 	Figures string // the estimates that include the answers
@@ -68,7 +68,7 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-// Approximate sizes in bytes: of a page, and of an estimate in its tables.
+// Approximate sizes in bytes, of a page and of an estimate in its tables.
 const (
 	pageRoom     = 4_700_000
 	estimateRoom = 400
@@ -79,8 +79,8 @@ func roomBeside(estimates []crosstalk.Estimate) int {
 	return max(leastRoom, pageRoom-estimateRoom*len(estimates))
 }
 
-// newAnswers collects answers for a page about these estimates, whose columns determine sections and groups; if by
-// is not nil, about the same ones grouped by these columns.
+// newAnswers collects answers for a page about these estimates. Their columns determine sections and groups or, if by
+// is not nil, groups are by these columns.
 func newAnswers(estimates []crosstalk.Estimate, by []string) *Answers {
 	a := &Answers{noted: map[string]bool{}, groups: map[string]*Group{}, whole: roomBeside(estimates)}
 	a.room = a.whole
@@ -151,7 +151,7 @@ func (a *Answers) groupOf(o crosstalk.Observation) *Group {
 	return g
 }
 
-// ask adds to a card what is known of how its answers came about: prompts, and what the model thought.
+// ask adds to a card what is known about the origin of its answers: prompts, and the model's thoughts.
 func (a *Answers) ask(c *Card) {
 	if a.Asked == nil {
 		return
@@ -168,7 +168,7 @@ func (a *Answers) ask(c *Card) {
 	for i := range c.Entries {
 		e := &c.Entries[i]
 		for k, key := range e.asked {
-			record, _ := a.Asked(key) // the zero value if it is not known
+			record, _ := a.Asked(key) // the zero value if unknown
 			text := record.Answer.Reasoning
 			if strings.TrimSpace(text) == "" {
 				continue
@@ -182,7 +182,7 @@ func (a *Answers) ask(c *Card) {
 	}
 }
 
-const promptRoom = 600 // the maximum number of bytes of a prompt, or of a thought, on the page
+const promptRoom = 600 // the most bytes of a prompt, or of thoughts, on the page
 
 func shorten(s string) string {
 	if len(s) <= promptRoom {
@@ -223,13 +223,13 @@ func (a *Answers) drop(list *[]*Card) {
 	a.dropped++
 }
 
-// sections are the answers in the order of the page: groups and answers with findings first.
+// sections returns the answers in the order of the page: groups and answers with findings first.
 func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
 	if a == nil {
 		return nil
 	}
 	a.keep()
-	a.room -= max(0, a.whole-roomBeside(estimates)) // these may be more than those that were known before
+	a.room -= max(0, a.whole-roomBeside(estimates)) // there may be more estimates than when collecting began
 	for _, list := range []*[]*Card{&a.clean, &a.others} {
 		for a.room < 0 && len(*list) > 0 {
 			a.drop(list)
@@ -242,7 +242,7 @@ func (a *Answers) sections(estimates []crosstalk.Estimate) []*Section {
 			slices.SortStableFunc(g.Cards, func(x, y *Card) int { return one(y.Fault) - one(x.Fault) })
 			for _, c := range g.Cards {
 				a.ask(c)
-				if size := c.thoughtRoom(); size <= a.room { // those with a finding have priority
+				if size := c.thoughtRoom(); size <= a.room { // cards with a finding have priority
 					a.room -= size
 				} else {
 					for i := range c.Entries {
@@ -265,7 +265,7 @@ func one(b bool) int {
 }
 
 func (a *Answers) figuresOf(estimates []crosstalk.Estimate, s *Section, g *Group) string {
-	const mostFigures = 4 // the maximum number of figures in the title of a group
+	const mostFigures = 4 // the most figures in the title of a group
 	var figures []string
 	for _, e := range estimates {
 		kind := instrument.Of(e.Measure)

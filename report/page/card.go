@@ -13,11 +13,11 @@ import (
 	"crosstalk/labels"
 )
 
-// Card is an item with its answers.
+// Card shows an item with its answers.
 type Card struct {
-	Name     string  // the item's
+	Name     string  // of the item
 	Head     string  // its topic, if known
-	Expected Setting // what an answer should have, where that is a label: language ar
+	Expected Setting // the expected property of an answer if it is a label: language ar
 	Prompts  []Setting
 	Entries  []Entry // one for each answer, or for answers side by side
 	Fault    bool    // an answer has what the instrument looks for
@@ -25,25 +25,25 @@ type Card struct {
 	Noted    bool    // an answer has a note or a mark
 	asked    []crosstalk.Key
 	sides    []string // the names of the answers in asked
-	longest  int      // maximum bytes of a text; 0: Longest
+	longest  int      // most bytes of a text; 0: Longest
 	group    *Group
-	dropped  bool // from its group: there was no space
+	dropped  bool // not shown in its group for lack of space
 }
 
-// Entry is an answer, or answers side by side, with the measurements.
+// Entry shows an answer, or answers side by side, with the measurements.
 type Entry struct {
 	Sample  int
-	Variant string // how the item was asked, if there are several ways
+	Variant string // the way in which the item was asked, if there are several
 	Sides   []Side
 	Again   bool // its sides have the same names as the previous entry
 	Facts   []Fact
 	Notes   []labels.Note // of readers
 
-	Thoughts []Setting // of the model before the answers, where they are known; to be shown folded
+	Thoughts []Setting // of the model before the answers, if known; shown folded
 
 	texts []crosstalk.NamedText
 	spans []crosstalk.Span
-	sides []string        // the names of the answers
+	sides []string        // names of the answers
 	asked []crosstalk.Key // the answers of sides
 }
 
@@ -51,10 +51,10 @@ type Entry struct {
 type Side struct {
 	Name   string
 	Pieces []Piece
-	Given  bool // it is a part of the question
+	Given  bool // part of the question
 }
 
-// Rows are the texts that stand side by side: what was given, and the answers.
+// Rows returns the texts that stand side by side: the given ones, and the answers.
 func (e Entry) Rows() (rows [][]Side) {
 	for i, s := range e.Sides {
 		if i == 0 || !s.Given && e.Sides[i-1].Given {
@@ -65,13 +65,13 @@ func (e Entry) Rows() (rows [][]Side) {
 	return rows
 }
 
-// Fact is a measurement in words.
+// Fact describes a measurement.
 type Fact struct {
 	Text  string
 	Fault bool
 }
 
-// add adds an observation to the card, with the note on its answer if that has one.
+// add adds an observation to the card, with any note on its answer.
 func (c *Card) add(o crosstalk.Observation, note labels.Note) {
 	i := slices.IndexFunc(c.Entries, func(e Entry) bool { return e.Sample == o.Sample && e.Variant == o.Variant })
 	if i < 0 {
@@ -115,7 +115,7 @@ func (e *Entry) ask(o crosstalk.Observation) {
 	}
 }
 
-// thoughtRoom is the approximate number of bytes of the thoughts in a page.
+// thoughtRoom returns the approximate number of bytes of the thoughts on a page.
 func (c *Card) thoughtRoom() (n int) {
 	for _, e := range c.Entries {
 		for _, thought := range e.Thoughts {
@@ -140,7 +140,7 @@ func (c *Card) ask(o crosstalk.Observation) {
 	}
 }
 
-// factOf describes an observation's finding; empty if it is not worth mentioning.
+// factOf describes an observation's finding; it is empty if not worth mentioning.
 func factOf(kind crosstalk.Kind, o crosstalk.Observation) Fact {
 	switch {
 	case o.Implied:
@@ -167,7 +167,7 @@ func factOf(kind crosstalk.Kind, o crosstalk.Observation) Fact {
 	return Fact{Text: brief(text), Fault: found.Fault}
 }
 
-// FindingName is a finding as filters name it, with what it means.
+// FindingName returns the name of a finding in filters, with its meaning.
 func FindingName(f crosstalk.Finding) string {
 	if len(f.Titles) == 0 || strings.Contains(f.Says(), f.Titles[len(f.Titles)-1]) {
 		return f.Says()
@@ -218,7 +218,7 @@ func (c *Card) finish() {
 	}
 }
 
-// size is the approximate number of bytes of the card in a page.
+// size returns the approximate number of bytes of the card on a page.
 func (c *Card) size() int {
 	n := 50 + len(c.Name) + 150*min(len(c.asked), 2)
 	for _, e := range c.Entries {
@@ -247,7 +247,7 @@ func (c *Card) size() int {
 	return n
 }
 
-// escaped is the approximate number of bytes of a text in HTML.
+// escaped returns the approximate number of bytes of a text in HTML.
 func escaped(text string) int {
 	n := len(text)
 	for _, special := range []string{"<", ">", "&", `"`, "'"} {
@@ -256,8 +256,8 @@ func escaped(text string) int {
 	return n
 }
 
-// NewCard is a card with the observations of one answer, or of answers side by
-// side, with up to longest bytes of each text. asked is Answers.Asked.
+// NewCard returns a card with the observations of one answer, or of answers side by side, and up to longest bytes of
+// each text. asked is Answers.Asked.
 func NewCard(observations []crosstalk.Observation, longest int,
 	asked func(crosstalk.Key) (journal.Record, bool)) *Card {
 	c := &Card{longest: longest}

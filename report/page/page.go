@@ -1,8 +1,8 @@
-// Package page makes web pages of measurements: a style sheet, templates for
-// untrusted answers, and a report in a single file.
+// Package page makes web pages about measurements: a style sheet, templates for untrusted answers, and a report in a
+// single file.
 //
 // Pages have no script. Their Content-Security-Policy allows only the style sheet, by its hash: even an answer that
-// got past the escaping could not load, run or send anything.
+// escaped the escaping could not load, run or send anything.
 package page
 
 import (
@@ -39,13 +39,13 @@ import (
 // Report is the page of a run.
 type Report struct {
 	Title     string
-	Lead      string               // its subject, in a sentence
+	Lead      string               // its subject in a sentence
 	Summary   []Setting            // the most important settings
 	Settings  []Setting            // all of them
-	Figures   []crosstalk.Estimate // as the run has them
+	Figures   []crosstalk.Estimate // as in the run
 	Estimates []crosstalk.Estimate // with people's names
 	Plots     []plot.Plot
-	NoPlots   error // the defect that left it without plots
+	NoPlots   error // the defect because of which it has no plots
 	Answers   *Answers
 	path      string // of the run
 }
@@ -53,13 +53,13 @@ type Report struct {
 // Setting is a named value.
 type Setting struct{ Name, Value string }
 
-// Narrow is the greatest width of a plot next to another one, in points.
+// Narrow is the greatest width in points of a plot next to another one.
 const Narrow = 400
 
 //go:embed templates
 var files embed.FS
 
-// Templates returns new templates of the parts of pages, to which others can be added. "card" renders a Card.
+// Templates returns new templates for the parts of pages, to which others can be added. "card" renders a Card.
 func Templates() *template.Template {
 	return template.Must(template.New("").Funcs(funcs).ParseFS(files, "templates/*.html"))
 }
@@ -78,7 +78,7 @@ var funcs = template.FuncMap{
 	"columns": func(t report.Table, i int) bool { return i < t.Left },
 }
 
-// svg is a plot inside a page. It is our own markup, in which untrusted texts are escaped.
+// svg returns a plot for a page. It is our own markup, in which untrusted texts are escaped.
 func svg(p plot.Plot) (template.HTML, error) {
 	var b strings.Builder
 	err := p.WriteSVG(&b)
@@ -102,7 +102,7 @@ func (r Report) Write(w io.Writer) error {
 	return out.Flush()
 }
 
-// WriteHistory writes a page of runs by date: what the headings of the tables say, the plots, and the tables.
+// WriteHistory writes a page about runs by date: the headings of the tables, the plots, and the tables.
 func WriteHistory(w io.Writer, title string, tables []report.Table, plots []plot.Plot) error {
 	return templates().ExecuteTemplate(w, "history.html", struct {
 		Title  string
@@ -117,16 +117,16 @@ type Files struct {
 	Figures string // a directory for plots and tables; empty: none
 }
 
-// Output is where Files.Write writes everything that is in no file.
+// Output is where Files.Write writes everything that does not go into a file.
 type Output struct {
 	Page     io.Writer
-	Notes    io.Writer // which files it wrote
-	Warnings io.Writer // which it could not
+	Notes    io.Writer // lists the files written
+	Warnings io.Writer // lists the files that could not be written
 }
 
 func (f Files) none() bool { return f.HTML == "none" && f.Figures == "" }
 
-// Read is Read for these files. For none it reads only figures.
+// Read is like Read, for these files. If there are none, it only reads figures.
 func (f Files) Read(path string, by []string, names report.Names) (r Report, err error) {
 	if f.none() {
 		r.Figures, err = study.Figures{By: by}.Of(path)
@@ -135,8 +135,8 @@ func (f Files) Read(path string, by []string, names report.Names) (r Report, err
 	return Read(path, by, names)
 }
 
-// Write writes the page and the files of a report that Read has read. A defect in one of them leaves the others.
-// That the page cannot be written into the run is a warning, no error.
+// Write writes the page and the files of a report from Read. A defect in one of them does not affect the others.
+// Failing to write the page into the run is only a warning.
 func (f Files) Write(to Output, p Report) error {
 	if f.none() {
 		return nil
@@ -159,7 +159,7 @@ func (f Files) writePage(to Output, p Report) error {
 	case "-":
 		return p.writeRun(to.Page)
 	case "":
-		file, save = filepath.Join(p.path, "report.html"), atomicfile.WritePrivate // as all files of the run are
+		file, save = filepath.Join(p.path, "report.html"), atomicfile.WritePrivate // like all files of the run
 	}
 	err := save(file, p.writeRun)
 	switch {
@@ -174,8 +174,8 @@ func (f Files) writePage(to Output, p Report) error {
 }
 
 // Read reads the report of a finished run in one pass over its observations: its figures, grouped by columns (nil:
-// as when they were measured), its answers and plots with these names, and human judgements of them. A defect that
-// leaves the report without plots is in NoPlots. Figures that are known are there with an error too.
+// those of the measurement), its answers and plots with these names, and human judgements of them. If a defect
+// prevents plots, it is in NoPlots. With an error, the figures known so far are returned too.
 func Read(path string, by []string, names report.Names) (Report, error) {
 	r := Report{path: path}
 	written, err := run.ReadEstimates(path)
@@ -198,7 +198,7 @@ func Read(path string, by []string, names report.Names) (Report, error) {
 			}
 			var note labels.Note
 			if len(notes) > 0 {
-				note = notes.Of(o) // before it gets the names
+				note = notes.Of(o) // before the names replace values
 			}
 			o.Condition = names.By(o.Condition)
 			r.Answers.Add(o, note)
@@ -223,7 +223,7 @@ func Read(path string, by []string, names report.Names) (Report, error) {
 	return r, nil
 }
 
-// writeRun writes the page with the settings of the run, and prompts and thoughts if it has a journal.
+// writeRun writes the page with the settings of the run and, if it has a journal, with prompts and thoughts.
 func (r Report) writeRun(w io.Writer) error {
 	manifest, err := run.ReadManifest(r.path)
 	if err != nil {
@@ -249,9 +249,9 @@ func (r Report) writeRun(w io.Writer) error {
 	return r.Write(w)
 }
 
-// SaveFigures writes each plot as SVG, PDF and PNG, their captions, and the tables as CSV,
-// markdown and LaTeX, as write writes them, to a directory. What a defect leaves out is an
-// error; the others are written. A note says what there is.
+// SaveFigures writes to a directory each plot as SVG, PDF and PNG, their captions, and the tables that write writes,
+// as CSV, markdown and LaTeX. If a defect prevents one, that is an error, but the others are written. A note lists
+// the files.
 func SaveFigures(notes io.Writer, dir string, plots []plot.Plot, write func(w io.Writer, format string) error) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
@@ -278,7 +278,7 @@ func SaveFigures(notes io.Writer, dir string, plots []plot.Plot, write func(w io
 	return failed
 }
 
-// Settings lists all settings in a run's manifest, one for each value, named by its path.
+// Settings lists all settings in a run's manifest, one per value, named by its path.
 func Settings(manifest []byte) ([]Setting, error) {
 	var v any
 	d := json.NewDecoder(strings.NewReader(string(manifest)))
@@ -327,17 +327,17 @@ var Style = strings.NewReplacer("/*light*/", inks("--%[1]s:%[2]s;", plot.Light),
 	"/*dark*/", inks("--%[1]s:%[2]s;", plot.Dark),
 	"/*inks*/", inks(".fill-%[1]s{fill:var(--%[1]s)}.line-%[1]s{stroke:var(--%[1]s)}", nil)).Replace(sheet)
 
-// Policy is the Content-Security-Policy of a page with Style in a style element.
+// Policy is the Content-Security-Policy for a page with Style in a style element.
 var Policy = PolicyOf(Style)
 
-// PolicyOf is the Content-Security-Policy of a page with this style sheet in a style element.
+// PolicyOf returns the Content-Security-Policy for a page with this style sheet in a style element.
 func PolicyOf(style string) string {
 	sum := sha256.Sum256([]byte(style))
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
 		"'; base-uri 'none'; form-action 'none'"
 }
 
-// inks writes a declaration with the name and the colour of each ink.
+// inks returns a declaration with the name and the colour of each ink.
 func inks(declaration string, colours map[plot.Ink]string) string {
 	var b strings.Builder
 	for _, name := range []plot.Ink{"ink", "soft", "rule", "paper", "s0", "s1", "s2", "s3", "s4", "s5"} {

@@ -14,48 +14,48 @@ import (
 	"crosstalk/run"
 )
 
-// Result is the overall figures of a run, by condition.
+// Result holds the overall figures of a run, by condition.
 type Result struct {
-	Plain    []string  // how many answers have a fault, in a sentence for each condition
-	Whom     []string  // groups with most of them, the worst first
+	Plain    []string  // number of answers with a fault, in a sentence for each condition
+	Whom     []string  // groups with the most of them, the worst first
 	Measures []Meaning // the most important first
 	Parts    []Part
 	Level    string // of the intervals: "95 %"
-	More     int    // overall figures that are only in the tables
+	More     int    // overall figures that only the tables show
 }
 
-// Part is the figures of a condition.
+// Part holds the figures of a condition.
 type Part struct {
-	Name    string // in what it differs from the others; empty: it is the only one
+	Name    string // its difference from the others; empty: there are no others
 	Figures []*Headline
 	by      map[string]string
 }
 
-// Headline is an overall figure. There is one for each of the result's measures, nil where a part has none.
+// Headline is an overall figure. A part has one for each of the result's measures, nil if the figure is missing.
 type Headline struct {
 	Meaning
 	Value, Unit string
 	Interval    string // "81.7 to 85.0"
-	Counts      string // scored and left out
-	Doubt       string // why the figure means little
+	Counts      string // numbers of answers scored and left out
+	Doubt       string // why the figure is unreliable
 }
 
 // Meaning explains a measure.
 type Meaning struct{ Label, Name, Sentence string }
 
-// Limits of a result. Up to mostCards parts are cards; more are a table.
+// Limits of a result. Up to mostCards parts are shown as cards, more as a table.
 const (
 	mostMeasures = 6
 	mostParts    = 24
 	mostCards    = 3
 )
 
-// NewResult sums up estimates.
+// NewResult summarises estimates.
 func NewResult(estimates []crosstalk.Estimate) (r Result) {
 	r.Plain, r.Whom = report.PlainTotals(estimates), report.Whom(estimates)
 	r.Plain = r.Plain[:min(len(r.Plain), mostParts)]
 	groups := report.GroupColumns(estimates)
-	list := slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool { // but for the overall ones
+	list := slices.DeleteFunc(slices.Clone(estimates), func(e crosstalk.Estimate) bool { // except overall ones
 		m := instrument.Measure(e.Measure)
 		return m.ByClass || m.OfTokens || instrument.IsFault(e.Measure) || !report.IsTotal(e, groups)
 	})
@@ -86,7 +86,7 @@ func NewResult(estimates []crosstalk.Estimate) (r Result) {
 	return r
 }
 
-// Cards reports whether the result is cards, and not a table.
+// Cards reports whether the result is shown as cards rather than a table.
 func (r Result) Cards() bool { return len(r.Parts) <= mostCards }
 
 // name names the parts by the columns in which they differ.
@@ -104,7 +104,7 @@ func (r Result) name() {
 	}
 }
 
-// Named is the value of a column with the column's name. A model needs none.
+// Named returns the value of a column after the column's name, which a model does not need.
 func Named(column, value string) string {
 	if column == crosstalk.ModelColumn {
 		return value
@@ -112,7 +112,7 @@ func Named(column, value string) string {
 	return crosstalk.Words(column) + " " + value
 }
 
-// drawn is the place of a measure's first chart: what an instrument draws first is most important.
+// drawn returns the rank of a measure's first chart: an instrument draws the most important one first.
 func drawn(measure string) int {
 	for i, chart := range instrument.Of(measure).Charts {
 		if slices.Contains(chart.Measures, measure) {
@@ -129,7 +129,7 @@ func MeaningOf(measure string) Meaning {
 }
 
 func headline(e crosstalk.Estimate) *Headline {
-	const mostUnjudged = 0.1 // the share of answers that could not be judged from which on a figure is in doubt
+	const mostUnjudged = 0.1 // above this share of unjudged answers, a figure is in doubt
 	kind := instrument.Of(e.Measure)
 	h := &Headline{Meaning: MeaningOf(e.Measure), Value: report.Value(e.Value, e.Unit), Unit: cmp.Or(e.Unit, "%")}
 	if !e.Value.Defined() {
@@ -144,7 +144,7 @@ func headline(e crosstalk.Estimate) *Headline {
 	}
 	for _, c := range slices.Sorted(maps.Keys(e.Counts)) {
 		name := crosstalk.Words(c)
-		for _, f := range kind.Findings { // a count of a finding is named like it
+		for _, f := range kind.Findings { // the count of a finding has its name
 			if crosstalk.Words(f.Key) == crosstalk.Words(c) && len(f.Titles) > 0 {
 				name = f.Titles[len(f.Titles)-1]
 			}
@@ -164,15 +164,15 @@ func headline(e crosstalk.Estimate) *Headline {
 	return h
 }
 
-// About describes what a run measured, and the models.
+// About describes what a run measured, and its models.
 type About struct {
-	Title    string   // of the instrument
+	Title    string   // name of the instrument
 	Sentence string   // what it measures
-	Models   []string // of the figures or, as long as there are none, of the plan
+	Models   []string // of the figures or, without any, of the plan
 	manifest run.Manifest
 }
 
-// NewAbout describes a run by its manifest and its figures, if there are any yet.
+// NewAbout describes a run from its manifest and its figures, if any.
 func NewAbout(m run.Manifest, estimates []crosstalk.Estimate) About {
 	kind := instrument.Named(m.Plan.Instrument)
 	a := About{Title: kind.Title, Sentence: kind.Sentence, manifest: m}
@@ -194,7 +194,7 @@ func with(list []string, value string) []string {
 	return append(list, value)
 }
 
-// Heading is the title of the run's page.
+// Heading returns the title of the run's page.
 func (a About) Heading() string {
 	switch n := len(a.Models); {
 	case n > 2:
@@ -205,7 +205,7 @@ func (a About) Heading() string {
 	return a.Title
 }
 
-// Summary are the most important settings of the run.
+// Summary returns the most important settings of the run.
 func (a About) Summary() (summary []Setting) {
 	add := func(name string, values ...string) {
 		if text := strings.Join(values, "\n"); text != "" {
@@ -228,7 +228,7 @@ func (a About) Summary() (summary []Setting) {
 	return summary
 }
 
-// Signatures are the signatures of figures, each once, as a setting.
+// Signatures returns the distinct signatures of figures as a setting.
 func Signatures(estimates []crosstalk.Estimate) Setting {
 	var list []string
 	for _, e := range estimates {

@@ -19,17 +19,17 @@ import (
 type Piece struct {
 	Text  string
 	Kind  string // of the mark: "line", "word", "masked", "echo"; empty: none
-	Label string // shown at the mark
-	Title string // shown when one points at the mark
+	Label string // shown beside the mark
+	Title string // shown while pointing at the mark
 
-	Change Change // where two answers are compared
+	Change Change // when two answers are compared
 }
 
-// Longest is the default maximum number of bytes of a text.
+// Longest is the default for the most bytes of a text.
 const Longest = 4000
 
-// marked splits a text into pieces, with the spans marked. It cuts the text at longest, or Longest if that is 0,
-// and states how much is missing. It ignores spans that lie outside the text or overlap an earlier one.
+// marked splits a text into pieces and marks the spans. It truncates the text at longest, or at Longest if that is 0,
+// and states how much is missing. It ignores spans outside the text and those that overlap an earlier one.
 func marked(text string, spans []crosstalk.Span, longest int) []Piece {
 	longest = cmp.Or(longest, Longest)
 	shown := text
@@ -72,7 +72,7 @@ func marked(text string, spans []crosstalk.Span, longest int) []Piece {
 	return pieces
 }
 
-const longestName = 200 // the maximum number of bytes of a name, of an item or a language
+const longestName = 200 // most bytes of the name of an item or a language
 
 func brief(s string) string {
 	if len(s) <= longestName {
@@ -81,8 +81,8 @@ func brief(s string) string {
 	return strings.ToValidUTF8(s[:longestName], "") + "…"
 }
 
-// echoesIn marks the words, outside of other marks, that are words of a concept or
-// begin with one: "yellow" in "yellowish". It is a visual aid, not a measure.
+// echoesIn marks the words, outside of other marks, that are words of a concept or begin with one: "yellow" in
+// "yellowish". It is a visual aid, not a measure.
 func echoesIn(pieces []Piece, concept string) []Piece {
 	if concept == "" {
 		return pieces
@@ -122,18 +122,17 @@ func echoes(word string, concepts []string) bool {
 	})
 }
 
-// Change marks a piece that is on one of two compared sides only.
+// Change marks a piece that is on only one of two compared sides.
 type Change string
 
 // The changes.
 const (
-	Deleted  Change = "deleted"  // it is on the side before only
-	Inserted Change = "inserted" // it is on the side after only
+	Deleted  Change = "deleted"  // only on the side before
+	Inserted Change = "inserted" // only on the side after
 )
 
-// MarkChanges marks the words of two cards of an item, before and after, that only
-// one of them has. Texts that have less than a third of their words in common are
-// another answer rather than a changed one: they stay unmarked, and other is true.
+// MarkChanges marks the words that only one of two cards of an item, before and after, has. Texts with less than a
+// third of their words in common count as different answers: they stay unmarked, and other is true.
 func MarkChanges(before, after *Card) (other bool) {
 	for i := range min(len(before.Entries), len(after.Entries)) {
 		a, b := &before.Entries[i], &after.Entries[i]
@@ -156,7 +155,7 @@ type word struct {
 	start, end int // in the text of the pieces
 }
 
-// wordsOf are the words of pieces, without white space and what was cut.
+// wordsOf returns the words of pieces, without white space and truncated text.
 func wordsOf(pieces []Piece) (words []word) {
 	text := ""
 	for _, p := range pieces {
@@ -185,10 +184,10 @@ func changes(before, after []Piece) (a, b []Piece, alike bool) {
 	return split(before, x, inX, Deleted), split(after, y, inY, Inserted), true
 }
 
-// mostCells bounds the table of common: 2,000 words on each side. Pages show less of nearly all texts.
+// mostCells bounds the table of common: 2,000 words on each side. Nearly all texts on pages are shorter.
 const mostCells = 4_000_000
 
-// common finds a longest common subsequence; of very long texts, it is what they begin and end with.
+// common finds a longest common subsequence; of very long texts, only the common start and end.
 func common(x, y []word) (inX, inY []bool, n int) {
 	inX, inY = make([]bool, len(x)), make([]bool, len(y))
 	keep := func(i, j int) { inX[i], inY[j], n = true, true, n+1 }
@@ -203,7 +202,7 @@ func common(x, y []word) (inX, inY []bool, n int) {
 	if rows == 0 || columns == 0 || rows > mostCells/columns {
 		return inX, inY, n
 	}
-	length := make([][]uint16, rows+1) // of the common subsequence of what follows
+	length := make([][]uint16, rows+1) // of the common subsequence of the remaining words
 	for i := range length {
 		length[i] = make([]uint16, columns+1)
 	}
@@ -230,9 +229,10 @@ func common(x, y []word) (inX, inY []bool, n int) {
 	return inX, inY, n
 }
 
-// split marks the words that are not kept, and the space between them. A split mark has its label at its end.
+// split marks the words that are not kept, and the space between them. If a mark is split, its last piece has the
+// label.
 func split(pieces []Piece, words []word, kept []bool, as Change) (list []Piece) {
-	var spans [][2]int // of what changed
+	var spans [][2]int // of the changes
 	for i, w := range words {
 		switch {
 		case kept[i]:
@@ -242,7 +242,7 @@ func split(pieces []Piece, words []word, kept []bool, as Change) (list []Piece) 
 			spans = append(spans, [2]int{w.start, w.end})
 		}
 	}
-	start := 0 // of the piece
+	start := 0 // start of the piece
 	for _, p := range pieces {
 		if p.Kind == "cut" {
 			list = append(list, p)

@@ -1,5 +1,5 @@
-// Package pivot lays figures out in tables: values of some columns are the rows, values of others the columns, a
-// figure is a cell. It knows estimates, and no instrument.
+// Package pivot lays out figures in tables: values of some columns become rows, values of others columns, and each
+// figure a cell. It works on estimates and is independent of instruments.
 package pivot
 
 import (
@@ -21,21 +21,21 @@ import (
 	"crosstalk/study"
 )
 
-// Measure names the measures of figures as rows or columns.
+// Measure is the name of the measures of figures, as rows or columns.
 const Measure = "measure"
 
-// Options say what a table looks like.
+// Options specifies the layout of a table.
 type Options struct {
 	Rows, Columns []string // names of columns of figures, or Measure
 
-	// Beside lists what cells show next to the figure, each in its own column: names in Sides.
+	// Beside lists what to show next to the figure, each in its own column: names in Sides.
 	Beside []string
 
-	Order    map[string][]string // values in the order that they are to come in, by column; others follow
+	Order    map[string][]string // order of values by column; other values follow
 	Compete  []string            // columns whose values compete: the best of them is marked
-	Names    report.Names        // what to call columns, values and measures
+	Names    report.Names        // names for columns, values and measures
 	Text     func(crosstalk.Estimate) string
-	Subtitle string // what a figure is, where it is not the measure itself: "difference"
+	Subtitle string // kind of figure, if not the measure itself: "difference"
 }
 
 // Check returns an error if the options contradict each other.
@@ -58,9 +58,9 @@ func (o Options) Check() error {
 	return nil
 }
 
-// Tables lays figures out: in one table, or one for each combination of values of
-// columns that are neither rows nor columns. Measures that are neither are groups
-// of columns, if there are several. An error says which two figures share a cell.
+// Tables lays out figures in one table, or in one for each combination of values of columns that are neither rows nor
+// columns. If measures are neither, and there are several, they are groups of columns. An error names two figures
+// that share a cell.
 func Tables(estimates []crosstalk.Estimate, o Options) (tables []report.Table, err error) {
 	if o.Text == nil {
 		o.Text = func(e crosstalk.Estimate) string { return report.Value(e.Value, e.Unit) }
@@ -113,7 +113,7 @@ func layouts(estimates []crosstalk.Estimate, o Options) (list []*layout) {
 	if !slices.Contains(slices.Concat(o.Rows, o.Columns), Measure) && several(estimates, Measure) {
 		o.Columns = append([]string{Measure}, o.Columns...)
 	}
-	var apart []string // columns that set tables apart, or that all figures share
+	var apart []string // columns that separate tables, or that all figures share
 	for _, column := range append([]string{Measure}, report.ByColumns(estimates)...) {
 		if !slices.Contains(o.Rows, column) && !slices.Contains(o.Columns, column) {
 			apart = append(apart, column)
@@ -122,7 +122,7 @@ func layouts(estimates []crosstalk.Estimate, o Options) (list []*layout) {
 	var implied []string
 	if len(o.Rows) > 0 {
 		apart = slices.DeleteFunc(apart, func(column string) bool {
-			// A row that has one value of a column does not set tables apart, such as the prefix of each model.
+			// A column with a single value per row, such as the prefix of each model, does not separate tables.
 			both := append(slices.Clone(o.Rows), column)
 			is := several(estimates, column) && column != Measure &&
 				len(ordered.Distinct(estimates, keyOf(o.Rows))) == len(ordered.Distinct(estimates, keyOf(both)))
@@ -152,7 +152,7 @@ func layouts(estimates []crosstalk.Estimate, o Options) (list []*layout) {
 	return list
 }
 
-// value is a figure's value of a column, crosstalk.All if it has none.
+// value returns a figure's value in a column, crosstalk.All if it has none.
 func value(e crosstalk.Estimate, column string) string {
 	if column == Measure {
 		return e.Measure
@@ -178,7 +178,7 @@ type layout struct {
 	Options
 	figures       []crosstalk.Estimate
 	constant      []string                     // columns that all figures share
-	implied       []string                     // columns of which each row has one value
+	implied       []string                     // columns with a single value per row
 	rows, columns [][]string                   // values of Options.Rows and Options.Columns
 	short         map[string]map[string]string // names of values, by column
 	cells         map[string][]crosstalk.Estimate
@@ -188,7 +188,8 @@ func place(row, column []string) string {
 	return strings.Join(row, "\x00") + "\x01" + strings.Join(column, "\x00")
 }
 
-// values are the distinct values of the columns, in Options.Order, else of appearance after crosstalk.All.
+// values returns the distinct values of the columns, in Options.Order, or else in order of appearance after
+// crosstalk.All.
 func (l *layout) values(columns []string) (tuples [][]string) {
 	ranks := make([]map[string]int, len(columns))
 	for i, column := range columns {
@@ -249,8 +250,8 @@ func (l *layout) title(column string) string {
 	return crosstalk.Words(column)
 }
 
-// shorten returns a short name for each value of a column: as report.Shorten, and without the fingerprints of files
-// and versions ("@sha256-82cf..."), if the names still differ.
+// shorten returns short names for the values of a column: those of report.Shorten, without the fingerprints of files
+// and versions ("@sha256-82cf...") if the names still differ.
 func shorten(figures []crosstalk.Estimate, column string) map[string]string {
 	values := ordered.Distinct(figures, func(e crosstalk.Estimate) string { return value(e, column) })
 	slices.Sort(values)
@@ -274,10 +275,10 @@ type rival struct {
 	place [2]int
 }
 
-// best are the cells, by row and column, whose figure is the best of those that compete with it: the cells of its
-// column, if values in rows compete, else of its row. They differ from it only in the columns that compete. Equal
-// ones, as printed, are all the best, unless no other competes. Figures over all values of such a column, undefined
-// ones and those that have no better direction do not compete.
+// best returns the cells, by row and column, whose figure is the best of its competitors. These are in its column if
+// values in rows compete, else in its row, and differ from it only in the columns that compete. Figures that print
+// alike share the first place, unless all do. Figures over all values of such a column, undefined ones and those
+// without a better direction do not compete.
 func (l *layout) best() map[[2]int]bool {
 	columns := slices.Concat(l.Rows, l.Columns)
 	competes := func(i int) bool { return slices.Contains(l.Compete, columns[i]) }
@@ -285,7 +286,7 @@ func (l *layout) best() map[[2]int]bool {
 	if !slices.ContainsFunc(l.Rows, func(column string) bool { return slices.Contains(l.Compete, column) }) {
 		from, to = to, len(columns)
 	}
-	groups := map[string][]rival{} // by what does not compete
+	groups := map[string][]rival{} // by the values that do not compete
 	for r, row := range l.rows {
 		for c, column := range l.columns {
 			e, _ := l.at(row, column)
@@ -320,29 +321,29 @@ func (l *layout) best() map[[2]int]bool {
 	return best
 }
 
-// Table says which figures of runs to show, about which observations, and how to
-// lay them out, as people write it. Without rows and columns, it is a list.
+// Table specifies, in the users' syntax, which figures of runs to show, of which observations, and how to lay them
+// out. Without rows and columns, the layout is a list.
 type Table struct {
 	Rows, Columns []string // columns of figures, or Measure
-	Beside        []string // what cells show next to the figure: Sides
-	Pool          []string // columns over whose values figures are together
-	Only          []string // "COLUMN=VALUE,...": observations with these values only, in this order
+	Beside        []string // values to show next to the figure: Sides
+	Pool          []string // columns whose values are pooled
+	Only          []string // "COLUMN=VALUE,...": only observations with these values, in this order
 	Group         []string // "COLUMN:NAME=VALUE,...": a value of view.GroupColumn
-	Spread        []string // columns of whose values the least, the mean and the greatest figure are shown
-	Names         []string // "VALUE=NAME", "COLUMN:VALUE=NAME": what to call a value, column or measure
+	Spread        []string // columns for which to show the minimum, mean and maximum over values
+	Names         []string // "VALUE=NAME", "COLUMN:VALUE=NAME": names for a value, column or measure
 
 	view view.View
 }
 
-// ErrTwoGroupings is the error for figures of a table that are grouped by other columns too.
+// ErrTwoGroupings reports that the figures of a table are also grouped by other columns.
 var ErrTwoGroupings = crosstalk.BadOption("by",
 	" and --rows or --columns cannot be combined: rows and columns say what figures are grouped by")
 
 // LaidOut reports whether figures are laid out by rows and columns.
 func (t *Table) LaidOut() bool { return len(t.Rows)+len(t.Columns) > 0 }
 
-// Complete reads what people wrote and adds the rows and columns that it implies.
-// Call it before the others. An error says what contradicts itself or says nothing.
+// Complete parses the users' texts and adds the rows and columns that they imply. Call it before the other methods.
+// An error names contradictory or meaningless settings.
 func (t *Table) Complete() error {
 	chosen, err := view.Chosen(t.Only)
 	if err != nil {
@@ -381,8 +382,8 @@ func (t *Table) options() Options {
 	return Options{Rows: t.Rows, Columns: t.Columns, Beside: t.Beside, Order: map[string][]string{}}
 }
 
-// Figures are those that the table needs: grouped by columns, if it has no rows and
-// columns (nil: as when they were measured), and of these measures (nil: all).
+// Figures returns the figures that the table needs: grouped by columns, if it has no rows and columns (nil: as in the
+// measurement), and of these measures (nil: all).
 func (t *Table) Figures(by, measures []string) study.Figures {
 	f := study.Figures{View: t.view, By: by, Measures: measures}
 	if t.LaidOut() {
@@ -396,7 +397,7 @@ func (t *Table) Figures(by, measures []string) study.Figures {
 	return f
 }
 
-// NamesOf are the names of the table, before those that the runs have.
+// NamesOf returns the names of the table, which take precedence over those of the runs.
 func (t *Table) NamesOf(paths []string) (report.Names, error) {
 	own, err := report.ParseNames(t.Names)
 	if err != nil {
@@ -407,7 +408,7 @@ func (t *Table) NamesOf(paths []string) (report.Names, error) {
 	return names, err
 }
 
-// Layout is what a table of the figures of these runs looks like.
+// Layout returns the options for a table of the figures of these runs.
 func (t *Table) Layout(paths []string) (o Options, err error) {
 	o = t.options()
 	if o.Names, err = t.NamesOf(paths); err != nil {
@@ -425,13 +426,13 @@ func (t *Table) Layout(paths []string) (o Options, err error) {
 	return o, nil
 }
 
-// Laid is figures of runs, laid out by rows and columns or, without any, a list.
+// Laid holds figures of runs, laid out by rows and columns or, without any, as a list.
 type Laid struct {
 	estimates []crosstalk.Estimate
 	options   Options
 }
 
-// Of computes the figures of runs, grouped by columns and of these measures; nil as in Figures.
+// Of computes the figures of runs, grouped by columns and of these measures; nil means the same as in Figures.
 func (t *Table) Of(paths, by, measures []string) (l Laid, err error) {
 	if err := t.Complete(); err != nil {
 		return l, err

@@ -16,10 +16,10 @@ import (
 	"crosstalk/report"
 )
 
-// Change is the figure less that of the first row, or of the first row in its group.
+// Change is the figure minus that of the first row, or of the first row in its group.
 const Change = "change"
 
-// Sides are what a cell can have beside its figure.
+// Sides lists what a cell can show beside its figure.
 var Sides = []string{"interval", "n", "clusters", "p", "holm", "bh", "effect", Change}
 
 var sides = map[string]struct {
@@ -38,8 +38,8 @@ var sides = map[string]struct {
 
 func pValue(e crosstalk.Estimate) string { return report.SmallP(e.Test) + report.Independent(e) }
 
-// adjustments of p-values are over all figures of a table: Holm's, after which no difference is false with 95 %, and
-// Benjamini and Hochberg's, after which at most 5 % of those found are false.
+// adjustments correct p-values for all figures of a table: with Holm's, no difference is false with 95 %; with
+// Benjamini and Hochberg's, at most 5 % of the differences found are false.
 var adjustments = map[string]func([]float64) []float64{"holm": stats.Holm, "bh": stats.BenjaminiHochberg}
 
 func (l *layout) adjust(name string) map[*crosstalk.Test]*crosstalk.Test {
@@ -59,7 +59,7 @@ func (l *layout) adjust(name string) map[*crosstalk.Test]*crosstalk.Test {
 	return to
 }
 
-// change is what Change shows in a cell: in brackets, nothing in the first row itself.
+// change formats Change for a cell, in brackets; it is empty in the first row itself.
 func (l *layout) change(row, column []string, e crosstalk.Estimate) (string, error) {
 	group := max(len(row)-1, 0)
 	first := l.rows[slices.IndexFunc(l.rows, func(r []string) bool { return slices.Equal(r[:group], row[:group]) })]
@@ -90,7 +90,7 @@ func (l *layout) table() (t report.Table, err error) {
 		for i, column := range l.Rows {
 			name := l.name(column, row[i])
 			if r > 0 && slices.Equal(row[:i+1], l.rows[r-1][:i+1]) {
-				name = "" // as above
+				name = "" // same as above
 			}
 			cells = append(cells, name)
 		}
@@ -167,7 +167,7 @@ func (l *layout) head(t *report.Table, width int) {
 	}
 }
 
-// columnTitle is the title of a group of columns: a number says what it is of.
+// columnTitle returns the title of a group of columns: a number includes the column's name.
 func (l *layout) columnTitle(column, value string) string {
 	name := l.name(column, value)
 	if _, err := strconv.ParseFloat(name, 64); err == nil ||
@@ -195,7 +195,7 @@ func (l *layout) unit(column []string) string {
 	return "%"
 }
 
-// inUnit is the unit in words: differences of percentages are in points.
+// inUnit describes the unit: differences of percentages are in points.
 func (l *layout) inUnit() string {
 	if unit := cmp.Or(l.figures[0].Unit, "%"); unit != "%" || l.Subtitle == "" {
 		return unit
@@ -203,7 +203,7 @@ func (l *layout) inUnit() string {
 	return "percentage points"
 }
 
-// heading is what all figures of the table have in common.
+// heading lists what all figures of the table have in common.
 func (l *layout) heading() (heading []string) {
 	measured := slices.Contains(l.constant, Measure)
 	if measured {
@@ -218,7 +218,7 @@ func (l *layout) heading() (heading []string) {
 	return append(heading, l.common()...)
 }
 
-// common are the values that all figures share, but for the measure.
+// common returns the values that all figures share, except the measure.
 func (l *layout) common() (values []string) {
 	for _, column := range l.constant {
 		switch v := value(l.figures[0], column); {
@@ -231,7 +231,7 @@ func (l *layout) common() (values []string) {
 	return values
 }
 
-// caption is the caption of a table for a paper, without its full stop: measures, and what figures share.
+// caption returns the caption of a table for a paper, without its full stop: measures, and what figures share.
 func (l *layout) caption(marked bool) string {
 	names := ordered.Distinct(l.figures, func(e crosstalk.Estimate) string {
 		m := instrument.Measure(e.Measure)
@@ -259,7 +259,7 @@ func (l *layout) caption(marked bool) string {
 	return caption
 }
 
-// label is what a paper refers to the table by: "tab:lpr-model-language".
+// label returns the label by which a paper refers to the table, such as "tab:lpr-model-language".
 func (l *layout) label() string {
 	parts := []string{}
 	add := func(text string) {
@@ -289,9 +289,9 @@ func (l *layout) label() string {
 	return "tab:" + strings.Join(parts, "-")
 }
 
-// notes are how certain the figures are, their signatures, and their warnings.
+// notes tells how certain the figures are, with their signatures and warnings.
 func (l *layout) notes() (notes []string) {
-	const maxSignatures = 4 // how many signatures the notes of a table state
+	const maxSignatures = 4 // the most signatures in the notes of a table
 	if !slices.Contains(l.Beside, "interval") {
 		notes = l.certainty()
 	}
@@ -335,7 +335,7 @@ func (l *layout) notes() (notes []string) {
 	return append(notes, report.Warnings(rows, warnings)...)
 }
 
-// averages say what the figures over all values of a column are, where they are not the mean of those beside them.
+// averages explains the figures over all values of a column, if they are not the mean of those shown.
 func (l *layout) averages() (notes []string) {
 	for _, e := range l.figures {
 		a := e.Average

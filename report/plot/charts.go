@@ -37,7 +37,7 @@ func (c *Collector) draw(kind crosstalk.Kind, chart crosstalk.Chart) (plots []Pl
 	}[chart.Form])
 }
 
-// drawing draws the panel of a chart. A plot without marks shows nothing.
+// drawing draws the panel of a chart. A plot without marks is not shown.
 type drawing func(panel, crosstalk.Chart) Plot
 
 func (c *Collector) each(chart crosstalk.Chart, draw drawing) (plots []Plot) {
@@ -60,7 +60,7 @@ func (c *Collector) over(chart crosstalk.Chart, draw drawing, columns func(measu
 	return plots
 }
 
-// about says what a plot shows and how it is read.
+// about sets the title of a plot, and the note on how to read it.
 func (f Plot) about(title, note string) Plot {
 	f.Title, f.Note = title, strings.TrimSpace(note+" "+f.Note)
 	return f
@@ -84,7 +84,7 @@ func baseline(chart crosstalk.Chart) crosstalk.Baseline {
 	return instrument.Measure(chart.Measures[0]).Baseline
 }
 
-// dotPlot compares series within rows. A single model is not compared.
+// dotPlot compares series within rows. A single model has no comparison.
 func (p panel) dotPlot(chart crosstalk.Chart) Plot {
 	if len(p.estimates) < 2 && slices.Equal(chart.Rows, []string{crosstalk.ModelColumn}) {
 		return Plot{}
@@ -140,7 +140,8 @@ func (c *Collector) scatter(p panel, chart crosstalk.Chart) Plot {
 	return l.Draw().about(chart.Title, intervals)
 }
 
-// beside is the estimate of the chart's other measure with the same columns, as far as it has them, in any series.
+// beside returns the estimate of the chart's other measure with the same columns, as far as it has them, in any
+// series.
 func (c *Collector) beside(e *crosstalk.Estimate, chart crosstalk.Chart) *crosstalk.Estimate {
 	for i, other := range c.estimates {
 		same := other.Measure == chart.Over
@@ -154,7 +155,7 @@ func (c *Collector) beside(e *crosstalk.Estimate, chart crosstalk.Chart) *crosst
 	return nil
 }
 
-// sweep is a line chart over a numeric column of conditions.
+// sweep draws a line chart over a numeric column of conditions.
 func (p panel) sweep(chart crosstalk.Chart) Plot {
 	rows, series := p.rows(chart)
 	return overNumbers(rows, series, chart.Rows[0], baseline(chart)).Draw().
@@ -170,7 +171,7 @@ func (p panel) sizes(chart crosstalk.Chart) Plot {
 	return l.Draw().about(chart.Title, intervals)
 }
 
-// overSizes has the figures over the sizes of their models, if there are several sizes.
+// overSizes returns lines of the figures over the sizes of their models, if there are several sizes.
 func overSizes(rows []Row, series []string, compared crosstalk.Baseline,
 	sizeOf func(string, *crosstalk.Estimate) (float64, bool)) (l Lines, several bool) {
 	sizes := map[float64]bool{}
@@ -185,10 +186,10 @@ func overSizes(rows []Row, series []string, compared crosstalk.Baseline,
 	return l, len(sizes) > 1
 }
 
-// parameters is a number of parameters in a model's name: 0.5B, 70b, 8x7B, 350M.
+// parameters matches a number of parameters in a model's name: 0.5B, 70b, 8x7B, 350M.
 var parameters = regexp.MustCompile(`(?i)(?:^|[^a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)([bmt])(?:$|[^a-z0-9])`)
 
-// sizeOf is a model's size in billions of parameters, from the column "size" or its name.
+// sizeOf returns a model's size in billions of parameters, from the column "size" or its name.
 func sizeOf(_ string, e *crosstalk.Estimate) (float64, bool) {
 	column := e.By["size"]
 	if x, err := strconv.ParseFloat(column, 64); err == nil && x > 0 {
@@ -212,7 +213,7 @@ func sizeIn(name string) (float64, bool) {
 	return n, n > 0
 }
 
-// columnsWhere are the columns of a measure's figures whose values fit, if there are several.
+// columnsWhere returns the columns of a measure's figures whose values satisfy fits, if there are several values.
 func columnsWhere(estimates []crosstalk.Estimate, measure string,
 	fits func(column string, values []string) bool) (columns []string) {
 	values := map[string][]string{}
@@ -233,14 +234,14 @@ func columnsWhere(estimates []crosstalk.Estimate, measure string,
 	return columns
 }
 
-// groupColumns are the columns for which a measure has totals and groups.
+// groupColumns returns the columns for which a measure has both totals and groups.
 func (c *Collector) groupColumns(measure string) []string {
 	return columnsWhere(c.estimates, measure, func(_ string, values []string) bool {
 		return slices.Contains(values, crosstalk.All)
 	})
 }
 
-// numeric are the condition columns of a measure with several numbers.
+// numeric returns the condition columns of a measure with several values that are all numbers.
 func (c *Collector) numeric(measure string) []string {
 	return columnsWhere(c.estimates, measure, func(_ string, values []string) bool { return numbers(values) })
 }
@@ -252,8 +253,8 @@ func numbers(values []string) bool {
 	})
 }
 
-// settings are the condition columns of a measure with several values that are not all numbers and that are
-// settings of a model, without the model itself and the columns that the instrument adds.
+// settings returns the condition columns of a measure that are settings of a model with several values, not all of
+// them numbers, without the model itself and the columns that the instrument adds.
 func (c *Collector) settings(kind crosstalk.Kind, measure string) []string {
 	apart := slices.Concat([]string{crosstalk.ModelColumn, crosstalk.ProtocolColumn}, c.groupColumns(measure),
 		c.numeric(measure))
@@ -263,24 +264,24 @@ func (c *Collector) settings(kind crosstalk.Kind, measure string) []string {
 	})
 }
 
-// Grid is figures laid out in a table.
+// Grid holds figures laid out in a table.
 type Grid struct {
-	Name       string // of the plot's file; empty: the title
+	Name       string // name of the plot's file; empty: the title
 	Title      string
-	Axis, Over string // what the rows and the series are
+	Axis, Over string // meaning of the rows and of the series
 	Rows       []Row
 	Series     []string
 }
 
-// mostDots is the number of figures up to which a grid is drawn as dots, and mostSeries that of series.
+// mostDots is the most figures of a grid drawn as dots, and mostSeries the most series.
 const (
 	mostDots   = 60
 	mostSeries = 6
 )
 
 // Draw draws the figures: as lines if the rows or the series are numbers, as a heat map if there are many of one
-// measure, else as dots with their intervals. If the rows have the sizes of models in their names, a second plot
-// shows the figures over these. Rows and series over all values are left out, if there are others.
+// measure, else as dots with their intervals. If the rows are models with sizes in their names, a second plot shows
+// the figures over sizes. Rows and series over all values are omitted if there are others.
 func (g Grid) Draw() (plots []Plot) {
 	g = g.withoutAll().turned().withoutAll().turned()
 	all, q := figuresOf(g.Rows)
@@ -311,7 +312,7 @@ func (g Grid) Draw() (plots []Plot) {
 	return plots
 }
 
-// turned has the series as rows.
+// turned returns the grid with rows and series exchanged.
 func (g Grid) turned() Grid {
 	t := Grid{Name: g.Name, Title: g.Title, Axis: g.Over, Over: g.Axis,
 		Series: ordered.Map(g.Rows, func(r Row) string { return r.Label })}
@@ -321,7 +322,7 @@ func (g Grid) turned() Grid {
 	return t
 }
 
-// withoutAll leaves out the rows over all values, unless there are no others.
+// withoutAll omits the rows over all values, unless there are no others.
 func (g Grid) withoutAll() Grid {
 	kept := slices.DeleteFunc(slices.Clone(g.Rows), func(r Row) bool { return r.Label == crosstalk.All })
 	if len(kept) > 0 {

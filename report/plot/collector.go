@@ -25,7 +25,7 @@ type Collector struct {
 	opinions  []labels.Opinion
 }
 
-// NewCollector collects for plots of these estimates.
+// NewCollector returns a collector for plots of these estimates.
 func NewCollector(estimates []crosstalk.Estimate) *Collector {
 	return &Collector{estimates: estimates, columns: report.ByColumns(estimates), sides: map[string][]*sideRow{},
 		strips: map[string][]strip{}}
@@ -38,7 +38,7 @@ func (c *Collector) Add(o crosstalk.Observation) {
 	c.addStrip(kind, o)
 }
 
-// PlotsOf returns the plots of these estimates instead of those it was made of.
+// PlotsOf returns the plots of these estimates, in place of those in NewCollector.
 func (c *Collector) PlotsOf(estimates []crosstalk.Estimate) []Plot {
 	c.estimates, c.columns = estimates, report.ByColumns(estimates)
 	return c.Plots()
@@ -57,9 +57,9 @@ func (c *Collector) Plots() (plots []Plot) {
 	return Named(plots)
 }
 
-// Named gives plots the names of files, each another one, made of their names or titles.
+// Named gives each plot a distinct file name, from its name or title.
 func Named(plots []Plot) []Plot {
-	const longest = 72 // the maximum length of a plot's name without its number
+	const longest = 72 // the most characters of a plot's name without its number
 	taken := map[string]bool{}
 	for i, p := range plots {
 		words := strings.FieldsFunc(strings.ToLower(cmp.Or(p.Name, p.Title)), func(r rune) bool {
@@ -76,17 +76,16 @@ func Named(plots []Plot) []Plot {
 	return plots
 }
 
-// panel has the estimates of one plot, of one condition except for the columns that the plot shows.
+// panel has the estimates of one plot, all of one condition except for the columns that the plot shows.
 type panel struct {
-	of        string // the condition
+	of        string // describes the condition
 	estimates []*crosstalk.Estimate
 }
 
-const mostPanels = 6 // the maximum number of conditions with a plot; the tables have all
+const mostPanels = 6 // the most conditions with a plot; the tables show all
 
-// panelsOf splits the estimates of some measures by the condition columns that a
-// plot does not show. Of the columns by which figures are grouped, it uses the
-// totals over those that the plot does not show, and the groups of the others.
+// panelsOf splits the estimates of some measures by the condition columns that a plot does not show. Of group
+// columns, it uses the totals if the plot does not show them, and otherwise the groups.
 func (c *Collector) panelsOf(measures []string, shown ...string) []panel {
 	var estimates []*crosstalk.Estimate
 	for i := range c.estimates {
@@ -127,8 +126,8 @@ func (c *Collector) panelsOf(measures []string, shown ...string) []panel {
 	return panels[:min(len(panels), mostPanels)]
 }
 
-// rows arranges estimates: a row for each combination of values of the chart's
-// rows, a series for each value of its series or, without one, each measure.
+// rows arranges estimates: a row for each combination of values of the chart's rows, and a series for each value of
+// its series or, without one, for each measure.
 func (p panel) rows(chart crosstalk.Chart) (rows []Row, series []string) {
 	seriesOf := func(e *crosstalk.Estimate) string {
 		if chart.Series == "" {
@@ -152,8 +151,8 @@ func rowName(e *crosstalk.Estimate, columns []string) string {
 	return strings.Join(ordered.Map(columns, func(column string) string { return e.By[column] }), " ")
 }
 
-// sideRow is a bar of the observations of a measure that compares two answers: which
-// is closer to something, the first part of a chart (0), the last (1), or neither (0.5).
+// sideRow is a bar for the observations of a measure that tells which of two answers is closer to something: the
+// first part of a chart (0), the last (1), or neither (0.5).
 type sideRow struct {
 	sideKey
 	counts [3]float64 // of the values 0, 0.5 and 1
@@ -161,7 +160,7 @@ type sideRow struct {
 
 type sideKey struct{ set, judge, model string }
 
-// addSides adds an observation if its measure has a SideChart.
+// addSides adds an observation whose measure has a SideChart.
 func (c *Collector) addSides(kind crosstalk.Kind, o crosstalk.Observation, judge string, weight float64) {
 	if !slices.ContainsFunc(kind.Charts, func(chart crosstalk.Chart) bool {
 		return chart.Form == crosstalk.SideChart && slices.Contains(chart.Measures, o.Measure)
@@ -194,7 +193,7 @@ func (c *Collector) addSides(kind crosstalk.Kind, o crosstalk.Observation, judge
 	rows[i].counts[side] += weight
 }
 
-// sideCharts are bars of the shares, one plot for each set of conditions.
+// sideCharts draws bars of the shares, one plot for each set of conditions.
 func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
 	all := c.sides[chart.Measures[0]]
 	judges := ordered.Distinct(all, func(r *sideRow) string { return r.judge })
@@ -217,8 +216,8 @@ func (c *Collector) sideCharts(chart crosstalk.Chart) (plots []Plot) {
 	return plots
 }
 
-// AddOpinion adds human judgements of answers. Plots has each judgement beside the automatic ones, and the shares
-// of labels by setting beside what the instrument finds (Gonen et al. 2024, figures 4 and 5).
+// AddOpinion adds human judgements of answers. Plots then shows each judgement beside the automatic ones, and the
+// shares of labels by setting beside the instrument's findings (Gonen et al. 2024, figures 4 and 5).
 func (c *Collector) AddOpinion(o labels.Opinion) {
 	for _, said := range o.Said {
 		c.addSides(instrument.Of(said.Measure), said.Observation, labels.People, said.Weight)
@@ -229,9 +228,9 @@ func (c *Collector) AddOpinion(o labels.Opinion) {
 }
 
 // drawOpinion draws the shares of labels in each setting, and how often people and the instrument find a fault.
-// Where another chart has people's shares beside the instrument's, the instrument's are left out.
+// It omits the instrument's shares if another chart shows them beside people's.
 func drawOpinion(o labels.Opinion) (plots []Plot) {
-	const mostSettings = 30 // the maximum number of settings in a plot
+	const mostSettings = 30 // the most settings in a plot
 	said, beside := Shares{Middle: -1}, true
 	for _, chart := range instrument.Of(o.Question.Measure).Charts {
 		if chart.Form == crosstalk.SideChart && slices.Contains(chart.Measures, o.Question.Measure) {
@@ -248,7 +247,7 @@ func drawOpinion(o labels.Opinion) (plots []Plot) {
 	columns := columnsWhere(o.Shares, labels.Share, func(column string, _ []string) bool {
 		return column != labels.JudgeColumn && column != labels.LabelColumn
 	})
-	if columns == nil { // settings do not differ
+	if columns == nil { // all settings are equal
 		columns = []string{crosstalk.ModelColumn}
 	}
 	settings := ordered.Groups(shares, func(e *crosstalk.Estimate) string { return rowName(e, columns) })

@@ -14,7 +14,7 @@ import (
 	"crosstalk/report"
 )
 
-// quantity is the quantity on an axis: a measure and its unit, "" for a share, which is shown in percent.
+// quantity is the quantity on an axis: a measure and its unit, "" for a share, shown in percent.
 type quantity struct{ measure, unit string }
 
 func quantityOf(e *crosstalk.Estimate) quantity { return quantity{e.Measure, e.Unit} }
@@ -27,7 +27,7 @@ func (q quantity) name() string {
 
 func (q quantity) tick(v float64) string { return tick(v, q.isShare()) }
 
-// bare is a value for people without its unit.
+// bare formats a value for people, without its unit.
 func (q quantity) bare(f crosstalk.Value) string { return report.Value(f, q.unit) }
 
 func (q quantity) amount(f crosstalk.Value) string {
@@ -37,20 +37,20 @@ func (q quantity) amount(f crosstalk.Value) string {
 	return q.bare(f) + " " + cmp.Or(q.unit, "%")
 }
 
-// percent is a share for people, without its sign.
+// percent formats a share for people, without the sign.
 func percent(share float64) string { return report.Percent(crosstalk.Value(share)) }
 
-// number is a value for programs: a decimal fraction, or "-".
+// number formats a value for programs: a decimal fraction, or "-".
 func number(f crosstalk.Value) string { return cmp.Or(report.Number(f), "-") }
 
-// spoken are readable names of columns, if different from their words.
+// spoken maps columns to readable names, if these are not just their words.
 var spoken = map[string]string{"top_p": "top-p"}
 
 func words(column string) string { return cmp.Or(spoken[column], crosstalk.Words(column)) }
 
 func labelOf(measure string) string { return instrument.Measure(measure).Label }
 
-// scale is an axis: the range of its values and of their positions.
+// scale is an axis: a range of values, and the range of their positions.
 type scale struct {
 	low, high float64
 	from, to  float64 // positions
@@ -98,7 +98,7 @@ func (s scale) ticks() (values []float64) {
 	return values
 }
 
-// tick is the label of a value of a measure; shares are percentages.
+// tick formats a value of a measure as a label; shares are percentages.
 func tick(v float64, percent bool) string {
 	if percent {
 		v *= 100
@@ -106,7 +106,7 @@ func tick(v float64, percent bool) string {
 	return strconv.FormatFloat(math.Round(v*1e6)/1e6+0, 'g', 6, 64) // + 0: no -0
 }
 
-// ends are the least and the largest of the finite values; low is above high if there are none.
+// ends returns the minimum and maximum of the finite values; low is above high if there are none.
 func ends(values []float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -118,10 +118,10 @@ func ends(values []float64) (low, high float64) {
 }
 
 // legend adds the names of the series, each after its symbol, and the meaning of the dashed line, if any, in lines
-// across the plot, from height y down. It returns the height below them, y without entries.
+// across the plot, from height y down. It returns the height below them, or y without entries.
 func (f *Plot) legend(names []string, meaning string, y float64, sign func(x, y float64, i int) []Shape) float64 {
 	const inset = 3      // symbols do not touch the edge
-	if len(names) == 1 { // there is nothing to tell apart
+	if len(names) == 1 { // there is nothing to distinguish
 		names = nil
 	}
 	x := float64(inset)
@@ -159,13 +159,13 @@ func stroke(x, y float64, i int) []Shape {
 
 func dot(x, y float64, i int) []Shape { return []Shape{marker(x+7, y, i)} }
 
-// Row is a line of a chart: an estimate for each series, nil if there is none.
+// Row is a row of a chart: an estimate for each series, nil if there is none.
 type Row struct {
 	Label string
 	Cells []*crosstalk.Estimate
 }
 
-// figuresOf are the figures of rows, and their quantity: without a measure if they are of several.
+// figuresOf returns the figures of rows, and their quantity: without a measure if they have several.
 func figuresOf(rows []Row) (all []*crosstalk.Estimate, q quantity) {
 	for _, r := range rows {
 		all = append(all, slices.DeleteFunc(slices.Clone(r.Cells), func(e *crosstalk.Estimate) bool { return e == nil })...)
@@ -179,15 +179,15 @@ func figuresOf(rows []Row) (all []*crosstalk.Estimate, q quantity) {
 	return all, q
 }
 
-// DotPlot has a dot with its interval for each estimate, grouped by rows.
+// DotPlot draws a dot with its interval for each estimate, grouped by rows.
 type DotPlot struct {
 	Series             []string // names; a single series has no legend
 	Rows               []Row
-	crosstalk.Baseline // a line to compare with
+	crosstalk.Baseline // the line to compare with
 }
 
-const mostLabel = 0.36 * width // the width of the longest label beside a chart
-const mostLetters = 24         // how many letters such a label has, about
+const mostLabel = 0.36 * width // width of the longest label beside a chart
+const mostLetters = 24         // approximate number of letters of such a label
 
 func labelWidth(rows ...Row) (w float64) {
 	for _, r := range rows {
@@ -211,10 +211,10 @@ func shorter(rows []Row) []string {
 
 const (
 	dotHeight = 14
-	axisSpace = 30 // below a plot: labels and the axis' name
+	axisSpace = 30 // below a plot: labels and the name of the axis
 )
 
-// Draw lays out the chart. Its axis fits the intervals and the reference; it need not begin at 0.
+// Draw lays out the chart. Its axis fits the intervals and the reference; it need not start at 0.
 func (d DotPlot) Draw() Plot {
 	const hollow = "Hollow: nothing was measured, and a rule of the protocol gives the figure."
 	f := Plot{Width: width}
@@ -270,7 +270,7 @@ func (d DotPlot) Draw() Plot {
 // unmeasured reports whether a figure has a value, but not from observations.
 func unmeasured(e *crosstalk.Estimate) bool { return e.N == 0 && e.Value.Defined() }
 
-// dotNumber is the number beside a dot, in brackets where nothing was measured.
+// dotNumber formats the number beside a dot, in brackets if nothing was measured.
 func dotNumber(q quantity, e *crosstalk.Estimate) string {
 	if unmeasured(e) {
 		return "(" + q.bare(e.Value) + ")"
@@ -278,9 +278,9 @@ func dotNumber(q quantity, e *crosstalk.Estimate) string {
 	return q.bare(e.Value)
 }
 
-// axis is a horizontal axis that fits values of the quantity. Shares stay within 0 and 1.
+// axis returns a horizontal axis that fits values of the quantity. Shares stay within 0 and 1.
 func (q quantity) axis(values []float64, from, to float64) scale {
-	const leastSpan = 0.05 // the least extent of an axis of shares: smaller differences do not look large
+	const leastSpan = 0.05 // the least range of an axis of shares, so that small differences do not look large
 	if !q.isShare() {
 		return around(values, from, to)
 	}
@@ -294,7 +294,7 @@ func (q quantity) axis(values []float64, from, to float64) scale {
 	return x
 }
 
-// reach are the values that an estimate needs on an axis.
+// reach returns the values that an axis must include for an estimate.
 func reach(e *crosstalk.Estimate) []float64 {
 	values := []float64{float64(e.Value)}
 	if e.Interval != nil {
@@ -303,7 +303,7 @@ func reach(e *crosstalk.Estimate) []float64 {
 	return values
 }
 
-// across ends a plot with a horizontal axis at its bottom, whose grid is behind the existing marks.
+// across completes a plot with a horizontal axis at the bottom, and a grid behind the existing marks.
 func (f *Plot) across(x scale, top, bottom float64, label func(float64) string, name string, b crosstalk.Baseline) {
 	grid := Path{Stroke: rule, Width: 0.7}
 	var labels []Shape
@@ -328,7 +328,7 @@ const (
 	cellMost   = 86
 )
 
-// heat lays out a heat map of estimates. Darker is worse. Its scale has round ends around the values.
+// heat lays out a heat map of estimates. Darker is worse. Its scale includes all values and has round ends.
 func heat(columns []string, rows []Row) Plot {
 	labels, values, better := labelWidth(rows...), []float64{}, crosstalk.Direction("")
 	all, q := figuresOf(rows)

@@ -10,25 +10,25 @@ import (
 	"crosstalk"
 )
 
-// Dot is an estimate at a place on the horizontal axis.
+// Dot is an estimate at a position on the horizontal axis.
 type Dot struct {
 	X        float64
-	Label    string // written beside it, if any
+	Label    string // text beside it, if any
 	Estimate *crosstalk.Estimate
-	Across   *crosstalk.Estimate // X is its value, with its interval
+	Across   *crosstalk.Estimate // if set, X is its value, with its interval
 }
 
 // Lines is a line chart of estimates over a number, with a line and a marker for each series.
 type Lines struct {
 	Series []string
-	Dots   [][]Dot // by series, in the order of X
+	Dots   [][]Dot // by series, in order of X
 	Axis   string  // the name of the horizontal axis
-	Log    bool    // of that axis
+	Log    bool    // logarithmic horizontal axis
 	Apart  bool    // points without lines
 	crosstalk.Baseline
 }
 
-// linesOf has the dots of each series, those that dot returns of figures. A series needs at least this many.
+// linesOf returns the dots of each series: those that dot returns for figures. A series needs at least least dots.
 func linesOf(rows []Row, series []string, least int,
 	dot func(label string, e *crosstalk.Estimate) (Dot, bool)) (l Lines) {
 	for i, name := range series {
@@ -54,7 +54,7 @@ func (l Lines) sort() {
 	}
 }
 
-// overNumbers has the figures of rows with numbers as their labels over these.
+// overNumbers returns lines for the figures of rows whose labels are numbers.
 func overNumbers(rows []Row, series []string, axis string, compared crosstalk.Baseline) Lines {
 	l := linesOf(rows, series, 0, func(label string, _ *crosstalk.Estimate) (Dot, bool) {
 		x, err := strconv.ParseFloat(label, 64)
@@ -124,7 +124,7 @@ func (l Lines) Draw() Plot {
 			m := d.mark(l.Axis, l.Series[i], x, up, i, l.aside(d, i))
 			free.take(m.Shapes)
 			f.Marks = append(f.Marks, m)
-			if d.Label != "" && i == 0 && m.Shapes != nil { // other series are beside the same X
+			if d.Label != "" && i == 0 && m.Shapes != nil { // other series have the same X
 				at := Point{x.at(d.X) + l.aside(d, i), up.at(float64(d.Estimate.Value))}
 				names = append(names, placed{len(f.Marks) - 1, at, d.Label})
 			}
@@ -137,7 +137,7 @@ func (l Lines) Draw() Plot {
 	return f
 }
 
-// aside moves the points of a series to the side, so that intervals at the same X do not hide each other.
+// aside shifts the points of a series, so that intervals at the same X do not hide each other.
 func (l Lines) aside(d Dot, i int) float64 {
 	from := float64(i) - float64(len(l.Dots)-1)/2
 	switch {
@@ -179,7 +179,7 @@ func (f *Plot) upright(up scale, left float64, q quantity) {
 	f.add(grid, Text{X: 9, Y: (up.from + up.to) / 2, Text: q.name(), Size: small, Anchor: Middle, Turn: 90, Fill: soft})
 }
 
-// below adds a horizontal axis. If there are few values, they are its labels.
+// below adds a horizontal axis. Few values become its labels.
 func (f *Plot) below(x scale, occur []float64, y float64, name string, percent bool) {
 	labels := slices.DeleteFunc(slices.Clone(occur), math.IsNaN)
 	slices.Sort(labels)
@@ -206,7 +206,7 @@ func (f *Plot) below(x scale, occur []float64, y float64, name string, percent b
 	f.add(Text{X: (x.from + x.to) / 2, Y: y + 25, Text: words(name), Size: small, Anchor: Middle, Fill: soft})
 }
 
-// space is the part of a plot in which labels are placed, and what is there.
+// space is the part of a plot in which labels are placed, with the things in it.
 type space struct {
 	left, right, top, bottom float64
 	taken                    []box
@@ -258,7 +258,7 @@ func (s *space) place(text string, at Point) Text {
 	return t
 }
 
-// hidden is the area of a box that covers other things or leaves the space.
+// hidden returns the area of a box that covers other things or is outside of the space.
 func (s *space) hidden(b box) (area float64) {
 	const line = 1 // lines have a width
 	for _, o := range s.taken {

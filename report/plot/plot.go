@@ -1,9 +1,9 @@
 // Package plot draws estimates and observations: dots, lines, heat maps, shares and token strips, with their
-// intervals. The charts of an instrument are listed in its Kind.
+// intervals. An instrument's Kind lists its charts.
 //
 // A plot is laid out once, as marks made of paths and texts, and written as SVG, PDF or PNG. In the SVG, each mark
-// describes itself: its title is a sentence, its data-* attributes are the numbers. Plots are narrow enough for a
-// phone and a column of a paper. They do not include their title, which a page or a paper prints beside them.
+// describes itself: its title is a sentence, and its data-* attributes are the numbers. Plots are narrow enough for a
+// phone and a column of a paper. They do not contain their title: a page or a paper prints it beside them.
 package plot
 
 import (
@@ -29,7 +29,7 @@ import (
 
 // Plot is a drawing, Width x Height points, x to the right and y downwards.
 type Plot struct {
-	Name          string // for a file: lower-case letters, digits and hyphens
+	Name          string // file name: lower-case letters, digits and hyphens
 	Title         string // for a caption
 	Note          string // how to read it
 	Width, Height float64
@@ -52,7 +52,7 @@ type Shape any
 // Point is a place in a drawing.
 type Point struct{ X, Y float64 }
 
-// Path is some lines, each from point to point. Fill and Stroke are optional.
+// Path is a set of lines, each from point to point. Fill and Stroke are optional.
 type Path struct {
 	Lines  [][]Point
 	Closed bool
@@ -73,7 +73,7 @@ type Text struct {
 	Fill   Ink
 }
 
-// Anchor is the part of a text that is at its position.
+// Anchor is the part of a text at its position.
 type Anchor int
 
 const (
@@ -113,7 +113,7 @@ func segment(x1, y1, x2, y2 float64, stroke Ink, width float64) Path {
 	return Path{Lines: [][]Point{{{x1, y1}, {x2, y2}}}, Stroke: stroke, Width: width}
 }
 
-// interval is an interval of the i-th series from a to b, across or upright, with end strokes.
+// interval draws an interval of the i-th series from a to b, horizontal or vertical, with end strokes.
 func interval(a, b, at float64, across bool, i int) Path {
 	const end = 2.5
 	lines := [][]Point{{{a, at}, {b, at}}, {{a, at - end}, {a, at + end}}, {{b, at - end}, {b, at + end}}}
@@ -127,12 +127,12 @@ func interval(a, b, at float64, across bool, i int) Path {
 	return Path{Lines: lines, Stroke: seriesInk(i), Width: 1.3}
 }
 
-// label is text cut to a width, unless the width is 0.
+// label returns a text truncated to a width, unless that is 0.
 func label(x, y float64, text string, anchor Anchor, fill Ink, most float64) Text {
 	return Text{X: x, Y: y, Text: cut(visible.Line(text), size, most), Size: size, Anchor: anchor, Fill: fill}
 }
 
-// of describes an estimate by its condition and its numbers.
+// of returns a mark that describes an estimate by its condition and its numbers.
 func of(name string, e *crosstalk.Estimate) Mark {
 	q := quantityOf(e)
 	title := fmt.Sprintf("%s: %s %s", name, labelOf(e.Measure), q.amount(e.Value))
@@ -150,7 +150,7 @@ func of(name string, e *crosstalk.Estimate) Mark {
 	return Mark{Title: fmt.Sprintf("%s, n %d", title, e.N), Data: data}
 }
 
-// Ink is a colour: one of the names below, which pages make lighter on a dark background, or #rrggbb.
+// Ink is a colour: #rrggbb, or one of the names below, which pages make lighter on a dark background.
 type Ink string
 
 const (
@@ -161,8 +161,8 @@ const (
 	none  Ink = ""
 )
 
-// Series are the colours of series. Any two differ in lightness, so that they differ in black and white, and by a
-// CIEDE2000 of at least 15, also with protan, deutan or tritan colour blindness. All have a contrast of 3 to the
+// series are the colours of series. Any two differ in lightness, and so in black and white, and by a CIEDE2000 of at
+// least 15, also with protan, deutan or tritan colour blindness. All have a contrast of 3 to the
 // background (palette_test.go).
 var series = []Ink{"s0", "s1", "s2", "s3", "s4", "s5"}
 
@@ -176,10 +176,10 @@ var (
 
 func seriesInk(i int) Ink { return series[i%len(series)] }
 
-// hatches are the strokes over the i-th series' areas, as steps right and down: a cue besides the colour.
+// hatches are the strokes over the areas of the i-th series, as steps right and down: a cue besides the colour.
 var hatches = [][]Point{nil, {{1, -1}}, {{1, 1}}, {{1, 0}}, {{1, 1}, {1, -1}}, {{0, 1}}}
 
-// markers are the i-th series' points, as polygons of radius 1.
+// markers are the points of the i-th series, as polygons of radius 1.
 var markers = [][]Point{
 	{{1, 0}, {.87, .5}, {.5, .87}, {0, 1}, {-.5, .87}, {-.87, .5},
 		{-1, 0}, {-.87, -.5}, {-.5, -.87}, {0, -1}, {.5, -.87}, {.87, -.5}},
@@ -191,10 +191,10 @@ var markers = [][]Point{
 		{1.1, .4}, {.4, .4}, {.4, 1.1}, {-.4, 1.1}, {-.4, .4}, {-1.1, .4}},
 }
 
-// dashes are the i-th series' lines.
+// dashes are the line patterns of the i-th series.
 var dashes = [][]float64{nil, {6, 3}, {2, 2}, {8, 2, 2, 2}, {4, 2}, {1, 3}}
 
-// filled is an area of the i-th series with its hatching.
+// filled returns an area of the i-th series with its hatching.
 func filled(x, y, w, h float64, i int) []Shape {
 	shapes := []Shape{rectangle(x, y, w, h, seriesInk(i))}
 	if lines := hatch(x, y, w, h, hatches[i%len(hatches)]); lines != nil {
@@ -237,9 +237,9 @@ func marker(x, y float64, i int) Path {
 // shades is the scale of heat maps, from light to dark.
 var shades = []Ink{"#f4f1e8", "#f3c98b", "#dd8455", "#a83c5b", "#5b165e", "#200b33"}
 
-const dark = 0.52917 // the depth from which on white text has more contrast than black
+const dark = 0.52917 // from this depth on, white text has more contrast than black
 
-// shade is the colour at depth 0 (light) to 1, and the ink of text on it.
+// shade returns the colour at depth 0 (light) to 1, and the ink of text on it.
 func shade(depth float64) (ground, text Ink) {
 	if text = "#000000"; depth >= dark {
 		text = "#ffffff"
@@ -272,7 +272,7 @@ type face struct {
 	units  float64
 }
 
-// lettering guards the faces, whose buffers are shared.
+// lettering guards the faces, which share buffers.
 var lettering sync.Mutex
 
 var faces = sync.OnceValue(func() map[bool]*face { // by whether they are bold
@@ -287,14 +287,14 @@ var faces = sync.OnceValue(func() map[bool]*face { // by whether they are bold
 	return all
 })
 
-// glyph is the index of a rune's glyph in the font, 0 if it has none.
+// glyph returns the index of a rune's glyph in the font, 0 if there is none.
 func (f *face) glyph(r rune) sfnt.GlyphIndex {
 	g, _ := f.GlyphIndex(&f.buffer, r)
 	return g
 }
 
-// advance is the width of a glyph, in ems. A letter that is missing from the font is
-// one em wide: browsers take it from another font, and images have a box.
+// advance returns the width of a glyph, in ems. A letter that the font lacks is one em wide: browsers use another
+// font, and images show a box.
 func (f *face) advance(g sfnt.GlyphIndex) float64 {
 	if g == 0 {
 		return 1
@@ -319,7 +319,7 @@ func textWidth(s string, size float64, bold bool) float64 {
 	return faces()[bold].width(s) * size
 }
 
-// cut shortens a text to a width, with an ellipsis. A width of 0 means no limit.
+// cut truncates a text to a width, with an ellipsis. A width of 0 means no limit.
 func cut(s string, size, most float64) string {
 	if most <= 0 || textWidth(s, size, false) <= most {
 		return s

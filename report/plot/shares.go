@@ -10,14 +10,14 @@ import (
 	"crosstalk/internal/visible"
 )
 
-// Shares is a chart of counts as parts of a bar, one bar per row.
+// Shares is a chart of counts as parts of bars, one bar per row.
 type Shares struct {
 	Parts  []string // names, at least two
 	Rows   []ShareRow
-	Middle int // the part on which the bars are centred; -1: all bars begin at the left
+	Middle int // the part on which the bars are centred; -1: all bars start at the left
 }
 
-// ShareRow is a bar. Its cells are the counts' figures, if any.
+// ShareRow is a bar. Its cells are the estimates of the counts, if any.
 type ShareRow struct {
 	Row
 	Below  string    // a second, smaller label
@@ -65,7 +65,7 @@ func (s Shares) Draw() Plot {
 	return f
 }
 
-// area is the symbol of a part; the middle one is pale.
+// area returns the symbol of a part; the middle one is pale.
 func (s Shares) area(x, y, w, h float64, i int) []Shape {
 	if i == s.Middle {
 		p := rectangle(x, y, w, h, rule)
@@ -87,7 +87,7 @@ func (s Shares) reach() (low, high float64) {
 	return around.low, around.high
 }
 
-// extent is the range of a bar whose middle part is centred on 0.
+// extent returns the range of a bar whose middle part is centred on 0.
 func (r ShareRow) extent(middle int) (low, high float64) {
 	total := r.total()
 	for i, n := range r.Counts {
@@ -144,7 +144,7 @@ func (f *Plot) bar(s Shares, r ShareRow, x scale, y float64) {
 func count(n float64) string { return strconv.FormatFloat(math.Round(10*n)/10, 'f', -1, 64) }
 
 const (
-	towerHeight = 26 // of the bars of entropy
+	towerHeight = 26 // height of the bars of entropy
 	tokenHeight = 16
 	stripLine   = towerHeight + tokenHeight + 26
 )
@@ -185,7 +185,7 @@ func Strip(tokens []crosstalk.Token) Plot {
 	return f
 }
 
-// column is a column of the strip: a bar, the token and two numbers.
+// column returns a column of the strip: a bar, the token and two numbers.
 func column(t crosstalk.Token, text string, x, y, w, most float64) Mark {
 	bits, nucleus := "-", "-"
 	if t.Entropy.Defined() {
@@ -255,7 +255,7 @@ type strip struct {
 }
 
 func (c *Collector) addStrip(kind crosstalk.Kind, o crosstalk.Observation) {
-	const mostStrips = 4 // the maximum number of strips, each of one answer
+	const mostStrips = 4 // the most strips, each of one answer
 	begins := slices.ContainsFunc(o.Tokens, func(t crosstalk.Token) bool { return t.Fault })
 	if !begins || len(c.strips[kind.Name]) == mostStrips {
 		return

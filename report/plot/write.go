@@ -108,7 +108,7 @@ func (s svg) text(t Text) {
 	fmt.Fprintf(s, ` unicode-bidi="isolate">%s</text>`, escape(t.Text))
 }
 
-// trim is a length with at most two decimals.
+// trim formats a length with at most two decimals.
 func trim(x float64) string {
 	s := strings.TrimRight(strconv.FormatFloat(x, 'f', 2, 64), "0")
 	if s = strings.TrimSuffix(s, "."); s == "-0" {
@@ -130,7 +130,7 @@ func attribute(name string) string {
 	}, name)
 }
 
-// WritePDF writes the plot as a page of the plot's size. Texts are outlines.
+// WritePDF writes the plot as a page of its size. Texts are outlines.
 func (f Plot) WritePDF(w io.Writer) error {
 	c := vgpdf.New(vg.Length(f.Width), vg.Length(f.Height))
 	f.paint(c)
@@ -154,7 +154,7 @@ func (f Plot) paint(c vg.Canvas) {
 	}
 }
 
-// page is a canvas of PDF or PNG, whose y axis points upwards.
+// page is a PDF or PNG canvas, whose y axis points upwards.
 type page struct {
 	vg.Canvas
 	height float64
@@ -185,7 +185,7 @@ func (c page) path(p Path) {
 	}
 }
 
-// text fills the outlines of letters. Shaping, as for Arabic, is left to browsers: the font lacks such letters.
+// text fills the outlines of letters. It leaves shaping, as for Arabic, to browsers: the font lacks such letters.
 func (c page) text(t Text) {
 	lettering.Lock()
 	defer lettering.Unlock()
@@ -203,7 +203,7 @@ func (c page) text(t Text) {
 	c.Fill(path)
 }
 
-// outline adds a glyph to a path and returns how far it reaches.
+// outline adds a glyph to a path and returns the position after it.
 func (f *face) outline(path *vg.Path, g sfnt.GlyphIndex, x, size float64, at func(x, y float64) vg.Point) float64 {
 	segments, err := f.LoadGlyph(&f.buffer, g, fixed.Int26_6(f.UnitsPerEm()), nil)
 	if err != nil {
@@ -231,7 +231,7 @@ func (f *face) outline(path *vg.Path, g sfnt.GlyphIndex, x, size float64, at fun
 	return f.advance(g) * size
 }
 
-// WriteMarkdown writes a page that shows the SVG files of plots, which it expects beside it, with their captions.
+// WriteMarkdown writes a page that shows the SVG files of plots, which must be beside it, with captions.
 func WriteMarkdown(w io.Writer, plots []Plot) error {
 	return writeEach(w, plots, func(p Plot) string {
 		return fmt.Sprintf("![%s](%s.svg)\n\n%s\n", report.Markdown(p.Title), p.Name, report.Markdown(p.caption()))

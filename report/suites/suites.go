@@ -1,4 +1,4 @@
-// Package suites writes what suites are, and what is asked of them, for people.
+// Package suites describes suites and their requests as text, for people.
 package suites
 
 import (
@@ -19,14 +19,14 @@ import (
 	"crosstalk/suite"
 )
 
-// columns are the labels behind the id of an instrument's items.
+// columns are the labels that follow the id of an instrument's items.
 var columns = map[string][]string{
 	"leakage":     {"category"},
 	"confusion":   {"task", "source", "language"},
 	"consistency": {"task", "category"},
 }
 
-// Summary counts a suite's items and clusters and names its languages, in a line: "61 items, 12 controls, in en".
+// Summary counts a suite's items and clusters and names its languages, in one line: "61 items, 12 controls, in en".
 func Summary(s *suite.Suite) string {
 	text := fmt.Sprintf("%d items, %d %s", s.Items.Len(), s.Clusters(), s.ClusterNoun())
 	if len(s.Languages()) > 0 {
@@ -35,7 +35,7 @@ func Summary(s *suite.Suite) string {
 	return text
 }
 
-// Details is what goes behind a Summary: the number of categories or tasks and their names, or nothing.
+// Details returns the text after a Summary: the number of categories or tasks and their names, or nothing.
 func Details(s *suite.Suite) string {
 	var names []string
 	n := map[string]int{}
@@ -57,7 +57,7 @@ func Details(s *suite.Suite) string {
 	return fmt.Sprintf(", %d tasks: %s", len(tasks), strings.Join(tasks, ", "))
 }
 
-// Languages names up to three languages of a suite, or counts them; "-" without any.
+// Languages names up to three languages of a suite, or else counts them; "-" if there are none.
 func Languages(s *suite.Suite) string {
 	switch l := s.Languages(); {
 	case len(l) == 0:
@@ -83,7 +83,7 @@ var templates = sync.OnceValue(func() *template.Template {
 // Write writes a suite, its card, tasks and texts, for people. A star marks a text's default version.
 func Write(w io.Writer, s *suite.Suite) error { return write(w, "suite", s) }
 
-// WriteRequests writes what is sent to an API for each item, for people. requests is its instrument's Requests.
+// WriteRequests writes the requests to an API for each item, for people. requests is that of the suite's instrument.
 func WriteRequests(w io.Writer, s *suite.Suite, api crosstalk.API,
 	requests func(crosstalk.PromptConfig, []crosstalk.Task, crosstalk.Item) []crosstalk.NamedRequest) error {
 	p := crosstalk.PromptConfig{API: api, Prefix: suite.PrefixOf(s.Prefix, api)}
@@ -98,7 +98,7 @@ func write(w io.Writer, name string, data any) error {
 	return errors.Join(templates().ExecuteTemplate(b, name, data), b.Flush())
 }
 
-// entry is an item with the values of its columns, and the names of the fields of its input.
+// entry is an item with the values of its columns, and the field names of its input.
 type entry struct {
 	crosstalk.Item
 	Columns, Fields []string
@@ -135,7 +135,7 @@ func text(mark string, width int, name, text string) string {
 	return b.String()
 }
 
-// parts are the names of an instruction's parts, in the order of the layout.
+// parts returns the names of an instruction's parts, in the order of the layout.
 func parts(layout string, of map[string]string) []string {
 	return slices.SortedFunc(maps.Keys(of), func(x, y string) int {
 		return strings.Index(layout, "{"+x+"}") - strings.Index(layout, "{"+y+"}")
