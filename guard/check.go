@@ -27,30 +27,30 @@ const (
 	replyWrong = 2.55 // a sentence of a word or two is the whole answer, and is English: "Sure."
 )
 
-// check is the judging of one text.
+// check judges one text.
 type check struct {
 	lid       langid.Identifier
 	text      string // without thoughts
 	want      expected
 	threshold float64
-	prompt    string // what the user wrote, in lower case, where the user's language is expected
+	prompt    string // what the user wrote, in lower case, if the user's language is expected
 	serbian   bool   // Serbian is expected, in either script: see inSerbian
 	blocks    []prose.Span
 	masks     []prose.Span // not judged
 	hidden    []prose.Span // thoughts
-	series    []int        // by block: the first of its series, which are blocks of one kind in a row
+	series    []int        // by block: the first of its series, consecutive blocks of one kind
 	analysis  *words.Analysis
 	malay     bool          // Indonesian is expected, and the text is in Malay
 	pairs     func() []pair // see findPairs
 
 	units   []unit
-	asked   bool   // the identifier, about a line
-	lines   []Span // that are in another language, from end to end
+	asked   bool   // whether the identifier was asked about a line
+	lines   []Span // lines entirely in another language
 	spans   []Span
 	excused []Span // in another language for a reason
 }
 
-// unit is judged as a whole: a block, or several short ones of a kind.
+// unit is judged as a whole: a block, or several short ones of the same kind.
 type unit struct {
 	blocks   []prose.Span
 	evidence words.Evidence
@@ -61,7 +61,7 @@ func newCheck(lid langid.Identifier, text string, want expected) *check {
 	text, hidden := hideThoughts(text)
 	doc := prose.Parse(text)
 	c := &check{lid: lid, text: text, want: want, hidden: hidden, blocks: doc.Blocks, masks: doc.Masks}
-	if c.fewLetters() { // an answer of nothing but a quotation is judged by it
+	if c.fewLetters() { // judge an answer that is only a quotation by it
 		c.masks = unquoted(c.masks)
 	}
 	c.series = make([]int, len(c.blocks))
@@ -81,7 +81,7 @@ func newCheck(lid langid.Identifier, text string, want expected) *check {
 	return c
 }
 
-// unquoted returns masked parts without quotations.
+// unquoted removes quotations from masked parts.
 func unquoted(masks []prose.Span) []prose.Span {
 	return slices.DeleteFunc(masks, func(m prose.Span) bool { return m.Kind.Quoted() })
 }
@@ -137,7 +137,7 @@ func (c *check) judge() {
 	c.disjoint()
 }
 
-// weigh judges blocks together.
+// weigh judges blocks as one unit.
 func (c *check) weigh(blocks []prose.Span) unit {
 	own := 0
 	for _, b := range blocks {
@@ -146,9 +146,9 @@ func (c *check) weigh(blocks []prose.Span) unit {
 	u := unit{blocks: blocks, evidence: c.analysis.Weigh(blocks...), state: CannotTell}
 	e := &u.evidence
 	if c.want.base == "zh" && cantonese(c.plain(blocks...)) {
-		return u // it may be asked for, as Chinese of Hong Kong
+		return u // it may be what was asked for, such as Hong Kong Chinese
 	}
-	mixed := 5*own >= e.Words // so much is in the expected language that the line is not in another one as a whole
+	mixed := 5*own >= e.Words // too many words in the expected language for a line in another one
 	if !words.Thorough(c.want.base) || c.want.base == "id" || 3*e.Known <= 2*e.Words && e.Words > 2 {
 		if c.identify(&u, mixed) {
 			return u
@@ -157,19 +157,19 @@ func (c *check) weigh(blocks []prose.Span) unit {
 	switch {
 	case e.Words == 0:
 	case !words.Thorough(c.want.base) && script(e.Language) == script(c.want.base) &&
-		e.LogRatio > lineRight && e.LogRatio < 2*lineWrong: // its list is too short
+		e.LogRatio > lineRight && e.LogRatio < 2*lineWrong: // its word list is too short
 	case !mixed && e.LogRatio >= lineWrong && !(e.Words <= 2 && c.mostlyMasked(blocks)):
 		u.state = Wrong
 	case !mixed && len(c.blocks) == 1 && e.Language == "en" && e.LogRatio >= replyWrong && c.endsSentence():
 		u.state = Wrong
 	case e.LogRatio <= lineRight || e.LogRatio >= lineWrong:
-		u.state = Right // if it has foreign words, these are found word by word
+		u.state = Right // foreign words in it are found one by one
 	}
 	return u
 }
 
-// follow takes items, headings or cells that say too little to be in the language of the others of their kind, if these
-// are all in one other language.
+// follow judges items, headings or cells that have too little text as the others of their kind, if these are all in one
+// other language.
 func (c *check) follow(u *unit) {
 	kind := u.blocks[0].Kind
 	if kind == prose.Paragraph {
@@ -190,7 +190,7 @@ func (c *check) follow(u *unit) {
 	}
 }
 
-// endsSentence reports whether the text ends as sentences that are no question do.
+// endsSentence reports whether the text ends like a sentence that is not a question.
 func (c *check) endsSentence() bool {
 	text := strings.TrimSpace(c.text)
 	return strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!")
@@ -213,7 +213,7 @@ func (c *check) abbreviated(b prose.Span) bool {
 	return true
 }
 
-// mostlyMasked reports whether more than half of the bytes of blocks are masked: the word or two left make no line.
+// mostlyMasked reports whether more than half of the bytes of blocks are masked: the word or two left are not a line.
 func (c *check) mostlyMasked(blocks []prose.Span) bool {
 	all, masked := 0, 0
 	for _, b := range blocks {
@@ -232,7 +232,7 @@ func (c *check) masksIn(part prose.Span) []prose.Span {
 	return c.masks[from : from+n]
 }
 
-// maskFrom returns the number of the first masked part that ends after a byte.
+// maskFrom returns the index of the first masked part that ends after a byte.
 func (c *check) maskFrom(at int) int {
 	return sort.Search(len(c.masks), func(i int) bool { return c.masks[i].End > at })
 }
@@ -252,7 +252,7 @@ func (c *check) plain(blocks ...prose.Span) string {
 	return text.String()
 }
 
-// trim leaves out what is before a part's first letter, and spaces, emphasis and closing quotation marks at its end.
+// trim excludes text before a part's first letter, and spaces, emphasis and closing quotation marks at its end.
 func (c *check) trim(start, end int) (int, int) {
 	first := start
 	for i := c.maskFrom(start); ; i++ {
@@ -276,7 +276,7 @@ func (c *check) trim(start, end int) (int, int) {
 	return first, first + len(strings.TrimRight(c.text[first:end], " *_\t»”’\"』」"))
 }
 
-// lowercase counts the words without a capital: names tell little of the language around them.
+// lowercase counts the words without a capital: names reveal little about the language around them.
 func lowercase(text string) (n int) {
 	for w := range strings.FieldsSeq(text) {
 		if r, _ := utf8.DecodeRuneInString(w); unicode.IsLetter(r) && !unicode.IsUpper(r) {
@@ -296,11 +296,11 @@ func (j Judgement) Count(kind string) (n int) {
 	return n
 }
 
-// nagari are languages with short lists of words. The identifier is surer, and must confirm what the words say.
+// nagari are languages with short word lists. The identifier is more reliable, and must confirm the words' evidence.
 var nagari = lexicon.Set("hi mr ne")
 
-// confirmed returns the language of a part whose words look foreign. Between languages in Devanagari the
-// identifier decides.
+// confirmed returns the language of a part whose words look foreign. Between languages in Devanagari, the identifier
+// decides.
 func (c *check) confirmed(part prose.Span, language string) string {
 	if nagari[language] && nagari[c.want.base] {
 		if guess := embedded.Identifier().Identify(c.plain(part)); nagari[guess.Language] {
@@ -310,10 +310,10 @@ func (c *check) confirmed(part prose.Span, language string) string {
 	return language
 }
 
-// inMalay reports whether the prose is in Malay. A line alone tells too little, and letters of other scripts mislead
-// the identifier.
+// inMalay reports whether the prose is in Malay. A single line is not enough evidence, and letters of other scripts
+// mislead the identifier.
 func (c *check) inMalay() bool {
-	const enough = 2000 // bytes of a text that tell Malay from Indonesian
+	const enough = 2000 // bytes of text that distinguish Malay from Indonesian
 	plain := ""
 	for _, b := range c.blocks {
 		if plain += c.plain(b); len(plain) > enough {
@@ -329,9 +329,9 @@ func (c *check) inMalay() bool {
 	return lowercase(text) >= 4 && malayOrNot(text)
 }
 
-// malayOrNot reports whether a text in Malay or Indonesian is in Malay. Other identifiers than the embedded one take
-// much Indonesian for Malay. So Malay needs a word that Indonesian does not have, or two that it seldom has,
-// or one of these and the identifier.
+// malayOrNot reports whether a text in Malay or Indonesian is in Malay. Identifiers other than the embedded one mistake
+// much Indonesian for Malay. So the verdict Malay needs a word that Indonesian lacks, or two that it seldom uses, or
+// one of these and the identifier.
 func malayOrNot(text string) bool {
 	notInWord := func(r rune) bool { return !unicode.IsLetter(r) && r != '-' }
 	n, seen := 0, map[string]bool{}
@@ -353,11 +353,11 @@ func malayOrNot(text string) bool {
 	return n > 1
 }
 
-// littleText is the length, in bytes, below which the identifier must be surer.
+// littleText is the length in bytes below which the identifier must be more certain.
 const littleText = 20
 
-// identify judges a unit by the identifier, which knows more languages than the models of words. It reports whether
-// that settles it. Of a mixed line it knows only the part in another script, and that is found word by word.
+// identify judges a unit by the identifier, which supports more languages than the word models. It reports whether that
+// settles the verdict. In a mixed line it would see only the part in another script, which is found word by word.
 func (c *check) identify(u *unit, mixed bool) bool {
 	e := &u.evidence
 	text, supported := c.plain(u.blocks...), words.Thorough(c.want.base)
@@ -373,9 +373,8 @@ func (c *check) identify(u *unit, mixed bool) bool {
 	if c.want.base == "id" && everyday {
 		return false
 	}
-	// No more than 0.8, since languages that are alike, such as Norwegian and Danish, divide the rest between them. A
-	// few words, or everyday words of the expected language among them, need more: names and terms look like any
-	// language.
+	// No more than 0.8, since similar languages, such as Norwegian and Danish, share the probability. A few words, or
+	// everyday words of the expected language among them, need more: names and terms look like any language.
 	least, little := float32(0.8), len(text) < littleText || supported && (lower < 4 || everyday)
 	if little {
 		least = 0.99
@@ -388,14 +387,14 @@ func (c *check) identify(u *unit, mixed bool) bool {
 	probable := guess.Probability >= 0.5
 	switch {
 	case c.serbian && c.want.script == "" && strings.HasPrefix(guess.Language, "sr-") && probable:
-		// In the script of the fewer letters: all its words would be foreign to the analysis.
+		// Written in the less common script: all its words would be foreign to the analysis.
 		for _, b := range u.blocks {
 			c.lines = append(c.lines, Span{Start: b.Start, End: b.End})
 		}
 		u.state, e.LogRatio = Right, -lineWrong
 	case !little && guess.Language == c.want.base && probable && (!supported || e.LogRatio < lineWrong):
 		u.state, e.LogRatio = Right, min(e.LogRatio, -lineWrong)
-	case slices.Contains([]string{"ast", "gl", "ms", "oc"}, guess.Language), // it takes their neighbours for them
+	case slices.Contains([]string{"ast", "gl", "ms", "oc"}, guess.Language), // it mistakes related languages for these
 		c.want.base == "ms" && guess.Language == "id",
 		mixed && script(guess.Language) != script(c.want.base):
 		return false
@@ -408,15 +407,15 @@ func (c *check) identify(u *unit, mixed bool) bool {
 	return true
 }
 
-// agrees reports whether the words of a unit speak for a language that the identifier names rather than for the
-// expected one, if there are models of both: the identifier takes short lines for a relative's. Where the model of the
-// expected language is thorough, it is asked only about lines with few known words.
+// agrees reports whether the words of a unit are evidence for a language that the identifier returns rather than for
+// the expected one, if both have a model: the identifier mistakes short lines for a related language. If the expected
+// language's model is thorough, the identifier is asked only about lines with few known words.
 func (c *check) agrees(u *unit, language string) bool {
 	return words.Thorough(c.want.base) || !words.Supports(language) || !words.Supports(c.want.base) ||
 		c.analysis.Ratio(language, u.blocks...) >= cmp.Or(leastRatios[c.want.base], usualRatio)
 }
 
-// script returns the script that a language is written in most.
+// script returns the usual script of a language.
 func script(base string) string {
 	s, _ := language.Make(base).Script()
 	return s.String()
@@ -425,7 +424,7 @@ func script(base string) string {
 // croatian are the codes that identifiers return for Serbian in Latin letters; the embedded one has only the first.
 var croatian = []string{"hr", "bs", "sh"}
 
-// inSerbian returns the language of lines in Serbian: the expected one, or Serbian in the script not expected.
+// inSerbian returns the language of Serbian lines: the expected one, or Serbian in the other script.
 func (c *check) inSerbian(lines []prose.Span) string {
 	switch latin := c.mostlyLatin(lines); {
 	case latin == (c.want.base == croatian[0]):

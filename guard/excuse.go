@@ -14,25 +14,25 @@ import (
 
 // Limits of excuses.
 const (
-	fewBytes  = 60   // of words that can be a translation, or an example of the language that their line names
-	nearby    = 300  // bytes of the text around words that are looked at
-	manyTerms = 3    // English ones: a text that has them uses them freely
-	met       = 1e-6 // share of the words of a language that has met a word
+	fewBytes  = 60   // of words that can be a translation, or an example of the language named in their line
+	nearby    = 300  // bytes of the text around words to look at
+	manyTerms = 3    // English terms: a text with so many uses them freely
+	met       = 1e-6 // share of a word in a language from which its speakers know it
 )
 
-// A rule is a reason why words of another language are not a confusion.
+// A rule is a reason why words in another language are not a confusion.
 type rule struct {
-	name    string // in the rule book, docs/confusion.md, which has the rules in the same order
+	name    string // as in the rule book, docs/confusion.md, which has the same order
 	excuse  prose.Kind
 	applies func(*check, run) bool
 }
 
-// rules excuse words of another language within a line: the first that applies decides.
+// rules excuse words in another language within a line: the first one that applies decides.
 var rules = []rule{
 	{"list of translations", Gloss, func(c *check, r run) bool { _, ok := c.paired(r.start); return ok }},
 	{"brackets", Gloss, (*check).bracketed},
 	{"language named", Mention, (*check).mentioned},
-	{"words of the user", Mention, func(c *check, r run) bool { // to ask about them or to have them used
+	{"words of the user", Mention, func(c *check, r run) bool { // to ask about them or request them
 		return r.end-r.start <= fewBytes && strings.Contains(c.prompt, strings.ToLower(r.text))
 	}},
 	{"menu path", Name, (*check).path},
@@ -43,12 +43,12 @@ var rules = []rule{
 			slices.ContainsFunc(r.words, func(w words.Word) bool { return w.Name })
 	}},
 	{"announced", prose.Quote, (*check).cited},
-	{"hanja", Loan, func(c *check, r run) bool { // as Koreans write them: traditional ones
+	{"hanja", Loan, func(c *check, r run) bool { // as written in Korean: traditional characters
 		simplified, traditional := chinese.Count(r.text)
 		return c.want.base == "ko" && utf8.RuneCountInString(r.text) <= 4 && simplified == 0 && traditional > 0
 	}},
 	{"kanji", Loan, (*check).kanji},
-	{"Latin phrase", Loan, func(c *check, r run) bool { // that many languages use, or the end of one
+	{"Latin phrase", Loan, func(c *check, r run) bool { // common in many languages, or the end of one
 		before := strings.ToLower(c.before(r.start))
 		return all(r.words, func(w words.Word) bool { return latins[strings.ToLower(c.text[w.Start:w.End])] }) &&
 			(len(r.words) > 1 && r.end-r.start > 5 || latins[before] && len(before) > 3)
@@ -57,7 +57,7 @@ var rules = []rule{
 	{"joined terms", Loan, func(c *check, r run) bool { // "call to action"
 		return c.joins(r) && min(r.words[0].Own, r.words[2].Own) >= met
 	}},
-	{"function word", "", (*check).functional}, // is never excused as a loan
+	{"function word", "", (*check).functional}, // never excused as a loan
 	{"word of most", Loan, func(_ *check, r run) bool {
 		return len(r.words) <= 2 && latin(r.text) &&
 			all(r.words, func(w words.Word) bool { return w.Loan && w.Share < function })
@@ -78,8 +78,8 @@ func (c *check) excuse(r run) prose.Kind {
 	return ""
 }
 
-// excuseAlike excuses runs because of the rest of the text: words of a language that it speaks of, terms if it has
-// many, English ones if it has code, and short runs among dishes or names.
+// excuseAlike excuses runs because of the rest of the text: words of a language that it mentions, terms if it has many,
+// English terms if it has code, and short runs among dishes or names.
 func (c *check) excuseAlike(found []run) {
 	if len(found) == 1 && c.alone(found[0]) {
 		found[0].excuse = ""
@@ -132,19 +132,19 @@ func (c *check) excuseAlike(found []run) {
 	}
 }
 
-// termlike reports whether words look like a term: they are in Latin script, and function words only join others.
+// termlike reports whether words look like a term: they are in Latin script, and function words only join other words.
 func (c *check) termlike(r run) bool { return latin(r.text) && (!c.functional(r) || c.joins(r)) }
 
 // dish reports whether words look like the name of a dish, a song or a place in small letters: a few that are not
-// English and neither begin nor end with a function word.
+// English, and neither begin nor end with a function word.
 func (c *check) dish(r run) bool {
 	n := len(r.words)
 	return n >= 2 && n <= 4 && r.language != "en" && r.excuse != prose.Quote && latin(r.text) &&
 		max(r.words[0].Share, r.words[n-1].Share) < function && !c.starts(r.start)
 }
 
-// alone reports whether the only foreign part of a text is one English word that is not rare and, in Latin script, that
-// English alone has. It is hardly a loan: a text that uses English terms has more of them.
+// alone reports whether the only foreign part of a text is one English word that is not rare and, in Latin script,
+// exists in English alone. It is hardly a loan: a text that uses English terms has more of them.
 func (c *check) alone(r run) bool {
 	const share = 1e-5
 	w := r.words[0]
@@ -157,7 +157,7 @@ func (c *check) has(kinds ...prose.Kind) bool {
 	return slices.ContainsFunc(c.masks, func(m prose.Span) bool { return slices.Contains(kinds, m.Kind) })
 }
 
-// borrows reports whether a text is full of words that its language has borrowed from English.
+// borrows reports whether a text is full of words that its language borrowed from English.
 func (c *check) borrows() bool {
 	n := c.analysis.Borrowed()
 	return n >= manyTerms && 12*n >= c.analysis.Count(0, len(c.text))
@@ -177,7 +177,7 @@ func (c *check) longest(r run) (most int) {
 }
 
 // term reports whether up to three words look like a term that speakers of the expected language use: they are in Latin
-// script, and each is an English word, as most terms are, that is not frequent or that the expected language has met;
+// script, and each is an English word, as most terms are, that is not frequent or that the expected language also uses;
 // or it is hardly a word of any language.
 func (c *check) term(run []words.Word) bool {
 	const (
@@ -189,17 +189,17 @@ func (c *check) term(run []words.Word) bool {
 	case c.want.base == "hi":
 		frequentEnglish = 5e-4 // everyday Hindi is full of English nouns
 	case run[0].Foreign:
-		frequentEnglish = 1e-4 // the lists of other scripts do not have the borrowed ones
+		frequentEnglish = 1e-4 // lists of other scripts lack the borrowed words
 	}
 	return len(run) <= 3 && latin(c.text[run[0].Start:run[0].End]) && all(run, func(w words.Word) bool {
 		if c.want.base != "en" && w.English >= max(listed, w.Share/50) {
 			return w.English < frequentEnglish || w.Own >= rare
 		}
-		return w.Share < rare || w.Foreign && words.Thin(w.Language) // whose lists have terms of programs
+		return w.Share < rare || w.Foreign && words.Thin(w.Language) // its list contains software terms
 	})
 }
 
-// joins reports whether words are two with one between that joins nouns.
+// joins reports whether a run is two words and one between them that joins nouns.
 func (c *check) joins(r run) bool {
 	return len(r.words) == 3 && joins[strings.ToLower(c.text[r.words[1].Start:r.words[1].End])] &&
 		!c.functional(run{words: r.words[:1]}) && !c.functional(run{words: r.words[2:]})
@@ -210,7 +210,7 @@ func latin(word string) bool {
 	return unicode.Is(unicode.Latin, r)
 }
 
-// mentions reports whether a line names a language, or one of the same script: short words are hard to tell apart.
+// mentions reports whether a line names a language, or one in the same script: short words are hard to tell apart.
 func mentions(base, line, language string) bool {
 	alike := words.Frequent(language)
 	if slices.Contains(alike, "en") || !slices.Contains(alike, language) {
@@ -219,9 +219,9 @@ func mentions(base, line, language string) bool {
 	return names(base, line, append(others(alike, base), language)...)
 }
 
-// mentioned reports whether the line that words are in speaks of them: it names their language; or it names any
-// language in Latin script, and they are one Latin word in a text in another script, whose language is hard to tell; or
-// it speaks of languages or of writing, and they are a few words in a script other than Latin, such as a name.
+// mentioned reports whether the line around words refers to them: it names their language; or it names any language in
+// Latin script, and they are a single Latin word in a text in another script, whose language is hard to tell; or it is
+// about languages or writing, and they are a few words in a script other than Latin, such as a name.
 func (c *check) mentioned(r run) bool {
 	if r.end-r.start > fewBytes {
 		return false
@@ -239,15 +239,15 @@ func (c *check) mentioned(r run) bool {
 	return r.end-r.start <= 40 && len(r.words) <= 4 && metalinguistic(c.want.base, text)
 }
 
-// kanji reports whether Chinese characters in Japanese look like a name or a compound: they are beside others, their
-// sentence is not of Chinese characters alone, and they include none that nearly every sentence of Chinese has and that
-// Japanese writes differently.
+// kanji reports whether Chinese characters in Japanese look like a name or a compound: they are next to others, their
+// sentence does not have Chinese characters only, and they include no character that nearly every Chinese sentence has
+// and that Japanese writes differently.
 func (c *check) kanji(r run) bool {
 	simplified, _ := chinese.Count(r.text)
 	n := utf8.RuneCountInString(r.text)
 	before, _ := utf8.DecodeLastRuneInString(c.text[:r.start])
 	after, _ := utf8.DecodeRuneInString(c.text[r.end:])
-	if c.want.base != "ja" || r.language != "zh" || n < 4 || 4*simplified > n || // some are written so in Japanese too
+	if c.want.base != "ja" || r.language != "zh" || n < 4 || 4*simplified > n || // Japanese shares some of them
 		!unicode.Is(unicode.Han, before) && !unicode.Is(unicode.Han, after) ||
 		strings.ContainsAny(r.text, "的了是我你您们這这請请和吗嗎呢把被就都也很還还沒没什么麼") {
 		return false
@@ -259,7 +259,7 @@ func (c *check) kanji(r run) bool {
 
 func isKana(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) }
 
-// functional reports whether one of the words is a function word or an adverb of English, and so not a term.
+// functional reports whether one of the words is an English function word or adverb, and so not a term.
 func (c *check) functional(r run) bool {
 	return slices.ContainsFunc(r.words, func(w words.Word) bool {
 		word := strings.ToLower(c.text[w.Start:w.End])
@@ -274,7 +274,7 @@ func all(run []words.Word, is func(words.Word) bool) bool {
 	return !slices.ContainsFunc(run, func(w words.Word) bool { return !is(w) })
 }
 
-// line returns the line around a byte, as far as it is nearby.
+// line returns the line around a byte, limited to nearby bytes.
 func (c *check) line(at int) prose.Span {
 	start, end := max(0, at-nearby), min(len(c.text), at+nearby)
 	start += strings.LastIndexByte(c.text[start:at], '\n') + 1
@@ -284,7 +284,7 @@ func (c *check) line(at int) prose.Span {
 	return prose.Span{Start: start, End: end}
 }
 
-// bracketed reports whether words are in parentheses after prose, or before prose in parentheses, as translations are.
+// bracketed reports whether words are in parentheses after prose, or before prose in parentheses, like translations.
 func (c *check) bracketed(r run) bool {
 	start, end, line := r.start, r.end, c.line(r.start)
 	if end-start > fewBytes {
@@ -300,7 +300,7 @@ func (c *check) bracketed(r run) bool {
 	return (strings.HasPrefix(after, "(") || strings.HasPrefix(after, "（")) && end-start > 7
 }
 
-// pair is a line of a list that has a part in the expected language and one in another, with a separator between.
+// pair is a line in a list that has a part in the expected language and one in another, with a separator between them.
 type pair struct{ line, foreign prose.Span }
 
 // paired returns the foreign part of the line around a byte, in a text with a list of words and their translations.
@@ -332,7 +332,7 @@ func (c *check) findPairs() (pairs []pair) {
 					one, first, second = other, second, first
 				}
 				if first.Words > 2*second.Words+2 {
-					break // a label, and what it is about
+					break // a label, and its text
 				}
 				pairs = append(pairs, pair{b, one})
 			}

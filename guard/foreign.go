@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	mostQuoted = 8    // lines of a quotation that another line announces
-	function   = 1e-3 // share of a language's words from which most are function words
+	mostQuoted = 8    // most lines in an announced quotation
+	function   = 1e-3 // share of a language's words above which most are function words
 )
 
 func (c *check) foreignLine(b prose.Span, e words.Evidence) {
-	const endOdds = -1 // least log odds of the ends of a line in another language, which may have others there
+	const endOdds = -1 // least log odds at the ends of a line in another language, where words of others may be
 	start, end := c.trim(b.Start, b.End)
 	s := Span{Kind: Line, P: probability(e.LogRatio)}
 	if part, ok := c.paired(b.Start); ok {
@@ -41,8 +41,8 @@ func (c *check) foreignLine(b prose.Span, e words.Evidence) {
 }
 
 // announced returns why a block in another language is not a confusion: the line before it, the first row of its table
-// or its own label names the language; or the line before it says that somebody or something speaks and ends in a
-// colon, and the text continues in the expected language after the block.
+// or its own label names the language; or the line before it announces speech and ends in a colon, and the text
+// continues in the expected language after the block.
 func (c *check) announced(b prose.Span, language string) prose.Kind {
 	i := sort.Search(len(c.blocks), func(i int) bool { return c.blocks[i].Start >= b.Start })
 	first := c.series[i]
@@ -86,7 +86,7 @@ func (c *check) announced(b prose.Span, language string) prose.Kind {
 	return ""
 }
 
-// headed reports whether the first row of a table, which begins with one block and has another, names a language.
+// headed reports whether the first row of a table, which begins at block first and contains block cell, names a language.
 func (c *check) headed(first, cell int, language string) bool {
 	row := c.line(c.blocks[first].Start)
 	for _, head := range c.blocks[first:cell] {
@@ -104,20 +104,20 @@ func endsInColon(text string) bool {
 	return strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
 }
 
-// adjoins reports whether the i-th block is the line after the one before it.
+// adjoins reports whether the i-th block is on the line after the one before it.
 func (c *check) adjoins(i int) bool {
 	before, b := c.blocks[i-1], c.blocks[i]
 	return before.Kind == b.Kind && strings.Count(c.text[before.End:b.Start], "\n") == 1
 }
 
-// Certain is the probability from which words within a line make the verdict Wrong.
+// Certain is the probability above which words within a line make the verdict Wrong.
 const Certain = 0.8
 
-// even is the log odds at which words are foreign as often as not, if foreign ones are as frequent as in the
-// development data (../shared/data/words): go -C tools run ./bench/words -only words -half a.
+// even is the log odds at which half of the words are foreign, if foreign words are as frequent as in the development
+// data (../shared/data/words): go -C tools run ./bench/words -only words -half a.
 const even = -2.85
 
-// foreignWords adds the foreign words of blocks that are not foreign as a whole, and those of quotations.
+// foreignWords adds the foreign words of blocks that are not foreign as a whole, and those in quotations.
 func (c *check) foreignWords() {
 	slices.SortFunc(c.lines, byStart)
 	found := append(c.runs(c.foreign(), ""), c.runs(c.quoted(), prose.Quote)...)
@@ -137,7 +137,7 @@ func (c *check) foreignWords() {
 	}
 }
 
-// runs returns the runs of foreign words outside foreign lines, with an excuse, or else the one that is found for each.
+// runs returns the runs of foreign words outside foreign lines, with the excuse given, or else each with its own.
 func (c *check) runs(all []words.Word, excuse prose.Kind) (found []run) {
 	for len(all) > 0 {
 		n := 1
@@ -159,12 +159,12 @@ func (c *check) runs(all []words.Word, excuse prose.Kind) (found []run) {
 	return found
 }
 
-// foreign returns the words that are in another language. Function words that another language alone has are not names
-// or terms, so less must speak for them.
+// foreign returns the words that are in another language. Function words that exist only in another language are
+// neither names nor terms, so they need less evidence.
 func (c *check) foreign() []words.Word {
 	const (
 		floor     = -6.0
-		own       = 0.01 // of the share in the other language, at most, and the expected language has not met it
+		own       = 0.01 // largest share relative to the other language, if the expected language does not use the word
 		certainty = 0.0  // log odds
 	)
 	all := c.analysis.Words(floor)
@@ -178,17 +178,17 @@ func (c *check) foreign() []words.Word {
 	return slices.DeleteFunc(all, func(w words.Word) bool { return w.LogOdds < words.Threshold })
 }
 
-// run is foreign words beside each other.
+// run is a sequence of adjacent foreign words.
 type run struct {
 	words      []words.Word
 	start, end int
 	text       string
-	language   string  // that most letters are in
-	odds       float64 // of the best word, logarithm
+	language   string  // language of most letters
+	odds       float64 // log odds of the best word
 	excuse     prose.Kind
 }
 
-// unnamed leaves out the names at the ends of a run that count as foreign only because of their neighbours.
+// unnamed excludes names at the ends of a run that count as foreign only because of their neighbours.
 func (r *run) unnamed() {
 	const certain = 3
 	if r.odds < certain {
@@ -205,8 +205,8 @@ func (r *run) unnamed() {
 	r.start, r.end = all[0].Start, all[len(all)-1].End
 }
 
-// shared leaves out the words at the ends of a run that are about as frequent in the expected language, as long as most
-// letters stay, or if a comma parts them from the rest.
+// shared excludes words at the ends of a run that are about as frequent in the expected language, as long as most
+// letters stay, or if a comma separates them from the rest.
 func (c *check) shared(all []words.Word) []words.Word {
 	const share = 0.6
 	least := share * float64(c.size(all))
@@ -229,15 +229,15 @@ func (c *check) size(all []words.Word) (n int) {
 	return n
 }
 
-// own reports whether a word at the end of a run is about as frequent in the expected language, or not much rarer while
-// little speaks for the other one.
+// own reports whether a word at the end of a run is about as frequent in the expected language, or not much rarer with
+// little evidence for the other one.
 func own(w words.Word) bool {
 	return w.Own >= 1e-5 && (w.Own >= w.Share/2 || w.Own >= w.Share/20 && w.LogOdds < 0)
 }
 
-// doubtful reports whether words are too little to make a verdict. Each further word of a run must add to it, since
-// languages have phrases of others ("per se", "chef de cuisine"). A single function word needs less. Chinese characters
-// need more: two that no Japanese list has as a word may be one.
+// doubtful reports whether the words are too little evidence for a verdict. Each further word of a run must add
+// evidence, since languages use phrases of others ("per se", "chef de cuisine"). A single function word needs less.
+// Chinese characters need more: two that no Japanese list has as a word may be one.
 func (r run) doubtful() bool {
 	const eachMore = 0.5 // least that each further word must add to the log odds
 	more := min(len(r.words)-1, 3)
@@ -254,22 +254,22 @@ func (r run) doubtful() bool {
 	return r.odds < least
 }
 
-// han reports whether a language's words are found character by character: Chinese and Japanese share many.
+// han reports whether a language's words are found character by character: Chinese and Japanese share many characters.
 func han(language string) bool { return language == "zh" || language == "ja" }
 
 var logCertain = math.Log(Certain / (1 - Certain))
 
-// quoted returns the foreign words of masked quotations: the lines that have one are read again.
+// quoted returns the foreign words in masked quotations. It analyses the lines with a quotation again.
 func (c *check) quoted() []words.Word {
 	var masks, quotes []prose.Span
-	read := 0 // up to here
+	read := 0 // offset read so far
 	for _, m := range c.masks {
 		if !m.Kind.Quoted() {
 			masks = append(masks, m)
 			continue
 		}
 		quotes = append(quotes, m)
-		// Up to the line break, which says that a line begins.
+		// Mask up to the line break, which marks the start of a line.
 		masks = append(masks, prose.Span{Start: read, End: max(read, c.line(m.Start).Start-1)})
 		read = max(read, c.line(m.End).End)
 	}
@@ -286,7 +286,7 @@ func (c *check) quoted() []words.Word {
 	})
 }
 
-// mostIn returns the language that most letters of words are in, the first one if there are several.
+// mostIn returns the language of most letters of words, the first one of several.
 func mostIn(run []words.Word) (language string) {
 	letters := map[string]int{}
 	for _, w := range run {
@@ -300,14 +300,14 @@ func mostIn(run []words.Word) (language string) {
 	return language
 }
 
-// adjacent reports whether two foreign words belong to one run: there are no letters between them, nor the end of a
-// clause or line, and both are in the expected language's script, or neither is.
+// adjacent reports whether two foreign words belong to one run: neither letters nor the end of a clause or line are
+// between them, and both are in the expected language's script, or neither is.
 func (c *check) adjacent(a, b words.Word) bool {
 	between := c.text[a.End:b.Start]
 	return a.Foreign == b.Foreign && !strings.ContainsAny(between, "\n|.!?:;。！？：；、") && near(between)
 }
 
-// continues reports whether two spans are sentences of one part: there are no letters between them, nor a line's end.
+// continues reports whether two spans are sentences of one part: neither letters nor a line's end are between them.
 func (c *check) continues(a, b Span) bool {
 	if a.Kind != Word || b.Kind != Word || a.Language != b.Language || a.Excuse != b.Excuse || a.End > b.Start {
 		return false
@@ -326,9 +326,8 @@ func covered(spans []Span, at int) bool {
 	return len(overlapping(spans, at, at+1)) > 0
 }
 
-// leastOdds are the least log odds of words that count, by the expected language: where its list lacks many of its own
-// words, they are higher. Chosen so that about one clean text in 100 is flagged, as far as that costs little (half a of
-// NTREX-128).
+// leastOdds is the least log odds of words that count, by the expected language: higher if its list lacks many of its
+// own words. Chosen to flag about one clean text in 100, if that costs little recall (half a of NTREX-128).
 var leastOdds = map[string]float64{
 	"af": 4.85, "ast": 4.85, "az": 7, "be": 4.85, "bg": 1.8, "br": 4.85, "ca": 2.9, "cs": 4.8,
 	"cy": 4.85, "da": 2.6, "eo": 4.85, "et": 4.85, "eu": 4.85, "fi": 1.5, "ga": 4.85,
@@ -337,8 +336,8 @@ var leastOdds = map[string]float64{
 	"hi": 4, "mr": 6, "ne": 8, "sw": 4.85, "tl": 4.6, "uk": 3.3, "uz": 6,
 }
 
-// leastRatios are how much the words of a line speak at least for the language that the identifier names, rather than
-// for the expected one, as logarithms; usualRatio where it is not listed.
+// leastRatios is the least evidence, as a log ratio, that the words of a line must give for the identified language
+// over the expected one; usualRatio for others.
 var leastRatios = map[string]float64{
 	"af": 8, "az": 8, "be": 8, "gl": 8, "sr": 8, "sw": 8, "tl": 4,
 }

@@ -1,7 +1,7 @@
-// Package guard judges whether a model's answer is in the language that it should be in, and which parts are not.
+// Package guard judges whether a model's answer is in the expected language, and which parts are not.
 //
-// It judges prose: code, addresses, numbers, quotations, names and the like are masked. Where the letters do not say
-// enough, the verdict is CannotTell.
+// It judges prose: code, addresses, numbers, quotations, names and the like are masked. If there is not enough
+// evidence, the verdict is CannotTell.
 package guard
 
 import (
@@ -23,73 +23,73 @@ import (
 	"golang.org/x/text/language"
 )
 
-// A Verdict says whether a text is in the expected language.
+// A Verdict tells whether a text is in the expected language.
 type Verdict string
 
 // Verdicts.
 const (
 	Right      Verdict = "right"
-	Wrong      Verdict = "wrong"       // it, or a part of it, is in another language
-	CannotTell Verdict = "cannot_tell" // too little prose, or prose that could be in either language
+	Wrong      Verdict = "wrong"       // the text, or a part of it, is in another language
+	CannotTell Verdict = "cannot_tell" // too little prose, or prose that may be in either language
 )
 
-// A Judgement of a text. Offsets are bytes of the text, End not included.
+// A Judgement is the result of judging a text. Offsets are bytes of the text, End not included.
 type Judgement struct {
 	Verdict   Verdict      `json:"verdict"`
-	Language  string       `json:"language"`             // that most of the prose is in, empty if that cannot be told
-	P         float64      `json:"p"`                    // probability that the verdict is true; 0.5 if it cannot be told
+	Language  string       `json:"language"`             // language of most of the prose, empty if unknown
+	P         float64      `json:"p"`                    // probability that the verdict is true; 0.5 for CannotTell
 	Risk      float64      `json:"risk"`                 // probability that the text, or a part, is in another language
-	Judged    Level        `json:"judged,omitempty"`     // how closely; empty if there is nothing to judge
-	NotJudged string       `json:"not_judged,omitempty"` // what was not, and why: words, or the text
+	Judged    Level        `json:"judged,omitempty"`     // how closely; empty if there was nothing to judge
+	NotJudged string       `json:"not_judged,omitempty"` // which parts were not, and why: words, or the text
 	Units     int          `json:"units"`                // lines, or groups of short ones, that were judged
-	Unclear   int          `json:"unclear"`              // units whose language cannot be told
+	Unclear   int          `json:"unclear"`              // units whose language is unclear
 	Spans     []Span       `json:"spans"`                // the parts in another language
-	Masked    []prose.Span `json:"masked"`               // the parts that were not judged
-	Parts     []Part       `json:"-"`                    // what was judged, in order of the first lines
+	Masked    []prose.Span `json:"masked"`               // parts that were not judged
+	Parts     []Part       `json:"-"`                    // the parts that were judged, in order of their first lines
 	Mix       Mix          `json:"-"`
 }
 
-// A Level says what of a text was judged, and so what a verdict of Right means.
+// A Level is how closely a text was judged, and so what a verdict of Right means.
 type Level string
 
-// Levels. Whole lines are judged at each of them, and so are words in another script than the expected language's.
+// Levels. All of them judge whole lines, and words in another script than the expected language's.
 const (
-	ByWords  Level = "words"  // each word, by how frequent it is in the expected language and in others
-	ByScript Level = "script" // each word by its script alone, which few languages but the expected one have: Korean
-	ByLines  Level = "lines"  // no single words of the expected language's script, for want of a model
+	ByWords  Level = "words"  // each word, by its frequency in the expected language and in others
+	ByScript Level = "script" // each word, by its script alone, if few other languages use the expected one's: Korean
+	ByLines  Level = "lines"  // no single words in the expected language's script: there is no word model
 )
 
 // Kinds of spans.
 const (
 	Line = "line" // a whole line or cell
-	Word = "word" // words within one
+	Word = "word" // words within a line
 )
 
-// A Span is a part in another language than expected. One without an excuse makes the verdict Wrong: its Risk is at
+// A Span is a part in another language than expected. A span without an excuse makes the verdict Wrong: its Risk is at
 // least the threshold.
 type Span struct {
 	Start    int        `json:"start"`
 	End      int        `json:"end"`
 	Language string     `json:"language"` // BCP 47: "en", "zh-Hans", "sr-Latn"
 	Kind     string     `json:"kind"`     // Line or Word
-	P        float64    `json:"p"`        // that it is in another language
-	Risk     float64    `json:"risk"`     // that it is a confusion: by P, and less with an excuse
+	P        float64    `json:"p"`        // probability that it is in another language
+	Risk     float64    `json:"risk"`     // probability that it is a confusion: from P, lower with an excuse
 	Excuse   prose.Kind `json:"excuse,omitempty"`
 }
 
-// Excuses: why a part in another language is not a confusion, or may not be one. prose.Quote is another.
+// Excuses are reasons why a part in another language is not a confusion, or may not be one. prose.Quote is another.
 const (
 	Gloss   prose.Kind = "gloss"   // a translation: beside parentheses or in them, or in a list
 	Mention prose.Kind = "mention" // in or below a line that names their language
 	Name    prose.Kind = "name"    // of a person, place, product
 	Loan    prose.Kind = "loan"    // used in many languages: "online"
-	Doubt   prose.Kind = "doubt"   // the words' probability is below Certain, or not far enough above it for several
+	Doubt   prose.Kind = "doubt"   // the probability of the words is below Certain, or too little above it for several
 )
 
 // A Checker judges texts. It is safe for concurrent use.
 type Checker struct {
-	// Identifier judges lines of languages without a model of words; nil: the embedded one. If it has a method Labels,
-	// its languages can be judged besides Languages.
+	// Identifier judges lines in languages without a word model; nil: the embedded one. If it has a method Labels, its
+	// languages can be judged besides Languages.
 	Identifier langid.Identifier
 
 	// Threshold is the least Risk of a span that makes the verdict Wrong, above 0 and at most 1; 0: Warn.
@@ -98,8 +98,8 @@ type Checker struct {
 	prompt string // what the user wrote, in lower case: see Request.Of
 }
 
-// Rules names what decides about a verdict besides the identifier: the rules, the models of words and the threshold. It
-// changes whenever they do.
+// Rules identifies everything besides the identifier that decides a verdict: the rules, the word models and the
+// threshold. It changes whenever they do.
 func (k Checker) Rules() string {
 	rules, threshold := "guard-11+"+words.Name(), k.threshold()
 	if threshold == Warn {
@@ -120,9 +120,9 @@ func (k Checker) identifier() langid.Identifier {
 	return k.Identifier
 }
 
-// Check judges a text that should be in a language: a BCP 47 tag such as "ko", "pt-BR" or "zh-Hant". A script or region
-// decides between simplified and traditional Chinese, a script between the two of Serbian; other regions do not count.
-// An error means that the tag is not a language that can be judged.
+// Check judges a text in an expected language: a BCP 47 tag such as "ko", "pt-BR" or "zh-Hant". A script or region
+// selects simplified or traditional Chinese, and a script one of the two of Serbian; other regions are ignored. An
+// error means that the tag is not a language that can be judged.
 func (k Checker) Check(text, tag string) (Judgement, error) {
 	e, err := k.expect(tag)
 	if err != nil {
@@ -136,7 +136,7 @@ func (k Checker) Check(text, tag string) (Judgement, error) {
 	return j, nil
 }
 
-// CheckLanguage returns an error for a language that cannot be judged. User and the empty one are fine.
+// CheckLanguage returns an error for a language that cannot be judged. User and "" are valid.
 func (k Checker) CheckLanguage(language string) error {
 	if language == "" || language == User {
 		return nil
@@ -152,11 +152,11 @@ func Check(text, tag string) (Judgement, error) { return Checker{}.Check(text, t
 
 type expected struct {
 	base   string // ISO 639
-	script string // "Hans", "Hant", "Latn" or "Cyrl" where the tag asks for one: see langid.Script
-	name   string // of base in judgements
+	script string // "Hans", "Hant", "Latn" or "Cyrl" if the tag implies one: see langid.Script
+	name   string // name of base in judgements
 }
 
-// longestTag is the longest tag of a language, in bytes.
+// longestTag is the length limit of a language tag, in bytes.
 const longestTag = 100
 
 func (k Checker) expect(tag string) (expected, error) {
@@ -180,7 +180,7 @@ func (k Checker) expect(tag string) (expected, error) {
 	return expected{label, langid.Script(t), label}, nil
 }
 
-// User, in place of a tag, is the language of the user, as Checker.UserLanguage tells it.
+// User, instead of a tag, stands for the user's language, as found by Checker.UserLanguage.
 const User = "user"
 
 // A Request is a text to judge, as `crosstalk check` reads it.
@@ -189,16 +189,17 @@ type Request struct {
 	Text     string          `json:"text"`
 	Language string          `json:"language"`           // a tag, or User
 	Prompt   string          `json:"prompt,omitempty"`   // with User: what the user wrote
-	Messages []Message       `json:"messages,omitempty"` // with User, in place of Prompt: the conversation
+	Messages []Message       `json:"messages,omitempty"` // with User, instead of Prompt: the conversation
 }
 
-// A Message of a conversation.
+// A Message is part of a conversation.
 type Message struct {
 	Role    string  `json:"role"`
 	Content Content `json:"content"`
 }
 
-// Content is a message's text. In JSON it is a string or, in chat APIs, a list of parts: those with a text count.
+// Content is a message's text. In JSON it is a string or, in chat APIs, a list of parts, of which those with a text
+// count.
 type Content string
 
 // UnmarshalJSON reads a string or a list of parts.
@@ -226,14 +227,14 @@ func (c *Content) UnmarshalJSON(data []byte) error {
 type Response struct {
 	ID json.RawMessage `json:"id,omitempty"`
 	Judgement
-	Expected string `json:"expected"` // the language that the text was judged by, empty if the user's is not known
+	Expected string `json:"expected"` // the language that the text was judged by, empty if the user's is unknown
 }
 
-// ParseRequest reads a request from a JSON object and checks that it has what Check needs. language is the default for
-// requests without one; if it is empty, they are refused.
+// ParseRequest parses a request from a JSON object and checks that it has what Check needs. language is the default for
+// requests without a language; if it is empty, they are refused.
 func ParseRequest(data []byte, language string) (Request, error) { return parse(data, language, true) }
 
-// ParseStream reads a request whose text may come later.
+// ParseStream parses a request whose text may come later.
 func ParseStream(data []byte, language string) (Request, error) { return parse(data, language, false) }
 
 func parse(data []byte, language string, whole bool) (Request, error) {
@@ -262,7 +263,7 @@ func parse(data []byte, language string, whole bool) (Request, error) {
 	return r, nil
 }
 
-// plain puts an error of JSON that speaks of types in Go into words.
+// plain rephrases a JSON error that mentions Go types.
 func plain(err error) error {
 	var mismatch *json.UnmarshalTypeError
 	switch {
@@ -275,7 +276,7 @@ func plain(err error) error {
 	return fmt.Errorf("the field %q is of the type %s", field, mismatch.Value)
 }
 
-// userTexts returns the user's messages that have text: others may be pictures.
+// userTexts returns the user's messages that have text: others may be images.
 func (r Request) userTexts() (texts []string) {
 	for _, m := range r.Messages {
 		if m.Role == "user" && m.Content != "" {
@@ -288,8 +289,8 @@ func (r Request) userTexts() (texts []string) {
 	return texts
 }
 
-// Tag returns the language that the text should be in, empty if it is the user's and cannot be told. A system message
-// that asks for answers in one language decides, unless the user asks for another.
+// Tag returns the expected language of the text, empty if it is the user's and unknown. A system message that asks for
+// answers in one language decides, unless the user asks for another.
 func (r Request) Tag(k Checker) string {
 	if r.Language != User {
 		return r.Language
@@ -307,8 +308,8 @@ func (r Request) Tag(k Checker) string {
 	return commanded(bothEnds(rules), "en", false)
 }
 
-// Of returns a checker that knows what the user wrote, in a request whose language is the user's: words that the answer
-// repeats from there are no confusion.
+// Of returns a checker that has the user's words, for a request with the user's language: words that the answer repeats
+// from them are no confusion.
 func (r Request) Of(k Checker) Checker {
 	if r.Language == User {
 		k.prompt = strings.ToLower(strings.Join(r.userTexts(), "\n"))
@@ -316,7 +317,7 @@ func (r Request) Of(k Checker) Checker {
 	return k
 }
 
-// Check judges the request's text. If the user's language is asked for and cannot be told, neither can the verdict.
+// Check judges the request's text. If the expected language is the user's and unknown, the verdict is CannotTell.
 func (r Request) Check(k Checker) (Response, error) {
 	tag := r.Tag(k)
 	if tag == "" && r.Language == User {
@@ -332,7 +333,7 @@ func Unknown() Judgement {
 		Spans: []Span{}, Masked: []prose.Span{}}
 }
 
-// Marked returns a text with its foreign parts in brackets that name their language.
+// Marked returns a text with its foreign parts in brackets labelled with their language.
 func (j Judgement) Marked(text string) string {
 	var b strings.Builder
 	at := 0

@@ -21,15 +21,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Languages returns the languages that can be judged, as ISO 639 codes. For those without a model of words, lines are
+// Languages returns the languages that can be judged, as ISO 639 codes. In languages without a word model, lines are
 // judged, and words by their script alone.
 func Languages() []string { return slices.Clone(languages()) }
 
-// languages are those of the embedded identifier, which knows all that have a model of words.
+// languages are those of the embedded identifier, which include all languages with a word model.
 var languages = sync.OnceValue(func() []string { return slices.Sorted(slices.Values(embedded.Identifier().Labels())) })
 
-// label returns the code of a language that can be judged, or of the same language: "no" for "nb". The variants of
-// Norwegian and of Serbo-Croatian are judged as one language.
+// label returns a code that can be judged as the same language: "no" for "nb". The variants of Norwegian and of
+// Serbo-Croatian are judged as one language.
 func (k Checker) label(code string) (label string, ok bool) {
 	if label, ok = langid.LabelOf(code, languages()); ok {
 		return label, true
@@ -46,7 +46,7 @@ func (k Checker) label(code string) (label string, ok bool) {
 // A naming is a language and the beginning of a word for it.
 type naming struct{ language, stem string }
 
-// namings are how languages name others.
+// namings has, for each language, its names of others.
 var namings = sync.OnceValue(func() map[string][]naming {
 	all := map[string][]naming{}
 	for name, text := range phrases {
@@ -79,7 +79,7 @@ func names(base, text string, languages ...string) bool {
 	})
 }
 
-// metalinguistic reports whether text, in the language base, speaks of a language or of writing.
+// metalinguistic reports whether text, in the language base, mentions a language or writing.
 func metalinguistic(base, text string) bool {
 	return begins(base, phrases["writing "+base], strings.ToLower(text)) ||
 		names(base, text, others(benchmark, base)...)
@@ -96,7 +96,7 @@ func quotes(base, text string) bool {
 	return begins(base, phrases["quoting "+base], strings.ToLower(text))
 }
 
-// begins reports whether a word of text, which is in the language base, begins with one of the stems.
+// begins reports whether a word of text, in the language base, begins with one of the stems.
 func begins(base, stems, text string) bool {
 	spaced := base != "ja" && base != "zh" && base != "ko"
 	for stem := range strings.FieldsSeq(stems) {
@@ -121,7 +121,7 @@ var wordLists string
 //go:embed languages.txt
 var languageLists string
 
-// Lists of the two files, which describe them.
+// Lists in the two files, which explain them.
 var (
 	lists    = lexicon.Parse(wordLists)
 	phrases  = lexicon.Parse(languageLists)
@@ -134,14 +134,14 @@ var (
 	rather   = lexicon.Set(lists["rather malay"])
 )
 
-// Scripts from these characters on may have letters before a name: Hebrew and what follows it. The second are written
-// without spaces, or with endings.
+// Scripts from firstJoined on, Hebrew and later ones, may have letters before a name. Scripts from firstUnspaced on
+// are written without spaces, or with endings.
 const (
 	firstJoined   = 0x590
 	firstUnspaced = 0xe00
 )
 
-// fold leaves only the letters of a text, in lower case and without accents, with single spaces between words.
+// fold keeps only the letters of a text, in lower case and without accents, with single spaces between words.
 func fold(text string) string {
 	const nukta = 0x93c
 	var b strings.Builder
@@ -160,7 +160,7 @@ func fold(text string) string {
 	return b.String()
 }
 
-// translating and answering are beginnings of words, folded.
+// translating and answering have beginnings of words, folded.
 var translating, answering = sync.OnceValue(folded("translating")), sync.OnceValue(folded("answering"))
 
 func folded(list string) func() []string {
@@ -179,15 +179,15 @@ func commands(sentence string) bool {
 	return slices.ContainsFunc(translating(), has) || slices.ContainsFunc(answering(), has)
 }
 
-// A languageName is the name of a language in another.
+// A languageName is a language's name in another language.
 type languageName struct {
-	in    string   // the language that has the name
-	of    string   // the language that it names
+	in    string   // the language that the name is in
+	of    string   // the language named
 	name  string   // folded, without endings
-	asked []string // before and after the name in a request, in pairs
+	asked []string // texts before and after the name in a request, in pairs
 }
 
-// languageNames returns the names of languages by their first two letters.
+// languageNames returns the names of languages, by their first two letters.
 var languageNames = sync.OnceValue(func() map[[2]rune][]languageName {
 	all := map[[2]rune][]languageName{}
 	for list, patterns := range phrases {
@@ -225,7 +225,7 @@ var languageNames = sync.OnceValue(func() map[[2]rune][]languageName {
 	return all
 })
 
-// stem cuts off the endings that a language's names of languages change.
+// stem removes the endings that vary in a language's names of languages.
 func stem(base, name string) string {
 	switch first, _ := utf8.DecodeRuneInString(name); {
 	case unicode.Is(unicode.Cyrillic, first):
@@ -242,15 +242,15 @@ func stem(base, name string) string {
 	return name
 }
 
-// asksFor returns the languages that a message asks an answer in, or a translation into; "" stands for one that is not
-// named. A brief message asks for every language that it names: "English please". said is the language of the user.
+// asksFor returns the languages that a message asks for an answer in, or a translation into; "" stands for an unnamed
+// one. A brief message asks for every language that it names: "English please". said is the language of the user.
 func asksFor(message, said string, brief bool) (languages []string) {
 	text := " " + strings.TrimSpace(fold(message)) + " "
 	if slices.ContainsFunc(translating(), func(word string) bool { return strings.Contains(text, word) }) {
 		languages = append(languages, "")
 	}
 	var key [2]rune
-	start := 0 // of key
+	start := 0 // index in key
 	for at, r := range text {
 		key[0], key[1] = key[1], r
 		left, right := text[:start], text[start:]
@@ -266,7 +266,7 @@ func asksFor(message, said string, brief bool) (languages []string) {
 			}
 			asked := brief && (word || key[0] >= firstUnspaced)
 			for around := range slices.Chunk(n.asked, 2) {
-				// Without a word before it, a name may be another word of another language: Danca, Turkish for Danish.
+				// Without a word before it, a name may be a different word in another language: Danca, Turkish for Danish.
 				own := n.in == said || strings.TrimSpace(around[0]) != ""
 				asked = asked || own && strings.HasSuffix(left, around[0]) && strings.HasPrefix(after, around[1])
 			}
@@ -280,18 +280,18 @@ func asksFor(message, said string, brief bool) (languages []string) {
 
 // Limits of the rule for a user's language.
 const (
-	LookBack    = 20      // messages of the user that are read, the last ones
-	leastSaid   = 10      // letters of a message that tells its language
-	leastSure   = 0.5     // probability of the identifier
-	sureAlone   = 0.9     // the same, of little text in a language without a thorough model of words
-	brief       = 20      // letters of a message that asks for an answer in another language by naming it
-	longMessage = 8 << 10 // bytes that are read at each end of a message
+	LookBack    = 20      // messages of the user to read, counted from the last
+	leastSaid   = 10      // letters that a message needs to reveal its language
+	leastSure   = 0.5     // least probability from the identifier
+	sureAlone   = 0.9     // the same, for little text in a language without a thorough word model
+	brief       = 20      // letters in a message that asks for another language by naming it
+	longMessage = 8 << 10 // bytes to read at each end of a message
 )
 
-// UserLanguage returns the language that the answer to a user's messages, the oldest first, should be in: the one that
-// the last message plainly asks for ("answer in French", "translate to German"), or that of the last message that tells
-// one, a tag with the script of Chinese where the characters tell it. It is "" if none of the messages tells a
-// language, a later one is in another, or one asks for another language in other words, or before the last.
+// UserLanguage returns the expected language of the answer to a user's messages, the oldest first: the language that
+// the last message plainly asks for ("answer in French", "translate to German"), or that of the last message that
+// reveals one, as a tag with the Chinese script if the characters reveal it. It is "" if no message reveals a language,
+// a later one is in another language, or one asks for another language in other words, or before the last message.
 func (k Checker) UserLanguage(messages ...string) string {
 	k.Threshold = Warn // a message may have names and loan words
 	messages = slices.Clone(messages[max(0, len(messages)-LookBack):])
@@ -320,8 +320,8 @@ func (k Checker) UserLanguage(messages ...string) string {
 	return tag
 }
 
-// commanded returns the one language that a message commands an answer, or a translation, in: "" if that is not plain.
-// What is asked ("How do you write that in Polish?") is answered in another language.
+// commanded returns the one language that a message commands for an answer or a translation; "" if that is not plain. A
+// question about a language ("How do you write that in Polish?") is answered in another one.
 func commanded(message, said string, brief bool) (language string) {
 	for _, sentence := range sentence().FindAllString(message, -1) {
 		asked := asksFor(sentence, said, false)
@@ -329,7 +329,7 @@ func commanded(message, said string, brief bool) (language string) {
 			switch {
 			case l == "":
 			case language != "" && l != language, strings.ContainsAny(sentence, "?？؟;") || !brief && !commands(sentence),
-				l == "zh" && asked[0] == "", !slices.Contains(languages(), l): // in one of two scripts, perhaps
+				l == "zh" && asked[0] == "", !slices.Contains(languages(), l): // perhaps in one of two scripts
 				return ""
 			default:
 				language = l
@@ -339,11 +339,11 @@ func commanded(message, said string, brief bool) (language string) {
 	return language
 }
 
-// sentence matches what ends in a mark, or announces another sentence.
+// sentence matches text up to a mark that ends a sentence, or announces another one.
 var sentence = lazyregexp.New(`[^.!?;:\n。！？؟：।]*[.!?;:\n。！？؟：।]?`)
 
-// languageOf returns the language of a message, "" if it is short, the identifier is not sure, or Check does not find
-// that the whole message is in that language.
+// languageOf returns the language of a message; "" if it is short, the identifier is not certain, or Check does not
+// confirm that the whole message is in that language.
 func (k Checker) languageOf(message string) string {
 	doc := prose.Parse(message)
 	text := (&check{text: message, masks: unquoted(doc.Masks)}).plain(doc.Blocks...)
@@ -370,7 +370,7 @@ func (k Checker) languageOf(message string) string {
 	return guess.Language
 }
 
-// letters counts the letters of a text. One of Chinese, Japanese, Korean and Thai says as much as three.
+// letters counts the letters of a text. In Chinese, Japanese, Korean and Thai, a letter counts as three.
 func letters(text string) (n int) {
 	for _, r := range text {
 		switch {
@@ -383,7 +383,7 @@ func letters(text string) (n int) {
 	return n
 }
 
-// bothEnds shortens a long message: what the user wants is before or after what is pasted.
+// bothEnds shortens a long message: the user's request is before or after pasted text.
 func bothEnds(message string) string {
 	if len(message) <= 2*longMessage {
 		return message

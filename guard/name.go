@@ -23,7 +23,7 @@ func (c *check) path(r run) bool {
 	})
 }
 
-// titled reports whether words look like a name, a title or the label of a button: they begin with a capital inside a
+// titled reports whether words look like a name, a title or a button's label: they begin with a capital within a
 // sentence, where a confusion would not.
 func (c *check) titled(run []words.Word) bool {
 	first, last := run[0], run[len(run)-1]
@@ -54,39 +54,39 @@ func (c *check) titled(run []words.Word) bool {
 	case 2*names >= len(run):
 		return true
 	}
-	// A capital of the other language itself begins a sentence; German nouns have one anyway.
+	// A capitalised word of the other language begins a sentence; German nouns always have a capital.
 	word := strings.ToLower(c.text[first.Start:first.End])
 	return leads(first) && (!english[word] || articles[word]) && first.Language != "de" &&
 		!(c.comma(first.Start) && len(run) > 4)
 }
 
 // heads reports whether words that start a sentence which continues after them look like a name: every sentence begins
-// with a capital, so more must speak for one.
+// with a capital, so more evidence is needed.
 func (c *check) heads(run []words.Word, names int) bool {
 	return particled(c.want.base, c.text[run[len(run)-1].End:]) || names > 2 && 2*names >= len(run) ||
 		names == len(run) && (names > 1 || run[0].Foreign && !run[0].Native)
 }
 
-// speaks reports whether a word that is a sentence, or is before a comma, is not a name: "Sure.", "Toutefois,".
+// speaks reports whether a word that forms a sentence, or is before a comma, is not a name: "Sure.", "Toutefois,".
 func speaks(run []words.Word) bool {
-	const everyday = 1e-5 // share from which words of English are not names of products
+	const everyday = 1e-5 // share above which English words are not product names
 	return len(run) == 1 && (run[0].English >= everyday || run[0].Native)
 }
 
-// leads reports whether a word with a capital is in the other language, and so begins what follows, rather than a name
-// before words of it.
+// leads reports whether a capitalised word is in the other language, and so begins the text after it, rather than a
+// name before words in that language.
 func leads(w words.Word) bool { return w.Name && w.Share > w.Own }
 
 // named excuses a line in another language that looks like a name: its words begin with capitals, and it is an item of
-// a list, a cell below the first row, a heading, the value of a key, the whole answer, or, as in an address and a
-// signature, beside a line that is short and not a sentence either. First rows, and headings in English and German,
+// a list, a cell below the first row, a heading, the value of a key, the whole answer, or, as in an address or a
+// signature, next to a line that is short and not a sentence either. First rows, and headings in English and German,
 // have such capitals anyway.
 func (c *check) named(b prose.Span, language string) prose.Kind {
 	text := strings.Trim(c.text[b.Start:b.End], " *_")
 	first := b.Start == c.blocks[0].Start
 	entry := b.Kind == prose.Item || b.Kind == prose.Cell && c.below(b.Start)
 	key, value, keyed := strings.Cut(text, ": ")
-	// A first line of two words and a comma greets somebody in the language that the name is from.
+	// A first line of two words and a comma is a greeting in the language of the name.
 	greets := first && b.End < len(c.text) && strings.HasSuffix(text, ",") && len(strings.Fields(text)) == 2
 	switch {
 	case text != "" && entry && c.rare(b), keyed && len(key) <= 60 && capitals(value),
@@ -99,7 +99,7 @@ func (c *check) named(b prose.Span, language string) prose.Kind {
 	return ""
 }
 
-// spoken reports whether a text has a function word of English in lower case that is in sentences rather than in names.
+// spoken reports whether a text has an English function word in lower case that occurs in sentences rather than names.
 func spoken(text string) bool {
 	return slices.ContainsFunc(strings.Fields(text), func(w string) bool {
 		w = strings.TrimRight(w, ".,;:")
@@ -107,14 +107,14 @@ func spoken(text string) bool {
 	})
 }
 
-// rare reports whether a block is nothing but a word with a capital that is rare in every language.
+// rare reports whether a block is only a capitalised word that is rare in every language.
 func (c *check) rare(b prose.Span) bool {
 	const share = 3e-5
 	w, _ := c.analysis.At(b.Start)
 	return w.Name && w.Share < share && strings.IndexFunc(c.text[w.End:b.End], unicode.IsLetter) < 0
 }
 
-// capitals reports whether a text is a few words that begin with capitals, except short ones between, and no sentence.
+// capitals reports whether a text is a few capitalised words, with short ones between them, and no sentence.
 func capitals(text string) bool {
 	upper, lower, number := 0, 0, false
 	fields := strings.Fields(text)
@@ -138,12 +138,12 @@ func capitals(text string) bool {
 	return (upper > 1 || upper == 1 && number) && !sentence
 }
 
-// allCapitals reports whether all parts of a text between commas are words with capitals, with short ones between.
+// allCapitals reports whether all parts of a text between commas are capitalised words, with short ones between them.
 func allCapitals(text string) bool {
 	return !slices.ContainsFunc(strings.Split(text, ","), func(part string) bool { return !capitals(part) })
 }
 
-// below reports whether the row of a table around a byte has another above it.
+// below reports whether the table row around a byte has another row above it.
 func (c *check) below(at int) bool {
 	return strings.HasSuffix(strings.TrimRight(c.text[:c.line(at).Start], "\n "), "|")
 }
@@ -177,7 +177,7 @@ func (c *check) ends(at int) bool {
 	return after == "" || strings.ContainsRune(".!?,，、\n。！？।؟", r)
 }
 
-// particled reports whether text begins with a particle of Japanese or Korean, which make what is before them a noun.
+// particled reports whether text begins with a Japanese or Korean particle, which marks the text before it as a noun.
 func particled(base, text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
 	switch base {
@@ -190,8 +190,8 @@ func particled(base, text string) bool {
 	return false
 }
 
-// cited reports whether the line around words that begin with a capital announces them as what somebody or something
-// says: "the message Permission denied". At the start of a sentence, the announcement must follow within the sentence.
+// cited reports whether the line around capitalised words introduces them as something said or displayed: "the message
+// Permission denied". At the start of a sentence, the introduction must follow within the sentence.
 func (c *check) cited(r run) bool {
 	capital, _ := utf8.DecodeRuneInString(c.before(r.start))
 	named := unicode.Is(unicode.Latin, capital) && unicode.IsUpper(capital) && latin(r.text) && c.want.base != "de"
@@ -212,7 +212,7 @@ func (c *check) cited(r run) bool {
 	return quotes(c.want.base, before) || quotes(c.want.base, after)
 }
 
-// before returns the word before a byte, if there is nothing but a space between.
+// before returns the word before a byte, if only a space is between them.
 func (c *check) before(at int) string {
 	text := strings.TrimSuffix(c.text[max(0, at-40):at], " ")
 	return text[strings.LastIndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })+1:]

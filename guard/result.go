@@ -36,7 +36,7 @@ func (c *check) drop(which func(Span) bool) {
 	c.spans, c.excused = slices.DeleteFunc(c.spans, which), slices.DeleteFunc(c.excused, which)
 }
 
-// add settles and adds a span, or extends the last one that it continues.
+// add settles a span and adds it, or extends the last one if it continues that.
 func (c *check) add(s Span) {
 	c.settle(&s)
 	all := *c.listOf(s)
@@ -49,7 +49,7 @@ func (c *check) add(s Span) {
 }
 
 // disjoint joins spans that overlap: a word may begin with a mark before its line's first letter, and a sentence may
-// have words that were found alone. Lines go before words, and what counts before what is excused.
+// contain words that were found alone. Lines take precedence over words, and spans that count over excused ones.
 func (c *check) disjoint() {
 	all := slices.Concat(c.spans, c.excused)
 	slices.SortStableFunc(all, byStart)
@@ -110,7 +110,7 @@ func (c *check) result() Judgement {
 	masks := slices.Concat(c.hidden, c.masks)
 	slices.SortFunc(masks, func(a, b prose.Span) int { return cmp.Compare(a.Start, b.Start) })
 	end := 0
-	for _, m := range masks { // code may have a thought in it, and is one part then
+	for _, m := range masks { // code may contain a thought, and is then one part
 		if m.Start = max(m.Start, end); m.Start < m.End {
 			j.Masked, end = append(j.Masked, m), m.End
 		}
@@ -120,7 +120,7 @@ func (c *check) result() Judgement {
 	return j
 }
 
-// name is the tag of a language: with the script of Chinese where the characters tell it.
+// name returns a language's tag, with the Chinese script if the characters reveal it.
 func (c *check) name(language string, start, end int) string {
 	if language != "zh" {
 		return language
@@ -134,12 +134,12 @@ func (c *check) name(language string, start, end int) string {
 	return "zh"
 }
 
-// probability of even odds times e^x.
+// probability returns the probability at even odds times e^x.
 func probability(x float64) float64 {
 	return rounded(min(0.9999, 1/(1+math.Exp(-x))))
 }
 
-// level says what was judged: lines only if one was long enough for the identifier.
+// level returns how closely the text was judged: by lines only if one was long enough for the identifier.
 func (c *check) level() Level {
 	switch alone := words.ByScript(c.want.base); {
 	case words.Supports(c.want.base) && !alone:
@@ -152,14 +152,14 @@ func (c *check) level() Level {
 
 // Thresholds of the risk, for different uses. docs/check.md has their precision and recall.
 const (
-	Observe = 0.1  // to look at answers: what may be wrong
+	Observe = 0.1  // for looking at answers: they may be wrong
 	Warn    = 0.5  // the default: more likely wrong than not
-	Block   = 0.95 // to stop answers: what is hardly ever right
+	Block   = 0.95 // for blocking answers: they are hardly ever right
 )
 
 var presets = map[string]float64{"observe": Observe, "warn": Warn, "block": Block}
 
-// ParseThreshold reads a threshold: observe, warn or block, or a probability above 0 and at most 1.
+// ParseThreshold parses a threshold: observe, warn or block, or a probability above 0 and at most 1.
 func ParseThreshold(text string) (float64, error) {
 	if risk, ok := presets[text]; ok {
 		return risk, nil
@@ -171,12 +171,12 @@ func ParseThreshold(text string) (float64, error) {
 	return x, nil
 }
 
-// A curve gives a probability of the log odds x of another language: the logistic function of at0 + slope*x.
+// A curve maps the log odds x of another language to a probability: the logistic function of at0 + slope*x.
 type curve struct{ at0, slope float64 }
 
 // curves give the risk of lines and words, by the quality of the expected language's word model, and of excused spans;
-// fitted as docs/check.md says: go -C tools run ./bench/words -only risk -own NTREX-128 -half a. Those of silent texts,
-// which have no span, are constant.
+// fitted as docs/check.md describes: go -C tools run ./bench/words -only risk -own NTREX-128 -half a. Curves of silent
+// texts, which have no span, are constant.
 var curves = map[string]curve{
 	"line thorough": {0.14, 0.6}, "line short": {0.05, 0.46}, "line thin": {-0.01, 0.4},
 	"word thorough": {1.5, 0.21}, "word short": {0.31, 0.57}, "word thin": {0.06, 0.39},
@@ -187,7 +187,7 @@ var curves = map[string]curve{
 
 func (c curve) at(x float64) float64 { return 1 / (1 + math.Exp(-c.at0-c.slope*x)) }
 
-// model says how good the model of a language's words is.
+// model returns the quality of a language's word model.
 func model(language string) string {
 	switch {
 	case words.Thin(language):
@@ -211,7 +211,7 @@ func (s Span) risk(expected string) float64 {
 	return min(high, max(low, curves[key].at(math.Log(s.P/(1-s.P)))))
 }
 
-// rounded is a probability as judgements have it.
+// rounded rounds a probability as in judgements.
 func rounded(p float64) float64 { return math.Round(1e4*p) / 1e4 }
 
 func (k Checker) threshold() float64 {
@@ -221,7 +221,7 @@ func (k Checker) threshold() float64 {
 	return k.Threshold
 }
 
-// settle sets the risk of a span, and whether it counts: it has an excuse if its risk is below the threshold.
+// settle sets a span's risk, and whether it counts: if the risk is below the threshold, it is excused.
 func (c *check) settle(s *Span) {
 	s.Risk = rounded(s.risk(c.want.base))
 	switch {
@@ -232,7 +232,7 @@ func (c *check) settle(s *Span) {
 	}
 }
 
-// highest is the risk of a text: its worst span's, or what may be in it unseen.
+// highest returns the risk of a text: of its worst span, or of unseen confusion in it.
 func (c *check) highest(spans []Span) float64 {
 	key := "silent" + model(c.want.base)
 	if c.level() == ByLines {
@@ -245,22 +245,22 @@ func (c *check) highest(spans []Span) float64 {
 	return risk
 }
 
-// A Part of a text was judged as a whole: a line, or short ones of a form (items of a list, headings, cells).
-// Excused lines are in no part.
+// A Part of a text was judged as a whole: a line, or several short ones of a form (items of a list, headings, cells).
+// Excused lines belong to no part.
 type Part struct {
 	Lines    []prose.Span // of the text, in order
-	Verdict  Verdict      // of the lines as wholes: words of another language in them do not make them Wrong
-	Language string       // as in Span; empty if it cannot be told
+	Verdict  Verdict      // of the lines as a whole: single words in another language do not make them Wrong
+	Language string       // as in Span; empty if unknown
 	P        float64      // probability of the verdict
 }
 
-// A Mix says how the languages of a text's words alternate. It leaves out excused words, except doubtful ones, which
-// count as the expected language, and words of parts that cannot be told.
+// A Mix describes how the languages of a text's words alternate. It leaves out excused words, except doubtful ones,
+// which count as the expected language, and words of parts in an unknown language.
 type Mix struct {
 	Words    int    // characters in Chinese and Japanese
 	Own      int    // words in the expected language
-	Switches int    // changes of the language from a word to the next
-	First    string // the language of the first line, as in Span; empty if no line's can be told
+	Switches int    // changes of language between successive words
+	First    string // language of the first line, as in Span; empty if no line's is known
 }
 
 func (c *check) parts() (parts []Part) {

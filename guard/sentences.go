@@ -23,7 +23,7 @@ func (c *check) ownBlocks() (own []prose.Span) {
 	return own
 }
 
-// sentences returns the sentences of these blocks, without the marks and masked parts that they begin with.
+// sentences returns the sentences of these blocks, without leading marks and masked parts.
 func (c *check) sentences() (all []prose.Span) {
 	for _, b := range c.ownBlocks() {
 		for at := b.Start; at < b.End; {
@@ -37,7 +37,7 @@ func (c *check) sentences() (all []prose.Span) {
 	return all
 }
 
-// sentenceEnd returns where the sentence at a byte ends: after a Chinese full stop, or another one before a space.
+// sentenceEnd returns the end of the sentence around a byte: after a Chinese full stop, or another one before a space.
 func (c *check) sentenceEnd(at, end int) int {
 	for i, r := range c.text[at:end] {
 		after := at + i + utf8.RuneLen(r)
@@ -49,7 +49,7 @@ func (c *check) sentenceEnd(at, end int) int {
 	return end
 }
 
-// chineseSentences extends Chinese words in Japanese to their sentence, if it has Chinese characters alone.
+// chineseSentences extends Chinese words in Japanese to their sentence, if it has Chinese characters only.
 func (c *check) chineseSentences() {
 	if c.want.base != "ja" {
 		return
@@ -75,8 +75,8 @@ func (c *check) chineseSentences() {
 	}
 }
 
-// foreignSentences adds sentences in another language whose single words are too weak evidence: in relatives,
-// where the model of the expected language is not thorough.
+// foreignSentences adds sentences in another language whose single words are too weak evidence: in related languages,
+// if the expected language's model is not thorough.
 func (c *check) foreignSentences() {
 	if words.Thorough(c.want.base) || !words.Supports(c.want.base) {
 		return
@@ -118,16 +118,16 @@ func (c *check) foreignSentences() {
 }
 
 const (
-	leastSentence = 5    // words of a sentence that is judged as a whole
-	fewWords      = 8    // in a sentence too short for the identifier alone
-	suspect       = -7.0 // log odds of one of them, at least
+	leastSentence = 5    // least words in a sentence that is judged as a whole
+	fewWords      = 8    // words in a sentence that is too short for the identifier alone
+	suspect       = -7.0 // least log odds of one of them
 	sentenceWrong = 6.0  // log odds of the sentence
 )
 
-// scripts adds lines, sentences and words of Chinese in the script that is not expected: lines and sentences with at
-// least two characters that only this one has, and few that only the expected one has.
+// scripts adds lines, sentences and words of Chinese in the other script: lines and sentences with at least two
+// characters that exist only in it, and few that exist only in the expected one.
 func (c *check) scripts() {
-	const scriptDoubt = 1.8 // makes one character of the other script a doubtful word: it may be in a name
+	const scriptDoubt = 1.8 // odds for one character of the other script, a doubtful word: it may be in a name
 	if c.want.base != "zh" || c.want.script == "" {
 		return
 	}
@@ -178,16 +178,16 @@ func (c *check) scripts() {
 	}
 }
 
-// otherScript returns the parts of a block from one character of the other script to another one a few characters
-// later, with up to two neighbours on each side, as long as no character between has the expected script alone.
+// otherScript returns the parts of a block between characters of the other script that are few characters apart, with
+// up to two neighbours on each side, if no character between them is only in the expected script.
 func (c *check) otherScript(b prose.Span, count func(prose.Span) (wrong, right int)) (parts []prose.Span) {
 	const (
 		near   = 4 // characters
 		beside = 2
 	)
 	n, last := 0, 0
-	var neighbours []int // where the characters before begin that may belong to a part
-	open := false        // a part may go on
+	var neighbours []int // starts of the preceding characters that may belong to a part
+	open := false        // a part may continue
 	masks := c.masksIn(b)
 	for at := (prose.Span{End: b.Start}); at.End < b.End; {
 		r, size := utf8.DecodeRuneInString(c.text[at.End:b.End])
@@ -224,7 +224,7 @@ func (c *check) otherScript(b prose.Span, count func(prose.Span) (wrong, right i
 	return parts
 }
 
-// cantonese reports whether a text has characters of Cantonese function words, which Mandarin does not have.
+// cantonese reports whether a text has characters of Cantonese function words, which Mandarin lacks.
 func cantonese(text string) bool {
 	n, all := 0, 0
 	for _, r := range text {

@@ -9,23 +9,23 @@ import (
 	"crosstalk/model/thoughts"
 )
 
-// A Stream judges a text while it arrives. It must not be used concurrently.
+// A Stream judges a text while it arrives. It is not safe for concurrent use.
 type Stream struct {
 	checker Checker
 	tag     string
 	base    string // the tag's language
 	text    strings.Builder
-	from    int    // where what is looked at again starts: with a line, or in a long one with a sentence or word
-	torn    bool   // or within one
-	line    int    // where the last line starts
-	alarmed int    // no alarm is about what begins before
-	fence   string // the mark that fenced code began with, empty outside
-	words   int    // of the last line, complete ones
-	next    int    // number of words at which the last line is looked at again
-	looked  int    // the text's length when it was looked at
+	from    int    // start of the text to judge again: a line or, in a long one, a sentence or word
+	torn    bool   // or within a word
+	line    int    // start of the last line
+	alarmed int    // no alarm is about text that begins before
+	fence   string // the mark that began fenced code, empty outside
+	words   int    // complete words in the last line
+	next    int    // number of words at which the last line is judged again
+	looked  int    // the text's length when it was last judged
 	ended   bool   // a line has ended since
 
-	marks  marks // of the last line, up to marked
+	marks  marks // in the last line, up to marked
 	marked int
 
 	inThought, answering, mayEnd bool // see thinking
@@ -34,20 +34,20 @@ type Stream struct {
 
 // Limits of streams.
 const (
-	contextBytes  = 400                          // of the text before the last line that are looked at again
-	newBytes      = 16                           // at least, before the text is looked at again
-	longestLine   = 1000                         // of a line, what is looked at again
-	longestWindow = 2*longestLine + contextBytes // of the text, before less of it is looked at again
-	sureLine      = 0.99                         // least probability of a line that is not complete
-	sureWord      = Certain                      // least probability of words in a line that is not complete
-	sureWords     = 4                            // least words of a line that is not complete: see Words
-	wordsAfter    = 3                            // must follow foreign words, which may be explained in brackets
+	contextBytes  = 400                          // of the text before the last line, to judge again
+	newBytes      = 16                           // new text before judging again
+	longestLine   = 1000                         // of a line, to judge again
+	longestWindow = 2*longestLine + contextBytes // of the text, before less of it is judged again
+	sureLine      = 0.99                         // least probability of an incomplete line
+	sureWord      = Certain                      // least probability of words in an incomplete line
+	sureWords     = 4                            // least words in an incomplete line: see Words
+	wordsAfter    = 3                            // after foreign words, which brackets may explain
 	wordsInRow    = 4                            // foreign ones need none to follow: they are too many for a term
-	longestMarker = 64                           // of the markers that may begin a text's thoughts
+	longestMarker = 64                           // bytes in a marker that may begin a text's thoughts
 )
 
-// Stream begins to judge a text that should be in a language, as Check does. If the tag is empty, as a user's language
-// that cannot be told, neither can the verdict.
+// Stream begins to judge a text in an expected language, as Check does. If the tag is empty, like an unknown user's
+// language, the verdict is CannotTell.
 func (k Checker) Stream(tag string) (*Stream, error) {
 	if tag == "" {
 		return &Stream{}, nil
@@ -59,8 +59,8 @@ func (k Checker) Stream(tag string) (*Stream, error) {
 	return &Stream{checker: k, tag: tag, base: want.base}, nil
 }
 
-// Write adds text. It returns the parts in another language that have become certain, each once, by their places in the
-// whole text. Close may still judge them otherwise: as the quotation that an example turns out to be.
+// Write adds text. It returns the parts in another language that have become certain, each once, with offsets in the
+// whole text. Close may still judge them otherwise: an example may turn out to be a quotation.
 func (s *Stream) Write(text string) (alarms []Span) {
 	if s.tag == "" {
 		return nil
@@ -116,7 +116,7 @@ func (s *Stream) look(all string) (alarms []Span) {
 		return nil // Stream has checked the tag
 	}
 	least := s.alarmed
-	if s.torn { // what it is torn from may excuse it
+	if s.torn { // the missing context may excuse it
 		least = max(least, s.from+breakAt(all[s.from:]))
 	}
 	for _, span := range j.Spans {
@@ -129,7 +129,7 @@ func (s *Stream) look(all string) (alarms []Span) {
 	return alarms
 }
 
-// forget bounds what is looked at again.
+// forget bounds the text to judge again.
 func (s *Stream) forget(all string) {
 	if s.line-s.from > 2*contextBytes {
 		n := strings.IndexByte(all[s.line-contextBytes:], '\n') // always found: the line before this one ends here
@@ -145,7 +145,7 @@ func (s *Stream) forget(all string) {
 	}
 }
 
-// breakAt returns the byte after a text's first space or Chinese sentence; the text's length if it has neither.
+// breakAt returns the offset after a text's first space or Chinese sentence; the text's length if it has neither.
 func breakAt(text string) int {
 	n := strings.IndexAny(text, " 。！？")
 	if n < 0 {
@@ -171,8 +171,8 @@ func (s *Stream) certain(all string, span Span) bool {
 	return span.P >= sureWord && (words >= wordsInRow || Words(all[span.End:]) >= wordsAfter)
 }
 
-// announced reports whether the line of a part follows one that announces a quotation, and has nothing else before the
-// part. Only what comes next tells whether it is one.
+// announced reports whether a part begins the line after one that announces a quotation. Only the text that follows
+// shows whether it is one.
 func (s *Stream) announced(all string, span Span) bool {
 	start := s.from + lineStart(all[s.from:], span.Start-s.from)
 	before := strings.TrimRight(all[s.from:start], " \t\n*_")
@@ -180,20 +180,20 @@ func (s *Stream) announced(all string, span Span) bool {
 		quotes(s.base, before[lineStart(before, len(before)):])
 }
 
-// marks are what a line has of marks between which words may be in another language (quotation marks, brackets,
-// emphasis, code), and how many words are outside of them.
+// marks counts a line's marks between which words may be in another language (quotation marks, brackets, emphasis,
+// code), and the words outside them.
 type marks struct {
 	quote, emphasis, code bool
 	brackets              int
 	last                  rune
-	spaces, characters    int // outside; characters as countWords counts
+	spaces, characters    int // outside marks; characters as countWords counts them
 }
 
-// marksUntil returns the marks of the last line up to a byte that is looked at again.
+// marksUntil returns the marks of the last line up to a byte in the text to judge again.
 func (s *Stream) marksUntil(all string, end int) marks {
 	if s.marked < s.line || s.marked == 0 {
 		s.marks, s.marked = marks{last: ' '}, s.line
-		item := strings.TrimPrefix(strings.TrimLeft(all[s.line:end], " \t"), "* ") // of a list
+		item := strings.TrimPrefix(strings.TrimLeft(all[s.line:end], " \t"), "* ") // list marker
 		s.marked = end - len(item)
 	}
 	if s.from > s.marked {
@@ -238,7 +238,7 @@ func (m marks) words() int { return m.spaces + m.characters/3 }
 
 func lineStart(all string, at int) int { return strings.LastIndexByte(all[:at], '\n') + 1 }
 
-// Words counts words that something follows, three characters of scripts without spaces as one.
+// Words counts words that are followed by something; three characters of scripts without spaces count as one.
 func Words(text string) (n int) {
 	characters := countWords(text)
 	spaces := strings.Count(text, " ")
@@ -254,10 +254,10 @@ func (s *Stream) Close() Judgement {
 	return j
 }
 
-// Thought is the kind of masked parts in which a model thinks before it answers: "<think>...</think>".
+// Thought is the kind of a masked part in which a model thinks before it answers: "<think>...</think>".
 const Thought prose.Kind = "thought"
 
-// hideThoughts returns a text with spaces in place of a model's thoughts, and where these are.
+// hideThoughts returns a text with its thoughts replaced by spaces, and the places of the thoughts.
 func hideThoughts(text string) (answer string, hidden []prose.Span) {
 	parts := thoughts.Parts(text)
 	if len(parts) == 0 || len(parts) == 1 && parts[0].Kind == thoughts.Answer {
@@ -282,7 +282,7 @@ func hideThoughts(text string) (answer string, hidden []prose.Span) {
 	return string(blank), hidden
 }
 
-// thinking reports whether the text has only thoughts so far, or too little to tell: it is not looked at then.
+// thinking reports whether the text so far has only thoughts, or is too short to tell: then it is not judged yet.
 func (s *Stream) thinking(all, added string) bool {
 	s.mayEnd = s.mayEnd || strings.ContainsAny(added, ">]▷") && // the marker at a thought's end
 		thoughts.Marked(all[max(0, len(all)-len(added)-longestMarker):])
@@ -303,7 +303,7 @@ func (s *Stream) thinking(all, added string) bool {
 	case last.Kind == thoughts.Answer:
 		s.answering = true
 		s.from, s.line, s.fence = last.Start, max(s.line, last.Start), ""
-	default: // each time later, so that a text of nothing but markers takes no longer than any other
+	default: // later each time, so that a text of only markers takes no longer than any other
 		s.parted++
 		s.partAgain = len(all) + s.parted*s.parted/4
 	}

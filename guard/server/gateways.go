@@ -25,7 +25,7 @@ const (
 	portkeyPath   = "/portkey"
 )
 
-// none lets a text of LiteLLM pass.
+// none is LiteLLM's response that lets a text pass.
 var none = map[string]string{"action": "NONE"}
 
 // litellmRequest is a request to a model, or its response (docs.litellm.ai, Generic Guardrail API, beta).
@@ -44,9 +44,9 @@ type litellmRequest struct {
 	} `json:"additional_provider_specific_params"`
 }
 
-// litellm answers NONE, or BLOCKED for an answer in another language if the server blocks. Requests pass; it keeps only
-// the user's language, for the answer, which comes several times if it is streamed, each time with more text. Such an
-// answer is blocked once it is certain that it is wrong.
+// litellm responds NONE, or BLOCKED for an answer in another language if the server blocks. Requests pass; only the
+// user's language is kept, for the answer, which arrives several times if streamed, each time with more text. Such an
+// answer is blocked once it is certain to be wrong.
 func (s *server) litellm(w http.ResponseWriter, r *http.Request, data []byte) error {
 	var in litellmRequest
 	tag := ""
@@ -90,14 +90,14 @@ func (s *server) litellm(w http.ResponseWriter, r *http.Request, data []byte) er
 	return err
 }
 
-// Limits of what may be the beginning of an answer, chosen on the replies of the package guard.
+// Limits of a possible beginning of an answer, chosen on guard's development replies.
 const (
-	wholeWords   = 8 // more are no beginning: LiteLLM first sends five pieces
-	certainWords = 4 // in another language block; fewer may be terms of which more come, and which are then excused
+	wholeWords   = 8 // more words are no beginning: LiteLLM first sends five pieces
+	certainWords = 4 // needed to block; fewer may begin a term that is excused once complete
 )
 
-// certain reports whether a wrong answer, of which more may come, stays wrong, or looks complete. seen tells that the
-// call has sent it before, grown that it was shorter.
+// certain reports whether a wrong answer that may continue stays wrong, or looks complete. seen means that the call has
+// sent it before, grown that it was shorter then.
 func (s *server) certain(text, tag string, seen, grown bool) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimSpace(text))
 	if strings.ContainsRune(".!?…。！？।؟", last) || seen && !grown || !seen && guard.Words(text) > wholeWords {
@@ -129,7 +129,7 @@ func (s *server) userTag(in litellmRequest) string {
 	return tag
 }
 
-// reason says what is wrong with an answer without quoting it.
+// reason explains what is wrong with an answer without quoting it.
 func reason(r guard.Response) string {
 	switch r.Verdict {
 	case guard.Right:
@@ -147,7 +147,7 @@ func reason(r guard.Response) string {
 		r.Expected, strings.Join(languages, ", "), r.Count(guard.Line), r.Count(guard.Word))
 }
 
-// gateway responds to a request with what handle makes of its body, when there is room to work.
+// gateway responds to a request with the result of handle for its body, when the server has capacity.
 func (s *server) gateway(handle func(r *http.Request, data []byte) (any, error)) http.HandlerFunc {
 	return s.reading(func(w http.ResponseWriter, r *http.Request, data []byte) error {
 		return s.work(r.Context(), len(data), func() error {
@@ -160,8 +160,9 @@ func (s *server) gateway(handle func(r *http.Request, data []byte) (any, error))
 	})
 }
 
-// promptfoo answers an assertion of the type webhook: whether the output is in the language that the URL, the variable
-// language or the server's options name, or else in the prompt's. What cannot be told passes with half a point.
+// promptfoo answers an assertion of the type webhook: whether the output is in the language named in the URL, the
+// variable language or the server's options, or else in the prompt's language. An unclear output passes with half a
+// point.
 func (s *server) promptfoo(r *http.Request, data []byte) (any, error) {
 	var in struct {
 		Output  any `json:"output"`
@@ -179,10 +180,10 @@ func (s *server) promptfoo(r *http.Request, data []byte) (any, error) {
 	}
 	record := guard.Request{Text: strings.Join(texts(in.Output), "\n"), Prompt: in.Context.Prompt}
 	var named string
-	json.Unmarshal(in.Context.Vars["language"], &named) // if it is a string
+	json.Unmarshal(in.Context.Vars["language"], &named) // ignored unless it is a string
 	record.Language = cmp.Or(r.URL.Query().Get("language"), named, s.Language, guard.User)
 	if len(in.Context.Prompt) <= mostText && json.Unmarshal([]byte(in.Context.Prompt), &record.Messages) != nil {
-		record.Messages = nil // the prompt is a text, no conversation
+		record.Messages = nil // the prompt is a text, not a conversation
 	}
 	v, err := s.judge(record)
 	if err != nil {
@@ -193,8 +194,8 @@ func (s *server) promptfoo(r *http.Request, data []byte) (any, error) {
 	return map[string]any{"pass": v.Verdict != guard.Wrong, "score": score, "reason": reason(v.Response)}, nil
 }
 
-// portkey answers a guardrail of the type webhook. Requests pass; an answer does not if it is in another language and
-// the server blocks. The language comes from the URL, the metadata or the server's options, or else is the user's.
+// portkey answers a guardrail of the type webhook. Requests pass; an answer in another language does not pass if the
+// server blocks. The language is from the URL, the metadata or the server's options, or else is the user's.
 func (s *server) portkey(r *http.Request, data []byte) (any, error) {
 	var in struct {
 		Event   string `json:"eventType"`
@@ -241,14 +242,14 @@ func texts(value any) (list []string) {
 	return list
 }
 
-// calls keeps the language of a call's user and the verdict on its answer so far, by the id of the call, for a while: a
-// gateway sends a streamed answer again and again, each time with more text, and it counts once.
+// calls keeps, for a while, the language of each call's user and the verdict on its answer so far, by the call's id: a
+// gateway sends a streamed answer repeatedly, each time with more text, and it counts once.
 type calls struct {
-	count func(event) // an answer
+	count func(event) // called for each answer
 
 	mu  sync.Mutex
 	ids map[string]*list.Element
-	all list.List // of *call, that which was used last at the end
+	all list.List // of *call, the most recently used at the end
 }
 
 type call struct {
@@ -268,9 +269,9 @@ type growing struct {
 const (
 	mostCalls   = 10_000
 	mostCallID  = 200 // bytes
-	mostChoices = 4   // of a call that are told apart
+	mostChoices = 4   // choices of a call that are distinguished
 	longestCall = 15 * time.Minute
-	quiet       = 15 * time.Second // after which an answer does not grow any more
+	quiet       = 15 * time.Second // after this, an answer no longer grows
 )
 
 var seed = maphash.MakeSeed()
@@ -326,8 +327,8 @@ func (c *calls) language(id string) string {
 	return ""
 }
 
-// found notes what was found of an answer so far, and reports whether it was seen before, and whether it has grown
-// since. It is counted once it does not grow any more.
+// found records the verdict on an answer so far, and reports whether it was seen before, and whether it has grown
+// since. The answer is counted once it no longer grows.
 func (c *calls) found(id string, choice int, text string, e event) (seen, grown bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -27,10 +27,10 @@ import (
 
 // Limits of what is counted and kept.
 const (
-	mostModels = 50       // that have counts of their own
-	mostLog    = 64 << 20 // bytes of a log of verdicts, before it begins anew and what it had is kept as FILE.1
-	mostSpans  = 20       // parts of an answer that an event has
-	mostRecent = 50       // verdicts that are kept to be shown
+	mostModels = 50       // models with their own counts
+	mostLog    = 64 << 20 // bytes of a log of verdicts, before it is renamed to FILE.1 and begun anew
+	mostSpans  = 20       // parts of an answer in an event
+	mostRecent = 50       // verdicts kept for the page
 )
 
 // buckets are the upper bounds of the histogram of latencies, in seconds.
@@ -62,7 +62,7 @@ func newMetrics() *metrics {
 		models: map[string]bool{}}
 }
 
-// base is the label of a tag: its language.
+// base is the label for a tag: its language.
 func base(tag string) string {
 	language, _, _ := strings.Cut(strings.ReplaceAll(tag, "_", "-"), "-")
 	return cmp.Or(strings.ToLower(language), "unknown")
@@ -105,7 +105,7 @@ func (m *metrics) took(d time.Duration) {
 	})
 }
 
-// unchecked counts what passed without a check, and logs the first of each reason.
+// unchecked counts texts that pass without a check, and logs the first for each reason.
 func (m *metrics) unchecked(log io.Writer, reason string) {
 	m.count(func() {
 		if m.passed[reason]++; m.passed[reason] == 1 && log != nil {
@@ -170,7 +170,7 @@ func (s *server) writeMetrics(w http.ResponseWriter, _ *http.Request) {
 // started is about when the process began.
 var started = time.Now()
 
-// writeProcess writes what Prometheus's own clients say of a process, as far as the system tells.
+// writeProcess writes the process metrics of Prometheus's own clients, where the system provides them.
 func writeProcess(w io.Writer) {
 	write := func(name, kind, help string, value any) {
 		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %[1]s %[3]s\n%[1]s %[4]v\n", name, help, kind, value)
@@ -192,16 +192,16 @@ func writeProcess(w io.Writer) {
 	}
 }
 
-// event is a verdict, or the lack of one, for logs, counts and pages. It never contains the text.
+// event is a verdict, or a missing one, for logs, counts and pages. It never contains the text.
 type event struct {
 	Time     time.Time       `json:"time"`
-	ID       json.RawMessage `json:"id,omitempty"` // of the record
+	ID       json.RawMessage `json:"id,omitempty"` // id of the record
 	Call     string          `json:"call,omitempty"`
 	Route    string          `json:"route"` // check, stream, litellm, promptfoo, portkey
 	Model    string          `json:"model,omitempty"`
 	Team     string          `json:"team,omitempty"`
-	Expected string          `json:"expected"` // empty: not known
-	Language string          `json:"language"` // found
+	Expected string          `json:"expected"` // empty: unknown
+	Language string          `json:"language"` // the language found
 	Verdict  guard.Verdict   `json:"verdict"`  // or unchecked
 	Reason   string          `json:"reason,omitempty"`
 	P        float64         `json:"p"`
@@ -210,7 +210,7 @@ type event struct {
 	MS       float64         `json:"ms"` // time to judge the text, in milliseconds
 }
 
-// unchecked is the verdict of an event about what passed without a check.
+// unchecked is the verdict of an event for a text that passed without a check.
 const unchecked guard.Verdict = "unchecked"
 
 type sent struct{ Model, Team string }
@@ -222,7 +222,7 @@ func (s sent) of(route, call string, v Verdict) event {
 		MS:    float64(v.took) / float64(time.Millisecond)}
 }
 
-// label shortens a name that a caller sends, and leaves out what a log or a metric cannot have.
+// label shortens a name that a caller sends, and removes what a log or a metric cannot contain.
 func label(name string) string {
 	const most = 100
 	return strings.Map(func(r rune) rune {
@@ -233,7 +233,7 @@ func label(name string) string {
 	}, name[:min(len(name), most)])
 }
 
-// short leaves out an id that is too long for a log.
+// short drops an id that is too long for a log.
 func short(id json.RawMessage) json.RawMessage {
 	if len(id) > mostCallID {
 		return nil
@@ -244,7 +244,7 @@ func short(id json.RawMessage) json.RawMessage {
 type verdicts struct {
 	path   string // empty: no log
 	most   int64
-	report io.Writer // of errors
+	report io.Writer // for errors
 
 	mu     sync.Mutex
 	failed bool

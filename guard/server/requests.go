@@ -16,13 +16,13 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// room is a request's share of the memory for all bodies and answers.
+// room is a request's share of the memory for all bodies and responses.
 type room struct {
 	of    *semaphore.Weighted
 	taken int64
 }
 
-// take raises the share to n bytes in all. It fails if there is not enough memory left.
+// take raises the share to a total of n bytes. It fails if there is not enough memory left.
 func (r *room) take(n int) error {
 	if more := int64(n) - freeBody - r.taken; more > 0 {
 		if !r.of.TryAcquire(more) {
@@ -38,7 +38,7 @@ func (r *room) leave() {
 	r.taken = 0
 }
 
-// body reads the request's whole body into the room for it.
+// body reads the request's whole body, charged to its share of memory.
 func (s *server) body(r *http.Request, in *room) (data []byte, err error) {
 	buffer := make([]byte, 0, min(max(r.ContentLength, 0), freeBody)+512)
 	for {
@@ -67,7 +67,7 @@ func (s *server) body(r *http.Request, in *room) (data []byte, err error) {
 // byteOrderMark begins files of some Windows programs.
 var byteOrderMark = []byte("\ufeff")
 
-// reading reads a request's JSON body, in time, and answers with what handle returns, or its error.
+// reading reads a request's JSON body, in time, and responds with the result of handle, or its error.
 func (s *server) reading(handle func(w http.ResponseWriter, r *http.Request, data []byte) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), longest)
@@ -87,7 +87,7 @@ func (s *server) reading(handle func(w http.ResponseWriter, r *http.Request, dat
 	}
 }
 
-// valid returns an error for invalid UTF-8: offsets into the text would not match the bytes that were sent.
+// valid returns an error for invalid UTF-8: offsets into the text would not match the bytes sent.
 func valid(data []byte) error {
 	if utf8.Valid(data) {
 		return nil
@@ -100,7 +100,7 @@ func valid(data []byte) error {
 }
 
 // split returns the records of a body: one JSON object, or a list of them. It counts the JSON values before anything is
-// built from them. What is no JSON is split somehow.
+// built from them. Invalid JSON may be split anywhere.
 func split(data []byte) (records [][]byte, many bool, err error) {
 	values, depth, found, start := 1, 0, 1, 1
 	many = bytes.HasPrefix(data, []byte("["))
@@ -153,7 +153,7 @@ func decode(data []byte, to any) error {
 	return json.Unmarshal(data, to)
 }
 
-// answer is JSON that takes room as bodies do.
+// answer is JSON that is charged to memory as bodies are.
 type answer struct {
 	bytes.Buffer
 	room
@@ -170,10 +170,10 @@ func (a *answer) add(v any) error {
 	return a.take(a.Cap())
 }
 
-// A refusal says why a request is not answered as it asks.
+// A refusal explains why a request is not answered as asked.
 type refusal struct {
 	status  int
-	reason  string // of the constants below; empty if it is about who asks, not for what
+	reason  string // one of the constants below; empty if it concerns the sender, not the request
 	message string
 }
 
@@ -196,14 +196,14 @@ var said = map[string]string{
 	busy:        "there were too many requests at a time",
 }
 
-// errBusy means that there is no room for a request's body, or its answer, now.
+// errBusy reports that there is no memory for a request's body, or its response, at the moment.
 var errBusy = &refusal{http.StatusServiceUnavailable, busy, "Too many large requests at a time. Try again soon."}
 
 func tooLarge(format string, args ...any) error {
 	return &refusal{http.StatusRequestEntityTooLarge, large, fmt.Sprintf(format, args...)}
 }
 
-// fail answers with an error, or lets what a gateway sent pass if the service only observes.
+// fail responds with an error, or passes what a gateway sent if the service only observes.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	f := &refusal{http.StatusBadRequest, noJSON, ""}
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
@@ -212,7 +212,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	errors.As(err, &f)
 	message := err.Error()
-	passing := map[string]any{ // what lets pass what was sent to a gateway's path
+	passing := map[string]any{ // responses that let a gateway's text pass, by path
 		litellmPath:   none,
 		portkeyPath:   map[string]any{"verdict": true, "data": map[string]string{"reason": "not checked: " + message}},
 		promptfooPath: map[string]any{"pass": true, "score": 0, "reason": "not checked: " + message},
@@ -243,7 +243,7 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, status int, mess
 	}[status], message})
 }
 
-// offsetsOf returns how long a character is in what the URL asks offsets to count; nil for bytes.
+// offsetsOf returns a function for a character's length in the unit that the URL requests for offsets; nil for bytes.
 func offsetsOf(r *http.Request) (func(rune) int, error) {
 	switch kind := r.URL.Query().Get("offsets"); kind {
 	case "", "bytes":
@@ -257,7 +257,7 @@ func offsetsOf(r *http.Request) (func(rune) int, error) {
 	}
 }
 
-// in makes the offsets of a verdict on a text count something else than bytes.
+// in converts the offsets of a verdict on a text from bytes to another unit.
 func (v *Verdict) in(length func(rune) int, text string) {
 	at, n := 0, 0
 	to := func(offset *int) {

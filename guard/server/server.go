@@ -1,5 +1,5 @@
-// Package server judges answers over HTTP: one or many, as they arrive, and in the ways that a gateway (LiteLLM) and a
-// test runner (promptfoo) ask. Texts are neither logged nor kept.
+// Package server judges answers over HTTP: one or many, as they arrive, and in the formats of gateways (LiteLLM) and a
+// test runner (promptfoo). Texts are neither logged nor kept.
 package server
 
 import (
@@ -28,17 +28,17 @@ import (
 
 // Limits of requests.
 const (
-	mostBody    = 8 << 20   // bytes of a request
-	mostSkipped = 64 << 20  // bytes of a larger one that are read, so that its sender gets to read the answer
-	mostBodies  = 64 << 20  // bytes of all requests and answers at a time
-	freeBody    = 64 << 10  // bytes of each of them that do not count
-	mostText    = 256 << 10 // bytes of a text: judging takes some hundred times as much memory
-	mostReply   = 16 << 20  // bytes of an answer
-	mostStream  = 16 << 20  // bytes of a stream: models send some hundred for each token
-	keptStream  = 1 << 20   // bytes of it that are kept at a time
-	mostRecords = 1000      // of a request; also texts
-	mostValues  = 100_000   // of JSON in a request: an empty one may take a hundred times the memory of its bytes
-	concurrent  = 512       // requests at a time
+	mostBody    = 8 << 20   // bytes in a request
+	mostSkipped = 64 << 20  // bytes read of a larger one, so that its sender receives the response
+	mostBodies  = 64 << 20  // bytes of all concurrent requests and responses
+	freeBody    = 64 << 10  // bytes of each that are not counted
+	mostText    = 256 << 10 // bytes in a text: judging needs some hundred times as much memory
+	mostReply   = 16 << 20  // bytes in a response
+	mostStream  = 16 << 20  // bytes in a stream: models send some hundred for each token
+	keptStream  = 1 << 20   // bytes of a stream kept at a time
+	mostRecords = 1000      // records in a request; also texts
+	mostValues  = 100_000   // JSON values in a request: an empty one may need a hundred times its size in memory
+	concurrent  = 512       // concurrent requests
 	longest     = 20 * time.Second
 	idleStream  = 30 * time.Second
 	longStream  = 10 * time.Minute
@@ -48,15 +48,15 @@ const (
 type Options struct {
 	Checker  guard.Checker
 	Hosts    []string // host names besides localhost and loopback addresses
-	Token    string   // that requests must have; empty: none
+	Token    string   // required from requests; empty: none
 	Language string   // a tag, or guard.User, for records without one; empty: they are refused
-	Block    bool     // say no to answers in another language, where a caller acts on it
+	Block    bool     // refuse answers in another language, if a caller acts on that
 
-	LogVerdicts string    // a file for verdicts, without texts; empty: none
-	Log         io.Writer // what gateways could not have checked, the first of each reason; nil: nowhere
+	LogVerdicts string    // file for verdicts, without texts; empty: none
+	Log         io.Writer // what gateways sent that could not be checked, once for each reason; nil: nowhere
 }
 
-// New returns a handler of all requests.
+// New returns a handler for all requests.
 func New(o Options) http.Handler { return newServer(o).handler() }
 
 func newServer(o Options) *server {
@@ -65,7 +65,7 @@ func newServer(o Options) *server {
 		working: semaphore.NewWeighted(cores), cores: cores}
 	s.calls.count = s.record
 	s.log = verdicts{path: o.LogVerdicts, most: mostLog, report: o.Log}
-	s.Checker.Check("Das ist ein kurzer Satz.", "de") // reads the models, so that the first request need not wait
+	s.Checker.Check("Das ist ein kurzer Satz.", "de") // loads the models, so that the first request need not wait
 	return s
 }
 
@@ -109,7 +109,7 @@ func (s *server) handler() http.Handler {
 	all.Handle("/", rules.Guard(paths))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.ending.Load() {
-			w.Header().Set("Connection", "close") // the next request is for another replica
+			w.Header().Set("Connection", "close") // send the next request to another replica
 		}
 		all.ServeHTTP(w, r)
 	})
@@ -123,10 +123,10 @@ type server struct {
 	cores   int64               // of working
 	calls   calls
 	log     verdicts
-	ending  atomic.Bool // it answers, but a load balancer should send no more
+	ending  atomic.Bool // still responds, but a load balancer should send no more
 }
 
-// admit lets a request with the token pass.
+// admit passes a request with the token.
 func (s *server) admit(w http.ResponseWriter, r *http.Request) bool {
 	scheme, bearer, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
@@ -155,7 +155,7 @@ const (
 	Block = "block" // only if the server blocks
 )
 
-// work runs f when there is room to work on n bytes: much is worked on alone.
+// work runs f when there is capacity for n bytes: large work runs alone.
 func (s *server) work(ctx context.Context, n int, f func() error) error {
 	weight := int64(1)
 	if n > mostText/8 {
@@ -168,7 +168,7 @@ func (s *server) work(ctx context.Context, n int, f func() error) error {
 	return f()
 }
 
-// judge judges a record. It needs room to work.
+// judge judges a record. It must run within work.
 func (s *server) judge(record guard.Request) (Verdict, error) {
 	if err := fits(&record); err != nil {
 		return Verdict{}, err
@@ -183,7 +183,7 @@ func (s *server) judge(record guard.Request) (Verdict, error) {
 	return Verdict{response, s.action(response.Verdict), took}, nil
 }
 
-// fits returns an error for a record whose texts are too long, and forgets the oldest messages of long conversations.
+// fits returns an error for a record whose texts are too long, and drops the oldest messages of long conversations.
 func fits(record *guard.Request) error {
 	const limit = mostText >> 10
 	if len(record.Text) > mostText {
@@ -222,19 +222,19 @@ func respond(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
-	encoder.Encode(v) // a client that is gone needs no answer
+	encoder.Encode(v) // a client that is gone needs no response
 }
 
-// from returns what a record says about its answer besides the text, or else what the URL says.
+// from returns what a record, or else the URL, states about its answer besides the text.
 func from(r *http.Request, record []byte) (who sent) {
 	if bytes.Contains(record, []byte(`"model"`)) || bytes.Contains(record, []byte(`"team"`)) {
-		json.Unmarshal(record, &who) // what is no text is left out
+		json.Unmarshal(record, &who) // values that are not text are left out
 	}
 	q := r.URL.Query()
 	return sent{cmp.Or(who.Model, q.Get("model")), cmp.Or(who.Team, q.Get("team"))}
 }
 
-// check judges a record, or each of a list.
+// check judges a record, or each record of a list.
 func (s *server) check(w http.ResponseWriter, r *http.Request, data []byte) error {
 	records, many, err := split(data)
 	if err != nil {
@@ -284,12 +284,12 @@ func (s *server) check(w http.ResponseWriter, r *http.Request, data []byte) erro
 	return nil
 }
 
-// TokenVar is the environment variable with the token that requests must have.
+// TokenVar is the environment variable with the token required from requests.
 const TokenVar = "CROSSTALK_GUARD_TOKEN"
 
-// Serve judges answers at an address until ctx ends. Then it answers for a second longer, so that a load balancer that
-// asks /readyz can send no more, and those in progress for at most five seconds. It writes to w where it listens and
-// which token requests need: the options', TokenVar's, or, if other machines have access, a new one.
+// Serve judges answers at an address until ctx ends. Then it accepts requests for another second, so a load balancer
+// that asks /readyz can stop sending, and lets those in progress run for at most five seconds. It writes to w where it
+// listens and which token requests need: from the options, TokenVar or, if other machines have access, a new one.
 func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 	at, err := access.Listen(addr, o.Hosts)
 	if err != nil {
@@ -301,7 +301,7 @@ func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 	if made {
 		o.Token = access.NewToken()
 	}
-	s := newServer(o) // reads the models
+	s := newServer(o) // loads the models
 	if err := s.log.write(nil); err != nil {
 		return fmt.Errorf("--log-verdicts: %w", err)
 	}
@@ -335,7 +335,7 @@ func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 	defer context.AfterFunc(ctx, func() {
 		s.ending.Store(true)
 		time.Sleep(lameDuck)
-		// The connections that clients have made already are accepted and their requests read, and no more.
+		// Accept the connections that clients have already made and read their requests, but no more.
 		listener.SetDeadline(time.Now())
 		time.Sleep(3 * accepting)
 		for end := time.Now().Add(2 * lameDuck); connected.silent() > 0 && time.Now().Before(end); {
@@ -346,7 +346,7 @@ func Serve(ctx context.Context, w io.Writer, addr string, o Options) error {
 	return at.ServeUntil(end, limited(s.handler(), connected), 5*time.Second)
 }
 
-// draining is a listener that can stop before its server, which reads nothing from connections new when it ends.
+// draining is a listener that can stop before its server, which ignores new connections when it ends.
 type draining struct {
 	*net.TCPListener
 	once   sync.Once
@@ -359,7 +359,7 @@ func (d *draining) Accept() (net.Conn, error) {
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			return c, err
 		}
-		if looked { // nothing is left to accept
+		if looked { // no connection is waiting
 			d.TCPListener.Close()
 			<-d.closed
 			return nil, net.ErrClosed
@@ -376,14 +376,14 @@ func (d *draining) Close() error {
 
 // Limits of connections.
 const (
-	connections  = 640 // at a time; 512 have requests that are worked on
-	ofOneAddress = 512 // so that no address takes all
+	connections  = 640 // at a time; 512 of them may have requests in progress
+	ofOneAddress = 512 // prevents one address from taking all
 	lameDuck     = time.Second
-	accepting    = 50 * time.Millisecond // what was connected before the end
+	accepting    = 50 * time.Millisecond // for connections made before the end
 )
 
-// limited returns an HTTP server with time-outs and limits. Where there are too many connections, a new one takes the
-// place of one that has not sent the header of a request yet, or that is idle; if there is none, it is closed.
+// limited returns an HTTP server with time-outs and limits. If there are too many connections, a new one replaces a
+// connection that has not sent a request's header yet, or that is idle; if there is none, the new one is closed.
 func limited(h http.Handler, of *admission) *http.Server {
 	s := access.NewServer(h)
 	s.IdleTimeout, s.ConnState = idleStream, of.change
@@ -397,13 +397,13 @@ type admission struct {
 
 type visitor struct {
 	address string
-	state   http.ConnState // StateActive: a header has come
+	state   http.ConnState // StateActive: a header has arrived
 	since   time.Time
 }
 
 func newAdmission() *admission { return &admission{open: map[net.Conn]*visitor{}} }
 
-// silent is the number of connections whose first header has not come.
+// silent returns the number of connections that have not sent their first header.
 func (a *admission) silent() (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -447,8 +447,8 @@ func (a *admission) change(c net.Conn, state http.ConnState) {
 	}
 }
 
-// longest returns the connection that has kept the service waiting longest, of an address or of all: one whose first
-// header has not come before one that is idle; nil if there is none.
+// longest returns the connection that has kept the service waiting longest, from one address or from all: a connection
+// without its first header comes before an idle one; nil if there is none.
 func (a *admission) longest(address string, only bool) (found net.Conn) {
 	for c, v := range a.open {
 		if v.state == http.StateActive || only && v.address != address {

@@ -19,13 +19,13 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// stream judges a text as it arrives: lines of JSON, the first a record whose text may be empty unless the URL names
-// the language, each of the others an object with more text, or an event that a model streams. It answers with a line
-// for each alarm and, at the end, with the verdict. It ends when the client is gone.
+// stream judges a text as it arrives: lines of JSON, first a record whose text may be empty unless the URL names the
+// language, then objects with more text, or events that a model streams. It responds with a line for each alarm and, at
+// the end, with the verdict. It ends when the client is gone.
 func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
-	control.EnableFullDuplex() // HTTP/1.1 would not answer while it reads; other versions do
-	// A stream that ends early may leave input unread: the connection cannot be used again, and the header says so.
+	control.EnableFullDuplex() // otherwise HTTP/1.1 would not respond while it reads; other versions do
+	// A stream that ends early may leave input unread: the connection cannot be reused, and the header announces that.
 	w.Header().Set("Connection", "close")
 	s.count(func() { s.streams++ })
 	defer s.count(func() { s.streams-- })
@@ -55,7 +55,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	var of *guard.Stream
 	var in pieces
 	who := from(r, nil)
-	first.Language = r.URL.Query().Get("language") // so that what a model sends can be sent on as it is
+	first.Language = r.URL.Query().Get("language") // so that a model's stream can be forwarded unchanged
 	for n := 1; ; n++ {
 		line, err := lines.next()
 		if err == io.EOF {
@@ -137,7 +137,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 	out.Encode(v)
 }
 
-// open begins the stream that its first line describes. The record's language becomes the one that is judged by.
+// open begins the stream that its first line describes. It sets the record's language to the one to judge by.
 func (s *server) open(line []byte) (record guard.Request, of *guard.Stream, err error) {
 	if err = valid(line); err == nil {
 		_, _, err = split(line)
@@ -157,8 +157,8 @@ func (s *server) open(line []byte) (record guard.Request, of *guard.Stream, err 
 	return guard.Request{ID: record.ID, Language: record.Language, Text: record.Text}, of, err
 }
 
-// payload returns the JSON of a stream's line, plain or in a server-sent event; nothing for other fields
-// of events, and for the mark at the end of OpenAI's streams.
+// payload returns the JSON of a stream's line, plain or in a server-sent event; nothing for other fields of events, and
+// for the mark at the end of OpenAI's streams.
 func payload(line []byte) []byte {
 	if data, found := bytes.CutPrefix(line, []byte("data:")); found {
 		line = bytes.TrimSpace(data)
@@ -172,9 +172,9 @@ func payload(line []byte) []byte {
 	return line
 }
 
-// pieces are the texts of a stream's lines. A character may be divided between two of them: its bytes, or the
-// surrogates that JSON writes it with.
-type pieces struct{ torn []byte } // the beginning of a character, as JSON writes it
+// pieces decodes the texts of a stream's lines. A character may be divided between two of them: its bytes, or the
+// surrogates by which JSON writes it.
+type pieces struct{ torn []byte } // the beginning of a character, in JSON notation
 
 // next returns the text of a line: an object with a text, or a chunk as OpenAI or Anthropic stream it.
 func (p *pieces) next(line []byte) (string, error) {
@@ -190,18 +190,18 @@ func (p *pieces) next(line []byte) (string, error) {
 	literal, known := in.Text, in.Text != nil
 	switch {
 	case err != nil:
-	case in.Choices != nil: // of OpenAI's chat completions; the last has usage and no choice
+	case in.Choices != nil: // OpenAI's chat completions; the last one has usage and no choice
 		known = true
 		if len(in.Choices) > 0 {
 			literal = in.Choices[0].Delta.Content
 		}
-	case in.Type == "response.output_text.delta": // of OpenAI's responses
+	case in.Type == "response.output_text.delta": // OpenAI's responses
 		literal, known = in.Delta, true
-	case in.Type == "content_block_delta": // of Anthropic's messages; text is missing in deltas of thoughts and tools
+	case in.Type == "content_block_delta": // Anthropic's messages; deltas of thoughts and tools have no text
 		var delta struct{ Text json.RawMessage }
 		err = json.Unmarshal(in.Delta, &delta)
 		literal, known = delta.Text, true
-	case in.Type != "": // other events of both
+	case in.Type != "": // other events of both APIs
 		known = true
 	}
 	if err != nil || !known || len(literal) > 0 && literal[0] != '"' && string(literal) != "null" {
@@ -221,7 +221,7 @@ func (p *pieces) next(line []byte) (string, error) {
 	return text, err
 }
 
-// torn is the length of the beginning of a character at the end of a text, as JSON writes it.
+// torn returns the length of an incomplete character at the end of a text, in JSON notation.
 func torn(text []byte) int {
 	for n := 1; n <= min(3, len(text)); n++ {
 		if at := text[len(text)-n:]; utf8.RuneStart(at[0]) {
@@ -242,18 +242,18 @@ func torn(text []byte) int {
 	return 0
 }
 
-// lines reads the lines of a stream ahead of the caller, so that it notices at once that the client is gone.
+// lines reads the lines of a stream ahead of the caller, to notice at once when the client is gone.
 type lines struct {
 	control *http.ResponseController
 	room    room
-	read    chan struct{} // closed when nothing more is read
+	read    chan struct{} // closed to stop reading
 
 	mu      sync.Mutex
 	more    *sync.Cond
-	data    []byte // that was not asked for yet
-	scanned int    // of data: no line ends before. A long line that comes in small pieces is searched once
+	data    []byte // not requested yet
+	scanned int    // bytes of data without a line end, so a long line in small pieces is searched once
 	err     error  // io.EOF at the end
-	ended   bool   // nobody asks for more
+	ended   bool   // nobody requests more
 }
 
 // newLines begins to read a body. It calls gone when the body ends too early.
@@ -280,7 +280,7 @@ func (l *lines) fill(body io.Reader, gone func()) {
 	for {
 		n, err := body.Read(chunk)
 		if err == nil && bytes.IndexByte(chunk[:n], '\n') >= 0 {
-			extend() // not after the end: then the server itself waits for the client to go
+			extend() // not after the end: then the server itself waits for the client to leave
 		}
 		read += n
 		l.mu.Lock()
@@ -289,7 +289,7 @@ func (l *lines) fill(body io.Reader, gone func()) {
 			if bytes.IndexByte(l.data, '\n') < 0 {
 				err = tooLarge("A line of the stream is larger than %d MiB.", keptStream>>20)
 				l.data, l.scanned = nil, 0
-				io.Copy(io.Discard, body) // its sender reads the answer only then
+				io.Copy(io.Discard, body) // the sender reads the response only then
 				break
 			}
 			l.more.Wait() // until there is less
@@ -316,7 +316,7 @@ func (l *lines) fill(body io.Reader, gone func()) {
 	}
 }
 
-// next returns the next line without white space around it, and io.EOF after the last.
+// next returns the next line without surrounding white space, and io.EOF after the last.
 func (l *lines) next() (line []byte, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -23,5 +23,5 @@ func main() {
 		result, _ := json.Marshal(answer)
 		return string(result)
 	}))
-	select {} // what is set can be called for as long as this runs
+	select {} // functions that are set can be called as long as this runs
 }
