@@ -17,7 +17,7 @@ const (
 	fewBytes  = 60   // of words that can be a translation, or an example of the language named in their line
 	nearby    = 300  // bytes of the text around words to look at
 	manyTerms = 3    // English terms: a text with so many uses them freely
-	met       = 1e-6 // share of a word in a language from which its speakers know it
+	met       = 1e-6 // least share of a word in a language that uses it
 )
 
 // A rule is a reason why words in another language are not a confusion.

@@ -86,7 +86,7 @@ func (c *check) announced(b prose.Span, language string) prose.Kind {
 	return ""
 }
 
-// headed reports whether the first row of a table, which begins at block first and contains block cell, names a language.
+// headed reports whether the first row of a table, from block first on, names a language. cell is a block in the table.
 func (c *check) headed(first, cell int, language string) bool {
 	row := c.line(c.blocks[first].Start)
 	for _, head := range c.blocks[first:cell] {
