@@ -235,11 +235,13 @@ func judge[T any](out *writer, answers iter.Seq2[T, error], of func(T) (verdict,
 
 // log reads answers as `crosstalk score confusion` does.
 func (o Options) log(out *writer, path string, batches map[string][]string) error {
-	r := recorded.Reading{Columns: o.Columns, Expect: o.Language, Identify: o.Checker.UserLanguage, ExpectFlag: "language",
-		Batches: batches}
+	r := recorded.Reading{Columns: o.Columns, Expect: o.Language, ExpectFlag: "language", Batches: batches}
+	r.Identify = func(...string) string { return "" } // guard.Request does, by the system messages as well
 	r = o.suited(r, path)
 	r.Note = o.Note
-	return judge(out, r.Confusion(path), func(c recorded.Confusion) (verdict, error) { return o.confusion(c), nil })
+	return judge(out, r.Confusion(path), func(c recorded.Confusion) (verdict, error) {
+		return o.confusion(c, r.Expect), nil
+	})
 }
 
 // suited adapts the reading of answers: it reads the column text if no usual column exists, and goes by the user's
@@ -272,21 +274,24 @@ func (o Options) suited(r recorded.Reading, path string) recorded.Reading {
 	return r
 }
 
-// confusion judges an answer from a log.
-func (o Options) confusion(c recorded.Confusion) verdict {
+// confusion judges an answer from a log, which should be in the language that it says, or is expected of all.
+func (o Options) confusion(c recorded.Confusion, expect string) verdict {
 	v := verdict{Text: c.Answer.Text, judged: c.Answer.Text, log: true}
 	v.ID, _ = json.Marshal(cmp.Or(c.ID, c.Where))
 	colon := strings.LastIndexByte(c.Where, ':')
 	v.File = c.Where[:colon]
 	v.Line, _ = strconv.Atoi(c.Where[colon+1:])
-	if c.Unjudged == "" {
-		var err error
-		v.Expected = c.Item.Labels["language"]
-		if v.Judgement, err = o.Checker.Check(c.Answer.Text, v.Expected); err == nil {
-			return v
+	request := guard.Request{ID: v.ID, Text: c.Answer.Text, Language: c.Item.Labels["language"]}
+	if expect == guard.User {
+		request.Language, request.Messages = guard.User, []guard.Message{{Role: "system", Content: guard.Content(c.Rules)}}
+		for _, said := range c.Said[max(0, len(c.Said)-guard.LookBack):] {
+			request.Messages = append(request.Messages, guard.Message{Role: guard.User, Content: guard.Content(said)})
 		}
 	}
-	v.Expected, v.Judgement = "", guard.Unknown()
+	var err error
+	if v.Response, err = request.Check(o.Checker); err != nil || c.Unjudged != "" && expect != guard.User {
+		v.Response = guard.Response{ID: v.ID, Judgement: guard.Unknown()}
+	}
 	return v
 }
 

@@ -54,14 +54,19 @@ var chat = layout{name: "messages of the assistant", read: func(row table.Row) (
 	}
 	var replies []reply
 	var turns []string
+	rules := ""
 	for _, m := range messages {
 		switch m.role {
+		case system:
+			if len(rules) < mostBytes { // replies share them, too
+				rules += m.text + "\n"
+			}
 		case user:
 			turns = append(turns, m.text) // replies share turns: each has those before it
 		case assistant:
 			n := strconv.Itoa(len(replies) + 1)
 			values := map[string]string{"completion": m.text, "id": id + "/" + n, turnColumn: n}
-			replies = append(replies, reply{values: values, cluster: id, turns: turns})
+			replies = append(replies, reply{values: values, cluster: id, turns: turns, rules: rules})
 		}
 	}
 	return columns, replies, nil
@@ -90,6 +95,8 @@ func newMessages() layout {
 			case strings.TrimSpace(m.text) == "":
 			case m.role == user:
 				s.ask(m.text)
+			case m.role == system && len(s.rules) < mostBytes:
+				s.rules += m.text + "\n"
 			case m.role == assistant:
 				return columns, []reply{s.answer(id, m.text)}, nil
 			}
@@ -271,7 +278,7 @@ func contentOf(raw json.RawMessage) (text string, others bool, err error) {
 
 // conversation reads a prompt: the JSON messages of a chat, or a single user message.
 func conversation(prompt string) []string {
-	turns := turnsOf(prompt)
+	turns := textsOf(prompt, user)
 	if turns == nil && prompt != "" {
 		turns = []string{prompt}
 	}

@@ -26,7 +26,9 @@ type Confusion struct {
 	Item     crosstalk.Item
 	Sample   int
 	Answer   crosstalk.Answer
-	Unjudged string // why the expected language is unknown; the item's is then empty
+	Said     []string // the user's messages before the answer
+	Rules    string   // the system messages before it
+	Unjudged string   // why the expected language is unknown; the item's is then empty
 }
 
 // Confusion yields the answers of a file: a table (table.Formats) with one row per answer; or chat logs, or logs of
@@ -64,7 +66,8 @@ var (
 
 func (r Reading) confusion(a answered) (Confusion, error) {
 	v := a.Values
-	c := Confusion{Where: where(a.Row), ID: v["id"], Model: v["model"], Answer: Answer(v["completion"])}
+	c := Confusion{Where: where(a.Row), ID: v["id"], Model: v["model"], Answer: Answer(v["completion"]),
+		Said: a.turns, Rules: a.rules}
 	if a.failed {
 		c.Answer = crosstalk.Answer{Status: crosstalk.Failed}
 	}

@@ -45,11 +45,11 @@ func TestReadConfusion(t *testing.T) {
 {"completion":"x","language":"ZHO"}
 `
 	want := []Confusion{
-		{ID: "7", Model: "m", Sample: 2, Answer: crosstalk.Answer{Status: crosstalk.Text, Text: "Une ligne,\n\"deux\""},
+		{ID: "7", Model: "m", Sample: 2, Said: []string{"Answer in French."}, Answer: crosstalk.Answer{Status: crosstalk.Text, Text: "Une ligne,\n\"deux\""},
 			Item: crosstalk.Item{ID: "crosslingual/okapi/fr/7", Cluster: "okapi/7",
 				Labels: map[string]string{"task": "crosslingual", "source": "okapi", "language": "fr", "temperature": "0.5", "length": "up to 10"},
 				Prompt: &crosstalk.Prompt{Text: "Answer in French.", Language: "fr"}}},
-		{Answer: crosstalk.Answer{Status: crosstalk.Empty, Text: "  "},
+		{Said: []string{"Oi?"}, Answer: crosstalk.Answer{Status: crosstalk.Empty, Text: "  "},
 			Item: crosstalk.Item{ID: "pt-BR/Oi?", Cluster: "Oi?",
 				Labels: map[string]string{"language": "pt-BR", "length": "up to 10"}, Prompt: &crosstalk.Prompt{Text: "Oi?", Language: "pt"}}},
 		{Answer: crosstalk.Answer{Status: crosstalk.Text, Text: "x"},

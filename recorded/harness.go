@@ -108,9 +108,9 @@ func newInspect() layout {
 		if n, err := strconv.Atoi(row.Values["epoch"]); err == nil && n > 0 {
 			values["sample"] = strconv.Itoa(n - 1)
 		}
-		turns := turnsOf(listed(row.Lists["messages"]))
+		turns := textsOf(listed(row.Lists["messages"]), user)
 		if turns == nil {
-			turns = turnsOf(listed(row.Lists["input"]))
+			turns = textsOf(listed(row.Lists["input"]), user)
 		}
 		if turns == nil {
 			turns = conversation(row.Values["input"])

@@ -127,7 +127,7 @@ func logged(s shape, asked map[string][]string) layout {
 		conversation := firstOf(columns, "sessionId", "session_id", "conversation_id", "traceId", "thread_id")
 		maps.DeleteFunc(columns, func(_, value string) bool { return isJSON(value) || len(value) > maxLabel })
 		request, _ := placed(row, s.request)
-		turns := turnsOf(request)
+		turns := textsOf(request, user)
 		if s.answer == "" {
 			asked[id] = turns
 			return columns, nil, nil
@@ -136,7 +136,7 @@ func logged(s shape, asked map[string][]string) layout {
 			sent, _ := placed(row, "proxy_server_request") // of LiteLLM, if its messages are empty
 			turns = asked[id]
 			if turns == nil {
-				turns = turnsOf(sent)
+				turns = textsOf(sent, user)
 			}
 		}
 		answer, _ := placed(row, s.answer)
@@ -157,7 +157,8 @@ func logged(s shape, asked map[string][]string) layout {
 			values["id"] = fmt.Sprintf("line %d", row.Line)
 		}
 		failed := values["completion"] == "" && firstOf(row.Values, "error", "error_message") != ""
-		return columns, []reply{{values: values, turns: turns, cluster: cmp.Or(conversation, id), failed: failed}}, nil
+		return columns, []reply{{values: values, turns: turns, rules: rulesOf(request), failed: failed,
+			cluster: cmp.Or(conversation, id)}}, nil
 	}
 	return layout{name: s.name, told: told, quiet: s.answer == "", read: read}
 }
@@ -216,13 +217,27 @@ func whole(row table.Row) string {
 	return string(b)
 }
 
-func turnsOf(request string) (turns []string) {
+// textsOf are the texts of a role's messages in a request.
+func textsOf(request, role string) (texts []string) {
 	for _, m := range messagesOf(json.RawMessage(jsonOf(request)), user) {
-		if m.role == user && strings.TrimSpace(m.text) != "" {
-			turns = append(turns, m.text)
+		if m.role == role && strings.TrimSpace(m.text) != "" {
+			texts = append(texts, m.text)
 		}
 	}
-	return turns
+	return texts
+}
+
+// rulesOf are the system messages of a request, which has them among the others or, as Anthropic's, beside them.
+func rulesOf(request string) string {
+	var beside struct{ System, Instructions json.RawMessage }
+	json.Unmarshal([]byte(request), &beside)
+	texts := textsOf(request, system)
+	for _, raw := range []json.RawMessage{beside.System, beside.Instructions} {
+		if text, _, _ := contentOf(raw); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n")
 }
 
 // textIn returns the text of an answer, which is that of the assistant's last message in it.

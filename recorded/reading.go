@@ -40,6 +40,7 @@ type reply struct {
 	values  map[string]string // of our columns, unless the user named others for them
 	cluster string            // shared by the replies of one conversation
 	turns   []string          // the user's messages before the answer; nil: the prompt
+	rules   string            // the system messages before it
 	failed  bool              // an error was recorded instead of an answer
 }
 

@@ -23,6 +23,7 @@ const afterColumn = "after"
 // session is a conversation in a file that has a row for each message or event.
 type session struct {
 	turns []string // of the user, so far
+	rules string   // the system messages
 	n     int      // answers
 	after string
 }
@@ -31,7 +32,7 @@ func (s *session) answer(id, text string) reply {
 	s.n++
 	n := strconv.Itoa(s.n)
 	r := reply{values: map[string]string{"completion": text, "id": id + "/" + n, turnColumn: n, afterColumn: s.after},
-		cluster: id, turns: s.turns}
+		cluster: id, turns: s.turns, rules: s.rules}
 	s.after = assistant
 	return r
 }
@@ -281,12 +282,13 @@ func (s span) reply(of map[string]string) (r reply, ok bool) {
 	answer := textIn(cmp.Or(of[outputMessages], of["gen_ai.completion"], of["ai.response.text"], of["events"],
 		numbered(of, "gen_ai.completion.", ""), numbered(of, "llm.completions.", ""),
 		numbered(of, "llm.output_messages.", ".message")))
-	turns := turnsOf(cmp.Or(of[inputMessages], of["gen_ai.prompt"], of["ai.prompt.messages"], of["ai.prompt"],
+	request := cmp.Or(of[inputMessages], of["gen_ai.prompt"], of["ai.prompt.messages"], of["ai.prompt"],
 		of["events"], numbered(of, "gen_ai.prompt.", ""), numbered(of, "llm.prompts.", ""),
-		numbered(of, "llm.input_messages.", ".message")))
+		numbered(of, "llm.input_messages.", ".message"))
 	values := map[string]string{"completion": answer, "id": cmp.Or(s.SpanID, s.Span),
 		"model": cmp.Or(of["gen_ai.response.model"], of["gen_ai.request.model"], of["ai.model.id"], of["llm.model_name"])}
-	return reply{values: values, turns: turns, cluster: cmp.Or(s.TraceID, s.Trace)}, answer != ""
+	return reply{values: values, turns: textsOf(request, user), rules: rulesOf(request),
+		cluster: cmp.Or(s.TraceID, s.Trace)}, answer != ""
 }
 
 // event adds the content of an event to its span's attributes: a message, or other attributes.
