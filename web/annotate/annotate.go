@@ -15,6 +15,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -257,10 +259,11 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, mess
 
 // fail writes an error page. Messages do not contain the run's path, which may name the model.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	status := http.StatusInternalServerError
+	path := regexp.MustCompile(`(^|\W)` + regexp.QuoteMeta(filepath.Clean(s.run)) + `(\W|$)`)
+	status, message := http.StatusInternalServerError, path.ReplaceAllString(err.Error(), "${1}the run$2")
 	var known *access.Error
 	if errors.As(err, &known) {
-		status = known.Status
+		status, message = known.Status, known.Message
 	}
 	f := s.frame(r, http.StatusText(status))
 	if status == http.StatusUnauthorized {
@@ -269,7 +272,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	show(w, status, "error.html", struct {
 		frame
 		Message string
-	}{f, visible.Line(strings.ReplaceAll(err.Error(), s.run, "the run"))})
+	}{f, visible.Line(message)})
 }
 
 // Serve asks about a run at an address until ctx ends. It prints the address to w, with

@@ -43,6 +43,35 @@ func TestBrokenLabels(t *testing.T) {
 	}
 }
 
+// The letters of a short path stay in messages.
+func TestShortPaths(t *testing.T) {
+	path := newRun(t, "consistency", coded()...)
+	if err := os.WriteFile(filepath.Join(path, labels.File), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	short := filepath.Join(t.TempDir(), "e")
+	if err := os.Rename(path, short); err != nil {
+		t.Fatal(err)
+	}
+	for dir, path := range map[string]string{filepath.Dir(short): "e", short: "."} {
+		t.Chdir(dir)
+		c := as(t, newServer(t, path, Options{}), "ann")
+		if page := c.send("GET", "/nothing", nil).Body.String(); !strings.Contains(page, "<p>Page not found.</p>") {
+			t.Errorf("%s: %s", path, page)
+		}
+		if err := os.WriteFile(filepath.Join(path, labels.File), []byte("{\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		page := c.send("GET", "/progress", nil).Body.String()
+		if !strings.Contains(page, "labels.jsonl:1: ") || strings.Contains(page, " e/") {
+			t.Errorf("%s: %s", path, page)
+		}
+		if err := os.Remove(filepath.Join(path, labels.File)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A withdrawn answer is asked about again at once, though others before it have no answer.
 func TestUndoOutOfOrder(t *testing.T) {
 	path := newRun(t, "leakage", pairs(5, false)...)
