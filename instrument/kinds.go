@@ -14,7 +14,7 @@ import (
 	"crosstalk/internal/ordered"
 )
 
-// instruments are all: how each is shown, and how its rules are read from a run's manifest.
+// instruments lists all instruments: how each is shown, and how its rules are read from a run's manifest.
 var instruments = []struct {
 	kind  func() crosstalk.Kind
 	rules func(json.RawMessage) (crosstalk.Rules, error)
@@ -30,7 +30,7 @@ func rules[R crosstalk.Rules](text json.RawMessage) (crosstalk.Rules, error) {
 	return r, err
 }
 
-// ReadRules reads the rules that a run of the named instrument was scored by, as its manifest has them.
+// ReadRules reads the rules that a run of the named instrument was scored by, from its manifest.
 func ReadRules(name string, text json.RawMessage) (crosstalk.Rules, error) {
 	for _, in := range instruments {
 		if in.kind().Name == name {
@@ -40,7 +40,7 @@ func ReadRules(name string, text json.RawMessage) (crosstalk.Rules, error) {
 	return nil, fmt.Errorf("unknown instrument %q", name)
 }
 
-// Kinds are the kinds of all instruments. No two have a measure in common.
+// Kinds returns the kinds of all instruments. No two share a measure.
 var Kinds = sync.OnceValue(func() (kinds []crosstalk.Kind) {
 	for _, in := range instruments {
 		kinds = append(kinds, in.kind())
@@ -48,7 +48,7 @@ var Kinds = sync.OnceValue(func() (kinds []crosstalk.Kind) {
 	return kinds
 })
 
-// Named returns the kind of an instrument. That of an unknown one has only the name.
+// Named returns the kind of an instrument. For an unknown instrument, it has only the name.
 func Named(name string) crosstalk.Kind {
 	if i := slices.IndexFunc(Kinds(), func(k crosstalk.Kind) bool { return k.Name == name }); i >= 0 {
 		return Kinds()[i]
@@ -64,10 +64,11 @@ func Of(measure string) crosstalk.Kind {
 	return crosstalk.Kind{}
 }
 
-// IsFault reports whether a measure is one of any fault.
+// IsFault reports whether a measure is an instrument's measure of any fault.
 func IsFault(measure string) bool { return measure != "" && Of(measure).Faults.Measure == measure }
 
-// Chosen reports whether a measure is among those that a user names. crosstalk.AnyFault names every instrument's.
+// Chosen reports whether a user's list of measures contains a measure. crosstalk.AnyFault stands for every
+// instrument's.
 func Chosen(named []string, measure string) bool {
 	return slices.Contains(named, measure) || slices.Contains(named, crosstalk.AnyFault) && IsFault(measure)
 }
@@ -85,7 +86,7 @@ var byMeasure = sync.OnceValue(func() map[string]int {
 	return kinds
 })
 
-// Apart are the columns whose values never share a table, in the order in which tables name them.
+// Apart returns the columns whose values never share a table, in the order in which tables name them.
 var Apart = sync.OnceValue(func() []string {
 	apart := []string{crosstalk.ModelColumn, crosstalk.SentColumn}
 	for _, k := range Kinds() {

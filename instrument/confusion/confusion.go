@@ -1,23 +1,23 @@
 // Package confusion measures language confusion: how often a model's answer is not in the requested language
 // (Marchisio et al. 2024, "Understanding and Mitigating Language Confusion in LLMs").
 //
-// An answer has a line error if a line is in another language than expected, and a
-// word error if it has no line error but a word of another language.
+// An answer has a line error if a line is in another language than expected, and a word error if it has no line error
+// but a word in another language.
 //
 //	LPR            share of answers without a line error
 //	WPR            share without a word error, among answers without a line error
 //	LCPR           harmonic mean of the two
 //	line accuracy  mean over answers of the share of right lines
 //
-// Under our own protocol, package guard judges answers, as it does in production. Under the protocols of the paper,
-// a language identifier judges each line, and word errors are checked in six languages that are not written in
-// Latin script, where they are English words of a list; one protocol also checks languages in Latin script, where
-// they are words with a letter of another script.
+// Under our own protocol, package guard judges answers, as it does in production. Under the paper's protocols, a
+// language identifier judges each line, and word errors are checked in six languages not written in Latin script, where
+// they are English words from a list; one protocol also checks languages in Latin script, where they are words with a
+// letter of another script.
 //
-// The same figures can be of the reasoning before an answer, with three more on how its languages alternate.
+// The same figures can be computed for the reasoning before an answer, with three more on how its languages alternate.
 //
-// If the model returns log probabilities, its uncertainty about the next token is
-// measured where confusion begins and elsewhere (section 5).
+// If the model returns log probabilities, its uncertainty about the next token is measured where confusion begins and
+// elsewhere (section 5).
 package confusion
 
 import (
@@ -39,24 +39,24 @@ const (
 	WPR          = "wpr"           // word-level pass rate
 	LCPR         = "lcpr"          // language confusion pass rate
 	LineAccuracy = "line_accuracy" // share of right lines
-	WordAccuracy = "word_accuracy" // share of words in the expected language, of reasoning
+	WordAccuracy = "word_accuracy" // share of words in the expected language, in reasoning
 	FirstLine    = "first_line"    // share of reasoning whose first line is in the expected language
-	Switches     = "switches"      // changes of language per 1,000 words, of reasoning
+	Switches     = "switches"      // changes of language per 1,000 words, in reasoning
 	Entropy      = "entropy"       // of the next token, in bits
-	NucleusSize  = "nucleus_size"  // fewest tokens that have the probability top-p together
+	NucleusSize  = "nucleus_size"  // fewest tokens that reach the probability top-p together
 
-	// Reasons why an answer of text has no value.
-	CannotTell  = "cannot tell"  // too little prose, or alike in both languages
-	Unchecked   = "unchecked"    // the same under the paper's protocols: no line is long enough to be checked
+	// Reasons why an answer with text has no value.
+	CannotTell  = "cannot tell"  // too little prose, or the same in both languages
+	Unchecked   = "unchecked"    // the same under the paper's protocols: no line is long enough to check
 	LineError   = "line error"   // words are not checked: the answer is not in the expected language anyway
-	NoLanguage  = "no language"  // it is unknown what language is expected, or the identifier does not know it
-	NoReasoning = "no reasoning" // the answer has none, or it was not kept apart
-	NoLogprobs  = "no logprobs"  // the model returned no log probabilities, or a text that they do not match
+	NoLanguage  = "no language"  // the expected language is unknown, or the identifier does not support it
+	NoReasoning = "no reasoning" // the answer has none, or it was not recorded separately
+	NoLogprobs  = "no logprobs"  // the model returned no log probabilities, or a text that does not match them
 
 	// Findings in an answer (Marchisio et al. 2024, section 1).
 	FullAnswer  = "full answer" // every checked line is in another language
-	SomeLines   = "line"        // some checked lines are
-	SingleWords = "word"        // words are
+	SomeLines   = "line"        // some checked lines are in another language
+	SingleWords = "word"        // single words are in another language
 )
 
 // Instrument measures confusion. It is safe for concurrent use.
@@ -64,40 +64,40 @@ type Instrument struct {
 	Protocol   Protocol
 	Identifier langid.Identifier
 	Words      *wordlist.List         // English words, for the paper's protocols
-	Part       Part                   // of answers that is scored
+	Part       Part                   // the part of answers to score
 	Prompting  crosstalk.PromptConfig // not needed to score recorded answers; nor are Format and Samples
-	Format                            // of prompts
+	Format                            // format of prompts
 	Samples    int                    // requested answers per prompt
-	Condition  map[string]string      // of every observation: the model, and the settings that a sweep varies
+	Condition  map[string]string      // added to every observation: the model, and the settings that a sweep varies
 	AskOnly    bool                   // Measure scores nothing
 }
 
 // Names of the texts and numbers of observations.
 const (
-	AnswerText = "answer"          // the text that was checked, of whatever part
+	AnswerText = "answer"          // the checked text, whichever part it is
 	promptText = "recorded_prompt" // the prompt of a recorded answer
 
-	firstLanguage = "first_line_language" // of reasoning
+	firstLanguage = "first_line_language" // language of the reasoning's first line
 
 	linesChecked = "lines_checked" // numbers
 	linesWrong   = "lines_wrong"
 	linesUnclear = "lines_unclear"
-	wordsWrong   = "words_wrong" // where there are any
+	wordsWrong   = "words_wrong" // if there are any
 	Margin       = "margin"      // least distance of a checked line's probability from the threshold
-	MarginLine   = "margin_line" // that line, from 1
+	MarginLine   = "margin_line" // the line with Margin, from 1
 
-	// Columns of observations. The first three are the suite's too.
+	// Columns of observations. The suite also has the first three.
 	TaskColumn         = "task"
-	LanguageColumn     = "language" // the requested one
+	LanguageColumn     = "language" // the requested language
 	SourceColumn       = "source"
 	atColumn           = "at"           // the tokens at which uncertainty was measured
 	distributionColumn = "distribution" // the distribution of the tokens
 
-	// The counts of estimates, besides those named like findings and reasons.
-	tokensCount   = "tokens" // both are also numbers of observations
+	// Keys of counts in estimates, besides those named like findings and reasons.
+	tokensCount   = "tokens" // both are also keys of numbers of observations
 	censoredCount = "censored"
 
-	passedUnchecked = "passed_unchecked" // no line was long enough, and the protocol lets them pass
+	passedUnchecked = "passed_unchecked" // no line was long enough, and the protocol passes such answers
 )
 
 // Kind describes confusion for reports.
@@ -106,38 +106,38 @@ var Kind = crosstalk.ParseKind(kind)
 //go:embed kind.json
 var kind string
 
-// Protocol is a named, frozen set of measuring rules. A figure's signature states the rules, not the name.
+// Protocol is a named, frozen set of measuring rules. A figure's signature contains the rules, not the name.
 type Protocol struct {
 	Name  string
 	Prose bool    `json:",omitempty"` // package guard judges: the five rules below do not apply
-	Risk  float64 `json:",omitempty"` // threshold of parts in another language, 0: guard.Checker's default; Prose only
+	Risk  float64 `json:",omitempty"` // threshold for parts in another language, 0: guard.Checker's default; Prose only
 
-	MinWords  int     // lines of fewer words are not checked
+	MinWords  int     // lines with fewer words are not checked
 	Threshold float64 // a line has a language if its probability exceeds this
-	Kana      bool    // kana decided between Japanese and Chinese; in some older runs only
+	Kana      bool    // kana decided between Japanese and Chinese; only in some older runs
 	Latin     Latin   // word check of languages in Latin script
 
-	AllAnswers bool // answers without a checked line are correct; else unchecked, and in no denominator
-	EmptyIsOne bool // a (language, source) cell without data has the rate 1; else it is undefined, and in no average
+	AllAnswers bool // answers without a checked line are correct; otherwise unchecked, and in no denominator
+	EmptyIsOne bool // a (language, source) cell without data has the rate 1; otherwise it is undefined, and in no average
 
 	// PerToken gives every token the same weight in Entropy and NucleusSize, as in the paper (section 5). Otherwise
 	// every answer has the same weight.
 	PerToken bool `json:",omitempty"`
 
-	// How a model is asked, unless the user says otherwise.
+	// How a model is asked, unless the user overrides it.
 	Temperature float64
 	TopP        float64
 	MaxTokens   int
 	Samples     int
 }
 
-// asked are the settings of requests in the paper.
+// asked adds the paper's settings of requests.
 func asked(p Protocol) Protocol {
 	p.Temperature, p.TopP, p.MaxTokens, p.Samples = 0.3, 0.75, 100, 1
 	return p
 }
 
-// Latin is the treatment of letters of other scripts in answers that should be in a language of Latin script.
+// Latin selects how letters of other scripts are treated in answers expected in a language with Latin script.
 type Latin string
 
 const (
@@ -145,7 +145,7 @@ const (
 	LatinInWPR Latin = "wpr" // word errors like any other (Marchisio et al. 2024, section 2.2)
 )
 
-// Protocols are the presets, the default first: ours, the paper's, and the one of the script published with it.
+// Protocols are the presets, the default first: ours, the paper's, and that of the script published with it.
 var Protocols = []Protocol{
 	asked(Protocol{Name: "crosstalk-1", Prose: true, Threshold: 0.5}),
 	asked(Protocol{Name: "lcb-paper", MinWords: 5, Threshold: 0.3, Latin: LatinInWPR, AllAnswers: true,
@@ -153,7 +153,7 @@ var Protocols = []Protocol{
 	asked(Protocol{Name: "lcb-script", MinWords: 5, Threshold: 0.3, Latin: LatinOff, EmptyIsOne: true, PerToken: true}),
 }
 
-// ProtocolNamed returns the preset of that name.
+// ProtocolNamed returns the preset with this name.
 func ProtocolNamed(name string) (Protocol, error) {
 	return crosstalk.Named("confusion protocol", name, Protocols, func(p Protocol) string { return p.Name })
 }
@@ -164,13 +164,13 @@ type Part string
 // The parts. The zero value is Answer.
 const (
 	Answer    Part = "answer"
-	Reasoning Part = "reasoning" // what the model wrote before, where the answer keeps it apart
+	Reasoning Part = "reasoning" // the model's text before it, if recorded separately
 )
 
-// Parts are all values of Part.
+// Parts lists all values of Part.
 var Parts = []Part{Answer, Reasoning}
 
-// unscored is why an answer of text has no value.
+// unscored returns why an answer with text has no value.
 func (p Protocol) unscored() string {
 	if p.Prose {
 		return CannotTell
@@ -181,8 +181,8 @@ func (p Protocol) unscored() string {
 // Options choose protocols and override their rules; the zero value of each field overrides nothing.
 type Options struct {
 	Protocols []string // measured side by side; nil: the default
-	Threshold string   // of parts in another language, for guard.ParseThreshold; "": the default
-	Part      string   // of answers, one of Parts; "": Answer
+	Threshold string   // for parts in another language, as guard.ParseThreshold reads it; "": the default
+	Part      string   // one of Parts; "": Answer
 }
 
 // Resolve returns the protocols with the overrides applied, or a *crosstalk.OptionError.
@@ -209,12 +209,12 @@ func (o Options) Resolve() ([]Protocol, error) {
 	return list, nil
 }
 
-// OnlyProse reports whether none of the protocols identifies lines and looks words up in a list.
+// OnlyProse reports whether no protocol identifies lines and looks up words in a list.
 func OnlyProse(protocols []Protocol) bool {
 	return !slices.ContainsFunc(protocols, func(p Protocol) bool { return !p.Prose })
 }
 
-// By are the columns of averages, and the default columns for grouping figures.
+// By lists the columns of averages, which are also the default columns for grouping figures.
 var By = []string{"language", "source"}
 
 // Rules are everything that determines the figures of given answers.
@@ -222,9 +222,9 @@ type Rules struct {
 	Protocol
 	Identifier string // its name
 	Words      string // the name of the English list
-	Candidates int    `json:",omitempty"` // asked for at each token; 0: none
+	Candidates int    `json:",omitempty"` // candidates requested at each token; 0: none
 	Part       Part   `json:",omitempty"` // Reasoning, or empty
-	Judge      string `json:",omitempty"` // guard.Checker.Rules, if the protocol leaves the judgement to it
+	Judge      string `json:",omitempty"` // guard.Checker.Rules, if the protocol uses guard
 }
 
 // Rules returns the instrument's rules.
@@ -240,7 +240,7 @@ func (in *Instrument) Rules() Rules {
 	return r
 }
 
-// fields are the rules' parts of a signature. Those of words are left out for figures of lines.
+// fields returns the rules' fields of a signature. Figures of lines leave out the fields about words.
 func (r Rules) fields(words bool) []string {
 	fields := []string{"lid:" + r.Identifier}
 	add := func(applies bool, field string) {

@@ -13,8 +13,8 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// apart are columns whose values never share a figure: answers in the language of the prompt and in another are
-// different tasks, and so is uncertainty at confusion points and elsewhere.
+// apart lists columns whose values never share a figure: answers in the prompt's language and in another are different
+// tasks, as are uncertainty at confusion points and elsewhere.
 var apart = []string{"task", "at"}
 
 type estimator struct {
@@ -22,12 +22,11 @@ type estimator struct {
 	groups estimate.Groups[*sum]
 }
 
-// Estimator returns an estimator for each condition and task and, if they are in by, for each language, each source
-// and both; all of them for each prefix of the other columns in by (estimate.Rollup). A figure over several
-// languages is the unweighted mean over them, and a language's the unweighted mean over its sources, as in the
-// script of Marchisio et al. (2024). LCPR is the mean over the languages that have a WPR, but of one source see
-// harmonicOfSource. For intervals, answers to one prompt in all languages are a cluster. N counts the items that
-// were measured, and Counts the answers:
+// Estimator returns an estimator for each condition and task and, if they are in by, for each language, each source and
+// both; and all of these for each prefix of the other columns in by (estimate.Rollup). A figure over several languages
+// is their unweighted mean, and a language's figure the unweighted mean over its sources, as in the script of Marchisio
+// et al. (2024). LCPR is the mean over the languages that have a WPR, except for one source: see harmonicOfSource. For
+// intervals, answers to one prompt in all languages are a cluster. N counts the items measured, and Counts the answers:
 //
 //	empty, refused, failed   no text
 //	cannot_tell   too little prose, or alike in both languages
@@ -38,9 +37,9 @@ type estimator struct {
 //	word          the answer has a word error
 //	line_error    excluded from word-level figures, since the answer has a line error
 //
-// Faults is the share of all answers alike, whatever their language and source. Entropy and NucleusSize are
-// unweighted means over answers (Protocol.PerToken: over tokens), and over all languages and sources unless figures
-// are grouped by other columns than By. They count "tokens", "censored" ones, and answers with "no_logprobs".
+// Faults is the plain share of all answers, whatever their language and source. Entropy and NucleusSize are unweighted
+// means over answers (Protocol.PerToken: over tokens), and over all languages and sources unless figures are grouped by
+// columns other than By. They count "tokens", "censored" ones, and answers with "no_logprobs".
 func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	return &estimator{r, estimate.Groups[*sum]{Grouping: estimate.Grouping{By: by, Crossed: By, Apart: apart},
 		New: func(map[string]string) *sum {
@@ -48,7 +47,7 @@ func (r Rules) Estimator(by []string) crosstalk.Estimator {
 		},
 		Describe: func(name string, _, labels, _ map[string]string) estimate.Figure {
 			f := estimate.Figure{By: by, Before: []int{slices.Index(kinds, labels["at"])},
-				Unranked: []string{"at"}} // keeps figures of one distribution together
+				Unranked: []string{"at"}} // keeps figures for one distribution together
 			if name == uncertainties && slices.Equal(by, By) {
 				f.By = nil
 			}
@@ -56,7 +55,7 @@ func (r Rules) Estimator(by []string) crosstalk.Estimator {
 		}}}
 }
 
-// Names of the figures that share their groups.
+// Names of figures that share their groups.
 const (
 	rates         = "rates"
 	uncertainties = "uncertainties"
@@ -72,7 +71,7 @@ func (e *estimator) Add(o crosstalk.Observation) {
 		var shared *cell
 		for _, g := range e.groups.Of(o.Condition, o.Labels, name, nil) {
 			if g.Labels["language"] == crosstalk.All && g.Labels["source"] == crosstalk.All {
-				shared = nil // the first group of those that differ in language and source only
+				shared = nil // the first of the groups that differ only in language and source
 			}
 			shared = g.Sum.add(o, cluster, shared)
 		}
@@ -95,26 +94,26 @@ func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 	return estimates
 }
 
-// sum is the observations behind one figure of each measure, by cell. Figures over
-// all languages or sources share the cells of those over a single one.
+// sum contains the observations behind one figure of each measure, by cell. Figures over all languages or sources share
+// the cells of figures over a single one.
 type sum struct {
 	Protocol
 	cells      map[cellKey]*cell
-	noLanguage map[string]int // observations of each measure that belong to no cell, since their language cannot be judged
+	noLanguage map[string]int // by measure: observations that belong to no cell, since their language cannot be judged
 }
 
 type cellKey struct{ measure, language, source string }
 
-// cell is the observations of one measure in one language and source.
+// cell contains the observations of one measure in one language and source.
 type cell struct {
 	values stats.Clusters
 	counts map[string]int
 	items  estimate.Items
-	mass   float64 // sum of what candidates have
-	topP   float64 // of nuclei
+	mass   float64 // sum of the candidates' total probabilities
+	topP   float64 // top-p of nuclei
 }
 
-// add adds an observation, and returns its cell if other figures share it: the first adds to it, others get it.
+// add adds an observation, and returns its cell if other figures share it: the first figure adds to it, others get it.
 func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster, shared *cell) *cell {
 	if o.NotScored == NoLanguage {
 		s.noLanguage[o.Measure]++
@@ -180,7 +179,7 @@ func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster, shared *cell) 
 	return c
 }
 
-// keys are the keys of the matching cells, by language and source.
+// keys returns the keys of the matching cells, by language and source.
 func (s *sum) keys(fit func(cellKey) bool) (keys []cellKey) {
 	for at := range s.cells {
 		if fit(at) {
@@ -203,7 +202,7 @@ func (s *sum) allSources() (sources []string) {
 
 func countName(s string) string { return strings.ReplaceAll(s, " ", "_") }
 
-// cellsOf returns the cells whose answers a figure covers: for LCPR those of LPR.
+// cellsOf returns the cells whose answers a figure covers: for LCPR, the cells of LPR.
 func (s *sum) cellsOf(measure string) (cells []*cell) {
 	languages := s.languages(measure)
 	if measure == LCPR {
@@ -217,7 +216,7 @@ func (s *sum) cellsOf(measure string) (cells []*cell) {
 	return cells
 }
 
-// languages are the languages of a figure: for LCPR those that have a WPR, or all if harmonicOfSource.
+// languages returns the languages of a figure: for LCPR those that have a WPR, or all if harmonicOfSource.
 func (s *sum) languages(measure string) (names []string) {
 	if measure == LCPR {
 		names = s.languages(WPR)
@@ -253,20 +252,21 @@ func (s *sum) estimate(of crosstalk.Measure) crosstalk.Estimate {
 	if n := s.noLanguage[judged]; n > 0 {
 		e.Counts[countName(NoLanguage)] = n
 	}
-	e.Clusters = min(e.Clusters, e.Observations) // LCPR has each answer in two parts
+	e.Clusters = min(e.Clusters, e.Observations) // LCPR uses each answer twice
 	return e
 }
 
-// harmonicOfSource reports whether LCPR is the harmonic mean of LPR over all languages and WPR over those with a
-// word check. Marchisio et al. (2024) compute it so for one source in several languages (A9), not for several (A5).
+// harmonicOfSource reports whether LCPR is the harmonic mean of LPR over all languages and WPR over languages with a
+// word check. Marchisio et al. (2024) compute it this way for one source in several languages (A9), not for several
+// sources (A5).
 func (s *sum) harmonicOfSource() bool {
 	sources := s.allSources()
 	return !s.Prose && len(sources) == 1 && sources[0] != "" && len(s.languages(LPR)) > 1
 }
 
-// average computes a figure with its interval from the cells of its measures, and warns of cells without data. A
+// average computes a figure and its interval from the cells of its measures, and warns of cells without data. A
 // language's rate is the unweighted mean over its sources, and the overall rate the unweighted mean over languages.
-// LCPR is the harmonic mean of a language's rates, or, if harmonicOfSource, of a source's.
+// LCPR is the harmonic mean of a language's rates, or, if harmonicOfSource, of a source's rates.
 func (s *sum) average(e *crosstalk.Estimate) {
 	average, of := crosstalk.Average{Over: By, EmptyIsOne: s.EmptyIsOne}, []string{e.Measure}
 	if e.Measure == LCPR {
@@ -279,9 +279,9 @@ func (s *sum) average(e *crosstalk.Estimate) {
 	e.Average = &average
 	languages, sources := s.languages(e.Measure), s.allSources()
 	var cells []estimate.Cell
-	var means []float64 // NaN where a cell has none
+	var means []float64 // NaN for cells without a mean
 	var parts []*stats.Clusters
-	var place []int // of parts in means
+	var place []int // indexes of parts in means
 	var undefined []string
 	for i, language := range languages {
 		for m, measure := range of {
@@ -306,7 +306,7 @@ func (s *sum) average(e *crosstalk.Estimate) {
 		bounds = stats.Bounds{Low: 0, High: math.Inf(1)}
 	}
 	var mean stats.Estimate
-	alone := formula(means) // the figure of nothing: 1 or undefined
+	alone := formula(means) // the figure of no data: 1 or undefined
 	switch {
 	case len(parts) == 0 && math.IsNaN(alone):
 		mean = stats.Mean(&stats.Clusters{}, bounds, estimate.Level)
@@ -339,7 +339,7 @@ func isUncertainty(measure string) bool { return measure == Entropy || measure =
 // isPooled reports whether figures pool the answers of all languages and sources.
 func isPooled(measure string) bool { return measure == Faults || isUncertainty(measure) }
 
-// pooled is the unweighted mean over answers of all languages.
+// pooled computes the unweighted mean over answers in all languages.
 func (s *sum) pooled(e *crosstalk.Estimate) {
 	c := s.cells[cellKey{measure: e.Measure}]
 	bounds := stats.Bounds{Low: 0, High: math.Inf(1)}

@@ -22,17 +22,17 @@ import (
 
 type line struct {
 	number int    // in the answer, from 1
-	start  int    // where raw starts in the answer, in bytes
+	start  int    // offset of raw in the answer, in bytes
 	raw    string // as received
 	text   string // for checking
 }
 
-// span is the part of a line from byte start to byte end of raw.
+// span returns the part of a line from byte start to byte end of raw.
 func (l line) span(start, end int, text string) crosstalk.Span {
 	return crosstalk.Span{Line: l.number, Start: l.start + start, End: l.start + end, Text: text}
 }
 
-// lines yields the lines of the part of an answer that is scored. Only \n parts them.
+// lines yields the lines of the scored part of an answer. Only \n separates lines.
 func lines(answer string) iter.Seq[line] {
 	return func(yield func(line) bool) {
 		start, end := scored(answer)
@@ -47,8 +47,8 @@ func lines(answer string) iter.Seq[line] {
 	}
 }
 
-// scored returns where the part of an answer that is scored starts and ends: what base models write after the next
-// question of a Q/A template is cut off, then white space is trimmed.
+// scored returns the offsets of the scored part of an answer: it ends before the next question that a base model writes
+// in a Q/A template, and has no white space around it.
 func scored(answer string) (start, end int) {
 	if i := strings.Index(answer, crosstalk.NextQuestion); i >= 0 {
 		answer = answer[:i]
@@ -57,7 +57,8 @@ func scored(answer string) (start, end int) {
 	return len(answer) - len(strings.TrimLeftFunc(answer, pytext.IsSpace)), len(answer)
 }
 
-// normalise deletes the 32 ASCII punctuation marks and the Arabic comma, and makes each em dash a space. Others stay.
+// normalise removes the 32 ASCII punctuation marks and the Arabic comma, and replaces em dashes by spaces. Other
+// characters stay.
 func normalise(raw string) string {
 	var b strings.Builder
 	b.Grow(len(raw))
@@ -81,15 +82,15 @@ func step(s string) (n int, out string) {
 	return n, s[:n]
 }
 
-// cursor walks along a line as received and its normalised form at once.
+// cursor walks along a line as received and its normalised form in parallel.
 type cursor struct {
 	raw    string
 	at     int // in raw
 	normal int // in the normalised form
 }
 
-// locate moves on to the bytes [from, to) of the normalised form and returns where they stand in raw. Marks that
-// were deleted inside belong to it, those around do not.
+// locate advances to the bytes [from, to) of the normalised form and returns their offsets in raw. Marks removed within
+// them belong to the part, marks around it do not.
 func (c *cursor) locate(from, to int) (start, end int) {
 	for c.at < len(c.raw) {
 		n, out := step(c.raw[c.at:])
@@ -108,7 +109,7 @@ func (c *cursor) locate(from, to int) (start, end int) {
 	return start, c.at
 }
 
-// Words are the words of an answer in a language as they are checked, by their places in it.
+// Words returns the checked words of an answer in a language, with their offsets.
 func Words(language, answer string) (words []crosstalk.Span) {
 	segmenter := segmenterOf(language)
 	for l := range lines(answer) {
@@ -121,7 +122,7 @@ func Words(language, answer string) (words []crosstalk.Span) {
 func (in *Instrument) checkLines(expected, answer string, isWrong func(word string) bool) (c checked) {
 	var words []string
 	segmenter := segmenterOf(expected)
-	wrongBefore := false // the last line that was checked
+	wrongBefore := false // whether the last checked line was wrong
 	for l := range lines(answer) {
 		words = segmenter.AppendWords(words[:0], l.text)
 		if len(words) < in.Protocol.MinWords {
@@ -153,7 +154,7 @@ func (in *Instrument) checkLines(expected, answer string, isWrong func(word stri
 func (l line) appendWrong(spans []crosstalk.Span, words []string, isWrong func(string) bool) []crosstalk.Span {
 	from, raw := 0, cursor{raw: l.raw}
 	for _, word := range words {
-		from += strings.Index(l.text[from:], word) // what lies between words is white space
+		from += strings.Index(l.text[from:], word) // only white space separates words
 		if isWrong(word) {
 			start, end := raw.locate(from, from+len(word))
 			spans = append(spans, l.span(start, end, word))
@@ -163,7 +164,7 @@ func (l line) appendWrong(spans []crosstalk.Span, words []string, isWrong func(s
 	return spans
 }
 
-// segmenters names the word segmenters, for signatures. Other languages are split at white space.
+// segmenters names the word segmenters, for signatures. In other languages, words are split at white space.
 const segmenters = "ja=unidic-3.1.1,zh=jieba"
 
 func segmenterOf(language string) segment.Segmenter {
@@ -179,7 +180,7 @@ func segmenterOf(language string) segment.Segmenter {
 // englishStandsOut are languages in which a word of the English list is an error (Marchisio et al. 2024, section 2.2).
 var englishStandsOut = []string{"ar", "hi", "ja", "ko", "ru", "zh"}
 
-// wordCheck returns what tells the wrong words of a language, nil if they are not checked.
+// wordCheck returns a function that recognises wrong words in a language, nil if they are not checked.
 func (in *Instrument) wordCheck(expected string) (isWrong func(word string) bool) {
 	switch {
 	case slices.Contains(englishStandsOut, expected):
@@ -196,10 +197,10 @@ func (in *Instrument) wordCheck(expected string) (isWrong func(word string) bool
 	return nil
 }
 
-// longest is the longest answer that is judged, in bytes: judging takes a hundred times as much memory.
+// longest is the longest answer that is judged, in bytes: judging needs a hundred times as much memory.
 const longest = 2 << 20
 
-// checkProse leaves the judgement to package guard.
+// checkProse judges an answer with package guard.
 func (in *Instrument) checkProse(expected crosstalk.Prompt, answer string) (c checked, notScored string) {
 	if len(answer) > longest {
 		return c, CannotTell
@@ -233,7 +234,7 @@ func (in *Instrument) checkProse(expected crosstalk.Prompt, answer string) (c ch
 			c.wrong = append(c.wrong, span)
 		}
 	}
-	var right []int // where lines in the right language start
+	var right []int // starts of lines in the right language
 	at = place{text: answer}
 	first := math.MaxInt
 	for _, p := range j.Parts {
@@ -266,17 +267,17 @@ func (in *Instrument) checkProse(expected crosstalk.Prompt, answer string) (c ch
 	return c, ""
 }
 
-// judgement judges the part of a text that is scored, and returns where it starts.
+// judgement judges the scored part of a text, and returns its offset.
 func judgement(k guard.Checker, tag, text string) (j guard.Judgement, start int, err error) {
 	start, end := scored(text)
 	j, err = k.Check(text[start:end], tag)
 	return j, start, err
 }
 
-// place finds the lines of spans that are in order.
+// place finds the lines of spans, which must be in order.
 type place struct {
 	text string
-	line int // that has byte at, from 0
+	line int // the line with byte at, from 0
 	at   int
 }
 
@@ -286,7 +287,7 @@ func (p *place) span(start, end int) crosstalk.Span {
 	return crosstalk.Span{Line: 1 + p.line, Start: start, End: end, Text: p.text[start:end]}
 }
 
-// Lines are the lines of an answer in a language that are checked under the rules. Their texts are as received.
+// Lines returns the lines of an answer in a language that the rules check. Their texts are as received.
 func (r Rules) Lines(language, answer string) (checked []crosstalk.Span) {
 	if !r.Prose {
 		segmenter := segmenterOf(language)

@@ -14,8 +14,8 @@ import (
 	"crosstalk/internal/parallel"
 )
 
-// Measure requests all samples of the item's prompt and scores them, unless it is only to ask. The label "position"
-// of the observations is the position of the instruction, if there is one.
+// Measure requests all samples of the item's prompt and scores them, unless AskOnly is set. Observations have the label
+// "position": the position of the instruction, if there is one.
 func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker,
 	item crosstalk.Item) (observations []crosstalk.Observation, err error) {
 	if item.Prompt == nil {
@@ -50,7 +50,7 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker,
 	return observations, nil
 }
 
-// Requests are the requests for the first sample of an item without Format, one for each place of the instruction.
+// Requests returns the requests for an item's first sample without Format, one for each place of the instruction.
 func Requests(p crosstalk.PromptConfig, _ []crosstalk.Task, i crosstalk.Item) (requests []crosstalk.NamedRequest) {
 	of := i.Prompt
 	if len(of.Placed) == 0 {
@@ -67,28 +67,28 @@ func Requests(p crosstalk.PromptConfig, _ []crosstalk.Task, i crosstalk.Item) (r
 	return requests
 }
 
-// Format is the format of prompts: the settings of a condition that mitigate confusion, besides decoding (Marchisio
-// et al. 2024, section 6). The zero value leaves prompts unchanged.
+// Format is the format of prompts: settings of a condition, besides decoding, that mitigate confusion (Marchisio et al.
+// 2024, section 6). The zero value leaves prompts unchanged.
 type Format struct {
-	Position string // of the instruction to answer in a language, one of Positions; "": as the item has it
+	Position string // of the instruction to answer in a language, one of Positions; "": unchanged
 	Shots    int    // demonstrations before the prompt
 	Template Template
 
 	// Demonstrations are questions with answers in the same language, by language. The first Shots in the requested
-	// language precede a prompt, also a cross-lingual one: they show the language of answers, not the instruction.
+	// language precede a prompt, even a cross-lingual one: they show the language of answers, not the instruction.
 	Demonstrations map[string][]crosstalk.Demonstration
 }
 
-// Positions are the positions in an English prompt of the instruction to answer in
-// another language (Marchisio et al. 2024, section 4.3).
+// Positions lists the positions, within an English prompt, of the instruction to answer in another language (Marchisio
+// et al. 2024, section 4.3).
 var Positions = []string{"start", "end", "integrated"}
 
 // Template is the text around questions and answers.
 type Template string
 
 const (
-	// Auto sends demonstrations as turns of the chat, or in the Q/A template if the model has no chat API. A single
-	// prompt is unchanged. The zero value means the same.
+	// Auto sends demonstrations as turns of the chat, or in the Q/A template if the model has no chat API. A prompt
+	// without demonstrations is unchanged. The zero value is equivalent.
 	Auto Template = "auto"
 	// QA uses this template for all models,
 	//
@@ -98,16 +98,16 @@ const (
 	//	Q: {prompt}
 	//	A:
 	//
-	// with or without demonstrations, and ends the answer where the model continues with another question. It makes
-	// base models answer rather than continue the prompt. Chat models get it as one message.
+	// with or without demonstrations, and ends the answer where the model continues with another question. It makes base
+	// models answer instead of continuing the prompt. Chat models get it as one message.
 	QA Template = "qa"
 )
 
-// Templates are all values of Template.
+// Templates lists all values of Template.
 var Templates = []Template{Auto, QA}
 
-// place is the item's prompt with the instruction at the format's position, and
-// that position: one of Positions, or "" for a prompt without one.
+// place returns the item's prompt with the instruction at the format's position, and that position: one of Positions,
+// or "" for a prompt without an instruction.
 func (f Format) place(item crosstalk.Item) (prompt, position string, err error) {
 	p := item.Prompt
 	prompt = p.Text
@@ -159,7 +159,7 @@ func (f Format) request(p crosstalk.PromptConfig, before []crosstalk.Message, pr
 		turns = append(turns, crosstalk.Message{Role: "user", Content: p.Prefix + d.Question},
 			crosstalk.Message{Role: "assistant", Content: d.Answer})
 	}
-	first := 0 // message of the conversation
+	first := 0 // index of the conversation's first message
 	if len(turns) > 0 && r.Messages[0].Role == "system" {
 		first = 1
 	}
@@ -167,10 +167,10 @@ func (f Format) request(p crosstalk.PromptConfig, before []crosstalk.Message, pr
 	return r, nil
 }
 
-// Score makes observations of an answer to the item's prompt: of LPR and LineAccuracy, and of WPR if words are
-// checked in the expected language. Their spans are the wrong lines for LPR and the wrong words for WPR.
-// Observations of WordAccuracy, FirstLine and Switches follow if the part that is scored is the reasoning, and of
-// Entropy and NucleusSize if log probabilities were requested and it is the answer.
+// Score makes observations of an answer to the item's prompt: of LPR and LineAccuracy, and of WPR if words are checked
+// in the expected language. Their spans are the wrong lines for LPR and the wrong words for WPR. Observations of
+// WordAccuracy, FirstLine and Switches follow if reasoning is scored, and of Entropy and NucleusSize if log
+// probabilities were requested and the answer is scored.
 func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.Answer) []crosstalk.Observation {
 	base := crosstalk.Observation{Item: item.ID, Cluster: cmp.Or(item.Cluster, item.ID), Sample: sample,
 		Value: crosstalk.Undefined, Condition: in.Condition, Labels: item.Labels}
@@ -188,10 +188,10 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 		o.Measure = measure
 		observations = append(observations, o)
 	}
-	if answer.Key == (crosstalk.Key{}) && item.Prompt.Text != "" { // there is no request that shows it
+	if answer.Key == (crosstalk.Key{}) && item.Prompt.Text != "" { // no request shows the prompt
 		observations[0].AddText(crosstalk.Given, promptText, item.Prompt.Text)
 	}
-	text, notScored := answer.Text, "" // the part that is scored, or why there is none
+	text, notScored := answer.Text, "" // the scored part, or why there is none
 	switch {
 	case item.Prompt.Language == "":
 		notScored = NoLanguage
@@ -228,7 +228,7 @@ func (in *Instrument) Score(item crosstalk.Item, sample int, answer crosstalk.An
 	return observations
 }
 
-// measures returns the measures of an answer, LPR first, by the language expected.
+// measures returns the measures of an answer in an expected language, LPR first.
 func (in *Instrument) measures(expected string) []string {
 	list := []string{LPR, LineAccuracy}
 	if in.Protocol.Prose || in.wordCheck(expected) != nil {
@@ -274,7 +274,7 @@ func (in *Instrument) judge(observations []crosstalk.Observation, c checked) {
 	}
 }
 
-// value sets the value of an observation of an answer that can be told.
+// value sets the value of an observation of a checked answer.
 func (c checked) value(o *crosstalk.Observation, p Protocol) {
 	switch {
 	case o.Measure == LineAccuracy && c.lines == 0, o.Measure == FirstLine && c.mix.First == "",
@@ -294,7 +294,7 @@ func (c checked) value(o *crosstalk.Observation, p Protocol) {
 	case WPR:
 		switch {
 		case len(c.wrong) > 0:
-			o.NotScored, o.Implied = LineError, true // the line says it
+			o.NotScored, o.Implied = LineError, true // the line error implies it
 		case len(c.words) > 0:
 			o.Value, o.Spans, o.Finding = 0, c.words, SingleWords
 		default:
@@ -318,12 +318,12 @@ func (c checked) value(o *crosstalk.Observation, p Protocol) {
 
 // checked is the result of checking an answer.
 type checked struct {
-	lines   int              // checked
-	unclear int              // lines that cannot be told
-	wrong   []crosstalk.Span // lines
-	runs    []int            // where in wrong a run of lines begins that were taken for the same language
+	lines   int              // lines checked
+	unclear int              // lines whose language is unclear
+	wrong   []crosstalk.Span // wrong lines
+	runs    []int            // indexes in wrong where a run of lines identified as the same language begins
 	words   []crosstalk.Span // wrong words, of lines that are not wrong
-	masked  []crosstalk.Span // not judged
+	masked  []crosstalk.Span // parts not judged
 
 	margin     float64 // least distance of a line's probability from the threshold
 	marginLine int
@@ -332,5 +332,5 @@ type checked struct {
 	firstRight bool
 }
 
-// told reports whether the answer is right or wrong.
+// told reports whether the answer can be judged right or wrong.
 func (c checked) told() bool { return c.lines > 0 || len(c.words) > 0 }

@@ -19,9 +19,9 @@ import (
 	"golang.org/x/text/language"
 )
 
-// begins returns the bytes of the answer at which its confusions begin, in order. A confusion is a run of wrong
-// lines that were taken for one language, with no right line among them, or, in an answer without wrong lines, a
-// run of wrong words with no other letters or digits between them.
+// begins returns the offsets in the answer at which its confusions begin, in order. A confusion is a run of wrong lines
+// identified as one language, with no right line among them, or, in an answer without wrong lines, a run of wrong words
+// with no other letters or digits between them.
 func (c checked) begins(expected, answer string) (at []int) {
 	for _, i := range c.runs {
 		at = append(at, foreignFrom(expected, c.wrong[i], answer))
@@ -39,9 +39,9 @@ func (c checked) begins(expected, answer string) (at []int) {
 
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// foreignFrom returns where a wrong line leaves the expected language. If the language that it was taken for shares
-// no script with the expected one, that is its first letter of another script than the expected one's: a line may
-// begin in the right language. Else nobody can say where, and it is the line's first character.
+// foreignFrom returns the offset at which a wrong line leaves the expected language. If the identified language shares
+// no script with the expected one, that is the first letter not in the expected language's script: a line may begin in
+// the right language. Otherwise it cannot be known, and is the line's first character.
 func foreignFrom(expected string, line crosstalk.Span, answer string) int {
 	text := answer[line.Start:line.End]
 	own, other := scriptsOf(expected), scriptsOf(line.Language)
@@ -56,7 +56,7 @@ func foreignFrom(expected string, line crosstalk.Span, answer string) int {
 	return line.Start + len(text) - len(strings.TrimLeftFunc(text, pytext.IsSpace))
 }
 
-// scriptsOf returns the scripts that a language is written in, nil where that is not known.
+// scriptsOf returns the scripts in which a language is written, nil if unknown.
 func scriptsOf(code string) []*unicode.RangeTable {
 	if code == "" {
 		return nil
@@ -65,7 +65,7 @@ func scriptsOf(code string) []*unicode.RangeTable {
 	return scripts()[script.String()]
 }
 
-// scripts are the letters of each script, by its code in ISO 15924.
+// scripts returns the letters of each script, by its ISO 15924 code.
 var scripts = sync.OnceValue(func() map[string][]*unicode.RangeTable {
 	all := map[string][]*unicode.RangeTable{}
 	for code, names := range lexicon.Parse(scriptNames) {
@@ -79,19 +79,19 @@ var scripts = sync.OnceValue(func() map[string][]*unicode.RangeTable {
 //go:embed scripts.txt
 var scriptNames string
 
-// Where a model's uncertainty is measured: the label "at" of Entropy and NucleusSize.
+// Where uncertainty is measured: values of the label "at" of Entropy and NucleusSize.
 const (
-	atPoint     = "confusion point" // the tokens that begin a confusion
+	atPoint     = "confusion point" // the tokens at which a confusion begins
 	elsewhere   = "elsewhere"       // all other tokens of answers with a confusion
-	cleanAnswer = "clean answer"    // all tokens of answers without
+	cleanAnswer = "clean answer"    // all tokens of answers without a confusion
 )
 
 var kinds = []string{atPoint, elsewhere, cleanAnswer}
 
 // uncertaintyOf measures the distribution whose likeliest tokens are the candidates, likeliest first, raised to the
-// power of 1/temperature and normalised. The rest of the probability is assumed to be tokens as likely as the last
-// candidate, and one with the remainder: the most concentrated distribution with these candidates. At temperature 1
-// the entropy is therefore a lower bound, and so is a censored nucleus; the mass is exact.
+// power of 1/temperature and normalised. It assumes that the remaining probability is spread over tokens as likely as
+// the last candidate, and one with the rest: the most concentrated distribution with these candidates. At temperature
+// 1, the entropy is therefore a lower bound, as is a censored nucleus; the mass is exact.
 func uncertaintyOf(candidates []crosstalk.CandidateLogprob, temperature, p float64) crosstalk.Token {
 	largest := candidates[0].Logprob
 	scaled := func(logprob float64) float64 { return math.Exp((logprob - largest) / temperature) }
@@ -134,8 +134,8 @@ func uncertaintyOf(candidates []crosstalk.CandidateLogprob, temperature, p float
 	return t
 }
 
-// uncertaintyIn measures the uncertainty at the tokens of the part of an answer that is
-// scored. begins are the bytes at which confusions begin.
+// uncertaintyIn measures the uncertainty at the tokens of the scored part of an answer. begins are the offsets at which
+// confusions begin.
 func (in *Instrument) uncertaintyIn(answer crosstalk.Answer, begins []int) (tokens []crosstalk.Token) {
 	begin, end := scored(answer.Text)
 	temperature, p, _ := in.distribution()
@@ -154,7 +154,7 @@ func (in *Instrument) uncertaintyIn(answer crosstalk.Answer, begins []int) (toke
 	for _, at := range begins {
 		i := slices.IndexFunc(tokens, func(t crosstalk.Token) bool { return t.End > at })
 		if i < 0 || tokens[i].Start > at {
-			continue // the token there cannot be found
+			continue // the text there matches no token
 		}
 		for i > 0 && tokens[i-1].End == tokens[i].Start && tokens[i-1].Start == tokens[i-1].End {
 			i-- // an earlier part of the same character
@@ -164,8 +164,8 @@ func (in *Instrument) uncertaintyIn(answer crosstalk.Answer, begins []int) (toke
 	return tokens
 }
 
-// likeliest returns up to k of the likeliest candidates. Servers add the token taken to them, or put it in the last
-// one's place; so if it is last it is left out, as others may come before it, unless it has half the probability.
+// likeliest returns up to k of the likeliest candidates. Servers add the chosen token to them, or replace the last one
+// by it. So if it is last and has less than half the probability, it is left out: others may be likelier.
 func likeliest(t crosstalk.TokenLogprob, k int) []crosstalk.CandidateLogprob {
 	const impossible = -100 // vLLM writes -9999
 	top := t.Top[:min(len(t.Top), k)]
@@ -181,7 +181,7 @@ func likeliest(t crosstalk.TokenLogprob, k int) []crosstalk.CandidateLogprob {
 	return top
 }
 
-// distribution returns the temperature at which uncertainty is measured, also in words, and the top-p of nuclei.
+// distribution returns the temperature at which uncertainty is measured, the top-p of nuclei, and a name for both.
 func (in *Instrument) distribution() (temperature, p float64, name string) {
 	temperature, p, name = 1, in.Protocol.TopP, "unscaled"
 	if t := in.Prompting.Decoding.Temperature; t != nil && *t > 0 {
@@ -193,9 +193,9 @@ func (in *Instrument) distribution() (temperature, p float64, name string) {
 	return temperature, p, name
 }
 
-// observeUncertainty makes observations of an answer: the mean over its confusion points and over its other tokens,
-// or over all tokens if it has no confusion. Numbers: how many tokens ("tokens") and of them censored, the means of
-// the candidates' number and probability ("candidates", "mass"), and "top_p".
+// observeUncertainty makes observations of an answer: the means over its confusion points and over its other tokens, or
+// over all tokens if it has no confusion. Numbers: the tokens ("tokens"), the censored ones among them, the mean number
+// and total probability of candidates ("candidates", "mass"), and "top_p".
 func (in *Instrument) observeUncertainty(base crosstalk.Observation, tokens []crosstalk.Token,
 	confused bool) (observations []crosstalk.Observation) {
 	_, p, name := in.distribution()
@@ -241,7 +241,7 @@ func with(m map[string]string, key, value string) map[string]string {
 
 // A strip shows the tokens around the first confusion point.
 const (
-	stripTokens     = 20 // to each side
+	stripTokens     = 20 // on each side
 	stripCandidates = 5
 )
 
@@ -262,10 +262,10 @@ func stripOf(tokens []crosstalk.Token) []crosstalk.Token {
 	return strip
 }
 
-// brief rounds to four decimals, which keeps files small.
+// brief rounds to four decimals, to keep files small.
 func brief(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 
-// printable is a token's text, or its bytes in hexadecimal if it is no text.
+// printable returns a token's text, or its bytes in hexadecimal if they are not text.
 func printable(token string, b []byte) string {
 	if b == nil || utf8.Valid(b) {
 		return cmp.Or(token, string(b))
@@ -274,9 +274,9 @@ func printable(token string, b []byte) string {
 	return quoted[1 : len(quoted)-1]
 }
 
-// piece is the place of a token in the text: the bytes [start, end). Tokens that are not part of the text have
-// none: a model's thoughts before it, its end, and everything after a token that cannot be found. A token that is a
-// part of a character may be empty.
+// piece is the place of a token in the text: the bytes [start, end). Tokens that are not part of the text have none: a
+// model's thoughts before it, its end, and everything after a token that cannot be found. A token that is a part of a
+// character may be empty.
 type piece struct{ start, end int }
 
 var nowhere = piece{-1, -1}
@@ -314,9 +314,9 @@ func bytesOf(t crosstalk.TokenLogprob) string {
 	return t.Token
 }
 
-// alignOneByOne finds tokens that do not join to the text. The server may have cut off white space, and may not
-// tell the bytes of tokens that are parts of characters: it writes U+FFFD instead (vLLM), so that the characters
-// have to go to the first of them, or each byte as a character of Latin-1 (SGLang).
+// alignOneByOne finds tokens that do not join to form the text. The server may have removed white space, and may not
+// return the bytes of tokens that are parts of characters: it writes U+FFFD instead (vLLM), so the whole character is
+// assigned to its first token, or writes each byte as a Latin-1 character (SGLang).
 func alignOneByOne(text string, tokens []crosstalk.TokenLogprob, pieces []piece) {
 	at, broken := 0, -1 // the first of the broken tokens that end where the next token begins
 	for i, t := range tokens {
@@ -359,7 +359,7 @@ func alignOneByOne(text string, tokens []crosstalk.TokenLogprob, pieces []piece)
 	}
 }
 
-// latin1 is the bytes that a text of Latin-1 characters encodes, or "".
+// latin1 returns the bytes that a text of Latin-1 characters encodes, or "".
 func latin1(s string) string {
 	var b []byte
 	for _, r := range s {

@@ -10,7 +10,7 @@
 //	I  the instruction only
 //	X  the input only
 //
-// Asking the source again is the baseline: the inconsistency that is chance.
+// Asking the source again is the baseline: inconsistency by chance.
 package consistency
 
 import (
@@ -28,23 +28,23 @@ import (
 	"golang.org/x/text/language"
 )
 
-// The measures of observations.
+// Measures of observations.
 const (
 	Faults      = "changes"     // share of pairs with another class, or an answer without one (Kind().Fault)
-	Consistency = "consistency" // the class equals the source sense's; 0 or 1
-	Accuracy    = "accuracy"    // the class is the right one; 0 or 1
+	Consistency = "consistency" // the class equals that of the source; 0 or 1
+	Accuracy    = "accuracy"    // the class is correct; 0 or 1
 	Rewriting   = "rewriting"   // an input was rewritten without a flag; 0 or 1
-	ItemBLEU    = "bleu_item"   // of a rewritten input against the human one, the mean over its texts; 0 to 1
+	ItemBLEU    = "bleu_item"   // of a rewritten input against the human one, averaged over its texts; 0 to 1
 	ROUGE1      = "rouge1"
 	ROUGE2      = "rouge2"
 	ROUGEL      = "rougeL"
-	Quality     = "quality" // the same by an external scorer, in its own unit
+	Quality     = "quality" // from an external scorer, in its own unit
 
-	// Reasons why there is no value, besides the status of an answer without text.
+	// Reasons for a missing value, besides the status of an answer without text.
 	Invalid     = "invalid"      // an answer has no label
 	Missing     = "missing"      // an answer was never recorded
 	NoRewriting = "no rewriting" // the model did not rewrite the input
-	NoSource    = "no source"    // the text that was rewritten is unknown
+	NoSource    = "no source"    // the text before rewriting is unknown
 	NoGold      = "no gold"      // the correct class is unknown
 	Undefined   = "undefined"    // the measure has no value for these texts
 
@@ -57,7 +57,7 @@ const (
 type Instrument struct {
 	Protocol  Protocol
 	Tasks     []crosstalk.Task  // with the instructions in all senses asked or recorded
-	Condition map[string]string // of every observation: the model, and the settings that a sweep varies
+	Condition map[string]string // added to every observation: the model, and the settings that a sweep varies
 
 	Free      Comparer              // compares free answers; needed for tasks without classes
 	Quality   similarity.Similarity // an additional measure of rewritten texts; nil: none
@@ -74,19 +74,19 @@ type Instrument struct {
 	AskOnly   bool // Measure scores nothing, and so does not compare free answers
 }
 
-// Answers are the answers to one item by form and run. All forms of the task are
-// present, and a run without an answer has the zero Answer.
+// Answers are the answers to one item by form and run. All forms of the task are present; a run without an answer has
+// the zero Answer.
 type Answers map[Form][]crosstalk.Answer
 
-// Reading is the version of an answer's class in figures: as the reader found it, or with manual corrections.
+// Reading says which version of an answer's class figures use: as read, or manually corrected.
 const (
 	ReadingColumn = "reading"
 	AsRead        = "as read"
 	Reviewed      = "reviewed"
 )
 
-// InstructionIn returns the task's instruction in a sense. For a rewritten sense without one, it is the instruction
-// in that language, since the answer words are the same.
+// InstructionIn returns the task's instruction in a sense. If a rewritten sense has none, it returns the instruction in
+// that language, since the answer words are the same.
 func InstructionIn(task crosstalk.Task, s Sense) (crosstalk.Instruction, bool) {
 	if in, ok := task.Instructions[string(s)]; ok {
 		return in, true
@@ -98,14 +98,14 @@ func InstructionIn(task crosstalk.Task, s Sense) (crosstalk.Instruction, bool) {
 // Names of the texts of observations.
 const (
 	SourceInput  = "source_input" // the original input
-	InputText    = "input"        // as asked
+	InputText    = "input"        // as sent
 	Reference    = "reference"    // the original text in the other language
 	SourceAnswer = "source"       // the answer to the source
 	AnswerText   = "answer"
 	SourceClass  = "source_class" // the class of the answer to the source
 	ClassText    = "class"
 	GoldText     = "gold"
-	SourceRule   = "source_rule" // the rule that decided
+	SourceRule   = "source_rule" // the rule that decided its class
 	RuleText     = "rule"
 	Confidence   = "confidence"
 	FlagsText    = "flags"
@@ -113,7 +113,7 @@ const (
 	Reviewer     = "reviewer"
 	ReviewReason = "review_reason"
 
-	// Names of the numbers of observations of Consistency: 0 or 1, the last from 0 to 1.
+	// Names of the numbers in observations of Consistency: 0 or 1, the last from 0 to 1.
 	SourceCorrect = "source_correct"
 	Correct       = "correct"
 	Repeated      = "repeat" // the source asked again is consistent with the source
@@ -124,7 +124,7 @@ const (
 	PairColumn = "pair"
 	PartColumn = "part"
 
-	// The counts of estimates, besides Invalid and the counts of answers without text.
+	// Keys of counts in estimates, besides Invalid and the counts of answers without text.
 	NotScored = "not_scored"
 	Flagged   = "flagged" // also a finding in a rewritten input
 )
@@ -135,23 +135,23 @@ var Kind = crosstalk.ParseKind(kind)
 //go:embed kind.json
 var kind string
 
-// Sense is a way to express a text: "en" is the original English, "en>de" its
-// rewriting in German, "en>paraphrase" and "en>formula" other rewritings.
+// Sense is a way to express a text: "en" is the original English, "en>de" its German rewriting, "en>paraphrase" and
+// "en>formula" other rewritings.
 type Sense string
 
-// Origin is the original sense: "en" of "en>de", and of "en".
+// Origin returns the original sense: "en" of "en>de", and of "en".
 func (s Sense) Origin() Sense {
 	origin, _, _ := strings.Cut(string(s), ">")
 	return Sense(origin)
 }
 
-// Target is the target of the last rewriting: "de" of "en>de", and of "de".
+// Target returns the target of the last rewriting: "de" of "en>de", and of "de".
 func (s Sense) Target() string { return string(s[strings.LastIndexByte(string(s), '>')+1:]) }
 
 // Rewritten reports whether the sense is not the original.
 func (s Sense) Rewritten() bool { return strings.Contains(string(s), ">") }
 
-// To is the sense rewritten into another.
+// To returns the sense rewritten into another.
 func (s Sense) To(target string) Sense { return s + ">" + Sense(target) }
 
 // Form is the form of a question: the senses of its input and its instruction.
@@ -170,17 +170,17 @@ const (
 	Gold         Part = "gold"   // the correct classes, not answers
 )
 
-// Parts are all parts in the order of tables.
+// Parts lists all parts, in the order of tables.
 var Parts = []Part{Source, Repeat, Both, Instructions, Inputs, Mixed, Gold}
 
-// Source is the form with which a form is compared.
+// Source returns the form that a form is compared with.
 func (f Form) Source() Form {
 	origin := f.Input.Origin()
 	return Form{origin, origin}
 }
 
-// Place names a form: the pair of senses, as in "en>de", and the part. If input
-// and instruction have different senses, the pair is "en/de".
+// Place names a form: the pair of senses, such as "en>de", and the part. If input and instruction have different
+// senses, the pair is "en/de".
 func (f Form) Place() (pair string, part Part) {
 	switch {
 	case f.Input == f.Instruction && !f.Input.Rewritten():
@@ -204,18 +204,18 @@ func compareForms(a, b Form) int {
 		cmp.Compare(slices.Index(Parts, partA), slices.Index(Parts, partB)))
 }
 
-// Protocol is a named, frozen set of measuring rules. A figure's signature states the rules, not the name.
+// Protocol is a named, frozen set of measuring rules. A figure's signature contains the rules, not the name.
 type Protocol struct {
 	Name   string
-	Reader string // how a label is found in an answer: a name in read.Readers
+	Reader string // how the label is found in an answer: a key of read.Readers
 
-	// InvalidIsClass treats answers without a label, empty ones among them, as a class of their own: two of them
-	// are consistent. Else only pairs of two valid answers are scored.
+	// InvalidIsClass treats answers without a label, including empty ones, as a class of their own: two of them are
+	// consistent. Otherwise, only pairs of two valid answers are scored.
 	InvalidIsClass bool
 
-	ROUGE ROUGE // how ROUGE cuts texts into words
+	ROUGE ROUGE // how ROUGE splits texts into words
 
-	// Questions formats rewritten questions of BoolQ like the source's, of the tasks in Rules.Questions.
+	// Questions formats rewritten BoolQ questions like the source's, in the tasks of Rules.Questions.
 	Questions bool `json:"-"`
 
 	// How a model is asked, unless the user chooses otherwise.
@@ -227,7 +227,7 @@ type Protocol struct {
 	System        string
 }
 
-// ROUGE names a way to cut texts into words for ROUGE.
+// ROUGE is a way to split texts into words for ROUGE.
 type ROUGE string
 
 const (
@@ -245,7 +245,7 @@ var Protocols = []Protocol{
 		Temperature: 0.25, TopP: 1, MaxTokens: 256, RewriteTokens: 2048, Samples: 1, System: system},
 }
 
-// ProtocolNamed returns the preset of that name.
+// ProtocolNamed returns the preset with this name.
 func ProtocolNamed(name string) (Protocol, error) {
 	return crosstalk.Named("consistency protocol", name, Protocols, func(p Protocol) string { return p.Name })
 }
@@ -260,22 +260,22 @@ func (o Options) Resolve() ([]Protocol, error) {
 	return crosstalk.ProtocolsNamed(o.Protocols, Protocols[0].Name, ProtocolNamed)
 }
 
-// By are the columns that figures are grouped by unless the user says otherwise: none beside task, pair and part.
+// By lists the default columns for grouping figures: none besides task, pair and part.
 var By []string
 
-// ByClass is the column in by that adds the figures that take answers apart by class: LabelShare and Transition.
+// ByClass in by adds figures for each class of answers: LabelShare and Transition.
 const ByClass = "class"
 
-// Rules are all that figures over the same answers depend on.
+// Rules are the settings that figures depend on besides the answers.
 type Rules struct {
 	Protocol
 	Classes   map[string][]string // by task
-	Free      string              // the name of what compares free answers
-	Quality   string              // the name of the external scorer
-	Languages string              // the name of what flags wrong languages
-	Rewrites  string              // where rewritten instructions come from, and who looked at them
-	Review    string              // of answers
-	Questions map[string]string   `json:",omitempty"` // the fields of tasks whose rewritten questions are formatted
+	Free      string              // name of the comparer of free answers
+	Quality   string              // name of the external scorer
+	Languages string              // name of the identifier that flags wrong languages
+	Rewrites  string              // the source of rewritten instructions, and their reviewers
+	Review    string              // review of answers
+	Questions map[string]string   `json:",omitempty"` // by task: the field whose rewritten question is formatted
 }
 
 // Rules returns the instrument's rules.
@@ -334,10 +334,10 @@ func (r Rules) signature(measure string, labels map[string]string, suites crosst
 	return estimate.Signature(labels, append(fields, "rewrites:"+cmp.Or(r.Rewrites, "-"))...)
 }
 
-// flat is a signature within a signature.
+// flat prepares a signature for use within another.
 func flat(signature string) string { return strings.ReplaceAll(signature, "|", ",") }
 
-// rouge is the protocol's ROUGE for texts in a language.
+// rouge returns the protocol's ROUGE for texts in a language.
 func (p Protocol) rouge(lang string) translation.ROUGE {
 	base, _ := language.Make(lang).Base()
 	switch {

@@ -11,16 +11,16 @@ import (
 	"crosstalk/measure/translation"
 )
 
-// apart are columns whose values never share a figure.
+// apart lists columns whose values never share a figure.
 var apart = []string{"task", "pair", "part"}
 
 type estimator struct {
 	rules  Rules
-	detail bool // figures by class of answers
+	detail bool // also computes figures by class of answers
 	groups estimate.Groups[*sum]
 }
 
-// Estimator returns an estimator of each condition, task, pair of senses and part, and of each prefix of the other
+// Estimator returns an estimator for each condition, task, pair of senses and part, and for each prefix of the other
 // columns in by (estimate.Rollup). The counts:
 //
 //	invalid   pairs, or answers, without a label
@@ -38,10 +38,10 @@ func (r Rules) Estimator(by []string) crosstalk.Estimator {
 	return e
 }
 
-// ofClass are the columns of figures by class of answers.
+// ofClass lists the columns of figures by class of answers.
 var ofClass = []string{"class", "from", "to"}
 
-// describe orders the figures of a task: by measure, the columns in by, pair, part and class.
+// describe sets the order of a task's figures: by measure, the columns in by, pair, part and class.
 func (e *estimator) describe(measure string, _, labels, extra map[string]string) estimate.Figure {
 	part := labels["part"]
 	if of, set := extra["part"]; set {
@@ -77,19 +77,19 @@ func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 	return estimates
 }
 
-// The measures that only figures have.
+// Measures that only figures have.
 const (
-	ConsistencyCorrect   = "consistency_correct"      // of items whose source is answered rightly
-	ConsistencyIncorrect = "consistency_incorrect"    // of items whose source is answered wrongly
-	ConsistencyBLEU50    = "consistency_bleu50"       // of items with BLEU above 50
-	ConsistencyChange    = "consistency_change"       // to the source asked again
-	AccuracyChange       = "accuracy_change"          // to the source
+	ConsistencyCorrect   = "consistency_correct"      // over items whose source is answered correctly
+	ConsistencyIncorrect = "consistency_incorrect"    // over items whose source is answered incorrectly
+	ConsistencyBLEU50    = "consistency_bleu50"       // over items with BLEU above 50
+	ConsistencyChange    = "consistency_change"       // change from the source asked again
+	AccuracyChange       = "accuracy_change"          // change from the source
 	InvalidShare         = "invalid"                  // share of answers without a label
 	BLEUConsistency      = "bleu_consistency_pearson" // correlation of an item's BLEU with its consistency
-	BLEUAccuracy         = "bleu_accuracy_pearson"    // with its accuracy
-	BLEU                 = "bleu"                     // of all rewritten inputs as one corpus; 0 to 1
+	BLEUAccuracy         = "bleu_accuracy_pearson"    // correlation with its accuracy
+	BLEU                 = "bleu"                     // over all rewritten inputs as one corpus; 0 to 1
 	LabelShare           = "label_share"              // share of a class among the answers
-	Transition           = "transition"               // share of a class among items that the source puts into another
+	Transition           = "transition"               // share of a class among items of another class in the source
 )
 
 // Above is the BLEU that items of ConsistencyBLEU50 exceed.
@@ -98,13 +98,13 @@ const Above = 0.5
 // share is an observation's contribution to a figure.
 type share struct {
 	measure string
-	labels  map[string]string // beside the observation's
+	labels  map[string]string // besides the observation's labels
 	value   float64
-	with    float64 // what value is correlated with
+	with    float64 // the number to correlate value with
 	reason  string  // why there is no value
 }
 
-// shares are an observation's shares in figures. With detail, they include those by class.
+// shares returns an observation's shares in figures. With detail, they include figures by class.
 func (r Rules) shares(o crosstalk.Observation, detail bool) []share {
 	own := share{measure: o.Measure, value: float64(o.Value), reason: o.NotScored}
 	switch o.Measure {
@@ -133,7 +133,7 @@ func (r Rules) consistencyShares(o crosstalk.Observation, own share, detail bool
 		add(ConsistencyIncorrect, own.value, 0)
 	}
 	right, rightKnown := o.Numbers[Correct]
-	if judged && rightKnown { // an answer without a label is wrong, whatever becomes of its pair
+	if judged && rightKnown { // an answer without a label is wrong, with or without a pair
 		shares = append(shares, share{measure: AccuracyChange, value: right - sourceRight})
 	}
 	if repeat, ok := o.Numbers[Repeated]; ok {
@@ -182,7 +182,7 @@ func (r Rules) answerShares(o crosstalk.Observation, own share, detail bool) []s
 	return shares
 }
 
-// classes are the classes of a task, and Invalid.
+// classes returns the classes of a task, and Invalid.
 func (r Rules) classes(task string) []string {
 	if len(r.Classes[task]) == 0 {
 		return nil
@@ -190,14 +190,15 @@ func (r Rules) classes(task string) []string {
 	return append(slices.Clip(r.Classes[task]), Invalid)
 }
 
-// sum is the observations behind one figure. It keeps sums per cluster, and of a correlation the pairs of values.
+// sum contains the observations behind one figure. It keeps sums per cluster, and for a correlation the pairs of
+// values.
 type sum struct {
 	counts map[string]int
 	items  estimate.Items
 
 	values        stats.Clusters
-	better, worse int       // of changes
-	x, y          []float64 // of correlations
+	better, worse int       // for changes
+	x, y          []float64 // for correlations
 	bleu          map[stats.Cluster]translation.BLEUStats
 	clusters      *stats.ClusterNames
 }
@@ -250,7 +251,7 @@ func (g *sum) estimate(measure string) crosstalk.Estimate {
 		g.corpus(&e)
 	case ConsistencyChange, AccuracyChange:
 		g.mean(&e, stats.Difference)
-		// By McNemar's exact test where each cluster has one observation, else by flipping the signs of clusters.
+		// McNemar's exact test if each cluster has one observation, otherwise flipping the signs of clusters.
 		e.Test = &crosstalk.Test{Method: "mcnemar", Statistic: crosstalk.Undefined, DF: crosstalk.Undefined}
 		if g.values.N() == g.values.Len() {
 			e.Test.P = crosstalk.Value(stats.McNemar(g.better, g.worse))
@@ -270,13 +271,13 @@ func (g *sum) mean(e *crosstalk.Estimate, bounds stats.Bounds) {
 	estimate.Set(e, mean.Value, mean.Interval, mean.Warnings)
 }
 
-// draws is how often observations are resampled. The seed is fixed: the same observations have the same figures.
+// draws is the number of resamples. The seed is fixed: the same observations have the same figures.
 const (
 	draws = 2000
 	seed  = 1
 )
 
-// corpus is the BLEU of all texts together, with an interval from resampling clusters.
+// corpus computes the BLEU of all texts together, with an interval from resampling clusters.
 func (g *sum) corpus(e *crosstalk.Estimate) {
 	clusters := slices.SortedFunc(maps.Keys(g.bleu), g.clusters.Compare)
 	corpus := func(units []int) float64 {

@@ -14,16 +14,16 @@ import (
 	"crosstalk/internal/parallel"
 )
 
-// Senses are the senses of a study: each item is asked in every language of From
-// and, for each of these, rewritten into every sense of To.
+// Senses are the senses in a study: each item is asked in every language of From and, for each of these, rewritten into
+// every sense of To.
 type Senses struct {
 	From  []string // languages of the original inputs and instructions
 	To    []string // languages, Paraphrase, or names of Rewriter.Prompts
 	Mixed []string // languages whose original instructions are also combined with inputs in From's
-	Parts []Part   // the parts to rewrite, of Both, Instructions and Inputs; nil: each in turn
+	Parts []Part   // the parts to rewrite: Both, Instructions or Inputs; nil: each in turn
 }
 
-// Forms are the forms in which an item is asked, sources first.
+// Forms returns the forms in which an item is asked, sources first.
 func (in *Instrument) Forms() []Form {
 	var forms []Form
 	add := func(f Form) {
@@ -58,8 +58,8 @@ func (in *Instrument) Forms() []Form {
 }
 
 // Measure lets the model rewrite the item's texts, asks all samples of the question in all forms, and scores the
-// answers. It asks the sources once more, for the baseline. An instruction that is missing from Tasks in some sense
-// is rewritten too, and used without a review. If it is only to ask, it keeps and scores no answers.
+// answers. It asks the sources once more, for the baseline. If Tasks lacks an instruction in some sense, that is
+// rewritten too, and used without a review. With AskOnly, it keeps and scores no answers.
 func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker,
 	item crosstalk.Item) ([]crosstalk.Observation, error) {
 	task, err := in.taskOf(item)
@@ -106,7 +106,8 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker,
 	return s.score()
 }
 
-// askInput lets the model rewrite an input, if need be, and asks all forms that have it. Goroutines share no answers.
+// askInput lets the model rewrite an input, if need be, and asks all forms with this input. Goroutines share no
+// answers.
 func (s *scoring) askInput(input Sense, forms []Form) (r Rewritten, err error) {
 	texts, written := s.item.Input.Texts[string(input.Origin())]
 	if !written {
@@ -131,8 +132,8 @@ func (s *scoring) askInput(input Sense, forms []Form) (r Rewritten, err error) {
 	})
 }
 
-// Requests are the requests for the first sample of an item in the languages that it
-// was written in. The others depend on how the model rewrites these.
+// Requests returns the requests for an item's first sample in its original languages. Other requests depend on how the
+// model rewrites these.
 func Requests(p crosstalk.PromptConfig, tasks []crosstalk.Task, i crosstalk.Item) []crosstalk.NamedRequest {
 	var requests []crosstalk.NamedRequest
 	t := tasks[slices.IndexFunc(tasks, func(t crosstalk.Task) bool { return t.Name == i.Input.Task })]
@@ -148,30 +149,30 @@ func Requests(p crosstalk.PromptConfig, tasks []crosstalk.Task, i crosstalk.Item
 type answer struct {
 	crosstalk.Answer
 	class      string // an id, or the free answer; "" for none
-	rule       string // that found it
+	rule       string // the rule that found it
 	confidence read.Confidence
 	reason     string    // why there is no class
-	override   *Override // by people
+	override   *Override // people's correction
 }
 
-// Answered identifies an answer for review: the same texts to the same instruction are read in the same way.
+// Answered identifies an answer for review: the same texts, answering the same instruction, are read alike.
 type Answered struct {
 	Task        string
-	Instruction string // its sense
+	Instruction string // the instruction's sense
 	Text        string
 }
 
-// Override is a manually assigned class that replaces the class that was read.
+// Override is a manually assigned class that replaces the class read.
 type Override struct {
 	Class    string // "" if the answer has none
 	Reviewer string
 	Reason   string
 }
 
-// Overrides are corrected readings.
+// Overrides are corrections of readings.
 type Overrides map[Answered]Override
 
-// ID is a short hash of the corrections, "" without any.
+// ID returns a short hash of the corrections, "" if there are none.
 func (o Overrides) ID() string {
 	if o == nil {
 		return ""
@@ -213,7 +214,7 @@ func (s *scoring) read(form Form, of crosstalk.Answer) answer {
 	return a
 }
 
-// Class is the class that was read in an answer.
+// Class is the class read in an answer.
 type Class struct {
 	read.Reading
 	Class string // its id, or ""
@@ -239,7 +240,7 @@ const (
 	Yes
 )
 
-// VerdictOf is Yes or No.
+// VerdictOf returns Yes or No.
 func VerdictOf(same bool) Verdict {
 	if same {
 		return Yes
@@ -249,13 +250,13 @@ func VerdictOf(same bool) Verdict {
 
 // A Comparer decides whether two free answers to a question mean the same.
 type Comparer interface {
-	// Name is the name in signatures.
+	// Name returns the name for signatures.
 	Name() string
 	// Same compares two answers. It returns the keys of its requests, if any. An error ends the measurement.
 	Same(ctx context.Context, ask crosstalk.Asker, question, a, b string) (Verdict, []crosstalk.Key, error)
 }
 
-// sameFree compares free answers to a question. It shows the question in the form that people wrote.
+// sameFree compares free answers to a question, which it shows in its original form.
 func (s *scoring) sameFree(form Form, a, b string) (Verdict, []crosstalk.Key, error) {
 	if s.Free == nil {
 		return Unknown, nil, fmt.Errorf("the task %s has no classes and needs a way to compare free answers", s.task.Name)

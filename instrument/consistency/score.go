@@ -24,13 +24,13 @@ type scoring struct {
 	answers   Answers
 	rewritten map[Sense]Rewritten
 	forms     []Form
-	bleu      map[Sense]float64 // of rewritten inputs
-	reading   string            // AsRead, Reviewed, or "" where nothing is reviewed
+	bleu      map[Sense]float64 // BLEU of rewritten inputs
+	reading   string            // AsRead, Reviewed, or "" if nothing is reviewed
 
 	observations []crosstalk.Observation
 }
 
-// observation is one without a value yet.
+// observation returns an observation without a value yet.
 func (s *scoring) observation(measure, pair string, part Part, sample int) crosstalk.Observation {
 	labels := map[string]string{}
 	maps.Copy(labels, s.item.Labels)
@@ -49,7 +49,7 @@ func (s *scoring) observation(measure, pair string, part Part, sample int) cross
 		Sample: sample, Variant: variant, Value: crosstalk.Undefined, Condition: condition, Labels: labels}
 }
 
-// scoreAnswers observes each answer, and each beside that to the source.
+// scoreAnswers observes each answer, and each pair of it and the answer to the source.
 func (s *scoring) scoreAnswers() error {
 	answers := map[Form][]answer{}
 	for _, form := range s.forms {
@@ -78,7 +78,7 @@ func (s *scoring) scoreAnswers() error {
 			part, compared = Repeat, compared[min(1, len(compared)):]
 		}
 		if source == nil {
-			continue // nothing to compare with was ever asked
+			continue // the answer to compare with was never requested
 		}
 		for k, a := range compared {
 			o := s.observation(Consistency, pair, part, k)
@@ -86,7 +86,7 @@ func (s *scoring) scoreAnswers() error {
 				return err
 			}
 			if part != Repeat {
-				// whether the source's next run is consistent with this one
+				// whether the next run of the source is consistent with this one
 				if this, next := at(source, k), at(source, k+1); s.incomparable(this, next) == "" {
 					same, _, err := s.same(form.Source(), this, next)
 					if err != nil {
@@ -110,7 +110,7 @@ func at(answers []answer, k int) answer {
 	return answer{reason: Missing}
 }
 
-// samples is how often each question was asked. A source is asked once more, for the baseline.
+// samples returns how often each question was asked. A source is asked once more, for the baseline.
 func (s *scoring) samples() int {
 	n, sources := 0, 0
 	for form, answers := range s.answers {
@@ -123,7 +123,7 @@ func (s *scoring) samples() int {
 	return cmp.Or(n, max(1, sources-1))
 }
 
-// judge fills in the observation of one answer.
+// judge completes the observation of one answer.
 func (s *scoring) judge(o *crosstalk.Observation, form Form, a answer) error {
 	o.Answers = keys(a.Key)
 	addSide(o, AnswerText, a)
@@ -176,7 +176,7 @@ func addFact(o *crosstalk.Observation, name, text string) {
 	}
 }
 
-// compare fills in the observation of an answer beside that to the source.
+// compare completes the observation of an answer compared with the answer to the source.
 func (s *scoring) compare(o *crosstalk.Observation, form Form, source, a answer) error {
 	o.Answers = keys(source.Key, a.Key)
 	o.Numbers = map[string]float64{}
@@ -225,7 +225,7 @@ func (s *scoring) compare(o *crosstalk.Observation, form Form, source, a answer)
 	return nil
 }
 
-// incomparable is why two answers cannot be compared, "" if they can.
+// incomparable returns why two answers cannot be compared, "" if they can.
 func (s *scoring) incomparable(a, b answer) string {
 	for _, reason := range []crosstalk.Status{crosstalk.Failed, crosstalk.Refused, crosstalk.Empty, NoRewriting, Missing} {
 		if a.reason == string(reason) || b.reason == string(reason) {
@@ -238,8 +238,8 @@ func (s *scoring) incomparable(a, b answer) string {
 	return ""
 }
 
-// same compares two answers to a question: classes by id, free answers by the
-// instrument's comparer. It returns the answers that it asked for.
+// same compares two answers to a question: classes by id, free answers by the instrument's comparer. It returns the
+// keys of its requests.
 func (s *scoring) same(question Form, a, b answer) (Verdict, []crosstalk.Key, error) {
 	if len(s.task.Classes) > 0 {
 		return VerdictOf(a.class == b.class), nil, nil
@@ -261,7 +261,7 @@ func (s *scoring) right(form Form, a answer) (Verdict, []crosstalk.Key, error) {
 	return s.sameFree(form, gold, a.class)
 }
 
-// gold is the correct answer for the text that the input comes from: languages can differ.
+// gold returns the correct answer for the input's original text: languages can differ.
 func (s *scoring) gold(form Form) (string, bool) {
 	gold, known := s.item.Input.Gold[string(form.Input.Origin())]
 	return gold, known
@@ -271,9 +271,9 @@ func keys(of ...crosstalk.Key) []crosstalk.Key {
 	return slices.DeleteFunc(of, func(k crosstalk.Key) bool { return k == crosstalk.Key{} })
 }
 
-// Score makes observations of the answers to an item, and of its rewritten texts, of which there may be none. ask
-// is needed only where free answers are compared by asking. All have the labels task and pair, of which Variant is
-// made, and these texts and numbers, where there are any:
+// Score makes observations of the answers to an item, and of its rewritten texts, if any. ask is needed only if free
+// answers are compared by asking. All observations have the labels task and pair, which form Variant, and these texts
+// and numbers, if they exist:
 //
 //	Consistency  part; SourceInput, InputText, FlagsText, SourceAnswer, AnswerText, SourceClass, ClassText, RuleText,
 //	             SourceRule; SourceCorrect, Correct, Repeated, BLEUNumber
@@ -320,7 +320,7 @@ func (in *Instrument) taskOf(item crosstalk.Item) (crosstalk.Task, error) {
 	return in.Tasks[i], nil
 }
 
-// Rewritten has the texts of an item in another sense.
+// Rewritten contains the texts of an item in another sense.
 type Rewritten struct {
 	Texts   []string // the task's fields, for prompts, or nil
 	Outputs []string // the model's raw answers, if any
@@ -348,7 +348,7 @@ func (s *scoring) scoreRewritten() error {
 		case r.Texts == nil:
 			o.NotScored = NoRewriting
 		case len(source) == 0:
-			o.NotScored = NoSource // flags compare with it
+			o.NotScored = NoSource // flags compare with the source
 		case len(r.Flags) > 0:
 			o.Value, o.Finding = 0, Flagged
 		default:
@@ -362,8 +362,8 @@ func (s *scoring) scoreRewritten() error {
 	return nil
 }
 
-// scoreQuality compares rewritten inputs with human ones in the same language. The
-// value of an item is the mean over its texts (Ohmer et al. 2023, section 4.3).
+// scoreQuality compares rewritten inputs with human ones in the same language. The value of an item is the mean over
+// its texts (Ohmer et al. 2023, section 4.3).
 func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 	reference := s.item.Input.Texts[sense.Target()]
 	if len(r.Texts) == 0 || len(reference) != len(r.Texts) {
@@ -375,7 +375,7 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 	n := float64(len(r.Texts))
 	for i, text := range r.Texts {
 		if reference[i] == "" {
-			return nil // it cannot judge the rewriting
+			return nil // the scorer cannot judge the rewriting
 		}
 		stats := bleu.Stats(text, reference[i])
 		sum.Add(stats)
@@ -426,7 +426,7 @@ func (s *scoring) scoreQuality(sense Sense, r Rewritten) error {
 	return nil
 }
 
-// BLEU of many items is a function of the sums of their counts, which observations carry.
+// The BLEU of many items is computed from the sums of their counts, which observations contain.
 var bleuNames = [...]string{"matches_1", "matches_2", "matches_3", "matches_4",
 	"ngrams_1", "ngrams_2", "ngrams_3", "ngrams_4", "words", "reference_words", "texts"}
 

@@ -13,13 +13,13 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// apart are columns whose values never share a figure: a rate over two data sets or languages measures neither.
+// apart lists columns whose values never share a figure: a rate over two data sets or languages would measure neither.
 var apart = []string{DatasetColumn, LanguageColumn}
 
 type estimator struct {
 	rules   Rules
 	groups  estimate.Groups[*sum]
-	counted *counted // nil: not wanted
+	counted *counted // nil: not requested
 }
 
 // Estimator returns an estimator of each measure for each condition, data set and language, and for each prefix of
@@ -74,19 +74,19 @@ func (e *estimator) Estimates(suites crosstalk.SuiteIDs) []crosstalk.Estimate {
 	return estimates
 }
 
-// sum is the pairs of answers behind one figure.
+// sum contains the pairs of answers behind one figure.
 type sum struct {
 	values   stats.Clusters
 	items    estimate.Items
 	counts   map[string]int
-	unscored map[string]int // NotScored of counts, by reason
+	unscored map[string]int // counts of NotScored, by reason
 	distance float64        // sum of similarity differences
 }
 
-// without are the counts of what has no value.
+// without lists the counts of pairs without a value.
 var without = []string{NotScored, string(crosstalk.Empty), string(crosstalk.Refused), string(crosstalk.Failed)}
 
-// countsOf starts the counts without and others.
+// countsOf starts the counts of without and others.
 func countsOf(others ...string) map[string]int {
 	counts := map[string]int{}
 	for _, name := range append(others, without...) {
@@ -95,7 +95,7 @@ func countsOf(others ...string) map[string]int {
 	return counts
 }
 
-// reasonOf is the count of an observation for which it has no value.
+// reasonOf returns the count for an observation without a value.
 func reasonOf(o crosstalk.Observation) string {
 	if slices.Contains(without, o.NotScored) {
 		return o.NotScored
@@ -155,11 +155,11 @@ func (s *sum) estimate(measure string, r Rules, by map[string]string, suites cro
 	return e
 }
 
-// manyUnscored is the share of pairs without a value above which a warning
-// gives the reasons: a figure over the rest may not measure what was meant.
+// manyUnscored is the share of pairs without a value above which a warning states the reasons: a figure over the rest
+// may not measure what was intended.
 const manyUnscored = 0.1
 
-// explain tells why many pairs of text have no value, the most frequent reason first.
+// explain states why many pairs with text have no value, the most frequent reason first.
 func (s *sum) explain(scored int) []string {
 	n, all := s.counts[NotScored], scored
 	for _, key := range without {
@@ -176,12 +176,12 @@ func (s *sum) explain(scored int) []string {
 	return []string{fmt.Sprintf("%d of %d not scored (%s)", n, all, strings.Join(reasons, ", "))}
 }
 
-// counted are the figures of the answers to test prompts alone (Smilga 2025, section 4): how often they repeat the
-// concept, and how often different concepts get the same answer. They have no similarity; of several only the first
-// one's observations are counted: they cover the same answers.
+// counted computes figures of the answers to test prompts alone (Smilga 2025, section 4): how often they repeat the
+// concept, and how often different concepts get the same answer. Similarities do not matter here: of several, only the
+// first one's observations are counted, since all cover the same answers.
 type counted struct {
 	groups       estimate.Groups[*tally]
-	similarities map[string]string // the first, by condition
+	similarities map[string]string // the first similarity, by condition
 }
 
 // add counts an observation of the Leak-Rate.
@@ -203,8 +203,8 @@ func (c *counted) add(o crosstalk.Observation) {
 	}
 }
 
-// tally is the answers to test prompts behind the figures of a group. It keeps
-// hashes, since another concept's answer may turn out to be the same.
+// tally contains the answers to test prompts behind the figures of a group. It keeps hashes, since another concept may
+// turn out to have the same answer.
 type tally struct {
 	items    estimate.Items
 	counts   map[string]int
@@ -212,7 +212,7 @@ type tally struct {
 	controls map[uint64]*control // by a hash
 }
 
-// control is the answers to the tests with one control.
+// control contains the answers to the tests with one control.
 type control struct {
 	cluster stats.Cluster
 	answers []struct{ concept, text uint64 }
@@ -239,11 +239,11 @@ func (t *tally) add(o crosstalk.Observation, cluster stats.Cluster) {
 
 var seed = maphash.MakeSeed()
 
-// same are, for each answer to a test whose control has several concepts, whether another concept got it too.
+// same returns, for each answer to a test whose control has several concepts, whether another concept also got it.
 func (t *tally) same() *stats.Clusters {
 	var values stats.Clusters
 	for _, of := range t.controls {
-		first, shared := map[uint64]uint64{}, map[uint64]bool{} // the concept of an answer, and whether it has another
+		first, shared := map[uint64]uint64{}, map[uint64]bool{} // the concept of an answer, and whether it has another one
 		several := false
 		for _, a := range of.answers {
 			if _, again := first[a.text]; !again {

@@ -19,24 +19,24 @@ import (
 const (
 	Faults         = "leaks" // share of pairs that leak; ties do not count (Kind().Fault)
 	Measure        = "leak_rate"
-	MeasureClosest = "leak_rate_max"  // of the sentence of each answer that is closest to the concept
-	MeasureMean    = "leak_rate_mean" // of the mean similarity of each answer's sentences
+	MeasureClosest = "leak_rate_max"  // Leak-Rate of the sentence in each answer that is closest to the concept
+	MeasureMean    = "leak_rate_mean" // Leak-Rate of the mean similarity of each answer's sentences
 
-	// Of context leakage: shares of answers that repeat an n-gram of the test's carrier, and their difference.
+	// For context leakage: shares of answers that repeat an n-gram of the test's carrier, and their difference.
 	MeasureCopied        = "copied"
 	MeasureControlCopied = "copied_control"
 	MeasureCopying       = "copied_difference"
 
-	// Of answers to the test alone, if the rules ask for counts.
+	// For answers to the test alone, if the rules request counts.
 	MeasureRepeated = "concept_repeated" // share that repeats the concept
-	MeasureSame     = "same_answer"      // share that another concept with the same control got too
+	MeasureSame     = "same_answer"      // share that another concept with the same control also got
 
 	// Reasons why a pair has no leak value, besides the status of an answer without text.
 	NoVector = "no vector" // the similarity is undefined for the concept or an answer
-	NoText   = "no text"   // nothing is left of an answer after post-processing
+	NoText   = "no text"   // post-processing leaves nothing of an answer
 	Unpaired = "unpaired"  // one of the two answers was never recorded
 
-	NothingToCopy = "nothing to copy" // the test's carrier has too few words that the control's has not
+	NothingToCopy = "nothing to copy" // the test's carrier has too few words that the control's carrier lacks
 )
 
 // Instrument measures leakage. It is safe for concurrent use.
@@ -45,11 +45,11 @@ type Instrument struct {
 	Similarities []similarity.Similarity // one figure each, never mixed
 	Prompting    crosstalk.PromptConfig  // not needed to score recorded answers
 	Samples      int                     // requested answers per prompt
-	Condition    map[string]string       // of every observation: the model, and the settings that a sweep varies
+	Condition    map[string]string       // added to every observation: the model, and the settings that a sweep varies
 	AskOnly      bool                    // Measure scores nothing, and needs no similarity
 }
 
-// Names of texts and numbers of observations. Test and Control are the two answers and their similarities.
+// Names of texts and numbers of observations. Test and Control name both the answers and their similarities.
 const (
 	Concept = "concept"
 	Test    = "test"
@@ -67,12 +67,12 @@ const (
 	Copied    = "copied"
 	NotCopied = "not copied"
 
-	// The counts of estimates, besides the counts of answers without text.
+	// Keys of counts in estimates, besides those of answers without text.
 	Ties      = "ties"
 	Identical = "identical"
 	NotScored = "not_scored"
 
-	// Columns. Figures over several similarities, data sets or languages have no meaning.
+	// Columns. A figure over several similarities, data sets or languages would be meaningless.
 	SimilarityColumn = "similarity"
 	DatasetColumn    = "dataset"
 	LanguageColumn   = "language"
@@ -84,18 +84,18 @@ var Kind = crosstalk.ParseKind(kind)
 //go:embed kind.json
 var kind string
 
-// Protocol is a named, frozen set of measuring rules. A figure's signature states the rules, not the name.
+// Protocol is a named, frozen set of measuring rules. A figure's signature contains the rules, not the name.
 type Protocol struct {
 	Name  string
 	Post  Post    // how answers are trimmed before they are scored
 	Round int     // decimals of similarities in comparisons; Exact: not rounded
-	Tie   float64 // similarities that differed by at most this were a tie; in some older runs only
-	// Windows are parts of answers that are scored besides the whole: Sentences, or "" for none. Counts adds the
-	// figures of answers to the test alone: how many repeat the concept, how many are the same for different concepts.
+	Tie   float64 // similarities that differed by at most this were tied; only in some older runs
+	// Windows selects parts of answers to score besides the whole: Sentences, or "" for none. Counts adds figures of
+	// answers to the test alone: how many repeat the concept, how many are the same for different concepts.
 	Windows string `json:",omitempty"`
 	Counts  bool   `json:",omitempty"`
 
-	ClusterTest bool // the t-test accounts for tests that share a control; the papers take leak values as independent
+	ClusterTest bool // the t-test accounts for tests that share a control; the papers treat leak values as independent
 
 	// How a model is asked, unless the user chooses otherwise.
 	Temperature float64
@@ -115,15 +115,15 @@ var Protocols = []Protocol{
 		System: "Finish the sentence you are given with no more than five words."},
 }
 
-// Sentences is the value of Protocol.Windows that scores answers sentence by sentence too.
+// Sentences is the value of Protocol.Windows that also scores answers sentence by sentence.
 const Sentences = "sentence"
 
-// ProtocolNamed returns the preset of that name.
+// ProtocolNamed returns the preset with this name.
 func ProtocolNamed(name string) (Protocol, error) {
 	return crosstalk.Named("leakage protocol", name, Protocols, func(p Protocol) string { return p.Name })
 }
 
-// fields are the protocol's part of a signature.
+// fields returns the protocol's fields of a signature.
 func (p Protocol) fields() []string {
 	round, ties := "none", "0.5"
 	if p.Round != Exact {
@@ -139,8 +139,8 @@ func (p Protocol) fields() []string {
 type Options struct {
 	Protocols []string // measured side by side; nil: the default
 	Post      string   // how answers are trimmed
-	Counts    bool     // also of answers to the test alone
-	Windows   string   // parts of answers that are scored too: Sentences or NoWindows
+	Counts    bool     // add figures of answers to the test alone
+	Windows   string   // parts of answers to score as well: Sentences or NoWindows
 }
 
 // NoWindows is the value of Options.Windows that scores only whole answers.
@@ -165,7 +165,7 @@ func (o Options) Resolve() ([]Protocol, error) {
 	})
 }
 
-// By are the default columns for grouping figures.
+// By lists the default columns for grouping figures.
 var By = []string{"category"}
 
 // Rules are everything that determines the figures of given answers.

@@ -16,7 +16,8 @@ import (
 	"crosstalk/measure/similarity"
 )
 
-// Measure requests all samples of the item's two prompts and scores them, unless it is only to ask and keep no answer.
+// Measure requests all samples of the item's two prompts and scores them. With AskOnly, it scores nothing and keeps no
+// answer.
 func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker,
 	item crosstalk.Item) ([]crosstalk.Observation, error) {
 	if item.Pair == nil {
@@ -44,13 +45,13 @@ func (in *Instrument) Measure(ctx context.Context, ask crosstalk.Asker,
 	return in.Score(ctx, item, 0, test, control)
 }
 
-// Requests are the requests for the first sample of an item.
+// Requests returns the requests for an item's first sample.
 func Requests(p crosstalk.PromptConfig, _ []crosstalk.Task, i crosstalk.Item) []crosstalk.NamedRequest {
 	return []crosstalk.NamedRequest{{Name: Test, Request: Request(p, i.Pair, true, 0)},
 		{Name: Control, Request: Request(p, i.Pair, false, 0)}}
 }
 
-// Request is the request for one sample of an item's test or control prompt.
+// Request returns the request for one sample of an item's test or control prompt.
 func Request(p crosstalk.PromptConfig, of *crosstalk.Pair, test bool, sample int) crosstalk.Request {
 	switch c := of.Context; {
 	case c != nil && test:
@@ -63,8 +64,8 @@ func Request(p crosstalk.PromptConfig, of *crosstalk.Pair, test bool, sample int
 	return p.RequestAfter(of.Before, of.Control, sample)
 }
 
-// Score turns answers into observations: test[k] and control[k] are sample first+k. It is the part of Measure after
-// the requests. If one list is longer, its rest is reported as unpaired.
+// Score turns answers into observations: test[k] and control[k] are sample first+k. It is the part of Measure after the
+// requests. If one list is longer, its remainder is reported as unpaired.
 func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int,
 	test, control []crosstalk.Answer) ([]crosstalk.Observation, error) {
 	if item.Pair == nil {
@@ -119,7 +120,7 @@ func (in *Instrument) Score(ctx context.Context, item crosstalk.Item, first int,
 	return observations, nil
 }
 
-// Score compares an answer to a prompt that mentions the concept with one to the same prompt without it, by the
+// Score compares an answer to a prompt that mentions the concept with an answer to the same prompt without it, by the
 // default protocol. The observation's value is the leak value; its numbers are the similarities.
 func Score(ctx context.Context, sim similarity.Similarity,
 	concept, test, control string) (crosstalk.Observation, error) {
@@ -150,7 +151,7 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 			o.Answers = append(o.Answers, side.answer.Key)
 		}
 		statuses[i] = side.answer.Status
-		text := "" // also of an answer that is none: sides are in the order of Answers
+		text := "" // added even for a missing answer: sides are in the order of Answers
 		if side.answer.Status == crosstalk.Text {
 			text = remove(in.part(item, side.name == Test, *side.answer), item.Pair.Remove)
 			if text == "" {
@@ -168,7 +169,7 @@ func (in *Instrument) observe(item crosstalk.Item, sample int, test, control *cr
 	return o
 }
 
-// part is the part of an answer to the test or the control that is scored, before the item's words are removed.
+// part returns the part of an answer to the test or the control that is scored, before the item's words are removed.
 func (in *Instrument) part(item crosstalk.Item, ofTest bool, a crosstalk.Answer) string {
 	prompt := item.Pair.Control
 	if ofTest {
@@ -180,7 +181,7 @@ func (in *Instrument) part(item crosstalk.Item, ofTest bool, a crosstalk.Answer)
 	return in.Protocol.Post.apply(in.answered(item, a), prompt, in.Prompting.Prefix)
 }
 
-// answered is the text of an answer without questions that a model which continues a text asks itself behind it.
+// answered returns the text of an answer, without questions that a model which continues texts asks itself after it.
 func (in *Instrument) answered(item crosstalk.Item, a crosstalk.Answer) string {
 	if item.Pair.Context != nil && in.Prompting.API == crosstalk.Completions {
 		text, _, _ := strings.Cut(a.Text, crosstalk.NextQuestion)
@@ -203,8 +204,8 @@ func (p Protocol) compare(o *crosstalk.Observation, test, control float64, of st
 	o.Finding = of + [...]string{Leaked, Tie, NotLeaked}[int(2-2*o.Value)]
 }
 
-// round rounds as Python's round does: the decimal nearest to the exact binary
-// value, so that 0.0005 and 0.00149999 behave as in the papers' scripts.
+// round rounds like Python's round: to the decimal nearest to the exact binary value, so that 0.0005 and 0.00149999
+// behave as in the papers' scripts.
 func round(x float64, decimals int) float64 {
 	r, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', decimals, 64), 64)
 	return r
@@ -224,10 +225,10 @@ func with(m map[string]string, key, value string) map[string]string {
 	return all
 }
 
-// windows are the parts of the two answers of a pair that are scored besides the whole.
+// windows contains the parts of a pair's two answers that are scored besides the whole.
 type windows struct{ test, control []string }
 
-// sentencesWithout splits an answer into sentences, without what the item removes.
+// sentencesWithout splits an answer into sentences, without the words that the item removes.
 func sentencesWithout(text string, words []string) (list []string) {
 	for _, sentence := range sentences(text) {
 		if sentence = remove(sentence, words); strings.ContainsFunc(sentence, isWord) {
@@ -237,11 +238,11 @@ func sentencesWithout(text string, words []string) (list []string) {
 	return list
 }
 
-// sentences are the sentences of a text in order, without white space around them.
+// sentences returns the sentences of a text in order, without white space around them.
 func sentences(text string) (list []string) {
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
 		end := len(firstSentence(text))
-		for _, r := range text[end:] { // a closing mark behind the stop
+		for _, r := range text[end:] { // a closing mark after the stop
 			if !unicode.In(r, unicode.Pe, unicode.Pf) && r != '"' && r != '\'' {
 				break
 			}
@@ -253,8 +254,8 @@ func sentences(text string) (list []string) {
 	return list
 }
 
-// observe returns the observations of the windows of a pair whose whole answers have the observation o. scores are
-// the similarities of the concept to the windows of the test and then of the control. Those without one are left out.
+// observe returns the observations of a pair's windows; o is the observation of its whole answers. scores are the
+// similarities of the concept to the test's windows and then the control's. Windows without a score are left out.
 func (w windows) observe(p Protocol, o crosstalk.Observation, scores []float64) []crosstalk.Observation {
 	byClosest, byMean := o, o
 	byClosest.Measure, byMean.Measure = MeasureClosest, MeasureMean
@@ -287,7 +288,8 @@ func summary(scores []float64) (at int, largest, mean float64) {
 	return at, largest, mean / float64(n)
 }
 
-// spanOf is the window at a position as a span of the whole text, which has them in order; none if not found.
+// spanOf returns the window at a position as a span of the whole text, which contains the windows in order; none if not
+// found.
 func spanOf(text string, parts []string, at int, score float64) []crosstalk.Span {
 	start, end := 0, 0
 	for _, part := range parts[:at+1] {
@@ -301,7 +303,7 @@ func spanOf(text string, parts []string, at int, score float64) []crosstalk.Span
 	return []crosstalk.Span{spanIn(text, start, end, score)}
 }
 
-// spanIn is a part of the answer to the test.
+// spanIn returns a part of the answer to the test.
 func spanIn(text string, start, end int, score float64) crosstalk.Span {
 	return crosstalk.Span{Side: Test, Line: 1 + strings.Count(text[:start], "\n"), Start: start, End: end,
 		Text: text[start:end], Score: score}

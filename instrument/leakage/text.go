@@ -17,20 +17,20 @@ type Post string
 
 const (
 	None         Post = "none"          // nothing (Smilga's notebook)
-	Period       Post = "period"        // all after the first period
-	PromptPeriod Post = "prompt-period" // Period, and the prompt wherever it is repeated (Gonen et al. 2024, section 3.1)
-	Stop         Post = "stop"          // all after the first . ! or ? (Smilga 2025)
-	Sentence     Post = "sentence"      // a repeated prompt at the start, then all after the first sentence
+	Period       Post = "period"        // cut everything after the first period
+	PromptPeriod Post = "prompt-period" // Period, and cut every repetition of the prompt (Gonen et al. 2024, section 3.1)
+	Stop         Post = "stop"          // cut everything after the first . ! or ? (Smilga 2025)
+	Sentence     Post = "sentence"      // cut a repeated prompt at the start, then everything after the first sentence
 )
 
-// Posts are all values of Post.
+// Posts lists all values of Post.
 var Posts = []Post{None, Period, PromptPeriod, Stop, Sentence}
 
 // Instruction may precede a prompt without being part of it.
 const Instruction = "Complete the sentence:"
 
-// apply returns the part of answer that is scored. prompt is the prompt as the item has it, prefix what was sent
-// before it. The result has no white space around it.
+// apply returns the scored part of answer, without white space around it. prompt is the item's prompt, prefix the text
+// sent before it.
 func (p Post) apply(answer, prompt, prefix string) string {
 	bare := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(prompt), Instruction))
 	switch p {
@@ -54,7 +54,7 @@ func (p Post) apply(answer, prompt, prefix string) string {
 	return strings.TrimSpace(answer)
 }
 
-// cutAfter cuts s behind the first of the marks.
+// cutAfter cuts s after the first of the marks.
 func cutAfter(s, marks string) string {
 	if i := strings.IndexAny(s, marks); i >= 0 {
 		return s[:i+1]
@@ -62,18 +62,18 @@ func cutAfter(s, marks string) string {
 	return s
 }
 
-// quoting reports whether an answer may have r before its text: space, direction or quotation marks, emphasis.
+// quoting reports whether r may precede an answer's text: space, direction or quotation marks, emphasis.
 func quoting(r rune) bool {
 	return unicode.IsSpace(r) || unicode.In(r, unicode.Cf) || strings.ContainsRune("\"'“”„‘’«»*_>「『", r)
 }
 
-// leading reports whether an answer may have r between a repeated prompt and the text that continues it.
+// leading reports whether r may separate a repeated prompt from the text that continues it.
 func leading(r rune) bool {
 	return unicode.IsSpace(r) || unicode.In(r, unicode.Cf) || strings.ContainsRune(".…,:;-–—*_。，、：；।،؛", r)
 }
 
-// cutRepeated cuts text off the start of answer, in any case. Where it ends inside a word of the answer ("He works
-// as a" in "He works as an actor") that word stays whole.
+// cutRepeated cuts text off the start of answer, ignoring case. If it ends within a word of the answer ("He works as a"
+// in "He works as an actor"), that word is kept whole.
 func cutRepeated(answer, text string) string {
 	end := len(text)
 	if end == 0 || end > len(answer) || !strings.EqualFold(answer[:end], text) {
@@ -89,28 +89,28 @@ func cutRepeated(answer, text string) string {
 	return strings.TrimSpace(answer[end:])
 }
 
-// Abbreviations whose period does not end a sentence.
+// Abbreviations with a period that does not end a sentence.
 var abbreviations = map[string]bool{
 	"mr": true, "mrs": true, "ms": true, "dr": true, "prof": true, "st": true, "mt": true, "vs": true, "approx": true,
 	"bzw": true, "ca": true, "sr": true, "sra": true, "srta": true, "dra": true, "ул": true, "им": true, "डॉ": true,
 }
 
-// Abbreviations whose period ends a sentence only if a capital follows.
+// Abbreviations with a period that ends a sentence only before a capital.
 var closing = map[string]bool{"etc": true, "inc": true, "ltd": true, "co": true, "jr": true, "usw": true}
 
 // Abbreviations before a number.
 var numbering = map[string]bool{"no": true, "nr": true}
 
-// Marks that end a sentence: those that need white space or a closing mark behind them, and those that do not.
+// Marks that end a sentence: those that need white space or a closing mark after them, and those that do not.
 const (
 	spacedStops   = ".!?…"
 	unspacedStops = "。！？｡।॥؟۔"
 )
 
-// firstSentence cuts s behind its first sentence: at a line break, at a Chinese, Japanese, Hindi, Urdu or Arabic
-// stop, or at . ! ? … before white space, a closing mark or the end, or behind a script without spaces, unless the
-// period belongs to an initial, an abbreviation, the number of a list's first entry or an ellipsis that continues
-// in lower case or in a script without case.
+// firstSentence cuts s after its first sentence: at a line break, at a Chinese, Japanese, Hindi, Urdu or Arabic stop,
+// or at . ! ? … before white space, a closing mark or the end, or after a script without spaces, unless the period
+// belongs to an initial, an abbreviation, the number of a list's first entry or an ellipsis that continues in lower
+// case or in a script without case.
 func firstSentence(s string) string {
 	for i, r := range s {
 		if r == '\n' || r == '\r' {
@@ -124,7 +124,7 @@ func firstSentence(s string) string {
 		last, _ := utf8.DecodeLastRuneInString(before)
 		switch {
 		case next != utf8.RuneError && strings.ContainsRune(spacedStops+unspacedStops, next):
-			continue // the last of a run decides
+			continue // the last mark of a run decides
 		case strings.ContainsRune(unspacedStops, r):
 		case after != "" && !unicode.IsSpace(next) && !unicode.In(next, unicode.Pe, unicode.Pf, unicode.Po) &&
 			!unicode.In(last, unspaced...):
@@ -139,7 +139,8 @@ func firstSentence(s string) string {
 	return s
 }
 
-// isAbbreviation reports whether a period between before and after ends no sentence; following is the next letter.
+// isAbbreviation reports whether a period between before and after does not end a sentence; following is the next
+// letter.
 func isAbbreviation(before, after string, following rune) bool {
 	previous, word := "", before
 	edge := func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("(\"'“‘„«", r) }
@@ -172,11 +173,11 @@ func isAbbreviation(before, after string, following rune) bool {
 	return len(letters) > 1 || unicode.IsUpper(first) || unicode.Is(unicode.Lo, first) && !unicode.In(first, unspaced...)
 }
 
-// abbreviatedPair is an abbreviation of two words: z. B., d. h., т. е., p. ej.
+// abbreviatedPair matches an abbreviation of two words: z. B., d. h., т. е., p. ej.
 var abbreviatedPair = lazyregexp.New(`^\pL\.[ \x{a0}\x{202f}](?:\pL|\p{Ll}{2,3})\.`)
 
-// remove cuts every occurrence of the words out of text, as whole words and in any case, with a possessive 's.
-// Stories repeat the child's name, and the name is the concept (Gonen et al. 2024, section 7).
+// remove cuts every occurrence of the words out of text, as whole words in any case, with a possessive 's. Stories
+// repeat the child's name, and the name is the concept (Gonen et al. 2024, section 7).
 func remove(text string, words []string) string {
 	if len(words) == 0 {
 		return text
@@ -222,7 +223,7 @@ func removeWord(text, word string) string {
 	return kept.String() + text[done:]
 }
 
-// boundary reports whether a word can end between two letters: if one is none, or the script has no spaces.
+// boundary reports whether a word can end between two characters: one is not a letter, or the script has no spaces.
 func boundary(before, after rune) bool {
 	return !isWord(before) || !isWord(after) || unicode.In(before, unspaced...) || unicode.In(after, unspaced...)
 }
@@ -239,7 +240,7 @@ func firstRune(s string) rune {
 
 var patterns sync.Map // word -> *regexp.Regexp
 
-// Lengths of what counts as copied: words that carry meaning, in a row, and characters in scripts without spaces.
+// Minimum lengths of copied text: content words in a row, and characters in scripts without spaces.
 const (
 	copiedWords      = 3
 	copiedCharacters = 6
@@ -248,15 +249,15 @@ const (
 // byWords is the judge of copying, in the column of similarities.
 const byWords = "3-grams"
 
-// copyable are the n-grams of a test's carrier that occur neither in the prompt nor in the control's carrier, so
-// that an answer can only have them from the carrier or by chance.
+// copyable contains the n-grams of a test's carrier that occur neither in the prompt nor in the control's carrier, so
+// that an answer can contain them only by copying or by chance.
 type copyable struct {
 	n     int
 	grams map[string]bool
-	stops bool // whether the stop words of English are left out
+	stops bool // leave out English stop words
 }
 
-// copyableOf returns the n-grams of a context. Those of English are of words that are no stop words.
+// copyableOf returns the n-grams of a context. English n-grams are made of words that are not stop words.
 func copyableOf(c *crosstalk.Context, language string) copyable {
 	g := copyable{n: copiedWords, grams: map[string]bool{}, stops: language == "en" || strings.HasPrefix(language, "en-")}
 	words := g.words(c.Test.String())
@@ -280,7 +281,7 @@ func copyableOf(c *crosstalk.Context, language string) copyable {
 	return g
 }
 
-// in returns where a text has one of the n-grams. Overlapping ones are one.
+// in returns where a text contains one of the n-grams. Overlapping ones are merged.
 func (g copyable) in(text string) (found []word) {
 	for _, one := range g.of(g.words(text)) {
 		if !g.grams[one.text] {
@@ -341,7 +342,7 @@ func (g copyable) of(words []word) (grams []word) {
 	return grams
 }
 
-// copying returns the observations of what a pair of answers copies: the test's answer, the control's, and their
+// copying returns the observations of what a pair of answers copies: in the test's answer, in the control's, and their
 // difference. whole is the observation of the pair, without a similarity.
 func (in *Instrument) copying(item crosstalk.Item, whole crosstalk.Observation,
 	test, control *crosstalk.Answer) []crosstalk.Observation {
@@ -351,7 +352,7 @@ func (in *Instrument) copying(item crosstalk.Item, whole crosstalk.Observation,
 	o.AddText(crosstalk.Given, Carried, item.Pair.Context.Test.String())
 	ofControl, difference := o, o
 	ofControl.Measure, difference.Measure = MeasureControlCopied, MeasureCopying
-	if o.NotScored == NoText { // text that is cut before the comparison can be copied
+	if o.NotScored == NoText { // text that is cut before the comparison may still be copied
 		o.NotScored = ""
 	}
 	if o.NotScored == "" && len(g.grams) == 0 {

@@ -1,5 +1,5 @@
-// Package free decides whether two free answers to a question mean the same: by their text, by the number they
-// give, by a similarity, or by asking the model itself.
+// Package free decides whether two free answers to a question mean the same: by their texts, their numbers, a
+// similarity, or by asking the model itself.
 package free
 
 import (
@@ -22,8 +22,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Text compares answers as texts, whatever their case, their punctuation at
-// either end, their white space, and their spelling of one character (NFKC).
+// Text compares answers as texts, ignoring case, punctuation at either end, white space, and the encoding of equal
+// characters (NFKC).
 type Text struct{}
 
 func (Text) Name() string { return "text" }
@@ -39,8 +39,8 @@ func normalised(text string) string {
 	})
 }
 
-// Number compares answers by the one number that each gives, in digits or in words: 5, "five", "5 times", "fünf".
-// Answers that give no number or several are compared as texts.
+// Number compares answers by the single number that each contains, in digits or in words: 5, "five", "5 times", "fünf".
+// Answers with no number or several are compared as texts.
 type Number struct{}
 
 func (Number) Name() string { return "number" }
@@ -56,7 +56,8 @@ func (Number) Same(
 	return consistency.VerdictOf(x == y), nil, nil
 }
 
-// Similar treats answers with a similarity of Threshold or more as the same. If undefined, there is no verdict.
+// Similar treats answers with a similarity of at least Threshold as the same. There is no verdict if the similarity is
+// undefined.
 type Similar struct {
 	Similarity similarity.Similarity
 	Threshold  float64
@@ -86,7 +87,7 @@ const askedPrompt = "Two people were asked the same question, each in a language
 	"Do their answers mean the same? It does not matter whether they are right. " +
 	"Reply with \"yes\" or \"no\" only.\n\nQuestion: %s\n\nFirst answer: %s\n\nSecond answer: %s"
 
-// Same asks about texts that are not equal.
+// Same asks the model about texts that are not equal.
 func (c Asked) Same(
 	ctx context.Context, ask crosstalk.Asker, question, a, b string,
 ) (consistency.Verdict, []crosstalk.Key, error) {
@@ -111,9 +112,9 @@ func (c Asked) Same(
 	return consistency.Unknown, asked, nil
 }
 
-// Only returns the one number that a text gives, be it several times. Digits may be grouped; words count in
-// English, German, French and Spanish up to a hundred and as multiples of hundred, thousand and million, and
-// Chinese numerals. A word that is an article too, as un, counts if it is all the text.
+// Only returns the only number in a text, even if repeated. Digits may be grouped; words are read in English, German,
+// French and Spanish up to a hundred and as multiples of hundred, thousand and million, and Chinese numerals. A word
+// that is also an article, such as un, counts if it is the whole text.
 func Only(text string) (number float64, ok bool) {
 	text = strings.ToLower(text)
 	if n, article := articles[strings.TrimFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })]; article {
@@ -124,7 +125,7 @@ func Only(text string) (number float64, ok bool) {
 		if n, ok := fromDigits(s); ok {
 			found = append(found, n)
 		}
-		return " | " // words on both sides are apart
+		return " | " // separates the words on both sides
 	})
 	rest = han().ReplaceAllStringFunc(rest, func(s string) string {
 		found = append(found, fromHan(s))
@@ -150,8 +151,8 @@ var (
 	han    = lazyregexp.New(`[〇零一二两兩三四五六七八九十百千万萬亿億]+`)
 )
 
-// fromDigits reads 1234.5, 1,234.5, 1.234,5 and 1,5. One separator before three digits is taken for a group's if it
-// is a comma, and for a decimal point if it is a point.
+// fromDigits parses 1234.5, 1,234.5, 1.234,5 and 1,5. A single separator before three digits is a thousands separator
+// if it is a comma, and a decimal point if it is a point.
 func fromDigits(s string) (float64, bool) {
 	s = strings.Replace(s, "−", "-", 1)
 	sign, body := 1.0, s
@@ -175,11 +176,11 @@ func fromDigits(s string) (float64, bool) {
 	return sign * n, err == nil
 }
 
-// fromHan reads Chinese numerals: 二十五, 三百, 二〇二四.
+// fromHan parses Chinese numerals: 二十五, 三百, 二〇二四.
 func fromHan(s string) (n float64) {
 	values := map[rune]float64{'一': 1, '二': 2, '两': 2, '兩': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9}
 	scales := map[rune]float64{'十': 10, '百': 100, '千': 1000, '万': 1e4, '萬': 1e4, '亿': 1e8, '億': 1e8}
-	digits := false // years are read digit by digit
+	digits := false // years are written digit by digit
 	for _, r := range s {
 		if scale := scales[r]; scale > 0 {
 			n, digits = scaled(n, scale), false
@@ -200,7 +201,8 @@ func scaled(n, scale float64) float64 {
 	return n - low + max(low, 1)*scale
 }
 
-// phrase reads a number that words start with, and how many it uses: parts below a hundred, each with its scales.
+// phrase parses the number at the start of words, and returns how many it uses: parts below a hundred, each with its
+// scales.
 func phrase(words []string) (n float64, used int) {
 	numerals := numbers()
 	for used < len(words) {
@@ -226,13 +228,13 @@ func phrase(words []string) (n float64, used int) {
 	return n, used
 }
 
-// articles mean one, but are seldom meant to.
+// articles can mean one, but seldom do.
 var articles = map[string]float64{"ein": 1, "eine": 1, "un": 1, "une": 1, "una": 1}
 
 //go:embed numerals.txt
 var numeralsFile string
 
-// numbers are the numbers of numeralsFile by their words.
+// numbers has the numbers in numeralsFile by their words.
 var numbers = sync.OnceValue(func() map[string]float64 {
 	numerals := map[string]float64{}
 	for line := range strings.Lines(numeralsFile) {

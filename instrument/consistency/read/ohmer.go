@@ -8,9 +8,9 @@ import (
 	"crosstalk/measure/pytext"
 )
 
-// Ohmer2023 reads answers as the published analysis of Ohmer et al. (2023) does: a cascade of rules, where the
-// first that decides wins, made to leave few answers unread rather than to be sure of each. Where several labels
-// meet a rule, the first declared wins, unless the rule asks for exactly one. The rules, with our confidence:
+// Ohmer2023 reads answers like the published analysis of Ohmer et al. (2023): a cascade of rules, of which the first
+// that decides wins. It was made to leave few answers unread rather than to be certain. If several labels satisfy a
+// rule, the first one declared wins, unless the rule requires exactly one. The rules, with our confidence:
 //
 //	empty         nothing, or nothing but phrases like "the answer is"        none
 //	refusal       contains "i cannot answer"                                  none
@@ -81,7 +81,7 @@ var ohmerRules = []rule{
 	han,
 }
 
-// first is a rule that finds the first label that fits.
+// first returns a rule that finds the first label that fits.
 func first(name string, confidence Confidence, fits func(text, l string) bool) rule {
 	return func(text string, labels []label) Reading {
 		for _, l := range labels {
@@ -93,7 +93,7 @@ func first(name string, confidence Confidence, fits func(text, l string) bool) r
 	}
 }
 
-// only is a rule that finds the label that fits if there is one only.
+// only returns a rule that finds the label that fits if there is exactly one.
 func only(name string, confidence Confidence, fits func(text, l string) bool) rule {
 	return func(text string, labels []label) Reading {
 		labels = slices.DeleteFunc(slices.Clone(labels), func(l label) bool { return !fits(text, l.lower) })
@@ -104,7 +104,7 @@ func only(name string, confidence Confidence, fits func(text, l string) bool) ru
 	}
 }
 
-// wrappers are the marks that may enclose a label.
+// wrappers are marks that may enclose a label.
 var wrappers = [][2]string{{`"`, `"`}, {"'", "'"}, {"(", ")"}, {"[", "]"}, {"“", "”"}}
 
 func leading(text string, labels []label) Reading {
@@ -126,7 +126,7 @@ func leading(text string, labels []label) Reading {
 	return Reading{}
 }
 
-// bushi reads 不是 ("is not") as 否 ("no"). Where 否 is no label either, the answer is read but is none of the labels.
+// bushi reads 不是 ("is not") as 否 ("no"). If 否 is not a label either, the answer is read but is none of the labels.
 func bushi(text string, labels []label) Reading {
 	declared := func(lower string) int {
 		return slices.IndexFunc(labels, func(l label) bool { return l.lower == lower })
@@ -140,11 +140,11 @@ func bushi(text string, labels []label) Reading {
 	return Reading{Rule: "bushi"}
 }
 
-// han looks for labels after Chinese characters. A label that decides becomes the text in which the labels after it
-// are looked for, so a 不是 that was found is overwritten by 是. Published figures have this fault in them.
+// han looks for labels after Chinese characters. A label that decides becomes the text in which later labels are looked
+// for, so 是 overwrites a 不是 found before. Published figures include this fault.
 func han(text string, labels []label) Reading {
 	var decided, remembered Reading
-	n := 0 // labels remembered
+	n := 0 // labels stored
 	for _, l := range labels {
 		if !afterHan(text, l.lower) {
 			continue
@@ -182,7 +182,7 @@ func afterHan(text, l string) bool {
 	}
 }
 
-// isHan is the range of the published script, the ideographs of Unicode 1.1 and what was added to their block.
+// isHan covers the published script's range, the ideographs of Unicode 1.1 and later additions to their block.
 func isHan(r rune) bool { return 0x4E00 <= r && r <= 0x9FFF }
 
 func startsWithAny(text string, prefixes ...string) bool {

@@ -1,8 +1,8 @@
-// Package read finds the label in what a model answered to a classification
-// task, and strips the quotation marks that models put around a rewritten text.
+// Package read finds the label in a model's answer to a classification task, and strips the quotation marks that models
+// put around rewritten texts.
 //
-// A Reader is a pure function of the answer and the labels of the task, in the order the task declares them. Labels
-// are compared in lower case and returned as declared. Everything counts in code points.
+// A Reader is a pure function of the answer and the task's labels, in the order of their declaration. Labels are
+// compared in lower case and returned as declared. All counts are in code points.
 package read
 
 import (
@@ -18,7 +18,7 @@ import (
 // A Reader finds the label in an answer.
 type Reader func(answer string, labels []string) Reading
 
-// Readers by the name of their protocol.
+// Readers maps the names of protocols to readers.
 var Readers = map[string]Reader{
 	"ohmer-2023":  Ohmer2023,
 	"crosstalk-1": Crosstalk1,
@@ -27,26 +27,26 @@ var Readers = map[string]Reader{
 // A Reading is the result of a reader.
 type Reading struct {
 	Label      string // as declared; "" if no label was found
-	Rule       string // the rule that decided, found or not
+	Rule       string // the deciding rule, even if no label was found
 	Confidence Confidence
 }
 
-// Confidence is how far a reading can be trusted without review.
+// Confidence is how reliable a reading is without review.
 type Confidence int
 
 const (
 	None Confidence = iota // no label
 	Low                    // a label, but the answer may mean another: review it
-	High                   // a label where answers have them
+	High                   // a label where answers usually have one
 	Full                   // the answer is the label
 )
 
 func (c Confidence) String() string { return [...]string{"none", "low", "high", "full"}[c] }
 
-// A label is declared in one spelling and looked for in lower case.
+// A label is declared in one spelling and compared in lower case.
 type label struct{ declared, lower string }
 
-// lowered prepares labels, leaving out empty ones, which would be everywhere.
+// lowered prepares labels, without empty ones, which would match everywhere.
 func lowered(labels []string) []label {
 	out := make([]label, 0, len(labels))
 	for _, l := range labels {
@@ -57,10 +57,10 @@ func lowered(labels []string) []label {
 	return out
 }
 
-// Crosstalk1 reads an answer strictly. The label must be the whole answer, or a whole word of it where
-// answers have their label; anything else is left to review. A word ends where letters and digits end, at the
-// border of a script that writes no spaces (so A is a word in 选项A是), and not at a hyphen or apostrophe between
-// letters. The rules, with their confidence:
+// Crosstalk1 reads an answer strictly. The label must be the whole answer, or a whole word of it where answers usually
+// have their label; anything else is left to review. A word ends where letters and digits end, at the border of a
+// script without spaces (so A is a word in 选项A是), and not at a hyphen or apostrophe between letters. The rules, with
+// their confidence:
 //
 //	exact       the label, but for quotes, marks and space around it            full
 //	first       the answer starts with the label and a mark or line end         high
@@ -73,8 +73,8 @@ func lowered(labels []string) []label {
 //	conflict    these rules find different labels of the highest confidence     none
 //	unresolved  none of these                                                   none
 //
-// A label of one letter is too like a word of the language ("A sentence ...")
-// for first-word and cue-word: it needs the mark, or another script after it.
+// A label of one letter resembles a word of the language ("A sentence ...") too much for first-word and cue-word: a
+// mark or another script must follow it.
 func Crosstalk1(answer string, labels []string) Reading {
 	text := pytext.Lower(answer)
 	found := lowered(labels)
@@ -108,7 +108,7 @@ type mention struct {
 	start, end int
 }
 
-// mentions finds the labels in text, in order. Of two that overlap the longer one counts: 不是 is not 是.
+// mentions finds the labels in text, in order. If two overlap, the longer one counts: 不是 is not 是.
 func mentions(text string, labels []label) []mention {
 	var all []mention
 	for _, l := range labels {
@@ -134,7 +134,7 @@ func mentions(text string, labels []label) []mention {
 	return kept
 }
 
-// position returns the reading that the place of a mention gives, or none. first, last: no word is before, or after.
+// position returns the reading implied by the place of a mention, or none. first, last: no word is before, or after.
 func position(text string, m mention, first, last bool) Reading {
 	before := strings.TrimRightFunc(text[:m.start], openingOrSpace)
 	after := strings.TrimLeftFunc(text[m.end:], closing)
@@ -160,7 +160,7 @@ func position(text string, m mention, first, last bool) Reading {
 	return Reading{}
 }
 
-// cues are the phrases before a label that is given as the answer.
+// cues are phrases before a label that is stated as the answer.
 var cues = []string{
 	"answer is", "answer would be", "answer should be", "option", "option is", "label is", "choice is",
 	"antwort ist", "antwort lautet", "antwort wäre", "ist die antwort", "lautet die antwort", "option ist",
@@ -170,7 +170,7 @@ var cues = []string{
 	"答案是", "答案为", "答案應為", "答案应为", "回答是", "选项", "選項", "答えは", "回答は", "정답은", "답은",
 }
 
-// colonCues do so only with a colon between, as in "Answer: yes" but not in "I cannot answer yes or no".
+// colonCues need a colon after them: "Answer: yes", but not "I cannot answer yes or no".
 var colonCues = []string{
 	"answer", "label", "choice", "antwort", "réponse", "respuesta", "risposta", "resposta",
 	"答案", "回答", "选择", "選擇", "答え", "정답", "답",
@@ -183,7 +183,7 @@ func endsWithCue(text string) bool {
 		if !strings.HasSuffix(bare, cue) {
 			return false
 		}
-		// A cue in a script without spaces may follow its like: 所以答案是.
+		// In a script without spaces, a cue may follow any character: 所以答案是.
 		start, _ := utf8.DecodeRuneInString(cue)
 		return kindOf(start) == unspaced || wordEdge(bare, len(bare)-len(cue))
 	}
@@ -213,16 +213,16 @@ func opening(r rune) bool        { return strings.ContainsRune(openingMarks, r) 
 func closing(r rune) bool        { return strings.ContainsRune(closingMarks, r) }
 func openingOrSpace(r rune) bool { return opening(r) || pytext.IsSpace(r) }
 
-// mark reports whether r ends the clause that a label makes.
+// mark reports whether r can end the clause of a label.
 func mark(r rune) bool { return strings.ContainsRune(".,;:!?–—\n\r。，、；：！？…|", r) }
 
-// around reports whether r may stand around an answer without being part of it.
+// around reports whether r may be next to an answer without being part of it.
 func around(r rune) bool { return openingOrSpace(r) || closing(r) || mark(r) }
 
 // inWord reports whether r is a letter, mark or number.
 func inWord(r rune) bool { return kindOf(r) != none }
 
-// A kind of character makes up a word with its like.
+// Characters of one kind can form a word.
 type kind int
 
 const (
@@ -267,9 +267,9 @@ func wordEdge(text string, i int) bool {
 
 func joins(r rune) bool { return strings.ContainsRune("-‐‑'’", r) }
 
-// StripQuotes removes the quotation marks that a model put around a rewritten text, as the published analysis of
-// Ohmer et al. (2023) does. It counts marks that open and marks that close (the straight ones do both), so that a
-// mark without a partner goes and quotations within the text stay:
+// StripQuotes removes the quotation marks that a model put around a rewritten text, like the published analysis of
+// Ohmer et al. (2023). It counts opening and closing marks (straight ones are both), so it removes a mark without a
+// partner and keeps quotations within the text:
 //
 //  1. If more marks close than open, two trailing apostrophes or one trailing
 //     closing mark are dropped.

@@ -1,5 +1,5 @@
-// Package review reads and writes the file that people edit between two steps of a
-// consistency measurement: rewritten instructions before they are used.
+// Package review reads and writes the file that people edit between two steps of a consistency measurement: rewritten
+// instructions, before they are used.
 package review
 
 import (
@@ -27,7 +27,7 @@ const header = `# Instructions that models rewrote. Compare source and text, edi
 # the answer of the model; leave it unchanged.
 `
 
-// ReadInstructions reads a review file. A missing file has no instructions.
+// ReadInstructions reads a review file. A missing file contains no instructions.
 func ReadInstructions(path string) ([]Instruction, error) {
 	text, err := os.ReadFile(path)
 	return parseInstructions(path, text, err)
@@ -36,8 +36,8 @@ func ReadInstructions(path string) ([]Instruction, error) {
 // maxRunFile is the maximum size of a run's review file in bytes.
 const maxRunFile = 16 << 20
 
-// ReadRunInstructions reads the review file of a run, which somebody else may
-// have prepared: it must be a regular file of at most 16 MiB.
+// ReadRunInstructions reads the review file of a run. Since somebody else may have prepared it, it must be a regular
+// file of at most 16 MiB.
 func ReadRunInstructions(path string) ([]Instruction, error) {
 	text, err := plainfile.Read(path, maxRunFile)
 	return parseInstructions(path, text, err)
@@ -110,7 +110,7 @@ func find(list []Instruction, model, task string, sense consistency.Sense) int {
 	})
 }
 
-// Find returns the instruction of a model for a task in a sense, or one for any model.
+// Find returns a model's instruction for a task in a sense, or one for any model.
 func Find(list []Instruction, model, task string, sense consistency.Sense) (Instruction, bool) {
 	for _, m := range []string{model, ""} {
 		if i := find(list, m, task, sense); i >= 0 {
@@ -125,7 +125,7 @@ func Merge(list []Instruction, model string, in Instruction) Instruction {
 	in.Model = model
 	old, known := Find(list, model, in.Task, in.Sense)
 	same := func(a, b consistency.RewrittenPart) bool {
-		a.Text = b.Text // which people edit
+		a.Text = b.Text // people edit it
 		return a == b
 	}
 	if known && slices.EqualFunc(old.Parts, in.Parts, same) {

@@ -1,4 +1,4 @@
-// Package transcript joins answers that were recorded elsewhere, one per row, to their items.
+// Package transcript joins answers recorded elsewhere, one per row, to their items.
 package transcript
 
 import (
@@ -16,21 +16,21 @@ import (
 	"crosstalk/recorded"
 )
 
-// Transcript is the checked content of some files.
+// Transcript is the checked content of a set of files.
 type Transcript struct {
 	Tasks     []crosstalk.Task
-	Of        string                          // the origin of tasks and items, for errors
-	Files     []string                        // of answers
-	Reading   recorded.Reading                // of Files
-	Texts     *Texts                          // of the items in other senses
-	ModelOf   func(file, model string) string // the model of a row, which may not name one
+	Of        string                          // the source of tasks and items, for errors
+	Files     []string                        // files with answers
+	Reading   recorded.Reading                // how to read Files
+	Texts     *Texts                          // texts of the items in other senses
+	ModelOf   func(file, model string) string // returns the model of a row, which may not name one
 	By        []string                        // columns that split an item's answers, if the files have them
 	Languages langid.Identifier               // flags texts in a wrong language; may be nil
-	Columns   map[string]bool                 // of the answers, after Check
+	Columns   map[string]bool                 // columns of the answers, set by Check
 
 	items    map[name]crosstalk.Item
 	forms    map[uint64]map[consistency.Form]int // runs, by model, task and the columns of By
-	expected map[uint64]int                      // answers of a question
+	expected map[uint64]int                      // answers to a question
 	seed     maphash.Seed
 }
 
@@ -42,7 +42,7 @@ type Answered struct {
 	Rewritten map[consistency.Sense]consistency.Rewritten
 }
 
-// Check reads all files once. Unknown items, duplicates, and languages that tasks lack are errors with file and line.
+// Check reads all files once. Unknown items, duplicates, and languages that a task lacks are errors with file and line.
 func (t *Transcript) Check() error {
 	t.seed = maphash.MakeSeed()
 	t.items, t.forms, t.expected = map[name]crosstalk.Item{}, map[uint64]map[consistency.Form]int{}, map[uint64]int{}
@@ -50,7 +50,7 @@ func (t *Transcript) Check() error {
 	for _, item := range t.Texts.Items {
 		t.items[name{item.Input.Task, item.ID}] = item
 	}
-	seen := map[uint64]int{} // rows by answer
+	seen := map[uint64]int{} // rows by a hash of the answer's place
 	row := 0
 	for a, err := range t.rows() {
 		if err == nil {
@@ -99,7 +99,7 @@ func (t *Transcript) rows() iter.Seq2[recorded.Consistency, error] {
 	}
 }
 
-// check refuses an answer to an unknown question.
+// check returns an error for an answer to an unknown question.
 func (t *Transcript) check(a recorded.Consistency) error {
 	item, known := t.items[name{a.Task, a.Item}]
 	if !known {
@@ -124,7 +124,7 @@ func (t *Transcript) check(a recorded.Consistency) error {
 
 func list[V any](m map[string]V) string { return strings.Join(slices.Sorted(maps.Keys(m)), ", ") }
 
-// group identifies rows with the same forms. A form that one group was never asked in is not missing there.
+// group identifies rows with the same forms. A form that a group was never asked in is not missing there.
 func (t *Transcript) group(a recorded.Consistency) uint64 {
 	a.Item = ""
 	return t.hash(a)
@@ -145,7 +145,7 @@ func (t *Transcript) hash(a recorded.Consistency, more ...string) uint64 {
 	return h.Sum64()
 }
 
-// where is the place of a row.
+// where returns the file and line of a row.
 func (t *Transcript) where(number int) string {
 	row := 0
 	for a, err := range t.rows() {
@@ -157,7 +157,7 @@ func (t *Transcript) where(number int) string {
 	return "an earlier row"
 }
 
-// Joined yields each item after its last answer was read, so only items whose answers are apart are in memory.
+// Joined yields each item once its last answer was read, so memory holds only items with answers that are far apart.
 func (t *Transcript) Joined() iter.Seq2[Answered, error] {
 	return func(yield func(Answered, error) bool) {
 		open := map[uint64]*pending{}
@@ -225,7 +225,7 @@ type Texts struct {
 type name struct{ task, item string }
 
 type rewriting struct {
-	model string // "" for any
+	model string // "" for any model
 	name
 	sense consistency.Sense
 }
@@ -265,7 +265,7 @@ func ReadTexts(files []string, of string, tasks []crosstalk.Task, items []crosst
 			}
 			input := *t.Items[i].Input
 			written := map[string][]string{r.Input: texts}
-			maps.Copy(written, input.Texts) // the suite's own texts win
+			maps.Copy(written, input.Texts) // the suite's own texts take precedence
 			input.Texts = written
 			t.Items[i].Input = &input
 		}
@@ -273,7 +273,7 @@ func ReadTexts(files []string, of string, tasks []crosstalk.Task, items []crosst
 	return t, nil
 }
 
-// Of returns an item's texts as a model, or something else, rewrote them.
+// Of returns an item's texts as rewritten by a model, or elsewhere.
 func (t *Texts) Of(model string, item crosstalk.Item, s consistency.Sense) (texts []string, known bool) {
 	for _, m := range []string{model, ""} {
 		if texts, known = t.rewritten[rewriting{m, name{item.Input.Task, item.ID}, s}]; known {
