@@ -8,16 +8,16 @@ import (
 	"crosstalk"
 )
 
-// Change is one way in which a request is not what was asked for.
+// Change is a difference between the requested settings and those sent.
 type Change struct {
 	Param string `json:"param"`           // one of crosstalk's names: temperature, top_p, ...
-	From  string `json:"from"`            // the value that was asked for
+	From  string `json:"from"`            // the requested value
 	To    string `json:"to"`              // what is sent instead; "" for nothing
-	Why   string `json:"why"`             // what the model takes, for people
-	Keeps bool   `json:"keeps,omitempty"` // the answer is the one that was asked for, in another way
+	Why   string `json:"why"`             // what the model accepts, for people
+	Keeps bool   `json:"keeps,omitempty"` // the answer is the requested one, obtained in another way
 }
 
-// String is the change in words: "temperature 0 is not sent: gpt-5-mini takes only its default".
+// String describes the change: "temperature 0 is not sent: gpt-5-mini takes only its default".
 func (c Change) String() string {
 	what := c.Param
 	if c.From != "" {
@@ -29,10 +29,12 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s is sent as %s: %s", what, c.To, c.Why)
 }
 
-// Adapt makes of p what the model with this name, provider:name, takes as far as is known, and lists the changes.
-// The table of families and the user's entries say what is known. Models in the program and recorded ones take all.
+// Adapt changes p to what the model with this name, provider:name, is known to accept, and lists the changes. This
+// knowledge comes from the table of families and the user's entries. Built-in models and recorded ones accept
+// everything.
 //
-// A model that thinks gets room for it (Decoding.ReasoningTokens). Thinking is switched off only if it must be.
+// A model that thinks gets extra tokens for it (Decoding.ReasoningTokens). Thinking is switched off only if
+// necessary.
 func Adapt(name string, p crosstalk.PromptConfig, own []Family) (crosstalk.PromptConfig, []Change) {
 	if p.API == crosstalk.Embeddings {
 		return p, nil
@@ -114,7 +116,7 @@ func (a *adapter) reason() {
 		if level == crosstalk.ReasoningOff && r.thinks("") {
 			why = "always thinks"
 		}
-		if level != crosstalk.ReasoningOff || r.thinks("") { // what does not think need not be told
+		if level != crosstalk.ReasoningOff || r.thinks("") { // a model that does not think need not be told
 			a.change(Change{Param: crosstalk.ParamReasoning, From: level, Why: a.model + " " + why})
 		}
 		d.Reasoning = ""
@@ -164,7 +166,8 @@ func extraLevel(extra map[string]any) (level string, found bool) {
 	return "", false
 }
 
-// sampling adapts temperature or top_p to what the model takes; otherwise is what it takes when it does not think.
+// sampling adapts temperature or top_p to what the model accepts; otherwise is what it accepts while it does not
+// think.
 func (a *adapter) sampling(param string, value **float64, takes, otherwise string) {
 	if *value == nil || takes == "" || takes == "any" {
 		return
@@ -204,9 +207,9 @@ func (a *adapter) sampling(param string, value **float64, takes, otherwise strin
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// Without is p without the parameter that a model refused (crosstalk.AskError.Param): the next thing to try with a
-// model that Adapt does not know well enough. It is not ok if there is nothing left to try. A refusal of reasoning
-// drops the level that was asked for and, where none was, asks for none: whoever tries gives up at the second.
+// Without returns p without a parameter that a model refused (crosstalk.AskError.Param), to try again with a model
+// that Adapt does not know well enough. It is not ok if there is nothing left to try. A refusal of reasoning drops
+// the requested level or, without one, requests none; the caller gives up at the second refusal.
 func Without(name string, p crosstalk.PromptConfig, param string) (without crosstalk.PromptConfig, c Change, ok bool) {
 	_, model, err := cutName(name)
 	if err != nil {
@@ -237,7 +240,8 @@ func Without(name string, p crosstalk.PromptConfig, param string) (without cross
 	return p, c, true
 }
 
-// WithRoom is p with room for thoughts that turned up (crosstalk.Answer.Thought), if p has a limit and no room.
+// WithRoom returns p with tokens for thoughts that turned up (crosstalk.Answer.Thought), if p has a limit and none
+// for them.
 func WithRoom(name string, p crosstalk.PromptConfig, own []Family) (with crosstalk.PromptConfig, c Change, ok bool) {
 	_, model, err := cutName(name)
 	if err != nil || p.Decoding.MaxTokens == 0 || p.Decoding.ReasoningTokens > 0 {

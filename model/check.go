@@ -15,29 +15,29 @@ import (
 	"crosstalk/model/thoughts"
 )
 
-// What Check found out about a parameter.
+// Findings of Check about a parameter.
 const (
-	Taken    = "taken"     // the server took it
-	Refused  = "refused"   // the server said no
-	Dropped  = "dropped"   // the server took it, and it had no effect
-	NotTried = "not tried" // the table of families knows better, or the asks were used up
+	Taken    = "taken"     // the server accepted it
+	Refused  = "refused"   // the server refused it
+	Dropped  = "dropped"   // the server accepted it without effect
+	NotTried = "not tried" // the table of families knows better, or no requests were left
 )
 
-// Checked holds what Check found out about a model.
+// Checked holds the findings of Check about a model.
 type Checked struct {
 	Model  crosstalk.Identity
-	Family string // entries of the table that fit; "" for none
+	Family string // matching entries of the table; "" if none
 	// Taken, Refused, Dropped or NotTried, by name: temperature, top_p (with a temperature), logprobs, system
 	Params    map[string]string
 	Levels    []CheckedLevel // of reasoning, in the order in which they were tried
-	MaxTokens string         // the parameter that takes the limit
-	Changes   []Change       // what Adapt made of a request with all parameters
+	MaxTokens string         // the parameter for the limit
+	Changes   []Change       // changes that Adapt made to a request with all parameters
 	Refusals  []string       // in the server's words
 	Asks      int
 
-	Room int // tokens that a run gives it for thoughts
+	Room int // tokens for thoughts in a run
 
-	Sent   crosstalk.PromptConfig // what was answered
+	Sent   crosstalk.PromptConfig // the settings of the request that was answered
 	Answer crosstalk.Answer
 }
 
@@ -45,18 +45,18 @@ type Checked struct {
 type CheckedLevel struct {
 	Level  string
 	Params json.RawMessage // that ask for it, as an object
-	Result string          // Taken: the model thought, or not, as it was told
+	Result string          // Taken: the model thought, or not, as requested
 }
 
 const (
-	mostAsks    = 3    // that Check spends
-	room        = 2000 // tokens that it leaves for thoughts
+	mostAsks    = 3    // the most requests of Check
+	room        = 2000 // tokens for thoughts
 	checkPrompt = "What is the capital of France?"
 )
 
-// Check finds out what the model with this name, provider:name, takes and whether it thinks, with at most three asks
-// of some tokens. The first has all parameters, the next what is left of them after a refusal and the table of
-// families, the last none; asks that are left try levels of reasoning. The error is of a model that did not answer.
+// Check finds out what the model with this name, provider:name, accepts and whether it thinks, with at most three
+// requests of a few tokens. The first has all parameters, the next those that remain after a refusal and the table of
+// families, the last none; any others try levels of reasoning. The error means that the model did not answer.
 func Check(ctx context.Context, name string, o Options) (Checked, error) {
 	switch o.API {
 	case "", crosstalk.Chat, crosstalk.Completions, crosstalk.Responses:
@@ -86,7 +86,7 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 	_, c.Changes = Adapt(name, p, o.Families)
 	bare := crosstalk.PromptConfig{API: p.API, Decoding: crosstalk.Decoding{MaxTokens: p.Decoding.MaxTokens,
 		ReasoningTokens: room}}
-	last := false // the bare one was asked
+	last := false // the request without parameters was sent
 	for c.Asks = 1; ; c.Asks++ {
 		c.Answer, err = m.Answer(ctx, p.Request(checkPrompt, 0))
 		var refused *crosstalk.AskError
@@ -98,7 +98,7 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 		if _, asked := c.Params[refused.Param]; asked {
 			c.Params[refused.Param] = Refused
 		}
-		if refused.Param == "" || c.Asks == mostAsks-1 { // it may be anything, or there is no time to find out
+		if refused.Param == "" || c.Asks == mostAsks-1 { // it may be any parameter, or there is no request left to find out
 			bare.Decoding.Reasoning = p.Decoding.Reasoning
 			p, last = bare, true
 			continue
@@ -148,7 +148,7 @@ func Check(ctx context.Context, name string, o Options) (Checked, error) {
 	return c, nil
 }
 
-// tryLevels spends the asks that are left on levels of reasoning: off and down if the model thinks, else on.
+// tryLevels spends the remaining requests on levels of reasoning: off and down if the model thinks, else on.
 func (c *Checked) tryLevels(ctx context.Context, m crosstalk.Model, r Reasoning,
 	adapt func(crosstalk.PromptConfig) crosstalk.PromptConfig) {
 	levels := []string{crosstalk.ReasoningLow}
@@ -173,13 +173,13 @@ func (c *Checked) tryLevels(ctx context.Context, m crosstalk.Model, r Reasoning,
 			result = Refused
 			c.Refusals = append(c.Refusals, refused.Message)
 		case err != nil:
-			return // it says nothing about the level
+			return // this tells nothing about the level
 		case a.Thought() == (level == crosstalk.ReasoningOff):
 			result = Dropped
 		}
 		sent := endpoint.NewBody(nil)
 		sent.SetAll(r.spelling()[level], room)
-		params, _ := sent.Bytes() // the ask has said what is wrong with them
+		params, _ := sent.Bytes() // the request has reported any error
 		c.Levels = append(c.Levels, CheckedLevel{level, params, result})
 	}
 }
@@ -206,7 +206,7 @@ func (c Checked) Flags() (flags []string) {
 	return flags
 }
 
-// Why is why the table of families changes a parameter, "" if it does not.
+// Why returns the reason why the table of families changes a parameter, "" if it does not.
 func (c Checked) Why(param string) string {
 	for _, change := range c.Changes {
 		if change.Param == param {
@@ -216,7 +216,7 @@ func (c Checked) Why(param string) string {
 	return ""
 }
 
-// shownIn is where thoughts came back: field, text, parts, blocks or nowhere.
+// shownIn tells where thoughts were returned: field, text, parts, blocks or nowhere.
 func shownIn(a crosstalk.Answer) string {
 	if a.Reasoning == "" {
 		return "nowhere"
@@ -247,7 +247,7 @@ func shownIn(a crosstalk.Answer) string {
 	return "field"
 }
 
-// Rows returns what Check found as pairs of a name and a text, for people.
+// Rows returns the findings as pairs of a name and a text, for people.
 func (c Checked) Rows() (rows [][2]string) {
 	say := func(name, format string, args ...any) {
 		rows = append(rows, [2]string{name, fmt.Sprintf(format, args...)})
@@ -295,7 +295,7 @@ func (c Checked) taken(param string) string {
 	result, why := c.Params[param], c.Why(param)
 	switch {
 	case result == Taken && param == crosstalk.ParamLogprobs:
-		candidates := 0 // at most, at a position
+		candidates := 0 // the most at any position
 		for _, l := range c.Answer.Logprobs {
 			candidates = max(candidates, len(l.Top))
 		}

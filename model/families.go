@@ -22,55 +22,55 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// Family describes what a family of models accepts. A field that is not set leaves it open.
+// Family describes what a family of models accepts. An unset field is unknown.
 type Family struct {
 	Name      string   `yaml:"name" json:"name"`
 	Providers []string `yaml:"providers,omitempty" json:"providers,omitempty"` // presets that it is about; none: all
-	// patterns of model names (path.Match, without case); none: all
+	// patterns of model names (path.Match, case-insensitive); none: all
 	Models []string `yaml:"models,omitempty" json:"models,omitempty"`
-	// where it was read: GitHub issues as owner/repository#number, pages
+	// origin: GitHub issues as owner/repository#number, pages
 	Sources []string `yaml:"sources,omitempty" json:"sources,omitempty"`
 
 	Takes `yaml:",inline"`
-	// replaces fields of Takes while the model thinks
+	// overrides fields of Takes while the model thinks
 	WhileThinking Takes     `yaml:"while-thinking,omitempty" json:"while-thinking,omitzero"`
 	MaxTokensName string    `yaml:"max-tokens-name,omitempty" json:"max-tokens-name,omitempty"`
 	SeedName      string    `yaml:"seed-name,omitempty" json:"seed-name,omitempty"`
 	Reasoning     Reasoning `yaml:"reasoning,omitempty" json:"reasoning,omitzero"`
 }
 
-// Takes says which parameters a model takes.
+// Takes specifies which parameters a model accepts.
 type Takes struct {
-	// Temperature is "any", "default" or "ignored" (none is sent), or a range such as 0-1, to which values move.
+	// Temperature is "any", "default" or "ignored" (none is sent), or a range such as 0-1, into which values are moved.
 	Temperature string `yaml:"temperature,omitempty" json:"temperature,omitempty"`
-	// TopP is as Temperature, or "alone" (not with a temperature), or "sampling" (not with a temperature of 0).
+	// TopP is like Temperature, or "alone" (not with a temperature), or "sampling" (not with a temperature of 0).
 	TopP     string `yaml:"top-p,omitempty" json:"top-p,omitempty"`
 	Stop     *bool  `yaml:"stop,omitempty" json:"stop,omitempty"` // false: answers are cut here instead
 	Seed     *bool  `yaml:"seed,omitempty" json:"seed,omitempty"`
 	Logprobs *bool  `yaml:"logprobs,omitempty" json:"logprobs,omitempty"`
-	System   *bool  `yaml:"system,omitempty" json:"system,omitempty"` // false: what the system says goes before the prompt
+	System   *bool  `yaml:"system,omitempty" json:"system,omitempty"` // false: system messages go before the prompt
 }
 
-// Reasoning says how a model thinks, and how it is told to.
+// Reasoning describes how a model thinks, and how to control that.
 type Reasoning struct {
-	// Default is what the model does unless told: off, low, medium, high, or on.
+	// Default is the model's behaviour unless told: off, low, medium, high, or on.
 	Default string `yaml:"default,omitempty" json:"default,omitempty"`
-	// Levels are those that can be asked for, of off, low, medium and high.
+	// Levels are the supported ones of off, low, medium and high.
 	Levels *[]string `yaml:"levels,omitempty" json:"levels,omitempty"`
-	// Use is the level to ask for where the user names none, for models whose default cannot be had.
+	// Use is the level to request if the user names none, for models whose default cannot be used.
 	Use string `yaml:"use,omitempty" json:"use,omitempty"`
-	// Shown is where thoughts come back: field, text (between markers), parts (of the content), blocks, or nowhere.
+	// Shown is where thoughts are returned: field, text (between markers), parts (of the content), blocks, or nowhere.
 	Shown string `yaml:"shown,omitempty" json:"shown,omitempty"`
-	// Headroom is the room for thoughts in tokens, half of it for low and twice as much for high.
+	// Headroom is the number of tokens for thoughts: half of it for low and twice as much for high.
 	Headroom int `yaml:"headroom,omitempty" json:"headroom,omitempty"`
-	// Send gives the parameters for each level; default reasoning_effort, "none" for off. $budget is in tokens.
+	// Send maps each level to parameters; default reasoning_effort, "none" for off. $budget is in tokens.
 	Send map[string]map[string]any `yaml:"send,omitempty" json:"send,omitempty"`
 }
 
-// DefaultHeadroom is the room for the thoughts of a model that the table does not know, in tokens.
+// DefaultHeadroom is the number of tokens for the thoughts of a model that the table lacks.
 const DefaultHeadroom = 4000
 
-// On is Reasoning.Default of a model that thinks at no level with a name.
+// On is the Reasoning.Default of a model that thinks at no named level.
 const On = "on"
 
 var levels = []string{crosstalk.ReasoningOff, crosstalk.ReasoningLow, crosstalk.ReasoningMedium,
@@ -92,7 +92,7 @@ var table = sync.OnceValue(func() familyTable {
 	return t
 })
 
-// Families are the entries of the embedded table, and the date on which it was last brought up to date (YYYY-MM-DD).
+// Families returns the entries of the embedded table, and the date of its last update (YYYY-MM-DD).
 func Families() (families []Family, date string) { return slices.Clone(table().Families), table().Date }
 
 // familyOf merges all entries of the table and of own that fit a model, provider:name; later fields win.
@@ -120,11 +120,11 @@ func familyOf(name string, own []Family) Family {
 	return all
 }
 
-// vendor matches what Bedrock and some gateways put before a model's name.
+// vendor matches the prefix that Bedrock and some gateways put before a model's name.
 var vendor = lazyregexp.New(`^(?:[a-z]{2,6}\.)?(?:openai|anthropic|meta|mistral|deepseek|` +
 	`qwen|google|zai|moonshotai|moonshot|minimax|nvidia|cohere|writer|xai)\.`)
 
-// fits reports whether the family has a model of a provider, by any form of its name in lower case.
+// fits reports whether a provider's model belongs to the family, by any form of its name in lower case.
 func (f Family) fits(provider string, forms []string) bool {
 	if len(f.Providers) > 0 && !slices.Contains(f.Providers, provider) {
 		return false
@@ -165,7 +165,7 @@ func (r Reasoning) spelling() map[string]map[string]any {
 	return all
 }
 
-// can reports whether a level can be asked for; of models that nothing is known about any can.
+// can reports whether a level can be requested; of unknown models, any can.
 func (r Reasoning) can(level string) bool {
 	_, spelled := r.spelling()[level]
 	return spelled && (r.Levels == nil || slices.Contains(*r.Levels, level))
@@ -228,7 +228,7 @@ func (f Family) validate() error {
 	return nil
 }
 
-// whose checks which models an entry is about.
+// whose checks which models an entry covers.
 func (f Family) whose() error {
 	if len(f.Providers)+len(f.Models) == 0 {
 		return errors.New("expected providers or models that it is about")
@@ -246,7 +246,7 @@ func (f Family) whose() error {
 	return nil
 }
 
-// parseRange reads LOW-HIGH, the value of a field. A word is no range: low and high are 0.
+// parseRange parses LOW-HIGH, the value of a field. For one of words, low and high are 0.
 func parseRange(field, text string, words ...string) (low, high float64, err error) {
 	if text == "" || slices.Contains(words, text) {
 		return 0, 0, nil
@@ -260,7 +260,7 @@ func parseRange(field, text string, words ...string) (low, high float64, err err
 	return low, high, nil
 }
 
-// familyLimits are far above what a table needs: the built-in one has 20 KiB.
+// familyLimits are far above the needs of a table: the built-in one has 20 KiB.
 var familyLimits = strictyaml.Limits{Bytes: 1 << 20, Depth: 16, Keys: 1000, One: "list of families"}
 
 // ReadFamilies reads YAML: a list of entries, or one under families; "" is none. Errors name the file and the line.
@@ -306,7 +306,7 @@ func ReadFamilies(file string) (all []Family, err error) {
 	return all, nil
 }
 
-// lineOfField is the line of a field of an entry, such as reasoning.default, or of the entry if it lacks the field.
+// lineOfField returns the line of an entry's field, such as reasoning.default, or of the entry if it lacks the field.
 func lineOfField(node ast.Node, path string) int {
 	line := node.GetToken().Position.Line
 	fields, _ := node.(ast.MapNode)

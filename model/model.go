@@ -1,4 +1,4 @@
-// Package model opens models by name: providers and local servers over HTTP, and answers that were recorded elsewhere.
+// Package model opens models by name: at providers, on local servers over HTTP, and recorded ones.
 package model
 
 import (
@@ -23,17 +23,17 @@ import (
 	"crosstalk/model/replay"
 )
 
-// Options override what a model's name says; the zero value overrides nothing.
+// Options override the settings implied by a model's name; the zero value overrides nothing.
 type Options struct {
-	BaseURL  string              // instead of the preset's
-	API      crosstalk.API       // instead of chat
-	KeyVar   string              // the environment variable with the key, instead of the preset's
-	KeyFile  string              // a file with the key, instead of a variable; read again whenever it changes
+	BaseURL  string              // replaces the preset's
+	API      crosstalk.API       // replaces chat
+	KeyVar   string              // the environment variable with the key; replaces the preset's
+	KeyFile  string              // a file with the key, in place of a variable; read again when it changes
 	Header   []string            // NAME=VALUE or NAME=$VARIABLE, sent with every request; see ParseHeader
-	Families []Family            // the user's additions to what is known of models
+	Families []Family            // the user's additions to what is known about models
 	Getenv   func(string) string // default os.Getenv
-	Client   *http.Client        // default: one that all models share
-	// Others are further providers by name, such as the reference models. Each is given what follows "provider:".
+	Client   *http.Client        // default: one shared by all models
+	// Others are further providers by name, such as the reference models. Each gets the part after "provider:".
 	Others map[string]func(name string) (crosstalk.Model, error)
 }
 
@@ -45,7 +45,7 @@ func (o Options) getenv(name string) string {
 }
 
 // Open returns the model with this name, provider:name, where name may contain colons and slashes. Provider is one
-// of Presets, of o.Others, or replay, whose name is a file. Nothing is asked; a missing key is an error here.
+// of Presets, of o.Others, or replay, whose name is a file. It sends nothing, but a missing key is an error.
 func Open(name string, o Options) (crosstalk.Model, error) {
 	provider, model, err := cutName(name)
 	if err != nil {
@@ -106,10 +106,10 @@ func openPreset(provider, model string, o Options) (crosstalk.Model, error) {
 	return anthropic.New(c, spelled)
 }
 
-// Batchers are the names of the providers whose models can be asked in batches.
+// Batchers returns the names of the providers whose models can be asked in batches.
 func Batchers() []string { return named(func(p Preset) bool { return p.Batches }) }
 
-// find is the preset of a provider, and the way to a model of its with the key that the environment has for it.
+// find returns the preset of a provider, and the endpoint of one of its models with the key from the environment.
 func find(provider, model string, o Options) (p Preset, c endpoint.Config, err error) {
 	p, found := lookup(provider)
 	if !found {
@@ -164,7 +164,7 @@ func cutName(name string) (provider, model string, err error) {
 
 var usualName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]{0,63}$`)
 
-// variable names the variable of a key in a message, unless its name is unusual: that may be the key itself.
+// variable returns the name of a key's variable for a message, unless it looks unusual: it may be the key itself.
 func variable(name string) string {
 	if usualName.MatchString(name) {
 		return "the environment variable " + name
@@ -172,7 +172,7 @@ func variable(name string) string {
 	return "the environment variable that --key-var names (expected a name such as OPENAI_API_KEY, not the key)"
 }
 
-// own reports whether a base URL is the provider's own: elsewhere may need no key, and know only common parameters.
+// own reports whether a base URL is that of the provider: others may need no key and accept only common parameters.
 func (p Preset) own(baseURL string) bool {
 	return baseURL == "" || p.BaseURL == "" || strings.TrimRight(baseURL, "/") == p.BaseURL
 }
@@ -185,8 +185,8 @@ func names(o Options) []string {
 	return append(all, "replay")
 }
 
-// ParseHeader reads headers written NAME=VALUE or NAME=$VARIABLE, so that a key need not be written down. Secret
-// are the values of variables, of headers with a secret's name, and all of some length; none is shown in an error.
+// ParseHeader parses headers written NAME=VALUE or NAME=$VARIABLE, so that a key need not be written down. secret has
+// the values of variables, of headers with a secret's name, and all of some length; errors show none of them.
 func ParseHeader(list []string, getenv func(string) string) (h http.Header, secret []string, err error) {
 	for _, text := range list {
 		name, value, found := strings.Cut(text, "=")
@@ -197,7 +197,7 @@ func ParseHeader(list []string, getenv func(string) string) (h http.Header, secr
 			value = strings.TrimSpace(getenv(variable))
 		}
 		switch {
-		case !found || name == "": // what it is may be a key
+		case !found || name == "": // do not quote it: it may be a key
 			err = errors.New("--header: expected a name, = and a value: NAME=VALUE or NAME=$VARIABLE")
 		case strings.Trim(name, headerCharacters) != "":
 			err = errors.New("--header: what is before the first = is not the name of a header; " +
@@ -224,7 +224,7 @@ func ParseHeader(list []string, getenv func(string) string) (h http.Header, secr
 		h.Set(key, value)
 		words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("-_.", r) })
 		named := slices.ContainsFunc(words, func(word string) bool { return slices.Contains(secretWords, word) })
-		// Values under any name may be secret from some length on: shorter ones are words.
+		// Any longer value may be secret; shorter ones are words.
 		if fromVariable || len(value) >= 12 || named {
 			secret = append(secret, value)
 			scheme, credentials, found := strings.Cut(value, " ") // Bearer ..., Basic ...
@@ -244,8 +244,8 @@ const headerCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01
 var secretWords = []string{"key", "apikey", "token", "secret", "auth", "authorization", "password", "cookie",
 	"signature", "credential", "credentials"}
 
-// List asks a provider's server for its models and returns their names, sorted, as Open takes them. name is the
-// provider, or provider:part for those with the part in their names, in any case. Errors contain no API key.
+// List requests the models of a provider's server and returns their names, sorted, in the form for Open. name is the
+// provider, or provider:part for those whose names contain part, in any case. Errors contain no API key.
 func List(ctx context.Context, name string, o Options) ([]string, error) {
 	provider, part, _ := strings.Cut(strings.ToLower(strings.TrimSpace(name)), ":")
 	p, c, err := find(provider, "models", o)
@@ -278,7 +278,7 @@ func List(ctx context.Context, name string, o Options) ([]string, error) {
 			return nil, fmt.Errorf("%s: %s has no list of models (HTTP %d), or the base URL is wrong (most end in /v1)",
 				provider, e.Identity().Endpoint, refused.Status)
 		}
-		// The error names a model, and here is none.
+		// The error names a model, but there is none here.
 		return nil, fmt.Errorf("%s: %s", provider, strings.TrimPrefix(refused.Message, e.Identity().String()+": "))
 	}
 	if err != nil {
@@ -298,7 +298,8 @@ func List(ctx context.Context, name string, o Options) ([]string, error) {
 	return chosen, nil
 }
 
-// readList reads a page: {"data": [...]} (most), a list (Together) or {"models": [...]} (Cohere); next follows it.
+// readList reads a page: {"data": [...]} (most), a list (Together) or {"models": [...]} (Cohere); next is the query
+// of the next page.
 func readList(body []byte) (names []string, next string, err error) {
 	var page struct {
 		Data, Models []struct{ ID, Name string }

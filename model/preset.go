@@ -14,28 +14,28 @@ import (
 	"crosstalk/internal/lazyregexp"
 )
 
-// Preset is a provider by name: where its models are, and which environment variable has the key.
+// Preset describes a provider: where its models are, and which environment variable has the key.
 type Preset struct {
 	Name string `json:"name"`
-	// BaseURL is "" if the user has to give one. {VARIABLE} is of the environment, {VARIABLE:default} or a default.
+	// BaseURL is "" if the user has to give one. It may contain {VARIABLE} from the environment, or {VARIABLE:default}.
 	BaseURL     string `json:"base-url"`
 	KeyVar      string `json:"key-var"`
 	Local       bool   `json:"local"`       // runs on the user's machine; the key is sent if there is one
-	Concurrency int    `json:"concurrency"` // a sensible number of asks in flight; 0: let asking find out
+	Concurrency int    `json:"concurrency"` // a sensible number of requests in flight; 0: found by asking
 	Start       string `json:"start"`       // local: how to start the server
 	Fetch       string `json:"fetch"`       // local: how to get a model, %s its name
-	Protocol    string `json:"protocol"`    // "": OpenAI's
-	Batches     bool   `json:"batches"`     // has a batch API of the forms that crosstalk knows
-	NewTokens   bool   `json:"new-tokens"`  // chat takes max_completion_tokens only
+	Protocol    string `json:"protocol"`    // "": that of OpenAI
+	Batches     bool   `json:"batches"`     // has a batch API that crosstalk supports
+	NewTokens   bool   `json:"new-tokens"`  // chat accepts only max_completion_tokens
 	KeyHeader   string `json:"key-header"`  // "": Authorization, as a bearer token
 }
 
 const anthropicMessages = "anthropic"
 
-// Compatible is the preset for a server that has none.
+// Compatible is the preset for servers without their own.
 const Compatible = "compatible"
 
-// Presets returns the known providers: those behind the internet, local servers, those that need a base URL.
+// Presets returns the known providers: those on the internet, local servers, and those that need a base URL.
 func Presets() []Preset { return slices.Clone(presets()) }
 
 var placeholder = regexp.MustCompile(`\{([A-Z_]+)(?::([^}]*))?\}`)
@@ -61,7 +61,7 @@ func (p Preset) baseURL(getenv func(string) string) (string, error) {
 	return strings.Replace(url, "//global-aiplatform.", "//aiplatform.", 1), nil
 }
 
-// PublicURL is a base URL as it can be shown and saved: without a user, a password and a query.
+// PublicURL returns a base URL that can be shown and saved: without user, password and query.
 func PublicURL(base string) string {
 	u, err := url.Parse(strings.TrimSpace(base))
 	switch {
@@ -74,7 +74,7 @@ func PublicURL(base string) string {
 	return u.String()
 }
 
-// Paid lists the providers that bill the owner of the key, as far as their names tell.
+// Paid lists the providers that bill the owner of the key, judging by their names.
 func Paid() []string { return named(func(p Preset) bool { return !p.Local && p.Name != Compatible }) }
 
 func named(is func(Preset) bool) (names []string) {
@@ -86,7 +86,7 @@ func named(is func(Preset) bool) (names []string) {
 	return names
 }
 
-// Concurrency is the preset's hint for a model's name, 0 if there is none.
+// Concurrency returns the preset's hint for a model's name, 0 if there is none.
 func Concurrency(name string) int {
 	provider, _, _ := cutName(name)
 	p, _ := lookup(provider)
@@ -111,10 +111,10 @@ var presets = sync.OnceValue(func() (all []Preset) {
 	return all
 })
 
-// Beams returns the settings, sent as they are, that make a server look for the likeliest answer with a beam of width
-// n instead of drawing one; none for width 1. vLLM takes n for the width (BeamSearchParams; before 0.6.3 best_of,
-// whose default is n) and gives the best answer first. Servers that are known to have no beam search are an error:
-// most ignore what they do not know.
+// Beams returns the parameters, sent unchanged, that make a server search for the likeliest answer with a beam of
+// width n instead of sampling one; none for width 1. vLLM uses n as the width (BeamSearchParams; before 0.6.3
+// best_of, whose default is n) and returns the best answer first. Servers known to have no beam search are an error:
+// most ignore unknown parameters.
 func Beams(name string, n int) (map[string]any, error) {
 	provider, _, err := cutName(name)
 	if err != nil || n <= 1 {
@@ -127,7 +127,7 @@ func Beams(name string, n int) (map[string]any, error) {
 	return map[string]any{"use_beam_search": true, "n": n}, nil
 }
 
-// HasLogprobs is an error for a model that is known to give no log probabilities.
+// HasLogprobs returns an error for a model that is known to return no log probabilities.
 func HasLogprobs(name string, own []Family) error {
 	provider, model, err := cutName(name)
 	if err != nil {
@@ -143,18 +143,18 @@ func HasLogprobs(name string, own []Family) error {
 }
 
 var (
-	// version matches what a provider adds to a model's name when it says which snapshot answered: a date or a number.
+	// version matches the suffix by which a provider tells which snapshot answered: a date or a number.
 	version = lazyregexp.New(`[-@_:](?:v?\d{8}|\d{6}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2,4}|\d{4}|\d{3}|` +
 		`v\d+(?::\d+)?|preview(?:-\d{2}-\d{2,4})?)$`)
-	// alias matches what a name ends in that leaves the snapshot to the provider.
+	// alias matches the end of a name that leaves the snapshot to the provider.
 	alias = lazyregexp.New(`[-:](?:latest|preview|free|nitro|floor|online)$`)
-	// file matches what the name of a model's file ends in.
+	// file matches the end of a model's file name.
 	file = lazyregexp.New(`(?:[-.]q\d\w*|[-.]f16|[-.]bf16|[-.]f32)?\.gguf$`)
 )
 
-// SameModel reports whether the model that a server says answered is the one that was asked for: its name, a dated
-// snapshot of it, or its file. Where the name asks for a snapshot, another one is another model. A server that does
-// not say is believed. The name of a deployment (Azure) tells nothing of the model behind it.
+// SameModel reports whether the model that answered, according to the server, is the requested one: its name, a dated
+// snapshot of it, or its file. If the name requests a snapshot, another snapshot is another model. A server that does
+// not name the model is believed. The name of a deployment (Azure) tells nothing about its model.
 func SameModel(asked, served string) bool {
 	asked, served = plainName(asked), plainName(served)
 	if served == "" || asked == served {
@@ -162,7 +162,7 @@ func SameModel(asked, served string) bool {
 	}
 	bare, plain := alias().ReplaceAllString(asked, ""), alias().ReplaceAllString(served, "")
 	return bare == served || bare == plain || snapshot(served, bare) || snapshot(plain, bare) ||
-		snapshot(asked, served) // asked for by date, and named without
+		snapshot(asked, served) // requested with a date, and named without
 }
 
 func snapshot(name, base string) bool {

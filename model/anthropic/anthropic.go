@@ -21,13 +21,14 @@ import (
 
 const version = "2023-06-01"
 
-// Model is a model behind Anthropic's API. It has neither seeds nor log probabilities, and they are not sent.
+// Model is a model behind Anthropic's API. The API has neither seeds nor log probabilities, so they are not sent.
 type Model struct {
 	endpoint  *endpoint.Endpoint
 	reasoning map[string]map[string]any
 }
 
-// New returns the model at this endpoint. reasoning has the parameters for each level, with endpoint.Budget.
+// New returns the model at this endpoint. reasoning has the parameters for each level, with the placeholder
+// endpoint.Budget.
 func New(c endpoint.Config, reasoning map[string]map[string]any) (*Model, error) {
 	c.Header = Headers(c.Header)
 	c.KeyHeader = cmp.Or(c.KeyHeader, "x-api-key")
@@ -35,7 +36,7 @@ func New(c endpoint.Config, reasoning map[string]map[string]any) (*Model, error)
 	return &Model{e, reasoning}, err
 }
 
-// Headers are the headers of a request to the API, with more of the user's.
+// Headers returns the headers of a request to the API, including the user's.
 func Headers(more http.Header) http.Header {
 	h := http.Header{}
 	h.Set("anthropic-version", version)
@@ -65,7 +66,7 @@ func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 	return m.endpoint.Ask(ctx, "/messages", body, endpoint.MostText(req.Decoding), settle.Reader(req, read))
 }
 
-// body is the request in the API's form, which keeps what the system says apart from the turns.
+// body returns the request in the format of the API, which separates system messages from the turns.
 func (m *Model) body(req crosstalk.Request) ([]byte, error) {
 	d := req.Decoding
 	system, turns := endpoint.Apart(req.Messages)
@@ -88,7 +89,7 @@ type response struct {
 	Content []struct {
 		Type     string
 		Text     *string
-		Thinking string // empty where the API is told, or by default decides, not to show it
+		Thinking string // empty if the API does not show it, on request or by default
 	} `json:"content"`
 	StopReason string          `json:"stop_reason"`
 	Error      json.RawMessage `json:"error"`
@@ -132,9 +133,9 @@ func read(body []byte) (settle.Received, error) {
 var _ crosstalk.Batcher = (*Model)(nil)
 
 func (m *Model) Fits(asks []crosstalk.BatchAsk) int {
-	// The API takes 100,000 requests and 256 MB.
+	// The API accepts 100,000 requests and 256 MB.
 	return endpoint.Fits(asks, 100_000, 90<<20, func(a crosstalk.BatchAsk) int {
-		body, _ := m.body(a.Request) // Submit reports what is wrong with it
+		body, _ := m.body(a.Request) // Submit reports any error
 		return len(body) + 100
 	})
 }
@@ -157,7 +158,7 @@ func (b batch) done() int {
 	return b.Counts.Succeeded + b.Counts.Errored + b.Counts.Canceled + b.Counts.Expired
 }
 
-// Submit implements crosstalk.Batcher. The API has no place for a tag.
+// Submit implements crosstalk.Batcher. The API cannot store a tag.
 func (m *Model) Submit(ctx context.Context, _ string, asks []crosstalk.BatchAsk) (string, error) {
 	requests := make([]batchRequest, len(asks))
 	for i, a := range asks {
@@ -171,10 +172,11 @@ func (m *Model) Submit(ctx context.Context, _ string, asks []crosstalk.BatchAsk)
 	return m.endpoint.Make(ctx, "/messages/batches", map[string]any{"requests": requests}, &b, &b.ID)
 }
 
-// Find implements crosstalk.Batcher. Only the ids in its results tell a batch: one as large may have to end.
+// Find implements crosstalk.Batcher. Only the ids in its results identify a batch, so one of the same size may have
+// to end first.
 func (m *Model) Find(ctx context.Context, _ string, at time.Time, asks []crosstalk.BatchAsk,
 	known func(string) bool) (id string, sure bool, err error) {
-	earliest := at.Add(-24 * time.Hour) // by a clock that may be wrong
+	earliest := at.Add(-24 * time.Hour) // the clock may be wrong
 	sure = true
 	err = m.endpoint.Pages(ctx, "/messages/batches?limit=100", func(raw []byte) (string, error) {
 		var page struct {
@@ -210,7 +212,7 @@ func (m *Model) Find(ctx context.Context, _ string, at time.Time, asks []crossta
 
 // has reports whether the first result of an ended batch belongs to one of the asks.
 func (m *Model) has(ctx context.Context, b batch, asks []crosstalk.BatchAsk) (bool, error) {
-	if b.Results == nil && time.Since(b.Created) > 29*24*time.Hour { // they are no longer kept
+	if b.Results == nil && time.Since(b.Created) > 29*24*time.Hour { // results are no longer kept
 		return false, nil
 	}
 	for line, err := range m.endpoint.Lines(ctx, resultsPath(b.ID)) {
@@ -226,7 +228,8 @@ func (m *Model) has(ctx context.Context, b batch, asks []crosstalk.BatchAsk) (bo
 	return false, m.endpoint.Unread("the results of the batch "+b.ID, errors.New("they have no line with an id"))
 }
 
-// resultsPath is where the results are. The address that the API gives is not used: the key goes to no other host.
+// resultsPath returns the path of the results. It ignores the API's own address, so that the key goes to no other
+// host.
 func resultsPath(id string) string { return "/messages/batches/" + url.PathEscape(id) + "/results" }
 
 func (m *Model) Poll(ctx context.Context, id string) (crosstalk.BatchState, error) {

@@ -20,32 +20,32 @@ import (
 	"crosstalk"
 )
 
-// Body is a JSON object being written, with parameters that override what is set. Equal requests give equal bytes.
+// Body is a JSON object under construction, with parameters that override fields. Equal requests give equal bytes.
 type Body struct {
 	json  []byte
 	extra map[string]any
 }
 
-// NewBody returns an object that will contain extra as it is.
+// NewBody returns an object that will contain extra unchanged.
 func NewBody(extra map[string]any) *Body {
 	return &Body{append(make([]byte, 0, 512), '{'), extra}
 }
 
-// Set adds a field, unless extra has it.
+// Set adds a field, unless it is in extra.
 func (b *Body) Set(name string, value any) {
 	if _, overridden := b.extra[name]; !overridden {
 		b.add(name, crosstalk.Canonical(value))
 	}
 }
 
-// SetGiven adds a field whose value is given: it is not zero, or without elements.
+// SetGiven adds a field unless its value is zero or has no elements.
 func (b *Body) SetGiven(name string, value any) {
 	if v := reflect.ValueOf(value); !v.IsZero() && (v.Kind() != reflect.Slice || v.Len() > 0) {
 		b.Set(name, value)
 	}
 }
 
-// Apart separates what the system says from the other turns, which are not nil.
+// Apart separates system messages from the other turns, which are never nil.
 func Apart(messages []crosstalk.Message) (system []string, turns []crosstalk.Message) {
 	turns = make([]crosstalk.Message, 0, len(messages))
 	for _, m := range messages {
@@ -58,15 +58,15 @@ func Apart(messages []crosstalk.Message) (system []string, turns []crosstalk.Mes
 	return system, turns
 }
 
-// IsNull reports whether a field of an answer is null or not there.
+// IsNull reports whether a field of an answer is null or missing.
 func IsNull(field json.RawMessage) bool { return len(field) == 0 || string(field) == "null" }
 
-// Budget is a placeholder in parameters for the number of tokens that a model may think.
+// Budget is a placeholder in parameters for the number of tokens for thoughts.
 const Budget = "$budget"
 
-// SetAll adds fields in the order of their names, with tokens in the place of Budget.
+// SetAll adds fields sorted by name, with tokens in place of Budget.
 func (b *Body) SetAll(params map[string]any, tokens int) {
-	const least = 1024 // that Claude takes, and little for any model
+	const least = 1024 // Claude's minimum; little for any model
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		b.Set(name, fill(params[name], max(tokens, least)))
 	}
@@ -88,7 +88,7 @@ func fill(value any, tokens int) any {
 	return value
 }
 
-// Bytes is the whole object. It fails if extra cannot be written as JSON.
+// Bytes returns the whole object. It fails if extra cannot be encoded as JSON.
 func (b *Body) Bytes() ([]byte, error) {
 	for _, name := range slices.Sorted(maps.Keys(b.extra)) {
 		value, err := json.Marshal(b.extra[name])
@@ -107,7 +107,7 @@ func (b *Body) add(name string, value []byte) {
 	b.json = append(append(append(b.json, crosstalk.Canonical(name)...), ':'), value...)
 }
 
-// Count is a number of tokens or requests, or a text of one (Gemini). All else is none: no answer is lost over it.
+// Count is a number of tokens or requests, also as a string (Gemini). Anything else is 0: no answer is lost over it.
 type Count int
 
 func (c *Count) UnmarshalJSON(b []byte) error {
@@ -119,7 +119,7 @@ func (c *Count) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Fits is how many of the first asks a batch of at most most asks, and so many bytes, may have; at least one.
+// Fits returns how many of the first asks fit in a batch of at most most asks and so many bytes; at least one.
 func Fits(asks []crosstalk.BatchAsk, most, bytes int, size func(crosstalk.BatchAsk) int) int {
 	total := 0
 	for i, a := range asks[:min(len(asks), most)] {
@@ -130,7 +130,7 @@ func Fits(asks []crosstalk.BatchAsk, most, bytes int, size func(crosstalk.BatchA
 	return min(len(asks), most)
 }
 
-// Results yields what the lines at a path of the API say, read with result, and the error that ends them.
+// Results reads the lines at a path of the API with result, and yields the results and the error that ends them.
 func (e *Endpoint) Results(ctx context.Context, path string,
 	result func([]byte) crosstalk.BatchResult) iter.Seq2[crosstalk.BatchResult, error] {
 	return func(yield func(crosstalk.BatchResult, error) bool) {
@@ -146,12 +146,12 @@ func (e *Endpoint) Results(ctx context.Context, path string,
 	}
 }
 
-// NoResults yields an error alone.
+// NoResults yields only an error.
 func NoResults(err error) iter.Seq2[crosstalk.BatchResult, error] {
 	return func(yield func(crosstalk.BatchResult, error) bool) { yield(crosstalk.BatchResult{}, err) }
 }
 
-// Make posts a call that makes a batch, reads the reply into batch, and returns the batch's name, *id.
+// Make posts a call that creates a batch, decodes the reply into batch, and returns the batch's name, *id.
 func (e *Endpoint) Make(ctx context.Context, path string, call, batch any, id *string) (string, error) {
 	raw, err := e.Post(ctx, path, jsonType, crosstalk.Canonical(call))
 	if err = e.Account(raw, err, batch, id); err != nil {
@@ -160,12 +160,12 @@ func (e *Endpoint) Make(ctx context.Context, path string, call, batch any, id *s
 	return *id, nil
 }
 
-// Unread is the error for a server's account of batches that cannot be read.
+// Unread returns the error for an unreadable reply about batches.
 func (e *Endpoint) Unread(what string, cause error) error {
 	return e.fault(crosstalk.Transient, http.StatusOK, nil, "%s cannot be read: %v", what, cause)
 }
 
-// Account reads the server's state of a batch, unless err tells why there is none. id points to its name in batch.
+// Account decodes the server's state of a batch, unless err tells why there is none. id points to its name in batch.
 func (e *Endpoint) Account(raw []byte, err error, batch any, id *string) error {
 	if err != nil {
 		return err
@@ -179,8 +179,8 @@ func (e *Endpoint) Account(raw []byte, err error, batch any, id *string) error {
 	return nil
 }
 
-// BatchResult reads a line with the result of a request of a batch into line, whose id is the request's key. read
-// reads what line then has of the answer; an error of a request that was answered has a 2xx status.
+// BatchResult decodes a line with the result of a batch's request into line; id points to the request's key in it.
+// read then reads the answer from line; an error of a request that was answered has a 2xx status.
 func BatchResult(text []byte, line any, id *string, requests map[crosstalk.Key]crosstalk.Request,
 	read func(crosstalk.Request) (crosstalk.Answer, error)) (r crosstalk.BatchResult) {
 	if len(text) >= MaxNumbers {
@@ -203,8 +203,8 @@ func BatchResult(text []byte, line any, id *string, requests map[crosstalk.Key]c
 	return r
 }
 
-// Lines yields the lines that are at a path of the API, empty ones left out, and longer ones cut at MaxNumbers bytes.
-// A line is valid until the next one is read. The errors are Get's and come last, also if the lines break off.
+// Lines yields the lines at a path of the API, without empty ones, and truncated at MaxNumbers bytes. A line is valid
+// until the next one is read. Errors are those of Get; they come last, even if the lines break off.
 func (e *Endpoint) Lines(ctx context.Context, path string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		body, err := e.Open(ctx, path)
@@ -227,9 +227,9 @@ func (e *Endpoint) Lines(ctx context.Context, path string) iter.Seq2[[]byte, err
 	}
 }
 
-// cutLines is bufio.ScanLines that passes over what a line has beyond MaxNumbers bytes.
+// cutLines is like bufio.ScanLines, but skips the rest of a line after MaxNumbers bytes.
 func cutLines() bufio.SplitFunc {
-	within := false // a line that was cut
+	within := false // in a truncated line
 	return func(data []byte, end bool) (advance int, token []byte, err error) {
 		advance, token, err = bufio.ScanLines(data, end)
 		if advance == 0 && len(data) >= MaxNumbers {
@@ -239,14 +239,14 @@ func cutLines() bufio.SplitFunc {
 			return 0, nil, err
 		}
 		if within {
-			token = token[:0] // nil would end the lines with the input
+			token = token[:0] // nil would end the lines here
 		}
 		within = data[advance-1] != '\n'
 		return advance, token, err
 	}
 }
 
-// Open returns what is at a path of the API, however long it is. The caller closes it. It returns the errors of Get.
+// Open opens the content at a path of the API, whatever its length. The caller closes it. Errors are those of Get.
 func (e *Endpoint) Open(ctx context.Context, path string) (io.ReadCloser, error) {
 	resp, key, err := e.exchange(ctx, http.MethodGet, path, jsonType, nil)
 	if err != nil {
@@ -268,12 +268,12 @@ func (e *Endpoint) Open(ctx context.Context, path string) (io.ReadCloser, error)
 	return nil, e.page(resp.StatusCode, problem{message: title(raw), page: true})
 }
 
-// Broken is the error for something longer than an answer that cannot be read.
+// Broken returns the error for unreadable content that is longer than an answer.
 func (e *Endpoint) Broken(ctx context.Context, err error) error {
 	return e.unreachable(ctx, cutOff{err})
 }
 
-// Unclear marks the error of a request that creates something, unless the server said no, or was not there.
+// Unclear marks the error of a request that creates something, unless the server refused it or was unreachable.
 func Unclear(err error) error {
 	var e *crosstalk.AskError
 	said := errors.As(err, &e) && (e.Fault == crosstalk.Rejected || e.Fault == crosstalk.Denied || e.Status == 429 ||

@@ -1,4 +1,5 @@
-// Package endpoint talks to one model over a JSON HTTP API, within limits, with errors in users' words and no keys.
+// Package endpoint talks to one model over a JSON HTTP API, within limits. Its errors are for users and contain no
+// keys.
 package endpoint
 
 import (
@@ -26,23 +27,23 @@ import (
 
 const jsonType = "application/json"
 
-// Config says where a model is. Provider, Model and BaseURL are required.
+// Config specifies where a model is. Provider, Model and BaseURL are required.
 type Config struct {
 	Provider string // as in crosstalk.Identity
 	Model    string
-	BaseURL  string // what the API's paths are appended to; may have a user and a query
+	BaseURL  string // base of the API's paths; may have a user and a query
 
 	Key       string // the API key, "" for none
-	KeyVar    string // the environment variable that the key is from, for messages
-	KeyFile   string // a file with the key, read again whenever it changes; instead of Key
-	KeyHeader string // the header that takes the key; "": Authorization, as a bearer token
+	KeyVar    string // the environment variable of the key, for messages
+	KeyFile   string // a file with the key, read again when it changes; replaces Key
+	KeyHeader string // the header for the key; "": Authorization, as a bearer token
 
 	Header  http.Header
 	Secrets []string // values of Header that must not be shown or saved
 
-	Advice  string       // what to do when nothing listens there
-	Missing string       // what to do when the model is not there
-	Client  *http.Client // default: one that all endpoints share
+	Advice  string       // what to do if nothing listens there
+	Missing string       // what to do if the model does not exist
+	Client  *http.Client // default: one shared by all endpoints
 }
 
 // Endpoint is one model behind one API. It is safe for concurrent use.
@@ -94,10 +95,10 @@ func New(c Config) (*Endpoint, error) {
 	return e, nil
 }
 
-// Identity is the model's, its endpoint without user, password and query.
+// Identity returns the identity of the model, with its endpoint without user, password and query.
 func (e *Endpoint) Identity() crosstalk.Identity { return e.identity }
 
-// parseBase reads a base URL. A path of the API at its end is taken off: that is what many people paste.
+// parseBase parses a base URL. It removes a path of the API from the end, because many people paste it.
 func parseBase(base string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(base))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -117,7 +118,7 @@ func parseBase(base string) (*url.URL, error) {
 	return u, nil
 }
 
-// shared keeps as many connections open as asks may be in flight.
+// shared keeps as many connections open as there may be requests in flight.
 var shared = http.Client{Transport: &http.Transport{
 	Proxy:             http.ProxyFromEnvironment,
 	DialContext:       (&net.Dialer{Timeout: dialTimeout, KeepAlive: 30 * time.Second}).DialContext,
@@ -128,17 +129,17 @@ var shared = http.Client{Transport: &http.Transport{
 	IdleConnTimeout:     90 * time.Second,
 	TLSHandshakeTimeout: dialTimeout,
 
-	// What a server may make each request keep in memory before the body is read.
+	// The memory that a server may make each request use before the body is read.
 	MaxResponseHeaderBytes: 256 << 10,
 }}
 
 const dialTimeout = 15 * time.Second
 
 // Ask posts body to a path of the API and reads the answer, of at most most bytes (maxText or MaxNumbers), with read,
-// which returns an error if the JSON is not one of the API's answers. Every error is a *crosstalk.AskError, or ctx's
-// if ctx was cancelled. A prompt that the provider's filter stopped is an answer with status Refused.
+// which returns an error if the JSON is not an answer of the API. Every error is a *crosstalk.AskError, or ctx's if
+// ctx was cancelled. If the provider's filter stopped the prompt, the answer has status Refused.
 //
-// A long answer waits until the others in flight leave room for it; with a share of ctx (inflight.With) it stays.
+// A long answer waits for memory that others in flight use; with a share in ctx (inflight.With), it keeps its memory.
 func (e *Endpoint) Ask(ctx context.Context, path string, body []byte, most int,
 	read func([]byte) (crosstalk.Answer, error)) (answer crosstalk.Answer, err error) {
 	share, returned := inflight.Of(ctx)
@@ -155,7 +156,7 @@ func (e *Endpoint) Ask(ctx context.Context, path string, body []byte, most int,
 	return e.answer(resp.StatusCode, resp.Header, raw, key, read)
 }
 
-// Read is Ask for a response that came within another one, such as the results of a batch.
+// Read is like Ask, for a response inside another one, such as the results of a batch.
 func (e *Endpoint) Read(status int, raw []byte, read func([]byte) (crosstalk.Answer, error)) (crosstalk.Answer, error) {
 	key, _ := e.key()
 	return e.answer(status, nil, raw, key, read)
@@ -167,7 +168,7 @@ func (e *Endpoint) answer(status int, h http.Header, raw []byte, key string,
 		return e.failed(status, h, raw, key)
 	}
 	hidden := e.hidden()
-	raw = hidden.hideInJSON(bytes.TrimSpace(raw)) // blank lines kept the connection open
+	raw = hidden.hideInJSON(bytes.TrimSpace(raw)) // blank lines keep the connection open
 	answer, err := parse(raw, read)
 	if errors.Is(err, errTooMany) {
 		return answer, e.fault(crosstalk.Rejected, status, nil, "the answer has more than %d JSON values: lower "+
@@ -183,12 +184,12 @@ func (e *Endpoint) answer(status int, h http.Header, raw []byte, key string,
 	return answer, nil
 }
 
-// Get returns what is at a path, perhaps with a query. Errors are *crosstalk.AskErrors, or ctx's if cancelled.
+// Get returns the content at a path, possibly with a query. Errors are *crosstalk.AskErrors, or ctx's if cancelled.
 func (e *Endpoint) Get(ctx context.Context, path string) ([]byte, error) {
 	return e.fetch(ctx, http.MethodGet, path, jsonType, nil)
 }
 
-// Pages reads a list page by page. read returns the query of the next page, "" when it has seen enough.
+// Pages reads a list page by page. read returns the query of the next page, or "" to stop.
 func (e *Endpoint) Pages(ctx context.Context, path string, read func(page []byte) (next string, err error)) error {
 	for this, next := "", ""; ; this = next {
 		page, err := e.Get(ctx, path+next)
@@ -201,7 +202,7 @@ func (e *Endpoint) Pages(ctx context.Context, path string, read func(page []byte
 	}
 }
 
-// Post sends a body of a media type to a path and returns the server's reply. It has the errors of Get.
+// Post sends a body of a media type to a path and returns the server's reply. Errors are those of Get.
 func (e *Endpoint) Post(ctx context.Context, path, mediaType string, body []byte) ([]byte, error) {
 	return e.fetch(ctx, http.MethodPost, path, mediaType, body)
 }
@@ -224,7 +225,7 @@ func (e *Endpoint) fetch(ctx context.Context, method, path, mediaType string, bo
 
 func (e *Endpoint) refused(resp *http.Response, raw []byte, key string) error {
 	_, err := e.failed(resp.StatusCode, resp.Header, raw, key)
-	if err == nil { // a filter's word
+	if err == nil { // the word of a filter
 		err = e.fault(crosstalk.Rejected, resp.StatusCode, nil, "%s rejected the request (HTTP %d, %s)",
 			e.identity.Endpoint, resp.StatusCode, e.quote(readProblem(raw)))
 	}
@@ -239,7 +240,7 @@ func (e *Endpoint) send(ctx context.Context, method, path, mediaType string, bod
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		raw, _ = io.ReadAll(io.LimitReader(resp.Body, maxProblem)) // a part of an error is better than none
+		raw, _ = io.ReadAll(io.LimitReader(resp.Body, maxProblem)) // part of an error is better than none
 		return raw, resp, key, nil
 	}
 	raw, err = readBody(ctx, resp, most, share)
@@ -253,7 +254,7 @@ func (e *Endpoint) send(ctx context.Context, method, path, mediaType string, bod
 	return raw, resp, key, nil
 }
 
-// exchange returns a response when its headers are there, and the key that was sent. The caller closes its body.
+// exchange returns a response once its headers have arrived, and the key sent. The caller closes the response's body.
 func (e *Endpoint) exchange(ctx context.Context, method, path, mediaType string,
 	body []byte) (resp *http.Response, key string, err error) {
 	if key, err = e.key(); err != nil {
@@ -272,7 +273,7 @@ func (e *Endpoint) exchange(ctx context.Context, method, path, mediaType string,
 	}
 	req.Header = e.header.Clone()
 	req.Header.Set("Content-Type", mediaType)
-	// a header of the user's comes first
+	// the user's own header takes precedence
 	if name := cmp.Or(e.config.KeyHeader, "Authorization"); key != "" && req.Header.Get(name) == "" {
 		value := key
 		if e.config.KeyHeader == "" {
@@ -286,15 +287,15 @@ func (e *Endpoint) exchange(ctx context.Context, method, path, mediaType string,
 	return resp, key, nil
 }
 
-// secrets are what nobody may read anywhere: the API key, a password or key in the base URL, values of headers.
+// secrets must never be shown: the API key, a password or key in the base URL, values of headers.
 type secrets []string
 
 const (
 	hidden = "[key]"
-	// A part of a secret that is this long is hidden from messages: servers echo keys, and the ends of keys.
+	// A part of a secret of this length is hidden in messages: servers echo keys, and the ends of keys.
 	leastInMessage = 8
-	// From answers a longer part is hidden: an answer is what is measured, and
-	// words must not vanish from it because somebody's key contains them.
+	// In answers, only a longer part is hidden: answers are measured, and words must not vanish from them because
+	// somebody's key contains them.
 	leastInAnswer = 16
 )
 
@@ -314,7 +315,7 @@ func newSecrets(key string, base *url.URL) (s secrets) {
 	return slices.DeleteFunc(s, func(v string) bool { return v == "" })
 }
 
-// hide takes secrets out of a text for people. One shorter than leastInMessage is hidden where it is a word.
+// hide removes secrets from a text for people. A secret shorter than leastInMessage is hidden only as a word.
 func (s secrets) hide(text string) string {
 	b := []byte(text)
 	for _, secret := range s {
@@ -327,8 +328,8 @@ func (s secrets) hide(text string) string {
 	return string(b)
 }
 
-// hideInAnswer takes secrets out of what a model said. Placeholders that servers without keys are given ("none",
-// "something") are no secrets: they are shorter than leastInMessage, or a short word of letters alone.
+// hideInAnswer removes secrets from a model's text. Placeholders for servers without keys ("none", "something") are
+// no secrets: they are shorter than leastInMessage, or a short word of only letters.
 func (s secrets) hideInAnswer(text []byte) []byte {
 	for _, secret := range s {
 		if len(secret) >= leastInAnswer || len(secret) >= leastInMessage && strings.IndexFunc(secret, notLetter) >= 0 {
@@ -338,7 +339,7 @@ func (s secrets) hideInAnswer(text []byte) []byte {
 	return text
 }
 
-// hideInJSON is hideInAnswer for a body, where a character may be escaped: .NET escapes +, PHP escapes /.
+// hideInJSON is like hideInAnswer, for a body in which characters may be escaped: .NET escapes +, PHP escapes /.
 func (s secrets) hideInJSON(body []byte) []byte {
 	body = s.hideInAnswer(body)
 	if len(s) > 0 && escape().Match(body) {
@@ -358,16 +359,16 @@ func (s secrets) hideInJSON(body []byte) []byte {
 	return body
 }
 
-// escape matches an ASCII character that is escaped without need, and a backslash, so that none begins there.
+// escape matches an ASCII character that is escaped without need, and a backslash, so that no match starts there.
 var escape = lazyregexp.New(`\\(?:\\|/|u00(?:2[013-9a-fA-F]|[346][0-9a-fA-F]|5[0-9abABd-fD-F]|7[0-9a-eA-E]))`)
 
 func notLetter(r rune) bool { return (r|0x20) < 'a' || (r|0x20) > 'z' }
 
 // cut replaces each part of secret that is at least least (> 1) bytes long. Such a part covers one of every least-1
-// positions, so only these are looked at: text without secrets passes at about a nanosecond a byte.
+// positions, so it only looks at these: text without secrets takes about a nanosecond per byte.
 func cut(text []byte, secret string, least int) []byte {
 	var out []byte
-	done := 0 // text before this is in out, or hidden
+	done := 0 // text before this is in out or hidden
 	for i := 0; i+1 < len(text); i += least - 1 {
 		if i < done || !strings.Contains(secret, string(text[i:i+2])) {
 			continue
@@ -413,7 +414,7 @@ func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c >= 0x80
 }
 
-// checkKey refuses a key that no header can take, or that was copied with something else.
+// checkKey refuses a key that no header can contain, or that was copied with something else.
 func checkKey(key, from string) error {
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return fmt.Errorf("%s contains a space, a line break or another character that no API key has: set it again", from)
@@ -428,7 +429,7 @@ func (e *Endpoint) key() (string, error) {
 	return e.file.read()
 }
 
-// hidden are the secrets to keep out of what is shown and saved: every key that the file ever had is one.
+// hidden returns the secrets to keep out of messages and files, including every key that the file ever had.
 func (e *Endpoint) hidden() secrets {
 	if e.file == nil {
 		return e.secrets
@@ -438,15 +439,15 @@ func (e *Endpoint) hidden() secrets {
 	return slices.Concat(e.secrets, e.file.seen)
 }
 
-// keyFile is a key in a file that something else renews: access tokens last an hour or so.
+// keyFile is a key in a file that another program renews: access tokens last an hour or so.
 type keyFile struct {
 	path string
 
 	mu   sync.Mutex
-	seen secrets // the last one is the key
+	seen secrets // the last one is the current key
 }
 
-// read returns the key: the last one while the file is missing or empty, as it may be when it is replaced.
+// read returns the key: the last one while the file is missing or empty, as during a replacement.
 func (f *keyFile) read() (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -21,16 +21,16 @@ import (
 	"crosstalk/internal/lazyregexp"
 )
 
-// The sizes in bytes up to which a response is read.
+// Limits in bytes of the responses that are read.
 const (
-	maxText = 8 << 20 // for answers of words: some ten times the longest of a current model
+	maxText = 8 << 20 // for text answers: some ten times the longest of current models
 	// MaxNumbers is for log probabilities and vectors: 4,000 tokens with 20 candidates of up to 200 bytes each.
 	MaxNumbers = 16 << 20
 	maxProblem = 64 << 10 // for errors
 )
 
-// MostText returns the bytes that an answer of words may have: maxText, or if the tokens are limited 256 KiB and 64
-// bytes for each. Servers that keep to it need a tenth, and hundreds of answers may wait in memory to be scored.
+// MostText returns the most bytes of a text answer: maxText or, if tokens are limited, 256 KiB and 64 bytes per
+// token. Servers that respect the limit need a tenth, and hundreds of answers may wait in memory to be scored.
 func MostText(d crosstalk.Decoding) int {
 	const base, each = 256 << 10, 64
 	if limit := d.Limit(); limit > 0 && limit < (maxText-base)/each {
@@ -39,7 +39,7 @@ func MostText(d crosstalk.Decoding) int {
 	return maxText
 }
 
-// maxValues is the most values in the JSON of an answer: twice those 4,000 tokens. Each takes much memory.
+// maxValues is the most values in an answer's JSON: twice those of the 4,000 tokens. Each takes much memory.
 const maxValues = 1 << 20
 
 var (
@@ -53,12 +53,12 @@ func (c cutOff) Unwrap() error { return c.error }
 
 // readBody reads a body of at most most bytes, or errTooLong. Beyond inflight.Free it waits for its share.
 func readBody(ctx context.Context, resp *http.Response, most int, share *inflight.Share) ([]byte, error) {
-	claimed := resp.ContentLength // -1 if it is unknown, or of a compressed body
+	claimed := resp.ContentLength // -1 if unknown, or if the body is compressed
 	if claimed > int64(most) {
 		return nil, errTooLong
 	}
 	var body []byte
-	for size := 8 << 10; ; size *= 2 { // the claim is no reason to reserve memory
+	for size := 8 << 10; ; size *= 2 { // do not reserve memory for a mere claim
 		var err error
 		if body, err = grow(body, resp.Body, min(size, most+1)); err == io.EOF {
 			return body, nil
@@ -93,7 +93,7 @@ func grow(body []byte, r io.Reader, size int) ([]byte, error) {
 	return all, nil
 }
 
-// parsing lets two long answers be parsed at a time: what that takes for a moment is not in anybody's share.
+// parsing lets two long answers be parsed at a time: no share includes the memory that this takes.
 var parsing = make(chan struct{}, 2)
 
 // parse reads a body with read. The error is errTooMany, or read's.
@@ -108,7 +108,7 @@ func parse(body []byte, read func([]byte) (crosstalk.Answer, error)) (crosstalk.
 	return read(body)
 }
 
-// values is about how many values JSON has, counted by what begins or follows one.
+// values returns the approximate number of values in JSON, counted by the characters that start or precede one.
 func values(body []byte) (n int) {
 	for len(body) > 0 {
 		i := bytes.IndexByte(body, '"')
@@ -130,12 +130,12 @@ func values(body []byte) (n int) {
 	return n
 }
 
-// longestWait bounds what a server can ask for to what a time.Duration can take.
+// longestWait bounds a wait that a server requests to one that fits in a time.Duration.
 const longestWait = 100 * 365 * 24 * time.Hour
 
-// retryAfter reads how long the server wants to be left alone, 0 if it does not say: retry-after-ms (OpenAI, Azure),
-// Retry-After in seconds or as a date (RFC 9110, section 10.2.3), or else when the limit that is used up is renewed,
-// as OpenAI and those after it (a duration) and Anthropic (a time) report it.
+// retryAfter returns how long the server wants to be left alone, 0 if unknown: from retry-after-ms (OpenAI, Azure),
+// Retry-After in seconds or as a date (RFC 9110, section 10.2.3), or else the time at which the exhausted limit is
+// renewed, as reported by OpenAI and compatible servers (a duration) or Anthropic (a time).
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("retry-after-ms"), 64); err == nil {
 		return wait(ms / 1000)
@@ -165,7 +165,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return longest
 }
 
-// reset reads a duration, seconds, a time, or seconds or milliseconds since 1970.
+// reset parses a duration, seconds, a time, or seconds or milliseconds since 1970.
 func reset(v string, now time.Time) time.Duration {
 	if d, err := time.ParseDuration(v); err == nil {
 		return wait(d.Seconds())
@@ -192,7 +192,7 @@ func wait(seconds float64) time.Duration {
 	return time.Duration(min(seconds, longestWait.Seconds()) * float64(time.Second))
 }
 
-// fault is an error in the model's name.
+// fault returns an error in the model's name.
 func (e *Endpoint) fault(f crosstalk.Fault, status int, cause error, format string, args ...any) *crosstalk.AskError {
 	if cause != nil {
 		if safe := e.hidden().hide(cause.Error()); safe != cause.Error() {
@@ -203,24 +203,24 @@ func (e *Endpoint) fault(f crosstalk.Fault, status int, cause error, format stri
 	return &crosstalk.AskError{Fault: f, Status: status, Err: cause, Message: message}
 }
 
-// Rejected is the error for a request that is not sent.
+// Rejected returns the error for a request that is not sent.
 func (e *Endpoint) Rejected(param, format string, args ...any) error {
 	err := e.fault(crosstalk.Rejected, 0, nil, format, args...)
 	err.Param = param
 	return err
 }
 
-// Unwritable is the error for a request with a parameter that is no JSON.
+// Unwritable returns the error for a request with a parameter that cannot be encoded as JSON.
 func (e *Endpoint) Unwritable(cause error) error {
 	return e.fault(crosstalk.Rejected, 0, cause, "an extra parameter cannot be written as JSON: %v", cause)
 }
 
-// NoLevel is the error for a level of reasoning that a model does not have.
+// NoLevel returns the error for a level of reasoning that a model lacks.
 func (e *Endpoint) NoLevel(level string) error {
 	return e.Rejected(crosstalk.ParamReasoning, "this model has no reasoning level %q (--reasoning)", level)
 }
 
-// failed reads a response whose status is no success. Key is what was sent.
+// failed reads a response with an error status. key is the key that was sent.
 func (e *Endpoint) failed(status int, h http.Header, body []byte, key string) (crosstalk.Answer, error) {
 	p := readProblem(body)
 	refuses := status == 400 || status == 403 || status == 422 || status == 500 && template().MatchString(p.message)
@@ -288,7 +288,7 @@ func (e *Endpoint) explain(status int, h http.Header, p problem, param string) (
 		return crosstalk.Overloaded, fmt.Sprintf("%s limits the rate of requests", at)
 	case status == 503, status == 529:
 		return crosstalk.Overloaded, fmt.Sprintf("%s is overloaded", at)
-	case status == 500 && param != "": // of a chat template
+	case status == 500 && param != "": // from a chat template
 	case status >= 500, status == 408, status == 409, status == 425:
 		return crosstalk.Transient, fmt.Sprintf("%s failed", at)
 	}
@@ -299,7 +299,7 @@ func (e *Endpoint) explain(status int, h http.Header, p problem, param string) (
 	return crosstalk.Rejected, what
 }
 
-// missingHeader matches how gateways ask for a header of their own.
+// missingHeader matches how gateways ask for a header that they need.
 var missingHeader = lazyregexp.New(`(?i)\bheaders? (is|are|was|were) (required|missing)|` +
 	`\b(missing|requires?|required)\b[^.]{0,40} headers?\b`)
 
@@ -324,7 +324,7 @@ func (e *Endpoint) account() string {
 	return "the account"
 }
 
-// unreadable explains a success that is no answer: an error with a wrong status, a page, something cut.
+// unreadable explains a success that is not an answer: an error with the wrong status, a page, something truncated.
 func (e *Endpoint) unreadable(status int, h http.Header, raw []byte, cause error,
 	key string) (crosstalk.Answer, error) {
 	p := readProblem(raw)
@@ -347,7 +347,7 @@ func (e *Endpoint) unreachable(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return context.Cause(ctx)
 	}
-	var wrapped *url.Error // has the whole URL
+	var wrapped *url.Error // it contains the whole URL
 	if errors.As(err, &wrapped) {
 		err = wrapped.Err
 	}

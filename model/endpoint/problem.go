@@ -19,11 +19,11 @@ import (
 
 type problem struct {
 	message, kind, code string
-	names               []string      // of the parameters it is about, as the server spells them
+	names               []string      // of the parameters concerned, as the server spells them
 	retry               time.Duration // Google's RetryInfo
-	daily               bool          // a quota that is renewed tomorrow
-	page                bool          // an HTML page, message is its title
-	reported            bool          // there is an error where errors are reported
+	daily               bool          // the quota is renewed daily
+	page                bool          // an HTML page; message is its title
+	reported            bool          // the body has an error in the usual place
 }
 
 // readProblem reads an error body: {"error": {...}} (OpenAI, Anthropic and most), the same in a list (Gemini),
@@ -31,7 +31,7 @@ type problem struct {
 func readProblem(body []byte) problem {
 	body = bytes.TrimSpace(body)
 	var v any
-	if len(body) > maxProblem || json.Unmarshal(body, &v) != nil { // what is longer explains nothing
+	if len(body) > maxProblem || json.Unmarshal(body, &v) != nil { // longer bodies explain nothing
 		start := string(bytes.ToLower(body[:min(len(body), 512)]))
 		if strings.HasPrefix(start, "<!doctype html") || strings.Contains(start, "<html") ||
 			strings.Contains(start, "<head") {
@@ -64,7 +64,7 @@ func readProblem(body []byte) problem {
 	if name := word(inner["param"], outer["param"]); name != "" {
 		p.names = append(p.names, name)
 	}
-	if meta, ok := inner["metadata"].(map[string]any); ok { // OpenRouter: what the model's host said
+	if meta, ok := inner["metadata"].(map[string]any); ok { // OpenRouter: the message of the model's host
 		if upstream := word(meta["raw"]); upstream != "" {
 			p.message += ": " + upstream
 		}
@@ -88,7 +88,7 @@ func readProblem(body []byte) problem {
 	return p
 }
 
-// invalidField reads the first entry of a list of FastAPI's validation errors, and the name of the field it is about.
+// invalidField returns the message of the first of FastAPI's validation errors, and the name of the field.
 func invalidField(detail any) (message, name string) {
 	list, _ := detail.([]any)
 	if len(list) == 0 {
@@ -121,7 +121,7 @@ func word(vs ...any) string {
 	return ""
 }
 
-// status is what the HTTP status should have been of an error that came as a success; 0 if there is none.
+// status returns the HTTP status that an error sent as a success should have had; 0 if none.
 func (p problem) status() int {
 	if status, err := strconv.Atoi(p.code); err == nil && status >= 400 && status < 600 {
 		return status
@@ -142,13 +142,13 @@ func (p problem) status() int {
 	return 500
 }
 
-// says reports whether the problem has one of these codes, as its code or its type, or its message one of the phrases.
+// says reports whether the problem's code or type is one of these codes, or its message contains one of the phrases.
 func (p problem) says(codes []string, phrases ...string) bool {
 	return slices.Contains(codes, p.code) || slices.Contains(codes, p.kind) ||
 		slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(p.message, phrase) })
 }
 
-// flagged reports whether a content filter stopped the prompt, which is the provider's answer to it and no fault.
+// flagged reports whether a content filter stopped the prompt, which is the provider's answer and not a fault.
 func (p problem) flagged() bool {
 	return p.says([]string{
 		"content_filter", "content_policy_violation", // OpenAI, Azure; Moonshot, as the type
@@ -166,7 +166,7 @@ func (p problem) flagged() bool {
 	)
 }
 
-// unpaid reports whether the account has no credit, which waiting does not cure.
+// unpaid reports whether the account has no credit, so that waiting does not help.
 func (p problem) unpaid() bool {
 	p.message = strings.ToLower(p.message)
 	return p.says([]string{"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error",
@@ -197,7 +197,7 @@ func plain(text []byte) string {
 	}), " ")
 }
 
-// quote is what the server said, fit for a message: no secrets, on one line, short.
+// quote returns the server's message for display: without secrets, on one line, short.
 func (e *Endpoint) quote(p problem) string {
 	text := []rune(e.hidden().hide(plain([]byte(p.message))))
 	if len(text) > longestQuote {
@@ -212,13 +212,13 @@ func (e *Endpoint) quote(p problem) string {
 	return `"` + strings.ReplaceAll(string(text), `"`, "'") + `"`
 }
 
-// Quote is a server's text as it can be shown.
+// Quote returns a server's text for display.
 func (e *Endpoint) Quote(text string) string { return e.quote(problem{message: text}) }
 
 const longestQuote = 300
 
-// param is the parameter of the request that the server refused, by our name, or "". It is what the server names as
-// the culprit or, where it only says it in words, the parameter that a sentence of refusal mentions first.
+// param returns our name for the parameter that the server refused, or "". It is the one that the server names as the
+// culprit or, if its message only mentions it, the first parameter in a sentence of refusal.
 func (p problem) param() string {
 	if excess().MatchString(p.message) {
 		return ""
@@ -245,7 +245,7 @@ func (p problem) param() string {
 	return found
 }
 
-// ourName is our name for a server's: generationConfig.topP, reasoning.effort, messages[0].role.
+// ourName returns our name for a server's: generationConfig.topP, reasoning.effort, messages[0].role.
 func ourName(name, message string) string {
 	if strings.HasPrefix(name, "messages") || strings.HasPrefix(name, "input") {
 		if strings.Contains(message, "system") {
@@ -284,14 +284,14 @@ type wording struct {
 // excess matches errors about the length of the prompt, which name limits.
 var excess = lazyregexp.New(`(?i)context (length|window)|maximum context|prompt is too long|too many (input )?tokens`)
 
-// special are wordings whose first parameter is not the one to leave out.
+// special are wordings in which the first parameter is not the one to drop.
 var special = []wording{
-	// Claude 4: the second is left out
+	// Claude 4: the second one has to go
 	{crosstalk.ParamTopP, lazyregexp.New(`(?i)temperature\W+and\W+top_p\W+cannot both`)},
 	{crosstalk.ParamTopP, lazyregexp.New(`(?i)top_p must be 1 when using greedy`)},               // Mistral
 	{crosstalk.ParamReasoning, lazyregexp.New(`(?i)max_tokens\W+must be greater .*budget`)},      // Claude
 	{crosstalk.ParamReasoning, lazyregexp.New(`(?i)enable_thinking\W+must be set to false for`)}, // Qwen
-	// chat templates that know two roles
+	// chat templates with two roles
 	{crosstalk.ParamSystem, lazyregexp.New(`(?i)roles must alternate`)},
 }
 
@@ -302,7 +302,7 @@ var refusal = lazyregexp.New(`(?i)not support|n't support|unsupported|not allow|
 	`not available|not accept|invalid|deprecated|unknown|unrecogni[sz]ed|cannot|can not|can't|forbid|must |only |` +
 	`unexpected|out of range|not a valid|extra inputs|incompatible|should be|disabled|greater than|at most`)
 
-// mentions find a parameter in a sentence. A word of everyday English needs quotes or "parameter" beside it.
+// mentions match a parameter in a sentence. A word of everyday English needs quotes or "parameter" beside it.
 var mentions = []wording{
 	{crosstalk.ParamTemperature, mention(`temperature`)},
 	{crosstalk.ParamTopP, mention(`top_p|topP|top-p`)},

@@ -1,4 +1,4 @@
-// Package gemini is the batch API of Gemini, in its own form. Single requests go over package openai.
+// Package gemini implements Gemini's own batch API. Single requests go through package openai.
 package gemini
 
 import (
@@ -30,7 +30,7 @@ type part struct {
 	Thought bool   `json:"thought,omitempty"`
 }
 
-// body is the request in Gemini's form. (https://ai.google.dev/api/generate-content)
+// body returns the request in Gemini's format. (https://ai.google.dev/api/generate-content)
 func body(model string, req crosstalk.Request) (json.RawMessage, error) {
 	d := req.Decoding
 	extra := maps.Clone(d.Extra)
@@ -39,7 +39,7 @@ func body(model string, req crosstalk.Request) (json.RawMessage, error) {
 		level = effort
 		delete(extra, "reasoning_effort")
 	}
-	for _, name := range []string{"max_tokens", "max_completion_tokens"} { // as Gemini's other endpoint calls it
+	for _, name := range []string{"max_tokens", "max_completion_tokens"} { // names in Gemini's other endpoint
 		if n, ok := extra[name]; ok {
 			limit = n
 			delete(extra, name)
@@ -82,7 +82,8 @@ func body(model string, req crosstalk.Request) (json.RawMessage, error) {
 	return b.Bytes()
 }
 
-// thinkingOf asks for a level, nil for none, as in reasoning_effort. (https://ai.google.dev/gemini-api/docs/openai)
+// thinkingOf returns the parameters for a level, as in reasoning_effort; nil for none.
+// (https://ai.google.dev/gemini-api/docs/openai)
 func thinkingOf(model, level string) map[string]any {
 	if strings.HasPrefix(model, "gemini-2.5") || level == crosstalk.ReasoningOff || level == "none" {
 		budget, known := map[string]int{crosstalk.ReasoningOff: 0, "none": 0, "minimal": 1024, crosstalk.ReasoningLow: 1024,
@@ -143,7 +144,7 @@ func read(body []byte) (settle.Received, error) {
 	return out, nil
 }
 
-// Batcher is a model with Gemini's batch API beside it. (https://ai.google.dev/gemini-api/docs/batch-api)
+// Batcher is a model with Gemini's batch API. (https://ai.google.dev/gemini-api/docs/batch-api)
 type Batcher struct {
 	crosstalk.Model
 	endpoint *endpoint.Endpoint
@@ -151,7 +152,8 @@ type Batcher struct {
 
 var _ crosstalk.Batcher = (*Batcher)(nil)
 
-// New returns m, which is at c, with the batch API; it is not ok if c's base URL is not the compatible endpoint's.
+// New returns m, which is at c, with the batch API. It is not ok if c's base URL is not that of the compatible
+// endpoint.
 func New(m crosstalk.Model, c endpoint.Config) (b *Batcher, ok bool, err error) {
 	base, ok := strings.CutSuffix(strings.TrimRight(c.BaseURL, "/"), "/openai")
 	if !ok {
@@ -162,7 +164,7 @@ func New(m crosstalk.Model, c endpoint.Config) (b *Batcher, ok bool, err error) 
 	return &Batcher{m, e}, true, err
 }
 
-// The most that a batch may have whose requests are within the call, which takes 20 MB: results come in one piece.
+// Limits of a batch whose requests are inside the call, which may have 20 MB: results arrive in one piece.
 const (
 	mostAsks  = 2000
 	mostBytes = 8 << 20
@@ -170,7 +172,7 @@ const (
 
 func (b *Batcher) Fits(asks []crosstalk.BatchAsk) int {
 	return endpoint.Fits(asks, mostAsks, mostBytes, func(a crosstalk.BatchAsk) int {
-		line, _ := body(b.Identity().Name, a.Request) // Submit reports what is wrong with it
+		line, _ := body(b.Identity().Name, a.Request) // Submit reports any error
 		return len(line) + 120
 	})
 }
@@ -214,7 +216,7 @@ type operation struct {
 
 type output struct {
 	Responses struct {
-		Responses []json.RawMessage `json:"inlinedResponses"` // as Results reads them
+		Responses []json.RawMessage `json:"inlinedResponses"` // as read by Results
 	} `json:"inlinedResponses"`
 }
 
@@ -259,7 +261,7 @@ func (b *Batcher) get(ctx context.Context, id string) (o operation, err error) {
 		return o, err
 	}
 	defer stream.Close()
-	raw, err := io.ReadAll(io.LimitReader(stream, mostAsks*100<<10)) // 100 KiB for each request
+	raw, err := io.ReadAll(io.LimitReader(stream, mostAsks*100<<10)) // 100 KiB per request
 	if err != nil {
 		err = b.endpoint.Broken(ctx, err)
 		if e := (*crosstalk.AskError)(nil); errors.As(err, &e) {
@@ -271,7 +273,7 @@ func (b *Batcher) get(ctx context.Context, id string) (o operation, err error) {
 	return o, err
 }
 
-// Poll implements crosstalk.Batcher. A batch that cannot be read is taken to have ended, and Results says why.
+// Poll implements crosstalk.Batcher. It treats an unreadable batch as ended, and Results reports why.
 func (b *Batcher) Poll(ctx context.Context, id string) (crosstalk.BatchState, error) {
 	o, err := b.get(ctx, id)
 	if e := (*crosstalk.AskError)(nil); errors.As(err, &e) && e.Status == http.StatusOK {

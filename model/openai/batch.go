@@ -17,13 +17,13 @@ import (
 	"crosstalk/model/endpoint"
 )
 
-// Batcher is a Model whose server has OpenAI's batch API: a file of requests is uploaded, a batch is made of it, and
-// two files have what came of it. (https://developers.openai.com/api/reference/go/resources/batches)
+// Batcher is a Model whose server has OpenAI's batch API: a file of requests is uploaded, a batch is created from it,
+// and two files have the results. (https://developers.openai.com/api/reference/go/resources/batches)
 type Batcher struct{ *Model }
 
 var _ crosstalk.Batcher = Batcher{}
 
-// The most that a file may have. OpenAI takes 50,000 requests and 200 MB; Together and older servers take 100 MB.
+// Limits of a file. OpenAI accepts 50,000 requests and 200 MB; Together and older servers accept 100 MB.
 const (
 	mostAsks  = 50_000
 	mostBytes = 90 << 20
@@ -31,7 +31,7 @@ const (
 
 func (b Batcher) Fits(asks []crosstalk.BatchAsk) int {
 	return endpoint.Fits(asks, mostAsks, mostBytes, func(a crosstalk.BatchAsk) int {
-		line, _ := b.line(a) // Submit reports what is wrong with it
+		line, _ := b.line(a) // Submit reports any error
 		return len(line)
 	})
 }
@@ -55,8 +55,8 @@ const tagName = "crosstalk"
 func (b Batcher) Submit(ctx context.Context, tag string, asks []crosstalk.BatchAsk) (string, error) {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
-	w.WriteField("purpose", "batch")                                 // a buffer takes everything
-	file, err := w.CreateFormFile("file", "crosstalk-"+tag+".jsonl") // as nameOf reads it
+	w.WriteField("purpose", "batch")                                 // writing to a buffer cannot fail
+	file, err := w.CreateFormFile("file", "crosstalk-"+tag+".jsonl") // nameOf parses it
 	if err != nil {
 		return "", err
 	}
@@ -99,10 +99,10 @@ func (b Batcher) get(ctx context.Context, id string) (got batch, err error) {
 	return got, err
 }
 
-// Find implements crosstalk.Batcher. A server that keeps no metadata still knows the name of the file.
+// Find implements crosstalk.Batcher. A server that keeps no metadata still has the name of the file.
 func (b Batcher) Find(ctx context.Context, tag string, at time.Time, _ []crosstalk.BatchAsk,
 	_ func(string) bool) (id string, sure bool, err error) {
-	earliest := at.Add(-24 * time.Hour).Unix() // by a clock that may be wrong
+	earliest := at.Add(-24 * time.Hour).Unix() // the clock may be wrong
 	err = b.endpoint.Pages(ctx, "/batches?limit=100", func(raw []byte) (string, error) {
 		var page struct {
 			Data    []batch `json:"data"`
@@ -130,7 +130,7 @@ func (b Batcher) Find(ctx context.Context, tag string, at time.Time, _ []crossta
 			return "", nil
 		}
 		last := page.Data[len(page.Data)-1]
-		if last.Created < earliest && last.Created <= page.Data[0].Created { // the newest come first, as with OpenAI
+		if last.Created < earliest && last.Created <= page.Data[0].Created { // the newest come first, as at OpenAI
 			return "", nil
 		}
 		return "&after=" + url.QueryEscape(last.ID), nil
@@ -162,7 +162,7 @@ func (b Batcher) Poll(ctx context.Context, id string) (crosstalk.BatchState, err
 	case status == "completed":
 		s.Ended, s.Failed = true, got.Counts.Failed
 	case status == "expired", status == "cancelled", status == "failed" && got.Counts.Completed > 0:
-		s.Ended, s.Failed = true, got.Counts.Total-got.Counts.Completed // Counts.Failed lacks what it did not begin
+		s.Ended, s.Failed = true, got.Counts.Total-got.Counts.Completed // Counts.Failed omits requests that were not begun
 	case status == "failed":
 		s.Ended, s.Problem = true, "the server does not say why"
 		for i, e := range got.Errors.Data {
@@ -199,7 +199,7 @@ func (b Batcher) Results(ctx context.Context, id string,
 					why := fmt.Sprintf("%s (%s)", l.Error.Message, l.Error.Code)
 					return crosstalk.Answer{}, errors.New(b.endpoint.Quote(why))
 				}
-				return b.endpoint.Read(http.StatusOK, nil, reader(req)) // neither: nothing says that it failed
+				return b.endpoint.Read(http.StatusOK, nil, reader(req)) // neither: no failure was reported
 			})
 		}
 		var missing error
@@ -210,7 +210,7 @@ func (b Batcher) Results(ctx context.Context, id string,
 			path := "/files/" + url.PathEscape(file) + "/content"
 			for r, err := range b.endpoint.Results(ctx, path, read) {
 				if gone(err) {
-					missing = err // but perhaps not the other one
+					missing = err // the other file may still exist
 				} else if !yield(r, err) || err != nil {
 					return
 				}

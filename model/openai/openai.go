@@ -18,16 +18,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Options describe how a server differs from most others.
+// Options describe how a server differs from most servers.
 type Options struct {
-	API crosstalk.API // what the model is asked over; default crosstalk.Chat
-	// MaxTokensName is the parameter of chats that takes the limit; default max_tokens. Where the server says that it
-	// wants the other one of max_tokens and max_completion_tokens, the model sends that from then on.
+	API crosstalk.API // the API to use; default crosstalk.Chat
+	// MaxTokensName is the parameter of chats for the limit; default max_tokens. If the server asks for the other one of
+	// max_tokens and max_completion_tokens, the model sends that from then on.
 	MaxTokensName string
-	SeedName      string // the parameter that takes the seed; default "seed"
-	// NoStop says that the server refuses stop sequences: answers are cut here instead. A refusal sets it, too.
+	SeedName      string // the parameter for the seed; default "seed"
+	// NoStop means that the server refuses stop sequences: answers are cut here instead. A refusal sets it, too.
 	NoStop bool
-	// Reasoning gives the parameters for each level of reasoning; endpoint.Budget in them becomes the room for it.
+	// Reasoning maps each level of reasoning to parameters; endpoint.Budget in them becomes the number of tokens.
 	Reasoning map[string]map[string]any
 }
 
@@ -38,15 +38,15 @@ type Model struct {
 	dialect  atomic.Pointer[dialect]
 }
 
-// dialect is what a model learns from errors. It is replaced, never changed.
+// dialect is what a model learns from errors. It is replaced, never modified.
 type dialect struct {
 	maxTokens string
 	noStop    bool
-	off       map[string]any // parameters that switch reasoning off; nil: as the options say
-	renamed   bool           // once: a server that wants neither name is not asked forever
+	off       map[string]any // parameters that switch reasoning off; nil: those in the options
+	renamed   bool           // only once: a server that refuses both names is not retried forever
 }
 
-// New returns the model at this endpoint. Nothing is sent.
+// New returns the model at this endpoint. It sends nothing.
 func New(c endpoint.Config, o Options) (*Model, error) {
 	o.API = cmp.Or(o.API, crosstalk.Chat)
 	o.SeedName = cmp.Or(o.SeedName, "seed")
@@ -63,7 +63,7 @@ func (m *Model) Identity() crosstalk.Identity { return m.endpoint.Identity() }
 
 func (m *Model) API() crosstalk.API { return m.options.API }
 
-// MaxTokensName is the parameter that takes the limit, as far as is known by now.
+// MaxTokensName returns the parameter for the limit, as known so far.
 func (m *Model) MaxTokensName() string {
 	switch m.options.API {
 	case crosstalk.Responses:
@@ -74,8 +74,8 @@ func (m *Model) MaxTokensName() string {
 	return m.dialect.Load().maxTokens
 }
 
-// Answer implements crosstalk.Model. A request that the server refuses only for the name of a parameter, or for its
-// stop sequences, is sent again without; so is one that switches thinking off in other words than the server's.
+// Answer implements crosstalk.Model. If the server refuses only the name of a parameter, or the stop sequences, the
+// request is sent again without them; likewise if it expects other parameters to switch thinking off.
 func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	if req.API != m.options.API {
 		return crosstalk.Answer{}, m.endpoint.Rejected("", "takes requests over the %s API, and this one is for %q (--api)",
@@ -125,13 +125,14 @@ func reader(req crosstalk.Request) func(body []byte) (crosstalk.Answer, error) {
 
 var otherName = map[string]string{"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
 
-// unknown matches what servers say of a parameter whose name they do not know.
+// unknown matches servers' messages about a parameter whose name they do not know.
 var unknown = regexp.MustCompile(`(?i)extra inputs|unknown|unrecogni[sz]ed|unsupported parameter|unexpected`)
 
-// wantsFlag matches what DashScope says to a request that does not switch thinking off as it spells it.
+// wantsFlag matches DashScope's message about a request that must switch thinking off with its own parameter.
 var wantsFlag = regexp.MustCompile(`(?i)enable_thinking\W+must be (set to )?false`)
 
-// learn reports whether err says how to send the request differently from used; another ask may know already.
+// learn reports whether err shows how to send the request differently from used; another request may have found out
+// already.
 func (m *Model) learn(used *dialect, req crosstalk.Request, err error) bool {
 	var refused *crosstalk.AskError
 	if !errors.As(err, &refused) {
@@ -155,7 +156,7 @@ func (m *Model) learn(used *dialect, req crosstalk.Request, err error) bool {
 	return true
 }
 
-// body is the request in the API's form. n is never sent: each sample is an ask; with a seed sample k has seed+k.
+// body returns the request in the format of the API. It never has n: each sample is a request; sample k has seed+k.
 func (m *Model) body(req crosstalk.Request, how *dialect) ([]byte, error) {
 	d := req.Decoding
 	b := endpoint.NewBody(d.Extra)
@@ -233,7 +234,7 @@ type embeddings struct {
 	} `json:"usage"`
 }
 
-// readEmbeddings checks that body has n vectors. They stay in the raw body, where Embedder finds them.
+// readEmbeddings checks that body has n vectors. They stay in the raw body, where Embedder reads them.
 func readEmbeddings(body []byte, n int) (crosstalk.Answer, error) {
 	e, _, err := vectors(body, n)
 	if err != nil {
@@ -243,7 +244,7 @@ func readEmbeddings(body []byte, n int) (crosstalk.Answer, error) {
 		Usage: crosstalk.Usage{Prompt: int(e.Usage.PromptTokens)}}, nil
 }
 
-// vectors reads the vectors of an embeddings response, all of one length, in the order of its n inputs.
+// vectors returns the vectors of an embeddings response, all of the same length, in the order of its n inputs.
 func vectors(body []byte, n int) (e embeddings, all [][]float32, err error) {
 	if err := json.Unmarshal(body, &e); err != nil {
 		return e, nil, err
@@ -275,14 +276,15 @@ type Embedder struct {
 	ask  crosstalk.Asker
 }
 
-// NewEmbedder returns the embedder with this name that asks ask, an Asker of a model whose API is crosstalk.Embeddings.
+// NewEmbedder returns the embedder with this name that uses ask, an Asker of a model whose API is
+// crosstalk.Embeddings.
 func NewEmbedder(name string, ask crosstalk.Asker) *Embedder { return &Embedder{name, ask} }
 
 func (e *Embedder) Name() string { return e.name }
 
 // Embed implements embedding.Embedder. A request that fails is an error: figures must not rest on the others.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	const most = 64 // texts in a request
+	const most = 64 // texts per request
 	all := make([][]float32, len(texts))
 	group, ctx := errgroup.WithContext(ctx)
 	for from := 0; from < len(texts); from += most {

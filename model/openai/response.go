@@ -17,7 +17,7 @@ import (
 	"crosstalk/model/settle"
 )
 
-// reply is an answer of both APIs: a choice of chats has a message, one of completions a text.
+// reply is an answer of either API: a choice of chats has a message, one of completions a text.
 type reply struct {
 	Model   string          `json:"model"`
 	Usage   usage           `json:"usage"`
@@ -40,7 +40,7 @@ type usage struct {
 	Reasoning endpoint.Count `json:"reasoning_tokens"` // NVIDIA, some gateways
 }
 
-// usage counts reasoning among the completion tokens, as OpenAI does. Gemini and xAI have it only in their total.
+// usage counts reasoning among the completion tokens, as OpenAI does. Gemini and xAI include it only in their total.
 func (u usage) usage() crosstalk.Usage {
 	all := crosstalk.Usage{Prompt: int(u.Prompt), Completion: int(u.Completion),
 		Reasoning: int(max(u.Details.Reasoning, u.Reasoning))}
@@ -59,9 +59,9 @@ type message struct {
 	ReasoningDetails json.RawMessage `json:"reasoning_details"` // OpenRouter, MiniMax: a list, some of it encrypted
 }
 
-// thoughts are in one of the fields, or in two with the same text.
+// thoughts returns the thoughts, which are in one of the fields, or in two with the same text.
 func (m *message) thoughts() string {
-	var content, reasoning, details string // anything but a text is passed over
+	var content, reasoning, details string // anything but a text is ignored
 	json.Unmarshal(m.ReasoningContent, &content)
 	json.Unmarshal(m.Reasoning, &reasoning)
 	if m.thought() {
@@ -107,7 +107,8 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// thinking reads a text, or parts that have texts or summaries; all else is passed over, as some servers' own.
+// thinking reads a text, or parts that have texts or summaries. It ignores everything else, such as servers' own
+// parts.
 func thinking(raw json.RawMessage) (text string) {
 	if json.Unmarshal(raw, &text) == nil {
 		return text
@@ -244,17 +245,17 @@ func readResponse(body []byte) (settle.Received, error) {
 	return out, nil
 }
 
-// logprobs are in one of two forms: llama.cpp gives completions that of chats, and Together the other way round.
+// logprobs are in one of two formats: llama.cpp sends that of chats for completions, and Together the reverse.
 type logprobs struct {
-	// Of chats.
+	// In chats.
 	Content []position `json:"content"`
-	// Of completions. A position that was not predicted is null: with echo, the first of the prompt.
+	// In completions. A position that was not predicted is null: with echo, the first one of the prompt.
 	Tokens        []string              `json:"tokens"`
 	TokenLogprobs []*float64            `json:"token_logprobs"`
 	TopLogprobs   []map[string]*float64 `json:"top_logprobs"`
 }
 
-// position is a token in the form of chats. llama.cpp has TopProbs instead of Top where it is told post_sampling_probs.
+// position is a token in the format of chats. llama.cpp sends TopProbs instead of Top if told post_sampling_probs.
 type position struct {
 	candidate
 	Top      []candidate `json:"top_logprobs"`
@@ -269,7 +270,7 @@ type candidate struct {
 	Prob    *float64   `json:"prob"`
 }
 
-// tokenBytes are a token's bytes, given as numbers, or nothing: only tokens that are no text need them.
+// tokenBytes are a token's bytes, as numbers, or nothing: only tokens that are not text need them.
 type tokenBytes []byte
 
 func (b *tokenBytes) UnmarshalJSON(text []byte) error {
@@ -284,7 +285,7 @@ func (b *tokenBytes) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// tokens gives the positions that have a log probability, candidates likeliest first.
+// tokens returns the positions that have a log probability, candidates likeliest first.
 func (l *logprobs) tokens() ([]crosstalk.TokenLogprob, error) {
 	if l == nil {
 		return nil, nil
@@ -330,7 +331,7 @@ func positions(content []position) (out []crosstalk.TokenLogprob) {
 	return out
 }
 
-// read gives the candidate, if it has a probability above 0.
+// read returns the candidate; ok is false unless it has a probability above 0.
 func (c candidate) read() (crosstalk.CandidateLogprob, bool) {
 	out := crosstalk.CandidateLogprob{Token: c.Token}
 	switch {
@@ -351,7 +352,7 @@ func (c candidate) read() (crosstalk.CandidateLogprob, bool) {
 	return out, true
 }
 
-// unescape reads a candidate of completions, where OpenAI writes a part of a character as bytes:\xe2\x80.
+// unescape decodes a candidate of completions, where OpenAI writes a part of a character as bytes:\xe2\x80.
 func unescape(token string, logprob float64) crosstalk.CandidateLogprob {
 	out := crosstalk.CandidateLogprob{Token: token, Logprob: logprob}
 	if escapes, found := strings.CutPrefix(token, "bytes:"); found && escaped.MatchString(escapes) {
@@ -365,7 +366,7 @@ func unescape(token string, logprob float64) crosstalk.CandidateLogprob {
 
 var escaped = regexp.MustCompile(`\\x[0-9a-fA-F]{2}`)
 
-// at is a position, its candidates in order.
+// at returns a position with its candidates in order.
 func at(taken crosstalk.CandidateLogprob, top []crosstalk.CandidateLogprob) crosstalk.TokenLogprob {
 	slices.SortStableFunc(top, func(a, b crosstalk.CandidateLogprob) int {
 		return cmp.Or(cmp.Compare(b.Logprob, a.Logprob), cmp.Compare(a.Token, b.Token))

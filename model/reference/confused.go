@@ -21,20 +21,20 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Confusion is how often Confused goes wrong, or seems to: probabilities.
+// Confusion holds the probabilities with which Confused goes wrong, or seems to.
 type Confusion struct {
 	Line  float64 // that a line is in another language
-	Word  float64 // that a line in the right one has words of another
-	Mask  float64 // that a line without a fault has something that is none: code, a quotation, a name
+	Word  float64 // that a line in the right language has words of another
+	Mask  float64 // that a line without a fault has something harmless: code, a quotation, a name
 	Short float64 // that the answer is a short reply, not lines
 }
 
-// Confused answers in the language that the suite asks for, in one to three lines, each number with equal chance,
-// or with a short reply. A line, or short reply, may be a sentence of another language, each with equal chance. In
-// a line of the right language an English word, a word of another language, or the beginning of a sentence in
-// another one may replace a word, with equal chance; or else code, a quotation in another language or an English
-// name may follow, which are no faults. An answer depends on seed, prompt and sample alone, not on text before the
-// prompt or decoding. Asked for log probabilities it makes some up, with more doubt where it is about to go wrong.
+// Confused answers in the language that the suite asks for, in one to three lines, each number with equal chance, or
+// with a short reply. A line or short reply may be a sentence in another language, each with equal chance. In a line
+// in the right language, an English word, a word of another language, or the beginning of a sentence in another one
+// may replace a word, with equal chance; or else code, a quotation in another language or an English name may follow,
+// which are not faults. An answer depends only on seed, prompt and sample, not on text before the prompt or decoding.
+// If asked for log probabilities, it invents some, with more doubt where it is about to go wrong.
 type Confused struct {
 	base
 	Confusion
@@ -42,7 +42,7 @@ type Confused struct {
 	languages map[string]string // of the answer, by prompt
 }
 
-// MaxLines is how many lines an answer of Confused has at most.
+// MaxLines is the most lines in an answer of Confused.
 const MaxLines = 3
 
 type sentence struct{ before, own, english, after string }
@@ -55,17 +55,18 @@ var foreign = []func(other sentence) string{
 	func(s sentence) string { return s.before + s.own },
 }
 
-// nameless are what may follow a sentence without being a fault, besides quotations.
+// nameless may follow a sentence without being a fault, besides quotations.
 var nameless = []string{" `git status --short`", " (Adobe Acrobat Reader)"}
 
 func quotation(s sentence) string { return " “" + s.text() + "”" }
 
-// Sentences and short replies in 15 languages, our own. In braces are a sentence's own word and an English one.
+// Sentences and short replies in 15 languages, our own. Braces contain a sentence's own word and an English one.
 //
 //go:embed sentences.tsv
 var sentencesFile []byte
 
-// texts are the short replies of each language, and the sentences for each line of an answer: none has one twice.
+// texts returns the short replies of each language, and the sentences for each line of an answer, without
+// repetitions.
 var texts = sync.OnceValue(func() (all struct {
 	replies   map[string][]string
 	sentences map[string][MaxLines][]sentence
@@ -90,7 +91,7 @@ var texts = sync.OnceValue(func() (all struct {
 	return all
 })
 
-// NewConfused returns a confused model of these items.
+// NewConfused returns a confused model for these items.
 func NewConfused(items []crosstalk.Item, of Confusion, seed uint64) (*Confused, error) {
 	if err := cmp.Or(
 		checkProbability("confused", "line", of.Line),
@@ -106,7 +107,7 @@ func NewConfused(items []crosstalk.Item, of Confusion, seed uint64) (*Confused, 
 			return nil, fmt.Errorf("item %s has no prompt that %s:confused can answer: name a model (--model "+
 				"openai:gpt-4o-mini)", item.ID, Provider)
 		}
-		// those in Chinese are simplified
+		// our Chinese is simplified
 		if _, known := texts().sentences[p.Language]; !known || langid.Script(language.Make(p.Tag)) == "Hant" {
 			return nil, fmt.Errorf("item %s: %s:confused has no sentences in the language %s, only in %s: name a model "+
 				"(--model openai:gpt-4o-mini)",
@@ -128,7 +129,7 @@ func NewConfused(items []crosstalk.Item, of Confusion, seed uint64) (*Confused, 
 	return c, nil
 }
 
-// String is the settings as in the name of the model: without those that are 0 unless they are named otherwise.
+// String returns the settings as in the name of the model: without those that are 0, unless they are 0 on purpose.
 func (c Confusion) String() string {
 	s := fmt.Sprintf("line=%g&word=%g", c.Line, c.Word)
 	if c.Mask > 0 {
@@ -140,7 +141,7 @@ func (c Confusion) String() string {
 	return s
 }
 
-// Languages returns those that Confused writes, in order.
+// Languages returns the languages in which Confused writes, in order.
 var Languages = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(texts().sentences)) })
 
 func (c *Confused) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
@@ -154,7 +155,7 @@ func (c *Confused) Answer(ctx context.Context, req crosstalk.Request) (crosstalk
 	language := c.languages[prompt]
 	r := draws(c.seed, prompt, req.Sample)
 	var text strings.Builder
-	var switches []int // bytes of the text at which a fault begins
+	var switches []int // byte offsets in the text at which a fault begins
 	add := func(line string, fault int) {
 		if text.Len() > 0 {
 			text.WriteString("\n")
@@ -192,7 +193,7 @@ func other(r *rand.Rand, language string) string {
 	return all[i]
 }
 
-// ith is the sentence of another language whose words the i-th may have: one, so that there are few outcomes.
+// ith returns the only sentence from which the i-th sentence may get foreign words, so that there are few outcomes.
 func ith(of []sentence, i int) sentence { return of[i%len(of)] }
 
 func one[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
@@ -218,7 +219,7 @@ func (c *Confused) draw(r *rand.Rand, language string, place int) (line string, 
 	return s.text(), -1
 }
 
-// Line is an outcome of a line or short reply, and what it is.
+// Line is an outcome for a line or short reply, with its kind.
 type Line struct {
 	Outcome
 	Kind string
@@ -227,13 +228,13 @@ type Line struct {
 // Kinds of lines.
 const (
 	Clean     = "clean"
-	Masked    = "mask" // has something that is no fault
+	Masked    = "mask" // has something harmless
 	WrongLine = "line" // is in another language
 	WrongWord = "word" // has words of another language
 )
 
-// Lines is the distribution of a line of an answer in a language, place from 0 to below MaxLines: the truth that a
-// measurement is held against. Lines of an answer are independent, and their number is 1 to MaxLines with equal chance.
+// Lines returns the distribution of a line of an answer in a language, place from 0 to below MaxLines: the truth to
+// compare a measurement with. Lines of an answer are independent, and their number is 1 to MaxLines with equal chance.
 func (c *Confused) Lines(language string, place int) (outcomes []Line) {
 	add := func(text string, p float64, kind string) {
 		if p > 0 {
@@ -271,7 +272,7 @@ func (c *Confused) Lines(language string, place int) (outcomes []Line) {
 	return outcomes
 }
 
-// Replies is the distribution of a short reply in a language, which an answer is with the probability Short.
+// Replies returns the distribution of a short reply in a language. An answer is one with probability Short.
 func (c *Confused) Replies(language string) (outcomes []Line) {
 	for _, of := range Languages() {
 		list := texts().replies[of]
@@ -288,9 +289,9 @@ func (c *Confused) Replies(language string) (outcomes []Line) {
 	return outcomes
 }
 
-// madeUp makes log probabilities for the pieces of a text: mostly of little doubt, of much where a fault begins, and
-// there a token of the right language is as likely as the one taken. k candidates each, whose probabilities fall
-// geometrically and leave some for the rest.
+// madeUp invents log probabilities for the pieces of a text: mostly with little doubt, but with much where a fault
+// begins, where a token of the right language is as likely as the one taken. Each piece has k candidates, whose
+// probabilities fall geometrically and sum to less than 1.
 func madeUp(r *rand.Rand, language, text string, switches []int, k int) (positions []crosstalk.TokenLogprob) {
 	var others []string
 	for _, s := range texts().sentences[language][0] {
@@ -334,5 +335,5 @@ func madeUp(r *rand.Rand, language, text string, switches []int, k int) (positio
 
 var piece = lazyregexp.New(`(?s) ?[\pL\pM]{1,4}|.`)
 
-// pieces splits a text into what it uses as tokens: a space and up to four letters, or one other character.
+// pieces splits a text into its tokens: a space and up to four letters, or one other character.
 func pieces(text string) []string { return piece().FindAllString(text, -1) }

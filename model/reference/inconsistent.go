@@ -12,24 +12,24 @@ import (
 	"crosstalk"
 )
 
-// Inconsistency is the truth of a reference model. All are probabilities, 0 to 1, and independent of each other.
+// Inconsistency is the truth of a reference model: probabilities, 0 to 1, independent of each other.
 type Inconsistency struct {
-	Flip    float64 // that an answer in another sense is of another class than that to the source
+	Flip    float64 // that an answer in another sense has another class than the answer to the source
 	Invalid float64 // that an answer has no label
 	Wrong   float64 // that an item's source is answered wrongly
 }
 
-// Inconsistent answers the questions of classification tasks. An item has one answer in a language that people wrote
-// it in, the right one but with probability Wrong; in every form in which something was rewritten the class flips,
-// with probability Flip, to one of the others. It rewrites a text by putting the sense before it, as in "[German] Is
-// it so?", and knows its texts again by that, so that a measurement goes its whole way. An answer depends on seed,
-// question and sample alone, but for the class of the source, which is the same in all samples.
+// Inconsistent answers the questions of classification tasks. An item has one answer in a language in which people
+// wrote it: the right one except with probability Wrong. In every form with rewritten parts, the class flips with
+// probability Flip to one of the others. The model rewrites a text by putting the sense before it, as in "[German] Is
+// it so?", and recognises its texts by that, so that all steps of a measurement are tested. An answer depends only on
+// seed, question and sample, except for the class of the source, which is the same in all samples.
 type Inconsistent struct {
 	base
 	Inconsistency
 	seed      uint64
 	questions map[string]question
-	texts     map[string]bool // what may have to be rewritten
+	texts     map[string]bool // texts that may have to be rewritten
 }
 
 type question struct {
@@ -39,7 +39,7 @@ type question struct {
 	crosstalk.Instruction
 }
 
-// NewInconsistent returns an inconsistent model of these tasks and items.
+// NewInconsistent returns an inconsistent model for these tasks and items.
 func NewInconsistent(tasks []crosstalk.Task, items []crosstalk.Item, truth Inconsistency,
 	seed uint64) (*Inconsistent, error) {
 	err := cmp.Or(
@@ -99,7 +99,7 @@ func (m *Inconsistent) Answer(ctx context.Context, req crosstalk.Request) (cross
 
 var target = regexp.MustCompile(` into ([\pL() ]+)[.,:]`)
 
-// rewrite rewrites the longest text of the suite that a prompt ends with, in quotation marks or not.
+// rewrite rewrites the longest text of the suite at the end of a prompt, in quotation marks or not.
 func (m *Inconsistent) rewrite(prompt string) (text string, known bool) {
 	text, _ = promptOf(m.texts, strings.TrimSuffix(prompt, `"`))
 	if quoted, _ := promptOf(m.texts, prompt); len(quoted) > len(text) {
@@ -138,12 +138,12 @@ func (m *Inconsistent) reply(prompt string, sample int) (text string, known bool
 	return q.Words[word].Word + ".", true
 }
 
-// source is the class of an item's answer in the sense that people wrote.
+// source returns the class of an item's answer in the sense that people wrote.
 func (m *Inconsistent) source(q question) string {
 	classes := q.task.Classes
 	random := draws(m.seed, q.item.ID, 0)
 	wrong, other := random.Float64() < m.Wrong, random.IntN(len(classes)-1)
-	any := classes[random.IntN(len(classes))] // where nobody says what is right
+	any := classes[random.IntN(len(classes))] // if there is no gold class
 	gold := cmp.Or(q.item.Input.Gold[q.language], any)
 	if wrong {
 		return without(classes, gold)[other]

@@ -9,12 +9,12 @@ import (
 	"crosstalk"
 )
 
-// Leaky continues a test prompt, with probability rate, with one of the leaks that the suite lists for the item, and
-// otherwise, like a control prompt, with one of the control's neutral continuations; each with equal chance. An answer
-// depends on seed, prompt and sample alone; text before the prompt is ignored.
+// Leaky continues a test prompt, with probability rate, with one of the item's leaks in the suite, and otherwise,
+// like a control prompt, with one of the control's neutral continuations, each with equal chance. An answer depends
+// only on seed, prompt and sample; text before the prompt is ignored.
 //
-// Where a text around the prompt mentions the concept (crosstalk.Context), an answer begins with that text, word for
-// word, with probability copying; so does one to a control with the control's text.
+// If a text around the prompt mentions the concept (crosstalk.Context), an answer starts with that text, word for
+// word, with probability copying; an answer to a control likewise with the control's text.
 type Leaky struct {
 	base
 	rate    float64
@@ -28,7 +28,7 @@ type continuations struct {
 	carried        string // the text around the prompt
 }
 
-// NewLeaky returns a leaky model of these items. rate and copying are probabilities, 0 to 1.
+// NewLeaky returns a leaky model for these items. rate and copying are probabilities, 0 to 1.
 func NewLeaky(items []crosstalk.Item, rate, copying float64, seed uint64) (*Leaky, error) {
 	if err := cmp.Or(checkProbability("leaky", "rate", rate), checkProbability("leaky", "copy", copying)); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (l *Leaky) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.An
 	return l.answered(req, text), nil
 }
 
-// Outcomes is the true distribution of answers to a prompt of the suite. The same text may occur twice.
+// Outcomes returns the true distribution of answers to a prompt of the suite. The same text may occur twice.
 func (l *Leaky) Outcomes(prompt string) []Outcome {
 	c := l.prompts[prompt]
 	rate := l.rate

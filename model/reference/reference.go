@@ -1,4 +1,4 @@
-// Package reference has models with a known truth, which calibrate an instrument. They are no language models.
+// Package reference provides models with a known truth, to calibrate an instrument. They are not language models.
 package reference
 
 import (
@@ -14,17 +14,17 @@ import (
 	"crosstalk"
 )
 
-// Provider is the provider's name in "reference:leaky?rate=0.6".
+// Provider is the name of the provider, as in "reference:leaky?rate=0.6".
 const Provider = "reference"
 
-// The reference models that run where none is named.
+// The default reference models.
 const (
 	DefaultLeaky        = "leaky?rate=0.6"
 	DefaultConfused     = "confused?line=0.1&word=0.05"
 	DefaultInconsistent = "inconsistent?flip=0.2&invalid=0.01"
 )
 
-// Open returns the reference model of a specification, such as "leaky?rate=0.6&seed=2", over a suite.
+// Open returns the reference model that spec describes, such as "leaky?rate=0.6&seed=2", over a suite.
 func Open(spec string, items []crosstalk.Item, tasks ...crosstalk.Task) (crosstalk.Model, error) {
 	name, query, _ := strings.Cut(spec, "?")
 	values, err := url.ParseQuery(query)
@@ -40,7 +40,7 @@ func Open(spec string, items []crosstalk.Item, tasks ...crosstalk.Task) (crossta
 			}
 			made, err := m.open(set, seed, items, tasks)
 			if err != nil {
-				return nil, err // and no nil pointer
+				return nil, err // not a nil pointer in an interface
 			}
 			return made, nil
 		}
@@ -49,7 +49,7 @@ func Open(spec string, items []crosstalk.Item, tasks ...crosstalk.Task) (crossta
 	return nil, fmt.Errorf("%s has no model %q; choose one of: %s", Provider, name, strings.Join(known, ", "))
 }
 
-// kind is a kind of model: the instrument whose truth is known, settings with their defaults, and how one is made.
+// kind is a kind of model: the instrument whose truth is known, settings with their defaults, and a constructor.
 type kind struct {
 	name, byDefault, instrument string
 	settings                    []setting
@@ -115,7 +115,7 @@ func checkProbability(model, name string, p float64) error {
 	return nil
 }
 
-// base is what the models share: a name that tells the settings, and as endpoint what the answers are taken from.
+// base has what the models share: a name that includes the settings, and as endpoint the source of the answers.
 type base struct {
 	id  crosstalk.Identity
 	api crosstalk.API
@@ -131,7 +131,7 @@ func (b base) Identity() crosstalk.Identity { return b.id }
 // API implements crosstalk.Model: Completions for a model that continues a text, else Chat.
 func (b base) API() crosstalk.API { return b.api }
 
-// draws are the random numbers of an answer, which depend on seed, prompt and sample alone.
+// draws returns the random numbers of an answer, which depend only on seed, prompt and sample.
 func draws(seed uint64, prompt string, sample int) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(prompt))

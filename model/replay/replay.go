@@ -1,4 +1,4 @@
-// Package replay gives answers that were recorded elsewhere as a model.
+// Package replay provides recorded answers as a model.
 package replay
 
 import (
@@ -18,14 +18,14 @@ import (
 	"crosstalk/model/settle"
 )
 
-// Model answers each request with what was recorded for its text and sample.
+// Model answers each request with the answer recorded for its text and sample.
 type Model struct {
 	name   string
 	api    crosstalk.API
 	exact  map[[sha256.Size]byte]crosstalk.Answer // by the whole request; journals only
 	byText map[place]entry
 	sum    hash.Hash
-	models []string // whose answers these are
+	models []string // whose answers were recorded
 }
 
 type place struct {
@@ -36,16 +36,16 @@ type place struct {
 type entry struct {
 	answer    crosstalk.Answer
 	where     string
-	ambiguous bool // a journal has several answers, to requests with other settings
+	ambiguous bool // a journal has several answers to requests with other settings
 }
 
-// Open reads the answers in path: a run's directory, its journal, or a file of records (table.Formats) with the
-// columns prompt, answer (or completion, or text), and optionally sample and model. Without a sample column, rows with
-// the same prompt are counted; an answer that is a list is one sample for each entry. Where answers of several models
-// are recorded, path#model names one of them. The API is api, or as recorded, or Chat. Thoughts that were recorded in
-// an answer are separated from it.
+// Open reads the answers at path: a run's directory, its journal, or a file of records (table.Formats) with the
+// columns prompt, answer (or completion, or text), and optionally sample and model. Without a sample column, rows
+// with the same prompt are numbered; an answer that is a list is one sample per entry. If there are answers of
+// several models, path#model selects one. The API is api, or as recorded, or Chat. Thoughts in a recorded answer are
+// separated from it.
 //
-// The model's identity contains a hash of what was read: other answers are another model.
+// The model's identity contains a hash of the content: with other answers it is another model.
 func Open(path string, api crosstalk.API) (*Model, error) {
 	m := &Model{api: api, exact: map[[sha256.Size]byte]crosstalk.Answer{}, byText: map[place]entry{}, sum: sha256.New()}
 	only := ""
@@ -60,7 +60,7 @@ func Open(path string, api crosstalk.API) (*Model, error) {
 		err = m.readJournal(filepath.Join(path, journal.Name), only)
 	case err == nil && filepath.Ext(path) == filepath.Ext(journal.Name):
 		err = m.readJournal(path, only)
-	default: // table's error if there is no such file
+	default: // table's error if the file does not exist
 		err = m.readTable(path, only)
 	}
 	if err != nil {
@@ -89,7 +89,7 @@ func (m *Model) Identity() crosstalk.Identity {
 
 func (m *Model) API() crosstalk.API { return m.api }
 
-// Answer implements crosstalk.Model: with what was recorded for an equal request, or for its text and sample.
+// Answer implements crosstalk.Model: it returns the answer recorded for an equal request, or for its text and sample.
 func (m *Model) Answer(ctx context.Context, req crosstalk.Request) (crosstalk.Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return crosstalk.Answer{}, context.Cause(ctx)
@@ -119,7 +119,8 @@ func short(text string) string {
 	return strconv.Quote(text)
 }
 
-// add takes an answer recorded at where. In a journal equal ones are one, others ambiguous; in a file errors.
+// add adds an answer recorded at where. Repeated answers are merged if equal; if not, in a journal they are
+// ambiguous, in a file an error.
 func (m *Model) add(at place, a crosstalk.Answer, where string, journalled bool) error {
 	fmt.Fprintf(m.sum, "%q %d %q %q\n", at.text, at.sample, a.Status, a.Text)
 	first, again := m.byText[at]
@@ -172,7 +173,7 @@ func (m *Model) readJournal(path, only string) error {
 }
 
 func (m *Model) readTable(path, only string) error {
-	next := map[string]int{} // prompt -> the sample to expect
+	next := map[string]int{} // prompt -> the next sample
 	for row, err := range table.Read(path) {
 		if err != nil {
 			return err

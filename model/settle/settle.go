@@ -1,5 +1,6 @@
-// Package settle makes the answer to what was asked out of what a server sent: thoughts are separated, stop sequences
-// and the limit of the visible answer are kept, and the provider's words for how it ended become one vocabulary.
+// Package settle turns a server's response into the answer to a request: it separates thoughts, applies stop
+// sequences and the limit of the visible answer, and maps the providers' words for the end of an answer to one
+// vocabulary.
 package settle
 
 import (
@@ -12,19 +13,19 @@ import (
 	"crosstalk/model/thoughts"
 )
 
-// Received is what a server sent, as far as its API tells.
+// Received is a server's response, as far as its API tells.
 type Received struct {
 	Text      string // may still contain thoughts between markers
-	Reasoning string // thoughts that came in a field of their own
-	Thought   bool   // the server says that the model thought, whether it shows the thoughts or not
-	Finish    string // the provider's word for how it ended
-	Refusal   string // what the model or the provider says instead of an answer
+	Reasoning string // thoughts in a field of their own
+	Thought   bool   // the model thought, according to the server, whether or not it shows the thoughts
+	Finish    string // the provider's word for the end
+	Refusal   string // text of the model or the provider in place of an answer
 	Model     string
 	Usage     crosstalk.Usage
-	Logprobs  []crosstalk.TokenLogprob // may cover the thoughts too
+	Logprobs  []crosstalk.TokenLogprob // may include the thoughts
 }
 
-// Answer is the answer to req. Key, Raw and what the asker measures are left to others.
+// Answer returns the answer to req, without Key, Raw and the asker's measurements.
 func Answer(req crosstalk.Request, r Received) crosstalk.Answer {
 	text, reasoning := thoughts.Split(r.Text)
 	blank := func(s string) bool { return strings.TrimSpace(s) == "" }
@@ -60,7 +61,7 @@ func Answer(req crosstalk.Request, r Received) crosstalk.Answer {
 	return a
 }
 
-// Reader reads the answer to req out of a body, with the API's way to read one.
+// Reader returns a function that reads the answer to req from a body; read is that of the API.
 func Reader(req crosstalk.Request, read func([]byte) (Received, error)) func([]byte) (crosstalk.Answer, error) {
 	return func(body []byte) (crosstalk.Answer, error) {
 		r, err := read(body)
@@ -71,7 +72,7 @@ func Reader(req crosstalk.Request, read func([]byte) (Received, error)) func([]b
 	}
 }
 
-// Recorded is an answer that was recorded with thoughts in its text as it would be received today; others as is.
+// Recorded returns an answer recorded with thoughts in its text as it would be received today; others unchanged.
 func Recorded(a crosstalk.Answer) crosstalk.Answer {
 	if a.Status != crosstalk.Text || a.Reasoning != "" {
 		return a
@@ -88,7 +89,7 @@ func Recorded(a crosstalk.Answer) crosstalk.Answer {
 	return a
 }
 
-// Kind is Text, or Empty for a text of white space.
+// Kind returns Text, or Empty for white space.
 func Kind(text string) crosstalk.Status {
 	if strings.TrimSpace(text) == "" {
 		return crosstalk.Empty
@@ -96,7 +97,7 @@ func Kind(text string) crosstalk.Status {
 	return crosstalk.Text
 }
 
-// FinishOf reads OpenAI's, Anthropic's or Gemini's word for an end, which may be "content_filter: RECITATION".
+// FinishOf maps OpenAI's, Anthropic's or Gemini's word for an end, which may be "content_filter: RECITATION".
 func FinishOf(word string) crosstalk.Finish {
 	word, _, _ = strings.Cut(strings.ToLower(word), ":")
 	switch strings.TrimSpace(word) {
@@ -111,7 +112,7 @@ func FinishOf(word string) crosstalk.Finish {
 	return ""
 }
 
-// Broken reports whether an answer broke off at the provider's side and is worth asking for again: OpenRouter and
+// Broken reports whether an answer broke off at the provider and is worth another request: OpenRouter and
 // Mistral (error), DeepSeek (insufficient_system_resource), Z.ai (network_error), vLLM and SGLang (abort).
 func Broken(finish string) bool {
 	switch strings.ToLower(finish) {
@@ -137,12 +138,12 @@ func atStop(a *crosstalk.Answer, sequences []string) {
 	}
 }
 
-// atLimit cuts a visible answer after limit tokens, as the server would have without room for thoughts.
+// atLimit cuts a visible answer after limit tokens, as the server would have done without tokens for thoughts.
 //
-// Where log probabilities give the answer's tokens, the cut is exact. Else the number of visible tokens is what usage
-// says, without the reasoning tokens, or, where usage does not tell them apart, the share that the answer has of all
-// that was written; and the same share of the answer's characters is kept, back to the end of a word in scripts that
-// separate words. Taking tokens to be equally long errs by a few characters in a text of one kind.
+// If log probabilities list the answer's tokens, the cut is exact. Otherwise the number of visible tokens is that of
+// usage without reasoning tokens or, if usage does not separate them, the answer's share of all text. The same share
+// of the answer's characters is kept, back to the end of a word in scripts that separate words. Treating tokens as
+// equally long errs by a few characters in a text of one kind.
 func atLimit(a *crosstalk.Answer, limit int, thought bool) {
 	if spelled(a.Logprobs) == a.Text {
 		if len(a.Logprobs) > limit {
@@ -171,13 +172,13 @@ func visibleTokens(a crosstalk.Answer, thought bool) float64 {
 		return completion - float64(a.Usage.Reasoning)
 	case a.Reasoning != "":
 		return completion * said / (said + guess(a.Reasoning))
-	case thought: // billed together and not shown
+	case thought: // billed together but not shown
 		return min(said, completion)
 	}
 	return completion
 }
 
-// guess is about how many tokens a text has: one for four ASCII characters, one unspaced one, or two others.
+// guess estimates the number of tokens of a text: one for four ASCII characters, one unspaced one, or two others.
 func guess(text string) float64 {
 	n := 0.0
 	for _, r := range text {
@@ -193,7 +194,7 @@ func guess(text string) float64 {
 	return n
 }
 
-// boundary returns the end of a text of which a share in (0, 1) is kept: inside no word, unless it is the first.
+// boundary returns the end of a share in (0, 1) of a text: inside no word, unless it is the first.
 func boundary(text string, share float64) int {
 	keep := int(float64(utf8.RuneCountInString(text)) * share)
 	at := 0
@@ -236,7 +237,7 @@ func cut(a *crosstalk.Answer, at int, why crosstalk.Finish) {
 	}
 }
 
-// whole is at, or the start of the character that it is inside of.
+// whole returns at, or the start of the character around it.
 func whole(text string, at int) int {
 	for at < len(text) && at > 0 && !utf8.RuneStart(text[at]) {
 		at--
@@ -259,13 +260,13 @@ func spelled(tokens []crosstalk.TokenLogprob) string {
 	return b.String()
 }
 
-// visible keeps the tokens of the visible answer. Text is what the server gave as the answer: the tokens may spell
-// thoughts before it, as vLLM's do, and it may have some. A token that a marker and the answer share is left out.
+// visible keeps the tokens of the visible answer. Text is the server's answer: tokens may contain thoughts before it,
+// as vLLM's do, and it may have some itself. A token shared by a marker and the answer is dropped.
 func visible(tokens []crosstalk.TokenLogprob, text string) (kept []crosstalk.TokenLogprob) {
 	all := spelled(tokens)
 	base := -1
 	at := 0
-	for _, l := range tokens { // the last place where the text begins with a token
+	for _, l := range tokens { // the last place where a token starts the text
 		if strings.HasPrefix(all[at:], text) {
 			base = at
 		}

@@ -1,4 +1,4 @@
-// Package thoughts separates what a model thought from what it answered, where a server leaves both in one text.
+// Package thoughts separates a model's thoughts from its answer, if a server leaves both in one text.
 //
 // A server with a reasoning parser puts thoughts in a field of their own. One without (vLLM unless told, llama.cpp
 // with --reasoning-format none, many gateways, recorded files) leaves the model's markers in the answer:
@@ -31,13 +31,13 @@ import (
 	"crosstalk/measure/prose"
 )
 
-// Kind says what a part of a text is.
+// Kind is the kind of a part of a text.
 type Kind int
 
 const (
-	Answer  Kind = iota // said to the user
-	Thought             // said to itself
-	Marker              // a delimiter, with the white space that separates it from an answer's start
+	Answer  Kind = iota // addressed to the user
+	Thought             // addressed to itself
+	Marker              // a delimiter, with the white space before the start of the answer
 )
 
 // Part is text[Start:End].
@@ -47,8 +47,8 @@ type Part struct {
 }
 
 // Split returns a model's answer and its thoughts. A text without thoughts is its own answer. White space between a
-// thought and the start of the answer belongs to neither; apart from it and the markers, every byte of text is in one
-// of the two, in order. Several thoughts are joined by a blank line.
+// thought and the start of the answer belongs to neither; every other byte outside markers is in one of the two, in
+// order. Several thoughts are joined by a blank line.
 func Split(text string) (answer, reasoning string) {
 	parts := Parts(text)
 	if len(parts) == 1 && parts[0].Kind == Answer {
@@ -69,7 +69,8 @@ func Split(text string) (answer, reasoning string) {
 	return said.String(), strings.Join(thought, "\n\n")
 }
 
-// Parts divides a text into answer, thoughts and markers. They are in order, none is empty, and all are the text.
+// Parts divides a text into answer, thoughts and markers. They are in order, none is empty, and together they are the
+// text.
 func Parts(text string) []Part {
 	if text != "" && !Marked(text) && !strings.HasPrefix(strings.TrimSpace(text), skipped) {
 		return []Part{{Answer, 0, len(text)}}
@@ -80,7 +81,7 @@ func Parts(text string) []Part {
 	return tidy(text, blocks(text))
 }
 
-// Marked says whether a text may have markers. Searching for strings is several times as quick as other ways.
+// Marked reports whether a text may have markers. Searching for strings is several times as fast as other ways.
 func Marked(text string) bool {
 	if !strings.Contains(text, "<") && !strings.Contains(text, "[") && !strings.Contains(text, "◁") {
 		return false
@@ -93,7 +94,7 @@ func Marked(text string) bool {
 	return false
 }
 
-// tidy joins neighbours of one kind, drops empty parts, and gives a marker the white space before an answer.
+// tidy joins adjacent parts of one kind, drops empty ones, and adds to a marker the white space before an answer.
 func tidy(text string, parts []Part) (out []Part) {
 	begun := false
 	for _, p := range parts {
@@ -125,7 +126,7 @@ type marker struct {
 	name       string
 }
 
-// most is how many markers are looked at, so that a text of nothing else takes no longer than any other.
+// most limits the markers considered, so that a text of nothing but markers takes no longer than others.
 const most = 256
 
 func markers(text string) (out []marker) {
@@ -143,7 +144,7 @@ func markers(text string) (out []marker) {
 func blocks(text string) (parts []Part) {
 	marks := markers(text)
 	shielded := code(text)
-	at := 0         // everything before is in parts
+	at := 0         // everything before it is in parts
 	closed := false // a block has ended
 	for i := 0; i < len(marks); i++ {
 		m := marks[i]
@@ -155,7 +156,7 @@ func blocks(text string) (parts []Part) {
 		lineEnd := strings.TrimSpace(rest) == ""
 		switch {
 		case m.closes && !lineStart && !lineEnd && !sentenceEnd(strings.TrimSpace(text[:m.start])):
-		case m.closes && closed: // a second end: the thought is over already
+		case m.closes && closed: // a second end: the thought has already ended
 			parts = append(parts, Part{Answer, at, m.start}, Part{Marker, m.start, m.end})
 			at = m.end
 		case m.closes:
@@ -177,7 +178,7 @@ func blocks(text string) (parts []Part) {
 	return append(parts, Part{Answer, at, len(text)})
 }
 
-// match finds the end of the block that marks[0] begins: of the outermost if nested ones end, else the first.
+// match finds the end of the block that marks[0] opens: the outermost if nested ones end, else the first.
 func match(text string, marks []marker) (end marker, found bool) {
 	depth, first := 0, -1
 	for i, m := range marks {
@@ -202,7 +203,7 @@ func match(text string, marks []marker) (end marker, found bool) {
 	return marks[first], true
 }
 
-// lineStart reports whether only an indent of less than a code block's is before the marker on its line.
+// lineStart reports whether only an indent shorter than that of a code block is before the marker on its line.
 func (m marker) lineStart(text string) bool {
 	indent := text[strings.LastIndexByte(text[:m.start], '\n')+1 : m.start]
 	return strings.TrimLeft(indent, " ") == "" && len(indent) < 4
@@ -251,14 +252,14 @@ func code(text string) func(int) bool {
 	}
 }
 
-// message matches a harmony message's header, which may be constrained (<|constrain|>json), and the end before it.
+// message matches a harmony message's header, which may be constrained (<|constrain|>json), and any end before it.
 var message = lazyregexp.New(`(?:<\|end\|>|<\|return\|>|<\|call\|>)?\s*(?:<\|start\|>\s*assistant)?\s*` +
 	`<\|channel\|>\s*(analysis|commentary|final)\b[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>`)
 
-// stop matches what ends the last harmony message.
+// stop matches the end of the last harmony message.
 var stop = lazyregexp.New(`<\|end\|>|<\|return\|>|<\|call\|>`)
 
-// skipped begins an answer of gpt-oss when a server leaves out the special tokens around the channel's name.
+// skipped starts an answer of gpt-oss when a server omits the special tokens around the channel's name.
 const skipped = "analysis"
 
 var final = lazyregexp.New(`assistant(?:commentary[\s\S]*?assistant)?final`)
