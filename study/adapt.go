@@ -18,10 +18,12 @@ import (
 	"crosstalk/run"
 )
 
-// adapt changes the condition's settings to those that its model is known to accept, and records the changes. strict
-// names a protocol that reproduces a paper, and so measures with its own settings or not at all; "" if none.
-func (c *Condition) adapt(families []model.Family, strict string) error {
-	p, changes := model.Adapt(c.name, c.Prompting, families)
+// adapt changes the condition's settings to those that its model is known to accept, and records the changes, after
+// those made before. strict names a protocol that reproduces a paper, and so measures with its own settings or not at
+// all; "" if none.
+func (c *Condition) adapt(families []model.Family, strict string, changes ...model.Change) error {
+	p, adapted := model.Adapt(c.name, c.Prompting, families)
+	changes = append(changes, adapted...)
 	for _, change := range changes {
 		if change.Keeps {
 			continue

@@ -51,8 +51,8 @@ func TestSweepSets(t *testing.T) {
 			return c.Name["system"] + "|" + c.Prompting.System
 		}), []string{"|", "Be brief.|Be brief."}},
 		"system of completions": {show(conditions(func(s *Sweep) { s.APIs, s.Systems = []string{"completions"}, []string{"Be brief."} }), func(c Condition) string {
-			return c.Prompting.System
-		}), []string{""}},
+			return c.Prompting.System + sentOf(c.Changes)
+		}), []string{"system none"}},
 		"temperature": {show(conditions(func(s *Sweep) { s.Temperatures = []string{"0", "0.70", "default"} }), func(c Condition) string {
 			return c.Name["temperature"] + " " + number(c.Prompting.Decoding.Temperature)
 		}), []string{"0 0", "0.7 0.7", "default default"}},

@@ -210,10 +210,15 @@ func (of *Study) conditions(s Sweep, protocol string, d defaults) ([]Condition, 
 		if c.system != nil {
 			p.System = *c.system
 		}
+		var dropped []model.Change
 		if p.API == crosstalk.Completions {
+			if c.system != nil && p.System != "" { // a protocol's own is for chats alone
+				dropped = append(dropped, model.Change{Param: crosstalk.ParamSystem, From: "message",
+					Why: c.name + " continues a text, and has no messages"})
+			}
 			p.System = ""
 		}
-		if err := c.adapt(s.Families, strictly(protocol)); err != nil {
+		if err := c.adapt(s.Families, strictly(protocol), dropped...); err != nil {
 			return nil, err
 		}
 		of.noteChange(c.Changes...)

@@ -57,7 +57,7 @@ func TestWholeStudies(t *testing.T) {
 	}
 	many := file("many.csv", codes+codes[strings.Index(codes, "x3"):strings.Index(codes, "x4")])
 	low, high := Sweep{Samples: 2, Items: 3}, Sweep{Temperatures: []string{"0", "1.2"}, TopPs: []string{"0.5", "default"},
-		Systems: []string{"", "Be brief."}, Zip: [][]string{{"temperature", "top_p"}}, Samples: 1, Items: 2, MaxTokens: 30}
+		Prefixes: []string{"", "Be brief. "}, Zip: [][]string{{"temperature", "top_p"}}, Samples: 1, Items: 2, MaxTokens: 30}
 	open := func(s *Study, err error) *Study {
 		t.Helper()
 		if err != nil {
