@@ -122,7 +122,7 @@ func (k Checker) identifier() langid.Identifier {
 
 // Check judges a text in an expected language: a BCP 47 tag such as "ko", "pt-BR" or "zh-Hant". A script or region
 // selects simplified or traditional Chinese, and a script one of the two of Serbian; other regions are ignored. An
-// error means that the tag is not a language that can be judged.
+// error means that the tag is not a language that can be judged, or that Threshold is out of range.
 func (k Checker) Check(text, tag string) (Judgement, error) {
 	e, err := k.expect(tag)
 	if err != nil {
@@ -160,6 +160,9 @@ type expected struct {
 const longestTag = 100
 
 func (k Checker) expect(tag string) (expected, error) {
+	if risk := k.threshold(); !(risk > 0 && risk <= 1) {
+		return expected{}, fmt.Errorf("the threshold is %g; expected a probability above 0 and at most 1", risk)
+	}
 	if len(tag) > longestTag {
 		return expected{}, fmt.Errorf("the tag of a language has %d bytes; expected one such as ko, pt-BR or zh-Hant",
 			len(tag))

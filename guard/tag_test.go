@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"math"
 	"strings"
 	"testing"
 )
@@ -13,5 +14,19 @@ func TestLongestTag(t *testing.T) {
 		if _, err := (Checker{}).expect(of); (err == nil) != want {
 			t.Errorf("%d bytes, %s: %v", len(of), of, err)
 		}
+	}
+}
+
+// A threshold that no risk can reach would let every answer pass.
+func TestThresholdOutOfRange(t *testing.T) {
+	for _, risk := range []float64{-0.1, 1.01, math.NaN(), math.Inf(1)} {
+		k := Checker{Threshold: risk}
+		_, err := k.Check("Bonjour, comment allez-vous ?", "en")
+		if _, streamed := k.Stream("en"); err == nil || streamed == nil {
+			t.Errorf("%g: %v, %v", risk, err, streamed)
+		}
+	}
+	if _, err := (Checker{Threshold: 1}).Check("", "en"); err != nil {
+		t.Error(err)
 	}
 }
