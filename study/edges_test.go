@@ -283,6 +283,9 @@ func TestShuffled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := s.Run(t.Context(), t.TempDir(), ask.Options{}); err == nil {
+		t.Error("a study that only counts ran")
+	}
 	for clusters, want := range map[bool]int{false: 300, true: s.Suite.Clusters()} {
 		units := s.Shuffled(1, clusters)
 		all := slices.Sorted(slices.Values(slices.Concat(units...)))

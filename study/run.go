@@ -53,6 +53,9 @@ func (r Result) Why() error {
 // whole measurement; the run of a shard is inside it (shard.Shard.Dir). o's concurrency defaults to the models'
 // presets.
 func (s *Study) Begin(ctx context.Context, path string, o ask.Options) (*Measurement, error) {
+	if s.countOnly {
+		return nil, errors.New("the study can count, not run: open it without CountOnly")
+	}
 	f, err := s.Forecast(ctx, o)
 	if err != nil {
 		return nil, err

@@ -45,9 +45,10 @@ type Study struct {
 	counted []Counted         // the conditions of all protocols, unless answers were recorded
 	reviews *reviews          // of rewritten instructions; nil: none are rewritten
 
-	families []model.Family // added by the user
-	mu       sync.Mutex
-	changes  []string // described for people
+	families  []model.Family // added by the user
+	countOnly bool           // Leakage.CountOnly
+	mu        sync.Mutex
+	changes   []string // described for people
 }
 
 // source yields the observations: of models that it asks (asked), or of recorded answers (recordedAnswers).
