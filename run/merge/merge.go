@@ -132,13 +132,13 @@ func Merge(paths []string, out string) (result Result, err error) {
 	if result.Labels, err = labels.Merge(out, result.Paths); err != nil {
 		return result, err
 	}
-	var both errgroup.Group // answers and observations in parallel: each takes long
-	both.Go(func() error { return shards.mergeJournals(d.Journal, &result) })
 	recorder, err := d.Record()
 	if err != nil {
 		return result, err
 	}
 	defer recorder.Discard()
+	var both errgroup.Group // answers and observations in parallel: each takes long
+	both.Go(func() error { return shards.mergeJournals(d.Journal, &result) })
 	if incomplete == nil {
 		shards.notes(&d.Manifest)
 		both.Go(func() error {
