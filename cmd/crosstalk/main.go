@@ -137,11 +137,21 @@ func rootCommand() *cobra.Command {
 	}
 	root.AddCommand(&cobra.Command{Use: "version", Hidden: true, Args: cobra.NoArgs, // for users who type it as a command
 		RunE: func(c *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(c.OutOrStdout(), "crosstalk %s\n", crosstalk.Version)
+			_, err := fmt.Fprintf(c.OutOrStdout(), "crosstalk %s\n", root.Version)
 			return err
 		}})
 	configure(root)
 	addHelp()
+	root.InitDefaultHelpCmd()
+	help, _, _ := root.Find([]string{"help"})
+	show := help.Run
+	help.Run, help.RunE = nil, func(c *cobra.Command, args []string) error {
+		if of, rest, _ := root.Find(args); len(rest) > 0 && of.HasSubCommands() {
+			return chooseCommand(of, rest)
+		}
+		show(c, args)
+		return nil
+	}
 	root.SetUsageTemplate(usageTemplate)
 	root.CompletionOptions.DisableDefaultCmd = true // there is a command for each shell
 	reportUsage(root)

@@ -145,7 +145,7 @@ func Find(dir string, links bool, use func(path string) bool) error {
 		path = filepath.Clean(path)
 		if err != nil {
 			if path == dir {
-				return err
+				return fmt.Errorf("%s: %w", dir, errors.Unwrap(err))
 			}
 			return fs.SkipDir // an unreadable directory does not hide the others
 		}
