@@ -54,6 +54,16 @@ func TestLogBounds(t *testing.T) {
 	if lost.add(event{}); lost.failed {
 		t.Error("the log does not go on when it can")
 	}
+	stuck := verdicts{path: filepath.Join(dir, "stuck"), most: 10}
+	if err := errors.Join(os.MkdirAll(filepath.Join(stuck.path+".1", "occupied"), 0o700), stuck.write([]byte("12345678\n"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := stuck.write([]byte("9\n")); err == nil {
+		t.Error("a log that cannot begin anew grows")
+	}
+	if now, err := os.ReadFile(stuck.path); err != nil || string(now) != "12345678\n" {
+		t.Errorf("%q, %v", now, err)
+	}
 	none := verdicts{report: &said}
 	for range mostRecent + 1 {
 		none.add(event{})
