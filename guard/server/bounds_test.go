@@ -29,7 +29,7 @@ func TestServeGivenToken(t *testing.T) {
 			if got := status(t, here+"/metrics?token="+want); got != 200 {
 				t.Errorf("%s: %d with the token %s", addr, got, want)
 			}
-			if strings.Contains(printed, "Bearer") || strings.Contains(printed, want) {
+			if !strings.Contains(printed, "\nRequests need the token of "+TokenVar+".\n") || strings.Contains(printed, "Bearer") || strings.Contains(printed, want) {
 				t.Errorf("%s: printed %s", addr, printed)
 			}
 			stop()

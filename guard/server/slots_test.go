@@ -235,7 +235,7 @@ func TestStreamCounts(t *testing.T) {
 	url := serving(t, Options{})
 	for _, c := range []struct{ body, want string }{
 		{"\ufeff" + record(german, "de"), `"verdict":"right"`},
-		{record("<b>"+german+"</b>\n"+english+"\n\n", "de") + "\n" + record(german, ""), `{"alarm":{`},
+		{record("<b>"+german+"</b>\n"+english+"\n\n", "de-AT") + "\n" + record(german, ""), `{"alarm":{`},
 		{record(german, "de") + "\n\ufeff" + record(german, ""), `{"error":"line 2: expected an object with more text`},
 		{record(german, "de") + "\n{\"text\":5}", `{"error":"line 2: expected an object with more text`},
 		{record(german, "de") + "\n" + "{\"text\":\"\xff\"}", `{"error":"line 2: expected JSON in UTF-8`},
