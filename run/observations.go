@@ -177,7 +177,7 @@ func ReadPlaced(path string, texts ...string) iter.Seq2[Placed, error] {
 
 // Limits of a batch of observations that are read ahead; a batch may exceed the bytes by a little.
 const (
-	batchLength = 512
+	batchLength = 64
 	batchBytes  = 1 << 20
 )
 
