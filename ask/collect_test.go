@@ -2,6 +2,7 @@ package ask_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -129,6 +130,55 @@ func TestStopWhileAnswersAreHidden(t *testing.T) {
 		_, _, err := batched(t.Context(), s, p, 40)
 		if !errors.Is(err, ask.ErrStopped) || time.Since(began) != p.delay+5*time.Minute {
 			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// A request that failed and is answered later in the results is no failed one: an answer is waited for all the same.
+func TestAnsweredAfterItFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &tracedProvider{provider: newProvider(), trace: &trace{began: time.Now()}}
+		p.results = []crosstalk.BatchResult{{Key: crosstalk.KeyOf(p.Identity(), request(4)), Err: errors.New("no")}}
+		p.hidden = func(_ string, _ time.Duration, sample int) bool { return sample == 7 }
+		_, _, err := batched(t.Context(), ask.NewSession(&batchMemory{}, ask.Options{}), p, 40)
+		if err == nil || !strings.Contains(err.Error(), "1 of the 39 answers in the batch batch1") {
+			t.Error(err)
+		}
+	})
+}
+
+// What a budget spends on batches is their price, and an answer in a batch is of one attempt.
+func TestBudgetAtPricesOfBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, store := newProvider(), &batchMemory{}
+		p.used = crosstalk.Usage{Prompt: 1, Completion: 3} // of 2 and 10 at most
+		prices := ask.Prices{"m": {Input: 1e6, Output: 1e6}}
+		s := ask.NewSession(store, ask.Options{Budget: ask.Budget{Cost: 100, Prices: prices}})
+		s.For(p)
+		b, err := s.Batching()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var came []int // batched answers, after each round
+		for another := true; another && err == nil; {
+			round, n := b.Round(), 0
+			for i := range 100 {
+				var need ask.Need
+				need.Add(prices.Batched(), "m", request(i))
+				ctx, end := round.Item(t.Context(), need)
+				a, err := round.For(p).Ask(ctx, request(i))
+				if end(); err == nil && a.Text == "batched" {
+					if n++; a.Attempts != 1 {
+						t.Errorf("%d attempts", a.Attempts)
+					}
+				}
+			}
+			came = append(came, n)
+			another, err = round.Send(t.Context())
+		}
+		// The first costs 4, and each of the others up to 6 and then 2: 96 pay for 16, 64 for 10 more, 44 for too few.
+		if err != nil || len(came) < 3 || !slices.Equal(came[:3], []int{0, 16, 26}) || came[len(came)-1] != 26 {
+			t.Errorf("%v, %v", came, err)
 		}
 	})
 }

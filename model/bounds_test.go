@@ -334,6 +334,18 @@ func TestPagesOfList(t *testing.T) {
 	}
 }
 
+// Each model is listed once, whatever the server says.
+func TestListOnce(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"data":[{"id":"b"},{"id":"a"},{"id":"b"}]}`)
+	}))
+	defer s.Close()
+	if list, err := List(t.Context(), "compatible", Options{BaseURL: s.URL, Getenv: env()}); err != nil ||
+		fmt.Sprint(list) != "[compatible:a compatible:b]" {
+		t.Errorf("%q, %v", list, err)
+	}
+}
+
 // A level that a model can only be asked with stays when all else is left out, and is spelled out in the flags.
 func TestCheckKeepsLevel(t *testing.T) {
 	var bodies []string
@@ -365,6 +377,18 @@ func TestCheckKeepsLevel(t *testing.T) {
 	found, err = Check(t.Context(), "compatible:m", Options{BaseURL: neither.URL + "/v1", Getenv: env()})
 	if err == nil || found.Asks != 1 || len(found.Refusals) != 1 {
 		t.Errorf("%v after %d asks, %q", err, found.Asks, found.Refusals)
+	}
+}
+
+// Anthropic's API has no log probabilities, and is not asked for them.
+func TestCheckAnthropic(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"type":"message","model":"m","content":[{"type":"text","text":"Paris"}],"stop_reason":"end_turn"}`)
+	}))
+	defer s.Close()
+	found, err := Check(t.Context(), "anthropic:m", Options{BaseURL: s.URL, Getenv: env("ANTHROPIC_API_KEY", "key-0123456789")})
+	if p := found.Params; err != nil || p["logprobs"] != NotTried || p["temperature"] != Taken || p["top_p"] != Taken {
+		t.Errorf("%v, %v", p, err)
 	}
 }
 

@@ -183,3 +183,45 @@ func TestBroken(t *testing.T) {
 		}
 	}
 }
+
+// Every provider's word for an end is known.
+func TestWordsForEnds(t *testing.T) {
+	for want, words := range map[crosstalk.Finish]string{
+		crosstalk.FinishStop:   "stop eos end_turn stop_sequence tool_calls completed complete",
+		crosstalk.FinishLength: "length max_tokens model_length max_output_tokens model_context_window_exceeded incomplete",
+		crosstalk.FinishFilter: "content_filter refusal sensitive safety recitation prohibited_content blocklist spii image_safety",
+	} {
+		for word := range strings.FieldsSeq(words) {
+			for _, w := range []string{word, strings.ToUpper(word), " " + word + " : more"} {
+				if got := FinishOf(w); got != want {
+					t.Errorf("%q: %q, want %q", w, got, want)
+				}
+			}
+		}
+	}
+}
+
+// A character of a script without spaces is a token.
+func TestGuess(t *testing.T) {
+	for text, want := range map[string]float64{"": 0, "a": 0.25, " ~": 0.5, "ж": 0.5, "é": 0.5, "漢": 1, "ひ": 1,
+		"カ": 1, "ก": 1, "ກ": 1, "ក": 1, "က": 1, "한": 0.5, "a漢ж": 1.75} {
+		if got := guess(text); got != want {
+			t.Errorf("%q has %v tokens, want %v", text, got, want)
+		}
+	}
+}
+
+// An answer of which nobody says how it ended has a token for its end, too. Of two places
+// that spell an answer, the last is its own.
+func TestUnknownEnd(t *testing.T) {
+	req := crosstalk.Request{Decoding: crosstalk.Decoding{MaxTokens: 4, ReasoningTokens: 9}}
+	got := Answer(req, Received{Text: "one two three four", Usage: crosstalk.Usage{Completion: 5}})
+	if got.Text != "one two three four" || got.Finish != "" {
+		t.Errorf("%+v", got)
+	}
+	list := tokens("xa", "b", "ya", "b")
+	list[3].Logprob = -2
+	if got := visible(list, "ab"); len(got) != 1 || got[0].Logprob != -2 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -70,3 +70,30 @@ func TestMarked(t *testing.T) {
 		}
 	}
 }
+
+// Each mark that ends a sentence, each name of a block, and the forms of answers whose special tokens are left out.
+func TestEachForm(t *testing.T) {
+	for _, end := range ".!?…。！？।؟" {
+		text := "Yes" + string(end) + " <think>hm</think> pizza"
+		if answer, reasoning := Split(text); answer != "Yes"+string(end)+"  pizza" || reasoning != "hm" {
+			t.Errorf("%q: %q, %q", text, answer, reasoning)
+		}
+	}
+	if answer, reasoning := Split("Yes, <think>hm</think> pizza"); reasoning != "" {
+		t.Errorf("after a comma: %q, %q", answer, reasoning)
+	}
+	for _, name := range []string{"think", "thinking", "thought", "thoughts", "reasoning", "seed:think"} {
+		if answer, reasoning := Split("<" + name + ">hm</" + name + ">pizza"); answer != "pizza" || reasoning != "hm" {
+			t.Errorf("%s: %q, %q", name, answer, reasoning)
+		}
+	}
+	for text, want := range map[string][2]string{
+		"analysiswe need it.assistantfinalpizza":                         {"analysiswe need it.assistantfinalpizza", ""},
+		"analysisWe need it.assistantcommentary{}assistantfinalpizza":    {"pizza", "We need it."},
+		" analysisWe need it.assistantfinalpizza assistantfinal, really": {"pizza assistantfinal, really", "We need it."},
+	} {
+		if answer, reasoning := Split(text); answer != want[0] || reasoning != want[1] {
+			t.Errorf("%q: %q, %q; want %q", text, answer, reasoning, want)
+		}
+	}
+}

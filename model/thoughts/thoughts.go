@@ -50,13 +50,9 @@ type Part struct {
 // thought and the start of the answer belongs to neither; every other byte outside markers is in one of the two, in
 // order. Several thoughts are joined by a blank line.
 func Split(text string) (answer, reasoning string) {
-	parts := Parts(text)
-	if len(parts) == 1 && parts[0].Kind == Answer {
-		return text, ""
-	}
 	var said strings.Builder
 	var thought []string
-	for _, p := range parts {
+	for _, p := range Parts(text) {
 		switch piece := text[p.Start:p.End]; p.Kind {
 		case Answer:
 			said.WriteString(piece)
