@@ -46,12 +46,12 @@ type observationRow struct{ Measure, Of, Value, Why string }
 type exchange struct {
 	Messages  []page.Setting
 	Facts     []page.Setting
-	Reasoning string // what the model thought before the answer
+	Reasoning string // the model's thoughts before the answer
 	Answer    string
 	Raw       string
 }
 
-// answer writes the page of one answer, with everything that was derived from it.
+// answer writes the page of one answer, with everything derived from it.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) error {
 	run, number, observations, last, err := s.observations(r)
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request, run *runEntry,
 	asked, done := journalOf(run.path)
 	defer done()
 	d := downloaded{index: l.index, marks: l.notes.read(r.Context(), run.path, l.index), asked: asked}
-	if d.marks.Trouble != "" { // otherwise the file would lack the notes
+	if d.marks.Trouble != "" { // otherwise, the file would lack the notes
 		return errors.New(d.marks.Trouble)
 	}
 	q := newFilter(r.URL, columns).query(d.marks)
@@ -224,7 +224,7 @@ func (s *Server) download(w http.ResponseWriter, r *http.Request, run *runEntry,
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Disposition", `attachment; filename="`+path.Base(r.URL.Path)+`"`)
 	if write() != nil {
-		panic(http.ErrAbortHandler) // the browser sees that the file is not whole
+		panic(http.ErrAbortHandler) // shows the browser that the file is incomplete
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ type downloaded struct {
 }
 
 type answerRecord struct {
-	Number    int                        `json:"number"` // in the browser
+	Number    int                        `json:"number"` // as in the browser
 	Item      string                     `json:"item"`
 	Sample    int                        `json:"sample"`
 	Variant   string                     `json:"variant,omitempty"`

@@ -30,9 +30,9 @@ type answersPage struct {
 	Marked     []choice
 	Trouble    string
 	Here       string // the URL of this page
-	CSV, Lines string // the URLs of the answers of the filter as files
+	CSV, Lines string // URLs of the filtered answers as files
 	Fields     []field
-	More       []field // less useful ones, collapsed
+	More       []field // less useful fields, collapsed
 	Page       index.Page
 	Count      string
 	Cards      []answerCard
@@ -49,7 +49,7 @@ type answerCard struct {
 	*page.Card
 	Number int
 	To     string
-	Of     string // the condition, where the run has several
+	Of     string // the condition, if the run has several
 	Note   labels.Note
 }
 
@@ -95,7 +95,7 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 	if q.Count != "" {
 		count := func(n int) int {
 			if p.Page.Counts == nil {
-				return -1 // not known
+				return -1 // unknown
 			}
 			return n
 		}
@@ -141,7 +141,7 @@ func (p *answersPage) fill(r *http.Request, l openRun, path string) error {
 	return nil
 }
 
-// conditionOf is the condition of an answer, if the run has several.
+// conditionOf returns the condition of an answer, or "" if the run has only one.
 func conditionOf(of []crosstalk.Observation, columns []index.Column) string {
 	var parts []string
 	kind := instrument.Of(of[0].Measure)
@@ -153,7 +153,7 @@ func conditionOf(of []crosstalk.Observation, columns []index.Column) string {
 	return brief(strings.Join(parts, " · "))
 }
 
-// placeOf reads the number of an answer in a URL; 0 if there is none.
+// placeOf parses the number of an answer in a URL; 0 if there is none.
 func placeOf(at *url.URL, parameter string) int {
 	n, err := strconv.Atoi(at.Query().Get(parameter))
 	if err != nil || n < 0 {
@@ -179,7 +179,7 @@ func (p *answersPage) count() string {
 	return count(p.Page.First) + "–" + count(p.Page.First+k-1) + " of " + number(p.Page.Total, "answer", "answers")
 }
 
-// journalOf opens the journal of a run, nil if it has none, as runs of recorded answers; done closes it.
+// journalOf opens the journal of a run, nil if it has none (a run of recorded answers); done closes it.
 func journalOf(run string) (j *journal.Journal, done func()) {
 	j, err := journal.OpenReader(filepath.Join(run, journal.Name))
 	if err != nil {
@@ -191,7 +191,7 @@ func journalOf(run string) (j *journal.Journal, done func()) {
 type filter struct {
 	Text    string
 	Where   map[string]string
-	Noted   string // noted or notError: only answers that have one; "": all
+	Noted   string // noted or notError: only answers with a note or mark; "": all
 	Order   index.Order
 	columns []index.Column
 }
@@ -217,7 +217,7 @@ type choice struct {
 // is prefixes the parameters of columns, since columns can have any name.
 const is = "is."
 
-// newFilter reads a URL. A column without a value is ignored.
+// newFilter parses a URL. A column without a value is ignored.
 func newFilter(at *url.URL, columns []index.Column) filter {
 	f := filter{Where: map[string]string{}, columns: columns}
 	query := at.Query()
@@ -257,7 +257,7 @@ func (f filter) to(path string, more ...string) string {
 	return (&url.URL{Path: path, RawQuery: query.Encode()}).String()
 }
 
-// findings are the links to the findings, with the rest of the filter unchanged.
+// findings returns links to the findings, with the rest of the filter unchanged.
 func (f filter) findings(path string) (list []choice) {
 	i := slices.IndexFunc(f.columns, func(c index.Column) bool { return c.Name == index.Found })
 	if i < 0 {
@@ -273,7 +273,7 @@ func (f filter) findings(path string) (list []choice) {
 	return list
 }
 
-// marked are the links to the answers with notes and marks, if there are any.
+// marked returns links to the answers with notes and marks, if there are any.
 func (f filter) marked(path string, m marks) (list []choice) {
 	for _, c := range []struct {
 		name, value string
@@ -286,7 +286,7 @@ func (f filter) marked(path string, m marks) (list []choice) {
 	return list
 }
 
-// with is the filter for a finding, or for notes, or for neither.
+// with returns the filter for a finding, or for notes, or for neither.
 func (f filter) with(found, noted string) filter {
 	f.Where, f.Noted = maps.Clone(f.Where), noted
 	if f.Where[index.Found] = found; found == "" {
@@ -298,7 +298,7 @@ func (f filter) with(found, noted string) filter {
 func (f filter) query(m marks) index.Query {
 	q := index.Query{Where: f.Where, Text: f.Text, Order: f.Order, Limit: perPage}
 	if numbers := map[string][]int{noted: m.Noted, notError: m.NotError}; f.Noted != "" {
-		q.Only = append([]int{}, numbers[f.Noted]...) // none is not all
+		q.Only = append([]int{}, numbers[f.Noted]...) // an empty list, unlike nil, selects nothing
 	}
 	return q
 }
@@ -316,7 +316,7 @@ func (f filter) orders(kind crosstalk.Kind) (list []option) {
 	return list
 }
 
-// fields are the other columns to filter by: those with several values, and those in the filter.
+// fields returns the other columns to filter by: columns with several values, and columns in the filter.
 func (f filter) fields(kind crosstalk.Kind) (list []field) {
 	for _, c := range f.columns {
 		chosen := f.Where[c.Name]
@@ -350,7 +350,7 @@ func compareValues(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// Kept are the choices that the form passes on unchanged.
+// Kept returns the choices that the form passes on unchanged.
 func (f filter) Kept() (list []field) {
 	if v := f.Where[index.Found]; v != "" {
 		list = append(list, field{Parameter: is + index.Found, Chosen: v})

@@ -19,15 +19,15 @@ import (
 	"crosstalk/web/index"
 )
 
-// side is one of the two that are compared: a run under one of its conditions.
+// side is one side of a comparison: a run under one of its conditions.
 type side struct {
-	Name       string // of the parameters: a, b
+	Name       string // prefix of its parameters: a, b
 	Title      string // "before", "after"
 	Run        *runEntry
-	Runs       []*runEntry // to choose from
+	Runs       []*runEntry // runs to choose from
 	Conditions []option
 	Condition  map[string]string // the chosen one
-	at         int               // its place among the run's conditions
+	at         int               // index of the condition in the run
 	open       openRun
 	columns    []index.Column
 }
@@ -35,7 +35,7 @@ type side struct {
 // Is reports whether the run is the chosen one.
 func (s side) Is(run *runEntry) bool { return s.Run != nil && s.Run.ID == run.ID }
 
-// Label names the side: its run, and its condition where the run has several.
+// Label names the side: its run, and its condition if the run has several.
 func (s side) Label(among side) string {
 	parts := []string{s.Run.Name}
 	if s.Run.ID == among.Run.ID {
@@ -67,7 +67,7 @@ type comparePage struct {
 // compare writes a comparison of two runs, or of two conditions of a run.
 func (s *Server) compare(w http.ResponseWriter, r *http.Request) (err error) {
 	query := r.URL.Query()
-	if ids := query["run"]; len(ids) == 2 { // chosen in the list: the older one is the one before
+	if ids := query["run"]; len(ids) == 2 { // chosen in the list: the older run is "before"
 		a, err := s.listing.run(ids[0])
 		b, failed := s.listing.run(ids[1])
 		if err = cmp.Or(err, failed); err != nil {
@@ -104,7 +104,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request) (err error) {
 	p.A.Runs, p.B.Runs = runs, runs
 	if p.A.Run != nil {
 		p.Trail = append(p.Trail, link{p.A.Run.Name, "/runs/" + p.A.Run.ID})
-		if p.B.Run == nil { // the conditions of a run come first
+		if p.B.Run == nil { // first offer the conditions of one run
 			l, done := s.runs.open(p.A.Run)
 			defer done()
 			if l.index != nil {
@@ -153,8 +153,7 @@ func (s *Server) pair(r *http.Request, p *comparePage) error {
 	return p.fill(r)
 }
 
-// choose reads the side's condition from the URL. Without one, the two sides of a
-// single run are its first two conditions.
+// choose reads the side's condition from the URL. By default, the sides of a single run are its first two conditions.
 func (x *side) choose(r *http.Request) error {
 	conditions, err := x.open.index.Conditions(r.Context())
 	if err != nil || len(conditions) == 0 {
@@ -189,7 +188,7 @@ func differing(of map[string]string, all []map[string]string) string {
 	return brief(strings.Join(parts, " · "))
 }
 
-// outcome is what became of an item from one side to the other.
+// outcome is how an item differs between the sides.
 type outcome string
 
 const (
@@ -200,10 +199,10 @@ const (
 	unscored  outcome = "not scored"
 )
 
-// outcomes are all outcomes; the first two are changes.
+// outcomes lists all outcomes; the first two are changes.
 var outcomes = []outcome{broken, fixed, stayWrong, stayRight, unscored}
 
-// What is shown besides items of one outcome.
+// Filters besides a single outcome.
 const (
 	changed = "changed"
 	all     = "all"
@@ -239,9 +238,9 @@ type pairCard struct {
 	Change  bool
 	Prompts []page.Setting
 	Same    bool // the texts are the same
-	Other   bool // they have little in common: changes are not marked
+	Other   bool // the texts have little in common: changes are not marked
 	Sides   [2]pairSide
-	Number  int // of the answer after
+	Number  int // of the answer in "after"
 }
 
 type pairSide struct {
@@ -311,7 +310,7 @@ func (p *comparePage) fill(r *http.Request) error {
 	return p.cards(ctx, pairs[from:end])
 }
 
-// common are the columns of items by which both sides can be filtered, with the values of the side after.
+// common returns the columns of items by which both sides can be filtered, with the values from "after".
 func (p *comparePage) common() (columns []index.Column) {
 	for _, c := range p.B.columns {
 		_, a := p.A.Condition[c.Name]
@@ -325,7 +324,7 @@ func (p *comparePage) common() (columns []index.Column) {
 	return columns
 }
 
-// match pairs the answers to the same item, in the order of the side after. alone are the numbers of the others.
+// match pairs the answers to the same item, in the order of "after". alone counts each side's other answers.
 func (p *comparePage) match(ctx context.Context, where map[string]string) (pairs []pair, alone [2]int, err error) {
 	before, err := p.A.facts(ctx, where)
 	after, failed := p.B.facts(ctx, where)
@@ -387,7 +386,7 @@ func (p *comparePage) cards(ctx context.Context, pairs []pair) error {
 			if c.Sample = list[0][0].Sample; c.Sample > 0 {
 				c.Sample++
 			}
-			cards[i].Name, cards[i].Head = "", "" // they are above both
+			cards[i].Name, cards[i].Head = "", "" // they are shown above both sides
 			c.Sides[i] = pairSide{of.title, cards[i], fmt.Sprintf("/runs/%s/answers/%d", of.Run.ID, of.number)}
 			if p.Static {
 				c.Sides[i].To = ""

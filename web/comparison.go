@@ -25,8 +25,8 @@ import (
 	"crosstalk/study"
 )
 
-// WriteComparison writes the page of /compare as one file: two runs, or one with several conditions, their figures, and
-// the first 200 items that changed.
+// WriteComparison writes the page /compare as one file: two runs, or one with several conditions, with their figures
+// and the first 200 items that changed.
 func WriteComparison(ctx context.Context, w io.Writer, before, after string) (err error) {
 	cache, err := os.MkdirTemp("", "crosstalk-compare-")
 	if err != nil {
@@ -72,7 +72,7 @@ func WriteComparison(ctx context.Context, w io.Writer, before, after string) (er
 	switch {
 	case p.Problem+p.Index != "":
 		return errors.New(p.Problem + p.Index)
-	case p.Figures == nil: // they take long
+	case p.Figures == nil: // they take a long time
 		figures, err := compareFigures(p.A, p.B)
 		if err != nil {
 			return err
@@ -82,7 +82,7 @@ func WriteComparison(ctx context.Context, w io.Writer, before, after string) (er
 	return templates().ExecuteTemplate(w, "compare.html", &p)
 }
 
-// figureTable is the differences between the figures of two sides.
+// figureTable contains the differences between the figures of two sides.
 type figureTable struct {
 	Rows    []figureRow
 	Notes   []string
@@ -93,7 +93,7 @@ type figureRow struct {
 	page.Meaning
 	Of            string // the group
 	Before, After string
-	Difference    string // with its sign; "~" if none is shown
+	Difference    string // with sign; "~" if no difference is shown
 	Interval      string
 	P, N          string
 	Verdict       string // "better", "worse", "no difference shown"
@@ -106,11 +106,11 @@ type comparisons struct {
 }
 
 type comparison struct {
-	context.Context // ends when the table is computed
+	context.Context // ends when the table is complete
 	table           figureTable
 }
 
-// computing limits the number of comparisons that are computed at a time.
+// computing limits the number of concurrent computations.
 var computing = make(chan struct{}, 2)
 
 // of returns the differences between two sides, nil if they need more time.
@@ -128,7 +128,7 @@ func (c *comparisons) of(ctx context.Context, a, b side) *figureTable {
 	return nil
 }
 
-// start returns the comparison of two sides, which it starts if it is not known; nil if too many are computed.
+// start returns the comparison of two sides and starts it if it is new; nil if too many are being computed.
 func (c *comparisons) start(a, b side) *comparison {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -193,7 +193,7 @@ func compareFigures(a, b side) (t figureTable, err error) {
 	for _, c := range result.Comparisons {
 		kind := instrument.Of(c.Measure)
 		if kind.Measure(c.Measure).ByClass || !crosstalk.HasAll(c.Condition, of) ||
-			!crosstalk.HasAll(c.Reference, reference) { // they may have more, within answers
+			!crosstalk.HasAll(c.Reference, reference) { // they may have more columns, within answers
 			continue
 		}
 		t.Rows = append(t.Rows, rowOfFigure(c, kind))

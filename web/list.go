@@ -33,11 +33,11 @@ type listRow struct {
 	Models string
 	State  string
 	Result page.Result // its first figures
-	More   int         // conditions that are not shown
-	Shards []listRow   // nil: it is one run
-	Nights []listRow   // runs that differ by their date only, the latest first; nil: it is one run
+	More   int         // conditions not shown
+	Shards []listRow   // nil: a single run
+	Nights []listRow   // runs that differ only by their date, the latest first; nil: a single run
 	Chart  plot.Plot   // of Nights
-	Since  []string    // of Nights: what the last one found
+	Since  []string    // findings of the last of Nights
 }
 
 var listOrders = []struct {
@@ -114,7 +114,7 @@ type option struct {
 
 func (r *runEntry) about() page.About { return page.NewAbout(r.Manifest, r.Estimates) }
 
-// together makes one row of the shards of a run in one directory, in the place of the one that changed last.
+// together merges the shards of a run in one directory into one row, in place of the one that changed last.
 func (s *Server) together(rows []listRow) (list []listRow) {
 	whole := func(r listRow) string {
 		if r.Manifest.Plan.Shard.IsZero() {
@@ -136,7 +136,7 @@ func (s *Server) together(rows []listRow) (list []listRow) {
 	return list
 }
 
-// histories makes one entry of finished runs that differ by their date only, in the place of the first of them.
+// histories merges finished runs that differ only by their date into one entry, in place of the first of them.
 func (s *Server) histories(rows []listRow) (list []listRow) {
 	key := func(r listRow) string {
 		if r.Shards != nil || !r.finished || r.Trouble != "" {
@@ -144,7 +144,7 @@ func (s *Server) histories(rows []listRow) (list []listRow) {
 		}
 		suite := r.Manifest.Plan.Suite
 		if gate.Recorded(r.Manifest) {
-			suite = "" // each file has its name
+			suite = "" // each file has its own name
 		}
 		return strings.Join([]string{r.Title, r.Models, suite}, "\x00")
 	}
@@ -158,7 +158,7 @@ func (s *Server) histories(rows []listRow) (list []listRow) {
 			paths[i] = n.path
 		}
 		h, err := gate.Histories(paths)
-		if err != nil { // they differ by more
+		if err != nil { // they differ by more than their date
 			list = append(list, nights...)
 			continue
 		}
@@ -196,7 +196,7 @@ func (s *Server) stateOf(shards []listRow) string {
 
 type runEntry struct {
 	ID       string // used in URLs
-	Name     string // its path below the directory
+	Name     string // its path relative to the directory
 	path     string
 	Manifest run.Manifest
 	Changed  time.Time // last change of its manifest or figures
@@ -271,7 +271,7 @@ func (l *listing) refresh() error {
 		}
 		return len(found) < mostRuns
 	})
-	if errors.Is(err, fs.ErrNotExist) { // it may come to exist
+	if errors.Is(err, fs.ErrNotExist) { // it may appear later
 		err = nil
 	}
 	if err == nil {
@@ -311,8 +311,8 @@ func idOf(name string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// ItemPath is the path of the answers of an item, below the address of a server
-// of the run's own directory ('crosstalk serve RUN').
+// ItemPath returns the path of the answers of an item, relative to the address of a server for the run's own directory
+// ('crosstalk serve RUN').
 func ItemPath(item string) string {
 	return (&url.URL{Path: "/runs/" + idOf(".") + "/answers", RawQuery: url.Values{"q": {item}}.Encode()}).String()
 }

@@ -33,7 +33,7 @@ type runPage struct {
 	Summary  []page.Setting
 	Settings []page.Setting
 	Result   page.Result
-	Marked   string // how many answers have a note
+	Marked   string // number of answers with a note
 	Plots    []plotSVG
 	Tables   []report.Table
 	Found    []choice
@@ -53,7 +53,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request, run *runEntry, l op
 	p.Summary = slices.Concat([]page.Setting{{Name: "run", Value: run.Name}}, about.Summary(),
 		[]page.Setting{{Name: "state", Value: joined(p.Progress.State, p.Progress.Asks, p.Progress.Detail)}})
 	if text, err := run.manifestText(); err == nil {
-		all, _ := page.Settings(text) // it was read before
+		all, _ := page.Settings(text) // read without error before
 		p.Settings = append([]page.Setting{page.Signatures(run.Estimates)}, all...)
 	}
 	p.Result = page.NewResult(run.Estimates)
@@ -85,16 +85,16 @@ func (p *runPage) fill(r *http.Request, l openRun) error {
 	return nil
 }
 
-// progress is the progress of a run and its index, in words.
+// progress describes the progress of a run and its index.
 type progress struct {
 	State    string // "finished", "running", ...
 	Asks     string // number of completed requests
 	Detail   string
 	Index    string // what is missing from the index
-	Done     int    // of Of; both 0: unknown
+	Done     int    // out of Of; both 0: unknown
 	Of       int
 	Latest   []latestAnswer
-	Running  bool // answers may arrive
+	Running  bool // more answers may arrive
 	Changing bool // the page will change soon
 	Version  string
 }
@@ -134,7 +134,7 @@ func progressOf(run *runEntry, l openRun) (p progress) {
 	return p
 }
 
-// detail is the rate, the time left, and the counts of answers so far.
+// detail returns the rate, the time left, and the counts of answers so far.
 func detail(at watch.Part) string {
 	var parts []string
 	if at.Rate > 0 {
@@ -167,7 +167,7 @@ func latest(path string) (list []latestAnswer) {
 	if j == nil {
 		return nil
 	}
-	records, _ := j.Latest(3) // an error is in the detail
+	records, _ := j.Latest(3) // detail reports an error
 	for _, r := range records {
 		list = append(list, latestAnswer{brief(r.Request.Text()), brief(r.Answer.Text), string(r.Answer.Status)})
 	}
@@ -203,19 +203,19 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request, run *runEntry, l o
 	return json.NewEncoder(w).Encode(progressOf(run, l))
 }
 
-// notebook keeps a run's notes as they were last read.
+// notebook caches a run's notes as last read.
 type notebook struct {
 	mu      sync.Mutex
 	stamp   fileStamp
-	answers int // of the index
+	answers int // in the index
 	marks
 }
 
-// marks are the notes of a run, and the answers that have one.
+// marks contains the notes of a run, and the answers that have one.
 type marks struct {
 	Notes    labels.Notes
 	Noted    []int  // numbers, ascending
-	NotError []int  // those marked as no error
+	NotError []int  // answers marked as no error
 	Trouble  string // why notes cannot be read
 }
 
@@ -269,7 +269,7 @@ func (m *marks) find(ctx context.Context, x *index.Index) error {
 	return nil
 }
 
-// String counts the answers with a note or a mark in a sentence, "" if none has one.
+// String returns a sentence with the number of answers that have a note or a mark, "" if there are none.
 func (m marks) String() string {
 	if m.Trouble != "" {
 		return m.Trouble
@@ -277,7 +277,7 @@ func (m marks) String() string {
 	return labels.Noted{Answers: len(m.Noted), NotError: len(m.NotError)}.String()
 }
 
-// note keeps a note on an answer, and leads back to where it was written.
+// note saves a note on an answer, and redirects to where it was written.
 func (s *Server) note(w http.ResponseWriter, r *http.Request) error {
 	run, number, observations, _, err := s.observations(r)
 	if err != nil {
@@ -296,7 +296,7 @@ func (s *Server) note(w http.ResponseWriter, r *http.Request) error {
 		n.Text = strings.ReplaceAll(text[0], "\r\n", "\n")
 	}
 	if mark := r.PostForm["mark"]; len(mark) > 0 {
-		n.NotError = mark[len(mark)-1] == "1" // a checkbox follows the value of an unchecked one
+		n.NotError = mark[len(mark)-1] == "1" // a checked box follows the hidden value for an unchecked one
 	}
 	n.When = time.Now().UTC().Truncate(time.Second)
 	err = labels.AddNote(run.path, n)
@@ -312,7 +312,7 @@ func (s *Server) note(w http.ResponseWriter, r *http.Request) error {
 	path, place := "/runs/"+run.ID+"/answers", strconv.Itoa(number)
 	to := path + "/" + place + "#note"
 	if at, err := url.Parse(r.PostForm.Get("back")); err == nil && at.Path == path && at.Host == "" && at.Scheme == "" {
-		to = (&url.URL{Path: path, RawQuery: at.Query().Encode(), Fragment: "answer-" + place}).String() // a list
+		to = (&url.URL{Path: path, RawQuery: at.Query().Encode(), Fragment: "answer-" + place}).String() // back to a list
 	}
 	http.Redirect(w, r, to, http.StatusSeeOther)
 	return nil

@@ -1,9 +1,9 @@
-// Package web shows runs in a browser: figures, what was measured and how, every
-// answer behind them, two runs side by side, and the progress of unfinished runs.
+// Package web shows runs in a browser: figures, what was measured and how, every answer behind them, two runs side by
+// side, and the progress of unfinished runs.
 //
 // Answers are untrusted. Everything is escaped; control characters and characters that reorder text are made visible;
 // pages load only the server's own style sheet and script, which their Content-Security-Policy enforces. The only thing
-// that a request changes is a note on an answer. URLs contain the ids that the listing gives to runs, never paths.
+// that a request changes is a note on an answer. URLs contain ids that the listing assigns to runs, never paths.
 package web
 
 import (
@@ -34,12 +34,12 @@ import (
 
 // Limits of the server and its pages.
 const (
-	mostBody     = 64 << 10        // bytes of a form
-	mostRuns     = 5000            // in the listing
-	mostRows     = 300             // runs on a page of the list; the search finds others
+	mostBody     = 64 << 10        // bytes in a form
+	mostRuns     = 5000            // runs in the listing
+	mostRows     = 300             // runs on a page of the list; the search finds the others
 	mostListed   = 3               // conditions and measures of a run in the list
-	fewestNights = 5               // runs that are one entry of the list
-	listingAge   = time.Second     // after which the listing is read again
+	fewestNights = 5               // runs that become one entry of the list
+	listingAge   = time.Second     // age at which the listing is read again
 	mostOpen     = 32              // open runs
 	perPage      = 50              // answers on a page
 	mostFields   = 4               // columns to filter by that are always visible
@@ -48,22 +48,22 @@ const (
 	pairsPerPage = 25              // items on a page of a comparison
 	mostPairs    = 200             // items of a comparison in a file
 	mostKept     = 16              // comparisons
-	mostCompared = 128 << 20       // bytes of observations of each run: larger comparisons are left to the command
-	shortly      = 3 * time.Second // for a comparison; others are shown when the page is loaded again
-	soon         = 16 << 20        // bytes of observations: requests wait for the index of so few, up to soonTime
+	mostCompared = 128 << 20       // bytes of observations of each run: larger comparisons need the command
+	shortly      = 3 * time.Second // wait for a comparison; later results are shown when the page is reloaded
+	soon         = 16 << 20        // bytes of observations: up to this size, requests wait for the index, up to soonTime
 	soonTime     = 400 * time.Millisecond
 )
 
 // Options control access.
 type Options struct {
-	Token string   // that a browser must present; empty: none, for loopback addresses only
+	Token string   // required from browsers; empty: none, on loopback addresses only
 	Hosts []string // accepted host names besides localhost and IP addresses
 	Cache string   // directory for the indexes of runs; empty: the user's cache
 }
 
 // Server shows the runs below a directory.
 type Server struct {
-	token   string // of Options
+	token   string // from Options
 	listing listing
 	runs    openRuns
 	figures comparisons
@@ -91,7 +91,7 @@ var funcs = template.FuncMap{
 	"short":       func(text string) string { return strings.ToValidUTF8(text[:min(len(text), 500)], "") },
 }
 
-// New returns a server of the runs below a directory. The directory need not exist yet.
+// New returns a server for the runs below a directory. The directory need not exist yet.
 func New(dir string, o Options) (*Server, error) {
 	if err := CheckDir(dir, false); err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func New(dir string, o Options) (*Server, error) {
 	return s, nil
 }
 
-// CheckDir returns an error if dir is not a directory; one that does not exist is an error if it must.
+// CheckDir returns an error if dir exists and is not a directory, or, if it must exist, if it does not.
 func CheckDir(dir string, must bool) error {
 	info, err := os.Stat(dir)
 	switch {
@@ -166,17 +166,17 @@ var errSlow = &access.Error{Status: http.StatusServiceUnavailable,
 
 type frame struct {
 	Title  string
-	Lead   string // its subject, in a sentence
+	Lead   string // its subject, as a sentence
 	Trail  []link // the pages above this one, and this one if it has no URL
 	Tabs   []link // the pages of a run; this one has no URL
 	Live   string // URL at which the script polls the progress; empty: the page does not change
-	Reload bool   // the script loads the page again when the progress ends
-	Static bool   // it is a file of its own
+	Reload bool   // the script reloads the page when the progress ends
+	Static bool   // a file of its own
 }
 
 type link struct{ Text, To string }
 
-// frame frames a page of a run. here is the tab that it is, "" for a page below one of them.
+// frame returns the frame of a run's page. here is the page's tab, "" for a page below a tab.
 func (r *runEntry) frame(title, here string) frame {
 	path := "/runs/" + r.ID
 	f := frame{Title: title, Trail: []link{{"Runs", "/"}, {r.Name, path}},
@@ -218,10 +218,10 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, mess
 
 const cookie = "crosstalk-token"
 
-// admit lets a request with the token pass.
+// admit passes a request with the token.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
-	// Lax: links from other sites work, and are harmless since reading changes
-	// nothing. Forms of other sites come without the cookie.
+	// Lax: links from other sites work, and are harmless since reading changes nothing. Other sites' forms are sent
+	// without the cookie.
 	keep := http.Cookie{Name: cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
 	valid := func(token string) bool { return access.Equal(token, s.token) }
 	return s.token == "" || access.Admit(w, r, keep, valid, func() {
@@ -230,8 +230,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	})
 }
 
-// Serve shows the runs below dir at an address, HOST:PORT, and under these host names,
-// until ctx ends. It prints the URL to open; one that others can reach has a token.
+// Serve shows the runs below dir at an address, HOST:PORT, under these host names, until ctx ends. It prints the URL to
+// open, with a token if other machines can reach it.
 func Serve(ctx context.Context, stderr io.Writer, dir, addr string, hosts []string) error {
 	at, err := access.Listen(addr, hosts)
 	if err != nil {
@@ -361,7 +361,7 @@ func (o *openRuns) close() (err error) {
 // gallery draws a run's plots while its index is built.
 type gallery struct{ *plot.Collector }
 
-// plotSVG is a plot as it is stored in the index.
+// plotSVG is a plot as stored in the index.
 type plotSVG struct {
 	Title, Note string
 	Wide        bool
@@ -380,7 +380,7 @@ func (g *gallery) Pages() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// count writes a number with thin spaces: 1 234 567.
+// count formats a number with thin spaces: 1 234 567.
 func count(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -396,7 +396,7 @@ func number(n int, one, many string) string {
 	return count(n) + " " + many
 }
 
-// ago is a time relative to now, or the date if it is more than a day ago.
+// ago formats a time relative to now, or as the date if it is more than a day ago.
 func ago(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -436,7 +436,7 @@ func joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
 }
 
-// brief is the beginning of a text on one line, at most 240 characters.
+// brief returns the beginning of a text on one line, at most 240 characters.
 func brief(text string) string {
 	const most = 240
 	runes := []rune(text[:min(len(text), 4*most)])

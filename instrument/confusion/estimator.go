@@ -172,7 +172,7 @@ func (s *sum) add(o crosstalk.Observation, cluster stats.Cluster, shared *cell) 
 	case cluster == 0 && weight < 2:
 		c.values.AddIndependent(float64(o.Value))
 	default:
-		for range weight { // all have the mean of the answer: their sum is that of its tokens
+		for range weight { // all have the answer's mean: they add up to the sum over its tokens
 			c.values.Add(cluster, float64(o.Value))
 		}
 	}

@@ -1,5 +1,6 @@
-// Package access is what local web servers share: it listens, decides which requests they answer by host names, sizes
-// and numbers, compares secrets, sets headers that let pages load nothing from elsewhere, and serves fixed files.
+// Package access is shared by local web servers: it listens, decides which requests to answer by host name, size and
+// number, compares secrets, sets headers that prevent pages from loading anything from elsewhere, and serves fixed
+// files.
 package access
 
 import (
@@ -34,21 +35,21 @@ const (
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// Rules are what a server accepts.
+// Rules define which requests a server accepts.
 type Rules struct {
 	Hosts   []string // host names besides localhost and loopback addresses
-	Anyhow  bool     // any IP address as a host name: the server has tokens
+	Anyhow  bool     // any IP address as a host name: tokens protect the server
 	Body    int64    // maximum size of a request's body in bytes; 0: GET and HEAD only
 	Command string   // for messages: "crosstalk serve"
 
-	Concurrent int           // most requests at a time; 0: MostRequests
-	Time       time.Duration // most per request; 0: 20 seconds
+	Concurrent int           // most concurrent requests; 0: MostRequests
+	Time       time.Duration // limit per request; 0: 20 seconds
 
 	Refuse func(w http.ResponseWriter, r *http.Request, status int, message string)
-	Admit  func(w http.ResponseWriter, r *http.Request) bool // writes the response where it refuses
+	Admit  func(w http.ResponseWriter, r *http.Request) bool // writes the response if it refuses
 }
 
-// Error is an error that is shown to the user with an HTTP status.
+// Error is an error shown to the user with an HTTP status.
 type Error struct {
 	Status  int
 	Message string
@@ -62,7 +63,7 @@ func NewServer(h http.Handler) *http.Server {
 		WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: mostHeader}
 }
 
-// NewToken returns a secret of 128 random bits or more.
+// NewToken returns a secret with at least 128 random bits.
 func NewToken() string { return rand.Text() }
 
 // Equal compares secrets in constant time.
@@ -71,8 +72,8 @@ func Equal(a, b string) bool {
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// Guard refuses requests that are too large or too many, those for another host,
-// those that another site's page sent, and those that are not admitted.
+// Guard refuses requests that are too large or too many, that are for another host, that a page of another site sent,
+// or that Admit refuses.
 func (a Rules) Guard(next http.Handler) http.Handler {
 	slots := make(chan struct{}, cmp.Or(a.Concurrent, MostRequests))
 	origin := http.NewCrossOriginProtection()
@@ -130,8 +131,8 @@ func (a Rules) Guard(next http.Handler) http.Handler {
 	})
 }
 
-// goesBy reports whether a Host header names this server. This prevents DNS rebinding: a page of another site, whose
-// name was made to resolve to this server, sends that site's name.
+// goesBy reports whether a Host header names this server. This prevents DNS rebinding: if the name of another site was
+// made to resolve to this server, that site's pages send its name.
 func (a Rules) goesBy(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -145,8 +146,8 @@ func (a Rules) goesBy(host string) bool {
 	return name == "localhost" || name != "" && slices.ContainsFunc(a.Hosts, known)
 }
 
-// Admit lets a request with a valid token in its cookie pass, and calls refuse for others. It moves a token in the URL
-// to the cookie, so that the token does not stay in the browser's history.
+// Admit passes a request with a valid token in its cookie, and calls refuse for others. It moves a token from the URL
+// to the cookie, to keep it out of the browser's history.
 func Admit(
 	w http.ResponseWriter, r *http.Request, cookie http.Cookie, valid func(token string) bool, refuse func(),
 ) bool {
@@ -165,7 +166,7 @@ func Admit(
 	return false
 }
 
-// Show writes a page of a template, all of it or, if the template fails, nothing.
+// Show writes a page from a template: the whole page or, if the template fails, nothing.
 func Show(w http.ResponseWriter, status int, pages *template.Template, name string, data any) error {
 	var b bytes.Buffer
 	if err := pages.ExecuteTemplate(&b, name, data); err != nil {
@@ -190,15 +191,14 @@ func Static(kind string, content []byte) http.HandlerFunc {
 	}
 }
 
-// Listener is where a server listens.
+// Listener is a listening server's socket.
 type Listener struct {
 	net.Listener
-	Hosts []string // names that it goes by, for Rules
-	URL   string   // by which others can reach it
+	Hosts []string // names of the server, for Rules
+	URL   string   // for other machines to reach it
 }
 
-// Listen begins to listen on an address, HOST:PORT, of a server that goes by these
-// names. Its errors speak of the flag --addr.
+// Listen starts listening on an address, HOST:PORT, for a server with these names. Its errors mention the flag --addr.
 func Listen(addr string, hosts []string) (*Listener, error) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -210,7 +210,7 @@ func Listen(addr string, hosts []string) (*Listener, error) {
 			"name another address with --addr (port 0 is any free port)", addr, err)
 	}
 	at := l.Addr().(*net.TCPAddr)
-	name := host // by which others can reach it
+	name := host // for other machines to reach it
 	switch {
 	case len(hosts) > 0:
 		name = hosts[0]
@@ -233,12 +233,12 @@ func Listen(addr string, hosts []string) (*Listener, error) {
 // Loopback reports whether only this machine can connect.
 func (l *Listener) Loopback() bool { return l.Addr().(*net.TCPAddr).IP.IsLoopback() }
 
-// Serve answers requests until ctx ends, and those in progress for at most a second longer.
+// Serve answers requests until ctx ends, then finishes those in progress for at most a second.
 func (l *Listener) Serve(ctx context.Context, handler http.Handler) error {
 	return l.ServeUntil(ctx, NewServer(handler), time.Second)
 }
 
-// ServeUntil is Serve with another server and time for requests in progress.
+// ServeUntil is like Serve, with another server and time for requests in progress.
 func (l *Listener) ServeUntil(ctx context.Context, h *http.Server, grace time.Duration) error {
 	ended := make(chan error, 1)
 	go func() { ended <- h.Serve(l) }()

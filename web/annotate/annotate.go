@@ -1,9 +1,9 @@
-// Package annotate asks people about a run's answers in a browser: one question
-// at a time, blind, each answer saved before the next question shows.
+// Package annotate asks people about a run's answers in a browser: one question at a time, blind, and saves each answer
+// before it shows the next question.
 //
-// Pages are plain forms and work without the script, which adds keys and keeps what was not sent yet. The state of an
-// annotator is the run's labels and nothing else: whoever opens the address again, perhaps after the server was killed,
-// sees the first question without an answer. Texts are untrusted and escaped as everywhere (package web).
+// Pages are plain forms and work without the script, which adds keys and keeps unsent input. An annotator's state is
+// the run's labels and nothing else: whoever opens the address again, perhaps after the server was killed, sees the
+// first question without an answer. Texts are untrusted and escaped as everywhere (package web).
 package annotate
 
 import (
@@ -34,25 +34,25 @@ import (
 
 // Limits of what people and their browsers send.
 const (
-	maxGuide       = 1 << 20        // bytes of a file of a guide
-	mostBody       = 1 << 20        // bytes of a form
-	longestName    = 80             // characters of an annotator's name
+	maxGuide       = 1 << 20        // bytes in a guide's file
+	mostBody       = 1 << 20        // bytes in a form
+	longestName    = 80             // characters in an annotator's name
 	longestComment = 4000           // characters
-	mostThought    = 24 * time.Hour // for an answer: who left the page open for longer did something else
-	mostWords      = 3000           // of a text that can be marked: browsers are slow with many more
-	mostKnown      = 1000           // with questions in memory: on loopback anybody can give new names
+	mostThought    = 24 * time.Hour // time for an answer: after more, the annotator did something else
+	mostWords      = 3000           // in a text whose words can be marked: browsers are slow with many more
+	mostKnown      = 1000           // annotators with questions in memory: on loopback anybody can enter new names
 )
 
 // Options choose the annotators and the questions.
 type Options struct {
-	Questions  []string // names; empty: all of the run
+	Questions  []string // names; empty: all questions of the run
 	Sample     labels.Sample
-	Annotators []string // each needs a token; empty: who comes gives a name, for loopback addresses only
+	Annotators []string // each needs a token; empty: annotators enter a name, on loopback addresses only
 	Hosts      []string // accepted host names besides localhost
 	Guide      []string // paragraphs that replace the guide of every question
 
 	Overlap     int    // annotators of each question; 0: all
-	Adjudicator string // the only annotator, who decides about answers on which labels disagree
+	Adjudicator string // the only annotator, who decides on answers with disagreeing labels
 }
 
 // Server asks about one run.
@@ -61,15 +61,15 @@ type Server struct {
 	options Options
 	design  labels.Design
 	sheets  []*sheet
-	LeftOut []error // why questions that were not named are not asked
-	cookie  string  // its name
+	LeftOut []error // why unnamed questions are not asked
+	cookie  string  // the cookie's name
 	handler http.Handler
 
-	mu  sync.Mutex // serialises answers, and guards what follows
+	mu  sync.Mutex // serialises answers, and guards the fields below
 	log *labels.Log
 }
 
-// sheet is the questions of one kind, drawn for each annotator.
+// sheet contains the questions of one kind, drawn for each annotator.
 type sheet struct {
 	labels.Blind
 	units []labels.Unit
@@ -113,7 +113,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// ReadGuide reads the paragraphs of Options.Guide from a text file, which have an empty line between them.
+// ReadGuide reads the paragraphs of Options.Guide from a text file, separated by empty lines.
 func ReadGuide(file string) (paragraphs []string, err error) {
 	text, err := plainfile.Read(file, maxGuide)
 	for paragraph := range strings.SplitSeq(strings.ReplaceAll(string(text), "\r\n", "\n"), "\n\n") {
@@ -124,8 +124,8 @@ func ReadGuide(file string) (paragraphs []string, err error) {
 	return paragraphs, err
 }
 
-// New returns a server of the questions about a run. Without a name in o.Questions, questions that cannot be asked are
-// left out (LeftOut) as long as there is another one.
+// New returns a server for the questions about a run. If o.Questions names none, questions that cannot be asked are
+// left out (LeftOut), as long as another one remains.
 func New(run string, o Options) (*Server, error) {
 	o.Annotators = slices.Clone(o.Annotators)
 	if o.Adjudicator != "" {
@@ -144,7 +144,7 @@ func New(run string, o Options) (*Server, error) {
 	if err := s.log.Refresh(); err != nil {
 		return nil, err
 	}
-	s.cookie = "crosstalk-" + strings.ToLower(s.design.Token("")[:8]) // cookies do not tell ports apart
+	s.cookie = "crosstalk-" + strings.ToLower(s.design.Token("")[:8]) // cookies are the same on all ports
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.shown(s.home))
 	mux.HandleFunc("POST /name", s.shown(s.enter))
@@ -195,7 +195,7 @@ func (s *Server) open() error {
 		return errors.Unwrap(s.LeftOut[0])
 	}
 	if s.decides() {
-		s.design, err = labels.ReadDesign(s.run) // no sample of its own
+		s.design, err = labels.ReadDesign(s.run) // no sample yet
 	} else {
 		s.design, err = labels.Plan(s.run, s.options.Sample)
 	}
@@ -231,15 +231,15 @@ func (s *Server) add(of *labels.Sheet) error {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
-// Token is the token of an annotator: the same whenever the run is served.
+// Token returns an annotator's token, which is the same whenever the run is served.
 func (s *Server) Token(annotator string) string { return s.design.Token(annotator) }
 
 var errNothing = &access.Error{Status: http.StatusNotFound, Message: "Page not found."}
 
 type frame struct {
 	Title     string
-	Annotator string // empty: not known
-	Leave     bool   // the annotator can give another name
+	Annotator string // empty: unknown
+	Leave     bool   // the annotator can enter another name
 	Team      bool   // there is a page with everybody's progress
 	Home      bool   // there are several questions to choose from
 }
@@ -257,7 +257,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, mess
 	s.fail(w, r, &access.Error{Status: status, Message: message})
 }
 
-// fail writes an error page. Messages do not contain the run's path, which may name the model.
+// fail writes an error page. Messages omit the run's path, which may name the model.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	path := regexp.MustCompile(`(^|\W)` + regexp.QuoteMeta(filepath.Clean(s.run)) + `(\W|$)`)
 	status, message := http.StatusInternalServerError, path.ReplaceAllString(err.Error(), "${1}the run$2")
@@ -275,9 +275,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}{f, visible.Line(message)})
 }
 
-// Serve asks about a run at an address until ctx ends. It prints the address to w, with
-// the token of each annotator, and which questions are left out. It is an error if others than
-// this machine have access and there are no annotators.
+// Serve asks about a run at an address until ctx ends. It prints to w the address, with each annotator's token, and
+// which questions are left out. It is an error if other machines have access and there are no annotators.
 func Serve(ctx context.Context, w io.Writer, addr, run string, o Options) error {
 	at, err := access.Listen(addr, o.Hosts)
 	if err != nil {
@@ -331,7 +330,7 @@ func (s *Server) holder(token string) (name string) {
 	return name
 }
 
-// admit lets a request with a token pass, and any where there are none.
+// admit passes a request with a token, or any request if there are no tokens.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	if len(s.options.Annotators) == 0 {
 		return true
@@ -343,8 +342,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) bool {
 	})
 }
 
-// keep is the cookie that keeps who the annotator is for a month. Lax: the address can be a
-// link in a message; what other sites send is refused (access.Rules).
+// keep returns the cookie that remembers the annotator for a month. Lax: the address can be a link in a message;
+// requests from other sites are refused (access.Rules).
 func (s *Server) keep(value string) http.Cookie {
 	return http.Cookie{Name: s.cookie, Value: value, Path: "/", MaxAge: 30 * 24 * 60 * 60, HttpOnly: true,
 		SameSite: http.SameSiteLaxMode}

@@ -14,7 +14,7 @@ import (
 	"crosstalk/web/access"
 )
 
-// shown is a handler of requests; what handle returns is shown.
+// shown returns a handler that shows errors of handle.
 func (s *Server) shown(handle func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := handle(w, r); err != nil {
@@ -23,7 +23,7 @@ func (s *Server) shown(handle func(http.ResponseWriter, *http.Request) error) ht
 	}
 }
 
-// known calls handle if it is known who sends the request. Others go to the page that asks for a name.
+// known calls handle if the sender is known. Others are sent to the page that asks for a name.
 func (s *Server) known(handle func(w http.ResponseWriter, r *http.Request, annotator string) error) http.HandlerFunc {
 	return s.shown(func(w http.ResponseWriter, r *http.Request) error {
 		annotator := s.annotator(r)
@@ -35,7 +35,7 @@ func (s *Server) known(handle func(w http.ResponseWriter, r *http.Request, annot
 	})
 }
 
-// ofSheet is known, with the sheet of the question in the path.
+// ofSheet is like known, with the sheet of the question in the path.
 func (s *Server) ofSheet(handle func(http.ResponseWriter, *http.Request, *sheet, string) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		i := slices.IndexFunc(s.sheets, func(q *sheet) bool { return q.Question.Name == r.PathValue("question") })
@@ -49,8 +49,8 @@ func (s *Server) ofSheet(handle func(http.ResponseWriter, *http.Request, *sheet,
 	}
 }
 
-// answer saves an answer, then leads to the next question. An answer that came
-// before, as a form that is sent twice, changes nothing.
+// answer saves an answer, then redirects to the next question. An answer that arrived before, such as a form sent
+// twice, changes nothing.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, q *sheet, annotator string) error {
 	if r.ParseForm() != nil {
 		return &access.Error{Status: http.StatusBadRequest, Message: "The form cannot be read."}
@@ -82,7 +82,7 @@ func read(r *http.Request, annotator string, now time.Time) (labels.Answer, erro
 			Message: fmt.Sprintf("The comment is longer than %d characters.", longestComment)}
 	}
 	if shown, err := strconv.ParseInt(r.PostForm.Get("shown"), 10, 64); err == nil {
-		away, _ := strconv.ParseInt(r.PostForm.Get("away"), 10, 64) // nothing without the script
+		away, _ := strconv.ParseInt(r.PostForm.Get("away"), 10, 64) // 0 without the script
 		if took := now.Sub(time.UnixMilli(shown + max(away, 0))); took > 0 && took < mostThought {
 			a.Seconds = took.Round(100 * time.Millisecond).Seconds()
 		}
@@ -138,36 +138,36 @@ func (s *Server) undo(w http.ResponseWriter, r *http.Request, q *sheet, annotato
 	return err
 }
 
-// askPage is a question as an annotator sees it. It contains nothing else about the run.
+// askPage is a question as shown to an annotator. It contains nothing else about the run.
 type askPage struct {
 	frame
 	Path     string // of the question
 	ID       string
 	Text     string
 	Guide    []string
-	First    bool // the annotator has not answered any yet
+	First    bool // the annotator has not answered any question yet
 	Done     int
 	Of       int
 	Topic    string // X
-	Question string // that both sides answer
+	Question string // the question that both sides answer
 	Sides    []sideView
 	Choices  []choiceView
 	Several  bool
-	Codes    []string // that have been used before
+	Codes    []string // codes used before
 	Comment  string
-	Shown    int64     // when, in milliseconds
+	Shown    int64     // time in milliseconds
 	Undo     bool      // there is an answer to withdraw
-	Others   []opinion // that an adjudicator decides between
+	Others   []opinion // opinions that an adjudicator decides between
 	Trouble  string
 }
 
 type sideView struct {
-	Name   string // A, B; empty: there is one
+	Name   string // A or B; empty: there is only one
 	Given  string // what it answers
 	Pieces []piece
 }
 
-// piece is a part of a text. A word has its place in it.
+// piece is a part of a text. If it is a word, it has its offset.
 type piece struct {
 	Text   string
 	Place  string
@@ -180,7 +180,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, q *sheet, annotator
 	return s.showNext(w, r, q, annotator, labels.Answer{}, "")
 }
 
-// showNext shows the next question. trouble is what is wrong with the given answer, whose marks and comment are kept.
+// showNext shows the next question. trouble is the error in the given answer, whose marks and comment are kept.
 func (s *Server) showNext(
 	w http.ResponseWriter, r *http.Request, q *sheet, annotator string, given labels.Answer, trouble string,
 ) error {
@@ -208,8 +208,8 @@ func (s *Server) showNext(
 	return show(w, status, "ask.html", p)
 }
 
-// next is the state of an annotator, with the codes that have been used and what was given: if it does not answer the
-// next question, the comment and the marked words of that question's withdrawn answer.
+// next returns an annotator's state, with the codes in use and the given answer. If that does not answer the next
+// question, next returns the comment and marked words of the next question's withdrawn answer.
 func (s *Server) next(q *sheet, annotator string, given labels.Answer) (state, labels.Answer, []string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,7 +249,7 @@ func (p *askPage) fill(q *sheet, a labels.Asked, marked [][2]int) {
 	}
 }
 
-// key is the key of the choice with this index; only nine have one.
+// key returns the key for the choice with this index; only nine choices have one.
 func key(i int) string {
 	if i < 9 {
 		return strconv.Itoa(i + 1)
@@ -257,7 +257,7 @@ func key(i int) string {
 	return ""
 }
 
-// pieces cuts a text into words that can be marked and what lies between them.
+// pieces splits a text into words that can be marked and the text between them.
 func pieces(text string, words []labels.Word, marked [][2]int) (list []piece) {
 	at := 0
 	for _, word := range words {
@@ -274,7 +274,7 @@ func pieces(text string, words []labels.Word, marked [][2]int) (list []piece) {
 	return list
 }
 
-// codes are those that anybody has used, in alphabetical order. s.mu is locked.
+// codes returns the codes that anybody has used, in alphabetical order. s.mu is locked.
 func (s *Server) codes(q *sheet) (codes []string) {
 	if !q.Question.Several {
 		return nil
@@ -288,18 +288,18 @@ func (s *Server) codes(q *sheet) (codes []string) {
 	return slices.Compact(codes)
 }
 
-// state is how far an annotator is with a sheet.
+// state is an annotator's progress in a sheet.
 type state struct {
 	asked []labels.Asked
 	done  int
-	next  int // of asked; -1: all are answered
-	last  int // the one that was answered last; -1: none
+	next  int // index in asked; -1: all are answered
+	last  int // the question answered last; -1: none
 
-	others []opinion // on the next question
+	others []opinion // about the next question
 }
 
-// stateOf reads an annotator's labels. The next question is the one whose answer
-// was just withdrawn, or else the first without an answer. s.mu is locked.
+// stateOf computes an annotator's state from the labels. The next question is the one whose answer was just withdrawn,
+// or else the first without an answer. s.mu is locked.
 func (s *Server) stateOf(q *sheet, annotator string) (state, error) {
 	if err := s.log.Refresh(); err != nil {
 		return state{}, err
@@ -359,13 +359,13 @@ func (s *Server) count(annotator string) (n int) {
 
 func (s *Server) decides() bool { return s.options.Adjudicator != "" }
 
-// member is how far one annotator is with one kind of questions.
+// member is one annotator's progress in one kind of questions.
 type member struct {
 	Name, Title string
 	Done, Of    int
 }
 
-// progress shows how far everybody is: the annotators with tokens, or else those who have answered a question.
+// progress shows everybody's progress: the annotators with tokens, or else those who have answered a question.
 func (s *Server) progress(w http.ResponseWriter, r *http.Request, annotator string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -398,7 +398,7 @@ func (s *Server) progress(w http.ResponseWriter, r *http.Request, annotator stri
 	}{s.frame(r, "Progress"), all})
 }
 
-// others are what annotators said about a question and why, for an adjudicator, without their names. s.mu is locked.
+// others returns what annotators answered to a question and why, for an adjudicator, without names. s.mu is locked.
 func (s *Server) others(q *sheet, id string) (list []opinion) {
 	u, _ := q.Unit(id)
 	if !s.decides() {

@@ -53,12 +53,12 @@ type seen struct {
 	block, answer string
 	tags          []tag
 	words         []string
-	fact          Fact // of this observation alone
+	fact          Fact // for this observation alone
 }
 
-// analyse sets what the index has of the observation.
+// analyse computes what the index stores about the observation.
 func (s *seen) analyse() {
-	// Observations near each other with the same names are shown as one answer.
+	// Nearby observations with the same names are shown as one answer.
 	kind, block := instrument.Of(s.Measure), s.Item
 	for _, c := range slices.Sorted(maps.Keys(s.Observation.Condition)) {
 		if !kind.Column(c).Within {
@@ -87,8 +87,8 @@ func packLines(answers []answer) []byte {
 	return b
 }
 
-// unpackLines decodes the output of packLines. The answers share an array of lines:
-// a page of a rare word unpacks a chunk for each of its answers.
+// unpackLines decodes the output of packLines. The answers share an array of lines: a page of results for a rare word
+// unpacks a chunk for each of its answers.
 func unpackLines(b []byte) ([]answer, error) {
 	answers, lines, end := make([]answer, 0, chunkSize), make([]where, 0, 4*chunkSize), int64(0)
 	for len(b) > 0 {
@@ -119,7 +119,7 @@ func unpackLines(b []byte) ([]answer, error) {
 // ErrNone is the error for an unknown answer.
 var ErrNone = errors.New("no such answer")
 
-// Observations returns the observations of answers, by their numbers.
+// Observations returns the observations of answers, by number.
 func (x *Index) Observations(ctx context.Context, numbers ...int) (list [][]crosstalk.Observation, err error) {
 	err = x.read(ctx, func(c *sqlite3.Conn) error {
 		for _, n := range numbers {
@@ -182,32 +182,32 @@ func (x *Index) linesOf(c *sqlite3.Conn, chunk int) ([]answer, error) {
 	return lines, err
 }
 
-// Verdict is what was found in an answer, in short.
+// Verdict summarises the findings in an answer.
 type Verdict uint8
 
 const (
-	Unscored Verdict = iota // no observation of it has a value
+	Unscored Verdict = iota // none of its observations has a value
 	Clean                   // scored, without a fault
 	Fault                   // with a finding that the instrument looks for
 )
 
-// Fact is what orders and compares answers.
+// Fact contains what is needed to order and compare answers.
 type Fact struct {
-	Key     uint64 // of the item, its variant and the sample: the same under other conditions and in other runs
+	Key     uint64 // of the item, variant and sample: the same under other conditions and in other runs
 	Verdict Verdict
 	Length  uint32  // characters of its texts
-	Doubt   float32 // how close the decision was: 0 is closest; NaN where that is not known
+	Doubt   float32 // how close the decision was: 0 is closest; NaN if unknown
 
-	Condition uint16 // its place in Conditions
+	Condition uint16 // index in Conditions
 }
 
-// Numbered is the fact of an answer.
+// Numbered is the fact of an answer, with its number.
 type Numbered struct {
 	Number int
 	Fact
 }
 
-// KeyOf is the key of the answer to an item.
+// KeyOf returns the key of the answer to an item.
 func KeyOf(item, variant string, sample int) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(item + "\x00" + variant + "\x00" + strconv.Itoa(sample)))
@@ -254,7 +254,7 @@ func factOf(list []*seen) Fact {
 	return f
 }
 
-// conditionOf is the place of an answer's condition, without the columns within an answer.
+// conditionOf returns the index of an answer's condition, without the columns within an answer.
 func (b *builder) conditionOf(s *seen) uint16 {
 	text := strings.TrimPrefix(s.block, s.Item)
 	i, known := b.condition[text]
@@ -283,7 +283,7 @@ func packFacts(answers []answer) (b []byte) {
 	return b
 }
 
-// Facts returns the facts of the answers that have these values of columns, by their numbers.
+// Facts returns the facts of the answers with these values of columns, by number.
 func (x *Index) Facts(ctx context.Context, where map[string]string) (list []Numbered, err error) {
 	err = x.search(ctx, Query{Where: where}, func(s *search) error {
 		list, err = s.facts()
@@ -300,7 +300,7 @@ func (s *search) facts() (list []Numbered, err error) {
 		}
 		for i := range s.size(chunk) {
 			if le := binary.LittleEndian; found.has(i) && len(packed) >= (i+1)*factSize {
-				b := packed[i*factSize:] // as packFacts wrote it
+				b := packed[i*factSize:] // in the format of packFacts
 				list = append(list, Numbered{chunk*chunkSize + i + 1, Fact{le.Uint64(b), Verdict(b[8]), le.Uint32(b[9:]),
 					math.Float32frombits(le.Uint32(b[13:])), le.Uint16(b[17:])}})
 			}

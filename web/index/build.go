@@ -29,12 +29,12 @@ type builder struct {
 	conn        *sqlite3.Conn
 
 	conditions []map[string]string
-	condition  map[string]int // the places of conditions, by their texts
+	condition  map[string]int // indexes of conditions, by their texts
 
 	chunk  int
-	answer []answer                       // of the chunk
-	places map[string]map[string][]uint16 // kind, value
-	values map[string]map[string]bool     // of kinds, in all chunks; nil for one that has too many
+	answer []answer                       // in the chunk
+	places map[string]map[string][]uint16 // by kind and value
+	values map[string]map[string]bool     // by kind, in all chunks; nil for a kind with too many
 }
 
 type answer struct {
@@ -50,7 +50,7 @@ func newBuilder(whole, stamp string) (*builder, error) {
 	b := &builder{part: part, whole: whole, stamp: stamp, condition: map[string]int{},
 		places: map[string]map[string][]uint16{}, values: map[string]map[string]bool{}}
 	if b.conn, err = sqlite3.Open(part); err == nil {
-		// An index that a crash left unfinished is never used: nothing needs to reach the disk.
+		// An index that a crash left unfinished is never used: no data needs to be synced to disk.
 		err = b.conn.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768;" + schema)
 	}
 	if err != nil {
@@ -61,7 +61,7 @@ func newBuilder(whole, stamp string) (*builder, error) {
 	return b, nil
 }
 
-// building limits the number of indexes built at a time.
+// building limits the number of indexes built concurrently.
 var building = make(chan struct{}, 2)
 
 // build builds the index. Readers see every chunk as soon as it is written.
@@ -69,13 +69,13 @@ func (x *Index) build(ctx context.Context, b *builder, book Book) {
 	defer close(x.built)
 	building <- struct{}{}
 	defer func() { <-building }()
-	// Plots of hostile observations are drawn here, in a goroutine of the server.
+	// This draws plots of hostile observations in a goroutine of the server.
 	err := rescue.Do(b.whole, func() error { return b.read(ctx, x, book) })
 	if err == nil {
 		err = rescue.Do(b.whole, func() error { return x.finish(b, book) })
 	}
 	if err != nil {
-		err = errors.Join(err, b.conn.Close()) // does nothing if it is closed
+		err = errors.Join(err, b.conn.Close()) // no effect if already closed
 	}
 	x.progress(func(s *State) { s.Building, s.Err = false, err })
 }
@@ -89,7 +89,7 @@ func (b *builder) read(ctx context.Context, x *Index, book Book) error {
 			return nil
 		})
 	}
-	var block []*seen // observations that may be of the same answers
+	var block []*seen // observations that may belong to the same answers
 	for batch, err := range parallel.Map(ctx, batches(x.dir), runtime.GOMAXPROCS(0), each) {
 		if err == nil {
 			err = ctx.Err()
@@ -191,8 +191,8 @@ func (b *builder) flush(x *Index) (err error) {
 	return errors.Join(err, put.Close())
 }
 
-// facets counts the values of a column, and reports whether these are few enough for
-// a filter. It drops the column when they become too many. Words are not counted.
+// facets counts the values of a column, and reports whether they are few enough for a filter. If not, it drops the
+// column. It does not count words.
 func (b *builder) facets(kind string, of map[string][]uint16) (few bool, err error) {
 	if kind == "" {
 		return true, nil
@@ -219,7 +219,7 @@ func (b *builder) facets(kind string, of map[string][]uint16) (few bool, err err
 	return known != nil, err
 }
 
-// finish makes the index a single file and moves it to its place.
+// finish turns the index into a single file and moves it into place.
 func (x *Index) finish(b *builder, book Book) error {
 	pages, err := book.Pages()
 	if err != nil {
@@ -239,11 +239,11 @@ func (x *Index) finish(b *builder, book Book) error {
 	if err := x.drain(); err != nil {
 		return err
 	}
-	// A single file, which readers do not need to write.
+	// A single file, which readers need not write to.
 	if err := errors.Join(b.conn.Exec("PRAGMA journal_mode = DELETE"), b.conn.Close()); err != nil {
 		return err
 	}
-	if os.Rename(b.part, b.whole) == nil { // else it serves where it is
+	if os.Rename(b.part, b.whole) == nil { // otherwise, it stays where it is
 		x.path = b.whole
 	}
 	return nil
@@ -251,7 +251,7 @@ func (x *Index) finish(b *builder, book Book) error {
 
 func (b *builder) run(query string, values ...any) error { return rows(b.conn, query, values, nil) }
 
-// unspaced are scripts without spaces between words: each letter counts as a word.
+// unspaced lists scripts without spaces between words: each letter counts as a word.
 var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
 	unicode.Khmer, unicode.Myanmar}
 
@@ -280,7 +280,7 @@ func words(text string, use func(string)) {
 	end(len(text))
 }
 
-// fold is a word in lower case, cut to longestWord.
+// fold returns a word in lower case, cut to longestWord.
 func fold(word string) string {
 	word = strings.ToLower(word)
 	n := min(len(word), longestWord)
@@ -291,7 +291,7 @@ func fold(word string) string {
 }
 
 type term struct {
-	words []string // that it is made of; the last may go on
+	words []string // its words; the last one may be a prefix
 	text  string   // exact phrase in lower case; "": only the words
 }
 
@@ -319,7 +319,7 @@ func terms(query string) (list []term) {
 	return list
 }
 
-// plain is a text in lower case, with one space for each gap.
+// plain returns a text in lower case, with single spaces.
 func plain(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
 
 // Found is the column of findings.
@@ -334,7 +334,7 @@ const (
 
 type tag struct{ column, value string }
 
-// tags are the columns of an observation, with control characters made visible: they are used in URLs and forms.
+// tags returns the columns of an observation, with control characters made visible: they are used in URLs and forms.
 func tags(o *crosstalk.Observation) (list []tag) {
 	add := func(column, value string) {
 		if value != "" && len(value) <= longestValue && len(column) <= longestValue {

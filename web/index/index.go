@@ -1,18 +1,18 @@
-// Package index is a search index of a run's observations: its answers, their lines in observations.jsonl, and which of
-// them have a value of a column or a word. It is a SQLite file in a cache of the user, never in the run, which may come
+// Package index is a search index of a run's observations: its answers, their lines in observations.jsonl, and which
+// answers have a column's value or a word. It is an SQLite file in the user's cache, never in the run, which may come
 // from somebody else. It can be deleted, and is rebuilt when the observations change.
 //
-// Answers are numbered from 1 in the order of the observations and come in chunks. For each value of a column, and each
-// word, a chunk has the set of its answers; a search is the intersection of sets, chunk by chunk, from where the last
-// page ended. So every page takes the same time, and a chunk can be searched as soon as it is written.
+// Answers are numbered from 1 in the order of the observations and grouped in chunks. For each value of a column, and
+// each word, a chunk has the set of its answers; a search intersects sets, chunk by chunk, from where the last page
+// ended. So every page takes the same time, and a chunk can be searched as soon as it is written.
 //
-// SQLite's FTS5 would do most of this: one contentless table without positions, with lists for beginnings of up to
-// three letters, and columns as tokens. It was measured against these sets with bench/browse on a million answers and
-// two busy cores, and was slower where it matters. Building took 86 CPU seconds instead of 59, for a file of 156 MB
-// instead of 152 MB. Beginnings of four letters or more have no list, so FTS5 merges all their words before it gives
-// the first answer: a page for "w123" took 267 ms instead of 10 ms (median, n = 20), and the query alone for a word of
-// all answers 365 ms or more, where the page takes 15 ms here. Whole words were fast, but languages that inflect or
-// join words (Korean, Turkish, German) need beginnings. It saved 75 lines.
+// SQLite's FTS5 could do most of this: one contentless table without positions, with lists for prefixes of up to three
+// letters, and columns as tokens. It was measured against these sets with bench/browse on a million answers and two
+// busy cores, and was slower where it matters. Building took 86 CPU seconds instead of 59, for a file of 156 MB instead
+// of 152 MB. Prefixes of four letters or more have no list, so FTS5 merges all their words before it returns the first
+// answer: a page for "w123" took 267 ms instead of 10 ms (median, n = 20), and the query alone for a word in all
+// answers 365 ms or more, while the page takes 15 ms here. Whole words were fast, but languages that inflect or join
+// words (Korean, Turkish, German) need prefixes. It saved 75 lines.
 package index
 
 import (
@@ -38,16 +38,16 @@ import (
 const (
 	layout         = 6                   // raised when the tables or their contents change
 	chunkSize      = 16384               // answers in a chunk
-	batchSize      = 512                 // observations that are analysed together
-	mostOfAnItem   = 20_000              // observations that are searched for the others of the same answer
+	batchSize      = 512                 // observations analysed together
+	mostOfAnItem   = 20_000              // observations searched for others of the same answer
 	mostValues     = 200                 // of a column that is offered as a filter
-	mostConditions = 1000                // that are kept; others count as one more
-	longestLine    = 256 << 20           // bytes of an observation
-	longestText    = 1 << 20             // searchable bytes of each text of an observation
+	mostConditions = 1000                // conditions kept; all others count as one more
+	longestLine    = 256 << 20           // bytes in an observation
+	longestText    = 1 << 20             // searchable bytes in each text of an observation
 	longestWord    = 32                  // bytes that distinguish words
-	longestValue   = 120                 // bytes of a value of a column
-	factSize       = 8 + 1 + 4 + 4 + 2   // bytes of a packed fact
-	unused         = 60 * 24 * time.Hour // after which an index that was not opened, or not finished, is removed
+	longestValue   = 120                 // bytes in a column's value
+	factSize       = 8 + 1 + 4 + 4 + 2   // bytes in a packed fact
+	unused         = 60 * 24 * time.Hour // an index neither opened nor finished for so long is removed
 )
 
 // Index is the index of one run's observations. It is safe for concurrent use.
@@ -58,29 +58,29 @@ type Index struct {
 	stop         context.CancelFunc
 	built        chan struct{} // closed when building has ended
 
-	mu    sync.RWMutex // held for writing while the file changes its place
-	path  string       // of the file that is read
+	mu    sync.RWMutex // held for writing while the file is moved
+	path  string       // of the file being read
 	conns chan *sqlite3.Conn
 
 	state        sync.Mutex
 	now          State
-	lines        []answer // of the chunk that was asked for last
+	lines        []answer // of the last chunk requested
 	linesOfChunk int
 }
 
 // State is the progress of building an index.
 type State struct {
-	Answers  int   // that can be looked through
-	Read     int64 // bytes of the observations
+	Answers  int   // searchable answers
+	Read     int64 // bytes of observations read
 	Size     int64 // bytes of all observations
-	Building bool  // Answers are not all
+	Building bool  // Answers is incomplete
 	Err      error // why building ended early
 }
 
-// Open returns the index of the observations in a run's directory. If there is none that is up to date it begins to
-// build one in the directory cache; the finished part can be used meanwhile. The error is fs.ErrNotExist if nothing
-// was observed yet. Building ends with an error if the observations are not those that the run recorded. book is
-// called with every observation while building, and at the end for the data to store with the index.
+// Open returns the index of the observations in a run's directory. If none is up to date, it starts to build one in the
+// directory cache; the finished part can be used meanwhile. The error is fs.ErrNotExist if there are no observations
+// yet. Building ends with an error if the observations are not those that the run recorded. book is called with every
+// observation while building, and at the end for the data to store with the index.
 func Open(dir, cache string, book Book) (*Index, error) {
 	stamp := stampOf(dir)
 	f, err := plainfile.Open(filepath.Join(dir, "observations.jsonl"))
@@ -95,7 +95,7 @@ func Open(dir, cache string, book Book) (*Index, error) {
 		conns: make(chan *sqlite3.Conn, 4), stop: func() {}}
 	path := pathIn(cache, dir)
 	if n, ok := current(path, stamp); ok {
-		os.Chtimes(path, time.Time{}, time.Now()) // it is used
+		os.Chtimes(path, time.Time{}, time.Now()) // marks it as used
 		x.path, x.now = path, State{Answers: n, Read: x.size, Size: x.size}
 		close(x.built)
 		return x, nil
@@ -120,7 +120,7 @@ type Book interface {
 // Fresh reports whether the observations are unchanged since they were indexed.
 func (x *Index) Fresh() bool { return stampOf(x.dir) == x.stamp }
 
-// stampOf tells the state of a run's observations and figures from others.
+// stampOf identifies the state of a run's observations and figures.
 func stampOf(dir string) string {
 	stamp := fmt.Sprintf("%d %s", layout, crosstalk.Version)
 	for _, name := range []string{"observations.jsonl", "estimates.json"} {
@@ -167,7 +167,7 @@ func (x *Index) Close() error {
 	return errors.Join(err, x.observations.Close())
 }
 
-// drain closes the connections that are not in use.
+// drain closes idle connections.
 func (x *Index) drain() (err error) {
 	for {
 		select {
@@ -179,7 +179,7 @@ func (x *Index) drain() (err error) {
 	}
 }
 
-// read calls f with a connection that only reads, and interrupts it when ctx ends.
+// read calls f with a read-only connection, and interrupts it when ctx ends.
 func (x *Index) read(ctx context.Context, f func(*sqlite3.Conn) error) (err error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -213,7 +213,8 @@ func (x *Index) read(ctx context.Context, f func(*sqlite3.Conn) error) (err erro
 // Pages returns the data of Book, nil while the index is being built.
 func (x *Index) Pages(ctx context.Context) ([]byte, error) { return x.meta(ctx, "pages") }
 
-// Conditions are those of the answers, without the columns within an answer; nil while the index is being built.
+// Conditions returns the conditions of the answers, without the columns within an answer; nil while the index is being
+// built.
 func (x *Index) Conditions(ctx context.Context) (list []map[string]string, err error) {
 	text, err := x.meta(ctx, "conditions")
 	if err == nil && text != nil {
@@ -222,7 +223,7 @@ func (x *Index) Conditions(ctx context.Context) (list []map[string]string, err e
 	return list, err
 }
 
-// meta is what the index has of this name, nil while it is being built.
+// meta returns the index's data with this name, nil while the index is being built.
 func (x *Index) meta(ctx context.Context, name string) (value []byte, err error) {
 	err = x.read(ctx, func(c *sqlite3.Conn) (err error) {
 		value, err = blob(c, "SELECT value FROM meta WHERE name = ?", name)
@@ -231,7 +232,7 @@ func (x *Index) meta(ctx context.Context, name string) (value []byte, err error)
 	return value, err
 }
 
-// blob is the only value of a query with these parameters, nil if there is none.
+// blob returns the only value of a query with these parameters, nil if there is none.
 func blob(c *sqlite3.Conn, query string, parameters ...any) (value []byte, err error) {
 	err = rows(c, query, parameters, func(s *sqlite3.Stmt) { value = s.ColumnBlob(0, nil) })
 	return value, err
@@ -307,7 +308,7 @@ func pathIn(cache, run string) string {
 	return filepath.Join(cache, hex.EncodeToString(sum[:12])+".db")
 }
 
-// create creates an unfinished index beside the path that it will have, in a cache that is made if there is none.
+// create creates an unfinished index next to its final path. It makes the cache if there is none.
 func create(whole string) (part string, err error) {
 	cache := filepath.Dir(whole)
 	if err := os.MkdirAll(cache, 0o700); err != nil {
@@ -326,7 +327,7 @@ func create(whole string) (part string, err error) {
 	return f.Name(), f.Close()
 }
 
-// remove removes an index with SQLite's files beside it.
+// remove removes an index with SQLite's files next to it.
 func remove(path string) {
 	for _, end := range []string{"", "-wal", "-shm", "-journal"} {
 		os.Remove(path + end)

@@ -17,11 +17,11 @@ import (
 
 // Query selects answers.
 type Query struct {
-	Where  map[string]string // values of columns; answers have all of them
-	Text   string            // words that begin words of the answer; "exact phrases" in quotation marks
-	After  int               // numbers larger than that, the least first
-	Before int               // if not 0: numbers less than that, the largest of them, in ascending order
-	Only   []int             // if not nil: these numbers at most, ascending
+	Where  map[string]string // values of columns; answers must have all of them
+	Text   string            // prefixes of words in the answer; "exact phrases" in quotation marks
+	After  int               // numbers larger than this, the smallest first
+	Before int               // if not 0: the largest numbers less than this, in ascending order
+	Only   []int             // if not nil: only these numbers, ascending
 	Order  Order             // instead of by number; needs Skip, not After or Before
 	Skip   int               // answers before the page, in this order
 	Limit  int
@@ -31,14 +31,14 @@ type Query struct {
 // Page is a page of the answers of a query.
 type Page struct {
 	Numbers []int // of answers, ascending or in the query's order
-	First   int   // the place of the first among all that the query finds, from 1; 0: not known
-	Total   int   // how many it finds; -1: not known
+	First   int   // position of the first answer among all found, from 1; 0: unknown
+	Total   int   // number of answers found; -1: unknown
 	Earlier bool  // there are more before
 	Later   bool  // there are more after
 	Cut     bool  // the search took too long: there may be more
 
-	// How many answers have each value of the query's column Count, and how many there are, among those that the rest
-	// of the query finds: without Only and what the query wants of that column. Counts is nil where it is not known.
+	// Counts has the number of answers for each value of the query's column Count, among the answers that the rest of the
+	// query finds: without Only and the query's condition on that column. Counts is nil if unknown.
 	Counts map[string]int
 	Rest   int
 }
@@ -98,7 +98,7 @@ type search struct {
 	query     Query
 	terms     []term
 	begun     time.Time
-	answers   int // that can be looked through
+	answers   int // searchable answers
 	get, from *sqlite3.Stmt
 	known     map[int][2]set // results of find, by chunk
 }
@@ -120,12 +120,12 @@ func (x *Index) search(ctx context.Context, q Query, f func(*search) error) erro
 	})
 }
 
-// exact reports whether the query has exact phrases, which are looked for in texts.
+// exact reports whether the query has exact phrases, which must be looked up in texts.
 func (s *search) exact() bool {
 	return slices.ContainsFunc(s.terms, func(t term) bool { return t.text != "" })
 }
 
-// each calls f with the answers of each chunk that have all values and words. all is false if that takes too long.
+// each calls f with each chunk's answers that have all values and words. all is false if that takes too long.
 func (s *search) each(most time.Duration, f func(chunk int, found, rest set) error) (all bool, err error) {
 	begun := time.Now()
 	for chunk := 0; s.size(chunk) > 0; chunk++ {
@@ -143,13 +143,13 @@ func (s *search) each(most time.Duration, f func(chunk int, found, rest set) err
 	return true, nil
 }
 
-// size is how many answers a chunk has: all but the last are full.
+// size returns the number of answers in a chunk: all chunks but the last are full.
 func (s *search) size(chunk int) int { return min(s.answers-chunk*chunkSize, chunkSize) }
 
 // page finds the page, backwards from Before or forwards from After, and counts.
 func (s *search) page() (p Page, err error) {
 	back := s.query.Before > 0
-	// After is the index of the number that follows it.
+	// After is the index of the number after it.
 	chunk, step, edge := min(s.query.After, 1<<40)/chunkSize, 1, s.query.After
 	if back {
 		chunk, step, edge = (min(s.query.Before-1, s.answers)-1)/chunkSize, -1, s.query.Before-1
@@ -222,7 +222,7 @@ func (s *search) count(p *Page) error {
 // values counts the values of the query's column Count, if that is fast.
 func (s *search) values(p *Page) error {
 	if p.Cut || s.exact() {
-		return nil // exact phrases are looked for in texts
+		return nil // exact phrases must be looked up in texts
 	}
 	stmt, _, err := s.conn.Prepare("SELECT places, value FROM sets WHERE chunk = ? AND kind = ?")
 	if err != nil {
@@ -246,7 +246,7 @@ func (s *search) values(p *Page) error {
 	return err
 }
 
-// find is the set of a chunk's answers that have all values and words. rest leaves out Only and the column Count.
+// find returns a chunk's answers with all values and words. rest ignores Only and the column Count.
 func (s *search) find(chunk int) (found, rest set, err error) {
 	if known, ok := s.known[chunk]; ok {
 		return known[0], known[1], nil
@@ -313,7 +313,7 @@ const (
 	Doubtful Order = "doubtful" // the closest decisions first, unknown ones last
 )
 
-// Orders are all orders.
+// Orders lists all orders.
 var Orders = []Order{ByNumber, Longest, Shortest, Doubtful}
 
 func (s *search) ordered() (p Page, err error) {
@@ -324,13 +324,13 @@ func (s *search) ordered() (p Page, err error) {
 	compare := map[Order]func(a, b Numbered) int{
 		Longest:  func(a, b Numbered) int { return int(b.Length) - int(a.Length) },
 		Shortest: func(a, b Numbered) int { return int(a.Length) - int(b.Length) },
-		// NaN is before all numbers, and so after them in the opposite order of opposite numbers.
+		// NaN sorts before all numbers, and so after them if both the numbers and the order are reversed.
 		Doubtful: func(a, b Numbered) int { return cmp.Compare(-b.Doubt, -a.Doubt) },
 	}[s.query.Order]
 	slices.SortFunc(list, func(a, b Numbered) int { return cmp.Or(compare(a, b), a.Number-b.Number) })
 	p.Total = len(list)
 	if s.exact() {
-		p.Total = -1 // without the exact phrases
+		p.Total = -1 // exact phrases are not included
 	}
 	passed := 0
 	for _, a := range list {
@@ -354,7 +354,7 @@ func (s *search) ordered() (p Page, err error) {
 	return p, nil
 }
 
-// set are answers of a chunk, by their place in it.
+// set contains answers of a chunk, by index.
 type set [chunkSize / 64]uint64
 
 func (s *set) add(i int)      { s[i/64] |= 1 << (i % 64) }
@@ -384,7 +384,7 @@ func first(n int) (s set) {
 	return s
 }
 
-// pack writes places, which ascend, as their distances, or as bits if that is shorter.
+// pack encodes ascending indexes as their distances, or as bits if that is shorter.
 func pack(places []uint16) []byte {
 	var b []byte
 	last := -1
@@ -408,7 +408,7 @@ func pack(places []uint16) []byte {
 
 var errSet = errors.New("the index is damaged: delete it")
 
-// unpack adds to the set what pack wrote.
+// unpack adds the output of pack to the set.
 func (s *set) unpack(b []byte) error {
 	if len(b) == chunkSize/8 {
 		for i := range s {
