@@ -156,6 +156,8 @@ func TestPieces(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"text":"a"}`: "a", `{"text":null}`: "", `{"text":""}`: "", `{"choices":[]}`: "", `{"choices":[{"delta":{}}]}`: "",
 		`{"choices":[{"delta":{"content":null}}]}`: "", `{"choices":[{"delta":{"content":"b"}},{"delta":{"content":"c"}}]}`: "b",
+		`{"choices":[{"index":1,"delta":{"content":"c"}}]}`: "", `{"choices":[{"delta":{"content":null,"refusal":"No."}}]}`: "No.",
+		`{"choices":[{"delta":{"content":"b","refusal":null}}]}`: "b", `{"type":"response.refusal.delta","delta":"No."}`: "No.",
 		`{"type":"response.output_text.delta","delta":"d"}`: "d", `{"type":"content_block_delta","delta":{"text":"e"}}`: "e",
 		`{"type":"content_block_delta","delta":{"thinking":"e"}}`: "", `{"type":"ping"}`: "", `{"type":"x","delta":"y"}`: "",
 		`{"type":"x","text":"y"}`: "y", `{"TEXT":"f\u00e9\n"}`: "fé\n",

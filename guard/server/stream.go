@@ -181,7 +181,8 @@ func (p *pieces) next(line []byte) (string, error) {
 	var in struct {
 		Text    json.RawMessage
 		Choices []struct {
-			Delta struct{ Content json.RawMessage }
+			Index int
+			Delta struct{ Content, Refusal json.RawMessage }
 		}
 		Type  string
 		Delta json.RawMessage
@@ -192,10 +193,13 @@ func (p *pieces) next(line []byte) (string, error) {
 	case err != nil:
 	case in.Choices != nil: // OpenAI's chat completions; the last one has usage and no choice
 		known = true
-		if len(in.Choices) > 0 {
+		if len(in.Choices) > 0 && in.Choices[0].Index == 0 { // each of several choices has chunks of its own
 			literal = in.Choices[0].Delta.Content
+			if refusal := in.Choices[0].Delta.Refusal; len(refusal) > 0 && refusal[0] == '"' {
+				literal = refusal
+			}
 		}
-	case in.Type == "response.output_text.delta": // OpenAI's responses
+	case in.Type == "response.output_text.delta", in.Type == "response.refusal.delta": // OpenAI's responses
 		literal, known = in.Delta, true
 	case in.Type == "content_block_delta": // Anthropic's messages; deltas of thoughts and tools have no text
 		var delta struct{ Text json.RawMessage }
