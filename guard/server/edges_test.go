@@ -19,6 +19,9 @@ func TestLogBounds(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "log")
 	l := verdicts{path: path, most: 10}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ line, now, before string }{
 		{"more than ten\n", "more than ten\n", ""},
 		{"abcd\n", "abcd\n", "more than ten\n"},

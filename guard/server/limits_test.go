@@ -87,6 +87,9 @@ func TestLimits(t *testing.T) {
 		if status != c.status || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %d %.300s, want %d %s", c.name, status, got, c.status, c.want)
 		}
+		if n := strings.Count(got, `"verdict"`); c.name == "records" && n != mostRecords {
+			t.Errorf("%d verdicts of %d records", n, mostRecords)
+		}
 		if status >= 400 && len(got) > 400 {
 			t.Errorf("%s: an error of %d bytes", c.name, len(got))
 		}
@@ -141,6 +144,12 @@ func TestAnswerRoom(t *testing.T) {
 	first.leave()
 	if a, err := add(); err != nil || a.Len() != 700<<10+len(`""`) {
 		t.Errorf("%d bytes, %v", a.Len(), err)
+	}
+	for n, fits := range map[int]bool{mostReply: true, mostReply + 1: false} {
+		largest := &answer{room: room{of: semaphore.NewWeighted(8 * mostReply)}}
+		if err := largest.add(json.RawMessage(filled(n, `"`, `"`))); (err == nil) != fits {
+			t.Errorf("an answer of %d bytes: %v", n, err)
+		}
 	}
 	small := &answer{room: room{of: semaphore.NewWeighted(0)}}
 	if err := small.add("x"); err != nil {

@@ -211,6 +211,9 @@ func TestUserOfCall(t *testing.T) {
 		{`{"input_type":"response","texts":["` + english + `"],"structured_messages":[{"role":"user","content":"` + asks + `"}]}`, true},
 		{`{"input_type":"response","texts":["` + english + `"],"structured_messages":[{"role":"user","content":"` +
 			strings.Repeat(asks+" ", mostText/len(asks)) + `"}]}`, false}, // a message that is too long to be judged
+		{`{"input_type":"request","litellm_call_id":"d","texts":["` + strings.Repeat(" ", mostText+1) + `"],` +
+			`"structured_messages":[{"role":"user","content":"` + asks + `"}]}`, false}, // a text that is too long is not looked at
+		{`{"input_type":"response","litellm_call_id":"d","texts":["` + english + `"]}`, true},
 		{`{"input_type":"request","litellm_call_id":"c","texts":[],"structured_messages":[{"role":"user","content":"` + asks + `"}]}`, false},
 		{`{"input_type":"response","litellm_call_id":"c","texts":["` + english + `"],"structured_messages":[{"role":"user","content":"When does it arrive, please?"}]}`, true},
 	} {

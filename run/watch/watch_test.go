@@ -120,6 +120,8 @@ func TestNotBegun(t *testing.T) {
 			{shard: shard.Shard{Index: 4, Count: 4}}}, 80, 75 * time.Second},
 		"one has nothing to do": {[]part{{shard: shard.Shard{Index: 1, Count: 2}, asks: 20, done: 20, last: time.Hour, finished: true},
 			{shard: shard.Shard{Index: 2, Count: 2}, finished: true}}, 20, 0},
+		"one was cut short": {[]part{{shard: shard.Shard{Index: 1, Count: 2}, asks: 20, done: 20, last: time.Hour, finished: true},
+			{shard: shard.Shard{Index: 2, Count: 2}, finished: true, cut: 3}}, 20, 0},
 		"one stopped": {[]part{{shard: shard.Shard{Index: 1, Count: 2}, asks: 20, done: 10, last: time.Second, each: time.Second},
 			{shard: shard.Shard{Index: 2, Count: 2}, asks: 20, done: 5, last: time.Hour}}, 40, 25 * time.Second},
 		"nothing is planned": {[]part{{shard: shard.Shard{Index: 1, Count: 2}}}, 0, 0},
