@@ -149,3 +149,21 @@ func TestGrowingAnswersAreBlockedWhenCertain(t *testing.T) {
 		}
 	}
 }
+
+// A call is remembered as long as its user may wait for the answer, whatever other calls come meanwhile.
+func TestCallsAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := calls{count: func(event) {}}
+		c.keep("first", "de")
+		time.Sleep(longestCall)
+		c.keep("second", "fr")
+		if got := c.language("first") + " " + c.language("second"); got != "de fr" {
+			t.Errorf("remembered: %s", got)
+		}
+		time.Sleep(1)
+		c.keep("third", "en")
+		if got := c.language("first"); got != "" || len(c.ids) != 2 {
+			t.Errorf("remembered too long: %q of %d", got, len(c.ids))
+		}
+	})
+}

@@ -249,7 +249,7 @@ func (r *Run) sum(now time.Time) {
 		if p.Last.After(r.Last) {
 			r.Last = p.Last
 		}
-		if p.State == Running && p.Rate > 0 {
+		if p.Rate > 0 { // it is running
 			rates = append(rates, p.Rate)
 		}
 		if priced = priced && p.Cost != nil; priced {

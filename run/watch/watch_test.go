@@ -210,6 +210,31 @@ func TestUsualRate(t *testing.T) {
 	}
 }
 
+// A run is running if one of its shards is, else it waits for those that are quiet; else it is broken or cut if one is.
+func TestStateOfShards(t *testing.T) {
+	dir, of := t.TempDir(), func(i int) shard.Shard { return shard.Shard{Index: i, Count: 5} }
+	for i, p := range []part{{asks: 4, done: 4, last: time.Hour, finished: true},
+		{asks: 4, done: 4, last: time.Hour, finished: true, cut: 1}, {asks: 4},
+		{asks: 4, done: 1, last: time.Hour}, {asks: 4, done: 1, last: time.Second}} {
+		p.shard = of(i + 1)
+		makeRun(t, dir, p)
+	}
+	nonsense := []byte(strings.Repeat("nonsense ", 1000))
+	if err := os.WriteFile(filepath.Join(of(3).Dir(dir), "answers.db"), nonsense, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := Read(dir, nil, now)
+	if err != nil || len(whole) != 1 {
+		t.Fatal(whole, err)
+	}
+	for n, want := range []State{Finished, Finished, Cut, Broken, Quiet, Running} {
+		r := Run{Parts: slices.Clone(whole[0].Parts[:n])}
+		if r.sum(now); r.State != want {
+			t.Errorf("of the first %d shards: %s, want %s", n, r.State, want)
+		}
+	}
+}
+
 // Shards are in their order, whatever their directories are called.
 func TestOrderOfShards(t *testing.T) {
 	dir := t.TempDir()
