@@ -34,11 +34,11 @@ type Model struct {
 	embeddings
 	layers  []layer
 	set     *kernel.Set
-	scratch chan *scratch // as many as cores: a batch waits for one
+	scratch chan *scratch // one per core: a batch waits for one
 }
 
-// Load reads the model in dir. The error of a missing, damaged or unsupported file names the file and what was expected
-// of it. Memory stays within a small multiple of the size of the files, whatever they claim.
+// Load reads the model in dir. The error for a missing, damaged or unsupported file names the file and what was
+// expected. Memory stays within a small multiple of the files' actual size.
 func Load(dir string) (*Model, error) {
 	path := filepath.Join(dir, "config.json")
 	text, err := os.ReadFile(path)
@@ -66,7 +66,7 @@ func Load(dir string) (*Model, error) {
 	return m, nil
 }
 
-// Kernels names the inner loops that this machine can run, the fastest last: "portable", "avx2", "avx512".
+// Kernels lists the inner loops that this machine can run, the fastest last: "portable", "avx2", "avx512".
 func Kernels() []string {
 	return ordered.Distinct(kernel.Sets(), func(s *kernel.Set) string { return s.Name })
 }
@@ -90,7 +90,7 @@ func LoadText(dir string) (*Text, error) {
 	return &Text{m, t}, nil
 }
 
-// Limit is the number of ids of a text that may have up to most: at most MaxTokens, and MaxTokens if most is 0.
+// Limit returns the number of ids of a text that may have up to most: at most MaxTokens, and MaxTokens if most is 0.
 func (t *Text) Limit(most int) int {
 	if most <= 0 {
 		return t.MaxTokens()
@@ -121,7 +121,7 @@ func (t *Text) Encode(ctx context.Context, texts []string, layers, most int,
 // snapshot matches a directory of the Hugging Face cache.
 var snapshot = regexp.MustCompile(`(?:^|/)models--((?:[^/]+--)?[^/]+)/snapshots/([0-9a-f]{7,64})$`)
 
-// Named returns the name and the revision or, of those that are empty, Identity's.
+// Named returns the given name and revision, completed from Identity where empty.
 func Named(dir, model, revision string) (string, string, error) {
 	if model != "" && revision != "" {
 		return model, revision, nil
@@ -130,7 +130,8 @@ func Named(dir, model, revision string) (string, string, error) {
 	return cmp.Or(model, known), cmp.Or(revision, commit), err
 }
 
-// Identity names the model in dir for signatures: its name and commit if dir is a snapshot in a Hugging Face cache,
+// Identity returns the name and revision of the model in dir for signatures: its name and commit if dir is a snapshot
+// in a Hugging Face cache,
 // otherwise the name of the folder and "sha256-" with the first twelve digits of the hash of the weights.
 func Identity(dir string) (model, revision string, err error) {
 	path, err := filepath.Abs(dir)
@@ -167,7 +168,7 @@ type Config struct {
 	Activation   string  `json:"hidden_act"` // "gelu", "gelu_new" or "relu"
 }
 
-// MaxTokens is the length of the longest sequence that the model has positions for, special tokens included.
+// MaxTokens returns the length of the longest sequence for which the model has positions, special tokens included.
 func (c *Config) MaxTokens() int {
 	if c.roberta() {
 		return c.Positions - c.Pad - 1
@@ -200,7 +201,7 @@ func parseConfig(b []byte) (Config, error) {
 	}
 	c := f.Config
 	switch c.Activation = cmp.Or(c.Activation, "gelu"); {
-	case c.Type == "distilbert": // no token types, and the epsilon is fixed
+	case c.Type == "distilbert": // no token types, and a fixed epsilon
 		c.Layers, c.Hidden, c.Heads, c.Intermediate = f.DistilLayers, f.DistilHidden, f.DistilHeads, f.DistilIntermediate
 		c.Types, c.Epsilon, c.Activation = 0, 1e-12, cmp.Or(f.DistilActivation, "gelu")
 	case c.roberta():
@@ -213,12 +214,12 @@ func parseConfig(b []byte) (Config, error) {
 		c.Pad = *f.PadID
 	}
 	if c.Activation == "gelu_pytorch_tanh" {
-		c.Activation = "gelu_new" // the same function
+		c.Activation = "gelu_new" // another name of the same function
 	}
 	return c, c.check(f.Embedding, f.Decoder)
 }
 
-// check refuses what the forward pass cannot do.
+// check refuses configurations that the forward pass does not support.
 func (c *Config) check(embedding string, decoder bool) error {
 	switch {
 	case decoder:
@@ -249,7 +250,7 @@ type layer struct {
 	attended, done norm
 }
 
-// embeddings are the tables that turn ids into the first hidden states, a row of Hidden values each, and their norm.
+// embeddings are the tables that map ids to the first hidden states, in rows of Hidden values, and their norm.
 type embeddings struct {
 	word, position []float32
 	token          []float32 // only row 0 is used; zeros for DistilBERT
@@ -317,7 +318,7 @@ func (m *Model) load(tensors map[string]*safetensors.Tensor) error {
 	return l.err
 }
 
-// loader finds tensors by name and copies them. Its first error sticks. It allocates nothing for a missing tensor.
+// loader finds tensors by name and copies them. It keeps its first error. It allocates nothing for a missing tensor.
 type loader struct {
 	tensors map[string]*safetensors.Tensor
 	prefix  string
@@ -328,7 +329,7 @@ func (l *loader) block(c *Config, n blockNames, prefix string) layer {
 	head, width := c.Hidden/c.Heads, c.headWidth()
 	inner := c.Heads * width
 	same := func(i int) int { return i }
-	spread := func(i int) int { return i/head*width + i%head } // a hidden value to its column among padded heads
+	spread := func(i int) int { return i/head*width + i%head } // a hidden value's column among padded heads
 	return layer{
 		qkv: l.linear(c.Hidden, 3*inner, same, spread, inner, c.Hidden, c.Hidden,
 			prefix+n.query, prefix+n.key, prefix+n.value),
@@ -374,7 +375,7 @@ func (l *loader) linear(rows, columns int, row, column func(int) int, apart, in,
 	return w
 }
 
-// norm loads a layer norm, under its present or its old tensor names.
+// norm loads a layer norm under its current or its old tensor names.
 func (l *loader) norm(name string, n int) norm {
 	gain, bias := ".weight", ".bias"
 	if l.tensors[l.prefix+name+gain] == nil && l.tensors[l.prefix+name+".gamma"] != nil {
@@ -383,7 +384,7 @@ func (l *loader) norm(name string, n int) norm {
 	return norm{l.values(name+gain, pad(n), n), l.values(name+bias, pad(n), n)}
 }
 
-// values returns a tensor of that shape, with zeros up to atLeast values.
+// values returns a tensor of this shape, with zeros up to atLeast values.
 func (l *loader) values(name string, atLeast int, shape ...int) []float32 {
 	var values []float32
 	l.rows(name, shape, func(row []float32) {

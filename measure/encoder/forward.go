@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Bounds of the tokens of a batch. More amortises the reading of the weights, fewer keep the cores evenly busy and the
-// batch in the cache. A sequence that is longer is a batch by itself.
+// Bounds of the tokens in a batch. More tokens amortise reading the weights; fewer keep the cores evenly busy and the
+// batch in the cache. A longer sequence is a batch by itself.
 const minBatch, maxBatch = 64, 512
 
 // Encode runs the first layers blocks of the model over each sequence of token ids and calls visit once for each, with
@@ -22,8 +22,8 @@ const minBatch, maxBatch = 64, 512
 // the embeddings. The slice is only lent for the call. Calls come from several goroutines at once and in no order, and
 // must not call Encode.
 //
-// It is an error if a sequence is empty or longer than MaxTokens or if an id is not in the vocabulary. When ctx is
-// done, Encode stops after the batches in work and returns its error; some sequences are then not visited.
+// It is an error if a sequence is empty or longer than MaxTokens, or if an id is not in the vocabulary. When ctx
+// ends, Encode finishes the current batches and returns ctx's error; some sequences are then not visited.
 func (m *Model) Encode(ctx context.Context, seqs [][]int32, layers int, visit func(i int, hidden []float32)) error {
 	if layers < 0 || layers > m.Layers {
 		return fmt.Errorf("layer %d of a model with layers 0 to %d", layers, m.Layers)
@@ -53,7 +53,7 @@ func (m *Model) Encode(ctx context.Context, seqs [][]int32, layers int, visit fu
 			s := <-m.scratch
 			m.forward(s, batch, layers)
 			ld, x := stride(m.Hidden), s.x
-			for b, ids := range batch { // their rows without padding
+			for b, ids := range batch { // rows of the sequences without padding
 				flat := grow(&s.flat, len(ids)*m.Hidden)
 				for t := range ids {
 					copy(flat[t*m.Hidden:][:m.Hidden], x[t*ld:])
@@ -91,7 +91,8 @@ func plan(seqs [][]int32, cores int) [][]int {
 	return batches
 }
 
-// Mean is the mean over tokens of hidden states of this width (Reimers and Gurevych 2019, section 3), by float64.
+// Mean returns the mean over tokens of hidden states of this width (Reimers and Gurevych 2019, section 3), in
+// float64.
 func Mean(hidden []float32, width int) []float32 {
 	sum := make([]float64, width)
 	for row := hidden; len(row) > 0; row = row[width:] {
@@ -127,7 +128,7 @@ func Normalize(v []float32) {
 // scores of attention grow with the length of one sequence, not its square.
 const blockRows = 96 // a multiple of the rows of every micro-kernel
 
-// scratch is the memory of one batch in work.
+// scratch is the memory for one batch.
 type scratch struct {
 	x     []float32 // hidden states [tokens, stride(Hidden)]
 	qkv   []float32 // queries, keys, values [tokens, stride(3 heads x headWidth)]; a query gives way to its context
@@ -138,8 +139,8 @@ type scratch struct {
 	flat  []float32 // one sequence without padding [sequence, Hidden]
 }
 
-// stride is the row stride for n values: whole panels, and no multiple of 1 KiB, for which the rows of a micro-kernel
-// would fall into the same cache sets.
+// stride returns the row stride for n values: whole panels, but not a multiple of 1 KiB, which would put the rows of
+// a micro-kernel into the same cache sets.
 func stride(n int) int {
 	n = pad(n)
 	if n%256 == 0 {
@@ -148,7 +149,7 @@ func stride(n int) int {
 	return n
 }
 
-// grow returns *b with n values, whatever they are.
+// grow returns *b with n arbitrary values.
 func grow(b *[]float32, n int) []float32 {
 	if cap(*b) < n {
 		*b = make([]float32, n)
@@ -207,7 +208,7 @@ func (m *Model) embed(x []float32, ldx int, batch [][]int32) {
 		for _, id := range ids {
 			p := position
 			if m.roberta() && int(id) == m.Pad {
-				p = m.Pad // a padding token in the text takes no position
+				p = m.Pad // a padding token in the text has no position
 			} else {
 				position++
 			}
@@ -223,7 +224,7 @@ func (m *Model) embed(x []float32, ldx int, batch [][]int32) {
 	}
 }
 
-// attend replaces the queries of a sequence of n tokens by their contexts, softmax(Q K' / sqrt(head)) V, head by head.
+// attend replaces the queries of a sequence of n tokens by their contexts softmax(Q K' / sqrt(head)) V, head by head.
 func (m *Model) attend(s *scratch, qkv []float32, ldq, n int) {
 	head, width, ld := m.Hidden/m.Heads, m.headWidth(), stride(n)
 	inner := m.Heads * width
@@ -249,7 +250,7 @@ func (m *Model) attend(s *scratch, qkv []float32, ldq, n int) {
 
 var zeroBias [kernel.Panel]float32
 
-// transpose writes the n rows of width values of a as columns of t.
+// transpose writes the n rows of a, of width values each, as columns of t.
 func transpose(t []float32, ldt int, a []float32, lda, n, width int) {
 	for i := range width {
 		column, at := t[i*ldt:][:n], i

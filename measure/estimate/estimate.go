@@ -1,5 +1,5 @@
-// Package estimate holds what all estimators share: it sorts observations into the groups of figures, turns means
-// into estimates, and computes averages of averages. It knows no instrument, model or run.
+// Package estimate contains what all estimators share: it sorts observations into the groups of figures, turns means
+// into estimates, and computes averages of averages. It is independent of instruments, models and runs.
 package estimate
 
 import (
@@ -13,7 +13,7 @@ import (
 	"crosstalk/measure/stats"
 )
 
-// Set fills in a figure's value, with its interval and warnings.
+// Set sets a figure's value, interval and warnings.
 func Set(e *crosstalk.Estimate, value float64, interval stats.Interval, warnings []stats.Warning) {
 	e.Value, e.Interval = crosstalk.Value(value), interval.Known()
 	for _, w := range warnings {
@@ -21,9 +21,9 @@ func Set(e *crosstalk.Estimate, value float64, interval stats.Interval, warnings
 	}
 }
 
-// Signature joins the fields of the signature of a figure with these columns. It adds what was sent instead of the
-// settings that were asked for, if a column says so, and the version. Within a field | and line breaks, which file
-// names may have, become underscores.
+// Signature joins the fields of the signature of a figure with these columns. It adds the version and, if a column
+// has them, the settings sent in place of the requested ones. Within a field, | and line breaks, which file names may
+// contain, become underscores.
 func Signature(by map[string]string, fields ...string) string {
 	var b strings.Builder
 	if sent := by[crosstalk.SentColumn]; sent != "" {
@@ -38,7 +38,7 @@ func Signature(by map[string]string, fields ...string) string {
 
 var unsafe = strings.NewReplacer("|", "_", "\n", "_", "\r", "_")
 
-// Extend adds fields to a signature, before the version.
+// Extend inserts fields into a signature, before the version.
 func Extend(signature string, fields ...string) string {
 	at := strings.LastIndexByte(signature, '|') + 1
 	for _, field := range fields {
@@ -49,55 +49,55 @@ func Extend(signature string, fields ...string) string {
 	return signature
 }
 
-// Level is the confidence level of all intervals of estimates.
+// Level is the confidence level of the intervals of all estimates.
 const Level = 0.95
 
-// Grouping says which figures there are.
+// Grouping specifies which figures there are.
 type Grouping struct {
-	By    []string // columns that figures are grouped by: one for each prefix of them (Rollup)
-	Apart []string // label columns that never share a figure, whether By names them or not
+	By    []string // columns by which figures are grouped: one for each prefix of them (Rollup)
+	Apart []string // label columns whose values never share a figure, whether or not By names them
 
-	// Crossed are columns that every figure has. Where By names several of them there is a figure for each
-	// combination, not for each prefix.
+	// Crossed are columns that every figure has. If By names several of them, there is a figure for each combination,
+	// not only for each prefix.
 	Crossed []string
 }
 
-// Groups sorts observations into the groups of figures, each with a T that
-// sums them up. Observations of different conditions never share a group.
+// Groups sorts observations into the groups of figures, each with a T that sums them up. Observations of different
+// conditions never share a group.
 type Groups[T any] struct {
 	Grouping
-	New func(labels map[string]string) T // the sum of no observation
+	New func(labels map[string]string) T // returns the sum of no observations
 
-	// Describe says where the groups of a figure come, and by which columns its observations are grouped. It is
-	// called once for observations that share condition, columns and extra ones. Nil: in order of the columns.
+	// Describe determines the order of groups, and the columns by which observations are grouped. It is called once for
+	// observations that share condition, columns and extra columns. Nil: in order of the columns.
 	Describe func(name string, condition, labels, extra map[string]string) Figure
 
 	Clusters stats.ClusterNames // of the observations
 
-	known    map[string][]*Group[T] // by all that decides an observation's groups
+	known    map[string][]*Group[T] // by everything that determines an observation's groups
 	byLabels map[string]*Group[T]
 	ranks    map[string]int
 	key      []byte
 	names    []string
 }
 
-// Group is the observations behind a figure, or behind the figures of several measures.
+// Group holds the observations of a figure, or of the figures of several measures.
 type Group[T any] struct {
-	Name   string            // the figure's
-	Labels map[string]string // the figure's columns
+	Name   string            // of the figure
+	Labels map[string]string // columns of the figure
 	Sum    T
 	order  []int
 }
 
-// Condition is the position of the group's condition among all conditions.
+// Condition returns the position of the group's condition among all conditions.
 func (g *Group[T]) Condition() int { return g.order[0] }
 
-// Figure holds a figure's values beside its columns.
+// Figure describes a figure apart from the values of its columns.
 type Figure struct {
-	By       []string // the columns that it is grouped by
-	Before   []int    // order among the groups of a condition, before the columns
-	After    []int    // and after them
-	Unranked []string // columns of Apart that do not set conditions apart in the order of groups
+	By       []string // columns by which it is grouped
+	Before   []int    // order among the groups of a condition, before that of the columns
+	After    []int    // and after it
+	Unranked []string // columns of Apart that do not separate conditions in the order of groups
 }
 
 // Of returns the groups that an observation with this condition and these labels belongs to, in the figure of this
@@ -147,7 +147,7 @@ func (g *Groups[T]) find(of, values map[string]string, name string, extra map[st
 		delete(ranked, column)
 	}
 	first := g.Rank(string(crosstalk.Canonical(ranked)))
-	var by, nested []string // the columns that vary within a condition, each once; those that are not crossed
+	var by, nested []string // columns that vary within a condition, without duplicates; those that are not crossed
 	for _, column := range figure.By {
 		_, constant := condition[column]
 		if constant || slices.Contains(g.Apart, column) || slices.Contains(by, column) {
@@ -177,7 +177,7 @@ func (g *Groups[T]) find(of, values map[string]string, name string, extra map[st
 	return groups
 }
 
-// cross returns the columns of the groups that an observation with these labels belongs to: the prefixes of nested,
+// cross returns the columns of the groups to which an observation with these labels belongs: the prefixes of nested,
 // each with every combination of the crossed columns that by names.
 func (g *Groups[T]) cross(of map[string]string, nested, by []string) (all []map[string]string) {
 	for _, labels := range Rollup(of, nested) {
@@ -197,8 +197,8 @@ func (g *Groups[T]) cross(of map[string]string, nested, by []string) (all []map[
 	return all
 }
 
-// Rank is the position of a value among those that Rank has seen in a column, for Figure.Before and Figure.After;
-// -1 for crosstalk.All. The last part of the value is the value itself.
+// Rank returns the position of a value among those that Rank has seen in a column, for Figure.Before and
+// Figure.After; -1 for crosstalk.All. The last part of value is the value itself.
 func (g *Groups[T]) Rank(value ...string) int {
 	if value[len(value)-1] == crosstalk.All {
 		return -1
@@ -214,15 +214,15 @@ func (g *Groups[T]) Rank(value ...string) int {
 }
 
 // Ordered returns all groups in the order of their figures: conditions in the order of their first observation, and
-// within one the values of each column likewise, after the figure over all of them.
+// within a condition likewise the values of each column, after the figure over all of them.
 func (g *Groups[T]) Ordered() []*Group[T] {
 	return slices.SortedFunc(maps.Values(g.byLabels), func(a, b *Group[T]) int { return slices.Compare(a.order, b.order) })
 }
 
-// Rollup returns the groups that an observation with these labels belongs to: everything, then each prefix of the
-// columns in by. A column that stands for everything has the value "all". With by = [category language] an
-// observation of category x and language en is in (all, all), (x, all) and (x, en). A column that the observation
-// lacks ends the prefixes, as does one that says "all" itself: the observation is in the sums only.
+// Rollup returns the groups to which an observation with these labels belongs: the total, then each prefix of the
+// columns in by. A column that is summed over has the value "all". With by = [category language], an observation of
+// category x and language en is in (all, all), (x, all) and (x, en). Prefixes end before a column that the
+// observation lacks, or whose value is "all": the observation is then only in the sums.
 func Rollup(labels map[string]string, by []string) []map[string]string {
 	groups := make([]map[string]string, 0, len(by)+1)
 	for depth := 0; depth <= len(by); depth++ {
@@ -242,9 +242,9 @@ func Rollup(labels map[string]string, by []string) []map[string]string {
 	return groups
 }
 
-// Items counts the items with a scored observation without a list of them: an item has at most one observation of
-// each sample in a group, so there are as many as the sample that is scored most often. Where every item lacks
-// another sample the count is too small. The zero value is ready.
+// Items counts the items with a scored observation without listing them: an item has at most one observation of each
+// sample in a group, so the number is that of the sample that is scored most often. If every item lacks a different
+// sample, it is too small. The zero value is ready.
 type Items struct{ bySample []int }
 
 // Add counts a scored observation of this sample, 0-based.
@@ -255,7 +255,7 @@ func (i *Items) Add(sample int) {
 	i.bySample[sample]++
 }
 
-// N is the number of items.
+// N returns the number of items.
 func (i *Items) N() (n int) {
 	for _, count := range i.bySample {
 		n = max(n, count)
@@ -263,20 +263,20 @@ func (i *Items) N() (n int) {
 	return n
 }
 
-// Cell is the observations of one measure that share the columns averaged
-// over. Cells are compared by number, so that callers may index what they like.
+// Cell is the observations of one measure that share the columns averaged over. Cells are compared by number, so
+// callers may number anything.
 type Cell struct {
-	Measure int   // index into Average.HarmonicOf; 0 for a figure of its own measure
+	Measure int   // index into Average.HarmonicOf; 0 for a figure with its own measure
 	Values  []int // of the columns of Average.Over
 }
 
-// Formula computes a figure from the means of its cells, in their order. A mean is NaN where the cell has nothing
-// to measure, and so is the figure where it is undefined.
+// Formula computes a figure from the means of its cells, in order. A mean is NaN if the cell has nothing to measure;
+// an undefined figure is NaN too.
 type Formula func(means []float64) float64
 
 // FormulaOf returns the formula of an average over these cells: the plain mean over the values of the first column
 // of the plain mean over those of the second, and so on, in the order in which cells have them; the harmonic mean
-// is taken within each value of the first column that every measure has a cell of (crosstalk.Average).
+// is taken within each value of the first column for which every measure has a cell (crosstalk.Average).
 func FormulaOf(a crosstalk.Average, cells []Cell) Formula {
 	f := former{cells: cells, depth: len(a.Over), emptyIsOne: a.EmptyIsOne}
 	all := make([]int, len(cells))
@@ -291,11 +291,11 @@ func FormulaOf(a crosstalk.Average, cells []Cell) Formula {
 
 type former struct {
 	cells      []Cell
-	depth      int // how many columns are averaged over
+	depth      int // number of columns to average over
 	emptyIsOne bool
 }
 
-// mean is the mean over the values of the column at depth of the mean over the next, and of cells in the end.
+// mean returns the mean over the values of the column at depth of the mean over the next one, and finally over cells.
 func (f former) mean(cells []int, depth int) Formula {
 	if depth >= f.depth && len(cells) > 0 {
 		i := cells[0]
@@ -309,8 +309,8 @@ func (f former) mean(cells []int, depth int) Formula {
 	return f.split(cells, depth, func(part []int) Formula { return f.mean(part, depth+1) })
 }
 
-// split is the mean of the formulas of the values of a column that are defined; without columns all cells
-// are in one. Nil formulas are left out.
+// split returns the mean of the defined formulas of a column's values; without columns, all cells belong together. It
+// drops nil formulas.
 func (f former) split(cells []int, depth int, formula func(part []int) Formula) Formula {
 	var formulas []Formula
 	value := func(i int) int {
@@ -336,8 +336,8 @@ func (f former) split(cells []int, depth int, formula func(part []int) Formula) 
 	}
 }
 
-// harmonic is the harmonic mean of the two measures' figures, nil where one has no cell. Where the first is 0 it is
-// 0: it left nothing to the second, which is undefined then and counts as 1.
+// harmonic returns the harmonic mean of the two measures' figures, nil if one has no cell. If the first is 0, so is
+// the mean: the second, which has nothing to measure then, is undefined and counts as 1.
 func (f former) harmonic(cells []int, depth int) Formula {
 	var rates [2]Formula
 	for m := range rates {

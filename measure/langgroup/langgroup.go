@@ -1,4 +1,4 @@
-// Package langgroup sorts languages into groups that figures are compared by: language families and scripts.
+// Package langgroup sorts languages into groups for comparing figures: language families and scripts.
 package langgroup
 
 import (
@@ -10,13 +10,13 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Undetermined is the family or script of a language that is not known here.
+// Undetermined is the family or script of an unknown language.
 const Undetermined = "undetermined"
 
-// Groups are the groups of a language.
+// Groups holds the groups of a language.
 type Groups struct {
 	Family string // "Indo-European"; Undetermined for a language without an entry in the table
-	Script string // ISO 15924: "Latn", "Cyrl"; Undetermined if CLDR knows none
+	Script string // ISO 15924: "Latn", "Cyrl"; Undetermined if CLDR has none
 }
 
 // The groups that Marchisio et al. (2024, tables A15 and A16) compare with all other languages.
@@ -28,7 +28,7 @@ const (
 //go:embed families.txt
 var families string
 
-// familyOf is the family of each base language.
+// familyOf maps base languages to their families.
 var familyOf = func() map[string]string {
 	of := map[string]string{}
 	for family, codes := range lexicon.Parse(families) {
@@ -39,14 +39,14 @@ var familyOf = func() map[string]string {
 	return of
 }()
 
-// scripts are the scripts of languages for which CLDR names no likely one.
+// scripts maps languages for which CLDR has no likely script to theirs.
 var scripts = map[string]string{"azb": "Arab", "cbk": "Latn", "mwl": "Latn", "xal": "Cyrl"}
 
-// Of returns the groups of the language of a BCP 47 tag (fr, pt-BR, sr-Latn).
+// Of returns the groups of the language with a BCP 47 tag (fr, pt-BR, sr-Latn).
 //
-// The family depends on the base language alone. The script is the tag's own or,
-// without one, the likely script of language and region in CLDR: zh is Hans,
-// zh-TW is Hant, sr is Cyrl. Of a tag that is not valid, both are Undetermined.
+// The family depends only on the base language. The script is that of the tag or, without one, the likely script of
+// language and region in CLDR: zh is Hans, zh-TW is Hant, sr is Cyrl. Of a tag that is not valid, both are
+// Undetermined.
 func Of(tag string) Groups {
 	g := Groups{Undetermined, Undetermined}
 	t, err := language.Parse(strings.TrimSpace(tag))

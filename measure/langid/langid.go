@@ -1,4 +1,4 @@
-// Package langid names the language of a line of text.
+// Package langid identifies the language of a line of text.
 //
 // Its subpackages are identifiers: fasttext reads models of the fastText tool, such as lid.176; embedded is a small
 // model of our own for machines without downloads.
@@ -16,12 +16,12 @@ type Guess struct {
 	// "en", "zh", "yue". It is empty if the identifier has no guess.
 	Language string
 
-	// Probability is the identifier's own confidence in Language, from 0 to 1. fastText's can exceed 1 by up to
-	// 1e-5. No identifier here is calibrated, and thresholds cannot be transferred between identifiers.
+	// Probability is the identifier's confidence in Language, from 0 to 1. That of fastText can exceed 1 by up to 1e-5.
+	// No identifier here is calibrated, so thresholds cannot be transferred between identifiers.
 	Probability float32
 }
 
-// Identifier names the language of a line of text.
+// Identifier identifies the language of a line of text.
 //
 // An Identifier is safe for concurrent use and gives the same guess for the same text each time.
 type Identifier interface {
@@ -29,13 +29,13 @@ type Identifier interface {
 	// "lid.176.ftz@8f3472cf". It goes into the signature of every figure obtained with the identifier.
 	Name() string
 
-	// Identify returns the most probable language of text. Line breaks count as spaces. The text may be of any
-	// length and need not be valid UTF-8. A text without a word (empty, or white space alone) gives the zero Guess.
+	// Identify returns the most probable language of text. Line breaks count as spaces. The text may have any length and
+	// need not be valid UTF-8. A text without a word (empty or white space) gives the zero Guess.
 	Identify(text string) Guess
 }
 
-// equals are codes of one language: the identifiers' models were made with the one or the other. Bokmål is what
-// they call Norwegian, and a macrolanguage is what they have learnt its standard variety as.
+// equals are codes of the same language: models use one or the other. Their Norwegian is Bokmål, and a macrolanguage
+// is the standard variety that they were trained on.
 var equals = [][]string{
 	{"nb", "no"}, {"fil", "tl"}, {"zh", "cmn"}, {"fa", "pes", "prs"}, {"ar", "arb"}, {"et", "ekk"}, {"lv", "lvs"},
 	{"ms", "zsm"}, {"sw", "swh"}, {"ne", "npi"}, {"uz", "uzn"}, {"mn", "khk"}, {"az", "azj"}, {"mg", "plt"},
@@ -59,9 +59,9 @@ func LabelOf(code string, labels []string) (label string, ok bool) {
 	return "", false
 }
 
-// Script returns the script that a tag of Chinese or Serbian asks for, by its ISO 15924 code. It is empty if either of
-// the two will do, and for other languages. A region decides in Chinese, but not in Serbian: both of its scripts are in
-// use everywhere.
+// Script returns the ISO 15924 code of the script that a tag of Chinese or Serbian asks for. It is empty if either
+// script will do, and for other languages. A region determines the script of Chinese, but not of Serbian, which uses
+// both scripts everywhere.
 func Script(tag language.Tag) string {
 	base, named, region := tag.Raw()
 	script, _ := tag.Script()

@@ -1,8 +1,8 @@
 // Package safetensors reads tensors from files in Hugging Face's safetensors format: eight bytes of header length, a
 // JSON header, then the values.
 //
-// A header is believed only as far as the file goes: every tensor must lie in the file, without gap or overlap, and
-// have the size that its type and shape require. The size of the header bounds allocations; values are streamed.
+// A header is not trusted: every tensor must lie in the file, without gap or overlap, and have the size that its type
+// and shape require. The size of the header bounds allocations; values are streamed.
 package safetensors
 
 import (
@@ -21,9 +21,9 @@ import (
 	"slices"
 )
 
-const maxHeader = 100_000_000 // the format's own limit of the header, in bytes
+const maxHeader = 100_000_000 // the format's limit for the header, in bytes
 
-// Read returns the tensors of the safetensors file r of this size in bytes, by name. Errors mention name.
+// Read returns the tensors by name in the safetensors file r of size bytes. Errors mention name.
 func Read(r io.ReaderAt, size int64, name string) (map[string]*Tensor, error) {
 	fail := func(format string, a ...any) (map[string]*Tensor, error) {
 		return nil, fmt.Errorf("%s: not a valid safetensors file: %s", name, fmt.Sprintf(format, a...))
@@ -94,7 +94,7 @@ func Read(r io.ReaderAt, size int64, name string) (map[string]*Tensor, error) {
 	return tensors, nil
 }
 
-// Tensor is one named array in a file.
+// Tensor is a named array in a file.
 type Tensor struct {
 	Name  string
 	DType string            // "F32", "F16", "BF16", "I64", ...
@@ -103,14 +103,14 @@ type Tensor struct {
 	File  string            // its path, for errors
 }
 
-// sizes in bytes of one value; other types exist but have no business here.
+// sizes of one value in bytes; the format has other types, which encoders do not need.
 var sizes = map[string]int64{
 	"BOOL": 1, "U8": 1, "I8": 1, "F8_E4M3": 1, "F8_E5M2": 1,
 	"U16": 2, "I16": 2, "F16": 2, "BF16": 2,
 	"U32": 4, "I32": 4, "F32": 4, "U64": 8, "I64": 8, "F64": 8,
 }
 
-// bytesOf is the size in bytes of a row-major array, -1 if a dimension is negative or the size exceeds an int64.
+// bytesOf returns the size in bytes of a row-major array, -1 if a dimension is negative or the size exceeds an int64.
 func bytesOf(dtype string, shape []int) int64 {
 	n := sizes[dtype]
 	for _, d := range shape {
@@ -122,7 +122,7 @@ func bytesOf(dtype string, shape []int) int64 {
 	return n
 }
 
-// Rows streams each row (the last dimension) of an F32, F16 or BF16 to visit, as float32. The slice is reused.
+// Rows streams each row (the last dimension) of an F32, F16 or BF16 tensor to visit, as float32. The slice is reused.
 func (t *Tensor) Rows(visit func(row []float32)) error {
 	decode, ok := decoders[t.DType]
 	if !ok {
@@ -156,14 +156,14 @@ func (t *Tensor) Rows(visit func(row []float32)) error {
 	return nil
 }
 
-// decoders read the first value of some bytes.
+// decoders read the first value in a byte slice.
 var decoders = map[string]func([]byte) float32{
 	"F32":  func(b []byte) float32 { return math.Float32frombits(binary.LittleEndian.Uint32(b)) },
 	"F16":  func(b []byte) float32 { return float16(binary.LittleEndian.Uint16(b)) },
 	"BF16": func(b []byte) float32 { return math.Float32frombits(uint32(binary.LittleEndian.Uint16(b)) << 16) },
 }
 
-// float16 widens an IEEE 754 half.
+// float16 converts an IEEE 754 half to float32.
 func float16(h uint16) float32 {
 	sign, exponent, fraction := uint32(h>>15)<<31, uint32(h>>10)&31, uint32(h)&0x3ff
 	switch exponent {
@@ -176,13 +176,13 @@ func float16(h uint16) float32 {
 	return math.Float32frombits(sign | (exponent+127-15)<<23 | fraction<<13)
 }
 
-// File is the open file with the weights of a model.
+// File is an open file with the weights of a model.
 type File struct {
 	Tensors map[string]*Tensor
 	*os.File
 }
 
-// Open opens model.safetensors in dir. The caller closes it; then the tensors can be read no more.
+// Open opens model.safetensors in dir. After the caller closes it, its tensors cannot be read any more.
 func Open(dir string) (*File, error) {
 	path := filepath.Join(dir, "model.safetensors")
 	file, err := os.Open(path)

@@ -71,7 +71,7 @@ func parseNormalizer(raw json.RawMessage, c config) (func(string) string, error)
 	return nil, fmt.Errorf("normalizer %q is not supported", n.Type)
 }
 
-// charMap is SentencePiece's table of replacements: a double-array trie (Aoe 1989) from UTF-8 to places in texts.
+// charMap is SentencePiece's table of replacements: a double-array trie (Aoe 1989) from UTF-8 to offsets of texts.
 type charMap struct {
 	units []uint32
 	texts string
@@ -91,7 +91,7 @@ func newCharMap(b []byte) (*charMap, error) {
 	return m, nil
 }
 
-// lookup returns the replacement of the shortest key that begins s.
+// lookup returns the replacement of the shortest key that is a prefix of s.
 func (m *charMap) lookup(s string) (string, bool) {
 	unit := func(at uint32) uint32 {
 		if int64(at) >= int64(len(m.units)) {
@@ -120,8 +120,8 @@ func (m *charMap) lookup(s string) (string, bool) {
 	return "", false
 }
 
-// normalize replaces grapheme clusters, or else their characters. A cluster of less than six bytes gives way as a whole
-// even if only its beginning is a key: so does the Rust library, and models are trained with it.
+// normalize replaces grapheme clusters, or else their characters. A cluster of less than six bytes is replaced as a
+// whole even if only its beginning is a key: the Rust library does so, and models are trained with it.
 func (m *charMap) normalize(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -146,7 +146,7 @@ func (m *charMap) normalize(s string) string {
 	return b.String()
 }
 
-// each makes a splitter of all words from one of a single word, which appends its parts.
+// each turns a function that splits one word, and appends its parts, into a splitter of all words.
 func each(split func(word string, parts []string) []string) func([]string) []string {
 	return func(words []string) []string {
 		var parts []string
@@ -197,11 +197,11 @@ func parseSplitter(raw json.RawMessage) (func([]string) []string, error) {
 	return nil, fmt.Errorf("pre_tokenizer %q is not supported", p.Type)
 }
 
-// metaspace writes spaces as a visible mark, which begins each word.
+// metaspace writes spaces as a visible mark at the start of each word.
 type metaspace struct {
 	mark   string
-	prefix bool // the text gets a mark in front
-	split  bool // before each mark
+	prefix bool // put a mark before the text
+	split  bool // split before each mark
 }
 
 func (m metaspace) apply(text string, words []string) []string {
@@ -223,9 +223,9 @@ func (m metaspace) apply(text string, words []string) []string {
 	return words
 }
 
-// byteLevel splits text into words as GPT-2 does and writes each byte as a printable character.
+// byteLevel splits text into words like GPT-2, and writes each byte as a printable character.
 type byteLevel struct {
-	prefix bool // the text gets a space in front
+	prefix bool // put a space before the text
 	words  bool // split into words
 }
 
@@ -248,7 +248,7 @@ func (b byteLevel) apply(text string, words []string) []string {
 	return words
 }
 
-// visible maps bytes to characters: printable Latin-1 to itself, others to U+0100 and on (Radford et al. 2019).
+// visible maps bytes to characters: printable Latin-1 to itself, others to U+0100 and up (Radford et al. 2019).
 var visible = func() (v [256]rune) {
 	next := rune(0x100)
 	for b := range rune(256) {
@@ -300,7 +300,7 @@ func gpt2Kind(r rune) int {
 	return 3
 }
 
-// run is the length of the longest beginning of s in which all fit.
+// run returns the length of the longest prefix of s whose characters all satisfy fits.
 func run(s string, fits func(rune) bool) int {
 	if i := strings.IndexFunc(s, func(r rune) bool { return !fits(r) }); i >= 0 {
 		return i
@@ -308,23 +308,23 @@ func run(s string, fits func(rune) bool) int {
 	return len(s)
 }
 
-// addedToken is a literal that is cut out of the text before it is split.
+// addedToken is a literal that is cut out of the text before splitting.
 type addedToken struct {
 	ID         int32
 	Content    string
 	SingleWord bool `json:"single_word"` // only between word boundaries
 	LStrip     bool // includes the white space before it
 	RStrip     bool // and after it
-	Normalized bool // is looked for in the normalised text
+	Normalized bool // look for it in the normalised text
 }
 
-// sortAdded puts longer tokens first, which win over shorter ones.
+// sortAdded puts longer tokens first, because they take precedence over shorter ones.
 func sortAdded(tokens []addedToken) {
 	slices.SortStableFunc(tokens, func(a, b addedToken) int { return len(b.Content) - len(a.Content) })
 }
 
-// splitAdded calls visit with the parts of text in order: added tokens by id, and the text between them, unless it is
-// empty. It stops when visit returns false, and returns that.
+// splitAdded calls visit with the parts of text in order: added tokens with their ids, and the nonempty text between
+// them. It stops and returns false when visit returns false.
 func splitAdded(text string, tokens []addedToken, visit func(part string, id int32, isAdded bool) bool) bool {
 	var starts [256]bool
 	for i := range tokens {

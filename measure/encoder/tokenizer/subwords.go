@@ -14,11 +14,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// bertNormalizer cleans text as BERT's basic tokenizer does.
+// bertNormalizer cleans text like BERT's basic tokenizer.
 type bertNormalizer struct {
 	Clean   bool  `json:"clean_text"`
 	Chinese bool  `json:"handle_chinese_chars"`
-	Strip   *bool `json:"strip_accents"` // nil: as Lower
+	Strip   *bool `json:"strip_accents"` // nil: same as Lower
 	Lower   bool  `json:"lowercase"`
 }
 
@@ -64,21 +64,22 @@ func (n *bertNormalizer) normalize(text string) string {
 	return text
 }
 
-// isControl reports whether BERT drops r: controls but tab and line ends, format characters and private use.
+// isControl reports whether BERT drops r: control characters except tab and line ends, format characters and private
+// use.
 func isControl(r rune) bool {
 	return r != '\t' && r != '\n' && r != '\r' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co)
 }
 
-// isChinese reports whether BERT makes r a word of its own: as in the Rust library, without U+2B820 to U+2B91F.
+// isChinese reports whether BERT treats r as a separate word: as in the Rust library, without U+2B820 to U+2B91F.
 func isChinese(r rune) bool {
 	return r >= 0x4E00 && r <= 0x9FFF || r >= 0x3400 && r <= 0x4DBF || r >= 0x20000 && r <= 0x2A6DF ||
 		r >= 0x2A700 && r <= 0x2B81F || r >= 0x2B920 && r <= 0x2CEAF || r >= 0xF900 && r <= 0xFAFF ||
 		r >= 0x2F800 && r <= 0x2FA1F
 }
 
-// lower maps each character alone, so that a final sigma is like any other.
+// lower maps each character separately, so that it treats a final sigma like any other.
 func lower(s string) string {
-	if strings.ContainsRune(s, 'İ') { // the one letter whose lower case is two
+	if strings.ContainsRune(s, 'İ') { // the only letter with two lower-case characters
 		s = strings.ReplaceAll(s, "İ", "i\u0307")
 	}
 	return strings.Map(unicode.ToLower, s)
@@ -116,7 +117,7 @@ func splitBERT(text string, words []string) []string {
 	return words
 }
 
-// isPunctuation counts all ASCII symbols, and category P beyond.
+// isPunctuation reports whether r is an ASCII symbol, or of category P beyond ASCII.
 func isPunctuation(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r > ' ' && r < 0x7F && !('0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z')
@@ -124,7 +125,7 @@ func isPunctuation(r rune) bool {
 	return unicode.Is(unicode.P, r)
 }
 
-// newBERT makes the tokenizer of a BERT that has only a vocab.txt, one token a line, its number being its id.
+// newBERT returns the tokenizer of a BERT that only has a vocab.txt: one token per line, whose number is its id.
 func newBERT(vocab string, c config) (*Tokenizer, error) {
 	w := &wordPiece{vocab: map[string]int32{}, prefix: "##", maxChars: 100}
 	for i, line := range strings.Split(strings.TrimSuffix(vocab, "\n"), "\n") {
@@ -156,7 +157,7 @@ func newBERT(vocab string, c config) (*Tokenizer, error) {
 	return t, nil
 }
 
-// wordPiece cuts off the longest piece that begins the rest of a word, again and again; later pieces carry a prefix.
+// wordPiece repeatedly cuts off the longest piece at the start of the rest of a word; later pieces carry a prefix.
 type wordPiece struct {
 	vocab    map[string]int32
 	unknown  int32
@@ -187,7 +188,7 @@ func (w *wordPiece) encode(ids []int32, word string) []int32 {
 	return ids
 }
 
-// bpe joins neighbouring symbols of a word by the earliest learnt merge until none applies (Sennrich et al. 2016).
+// bpe joins adjacent symbols of a word by the earliest learnt merge until none applies (Sennrich et al. 2016).
 type bpe struct {
 	vocab  map[string]int32 // characters that it lacks are dropped
 	merges map[[2]int32]merge
@@ -204,7 +205,7 @@ type symbol struct {
 	prev, next int
 }
 
-// candidate is a merge of the symbol at and its next one, valid while they still are the pair it was found for.
+// candidate is a merge of the symbol at and the next one, valid while they are still the same pair.
 type candidate struct {
 	merge
 	at   int
@@ -270,7 +271,7 @@ func (m *bpe) encode(ids []int32, word string) []int32 {
 	return ids
 }
 
-// unigram finds the pieces with the largest sum of log probabilities (Kudo 2018), by the algorithm of Viterbi.
+// unigram finds the pieces with the largest sum of log probabilities (Kudo 2018), with the Viterbi algorithm.
 type unigram struct {
 	pieces  []piece // sorted by text
 	score   []float64
@@ -305,7 +306,8 @@ func newUnigram(vocab []scored, unknown int) (*unigram, error) {
 	return u, nil
 }
 
-// prefixes calls visit with the pieces that begin s, shortest first. It narrows the sorted list byte by byte.
+// prefixes calls visit with the pieces that are prefixes of s, shortest first. It narrows the sorted list byte by
+// byte.
 func (u *unigram) prefixes(s string, visit func(n int, id int32)) {
 	list := u.pieces
 	for n := 1; n <= len(s); n++ {
@@ -323,7 +325,7 @@ func (u *unigram) prefixes(s string, visit func(n int, id int32)) {
 }
 
 func (u *unigram) encode(ids []int32, word string) []int32 {
-	// best[i] is the best way to segment word[:i]: where its last piece begins.
+	// best[i] is the best way to segment word[:i], by the start of its last piece.
 	type step struct {
 		score float64
 		from  int
@@ -358,7 +360,7 @@ func (u *unigram) encode(ids []int32, word string) []int32 {
 			to = s.from
 			continue
 		}
-		for to > 0 && best[to].id == u.unknown { // adjacent unknowns are one
+		for to > 0 && best[to].id == u.unknown { // adjacent unknown pieces are merged
 			to = best[to].from
 		}
 		ids = append(ids, u.unknown)

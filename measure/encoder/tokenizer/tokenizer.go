@@ -2,7 +2,7 @@
 // do: WordPiece (Wu et al. 2016) for BERT and DistilBERT, Unigram (Kudo 2018) for XLM-RoBERTa, byte-level BPE (Radford
 // et al. 2019) for RoBERTa.
 //
-// It reads tokenizer.json or, for BERT, vocab.txt. A part that it does not know is an error, never a guess.
+// It reads tokenizer.json or, for BERT, vocab.txt. An unknown part is an error, never a guess.
 package tokenizer
 
 import (
@@ -30,13 +30,13 @@ type Tokenizer struct {
 	max       int
 }
 
-// model splits one word into ids, which it appends.
+// model splits one word into ids and appends them.
 type model interface {
 	encode(ids []int32, word string) []int32
 }
 
-// Load reads the tokenizer of the model directory dir: tokenizer.json, or else vocab.txt of a BERT, and
-// tokenizer_config.json where there is one.
+// Load reads the tokenizer in a model's directory: tokenizer.json, or else vocab.txt of a BERT, and
+// tokenizer_config.json if it exists.
 func Load(dir string) (*Tokenizer, error) {
 	var config config
 	if _, err := ReadJSON(filepath.Join(dir, "tokenizer_config.json"), &config); err != nil {
@@ -59,13 +59,13 @@ func Load(dir string) (*Tokenizer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if n := config.MaxLength; n >= 1 && n < 1<<30 { // larger means: none
+	if n := config.MaxLength; n >= 1 && n < 1<<30 { // larger values mean none
 		t.max = int(n)
 	}
 	return t, nil
 }
 
-// config is the part of a tokenizer_config.json that matters here.
+// config holds the relevant part of a tokenizer_config.json.
 type config struct {
 	Lower     *bool   `json:"do_lower_case"`
 	Strip     *bool   `json:"strip_accents"`
@@ -80,7 +80,7 @@ type config struct {
 	Mask token `json:"mask_token"`
 }
 
-// token is a string, or an object that has it as content.
+// token is a string, or an object with a string as its content.
 type token string
 
 func (t *token) UnmarshalJSON(b []byte) error {
@@ -95,7 +95,7 @@ func (t *token) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// ReadJSON decodes a file of a model's directory, if it exists.
+// ReadJSON decodes a file in a model's directory, if it exists.
 func ReadJSON(path string, v any) (found bool, err error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -110,7 +110,7 @@ func ReadJSON(path string, v any) (found bool, err error) {
 	return true, nil
 }
 
-// MaxLength is the tokenizer's own limit of ids for a text (model_max_length), special tokens included; 0: none.
+// MaxLength returns the tokenizer's limit of ids for a text (model_max_length), special tokens included; 0: none.
 func (t *Tokenizer) MaxLength() int { return t.max }
 
 // Special reports whether id is one of those that Encode puts around a text: [CLS] and [SEP], or <s> and </s>.
@@ -118,15 +118,15 @@ func (t *Tokenizer) Special(id int32) bool {
 	return slices.Contains(t.before, id) || slices.Contains(t.after, id)
 }
 
-// Encode returns the ids of text with the special tokens around it. If there are more than most, the text is cut at its
-// end and the special tokens stay; most = 0 is no limit.
+// Encode returns the ids of text with the special tokens around it. If there are more than most, it cuts the end of
+// the text and keeps the special tokens; most = 0 means no limit.
 func (t *Tokenizer) Encode(text string, most int) []int32 {
 	limit := math.MaxInt // of the ids before t.after
 	if most > 0 {
 		limit = max(most-len(t.after), len(t.before))
 	}
 	ids := slices.Clone(t.before)
-	// visit handles one part of the text; text after the limit cannot change the ids before it.
+	// visit handles one part of the text. Text after the limit cannot change the ids before it.
 	visit := func(part string, id int32, isAdded bool) bool {
 		if isAdded {
 			ids = append(ids, id)
@@ -191,10 +191,10 @@ func decodePart(part string, raw json.RawMessage, v any) (present bool, err erro
 	return true, nil
 }
 
-// same is the function of a part that is missing.
+// same is the function in place of a missing part.
 func same[T any](v T) T { return v }
 
-// sequence reads the parts of a Sequence, which are applied one after the other.
+// sequence parses the parts of a Sequence, which are applied one after the other.
 func sequence[T any](parts []json.RawMessage, parse func(json.RawMessage) (func(T) T, error)) (func(T) T, error) {
 	all := same[T]
 	for _, raw := range parts {
@@ -208,7 +208,7 @@ func sequence[T any](parts []json.RawMessage, parse func(json.RawMessage) (func(
 	return all, nil
 }
 
-// parse reads a tokenizer.json. Its truncation and padding are not the model's business and are ignored.
+// parse reads a tokenizer.json. It ignores truncation and padding, which do not concern the model.
 func parse(b []byte, c config) (*Tokenizer, error) {
 	var f struct {
 		Added      []addedToken `json:"added_tokens"`
@@ -241,7 +241,7 @@ func parse(b []byte, c config) (*Tokenizer, error) {
 		return nil, err
 	}
 	kept := t.addedNorm[:0]
-	for _, a := range t.addedNorm { // they are looked for as the normaliser writes them
+	for _, a := range t.addedNorm { // they are searched in normalised form
 		if a.Content = t.normalize(a.Content); a.Content != "" {
 			kept = append(kept, a)
 		}
@@ -252,7 +252,7 @@ func parse(b []byte, c config) (*Tokenizer, error) {
 	return t, nil
 }
 
-// parseProcessor reads the ids that are put around a text.
+// parseProcessor reads the ids to put around a text.
 func (t *Tokenizer) parseProcessor(raw json.RawMessage) error {
 	var p struct {
 		Type     string
@@ -267,7 +267,7 @@ func (t *Tokenizer) parseProcessor(raw json.RawMessage) error {
 		return err
 	}
 	switch p.Type {
-	case "ByteLevel": // changes offsets only
+	case "ByteLevel": // changes only offsets
 		return nil
 	case "BertProcessing", "RobertaProcessing":
 		for _, side := range []struct {
@@ -304,7 +304,7 @@ func (t *Tokenizer) parseProcessor(raw json.RawMessage) error {
 	return fmt.Errorf("post_processor %q is not supported", p.Type)
 }
 
-// parseModel reads the part that splits words.
+// parseModel parses the part that splits words.
 func parseModel(raw json.RawMessage) (model, error) {
 	var m struct {
 		Type     string

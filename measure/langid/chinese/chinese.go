@@ -1,4 +1,4 @@
-// Package chinese tells simplified from traditional Chinese by the characters that only one of the two has.
+// Package chinese distinguishes simplified and traditional Chinese by the characters that only one of them has.
 package chinese
 
 import (
@@ -9,23 +9,23 @@ import (
 
 //go:generate go -C ../../../tools run ./build/chinese
 
-// characters has five lines: characters of simplified text alone, characters of traditional text alone, the simplified
-// form of each of these, characters of both that may stand for another one in traditional text, and that one. Derived
+// characters has five lines: the characters of only simplified text; those of only traditional text, and the
+// simplified form of each; characters of both that in traditional text may replace another one, and that one. Derived
 // from OpenCC; see NOTICE.
 //
 //go:embed characters.txt
 var characters string
 
-// The characters of the file are between these.
+// The range of the characters in the file.
 const (
 	lowest  = 0x4e00
 	highest = 0x9fff
 )
 
-// tables have a place for each character; 0 stands for none.
+// tables have an entry for each character; 0 means none.
 type tables struct {
-	only [highest - lowest + 1]uint16 // in one of the two alone: itself if that is simplified, else its simplified form
-	both [highest - lowest + 1]uint16 // what a character of both may stand for in traditional text
+	only [highest - lowest + 1]uint16 // characters of only one: itself if simplified, else the simplified form
+	both [highest - lowest + 1]uint16 // the character that one of both may replace in traditional text
 }
 
 var forms = sync.OnceValue(func() *tables {
@@ -43,7 +43,7 @@ var forms = sync.OnceValue(func() *tables {
 	return &t
 })
 
-// Count returns how many characters of text only simplified and only traditional Chinese have.
+// Count returns how many characters of text exist only in simplified and only in traditional Chinese.
 func Count(text string) (simplified, traditional int) {
 	forms := &forms().only
 	for _, r := range text {
@@ -61,8 +61,8 @@ func Count(text string) (simplified, traditional int) {
 	return simplified, traditional
 }
 
-// Simplify returns the two forms that a character of traditional text may have in simplified text, mostly the same: a
-// character that only traditional text has has one form, others may stay or, as 於 and 著, stand for another (于, 着).
+// Simplify returns the two forms that a character of traditional text may have in simplified text, mostly the same
+// one: a character of only traditional text has one form; others may stay or, like 於 and 著, become another (于, 着).
 func Simplify(r rune) (form, other rune) {
 	if r < lowest || r > highest {
 		return r, r

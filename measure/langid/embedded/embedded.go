@@ -19,8 +19,7 @@ import (
 //go:embed lid.ftz
 var model []byte
 
-// Identifier returns the embedded model. It is read at the first call, which
-// takes about 10 ms, and shared from then on.
+// Identifier returns the embedded model. The first call loads it, which takes about 10 ms; later ones share it.
 func Identifier() *fasttext.Model { return identifier() }
 
 var identifier = sync.OnceValue(func() *fasttext.Model {

@@ -28,7 +28,7 @@ const (
 	magic      = 793712314
 	maxVersion = 12
 	supervised = 3
-	maxGram    = 255 // no model needs more, and time and memory grow with it
+	maxGram    = 255 // no model needs more; time and memory grow with it
 	entrySize  = 10  // minimum size of an entry
 )
 
@@ -36,7 +36,7 @@ type decoder struct {
 	r    *bufio.Reader
 	left int64 // bytes not yet read
 	size int64 // of the file
-	err  error // the first one; reads after it give zeros
+	err  error // the first error; later reads return zeros
 	buf  [8]byte
 }
 
@@ -46,7 +46,7 @@ func (d *decoder) fail(format string, args ...any) {
 	}
 }
 
-// need reports whether n units of size bytes are left to read.
+// need reports whether at least n units of size bytes are left.
 func (d *decoder) need(what string, n, size int64) bool {
 	if d.err == nil && (n < 0 || n > d.left/size) {
 		d.fail("%s: %d of %d bytes each, but %d bytes are left", what, n, size, d.left)
@@ -143,7 +143,7 @@ func (d *decoder) model() (*Model, error) {
 		d.fail("version %d, expected at most %d", version, maxVersion)
 	}
 	dim := int64(d.int32())
-	for range 4 { // ws, epoch, minCount, neg: of training
+	for range 4 { // ws, epoch, minCount, neg: only for training
 		d.int32()
 	}
 	m := &Model{}
@@ -155,7 +155,7 @@ func (d *decoder) model() (*Model, error) {
 	d.int32() // lrUpdateRate
 	d.int64() // t
 	if version == 11 {
-		dict.maxn = 0 // its supervised models had no character n-grams
+		dict.maxn = 0 // supervised models of that version had no character n-grams
 	}
 	switch {
 	case d.err != nil:
@@ -191,7 +191,7 @@ func (d *decoder) model() (*Model, error) {
 		return nil, fmt.Errorf("%d bytes follow the model", d.left)
 	}
 
-	// Every row that a line can name must be there.
+	// Every row that a line can refer to must exist.
 	grams := int64(dict.bucket)
 	if !dict.pruned.all {
 		grams = int64(dict.pruned.last) + 1
@@ -255,14 +255,14 @@ func (d *decoder) dictionary(dict *dictionary, m *Model) (counts []int64) {
 	return counts
 }
 
-// Quantised matrices are expanded for speed, if that takes at most this many times the file's size, as is the case
+// Quantised matrices are expanded for speed if that takes at most this many times the file's size, as is the case
 // for the tool's default of two columns per byte.
 const maxExpansion = 8
 
-// matrix has the vectors of words and n-grams, or of labels: rows one after another.
+// matrix holds the vectors of words and n-grams, or of labels, row by row.
 //
-// Products are converted to float32 before they are added, so that no compiler fuses the two: the reference rounds
-// twice.
+// Products are converted to float32 before they are added, so that no compiler fuses the operations: the reference
+// rounds twice.
 type matrix struct {
 	values []float32
 	cols   int
@@ -270,8 +270,8 @@ type matrix struct {
 
 func (m *matrix) rows() int { return len(m.values) / m.cols }
 
-// mean sets x to the mean of the rows, at least one. It sums eight columns at a time, so that the sums stay in
-// registers. Each sum runs over the rows in order, as the reference's, which divides by a rounded reciprocal.
+// mean sets x to the mean of the rows, at least one. It sums eight columns at a time to keep the sums in registers.
+// Like the reference, it adds rows in order and multiplies by a rounded reciprocal.
 func (m *matrix) mean(x []float32, rows []int32) {
 	c, n := 0, m.cols
 	for ; c+8 <= n; c += 8 {
@@ -325,7 +325,7 @@ func (d *decoder) matrix(what string, dim int64, quantised bool) matrix {
 	return matrix{d.floats(what, rows*dim), int(dim)}
 }
 
-// expanded reads a product quantisation (Jégou et al. 2011): each part of a row is the number of a centroid.
+// expanded reads a product-quantised matrix (Jégou et al. 2011): each part of a row is the number of a centroid.
 func (d *decoder) expanded(what string, rows, dim int64, norms bool) matrix {
 	codes := d.bytes(what+": codes", int64(d.int32()))
 	q := d.quantiser(what, dim)

@@ -14,7 +14,7 @@ const (
 	longWord    = 64 // bytes; the n-grams of longer words are not kept in memory
 )
 
-// dictionary turns a line into rows of the input matrix: first the words, then a row for each bucket of n-grams.
+// dictionary maps a line to rows of the input matrix: first those of the words, then one for each bucket of n-grams.
 type dictionary struct {
 	entries    []string // words, then labels
 	words      int32
@@ -26,7 +26,7 @@ type dictionary struct {
 	slots      []slot  // open addressing of entries
 	reciprocal uint64  // of bucket, for modulo
 	known      []int32 // rows of words
-	spans      []span  // per word: where in known its rows are, if they are
+	spans      []span  // by word: range of its rows in known, if there
 }
 
 type slot struct {
@@ -36,7 +36,7 @@ type slot struct {
 
 type span struct{ from, to int32 }
 
-// FNV-1a, but over signed bytes: the reference's first models were hashed on machines where char is signed.
+// FNV-1a over signed bytes: the reference's first models were hashed on machines with a signed char.
 const fnvOffset, fnvPrime = uint32(2166136261), uint32(16777619)
 
 func hashByte(h uint32, c byte) uint32 { return (h ^ uint32(int32(int8(c)))) * fnvPrime }
@@ -49,7 +49,7 @@ func hash[T string | []byte](s T) uint32 {
 	return h
 }
 
-// index makes entries findable. Of equal entries the last is found.
+// index builds the hash table of entries. Of equal entries, the last one is found.
 func (d *dictionary) index() {
 	size := 1 << bits.Len(uint(len(d.entries))*3/2)
 	d.slots = make([]slot, size)
@@ -69,7 +69,7 @@ func (d *dictionary) index() {
 	}
 }
 
-// find returns the entry of a word with that hash, -1 if there is none.
+// find returns the entry of a word with that hash, or -1.
 func (d *dictionary) find(word string, h uint32) int32 {
 	mask := len(d.slots) - 1
 	for at := int(h) & mask; ; at = (at + 1) & mask {
@@ -80,7 +80,7 @@ func (d *dictionary) find(word string, h uint32) int32 {
 	}
 }
 
-// precompute keeps the rows of the words, at most limit bytes of them.
+// precompute stores the rows of the words, in at most limit bytes.
 func (d *dictionary) precompute(limit int64) {
 	limit = min(limit, math.MaxInt32)
 	if d.maxn <= 0 {
@@ -110,7 +110,7 @@ func (d *dictionary) wordRows(rows []int32, buf *[]byte, word string, entry int3
 	return d.subwords(rows, *buf)
 }
 
-// subwords appends the rows of the n-grams of minn to maxn characters of <word>, the lone < and > left out.
+// subwords appends the rows of the n-grams of minn to maxn characters of <word>, without the single < and >.
 func (d *dictionary) subwords(rows []int32, word []byte) []int32 {
 	from := len(rows)
 	for i := range word {
@@ -162,7 +162,7 @@ func (d *dictionary) line(rows, hashes []int32, buf *[]byte, text string) ([]int
 	return d.pruned.resolve(rows, from, d.words), hashes
 }
 
-// nextWord returns the first word of text, or endOfLine, and what follows.
+// nextWord returns the first word of text, or endOfLine, and the rest.
 func nextWord(text string) (word, rest string) {
 	i := 0
 	for i < len(text) && isSpace(text[i]) {
@@ -180,14 +180,14 @@ func nextWord(text string) (word, rest string) {
 
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' || c == 0 }
 
-// pruning maps the buckets of the n-grams that quantisation kept to rows. Most n-grams of a text were dropped, and
-// which is a coin toss to the processor's branch predictor, so a line is looked up in two steps: sift keeps without
-// a branch those that may have a row, resolve finds the rows.
+// pruning maps the buckets of the n-grams that quantisation kept to rows. It dropped most n-grams of a text, and
+// which ones is a coin toss to the branch predictor, so a line is looked up in two steps: sift keeps, without a
+// branch, those that may have a row, and resolve finds the rows.
 type pruning struct {
-	all    bool       // nothing was dropped
+	all    bool       // no n-gram was dropped
 	filter []uint64   // one bit set, of 20 or more, for each n-gram kept
 	slots  []gramSlot // open addressing
-	shift  uint       // of a hash, to a slot
+	shift  uint       // of a hash, to get a slot
 	last   int32      // row
 }
 
@@ -196,7 +196,7 @@ type gramSlot struct{ gram, row int32 } // row -1: free
 func gramHash(gram int32) uint64 { return uint64(gram) * 0x9E3779B97F4A7C15 }
 
 func (p *pruning) init(n int64) {
-	width := max(bits.Len64(uint64(n)*4/3), 4) // a quarter of the slots stays free
+	width := max(bits.Len64(uint64(n)*4/3), 4) // keep a quarter of the slots free
 	p.shift = uint(64 - width)
 	p.slots = make([]gramSlot, 1<<width)
 	for i := range p.slots {
@@ -206,10 +206,10 @@ func (p *pruning) init(n int64) {
 	p.last = -1
 }
 
-// bit is the place of an n-gram in the filter.
+// bit returns the position of an n-gram in the filter.
 func (p *pruning) bit(gram int32) uint64 { return gramHash(gram) >> ((p.shift - 4) & 63) }
 
-// slot is where an n-gram is or would be.
+// slot returns the slot in which an n-gram is or would be.
 func (p *pruning) slot(gram int32) uint64 {
 	at := gramHash(gram) >> (p.shift & 63)
 	for p.slots[at].row >= 0 && p.slots[at].gram != gram {
@@ -218,7 +218,7 @@ func (p *pruning) slot(gram int32) uint64 {
 	return at
 }
 
-// put maps gram to row; of equal n-grams the last stays.
+// put maps gram to row; of equal n-grams, the last counts.
 func (p *pruning) put(gram, row int32) {
 	p.slots[p.slot(gram)] = gramSlot{gram, row}
 	bit := p.bit(gram)
@@ -226,7 +226,7 @@ func (p *pruning) put(gram, row int32) {
 	p.last = max(p.last, row)
 }
 
-// sift appends gram unless it is known to have no row.
+// sift appends gram unless it certainly has no row.
 func (p *pruning) sift(grams []int32, gram int32) []int32 {
 	grams = append(grams, gram)
 	if p.all {
@@ -237,7 +237,7 @@ func (p *pruning) sift(grams []int32, gram int32) []int32 {
 	return grams[:len(grams)-1+int(kept)]
 }
 
-// resolve replaces the n-grams of rows[from:] by their rows, behind those of the words, and drops those without.
+// resolve replaces the n-grams in rows[from:] by their rows, after those of the words, and drops those without a row.
 func (p *pruning) resolve(rows []int32, from int, words int32) []int32 {
 	grams := rows[from:]
 	if p.all {

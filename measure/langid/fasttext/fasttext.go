@@ -1,9 +1,9 @@
 // Package fasttext reads supervised models of fastText (Joulin et al. 2016, "Bag of Tricks for Efficient Text
 // Classification", and "FastText.zip") and predicts with them, in Go alone.
 //
-// It reads the files that the tool's versions 0.1 to 0.9.2 write (.bin and .ftz) of models with softmax or
-// hierarchical softmax, dense or quantised as the tool does it by default. Predictions equal the C++ tool's: sums
-// are taken in single precision and in its order, and its quirks are kept where they can be seen.
+// It reads the files that versions 0.1 to 0.9.2 of the tool write (.bin and .ftz), for models with softmax or
+// hierarchical softmax, dense or quantised as the tool does by default. Predictions equal those of the C++ tool: it
+// sums in single precision and in the same order, and its visible quirks are kept.
 //
 //   - A line is closed by the end-of-sentence token </s>, which is a word of
 //     most models, so even an empty line can have a prediction. A literal </s>
@@ -14,8 +14,8 @@
 //     1e-5. Hierarchical softmax does this at each node of its tree, and drops
 //     labels below 1e-5.
 //
-// A model file may come from anywhere: counts are checked against the size of
-// the file before memory is set aside for them, and a damaged file is an error.
+// A model file may come from anywhere: counts are checked against the size of the file before memory is allocated for
+// them, and a damaged file is an error.
 package fasttext
 
 import (
@@ -35,8 +35,8 @@ import (
 	"crosstalk/measure/langid"
 )
 
-// Model is a supervised fastText model. It does not change after it is read and is safe for concurrent use. It is a
-// langid.Identifier if its labels are language codes.
+// Model is a supervised fastText model. It is immutable and safe for concurrent use. It is a langid.Identifier if its
+// labels are language codes.
 type Model struct {
 	name   string
 	dict   dictionary
@@ -49,7 +49,7 @@ type Model struct {
 
 var _ langid.Identifier = (*Model)(nil)
 
-// Prediction is one label of a text, without the prefix __label__, and its probability: in [0, 1+1e-5].
+// Prediction is a label of a text, without the prefix __label__, and its probability, in [0, 1+1e-5].
 type Prediction struct {
 	Label       string
 	Probability float32
@@ -93,14 +93,14 @@ func Read(r io.Reader, size int64, name string) (*Model, error) {
 	return m, nil
 }
 
-// Name is the name of the file and the start of its SHA-256.
+// Name returns the name of the file and the start of its SHA-256.
 func (m *Model) Name() string { return m.name }
 
 // Labels lists the labels in the model's order, without the prefix __label__.
 func (m *Model) Labels() []string { return append([]string(nil), m.labels...) }
 
-// Identify returns the most probable label. A text without a word gives the zero Guess, though Predict may rank
-// labels for it. It allocates nothing once texts as long were seen.
+// Identify returns the most probable label. A text without a word gives the zero Guess, although Predict may rank
+// labels for it. It allocates nothing after the first texts of similar length.
 func (m *Model) Identify(text string) langid.Guess {
 	if strings.Trim(text, spaces) == "" {
 		return langid.Guess{}
@@ -114,8 +114,8 @@ func (m *Model) Identify(text string) langid.Guess {
 	return langid.Guess{Language: p.Label, Probability: p.Probability}
 }
 
-// Predict returns the labels of text, most probable first; none if the model
-// knows no part of it. All of text is one line: line breaks count as spaces.
+// Predict returns the labels of text, most probable first; none if the model contains no part of it. All of text is
+// one line: line breaks count as spaces.
 func (m *Model) Predict(text string) []Prediction {
 	s := m.predict(text, true)
 	defer m.states.Put(s)
@@ -133,7 +133,7 @@ type state struct {
 	hidden []float32
 	scores []float32 // of labels; unused by hierarchical softmax
 	best   ranked
-	all    bool         // labels are wanted
+	all    bool         // rank all labels
 	list   []Prediction // of all labels
 }
 
@@ -162,12 +162,12 @@ func (s *state) labelled(score float32, label int32) Prediction {
 	return Prediction{s.labels[label], exp(score)}
 }
 
-// The reference rounds these at one step or two; here and there the last bit differs.
+// The reference rounds these once or twice; occasionally the last bit differs.
 func exp(x float32) float32  { return float32(math.Exp(float64(x))) }
 func logp(p float32) float32 { return float32(math.Log(float64(p) + 1e-5)) }
 func isNaN(x float32) bool   { return x != x }
 
-// put ranks a label by the logarithm of its probability. Of equal ones the last is best.
+// put ranks a label by the logarithm of its probability. Of equally probable ones, the last is best.
 func (s *state) put(score float32, label int32) {
 	if score >= s.best.score {
 		s.best = ranked{score, label}
@@ -177,7 +177,7 @@ func (s *state) put(score float32, label int32) {
 	}
 }
 
-// softmax ranks the labels by their products with the hidden vector; none where one is not a number.
+// softmax ranks the labels by their products with the hidden vector; none if a product is not a number.
 func (s *state) softmax() {
 	top := float32(math.Inf(-1))
 	for i := range s.scores {
@@ -192,11 +192,11 @@ func (s *state) softmax() {
 	if isNaN(sum) {
 		return
 	}
-	hopeless := math.Inf(-1) // less than this, with logp's 1e-5, is worse than the best: its logarithm is not taken
+	hopeless := math.Inf(-1) // below this, even with logp's 1e-5, a label is not the best: skip its logarithm
 	for i, p := range s.scores {
 		if p /= sum; float64(p)+1e-5 >= hopeless || s.all {
 			s.put(logp(p), int32(i))
-			hopeless = math.Exp(float64(s.best.score)) * (1 - 1e-5) // more than rounding takes
+			hopeless = math.Exp(float64(s.best.score)) * (1 - 1e-5) // leave a margin for rounding
 		}
 	}
 }
@@ -244,8 +244,8 @@ func newTree(d *decoder, counts []int64) *tree {
 // least is the score below which hierarchical softmax drops labels.
 var least = logp(0)
 
-// descend ranks the labels below node, which has that score, as far as they may be the best. It reports
-// whether all products were numbers.
+// descend ranks the labels below node, which has this score, if they may be the best. It reports whether all products
+// were numbers.
 func (s *state) descend(node int, score float32) bool {
 	t := s.tree
 	if score < least || !s.all && score < s.best.score {

@@ -11,22 +11,22 @@ import (
 	"crosstalk/measure/prose"
 )
 
-// A Word is a word, or a character of Chinese or Japanese, with the evidence for another language than expected.
+// A Word is a word, or a character of Chinese or Japanese, with the evidence that it is not in the expected language.
 type Word struct {
 	prose.Span
 	Language string  // the most probable other language, ISO 639-1
-	LogOdds  float64 // natural logarithm of the odds that the word is in another language, given the words around it
-	Name     bool    // has a capital, or is part of an identifier, an abbreviation or half a word
-	Listed   bool    // a word list has it
-	Foreign  bool    // in a script that the expected language is not written in
-	Share    float64 // of the word in Language, 0 if its list does not have it or there is none
-	English  float64 // the same in English, for words in Latin script
-	Own      float64 // the same in the expected language
+	LogOdds  float64 // natural logarithm of the odds that the word is in another language, given its context
+	Name     bool    // starts with a capital, or is part of an identifier, an abbreviation or half a word
+	Listed   bool    // in a word list
+	Foreign  bool    // in a script that the expected language does not use
+	Share    float64 // of the word in Language, 0 if its list lacks the word or there is no list
+	English  float64 // of the word in English, for words in Latin script
+	Own      float64 // of the word in the expected language
 	Loan     bool    // used in most languages of the script: "online"
 	Native   bool    // so much more frequent in Language than in most others that it is hardly a name: "therefore"
 }
 
-// An Analysis holds the evidence of a text's words about its language, given the language expected.
+// An Analysis holds the evidence of a text's words about its language, given the expected one.
 type Analysis struct {
 	language string
 	script   script
@@ -36,14 +36,14 @@ type Analysis struct {
 	priors   []float64 // of the languages
 }
 
-// Supports reports whether there is a model of the language (ISO 639-1). Of others, Analyse judges scripts alone.
+// Supports reports whether there is a model of the language (ISO 639-1). For others, Analyse judges only scripts.
 func Supports(language string) bool { _, ok := stateOf[language]; return ok }
 
-// Thorough reports whether the model of the language tells whole lines, too. The lists of others are shorter, and some
-// of them hold relatives that only longer texts tell apart.
+// Thorough reports whether the model of the language also identifies whole lines. Other languages have shorter lists,
+// and some of them have relatives that only longer texts distinguish.
 func Thorough(language string) bool { return thorough[language] }
 
-// Thin reports whether the model of the language is from little text, most of it of programs.
+// Thin reports whether the model of the language comes from little text, most of it of programs.
 func Thin(language string) bool { return thin[language] }
 
 var thorough = func() map[string]bool {
@@ -59,8 +59,8 @@ var thorough = func() map[string]bool {
 	return all
 }()
 
-// Frequent returns the frequent languages of the script that a language is written in: those of Latin script that most
-// models are thorough of, or Chinese and Japanese.
+// Frequent returns the frequent languages of a language's script: those in Latin script, for which most models are
+// thorough, or Chinese and Japanese.
 func Frequent(language string) []string {
 	for i, g := range Groups {
 		if groupScripts[i] == scriptFor(language) {
@@ -70,11 +70,12 @@ func Frequent(language string) []string {
 	return nil
 }
 
-// ByScript reports whether a language's words are told by their script alone, which no other language with a model has:
-// those of Korean, Greek and Thai.
+// ByScript reports whether a language's words are identified only by their script, which no other language with a
+// model uses: Korean, Greek and Thai.
 func ByScript(language string) bool { return scriptFor(language) >= firstSingle }
 
-// Analyse reads a text expected to be in a language. Parts in mask, in order of their starts, are left out.
+// Analyse reads a text expected to be in a language. It skips the parts in mask, which must be ordered by their
+// starts.
 func Analyse(text, language string, mask []prose.Span) *Analysis {
 	a := memory.Get().(*Analysis)
 	a.language, a.script = language, scriptFor(language)
@@ -100,28 +101,28 @@ func Analyse(text, language string, mask []prose.Span) *Analysis {
 	return a
 }
 
-// stays are the probabilities that a run continues, by whether the expected language has a short list.
+// stays maps whether the expected language has a short list to the probability that a run continues.
 var stays = map[bool]float64{false: stay, true: stayShort}
 
 var memory = sync.Pool{New: func() any { return new(Analysis) }}
 
-// Free gives the memory of an analysis to later ones. The analysis must not be used after that; its words may be.
+// Free returns the memory of an analysis for reuse. The analysis must not be used after that; its words may be.
 func (a *Analysis) Free() {
-	const most = 1 << 16 // tokens: what a long text took is not kept
+	const most = 1 << 16 // tokens: do not keep the memory of a long text
 	if cap(a.cells) <= most {
-		clear(a.tokens) // they would keep the text
+		clear(a.tokens) // do not keep the text
 		clear(a.cells)
 		memory.Put(a)
 	}
 }
 
-// mostlySimplified reports whether a text in Chinese has simplified characters and hardly any traditional one.
+// mostlySimplified reports whether a Chinese text has simplified characters and hardly any traditional ones.
 func mostlySimplified(text string) bool {
 	simplified, traditional := chinese.Count(text)
 	return simplified > 4*traditional
 }
 
-// Threshold is the log odds from which a word is foreign: about one run in 1,000 of clean answers is a false alarm.
+// Threshold is the log odds above which a word is foreign: about one run in 1,000 of clean answers is a false alarm.
 const Threshold = -3.1
 
 // Words returns the words whose log odds are at least floor, in order.
@@ -136,12 +137,12 @@ func (a *Analysis) Words(floor float64) []Word {
 	return words
 }
 
-// widen lets words beside a run of foreign ones count as foreign, too, if their probability is not much less than that
-// of the run's best word: if the run is foreign, so are they, most likely.
+// widen also counts words next to a run of foreign ones as foreign, if their probability is not much below that of
+// the run's best word: if the run is foreign, they most likely are too.
 func (a *Analysis) widen() {
-	const alike = 0.08 // share of the probability of a run's best word that words beside it need
+	const alike = 0.08 // share of the probability of a run's best word that adjacent words need
 	least := math.Exp(Threshold)
-	raised := least * (1 + 1e-9) // or rounding might take its logarithm below Threshold
+	raised := least * (1 + 1e-9) // or rounding could take its logarithm below Threshold
 	for i := 0; i < len(a.cells); i++ {
 		if a.cells[i].odds < least {
 			continue
@@ -151,7 +152,7 @@ func (a *Analysis) widen() {
 			best = max(best, a.cells[to].odds)
 			to++
 		}
-		// The odds of a word whose probability is that share of the best one's.
+		// The odds of a word whose probability is this share of the best one's.
 		beside := alike * best / (1 + best - alike*best)
 		for ; a.continues(from) && a.cells[from-1].odds >= beside; from-- {
 			a.cells[from-1].odds = max(a.cells[from-1].odds, raised)
@@ -163,14 +164,14 @@ func (a *Analysis) widen() {
 	}
 }
 
-// continues reports whether a word is in the same sentence as the one before, and written in the same alphabet: the
-// first word starts one.
+// continues reports whether a word is in the same sentence and alphabet as the one before. The first word starts a
+// sentence.
 func (a *Analysis) continues(i int) bool {
 	t := &a.tokens[i]
 	return !t.starts && t.script != han && t.script == a.tokens[i-1].script
 }
 
-// At returns the word that begins at a byte.
+// At returns the word that starts at a byte.
 func (a *Analysis) At(at int) (w Word, ok bool) {
 	i, ok := slices.BinarySearchFunc(a.tokens, at, func(t token, at int) int { return t.start - at })
 	if !ok {
@@ -205,16 +206,16 @@ func (a *Analysis) word(i int) Word {
 
 // Evidence is the evidence of a part of a text as a whole.
 type Evidence struct {
-	Words    int     // that say anything
-	Known    int     // of these, everyday words of the expected language; all where there is no list for its script
+	Words    int     // words that are evidence
+	Known    int     // of these, everyday words of the expected language; all if its script has no list
 	Language string  // the most probable other language, empty if there is none
-	LogRatio float64 // logarithm of the part's probability in that language over that in the expected one
+	LogRatio float64 // logarithm of the ratio of the part's probability in that language to that in the expected one
 }
 
-// most is the most that one word says for or against a language: it may be a name, a quotation or misspelt.
+// most limits the evidence of one word for or against a language: it may be a name, a quotation or misspelt.
 const most = 7
 
-// Weigh adds up the words from byte start to byte end.
+// Weigh adds up the words in parts.
 func (a *Analysis) Weigh(parts ...prose.Span) Evidence {
 	e, all, sums := a.sumUp(a.priors, parts)
 	best := -1
@@ -227,13 +228,13 @@ func (a *Analysis) Weigh(parts ...prose.Span) Evidence {
 	if best >= 0 {
 		e.Language, e.LogRatio = states[best], all+sums[best]
 		if !thorough[e.Language] {
-			e.LogRatio += logPriors[best] - math.Log(enter*usual) // few lines are in a language of a short list
+			e.LogRatio += logPriors[best] - math.Log(enter*usual) // few lines are in a language with a short list
 		}
 	}
 	return e
 }
 
-// Ratio is the LogRatio of Weigh for a given language, however rare: 0 if none of the words could be in it.
+// Ratio returns the LogRatio of Weigh for a given language, however rare: 0 if none of the words could be in it.
 func (a *Analysis) Ratio(language string, parts ...prose.Span) float64 {
 	_, all, sums := a.sumUp(priors, parts)
 	if l, ok := stateOf[language]; ok && !math.IsNaN(sums[l]) {
@@ -242,8 +243,8 @@ func (a *Analysis) Ratio(language string, parts ...prose.Span) float64 {
 	return 0
 }
 
-// sumUp adds up the words of parts: all is what they say of a language of none of their scripts, sums how much more
-// they say of each language that has a prior probability, not a number if they say nothing.
+// sumUp adds up the words of parts. all is their evidence for a language in none of their scripts; sums are the
+// additional evidence for each language with a prior probability, NaN if there is none.
 func (a *Analysis) sumUp(priors []float64, parts []prose.Span) (e Evidence, all float64, sums [maxStates]float64) {
 	for l := range sums {
 		sums[l] = math.NaN()
@@ -258,13 +259,13 @@ func (a *Analysis) sumUp(priors []float64, parts []prose.Span) (e Evidence, all 
 			if c.known {
 				e.Known++
 			}
-			none := -float64(most) // what the word says of languages of another script
+			none := -float64(most) // the word's evidence for languages in another script
 			if c.own == impossible {
 				none = 0
 			}
 			all += none
 			top := c.logRatios(&ratios, priors)
-			over := max(0, top-most) // taken off all languages, which keeps their differences
+			over := max(0, top-most) // subtracted from all languages, which keeps their differences
 			for l, x := range ratios[:c.n] {
 				sum := &sums[c.first+l]
 				if math.IsNaN(*sum) {
@@ -277,12 +278,12 @@ func (a *Analysis) sumUp(priors []float64, parts []prose.Span) (e Evidence, all 
 	return e, all, sums
 }
 
-// from returns the number of the first token that begins at a byte or after it.
+// from returns the number of the first token that starts at a byte or after it.
 func (a *Analysis) from(at int) int {
 	return sort.Search(len(a.tokens), func(i int) bool { return a.tokens[i].start >= at })
 }
 
-// within yields the evidence of the words from byte start to byte end.
+// within yields the evidence of the words between two bytes.
 func (a *Analysis) within(start, end int) iter.Seq2[*cell, form] {
 	return func(yield func(*cell, form) bool) {
 		for i := a.from(start); i < len(a.tokens) && a.tokens[i].start < end; i++ {
@@ -293,7 +294,7 @@ func (a *Analysis) within(start, end int) iter.Seq2[*cell, form] {
 	}
 }
 
-// Own counts the words in lower case in a part that are in the expected language with log odds of at least floor.
+// Own counts the lower-case words in a part that are in the expected language with log odds of at least floor.
 func (a *Analysis) Own(start, end int, floor float64) (n int) {
 	most := math.Exp(-floor)
 	for c, form := range a.within(start, end) {
@@ -304,7 +305,7 @@ func (a *Analysis) Own(start, end int, floor float64) (n int) {
 	return n
 }
 
-// Suspect reports whether a word from byte start to byte end has log odds of at least floor.
+// Suspect reports whether a word between two bytes has log odds of at least floor.
 func (a *Analysis) Suspect(start, end int, floor float64) bool {
 	least := math.Exp(floor)
 	for c := range a.within(start, end) {
@@ -315,8 +316,8 @@ func (a *Analysis) Suspect(start, end int, floor float64) bool {
 	return false
 }
 
-// Foreign returns the part from byte start to byte end without the words at its ends that have log odds below floor;
-// the whole part if all or none have.
+// Foreign returns the part between two bytes without the words at its ends whose log odds are below floor; the whole
+// part if that applies to all or none.
 func (a *Analysis) Foreign(start, end int, floor float64) (int, int) {
 	from, least := a.from(start), math.Exp(floor)
 	to := sort.Search(len(a.tokens), func(i int) bool { return a.tokens[i].end > end })
@@ -339,8 +340,8 @@ func (a *Analysis) Foreign(start, end int, floor float64) (int, int) {
 	return start, end
 }
 
-// Borrowed returns the number of different words of the text that the expected language has from English: its list has
-// them, and they are far more frequent in English. It is 0 for languages without a list in Latin script.
+// Borrowed returns the number of distinct words in the text that the expected language borrowed from English: words
+// in its list that are far more frequent in English. It is 0 for languages without a list in Latin script.
 func (a *Analysis) Borrowed() int {
 	const times = 4
 	home, ok := stateOf[a.language]
@@ -360,7 +361,7 @@ func (a *Analysis) Borrowed() int {
 	return len(seen)
 }
 
-// Count counts the words, or characters of Chinese and Japanese, in a part that are evidence of a language.
+// Count counts the words, or characters of Chinese and Japanese, in a part that are evidence about the language.
 func (a *Analysis) Count(start, end int) (n int) {
 	for c := range a.within(start, end) {
 		if c.says {

@@ -1,14 +1,15 @@
-// Package kernel has the inner loops of an encoder: matrix product, GELU, softmax and layer norm on float32, once in
-// portable Go and once in assembly for AVX2 and for AVX-512.
+// Package kernel contains the inner loops of an encoder: matrix product, GELU, softmax and layer norm on float32, in
+// portable Go and in assembly for AVX2 and for AVX-512.
 //
-// A matrix product accumulates over k in order, one accumulator for each value, so rows do not depend on each other.
+// A matrix product accumulates over k in order, with one accumulator per value, so rows do not depend on each other.
 package kernel
 
 import "math"
 
 //go:generate go -C ../../../../tools run ./build/kernels -pkg kernel -out ../measure/encoder/internal/kernel/kernel_amd64.s -stubs ../measure/encoder/internal/kernel/stubs_amd64.go
 
-// Panel is the number of columns of a matrix product, Lanes of a vector operation. Buffers are padded to multiples.
+// Panel is the number of columns of a matrix product, and Lanes that of a vector operation. Buffers are padded to
+// multiples.
 const (
 	Panel = 32
 	Lanes = 8
@@ -40,7 +41,7 @@ func Best() *Set {
 // Gemm sets c[rows,Panel] = bias[Panel] + a[rows,k] b[k,Panel] for row strides ldc, lda and ldb in values; rows > 0,
 // k > 0. It panics if a matrix exceeds its slice.
 func (s *Set) Gemm(c []float32, ldc int, a []float32, lda int, b []float32, ldb int, bias []float32, rows, k int) {
-	// Assembly does not check bounds: do it once for all.
+	// Assembly does not check bounds, so check them once here.
 	c = c[:(rows-1)*ldc+Panel]
 	a = a[:(rows-1)*lda+k]
 	b = b[:(k-1)*ldb+Panel]

@@ -7,7 +7,7 @@ var (
 	setAVX512 = &Set{"avx512", gemmAVX512, geluAsm, softmaxAsm, addNormAsm}
 )
 
-// native returns the assembly sets that processor and operating system allow.
+// native returns the assembly sets that the processor and the operating system support.
 func native() []*Set {
 	var s []*Set
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
@@ -45,7 +45,7 @@ func gemmAVX512(c, a, b, bias []float32, ldc, lda, ldb, rows, k int) {
 	gemm(microAVX512, c, a, b, bias, ldc, lda, ldb, rows, k)
 }
 
-// gemmAVX2 does a panel in two halves: 16 registers hold six rows of 16 columns.
+// gemmAVX2 computes a panel in two halves: 16 registers hold six rows of 16 columns.
 func gemmAVX2(c, a, b, bias []float32, ldc, lda, ldb, rows, k int) {
 	for j := 0; j < Panel; j += Panel / 2 {
 		gemm(microAVX2, c[j:], a, b[j:], bias[j:], ldc, lda, ldb, rows, k)

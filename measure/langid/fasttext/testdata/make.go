@@ -1,5 +1,4 @@
-// Make trains the models of this folder with the fasttext tool, on words that
-// it makes up, and records what the tool predicts with them.
+// Make trains the models in this folder with the fasttext tool on invented words, and records the tool's predictions.
 //
 //	apt-get install fasttext    # Debian 12: 0.9.2+ds-1+b1
 //	go run make.go              # in this folder
@@ -91,7 +90,7 @@ func write(name string, data []byte) {
 
 var alphabets = []string{"abdegiklmnorstu", "абвгдежиклмнопрст", "ابتثجحدرسعفقلمن", "あいうえおかきくけこ日本語", "àéîöüčšžñç", "कखगघचजतदनपमरलस"}
 
-// word makes up a word of the n-th language: each has its own few syllables.
+// word invents a word of the n-th language: each has a few syllables of its own.
 func word(rng *rand.Rand, n int) string {
 	letters := []rune(alphabets[n%len(alphabets)])
 	var b strings.Builder
@@ -117,7 +116,7 @@ func trainingText(labels int) []byte {
 	return b.Bytes()
 }
 
-// testLines has no </s>: the tool would treat what follows as a new line.
+// testLines lacks </s>: the tool would treat the text after it as a new line.
 func testLines() []byte {
 	rng := rand.New(rand.NewPCG(2, 2))
 	var b bytes.Buffer
