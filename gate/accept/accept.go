@@ -229,7 +229,8 @@ func direction(rules crosstalk.Rules, measure string) (crosstalk.Direction, erro
 	e := rules.Estimator(nil)
 	e.Add(crosstalk.Observation{Measure: measure, Item: "a", Value: 1, Condition: map[string]string{}})
 	for _, figure := range e.Estimates(crosstalk.SuiteIDs{}) {
-		if figure.Measure == measure && figure.Better != "" && figure.Unit == "" && figure.N == 1 {
+		if figure.Measure == measure && figure.Better != "" && figure.Unit == "" && figure.N == 1 &&
+			!instrument.Of(measure).Measure(measure).LeavesOut {
 			return figure.Better, nil
 		}
 	}
@@ -303,8 +304,6 @@ func (of Settings) add(s *score, o crosstalk.Observation) error {
 	}
 	v := between{float64(o.Value), float64(o.Value)}
 	switch {
-	case o.Implied:
-		return unfit(of.Measure)
 	case !o.Value.Defined():
 		v = between{0, 1}
 	case o.Value < 0 || o.Value > 1:
