@@ -174,3 +174,59 @@ type noBatches struct{ batchJournal }
 
 func (noBatches) DropBatch(*journal.Batch) error { return nil }
 func (noBatches) EndBatch(*journal.Batch) error  { return nil }
+
+// Whoever is let in to try a server that is down, and goes away before its attempt, leaves that to the next.
+func TestProbeThatLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &endpoint{limit: newLimiter(Options{Concurrency: 1}), breaker: breaker{open: true, patience: time.Hour}}
+		if err := e.limit.acquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		gone := errors.New("gone")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		done := make(chan error)
+		go func() { done <- e.admit(ctx, &trial{}) }()
+		synctest.Wait()
+		if !e.breaker.trying {
+			t.Error("nobody was let in")
+		}
+		cancel(gone)
+		if err := <-done; err != gone || e.breaker.trying || e.breaker.offered {
+			t.Errorf("%v; trying %v", err, e.breaker.trying)
+		}
+		e.limit.leave()
+		next := &trial{}
+		if err := e.admit(t.Context(), next); err != nil || next.number != 1 {
+			t.Errorf("%v, %+v", err, next)
+		}
+	})
+}
+
+// A server that answers with an error is not silent, and one that answers nothing in time is.
+func TestSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, err := range []error{nil, &crosstalk.AskError{Status: 500}, context.DeadlineExceeded} {
+			s := NewSession(&Memory{}, Options{Timeout: time.Second})
+			m := &once{answers: []crosstalk.Answer{{Status: crosstalk.Text}}, errs: []error{err}}
+			a := s.For(m).(*asker)
+			a.model = slow{m, err == context.DeadlineExceeded}
+			a.try(t.Context(), a.shape(crosstalk.Request{}), crosstalk.Request{})
+			if is := a.about.endpoint.silence.timedOut; is != (err == context.DeadlineExceeded) {
+				t.Errorf("%v: silent %v", err, is)
+			}
+		}
+	})
+}
+
+// slow answers when its time is over, if it hangs.
+type slow struct {
+	*once
+	hangs bool
+}
+
+func (s slow) Answer(ctx context.Context, r crosstalk.Request) (crosstalk.Answer, error) {
+	if s.hangs {
+		<-ctx.Done()
+	}
+	return s.once.Answer(ctx, r)
+}

@@ -1,6 +1,7 @@
 package ask_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -181,4 +182,46 @@ func TestBudgetAtPricesOfBatches(t *testing.T) {
 			t.Errorf("%v, %v", came, err)
 		}
 	})
+}
+
+// patient has the time that a submission is given.
+type patient struct {
+	*provider
+	within time.Duration
+}
+
+func (p *patient) Submit(ctx context.Context, tag string, asks []crosstalk.BatchAsk) (string, error) {
+	if end, ok := ctx.Deadline(); ok {
+		p.within = time.Until(end)
+	}
+	return p.provider.Submit(ctx, tag, asks)
+}
+
+// An upload may take a quarter of an hour, or as long as an answer if that is longer.
+func TestTimeOfSubmission(t *testing.T) {
+	for timeout, want := range map[time.Duration]time.Duration{time.Second: 15 * time.Minute, time.Hour: time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &patient{provider: newProvider()}
+			s := ask.NewSession(&batchMemory{}, ask.Options{Timeout: timeout})
+			if _, _, err := batched(t.Context(), s, p, 40); err != nil || p.within != want {
+				t.Errorf("%v, within %v; want %v", err, p.within, want)
+			}
+		})
+	}
+}
+
+// Models that cannot be asked for the same reason are told apart.
+func TestHopelessAlike(t *testing.T) {
+	s := ask.NewSession(&ask.Memory{}, ask.Options{})
+	m := &model{answer: func(context.Context, crosstalk.Request) (crosstalk.Answer, error) {
+		return crosstalk.Answer{}, fault(crosstalk.Denied)
+	}}
+	for _, name := range []string{"one", "two", "one"} {
+		if _, err := s.For(named{m, name}).Ask(t.Context(), request(0)); err == nil {
+			t.Error(name)
+		}
+	}
+	if h := s.Hopeless(); len(h) != 2 || h[0].Model.Name != "one" || h[1].Model.Name != "two" {
+		t.Errorf("%v", h)
+	}
 }
