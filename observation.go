@@ -253,7 +253,7 @@ type Test struct {
 	P         Value   `json:"p"` // two-sided
 }
 
-// Effect is the size of what the figure counts, in the measure's own unit.
+// Effect is the size of the effect that the figure counts, in the measure's own unit.
 type Effect struct {
 	Name  string `json:"name"`
 	Value Value  `json:"value"`

@@ -52,7 +52,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// result is what one ask of many came to.
+// result is the result of one ask of many.
 type result struct {
 	answer crosstalk.Answer
 	err    error

@@ -35,7 +35,7 @@ type provider struct {
 	used   crosstalk.Usage                                      // by each answer
 	takes  int                                                  // asks in a batch, at most; 0: any number
 	slow   map[string]time.Duration                             // by a batch's id: more than delay
-	failed int                                                  // requests that it says it did not answer
+	failed int                                                  // requests that it reports as unanswered
 	hidden func(b string, since time.Duration, sample int) bool // since the end: no result is shown; nil: all are
 	stalls bool                                                 // a download of results does not end
 	broken func(since time.Duration) error                      // the error that the results end with; nil: none

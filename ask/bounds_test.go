@@ -133,7 +133,7 @@ func TestKnownRequest(t *testing.T) {
 	}
 }
 
-// What a batch says about its age and its end, on both sides of each bound.
+// Messages about a batch's age and end, on both sides of each bound.
 func TestUnreadAtItsBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		said := func(status int, fault crosstalk.Fault) error {

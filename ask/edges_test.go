@@ -116,7 +116,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// What errors say of a server, on both sides of each bound.
+// How errors describe a server, on both sides of each bound.
 func TestFaults(t *testing.T) {
 	status := func(n int) error { return fmt.Errorf("w: %w", &crosstalk.AskError{Status: n}) }
 	for n, want := range map[int]string{499: "", 500: "server", 501: "server", 502: "gateway", 503: "gateway",
@@ -156,7 +156,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Needs are summed and compared in both of what they count.
+// Needs are summed and compared in asks and in cost.
 func TestNeeds(t *testing.T) {
 	prices := Prices{"m": {Input: 1e6, Output: 2e6}}
 	req := crosstalk.Request{Prompt: "abc", Decoding: crosstalk.Decoding{MaxTokens: 10}} // 2 tokens and 10
@@ -238,7 +238,7 @@ func TestPricesOfBatches(t *testing.T) {
 	}
 }
 
-// A budget says which of its bounds is reached, and is used to the last ask and the last cent.
+// A budget reports which of its bounds is reached, and is used to the last ask and the last cent.
 func TestBudgetSays(t *testing.T) {
 	for _, c := range []struct {
 		budget          Budget

@@ -128,7 +128,7 @@ func TestRefusedParameter(t *testing.T) {
 			r.Decoding.Temperature = &zero
 			return r
 		}
-		// Another way of asking this model works: that says nothing of this one.
+		// Another way of asking this model works: that is no evidence for this one.
 		if _, err := s.For(m).Ask(t.Context(), request(0)); err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 	"crosstalk/internal/inflight"
 )
 
-// putter is a journal that sees what is in flight when an answer is saved.
+// putter is a journal that records which asks are in flight when an answer is saved.
 type putter struct {
 	ask.Memory
 	used int64

@@ -230,7 +230,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// saves counts what is put.
+// saves counts the answers put.
 type saves struct {
 	ask.Memory
 	mu sync.Mutex

@@ -43,7 +43,7 @@ func confusionInstrument() confusion.Instrument {
 	return confusion.Instrument{Protocol: plain(), Identifier: byScript{}, Words: wordlist.English(), Samples: 1}
 }
 
-// plain are the rules of lines, where what is not checked is left out.
+// plain are the rules of lines, with unchecked lines left out.
 func plain() confusion.Protocol {
 	p, _ := confusion.ProtocolNamed("lcb-script")
 	p.EmptyIsOne = false

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal opens a terminal, and what is read from it.
+// terminal opens a terminal and returns its output.
 func terminal(t *testing.T) (screen, tty *os.File) {
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {

@@ -208,7 +208,7 @@ func parsePO(text string) (m messages, err error) {
 			end()
 			continue
 		case strings.HasPrefix(bare, "#~"):
-			fuzzy = fuzzy && of != nil // what is obsolete was, not the next message
+			fuzzy = fuzzy && of != nil // the obsolete message was fuzzy, not the next one
 			continue
 		case strings.HasPrefix(bare, "#"):
 			if of["msgid"] != "" || field == "msgstr" {

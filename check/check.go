@@ -274,7 +274,7 @@ func (o Options) suited(r recorded.Reading, path string) recorded.Reading {
 	return r
 }
 
-// confusion judges an answer from a log, which should be in the language that it says, or is expected of all.
+// confusion judges an answer from a log, in the language that it states or that is expected of all.
 func (o Options) confusion(c recorded.Confusion, expect string) verdict {
 	v := verdict{Text: c.Answer.Text, judged: c.Answer.Text, log: true}
 	v.ID, _ = json.Marshal(cmp.Or(c.ID, c.Where))

@@ -90,7 +90,7 @@ func TestManualExample(t *testing.T) {
 	}
 }
 
-// What is marked is what the judgement says, and cannot control a terminal.
+// Marked text shows the judgement's spans, and cannot control a terminal.
 func TestText(t *testing.T) {
 	for _, c := range []struct{ text, language, want string }{
 		{"Voici votre facture du mois de mars.\n\nPlease pay it before the end of the month.\n", "fr",

@@ -22,7 +22,7 @@ func TestSmallest(t *testing.T) {
 	}
 }
 
-// The merge has a name, a script and a directory of its own, beside those of the shards.
+// The merge has its own name, script and directory, next to the shards'.
 func TestMergeBeside(t *testing.T) {
 	_, merge, err := Slurm{Job: job, Folder: "/f", Program: "crosstalk"}.Scripts()
 	if want := "\nexec crosstalk merge runs/a --out runs/a-merged\n"; err != nil || !strings.HasSuffix(string(merge), want) {

@@ -36,7 +36,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A path as a shell completes it is in the manifests as it is without the slash.
+// A path that a shell completed with a slash is in the manifests without it.
 func TestCompletedPath(t *testing.T) {
 	manifests := func(out string) string {
 		text, err := Kubernetes{Job: Job{Command: job.Command, Out: out, Shards: 3}, Image: "i:1", Store: "s3:a"}.Manifests()
@@ -88,7 +88,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// API keys are in the container that asks alone, and those of the store in rclone's.
+// API keys are only in the container that asks, and the store's keys in rclone's.
 func TestSecretsApart(t *testing.T) {
 	k := Kubernetes{Job: job, Image: "i:1", Store: "s3:a", Secret: "keys", StoreSecret: "s3"}
 	text, err := k.Manifests()

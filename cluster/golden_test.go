@@ -9,7 +9,7 @@ import (
 	"crosstalk/internal/golden"
 )
 
-// What is submitted is what testdata has, to the byte.
+// The submitted files equal testdata, to the byte.
 func TestGolden(t *testing.T) {
 	slurm := Slurm{Job: job, Folder: "/home/me/my project", Program: "/opt/crosstalk", Options: []string{"--mem=4G"}}
 	slurm.Parallel = 2

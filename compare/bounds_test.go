@@ -61,7 +61,7 @@ func TestFieldsOf(t *testing.T) {
 	}
 }
 
-// What notes say depends on the adjustment, the units and the pairs, and each test is explained once.
+// Notes depend on the adjustment, the units and the pairs, and explain each test once.
 func TestLegend(t *testing.T) {
 	r := Result{Level: 0.9, Family: 3, Adjustment: Holm, Comparisons: []Comparison{{Method: "score", Paired: true},
 		{Method: "score", Paired: true}, {Method: "t", Paired: true}}}

@@ -220,7 +220,7 @@ func TestOrderOfFamilies(t *testing.T) {
 	}
 }
 
-// The comparison says where its mean is not the figure, group by group.
+// The comparison reports where its mean is not the figure, group by group.
 func TestMeanAndFigure(t *testing.T) {
 	r := &recorded{by: []string{"language"}}
 	for i := range 40 {
@@ -440,7 +440,7 @@ func TestGoals(t *testing.T) {
 	}
 }
 
-// A pilot of one condition has no reference, and says that it is small.
+// A pilot of one condition has no reference, and warns that it is small.
 func TestSmallPilot(t *testing.T) {
 	pilot := func(n int) Study {
 		r := &recorded{}
@@ -477,7 +477,7 @@ func TestSmallPilot(t *testing.T) {
 	}
 }
 
-// Pairs that are too few to be compared say nothing of a night.
+// Pairs that are too few to be compared are no evidence for a night.
 func TestNightOfUnpaired(t *testing.T) {
 	var rs []*recorded
 	for side, name := range []string{"x", "y"} {

@@ -35,7 +35,7 @@ func TestUnpairedWithoutALanguage(t *testing.T) {
 	near(t, "the figure of one", float64(c.Value), 0.5, 1e-12)
 }
 
-// Variances of a run are those of its totals or, by columns, of its groups too.
+// Variances of a run are for its totals and, by columns, for its groups too.
 func TestVariancesOfRun(t *testing.T) {
 	s, err := study.Leakage{Sweep: study.Sweep{Items: 12, Samples: 2}}.Open()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"crosstalk/report"
 )
 
-// A pilot's components are those of the paired differences, sample by sample.
+// A pilot's components are computed from the paired differences, sample by sample.
 func TestPilot(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	r := &recorded{}

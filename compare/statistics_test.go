@@ -44,7 +44,7 @@ func TestPairs(t *testing.T) {
 	want := stats.Mean(&diffs, stats.Difference, 0.95)
 	near(t, "difference", float64(c.Difference), want.Value, 1e-12)
 	near(t, "value - reference", float64(c.Value-c.ReferenceValue), want.Value, 1e-12)
-	// Forty items of which none differs would have a wider interval.
+	// Forty items without a difference would have a wider interval.
 	least := stats.Discordance{}.Interval(stats.EffectiveCounts([]*stats.Clusters{&diffs}, []float64{1}, 0), 0.95)
 	near(t, "low", c.Interval.Low, want.Value+least.Low, 1e-12)
 	near(t, "high", c.Interval.High, want.Value+least.High, 1e-12)
@@ -89,7 +89,7 @@ func TestSmallDifferenceWithUnit(t *testing.T) {
 	}
 }
 
-// A figure of which the run has no observation is planned from nothing.
+// A figure without observations in the run has no basis for planning.
 func TestPilotWithoutObservations(t *testing.T) {
 	r := &recorded{}
 	for i := range 5 {
@@ -303,7 +303,7 @@ func TestBinaryPairsInClusters(t *testing.T) {
 	}
 }
 
-// A figure is of the condition that says most about it.
+// A figure belongs to the condition that shares the most columns with it.
 func TestConditionWithinAnother(t *testing.T) {
 	r := &recorded{}
 	for i := range 10 {

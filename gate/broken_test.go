@@ -146,7 +146,7 @@ func TestHistoryWithout(t *testing.T) {
 	}
 }
 
-// A figure that lacks evidence says so from the first night on, and decides nothing.
+// A figure that lacks evidence is reported as such from the first night on, and decides nothing.
 func TestNightlyUnfit(t *testing.T) {
 	for _, wanted := range [][]string{nil, {"lpr"}} {
 		result := nights(t, crosstalk.Higher, 1, [2]int{3, 3}, [2]int{4, 3})

@@ -218,7 +218,7 @@ func TestNoInterval(t *testing.T) {
 	}
 }
 
-// The margin belongs to what is allowed, for the figure and for its interval.
+// A loss equal to the margin is allowed, for the figure and for its interval.
 func TestMargin(t *testing.T) {
 	for _, better := range []crosstalk.Direction{crosstalk.Higher, crosstalk.Lower} {
 		for _, c := range []struct {

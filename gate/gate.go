@@ -328,7 +328,7 @@ const (
 // half of the interval's figures; it needs the most items at the end near the bound, the fewest at the other.
 func (c *Check) need(within bool) {
 	i, v, n := c.Interval, float64(c.Value), float64(c.N)
-	if !within { // a failure takes more evidence than a pass
+	if !within { // a failure needs more evidence than a pass
 		i = &c.strict
 	}
 	gap, half := math.Abs(v-c.bound.value), v-i.Low

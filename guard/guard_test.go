@@ -82,7 +82,7 @@ func TestCheck(t *testing.T) {
 		{"es", "Le adjunto el presupuesto.\n\nJavier Ortega\nSenior Sales Manager\nNorthbridge Consulting Ltd.", Right,
 			"{name}[Senior Sales Manager] {name}[Northbridge Consulting Ltd.]"},
 		{"ru", "Тимлид смотрит pull request, deploy и merge по пятницам.", Right, "{loan}[pull request, deploy] {loan}[merge]"},
-		// Languages that only the identifier knows.
+		// Languages that only the identifier supports.
 		{"hi", "माफ करा, सध्या ही सेवा उपलब्ध नाही.", Wrong, "mr line[करा, सध्या ही सेवा उपलब्ध नाही.]"},
 		{"id", "Maaf, perkhidmatan ini tidak tersedia buat masa sekarang.", Wrong, "ms line[Maaf, perkhidmatan ini tidak tersedia buat masa sekarang.]"},
 		{"id", "Kami menyarankan Lord of the Rings untuk permulaan yang baik.", Right, "{name}[Lord of the Rings]"},

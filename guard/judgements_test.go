@@ -10,7 +10,7 @@ import (
 	"crosstalk/internal/golden"
 )
 
-// summary is what a judgement says, in a line.
+// summary describes a judgement in a line.
 func summary(j Judgement) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %.4f %s %s %d/%d", j.Verdict, j.P, j.Language, j.Judged, j.Unclear, j.Units)

@@ -37,7 +37,7 @@ func all(t *testing.T) []made { return []made{ofLeakage(t), ofConfusion(t), ofCo
 // allRoles are all that a text can have.
 var allRoles = []crosstalk.Role{crosstalk.Topic, crosstalk.Given, crosstalk.Side, crosstalk.Fact, crosstalk.Aside}
 
-// condition is that of all observations.
+// condition is the condition of all observations.
 var condition = map[string]string{crosstalk.ModelColumn: "m"}
 
 func said(text string) crosstalk.Answer {

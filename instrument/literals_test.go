@@ -14,7 +14,7 @@ import (
 	"crosstalk"
 )
 
-// readers are what shows and compares what was measured.
+// readers are the packages that show and compare results.
 var readers = []string{"report", "web", "compare", "gate", "cmd/crosstalk/report.go"}
 
 // otherwise are literals that mean something else where they stand, by file:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Figures are of the same answers unless a column that both have says otherwise.
+// Figures are of the same answers unless a column that both have differs.
 func TestAgree(t *testing.T) {
 	for _, c := range []struct {
 		a, b map[string]string

@@ -89,7 +89,7 @@ func TestCorrectedOf(t *testing.T) {
 	if err != nil || len(notes) > 0 || strings.Join(kinds, ", ") != "uncorrected, labels alone, corrected" {
 		t.Errorf("%q, %q, %v", kinds, notes, err)
 	}
-	// What lacks labels, or figures, says so.
+	// Missing labels or figures are reported.
 	bare := newRun(t, pairs(t)[:2], false)
 	for _, f := range []func(string) error{
 		func(path string) error { _, err := AgreementOf(path, "", Options{}); return err },
@@ -107,7 +107,7 @@ func TestCorrectedOf(t *testing.T) {
 	}
 }
 
-// A questionnaire is what a sheet of the sample asks; filled in, it is read back once.
+// A questionnaire has the questions of the sample's sheet; filled in, it is read back once.
 func TestQuestionnaire(t *testing.T) {
 	dir := newRun(t, pairs(t), false)
 	q, err := NewQuestionnaire(dir, "", "ann", Sample{N: 20, Seed: 1}, false)

@@ -123,7 +123,7 @@ func TestDisagreed(t *testing.T) {
 	}
 }
 
-// A sheet of nothing but odd rows says what is odd, ten times at most, and adds nothing.
+// A sheet with only odd rows is reported, with at most ten reasons, and adds nothing.
 func TestImportOddOnly(t *testing.T) {
 	dir := newRun(t, pairs(t)[:2], false)
 	plan(t, dir, Sample{Seed: 1})

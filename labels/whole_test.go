@@ -41,7 +41,7 @@ func openAs(t *testing.T, dir, question string) *Sheet {
 	return s
 }
 
-// says is the label of an annotator on a unit.
+// says returns an annotator's label for a unit.
 func (s *Sheet) says(u Unit, annotator, label string) Label {
 	return Label{Question: s.Question.Name, Place: u.Place, Annotator: annotator, Label: label}
 }
@@ -334,7 +334,7 @@ func TestReadingsAndCodes(t *testing.T) {
 	}
 }
 
-// What many notes say in a sentence.
+// A sentence that sums up many notes.
 func TestNoted(t *testing.T) {
 	for want, notes := range map[string][]Note{
 		"":                       nil,

@@ -256,7 +256,7 @@ func TestAgreementByCategory(t *testing.T) {
 	}
 }
 
-// What was found in the words of an answer says nothing where its lines were not scored.
+// Findings in the words of an answer do not count if its lines were not scored.
 func TestWordsWithoutLines(t *testing.T) {
 	words := crosstalk.Observation{Measure: "wpr", Item: "x", Value: 1, Condition: map[string]string{"model": "m"}}
 	lines := crosstalk.Observation{Measure: "lpr", Item: "y", Value: 1, Condition: map[string]string{"model": "m"}}

@@ -102,7 +102,7 @@ func TestCompare(t *testing.T) {
 		"&show=all&is.language=de":      "1 fixed, 3 still wrong",
 		"&show=all&skip=3":              "3 still wrong, 4 not scored",
 		"&show=nonsense&skip=99999":     "",
-		"&is.found=wrong+language":      "0 broken, 1 fixed", // found is what is compared
+		"&is.found=wrong+language":      "0 broken, 1 fixed", // found is compared
 		"&is.nosuch=1&ac=7&bc=-1":       "0 broken, 1 fixed",
 		"&show=all&is.language=ar&ac=0": "0 broken, 2 still right, 4 not scored",
 	} {

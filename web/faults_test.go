@@ -36,7 +36,7 @@ func (f *faulty) Err() error {
 	return nil
 }
 
-// If any reading of the index fails, the page is an error or says what is missing.
+// If any reading of the index fails, the page is an error or reports what is missing.
 func TestFailedReadings(t *testing.T) {
 	dir := t.TempDir()
 	sheetRun(t, filepath.Join(dir, "a"), 1, "rwrw")

@@ -20,7 +20,7 @@ func batchOf(tag string, records ...Record) *Batch {
 	return b
 }
 
-// keyed is a record whose key is that of its request.
+// keyed returns a record with the key of its request.
 func keyed(i int) Record {
 	r := record(i)
 	r.Request.Prompt = fmt.Sprint("prompt ", i)
@@ -68,7 +68,7 @@ func TestBatches(t *testing.T) {
 	if keys, err := j.Unanswered(); len(keys) != 2 || err != nil {
 		t.Errorf("%v, %v after another batch was dropped", keys, err)
 	}
-	three := batchOf("three", keyed(5)) // whose number may be that of the one that was dropped
+	three := batchOf("three", keyed(5)) // it may reuse the number of the dropped batch
 	must(t, j.AddBatch(three))
 	if got, err = j.OpenBatches(); err != nil || !cmp.Equal(got, []*Batch{three}) {
 		t.Errorf("%+v, %v", got, err)
@@ -83,7 +83,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// A request that is not as it was written is an error that says so.
+// A request that differs from what was written is reported as an error.
 func TestDamagedBatch(t *testing.T) {
 	for _, change := range []string{"request = '{}'", "request = '{'", "key = zeroblob(32)", "key = zeroblob(8)", "key = NULL"} {
 		path := newPath(t)

@@ -170,7 +170,7 @@ func TestGoneForAnother(t *testing.T) {
 	}
 }
 
-// A file that cannot be opened is left unlocked, so that it can be opened when it is mended.
+// A file that cannot be opened is left unlocked, and can be opened once it is repaired.
 func TestOpenAgain(t *testing.T) {
 	path := newPath(t)
 	must(t, os.WriteFile(path, []byte("no journal, and long enough to be seen as none, which takes a hundred bytes: "+
@@ -380,7 +380,7 @@ func TestMergeImmutable(t *testing.T) {
 	}
 }
 
-// A file in place of a directory is an error that says so.
+// A file in place of a directory is reported as an error.
 func TestNoDirectory(t *testing.T) {
 	file := newPath(t)
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -394,7 +394,7 @@ func TestNoDirectory(t *testing.T) {
 	}
 }
 
-// What an answer does not have takes no bytes, so that NULL and "null" mean nothing else.
+// Missing values of an answer take no bytes: NULL and "null" mean nothing else.
 func TestEmptyColumns(t *testing.T) {
 	stored := func(r Record) (texts []string) {
 		for i, v := range values(r) {

@@ -64,7 +64,7 @@ func texts(t *testing.T, j *Journal) (all []string) {
 	return all
 }
 
-// What is put is what one gets, from this journal and after it was closed.
+// Get returns what Put stored, before and after the journal was closed.
 func TestRoundTrip(t *testing.T) {
 	half, seed := 0.5, int64(-7)
 	full := record(0)

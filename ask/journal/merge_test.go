@@ -185,7 +185,7 @@ func checkCounts(t *testing.T, j *Journal) {
 	}
 }
 
-// What the journal counts is what it has, whatever takes the place of what.
+// The journal's counts match its rows, whatever replaces what.
 func TestCounts(t *testing.T) {
 	j := open(t, newPath(t))
 	for i, status := range []crosstalk.Status{crosstalk.Failed, crosstalk.Text, crosstalk.Failed, crosstalk.Empty,
@@ -268,7 +268,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// The rate is that of the last minute, to the millisecond, and of 500 answers at most.
+// The rate covers the last minute, to the millisecond, and at most 500 answers.
 func TestRate(t *testing.T) {
 	for _, c := range []struct {
 		times []int64 // in ms

@@ -113,7 +113,7 @@ func open2(t *testing.T, path string) *Journal {
 	return j
 }
 
-// A file that is no journal, or only a part of one, is an error that says so.
+// A file that is no journal, or only a part of one, is reported as an error.
 func TestDamagedFile(t *testing.T) {
 	path := newPath(t)
 	var records []Record

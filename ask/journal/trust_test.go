@@ -153,7 +153,7 @@ func TestNothingInIt(t *testing.T) {
 	putAll(t, open(t, path), record(1))
 }
 
-// Only regular files are opened, and what is no such thing is said at once.
+// Only regular files are opened; anything else is reported at once.
 func TestOnlyRegularFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("has no such files")

@@ -157,7 +157,7 @@ func (a *annotation) open(t *testing.T, b *browser.Browser, name string, look br
 	return p
 }
 
-// shown is what an annotator sees.
+// shown is the page that an annotator sees.
 type shown struct {
 	Topic string
 	Texts []string // none: all is answered

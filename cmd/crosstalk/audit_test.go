@@ -158,7 +158,7 @@ func TestPublishedAuditReads(t *testing.T) {
 	}
 }
 
-// The numbers that describe prompts are those of the prompts that the authors published.
+// The numbers that describe prompts match the prompts that the authors published.
 func TestPublishedPrompts(t *testing.T) {
 	prompts, err := suite.Load(shared.File(t, "lcb/test_sets.zip"))
 	if err != nil {

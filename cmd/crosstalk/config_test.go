@@ -38,7 +38,7 @@ func TestManualConfig(t *testing.T) {
 	}
 }
 
-// tried is a flag with values, as the command line and as a file say it.
+// tried is a flag with values, as written on the command line and in a file.
 type tried struct {
 	args []string
 	yaml string
@@ -74,7 +74,7 @@ func try(f *pflag.Flag) tried {
 	return g
 }
 
-// state is what a command finds in a flag.
+// state is a flag's state when its command runs.
 type state struct {
 	value string
 	set   bool

@@ -189,7 +189,7 @@ func newFamilyServer(c familyCommand, profile string) *familyServer {
 	return s
 }
 
-// familyRun is what came of a run. Answers and requests are the server's so far.
+// familyRun is the result of a run. Answers and requests are the server's so far.
 type familyRun struct {
 	items, answers, refused, code int
 	notes                         []string

@@ -56,7 +56,7 @@ func TestGateOneMoreWrong(t *testing.T) {
 	}
 }
 
-// scoredRun is a run of n Russian answers, so many samples of each, of which some are wrong.
+// scoredRun makes a run of n Russian answers with several samples each, some of them wrong.
 func scoredRun(t *testing.T, dir string, n, offset, samples, wrong int) string {
 	t.Helper()
 	var b bytes.Buffer

@@ -130,7 +130,7 @@ func TestGateOfAnIncompleteRun(t *testing.T) {
 	start(t, nil, "gate", out, "--require", "leak_rate>=0").expect(0)
 }
 
-// Neither is one of which asks failed.
+// Neither is a run with failed asks.
 func TestGateOfFailedAsks(t *testing.T) {
 	t.Parallel()
 	server := newServer(t, testserver.Options{Faults: map[testserver.Fault]float64{"500": 0.2}})

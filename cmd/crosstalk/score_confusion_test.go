@@ -13,7 +13,7 @@ import (
 	"crosstalk/internal/shared"
 )
 
-// A cellName says where a figure stands in the tables that the authors' script prints.
+// A cellName is the place of a figure in the tables that the authors' script prints.
 type cellName struct{ measure, task, source, language string }
 
 // TestScoreConfusionTables compares every cell and average with those that the

@@ -102,7 +102,7 @@ PartitionName=test Nodes=%[2]s Default=YES MaxTime=INFINITE State=UP
 `, dir, host, controller, node)
 }
 
-// Environ is what Slurm's commands want in their environment.
+// Environ returns the environment that Slurm's commands need.
 func (s *slurm) Environ() string { return "SLURM_CONF=" + s.conf }
 
 // Command is a command of Slurm.

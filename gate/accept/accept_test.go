@@ -91,7 +91,7 @@ func TestOutcomes(t *testing.T) {
 		if i := got.Interval; i.Low > i.High || c.want == "accepted" && i.High > margin+1e-4 || c.want == "rejected" && i.Low < margin-1e-4 {
 			t.Errorf("%s: interval %+v", name, i)
 		}
-		// The same again asks nothing and says the same; the file has it.
+		// Running it again asks nothing and returns the same result; the file has it.
 		m := confused(t, items, c.model)
 		again, err := acceptIn(t, c.a, m, path, ask.Options{Budget: ask.Budget{Asks: 1}})
 		if err != nil || string(crosstalk.Canonical(again)) != string(crosstalk.Canonical(got)) {
@@ -266,7 +266,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Differences of items: ties, what is not known, several observations of an item.
+// Differences of items: ties, unknown values, several observations of an item.
 func TestDifference(t *testing.T) {
 	t.Parallel()
 	o := func(value float64, variant string) crosstalk.Observation {

@@ -165,7 +165,7 @@ func TestLogRotates(t *testing.T) {
 	}
 }
 
-// Spans count bytes, or what the URL says.
+// Spans count bytes, or the unit named in the URL.
 func TestOffsets(t *testing.T) {
 	s := newServer(Options{})
 	body := `{"text":"Grüße 😀. ` + "\\n" + english + ` 😀","language":"de"}`
@@ -246,7 +246,7 @@ func TestTorn(t *testing.T) {
 	}
 }
 
-// The process says what it takes.
+// The process reports its resource usage.
 func TestProcess(t *testing.T) {
 	var b bytes.Buffer
 	writeProcess(&b)

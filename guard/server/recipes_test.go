@@ -66,7 +66,7 @@ func TestManualPython(t *testing.T) {
 func TestOpenWebUI(t *testing.T) {
 	url := serving(t, Options{})
 	files := map[string]string{"guard_filter.py": read(t, examples+"openwebui_filter.py"),
-		"pydantic.py": "class BaseModel:\n    pass\n"} // of which the filter needs no more
+		"pydantic.py": "class BaseModel:\n    pass\n"} // the filter needs no more of it
 	said := python(t, `
 import asyncio, guard_filter
 f = guard_filter.Filter()

@@ -451,7 +451,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// A new connection takes the place of one that says nothing, not of one that has asked before.
+// A new connection replaces a silent one, not one that has sent a request before.
 func TestConnections(t *testing.T) {
 	url := serving(t, Options{})
 	var open []net.Conn
@@ -545,7 +545,7 @@ func TestAdmission(t *testing.T) {
 	if c := open("10.0.0.4", http.StateNew); !c.closed {
 		t.Error("one more than the limit")
 	}
-	a.change(silent, http.StateClosed) // the server says so later
+	a.change(silent, http.StateClosed) // the server reports it later
 	for _, c := range busy {
 		if c.closed {
 			t.Fatal("a connection was closed that had sent a header")

@@ -137,7 +137,7 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// The reasons that a gateway reads name the languages and count what is not excused.
+// The reasons that a gateway reads name the languages and count parts without an excuse.
 func TestReasons(t *testing.T) {
 	url := serving(t, Options{Block: true})
 	for text, want := range map[string]string{
@@ -165,7 +165,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// What is busy or late says when to try again; other refusals do not.
+// Refusals for being busy or late state when to try again; others do not.
 func TestRetryAfter(t *testing.T) {
 	s := newServer(Options{Block: true})
 	s.bodies = semaphore.NewWeighted(0)
@@ -201,7 +201,7 @@ func TestUserOfCall(t *testing.T) {
 		body    string
 		blocked bool
 	}{
-		{`{"input_type":"response","texts":["` + english + `"]}`, false},                       // nobody knows
+		{`{"input_type":"response","texts":["` + english + `"]}`, false},                       // unknown
 		{`{"input_type":"request","litellm_call_id":"a","texts":["` + asks + `"]}`, false},     // a request passes
 		{`{"input_type":"response","litellm_call_id":"a","texts":["` + english + `"]}`, true},  // in another language than it
 		{`{"input_type":"response","litellm_call_id":"a","texts":["` + german + `"]}`, false},  //

@@ -14,7 +14,7 @@ import (
 	"crosstalk/recorded"
 )
 
-// decision is what the published script found in an answer.
+// decision is the published script's finding in an answer.
 type decision struct {
 	ID        string
 	Language  string

@@ -6,7 +6,7 @@ import (
 	"crosstalk"
 )
 
-// The presets never change: figures of old runs are compared with those of new ones.
+// The presets never change: figures of old and new runs are compared.
 func TestPresets(t *testing.T) {
 	const asked = `"Temperature":0.3,"TopP":0.75,"MaxTokens":100,"Samples":1}`
 	want := `[{"Name":"crosstalk-1","Prose":true,"MinWords":0,"Threshold":0.5,"Kana":false,"Latin":"","AllAnswers":false,"EmptyIsOne":false,` + asked +

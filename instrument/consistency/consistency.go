@@ -78,7 +78,7 @@ type Instrument struct {
 // the zero Answer.
 type Answers map[Form][]crosstalk.Answer
 
-// Reading says which version of an answer's class figures use: as read, or manually corrected.
+// Reading tells which version of an answer's class figures use: as read, or manually corrected.
 const (
 	ReadingColumn = "reading"
 	AsRead        = "as read"

@@ -89,7 +89,7 @@ func (s recordedScores) Scores(_ context.Context, pairs []similarity.Pair) ([]fl
 	return scores, nil
 }
 
-// TestGoldenPrompts compares what is asked with what the authors asked.
+// TestGoldenPrompts compares the prompts with the authors' prompts.
 func TestGoldenPrompts(t *testing.T) {
 	data := multisense.Read(t)
 	byName := map[string]multisense.Condition{}

@@ -116,7 +116,7 @@ func TestMeasureKeepsPaidAsks(t *testing.T) {
 	})
 }
 
-// An approved instruction is used as it is, and texts from elsewhere too.
+// An approved instruction is used unchanged, as are texts from elsewhere.
 func TestMeasureApproved(t *testing.T) {
 	in := instrument("crosstalk-1")
 	in.Tasks[0].Instructions["en>de"] = crosstalk.Instruction{Parts: map[string]string{"prefix": "Gleich?", "unit": "Satz", "suffix": ` "ja", "nein"`}, Words: words("nein", "ja")}

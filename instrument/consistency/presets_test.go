@@ -7,7 +7,7 @@ import (
 	"crosstalk"
 )
 
-// The presets never change: figures of old runs are compared with those of new ones.
+// The presets never change: figures of old and new runs are compared.
 func TestPresets(t *testing.T) {
 	const asked = `"Temperature":0.25,"TopP":1,"MaxTokens":256,"RewriteTokens":2048,"Samples":1,"System":"You are a helpful assistant."}`
 	want := `[{"Name":"crosstalk-1","Reader":"crosstalk-1","InvalidIsClass":false,"ROUGE":"unicode",` + asked +

@@ -166,7 +166,7 @@ func TestCheckInstruction(t *testing.T) {
 	}
 }
 
-// says answers everything with the same text.
+// says is a model that answers everything with the same text.
 type says string
 
 func (s says) Ask(context.Context, crosstalk.Request) (crosstalk.Answer, error) {

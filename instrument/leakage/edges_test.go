@@ -8,7 +8,7 @@ import (
 	"crosstalk/measure/similarity"
 )
 
-// The presets never change: figures of old runs are compared with those of new ones.
+// The presets never change: figures of old and new runs are compared.
 func TestPresets(t *testing.T) {
 	want := `[{"Name":"crosstalk-1","Post":"sentence","Round":-1,"Tie":0,"ClusterTest":true,"Temperature":0,"MaxTokens":100,"Samples":1,"System":""},` +
 		`{"Name":"gonen-2024","Post":"prompt-period","Round":-1,"Tie":0,"ClusterTest":false,"Temperature":0,"MaxTokens":100,"Samples":10,"System":""},` +

@@ -15,7 +15,7 @@ import (
 
 var bg = context.Background()
 
-// fake scores the texts it knows and no others.
+// fake has scores for some texts and none for others.
 func fake(name string, scores map[string]float64) similarity.Similarity {
 	return similarity.Func(name, func(_, b string) (float64, bool) {
 		s, ok := scores[b]

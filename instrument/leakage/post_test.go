@@ -19,7 +19,7 @@ func TestPost(t *testing.T) {
 		{None, "", ""},
 
 		{Period, "a! b? c. d. e", "a! b? c."},
-		{Period, "about 3.5 kg", "about 3."}, // as published: it knows no decimals
+		{Period, "about 3.5 kg", "about 3."}, // as published: it ignores decimals
 		{Period, "no period", "no period"},
 		{Period, ". a", "."},
 		{Period, "桉树叶。竹子.x", "桉树叶。竹子."},
@@ -150,7 +150,7 @@ func TestRemove(t *testing.T) {
 		{"\"Coral!\" (Coral)", []string{"coral"}, "\"!\" ()"},
 		{"coral-red", []string{"coral"}, "-red"},
 		{"a blue  pan, Blue\npans, blue pan's lid", []string{"blue pan"}, "a , Blue pans, lid"},
-		{"blue blue pan pan", []string{"blue pan"}, "blue pan"}, // what is left is no occurrence
+		{"blue blue pan pan", []string{"blue pan"}, "blue pan"}, // the remainder is no occurrence
 		{"a b a", []string{"a", "b"}, ""},
 		{"  two  spaces ", []string{"x"}, "two spaces"},
 		{"  two  spaces ", nil, "  two  spaces "},

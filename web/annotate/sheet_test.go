@@ -149,7 +149,7 @@ func coded() (list []crosstalk.Observation) {
 	return list
 }
 
-// What a form says: how long an answer took, without the time away; codes; places of words.
+// The contents of a form: how long an answer took, without the time away; codes; places of words.
 func TestRead(t *testing.T) {
 	now := time.UnixMilli(100_000_000_000)
 	for _, c := range []struct{ form, want string }{

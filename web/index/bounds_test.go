@@ -16,7 +16,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// A search that took too long stops and says so, in every order, and counts nothing.
+// A search that took too long stops and reports it, in every order, and counts nothing.
 func TestPatience(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, answered(20))

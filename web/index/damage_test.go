@@ -15,7 +15,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// What is missing or damaged in an index is an error of what needs it, and of nothing else.
+// A missing or damaged part of an index is an error only for calls that need it.
 func TestDamage(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, answered(chunkSize+3))
@@ -104,7 +104,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Lines that changed in place, or are gone, are errors that say so.
+// Lines that changed in place, or are gone, are reported as errors.
 func TestChangedLines(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, answered(3))
@@ -264,7 +264,7 @@ func (f *full) Pages() ([]byte, error) {
 	return []byte("[]"), errors.Join(c.Exec(refuse), c.Close())
 }
 
-// An index that could not be finished says why and is not kept.
+// An index that could not be finished reports why and is not kept.
 func TestFinishFails(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()
 	write(t, dir, answered(3))

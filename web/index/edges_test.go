@@ -14,7 +14,7 @@ import (
 	"crosstalk"
 )
 
-// Every page knows whether it is the first or the last, forwards, backwards and among chosen numbers.
+// Every page reports whether it is the first or the last, forwards, backwards and among chosen numbers.
 func TestPages(t *testing.T) {
 	dir := t.TempDir()
 	var list []crosstalk.Observation

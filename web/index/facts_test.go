@@ -79,7 +79,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Counts are those of what the rest of a query finds, and pages that are not counted know whether there are others.
+// Counts cover the answers that the rest of a query finds; uncounted pages still report whether there are others.
 func TestCounts(t *testing.T) {
 	dir := t.TempDir()
 	observations := answered(chunkSize + 77)

@@ -34,7 +34,7 @@ func FuzzOnly(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) { Only(text) })
 }
 
-// said is an Asker that always says the same.
+// said is an Asker that always returns the same answer.
 type said string
 
 func (s said) Ask(context.Context, crosstalk.Request) (crosstalk.Answer, error) {
