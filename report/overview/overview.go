@@ -156,7 +156,7 @@ func (a *answer) divide(rows []*row, groups []string) {
 func (a *answer) covers(column string, rows []*row, groups []string) bool {
 	total, fewest, covered := 0, len(groups), 0
 	for _, r := range rows {
-		_, of := a.unjudged(r)
+		_, of := a.unjudged(r, false)
 		by := grouped(r, groups)
 		switch n := len(by); {
 		case n == 0:
@@ -233,14 +233,21 @@ func (a *answer) badness(r *row) float64 {
 	return worst
 }
 
-// unjudged counts the answers that the first figure of a row excludes.
-func (a *answer) unjudged(r *row) (unjudged, of int) {
+// unjudged counts the answers that the first figure of a row excludes. Items that were not measured count in a total
+// only: every figure has the number of the whole run.
+func (a *answer) unjudged(r *row, total bool) (unjudged, of int) {
 	for _, m := range a.measures {
-		if e, ok := r.figures[m.Key]; ok {
-			return a.kind.UnjudgedOf(e)
+		e, ok := r.figures[m.Key]
+		if !ok {
+			continue
 		}
+		unjudged, of = a.kind.UnjudgedOf(e)
+		if missing := e.Counts[crosstalk.NotMeasured]; !total {
+			unjudged, of = unjudged-missing, of-missing
+		}
+		break
 	}
-	return 0, 0
+	return unjudged, of
 }
 
 // remarks returns notes, the most important first: what was mostly not checked, the warnings of the totals, what else
@@ -273,7 +280,7 @@ func (a *answer) remarks() (notes []string) {
 func (a *answer) unchecked() string {
 	var list []string
 	add := func(r *row, column string) {
-		if n, of := a.unjudged(r); 2*n > of {
+		if n, of := a.unjudged(r, column == ""); 2*n > of {
 			name := strings.Join(a.names(r), " ")
 			if column != "" {
 				name += " " + r.named[column]

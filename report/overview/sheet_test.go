@@ -72,6 +72,10 @@ func TestSheet(t *testing.T) {
 	for i := range unchecked {
 		unchecked[i].Counts = map[string]int{confusion.Unchecked: unchecked[i].Observations + i%3}
 	}
+	stopped := figures(of("model", "m", "language", "all"), of("model", "m", "language", "de"), of("model", "m", "language", "fr"))
+	for i := range stopped {
+		stopped[i].Counts[crosstalk.NotMeasured] = 60
+	}
 	empty := []crosstalk.Estimate{figure(confusion.LPR, 0, 0, 3, "model", "a"), figure(confusion.LPR, 0.5, 4, 0, "model", "b"),
 		figure(confusion.WPR, 0, 0, 3, "model", "a"), figure(confusion.Faults, 0, 0, 3, "model", "a")}
 	cover := figures(of("model", "m", "language", "all", "source", "all"), of("model", "m", "language", "de", "source", "all"),
@@ -120,6 +124,7 @@ func TestSheet(t *testing.T) {
 		{"a column that a part of the answers has", "confusion", part, nil, nil},
 		{"a group that is all answers", "confusion", one, report.Names{"m": "mini"}, nil},
 		{"mostly unchecked", "confusion", unchecked, nil, nil},
+		{"stopped before most items", "confusion", stopped, nil, nil},
 		{"a model without answers", "confusion", empty, nil, nil},
 		{"long names, by rate", "leakage", leaks, nil, nil},
 		{"one pair of senses", "consistency", changes[:3], nil, nil},
