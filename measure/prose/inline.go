@@ -7,7 +7,7 @@ import (
 )
 
 func (p *parser) inline(start, end int) {
-	letter := false // the character before is a letter or a digit
+	letter := false // the preceding character is a letter or a digit
 	for i := start; i < end; {
 		c := p.text[i]
 		if letter && wordByte(c) {
@@ -80,18 +80,19 @@ func (p *parser) inline(start, end int) {
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
-// reach is how far away, in bytes, a closing mark is looked for, so that the time stays in proportion to the length.
+// reach is the distance in bytes within which a closing mark is searched, so that the time is proportional to the
+// length.
 const reach = 400
 
-// near returns the text from byte from, up to end and the reach.
+// near returns the text from byte from up to end, within reach.
 func (p *parser) near(from, end int) string { return p.text[from:min(end, from+reach)] }
 
-// while returns the end of the characters from byte i on that are in a class.
+// while returns the end of the run of characters in a class that starts at byte i.
 func (p *parser) while(i, end int, in func(rune) bool) int {
 	return end - len(strings.TrimLeftFunc(p.text[i:end], in))
 }
 
-// wordAt reports whether a word, number, path or option may begin at i.
+// wordAt reports whether a word, number, path or option may start at i.
 func (p *parser) wordAt(i, end int) bool {
 	for j := i; j < min(end, i+3); j++ {
 		switch c := p.text[j]; {
@@ -104,7 +105,7 @@ func (p *parser) wordAt(i, end int) bool {
 	return false
 }
 
-// formula returns the end of a formula in TeX that begins at i, or i.
+// formula returns the end of a TeX formula that starts at i, or i.
 func (p *parser) formula(i, end int) int {
 	s := p.near(i, end)
 	for _, d := range [][2]string{{"$$", "$$"}, {`\(`, `\)`}, {`\[`, `\]`}} {
@@ -132,7 +133,7 @@ func (p *parser) formula(i, end int) int {
 	return i
 }
 
-// tag returns the end of an HTML tag or of an address in angle brackets that begins at i, or i.
+// tag returns the end of an HTML tag or of an address in angle brackets that starts at i, or i.
 func (p *parser) tag(i, end int) int {
 	s := p.near(i, end)
 	if len(s) < 3 || !('a' <= s[1]|0x20 && s[1]|0x20 <= 'z' || s[1] == '/' || s[1] == '!') {
@@ -144,8 +145,8 @@ func (p *parser) tag(i, end int) int {
 	return i
 }
 
-// emphasis returns where the words of an emphasis inside a sentence begin and end: at most five words, with text before
-// them, or more than a colon after them. If there is none at i, both are after the marks there.
+// emphasis returns the start and the end of the words of an emphasis inside a sentence: at most five words, with text
+// before them, or more than a colon after them. If there is none at i, both are after the marks there.
 func (p *parser) emphasis(i, start, end int) (inner, stop int) {
 	inner = i + 1
 	for inner < end && p.text[inner] == p.text[i] {
@@ -170,7 +171,7 @@ func (p *parser) emphasis(i, start, end int) (inner, stop int) {
 	return inner, stop
 }
 
-// word returns the end of an address, file name, identifier or number with its unit that begins at i, or i.
+// word returns the end of an address, file name, identifier or number with its unit that starts at i, or i.
 func (p *parser) word(i, end int) (int, Kind) {
 	j := i
 	var dots, slashes, digits, letters, at, special, upper int
@@ -221,7 +222,7 @@ scan:
 	switch {
 	case strings.Contains(w, "://") || strings.HasPrefix(lower, "www.") || at == 1 && dots > 0 && letters > 2 ||
 		isDomain(lower):
-		// An address goes on to the next space.
+		// An address continues to the next space.
 		for j < end && p.text[j] > ' ' && p.text[j] < 0x80 && strings.IndexByte("()[]{}<>\"'`", p.text[j]) < 0 {
 			j++
 		}
@@ -233,7 +234,7 @@ scan:
 		return j, Code
 	case digits > 0 && letters > 0:
 		rest := strings.TrimLeftFunc(p.text[j:end], func(r rune) bool { return unicode.Is(unicode.Latin, r) })
-		j = end - len(rest) // "16letý": no word begins within it
+		j = end - len(rest) // "16letý": no word starts within it
 		return j, Number
 	case digits > 0:
 		return p.unit(j, end), Number
@@ -245,7 +246,7 @@ scan:
 	return i, ""
 }
 
-// bare is word for one from byte i to byte j that has nothing but letters.
+// bare is like word, for a part from byte i to byte j that has only letters.
 func (p *parser) bare(i, j, end int) (int, Kind) {
 	switch w := p.text[i:j]; {
 	case tools[w]:
@@ -258,7 +259,7 @@ func (p *parser) bare(i, j, end int) (int, Kind) {
 	return i, ""
 }
 
-// command returns the end of the command of the tool from byte i to byte j, or i.
+// command returns the end of the command for the tool from byte i to byte j, or i.
 func (p *parser) command(i, j int) (int, Kind) {
 	for verb := range verbs {
 		rest, ok := strings.CutPrefix(p.text[j:], " "+verb)
@@ -282,9 +283,9 @@ func (p *parser) message(i, end int) int {
 	return end
 }
 
-// inFormula reports whether a word stands beside an operator.
+// inFormula reports whether a word is next to an operator.
 func (p *parser) inFormula(i, j, end int) bool {
-	const operators = "=+−±×÷≤≥≈^√∑∫²³" // beside variables
+	const operators = "=+−±×÷≤≥≈^√∑∫²³" // next to variables
 	before, _ := utf8.DecodeLastRuneInString(strings.TrimRight(p.text[max(0, i-8):i], " "))
 	after, _ := utf8.DecodeRuneInString(strings.TrimLeft(p.text[j:min(end, j+8)], " "))
 	return strings.ContainsRune(operators, before) || strings.ContainsRune(operators, after)
@@ -292,7 +293,8 @@ func (p *parser) inFormula(i, j, end int) bool {
 
 func wordByte(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' }
 
-// argument reports whether what follows byte j is the argument of a function: a letter alone, a number, a parenthesis.
+// argument reports whether the text after byte j is the argument of a function: a single letter, a number, a
+// parenthesis.
 func (p *parser) argument(j, end int) bool {
 	s := strings.TrimLeft(p.text[j:min(end, j+16)], " ²³⁻¹")
 	r, n := utf8.DecodeRuneInString(s)
@@ -331,7 +333,7 @@ func (p *parser) unit(j, end int) int {
 	return k + len(whole)
 }
 
-// symbol returns the end of a symbol of one or two Greek letters, with the letters and digits that stick to it.
+// symbol returns the end of a symbol of one or two Greek letters, with the letters and digits attached to it.
 func (p *parser) symbol(i, end int) int {
 	greek := 0
 	j := p.while(i, end, func(r rune) bool {
@@ -347,7 +349,7 @@ func (p *parser) symbol(i, end int) int {
 	return j
 }
 
-// isNumeral reports whether r is a numeral of Chinese and Japanese.
+// isNumeral reports whether r is a Chinese or Japanese numeral.
 func isNumeral(r rune) bool {
 	switch r {
 	case '〇', '一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '百', '千', '万', '萬', '億', '亿', '兆':
@@ -356,8 +358,8 @@ func isNumeral(r rune) bool {
 	return false
 }
 
-// numerals returns the end of a number in Chinese characters that begins at i, of at least two numerals, with what is
-// counted if that is time or a place in a row; or i.
+// numerals returns the end of a number in Chinese characters that starts at i, of at least two numerals, including a
+// counter of time or rank; or i.
 func (p *parser) numerals(i, end int) int {
 	n := 0
 	to := p.while(i, end, func(r rune) bool {
@@ -373,8 +375,8 @@ func (p *parser) numerals(i, end int) int {
 	return to
 }
 
-// isPlain reports whether r is a letter, mark or digit beyond ASCII that cannot begin a masked part. It is quick: it
-// knows only the scripts that most texts are in.
+// isPlain reports whether r is a letter, mark or digit beyond ASCII that cannot start a masked part. It is fast: it
+// only checks the scripts of most texts.
 func isPlain(r rune) bool {
 	in := func(from, to rune) bool { return from <= r && r <= to }
 	switch {
@@ -392,21 +394,21 @@ func isEmoji(r rune) bool {
 	return r >= 0x1f000 && r <= 0x1faff || r >= 0x2600 && r <= 0x27bf || r == 0xfe0f
 }
 
-// isMath reports whether r is a symbol of mathematics; letters beside it are left to their own words.
+// isMath reports whether r is a mathematical symbol; letters next to it belong to their own words.
 func isMath(r rune) bool {
 	return r == '=' || r == '±' || r == '×' || r == '÷' || r >= 0x2190 && r <= 0x22ff
 }
 
-// closings gives the marks that end a quotation, by that which begins it.
+// closings maps the marks that open a quotation to those that close it.
 var closings = map[rune]string{
 	'"': "\"", '\'': "'", '‘': "’", '“': "”", '„': "“”", '«': "»", '»': "«",
 	'「': "」", '『': "』", '《': "》", '〈': "〉",
 }
 
-// quotation returns where a quotation that r begins at i ends, 0 if none begins there. It ends within its block and
-// within 300 bytes; a single mark must stand at the end of a word to close it.
+// quotation returns the end of a quotation that r opens at i, 0 if there is none. It ends within its block and within
+// 300 bytes; a single mark closes it only at the end of a word.
 func (p *parser) quotation(i, n int, r rune, end int) int {
-	if r == ' ' { // most often
+	if r == ' ' { // the most frequent case
 		return 0
 	}
 	marks, from, single := closings[r], i+n, r == '\'' || r == '‘'

@@ -1,7 +1,8 @@
-// Package prose tells the prose of a model's answer from what has no language: code, markup, addresses, numbers and
-// units, mathematics, emoji; and from what may be in another language for a reason: quotations, titles, labels.
+// Package prose separates the prose of a model's answer from parts that have no language (code, markup, addresses,
+// numbers and units, mathematics, emoji) and from parts that may be in another language for a reason (quotations,
+// titles, labels).
 //
-// It knows the Markdown that models write, not all of CommonMark, and it reads a text once from start to end.
+// It supports the Markdown that models write, not all of CommonMark. It reads a text once from start to end.
 package prose
 
 import (
@@ -29,7 +30,7 @@ var (
 	units        = lexicon.Set(lists["units"])
 )
 
-// A Kind says what a part of a text is.
+// A Kind is the kind of a part of a text.
 type Kind string
 
 // Kinds of blocks.
@@ -48,23 +49,23 @@ const (
 	Number  Kind = "number"  // numbers with their units, codes that mix digits and letters
 	Math    Kind = "math"    // formulas, symbols
 	Emoji   Kind = "emoji"
-	Quote   Kind = "quote" // between quotation marks: quotations, titles, words that the text talks about
+	Quote   Kind = "quote" // between quotation marks: quotations, titles, words that the text is about
 	Label   Kind = "label" // emphasis inside a sentence: names of buttons, terms
 )
 
-// Quoted reports whether parts of the kind are prose all the same: of another speaker, or from elsewhere.
+// Quoted reports whether parts of the kind are still prose: of another speaker, or from elsewhere.
 func (k Kind) Quoted() bool { return k == Quote || k == Label }
 
 // A Span is a part of a text: bytes Start to End, End not included.
 type Span struct {
 	Start int  `json:"start"`
 	End   int  `json:"end"`
-	Kind  Kind `json:"kind"` // empty if it is just a part
+	Kind  Kind `json:"kind"` // empty for an arbitrary part
 }
 
-// A Document is a text's blocks and masked parts, each in order and without overlaps. A block is a line without its
-// marks, or a cell of a table, and may have masked parts. The marks around a quotation are not masked with it;
-// backticks and fences are.
+// A Document holds a text's blocks and masked parts, each in order and without overlaps. A block is a line without
+// its marks, or a cell of a table, and may contain masked parts. The marks around a quotation are not part of its
+// mask; backticks and fences are.
 type Document struct {
 	Blocks, Masks []Span
 }
@@ -84,7 +85,7 @@ type parser struct {
 	Document
 }
 
-// mask adds a masked part, joined to the one before if they touch and are of one kind.
+// mask adds a masked part, merged with the one before if they are adjacent and of the same kind.
 func (p *parser) mask(start, end int, kind Kind) {
 	if start >= end {
 		return
@@ -96,7 +97,7 @@ func (p *parser) mask(start, end int, kind Kind) {
 	p.Masks = append(p.Masks, Span{start, end, kind})
 }
 
-// line reads the line from at to end and returns where the next one starts.
+// line reads the line from at to end and returns the start of the next one.
 func (p *parser) line(at, end int) int {
 	next := min(end+1, len(p.text))
 	from := at + leading(p.text[at:end])
@@ -148,7 +149,7 @@ func (p *parser) line(at, end int) int {
 	return next
 }
 
-// amongSettings reports whether the line before a byte or the line from a byte is a setting too.
+// amongSettings reports whether the line before a byte or the line from a byte is also a setting.
 func (p *parser) amongSettings(at, next int) bool {
 	before := strings.TrimSuffix(p.text[max(0, at-reach):at], "\n")
 	after, _, _ := strings.Cut(p.near(next, len(p.text)), "\n")
@@ -157,8 +158,8 @@ func (p *parser) amongSettings(at, next int) bool {
 
 func leading(s string) int { return len(s) - len(strings.TrimLeft(s, " \t\u00a0\u3000")) }
 
-// Fence returns what a line without its indent begins or ends fenced code with, "```" or "~~~", or "". Only a line of
-// nothing else closes a block.
+// Fence returns the mark with which a line without its indent opens or closes fenced code, "```" or "~~~", or "".
+// Only a line with nothing else closes a block.
 func Fence(line string) (mark string, closes bool) {
 	for _, mark := range []string{"```", "~~~"} {
 		if strings.HasPrefix(line, mark) {
@@ -178,7 +179,7 @@ func (p *parser) fence(mark string, from, end, next int) int {
 		}
 		at += len(line) + 1
 	}
-	if next < len(p.text) { // there is more than the opening line
+	if next < len(p.text) { // there is text after the opening line
 		end = len(p.text)
 	}
 	p.mask(from, end, Code)
@@ -201,7 +202,7 @@ func (p *parser) row(from, end int) {
 	}
 }
 
-// lineMarks returns the length of a line's marks, and the form that they give it.
+// lineMarks returns the length of a line's marks, and the kind of line that they indicate.
 func lineMarks(s string) (int, Kind) {
 	n, form := 0, Paragraph
 	for n < len(s) && s[n] == '>' {
@@ -242,8 +243,8 @@ func (p *parser) block(start, end int, form Kind) {
 	p.inline(start, end)
 }
 
-// isCodeLine reports whether a line outside a fence is code, a command, JSON or a log entry: it must be plain ASCII for
-// the most part and have a program's punctuation.
+// isCodeLine reports whether a line outside a fence is code, a command, JSON or a log entry: it must be mostly plain
+// ASCII and have a program's punctuation.
 func isCodeLine(s string) bool {
 	if len(s) < 2 {
 		return false
@@ -281,7 +282,7 @@ func isCodeLine(s string) bool {
 	return isLog(s)
 }
 
-// tagged reports whether a line that begins and ends with tags has prose between them, as answers in HTML do: a few
+// tagged reports whether a line that starts and ends with tags has prose between them, as in HTML answers: several
 // words, or one that is not plain ASCII. Less may be a label in code.
 func tagged(s string) bool {
 	const few = 4
@@ -297,7 +298,7 @@ func tagged(s string) bool {
 	return n >= few
 }
 
-// jsonKey returns the length of a JSON key, with its colon, that a line begins with: what follows may be prose.
+// jsonKey returns the length of a JSON key with its colon at the start of a line: prose may follow.
 func jsonKey(s string) int {
 	if s[0] != '"' || !strings.ContainsAny(s[len(s)-1:], "{[,\"}]0123456789le") {
 		return 0
@@ -309,7 +310,7 @@ func jsonKey(s string) int {
 	return 0
 }
 
-// isSetting reports whether a line is a key in lower case with a short value, as in YAML: "retries: 5".
+// isSetting reports whether a line is a lower-case key with a short value, as in YAML: "retries: 5".
 func isSetting(s string) bool {
 	key, value, ok := strings.Cut(strings.TrimSpace(s), ":")
 	key = strings.TrimPrefix(key, "- ")
@@ -317,12 +318,12 @@ func isSetting(s string) bool {
 		(value == "" || value[0] == ' ' && (len(strings.Fields(value)) <= 2 || strings.IndexByte("\"'[{", value[1]) >= 0))
 }
 
-// isException reports whether a word is the name of a kind of error: "KeyError".
+// isException reports whether a word is the name of an error type: "KeyError".
 func isException(w string) bool {
 	return len(w) > 5 && strings.HasSuffix(w, "Error") || len(w) > 9 && strings.HasSuffix(w, "Exception")
 }
 
-// isLog reports whether a line begins with a time stamp or names a level.
+// isLog reports whether a line starts with a time stamp or contains a log level.
 func isLog(s string) bool {
 	if len(s) < 12 {
 		return false

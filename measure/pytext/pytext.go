@@ -1,7 +1,7 @@
-// Package pytext has the few string functions whose Python meaning differs from Go's.
+// Package pytext contains the few string functions whose meaning in Python differs from Go's.
 //
-// Published scripts and metrics (sacreBLEU, rouge_score, the papers' own readers) are written in Python. To give
-// their figures to the last digit, a port must lower-case and trim as Python's str does.
+// Published scripts and metrics (sacreBLEU, rouge_score, the papers' own readers) are written in Python. To reproduce
+// their figures to the last digit, a port must lower-case and trim like Python's str.
 package pytext
 
 import (
@@ -11,7 +11,7 @@ import (
 )
 
 // IsSpace reports whether r is white space to str.isspace, str.strip and str.split: Unicode white space and the
-// four ASCII separators U+001C to U+001F, which unicode.IsSpace leaves out.
+// four ASCII separators U+001C to U+001F, which unicode.IsSpace lacks.
 func IsSpace(r rune) bool {
 	return r >= 0x1C && r <= 0x1F || unicode.IsSpace(r)
 }
@@ -25,9 +25,9 @@ func TrimSpace(s string) string { return strings.TrimFunc(s, IsSpace) }
 // TrimRightSpace removes white space from the end of s, as str.rstrip() does.
 func TrimRightSpace(s string) string { return strings.TrimRightFunc(s, IsSpace) }
 
-// Lower maps s to lower case, as str.lower() does: one code point at a time, except that U+0130 (capital I with
-// dot) becomes two code points and that a capital sigma ending a word becomes a final sigma (Unicode Standard,
-// section 3.13, rule R2). Bytes that are not UTF-8 become U+FFFD.
+// Lower maps s to lower case like str.lower(): one code point at a time, except that U+0130 (capital I with dot)
+// becomes two code points and that a capital sigma ending a word becomes a final sigma (Unicode Standard, section
+// 3.13, rule R2). Bytes that are not UTF-8 become U+FFFD.
 func Lower(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf || 'A' <= r && r <= 'Z' }) {
 		return s
@@ -65,12 +65,12 @@ func finalSigma(s string, i int) bool {
 	return after == "" || !cased(r)
 }
 
-// cased is the derived property Cased.
+// cased reports the derived property Cased.
 func cased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// caseIgnorable is the derived property Case_Ignorable: marks, modifiers and format characters, and what UAX #29
+// caseIgnorable reports the derived property Case_Ignorable: marks, modifiers and format characters, and what UAX #29
 // calls MidLetter, MidNumLet and Single_Quote.
 func caseIgnorable(r rune) bool {
 	switch r {

@@ -10,53 +10,53 @@ import (
 	"crosstalk/internal/lexicon"
 )
 
-// Shares of a language's words that may come from any language.
+// Shares of a language's words that may come from any other language.
 const (
-	loans          = 0.004 // of words in lower case
+	loans          = 0.004 // of lower-case words
 	initials       = 0.3   // of words with a capital at the start of a sentence
 	names          = 0.9   // of words with a capital inside a sentence, and of letters alone: "x"
 	loanCharacters = 0.004 // of the characters of Chinese and Japanese
 
-	// strangeCharacters is the same for characters that only the other language knows: their share is below strange in
-	// the expected one and above known in the other.
+	// strangeCharacters is the share of characters that only the other language uses: below strange in the expected
+	// language and above known in the other.
 	strangeCharacters = 1e-4
 	strange           = 2e-7
 	known             = 1e-6
 
-	// mostLoans bounds the share that a word in lower case has as a loan: languages borrow nouns, not function words,
-	// which are far more frequent.
+	// mostLoans limits the share of a lower-case word as a loan: languages borrow nouns, not function words, which are
+	// far more frequent.
 	mostLoans = 3e-5
 
-	frequent   = 1e-4  // share of words from which a capital at the start of a sentence makes no names of them: "The"
+	frequent   = 1e-4  // share above which a word with a capital at the start of a sentence is not a name: "The"
 	temper     = 0.95  // exponent of the ratios of characters, since the characters of a word depend on each other
-	impossible = 1e-14 // probability of a word in a script that the expected language is not written in
+	impossible = 1e-14 // probability of a word in a script that the expected language does not use
 
-	// lessFrequent is enough for words that are nativeRatio times as frequent in one language as in the third most
-	// likely one: most languages know most names, but not "Therefore".
+	// lessFrequent suffices for words that are nativeRatio times as frequent in one language as in the third most likely
+	// one: most languages use most names, but not "Therefore".
 	lessFrequent = 1e-5
 	nativeRatio  = 10_000
 
-	// nameRatio bounds how much more probable a name in another script is in one language than in the third most likely
-	// one, for the same reason.
+	// nameRatio limits the ratio of a name's probability in a language of another script to that in the third most
+	// likely one, for the same reason.
 	nameRatio = 30
 
-	// mostFurther and mostThin are the most that a word in lower case is more probable in another language, if a
-	// further language is expected, or one with a thin list: it may be a word that the list lacks.
+	// mostFurther and mostThin limit how much more probable a lower-case word is in another language if the expected
+	// language is a further one or has a thin list: the list may lack the word.
 	mostFurther = 500
 	mostThin    = 10
 )
 
-// cell holds a token's evidence, and what follows from the tokens around it.
+// cell holds a token's evidence, and results that depend on its neighbours.
 type cell struct {
 	first, n int       // the languages of the token's script
-	p        []float64 // what is in proportion to the probability in each
-	each     float64   // p times this is the probability divided by that in the expected language
-	own      float64   // 1, or impossible if the expected language is not written in the token's script
-	says     bool      // whether the letters count
+	p        []float64 // proportional to the probability in each
+	each     float64   // p times this is the ratio of the probability to that in the expected language
+	own      float64   // 1, or impossible if the expected language does not use the token's script
+	says     bool      // whether the letters are evidence
 	listed   bool      // a list of the script has the word
-	known    bool      // it is an everyday word of the expected language
-	loan     bool      // most have it
-	weighed  *weighed  // what p is from; nil if the token is not a word of an alphabet
+	known    bool      // an everyday word of the expected language
+	loan     bool      // most lists of the script have the word
+	weighed  *weighed  // source of p; nil if the token is not a word of an alphabet
 
 	characters [hanLanguages]float64 // p of a character
 
@@ -65,7 +65,7 @@ type cell struct {
 	odds  float64   // that the word is in another language
 }
 
-// emit sets what each token says. simplified is whether Chinese characters are simplified ones.
+// emit sets the evidence of each token. simplified tells whether Chinese is written with simplified characters.
 func emit(tokens []token, cells []cell, language string, own script, simplified bool) {
 	home, ok := stateOf[language]
 	if !ok {
@@ -80,7 +80,7 @@ func emit(tokens []token, cells []cell, language string, own script, simplified 
 			emitCharacters(tokens[i:j], cells[i:j], own, home, language != "ja" && !simplified)
 		} else {
 			cells[i].emit(&tokens[i], own, home)
-			// The expected language may have two words with a hyphen between as one: "on-line", "check-out".
+			// The expected language may write two hyphenated words as one: "on-line", "check-out".
 			a := embedded().alphabets[own]
 			if t := &tokens[i]; t.hyphen && cells[i].says && cells[i-1].says && own == t.script && a != nil &&
 				home >= 0 && tokens[i-1].script == own && a.weigh(tokens[i-1].text + t.text).row[home-a.first] > 0 {
@@ -92,11 +92,11 @@ func emit(tokens []token, cells []cell, language string, own script, simplified 
 	}
 }
 
-// certainly is p of tokens that any of their languages may have.
+// certainly is p of tokens that any of the languages may have.
 var certainly = [maxGroup]float64(slices.Repeat([]float64{1}, maxGroup))
 
-// logRatios sets the logarithms of the probabilities in each language, divided by that in the expected one, and returns
-// the largest, at least 0. Languages without a prior probability have none.
+// logRatios sets the logarithms of the probability in each language divided by that in the expected one, and returns
+// the largest, at least 0. Languages without a prior probability are skipped.
 func (c *cell) logRatios(logs *[maxGroup]float64, priors []float64) (top float64) {
 	expected := math.Log(c.own / c.each)
 	for l, p := range c.p {
@@ -119,7 +119,7 @@ func (c *cell) emit(t *token, own script, home int) {
 	a := embedded().alphabets[t.script]
 	switch {
 	case a == nil && t.form == letter, // a symbol
-		a != nil && (t.form == silent || home < 0 && own == t.script): // or there is no model to weigh the others against
+		a != nil && (t.form == silent || home < 0 && own == t.script): // or no model to compare the others with
 		c.silence(t.script)
 		return
 	case a == nil:
@@ -154,7 +154,7 @@ func (c *cell) emit(t *token, own script, home int) {
 		share, loan := loans, w.mean
 		switch {
 		case t.form == capital:
-			share, loan = names, w.top/3 // names are known to all languages
+			share, loan = names, w.top/3 // all languages use names
 		case t.form == letter && t.text[0] < utf8.RuneSelf: // "à" is a word
 			share = names
 		case t.form == first && w.top < frequent && !w.native:
@@ -170,7 +170,7 @@ func (c *cell) emit(t *token, own script, home int) {
 	c.each = 1 / expected
 }
 
-// emitCharacters sets what a run of Chinese or Japanese says.
+// emitCharacters sets the evidence of a run of Chinese or Japanese characters.
 func emitCharacters(tokens []token, cells []cell, own script, home int, simplify bool) {
 	first := stateOf[Groups[hanGroup].Languages[0]]
 	characters(tokens, cells, simplify)
@@ -214,23 +214,23 @@ func (c *cell) silence(s script) {
 
 // Probabilities of the hidden Markov model, chosen on half of the development answers.
 const (
-	enter     = 0.003    // that another language begins at a word
+	enter     = 0.003    // that a run of another language starts at a word
 	english   = 0.1      // that this is English
-	usual     = 1 / 14.0 // that it is a certain other one of the benchmark
-	rare      = 0.006    // that it is a certain one that the benchmark does not have
-	further   = 0.002    // that it is a certain one with a short list
-	rarest    = 0.0002   // the same of one whose words are from little text
+	usual     = 1 / 14.0 // that it is a certain other language of the benchmark
+	rare      = 0.006    // that it is a certain language outside the benchmark
+	further   = 0.002    // that it is a certain language with a short list
+	rarest    = 0.0002   // the same for a language whose words come from little text
 	stay      = 0.4      // that a run of another language continues at the next word
-	stayShort = 0.6      // the same where the expected language has a short list
-	stayOn    = 0.2      // that it does after punctuation other than a comma
-	stayOver  = 0.1      // that it does at the next line
+	stayShort = 0.6      // the same if the expected language has a short list
+	stayOn    = 0.2      // that it continues after punctuation other than a comma
+	stayOver  = 0.1      // that it continues on the next line
 )
 
-// stayWithin is the probability that a run continues at the next character: two characters count as a word.
+// stayWithin is the probability that a run continues at the next character, as two characters count as a word.
 var stayWithin = math.Sqrt(stay)
 
-// priors are the probabilities that a run of each state begins at a word: models mostly slip into English, or into one
-// of the languages of the Language Confusion Benchmark.
+// priors are the probabilities that a run of each state starts at a word: models mostly slip into English, or into a
+// language of the Language Confusion Benchmark.
 var priors, logPriors = func() (priors, logs []float64) {
 	benchmark := lexicon.Set("ar de es fr hi id it ja ko pt ru tr vi zh")
 	for _, l := range states {
@@ -250,10 +250,10 @@ var priors, logPriors = func() (priors, logs []float64) {
 	return priors, logs
 }()
 
-// thin are the languages whose words are from little text, most of it of programs.
+// thin are the languages whose words come from little text, most of it of programs.
 var thin = lexicon.Set("af et gl eu sq eo cy ga ast oc sw az uz br gd be kk mr ne")
 
-// continues is the probability that a run of another language continues at a token.
+// continues returns the probability that a run of another language continues at a token.
 func continues(t *token, stay float64) float64 {
 	switch {
 	case t.line:
@@ -266,28 +266,28 @@ func continues(t *token, stay float64) float64 {
 	return stay
 }
 
-// kin are pairs of languages that are so alike that words of one are often taken for the other: kinShare is how much
-// less probable they are in each other.
+// kin are pairs of languages so similar that words of one are often taken for the other. kinShare is the factor by
+// which each is less probable in the other.
 const (
 	kin = "da-no da-sv no-sv cs-sk hr-sl hr-cs hr-sk sl-sk sl-cs pl-cs pl-sk es-ca es-gl pt-gl ca-gl fr-ca it-ca nl-af " +
 		"fi-et tr-az az-uz tr-uz mk-bg mk-sr ru-be uk-be ru-sr sr-bg ro-it id-ms cy-ga lt-lv " +
 		"es-ast gl-ast ca-oc fr-oc ga-gd fr-ast it-ast it-oc ca-ast"
 	kinShare = 0.02
-	kinShort = 0.2 // the same where both have lists, and the expected language a short one
+	kinShort = 0.2 // the same if both have lists, and the expected language a short one
 
-	// oftener is how many times as probable a language with a short list is where another one of its script with such a
-	// list is expected: it may be a relative.
+	// oftener is the factor for languages with a short list if another language of the script with such a list is
+	// expected: they may be relatives.
 	oftener = 5
 )
 
-// same lists the languages whose words cannot be told apart from one's: their lists overlap too much.
+// same lists the languages whose words cannot be distinguished from a language's own: their lists overlap too much.
 var same = map[string][]string{"id": {"ms"}, "ms": {"id"}, "gl": {"es", "pt", "ast"},
 	"ast": {"es", "gl", "pt"}, "oc": {"ca", "fr"}, "af": {"nl"}}
 
-// short reports whether the model of a language is from a list of frequent words.
+// short reports whether the model of a language comes from a list of frequent words.
 func short(language string) bool { return !thorough[language] && !thin[language] }
 
-// homePriors are the priors where a language is expected, by its state: the language itself has none.
+// homePriors are the priors by the state of the expected language, which itself has none.
 var homePriors = sync.OnceValue(func() [][]float64 {
 	all := make([][]float64, len(states))
 	for home := range all {
@@ -321,7 +321,8 @@ var homePriors = sync.OnceValue(func() [][]float64 {
 	return all
 })
 
-// decode sets the posterior odds of each token: forward and backward, with probabilities scaled at each token.
+// decode sets the posterior odds of each token by the forward-backward algorithm, with probabilities scaled at each
+// token.
 func decode(tokens []token, cells []cell, priors []float64, stay float64) {
 	if len(cells) == 0 {
 		return

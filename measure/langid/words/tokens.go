@@ -20,7 +20,7 @@ const (
 	arabic
 	han // with kana
 	devanagari
-	hangul // the first of the scripts of single
+	hangul // the first script in single
 
 	firstSingle = hangul
 )
@@ -34,7 +34,7 @@ const (
 	maxStates    = 96
 )
 
-// single lists the scripts that only one language is written in, or one above all.
+// single lists the scripts that only one language uses, or mainly one.
 var single = []struct {
 	table    *unicode.RangeTable
 	language string
@@ -46,7 +46,8 @@ var single = []struct {
 	{unicode.Lao, "lo"}, {unicode.Georgian, "ka"}, {unicode.Armenian, "hy"}, {unicode.Ethiopic, "am"},
 }
 
-// states are the languages that words can be found to be in; stateOf gives their places and scripts their scripts.
+// states are the languages in which words can be found; stateOf maps languages to their indexes, and scripts holds
+// their scripts.
 var states, stateOf, scripts = func() (states []string, stateOf map[string]int, scripts map[string]script) {
 	stateOf, scripts = map[string]int{}, map[string]script{}
 	add := func(language string, s script) {
@@ -64,7 +65,7 @@ var states, stateOf, scripts = func() (states []string, stateOf map[string]int, 
 	return states, stateOf, scripts
 }()
 
-// A class is a character's script, and what else a tokenizer asks of it.
+// A class is a character's script, with other properties for the tokenizer.
 type class uint16
 
 const (
@@ -74,16 +75,16 @@ const (
 	upperBit
 	digitBit
 	spaceBit
-	rewriteBit // it is written otherwise in the lists, or in lower case
+	rewriteBit // the lists, or lower case, write it differently
 )
 
-// script returns the script of a letter or mark, none for other characters and for scripts that are not known.
+// script returns the script of a letter or mark, none for other characters and unknown scripts.
 func (c class) script() script { return script(c & scriptBits) }
 
-// tabled is the number of characters whose classes are in a table: alphabets and kana.
+// tabled is the number of characters with classes in the table: alphabets and kana.
 const tabled = 0x3100
 
-// classes is the table. Making it takes almost a millisecond, and a program that checks nothing need not.
+// classes is the table. Building it takes almost a millisecond, which a program that checks nothing can avoid.
 var classes = sync.OnceValue(func() *[tabled]class {
 	var table [tabled]class
 	for _, p := range properties {
@@ -119,7 +120,7 @@ type scriptTable struct {
 	script script
 }
 
-// scriptTables are the scripts' characters; those of Chinese and Japanese are in three.
+// scriptTables lists the scripts' characters; those of Chinese and Japanese are in three tables.
 var scriptTables = func() (all []scriptTable) {
 	for i, g := range Groups {
 		for _, t := range g.Scripts {
@@ -132,7 +133,7 @@ var scriptTables = func() (all []scriptTable) {
 	return all
 }()
 
-// each calls f with the characters of a range table that have a place in the table of classes.
+// each calls f with the characters of a range table that the table of classes covers.
 func each(t *unicode.RangeTable, f func(rune)) {
 	for _, in := range t.R16 {
 		for r := rune(in.Lo); r <= rune(in.Hi) && r < tabled; r += rune(in.Stride) {
@@ -173,7 +174,7 @@ func scriptFor(code string) script {
 	return scripts[writtenIn[s.String()]]
 }
 
-// writtenIn has a language for each script that several are written in, by ISO 15924.
+// writtenIn maps scripts of several languages, by ISO 15924, to one of these.
 var writtenIn = map[string]string{
 	"Latn": "en", "Cyrl": "ru", "Arab": "ar", "Deva": "hi", "Hans": "zh", "Hant": "zh", "Jpan": "ja", "Beng": "bn",
 }
@@ -184,28 +185,28 @@ type token struct {
 	text       string // lower case
 	script     script
 	form       form
-	glued      bool // follows the token before at once
-	line       bool // is the first of its line
-	starts     bool // is the first of a sentence, or after a quotation mark or the like
-	hyphen     bool // there is nothing but a hyphen between the token before and it
+	glued      bool // directly follows the token before
+	line       bool // the first of its line
+	starts     bool // the first of a sentence, or after a quotation mark or the like
+	hyphen     bool // only a hyphen is between it and the token before
 }
 
-// form says how much a word's letters can say.
+// form tells how much evidence a word's letters are.
 type form uint8
 
 const (
-	plain   form = iota // lower case, or a script without cases
+	plain   form = iota // lower case, or a script without case
 	first               // a capital at the start of a sentence
 	capital             // a capital elsewhere: a name, or a noun in German
-	letter              // a single one in lower case, which may name a thing: "x"
-	silent              // cannot say anything: code, abbreviations, parts of numbers, half words
+	letter              // a single lower-case letter, which may name a thing: "x"
+	silent              // no evidence: code, abbreviations, parts of numbers, half words
 )
 
-// tokenize appends the words of text to dst. Bytes that mask has are left out.
+// tokenize appends the words of text to dst. It skips the bytes in mask.
 func tokenize(dst []token, text, language string, mask []prose.Span) []token {
-	const longAnswer = 200 // bytes from which texts may have been cut at a limit of tokens
+	const longAnswer = 200 // bytes above which a text may have been cut at a limit of tokens
 	table := classes()
-	start := true // of a sentence
+	start := true // at the start of a sentence
 	last := -2    // the end of the word before
 	lines := 0    // tokens before this line
 	mixed := 0    // pieces of words in two alphabets
@@ -268,7 +269,7 @@ func tokenize(dst []token, text, language string, mask []prose.Span) []token {
 		last = j
 		i, start = j, false
 	}
-	if mixed > 2 { // all of the text's Latin letters that look Cyrillic may be meant so
+	if mixed > 2 { // all of the text's Latin letters that look Cyrillic may be meant as such
 		for i := range dst {
 			if t := &dst[i]; t.script == latin && strings.Trim(t.text, lookalikes) == "" {
 				t.form = silent
@@ -314,12 +315,12 @@ func lower(word, language string) string {
 	return word
 }
 
-// formOf returns the form of the word from byte i to byte j. single says that it is one letter; the
-// classes are that of the first letter and all bits of the others; start is the token's.
+// formOf returns the form of the word from byte i to byte j. single tells whether it is one letter; initial is the
+// class of the first letter, and rest has all bits of the others; start tells whether a sentence starts there.
 func formOf(text string, i, j int, single bool, initial, rest class, start bool) form {
 	before, n := utf8.DecodeLastRuneInString(text[:i])
 	after, _ := utf8.DecodeRuneInString(text[j:])
-	// An ending after what is not a word of this script: "example.com'un", "3'te".
+	// An ending after something that is not a word in this script: "example.com'un", "3'te".
 	if before == '\'' || before == '’' || before == 'ʼ' {
 		before, _ = utf8.DecodeLastRuneInString(text[:i-n])
 		if unicode.IsLetter(before) {
@@ -347,5 +348,5 @@ func formOf(text string, i, j int, single bool, initial, rest class, start bool)
 // partOfName reports whether a letter beside r belongs to a number, an identifier or an account.
 func partOfName(r rune) bool { return unicode.IsDigit(r) || r == '_' || r == '@' }
 
-// unify writes words as the lists have them.
+// unify spells words like the lists.
 var unify = strings.NewReplacer("’", "'", "ß", "ss")

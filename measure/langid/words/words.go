@@ -1,9 +1,9 @@
 // Package words finds the words of a text that are in another language than expected.
 //
-// Words of another script are plain. Within a script, a model of each language's words and letters says how probable a
-// word is in each language, and a hidden Markov model over the words of the text, with the expected language and every
-// other one as states, weighs that against the words around (as Solorio and Liu 2008 do for code switching). Chinese
-// and Japanese, which have no spaces, are weighed character by character.
+// Words in another script are obvious. Within a script, a model of each language's words and letters gives the
+// probability of a word in each language, and a hidden Markov model over the words of the text, with the expected
+// language and every other one as states, weighs it against the neighbouring words (as Solorio and Liu 2008 do for
+// code switching). Chinese and Japanese, which have no spaces, are weighed character by character.
 package words
 
 import (
@@ -30,50 +30,50 @@ import (
 var file []byte
 
 const (
-	idBytes          = 4    // that the file begins with, of the SHA-256 sum of the rest
-	Order            = 5    // letters of the longest sequence of the model
-	spelled          = 1e-9 // about the probability of the letters of a word that a language does not have
+	idBytes          = 4    // first bytes of the file, from the SHA-256 sum of the rest
+	Order            = 5    // letters of the longest sequence in the model
+	spelled          = 1e-9 // approximate probability of the letters of a word that a language does not have
 	unknownCharacter = 1e-9 // share of a character that no list has as a word
-	everyday         = 50   // level of one word in 100,000, below which lists have words of other languages too
-	familiar         = 63   // level of one word in two million: who reads a language has met it
-	usuallyUnlisted  = 0.02 // share of a language's words that its list does not have: see unlisted
+	everyday         = 50   // level of one word in 100,000, below which lists also have words of other languages
+	familiar         = 63   // level of one word in two million: readers of the language have met it
+	usuallyUnlisted  = 0.02 // share of a language's words that its list lacks: see unlisted
 	unseenLetter     = 1.0 / 20_000
 	lowest           = -600 // bounds the logarithm of a word's probability: a very long word's would be 0
-	longest          = 8    // characters of the longest words of Chinese and Japanese that are looked up
+	longest          = 8    // characters of the longest Chinese and Japanese words that are looked up
 )
 
-// Name names the embedded models: it changes with them.
+// Name identifies the embedded models: it changes with them.
 func Name() string { return fmt.Sprintf("words@%x", file[:idBytes]) }
 
-// Inflected lists the languages whose words take so many endings that lists lack many of their forms. Their columns
-// have endings as well: how frequent a word with the ending is beside its stem.
+// Inflected lists the languages whose words take so many endings that lists lack many forms. Their columns also have
+// endings: how frequent a word with the ending is relative to its stem.
 var Inflected = lexicon.Set("tr fi hu et eu lt lv pl cs sk sl hr ro is sq az uz sw br mk sr be kk")
 
-// Ending returns an ending as the columns have it.
+// Ending returns an ending in the form of the columns.
 func Ending(letters string) string { return "-" + letters }
 
-// unlisted is the share of a language's words that its list does not have: more where endings are many or the list is
-// short. Of the languages after the first line it is that of translated news (half a of NTREX-128).
+// unlisted is the share of a language's words that its list lacks: more if there are many endings or the list is
+// short. For languages after the first line, it is that in translated news (half of NTREX-128).
 var unlisted = map[string]float64{"tr": 0.2, "id": 0.04, "ru": 0.1, "ar": 0.1, "de": 0.04,
 	"nl": 0.03, "ro": 0.03, "sv": 0.05, "da": 0.06, "no": 0.05, "fi": 0.2, "is": 0.08, "ca": 0.06, "tl": 0.04, "mk": 0.05,
 	"pl": 0.1, "cs": 0.09, "hu": 0.15, "sk": 0.1, "hr": 0.1, "sl": 0.07, "lt": 0.1, "lv": 0.09, "sr": 0.15,
 	"et": 0.4, "gl": 0.3, "eu": 0.3, "af": 0.25, "sq": 0.4, "cy": 0.3, "ga": 0.3, "sw": 0.35, "az": 0.6, "uz": 0.6,
 	"be": 0.5, "kk": 0.5, "eo": 0.3, "ast": 0.3, "oc": 0.3, "br": 0.35, "gd": 0.35, "hi": 0.15, "mr": 0.45, "ne": 0.5}
 
-// alphabet is the model of a script whose languages write words between spaces. Its languages are in parts: the columns
-// of two tables each. Those of the first part are the frequent ones.
+// alphabet is the model of a script whose languages put spaces between words. Its languages are in parts, each with
+// the columns of two tables. The first part has the frequent languages.
 type alphabet struct {
-	first, n int       // the script's first language, and how many it has
-	most     []float64 // of the languages, the most that a word is more probable in another one; 0: no limit
+	first, n int       // the script's first language, and their number
+	most     []float64 // by language: limit of how much more probable a word is in another one; 0: none
 	parts    []part
 	native   float64 // the least share of a word that is hardly a name: see weighed
 
-	// recent remembers the words that were weighed last, at places by their hashes: most words are frequent ones.
+	// recent caches words weighed last, by their hashes: most words are frequent ones.
 	recent [1 << 16]atomic.Pointer[weighed]
 }
 
 type part struct {
-	from           int // place of the first language in the alphabet
+	from           int // index of the first language in the alphabet
 	words, letters *levels.Table
 	listed, rest   []float64 // shares
 	endings        []bool    // of the languages, which are inflected
@@ -88,10 +88,10 @@ var nats, shares = func() (nats, shares [256]float64) {
 	return
 }()
 
-// models are the tables of the file. They are read where they are, when they are needed.
+// models are the tables of the file. They are read in place when they are needed.
 type models struct {
 	alphabets [scriptBits + 1]*alphabet // by script
-	han       *levels.Table             // words of Chinese and Japanese, a column for each, then the beginnings of words
+	han       *levels.Table             // Chinese and Japanese words, a column for each language, then their beginnings
 }
 
 var embedded = sync.OnceValue(func() *models {
@@ -104,7 +104,7 @@ var embedded = sync.OnceValue(func() *models {
 		a := m.alphabets[groupScripts[i]]
 		if a == nil {
 			a = &alphabet{first: stateOf[g.Languages[0]], native: lessFrequent}
-			if groupScripts[i] == devanagari { // of its three languages, two may lack any name
+			if groupScripts[i] == devanagari { // two of its three languages may lack any name
 				a.native = 1e-3
 			}
 			m.alphabets[groupScripts[i]] = a
@@ -129,7 +129,7 @@ var embedded = sync.OnceValue(func() *models {
 	return m
 })
 
-// probabilities weighs a word, in lower case, in each of the alphabet's languages.
+// probabilities weighs a lower-case word in each of the alphabet's languages.
 func (a *alphabet) probabilities(word string) (w weighed) {
 	var letters [48]rune
 	rs := append(append(append(letters[:0], '^'), []rune(word)...), '$')
@@ -142,7 +142,7 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 			w.listed = p.probabilities(word, rs, of, row) || w.listed
 			continue
 		}
-		// Without the letters: words that a frequent language is known to have say little.
+		// Without the letters: words known in a frequent language are little evidence.
 		found, listed := p.words.Row(levels.Text(word))
 		for l := range p.rest {
 			of[l] = p.listed[l]*shares[found[l]] + p.rest[l]*spelled
@@ -155,13 +155,13 @@ func (a *alphabet) probabilities(word string) (w weighed) {
 	return w
 }
 
-// probabilities sets the probabilities of a word, which are also given as letters between the marks of its ends, and
-// its levels in the part's languages. It returns whether a list has it.
+// probabilities sets the probabilities of a word, which is also given as letters between its end marks, and its
+// levels in the part's languages. It returns whether a list has the word.
 func (a *part) probabilities(word string, rs []rune, p []float64, levelsOf []uint8) (listed bool) {
 	k := len(a.rest)
 	var s, now [levels.MaxColumns / 2]float64
 	none := math.Log(unseenLetter)
-	// before[n] is the row of the n letters before.
+	// before[n] is the row of the preceding n letters.
 	var before, rows [Order + 1]levels.Row
 	var hashes [Order + 1]levels.Hash
 	cache := a.letters.Cache()
@@ -170,7 +170,7 @@ func (a *part) probabilities(word string, rs []rune, p []float64, levelsOf []uin
 		var h levels.Hash
 		most := min(Order, i+1)
 		if most == Order && before[Order-1].None(k) {
-			most-- // nothing follows the four letters before
+			most-- // nothing follows the last four letters
 		}
 		for n := 1; n <= most; n++ {
 			h = h.Add(rs[i+1-n])
@@ -206,7 +206,7 @@ func (a *part) probabilities(word string, rs []rune, p []float64, levelsOf []uin
 	return listed
 }
 
-// sumUp sets what follows from the probabilities: most of it from those in the k frequent languages.
+// sumUp sets the values derived from the probabilities, mostly from those in the k frequent languages.
 func (w *weighed) sumUp(k int) {
 	second, familiarTo := 0.0, 0
 	for l, x := range w.p[:k] {
@@ -233,8 +233,8 @@ func (w *weighed) sumUp(k int) {
 	w.mean = max(w.mean, all/float64(len(w.p)))
 }
 
-// inflect adds the shares that a word has where it is no more than a listed one with an ending: in inflected languages
-// whose lists do not have it, as the row says.
+// inflect adds the shares of a word that is just a listed word with an ending, in inflected languages whose lists
+// lack it according to row.
 func (a *part) inflect(word string, row *levels.Row, p []float64) {
 	const shortestStem = 3 // letters
 	if !slices.Contains(a.endings, true) {
@@ -257,15 +257,16 @@ func (a *part) inflect(word string, row *levels.Row, p []float64) {
 	}
 }
 
-// A Group is languages of a script, or of two: Chinese and Japanese. The model tells all languages of a script apart.
+// A Group is a set of languages in one script, or in two: Chinese and Japanese. The model distinguishes all languages
+// of a script.
 type Group struct {
 	Name      string
 	Scripts   []*unicode.RangeTable
 	Languages []string // labels of fastText's lid.176, ISO 639-1 mostly
 }
 
-// Groups lists the groups in the order of the model's file, grouped by script. The first has the script's most
-// frequent languages: what is known of a word in most languages is that of these.
+// Groups lists the groups in the order of the model's file, by script. The first of a script has its most frequent
+// languages: statements about most languages refer to these.
 var Groups = []Group{
 	{"latin", []*unicode.RangeTable{unicode.Latin}, []string{"de", "en", "es", "fr", "id", "it", "pt", "tr", "vi"}},
 	{"north", []*unicode.RangeTable{unicode.Latin}, []string{"nl", "da", "no", "sv", "fi", "is", "af", "et"}},
@@ -279,23 +280,23 @@ var Groups = []Group{
 	{"indic", []*unicode.RangeTable{unicode.Devanagari}, []string{"hi", "mr", "ne"}},
 }
 
-// weighed holds the weights of the models of an alphabet for a word.
+// weighed holds the weights that the models of an alphabet give a word.
 type weighed struct {
 	word string
 	p    []float64       // probability in each language of the script
 	logs []float64       // of these
 	row  [maxGroup]uint8 // of the lists: see levels.Row
 
-	mean, top, third float64 // of the probabilities; the largest and the third largest
+	mean, top, third float64 // of the probabilities: the mean, the largest and the third largest
 
 	listed bool // a list has it
 	loan   bool // most lists have it
-	native bool // it is so much of one language that it is hardly a name
+	native bool // so specific to one language that it is hardly a name
 }
 
 var seed = maphash.MakeSeed()
 
-// weigh returns the evidence of the alphabet for a word in lower case.
+// weigh returns the alphabet's evidence for a lower-case word.
 func (a *alphabet) weigh(word string) *weighed {
 	const longestRemembered = 40 // bytes
 	if len(word) > longestRemembered {
@@ -313,8 +314,8 @@ func (a *alphabet) weigh(word string) *weighed {
 }
 
 // characters sets the probability of each character of a run without spaces, given those before it, in each language:
-// it sums up all ways to cut the run into words of the language. simplify says that traditional characters count as
-// simplified ones in Chinese; those that may be either count as what makes the more frequent word.
+// it sums up all ways to split the run into words. If simplify is set, traditional characters count as simplified
+// ones in Chinese, and ambiguous ones as the form that makes the more frequent word.
 func characters(tokens []token, cells []cell, simplify bool) {
 	languages, table := Groups[hanGroup].Languages, embedded().han
 	k := len(languages)
@@ -324,17 +325,17 @@ func characters(tokens []token, cells []cell, simplify bool) {
 	}
 	cache := table.Cache()
 	defer cache.Free()
-	// What the lists have for the characters since d ago. Mostly both languages look up the same ones.
+	// The hashes of the characters since d ago in the form of the lists. Mostly both languages look up the same ones.
 	var hashes [longest]levels.Hash
 	var rows [longest]levels.Row
-	certain := longest // characters since one that may be either
+	certain := longest // characters since the last ambiguous one
 	for i := range tokens {
 		r, _ := utf8.DecodeRuneInString(tokens[i].text)
 		for l, language := range languages {
 			c := &cuts[l]
 			form, other := r, r
 			if language == "zh" && simplify {
-				form, other = chinese.Simplify(r) // as the list has it
+				form, other = chinese.Simplify(r) // as in the list
 				if certain++; form != other {
 					if certain >= longest {
 						c.either = c.spelling
@@ -389,20 +390,20 @@ func characters(tokens []token, cells []cell, simplify bool) {
 	}
 }
 
-// A cut is how a language may cut the characters so far into words.
+// A cut holds the ways in which a language may split the characters so far into words.
 type cut struct {
-	ends [longest + 1]float64 // ends[d] is the weight of a word's end d characters ago
+	ends [longest + 1]float64 // ends[d] is the weight of the end of a word d characters ago
 	spelling
-	either spelling // with the other form of characters that may be either
+	either spelling // with the other form of ambiguous characters
 }
 
-// A spelling is the words that may not have ended yet.
+// A spelling holds the words that may not have ended yet.
 type spelling struct {
 	since     [longest]levels.Hash // of the characters since d ago
 	continues [longest + 1]bool    // a word begins with them
 }
 
-// start begins a word at the next character.
+// start starts a word at the next character.
 func (s *spelling) start() { s.since[0], s.continues[0] = 0, true }
 
 func (s *spelling) next() {

@@ -17,7 +17,7 @@ type dictionary struct {
 	blocks     [blocks]block
 	kinds      []kind
 	categories []category
-	category   [0x10000]uint8 // place in categories, by character
+	category   [0x10000]uint8 // index in categories, by character
 
 	label     map[rune]uint16 // of characters in the trie
 	trie      triefile.Trie
@@ -31,15 +31,15 @@ type word struct {
 	cost int16
 }
 
-const textEnd = 0 // kind of what comes before a text and after it
+const textEnd = 0 // kind of the start and the end of a text
 
-// A category of characters is how they make up words that the lexicon lacks.
+// A category of characters determines how they form words that the lexicon lacks.
 type category struct {
-	goesWith uint32 // bits that it has in common with others
-	always   bool   // also where the lexicon has words
+	goesWith uint32 // bits shared with categories whose characters may follow
+	always   bool   // even if the lexicon has words
 	group    bool   // a run of them is a word
-	length   int    // up to this many are
-	words    []word // what such a word is taken for
+	length   int    // runs of up to this many are words
+	words    []word // readings of such words
 }
 
 func (d *dictionary) categoryOf(r rune) *category {
@@ -49,8 +49,8 @@ func (d *dictionary) categoryOf(r rune) *category {
 	return &d.categories[d.category[r]]
 }
 
-// decode returns the first character of text and its size. A byte that is not
-// UTF-8 is U+0000, which is of no use in a word.
+// decode returns the first character of text and its size. A byte that is not UTF-8 becomes U+0000, which no word
+// contains.
 func decode(text string) (rune, int) {
 	r, size := utf8.DecodeRuneInString(text)
 	if r == utf8.RuneError && size == 1 {
@@ -59,7 +59,7 @@ func decode(text string) (rune, int) {
 	return r, size
 }
 
-// unidic unpacks the embedded dictionary; its format is described in tools/build/unidic.
+// unidic decompresses the embedded dictionary; tools/build/unidic describes its format.
 var unidic = sync.OnceValue(func() *dictionary {
 	r := reader{triefile.Open("japanese", packed, 1)}
 	if r.Uint() != blocks {
@@ -164,9 +164,9 @@ func (r *reader) lexicon(d *dictionary) {
 	}
 }
 
-// The cost of two words in a row is a sum over blocks, by what they look at in the first word and in the second:
-// accent, grammar, or, of a few hundred, which word it is. In a block the first word has the row and the second the
-// column of its class; class 0 is for words that the block does not mention.
+// The cost of two adjacent words is a sum over blocks, by the property considered of the first word and of the
+// second: accent, grammar or, for a few hundred words, their identity. In a block, the class of the first word
+// selects the row and that of the second the column; class 0 is for words that the block does not mention.
 const (
 	accent = iota
 	grammarGrammar
@@ -176,22 +176,21 @@ const (
 	blocks
 )
 
-// A kind is all that a word's neighbours see of it.
+// A kind is all of a word that affects its neighbours.
 type kind struct {
-	row    [blocks]uint16 // as first of two
-	column [blocks]uint16 // as second
+	row    [blocks]uint16 // as the first word
+	column [blocks]uint16 // as the second word
 }
 
-// A block makes its rows from weights when they are first asked for: all would
-// be 56 MB, and three thousand lines use a fifth.
+// A block computes its rows from weights on first use: all would take 56 MB, and three thousand lines use a fifth.
 type block struct {
 	width  int
 	tables []table
 	rows   []atomic.Pointer[[]int32]
 }
 
-// A table holds what a template of features adds to a block: weights by keys, of
-// which each row and each column has one, 0 if the template has nothing to say.
+// A table is the part of a template of features in a block: weights by keys. Each row and each column has a key, 0 if
+// the template does not apply.
 type table struct {
 	row, column []uint16
 	weights     [][]weight // by key of the row
@@ -203,8 +202,8 @@ type weight struct {
 	steps int32
 }
 
-// rows holds the rows of a first word. Most words have no weights of their own:
-// the rows of the last two blocks would be zero and are left out.
+// rows holds the rows of a first word. Most words have no weights of their own: the rows of the last two blocks would
+// be zero and are omitted.
 type rows struct {
 	of     [blocks][]int32
 	common bool
@@ -212,7 +211,7 @@ type rows struct {
 
 func (d *dictionary) rows(kind uint16) (r rows) {
 	row := &d.kinds[kind].row
-	r.common = row[wordGrammar] == 0 // which means that the last block has none either
+	r.common = row[wordGrammar] == 0 // then the last block has no row either
 	for i := range d.blocks {
 		if i < wordGrammar || !r.common {
 			r.of[i] = d.blocks[i].row(row[i])
@@ -221,7 +220,7 @@ func (d *dictionary) rows(kind uint16) (r rows) {
 	return r
 }
 
-// cost returns what a second word costs for being second.
+// cost returns the cost of a second word.
 func (r *rows) cost(column *[blocks]uint16) int32 {
 	const stepsPerUnit = 256 // of weights
 	sum := r.of[accent][column[accent]] +
@@ -252,6 +251,6 @@ func (b *block) row(i uint16) []int32 {
 			sums[column] += byKey[key]
 		}
 	}
-	b.rows[i].Store(&sums) // another goroutine may have made the same
+	b.rows[i].Store(&sums) // another goroutine may have computed the same
 	return sums
 }

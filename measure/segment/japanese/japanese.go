@@ -1,7 +1,7 @@
-// Package japanese splits Japanese text into the words that MeCab 0.996 finds in it with UniDic 3.1.1: short units of
-// the National Institute for Japanese Language and Linguistics, and what its dictionary makes of Latin letters, figures
-// and marks. The dictionary (licence in LICENSE.unidic) is embedded in 4.3 MB. It takes 22 MB of memory from the first
-// use, 33 MB after three thousand lines, and 78 MB at most.
+// Package japanese splits Japanese text into the words that MeCab 0.996 finds with UniDic 3.1.1: short units of the
+// National Institute for Japanese Language and Linguistics, and the dictionary's treatment of Latin letters, figures
+// and marks. The dictionary (licence in LICENSE.unidic) is embedded in 4.3 MB. It takes 22 MB of memory from the
+// first use, 33 MB after three thousand lines, and 78 MB at most.
 package japanese
 
 import (
@@ -17,11 +17,11 @@ import (
 
 //go:generate go -C ../../../tools run ./build/unidic
 
-// Segmenter is a segment.Segmenter. It leaves out white space, also within
-// words: of "New York" in the dictionary it makes two. Marks are words.
+// Segmenter is a segment.Segmenter. It omits white space, even inside words: "New York" in the dictionary becomes two
+// words. Marks are words.
 //
-// MeCab takes bytes that are not UTF-8 together with what follows them; here they stand for themselves. A text of more
-// than 16 KiB is analysed in parts, cut at the end of a sentence or at white space, where MeCab takes it whole.
+// MeCab combines bytes that are not UTF-8 with the text after them; here they are separate. A text of more than 16
+// KiB is analysed in parts, split at the end of a sentence or at white space, while MeCab analyses it whole.
 type Segmenter struct{}
 
 // AppendWords implements segment.Segmenter.
@@ -40,17 +40,17 @@ func (Segmenter) AppendWords(dst []string, text string) []string {
 	return dst
 }
 
-// Load reads the dictionary into memory now, if it is not there, instead of at the first text.
+// Load loads the dictionary now, unless it is loaded, rather than at the first text.
 func Load() { unidic() }
 
 var lattices = sync.Pool{New: func() any { return new(lattice) }}
 
-// maxChunk is the longest text, in bytes, that is analysed at once: the lattice
-// of its words takes a hundred times the memory of the text.
+// maxChunk is the longest text, in bytes, that is analysed at once: its lattice takes a hundred times the memory of
+// the text.
 const maxChunk = 1 << 14
 
-// chunk returns how many bytes at the start of text to analyse at once: all,
-// or as far as the last sentence or white space that ends within maxChunk.
+// chunk returns how many bytes of text to analyse at once: all, or up to the last end of a sentence or white space
+// within maxChunk.
 func chunk(text string) int {
 	if len(text) <= maxChunk {
 		return len(text)
@@ -70,9 +70,9 @@ func chunk(text string) int {
 
 var _ segment.Segmenter = Segmenter{}
 
-// A lattice has every way to split a text into words, and working memory. The best way has the lowest cost, the
-// sum of the costs of its words and of each two in a row (Kudo et al. 2004). Of ways of the same cost the order of the
-// loops finds the one that MeCab does.
+// A lattice holds all ways to split a text into words, and working memory. The best way has the lowest cost, which is
+// the sum of the costs of its words and of each two adjacent ones (Kudo et al. 2004). Of ways with the same cost, the
+// order of the loops finds the same one as MeCab.
 type lattice struct {
 	*dictionary
 	nodes  []node
@@ -81,14 +81,14 @@ type lattice struct {
 	path   []int32
 }
 
-// A node is a word at its place, with the best way to it. Nodes are known by
-// their places in a lattice: 0 is none, 1 the beginning of the text.
+// A node is a word at its place, with the best way to it. Nodes are identified by their indexes in a lattice: 0 is
+// none, 1 the start of the text.
 type node struct {
 	start, end int32 // bytes of the text
 	kind       uint16
 	cost       int32 // of the way
-	before     int32 // node before it on the way
-	next       int32 // node that ends at the same byte
+	before     int32 // the preceding node on the way
+	next       int32 // another node that ends at the same byte
 }
 
 // A found word may follow the nodes that end before it.
@@ -96,7 +96,7 @@ type found struct {
 	word
 	end    int
 	column [blocks]uint16 // of its kind
-	cost   int32          // of the best way to its beginning, the word not included
+	cost   int32          // of the best way to its start, without the word
 	before int32
 }
 
@@ -134,10 +134,9 @@ func (l *lattice) appendWords(dst []string, text string) []string {
 	return dst
 }
 
-// find fills found with the words that start at a byte of text or at the end of
-// the white space there, which it returns.
+// find sets found to the words that start at a byte of text or at the end of the white space there, which it returns.
 func (l *lattice) find(text string, at int) (start int) {
-	const maxRun = 24 // characters that go on with the first one, in a word of all of them that the lexicon lacks
+	const maxRun = 24 // characters after the first in a word that the lexicon lacks
 	l.found = l.found[:0]
 	start, _ = l.run(text, at, l.categoryOf(' '), math.MaxInt)
 	if start == len(text) {
@@ -181,8 +180,8 @@ func (l *lattice) find(text string, at int) (start int) {
 	return start
 }
 
-// run returns the end of the characters from a byte of text on each of which
-// goes on with the one before it, and how many they are, limit at most.
+// run returns the end of the characters from a byte of text that may each follow the one before, and their number, at
+// most limit.
 func (l *lattice) run(text string, at int, before *category, limit int) (end, chars int) {
 	for end = at; end < len(text) && chars < limit; chars++ {
 		r, size := decode(text[end:])
@@ -196,14 +195,14 @@ func (l *lattice) run(text string, at int, before *category, limit int) (end, ch
 	return end, chars
 }
 
-// unknown finds a word that the lexicon lacks.
+// unknown finds words that the lexicon lacks.
 func (l *lattice) unknown(c *category, end int) {
 	for _, w := range c.words {
 		l.found = append(l.found, found{word: w, end: end, column: l.kinds[w.kind].column})
 	}
 }
 
-// follow sets for all found words the best of the ways that end with a node or those after it.
+// follow sets the best way to each found word among those that end with a node or the ones after it.
 func (l *lattice) follow(first int32) {
 	for i := range l.found {
 		l.found[i].cost = math.MaxInt32

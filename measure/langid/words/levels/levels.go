@@ -1,8 +1,8 @@
-// Package levels stores how frequent a few hundred thousand strings are, in a form that is read where it is, without
-// being loaded: hashes instead of the strings, and frequencies in steps of a tenth of a decade.
+// Package levels stores the frequencies of a few hundred thousand strings in a form that is read in place, without
+// loading: hashes instead of the strings, and frequencies in steps of a tenth of a decade.
 //
-// A file of levels has tables. A table has columns, one for each language, and rows, one for each string that a column
-// has. The rows are in buckets by the first bits of their hashes, and a directory says where each bucket begins:
+// A file of levels contains tables. A table has a column for each language, and a row for each string in any column.
+// Rows are in buckets by the first bits of their hashes, and a directory lists where each bucket starts:
 //
 //	columns, bucket bits, lowest level: a byte each
 //	number of masks: two bytes
@@ -13,7 +13,7 @@
 //	for each column; for each column that has it, in order, six bits with its level above the lowest
 //	eight bytes of zeros
 //
-// All numbers begin with their lowest byte, and rows with their lowest bit.
+// All numbers start with their lowest byte, and rows with their lowest bit.
 package levels
 
 import (
@@ -28,7 +28,7 @@ import (
 )
 
 const (
-	keyBits   = 14 // of the strings that a table does not have, up to one in 3,000 is taken for one that it has
+	keyBits   = 14 // up to one in 3,000 of the strings that a table lacks is mistaken for one that it has
 	levelBits = 6
 
 	group      = 32 // buckets
@@ -36,15 +36,15 @@ const (
 )
 
 const (
-	MaxColumns = 18 // the most that a table has
-	loaded     = 57 // bits that a load has at least
-	mostRows   = 8  // that Cache.Rows takes
+	MaxColumns = 18 // the most columns of a table
+	loaded     = 57 // the least bits of a load
+	mostRows   = 8  // the most rows of a call of Cache.Rows
 )
 
-// Share returns the share of a level, its negative decibels: 10^(-level/10).
+// Share returns the share for a level, which is in negative decibels: 10^(-level/10).
 func Share(level int) float64 { return math.Pow(10, -float64(level)/10) }
 
-// Hash is the hash of a string that is fed to it character by character. Its zero value belongs to the empty string.
+// Hash is the hash of a string, built character by character. Its zero value is that of the empty string.
 type Hash uint64
 
 // Add returns the hash of the string with r at its end.
@@ -53,7 +53,7 @@ func (h Hash) Add(r rune) Hash {
 	return h ^ h>>32
 }
 
-// Sum returns the part of the hash by which columns know the string.
+// Sum returns the part of the hash that identifies the string in columns.
 func (h Hash) Sum() uint32 { return uint32(h * 0x9e3779b97f4a7c15 >> 32) }
 
 // Text returns the hash of a string.
@@ -64,7 +64,7 @@ func Text(s string) (h Hash) {
 	return h
 }
 
-// A Table gives the levels of a string in every column at once. It is safe for concurrent use.
+// A Table returns the levels of a string in all columns at once. It is safe for concurrent use.
 type Table struct {
 	columns, bucketBits int
 	lowest              uint8
@@ -74,14 +74,14 @@ type Table struct {
 	caches              sync.Pool
 }
 
-// A code says which columns have a string.
+// A code determines which columns have a string.
 type code struct {
 	has     uint32 // a bit for each column; 0: they follow the code
 	columns uint8  // how many have it
 	bits    uint8  // length of the code
 }
 
-// A Row has, for each column, 1 + the level of a string, or 0 if the column does not have it.
+// A Row holds, for each column, 1 + the level of a string, or 0 if the column lacks it.
 type Row [MaxColumns]uint8
 
 // None reports whether no column from this one on has the string.
@@ -94,12 +94,12 @@ func (r *Row) None(from int) bool {
 	return true
 }
 
-// split returns the bucket of a sum, and the key that its row has there.
+// split returns the bucket of a sum, and the key of its row there.
 func (t *Table) split(sum uint32) (bucket int, key uint64) {
 	return int(uint64(sum) >> (32 - t.bucketBits)), uint64(sum << t.bucketBits >> (32 - keyBits))
 }
 
-// A place is where the row of a string begins, if it has one.
+// A place is where the row of a string starts, if it has one.
 type place struct {
 	table   *Table
 	at, end int // bits
@@ -120,7 +120,7 @@ func (t *Table) Row(h Hash) (row Row, ok bool) {
 	return row, ok
 }
 
-// row sets the levels of the string whose place it is, and returns whether any column has it.
+// row sets the levels of the string at this place, and returns whether any column has it.
 func (p *place) row(row *Row) bool {
 	*row = Row{}
 	t, at, next := p.table, p.at, p.next
@@ -133,7 +133,7 @@ func (p *place) row(row *Row) bool {
 			head += t.columns
 		}
 		switch key := next & (1<<keyBits - 1); {
-		case key > p.key: // the keys of a bucket are in order
+		case key > p.key: // keys are sorted within a bucket
 			return false
 		case key < p.key:
 			at += head + levelBits*int(c.columns)
@@ -157,7 +157,7 @@ func (p *place) row(row *Row) bool {
 	return false
 }
 
-// load returns the bits from a bit on, 0 after the end.
+// load returns the bits that start at a bit, 0 after the end.
 func (t *Table) load(at int) uint64 {
 	if at >= t.end {
 		return 0
@@ -170,7 +170,7 @@ func (t *Table) begin(bucket int) int {
 	return int(binary.LittleEndian.Uint32(d)) + int(binary.LittleEndian.Uint16(d[4+2*(bucket%group):]))
 }
 
-// Tables returns the tables of a file that Write made.
+// Tables returns the tables in a file written by Write.
 func Tables(file []byte) (tables []*Table) {
 	for len(file) > 0 {
 		n, used := binary.Uvarint(file)
@@ -192,19 +192,19 @@ func Tables(file []byte) (tables []*Table) {
 	return tables
 }
 
-// A Cache remembers the rows of the strings that were looked up last in a table: a few thousand make up most of a text.
-// It is not safe for concurrent use.
+// A Cache keeps the rows of the strings last looked up in a table: a few thousand make up most of a text. It is not
+// safe for concurrent use.
 type Cache struct {
 	table *Table
 	kept  [1 << 12]kept
 }
 
 type kept struct {
-	hash Hash // 0 stands for the empty string, which no table has
+	hash Hash // 0 means the empty string, which no table has
 	row  Row
 }
 
-// Cache returns a free cache of the table. Free gives it back.
+// Cache returns an unused cache of the table. Free returns it.
 func (t *Table) Cache() *Cache {
 	if c, ok := t.caches.Get().(*Cache); ok {
 		return c
@@ -212,10 +212,10 @@ func (t *Table) Cache() *Cache {
 	return &Cache{table: t}
 }
 
-// Free gives the cache back, for another caller of Table.Cache.
+// Free returns the cache for reuse by Table.Cache.
 func (c *Cache) Free() { c.table.caches.Put(c) }
 
-// Rows sets rows to the rows of at most eight strings with these hashes. It finds all places before it reads a row,
+// Rows sets rows to the rows of at most eight strings with these hashes. It finds all places before reading any row,
 // so that the processor waits for all of them at once.
 func (c *Cache) Rows(rows []Row, hashes []Hash) {
 	var places [mostRows]place
@@ -247,8 +247,8 @@ type row struct {
 	levels []uint8
 }
 
-// Write appends a table to a file. It panics if there are no columns, or more than MaxColumns. Levels that are more
-// than 63 above the table's lowest are written as 63 above.
+// Write appends a table to a file. It panics if there are no columns, or more than MaxColumns. Levels more than 63
+// above the table's lowest are stored as 63 above it.
 func Write(dst []byte, columns []Column) []byte {
 	if len(columns) == 0 || len(columns) > MaxColumns {
 		panic(fmt.Sprintf("levels: %d columns, expected 1 to %d", len(columns), MaxColumns))
@@ -264,7 +264,7 @@ func Write(dst []byte, columns []Column) []byte {
 	rows := t.list(slices.Sorted(maps.Keys(sums)), columns)
 	masks := masksOf(rows)
 	codes := assign(masks)
-	reverse := map[uint32]uint64{} // the codes of masks
+	reverse := map[uint32]uint64{} // codes of masks
 	for i, c := range codes {
 		if i < 1<<c.bits {
 			reverse[c.has] = uint64(i)
@@ -305,7 +305,8 @@ func Write(dst []byte, columns []Column) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(out))), out...)
 }
 
-// list returns the rows of the sums. Strings with the same bucket and key share one: a table cannot tell.
+// list returns the rows of the sums. Strings with the same bucket and key share one, as a table cannot distinguish
+// them.
 func (t *Table) list(sums []uint32, columns []Column) (rows []row) {
 	for i := 0; i < len(sums); {
 		r := row{}
@@ -332,7 +333,7 @@ func (t *Table) list(sums []uint32, columns []Column) (rows []row) {
 	return rows
 }
 
-// masksOf returns the masks that have codes of their own, and 0 for all others, in the order of their codes.
+// masksOf returns the masks with their own codes, and 0 for all others, in the order of their codes.
 func masksOf(rows []row) []mask {
 	const most = 1 << (longestCode - 2) // codes
 	counts := map[uint32]int{}
@@ -355,7 +356,7 @@ func masksOf(rows []row) []mask {
 	return masks
 }
 
-// directory returns where buckets begin: for each group of them its first bit, then the bits from there to each.
+// directory returns where buckets start: for each group of them its first bit, and the offset of each from there.
 func directory(begins []int) (out []byte) {
 	for i := 0; i < len(begins); i += group {
 		out = binary.LittleEndian.AppendUint32(out, uint32(begins[i]))
@@ -370,7 +371,7 @@ func directory(begins []int) (out []byte) {
 	return out
 }
 
-// packer writes numbers of some bits, the lowest first.
+// packer writes numbers of a given number of bits, the lowest bit first.
 type packer struct {
 	bytes []byte
 	bits  int
@@ -389,15 +390,15 @@ func (p *packer) add(x uint64, n int) {
 // longestCode is the length of the longest code, in bits.
 const longestCode = 10
 
-// A mask is a set of columns, and how many strings are in just these. Mask 0 is all rare ones together.
+// A mask is a set of columns, with the number of strings in exactly these. Mask 0 stands for all rare masks.
 type mask struct {
 	has   uint32
 	count int
 	bits  int // length of its code
 }
 
-// measure sets the lengths of the masks' codes (Huffman 1952), and sorts the masks by them. It raises low counts until
-// no code is longer than longestCode.
+// measure sets the lengths of the masks' codes (Huffman 1952), and sorts the masks by length. It raises low counts
+// until no code is longer than longestCode.
 func measure(masks []mask) {
 	byLength := func(a, b mask) int { return cmp.Or(cmp.Compare(a.bits, b.bits), cmp.Compare(a.has, b.has)) }
 	for least := 1; ; least *= 2 {
@@ -427,13 +428,14 @@ func measure(masks []mask) {
 		}
 	}
 	for i := range masks {
-		masks[i].bits = max(1, masks[i].bits) // of one alone
+		masks[i].bits = max(1, masks[i].bits) // at least 1, even for a single mask
 	}
 	slices.SortFunc(masks, byLength)
 }
 
-// assign gives the masks their codes, in order of length: each is the one before plus 1, extended by zeros to its
-// length. Rows have codes from their highest bit, so the table is indexed by the reversed code, with any bits above it.
+// assign assigns codes to the masks, in order of length: each is the one before plus 1, extended by zeros to its
+// length. Rows store codes from their highest bit, so the table is indexed by the reversed code, with any bits above
+// it.
 func assign(masks []mask) *[1 << longestCode]code {
 	var table [1 << longestCode]code
 	next, length := 0, 0

@@ -1,4 +1,4 @@
-// Package segmenttest has the tests that all segmenters with dictionaries pass.
+// Package segmenttest contains the tests that all segmenters with dictionaries must pass.
 package segmenttest
 
 import (
@@ -13,8 +13,8 @@ import (
 	"crosstalk/measure/segment"
 )
 
-// Vectors compares a segmenter with what its original made of our own lines, at least
-// this many: pairs of a line and its words, in JSON Lines with comments.
+// Vectors compares a segmenter with its original's output for our own lines, at least least of them: pairs of a line
+// and its words, in JSON Lines with comments.
 func Vectors(t *testing.T, s segment.Segmenter, file string, least int) {
 	t.Helper()
 	f, err := os.Open(file)

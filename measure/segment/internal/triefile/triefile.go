@@ -1,5 +1,4 @@
-// Package triefile reads the dictionaries that the segmenters embed: numbers of
-// variable length, and tries of characters.
+// Package triefile reads the dictionaries embedded in segmenters: variable-length numbers, and tries of characters.
 package triefile
 
 import (
@@ -11,10 +10,10 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Reader takes values off the front of a file. It panics at the end of the file, which is embedded and complete.
+// Reader reads values from the front of a file. It panics at the end of the file, which is embedded and complete.
 type Reader []byte
 
-// Open unpacks an embedded file, which begins with version. It panics if that is not so; of says whose file it is.
+// Open decompresses an embedded file, which must start with version, else it panics. of names the file's owner.
 func Open(of string, packed []byte, version int) Reader {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -31,14 +30,14 @@ func Open(of string, packed []byte, version int) Reader {
 	return r
 }
 
-// Byte is the next byte.
+// Byte reads a byte.
 func (r *Reader) Byte() byte {
 	v := (*r)[0]
 	*r = (*r)[1:]
 	return v
 }
 
-// Uint is a varint.
+// Uint reads a varint.
 func (r *Reader) Uint() int {
 	if v := (*r)[0]; v < 0x80 {
 		*r = (*r)[1:]
@@ -49,29 +48,28 @@ func (r *Reader) Uint() int {
 	return int(v)
 }
 
-// Int is a varint with a sign.
+// Int reads a signed varint.
 func (r *Reader) Int() int {
 	v := r.Uint()
 	return int(uint(v)>>1) ^ -(v & 1)
 }
 
-// Float is a float64, little-endian.
+// Float reads a little-endian float64.
 func (r *Reader) Float() float64 {
 	v := math.Float64frombits(binary.LittleEndian.Uint64(*r))
 	*r = (*r)[8:]
 	return v
 }
 
-// Trie finds words. Its nodes are numbered level by level, with 0 the root, and its
-// characters are known by labels, from 0.
+// Trie finds words. Its nodes are numbered level by level, the root being 0, and its characters have labels from 0.
 type Trie struct {
-	top   []int32 // child of the root by label, 0 if there is none
+	top   []int32 // child of the root by label, or 0
 	first []int32 // the children of node n are the nodes first[n] to first[n+1]
 	label []uint16
 }
 
-// Trie reads a trie with that many labels: the number of nodes, how many children each
-// has, and the labels of these, ascending, as differences.
+// Trie reads a trie with this number of labels: the number of nodes, how many children each has, and the labels of
+// the children, ascending, as differences.
 func (r *Reader) Trie(labels int) Trie {
 	nodes := r.Uint()
 	t := Trie{make([]int32, labels), make([]int32, nodes+1), make([]uint16, nodes)}
@@ -92,10 +90,10 @@ func (r *Reader) Trie(labels int) Trie {
 	return t
 }
 
-// Nodes is the number of nodes, with the root.
+// Nodes returns the number of nodes, including the root.
 func (t *Trie) Nodes() int { return len(t.label) }
 
-// Child returns the child of a node with that label, 0 if there is none.
+// Child returns the child of a node with this label, or 0.
 func (t *Trie) Child(node int32, label uint16) int32 {
 	if node == 0 {
 		return t.top[label]
