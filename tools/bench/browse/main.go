@@ -76,10 +76,10 @@ func measure(answers, rounds int, dir string) error {
 	return err
 }
 
-// cacheOf is where indexes of the runs in a directory are.
+// cacheOf returns the path of the indexes of the runs in a directory.
 func cacheOf(dir string) string { return filepath.Join(dir, ".index") }
 
-// index times building, with the first page meanwhile.
+// index times building the index, with the first page meanwhile.
 func index(dir string) (run string, err error) {
 	s, err := web.New(dir, web.Options{Cache: cacheOf(dir)})
 	if err != nil {

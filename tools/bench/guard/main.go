@@ -140,7 +140,7 @@ func (t times) String() string {
 	return fmt.Sprintf("median %v, p99 %v, longest %v", t.at(0.5), t.at(0.99), t[len(t)-1])
 }
 
-// threadTime is the processor time of the thread.
+// threadTime returns the processor time of the thread.
 func threadTime() time.Duration {
 	var t unix.Timespec
 	bench.Check(unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t))
@@ -218,7 +218,7 @@ func start(program string, args ...string) *service {
 	return &service{c, strings.TrimSuffix(address, "/")}
 }
 
-// serveFloor is a service whose handler reads the body and answers always the same: what net/http takes by itself.
+// serveFloor is a service whose handler reads the body and always sends the same answer: the cost of net/http itself.
 func serveFloor() {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	bench.Check(err)
@@ -248,7 +248,7 @@ func (s *service) status(name string) float64 {
 	return 0
 }
 
-// cpu is the processor time of the service, in seconds.
+// cpu returns the processor time of the service, in seconds.
 func (s *service) cpu() float64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))
 	bench.Check(err)

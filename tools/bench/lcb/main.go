@@ -31,7 +31,7 @@ import (
 
 var models = []string{"command-r-base", "command-r-plus", "gpt-3.5-turbo", "llama-3-instruct"}
 
-// golden is what the published script found in an answer.
+// golden is the published script's result for an answer.
 type golden struct {
 	Lines []struct {
 		Label string
@@ -154,7 +154,7 @@ func passes(o []crosstalk.Observation) bool {
 	return value(o, confusion.LPR) == 1 && value(o, confusion.WPR) != 0
 }
 
-// verdict is the judgement of a line: CannotTell if it is in no part that is judged.
+// verdict returns the judgement of a line: CannotTell if no judged part contains it.
 func verdict(j guard.Judgement, line crosstalk.Span) guard.Verdict {
 	got := guard.CannotTell
 	for _, p := range j.Parts {

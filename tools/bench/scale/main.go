@@ -135,7 +135,7 @@ func (b *measuring) command(ok []int, args ...string) (bench.Cost, error) {
 	return cost, nil
 }
 
-// show runs a command and prints what it took.
+// show runs a command and prints its cost.
 func (b *measuring) show(what string, n int, ok []int, args ...string) error {
 	cost, err := b.command(ok, args...)
 	if err == nil {
@@ -163,7 +163,7 @@ func (b *measuring) run(n int) error {
 // named names files of n answers.
 func (b *measuring) named(n int) string { return fmt.Sprintf("%d-%d-%d", n, b.samples, b.bytes) }
 
-// asking are the arguments for a run.
+// asking returns the arguments for a run.
 func asking(url, suite, out string, more ...string) []string {
 	return append([]string{"run", "confusion",
 		"--model", "compatible:m", "--base-url", url + "/v1", "--suite", suite,
@@ -179,7 +179,7 @@ func (b *measuring) score(n int) error {
 	return b.show("score", n, nil, args...)
 }
 
-// scoring are the arguments for scoring n recorded answers, and the run.
+// scoring returns the arguments for scoring n recorded answers, and the run.
 func (b *measuring) scoring(n int) (args []string, out string, err error) {
 	answers, err := b.answers(n)
 	out = filepath.Join(b.dir, "score-"+b.named(n))
@@ -357,7 +357,7 @@ func fill(j *journal.Journal, from, to int) error {
 	return group.Wait()
 }
 
-// answered is the record of a number.
+// answered returns the record of a number.
 func answered(i int) journal.Record {
 	l := languages[i%len(languages)]
 	r := journal.Record{Identity: crosstalk.Identity{Provider: "compatible", Name: "m"},
@@ -377,7 +377,7 @@ type server struct {
 	began, ended time.Time // the first request, and the last answer
 }
 
-// address is always the same, since it is a part of what makes two runs shards of one measurement.
+// address is constant because it determines whether two runs are shards of one measurement.
 const address = "127.0.0.1:27182"
 
 // long repeats an answer until it has enough bytes.
@@ -450,7 +450,7 @@ func replyTo(prompt string, seed int) string {
 	return languages[0].answer
 }
 
-// reply is the answer to the prompt of this number.
+// reply returns the answer to the prompt of this number.
 func reply(i int) string {
 	answer := languages[i%len(languages)].answer
 	if i%97 == 0 {

@@ -23,7 +23,7 @@ type labelled struct {
 	neither           float64 // share of observations that are half true, and found by a coin: similarities
 }
 
-// truth is the true mean.
+// truth returns the true mean.
 func (l labelled) truth() float64 { return (1-l.neither)*l.rate + l.neither/2 }
 
 func (l labelled) String() string {

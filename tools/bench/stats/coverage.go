@@ -29,7 +29,7 @@ func parallel(n int, f func(i int)) {
 	group.Wait()
 }
 
-// harmonic is the harmonic mean of two rates.
+// harmonic returns the harmonic mean of two rates.
 func harmonic(a, b float64) float64 { return 2 * a * b / (a + b) }
 
 func indicator(b bool) float64 {
@@ -170,7 +170,7 @@ type nullShape struct {
 	draw    func(*rand.Rand, use)
 }
 
-// notScored is a value that is none.
+// notScored marks a missing value.
 const notScored = -1
 
 // run is a run of two conditions, drawn alike, and as many groups as there are comparisons.

@@ -198,7 +198,7 @@ func plant(r *rand.Rand, own, others []*answer, half, kind string) *answer {
 		Foreign: []known{{Start: at, End: at + len(run)}}}
 }
 
-// linesOfAnswer is how many lines of news make an answer.
+// linesOfAnswer is the number of lines of news in an answer.
 const linesOfAnswer = 4
 
 func readText(path string) (lines []string, err error) {

@@ -141,7 +141,7 @@ func (s *system) falseRuns(clean []*answer, threshold float64) (runs, words map[
 	return runs, words
 }
 
-// result is what a system reaches on a half of the data.
+// result holds the results of a system on a half of the data.
 type result struct {
 	falseRuns, words      map[string]float64
 	real, marked          int                           // foreign parts of clean answers, found by reading
@@ -214,7 +214,7 @@ func one(b bool) float64 {
 	return 0
 }
 
-// kinds are what was put in: words, or characters of Chinese and Japanese twice as many.
+// kinds are the kinds of inserted text: words, or twice as many characters of Chinese and Japanese.
 var kinds = []string{"1", "2", "4", "8", "line", "sentence"}
 
 var classNames = []string{"all", "other script", "Latin in other script", "zh-ja", "same script", "romance", "de-en",
@@ -278,7 +278,7 @@ type answer struct {
 	words   float64
 }
 
-// known is a part that was put in, or judged by reading.
+// known is a part that was inserted, or judged by reading.
 type known struct {
 	Start, End int
 	Language   string
@@ -334,7 +334,7 @@ func (a *answer) prepare() {
 	}
 }
 
-// kind is what was put in: the number of words, a line or a sentence.
+// kind returns the kind of the inserted text: the number of words, a line or a sentence.
 func (a *answer) kind() string {
 	if a.K > 0 {
 		return string(rune('0' + a.K))

@@ -47,7 +47,7 @@ type pointer struct {
 	target int32 // the synset at that address
 }
 
-// address is how the files name a synset.
+// address identifies a synset in the files.
 type address struct {
 	pos    lexicon.POS
 	offset string
@@ -157,7 +157,7 @@ func (f *fields) number(base int) int {
 	return int(x)
 }
 
-// marker is the syntactic marker of an adjective.
+// marker matches the syntactic marker of an adjective.
 var marker = regexp.MustCompile(`\((a|p|ip)\)$`)
 
 func parseSynset(line string) (synset, error) {
@@ -306,7 +306,7 @@ func known(l *lexicon.Lexicon, lemmas []string) []int32 {
 	return ids
 }
 
-// exampleWeight is what a word of an example counts, where a word of the definition counts 1.
+// exampleWeight is the weight of a word of an example, relative to a word of the definition.
 const exampleWeight = 0.2
 
 // bag is the content lemmas of a text with their weights, sorted by lemma.

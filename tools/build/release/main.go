@@ -98,7 +98,7 @@ var platforms = []platform{
 
 func (p platform) String() string { return p.os + "/" + p.arch }
 
-// program is the name of the program.
+// program returns the name of the program.
 func (p platform) program() string {
 	switch p.os {
 	case "windows":
@@ -109,7 +109,7 @@ func (p platform) program() string {
 	return "crosstalk"
 }
 
-// source is the package of the program.
+// source returns the package of the program.
 func (p platform) source() string {
 	if p.os == "js" {
 		return "./guard/wasm"
@@ -273,7 +273,7 @@ func noticesIn(folder string) (texts []string, err error) {
 	return texts, err
 }
 
-// goCommand returns what a go command for p prints.
+// goCommand returns the output of a go command for p.
 func goCommand(tree string, p platform, args ...string) (string, error) {
 	c := exec.Command("go", args...)
 	c.Dir, c.Env = tree, p.environment()

@@ -22,7 +22,7 @@ import (
 	"crosstalk"
 )
 
-// release is what every file of a release depends on.
+// release holds the inputs of every file of a release.
 type release struct {
 	tree     string    // root of the main module
 	version  string    // 0.1.0
@@ -180,7 +180,7 @@ func (r release) archiveName(p platform) string {
 	return fmt.Sprintf("crosstalk-%s-%s-%s%s", r.version, p.os, p.arch, ending)
 }
 
-// git returns what a git command prints, without the last line break.
+// git returns the output of a git command, without the last line break.
 func git(tree string, args ...string) (string, error) {
 	c := exec.Command("git", args...)
 	c.Dir = tree

@@ -170,7 +170,7 @@ func readWords(in, language string, texts corpus.Texts) (list []word, source str
 	return list, "texts", nil
 }
 
-// mostMixed is the most of other languages that a list has. Where more seems to be, the languages are so alike that
+// mostMixed limits the share of other languages in a list. If it seems larger, the languages are so similar that
 // their function words do not tell.
 const mostMixed = 0.01
 

@@ -46,7 +46,7 @@ func Program(dir string) (string, error) {
 	return program, nil
 }
 
-// Cost is what a process and its children took.
+// Cost is the cost of a process and its children.
 type Cost struct {
 	Wall, CPU float64 // seconds; CPU is user and system
 	Peak      float64 // MB (10^6 bytes), the highest resident set
@@ -56,7 +56,7 @@ func (c Cost) String() string {
 	return fmt.Sprintf("%.2f s, %.2f CPU s, peak %.0f MB", c.Wall, c.CPU, c.Peak)
 }
 
-// Run runs a command to its end and returns what the kernel says it took, as time -v does.
+// Run runs a command to its end and returns its cost as reported by the kernel, like time -v.
 func Run(c *exec.Cmd) (Cost, error) {
 	start := time.Now()
 	err := c.Run()
@@ -75,7 +75,7 @@ func CPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// Peak is the highest resident set of this process so far, in MB (10^6 bytes).
+// Peak returns the highest resident set of this process so far, in MB (10^6 bytes).
 func Peak() float64 { return megabytes(usage()) }
 
 func usage() *syscall.Rusage {
