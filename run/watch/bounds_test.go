@@ -109,6 +109,16 @@ func TestFinishedAtOnce(t *testing.T) {
 	if err != nil || len(runs) != 2 || runs[0].State != Broken || runs[1].State != Finished || runs[1].Rate != 0 {
 		t.Errorf("%+v, %v", runs, err)
 	}
+	// A file system without fractions of a second says that the figures are older than the last answer.
+	for older, want := range map[time.Duration]State{2 * time.Second: Finished, 2001 * time.Millisecond: Running} {
+		at := now.Add(-10*time.Second - older)
+		if err := os.Chtimes(filepath.Join(finished, "estimates.json"), now, at); err != nil {
+			t.Fatal(err)
+		}
+		if runs, err := Read(finished, nil, now); err != nil || len(runs) != 1 || runs[0].State != want {
+			t.Errorf("%v older: %+v, %v", older, runs, err)
+		}
+	}
 }
 
 // A run has the cost of its answers if prices are known, also if that is nothing.

@@ -218,7 +218,8 @@ func Of(path string, m run.Manifest, prices ask.Prices, now time.Time) Part {
 	figures, missing := os.Lstat(filepath.Join(path, "estimates.json"))
 	done, recent := missing == nil && m.EstimatesSHA256 != "", now.Sub(p.Last) <= Silence
 	switch {
-	case recent && (!done || p.Last.After(figures.ModTime())): // also of a finished run that was resumed
+	// Also a finished run that was resumed. File systems round times down, by up to two seconds.
+	case recent && (!done || p.Last.Sub(figures.ModTime()) > 2*time.Second):
 		p.State, p.Rate = Running, progress.Rate
 	case done && m.NotMeasured > 0:
 		p.State = Cut
